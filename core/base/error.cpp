@@ -1,0 +1,29 @@
+#include "base/error.hpp"
+
+namespace ggufscope {
+
+std::string_view error_name(ErrorCode code) {
+  switch (code) {
+#define GGUFSCOPE_ERROR(id, name) \
+  case ErrorCode::id:             \
+    return name;
+#include "base/error_codes.inc"
+#undef GGUFSCOPE_ERROR
+  }
+  return "unknown";
+}
+
+std::unexpected<Error> fail(ErrorCode code, uint64_t offset, std::string_view what, std::string_view noun) {
+  std::string message(what);
+  message += " at byte ";
+  message += std::to_string(offset);
+  message += " in ";
+  message += noun;
+  return std::unexpected(Error{code, offset, std::move(message)});
+}
+
+std::unexpected<Error> fail(ErrorCode code, std::string message) {
+  return std::unexpected(Error{code, 0, std::move(message)});
+}
+
+}  // namespace ggufscope

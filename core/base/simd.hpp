@@ -1,0 +1,56 @@
+// The one door to 128-bit SIMD: wasm intrinsics, real in wasm and emulated by SIMDe natively, so that the very same
+// kernel lines run under the sanitizers and the fuzzers.
+//
+// relaxed_*: the relaxed SIMD proposal where the build has it (GGUFSCOPE_RELAXED), else the same meaning in SIMD128.
+#pragma once
+
+#if defined(__wasm_simd128__)
+#include <wasm_simd128.h>
+#else
+#define SIMDE_ENABLE_NATIVE_ALIASES
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#endif
+#include <simde/wasm/simd128.h>
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+using v128_t = simde_v128_t;
+#endif
+
+namespace ggufscope {
+
+/// a * b + c in f32 lanes: fused in relaxed builds where the machine fuses, two roundings elsewhere.
+inline v128_t relaxed_madd(v128_t a, v128_t b, v128_t c) {
+#if defined(__wasm_relaxed_simd__)
+  return wasm_f32x4_relaxed_madd(a, b, c);
+#else
+  return wasm_f32x4_add(wasm_f32x4_mul(a, b), c);
+#endif
+}
+
+/// i16 lanes: a[2i] * b[2i] + a[2i+1] * b[2i+1], a signed 8 bits, b within 0..127 (so that every engine agrees).
+inline v128_t relaxed_dot_i16(v128_t a, v128_t b) {
+#if defined(__wasm_relaxed_simd__)
+  return wasm_i16x8_relaxed_dot_i8x16_i7x16(a, b);
+#else
+  const v128_t even = wasm_i16x8_mul(wasm_i16x8_shr(wasm_i16x8_shl(a, 8), 8), wasm_i16x8_shr(wasm_i16x8_shl(b, 8), 8));
+  const v128_t odd = wasm_i16x8_mul(wasm_i16x8_shr(a, 8), wasm_i16x8_shr(b, 8));
+  return wasm_i16x8_add(even, odd);
+#endif
+}
+
+/// i32 lanes: c + the sum of four products a * b, a signed 8 bits, b within 0..127.
+inline v128_t relaxed_dot_i32(v128_t a, v128_t b, v128_t c) {
+#if defined(__wasm_relaxed_simd__)
+  return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(a, b, c);
+#else
+  return wasm_i32x4_add(c, wasm_i32x4_extadd_pairwise_i16x8(relaxed_dot_i16(a, b)));
+#endif
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,45 @@
+// Files for tests: the project's fixtures, and the shared data that may or may not stand beside the checkout.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <boost/test/unit_test.hpp>
+
+namespace ggufscope::test {
+
+inline std::filesystem::path fixture(const std::string& name) {
+  return std::filesystem::path(GGUFSCOPE_SOURCE_DIR) / "tests" / "fixtures" / name;
+}
+
+/// ../shared/<name>, or $GGUFSCOPE_SHARED/<name>.
+inline std::filesystem::path shared(const std::string& name) {
+  const char* folder = std::getenv("GGUFSCOPE_SHARED");
+  const std::filesystem::path root =
+      folder != nullptr ? std::filesystem::path(folder) : std::filesystem::path(GGUFSCOPE_SOURCE_DIR) / ".." / "shared";
+  return root / name;
+}
+
+inline std::vector<uint8_t> read_file(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  BOOST_REQUIRE_MESSAGE(in.good(), "cannot read " << path.string());
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Use as a precondition: *boost::unit_test::precondition(needs_shared("data/vocab"))
+struct needs_shared {
+  std::string name;
+  explicit needs_shared(std::string n) : name(std::move(n)) {}
+  boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const {
+    boost::test_tools::assertion_result result(std::filesystem::exists(shared(name)));
+    result.message() << "no shared/" << name << " beside the checkout";
+    return result;
+  }
+};
+
+}  // namespace ggufscope::test

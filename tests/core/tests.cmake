@@ -1,0 +1,29 @@
+# core_tests: every tests/core/*.cpp in one runner. Under Emscripten the same program runs in Node, with real files.
+enable_testing()
+find_path(BOOST_INCLUDE boost/test/included/unit_test.hpp PATHS /usr/include NO_CMAKE_FIND_ROOT_PATH REQUIRED)
+# A folder that holds boost alone: the system's whole include folder would shadow Emscripten's headers.
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/boost)
+file(CREATE_LINK ${BOOST_INCLUDE}/boost ${CMAKE_BINARY_DIR}/boost/boost SYMBOLIC)
+
+file(GLOB test_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/core/*.cpp)
+list(REMOVE_ITEM test_sources ${CMAKE_SOURCE_DIR}/tests/core/main.cpp)
+
+# The header-only runner is slow to compile and never changes: its own target, not optimized.
+add_library(test_main OBJECT ${CMAKE_SOURCE_DIR}/tests/core/main.cpp)
+add_executable(core_tests ${test_sources} $<TARGET_OBJECTS:test_main>)
+foreach(target test_main core_tests)
+  target_include_directories(${target} SYSTEM PRIVATE ${CMAKE_BINARY_DIR}/boost)
+  if(EMSCRIPTEN)
+    target_compile_definitions(${target} PRIVATE BOOST_TEST_DISABLE_ALT_STACK _LIBCPP_ENABLE_CXX17_REMOVED_UNARY_BINARY_FUNCTION)
+    target_compile_options(${target} PRIVATE -fwasm-exceptions -O1)
+  endif()
+endforeach()
+target_compile_options(test_main PRIVATE -O0 -w)
+target_compile_definitions(core_tests PRIVATE GGUFSCOPE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+target_link_libraries(core_tests PRIVATE core)
+if(EMSCRIPTEN)
+  target_link_options(core_tests PRIVATE -fwasm-exceptions -sNODERAWFS=1 -sALLOW_MEMORY_GROWTH=1 -sSTACK_SIZE=1MB
+    -sEXIT_RUNTIME=1 -sENVIRONMENT=node -O1)
+  set_target_properties(core_tests PROPERTIES SUFFIX .js)
+  file(WRITE ${CMAKE_BINARY_DIR}/package.json "{\"type\": \"commonjs\"}")  # the root says "module"
+endif()
