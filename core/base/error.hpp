@@ -28,7 +28,8 @@ template <class T>
 using Result = std::expected<T, Error>;
 
 /// "<what> at byte <offset> in <noun>", e.g. "truncated at byte 1048560 in tensor name 812".
-[[nodiscard]] std::unexpected<Error> fail(ErrorCode code, uint64_t offset, std::string_view what, std::string_view noun);
+[[nodiscard]] std::unexpected<Error> fail(ErrorCode code, uint64_t offset, std::string_view what,
+                                          std::string_view noun);
 
 /// An error that no byte is to blame for: a wrong argument, a missing tensor.
 [[nodiscard]] std::unexpected<Error> fail(ErrorCode code, std::string message);

@@ -24,8 +24,19 @@
 namespace ggufscope {
 
 enum class ValueType : uint32_t {
-  kU8 = 0, kI8 = 1, kU16 = 2, kI16 = 3, kU32 = 4, kI32 = 5, kF32 = 6, kBool = 7, kString = 8, kArray = 9,
-  kU64 = 10, kI64 = 11, kF64 = 12,
+  kU8 = 0,
+  kI8 = 1,
+  kU16 = 2,
+  kI16 = 3,
+  kU32 = 4,
+  kI32 = 5,
+  kF32 = 6,
+  kBool = 7,
+  kString = 8,
+  kArray = 9,
+  kU64 = 10,
+  kI64 = 11,
+  kF64 = 12,
 };
 
 /// Bytes in the file: [offset, offset + length).
@@ -35,11 +46,11 @@ struct Extent {
 };
 
 struct KeyValue {
-  Extent key;                                  ///< the text of the key, without its length
+  Extent key;  ///< the text of the key, without its length
   ValueType type = ValueType::kU8;
-  ValueType element_type = ValueType::kU8;     ///< of an array; else equal to type
-  uint64_t count = 1;                          ///< elements of an array; 1 for scalars
-  Extent value;                                ///< the value's bytes: a string's text, an array's elements (all of them)
+  ValueType element_type = ValueType::kU8;  ///< of an array; else equal to type
+  uint64_t count = 1;                       ///< elements of an array; 1 for scalars
+  Extent value;                             ///< the value's bytes: a string's text, an array's elements (all of them)
 };
 
 inline constexpr uint32_t kMaxDims = 8;  ///< ggml has 4; more are listed leniently, with a finding
@@ -52,8 +63,8 @@ struct TensorInfo {
   uint64_t offset = 0;                     ///< absolute: data_offset + relative_offset
   uint64_t relative_offset = 0;            ///< as the file says
   uint64_t n_elements = 0;
-  uint64_t n_bytes = 0;                    ///< 0 where the type has no known layout
-  uint64_t info_offset = 0;                ///< where this entry begins in the header
+  uint64_t n_bytes = 0;      ///< 0 where the type has no known layout
+  uint64_t info_offset = 0;  ///< where this entry begins in the header
 };
 
 struct Header {

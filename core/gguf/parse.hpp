@@ -10,7 +10,8 @@
 
 namespace ggufscope {
 
-/// complete, or the ordinary answer while the header is not whole: call again with at least this many bytes of the file.
+/// complete, or the ordinary answer while the header is not whole: call again with at least this many bytes of the
+/// file.
 struct ParseProgress {
   bool complete = false;
   uint64_t at_least = 0;
@@ -20,9 +21,9 @@ struct ParseProgress {
 /// Each byte of the header is walked once, however the chunks fall.
 struct ParseState {
   Header header;
-  uint64_t position = 0;        ///< offset after the last whole key-value, array element or tensor info
-  uint64_t n_tensors = 0;       ///< declared by the file
-  uint64_t n_key_values = 0;    ///< declared by the file
+  uint64_t position = 0;      ///< offset after the last whole key-value, array element or tensor info
+  uint64_t n_tensors = 0;     ///< declared by the file
+  uint64_t n_key_values = 0;  ///< declared by the file
   // Inside an unfinished array of strings or arrays: how many elements of each open level are still to come.
   struct OpenArray {
     ValueType element_type = ValueType::kU8;

@@ -13,7 +13,8 @@ using DequantizeFn = void (*)(const uint8_t* src, float* dst, size_t n_blocks);
 
 /// n_blocks * block_size floats to n_blocks blocks, the same bytes as ggml's reference quantizer. importance: as many
 /// non-negative weights as floats in one row of row_blocks blocks (they repeat for every row), or nullptr.
-using QuantizeFn = void (*)(const float* src, uint8_t* dst, size_t n_blocks, const float* importance, size_t row_blocks);
+using QuantizeFn = void (*)(const float* src, uint8_t* dst, size_t n_blocks, const float* importance,
+                            size_t row_blocks);
 
 struct QuantKernels {
   uint32_t type;

@@ -1,9 +1,8 @@
 #include <bit>
+#include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstring>
 #include <vector>
-
-#include <boost/test/unit_test.hpp>
 
 #include "base/bytes.hpp"
 #include "base/error.hpp"
@@ -47,8 +46,8 @@ BOOST_AUTO_TEST_CASE(half_round_trips_every_bit_pattern) {
 }
 
 BOOST_AUTO_TEST_CASE(half_rounds_to_nearest_even) {
-  BOOST_TEST(f32_to_f16(1.0f + 0x1p-11f) == f32_to_f16(1.0f));            // tie, even below
-  BOOST_TEST(f32_to_f16(1.0f + 3 * 0x1p-11f) == f32_to_f16(1.0f) + 2);    // tie, even above
+  BOOST_TEST(f32_to_f16(1.0f + 0x1p-11f) == f32_to_f16(1.0f));          // tie, even below
+  BOOST_TEST(f32_to_f16(1.0f + 3 * 0x1p-11f) == f32_to_f16(1.0f) + 2);  // tie, even above
   BOOST_TEST(f32_to_f16(65519.9f) == 0x7bffu);
   BOOST_TEST(f32_to_f16(65520.0f) == 0x7c00u);
   BOOST_TEST(f32_to_f16(0x1p-25f) == 0u);

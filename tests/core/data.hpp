@@ -1,6 +1,7 @@
 // Files for tests: the project's fixtures, and the shared data that may or may not stand beside the checkout.
 #pragma once
 
+#include <boost/test/unit_test.hpp>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -8,8 +9,6 @@
 #include <iterator>
 #include <string>
 #include <vector>
-
-#include <boost/test/unit_test.hpp>
 
 namespace ggufscope::test {
 

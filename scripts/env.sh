@@ -1,0 +1,20 @@
+# Sourced by the other scripts: the root of the checkout, and the tools that set-up put inside it.
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$ROOT"
+export PATH="$ROOT/node_modules/.bin:$PATH"
+# An Emscripten on the PATH that is new enough comes first, the project's own second.
+emcc_is_new_enough() {
+  local version
+  version=$("$1" --version 2>/dev/null | sed -nE '1s/.* ([0-9]+\.[0-9]+\.[0-9]+).*/\1/p')
+  [ -n "$version" ] && [ "$(printf '%s\n3.1.69\n' "$version" | sort -V | head -n 1)" = 3.1.69 ]
+}
+if [ -x "$ROOT/.toolchain/bin/emcc" ] && ! { command -v emcc >/dev/null && emcc_is_new_enough emcc; }; then
+  export PATH="$ROOT/.toolchain/bin:$PATH"
+fi
+JOBS=${JOBS:-$(nproc)}
+# changed STAMP PATH...: whether a file below the paths is newer than the stamp, or the stamp is missing.
+changed() {
+  local stamp=$1
+  shift
+  [ ! -e "$stamp" ] || [ -n "$(find "$@" -newer "$stamp" -type f -print -quit 2>/dev/null)" ]
+}

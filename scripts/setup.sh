@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# What a build needs and is not there yet; with "test" also what the tests need. A second run does nothing.
+set -euo pipefail
+. "$(dirname "$0")/env.sh"
+
+# program or file that shows it is there : Debian package
+needs=(cmake:cmake ninja:ninja-build python3:python3)
+if [ "${1:-}" = test ]; then
+  needs+=(g++:g++ chromium:chromium clang-format:clang-format
+    /usr/include/boost/test/included/unit_test.hpp:libboost-test-dev /usr/include/simde/wasm/simd128.h:libsimde-dev)
+fi
+missing=()
+for need in "${needs[@]}"; do
+  what=${need%%:*}
+  [ -e "$what" ] || command -v "$what" >/dev/null || missing+=("${need#*:}")
+done
+
+own_toolchain=no
+if ! emcc_is_new_enough emcc; then
+  if grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release && [ "$(dpkg --print-architecture)" = amd64 ]; then
+    own_toolchain=yes
+    for lib in libedit2:libedit.so.2 libxml2:libxml2.so.2 libz3-4:libz3.so.4 libzstd1:libzstd.so.1; do
+      /sbin/ldconfig -p | grep -q "${lib#*:}" || missing+=("${lib%%:*}")
+    done
+  else
+    echo "ggufscope needs Emscripten 3.1.69 or newer: put its emcc on the PATH (https://emscripten.org/docs/getting_started)" >&2
+    exit 1
+  fi
+fi
+if [ ${#missing[@]} -gt 0 ]; then
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    echo "installing ${missing[*]}"
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  else
+    echo "missing: ${missing[*]} (on Debian: sudo apt-get install ${missing[*]})" >&2
+    exit 1
+  fi
+fi
+[ $own_toolchain = no ] || bash scripts/toolchain.sh
+
+if changed node_modules/.complete package.json package-lock.json; then
+  npm ci --no-audit --no-fund --loglevel=error
+  touch node_modules/.complete
+fi

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Set-up, build, and every test of every level. Ends with each runner's closing line and one line for all.
+set -euo pipefail
+. "$(dirname "$0")/env.sh"
+bash scripts/setup.sh test
+. scripts/env.sh
+
+logs=build/logs
+mkdir -p $logs
+failed=()
+# step NAME COMMAND...: runs on after a failure, so that one run shows everything that is wrong.
+step() {
+  local name=$1 start=$SECONDS
+  shift
+  echo "== $name"
+  if ! "$@" 2>&1 | tee "$logs/$name.log"; then failed+=("$name"); fi
+  echo "   $name: $((SECONDS - start)) s"
+}
+quiet() { "$@" > "$logs/last.log" 2>&1 || { tail -n 60 "$logs/last.log"; return 1; }; }
+build_native() { quiet cmake -S . -B "$1" -G Ninja "${@:2}" && quiet ninja -j "$JOBS" -C "$1" core_tests; }
+build_wasm() { quiet emcmake cmake -S . -B build/wasm -G Ninja && quiet ninja -j "$JOBS" -C build/wasm core_tests; }
+
+step build-native build_native build/native
+step build-sanitized build_native build/sanitized -DGGUFSCOPE_SANITIZE=ON
+step build-wasm build_wasm
+step build-package bash scripts/build.sh
+step core-native build/native/core_tests --report_level=short --color_output=no
+step core-sanitized build/sanitized/core_tests --report_level=short --color_output=no
+step core-wasm node build/wasm/core_tests.js --report_level=short --color_output=no
+step check bash scripts/check.sh
+step package node --test --test-reporter=spec 'tests/package/**/*.test.ts'
+step web playwright test --config tests/web/playwright.config.ts --reporter=list
+
+# Boost: "12 test cases out of 14 passed"; Node: "pass 12"; Playwright: "12 passed".
+sum() { sed -nE "$1" "$logs"/{core-native,core-sanitized,core-wasm,package,web}.log 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }
+passed=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ passed.*/\1/p; s/^. pass ([0-9]+)$/\1/p; s/^ +([0-9]+) passed.*/\1/p')
+fails=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ (failed|aborted).*/\1/p; s/^. fail ([0-9]+)$/\1/p; s/^ +([0-9]+) failed.*/\1/p')
+skipped=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ skipped.*/\1/p; s/^. skipped ([0-9]+)$/\1/p; s/^ +([0-9]+) skipped.*/\1/p')
+echo
+echo "all levels in $SECONDS s${failed:+; failed: ${failed[*]}}"
+[ ${#failed[@]} = 0 ] || [ "$fails" != 0 ] || fails=${#failed[@]}
+echo "$passed passed, $fails failed, $skipped skipped"
+[ ${#failed[@]} = 0 ] && [ "$passed" != 0 ]

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# A modern Emscripten for Debian 12 (amd64) in .toolchain, without root and without touching the system:
+# Debian 13's emscripten 3.1.69 and binaryen, run with their own libc, on Debian 12's clang 19.
+# Packages come from the mirror that this machine's apt uses, resolved and checked by a private apt.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+DIR=$PWD/.toolchain
+DONE=$DIR/.complete-1  # raise the number when this script changes what it makes
+[ -e "$DONE" ] && exit 0
+LLVM=19
+echo "setting up Emscripten in .toolchain (about 300 MB, once)"
+rm -rf "$DIR"
+mkdir -p "$DIR"/{apt/etc/apt.conf.d,apt/etc/preferences.d,apt/state/lists/partial,apt/cache/archives/partial,root,libc,bin,binaryen/bin}
+
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' | sort -u | head -n 1)
+[ -n "$mirror" ] || { echo "no Debian 12 mirror in apt's sources (run apt-get update once)" >&2; exit 1; }
+signed='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
+for release in bookworm trixie; do echo "deb $signed $mirror $release main"; done > "$DIR/apt/etc/sources.list"
+: > "$DIR/apt/status"
+private_apt() {
+  apt-get -qq -o Dir::Etc="$DIR/apt/etc" -o Dir::Etc::sourcelist="$DIR/apt/etc/sources.list" -o Dir::Etc::sourceparts=/dev/null \
+    -o Dir::State="$DIR/apt/state" -o Dir::State::status="$DIR/apt/status" -o Dir::Cache="$DIR/apt/cache" \
+    -o APT::Architecture=amd64 -o APT::Architectures::=amd64 -o APT::Sandbox::User= -o Acquire::Languages=none "$@"
+}
+private_apt update
+fetch() (mkdir -p "$DIR/apt/$1" && cd "$DIR/apt/$1" && shift && private_apt download "$@")
+fetch libc {libc6,libstdc++6,libgcc-s1}/trixie
+fetch root {emscripten,binaryen,node-acorn,node-xtend}/trixie \
+  {clang-$LLVM,lld-$LLVM,llvm-$LLVM,llvm-$LLVM-linker-tools,libllvm$LLVM,libclang-cpp$LLVM,libclang-common-$LLVM-dev}/bookworm
+for part in libc root; do
+  for deb in "$DIR/apt/$part"/*.deb; do dpkg -x "$deb" "$DIR/$part"; done
+done
+rm -rf "$DIR/apt"
+
+EM=$DIR/root/usr/share/emscripten
+BIN=$DIR/root/usr/lib/llvm-$LLVM
+ln -sf "../../x86_64-linux-gnu/libLLVM.so.$LLVM.1" "$BIN/lib/"  # clang looks for it beside itself
+# binaryen is built for Debian 13: start it with that release's loader and libraries.
+lib=$DIR/libc/usr/lib/x86_64-linux-gnu
+for tool in "$DIR"/root/usr/bin/wasm-*; do
+  name=$(basename "$tool")
+  case $name in wasm-ld*) continue ;; esac
+  printf '#!/bin/sh\nexec "%s/ld-linux-x86-64.so.2" --library-path "%s:%s/root/usr/lib/x86_64-linux-gnu" "%s" "$@"\n' \
+    "$lib" "$lib" "$DIR" "$tool" > "$DIR/binaryen/bin/$name"
+  chmod +x "$DIR/binaryen/bin/$name"
+done
+# Debian keeps acorn where only its own node looks.
+mkdir -p "$DIR/root/usr/share/node_modules"
+for module in "$DIR"/root/usr/share/nodejs/{acorn*,xtend}; do ln -s "../nodejs/$(basename "$module")" "$DIR/root/usr/share/node_modules/"; done
+sed -i -E "s/^EXPECTED_LLVM_VERSION = .*/EXPECTED_LLVM_VERSION = $LLVM/" "$EM/tools/shared.py"
+mv "$EM/cache" "$DIR/cache"
+cat > "$EM/.emscripten" <<CONFIG
+LLVM_ROOT = '$BIN/bin'
+BINARYEN_ROOT = '$DIR/binaryen'
+NODE_JS = '$(command -v node)'
+CACHE = '$DIR/cache'
+LLVM_ADD_VERSION = ''
+CLANG_ADD_VERSION = ''
+CONFIG
+for tool in emcc em++ emar emranlib emnm emcmake; do
+  printf '#!/bin/sh\nunset EM_CONFIG EM_CACHE\nexec "%s" "$@"\n' "$EM/$tool" > "$DIR/bin/$tool"
+  chmod +x "$DIR/bin/$tool"
+done
+"$DIR/bin/emcc" --version | head -n 1
+touch "$DONE"
