@@ -1,0 +1,24 @@
+// One link shared by all connections: a piece of n bytes occupies it for n / bandwidth seconds.
+
+export const kPieceBytes = 8192
+
+/** How far the link may catch up after a timer that fired late, milliseconds. */
+const kSlack = 25
+
+export class Link {
+  readonly bytesPerSecond: number
+  #free = 0 // performance.now() at which the link is free
+
+  constructor(bytesPerSecond: number) {
+    this.bytesPerSecond = bytesPerSecond
+  }
+
+  /** Resolves when the last of these bytes has passed. Callers are served in the order in which they ask. */
+  async pass(bytes: number, first: boolean): Promise<void> {
+    if (this.bytesPerSecond === Infinity) return
+    const now = performance.now()
+    this.#free = Math.max(this.#free, first ? now : now - kSlack) + (bytes * 1000) / this.bytesPerSecond
+    const wait = this.#free - now
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+  }
+}
