@@ -1,0 +1,70 @@
+// Weight matrices packed for multiplication, and the products with activations: y = x W^T.
+//
+// ggml's order: a weight has n_out rows of n_in elements, x is [n_tokens, n_in], y is [n_tokens, n_out], all row-major.
+//   kExact  keeps the file's blocks and dequantizes a few rows at a time; products and sums in float32. Every dot
+//   product
+//           has the same order of summation whatever the number of threads or tokens, so results are reproducible.
+//   kFast   repacks into interleaved rows and quantizes activations to 8 bits per block; types without a fast kernel
+//           take the exact path.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/buffer.hpp"
+#include "base/bytes.hpp"
+#include "base/error.hpp"
+#include "nn/pool.hpp"
+
+namespace ggufscope {
+
+enum class Precision : uint8_t { kExact, kFast };
+
+class PackedMatrix {
+ public:
+  PackedMatrix() = default;
+
+  /// Room for an [n_out, n_in] matrix of a ggml type, and scratch memory in the pool for its products. Rows are
+  /// undefined until packed. kUnsupported for a type without kernels, kBadShape where a row is no whole number of
+  /// blocks or a size is zero, kOutOfMemory.
+  [[nodiscard]] static Result<PackedMatrix> create(Pool& pool, uint32_t type, uint64_t n_in, uint64_t n_out,
+                                                   Precision precision);
+
+  /// Packs whole rows in the file's layout (little-endian) at rows first_row.. ; any order, any number at a time.
+  /// kInvalidArgument where the bytes are no whole rows, or the rows are not inside the matrix.
+  [[nodiscard]] Result<void> pack_rows(uint64_t first_row, ByteView rows);
+
+  [[nodiscard]] uint32_t type() const { return type_; }
+  [[nodiscard]] size_t n_in() const { return n_in_; }
+  [[nodiscard]] size_t n_out() const { return n_out_; }
+  [[nodiscard]] size_t file_row_bytes() const { return file_row_bytes_; }
+  [[nodiscard]] size_t packed_bytes() const { return data_.size(); }
+  [[nodiscard]] const uint8_t* data() const { return data_.data(); }
+  [[nodiscard]] bool empty() const { return n_out_ == 0; }
+
+ private:
+  uint32_t type_ = 0;
+  size_t n_in_ = 0;
+  size_t n_out_ = 0;
+  size_t file_row_bytes_ = 0;
+  Buffer data_;
+};
+
+/// What create would allocate for the weights themselves. Same errors as create, out-of-memory aside.
+[[nodiscard]] Result<uint64_t> packed_bytes(uint32_t type, uint64_t n_in, uint64_t n_out, Precision precision);
+
+/// y [n_tokens, n_out] = x [n_tokens, n_in] times the transpose of weights. x and y do not overlap.
+void matmul(Pool& pool, const PackedMatrix& weights, const float* x, size_t n_tokens, float* y);
+
+/// Several products of the same x in one go (q, k and v; gate and up): all have x's n_in.
+struct Product {
+  const PackedMatrix* weights;
+  float* y;  ///< [n_tokens, weights->n_out()]
+};
+void matmul(Pool& pool, std::span<const Product> products, const float* x, size_t n_tokens);
+
+/// Row ids[i] as floats to out [ids.size(), n_in]. The caller has checked 0 <= id < n_out.
+void get_rows(const PackedMatrix& weights, std::span<const int32_t> ids, float* out);
+
+}  // namespace ggufscope

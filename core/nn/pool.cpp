@@ -1,0 +1,204 @@
+#include "nn/pool.hpp"
+
+#include <algorithm>
+#include <new>
+
+#if !defined(__EMSCRIPTEN__) || defined(__EMSCRIPTEN_PTHREADS__)
+#define GGUFSCOPE_THREADS 1
+#include <pthread.h>
+#include <time.h>
+
+#include <atomic>
+#endif
+
+namespace ggufscope {
+
+#if defined(GGUFSCOPE_THREADS)
+namespace {
+
+// About 20 to 60 microseconds of polling: longer than the serial gaps inside a token, shorter than a scheduler's slice.
+// Wasm has no pause instruction, so a turn is shorter there.
+#if defined(__EMSCRIPTEN__)
+constexpr int kSpins = 30000;
+#else
+constexpr int kSpins = 2000;
+#endif
+
+inline void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// One word says everything about the loop in progress, so that joining and closing are single atomic steps.
+constexpr uint32_t kActive = 0xff;  // workers inside the loop
+constexpr uint32_t kOpen = 0x100;   // workers may still join
+constexpr uint32_t kEpoch = 0x200;  // which loop: the bits above
+constexpr uint32_t kEpochMask = ~0x1ffu;
+
+}  // namespace
+
+struct Pool::Workers {
+  // The loop in progress. Written only while no worker is inside.
+  Task task = nullptr;
+  const void* context = nullptr;
+  size_t n_items = 0;
+  size_t grain = 1;
+  alignas(64) std::atomic<size_t> next{0};
+  alignas(64) std::atomic<uint32_t> state{0};
+  std::atomic<uint32_t> n_sleeping{0};
+  std::atomic<bool> stop{false};
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+  struct Worker {
+    Workers* owner;
+    size_t index;
+    pthread_t thread;
+  };
+  Worker workers[kMaxThreads];
+  size_t n_workers = 0;
+
+  void take_items(size_t thread) {
+    for (;;) {
+      const size_t first = next.fetch_add(grain, std::memory_order_relaxed);
+      if (first >= n_items) return;
+      task(context, first, std::min(first + grain, n_items), thread);
+    }
+  }
+
+  // Blocks until a loop other than `seen` begins, or the pool ends.
+  uint32_t wait_for_other(uint32_t seen) {
+    for (int i = 0; i < kSpins; ++i) {
+      const uint32_t now = state.load(std::memory_order_acquire);
+      if ((now & kEpochMask) != seen || stop.load(std::memory_order_relaxed)) return now;
+      relax();
+    }
+    pthread_mutex_lock(&mutex);
+    n_sleeping.fetch_add(1);
+    while ((state.load() & kEpochMask) == seen && !stop.load()) pthread_cond_wait(&wake, &mutex);
+    n_sleeping.fetch_sub(1);
+    pthread_mutex_unlock(&mutex);
+    return state.load(std::memory_order_acquire);
+  }
+
+  static void* work(void* argument) {
+    const Worker& self = *static_cast<const Worker*>(argument);
+    Workers& w = *self.owner;
+    uint32_t seen = 0;
+    while (!w.stop.load(std::memory_order_relaxed)) {
+      uint32_t now = w.wait_for_other(seen);
+      seen = now & kEpochMask;
+      while ((now & kOpen) != 0) {
+        seen = now & kEpochMask;
+        if (!w.state.compare_exchange_weak(now, now + 1, std::memory_order_acquire)) continue;
+        w.take_items(self.index);
+        w.state.fetch_sub(1, std::memory_order_release);
+        break;
+      }
+    }
+    return nullptr;
+  }
+};
+
+Result<std::unique_ptr<Pool>> Pool::create(size_t n_threads) {
+  std::unique_ptr<Pool> pool(new (std::nothrow) Pool);
+  if (pool == nullptr) return fail(ErrorCode::kOutOfMemory, "cannot allocate the thread pool");
+  n_threads = std::clamp<size_t>(n_threads, 1, kMaxThreads);
+  if (n_threads == 1) return pool;
+  Workers* w = new (std::nothrow) Workers;
+  if (w == nullptr) return fail(ErrorCode::kOutOfMemory, "cannot allocate the thread pool");
+  pool->workers_ = w;
+  for (size_t i = 1; i < n_threads; ++i) {
+    Workers::Worker& worker = w->workers[w->n_workers];
+    worker.owner = w;
+    worker.index = i;
+    if (pthread_create(&worker.thread, nullptr, &Workers::work, &worker) != 0) break;
+    ++w->n_workers;
+  }
+  pool->n_threads_ = w->n_workers + 1;
+  return pool;
+}
+
+Pool::~Pool() {
+  if (workers_ == nullptr) return;
+  pthread_mutex_lock(&workers_->mutex);
+  workers_->stop.store(true);
+  pthread_cond_broadcast(&workers_->wake);
+  pthread_mutex_unlock(&workers_->mutex);
+  for (size_t i = 0; i < workers_->n_workers; ++i) pthread_join(workers_->workers[i].thread, nullptr);
+  pthread_cond_destroy(&workers_->wake);
+  pthread_mutex_destroy(&workers_->mutex);
+  delete workers_;
+}
+
+void Pool::run(Task task, const void* context, size_t n_items, size_t grain) {
+  grain = std::max<size_t>(grain, 1);
+  if (workers_ == nullptr || n_items <= grain) {
+    for (size_t first = 0; first < n_items; first += grain) task(context, first, std::min(first + grain, n_items), 0);
+    return;
+  }
+  Workers& w = *workers_;
+  w.task = task;
+  w.context = context;
+  w.n_items = n_items;
+  w.grain = grain;
+  w.next.store(0, std::memory_order_relaxed);
+  const uint32_t epoch = (w.state.load(std::memory_order_relaxed) & kEpochMask) + kEpoch;
+  w.state.store(epoch | kOpen);
+  if (w.n_sleeping.load() != 0) {
+    pthread_mutex_lock(&w.mutex);
+    pthread_cond_broadcast(&w.wake);
+    pthread_mutex_unlock(&w.mutex);
+  }
+  w.take_items(0);
+  w.state.fetch_and(~kOpen, std::memory_order_relaxed);
+  for (int i = 0; (w.state.load(std::memory_order_acquire) & kActive) != 0; ++i) {
+    relax();
+    if (i > kSpins) {
+      const timespec pause{0, 20000};
+      nanosleep(&pause, nullptr);  // a worker lost its core in the middle of an item: let it run
+    }
+  }
+}
+
+#else
+
+struct Pool::Workers {};
+
+Result<std::unique_ptr<Pool>> Pool::create(size_t) {
+  std::unique_ptr<Pool> pool(new (std::nothrow) Pool);
+  if (pool == nullptr) return fail(ErrorCode::kOutOfMemory, "cannot allocate the thread pool");
+  return pool;
+}
+
+Pool::~Pool() = default;
+
+void Pool::run(Task task, const void* context, size_t n_items, size_t grain) {
+  grain = std::max<size_t>(grain, 1);
+  for (size_t first = 0; first < n_items; first += grain) task(context, first, std::min(first + grain, n_items), 0);
+}
+
+#endif
+
+Result<void> Pool::reserve_scratch(uint64_t shared_bytes, uint64_t bytes_per_thread) {
+  if (shared_bytes > shared_scratch_.size()) {
+    shared_scratch_ = Buffer();
+    Result<Buffer> grown = Buffer::allocate(shared_bytes);
+    if (!grown) return std::unexpected(grown.error());
+    shared_scratch_ = std::move(*grown);
+  }
+  if (bytes_per_thread > thread_scratch_bytes_) {
+    if (bytes_per_thread > (uint64_t{1} << 40))
+      return fail(ErrorCode::kOutOfMemory, "scratch memory beyond any machine");
+    const uint64_t padded = (bytes_per_thread + 63) / 64 * 64;
+    Result<Buffer> grown = Buffer::allocate(padded * n_threads_);
+    if (!grown) return std::unexpected(grown.error());
+    thread_scratch_ = std::move(*grown);
+    thread_scratch_bytes_ = static_cast<size_t>(padded);
+  }
+  return {};
+}
+
+}  // namespace ggufscope

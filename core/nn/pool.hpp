@@ -1,0 +1,60 @@
+// A fixed set of worker threads that share one loop at a time. A build without threads is a plain loop.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "base/buffer.hpp"
+#include "base/error.hpp"
+
+namespace ggufscope {
+
+/// The caller's thread takes part in every loop as thread 0. Workers that wake late are not waited for: a loop ends
+/// when its last item ends. Idle workers spin for some tens of microseconds, then sleep. One loop at a time, from one
+/// thread.
+class Pool {
+ public:
+  static constexpr size_t kMaxThreads = 64;
+
+  /// n_threads: the caller's thread included; 1 in builds without threads. Fewer than asked for where the system
+  /// refuses to make more. kOutOfMemory where not even the bookkeeping fits.
+  [[nodiscard]] static Result<std::unique_ptr<Pool>> create(size_t n_threads);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  [[nodiscard]] size_t n_threads() const { return n_threads_; }
+
+  /// body(first, last, thread) for disjoint ranges that cover [0, n_items), each of at most `grain` items, on any
+  /// threads in any order; thread < n_threads(). Returns when all are done. Not reentrant.
+  template <class Body>
+  void parallel_for(size_t n_items, size_t grain, const Body& body) {
+    run([](const void* context, size_t first, size_t last,
+           size_t thread) { (*static_cast<const Body*>(context))(first, last, thread); },
+        &body, n_items, grain);
+  }
+
+  /// Memory for one operation at a time: reserve (grows, keeps nothing) while loading, then use while computing.
+  [[nodiscard]] Result<void> reserve_scratch(uint64_t shared_bytes, uint64_t bytes_per_thread);
+  [[nodiscard]] Buffer& shared_scratch() { return shared_scratch_; }
+  [[nodiscard]] uint8_t* thread_scratch(size_t thread) {
+    return thread_scratch_.data() + thread * thread_scratch_bytes_;
+  }
+
+ private:
+  using Task = void (*)(const void* context, size_t first, size_t last, size_t thread);
+  struct Workers;
+
+  Pool() = default;
+  void run(Task task, const void* context, size_t n_items, size_t grain);
+
+  size_t n_threads_ = 1;
+  Workers* workers_ = nullptr;  // nullptr: no threads
+  Buffer shared_scratch_;
+  Buffer thread_scratch_;
+  size_t thread_scratch_bytes_ = 0;  // a multiple of 64, so that threads share no cache line
+};
+
+}  // namespace ggufscope

@@ -1,0 +1,43 @@
+#include "nn/pool.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <vector>
+
+using namespace ggufscope;
+
+BOOST_AUTO_TEST_SUITE(pool)
+
+BOOST_AUTO_TEST_CASE(every_item_once_whatever_the_threads_and_the_grain) {
+  for (const size_t n_threads : {1, 2, 5}) {
+    Result<std::unique_ptr<Pool>> pool = Pool::create(n_threads);
+    BOOST_REQUIRE(pool.has_value());
+    BOOST_TEST((*pool)->n_threads() <= n_threads);
+    for (int round = 0; round < 300; ++round) {
+      const size_t n_items = static_cast<size_t>(round * 7 % 101), grain = static_cast<size_t>(round % 5);
+      std::vector<int> hits(n_items, 0);
+      (*pool)->parallel_for(n_items, grain, [&](size_t first, size_t last, size_t thread) {
+        if (thread >= (*pool)->n_threads() || last - first > (grain == 0 ? 1 : grain)) return;
+        for (size_t i = first; i < last; ++i) ++hits[i];
+      });
+      for (size_t i = 0; i < n_items; ++i) BOOST_REQUIRE_EQUAL(hits[i], 1);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(scratch_grows_and_refuses_the_impossible) {
+  Result<std::unique_ptr<Pool>> pool = Pool::create(3);
+  BOOST_REQUIRE(pool.has_value());
+  BOOST_REQUIRE((*pool)->reserve_scratch(100, 10).has_value());
+  BOOST_TEST((*pool)->shared_scratch().size() == 100u);
+  BOOST_REQUIRE((*pool)->reserve_scratch(50, 5).has_value());
+  BOOST_TEST((*pool)->shared_scratch().size() == 100u);
+  (*pool)->parallel_for(3, 1, [&](size_t, size_t, size_t thread) { (*pool)->thread_scratch(thread)[9] = 1; });
+  for (const uint64_t impossible : {uint64_t{1} << 60, UINT64_MAX}) {
+    const Result<void> refused = (*pool)->reserve_scratch(0, impossible);
+    BOOST_REQUIRE(!refused.has_value());
+    BOOST_TEST((refused.error().code == ErrorCode::kOutOfMemory));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
