@@ -51,7 +51,7 @@ class Pool {
   void run(Task task, const void* context, size_t n_items, size_t grain);
 
   size_t n_threads_ = 1;
-  Workers* workers_ = nullptr;  // nullptr: no threads
+  [[maybe_unused]] Workers* workers_ = nullptr;  // nullptr: no threads
   Buffer shared_scratch_;
   Buffer thread_scratch_;
   size_t thread_scratch_bytes_ = 0;  // a multiple of 64, so that threads share no cache line
