@@ -9,7 +9,7 @@ using namespace ggufscope;
 BOOST_AUTO_TEST_SUITE(pool)
 
 BOOST_AUTO_TEST_CASE(every_item_once_whatever_the_threads_and_the_grain) {
-  for (const size_t n_threads : {1, 2, 5}) {
+  for (const size_t n_threads : {1u, 2u, 5u}) {
     Result<std::unique_ptr<Pool>> pool = Pool::create(n_threads);
     BOOST_REQUIRE(pool.has_value());
     BOOST_TEST((*pool)->n_threads() <= n_threads);
