@@ -1,0 +1,72 @@
+/**
+ * What went wrong, as one stable word.
+ * The first group comes from the parser (core/base/error_codes.inc), the second from where the bytes came from.
+ */
+export type GgufErrorCode =
+  | 'truncated'
+  | 'bad-magic'
+  | 'bad-version'
+  | 'bad-value-type'
+  | 'bad-count'
+  | 'bad-length'
+  | 'nesting-too-deep'
+  | 'bad-alignment'
+  | 'bad-shape'
+  | 'overflow'
+  | 'out-of-range'
+  | 'not-found'
+  | 'unsupported'
+  | 'invalid-argument'
+  | 'out-of-memory'
+  /** the server could not be reached at all */
+  | 'network'
+  /** the server answers, but does not let this page read the answer */
+  | 'cors'
+  /** the connection was cut, and again when it was tried again */
+  | 'connection-lost'
+  | 'unauthorized'
+  | 'forbidden'
+  /** no such file at this address or path */
+  | 'no-such-file'
+  | 'rate-limited'
+  /** the server says that the range asked for does not exist */
+  | 'bad-range'
+  /** ranges are ignored, and reading up to the wanted place would fetch far too much */
+  | 'no-ranges'
+  | 'server-error'
+  | 'http-error'
+  /** a web page, not a file */
+  | 'html'
+  /** a Git LFS pointer in place of the file */
+  | 'lfs-pointer'
+  /** the file was replaced by another between two requests */
+  | 'file-changed'
+  /** some of the files of a split model are not there */
+  | 'missing-shard'
+  /** used after close() */
+  | 'closed'
+  /** the WebAssembly module could not be loaded */
+  | 'wasm'
+
+export interface GgufErrorDetails {
+  /** absolute byte offset in the file, where a byte is to blame */
+  offset?: number | undefined
+  /** HTTP status, where a server answered */
+  status?: number | undefined
+  cause?: unknown
+}
+
+/** Every error of this package, except for the reason of an AbortSignal, which is thrown as it is. */
+export class GgufError extends Error {
+  override readonly name = 'GgufError'
+  readonly code: GgufErrorCode
+  readonly offset: number | undefined
+  readonly status: number | undefined
+
+  constructor(code: GgufErrorCode, message: string, details: GgufErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = code
+    this.offset = details.offset
+    this.status = details.status
+  }
+}

@@ -1,0 +1,245 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/** Value types of GGUF metadata. */
+export type ValueType =
+  'u8' | 'i8' | 'u16' | 'i16' | 'u32' | 'i32' | 'f32' | 'bool' | 'string' | 'array' | 'u64' | 'i64' | 'f64'
+
+/** Integers of 64 bits are numbers while a number holds them exactly (up to 2^53), and bigints beyond. */
+export type Scalar = number | bigint | boolean | string
+
+export type MetadataValue = Scalar | LazyArray
+
+/**
+ * An array of the header, still as bytes: elements are made when they are asked for.
+ * After file.close() every access throws a GgufError of code 'closed'.
+ */
+export interface LazyArray<T extends MetadataValue = MetadataValue> extends Iterable<T> {
+  /** of the elements */
+  readonly type: ValueType
+  readonly length: number
+  /** Like Array.prototype.at: negative counts from the end, undefined beyond. */
+  at(index: number): T | undefined
+  /** Like Array.prototype.slice. The cheap way to show a page. */
+  slice(from?: number, to?: number): T[]
+  /** The bytes of one string, which need not be valid UTF-8. undefined beyond the end or where elements are no strings. */
+  bytesAt(index: number): Uint8Array | undefined
+  /** A copy of all elements of a numeric array; 64-bit integers as BigInt64Array or BigUint64Array, bool as Uint8Array. */
+  toTypedArray(): NumericArray
+  /** All elements: what JSON.stringify asks for. Expensive on vocabularies; 64-bit integers beyond 2^53 as strings. */
+  toJSON(): unknown[]
+}
+
+export type NumericArray =
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | Int32Array
+  | Float32Array
+  | BigUint64Array
+  | BigInt64Array
+  | Float64Array
+
+/** The key-values of the file, like a read-only Map in the order of the file. Where a key is there twice, the first counts. */
+export interface Metadata extends Iterable<[string, MetadataValue]> {
+  readonly size: number
+  has(key: string): boolean
+  get(key: string): MetadataValue | undefined
+  /** The value's type in the file, e.g. to tell u32 from f32. */
+  type(key: string): ValueType | undefined
+  /** Absolute byte offset of the value. */
+  offset(key: string): number | undefined
+  keys(): IterableIterator<string>
+  values(): IterableIterator<MetadataValue>
+  entries(): IterableIterator<[string, MetadataValue]>
+  forEach(callback: (value: MetadataValue, key: string, metadata: Metadata) => void): void
+}
+
+export interface TensorInfo {
+  readonly name: string
+  /** ggml order: fastest first. A matrix of n rows and k columns is [k, n]. */
+  readonly shape: readonly number[]
+  /** ggml's name of the type ("Q4_K"), or "unknown(99)". */
+  readonly type: string
+  readonly typeId: number
+  /** absolute byte offset in the file (of the shard, where there are shards) */
+  readonly offset: number
+  /** 0 where the type has no known layout */
+  readonly byteLength: number
+  readonly elementCount: number
+  /** index into file.shards; 0 where there is one file */
+  readonly shard: number
+}
+
+/** Geometry of a ggml type. */
+export interface TensorType {
+  readonly id: number
+  readonly name: string
+  /** elements in a block; 0: removed from ggml, layout no longer defined */
+  readonly blockSize: number
+  readonly blockBytes: number
+  readonly removed: boolean
+}
+
+export type FindingLevel = 'error' | 'spec' | 'note'
+
+/** error: a strict loader refuses the file; spec: against the specification; note: looks wrong or unusual. */
+export interface Finding {
+  readonly level: FindingLevel
+  readonly code: string
+  readonly message: string
+  /** absolute byte offset */
+  readonly offset: number
+  readonly shard: number
+}
+
+/** Share of one type in the file. */
+export interface TypeShare {
+  readonly type: string
+  readonly tensors: number
+  readonly elements: number
+  readonly bytes: number
+}
+
+export type FileKind =
+  'model' | 'vocabulary' | 'adapter' | 'projector' | 'imatrix' | 'control-vector' | 'empty'
+
+/** undefined where the file does not say. */
+export interface Summary {
+  readonly kind: FileKind
+  readonly name: string | undefined
+  readonly architecture: string | undefined
+  readonly description: string | undefined
+  readonly author: string | undefined
+  readonly organization: string | undefined
+  readonly license: string | undefined
+  readonly url: string | undefined
+  readonly sizeLabel: string | undefined
+  /** elements of all tensors, counted */
+  readonly parameters: number
+  /** parameters that one token touches: of the experts only those used. Equal to parameters without experts. */
+  readonly activeParameters: number
+  /** what the file calls itself (general.file_type), e.g. "Q4_K_M" */
+  readonly fileType: string | undefined
+  /** by bytes, largest first */
+  readonly quantization: readonly TypeShare[]
+  /** 8 * tensor bytes / parameters; 0 without tensors */
+  readonly bitsPerWeight: number
+  readonly tensorBytes: number
+  readonly tensorCount: number
+  readonly contextLength: number | undefined
+  readonly embeddingLength: number | undefined
+  readonly feedForwardLength: number | undefined
+  readonly layers: number | undefined
+  /** the most in any layer, where it differs from layer to layer */
+  readonly heads: number | undefined
+  readonly kvHeads: number | undefined
+  readonly headLength: number | undefined
+  readonly experts: number | undefined
+  readonly expertsUsed: number | undefined
+  readonly slidingWindow: number | undefined
+  readonly ropeFrequencyBase: number | undefined
+  /** tokenizer.ggml.model: "llama", "gpt2", "bert", ... */
+  readonly tokenizer: string | undefined
+  /** tokenizer.ggml.pre */
+  readonly preTokenizer: string | undefined
+  readonly vocabularySize: number | undefined
+  readonly hasChatTemplate: boolean
+}
+
+export interface ReadOptions {
+  signal?: AbortSignal | undefined
+}
+
+export interface ReadRowsOptions extends ReadOptions {
+  /** [from, to): rows of shape[0] elements, counted over all further dimensions. All rows when absent. */
+  rows?: readonly [from: number, to: number] | undefined
+}
+
+/** Where bytes come from: the only seam to the world. Offsets and lengths in bytes. */
+export interface ByteSource {
+  /** When it is known. A source may learn it with its first answer. */
+  readonly size?: number | undefined
+  /** File name, for shards and messages. */
+  readonly name?: string | undefined
+  /** Exactly length bytes, or an error. */
+  read(offset: number, length: number, options: ReadOptions): Promise<Uint8Array>
+  /** Everything from offset on, in pieces of any size. Ending the iteration early stops the transfer. */
+  stream?(offset: number, options: ReadOptions): AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>
+  /** A file beside this one, for the shards of a split model. */
+  sibling?(name: string): ByteSource
+  close?(): void
+}
+
+/** What open() takes. A string is an address, a model-hub page address or "hf:owner/repository/file.gguf". */
+export type Source = string | URL | Blob | ArrayBuffer | Uint8Array | ByteSource
+
+export interface OpenProgress {
+  /** bytes of the header received so far, over all shards */
+  readonly loaded: number
+  /** size of the file, when it is known */
+  readonly fileSize: number | undefined
+  readonly shard: number
+  readonly shardCount: number
+  /** key-values and tensors walked so far, of those that the file declares (0 until they are known) */
+  readonly keysSeen: number
+  readonly keyCount: number
+  readonly tensorsSeen: number
+  readonly tensorCount: number
+  /** set while waiting before another attempt */
+  readonly retry?: RetryInfo | undefined
+}
+
+export interface RetryInfo {
+  readonly attempt: number
+  readonly delayMs: number
+  readonly reason: string
+}
+
+export interface OpenOptions {
+  signal?: AbortSignal | undefined
+  onProgress?: ((progress: OpenProgress) => void) | undefined
+  /** in place of globalThis.fetch */
+  fetch?: typeof globalThis.fetch | undefined
+  /** sent with every request to the origin of the given address */
+  headers?: HeadersInit | undefined
+  /** attempts after a failure that may pass (default 4) */
+  retries?: number | undefined
+  /** open what is there of a split model in place of an error of code 'missing-shard' */
+  allowMissingShards?: boolean | undefined
+  /** where inspect.wasm is, when it is not beside the package's files */
+  wasmUrl?: string | URL | undefined
+}
+
+export interface Shard {
+  readonly name: string | undefined
+  /** false: not there (only with allowMissingShards) */
+  readonly present: boolean
+  readonly size: number | undefined
+  readonly dataOffset: number
+  readonly tensorCount: number
+}
+
+/** An open file. Its header is in memory; tensor data is read when asked for. */
+export interface GgufFile extends Disposable {
+  readonly version: number
+  readonly endianness: 'little' | 'big'
+  readonly alignment: number
+  /** bytes; undefined where the server does not say. Of the first shard, where there are shards. */
+  readonly size: number | undefined
+  readonly dataOffset: number
+  /** bytes of the header that were fetched to open the file, over all shards */
+  readonly bytesRead: number
+  readonly name: string | undefined
+  readonly metadata: Metadata
+  readonly tensors: readonly TensorInfo[]
+  /** one entry for a file that is not split */
+  readonly shards: readonly Shard[]
+  tensor(name: string): TensorInfo | undefined
+  summary(): Summary
+  lint(): Finding[]
+  /** Raw bytes of whole rows, by one range. The layout is the file's. */
+  read(name: string, options?: ReadRowsOptions): Promise<Uint8Array>
+  /** Frees the header and the source. Views handed out before stop working. */
+  close(): void
+}
