@@ -1,4 +1,7 @@
-// One row a ggml type that can be computed: its kernels. Geometry is in types/types.hpp.
+// The kernels of every ggml type that can be computed. One row a type in kernels.inc; geometry is in types/types.hpp.
+//
+// Three tables come of the rows, so that a module links only what it uses: the fast dequantizers (every module), the
+// scalar references (tests, benchmarks) and the quantizers.
 #pragma once
 
 #include <cstddef>
@@ -7,26 +10,34 @@
 
 namespace ggufscope {
 
-/// n_blocks whole blocks of the type at src (little-endian, unaligned) to n_blocks * block_size floats at dst.
-/// The same bits as ggml's to_float.
+/// n_blocks whole blocks of the type at src (little-endian, unaligned) to n_blocks * block_size floats at dst (aligned
+/// as floats are). The same bits as ggml's to_float; NaN is NaN.
 using DequantizeFn = void (*)(const uint8_t* src, float* dst, size_t n_blocks);
 
 /// n_blocks * block_size floats to n_blocks blocks, the same bytes as ggml's reference quantizer. importance: as many
 /// non-negative weights as floats in one row of row_blocks blocks (they repeat for every row), or nullptr.
+/// n_blocks is a multiple of row_blocks.
 using QuantizeFn = void (*)(const float* src, uint8_t* dst, size_t n_blocks, const float* importance,
                             size_t row_blocks);
 
 struct QuantKernels {
   uint32_t type;
-  DequantizeFn dequantize_reference;  ///< scalar, written to be read
-  DequantizeFn dequantize;            ///< SIMD where it pays, bit-identical to the reference
-  QuantizeFn quantize;                ///< nullptr: ggml has no reference quantizer for it
-  bool needs_importance;              ///< quantize refuses nullptr importance
+  DequantizeFn dequantize;  ///< SIMD where it pays, bit-identical to the reference
 };
 
 [[nodiscard]] std::span<const QuantKernels> all_kernels();
 
 /// nullptr for a type that cannot be computed.
 [[nodiscard]] const QuantKernels* find_kernels(uint32_t type);
+
+/// The scalar dequantizer, written to be read; nullptr for a type that cannot be computed.
+[[nodiscard]] DequantizeFn find_reference(uint32_t type);
+
+struct Quantizer {
+  QuantizeFn quantize;    ///< nullptr: ggml has no reference quantizer for it
+  bool needs_importance;  ///< quantize refuses nullptr importance
+};
+
+[[nodiscard]] Quantizer find_quantizer(uint32_t type);
 
 }  // namespace ggufscope

@@ -1,0 +1,79 @@
+// The first types: blocks of 32, a binary16 scale d, and d * q or d * q + m. Nibbles: element j in the low, j + 16 in
+// the high half of byte j. Fifth bits of Q5: bit j of a 32-bit word for element j.
+//
+//   Q4_0  d:f16 qs[16]               d * (q - 8)
+//   Q4_1  d:f16 m:f16 qs[16]         d * q + m
+//   Q5_0  d:f16 qh:u32 qs[16]        d * (q - 16)
+//   Q5_1  d:f16 m:f16 qh:u32 qs[16]  d * q + m
+//   Q8_0  d:f16 qs[32] signed        d * q
+//   Q8_1  d:f16 s:f16 qs[32] signed  d * q            (s = d * sum of q, for dot products)
+#include "quant/block.hpp"
+#include "quant/kernels.hpp"
+
+namespace ggufscope {
+
+void reference_q4_0(const uint8_t* src, float* dst, size_t n_blocks) {
+  for (size_t i = 0; i < n_blocks; ++i, src += 18, dst += 32) {
+    const float d = load_f16(src);
+    const uint8_t* qs = src + 2;
+    for (size_t j = 0; j < 16; ++j) {
+      dst[j] = static_cast<float>((qs[j] & 15) - 8) * d;
+      dst[j + 16] = static_cast<float>((qs[j] >> 4) - 8) * d;
+    }
+  }
+}
+
+void reference_q4_1(const uint8_t* src, float* dst, size_t n_blocks) {
+  for (size_t i = 0; i < n_blocks; ++i, src += 20, dst += 32) {
+    const float d = load_f16(src), m = load_f16(src + 2);
+    const uint8_t* qs = src + 4;
+    for (size_t j = 0; j < 16; ++j) {
+      dst[j] = static_cast<float>(qs[j] & 15) * d + m;
+      dst[j + 16] = static_cast<float>(qs[j] >> 4) * d + m;
+    }
+  }
+}
+
+void reference_q5_0(const uint8_t* src, float* dst, size_t n_blocks) {
+  for (size_t i = 0; i < n_blocks; ++i, src += 22, dst += 32) {
+    const float d = load_f16(src);
+    const uint32_t qh = load<uint32_t>(src + 2);
+    const uint8_t* qs = src + 6;
+    for (size_t j = 0; j < 16; ++j) {
+      const int low = (qs[j] & 15) | static_cast<int>(((qh >> j) & 1u) << 4);
+      const int high = (qs[j] >> 4) | static_cast<int>(((qh >> (j + 16)) & 1u) << 4);
+      dst[j] = static_cast<float>(low - 16) * d;
+      dst[j + 16] = static_cast<float>(high - 16) * d;
+    }
+  }
+}
+
+void reference_q5_1(const uint8_t* src, float* dst, size_t n_blocks) {
+  for (size_t i = 0; i < n_blocks; ++i, src += 24, dst += 32) {
+    const float d = load_f16(src), m = load_f16(src + 2);
+    const uint32_t qh = load<uint32_t>(src + 4);
+    const uint8_t* qs = src + 8;
+    for (size_t j = 0; j < 16; ++j) {
+      const int low = (qs[j] & 15) | static_cast<int>(((qh >> j) & 1u) << 4);
+      const int high = (qs[j] >> 4) | static_cast<int>(((qh >> (j + 16)) & 1u) << 4);
+      dst[j] = static_cast<float>(low) * d + m;
+      dst[j + 16] = static_cast<float>(high) * d + m;
+    }
+  }
+}
+
+void reference_q8_0(const uint8_t* src, float* dst, size_t n_blocks) {
+  for (size_t i = 0; i < n_blocks; ++i, src += 34, dst += 32) {
+    const float d = load_f16(src);
+    for (size_t j = 0; j < 32; ++j) dst[j] = static_cast<float>(static_cast<int8_t>(src[2 + j])) * d;
+  }
+}
+
+void reference_q8_1(const uint8_t* src, float* dst, size_t n_blocks) {
+  for (size_t i = 0; i < n_blocks; ++i, src += 36, dst += 32) {
+    const float d = load_f16(src);
+    for (size_t j = 0; j < 32; ++j) dst[j] = static_cast<float>(static_cast<int8_t>(src[4 + j])) * d;
+  }
+}
+
+}  // namespace ggufscope

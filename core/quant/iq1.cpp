@@ -1,0 +1,51 @@
+// IQ1: super-blocks of 256 as 32 groups of 8 values in {-1, 0, 1} out of a codebook of 2048, shifted by +-1/8.
+//
+//   IQ1_S  d:f16 qs[32] qh[8]:u16      qh, per 32: 4 x 3 high index bits, 3-bit scale, sign of the shift
+//   IQ1_M  qs[32] qh[16] scales[4]:u16 qh nibble, per 8: 3 high index bits, sign of the shift; 3-bit scales per 16,
+//                                      four in each u16, whose top nibbles together are the binary16 d
+//
+// value = d * (2 * scale + 1) * (q +- 1/8).
+#include "quant/block.hpp"
+#include "quant/iq_grids.hpp"
+#include "quant/kernels.hpp"
+
+namespace ggufscope {
+namespace {
+
+void put_shifted(float* dst, float scale, const uint8_t* values, bool minus) {
+  const float shift = minus ? -0.125f : 0.125f;
+  for (size_t k = 0; k < 8; ++k) dst[k] = scale * (static_cast<float>(static_cast<int8_t>(values[k])) + shift);
+}
+
+}  // namespace
+
+void reference_iq1_s(const uint8_t* src, float* dst, size_t n_blocks) {
+  const uint8_t* grid = iq1_grid().values;
+  for (size_t i = 0; i < n_blocks; ++i, src += 50) {
+    const float d = load_f16(src);
+    for (size_t l = 0; l < 32; ++l, dst += 8) {
+      const uint32_t qh = load<uint16_t>(src + 34 + 2 * (l / 4));
+      const uint32_t index = src[2 + l] | ((qh >> (3 * (l % 4))) & 7u) << 8;
+      const float scale = d * static_cast<float>(2 * ((qh >> 12) & 7u) + 1);
+      put_shifted(dst, scale, grid + 8 * index, (qh & 0x8000u) != 0);
+    }
+  }
+}
+
+void reference_iq1_m(const uint8_t* src, float* dst, size_t n_blocks) {
+  const uint8_t* grid = iq1_grid().values;
+  for (size_t i = 0; i < n_blocks; ++i, src += 56) {
+    const uint8_t *qh = src + 32, *scales = src + 48;
+    uint32_t bits = 0;
+    for (size_t k = 0; k < 4; ++k) bits |= (load<uint16_t>(scales + 2 * k) >> 12 & 15u) << (4 * k);
+    const float d = f16_to_f32(static_cast<uint16_t>(bits));
+    for (size_t l = 0; l < 32; ++l, dst += 8) {
+      const uint32_t nibble = static_cast<uint32_t>(qh[l / 2]) >> (4 * (l % 2));
+      const uint32_t index = src[l] | (nibble & 7u) << 8;
+      const uint32_t scale = (load<uint16_t>(scales + 2 * (l / 8)) >> (3 * (l / 2 % 4))) & 7u;
+      put_shifted(dst, d * static_cast<float>(2 * scale + 1), grid + 8 * index, (nibble & 8u) != 0);
+    }
+  }
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,66 @@
+// IQ2: super-blocks of 256 as 32 groups of 8 magnitudes out of a codebook, with eight signs each.
+//
+//   IQ2_XXS  d:f16 qs[32]:u16               per 32: four 8-bit indices, then 4 x 7 signs and a 4-bit scale
+//   IQ2_XS   d:f16 qs[32]:u16 scales[8]     per 8: 9-bit index, 7 signs; a 4-bit scale per 16
+//   IQ2_S    d:f16 qs[32] signs[32] qh[8] scales[8]   per 8: 10-bit index (two bits of qh), 8 signs
+//
+// value = d * (0.5 + scale) / 4 * magnitude * sign. Seven stored signs imply the eighth: see even_signs.
+#include "quant/block.hpp"
+#include "quant/iq_grids.hpp"
+#include "quant/kernels.hpp"
+
+namespace ggufscope {
+namespace {
+
+/// Eight floats: scale * magnitude, negative where the bit is set.
+void put_signed(float* dst, float scale, const uint8_t* magnitudes, uint32_t signs) {
+  for (size_t k = 0; k < 8; ++k) {
+    const float value = scale * static_cast<float>(magnitudes[k]);
+    dst[k] = ((signs >> k) & 1u) != 0 ? -value : value;
+  }
+}
+
+float quarter_scale(float d, uint32_t scale) { return d * (0.5f + static_cast<float>(scale)) * 0.25f; }
+
+}  // namespace
+
+void reference_iq2_xxs(const uint8_t* src, float* dst, size_t n_blocks) {
+  const uint8_t* grid = iq2_xxs_grid().values;
+  for (size_t i = 0; i < n_blocks; ++i, src += 66) {
+    const float d = load_f16(src);
+    for (size_t ib = 0; ib < 8; ++ib) {
+      const uint8_t* indices = src + 2 + 8 * ib;
+      const uint32_t rest = load<uint32_t>(indices + 4);
+      const float scale = quarter_scale(d, rest >> 28);
+      for (size_t l = 0; l < 4; ++l, dst += 8)
+        put_signed(dst, scale, grid + 8 * indices[l], even_signs((rest >> (7 * l)) & 127u));
+    }
+  }
+}
+
+void reference_iq2_xs(const uint8_t* src, float* dst, size_t n_blocks) {
+  const uint8_t* grid = iq2_xs_grid().values;
+  for (size_t i = 0; i < n_blocks; ++i, src += 74) {
+    const float d = load_f16(src);
+    for (size_t l = 0; l < 32; ++l, dst += 8) {
+      const uint32_t q = load<uint16_t>(src + 2 + 2 * l);
+      const float scale = quarter_scale(d, (src[66 + l / 4] >> (4 * (l / 2 % 2))) & 15u);
+      put_signed(dst, scale, grid + 8 * (q & 511u), even_signs(q >> 9));
+    }
+  }
+}
+
+void reference_iq2_s(const uint8_t* src, float* dst, size_t n_blocks) {
+  const uint8_t* grid = iq2_s_grid().values;
+  for (size_t i = 0; i < n_blocks; ++i, src += 82) {
+    const float d = load_f16(src);
+    const uint8_t *qs = src + 2, *signs = src + 34, *qh = src + 66, *scales = src + 74;
+    for (size_t l = 0; l < 32; ++l, dst += 8) {
+      const uint32_t index = qs[l] | ((qh[l / 4] >> (2 * (l % 4))) & 3u) << 8;
+      const float scale = quarter_scale(d, (scales[l / 4] >> (4 * (l / 2 % 2))) & 15u);
+      put_signed(dst, scale, grid + 8 * index, signs[l]);
+    }
+  }
+}
+
+}  // namespace ggufscope

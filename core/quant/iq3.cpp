@@ -1,0 +1,54 @@
+// IQ3: super-blocks of 256 as 64 groups of 4 magnitudes out of a codebook, with eight signs for two groups.
+//
+//   IQ3_XXS  d:f16 qs[64] rest[8]:u32                       rest, per 32: 4 x 7 signs (see even_signs), 4-bit scale
+//   IQ3_S    d:f16 qs[64] qh[8] signs[32] scales[4]         ninth index bit of group l in bit l % 8 of qh[l / 8]
+//
+// IQ3_XXS: d * (0.5 + scale) / 2 * magnitude * sign; IQ3_S: d * (1 + 2 * scale) * magnitude * sign.
+#include "quant/block.hpp"
+#include "quant/iq_grids.hpp"
+#include "quant/kernels.hpp"
+
+namespace ggufscope {
+namespace {
+
+/// Four floats: scale * magnitude, negative where the bit is set.
+void put_signed(float* dst, float scale, const uint8_t* magnitudes, uint32_t signs) {
+  for (size_t k = 0; k < 4; ++k) {
+    const float value = scale * static_cast<float>(magnitudes[k]);
+    dst[k] = ((signs >> k) & 1u) != 0 ? -value : value;
+  }
+}
+
+}  // namespace
+
+void reference_iq3_xxs(const uint8_t* src, float* dst, size_t n_blocks) {
+  const uint8_t* grid = iq3_xxs_grid().values;
+  for (size_t i = 0; i < n_blocks; ++i, src += 98) {
+    const float d = load_f16(src);
+    const uint8_t* qs = src + 2;
+    for (size_t ib = 0; ib < 8; ++ib) {
+      const uint32_t rest = load<uint32_t>(src + 66 + 4 * ib);
+      const float scale = d * (0.5f + static_cast<float>(rest >> 28)) * 0.5f;
+      for (size_t l = 0; l < 4; ++l, dst += 8, qs += 2) {
+        const uint32_t signs = even_signs((rest >> (7 * l)) & 127u);
+        put_signed(dst, scale, grid + 4 * qs[0], signs);
+        put_signed(dst + 4, scale, grid + 4 * qs[1], signs >> 4);
+      }
+    }
+  }
+}
+
+void reference_iq3_s(const uint8_t* src, float* dst, size_t n_blocks) {
+  const uint8_t* grid = iq3_s_grid().values;
+  for (size_t i = 0; i < n_blocks; ++i, src += 110) {
+    const float d = load_f16(src);
+    const uint8_t *qs = src + 2, *qh = src + 66, *signs = src + 74, *scales = src + 106;
+    for (size_t l = 0; l < 64; ++l, dst += 4) {
+      const uint32_t index = qs[l] | ((qh[l / 8] >> (l % 8)) & 1u) << 8;
+      const float scale = d * static_cast<float>(1 + 2 * ((scales[l / 16] >> (4 * (l / 8 % 2))) & 15));
+      put_signed(dst, scale, grid + 4 * index, static_cast<uint32_t>(signs[l / 2]) >> (4 * (l % 2)));
+    }
+  }
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,28 @@
+// The codebooks of the IQ types. A code packs an entry's levels, first element lowest: 8 elements of 2 bits (IQ1, IQ2)
+// or 4 of 3 bits (IQ3). They are format facts (ggml-common.h); the tables expand on first use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace ggufscope {
+
+struct IqGrid {
+  std::span<const uint16_t> codes;  ///< ascending
+  const uint8_t* values;            ///< [codes.size()][8 or 4] magnitudes; IQ1: int8_t in -1..1
+};
+
+[[nodiscard]] const IqGrid& iq1_grid();      ///< 2048 x 8, also IQ1_M
+[[nodiscard]] const IqGrid& iq2_xxs_grid();  ///< 256 x 8
+[[nodiscard]] const IqGrid& iq2_xs_grid();   ///< 512 x 8
+[[nodiscard]] const IqGrid& iq2_s_grid();    ///< 1024 x 8
+[[nodiscard]] const IqGrid& iq3_xxs_grid();  ///< 256 x 4
+[[nodiscard]] const IqGrid& iq3_s_grid();    ///< 512 x 4
+
+/// 7 stored sign bits -> 8: the last makes the number of minus signs even.
+[[nodiscard]] constexpr uint32_t even_signs(uint32_t bits7) {
+  return bits7 | (static_cast<uint32_t>(__builtin_popcount(bits7)) & 1u) << 7;
+}
+
+}  // namespace ggufscope

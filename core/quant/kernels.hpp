@@ -1,0 +1,17 @@
+// Declarations of every kernel, from the rows: reference_NAME, dequantize_NAME, quantize_NAME. The families define
+// them.
+#pragma once
+
+#include "quant/registry.hpp"
+#include "types/types.hpp"
+
+namespace ggufscope {
+
+#define GGUFSCOPE_QUANT(id, name, kernel, quantizer)                       \
+  void reference_##name(const uint8_t* src, float* dst, size_t n_blocks);  \
+  void dequantize_##name(const uint8_t* src, float* dst, size_t n_blocks); \
+  void quantize_##name(const float* src, uint8_t* dst, size_t n_blocks, const float* importance, size_t row_blocks);
+#include "quant/kernels.inc"
+#undef GGUFSCOPE_QUANT
+
+}  // namespace ggufscope

@@ -1,0 +1,16 @@
+#include "quant/kernels.hpp"
+
+namespace ggufscope {
+
+DequantizeFn find_reference(uint32_t type) {
+  switch (static_cast<TypeId>(type)) {
+#define GGUFSCOPE_QUANT(id, name, kernel, quantizer) \
+  case TypeId::id:                                   \
+    return reference_##name;
+#include "quant/kernels.inc"
+#undef GGUFSCOPE_QUANT
+  }
+  return nullptr;
+}
+
+}  // namespace ggufscope

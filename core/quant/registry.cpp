@@ -1,0 +1,27 @@
+#include "quant/registry.hpp"
+
+#include "quant/kernels.hpp"
+
+namespace ggufscope {
+namespace {
+
+#define GGUFSCOPE_KERNEL_simd(name) dequantize_##name
+#define GGUFSCOPE_KERNEL_scalar(name) reference_##name
+constexpr QuantKernels kKernels[] = {
+#define GGUFSCOPE_QUANT(id, name, kernel, quantizer) \
+  {static_cast<uint32_t>(TypeId::id), GGUFSCOPE_KERNEL_##kernel(name)},
+#include "quant/kernels.inc"
+#undef GGUFSCOPE_QUANT
+};
+
+}  // namespace
+
+std::span<const QuantKernels> all_kernels() { return kKernels; }
+
+const QuantKernels* find_kernels(uint32_t type) {
+  for (const QuantKernels& kernels : kKernels)
+    if (kernels.type == type) return &kernels;
+  return nullptr;
+}
+
+}  // namespace ggufscope
