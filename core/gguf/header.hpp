@@ -1,6 +1,6 @@
 // GGUF, the container (ggml docs/gguf.md, versions 1 to 3, either byte order):
 //
-//   1. magic "GGUF"; u32 version
+//   1. magic "GGUF" (drafts of version 1 wrote "FUGG"); u32 version, in the byte order of the file
 //   2. tensor count, key-value count     (u64; u32 in version 1)
 //   3. key-values: string key; u32 value type; value
 //        string = length (u64; u32 in version 1), then that many bytes, not terminated
@@ -39,6 +39,21 @@ enum class ValueType : uint32_t {
   kF64 = 12,
 };
 
+inline constexpr uint32_t kValueTypes = 13;
+
+/// Bytes of one value of a type of fixed size; 0 for strings and arrays.
+[[nodiscard]] constexpr uint32_t value_size(ValueType type) {
+  constexpr uint8_t sizes[kValueTypes] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
+  return static_cast<uint32_t>(type) < kValueTypes ? sizes[static_cast<uint32_t>(type)] : 0;
+}
+
+/// "u8", "string", "array", ...
+[[nodiscard]] constexpr std::string_view value_type_name(ValueType type) {
+  constexpr std::string_view names[kValueTypes] = {"u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
+                                                   "bool", "string", "array", "u64", "i64", "f64"};
+  return static_cast<uint32_t>(type) < kValueTypes ? names[static_cast<uint32_t>(type)] : "unknown";
+}
+
 /// Bytes in the file: [offset, offset + length).
 struct Extent {
   uint64_t offset = 0;
@@ -63,7 +78,7 @@ struct TensorInfo {
   uint64_t offset = 0;                     ///< absolute: data_offset + relative_offset
   uint64_t relative_offset = 0;            ///< as the file says
   uint64_t n_elements = 0;
-  uint64_t n_bytes = 0;      ///< 0 where the type has no known layout
+  uint64_t n_bytes = 0;      ///< 0 where the type has no known layout, or a row is not whole blocks
   uint64_t info_offset = 0;  ///< where this entry begins in the header
 };
 

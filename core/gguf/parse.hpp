@@ -10,6 +10,12 @@
 
 namespace ggufscope {
 
+// Bounds that no real file reaches; the first two are ggml's.
+inline constexpr uint64_t kMaxStringLength = uint64_t{1} << 30;
+inline constexpr uint64_t kMaxArrayElements = uint64_t{1} << 30;
+inline constexpr uint64_t kMaxEntries = uint64_t{1} << 32;  ///< key-values, and tensors
+inline constexpr size_t kMaxArrayDepth = 16;
+
 /// complete, or the ordinary answer while the header is not whole: call again with at least this many bytes of the
 /// file.
 struct ParseProgress {
@@ -33,8 +39,13 @@ struct ParseState {
 };
 
 /// prefix: the first bytes of the file (state.position of them were walked before). file_size: when it is known.
-/// When complete, state.header is whole. Errors carry the absolute byte offset.
-/// Parsed at once or grown chunk by chunk, the result is the same.
+/// When complete, state.header is whole. Errors carry the absolute byte offset; one who goes on with the same state
+/// gets the same error again, and what was parsed before it stays in state.header. Parsed at once or grown chunk by
+/// chunk, the result is the same. Memory grows with the bytes seen, never with a declared count.
+///
+/// Errors: kTruncated (the offset is where the bytes end), kBadMagic and the codes of what else it is (sniff.hpp),
+/// kBadVersion, kBadCount, kBadLength, kBadValueType, kTooDeep, kBadShape (more than kMaxDims dimensions), kOverflow
+/// (elements, bytes or the absolute end of a tensor reach 2^63). All else parses, and is a finding of lint.hpp.
 [[nodiscard]] Result<ParseProgress> parse_header(ByteView prefix, std::optional<uint64_t> file_size, ParseState& state);
 
 }  // namespace ggufscope

@@ -5,6 +5,11 @@
 export type GgufErrorCode =
   | 'truncated'
   | 'bad-magic'
+  | 'json'
+  | 'safetensors'
+  | 'archive'
+  | 'pickle'
+  | 'legacy-container'
   | 'bad-version'
   | 'bad-value-type'
   | 'bad-count'

@@ -1,0 +1,308 @@
+#include "gguf/parse.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "gguf/access.hpp"
+#include "gguf/sniff.hpp"
+
+namespace ggufscope {
+namespace {
+
+constexpr uint64_t kMaxOffset = uint64_t{1} << 63;  // offsets, sizes and counts stay below: sums of two cannot wrap
+constexpr uint64_t kCountless = ~uint64_t{0};
+
+/// What is being read, put into words only when it fails.
+struct Noun {
+  std::string_view what;
+  uint64_t index = kCountless;
+
+  [[nodiscard]] std::string text() const {
+    std::string out(what);
+    if (index != kCountless) out += ' ' + std::to_string(index);
+    return out;
+  }
+};
+
+/// One call of parse_header. Every step either succeeds or leaves the reason in stop_ and returns false; the state is
+/// advanced only by whole entries, so a step that lacks bytes is simply run again.
+class Parser {
+ public:
+  Parser(ByteView bytes, std::optional<uint64_t> file_size, ParseState& state)
+      : bytes_(bytes), file_size_(file_size), state_(state), header_(state.header), position_(state.position) {
+    if (file_size_) file_size_ = std::max<uint64_t>(*file_size_, bytes.size());
+    set_version(header_.version);
+  }
+
+  Result<ParseProgress> run() {
+    if (header_.info_end != 0) return ParseProgress{true, header_.info_end};
+    if (preamble() && key_values() && tensor_infos() && finish()) return ParseProgress{true, header_.info_end};
+    return stop_;
+  }
+
+ private:
+  void set_version(uint32_t version) { length_bytes_ = version == 1 ? 4 : 8; }
+
+  bool stop(ErrorCode code, uint64_t offset, std::string_view what, Noun noun) {
+    stop_ = fail(code, offset, what, noun.text());
+    return false;
+  }
+
+  /// n more bytes at position_.
+  bool need(uint64_t n, Noun noun) {
+    if (n <= bytes_.size() - position_) return true;
+    if (n >= kMaxOffset - position_) return stop(ErrorCode::kOverflow, position_, "length past 2^63", noun);
+    const uint64_t end = position_ + n;
+    if (file_size_ && end > *file_size_) {
+      const std::string what = "truncated (" + std::to_string(end - *file_size_) + " more bytes expected)";
+      return stop(ErrorCode::kTruncated, *file_size_, what, noun);
+    }
+    stop_ = ParseProgress{false, end};
+    return false;
+  }
+
+  /// The rest of the file must hold n bytes at least, or it is cut: said before the bytes are waited for.
+  bool must_fit(uint64_t n, Noun noun) { return !file_size_ || n <= *file_size_ - position_ || need(n, noun); }
+
+  template <class T>
+  bool read(T& value, Noun noun) {
+    if (!need(sizeof(T), noun)) return false;
+    value = load<T>(bytes_.data() + position_, header_.big_endian);
+    position_ += sizeof(T);
+    return true;
+  }
+
+  /// A length, a count or a dimension: 32 bits in version 1.
+  bool read_length(uint64_t& value, Noun noun) {
+    if (length_bytes_ == 8) return read(value, noun);
+    uint32_t narrow = 0;
+    if (!read(narrow, noun)) return false;
+    value = narrow;
+    return true;
+  }
+
+  bool read_string(Extent& out, Noun noun) {
+    const uint64_t at = position_;
+    if (!read_length(out.length, noun)) return false;
+    if (out.length > kMaxStringLength) return stop(ErrorCode::kBadLength, at, "a length over 1 GiB", noun);
+    out.offset = position_;
+    if (!need(out.length, noun)) return false;
+    position_ += out.length;
+    return true;
+  }
+
+  bool read_value_type(ValueType& out, Noun noun) {
+    uint32_t id = 0;
+    if (!read(id, noun)) return false;
+    if (id >= kValueTypes) {
+      const std::string what = "unknown value type " + std::to_string(id);
+      return stop(ErrorCode::kBadValueType, position_ - 4, what, noun);
+    }
+    out = static_cast<ValueType>(id);
+    return true;
+  }
+
+  bool read_count(uint64_t& out, uint64_t limit, Noun noun) {
+    const uint64_t at = position_;
+    if (!read_length(out, noun)) return false;
+    if (out > limit) return stop(ErrorCode::kBadCount, at, "impossible count " + std::to_string(out), noun);
+    return true;
+  }
+
+  [[nodiscard]] uint64_t least_key_value() const { return length_bytes_ + 4 + 1; }
+  [[nodiscard]] uint64_t least_tensor_info() const { return length_bytes_ + 4 + 4 + 8; }
+
+  bool preamble() {
+    if (header_.version != 0) return true;
+    if (file_size_ == 0) return stop(ErrorCode::kTruncated, 0, "the file is empty: truncated", {"magic"});
+    static constexpr std::string_view kMagic = "GGUF", kDraftMagic = "FUGG";
+    const std::string_view seen(reinterpret_cast<const char*>(bytes_.data()), std::min<size_t>(bytes_.size(), 4));
+    if (!kMagic.starts_with(seen) && !kDraftMagic.starts_with(seen)) {
+      if (!need(std::min(kSniffBytes, file_size_.value_or(kSniffBytes)), {"magic"})) return false;
+      stop_ = std::unexpected(
+          foreign_file(bytes_.first(static_cast<size_t>(std::min<uint64_t>(bytes_.size(), kSniffBytes)))));
+      return false;
+    }
+    if (!need(8, {"magic and version"})) return false;
+    uint32_t version = load<uint32_t>(bytes_.data() + 4);
+    // Seen from the other byte order, a small number has its low half empty.
+    const bool big_endian = version != 0 && (version & 0xffff) == 0;
+    if (big_endian) version = swap_bytes(version);
+    if (version < 1 || version > 3)
+      return stop(ErrorCode::kBadVersion, 4, "unknown version " + std::to_string(version), {"header"});
+
+    set_version(version);
+    header_.big_endian = big_endian;
+    position_ = 8;
+    if (!read_count(state_.n_tensors, kMaxEntries, {"tensor count"}) ||
+        !read_count(state_.n_key_values, kMaxEntries, {"key-value count"}) ||
+        !must_fit(state_.n_key_values * least_key_value() + state_.n_tensors * least_tensor_info(),
+                  {"declared key-values and tensors"}))
+      return false;
+    header_.version = version;
+    state_.position = position_;
+    return true;
+  }
+
+  bool key_values() {
+    for (;;) {
+      if (!open_arrays()) return false;
+      if (header_.key_values.size() == state_.n_key_values) return true;
+      if (!key_value()) return false;
+    }
+  }
+
+  bool key_value() {
+    KeyValue kv;
+    const uint64_t index = header_.key_values.size();
+    if (!read_string(kv.key, {"key", index}) || !read_value_type(kv.type, {"value type of key", index})) return false;
+    kv.element_type = kv.type;
+    if (kv.type == ValueType::kString) {
+      if (!read_string(kv.value, {"value of key", index})) return false;
+    } else if (kv.type == ValueType::kArray) {
+      if (!array(kv, {"array of key", index})) return false;
+    } else {
+      kv.value = {position_, value_size(kv.type)};
+      if (!need(kv.value.length, {"value of key", index})) return false;
+      position_ += kv.value.length;
+    }
+    header_.key_values.push_back(kv);
+    state_.position = position_;
+    return true;
+  }
+
+  /// Element type and count; then all elements where they have a size, else an open array for open_arrays() to walk.
+  bool array(KeyValue& out, Noun noun) {
+    const uint64_t at = position_;
+    if (!read_value_type(out.element_type, noun) || !read_count(out.count, kMaxArrayElements, noun)) return false;
+    out.value = {position_, 0};
+    if (const uint32_t size = value_size(out.element_type)) {
+      out.value.length = out.count * size;
+      if (!need(out.value.length, noun)) return false;
+      position_ += out.value.length;
+      return true;
+    }
+    if (state_.open_arrays.size() == kMaxArrayDepth)
+      return stop(ErrorCode::kTooDeep, at, "arrays nested too deep", noun);
+    const uint64_t least = length_bytes_ + (out.element_type == ValueType::kArray ? 4 : 0);
+    if (!must_fit(out.count * least, noun)) return false;
+    state_.open_arrays.push_back({out.element_type, out.count});
+    return true;
+  }
+
+  bool open_arrays() {
+    auto& open = state_.open_arrays;
+    if (open.empty()) return true;
+    while (!open.empty()) {
+      ParseState::OpenArray& top = open.back();
+      if (top.element_type == ValueType::kString) {
+        if (!strings(top)) return false;
+        open.pop_back();
+      } else if (top.remaining == 0) {
+        open.pop_back();
+      } else {
+        KeyValue element;
+        const size_t depth = open.size();
+        if (!array(element, {"nested array of key", header_.key_values.size() - 1})) return false;
+        --open[depth - 1].remaining;  // array() may have moved the vector
+        state_.position = position_;
+      }
+    }
+    KeyValue& kv = header_.key_values.back();
+    kv.value.length = position_ - kv.value.offset;
+    return true;
+  }
+
+  /// The hot loop: a vocabulary is some hundred thousand hops.
+  bool strings(ParseState::OpenArray& array) {
+    const uint8_t* data = bytes_.data();
+    const bool big_endian = header_.big_endian, wide = length_bytes_ == 8;
+    const uint64_t size = bytes_.size();
+    uint64_t at = position_, remaining = array.remaining;
+    for (; remaining != 0; --remaining) {
+      if (size - at < length_bytes_) break;
+      const uint64_t length = wide ? load<uint64_t>(data + at, big_endian) : load<uint32_t>(data + at, big_endian);
+      if (length > std::min(size - at - length_bytes_, kMaxStringLength)) break;
+      at += length_bytes_ + length;
+    }
+    state_.position = position_ = at;
+    array.remaining = remaining;
+    if (remaining == 0) return true;
+    Extent text;  // says why the loop broke off
+    return read_string(text, {"string array of key", header_.key_values.size() - 1});
+  }
+
+  bool tensor_infos() {
+    while (header_.tensors.size() < state_.n_tensors) {
+      TensorInfo info;
+      if (!tensor_info(info)) return false;
+      header_.tensors.push_back(info);
+      state_.position = position_;
+    }
+    return true;
+  }
+
+  bool tensor_info(TensorInfo& info) {
+    const uint64_t index = header_.tensors.size();
+    info.info_offset = position_;
+    if (!read_string(info.name, {"tensor name", index}) || !read(info.n_dims, {"dimension count of tensor", index}))
+      return false;
+    if (info.n_dims > kMaxDims) {
+      const std::string what = std::to_string(info.n_dims) + " dimensions";
+      return stop(ErrorCode::kBadShape, position_ - 4, what, {"tensor", index});
+    }
+    info.shape.fill(1);
+    for (uint32_t i = 0; i < info.n_dims; ++i)
+      if (!read_length(info.shape[i], {"shape of tensor", index})) return false;
+    if (!read(info.type, {"type of tensor", index}) || !read(info.relative_offset, {"offset of tensor", index}))
+      return false;
+    return sizes(info) ||
+           stop(ErrorCode::kOverflow, info.info_offset, "a shape past 2^63 elements or bytes", {"tensor", index});
+  }
+
+  /// n_elements and n_bytes; false where one of them reaches 2^63.
+  static bool sizes(TensorInfo& info) {
+    // Zero elements are fine whatever the other dimensions say.
+    info.n_elements = std::ranges::find(info.shape, 0u) != info.shape.end() ? 0 : 1;
+    for (const uint64_t dim : info.shape)
+      if (__builtin_mul_overflow(info.n_elements, dim, &info.n_elements) || info.n_elements >= kMaxOffset) return false;
+    const TypeGeometry* type = find_type(info.type);
+    if (type == nullptr || type->block_size == 0 || info.shape[0] % type->block_size != 0) return true;
+    return !__builtin_mul_overflow(info.n_elements / type->block_size, uint64_t{type->block_bytes}, &info.n_bytes) &&
+           info.n_bytes < kMaxOffset;
+  }
+
+  /// The last entry is whole: what follows from all of them together.
+  bool finish() {
+    const std::optional<uint64_t> alignment = get_u64({header_, bytes_}, "general.alignment");
+    header_.alignment =
+        alignment && *alignment != 0 && *alignment <= UINT32_MAX ? static_cast<uint32_t>(*alignment) : 32;
+    const uint64_t beyond = position_ % header_.alignment;
+    header_.data_offset = position_ + (beyond == 0 ? 0 : header_.alignment - beyond);
+    for (size_t i = 0; i < header_.tensors.size(); ++i) {
+      TensorInfo& info = header_.tensors[i];
+      if (info.relative_offset >= kMaxOffset - header_.data_offset ||
+          info.n_bytes >= kMaxOffset - header_.data_offset - info.relative_offset)
+        return stop(ErrorCode::kOverflow, info.info_offset, "an offset past 2^63", {"tensor", i});
+      info.offset = header_.data_offset + info.relative_offset;
+    }
+    header_.info_end = position_;
+    return true;
+  }
+
+  ByteView bytes_;
+  std::optional<uint64_t> file_size_;
+  ParseState& state_;
+  Header& header_;
+  uint64_t position_;
+  uint64_t length_bytes_ = 8;
+  Result<ParseProgress> stop_ = ParseProgress{};
+};
+
+}  // namespace
+
+Result<ParseProgress> parse_header(ByteView prefix, std::optional<uint64_t> file_size, ParseState& state) {
+  return Parser(prefix, file_size, state).run();
+}
+
+}  // namespace ggufscope
