@@ -1,0 +1,51 @@
+// UTF-8 and the few Unicode properties that tokenizers look at (Unicode 15.1, as llama.cpp's tables).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ggufscope {
+
+/// General category, folded. White space (White_Space=yes) comes before its category; C is Cc, Cf, Co and Cs.
+enum class CharClass : uint8_t { kUnassigned = 0, kLetter, kNumber, kPunctuation, kMark, kSymbol, kWhitespace, kControl };
+
+[[nodiscard]] CharClass char_class(uint32_t code_point);
+
+/// Simple lower case mapping; the code point itself where there is none.
+[[nodiscard]] uint32_t to_lower(uint32_t code_point);
+
+/// The first code point of the canonical decomposition: what llama.cpp calls NFD.
+[[nodiscard]] uint32_t base_of(uint32_t code_point);
+
+/// Han ideographs as llama.cpp lists them.
+[[nodiscard]] bool is_han(uint32_t code_point);
+
+inline constexpr uint32_t kReplacement = 0xFFFD;
+
+/// Bytes of the sequence that a lead byte announces (1 for continuation bytes).
+[[nodiscard]] constexpr size_t utf8_length(uint8_t lead) {
+  return lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+}
+
+struct Decoded {
+  uint32_t code_point;  ///< kReplacement for a byte that begins no sequence
+  uint32_t length;      ///< bytes read, at least 1
+};
+
+/// The code point at text[pos], pos < text.size(). As lenient as llama.cpp: overlong forms and surrogates are read.
+[[nodiscard]] Decoded decode_utf8(std::string_view text, size_t pos);
+
+/// code_point < 0x110000.
+void append_utf8(std::string& out, uint32_t code_point);
+
+/// True if decoding and encoding again gives the same bytes.
+[[nodiscard]] bool is_canonical_utf8(std::string_view text);
+/// What is left after decoding and encoding again: broken bytes are U+FFFD, one each.
+[[nodiscard]] std::string canonical_utf8(std::string_view text);
+
+/// Bytes at the end of text that begin a sequence which is not whole: 0 to 3.
+[[nodiscard]] size_t unfinished_utf8(std::string_view text);
+
+}  // namespace ggufscope
