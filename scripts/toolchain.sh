@@ -47,6 +47,7 @@ done
 # Debian keeps acorn where only its own node looks.
 mkdir -p "$DIR/root/usr/share/node_modules"
 for module in "$DIR"/root/usr/share/nodejs/{acorn*,xtend}; do ln -s "../nodejs/$(basename "$module")" "$DIR/root/usr/share/node_modules/"; done
+echo '{ "type": "commonjs" }' > "$DIR/package.json"  # the project's own says "module", which Emscripten's scripts are not
 sed -i -E "s/^EXPECTED_LLVM_VERSION = .*/EXPECTED_LLVM_VERSION = $LLVM/" "$EM/tools/shared.py"
 mv "$EM/cache" "$DIR/cache"
 cat > "$EM/.emscripten" <<CONFIG

@@ -1,0 +1,24 @@
+# The wasm modules of the package; their glue and .wasm land in wasm/dist.
+# Every environment gets its bytes from wasm/src/module.ts, so the glue needs no loader of its own (ENVIRONMENT=web is
+# the smallest; it runs in workers and Node as well).
+set(MODULE_LINK_OPTIONS -lembind -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web -sALLOW_MEMORY_GROWTH=1
+  -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=1MB -sSTACK_SIZE=128KB -sFILESYSTEM=0 -sASSERTIONS=0 -sDYNAMIC_EXECUTION=0
+  -sEXPORTED_RUNTIME_METHODS=HEAPU8 -sEXPORTED_FUNCTIONS=_malloc,_free -sINCOMING_MODULE_JS_API=instantiateWasm
+  -fno-exceptions -fno-rtti)
+
+# wasm_module(NAME LIBRARY SOURCES... OPTIONS...): one factory NAME.js with NAME.wasm beside it.
+function(wasm_module name)
+  cmake_parse_arguments(arg "" "LIBRARY" "SOURCES;OPTIONS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/wasm)
+  target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti -DEMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARY})
+  target_link_options(${name} PRIVATE ${MODULE_LINK_OPTIONS} ${arg_OPTIONS})
+  set_target_properties(${name} PROPERTIES SUFFIX .js RUNTIME_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/wasm/dist)
+endfunction()
+
+# inspect: parse, lint, dequantize, tokenize.
+core_library(inspect_core FLOORS ${INSPECT_FLOORS} OPTIONS -msimd128 -O3)
+file(GLOB inspect_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/wasm/bindings.cpp ${CMAKE_SOURCE_DIR}/wasm/document.cpp
+  ${CMAKE_SOURCE_DIR}/wasm/bindings_quant*.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_text*.cpp)
+wasm_module(inspect LIBRARY inspect_core SOURCES ${inspect_sources} OPTIONS -O3)

@@ -5,6 +5,17 @@
 export type GgufErrorCode =
   | 'truncated'
   | 'bad-magic'
+  /** a web page, not a file */
+  | 'html'
+  /** a JSON document: a server's error message, perhaps */
+  | 'json'
+  /** a Git LFS pointer in place of the file */
+  | 'lfs-pointer'
+  | 'safetensors'
+  | 'archive'
+  | 'pickle'
+  /** ggml's containers from before GGUF */
+  | 'legacy-container'
   | 'json'
   | 'safetensors'
   | 'archive'
@@ -40,10 +51,6 @@ export type GgufErrorCode =
   | 'no-ranges'
   | 'server-error'
   | 'http-error'
-  /** a web page, not a file */
-  | 'html'
-  /** a Git LFS pointer in place of the file */
-  | 'lfs-pointer'
   /** the file was replaced by another between two requests */
   | 'file-changed'
   /** some of the files of a split model are not there */
@@ -74,4 +81,8 @@ export class GgufError extends Error {
     this.offset = details.offset
     this.status = details.status
   }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -1,1 +1,23 @@
+import { fileURLToPath } from 'node:url'
+import { open as openAnywhere } from './open.js'
+import { NodeFileSource } from './sources/node-file.js'
+import type { GgufFile, OpenOptions, Source } from './types.js'
+
 export * from './index.js'
+export { NodeFileSource } from './sources/node-file.js'
+
+/** Paths and file: addresses become sources; all else stays. A scheme has two letters at least: "C:\x" is a path. */
+function withPaths(source: Source): Source {
+  if (source instanceof URL)
+    return source.protocol === 'file:' ? new NodeFileSource(fileURLToPath(source)) : source
+  if (typeof source !== 'string' || /^(https?|blob|data|hf):/i.test(source)) return source
+  return new NodeFileSource(/^file:/i.test(source) ? fileURLToPath(source) : source)
+}
+
+/** open() of "ggufscope" that takes paths as well: a string without http(s):, hf:, blob: or data: is one. */
+export function open(source: Source | readonly Source[], options: OpenOptions = {}): Promise<GgufFile> {
+  const all = Array.isArray(source)
+    ? (source as readonly Source[]).map(withPaths)
+    : withPaths(source as Source)
+  return openAnywhere(all, options)
+}

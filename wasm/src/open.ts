@@ -1,8 +1,249 @@
 import { GgufError } from './errors.js'
-import type { GgufFile, OpenOptions, Source } from './types.js'
+import { OpenFile, type Part, type ShardPart } from './file.js'
+import { Header } from './header.js'
+import type { InspectModule } from './inspect.js'
+import { inspectModule } from './module.js'
+import { parseShardName } from './shards.js'
+import { addressOf } from './sources/addresses.js'
+import { BlobSource, BytesSource, streamByReads } from './sources/bytes.js'
+import { HttpSource } from './sources/http.js'
+import type { ByteSource, GgufFile, OpenOptions, OpenProgress, RetryInfo, Source } from './types.js'
 
-/** Opens a GGUF file: resolves when its header is whole. Everything else is read when it is asked for. */
+// No real header comes near; a server that sends for ever is stopped here.
+const kMostHeaderBytes = 1 << 30
+// Shards opened at the same time, and shards that a name may promise at all.
+const kParallelShards = 6
+const kMostShards = 4096
+
+/** The byte source for what open() was given. */
+export function sourceOf(
+  source: Source,
+  options: OpenOptions,
+  onRetry?: (retry: RetryInfo) => void,
+): ByteSource {
+  if (typeof source === 'string' || source instanceof URL) {
+    return new HttpSource(addressOf(source), { ...options, onRetry })
+  }
+  if (typeof Blob !== 'undefined' && source instanceof Blob) return new BlobSource(source)
+  if (source instanceof ArrayBuffer) return new BytesSource(new Uint8Array(source))
+  if (ArrayBuffer.isView(source)) {
+    return new BytesSource(new Uint8Array(source.buffer, source.byteOffset, source.byteLength))
+  }
+  if (typeof source === 'object' && source !== null && 'read' in source) return source
+  throw new GgufError(
+    'invalid-argument',
+    `open() takes an address, a Blob or File, bytes or a ByteSource, not ${String(source)}.`,
+  )
+}
+
+/** One look at a stream, by whichever protocol it is iterated. */
+async function* pieces(source: ByteSource, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  if (!source.stream) {
+    if (source.size === undefined) {
+      throw new GgufError('invalid-argument', 'A ByteSource needs a size or a stream function.')
+    }
+    yield* streamByReads(source as ByteSource & { size: number }, 0, { signal })
+    return
+  }
+  const stream = source.stream(0, { signal })
+  if (Symbol.asyncIterator in stream) {
+    yield* stream
+    return
+  }
+  // Not every browser's ReadableStream can be iterated.
+  const reader = (stream as ReadableStream<Uint8Array>).getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
+/** Progress over all shards, told to whoever asked. */
+class Progress {
+  readonly #report: OpenOptions['onProgress']
+  #loaded = 0
+  shardCount = 1
+
+  constructor(report: OpenOptions['onProgress']) {
+    this.#report = report
+  }
+
+  tell(part: { shard: number; source: ByteSource; header?: Header }, added: number, retry?: RetryInfo): void {
+    this.#loaded += added
+    if (!this.#report) return
+    const document = part.header?.document
+    const progress: OpenProgress = {
+      loaded: this.#loaded,
+      fileSize: part.source.size,
+      shard: part.shard,
+      shardCount: this.shardCount,
+      keysSeen: document?.keysSeen() ?? 0,
+      keyCount: document?.keyCount() ?? 0,
+      tensorsSeen: document?.tensorsSeen() ?? 0,
+      tensorCount: document?.tensorCount() ?? 0,
+      retry,
+    }
+    this.#report(progress)
+  }
+}
+
+/** Reads until the header is whole, and not a piece further. */
+async function readHeader(
+  source: ByteSource,
+  shard: number,
+  module: Promise<InspectModule>,
+  progress: Progress,
+  signal: AbortSignal | undefined,
+): Promise<Part> {
+  let header: Header | undefined
+  try {
+    let needed = 1
+    for await (const piece of pieces(source, signal)) {
+      signal?.throwIfAborted()
+      header ??= new Header(await module)
+      signal?.throwIfAborted()
+      needed = header.append(piece, source.size)
+      progress.tell({ shard, source, header }, piece.length)
+      if (needed === 0) break
+      if (header.length > kMostHeaderBytes) {
+        throw new GgufError(
+          'bad-count',
+          `The header is not whole after ${header.length} bytes: this is no GGUF file.`,
+          {
+            offset: header.length,
+          },
+        )
+      }
+    }
+    header ??= new Header(await module)
+    signal?.throwIfAborted()
+    // The bytes are at their end: the parser says what they lack.
+    if (needed !== 0) header.append(new Uint8Array(), header.length)
+    return { source, header }
+  } catch (error) {
+    header?.close()
+    signal?.throwIfAborted()
+    throw error
+  }
+}
+
+/** Runs tasks in order of the list, a few at a time. The first failure is thrown when all that began have ended. */
+async function eachInParallel<T>(
+  items: readonly T[],
+  limit: number,
+  task: (item: T) => Promise<void>,
+): Promise<void> {
+  const rest = items.values()
+  const failures: unknown[] = []
+  const worker = async () => {
+    for (const item of rest) {
+      if (failures.length > 0) return
+      await task(item).catch((error: unknown) => failures.push(error))
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
+  if (failures.length > 0) throw failures[0]
+}
+
+const kMissing = new Set(['no-such-file', 'missing-shard'])
+
+/** Opens what else belongs to a split model. first: the part that was given. */
+async function openShards(
+  first: Part,
+  given: readonly ByteSource[],
+  read: (source: ByteSource, shard: number) => Promise<Part>,
+  options: OpenOptions,
+  progress: Progress,
+): Promise<ShardPart[]> {
+  const count = Number(
+    new OpenFile([{ name: first.source.name, part: first }]).metadata.get('split.count') ?? 0,
+  )
+  const shardName = parseShardName(first.source.name)
+  if (count <= 1 && given.length === 1) return [{ name: first.source.name, part: first }]
+  if (!shardName && given.length < count) {
+    if (options.allowMissingShards) return [{ name: first.source.name, part: first }]
+    throw new GgufError(
+      'missing-shard',
+      `This is one of ${count} files of a split model, and its name does not tell those of the others. Give all of them to open().`,
+    )
+  }
+  if (!shardName || (shardName.count !== given.length && given.length > 1 && count <= 1)) {
+    throw new GgufError('invalid-argument', 'Several files were given that are not the shards of one model.')
+  }
+  if (shardName.count > kMostShards)
+    throw new GgufError('bad-count', `${shardName.count} shards are not to be believed.`)
+
+  const parts = new Array<Part | undefined>(shardName.count)
+  parts[shardName.index] = first
+  progress.shardCount = shardName.count
+  const missing: string[] = []
+  const others = shardName.names
+    .map((name, shard) => ({ name, shard }))
+    .filter(({ shard }) => shard !== shardName.index)
+  try {
+    await eachInParallel(others, kParallelShards, async ({ name, shard }) => {
+      const source = given.find((one) => one.name === name) ?? first.source.sibling?.(name)
+      if (!source) {
+        missing.push(name)
+        return
+      }
+      try {
+        parts[shard] = await read(source, shard)
+      } catch (error) {
+        if (!(error instanceof GgufError && kMissing.has(error.code))) throw error
+        missing.push(name)
+      }
+    })
+    if (missing.length > 0 && !options.allowMissingShards) {
+      throw new GgufError(
+        'missing-shard',
+        `${missing.length} of the ${shardName.count} files of this model are missing: ${missing.sort().join(', ')}.`,
+      )
+    }
+  } catch (error) {
+    for (const part of parts) if (part !== first) part?.header.close()
+    throw error
+  }
+  return shardName.names.map((name, i) => ({ name, part: parts[i] }))
+}
+
+/**
+ * Opens a GGUF file: resolves when its header is whole. Tensor data is read when it is asked for.
+ *
+ * Of a split model any one shard will do where the others lie beside it (addresses, paths); else give all of them as an
+ * array. Rejects with a GgufError, or with options.signal.reason.
+ */
 export async function open(source: Source | readonly Source[], options: OpenOptions = {}): Promise<GgufFile> {
-  options.signal?.throwIfAborted()
-  throw new GgufError('unsupported', `cannot open ${String(source)} before the parser is there`)
+  const { signal } = options
+  signal?.throwIfAborted()
+  const progress = new Progress(options.onProgress)
+  const sources = (Array.isArray(source) ? (source as readonly Source[]) : [source as Source]).map(
+    (one, shard) => {
+      const made: ByteSource = sourceOf(one, options, (retry) =>
+        progress.tell({ shard, source: made }, 0, retry),
+      )
+      return made
+    },
+  )
+  if (sources.length === 0)
+    throw new GgufError('invalid-argument', 'There is nothing to open: the list is empty.')
+  // The first bytes travel while the module starts.
+  const module = inspectModule(options.wasmUrl)
+  module.catch(() => {})
+  const read = (one: ByteSource, shard: number) => readHeader(one, shard, module, progress, signal)
+  let first: Part | undefined
+  try {
+    first = await read(sources[0]!, 0)
+    return new OpenFile(await openShards(first, sources, read, options, progress))
+  } catch (error) {
+    first?.header.close()
+    for (const one of sources) one.close?.()
+    signal?.throwIfAborted()
+    throw error
+  }
 }

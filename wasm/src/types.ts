@@ -205,6 +205,8 @@ export interface OpenOptions {
   headers?: HeadersInit | undefined
   /** attempts after a failure that may pass (default 4) */
   retries?: number | undefined
+  /** milliseconds without a byte after which a request counts as failed (default 30,000) */
+  timeout?: number | undefined
   /** open what is there of a split model in place of an error of code 'missing-shard' */
   allowMissingShards?: boolean | undefined
   /** where inspect.wasm is, when it is not beside the package's files */

@@ -1,0 +1,140 @@
+#include "document.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/utf8.hpp"
+
+namespace ggufscope {
+namespace {
+
+constexpr uint64_t kMaxSafeInteger = (uint64_t{1} << 53) - 1;
+
+/// JavaScript's numbers end at 2^53: a tensor beyond that is no real one, and is refused rather than rounded.
+std::optional<Error> unsafe_tensor(const Header& header) {
+  for (const TensorInfo& tensor : header.tensors) {
+    const bool safe = tensor.offset <= kMaxSafeInteger && tensor.n_bytes <= kMaxSafeInteger &&
+                      tensor.n_elements <= kMaxSafeInteger &&
+                      std::ranges::all_of(tensor.shape, [](uint64_t dim) { return dim <= kMaxSafeInteger; });
+    if (safe) continue;
+    const auto index = std::to_string(&tensor - header.tensors.data());
+    return fail(ErrorCode::kOverflow, tensor.info_offset, "a number past 2^53", "tensor " + index).error();
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+uint8_t* Document::reserve(size_t n) {
+  if (n > SIZE_MAX - size_) return nullptr;
+  if (size_ + n > capacity_) {
+    // Half as much again at least: chunk by chunk stays linear.
+    const size_t wanted = std::max(size_ + n, capacity_ + std::min(capacity_ / 2, SIZE_MAX - capacity_));
+    void* grown = std::realloc(bytes_, wanted);
+    if (grown == nullptr) grown = std::realloc(bytes_, size_ + n);
+    if (grown == nullptr) return nullptr;
+    bytes_ = static_cast<uint8_t*>(grown);
+    capacity_ = wanted;
+  }
+  return bytes_ + size_;
+}
+
+double Document::advance(size_t n, double file_size) {
+  size_ += n;
+  const auto size = file_size < 0 ? std::nullopt : std::optional(static_cast<uint64_t>(file_size));
+  const Result<ParseProgress> progress = parse_header(bytes(), size, state_);
+  if (!progress) {
+    error_ = progress.error();
+    return -1;
+  }
+  if (!progress->complete) return static_cast<double>(progress->at_least);
+  if (const auto error = unsafe_tensor(header())) {
+    error_ = *error;
+    return -1;
+  }
+  return 0;
+}
+
+const std::vector<double>& Document::key_table() {
+  table_.clear();
+  for (const KeyValue& kv : header().key_values) {
+    for (const uint64_t x : {static_cast<uint64_t>(kv.type), static_cast<uint64_t>(kv.element_type), kv.count,
+                             kv.value.offset, kv.value.length})
+      table_.push_back(static_cast<double>(x));
+  }
+  return table_;
+}
+
+const std::vector<double>& Document::tensor_table() {
+  table_.clear();
+  for (const TensorInfo& tensor : header().tensors) {
+    for (const uint64_t x :
+         {uint64_t{tensor.type}, tensor.offset, tensor.n_bytes, tensor.n_elements, uint64_t{tensor.n_dims}})
+      table_.push_back(static_cast<double>(x));
+    for (const uint64_t dim : tensor.shape) table_.push_back(static_cast<double>(dim));
+  }
+  return table_;
+}
+
+template <class Extents>
+bool Document::gather(const Extents& extents) {
+  texts_.clear();
+  ends_.clear();
+  bool valid = true;
+  uint64_t units = 0;
+  for (const Extent& text : extents) {
+    const auto view = bytes().subspan(static_cast<size_t>(text.offset), static_cast<size_t>(text.length));
+    texts_.insert(texts_.end(), view.begin(), view.end());
+    const auto length = valid ? utf16_length(view) : std::nullopt;
+    valid = length.has_value();
+    units += length.value_or(0);
+    ends_.push_back(static_cast<uint32_t>(units));
+  }
+  if (valid) return true;
+  uint32_t end = 0;
+  size_t i = 0;
+  for (const Extent& text : extents) ends_[i++] = end += static_cast<uint32_t>(text.length);
+  return false;
+}
+
+bool Document::gather_keys() {
+  std::vector<Extent> extents;
+  for (const KeyValue& kv : header().key_values) extents.push_back(kv.key);
+  return gather(extents);
+}
+
+bool Document::gather_tensor_names() {
+  std::vector<Extent> extents;
+  for (const TensorInfo& tensor : header().tensors) extents.push_back(tensor.name);
+  return gather(extents);
+}
+
+bool Document::gather_strings(uint32_t array, double from, double to) {
+  IndexedArray& it = arrays_[array];
+  std::vector<Extent> extents;
+  for (const KeyValue& element :
+       slice(gguf(), it.value, it.index, static_cast<uint64_t>(from), static_cast<uint64_t>(to)))
+    extents.push_back(element.value);
+  return gather(extents);
+}
+
+Extent Document::string_at(uint32_t array, double i) {
+  IndexedArray& it = arrays_[array];
+  const auto elements = slice(gguf(), it.value, it.index, static_cast<uint64_t>(i), static_cast<uint64_t>(i) + 1);
+  return elements.empty() ? Extent{} : elements.front().value;
+}
+
+uint32_t Document::add_array(const KeyValue& value) {
+  const auto [entry, added] = array_at_.try_emplace(value.value.offset, static_cast<uint32_t>(arrays_.size()));
+  if (added) arrays_.push_back({value, {}});
+  return entry->second;
+}
+
+uint32_t Document::array_of_key(uint32_t key) { return add_array(header().key_values[key]); }
+
+uint32_t Document::array_of_element(uint32_t array, double i) {
+  IndexedArray& it = arrays_[array];
+  return add_array(slice(gguf(), it.value, it.index, static_cast<uint64_t>(i), static_cast<uint64_t>(i) + 1).front());
+}
+
+}  // namespace ggufscope

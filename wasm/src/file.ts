@@ -1,0 +1,181 @@
+import { GgufError } from './errors.js'
+import { tensorTypes, type Header } from './header.js'
+import { HeaderMetadata } from './metadata.js'
+import { summarize } from './summary.js'
+import type {
+  ByteSource,
+  Finding,
+  GgufFile,
+  Metadata,
+  ReadRowsOptions,
+  Shard,
+  Summary,
+  TensorInfo,
+  TensorType,
+} from './types.js'
+
+/** One physical file: its bytes and its parsed header. */
+export interface Part {
+  readonly source: ByteSource
+  readonly header: Header
+}
+
+/** A place in a split model: part is undefined where the file is not there. */
+export interface ShardPart {
+  readonly name: string | undefined
+  readonly part: Part | undefined
+}
+
+export class OpenFile implements GgufFile {
+  readonly #shards: readonly ShardPart[]
+  readonly #first: Part
+  #metadata: HeaderMetadata | undefined
+  #tensors: readonly TensorInfo[] | undefined
+  #byName: Map<string, TensorInfo> | undefined
+
+  constructor(shards: readonly ShardPart[]) {
+    this.#shards = shards
+    const first = shards.find(({ part }) => part)?.part
+    if (!first) throw new GgufError('missing-shard', 'None of the files is there.')
+    this.#first = first
+  }
+
+  /** The header of the first part, for the bindings of other parts of the package. */
+  get header(): Header {
+    return this.#first.header
+  }
+
+  get version(): number {
+    return this.header.document.version()
+  }
+
+  get endianness(): 'little' | 'big' {
+    return this.header.document.bigEndian() ? 'big' : 'little'
+  }
+
+  get alignment(): number {
+    return this.header.document.alignment() >>> 0
+  }
+
+  get size(): number | undefined {
+    return this.#first.source.size
+  }
+
+  get dataOffset(): number {
+    return this.header.document.dataOffset()
+  }
+
+  get bytesRead(): number {
+    return this.#shards.reduce((sum, { part }) => sum + (part?.header.length ?? 0), 0)
+  }
+
+  get name(): string | undefined {
+    return this.#first.source.name
+  }
+
+  get metadata(): Metadata {
+    return (this.#metadata ??= new HeaderMetadata(this.header))
+  }
+
+  get tensors(): readonly TensorInfo[] {
+    return (this.#tensors ??= this.#shards.flatMap(({ part }, i) => part?.header.tensors(i) ?? []))
+  }
+
+  get shards(): readonly Shard[] {
+    return this.#shards.map(({ name, part }) => ({
+      name: part?.source.name ?? name,
+      present: part !== undefined,
+      size: part?.source.size,
+      dataOffset: part?.header.document.dataOffset() ?? 0,
+      tensorCount: part?.header.document.tensorsSeen() ?? 0,
+    }))
+  }
+
+  tensor(name: string): TensorInfo | undefined {
+    if (!this.#byName) {
+      this.#byName = new Map()
+      for (const tensor of this.tensors)
+        if (!this.#byName.has(tensor.name)) this.#byName.set(tensor.name, tensor)
+    }
+    return this.#byName.get(name)
+  }
+
+  /** Geometry of a tensor's type; an error where the type has no known layout. */
+  tensorType(tensor: TensorInfo): TensorType {
+    const type = tensorTypes(this.header.module).get(tensor.typeId)
+    if (type && type.blockSize > 0) return type
+    throw new GgufError(
+      'unsupported',
+      `Tensor ${tensor.name} is of type ${tensor.type}, whose layout is not known: its bytes cannot be told.`,
+    )
+  }
+
+  summary(): Summary {
+    return summarize(this.metadata, this.tensors)
+  }
+
+  lint(): Finding[] {
+    return []
+  }
+
+  async read(name: string, options: ReadRowsOptions = {}): Promise<Uint8Array> {
+    options.signal?.throwIfAborted()
+    const { source, offset, byteLength } = this.rowRange(name, options)
+    return await source.read(offset, byteLength, { signal: options.signal })
+  }
+
+  /** Where whole rows of a tensor lie. */
+  rowRange(
+    name: string,
+    { rows }: ReadRowsOptions,
+  ): {
+    tensor: TensorInfo
+    type: TensorType
+    source: ByteSource
+    offset: number
+    byteLength: number
+    rowLength: number
+  } {
+    const tensor = this.tensor(name)
+    if (!tensor) throw new GgufError('not-found', `There is no tensor "${name}" in this file.`)
+    const type = this.tensorType(tensor)
+    const rowLength = tensor.shape[0] ?? 1
+    const rowCount = rowLength === 0 ? 0 : tensor.elementCount / rowLength
+    const [from, to] = rows ?? [0, rowCount]
+    if (!Number.isInteger(from) || !Number.isInteger(to) || from < 0 || from > to || to > rowCount) {
+      throw new GgufError(
+        'invalid-argument',
+        `Tensor ${name} has ${rowCount} rows: there is no range [${from}, ${to}).`,
+      )
+    }
+    if (rowLength % type.blockSize !== 0) {
+      throw new GgufError(
+        'bad-shape',
+        `Rows of ${rowLength} elements are no whole blocks of ${type.blockSize}: tensor ${name} cannot be ${type.name}.`,
+      )
+    }
+    const rowBytes = (rowLength / type.blockSize) * type.blockBytes
+    const part = this.#shards[tensor.shard]?.part
+    if (!part) throw new GgufError('missing-shard', `The file that holds tensor ${name} is not there.`)
+    void part.header.document // throws when closed
+    return {
+      tensor,
+      type,
+      source: part.source,
+      offset: tensor.offset + from * rowBytes,
+      byteLength: (to - from) * rowBytes,
+      rowLength,
+    }
+  }
+
+  close(): void {
+    for (const { part } of this.#shards) {
+      part?.header.close()
+      part?.source.close?.()
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+}

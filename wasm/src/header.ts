@@ -1,0 +1,211 @@
+import { GgufError, type GgufErrorCode } from './errors.js'
+import type { InspectModule, Span, WasmDocument } from './inspect.js'
+import type { Scalar, TensorInfo, TensorType, ValueType } from './types.js'
+
+export interface KeyEntry {
+  /** in the order of the file */
+  readonly index: number
+  readonly type: ValueType
+  readonly count: number
+  readonly offset: number
+  readonly length: number
+}
+
+// Ids of the format are the indices.
+const kValueTypes: readonly ValueType[] = [
+  'u8',
+  'i8',
+  'u16',
+  'i16',
+  'u32',
+  'i32',
+  'f32',
+  'bool',
+  'string',
+  'array',
+  'u64',
+  'i64',
+  'f64',
+]
+const kKeyColumns = 5
+const kTensorColumns = 13
+
+/** An integer as a number where a number holds it. */
+function integer(value: bigint): number | bigint {
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value
+}
+
+/** What each scalar type is in JavaScript. Strings and arrays are not in this table. */
+export const kScalars: Readonly<
+  Record<string, { bytes: number; get: (view: DataView, at: number, little: boolean) => Scalar }>
+> = {
+  u8: { bytes: 1, get: (v, at) => v.getUint8(at) },
+  i8: { bytes: 1, get: (v, at) => v.getInt8(at) },
+  u16: { bytes: 2, get: (v, at, little) => v.getUint16(at, little) },
+  i16: { bytes: 2, get: (v, at, little) => v.getInt16(at, little) },
+  u32: { bytes: 4, get: (v, at, little) => v.getUint32(at, little) },
+  i32: { bytes: 4, get: (v, at, little) => v.getInt32(at, little) },
+  f32: { bytes: 4, get: (v, at, little) => v.getFloat32(at, little) },
+  bool: { bytes: 1, get: (v, at) => v.getUint8(at) !== 0 },
+  u64: { bytes: 8, get: (v, at, little) => integer(v.getBigUint64(at, little)) },
+  i64: { bytes: 8, get: (v, at, little) => integer(v.getBigInt64(at, little)) },
+  f64: { bytes: 8, get: (v, at, little) => v.getFloat64(at, little) },
+}
+
+// A byte order mark is a part of the text like any other.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+const typeTables = new WeakMap<InspectModule, ReadonlyMap<number, TensorType>>()
+
+/** Every ggml type that this build knows, by id. */
+export function tensorTypes(module: InspectModule): ReadonlyMap<number, TensorType> {
+  let table = typeTables.get(module)
+  if (!table) {
+    const rows = Array.from({ length: module.typeCount() }, (_, i) => module.typeRow(i))
+    table = new Map(rows.map((row) => [row.id, row]))
+    typeTables.set(module, table)
+  }
+  return table
+}
+
+/**
+ * The header of one file in the wasm heap. Every read takes a fresh view: the heap moves when it grows.
+ * Freed by close(); whoever forgets is helped by a FinalizationRegistry.
+ */
+export class Header {
+  readonly #module: InspectModule
+  #document: WasmDocument | undefined
+  #length = 0
+
+  constructor(module: InspectModule) {
+    this.#module = module
+    this.#document = new module.Document()
+    forgotten.register(this, this.#document, this)
+  }
+
+  /** The wasm object, for the bindings of other parts of the package. */
+  get document(): WasmDocument {
+    if (!this.#document) throw new GgufError('closed', 'This file was closed: open it again to read from it.')
+    return this.#document
+  }
+
+  get module(): InspectModule {
+    return this.#module
+  }
+
+  /** bytes of the file received so far */
+  get length(): number {
+    return this.#length
+  }
+
+  close(): void {
+    forgotten.unregister(this)
+    this.#document?.delete()
+    this.#document = undefined
+  }
+
+  /** Parses on over the next bytes of the file. 0: the header is whole; else so many bytes of the file it takes at least. */
+  append(chunk: Uint8Array, fileSize: number | undefined): number {
+    const document = this.document
+    const pointer = document.reserve(chunk.length) >>> 0
+    if (pointer === 0) {
+      throw new GgufError(
+        'out-of-memory',
+        `No memory for ${chunk.length} more bytes after the first ${this.#length} of the header.`,
+      )
+    }
+    this.#module.HEAPU8.set(chunk, pointer)
+    this.#length += chunk.length
+    const answer = document.advance(chunk.length, fileSize ?? -1)
+    if (answer >= 0) return answer
+    throw new GgufError(document.errorCode() as GgufErrorCode, document.errorMessage(), {
+      offset: document.errorOffset(),
+    })
+  }
+
+  keyEntries(): KeyEntry[] {
+    const table = this.#doubles(this.document.keyTable())
+    const entries: KeyEntry[] = []
+    for (let at = 0; at < table.length; at += kKeyColumns) {
+      entries.push({
+        index: at / kKeyColumns,
+        type: kValueTypes[table[at]!]!,
+        count: table[at + 2]!,
+        offset: table[at + 3]!,
+        length: table[at + 4]!,
+      })
+    }
+    return entries
+  }
+
+  keys(): string[] {
+    return this.#texts(this.document.gatherKeys())
+  }
+
+  tensors(shard: number): TensorInfo[] {
+    const types = tensorTypes(this.#module)
+    const names = this.#texts(this.document.gatherTensorNames())
+    const table = this.#doubles(this.document.tensorTable())
+    return names.map((name, i) => {
+      const at = i * kTensorColumns
+      const typeId = table[at]!
+      return {
+        name,
+        shape: Array.from(table.subarray(at + 5, at + 5 + table[at + 4]!)),
+        type: types.get(typeId)?.name ?? `unknown(${typeId})`,
+        typeId,
+        offset: table[at + 1]!,
+        byteLength: table[at + 2]!,
+        elementCount: table[at + 3]!,
+        shard,
+      }
+    })
+  }
+
+  scalar(entry: { type: ValueType; offset: number; length: number }): Scalar {
+    if (entry.type === 'string') return this.text(entry.offset, entry.length)
+    return kScalars[entry.type]!.get(this.view(entry.offset, entry.length), 0, !this.document.bigEndian())
+  }
+
+  /** A view of bytes of the file, to be used before the next call into wasm. */
+  view(offset: number, length: number): DataView {
+    return new DataView(this.#module.HEAPU8.buffer, (this.document.base() >>> 0) + offset, length)
+  }
+
+  text(offset: number, length: number): string {
+    return decoder.decode(this.view(offset, length))
+  }
+
+  strings(array: number, from: number, to: number): string[] {
+    return this.#texts(this.document.gatherStrings(array, from, to))
+  }
+
+  stringBytes(array: number, index: number): Uint8Array {
+    const [pointer, length] = this.document.stringAt(array, index)
+    return this.#module.HEAPU8.slice(pointer >>> 0, (pointer >>> 0) + length)
+  }
+
+  #doubles([pointer, length]: Span): Float64Array {
+    return new Float64Array(this.#module.HEAPU8.buffer, pointer >>> 0, length).slice()
+  }
+
+  /** What a gather call left: decoded once and cut where all is valid UTF-8, else one by one. */
+  #texts(valid: boolean): string[] {
+    const document = this.document
+    const [endsPointer, count] = document.ends()
+    const [pointer, length] = document.texts()
+    const buffer = this.#module.HEAPU8.buffer
+    const ends = new Uint32Array(buffer, endsPointer >>> 0, count)
+    const bytes = new Uint8Array(buffer, pointer >>> 0, length)
+    const texts = new Array<string>(count)
+    const all = valid ? decoder.decode(bytes) : ''
+    for (let i = 0, start = 0; i < count; i++) {
+      const end = ends[i]!
+      texts[i] = valid ? all.slice(start, end) : decoder.decode(bytes.subarray(start, end))
+      start = end
+    }
+    return texts
+  }
+}
+
+const forgotten = new FinalizationRegistry<WasmDocument>((document) => document.delete())

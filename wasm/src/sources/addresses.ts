@@ -1,0 +1,47 @@
+import { GgufError } from '../errors.js'
+
+// Pages of model hubs and the address that gives the file instead, as [page, download] on the path of the address.
+const kPages: readonly { host: RegExp; page: RegExp; file: string }[] = [
+  {
+    host: /^(www\.)?(huggingface\.co|hf\.co|hf-mirror\.com)$/,
+    page: /^(\/.+)\/blob\/(.+)$/,
+    file: '$1/resolve/$2',
+  },
+  {
+    host: /^(www\.)?modelscope\.(cn|ai)$/,
+    page: /^(\/models\/.+)\/file\/view\/(.+)$/,
+    file: '$1/resolve/$2',
+  },
+  { host: /^github\.com$/, page: /^(\/[^/]+\/[^/]+)\/blob\/(.+)$/, file: '$1/raw/$2' },
+]
+
+/**
+ * The address to fetch for what a person gave: "hf:owner/repository/path/x.gguf" (a revision after an at sign:
+ * "hf:owner/repository@main/x.gguf"), a page of a model hub, or an address as it is. Relative ones are relative to the page.
+ */
+export function addressOf(source: string | URL): URL {
+  const text = String(source).trim()
+  const short = /^hf:(?:\/\/)?([^/@]+\/[^/@]+)(?:@([^/]+))?\/(.+)$/.exec(text)
+  if (short) {
+    const [, repository, revision = 'main', path] = short
+    return new URL(`https://huggingface.co/${repository}/resolve/${revision}/${path}`)
+  }
+  let url: URL
+  try {
+    url = new URL(text, globalThis.location?.href)
+  } catch (cause) {
+    throw new GgufError('invalid-argument', `"${text}" is no address. Give a whole one, https:// included.`, {
+      cause,
+    })
+  }
+  if (url.protocol === 'file:') {
+    throw new GgufError(
+      'unsupported',
+      `A page cannot read ${url}. In Node, import open from "ggufscope/node".`,
+    )
+  }
+  for (const { host, page, file } of kPages) {
+    if (host.test(url.hostname)) url.pathname = url.pathname.replace(page, file)
+  }
+  return url
+}

@@ -1,0 +1,98 @@
+import { GgufError } from '../errors.js'
+import type { ByteSource, ReadOptions } from '../types.js'
+
+const kPiece = 1 << 20
+
+/** Throws unless [offset, offset + length) lies in a source of that size. */
+export function checkRange(offset: number, length: number, size: number | undefined): void {
+  if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || offset < 0 || length < 0) {
+    throw new GgufError('invalid-argument', `There is no range of ${length} bytes at ${offset}.`)
+  }
+  if (size !== undefined && length > size - offset) {
+    throw new GgufError(
+      'out-of-range',
+      `The file has ${size} bytes: the ${length} bytes at ${offset} are not all there. It may have been cut.`,
+      { offset },
+    )
+  }
+}
+
+/** Pieces of a source that has no stream of its own: a mebibyte, then ever longer ones. */
+export async function* streamByReads(
+  source: ByteSource & { readonly size: number },
+  offset: number,
+  options: ReadOptions,
+): AsyncGenerator<Uint8Array> {
+  let length = kPiece
+  for (
+    let at = offset;
+    at < source.size;
+    at += length, length = Math.max(kPiece, Math.floor((at - offset) / 2))
+  ) {
+    length = Math.min(length, source.size - at)
+    yield await source.read(at, length, options)
+  }
+}
+
+/** Bytes in memory. Never copied. */
+export class BytesSource implements ByteSource {
+  readonly #bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  get size(): number {
+    return this.#bytes.length
+  }
+
+  async read(offset: number, length: number, { signal }: ReadOptions): Promise<Uint8Array> {
+    signal?.throwIfAborted()
+    checkRange(offset, length, this.size)
+    return this.#bytes.subarray(offset, offset + length)
+  }
+
+  async *stream(offset: number, { signal }: ReadOptions): AsyncGenerator<Uint8Array> {
+    for (let at = offset; at < this.size; at += kPiece) {
+      signal?.throwIfAborted()
+      yield this.#bytes.subarray(at, at + kPiece)
+    }
+  }
+}
+
+/** A Blob or File of any size, read by slices. */
+export class BlobSource implements ByteSource {
+  readonly #blob: Blob
+  readonly name: string | undefined
+
+  constructor(blob: Blob) {
+    this.#blob = blob
+    this.name = 'name' in blob ? String(blob.name) : undefined
+  }
+
+  get size(): number {
+    return this.#blob.size
+  }
+
+  async read(offset: number, length: number, { signal }: ReadOptions): Promise<Uint8Array> {
+    signal?.throwIfAborted()
+    checkRange(offset, length, this.size)
+    let bytes: Uint8Array
+    try {
+      bytes = new Uint8Array(await this.#blob.slice(offset, offset + length).arrayBuffer())
+    } catch (cause) {
+      throw new GgufError(
+        'file-changed',
+        `${this.name ?? 'The file'} cannot be read any more: it was changed, moved or deleted. Choose it again.`,
+        { cause },
+      )
+    }
+    signal?.throwIfAborted()
+    if (bytes.length !== length) checkRange(offset, length, offset + bytes.length)
+    return bytes
+  }
+
+  stream(offset: number, options: ReadOptions): AsyncIterable<Uint8Array> {
+    return streamByReads(this, offset, options)
+  }
+}

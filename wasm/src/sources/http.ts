@@ -1,0 +1,475 @@
+import { GgufError, messageOf, type GgufErrorCode } from '../errors.js'
+import type { ByteSource, ReadOptions, RetryInfo } from '../types.js'
+import { checkRange } from './bytes.js'
+import { wait } from './wait.js'
+
+export interface HttpOptions {
+  fetch?: typeof globalThis.fetch | undefined
+  headers?: HeadersInit | undefined
+  retries?: number | undefined
+  timeout?: number | undefined
+  onRetry?: ((retry: RetryInfo) => void) | undefined
+}
+
+const kRetries = 4
+const kFirstDelayMs = 250
+// A server that asks for more patience than this gets none.
+const kLongestDelayMs = 30_000
+const kTimeoutMs = 30_000
+// However much each attempt brings: a transfer that is cut again and again ends.
+const kMostAttempts = 40
+// Where ranges are ignored, up to so many bytes are read and dropped to reach the wanted ones.
+const kMostSkipped = 64 << 20
+const kLargestBlindBuffer = 16 << 20
+
+/** A failure that may pass: tried again. */
+class Passing extends Error {
+  constructor(
+    readonly error: GgufError,
+    readonly delayMs?: number,
+  ) {
+    super(error.message)
+  }
+}
+
+const kStatuses: Readonly<Record<number, readonly [code: GgufErrorCode, advice: string]>> = {
+  401: ['unauthorized', 'Give a token: the option headers, e.g. { Authorization: "Bearer ..." }.'],
+  403: [
+    'forbidden',
+    'The file may be gated, or the link expired: open its page, accept the terms, give a token.',
+  ],
+  404: ['no-such-file', 'Check the address.'],
+  410: ['no-such-file', 'It was there once and is gone.'],
+  429: ['rate-limited', 'Wait a while and try again.'],
+}
+
+/** Statuses after which the same request may succeed. */
+function passes(status: number): boolean {
+  return (
+    status === 408 || status === 425 || status === 429 || (status >= 500 && status !== 501 && status !== 505)
+  )
+}
+
+function retryAfterMs(response: Response): number | undefined {
+  const text = response.headers.get('retry-after')
+  if (text === null) return undefined
+  const seconds = Number(text)
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - Date.now()
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}
+
+function isForeign(url: URL): boolean {
+  const here = globalThis.location?.origin
+  return here !== undefined && url.origin !== here && /^https?:$/.test(url.protocol)
+}
+
+/** One answer with its body under control. */
+interface Answer {
+  body: AsyncGenerator<Uint8Array>
+  /** the offset after its last byte, where it is known */
+  end: number | undefined
+}
+
+/**
+ * A file behind an http(s) address. Ranges where the server has them; one plain transfer where it has not. Failures
+ * that may pass are tried again after a while, from the byte where they struck.
+ */
+export class HttpSource implements ByteSource {
+  readonly #url: URL
+  readonly #options: HttpOptions
+  // Where redirects led: asked directly from then on, until that fails.
+  #target: URL
+  #size: number | undefined
+  #ranges = true
+  #etag: string | null = null
+  #modified: string | null = null
+  #answered = false
+
+  constructor(url: URL, options: HttpOptions = {}) {
+    this.#url = url
+    this.#target = url
+    this.#options = options
+  }
+
+  get size(): number | undefined {
+    return this.#size
+  }
+
+  get name(): string {
+    const segment = this.#url.pathname.split('/').pop() ?? ''
+    try {
+      return decodeURIComponent(segment)
+    } catch {
+      return segment
+    }
+  }
+
+  sibling(name: string): HttpSource {
+    const url = new URL(this.#url)
+    url.pathname = url.pathname.replace(/[^/]*$/, () => encodeURIComponent(name))
+    return new HttpSource(url, this.#options)
+  }
+
+  async *stream(offset: number, { signal }: ReadOptions): AsyncGenerator<Uint8Array> {
+    yield* this.#transfer(offset, undefined, signal)
+  }
+
+  async read(offset: number, length: number, { signal }: ReadOptions): Promise<Uint8Array> {
+    checkRange(offset, length, this.#size)
+    if (length === 0) return new Uint8Array()
+    // A length that no size confirms is no reason to allocate much.
+    let bytes = new Uint8Array(this.#size === undefined ? Math.min(length, kLargestBlindBuffer) : length)
+    let filled = 0
+    for await (const chunk of this.#transfer(offset, offset + length, signal)) {
+      if (filled + chunk.length > bytes.length) {
+        const grown = new Uint8Array(Math.min(length, Math.max(2 * bytes.length, filled + chunk.length)))
+        grown.set(bytes)
+        bytes = grown
+      }
+      bytes.set(chunk, filled)
+      filled += chunk.length
+    }
+    if (filled < length) checkRange(offset, length, offset + filled)
+    return bytes
+  }
+
+  /** The bytes [offset, end), or up to the end of the file; not a byte more or less, unless the file ends before. */
+  async *#transfer(
+    offset: number,
+    end: number | undefined,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Uint8Array> {
+    let at = offset
+    let failures = 0
+    for (let attempts = 1; ; attempts++) {
+      try {
+        const before = at
+        const answer = await this.#ask(at, end, signal)
+        for await (const chunk of answer.body) {
+          failures = 0
+          const piece = end === undefined ? chunk : chunk.subarray(0, end - at)
+          at += piece.length
+          yield piece
+          if (at === end) return
+        }
+        // Where no length was announced, the end of the answer is the end of the file.
+        const last = Math.min(end ?? Infinity, this.#size ?? Infinity)
+        if (answer.end === undefined || at >= last) return
+        // A server may send less than it was asked for: the rest is asked for next.
+        if (answer.end !== at || at === before) throw this.#lost(at, undefined)
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (!(error instanceof Passing)) throw error
+        if (++failures > (this.#options.retries ?? kRetries) || attempts >= kMostAttempts) throw error.error
+        const backOff = kFirstDelayMs * 2 ** (failures - 1) * (0.75 + Math.random() / 2)
+        const delayMs = Math.round(error.delayMs ?? backOff)
+        if (delayMs > kLongestDelayMs) throw error.error
+        this.#options.onRetry?.({ attempt: attempts, delayMs, reason: error.error.message })
+        await wait(delayMs, signal)
+      }
+    }
+  }
+
+  #lost(at: number, cause: unknown): Passing {
+    const reason = cause === undefined ? '' : ` (${messageOf(cause)})`
+    return new Passing(
+      new GgufError(
+        'connection-lost',
+        `The connection to ${this.#target.host} was lost at byte ${at}${reason}.`,
+        {
+          offset: at,
+          cause,
+        },
+      ),
+    )
+  }
+
+  #failed(code: GgufErrorCode, what: string, details: { status?: number; cause?: unknown } = {}): GgufError {
+    return new GgufError(code, what, details)
+  }
+
+  /** One request. Answers that cannot be used are thrown: as Passing where another attempt may help. */
+  async #ask(at: number, end: number | undefined, signal: AbortSignal | undefined): Promise<Answer> {
+    signal?.throwIfAborted()
+    if (!this.#ranges && at > kMostSkipped) throw this.#noRanges(at)
+    const controller = new AbortController()
+    const watch = new Watch(controller, signal, this.#options.timeout ?? kTimeoutMs)
+    try {
+      const response = await this.#fetch(at, end, controller.signal)
+      watch.heard()
+      const answer = await this.#accept(response, at, end)
+      if (answer === undefined) {
+        watch.done()
+        controller.abort()
+        return await this.#ask(at, end, signal)
+      }
+      return { end: answer.end, body: this.#body(response, answer.skip, watch, at) }
+    } catch (error) {
+      watch.done()
+      controller.abort()
+      signal?.throwIfAborted()
+      if (watch.timedOut) throw this.#lost(at, watch.timeoutError())
+      throw error
+    }
+  }
+
+  async #fetch(at: number, end: number | undefined, signal: AbortSignal): Promise<Response> {
+    const target = this.#target
+    const headers = new Headers(target.origin === this.#url.origin ? this.#options.headers : undefined)
+    if (this.#ranges) {
+      headers.set('Range', `bytes=${at}-${end === undefined ? '' : end - 1}`)
+      // Elsewhere it would cost a preflight; the validators of the answer are compared anyway.
+      const validator = this.#etag?.startsWith('"') ? this.#etag : null
+      if (validator !== null && !isForeign(target)) headers.set('If-Range', validator)
+    }
+    const fetch = this.#options.fetch ?? globalThis.fetch
+    try {
+      return await fetch(target.href, { headers, signal, cache: 'no-store' })
+    } catch (cause) {
+      if (signal.aborted) throw cause
+      if (target !== this.#url) {
+        this.#target = this.#url
+        return await this.#fetch(at, end, signal)
+      }
+      throw await this.#unreachable(cause, at)
+    }
+  }
+
+  /** fetch() says the same of a dead server and of one that does not allow this page: tell them apart. */
+  async #unreachable(cause: unknown, at: number): Promise<GgufError | Passing> {
+    const host = this.#url.host
+    if (isForeign(this.#url) && !this.#answered) {
+      const opaque = await (this.#options.fetch ?? globalThis.fetch)(this.#url.href, {
+        method: 'HEAD',
+        mode: 'no-cors',
+        cache: 'no-store',
+      }).catch(() => undefined)
+      if (opaque) {
+        return this.#failed(
+          'cors',
+          `${host} does not let other sites read this file (no CORS headers). Download it and open it from your disk, or ask for "Access-Control-Allow-Origin" on the server.`,
+          { cause },
+        )
+      }
+    }
+    const reason = systemReason(cause)
+    const error = this.#failed(
+      'network',
+      `${host} could not be reached: ${reason.text}. Check the address and the connection.`,
+      {
+        cause,
+      },
+    )
+    if (this.#answered) return this.#lost(at, cause)
+    return reason.final ? error : new Passing(error)
+  }
+
+  #noRanges(at: number): GgufError {
+    return this.#failed(
+      'no-ranges',
+      `${this.#target.host} ignores byte ranges: to reach byte ${at}, everything before would have to be downloaded. Download the file and open it from your disk.`,
+    )
+  }
+
+  /** Holds an answer against what is known of the file. undefined: ask again, in another way. */
+  async #accept(
+    response: Response,
+    at: number,
+    end: number | undefined,
+  ): Promise<{ skip: number; end: number | undefined } | undefined> {
+    const { status } = response
+    const encoded = !['', 'identity'].includes(response.headers.get('content-encoding') ?? '')
+    if (status !== 200 && status !== 206) return await this.#refused(response, at)
+
+    const etag = response.headers.get('etag')
+    const modified = response.headers.get('last-modified')
+    const sent = response.headers.get('content-length')
+    const length = sent === null || encoded ? undefined : Number(sent)
+    let total: number | undefined
+    let first = 0
+    if (status === 206) {
+      if (encoded && this.#ranges) return this.#withoutRanges(response)
+      const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(response.headers.get('content-range') ?? '')
+      first = range ? Number(range[1]) : at
+      if (first !== at || encoded) {
+        throw this.#failed(
+          'bad-range',
+          `${this.#target.host} was asked for byte ${at} and sent byte ${first}. Download the file and open it from your disk.`,
+          { status },
+        )
+      }
+      if (range && range[3] !== '*') total = Number(range[3])
+      // CORS may hide Content-Range, and a total of "*" says nothing: then an open range ends where the file does.
+      else if (!range && end === undefined && length !== undefined) total = at + length
+    } else {
+      this.#ranges = false
+      // Another site may hide that its answer is compressed, and then this length is that of fewer bytes.
+      if (!isForeign(this.#target) || response.headers.has('content-encoding')) total = length
+    }
+
+    const changed =
+      (this.#etag !== null && etag !== null && etag !== this.#etag) ||
+      (this.#etag === null && this.#modified !== null && modified !== null && modified !== this.#modified) ||
+      (this.#size !== undefined && total !== undefined && total !== this.#size)
+    if (changed) {
+      throw this.#failed(
+        'file-changed',
+        `${this.name} on ${this.#target.host} was replaced while it was read. Open it again.`,
+        {
+          status,
+        },
+      )
+    }
+    this.#etag ??= etag
+    this.#modified ??= modified
+    this.#size ??= total
+    this.#answered = true
+    if (response.redirected && response.url) this.#target = new URL(response.url)
+
+    if (status === 200) {
+      if (at > kMostSkipped) throw this.#noRanges(at)
+      return { skip: at, end: total }
+    }
+    return { skip: 0, end: length === undefined ? undefined : first + length }
+  }
+
+  /** Asks again for everything. A server that sends partial answers in another encoding counts bytes of that one. */
+  #withoutRanges(response: Response): undefined {
+    this.#ranges = false
+    void response.body?.cancel().catch(() => {})
+    return undefined
+  }
+
+  async #refused(response: Response, at: number): Promise<{ skip: number; end: number } | undefined> {
+    const { status } = response
+    const host = this.#target.host
+    if (status === 416 && this.#ranges) {
+      const total = /^bytes \*\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1]
+      if (total !== undefined && Number(total) <= at) {
+        if (this.#size !== undefined && this.#size !== Number(total)) {
+          throw this.#failed(
+            'file-changed',
+            `${this.name} on ${host} was replaced while it was read. Open it again.`,
+            { status },
+          )
+        }
+        if (at === 0) {
+          this.#size = 0
+          return { skip: 0, end: 0 }
+        }
+        throw this.#failed(
+          'bad-range',
+          `${host} has only ${total} bytes of ${this.name}: there is no byte ${at}.`,
+          { status },
+        )
+      }
+      return this.#withoutRanges(response)
+    }
+    void response.body?.cancel().catch(() => {})
+    // A signed address that a redirect led to may have expired: begin again at the given one.
+    if (this.#target !== this.#url && status >= 400 && status < 429) {
+      this.#target = this.#url
+      return undefined
+    }
+    const [code, advice] = kStatuses[status] ?? [
+      status === 416 ? 'bad-range' : status >= 500 ? 'server-error' : 'http-error',
+      status >= 500 ? 'Try again later.' : 'Check the address.',
+    ]
+    const waitMs = passes(status) ? retryAfterMs(response) : undefined
+    const patience = waitMs === undefined ? '' : ` It asks to wait ${Math.ceil(waitMs / 1000)} s.`
+    const error = this.#failed(code, `${host} answered ${status} for ${this.name}.${patience} ${advice}`, {
+      status,
+    })
+    throw passes(status) ? new Passing(error, waitMs) : error
+  }
+
+  async *#body(response: Response, skip: number, watch: Watch, at: number): AsyncGenerator<Uint8Array> {
+    const reader = response.body?.getReader()
+    let dropped = 0
+    let ended = false
+    try {
+      while (reader) {
+        const { done, value } = await reader.read()
+        watch.heard()
+        if (done) break
+        const rest = Math.min(skip - dropped, value.length)
+        dropped += rest
+        if (rest < value.length) {
+          watch.pause()
+          at += value.length - rest
+          yield rest === 0 ? value : value.subarray(rest)
+          watch.heard()
+        }
+      }
+      ended = true
+    } catch (error) {
+      watch.rethrowIfAborted()
+      throw this.#lost(at, watch.timedOut ? watch.timeoutError() : error)
+    } finally {
+      watch.done()
+      if (!ended) watch.controller.abort()
+      reader?.releaseLock()
+    }
+  }
+}
+
+/** Aborts one request when its caller does, or when nothing is heard for too long. */
+class Watch {
+  timedOut = false
+  #timer: ReturnType<typeof setTimeout> | undefined
+  readonly #stop: () => void
+
+  constructor(
+    readonly controller: AbortController,
+    readonly signal: AbortSignal | undefined,
+    readonly timeout: number,
+  ) {
+    this.#stop = () => controller.abort(signal?.reason)
+    signal?.addEventListener('abort', this.#stop, { once: true })
+    this.heard()
+  }
+
+  /** The clock starts anew. */
+  heard(): void {
+    this.pause()
+    if (!Number.isFinite(this.timeout)) return
+    this.#timer = setTimeout(() => {
+      this.timedOut = true
+      this.controller.abort()
+    }, this.timeout)
+  }
+
+  /** While the reader is busy with what it got, silence is its own doing. */
+  pause(): void {
+    clearTimeout(this.#timer)
+  }
+
+  done(): void {
+    this.pause()
+    this.signal?.removeEventListener('abort', this.#stop)
+  }
+
+  rethrowIfAborted(): void {
+    this.signal?.throwIfAborted()
+  }
+
+  timeoutError(): Error {
+    return new Error(`nothing came for ${this.timeout / 1000} s`)
+  }
+}
+
+const kFinalReasons = new Set([
+  'ENOTFOUND',
+  'ECONNREFUSED',
+  'ERR_INVALID_URL',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+])
+
+/** Node hides why fetch failed in the cause of the cause. */
+function systemReason(error: unknown): { text: string; final: boolean } {
+  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : undefined
+  const code = inner && 'code' in inner ? String(inner.code) : ''
+  const text = inner ? messageOf(inner) || code : messageOf(error)
+  return { text: text.replace(/\.$/, ''), final: kFinalReasons.has(code) || /redirect/.test(text) }
+}

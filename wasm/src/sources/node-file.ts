@@ -1,0 +1,91 @@
+import { open, type FileHandle } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { GgufError, messageOf, type GgufErrorCode } from '../errors.js'
+import type { ByteSource, ReadOptions } from '../types.js'
+import { checkRange, streamByReads } from './bytes.js'
+
+const kCodes: Readonly<Record<string, readonly [code: GgufErrorCode, what: string]>> = {
+  ENOENT: ['no-such-file', 'There is no such file'],
+  ENOTDIR: ['no-such-file', 'There is no such file'],
+  EISDIR: ['invalid-argument', 'This is a folder'],
+  EACCES: ['forbidden', 'The permissions forbid reading'],
+  EPERM: ['forbidden', 'The permissions forbid reading'],
+}
+
+/** A file on disk, of any size. Opened by the first read. */
+export class NodeFileSource implements ByteSource {
+  readonly #path: string
+  #opened: Promise<FileHandle> | undefined
+  #size: number | undefined
+  #closed = false
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  get name(): string {
+    return basename(this.#path)
+  }
+
+  get size(): number | undefined {
+    return this.#size
+  }
+
+  sibling(name: string): NodeFileSource {
+    return new NodeFileSource(join(dirname(this.#path), name))
+  }
+
+  #handle(): Promise<FileHandle> {
+    if (this.#closed) throw new GgufError('closed', `${this.#path} was closed.`)
+    this.#opened ??= this.#open()
+    return this.#opened
+  }
+
+  async #open(): Promise<FileHandle> {
+    const handle = await open(this.#path, 'r').catch((error: unknown) => {
+      throw this.#error(error)
+    })
+    const stat = await handle.stat()
+    if (!stat.isFile()) {
+      await handle.close()
+      throw new GgufError('invalid-argument', `${this.#path} is no regular file.`)
+    }
+    this.#size = stat.size
+    return handle
+  }
+
+  #error(error: unknown): GgufError {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const [kind, what] = kCodes[code] ?? ['unsupported', messageOf(error)]
+    return new GgufError(kind, `${what}: ${this.#path}`, { cause: error })
+  }
+
+  async read(offset: number, length: number, { signal }: ReadOptions): Promise<Uint8Array> {
+    signal?.throwIfAborted()
+    const handle = await this.#handle()
+    checkRange(offset, length, this.#size)
+    const bytes = new Uint8Array(length)
+    for (let filled = 0; filled < length;) {
+      const { bytesRead } = await handle
+        .read(bytes, filled, Math.min(length - filled, 1 << 30), offset + filled)
+        .catch((error: unknown) => {
+          throw this.#error(error)
+        })
+      signal?.throwIfAborted()
+      if (bytesRead === 0) checkRange(offset, length, offset + filled)
+      filled += bytesRead
+    }
+    return bytes
+  }
+
+  async *stream(offset: number, options: ReadOptions): AsyncGenerator<Uint8Array> {
+    await this.#handle()
+    yield* streamByReads(this as ByteSource & { size: number }, offset, options)
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#opened?.then((handle) => handle.close()).catch(() => {})
+    this.#opened = undefined
+  }
+}
