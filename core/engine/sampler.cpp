@@ -1,0 +1,350 @@
+#include "engine/sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "gguf/access.hpp"
+
+namespace ggufscope {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+bool better(const Candidate& a, const Candidate& b) { return a.logit != b.logit ? a.logit > b.logit : a.id < b.id; }
+
+bool is_number(float logit) { return logit > -kInfinity; }  // false for NaN too
+
+// top-n-sigma: logits further than n standard deviations below the best go.
+void cut_sigma(Candidates& candidates, float n) {
+  double sum = 0;
+  for (const Candidate& c : candidates.items()) sum += static_cast<double>(c.logit);
+  const double mean = sum / static_cast<double>(candidates.size());
+  double squares = 0;
+  for (const Candidate& c : candidates.items())
+    squares += (static_cast<double>(c.logit) - mean) * (static_cast<double>(c.logit) - mean);
+  const float sigma = static_cast<float>(std::sqrt(squares / static_cast<double>(candidates.size())));
+  const float least = candidates.sorted(0).logit - n * sigma;
+  candidates.filter([least](const Candidate& c) { return c.logit >= least; });
+}
+
+// Locally typical sampling (Meister et al. 2022): nearest to the entropy first, until p of the mass is in.
+void cut_typical(Candidates& candidates, float p) {
+  candidates.normalize();
+  double entropy = 0;
+  for (const Candidate& c : candidates.items())
+    if (c.p > 0) entropy -= static_cast<double>(c.p) * std::log(static_cast<double>(c.p));
+  struct Shifted {
+    double distance;
+    Candidate candidate;
+  };
+  std::vector<Shifted> order;
+  order.reserve(candidates.size());
+  for (const Candidate& c : candidates.items())
+    if (c.p > 0) order.push_back({std::abs(-std::log(static_cast<double>(c.p)) - entropy), c});
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Shifted& a, const Shifted& b) { return a.distance < b.distance; });
+  std::vector<Candidate> kept;
+  double mass = 0;
+  for (const Shifted& s : order) {
+    kept.push_back(s.candidate);
+    mass += static_cast<double>(s.candidate.p);
+    if (mass > static_cast<double>(p)) break;
+  }
+  candidates.keep(std::move(kept), false);
+}
+
+void cut_top_p(Candidates& candidates, float p) {
+  candidates.normalize();
+  float mass = 0;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    mass += candidates.sorted(i).p;
+    if (mass >= p) return candidates.keep_best(i + 1);
+  }
+}
+
+void cut_min_p(Candidates& candidates, float p) {
+  const float least = candidates.sorted(0).logit + std::log(p);
+  candidates.filter([least](const Candidate& c) { return c.logit >= least; });
+}
+
+}  // namespace
+
+void Candidates::assign(std::span<const float> logits) {
+  items_.clear();
+  n_sorted_ = 0;
+  for (size_t i = 0; i < logits.size(); ++i)
+    if (is_number(logits[i])) items_.push_back({static_cast<int32_t>(i), logits[i], 0});
+}
+
+void Candidates::assign_top(std::span<const float> logits, size_t k) {
+  items_.clear();
+  n_sorted_ = 0;
+  const size_t room = 2 * k + 64;
+  float least = -kInfinity;  // nothing at or below it can be among the best: k items before it are as good
+  for (size_t i = 0; i < logits.size(); ++i) {
+    if (!(logits[i] > least)) continue;
+    items_.push_back({static_cast<int32_t>(i), logits[i], 0});
+    if (items_.size() < room) continue;
+    std::nth_element(items_.begin(), items_.begin() + static_cast<ptrdiff_t>(k - 1), items_.end(), better);
+    items_.resize(k);
+    least = items_[k - 1].logit;
+  }
+  keep_best(k);
+}
+
+void Candidates::sort_until(size_t n) {
+  // Doubling what is sorted keeps the total near linear in how far one looks.
+  const size_t until = std::min(items_.size(), std::max<size_t>({n, 64, 2 * n_sorted_}));
+  const auto at = [this](size_t i) { return items_.begin() + static_cast<ptrdiff_t>(i); };
+  if (until < items_.size()) std::nth_element(at(n_sorted_), at(until), items_.end(), better);
+  std::sort(at(n_sorted_), at(until), better);
+  n_sorted_ = until;
+}
+
+void Candidates::keep_best(size_t n) {
+  if (n < items_.size()) {
+    if (n_sorted_ < n)
+      std::nth_element(items_.begin() + static_cast<ptrdiff_t>(n_sorted_), items_.begin() + static_cast<ptrdiff_t>(n),
+                       items_.end(), better);
+    items_.resize(n);
+  }
+  n_sorted_ = std::min(n_sorted_, items_.size());
+}
+
+void Candidates::drop_best(size_t n) {
+  if (n > n_sorted_) sort_until(n);
+  items_.erase(items_.begin(), items_.begin() + static_cast<ptrdiff_t>(n));
+  n_sorted_ -= n;
+}
+
+void Candidates::keep(std::vector<Candidate> items, bool sorted) {
+  items_ = std::move(items);
+  n_sorted_ = sorted ? items_.size() : 0;
+}
+
+void Candidates::divide_logits(float divisor) {
+  for (Candidate& c : items_) c.logit /= divisor;
+}
+
+void Candidates::normalize() {
+  if (items_.empty()) return;
+  const float most = sorted(0).logit;
+  if (most == kInfinity) {  // the infinite ones share everything
+    filter([](const Candidate& c) { return c.logit == kInfinity; });
+    for (Candidate& c : items_) c.p = 1.0f / static_cast<float>(items_.size());
+    return;
+  }
+  double sum = 0;
+  for (Candidate& c : items_) {
+    c.p = std::exp(c.logit - most);
+    sum += static_cast<double>(c.p);
+  }
+  for (Candidate& c : items_) c.p = static_cast<float>(static_cast<double>(c.p) / sum);
+}
+
+SamplerOptions sampler_defaults(const Gguf& gguf) {
+  SamplerOptions o;
+  const auto number = [&](std::string_view key, float& out) {
+    const std::optional<double> value = get_f64(gguf, key);
+    if (value && std::isfinite(*value) && std::abs(*value) < 1e9) out = static_cast<float>(*value);
+  };
+  const auto integer = [&](std::string_view key, int32_t& out) {
+    const std::optional<int64_t> value = get_i64(gguf, key);
+    if (value && *value >= -1 && *value <= INT32_MAX) out = static_cast<int32_t>(*value);
+  };
+  integer("general.sampling.top_k", o.top_k);
+  number("general.sampling.top_p", o.top_p);
+  number("general.sampling.min_p", o.min_p);
+  number("general.sampling.xtc_probability", o.xtc_probability);
+  number("general.sampling.xtc_threshold", o.xtc_threshold);
+  number("general.sampling.temp", o.temperature);
+  integer("general.sampling.penalty_last_n", o.penalty_last_n);
+  number("general.sampling.penalty_repeat", o.repeat_penalty);
+  integer("general.sampling.mirostat", o.mirostat);
+  number("general.sampling.mirostat_tau", o.mirostat_tau);
+  number("general.sampling.mirostat_eta", o.mirostat_eta);
+  return o;
+}
+
+Sampler::Sampler(SamplerOptions options, DryBreakers breakers)
+    : options_(std::move(options)),
+      breakers_(std::move(breakers)),
+      random_(options_.seed),
+      mirostat_mu_(2 * options_.mirostat_tau) {}
+
+double Sampler::uniform() { return (static_cast<double>(random_()) + 0.5) * 0x1p-32; }
+
+void Sampler::adjust_logits(std::span<const float> logits, const std::vector<bool>& allowed) {
+  work_.assign(logits.begin(), logits.end());
+  for (const auto& [id, bias] : options_.logit_bias)
+    if (id >= 0 && static_cast<size_t>(id) < work_.size()) work_[static_cast<size_t>(id)] += bias;
+  apply_penalties();
+  apply_dry();
+  if (!allowed.empty())
+    for (size_t i = 0; i < work_.size(); ++i)
+      if (i >= allowed.size() || !allowed[i]) work_[i] = -kInfinity;
+}
+
+void Sampler::apply_penalties() {
+  const SamplerOptions& o = options_;
+  if (o.penalty_last_n == 0 || (o.repeat_penalty == 1.0f && o.frequency_penalty == 0.0f && o.presence_penalty == 0.0f))
+    return;
+  const size_t n =
+      o.penalty_last_n < 0 ? history_.size() : std::min(history_.size(), static_cast<size_t>(o.penalty_last_n));
+  std::unordered_map<int32_t, int32_t> counts;
+  for (const int32_t id : std::span(history_).last(n)) ++counts[id];
+  for (const auto& [id, count] : counts) {
+    if (id < 0 || static_cast<size_t>(id) >= work_.size()) continue;
+    float& logit = work_[static_cast<size_t>(id)];
+    // Academic code divides always, which would favour negative logits: they are multiplied.
+    logit = logit <= 0 ? logit * o.repeat_penalty : logit / o.repeat_penalty;
+    logit -= static_cast<float>(count) * o.frequency_penalty + o.presence_penalty;
+  }
+}
+
+// "Don't repeat yourself" (p-e-w): a token that would extend a repetition of allowed_length tokens or more loses
+// multiplier * base ^ (length - allowed_length).
+void Sampler::apply_dry() {
+  const SamplerOptions& o = options_;
+  if (o.dry_multiplier == 0.0f || o.dry_base < 1.0f || o.dry_last_n == 0) return;
+  const size_t n = o.dry_last_n < 0 ? history_.size() : std::min(history_.size(), static_cast<size_t>(o.dry_last_n));
+  const size_t allowed = static_cast<size_t>(std::max(o.dry_allowed_length, 0));
+  if (n <= allowed) return;
+  const auto breaks = [&](int32_t id) {
+    return id >= 0 && static_cast<size_t>(id) < breakers_.breaks.size() && breakers_.breaks[static_cast<size_t>(id)];
+  };
+  // back(i): the i-th token from the end.
+  const std::span<const int32_t> last = std::span<const int32_t>(history_).last(n);
+  const auto back = [&](size_t i) { return last[n - 1 - i]; };
+  size_t longest = 0;  // no repetition reaches back beyond a breaker
+  while (longest < n && !breaks(back(longest))) ++longest;
+  if (longest < allowed) return;
+  // matches[i]: how many tokens before and with back(i) equal the end of the text (the Z function of the reversed
+  // text).
+  std::vector<size_t> matches(n, 0);
+  size_t left = 0, right = 0;
+  std::unordered_map<int32_t, size_t> repeats;  // next token -> longest repetition that it would extend
+  for (size_t i = 1; i < n; ++i) {
+    size_t m = i < right ? std::min(right - i, matches[i - left]) : 0;
+    while (i + m < n && back(m) == back(i + m)) ++m;
+    matches[i] = m;
+    if (i + m > right) left = i, right = i + m;
+    const size_t length = std::min(m, longest);
+    if (length >= allowed && length > 0) {
+      size_t& most = repeats[back(i - 1)];
+      most = std::max(most, length);
+    }
+  }
+  // llama.cpp's cap, so that the power stays a float.
+  const double cap = o.dry_base > 1.000001f ? std::log(static_cast<double>(std::numeric_limits<float>::max())) /
+                                                  std::log(static_cast<double>(o.dry_base))
+                                            : 0;
+  for (const auto& [id, length] : repeats) {
+    if (id < 0 || static_cast<size_t>(id) >= work_.size() || breaks(id)) continue;
+    double exponent = static_cast<double>(length - allowed);
+    if (cap > 0) exponent = std::min(exponent, std::floor(cap));
+    work_[static_cast<size_t>(id)] -=
+        o.dry_multiplier * static_cast<float>(std::pow(static_cast<double>(o.dry_base), exponent));
+  }
+}
+
+void Sampler::run_chain() {
+  const SamplerOptions& o = options_;
+  Candidates& c = candidates_;
+  const bool best_only = o.temperature <= 0 && o.xtc_probability <= 0 && o.typical_p >= 1;
+  if (o.mirostat == 2) {
+    c.assign(work_);
+    if (c.empty()) return;
+    if (o.temperature <= 0)
+      c.keep_best(1);
+    else
+      c.divide_logits(o.temperature);
+    c.normalize();
+    size_t n = 1;  // Basu et al. 2021, as llama.cpp: what is more surprising than mu goes
+    while (n < c.size() && -std::log2(c.sorted(n).p) <= mirostat_mu_) ++n;
+    c.keep_best(n);
+    c.normalize();
+    return;
+  }
+  size_t k = o.top_k <= 0 ? work_.size() : static_cast<size_t>(o.top_k);
+  if (best_only) k = 1;
+  if (o.top_n_sigma > 0 || k >= work_.size())
+    c.assign(work_);
+  else
+    c.assign_top(work_, k);
+  if (c.empty()) return;
+  if (o.top_n_sigma > 0) {
+    cut_sigma(c, o.top_n_sigma);
+    c.keep_best(k);
+  }
+  if (o.typical_p < 1) cut_typical(c, o.typical_p);
+  if (o.top_p < 1) cut_top_p(c, o.top_p);
+  if (o.min_p > 0) cut_min_p(c, o.min_p);
+  if (o.xtc_probability > 0 && o.xtc_threshold <= 0.5f && c.size() >= 2 &&
+      uniform() <= static_cast<double>(o.xtc_probability)) {
+    c.normalize();  // exclude top choices: of those above the threshold only the least likely stays
+    size_t above = 0;
+    while (above < c.size() && c.sorted(above).p >= o.xtc_threshold) ++above;
+    if (above >= 2) c.drop_best(above - 1);
+  }
+  if (o.temperature <= 0)
+    c.keep_best(1);
+  else
+    c.divide_logits(o.temperature);
+  c.normalize();
+}
+
+const Candidates& Sampler::distribution(std::span<const float> logits, const std::vector<bool>& allowed) {
+  adjust_logits(logits, allowed);
+  run_chain();
+  if (!candidates_.empty()) (void)candidates_.sorted(candidates_.size() - 1);
+  return candidates_;
+}
+
+Result<Candidate> Sampler::sample(std::span<const float> logits, const std::vector<bool>& allowed) {
+  adjust_logits(logits, allowed);
+  run_chain();
+  if (candidates_.empty())
+    return fail(ErrorCode::kOutOfRange,
+                allowed.empty() ? "the model's logits are not numbers" : "no token may follow here");
+  Candidate chosen = candidates_.items().back();
+  double left = uniform();
+  for (const Candidate& c : candidates_.items()) {
+    left -= static_cast<double>(c.p);
+    if (left < 0) {
+      chosen = c;
+      break;
+    }
+  }
+  if (options_.mirostat == 2) mirostat_mu_ -= options_.mirostat_eta * (-std::log2(chosen.p) - options_.mirostat_tau);
+  return chosen;
+}
+
+LogProbabilities log_probabilities(std::span<const float> logits, int32_t token, size_t n_best) {
+  Candidates candidates;
+  candidates.assign_top(logits, std::max<size_t>(n_best, 1));
+  if (candidates.empty()) return {-kInfinity, {}};
+  const float most = candidates.sorted(0).logit;
+  double sum = 0;
+  for (const float logit : logits)
+    if (is_number(logit)) sum += std::exp(static_cast<double>(logit) - static_cast<double>(most));
+  const float log_sum = most + static_cast<float>(std::log(sum));
+  LogProbabilities out{-kInfinity, {}};
+  if (token >= 0 && static_cast<size_t>(token) < logits.size())
+    out.token = logits[static_cast<size_t>(token)] - log_sum;
+  for (size_t i = 0; i < std::min(n_best, candidates.size()); ++i)
+    out.best.push_back({candidates.sorted(i).id, candidates.sorted(i).logit - log_sum});
+  return out;
+}
+
+int32_t argmax(std::span<const float> logits) {
+  int32_t best = -1;
+  float most = -kInfinity;
+  for (size_t i = 0; i < logits.size(); ++i)
+    if (logits[i] > most) most = logits[i], best = static_cast<int32_t>(i);
+  return best;
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,156 @@
+// From logits to the next token, in llama.cpp's order and meaning (common/sampling, src/llama-sampler of build 11669):
+//
+//   1. logit bias, then repeat / frequency / presence penalties, then DRY, over the last tokens
+//   2. top-n-sigma, top-k, typical, top-p, min-p, XTC: each takes candidates away
+//   3. temperature (0 or less: the best), then a draw from the softmax
+//   mirostat v2 instead of 2 and 3: temperature, then a cut at a surprise that follows the text
+//
+// The vocabulary is never sorted as a whole: candidates are put in order only as far as a step looks at them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "gguf/header.hpp"
+
+namespace ggufscope {
+
+struct SamplerOptions {
+  float temperature = 0.8f;      ///< <= 0: greedy
+  int32_t top_k = 40;            ///< <= 0: all
+  float top_p = 0.95f;           ///< >= 1: off
+  float min_p = 0.05f;           ///< <= 0: off
+  float typical_p = 1.0f;        ///< >= 1: off
+  float top_n_sigma = -1.0f;     ///< <= 0: off
+  float xtc_probability = 0.0f;  ///< <= 0: off
+  float xtc_threshold = 0.1f;    ///< > 0.5: off
+  int32_t penalty_last_n = 64;   ///< 0: off, -1: everything so far
+  float repeat_penalty = 1.0f;   ///< 1: off
+  float frequency_penalty = 0.0f;
+  float presence_penalty = 0.0f;
+  float dry_multiplier = 0.0f;  ///< 0: off
+  float dry_base = 1.75f;       ///< < 1: off
+  int32_t dry_allowed_length = 2;
+  int32_t dry_last_n = -1;  ///< 0: off, -1: everything so far
+  int32_t mirostat = 0;     ///< 2: on
+  float mirostat_tau = 5.0f;
+  float mirostat_eta = 0.1f;
+  uint32_t seed = 0;
+  std::vector<std::pair<int32_t, float>> logit_bias;  ///< token, added to its logit; -infinity forbids it
+};
+
+/// The defaults above with the file's general.sampling.* keys over them, wrong types and non-finite numbers aside.
+[[nodiscard]] SamplerOptions sampler_defaults(const Gguf& gguf);
+
+/// A token that may follow. p is set once candidates are normalized.
+struct Candidate {
+  int32_t id;
+  float logit;
+  float p;
+};
+
+/// Candidates that are sorted by falling logit only as far as somebody looks (ties: the smaller id first).
+class Candidates {
+ public:
+  void assign(std::span<const float> logits);                ///< NaN and -infinity are left out
+  void assign_top(std::span<const float> logits, size_t k);  ///< only the k best, without a pass of sorting
+
+  [[nodiscard]] size_t size() const { return items_.size(); }
+  [[nodiscard]] bool empty() const { return items_.empty(); }
+  /// The i-th best; sorts further where needed.
+  [[nodiscard]] const Candidate& sorted(size_t i) {
+    if (i >= n_sorted_) sort_until(i + 1);
+    return items_[i];
+  }
+  [[nodiscard]] std::span<Candidate> items() { return items_; }
+  void keep_best(size_t n);
+  void drop_best(size_t n);
+  void keep(std::vector<Candidate> items, bool sorted);
+  void divide_logits(float divisor);
+  /// Sets every p to its share of the softmax.
+  void normalize();
+  template <class Predicate>
+  void filter(const Predicate& stays) {
+    size_t kept = 0, kept_sorted = 0;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (!stays(items_[i])) continue;
+      if (i < n_sorted_) ++kept_sorted;
+      items_[kept++] = items_[i];
+    }
+    items_.resize(kept);
+    n_sorted_ = kept_sorted;
+  }
+
+ private:
+  void sort_until(size_t n);
+
+  std::vector<Candidate> items_;
+  size_t n_sorted_ = 0;  // items_[0, n_sorted_) are the best, in order
+};
+
+/// What DRY and the penalties must know of the vocabulary, told by the caller: borrowed, must outlive the sampler.
+struct DryBreakers {
+  /// For each token id, whether its text ends or contains a sequence breaker. Empty: none.
+  std::vector<bool> breaks;
+};
+
+class Sampler {
+ public:
+  explicit Sampler(SamplerOptions options, DryBreakers breakers = {});
+
+  /// A token of the text so far (prompt or generated), in order.
+  void accept(int32_t token) { history_.push_back(token); }
+  [[nodiscard]] std::span<const int32_t> history() const { return history_; }
+
+  /// The next token by these logits; it is not accepted yet. allowed: false for ids that must not come (a grammar), or
+  /// empty. kOutOfRange where no candidate is a number, or none is allowed.
+  [[nodiscard]] Result<Candidate> sample(std::span<const float> logits, const std::vector<bool>& allowed = {});
+
+  /// What sample would draw from: candidates with probabilities, best first. Draws only XTC's chance.
+  [[nodiscard]] const Candidates& distribution(std::span<const float> logits, const std::vector<bool>& allowed = {});
+
+  /// The generator and mirostat's state as they were, for a second draw from the same logits.
+  struct Checkpoint {
+    std::mt19937 random;
+    float mirostat_mu;
+  };
+  [[nodiscard]] Checkpoint checkpoint() const { return {random_, mirostat_mu_}; }
+  void restore(const Checkpoint& checkpoint) { random_ = checkpoint.random, mirostat_mu_ = checkpoint.mirostat_mu; }
+
+ private:
+  void adjust_logits(std::span<const float> logits, const std::vector<bool>& allowed);
+  void apply_penalties();
+  void apply_dry();
+  void run_chain();
+  double uniform();
+
+  SamplerOptions options_;
+  DryBreakers breakers_;
+  std::vector<int32_t> history_;
+  std::mt19937 random_;
+  float mirostat_mu_;
+  std::vector<float> work_;  // [n_vocab]: logits with bias and penalties
+  Candidates candidates_;
+};
+
+/// Natural logarithms of the softmax of raw logits: of one token, and of the n best.
+struct LogProbability {
+  int32_t id;
+  float log_p;
+};
+struct LogProbabilities {
+  float token;
+  std::vector<LogProbability> best;
+};
+[[nodiscard]] LogProbabilities log_probabilities(std::span<const float> logits, int32_t token, size_t n_best);
+
+/// The id of the largest logit (the first of equals); -1 where none is a number.
+[[nodiscard]] int32_t argmax(std::span<const float> logits);
+
+}  // namespace ggufscope
