@@ -4,6 +4,7 @@
 //   NVFP4  scales[4]:UE4M3 qs[32] 4 x 16 elements, eight bytes each: scale * E2M1
 #include "quant/block.hpp"
 #include "quant/kernels.hpp"
+#include "quant/lanes.hpp"
 
 namespace ggufscope {
 namespace {
@@ -24,6 +25,27 @@ void reference_mxfp4(const uint8_t* src, float* dst, size_t n_blocks) {
 void reference_nvfp4(const uint8_t* src, float* dst, size_t n_blocks) {
   for (size_t i = 0; i < n_blocks; ++i, src += 36)
     for (size_t s = 0; s < 4; ++s, dst += 16) put_e2m1(dst, half_ue4m3(src[s]), src + 4 + 8 * s, 8);
+}
+
+void dequantize_mxfp4(const uint8_t* src, float* dst, size_t n_blocks) {
+  const v128_t codebook = wasm_v128_load(kE2m1Doubled);
+  for (size_t i = 0; i < n_blocks; ++i, src += 17, dst += 32) {
+    const v128_t d = wasm_f32x4_splat(half_e8m0(src[0])), qs = wasm_v128_load(src + 1);
+    put_scaled(dst, wasm_i8x16_swizzle(codebook, low_nibbles(qs)), d);
+    put_scaled(dst + 16, wasm_i8x16_swizzle(codebook, high_nibbles(qs)), d);
+  }
+}
+
+void dequantize_nvfp4(const uint8_t* src, float* dst, size_t n_blocks) {
+  const v128_t codebook = wasm_v128_load(kE2m1Doubled);
+  for (size_t i = 0; i < n_blocks; ++i, src += 36) {
+    for (size_t pair = 0; pair < 2; ++pair, dst += 32) {
+      const v128_t qs = wasm_v128_load(src + 4 + 16 * pair), low = low_nibbles(qs), high = high_nibbles(qs);
+      const v128_t first = wasm_i64x2_shuffle(low, high, 0, 2), second = wasm_i64x2_shuffle(low, high, 1, 3);
+      put_scaled(dst, wasm_i8x16_swizzle(codebook, first), wasm_f32x4_splat(half_ue4m3(src[2 * pair])));
+      put_scaled(dst + 16, wasm_i8x16_swizzle(codebook, second), wasm_f32x4_splat(half_ue4m3(src[2 * pair + 1])));
+    }
+  }
 }
 
 }  // namespace ggufscope

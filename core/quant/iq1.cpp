@@ -8,6 +8,7 @@
 #include "quant/block.hpp"
 #include "quant/iq_grids.hpp"
 #include "quant/kernels.hpp"
+#include "quant/lanes.hpp"
 
 namespace ggufscope {
 namespace {
@@ -44,6 +45,50 @@ void reference_iq1_m(const uint8_t* src, float* dst, size_t n_blocks) {
       const uint32_t index = src[l] | (nibble & 7u) << 8;
       const uint32_t scale = (load<uint16_t>(scales + 2 * (l / 8)) >> (3 * (l / 2 % 4))) & 7u;
       put_shifted(dst, d * static_cast<float>(2 * scale + 1), grid + 8 * index, (nibble & 8u) != 0);
+    }
+  }
+}
+
+namespace {
+
+/// Sixteen floats of two codebook entries: scale / 8 * (8 q +- 1), which is exact as is the reference's product.
+void put_pair(float* dst, float scale, const uint8_t* first, const uint8_t* second, v128_t shifts) {
+  const v128_t q = wasm_v128_load64_lane(second, wasm_v128_load64_zero(first), 1);
+  put_scaled(dst, wasm_i8x16_add(wasm_i8x16_shl(q, 3), shifts), wasm_f32x4_splat(scale * 0.125f));
+}
+
+}  // namespace
+
+void dequantize_iq1_s(const uint8_t* src, float* dst, size_t n_blocks) {
+  const uint8_t* grid = iq1_grid().values;
+  for (size_t i = 0; i < n_blocks; ++i, src += 50) {
+    const float d = load_f16(src);
+    const uint8_t* qs = src + 2;
+    for (size_t ib = 0; ib < 8; ++ib, dst += 32, qs += 4) {
+      const uint32_t qh = load<uint16_t>(src + 34 + 2 * ib);
+      const float scale = d * static_cast<float>(2 * ((qh >> 12) & 7u) + 1);
+      const v128_t shifts = wasm_i8x16_splat((qh & 0x8000u) != 0 ? -1 : 1);
+      put_pair(dst, scale, grid + 8 * (qs[0] | (qh & 7u) << 8), grid + 8 * (qs[1] | (qh >> 3 & 7u) << 8), shifts);
+      put_pair(dst + 16, scale, grid + 8 * (qs[2] | (qh >> 6 & 7u) << 8), grid + 8 * (qs[3] | (qh >> 9 & 7u) << 8),
+               shifts);
+    }
+  }
+}
+
+void dequantize_iq1_m(const uint8_t* src, float* dst, size_t n_blocks) {
+  const uint8_t* grid = iq1_grid().values;
+  // One or minus one in eight bytes each, by the two sign bits 3 and 7 of a byte of qh.
+  const auto shift = [](uint32_t bit) { return static_cast<int64_t>(bit != 0 ? ~uint64_t{0} : 0x0101010101010101u); };
+  for (size_t i = 0; i < n_blocks; ++i, src += 56) {
+    const uint64_t scales = load<uint64_t>(src + 48);
+    const uint32_t bits = static_cast<uint32_t>((scales >> 12 & 15) | (scales >> 24 & 0xf0) | (scales >> 36 & 0xf00) |
+                                                (scales >> 48 & 0xf000));
+    const float d = f16_to_f32(static_cast<uint16_t>(bits));
+    for (uint32_t j = 0; j < 16; ++j, dst += 16) {
+      const uint32_t qh = src[32 + j];
+      const uint32_t scale = static_cast<uint32_t>(scales >> (16 * (j / 4) + 3 * (j % 4))) & 7u;
+      put_pair(dst, d * static_cast<float>(2 * scale + 1), grid + 8 * (src[2 * j] | (qh & 7u) << 8),
+               grid + 8 * (src[2 * j + 1] | (qh >> 4 & 7u) << 8), wasm_i64x2_make(shift(qh & 8u), shift(qh & 128u)));
     }
   }
 }

@@ -5,6 +5,7 @@
 //                                                     scales_l below bits 2j of scales_h
 #include "quant/block.hpp"
 #include "quant/kernels.hpp"
+#include "quant/lanes.hpp"
 
 namespace ggufscope {
 namespace {
@@ -30,6 +31,31 @@ void reference_iq4_xs(const uint8_t* src, float* dst, size_t n_blocks) {
       const int low = (src[4 + j / 2] >> (4 * (j % 2))) & 15;
       const int scale = low | static_cast<int>((high >> (2 * j)) & 3u) << 4;
       put_32(dst, d * static_cast<float>(scale - 32), src + 8 + 16 * j);
+    }
+  }
+}
+
+namespace {
+
+void put_32_simd(float* dst, float scale, const uint8_t* qs) {
+  const v128_t codebook = wasm_v128_load(kIq4Values), bytes = wasm_v128_load(qs), d = wasm_f32x4_splat(scale);
+  put_scaled(dst, wasm_i8x16_swizzle(codebook, low_nibbles(bytes)), d);
+  put_scaled(dst + 16, wasm_i8x16_swizzle(codebook, high_nibbles(bytes)), d);
+}
+
+}  // namespace
+
+void dequantize_iq4_nl(const uint8_t* src, float* dst, size_t n_blocks) {
+  for (size_t i = 0; i < n_blocks; ++i, src += 18, dst += 32) put_32_simd(dst, load_f16(src), src + 2);
+}
+
+void dequantize_iq4_xs(const uint8_t* src, float* dst, size_t n_blocks) {
+  for (size_t i = 0; i < n_blocks; ++i, src += 136) {
+    const float d = load_f16(src);
+    const uint32_t high = load<uint16_t>(src + 2), low = load<uint32_t>(src + 4);
+    for (uint32_t j = 0; j < 8; ++j, dst += 32) {
+      const uint32_t scale = (low >> (4 * j) & 15u) | (high >> (2 * j) & 3u) << 4;
+      put_32_simd(dst, d * static_cast<float>(static_cast<int>(scale) - 32), src + 8 + 16 * j);
     }
   }
 }

@@ -11,6 +11,7 @@
 // elements, 32 in the low halves and 32 in the high halves of 32 bytes.
 #include "quant/block.hpp"
 #include "quant/kernels.hpp"
+#include "quant/lanes.hpp"
 
 namespace ggufscope {
 
@@ -98,6 +99,138 @@ void reference_q8_k(const uint8_t* src, float* dst, size_t n_blocks) {
   for (size_t i = 0; i < n_blocks; ++i, src += 292, dst += kSuperBlock) {
     const float d = load<float>(src);
     for (size_t j = 0; j < kSuperBlock; ++j) dst[j] = d * static_cast<float>(static_cast<int8_t>(src[4 + j]));
+  }
+}
+
+namespace {
+
+/// The eight scales and eight minima of Q4_K and Q5_K times d and dmin.
+void unpack_k4(const uint8_t* packed, float d, float dmin, float scales[8], float mins[8]) {
+  const uint32_t low = load<uint32_t>(packed), high = load<uint32_t>(packed + 4), rest = load<uint32_t>(packed + 8);
+  const uint32_t upper_scales = (rest & 0x0f0f0f0fu) | ((low >> 6) & 0x03030303u) << 4;
+  const uint32_t upper_mins = ((rest >> 4) & 0x0f0f0f0fu) | ((high >> 6) & 0x03030303u) << 4;
+  const v128_t bytes = wasm_i32x4_make(static_cast<int32_t>(low & 0x3f3f3f3fu), static_cast<int32_t>(upper_scales),
+                                       static_cast<int32_t>(high & 0x3f3f3f3fu), static_cast<int32_t>(upper_mins));
+  const v128_t d4 = wasm_f32x4_splat(d), dmin4 = wasm_f32x4_splat(dmin);
+  each_4(bytes, [&](int k, v128_t v) {
+    wasm_v128_store(k < 8 ? scales + k : mins + (k - 8), wasm_f32x4_mul(v, k < 8 ? d4 : dmin4));
+  });
+}
+
+}  // namespace
+
+void dequantize_q2_k(const uint8_t* src, float* dst, size_t n_blocks) {
+  const v128_t three = wasm_i8x16_splat(3);
+  alignas(16) float scales[16], mins[16];
+  for (size_t i = 0; i < n_blocks; ++i, src += 84) {
+    const v128_t packed = wasm_v128_load(src);
+    put_scaled(scales, low_nibbles(packed), splat_f16(src + 80));
+    put_scaled(mins, high_nibbles(packed), splat_f16(src + 82));
+    for (size_t half = 0; half < 2; ++half) {
+      v128_t a = wasm_v128_load(src + 16 + 32 * half), b = wasm_v128_load(src + 32 + 32 * half);
+      for (size_t j = 8 * half; j < 8 * half + 8; j += 2, dst += 32) {
+        put_scaled_minus(dst, wasm_v128_and(a, three), wasm_v128_load32_splat(scales + j),
+                         wasm_v128_load32_splat(mins + j));
+        put_scaled_minus(dst + 16, wasm_v128_and(b, three), wasm_v128_load32_splat(scales + j + 1),
+                         wasm_v128_load32_splat(mins + j + 1));
+        a = wasm_u8x16_shr(a, 2);
+        b = wasm_u8x16_shr(b, 2);
+      }
+    }
+  }
+}
+
+void dequantize_q3_k(const uint8_t* src, float* dst, size_t n_blocks) {
+  const v128_t three = wasm_i8x16_splat(3), four = wasm_i8x16_splat(4);
+  alignas(16) float scales[16];
+  for (size_t i = 0; i < n_blocks; ++i, src += 110) {
+    const uint32_t low = load<uint32_t>(src + 96), mid = load<uint32_t>(src + 100), high = load<uint32_t>(src + 104);
+    const auto pack = [&](uint32_t nibbles, uint32_t shift) {
+      return static_cast<int32_t>((nibbles & 0x0f0f0f0fu) | ((high >> shift) & 0x03030303u) << 4);
+    };
+    const v128_t packed = wasm_i32x4_make(pack(low, 0), pack(mid, 2), pack(low >> 4, 4), pack(mid >> 4, 6));
+    put_scaled(scales, wasm_i8x16_sub(packed, wasm_i8x16_splat(32)), splat_f16(src + 108));
+    // The third bit is worth 4 and 4 is taken off: bit 2 of the mask, shifted along, says where nothing is taken off.
+    v128_t ha = wasm_v128_load(src), hb = wasm_v128_load(src + 16);
+    for (size_t half = 0; half < 2; ++half) {
+      v128_t a = wasm_v128_load(src + 32 + 32 * half), b = wasm_v128_load(src + 48 + 32 * half);
+      for (size_t j = 8 * half; j < 8 * half + 8; j += 2, dst += 32) {
+        const v128_t take_a = wasm_v128_andnot(four, wasm_i8x16_shl(ha, 2));
+        const v128_t take_b = wasm_v128_andnot(four, wasm_i8x16_shl(hb, 2));
+        put_scaled(dst, wasm_i8x16_sub(wasm_v128_and(a, three), take_a), wasm_v128_load32_splat(scales + j));
+        put_scaled(dst + 16, wasm_i8x16_sub(wasm_v128_and(b, three), take_b), wasm_v128_load32_splat(scales + j + 1));
+        a = wasm_u8x16_shr(a, 2);
+        b = wasm_u8x16_shr(b, 2);
+        ha = wasm_u8x16_shr(ha, 1);
+        hb = wasm_u8x16_shr(hb, 1);
+      }
+    }
+  }
+}
+
+void dequantize_q4_k(const uint8_t* src, float* dst, size_t n_blocks) {
+  alignas(16) float scales[8], mins[8];
+  for (size_t i = 0; i < n_blocks; ++i, src += 144) {
+    unpack_k4(src + 4, load_f16(src), load_f16(src + 2), scales, mins);
+    for (size_t j = 0; j < 8; j += 2, dst += 64) {
+      const v128_t a = wasm_v128_load(src + 16 + 16 * j), b = wasm_v128_load(src + 32 + 16 * j);
+      const v128_t d0 = wasm_v128_load32_splat(scales + j), m0 = wasm_v128_load32_splat(mins + j);
+      const v128_t d1 = wasm_v128_load32_splat(scales + j + 1), m1 = wasm_v128_load32_splat(mins + j + 1);
+      put_scaled_minus(dst, low_nibbles(a), d0, m0);
+      put_scaled_minus(dst + 16, low_nibbles(b), d0, m0);
+      put_scaled_minus(dst + 32, high_nibbles(a), d1, m1);
+      put_scaled_minus(dst + 48, high_nibbles(b), d1, m1);
+    }
+  }
+}
+
+void dequantize_q5_k(const uint8_t* src, float* dst, size_t n_blocks) {
+  const v128_t sixteen = wasm_i8x16_splat(16);
+  alignas(16) float scales[8], mins[8];
+  for (size_t i = 0; i < n_blocks; ++i, src += 176) {
+    unpack_k4(src + 4, load_f16(src), load_f16(src + 2), scales, mins);
+    v128_t ha = wasm_v128_load(src + 16), hb = wasm_v128_load(src + 32);
+    for (size_t j = 0; j < 8; j += 2, dst += 64) {
+      const v128_t a = wasm_v128_load(src + 48 + 16 * j), b = wasm_v128_load(src + 64 + 16 * j);
+      const v128_t d0 = wasm_v128_load32_splat(scales + j), m0 = wasm_v128_load32_splat(mins + j);
+      const v128_t d1 = wasm_v128_load32_splat(scales + j + 1), m1 = wasm_v128_load32_splat(mins + j + 1);
+      const auto fifth = [&](v128_t h, uint32_t shift) { return wasm_v128_and(wasm_i8x16_shl(h, shift), sixteen); };
+      put_scaled_minus(dst, wasm_v128_or(low_nibbles(a), fifth(ha, 4)), d0, m0);
+      put_scaled_minus(dst + 16, wasm_v128_or(low_nibbles(b), fifth(hb, 4)), d0, m0);
+      put_scaled_minus(dst + 32, wasm_v128_or(high_nibbles(a), fifth(ha, 3)), d1, m1);
+      put_scaled_minus(dst + 48, wasm_v128_or(high_nibbles(b), fifth(hb, 3)), d1, m1);
+      ha = wasm_u8x16_shr(ha, 2);
+      hb = wasm_u8x16_shr(hb, 2);
+    }
+  }
+}
+
+void dequantize_q6_k(const uint8_t* src, float* dst, size_t n_blocks) {
+  const v128_t upper = wasm_i8x16_splat(0x30), middle = wasm_i8x16_splat(32);
+  alignas(16) float scales[16];
+  for (size_t i = 0; i < n_blocks; ++i, src += 210, dst += kSuperBlock) {
+    put_scaled(scales, wasm_v128_load(src + 192), splat_f16(src + 208));
+    for (size_t part = 0; part < 4; ++part) {
+      const size_t half = part / 2, at = 16 * (part % 2);
+      const v128_t a = wasm_v128_load(src + 64 * half + at), b = wasm_v128_load(src + 64 * half + at + 32);
+      const v128_t h = wasm_v128_load(src + 128 + 32 * half + at);
+      const auto put = [&](size_t quarter, v128_t low, v128_t high) {
+        const v128_t q = wasm_i8x16_sub(wasm_v128_or(low, wasm_v128_and(high, upper)), middle);
+        put_scaled(dst + 128 * half + 32 * quarter + at, q,
+                   wasm_v128_load32_splat(scales + 8 * half + 2 * quarter + part % 2));
+      };
+      put(0, low_nibbles(a), wasm_i8x16_shl(h, 4));
+      put(1, low_nibbles(b), wasm_i8x16_shl(h, 2));
+      put(2, high_nibbles(a), h);
+      put(3, high_nibbles(b), wasm_u8x16_shr(h, 2));
+    }
+  }
+}
+
+void dequantize_q8_k(const uint8_t* src, float* dst, size_t n_blocks) {
+  for (size_t i = 0; i < n_blocks; ++i, src += 292) {
+    const v128_t d = wasm_v128_load32_splat(src);
+    for (size_t j = 0; j < kSuperBlock; j += 16, dst += 16) put_scaled(dst, wasm_v128_load(src + 4 + j), d);
   }
 }
 

@@ -4,6 +4,7 @@
 //   Q2_0  d:f16 qs[16]   64 elements, lowest two bits first: d * (q - 1)
 #include "quant/block.hpp"
 #include "quant/kernels.hpp"
+#include "quant/lanes.hpp"
 
 namespace ggufscope {
 
@@ -18,6 +19,37 @@ void reference_q2_0(const uint8_t* src, float* dst, size_t n_blocks) {
   for (size_t i = 0; i < n_blocks; ++i, src += 18, dst += 64) {
     const float d = load_f16(src);
     for (size_t j = 0; j < 64; ++j) dst[j] = static_cast<float>(((src[2 + j / 4] >> (2 * (j % 4))) & 3) - 1) * d;
+  }
+}
+
+void dequantize_q1_0(const uint8_t* src, float* dst, size_t n_blocks) {
+  const v128_t minus_one = wasm_i8x16_splat(-1);
+  for (size_t i = 0; i < n_blocks; ++i, src += 18) {
+    const v128_t d = splat_f16(src);
+    // All ones is -1: -1 + 2 = 1 where the bit is set, -1 where it is not.
+    for (size_t j = 0; j < 16; j += 2, dst += 16) {
+      const v128_t set = bits_to_bytes(load<uint16_t>(src + 2 + j));
+      put_scaled(dst, wasm_i8x16_sub(minus_one, wasm_i8x16_add(set, set)), d);
+    }
+  }
+}
+
+void dequantize_q2_0(const uint8_t* src, float* dst, size_t n_blocks) {
+  const v128_t spread = wasm_i8x16_const(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+  const v128_t field = wasm_i8x16_const(3, 12, 48, -64, 3, 12, 48, -64, 3, 12, 48, -64, 3, 12, 48, -64);
+  const v128_t one = wasm_i16x8_const(1, 4, 16, 64, 1, 4, 16, 64);
+  for (size_t i = 0; i < n_blocks; ++i, src += 18) {
+    // Fields stay where they are, 4^k times too large in lane k, and the scale makes up for it: exact.
+    const v128_t d = wasm_f32x4_mul(splat_f16(src), wasm_f32x4_const(1.0f, 0.25f, 0.0625f, 0.015625f));
+    for (size_t j = 0; j < 16; j += 4, dst += 16) {
+      const v128_t bytes = wasm_v128_and(wasm_i8x16_swizzle(wasm_v128_load32_splat(src + 2 + j), spread), field);
+      const v128_t low = wasm_i16x8_sub(wasm_u16x8_extend_low_u8x16(bytes), one);
+      const v128_t high = wasm_i16x8_sub(wasm_u16x8_extend_high_u8x16(bytes), one);
+      wasm_v128_store(dst, wasm_f32x4_mul(floats_of(wasm_i32x4_extend_low_i16x8(low)), d));
+      wasm_v128_store(dst + 4, wasm_f32x4_mul(floats_of(wasm_i32x4_extend_high_i16x8(low)), d));
+      wasm_v128_store(dst + 8, wasm_f32x4_mul(floats_of(wasm_i32x4_extend_low_i16x8(high)), d));
+      wasm_v128_store(dst + 12, wasm_f32x4_mul(floats_of(wasm_i32x4_extend_high_i16x8(high)), d));
+    }
   }
 }
 

@@ -14,12 +14,13 @@
 #include "gguf_bytes.hpp"
 
 using namespace ggufscope;
+using test::everything;
 using test::GgufBytes;
 using enum ggufscope::ValueType;
 
 namespace {
 
-using Bytes = std::vector<uint8_t>;
+using test::Bytes;
 
 std::string name_of(const Result<ParseProgress>& result) {
   if (!result) return std::string(error_name(result.error().code));
@@ -48,31 +49,6 @@ bool same(const Header& a, const Header& b) {
          std::ranges::equal(a.tensors, b.tensors, same_tensor);
 }
 
-/// One of everything: all value types, arrays of all, nested arrays, tensors of several shapes and types.
-Bytes everything(uint32_t version, bool big_endian) {
-  GgufBytes b(4, 20, version, big_endian);
-  b.kv("general.architecture", "llama");
-  b.kv("u8", kU8, uint8_t{200}).kv("i8", kI8, int8_t{-100}).kv("u16", kU16, uint16_t{60000});
-  b.kv("i16", kI16, int16_t{-30000}).kv("u32", kU32, 4000000000u).kv("i32", kI32, -2000000000);
-  b.kv("f32", kF32, 1.5f).kv("bool", kBool, uint8_t{1}).kv("u64", kU64, uint64_t{1} << 60);
-  b.kv("i64", kI64, -(int64_t{1} << 60)).kv("f64", kF64, 0.1);
-  b.array("strings", kString, 200);
-  for (int i = 0; i < 200; ++i) b.string(std::string(static_cast<size_t>(i % 7), static_cast<char>('a' + i % 26)));
-  b.array("floats", kF32, 3).put(1.0f).put(-2.0f).put(0.5f);
-  b.array("i8s", kI8, 2).put(int8_t{-1}).put(int8_t{127});
-  b.array("u64s", kU64, 2).put(uint64_t{7}).put(~uint64_t{0});
-  b.array("none", kString, 0);
-  b.array("nested", kArray, 3);
-  b.type(kU16).length(2).put(uint16_t{1}).put(uint16_t{2});
-  b.type(kString).length(2).string("x").string("yz");
-  b.type(kArray).length(2).type(kArray).length(0).type(kBool).length(1).put(uint8_t{1});
-  b.kv("__proto__", "harmless").kv("general.alignment", kU32, 64u);
-  b.tensor("token_embd.weight", {256, 4}, 12, 0).tensor("scalar", {}, 0, 576).tensor("odd", {100}, 12, 640);
-  b.tensor("future", {32, 2, 3, 1}, 999, 704);
-  b.pad(64, 1024);
-  return std::move(b.out);
-}
-
 /// The header's bytes in an allocation of exactly that size, so that ASan sees any byte read past it.
 struct Exact {
   std::unique_ptr<uint8_t[]> data;
@@ -83,7 +59,7 @@ struct Exact {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(parse)
+BOOST_AUTO_TEST_SUITE(parsing)
 
 BOOST_AUTO_TEST_CASE(everything_in_every_version_and_byte_order) {
   for (const uint32_t version : {1u, 2u, 3u}) {

@@ -1,0 +1,53 @@
+#include "quant/byte_order.hpp"
+
+#include <algorithm>
+
+#include "types/types.hpp"
+
+namespace ggufscope {
+namespace {
+
+struct Row {
+  TypeId type;
+  BlockField fields[2];  // count 0: not there
+};
+
+// clang-format off
+constexpr Row kRows[] = {
+    {TypeId::kF32, {{0, 4, 1}}},    {TypeId::kF16, {{0, 2, 1}}},    {TypeId::kBF16, {{0, 2, 1}}},
+    {TypeId::kF64, {{0, 8, 1}}},    {TypeId::kI16, {{0, 2, 1}}},    {TypeId::kI32, {{0, 4, 1}}},
+    {TypeId::kI64, {{0, 8, 1}}},    {TypeId::kQ4_0, {{0, 2, 1}}},   {TypeId::kQ4_1, {{0, 2, 2}}},
+    {TypeId::kQ5_0, {{0, 2, 1}, {2, 4, 1}}},                        {TypeId::kQ5_1, {{0, 2, 2}, {4, 4, 1}}},
+    {TypeId::kQ8_0, {{0, 2, 1}}},   {TypeId::kQ8_1, {{0, 2, 2}}},   {TypeId::kQ2_K, {{80, 2, 2}}},
+    {TypeId::kQ3_K, {{108, 2, 1}}}, {TypeId::kQ4_K, {{0, 2, 2}}},   {TypeId::kQ5_K, {{0, 2, 2}}},
+    {TypeId::kQ6_K, {{208, 2, 1}}}, {TypeId::kQ8_K, {{0, 4, 1}, {260, 2, 16}}},
+    {TypeId::kIQ1_S, {{0, 2, 1}, {34, 2, 8}}},                      {TypeId::kIQ1_M, {{48, 2, 4}}},
+    {TypeId::kIQ2_XXS, {{0, 2, 1}, {2, 4, 16}}},                    {TypeId::kIQ2_XS, {{0, 2, 33}}},
+    {TypeId::kIQ2_S, {{0, 2, 1}}},  {TypeId::kIQ3_XXS, {{0, 2, 1}, {66, 4, 8}}},
+    {TypeId::kIQ3_S, {{0, 2, 1}}},  {TypeId::kIQ4_NL, {{0, 2, 1}}}, {TypeId::kIQ4_XS, {{0, 2, 2}}},
+    {TypeId::kTQ1_0, {{52, 2, 1}}}, {TypeId::kTQ2_0, {{64, 2, 1}}},
+    {TypeId::kQ1_0, {{0, 2, 1}}},   {TypeId::kQ2_0, {{0, 2, 1}}},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const BlockField> block_fields(uint32_t type) {
+  for (const Row& row : kRows)
+    if (static_cast<uint32_t>(row.type) == type) return {row.fields, row.fields[1].count == 0 ? size_t{1} : size_t{2}};
+  return {};
+}
+
+void swap_block_bytes(uint32_t type, uint8_t* blocks, size_t n_blocks) {
+  const TypeGeometry* geometry = find_type(type);
+  const std::span<const BlockField> fields = block_fields(type);
+  if (geometry == nullptr || fields.empty()) return;
+  for (size_t i = 0; i < n_blocks; ++i, blocks += geometry->block_bytes) {
+    for (const BlockField& field : fields) {
+      uint8_t* p = blocks + field.offset;
+      for (size_t k = 0; k < field.count; ++k, p += field.width) std::reverse(p, p + field.width);
+    }
+  }
+}
+
+}  // namespace ggufscope

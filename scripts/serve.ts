@@ -1,0 +1,92 @@
+// Serves the built viewer (web/dist) on a loopback port, cross-origin isolated, with byte ranges. Ends on Ctrl-C.
+// node scripts/serve.ts [--port N] [--root DIR]
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { extname, join, resolve, sep } from 'node:path'
+import { parseArgs } from 'node:util'
+
+const { values } = parseArgs({
+  options: { port: { type: 'string', default: '8080' }, root: { type: 'string' } },
+})
+const root = resolve(values.root ?? join(import.meta.dirname, '../web/dist'))
+const types: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.wasm': 'application/wasm',
+  '.gguf': 'application/octet-stream',
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse) {
+  const end = (status: number) => response.writeHead(status).end()
+  if (request.method !== 'GET' && request.method !== 'HEAD') return end(405)
+  const url = new URL(request.url ?? '/', 'http://localhost')
+  const path = resolve(join(root, decodeURIComponent(url.pathname)))
+  if (path !== root && !path.startsWith(root + sep)) return end(403)
+  const file = path === root ? join(root, 'index.html') : path
+  const info = await stat(file).catch(() => undefined)
+  if (!info?.isFile()) return end(404)
+
+  const headers: Record<string, string> = {
+    'Content-Type': types[extname(file)] ?? 'application/octet-stream',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Embedder-Policy': 'require-corp',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-cache',
+    'Accept-Ranges': 'bytes',
+    ETag: `"${info.size.toString(16)}-${Math.trunc(info.mtimeMs).toString(16)}"`,
+  }
+  const range = /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? '')
+  let start = 0
+  let last = info.size - 1
+  let status = 200
+  if (range && (range[1] || range[2])) {
+    start = range[1] ? Number(range[1]) : Math.max(0, info.size - Number(range[2]))
+    if (range[1] && range[2]) last = Math.min(last, Number(range[2]))
+    if (start > last) {
+      response.writeHead(416, { ...headers, 'Content-Range': `bytes */${info.size}` }).end()
+      return
+    }
+    status = 206
+    headers['Content-Range'] = `bytes ${start}-${last}/${info.size}`
+  } else if (request.headers['if-none-match'] === headers['ETag']) {
+    response.writeHead(304, headers).end()
+    return
+  }
+  headers['Content-Length'] = String(last - start + 1)
+  response.writeHead(status, headers)
+  if (request.method === 'HEAD' || info.size === 0) {
+    response.end()
+    return
+  }
+  const body = createReadStream(file, { start, end: last })
+  body.on('error', () => response.destroy())
+  response.on('close', () => body.destroy())
+  body.pipe(response)
+}
+
+const server = createServer((request, response) => {
+  answer(request, response).catch(() =>
+    response.headersSent ? response.destroy() : response.writeHead(400).end(),
+  )
+})
+const wanted = Number(values.port)
+server.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EADDRINUSE' || wanted === 0) throw error
+  server.listen(0, '127.0.0.1')
+})
+server.on('listening', () => {
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : wanted
+  console.log(`ggufscope: http://127.0.0.1:${port}/?url=sample.gguf   (Ctrl-C ends it)`)
+})
+server.listen(wanted, '127.0.0.1')
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    server.close()
+    server.closeAllConnections()
+  })
+}

@@ -1,0 +1,171 @@
+// What a file is, in one to three plain sentences, and the figures beside them.
+import type { GgufFile, Summary } from 'ggufscope'
+import { bytes, compact, count, oneLine, words } from './format'
+
+const tokenizers: Record<string, string> = {
+  llama: 'SentencePiece',
+  gpt2: 'byte-level BPE',
+  bert: 'WordPiece',
+  t5: 'Unigram',
+  rwkv: 'RWKV',
+  plamo2: 'PLaMo 2',
+}
+
+/** "a", or "an" where the word sounds so. */
+function article(word: string): string {
+  return /^([aeio]|u(?!ni)|8|11)/i.test(word) ? 'an' : 'a'
+}
+
+function withArticle(phrase: string, capital = true): string {
+  const text = `${article(phrase)} ${phrase}`
+  return capital ? text.charAt(0).toUpperCase() + text.slice(1) : text
+}
+
+function tokenizerName(summary: Summary): string {
+  const model = summary.tokenizer ?? ''
+  return Object.hasOwn(tokenizers, model) ? (tokenizers[model] ?? model) : oneLine(model, 40)
+}
+
+function vocabulary(summary: Summary): string {
+  const size = summary.vocabularySize
+  if (size === undefined) return ''
+  const name = tokenizerName(summary)
+  return `${count(size)} ${name ? `${name} ` : ''}tokens`
+}
+
+function modelSentence(summary: Summary): string {
+  const architecture = summary.architecture ? `${oneLine(summary.architecture, 40)} ` : ''
+  const layers = summary.layers === undefined ? '' : ` in ${count(summary.layers)} layers`
+  const type = summary.fileType ?? summary.quantization[0]?.type
+  const stored = type === undefined ? '' : `, stored as ${oneLine(type, 40)}`
+  const bits = summary.bitsPerWeight > 0 ? ` at ${summary.bitsPerWeight.toFixed(2)} bits per weight` : ''
+  return `${withArticle(`${architecture}model`)} of ${words(summary.parameters)} parameters${layers}${stored}${bits}.`
+}
+
+const sentences: Record<Summary['kind'], (summary: Summary) => string> = {
+  model: modelSentence,
+  vocabulary: (summary) =>
+    `The vocabulary of ${withArticle(`${oneLine(summary.architecture ?? 'language', 40)} model`, false)} alone, without weights${
+      summary.vocabularySize === undefined ? '' : `: ${vocabulary(summary)}`
+    }.`,
+  adapter: (summary) => `An adapter: ${words(summary.parameters)} parameters to lay over a base model.`,
+  projector: (summary) =>
+    `A projector of ${words(summary.parameters)} parameters: it turns images or sound into what a language model reads.`,
+  imatrix: (summary) =>
+    `An importance matrix: statistics over ${count(summary.tensorCount)} tensors that guide quantization.`,
+  'control-vector': (summary) =>
+    `A control vector: ${count(summary.tensorCount)} directions that steer a model, ${words(summary.parameters)} numbers in all.`,
+  empty: () => 'A GGUF file without tensors.',
+}
+
+export function describe(summary: Summary): string {
+  const parts = [sentences[summary.kind](summary)]
+  if (summary.experts !== undefined && summary.experts > 1 && summary.expertsUsed !== undefined) {
+    parts.push(
+      `It is a mixture of ${count(summary.experts)} experts with ${count(summary.expertsUsed)} at work for each token, so that ${words(summary.activeParameters)} parameters are active.`,
+    )
+  }
+  if (summary.kind === 'model') {
+    const context =
+      summary.contextLength === undefined
+        ? ''
+        : `takes up to ${count(summary.contextLength)} tokens of context`
+    const tokens = vocabulary(summary)
+    const knows = tokens ? `knows ${tokens}` : ''
+    const both = [context, knows].filter(Boolean).join(' and ')
+    if (both) parts.push(`It ${both}.`)
+  }
+  return parts.join(' ')
+}
+
+export interface Figure {
+  label: string
+  value: string
+  exact?: string
+}
+
+export function figures(file: GgufFile, summary: Summary): Figure[] {
+  const size = file.shards.some((shard) => shard.size === undefined)
+    ? undefined
+    : file.shards.reduce((sum, shard) => sum + (shard.size ?? 0), 0)
+  const list: (Figure | undefined)[] = [
+    summary.parameters > 0
+      ? { label: 'parameters', value: compact(summary.parameters), exact: count(summary.parameters) }
+      : undefined,
+    size === undefined
+      ? undefined
+      : { label: 'file size', value: bytes(size), exact: `${count(size)} bytes` },
+    summary.bitsPerWeight > 0
+      ? { label: 'bits per weight', value: summary.bitsPerWeight.toFixed(2) }
+      : undefined,
+    summary.contextLength === undefined
+      ? undefined
+      : { label: 'tokens of context', value: count(summary.contextLength) },
+    summary.layers === undefined ? undefined : { label: 'layers', value: count(summary.layers) },
+    summary.vocabularySize === undefined
+      ? undefined
+      : { label: 'tokens known', value: count(summary.vocabularySize) },
+    { label: 'tensors', value: count(summary.tensorCount) },
+    { label: 'metadata keys', value: count(file.metadata.size) },
+  ]
+  return list.filter((figure) => figure !== undefined).slice(0, 6)
+}
+
+export interface Fact {
+  label: string
+  value: string
+}
+
+export function facts(file: GgufFile, summary: Summary): Fact[] {
+  const number = (value: number | undefined) => (value === undefined ? '' : count(value))
+  const heads =
+    summary.heads === undefined
+      ? ''
+      : summary.kvHeads === undefined || summary.kvHeads === summary.heads
+        ? count(summary.heads)
+        : `${count(summary.heads)}, sharing ${count(summary.kvHeads)} of keys and values`
+  const experts =
+    summary.experts === undefined || summary.experts === 0
+      ? ''
+      : `${count(summary.experts)}${summary.expertsUsed === undefined ? '' : `, ${count(summary.expertsUsed)} for each token`}`
+  const rows: [string, string | undefined][] = [
+    ['Name', summary.name],
+    ['Author', summary.author],
+    ['Organization', summary.organization],
+    ['License', summary.license],
+    ['Source', summary.url],
+    ['Architecture', summary.architecture],
+    ['Stored as', summary.fileType],
+    ['Embedding length', number(summary.embeddingLength)],
+    ['Feed-forward length', number(summary.feedForwardLength)],
+    ['Attention heads', heads],
+    ['Head length', number(summary.headLength)],
+    ['Experts', experts],
+    ['Sliding window', summary.slidingWindow === undefined ? '' : `${count(summary.slidingWindow)} tokens`],
+    ['RoPE base', number(summary.ropeFrequencyBase)],
+    [
+      'Tokenizer',
+      [tokenizerName(summary), summary.preTokenizer && `(${summary.preTokenizer})`].filter(Boolean).join(' '),
+    ],
+    ['Chat template', summary.hasChatTemplate ? 'yes' : summary.kind === 'model' ? 'none' : ''],
+    [
+      'Format',
+      `GGUF ${file.version}, ${file.endianness}-endian, aligned to ${count(file.alignment)} bytes${file.shards.length > 1 ? `, in ${count(file.shards.length)} parts` : ''}`,
+    ],
+  ]
+  return rows.flatMap(([label, value]) => (value ? { label, value: oneLine(value, 300) } : []))
+}
+
+/**
+ * Bytes of the key-value cache for one token, in F16: keys and values of every layer.
+ * undefined where the model keeps something else (recurrent state, compressed latents) or does not say enough.
+ */
+export function cacheBytesPerToken(file: GgufFile, summary: Summary): number | undefined {
+  const { layers, kvHeads, headLength, architecture } = summary
+  if (summary.kind !== 'model' || !layers || !kvHeads || !headLength || architecture === undefined)
+    return undefined
+  const latent = ['attention.kv_lora_rank', 'ssm.state_size', 'wkv.head_size', 'kda.head_dim']
+  if (latent.some((key) => file.metadata.has(`${architecture}.${key}`))) return undefined
+  const valueLength = file.metadata.get(`${architecture}.attention.value_length`)
+  return layers * kvHeads * (headLength + (typeof valueLength === 'number' ? valueLength : headLength)) * 2
+}

@@ -1,0 +1,80 @@
+// Numbers, sizes and file text, as people read them. Pure functions; nothing here touches the page.
+
+const integer = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
+
+/** 1234567 -> "1,234,567". */
+export function count(value: number | bigint): string {
+  return integer.format(value)
+}
+
+/** Three significant digits, trailing zeros kept off: 4.37, 43.7, 437. */
+function significant(value: number): string {
+  const digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
+  return String(Number(value.toFixed(digits)))
+}
+
+/** Decimal units, as disks and model hubs count: 4_370_000_000 -> "4.37 GB". */
+export function bytes(value: number): string {
+  let unit = 0
+  while (value >= 999.5 && unit < byteUnits.length - 1) {
+    value /= 1000
+    unit++
+  }
+  return `${unit === 0 ? count(value) : significant(value)} ${byteUnits[unit] ?? ''}`
+}
+
+/** 7_241_732_096 -> "7.24 B". */
+export function compact(value: number): string {
+  for (const [scale, unit] of [
+    [1e12, 'T'],
+    [1e9, 'B'],
+    [1e6, 'M'],
+    [1e3, 'K'],
+  ] as const) {
+    if (value >= scale * 0.9995) return `${significant(value / scale)} ${unit}`
+  }
+  return count(value)
+}
+
+/** 7_241_732_096 -> "7.24 billion", for sentences. */
+export function words(value: number): string {
+  const names: Record<string, string> = { T: 'trillion', B: 'billion', M: 'million', K: 'thousand' }
+  const [figure = '', unit = ''] = compact(value).split(' ')
+  return unit ? `${figure} ${names[unit] ?? ''}` : figure
+}
+
+export function percent(part: number, whole: number): string {
+  if (whole <= 0) return '0 %'
+  const share = (part / whole) * 100
+  return share > 0 && share < 0.1 ? '< 0.1 %' : `${share >= 99.95 ? 100 : share.toFixed(1)} %`
+}
+
+export function hex(value: number): string {
+  return `0x${value.toString(16)}`
+}
+
+/** A float as its shortest text that says the same to float32: 1e-5, 0.1, 10000. */
+export function float(value: number): string {
+  if (!Number.isFinite(value) || Number.isInteger(value)) return String(value)
+  const short = Number(value.toPrecision(7))
+  return Math.fround(short) === Math.fround(value) ? String(short) : String(value)
+}
+
+// Characters that would break a line, hide, or turn the reading order: controls, separators, bidi marks, zero widths, tags.
+const unseen =
+  /[\p{Cc}\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]|\p{Cs}/gu
+const named: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\0': '\\0' }
+
+/** File text on one line, with everything that is not seen made visible; cut at `limit` characters. */
+export function oneLine(text: string, limit = 400): string {
+  const head = text.length > limit ? `${text.slice(0, limit)}…` : text
+  return head.replace(unseen, (char) => named[char] ?? `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)
+}
+
+/** As oneLine, but new lines and tabs stay: for text that is shown as text. */
+export function textLine(text: string): string {
+  return text.replace(unseen, (char) =>
+    char === '\t' ? '    ' : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
+  )
+}

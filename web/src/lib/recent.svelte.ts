@@ -1,0 +1,46 @@
+// What was opened lately: names and addresses only, kept in local storage.
+import { storage } from './storage'
+
+export interface Recent {
+  name: string
+  /** Absent for a file from this computer: pages cannot open those again by themselves. */
+  url?: string
+}
+
+const limit = 8
+
+function stored(): Recent[] {
+  try {
+    const list: unknown = JSON.parse(storage.get('recent') ?? '[]')
+    if (!Array.isArray(list)) return []
+    return list.flatMap((item: unknown) => {
+      if (typeof item !== 'object' || item === null || !('name' in item) || typeof item.name !== 'string')
+        return []
+      return 'url' in item && typeof item.url === 'string'
+        ? { name: item.name, url: item.url }
+        : { name: item.name }
+    })
+  } catch {
+    return []
+  }
+}
+
+class RecentFiles {
+  list = $state<Recent[]>(stored())
+
+  add(entry: Recent) {
+    const others = this.list.filter((item) => item.name !== entry.name || item.url !== entry.url)
+    this.save([entry, ...others].slice(0, limit))
+  }
+
+  clear() {
+    this.save([])
+  }
+
+  private save(list: Recent[]) {
+    this.list = list
+    storage.set('recent', JSON.stringify(list))
+  }
+}
+
+export const recent = new RecentFiles()

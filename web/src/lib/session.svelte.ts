@@ -1,0 +1,164 @@
+// The one file that is open, on its way, or failed; and the address bar that says so.
+import { open, type GgufFile, type OpenProgress, type Source } from 'ggufscope'
+import { recent } from './recent.svelte'
+
+export type Stage =
+  | { kind: 'start' }
+  | { kind: 'loading'; label: string; progress: OpenProgress | undefined }
+  | { kind: 'open'; label: string; file: GgufFile }
+  | { kind: 'failed'; label: string; error: unknown }
+
+interface Attempt {
+  source: Source | readonly Source[]
+  label: string
+  /** what the address field shows and the deep link keeps; empty for files of this computer */
+  address: string
+}
+
+/** "huggingface.co/a/b" as people type it; a path beside this page stays one. */
+function absolute(address: string): string {
+  if (/^[a-z][a-z\d+.-]*:/i.test(address) && !/^[\w.-]+:\d+(\/|$)/.test(address)) return address
+  if (/^[\w-]+(\.[\w-]+)+(:\d+)?\//.test(address)) return `https://${address}`
+  return new URL(address, document.baseURI).href
+}
+
+/** The last part of the path, as a name. */
+function nameOf(address: string): string {
+  const path = address.split(/[?#]/)[0] ?? address
+  const last = path.split('/').filter(Boolean).at(-1) ?? address
+  try {
+    return decodeURIComponent(last)
+  } catch {
+    return last
+  }
+}
+
+/** "#tensors/blk.0.attn_q.weight" -> ["tensors", "blk.0.attn_q.weight"]. */
+function readHash(): [panel: string, item: string] {
+  const [panel = '', ...rest] = location.hash.slice(1).split('/')
+  try {
+    return [panel, decodeURIComponent(rest.join('/'))]
+  } catch {
+    return [panel, '']
+  }
+}
+
+class Session {
+  stage = $state.raw<Stage>({ kind: 'start' })
+  address = $state('')
+  panel = $state('overview')
+  /** what is selected in the panel: a key, a tensor */
+  item = $state('')
+
+  private last: Attempt | undefined
+  private control: AbortController | undefined
+  private hashTimer: ReturnType<typeof setTimeout> | undefined
+
+  constructor() {
+    this.followLocation()
+    window.addEventListener('popstate', () => this.followLocation())
+    window.addEventListener('hashchange', () => this.followHash())
+  }
+
+  open(address: string) {
+    const url = absolute(address)
+    void this.start({ source: url, label: nameOf(url), address }, true)
+  }
+
+  openFiles(files: readonly File[]) {
+    const first = files[0]
+    if (!first) return
+    void this.start({ source: files.length === 1 ? first : files, label: first.name, address: '' }, true)
+  }
+
+  retry(options: { allowMissingShards?: boolean } = {}) {
+    if (this.last) void this.start(this.last, false, options)
+  }
+
+  cancel() {
+    clearTimeout(this.hashTimer)
+    this.control?.abort()
+  }
+
+  /** Back to the empty page. */
+  leave() {
+    this.cancel()
+    this.replace({ kind: 'start' })
+    this.address = ''
+    this.panel = 'overview'
+    this.item = ''
+    history.pushState(null, '', location.pathname)
+  }
+
+  show(panel: string, item = '') {
+    this.panel = panel
+    this.item = item
+    // Browsers limit how often a page may do this, and held keys are quick.
+    clearTimeout(this.hashTimer)
+    this.hashTimer = setTimeout(() => {
+      const hash = `#${panel}${item ? `/${encodeURIComponent(item.slice(0, 2000).toWellFormed())}` : ''}`
+      history.replaceState(null, '', location.pathname + location.search + hash)
+    }, 200)
+  }
+
+  private async start(attempt: Attempt, push: boolean, options: { allowMissingShards?: boolean } = {}) {
+    this.cancel()
+    const control = new AbortController()
+    this.control = control
+    this.last = attempt
+    this.address = attempt.address
+    const { label } = attempt
+    this.replace({ kind: 'loading', label, progress: undefined })
+    if (push) {
+      const query = attempt.address ? `?${new URLSearchParams({ url: attempt.address })}` : ''
+      this.panel = 'overview'
+      this.item = ''
+      history.pushState(null, '', location.pathname + query)
+    }
+    try {
+      const file = await open(attempt.source, {
+        ...options,
+        signal: control.signal,
+        onProgress: (progress) => {
+          if (this.control === control) this.stage = { kind: 'loading', label, progress }
+        },
+      })
+      if (this.control !== control) return file.close()
+      this.replace({ kind: 'open', label: file.name || label, file })
+      recent.add(attempt.address ? { name: label, url: attempt.address } : { name: label })
+    } catch (error) {
+      if (this.control !== control) return
+      if (control.signal.aborted) this.replace({ kind: 'start' })
+      else this.replace({ kind: 'failed', label, error })
+    }
+  }
+
+  private replace(stage: Stage) {
+    const before = this.stage
+    this.stage = stage
+    if (before.kind === 'open') before.file.close()
+  }
+
+  private followLocation() {
+    this.followHash()
+    const address = new URLSearchParams(location.search).get('url') ?? ''
+    if (address) {
+      const url = absolute(address)
+      void this.start({ source: url, label: nameOf(url), address }, false)
+    } else {
+      this.cancel()
+      this.address = ''
+      this.replace({ kind: 'start' })
+    }
+  }
+
+  private followHash() {
+    const [panel, item] = readHash()
+    if (panel) {
+      this.panel = panel
+      this.item = item
+    }
+  }
+}
+
+export const session = new Session()

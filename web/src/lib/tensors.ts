@@ -1,0 +1,79 @@
+// How the tensors of a file lie: by block of the network, and along the file.
+import type { GgufFile, TensorInfo } from 'ggufscope'
+
+/** "blk.12.attn_q.weight" -> "blk.12"; "v.blk.3.ln1.bias" -> "v.blk.3"; "" for a tensor outside the blocks. */
+export function blockOf(name: string): string {
+  return /^[^\d]{1,80}?\.\d{1,9}(?=\.|$)/.exec(name)?.[0] ?? ''
+}
+
+/** Segments of one kind along a strip: from and to in 0..1, kind is a type's name or "header". */
+export interface Segment {
+  from: number
+  to: number
+  kind: string
+}
+
+/**
+ * The file to scale, in at most `bins` pieces: each is of the type that holds the most bytes there.
+ * Split models lie one part after the other.
+ */
+export function fileStrip(file: GgufFile, bins: number): { segments: Segment[]; total: number } {
+  // Where a size is not known, a part ends with its last tensor.
+  const ends = file.shards.map((shard) => shard.size ?? shard.dataOffset)
+  for (const { shard, offset, byteLength } of file.tensors) {
+    if (file.shards[shard]?.size === undefined) ends[shard] = Math.max(ends[shard] ?? 0, offset + byteLength)
+  }
+  const starts: number[] = []
+  let total = 0
+  for (const end of ends) {
+    starts.push(total)
+    total += end
+  }
+  if (total === 0) return { segments: [], total }
+
+  const weights = Array.from({ length: bins }, () => new Map<string, number>())
+  // Tensors of a sound file do not overlap, so that they touch each bin about once; a hostile one is cut short.
+  let work = 200 * bins + 4 * file.tensors.length
+  const add = (offset: number, length: number, kind: string) => {
+    const from = Math.max(0, (offset / total) * bins)
+    const to = Math.min(bins, ((offset + length) / total) * bins)
+    for (let bin = Math.floor(from); bin < to && work > 0; bin++, work--) {
+      const part = Math.min(to, bin + 1) - Math.max(from, bin)
+      const weight = weights[bin]
+      weight?.set(kind, (weight.get(kind) ?? 0) + part)
+    }
+  }
+  for (const [index, shard] of file.shards.entries()) add(starts[index] ?? 0, shard.dataOffset, 'header')
+  for (const tensor of file.tensors)
+    add((starts[tensor.shard] ?? 0) + tensor.offset, tensor.byteLength, tensor.type)
+
+  const segments: Segment[] = []
+  for (const [bin, weight] of weights.entries()) {
+    let kind = ''
+    for (const [name, amount] of weight) if (kind === '' || amount > (weight.get(kind) ?? 0)) kind = name
+    const last = segments.at(-1)
+    if (last?.kind === kind) last.to = (bin + 1) / bins
+    else segments.push({ from: bin / bins, to: (bin + 1) / bins, kind })
+  }
+  return { segments: segments.filter((segment) => segment.kind !== ''), total }
+}
+
+export interface BlockBytes {
+  name: string
+  bytes: number
+  types: Map<string, number>
+}
+
+/** Bytes of each numbered block by type, in the order of the file. */
+export function blockProfile(tensors: readonly TensorInfo[]): BlockBytes[] {
+  const blocks = new Map<string, BlockBytes>()
+  for (const tensor of tensors) {
+    const name = blockOf(tensor.name)
+    if (name === '') continue
+    let block = blocks.get(name)
+    if (!block) blocks.set(name, (block = { name, bytes: 0, types: new Map() }))
+    block.bytes += tensor.byteLength
+    block.types.set(tensor.type, (block.types.get(tensor.type) ?? 0) + tensor.byteLength)
+  }
+  return [...blocks.values()]
+}

@@ -1,0 +1,26 @@
+// Light, dark, or what the system says. The choice is kept in local storage.
+import { storage } from './storage'
+
+export type Theme = 'system' | 'light' | 'dark'
+const order: readonly Theme[] = ['system', 'light', 'dark']
+
+class ThemeChoice {
+  value = $state<Theme>(order.find((theme) => theme === storage.get('theme')) ?? 'system')
+
+  constructor() {
+    this.apply()
+  }
+
+  next() {
+    this.value = order[(order.indexOf(this.value) + 1) % order.length] ?? 'system'
+    storage.set('theme', this.value)
+    this.apply()
+  }
+
+  private apply() {
+    if (this.value === 'system') delete document.documentElement.dataset['theme']
+    else document.documentElement.dataset['theme'] = this.value
+  }
+}
+
+export const theme = new ThemeChoice()

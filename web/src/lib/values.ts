@@ -1,0 +1,46 @@
+// Metadata values as text: a short form for a row, the whole for the clipboard.
+import type { GgufFile, LazyArray, MetadataValue, ValueType } from 'ggufscope'
+import { count, float, oneLine } from './format'
+
+export function isArray(value: MetadataValue | undefined): value is LazyArray {
+  return typeof value === 'object'
+}
+
+/** "u32", or "string × 128,256" of an array. */
+export function typeName(type: ValueType | undefined, value: MetadataValue | undefined): string {
+  return isArray(value) ? `${value.type} × ${count(value.length)}` : (type ?? '')
+}
+
+/** One line, never longer than about `limit` characters. */
+export function preview(value: MetadataValue | undefined, limit = 200, depth = 0): string {
+  if (value === undefined) return ''
+  if (typeof value === 'string') return oneLine(value, limit)
+  if (typeof value === 'number') return float(value)
+  if (!isArray(value)) return String(value)
+  if (depth > 2) return '[…]'
+  const parts: string[] = []
+  let length = 0
+  for (const item of value.slice(0, 24)) {
+    const text = typeof item === 'string' ? `"${oneLine(item, 40)}"` : preview(item, 60, depth + 1)
+    parts.push(text)
+    length += text.length
+    if (length > limit) break
+  }
+  return `[${parts.join(', ')}${parts.length < value.length ? ', …' : ''}]`
+}
+
+/** What the clipboard gets: strings as they are, arrays as JSON. */
+export function wholeText(value: MetadataValue | undefined): string {
+  if (value === undefined) return ''
+  return isArray(value) ? JSON.stringify(value.toJSON()) : String(value)
+}
+
+/** What a bare number means, where the file itself says: a token's text, a file type's name. */
+export function meaning(file: GgufFile, key: string, value: MetadataValue | undefined): string {
+  if (typeof value !== 'number') return ''
+  if (key === 'general.file_type') return file.summary().fileType ?? ''
+  if (!/_token_id$/.test(key)) return ''
+  const tokens = file.metadata.get('tokenizer.ggml.tokens')
+  const token = isArray(tokens) ? tokens.at(value) : undefined
+  return typeof token === 'string' ? oneLine(token, 60) : ''
+}

@@ -1,0 +1,23 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte'
+import { join } from 'node:path'
+import { defineConfig } from 'vite'
+
+const root = join(import.meta.dirname, '..')
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base: './',
+  plugins: [svelte({ configFile: false })],
+  resolve: { alias: { ggufscope: join(root, 'wasm/dist/index.js') } },
+  build: {
+    target: 'es2023',
+    cssTarget: ['chrome125', 'firefox125', 'safari17.5'],
+    // Everything is a file of its own: the page's content policy forbids data: addresses.
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+  },
+  server: {
+    fs: { allow: [root] },
+    headers: { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' },
+  },
+})
