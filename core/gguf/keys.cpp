@@ -1,0 +1,95 @@
+#include "gguf/keys.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "gguf/access.hpp"
+
+namespace ggufscope {
+namespace {
+
+using enum ValueType;
+using enum KeyForm;
+
+// clang-format off
+constexpr StandardKey kKeys[] = {
+#include "gguf/keys.inc"
+};
+// clang-format on
+
+constexpr std::string_view kArch = "{arch}";
+
+/// Placeholders beyond {arch}, row by row: the other rows are compared as text.
+constexpr auto kHasPlaceholder = [] {
+  std::array<bool, std::size(kKeys)> has{};
+  for (size_t i = 0; i < has.size(); ++i) has[i] = kKeys[i].pattern.find('{', 1) != std::string_view::npos;
+  return has;
+}();
+
+/// Matches pattern against key: a placeholder takes one segment, {id} only digits.
+bool matches(std::string_view pattern, std::string_view key) {
+  while (!pattern.empty()) {
+    if (pattern[0] != '{') {
+      if (key.empty() || key[0] != pattern[0]) return false;
+      pattern.remove_prefix(1);
+      key.remove_prefix(1);
+      continue;
+    }
+    const std::string_view segment = key.substr(0, key.find('.'));
+    const bool digits = std::ranges::all_of(segment, [](char c) { return c >= '0' && c <= '9'; });
+    if (segment.empty() || (pattern.starts_with("{id}") && !digits)) return false;
+    pattern.remove_prefix(pattern.find('}') + 1);
+    key.remove_prefix(segment.size());
+  }
+  return key.empty();
+}
+
+constexpr bool is_wide_unsigned(ValueType type) { return type == kU32 || type == kU64; }
+
+}  // namespace
+
+std::span<const StandardKey> standard_keys() { return kKeys; }
+
+const StandardKey* find_standard_key(std::string_view key) {
+  // Rows with {arch} only after all others: "general.name" must not be taken for an architecture's.
+  const size_t dot = key.find('.');
+  const std::string_view after_arch = dot == 0 || dot == std::string_view::npos ? "" : key.substr(dot);
+  const StandardKey* found = nullptr;
+  for (size_t i = 0; i < std::size(kKeys); ++i) {
+    const std::string_view pattern = kKeys[i].pattern;
+    if (pattern.starts_with(kArch)) {
+      if (found == nullptr && pattern.substr(kArch.size()) == after_arch) found = &kKeys[i];
+    } else if (kHasPlaceholder[i] ? matches(pattern, key) : pattern == key) {
+      return &kKeys[i];
+    }
+  }
+  return found;
+}
+
+bool has_type_of(const KeyValue& kv, const StandardKey& row) {
+  const bool array = kv.type == kArray;
+  if (array ? row.form == kOne : row.form == kList) return false;
+  const ValueType type = array ? kv.element_type : kv.type;
+  if (type == row.type || (is_wide_unsigned(type) && is_wide_unsigned(row.type))) return true;
+  return array && ((type == kI32 && row.type == kU32) || (type == kU32 && row.type == kI32));
+}
+
+std::string_view file_kind_name(FileKind kind) {
+  constexpr std::string_view names[] = {"model",   "vocabulary",     "adapter", "projector",
+                                        "imatrix", "control-vector", "metadata"};
+  return names[static_cast<size_t>(kind)];
+}
+
+FileKind file_kind(const Gguf& gguf) {
+  const std::string_view type = get_string(gguf, "general.type").value_or("");
+  const std::string_view architecture = get_string(gguf, "general.architecture").value_or("");
+  if (type == "adapter" || find_key(gguf, "adapter.type") != nullptr) return FileKind::kAdapter;
+  if (type == "imatrix" || find_key(gguf, "imatrix.chunk_count") != nullptr) return FileKind::kImportance;
+  if (type == "mmproj" || architecture == "clip") return FileKind::kProjector;
+  if (architecture == "controlvector") return FileKind::kControlVector;
+  if (!gguf.header.tensors.empty()) return FileKind::kModel;
+  return find_key(gguf, "tokenizer.ggml.model") != nullptr ? FileKind::kVocabulary : FileKind::kMetadata;
+}
+
+}  // namespace ggufscope
