@@ -9,16 +9,15 @@ namespace ggufscope {
 /// IEEE 754 binary16 -> binary32. Exact; NaN payloads are kept (quiet bit set as the hardware does).
 [[nodiscard]] constexpr float f16_to_f32(uint16_t h) {
   const uint32_t sign = static_cast<uint32_t>(h & 0x8000u) << 16;
-  const uint32_t exponent = (h >> 10) & 0x1fu;
+  const uint32_t magnitude = h & 0x7fffu;
+  if (magnitude - 0x400u < 0x7800u) return std::bit_cast<float>(sign | ((magnitude << 13) + (112u << 23)));  // normal
   const uint32_t mantissa = h & 0x3ffu;
-  if (exponent == 0x1f) {
+  if (magnitude >= 0x7c00u) {
     const uint32_t quiet = mantissa != 0 ? 0x400000u : 0u;
     return std::bit_cast<float>(sign | 0x7f800000u | quiet | (mantissa << 13));
   }
-  if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
   // Subnormal: mantissa * 2^-24 is exact in binary32.
-  const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
-  return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
+  return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(static_cast<float>(mantissa) * 0x1p-24f));
 }
 
 /// binary32 -> IEEE 754 binary16, round to nearest, ties to even. NaN becomes a quiet NaN.

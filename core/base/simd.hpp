@@ -24,6 +24,18 @@ using v128_t = simde_v128_t;
 
 namespace ggufscope {
 
+/// A constant for use inside a loop, kept in a local. Plain wasm_*_splat and _const of constants are put at each use by
+/// LLVM and made anew there by the engine, through general registers: several times the cost of the operation itself.
+inline v128_t loop_constant(v128_t value) {
+#if defined(__wasm_simd128__)
+  const v128_t* opaque = &value;
+  __asm__("" : "+r"(opaque) : : "memory");
+  return *opaque;
+#else
+  return value;
+#endif
+}
+
 /// a * b + c in f32 lanes: fused in relaxed builds where the machine fuses, two roundings elsewhere.
 inline v128_t relaxed_madd(v128_t a, v128_t b, v128_t c) {
 #if defined(__wasm_relaxed_simd__)

@@ -28,22 +28,37 @@ void reference_nvfp4(const uint8_t* src, float* dst, size_t n_blocks) {
 }
 
 void dequantize_mxfp4(const uint8_t* src, float* dst, size_t n_blocks) {
-  const v128_t codebook = wasm_v128_load(kE2m1Doubled);
+  const Nibbles nibbles;
+  const v128_t codebook = loop_constant(wasm_v128_load(kE2m1Doubled));
   for (size_t i = 0; i < n_blocks; ++i, src += 17, dst += 32) {
     const v128_t d = wasm_f32x4_splat(half_e8m0(src[0])), qs = wasm_v128_load(src + 1);
-    put_scaled(dst, wasm_i8x16_swizzle(codebook, low_nibbles(qs)), d);
-    put_scaled(dst + 16, wasm_i8x16_swizzle(codebook, high_nibbles(qs)), d);
+    put_scaled(dst, wasm_i8x16_swizzle(codebook, nibbles.low(qs)), d);
+    put_scaled(dst + 16, wasm_i8x16_swizzle(codebook, nibbles.high(qs)), d);
   }
 }
 
+namespace {
+
+struct Ue4m3Table {
+  float halves[256] = {};
+  constexpr Ue4m3Table() {
+    for (size_t x = 0; x < 256; ++x) halves[x] = half_ue4m3(static_cast<uint8_t>(x));
+  }
+};
+constexpr Ue4m3Table kUe4m3;
+
+}  // namespace
+
 void dequantize_nvfp4(const uint8_t* src, float* dst, size_t n_blocks) {
-  const v128_t codebook = wasm_v128_load(kE2m1Doubled);
+  const Nibbles nibbles;
+  const v128_t codebook = loop_constant(wasm_v128_load(kE2m1Doubled));
   for (size_t i = 0; i < n_blocks; ++i, src += 36) {
     for (size_t pair = 0; pair < 2; ++pair, dst += 32) {
-      const v128_t qs = wasm_v128_load(src + 4 + 16 * pair), low = low_nibbles(qs), high = high_nibbles(qs);
+      const v128_t qs = wasm_v128_load(src + 4 + 16 * pair), low = nibbles.low(qs), high = nibbles.high(qs);
       const v128_t first = wasm_i64x2_shuffle(low, high, 0, 2), second = wasm_i64x2_shuffle(low, high, 1, 3);
-      put_scaled(dst, wasm_i8x16_swizzle(codebook, first), wasm_f32x4_splat(half_ue4m3(src[2 * pair])));
-      put_scaled(dst + 16, wasm_i8x16_swizzle(codebook, second), wasm_f32x4_splat(half_ue4m3(src[2 * pair + 1])));
+      put_scaled(dst, wasm_i8x16_swizzle(codebook, first), wasm_v128_load32_splat(kUe4m3.halves + src[2 * pair]));
+      put_scaled(dst + 16, wasm_i8x16_swizzle(codebook, second),
+                 wasm_v128_load32_splat(kUe4m3.halves + src[2 * pair + 1]));
     }
   }
 }

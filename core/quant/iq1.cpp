@@ -53,8 +53,8 @@ namespace {
 
 /// Sixteen floats of two codebook entries: scale / 8 * (8 q +- 1), which is exact as is the reference's product.
 void put_pair(float* dst, float scale, const uint8_t* first, const uint8_t* second, v128_t shifts) {
-  const v128_t q = wasm_v128_load64_lane(second, wasm_v128_load64_zero(first), 1);
-  put_scaled(dst, wasm_i8x16_add(wasm_i8x16_shl(q, 3), shifts), wasm_f32x4_splat(scale * 0.125f));
+  const v128_t q = load_pair(first, second), q2 = wasm_i8x16_add(q, q), q4 = wasm_i8x16_add(q2, q2);
+  put_scaled(dst, wasm_i8x16_add(wasm_i8x16_add(q4, q4), shifts), wasm_f32x4_splat(scale * 0.125f));
 }
 
 }  // namespace
@@ -77,18 +77,18 @@ void dequantize_iq1_s(const uint8_t* src, float* dst, size_t n_blocks) {
 
 void dequantize_iq1_m(const uint8_t* src, float* dst, size_t n_blocks) {
   const uint8_t* grid = iq1_grid().values;
-  // One or minus one in eight bytes each, by the two sign bits 3 and 7 of a byte of qh.
-  const auto shift = [](uint32_t bit) { return static_cast<int64_t>(bit != 0 ? ~uint64_t{0} : 0x0101010101010101u); };
+  alignas(8) static constexpr uint64_t kShifts[2] = {0x0101010101010101u, ~uint64_t{0}};  // eight times 1 and -1
   for (size_t i = 0; i < n_blocks; ++i, src += 56) {
-    const uint64_t scales = load<uint64_t>(src + 48);
-    const uint32_t bits = static_cast<uint32_t>((scales >> 12 & 15) | (scales >> 24 & 0xf0) | (scales >> 36 & 0xf00) |
-                                                (scales >> 48 & 0xf000));
+    uint32_t words[4], bits = 0;
+    for (uint32_t k = 0; k < 4; ++k) {
+      words[k] = load<uint16_t>(src + 48 + 2 * k);
+      bits |= words[k] >> 12 << (4 * k);
+    }
     const float d = f16_to_f32(static_cast<uint16_t>(bits));
     for (uint32_t j = 0; j < 16; ++j, dst += 16) {
-      const uint32_t qh = src[32 + j];
-      const uint32_t scale = static_cast<uint32_t>(scales >> (16 * (j / 4) + 3 * (j % 4))) & 7u;
+      const uint32_t qh = src[32 + j], scale = words[j / 4] >> (3 * (j % 4)) & 7u;
       put_pair(dst, d * static_cast<float>(2 * scale + 1), grid + 8 * (src[2 * j] | (qh & 7u) << 8),
-               grid + 8 * (src[2 * j + 1] | (qh >> 4 & 7u) << 8), wasm_i64x2_make(shift(qh & 8u), shift(qh & 128u)));
+               grid + 8 * (src[2 * j + 1] | (qh & 0x70u) << 4), load_pair(&kShifts[qh >> 3 & 1u], &kShifts[qh >> 7]));
     }
   }
 }

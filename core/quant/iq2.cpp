@@ -67,23 +67,23 @@ void reference_iq2_s(const uint8_t* src, float* dst, size_t n_blocks) {
 namespace {
 
 /// Sixteen floats of two codebook entries and their sixteen signs.
-void put_pair(float* dst, v128_t scale, const uint8_t* first, const uint8_t* second, uint32_t signs) {
-  const v128_t magnitudes = wasm_v128_load64_lane(second, wasm_v128_load64_zero(first), 1);
-  put_scaled(dst, negate_where(magnitudes, bits_to_bytes(signs)), scale);
+void put_pair(float* dst, v128_t scale, const uint8_t* first, const uint8_t* second, v128_t signs) {
+  put_scaled(dst, negate_where(load_pair(first, second), signs), scale);
 }
 
 }  // namespace
 
 void dequantize_iq2_xxs(const uint8_t* src, float* dst, size_t n_blocks) {
   const uint8_t* grid = iq2_xxs_grid().values;
+  const ByteMasks& masks = byte_masks();
   for (size_t i = 0; i < n_blocks; ++i, src += 66) {
     const float d = load_f16(src);
     for (size_t ib = 0; ib < 8; ++ib, dst += 32) {
       const uint8_t* at = src + 2 + 8 * ib;
       const uint32_t rest = load<uint32_t>(at + 4);
       const v128_t scale = wasm_f32x4_splat(quarter_scale(d, rest >> 28));
-      const auto signs = [rest](uint32_t l) {
-        return even_signs((rest >> (7 * l)) & 127u) | even_signs((rest >> (7 * l + 7)) & 127u) << 8;
+      const auto signs = [&](uint32_t l) {
+        return load_pair(&masks.of_even_7[rest >> (7 * l) & 127u], &masks.of_even_7[rest >> (7 * l + 7) & 127u]);
       };
       put_pair(dst, scale, grid + 8 * at[0], grid + 8 * at[1], signs(0));
       put_pair(dst + 16, scale, grid + 8 * at[2], grid + 8 * at[3], signs(2));
@@ -93,19 +93,21 @@ void dequantize_iq2_xxs(const uint8_t* src, float* dst, size_t n_blocks) {
 
 void dequantize_iq2_xs(const uint8_t* src, float* dst, size_t n_blocks) {
   const uint8_t* grid = iq2_xs_grid().values;
+  const ByteMasks& masks = byte_masks();
   for (size_t i = 0; i < n_blocks; ++i, src += 74) {
     const float d = load_f16(src);
     for (size_t j = 0; j < 16; ++j, dst += 16) {
       const uint32_t q = load<uint32_t>(src + 2 + 4 * j);
       const float scale = quarter_scale(d, (src[66 + j / 2] >> (4 * (j % 2))) & 15u);
       put_pair(dst, wasm_f32x4_splat(scale), grid + 8 * (q & 511u), grid + 8 * (q >> 16 & 511u),
-               even_signs(q >> 9 & 127u) | even_signs(q >> 25) << 8);
+               load_pair(&masks.of_even_7[q >> 9 & 127u], &masks.of_even_7[q >> 25]));
     }
   }
 }
 
 void dequantize_iq2_s(const uint8_t* src, float* dst, size_t n_blocks) {
   const uint8_t* grid = iq2_s_grid().values;
+  const ByteMasks& masks = byte_masks();
   for (size_t i = 0; i < n_blocks; ++i, src += 82) {
     const float d = load_f16(src);
     for (size_t j = 0; j < 16; ++j, dst += 16) {
@@ -113,7 +115,7 @@ void dequantize_iq2_s(const uint8_t* src, float* dst, size_t n_blocks) {
       const uint32_t high = static_cast<uint32_t>(src[66 + j / 2]) >> (4 * (j % 2));
       const float scale = quarter_scale(d, (src[74 + j / 2] >> (4 * (j % 2))) & 15u);
       put_pair(dst, wasm_f32x4_splat(scale), grid + 8 * (qs[0] | (high & 3u) << 8),
-               grid + 8 * (qs[1] | (high >> 2 & 3u) << 8), load<uint16_t>(src + 34 + 2 * j));
+               grid + 8 * (qs[1] | (high >> 2 & 3u) << 8), bits_to_bytes(masks, load<uint16_t>(src + 34 + 2 * j)));
     }
   }
 }

@@ -55,18 +55,19 @@ void reference_iq3_s(const uint8_t* src, float* dst, size_t n_blocks) {
 namespace {
 
 /// Sixteen floats of four codebook entries and their sixteen signs.
-void put_four(float* dst, v128_t scale, const uint8_t* grid, const uint32_t (&index)[4], uint32_t signs) {
+void put_four(float* dst, v128_t scale, const uint8_t* grid, const uint32_t (&index)[4], v128_t signs) {
   v128_t magnitudes = wasm_v128_load32_zero(grid + 4 * index[0]);
   magnitudes = wasm_v128_load32_lane(grid + 4 * index[1], magnitudes, 1);
   magnitudes = wasm_v128_load32_lane(grid + 4 * index[2], magnitudes, 2);
   magnitudes = wasm_v128_load32_lane(grid + 4 * index[3], magnitudes, 3);
-  put_scaled(dst, negate_where(magnitudes, bits_to_bytes(signs)), scale);
+  put_scaled(dst, negate_where(magnitudes, signs), scale);
 }
 
 }  // namespace
 
 void dequantize_iq3_xxs(const uint8_t* src, float* dst, size_t n_blocks) {
   const uint8_t* grid = iq3_xxs_grid().values;
+  const ByteMasks& masks = byte_masks();
   for (size_t i = 0; i < n_blocks; ++i, src += 98) {
     const float d = load_f16(src);
     const uint8_t* qs = src + 2;
@@ -74,7 +75,7 @@ void dequantize_iq3_xxs(const uint8_t* src, float* dst, size_t n_blocks) {
       const uint32_t rest = load<uint32_t>(src + 66 + 4 * ib);
       const v128_t scale = wasm_f32x4_splat(d * (0.5f + static_cast<float>(rest >> 28)) * 0.5f);
       for (uint32_t l = 0; l < 28; l += 14, dst += 16, qs += 4) {
-        const uint32_t signs = even_signs((rest >> l) & 127u) | even_signs((rest >> (l + 7)) & 127u) << 8;
+        const v128_t signs = load_pair(&masks.of_even_7[rest >> l & 127u], &masks.of_even_7[rest >> (l + 7) & 127u]);
         put_four(dst, scale, grid, {qs[0], qs[1], qs[2], qs[3]}, signs);
       }
     }
@@ -83,6 +84,7 @@ void dequantize_iq3_xxs(const uint8_t* src, float* dst, size_t n_blocks) {
 
 void dequantize_iq3_s(const uint8_t* src, float* dst, size_t n_blocks) {
   const uint8_t* grid = iq3_s_grid().values;
+  const ByteMasks& masks = byte_masks();
   for (size_t i = 0; i < n_blocks; ++i, src += 110) {
     const float d = load_f16(src);
     const uint8_t* qs = src + 2;
@@ -91,7 +93,7 @@ void dequantize_iq3_s(const uint8_t* src, float* dst, size_t n_blocks) {
       const float scale = d * static_cast<float>(1 + 2 * ((src[106 + j / 4] >> (4 * (j / 2 % 2))) & 15));
       put_four(dst, wasm_f32x4_splat(scale), grid,
                {qs[0] | (high & 1u) << 8, qs[1] | (high & 2u) << 7, qs[2] | (high & 4u) << 6, qs[3] | (high & 8u) << 5},
-               load<uint16_t>(src + 74 + 2 * j));
+               bits_to_bytes(masks, load<uint16_t>(src + 74 + 2 * j)));
     }
   }
 }

@@ -37,25 +37,32 @@ void reference_iq4_xs(const uint8_t* src, float* dst, size_t n_blocks) {
 
 namespace {
 
-void put_32_simd(float* dst, float scale, const uint8_t* qs) {
-  const v128_t codebook = wasm_v128_load(kIq4Values), bytes = wasm_v128_load(qs), d = wasm_f32x4_splat(scale);
-  put_scaled(dst, wasm_i8x16_swizzle(codebook, low_nibbles(bytes)), d);
-  put_scaled(dst + 16, wasm_i8x16_swizzle(codebook, high_nibbles(bytes)), d);
-}
+struct CodebookLanes {
+  const Nibbles nibbles;
+  const v128_t values = loop_constant(wasm_v128_load(kIq4Values));
+
+  void put_32(float* dst, float scale, const uint8_t* qs) const {
+    const v128_t bytes = wasm_v128_load(qs), d = wasm_f32x4_splat(scale);
+    put_scaled(dst, wasm_i8x16_swizzle(values, nibbles.low(bytes)), d);
+    put_scaled(dst + 16, wasm_i8x16_swizzle(values, nibbles.high(bytes)), d);
+  }
+};
 
 }  // namespace
 
 void dequantize_iq4_nl(const uint8_t* src, float* dst, size_t n_blocks) {
-  for (size_t i = 0; i < n_blocks; ++i, src += 18, dst += 32) put_32_simd(dst, load_f16(src), src + 2);
+  const CodebookLanes codebook;
+  for (size_t i = 0; i < n_blocks; ++i, src += 18, dst += 32) codebook.put_32(dst, load_f16(src), src + 2);
 }
 
 void dequantize_iq4_xs(const uint8_t* src, float* dst, size_t n_blocks) {
+  const CodebookLanes codebook;
   for (size_t i = 0; i < n_blocks; ++i, src += 136) {
     const float d = load_f16(src);
     const uint32_t high = load<uint16_t>(src + 2), low = load<uint32_t>(src + 4);
     for (uint32_t j = 0; j < 8; ++j, dst += 32) {
       const uint32_t scale = (low >> (4 * j) & 15u) | (high >> (2 * j) & 3u) << 4;
-      put_32_simd(dst, d * static_cast<float>(static_cast<int>(scale) - 32), src + 8 + 16 * j);
+      codebook.put_32(dst, d * static_cast<float>(static_cast<int>(scale) - 32), src + 8 + 16 * j);
     }
   }
 }

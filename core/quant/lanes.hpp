@@ -36,15 +36,26 @@ inline void put_scaled_minus(float* dst, v128_t q, v128_t scale, v128_t offset) 
 
 inline v128_t splat_f16(const uint8_t* p) { return wasm_f32x4_splat(load_f16(p)); }
 
-inline v128_t low_nibbles(v128_t bytes) { return wasm_v128_and(bytes, wasm_i8x16_splat(15)); }
-inline v128_t high_nibbles(v128_t bytes) { return wasm_u8x16_shr(bytes, 4); }
+/// The halves of bytes. Shifts are of 16 bits and a mask follows: byte shifts are emulated on x86.
+struct Nibbles {
+  const v128_t mask = loop_constant(wasm_i8x16_splat(15));
+  v128_t low(v128_t bytes) const { return wasm_v128_and(bytes, mask); }
+  v128_t high(v128_t bytes) const { return wasm_v128_and(wasm_u16x8_shr(bytes, 4), mask); }
+};
 
-/// Bit k of the 16 low bits of the value as all ones or zeros in byte k.
-inline v128_t bits_to_bytes(uint32_t bits) {
-  const v128_t spread = wasm_i8x16_swizzle(wasm_i32x4_splat(static_cast<int32_t>(bits)),
-                                           wasm_i8x16_const(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1));
-  const v128_t bit = wasm_i8x16_const(1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128);
-  return wasm_i8x16_eq(wasm_v128_and(spread, bit), bit);
+/// Bits as bytes: bit k of an index is all ones or zeros in byte k.
+struct ByteMasks {
+  uint64_t of_8[256];
+  uint64_t of_even_7[128];  ///< 7 stored signs; the eighth makes the number of ones even
+};
+[[nodiscard]] const ByteMasks& byte_masks();
+
+/// The entries at p and q side by side.
+inline v128_t load_pair(const void* p, const void* q) { return wasm_v128_load64_lane(q, wasm_v128_load64_zero(p), 1); }
+
+/// Bit k of the 16 low bits as all ones or zeros in byte k.
+inline v128_t bits_to_bytes(const ByteMasks& masks, uint32_t bits) {
+  return load_pair(&masks.of_8[bits & 255u], &masks.of_8[bits >> 8 & 255u]);
 }
 
 /// q where the mask is zero, -q where it is all ones.

@@ -23,24 +23,25 @@ void reference_q2_0(const uint8_t* src, float* dst, size_t n_blocks) {
 }
 
 void dequantize_q1_0(const uint8_t* src, float* dst, size_t n_blocks) {
-  const v128_t minus_one = wasm_i8x16_splat(-1);
+  const ByteMasks& masks = byte_masks();
+  const v128_t one = loop_constant(wasm_i8x16_splat(1)), two = loop_constant(wasm_i8x16_splat(2));
   for (size_t i = 0; i < n_blocks; ++i, src += 18) {
     const v128_t d = splat_f16(src);
-    // All ones is -1: -1 + 2 = 1 where the bit is set, -1 where it is not.
     for (size_t j = 0; j < 16; j += 2, dst += 16) {
-      const v128_t set = bits_to_bytes(load<uint16_t>(src + 2 + j));
-      put_scaled(dst, wasm_i8x16_sub(minus_one, wasm_i8x16_add(set, set)), d);
+      const v128_t set = bits_to_bytes(masks, load<uint16_t>(src + 2 + j));
+      put_scaled(dst, wasm_i8x16_sub(wasm_v128_and(set, two), one), d);
     }
   }
 }
 
 void dequantize_q2_0(const uint8_t* src, float* dst, size_t n_blocks) {
-  const v128_t spread = wasm_i8x16_const(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
-  const v128_t field = wasm_i8x16_const(3, 12, 48, -64, 3, 12, 48, -64, 3, 12, 48, -64, 3, 12, 48, -64);
-  const v128_t one = wasm_i16x8_const(1, 4, 16, 64, 1, 4, 16, 64);
+  const v128_t spread = loop_constant(wasm_i8x16_const(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3));
+  const v128_t field = loop_constant(wasm_i8x16_const(3, 12, 48, -64, 3, 12, 48, -64, 3, 12, 48, -64, 3, 12, 48, -64));
+  const v128_t one = loop_constant(wasm_i16x8_const(1, 4, 16, 64, 1, 4, 16, 64));
+  const v128_t fractions = loop_constant(wasm_f32x4_const(1.0f, 0.25f, 0.0625f, 0.015625f));
   for (size_t i = 0; i < n_blocks; ++i, src += 18) {
     // Fields stay where they are, 4^k times too large in lane k, and the scale makes up for it: exact.
-    const v128_t d = wasm_f32x4_mul(splat_f16(src), wasm_f32x4_const(1.0f, 0.25f, 0.0625f, 0.015625f));
+    const v128_t d = wasm_f32x4_mul(splat_f16(src), fractions);
     for (size_t j = 0; j < 16; j += 4, dst += 16) {
       const v128_t bytes = wasm_v128_and(wasm_i8x16_swizzle(wasm_v128_load32_splat(src + 2 + j), spread), field);
       const v128_t low = wasm_i16x8_sub(wasm_u16x8_extend_low_u8x16(bytes), one);

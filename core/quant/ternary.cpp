@@ -48,38 +48,49 @@ void reference_tq2_0(const uint8_t* src, float* dst, size_t n_blocks) {
 
 namespace {
 
-/// Sixteen bytes of fractions to their next trits less one: a third of 256 is passed at 86, two thirds at 171.
-v128_t trits_less_one(v128_t fractions) {
-  const v128_t one_third = wasm_u8x16_ge(fractions, wasm_i8x16_splat(86));
-  const v128_t two_thirds = wasm_u8x16_ge(fractions, wasm_i8x16_splat(static_cast<int8_t>(171)));
-  return wasm_i8x16_sub(wasm_i8x16_sub(wasm_i8x16_splat(-1), one_third), two_thirds);
-}
+/// Steps eight fractions of 256 to their next trits, and writes those less one times d.
+struct TritLanes {
+  const v128_t one = loop_constant(wasm_i16x8_splat(1)), three = loop_constant(wasm_i16x8_splat(3));
+  const v128_t byte = loop_constant(wasm_i16x8_splat(255));
 
-v128_t times_3(v128_t bytes) { return wasm_i8x16_add(wasm_i8x16_add(bytes, bytes), bytes); }
+  v128_t put_8(float* dst, v128_t fractions, v128_t d) const {
+    const v128_t thrice = wasm_i16x8_mul(fractions, three);
+    const v128_t q = wasm_i16x8_sub(wasm_u16x8_shr(thrice, 8), one);
+    wasm_v128_store(dst, wasm_f32x4_mul(floats_of(wasm_i32x4_extend_low_i16x8(q)), d));
+    wasm_v128_store(dst + 4, wasm_f32x4_mul(floats_of(wasm_i32x4_extend_high_i16x8(q)), d));
+    return wasm_v128_and(thrice, byte);
+  }
+  /// Five trits of sixteen bytes, the trits stride floats apart.
+  void put_16x5(float* dst, size_t stride, const uint8_t* bytes, v128_t d) const {
+    v128_t low = wasm_u16x8_load8x8(bytes), high = wasm_u16x8_load8x8(bytes + 8);
+    for (size_t k = 0; k < 5; ++k, dst += stride) {
+      low = put_8(dst, low, d);
+      high = put_8(dst + 8, high, d);
+    }
+  }
+};
 
 }  // namespace
 
 void dequantize_tq1_0(const uint8_t* src, float* dst, size_t n_blocks) {
+  const TritLanes trits;
   for (size_t i = 0; i < n_blocks; ++i, src += 54, dst += kSuperBlock) {
     const v128_t d = splat_f16(src + 52);
-    v128_t a = wasm_v128_load(src), b = wasm_v128_load(src + 16), c = wasm_v128_load(src + 32);
-    for (size_t k = 0; k < 5; ++k) {
-      put_scaled(dst + 32 * k, trits_less_one(a), d);
-      put_scaled(dst + 32 * k + 16, trits_less_one(b), d);
-      put_scaled(dst + 160 + 16 * k, trits_less_one(c), d);
-      a = times_3(a);
-      b = times_3(b);
-      c = times_3(c);
-    }
-    // The four bytes of qh times 1, 3, 9, 27 side by side.
-    const v128_t h0 = wasm_v128_load32_zero(src + 48), h1 = times_3(h0), h2 = times_3(h1), h3 = times_3(h2);
-    const v128_t low = wasm_i32x4_shuffle(h0, h1, 0, 4, 0, 4), high = wasm_i32x4_shuffle(h2, h3, 0, 4, 0, 4);
-    put_scaled(dst + 240, trits_less_one(wasm_i64x2_shuffle(low, high, 0, 2)), d);
+    trits.put_16x5(dst, 32, src, d);
+    trits.put_16x5(dst + 16, 32, src + 16, d);
+    trits.put_16x5(dst + 160, 16, src + 32, d);
+    // Four bytes are left, with four trits: one byte's fraction and three times it are lanes 0..3 and 4..7.
+    const v128_t first = wasm_u16x8_extend_low_u8x16(wasm_v128_load32_zero(src + 48));
+    const v128_t second = wasm_v128_and(wasm_i16x8_mul(first, trits.three), trits.byte);
+    const v128_t both = wasm_i64x2_shuffle(first, second, 0, 2);
+    const v128_t nine = wasm_i16x8_mul(both, wasm_i16x8_splat(9));
+    trits.put_8(dst + 240, both, d);
+    trits.put_8(dst + 248, wasm_v128_and(nine, trits.byte), d);
   }
 }
 
 void dequantize_tq2_0(const uint8_t* src, float* dst, size_t n_blocks) {
-  const v128_t three = wasm_i8x16_splat(3), one = wasm_i8x16_splat(1);
+  const v128_t three = loop_constant(wasm_i8x16_splat(3)), one = loop_constant(wasm_i8x16_splat(1));
   for (size_t i = 0; i < n_blocks; ++i, src += 66) {
     const v128_t d = splat_f16(src + 64);
     for (size_t half = 0; half < 2; ++half) {
@@ -87,8 +98,8 @@ void dequantize_tq2_0(const uint8_t* src, float* dst, size_t n_blocks) {
       for (size_t k = 0; k < 4; ++k, dst += 32) {
         put_scaled(dst, wasm_i8x16_sub(wasm_v128_and(a, three), one), d);
         put_scaled(dst + 16, wasm_i8x16_sub(wasm_v128_and(b, three), one), d);
-        a = wasm_u8x16_shr(a, 2);
-        b = wasm_u8x16_shr(b, 2);
+        a = wasm_u16x8_shr(a, 2);
+        b = wasm_u16x8_shr(b, 2);
       }
     }
   }

@@ -1,0 +1,96 @@
+// Floats written per second by every dequantizer: the fast kernel, its scalar reference and a memcpy of the same output
+// bytes, in turns within each round, so that a busy machine slows all three alike. One JSON line a type and size.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#if defined(__EMSCRIPTEN__)
+#include <emscripten.h>
+#else
+#include <chrono>
+#endif
+
+#include "quant/byte_order.hpp"
+#include "quant/registry.hpp"
+#include "types/types.hpp"
+
+using namespace ggufscope;
+
+namespace {
+
+double now_ms() {
+#if defined(__EMSCRIPTEN__)
+  return emscripten_get_now();
+#else
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+#endif
+}
+
+constexpr int kRounds = 9;
+constexpr double kSliceMs = 4;
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// Runs of f that take about a slice; milliseconds a run.
+template <class F>
+double time_slice(size_t runs, F f) {
+  const double start = now_ms();
+  for (size_t i = 0; i < runs; ++i) f();
+  return (now_ms() - start) / static_cast<double>(runs);
+}
+
+template <class F>
+size_t runs_per_slice(F f) {
+  f();
+  size_t runs = 1;
+  for (;;) {
+    const double ms = time_slice(runs, f) * static_cast<double>(runs);
+    if (ms >= kSliceMs / 2) return std::max<size_t>(1, static_cast<size_t>(static_cast<double>(runs) * kSliceMs / ms));
+    runs *= 4;
+  }
+}
+
+}  // namespace
+
+int main() {
+  std::mt19937 random(1);
+  for (const size_t n_floats : {size_t{1} << 16, size_t{1} << 22}) {
+    std::vector<float> out(n_floats), other(n_floats, 1.0f);
+    for (const QuantKernels& kernels : all_kernels()) {
+      const TypeGeometry& type = *find_type(kernels.type);
+      const DequantizeFn reference = find_reference(type.id);
+      const size_t n_blocks = n_floats / type.block_size;
+      std::vector<uint8_t> blocks(n_blocks * type.block_bytes);
+      for (uint8_t& byte : blocks) byte = static_cast<uint8_t>(random());
+      // Ordinary scales: random ones would be infinite or NaN now and then. 0x2c..: a binary16 of about 1/16.
+      for (size_t i = 0; i < n_blocks; ++i)
+        for (const BlockField& field : block_fields(type.id))
+          if (field.width == 2 && type.block_size > 1)
+            for (size_t k = 0; k < field.count; ++k) blocks[i * type.block_bytes + field.offset + 2 * k + 1] = 0x2c;
+      if (type.name == "F16")
+        for (size_t i = 1; i < blocks.size(); i += 2) blocks[i] = static_cast<uint8_t>((blocks[i] & 0x83) | 0x2c);
+
+      const auto fast = [&] { kernels.dequantize(blocks.data(), out.data(), n_blocks); };
+      const auto scalar = [&] { reference(blocks.data(), out.data(), n_blocks); };
+      const auto copy = [&] { std::memcpy(out.data(), other.data(), n_floats * sizeof(float)); };
+      const size_t runs[] = {runs_per_slice(fast), runs_per_slice(scalar), runs_per_slice(copy)};
+      std::vector<double> fast_ms, scalar_ms, copy_ms;
+      for (int round = 0; round < kRounds; ++round) {
+        copy_ms.push_back(time_slice(runs[2], copy));
+        fast_ms.push_back(time_slice(runs[0], fast));
+        scalar_ms.push_back(time_slice(runs[1], scalar));
+      }
+      const double megabytes = static_cast<double>(n_floats * sizeof(float)) / 1e6;
+      std::printf("{\"type\":\"%.*s\",\"bytes\":%zu,\"simd\":%.3f,\"scalar\":%.3f,\"memcpy\":%.3f}\n",
+                  static_cast<int>(type.name.size()), type.name.data(), n_floats * sizeof(float),
+                  megabytes / median(fast_ms), megabytes / median(scalar_ms), megabytes / median(copy_ms));
+      std::fflush(stdout);
+    }
+  }
+}
