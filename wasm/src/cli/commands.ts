@@ -1,0 +1,23 @@
+import type { CommandRow } from './command.js'
+
+/** One row a command, one file beside this one that exports `command`. */
+export const kCommands: readonly CommandRow[] = [
+  {
+    name: 'info',
+    usage: '<file-or-url> [--json]',
+    summary: 'what the model is: summary, quantization mix, metadata',
+    load: () => import('./info.js'),
+  },
+  {
+    name: 'tensors',
+    usage: '<file-or-url> [--json]',
+    summary: 'every tensor: type, shape, size, place',
+    load: () => import('./tensors.js'),
+  },
+  {
+    name: 'lint',
+    usage: '<file-or-url> [--json]',
+    summary: 'what is wrong with the file; status 1 if a strict loader would refuse it',
+    load: () => import('./lint.js'),
+  },
+]

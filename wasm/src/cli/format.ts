@@ -1,0 +1,106 @@
+import type { MetadataValue } from '../types.js'
+
+export interface Style {
+  bold(text: string): string
+  dim(text: string): string
+  red(text: string): string
+  yellow(text: string): string
+}
+
+/** Colours for terminals that want them (NO_COLOR, TERM=dumb: no). */
+export function styleFor(stream: { isTTY?: boolean }, environment: NodeJS.ProcessEnv): Style {
+  const forced = environment['FORCE_COLOR']
+  const wanted =
+    forced !== undefined ? forced !== '0' : stream.isTTY === true && environment['TERM'] !== 'dumb'
+  const color = wanted && !environment['NO_COLOR']
+  const paint = (code: number) => (text: string) => (color ? `\x1b[${code}m${text}\x1b[0m` : text)
+  return { bold: paint(1), dim: paint(2), red: paint(31), yellow: paint(33) }
+}
+
+/** Text of a file on a terminal: control characters would be obeyed there, so they are spelled out. */
+export function visible(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.replace(/[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (character) => {
+    if (character === '\n') return '\\n'
+    if (character === '\t') return '\\t'
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+}
+
+export function shorten(text: string, length: number): string {
+  const characters = [...text]
+  return characters.length <= length ? text : characters.slice(0, length - 1).join('') + '\u2026'
+}
+
+const kByteUnits = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+
+export function bytesText(bytes: number): string {
+  const unit = Math.min(kByteUnits.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10))
+  return unit === 0 ? `${bytes} bytes` : `${(bytes / 1024 ** unit).toFixed(2)} ${kByteUnits[unit]}`
+}
+
+/** 8030261248 -> "8.03 B" */
+export function countText(count: number): string {
+  for (const [size, unit] of [
+    [1e12, 'T'],
+    [1e9, 'B'],
+    [1e6, 'M'],
+    [1e3, 'K'],
+  ] as const) {
+    if (count >= size) return `${(count / size).toFixed(2)} ${unit}`
+  }
+  return String(count)
+}
+
+export function grouped(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
+/** Columns of the terminal that a text takes: East Asian wide and emoji take two, combining marks none. */
+function width(text: string): number {
+  let columns = 0
+  for (const character of text) {
+    if (/\p{M}/u.test(character)) continue
+    columns +=
+      /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u.test(
+        character,
+      )
+        ? 2
+        : 1
+  }
+  return columns
+}
+
+/** Rows as aligned columns, two spaces apart; '>' aligns right. The last column is not padded. */
+export function table(rows: readonly (readonly string[])[], align: readonly ('<' | '>')[]): string[] {
+  const widths = align.map((_, column) =>
+    rows.reduce((most, row) => Math.max(most, width(row[column] ?? '')), 0),
+  )
+  return rows.map((row) =>
+    row
+      .map((cell, column) => {
+        const padding = ' '.repeat(Math.max(0, widths[column]! - width(cell)))
+        if (align[column] === '>') return padding + cell
+        return column === row.length - 1 ? cell : cell + padding
+      })
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+/** A metadata value on one line. */
+export function valueText(value: MetadataValue, length: number): string {
+  if (typeof value === 'string') return shorten(visible(value.slice(0, 4 * length)), length)
+  if (typeof value !== 'object') return String(value)
+  const shown = value
+    .slice(0, 6)
+    .map((element) => (typeof element === 'object' ? '[...]' : JSON.stringify(jsonScalar(element))))
+  const more = value.length > shown.length ? ', ...' : ''
+  return shorten(visible(`[${shown.join(', ')}${more}]`), length)
+}
+
+/** What JSON lacks becomes a string: bigints, NaN and infinities. */
+export function jsonScalar(value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value)
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
+}
