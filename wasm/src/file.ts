@@ -46,15 +46,15 @@ export class OpenFile implements GgufFile {
   }
 
   get version(): number {
-    return this.header.document.version()
+    return this.header.facts().version
   }
 
   get endianness(): 'little' | 'big' {
-    return this.header.document.bigEndian() ? 'big' : 'little'
+    return this.header.facts().bigEndian ? 'big' : 'little'
   }
 
   get alignment(): number {
-    return this.header.document.alignment() >>> 0
+    return this.header.facts().alignment
   }
 
   get size(): number | undefined {
@@ -62,7 +62,7 @@ export class OpenFile implements GgufFile {
   }
 
   get dataOffset(): number {
-    return this.header.document.dataOffset()
+    return this.header.facts().dataOffset
   }
 
   get bytesRead(): number {
@@ -86,8 +86,8 @@ export class OpenFile implements GgufFile {
       name: part?.source.name ?? name,
       present: part !== undefined,
       size: part?.source.size,
-      dataOffset: part?.header.document.dataOffset() ?? 0,
-      tensorCount: part?.header.document.tensorsSeen() ?? 0,
+      dataOffset: part?.header.facts().dataOffset ?? 0,
+      tensorCount: part?.header.facts().tensorsSeen ?? 0,
     }))
   }
 
@@ -111,7 +111,7 @@ export class OpenFile implements GgufFile {
   }
 
   summary(): Summary {
-    return summarize(this.metadata, this.tensors)
+    return summarize(this.header, this.metadata, this.tensors)
   }
 
   lint(): Finding[] {

@@ -1,5 +1,5 @@
 import { GgufError, type GgufErrorCode } from './errors.js'
-import type { InspectModule, Span, WasmDocument } from './inspect.js'
+import type { Facts, InspectModule, Span, WasmDocument } from './inspect.js'
 import type { Scalar, TensorInfo, TensorType, ValueType } from './types.js'
 
 export interface KeyEntry {
@@ -76,6 +76,7 @@ export class Header {
   readonly #module: InspectModule
   #document: WasmDocument | undefined
   #length = 0
+  #bigEndian: boolean | undefined
 
   constructor(module: InspectModule) {
     this.#module = module
@@ -118,9 +119,16 @@ export class Header {
     this.#length += chunk.length
     const answer = document.advance(chunk.length, fileSize ?? -1)
     if (answer >= 0) return answer
-    throw new GgufError(document.errorCode() as GgufErrorCode, document.errorMessage(), {
-      offset: document.errorOffset(),
-    })
+    const { code, message, offset } = document.failure()
+    throw new GgufError(code as GgufErrorCode, message, { offset })
+  }
+
+  facts(): Facts {
+    return this.document.facts()
+  }
+
+  get bigEndian(): boolean {
+    return (this.#bigEndian ??= this.facts().bigEndian)
   }
 
   keyEntries(): KeyEntry[] {
@@ -164,7 +172,7 @@ export class Header {
 
   scalar(entry: { type: ValueType; offset: number; length: number }): Scalar {
     if (entry.type === 'string') return this.text(entry.offset, entry.length)
-    return kScalars[entry.type]!.get(this.view(entry.offset, entry.length), 0, !this.document.bigEndian())
+    return kScalars[entry.type]!.get(this.view(entry.offset, entry.length), 0, !this.bigEndian)
   }
 
   /** A view of bytes of the file, to be used before the next call into wasm. */

@@ -1,32 +1,34 @@
-// The glue that Emscripten generates from wasm/bindings*.cpp, as far as the package uses it. [pointer, length] spans
-// hold until the next call into the document.
+// The glue that Emscripten generates from wasm/bindings*.cpp, as far as the package uses it.
+import type { FileKind, KeyMeaning, TensorType, ValueType } from './types.js'
+
+/** A place in the heap that holds until the next call into the document. */
 export type Span = [pointer: number, length: number]
 
-export interface ArrayInfo {
-  type: import('./types.js').ValueType
-  length: number
-  offset: number
-  bytes: number
+export interface Facts {
+  version: number
+  bigEndian: boolean
+  alignment: number
+  dataOffset: number
+  /** declared by the file */
+  keyCount: number
+  tensorCount: number
+  /** parsed so far */
+  keysSeen: number
+  tensorsSeen: number
 }
 
 export interface WasmDocument {
+  /** where the next bytes go; 0: no memory */
   reserve(bytes: number): number
+  /** 0: whole; > 0: so many bytes of the file are needed; -1: failure() */
   advance(bytes: number, fileSize: number): number
   base(): number
-  errorCode(): string
-  errorMessage(): string
-  errorOffset(): number
-  version(): number
-  bigEndian(): boolean
-  alignment(): number
-  headerLength(): number
-  dataOffset(): number
-  keyCount(): number
-  tensorCount(): number
-  keysSeen(): number
-  tensorsSeen(): number
+  failure(): { code: string; message: string; offset: number }
+  facts(): Facts
+  kind(): FileKind
   keyTable(): Span
   tensorTable(): Span
+  /** true: ends() counts UTF-16 units of one valid text; false: bytes */
   gatherKeys(): boolean
   gatherTensorNames(): boolean
   gatherStrings(array: number, from: number, to: number): boolean
@@ -34,7 +36,7 @@ export interface WasmDocument {
   ends(): Span
   arrayOfKey(key: number): number
   arrayOfElement(array: number, index: number): number
-  arrayInfo(array: number): ArrayInfo
+  arrayInfo(array: number): { type: ValueType; length: number; offset: number }
   stringAt(array: number, index: number): Span
   delete(): void
 }
@@ -43,7 +45,12 @@ export interface InspectModule {
   HEAPU8: Uint8Array<ArrayBuffer>
   Document: new () => WasmDocument
   typeCount(): number
-  typeRow(index: number): import('./types.js').TensorType
+  typeRow(index: number): TensorType
+  fileTypeName(id: number): string
+  /** names with a NUL behind each; empty where the name is not that of a shard */
+  shardNames(name: string): string
+  /** both empty for a key that is not standardized */
+  keyMeaning(key: string): KeyMeaning
 }
 
 interface ModuleOptions {

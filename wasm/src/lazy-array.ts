@@ -69,7 +69,7 @@ export class HeaderArray implements LazyArray {
       )
     }
     const { bytes, get } = kScalars[this.type]!
-    const little = !header.document.bigEndian()
+    const little = !header.bigEndian
     const view = header.view(this.#offset + from * bytes, (to - from) * bytes)
     return Array.from({ length: to - from }, (_, i) => get(view, i * bytes, little))
   }
@@ -89,7 +89,7 @@ export class HeaderArray implements LazyArray {
     const target = new Uint8Array(values.buffer)
     const view = this.#header.view(this.#offset, values.byteLength)
     target.set(new Uint8Array(view.buffer, view.byteOffset, view.byteLength))
-    if (bytes > 1 && this.#header.document.bigEndian()) {
+    if (bytes > 1 && this.#header.bigEndian) {
       for (let at = 0; at < target.length; at += bytes) target.subarray(at, at + bytes).reverse()
     }
     return values

@@ -1,6 +1,6 @@
 import type { Header, KeyEntry } from './header.js'
 import { HeaderArray } from './lazy-array.js'
-import type { Metadata, MetadataValue, ValueType } from './types.js'
+import type { KeyMeaning, Metadata, MetadataValue, ValueType } from './types.js'
 
 /** The key-values of a header. The table of keys is made on first use, values when they are asked for. */
 export class HeaderMetadata implements Metadata {
@@ -52,6 +52,11 @@ export class HeaderMetadata implements Metadata {
 
   offset(key: string): number | undefined {
     return this.#table.get(key)?.offset
+  }
+
+  meaning(key: string): KeyMeaning | undefined {
+    const found = this.#header.module.keyMeaning(key)
+    return found.meaning === '' ? undefined : found
   }
 
   keys(): IterableIterator<string> {

@@ -11,9 +11,8 @@ import type { ByteSource, GgufFile, OpenOptions, OpenProgress, RetryInfo, Source
 
 // No real header comes near; a server that sends for ever is stopped here.
 const kMostHeaderBytes = 1 << 30
-// Shards opened at the same time, and shards that a name may promise at all.
+// Shards opened at the same time.
 const kParallelShards = 6
-const kMostShards = 4096
 
 /** The byte source for what open() was given. */
 export function sourceOf(
@@ -76,16 +75,16 @@ class Progress {
   tell(part: { shard: number; source: ByteSource; header?: Header }, added: number, retry?: RetryInfo): void {
     this.#loaded += added
     if (!this.#report) return
-    const document = part.header?.document
+    const facts = part.header?.facts()
     const progress: OpenProgress = {
       loaded: this.#loaded,
       fileSize: part.source.size,
       shard: part.shard,
       shardCount: this.shardCount,
-      keysSeen: document?.keysSeen() ?? 0,
-      keyCount: document?.keyCount() ?? 0,
-      tensorsSeen: document?.tensorsSeen() ?? 0,
-      tensorCount: document?.tensorCount() ?? 0,
+      keysSeen: facts?.keysSeen ?? 0,
+      keyCount: facts?.keyCount ?? 0,
+      tensorsSeen: facts?.tensorsSeen ?? 0,
+      tensorCount: facts?.tensorCount ?? 0,
       retry,
     }
     this.#report(progress)
@@ -163,7 +162,7 @@ async function openShards(
   const count = Number(
     new OpenFile([{ name: first.source.name, part: first }]).metadata.get('split.count') ?? 0,
   )
-  const shardName = parseShardName(first.source.name)
+  const shardName = parseShardName(first.header.module, first.source.name)
   if (count <= 1 && given.length === 1) return [{ name: first.source.name, part: first }]
   if (!shardName && given.length < count) {
     if (options.allowMissingShards) return [{ name: first.source.name, part: first }]
@@ -172,15 +171,13 @@ async function openShards(
       `This is one of ${count} files of a split model, and its name does not tell those of the others. Give all of them to open().`,
     )
   }
-  if (!shardName || (shardName.count !== given.length && given.length > 1 && count <= 1)) {
+  if (!shardName || (shardName.names.length !== given.length && given.length > 1 && count <= 1)) {
     throw new GgufError('invalid-argument', 'Several files were given that are not the shards of one model.')
   }
-  if (shardName.count > kMostShards)
-    throw new GgufError('bad-count', `${shardName.count} shards are not to be believed.`)
 
-  const parts = new Array<Part | undefined>(shardName.count)
+  const parts = new Array<Part | undefined>(shardName.names.length)
   parts[shardName.index] = first
-  progress.shardCount = shardName.count
+  progress.shardCount = shardName.names.length
   const missing: string[] = []
   const others = shardName.names
     .map((name, shard) => ({ name, shard }))
@@ -202,7 +199,7 @@ async function openShards(
     if (missing.length > 0 && !options.allowMissingShards) {
       throw new GgufError(
         'missing-shard',
-        `${missing.length} of the ${shardName.count} files of this model are missing: ${missing.sort().join(', ')}.`,
+        `${missing.length} of the ${shardName.names.length} files of this model are missing: ${missing.sort().join(', ')}.`,
       )
     }
   } catch (error) {

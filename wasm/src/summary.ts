@@ -1,5 +1,5 @@
-import { fileTypeName } from './file-types.js'
-import type { FileKind, LazyArray, Metadata, MetadataValue, Summary, TensorInfo, TypeShare } from './types.js'
+import type { Header } from './header.js'
+import type { LazyArray, Metadata, MetadataValue, Summary, TensorInfo, TypeShare } from './types.js'
 
 function isArray(value: MetadataValue | undefined): value is LazyArray {
   return typeof value === 'object'
@@ -33,15 +33,6 @@ class Keys {
   }
 }
 
-function kindOf(keys: Keys, architecture: string | undefined, tensors: readonly TensorInfo[]): FileKind {
-  const type = keys.text('general.type')
-  if (type === 'adapter' || type === 'imatrix') return type
-  if (type === 'mmproj' || architecture === 'clip') return 'projector'
-  if (architecture === 'controlvector') return 'control-vector'
-  if (tensors.length > 0) return 'model'
-  return keys.length('tokenizer.ggml.tokens') === undefined ? 'empty' : 'vocabulary'
-}
-
 function shares(tensors: readonly TensorInfo[]): TypeShare[] {
   const byType = new Map<string, { type: string; tensors: number; elements: number; bytes: number }>()
   for (const { type, elementCount, byteLength } of tensors) {
@@ -56,7 +47,7 @@ function shares(tensors: readonly TensorInfo[]): TypeShare[] {
 
 const kExperts = /_exps\.(weight|bias)$/
 
-export function summarize(metadata: Metadata, tensors: readonly TensorInfo[]): Summary {
+export function summarize(header: Header, metadata: Metadata, tensors: readonly TensorInfo[]): Summary {
   const keys = new Keys(metadata)
   const architecture = keys.text('general.architecture')
   const own = (key: string) => `${architecture}.${key}`
@@ -75,7 +66,7 @@ export function summarize(metadata: Metadata, tensors: readonly TensorInfo[]): S
   const embeddingLength = keys.number(own('embedding_length'))
   const fileType = keys.number('general.file_type')
   return {
-    kind: kindOf(keys, architecture, tensors),
+    kind: header.document.kind(),
     name: keys.text('general.name'),
     architecture,
     description: keys.text('general.description'),
@@ -86,7 +77,7 @@ export function summarize(metadata: Metadata, tensors: readonly TensorInfo[]): S
     sizeLabel: keys.text('general.size_label'),
     parameters,
     activeParameters: Math.round(parameters - expertElements * idle),
-    fileType: fileType === undefined ? undefined : fileTypeName(fileType),
+    fileType: fileType === undefined ? undefined : header.module.fileTypeName(fileType),
     quantization,
     bitsPerWeight: parameters === 0 ? 0 : (8 * tensorBytes) / parameters,
     tensorBytes,

@@ -40,6 +40,14 @@ export type NumericArray =
   | BigInt64Array
   | Float64Array
 
+/** What a standardized key means, from the catalogue of the specification and of llama.cpp. */
+export interface KeyMeaning {
+  /** "tokens", "heads", ...; may be empty */
+  readonly unit: string
+  /** one sentence */
+  readonly meaning: string
+}
+
 /** The key-values of the file, like a read-only Map in the order of the file. Where a key is there twice, the first counts. */
 export interface Metadata extends Iterable<[string, MetadataValue]> {
   readonly size: number
@@ -49,6 +57,8 @@ export interface Metadata extends Iterable<[string, MetadataValue]> {
   type(key: string): ValueType | undefined
   /** Absolute byte offset of the value. */
   offset(key: string): number | undefined
+  /** What a standardized key means; undefined for any other key. */
+  meaning(key: string): KeyMeaning | undefined
   keys(): IterableIterator<string>
   values(): IterableIterator<MetadataValue>
   entries(): IterableIterator<[string, MetadataValue]>
@@ -101,8 +111,9 @@ export interface TypeShare {
   readonly bytes: number
 }
 
+/** metadata: neither tensors nor a tokenizer */
 export type FileKind =
-  'model' | 'vocabulary' | 'adapter' | 'projector' | 'imatrix' | 'control-vector' | 'empty'
+  'model' | 'vocabulary' | 'adapter' | 'projector' | 'imatrix' | 'control-vector' | 'metadata'
 
 /** undefined where the file does not say. */
 export interface Summary {
