@@ -1,0 +1,20 @@
+// The files of the shared data, where that folder stands beside the project.
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const kSharedData = join(import.meta.dirname, '../../../shared/data')
+export const kHasShared = existsSync(kSharedData)
+
+/** "vocab/ggml-vocab-falcon.gguf", ... */
+export function sharedFiles(...folders: string[]): string[] {
+  if (!kHasShared) return []
+  return folders.flatMap((folder) =>
+    readdirSync(join(kSharedData, folder))
+      .filter((name) => name.endsWith('.gguf'))
+      .map((name) => `${folder}/${name}`),
+  )
+}
+
+export function sharedBytes(path: string): Uint8Array {
+  return readFileSync(join(kSharedData, path))
+}

@@ -1,0 +1,17 @@
+import { defineConfig } from '@playwright/test'
+import { kBrowser } from './browser.ts'
+
+export default defineConfig({
+  testDir: '.',
+  outputDir: '../results',
+  fullyParallel: true,
+  workers: 2,
+  retries: 0,
+  timeout: 20_000,
+  use: {
+    launchOptions: kBrowser,
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  },
+})
