@@ -31,7 +31,8 @@ for (const entry of readdirSync(join(root, 'core'), { recursive: true, withFileT
         console.error(`${name}:${index + 1}: ${what}`)
       }
       const target = /^\s*#\s*include\s*"([^"/]+)\//.exec(line)?.[1]
-      if (target && target !== floor && !mayUse[floor]?.includes(target)) say(`${floor} may not include ${target}`)
+      if (target && target !== floor && !mayUse[floor]?.includes(target))
+        say(`${floor} may not include ${target}`)
       const system = banned.exec(line)?.[1]
       if (system) say(`<${system}> does not belong in the core`)
     })

@@ -82,7 +82,7 @@ export const advice: Record<GgufErrorCode, Advice> = {
   },
   'no-such-file': {
     title: 'There is no such file',
-    todo: 'Check the address: the name, the folder, the revision.',
+    todo: 'It may have been moved or renamed, or belong to another revision.',
   },
   'rate-limited': {
     title: 'Too many requests',

@@ -104,7 +104,7 @@ export function figures(file: GgufFile, summary: Summary): Figure[] {
     summary.layers === undefined ? undefined : { label: 'layers', value: count(summary.layers) },
     summary.vocabularySize === undefined
       ? undefined
-      : { label: 'tokens known', value: count(summary.vocabularySize) },
+      : { label: 'tokens of vocabulary', value: count(summary.vocabularySize) },
     { label: 'tensors', value: count(summary.tensorCount) },
     { label: 'metadata keys', value: count(file.metadata.size) },
   ]
@@ -123,7 +123,7 @@ export function facts(file: GgufFile, summary: Summary): Fact[] {
       ? ''
       : summary.kvHeads === undefined || summary.kvHeads === summary.heads
         ? count(summary.heads)
-        : `${count(summary.heads)}, sharing ${count(summary.kvHeads)} of keys and values`
+        : `${count(summary.heads)} for queries, ${count(summary.kvHeads)} for keys and values`
   const experts =
     summary.experts === undefined || summary.experts === 0
       ? ''

@@ -34,12 +34,12 @@ function nameOf(address: string): string {
 }
 
 /** "#tensors/blk.0.attn_q.weight" -> ["tensors", "blk.0.attn_q.weight"]. */
-function readHash(): [panel: string, item: string] {
+function readHash(): [panel: string, item: string | undefined] {
   const [panel = '', ...rest] = location.hash.slice(1).split('/')
   try {
-    return [panel, decodeURIComponent(rest.join('/'))]
+    return [panel, rest.length > 0 ? decodeURIComponent(rest.join('/')) : undefined]
   } catch {
-    return [panel, '']
+    return [panel, undefined]
   }
 }
 
@@ -48,7 +48,7 @@ class Session {
   address = $state('')
   panel = $state('overview')
   /** what is selected in the panel: a key, a tensor */
-  item = $state('')
+  item = $state<string>()
 
   private last: Attempt | undefined
   private control: AbortController | undefined
@@ -86,17 +86,17 @@ class Session {
     this.replace({ kind: 'start' })
     this.address = ''
     this.panel = 'overview'
-    this.item = ''
+    this.item = undefined
     history.pushState(null, '', location.pathname)
   }
 
-  show(panel: string, item = '') {
+  show(panel: string, item?: string) {
     this.panel = panel
     this.item = item
     // Browsers limit how often a page may do this, and held keys are quick.
     clearTimeout(this.hashTimer)
     this.hashTimer = setTimeout(() => {
-      const hash = `#${panel}${item ? `/${encodeURIComponent(item.slice(0, 2000).toWellFormed())}` : ''}`
+      const hash = `#${panel}${item !== undefined ? `/${encodeURIComponent(item.slice(0, 2000).toWellFormed())}` : ''}`
       history.replaceState(null, '', location.pathname + location.search + hash)
     }, 200)
   }
@@ -112,7 +112,7 @@ class Session {
     if (push) {
       const query = attempt.address ? `?${new URLSearchParams({ url: attempt.address })}` : ''
       this.panel = 'overview'
-      this.item = ''
+      this.item = undefined
       history.pushState(null, '', location.pathname + query)
     }
     try {

@@ -1,0 +1,65 @@
+// Text of a file is text on the page, however it is meant, and never breaks the layout.
+import { writeGguf } from '../fixtures/gguf.ts'
+import { hostileKeys, kHostileKeys } from '../fixtures/models.ts'
+import { expect, opened, rowCount, test } from './site.ts'
+
+const nasty = {
+  long: 'x'.repeat(100_000),
+  lines: 'a\nb\r\nc\u2028d',
+  rtl: '\u202eevil\u202c \u0627\u0644\u0639\u0631\u0628\u064a\u0629',
+  zero: 'zero\u200bwidth\u200d\ufeffhere',
+  marks: `z${'\u0301'.repeat(3000)}`,
+  html: '<img src=x onerror="document.title=1"><script>document.title=1</script>',
+  template: '{@html "<b>"} ${1} {{ 1 }}',
+}
+
+for (const width of [390, 1280]) {
+  test(`names that would break a page, ${width} px wide`, async ({ page, site }) => {
+    await page.setViewportSize({ width, height: 900 })
+    const names = Object.values(nasty)
+    site.add(
+      '/nasty.gguf',
+      writeGguf({
+        metadata: [
+          ['general.architecture', { type: 'string', value: nasty.rtl }],
+          ['general.name', { type: 'string', value: nasty.long }],
+          ['general.description', { type: 'string', value: nasty.marks }],
+          ['general.license', { type: 'string', value: nasty.html }],
+          ...names.map((name) => [`key.${name}`, { type: 'string', value: name }] as const),
+        ],
+        tensors: names.map((name) => ({ name, shape: [4], type: 'F32' })),
+      }),
+    )
+    await site.visit(page, '/nasty.gguf')
+    await opened(page)
+    for (const panel of ['Overview', 'Metadata', 'Tensors', 'Findings']) {
+      await page.getByRole('tab', { name: panel }).click()
+      await expect(page.getByRole('tabpanel')).not.toBeEmpty()
+      const page_width = await page.evaluate(() => document.documentElement.scrollWidth)
+      expect(page_width, panel).toBe(width)
+      // Rows keep their height, whatever is in them.
+      const heights = await page
+        .getByRole('row')
+        .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height))
+      expect(Math.max(0, ...heights)).toBeLessThan(60)
+    }
+    await page.getByRole('tab', { name: 'Metadata' }).click()
+    await expect(page.getByText('zero\\u{200b}width\\u{200d}\\u{feff}here').first()).toBeVisible()
+    await expect(page).not.toHaveTitle('1')
+    expect(await page.locator('main img, main script, main b').count()).toBe(0)
+  })
+}
+
+test('keys named like parts of the language', async ({ page, site }) => {
+  site.add('/keys.gguf', writeGguf(hostileKeys()))
+  await site.visit(page, '/keys.gguf', '#metadata')
+  await opened(page)
+  const different = new Set(
+    kHostileKeys.map((key) => (typeof key === 'string' ? key : new TextDecoder().decode(key))),
+  )
+  expect(await rowCount(page, 'Metadata')).toBe(different.size + 1)
+  const row = page.getByRole('row').filter({ has: page.getByText('__proto__', { exact: true }) })
+  await expect(row).toContainText('u32')
+  await row.click()
+  await expect(page.getByRole('heading', { name: '__proto__' })).toBeVisible()
+})

@@ -1,0 +1,33 @@
+import { writeGguf, writeHeader } from '../fixtures/gguf.ts'
+import { kPreviewShapes, previewModel, smallModel } from '../fixtures/models.ts'
+import { sparseContent } from '../server/content.ts'
+import { expect, opened, test } from './site.ts'
+
+const shape = kPreviewShapes[2]
+if (!shape) throw new Error('no shape')
+const { header, size } = writeHeader(previewModel(shape))
+
+test('progress is shown, and cancel stops the transfer', async ({ page, site }) => {
+  site.add('/slow.gguf', sparseContent(header, size))
+  site.plan('/slow.gguf', { stall: 300_000 })
+  site.reset()
+  await site.visit(page, '/slow.gguf')
+  const bar = page.getByRole('progressbar', { name: 'Reading the header' })
+  await expect(bar).toHaveAttribute('aria-valuenow', /^[1-9]\d?$/)
+  await expect(page.getByText(/of the header read, of a file of .* GB/)).toBeVisible()
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await expect(page.getByRole('heading', { name: 'See what is inside a GGUF file.' })).toBeVisible()
+  await expect.poll(() => site.log.find((entry) => entry.path === '/slow.gguf')?.aborted).toBe(true)
+})
+
+test('another file can be opened while one is loading', async ({ page, site }) => {
+  site.add('/slow.gguf', sparseContent(header, size))
+  site.plan('/slow.gguf', { stall: 300_000 })
+  site.add('/small.gguf', writeGguf(smallModel()))
+  await site.visit(page, '/slow.gguf')
+  await expect(page.getByRole('progressbar')).toBeVisible()
+  await page.getByLabel('Address of a GGUF file').fill('/small.gguf')
+  await page.keyboard.press('Enter')
+  await opened(page)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('small.gguf')
+})

@@ -1,0 +1,81 @@
+// Files of this computer: chosen, dropped, and far larger than memory.
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { writeGguf, writeHeader } from '../fixtures/gguf.ts'
+import { hugeModel, shards, smallModel } from '../fixtures/models.ts'
+import { expect, opened, rowCount, test } from './site.ts'
+
+const good = writeGguf(smallModel())
+const upload = (name: string, bytes: Uint8Array) => ({
+  name,
+  mimeType: 'application/octet-stream',
+  buffer: Buffer.from(bytes),
+})
+
+test('chosen with the button', async ({ page, site }) => {
+  await site.visit(page)
+  const chooser = page.waitForEvent('filechooser')
+  await page.getByRole('button', { name: 'Choose a file' }).click()
+  await (await chooser).setFiles(upload('mine.gguf', good))
+  await opened(page)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('mine.gguf')
+  // Nothing of it is kept but its name.
+  const kept = await page.evaluate(() => JSON.stringify({ ...localStorage }))
+  expect(kept).toContain('mine.gguf')
+  expect(kept.length).toBeLessThan(200)
+})
+
+test('dropped anywhere on the page', async ({ page, site }) => {
+  await site.visit(page)
+  const transfer = await page.evaluateHandle((bytes) => {
+    const data = new DataTransfer()
+    data.items.add(new File([new Uint8Array(bytes)], 'dropped.gguf'))
+    return data
+  }, Array.from(good))
+  await page.dispatchEvent('body', 'dragenter', { dataTransfer: transfer })
+  await expect(page.getByText('Drop it to open it')).toBeVisible()
+  await page.dispatchEvent('body', 'drop', { dataTransfer: transfer })
+  await expect(page.getByText('Drop it to open it')).toBeHidden()
+  await opened(page)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('dropped.gguf')
+})
+
+test('the parts of a split model chosen together', async ({ page, site }) => {
+  const model = smallModel()
+  await site.visit(page)
+  const files = shards(model, 3, 'split').map((part) => upload(part.name, writeGguf(part.model)))
+  await page.getByLabel('Choose GGUF files').setInputFiles(files)
+  await opened(page)
+  await page.getByRole('tab', { name: 'Tensors' }).click()
+  await page.getByLabel('By block').uncheck()
+  expect(await rowCount(page, 'Tensors')).toBe(model.tensors?.length)
+})
+
+test('40 GB on disk, read by slices', async ({ page, site }) => {
+  const { header, size, offsets } = writeHeader(hugeModel())
+  const folder = await mkdtemp(join(tmpdir(), 'ggufscope-'))
+  const path = join(folder, 'huge.gguf')
+  try {
+    const file = await open(path, 'w')
+    await file.write(header)
+    await file.truncate(size)
+    await file.close()
+    await site.visit(page)
+    await page.getByLabel('Choose GGUF files').setInputFiles(path)
+    await opened(page)
+    await page.getByRole('tab', { name: 'Tensors' }).click()
+    await page.getByLabel('By block').uncheck()
+    expect(await rowCount(page, 'Tensors')).toBe(offsets.length)
+    // The last tensor's bytes lie behind 2^32.
+    const grid = page.getByRole('grid', { name: 'Tensors' })
+    await grid.focus()
+    await page.keyboard.press('End')
+    await page.keyboard.press('Enter')
+    await expect(page.getByLabel('First bytes, hexadecimal')).toContainText(
+      (offsets.at(-1) ?? 0).toString(16),
+    )
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})

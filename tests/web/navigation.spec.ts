@@ -1,0 +1,157 @@
+// Addresses, deep links, recent files, and the keyboard.
+import { writeGguf } from '../fixtures/gguf.ts'
+import { smallModel } from '../fixtures/models.ts'
+import { expect, opened, test } from './site.ts'
+
+const good = writeGguf(smallModel())
+
+test.beforeEach(({ site }) => {
+  site.add('/one.gguf', good)
+  site.add('/two.gguf', good)
+})
+
+test('the sample opens from the start page', async ({ page, site }) => {
+  await site.visit(page)
+  await page.getByRole('button', { name: 'Open the sample' }).click()
+  await opened(page)
+  expect(new URL(page.url()).searchParams.get('url')).toBe('sample.gguf')
+  await expect(page.getByText(/^A .* model of .* parameters/)).toBeVisible()
+  await expect(page.getByRole('img', { name: /Q4_K \d/ })).toBeVisible()
+})
+
+test('a deep link leads to a key, and to a tensor', async ({ page, site }) => {
+  await site.visit(page, '/one.gguf', '#metadata/test.string.3')
+  await expect(page.getByRole('region', { name: 'Text of test.string.3' })).toHaveText('üñí人🙂')
+  await site.visit(page, '/two.gguf', '#tensors/blk.1.attn_q.weight')
+  await expect(page.getByRole('region', { name: 'The selected tensor' })).toContainText('8 × 8')
+})
+
+test('the address follows what is looked at, and back goes back', async ({ page, site }) => {
+  await site.visit(page)
+  await page.getByLabel('Address of a GGUF file').fill('/one.gguf')
+  await page.keyboard.press('Enter')
+  await opened(page)
+  await page.getByRole('tab', { name: 'Tensors' }).click()
+  await expect(page).toHaveURL(/\?url=%2Fone\.gguf#tensors$/)
+  await page.getByLabel('Address of a GGUF file').fill('/two.gguf')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('two.gguf')
+  await page.goBack()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('one.gguf')
+  await expect(page.getByRole('tab', { name: 'Tensors' })).toHaveAttribute('aria-selected', 'true')
+  await page.goBack()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('See what is inside a GGUF file.')
+})
+
+test('recent files are kept, newest first, and can be cleared', async ({ page, site }) => {
+  for (const path of ['/one.gguf', '/two.gguf', '/one.gguf']) {
+    await site.visit(page, path)
+    await opened(page)
+  }
+  await page.getByRole('button', { name: 'ggufscope: start page' }).click()
+  const entries = page.getByRole('region', { name: 'Opened lately' }).getByRole('listitem')
+  await expect(entries).toHaveText([/one\.gguf/, /two\.gguf/])
+  await entries.nth(1).getByRole('button').click()
+  await opened(page)
+  await page.getByRole('button', { name: 'ggufscope: start page' }).click()
+  await page.getByRole('button', { name: 'Clear the list' }).click()
+  await expect(page.getByRole('region', { name: 'Opened lately' })).toBeHidden()
+})
+
+test('everything by keyboard', async ({ page, site }) => {
+  await site.visit(page, '/one.gguf')
+  await opened(page)
+  await page.getByRole('tab', { name: 'Overview' }).focus()
+  await page.keyboard.press('ArrowRight')
+  await expect(page.getByRole('tab', { name: 'Metadata' })).toBeFocused()
+  await expect(page.getByRole('tab', { name: 'Metadata' })).toHaveAttribute('aria-selected', 'true')
+
+  await page.keyboard.press('/')
+  await expect(page.getByRole('searchbox', { name: 'Search keys and values' })).toBeFocused()
+  await page.keyboard.type('bool')
+  await expect(page.getByText('4 of')).toBeVisible()
+  await page.keyboard.press('Tab')
+  const grid = page.getByRole('grid', { name: 'Metadata' })
+  await expect(grid).toBeFocused()
+  await page.keyboard.press('End')
+  await expect(page.getByRole('heading', { name: 'test.bool.empty' })).toBeVisible()
+  await page.keyboard.press('ArrowUp')
+  await expect(page.getByRole('heading', { name: 'test.bool.array' })).toBeVisible()
+  const active = await grid.getAttribute('aria-activedescendant')
+  await expect(page.locator(`[id="${active}"]`)).toHaveAttribute('aria-selected', 'true')
+
+  await page.getByRole('tab', { name: 'Metadata' }).focus()
+  await page.keyboard.press('ArrowRight')
+  const tensors = page.getByRole('grid', { name: 'Tensors' })
+  await expect(tensors).toBeVisible()
+  await page.keyboard.press('/')
+  await page.keyboard.type('blk.1')
+  await expect(tensors).toHaveAttribute('aria-rowcount', '4')
+  await tensors.focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await expect(tensors).toHaveAttribute('aria-rowcount', '2')
+  await page.keyboard.press(' ')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('region', { name: 'The selected tensor' })).toContainText(
+    'blk.1.attn_norm.weight',
+  )
+})
+
+test('on a phone the details lie over the list, and Escape closes them', async ({ page, site }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await site.visit(page, '/one.gguf', '#metadata')
+  await page.getByText('architecture').click()
+  const detail = page.getByRole('dialog', { name: 'Value of the selected key' })
+  await expect(detail).toBeVisible()
+  await expect(detail.getByRole('button', { name: 'Back to the list' })).toBeFocused()
+  await page.keyboard.press('Escape')
+  await expect(detail).toBeHidden()
+  await expect(page.getByRole('grid', { name: 'Metadata' })).toBeFocused()
+})
+
+test('columns sort, types filter, blocks fold', async ({ page, site }) => {
+  await site.visit(page, 'sample.gguf', '#tensors')
+  const grid = page.getByRole('grid', { name: 'Tensors' })
+  const names = () => grid.getByRole('rowheader').allTextContents()
+  await page.getByLabel('By block').uncheck()
+  const file = await names()
+  await grid.getByRole('button', { name: 'Bytes' }).click()
+  await expect(grid.getByRole('columnheader', { name: 'Bytes' })).toHaveAttribute('aria-sort', 'ascending')
+  const up = await names()
+  await grid.getByRole('button', { name: 'Bytes' }).click()
+  await expect(grid.getByRole('columnheader', { name: 'Bytes' })).toHaveAttribute('aria-sort', 'descending')
+  expect(up).not.toEqual(file)
+  const sizes = await grid
+    .locator('.bytes[role=gridcell]')
+    .evaluateAll((all) => all.map((cell) => Number((cell as HTMLElement).title.replace(/\D/g, ''))))
+  expect(sizes).toEqual(sizes.toSorted((a, b) => b - a))
+  await page.getByLabel('Type', { exact: true }).selectOption('F16')
+  await expect(grid).toHaveAttribute('aria-rowcount', '2')
+  await page.getByLabel('Type', { exact: true }).selectOption('')
+  await page.getByLabel('By block').check()
+  await page.getByRole('button', { name: 'Fold all' }).click()
+  await expect(grid).toHaveAttribute('aria-rowcount', '4')
+})
+
+test('copying puts the key and the value into the clipboard', async ({ page, site }) => {
+  await site.visit(page, '/one.gguf', '#metadata/test.string.2')
+  await page.getByRole('button', { name: 'Copy key' }).click()
+  await expect(page.getByRole('button', { name: 'Copied' })).toBeVisible()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('test.string.2')
+  await page.getByRole('button', { name: 'Copy value' }).click()
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain('line\nbreak')
+})
+
+test('light and dark: as the system has it, or as chosen', async ({ page, site }) => {
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await site.visit(page)
+  const lightness = () =>
+    page.evaluate(() => Number(/\d+/.exec(getComputedStyle(document.body).backgroundColor)?.[0]))
+  expect(await lightness()).toBeLessThan(60)
+  await page.getByRole('button', { name: /^Colours: system/ }).click()
+  expect(await lightness()).toBeGreaterThan(200)
+  await page.reload()
+  expect(await lightness()).toBeGreaterThan(200)
+})

@@ -1,0 +1,133 @@
+// Files as they are found, and files that no disk here could hold: the viewer shows what an independent reader reads.
+import type { Page } from '@playwright/test'
+import { kTypes, writeGguf, writeHeader, type Model } from '../fixtures/gguf.ts'
+import { hugeModel, shards, smallModel } from '../fixtures/models.ts'
+import { readPlain, type PlainFile } from '../fixtures/reader.ts'
+import { sparseContent } from '../server/content.ts'
+import { sharedBytes, sharedFiles } from './files.ts'
+import { expect, opened, rowCount, test } from './site.ts'
+
+// High enough that no row of a small table is out of view.
+test.use({ viewport: { width: 1280, height: 2600 } })
+
+const typeNames = new Map(Object.entries(kTypes).map(([name, [id]]) => [id, name]))
+const hex = (n: number) => `0x${n.toString(16)}`
+
+/** The text of each cell of each row, as it is on the page. */
+async function cells(page: Page, label: string): Promise<string[][]> {
+  const grid = page.getByRole('grid', { name: label })
+  await expect(grid).toBeVisible()
+  return grid.evaluate((element) =>
+    [...element.querySelectorAll('[role=row]')]
+      .filter((row) => row.querySelector('[role=gridcell]'))
+      .map((row) => [...row.children].map((cell) => cell.textContent.trim())),
+  )
+}
+
+async function shows(page: Page, plain: PlainFile) {
+  await opened(page)
+  await page.getByRole('tab', { name: 'Metadata' }).click()
+  const keys = new Map(plain.metadata.map((row) => [row.key, row]))
+  expect(await rowCount(page, 'Metadata')).toBe(keys.size)
+  expect((await cells(page, 'Metadata')).map(([key]) => key)).toEqual([...keys.keys()])
+
+  await page.getByRole('tab', { name: 'Tensors' }).click()
+  if (plain.tensors.length === 0) {
+    await expect(page.getByText('This file has no tensors.')).toBeVisible()
+    return
+  }
+  await page.getByLabel('By block').uncheck()
+  expect(await rowCount(page, 'Tensors')).toBe(plain.tensors.length)
+  const shown = (await cells(page, 'Tensors')).map(([name, type, shape, , , offset]) => [
+    name,
+    type,
+    shape,
+    offset,
+  ])
+  const wanted = plain.tensors.map((tensor) => [
+    tensor.name,
+    typeNames.get(tensor.type),
+    tensor.shape.join(' × '),
+    hex(tensor.offset),
+  ])
+  expect(shown).toEqual(wanted)
+}
+
+for (const path of sharedFiles('vocab', 'history', 'misc')) {
+  test(`shared ${path}`, async ({ page, site }) => {
+    const bytes = sharedBytes(path)
+    await site.visit(page, `/data/${path}`)
+    let plain: PlainFile
+    try {
+      plain = readPlain(bytes)
+    } catch {
+      // Older than GGUF, a draft of it, or with a value type that never was: an answer in words.
+      await expect(page.getByRole('alert')).toContainText(/This is|A value has a type/)
+      return
+    }
+    await shows(page, plain)
+  })
+}
+
+const small: [name: string, options: Pick<Model, 'version' | 'bigEndian' | 'alignment'>][] = [
+  ['version 1', { version: 1 }],
+  ['version 2', { version: 2 }],
+  ['big-endian', { bigEndian: true }],
+  ['aligned to 4096', { alignment: 4096 }],
+]
+for (const [name, options] of small) {
+  test(`made here, ${name}`, async ({ page, site }) => {
+    const bytes = writeGguf(smallModel(options))
+    site.add('/small.gguf', bytes)
+    await site.visit(page, '/small.gguf')
+    await shows(page, readPlain(bytes))
+    await page.getByRole('tab', { name: 'Overview' }).click()
+    const format = `GGUF ${options.version ?? 3}, ${options.bigEndian ? 'big' : 'little'}-endian, aligned to ${(options.alignment ?? 32).toLocaleString('en-US')} bytes`
+    await expect(page.getByText(format)).toBeVisible()
+  })
+}
+
+test('40 GB, of which only the header is read', async ({ page, site }) => {
+  const { header, size, offsets } = writeHeader(hugeModel())
+  expect(size).toBeGreaterThan(39e9)
+  site.add('/huge.gguf', sparseContent(header, size))
+  site.reset()
+  await site.visit(page, '/huge.gguf', '#tensors')
+  await opened(page)
+  await page.getByLabel('By block').uncheck()
+  expect(await rowCount(page, 'Tensors')).toBe(offsets.length)
+  const grid = page.getByRole('grid', { name: 'Tensors' })
+  await grid.focus()
+  await page.keyboard.press('End')
+  await expect(grid.getByRole('row').last()).toContainText(hex(offsets.at(-1) ?? 0))
+  expect(site.counts('/huge.gguf').requests).toBe(1)
+  // What lay in the socket buffers when the page hung up counts here too.
+  expect(site.counts('/huge.gguf').bytes).toBeLessThan(size / 100)
+  await expect(page.getByText(/^read [\d.]+ (kB|MB) of \d\d\.\d GB/)).toBeVisible()
+})
+
+test('three parts of one model', async ({ page, site }) => {
+  const model = smallModel()
+  const parts = shards(model, 3, 'split')
+  for (const part of parts) site.add(`/${part.name}`, writeGguf(part.model))
+  await site.visit(page, `/${parts[0]?.name}`, '#tensors')
+  await opened(page)
+  await page.getByLabel('By block').uncheck()
+  expect((await cells(page, 'Tensors')).map(([name]) => name)).toEqual(model.tensors?.map(({ name }) => name))
+  await page.getByRole('tab', { name: 'Overview' }).click()
+  await expect(page.getByText('in 3 parts')).toBeVisible()
+})
+
+test('the values of every type are shown', async ({ page, site }) => {
+  site.add('/small.gguf', writeGguf(smallModel()))
+  await site.visit(page, '/small.gguf', '#metadata')
+  const rows = new Map((await cells(page, 'Metadata')).map(([key, type, value]) => [key, [type, value]]))
+  expect(rows.get('test.u64.2')).toEqual(['u64', '18446744073709551615'])
+  expect(rows.get('test.i64.0')).toEqual(['i64', '-9223372036854775808'])
+  expect(rows.get('test.i8.0')).toEqual(['i8', '-128'])
+  expect(rows.get('test.f32.2')).toEqual(['f32', '1.5'])
+  expect(rows.get('test.bool.1')).toEqual(['bool', 'true'])
+  expect(rows.get('test.string.2')).toEqual(['string', 'line\\nbreak\\0nul'])
+  expect(rows.get('test.nested')).toEqual(['array × 3', '[[1, 2, 3], ["a", ""], []]'])
+  expect(rows.get('test.u8.empty')).toEqual(['u8 × 0', '[]'])
+})
