@@ -55,7 +55,7 @@ const sentences: Record<Summary['kind'], (summary: Summary) => string> = {
     `An importance matrix: statistics over ${count(summary.tensorCount)} tensors that guide quantization.`,
   'control-vector': (summary) =>
     `A control vector: ${count(summary.tensorCount)} directions that steer a model, ${words(summary.parameters)} numbers in all.`,
-  empty: () => 'A GGUF file without tensors.',
+  metadata: () => 'A GGUF file of metadata alone: neither tensors nor a vocabulary.',
 }
 
 export function describe(summary: Summary): string {
