@@ -1,0 +1,77 @@
+// The registry: one row an architecture. A row says how the shared decoder (forward.cpp) differs for it; what the
+// tensors of the file say themselves (fused projections, biases, experts, tied output) is not repeated here.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "model/hparams.hpp"
+
+namespace ggufscope {
+
+/// Layer i is windowed where i % period < period - 1, or with full_first where i % period != 0. period 0: no windows,
+/// whatever the file says; a file may give another period, or a flag for each layer.
+struct WindowRule {
+  uint32_t period = 0;
+  uint32_t length = 0;  ///< where the file gives none; 0: no window then
+  bool full_first = false;
+  WindowKind kind = WindowKind::kSliding;
+};
+
+/// Normalization of queries and keys. The tensors' shapes say whether a head, or the whole row, is normalized.
+enum class QkNorm : uint8_t { kIfPresent, kRequired, kUnweighted };
+
+/// Names of a layer's norms without ".weight"; empty: the block has none there.
+///   x += post(mix(pre(x)));  x += post(ffn(pre(x)))
+struct NormNames {
+  std::string_view attention = "attn_norm";
+  std::string_view after_attention = "";
+  std::string_view ffn = "ffn_norm";
+  std::string_view after_ffn = "";
+  std::string_view output = "output_norm";
+};
+
+struct Architecture {
+  std::string_view name;
+  NormKind norm = NormKind::kRms;
+  RopeKind rope = RopeKind::kHalves;
+  Activation activation = Activation::kSilu;
+  MixerKind mixer = MixerKind::kAttention;
+  NormNames norms{};
+  bool unweighted_norms = false;     ///< the norms have no tensors
+  bool norm_biases = false;          ///< the norms' biases are required
+  bool norm_after_residual = false;  ///< x = post(x + mix(x)): the encoders of 2018
+  bool parallel = false;             ///< attention and feed-forward read the same x; see forward.cpp
+  QkNorm qk_norm = QkNorm::kIfPresent;
+  NormKind qk_norm_kind = NormKind::kRms;
+  bool qk_norm_after_rope = false;
+  bool normalize_values = false;  ///< values are divided by their root mean square
+  bool gated_query = false;       ///< attn_q makes a query and a gate for each head
+  WindowRule window{};
+  bool windowed_rope_own = false;  ///< windowed layers have base 10000 and no scaling unless the file says more
+  bool attention_norm_optional = false;
+  bool position_embedding = false;    ///< position_embd.weight is required
+  bool divide_logits = false;         ///< logit_scale divides
+  bool encoder = false;               ///< sees both ways; its output is an embedding a token
+  bool needs_output = false;          ///< output.weight is required; else token_embd serves
+  bool embedding_scale_sqrt = false;  ///< embeddings times sqrt(n_embd)
+  float max_alibi_bias = 0;
+  Gating gating = Gating::kSoftmax;
+  bool gating_by_key = false;  ///< expert_gating_func of the file counts
+  bool normalize_expert_weights = false;
+  bool router_reads_layer_input = false;
+  bool weigh_before_experts = false;  ///< the chosen experts' inputs are scaled, not their outputs
+  bool choose_by_logits = false;
+  std::string_view required = "";  ///< further tensors that every layer must have, separated by spaces
+  /// What a row cannot say: runs after the common keys are read.
+  void (*adjust)(Hparams& h, Keys& keys) = nullptr;
+};
+
+[[nodiscard]] std::span<const Architecture> all_architectures();
+
+/// The row of a name. kUnsupported with the names that can run.
+[[nodiscard]] Result<const Architecture*> find_architecture(std::string_view name);
+
+}  // namespace ggufscope

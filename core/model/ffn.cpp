@@ -1,0 +1,254 @@
+// Feed-forward networks: dense, gated, or a mixture of experts.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "model/mixer.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+namespace {
+
+void plan_dense(const LayerPlan& plan, FfnWeights& w, std::string_view suffix, bool check_width) {
+  Planner& p = plan.planner;
+  const auto name = [&](std::string_view part) { return plan.name(part) + std::string(suffix); };
+  const TensorEntry* down = p.find(name("ffn_down") + ".weight");
+  if (down == nullptr) return p.refuse(ErrorCode::kNotFound, "tensor " + name("ffn_down") + ".weight is missing");
+  const uint64_t n_ff = down->shape[0], n_embd = plan.h.n_embd;
+  if (check_width && plan.h.n_ff_known && n_ff != plan.layer.n_ff)
+    return p.refuse(ErrorCode::kBadShape, "tensor " + name("ffn_down") + ".weight has rows of " + std::to_string(n_ff) +
+                                              " elements, feed_forward_length is " + std::to_string(plan.layer.n_ff));
+  p.linear(w.gate, name("ffn_gate"), n_embd, n_ff, Need::kOptional);
+  const TensorEntry* up = p.find(name("ffn_up") + ".weight");
+  const bool fused = !w.gate && up != nullptr && n_ff <= (uint64_t{1} << 40) && up->shape[1] == 2 * n_ff;
+  p.linear(w.up, name("ffn_up"), n_embd, fused ? 2 * n_ff : n_ff);
+  p.linear(w.down, name("ffn_down"), n_ff, n_embd);
+  p.affine(w.sub_norm, name("ffn_sub_norm"), n_ff, Need::kOptional);
+  p.vector(w.act_scales, name("ffn_act") + ".scales", n_ff, Need::kOptional);
+}
+
+void plan_experts(const LayerPlan& plan, MoeWeights& w) {
+  Planner& p = plan.planner;
+  const Hparams& h = plan.h;
+  const uint64_t n_embd = h.n_embd, n_expert = h.n_expert;
+  if (n_expert == 0)
+    return p.refuse(ErrorCode::kOutOfRange, "tensor " + plan.name("ffn_gate_inp.weight") + " without expert_count");
+  p.linear(w.router, plan.name("ffn_gate_inp"), n_embd, n_expert);
+  const std::string down_name = plan.name("ffn_down_exps.weight");
+  const TensorEntry* down = p.find(down_name);
+  if (down == nullptr) return p.refuse(ErrorCode::kNotFound, "tensor " + down_name + " is missing");
+  const uint64_t n_ff = down->shape[0];
+  if (h.n_ff_known && n_ff != plan.layer.n_ff && n_ff != h.n_ff_exp)
+    return p.refuse(ErrorCode::kBadShape, "tensor " + down_name + " has rows of " + std::to_string(n_ff) +
+                                              " elements, expert_feed_forward_length is " + std::to_string(h.n_ff_exp));
+  if (p.has(plan.name("ffn_gate_up_exps.weight"))) {
+    p.stack(w.gate_up, plan.name("ffn_gate_up_exps"), n_embd, n_ff <= (uint64_t{1} << 40) ? 2 * n_ff : 0, n_expert);
+  } else {
+    p.stack(w.gate, plan.name("ffn_gate_exps"), n_embd, n_ff, n_expert, Need::kOptional);
+    p.stack(w.up, plan.name("ffn_up_exps"), n_embd, n_ff, n_expert);
+  }
+  p.stack(w.down, plan.name("ffn_down_exps"), n_ff, n_embd, n_expert);
+  p.vector(w.selection_bias, plan.name(p.has(plan.name("exp_probs_b")) ? "exp_probs_b" : "exp_probs_b.bias"), n_expert,
+           Need::kOptional);
+  if (p.has(plan.name("ffn_down_shexp.weight"))) {
+    plan_dense(plan, w.shared, "_shexp", false);
+    p.linear(w.shared_gate, plan.name("ffn_gate_inp_shexp"), n_embd, 1, Need::kOptional);
+  }
+}
+
+uint64_t dense_floats(const FfnWeights& w, uint64_t n_tokens) {
+  return arena_floats(n_tokens * w.up.n_out, n_tokens * w.down.n_in);
+}
+
+void run_dense(Step& step, size_t il, const FfnWeights& w, const float* x, size_t n, float* y) {
+  const Activation activation = step.model.architecture().activation;
+  const size_t n_ff = w.down.n_in;
+  const size_t mark = step.state.arena.mark();
+  float* up = step.take(n * w.up.n_out);  // [n_tokens, n_ff], or gate and up side by side [n_tokens, 2, n_ff]
+  float* inner = step.take(n * n_ff);     // [n_tokens, n_ff]
+  apply(step.pool, w.up, x, n, up);
+  if (w.gate) {
+    apply(step.pool, w.gate, x, n, inner);
+    activate_gated(activation, inner, up, n * n_ff, inner);
+  } else if (w.up.n_out != n_ff) {
+    for (size_t t = 0; t < n; ++t)
+      activate_gated(activation, up + 2 * t * n_ff, up + (2 * t + 1) * n_ff, n_ff, inner + t * n_ff);
+  } else {
+    std::memcpy(inner, up, n * n_ff * sizeof(float));
+    activate(activation, inner, n * n_ff, step.layer(il).xielu);
+    if (w.act_scales)
+      for (size_t i = 0; i < n * n_ff; ++i) inner[i] /= w.act_scales.data()[i % n_ff];
+  }
+  if (w.sub_norm) normalize_rows(step.h(), step.model.architecture().norm, w.sub_norm, inner, n, n_ff, inner);
+  apply(step.pool, w.down, inner, n, y);
+  step.state.arena.release(mark);
+}
+
+void gate_logits(Gating gating, float* x, size_t n) {
+  switch (gating) {
+    case Gating::kSoftmax:
+      return softmax(x, n);
+    case Gating::kSigmoid:
+      return activate(Activation::kSigmoid, x, n);
+    case Gating::kSqrtSoftplus:
+      for (size_t i = 0; i < n; ++i) x[i] = std::sqrt(x[i] > 20 ? x[i] : std::log1p(std::exp(x[i])));
+      return;
+    case Gating::kSoftmaxOfChosen:
+    case Gating::kNone:
+      return;
+  }
+}
+
+// The groups of experts whose two best scores sum highest stay; the others' scores become -inf.
+void keep_best_groups(const Hparams& h, float* scores) {
+  const size_t per_group = h.n_expert / h.n_expert_groups;
+  float kept[64];
+  uint32_t order[64];
+  const uint32_t n_groups = std::min<uint32_t>(h.n_expert_groups, 64);
+  for (uint32_t g = 0; g < n_groups; ++g) {
+    float first = -INFINITY, second = -INFINITY;
+    for (size_t i = 0; i < per_group; ++i) {
+      const float s = scores[g * per_group + i];
+      second = std::max(second, std::min(first, s));
+      first = std::max(first, s);
+    }
+    kept[g] = first + second;
+    order[g] = g;
+  }
+  std::sort(order, order + n_groups, [&](uint32_t a, uint32_t b) { return kept[a] > kept[b]; });
+  for (uint32_t i = h.n_group_used; i < n_groups; ++i) std::fill_n(scores + order[i] * per_group, per_group, -INFINITY);
+}
+
+// Which experts a token takes and with what weights: ids and weights [n_used].
+void choose(const Step& step, const MoeWeights& w, float* logits, float* scores, int32_t* ids, float* weights) {
+  const Hparams& h = step.h();
+  const size_t n = h.n_expert, used = h.n_expert_used;
+  std::memcpy(scores, logits, n * sizeof(float));
+  gate_logits(h.gating, logits, n);  // now probabilities
+  if (!step.model.architecture().choose_by_logits) std::memcpy(scores, logits, n * sizeof(float));
+  if (w.selection_bias) vec::add(scores, w.selection_bias.data(), n);
+  if (h.n_expert_groups > 1) keep_best_groups(h, scores);
+  for (size_t i = 0; i < used; ++i) {
+    // Distinct even where scores are NaN: the buffers have room for one row a token and expert.
+    size_t best = n;
+    for (size_t e = 0; e < n; ++e)
+      if (std::find(ids, ids + i, static_cast<int32_t>(e)) == ids + i && (best == n || scores[e] > scores[best]))
+        best = e;
+    ids[i] = static_cast<int32_t>(best);
+    weights[i] = logits[best];
+  }
+  if (h.gating == Gating::kSoftmaxOfChosen) softmax(weights, used);
+  if (h.normalize_expert_weights) {
+    float sum = 0;
+    for (size_t i = 0; i < used; ++i) sum += weights[i];
+    vec::scale(weights, 1.0f / std::max(sum, 6.103515625e-5f), used);  // the smallest normal binary16
+  }
+  if (h.expert_weights_scale != 0) vec::scale(weights, h.expert_weights_scale, used);
+}
+
+uint64_t experts_floats(const Hparams& h, const MoeWeights& w, uint64_t n) {
+  const uint64_t n_up = w.gate_up ? w.gate_up.n_out : w.up.n_out;
+  return arena_floats(n * h.n_expert, h.n_expert, n * h.n_expert_used, n * h.n_expert_used, n * h.n_embd, n * n_up,
+                      n * w.down.n_in, n * h.n_embd, n, n * h.n_embd, n) +
+         (w.shared.down ? dense_floats(w.shared, n) : 0);
+}
+
+void run_experts(Step& step, size_t il, const MoeWeights& w, const float* x, const float* router_input, float* y) {
+  const Hparams& h = step.h();
+  const Architecture& a = step.model.architecture();
+  const size_t n = step.n_tokens, n_embd = h.n_embd, used = h.n_expert_used, n_ff = w.down.n_in;
+  const size_t n_up = w.gate_up ? w.gate_up.n_out : w.up.n_out;
+  const size_t mark = step.state.arena.mark();
+  float* logits = step.take(n * h.n_expert);  // [n_tokens, n_expert]
+  float* scores = step.take(h.n_expert);
+  int32_t* ids = reinterpret_cast<int32_t*>(step.take(n * used));  // [n_tokens, n_expert_used]
+  float* weights = step.take(n * used);                            // the same
+  float* gathered = step.take(n * n_embd);                         // the tokens of one expert [m, n_embd]
+  float* up = step.take(n * n_up);                                 // [m, n_ff] or [m, 2 n_ff]
+  float* inner = step.take(n * n_ff);                              // [m, n_ff]
+  float* result = step.take(n * n_embd);                           // [m, n_embd]
+  uint32_t* tokens = reinterpret_cast<uint32_t*>(step.take(n));    // [m]
+  float* shared = step.take(n * n_embd);
+  float* shared_gate = step.take(n);
+
+  apply(step.pool, w.router, router_input, n, logits);
+  for (size_t t = 0; t < n; ++t) choose(step, w, logits + t * h.n_expert, scores, ids + t * used, weights + t * used);
+
+  std::memset(y, 0, n * n_embd * sizeof(float));
+  for (size_t e = 0; e < h.n_expert; ++e) {
+    size_t m = 0;
+    for (size_t t = 0; t < n; ++t)
+      for (size_t i = 0; i < used; ++i)
+        if (ids[t * used + i] == static_cast<int32_t>(e)) {
+          float* row = gathered + m * n_embd;
+          std::memcpy(row, x + t * n_embd, n_embd * sizeof(float));
+          if (a.weigh_before_experts) vec::scale(row, weights[t * used + i], n_embd);
+          tokens[m++] = static_cast<uint32_t>(t * used + i);
+        }
+    if (m == 0) continue;
+    if (w.gate_up) {
+      apply(step.pool, w.gate_up, e, gathered, m, up);
+      for (size_t r = 0; r < m; ++r)
+        activate_gated(a.activation, up + 2 * r * n_ff, up + (2 * r + 1) * n_ff, n_ff, inner + r * n_ff);
+    } else {
+      apply(step.pool, w.up, e, gathered, m, up);
+      if (w.gate) {
+        apply(step.pool, w.gate, e, gathered, m, inner);
+        activate_gated(a.activation, inner, up, m * n_ff, inner);
+      } else {
+        std::memcpy(inner, up, m * n_ff * sizeof(float));
+        activate(a.activation, inner, m * n_ff, step.layer(il).xielu);
+      }
+    }
+    apply(step.pool, w.down, e, inner, m, result);
+    for (size_t r = 0; r < m; ++r)
+      vec::add_scaled(y + tokens[r] / used * n_embd, a.weigh_before_experts ? 1.0f : weights[tokens[r]],
+                      result + r * n_embd, n_embd);
+  }
+
+  if (w.shared.down) {
+    run_dense(step, il, w.shared, x, n, shared);
+    if (w.shared_gate) {
+      apply(step.pool, w.shared_gate, x, n, shared_gate);
+      activate(Activation::kSigmoid, shared_gate, n);
+    }
+    for (size_t t = 0; t < n; ++t)
+      vec::add_scaled(y + t * n_embd, w.shared_gate ? shared_gate[t] : 1.0f, shared + t * n_embd, n_embd);
+  }
+  step.state.arena.release(mark);
+}
+
+}  // namespace
+
+void plan_ffn(const LayerPlan& plan, LayerWeights& weights) {
+  Planner& p = plan.planner;
+  const bool experts = p.has(plan.name("ffn_gate_inp.weight")) || p.has(plan.name("ffn_down_exps.weight"));
+  if (experts) plan_experts(plan, weights.moe);
+  const bool dense = p.has(plan.name("ffn_down.weight")) || p.has(plan.name("ffn_up.weight"));
+  if (dense && (!experts || plan.h.dense_and_experts_scale != 0)) plan_dense(plan, weights.ffn, "", true);
+  // A layer with a norm or a width for it must have a network.
+  if (!experts && !dense && (plan.layer.n_ff != 0 || p.has(plan.name("ffn_norm.weight"))))
+    p.refuse(ErrorCode::kNotFound, "tensor " + plan.name("ffn_down.weight") + " is missing");
+}
+
+bool has_ffn(const LayerWeights& weights) { return weights.ffn.down || weights.moe.down; }
+
+uint64_t ffn_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_tokens) {
+  const uint64_t dense = weights.ffn.down ? arena_floats(n_tokens * h.n_embd) + dense_floats(weights.ffn, n_tokens) : 0;
+  return dense + (weights.moe.down ? experts_floats(h, weights.moe, n_tokens) : 0);
+}
+
+void run_ffn(Step& step, size_t il, const float* x, const float* layer_input, float* y) {
+  const LayerWeights& w = step.weights(il);
+  if (!w.moe.down) return run_dense(step, il, w.ffn, x, step.n_tokens, y);
+  run_experts(step, il, w.moe, x, step.model.architecture().router_reads_layer_input ? layer_input : x, y);
+  if (!w.ffn.down) return;
+  const size_t n = step.n_tokens * step.h().n_embd, mark = step.state.arena.mark();
+  float* dense = step.take(n);
+  run_dense(step, il, w.ffn, x, step.n_tokens, dense);
+  vec::add(y, dense, n);
+  vec::scale(y, step.h().dense_and_experts_scale, n);
+  step.state.arena.release(mark);
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,354 @@
+// The shared decoder. A layer is
+//
+//   x += post(mix(pre(x)));  x += post(ffn(pre(x)))          serial, the common form
+//   x += mix(pre(x)) + ffn(pre'(x))                          parallel: GPT-J, GPT-NeoX, Falcon, Phi-2, Command-R
+//   x = post(x + mix(x));  x = post(x + ffn(x))              the encoders of 2018
+//
+// where mix is attention or a recurrence (mixers.cpp) and ffn dense or experts (ffn.cpp).
+#include "model/forward.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "model/mixer.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+namespace {
+
+// Which cells each token of the batch sees: those of its sequence, not after it, inside the window.
+void find_visible(const Step& step, bool windowed, std::vector<CellRun>& runs,
+                  std::vector<std::span<const CellRun>>& visible) {
+  const Hparams& h = step.h();
+  const std::vector<Cell>& cells = step.state.cells();
+  runs.clear();
+  visible.clear();
+  std::vector<size_t> ends;
+  ends.reserve(step.n_tokens);
+  const int64_t window = h.window;
+  for (size_t t = 0; t < step.n_tokens; ++t) {
+    const uint64_t bit = uint64_t{1} << step.sequences[t];
+    const int64_t position = step.positions[t];
+    int64_t first = INT32_MIN, last = h.causal ? position : INT32_MAX;
+    if (windowed) {
+      switch (h.window_kind) {
+        case WindowKind::kSliding:
+          first = position - window + 1;
+          break;
+        case WindowKind::kChunked:
+          first = position / window * window;
+          break;
+        case WindowKind::kSymmetric:
+          first = position - window / 2;
+          last = std::min(last, position + window / 2);
+          break;
+      }
+    }
+    bool open = false;
+    for (size_t c = 0; c < cells.size(); ++c) {
+      const bool sees = (cells[c].sequences & bit) != 0 && cells[c].position >= first && cells[c].position <= last;
+      if (sees && !open) runs.push_back({static_cast<uint32_t>(c), static_cast<uint32_t>(c)});
+      if (sees) runs.back().end = static_cast<uint32_t>(c + 1);
+      open = sees;
+    }
+    ends.push_back(runs.size());
+  }
+  size_t begin = 0;
+  for (const size_t end : ends) {
+    visible.emplace_back(runs.data() + begin, end - begin);
+    begin = end;
+  }
+}
+
+void embed(const Step& step, std::span<const int32_t> tokens, float* x, float* scratch) {
+  const Weights& w = step.model.weights();
+  const Hparams& h = step.h();
+  const size_t n = step.n_tokens, n_embd = h.n_embd;
+  get_rows(w.token_embedding.matrix, tokens, x);
+  if (h.embedding_scale != 1) vec::scale(x, h.embedding_scale, n * n_embd);
+  if (w.token_type)
+    for (size_t t = 0; t < n; ++t) vec::add(x + t * n_embd, w.token_type.data(), n_embd);
+  if (w.position_embedding) {
+    get_rows(w.position_embedding.matrix, step.positions, scratch);
+    vec::add(x, scratch, n * n_embd);
+  }
+  if (w.embedding_norm) normalize_rows(h, step.model.architecture().norm, w.embedding_norm, x, n, n_embd, x);
+}
+
+// Gemma 4: every layer has an input of its own for each token: [n_layer, n_tokens, n_embd_per_layer].
+void per_layer_inputs(Step& step, std::span<const int32_t> tokens, const float* x, float* out, float* scratch) {
+  const Hparams& h = step.h();
+  const Weights& w = step.model.weights();
+  const size_t n = step.n_tokens, d = h.n_embd_per_layer, row = d * h.n_layer;
+  get_rows(w.per_layer_embedding.matrix, tokens, out);
+  apply(step.pool, w.per_layer_model_proj, x, n, scratch);  // [n_tokens, n_layer, d]
+  vec::scale(scratch, 1.0f / std::sqrt(static_cast<float>(h.n_embd)), n * row);
+  for (size_t i = 0; i < n * h.n_layer; ++i) {
+    float* own = scratch + i * d;
+    normalize(NormKind::kRms, own, w.per_layer_proj_norm.weight.data(), nullptr, d, h.norm_eps, own);
+    for (size_t k = 0; k < d; ++k)
+      out[i * d + k] =
+          (own[k] + out[i * d + k] * std::sqrt(static_cast<float>(d))) * static_cast<float>(1 / std::sqrt(2.0));
+  }
+}
+
+void add_per_layer_input(Step& step, size_t il, const float* inputs, float* x) {
+  const Hparams& h = step.h();
+  const LayerWeights& w = step.weights(il);
+  const size_t n = step.n_tokens, d = h.n_embd_per_layer, mark = step.state.arena.mark();
+  float* gate = step.take(n * d);
+  float* out = step.take(n * h.n_embd);
+  apply(step.pool, w.per_layer_gate, x, n, gate);
+  activate(Activation::kGelu, gate, n * d);
+  for (size_t t = 0; t < n; ++t) vec::multiply(gate + t * d, inputs + (t * h.n_layer + il) * d, d);
+  apply(step.pool, w.per_layer_proj, gate, n, out);
+  normalize_rows(h, NormKind::kRms, w.per_layer_norm, out, n, h.n_embd, out);
+  vec::add(x, out, n * h.n_embd);
+  step.state.arena.release(mark);
+}
+
+struct Activations {
+  float* x;        // [n_tokens, n_embd] the residual stream
+  float* normed;   // what a part of the layer reads
+  float* mixed;    // what attention gives
+  float* forward;  // what the feed-forward network gives
+  float* input;    // x as the layer found it
+};
+
+void run_layer(Step& step, size_t il, const Activations& a) {
+  const Model& model = step.model;
+  const Architecture& arch = model.architecture();
+  const Hparams& h = step.h();
+  const LayerWeights& w = step.weights(il);
+  const size_t n = step.n_tokens, n_embd = h.n_embd, size = n * n_embd;
+  const auto norm = [&](const Affine& by, const float* from, float* to) {
+    if (by) {
+      normalize_rows(h, arch.norm, by, from, n, n_embd, to);
+    } else if (from != to) {
+      std::memcpy(to, from, size * sizeof(float));
+    }
+  };
+  if (arch.norm_after_residual || arch.router_reads_layer_input) std::memcpy(a.input, a.x, size * sizeof(float));
+
+  norm(w.attn_norm, a.x, a.normed);
+  const bool mixes = step.layer(il).mixer != MixerKind::kNone;
+  if (mixes) {
+    const float* read = a.normed;
+    if (h.parallel && w.attn_norm_2) norm(w.attn_norm_2, a.x, a.forward), read = a.forward;
+    find_mixer(step.layer(il).mixer).run(step, il, read, a.mixed);
+    if (w.attn_post_norm && !arch.norm_after_residual) norm(w.attn_post_norm, a.mixed, a.mixed);
+    if (h.residual_scale != 1) vec::scale(a.mixed, h.residual_scale, size);
+    if (!h.parallel) vec::add(a.x, a.mixed, size);
+    if (arch.norm_after_residual) {
+      norm(w.attn_post_norm, a.x, a.x);
+      if (w.attn_norm_2) {  // jina: the layer's input once more
+        vec::add(a.x, a.input, size);
+        norm(w.attn_norm_2, a.x, a.x);
+      }
+    }
+  }
+
+  const bool channel_mix = static_cast<bool>(w.rwkv.channel_key);
+  if (has_ffn(w) || channel_mix) {
+    if (h.parallel) {
+      if (w.ffn_norm) norm(w.ffn_norm, a.x, a.normed);
+    } else if (w.ffn_norm || mixes) {
+      norm(w.ffn_norm, a.x, a.normed);
+    }
+    if (channel_mix) {
+      run_channel_mix(step, il, a.normed, a.forward);
+    } else {
+      run_ffn(step, il, a.normed, a.input, a.forward);
+    }
+    if (w.ffn_post_norm && !arch.norm_after_residual) norm(w.ffn_post_norm, a.forward, a.forward);
+    if (h.residual_scale != 1) vec::scale(a.forward, h.residual_scale, size);
+    if (h.parallel) vec::add(a.x, a.mixed, size);
+    vec::add(a.x, a.forward, size);
+    if (arch.norm_after_residual) norm(w.ffn_post_norm, a.x, a.x);
+  }
+  if (h.rescale_every != 0 && (il + 1) % h.rescale_every == 0) vec::scale(a.x, 0.5f, size);
+}
+
+void write_outputs(Step& step, const Batch& batch, size_t first, const float* x, float* rows, float*& out) {
+  const Model& model = step.model;
+  const Hparams& h = step.h();
+  const Weights& w = model.weights();
+  const size_t n_embd = h.n_embd;
+  size_t n = 0;
+  for (size_t t = 0; t < step.n_tokens; ++t) {
+    if (!batch.wanted.empty() && batch.wanted[first + t] == 0) continue;
+    float* row = rows + n * n_embd;
+    if (w.output_norm) {
+      normalize_rows(h, model.architecture().norm, w.output_norm, x + t * n_embd, 1, n_embd, row);
+    } else {
+      std::memcpy(row, x + t * n_embd, n_embd * sizeof(float));
+    }
+    ++n;
+  }
+  if (n == 0) return;
+  if (batch.embeddings || model.is_encoder()) {
+    std::memcpy(out, rows, n * n_embd * sizeof(float));
+    out += n * n_embd;
+    return;
+  }
+  const size_t n_logits = n * h.n_vocab;
+  apply(step.pool, w.output ? w.output : w.token_embedding, rows, n, out);
+  if (h.logit_scale != 1) vec::scale(out, h.logit_scale, n_logits);
+  if (h.logit_soft_cap != 0)
+    for (size_t i = 0; i < n_logits; ++i) out[i] = h.logit_soft_cap * std::tanh(out[i] / h.logit_soft_cap);
+  out += n_logits;
+}
+
+bool cancelled(const std::atomic<bool>* cancel) { return cancel != nullptr && cancel->load(std::memory_order_relaxed); }
+
+Result<void> forward_tokens(Step& step, const Batch& batch, size_t first, float*& out,
+                            const std::atomic<bool>* cancel) {
+  const Model& model = step.model;
+  const Hparams& h = model.hparams();
+  State& state = step.state;
+  const size_t n = step.n_tokens, size = n * h.n_embd;
+  const std::span<const int32_t> tokens = batch.tokens.subspan(first, n);
+
+  state.arena.release(0);
+  Activations a{};
+  a.x = step.take(size);
+  a.normed = step.take(size);
+  a.mixed = step.take(size);
+  a.forward = step.take(size);
+  a.input = step.take(size);
+  for (size_t which = 0; which < 2; ++which) {
+    const RopeTable& table = state.rope_tables[which];
+    const size_t half = table.inverse_frequency.size();
+    float* cosines = step.take(n * half);
+    float* sines = step.take(n * half);
+    for (size_t t = 0; t < n; ++t) rope_angles(table, step.positions[t], cosines + t * half, sines + t * half);
+    step.cosines[which] = cosines;
+    step.sines[which] = sines;
+  }
+  step.first_value = step.take(size);
+  embed(step, tokens, a.x, a.normed);
+  float* per_layer = nullptr;
+  if (h.n_embd_per_layer != 0) {
+    const size_t floats = n * h.n_layer * h.n_embd_per_layer;
+    per_layer = step.take(floats);
+    const size_t mark = state.arena.mark();
+    per_layer_inputs(step, tokens, a.x, per_layer, step.take(floats));
+    state.arena.release(mark);
+  }
+  const bool recurrent = model.is_recurrent();
+  for (size_t il = 0; il < h.n_layer; ++il) {
+    if (!recurrent && cancelled(cancel)) return fail(ErrorCode::kInvalidArgument, "cancelled");
+    run_layer(step, il, a);
+    if (per_layer != nullptr) add_per_layer_input(step, il, per_layer, a.x);
+    if (const Vector& scale = step.weights(il).output_scale; scale) vec::scale(a.x, scale.data()[0], size);
+  }
+  write_outputs(step, batch, first, a.x, a.normed, out);
+  return {};
+}
+
+Result<void> check_batch(const Model& model, const State& state, const Batch& batch) {
+  const Hparams& h = model.hparams();
+  const size_t n = batch.tokens.size();
+  if ((!batch.positions.empty() && batch.positions.size() != n) ||
+      (!batch.wanted.empty() && batch.wanted.size() != n) || (!batch.sequences.empty() && batch.sequences.size() != n))
+    return fail(ErrorCode::kInvalidArgument, "the parts of a batch have other lengths");
+  for (const int32_t token : batch.tokens)
+    if (token < 0 || static_cast<uint32_t>(token) >= h.n_vocab)
+      return fail(ErrorCode::kOutOfRange,
+                  "token " + std::to_string(token) + " is not one of " + std::to_string(h.n_vocab));
+  for (const int32_t sequence : batch.sequences)
+    if (sequence < 0 || static_cast<uint32_t>(sequence) >= state.options().n_sequences)
+      return fail(ErrorCode::kOutOfRange, "no sequence " + std::to_string(sequence));
+  if (!h.causal && n > state.options().n_batch)
+    return fail(ErrorCode::kOutOfRange, std::to_string(n) + " tokens cannot be seen both ways in batches of " +
+                                            std::to_string(state.options().n_batch));
+  return {};
+}
+
+}  // namespace
+
+size_t output_floats(const Model& model, bool embeddings) {
+  return embeddings ? model.hparams().n_embd : model.n_output();
+}
+
+uint64_t forward_floats(const Model& model, uint64_t n) {
+  const Hparams& h = model.hparams();
+  const uint64_t size = n * h.n_embd, per_layer = n * h.n_layer * h.n_embd_per_layer;
+  uint64_t layer_most = arena_floats(per_layer);
+  for (size_t il = 0; il < h.n_layer; ++il) {
+    const LayerWeights& w = model.weights().layers[il];
+    const Mixer& mixer = find_mixer(h.layers[il].mixer);
+    if (mixer.scratch != nullptr) layer_most = std::max(layer_most, mixer.scratch(h, h.layers[il], w, n));
+    layer_most = std::max(layer_most, w.rwkv.channel_key ? channel_mix_floats(h, w, n) : ffn_floats(h, w, n));
+    layer_most = std::max(layer_most, arena_floats(n * h.n_embd_per_layer, size));
+  }
+  const uint64_t half = h.rope.n_rot / 2, half_windowed = h.rope_windowed.n_rot / 2;
+  return arena_floats(size, size, size, size, size, size, n * half, n * half, n * half_windowed, n * half_windowed,
+                      per_layer) +
+         layer_most;
+}
+
+Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& batch, float* out,
+                     const std::atomic<bool>* cancel) {
+  if (const Result<void> ok = check_batch(model, state, batch); !ok) return ok;
+  const Hparams& h = model.hparams();
+  const bool recurrent = model.is_recurrent();
+  bool caches = false;
+  for (const LayerParameters& layer : h.layers) caches = caches || uses_cache(layer.mixer);
+  int32_t next[kMaxSequences];
+  for (uint32_t s = 0; s < state.options().n_sequences; ++s) next[s] = state.last_position(s) + 1;
+  std::vector<int32_t> positions(state.options().n_batch), sequences(state.options().n_batch);
+
+  for (size_t first = 0; first < batch.tokens.size();) {
+    if (cancelled(cancel)) return fail(ErrorCode::kInvalidArgument, "cancelled");
+    const size_t n = std::min<size_t>(batch.tokens.size() - first, state.options().n_batch);
+    for (size_t t = 0; t < n; ++t) {
+      const int32_t s = batch.sequences.empty() ? 0 : batch.sequences[first + t];
+      const int32_t position = batch.positions.empty() ? next[s] : batch.positions[first + t];
+      if (position < next[s] || position == INT32_MAX || (recurrent && position != next[s]) ||
+          (model.weights().position_embedding &&
+           static_cast<size_t>(position) >= model.weights().position_embedding.n_out))
+        return fail(ErrorCode::kOutOfRange, "position " + std::to_string(position) + " of sequence " +
+                                                std::to_string(s) + " cannot follow " + std::to_string(next[s] - 1));
+      positions[t] = position;
+      sequences[t] = s;
+      next[s] = position + 1;
+    }
+    Step step{model, state, pool};
+    step.n_tokens = n;
+    step.positions = std::span(positions).first(n);
+    step.sequences = std::span(sequences).first(n);
+    if (caches) {
+      if (!state.take_cells(n, state.batch_cells))
+        return fail(ErrorCode::kOutOfMemory,
+                    "the context of " + std::to_string(state.options().n_ctx) + " tokens is full");
+      for (size_t t = 0; t < n; ++t) state.cells()[state.batch_cells[t]] = {positions[t], uint64_t{1} << sequences[t]};
+      for (size_t c = 0; c < state.cells().size(); ++c) state.cell_positions[c] = state.cells()[c].position;
+      find_visible(step, false, state.runs_full, state.visible_full);
+      if (h.window != 0) find_visible(step, true, state.runs_windowed, state.visible_windowed);
+    }
+    const Result<void> done = forward_tokens(step, batch, first, out, cancel);
+    if ((!done || !h.causal) && caches)
+      for (const uint32_t c : state.batch_cells) state.cells()[c] = Cell{};
+    if (!done) return done;
+    if (recurrent)
+      for (size_t t = 0; t < n; ++t) state.set_recurrent_end(static_cast<uint32_t>(sequences[t]), positions[t]);
+    first += n;
+  }
+  return {};
+}
+
+void pool_embeddings(const Model& model, const float* embeddings, size_t n_tokens, float* out) {
+  const size_t n = model.hparams().n_embd;
+  const uint32_t pooling = model.hparams().pooling;
+  if (pooling == 2 || pooling == 3) {
+    std::memcpy(out, embeddings + (pooling == 2 ? 0 : n_tokens - 1) * n, n * sizeof(float));
+    return;
+  }
+  std::memset(out, 0, n * sizeof(float));
+  for (size_t t = 0; t < n_tokens; ++t) vec::add(out, embeddings + t * n, n);
+  vec::scale(out, 1.0f / static_cast<float>(n_tokens), n);
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,42 @@
+// One pass of tokens through a model.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "model/state.hpp"
+
+namespace ggufscope {
+
+/// Tokens to compute, in order; of several sequences if need be. A sequence's positions must go on from where it is.
+struct Batch {
+  std::span<const int32_t> tokens;
+  std::span<const int32_t> positions;  ///< empty: each sequence goes on
+  std::span<const int32_t> sequences;  ///< empty: all 0
+  std::span<const uint8_t> wanted;     ///< 1: this token's output is returned; empty: every token's
+  bool embeddings = false;             ///< outputs are the normalized activations [n_embd], not logits
+};
+
+/// Floats of one output row of a batch.
+[[nodiscard]] size_t output_floats(const Model& model, bool embeddings);
+
+/// Computes a batch of any length, options().n_batch tokens at a time. out [n_wanted, output_floats].
+/// cancel, where given, is looked at before every layer (of recurrent models: before every n_batch tokens).
+/// Errors: kOutOfRange for ids, positions and sequences; kOutOfMemory where the cache has too few free cells;
+/// kInvalidArgument when cancelled. After an error the tokens that were not finished are not in the state.
+[[nodiscard]] Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& batch, float* out,
+                                   const std::atomic<bool>* cancel = nullptr);
+
+/// Encoder-decoder models: what the decoder will attend to.
+[[nodiscard]] Result<void> encode(const Model& model, State& state, Pool& pool, std::span<const int32_t> tokens,
+                                  float* out);
+
+/// Embeddings [n_tokens, n_embd] of one sequence to one [n_embd], as pooling_type says: 0 and 1 mean, 2 the first
+/// token's, 3 the last token's.
+void pool_embeddings(const Model& model, const float* embeddings, size_t n_tokens, float* out);
+
+/// Floats of scratch for n tokens.
+[[nodiscard]] uint64_t forward_floats(const Model& model, uint64_t n_tokens);
+
+}  // namespace ggufscope

@@ -1,0 +1,352 @@
+#include "model/hparams.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gguf/access.hpp"
+#include "model/architecture.hpp"
+
+namespace ggufscope {
+
+std::string Keys::full(std::string_view name) const {
+  return name.starts_with('.') ? std::string(name.substr(1)) : prefix_ + std::string(name);
+}
+
+bool Keys::has(std::string_view name) const { return find_key(gguf_, full(name)) != nullptr; }
+
+void Keys::refuse(ErrorCode code, std::string message) {
+  if (failed_) return;
+  failed_ = true;
+  error_ = Error{code, 0, std::move(message)};
+}
+
+bool Keys::u32(std::string_view name, uint32_t& out, uint32_t most) {
+  const std::string key = full(name);
+  if (find_key(gguf_, key) == nullptr) return false;
+  const std::optional<uint64_t> value = get_u64(gguf_, key);
+  if (!value) {
+    refuse(ErrorCode::kInvalidArgument, key + " is not a count");
+  } else if (*value > most) {
+    refuse(ErrorCode::kOutOfRange, key + " is " + std::to_string(*value) + ", more than " + std::to_string(most));
+  } else {
+    out = static_cast<uint32_t>(*value);
+  }
+  return true;
+}
+
+void Keys::required(std::string_view name, uint32_t& out, uint32_t most) {
+  if (!u32(name, out, most)) {
+    refuse(ErrorCode::kNotFound, full(name) + " is missing");
+  } else if (out == 0) {
+    refuse(ErrorCode::kOutOfRange, full(name) + " is 0");
+  }
+}
+
+bool Keys::f32(std::string_view name, float& out) {
+  const std::string key = full(name);
+  if (find_key(gguf_, key) == nullptr) return false;
+  const std::optional<double> value = get_f64(gguf_, key);
+  if (!value || !std::isfinite(*value) || std::fabs(*value) > 3.4e38) {
+    refuse(ErrorCode::kInvalidArgument, key + " is not a finite number");
+  } else {
+    out = static_cast<float>(*value);
+  }
+  return true;
+}
+
+bool Keys::boolean(std::string_view name, bool& out) {
+  const std::string key = full(name);
+  if (find_key(gguf_, key) == nullptr) return false;
+  if (const std::optional<bool> value = get_bool(gguf_, key)) {
+    out = *value;
+  } else {
+    refuse(ErrorCode::kInvalidArgument, key + " is not a boolean");
+  }
+  return true;
+}
+
+bool Keys::text(std::string_view name, std::string_view& out) {
+  const std::string key = full(name);
+  if (find_key(gguf_, key) == nullptr) return false;
+  if (const std::optional<std::string_view> value = get_string(gguf_, key)) {
+    out = *value;
+  } else {
+    refuse(ErrorCode::kInvalidArgument, key + " is not a string");
+  }
+  return true;
+}
+
+bool Keys::u32s(std::string_view name, std::vector<uint32_t>& out, uint32_t most) {
+  const std::string key = full(name);
+  const KeyValue* found = find_key(gguf_, key);
+  if (found == nullptr) return false;
+  if (found->type != ValueType::kArray) {
+    uint32_t value = 0;
+    u32(name, value, most);
+    std::fill(out.begin(), out.end(), value);
+    return true;
+  }
+  if (found->count < out.size() || found->count > kMostCount) {
+    refuse(ErrorCode::kBadCount,
+           key + " has " + std::to_string(found->count) + " values for " + std::to_string(out.size()) + " layers");
+    return true;
+  }
+  const auto values = get_integers(gguf_, key);
+  if (!values || values->size() < out.size()) {
+    refuse(ErrorCode::kInvalidArgument, key + " is not an array of counts");
+    return true;
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    if ((*values)[i] < 0 || (*values)[i] > static_cast<int64_t>(most)) {
+      refuse(ErrorCode::kOutOfRange, key + " holds " + std::to_string((*values)[i]));
+      return true;
+    }
+    out[i] = static_cast<uint32_t>((*values)[i]);
+  }
+  return true;
+}
+
+bool Keys::f32s(std::string_view name, std::vector<float>& out) {
+  const std::string key = full(name);
+  const KeyValue* found = find_key(gguf_, key);
+  if (found == nullptr) return false;
+  if (found->type != ValueType::kArray) {
+    float value = 0;
+    f32(name, value);
+    std::fill(out.begin(), out.end(), value);
+    return true;
+  }
+  const auto values = found->count <= kMostCount ? get_floats(gguf_, key) : std::nullopt;
+  if (!values || values->size() < out.size()) {
+    refuse(ErrorCode::kInvalidArgument, key + " is not an array of " + std::to_string(out.size()) + " numbers");
+    return true;
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i] = (*values)[i];
+    if (!std::isfinite(out[i])) refuse(ErrorCode::kInvalidArgument, key + " holds a value that is not finite");
+  }
+  return true;
+}
+
+namespace {
+
+// Both spellings of scaling: rope.scaling.* and the older rope.scale_linear.
+void read_rope(Keys& keys, const Architecture& architecture, Hparams& h) {
+  RopeParameters& rope = h.rope;
+  rope.n_ctx_original = h.n_ctx_train;
+  keys.u32("rope.scaling.original_context_length", rope.n_ctx_original, 1u << 30);
+  keys.f32("rope.freq_base", rope.freq_base);
+  std::string_view scaling = "linear";
+  keys.text("rope.scaling.type", scaling);
+  if (scaling != "none" && scaling != "linear" && scaling != "yarn" && scaling != "longrope")
+    keys.refuse(ErrorCode::kUnsupported, "rope.scaling.type \"" + std::string(scaling.substr(0, 40)) + "\" is unknown");
+  float factor = 0;
+  if (!keys.f32("rope.scaling.factor", factor)) keys.f32("rope.scale_linear", factor);
+  if (factor < 0 || (factor > 0 && factor < 1e-6f))
+    keys.refuse(ErrorCode::kOutOfRange, "rope.scaling.factor is out of range");
+  if (factor != 0 && scaling != "none") rope.freq_scale = 1.0f / factor;
+  if (rope.freq_base <= 0) keys.refuse(ErrorCode::kOutOfRange, "rope.freq_base is not positive");
+
+  keys.f32("rope.scaling.yarn_beta_fast", rope.beta_fast);
+  keys.f32("rope.scaling.yarn_beta_slow", rope.beta_slow);
+  float log_multiplier = 0;
+  keys.f32("rope.scaling.yarn_log_multiplier", log_multiplier);
+  if (scaling == "yarn") {
+    if (rope.freq_base == 1.0f || rope.n_ctx_original == 0 || rope.beta_fast <= 0 || rope.beta_slow <= 0)
+      keys.refuse(ErrorCode::kOutOfRange, "rope.scaling of kind yarn needs a context, a base and positive betas");
+    rope.ext_factor = 1.0f;
+    const float ratio = 1.0f / rope.freq_scale;
+    const auto magnitude = [&](float m) { return ratio <= 1 ? 1.0f : 0.1f * m * std::log(ratio) + 1.0f; };
+    // The table multiplies by 1 + 0.1 ln(ratio) itself, so that factor is taken out of the ratio of magnitudes here.
+    rope.attn_factor = log_multiplier != 0 ? 1.0f / magnitude(log_multiplier) : 1.0f;
+    rope.attn_factor *= magnitude(1.0f) / (1.0f + 0.1f * std::log(ratio));
+  }
+  float attn_factor = 1;
+  keys.f32("rope.scaling.attn_factor", attn_factor);
+  rope.attn_factor *= attn_factor;
+
+  h.rope_windowed = rope;
+  if (architecture.windowed_rope_own) h.rope_windowed.freq_base = 10000.0f, h.rope_windowed.freq_scale = 1.0f;
+  keys.f32("rope.freq_base_swa", h.rope_windowed.freq_base);
+  if (h.rope_windowed.freq_base <= 0) keys.refuse(ErrorCode::kOutOfRange, "rope.freq_base_swa is not positive");
+  std::vector<uint32_t> sections(4);
+  if (keys.has("rope.dimension_sections") && keys.u32s("rope.dimension_sections", sections))
+    std::copy(sections.begin(), sections.end(), h.rope_sections.begin());
+}
+
+void read_heads(Keys& keys, Hparams& h) {
+  constexpr uint32_t kMostHeads = 1u << 16;
+  const size_t n = h.n_layer;
+  std::vector<uint32_t> heads(n, 0), ffs(n, 0);
+  keys.u32s("attention.head_count", heads, kMostHeads);
+  std::vector<uint32_t> heads_kv = heads;
+  keys.u32s("attention.head_count_kv", heads_kv, kMostHeads);
+  h.n_ff_known = keys.u32s("feed_forward_length", ffs);
+  const auto first = std::find_if(heads.begin(), heads.end(), [](uint32_t count) { return count != 0; });
+  uint32_t d_k = first != heads.end() ? h.n_embd / *first : 0;
+  uint32_t d_v = d_k;
+  keys.u32("attention.key_length", d_k, kMostHeads);
+  keys.u32("attention.value_length", d_v, kMostHeads);
+  uint32_t d_k_windowed = d_k, d_v_windowed = d_v, n_rot = d_k;
+  keys.u32("attention.key_length_swa", d_k_windowed, kMostHeads);
+  keys.u32("attention.value_length_swa", d_v_windowed, kMostHeads);
+  keys.u32("rope.dimension_count", n_rot, kMostHeads);
+  uint32_t n_rot_windowed = n_rot;
+  keys.u32("rope.dimension_count_swa", n_rot_windowed, kMostHeads);
+  for (size_t i = 0; i < n; ++i) {
+    LayerParameters& layer = h.layers[i];
+    layer.n_head = heads[i];
+    layer.n_head_kv = heads_kv[i];
+    layer.n_ff = ffs[i];
+    layer.d_k = layer.windowed ? d_k_windowed : d_k;
+    layer.d_v = layer.windowed ? d_v_windowed : d_v;
+    layer.n_rot = layer.windowed ? n_rot_windowed : n_rot;
+    layer.kv_layer = static_cast<uint32_t>(i);
+  }
+  h.rope.n_rot = n_rot;
+  h.rope_windowed.n_rot = n_rot_windowed;
+}
+
+void read_window(Keys& keys, const Architecture& architecture, Hparams& h) {
+  const WindowRule& rule = architecture.window;
+  if (rule.period == 0) return;
+  h.window = rule.length;
+  h.window_kind = rule.kind;
+  keys.u32("attention.sliding_window", h.window, 1u << 30);
+  if (h.window == 0) return;
+  std::vector<uint32_t> pattern(h.n_layer, 0);
+  const KeyValue* key = nullptr;
+  uint32_t period = rule.period;
+  const std::string name = std::string(architecture.name) + ".attention.sliding_window_pattern";
+  key = find_key(keys.gguf(), name);
+  if (key != nullptr && key->type == ValueType::kArray) {
+    keys.u32s("attention.sliding_window_pattern", pattern);
+  } else {
+    keys.u32("attention.sliding_window_pattern", period);
+    for (uint32_t i = 0; i < h.n_layer; ++i)
+      pattern[i] = period == 0 || (rule.full_first ? i % period != 0 : i % period < period - 1) ? 1 : 0;
+  }
+  for (uint32_t i = 0; i < h.n_layer; ++i) h.layers[i].windowed = pattern[i] != 0;
+}
+
+void read_experts(Keys& keys, const Architecture& architecture, Hparams& h) {
+  constexpr uint32_t kMostExperts = 4096;
+  keys.u32("expert_count", h.n_expert, kMostExperts);
+  keys.u32("expert_used_count", h.n_expert_used, kMostExperts);
+  keys.u32("expert_group_count", h.n_expert_groups, kMostExperts);
+  keys.u32("expert_group_used_count", h.n_group_used, kMostExperts);
+  keys.u32("expert_feed_forward_length", h.n_ff_exp);
+  keys.u32("leading_dense_block_count", h.n_dense_lead);
+  keys.u32("interleave_moe_layer_step", h.moe_step);
+  keys.f32("expert_weights_scale", h.expert_weights_scale);
+  h.normalize_expert_weights = architecture.normalize_expert_weights;
+  keys.boolean("expert_weights_norm", h.normalize_expert_weights);
+  h.gating = architecture.gating;
+  uint32_t gating = 0;
+  if (architecture.gating_by_key && keys.u32("expert_gating_func", gating) && gating != 0) {
+    if (gating > 4)
+      keys.refuse(ErrorCode::kUnsupported, "expert_gating_func " + std::to_string(gating) + " is unknown");
+    h.gating = static_cast<Gating>(gating);
+  }
+  if (h.n_expert_used > h.n_expert || (h.n_expert > 0 && h.n_expert_used == 0))
+    keys.refuse(ErrorCode::kOutOfRange, "expert_used_count is " + std::to_string(h.n_expert_used) + " of " +
+                                            std::to_string(h.n_expert) + " experts");
+  if (h.n_expert_groups > 1 &&
+      (h.n_expert % h.n_expert_groups != 0 || h.n_group_used == 0 || h.n_group_used > h.n_expert_groups ||
+       h.n_expert_groups > 64 || h.n_expert / h.n_expert_groups < 2 ||
+       h.n_expert_used > h.n_group_used * (h.n_expert / h.n_expert_groups)))
+    keys.refuse(ErrorCode::kOutOfRange, "expert_group_count does not divide the experts");
+}
+
+void check(Keys& keys, const Hparams& h) {
+  for (size_t i = 0; i < h.layers.size(); ++i) {
+    const LayerParameters& layer = h.layers[i];
+    const bool attends = layer.mixer == MixerKind::kAttention || layer.mixer == MixerKind::kAttentionMamba2 ||
+                         layer.mixer == MixerKind::kLatentAttention;
+    if (!attends) continue;
+    const std::string where = " in layer " + std::to_string(i);
+    if (layer.n_head == 0 || layer.n_head_kv == 0)
+      return keys.refuse(ErrorCode::kOutOfRange, "no attention heads" + where);
+    if (layer.n_head % layer.n_head_kv != 0)
+      return keys.refuse(ErrorCode::kOutOfRange, std::to_string(layer.n_head_kv) + " key heads do not divide " +
+                                                     std::to_string(layer.n_head) + " heads" + where);
+    if (layer.d_k == 0 || layer.d_v == 0)
+      return keys.refuse(ErrorCode::kOutOfRange, "attention heads have no elements" + where);
+    if (layer.use_rope && (layer.n_rot > layer.d_k || layer.n_rot % 2 != 0))
+      return keys.refuse(ErrorCode::kOutOfRange, "rope.dimension_count " + std::to_string(layer.n_rot) +
+                                                     " is odd or beyond the head size " + std::to_string(layer.d_k));
+  }
+}
+
+}  // namespace
+
+Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture) {
+  Keys keys(gguf, architecture.name);
+  Hparams h;
+  keys.required("context_length", h.n_ctx_train, 1u << 30);
+  keys.required("embedding_length", h.n_embd);
+  // Every layer has a tensor, so that the header itself bounds how many there can be.
+  keys.required("block_count", h.n_layer, static_cast<uint32_t>(std::min<size_t>(gguf.header.tensors.size(), 4096)));
+  uint32_t n_next = 0;  // layers that predict further tokens come last and are not run
+  keys.u32("nextn_predict_layers", n_next);
+  if (n_next >= h.n_layer) keys.refuse(ErrorCode::kOutOfRange, "nextn_predict_layers leaves no layers");
+  if (keys.failed()) return std::unexpected(keys.error());
+  h.n_layer -= n_next;
+  h.layers.resize(h.n_layer);
+
+  if (const TensorInfo* embedding = find_tensor(gguf, "token_embd.weight"); embedding != nullptr)
+    h.n_vocab = static_cast<uint32_t>(std::min<uint64_t>(embedding->shape[1], Keys::kMostCount));
+  const std::string_view eps_keys[] = {"attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon"};
+  const bool layer_norm = architecture.norm == NormKind::kLayer;
+  if (!keys.f32(eps_keys[layer_norm ? 1 : 0], h.norm_eps) && !keys.f32(eps_keys[layer_norm ? 0 : 1], h.norm_eps))
+    keys.refuse(ErrorCode::kNotFound,
+                std::string(architecture.name) + "." + std::string(eps_keys[layer_norm ? 1 : 0]) + " is missing");
+  if (h.norm_eps < 0) keys.refuse(ErrorCode::kOutOfRange, "the epsilon of the norms is negative");
+  h.causal = !architecture.encoder;
+  keys.boolean("attention.causal", h.causal);
+  keys.u32("pooling_type", h.pooling);
+
+  read_rope(keys, architecture, h);
+  read_window(keys, architecture, h);
+  read_heads(keys, h);
+  read_experts(keys, architecture, h);
+  h.parallel = architecture.parallel;
+  h.max_alibi_bias = architecture.max_alibi_bias;
+  keys.f32("attention.max_alibi_bias", h.max_alibi_bias);
+  keys.f32("attention.clamp_kqv", h.clamp_kqv);
+  keys.f32("attention.scale", h.attention_scale);
+  keys.f32("attn_logit_softcapping", h.attention_soft_cap);
+  keys.f32("final_logit_softcapping", h.logit_soft_cap);
+  if (architecture.embedding_scale_sqrt) h.embedding_scale = std::sqrt(static_cast<float>(h.n_embd));
+  keys.f32("embedding_scale", h.embedding_scale);
+  keys.f32("residual_scale", h.residual_scale);
+  keys.f32("logit_scale", h.logit_scale);
+  if (architecture.divide_logits && h.logit_scale == 0) keys.refuse(ErrorCode::kOutOfRange, "logit_scale is 0");
+
+  keys.u32("attention.q_lora_rank", h.q_lora_rank);
+  keys.u32("attention.kv_lora_rank", h.kv_lora_rank);
+  keys.u32("attention.key_length_mla", h.d_k_latent, 1u << 16);
+  keys.u32("attention.value_length_mla", h.d_v_latent, 1u << 16);
+  keys.u32("ssm.conv_kernel", h.d_conv, 1u << 10);
+  keys.u32("ssm.inner_size", h.d_inner);
+  keys.u32("ssm.state_size", h.d_state, 1u << 16);
+  keys.u32("ssm.time_step_rank", h.dt_rank);
+  keys.u32("ssm.group_count", h.n_group, 1u << 16);
+  keys.boolean("ssm.dt_b_c_rms", h.ssm_norms);
+  keys.u32("shortconv.l_cache", h.shortconv_length, 1u << 10);
+  keys.u32("wkv.head_size", h.wkv_head_size, 1u << 12);
+  keys.u32("rescale_every_n_layers", h.rescale_every);
+  keys.u32("attention.relative_buckets_count", h.n_relative_buckets, 1u << 12);
+
+  for (LayerParameters& layer : h.layers) {
+    layer.mixer = architecture.mixer;
+    layer.use_rope = architecture.rope != RopeKind::kNone;
+  }
+  if (architecture.adjust != nullptr && !keys.failed()) architecture.adjust(h, keys);
+  if (architecture.divide_logits) h.logit_scale = 1.0f / h.logit_scale;
+  if (!keys.failed()) check(keys, h);
+  if (keys.failed()) return std::unexpected(keys.error());
+  return h;
+}
+
+}  // namespace ggufscope

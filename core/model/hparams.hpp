@@ -1,0 +1,162 @@
+// Hyper-parameters of a model: read from "<architecture>.*" keys, with every default and check.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "gguf/header.hpp"
+#include "nn/activation.hpp"
+#include "nn/attention.hpp"
+#include "nn/norm.hpp"
+#include "nn/rope.hpp"
+
+namespace ggufscope {
+
+/// What mixes tokens in a layer. kAttentionMamba2: both, side by side, on the same input.
+enum class MixerKind : uint8_t {
+  kNone,
+  kAttention,
+  kLatentAttention,
+  kMamba,
+  kMamba2,
+  kAttentionMamba2,
+  kShortConvolution,
+  kDeltaNet,
+  kRwkv4,
+  kRwkv5,
+  kRwkv6,
+  kRwkv6Qwen,
+  kRwkv7,
+};
+
+/// Which cells a windowed layer sees besides the causal rule.
+enum class WindowKind : uint8_t {
+  kSliding,    ///< distance < window
+  kChunked,    ///< the same chunk of `window` positions
+  kSymmetric,  ///< |distance| <= window / 2
+};
+
+/// What becomes of the router's logits.
+enum class Gating : uint8_t {
+  kNone = 0,
+  kSoftmax = 1,
+  kSigmoid = 2,
+  kSoftmaxOfChosen = 3,
+  kSqrtSoftplus = 4,
+};
+
+struct LayerParameters {
+  MixerKind mixer = MixerKind::kAttention;
+  uint32_t n_head = 0;
+  uint32_t n_head_kv = 0;
+  uint32_t n_ff = 0;
+  uint32_t d_k = 0;       ///< size of a key head
+  uint32_t d_v = 0;       ///< size of a value head
+  uint32_t n_rot = 0;     ///< rotated elements of a head
+  uint32_t kv_layer = 0;  ///< whose cache is read: its own, or an earlier layer's (Gemma 4)
+  bool windowed = false;
+  bool use_rope = true;
+  XieluParameters xielu;
+};
+
+struct Hparams {
+  uint32_t n_vocab = 0;
+  uint32_t n_ctx_train = 0;
+  uint32_t n_embd = 0;
+  uint32_t n_layer = 0;
+  float norm_eps = 1e-5f;
+  bool causal = true;
+  uint32_t pooling = 0;  ///< 0 none, 1 mean, 2 first, 3 last, 4 rank
+
+  RopeParameters rope;           // full layers
+  RopeParameters rope_windowed;  // windowed layers
+  std::array<uint32_t, 4> rope_sections{};
+  bool rope_interleaved_sections = false;
+  float max_alibi_bias = 0;
+  WindowKind window_kind = WindowKind::kSliding;
+  uint32_t window = 0;
+
+  float attention_scale = 0;  // 0: 1 / sqrt(d_k)
+  float attention_soft_cap = 0;
+  float clamp_kqv = 0;
+  float temperature_scale = 0;  // q *= log(floor((position + offset) / length) + 1) * scale + 1
+  float temperature_offset = 0;
+  uint32_t temperature_length = 0;
+
+  float embedding_scale = 1;
+  float residual_scale = 1;
+  float logit_scale = 1;  // multiplied
+  float logit_soft_cap = 0;
+
+  uint32_t n_expert = 0;
+  uint32_t n_expert_used = 0;
+  uint32_t n_expert_groups = 0;
+  uint32_t n_group_used = 0;
+  Gating gating = Gating::kSoftmax;
+  bool normalize_expert_weights = false;
+  float expert_weights_scale = 1;
+  uint32_t n_ff_exp = 0;              // width of an expert, where it is not n_ff
+  bool n_ff_known = false;            // the file gives feed_forward_length
+  bool parallel = false;              // see Architecture::parallel
+  float dense_and_experts_scale = 0;  // grok: a dense network beside the experts, their sum times this
+  uint32_t n_dense_lead = 0;          // layers before the first with experts
+  uint32_t moe_step = 0;              // 0: every layer after the lead; else every step-th
+
+  uint32_t q_lora_rank = 0, kv_lora_rank = 0;
+  uint32_t d_k_latent = 0, d_v_latent = 0;  // key_length_mla, value_length_mla: not 0 where attention is absorbed
+
+  uint32_t d_conv = 0, d_inner = 0, d_state = 0, dt_rank = 0, n_group = 0;  // ssm.*
+  bool ssm_norms = false;  // ssm.dt_b_c_rms: dt, B and C are normalized, without weights
+  uint32_t shortconv_length = 0;
+  uint32_t wkv_head_size = 0;
+  float head_norm_eps = 64e-5f;  // rwkv 5
+  uint32_t rescale_every = 0;    // rwkv: halve the activations after every so many layers
+  uint32_t n_relative_buckets = 0;
+  uint32_t n_decoder_layer = 0;  // t5
+  int32_t decoder_start = 0;
+  uint32_t n_embd_per_layer = 0;  // gemma4
+  std::vector<LayerParameters> layers;
+};
+
+/// Typed look-ups of "<architecture>.<name>". The first refused value is kept as the error.
+class Keys {
+ public:
+  Keys(const Gguf& gguf, std::string_view architecture) : gguf_(gguf), prefix_(std::string(architecture) + ".") {}
+
+  [[nodiscard]] bool has(std::string_view name) const;
+  /// Sets out where the key exists; returns whether it does. A value of another type, or beyond `most`, is an error.
+  bool u32(std::string_view name, uint32_t& out, uint32_t most = kMostCount);
+  bool f32(std::string_view name, float& out);
+  bool boolean(std::string_view name, bool& out);
+  bool text(std::string_view name, std::string_view& out);
+  /// One value for all, or an array of at least out.size(). Without the prefix where name starts with '.'.
+  bool u32s(std::string_view name, std::vector<uint32_t>& out, uint32_t most = kMostCount);
+  bool f32s(std::string_view name, std::vector<float>& out);
+  void required(std::string_view name, uint32_t& out, uint32_t most = kMostCount);
+
+  void refuse(ErrorCode code, std::string message);
+  [[nodiscard]] bool failed() const { return failed_; }
+  [[nodiscard]] const Error& error() const { return error_; }
+  [[nodiscard]] const Gguf& gguf() const { return gguf_; }
+
+  static constexpr uint32_t kMostCount = 1u << 24;  ///< more of anything counted by a key is no model
+
+ private:
+  [[nodiscard]] std::string full(std::string_view name) const;
+
+  const Gguf& gguf_;
+  std::string prefix_;
+  bool failed_ = false;
+  Error error_{};
+};
+
+struct Architecture;
+
+/// Errors: kNotFound for a missing key, kInvalidArgument or kOutOfRange for a refused value, each naming the key.
+[[nodiscard]] Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture);
+
+}  // namespace ggufscope

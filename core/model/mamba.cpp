@@ -1,0 +1,138 @@
+// Mamba (Gu & Dao 2023) and Mamba-2 (Dao & Gu 2024) as token mixers.
+#include <algorithm>
+
+#include "model/mixer.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+namespace {
+
+// Every count of the ssm.* keys is positive, and the divisions are whole.
+bool check_ssm(const LayerPlan& plan, bool grouped) {
+  const Hparams& h = plan.h;
+  const bool fine = h.d_conv > 0 && h.d_inner > 0 && h.d_state > 0 && h.dt_rank > 0 &&
+                    (!grouped || (h.n_group > 0 && h.d_inner % h.dt_rank == 0 && h.d_inner % h.n_group == 0 &&
+                                  h.dt_rank % h.n_group == 0));
+  if (!fine)
+    plan.planner.refuse(ErrorCode::kOutOfRange,
+                        "the ssm.* keys of " + plan.prefix + " are missing, 0 or do not divide");
+  return fine;
+}
+
+uint64_t conv_channels2(const Hparams& h) { return uint64_t{h.d_inner} + 2 * uint64_t{h.n_group} * h.d_state; }
+
+}  // namespace
+
+void plan_mamba(const LayerPlan& plan, LayerWeights& weights) {
+  if (!check_ssm(plan, false)) return;
+  SsmWeights& w = weights.ssm;
+  Planner& p = plan.planner;
+  const Hparams& h = plan.h;
+  const uint64_t n = h.d_inner;
+  p.linear(w.in, plan.name("ssm_in"), h.n_embd, 2 * n);
+  p.vector(w.conv, plan.name("ssm_conv1d.weight"), n * h.d_conv, Need::kRequired);
+  p.vector(w.conv_bias, plan.name("ssm_conv1d.bias"), n, Need::kRequired);
+  p.linear(w.x, plan.name("ssm_x"), n, uint64_t{h.dt_rank} + 2 * h.d_state);
+  p.linear(w.dt, plan.name("ssm_dt"), h.dt_rank, n);
+  p.vector(w.a, plan.name("ssm_a"), n * h.d_state, Need::kRequired);
+  p.vector(w.d, plan.name("ssm_d"), n, Need::kRequired);
+  p.linear(w.out, plan.name("ssm_out"), n, h.n_embd);
+  p.affine(w.dt_norm, plan.name("ssm_dt_norm"), h.dt_rank, Need::kOptional);
+  p.affine(w.b_norm, plan.name("ssm_b_norm"), h.d_state, Need::kOptional);
+  p.affine(w.c_norm, plan.name("ssm_c_norm"), h.d_state, Need::kOptional);
+  if (h.ssm_norms) w.dt_norm.present = w.b_norm.present = w.c_norm.present = true;
+}
+
+uint64_t mamba_floats(const Hparams& h, const LayerParameters&, const LayerWeights&, uint64_t n) {
+  const uint64_t d = h.d_inner;
+  return arena_floats(n * 2 * d, n * d, n * (h.dt_rank + 2 * uint64_t{h.d_state}), n * h.dt_rank, n * d, n * d);
+}
+
+uint64_t mamba_state(const Hparams& h) { return uint64_t{h.d_inner} * (h.d_conv - 1 + uint64_t{h.d_state}); }
+
+void run_mamba(Step& step, size_t il, const float* x, float* y) {
+  const Hparams& h = step.h();
+  const SsmWeights& w = step.weights(il).ssm;
+  const size_t n = step.n_tokens, d = h.d_inner, n_state = h.d_state, rank = h.dt_rank, n_xdb = rank + 2 * n_state;
+  const size_t mark = step.state.arena.mark();
+  float* xz = step.take(n * 2 * d);   // [n_tokens, 2, d_inner] input and gate
+  float* conv = step.take(n * d);     // [n_tokens, d_inner]
+  float* xdb = step.take(n * n_xdb);  // [n_tokens, dt_rank + 2 d_state]
+  float* low = step.take(n * rank);   // [n_tokens, dt_rank]
+  float* dt = step.take(n * d);       // [n_tokens, d_inner]
+  float* scan = step.take(n * d);     // [n_tokens, d_inner]
+  apply(step.pool, w.in, x, n, xz);
+  causal_convolution(step.pool, xz, 2 * d, d, w.conv.data(), h.d_conv, w.conv_bias.data(), step.states(il, 0), conv);
+  activate(Activation::kSilu, conv, n * d);
+  apply(step.pool, w.x, conv, n, xdb);
+  for (size_t t = 0; t < n; ++t) {
+    float* row = xdb + t * n_xdb;
+    const auto norm = [&](const Affine& by, float* p, size_t count) {
+      if (by) normalize(NormKind::kRms, p, by.weight.data(), nullptr, count, h.norm_eps, p);
+    };
+    norm(w.dt_norm, row, rank);
+    norm(w.b_norm, row + rank, n_state);
+    norm(w.c_norm, row + rank + n_state, n_state);
+    std::copy_n(row, rank, low + t * rank);
+  }
+  apply(step.pool, w.dt, low, n, dt);
+  const ScanShape shape{d, 1, 1, n_state, false};
+  const ScanInputs in{conv, d, dt, d, xdb + rank, xdb + rank + n_state, n_xdb};
+  selective_scan(step.pool, shape, in, w.a.data(), w.d.data(), step.states(il, d * (h.d_conv - 1)), scan);
+  for (size_t t = 0; t < n; ++t) activate_gated(Activation::kSilu, xz + (2 * t + 1) * d, scan + t * d, d, scan + t * d);
+  apply(step.pool, w.out, scan, n, y);
+  step.state.arena.release(mark);
+}
+
+void plan_mamba2(const LayerPlan& plan, LayerWeights& weights) {
+  if (!check_ssm(plan, true)) return;
+  SsmWeights& w = weights.ssm;
+  Planner& p = plan.planner;
+  const Hparams& h = plan.h;
+  const uint64_t n_conv = conv_channels2(h);
+  p.linear(w.in, plan.name("ssm_in"), h.n_embd, h.d_inner + n_conv + h.dt_rank);
+  p.vector(w.conv, plan.name("ssm_conv1d.weight"), n_conv * h.d_conv, Need::kRequired);
+  p.vector(w.conv_bias, plan.name("ssm_conv1d.bias"), n_conv, Need::kOptional);
+  p.vector(w.dt_bias, plan.name("ssm_dt.bias"), h.dt_rank, Need::kRequired);
+  p.vector(w.a, plan.name("ssm_a"), h.dt_rank, Need::kRequired);
+  p.vector(w.d, plan.name("ssm_d"), h.dt_rank, Need::kRequired);
+  p.affine(w.norm, plan.name("ssm_norm"), h.d_inner, Need::kOptional);
+  p.linear(w.out, plan.name("ssm_out"), h.d_inner, h.n_embd);
+}
+
+uint64_t mamba2_floats(const Hparams& h, const LayerParameters&, const LayerWeights&, uint64_t n) {
+  const uint64_t n_conv = conv_channels2(h);
+  return arena_floats(n * (h.d_inner + n_conv + h.dt_rank), n * n_conv, n * h.d_inner);
+}
+
+uint64_t mamba2_state(const Hparams& h) { return conv_channels2(h) * (h.d_conv - 1) + uint64_t{h.d_inner} * h.d_state; }
+
+void run_mamba2(Step& step, size_t il, const float* x, float* y) {
+  const Hparams& h = step.h();
+  const SsmWeights& w = step.weights(il).ssm;
+  const size_t n = step.n_tokens, d = h.d_inner, n_heads = h.dt_rank, n_group = h.n_group;
+  const size_t n_conv = static_cast<size_t>(conv_channels2(h)), n_in = d + n_conv + n_heads;
+  const size_t mark = step.state.arena.mark();
+  float* zxbcdt = step.take(n * n_in);  // [n_tokens, gate d | x d, B, C n_conv | dt n_heads]
+  float* xbc = step.take(n * n_conv);   // [n_tokens, x d | B n_group d_state | C n_group d_state]
+  float* scan = step.take(n * d);       // [n_tokens, d_inner]
+  apply(step.pool, w.in, x, n, zxbcdt);
+  for (size_t t = 0; t < n; ++t) vec::add(zxbcdt + t * n_in + d + n_conv, w.dt_bias.data(), n_heads);
+  causal_convolution(step.pool, zxbcdt + d, n_in, n_conv, w.conv.data(), h.d_conv, w.conv_bias.data(),
+                     step.states(il, 0), xbc);
+  activate(Activation::kSilu, xbc, n * n_conv);
+  const ScanShape shape{n_heads, d / n_heads, n_group, h.d_state, true};
+  const ScanInputs in{xbc, n_conv, zxbcdt + d + n_conv, n_in, xbc + d, xbc + d + n_group * h.d_state, n_conv};
+  selective_scan(step.pool, shape, in, w.a.data(), w.d.data(), step.states(il, n_conv * (h.d_conv - 1)), scan);
+  for (size_t t = 0; t < n; ++t) activate_gated(Activation::kSilu, zxbcdt + t * n_in, scan + t * d, d, scan + t * d);
+  if (w.norm)
+    for (size_t i = 0; i < n * n_group; ++i) {
+      const size_t size = d / n_group;
+      normalize(NormKind::kRms, scan + i * size, w.norm.weight.data() + i % n_group * size, nullptr, size, h.norm_eps,
+                scan + i * size);
+    }
+  apply(step.pool, w.out, scan, n, y);
+  step.state.arena.release(mark);
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,129 @@
+// Between the decoder and its layers' parts: what a part declares (its tensors, its memory) and how it is called.
+#pragma once
+
+#include <string>
+
+#include "model/state.hpp"
+#include "nn/recurrent.hpp"
+
+namespace ggufscope {
+
+/// One micro-batch on its way through the layers.
+struct Step {
+  const Model& model;
+  State& state;
+  Pool& pool;
+  size_t n_tokens = 0;
+  std::span<const int32_t> positions{};  // [n_tokens]
+  std::span<const int32_t> sequences{};  // [n_tokens]
+  const float* cosines[2] = {};          // [n_tokens, n_rot / 2], of full and of windowed layers
+  const float* sines[2] = {};
+  float* first_value = nullptr;  // [n_tokens, n_embd], RWKV-7: the first layer's values, for all others
+
+  [[nodiscard]] const Hparams& h() const { return model.hparams(); }
+  [[nodiscard]] const LayerParameters& layer(size_t il) const { return model.hparams().layers[il]; }
+  [[nodiscard]] const LayerWeights& weights(size_t il) const { return model.weights().layers[il]; }
+  [[nodiscard]] float* take(size_t n) { return state.arena.take(n); }
+  /// states[t]: the recurrent state of token t's sequence in a layer, `offset` floats in.
+  [[nodiscard]] States states(size_t il, size_t offset);
+};
+
+struct LayerPlan {
+  Planner& planner;
+  const Architecture& architecture;
+  const Hparams& h;
+  const LayerParameters& layer;
+  size_t il = 0;
+  std::string prefix;  // "blk.0."
+  [[nodiscard]] std::string name(std::string_view part) const { return prefix + std::string(part); }
+};
+
+/// Floats that takes of the given sizes use of the arena.
+template <class... Sizes>
+[[nodiscard]] constexpr uint64_t arena_floats(Sizes... n) {
+  return (Arena::round_up(uint64_t{n}) + ... + uint64_t{0});
+}
+
+/// One row a kind of token mixing.
+struct Mixer {
+  MixerKind kind;
+  void (*plan)(const LayerPlan& plan, LayerWeights& weights);
+  /// Floats of the arena for n tokens.
+  uint64_t (*scratch)(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens);
+  /// Floats of state a sequence, nullptr: none.
+  uint64_t (*state)(const Hparams& h);
+  /// x [n_tokens, n_embd] -> y [n_tokens, n_embd].
+  void (*run)(Step& step, size_t il, const float* x, float* y);
+};
+
+[[nodiscard]] const Mixer& find_mixer(MixerKind kind);
+
+[[nodiscard]] constexpr bool uses_cache(MixerKind kind) {
+  return kind == MixerKind::kAttention || kind == MixerKind::kLatentAttention || kind == MixerKind::kAttentionMamba2;
+}
+
+/// Elements a cell of a layer's cache holds for each key head: latent attention caches what keys are made of.
+struct CacheShape {
+  size_t n_head_kv = 0, d_k = 0, d_v = 0;  // d_v 0: values are part of the keys
+};
+[[nodiscard]] CacheShape cache_shape(const Hparams& h, const LayerParameters& layer);
+
+// attention.cpp
+void plan_attention(const LayerPlan& plan, LayerWeights& weights);
+uint64_t attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
+                          uint64_t n_tokens);
+void run_attention(Step& step, size_t il, const float* x, float* y);
+/// Attention of prepared heads over the layer's cache: q [n_tokens, n_head, d_k] -> out [n_tokens, n_head, d_v].
+void attend(Step& step, size_t il, const AttentionShape& shape, AttentionOptions options, const float* q,
+            const float* k, const float* v, float* out);
+/// Factor of a query at a position that grows with it (Llama 4, Mistral 3).
+float query_temperature(const Hparams& h, int32_t position);
+void rotate(Step& step, size_t il, float* x, size_t token_stride, size_t n_heads, size_t head_stride, size_t offset);
+// latent_attention.cpp
+void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights);
+uint64_t latent_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& w,
+                                 uint64_t n_tokens);
+void run_latent_attention(Step& step, size_t il, const float* x, float* y);
+// mamba.cpp
+void plan_mamba(const LayerPlan& plan, LayerWeights& weights);
+uint64_t mamba_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens);
+uint64_t mamba_state(const Hparams& h);
+void run_mamba(Step& step, size_t il, const float* x, float* y);
+void plan_mamba2(const LayerPlan& plan, LayerWeights& weights);
+uint64_t mamba2_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens);
+uint64_t mamba2_state(const Hparams& h);
+void run_mamba2(Step& step, size_t il, const float* x, float* y);
+// short_convolution.cpp
+void plan_short_convolution(const LayerPlan& plan, LayerWeights& weights);
+uint64_t short_convolution_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& w,
+                                  uint64_t n_tokens);
+uint64_t short_convolution_state(const Hparams& h);
+void run_short_convolution(Step& step, size_t il, const float* x, float* y);
+// delta_net.cpp
+void plan_delta_net(const LayerPlan& plan, LayerWeights& weights);
+uint64_t delta_net_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
+                          uint64_t n_tokens);
+uint64_t delta_net_state(const Hparams& h);
+void run_delta_net(Step& step, size_t il, const float* x, float* y);
+// rwkv.cpp
+void plan_rwkv(const LayerPlan& plan, LayerWeights& weights);
+uint64_t rwkv_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens);
+uint64_t rwkv_state(const Hparams& h);
+void run_rwkv(Step& step, size_t il, const float* x, float* y);
+/// RWKV's feed-forward, which looks at the token before as well.
+void plan_channel_mix(const LayerPlan& plan, LayerWeights& weights);
+uint64_t channel_mix_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_tokens);
+void run_channel_mix(Step& step, size_t il, const float* x, float* y);
+
+// ffn.cpp: dense or experts, as the layer's tensors say; nothing where it has neither.
+void plan_ffn(const LayerPlan& plan, LayerWeights& weights);
+[[nodiscard]] bool has_ffn(const LayerWeights& weights);
+uint64_t ffn_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_tokens);
+/// layer_input: x before attention, which some routers read.
+void run_ffn(Step& step, size_t il, const float* x, const float* layer_input, float* y);
+
+/// Rows of x normalized to y; a norm that is not present copies.
+void normalize_rows(const Hparams& h, NormKind kind, const Affine& norm, const float* x, size_t n_rows, size_t n,
+                    float* y);
+
+}  // namespace ggufscope

@@ -1,0 +1,73 @@
+#include <algorithm>
+
+#include "model/mixer.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+namespace {
+
+// Falcon-H1: attention and Mamba-2 read the same input, their outputs are added.
+void plan_attention_mamba2(const LayerPlan& plan, LayerWeights& weights) {
+  plan_attention(plan, weights);
+  plan_mamba2(plan, weights);
+}
+
+uint64_t attention_mamba2_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& w, uint64_t n) {
+  return arena_floats(n * h.n_embd) + std::max(attention_floats(h, layer, w, n), mamba2_floats(h, layer, w, n));
+}
+
+void run_attention_mamba2(Step& step, size_t il, const float* x, float* y) {
+  const size_t n = step.n_tokens * step.h().n_embd, mark = step.state.arena.mark();
+  float* other = step.take(n);
+  run_attention(step, il, x, y);
+  run_mamba2(step, il, x, other);
+  vec::add(y, other, n);
+  step.state.arena.release(mark);
+}
+
+// clang-format off
+constexpr Mixer kMixers[] = {
+    {MixerKind::kNone, nullptr, nullptr, nullptr, nullptr},
+    {MixerKind::kAttention, plan_attention, attention_floats, nullptr, run_attention},
+    {MixerKind::kLatentAttention, plan_latent_attention, latent_attention_floats, nullptr, run_latent_attention},
+    {MixerKind::kMamba, plan_mamba, mamba_floats, mamba_state, run_mamba},
+    {MixerKind::kMamba2, plan_mamba2, mamba2_floats, mamba2_state, run_mamba2},
+    {MixerKind::kAttentionMamba2, plan_attention_mamba2, attention_mamba2_floats, mamba2_state, run_attention_mamba2},
+    {MixerKind::kShortConvolution, plan_short_convolution, short_convolution_floats, short_convolution_state, run_short_convolution},
+    {MixerKind::kDeltaNet, plan_delta_net, delta_net_floats, delta_net_state, run_delta_net},
+    {MixerKind::kRwkv4, plan_rwkv, rwkv_floats, rwkv_state, run_rwkv},
+    {MixerKind::kRwkv5, plan_rwkv, rwkv_floats, rwkv_state, run_rwkv},
+    {MixerKind::kRwkv6, plan_rwkv, rwkv_floats, rwkv_state, run_rwkv},
+    {MixerKind::kRwkv6Qwen, plan_rwkv, rwkv_floats, rwkv_state, run_rwkv},
+    {MixerKind::kRwkv7, plan_rwkv, rwkv_floats, rwkv_state, run_rwkv},
+};
+// clang-format on
+
+}  // namespace
+
+const Mixer& find_mixer(MixerKind kind) {
+  for (const Mixer& mixer : kMixers)
+    if (mixer.kind == kind) return mixer;
+  return kMixers[0];
+}
+
+CacheShape cache_shape(const Hparams& h, const LayerParameters& layer) {
+  if (!uses_cache(layer.mixer)) return {};
+  if (layer.mixer == MixerKind::kLatentAttention && h.d_k_latent != 0)
+    return {1, size_t{h.kv_lora_rank} + layer.n_rot, 0};
+  return {layer.n_head_kv, layer.d_k, layer.d_v};
+}
+
+States Step::states(size_t il, size_t offset) {
+  for (size_t t = 0; t < n_tokens; ++t)
+    state.token_states[t] = state.recurrent(il, static_cast<uint32_t>(sequences[t])) + offset;
+  return {state.token_states.data(), n_tokens};
+}
+
+void normalize_rows(const Hparams& h, NormKind kind, const Affine& norm, const float* x, size_t n_rows, size_t n,
+                    float* y) {
+  for (size_t r = 0; r < n_rows; ++r)
+    normalize(kind, x + r * n, norm.weight.data(), norm.bias.data(), n, h.norm_eps, y + r * n);
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,273 @@
+#include "model/model.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "gguf/access.hpp"
+#include "model/mixer.hpp"
+#include "quant/registry.hpp"
+#include "types/types.hpp"
+
+namespace ggufscope {
+namespace {
+
+void plan_norms(const LayerPlan& plan, LayerWeights& w) {
+  const Architecture& a = plan.architecture;
+  const Need bias = a.norm_biases ? Need::kRequired : Need::kOptional;
+  const auto norm = [&](Affine& to, std::string_view name, Need need) {
+    if (name.empty()) return;
+    if (a.unweighted_norms) {
+      to.present = true;
+    } else {
+      plan.planner.affine(to, plan.name(name), plan.h.n_embd, need, bias);
+    }
+  };
+  norm(w.attn_norm, a.norms.attention, a.attention_norm_optional ? Need::kOptional : Need::kRequired);
+  if (a.norms.ffn != "attn_norm_2" && plan.planner.has(plan.name("attn_norm_2.weight")))
+    norm(w.attn_norm_2, "attn_norm_2", Need::kOptional);
+  if (plan.layer.mixer != MixerKind::kNone) norm(w.attn_post_norm, a.norms.after_attention, Need::kRequired);
+  // Layers without a feed-forward network, and parallel blocks that share a norm, have none here.
+  const bool shares = plan.h.parallel || !(has_ffn(w) || w.rwkv.channel_key);
+  norm(w.ffn_norm, a.norms.ffn, shares ? Need::kOptional : Need::kRequired);
+  if (has_ffn(w)) norm(w.ffn_post_norm, a.norms.after_ffn, Need::kRequired);
+}
+
+void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, size_t il, LayerWeights& w) {
+  const LayerPlan plan{planner, a, h, h.layers[il], il, "blk." + std::to_string(il) + "."};
+  if (const auto mixer = find_mixer(plan.layer.mixer); mixer.plan != nullptr) mixer.plan(plan, w);
+  if (planner.has(plan.name("channel_mix_key.weight"))) {
+    plan_channel_mix(plan, w);
+  } else {
+    plan_ffn(plan, w);
+  }
+  plan_norms(plan, w);
+  if (h.n_embd_per_layer != 0) {
+    planner.linear(w.per_layer_gate, plan.name("inp_gate"), h.n_embd, h.n_embd_per_layer);
+    planner.linear(w.per_layer_proj, plan.name("proj"), h.n_embd_per_layer, h.n_embd);
+    planner.affine(w.per_layer_norm, plan.name("post_norm"), h.n_embd);
+  }
+  planner.vector(w.output_scale, plan.name("layer_output_scale.weight"), 1, Need::kOptional);
+  for (std::string_view rest = a.required; !rest.empty();) {
+    const size_t end = std::min(rest.find(' '), rest.size());
+    const std::string name = plan.name(rest.substr(0, end));
+    if (!planner.has(name)) planner.refuse(ErrorCode::kNotFound, "tensor " + name + " is missing");
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+}
+
+void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w) {
+  const TensorEntry* embedding = planner.find("token_embd.weight");
+  if (embedding == nullptr) return planner.refuse(ErrorCode::kNotFound, "tensor token_embd.weight is missing");
+  if (embedding->shape[1] == 0 || embedding->shape[1] > Keys::kMostCount)
+    return planner.refuse(ErrorCode::kBadShape,
+                          "tensor token_embd.weight has " + std::to_string(embedding->shape[1]) + " rows");
+  h.n_vocab = static_cast<uint32_t>(embedding->shape[1]);
+  const uint64_t n_embd = h.n_embd, n_vocab = h.n_vocab;
+  planner.linear(w.token_embedding, "token_embd", n_embd, n_vocab);
+  if (const TensorEntry* positions = planner.find("position_embd.weight"); positions != nullptr || a.position_embedding)
+    planner.linear(w.position_embedding, "position_embd", n_embd, h.n_ctx_train);
+  planner.first_row(w.token_type, "token_types.weight", n_embd, Need::kOptional);
+  if (a.norms.output != "token_embd_norm") planner.affine(w.embedding_norm, "token_embd_norm", n_embd, Need::kOptional);
+  if (!a.norms.output.empty()) {
+    if (a.unweighted_norms) {
+      w.output_norm.present = true;
+    } else {
+      const Need bias = a.norm_biases && a.norms.output == "output_norm" ? Need::kRequired : Need::kOptional;
+      planner.affine(w.output_norm, std::string(a.norms.output), n_embd, Need::kRequired, bias);
+    }
+  }
+  if (!a.encoder)
+    planner.linear(w.output, "output", n_embd, n_vocab, a.needs_output ? Need::kRequired : Need::kOptional);
+  const auto half = h.rope.n_rot / 2;
+  if (half > 0) {
+    planner.vector(w.rope_factors, "rope_freqs.weight", half, Need::kOptional);
+    planner.vector(w.rope_factors_long, "rope_factors_long.weight", half, Need::kOptional);
+    planner.vector(w.rope_factors_short, "rope_factors_short.weight", half, Need::kOptional);
+  }
+  if (h.n_embd_per_layer != 0) {
+    const uint64_t n = uint64_t{h.n_embd_per_layer} * h.n_layer;
+    planner.linear(w.per_layer_embedding, "per_layer_token_embd", n, n_vocab);
+    planner.linear(w.per_layer_model_proj, "per_layer_model_proj", n_embd, n);
+    planner.affine(w.per_layer_proj_norm, "per_layer_proj_norm", h.n_embd_per_layer);
+  }
+  w.layers.resize(h.n_layer);
+  for (size_t il = 0; il < h.n_layer && !planner.failed(); ++il) plan_layer(planner, a, h, il, w.layers[il]);
+}
+
+// a * b + c <= 2^62, or false.
+bool add_product(uint64_t& sum, uint64_t a, uint64_t b) {
+  constexpr uint64_t kMost = uint64_t{1} << 62;
+  if (b != 0 && a > kMost / b) return false;
+  if (a * b > kMost - sum) return false;
+  sum += a * b;
+  return true;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Model>> Model::open(const Gguf& gguf, std::optional<uint64_t> file_size) {
+  const std::optional<std::string_view> name = get_string(gguf, "general.architecture");
+  if (!name) return fail(ErrorCode::kNotFound, "general.architecture is missing: this is no model");
+  const Result<const Architecture*> architecture = find_architecture(*name);
+  if (!architecture) return std::unexpected(architecture.error());
+  if (gguf.header.big_endian) return fail(ErrorCode::kUnsupported, "a big-endian file cannot be run; convert it first");
+  Result<Hparams> hparams = read_hparams(gguf, **architecture);
+  if (!hparams) return std::unexpected(hparams.error());
+  std::vector<TensorEntry> tensors;
+  tensors.reserve(gguf.header.tensors.size());
+  for (const TensorInfo& info : gguf.header.tensors) {
+    if (info.n_dims > 4)
+      return fail(ErrorCode::kBadShape, "tensor " + std::string(gguf.text(info.name)) + " has more than 4 dimensions");
+    TensorEntry entry;
+    entry.name = gguf.text(info.name);
+    entry.n_dims = info.n_dims;
+    for (size_t i = 0; i < 4; ++i) entry.shape[i] = i < info.n_dims ? info.shape[i] : 1;
+    entry.type = info.type;
+    entry.offset = info.offset;
+    entry.n_bytes = info.n_bytes;
+    tensors.push_back(std::move(entry));
+  }
+  return open(**architecture, std::move(*hparams), std::move(tensors), file_size);
+}
+
+Result<std::unique_ptr<Model>> Model::open(const Architecture& architecture, Hparams hparams,
+                                           std::vector<TensorEntry> tensors, std::optional<uint64_t> file_size) {
+  std::unique_ptr<Model> model(new (std::nothrow) Model);
+  if (model == nullptr) return fail(ErrorCode::kOutOfMemory, "cannot allocate a model");
+  model->architecture_ = &architecture;
+  model->hparams_ = std::move(hparams);
+  Planner planner(std::move(tensors), file_size);
+  plan_model(planner, architecture, model->hparams_, model->weights_);
+  Result<std::vector<TensorRequest>> plan = planner.finish();
+  if (!plan) return std::unexpected(plan.error());
+  model->plan_ = std::move(*plan);
+  const Hparams& h = model->hparams_;
+  if (h.max_alibi_bias > 0) {
+    for (const LayerParameters& layer : h.layers)
+      if (layer.n_head != h.layers[0].n_head)
+        return fail(ErrorCode::kUnsupported, "ALiBi with other heads in each layer");
+    model->slopes_ = alibi_slopes(h.layers[0].n_head, h.max_alibi_bias);
+  }
+  return model;
+}
+
+bool Model::is_recurrent() const {
+  return std::any_of(hparams_.layers.begin(), hparams_.layers.end(),
+                     [](const LayerParameters& layer) { return find_mixer(layer.mixer).state != nullptr; });
+}
+
+RopeTable Model::rope_table(size_t which, uint32_t n_ctx) const {
+  const Hparams& h = hparams_;
+  const bool grown = n_ctx > h.rope.n_ctx_original;
+  const Vector& factors = weights_.rope_factors ? weights_.rope_factors
+                          : grown               ? weights_.rope_factors_long
+                                                : weights_.rope_factors_short;
+  // Gemma 4's factors are those of its full layers.
+  const bool applies = which == 0 || h.n_embd_per_layer == 0;
+  RopeTable table =
+      make_rope_table(which == 0 ? h.rope : h.rope_windowed,
+                      applies && factors ? std::span(factors.data(), factors.n) : std::span<const float>());
+  // Multi-axis rope: text has the same position on the first three axes and 0 on the fourth.
+  const auto& s = h.rope_sections;
+  const size_t n_sections = size_t{s[0]} + s[1] + s[2] + s[3];
+  for (size_t i = 0; i < table.inverse_frequency.size() && n_sections > 0; ++i) {
+    const size_t sector = i % n_sections;
+    const bool fourth =
+        h.rope_interleaved_sections ? sector >= size_t{3} * s[sector % 3] : sector >= size_t{s[0]} + s[1] + s[2];
+    if (fourth) table.inverse_frequency[i] = 0;
+  }
+  return table;
+}
+
+Result<MemoryEstimate> Model::memory(const StateOptions& options, Precision precision, size_t n_threads) const {
+  MemoryEstimate estimate;
+  bool fits = true;
+  for (const TensorRequest& request : plan_) {
+    if (request.vector != nullptr) {
+      fits = fits && add_product(estimate.weights, request.n_rows_kept * request.entry.shape[0], sizeof(float));
+      continue;
+    }
+    const size_t n_in = request.linear != nullptr ? request.linear->n_in : request.stack->n_in;
+    const size_t n_out = request.linear != nullptr ? request.linear->n_out : request.stack->n_out;
+    const size_t n = request.linear != nullptr ? 1 : request.stack->matrices.size();
+    const Result<uint64_t> bytes = packed_bytes(request.entry.type, n_in, n_out, precision);
+    if (!bytes) return std::unexpected(bytes.error());
+    fits = fits && add_product(estimate.weights, *bytes, n);
+  }
+  const StateSizes sizes = state_sizes(*this, options);
+  fits = fits && sizes.fits && add_product(estimate.cache, sizes.cache_bytes, 1) &&
+         add_product(estimate.recurrent, sizes.recurrent_floats, sizeof(float)) &&
+         add_product(estimate.scratch, sizes.arena_floats, sizeof(float)) &&
+         add_product(estimate.scratch, sizes.thread_floats * sizeof(float), n_threads);
+  if (!fits || estimate.weights > (uint64_t{1} << 62) - estimate.cache)
+    return fail(ErrorCode::kOverflow, "the model needs more memory than can be counted");
+  return estimate;
+}
+
+Result<void> Model::begin_load(Pool&, Precision precision) {
+  precision_ = precision;
+  for (TensorRequest& request : plan_) request.n_rows_arrived = 0;
+  return {};
+}
+
+namespace {
+
+Result<void> pack(Pool& pool, const TensorRequest& request, PackedMatrix& matrix, size_t n_in, size_t n_out,
+                  Precision precision, uint64_t first_row, ByteView rows) {
+  if (matrix.empty()) {  // memory is taken when the first bytes come, not before
+    Result<PackedMatrix> created = PackedMatrix::create(pool, request.entry.type, n_in, n_out, precision);
+    if (!created) return std::unexpected(created.error());
+    matrix = std::move(*created);
+  }
+  return matrix.pack_rows(first_row, rows);
+}
+
+}  // namespace
+
+Result<void> Model::set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows) {
+  if (i >= plan_.size()) return fail(ErrorCode::kInvalidArgument, "no such tensor in the plan");
+  TensorRequest& request = plan_[i];
+  const uint64_t n_rows = rows.size() / request.row_bytes;
+  if (rows.size() % request.row_bytes != 0 || first_row > request.n_rows || n_rows > request.n_rows - first_row)
+    return fail(ErrorCode::kInvalidArgument,
+                std::to_string(rows.size()) + " bytes are no whole rows of tensor " + request.entry.name);
+  if (request.linear != nullptr) {
+    Linear& to = *request.linear;
+    if (const Result<void> r = pack(pool, request, to.matrix, to.n_in, to.n_out, precision_, first_row, rows); !r)
+      return r;
+  } else if (request.stack != nullptr) {
+    LinearStack& to = *request.stack;
+    for (uint64_t row = first_row; row < first_row + n_rows;) {
+      const uint64_t index = row / to.n_out, within = row % to.n_out;
+      const uint64_t count = std::min<uint64_t>(first_row + n_rows - row, to.n_out - within);
+      const ByteView part = rows.subspan(static_cast<size_t>((row - first_row) * request.row_bytes),
+                                         static_cast<size_t>(count * request.row_bytes));
+      PackedMatrix& matrix = to.matrices[static_cast<size_t>(index)];
+      if (const Result<void> r = pack(pool, request, matrix, to.n_in, to.n_out, precision_, within, part); !r) return r;
+      row += count;
+    }
+  } else {
+    Vector& to = *request.vector;
+    if (to.buffer.size() == 0) {
+      Result<Buffer> buffer = Buffer::allocate(uint64_t{to.n} * sizeof(float));
+      if (!buffer) return std::unexpected(buffer.error());
+      to.buffer = std::move(*buffer);
+    }
+    const size_t row = static_cast<size_t>(request.entry.shape[0]);
+    const uint64_t kept = first_row >= request.n_rows_kept ? 0 : std::min(n_rows, request.n_rows_kept - first_row);
+    find_kernels(request.entry.type)
+        ->dequantize(rows.data(), to.data() + static_cast<size_t>(first_row) * row,
+                     static_cast<size_t>(kept) * (row / find_type(request.entry.type)->block_size));
+  }
+  request.n_rows_arrived += n_rows;
+  return {};
+}
+
+Result<void> Model::finish_load() {
+  for (const TensorRequest& request : plan_)
+    if (request.n_rows_arrived < request.n_rows_kept)
+      return fail(ErrorCode::kTruncated, request.entry.offset, "truncated", "tensor " + request.entry.name);
+  return {};
+}
+
+}  // namespace ggufscope

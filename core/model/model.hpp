@@ -1,0 +1,87 @@
+// A model: its architecture's row, hyper-parameters and weights. Life of one:
+//
+//   open(gguf, file size)      checks everything, allocates little: the plan says which bytes are needed
+//   memory(options)            what loading and running will take, exactly, before any of it is allocated
+//   begin_load(pool, ...)      then set_rows for every request of the plan, in any order, then finish_load
+//   State::create, forward     see state.hpp, forward.hpp
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "model/architecture.hpp"
+#include "model/hparams.hpp"
+#include "model/weights.hpp"
+
+namespace ggufscope {
+
+struct StateOptions {
+  uint32_t n_ctx = 0;        ///< cells of the cache, shared by all sequences; 0: the model's training context
+  uint32_t n_batch = 512;    ///< tokens computed together; more are split
+  uint32_t n_sequences = 1;  ///< at most 64
+  CacheType cache_type = CacheType::kF32;
+};
+
+struct MemoryEstimate {
+  uint64_t weights = 0;    ///< packed matrices and vectors
+  uint64_t cache = 0;      ///< keys and values
+  uint64_t recurrent = 0;  ///< states that do not grow with the context
+  uint64_t scratch = 0;    ///< activations of a batch
+  [[nodiscard]] uint64_t total() const { return weights + cache + recurrent + scratch; }
+};
+
+class Model {
+ public:
+  /// Errors: kUnsupported for an architecture or type that cannot run, kNotFound for a missing key or tensor,
+  /// kBadShape where tensors and keys disagree, kTruncated where tensor data ends beyond the file.
+  [[nodiscard]] static Result<std::unique_ptr<Model>> open(const Gguf& gguf, std::optional<uint64_t> file_size);
+
+  /// The same from tensors and hyper-parameters that another container declares.
+  [[nodiscard]] static Result<std::unique_ptr<Model>> open(const Architecture& architecture, Hparams hparams,
+                                                           std::vector<TensorEntry> tensors,
+                                                           std::optional<uint64_t> file_size);
+
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  [[nodiscard]] const Architecture& architecture() const { return *architecture_; }
+  [[nodiscard]] const Hparams& hparams() const { return hparams_; }
+  [[nodiscard]] const Weights& weights() const { return weights_; }
+  /// True: outputs are embeddings, not logits.
+  [[nodiscard]] bool is_encoder() const { return architecture_->encoder; }
+  /// Floats of one output row: n_vocab, or n_embd of an encoder.
+  [[nodiscard]] size_t n_output() const { return is_encoder() ? hparams_.n_embd : hparams_.n_vocab; }
+  /// True where a layer keeps a state that cannot be rewound to an earlier token.
+  [[nodiscard]] bool is_recurrent() const;
+
+  /// ALiBi's slopes [n_head], empty where there are none.
+  [[nodiscard]] const std::vector<float>& slopes() const { return slopes_; }
+  /// Angles of full (0) and windowed (1) layers in a context of n_ctx positions.
+  [[nodiscard]] RopeTable rope_table(size_t which, uint32_t n_ctx) const;
+
+  /// In order of file offset.
+  [[nodiscard]] const std::vector<TensorRequest>& plan() const { return plan_; }
+
+  /// kOverflow where a sum does not fit.
+  [[nodiscard]] Result<MemoryEstimate> memory(const StateOptions& options, Precision precision, size_t n_threads) const;
+
+  [[nodiscard]] Result<void> begin_load(Pool& pool, Precision precision);
+  /// Whole rows of request i of the plan, in the file's layout, from first_row on. Rows beyond n_rows_kept are ignored.
+  [[nodiscard]] Result<void> set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows);
+  /// kTruncated names a tensor of which rows are missing.
+  [[nodiscard]] Result<void> finish_load();
+
+ private:
+  Model() = default;
+
+  const Architecture* architecture_ = nullptr;
+  Hparams hparams_;
+  Weights weights_;
+  std::vector<TensorRequest> plan_;
+  Precision precision_ = Precision::kExact;
+  std::vector<float> slopes_;
+};
+
+}  // namespace ggufscope

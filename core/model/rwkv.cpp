@@ -1,0 +1,317 @@
+// RWKV (Peng et al. 2023-2025), versions 4 to 7, and the hybrids that put its attention into another body.
+//
+// Every projection reads the token mixed with the one before it: x_i = x + (previous - x) * mu_i.
+// A state holds the last inputs of both parts [2, n_embd], then what the attention remembers.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "model/mixer.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+namespace {
+
+constexpr float kHeadNormEps = 64e-5f;
+
+// previous[t] = x of the token before in the same sequence; the state takes the last one.
+void shift_tokens(States states, const float* x, size_t n_embd, float* previous) {
+  for (size_t t = 0; t < states.size(); ++t) {
+    std::memcpy(previous + t * n_embd, states[t], n_embd * sizeof(float));
+    std::memcpy(states[t], x + t * n_embd, n_embd * sizeof(float));
+  }
+}
+
+// out = x + (previous - x) * (mu + more), more [n_tokens, n_embd] or nullptr.
+void lerp(const float* x, const float* previous, const float* mu, const float* more, size_t n, size_t n_embd,
+          float* out) {
+  for (size_t i = 0; i < n * n_embd; ++i)
+    out[i] = x[i] + (previous[i] - x[i]) * (mu[i % n_embd] + (more != nullptr ? more[i] : 0.0f));
+}
+
+// out = up(act(down(x))), the low-rank networks of versions 6 and 7.
+void low_rank(Step& step, const Linear& down, const Linear& up, const float* x, Activation activation, bool active,
+              float* middle, float* out) {
+  apply(step.pool, down, x, step.n_tokens, middle);
+  if (active) activate(activation, middle, step.n_tokens * down.n_out);
+  apply(step.pool, up, middle, step.n_tokens, out);
+}
+
+void add_rows(float* y, const float* row, size_t n, size_t n_embd) {
+  for (size_t t = 0; t < n; ++t) vec::add(y + t * n_embd, row, n_embd);
+}
+
+size_t kv_width(const Hparams& h, const LayerParameters& layer) {
+  return layer.n_head_kv != 0 && layer.mixer == MixerKind::kRwkv6Qwen ? size_t{layer.n_head_kv} * h.wkv_head_size
+                                                                      : h.n_embd;
+}
+
+uint64_t widest_low_rank(const RwkvWeights& w) {
+  uint64_t widest = 0;
+  for (const Linear* l : {&w.w1, &w.a1, &w.v1, &w.g1, &w.decay_w1}) widest = std::max<uint64_t>(widest, l->n_out);
+  return widest;
+}
+
+void plan_low_rank(const LayerPlan& plan, Linear& down, Linear& up, std::string_view down_name,
+                   std::string_view up_name, Need need) {
+  const TensorEntry* entry = plan.planner.find(plan.name(down_name) + ".weight");
+  const uint64_t rank = entry != nullptr ? entry->shape[1] : 0;
+  plan.planner.linear(down, plan.name(down_name), plan.h.n_embd, rank, need);
+  plan.planner.linear(up, plan.name(up_name), rank, plan.h.n_embd, need);
+}
+
+}  // namespace
+
+void plan_rwkv(const LayerPlan& plan, LayerWeights& weights) {
+  RwkvWeights& w = weights.rwkv;
+  Planner& p = plan.planner;
+  const Hparams& h = plan.h;
+  const uint64_t n = h.n_embd, size = h.wkv_head_size;
+  const MixerKind kind = plan.layer.mixer;
+  const auto vector = [&](Vector& to, std::string_view part, uint64_t count, Need need = Need::kRequired) {
+    p.vector(to, plan.name(part) + ".weight", count, need);
+  };
+  if (kind != MixerKind::kRwkv4 && (size == 0 || n % size != 0))
+    return p.refuse(ErrorCode::kOutOfRange,
+                    "wkv.head_size " + std::to_string(size) + " does not divide " + std::to_string(n));
+  const uint64_t n_kv = kv_width(h, plan.layer);
+  if (n_kv == 0 || n % n_kv != 0) return p.refuse(ErrorCode::kOutOfRange, "key heads do not divide the heads");
+  p.linear(w.key, plan.name("time_mix_key"), n, n_kv);
+  p.linear(w.value, plan.name("time_mix_value"), n, n_kv);
+  p.linear(w.receptance, plan.name("time_mix_receptance"), n, n);
+  p.linear(w.output, plan.name("time_mix_output"), n, n);
+  switch (kind) {
+    case MixerKind::kRwkv4:
+    case MixerKind::kRwkv5:
+      for (const auto& [to, part] : {std::pair(&w.lerp_k, "time_mix_lerp_k"), std::pair(&w.lerp_v, "time_mix_lerp_v"),
+                                     std::pair(&w.lerp_r, "time_mix_lerp_r")})
+        vector(*to, part, n);
+      vector(w.first, "time_mix_first", n);
+      vector(w.decay, "time_mix_decay", n);
+      if (kind == MixerKind::kRwkv4) break;
+      vector(w.lerp_g, "time_mix_lerp_g", n);
+      p.linear(w.gate, plan.name("time_mix_gate"), n, n);
+      p.affine(w.norm, plan.name("time_mix_ln"), n);
+      break;
+    case MixerKind::kRwkv6:
+    case MixerKind::kRwkv6Qwen: {
+      p.linear(w.gate, plan.name("time_mix_gate"), n, n);
+      const TensorEntry* mix = p.find(plan.name("time_mix_w2.weight"));
+      const uint64_t rank = mix != nullptr ? std::min<uint64_t>(mix->shape[0], 1u << 24) : 0;
+      p.linear(w.w1, plan.name("time_mix_w1"), n, 5 * rank);
+      p.stack(w.mix_w2, plan.name("time_mix_w2"), rank, n, 5);
+      vector(w.lerp_x, "time_mix_lerp_x", n);
+      vector(w.lerp, "time_mix_lerp_fused", 5 * n);
+      vector(w.decay, "time_mix_decay", n);
+      plan_low_rank(plan, w.decay_w1, w.decay_w2, "time_mix_decay_w1", "time_mix_decay_w2", Need::kRequired);
+      if (kind == MixerKind::kRwkv6Qwen) break;
+      vector(w.first, "time_mix_first", n);
+      p.affine(w.norm, plan.name("time_mix_ln"), n);
+      break;
+    }
+    default: {
+      plan_low_rank(plan, w.w1, w.w2, "time_mix_w1", "time_mix_w2", Need::kRequired);
+      plan_low_rank(plan, w.a1, w.a2, "time_mix_a1", "time_mix_a2", Need::kRequired);
+      const Need later = plan.il == 0 ? Need::kOptional : Need::kRequired;  // the first layer has nothing to mix with
+      plan_low_rank(plan, w.v1, w.v2, "time_mix_v1", "time_mix_v2", later);
+      plan_low_rank(plan, w.g1, w.g2, "time_mix_g1", "time_mix_g2", Need::kOptional);
+      vector(w.w0, "time_mix_w0", n);
+      vector(w.a0, "time_mix_a0", n);
+      vector(w.v0, "time_mix_v0", n, later);
+      vector(w.lerp, "time_mix_lerp_fused", (w.g1 ? 6 : 5) * n);
+      vector(w.k_k, "time_mix_k_k", n);
+      vector(w.k_a, "time_mix_k_a", n);
+      vector(w.r_k, "time_mix_r_k", n);
+      p.affine(w.norm, plan.name("time_mix_ln"), n, Need::kOptional);
+    }
+  }
+}
+
+uint64_t rwkv_floats(const Hparams& h, const LayerParameters&, const LayerWeights& weights, uint64_t n) {
+  const uint64_t size = n * h.n_embd;
+  return arena_floats(size, size, size, size, size, size, size, size, size, size, n * widest_low_rank(weights.rwkv),
+                      n * widest_low_rank(weights.rwkv));
+}
+
+uint64_t rwkv_state(const Hparams& h) {
+  const uint64_t n = h.n_embd;
+  return 2 * n + (h.layers[0].mixer == MixerKind::kRwkv4 ? 3 * n : n * h.wkv_head_size);
+}
+
+void run_rwkv(Step& step, size_t il, const float* x, float* y) {
+  const Hparams& h = step.h();
+  const RwkvWeights& w = step.weights(il).rwkv;
+  const MixerKind kind = step.layer(il).mixer;
+  const size_t n = step.n_tokens, n_embd = h.n_embd, all = n * n_embd, size = h.wkv_head_size;
+  const size_t n_heads = size != 0 ? n_embd / size : 0;
+  const size_t mark = step.state.arena.mark();
+  float* previous = step.take(all);  // all [n_tokens, n_embd]
+  float* mixed = step.take(all);
+  float* r = step.take(all);
+  float* k = step.take(all);
+  float* v = step.take(all);
+  float* g = step.take(all);
+  float* decay = step.take(all);
+  float* a = step.take(all);
+  float* b = step.take(all);
+  float* out = step.take(all);
+  float* middle = step.take(n * static_cast<size_t>(widest_low_rank(w)));  // [n_tokens, rank]
+  float* part = step.take(n * static_cast<size_t>(widest_low_rank(w)));
+
+  shift_tokens(step.states(il, 0), x, n_embd, previous);
+  const auto head_norm = [&] {
+    for (size_t i = 0; i < n * n_heads && w.norm; ++i) {
+      const size_t at = i % n_heads * size;
+      normalize(NormKind::kLayer, out + i * size, w.norm.weight.data() + at,
+                w.norm.bias ? w.norm.bias.data() + at : nullptr, size,
+                kind == MixerKind::kRwkv5 ? h.head_norm_eps : kHeadNormEps, out + i * size);
+    }
+  };
+  switch (kind) {
+    case MixerKind::kRwkv4:
+    case MixerKind::kRwkv5: {
+      const auto project = [&](const Vector& mu, const Linear& by, float* to) {
+        lerp(x, previous, mu.data(), nullptr, n, n_embd, mixed);
+        apply(step.pool, by, mixed, n, to);
+      };
+      project(w.lerp_k, w.key, k);
+      project(w.lerp_v, w.value, v);
+      project(w.lerp_r, w.receptance, r);
+      if (kind == MixerKind::kRwkv4) {
+        activate(Activation::kSigmoid, r, all);
+        wkv4(step.pool, n_embd, w.first.data(), w.decay.data(), k, v, r, step.states(il, 2 * n_embd), out);
+        break;
+      }
+      project(w.lerp_g, w.gate, g);
+      activate(Activation::kSilu, g, all);
+      wkv6(step.pool, n_heads, size, w.first.data(), w.decay.data(), 0, 1.0f, k, v, r, step.states(il, 2 * n_embd),
+           out);
+      head_norm();
+      vec::multiply(out, g, all);
+      break;
+    }
+    case MixerKind::kRwkv6:
+    case MixerKind::kRwkv6Qwen: {
+      const bool linear = kind == MixerKind::kRwkv6Qwen;
+      const size_t rank = w.mix_w2.n_in, n_kv = w.key.n_out;
+      lerp(x, previous, w.lerp_x.data(), nullptr, n, n_embd, mixed);
+      apply(step.pool, w.w1, mixed, n, middle);  // [n_tokens, 5, rank]
+      activate(Activation::kTanh, middle, n * 5 * rank);
+      // mixed = the input of projection i: w, k, v, r, g
+      const auto mix = [&](size_t i) {
+        for (size_t t = 0; t < n; ++t) std::memcpy(part + t * rank, middle + (5 * t + i) * rank, rank * sizeof(float));
+        apply(step.pool, w.mix_w2, i, part, n, b);
+        lerp(x, previous, w.lerp.data() + i * n_embd, b, n, n_embd, mixed);
+      };
+      mix(1), apply(step.pool, w.key, mixed, n, a);
+      mix(2), apply(step.pool, w.value, mixed, n, out);
+      for (size_t t = 0; t < n; ++t)
+        for (size_t head = 0; head < n_heads; ++head) {  // grouped heads are repeated
+          const size_t from = t * n_kv + head / (n_embd / n_kv) * size, to = t * n_embd + head * size;
+          std::memcpy(k + to, a + from, size * sizeof(float));
+          std::memcpy(v + to, out + from, size * sizeof(float));
+        }
+      mix(3), apply(step.pool, w.receptance, mixed, n, r);
+      mix(4), apply(step.pool, w.gate, mixed, n, g);
+      activate(linear ? Activation::kSigmoid : Activation::kSilu, g, all);
+      mix(0);
+      low_rank(step, w.decay_w1, w.decay_w2, mixed, Activation::kTanh, true, part, decay);
+      add_rows(decay, w.decay.data(), n, n_embd);
+      for (size_t i = 0; i < all; ++i) decay[i] = std::exp(-std::exp(decay[i]));
+      if (linear)
+        for (size_t i = 0; i < all; ++i) k[i] -= k[i] * decay[i];
+      wkv6(step.pool, n_heads, size, w.first.data(), decay, n_embd,
+           linear ? 1.0f / std::sqrt(static_cast<float>(size)) : 1.0f, k, v, r, step.states(il, 2 * n_embd), out);
+      head_norm();
+      vec::multiply(out, g, all);
+      break;
+    }
+    default: {
+      const auto mix = [&](size_t i) { lerp(x, previous, w.lerp.data() + i * n_embd, nullptr, n, n_embd, mixed); };
+      mix(0), apply(step.pool, w.receptance, mixed, n, r);
+      mix(1), low_rank(step, w.w1, w.w2, mixed, Activation::kTanh, true, middle, decay);
+      add_rows(decay, w.w0.data(), n, n_embd);
+      for (size_t i = 0; i < all; ++i)
+        decay[i] = std::exp(-0.606531f * (1.0f / (1.0f + std::exp(-decay[i]))));  // e^-0.5
+      mix(2), apply(step.pool, w.key, mixed, n, k);
+      mix(3), apply(step.pool, w.value, mixed, n, v);
+      if (il == 0) {
+        std::memcpy(step.first_value, v, all * sizeof(float));
+      } else {
+        low_rank(step, w.v1, w.v2, mixed, Activation::kSigmoid, false, middle, b);
+        add_rows(b, w.v0.data(), n, n_embd);
+        activate(Activation::kSigmoid, b, all);
+        for (size_t i = 0; i < all; ++i) v[i] += (step.first_value[i] - v[i]) * b[i];
+      }
+      mix(4), low_rank(step, w.a1, w.a2, mixed, Activation::kSigmoid, false, middle, a);
+      add_rows(a, w.a0.data(), n, n_embd);
+      activate(Activation::kSigmoid, a, all);
+      if (w.g1) mix(5), low_rank(step, w.g1, w.g2, mixed, Activation::kSigmoid, true, middle, g);
+      // kk = the key that is forgotten, of length 1; b = kk a; a = -kk; k is kept by a share k_a
+      float* kk = mixed;
+      for (size_t i = 0; i < all; ++i) kk[i] = k[i] * w.k_k.data()[i % n_embd];
+      for (size_t i = 0; i < n * n_heads; ++i) l2_normalize(kk + i * size, size, 1e-12f);
+      for (size_t i = 0; i < all; ++i) {
+        const float ka = k[i] * w.k_a.data()[i % n_embd];
+        k[i] += a[i] * ka - ka;
+        b[i] = kk[i] * a[i];
+        a[i] = -kk[i];
+      }
+      wkv7(step.pool, n_heads, size, r, decay, k, v, a, b, step.states(il, 2 * n_embd), out);
+      head_norm();
+      for (size_t i = 0; i < n * n_heads; ++i) {
+        float bonus = 0;
+        for (size_t j = 0; j < size; ++j)
+          bonus += k[i * size + j] * r[i * size + j] * w.r_k.data()[i % n_heads * size + j];
+        vec::add_scaled(out + i * size, bonus, v + i * size, size);
+      }
+      if (w.g1) vec::multiply(out, g, all);
+    }
+  }
+  apply(step.pool, w.output, out, n, y);
+  step.state.arena.release(mark);
+}
+
+void plan_channel_mix(const LayerPlan& plan, LayerWeights& weights) {
+  RwkvWeights& w = weights.rwkv;
+  Planner& p = plan.planner;
+  const TensorEntry* key = p.find(plan.name("channel_mix_key.weight"));
+  const uint64_t n = plan.h.n_embd, n_ff = key != nullptr ? key->shape[1] : 0;
+  if (plan.h.n_ff_known && n_ff != plan.layer.n_ff)
+    return p.refuse(ErrorCode::kBadShape, "tensor " + plan.name("channel_mix_key.weight") + " has " +
+                                              std::to_string(n_ff) + " rows, feed_forward_length is " +
+                                              std::to_string(plan.layer.n_ff));
+  p.linear(w.channel_key, plan.name("channel_mix_key"), n, n_ff);
+  p.linear(w.channel_value, plan.name("channel_mix_value"), n_ff, n);
+  p.linear(w.channel_receptance, plan.name("channel_mix_receptance"), n, n, Need::kOptional);
+  p.vector(w.channel_lerp_k, plan.name("channel_mix_lerp_k.weight"), n, Need::kRequired);
+  if (w.channel_receptance) p.vector(w.channel_lerp_r, plan.name("channel_mix_lerp_r.weight"), n, Need::kRequired);
+}
+
+uint64_t channel_mix_floats(const Hparams& h, const LayerWeights& weights, uint64_t n) {
+  return arena_floats(n * h.n_embd, n * h.n_embd, n * h.n_embd, n * weights.rwkv.channel_key.n_out);
+}
+
+void run_channel_mix(Step& step, size_t il, const float* x, float* y) {
+  const RwkvWeights& w = step.weights(il).rwkv;
+  const size_t n = step.n_tokens, n_embd = step.h().n_embd, n_ff = w.channel_key.n_out;
+  const size_t mark = step.state.arena.mark();
+  float* previous = step.take(n * n_embd);
+  float* mixed = step.take(n * n_embd);
+  float* r = step.take(n * n_embd);
+  float* k = step.take(n * n_ff);
+  shift_tokens(step.states(il, n_embd), x, n_embd, previous);
+  lerp(x, previous, w.channel_lerp_k.data(), nullptr, n, n_embd, mixed);
+  apply(step.pool, w.channel_key, mixed, n, k);
+  activate(Activation::kReluSquared, k, n * n_ff);
+  apply(step.pool, w.channel_value, k, n, y);
+  if (w.channel_receptance) {
+    lerp(x, previous, w.channel_lerp_r.data(), nullptr, n, n_embd, mixed);
+    apply(step.pool, w.channel_receptance, mixed, n, r);
+    activate(Activation::kSigmoid, r, n * n_embd);
+    vec::multiply(y, r, n * n_embd);
+  }
+  step.state.arena.release(mark);
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,38 @@
+// The short convolution of LFM2: y = out(c * conv(b * x)), where b, c and x are projections of the input.
+#include "model/mixer.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+
+void plan_short_convolution(const LayerPlan& plan, LayerWeights& weights) {
+  ShortConvWeights& w = weights.shortconv;
+  const uint64_t n = plan.h.n_embd;
+  if (plan.h.shortconv_length < 2)
+    return plan.planner.refuse(ErrorCode::kOutOfRange, "shortconv.l_cache is missing or below 2");
+  plan.planner.linear(w.in, plan.name("shortconv.in_proj"), n, 3 * n);
+  plan.planner.linear(w.out, plan.name("shortconv.out_proj"), n, n);
+  plan.planner.vector(w.conv, plan.name("shortconv.conv.weight"), n * plan.h.shortconv_length, Need::kRequired);
+}
+
+uint64_t short_convolution_floats(const Hparams& h, const LayerParameters&, const LayerWeights&, uint64_t n) {
+  return arena_floats(n * 3 * h.n_embd, n * h.n_embd, n * h.n_embd);
+}
+
+uint64_t short_convolution_state(const Hparams& h) { return uint64_t{h.n_embd} * (h.shortconv_length - 1); }
+
+void run_short_convolution(Step& step, size_t il, const float* x, float* y) {
+  const ShortConvWeights& w = step.weights(il).shortconv;
+  const size_t n = step.n_tokens, d = step.h().n_embd, mark = step.state.arena.mark();
+  float* bcx = step.take(n * 3 * d);  // [n_tokens, 3, n_embd]
+  float* bx = step.take(n * d);       // [n_tokens, n_embd]
+  float* conv = step.take(n * d);     // [n_tokens, n_embd]
+  apply(step.pool, w.in, x, n, bcx);
+  for (size_t t = 0; t < n; ++t)
+    for (size_t i = 0; i < d; ++i) bx[t * d + i] = bcx[t * 3 * d + i] * bcx[t * 3 * d + 2 * d + i];
+  causal_convolution(step.pool, bx, d, d, w.conv.data(), step.h().shortconv_length, nullptr, step.states(il, 0), conv);
+  for (size_t t = 0; t < n; ++t) vec::multiply(conv + t * d, bcx + t * 3 * d + d, d);
+  apply(step.pool, w.out, conv, n, y);
+  step.state.arena.release(mark);
+}
+
+}  // namespace ggufscope

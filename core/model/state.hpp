@@ -1,0 +1,131 @@
+// What a model remembers between calls: cached keys and values, recurrent states, and the scratch memory of a batch.
+//
+// The cache is a table of cells. A cell belongs to a set of sequences at one position, so that sequences that begin
+// alike share its keys and values. Recurrent layers keep one state a sequence instead.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/model.hpp"
+
+namespace ggufscope {
+
+inline constexpr uint32_t kMaxSequences = 64;
+
+struct Cell {
+  int32_t position = -1;
+  uint64_t sequences = 0;  ///< bit s: sequence s; 0: free
+};
+
+/// Activations of one batch: handed out in order, released all at once. The size was computed before.
+class Arena {
+ public:
+  void reset(float* base, size_t n_floats) {
+    base_ = base;
+    size_ = n_floats;
+    used_ = 0;
+  }
+  [[nodiscard]] float* take(size_t n_floats) {
+    const size_t padded = static_cast<size_t>(round_up(n_floats));
+    if (padded > size_ - used_) __builtin_trap();  // the computed size is wrong: a bug, never an input
+    float* p = base_ + used_;
+    used_ += padded;
+    return p;
+  }
+  [[nodiscard]] size_t mark() const { return used_; }
+  void release(size_t mark) { used_ = mark; }
+  /// Floats are handed out in multiples of a cache line.
+  [[nodiscard]] static constexpr uint64_t round_up(uint64_t n_floats) { return (n_floats + 15) / 16 * 16; }
+
+ private:
+  float* base_ = nullptr;
+  size_t size_ = 0;
+  size_t used_ = 0;
+};
+
+/// What State::create allocates.
+struct StateSizes {
+  uint64_t cache_bytes = 0;
+  uint64_t recurrent_floats = 0;
+  uint64_t arena_floats = 0;
+  uint64_t thread_floats = 0;  ///< of each thread
+  bool fits = true;            ///< false: more than can be counted
+};
+[[nodiscard]] StateSizes state_sizes(const Model& model, const StateOptions& options);
+
+class State {
+ public:
+  /// kOutOfMemory, or kInvalidArgument for options out of range.
+  [[nodiscard]] static Result<std::unique_ptr<State>> create(const Model& model, Pool& pool,
+                                                             const StateOptions& options);
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  [[nodiscard]] const StateOptions& options() const { return options_; }
+
+  /// Forgets everything.
+  void clear();
+  /// Forgets positions [first, last) of a sequence; last < 0: to its end. False, and nothing is done, where a
+  /// recurrent model is asked for a part.
+  bool remove(uint32_t sequence, int32_t first, int32_t last);
+  /// Makes positions [first, last) of one sequence also those of another, which was empty there.
+  bool copy(uint32_t from, uint32_t to, int32_t first, int32_t last);
+  /// Forgets all other sequences.
+  void keep(uint32_t sequence);
+  /// Adds delta to positions [first, last): cached keys are rotated along. kUnsupported for recurrent models and
+  /// positions that are learned.
+  [[nodiscard]] Result<void> shift(const Model& model, uint32_t sequence, int32_t first, int32_t last, int32_t delta);
+  /// -1 of an empty sequence.
+  [[nodiscard]] int32_t last_position(uint32_t sequence) const;
+  [[nodiscard]] size_t n_free_cells() const;
+
+  /// Everything of one sequence as bytes that restore takes back, in this or another state of the same model.
+  [[nodiscard]] Result<std::vector<uint8_t>> save(const Model& model, uint32_t sequence) const;
+  [[nodiscard]] Result<void> restore(const Model& model, uint32_t sequence, ByteView bytes);
+
+  // For the layers and forward.
+  void set_recurrent_end(uint32_t sequence, int32_t position) { recurrent_end_[sequence] = position; }
+  [[nodiscard]] CacheView cache(size_t layer);
+  /// A recurrent layer's state of one sequence: [recurrent_floats of the layer].
+  [[nodiscard]] float* recurrent(size_t layer, uint32_t sequence);
+  [[nodiscard]] std::vector<Cell>& cells() { return cells_; }
+  [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
+  /// Takes n free cells, in order of index. False where there are too few.
+  bool take_cells(size_t n, std::vector<uint32_t>& out) const;
+
+  Arena arena;
+  Buffer thread_scratch;  // [n_threads, thread_scratch_floats]
+  size_t thread_scratch_floats = 0;
+  std::vector<uint32_t> batch_cells;
+  std::vector<CellRun> runs_full, runs_windowed;
+  std::vector<std::span<const CellRun>> visible_full, visible_windowed;  // one a token
+  std::vector<int32_t> cell_positions;
+  std::vector<float*> token_states;
+  RopeTable rope_tables[2];
+  // What t5's encoder made: keys and values of each decoder layer [n_layer, 2, n_encoded, n_head * d].
+  Buffer cross;
+  size_t n_encoded = 0;
+
+ private:
+  State() = default;
+  struct LayerPlace {
+    uint64_t keys = 0, values = 0;    // byte offsets in cache_
+    size_t d_k_row = 0, d_v_row = 0;  // elements a head
+    size_t n_head_kv = 0;
+    uint64_t recurrent = 0;  // float offset of sequence 0 in recurrent_
+    size_t recurrent_floats = 0;
+    bool cached = false;
+  };
+  void reset_recurrent(uint32_t sequence);
+
+  StateOptions options_;
+  int32_t recurrent_end_[kMaxSequences] = {};  // last position that went into the recurrent states; -1: none
+  std::vector<Cell> cells_;
+  std::vector<LayerPlace> places_;
+  Buffer cache_, recurrent_, scratch_;
+  std::vector<uint8_t> wkv4_;  // layers whose states begin at -1e38
+};
+
+}  // namespace ggufscope

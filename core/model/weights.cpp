@@ -1,0 +1,194 @@
+#include "model/weights.hpp"
+
+#include <algorithm>
+
+#include "nn/vec.hpp"
+#include "quant/registry.hpp"
+#include "types/types.hpp"
+
+namespace ggufscope {
+namespace {
+
+std::string shape_text(std::span<const uint64_t> shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+// Parts of files that take no part in the computation.
+bool is_ignored(std::string_view name) {
+  return name.find(".nextn.") != std::string_view::npos || name.starts_with("rope_freqs") ||
+         name.ends_with(".rot_embd.inv_freq") || name.ends_with(".attn_rot_embd") || name.ends_with(".input_scale");
+}
+
+}  // namespace
+
+Planner::Planner(std::vector<TensorEntry> tensors, std::optional<uint64_t> file_size)
+    : tensors_(std::move(tensors)), file_size_(file_size) {
+  std::stable_sort(tensors_.begin(), tensors_.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  used_.resize(tensors_.size());
+}
+
+void Planner::refuse(ErrorCode code, std::string message) {
+  if (failed_) return;
+  failed_ = true;
+  error_ = Error{code, 0, std::move(message)};
+}
+
+const TensorEntry* Planner::find(std::string_view name) const {
+  const auto at = std::lower_bound(tensors_.begin(), tensors_.end(), name,
+                                   [](const TensorEntry& entry, std::string_view n) { return entry.name < n; });
+  return at != tensors_.end() && at->name == name ? &*at : nullptr;
+}
+
+bool Planner::request(const std::string& name, std::span<const uint64_t> shape, Need need, TensorRequest& out) {
+  if (failed_) return false;
+  const TensorEntry* entry = find(name);
+  if (entry == nullptr) {
+    if (need == Need::kRequired) refuse(ErrorCode::kNotFound, "tensor " + name + " is missing");
+    return false;
+  }
+  // An empty shape stands for any.
+  for (size_t i = 0; i < 4 && !shape.empty(); ++i) {
+    const uint64_t want = i < shape.size() ? shape[i] : 1;
+    if (entry->shape[i] == want) continue;
+    refuse(ErrorCode::kBadShape, "tensor " + name + " has shape " +
+                                     shape_text(std::span(entry->shape).first(std::max<size_t>(entry->n_dims, 1))) +
+                                     ", the model's keys say " + shape_text(shape));
+    return false;
+  }
+  const TypeGeometry* geometry = find_type(entry->type);
+  if (geometry == nullptr || geometry->block_size == 0 || find_kernels(entry->type) == nullptr) {
+    refuse(ErrorCode::kUnsupported,
+           "tensor " + name + " has type " +
+               (geometry != nullptr ? std::string(geometry->name) : std::to_string(entry->type)) +
+               ", which cannot be computed");
+    return false;
+  }
+  uint64_t n_rows = 1;
+  for (size_t i = 1; i < 4; ++i) {
+    if (entry->shape[i] == 0 || n_rows > (uint64_t{1} << 40) / entry->shape[i]) {
+      refuse(ErrorCode::kBadShape, "tensor " + name + " has an impossible shape " + shape_text(entry->shape));
+      return false;
+    }
+    n_rows *= entry->shape[i];
+  }
+  const uint64_t row = entry->shape[0];
+  if (row == 0 || row % geometry->block_size != 0 || row / geometry->block_size > (uint64_t{1} << 40) / n_rows) {
+    refuse(ErrorCode::kBadShape, "tensor " + name + " has rows of " + std::to_string(row) + " elements of type " +
+                                     std::string(geometry->name));
+    return false;
+  }
+  out.entry = *entry;
+  out.n_rows = out.n_rows_kept = n_rows;
+  out.row_bytes = row / geometry->block_size * geometry->block_bytes;
+  if (entry->n_bytes != out.row_bytes * n_rows) {
+    refuse(ErrorCode::kBadLength, "tensor " + name + " has " + std::to_string(entry->n_bytes) +
+                                      " bytes, its shape needs " + std::to_string(out.row_bytes * n_rows));
+    return false;
+  }
+  if (file_size_ && (entry->offset > *file_size_ || entry->n_bytes > *file_size_ - entry->offset)) {
+    refuse(ErrorCode::kTruncated, "tensor " + name + " ends at byte " + std::to_string(entry->offset + entry->n_bytes) +
+                                      ", beyond the file's " + std::to_string(*file_size_));
+    return false;
+  }
+  const size_t index = static_cast<size_t>(entry - tensors_.data());
+  if (used_[index]) {
+    refuse(ErrorCode::kInvalidArgument, "tensor " + name + " is used twice");
+    return false;
+  }
+  used_[index] = true;
+  return true;
+}
+
+bool Planner::linear(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need) {
+  TensorRequest r;
+  const uint64_t shape[] = {n_in, n_out};
+  if (!request(name + ".weight", shape, need, r)) return false;
+  to.n_in = static_cast<size_t>(n_in);
+  to.n_out = static_cast<size_t>(n_out);
+  r.linear = &to;
+  plan_.push_back(std::move(r));
+  vector(to.bias, name + ".bias", n_out, Need::kOptional);
+  vector(to.scale, name + ".scale", 1, Need::kOptional);
+  return true;
+}
+
+bool Planner::stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n, Need need) {
+  TensorRequest r;
+  const uint64_t shape[] = {n_in, n_out, n};
+  if (!request(name + ".weight", shape, need, r)) return false;
+  to.n_in = static_cast<size_t>(n_in);
+  to.n_out = static_cast<size_t>(n_out);
+  to.matrices.resize(static_cast<size_t>(n));
+  r.stack = &to;
+  plan_.push_back(std::move(r));
+  vector(to.biases, name + ".bias", n_out * n, Need::kOptional);
+  vector(to.scales, name + ".scale", n, Need::kOptional);
+  return true;
+}
+
+bool Planner::vector(Vector& to, const std::string& name, uint64_t n, Need need) {
+  TensorRequest r;
+  if (!request(name, {}, need, r)) return false;
+  if (r.n_rows * r.entry.shape[0] != n) {
+    refuse(ErrorCode::kBadShape, "tensor " + name + " has shape " + shape_text(r.entry.shape) +
+                                     ", the model's keys say " + std::to_string(n) + " elements");
+    return false;
+  }
+  to.n = static_cast<size_t>(n);
+  r.vector = &to;
+  plan_.push_back(std::move(r));
+  return true;
+}
+
+bool Planner::first_row(Vector& to, const std::string& name, uint64_t n, Need need) {
+  TensorRequest r;
+  if (!request(name, {}, need, r)) return false;
+  if (r.entry.shape[0] != n) {
+    refuse(ErrorCode::kBadShape, "tensor " + name + " has rows of " + std::to_string(r.entry.shape[0]) +
+                                     " elements, the model's keys say " + std::to_string(n));
+    return false;
+  }
+  r.n_rows_kept = 1;
+  to.n = static_cast<size_t>(n);
+  r.vector = &to;
+  plan_.push_back(std::move(r));
+  return true;
+}
+
+bool Planner::affine(Affine& to, const std::string& name, uint64_t n, Need need, Need bias) {
+  const bool bare = !has(name + ".weight") && has(name);
+  to.present = vector(to.weight, bare ? name : name + ".weight", n, need);
+  if (to.present) vector(to.bias, name + ".bias", n, bias);
+  return to.present;
+}
+
+Result<std::vector<TensorRequest>> Planner::finish() {
+  for (size_t i = 0; i < tensors_.size() && !failed_; ++i) {
+    if (i > 0 && tensors_[i].name == tensors_[i - 1].name)
+      refuse(ErrorCode::kInvalidArgument, "tensor " + tensors_[i].name + " is in the file twice");
+    if (!used_[i] && !is_ignored(tensors_[i].name))
+      refuse(ErrorCode::kUnsupported, "tensor " + tensors_[i].name + " has no place in this architecture");
+  }
+  if (failed_) return std::unexpected(error_);
+  std::sort(plan_.begin(), plan_.end(), [](const auto& a, const auto& b) { return a.entry.offset < b.entry.offset; });
+  return std::move(plan_);
+}
+
+void apply(Pool& pool, const Linear& linear, const float* x, size_t n_tokens, float* y) {
+  matmul(pool, linear.matrix, x, n_tokens, y);
+  if (linear.scale) vec::scale(y, linear.scale.data()[0], n_tokens * linear.n_out);
+  if (linear.bias)
+    for (size_t t = 0; t < n_tokens; ++t) vec::add(y + t * linear.n_out, linear.bias.data(), linear.n_out);
+}
+
+void apply(Pool& pool, const LinearStack& stack, size_t i, const float* x, size_t n_tokens, float* y) {
+  matmul(pool, stack.matrices[i], x, n_tokens, y);
+  if (stack.scales) vec::scale(y, stack.scales.data()[i], n_tokens * stack.n_out);
+  if (stack.biases)
+    for (size_t t = 0; t < n_tokens; ++t)
+      vec::add(y + t * stack.n_out, stack.biases.data() + i * stack.n_out, stack.n_out);
+}
+
+}  // namespace ggufscope

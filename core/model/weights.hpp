@@ -1,0 +1,198 @@
+// The weights of a model: where each tensor of the file goes. Bytes may arrive in any order; each tensor is packed
+// when its rows come, so that there is never a second copy of the file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "base/error.hpp"
+#include "gguf/header.hpp"
+#include "nn/matmul.hpp"
+
+namespace ggufscope {
+
+/// A tensor of the file: what a GGUF header says, or what an older container says of it.
+struct TensorEntry {
+  std::string name;
+  uint32_t n_dims = 0;
+  std::array<uint64_t, 4> shape{1, 1, 1, 1};  ///< fastest first
+  uint32_t type = 0;
+  uint64_t offset = 0;  ///< absolute
+  uint64_t n_bytes = 0;
+};
+
+/// Floats, dequantized at load. Empty where the file has no such tensor.
+struct Vector {
+  Buffer buffer;
+  size_t n = 0;
+  [[nodiscard]] const float* data() const { return n == 0 ? nullptr : buffer.as<float>(); }
+  [[nodiscard]] float* data() { return n == 0 ? nullptr : buffer.as<float>(); }
+  explicit operator bool() const { return n != 0; }
+};
+
+/// y = x W^T * scale + bias.
+struct Linear {
+  PackedMatrix matrix;
+  Vector bias;   // [n_out]
+  Vector scale;  // [1]
+  size_t n_in = 0, n_out = 0;
+  explicit operator bool() const { return n_out != 0; }
+};
+
+/// Matrices of one shape in one tensor [n_in, n_out, n]: experts, or heads.
+struct LinearStack {
+  std::vector<PackedMatrix> matrices;
+  Vector biases;  // [n, n_out]
+  Vector scales;  // [n]
+  size_t n_in = 0, n_out = 0;
+  explicit operator bool() const { return n_out != 0; }
+};
+
+struct Affine {
+  Vector weight, bias;
+  bool present = false;  // an unweighted norm is present without weights
+  explicit operator bool() const { return present; }
+};
+
+struct AttentionWeights {
+  Linear qkv, q, k, v, out, gate;
+  Affine q_norm, k_norm, sub_norm;
+  bool gated_query = false;    // q holds a query and a gate for each head
+  bool norms_by_head = false;  // q_norm [n_head, d_k]: other weights for each head
+  Vector sinks;                // [n_head]
+  Vector relative_bias;        // [n_buckets, n_head]
+  // latent attention
+  Linear q_a, q_b, kv_a, kv_b;
+  Affine q_a_norm, kv_a_norm;
+  LinearStack k_b, v_b;  // a matrix each head
+};
+
+struct FfnWeights {
+  Linear gate, up, down;  // gate absent: plain, or gate and up fused in up
+  Affine sub_norm;
+  Vector act_scales;  // [n_ff]
+};
+
+struct MoeWeights {
+  Linear router;  // [n_embd] -> [n_expert]
+  LinearStack gate, up, down, gate_up;
+  Vector selection_bias;  // [n_expert]
+  FfnWeights shared;
+  Linear shared_gate;  // [n_embd] -> [1]
+};
+
+struct SsmWeights {
+  Linear in, x, dt, out, beta_alpha, beta, alpha, gate, qkv;
+  Vector conv, conv_bias, dt_bias, a, d;
+  Affine norm, dt_norm, b_norm, c_norm;
+};
+
+struct ShortConvWeights {
+  Linear in, out;
+  Vector conv;  // [n_embd, length]
+};
+
+struct RwkvWeights {
+  Linear key, value, receptance, gate, output;
+  Linear w1, w2, a1, a2, v1, v2, g1, g2, decay_w1, decay_w2;
+  LinearStack mix_w2;
+  Vector lerp_x, lerp, lerp_k, lerp_v, lerp_r, lerp_g, first, decay, w0, a0, v0, k_k, k_a, r_k;
+  Affine norm;
+  // channel mix
+  Vector channel_lerp_k, channel_lerp_r;
+  Linear channel_key, channel_value, channel_receptance;
+};
+
+struct LayerWeights {
+  Affine attn_norm, attn_norm_2, attn_post_norm, ffn_norm, ffn_post_norm;
+  AttentionWeights attention, cross;
+  Affine cross_norm;
+  FfnWeights ffn;
+  MoeWeights moe;
+  SsmWeights ssm;
+  ShortConvWeights shortconv;
+  RwkvWeights rwkv;
+  Linear per_layer_gate, per_layer_proj;  // gemma4
+  Affine per_layer_norm;
+  Vector output_scale;  // [1]
+};
+
+struct Weights {
+  Linear token_embedding;     // [n_vocab, n_embd]
+  Linear position_embedding;  // [n_ctx, n_embd]
+  Vector token_type;          // first row of token_types
+  Affine embedding_norm, output_norm, encoder_norm;
+  Linear output;                                     // absent: tied to token_embedding
+  Linear per_layer_embedding, per_layer_model_proj;  // gemma4
+  Affine per_layer_proj_norm;
+  Vector rope_factors, rope_factors_long, rope_factors_short;  // [n_rot / 2]
+  std::vector<LayerWeights> layers;
+  std::vector<LayerWeights> encoder;  // t5
+};
+
+/// One tensor to fetch and where it goes.
+struct TensorRequest {
+  TensorEntry entry;
+  uint64_t n_rows = 0;  ///< of entry.shape[0] elements
+  uint64_t row_bytes = 0;
+  uint64_t n_rows_kept = 0;  ///< rows that are wanted: the first so many
+  uint64_t n_rows_arrived = 0;
+  Linear* linear = nullptr;  // one of these three
+  LinearStack* stack = nullptr;
+  Vector* vector = nullptr;
+};
+
+enum class Need : uint8_t { kRequired, kOptional };
+
+/// Builds the plan: each call finds a tensor, checks its shape, and notes its destination. The first error is kept
+/// and later calls do nothing.
+class Planner {
+ public:
+  Planner(std::vector<TensorEntry> tensors, std::optional<uint64_t> file_size);
+
+  [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
+  [[nodiscard]] const TensorEntry* find(std::string_view name) const;
+
+  /// name.weight [n_in, n_out], with name.bias and name.scale where the file has them. Returns whether it is there.
+  bool linear(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need = Need::kRequired);
+  /// name.weight [n_in, n_out, n].
+  bool stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n,
+             Need need = Need::kRequired);
+  /// The tensor of exactly this name with n elements in all.
+  bool vector(Vector& to, const std::string& name, uint64_t n, Need need = Need::kRequired);
+  /// The first row, of n elements.
+  bool first_row(Vector& to, const std::string& name, uint64_t n, Need need);
+  /// name.weight [n] (a bare name where some converters left the suffix out), name.bias.
+  bool affine(Affine& to, const std::string& name, uint64_t n, Need need = Need::kRequired,
+              Need bias = Need::kOptional);
+
+  void refuse(ErrorCode code, std::string message);
+  [[nodiscard]] bool failed() const { return failed_; }
+  [[nodiscard]] const Error& error() const { return error_; }
+
+  /// The plan, in order of file offset. Tensors that no call asked for are an error: something would be left out of
+  /// the computation.
+  [[nodiscard]] Result<std::vector<TensorRequest>> finish();
+
+ private:
+  bool request(const std::string& name, std::span<const uint64_t> shape, Need need, TensorRequest& out);
+
+  std::vector<TensorEntry> tensors_;  // by name
+  std::vector<bool> used_;
+  std::vector<TensorRequest> plan_;
+  std::optional<uint64_t> file_size_;
+  bool failed_ = false;
+  Error error_{};
+};
+
+/// y [n_tokens, n_out] = x [n_tokens, n_in] W^T * scale + bias.
+void apply(Pool& pool, const Linear& linear, const float* x, size_t n_tokens, float* y);
+/// Matrix i of a stack.
+void apply(Pool& pool, const LinearStack& stack, size_t i, const float* x, size_t n_tokens, float* y);
+
+}  // namespace ggufscope

@@ -1,0 +1,31 @@
+// Activations of feed-forward networks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ggufscope {
+
+enum class Activation : uint8_t {
+  kSilu,  ///< x sigmoid(x)
+  kGelu,  ///< x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+  kRelu,  ///< max(x, 0)
+  kReluSquared,
+  kXielu,      ///< Huang et al. 2024, "Deriving activation functions using integration"
+  kSwigluOai,  ///< gated only: min(g, 7) sigmoid(1.702 g) (clamp(u, -7, 7) + 1), of gpt-oss
+  kSigmoid,
+  kTanh,
+};
+
+/// Parameters of xIELU as the kernel takes them: softplus and the shift by beta already applied.
+struct XieluParameters {
+  float alpha_n = 0, alpha_p = 0, beta = 0, eps = 0;
+};
+
+/// In place. xielu is read by kXielu only.
+void activate(Activation activation, float* x, size_t n, const XieluParameters& xielu = {});
+
+/// out = activation(gate) * up; out may be gate or up.
+void activate_gated(Activation activation, const float* gate, const float* up, size_t n, float* out);
+
+}  // namespace ggufscope

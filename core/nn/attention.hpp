@@ -1,0 +1,74 @@
+// Scaled dot-product attention of query heads over cached keys and values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nn/pool.hpp"
+
+namespace ggufscope {
+
+enum class CacheType : uint8_t { kF32, kF16 };
+
+/// Bytes of one element.
+[[nodiscard]] constexpr size_t cache_element_bytes(CacheType type) { return type == CacheType::kF32 ? 4 : 2; }
+
+/// Keys [n_head_kv, n_cells, d_k] and values [n_head_kv, n_cells, value_stride] of one layer; borrowed.
+/// Latent attention has no values of its own: they are the first d_v elements of the keys (value_stride = d_k).
+struct CacheView {
+  CacheType type = CacheType::kF32;
+  uint8_t* keys = nullptr;
+  uint8_t* values = nullptr;
+  size_t value_stride = 0;
+  size_t n_cells = 0;
+};
+
+/// Cells [begin, end) that a token sees.
+struct CellRun {
+  uint32_t begin = 0;
+  uint32_t end = 0;
+};
+
+struct AttentionShape {
+  size_t n_head = 0;     ///< query heads
+  size_t n_head_kv = 0;  ///< divides n_head
+  size_t d_k = 0;
+  size_t d_v = 0;
+};
+
+/// score = cap(scale * q.k) + bias(query position, key position); softmax; sum of values.
+struct AttentionOptions {
+  float scale = 1.0f;
+  float soft_cap = 0.0f;           ///< not 0: cap(s) = soft_cap * tanh(s / soft_cap)
+  const float* slopes = nullptr;   ///< [n_head] ALiBi (Press et al. 2021): bias = -slope * |distance|
+  const float* sinks = nullptr;    ///< [n_head] one more logit a head, without a value
+  const float* buckets = nullptr;  ///< [n_buckets, n_head] T5's relative position bias
+  uint32_t n_buckets = 0;
+  bool buckets_both_ways = false;  ///< encoder: half of the buckets for keys after the query
+};
+
+/// Slopes of n_head heads: a geometric sequence that starts at 2^(-max_bias / n), n the power of two below n_head;
+/// the rest take every other one of the sequence of 2 n heads.
+[[nodiscard]] std::vector<float> alibi_slopes(size_t n_head, float max_bias);
+
+/// T5's bucket of a distance (key position - query position), as in Raffel et al. 2020.
+[[nodiscard]] uint32_t relative_bucket(int32_t distance, uint32_t n_buckets, bool both_ways);
+
+/// Floats of scratch that each thread needs.
+[[nodiscard]] size_t attention_scratch(const AttentionShape& shape, size_t n_cells);
+
+/// q [n_tokens, n_head, d_k], out [n_tokens, n_head, d_v]. runs[t]: the cells that token t sees, at least one cell.
+/// query_positions [n_tokens] and cell_positions [n_cells] matter where there is a bias. scratch: n_threads times
+/// attention_scratch(shape, cells seen at most).
+void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& options, const CacheView& cache,
+               const float* q, size_t n_tokens, std::span<const std::span<const CellRun>> runs,
+               const int32_t* query_positions, const int32_t* cell_positions, float* scratch, size_t scratch_floats,
+               float* out);
+
+/// Stores a token's keys [n_head_kv, d_k] and values [n_head_kv, d_v] (nullptr: they are part of the keys) in a cell.
+void cache_store(const CacheView& cache, const AttentionShape& shape, size_t cell, const float* keys,
+                 const float* values);
+
+}  // namespace ggufscope

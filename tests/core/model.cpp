@@ -1,0 +1,94 @@
+// Every architecture of the registry against llama.cpp's logits, and what a state must keep.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <set>
+
+#include "model/architecture.hpp"
+#include "model_data.hpp"
+
+using namespace ggufscope;
+using namespace ggufscope::test;
+
+BOOST_AUTO_TEST_SUITE(model)
+
+namespace {
+
+std::vector<std::string> vector_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(shared("vectors/arch")))
+    if (entry.is_directory()) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+constexpr uint32_t kContext = 256;  // of the reference run
+
+void check_model(const std::string& name, const std::filesystem::path& folder) {
+  const std::string meta = read_text(folder / "meta.json"), tokens_text = read_text(folder / "tokens.json");
+  const auto pool = make_pool();
+  const auto file = parse_file(read_file(folder / "model.gguf"));
+  const LoadedModel loaded = load_model(*file, *pool);
+  BOOST_REQUIRE_MESSAGE(loaded.model != nullptr, name << ": " << loaded.error);
+  const Model& model = *loaded.model;
+  const auto state = make_state(model, *pool, {.n_ctx = kContext, .n_batch = 64});
+  const std::vector<float> want = read_floats(folder / json_string(meta, "compare_with"));
+  const double tolerance = json_number(meta.substr(meta.find("\"tolerance\"")), "max_abs");
+
+  std::vector<int32_t> tokens = json_integers(tokens_text, "");
+  const std::vector<int32_t> encoder = json_integers(tokens_text, "encoder");
+  if (!encoder.empty()) {
+    tokens = json_integers(tokens_text, "decoder");
+    const auto r = encode(model, *state, *pool, encoder, nullptr);
+    BOOST_REQUIRE_MESSAGE(r.has_value(), name << ": " << (r ? "" : r.error().message));
+  }
+  const std::vector<float> got = evaluate(model, *state, *pool, tokens);
+  const double difference = max_difference(got, want);
+  BOOST_CHECK_MESSAGE(difference <= tolerance, name << ": logits differ by " << difference << " > " << tolerance);
+
+  if (model.is_encoder()) {
+    const std::vector<float> pooled = read_floats(folder / "pooled.f32");
+    std::vector<float> mine(pooled.size());
+    pool_embeddings(model, got.data(), tokens.size(), mine.data());
+    const double d = max_difference(mine, pooled);
+    BOOST_CHECK_MESSAGE(d <= std::max(tolerance, 2e-3), name << ": pooled embedding differs by " << d);
+    return;
+  }
+  // The greedy continuation, one token at a time.
+  const std::string greedy = read_text(folder / "greedy.json");
+  std::vector<int32_t> expected = json_integers(greedy, "tokens_exact");
+  if (expected.empty()) expected = json_integers(greedy, "tokens");
+  const size_t n_vocab = model.n_output();
+  int32_t next = argmax(std::span(got).last(n_vocab));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (next != expected[i]) {
+      BOOST_CHECK_MESSAGE(next == expected[i],
+                          name << ": greedy token " << i << " is " << next << ", not " << expected[i]);
+      break;
+    }
+    const std::vector<float> logits = evaluate(model, *state, *pool, std::span(&expected[i], 1));
+    next = argmax(logits);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(logits_and_greedy_text_agree_with_llama_cpp,
+                     *boost::unit_test::precondition(needs_shared("vectors/arch"))) {
+  size_t n_run = 0, n_refused = 0;
+  for (const std::string& name : vector_names()) {
+    const std::string arch = json_string(read_text(shared("vectors/arch") / name / "meta.json"), "arch");
+    if (find_architecture(arch)) {
+      ++n_run;
+      BOOST_TEST_CONTEXT(name) check_model(name, shared("vectors/arch") / name);
+      continue;
+    }
+    ++n_refused;
+    const auto file = parse_file(read_file(shared("vectors/arch") / name / "model.gguf"));
+    const auto refused = Model::open(file->gguf(), file->bytes.size());
+    BOOST_REQUIRE(!refused.has_value());
+    BOOST_TEST(refused.error().message.starts_with("cannot run architecture " + arch + " yet; can run: "));
+  }
+  BOOST_TEST_MESSAGE(n_run << " models run, " << n_refused << " refused");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
