@@ -3,10 +3,9 @@
 //   1. special and added tokens cut the text into fragments (user-defined ones always, control ones when asked for)
 //   2. each fragment is tokenized by the file's kind:
 //        llama   SentencePiece BPE: merge the adjacent pair whose union is the best-scored token
-//        gpt2    byte-level BPE: a pre-tokenizer cuts words, ranked merges join bytes (also gemma4, hybriddna, whitespace)
-//        bert    WordPiece: normalize, split, longest match
-//        t5      Unigram: most likely path over the scores (also replit)
-//        rwkv    greedy longest match;   plamo2: cheapest path
+//        gpt2    byte-level BPE: a pre-tokenizer cuts words, ranked merges join bytes (also gemma4, hybriddna,
+//        whitespace) bert    WordPiece: normalize, split, longest match t5      Unigram: most likely path over the
+//        scores (also replit) rwkv    greedy longest match;   plamo2: cheapest path
 //   3. BOS, EOS and SEP as the file's flags say
 #pragma once
 
@@ -49,8 +48,8 @@ struct DecodeOptions {
 
 /// What was odd in the vocabulary: it works all the same.
 struct TokenizerNote {
-  bool strict;          ///< llama.cpp refuses the file for it
-  std::string code;     ///< "token-duplicate", "pre-tokenizer-unknown", ...
+  bool strict;       ///< llama.cpp refuses the file for it
+  std::string code;  ///< "token-duplicate", "pre-tokenizer-unknown", ...
   std::string message;
 };
 
@@ -85,8 +84,8 @@ class Tokenizer {
   [[nodiscard]] std::string_view piece(TokenId id) const;  ///< the bytes that it decodes to, special tokens shown
   [[nodiscard]] TokenType type(TokenId id) const;          ///< as derived: control-looking tokens are kControl
   [[nodiscard]] float score(TokenId id) const;
-  [[nodiscard]] bool is_special(TokenId id) const;         ///< control or unknown: hidden from readers
-  [[nodiscard]] TokenId find(std::string_view text) const; ///< by the file's spelling
+  [[nodiscard]] bool is_special(TokenId id) const;          ///< control or unknown: hidden from readers
+  [[nodiscard]] TokenId find(std::string_view text) const;  ///< by the file's spelling
 
  private:
   explicit Tokenizer(std::unique_ptr<TokenizerImpl> impl);

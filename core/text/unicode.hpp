@@ -9,7 +9,16 @@
 namespace ggufscope {
 
 /// General category, folded. White space (White_Space=yes) comes before its category; C is Cc, Cf, Co and Cs.
-enum class CharClass : uint8_t { kUnassigned = 0, kLetter, kNumber, kPunctuation, kMark, kSymbol, kWhitespace, kControl };
+enum class CharClass : uint8_t {
+  kUnassigned = 0,
+  kLetter,
+  kNumber,
+  kPunctuation,
+  kMark,
+  kSymbol,
+  kWhitespace,
+  kControl
+};
 
 [[nodiscard]] CharClass char_class(uint32_t code_point);
 

@@ -1,0 +1,356 @@
+#include "text/bpe.hpp"
+
+#include <algorithm>
+
+#include "gguf/access.hpp"
+#include "gguf/arrays.hpp"
+#include "text/pretokenizer.hpp"
+#include "text/unicode.hpp"
+
+namespace ggufscope {
+namespace {
+
+constexpr uint32_t kNoNode = 0xFFFFFFFFu;
+constexpr size_t kShortWord = 48;
+
+uint64_t pair_of(uint32_t left, uint32_t right) { return static_cast<uint64_t>(left) << 32 | right; }
+
+size_t slot_of(uint64_t pair, size_t mask) {
+  const uint64_t hash = pair * 0x9E3779B97F4A7C15u;
+  return static_cast<size_t>(hash >> 32 ^ hash >> 11) & mask;
+}
+
+}  // namespace
+
+BpeModel::BpeModel(const Gguf& gguf, Vocabulary& v) {
+  const auto n_tokens = static_cast<uint32_t>(v.texts.size());
+  read_merges(gguf, v);
+
+  std::string spelled;
+  for (uint32_t b = 0; b < 256; ++b) {
+    const char raw = static_cast<char>(b);
+    spelled.clear();
+    append_utf8(spelled, printable_of_byte(static_cast<uint8_t>(b)));
+    const TokenId token = v.find(spelled);
+    byte_symbols_[b] = token != kNoToken ? static_cast<Symbol>(token)
+                                         : extra_index_.find(spelled, [&](uint32_t id) { return symbol_text(v, id); });
+    byte_tokens_[b] = v.byte_encode ? v.find({&raw, 1}) : v.byte_token(static_cast<uint8_t>(b));
+  }
+
+  whole_.assign(n_tokens, 0);
+  if (v.byte_encode) {
+    words_.reserve(n_tokens);
+    std::string bytes;
+    for (uint32_t id = 0; id < n_tokens; ++id) {
+      bytes.clear();
+      if (!append_printable_bytes(bytes, v.texts[id])) continue;
+      // Only plain tokens decode to these bytes in the list of pieces.
+      if (v.pieces[id] == bytes) words_.add(bytes, id, [&](uint32_t other) { return v.pieces[other]; });
+    }
+  }
+}
+
+void BpeModel::read_merges(const Gguf& gguf, Vocabulary& v) {
+  const KeyValue* kv = find_key(gguf, "tokenizer.ggml.merges");
+  if (kv == nullptr) {
+    if (v.pre_name != "kimi-k2")
+      v.note(true, "merges-missing", "tokenizer.ggml.merges is missing: words fall into bytes");
+    return;
+  }
+  if (kv->type != ValueType::kArray || kv->element_type != ValueType::kString)
+    return v.note(true, "merges-type", "tokenizer.ggml.merges is no array of strings: it is ignored");
+  if (kv->count >= kNoRank / 4 || kv->value.length >= 0x7FFFFFFF)
+    return v.note(true, "merges-many", "tokenizer.ggml.merges is too long: it is ignored");
+  merges_.resize(std::bit_ceil(static_cast<size_t>(kv->count) + static_cast<size_t>(kv->count) / 3 + 16));
+
+  uint64_t malformed = 0, unknown = 0;
+  bool inner_marks = false;
+  std::string joined;
+  Symbol last = kNoSymbol;
+  for_each_string(gguf, *kv, [&](uint64_t rank, Extent extent) {
+    const std::string_view text = gguf.text(extent);
+    const size_t space = text.find(' ', 1);
+    if (space == std::string_view::npos || space + 1 == text.size()) {
+      ++malformed;
+      return;
+    }
+    const std::string_view left = text.substr(0, space), right = text.substr(space + 1);
+    joined.assign(left).append(right);
+    const size_t n_extra = extra_.size();
+    const Symbol a = intern(v, left), b = intern(v, right);
+    // Tokens mostly stand in the order of their merges: the next one is a good guess.
+    Symbol merged = kNoSymbol;
+    for (Symbol guess = last; guess != kNoSymbol && guess <= last + 1 && guess < v.texts.size(); ++guess)
+      if (v.texts[guess] == joined) merged = guess;
+    if (merged == kNoSymbol) merged = intern(v, joined);
+    if (merged < v.texts.size()) last = merged;
+    if (extra_.size() != n_extra) ++unknown;
+    inner_marks = inner_marks || has_inner_mark(joined);
+    add_merge(a, b, static_cast<uint32_t>(rank), merged);
+  });
+  split_at_marks_ = !inner_marks;
+  if (malformed != 0) v.note(false, "merge-malformed", std::to_string(malformed) + " merges do not name two parts");
+  if (unknown != 0)
+    v.note(false, "merge-unknown-token", std::to_string(unknown) + " merges name texts that are no tokens");
+}
+
+BpeModel::Symbol BpeModel::intern(const Vocabulary& v, std::string_view text) {
+  if (const TokenId token = v.find(text); token != kNoToken) return static_cast<Symbol>(token);
+  const auto text_of = [&](uint32_t id) { return symbol_text(v, id); };
+  const Symbol found = extra_index_.find(text, text_of);
+  if (found != kNoSymbol) return found;
+  const auto id = static_cast<Symbol>(v.texts.size() + extra_.size());
+  extra_.add(text);
+  extra_index_.add(text, id, text_of);
+  return id;
+}
+
+std::string_view BpeModel::symbol_text(const Vocabulary& v, Symbol symbol) const {
+  return symbol < v.texts.size() ? v.texts[symbol] : extra_[symbol - v.texts.size()];
+}
+
+const BpeModel::Merge* BpeModel::find_merge(Symbol left, Symbol right) const {
+  const uint64_t pair = pair_of(left, right);
+  if (n_merges_ == 0 || pair == kNoPair) return nullptr;
+  const size_t mask = merges_.size() - 1;
+  for (size_t i = slot_of(pair, mask);; i = (i + 1) & mask) {
+    if (merges_[i].pair == pair) return &merges_[i];
+    if (merges_[i].pair == kNoPair) return nullptr;
+  }
+}
+
+// There is a free slot: the table was sized for all merges.
+void BpeModel::add_merge(Symbol left, Symbol right, uint32_t rank, Symbol merged) {
+  const uint64_t pair = pair_of(left, right);
+  const size_t mask = merges_.size() - 1;
+  for (size_t i = slot_of(pair, mask);; i = (i + 1) & mask) {
+    if (merges_[i].pair == pair) return;  // the first of equals counts
+    if (merges_[i].pair != kNoPair) continue;
+    merges_[i] = {pair, rank, merged};
+    ++n_merges_;
+    return;
+  }
+}
+
+void BpeModel::encode(const Vocabulary& v, std::string_view text, std::vector<TokenId>& out) {
+  if (v.model == "hybriddna") return encode_dna(v, text, out);
+  if (v.model == "whitespace") return encode_segments(v, text, out);
+  encode_text(v, text, out);
+}
+
+void BpeModel::encode_text(const Vocabulary& v, std::string_view text, std::vector<TokenId>& out) {
+  if (!is_canonical_utf8(text)) {
+    canonical_ = canonical_utf8(text);
+    text = canonical_;
+  }
+  if (v.escape_whitespaces) {
+    escaped_.clear();
+    append_escaped_spaces(escaped_, text);
+    text = escaped_;
+  }
+  struct Context {
+    BpeModel& model;
+    const Vocabulary& vocabulary;
+    std::vector<TokenId>& out;
+  } context{*this, v, out};
+  pre_tokenize(*v.pre, text,
+               {[](void* c, std::string_view word) {
+                  Context& to = *static_cast<Context*>(c);
+                  to.model.encode_word(to.vocabulary, word, to.out);
+                },
+                &context});
+}
+
+void BpeModel::encode_word(const Vocabulary& v, std::string_view word, std::vector<TokenId>& out) {
+  if (!v.byte_encode) {
+    const bool newlines =
+        (v.pre->flags & kWholeNewlines) != 0 && word.find_first_not_of('\n') == std::string_view::npos;
+    if (newlines || v.ignore_merges) {
+      if (const TokenId token = v.find(word); token != kNoToken) return out.push_back(token);
+    }
+    // Nothing merges across the start of a run of marks: shorter words, the same tokens.
+    for (size_t start = 0; start < word.size();) {
+      const size_t end = split_at_marks_ ? end_of_marked_word(word, start) : word.size();
+      const std::string_view part = word.substr(start, end - start);
+      const uint64_t hash = hash_text(part);
+      if (!cache_.find(part, hash, out)) {
+        const size_t before = out.size();
+        merge_word(v, part, out);
+        cache_.keep(part, hash, out.data() + before, out.size() - before);
+      }
+      start = end;
+    }
+    return;
+  }
+  const uint64_t hash = hash_text(word);
+  const uint32_t whole = words_.find(word, hash, [&](uint32_t id) { return v.pieces[id]; });
+  if (whole != StringIndex::kAbsent && (v.ignore_merges || whole_[whole] == 1)) {
+    return out.push_back(static_cast<TokenId>(whole));
+  }
+  if (whole_.empty() || whole == StringIndex::kAbsent || whole_[whole] == 2) {
+    if (cache_.find(word, hash, out)) return;
+  }
+  const size_t before = out.size();
+  merge_word(v, word, out);
+  if (whole != StringIndex::kAbsent)
+    whole_[whole] = out.size() == before + 1 && out.back() == static_cast<TokenId>(whole) ? 1 : 2;
+  cache_.keep(word, hash, out.data() + before, out.size() - before);
+}
+
+void BpeModel::merge_word(const Vocabulary& v, std::string_view word, std::vector<TokenId>& out) {
+  nodes_.clear();
+  if (v.byte_encode) {
+    for (const char c : word) nodes_.push_back({byte_symbols_[static_cast<uint8_t>(c)], 1, 0, 0});
+  } else {
+    for (size_t pos = 0; pos < word.size();) {
+      const size_t length = std::min(utf8_length(static_cast<uint8_t>(word[pos])), word.size() - pos);
+      const std::string_view character = word.substr(pos, length);
+      const TokenId token = v.find(character);
+      const Symbol symbol = token != kNoToken
+                                ? static_cast<Symbol>(token)
+                                : extra_index_.find(character, [&](uint32_t id) { return symbol_text(v, id); });
+      nodes_.push_back({symbol, static_cast<uint32_t>(length), 0, 0});
+      pos += length;
+    }
+  }
+  if (nodes_.size() > 1) {
+    if (nodes_.size() <= kShortWord)
+      merge_short();
+    else
+      merge_long();
+  }
+  size_t pos = 0;
+  for (const Node& node : nodes_) {
+    if (node.length == 0) continue;
+    emit(v, node.symbol, word.substr(pos, node.length), out);
+    pos += node.length;
+  }
+}
+
+void BpeModel::merge_short() {
+  // ranks[i]: of the merge of nodes i and i + 1.
+  uint32_t ranks[kShortWord];
+  Symbol merged[kShortWord];
+  size_t count = nodes_.size();
+  const auto look_up = [&](size_t i) {
+    const Merge* merge = find_merge(nodes_[i].symbol, nodes_[i + 1].symbol);
+    ranks[i] = merge != nullptr ? merge->rank : kNoRank;
+    merged[i] = merge != nullptr ? merge->merged : kNoSymbol;
+  };
+  for (size_t i = 0; i + 1 < count; ++i) look_up(i);
+  for (;;) {
+    size_t best = 0;
+    uint32_t best_rank = kNoRank;
+    for (size_t i = 0; i + 1 < count; ++i) {
+      if (ranks[i] < best_rank) {
+        best_rank = ranks[i];
+        best = i;
+      }
+    }
+    if (best_rank == kNoRank) break;
+    nodes_[best].symbol = merged[best];
+    nodes_[best].length += nodes_[best + 1].length;
+    --count;
+    for (size_t i = best + 1; i < count; ++i) nodes_[i] = nodes_[i + 1];
+    for (size_t i = best; i + 1 < count; ++i) {
+      ranks[i] = ranks[i + 1];
+      merged[i] = merged[i + 1];
+    }
+    if (best + 1 < count) look_up(best);
+    if (best > 0) look_up(best - 1);
+  }
+  nodes_.resize(count);
+}
+
+void BpeModel::merge_long() {
+  const auto later = [](const Candidate& a, const Candidate& b) {
+    return a.rank != b.rank ? a.rank > b.rank : a.left > b.left;
+  };
+  const auto consider = [&](uint32_t left, uint32_t right) {
+    if (left == kNoNode || right == kNoNode) return false;
+    const Merge* merge = find_merge(nodes_[left].symbol, nodes_[right].symbol);
+    if (merge == nullptr) return false;
+    heap_.push_back({merge->rank, left, right, nodes_[left].symbol, nodes_[right].symbol, merge->merged});
+    return true;
+  };
+  heap_.clear();
+  const auto count = static_cast<uint32_t>(nodes_.size());
+  for (uint32_t i = 0; i < count; ++i) {
+    nodes_[i].prev = i == 0 ? kNoNode : i - 1;
+    nodes_[i].next = i + 1 == count ? kNoNode : i + 1;
+    if (i > 0) consider(i - 1, i);
+  }
+  std::make_heap(heap_.begin(), heap_.end(), later);
+  while (!heap_.empty()) {
+    std::pop_heap(heap_.begin(), heap_.end(), later);
+    const Candidate best = heap_.back();
+    heap_.pop_back();
+    Node& left = nodes_[best.left];
+    Node& right = nodes_[best.right];
+    if (left.length == 0 || right.length == 0 || left.symbol != best.left_symbol || right.symbol != best.right_symbol ||
+        left.next != best.right)
+      continue;
+    left.symbol = best.merged;
+    left.length += right.length;
+    right.length = 0;
+    left.next = right.next;
+    if (right.next != kNoNode) nodes_[right.next].prev = best.left;
+    if (consider(left.prev, best.left)) std::push_heap(heap_.begin(), heap_.end(), later);
+    if (consider(best.left, left.next)) std::push_heap(heap_.begin(), heap_.end(), later);
+  }
+}
+
+void BpeModel::emit(const Vocabulary& v, Symbol symbol, std::string_view bytes, std::vector<TokenId>& out) const {
+  if (symbol < v.texts.size()) return out.push_back(static_cast<TokenId>(symbol));
+  // No token: llama.cpp takes the bytes of the spelling one by one, and drops those that are no token either.
+  std::string spelled;
+  if (v.byte_encode) {
+    for (const char c : bytes) append_utf8(spelled, printable_of_byte(static_cast<uint8_t>(c)));
+    bytes = spelled;
+  }
+  for (const char c : bytes)
+    if (const TokenId token = byte_tokens_[static_cast<uint8_t>(c)]; token != kNoToken) out.push_back(token);
+}
+
+// <dna>...</dna> holds six-letter words of the bases, with marked tokens; the rest is text.
+void BpeModel::encode_dna(const Vocabulary& v, std::string_view text, std::vector<TokenId>& out) {
+  constexpr std::string_view kOpen = "<dna>", kClose = "</dna>";
+  constexpr size_t kLength = 6;
+  const TokenId open = v.find(kOpen), close = v.find(kClose), unknown = v.find("<oov>");
+  if (open == kNoToken || close == kNoToken || unknown == kNoToken) return encode_text(v, text, out);
+  for (size_t pos = 0; pos < text.size();) {
+    const size_t start = std::min(text.find(kOpen, pos), text.size());
+    if (start > pos) encode_text(v, text.substr(pos, start - pos), out);
+    if (start == text.size()) return;
+    out.push_back(open);
+    const size_t content = start + kOpen.size();
+    const size_t end = std::min(text.find(kClose, content), text.size());
+    for (size_t i = content; i < end; i += kLength) {
+      std::string word(text.substr(i, std::min(kLength, end - i)));
+      for (char& c : word) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+      word.append(kLength - word.size(), 'A');
+      const TokenId token = v.find(word + "\xEE\x80\x80");
+      out.push_back(token != kNoToken ? token : unknown);
+    }
+    if (end == text.size()) return;
+    out.push_back(close);
+    pos = end + kClose.size();
+  }
+}
+
+// White space separates, and is dropped.
+void BpeModel::encode_segments(const Vocabulary& v, std::string_view text, std::vector<TokenId>& out) {
+  std::string segment;
+  for (size_t pos = 0; pos <= text.size();) {
+    const Decoded c = pos < text.size() ? decode_utf8(text, pos) : Decoded{' ', 1};
+    pos += c.length;
+    if (char_class(c.code_point) != CharClass::kWhitespace) {
+      append_utf8(segment, v.lowercase ? to_lower(c.code_point) : c.code_point);
+      continue;
+    }
+    if (!segment.empty()) encode_text(v, segment, out);
+    segment.clear();
+  }
+}
+
+}  // namespace ggufscope

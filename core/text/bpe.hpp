@@ -1,0 +1,85 @@
+// Byte-pair encoding by ranked merges (gpt2, gemma4, hybriddna, whitespace).
+//
+//   word -> symbols, one a byte (or a character, where the tokens are plain UTF-8)
+//   while any adjacent pair has a merge: join the pair of the lowest rank, the leftmost of equals
+//
+// Words of up to kShortWord symbols are scanned; longer ones use a heap of candidates and a linked list: n log n.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gguf/header.hpp"
+#include "text/string_index.hpp"
+#include "text/vocabulary.hpp"
+#include "text/word_cache.hpp"
+
+namespace ggufscope {
+
+class BpeModel {
+ public:
+  /// Reads tokenizer.ggml.merges. What is odd there becomes a note of the vocabulary.
+  BpeModel(const Gguf& gguf, Vocabulary& vocabulary);
+
+  /// Appends the tokens of one fragment.
+  void encode(const Vocabulary& vocabulary, std::string_view text, std::vector<TokenId>& out);
+
+ private:
+  // A symbol is a token or, from n_tokens on, a text that only merges name.
+  using Symbol = uint32_t;
+  static constexpr Symbol kNoSymbol = StringIndex::kAbsent;
+  static constexpr uint32_t kNoRank = 0xFFFFFFFFu;
+  struct Merge {
+    uint64_t pair = kNoPair;  // left << 32 | right
+    uint32_t rank = kNoRank;
+    Symbol merged = kNoSymbol;
+  };
+  static constexpr uint64_t kNoPair = ~uint64_t{0};
+
+  struct Node {
+    Symbol symbol;    // kNoSymbol: no merge knows it
+    uint32_t length;  // bytes; 0: merged away
+    uint32_t prev, next;
+  };
+  struct Candidate {
+    uint32_t rank;
+    uint32_t left;  // node
+    uint32_t right;
+    Symbol left_symbol, right_symbol, merged;
+  };
+
+  void read_merges(const Gguf& gguf, Vocabulary& vocabulary);
+  Symbol intern(const Vocabulary& vocabulary, std::string_view text);
+  [[nodiscard]] std::string_view symbol_text(const Vocabulary& vocabulary, Symbol symbol) const;
+  [[nodiscard]] const Merge* find_merge(Symbol left, Symbol right) const;
+  void add_merge(Symbol left, Symbol right, uint32_t rank, Symbol merged);
+  void encode_text(const Vocabulary& vocabulary, std::string_view text, std::vector<TokenId>& out);
+  void encode_word(const Vocabulary& vocabulary, std::string_view word, std::vector<TokenId>& out);
+  void merge_word(const Vocabulary& vocabulary, std::string_view word, std::vector<TokenId>& out);
+  void merge_short();
+  void merge_long();
+  void emit(const Vocabulary& vocabulary, Symbol symbol, std::string_view bytes, std::vector<TokenId>& out) const;
+  void encode_dna(const Vocabulary& vocabulary, std::string_view text, std::vector<TokenId>& out);
+  void encode_segments(const Vocabulary& vocabulary, std::string_view text, std::vector<TokenId>& out);
+
+  StringIndex extra_index_;
+  TextList extra_;
+  std::vector<Merge> merges_;  // open addressing
+  size_t n_merges_ = 0;
+  StringIndex words_;           // bytes that tokens decode to -> token: whole words at once
+  std::vector<uint8_t> whole_;  // of each token, whether its text as a word is that token: 0 not known yet, 1 yes, 2 no
+  std::array<Symbol, 256> byte_symbols_{};
+  std::array<TokenId, 256> byte_tokens_{};  // for what no token spells
+  bool split_at_marks_ = false;             // no merge joins U+2581 to something before it
+  WordCache cache_;
+
+  // Kept between words.
+  std::vector<Node> nodes_;
+  std::vector<Candidate> heap_;
+  std::string canonical_, escaped_;
+};
+
+}  // namespace ggufscope

@@ -1,0 +1,35 @@
+// PLaMo-2: of all ways to write the text as tokens, the one of the lowest cost, found from the end backwards. A
+// character that no token spells costs kUnknownCost and becomes byte tokens.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "text/prefix_table.hpp"
+#include "text/vocabulary.hpp"
+
+namespace ggufscope {
+
+class Plamo2Model {
+ public:
+  /// Missing byte tokens become a note of the vocabulary.
+  explicit Plamo2Model(Vocabulary& vocabulary);
+
+  void encode(const Vocabulary& vocabulary, std::string_view text, std::vector<TokenId>& out);
+
+ private:
+  struct Step {
+    int64_t cost;
+    TokenId token;    // kNoToken: the character's bytes
+    uint32_t length;  // bytes
+  };
+
+  PrefixTable table_;
+  std::vector<int32_t> costs_;  // of each token, in units of 1e-4
+  std::array<TokenId, 256> byte_tokens_{};
+  std::vector<Step> steps_;
+};
+
+}  // namespace ggufscope

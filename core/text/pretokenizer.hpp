@@ -1,0 +1,61 @@
+// Pre-tokenizers of byte-level BPE: how a text is cut into words, which merges never cross.
+//
+// A pre-tokenizer is a list of steps; each cuts every piece of the step before. llama.cpp writes the steps as regular
+// expressions; here they are hand-written scanners with the same result, its peculiarities included (letters beyond
+// ASCII count as upper and as lower case; the end of a piece counts as the end of the text).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace ggufscope {
+
+/// Where the words go, in order. Never empty ones.
+struct WordSink {
+  void (*take)(void* context, std::string_view word);
+  void* context;
+};
+
+struct Pieces;
+using SplitStep = void (*)(std::string_view piece, const Pieces& out);
+
+/// What a step hands its pieces to: the next step or, after the last, the sink.
+struct Pieces {
+  std::span<const SplitStep> next;
+  WordSink sink;
+
+  void add(std::string_view piece) const {
+    if (piece.empty()) return;
+    if (next.empty()) return sink.take(sink.context, piece);
+    next.front()(piece, Pieces{next.subspan(1), sink});
+  }
+};
+
+// Flags of a row: what llama.cpp sets besides when the name is met.
+inline constexpr uint32_t kIgnoreMerges = 1;  ///< a word that is a token is that token, merges or not
+inline constexpr uint32_t kAddBos = 2;        ///< BOS unless the file says otherwise
+inline constexpr uint32_t kAddSep = 4;
+inline constexpr uint32_t kKeepSpaces = 8;       ///< decoding does not tidy spaces before punctuation
+inline constexpr uint32_t kEscapeSpaces = 16;    ///< spaces are written U+2581 in tokens
+inline constexpr uint32_t kRawBytes = 32;        ///< tokens are plain UTF-8, not GPT-2's printable bytes
+inline constexpr uint32_t kNoBos = 64;           ///< no BOS unless the file names one
+inline constexpr uint32_t kForceBos = 128;       ///< BOS whatever the file says
+inline constexpr uint32_t kWholeNewlines = 256;  ///< a run of newlines that is a token is that token
+
+struct PreTokenizer {
+  std::string_view name;
+  std::span<const SplitStep> steps;
+  uint32_t flags;
+};
+
+[[nodiscard]] std::span<const PreTokenizer> all_pre_tokenizers();
+/// nullptr for a name that this build does not know. The first row is "default".
+[[nodiscard]] const PreTokenizer* find_pre_tokenizer(std::string_view name);
+
+/// text: canonical UTF-8.
+inline void pre_tokenize(const PreTokenizer& pre, std::string_view text, WordSink sink) {
+  Pieces{pre.steps, sink}.add(text);
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,515 @@
+#include "text/splitters.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "text/unicode.hpp"
+
+namespace ggufscope::split {
+namespace {
+
+using Mask = uint8_t;  // one bit a CharClass; no bit: past the end
+constexpr Mask bit(CharClass c) { return static_cast<Mask>(1u << static_cast<unsigned>(c)); }
+constexpr Mask kL = bit(CharClass::kLetter);
+constexpr Mask kN = bit(CharClass::kNumber);
+constexpr Mask kP = bit(CharClass::kPunctuation);
+constexpr Mask kM = bit(CharClass::kMark);
+constexpr Mask kS = bit(CharClass::kSymbol);
+constexpr Mask kSpace = bit(CharClass::kWhitespace);
+
+constexpr bool one_of(char32_t c, std::string_view set) {
+  return c < 0x80 && set.find(static_cast<char>(c)) != std::string_view::npos;
+}
+constexpr std::string_view kAsciiSymbols = "$+<=>^`|~";
+
+constexpr auto kAsciiMask = [] {
+  std::array<Mask, 128> masks{};
+  for (char32_t c = 0; c < 128; ++c) {
+    CharClass kind = CharClass::kPunctuation;
+    if ((c | 32) >= 'a' && (c | 32) <= 'z')
+      kind = CharClass::kLetter;
+    else if (c >= '0' && c <= '9')
+      kind = CharClass::kNumber;
+    else if (c == ' ' || (c >= 9 && c <= 13))
+      kind = CharClass::kWhitespace;
+    else if (c < 32 || c == 127)
+      kind = CharClass::kControl;
+    else if (one_of(c, kAsciiSymbols))
+      kind = CharClass::kSymbol;
+    masks[c] = bit(kind);
+  }
+  return masks;
+}();
+
+struct Char {
+  char32_t code = 0;
+  Mask mask = 0;        // 0 past the end
+  uint32_t length = 0;  // bytes
+};
+
+// A piece of canonical UTF-8; positions are byte offsets.
+struct Text {
+  std::string_view text;
+
+  [[nodiscard]] size_t size() const { return text.size(); }
+  [[nodiscard]] Char at(size_t pos) const {
+    if (pos >= text.size()) return {};
+    const auto lead = static_cast<uint8_t>(text[pos]);
+    if (lead < 0x80) return {lead, kAsciiMask[lead], 1};
+    const Decoded decoded = decode_utf8(text, pos);
+    return {decoded.code_point, bit(char_class(decoded.code_point)), decoded.length};
+  }
+  [[nodiscard]] Mask mask(size_t pos) const { return at(pos).mask; }
+  [[nodiscard]] char byte(size_t pos) const { return pos < text.size() ? text[pos] : '\0'; }
+  // The first position from pos on whose character is not of these classes.
+  [[nodiscard]] size_t skip(size_t pos, Mask classes) const {
+    for (Char c = at(pos); (c.mask & classes) != 0; c = at(pos)) pos += c.length;
+    return pos;
+  }
+};
+
+constexpr size_t kNoMatch = static_cast<size_t>(-1);
+
+// Every match of match(text, pos) -> end or kNoMatch is a piece, and so is each stretch between matches.
+template <auto match>
+void isolate(std::string_view piece, const Pieces& out) {
+  const Text text{piece};
+  size_t gap = 0;
+  for (size_t pos = 0; pos < piece.size();) {
+    const size_t end = match(text, pos);
+    if (end == kNoMatch) {
+      pos += text.at(pos).length;
+      continue;
+    }
+    out.add(piece.substr(gap, pos - gap));
+    out.add(piece.substr(pos, end - pos));
+    gap = pos = end;
+  }
+  out.add(piece.substr(gap));
+}
+
+constexpr bool is_newline(char c) { return c == '\r' || c == '\n'; }
+
+size_t skip_bytes(const Text& text, size_t pos, std::string_view set) {
+  while (pos < text.size() && set.find(text.text[pos]) != std::string_view::npos) ++pos;
+  return pos;
+}
+
+// 's 't 'm 'd 're 've 'll at pos; pos itself where there is none.
+template <bool any_case>
+size_t skip_contraction(const Text& text, size_t pos) {
+  if (text.byte(pos) != '\'') return pos;
+  const auto letter = [&](size_t at) {
+    const char c = text.byte(at);
+    return any_case && c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  };
+  const char a = letter(pos + 1);
+  if (a == 's' || a == 't' || a == 'm' || a == 'd') return pos + 2;
+  const char b = letter(pos + 2);
+  if ((a == 'r' && b == 'e') || (a == 'v' && b == 'e') || (a == 'l' && b == 'l')) return pos + 3;
+  return pos;
+}
+
+// \s+(?!\S)|\s+ at a space, after the rule for newlines.
+enum class Newlines { kNoRule, kRuns, kSingle };
+template <Newlines rule>
+size_t match_spaces(const Text& text, size_t pos) {
+  size_t end = pos, last = pos, after_newline = kNoMatch;
+  for (Char c = text.at(pos); (c.mask & kSpace) != 0; c = text.at(end)) {
+    last = end;
+    end += c.length;
+    if (is_newline(static_cast<char>(c.code)) && c.code < 0x80) {
+      if (rule == Newlines::kSingle && last == pos) return end;
+      after_newline = end;
+    }
+  }
+  if (rule == Newlines::kRuns && after_newline != kNoMatch) return after_newline;
+  return end == text.size() || last == pos ? end : last;
+}
+
+size_t match_gpt2(const Text& text, size_t pos) {
+  if (const size_t end = skip_contraction<false>(text, pos); end != pos) return end;
+  const size_t start = pos + (text.byte(pos) == ' ' ? 1 : 0);
+  const Mask mask = text.mask(start);
+  if ((mask & kL) != 0) return text.skip(start, kL);
+  if ((mask & kN) != 0) return text.skip(start, kN);
+  if (mask != 0 && (mask & kSpace) == 0) return text.skip(start, static_cast<Mask>(~(kL | kN | kSpace)));
+  return match_spaces<Newlines::kNoRule>(text, pos);
+}
+
+// How the cl100k family differs from one to the next.
+enum class Words { kLetters, kLettersMarks, kCased, kCasedMarks, kPhrases, kNotHan };
+enum class Tail { kNothing, kNewlines, kNewlinesSlashes, kOneNewlineSlash };
+struct Rules {
+  Words words = Words::kLetters;
+  bool contractions = true;         // before words
+  bool contraction_suffix = false;  // at the end of words
+  uint32_t digits = 1;              // in a group; 0: any number
+  Mask not_symbol = kSpace | kL | kN;
+  Tail tail = Tail::kNewlines;  // goes with the symbols before it
+  bool blocks = false;          // of spaces: 512, 256, ..., 4, 2, 1
+};
+
+constexpr bool lower_ascii(char32_t c) { return c >= 'a' && c <= 'z'; }
+constexpr bool upper_ascii(char32_t c) { return c >= 'A' && c <= 'Z'; }
+
+// U*V+ at pos, or kNoMatch; U+V* when second. letters: what counts as a letter.
+size_t match_cased(const Text& text, size_t pos, Mask letters, bool second) {
+  size_t end = pos, after_both = kNoMatch;
+  Char c = text.at(end);
+  while ((c.mask & letters) != 0 && !lower_ascii(c.code)) {
+    end += c.length;
+    if (!upper_ascii(c.code)) after_both = end;
+    c = text.at(end);
+  }
+  if ((c.mask & letters) == 0) {
+    // No V after the run: the last character of it that is U and V is given back.
+    if (!second) return after_both;
+    return end != pos ? end : kNoMatch;
+  }
+  if (second && end == pos) return kNoMatch;
+  while ((c.mask & letters) != 0 && !upper_ascii(c.code)) {
+    end += c.length;
+    c = text.at(end);
+  }
+  return end;
+}
+
+// (?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+
+size_t match_phrase(const Text& text, size_t pos) {
+  size_t end = kNoMatch;
+  while ((text.mask(pos) & kL) != 0) {
+    end = text.skip(pos + text.at(pos).length, kM);
+    pos = end + (text.byte(end) == ' ' && (text.mask(end + 1) & kL) != 0 ? 1 : 0);
+  }
+  return end;
+}
+
+template <Words words>
+size_t match_word(const Text& text, size_t pos, const Char& first) {
+  const bool leads = (first.mask & (kL | kN)) == 0 && first.code != '\r' && first.code != '\n';
+  const size_t after = pos + first.length;
+  if constexpr (words == Words::kLetters || words == Words::kLettersMarks) {
+    constexpr Mask letters = words == Words::kLetters ? kL : kL | kM;
+    if ((first.mask & letters) != 0 || (leads && (text.mask(after) & letters) != 0)) return text.skip(after, letters);
+  } else if constexpr (words == Words::kPhrases) {
+    if (const size_t end = leads ? match_phrase(text, after) : kNoMatch; end != kNoMatch) return end;
+    return match_phrase(text, pos);
+  } else if constexpr (words == Words::kNotHan) {
+    const auto inside = [&](const Char& c) { return (c.mask & kL) != 0 && !is_han(c.code); };
+    size_t end = pos;
+    if (leads && inside(text.at(after))) end = after;
+    for (Char c = text.at(end); inside(c); c = text.at(end)) end += c.length;
+    if (end != pos) return end;
+  } else {
+    constexpr Mask letters = words == Words::kCased ? kL : kL | kM;
+    for (const bool second : {false, true}) {
+      if (const size_t end = leads ? match_cased(text, after, letters, second) : kNoMatch; end != kNoMatch) return end;
+      if (const size_t end = match_cased(text, pos, letters, second); end != kNoMatch) return end;
+    }
+  }
+  return kNoMatch;
+}
+
+// Blocks of 512, 256, ... spaces, as long as a space or the end follows.
+size_t match_blocks(const Text& text, size_t pos) {
+  const size_t newline_end = match_spaces<Newlines::kRuns>(text, pos);
+  if (newline_end > pos && is_newline(text.text[newline_end - 1])) return newline_end;
+  std::array<size_t, 514> ends{};  // ends[i]: after i spaces
+  size_t count = 0;
+  ends[0] = pos;
+  for (Char c = text.at(pos); (c.mask & kSpace) != 0 && count < 513; c = text.at(ends[count])) {
+    ends[count + 1] = ends[count] + c.length;
+    ++count;
+  }
+  const size_t usable = ends[count] == text.size() ? count : count - 1;
+  for (size_t block = 512; block >= 4; block /= 2)
+    if (block <= usable) return ends[block];
+  return ends[usable >= 2 ? 2 : 1];
+}
+
+template <Rules rules>
+size_t match_cl100k(const Text& text, size_t pos) {
+  if constexpr (rules.words == Words::kNotHan) {
+    size_t end = pos;
+    while (end < text.size() && is_han(text.at(end).code)) end += text.at(end).length;
+    if (end != pos) return end;
+  }
+  if constexpr (rules.contractions) {
+    if (const size_t end = skip_contraction<true>(text, pos); end != pos) return end;
+  }
+  const Char first = text.at(pos);
+  if (size_t end = match_word<rules.words>(text, pos, first); end != kNoMatch) {
+    if constexpr (rules.contraction_suffix) end = skip_contraction<true>(text, end);
+    return end;
+  }
+  if ((first.mask & kN) != 0) {
+    if constexpr (rules.digits == 0) return text.skip(pos, kN);
+    size_t end = pos + first.length;
+    for (uint32_t i = 1; i < rules.digits && (text.mask(end) & kN) != 0; ++i) end += text.at(end).length;
+    return end;
+  }
+  const size_t start = pos + (first.code == ' ' ? 1 : 0);
+  const Mask mask = text.mask(start);
+  if (mask != 0 && (mask & rules.not_symbol) == 0) {
+    const size_t end = text.skip(start, static_cast<Mask>(~rules.not_symbol));
+    if (rules.tail == Tail::kNothing) return end;
+    const size_t tail_end = skip_bytes(text, end, rules.tail == Tail::kNewlines ? "\r\n" : "\r\n/");
+    return rules.tail == Tail::kOneNewlineSlash ? std::min(end + 1, tail_end) : tail_end;
+  }
+  if ((first.mask & kSpace) == 0) return kNoMatch;
+  return rules.blocks ? match_blocks(text, pos) : match_spaces<Newlines::kRuns>(text, pos);
+}
+
+template <bool spark_rules>
+size_t match_deepseek3(const Text& text, size_t pos) {
+  const Char first = text.at(pos);
+  const auto ascii_letter = [](char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; };
+  if (first.code < 0x80 && (first.mask & (kP | kS)) != 0 && ascii_letter(text.byte(pos + 1))) {
+    size_t end = pos + 2;
+    while (ascii_letter(text.byte(end))) ++end;
+    return end;
+  }
+  const bool leads = (first.mask & (kL | kP | kS)) == 0 && first.code != '\r' && first.code != '\n';
+  const size_t after = pos + first.length;
+  if ((first.mask & (kL | kM)) != 0 || (leads && (text.mask(after) & (kL | kM)) != 0)) return text.skip(after, kL | kM);
+  const size_t start = pos + (first.code == ' ' ? 1 : 0);
+  if ((text.mask(start) & (kP | kS)) != 0) {
+    const size_t end = text.skip(start, kP | kS);
+    return spark_rules ? end : skip_bytes(text, end, "\r\n");
+  }
+  if ((first.mask & kSpace) == 0) return kNoMatch;
+  return match_spaces<(spark_rules ? Newlines::kSingle : Newlines::kRuns)>(text, pos);
+}
+
+// One character, or a run, or a run after an optional space.
+template <auto belongs>
+size_t match_one(const Text& text, size_t pos) {
+  const Char c = text.at(pos);
+  return belongs(c) ? pos + c.length : kNoMatch;
+}
+template <auto belongs>
+size_t match_run(const Text& text, size_t pos) {
+  size_t end = pos;
+  for (Char c = text.at(pos); c.mask != 0 && belongs(c); c = text.at(end)) end += c.length;
+  return end != pos ? end : kNoMatch;
+}
+template <auto leads, auto belongs>
+size_t match_led_run(const Text& text, size_t pos) {
+  const Char first = text.at(pos);
+  if (const size_t end = leads(first) ? match_run<belongs>(text, pos + first.length) : kNoMatch; end != kNoMatch)
+    return end;
+  return match_run<belongs>(text, pos);
+}
+
+struct Range {
+  char32_t first, last;
+};
+template <size_t N>
+constexpr bool within(const Range (&ranges)[N], char32_t c) {
+  for (const Range& range : ranges)
+    if (c >= range.first && c <= range.last) return true;
+  return false;
+}
+
+// clang-format off
+constexpr Range kCasedLetters[] = {
+  {0x41, 0x5A}, {0x61, 0x7A}, {0xB5, 0xB5}, {0xC0, 0xD6}, {0xD8, 0xF6}, {0xF8, 0x1BA}, {0x1BC, 0x1BF}, {0x1C4, 0x293},
+  {0x295, 0x2AF}, {0x370, 0x373}, {0x376, 0x377}, {0x37B, 0x37D}, {0x37F, 0x37F}, {0x386, 0x386}, {0x388, 0x38A},
+  {0x38C, 0x38C}, {0x38E, 0x3A1}, {0x3A3, 0x3F5}, {0x3F7, 0x481}, {0x48A, 0x52F}, {0x531, 0x556}, {0x10A0, 0x10C5},
+  {0x13A0, 0x13F5}, {0x13F8, 0x13FD}, {0x1C90, 0x1CBA}, {0x1CBD, 0x1CBF}, {0x1D00, 0x1D2B}, {0x1D6B, 0x1D77},
+  {0x1D79, 0x1D9A}, {0x1E00, 0x1F15}, {0x1F18, 0x1F1D}, {0x1F20, 0x1F45}, {0x1F48, 0x1F4D}, {0x1F50, 0x1F57},
+  {0x1F59, 0x1F59}, {0x1F5B, 0x1F5B}, {0x1F5D, 0x1F5D}, {0x1F5F, 0x1F7D}, {0x1F80, 0x1FB4}, {0x1FB6, 0x1FBC},
+  {0x1FBE, 0x1FBE}, {0x1FC2, 0x1FC4}, {0x1FC6, 0x1FCC}, {0x1FD0, 0x1FD3}, {0x1FD6, 0x1FDB}, {0x1FE0, 0x1FEC},
+  {0x1FF2, 0x1FF4}, {0x1FF6, 0x1FFC}, {0x2102, 0x2102}, {0x2107, 0x2107}, {0x210A, 0x2113}, {0x2115, 0x2115},
+  {0x2119, 0x211D}, {0x2124, 0x2124}, {0x2126, 0x2126}, {0x2128, 0x2128}, {0x212A, 0x212D}, {0x212F, 0x2134},
+  {0x2139, 0x2139}, {0x213C, 0x213F}, {0x2145, 0x2149}, {0x214E, 0x214E}, {0x2183, 0x2184}, {0x2C00, 0x2C7B},
+  {0x2C7E, 0x2CE4}, {0x2CEB, 0x2CEE}, {0x2CF2, 0x2CF3}, {0xA640, 0xA66D}, {0xA680, 0xA69B}, {0xA722, 0xA76F},
+  {0xA771, 0xA787}, {0xA78B, 0xA78E}, {0xAB70, 0xABBF}, {0xFB00, 0xFB06}, {0xFB13, 0xFB17}, {0xFF21, 0xFF3A},
+  {0xFF41, 0xFF5A}, {0x10400, 0x1044F}, {0x104B0, 0x104D3}, {0x104D8, 0x104FB}, {0x10C80, 0x10CB2}, {0x10CC0, 0x10CF2},
+  {0x118A0, 0x118DF}, {0x1E900, 0x1E943},
+};
+constexpr Range kWesternSymbols[] = {{0x21, 0x2F}, {0x3A, 0x7E}, {0x2018, 0x201F}, {0x3001, 0x3002}, {0xFF01, 0xFF0F}, {0xFF1A, 0xFF5E}};
+constexpr Range kHan[]            = {{0x3040, 0x30FF}, {0x4E00, 0x9FA5}};
+constexpr Range kEastAsian[]      = {{0x800, 0x9FA5}, {0xAC00, 0xD7FF}};
+constexpr Range kAsianScripts[]   = {
+  {0xE40, 0xE7F}, {0xE80, 0xEFF}, {0x1000, 0x109F}, {0x1100, 0x11FF}, {0x1780, 0x17FF}, {0x2F00, 0x2FDF}, {0x3040, 0x30FF}, {0x3400, 0x4DBF},
+  {0x4E00, 0x9FFF}, {0xA9E0, 0xA9FF}, {0xAA60, 0xAA7F}, {0xAC00, 0xD7AF}, {0xF900, 0xFAFF}, {0xFF65, 0xFF9F},
+};
+constexpr Range kHangul[]         = {{0x3131, 0x318E}, {0xAC00, 0xD7A3}};
+constexpr Range kCjkPunctuation[] = {
+  {0x2014, 0x2014}, {0x2018, 0x2019}, {0x201C, 0x201D}, {0x2026, 0x2026}, {0x3001, 0x303F}, {0xFE30, 0xFE4F}, {0xFF01, 0xFF01}, {0xFF0C, 0xFF0C},
+  {0xFF1A, 0xFF1B},
+};
+constexpr Range kBopomofo[]       = {{0x3105, 0x312F}};
+constexpr Range kBloomStops[]     = {{0x60C, 0x60C}, {0x6D4, 0x6D4}, {0x964, 0x964}, {0x2026, 0x2026}, {0x3001, 0x3002}, {0xFF0C, 0xFF0C}};
+// clang-format on
+
+// White space never belongs to these sets: llama.cpp replaces it before it looks.
+template <const auto& ranges>
+constexpr bool in_ranges(const Char& c) {
+  return (c.mask & kSpace) == 0 && within(ranges, c.code);
+}
+template <Mask classes>
+constexpr bool of_class(const Char& c) {
+  return (c.mask & classes) != 0;
+}
+constexpr bool is_blank(const Char& c) { return c.code == ' '; }
+constexpr bool is_default_symbol(const Char& c) { return (c.mask & kP) != 0 || one_of(c.code, "$+<=>^~|"); }
+constexpr bool is_falcon_symbol(const Char& c) { return is_default_symbol(c) || c.code == '`'; }
+constexpr bool is_any_punctuation(const Char& c) { return (c.mask & kP) != 0 || one_of(c.code, kAsciiSymbols); }
+constexpr bool is_newline_char(const Char& c) { return c.code == '\r' || c.code == '\n'; }
+constexpr bool is_not_space(const Char& c) { return (c.mask & kSpace) == 0; }
+constexpr bool is_bloom_letter(const Char& c) {
+  return (c.mask & kSpace) == 0 && !one_of(c.code, "(|.,!?)") && !within(kBloomStops, c.code);
+}
+
+size_t match_youtu_scripts(const Text& text, size_t pos) {
+  for (const auto run : {match_run<in_ranges<kHangul>>, match_run<in_ranges<kCjkPunctuation>>,
+                         match_run<in_ranges<kBopomofo>>, match_run<in_ranges<kHan>>})
+    if (const size_t end = run(text, pos); end != kNoMatch) return end;
+  return kNoMatch;
+}
+
+size_t match_three_numbers(const Text& text, size_t pos) {
+  size_t end = pos;
+  for (int i = 0; i < 3 && (text.mask(end) & kN) != 0; ++i) end += text.at(end).length;
+  return end != pos ? end : kNoMatch;
+}
+
+constexpr bool ascii_digit(char c) { return c >= '0' && c <= '9'; }
+
+size_t match_digit_triple(const Text& text, size_t pos) {
+  for (size_t i = 0; i < 3; ++i)
+    if (!ascii_digit(text.byte(pos + i))) return kNoMatch;
+  return pos + 3;
+}
+
+size_t match_trailing_spaces(const Text& text, size_t pos) {
+  // Inside a run of spaces the match was tried at its start already.
+  size_t before = pos;
+  while (before > 0 && (static_cast<uint8_t>(text.text[before - 1]) & 0xC0) == 0x80) --before;
+  if (pos > 0 && (text.mask(before - 1) & kSpace) != 0) return kNoMatch;
+  const size_t end = text.skip(pos, kSpace);
+  return end != pos && end == text.size() ? end : kNoMatch;
+}
+
+size_t match_sentinel(const Text& text, size_t pos) {
+  constexpr std::string_view kOpen = "<sentinel:";
+  if (!text.text.substr(pos).starts_with(kOpen)) return kNoMatch;
+  const size_t digits = pos + kOpen.size();
+  size_t end = digits;
+  while (ascii_digit(text.byte(end))) ++end;
+  return end != digits && text.byte(end) == '>' ? end + 1 : kNoMatch;
+}
+
+size_t match_image_code(const Text& text, size_t pos) {
+  constexpr std::string_view kOpen = "IMGIMG";
+  if (!text.text.substr(pos).starts_with(kOpen)) return kNoMatch;
+  size_t end = pos + kOpen.size();
+  for (int i = 0; i < 4 && text.byte(end) >= 'A' && text.byte(end) <= 'I'; ++i) ++end;
+  return end != pos + kOpen.size() && text.byte(end) == 'Z' ? end + 1 : kNoMatch;
+}
+
+size_t match_chameleon_spaces(const Text& text, size_t pos) {
+  if (text.byte(pos) == '\t' || text.byte(pos) == '\n') return pos + 1;
+  for (const std::string_view blanks : {"    ", "  "})
+    if (text.text.substr(pos).starts_with(blanks)) return pos + blanks.size();
+  return kNoMatch;
+}
+
+}  // namespace
+
+// clang-format off
+#define GGUFSCOPE_STEP(name, ...) void name(std::string_view piece, const Pieces& out) { isolate<__VA_ARGS__>(piece, out); }
+GGUFSCOPE_STEP(gpt2, match_gpt2)
+GGUFSCOPE_STEP(llama3, match_cl100k<Rules{.digits = 3}>)
+GGUFSCOPE_STEP(minicpm5, match_cl100k<Rules{.digits = 0}>)
+GGUFSCOPE_STEP(jais2, match_cl100k<Rules{.digits = 3, .blocks = true}>)
+GGUFSCOPE_STEP(qwen2, match_cl100k<Rules{}>)
+GGUFSCOPE_STEP(qwen35, match_cl100k<Rules{.words = Words::kLettersMarks, .not_symbol = kSpace | kL | kM | kN}>)
+GGUFSCOPE_STEP(ufakzeka, match_cl100k<Rules{.contractions = false}>)
+GGUFSCOPE_STEP(seed_coder, match_cl100k<Rules{.tail = Tail::kNothing}>)
+GGUFSCOPE_STEP(exaone_moe, match_cl100k<Rules{.words = Words::kPhrases, .tail = Tail::kOneNewlineSlash}>)
+GGUFSCOPE_STEP(tekken, match_cl100k<Rules{.words = Words::kCased, .contractions = false, .tail = Tail::kNewlinesSlashes}>)
+GGUFSCOPE_STEP(gpt4o, match_cl100k<Rules{.words = Words::kCased, .contractions = false, .contraction_suffix = true, .digits = 3, .tail = Tail::kNewlinesSlashes}>)
+GGUFSCOPE_STEP(granite_multi, match_cl100k<Rules{.words = Words::kCasedMarks, .contractions = false, .contraction_suffix = true, .digits = 3, .tail = Tail::kNewlinesSlashes}>)
+GGUFSCOPE_STEP(tiny_aya, match_cl100k<Rules{.words = Words::kLettersMarks, .contractions = false, .contraction_suffix = true, .digits = 3, .tail = Tail::kNewlinesSlashes}>)
+GGUFSCOPE_STEP(youtu, match_cl100k<Rules{.words = Words::kLettersMarks, .contractions = false, .contraction_suffix = true, .tail = Tail::kNewlinesSlashes}>)
+GGUFSCOPE_STEP(kimi_k2, match_cl100k<Rules{.words = Words::kNotHan, .contractions = false, .contraction_suffix = true, .digits = 3}>)
+GGUFSCOPE_STEP(deepseek3, match_deepseek3<false>)
+GGUFSCOPE_STEP(spark, match_deepseek3<true>)
+GGUFSCOPE_STEP(bloom, match_led_run<is_blank, is_bloom_letter>)
+GGUFSCOPE_STEP(number, match_one<of_class<kN>>)
+GGUFSCOPE_STEP(numbers, match_run<of_class<kN>>)
+GGUFSCOPE_STEP(numbers_of_three, match_three_numbers)
+GGUFSCOPE_STEP(digit_triples, match_digit_triple)
+GGUFSCOPE_STEP(default_symbols, match_run<is_default_symbol>)
+GGUFSCOPE_STEP(falcon_symbols, match_run<is_falcon_symbol>)
+GGUFSCOPE_STEP(any_punctuation, match_one<is_any_punctuation>)
+GGUFSCOPE_STEP(newline, match_one<is_newline_char>)
+GGUFSCOPE_STEP(non_spaces, match_run<is_not_space>)
+GGUFSCOPE_STEP(trailing_spaces, match_trailing_spaces)
+GGUFSCOPE_STEP(letter_words, match_led_run<of_class<kSpace>, of_class<kL>>)
+GGUFSCOPE_STEP(punctuation_words, match_led_run<of_class<kSpace>, of_class<kP>>)
+GGUFSCOPE_STEP(cased_words, match_led_run<of_class<kSpace>, in_ranges<kCasedLetters>>)
+GGUFSCOPE_STEP(western_symbols, match_led_run<of_class<kSpace>, in_ranges<kWesternSymbols>>)
+GGUFSCOPE_STEP(cjk, match_run<in_ranges<kHan>>)
+GGUFSCOPE_STEP(east_asian, match_run<in_ranges<kEastAsian>>)
+GGUFSCOPE_STEP(asian_scripts, match_run<in_ranges<kAsianScripts>>)
+GGUFSCOPE_STEP(youtu_scripts, match_youtu_scripts)
+GGUFSCOPE_STEP(sentinels, match_sentinel)
+GGUFSCOPE_STEP(image_codes, match_image_code)
+GGUFSCOPE_STEP(chameleon_spaces, match_chameleon_spaces)
+#undef GGUFSCOPE_STEP
+// clang-format on
+
+void lines(std::string_view piece, const Pieces& out) {
+  for (size_t pos = 0; pos < piece.size();) {
+    size_t end = piece[pos] == '\n' ? piece.find_first_not_of('\n', pos) : piece.find('\n', pos);
+    end = std::min(end, piece.size());
+    out.add(piece.substr(pos, end - pos));
+    pos = end;
+  }
+}
+
+void digits_from_right(std::string_view piece, const Pieces& out) {
+  // llama.cpp leaves the text before a number in one piece with the number's first group: so does this.
+  const Text text{piece};
+  size_t start = 0;
+  for (size_t pos = 0; pos < piece.size();) {
+    const size_t end = text.skip(pos, kN);
+    if (end == pos) {
+      pos += text.at(pos).length;
+      continue;
+    }
+    size_t count = 0;
+    for (size_t at = pos; at < end; at += text.at(at).length) ++count;
+    for (size_t group = count % 3 == 0 ? 3 : count % 3; pos < end; group = 3) {
+      for (size_t i = 0; i < group; ++i) pos += text.at(pos).length;
+      out.add(piece.substr(start, pos - start));
+      start = pos;
+    }
+  }
+  out.add(piece.substr(start));
+}
+
+void digits_from_right_if_whole(std::string_view piece, const Pieces& out) {
+  size_t start = 0;
+  for (size_t pos = 0; pos < piece.size();) {
+    size_t end = pos;
+    while (end < piece.size() && ascii_digit(piece[end])) ++end;
+    if (end - pos < 3) {
+      pos = std::max(end, pos + 1);
+      continue;
+    }
+    for (pos += (end - pos) % 3; pos < end; pos += 3) {
+      out.add(piece.substr(start, pos - start));
+      start = pos;
+    }
+  }
+  out.add(piece.substr(start));
+}
+
+}  // namespace ggufscope::split

@@ -1,0 +1,52 @@
+// Unigram (t5, replit): of all ways to write the normalized text as tokens, the one of the highest sum of scores.
+//
+// Normalization follows the precompiled character map of SentencePiece: a trie of replacements as a XOR-compressed
+// double array (Kanda 2018), one 32-bit word a node:
+//   bits 10-30 BASE (shifted left by 8 if bit 9 is set), bit 8 has a value, bits 0-7 the byte that leads here;
+//   a value's node holds the offset of its NUL-terminated replacement in bits 0-30
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gguf/header.hpp"
+#include "text/prefix_table.hpp"
+#include "text/vocabulary.hpp"
+
+namespace ggufscope {
+
+class UnigramModel {
+ public:
+  /// Reads tokenizer.ggml.precompiled_charsmap. What is odd there becomes a note of the vocabulary.
+  UnigramModel(const Gguf& gguf, Vocabulary& vocabulary);
+
+  void encode(const Vocabulary& vocabulary, std::string_view text, std::vector<TokenId>& out);
+
+ private:
+  struct Replacement {
+    std::string_view text;
+    size_t consumed;
+  };
+  struct Best {
+    double score;
+    TokenId token;
+    uint32_t begin;
+  };
+
+  void read_character_map(const Gguf& gguf, Vocabulary& vocabulary);
+  [[nodiscard]] Replacement normalize_prefix(const Vocabulary& vocabulary, std::string_view text) const;
+  void normalize(const Vocabulary& vocabulary, std::string_view text);
+
+  std::vector<uint32_t> nodes_;
+  std::string replacements_;
+  PrefixTable tokens_;
+  PrefixTable user_defined_;
+  double unknown_score_ = 0;
+
+  std::string normalized_;
+  std::vector<Best> best_;
+};
+
+}  // namespace ggufscope

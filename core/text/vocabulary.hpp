@@ -1,0 +1,98 @@
+// The tokens of a file with everything that is known of them: what all kinds of tokenizer share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "gguf/header.hpp"
+#include "text/pretokenizer.hpp"
+#include "text/string_index.hpp"
+#include "text/tokenizer.hpp"
+
+namespace ggufscope {
+
+// Attributes of a token, as llama.cpp derives them from its type, its text and the model's name.
+inline constexpr uint16_t kAttrUnknown = 1;
+inline constexpr uint16_t kAttrUnused = 2;
+inline constexpr uint16_t kAttrNormal = 4;
+inline constexpr uint16_t kAttrControl = 8;
+inline constexpr uint16_t kAttrUserDefined = 16;
+inline constexpr uint16_t kAttrByte = 32;
+inline constexpr uint16_t kAttrLeftStrip = 64;    ///< takes the white space before it
+inline constexpr uint16_t kAttrRightStrip = 128;  ///< takes the white space after it
+
+inline constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581, a space in SentencePiece's spelling
+
+struct Vocabulary {
+  TokenizerKind kind = TokenizerKind::kSpm;
+  std::string model;
+  const PreTokenizer* pre = nullptr;  ///< of BPE only
+  std::string pre_name;
+
+  TextList texts;
+  StringIndex index;          ///< of texts; the first of equal ones
+  TextList pieces;            ///< what each token decodes to
+  std::vector<float> scores;  ///< empty: all 0
+  std::vector<uint16_t> attrs;
+  std::vector<TokenId> end_of_generation;  ///< ascending
+  std::vector<TokenId> special_tokens;     ///< control, user-defined and unknown ones, longest text first
+  size_t longest = 0;                      ///< bytes of the longest text
+
+  SpecialIds special;
+  bool add_bos = false, add_eos = false, add_sep = false;
+  bool add_space_prefix = false;
+  bool clean_spaces = false;
+  bool remove_extra_whitespaces = false;
+  bool escape_whitespaces = true;
+  bool ignore_merges = false;
+  bool byte_encode = true;  ///< BPE: tokens are spelled in GPT-2's printable bytes
+  bool lowercase = true, strip_accents = true;
+
+  std::vector<TokenizerNote> notes;
+
+  [[nodiscard]] TokenId size() const { return static_cast<TokenId>(texts.size()); }
+  [[nodiscard]] bool has(TokenId id) const { return id >= 0 && id < size(); }
+  [[nodiscard]] std::string_view text(TokenId id) const { return texts[static_cast<size_t>(id)]; }
+  [[nodiscard]] float score(TokenId id) const { return scores.empty() ? 0.0f : scores[static_cast<size_t>(id)]; }
+  [[nodiscard]] bool is(TokenId id, uint16_t attr) const { return (attrs[static_cast<size_t>(id)] & attr) != 0; }
+  [[nodiscard]] TokenId find(std::string_view text) const {
+    return static_cast<TokenId>(index.find(text, [this](uint32_t id) { return texts[id]; }));
+  }
+  /// The token "<0x0A>" of a byte, or kNoToken.
+  [[nodiscard]] TokenId byte_token(uint8_t byte) const;
+
+  void note(bool strict, std::string_view code, std::string message) {
+    notes.push_back({strict, std::string(code), std::move(message)});
+  }
+};
+
+/// Reads all of tokenizer.ggml.* but the merges and the character map, which belong to their kinds.
+[[nodiscard]] Result<Vocabulary> load_vocabulary(const Gguf& gguf);
+
+/// The value of "<0x41>", or -1.
+[[nodiscard]] int parse_byte_token(std::string_view text);
+
+// GPT-2 spells bytes as printable characters: 0x21-0x7E, 0xA1-0xAC and 0xAE-0xFF as themselves, the others from U+0100.
+[[nodiscard]] uint32_t printable_of_byte(uint8_t byte);
+/// -1 where the character stands for no byte.
+[[nodiscard]] int byte_of_printable(uint32_t code_point);
+/// The bytes that a text in that spelling stands for; false, with out as it was, where a character stands for none.
+bool append_printable_bytes(std::string& out, std::string_view text);
+
+/// Appends text with every U+2581 as a space.
+void append_unescaped_spaces(std::string& out, std::string_view text);
+/// Appends text with every space as U+2581.
+void append_escaped_spaces(std::string& out, std::string_view text);
+
+/// True if a U+2581 stands after something else: then tokens reach across the starts of words.
+[[nodiscard]] bool has_inner_mark(std::string_view text);
+/// Where the word that begins at start ends: before the first U+2581 after something else.
+[[nodiscard]] size_t end_of_marked_word(std::string_view text, size_t start);
+
+/// The bytes of a token of an RWKV vocabulary: \t \n \r \xHH and \c for any other character.
+[[nodiscard]] std::string unescape_rwkv(std::string_view text);
+
+}  // namespace ggufscope

@@ -1,0 +1,46 @@
+// A small direct-mapped memory of words and their tokens: texts repeat their words.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "text/tokenizer.hpp"
+
+namespace ggufscope {
+
+class WordCache {
+ public:
+  /// Appends the tokens of the word and returns true, if it is remembered.
+  bool find(std::string_view word, uint64_t hash, std::vector<TokenId>& out) const {
+    if (entries_.empty()) return false;
+    const Entry& entry = entries_[hash % kEntries];
+    if (entry.length != word.size() || std::memcmp(entry.text, word.data(), word.size()) != 0) return false;
+    out.insert(out.end(), entry.ids, entry.ids + entry.count);
+    return true;
+  }
+
+  /// Longer words and longer answers are not kept.
+  void keep(std::string_view word, uint64_t hash, const TokenId* ids, size_t count) {
+    if (word.empty() || word.size() > sizeof(Entry::text) || count > sizeof(Entry::ids) / sizeof(TokenId)) return;
+    if (entries_.empty()) entries_.resize(kEntries);
+    Entry& entry = entries_[hash % kEntries];
+    std::memcpy(entry.text, word.data(), word.size());
+    entry.length = static_cast<uint8_t>(word.size());
+    entry.count = static_cast<uint8_t>(count);
+    std::memcpy(entry.ids, ids, count * sizeof(TokenId));
+  }
+
+ private:
+  static constexpr size_t kEntries = 4096;
+  struct Entry {
+    char text[30] = {};
+    uint8_t length = 0;  // 0: empty
+    uint8_t count = 0;
+    TokenId ids[8] = {};
+  };
+  std::vector<Entry> entries_;
+};
+
+}  // namespace ggufscope

@@ -1,0 +1,112 @@
+// Tokenizers against llama.cpp's own answers, where the shared vectors are there; tokenizer_own.cpp runs everywhere.
+#include "text/tokenizer.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "data.hpp"
+#include "gguf/parse.hpp"
+#include "json.hpp"
+
+using namespace ggufscope;
+
+namespace {
+
+Tokenizer open_tokenizer(const std::filesystem::path& path) {
+  const std::vector<uint8_t> bytes = test::read_file(path);
+  ParseState state;
+  BOOST_REQUIRE_MESSAGE(parse_header(bytes, bytes.size(), state).value().complete, path.string());
+  Result<Tokenizer> tokenizer = Tokenizer::make({state.header, bytes});
+  BOOST_REQUIRE_MESSAGE(tokenizer.has_value(), (tokenizer ? "" : tokenizer.error().message));
+  return std::move(*tokenizer);
+}
+
+std::string read_text(const std::filesystem::path& path) {
+  const std::vector<uint8_t> bytes = test::read_file(path);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::vector<std::string> split(const std::string& text, const std::string& separator) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  for (size_t at; (at = text.find(separator, begin)) != std::string::npos; begin = at + separator.size())
+    parts.push_back(text.substr(begin, at - begin));
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
+std::string show(const std::vector<TokenId>& ids) {
+  std::string out;
+  for (const TokenId id : ids) out += std::to_string(id) + " ";
+  return out;
+}
+
+const std::string kInputs[] = {"bert-bge",  "deepseek-llm", "falcon", "gpt-2",    "llama-bpe",
+                               "llama-spm", "mpt",          "phi-3",  "starcoder"};
+const std::string kVectors[] = {"ggml-vocab-baichuan",
+                                "ggml-vocab-bert-bge",
+                                "ggml-vocab-deepseek-llm",
+                                "ggml-vocab-falcon",
+                                "ggml-vocab-gpt-2",
+                                "ggml-vocab-gpt-neox",
+                                "ggml-vocab-llama-spm",
+                                "ggml-vocab-mpt",
+                                "ggml-vocab-phi-3",
+                                "ggml-vocab-starcoder",
+                                "llama-bpe.derived",
+                                "tiny-bert",
+                                "tiny-gpt2",
+                                "tiny-llama",
+                                "tiny-rwkv6",
+                                "tiny-t5"};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(tokenizer)
+
+BOOST_AUTO_TEST_CASE(answers_of_llama_cpp_itself, *boost::unit_test::precondition(test::needs_shared("data/vocab"))) {
+  for (const std::string& name : kInputs) {
+    const std::string file = "data/vocab/ggml-vocab-" + name + ".gguf";
+    const Tokenizer tokenizer =
+        open_tokenizer(test::shared(name == "llama-bpe" ? "data/vocab/llama-bpe.derived.gguf" : file));
+    const auto inputs = split(read_text(test::shared(file + ".inp")), "\n__ggml_vocab_test__\n");
+    const auto outputs = split(read_text(test::shared(file + ".out")), "\n");
+    BOOST_REQUIRE(outputs.size() >= inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      std::vector<TokenId> wanted;
+      for (const std::string& id : split(outputs[i], " "))
+        if (!id.empty()) wanted.push_back(std::stoi(id));
+      const auto got = tokenizer.encode(inputs[i]);
+      BOOST_CHECK_MESSAGE(got == wanted,
+                          name << " case " << i << " '" << inputs[i] << "': " << show(got) << "not " << show(wanted));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(vectors, *boost::unit_test::precondition(test::needs_shared("vectors/tokenize"))) {
+  for (const std::string& name : kVectors) {
+    const bool tiny = name.starts_with("tiny-");
+    const Tokenizer tokenizer = open_tokenizer(
+        test::shared(tiny ? "vectors/arch/" + name.substr(5) + "/model.gguf" : "data/vocab/" + name + ".gguf"));
+    size_t cases = 0;
+    for (const std::string& line : split(read_text(test::shared("vectors/tokenize/" + name + ".jsonl")), "\n")) {
+      if (line.empty()) continue;
+      const test::Json json = test::JsonReader(line).value();
+      const std::string text = json["text"].bytes();
+      const std::vector<TokenId> ids = json["ids"].integers(), ids_special = json["ids_special"].integers();
+      const auto got = tokenizer.encode(text), got_special = tokenizer.encode(text, {.special = true, .bos = true});
+      BOOST_CHECK_MESSAGE(got == ids, name << " '" << text << "': " << show(got) << "not " << show(ids));
+      BOOST_CHECK_MESSAGE(got_special == ids_special,
+                          name << " special '" << text << "': " << show(got_special) << "not " << show(ids_special));
+      BOOST_CHECK_EQUAL(tokenizer.decode(ids), json["detok"].bytes());
+      BOOST_CHECK_EQUAL(tokenizer.decode(ids_special), json["detok_special"].bytes());
+      BOOST_CHECK_EQUAL(tokenizer.decode(ids_special, {.remove_special = true, .special = false}),
+                        json["detok_special_removed"].bytes());
+      ++cases;
+    }
+    BOOST_CHECK_EQUAL(cases, 150u);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
