@@ -105,14 +105,7 @@ bool add_product(uint64_t& sum, uint64_t a, uint64_t b) {
 
 }  // namespace
 
-Result<std::unique_ptr<Model>> Model::open(const Gguf& gguf, std::optional<uint64_t> file_size) {
-  const std::optional<std::string_view> name = get_string(gguf, "general.architecture");
-  if (!name) return fail(ErrorCode::kNotFound, "general.architecture is missing: this is no model");
-  const Result<const Architecture*> architecture = find_architecture(*name);
-  if (!architecture) return std::unexpected(architecture.error());
-  if (gguf.header.big_endian) return fail(ErrorCode::kUnsupported, "a big-endian file cannot be run; convert it first");
-  Result<Hparams> hparams = read_hparams(gguf, **architecture);
-  if (!hparams) return std::unexpected(hparams.error());
+Result<std::vector<TensorEntry>> tensor_entries(const Gguf& gguf) {
   std::vector<TensorEntry> tensors;
   tensors.reserve(gguf.header.tensors.size());
   for (const TensorInfo& info : gguf.header.tensors) {
@@ -127,7 +120,20 @@ Result<std::unique_ptr<Model>> Model::open(const Gguf& gguf, std::optional<uint6
     entry.n_bytes = info.n_bytes;
     tensors.push_back(std::move(entry));
   }
-  return open(**architecture, std::move(*hparams), std::move(tensors), file_size);
+  return tensors;
+}
+
+Result<std::unique_ptr<Model>> Model::open(const Gguf& gguf, std::optional<uint64_t> file_size) {
+  const std::optional<std::string_view> name = get_string(gguf, "general.architecture");
+  if (!name) return fail(ErrorCode::kNotFound, "general.architecture is missing: this is no model");
+  const Result<const Architecture*> architecture = find_architecture(*name);
+  if (!architecture) return std::unexpected(architecture.error());
+  if (gguf.header.big_endian) return fail(ErrorCode::kUnsupported, "a big-endian file cannot be run; convert it first");
+  Result<Hparams> hparams = read_hparams(gguf, **architecture);
+  if (!hparams) return std::unexpected(hparams.error());
+  Result<std::vector<TensorEntry>> tensors = tensor_entries(gguf);
+  if (!tensors) return std::unexpected(tensors.error());
+  return open(**architecture, std::move(*hparams), std::move(*tensors), file_size);
 }
 
 Result<std::unique_ptr<Model>> Model::open(const Architecture& architecture, Hparams hparams,
@@ -202,6 +208,17 @@ Result<MemoryEstimate> Model::memory(const StateOptions& options, Precision prec
   if (!fits || estimate.weights > (uint64_t{1} << 62) - estimate.cache)
     return fail(ErrorCode::kOverflow, "the model needs more memory than can be counted");
   return estimate;
+}
+
+uint64_t Model::loaded_bytes() const {
+  uint64_t bytes = 0;
+  for (const TensorRequest& request : plan_) {
+    if (request.linear != nullptr) bytes += request.linear->matrix.packed_bytes();
+    if (request.stack != nullptr)
+      for (const PackedMatrix& matrix : request.stack->matrices) bytes += matrix.packed_bytes();
+    if (request.vector != nullptr) bytes += request.vector->buffer.size();
+  }
+  return bytes;
 }
 
 Result<void> Model::begin_load(Pool&, Precision precision) {

@@ -32,6 +32,9 @@ struct MemoryEstimate {
   [[nodiscard]] uint64_t total() const { return weights + cache + recurrent + scratch; }
 };
 
+/// Every tensor that a header lists. kBadShape where one has more than 4 dimensions.
+[[nodiscard]] Result<std::vector<TensorEntry>> tensor_entries(const Gguf& gguf);
+
 class Model {
  public:
   /// Errors: kUnsupported for an architecture or type that cannot run, kNotFound for a missing key or tensor,
@@ -51,6 +54,8 @@ class Model {
   [[nodiscard]] const Weights& weights() const { return weights_; }
   /// True: outputs are embeddings, not logits.
   [[nodiscard]] bool is_encoder() const { return architecture_->encoder; }
+  /// True: encode comes before forward.
+  [[nodiscard]] bool has_encoder() const { return !weights_.encoder.empty(); }
   /// Floats of one output row: n_vocab, or n_embd of an encoder.
   [[nodiscard]] size_t n_output() const { return is_encoder() ? hparams_.n_embd : hparams_.n_vocab; }
   /// True where a layer keeps a state that cannot be rewound to an earlier token.
@@ -66,6 +71,9 @@ class Model {
 
   /// kOverflow where a sum does not fit.
   [[nodiscard]] Result<MemoryEstimate> memory(const StateOptions& options, Precision precision, size_t n_threads) const;
+
+  /// Bytes of the weights that have arrived.
+  [[nodiscard]] uint64_t loaded_bytes() const;
 
   [[nodiscard]] Result<void> begin_load(Pool& pool, Precision precision);
   /// Whole rows of request i of the plan, in the file's layout, from first_row on. Rows beyond n_rows_kept are ignored.

@@ -59,6 +59,7 @@ StateSizes state_sizes(const Model& model, const StateOptions& options) {
       sizes.fits =
           sizes.fits && add_product(sizes.recurrent_floats, Arena::round_up(mixer.state(h)), options.n_sequences);
   }
+  sizes.thread_floats = round_up64(sizes.thread_floats);
   sizes.arena_floats = forward_floats(model, std::min<uint64_t>(options.n_batch, n_ctx));
   sizes.fits = sizes.fits && sizes.arena_floats <= kMost;
   return sizes;
@@ -85,7 +86,7 @@ Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, con
     to = std::move(*buffer);
     return {};
   };
-  state->thread_scratch_floats = static_cast<size_t>(round_up64(sizes.thread_floats));
+  state->thread_scratch_floats = static_cast<size_t>(sizes.thread_floats);
   if (const auto r = take(state->cache_, sizes.cache_bytes); !r) return std::unexpected(r.error());
   if (const auto r = take(state->recurrent_, sizes.recurrent_floats * sizeof(float)); !r)
     return std::unexpected(r.error());
@@ -230,6 +231,9 @@ Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, 
   const Hparams& h = model.hparams();
   if (model.is_recurrent()) return fail(ErrorCode::kUnsupported, "a recurrent state has no positions to shift");
   if (model.weights().position_embedding) return fail(ErrorCode::kUnsupported, "learned positions cannot be shifted");
+  if (model.architecture().qk_norm_after_rope && model.architecture().qk_norm != QkNorm::kUnweighted)
+    return fail(ErrorCode::kUnsupported, "keys that were weighted after their rotation cannot be rotated on");
+  if (sequence >= options_.n_sequences) return fail(ErrorCode::kInvalidArgument, "no such sequence");
   if (last < 0) last = INT32_MAX;
   for (const Cell& cell : cells_) {
     if ((cell.sequences & bit(sequence)) == 0 || cell.position < first || cell.position >= last) continue;

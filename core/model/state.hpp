@@ -80,6 +80,10 @@ class State {
   /// -1 of an empty sequence.
   [[nodiscard]] int32_t last_position(uint32_t sequence) const;
   [[nodiscard]] size_t n_free_cells() const;
+  /// Bytes of all buffers: what Model::memory foretold.
+  [[nodiscard]] uint64_t allocated_bytes() const {
+    return cache_.size() + recurrent_.size() + scratch_.size() + thread_scratch.size();
+  }
 
   /// Everything of one sequence as bytes that restore takes back, in this or another state of the same model.
   [[nodiscard]] Result<std::vector<uint8_t>> save(const Model& model, uint32_t sequence) const;

@@ -1,0 +1,301 @@
+// What a state keeps: batches, sequences, saved bytes, cancelled work, shifted positions, and its size.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+
+#include "model_data.hpp"
+#include "tiny_llama.hpp"
+
+using namespace ggufscope;
+using namespace ggufscope::test;
+
+BOOST_AUTO_TEST_SUITE(model_state)
+
+namespace {
+
+struct Subject {
+  std::string name;
+  LoadedModel loaded;
+  std::vector<int32_t> tokens;
+  double tolerance;
+  [[nodiscard]] const Model& model() const { return *loaded.model; }
+};
+
+// Every model of the vectors that runs, or the one made here.
+template <class Check>
+void for_subjects(Pool& pool, bool causal_only, Check check) {
+  std::vector<Subject> subjects;
+  {
+    const auto file = parse_file(tiny_llama());
+    Subject made{"tiny", load_model(*file, pool), {1, 5, 9, 2, 30, 7, 7, 11, 3, 19, 24, 8}, 1e-4};
+    BOOST_REQUIRE_MESSAGE(made.loaded.model != nullptr, made.loaded.error);
+    check(made);
+  }
+  if (!std::filesystem::exists(shared("vectors/arch"))) return;
+  for (const auto& entry : std::filesystem::directory_iterator(shared("vectors/arch"))) {
+    if (!entry.is_directory()) continue;
+    const auto file = parse_file(read_file(entry.path() / "model.gguf"));
+    Subject s{entry.path().filename().string(), load_model(*file, pool),
+              json_integers(read_text(entry.path() / "tokens.json"), ""), 0};
+    if (s.loaded.model == nullptr || s.model().has_encoder() || (causal_only && !s.model().hparams().causal)) continue;
+    const std::string meta = read_text(entry.path() / "meta.json");
+    s.tolerance = json_number(meta.substr(meta.find("\"tolerance\"")), "max_abs");
+    BOOST_TEST_CONTEXT(s.name) check(s);
+  }
+}
+
+Result<std::vector<float>> run(const Model& model, State& state, Pool& pool, std::span<const int32_t> tokens,
+                               std::span<const int32_t> sequences = {}, const std::atomic<bool>* cancel = nullptr) {
+  std::vector<float> out(tokens.size() * model.n_output());
+  Batch batch;
+  batch.tokens = tokens;
+  batch.sequences = sequences;
+  if (const auto r = forward(model, state, pool, batch, out.data(), cancel); !r) return std::unexpected(r.error());
+  return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(batches_of_any_size_give_the_same) {
+  const auto pool = make_pool();
+  for_subjects(*pool, true, [&](const Subject& s) {
+    const auto whole =
+        evaluate(s.model(), *make_state(s.model(), *pool, {.n_ctx = 256, .n_batch = 64}), *pool, s.tokens);
+    for (const uint32_t n_batch : {1u, 5u}) {
+      const auto parts =
+          evaluate(s.model(), *make_state(s.model(), *pool, {.n_ctx = 256, .n_batch = n_batch}), *pool, s.tokens);
+      BOOST_TEST(max_difference(whole, parts) <= s.tolerance, s.name << " in batches of " << n_batch);
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(only_wanted_rows_are_returned) {
+  const auto pool = make_pool();
+  for_subjects(*pool, true, [&](const Subject& s) {
+    const auto whole =
+        evaluate(s.model(), *make_state(s.model(), *pool, {.n_ctx = 256, .n_batch = 64}), *pool, s.tokens);
+    const size_t n = s.model().n_output();
+    std::vector<uint8_t> wanted(s.tokens.size(), 0);
+    wanted[3] = wanted.back() = 1;
+    std::vector<float> out(2 * n);
+    Batch batch;
+    batch.tokens = s.tokens;
+    batch.wanted = wanted;
+    const auto state = make_state(s.model(), *pool, {.n_ctx = 256, .n_batch = 7});
+    BOOST_REQUIRE(forward(s.model(), *state, *pool, batch, out.data()).has_value());
+    BOOST_TEST(max_difference(std::span(out).first(n), std::span(whole).subspan(3 * n, n)) <= s.tolerance, s.name);
+    BOOST_TEST(max_difference(std::span(out).last(n), std::span(whole).last(n)) <= s.tolerance, s.name);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(threads_change_no_bit) {
+  const auto one = make_pool(1), three = make_pool(3);
+  for_subjects(*one, false, [&](const Subject& s) {
+    const StateOptions options{.n_ctx = 256, .n_batch = 64};
+    const auto a = evaluate(s.model(), *make_state(s.model(), *one, options), *one, s.tokens);
+    // Scratch of the pool belongs to loading: load once more with the other pool.
+    const auto state = make_state(s.model(), *three, options);
+    (void)three->reserve_scratch(0, 1 << 20);
+    const auto b = evaluate(s.model(), *state, *three, s.tokens);
+    BOOST_TEST(a == b, s.name);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(sequences_in_one_batch_do_not_see_each_other) {
+  const auto pool = make_pool();
+  for_subjects(*pool, true, [&](const Subject& s) {
+    const size_t n = s.model().n_output();
+    std::vector<int32_t> other(s.tokens.rbegin(), s.tokens.rend()), mixed, sequences;
+    for (size_t i = 0; i < s.tokens.size(); ++i) {
+      mixed.push_back(s.tokens[i]), sequences.push_back(0);
+      mixed.push_back(other[i]), sequences.push_back(2);
+    }
+    const StateOptions options{.n_ctx = 256, .n_batch = 11, .n_sequences = 3};
+    const auto state = make_state(s.model(), *pool, options);
+    const auto both = run(s.model(), *state, *pool, mixed, sequences);
+    BOOST_REQUIRE_MESSAGE(both.has_value(), (both ? "" : both.error().message));
+    const auto alone = evaluate(s.model(), *make_state(s.model(), *pool, options), *pool, s.tokens);
+    const auto alone2 = evaluate(s.model(), *make_state(s.model(), *pool, options), *pool, other);
+    double d = 0;
+    for (size_t i = 0; i < s.tokens.size(); ++i) {
+      d = std::max(d, max_difference(std::span(*both).subspan(2 * i * n, n), std::span(alone).subspan(i * n, n)));
+      d = std::max(d,
+                   max_difference(std::span(*both).subspan((2 * i + 1) * n, n), std::span(alone2).subspan(i * n, n)));
+    }
+    BOOST_TEST(d <= s.tolerance, s.name << " differs by " << d);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_prompt_is_shared_and_saved) {
+  const auto pool = make_pool();
+  for_subjects(*pool, true, [&](const Subject& s) {
+    const StateOptions options{.n_ctx = 256, .n_batch = 16, .n_sequences = 2};
+    const auto state = make_state(s.model(), *pool, options);
+    const std::span<const int32_t> tokens = s.tokens;
+    const size_t half = tokens.size() / 2;
+    const auto whole = evaluate(s.model(), *make_state(s.model(), *pool, options), *pool, tokens);
+    (void)evaluate(s.model(), *state, *pool, tokens.first(half));
+    const size_t n_free = state->n_free_cells();
+    BOOST_REQUIRE(state->copy(0, 1, 0, -1));
+    BOOST_TEST(state->n_free_cells() == n_free, "copies take no cells");
+    const auto saved = state->save(s.model(), 0);
+    BOOST_REQUIRE(saved.has_value());
+
+    // Sequence 0 goes elsewhere; 1 goes on as the whole prompt did.
+    std::vector<int32_t> sequence1(tokens.size() - half, 1);
+    (void)evaluate(s.model(), *state, *pool, tokens.first(4));
+    const auto rest = run(s.model(), *state, *pool, tokens.subspan(half), sequence1);
+    BOOST_REQUIRE(rest.has_value());
+    const auto want = std::span(whole).subspan(half * s.model().n_output());
+    BOOST_TEST(max_difference(*rest, want) <= s.tolerance, s.name);
+    BOOST_TEST(state->last_position(1) == static_cast<int32_t>(tokens.size()) - 1);
+
+    // Restored in another state, as another sequence.
+    const auto second = make_state(s.model(), *pool, options);
+    const auto restored = second->restore(s.model(), 1, *saved);
+    BOOST_REQUIRE_MESSAGE(restored.has_value(), (restored ? "" : restored.error().message));
+    BOOST_TEST(second->last_position(1) == static_cast<int32_t>(half) - 1);
+    const auto again = run(s.model(), *second, *pool, tokens.subspan(half), sequence1);
+    BOOST_REQUIRE(again.has_value());
+    BOOST_TEST(max_difference(*again, want) <= s.tolerance, s.name);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(damaged_saved_states_are_refused) {
+  const auto pool = make_pool();
+  const auto file = parse_file(tiny_llama());
+  const LoadedModel loaded = load_model(*file, *pool);
+  BOOST_REQUIRE(loaded.model != nullptr);
+  const Model& model = *loaded.model;
+  const auto state = make_state(model, *pool, {.n_ctx = 32});
+  (void)evaluate(model, *state, *pool, std::vector<int32_t>{1, 2, 3});
+  const std::vector<uint8_t> saved = *state->save(model, 0);
+  for (size_t n = 0; n < saved.size(); n += 1 + n / 16)
+    BOOST_TEST(!state->restore(model, 0, ByteView(saved).first(n)).has_value());
+  for (size_t at = 0; at < 36; ++at) {  // the head and the positions
+    std::vector<uint8_t> damaged = saved;
+    damaged[at] ^= 0x81;
+    const auto r = state->restore(model, 0, damaged);
+    if (at < 16 || (at >= 20 && at < 24)) BOOST_TEST(!r.has_value(), "byte " << at);
+  }
+  std::vector<uint8_t> many = saved;
+  many[20] = many[21] = many[22] = many[23] = 0xff;
+  BOOST_TEST(!state->restore(model, 0, many).has_value());
+  BOOST_TEST(state->restore(model, 0, saved).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(cancelled_tokens_leave_no_trace) {
+  const auto pool = make_pool();
+  for_subjects(*pool, true, [&](const Subject& s) {
+    const auto state = make_state(s.model(), *pool, {.n_ctx = 256, .n_batch = 16});
+    const std::span<const int32_t> tokens = s.tokens;
+    const auto whole = evaluate(s.model(), *make_state(s.model(), *pool, {.n_ctx = 256, .n_batch = 16}), *pool, tokens);
+    (void)evaluate(s.model(), *state, *pool, tokens.first(5));
+    const std::atomic<bool> cancel{true};
+    const auto cancelled = run(s.model(), *state, *pool, tokens.subspan(5), {}, &cancel);
+    BOOST_REQUIRE(!cancelled.has_value());
+    BOOST_TEST(cancelled.error().message == "cancelled");
+    BOOST_TEST(state->last_position(0) == 4);
+    const auto rest = evaluate(s.model(), *state, *pool, tokens.subspan(5));
+    BOOST_TEST(max_difference(rest, std::span(whole).subspan(5 * s.model().n_output())) <= s.tolerance, s.name);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(half_precision_caches_are_close) {
+  const auto pool = make_pool();
+  for_subjects(*pool, false, [&](const Subject& s) {
+    const auto exact =
+        evaluate(s.model(), *make_state(s.model(), *pool, {.n_ctx = 256, .n_batch = 64}), *pool, s.tokens);
+    const auto state = make_state(s.model(), *pool, {.n_ctx = 256, .n_batch = 64, .cache_type = CacheType::kF16});
+    const auto half = evaluate(s.model(), *state, *pool, s.tokens);
+    // What llama.cpp itself moves by with such a cache: up to 0.5 where an expert is chosen otherwise.
+    BOOST_TEST(max_difference(exact, half) <= (s.model().hparams().n_expert != 0 ? 1.0 : 0.1),
+               s.name << max_difference(exact, half));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(sequences_are_cut_and_positions_shifted) {
+  const auto pool = make_pool();
+  for_subjects(*pool, true, [&](const Subject& s) {
+    const Model& model = s.model();
+    const std::span<const int32_t> tokens = s.tokens;
+    const auto state = make_state(model, *pool, {.n_ctx = 256, .n_batch = 64});
+    const auto whole = evaluate(model, *state, *pool, tokens);
+    const size_t n = model.n_output();
+    if (model.is_recurrent()) {
+      BOOST_TEST(!state->remove(0, 5, -1), "a recurrent state cannot be rewound");
+      BOOST_TEST(state->remove(0, 0, -1));
+      BOOST_TEST(state->last_position(0) == -1);
+      return;
+    }
+    BOOST_REQUIRE(state->remove(0, 8, -1));
+    BOOST_TEST(state->last_position(0) == 7);
+    const auto rest = evaluate(model, *state, *pool, tokens.subspan(8));
+    BOOST_TEST(max_difference(rest, std::span(whole).subspan(8 * n)) <= s.tolerance, s.name);
+
+    // Attention sees distances only: the same text at later positions gives the same logits.
+    const Hparams& h = model.hparams();
+    if (model.weights().position_embedding || h.temperature_scale != 0 || h.window_kind == WindowKind::kChunked) return;
+    const Architecture& a = model.architecture();
+    if (a.qk_norm_after_rope && a.qk_norm != QkNorm::kUnweighted) {
+      BOOST_TEST(!state->shift(model, 0, 0, -1, 9).has_value());
+      return;
+    }
+    BOOST_REQUIRE(state->remove(0, static_cast<int32_t>(tokens.size()) - 1, -1));
+    const auto shifted = state->shift(model, 0, 0, -1, 9);
+    BOOST_REQUIRE_MESSAGE(shifted.has_value(), (shifted ? "" : shifted.error().message));
+    BOOST_TEST(state->last_position(0) == static_cast<int32_t>(tokens.size()) + 7);
+    const auto last = evaluate(model, *state, *pool, tokens.last(1));
+    BOOST_TEST(max_difference(last, std::span(whole).last(n)) <= 10 * s.tolerance,
+               s.name << max_difference(last, std::span(whole).last(n)));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(memory_is_known_before_it_is_taken) {
+  const auto pool = make_pool(2);
+  for_subjects(*pool, false, [&](const Subject& s) {
+    for (const CacheType type : {CacheType::kF32, CacheType::kF16}) {
+      const StateOptions options{.n_ctx = 100, .n_batch = 13, .n_sequences = 3, .cache_type = type};
+      const auto estimate = s.model().memory(options, Precision::kExact, pool->n_threads());
+      BOOST_REQUIRE(estimate.has_value());
+      const auto state = make_state(s.model(), *pool, options);
+      BOOST_TEST(state->allocated_bytes() == estimate->cache + estimate->recurrent + estimate->scratch, s.name);
+      BOOST_TEST(s.model().loaded_bytes() == estimate->weights, s.name);
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(bad_batches_are_refused) {
+  const auto pool = make_pool();
+  const auto file = parse_file(tiny_llama());
+  const LoadedModel loaded = load_model(*file, *pool);
+  BOOST_REQUIRE(loaded.model != nullptr);
+  const Model& model = *loaded.model;
+  const auto state = make_state(model, *pool, {.n_ctx = 8, .n_batch = 4, .n_sequences = 2});
+  const auto refused = [&](std::vector<int32_t> tokens, std::vector<int32_t> positions, std::vector<int32_t> sequences,
+                           ErrorCode code) {
+    std::vector<float> out(tokens.size() * model.n_output());
+    Batch batch;
+    batch.tokens = tokens;
+    batch.positions = positions;
+    batch.sequences = sequences;
+    const auto r = forward(model, *state, *pool, batch, out.data());
+    BOOST_REQUIRE(!r.has_value());
+    BOOST_TEST((r.error().code == code), r.error().message);
+    state->clear();
+  };
+  const auto n_vocab = static_cast<int32_t>(model.hparams().n_vocab);
+  refused({1, n_vocab}, {}, {}, ErrorCode::kOutOfRange);
+  refused({-1}, {}, {}, ErrorCode::kOutOfRange);
+  refused({1, 2}, {0, 0}, {}, ErrorCode::kOutOfRange);
+  refused({1}, {-3}, {}, ErrorCode::kOutOfRange);
+  refused({1}, {INT32_MAX}, {}, ErrorCode::kOutOfRange);
+  refused({1}, {}, {2}, ErrorCode::kOutOfRange);
+  refused({1}, {}, {-1}, ErrorCode::kOutOfRange);
+  refused({1, 2}, {0}, {}, ErrorCode::kInvalidArgument);
+  refused({1, 2, 3, 4, 5, 6, 7, 8, 9}, {}, {}, ErrorCode::kOutOfMemory);
+  for (const StateOptions& bad : {StateOptions{.n_ctx = 8, .n_batch = 0}, StateOptions{.n_ctx = 8, .n_sequences = 65},
+                                  StateOptions{.n_ctx = 8, .n_sequences = 0}, StateOptions{.n_ctx = UINT32_MAX}})
+    BOOST_TEST(!State::create(model, *pool, bad).has_value());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,74 @@
+// A llama of some thousand random weights, made on the spot; tests change its keys and shapes.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gguf_bytes.hpp"
+#include "random_weights.hpp"
+
+namespace ggufscope::test {
+
+struct MadeModel {
+  std::string architecture = "llama";
+  std::map<std::string, uint64_t> integers;  ///< without the prefix; written as u64
+  std::map<std::string, float> floats;
+  std::map<std::string, std::vector<uint64_t>> tensors;  ///< name to shape, all F32
+  std::map<std::string, uint32_t> types;                 ///< of tensors that are not F32: zero bytes
+  float weight_scale = 0.3f;
+
+  [[nodiscard]] Bytes bytes() const {
+    GgufBytes b(tensors.size(), 1 + integers.size() + floats.size());
+    b.kv("general.architecture", architecture);
+    for (const auto& [key, value] : integers) b.kv(architecture + "." + key, ValueType::kU64, value);
+    for (const auto& [key, value] : floats) b.kv(architecture + "." + key, ValueType::kF32, value);
+    uint64_t offset = 0;
+    std::vector<uint64_t> sizes;
+    for (const auto& [name, shape] : tensors) {
+      uint64_t n = 1;
+      for (const uint64_t dim : shape) n *= dim;
+      const auto type = types.find(name);
+      const TypeGeometry& geometry = *find_type(type == types.end() ? 0u : type->second);
+      b.tensor(name, shape, geometry.id, offset);
+      sizes.push_back(n > (1 << 24) ? 0 : n / geometry.block_size * geometry.block_bytes);
+      offset += (sizes.back() + 31) / 32 * 32;
+    }
+    b.pad();
+    uint32_t seed = 1;
+    size_t i = 0;
+    for (const auto& [name, shape] : tensors) {
+      const bool norm = name.find("norm") != std::string::npos;
+      const size_t n_bytes = static_cast<size_t>(sizes[i++]);
+      if (types.contains(name)) {
+        b.out.resize(b.out.size() + n_bytes);
+      } else {
+        for (const float value : random_floats(n_bytes / 4, seed++))
+          b.put(norm ? 1.0f + 0.1f * value : weight_scale * value);
+      }
+      b.out.resize((b.out.size() + 31) / 32 * 32);
+    }
+    return b.out;
+  }
+};
+
+inline MadeModel made_llama() {
+  MadeModel m;
+  m.integers = {{"context_length", 64},      {"embedding_length", 16},    {"block_count", 2},
+                {"feed_forward_length", 24}, {"attention.head_count", 4}, {"attention.head_count_kv", 2},
+                {"rope.dimension_count", 4}};
+  m.floats = {{"attention.layer_norm_rms_epsilon", 1e-5f}, {"rope.freq_base", 10000.0f}};
+  m.tensors = {{"token_embd.weight", {16, 32}}, {"output_norm.weight", {16}}, {"output.weight", {16, 32}}};
+  for (const std::string blk : {"blk.0.", "blk.1."}) {
+    m.tensors[blk + "attn_norm.weight"] = m.tensors[blk + "ffn_norm.weight"] = {16};
+    m.tensors[blk + "attn_q.weight"] = m.tensors[blk + "attn_output.weight"] = {16, 16};
+    m.tensors[blk + "attn_k.weight"] = m.tensors[blk + "attn_v.weight"] = {16, 8};
+    m.tensors[blk + "ffn_gate.weight"] = m.tensors[blk + "ffn_up.weight"] = {16, 24};
+    m.tensors[blk + "ffn_down.weight"] = {24, 16};
+  }
+  return m;
+}
+
+inline Bytes tiny_llama() { return made_llama().bytes(); }
+
+}  // namespace ggufscope::test
