@@ -55,7 +55,8 @@ CacheShape cache_shape(const Hparams& h, const LayerParameters& layer) {
   if (!uses_cache(layer.mixer)) return {};
   if (layer.mixer == MixerKind::kLatentAttention && h.d_k_latent != 0)
     return {1, size_t{h.kv_lora_rank} + layer.n_rot, 0};
-  return {layer.n_head_kv, layer.d_k, layer.d_v};
+  // Expanded latent attention has keys for every head, whatever the file calls their number.
+  return {layer.mixer == MixerKind::kLatentAttention ? layer.n_head : layer.n_head_kv, layer.d_k, layer.d_v};
 }
 
 States Step::states(size_t il, size_t offset) {
