@@ -109,7 +109,7 @@ export class Header {
   append(chunk: Uint8Array, fileSize: number | undefined): number {
     const document = this.document
     const pointer = document.reserve(chunk.length) >>> 0
-    if (pointer === 0) {
+    if (pointer === 0 && chunk.length > 0) {
       throw new GgufError(
         'out-of-memory',
         `No memory for ${chunk.length} more bytes after the first ${this.#length} of the header.`,

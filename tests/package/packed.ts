@@ -1,0 +1,73 @@
+// The package as its users get it: packed by npm, unpacked into node_modules of an empty folder under build/.
+import { execFileSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+export const kRoot = join(import.meta.dirname, '..', '..')
+export const kShared = join(kRoot, '..', 'shared', 'data')
+
+/** The newest change of what would be packed. */
+function stamp(): string {
+  const files = readdirSync(join(kRoot, 'wasm/dist'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+  const newest = Math.max(...[...files, join(kRoot, 'package.json')].map((file) => statSync(file).mtimeMs))
+  return String(Math.round(newest))
+}
+
+let root: string | undefined
+
+/** A folder whose node_modules hold the packed package. Test processes that run at once may make it at once. */
+export function packedRoot(): string {
+  if (root) return root
+  const parent = join(kRoot, 'build/packed')
+  root = join(parent, stamp())
+  if (existsSync(root)) return root
+  mkdirSync(parent, { recursive: true })
+  const work = mkdtempSync(join(parent, 'making-'))
+  const [packed] = JSON.parse(
+    execFileSync('npm', ['pack', '--json', '--pack-destination', work], { cwd: kRoot, encoding: 'utf8' }),
+  ) as [{ filename: string }]
+  execFileSync('tar', ['-xzf', packed.filename], { cwd: work })
+  mkdirSync(join(work, 'node_modules'))
+  renameSync(join(work, 'package'), join(work, 'node_modules/ggufscope'))
+  for (const name of ['@huggingface/jinja']) {
+    const from = join(kRoot, 'node_modules', name)
+    if (existsSync(from))
+      cpSync(from, join(work, 'node_modules', name), { recursive: true, dereference: true })
+  }
+  try {
+    renameSync(work, root)
+  } catch (error) {
+    if (!existsSync(root)) throw error
+    rmSync(work, { recursive: true, force: true })
+  }
+  return root
+}
+
+/** A file of the packed package. */
+export function packedFile(path: string): string {
+  return join(packedRoot(), 'node_modules/ggufscope', path)
+}
+
+/** The packed package as a page imports it. */
+export async function loadPackage(): Promise<typeof import('ggufscope')> {
+  return (await import(pathToFileURL(packedFile('wasm/dist/index.js')).href)) as typeof import('ggufscope')
+}
+
+/** The packed package as Node programs import it. */
+export async function loadNodePackage(): Promise<typeof import('ggufscope/node')> {
+  return (await import(
+    pathToFileURL(packedFile('wasm/dist/node.js')).href
+  )) as typeof import('ggufscope/node')
+}
