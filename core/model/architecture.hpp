@@ -39,6 +39,7 @@ struct Architecture {
   RopeKind rope = RopeKind::kHalves;
   Activation activation = Activation::kSilu;
   MixerKind mixer = MixerKind::kAttention;
+  std::string_view blocks = "blk.";  ///< a layer's tensors are called blocks + number + "." + part
   NormNames norms{};
   bool unweighted_norms = false;     ///< the norms have no tensors
   bool norm_biases = false;          ///< the norms' biases are required
@@ -64,6 +65,7 @@ struct Architecture {
   bool router_reads_layer_input = false;
   bool weigh_before_experts = false;  ///< the chosen experts' inputs are scaled, not their outputs
   bool choose_by_logits = false;
+  bool encoder_decoder = false;    ///< a second stack, "enc.blk.", whose output the layers attend to
   std::string_view required = "";  ///< further tensors that every layer must have, separated by spaces
   /// What a row cannot say: runs after the common keys are read.
   void (*adjust)(Hparams& h, Keys& keys) = nullptr;

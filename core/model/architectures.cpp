@@ -174,6 +174,31 @@ void delta_net(Hparams& h, Keys& keys) {
   h.rope_interleaved_sections = true;
 }
 
+// T5 scores without a scale; its networks are gated GELU, or ReLU in the first version.
+void t5(Hparams& h, Keys& keys) {
+  h.attention_scale = 1.0f;
+  if (find_tensor(keys.gguf(), "enc.blk.0.ffn_gate.weight") == nullptr) h.activation = Activation::kRelu;
+  if (h.n_relative_buckets < 4 || h.n_relative_buckets % 4 != 0)
+    keys.refuse(ErrorCode::kOutOfRange, "attention.relative_buckets_count is missing or no multiple of 4");
+}
+
+void t5_decoder(Hparams& h, Keys& keys) {
+  t5(h, keys);
+  h.n_encoder_layer = h.n_layer;
+  keys.u32("decoder_block_count", h.n_layer,
+           static_cast<uint32_t>(std::min<size_t>(keys.gguf().header.tensors.size(), 4096)));
+  uint32_t start = 0;
+  keys.u32("decoder_start_token_id", start);
+  h.decoder_start = static_cast<int32_t>(start);
+  if (h.n_layer == 0) return keys.refuse(ErrorCode::kOutOfRange, "decoder_block_count is 0");
+  const LayerParameters shape = h.layers[0];
+  for (const LayerParameters& layer : h.layers)
+    if (layer.n_head != shape.n_head || layer.n_head_kv != shape.n_head_kv || layer.n_ff != shape.n_ff)
+      return keys.refuse(ErrorCode::kUnsupported, "layers of different shapes in an encoder-decoder");
+  h.layers.assign(h.n_layer, shape);
+  for (uint32_t il = 0; il < h.n_layer; ++il) h.layers[il].kv_layer = il;
+}
+
 // clang-format off
 constexpr Architecture kArchitectures[] = {
     {.name = "llama", .rope = kAdjacent, .normalize_expert_weights = true},
@@ -316,6 +341,10 @@ constexpr Architecture kArchitectures[] = {
     {.name = "starcoder", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .norm_biases = true, .position_embedding = true},
     {.name = "starcoder2", .norm = kLayerNorm, .activation = kGelu, .norm_biases = true,
      .required = "attn_output.bias ffn_up.bias ffn_down.bias"},
+    {.name = "t5", .rope = kNoRope, .activation = kGelu, .blocks = "dec.blk.", .norms = {.output = "dec.output_norm"},
+     .encoder_decoder = true, .adjust = t5_decoder},
+    {.name = "t5encoder", .rope = kNoRope, .activation = kGelu, .blocks = "enc.blk.", .norms = {.output = "enc.output_norm"},
+     .encoder = true, .adjust = t5},
     {.name = "xverse", .rope = kAdjacent, .needs_output = true},
 };
 // clang-format on

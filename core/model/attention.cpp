@@ -91,6 +91,9 @@ void plan_attention(const LayerPlan& plan, LayerWeights& weights) {
   if (w.qkv || w.k) plan_qk_norm(plan, w, w.k_norm, "attn_k_norm", layer.n_head_kv, layer.d_k);
   p.affine(w.sub_norm, plan.name("attn_sub_norm"), n_out, Need::kOptional);
   p.linear(w.gate, plan.name("attn_gate"), n_embd, n_out, Need::kOptional);
+  if (plan.h.n_relative_buckets != 0)
+    p.vector(w.relative_bias, plan.name("attn_rel_b.weight"), uint64_t{layer.n_head} * plan.h.n_relative_buckets,
+             plan.il == 0 ? Need::kRequired : Need::kOptional);
   p.vector(w.sinks, plan.name("attn_sinks.weight"), layer.n_head, Need::kOptional);
 }
 
@@ -106,13 +109,22 @@ void attend(Step& step, size_t il, const AttentionShape& shape, AttentionOptions
   const Hparams& h = step.h();
   const LayerParameters& layer = step.layer(il);
   State& state = step.state;
-  const CacheView cache = state.cache(layer.kv_layer);
+  const CacheView cache = state.cache(step.encoding ? 0 : layer.kv_layer);
   if (k != nullptr)
     for (size_t t = 0; t < step.n_tokens; ++t)
       cache_store(cache, shape, state.batch_cells[t], k + t * shape.n_head_kv * shape.d_k,
                   v == nullptr ? nullptr : v + t * shape.n_head_kv * shape.d_v);
   options.soft_cap = h.attention_soft_cap;
   if (h.max_alibi_bias > 0) options.slopes = step.model.slopes().data();
+  // T5's bias of positions is that of the first layer where a layer has none.
+  const AttentionWeights& first = step.weights(0).attention;
+  const AttentionWeights& own = step.weights(il).attention;
+  const Vector& buckets = own.relative_bias ? own.relative_bias : first.relative_bias;
+  if (buckets) {
+    options.buckets = buckets.data();
+    options.n_buckets = h.n_relative_buckets;
+    options.buckets_both_ways = step.encoding || !h.causal;
+  }
   attention(step.pool, shape, options, cache, q, step.n_tokens,
             layer.windowed ? state.visible_windowed : state.visible_full, step.positions.data(),
             state.cell_positions.data(), reinterpret_cast<float*>(state.thread_scratch.data()),

@@ -61,7 +61,7 @@ uint64_t dense_floats(const FfnWeights& w, uint64_t n_tokens) {
 }
 
 void run_dense(Step& step, size_t il, const FfnWeights& w, const float* x, size_t n, float* y) {
-  const Activation activation = step.model.architecture().activation;
+  const Activation activation = step.h().activation;
   const size_t n_ff = w.down.n_in;
   const size_t mark = step.state.arena.mark();
   float* up = step.take(n * w.up.n_out);  // [n_tokens, n_ff], or gate and up side by side [n_tokens, 2, n_ff]
@@ -189,15 +189,15 @@ void run_experts(Step& step, size_t il, const MoeWeights& w, const float* x, con
     if (w.gate_up) {
       apply(step.pool, w.gate_up, e, gathered, m, up);
       for (size_t r = 0; r < m; ++r)
-        activate_gated(a.activation, up + 2 * r * n_ff, up + (2 * r + 1) * n_ff, n_ff, inner + r * n_ff);
+        activate_gated(h.activation, up + 2 * r * n_ff, up + (2 * r + 1) * n_ff, n_ff, inner + r * n_ff);
     } else {
       apply(step.pool, w.up, e, gathered, m, up);
       if (w.gate) {
         apply(step.pool, w.gate, e, gathered, m, inner);
-        activate_gated(a.activation, inner, up, m * n_ff, inner);
+        activate_gated(h.activation, inner, up, m * n_ff, inner);
       } else {
         std::memcpy(inner, up, m * n_ff * sizeof(float));
-        activate(a.activation, inner, m * n_ff, step.layer(il).xielu);
+        activate(h.activation, inner, m * n_ff, step.layer(il).xielu);
       }
     }
     apply(step.pool, w.down, e, inner, m, result);

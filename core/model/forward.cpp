@@ -15,7 +15,6 @@
 #include "nn/vec.hpp"
 
 namespace ggufscope {
-namespace {
 
 // Which cells each token of the batch sees: those of its sequence, not after it, inside the window.
 void find_visible(const Step& step, bool windowed, std::vector<CellRun>& runs,
@@ -30,7 +29,7 @@ void find_visible(const Step& step, bool windowed, std::vector<CellRun>& runs,
   for (size_t t = 0; t < step.n_tokens; ++t) {
     const uint64_t bit = uint64_t{1} << step.sequences[t];
     const int64_t position = step.positions[t];
-    int64_t first = INT32_MIN, last = h.causal ? position : INT32_MAX;
+    int64_t first = INT32_MIN, last = h.causal && !step.encoding ? position : INT32_MAX;
     if (windowed) {
       switch (h.window_kind) {
         case WindowKind::kSliding:
@@ -76,6 +75,8 @@ void embed(const Step& step, std::span<const int32_t> tokens, float* x, float* s
   if (w.embedding_norm) normalize_rows(h, step.model.architecture().norm, w.embedding_norm, x, n, n_embd, x);
 }
 
+namespace {
+
 // Gemma 4: every layer has an input of its own for each token: [n_layer, n_tokens, n_embd_per_layer].
 void per_layer_inputs(Step& step, std::span<const int32_t> tokens, const float* x, float* out, float* scratch) {
   const Hparams& h = step.h();
@@ -108,13 +109,7 @@ void add_per_layer_input(Step& step, size_t il, const float* inputs, float* x) {
   step.state.arena.release(mark);
 }
 
-struct Activations {
-  float* x;        // [n_tokens, n_embd] the residual stream
-  float* normed;   // what a part of the layer reads
-  float* mixed;    // what attention gives
-  float* forward;  // what the feed-forward network gives
-  float* input;    // x as the layer found it
-};
+}  // namespace
 
 void run_layer(Step& step, size_t il, const Activations& a) {
   const Model& model = step.model;
@@ -149,6 +144,12 @@ void run_layer(Step& step, size_t il, const Activations& a) {
     }
   }
 
+  if (w.cross.q && !step.encoding) {
+    norm(w.cross_norm, a.x, a.normed);
+    run_cross_attention(step, il, a.normed, a.mixed);
+    vec::add(a.x, a.mixed, size);
+  }
+
   const bool channel_mix = static_cast<bool>(w.rwkv.channel_key);
   if (has_ffn(w) || channel_mix) {
     if (h.parallel) {
@@ -169,6 +170,8 @@ void run_layer(Step& step, size_t il, const Activations& a) {
   }
   if (h.rescale_every != 0 && (il + 1) % h.rescale_every == 0) vec::scale(a.x, 0.5f, size);
 }
+
+namespace {
 
 void write_outputs(Step& step, const Batch& batch, size_t first, const float* x, float* rows, float*& out) {
   const Model& model = step.model;
@@ -283,6 +286,8 @@ uint64_t forward_floats(const Model& model, uint64_t n) {
     layer_most = std::max(layer_most, w.rwkv.channel_key ? channel_mix_floats(h, w, n) : ffn_floats(h, w, n));
     layer_most = std::max(layer_most, arena_floats(n * h.n_embd_per_layer, size));
   }
+  for (const LayerWeights& w : model.weights().encoder)
+    layer_most = std::max({layer_most, attention_floats(h, h.layers[0], w, n), ffn_floats(h, w, n)});
   const uint64_t half = h.rope.n_rot / 2, half_windowed = h.rope_windowed.n_rot / 2;
   return arena_floats(size, size, size, size, size, size, n * half, n * half, n * half_windowed, n * half_windowed,
                       per_layer) +
@@ -293,6 +298,8 @@ Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& 
                      const std::atomic<bool>* cancel) {
   if (const Result<void> ok = check_batch(model, state, batch); !ok) return ok;
   const Hparams& h = model.hparams();
+  if (model.has_encoder() && state.n_encoded == 0)
+    return fail(ErrorCode::kInvalidArgument, "nothing was encoded for the decoder to attend to");
   const bool recurrent = model.is_recurrent();
   bool caches = false;
   for (const LayerParameters& layer : h.layers) caches = caches || uses_cache(layer.mixer);

@@ -302,6 +302,7 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture)
     keys.refuse(ErrorCode::kNotFound,
                 std::string(architecture.name) + "." + std::string(eps_keys[layer_norm ? 1 : 0]) + " is missing");
   if (h.norm_eps < 0) keys.refuse(ErrorCode::kOutOfRange, "the epsilon of the norms is negative");
+  h.activation = architecture.activation;
   h.causal = !architecture.encoder;
   keys.boolean("attention.causal", h.causal);
   keys.u32("pooling_type", h.pooling);

@@ -68,6 +68,7 @@ struct Hparams {
   uint32_t n_ctx_train = 0;
   uint32_t n_embd = 0;
   uint32_t n_layer = 0;
+  Activation activation = Activation::kSilu;
   float norm_eps = 1e-5f;
   bool causal = true;
   uint32_t pooling = 0;  ///< 0 none, 1 mean, 2 first, 3 last, 4 rank
@@ -116,7 +117,7 @@ struct Hparams {
   float head_norm_eps = 64e-5f;  // rwkv 5
   uint32_t rescale_every = 0;    // rwkv: halve the activations after every so many layers
   uint32_t n_relative_buckets = 0;
-  uint32_t n_decoder_layer = 0;  // t5
+  uint32_t n_encoder_layer = 0;  // t5: layers of its encoder; n_layer are the decoder's
   int32_t decoder_start = 0;
   uint32_t n_embd_per_layer = 0;  // gemma4
   std::vector<LayerParameters> layers;

@@ -18,11 +18,15 @@ struct Step {
   std::span<const int32_t> sequences{};  // [n_tokens]
   const float* cosines[2] = {};          // [n_tokens, n_rot / 2], of full and of windowed layers
   const float* sines[2] = {};
+  const std::vector<LayerWeights>* layers = nullptr;  // nullptr: the model's own
+  bool encoding = false;         // the encoder of an encoder-decoder: sees both ways, keeps nothing
   float* first_value = nullptr;  // [n_tokens, n_embd], RWKV-7: the first layer's values, for all others
 
   [[nodiscard]] const Hparams& h() const { return model.hparams(); }
   [[nodiscard]] const LayerParameters& layer(size_t il) const { return model.hparams().layers[il]; }
-  [[nodiscard]] const LayerWeights& weights(size_t il) const { return model.weights().layers[il]; }
+  [[nodiscard]] const LayerWeights& weights(size_t il) const {
+    return layers != nullptr ? (*layers)[il] : model.weights().layers[il];
+  }
   [[nodiscard]] float* take(size_t n) { return state.arena.take(n); }
   /// states[t]: the recurrent state of token t's sequence in a layer, `offset` floats in.
   [[nodiscard]] States states(size_t il, size_t offset);
@@ -79,6 +83,10 @@ void attend(Step& step, size_t il, const AttentionShape& shape, AttentionOptions
 /// Factor of a query at a position that grows with it (Llama 4, Mistral 3).
 float query_temperature(const Hparams& h, int32_t position);
 void rotate(Step& step, size_t il, float* x, size_t token_stride, size_t n_heads, size_t head_stride, size_t offset);
+// t5.cpp
+void plan_cross_attention(const LayerPlan& plan, LayerWeights& weights);
+/// y = attention of x [n_tokens, n_embd] over what encode left in the state.
+void run_cross_attention(Step& step, size_t il, const float* x, float* y);
 // latent_attention.cpp
 void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights);
 uint64_t latent_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& w,
@@ -114,6 +122,20 @@ void run_rwkv(Step& step, size_t il, const float* x, float* y);
 void plan_channel_mix(const LayerPlan& plan, LayerWeights& weights);
 uint64_t channel_mix_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_tokens);
 void run_channel_mix(Step& step, size_t il, const float* x, float* y);
+
+// forward.cpp
+/// Which cells each token of the step sees.
+void find_visible(const Step& step, bool windowed, std::vector<CellRun>& runs,
+                  std::vector<std::span<const CellRun>>& visible);
+void embed(const Step& step, std::span<const int32_t> tokens, float* x, float* scratch);
+struct Activations {
+  float* x;        // [n_tokens, n_embd] the residual stream
+  float* normed;   // what a part of the layer reads
+  float* mixed;    // what attention gives
+  float* forward;  // what the feed-forward network gives
+  float* input;    // x as the layer found it
+};
+void run_layer(Step& step, size_t il, const Activations& a);
 
 // ffn.cpp: dense or experts, as the layer's tensors say; nothing where it has neither.
 void plan_ffn(const LayerPlan& plan, LayerWeights& weights);

@@ -32,8 +32,10 @@ void plan_norms(const LayerPlan& plan, LayerWeights& w) {
   if (has_ffn(w)) norm(w.ffn_post_norm, a.norms.after_ffn, Need::kRequired);
 }
 
-void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, size_t il, LayerWeights& w) {
-  const LayerPlan plan{planner, a, h, h.layers[il], il, "blk." + std::to_string(il) + "."};
+void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, std::string_view blocks, size_t il,
+                LayerWeights& w) {
+  const LayerPlan plan{
+      planner, a, h, h.layers[std::min(il, h.layers.size() - 1)], il, std::string(blocks) + std::to_string(il) + "."};
   if (const auto mixer = find_mixer(plan.layer.mixer); mixer.plan != nullptr) mixer.plan(plan, w);
   if (planner.has(plan.name("channel_mix_key.weight"))) {
     plan_channel_mix(plan, w);
@@ -91,7 +93,17 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
     planner.affine(w.per_layer_proj_norm, "per_layer_proj_norm", h.n_embd_per_layer);
   }
   w.layers.resize(h.n_layer);
-  for (size_t il = 0; il < h.n_layer && !planner.failed(); ++il) plan_layer(planner, a, h, il, w.layers[il]);
+  for (size_t il = 0; il < h.n_layer && !planner.failed(); ++il) {
+    plan_layer(planner, a, h, a.blocks, il, w.layers[il]);
+    if (a.encoder_decoder)
+      plan_cross_attention({planner, a, h, h.layers[il], il, std::string(a.blocks) + std::to_string(il) + "."},
+                           w.layers[il]);
+  }
+  if (!a.encoder_decoder) return;
+  w.encoder.resize(h.n_encoder_layer);
+  for (size_t il = 0; il < h.n_encoder_layer && !planner.failed(); ++il)
+    plan_layer(planner, a, h, "enc.blk.", il, w.encoder[il]);
+  planner.affine(w.encoder_norm, "enc.output_norm", n_embd);
 }
 
 // a * b + c <= 2^62, or false.

@@ -42,7 +42,8 @@ StateSizes state_sizes(const Model& model, const StateOptions& options) {
     const Mixer& mixer = find_mixer(layer.mixer);
     if (const CacheShape shape = cache_shape(h, layer); shape.n_head_kv != 0) {
       const uint64_t element = cache_element_bytes(options.cache_type) * shape.n_head_kv;
-      if (layer.kv_layer == il) {
+      // An encoder-decoder's layers cache what they read of the encoder beside their own.
+      for (size_t i = 0; i < (model.has_encoder() ? 2 : 1) && layer.kv_layer == il; ++i) {
         uint64_t bytes = 0;
         sizes.fits = sizes.fits && add_product(bytes, n_ctx * shape.d_k, element);
         sizes.fits = sizes.fits && add_product(sizes.cache_bytes, round_up64(bytes), 1);
@@ -118,6 +119,12 @@ Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, con
         at += round_up64(uint64_t{o.n_ctx} * shape.d_k * element);
         place.values = at;
         at += round_up64(uint64_t{o.n_ctx} * shape.d_v * element);
+        if (model.has_encoder()) {
+          place.cross_keys = at;
+          at += round_up64(uint64_t{o.n_ctx} * shape.d_k * element);
+          place.cross_values = at;
+          at += round_up64(uint64_t{o.n_ctx} * shape.d_v * element);
+        }
       }
     }
     const Mixer& mixer = find_mixer(layer.mixer);
@@ -144,6 +151,12 @@ CacheView State::cache(size_t layer) {
   view.values = shared ? view.keys : cache_.data() + place.values;
   view.value_stride = shared ? place.d_k_row : place.d_v_row;
   return view;
+}
+
+CacheView State::cross(size_t layer) {
+  const LayerPlace& place = places_[layer];
+  return {options_.cache_type, cache_.data() + place.cross_keys, cache_.data() + place.cross_values, place.d_v_row,
+          options_.n_ctx};
 }
 
 float* State::recurrent(size_t layer, uint32_t sequence) {
@@ -299,6 +312,7 @@ uint64_t fingerprint(const Model& model, CacheType type) {
 // magic, version, fingerprint, recurrent end, n_cells; positions; for each cached layer and head the cells' keys and
 // values; for each recurrent layer its floats.
 Result<std::vector<uint8_t>> State::save(const Model& model, uint32_t sequence) const {
+  if (model.has_encoder()) return fail(ErrorCode::kUnsupported, "what an encoder made is not saved");
   if (sequence >= options_.n_sequences) return fail(ErrorCode::kInvalidArgument, "no such sequence");
   std::vector<uint32_t> chosen;
   for (size_t c = 0; c < cells_.size(); ++c)
@@ -336,6 +350,7 @@ Result<std::vector<uint8_t>> State::save(const Model& model, uint32_t sequence) 
 }
 
 Result<void> State::restore(const Model& model, uint32_t sequence, ByteView bytes) {
+  if (model.has_encoder()) return fail(ErrorCode::kUnsupported, "what an encoder made is not saved");
   if (sequence >= options_.n_sequences) return fail(ErrorCode::kInvalidArgument, "no such sequence");
   constexpr size_t kHead = 24;
   if (bytes.size() < kHead) return fail(ErrorCode::kTruncated, bytes.size(), "truncated", "saved state");

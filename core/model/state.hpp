@@ -108,14 +108,15 @@ class State {
   std::vector<int32_t> cell_positions;
   std::vector<float*> token_states;
   RopeTable rope_tables[2];
-  // What t5's encoder made: keys and values of each decoder layer [n_layer, 2, n_encoded, n_head * d].
-  Buffer cross;
+  /// Keys and values that a decoder's layer attends to: those of the encoder's output.
+  [[nodiscard]] CacheView cross(size_t layer);
   size_t n_encoded = 0;
 
  private:
   State() = default;
   struct LayerPlace {
-    uint64_t keys = 0, values = 0;    // byte offsets in cache_
+    uint64_t keys = 0, values = 0;  // byte offsets in cache_
+    uint64_t cross_keys = 0, cross_values = 0;
     size_t d_k_row = 0, d_v_row = 0;  // elements a head
     size_t n_head_kv = 0;
     uint64_t recurrent = 0;  // float offset of sequence 0 in recurrent_

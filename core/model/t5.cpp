@@ -1,9 +1,96 @@
+// T5 (Raffel et al. 2020): an encoder beside the decoder. The decoder's layers attend to keys and values of the
+// encoder's output, which are computed once.
+#include <cstring>
+
 #include "model/forward.hpp"
+#include "model/mixer.hpp"
 
 namespace ggufscope {
 
-Result<void> encode(const Model& model, State&, Pool&, std::span<const int32_t>, float*) {
-  return fail(ErrorCode::kUnsupported, std::string(model.architecture().name) + " has no encoder");
+void plan_cross_attention(const LayerPlan& plan, LayerWeights& weights) {
+  AttentionWeights& w = weights.cross;
+  Planner& p = plan.planner;
+  const LayerParameters& layer = plan.layer;
+  const uint64_t n_embd = plan.h.n_embd, n_k = uint64_t{layer.n_head_kv} * layer.d_k,
+                 n_v = uint64_t{layer.n_head_kv} * layer.d_v;
+  p.affine(weights.cross_norm, plan.name("cross_attn_norm"), n_embd);
+  p.linear(w.q, plan.name("cross_attn_q"), n_embd, uint64_t{layer.n_head} * layer.d_k);
+  p.linear(w.k, plan.name("cross_attn_k"), n_embd, n_k);
+  p.linear(w.v, plan.name("cross_attn_v"), n_embd, n_v);
+  p.linear(w.out, plan.name("cross_attn_o"), uint64_t{layer.n_head} * layer.d_v, n_embd);
+  // Some converters keep a table that T5 does not use here.
+  p.vector(w.relative_bias, plan.name("cross_attn_rel_b.weight"), uint64_t{layer.n_head} * plan.h.n_relative_buckets,
+           Need::kOptional);
+}
+
+void run_cross_attention(Step& step, size_t il, const float* x, float* y) {
+  const LayerParameters& layer = step.layer(il);
+  const AttentionWeights& w = step.weights(il).cross;
+  State& state = step.state;
+  const size_t n = step.n_tokens, mark = state.arena.mark();
+  float* q = step.take(n * layer.n_head * layer.d_k);      // [n_tokens, n_head, d_k]
+  float* mixed = step.take(n * layer.n_head * layer.d_v);  // [n_tokens, n_head, d_v]
+  apply(step.pool, w.q, x, n, q);
+  const CellRun all{0, static_cast<uint32_t>(state.n_encoded)};
+  const std::vector<std::span<const CellRun>> visible(n, std::span(&all, 1));
+  AttentionOptions options;
+  options.scale = step.h().attention_scale;
+  attention(step.pool, {layer.n_head, layer.n_head_kv, layer.d_k, layer.d_v}, options, state.cross(il), q, n, visible,
+            step.positions.data(), state.cell_positions.data(), reinterpret_cast<float*>(state.thread_scratch.data()),
+            state.thread_scratch_floats, mixed);
+  apply(step.pool, w.out, mixed, n, y);
+  state.arena.release(mark);
+}
+
+Result<void> encode(const Model& model, State& state, Pool& pool, std::span<const int32_t> tokens, float* out) {
+  const Hparams& h = model.hparams();
+  if (!model.has_encoder())
+    return fail(ErrorCode::kUnsupported, std::string(model.architecture().name) + " has no encoder");
+  const size_t n = tokens.size(), size = n * h.n_embd;
+  if (n == 0 || n > state.options().n_batch)
+    return fail(ErrorCode::kOutOfRange, std::to_string(n) + " tokens cannot be encoded in batches of " +
+                                            std::to_string(state.options().n_batch));
+  for (const int32_t token : tokens)
+    if (token < 0 || static_cast<uint32_t>(token) >= h.n_vocab)
+      return fail(ErrorCode::kOutOfRange,
+                  "token " + std::to_string(token) + " is not one of " + std::to_string(h.n_vocab));
+  state.clear();  // a new input: what was decoded of another is void
+  std::vector<int32_t> positions(n), sequences(n, 0);
+  for (size_t t = 0; t < n; ++t) positions[t] = static_cast<int32_t>(t);
+  Step step{model, state, pool};
+  step.n_tokens = n;
+  step.positions = positions;
+  step.sequences = sequences;
+  step.layers = &model.weights().encoder;
+  step.encoding = true;
+  if (!state.take_cells(n, state.batch_cells))
+    return fail(ErrorCode::kOutOfMemory, "the context is too small to encode this");
+  for (size_t t = 0; t < n; ++t) state.cells()[state.batch_cells[t]] = {positions[t], 1};
+  for (size_t c = 0; c < state.cells().size(); ++c) state.cell_positions[c] = state.cells()[c].position;
+  find_visible(step, false, state.runs_full, state.visible_full);
+
+  state.arena.release(0);
+  const Activations a{step.take(size), step.take(size), step.take(size), step.take(size), step.take(size)};
+  embed(step, tokens, a.x, a.normed);
+  for (size_t il = 0; il < h.n_encoder_layer; ++il) run_layer(step, il, a);
+  normalize_rows(h, model.architecture().norm, model.weights().encoder_norm, a.x, n, h.n_embd, a.x);
+  if (out != nullptr) std::memcpy(out, a.x, size * sizeof(float));
+
+  for (size_t il = 0; il < h.n_layer; ++il) {
+    const LayerParameters& layer = h.layers[il];
+    const AttentionWeights& w = model.weights().layers[il].cross;
+    const size_t mark = state.arena.mark(), n_k = w.k.n_out, n_v = w.v.n_out;
+    float* k = step.take(n * n_k);  // [n_tokens, n_head_kv, d_k]
+    float* v = step.take(n * n_v);  // [n_tokens, n_head_kv, d_v]
+    apply(pool, w.k, a.x, n, k);
+    apply(pool, w.v, a.x, n, v);
+    for (size_t t = 0; t < n; ++t)
+      cache_store(state.cross(il), {layer.n_head, layer.n_head_kv, layer.d_k, layer.d_v}, t, k + t * n_k, v + t * n_v);
+    state.arena.release(mark);
+  }
+  state.clear();
+  state.n_encoded = n;
+  return {};
 }
 
 }  // namespace ggufscope

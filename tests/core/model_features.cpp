@@ -36,8 +36,8 @@ void other_gating(Architecture&, Hparams& h) {
 }
 void not_parallel(Architecture&, Hparams& h) { h.parallel = !h.parallel; }
 void gentler_alibi(Architecture&, Hparams& h) { h.max_alibi_bias /= 2; }
-void silu(Architecture& a, Hparams&) { a.activation = Activation::kSilu; }
-void gelu(Architecture& a, Hparams&) { a.activation = Activation::kGelu; }
+void silu(Architecture&, Hparams& h) { h.activation = Activation::kSilu; }
+void gelu(Architecture&, Hparams& h) { h.activation = Activation::kGelu; }
 void other_norm(Architecture& a, Hparams&) { a.norm = a.norm == NormKind::kRms ? NormKind::kLayer : NormKind::kRms; }
 void causal(Architecture&, Hparams& h) { h.causal = !h.causal; }
 
@@ -107,6 +107,7 @@ const Alteration kAlterations[] = {
     {"apertus", "xIELU", [](Architecture&, Hparams& h) { for (LayerParameters& layer : h.layers) layer.xielu.alpha_n = 0; }},
     {"hunyuan-dense", "norm after rope", [](Architecture& a, Hparams&) { a.qk_norm_after_rope = false; }},
     {"deepseek2", "gating", other_gating},
+    {"t5encoder", "position buckets", [](Architecture&, Hparams& h) { h.causal = true; }},
 };
 // clang-format on
 
