@@ -91,4 +91,58 @@ BOOST_AUTO_TEST_CASE(logits_and_greedy_text_agree_with_llama_cpp,
   BOOST_TEST_MESSAGE(n_run << " models run, " << n_refused << " refused");
 }
 
+// Made by scripts/make-gptj-fixture.py: a forward pass in float64 of GPT-J's definition.
+BOOST_AUTO_TEST_CASE(gptj_agrees_with_an_independent_forward_pass) {
+  const auto pool = make_pool();
+  const auto file = parse_file(read_file(fixture("gptj/model.gguf")));
+  const std::string expected = read_text(fixture("gptj/expected.json"));
+  const std::vector<float> want = read_floats(fixture("gptj/logits.f32"));
+  const std::vector<int32_t> tokens = json_integers(expected, "tokens"), greedy = json_integers(expected, "greedy");
+  const LoadedModel loaded = load_model(*file, *pool);
+  BOOST_REQUIRE_MESSAGE(loaded.model != nullptr, loaded.error);
+  const auto state = make_state(*loaded.model, *pool, {});
+  std::vector<float> got = evaluate(*loaded.model, *state, *pool, tokens);
+  BOOST_TEST(max_difference(got, want) <= 2e-5);
+  for (const int32_t token : greedy) {
+    BOOST_REQUIRE(argmax(std::span(got).last(loaded.model->n_output())) == token);
+    got = evaluate(*loaded.model, *state, *pool, std::span(&token, 1));
+  }
+
+  // What makes it a GPT-J, altered.
+  const Architecture& row = **find_architecture("gptj");
+  const auto difference = [&](auto alter) {
+    Architecture altered = row;
+    Hparams hparams = *read_hparams(file->gguf(), row);
+    alter(altered, hparams);
+    auto model = Model::open(altered, hparams, *tensor_entries(file->gguf()), file->bytes.size());
+    BOOST_REQUIRE(model.has_value());
+    BOOST_REQUIRE(load_weights(**model, *pool, file->bytes).has_value());
+    return max_difference(evaluate(**model, *make_state(**model, *pool, {}), *pool, tokens), want);
+  };
+  BOOST_TEST(difference([](Architecture&, Hparams&) {}) <= 2e-5);
+  BOOST_TEST(difference([](Architecture& a, Hparams&) { a.rope = RopeKind::kHalves; }) > 0.01);
+  BOOST_TEST(difference([](Architecture&, Hparams& h) { h.parallel = false; }) > 0.01);
+  BOOST_TEST(difference([](Architecture&, Hparams& h) { h.activation = Activation::kSilu; }) > 0.01);
+  BOOST_TEST(difference([](Architecture& a, Hparams&) { a.norm = NormKind::kRms; }) > 0.01);
+}
+
+BOOST_AUTO_TEST_CASE(stories_go_on_as_published, *boost::unit_test::precondition(needs_shared("data/stories260K"))) {
+  const std::string oracle = read_text(shared("data/stories260K/oracle-own-numpy.json"));
+  const std::vector<int32_t> greedy = json_integers(oracle, "greedy_ids");
+  const auto pool = make_pool(2);
+  for (const char* name : {"stories260K.llamacpp.gguf", "stories260K.tied.gguf"}) {
+    const auto file = parse_file(read_file(shared("data/stories260K") / name));
+    const LoadedModel loaded = load_model(*file, *pool);
+    BOOST_REQUIRE_MESSAGE(loaded.model != nullptr, loaded.error);
+    for (const CacheType cache : {CacheType::kF32, CacheType::kF16}) {
+      const auto state = make_state(*loaded.model, *pool, {.n_ctx = 512, .cache_type = cache});
+      for (size_t i = 0; i + 1 < greedy.size(); ++i) {
+        const int32_t next = argmax(evaluate(*loaded.model, *state, *pool, std::span(&greedy[i], 1)));
+        BOOST_REQUIRE_MESSAGE(next == greedy[i + 1],
+                              name << ": token " << i + 1 << " is " << next << ", not " << greedy[i + 1]);
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
