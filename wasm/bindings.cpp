@@ -7,6 +7,7 @@
 #include "gguf/header.hpp"
 #include "gguf/keys.hpp"
 #include "gguf/names.hpp"
+#include "span.hpp"
 #include "types/types.hpp"
 
 using namespace emscripten;
@@ -15,17 +16,6 @@ namespace ggufscope {
 namespace {
 
 constexpr uint32_t kMostShards = 4096;
-
-/// What a call left in the heap, until the next one.
-struct Span {
-  uintptr_t pointer;
-  uint32_t length;
-};
-
-template <class T>
-Span span_of(const std::vector<T>& values) {
-  return {reinterpret_cast<uintptr_t>(values.data()), static_cast<uint32_t>(values.size())};
-}
 
 Span key_table(Document& document) { return span_of(document.key_table()); }
 Span tensor_table(Document& document) { return span_of(document.tensor_table()); }

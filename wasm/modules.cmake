@@ -19,6 +19,11 @@ endfunction()
 
 # inspect: parse, lint, dequantize, tokenize.
 core_library(inspect_core FLOORS ${INSPECT_FLOORS} OPTIONS -msimd128 -O3)
+# Loading a vocabulary is no hot loop: small there, fast where texts are cut and merged.
+file(GLOB text_sources ${CMAKE_SOURCE_DIR}/core/text/*.cpp)
+foreach(file ${text_sources})
+  set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS -Oz)
+endforeach()
 file(GLOB inspect_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/wasm/bindings.cpp ${CMAKE_SOURCE_DIR}/wasm/document.cpp
   ${CMAKE_SOURCE_DIR}/wasm/bindings_quant*.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_text*.cpp)
 wasm_module(inspect LIBRARY inspect_core SOURCES ${inspect_sources} OPTIONS -O3)

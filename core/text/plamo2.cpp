@@ -26,7 +26,7 @@ Plamo2Model::Plamo2Model(Vocabulary& v) {
     costs_[static_cast<size_t>(id)] = static_cast<int32_t>(cost);
     ids.push_back(static_cast<uint32_t>(id));
   }
-  table_.build(std::move(ids), [&](uint32_t id) { return v.texts[id]; });
+  table_.build(ids, v.texts);
   int missing = 0;
   for (const TokenId token : byte_tokens_) missing += token == kNoToken ? 1 : 0;
   if (missing != 0) v.note(true, "byte-token-missing", std::to_string(missing) + " bytes have no token");
@@ -45,16 +45,14 @@ void Plamo2Model::encode(const Vocabulary& v, std::string_view text, std::vector
     if ((static_cast<uint8_t>(text[pos]) & 0xC0) == 0x80) continue;
     const auto character = static_cast<uint32_t>(utf8_length(static_cast<uint8_t>(text[pos])));
     Step best{steps_[pos + character].cost + kUnknownCost, kNoToken, character};
-    table_.visit_prefixes(
-        text.substr(pos), [&](uint32_t id) { return v.texts[id]; },
-        [&](size_t n, uint32_t id) {
-          // Of equal costs the longest wins.
-          const size_t end = pos + n;
-          const bool whole = end == text.size() || (static_cast<uint8_t>(text[end]) & 0xC0) != 0x80;
-          if (whole && steps_[end].cost + costs_[id] <= best.cost)
-            best = {steps_[end].cost + costs_[id], static_cast<TokenId>(id), static_cast<uint32_t>(n)};
-          return true;
-        });
+    table_.visit_prefixes(text.substr(pos), v.texts, [&](size_t n, uint32_t id) {
+      // Of equal costs the longest wins.
+      const size_t end = pos + n;
+      const bool whole = end == text.size() || (static_cast<uint8_t>(text[end]) & 0xC0) != 0x80;
+      if (whole && steps_[end].cost + costs_[id] <= best.cost)
+        best = {steps_[end].cost + costs_[id], static_cast<TokenId>(id), static_cast<uint32_t>(n)};
+      return true;
+    });
     steps_[pos] = best;
   }
   for (size_t pos = 0; pos < text.size(); pos += steps_[pos].length) {

@@ -72,8 +72,8 @@ struct Text {
 constexpr size_t kNoMatch = static_cast<size_t>(-1);
 
 // Every match of match(text, pos) -> end or kNoMatch is a piece, and so is each stretch between matches.
-template <auto match>
-void isolate(std::string_view piece, const Pieces& out) {
+template <class Match>
+void isolate_with(std::string_view piece, const Pieces& out, const Match& match) {
   const Text text{piece};
   size_t gap = 0;
   for (size_t pos = 0; pos < piece.size();) {
@@ -87,6 +87,11 @@ void isolate(std::string_view piece, const Pieces& out) {
     gap = pos = end;
   }
   out.add(piece.substr(gap));
+}
+
+// One loop for all steps but the common ones: code size.
+void isolate(std::string_view piece, const Pieces& out, size_t (*match)(const Text&, size_t)) {
+  isolate_with(piece, out, match);
 }
 
 constexpr bool is_newline(char c) { return c == '\r' || c == '\n'; }
@@ -186,24 +191,23 @@ size_t match_phrase(const Text& text, size_t pos) {
   return end;
 }
 
-template <Words words>
-size_t match_word(const Text& text, size_t pos, const Char& first) {
+inline size_t match_word(const Words words, const Text& text, size_t pos, const Char& first) {
   const bool leads = (first.mask & (kL | kN)) == 0 && first.code != '\r' && first.code != '\n';
   const size_t after = pos + first.length;
-  if constexpr (words == Words::kLetters || words == Words::kLettersMarks) {
-    constexpr Mask letters = words == Words::kLetters ? kL : kL | kM;
+  if (words == Words::kLetters || words == Words::kLettersMarks) {
+    const Mask letters = words == Words::kLetters ? kL : kL | kM;
     if ((first.mask & letters) != 0 || (leads && (text.mask(after) & letters) != 0)) return text.skip(after, letters);
-  } else if constexpr (words == Words::kPhrases) {
+  } else if (words == Words::kPhrases) {
     if (const size_t end = leads ? match_phrase(text, after) : kNoMatch; end != kNoMatch) return end;
     return match_phrase(text, pos);
-  } else if constexpr (words == Words::kNotHan) {
+  } else if (words == Words::kNotHan) {
     const auto inside = [&](const Char& c) { return (c.mask & kL) != 0 && !is_han(c.code); };
     size_t end = pos;
     if (leads && inside(text.at(after))) end = after;
     for (Char c = text.at(end); inside(c); c = text.at(end)) end += c.length;
     if (end != pos) return end;
   } else {
-    constexpr Mask letters = words == Words::kCased ? kL : kL | kM;
+    const Mask letters = words == Words::kCased ? kL : kL | kM;
     for (const bool second : {false, true}) {
       if (const size_t end = leads ? match_cased(text, after, letters, second) : kNoMatch; end != kNoMatch) return end;
       if (const size_t end = match_cased(text, pos, letters, second); end != kNoMatch) return end;
@@ -229,23 +233,23 @@ size_t match_blocks(const Text& text, size_t pos) {
   return ends[usable >= 2 ? 2 : 1];
 }
 
-template <Rules rules>
-size_t match_cl100k(const Text& text, size_t pos) {
-  if constexpr (rules.words == Words::kNotHan) {
+// Inlined where the rules are constants, so that they fold away.
+[[gnu::always_inline]] inline size_t match_cl100k(const Rules& rules, const Text& text, size_t pos) {
+  if (rules.words == Words::kNotHan) {
     size_t end = pos;
     while (end < text.size() && is_han(text.at(end).code)) end += text.at(end).length;
     if (end != pos) return end;
   }
-  if constexpr (rules.contractions) {
+  if (rules.contractions) {
     if (const size_t end = skip_contraction<true>(text, pos); end != pos) return end;
   }
   const Char first = text.at(pos);
-  if (size_t end = match_word<rules.words>(text, pos, first); end != kNoMatch) {
-    if constexpr (rules.contraction_suffix) end = skip_contraction<true>(text, end);
+  if (size_t end = match_word(rules.words, text, pos, first); end != kNoMatch) {
+    if (rules.contraction_suffix) end = skip_contraction<true>(text, end);
     return end;
   }
   if ((first.mask & kN) != 0) {
-    if constexpr (rules.digits == 0) return text.skip(pos, kN);
+    if (rules.digits == 0) return text.skip(pos, kN);
     size_t end = pos + first.length;
     for (uint32_t i = 1; i < rules.digits && (text.mask(end) & kN) != 0; ++i) end += text.at(end).length;
     return end;
@@ -260,6 +264,10 @@ size_t match_cl100k(const Text& text, size_t pos) {
   }
   if ((first.mask & kSpace) == 0) return kNoMatch;
   return rules.blocks ? match_blocks(text, pos) : match_spaces<Newlines::kRuns>(text, pos);
+}
+
+void isolate_by(std::string_view piece, const Pieces& out, const Rules& rules) {
+  isolate_with(piece, out, [&](const Text& text, size_t pos) { return match_cl100k(rules, text, pos); });
 }
 
 template <bool spark_rules>
@@ -422,22 +430,24 @@ size_t match_chameleon_spaces(const Text& text, size_t pos) {
 }  // namespace
 
 // clang-format off
-#define GGUFSCOPE_STEP(name, ...) void name(std::string_view piece, const Pieces& out) { isolate<__VA_ARGS__>(piece, out); }
-GGUFSCOPE_STEP(gpt2, match_gpt2)
-GGUFSCOPE_STEP(llama3, match_cl100k<Rules{.digits = 3}>)
-GGUFSCOPE_STEP(minicpm5, match_cl100k<Rules{.digits = 0}>)
-GGUFSCOPE_STEP(jais2, match_cl100k<Rules{.digits = 3, .blocks = true}>)
-GGUFSCOPE_STEP(qwen2, match_cl100k<Rules{}>)
-GGUFSCOPE_STEP(qwen35, match_cl100k<Rules{.words = Words::kLettersMarks, .not_symbol = kSpace | kL | kM | kN}>)
-GGUFSCOPE_STEP(ufakzeka, match_cl100k<Rules{.contractions = false}>)
-GGUFSCOPE_STEP(seed_coder, match_cl100k<Rules{.tail = Tail::kNothing}>)
-GGUFSCOPE_STEP(exaone_moe, match_cl100k<Rules{.words = Words::kPhrases, .tail = Tail::kOneNewlineSlash}>)
-GGUFSCOPE_STEP(tekken, match_cl100k<Rules{.words = Words::kCased, .contractions = false, .tail = Tail::kNewlinesSlashes}>)
-GGUFSCOPE_STEP(gpt4o, match_cl100k<Rules{.words = Words::kCased, .contractions = false, .contraction_suffix = true, .digits = 3, .tail = Tail::kNewlinesSlashes}>)
-GGUFSCOPE_STEP(granite_multi, match_cl100k<Rules{.words = Words::kCasedMarks, .contractions = false, .contraction_suffix = true, .digits = 3, .tail = Tail::kNewlinesSlashes}>)
-GGUFSCOPE_STEP(tiny_aya, match_cl100k<Rules{.words = Words::kLettersMarks, .contractions = false, .contraction_suffix = true, .digits = 3, .tail = Tail::kNewlinesSlashes}>)
-GGUFSCOPE_STEP(youtu, match_cl100k<Rules{.words = Words::kLettersMarks, .contractions = false, .contraction_suffix = true, .tail = Tail::kNewlinesSlashes}>)
-GGUFSCOPE_STEP(kimi_k2, match_cl100k<Rules{.words = Words::kNotHan, .contractions = false, .contraction_suffix = true, .digits = 3}>)
+#define GGUFSCOPE_STEP(name, ...) void name(std::string_view piece, const Pieces& out) { isolate(piece, out, __VA_ARGS__); }
+#define GGUFSCOPE_FAST(name, ...) void name(std::string_view piece, const Pieces& out) { isolate_with(piece, out, [](const Text& text, size_t pos) { return __VA_ARGS__; }); }
+#define GGUFSCOPE_RULES(name, ...) void name(std::string_view piece, const Pieces& out) { static constexpr Rules rules{__VA_ARGS__}; isolate_by(piece, out, rules); }
+GGUFSCOPE_FAST(gpt2, match_gpt2(text, pos))
+GGUFSCOPE_FAST(llama3, match_cl100k(Rules{.digits = 3}, text, pos))
+GGUFSCOPE_RULES(minicpm5, .digits = 0)
+GGUFSCOPE_RULES(jais2, .digits = 3, .blocks = true)
+GGUFSCOPE_FAST(qwen2, match_cl100k(Rules{}, text, pos))
+GGUFSCOPE_RULES(qwen35, .words = Words::kLettersMarks, .not_symbol = kSpace | kL | kM | kN)
+GGUFSCOPE_RULES(ufakzeka, .contractions = false)
+GGUFSCOPE_RULES(seed_coder, .tail = Tail::kNothing)
+GGUFSCOPE_RULES(exaone_moe, .words = Words::kPhrases, .tail = Tail::kOneNewlineSlash)
+GGUFSCOPE_RULES(tekken, .words = Words::kCased, .contractions = false, .tail = Tail::kNewlinesSlashes)
+GGUFSCOPE_RULES(gpt4o, .words = Words::kCased, .contractions = false, .contraction_suffix = true, .digits = 3, .tail = Tail::kNewlinesSlashes)
+GGUFSCOPE_RULES(granite_multi, .words = Words::kCasedMarks, .contractions = false, .contraction_suffix = true, .digits = 3, .tail = Tail::kNewlinesSlashes)
+GGUFSCOPE_RULES(tiny_aya, .words = Words::kLettersMarks, .contractions = false, .contraction_suffix = true, .digits = 3, .tail = Tail::kNewlinesSlashes)
+GGUFSCOPE_RULES(youtu, .words = Words::kLettersMarks, .contractions = false, .contraction_suffix = true, .tail = Tail::kNewlinesSlashes)
+GGUFSCOPE_RULES(kimi_k2, .words = Words::kNotHan, .contractions = false, .contraction_suffix = true, .digits = 3)
 GGUFSCOPE_STEP(deepseek3, match_deepseek3<false>)
 GGUFSCOPE_STEP(spark, match_deepseek3<true>)
 GGUFSCOPE_STEP(bloom, match_led_run<is_blank, is_bloom_letter>)
@@ -463,6 +473,8 @@ GGUFSCOPE_STEP(sentinels, match_sentinel)
 GGUFSCOPE_STEP(image_codes, match_image_code)
 GGUFSCOPE_STEP(chameleon_spaces, match_chameleon_spaces)
 #undef GGUFSCOPE_STEP
+#undef GGUFSCOPE_FAST
+#undef GGUFSCOPE_RULES
 // clang-format on
 
 void lines(std::string_view piece, const Pieces& out) {

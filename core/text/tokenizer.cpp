@@ -78,7 +78,7 @@ struct TokenizerImpl {
       else
         ids.push_back(static_cast<uint32_t>(id));
     }
-    special_table.build(std::move(ids), [&](uint32_t id) { return vocabulary.texts[id]; });
+    special_table.build(ids, vocabulary.texts);
     if (vocabulary.special_tokens.empty()) return;
     order.resize(vocabulary.texts.size());
     for (uint32_t i = 0; i < vocabulary.special_tokens.size(); ++i)
@@ -98,15 +98,13 @@ struct TokenizerImpl {
     std::vector<uint32_t> places;
     std::vector<bool> seen(v.special_tokens.size());
     for (size_t pos = 0; pos < text.size(); ++pos) {
-      special_table.visit_prefixes(
-          text.substr(pos), [&](uint32_t id) { return v.texts[id]; },
-          [&](size_t, uint32_t id) {
-            if (!seen[order[id]]) {
-              seen[order[id]] = true;
-              if (applies(static_cast<TokenId>(id))) places.push_back(order[id]);
-            }
-            return true;
-          });
+      special_table.visit_prefixes(text.substr(pos), v.texts, [&](size_t, uint32_t id) {
+        if (!seen[order[id]]) {
+          seen[order[id]] = true;
+          if (applies(static_cast<TokenId>(id))) places.push_back(order[id]);
+        }
+        return true;
+      });
     }
     for (const TokenId id : long_special)
       if (applies(id)) places.push_back(order[static_cast<size_t>(id)]);

@@ -24,9 +24,8 @@ UnigramModel::UnigramModel(const Gguf& gguf, Vocabulary& v) {
     if (v.is(id, kAttrUserDefined)) user_defined.push_back(static_cast<uint32_t>(id));
   }
   unknown_score_ = static_cast<double>(static_cast<float>(lowest - static_cast<float>(kUnknownPenalty)));
-  const auto word = [&](uint32_t id) { return v.texts[id]; };
-  tokens_.build(std::move(tokens), word);
-  user_defined_.build(std::move(user_defined), word);
+  tokens_.build(tokens, v.texts);
+  user_defined_.build(user_defined, v.texts);
 }
 
 void UnigramModel::read_character_map(const Gguf& gguf, Vocabulary& v) {
@@ -49,8 +48,7 @@ void UnigramModel::read_character_map(const Gguf& gguf, Vocabulary& v) {
 
 UnigramModel::Replacement UnigramModel::normalize_prefix(const Vocabulary& v, std::string_view text) const {
   // llama.cpp leaves alone whatever begins like a user-defined token.
-  const size_t user = user_defined_.visit_prefixes(
-      text, [&](uint32_t id) { return v.texts[id]; }, [](size_t, uint32_t) { return true; });
+  const size_t user = user_defined_.visit_prefixes(text, v.texts, [](size_t, uint32_t) { return true; });
   if (user > 0) return {text.substr(0, user), user};
 
   size_t matched = 0, offset = 0;
@@ -117,14 +115,12 @@ void UnigramModel::encode(const Vocabulary& v, std::string_view text, std::vecto
       if (here + score > best_[end].score) best_[end] = {here + score, token, static_cast<uint32_t>(begin)};
     };
     bool character_known = false;
-    tokens_.visit_prefixes(
-        all.substr(begin), [&](uint32_t id) { return v.texts[id]; },
-        [&](size_t n, uint32_t id) {
-          const auto token = static_cast<TokenId>(id);
-          character_known = character_known || n == length;
-          offer(begin + n, token, v.is(token, kAttrUserDefined) ? 0.0 : static_cast<double>(v.score(token)));
-          return true;
-        });
+    tokens_.visit_prefixes(all.substr(begin), v.texts, [&](size_t n, uint32_t id) {
+      const auto token = static_cast<TokenId>(id);
+      character_known = character_known || n == length;
+      offer(begin + n, token, v.is(token, kAttrUserDefined) ? 0.0 : static_cast<double>(v.score(token)));
+      return true;
+    });
     if (!character_known) offer(begin + length, unknown, unknown_score_);
     begin += length;
   }

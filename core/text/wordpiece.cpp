@@ -17,7 +17,7 @@ constexpr bool stands_alone(uint32_t c) {
 WordPieceModel::WordPieceModel(const Vocabulary& v) {
   std::vector<uint32_t> ids(v.texts.size());
   for (uint32_t id = 0; id < ids.size(); ++id) ids[id] = id;
-  table_.build(std::move(ids), [&](uint32_t id) { return v.texts[id]; });
+  table_.build(ids, v.texts);
 }
 
 void WordPieceModel::encode(const Vocabulary& v, std::string_view text, std::vector<TokenId>& out) {
@@ -62,13 +62,11 @@ void WordPieceModel::encode_word(const Vocabulary& v, std::vector<TokenId>& out)
   for (size_t pos = 0; pos < word.size();) {
     size_t length = 0;
     uint32_t longest = 0;
-    table_.visit_prefixes(
-        word.substr(pos), [&](uint32_t id) { return v.texts[id]; },
-        [&](size_t n, uint32_t id) {
-          length = n;
-          longest = id;
-          return true;
-        });
+    table_.visit_prefixes(word.substr(pos), v.texts, [&](size_t n, uint32_t id) {
+      length = n;
+      longest = id;
+      return true;
+    });
     if (length == 0) {
       out.resize(before);
       break;

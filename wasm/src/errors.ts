@@ -55,6 +55,10 @@ export type GgufErrorCode =
   | 'file-changed'
   /** some of the files of a split model are not there */
   | 'missing-shard'
+  /** the chat template is wrong, or refuses the conversation */
+  | 'chat-template'
+  /** the chat template takes too long, or makes too much */
+  | 'chat-template-limit'
   /** used after close() */
   | 'closed'
   /** the WebAssembly module could not be loaded */

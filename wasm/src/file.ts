@@ -1,17 +1,23 @@
 import { GgufError } from './errors.js'
 import { tensorTypes, type Header } from './header.js'
 import { HeaderMetadata } from './metadata.js'
+import { chatTemplates } from './chat-template.js'
 import { summarize } from './summary.js'
+import { FileTokenizer } from './tokenizer.js'
 import type {
   ByteSource,
+  ChatMessage,
+  ChatTemplate,
   Finding,
   GgufFile,
   Metadata,
   ReadRowsOptions,
+  RenderChatOptions,
   Shard,
   Summary,
   TensorInfo,
   TensorType,
+  Tokenizer,
 } from './types.js'
 
 /** One physical file: its bytes and its parsed header. */
@@ -32,6 +38,8 @@ export class OpenFile implements GgufFile {
   #metadata: HeaderMetadata | undefined
   #tensors: readonly TensorInfo[] | undefined
   #byName: Map<string, TensorInfo> | undefined
+  #tokenizer: FileTokenizer | undefined
+  #chatTemplates: ReadonlyMap<string, ChatTemplate> | undefined
 
   constructor(shards: readonly ShardPart[]) {
     this.#shards = shards
@@ -116,6 +124,31 @@ export class OpenFile implements GgufFile {
 
   lint(): Finding[] {
     return []
+  }
+
+  tokenizer(): Tokenizer {
+    return (this.#tokenizer ??= new FileTokenizer(this.header))
+  }
+
+  get chatTemplates(): ReadonlyMap<string, ChatTemplate> {
+    return (this.#chatTemplates ??= chatTemplates(this.metadata, () => this.tokenizer()))
+  }
+
+  async renderChat(messages: readonly ChatMessage[], options: RenderChatOptions = {}): Promise<string> {
+    const { renderChat } = await import('./render-chat.js')
+    return renderChat(this.chatTemplates, this.#specialTexts(), messages, options)
+  }
+
+  /** What templates call bos_token, eos_token, ...: the texts of the tokens in those roles. */
+  #specialTexts(): Record<string, string> {
+    if (!this.metadata.has('tokenizer.ggml.tokens')) return {}
+    const { special, tokens } = this.tokenizer()
+    return Object.fromEntries(
+      (['bos', 'eos', 'unk', 'sep', 'pad', 'mask'] as const).flatMap((role) => {
+        const id = special[role]
+        return id === undefined ? [] : [[`${role}_token`, tokens.at(id)!.text]]
+      }),
+    )
   }
 
   async read(name: string, options: ReadRowsOptions = {}): Promise<Uint8Array> {

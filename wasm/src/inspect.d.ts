@@ -41,7 +41,39 @@ export interface WasmDocument {
   delete(): void
 }
 
+export interface WasmTokenizer {
+  /** empty: all is well, and the rest may be called */
+  errorCode(): string
+  errorMessage(): string
+  errorOffset(): number
+  kind(): string
+  model(): string
+  pre(): string
+  size(): number
+  addsBos(): boolean
+  addsEos(): boolean
+  special(): Span
+  /** room for the text or the ids of the next call */
+  reserve(bytes: number): number
+  encode(bytes: number, special: boolean, bos: boolean): Span
+  decode(ids: number, removeSpecial: boolean, special: boolean): Span
+  text(id: number): Span
+  piece(id: number): Span
+  type(id: number): number
+  score(id: number): number
+  isSpecial(id: number): boolean
+  isEnd(id: number): boolean
+  find(bytes: number): number
+  search(bytes: number, types: number, from: number, limit: number): Span
+  noteCount(): number
+  noteStrict(index: number): boolean
+  noteCode(index: number): string
+  noteMessage(index: number): string
+  delete(): void
+}
+
 export interface InspectModule {
+  TextTokenizer: new (document: WasmDocument) => WasmTokenizer
   HEAPU8: Uint8Array<ArrayBuffer>
   Document: new () => WasmDocument
   typeCount(): number

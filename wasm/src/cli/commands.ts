@@ -20,4 +20,10 @@ export const kCommands: readonly CommandRow[] = [
     summary: 'what is wrong with the file; status 1 if a strict loader would refuse it',
     load: () => import('./lint.js'),
   },
+  {
+    name: 'tokenize',
+    usage: '<file-or-url> [text] [--json]',
+    summary: 'token ids of a text, of standard input where none is given',
+    load: () => import('./tokenize.js'),
+  },
 ]

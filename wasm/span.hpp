@@ -1,0 +1,19 @@
+// How tables and texts cross into JavaScript: a place in the heap that holds until the next call.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ggufscope {
+
+struct Span {
+  uintptr_t pointer;
+  uint32_t length;
+};
+
+template <class T>
+Span span_of(const std::vector<T>& values) {
+  return {reinterpret_cast<uintptr_t>(values.data()), static_cast<uint32_t>(values.size())};
+}
+
+}  // namespace ggufscope
