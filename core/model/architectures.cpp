@@ -327,6 +327,8 @@ constexpr Architecture kArchitectures[] = {
     {.name = "qwen35", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .adjust = delta_net},
     {.name = "qwen35moe", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .normalize_expert_weights = true, .adjust = delta_net},
     {.name = "refact", .rope = kNoRope, .max_alibi_bias = 8.0f},
+    {.name = "rwkv", .norm = kLayerNorm, .rope = kNoRope, .mixer = MixerKind::kRwkv4, .norms = {.ffn = "attn_norm_2"},
+     .norm_biases = true, .needs_output = true},
     {.name = "rwkv6", .norm = kLayerNorm, .rope = kNoRope, .mixer = MixerKind::kRwkv6, .norms = {.ffn = "attn_norm_2"},
      .norm_biases = true, .needs_output = true},
     {.name = "rwkv6qwen2", .rope = kNoRope, .mixer = MixerKind::kRwkv6Qwen, .needs_output = true},

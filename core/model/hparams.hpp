@@ -114,8 +114,8 @@ struct Hparams {
   bool ssm_norms = false;  // ssm.dt_b_c_rms: dt, B and C are normalized, without weights
   uint32_t shortconv_length = 0;
   uint32_t wkv_head_size = 0;
-  float head_norm_eps = 64e-5f;  // rwkv 5
-  uint32_t rescale_every = 0;    // rwkv: halve the activations after every so many layers
+  float head_norm_eps = 1e-5f;  // rwkv 5
+  uint32_t rescale_every = 0;   // rwkv: halve the activations after every so many layers
   uint32_t n_relative_buckets = 0;
   uint32_t n_encoder_layer = 0;  // t5: layers of its encoder; n_layer are the decoder's
   int32_t decoder_start = 0;

@@ -5,6 +5,7 @@
 
 #include "gguf/access.hpp"
 #include "model/mixer.hpp"
+#include "model/rwkv_container.hpp"
 #include "quant/registry.hpp"
 #include "types/types.hpp"
 
@@ -141,10 +142,11 @@ Result<std::unique_ptr<Model>> Model::open(const Gguf& gguf, std::optional<uint6
   const Result<const Architecture*> architecture = find_architecture(*name);
   if (!architecture) return std::unexpected(architecture.error());
   if (gguf.header.big_endian) return fail(ErrorCode::kUnsupported, "a big-endian file cannot be run; convert it first");
-  Result<Hparams> hparams = read_hparams(gguf, **architecture);
-  if (!hparams) return std::unexpected(hparams.error());
   Result<std::vector<TensorEntry>> tensors = tensor_entries(gguf);
   if (!tensors) return std::unexpected(tensors.error());
+  if (is_rwkv_checkpoint(*tensors)) return open_rwkv_checkpoint(std::move(*tensors), file_size);
+  Result<Hparams> hparams = read_hparams(gguf, **architecture);
+  if (!hparams) return std::unexpected(hparams.error());
   return open(**architecture, std::move(*hparams), std::move(*tensors), file_size);
 }
 

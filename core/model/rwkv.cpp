@@ -22,6 +22,14 @@ void shift_tokens(States states, const float* x, size_t n_embd, float* previous)
   }
 }
 
+// Versions 4 and 5 store the share of the token itself, later ones that of the token before.
+bool stores_own_share(MixerKind kind) { return kind == MixerKind::kRwkv4 || kind == MixerKind::kRwkv5; }
+
+// out = previous + (x - previous) * share
+void lerp_own(const float* x, const float* previous, const float* share, size_t n, size_t n_embd, float* out) {
+  for (size_t i = 0; i < n * n_embd; ++i) out[i] = previous[i] + (x[i] - previous[i]) * share[i % n_embd];
+}
+
 // out = x + (previous - x) * (mu + more), more [n_tokens, n_embd] or nullptr.
 void lerp(const float* x, const float* previous, const float* mu, const float* more, size_t n, size_t n_embd,
           float* out) {
@@ -171,7 +179,7 @@ void run_rwkv(Step& step, size_t il, const float* x, float* y) {
     case MixerKind::kRwkv4:
     case MixerKind::kRwkv5: {
       const auto project = [&](const Vector& mu, const Linear& by, float* to) {
-        lerp(x, previous, mu.data(), nullptr, n, n_embd, mixed);
+        lerp_own(x, previous, mu.data(), n, n_embd, mixed);
         apply(step.pool, by, mixed, n, to);
       };
       project(w.lerp_k, w.key, k);
@@ -301,12 +309,19 @@ void run_channel_mix(Step& step, size_t il, const float* x, float* y) {
   float* r = step.take(n * n_embd);
   float* k = step.take(n * n_ff);
   shift_tokens(step.states(il, n_embd), x, n_embd, previous);
-  lerp(x, previous, w.channel_lerp_k.data(), nullptr, n, n_embd, mixed);
+  const auto mix = [&](const Vector& mu) {
+    if (stores_own_share(step.layer(il).mixer)) {
+      lerp_own(x, previous, mu.data(), n, n_embd, mixed);
+    } else {
+      lerp(x, previous, mu.data(), nullptr, n, n_embd, mixed);
+    }
+  };
+  mix(w.channel_lerp_k);
   apply(step.pool, w.channel_key, mixed, n, k);
   activate(Activation::kReluSquared, k, n * n_ff);
   apply(step.pool, w.channel_value, k, n, y);
   if (w.channel_receptance) {
-    lerp(x, previous, w.channel_lerp_r.data(), nullptr, n, n_embd, mixed);
+    mix(w.channel_lerp_r);
     apply(step.pool, w.channel_receptance, mixed, n, r);
     activate(Activation::kSigmoid, r, n * n_embd);
     vec::multiply(y, r, n * n_embd);

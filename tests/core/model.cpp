@@ -4,6 +4,7 @@
 #include <set>
 
 #include "model/architecture.hpp"
+#include "model/rwkv_container.hpp"
 #include "model_data.hpp"
 
 using namespace ggufscope;
@@ -124,6 +125,66 @@ BOOST_AUTO_TEST_CASE(gptj_agrees_with_an_independent_forward_pass) {
   BOOST_TEST(difference([](Architecture&, Hparams& h) { h.parallel = false; }) > 0.01);
   BOOST_TEST(difference([](Architecture&, Hparams& h) { h.activation = Activation::kSilu; }) > 0.01);
   BOOST_TEST(difference([](Architecture& a, Hparams&) { a.norm = NormKind::kRms; }) > 0.01);
+}
+
+namespace {
+
+// rwkv.cpp's container: u32 magic, version, n_vocab, n_embd, n_layer, type; then tensors: u32 n_dims, name length,
+// type; n_dims u32 dimensions, fastest first; the name; the data.
+std::vector<TensorEntry> rwkv_tensors(ByteView bytes) {
+  constexpr uint32_t kTypes[] = {0, 1, 2, 3, 99, 99, 99, 6, 7, 8};  // of its enumeration, as ggml's ids
+  std::vector<TensorEntry> tensors;
+  for (size_t at = 24; at + 12 <= bytes.size();) {
+    TensorEntry entry;
+    entry.n_dims = load<uint32_t>(&bytes[at]);
+    const size_t name_length = load<uint32_t>(&bytes[at + 4]);
+    entry.type = kTypes[load<uint32_t>(&bytes[at + 8]) % 10];
+    at += 12;
+    uint64_t n = 1;
+    for (size_t d = 0; d < entry.n_dims; ++d, at += 4) n *= entry.shape[d] = load<uint32_t>(&bytes[at]);
+    entry.name.assign(reinterpret_cast<const char*>(&bytes[at]), name_length);
+    entry.offset = at + name_length;
+    const TypeGeometry& geometry = *find_type(entry.type);
+    entry.n_bytes = n / geometry.block_size * geometry.block_bytes;
+    at = static_cast<size_t>(entry.offset + entry.n_bytes);
+    tensors.push_back(std::move(entry));
+  }
+  return tensors;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(rwkv_checkpoints_agree_with_rwkv_cpp, *boost::unit_test::precondition(needs_shared("data/rwkv"))) {
+  struct Case {
+    const char* name;
+    const char* expected;
+    double tolerance;
+  };
+  const Case cases[] = {
+      {"tiny-rwkv-4v0-660K-FP32.bin", "expected-logits-4v0-660K.bin", 2e-4},
+      {"tiny-rwkv-5v2-730K-FP32.bin", "expected-logits-5v2-730K.bin", 2e-4},
+      {"tiny-rwkv-7v0-834K-FP32.bin", "expected-logits-7v0-834K.bin", 2e-4},
+      {"tiny-rwkv-4v0-660K-FP16.bin", "expected-logits-4v0-660K.bin", 0.01},
+      {"tiny-rwkv-7v0-834K-FP16.bin", "expected-logits-7v0-834K.bin", 0.01},
+      {"tiny-rwkv-4v0-660K-Q5_0.bin", "expected-logits-4v0-660K.bin", 0.2},
+      {"tiny-rwkv-4v0-660K-Q5_1.bin", "expected-logits-4v0-660K.bin", 0.2},
+      {"tiny-rwkv-5v2-730K-Q5_1.bin", "expected-logits-5v2-730K.bin", 0.5},
+      {"tiny-rwkv-7v0-834K-Q5_0.bin", "expected-logits-7v0-834K.bin", 0.01},
+  };
+  const auto pool = make_pool();
+  const std::string prompt = "\"in";
+  for (const Case& c : cases) {
+    const auto bytes = read_file(shared("data/rwkv") / c.name);
+    auto model = open_rwkv_checkpoint(rwkv_tensors(bytes), bytes.size());
+    BOOST_REQUIRE_MESSAGE(model.has_value(), c.name << (model ? "" : model.error().message));
+    BOOST_REQUIRE(load_weights(**model, *pool, bytes).has_value());
+    const auto state = make_state(**model, *pool, {.n_ctx = 64});
+    const std::vector<int32_t> tokens(prompt.begin(), prompt.end());
+    const auto got = evaluate(**model, *state, *pool, tokens);
+    const auto want = read_floats(shared("data/rwkv") / c.expected);
+    const double d = max_difference(std::span(got).last(want.size()), want);
+    BOOST_TEST(d <= c.tolerance, c.name << " differs by " << d);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(stories_go_on_as_published, *boost::unit_test::precondition(needs_shared("data/stories260K"))) {
