@@ -1,0 +1,147 @@
+// Names, structure and contrast of every panel, light and dark, desktop and phone: own checks after WCAG 2.2 AA.
+import type { Page } from '@playwright/test'
+import { writeGguf } from '../fixtures/gguf.ts'
+import { hostileKeys } from '../fixtures/models.ts'
+import { expect, test } from './site.ts'
+
+const named = new Set(
+  'button checkbox combobox dialog grid heading image link progressbar radio region searchbox slider spinbutton tab tablist tabpanel textbox'.split(
+    ' ',
+  ),
+)
+
+/** Roles that need a name and have none, as the browser tells assistive technology. */
+async function nameless(page: Page): Promise<string[]> {
+  const session = await page.context().newCDPSession(page)
+  const { nodes } = (await session.send('Accessibility.getFullAXTree')) as {
+    nodes: { ignored: boolean; role?: { value: string }; name?: { value: string } }[]
+  }
+  await session.detach()
+  return nodes
+    .filter((node) => !node.ignored && named.has(node.role?.value ?? '') && !node.name?.value.trim())
+    .map((node) => node.role?.value ?? '')
+}
+
+/** Faults of the page's structure, sizes and colours. */
+function faults(page: Page, phone: boolean): Promise<string[]> {
+  return page.evaluate((phone) => {
+    const found: string[] = []
+    const tell = (element: Element) =>
+      `${element.tagName.toLowerCase()}.${element.getAttribute('class') ?? ''} "${element.textContent.trim().slice(0, 30)}"`
+    const visible = (element: Element) =>
+      element.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+
+    const ids = [...document.querySelectorAll('[id]')].map((element) => element.id)
+    for (const id of new Set(ids))
+      if (ids.filter((other) => other === id).length > 1) found.push(`id twice: ${id}`)
+    for (const attribute of ['aria-labelledby', 'aria-controls', 'aria-activedescendant', 'for']) {
+      for (const element of document.querySelectorAll(`[${attribute}]`)) {
+        const id = element.getAttribute(attribute) ?? ''
+        if (!document.getElementById(id)) found.push(`${attribute} leads nowhere: ${id}`)
+      }
+    }
+    if (document.querySelectorAll('h1').length !== 1) found.push('not one h1')
+    if (document.querySelectorAll('main').length !== 1) found.push('not one main')
+    if (!document.documentElement.lang) found.push('no language')
+    for (const row of document.querySelectorAll('[role=row]')) {
+      for (const cell of row.children) {
+        if (!/^(gridcell|rowheader|columnheader)$/.test(cell.role ?? '')) found.push(`no cell: ${tell(cell)}`)
+      }
+      if (!row.closest('[role=grid]')) found.push('a row outside a grid')
+    }
+
+    // WCAG 2.5.8: 24 px, but for links in a line of text.
+    if (phone) {
+      for (const element of document.querySelectorAll('button:not(.link), input, select')) {
+        const box = (element.closest('label') ?? element).getBoundingClientRect()
+        if (visible(element) && box.width > 1 && Math.min(box.width, box.height) < 24) {
+          found.push(`small: ${tell(element)} ${Math.round(box.width)}x${Math.round(box.height)}`)
+        }
+      }
+    }
+
+    // WCAG 1.4.3, with colours as the browser paints them.
+    const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true })
+    const rgba = (color: string): number[] => {
+      if (!canvas) return [0, 0, 0, 0]
+      canvas.clearRect(0, 0, 1, 1)
+      canvas.fillStyle = color
+      canvas.fillRect(0, 0, 1, 1)
+      const [r = 0, g = 0, b = 0, a = 0] = canvas.getImageData(0, 0, 1, 1).data
+      return [r, g, b, a / 255]
+    }
+    const over = (top: number[], below: number[]) =>
+      [0, 1, 2].map((i) => (top[i] ?? 0) * (top[3] ?? 1) + (below[i] ?? 0) * (1 - (top[3] ?? 1)))
+    const luminance = (color: number[]) => {
+      const [r = 0, g = 0, b = 0] = color.map((value) => {
+        const share = value / 255
+        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+      })
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b
+    }
+    const behind = (element: Element | null): number[] => {
+      if (!element) return [255, 255, 255]
+      const color = rgba(getComputedStyle(element).backgroundColor)
+      return color[3] === 1 ? color : over(color, behind(element.parentElement))
+    }
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const element = node.parentElement
+      if (!element || !node.textContent?.trim() || !visible(element)) continue
+      if (element.closest('.hidden, script, noscript, title, [inert], option, :disabled')) continue
+      const style = getComputedStyle(element)
+      const ground = behind(element)
+      const ink = over(rgba(style.color), ground)
+      const [light, dark] = [luminance(ink), luminance(ground)].sort((a, b) => b - a)
+      const ratio = ((light ?? 0) + 0.05) / ((dark ?? 0) + 0.05)
+      const size = parseFloat(style.fontSize)
+      const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700)
+      if (ratio < (large ? 3 : 4.5)) found.push(`contrast ${ratio.toFixed(2)}: ${tell(element)}`)
+    }
+    return [...new Set(found)]
+  }, phone)
+}
+
+const pages: [name: string, path: string | undefined, hash: string, ready: string][] = [
+  ['start', undefined, '', 'h1'],
+  ['overview', 'sample.gguf', '', '.figures'],
+  ['metadata', 'sample.gguf', '#metadata', '[role=grid]'],
+  ['an array', 'sample.gguf', '#metadata/tokenizer.ggml.tokens', '.array [role=gridcell]'],
+  ['a text', 'sample.gguf', '#metadata/tokenizer.chat_template', '.line'],
+  ['tensors', 'sample.gguf', '#tensors', '[role=grid]'],
+  ['a tensor', 'sample.gguf', '#tensors/token_embd.weight', 'pre'],
+  ['findings', '/hostile.gguf', '#findings', '.findings'],
+  ['failure', '/missing.gguf', '', '[role=alert]'],
+]
+
+for (const [name, path, hash, ready] of pages) {
+  test(name, async ({ page, site }) => {
+    site.add('/hostile.gguf', writeGguf(hostileKeys()))
+    for (const phone of [false, true]) {
+      await page.setViewportSize(phone ? { width: 390, height: 844 } : { width: 1440, height: 900 })
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        await page.goto('about:blank')
+        await site.visit(page, path, hash)
+        await page.waitForSelector(ready)
+        const where = `${phone ? 'phone' : 'desktop'}, ${colorScheme}`
+        expect(await nameless(page), where).toEqual([])
+        expect(await faults(page, phone), where).toEqual([])
+      }
+    }
+  })
+}
+
+test('what is focused is seen, and nothing moves for those who ask for that', async ({ page, site }) => {
+  await site.visit(page, 'sample.gguf')
+  await page.getByRole('tab', { name: 'Overview' }).waitFor()
+  for (let i = 0; i < 6; i++) {
+    await page.keyboard.press('Tab')
+    const outline = await page.evaluate(
+      () => getComputedStyle(document.activeElement ?? document.body).outline,
+    )
+    expect(outline).toMatch(/solid [2-9]px|[2-9]px solid/)
+  }
+  const moving = await page.evaluate(() => document.getAnimations().length)
+  expect(moving).toBe(0)
+})
