@@ -117,6 +117,14 @@ export const advice: Record<GgufErrorCode, Advice> = {
     title: 'A part of this split model is missing',
     todo: 'Choose or drop all parts together, or open what is there.',
   },
+  'chat-template': {
+    title: 'The chat template does not work',
+    todo: 'It is not valid, or it refuses these messages on purpose: its own words stand above.',
+  },
+  'chat-template-limit': {
+    title: 'The chat template was stopped',
+    todo: 'It took more steps or made more text than any sound template. It may be meant to do harm.',
+  },
   closed: { title: 'The file was closed', todo: 'Open it again.' },
   wasm: {
     title: 'The reader could not be loaded',
