@@ -1,0 +1,254 @@
+// Quantizers of IQ1_S and IQ1_M (layouts in iq1.cpp). With three values -1, 0, 1 the best split of a sub-block is found
+// by trying all pairs of boundaries in its sorted elements, for each sign of the shift; then groups of 8 move to the
+// nearest codebook entries.
+#include <algorithm>
+#include <cfloat>
+
+#include "quant/codebook.hpp"
+#include "quant/quantize.hpp"
+
+namespace ggufscope {
+namespace {
+
+constexpr float kPlus[3] = {-0.875f, 0.125f, 1.125f}, kMinus[3] = {-1.125f, -0.125f, 0.875f};
+
+/// order: the elements by value, equal ones as they come.
+void sort_by_value(const float* x, size_t n, uint8_t* order) {
+  for (size_t j = 0; j < n; ++j) {
+    size_t at = j;
+    for (; at > 0 && x[order[at - 1]] > x[j]; --at) order[at] = order[at - 1];
+    order[at] = static_cast<uint8_t>(j);
+  }
+}
+
+/// The best split found: levels 0 before first, 1 before second, 2 after, in sorted order.
+struct Split {
+  float scale = 0, score = -FLT_MAX;
+  size_t first = 0, second = 0;
+  uint32_t shifts = 0;  ///< bit per group that has its own: minus
+  bool found = false;
+
+  void offer(float qx, float q2, size_t i1, size_t i2, uint32_t which) {
+    if (!(q2 > 0 && qx * qx > score * q2)) return;
+    scale = qx / q2;
+    score = scale * qx;
+    first = i1;
+    second = i2;
+    shifts = which;
+    found = true;
+  }
+};
+
+void put_levels(const Split& split, const uint8_t* order, size_t n, bool mirrored, uint8_t* levels) {
+  for (size_t j = 0; j < n; ++j) {
+    const int level = j < split.first ? 0 : j < split.second ? 1 : 2;
+    levels[order[j]] = static_cast<uint8_t>(mirrored ? 2 - level : level);
+  }
+}
+
+/// The entry of eight levels, or the nearest around. on_grid turns false where the codebook lacks them.
+uint32_t find_entry(const Codebook& book, const uint8_t* levels, const float* x, const float* weights, float scale,
+                    const float* values, bool& on_grid) {
+  uint32_t code = 0;
+  for (uint32_t j = 0; j < 8; ++j) code |= static_cast<uint32_t>(levels[j]) << (2 * j);
+  if (book.entry_of[code] >= 0) return static_cast<uint32_t>(book.entry_of[code]);
+  on_grid = false;
+  const std::span<const uint16_t> around = book.around(code);
+  uint32_t nearest = around[0];
+  float least = FLT_MAX;
+  for (const uint16_t entry : around) {
+    float distance = 0;
+    for (size_t i = 0; i < 8; ++i) {
+      const float difference = scale * values[book.level(entry, i)] - x[i];
+      distance += weights[i] * difference * difference;
+    }
+    if (distance < least) {
+      least = distance;
+      nearest = entry;
+    }
+  }
+  return nearest;
+}
+
+/// Adds the group's weighted products with its entry, times factor.
+void correlate(const Codebook& book, uint32_t entry, const float* values, float factor, const float* x,
+               const float* weights, float& sum_qx, float& sum_q2) {
+  for (size_t j = 0; j < 8; ++j) {
+    const float q = values[book.level(entry, j)] * factor;
+    sum_qx += weights[j] * q * x[j];
+    sum_q2 += weights[j] * q * q;
+  }
+}
+
+void quantize_block_iq1_s(const float* x, uint8_t* y, const float* importance) {
+  const Codebook& book = iq1_codebook();
+  std::memset(y, 0, 50);
+  const float sigma2 = 2 * sum_of_squares(x, 256) / 256;
+  float scales[8] = {}, max_scale = 0, weights[32];
+  uint32_t qh[8] = {};
+  for (size_t ib = 0; ib < 8; ++ib) {
+    const float* xb = x + 32 * ib;
+    importance_weights(xb, importance + 32 * ib, sigma2, weights, 32);
+    if (absolute_maximum(xb, 32) < 1e-12f) continue;
+    uint8_t order[32], levels[32];
+    sort_by_value(xb, 32, order);
+    float sum_x[33] = {}, sum_w[33] = {};  // of the elements before
+    for (size_t j = 0; j < 32; ++j) {
+      sum_x[j + 1] = sum_x[j] + weights[order[j]] * xb[order[j]];
+      sum_w[j + 1] = sum_w[j] + weights[order[j]];
+    }
+    Split split;
+    for (size_t i1 = 0; i1 <= 32; ++i1) {
+      for (size_t i2 = i1; i2 <= 32; ++i2) {
+        const float x0 = sum_x[i1] - sum_x[0], x1 = sum_x[i2] - sum_x[i1], x2 = sum_x[32] - sum_x[i2];
+        const float w0 = sum_w[i1] - sum_w[0], w1 = sum_w[i2] - sum_w[i1], w2 = sum_w[32] - sum_w[i2];
+        for (uint32_t minus = 0; minus < 2; ++minus) {
+          const float* v = minus != 0 ? kMinus : kPlus;
+          split.offer(x0 * v[0] + x1 * v[1] + x2 * v[2], w0 * v[0] * v[0] + w1 * v[1] * v[1] + w2 * v[2] * v[2], i1, i2,
+                      minus);
+        }
+      }
+    }
+    if (!split.found) continue;
+    const bool mirrored = split.scale < 0;
+    put_levels(split, order, 32, mirrored, levels);
+    float scale = mirrored ? -split.scale : split.scale;
+    const bool minus = (split.shifts != 0) != mirrored;
+    const float* values = minus ? kMinus : kPlus;
+    bool on_grid = true;
+    uint32_t entries[4];
+    for (size_t k = 0; k < 4; ++k)
+      entries[k] = find_entry(book, levels + 8 * k, xb + 8 * k, weights + 8 * k, scale, values, on_grid);
+    if (!on_grid) {
+      float sum_qx = 0, sum_q2 = 0;
+      for (size_t k = 0; k < 4; ++k)
+        correlate(book, entries[k], values, 1, xb + 8 * k, weights + 8 * k, sum_qx, sum_q2);
+      if (sum_qx > 0 && sum_q2 > 0) scale = sum_qx / sum_q2;
+    }
+    for (size_t k = 0; k < 4; ++k) {
+      y[2 + 4 * ib + k] = static_cast<uint8_t>(entries[k]);
+      qh[ib] |= entries[k] >> 8 << (3 * k);
+    }
+    qh[ib] |= minus ? 0x8000u : 0u;
+    scales[ib] = scale;
+    max_scale = max_scale > scale ? max_scale : scale;
+  }
+  if (max_scale == 0) {
+    for (size_t ib = 0; ib < 8; ++ib) store<uint16_t>(y + 34 + 2 * ib, static_cast<uint16_t>(qh[ib] & 0xfffu));
+    return;
+  }
+  const float d = max_scale / 15, inverse = 1 / d;
+  store_f16(y, d * 1.125f);
+  for (size_t ib = 0; ib < 8; ++ib) {
+    const int l = clamp_int(nearest_int(0.5f * (inverse * scales[ib] - 1)), 0, 7);
+    store<uint16_t>(y + 34 + 2 * ib, static_cast<uint16_t>(qh[ib] | static_cast<uint32_t>(l) << 12));
+  }
+}
+
+/// Weights of a sub-block of IQ1_M.
+void weigh_16(const float* x, const float* importance, float sigma2, float* weights) {
+  if (importance != nullptr) {
+    importance_weights(x, importance, sigma2, weights, 16);
+  } else {
+    for (size_t i = 0; i < 16; ++i) weights[i] = x[i] * x[i];
+  }
+}
+
+/// Values of half k of a sub-block: bit 1 of the choice is for the first half, bit 0 for the second.
+const float* half_values(uint32_t choice, size_t k) {
+  return ((k == 0 ? choice >> 1 : choice) & 1u) != 0 ? kMinus : kPlus;
+}
+
+void quantize_block_iq1_m(const float* x, uint8_t* y, const float* importance) {
+  const Codebook& book = iq1_codebook();
+  std::memset(y, 0, 56);
+  const float sigma2 = 2 * sum_of_squares(x, 256) / 256;
+  const auto importance_of = [&](size_t ib) { return importance == nullptr ? nullptr : importance + 16 * ib; };
+  float scales[16] = {}, max_scale = 0, weights[16];
+  uint32_t choices[16] = {}, entries[16][2] = {};
+  for (size_t ib = 0; ib < 16; ++ib) {
+    const float* xb = x + 16 * ib;
+    weigh_16(xb, importance_of(ib), sigma2, weights);
+    if (absolute_maximum(xb, 16) < 1e-7f) continue;
+    uint8_t order[16], levels[16];
+    sort_by_value(xb, 16, order);
+    // Sums over the elements before, apart for each half of the sub-block, which has its own sign of the shift.
+    float sum_x[2][17] = {}, sum_w[2][17] = {};
+    for (size_t j = 0; j < 16; ++j) {
+      const size_t i = order[j], half = i / 8;
+      for (size_t h = 0; h < 2; ++h) {
+        sum_x[h][j + 1] = h == half ? sum_x[h][j] + weights[i] * xb[i] : sum_x[h][j];
+        sum_w[h][j + 1] = h == half ? sum_w[h][j] + weights[i] : sum_w[h][j];
+      }
+    }
+    Split split;
+    for (size_t i1 = 0; i1 <= 16; ++i1) {
+      for (size_t i2 = i1; i2 <= 16; ++i2) {
+        // The values are one apart: three partial sums of products collapse to the total and two prefixes.
+        float qx[2][2], q2[2][2];  // by sign and half
+        for (size_t minus = 0; minus < 2; ++minus) {
+          const float* v = minus != 0 ? kMinus : kPlus;
+          for (size_t h = 0; h < 2; ++h) {
+            qx[minus][h] = sum_x[h][16] * v[2] - (sum_x[h][i1] + sum_x[h][i2]);
+            q2[minus][h] = sum_w[h][16] * v[2] * v[2] + sum_w[h][i1] * (v[0] * v[0] - v[1] * v[1]) +
+                           sum_w[h][i2] * (v[1] * v[1] - v[2] * v[2]);
+          }
+        }
+        for (uint32_t choice = 0; choice < 4; ++choice)
+          split.offer(qx[choice >> 1][0] + qx[choice & 1][1], q2[choice >> 1][0] + q2[choice & 1][1], i1, i2, choice);
+      }
+    }
+    if (!split.found) continue;
+    const bool mirrored = split.scale < 0;
+    put_levels(split, order, 16, mirrored, levels);
+    float scale = mirrored ? -split.scale : split.scale;
+    choices[ib] = mirrored ? 3 - split.shifts : split.shifts;
+    bool on_grid = true;
+    for (size_t k = 0; k < 2; ++k)
+      entries[ib][k] =
+          find_entry(book, levels + 8 * k, xb + 8 * k, weights + 8 * k, scale, half_values(choices[ib], k), on_grid);
+    if (!on_grid) {
+      float sum_qx = 0, sum_q2 = 0;
+      for (size_t k = 0; k < 2; ++k)
+        correlate(book, entries[ib][k], half_values(choices[ib], k), 1, xb + 8 * k, weights + 8 * k, sum_qx, sum_q2);
+      if (sum_qx > 0 && sum_q2 > 0) scale = sum_qx / sum_q2;
+    }
+    scales[ib] = scale;
+    max_scale = max_scale > scale ? max_scale : scale;
+  }
+  for (size_t ib = 0; ib < 16; ++ib) {
+    y[2 * ib] = static_cast<uint8_t>(entries[ib][0]);
+    y[2 * ib + 1] = static_cast<uint8_t>(entries[ib][1]);
+    y[32 + ib] = static_cast<uint8_t>(entries[ib][0] >> 8 | entries[ib][1] >> 8 << 4);
+  }
+  if (max_scale == 0) return;
+
+  float d = max_scale / 15, sum_qx = 0, sum_q2 = 0;
+  const float inverse = 1 / d;
+  uint32_t words[4] = {};
+  for (size_t ib = 0; ib < 16; ++ib) {
+    const int l = clamp_int(nearest_int(0.5f * (inverse * scales[ib] - 1)), 0, 7);
+    words[ib / 4] |= static_cast<uint32_t>(l) << (3 * (ib % 4));
+    y[32 + ib] = static_cast<uint8_t>(y[32 + ib] | (choices[ib] & 2u) << 2 | (choices[ib] & 1u) << 7);
+    const float* xb = x + 16 * ib;
+    weigh_16(xb, importance_of(ib), sigma2, weights);
+    for (size_t k = 0; k < 2; ++k)
+      correlate(book, entries[ib][k], half_values(choices[ib], k), static_cast<float>(2 * l + 1), xb + 8 * k,
+                weights + 8 * k, sum_qx, sum_q2);
+  }
+  if (sum_q2 > 0) d = sum_qx / sum_q2;
+  const uint32_t half = f32_to_f16(d * 1.1125f);
+  for (size_t k = 0; k < 4; ++k)
+    store<uint16_t>(y + 48 + 2 * k, static_cast<uint16_t>(words[k] | (half >> (4 * k) & 15u) << 12));
+}
+
+}  // namespace
+
+void quantize_iq1_s(const float* src, uint8_t* dst, size_t n_blocks, const float* importance, size_t row_blocks) {
+  each_block<256, 50>(src, dst, n_blocks, importance, row_blocks, quantize_block_iq1_s);
+}
+void quantize_iq1_m(const float* src, uint8_t* dst, size_t n_blocks, const float* importance, size_t row_blocks) {
+  each_block<256, 56>(src, dst, n_blocks, importance, row_blocks, quantize_block_iq1_m);
+}
+
+}  // namespace ggufscope
