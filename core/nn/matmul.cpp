@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/simd.hpp"
+#include "nn/packed.hpp"
 #include "quant/registry.hpp"
 #include "types/types.hpp"
 
@@ -80,11 +82,58 @@ void multiply_rows_exact(const PackedMatrix& w, size_t first, size_t last, const
   }
 }
 
+// A fast format repacks whole groups; an exact one keeps the rows.
+const PackedFormat* fast_format(uint32_t type, Precision precision) {
+  return precision == Precision::kFast ? find_packed_format(type) : nullptr;
+}
+
+constexpr size_t kChunkTokens = 64;  // tokens whose activations are quantized together: they stay in the cache
+constexpr size_t kKinds = 4;
+
+size_t kind_index(ActivationKind kind) { return (kind.super ? 2u : 0u) + (kind.wide ? 1u : 0u); }
+
+// Scratch of each kind of activations: the largest tile of a token, times a chunk.
+size_t kind_stride(size_t n_in) { return (n_in * 9 / 4 + 64) * kChunkTokens; }
+
+// Tokens [0, n_tokens) in tiles of kTile; each tile has the room of a whole one.
+void quantize_chunk(Pool& pool, ActivationKind kind, const float* x, size_t n_tokens, size_t n_in, uint8_t* tiles) {
+  const size_t tile_bytes = activation_tile_bytes(kind, n_in);
+  pool.parallel_for((n_tokens + kTile - 1) / kTile, n_tokens * n_in < 16384 ? SIZE_MAX : 1,
+                    [&](size_t first, size_t last, size_t) {
+                      for (size_t tile = first; tile < last; ++tile)
+                        quantize_tile(kind, x + tile * kTile * n_in, n_in, std::min(kTile, n_tokens - tile * kTile),
+                                      n_in, tiles + tile * tile_bytes);
+                    });
+}
+
+// Groups [first, last) of the product, a chunk of tokens.
+void multiply_groups(const PackedMatrix& w, size_t first, size_t last, const uint8_t* tiles, size_t n_tokens,
+                     float* y) {
+  const PackedFormat& f = *w.format();
+  const size_t group_bytes = packed_group_bytes(f, w.n_in());
+  const size_t tile_bytes = activation_tile_bytes(activation_kind(f), w.n_in());
+  for (size_t group = first; group < last; ++group) {
+    const size_t row = group * kGroupRows;
+    for (size_t t = 0; t < n_tokens; t += kTile)
+      multiply_group(f, w.data() + group * group_bytes, w.n_in(), tiles + t / kTile * tile_bytes,
+                     std::min(kTile, n_tokens - t), y + t * w.n_out() + row, w.n_out(),
+                     std::min(kGroupRows, w.n_out() - row));
+  }
+}
+
+// Rows that are handed out together, so that every thread gets several portions and none is tiny.
+size_t portion(const Pool& pool, size_t n_groups, size_t n_in, size_t n_tokens) {
+  const size_t least = std::max<size_t>(1, 32768 / (n_in * kGroupRows * n_tokens));
+  return std::max(least, std::min<size_t>(n_groups / (pool.n_threads() * 4), 32));
+}
+
 }  // namespace
 
-Result<uint64_t> packed_bytes(uint32_t type, uint64_t n_in, uint64_t n_out, Precision) {
+Result<uint64_t> packed_bytes(uint32_t type, uint64_t n_in, uint64_t n_out, Precision precision) {
   const Result<RowLayout> layout = row_layout(type, n_in, n_out);
   if (!layout) return std::unexpected(layout.error());
+  if (const PackedFormat* format = fast_format(type, precision); format != nullptr)
+    return (n_out + kGroupRows - 1) / kGroupRows * (n_in / format->block() * format->block_bytes());
   return layout->row_bytes * n_out;
 }
 
@@ -96,9 +145,14 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
   if (!bytes) return std::unexpected(bytes.error());
   Result<Buffer> data = Buffer::allocate(*bytes);
   if (!data) return std::unexpected(data.error());
-  if (const Result<void> scratch = pool.reserve_scratch(0, n_in * kRows * sizeof(float)); !scratch)
-    return std::unexpected(scratch.error());
   PackedMatrix matrix;
+  matrix.format_ = fast_format(type, precision);
+  const Result<void> scratch = matrix.format_ != nullptr
+                                   ? pool.reserve_scratch(kKinds * kind_stride(static_cast<size_t>(n_in)), 0)
+                                   : pool.reserve_scratch(0, n_in * kRows * sizeof(float));
+  if (!scratch) return std::unexpected(scratch.error());
+  // Rows that a last group lacks are multiplied all the same.
+  if (matrix.format_ != nullptr) std::memset(data->data(), 0, data->size());
   matrix.type_ = type;
   matrix.n_in_ = static_cast<size_t>(n_in);
   matrix.n_out_ = static_cast<size_t>(n_out);
@@ -119,21 +173,38 @@ Result<void> PackedMatrix::pack_rows(uint64_t first_row, ByteView rows) {
 }
 
 void matmul(Pool& pool, std::span<const Product> products, const float* x, size_t n_tokens) {
-  size_t n_rows = 0;  // of all products, one after the other
-  for (const Product& product : products) n_rows += (product.weights->n_out() + kRows - 1) / kRows * kRows;
-  const size_t grain = std::clamp<size_t>(n_rows / (pool.n_threads() * 8) / kRows, 1, 64) * kRows;
-  pool.parallel_for(n_rows / kRows, grain / kRows, [&](size_t first, size_t last, size_t thread) {
-    float* scratch = reinterpret_cast<float*>(pool.thread_scratch(thread));
-    first *= kRows, last *= kRows;
-    size_t offset = 0;
+  const size_t n_in = products.empty() ? 0 : products[0].weights->n_in();
+  size_t n_groups = 0;  // of all products, one after the other
+  for (const Product& product : products) n_groups += (product.weights->n_out() + kGroupRows - 1) / kGroupRows;
+  for (size_t token = 0; token < n_tokens; token += kChunkTokens) {
+    const size_t n = std::min(kChunkTokens, n_tokens - token);
+    const float* chunk = x + token * n_in;
+    bool quantized[kKinds] = {};
+    const auto tiles_of = [&](ActivationKind kind) {
+      return pool.shared_scratch().data() + kind_index(kind) * kind_stride(n_in);
+    };
     for (const Product& product : products) {
-      const size_t n_out = product.weights->n_out(), padded = (n_out + kRows - 1) / kRows * kRows;
-      const size_t begin = std::max(first, offset), end = std::min(last, offset + n_out);
-      if (begin < end)
-        multiply_rows_exact(*product.weights, begin - offset, end - offset, x, n_tokens, product.y, scratch);
-      offset += padded;
+      if (product.weights->format() == nullptr) continue;
+      const ActivationKind kind = activation_kind(*product.weights->format());
+      if (std::exchange(quantized[kind_index(kind)], true)) continue;
+      quantize_chunk(pool, kind, chunk, n, n_in, tiles_of(kind));
     }
-  });
+    pool.parallel_for(n_groups, portion(pool, n_groups, n_in, n), [&](size_t first, size_t last, size_t thread) {
+      size_t offset = 0;  // of this product's first group among all
+      for (const Product& product : products) {
+        const PackedMatrix& w = *product.weights;
+        const size_t groups = (w.n_out() + kGroupRows - 1) / kGroupRows;
+        const size_t begin = std::max(first, offset), end = std::min(last, offset + groups);
+        float* y = product.y + token * w.n_out();
+        if (begin < end && w.format() != nullptr)
+          multiply_groups(w, begin - offset, end - offset, tiles_of(activation_kind(*w.format())), n, y);
+        else if (begin < end)
+          multiply_rows_exact(w, (begin - offset) * kGroupRows, std::min((end - offset) * kGroupRows, w.n_out()), chunk,
+                              n, y, reinterpret_cast<float*>(pool.thread_scratch(thread)));
+        offset += groups;
+      }
+    });
+  }
 }
 
 void matmul(Pool& pool, const PackedMatrix& weights, const float* x, size_t n_tokens, float* y) {
@@ -142,11 +213,19 @@ void matmul(Pool& pool, const PackedMatrix& weights, const float* x, size_t n_to
 }
 
 void get_rows(const PackedMatrix& weights, std::span<const int32_t> ids, float* out) {
+  const size_t n_in = weights.n_in();
+  if (const PackedFormat* format = weights.format(); format != nullptr) {
+    const size_t group_bytes = packed_group_bytes(*format, n_in);
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const size_t row = static_cast<size_t>(ids[i]);
+      unpack_row(*format, weights.data() + row / kGroupRows * group_bytes, n_in, row % kGroupRows, out + i * n_in);
+    }
+    return;
+  }
   const DequantizeFn dequantize = find_kernels(weights.type())->dequantize;
-  const size_t n_blocks = weights.n_in() / find_type(weights.type())->block_size;
+  const size_t n_blocks = n_in / find_type(weights.type())->block_size;
   for (size_t i = 0; i < ids.size(); ++i)
-    dequantize(weights.data() + static_cast<size_t>(ids[i]) * weights.file_row_bytes(), out + i * weights.n_in(),
-               n_blocks);
+    dequantize(weights.data() + static_cast<size_t>(ids[i]) * weights.file_row_bytes(), out + i * n_in, n_blocks);
 }
 
 }  // namespace ggufscope

@@ -19,6 +19,8 @@
 
 namespace ggufscope {
 
+struct PackedFormat;
+
 enum class Precision : uint8_t { kExact, kFast };
 
 class PackedMatrix {
@@ -40,7 +42,10 @@ class PackedMatrix {
   [[nodiscard]] size_t n_out() const { return n_out_; }
   [[nodiscard]] size_t file_row_bytes() const { return file_row_bytes_; }
   [[nodiscard]] size_t packed_bytes() const { return data_.size(); }
+  /// Rows of the file's blocks, or groups of rows where there is a format.
   [[nodiscard]] const uint8_t* data() const { return data_.data(); }
+  /// nullptr: the exact path.
+  [[nodiscard]] const PackedFormat* format() const { return format_; }
   [[nodiscard]] bool empty() const { return n_out_ == 0; }
 
  private:
@@ -48,6 +53,7 @@ class PackedMatrix {
   size_t n_in_ = 0;
   size_t n_out_ = 0;
   size_t file_row_bytes_ = 0;
+  const PackedFormat* format_ = nullptr;
   Buffer data_;
 };
 

@@ -1,11 +1,14 @@
 #include "nn/matmul.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <vector>
 
+#include "nn/packed.hpp"
 #include "quant/registry.hpp"
 #include "random_weights.hpp"
 #include "types/types.hpp"
@@ -72,6 +75,97 @@ BOOST_AUTO_TEST_CASE(exact_products_of_every_type) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(fast_formats_keep_every_weight) {
+  const auto pool = pool_of(1);
+  for (const PackedFormat& format : all_packed_formats()) {
+    BOOST_TEST_CONTEXT(find_type(format.type)->name) {
+      const test::RandomWeights w = test::random_weights(format.type, 512, 13, 21);
+      const PackedMatrix matrix = packed(*pool, w, Precision::kFast);
+      BOOST_TEST(matrix.format() == &format);
+      BOOST_TEST(matrix.packed_bytes() == *packed_bytes(format.type, 512, 13, Precision::kFast));
+      std::vector<int32_t> ids;
+      for (int32_t i = 0; i < 13; ++i) ids.push_back(12 - i);
+      std::vector<float> rows(512 * 13);
+      get_rows(matrix, ids, rows.data());
+      for (size_t i = 0; i < rows.size(); ++i) BOOST_REQUIRE_EQUAL(rows[i], w.values[(12 - i / 512) * 512 + i % 512]);
+    }
+  }
+}
+
+// Rows of weights at the ends of their range against activations at theirs: sums that would leave i16 show.
+static test::RandomWeights extreme_weights(uint32_t type, size_t n_in, size_t n_out) {
+  const Quantizer quantizer = find_quantizer(type);
+  BOOST_REQUIRE(quantizer.quantize != nullptr);
+  test::RandomWeights w = test::random_weights(type, n_in, n_out, 3);
+  const size_t block = find_type(type)->block_size;
+  for (size_t i = 0; i < w.values.size(); ++i) {
+    const float sign = i / n_in % 2 == 0 ? 1.0f : -1.0f;
+    w.values[i] = i % 32 == 0 ? -sign : sign * 0.99f;
+  }
+  quantizer.quantize(w.values.data(), w.bytes.data(), w.values.size() / block, nullptr, n_in / block);
+  find_reference(type)(w.bytes.data(), w.values.data(), w.values.size() / block);
+  return w;
+}
+
+BOOST_AUTO_TEST_CASE(fast_products_are_the_reference_and_near_the_exact) {
+  const auto one = pool_of(1), three = pool_of(3);
+  for (const PackedFormat& format : all_packed_formats()) {
+    BOOST_TEST_CONTEXT(find_type(format.type)->name) {
+      for (const bool extreme : {false, true}) {
+        const size_t n_in = 768, n_out = 21, n_tokens = 70;
+        const test::RandomWeights w =
+            extreme ? extreme_weights(format.type, n_in, n_out) : test::random_weights(format.type, n_in, n_out, 31);
+        std::vector<float> x = test::random_floats(n_tokens * n_in, 8);
+        if (extreme)
+          for (size_t i = 0; i < x.size(); ++i) x[i] = i / n_in % 2 == 0 ? 1.0f : -1.0f;
+        const PackedMatrix matrix = packed(*one, w, Precision::kFast);
+        std::vector<float> y(n_tokens * n_out), threaded(y.size()), single(n_out), reference(8);
+        matmul(*one, matrix, x.data(), n_tokens, y.data());
+        matmul(*three, packed(*three, w, Precision::kFast), x.data(), n_tokens, threaded.data());
+        BOOST_TEST((y == threaded));
+        for (const size_t t : {size_t{0}, size_t{1}, size_t{5}, n_tokens - 1}) {
+          matmul(*one, matrix, x.data() + t * n_in, 1, single.data());
+          for (size_t r = 0; r < n_out; ++r) {
+            if (r % 8 == 0)
+              multiply_group_reference(format, matrix.data() + r / 8 * packed_group_bytes(format, n_in), n_in,
+                                       x.data() + t * n_in, n_in, 1, reference.data(), 8,
+                                       std::min<size_t>(8, n_out - r));
+            BOOST_REQUIRE_EQUAL(single[r], y[t * n_out + r]);
+#if defined(__wasm_relaxed_simd__)
+            BOOST_REQUIRE_SMALL(y[t * n_out + r] - reference[r % 8], 1e-4f * (std::abs(reference[r % 8]) + 1));
+#else
+            BOOST_REQUIRE_EQUAL(y[t * n_out + r], reference[r % 8]);
+#endif
+            double want = 0, squares = 0;
+            for (size_t i = 0; i < n_in; ++i) {
+              want += double{w.values[r * n_in + i]} * x[t * n_in + i];
+              squares += double{w.values[r * n_in + i]} * w.values[r * n_in + i];
+            }
+            // Activations are rounded by up to 1 / 254 of the largest: noise of that size, 1 / sqrt(12) of it each.
+            BOOST_REQUIRE_SMALL(y[t * n_out + r] - want, 6 * std::sqrt(squares / 12) / 127 + 1e-5 * std::abs(want));
+          }
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(fast_products_of_what_is_no_number) {
+  const auto pool = pool_of(1);
+  for (const PackedFormat& format : all_packed_formats()) {
+    const PackedMatrix matrix = packed(*pool, test::random_weights(format.type, 256, 8, 1), Precision::kFast);
+    for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      std::vector<float> x(256, 1.0f), y(8);
+      x[5] = bad;
+      matmul(*pool, matrix, x.data(), 1, y.data());
+      for (const float value : y) BOOST_TEST(!std::isfinite(value));
+    }
+    std::vector<float> x(256, 0.0f), y(8, 1.0f);
+    matmul(*pool, matrix, x.data(), 1, y.data());
+    for (const float value : y) BOOST_TEST(value == 0.0f);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(products_of_one_input_together_are_the_products_alone) {
   const auto pool = pool_of(2);
   const std::vector<float> x = test::random_floats(3 * 64, 5);
@@ -82,6 +176,12 @@ BOOST_AUTO_TEST_CASE(products_of_one_input_together_are_the_products_alone) {
   matmul(*pool, b, x.data(), 3, yb.data());
   const Product both[] = {{&a, together_a.data()}, {&b, together_b.data()}};
   matmul(*pool, both, x.data(), 3);
+  BOOST_TEST((ya == together_a));
+  BOOST_TEST((yb == together_b));
+  const PackedMatrix fast = packed(*pool, narrow, Precision::kFast);
+  matmul(*pool, fast, x.data(), 3, yb.data());
+  const Product mixed[] = {{&fast, together_b.data()}, {&a, together_a.data()}};
+  matmul(*pool, mixed, x.data(), 3);
   BOOST_TEST((ya == together_a));
   BOOST_TEST((yb == together_b));
 }

@@ -1,0 +1,96 @@
+// Weights repacked for speed: 8 rows interleaved, small integer codes, activations of 8 bits.
+//
+// A weight of row r, element k is   flat types   w = d * (code - offset)  or  d * code + e        d, e a block of 32
+//                                   super types  w = d * scale * (code - offset)  or  d * scale * code + e * min
+//                                                d, e a super-block of 256; scale, min a sub-block of 16 or 32
+// codes are 4 bits (straight, or through a table of 16) or 8 bits. Activations are x = a * q, q in -127..127, with one
+// scale a of 32 elements (flat) or 256 (super), so that sums of products stay integers over a block.
+//
+// A group is 8 rows. Layout of a block of a group, K = 32 or 256 elements, S = K / sub sub-blocks:
+//   float d[8]; float e[8] where stored (super types always: -dmin, or -offset * d)
+//   super: int8 scale[S][16], each row's twice, side by side for products with pairs of i16
+//   super with a correction: int8 mins[S / 2][8][2], pairs of sub-blocks (the scales themselves for an offset)
+//   4 bits: uint8 codes[K / 4][16]: byte 4 * (r % 4) + k % 4, rows 0..3 in the low nibble, rows 4..7 in the high one
+//   8 bits: uint8 codes[K / 4][2][16]: rows 0..3, then rows 4..7
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/bytes.hpp"
+
+namespace ggufscope {
+
+inline constexpr size_t kGroupRows = 8;
+
+/// What is added to the product of the codes to make up for an offset or a minimum.
+enum class Correction : uint8_t { kNone, kOffset, kStored };
+
+struct PackedFormat {
+  uint32_t type;
+  bool super;
+  uint8_t bits;  ///< 4 or 8
+  uint8_t sub;   ///< elements a sub-block: 32 or 16
+  Correction correction;
+  uint8_t offset;
+  const int8_t* table;  ///< nullptr: codes stand for themselves
+  bool wide;            ///< codes beyond 0..127: products in i32 only, with activations of 16 bits
+  /// One block of one row of the file: codes [K], d, e, and for super types scale and min of each sub-block.
+  struct Block {
+    uint8_t codes[256];
+    float d, e;
+    int8_t scale[16], min[16];
+  };
+  void (*explode)(const uint8_t* src, Block& out);
+
+  [[nodiscard]] size_t block() const { return super ? 256 : 32; }
+  [[nodiscard]] size_t n_subs() const { return block() / sub; }
+  [[nodiscard]] bool stores_e() const {
+    return correction == Correction::kStored || (super && correction != Correction::kNone);
+  }
+  [[nodiscard]] size_t scales_at() const { return 32u * (stores_e() ? 2 : 1); }
+  [[nodiscard]] size_t mins_at() const { return scales_at() + (super ? 16 * n_subs() : 0); }
+  [[nodiscard]] size_t codes_at() const {
+    return mins_at() + (super && correction != Correction::kNone ? 8 * n_subs() : 0);
+  }
+  [[nodiscard]] size_t block_bytes() const { return codes_at() + block() * bits; }
+};
+
+/// nullptr for a type without a fast path.
+[[nodiscard]] const PackedFormat* find_packed_format(uint32_t type);
+[[nodiscard]] std::span<const PackedFormat> all_packed_formats();
+
+/// Bytes of a group of rows of n_in elements.
+[[nodiscard]] inline size_t packed_group_bytes(const PackedFormat& f, size_t n_in) {
+  return n_in / f.block() * f.block_bytes();
+}
+
+/// One row of the file into its group. Other rows of the group are left as they are.
+void pack_row(const PackedFormat& f, const uint8_t* src, size_t n_in, uint8_t* group, size_t row_in_group);
+/// One row of a group as floats, the same as the file's type dequantizes to.
+void unpack_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t row_in_group, float* out);
+
+/// How activations must be quantized for a format. Tiles of kTile tokens are interleaved by four elements.
+struct ActivationKind {
+  bool super;  ///< one scale of 256 elements, with i16 sums of 16s and 32s; else of 32, with an i32 sum
+  bool wide;   ///< codes as i16; else i8
+  bool operator==(const ActivationKind&) const = default;
+};
+inline constexpr size_t kTile = 4;
+
+[[nodiscard]] ActivationKind activation_kind(const PackedFormat& f);
+/// Bytes of a tile of kTile tokens: fewer tokens take the same room.
+[[nodiscard]] size_t activation_tile_bytes(ActivationKind kind, size_t n_in);
+/// n_tokens (1 .. kTile) rows of x, which are x_stride floats apart, to one tile. n_in is a multiple of the block.
+void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile);
+
+/// y[t * y_stride + r] for the 8 rows of a group and the tokens of one tile; n_rows of them are written.
+void multiply_group(const PackedFormat& f, const uint8_t* group, size_t n_in, const uint8_t* tile, size_t n_tokens,
+                    float* y, size_t y_stride, size_t n_rows);
+
+/// The same in scalar code, written to be read: bit for bit equal where multiplications and additions are not fused.
+void multiply_group_reference(const PackedFormat& f, const uint8_t* group, size_t n_in, const float* x, size_t x_stride,
+                              size_t n_tokens, float* y, size_t y_stride, size_t n_rows);
+
+}  // namespace ggufscope
