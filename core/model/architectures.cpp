@@ -42,6 +42,31 @@ void rope_in_windowed_only(Hparams& h) {
   for_layers(h, [](LayerParameters& layer, uint32_t) { layer.use_rope = layer.windowed; });
 }
 
+// Windowed layers rotate at the full layers' base without their scaling.
+void plain_windowed_rope(Hparams& h, Keys&) {
+  const uint32_t n_rot = h.rope_windowed.n_rot;
+  const float base = h.rope_windowed.freq_base;
+  h.rope_windowed = RopeParameters{};
+  h.rope_windowed.n_rot = n_rot;
+  h.rope_windowed.freq_base = base;
+}
+
+// Layers are one thing each: attention, Mamba-2, or a feed-forward network.
+void nemotron_h(Hparams& h, Keys&) {
+  for (LayerParameters& layer : h.layers)
+    if (layer.n_head_kv == 0) layer.mixer = layer.n_ff == 0 ? MixerKind::kMamba2 : MixerKind::kNone;
+}
+
+void interleaved_sections(Hparams& h, Keys&) { h.rope_interleaved_sections = true; }
+
+// "Dynamic NTK": a factor alpha stretches the base.
+void hunyuan(Hparams& h, Keys& keys) {
+  float alpha = 0;
+  keys.f32("rope.scaling.alpha", alpha);
+  const float d = static_cast<float>(h.layers[0].d_k);
+  if (alpha > 0 && d > 2) h.rope.freq_base *= std::pow(alpha, d / (d - 2));
+}
+
 void granite(Hparams& h, Keys& keys) {
   bool finetuned = true;
   keys.boolean("rope.scaling.finetuned", finetuned);
@@ -234,6 +259,8 @@ constexpr Architecture kArchitectures[] = {
     {.name = "eurobert", .encoder = true},
     {.name = "exaone"},
     {.name = "exaone4", .norms = kPost, .qk_norm = QkNorm::kRequired, .window = {.period = 4, .length = 4096}, .adjust = exaone4},
+    {.name = "exaone-moe", .qk_norm = QkNorm::kRequired, .window = {.period = 4, .length = 128}, .needs_output = true,
+     .gating = Gating::kSigmoid, .gating_by_key = true, .adjust = [](Hparams& h, Keys&) { rope_in_windowed_only(h); }},
     {.name = "falcon", .norm = kLayerNorm, .activation = kGelu, .norms = kOneNorm, .norm_biases = true, .parallel = true},
     {.name = "falcon-h1", .mixer = MixerKind::kAttentionMamba2},
     {.name = "gemma", .activation = kGelu, .embedding_scale_sqrt = true},
@@ -262,11 +289,14 @@ constexpr Architecture kArchitectures[] = {
     {.name = "granitemoe", .rope = kAdjacent, .divide_logits = true, .normalize_expert_weights = true, .adjust = granite},
     {.name = "grok", .activation = kGelu, .norms = {.after_attention = "attn_output_norm", .after_ffn = "layer_output_norm"},
      .normalize_expert_weights = true, .adjust = grok},
-    {.name = "hunyuan-dense", .qk_norm = QkNorm::kRequired, .qk_norm_after_rope = true},
+    {.name = "hunyuan-dense", .qk_norm = QkNorm::kRequired, .qk_norm_after_rope = true, .adjust = hunyuan},
     {.name = "hunyuan-moe", .qk_norm = QkNorm::kRequired, .qk_norm_after_rope = true, .normalize_expert_weights = true},
+    {.name = "hunyuan_vl", .qk_norm = QkNorm::kRequired, .qk_norm_after_rope = true, .adjust = hunyuan},
+    {.name = "hy_v3", .qk_norm = QkNorm::kRequired, .gating = Gating::kSigmoid, .gating_by_key = true},
     {.name = "internlm2", .rope = kAdjacent, .needs_output = true},
     {.name = "jais", .norm = kLayerNorm, .rope = kNoRope, .norm_biases = true, .needs_output = true,
      .adjust = [](Hparams& h, Keys&) { h.attention_scale = 1.0f / static_cast<float>(std::max(h.layers[0].d_k, 1u)); }},
+    {.name = "jais2", .norm = kLayerNorm, .activation = Activation::kReluSquared, .norm_biases = true},
     {.name = "jamba", .rope = kNoRope, .adjust = [](Hparams& h, Keys&) { set_mixers(h, MixerKind::kMamba); }},
     {.name = "jina-bert-v2", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .norms = kBertNorms, .norm_biases = true,
      .norm_after_residual = true, .qk_norm_kind = kLayerNorm, .encoder = true, .max_alibi_bias = 8.0f},
@@ -277,11 +307,15 @@ constexpr Architecture kArchitectures[] = {
     {.name = "lfm2moe", .norms = {.output = "token_embd_norm"}, .qk_norm = QkNorm::kRequired, .gating = Gating::kSigmoid,
      .gating_by_key = true, .normalize_expert_weights = true,
      .adjust = [](Hparams& h, Keys&) { set_mixers(h, MixerKind::kShortConvolution); }},
+    {.name = "llama-embed", .rope = kAdjacent, .encoder = true, .normalize_expert_weights = true},
     {.name = "llama4", .rope = kAdjacent, .qk_norm = QkNorm::kUnweighted, .qk_norm_after_rope = true,
      .window = {.period = 4, .length = 8192, .kind = WindowKind::kChunked}, .gating = Gating::kSigmoid,
      .weigh_before_experts = true, .choose_by_logits = true, .adjust = llama4},
+    {.name = "maincoder", .rope = kAdjacent, .qk_norm = QkNorm::kRequired, .qk_norm_after_rope = true},
     {.name = "mamba", .rope = kNoRope, .mixer = MixerKind::kMamba, .norms = kOneNorm},
     {.name = "mamba2", .rope = kNoRope, .mixer = MixerKind::kMamba2, .norms = kOneNorm},
+    {.name = "mellum", .qk_norm = QkNorm::kRequired, .window = {.period = 4}, .needs_output = true,
+     .normalize_expert_weights = true, .adjust = plain_windowed_rope},
     {.name = "minicpm", .rope = kAdjacent, .divide_logits = true, .normalize_expert_weights = true, .adjust = minicpm},
     {.name = "minicpm3", .mixer = MixerKind::kLatentAttention,
      .adjust = [](Hparams& h, Keys& keys) { minicpm(h, keys); if (!keys.has("logit_scale")) h.logit_scale = 256.0f / static_cast<float>(h.n_embd); }},
@@ -292,29 +326,28 @@ constexpr Architecture kArchitectures[] = {
      .windowed_rope_own = true, .attention_norm_optional = true, .encoder = true},
     {.name = "mpt", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .qk_norm_kind = kLayerNorm},
     {.name = "nemotron", .norm = kLayerNorm, .activation = Activation::kReluSquared, .norm_biases = true, .needs_output = true},
-    {.name = "nemotron_h", .rope = kNoRope, .activation = Activation::kReluSquared, .norms = kOneNorm, .gating = Gating::kSigmoid,
-     .adjust = [](Hparams& h, Keys&) {
-       for (LayerParameters& layer : h.layers)
-         if (layer.n_head_kv == 0) layer.mixer = layer.n_ff == 0 ? MixerKind::kMamba2 : MixerKind::kNone;
-     }},
+    {.name = "nemotron_h", .rope = kNoRope, .activation = Activation::kReluSquared, .norms = kOneNorm, .adjust = nemotron_h},
+    {.name = "nemotron_h_moe", .rope = kNoRope, .activation = Activation::kReluSquared, .norms = kOneNorm,
+     .gating = Gating::kSigmoid, .adjust = nemotron_h},
     {.name = "neo-bert", .rope = kAdjacent, .norms = {.output = "enc.output_norm"}, .encoder = true},
     {.name = "nomic-bert", .norm = kLayerNorm, .norms = kBertNorms, .norm_biases = true, .norm_after_residual = true, .encoder = true},
     {.name = "nomic-bert-moe", .norm = kLayerNorm, .activation = kGelu, .norms = kBertNorms, .norm_biases = true,
      .norm_after_residual = true, .encoder = true},
     {.name = "olmo", .norm = kLayerNorm, .rope = kAdjacent, .unweighted_norms = true},
     {.name = "olmo2", .norms = kPost, .qk_norm = QkNorm::kRequired, .window = {.period = 4}, .needs_output = true,
-     .adjust = [](Hparams& h, Keys&) {
-       const float base = h.rope_windowed.freq_base;
-       h.rope_windowed = {.n_rot = h.rope_windowed.n_rot, .freq_base = base};  // no scaling
-     }},
+     .adjust = plain_windowed_rope},
     {.name = "olmoe", .qk_norm = QkNorm::kRequired, .needs_output = true},
     {.name = "openelm", .qk_norm = QkNorm::kRequired},
     {.name = "orion", .norm = kLayerNorm, .norm_biases = true, .needs_output = true},
+    {.name = "paddleocr"},
+    {.name = "pangu-embedded"},
     {.name = "phi2", .norm = kLayerNorm, .activation = kGelu, .norms = kOneNorm, .norm_biases = true, .parallel = true,
      .needs_output = true, .required = "attn_output.bias ffn_up.bias ffn_down.bias"},
     {.name = "phi3", .normalize_expert_weights = true},
     {.name = "phimoe", .norm_biases = true, .needs_output = true, .normalize_expert_weights = true},
     {.name = "plamo", .norms = kOneNorm, .parallel = true, .needs_output = true},
+    {.name = "plamo3", .norms = kSandwich, .qk_norm = QkNorm::kRequired, .window = {.period = 8}, .windowed_rope_own = true},
+    {.name = "plm", .rope = kAdjacent, .activation = Activation::kReluSquared, .mixer = MixerKind::kLatentAttention, .needs_output = true},
     {.name = "qwen", .needs_output = true, .required = "attn_qkv.bias",
      .adjust = [](Hparams& h, Keys&) { for (LayerParameters& layer : h.layers) layer.n_ff /= 2; }},
     {.name = "qwen2"},
@@ -326,6 +359,8 @@ constexpr Architecture kArchitectures[] = {
     {.name = "qwen3next", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .normalize_expert_weights = true, .adjust = delta_net},
     {.name = "qwen35", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .adjust = delta_net},
     {.name = "qwen35moe", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .normalize_expert_weights = true, .adjust = delta_net},
+    {.name = "qwen3vl", .qk_norm = QkNorm::kRequired, .adjust = interleaved_sections},
+    {.name = "qwen3vlmoe", .qk_norm = QkNorm::kRequired, .normalize_expert_weights = true, .adjust = interleaved_sections},
     {.name = "refact", .rope = kNoRope, .max_alibi_bias = 8.0f},
     {.name = "rwkv", .norm = kLayerNorm, .rope = kNoRope, .mixer = MixerKind::kRwkv4, .norms = {.ffn = "attn_norm_2"},
      .norm_biases = true, .needs_output = true},
