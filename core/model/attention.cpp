@@ -37,13 +37,14 @@ void normalize_heads(const Step& step, const AttentionWeights& w, const Affine& 
       normalize(kind, x + t * n_head * d, norm.weight.data(), norm.bias.data(), n_head * d, eps, x + t * n_head * d);
     return;
   }
-  for (size_t t = 0; t < step.n_tokens; ++t)
+  each_token(step.pool, step.n_tokens, [&](size_t t) {
     for (size_t head = 0; head < n_head; ++head) {
       float* row = x + (t * n_head + head) * d;
       const size_t at = w.norms_by_head ? head * d : 0;
       const float* weight = norm.weight ? norm.weight.data() + at : nullptr;
       normalize(kind, row, weight, norm.bias ? norm.bias.data() + at : nullptr, d, eps, row);
     }
+  });
 }
 
 void clamp(float* x, size_t n, float limit) {
@@ -62,9 +63,10 @@ void rotate(Step& step, size_t il, float* x, size_t token_stride, size_t n_heads
   const LayerParameters& layer = step.layer(il);
   if (!layer.use_rope) return;
   const size_t which = layer.windowed ? 1 : 0, half = layer.n_rot / 2;
-  for (size_t t = 0; t < step.n_tokens; ++t)
+  each_token(step.pool, step.n_tokens, [&](size_t t) {
     rope(step.model.architecture().rope, x + t * token_stride + offset, n_heads, head_stride, layer.n_rot,
          step.cosines[which] + t * half, step.sines[which] + t * half);
+  });
 }
 
 void plan_attention(const LayerPlan& plan, LayerWeights& weights) {
@@ -197,7 +199,7 @@ void run_attention(Step& step, size_t il, const float* x, float* y) {
   options.sinks = w.sinks.data();
   attend(step, il, shape, options, q, own_keys ? k : nullptr, v, mixed);
 
-  if (w.sub_norm) normalize_rows(h, step.model.architecture().norm, w.sub_norm, mixed, n, n_out, mixed);
+  if (w.sub_norm) normalize_rows(step.pool, h, step.model.architecture().norm, w.sub_norm, mixed, n, n_out, mixed);
   if (w.gate) apply(step.pool, w.gate, x, n, gate);
   if (w.gate || w.gated_query) {
     activate(Activation::kSigmoid, gate, n * n_out);

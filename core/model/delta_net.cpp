@@ -130,7 +130,7 @@ void run_delta_net(Step& step, size_t il, const float* x, float* y) {
   vec::scale(q, query_scale, n * n_heads * d_key);
   gated_delta_rule(step.pool, n_heads, d_key, d_value, q, k, v, decay, beta, step.states(il, n_conv * (h.d_conv - 1)),
                    out);
-  normalize_rows(h, NormKind::kRms, w.norm, out, n * n_heads, d_value, out);
+  normalize_rows(step.pool, h, NormKind::kRms, w.norm, out, n * n_heads, d_value, out);
   activate_gated(Activation::kSilu, z, out, n * d_inner, out);
   apply(step.pool, w.out, out, n, y);
   step.state.arena.release(mark);

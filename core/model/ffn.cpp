@@ -69,17 +69,22 @@ void run_dense(Step& step, size_t il, const FfnWeights& w, const float* x, size_
   apply(step.pool, w.up, x, n, up);
   if (w.gate) {
     apply(step.pool, w.gate, x, n, inner);
-    activate_gated(activation, inner, up, n * n_ff, inner);
+    each_token(step.pool, n,
+               [&](size_t t) { activate_gated(activation, inner + t * n_ff, up + t * n_ff, n_ff, inner + t * n_ff); });
   } else if (w.up.n_out != n_ff) {
-    for (size_t t = 0; t < n; ++t)
+    each_token(step.pool, n, [&](size_t t) {
       activate_gated(activation, up + 2 * t * n_ff, up + (2 * t + 1) * n_ff, n_ff, inner + t * n_ff);
+    });
   } else {
-    std::memcpy(inner, up, n * n_ff * sizeof(float));
-    activate(activation, inner, n * n_ff, step.layer(il).xielu);
+    each_token(step.pool, n, [&](size_t t) {
+      std::memcpy(inner + t * n_ff, up + t * n_ff, n_ff * sizeof(float));
+      activate(activation, inner + t * n_ff, n_ff, step.layer(il).xielu);
+    });
     if (w.act_scales)
       for (size_t i = 0; i < n * n_ff; ++i) inner[i] /= w.act_scales.data()[i % n_ff];
   }
-  if (w.sub_norm) normalize_rows(step.h(), step.model.architecture().norm, w.sub_norm, inner, n, n_ff, inner);
+  if (w.sub_norm)
+    normalize_rows(step.pool, step.h(), step.model.architecture().norm, w.sub_norm, inner, n, n_ff, inner);
   apply(step.pool, w.down, inner, n, y);
   step.state.arena.release(mark);
 }

@@ -72,7 +72,7 @@ void embed(const Step& step, std::span<const int32_t> tokens, float* x, float* s
     get_rows(w.position_embedding.matrix, step.positions, scratch);
     vec::add(x, scratch, n * n_embd);
   }
-  if (w.embedding_norm) normalize_rows(h, step.model.architecture().norm, w.embedding_norm, x, n, n_embd, x);
+  if (w.embedding_norm) normalize_rows(step.pool, h, step.model.architecture().norm, w.embedding_norm, x, n, n_embd, x);
 }
 
 namespace {
@@ -104,7 +104,7 @@ void add_per_layer_input(Step& step, size_t il, const float* inputs, float* x) {
   activate(Activation::kGelu, gate, n * d);
   for (size_t t = 0; t < n; ++t) vec::multiply(gate + t * d, inputs + (t * h.n_layer + il) * d, d);
   apply(step.pool, w.per_layer_proj, gate, n, out);
-  normalize_rows(h, NormKind::kRms, w.per_layer_norm, out, n, h.n_embd, out);
+  normalize_rows(step.pool, h, NormKind::kRms, w.per_layer_norm, out, n, h.n_embd, out);
   vec::add(x, out, n * h.n_embd);
   step.state.arena.release(mark);
 }
@@ -119,7 +119,7 @@ void run_layer(Step& step, size_t il, const Activations& a) {
   const size_t n = step.n_tokens, n_embd = h.n_embd, size = n * n_embd;
   const auto norm = [&](const Affine& by, const float* from, float* to) {
     if (by) {
-      normalize_rows(h, arch.norm, by, from, n, n_embd, to);
+      normalize_rows(step.pool, h, arch.norm, by, from, n, n_embd, to);
     } else if (from != to) {
       std::memcpy(to, from, size * sizeof(float));
     }
@@ -183,7 +183,7 @@ void write_outputs(Step& step, const Batch& batch, size_t first, const float* x,
     if (!batch.wanted.empty() && batch.wanted[first + t] == 0) continue;
     float* row = rows + n * n_embd;
     if (w.output_norm) {
-      normalize_rows(h, model.architecture().norm, w.output_norm, x + t * n_embd, 1, n_embd, row);
+      normalize_rows(step.pool, h, model.architecture().norm, w.output_norm, x + t * n_embd, 1, n_embd, row);
     } else {
       std::memcpy(row, x + t * n_embd, n_embd * sizeof(float));
     }

@@ -83,7 +83,7 @@ void run_latent_attention(Step& step, size_t il, const float* x, float* y) {
 
   if (w.q_a) {
     apply(step.pool, w.q_a, x, n, low);
-    normalize_rows(h, NormKind::kRms, w.q_a_norm, low, n, h.q_lora_rank, low);
+    normalize_rows(step.pool, h, NormKind::kRms, w.q_a_norm, low, n, h.q_lora_rank, low);
     apply(step.pool, w.q_b, low, n, q);
   } else {
     apply(step.pool, w.q, x, n, q);

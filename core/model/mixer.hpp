@@ -144,8 +144,16 @@ uint64_t ffn_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_to
 /// layer_input: x before attention, which some routers read.
 void run_ffn(Step& step, size_t il, const float* x, const float* layer_input, float* y);
 
-/// Rows of x normalized to y; a norm that is not present copies.
-void normalize_rows(const Hparams& h, NormKind kind, const Affine& norm, const float* x, size_t n_rows, size_t n,
-                    float* y);
+/// work(t) for every token, in parallel where there are many.
+template <class Work>
+void each_token(Pool& pool, size_t n_tokens, const Work& work) {
+  pool.parallel_for(n_tokens, 8, [&](size_t first, size_t last, size_t) {
+    for (size_t t = first; t < last; ++t) work(t);
+  });
+}
+
+/// Rows of x normalized to y.
+void normalize_rows(Pool& pool, const Hparams& h, NormKind kind, const Affine& norm, const float* x, size_t n_rows,
+                    size_t n, float* y);
 
 }  // namespace ggufscope

@@ -65,10 +65,11 @@ States Step::states(size_t il, size_t offset) {
   return {state.token_states.data(), n_tokens};
 }
 
-void normalize_rows(const Hparams& h, NormKind kind, const Affine& norm, const float* x, size_t n_rows, size_t n,
-                    float* y) {
-  for (size_t r = 0; r < n_rows; ++r)
+void normalize_rows(Pool& pool, const Hparams& h, NormKind kind, const Affine& norm, const float* x, size_t n_rows,
+                    size_t n, float* y) {
+  each_token(pool, n_rows, [&](size_t r) {
     normalize(kind, x + r * n, norm.weight.data(), norm.bias.data(), n, h.norm_eps, y + r * n);
+  });
 }
 
 }  // namespace ggufscope

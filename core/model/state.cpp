@@ -51,9 +51,11 @@ StateSizes state_sizes(const Model& model, const StateOptions& options) {
         sizes.fits = sizes.fits && add_product(bytes, n_ctx * shape.d_v, element);
         sizes.fits = sizes.fits && add_product(sizes.cache_bytes, round_up64(bytes), 1);
       }
-      const uint64_t group = layer.n_head / shape.n_head_kv;
-      uint64_t scores = std::max(shape.d_k, shape.d_v) + 16;
-      sizes.fits = sizes.fits && add_product(scores, group, n_ctx);
+      // attention_scratch, without overflow; latent attention reads values that are part of the keys.
+      const AttentionShape heads{layer.n_head, shape.n_head_kv, shape.d_k, std::max(shape.d_k, shape.d_v)};
+      const uint64_t fixed = attention_scratch(heads, 0), per_cell = attention_scratch(heads, 1) - fixed;
+      uint64_t scores = fixed;
+      sizes.fits = sizes.fits && add_product(scores, per_cell, n_ctx);
       sizes.thread_floats = std::max(sizes.thread_floats, scores);
     }
     if (mixer.state != nullptr)

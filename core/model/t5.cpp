@@ -73,7 +73,7 @@ Result<void> encode(const Model& model, State& state, Pool& pool, std::span<cons
   const Activations a{step.take(size), step.take(size), step.take(size), step.take(size), step.take(size)};
   embed(step, tokens, a.x, a.normed);
   for (size_t il = 0; il < h.n_encoder_layer; ++il) run_layer(step, il, a);
-  normalize_rows(h, model.architecture().norm, model.weights().encoder_norm, a.x, n, h.n_embd, a.x);
+  normalize_rows(pool, h, model.architecture().norm, model.weights().encoder_norm, a.x, n, h.n_embd, a.x);
   if (out != nullptr) std::memcpy(out, a.x, size * sizeof(float));
 
   for (size_t il = 0; il < h.n_layer; ++il) {

@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "nn/norm.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
 namespace {
-
-// A cached row as floats: where it lies, or converted into tile.
-inline const float* row_of(const uint8_t* base, CacheType type, size_t row, size_t stride, size_t n, float* tile) {
-  if (type == CacheType::kF32) return reinterpret_cast<const float*>(base) + row * stride;
-  vec::load_f16(reinterpret_cast<const uint16_t*>(base) + row * stride, tile, n);
-  return tile;
-}
 
 void store_row(uint8_t* base, CacheType type, size_t row, size_t n, const float* x) {
   if (type == CacheType::kF32) {
@@ -57,8 +51,184 @@ uint32_t relative_bucket(int32_t distance, uint32_t n_buckets, bool both_ways) {
   return bucket + std::min(static_cast<uint32_t>(far), n_buckets - 1);
 }
 
+namespace {
+
+constexpr size_t kBlock = 64;  // cells looked at together: their keys stay in the first cache
+constexpr size_t kRows = 8;    // query rows that share a block, where a group has not more
+
+// Tokens whose queries are scored together.
+size_t tile_tokens(const AttentionShape& shape) {
+  return std::max<size_t>(1, std::min<size_t>(4, kRows / (shape.n_head / shape.n_head_kv)));
+}
+
+// scores[r][c] = scale * queries[r] . keys[c] for R rows; keys [n_cells, stride].
+template <size_t R>
+void score_rows(const float* const* queries, const float* keys, size_t stride, size_t n_cells, size_t d, float scale,
+                float* const* scores) {
+  size_t c = 0;
+  for (; c + 2 <= n_cells; c += 2) {
+    const float* k0 = keys + c * stride;
+    const float* k1 = k0 + stride;
+    v128_t s0[R], s1[R];
+    for (size_t r = 0; r < R; ++r) s0[r] = s1[r] = wasm_f32x4_splat(0);
+    size_t i = 0;
+    for (; i + 4 <= d; i += 4) {
+      const v128_t a = wasm_v128_load(k0 + i), b = wasm_v128_load(k1 + i);
+      for (size_t r = 0; r < R; ++r) {
+        const v128_t q = wasm_v128_load(queries[r] + i);
+        s0[r] = relaxed_madd(q, a, s0[r]);
+        s1[r] = relaxed_madd(q, b, s1[r]);
+      }
+    }
+    for (size_t r = 0; r < R; ++r) {
+      float x0 = vec::sum4(s0[r]), x1 = vec::sum4(s1[r]);
+      for (size_t k = i; k < d; ++k) x0 += queries[r][k] * k0[k], x1 += queries[r][k] * k1[k];
+      scores[r][c] = x0 * scale;
+      scores[r][c + 1] = x1 * scale;
+    }
+  }
+  for (; c < n_cells; ++c)
+    for (size_t r = 0; r < R; ++r) scores[r][c] = vec::dot(queries[r], keys + c * stride, d) * scale;
+}
+
+// out[r] += sum over c of weights[r][c] * values[c] for R rows; values [n_cells, stride].
+template <size_t R>
+void mix_rows(const float* const* weights, const float* values, size_t stride, size_t n_cells, size_t d,
+              float* const* out) {
+  size_t i = 0;
+  for (; i + 8 <= d; i += 8) {
+    v128_t low[R], high[R];
+    for (size_t r = 0; r < R; ++r) low[r] = wasm_v128_load(out[r] + i), high[r] = wasm_v128_load(out[r] + i + 4);
+    for (size_t c = 0; c < n_cells; ++c) {
+      const v128_t a = wasm_v128_load(values + c * stride + i), b = wasm_v128_load(values + c * stride + i + 4);
+      for (size_t r = 0; r < R; ++r) {
+        const v128_t w = wasm_v128_load32_splat(weights[r] + c);
+        low[r] = relaxed_madd(w, a, low[r]);
+        high[r] = relaxed_madd(w, b, high[r]);
+      }
+    }
+    for (size_t r = 0; r < R; ++r) wasm_v128_store(out[r] + i, low[r]), wasm_v128_store(out[r] + i + 4, high[r]);
+  }
+  for (; i < d; ++i)
+    for (size_t r = 0; r < R; ++r)
+      for (size_t c = 0; c < n_cells; ++c) out[r][i] += weights[r][c] * values[c * stride + i];
+}
+
+// Calls function with the rows four, two and one at a time.
+template <class Function>
+void by_rows(size_t n_rows, const Function& function) {
+  size_t r = 0;
+  for (; r + 4 <= n_rows; r += 4) function(std::integral_constant<size_t, 4>(), r);
+  for (; r + 2 <= n_rows; r += 2) function(std::integral_constant<size_t, 2>(), r);
+  if (r < n_rows) function(std::integral_constant<size_t, 1>(), r);
+}
+
+// Rows [begin, end) of a head's keys or values as floats: where they lie, or converted into tile.
+const float* block_of(const uint8_t* base, CacheType type, size_t begin, size_t end, size_t stride, size_t n,
+                      float* tile) {
+  if (type == CacheType::kF32) return reinterpret_cast<const float*>(base) + begin * stride;
+  for (size_t c = begin; c < end; ++c)
+    vec::load_f16(reinterpret_cast<const uint16_t*>(base) + c * stride, tile + (c - begin) * n, n);
+  return tile;
+}
+
+// Everything of one tile: some tokens and the query heads of one key head.
+struct Tile {
+  const AttentionShape& shape;
+  const AttentionOptions& options;
+  const CacheView& cache;
+  const uint8_t* keys;  // of the key head
+  const uint8_t* values;
+  float* block;              // [kBlock, max(d_k, d_v)]
+  const float* queries[64];  // rows: tokens times heads of the group
+  float* scores[64];         // [n_seen of the token]
+  float* results[64];        // [d_v]
+  size_t group;
+
+  // Cells [begin, end), the at-th and following of rows [first_row, last_row); at[] counts from each row's begin.
+  void score(size_t begin, size_t end, const size_t* at, size_t first_row, size_t last_row) const {
+    for (size_t c = begin; c < end; c += kBlock) {
+      const size_t stop = std::min(c + kBlock, end);
+      const float* rows = block_of(keys, cache.type, c, stop, shape.d_k, shape.d_k, block);
+      float* to[64];
+      for (size_t r = first_row; r < last_row; ++r) to[r] = scores[r] + at[r / group] + (c - begin);
+      by_rows(last_row - first_row, [&](auto n, size_t r) {
+        score_rows<decltype(n)::value>(queries + first_row + r, rows, shape.d_k, stop - c, shape.d_k, options.scale,
+                                       to + first_row + r);
+      });
+    }
+  }
+  void mix(size_t begin, size_t end, const size_t* at, size_t first_row, size_t last_row) const {
+    const size_t stride = cache.type == CacheType::kF32 ? cache.value_stride : shape.d_v;
+    for (size_t c = begin; c < end; c += kBlock) {
+      const size_t stop = std::min(c + kBlock, end);
+      const float* rows = block_of(values, cache.type, c, stop, cache.value_stride, shape.d_v, block);
+      const float* from[64];
+      for (size_t r = first_row; r < last_row; ++r) from[r] = scores[r] + at[r / group] + (c - begin);
+      by_rows(last_row - first_row, [&](auto n, size_t r) {
+        mix_rows<decltype(n)::value>(from + first_row + r, rows, stride, stop - c, shape.d_v, results + first_row + r);
+      });
+    }
+  }
+  // The cells of a tile's tokens: those that all see in one run together, the rest token by token.
+  template <class Visit>
+  void visit(std::span<const std::span<const CellRun>> runs, const Visit& visit_cells) const {
+    const size_t n = runs.size();
+    size_t at[kRows] = {};
+    size_t begin = 0, end = SIZE_MAX;
+    bool single = n > 1;
+    for (const auto& own : runs) {
+      single = single && own.size() == 1;
+      if (!single) break;
+      begin = std::max<size_t>(begin, own[0].begin);
+      end = std::min<size_t>(end, own[0].end);
+    }
+    if (single && begin < end) {
+      for (size_t t = 0; t < n; ++t) at[t] = begin - runs[t][0].begin;
+      visit_cells(begin, end, at, 0, n * group);
+      for (size_t t = 0; t < n; ++t) {
+        at[t] = 0;
+        visit_cells(runs[t][0].begin, begin, at, t * group, (t + 1) * group);
+        at[t] = end - runs[t][0].begin;
+        visit_cells(end, runs[t][0].end, at, t * group, (t + 1) * group);
+      }
+      return;
+    }
+    for (size_t t = 0; t < n; ++t) {
+      at[t] = 0;
+      for (const CellRun& run : runs[t]) {
+        visit_cells(run.begin, run.end, at, t * group, (t + 1) * group);
+        at[t] += run.end - run.begin;
+      }
+    }
+  }
+};
+
+// Soft cap, biases by position, softmax: scores of one head of one token, n_seen long.
+void weigh(const AttentionShape& shape, const AttentionOptions& options, size_t head, std::span<const CellRun> runs,
+           int32_t position, const int32_t* cell_positions, float* scores, size_t n_seen) {
+  if (options.soft_cap != 0)
+    for (size_t i = 0; i < n_seen; ++i) scores[i] = options.soft_cap * std::tanh(scores[i] / options.soft_cap);
+  if (options.slopes != nullptr || options.buckets != nullptr) {
+    size_t i = 0;
+    for (const CellRun& run : runs)
+      for (size_t cell = run.begin; cell < run.end; ++cell, ++i) {
+        const int32_t distance = cell_positions[cell] - position;
+        scores[i] +=
+            options.slopes != nullptr
+                ? -options.slopes[head] * std::fabs(static_cast<float>(distance))
+                : options
+                      .buckets[relative_bucket(distance, options.n_buckets, options.buckets_both_ways) * shape.n_head +
+                               head];
+      }
+  }
+  softmax(scores, n_seen, options.sinks != nullptr ? options.sinks + head : nullptr);
+}
+
+}  // namespace
+
 size_t attention_scratch(const AttentionShape& shape, size_t n_cells) {
-  return (shape.n_head / shape.n_head_kv) * n_cells + std::max(shape.d_k, shape.d_v);
+  return tile_tokens(shape) * (shape.n_head / shape.n_head_kv) * n_cells + kBlock * std::max(shape.d_k, shape.d_v);
 }
 
 void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& options, const CacheView& cache,
@@ -68,59 +238,51 @@ void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& 
   const size_t group = shape.n_head / shape.n_head_kv;  // query heads that share a key head: each key is read once
   const size_t key_head_bytes = cache.n_cells * shape.d_k * cache_element_bytes(cache.type);
   const size_t value_head_bytes = cache.n_cells * cache.value_stride * cache_element_bytes(cache.type);
+  const size_t tile = tile_tokens(shape), n_tiles = (n_tokens + tile - 1) / tile;
 
-  pool.parallel_for(n_tokens * shape.n_head_kv, 1, [&](size_t first, size_t last, size_t thread) {
-    float* tile = scratch + thread * scratch_floats;        // [max(d_k, d_v)]
-    float* scores = tile + std::max(shape.d_k, shape.d_v);  // [group, n_seen]
+  pool.parallel_for(n_tiles * shape.n_head_kv, 1, [&](size_t first, size_t last, size_t thread) {
     for (size_t item = first; item < last; ++item) {
-      const size_t t = item / shape.n_head_kv, kv_head = item % shape.n_head_kv;
-      const float* queries = q + (t * shape.n_head + kv_head * group) * shape.d_k;  // [group, d_k]
-      float* result = out + (t * shape.n_head + kv_head * group) * shape.d_v;       // [group, d_v]
-      const uint8_t* keys = cache.keys + kv_head * key_head_bytes;
-      const uint8_t* values = cache.values + kv_head * value_head_bytes;
-      size_t n_seen = 0;
-      for (const CellRun& run : runs[t]) n_seen += run.end - run.begin;
-
-      size_t i = 0;
-      for (const CellRun& run : runs[t])
-        for (size_t cell = run.begin; cell < run.end; ++cell, ++i) {
-          const float* key = row_of(keys, cache.type, cell, shape.d_k, shape.d_k, tile);
-          for (size_t g = 0; g < group; ++g)
-            scores[g * n_seen + i] = vec::dot(queries + g * shape.d_k, key, shape.d_k) * options.scale;
-        }
-
-      if (options.soft_cap != 0)
-        for (i = 0; i < group * n_seen; ++i) scores[i] = options.soft_cap * std::tanh(scores[i] / options.soft_cap);
-
-      if (options.slopes != nullptr || options.buckets != nullptr) {
-        i = 0;
-        for (const CellRun& run : runs[t])
-          for (size_t cell = run.begin; cell < run.end; ++cell, ++i) {
-            const int32_t distance = cell_positions[cell] - query_positions[t];
-            for (size_t g = 0; g < group; ++g) {
-              const size_t head = kv_head * group + g;
-              scores[g * n_seen + i] +=
-                  options.slopes != nullptr
-                      ? -options.slopes[head] * std::fabs(static_cast<float>(distance))
-                      : options.buckets[relative_bucket(distance, options.n_buckets, options.buckets_both_ways) *
-                                            shape.n_head +
-                                        head];
-            }
+      const size_t t0 = item / shape.n_head_kv * tile, t1 = std::min(t0 + tile, n_tokens);
+      const size_t kv_head = item % shape.n_head_kv;
+      Tile work{shape,
+                options,
+                cache,
+                cache.keys + kv_head * key_head_bytes,
+                cache.values + kv_head * value_head_bytes,
+                scratch + thread * scratch_floats,
+                {},
+                {},
+                {},
+                group};
+      float* scores = work.block + kBlock * std::max(shape.d_k, shape.d_v);
+      // Groups wider than the tables are done in parts.
+      for (size_t g0 = 0; g0 < group; g0 += 64) {
+        work.group = std::min<size_t>(group - g0, 64);
+        float* next = scores;
+        for (size_t t = t0; t < t1; ++t) {
+          size_t n_seen = 0;
+          for (const CellRun& run : runs[t]) n_seen += run.end - run.begin;
+          for (size_t g = 0; g < work.group; ++g) {
+            const size_t row = (t - t0) * work.group + g, head = kv_head * group + g0 + g;
+            work.queries[row] = q + (t * shape.n_head + head) * shape.d_k;
+            work.results[row] = out + (t * shape.n_head + head) * shape.d_v;
+            work.scores[row] = next;
+            next += n_seen;
+            std::memset(work.results[row], 0, shape.d_v * sizeof(float));
           }
-      }
-
-      for (size_t g = 0; g < group; ++g) {
-        const float* sink = options.sinks != nullptr ? options.sinks + kv_head * group + g : nullptr;
-        softmax(scores + g * n_seen, n_seen, sink);
-      }
-      std::memset(result, 0, group * shape.d_v * sizeof(float));
-      i = 0;
-      for (const CellRun& run : runs[t])
-        for (size_t cell = run.begin; cell < run.end; ++cell, ++i) {
-          const float* value = row_of(values, cache.type, cell, cache.value_stride, shape.d_v, tile);
-          for (size_t g = 0; g < group; ++g)
-            vec::add_scaled(result + g * shape.d_v, scores[g * n_seen + i], value, shape.d_v);
         }
+        const auto seen = runs.subspan(t0, t1 - t0);
+        work.visit(seen, [&](auto... a) { work.score(a...); });
+        for (size_t row = 0; row < (t1 - t0) * work.group; ++row) {
+          const size_t t = t0 + row / work.group;
+          const size_t end = row + 1 < (t1 - t0) * work.group
+                                 ? static_cast<size_t>(work.scores[row + 1] - work.scores[row])
+                                 : static_cast<size_t>(next - work.scores[row]);
+          weigh(shape, options, kv_head * group + g0 + row % work.group, runs[t], query_positions[t], cell_positions,
+                work.scores[row], end);
+        }
+        work.visit(seen, [&](auto... a) { work.mix(a...); });
+      }
     }
   });
 }
