@@ -355,7 +355,7 @@ export class HttpSource implements ByteSource {
         }
         if (at === 0) {
           this.#size = 0
-          return { skip: 0, end: 0 }
+          return { skip: Infinity, end: 0 } // the body is a text about the error
         }
         throw this.#failed(
           'bad-range',

@@ -1,0 +1,304 @@
+// Every kind of server and every kind of failure, with a real server: the right file, or its own error.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import type { GgufErrorCode, OpenProgress } from 'ggufscope'
+import { writeGguf, writeHeader } from '../fixtures/gguf.ts'
+import { hugeModel, kPreviewShapes, previewModel, shards, smallModel } from '../fixtures/models.ts'
+import { sparseByte, sparseContent } from '../server/content.ts'
+import { randomNumbers, type Faults } from '../server/faults.ts'
+import { startServer } from '../server/server.ts'
+import { loadPackage } from './packed.ts'
+
+const { open, GgufError } = await loadPackage()
+const server = await startServer()
+after(() => server.close())
+
+const model = previewModel(kPreviewShapes[2]!)
+const { header, size, offsets } = writeHeader(model)
+const kTensor = 'blk.3.attn_norm.weight'
+const tensorIndex = model.tensors!.findIndex(({ name }) => name === kTensor)
+const tensorData = Uint8Array.from({ length: 4096 * 4 }, (_, i) => sparseByte(offsets[tensorIndex]! + i))
+
+const small = smallModel()
+const smallBytes = writeGguf(small)
+
+/** Adds the small file under a name of its own, so that cases cannot disturb each other. */
+let serial = 0
+function address(...faults: Faults[]): string {
+  const path = `/small-${serial++}.gguf`
+  server.add(path, smallBytes)
+  server.plan(path, ...faults)
+  return server.url + path
+}
+
+/** Opens, compares everything with the fixture, reads a tensor, closes. */
+async function check(url: string, options: Parameters<typeof open>[1] = {}): Promise<void> {
+  using file = await open(url, { timeout: 500, ...options })
+  assert.deepEqual(
+    [...file.metadata.keys()],
+    small.metadata!.map(([key]) => key),
+  )
+  assert.deepEqual(
+    file.tensors.map(({ name }) => name),
+    small.tensors!.map(({ name }) => name),
+  )
+  for (const { name, data } of small.tensors!.slice(-2)) assert.deepEqual(await file.read(name), data)
+}
+
+const right: [what: string, faults: Faults, size?: number | null][] = [
+  ['a plain server', {}],
+  ['no ranges', { ranges: 'off' }],
+  ['ranges refused with 416', { ranges: 'refused' }],
+  ['no Content-Length', { length: 'off' }],
+  ['no Content-Range', { contentRange: 'off' }],
+  ['total unknown', { contentRange: 'star' }, null],
+  ['neither ranges nor a length', { ranges: 'off', length: 'off' }, null],
+  ['neither Content-Range nor a length', { contentRange: 'off', length: 'off' }, null],
+  ['short ranges', { shorten: 700 }],
+  ['a redirect on the same origin', { redirect: 'relative' }],
+  ['a redirect to another origin', { redirect: 'absolute' }],
+  ['a permanent redirect', { redirect: 'relative', redirectStatus: 308 }],
+  ['gzip', { encoding: 'gzip' }, null],
+  ['gzip without a length', { encoding: 'gzip', length: 'off' }, null],
+  ['no validators', { etag: 'off' }],
+  ['weak validators', { etag: 'weak' }],
+  ['503 once', { status: 503, times: 1 }],
+  ['429 with Retry-After once', { status: 429, retryAfter: '0', times: 1 }],
+  ['a connection cut before the header', { cut: -1, times: 1 }],
+  ['a connection cut in the header', { cut: 300, times: 2 }],
+  ['a connection cut in the header, no ranges', { cut: 300, times: 2, ranges: 'off' }],
+  ['a stall before the header', { stall: -1, times: 1 }],
+  ['a stall in the header', { stall: 300, times: 1 }],
+  ['a cut later', { cut: 10, after: 1, times: 1 }],
+]
+for (const [what, faults, wantedSize = smallBytes.length] of right) {
+  test(`right result: ${what}`, async () => {
+    // Faults of the same answer outlive the one that goes away.
+    const { times, after: from, cut, stall, status, retryAfter, ...lasting } = faults
+    const url = address(lasting, {
+      times: times!,
+      after: from!,
+      cut: cut!,
+      stall: stall!,
+      status: status!,
+      retryAfter: retryAfter!,
+    } as Faults)
+    const clean = times === undefined ? address(faults) : url
+    if (times !== undefined) server.plan(new URL(url).pathname, lasting, faults)
+    await check(clean)
+    using file = await open(address(lasting))
+    if (wantedSize !== null) assert.equal(file.size, wantedSize)
+  })
+}
+
+const wrong: [what: string, faults: Faults, code: GgufErrorCode, advice: RegExp][] = [
+  ['401', { status: 401 }, 'unauthorized', /token/],
+  ['403', { status: 403 }, 'forbidden', /gated|expired/],
+  ['404', { status: 404 }, 'no-such-file', /address/],
+  ['410', { status: 410 }, 'no-such-file', /gone/],
+  ['418', { status: 418 }, 'http-error', /418/],
+  ['429', { status: 429 }, 'rate-limited', /Wait/],
+  ['429 for an hour', { status: 429, retryAfter: '3600' }, 'rate-limited', /3600 s/],
+  ['500', { status: 500 }, 'server-error', /later/],
+  ['503', { status: 503 }, 'server-error', /later/],
+  ['a page', { html: true }, 'html', /page/],
+  ['always cut', { cut: 0 }, 'connection-lost', /lost at byte/],
+  ['always cut at once', { cut: -1 }, 'network', /could not be reached/],
+  ['always stalled', { stall: 0 }, 'connection-lost', /nothing came/],
+  ['another range than asked', { contentRange: 'start' }, 'bad-range', /asked for byte/],
+  ['a redirect loop', { redirect: 'loop' }, 'network', /redirect/],
+]
+for (const [what, faults, code, advice] of wrong) {
+  test(`its own error: ${what}`, async () => {
+    await assert.rejects(open(address(faults), { timeout: 200, retries: 1 }), (error: Error) => {
+      assert.ok(error instanceof GgufError, String(error))
+      assert.equal(error.code, code, error.message)
+      assert.match(error.message, advice)
+      if (faults.status !== undefined) assert.equal(error.status, faults.status)
+      return true
+    })
+  })
+}
+
+test('what is not reachable', async () => {
+  const closed = createServer()
+  await new Promise<void>((ready) => closed.listen(0, '127.0.0.1', ready))
+  const { port } = closed.address() as AddressInfo
+  await new Promise((done) => closed.close(done))
+  await assert.rejects(open(`http://127.0.0.1:${port}/x.gguf`), { code: 'network', message: /ECONNREFUSED/ })
+})
+
+test('other files than GGUF say what they are', async () => {
+  for (const [name, content, code] of [
+    ['lfs', 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n', 'lfs-pointer'],
+    ['json', '{"error":"gated"}', 'json'],
+    ['empty', '', 'truncated'],
+    ['text', 'hello, this is no model at all', 'bad-magic'],
+  ] as const) {
+    server.add(`/${name}.gguf`, content)
+    await assert.rejects(open(`${server.url}/${name}.gguf`), { name: 'GgufError', code }, name)
+  }
+})
+
+test('a preview is one request, left on the chunk that completes the header', async () => {
+  server.add('/large.gguf', sparseContent(header, size))
+  server.reset()
+  const events: OpenProgress[] = []
+  using file = await open(`${server.url}/large.gguf`, { onProgress: (event) => events.push(event) })
+  assert.equal(file.tensors.length, model.tensors!.length)
+  assert.equal(server.counts('/large.gguf').requests, 1)
+  assert.equal(server.log[0]!.range, 'bytes=0-')
+  const last = events.at(-1)!
+  assert.equal(last.loaded, file.bytesRead)
+  assert.equal(last.fileSize, size)
+  assert.equal(last.keysSeen, model.metadata!.length)
+  assert.equal(last.tensorsSeen, model.tensors!.length)
+  assert.ok(events.every(({ loaded }, i) => i === 0 || loaded > events[i - 1]!.loaded))
+
+  server.reset()
+  assert.deepEqual(await file.read(kTensor), tensorData)
+  assert.deepEqual(
+    await file.read('token_embd.weight', { rows: [31_999, 32_000] }).then(({ length }) => length),
+    (4096 / 256) * 210,
+  )
+  assert.equal(server.counts().requests, 2)
+  assert.equal(server.counts().bytes, tensorData.length + (4096 / 256) * 210)
+})
+
+test('a file that is replaced between two requests', async () => {
+  const other = smallBytes.slice()
+  other[other.length - 1]! ^= 1
+  server.add('/other.gguf', other)
+  for (const faults of [
+    { replace: '/other.gguf' },
+    { replace: '/other.gguf', ranges: 'off' },
+    { etag: 'each' },
+  ] as Faults[]) {
+    const url = address({ after: 1, ...faults })
+    using file = await open(url)
+    await assert.rejects(
+      file.read(file.tensors.at(-1)!.name),
+      { code: 'file-changed', message: /Open it again/ },
+      JSON.stringify(faults),
+    )
+  }
+  // Replaced while the header is on its way.
+  const url = address({ cut: 300, times: 1 }, { after: 1, replace: '/other.gguf' })
+  await assert.rejects(open(url), { code: 'file-changed' })
+})
+
+test('where ranges are ignored, what lies far behind is not fetched', async () => {
+  const huge = writeHeader(hugeModel(1e9))
+  server.add('/huge.gguf', sparseContent(huge.header, huge.size))
+  server.plan('/huge.gguf', { ranges: 'off' })
+  using file = await open(`${server.url}/huge.gguf`)
+  server.reset()
+  await assert.rejects(file.read(file.tensors.at(-1)!.name, { rows: [0, 1] }), {
+    code: 'no-ranges',
+    message: /Download the file/,
+  })
+  assert.equal(server.counts().requests, 0)
+})
+
+test('a tensor that ends behind the file is out of range', async () => {
+  for (const faults of [
+    {},
+    { contentRange: 'off', length: 'off' },
+    { ranges: 'off', length: 'off' },
+  ] as Faults[]) {
+    const path = `/cut-${serial++}.gguf`
+    server.add(path, smallBytes.subarray(0, smallBytes.length - 1))
+    server.plan(path, faults)
+    using file = await open(server.url + path)
+    await assert.rejects(file.read(file.tensors.at(-1)!.name), { code: 'out-of-range' })
+  }
+})
+
+test('shards beside each other, by the address of any one; missing ones are named', async () => {
+  for (const part of shards(small, 3, 'set')) server.add(`/sub dir/${part.name}`, writeGguf(part.model))
+  for (const no of [1, 3]) {
+    const url = `${server.url}/sub%20dir/set-0000${no}-of-00003.gguf?download=true`
+    using file = await open(url)
+    assert.deepEqual(
+      file.tensors.map(({ name }) => name),
+      small.tensors!.map(({ name }) => name),
+    )
+    for (const { name, data } of small.tensors!) assert.deepEqual(await file.read(name), data)
+    assert.equal(file.metadata.get('general.name'), 'small')
+    assert.equal(file.shards.length, 3)
+  }
+  server.plan('/sub dir/set-00002-of-00003.gguf', { status: 404 })
+  const url = `${server.url}/sub%20dir/set-00001-of-00003.gguf`
+  await assert.rejects(open(url), { code: 'missing-shard', message: /set-00002-of-00003\.gguf/ })
+  using file = await open(url, { allowMissingShards: true })
+  assert.deepEqual(
+    file.shards.map(({ present }) => present),
+    [true, false, true],
+  )
+  server.plan('/sub dir/set-00002-of-00003.gguf', { status: 403 })
+  await assert.rejects(open(url), { code: 'forbidden' })
+})
+
+test('headers and fetch of the caller; a token does not follow to another origin', async () => {
+  const seen: { url: string; token: string | null }[] = []
+  const spy: typeof fetch = (input, init) => {
+    seen.push({ url: String(input), token: new Headers(init?.headers).get('authorization') })
+    return fetch(input, init)
+  }
+  const url = address({ redirect: 'absolute' })
+  using file = await open(url, { fetch: spy, headers: { Authorization: 'Bearer secret' } })
+  await file.read(small.tensors!.at(-1)!.name)
+  assert.equal(seen.length, 2)
+  assert.equal(seen[0]!.token, 'Bearer secret')
+  assert.match(seen[1]!.url, /^http:\/\/localhost/)
+  assert.equal(seen[1]!.token, null)
+})
+
+test('retries wait as long as the server asks, and are told', async () => {
+  const retries: OpenProgress[] = []
+  const url = address({ status: 429, retryAfter: '1', times: 1 })
+  const start = performance.now()
+  using file = await open(url, { onProgress: (event) => event.retry && retries.push(event) })
+  assert.ok(performance.now() - start > 950)
+  assert.equal(file.tensors.length, small.tensors!.length)
+  assert.deepEqual(
+    retries.map(({ retry }) => retry!.delayMs),
+    [1000],
+  )
+  assert.match(retries[0]!.retry!.reason, /429/)
+})
+
+test('cut anywhere, one request in five failing: right bytes, no endless loop', async () => {
+  const random = randomNumbers(42)
+  for (let round = 0; round < 10; round++) {
+    const cut = Math.floor(random() * smallBytes.length)
+    const url = address({ cut, probability: 0.3 }, { status: 502, probability: 0.1 })
+    await check(url, { retries: 30 })
+  }
+})
+
+test('an abort stops at once, with its reason, and the server sees the connection close', async () => {
+  for (const faults of [{ stall: -1 }, { stall: 300 }, { status: 503, retryAfter: '20' }] as Faults[]) {
+    const url = address(faults)
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    server.reset()
+    const opening = open(url, { signal: controller.signal })
+    setTimeout(() => controller.abort(reason), 60)
+    const start = performance.now()
+    await assert.rejects(opening, (error) => error === reason)
+    assert.ok(performance.now() - start < 300, JSON.stringify(faults))
+    await new Promise((done) => setTimeout(done, 30))
+    if (faults.stall !== undefined) assert.equal(server.log[0]!.aborted, true)
+  }
+  await assert.rejects(open(address(), { signal: AbortSignal.abort('no') }), (error) => error === 'no')
+
+  using file = await open(address({ stall: 10, after: 1 }))
+  const controller = new AbortController()
+  setTimeout(() => controller.abort(), 60)
+  await assert.rejects(file.read(file.tensors.at(-1)!.name, { signal: controller.signal }), {
+    name: 'AbortError',
+  })
+})
