@@ -37,6 +37,8 @@ const pages: [name: string, address: string][] = [
   ['metadata-hostile', '?url=/hostile.gguf#metadata'],
   ['tensors', `${big}#tensors`],
   ['tensors-detail', '?url=sample.gguf#tensors/token_embd.weight'],
+  ['tokenizer', '?url=sample.gguf#tokenizer'],
+  ['chat', '?url=sample.gguf#chat'],
   ['findings', '?url=/hostile.gguf#findings'],
 ]
 const sizes = { phone: { width: 390, height: 844 }, desktop: { width: 1440, height: 900 } }
@@ -63,5 +65,12 @@ for (const [sizeName, viewport] of Object.entries(sizes)) {
     }
     await context.close()
   }
+}
+// The picture of the README.
+if ('readme'.includes(only)) {
+  const page = await browser.newPage({ viewport: { width: 1200, height: 860 }, colorScheme: 'light' })
+  await page.goto(`${server.url}/?url=sample.gguf`)
+  await page.waitForTimeout(900)
+  await page.screenshot({ path: join(root, 'web/screenshot.png') })
 }
 await browser.close()

@@ -110,6 +110,8 @@ const pages: [name: string, path: string | undefined, hash: string, ready: strin
   ['a text', 'sample.gguf', '#metadata/tokenizer.chat_template', '.line'],
   ['tensors', 'sample.gguf', '#tensors', '[role=grid]'],
   ['a tensor', 'sample.gguf', '#tensors/token_embd.weight', 'pre'],
+  ['tokenizer', 'sample.gguf', '#tokenizer', '.chips li'],
+  ['chat', 'sample.gguf', '#chat', '.line'],
   ['findings', '/hostile.gguf', '#findings', '.findings'],
   ['failure', '/missing.gguf', '', '[role=alert]'],
 ]

@@ -15,6 +15,8 @@ export interface Panel {
   load: () => Promise<{ default: Component<PanelProps> }>
   /** a short figure beside the title */
   badge?: (file: GgufFile) => string
+  /** whether the file has what the panel shows; absent: always */
+  fits?: (file: GgufFile) => boolean
 }
 
 export const panels: readonly Panel[] = [
@@ -36,5 +38,17 @@ export const panels: readonly Panel[] = [
     title: 'Findings',
     load: () => import('./panels/Findings.svelte'),
     badge: (file) => count(findingsOf(file).length),
+  },
+  {
+    id: 'tokenizer',
+    title: 'Tokenizer',
+    load: () => import('./panels/Tokenizer.svelte'),
+    fits: (file) => file.metadata.has('tokenizer.ggml.tokens'),
+  },
+  {
+    id: 'chat',
+    title: 'Chat',
+    load: () => import('./panels/Chat.svelte'),
+    fits: (file) => file.chatTemplates.size > 0,
   },
 ]

@@ -1,0 +1,66 @@
+// The panels in which one can type: tokens of a text, the prompt of a conversation.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeGguf } from '../fixtures/gguf.ts'
+import { smallModel } from '../fixtures/models.ts'
+import { kHasShared, kSharedData } from './files.ts'
+import { expect, opened, test } from './site.ts'
+
+test('text to tokens', async ({ page, site }) => {
+  await site.visit(page, 'sample.gguf', '#tokenizer')
+  const chips = page.getByRole('list', { name: 'Tokens' }).getByRole('listitem')
+  const text = page.getByRole('textbox', { name: 'Text', exact: true })
+  await text.fill('the lighthouse<|end|>')
+  const plain = await chips.count()
+  expect(plain).toBeGreaterThan(4)
+  await page.getByLabel('Control tokens in the text count as such').check()
+  await expect(chips.last()).toContainText('<|end|>')
+  expect(await chips.count()).toBeLessThan(plain)
+  await text.fill('')
+  await expect(page.getByText('0 tokens')).toBeVisible()
+})
+
+for (const name of ['llama-spm', 'bert-bge', 'falcon']) {
+  test(`the ids of llama.cpp for ${name}`, async ({ page, site }) => {
+    test.skip(!kHasShared)
+    const base = join(kSharedData, `vocab/ggml-vocab-${name}.gguf`)
+    const inputs = readFileSync(`${base}.inp`, 'utf8').split('\n__ggml_vocab_test__\n')
+    const outputs = readFileSync(`${base}.out`, 'utf8').split('\n')
+    // The longest text of the vectors: languages, digits, spaces, emoji.
+    const longest = inputs.reduce((at, text, i) => (text.length > (inputs[at] ?? '').length ? i : at), 0)
+    await site.visit(page, `/data/vocab/ggml-vocab-${name}.gguf`, '#tokenizer')
+    await page.getByRole('textbox', { name: 'Text', exact: true }).fill(inputs[longest] ?? '')
+    await page.getByRole('button', { name: 'Copy ids' }).click()
+    const wanted = (outputs[longest] ?? '').trim().split(/\s+/).map(Number)
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(JSON.stringify(wanted))
+  })
+}
+
+test('a conversation through the chat template', async ({ page, site }) => {
+  await site.visit(page, 'sample.gguf', '#chat')
+  const prompt = page.getByRole('region', { name: 'Prompt' })
+  await page.getByLabel('Text of message 1').fill('Be brief.')
+  await expect(prompt).toContainText('Be brief.<|end|>')
+  await expect(prompt).toContainText('<|assistant|>')
+  await page.getByLabel('End with the beginning of the answer').uncheck()
+  await expect(prompt).not.toContainText('<|assistant|>')
+  await page.getByRole('button', { name: 'Remove message 1' }).click()
+  await expect(prompt).not.toContainText('<|system|>')
+})
+
+test('templates that do not work say so', async ({ page, site }) => {
+  const value = '{% for i in range(1000000000) %}{{ i }}{% endfor %}'
+  const { metadata = [], ...rest } = smallModel()
+  const template = ['tokenizer.chat_template', { type: 'string', value }] as const
+  site.add('/endless.gguf', writeGguf({ ...rest, metadata: [...metadata, template] }))
+  await site.visit(page, '/endless.gguf', '#chat')
+  await expect(page.getByRole('tabpanel').getByRole('alert')).toBeVisible()
+})
+
+test('files without a vocabulary have no such panels', async ({ page, site }) => {
+  site.add('/small.gguf', writeGguf(smallModel()))
+  await site.visit(page, '/small.gguf', '#tokenizer')
+  await opened(page)
+  await expect(page.getByRole('tab', { name: 'Tokenizer' })).toHaveCount(0)
+  await expect(page.getByRole('tab', { name: 'Overview' })).toHaveAttribute('aria-selected', 'true')
+})
