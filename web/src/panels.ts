@@ -49,6 +49,6 @@ export const panels: readonly Panel[] = [
     id: 'chat',
     title: 'Chat',
     load: () => import('./panels/Chat.svelte'),
-    fits: (file) => file.chatTemplates.size > 0,
+    fits: (file) => file.summary().hasChatTemplate,
   },
 ]
