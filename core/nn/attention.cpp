@@ -185,7 +185,7 @@ struct Tile {
     }
     if (single && begin < end) {
       for (size_t t = 0; t < n; ++t) at[t] = begin - runs[t][0].begin;
-      visit_cells(begin, end, at, 0, n * group);
+      visit_cells(begin, end, at, size_t{0}, n * group);
       for (size_t t = 0; t < n; ++t) {
         at[t] = 0;
         visit_cells(runs[t][0].begin, begin, at, t * group, (t + 1) * group);
