@@ -167,6 +167,15 @@ Result<void> PackedMatrix::pack_rows(uint64_t first_row, ByteView rows) {
   const uint64_t n_rows = rows.size() / file_row_bytes_;
   if (first_row > n_out_ || n_rows > n_out_ - first_row)
     return fail(ErrorCode::kInvalidArgument, "rows beyond the end of a weight");
+  if (format_ != nullptr) {
+    const size_t group_bytes = packed_group_bytes(*format_, n_in_);
+    for (size_t i = 0; i < n_rows; ++i) {
+      const size_t row = static_cast<size_t>(first_row) + i;
+      pack_row(*format_, rows.data() + i * file_row_bytes_, n_in_, data_.data() + row / kGroupRows * group_bytes,
+               row % kGroupRows);
+    }
+    return {};
+  }
   if (n_rows != 0)
     std::memcpy(data_.data() + static_cast<size_t>(first_row) * file_row_bytes_, rows.data(), rows.size());
   return {};

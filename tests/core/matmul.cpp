@@ -153,16 +153,18 @@ BOOST_AUTO_TEST_CASE(fast_products_are_the_reference_and_near_the_exact) {
 BOOST_AUTO_TEST_CASE(fast_products_of_what_is_no_number) {
   const auto pool = pool_of(1);
   for (const PackedFormat& format : all_packed_formats()) {
-    const PackedMatrix matrix = packed(*pool, test::random_weights(format.type, 256, 8, 1), Precision::kFast);
-    for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-      std::vector<float> x(256, 1.0f), y(8);
-      x[5] = bad;
+    BOOST_TEST_CONTEXT(find_type(format.type)->name) {
+      const PackedMatrix matrix = packed(*pool, test::random_weights(format.type, 256, 8, 1), Precision::kFast);
+      for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+        std::vector<float> x(256, 1.0f), y(8);
+        x[5] = bad;
+        matmul(*pool, matrix, x.data(), 1, y.data());
+        for (const float value : y) BOOST_TEST(!std::isfinite(value));
+      }
+      std::vector<float> x(256, 0.0f), y(8, 1.0f);
       matmul(*pool, matrix, x.data(), 1, y.data());
-      for (const float value : y) BOOST_TEST(!std::isfinite(value));
+      for (const float value : y) BOOST_TEST(value == 0.0f);
     }
-    std::vector<float> x(256, 0.0f), y(8, 1.0f);
-    matmul(*pool, matrix, x.data(), 1, y.data());
-    for (const float value : y) BOOST_TEST(value == 0.0f);
   }
 }
 
