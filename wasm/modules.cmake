@@ -17,7 +17,7 @@ function(wasm_module name)
   set_target_properties(${name} PROPERTIES SUFFIX .js RUNTIME_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/wasm/dist)
 endfunction()
 
-# inspect: parse, lint, dequantize, tokenize.
+# inspect: parse, lint, tokenize. What open() loads.
 core_library(inspect_core FLOORS ${INSPECT_FLOORS} OPTIONS -msimd128 -O3)
 # Loading a vocabulary is no hot loop: small there, fast where texts are cut and merged.
 file(GLOB text_sources ${CMAKE_SOURCE_DIR}/core/text/*.cpp)
@@ -25,5 +25,13 @@ foreach(file ${text_sources})
   set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS -Oz)
 endforeach()
 file(GLOB inspect_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/wasm/bindings.cpp ${CMAKE_SOURCE_DIR}/wasm/document.cpp
-  ${CMAKE_SOURCE_DIR}/wasm/bindings_quant*.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_text*.cpp)
+  ${CMAKE_SOURCE_DIR}/wasm/bindings_text*.cpp)
 wasm_module(inspect LIBRARY inspect_core SOURCES ${inspect_sources} OPTIONS -O3)
+
+# quant: dequantize, quantize, statistics. Loaded when the first tensor's values are asked for.
+core_library(quant_core FLOORS ${QUANT_FLOORS} OPTIONS -msimd128 -O3)
+# Quantizers search for seconds whatever the compiler does: small.
+file(GLOB quantizer_sources ${CMAKE_SOURCE_DIR}/core/quant/quantize*.cpp ${CMAKE_SOURCE_DIR}/core/quant/fit.cpp
+  ${CMAKE_SOURCE_DIR}/core/quant/codebook.cpp)
+set_source_files_properties(${quantizer_sources} PROPERTIES COMPILE_OPTIONS -O2)
+wasm_module(quant LIBRARY quant_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_quant.cpp OPTIONS -O3)

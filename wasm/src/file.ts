@@ -14,8 +14,10 @@ import type {
   ReadRowsOptions,
   RenderChatOptions,
   Shard,
+  StatsOptions,
   Summary,
   TensorInfo,
+  TensorStats,
   TensorType,
   Tokenizer,
 } from './types.js'
@@ -41,8 +43,12 @@ export class OpenFile implements GgufFile {
   #tokenizer: FileTokenizer | undefined
   #chatTemplates: ReadonlyMap<string, ChatTemplate> | undefined
 
-  constructor(shards: readonly ShardPart[]) {
+  /** Where inspect.wasm is hosted; the other modules are beside it. */
+  readonly wasmUrl: string | URL | undefined
+
+  constructor(shards: readonly ShardPart[], wasmUrl?: string | URL) {
     this.#shards = shards
+    this.wasmUrl = wasmUrl
     const first = shards.find(({ part }) => part)?.part
     if (!first) throw new GgufError('missing-shard', 'None of the files is there.')
     this.#first = first
@@ -155,6 +161,18 @@ export class OpenFile implements GgufFile {
     options.signal?.throwIfAborted()
     const { source, offset, byteLength } = this.rowRange(name, options)
     return await source.read(offset, byteLength, { signal: options.signal })
+  }
+
+  async dequantize(name: string, options: ReadRowsOptions = {}): Promise<Float32Array<ArrayBuffer>> {
+    options.signal?.throwIfAborted()
+    const { dequantizeRows } = await import('./values.js')
+    return await dequantizeRows(this, name, options)
+  }
+
+  async stats(name: string, options: StatsOptions = {}): Promise<TensorStats> {
+    options.signal?.throwIfAborted()
+    const { tensorStats } = await import('./stats.js')
+    return await tensorStats(this, name, options)
   }
 
   /** Where whole rows of a tensor lie. */

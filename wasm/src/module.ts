@@ -1,5 +1,6 @@
 import { GgufError, messageOf } from './errors.js'
 import type { InspectModule } from './inspect.js'
+import type { QuantModule } from './quant.js'
 
 /** Bytes of a file of the package: fetched, or read from disk under Node, which cannot fetch file: addresses. */
 async function compile(url: URL): Promise<WebAssembly.Module> {
@@ -18,14 +19,20 @@ async function compile(url: URL): Promise<WebAssembly.Module> {
   return streams ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer())
 }
 
-async function start(wasmUrl: string | URL | undefined): Promise<InspectModule> {
-  const url =
-    wasmUrl === undefined
-      ? new URL('./inspect.wasm', import.meta.url)
-      : new URL(wasmUrl, globalThis.location?.href ?? import.meta.url)
+interface GlueOptions {
+  instantiateWasm(
+    imports: WebAssembly.Imports,
+    receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+  ): object
+}
+
+async function start<T>(
+  url: URL,
+  glue: Promise<{ default: (options: GlueOptions) => Promise<T> }>,
+): Promise<T> {
   try {
-    const [{ default: createInspect }, compiled] = await Promise.all([import('./inspect.js'), compile(url)])
-    return await new Promise<InspectModule>((resolve, reject) => {
+    const [{ default: create }, compiled] = await Promise.all([glue, compile(url)])
+    return await new Promise<T>((resolve, reject) => {
       const instantiateWasm = (
         imports: WebAssembly.Imports,
         receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
@@ -33,7 +40,7 @@ async function start(wasmUrl: string | URL | undefined): Promise<InspectModule> 
         WebAssembly.instantiate(compiled, imports).then((instance) => receive(instance, compiled), reject)
         return {}
       }
-      createInspect({ instantiateWasm }).then(resolve, reject)
+      create({ instantiateWasm }).then(resolve, reject)
     })
   } catch (error) {
     const hint = `Host it beside the package's files or give its address as the option wasmUrl.`
@@ -47,13 +54,32 @@ async function start(wasmUrl: string | URL | undefined): Promise<InspectModule> 
   }
 }
 
-let started: Promise<InspectModule> | undefined
-
-/** The one instance of the inspect module, started by the first call. A failed start is tried again by the next. */
-export function inspectModule(wasmUrl?: string | URL): Promise<InspectModule> {
-  started ??= start(wasmUrl).catch((error: unknown) => {
-    started = undefined
-    throw error
-  })
-  return started
+/** One instance for all callers. A failed start is tried again by the next. */
+function once<T>(
+  begin: (wasmUrl: string | URL | undefined) => Promise<T>,
+): (wasmUrl?: string | URL) => Promise<T> {
+  let started: Promise<T> | undefined
+  return (wasmUrl) =>
+    (started ??= begin(wasmUrl).catch((error: unknown) => {
+      started = undefined
+      throw error
+    }))
 }
+
+const hosted = (wasmUrl: string | URL): URL => new URL(wasmUrl, globalThis.location?.href ?? import.meta.url)
+
+/** The inspect module, started by the first call. */
+export const inspectModule = once<InspectModule>((wasmUrl) =>
+  start(
+    wasmUrl === undefined ? new URL('./inspect.wasm', import.meta.url) : hosted(wasmUrl),
+    import('./inspect.js'),
+  ),
+)
+
+/** The quant module. wasmUrl: that of the inspect module; this one is beside it. */
+export const quantModule = once<QuantModule>((wasmUrl) =>
+  start(
+    wasmUrl === undefined ? new URL('./quant.wasm', import.meta.url) : new URL('quant.wasm', hosted(wasmUrl)),
+    import('./quant.js'),
+  ),
+)

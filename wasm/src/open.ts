@@ -236,7 +236,7 @@ export async function open(source: Source | readonly Source[], options: OpenOpti
   let first: Part | undefined
   try {
     first = await read(sources[0]!, 0)
-    return new OpenFile(await openShards(first, sources, read, options, progress))
+    return new OpenFile(await openShards(first, sources, read, options, progress), options.wasmUrl)
   } catch (error) {
     first?.header.close()
     for (const one of sources) one.close?.()

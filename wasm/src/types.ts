@@ -167,6 +167,69 @@ export interface ReadRowsOptions extends ReadOptions {
   rows?: readonly [from: number, to: number] | undefined
 }
 
+export interface StatsOptions extends ReadRowsOptions {
+  /** A tensor of the same shape, in this or another file, that is held to be right. */
+  against?: { readonly file: GgufFile; readonly name?: string | undefined } | undefined
+  /** bytes of the tensor read so far, of how many */
+  onProgress?: ((loaded: number, total: number) => void) | undefined
+}
+
+/** Of rows or of columns, one number for each. */
+export interface LineStats {
+  readonly absoluteMaximum: Float64Array
+  readonly rootMeanSquare: Float64Array
+}
+
+export interface Distribution {
+  readonly count: number
+  readonly min: number
+  readonly max: number
+  readonly mean: number
+  readonly standardDeviation: number
+  readonly zeros: number
+}
+
+/** minimum, mean and the like are those of the finite values. */
+export interface TensorStats extends Distribution {
+  readonly name: string
+  readonly type: string
+  /** neither NaN nor infinite */
+  readonly finite: number
+  readonly nans: number
+  readonly infinities: number
+  readonly absoluteMaximum: number
+  /** Equal bins from `from` on, `width` wide each. */
+  readonly histogram: { readonly from: number; readonly width: number; readonly counts: Float64Array }
+  /** undefined where there are more than four million */
+  readonly rows: LineStats | undefined
+  /** Columns are positions in a row: the input channels of a matrix. */
+  readonly columns: LineStats | undefined
+  /** Columns whose root mean square is six deviations above that of most, the farthest first. */
+  readonly outlierColumns: readonly { readonly index: number; readonly rootMeanSquare: number }[]
+  /** The scales stored with the blocks; undefined for types without. */
+  readonly scales: (Distribution & { readonly subnormal: number; readonly notFinite: number }) | undefined
+  /** With options.against. nmse: mean square of the difference over that of the reference. */
+  readonly error:
+    | {
+        readonly nmse: number
+        readonly cosine: number
+        readonly maximum: number
+        readonly notFinite: number
+      }
+    | undefined
+}
+
+export interface QuantizeOptions {
+  /**
+   * Weights of one row's elements, none negative: an importance matrix' entry for the tensor. IQ1_S, IQ2_XXS and IQ2_XS
+   * cannot do without.
+   */
+  importance?: Float32Array | undefined
+  signal?: AbortSignal | undefined
+  /** where inspect.wasm is, when it is not beside the package's files; quant.wasm is beside it */
+  wasmUrl?: string | URL | undefined
+}
+
 /** Where bytes come from: the only seam to the world. Offsets and lengths in bytes. */
 export interface ByteSource {
   /** When it is known. A source may learn it with its first answer. */
@@ -400,6 +463,10 @@ export interface GgufFile extends Disposable {
   renderChat(messages: readonly ChatMessage[], options?: RenderChatOptions): Promise<string>
   /** Raw bytes of whole rows, by one range. The layout is the file's. */
   read(name: string, options?: ReadRowsOptions): Promise<Uint8Array>
+  /** Whole rows as floats, row-major, the same bits as ggml's. Only the bytes of those rows are read. */
+  dequantize(name: string, options?: ReadRowsOptions): Promise<Float32Array<ArrayBuffer>>
+  /** What the values are like, gathered as they stream by: never the whole tensor in memory. */
+  stats(name: string, options?: StatsOptions): Promise<TensorStats>
   /** Frees the header and the source. Views handed out before stop working. */
   close(): void
 }

@@ -1,0 +1,70 @@
+// Statistics of a tensor as its floats go by, in any pieces, without ever holding the whole.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace ggufscope {
+
+/// Running mean and sum of squared deviations (Chan, Golub, LeVeque 1979), in double precision.
+struct Moments {
+  uint64_t count = 0;
+  double mean = 0, squares = 0;
+
+  void merge(const Moments& other);
+  [[nodiscard]] double deviation() const;  ///< of the population
+};
+
+/// Counts over [-2^exponent, 2^exponent) in 2 * kHalf equal bins. The range doubles when a value needs it, pairs of
+/// bins becoming one, so that the result does not depend on the order.
+struct Histogram {
+  static constexpr int kHalf = 128;
+  int exponent = -150;
+  double limit = 0x1p-150, bins_per_one = 0x1p157;
+  uint64_t counts[2 * kHalf] = {};
+
+  void add(float finite);
+};
+
+struct LineStats {
+  float absolute_maximum = 0;
+  double sum_of_squares = 0;
+  uint64_t count = 0;
+};
+
+struct TensorStats {
+  uint64_t count = 0, zeros = 0, nans = 0, infinities = 0;
+  float min = 0, max = 0;                ///< of the finite values; 0 without any
+  Moments moments;                       ///< of the finite values
+  Histogram histogram;                   ///< of the finite values
+  uint64_t row_length;                   ///< ne0; columns are positions in a row
+  std::vector<LineStats> rows, columns;  ///< of the finite values; empty beyond kMaxLines
+
+  static constexpr uint64_t kMaxLines = uint64_t{1} << 22;
+
+  explicit TensorStats(uint64_t row_length_in, uint64_t n_rows);
+  /// The next n floats in the order of the file.
+  void add(const float* values, size_t n);
+};
+
+/// How far one tensor is from another, over pairs of finite values.
+struct Comparison {
+  uint64_t count = 0, not_finite = 0;
+  double squares_of_difference = 0, squares_of_reference = 0, squares_of_other = 0, products = 0;
+  double maximum = 0;
+
+  void add(const float* reference, const float* other, size_t n);
+};
+
+/// The scales that a type stores with its blocks (d, not the small integer scales below it).
+struct ScaleStats {
+  uint64_t count = 0, zeros = 0, subnormal = 0, not_finite = 0;
+  float min = 0, max = 0;  ///< of the finite ones
+  Moments moments;
+
+  /// False for a type whose blocks have no scale.
+  bool add(uint32_t type, const uint8_t* blocks, size_t n_blocks);
+};
+
+}  // namespace ggufscope

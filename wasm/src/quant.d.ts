@@ -1,0 +1,52 @@
+// The glue that Emscripten generates from wasm/bindings_quant.cpp, as far as the package uses it.
+import type { Span } from './inspect.js'
+
+type Numbers<Keys extends string> = Readonly<Record<Keys, number>>
+
+export interface Collector {
+  add(blocks: number, blockCount: number, floats: number, count: number): void
+  compare(reference: number, other: number, count: number): void
+  numbers(): Numbers<
+    'count' | 'finite' | 'zeros' | 'nans' | 'infinities' | 'min' | 'max' | 'mean' | 'standardDeviation'
+  >
+  scales():
+    | Numbers<'count' | 'zeros' | 'subnormal' | 'notFinite' | 'min' | 'max' | 'mean' | 'standardDeviation'>
+    | undefined
+  comparison(): Numbers<'notFinite' | 'nmse' | 'cosine' | 'maximum'>
+  histogramExponent(): number
+  /** doubles: counts of bins */
+  histogram(): Span
+  /** doubles: absolute maximum and root mean square in turn */
+  lines(columns: boolean): Span
+  delete(): void
+}
+
+export interface QuantModule {
+  HEAPU8: Uint8Array<ArrayBuffer>
+  _malloc(bytes: number): number
+  _free(pointer: number): void
+  findType(name: string): { id: number; blockSize: number; blockBytes: number }
+  canDequantize(type: number): boolean
+  canQuantize(type: number): boolean
+  needsImportance(type: number): boolean
+  /** Turns big-endian blocks in place first. */
+  dequantize(type: number, blocks: number, floats: number, blockCount: number, bigEndian: boolean): boolean
+  quantize(
+    type: number,
+    floats: number,
+    blocks: number,
+    blockCount: number,
+    importance: number,
+    rowBlocks: number,
+  ): void
+  Collector: new (type: number, rowLength: number, rowCount: number) => Collector
+}
+
+interface ModuleOptions {
+  instantiateWasm(
+    imports: WebAssembly.Imports,
+    receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+  ): object
+}
+
+export default function createQuant(options: ModuleOptions): Promise<QuantModule>

@@ -1,0 +1,87 @@
+import { GgufError } from './errors.js'
+import type { OpenFile } from './file.js'
+import { Heap } from './heap.js'
+import { quantModule } from './module.js'
+import type { QuantModule } from './quant.js'
+import type { ReadRowsOptions, TensorInfo } from './types.js'
+
+const kReadBytes = 1 << 24
+const kFloats = 1 << 18
+
+/** Floats of a tensor as they come: blocks and floats are places in the module's heap. */
+export interface Piece {
+  readonly blocks: number
+  readonly blockCount: number
+  readonly floats: number
+  readonly count: number
+  /** bytes of the tensor up to the end of this piece */
+  readonly loaded: number
+}
+
+export interface Walk {
+  readonly module: QuantModule
+  readonly tensor: TensorInfo
+  readonly rowLength: number
+  readonly byteLength: number
+  /** elements of the rows asked for */
+  readonly count: number
+  pieces(heap: Heap): AsyncIterable<Piece>
+}
+
+/** Whole rows of a tensor, read by range in pieces of at most 16 MB and dequantized in smaller ones. */
+export async function walk(file: OpenFile, name: string, options: ReadRowsOptions): Promise<Walk> {
+  const { tensor, type, source, offset, byteLength, rowLength } = file.rowRange(name, options)
+  const { signal } = options
+  const bigEndian = file.endianness === 'big'
+  const module = await quantModule(file.wasmUrl)
+  signal?.throwIfAborted()
+  if (!module.canDequantize(type.id)) {
+    throw new GgufError('unsupported', `Tensor ${name} is of type ${type.name}, which cannot be dequantized.`)
+  }
+  const blocksPerPiece = Math.max(1, Math.floor(kFloats / type.blockSize))
+  const readBytes = Math.max(1, Math.floor(kReadBytes / type.blockBytes)) * type.blockBytes
+
+  async function* pieces(heap: Heap): AsyncIterable<Piece> {
+    const blocks = heap.reserve(blocksPerPiece * type.blockBytes)
+    const floats = heap.reserve(blocksPerPiece * type.blockSize * 4)
+    for (let at = 0; at < byteLength; at += readBytes) {
+      const bytes = await source.read(offset + at, Math.min(readBytes, byteLength - at), { signal })
+      for (let done = 0; done < bytes.length;) {
+        signal?.throwIfAborted()
+        const blockCount = Math.min(blocksPerPiece, (bytes.length - done) / type.blockBytes)
+        const end = done + blockCount * type.blockBytes
+        heap.put(blocks, bytes.subarray(done, end))
+        module.dequantize(type.id, blocks, floats, blockCount, bigEndian)
+        done = end
+        yield { blocks, blockCount, floats, count: blockCount * type.blockSize, loaded: at + done }
+      }
+    }
+  }
+  const count = (byteLength / type.blockBytes) * type.blockSize
+  return { module, tensor, rowLength, byteLength, count, pieces }
+}
+
+export async function dequantizeRows(
+  file: OpenFile,
+  name: string,
+  options: ReadRowsOptions,
+): Promise<Float32Array<ArrayBuffer>> {
+  const { module, count, pieces } = await walk(file, name, options)
+  let out: Float32Array<ArrayBuffer>
+  try {
+    out = new Float32Array(count)
+  } catch (cause) {
+    throw new GgufError(
+      'out-of-memory',
+      `There is no memory for ${count} floats: dequantize fewer rows at a time.`,
+      { cause },
+    )
+  }
+  using heap = new Heap(module)
+  let at = 0
+  for await (const piece of pieces(heap)) {
+    out.set(heap.floats(piece.floats, piece.count), at)
+    at += piece.count
+  }
+  return out
+}
