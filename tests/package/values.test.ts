@@ -1,13 +1,15 @@
 // Values of tensors: floats of every type, statistics, quantizing; over the packed package.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { kTypes, tensorBytes, writeGguf, writeHeader, type Tensor } from '../fixtures/gguf.ts'
 import { hugeModel } from '../fixtures/models.ts'
 import { sparseByte, sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
-import { kRoot, loadPackage } from './packed.ts'
+import { kRoot, loadPackage, packedFile } from './packed.ts'
 
 const { open, quantize } = await loadPackage()
 
@@ -249,4 +251,35 @@ test('quantize refuses what it cannot do', async () => {
     code: 'bad-shape',
   })
   assert.equal((await quantize('Q4_0', new Float32Array(0))).length, 0)
+})
+
+test('the commands dequantize and stats', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ggufscope-'))
+  const path = join(folder, 'small.gguf')
+  const data = bytesOf(Float32Array.from({ length: 12 }, (_, i) => i - 4))
+  writeFileSync(path, writeGguf({ tensors: [{ name: 'w', shape: [4, 3], type: 'F32', data }] }))
+  const run = (...args: string[]) => {
+    const { stdout, stderr, status } = spawnSync(
+      process.execPath,
+      [packedFile('wasm/dist/cli.js'), ...args],
+      {
+        encoding: 'utf8',
+      },
+    )
+    return { stdout, stderr, status }
+  }
+  assert.equal(run('dequantize', path, 'w', '--rows', '1').stdout, '0 1 2 3\n')
+  assert.deepEqual(JSON.parse(run('dequantize', path, 'w', '--rows', '1:', '--json').stdout), [
+    [0, 1, 2, 3],
+    [4, 5, 6, 7],
+  ])
+  assert.equal(run('dequantize', path, 'w', '-o', join(folder, 'w.f32')).status, 0)
+  assert.deepEqual(new Uint8Array(readFileSync(join(folder, 'w.f32'))), data)
+  assert.equal(run('dequantize', path, 'v').status, 1)
+  assert.equal(run('dequantize', path).status, 2)
+  assert.equal(run('dequantize', path, 'w', '--rows', 'all').status, 2)
+  const { stdout } = run('stats', path, '--against', path, '--json')
+  const [stats] = JSON.parse(stdout) as [{ mean: number; max: number; error: { nmse: number } }]
+  assert.deepEqual([stats.mean, stats.max, stats.error.nmse], [1.5, 7, 0])
+  assert.match(run('stats', path, 'w').stdout, /w +F32 +12 +-4 +7 +1\.5/)
 })

@@ -74,7 +74,7 @@ export async function tensorStats(file: OpenFile, name: string, options: StatsOp
       histogram: { from: -limit, width: limit / kHalf, counts: heap.doubles(collector.histogram()) },
       rows: lines(heap.doubles(collector.lines(false))),
       columns,
-      outlierColumns: outliers(columns),
+      outlierColumns: outliers(count > rowLength ? columns : undefined),
       scales,
       error: others ? collector.comparison() : undefined,
     }

@@ -26,4 +26,16 @@ export const kCommands: readonly CommandRow[] = [
     summary: 'token ids of a text, of standard input where none is given',
     load: () => import('./tokenize.js'),
   },
+  {
+    name: 'dequantize',
+    usage: '<file-or-url> <tensor> [--rows A:B] [--output FILE] [--json]',
+    summary: 'the values of a tensor, of whole rows by range',
+    load: () => import('./dequantize.js'),
+  },
+  {
+    name: 'stats',
+    usage: '<file-or-url> [tensor...] [--rows A:B] [--against FILE] [--json]',
+    summary: 'statistics of tensors, and the error against another file; status 1 with NaN or infinities',
+    load: () => import('./stats.js'),
+  },
 ]

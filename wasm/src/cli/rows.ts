@@ -1,0 +1,12 @@
+import { UsageError, type Context } from './command.js'
+
+/** --rows 3, 3:7, 3: or :7, half open; undefined without the option. */
+export function rowsOf({ values }: Context, rowCount: number): [number, number] | undefined {
+  const given = values['rows']
+  if (given === undefined) return undefined
+  const match = /^(\d*)(:?)(\d*)$/.exec(String(given))
+  if (!match || given === '' || given === ':')
+    throw new UsageError('--rows is one row (3) or a range (3:7, 3:, :7)')
+  const from = match[1] === '' ? 0 : Number(match[1])
+  return [from, match[2] === '' ? from + 1 : match[3] === '' ? rowCount : Number(match[3])]
+}
