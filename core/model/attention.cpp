@@ -157,18 +157,13 @@ void run_attention(Step& step, size_t il, const float* x, float* y) {
       std::memcpy(v + t * n_v, row + n_q + n_k, n_v * sizeof(float));
     }
   } else {
-    apply(step.pool, w.q, x, n, w.gated_query ? fused : q);
+    apply(step.pool, {{&w.q, w.gated_query ? fused : q}, {&w.k, k}, {&w.v, v}, {&w.gate, gate}}, x, n);
     if (w.gated_query)
       for (size_t i = 0; i < n * layer.n_head; ++i) {
         std::memcpy(q + i * d_k, fused + 2 * i * d_k, d_k * sizeof(float));
         std::memcpy(gate + i * d_k, fused + (2 * i + 1) * d_k, d_k * sizeof(float));
       }
-    if (w.k) apply(step.pool, w.k, x, n, k);
-    if (w.v) {
-      apply(step.pool, w.v, x, n, v);
-    } else if (w.k) {
-      std::memcpy(v, k, n * n_v * sizeof(float));
-    }
+    if (w.k && !w.v) std::memcpy(v, k, n * n_v * sizeof(float));
   }
   const bool own_keys = w.qkv || w.k;
   if (h.clamp_kqv > 0) {
@@ -200,7 +195,7 @@ void run_attention(Step& step, size_t il, const float* x, float* y) {
   attend(step, il, shape, options, q, own_keys ? k : nullptr, v, mixed);
 
   if (w.sub_norm) normalize_rows(step.pool, h, step.model.architecture().norm, w.sub_norm, mixed, n, n_out, mixed);
-  if (w.gate) apply(step.pool, w.gate, x, n, gate);
+  if (w.gate && w.qkv) apply(step.pool, w.gate, x, n, gate);
   if (w.gate || w.gated_query) {
     activate(Activation::kSigmoid, gate, n * n_out);
     vec::multiply(mixed, gate, n * n_out);

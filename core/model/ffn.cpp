@@ -66,9 +66,8 @@ void run_dense(Step& step, size_t il, const FfnWeights& w, const float* x, size_
   const size_t mark = step.state.arena.mark();
   float* up = step.take(n * w.up.n_out);  // [n_tokens, n_ff], or gate and up side by side [n_tokens, 2, n_ff]
   float* inner = step.take(n * n_ff);     // [n_tokens, n_ff]
-  apply(step.pool, w.up, x, n, up);
+  apply(step.pool, {{&w.up, up}, {&w.gate, inner}}, x, n);
   if (w.gate) {
-    apply(step.pool, w.gate, x, n, inner);
     each_token(step.pool, n,
                [&](size_t t) { activate_gated(activation, inner + t * n_ff, up + t * n_ff, n_ff, inner + t * n_ff); });
   } else if (w.up.n_out != n_ff) {

@@ -111,12 +111,13 @@ void add_per_layer_input(Step& step, size_t il, const float* inputs, float* x) {
 
 }  // namespace
 
-void run_layer(Step& step, size_t il, const Activations& a) {
+bool run_layer(Step& step, size_t il, const Activations& a, std::span<const uint32_t> keep) {
   const Model& model = step.model;
   const Architecture& arch = model.architecture();
   const Hparams& h = step.h();
   const LayerWeights& w = step.weights(il);
-  const size_t n = step.n_tokens, n_embd = h.n_embd, size = n * n_embd;
+  size_t n = step.n_tokens, size = n * h.n_embd;
+  const size_t n_embd = h.n_embd;
   const auto norm = [&](const Affine& by, const float* from, float* to) {
     if (by) {
       normalize_rows(step.pool, h, arch.norm, by, from, n, n_embd, to);
@@ -151,6 +152,14 @@ void run_layer(Step& step, size_t il, const Activations& a) {
   }
 
   const bool channel_mix = static_cast<bool>(w.rwkv.channel_key);
+  const bool drops = !keep.empty() && mixes && !h.parallel && !channel_mix;
+  if (drops) {
+    for (size_t i = 0; i < keep.size(); ++i)
+      for (float* rows : {a.x, a.input})
+        if (keep[i] != i) std::memcpy(rows + i * n_embd, rows + keep[i] * n_embd, n_embd * sizeof(float));
+    step.n_tokens = n = keep.size();
+    size = n * n_embd;
+  }
   if (has_ffn(w) || channel_mix) {
     if (h.parallel) {
       if (w.ffn_norm) norm(w.ffn_norm, a.x, a.normed);
@@ -169,27 +178,23 @@ void run_layer(Step& step, size_t il, const Activations& a) {
     if (arch.norm_after_residual) norm(w.ffn_post_norm, a.x, a.x);
   }
   if (h.rescale_every != 0 && (il + 1) % h.rescale_every == 0) vec::scale(a.x, 0.5f, size);
+  return drops;
 }
 
 namespace {
 
-void write_outputs(Step& step, const Batch& batch, size_t first, const float* x, float* rows, float*& out) {
+// The rows of x that are wanted, all of them where dropped: normalized, then logits or as they are.
+void write_outputs(Step& step, const Batch& batch, std::span<const uint32_t> wanted, bool dropped, const float* x,
+                   float* rows, float*& out) {
   const Model& model = step.model;
   const Hparams& h = step.h();
   const Weights& w = model.weights();
   const size_t n_embd = h.n_embd;
-  size_t n = 0;
-  for (size_t t = 0; t < step.n_tokens; ++t) {
-    if (!batch.wanted.empty() && batch.wanted[first + t] == 0) continue;
-    float* row = rows + n * n_embd;
-    if (w.output_norm) {
-      normalize_rows(step.pool, h, model.architecture().norm, w.output_norm, x + t * n_embd, 1, n_embd, row);
-    } else {
-      std::memcpy(row, x + t * n_embd, n_embd * sizeof(float));
-    }
-    ++n;
-  }
+  const size_t n = wanted.size();
   if (n == 0) return;
+  for (size_t i = 0; i < n; ++i)
+    std::memcpy(rows + i * n_embd, x + (dropped ? i : wanted[i]) * n_embd, n_embd * sizeof(float));
+  if (w.output_norm) normalize_rows(step.pool, h, model.architecture().norm, w.output_norm, rows, n, n_embd, rows);
   if (batch.embeddings || model.is_encoder()) {
     std::memcpy(out, rows, n * n_embd * sizeof(float));
     out += n * n_embd;
@@ -240,13 +245,20 @@ Result<void> forward_tokens(Step& step, const Batch& batch, size_t first, float*
     state.arena.release(mark);
   }
   const bool recurrent = model.is_recurrent();
+  std::vector<uint32_t> wanted;
+  for (size_t t = 0; t < n; ++t)
+    if (batch.wanted.empty() || batch.wanted[first + t] != 0) wanted.push_back(static_cast<uint32_t>(t));
+  bool dropped = false;
   for (size_t il = 0; il < h.n_layer; ++il) {
     if (!recurrent && cancelled(cancel)) return fail(ErrorCode::kInvalidArgument, "cancelled");
-    run_layer(step, il, a);
+    const bool last = il + 1 == h.n_layer && wanted.size() < n && per_layer == nullptr;
+    dropped = run_layer(step, il, a, last ? std::span<const uint32_t>(wanted) : std::span<const uint32_t>());
     if (per_layer != nullptr) add_per_layer_input(step, il, per_layer, a.x);
-    if (const Vector& scale = step.weights(il).output_scale; scale) vec::scale(a.x, scale.data()[0], size);
+    if (const Vector& scale = step.weights(il).output_scale; scale)
+      vec::scale(a.x, scale.data()[0], step.n_tokens * h.n_embd);
   }
-  write_outputs(step, batch, first, a.x, a.normed, out);
+  write_outputs(step, batch, wanted, dropped, a.x, a.normed, out);
+  step.n_tokens = n;
   return {};
 }
 

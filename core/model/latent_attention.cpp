@@ -81,14 +81,11 @@ void run_latent_attention(Step& step, size_t il, const float* x, float* y) {
   float* one_in = step.take(n * std::max(d_nope, latent));  // one head of all tokens
   float* one_out = step.take(n * std::max(latent, d_v));
 
+  apply(step.pool, {{&w.kv_a, kv}, {&w.q_a, low}, {&w.q, q}}, x, n);
   if (w.q_a) {
-    apply(step.pool, w.q_a, x, n, low);
     normalize_rows(step.pool, h, NormKind::kRms, w.q_a_norm, low, n, h.q_lora_rank, low);
     apply(step.pool, w.q_b, low, n, q);
-  } else {
-    apply(step.pool, w.q, x, n, q);
   }
-  apply(step.pool, w.kv_a, x, n, kv);
   rotate(step, il, q, n_head * d_k, n_head, d_k, d_nope);
   rotate(step, il, kv, cached, 1, cached, latent);
   for (size_t t = 0; t < n; ++t)

@@ -135,7 +135,9 @@ struct Activations {
   float* forward;  // what the feed-forward network gives
   float* input;    // x as the layer found it
 };
-void run_layer(Step& step, size_t il, const Activations& a);
+/// keep, where not empty: rows of x that anyone asks for after this layer, ascending. The others are dropped as early
+/// as can be, and step.n_tokens becomes keep.size(). False: all rows are still there.
+bool run_layer(Step& step, size_t il, const Activations& a, std::span<const uint32_t> keep = {});
 
 // ffn.cpp: dense or experts, as the layer's tensors say; nothing where it has neither.
 void plan_ffn(const LayerPlan& plan, LayerWeights& weights);

@@ -176,11 +176,29 @@ Result<std::vector<TensorRequest>> Planner::finish() {
   return std::move(plan_);
 }
 
-void apply(Pool& pool, const Linear& linear, const float* x, size_t n_tokens, float* y) {
-  matmul(pool, linear.matrix, x, n_tokens, y);
+namespace {
+
+void scale_and_add(const Linear& linear, size_t n_tokens, float* y) {
   if (linear.scale) vec::scale(y, linear.scale.data()[0], n_tokens * linear.n_out);
   if (linear.bias)
     for (size_t t = 0; t < n_tokens; ++t) vec::add(y + t * linear.n_out, linear.bias.data(), linear.n_out);
+}
+
+}  // namespace
+
+void apply(Pool& pool, const Linear& linear, const float* x, size_t n_tokens, float* y) {
+  matmul(pool, linear.matrix, x, n_tokens, y);
+  scale_and_add(linear, n_tokens, y);
+}
+
+void apply(Pool& pool, std::initializer_list<Projection> projections, const float* x, size_t n_tokens) {
+  Product products[4];
+  size_t n = 0;
+  for (const Projection& p : projections)
+    if (*p.linear) products[n++] = {&p.linear->matrix, p.y};
+  matmul(pool, std::span<const Product>(products, n), x, n_tokens);
+  for (const Projection& p : projections)
+    if (*p.linear) scale_and_add(*p.linear, n_tokens, p.y);
 }
 
 void apply(Pool& pool, const LinearStack& stack, size_t i, const float* x, size_t n_tokens, float* y) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -192,6 +193,12 @@ class Planner {
 
 /// y [n_tokens, n_out] = x [n_tokens, n_in] W^T * scale + bias.
 void apply(Pool& pool, const Linear& linear, const float* x, size_t n_tokens, float* y);
+/// Several projections of the same x in one go: activations are prepared once. Those that are absent are skipped.
+struct Projection {
+  const Linear* linear;
+  float* y;  ///< [n_tokens, n_out]
+};
+void apply(Pool& pool, std::initializer_list<Projection> projections, const float* x, size_t n_tokens);
 /// Matrix i of a stack.
 void apply(Pool& pool, const LinearStack& stack, size_t i, const float* x, size_t n_tokens, float* y);
 
