@@ -1,0 +1,60 @@
+// The packed file list and what it weighs: nothing but the package, and what open() loads within its budget.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+
+const root = join(import.meta.dirname, '..')
+const kBudget = 90_000
+const allowed = [
+  /^(package\.json|README\.md|LICENSE)$/,
+  /^wasm\/dist\/(?:[a-z-]+\/)*[a-z0-9-]+\.(?:js|d\.ts|wasm)$/,
+]
+const required = ['index.js', 'index.d.ts', 'node.js', 'node.d.ts', 'cli.js', 'inspect.js', 'inspect.wasm']
+
+const errors: string[] = []
+const report = execFileSync('npm', ['pack', '--dry-run', '--json'], {
+  cwd: root,
+  encoding: 'utf8',
+  stdio: ['ignore', 'pipe', 'ignore'],
+})
+const [packed] = JSON.parse(report) as [{ files: { path: string; size: number }[]; size: number }]
+const paths = packed.files.map(({ path }) => path)
+for (const path of paths)
+  if (!allowed.some((pattern) => pattern.test(path))) errors.push(`${path} does not belong in the package`)
+for (const name of [...required.map((file) => `wasm/dist/${file}`), 'README.md', 'LICENSE'])
+  if (!paths.includes(name)) errors.push(`${name} is missing from the package`)
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  sideEffects: unknown
+  exports: Record<string, string | Record<string, string>>
+}
+if (manifest.sideEffects !== false) errors.push('package.json: sideEffects must be false')
+for (const target of Object.values(manifest.exports).flatMap((entry) =>
+  typeof entry === 'string' ? [entry] : Object.values(entry),
+))
+  if (!paths.includes(target.replace(/^\.\//, '')))
+    errors.push(`package.json exports ${target}, which is not packed`)
+
+/** A module and all that it imports, dynamically too. */
+function reach(path: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(path) || !existsSync(path)) return seen
+  seen.add(path)
+  const source = readFileSync(path, 'utf8')
+  for (const [, target] of source.matchAll(
+    /(?:from\s*|import\s*\(?\s*|new URL\()["'](\.\/[^"']+|\.\.\/[^"']+)["']/g,
+  ))
+    reach(join(path, '..', target!), seen)
+  return seen
+}
+// What is loaded later, on demand, is no part of opening a file.
+const loaded = [...reach(join(root, 'wasm/dist/index.js'))]
+const bytes = loaded.reduce((sum, path) => sum + gzipSync(readFileSync(path), { level: 9 }).length, 0)
+if (!loaded.some((path) => path.endsWith('inspect.wasm'))) errors.push('index.js does not reach inspect.wasm')
+if (bytes > kBudget) errors.push(`open() loads ${bytes} bytes gzipped, more than ${kBudget}`)
+
+for (const error of errors) console.error(error)
+if (errors.length > 0) process.exit(1)
+console.log(
+  `package: ${paths.length} files, ${packed.size} bytes packed; open() loads ${bytes} of ${kBudget} bytes gzipped`,
+)

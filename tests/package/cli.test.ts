@@ -1,0 +1,157 @@
+// The command line of the packed package, as a process.
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { writeGguf } from '../fixtures/gguf.ts'
+import { array, hostileKeys, shards, smallModel, text, u32 } from '../fixtures/models.ts'
+import { startServer } from '../server/server.ts'
+import { packedFile } from './packed.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'cli-'))
+const server = await startServer()
+after(async () => {
+  rmSync(folder, { recursive: true })
+  await server.close()
+})
+const model = smallModel()
+const path = join(folder, 'small.gguf')
+writeFileSync(path, writeGguf(model))
+server.mount('/', folder)
+
+function run(args: string[], environment: Record<string, string> = {}) {
+  return new Promise<{ status: number; out: string; err: string }>((done) => {
+    const env = { ...process.env, ...environment }
+    execFile(process.execPath, [packedFile('wasm/dist/cli.js'), ...args], { env }, (error, out, err) =>
+      done({ status: typeof error?.code === 'number' ? error.code : 0, out, err }),
+    )
+  })
+}
+
+test('info: a summary, the mix of types and every key', async () => {
+  const { status, out } = await run(['info', path])
+  assert.equal(status, 0)
+  assert.match(out, /^architecture +llama$/m)
+  assert.match(out, /^F32 +6 /m)
+  for (const [key] of model.metadata!) assert.ok(out.includes(String(key)), String(key))
+  assert.doesNotMatch(out, /\x1b/)
+  assert.match((await run(['info', path], { FORCE_COLOR: '1', NO_COLOR: '' })).out, /\x1b\[1m/)
+  assert.doesNotMatch((await run(['info', path], { FORCE_COLOR: '1', NO_COLOR: '1' })).out, /\x1b/)
+})
+
+test('info --json is JSON, arrays whole with --full', async () => {
+  const long = join(folder, 'long.gguf')
+  const tokens = Array.from({ length: 100 }, (_, i) => `t${i}`)
+  writeFileSync(
+    long,
+    writeGguf({
+      metadata: [
+        ['general.architecture', text('llama')],
+        ['tokenizer.ggml.tokens', array('string', tokens)],
+      ],
+    }),
+  )
+  type Info = {
+    summary: { vocabularySize: number }
+    metadata: { key: string; type: string; value: unknown }[]
+  }
+  const short = JSON.parse((await run(['info', long, '--json'])).out) as Info
+  assert.equal(short.summary.vocabularySize, 100)
+  assert.deepEqual(short.metadata[1], {
+    key: 'tokenizer.ggml.tokens',
+    type: 'array',
+    value: { type: 'string', length: 100, first: tokens.slice(0, 8) },
+  })
+  const full = JSON.parse((await run(['info', long, '--json', '--full'])).out) as Info
+  assert.deepEqual(full.metadata[1]!.value, tokens)
+  const all = JSON.parse((await run(['info', path, '--json'])).out) as Info
+  assert.equal(all.metadata.find(({ key }) => key === 'test.u64.2')!.value, '18446744073709551615')
+})
+
+test('tensors: one line each, from a file, an address and shards', async () => {
+  for (const source of [path, `${server.url}/small.gguf`]) {
+    const { status, out } = await run(['tensors', source])
+    assert.equal(status, 0)
+    for (const { name } of model.tensors!)
+      assert.match(out, new RegExp(`^${name.replaceAll('.', '\\.')} +F32`, 'm'))
+  }
+  const listed = JSON.parse((await run(['tensors', path, '--json'])).out) as { name: string }[]
+  assert.deepEqual(
+    listed.map(({ name }) => name),
+    model.tensors!.map(({ name }) => name),
+  )
+  for (const part of shards(model, 2, 'part')) writeFileSync(join(folder, part.name), writeGguf(part.model))
+  const { out } = await run(['tensors', join(folder, 'part-00002-of-00002.gguf')])
+  assert.match(out, /shard$/m)
+  rmSync(join(folder, 'part-00001-of-00002.gguf'))
+  const missing = await run(['tensors', join(folder, 'part-00002-of-00002.gguf')])
+  assert.equal(missing.status, 1)
+  assert.match(missing.err, /part-00001-of-00002\.gguf/)
+})
+
+test('text of a hostile file cannot drive the terminal', async () => {
+  const hostile = join(folder, 'hostile.gguf')
+  writeFileSync(
+    hostile,
+    writeGguf({
+      ...hostileKeys(),
+      metadata: [
+        ['general.name', text('\x1b[2Jgone\u202e')],
+        ['a\x07', u32(1)],
+      ],
+    }),
+  )
+  const { out } = await run(['info', hostile])
+  // eslint-disable-next-line no-control-regex
+  assert.doesNotMatch(out, /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/)
+  assert.match(out, /\\u001b\[2Jgone\\u202e/)
+})
+
+test('statuses: 0 fine, 1 a bad file, 2 a wrong call', async () => {
+  const broken = join(folder, 'broken.gguf')
+  writeFileSync(broken, writeGguf(model).subarray(0, 100))
+  const cases: [args: string[], status: number, err: RegExp][] = [
+    [['lint', path], 0, /^$/],
+    [['info', broken], 1, /truncated/],
+    [['info', join(folder, 'none.gguf')], 1, /no such file/i],
+    [['info', folder], 1, /folder|regular/],
+    [['info', `${server.url}/none.gguf`], 1, /404/],
+    [[], 2, /usage/],
+    [['info'], 2, /which file/],
+    [['inform', path], 2, /no command "inform"/],
+    [['info', path, '--wrong'], 2, /--wrong/],
+    [['info', path, '--header', 'x'], 2, /Name: value/],
+    [['--help'], 0, /^$/],
+    [['info', '--help'], 0, /^$/],
+    [['--version'], 0, /^$/],
+  ]
+  await Promise.all(
+    cases.map(async ([args, status, err]) => {
+      const result = await run(args)
+      assert.equal(result.status, status, `${args.join(' ')}: ${result.err}`)
+      assert.match(result.err, err)
+      assert.doesNotMatch(result.err, /\n\s+at /)
+    }),
+  )
+})
+
+test('a reader that leaves early is no failure', async () => {
+  const many = join(folder, 'many.gguf')
+  writeFileSync(
+    many,
+    writeGguf({
+      tensors: Array.from({ length: 20_000 }, (_, i) => ({ name: `tensor.${i}`, shape: [1], type: 'F32' })),
+    }),
+  )
+  const child = spawn(process.execPath, [packedFile('wasm/dist/cli.js'), 'tensors', many], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let err = ''
+  child.stderr.on('data', (data: Buffer) => (err += data))
+  child.stdout.once('data', () => child.stdout.destroy())
+  const status = await new Promise((done) => child.on('close', done))
+  assert.equal(status, 0)
+  assert.equal(err, '')
+})
