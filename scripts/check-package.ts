@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
 const root = join(import.meta.dirname, '..')
-const kBudget = 90_000
+// 90,000 for reading headers; the tokenizers, which must answer at once and so cannot come later, take the rest.
+const kBudget = 90_000 + 50_000
 const allowed = [
   /^(package\.json|README\.md|LICENSE)$/,
   /^wasm\/dist\/(?:[a-z-]+\/)*[a-z0-9-]+\.(?:js|d\.ts|wasm)$/,

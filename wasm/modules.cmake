@@ -17,16 +17,12 @@ function(wasm_module name)
   set_target_properties(${name} PROPERTIES SUFFIX .js RUNTIME_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/wasm/dist)
 endfunction()
 
-# inspect: parse, lint, tokenize. What open() loads.
-core_library(inspect_core FLOORS ${INSPECT_FLOORS} OPTIONS -msimd128 -O3)
-# Loading a vocabulary is no hot loop: small there, fast where texts are cut and merged.
-file(GLOB text_sources ${CMAKE_SOURCE_DIR}/core/text/*.cpp)
-foreach(file ${text_sources})
-  set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS -Oz)
-endforeach()
+# inspect: parse, lint, tokenize. What open() loads: small, but for the loop that the bytes run through.
+core_library(inspect_core FLOORS ${INSPECT_FLOORS} OPTIONS -msimd128 -Oz)
+set_source_files_properties(${CMAKE_SOURCE_DIR}/core/gguf/parse.cpp PROPERTIES COMPILE_OPTIONS -O3)
 file(GLOB inspect_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/wasm/bindings.cpp ${CMAKE_SOURCE_DIR}/wasm/document.cpp
   ${CMAKE_SOURCE_DIR}/wasm/bindings_text*.cpp)
-wasm_module(inspect LIBRARY inspect_core SOURCES ${inspect_sources} OPTIONS -O3)
+wasm_module(inspect LIBRARY inspect_core SOURCES ${inspect_sources} OPTIONS -Oz)
 
 # quant: dequantize, quantize, statistics. Loaded when the first tensor's values are asked for.
 core_library(quant_core FLOORS ${QUANT_FLOORS} OPTIONS -msimd128 -O3)

@@ -39,6 +39,8 @@ const refused: Record<string, string> = {
 }
 // Its names, types or duplicates are not what a Map and that reader agree on.
 const ownWays = new Set([
+  // begins with FUGG, as drafts of version 1 did
+  '20230817-8548445f-ggml-vocab-llama.gguf',
   '18_dup_key.gguf',
   '60_types_43.gguf',
   '38_type_removed_4.gguf',
@@ -46,12 +48,16 @@ const ownWays = new Set([
   '28_ndims_5.gguf',
 ])
 
+// That reader drops a byte order mark, which is a token of some vocabularies.
+const BOM = '\ufeff'
 const plain = (value: MetadataValue | undefined): unknown =>
   typeof value === 'object'
     ? [...(value as LazyArray)].map(plain)
     : typeof value === 'bigint'
       ? Number(value)
-      : value
+      : value === BOM
+        ? ''
+        : value
 const theirs = (value: unknown): unknown =>
   Array.isArray(value) ? value.map(theirs) : typeof value === 'bigint' ? Number(value) : value
 
@@ -86,7 +92,8 @@ for (const folder of skip ? [] : ['vocab', 'history', 'misc', 'stories260K', 'ma
         if (GGMLQuantizationType[info.dtype]) assert.equal(tensor.type, GGMLQuantizationType[info.dtype])
         assert.equal(tensor.offset, Number(info.offset) + Number(other.tensorDataOffset))
       }
-      if (file.tensors[0]?.byteLength) {
+      const end = file.tensors[0] ? file.tensors[0].offset + file.tensors[0].byteLength : 0
+      if (file.tensors[0]?.byteLength && end <= file.size!) {
         const { name: first, offset, byteLength } = file.tensors[0]
         assert.deepEqual(
           await file.read(first),
