@@ -1,6 +1,6 @@
 // The packed file list and what it weighs: nothing but the package, and what open() loads within its budget.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
@@ -37,21 +37,21 @@ for (const target of Object.values(manifest.exports).flatMap((entry) =>
   if (!paths.includes(target.replace(/^\.\//, '')))
     errors.push(`package.json exports ${target}, which is not packed`)
 
-/** A module and all that it imports, dynamically too. */
+/** A module and all that it imports at once. What comes later, on demand, is no part of opening a file. */
 function reach(path: string, seen = new Set<string>()): Set<string> {
-  if (seen.has(path) || !existsSync(path)) return seen
+  if (seen.has(path)) return seen
   seen.add(path)
-  const source = readFileSync(path, 'utf8')
-  for (const [, target] of source.matchAll(
-    /(?:from\s*|import\s*\(?\s*|new URL\()["'](\.\/[^"']+|\.\.\/[^"']+)["']/g,
-  ))
-    reach(join(path, '..', target!), seen)
+  const imports = readFileSync(path, 'utf8').matchAll(/^(?:import|export)\b[^'"(]*\bfrom ['"](\.[^'"]+)['"]/gm)
+    /^(?:import|export)[^'"\n]*?(?:from )?['"](\.[^'"]+)['"]/gm,
+  )
+  for (const [, target] of imports) reach(join(path, '..', target!), seen)
   return seen
 }
-// What is loaded later, on demand, is no part of opening a file.
-const loaded = [...reach(join(root, 'wasm/dist/index.js'))]
+const dist = join(root, 'wasm/dist')
+const loaded = [...reach(join(dist, 'index.js')), join(dist, 'inspect.js'), join(dist, 'inspect.wasm')]
+if (!loaded.includes(join(dist, 'sources/http.js')))
+  errors.push('the list of what open() loads lacks sources/http.js')
 const bytes = loaded.reduce((sum, path) => sum + gzipSync(readFileSync(path), { level: 9 }).length, 0)
-if (!loaded.some((path) => path.endsWith('inspect.wasm'))) errors.push('index.js does not reach inspect.wasm')
 if (bytes > kBudget) errors.push(`open() loads ${bytes} bytes gzipped, more than ${kBudget}`)
 
 for (const error of errors) console.error(error)

@@ -293,3 +293,35 @@ test('an abort stops at once, with its reason, and the server sees the connectio
     name: 'AbortError',
   })
 })
+
+test('reads asked for at the same time are few requests, and each gets its own bytes', async () => {
+  server.add('/many.gguf', sparseContent(header, size))
+  using file = await open(`${server.url}/many.gguf`)
+  server.reset()
+  const norms = file.tensors.filter(({ byteLength }) => byteLength <= 16_384)
+  assert.ok(norms.length > 60)
+  const stopped = new AbortController()
+  const [, ...got] = await Promise.all([
+    assert.rejects(file.read(kTensor, { signal: stopped.signal }), { name: 'AbortError' }),
+    ...norms.map(({ name }) => file.read(name)),
+    Promise.resolve().then(() => stopped.abort()),
+  ])
+  for (const [i, { offset, byteLength }] of norms.entries())
+    assert.deepEqual(
+      got[i],
+      Uint8Array.from({ length: byteLength }, (_, at) => sparseByte(offset + at)),
+    )
+  assert.ok(server.counts().requests <= norms.length)
+
+  // Neighbours: rows of one tensor and a part of the same rows.
+  server.reset()
+  const rows = Array.from({ length: 20 }, (_, i) => [100 + 2 * i, 102 + 2 * i] as const)
+  const parts = await Promise.all(
+    [...rows, [110, 120] as const].map((range) => file.read('token_embd.weight', { rows: range })),
+  )
+  const whole = await file.read('token_embd.weight', { rows: [100, 140] })
+  const rowBytes = whole.length / 40
+  assert.deepEqual(Buffer.concat(parts.slice(0, 20)), Buffer.from(whole))
+  assert.deepEqual(parts[20], whole.slice(10 * rowBytes, 20 * rowBytes))
+  assert.equal(server.counts().requests, 2)
+})

@@ -6,6 +6,7 @@ import { inspectModule } from './module.js'
 import { parseShardName } from './shards.js'
 import { addressOf } from './sources/addresses.js'
 import { BlobSource, BytesSource, streamByReads } from './sources/bytes.js'
+import { CoalescedSource } from './sources/coalesced.js'
 import { HttpSource } from './sources/http.js'
 import type { ByteSource, GgufFile, OpenOptions, OpenProgress, RetryInfo, Source } from './types.js'
 
@@ -21,7 +22,7 @@ export function sourceOf(
   onRetry?: (retry: RetryInfo) => void,
 ): ByteSource {
   if (typeof source === 'string' || source instanceof URL) {
-    return new HttpSource(addressOf(source), { ...options, onRetry })
+    return new CoalescedSource(new HttpSource(addressOf(source), { ...options, onRetry }))
   }
   if (typeof Blob !== 'undefined' && source instanceof Blob) return new BlobSource(source)
   if (source instanceof ArrayBuffer) return new BytesSource(new Uint8Array(source))

@@ -1,0 +1,134 @@
+import type { ByteSource, ReadOptions } from '../types.js'
+import { checkRange } from './bytes.js'
+
+// Ranges this near to each other are one request: fetching the gap costs less than another round trip.
+const kNear = 32 << 10
+const kLongestMerge = 16 << 20
+// Browsers open no more connections to one HTTP/1.1 server.
+const kParallel = 6
+
+interface Wanted {
+  readonly offset: number
+  readonly end: number
+  readonly signal: AbortSignal | undefined
+  resolve(bytes: Uint8Array): void
+  reject(reason: unknown): void
+}
+
+export interface PlannedRange<T> {
+  readonly offset: number
+  readonly end: number
+  readonly parts: readonly T[]
+}
+
+/** Ranges by offset, near ones merged. */
+export function planRanges<T extends { offset: number; end: number }>(
+  wanted: readonly T[],
+): PlannedRange<T>[] {
+  const plans: { offset: number; end: number; parts: T[] }[] = []
+  for (const part of [...wanted].sort((a, b) => a.offset - b.offset || a.end - b.end)) {
+    const last = plans.at(-1)
+    const end = Math.max(last?.end ?? 0, part.end)
+    if (
+      last &&
+      part.offset - last.end <= kNear &&
+      (end - last.offset <= kLongestMerge || part.end <= last.end)
+    ) {
+      last.end = end
+      last.parts.push(part)
+    } else {
+      plans.push({ offset: part.offset, end: part.end, parts: [part] })
+    }
+  }
+  return plans
+}
+
+/** A source where every request is a round trip: reads asked for at the same time are merged, and few run at once. */
+export class CoalescedSource implements ByteSource {
+  readonly #source: ByteSource
+  #waiting: Wanted[] = []
+  #queue: PlannedRange<Wanted>[] = []
+  #running = 0
+
+  constructor(source: ByteSource) {
+    this.#source = source
+  }
+
+  get size(): number | undefined {
+    return this.#source.size
+  }
+
+  get name(): string | undefined {
+    return this.#source.name
+  }
+
+  stream(offset: number, options: ReadOptions): AsyncIterable<Uint8Array> | ReadableStream<Uint8Array> {
+    return this.#source.stream!(offset, options)
+  }
+
+  sibling(name: string): CoalescedSource {
+    return new CoalescedSource(this.#source.sibling!(name))
+  }
+
+  close(): void {
+    this.#source.close?.()
+  }
+
+  read(offset: number, length: number, { signal }: ReadOptions): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted()
+      checkRange(offset, length, this.size)
+      const abort = () => reject(signal!.reason)
+      const done = () => signal?.removeEventListener('abort', abort)
+      signal?.addEventListener('abort', abort, { once: true })
+      if (this.#waiting.length === 0) setTimeout(() => this.#plan(), 0)
+      this.#waiting.push({
+        offset,
+        end: offset + length,
+        signal,
+        resolve: (bytes) => {
+          done()
+          resolve(bytes)
+        },
+        reject: (reason) => {
+          done()
+          reject(reason)
+        },
+      })
+    })
+  }
+
+  #plan(): void {
+    const wanted = this.#waiting.filter(({ signal }) => !signal?.aborted)
+    this.#waiting = []
+    this.#queue.push(...planRanges(wanted))
+    while (this.#running < kParallel && this.#queue.length > 0) void this.#fetch(this.#queue.shift()!)
+  }
+
+  async #fetch({ offset, end, parts }: PlannedRange<Wanted>): Promise<void> {
+    this.#running++
+    // Stopped when the last of those who wait for it has gone.
+    const controller = new AbortController()
+    const leave = () => {
+      if (parts.every(({ signal }) => signal?.aborted)) controller.abort(parts[0]!.signal!.reason)
+    }
+    for (const { signal } of parts) signal?.addEventListener('abort', leave, { once: true })
+    leave()
+    try {
+      const bytes = await this.#source.read(offset, end - offset, { signal: controller.signal })
+      for (const part of parts) {
+        const alone = part.offset === offset && part.end === end
+        part.resolve(
+          alone && parts.length === 1 ? bytes : bytes.slice(part.offset - offset, part.end - offset),
+        )
+      }
+    } catch (error) {
+      for (const { reject } of parts) reject(error)
+    } finally {
+      for (const { signal } of parts) signal?.removeEventListener('abort', leave)
+      this.#running--
+      const next = this.#queue.shift()
+      if (next) void this.#fetch(next)
+    }
+  }
+}
