@@ -41,8 +41,8 @@ for (const target of Object.values(manifest.exports).flatMap((entry) =>
 function reach(path: string, seen = new Set<string>()): Set<string> {
   if (seen.has(path)) return seen
   seen.add(path)
-  const imports = readFileSync(path, 'utf8').matchAll(/^(?:import|export)\b[^'"(]*\bfrom ['"](\.[^'"]+)['"]/gm)
-    /^(?:import|export)[^'"\n]*?(?:from )?['"](\.[^'"]+)['"]/gm,
+  const imports = readFileSync(path, 'utf8').matchAll(
+    /^(?:import|export)\b[^'"(]*\bfrom ['"](\.[^'"]+)['"]/gm,
   )
   for (const [, target] of imports) reach(join(path, '..', target!), seen)
   return seen
