@@ -1,0 +1,190 @@
+// The packed package through the bundlers that people use: bundled, then run in Node and in Chromium.
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { chromium, type Browser } from '@playwright/test'
+import { writeGguf } from '../fixtures/gguf.ts'
+import { smallModel } from '../fixtures/models.ts'
+import { startServer } from '../server/server.ts'
+import { kBrowser, kHasBrowser } from '../web/browser.ts'
+import { packedFile, packedRoot } from './packed.ts'
+
+const require = createRequire(import.meta.url)
+const model = smallModel()
+const bytes = writeGguf(model)
+
+// Below the packed root, so that node_modules are found as in a project of its own.
+const work = mkdtempSync(join(packedRoot(), 'bundle-'))
+const entry = join(work, 'entry.js')
+writeFileSync(
+  entry,
+  `import { open } from 'ggufscope'
+export async function list(source) {
+  const file = await open(source)
+  const first = await file.dequantize(file.tensors[0].name, { rows: [0, 1] })
+  const result = { names: file.tensors.map(({ name }) => name), floats: first.length }
+  file.close()
+  return result
+}
+globalThis.list = list
+`,
+)
+const wanted = { names: model.tensors!.map(({ name }) => name), floats: model.tensors![0]!.shape[0]! }
+
+const server = await startServer({ cors: false })
+let browser: Browser | undefined
+before(async () => {
+  if (kHasBrowser) browser = await chromium.launch(kBrowser)
+})
+after(async () => {
+  await browser?.close()
+  await server.close()
+  rmSync(work, { recursive: true })
+})
+
+const kWasm = ['inspect.wasm', 'quant.wasm']
+/** Where a bundler leaves addresses as they are, the wasm files are put beside its output: what the README says. */
+function copyWasm(folder: string): void {
+  for (const name of kWasm) copyFileSync(packedFile(`wasm/dist/${name}`), join(folder, name))
+}
+
+async function inChromium(folder: string, script: string): Promise<void> {
+  if (!browser) return
+  const prefix = `/${folder.split('/').pop()}/`
+  server.mount(prefix, folder)
+  server.add(`${prefix}small.gguf`, bytes)
+  server.add(`${prefix}index.html`, `<!doctype html><script type="module" src="${script}"></script>`)
+  const page = await browser.newPage()
+  try {
+    await page.goto(`${server.url}${prefix}index.html`)
+    await page.waitForFunction(() => 'list' in globalThis, undefined, { timeout: 10_000 })
+    const list = () =>
+      (globalThis as unknown as { list: (url: string) => Promise<unknown> }).list(
+        new URL('small.gguf', location.href).href,
+      )
+    assert.deepEqual(await page.evaluate(list), wanted)
+  } finally {
+    await page.close()
+  }
+}
+
+async function inNode(file: string): Promise<void> {
+  const { list } = (await import(pathToFileURL(file).href)) as {
+    list: (source: Uint8Array) => Promise<unknown>
+  }
+  assert.deepEqual(await list(bytes), wanted)
+}
+
+function folder(name: string): string {
+  const path = join(work, name)
+  mkdirSync(path, { recursive: true })
+  return path
+}
+
+test('no bundler: Node resolves it by its name', async () => inNode(entry))
+
+test('esbuild', async () => {
+  const { build } = await import('esbuild')
+  const out = folder('esbuild')
+  await build({
+    entryPoints: [entry],
+    bundle: true,
+    format: 'esm',
+    outfile: join(out, 'main.js'),
+    logLevel: 'error',
+  })
+  copyWasm(out)
+  await inNode(join(out, 'main.js'))
+  await inChromium(out, 'main.js')
+})
+
+test('rollup', async () => {
+  const { rollup } = await import('@rollup/wasm-node')
+  const out = folder('rollup')
+  // Rollup alone resolves no packages: the few lines that its node-resolve plug-in would do here.
+  const resolve = {
+    name: 'resolve',
+    resolveId: (id: string) => (id === 'ggufscope' ? packedFile('wasm/dist/index.js') : null),
+  }
+  const bundle = await rollup({ input: entry, plugins: [resolve], external: ['@huggingface/jinja'] })
+  await bundle.write({ dir: out, format: 'es', entryFileNames: 'main.js', chunkFileNames: '[name].js' })
+  await bundle.close()
+  copyWasm(out)
+  await inNode(join(out, 'main.js'))
+  await inChromium(out, 'main.js')
+})
+
+test('webpack', async () => {
+  const webpack = require('webpack') as typeof import('webpack')
+  const out = folder('webpack')
+  const stats = await new Promise<import('webpack').Stats | undefined>((resolve, reject) =>
+    webpack(
+      {
+        mode: 'production',
+        context: work,
+        entry,
+        output: { path: out, filename: 'main.js', publicPath: 'auto' },
+      },
+      (error, done) => (error ? reject(error) : resolve(done)),
+    ),
+  )
+  assert.deepEqual(stats!.toJson({ all: false, errors: true, warnings: true }).errors, [])
+  assert.ok(
+    readdirSync(out).some((name) => name.endsWith('.wasm')),
+    'the wasm files are assets',
+  )
+  await inChromium(out, 'main.js')
+})
+
+test('vite', async () => {
+  const { build } = await import('vite')
+  const out = folder('vite')
+  await build({
+    root: work,
+    base: './',
+    logLevel: 'error',
+    configFile: false,
+    build: {
+      outDir: out,
+      lib: undefined!,
+      rollupOptions: { input: entry, output: { entryFileNames: 'main.js' } },
+      target: 'es2022',
+    },
+  })
+  assert.ok(
+    readdirSync(join(out, 'assets')).some((name) => name.endsWith('.wasm')),
+    'the wasm files are assets',
+  )
+  await inChromium(out, 'main.js')
+})
+
+test('another place for the wasm files: wasmUrl', async () => {
+  const out = folder('elsewhere')
+  const away = folder('elsewhere/static')
+  const { build } = await import('esbuild')
+  const source = join(work, 'elsewhere.js')
+  writeFileSync(
+    source,
+    `import { open, GgufError } from 'ggufscope'
+export const list = async (bytes, wasmUrl) => {
+  const wrong = await open(bytes, { wasmUrl: wasmUrl.replace('inspect', 'nothing') }).catch((error) => error)
+  if (!(wrong instanceof GgufError) || wrong.code !== 'wasm') throw wrong
+  return (await open(bytes, { wasmUrl })).tensors.length
+}`,
+  )
+  await build({
+    entryPoints: [source],
+    bundle: true,
+    format: 'esm',
+    outfile: join(out, 'main.js'),
+    logLevel: 'error',
+  })
+  copyWasm(away)
+  const { list } = (await import(pathToFileURL(join(out, 'main.js')).href)) as {
+    list: (bytes: Uint8Array, url: string) => Promise<number>
+  }
+  assert.equal(await list(bytes, pathToFileURL(join(away, 'inspect.wasm')).href), wanted.names.length)
+})
