@@ -121,11 +121,11 @@ for (const [name, path, hash, ready] of pages) {
     site.add('/hostile.gguf', writeGguf(hostileKeys()))
     for (const phone of [false, true]) {
       await page.setViewportSize(phone ? { width: 390, height: 844 } : { width: 1440, height: 900 })
+      await page.goto('about:blank')
+      await site.visit(page, path, hash)
+      await page.waitForSelector(ready)
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-        await page.goto('about:blank')
-        await site.visit(page, path, hash)
-        await page.waitForSelector(ready)
         const where = `${phone ? 'phone' : 'desktop'}, ${colorScheme}`
         expect(await nameless(page), where).toEqual([])
         expect(await faults(page, phone), where).toEqual([])
