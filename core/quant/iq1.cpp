@@ -85,10 +85,16 @@ void dequantize_iq1_m(const uint8_t* src, float* dst, size_t n_blocks) {
       bits |= words[k] >> 12 << (4 * k);
     }
     const float d = f16_to_f32(static_cast<uint16_t>(bits));
-    for (uint32_t j = 0; j < 16; ++j, dst += 16) {
-      const uint32_t qh = src[32 + j], scale = words[j / 4] >> (3 * (j % 4)) & 7u;
-      put_pair(dst, d * static_cast<float>(2 * scale + 1), grid + 8 * (src[2 * j] | (qh & 7u) << 8),
-               grid + 8 * (src[2 * j + 1] | (qh & 0x70u) << 4), load_pair(&kShifts[qh >> 3 & 1u], &kShifts[qh >> 7]));
+    for (uint32_t ib = 0; ib < 8; ++ib, dst += 32) {
+      const uint8_t* qs = src + 4 * ib;
+      const uint32_t qh = load<uint16_t>(src + 32 + 2 * ib), scales = words[ib / 2] >> (6 * (ib % 2));
+      const auto put = [&](float* to, const uint8_t* q, uint32_t high, uint32_t scale) {
+        put_pair(to, d * static_cast<float>(2 * (scale & 7u) + 1), grid + 8 * (q[0] | (high & 7u) << 8),
+                 grid + 8 * (q[1] | (high & 0x70u) << 4),
+                 load_pair(&kShifts[high >> 3 & 1u], &kShifts[high >> 7 & 1u]));
+      };
+      put(dst, qs, qh, scales);
+      put(dst + 16, qs + 2, qh >> 8, scales >> 3);
     }
   }
 }

@@ -96,11 +96,15 @@ void dequantize_iq2_xs(const uint8_t* src, float* dst, size_t n_blocks) {
   const ByteMasks& masks = byte_masks();
   for (size_t i = 0; i < n_blocks; ++i, src += 74) {
     const float d = load_f16(src);
-    for (size_t j = 0; j < 16; ++j, dst += 16) {
-      const uint32_t q = load<uint32_t>(src + 2 + 4 * j);
-      const float scale = quarter_scale(d, (src[66 + j / 2] >> (4 * (j % 2))) & 15u);
-      put_pair(dst, wasm_f32x4_splat(scale), grid + 8 * (q & 511u), grid + 8 * (q >> 16 & 511u),
-               load_pair(&masks.of_even_7[q >> 9 & 127u], &masks.of_even_7[q >> 25]));
+    for (size_t ib = 0; ib < 8; ++ib, dst += 32) {
+      const uint32_t scales = src[66 + ib], first = load<uint32_t>(src + 2 + 8 * ib),
+                     second = load<uint32_t>(src + 6 + 8 * ib);
+      const auto put = [&](float* to, uint32_t q, uint32_t scale) {
+        put_pair(to, wasm_f32x4_splat(quarter_scale(d, scale)), grid + 8 * (q & 511u), grid + 8 * (q >> 16 & 511u),
+                 load_pair(&masks.of_even_7[q >> 9 & 127u], &masks.of_even_7[q >> 25]));
+      };
+      put(dst, first, scales & 15u);
+      put(dst + 16, second, scales >> 4);
     }
   }
 }
