@@ -225,7 +225,7 @@ Result<void> forward_tokens(Step& step, const Batch& batch, size_t first, float*
   a.mixed = step.take(size);
   a.forward = step.take(size);
   a.input = step.take(size);
-  for (size_t which = 0; which < 2; ++which) {
+  for (size_t which = 0; which < (h.window != 0 ? 2 : 1); ++which) {
     const RopeTable& table = state.rope_tables[which];
     const size_t half = table.inverse_frequency.size();
     float* cosines = step.take(n * half);

@@ -287,11 +287,10 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture)
   keys.required("embedding_length", h.n_embd);
   // Every layer has a tensor, so that the header itself bounds how many there can be.
   keys.required("block_count", h.n_layer, static_cast<uint32_t>(std::min<size_t>(gguf.header.tensors.size(), 4096)));
-  uint32_t n_next = 0;  // layers that predict further tokens come last and are not run
-  keys.u32("nextn_predict_layers", n_next);
-  if (n_next >= h.n_layer) keys.refuse(ErrorCode::kOutOfRange, "nextn_predict_layers leaves no layers");
+  keys.u32("nextn_predict_layers", h.n_next_layer);
+  if (h.n_next_layer >= h.n_layer) keys.refuse(ErrorCode::kOutOfRange, "nextn_predict_layers leaves no layers");
   if (keys.failed()) return std::unexpected(keys.error());
-  h.n_layer -= n_next;
+  h.n_layer -= h.n_next_layer;
   h.layers.resize(h.n_layer);
 
   if (const TensorInfo* embedding = find_tensor(gguf, "token_embd.weight"); embedding != nullptr)

@@ -68,6 +68,7 @@ struct Hparams {
   uint32_t n_ctx_train = 0;
   uint32_t n_embd = 0;
   uint32_t n_layer = 0;
+  uint32_t n_next_layer = 0;  // layers after those, which predict further tokens and are not run
   Activation activation = Activation::kSilu;
   float norm_eps = 1e-5f;
   bool causal = true;

@@ -100,6 +100,8 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
       plan_cross_attention({planner, a, h, h.layers[il], il, std::string(a.blocks) + std::to_string(il) + "."},
                            w.layers[il]);
   }
+  for (uint32_t i = 0; i < h.n_next_layer; ++i)
+    planner.ignore(std::string(a.blocks) + std::to_string(h.n_layer + i) + ".");
   if (!a.encoder_decoder) return;
   w.encoder.resize(h.n_encoder_layer);
   for (size_t il = 0; il < h.n_encoder_layer && !planner.failed(); ++il)

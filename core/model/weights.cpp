@@ -29,6 +29,11 @@ Planner::Planner(std::vector<TensorEntry> tensors, std::optional<uint64_t> file_
   used_.resize(tensors_.size());
 }
 
+void Planner::ignore(std::string_view prefix) {
+  for (size_t i = 0; i < tensors_.size(); ++i)
+    if (tensors_[i].name.starts_with(prefix)) used_[i] = true;
+}
+
 void Planner::refuse(ErrorCode code, std::string message) {
   if (failed_) return;
   failed_ = true;
@@ -85,6 +90,10 @@ bool Planner::request(const std::string& name, std::span<const uint64_t> shape, 
   if (entry->n_bytes != out.row_bytes * n_rows) {
     refuse(ErrorCode::kBadLength, "tensor " + name + " has " + std::to_string(entry->n_bytes) +
                                       " bytes, its shape needs " + std::to_string(out.row_bytes * n_rows));
+    return false;
+  }
+  if (entry->n_bytes > SIZE_MAX / 8 || row * n_rows > SIZE_MAX / 8) {
+    refuse(ErrorCode::kOutOfMemory, "tensor " + name + " is larger than this machine can address");
     return false;
   }
   if (file_size_ && (entry->offset > *file_size_ || entry->n_bytes > *file_size_ - entry->offset)) {

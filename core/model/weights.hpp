@@ -172,6 +172,9 @@ class Planner {
   bool affine(Affine& to, const std::string& name, uint64_t n, Need need = Need::kRequired,
               Need bias = Need::kOptional);
 
+  /// Tensors whose names begin so take no part.
+  void ignore(std::string_view prefix);
+
   void refuse(ErrorCode code, std::string message);
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] const Error& error() const { return error_; }

@@ -93,7 +93,8 @@ BOOST_AUTO_TEST_CASE(fast_products_stay_close, *boost::unit_test::precondition(n
       const size_t exact = meta.find("\"exact\":");
       const double moved = exact == std::string::npos ? 0 : json_number(meta.substr(exact), "max");
       const double tolerance = std::max(json_number(meta.substr(meta.find("\"tolerance\"")), "max_abs"), 2 * moved);
-      BOOST_TEST(max_difference(got, want) <= tolerance, "differs by " << max_difference(got, want) << " > " << tolerance);
+      BOOST_TEST(max_difference(got, want) <= tolerance,
+                 "differs by " << max_difference(got, want) << " > " << tolerance);
     }
   }
 }

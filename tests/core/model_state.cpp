@@ -20,13 +20,12 @@ struct Subject {
   [[nodiscard]] const Model& model() const { return *loaded.model; }
 };
 
-// Every model of the vectors that runs, or the one made here.
+// The models made here, and every model of the vectors that runs.
 template <class Check>
 void for_subjects(Pool& pool, bool causal_only, Check check) {
-  std::vector<Subject> subjects;
-  {
-    const auto file = parse_file(tiny_llama());
-    Subject made{"tiny", load_model(*file, pool), {1, 5, 9, 2, 30, 7, 7, 11, 3, 19, 24, 8}, 1e-4};
+  for (const MadeModel& tiny : {made_llama(), made_experts(), made_gemma2(), made_mamba()}) {
+    const auto file = parse_file(tiny.bytes());
+    Subject made{tiny.architecture, load_model(*file, pool), {1, 5, 9, 2, 30, 7, 7, 11, 3, 19, 24, 8}, 1e-4};
     BOOST_REQUIRE_MESSAGE(made.loaded.model != nullptr, made.loaded.error);
     check(made);
   }
@@ -262,6 +261,47 @@ BOOST_AUTO_TEST_CASE(memory_is_known_before_it_is_taken) {
       BOOST_TEST(s.model().loaded_bytes() == estimate->weights, s.name);
     }
   });
+}
+
+// Keys that must matter, on models made here: both spellings of a rope scale, windows, soft caps, experts.
+BOOST_AUTO_TEST_CASE(keys_of_made_models_matter) {
+  const auto pool = make_pool();
+  const auto logits = [&](const MadeModel& made) {
+    const auto file = parse_file(made.bytes());
+    const LoadedModel loaded = load_model(*file, *pool);
+    BOOST_REQUIRE_MESSAGE(loaded.model != nullptr, loaded.error);
+    const std::vector<int32_t> tokens{1, 5, 9, 2, 30, 7, 7, 11, 3, 19, 24, 8};
+    return evaluate(*loaded.model, *make_state(*loaded.model, *pool, {}), *pool, tokens);
+  };
+  MadeModel plain = made_llama(), old_name = made_llama(), new_name = made_llama();
+  old_name.floats["rope.scale_linear"] = 4.0f;
+  new_name.floats["rope.scaling.factor"] = 4.0f;
+  BOOST_TEST(max_difference(logits(old_name), logits(new_name)) == 0);
+  BOOST_TEST(max_difference(logits(plain), logits(new_name)) > 1e-3);
+
+  for (const auto& [key, value] :
+       {std::pair("attention.sliding_window", 5), std::pair("attention.sliding_window_pattern", 1)}) {
+    MadeModel other = made_gemma2();
+    other.integers[key] = static_cast<uint64_t>(value);
+    BOOST_TEST(max_difference(logits(made_gemma2()), logits(other)) > 1e-3, key);
+  }
+  for (const char* key : {"attn_logit_softcapping", "final_logit_softcapping"}) {
+    MadeModel other = made_gemma2();
+    other.floats[key] = 1.0f;
+    BOOST_TEST(max_difference(logits(made_gemma2()), logits(other)) > 1e-3, key);
+  }
+  MadeModel one = made_experts();
+  one.integers["expert_used_count"] = 1;
+  BOOST_TEST(max_difference(logits(made_experts()), logits(one)) > 1e-3);
+
+  // A layer that predicts further tokens is left alone.
+  MadeModel next = made_llama();
+  next.integers["block_count"] = 3;
+  next.integers["nextn_predict_layers"] = 1;
+  next.tensors["blk.2.nextn.eh_proj.weight"] = {32, 16};
+  next.tensors["blk.2.attn_norm.weight"] = {16};
+  const auto file = parse_file(next.bytes());
+  BOOST_TEST(load_model(*file, *pool).error == "");
 }
 
 BOOST_AUTO_TEST_CASE(bad_batches_are_refused) {

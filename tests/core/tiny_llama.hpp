@@ -69,6 +69,51 @@ inline MadeModel made_llama() {
   return m;
 }
 
+/// The same with experts: a router, four of them, two used.
+inline MadeModel made_experts() {
+  MadeModel m = made_llama();
+  m.integers["expert_count"] = 4;
+  m.integers["expert_used_count"] = 2;
+  for (const std::string blk : {"blk.0.", "blk.1."}) {
+    for (const char* part : {"ffn_gate", "ffn_up", "ffn_down"}) m.tensors.erase(blk + part + ".weight");
+    m.tensors[blk + "ffn_gate_inp.weight"] = {16, 4};
+    m.tensors[blk + "ffn_gate_exps.weight"] = m.tensors[blk + "ffn_up_exps.weight"] = {16, 24, 4};
+    m.tensors[blk + "ffn_down_exps.weight"] = {24, 16, 4};
+  }
+  return m;
+}
+
+/// Windows in every other layer, norms around both parts, soft caps.
+inline MadeModel made_gemma2() {
+  MadeModel m = made_llama();
+  m.architecture = "gemma2";
+  m.integers["attention.sliding_window"] = 4;
+  m.tensors.erase("output.weight");
+  for (const std::string blk : {"blk.0.", "blk.1."})
+    m.tensors[blk + "post_attention_norm.weight"] = m.tensors[blk + "post_ffw_norm.weight"] = {16};
+  return m;
+}
+
+inline MadeModel made_mamba() {
+  MadeModel m;
+  m.architecture = "mamba";
+  m.integers = {{"context_length", 64}, {"embedding_length", 16}, {"block_count", 2},       {"ssm.conv_kernel", 4},
+                {"ssm.inner_size", 24}, {"ssm.state_size", 6},    {"ssm.time_step_rank", 3}};
+  m.floats = {{"attention.layer_norm_rms_epsilon", 1e-5f}};
+  m.tensors = {{"token_embd.weight", {16, 32}}, {"output_norm.weight", {16}}};
+  for (const std::string blk : {"blk.0.", "blk.1."}) {
+    m.tensors[blk + "attn_norm.weight"] = {16};
+    m.tensors[blk + "ssm_in.weight"] = {16, 48};
+    m.tensors[blk + "ssm_conv1d.weight"] = {4, 24};
+    m.tensors[blk + "ssm_conv1d.bias"] = m.tensors[blk + "ssm_dt.bias"] = m.tensors[blk + "ssm_d"] = {24};
+    m.tensors[blk + "ssm_x.weight"] = {24, 15};
+    m.tensors[blk + "ssm_dt.weight"] = {3, 24};
+    m.tensors[blk + "ssm_a"] = {6, 24};
+    m.tensors[blk + "ssm_out.weight"] = {24, 16};
+  }
+  return m;
+}
+
 inline Bytes tiny_llama() { return made_llama().bytes(); }
 
 }  // namespace ggufscope::test
