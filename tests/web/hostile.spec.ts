@@ -1,6 +1,7 @@
 // Text of a file is text on the page, however it is meant, and never breaks the layout.
 import { writeGguf } from '../fixtures/gguf.ts'
 import { hostileKeys, kHostileKeys } from '../fixtures/models.ts'
+import { kHasShared, sharedFiles } from './files.ts'
 import { expect, opened, rowCount, test } from './site.ts'
 
 const nasty = {
@@ -62,4 +63,46 @@ test('keys named like parts of the language', async ({ page, site }) => {
   await expect(row).toContainText('u32')
   await row.click()
   await expect(page.getByRole('heading', { name: '__proto__' })).toBeVisible()
+})
+
+test('files with a flaw are shown, or refused in words', async ({ page, site }) => {
+  test.skip(!kHasShared)
+  test.setTimeout(90_000)
+  for (const path of sharedFiles('hostile', 'malformed')) {
+    await test.step(path, async () => {
+      await site.visit(page, `/data/${path}`)
+      const tabs = page.getByRole('tablist', { name: 'Panels' })
+      const alert = page.getByRole('alert')
+      await expect(tabs.or(alert)).toBeVisible()
+      if (await alert.isVisible()) {
+        await expect(alert.getByRole('heading')).not.toHaveText('Something went wrong here')
+        return
+      }
+      for (const panel of ['Metadata', 'Tensors', 'Findings']) {
+        await page.getByRole('tab', { name: panel }).click()
+        await expect(page.getByRole('tabpanel')).not.toBeEmpty()
+      }
+    })
+  }
+})
+
+test('a hundred thousand keys and tensors', async ({ page, site }) => {
+  const amount = 100_000
+  const numbers = Array.from({ length: amount }, (_, i) => i)
+  site.add(
+    '/many.gguf',
+    writeGguf({
+      metadata: numbers.map((i) => [`key.${i}`, { type: 'u32', value: i }] as const),
+      tensors: numbers.map((i) => ({ name: `blk.${i}.weight`, shape: [8], type: 'F32' })),
+    }),
+  )
+  await site.visit(page, '/many.gguf')
+  await opened(page)
+  await page.getByRole('tab', { name: 'Metadata' }).click()
+  expect(await rowCount(page, 'Metadata')).toBe(amount)
+  await page.getByRole('searchbox').fill('99999')
+  await expect(page.getByText('1 of 100,000 keys')).toBeVisible()
+  await page.getByRole('tab', { name: 'Tensors' }).click()
+  expect(await rowCount(page, 'Tensors')).toBe(2 * amount)
+  expect(await page.locator('*').count()).toBeLessThan(2500)
 })

@@ -66,6 +66,7 @@ test('everything by keyboard', async ({ page, site }) => {
   await expect(page.getByRole('tab', { name: 'Metadata' })).toBeFocused()
   await expect(page.getByRole('tab', { name: 'Metadata' })).toHaveAttribute('aria-selected', 'true')
 
+  await page.getByRole('grid', { name: 'Metadata' }).waitFor()
   await page.keyboard.press('/')
   await expect(page.getByRole('searchbox', { name: 'Search keys and values' })).toBeFocused()
   await page.keyboard.type('bool')

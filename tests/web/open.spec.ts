@@ -4,7 +4,7 @@ import { kTypes, writeGguf, writeHeader, type Model } from '../fixtures/gguf.ts'
 import { hugeModel, shards, smallModel } from '../fixtures/models.ts'
 import { readPlain, type PlainFile } from '../fixtures/reader.ts'
 import { sparseContent } from '../server/content.ts'
-import { sharedBytes, sharedFiles } from './files.ts'
+import { kHasShared, sharedBytes, sharedFiles } from './files.ts'
 import { expect, opened, rowCount, test } from './site.ts'
 
 // High enough that no row of a small table is out of view.
@@ -53,19 +53,24 @@ async function shows(page: Page, plain: PlainFile) {
   expect(shown).toEqual(wanted)
 }
 
-for (const path of sharedFiles('vocab', 'history', 'misc')) {
-  test(`shared ${path}`, async ({ page, site }) => {
-    const bytes = sharedBytes(path)
-    await site.visit(page, `/data/${path}`)
-    let plain: PlainFile
-    try {
-      plain = readPlain(bytes)
-    } catch {
-      // Older than GGUF, a draft of it, or with a value type that never was: an answer in words.
-      await expect(page.getByRole('alert')).toContainText(/This is|A value has a type/)
-      return
+for (const folder of ['vocab', 'history', 'misc']) {
+  test(`every file of shared ${folder}`, async ({ page, site }) => {
+    test.skip(!kHasShared)
+    test.setTimeout(90_000)
+    for (const path of sharedFiles(folder)) {
+      await test.step(path, async () => {
+        await site.visit(page, `/data/${path}`)
+        let plain: PlainFile
+        try {
+          plain = readPlain(sharedBytes(path))
+        } catch {
+          // A draft of GGUF, or a value type that never was: an answer in words.
+          await expect(page.getByRole('alert')).toContainText(/This is|A value has a type/)
+          return
+        }
+        await shows(page, plain)
+      })
     }
-    await shows(page, plain)
   })
 }
 
