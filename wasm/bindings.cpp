@@ -68,6 +68,19 @@ Facts facts(const Document& document) {
 
 std::string kind(const Document& document) { return std::string(file_kind_name(file_kind(document.gguf()))); }
 
+struct FindingRow {
+  std::string level;
+  std::string code;
+  std::string message;
+  double offset;
+};
+
+FindingRow finding(const Document& document, uint32_t i) {
+  const Finding& row = document.finding(i);
+  return {std::string(finding_level_name(row.level)), std::string(row.code), row.message,
+          static_cast<double>(row.offset)};
+}
+
 struct ArrayInfo {
   std::string type;
   double length;
@@ -136,6 +149,11 @@ EMSCRIPTEN_BINDINGS(inspect) {
       .field("tensorCount", &Facts::tensor_count)
       .field("keysSeen", &Facts::keys_seen)
       .field("tensorsSeen", &Facts::tensors_seen);
+  value_object<FindingRow>("Finding")
+      .field("level", &FindingRow::level)
+      .field("code", &FindingRow::code)
+      .field("message", &FindingRow::message)
+      .field("offset", &FindingRow::offset);
   value_object<ArrayInfo>("ArrayInfo")
       .field("type", &ArrayInfo::type)
       .field("length", &ArrayInfo::length)
@@ -156,6 +174,8 @@ EMSCRIPTEN_BINDINGS(inspect) {
       .function("failure", &failure)
       .function("facts", &facts)
       .function("kind", &kind)
+      .function("lint", &Document::lint)
+      .function("finding", &finding)
       .function("keyTable", &key_table)
       .function("tensorTable", &tensor_table)
       .function("gatherKeys", &Document::gather_keys)

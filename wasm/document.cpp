@@ -124,6 +124,12 @@ Extent Document::string_at(uint32_t array, double i) {
   return elements.empty() ? Extent{} : elements.front().value;
 }
 
+uint32_t Document::lint(double file_size, const std::string& file_name) {
+  const auto size = file_size < 0 ? std::nullopt : std::optional(static_cast<uint64_t>(file_size));
+  findings_ = ggufscope::lint(gguf(), size, file_name);
+  return static_cast<uint32_t>(findings_.size());
+}
+
 uint32_t Document::add_array(const KeyValue& value) {
   const auto [entry, added] = array_at_.try_emplace(value.value.offset, static_cast<uint32_t>(arrays_.size()));
   if (added) arrays_.push_back({value, {}});

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "gguf/arrays.hpp"
+#include "gguf/lint.hpp"
 #include "gguf/parse.hpp"
 
 namespace ggufscope {
@@ -56,6 +58,11 @@ class Document {
   /// Text of one string.
   Extent string_at(uint32_t array, double i);
 
+  /// Runs every rule over the whole header; file_size is negative where it is not known. Gives how many findings there
+  /// are.
+  uint32_t lint(double file_size, const std::string& file_name);
+  [[nodiscard]] const Finding& finding(uint32_t i) const { return findings_[i]; }
+
  private:
   struct IndexedArray {
     KeyValue value;
@@ -74,6 +81,7 @@ class Document {
   std::vector<double> table_;
   std::vector<uint8_t> texts_;
   std::vector<uint32_t> ends_;
+  std::vector<Finding> findings_;
   std::vector<IndexedArray> arrays_;
   std::unordered_map<uint64_t, uint32_t> array_at_;  // by the offset of its elements
 };

@@ -112,8 +112,11 @@ test('text of a hostile file cannot drive the terminal', async () => {
 test('statuses: 0 fine, 1 a bad file, 2 a wrong call', async () => {
   const broken = join(folder, 'broken.gguf')
   writeFileSync(broken, writeGguf(model).subarray(0, 100))
+  const fine = join(folder, 'fine.gguf')
+  writeFileSync(fine, writeGguf({ metadata: [['general.architecture', text('llama')]] }))
   const cases: [args: string[], status: number, err: RegExp][] = [
-    [['lint', path], 0, /^$/],
+    [['lint', fine], 0, /^$/],
+    [['lint', path], 1, /^$/],
     [['info', broken], 1, /truncated/],
     [['info', join(folder, 'none.gguf')], 1, /no such file/i],
     [['info', folder], 1, /folder|regular/],

@@ -129,7 +129,11 @@ export class OpenFile implements GgufFile {
   }
 
   lint(): Finding[] {
-    return []
+    return this.#shards.flatMap(({ name, part }, shard): Finding[] => {
+      if (part) return part.header.findings(part.source).map((finding) => ({ ...finding, shard }))
+      const message = `the file ${name} of this split model is not there`
+      return [{ level: 'error', code: 'missing-shard', message, offset: 0, shard }]
+    })
   }
 
   tokenizer(): Tokenizer {

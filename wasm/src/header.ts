@@ -1,6 +1,6 @@
 import { GgufError, type GgufErrorCode } from './errors.js'
 import type { Facts, InspectModule, Span, WasmDocument } from './inspect.js'
-import type { Scalar, TensorInfo, TensorType, ValueType } from './types.js'
+import type { Finding, Scalar, TensorInfo, TensorType, ValueType } from './types.js'
 
 export interface KeyEntry {
   /** in the order of the file */
@@ -129,6 +129,17 @@ export class Header {
 
   get bigEndian(): boolean {
     return (this.#bigEndian ??= this.facts().bigEndian)
+  }
+
+  findings({
+    size,
+    name,
+  }: {
+    size?: number | undefined
+    name?: string | undefined
+  }): Omit<Finding, 'shard'>[] {
+    const { document } = this
+    return Array.from({ length: document.lint(size ?? -1, name ?? '') }, (_, i) => document.finding(i))
   }
 
   keyEntries(): KeyEntry[] {

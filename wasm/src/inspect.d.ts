@@ -1,5 +1,5 @@
 // The glue that Emscripten generates from wasm/bindings*.cpp, as far as the package uses it.
-import type { FileKind, KeyMeaning, TensorType, ValueType } from './types.js'
+import type { FileKind, Finding, KeyMeaning, TensorType, ValueType } from './types.js'
 
 /** A place in the heap that holds until the next call into the document. */
 export type Span = [pointer: number, length: number]
@@ -26,6 +26,9 @@ export interface WasmDocument {
   failure(): { code: string; message: string; offset: number }
   facts(): Facts
   kind(): FileKind
+  /** how many findings there are */
+  lint(fileSize: number, fileName: string): number
+  finding(index: number): Omit<Finding, 'shard'>
   keyTable(): Span
   tensorTable(): Span
   /** true: ends() counts UTF-16 units of one valid text; false: bytes */

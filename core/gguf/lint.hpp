@@ -1,0 +1,61 @@
+// What is wrong, or looks wrong, with a file that could be parsed.
+//
+//   error  a strict loader (ggml's gguf.cpp, llama.cpp) refuses the file
+//   spec   the specification (ggml docs/gguf.md) does not allow it
+//   note   it looks wrong, or is worth knowing
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gguf/header.hpp"
+#include "gguf/keys.hpp"
+
+namespace ggufscope {
+
+enum class FindingLevel : uint8_t { kError, kSpec, kNote };
+
+/// "error", "spec", "note"
+[[nodiscard]] std::string_view finding_level_name(FindingLevel level);
+
+struct Finding {
+  FindingLevel level;
+  std::string_view code;  ///< of its rule: static text
+  std::string message;    ///< a sentence; names from the file in it are cut and made printable
+  uint64_t offset;        ///< absolute byte offset in the file
+};
+
+/// What the rules look at.
+struct LintFile {
+  const Gguf& gguf;
+  std::optional<uint64_t> file_size;
+  std::string_view file_name;  ///< without folders; empty where there is none
+  FileKind kind;
+  std::string_view architecture;  ///< empty where there is none
+};
+
+/// Where a rule says what it found. Only the first kMaxFindings of a rule are kept; the last one kept says how many
+/// more.
+class FindingList;
+
+struct LintRule {
+  std::string_view code;
+  FindingLevel level;
+  void (*check)(const LintFile& file, FindingList& findings);
+};
+
+/// Findings of one rule at most: a file can repeat one mistake a million times.
+inline constexpr uint64_t kMaxFindings = 20;
+
+/// Every rule, in the order in which lint runs them.
+[[nodiscard]] std::vector<LintRule> lint_rules();
+
+/// Runs every rule over a file whose header is whole. Time and memory are linear in the header (sorting aside).
+[[nodiscard]] std::vector<Finding> lint(const Gguf& gguf, std::optional<uint64_t> file_size = std::nullopt,
+                                        std::string_view file_name = {});
+
+}  // namespace ggufscope

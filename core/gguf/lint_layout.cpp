@@ -1,0 +1,255 @@
+// Rules on tensor infos and on where the tensor data lies.
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "base/utf8.hpp"
+#include "gguf/lint_rules.hpp"
+#include "gguf/write.hpp"
+#include "types/types.hpp"
+
+namespace ggufscope {
+namespace {
+
+constexpr uint32_t kGgmlDims = 4;
+constexpr uint64_t kGgmlNameLength = 63;
+constexpr uint64_t kLargeAlignment = 65536;
+constexpr uint64_t kSigned = uint64_t{1} << 63;
+
+const KeyValue* alignment_key(const LintFile& file) { return find_key(file.gguf, "general.alignment"); }
+
+void check_alignment_type(const LintFile& file, FindingList& findings) {
+  const KeyValue* kv = alignment_key(file);
+  if (kv != nullptr && kv->type != ValueType::kU32)
+    findings.add(kv->value.offset,
+                 [&] { return "general.alignment is " + std::string(value_type_name(kv->type)) + ", not u32"; });
+}
+
+void check_alignment_power(const LintFile& file, FindingList& findings) {
+  const KeyValue* kv = alignment_key(file);
+  const auto alignment = get_u64(file.gguf, "general.alignment");
+  if (kv != nullptr && alignment && !std::has_single_bit(*alignment))
+    findings.add(kv->value.offset,
+                 [&] { return "alignment " + std::to_string(*alignment) + " is not a power of two"; });
+}
+
+void check_alignment_multiple(const LintFile& file, FindingList& findings) {
+  const KeyValue* kv = alignment_key(file);
+  const auto alignment = get_u64(file.gguf, "general.alignment");
+  if (kv != nullptr && alignment && (*alignment == 0 || *alignment % 8 != 0))
+    findings.add(kv->value.offset,
+                 [&] { return "alignment " + std::to_string(*alignment) + " is not a multiple of 8"; });
+}
+
+void check_alignment_large(const LintFile& file, FindingList& findings) {
+  const KeyValue* kv = alignment_key(file);
+  const auto alignment = get_u64(file.gguf, "general.alignment");
+  if (kv != nullptr && alignment && *alignment > kLargeAlignment)
+    findings.add(kv->value.offset, [&] { return "alignment " + std::to_string(*alignment) + " is needlessly large"; });
+}
+
+void check_duplicate_tensor(const LintFile& file, FindingList& findings) {
+  const auto& tensors = file.gguf.header.tensors;
+  std::vector<std::string_view> names(tensors.size());
+  std::ranges::transform(tensors, names.begin(), [&](const TensorInfo& t) { return file.gguf.text(t.name); });
+  for (const size_t i : find_duplicates(names))
+    findings.add(tensors[i].info_offset, [&] { return tensor_text(file.gguf, tensors[i]) + " is there already"; });
+}
+
+/// For rules that look at one tensor at a time: what is wrong with it, or nothing.
+template <std::string (*describe)(const LintFile&, const TensorInfo&),
+          bool (*is_bad)(const LintFile&, const TensorInfo&)>
+void each_tensor(const LintFile& file, FindingList& findings) {
+  for (const TensorInfo& tensor : file.gguf.header.tensors)
+    if (is_bad(file, tensor))
+      findings.add(tensor.info_offset, [&] { return tensor_text(file.gguf, tensor) + describe(file, tensor); });
+}
+
+bool bad_name_length(const LintFile&, const TensorInfo& t) { return t.name.length > kGgmlNameLength; }
+std::string say_name_length(const LintFile&, const TensorInfo& t) {
+  return " has a name of " + std::to_string(t.name.length) + " bytes (ggml takes 63, the specification 64)";
+}
+
+bool bad_name_empty(const LintFile&, const TensorInfo& t) { return t.name.length == 0; }
+std::string say_name_empty(const LintFile&, const TensorInfo&) { return " has no name"; }
+
+bool bad_name_utf8(const LintFile& file, const TensorInfo& t) {
+  return !utf16_length(file.gguf.bytes.subspan(static_cast<size_t>(t.name.offset), static_cast<size_t>(t.name.length)));
+}
+std::string say_name_utf8(const LintFile&, const TensorInfo&) { return " has a name that is not UTF-8"; }
+
+bool bad_dimensions(const LintFile&, const TensorInfo& t) { return t.n_dims > kGgmlDims; }
+std::string say_dimensions(const LintFile&, const TensorInfo& t) {
+  return " has " + std::to_string(t.n_dims) + " dimensions: 4 at most";
+}
+
+bool bad_no_dimensions(const LintFile&, const TensorInfo& t) { return t.n_dims == 0; }
+std::string say_no_dimensions(const LintFile&, const TensorInfo&) { return " has no dimensions"; }
+
+bool bad_no_elements(const LintFile&, const TensorInfo& t) { return t.n_elements == 0; }
+std::string say_no_elements(const LintFile&, const TensorInfo&) { return " has no elements"; }
+
+bool bad_dimension_range(const LintFile&, const TensorInfo& t) {
+  return std::ranges::any_of(t.shape, [](uint64_t dim) { return dim >= kSigned; });
+}
+std::string say_dimension_range(const LintFile&, const TensorInfo&) { return " has a dimension of 2^63 or more"; }
+
+bool bad_unknown_type(const LintFile&, const TensorInfo& t) { return find_type(t.type) == nullptr; }
+std::string say_unknown_type(const LintFile&, const TensorInfo& t) {
+  return " is of type " + std::to_string(t.type) + ", which ggml does not know";
+}
+
+bool bad_removed_type(const LintFile&, const TensorInfo& t) {
+  const TypeGeometry* type = find_type(t.type);
+  return type != nullptr && type->removed;
+}
+std::string say_removed_type(const LintFile&, const TensorInfo& t) {
+  return " is of type " + std::string(find_type(t.type)->name) + ", which was removed from ggml";
+}
+
+bool bad_partial_block(const LintFile&, const TensorInfo& t) {
+  const TypeGeometry* type = find_type(t.type);
+  return type != nullptr && type->block_size != 0 && t.shape[0] % type->block_size != 0;
+}
+std::string say_partial_block(const LintFile&, const TensorInfo& t) {
+  const TypeGeometry* type = find_type(t.type);
+  return " has rows of " + std::to_string(t.shape[0]) + " elements, not whole blocks of " +
+         std::to_string(type->block_size) + " (" + std::string(type->name) + ")";
+}
+
+bool bad_offset_alignment(const LintFile& file, const TensorInfo& t) {
+  return t.relative_offset % file.gguf.header.alignment != 0;
+}
+std::string say_offset_alignment(const LintFile& file, const TensorInfo& t) {
+  return " begins at " + std::to_string(t.relative_offset) + ", no multiple of the alignment " +
+         std::to_string(file.gguf.header.alignment);
+}
+
+/// Tensors by where they lie.
+std::vector<const TensorInfo*> by_offset(const LintFile& file) {
+  std::vector<const TensorInfo*> order;
+  order.reserve(file.gguf.header.tensors.size());
+  for (const TensorInfo& tensor : file.gguf.header.tensors) order.push_back(&tensor);
+  std::ranges::stable_sort(order, [](const TensorInfo* a, const TensorInfo* b) {
+    // Those without bytes may share the place of the next one.
+    return a->offset != b->offset ? a->offset < b->offset : a->n_bytes < b->n_bytes;
+  });
+  return order;
+}
+
+bool has_layout(const TensorInfo& tensor) {
+  const TypeGeometry* type = find_type(tensor.type);
+  return tensor.n_bytes != 0 || (tensor.n_elements == 0 && type != nullptr && !type->removed);
+}
+
+void check_order(const LintFile& file, FindingList& findings) {
+  const auto& tensors = file.gguf.header.tensors;
+  for (size_t i = 1; i < tensors.size(); ++i)
+    if (tensors[i].offset < tensors[i - 1].offset) {
+      findings.add(tensors[i].info_offset, [&] {
+        return tensor_text(file.gguf, tensors[i]) + " lies before the tensor listed before it: ggml wants one order";
+      });
+    }
+}
+
+void check_overlap(const LintFile& file, FindingList& findings) {
+  const TensorInfo* furthest = nullptr;
+  for (const TensorInfo* tensor : by_offset(file)) {
+    if (furthest != nullptr && tensor->offset < furthest->offset + furthest->n_bytes && has_layout(*tensor))
+      findings.add(tensor->info_offset,
+                   [&] { return tensor_text(file.gguf, *tensor) + " overlaps " + tensor_text(file.gguf, *furthest); });
+    if (furthest == nullptr || tensor->offset + tensor->n_bytes >= furthest->offset + furthest->n_bytes)
+      furthest = tensor;
+  }
+}
+
+void check_gap(const LintFile& file, FindingList& findings) {
+  uint64_t reach = 0;  // how far the tensors so far go, from the start of the data
+  bool known = true;
+  for (const TensorInfo* tensor : by_offset(file)) {
+    const uint64_t expected = align_up(reach, file.gguf.header.alignment);
+    if (known && tensor->relative_offset > expected)
+      findings.add(tensor->info_offset, [&] {
+        return std::to_string(tensor->relative_offset - expected) + " bytes lie unused before " +
+               tensor_text(file.gguf, *tensor);
+      });
+    reach = std::max(reach, tensor->relative_offset + tensor->n_bytes);
+    known = has_layout(*tensor);
+  }
+}
+
+void check_data_size(const LintFile& file, FindingList& findings) {
+  uint64_t total = 0;
+  for (const TensorInfo& tensor : file.gguf.header.tensors) {
+    const uint64_t padded = align_up(tensor.n_bytes, file.gguf.header.alignment);
+    if (padded >= kSigned - total) {
+      findings.add(tensor.info_offset, "the sizes of all tensors add up to 2^63 bytes or more");
+      return;
+    }
+    total += padded;
+  }
+}
+
+void check_truncated(const LintFile& file, FindingList& findings) {
+  if (!file.file_size) return;
+  for (const TensorInfo& tensor : file.gguf.header.tensors) {
+    const uint64_t end = tensor.offset + tensor.n_bytes;
+    if (end > *file.file_size)
+      findings.add(*file.file_size, [&] {
+        return "the file ends " + std::to_string(end - *file.file_size) + " bytes before " +
+               tensor_text(file.gguf, tensor) + " does: it is cut, or damaged";
+      });
+  }
+}
+
+void check_trailing(const LintFile& file, FindingList& findings) {
+  const Header& header = file.gguf.header;
+  if (!file.file_size || !std::ranges::all_of(header.tensors, has_layout)) return;
+  uint64_t reach = 0;
+  for (const TensorInfo& tensor : header.tensors) reach = std::max(reach, tensor.relative_offset + tensor.n_bytes);
+  const uint64_t end = header.data_offset + align_up(reach, header.alignment);
+  if (*file.file_size > end)
+    findings.add(end, [&] { return std::to_string(*file.file_size - end) + " bytes follow the tensor data"; });
+}
+
+void check_padding(const LintFile& file, FindingList& findings) {
+  const Header& header = file.gguf.header;
+  const uint64_t end = std::min<uint64_t>(file.gguf.bytes.size(), header.data_offset);
+  for (uint64_t at = header.info_end; at < end; ++at)
+    if (file.gguf.bytes[static_cast<size_t>(at)] != 0) {
+      findings.add(at, "the padding before the tensor data is not zero");
+      return;
+    }
+}
+
+constexpr LintRule kRules[] = {
+    {"alignment-type", FindingLevel::kError, check_alignment_type},
+    {"alignment-power-of-two", FindingLevel::kError, check_alignment_power},
+    {"alignment-multiple-of-8", FindingLevel::kSpec, check_alignment_multiple},
+    {"alignment-large", FindingLevel::kNote, check_alignment_large},
+    {"duplicate-tensor", FindingLevel::kError, check_duplicate_tensor},
+    {"tensor-name-length", FindingLevel::kError, each_tensor<say_name_length, bad_name_length>},
+    {"tensor-name-empty", FindingLevel::kNote, each_tensor<say_name_empty, bad_name_empty>},
+    {"tensor-name-utf8", FindingLevel::kSpec, each_tensor<say_name_utf8, bad_name_utf8>},
+    {"dimensions", FindingLevel::kError, each_tensor<say_dimensions, bad_dimensions>},
+    {"no-dimensions", FindingLevel::kNote, each_tensor<say_no_dimensions, bad_no_dimensions>},
+    {"no-elements", FindingLevel::kNote, each_tensor<say_no_elements, bad_no_elements>},
+    {"dimension-range", FindingLevel::kError, each_tensor<say_dimension_range, bad_dimension_range>},
+    {"unknown-type", FindingLevel::kError, each_tensor<say_unknown_type, bad_unknown_type>},
+    {"removed-type", FindingLevel::kError, each_tensor<say_removed_type, bad_removed_type>},
+    {"partial-block", FindingLevel::kError, each_tensor<say_partial_block, bad_partial_block>},
+    {"offset-alignment", FindingLevel::kError, each_tensor<say_offset_alignment, bad_offset_alignment>},
+    {"tensor-order", FindingLevel::kError, check_order},
+    {"tensor-overlap", FindingLevel::kError, check_overlap},
+    {"tensor-gap", FindingLevel::kError, check_gap},
+    {"data-size", FindingLevel::kError, check_data_size},
+    {"data-truncated", FindingLevel::kError, check_truncated},
+    {"trailing-data", FindingLevel::kNote, check_trailing},
+    {"padding", FindingLevel::kSpec, check_padding},
+};
+
+}  // namespace
+
+RuleSpan layout_rules() { return kRules; }
+
+}  // namespace ggufscope

@@ -1,0 +1,302 @@
+// Rules on the keys that describe a model: those that must be there, and hyper-parameters that contradict each other.
+#include <algorithm>
+
+#include "gguf/ftype.hpp"
+#include "gguf/lint_rules.hpp"
+#include "types/types.hpp"
+
+namespace ggufscope {
+namespace {
+
+/// The specification's list, by architecture ("Each key specified must be present"). Behind the bar: what writers call
+/// a key that the specification names otherwise.
+struct RequiredKeys {
+  std::string_view architecture;
+  std::span<const std::string_view> suffixes;
+};
+
+constexpr std::string_view kLlama[] = {"context_length",
+                                       "embedding_length",
+                                       "block_count",
+                                       "feed_forward_length",
+                                       "rope.dimension_count",
+                                       "attention.head_count",
+                                       "attention.layer_norm_rms_epsilon"};
+constexpr std::string_view kMpt[] = {"context_length",
+                                     "embedding_length",
+                                     "block_count",
+                                     "attention.head_count",
+                                     "attention.alibi_bias_max|attention.max_alibi_bias",
+                                     "attention.clip_kqv|attention.clamp_kqv",
+                                     "attention.layer_norm_epsilon"};
+constexpr std::string_view kGptNeoX[] = {"context_length",
+                                         "embedding_length",
+                                         "block_count",
+                                         "use_parallel_residual",
+                                         "rope.dimension_count",
+                                         "attention.head_count",
+                                         "attention.layer_norm_epsilon"};
+constexpr std::string_view kGptJ[] = {"context_length",       "embedding_length",     "block_count",
+                                      "rope.dimension_count", "attention.head_count", "attention.layer_norm_epsilon"};
+constexpr std::string_view kGpt2[] = {"context_length", "embedding_length", "block_count", "attention.head_count",
+                                      "attention.layer_norm_epsilon"};
+constexpr std::string_view kBloom[] = {"context_length",      "embedding_length",     "block_count",
+                                       "feed_forward_length", "attention.head_count", "attention.layer_norm_epsilon"};
+constexpr std::string_view kFalcon[] = {"context_length",
+                                        "embedding_length",
+                                        "block_count",
+                                        "attention.head_count",
+                                        "attention.head_count_kv",
+                                        "attention.use_norm",
+                                        "attention.layer_norm_epsilon"};
+constexpr std::string_view kMamba[] = {
+    "context_length", "embedding_length", "block_count",        "ssm.conv_kernel",
+    "ssm.inner_size", "ssm.state_size",   "ssm.time_step_rank", "attention.layer_norm_rms_epsilon"};
+constexpr std::string_view kRwkv[] = {"architecture_version", "context_length", "block_count", "embedding_length",
+                                      "feed_forward_length"};
+constexpr std::string_view kWhisper[] = {
+    "encoder.context_length",   "encoder.embedding_length",     "encoder.block_count",
+    "encoder.mels_count",       "encoder.attention.head_count", "decoder.context_length",
+    "decoder.embedding_length", "decoder.block_count",          "decoder.attention.head_count"};
+
+constexpr RequiredKeys kRequired[] = {
+    {"llama", kLlama}, {"mpt", kMpt},       {"gptneox", kGptNeoX}, {"gptj", kGptJ}, {"gpt2", kGpt2},
+    {"bloom", kBloom}, {"falcon", kFalcon}, {"mamba", kMamba},     {"rwkv", kRwkv}, {"whisper", kWhisper},
+};
+
+bool is_loadable_model(const LintFile& file) { return file.kind == FileKind::kModel && !is_later_shard(file); }
+
+void check_required_key(const LintFile& file, FindingList& findings) {
+  if (!is_loadable_model(file)) return;
+  for (const RequiredKeys& row : kRequired) {
+    if (row.architecture != file.architecture) continue;
+    for (const std::string_view names : row.suffixes) {
+      const size_t bar = names.find('|');
+      const std::string_view other = bar == std::string_view::npos ? std::string_view() : names.substr(bar + 1);
+      const std::string key = arch_key(file, names.substr(0, bar));
+      if (find_key(file.gguf, key) == nullptr &&
+          (other.empty() || find_key(file.gguf, arch_key(file, other)) == nullptr))
+        findings.add(0, "the specification requires " + key);
+    }
+  }
+}
+
+void check_loader_key(const LintFile& file, FindingList& findings) {
+  if (!is_loadable_model(file) || file.architecture.empty()) return;
+  for (const std::string_view suffix : {"context_length", "embedding_length", "block_count"}) {
+    const std::string key = arch_key(file, suffix);
+    if (find_key(file.gguf, key) == nullptr) findings.add(0, "llama.cpp requires " + key);
+  }
+}
+
+void check_architecture_missing(const LintFile& file, FindingList& findings) {
+  if (file.kind == FileKind::kImportance || is_later_shard(file)) return;
+  if (file.architecture.empty()) findings.add(0, "general.architecture is missing");
+}
+
+void check_architecture_syntax(const LintFile& file, FindingList& findings) {
+  const bool sound =
+      std::ranges::all_of(file.architecture, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
+  if (!sound)
+    findings.add(key_offset(file.gguf, "general.architecture"), [&] {
+      return "architecture " + quoted(file.architecture) + " has other characters than a-z and 0-9";
+    });
+}
+
+constexpr std::string_view kArchitectures[] = {
+#include "gguf/architectures.inc"
+};
+
+void check_architecture_known(const LintFile& file, FindingList& findings) {
+  if (file.kind != FileKind::kModel || file.architecture.empty()) return;
+  if (std::ranges::find(kArchitectures, file.architecture) == std::end(kArchitectures))
+    findings.add(key_offset(file.gguf, "general.architecture"), [&] {
+      return "architecture " + quoted(file.architecture) + " is not among those of llama.cpp that this build knows";
+    });
+}
+
+/// Keys that llama.cpp reads in exactly one type, and refuses the file where it is another: suffixes after {arch}.
+struct LoaderKey {
+  std::string_view suffix;
+  ValueType type;
+};
+
+using enum ValueType;
+
+constexpr LoaderKey kLoaderKeys[] = {
+    {"context_length", kU32},
+    {"embedding_length", kU32},
+    {"block_count", kU32},
+    {"feed_forward_length", kU32},
+    {"expert_count", kU32},
+    {"expert_used_count", kU32},
+    {"attention.head_count", kU32},
+    {"attention.head_count_kv", kU32},
+    {"attention.key_length", kU32},
+    {"attention.value_length", kU32},
+    {"attention.layer_norm_epsilon", kF32},
+    {"attention.layer_norm_rms_epsilon", kF32},
+    {"rope.dimension_count", kU32},
+    {"rope.freq_base", kF32},
+    {"rope.scaling.type", kString},
+    {"rope.scaling.factor", kF32},
+};
+
+void check_loader_type(const LintFile& file, FindingList& findings) {
+  const auto check = [&](std::string_view key, ValueType type) {
+    const KeyValue* kv = find_key(file.gguf, key);
+    if (kv == nullptr || kv->type == type || kv->type == kArray) return;
+    findings.add(kv->key.offset, [&] {
+      return std::string(key) + " is " + std::string(value_type_name(kv->type)) + ": llama.cpp reads " +
+             std::string(value_type_name(type));
+    });
+  };
+  check("general.architecture", kString);
+  check("general.file_type", kU32);
+  check("split.count", kU16);
+  check("split.no", kU16);
+  if (file.architecture.empty()) return;
+  for (const LoaderKey& key : kLoaderKeys) check(arch_key(file, key.suffix), key.type);
+}
+
+void check_array_length(const LintFile& file, FindingList& findings) {
+  const auto blocks = hyper(file, "block_count");
+  if (!blocks) return;
+  for (const KeyValue& kv : file.gguf.header.key_values) {
+    if (kv.type != kArray || kv.count == *blocks) continue;
+    const std::string_view key = file.gguf.text(kv.key);
+    const StandardKey* row = find_standard_key(key);
+    if (row != nullptr && row->form == KeyForm::kEither && key.starts_with(file.architecture))
+      findings.add(kv.value.offset, [&] {
+        return quoted(key) + " has " + std::to_string(kv.count) + " elements for " + std::to_string(*blocks) +
+               " blocks";
+      });
+  }
+}
+
+constexpr uint64_t kMaxBlocks = 512;
+
+void check_block_count(const LintFile& file, FindingList& findings) {
+  const auto blocks = hyper(file, "block_count");
+  if (is_loadable_model(file) && blocks && (*blocks == 0 || *blocks > kMaxBlocks))
+    findings.add(key_offset(file.gguf, arch_key(file, "block_count")),
+                 "block_count is " + std::to_string(*blocks) + ": llama.cpp takes 1 to 512");
+}
+
+void check_expert_counts(const LintFile& file, FindingList& findings) {
+  const uint64_t experts = hyper(file, "expert_count").value_or(0);
+  const auto used = hyper(file, "expert_used_count");  // nothing where it is an array
+  if (find_key(file.gguf, arch_key(file, "expert_used_count")) != nullptr && !used) return;
+  if (used.value_or(0) > experts || (experts > 0 && used.value_or(0) == 0))
+    findings.add(key_offset(file.gguf, arch_key(file, "expert_count")),
+                 [&] { return std::to_string(used.value_or(0)) + " experts used of " + std::to_string(experts); });
+}
+
+void check_heads(const LintFile& file, FindingList& findings) {
+  const auto width = hyper(file, "embedding_length"), heads = hyper(file, "attention.head_count");
+  if (!width || !heads || *heads == 0) return;
+  const uint64_t offset = key_offset(file.gguf, arch_key(file, "attention.head_count"));
+  if (*width % *heads != 0 && !hyper(file, "attention.key_length"))
+    findings.add(offset, "embedding_length " + std::to_string(*width) + " is not divided evenly by " +
+                             std::to_string(*heads) + " heads");
+  const auto kv_heads = hyper(file, "attention.head_count_kv");
+  if (kv_heads && *kv_heads != 0 && *heads % *kv_heads != 0)
+    findings.add(offset, std::to_string(*heads) + " heads cannot share " + std::to_string(*kv_heads) +
+                             " key-value heads evenly");
+}
+
+/// llama.cpp wants these to rotate whole heads.
+constexpr std::string_view kWholeHeadRope[] = {"llama", "deci", "falcon"};
+
+void check_rope_dimensions(const LintFile& file, FindingList& findings) {
+  if (!is_loadable_model(file)) return;
+  if (std::ranges::find(kWholeHeadRope, file.architecture) == std::end(kWholeHeadRope)) return;
+  const auto width = hyper(file, "embedding_length"), heads = hyper(file, "attention.head_count");
+  const auto rotated = hyper(file, "rope.dimension_count");
+  if (!width || !heads || *heads == 0 || !rotated) return;
+  const uint64_t head = hyper(file, "attention.key_length").value_or(*width / *heads);
+  if (*rotated != head)
+    findings.add(key_offset(file.gguf, arch_key(file, "rope.dimension_count")),
+                 "rope.dimension_count is " + std::to_string(*rotated) + " for heads of " + std::to_string(head));
+}
+
+constexpr std::string_view kRopeScaling[] = {"none", "linear", "yarn", "longrope"};
+
+void check_rope_scaling(const LintFile& file, FindingList& findings) {
+  const auto type = get_string(file.gguf, arch_key(file, "rope.scaling.type"));
+  if (type && std::ranges::find(kRopeScaling, *type) == std::end(kRopeScaling))
+    findings.add(key_offset(file.gguf, arch_key(file, "rope.scaling.type")),
+                 [&] { return "unknown rope scaling " + quoted(*type); });
+}
+
+bool is_quantized(const TensorInfo& tensor) {
+  const TypeGeometry* type = find_type(tensor.type);
+  return type != nullptr && type->block_size > 1;
+}
+
+void check_quantization_version(const LintFile& file, FindingList& findings) {
+  const auto& tensors = file.gguf.header.tensors;
+  const auto quantized = std::ranges::find_if(tensors, is_quantized);
+  if (quantized != tensors.end() && !is_later_shard(file) &&
+      find_key(file.gguf, "general.quantization_version") == nullptr)
+    findings.add(quantized->info_offset, "there are quantized tensors, but no general.quantization_version");
+}
+
+void check_quantization_version_known(const LintFile& file, FindingList& findings) {
+  const auto version = get_u64(file.gguf, "general.quantization_version");
+  if (version && *version != 2)
+    findings.add(key_offset(file.gguf, "general.quantization_version"),
+                 "quantization version " + std::to_string(*version) + ": block layouts are known for version 2");
+}
+
+void check_file_type_known(const LintFile& file, FindingList& findings) {
+  const auto id = get_u64(file.gguf, "general.file_type");
+  if (!id) return;
+  const FileType* row = *id <= UINT32_MAX ? find_file_type(static_cast<uint32_t>(*id)) : nullptr;
+  if (row == nullptr || row->removed)
+    findings.add(key_offset(file.gguf, "general.file_type"),
+                 "file type " + std::to_string(*id) + (row == nullptr ? " is unknown" : " was removed from llama.cpp"));
+}
+
+/// The declared type must be there, and no quantized tensors where the file says it has none.
+void check_file_type_present(const LintFile& file, FindingList& findings) {
+  const auto id = get_u64(file.gguf, "general.file_type");
+  const FileType* row = id && *id <= UINT32_MAX ? find_file_type(static_cast<uint32_t>(*id)) : nullptr;
+  if (file.kind != FileKind::kModel || row == nullptr || row->removed || is_shard(file)) return;
+  const auto& tensors = file.gguf.header.tensors;
+  const auto is_matrix = [](const TensorInfo& t) { return t.n_dims >= 2; };
+  if (std::ranges::none_of(tensors, is_matrix)) return;
+  const bool present = std::ranges::any_of(tensors, [&](const TensorInfo& t) { return t.type == row->type; });
+  const TypeGeometry* type = find_type(row->type);
+  const bool unexpected = type->block_size == 1 && std::ranges::any_of(tensors, is_quantized);
+  if (!present || unexpected)
+    findings.add(key_offset(file.gguf, "general.file_type"), [&] {
+      return "general.file_type says " + std::string(row->name) + ", but " +
+             (present ? "there are quantized tensors" : "no tensor is " + std::string(type->name));
+    });
+}
+
+constexpr LintRule kRules[] = {
+    {"architecture-missing", FindingLevel::kError, check_architecture_missing},
+    {"architecture-syntax", FindingLevel::kSpec, check_architecture_syntax},
+    {"architecture-unknown", FindingLevel::kNote, check_architecture_known},
+    {"required-key", FindingLevel::kSpec, check_required_key},
+    {"loader-key", FindingLevel::kError, check_loader_key},
+    {"loader-type", FindingLevel::kError, check_loader_type},
+    {"array-length", FindingLevel::kError, check_array_length},
+    {"block-count", FindingLevel::kError, check_block_count},
+    {"expert-counts", FindingLevel::kError, check_expert_counts},
+    {"heads", FindingLevel::kNote, check_heads},
+    {"rope-dimensions", FindingLevel::kError, check_rope_dimensions},
+    {"rope-scaling", FindingLevel::kError, check_rope_scaling},
+    {"quantization-version", FindingLevel::kSpec, check_quantization_version},
+    {"quantization-version-known", FindingLevel::kNote, check_quantization_version_known},
+    {"file-type-known", FindingLevel::kNote, check_file_type_known},
+    {"file-type-present", FindingLevel::kNote, check_file_type_present},
+};
+
+}  // namespace
+
+RuleSpan model_rules() { return kRules; }
+
+}  // namespace ggufscope

@@ -1,0 +1,86 @@
+// What the files of rules share. Not for use outside core/gguf.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "gguf/access.hpp"
+#include "gguf/lint.hpp"
+
+namespace ggufscope {
+
+class FindingList {
+ public:
+  explicit FindingList(std::vector<Finding>& out) : out_(out) {}
+
+  void begin(const LintRule& rule) {
+    end();
+    rule_ = &rule;
+    count_ = 0;
+  }
+
+  void end() {
+    if (rule_ != nullptr && count_ > kMaxFindings)
+      out_.back().message += " (and " + std::to_string(count_ - kMaxFindings) + " more)";
+    rule_ = nullptr;
+  }
+
+  /// message() makes the sentence, only where it is kept: a file can have a million findings.
+  template <class Message>
+  void add(uint64_t offset, Message&& message) {
+    if (count_++ >= kMaxFindings) return;
+    if constexpr (std::is_invocable_v<Message>) {
+      out_.push_back({rule_->level, rule_->code, message(), offset});
+    } else {
+      out_.push_back({rule_->level, rule_->code, std::string(message), offset});
+    }
+  }
+
+ private:
+  std::vector<Finding>& out_;
+  const LintRule* rule_ = nullptr;
+  uint64_t count_ = 0;
+};
+
+using RuleSpan = std::span<const LintRule>;
+RuleSpan header_rules();     // lint_header.cpp: version, keys, values
+RuleSpan layout_rules();     // lint_layout.cpp: alignment, tensor infos, tensor data
+RuleSpan model_rules();      // lint_model.cpp: required keys, hyper-parameters
+RuleSpan tokenizer_rules();  // lint_tokenizer.cpp
+
+/// Text of the file for a message: in quotes, at most 60 bytes, what is not printable ASCII as \xNN.
+std::string quoted(std::string_view text);
+
+/// "tensor 'name'"
+inline std::string tensor_text(const Gguf& gguf, const TensorInfo& tensor) {
+  return "tensor " + quoted(gguf.text(tensor.name));
+}
+
+/// Indices of all texts that occurred before (the later ones of each group), by sorting.
+std::vector<size_t> find_duplicates(const std::vector<std::string_view>& texts);
+
+/// "{architecture}.suffix"
+inline std::string arch_key(const LintFile& file, std::string_view suffix) {
+  return std::string(file.architecture) + '.' + std::string(suffix);
+}
+
+/// The hyper-parameter of that name where it is one number.
+inline std::optional<uint64_t> hyper(const LintFile& file, std::string_view suffix) {
+  return get_u64(file.gguf, arch_key(file, suffix));
+}
+
+/// Where to point for something that is missing.
+inline uint64_t key_offset(const Gguf& gguf, std::string_view key) {
+  const KeyValue* kv = find_key(gguf, key);
+  return kv != nullptr ? kv->key.offset : 0;
+}
+
+/// Shards after the first have neither tokenizer nor hyper-parameters; all have only a part of the tensors.
+inline bool is_shard(const LintFile& file) { return get_u64(file.gguf, "split.count").value_or(1) > 1; }
+inline bool is_later_shard(const LintFile& file) {
+  return is_shard(file) && get_u64(file.gguf, "split.no").value_or(0) > 0;
+}
+
+}  // namespace ggufscope
