@@ -17,9 +17,11 @@ function(wasm_module name)
   set_target_properties(${name} PROPERTIES SUFFIX .js RUNTIME_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/wasm/dist)
 endfunction()
 
-# inspect: parse, lint, tokenize. What open() loads: small, but for the loop that the bytes run through.
+# inspect: parse, lint, tokenize. What open() loads: small, but for the loops that bytes and texts run through.
 core_library(inspect_core FLOORS ${INSPECT_FLOORS} OPTIONS -msimd128 -Oz)
-set_source_files_properties(${CMAKE_SOURCE_DIR}/core/gguf/parse.cpp PROPERTIES COMPILE_OPTIONS -O3)
+foreach(file gguf/parse text/bpe text/spm text/splitters text/unicode text/vocabulary text/wordpiece)
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/core/${file}.cpp PROPERTIES COMPILE_OPTIONS -O3)
+endforeach()
 file(GLOB inspect_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/wasm/bindings.cpp ${CMAKE_SOURCE_DIR}/wasm/document.cpp
   ${CMAKE_SOURCE_DIR}/wasm/bindings_text*.cpp)
 wasm_module(inspect LIBRARY inspect_core SOURCES ${inspect_sources} OPTIONS -Oz)

@@ -1,6 +1,7 @@
 #include "text/bpe.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "gguf/access.hpp"
 #include "gguf/arrays.hpp"
@@ -11,13 +12,17 @@ namespace ggufscope {
 namespace {
 
 constexpr uint32_t kNoNode = 0xFFFFFFFFu;
-constexpr size_t kShortWord = 48;
+constexpr size_t kShortWord = 24;
 
 uint64_t pair_of(uint32_t left, uint32_t right) { return static_cast<uint64_t>(left) << 32 | right; }
 
-size_t slot_of(uint64_t pair, size_t mask) {
+bool is_union(std::string_view text, std::string_view left, std::string_view right) {
+  return text.size() == left.size() + right.size() && text.starts_with(left) && text.ends_with(right);
+}
+
+uint64_t hash_pair(uint64_t pair) {
   const uint64_t hash = pair * 0x9E3779B97F4A7C15u;
-  return static_cast<size_t>(hash >> 32 ^ hash >> 11) & mask;
+  return hash ^ hash >> 32;
 }
 
 }  // namespace
@@ -40,12 +45,12 @@ BpeModel::BpeModel(const Gguf& gguf, Vocabulary& v) {
   whole_.assign(n_tokens, 0);
   if (v.byte_encode) {
     words_.reserve(n_tokens);
-    std::string bytes;
     for (uint32_t id = 0; id < n_tokens; ++id) {
-      bytes.clear();
-      if (!append_printable_bytes(bytes, v.texts[id])) continue;
-      // Only plain tokens decode to these bytes in the list of pieces.
-      if (v.pieces[id] == bytes) words_.add(bytes, id, [&](uint32_t other) { return v.pieces[other]; });
+      // The piece is the bytes that the spelling stands for, or else the spelling itself: then only if it is ASCII.
+      const std::string_view piece = v.pieces[id];
+      const auto printable = [](char c) { return c > ' ' && c < 0x7F; };
+      if (piece.size() == v.texts[id].size() && !std::all_of(piece.begin(), piece.end(), printable)) continue;
+      words_.add(piece, id, [&](uint32_t other) { return v.pieces[other]; });
     }
   }
 }
@@ -63,6 +68,8 @@ void BpeModel::read_merges(const Gguf& gguf, Vocabulary& v) {
     return v.note(true, "merges-many", "tokenizer.ggml.merges is too long: it is ignored");
   merges_.resize(std::bit_ceil(static_cast<size_t>(kv->count) + static_cast<size_t>(kv->count) / 3 + 16));
 
+  filter_.resize(std::bit_ceil(static_cast<size_t>(kv->count) * 2 + 16));  // 16 bits a merge
+
   uint64_t malformed = 0, unknown = 0;
   bool inner_marks = false;
   std::string joined;
@@ -75,17 +82,16 @@ void BpeModel::read_merges(const Gguf& gguf, Vocabulary& v) {
       return;
     }
     const std::string_view left = text.substr(0, space), right = text.substr(space + 1);
-    joined.assign(left).append(right);
     const size_t n_extra = extra_.size();
     const Symbol a = intern(v, left), b = intern(v, right);
     // Tokens mostly stand in the order of their merges: the next one is a good guess.
     Symbol merged = kNoSymbol;
     for (Symbol guess = last; guess != kNoSymbol && guess <= last + 1 && guess < v.texts.size(); ++guess)
-      if (v.texts[guess] == joined) merged = guess;
-    if (merged == kNoSymbol) merged = intern(v, joined);
+      if (is_union(v.texts[guess], left, right)) merged = guess;
+    if (merged == kNoSymbol) merged = intern(v, joined.assign(left).append(right));
     if (merged < v.texts.size()) last = merged;
     if (extra_.size() != n_extra) ++unknown;
-    inner_marks = inner_marks || has_inner_mark(joined);
+    if (!v.byte_encode && !inner_marks) inner_marks = has_inner_mark(symbol_text(v, merged));
     add_merge(a, b, static_cast<uint32_t>(rank), merged);
   });
   split_at_marks_ = !inner_marks;
@@ -112,8 +118,12 @@ std::string_view BpeModel::symbol_text(const Vocabulary& v, Symbol symbol) const
 const BpeModel::Merge* BpeModel::find_merge(Symbol left, Symbol right) const {
   const uint64_t pair = pair_of(left, right);
   if (n_merges_ == 0 || pair == kNoPair) return nullptr;
+  const uint64_t hash = hash_pair(pair);
+  // Most pairs have no merge, and the filter is small enough for the cache.
+  const size_t bit = static_cast<size_t>(hash >> 20) & (filter_.size() * 8 - 1);
+  if ((filter_[bit / 8] >> (bit % 8) & 1) == 0) return nullptr;
   const size_t mask = merges_.size() - 1;
-  for (size_t i = slot_of(pair, mask);; i = (i + 1) & mask) {
+  for (size_t i = static_cast<size_t>(hash) & mask;; i = (i + 1) & mask) {
     if (merges_[i].pair == pair) return &merges_[i];
     if (merges_[i].pair == kNoPair) return nullptr;
   }
@@ -122,8 +132,11 @@ const BpeModel::Merge* BpeModel::find_merge(Symbol left, Symbol right) const {
 // There is a free slot: the table was sized for all merges.
 void BpeModel::add_merge(Symbol left, Symbol right, uint32_t rank, Symbol merged) {
   const uint64_t pair = pair_of(left, right);
+  const uint64_t hash = hash_pair(pair);
+  const size_t bit = static_cast<size_t>(hash >> 20) & (filter_.size() * 8 - 1);
+  filter_[bit / 8] = static_cast<uint8_t>(filter_[bit / 8] | 1u << (bit % 8));
   const size_t mask = merges_.size() - 1;
-  for (size_t i = slot_of(pair, mask);; i = (i + 1) & mask) {
+  for (size_t i = static_cast<size_t>(hash) & mask;; i = (i + 1) & mask) {
     if (merges_[i].pair == pair) return;  // the first of equals counts
     if (merges_[i].pair != kNoPair) continue;
     merges_[i] = {pair, rank, merged};
@@ -200,7 +213,7 @@ void BpeModel::encode_word(const Vocabulary& v, std::string_view word, std::vect
 void BpeModel::merge_word(const Vocabulary& v, std::string_view word, std::vector<TokenId>& out) {
   nodes_.clear();
   if (v.byte_encode) {
-    for (const char c : word) nodes_.push_back({byte_symbols_[static_cast<uint8_t>(c)], 1, 0, 0});
+    for (const char c : word) nodes_.push_back({byte_symbols_[static_cast<uint8_t>(c)], 1});
   } else {
     for (size_t pos = 0; pos < word.size();) {
       const size_t length = std::min(utf8_length(static_cast<uint8_t>(word[pos])), word.size() - pos);
@@ -209,7 +222,7 @@ void BpeModel::merge_word(const Vocabulary& v, std::string_view word, std::vecto
       const Symbol symbol = token != kNoToken
                                 ? static_cast<Symbol>(token)
                                 : extra_index_.find(character, [&](uint32_t id) { return symbol_text(v, id); });
-      nodes_.push_back({symbol, static_cast<uint32_t>(length), 0, 0});
+      nodes_.push_back({symbol, static_cast<uint32_t>(length)});
       pos += length;
     }
   }
@@ -263,14 +276,15 @@ void BpeModel::merge_short() {
 }
 
 void BpeModel::merge_long() {
-  const auto later = [](const Candidate& a, const Candidate& b) {
-    return a.rank != b.rank ? a.rank > b.rank : a.left > b.left;
-  };
-  const auto consider = [&](uint32_t left, uint32_t right) {
-    if (left == kNoNode || right == kNoNode) return false;
-    const Merge* merge = find_merge(nodes_[left].symbol, nodes_[right].symbol);
+  // A candidate is rank << 32 | left node; it is out of date where the node's rank is another by now.
+  constexpr auto later = std::greater<uint64_t>();
+  const auto look_up = [&](uint32_t left) {
+    Node& node = nodes_[left];
+    const Merge* merge = node.next == kNoNode ? nullptr : find_merge(node.symbol, nodes_[node.next].symbol);
+    node.rank = merge != nullptr ? merge->rank : kNoRank;
     if (merge == nullptr) return false;
-    heap_.push_back({merge->rank, left, right, nodes_[left].symbol, nodes_[right].symbol, merge->merged});
+    node.merged = merge->merged;
+    heap_.push_back(static_cast<uint64_t>(node.rank) << 32 | left);
     return true;
   };
   heap_.clear();
@@ -278,25 +292,24 @@ void BpeModel::merge_long() {
   for (uint32_t i = 0; i < count; ++i) {
     nodes_[i].prev = i == 0 ? kNoNode : i - 1;
     nodes_[i].next = i + 1 == count ? kNoNode : i + 1;
-    if (i > 0) consider(i - 1, i);
   }
+  for (uint32_t i = 0; i < count; ++i) look_up(i);
   std::make_heap(heap_.begin(), heap_.end(), later);
   while (!heap_.empty()) {
     std::pop_heap(heap_.begin(), heap_.end(), later);
-    const Candidate best = heap_.back();
+    const auto at = static_cast<uint32_t>(heap_.back());
+    const auto rank = static_cast<uint32_t>(heap_.back() >> 32);
     heap_.pop_back();
-    Node& left = nodes_[best.left];
-    Node& right = nodes_[best.right];
-    if (left.length == 0 || right.length == 0 || left.symbol != best.left_symbol || right.symbol != best.right_symbol ||
-        left.next != best.right)
-      continue;
-    left.symbol = best.merged;
+    Node& left = nodes_[at];
+    if (left.length == 0 || left.rank != rank) continue;
+    Node& right = nodes_[left.next];
+    left.symbol = left.merged;
     left.length += right.length;
     right.length = 0;
     left.next = right.next;
-    if (right.next != kNoNode) nodes_[right.next].prev = best.left;
-    if (consider(left.prev, best.left)) std::push_heap(heap_.begin(), heap_.end(), later);
-    if (consider(best.left, left.next)) std::push_heap(heap_.begin(), heap_.end(), later);
+    if (right.next != kNoNode) nodes_[right.next].prev = at;
+    if (look_up(at)) std::push_heap(heap_.begin(), heap_.end(), later);
+    if (left.prev != kNoNode && look_up(left.prev)) std::push_heap(heap_.begin(), heap_.end(), later);
   }
 }
 

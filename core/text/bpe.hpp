@@ -42,13 +42,10 @@ class BpeModel {
   struct Node {
     Symbol symbol;    // kNoSymbol: no merge knows it
     uint32_t length;  // bytes; 0: merged away
-    uint32_t prev, next;
-  };
-  struct Candidate {
-    uint32_t rank;
-    uint32_t left;  // node
-    uint32_t right;
-    Symbol left_symbol, right_symbol, merged;
+    // Of long words: neighbours, and the merge with the next one.
+    uint32_t prev = 0, next = 0;
+    uint32_t rank = kNoRank;
+    Symbol merged = kNoSymbol;
   };
 
   void read_merges(const Gguf& gguf, Vocabulary& vocabulary);
@@ -67,7 +64,8 @@ class BpeModel {
 
   StringIndex extra_index_;
   TextList extra_;
-  std::vector<Merge> merges_;  // open addressing
+  std::vector<Merge> merges_;    // open addressing
+  std::vector<uint8_t> filter_;  // a bit for each hash of a pair that has a merge
   size_t n_merges_ = 0;
   StringIndex words_;           // bytes that tokens decode to -> token: whole words at once
   std::vector<uint8_t> whole_;  // of each token, whether its text as a word is that token: 0 not known yet, 1 yes, 2 no
@@ -78,7 +76,7 @@ class BpeModel {
 
   // Kept between words.
   std::vector<Node> nodes_;
-  std::vector<Candidate> heap_;
+  std::vector<uint64_t> heap_;
   std::string canonical_, escaped_;
 };
 

@@ -379,7 +379,8 @@ int byte_of_printable(uint32_t code_point) {
 bool append_printable_bytes(std::string& out, std::string_view text) {
   const size_t before = out.size();
   for (size_t pos = 0; pos < text.size();) {
-    const Decoded decoded = decode_utf8(text, pos);
+    const auto lead = static_cast<uint8_t>(text[pos]);
+    const Decoded decoded = lead < 0x80 ? Decoded{lead, 1} : decode_utf8(text, pos);
     const int byte = byte_of_printable(decoded.code_point);
     if (byte < 0) {
       out.resize(before);

@@ -1,0 +1,478 @@
+// Small vocabularies made here: every kind, decoding, streaming, and vocabularies that mean harm.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gguf/parse.hpp"
+#include "gguf_bytes.hpp"
+#include "text/tokenizer.hpp"
+
+using namespace ggufscope;
+using test::GgufBytes;
+
+namespace {
+
+struct Maker {
+  GgufBytes bytes{0, 0};
+  uint64_t keys = 0;
+
+  Maker& text(std::string_view key, std::string_view value) {
+    ++keys;
+    bytes.kv(key, value);
+    return *this;
+  }
+  Maker& flag(std::string_view key, bool value) {
+    ++keys;
+    bytes.kv<uint8_t>(key, ValueType::kBool, value ? 1 : 0);
+    return *this;
+  }
+  Maker& number(std::string_view key, uint32_t value) {
+    ++keys;
+    bytes.kv(key, ValueType::kU32, value);
+    return *this;
+  }
+  Maker& strings(std::string_view key, const std::vector<std::string>& values) {
+    ++keys;
+    bytes.array(key, ValueType::kString, values.size());
+    for (const std::string& value : values) bytes.string(value);
+    return *this;
+  }
+  template <class T>
+  Maker& array(std::string_view key, ValueType type, const std::vector<T>& values) {
+    ++keys;
+    bytes.array(key, type, values.size());
+    for (const T value : values) bytes.put(value);
+    return *this;
+  }
+  Maker& tokens(const std::vector<std::string>& values) { return strings("tokenizer.ggml.tokens", values); }
+  Maker& types(const std::vector<int32_t>& values) {
+    return array("tokenizer.ggml.token_type", ValueType::kI32, values);
+  }
+  Maker& scores(const std::vector<float>& values) { return array("tokenizer.ggml.scores", ValueType::kF32, values); }
+  Maker& merges(const std::vector<std::string>& values) { return strings("tokenizer.ggml.merges", values); }
+
+  Result<Tokenizer> make() {
+    store<uint64_t>(bytes.out.data() + 16, keys);
+    ParseState state;
+    BOOST_REQUIRE(parse_header(bytes.out, bytes.out.size(), state).value().complete);
+    return Tokenizer::make({state.header, bytes.out});
+  }
+  Tokenizer get() {
+    auto made = make();
+    BOOST_REQUIRE_MESSAGE(made.has_value(), (made ? "" : made.error().message));
+    bytes.out.assign(bytes.out.size(), 0xAA);  // the tokenizer borrows nothing
+    return std::move(*made);
+  }
+};
+
+Maker model(std::string_view name) {
+  Maker maker;
+  maker.text("tokenizer.ggml.model", name);
+  return maker;
+}
+
+std::string byte_name(int byte) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  return {'<', '0', 'x', kHex[byte >> 4], kHex[byte & 15], '>'};
+}
+
+// <unk> <s> </s>, the 256 bytes, then words of SentencePiece.
+Maker spm(const std::vector<std::string>& words) {
+  std::vector<std::string> tokens = {"<unk>", "<s>", "</s>"};
+  std::vector<int32_t> types = {2, 3, 3};
+  std::vector<float> scores = {0, 0, 0};
+  for (int b = 0; b < 256; ++b) {
+    tokens.push_back(byte_name(b));
+    types.push_back(6);
+    scores.push_back(0);
+  }
+  for (size_t i = 0; i < words.size(); ++i) {
+    tokens.push_back(words[i]);
+    types.push_back(1);
+    scores.push_back(-static_cast<float>(i));
+  }
+  Maker maker = model("llama");
+  maker.tokens(tokens).types(types).scores(scores);
+  return maker;
+}
+
+// The 256 bytes as GPT-2 spells them.
+std::vector<std::string> printable_bytes() {
+  std::vector<std::string> tokens;
+  for (uint32_t b = 0, next = 256; b < 256; ++b) {
+    const bool itself = (b >= 33 && b <= 126) || (b >= 161 && b <= 172) || b >= 174;
+    std::string spelled;
+    const uint32_t c = itself ? b : next++;
+    if (c < 0x80) {
+      spelled.push_back(static_cast<char>(c));
+    } else {
+      spelled.push_back(static_cast<char>(0xC0 | c >> 6));
+      spelled.push_back(static_cast<char>(0x80 | (c & 63)));
+    }
+    tokens.push_back(spelled);
+  }
+  return tokens;
+}
+
+using Ids = std::vector<TokenId>;
+
+std::string random_bytes(std::mt19937& random, bool utf8) {
+  std::string text;
+  for (size_t i = 0, length = random() % 60; i < length; ++i) {
+    const auto kind = static_cast<uint32_t>(random() % 6);
+    const auto c = static_cast<uint32_t>(kind < 3    ? 0x20 + random() % 95
+                                         : kind == 3 ? random() % 0x80
+                                         : kind == 4 ? 0x80 + random() % 0x3000
+                                                     : 0x10000 + random() % 0x10000);
+    if (!utf8 && random() % 8 == 0) {
+      text.push_back(static_cast<char>(random()));
+    } else if (c < 0x80) {
+      text.push_back(static_cast<char>(c));
+    } else if (c < 0x800) {
+      text += {static_cast<char>(0xC0 | c >> 6), static_cast<char>(0x80 | (c & 63))};
+    } else if (c < 0x10000) {
+      text += {static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 63)),
+               static_cast<char>(0x80 | (c & 63))};
+    } else {
+      text += {static_cast<char>(0xF0 | c >> 18), static_cast<char>(0x80 | (c >> 12 & 63)),
+               static_cast<char>(0x80 | (c >> 6 & 63)), static_cast<char>(0x80 | (c & 63))};
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(tokenizer_own)
+
+BOOST_AUTO_TEST_CASE(spm_merges_by_score_and_falls_back_to_bytes) {
+  const Tokenizer t = spm({"\u2581a", "ab", "b", "a", "c", "\u2581", "abc"}).get();
+  constexpr TokenId kFirst = 259;
+  BOOST_TEST(t.encode("abc") == (Ids{kFirst, kFirst + 2, kFirst + 4}),
+             boost::test_tools::per_element());  // "\u2581a" first
+  BOOST_TEST(t.encode("z") == (Ids{kFirst + 5, 3 + 'z'}), boost::test_tools::per_element());
+  BOOST_TEST(t.encode("</s>") != (Ids{2}));
+  BOOST_TEST(t.encode("</s>", {.special = true}) == (Ids{2}), boost::test_tools::per_element());
+  BOOST_TEST(t.encode("", {.bos = true}) == (Ids{1}), boost::test_tools::per_element());
+  BOOST_TEST(t.decode(t.encode("a\xC3(", {.bos = true}), {.remove_special = true}) == " a\xC3(");
+  BOOST_TEST(t.decode(t.encode("ab c")) == "ab c");
+  BOOST_TEST(t.is_end_of_generation(2));
+  BOOST_TEST(!t.is_end_of_generation(1));
+}
+
+BOOST_AUTO_TEST_CASE(bpe_merges_by_rank_short_and_long) {
+  auto tokens = printable_bytes();
+  for (const char* token : {"ab", "abab", "\u0120a", "ba", "<|x|>"}) tokens.push_back(token);
+  Maker maker = model("gpt2");
+  maker.text("tokenizer.ggml.pre", "gpt-2").tokens(tokens).merges({"a b", "ab ab", "\u0120 a", "b a", "b a"});
+  maker.number("tokenizer.ggml.bos_token_id", 0).number("tokenizer.ggml.eos_token_id", 0);
+  std::vector<int32_t> types(tokens.size(), 1);
+  types.back() = 4;
+  const Tokenizer t = maker.types(types).get();
+  BOOST_TEST(t.encode("ababa") == (Ids{257, 'a'}), boost::test_tools::per_element());
+  BOOST_TEST(t.encode("x ab") == (Ids{'x', ' ', 256}), boost::test_tools::per_element());
+  BOOST_TEST(t.encode("a<|x|>b") == (Ids{'a', 260, 'b'}), boost::test_tools::per_element());
+  // The heap for long words gives what the scan for short ones gives.
+  std::string word;
+  for (int i = 0; i < 2000; ++i) word += "ab";
+  BOOST_TEST(t.encode(word) == (Ids(1000, 257)), boost::test_tools::per_element());
+  BOOST_TEST(t.decode(t.encode("Hello,\xE4\xBD\xA0 world !")) ==
+             "Hello,\xE4\xBD\xA0 world!");  // tidied, as llama.cpp does
+}
+
+BOOST_AUTO_TEST_CASE(word_piece_normalizes_and_takes_the_longest) {
+  const Tokenizer t =
+      model("bert")
+          .tokens({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "\u2581caf", "\u2581cafe", "s", "\u2581,", "\u2581\u4E2D"})
+          .types({3, 3, 3, 3, 1, 1, 1, 1, 1})
+          .number("tokenizer.ggml.bos_token_id", 2)
+          .number("tokenizer.ggml.seperator_token_id", 3)
+          .number("tokenizer.ggml.unknown_token_id", 1)
+          .get();
+  BOOST_TEST(t.encode("Caf\u00E9s,\u4E2Dqq", {.bos = true}) == (Ids{2, 5, 6, 7, 8, 1, 3}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(unigram_takes_the_best_path_through_its_character_map) {
+  // Root: base 1 << ... one replacement: "A" -> "a". Node 0 has BASE b; the child for 'A' lies at b ^ 'A'.
+  std::vector<uint32_t> nodes(512, 0);
+  constexpr uint32_t kBase = 256, kChild = kBase ^ 'A', kValue = 300;
+  nodes[0] = kBase << 10;
+  nodes[kChild] = (kChild ^ kValue) << 10 | 1u << 8 | 'A';
+  nodes[kValue] = 0;  // offset of the replacement
+  std::vector<uint8_t> map(4 + nodes.size() * 4);
+  store<uint32_t>(map.data(), static_cast<uint32_t>(nodes.size() * 4));
+  for (size_t i = 0; i < nodes.size(); ++i) store<uint32_t>(map.data() + 4 + 4 * i, nodes[i]);
+  map.push_back('a');
+  map.push_back(0);
+  const Tokenizer t = model("t5")
+                          .tokens({"<pad>", "</s>", "<unk>", "\u2581", "a", "aa", "\u2581a"})
+                          .types({3, 3, 2, 1, 1, 1, 1})
+                          .scores({0, 0, 0, -2, -2, -3, -5})
+                          .array("tokenizer.ggml.precompiled_charsmap", ValueType::kU8, map)
+                          .flag("tokenizer.ggml.add_space_prefix", true)
+                          .flag("tokenizer.ggml.remove_extra_whitespaces", true)
+                          .get();
+  BOOST_TEST(t.encode("Aa") == (Ids{3, 5}), boost::test_tools::per_element());
+  BOOST_TEST(t.encode("  a   zz a ", {.bos = true}) == (Ids{3, 4, 3, 2, 3, 4, 1}), boost::test_tools::per_element());
+  BOOST_TEST(t.notes().empty());
+}
+
+BOOST_AUTO_TEST_CASE(rwkv_and_plamo2) {
+  const Tokenizer r = model("rwkv").tokens({"\\x00", "a", "ab", "\\n", "\\xe4\\xbd", "\\\\"}).get();
+  BOOST_TEST(r.encode("aba\n\xE4\xBD\\") == (Ids{2, 1, 3, 4, 5}), boost::test_tools::per_element());
+  BOOST_TEST(r.decode(Ids{3, 4, 5}) == "\n\xE4\xBD\\");
+
+  std::vector<std::string> tokens = {"<unk>", "<s>", "</s>", "<pad>"};
+  std::vector<int32_t> types = {2, 3, 3, 3};
+  for (int b = 0; b < 256; ++b) {
+    tokens.push_back(byte_name(b));
+    types.push_back(6);
+  }
+  for (const char* token : {"a", "b", "ab", "abc"}) {
+    tokens.push_back(token);
+    types.push_back(1);
+  }
+  std::vector<float> scores(tokens.size(), 0);
+  scores[260] = -3, scores[261] = -3, scores[262] = -4, scores[263] = -20;
+  const Tokenizer p = model("plamo2").tokens(tokens).types(types).scores(scores).get();
+  BOOST_TEST(p.encode("\xEF\xBB\xBF"
+                      "abab\xE4\xBD\xA0"
+                      "a") == (Ids{262, 262, 4 + 0xE4, 4 + 0xBD, 4 + 0xA0, 260}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(byte_exact_kinds_give_the_text_back) {
+  std::mt19937 random(3);
+  auto tokens = printable_bytes();
+  tokens.push_back("the");
+  const Tokenizer bpe = model("gpt2").text("tokenizer.ggml.pre", "qwen2").tokens(tokens).merges({"t h", "th e"}).get();
+  const Tokenizer sp = spm({"\u2581", "t", "h", "th"}).get();
+  for (int i = 0; i < 500; ++i) {
+    const std::string text = random_bytes(random, true);
+    BOOST_REQUIRE_EQUAL(bpe.decode(bpe.encode(text)), text);
+    const std::string any = random_bytes(random, false);
+    BOOST_REQUIRE_EQUAL(sp.decode(sp.encode(any)), any);
+    StreamDecoder stream(bpe);
+    std::string streamed;
+    for (const TokenId id : bpe.encode(text)) streamed += stream.push(id);
+    BOOST_REQUIRE_EQUAL(streamed + stream.finish(), text);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(streaming_holds_back_what_is_not_whole) {
+  const Tokenizer t = spm({}).get();
+  StreamDecoder stream(t);
+  BOOST_TEST(stream.push(3 + 0xE4) == "");
+  BOOST_TEST(stream.push(3 + 0xBD) == "");
+  BOOST_TEST(stream.push(3 + 0xA0) == "\xE4\xBD\xA0");
+  BOOST_TEST(stream.push(3 + 0xF0) == "");
+  BOOST_TEST(stream.push(3 + 'a') == "\uFFFDa");
+  BOOST_TEST(stream.push(2) == "");  // hidden
+  BOOST_TEST(stream.push(3 + 0xC3) == "");
+  BOOST_TEST(stream.finish() == "\uFFFD");
+}
+
+BOOST_AUTO_TEST_CASE(hostile_vocabularies_do_no_harm) {
+  const std::string long_token(100000, 'a');
+  const std::vector<std::string> few = {"<unk>", "a", "b", "ab", "<0x0A>"};
+  struct Hostile {
+    std::string name;
+    std::function<void(Maker&)> fill;
+    std::string note;  // that it must give, or "" for none in particular
+  };
+  const std::vector<Hostile> kHostile = {
+      {"nothing", [](Maker&) {}, "error"},
+      {"tokens of numbers",
+       [](Maker& m) {
+         m.array<uint32_t>("tokenizer.ggml.tokens", ValueType::kU32, {1, 2});
+       },
+       "error"},
+      {"no tokens", [](Maker& m) { m.tokens({}); }, ""},
+      {"empty tokens",
+       [](Maker& m) {
+         m.tokens({"", "", "a"});
+       },
+       "token-empty"},
+      {"giant tokens",
+       [&](Maker& m) {
+         m.tokens({long_token, long_token + "b", "a"});
+       },
+       ""},
+      {"equal tokens",
+       [](Maker& m) {
+         m.tokens({"a", "a", "b", "b"});
+       },
+       "token-duplicate"},
+      {"broken UTF-8",
+       [](Maker& m) {
+         m.tokens({"\xFF\xFE", "\xC0\x80", "\xE4\xBD", "a"});
+       },
+       ""},
+      {"short scores", [&](Maker& m) { m.tokens(few).scores({1}); }, "scores-short"},
+      {"scores that are texts", [&](Maker& m) { m.tokens(few).strings("tokenizer.ggml.scores", {"x"}); },
+       "scores-type"},
+      {"scores that are no numbers",
+       [&](Maker& m) {
+         m.tokens(few).scores({NAN, INFINITY, -INFINITY, NAN, 1e38f});
+       },
+       ""},
+      {"short types", [&](Maker& m) { m.tokens(few).types({1}); }, "types-short"},
+      {"types that are texts", [&](Maker& m) { m.tokens(few).strings("tokenizer.ggml.token_type", {"x"}); },
+       "types-type"},
+      {"unknown types",
+       [&](Maker& m) {
+         m.tokens(few).types({-1, 99, 7, 0, 2147483647});
+       },
+       ""},
+      {"byte tokens that are none",
+       [](Maker& m) {
+         m.tokens({"<0x-1>", "<0xZZ>", "<0x", "<", "<0x100>", "a"}).types({6, 6, 6, 6, 6, 6});
+       },
+       "byte-token-malformed"},
+      {"special ids beyond the end",
+       [&](Maker& m) {
+         m.tokens(few).number("tokenizer.ggml.bos_token_id", 4000000000u).number("tokenizer.ggml.eos_token_id", 5);
+       },
+       "special-id-out-of-range"},
+      {"a special id that is a text", [&](Maker& m) { m.tokens(few).text("tokenizer.ggml.unknown_token_id", "x"); },
+       "special-id-out-of-range"},
+      {"flags that are texts",
+       [&](Maker& m) {
+         m.tokens(few).text("tokenizer.ggml.add_bos_token", "x").text("tokenizer.ggml.add_space_prefix", "y");
+       },
+       ""},
+      {"merges of numbers",
+       [&](Maker& m) { m.tokens(few).array<uint32_t>("tokenizer.ggml.merges", ValueType::kU32, {1}); }, ""},
+      {"merges of unknown tokens",
+       [&](Maker& m) {
+         m.tokens(few).merges({"x y", "xy z", "a b", "q q"});
+       },
+       ""},
+      {"merges in a circle",
+       [&](Maker& m) {
+         m.tokens(few).merges({"a b", "ab a", "aba b", "a b", "b a", "a a"});
+       },
+       ""},
+      {"malformed merges",
+       [&](Maker& m) {
+         m.tokens(few).merges({"", " ", "  ", "ab", "a ", " b", "a b c"});
+       },
+       ""},
+      {"every token special",
+       [&](Maker& m) {
+         m.tokens({"a", "aa", "aaa", "aaaa", " ", "  "}).types({4, 4, 4, 4, 3, 3});
+       },
+       ""},
+      {"a special token of nothing",
+       [&](Maker& m) {
+         m.tokens({"", "a"}).types({4, 4});
+       },
+       "token-empty"},
+      {"a giant special token",
+       [&](Maker& m) {
+         m.tokens({long_token, "a"}).types({4, 1});
+       },
+       ""},
+      {"a short character map",
+       [&](Maker& m) {
+         m.tokens(few).array<uint8_t>("tokenizer.ggml.precompiled_charsmap", ValueType::kU8, {1, 2});
+       },
+       ""},
+      {"a character map of texts",
+       [&](Maker& m) { m.tokens(few).strings("tokenizer.ggml.precompiled_charsmap", {"x"}); }, ""},
+      {"a character map that promises more",
+       [&](Maker& m) {
+         m.tokens(few).array<uint8_t>("tokenizer.ggml.precompiled_charsmap", ValueType::kU8,
+                                      {255, 255, 255, 255, 0, 0, 0, 0});
+       },
+       ""},
+      {"a character map that points out",
+       [&](Maker& m) {
+         std::vector<uint8_t> map(4 + 4 * 300, 0xFF);
+         store<uint32_t>(map.data(), 4 * 299);
+         m.tokens(few).array("tokenizer.ggml.precompiled_charsmap", ValueType::kI8, map);
+       },
+       ""},
+      {"a character map without an end",
+       [&](Maker& m) {
+         std::vector<uint8_t> map(4 + 4 * 256 + 3, 'x');
+         store<uint32_t>(map.data(), 4 * 256);
+         for (uint32_t i = 0; i < 256; ++i) store<uint32_t>(map.data() + 4 + 4 * i, i | 1u << 8);
+         m.tokens(few).array("tokenizer.ggml.precompiled_charsmap", ValueType::kU8, map);
+       },
+       ""},
+      {"escapes without an end",
+       [](Maker& m) {
+         m.tokens({"\\", "\\x", "\\x0", "\\xZZ", "a\\"});
+       },
+       ""},
+      {"an unknown pre-tokenizer",
+       [&](Maker& m) { m.tokens(few).merges({"a b"}).text("tokenizer.ggml.pre", "no such"); }, ""},
+      {"added tokens that are none",
+       [&](Maker& m) {
+         m.tokens(few).strings("tokenizer.ggml.added_tokens", {"a", "zzz"});
+       },
+       ""},
+  };
+  const std::vector<std::string> kTexts = {"",
+                                           "a",
+                                           "ab ab\n  aaaa b",
+                                           std::string(3000, 'a'),
+                                           std::string(3000, ' '),
+                                           "\xFF\xC0\x80\xE4",
+                                           "\u4E2D\u6587 \u00E9<0x0A><unk>",
+                                           std::string(2000, 'a') + "b" + std::string(2000, 'b')};
+  for (const char* kind : {"llama", "gpt2", "gemma4", "hybriddna", "whitespace", "bert", "t5", "replit", "rwkv",
+                           "plamo2", "none", "no such kind"}) {
+    for (const Hostile& hostile : kHostile) {
+      BOOST_TEST_CONTEXT(kind << ": " << hostile.name) {
+        Maker maker = model(kind);
+        hostile.fill(maker);
+        const auto made = maker.make();
+        if (!made) {
+          BOOST_TEST(!made.error().message.empty());
+          continue;
+        }
+        BOOST_TEST(hostile.note != "error");
+        bool noted = hostile.note.empty();
+        for (const TokenizerNote& note : made->notes()) noted = noted || note.code == hostile.note;
+        // A byte token that is none harms no kind that has no byte tokens: noted all the same.
+        BOOST_TEST(noted);
+        for (const std::string& text : kTexts) {
+          for (const bool special : {false, true}) {
+            const Ids ids = made->encode(text, {.special = special, .bos = true});
+            const auto size = static_cast<TokenId>(made->size());
+            BOOST_REQUIRE(std::ranges::all_of(ids, [&](TokenId id) { return id >= 0 && id < size; }));
+            (void)made->decode(ids, {.remove_special = special, .special = !special});
+          }
+        }
+        (void)made->decode(Ids{-1, 0, 1, 1000000, 2147483647, -2147483648});
+        BOOST_TEST(made->text(-1).empty());
+        BOOST_TEST(made->piece(static_cast<TokenId>(made->size())).empty());
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(long_texts_take_near_linear_time) {
+  auto tokens = printable_bytes();
+  std::vector<std::string> merges;
+  std::string run = "a";
+  for (int i = 0; i < 12; ++i) {
+    merges.push_back(run + " " + run);
+    run += run;
+    tokens.push_back(run);
+  }
+  const Tokenizer bpe = model("gpt2").text("tokenizer.ggml.pre", "gpt-2").tokens(tokens).merges(merges).get();
+  BOOST_TEST(bpe.encode(std::string(1 << 20, 'a')).size() == (1u << 20) / run.size());
+  const Tokenizer sp = spm({"a", "aa", "aaaa", "aaaaaaaa", "\u2581", "\u2581\u2581"}).get();
+  BOOST_TEST(sp.encode(std::string(1 << 18, 'a')).size() > 0u);
+  BOOST_TEST(sp.decode(sp.encode(std::string(1 << 18, ' '))).size() == 1u << 18);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
