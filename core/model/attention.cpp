@@ -26,18 +26,18 @@ void plan_qk_norm(const LayerPlan& plan, AttentionWeights& w, Affine& norm, std:
                       a.qk_norm == QkNorm::kRequired ? Need::kRequired : Need::kOptional);
 }
 
-void normalize_heads(const Step& step, const AttentionWeights& w, const Affine& norm, float* x, size_t n_head,
+void normalize_heads(const Pass& pass, const AttentionWeights& w, const Affine& norm, float* x, size_t n_head,
                      size_t d) {
   if (!norm) return;
-  const NormKind kind = step.model.architecture().qk_norm_kind;
-  const float eps = step.h().norm_eps;
+  const NormKind kind = pass.model.architecture().qk_norm_kind;
+  const float eps = pass.h().norm_eps;
   const bool whole = norm.weight && norm.weight.n != d && !w.norms_by_head;
   if (whole) {
-    for (size_t t = 0; t < step.n_tokens; ++t)
+    for (size_t t = 0; t < pass.n_tokens; ++t)
       normalize(kind, x + t * n_head * d, norm.weight.data(), norm.bias.data(), n_head * d, eps, x + t * n_head * d);
     return;
   }
-  each_token(step.pool, step.n_tokens, [&](size_t t) {
+  each_token(pass.pool, pass.n_tokens, [&](size_t t) {
     for (size_t head = 0; head < n_head; ++head) {
       float* row = x + (t * n_head + head) * d;
       const size_t at = w.norms_by_head ? head * d : 0;
@@ -59,13 +59,13 @@ float query_temperature(const Hparams& h, int32_t position) {
   return std::log(chunk + 1.0f) * h.temperature_scale + 1.0f;
 }
 
-void rotate(Step& step, size_t il, float* x, size_t token_stride, size_t n_heads, size_t head_stride, size_t offset) {
-  const LayerParameters& layer = step.layer(il);
+void rotate(Pass& pass, size_t il, float* x, size_t token_stride, size_t n_heads, size_t head_stride, size_t offset) {
+  const LayerParameters& layer = pass.layer(il);
   if (!layer.use_rope) return;
   const size_t which = layer.windowed ? 1 : 0, half = layer.n_rot / 2;
-  each_token(step.pool, step.n_tokens, [&](size_t t) {
-    rope(step.model.architecture().rope, x + t * token_stride + offset, n_heads, head_stride, layer.n_rot,
-         step.cosines[which] + t * half, step.sines[which] + t * half);
+  each_token(pass.pool, pass.n_tokens, [&](size_t t) {
+    rope(pass.model.architecture().rope, x + t * token_stride + offset, n_heads, head_stride, layer.n_rot,
+         pass.cosines[which] + t * half, pass.sines[which] + t * half);
   });
 }
 
@@ -106,50 +106,50 @@ uint64_t attention_floats(const Hparams&, const LayerParameters& layer, const La
                       n_tokens * std::max(2 * n_q, n_q + n_k + n_v), n_tokens * std::max(n_q, n_out));
 }
 
-void attend(Step& step, size_t il, const AttentionShape& shape, AttentionOptions options, const float* q,
+void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions options, const float* q,
             const float* k, const float* v, float* out) {
-  const Hparams& h = step.h();
-  const LayerParameters& layer = step.layer(il);
-  State& state = step.state;
-  const CacheView cache = state.cache(step.encoding ? 0 : layer.kv_layer);
+  const Hparams& h = pass.h();
+  const LayerParameters& layer = pass.layer(il);
+  State& state = pass.state;
+  const CacheView cache = state.cache(pass.encoding ? 0 : layer.kv_layer);
   if (k != nullptr)
-    for (size_t t = 0; t < step.n_tokens; ++t)
+    for (size_t t = 0; t < pass.n_tokens; ++t)
       cache_store(cache, shape, state.batch_cells[t], k + t * shape.n_head_kv * shape.d_k,
                   v == nullptr ? nullptr : v + t * shape.n_head_kv * shape.d_v);
   options.soft_cap = h.attention_soft_cap;
-  if (h.max_alibi_bias > 0) options.slopes = step.model.slopes().data();
+  if (h.max_alibi_bias > 0) options.slopes = pass.model.slopes().data();
   // T5's bias of positions is that of the first layer where a layer has none.
-  const AttentionWeights& first = step.weights(0).attention;
-  const AttentionWeights& own = step.weights(il).attention;
+  const AttentionWeights& first = pass.weights(0).attention;
+  const AttentionWeights& own = pass.weights(il).attention;
   const Vector& buckets = own.relative_bias ? own.relative_bias : first.relative_bias;
   if (buckets) {
     options.buckets = buckets.data();
     options.n_buckets = h.n_relative_buckets;
-    options.buckets_both_ways = step.encoding || !h.causal;
+    options.buckets_both_ways = pass.encoding || !h.causal;
   }
-  attention(step.pool, shape, options, cache, q, step.n_tokens,
-            layer.windowed ? state.visible_windowed : state.visible_full, step.positions.data(),
+  attention(pass.pool, shape, options, cache, q, pass.n_tokens,
+            layer.windowed ? state.visible_windowed : state.visible_full, pass.positions.data(),
             state.cell_positions.data(), reinterpret_cast<float*>(state.thread_scratch.data()),
             state.thread_scratch_floats, out);
 }
 
-void run_attention(Step& step, size_t il, const float* x, float* y) {
-  const Hparams& h = step.h();
-  const LayerParameters& layer = step.layer(il);
-  const AttentionWeights& w = step.weights(il).attention;
-  const size_t n = step.n_tokens, d_k = layer.d_k, d_v = layer.d_v;
+void run_attention(Pass& pass, size_t il, const float* x, float* y) {
+  const Hparams& h = pass.h();
+  const LayerParameters& layer = pass.layer(il);
+  const AttentionWeights& w = pass.weights(il).attention;
+  const size_t n = pass.n_tokens, d_k = layer.d_k, d_v = layer.d_v;
   const size_t n_q = layer.n_head * d_k, n_k = layer.n_head_kv * d_k, n_v = layer.n_head_kv * d_v;
   const size_t n_out = layer.n_head * d_v;
-  const size_t mark = step.state.arena.mark();
-  float* q = step.take(n * n_q);                                     // [n_tokens, n_head, d_k]
-  float* k = step.take(n * n_k);                                     // [n_tokens, n_head_kv, d_k]
-  float* v = step.take(n * n_v);                                     // [n_tokens, n_head_kv, d_v]
-  float* mixed = step.take(n * n_out);                               // [n_tokens, n_head, d_v]
-  float* fused = step.take(n * std::max(2 * n_q, n_q + n_k + n_v));  // queries, keys, values of a token side by side
-  float* gate = step.take(n * std::max(n_q, n_out));
+  const size_t mark = pass.state.arena.mark();
+  float* q = pass.take(n * n_q);                                     // [n_tokens, n_head, d_k]
+  float* k = pass.take(n * n_k);                                     // [n_tokens, n_head_kv, d_k]
+  float* v = pass.take(n * n_v);                                     // [n_tokens, n_head_kv, d_v]
+  float* mixed = pass.take(n * n_out);                               // [n_tokens, n_head, d_v]
+  float* fused = pass.take(n * std::max(2 * n_q, n_q + n_k + n_v));  // queries, keys, values of a token side by side
+  float* gate = pass.take(n * std::max(n_q, n_out));
 
   if (w.qkv) {
-    apply(step.pool, w.qkv, x, n, fused);
+    apply(pass.pool, w.qkv, x, n, fused);
     for (size_t t = 0; t < n; ++t) {
       const float* row = fused + t * (n_q + n_k + n_v);
       std::memcpy(q + t * n_q, row, n_q * sizeof(float));
@@ -157,7 +157,7 @@ void run_attention(Step& step, size_t il, const float* x, float* y) {
       std::memcpy(v + t * n_v, row + n_q + n_k, n_v * sizeof(float));
     }
   } else {
-    apply(step.pool, {{&w.q, w.gated_query ? fused : q}, {&w.k, k}, {&w.v, v}, {&w.gate, gate}}, x, n);
+    apply(pass.pool, {{&w.q, w.gated_query ? fused : q}, {&w.k, k}, {&w.v, v}, {&w.gate, gate}}, x, n);
     if (w.gated_query)
       for (size_t i = 0; i < n * layer.n_head; ++i) {
         std::memcpy(q + i * d_k, fused + 2 * i * d_k, d_k * sizeof(float));
@@ -171,37 +171,37 @@ void run_attention(Step& step, size_t il, const float* x, float* y) {
     clamp(k, own_keys ? n * n_k : 0, h.clamp_kqv);
     clamp(v, own_keys ? n * n_v : 0, h.clamp_kqv);
   }
-  const bool norm_last = step.model.architecture().qk_norm_after_rope;
+  const bool norm_last = pass.model.architecture().qk_norm_after_rope;
   for (const bool rotating : {norm_last, !norm_last}) {
     if (rotating) {
-      rotate(step, il, q, n_q, layer.n_head, d_k, 0);
-      if (own_keys) rotate(step, il, k, n_k, layer.n_head_kv, d_k, 0);
-    } else if (step.model.architecture().qk_norm != QkNorm::kUnweighted || layer.use_rope) {
-      normalize_heads(step, w, w.q_norm, q, layer.n_head, d_k);
-      if (own_keys) normalize_heads(step, w, w.k_norm, k, layer.n_head_kv, d_k);
+      rotate(pass, il, q, n_q, layer.n_head, d_k, 0);
+      if (own_keys) rotate(pass, il, k, n_k, layer.n_head_kv, d_k, 0);
+    } else if (pass.model.architecture().qk_norm != QkNorm::kUnweighted || layer.use_rope) {
+      normalize_heads(pass, w, w.q_norm, q, layer.n_head, d_k);
+      if (own_keys) normalize_heads(pass, w, w.k_norm, k, layer.n_head_kv, d_k);
     }
   }
-  if (step.model.architecture().normalize_values && own_keys)
+  if (pass.model.architecture().normalize_values && own_keys)
     for (size_t i = 0; i < n * layer.n_head_kv; ++i)
       normalize(NormKind::kRms, v + i * d_v, nullptr, nullptr, d_v, h.norm_eps, v + i * d_v);
   // Llama 4 scales the queries of its layers without rope only.
   if (h.temperature_scale != 0 && (h.temperature_offset == 0 || !layer.use_rope))
-    for (size_t t = 0; t < n; ++t) vec::scale(q + t * n_q, query_temperature(h, step.positions[t]), n_q);
+    for (size_t t = 0; t < n; ++t) vec::scale(q + t * n_q, query_temperature(h, pass.positions[t]), n_q);
 
   const AttentionShape shape{layer.n_head, layer.n_head_kv, d_k, d_v};
   AttentionOptions options;
   options.scale = h.attention_scale != 0 ? h.attention_scale : 1.0f / std::sqrt(static_cast<float>(d_k));
   options.sinks = w.sinks.data();
-  attend(step, il, shape, options, q, own_keys ? k : nullptr, v, mixed);
+  attend(pass, il, shape, options, q, own_keys ? k : nullptr, v, mixed);
 
-  if (w.sub_norm) normalize_rows(step.pool, h, step.model.architecture().norm, w.sub_norm, mixed, n, n_out, mixed);
-  if (w.gate && w.qkv) apply(step.pool, w.gate, x, n, gate);
+  if (w.sub_norm) normalize_rows(pass.pool, h, pass.model.architecture().norm, w.sub_norm, mixed, n, n_out, mixed);
+  if (w.gate && w.qkv) apply(pass.pool, w.gate, x, n, gate);
   if (w.gate || w.gated_query) {
     activate(Activation::kSigmoid, gate, n * n_out);
     vec::multiply(mixed, gate, n * n_out);
   }
-  apply(step.pool, w.out, mixed, n, y);
-  step.state.arena.release(mark);
+  apply(pass.pool, w.out, mixed, n, y);
+  pass.state.arena.release(mark);
 }
 
 }  // namespace ggufscope

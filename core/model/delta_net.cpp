@@ -62,27 +62,27 @@ uint64_t delta_net_state(const Hparams& h) {
   return s.conv * (h.d_conv - 1) + s.n_heads * s.d_key * s.d_value;
 }
 
-void run_delta_net(Step& step, size_t il, const float* x, float* y) {
-  const Hparams& h = step.h();
-  const SsmWeights& w = step.weights(il).ssm;
-  const size_t n = step.n_tokens, d_key = h.d_state, n_key_heads = h.n_group, n_heads = h.dt_rank, d_inner = h.d_inner;
+void run_delta_net(Pass& pass, size_t il, const float* x, float* y) {
+  const Hparams& h = pass.h();
+  const SsmWeights& w = pass.weights(il).ssm;
+  const size_t n = pass.n_tokens, d_key = h.d_state, n_key_heads = h.n_group, n_heads = h.dt_rank, d_inner = h.d_inner;
   const size_t d_value = d_inner / n_heads, repeat = n_heads / n_key_heads;
   const size_t n_conv = d_inner + 2 * n_key_heads * d_key, n_in = n_conv + d_inner;
-  const size_t mark = step.state.arena.mark();
-  float* fused = step.take(n * n_in);  // [n_tokens, n_key_heads, q k v z] of files with ssm_in
-  float* qkv = step.take(n * n_conv);  // [n_tokens, q n_key_heads d_key | k the same | v d_inner]
-  float* conv = step.take(n * n_conv);
-  float* z = step.take(n * d_inner);  // [n_tokens, n_heads, d_value]
-  float* ba = step.take(n * 2 * n_heads);
-  float* beta = step.take(n * n_heads);
-  float* decay = step.take(n * n_heads);
-  float* q = step.take(n * n_heads * d_key);  // [n_tokens, n_heads, d_key]
-  float* k = step.take(n * n_heads * d_key);
-  float* v = step.take(n * d_inner);  // [n_tokens, n_heads, d_value]
-  float* out = step.take(n * d_inner);
+  const size_t mark = pass.state.arena.mark();
+  float* fused = pass.take(n * n_in);  // [n_tokens, n_key_heads, q k v z] of files with ssm_in
+  float* qkv = pass.take(n * n_conv);  // [n_tokens, q n_key_heads d_key | k the same | v d_inner]
+  float* conv = pass.take(n * n_conv);
+  float* z = pass.take(n * d_inner);  // [n_tokens, n_heads, d_value]
+  float* ba = pass.take(n * 2 * n_heads);
+  float* beta = pass.take(n * n_heads);
+  float* decay = pass.take(n * n_heads);
+  float* q = pass.take(n * n_heads * d_key);  // [n_tokens, n_heads, d_key]
+  float* k = pass.take(n * n_heads * d_key);
+  float* v = pass.take(n * d_inner);  // [n_tokens, n_heads, d_value]
+  float* out = pass.take(n * d_inner);
 
   if (w.in) {
-    apply(step.pool, w.in, x, n, fused);
+    apply(pass.pool, w.in, x, n, fused);
     const size_t d_group = d_value * repeat, n_group = 2 * d_key + 2 * d_group;
     for (size_t t = 0; t < n; ++t)
       for (size_t g = 0; g < n_key_heads; ++g) {
@@ -94,25 +94,25 @@ void run_delta_net(Step& step, size_t il, const float* x, float* y) {
         std::copy_n(from + 2 * d_key + d_group, d_group, z + t * d_inner + g * d_group);
       }
   } else {
-    apply(step.pool, w.qkv, x, n, qkv);
-    apply(step.pool, w.gate, x, n, z);
+    apply(pass.pool, w.qkv, x, n, qkv);
+    apply(pass.pool, w.gate, x, n, z);
   }
   if (w.beta_alpha) {
-    apply(step.pool, w.beta_alpha, x, n, ba);  // [n_tokens, n_key_heads, beta repeat | alpha repeat]
+    apply(pass.pool, w.beta_alpha, x, n, ba);  // [n_tokens, n_key_heads, beta repeat | alpha repeat]
     for (size_t i = 0; i < n * n_key_heads; ++i)
       for (size_t r = 0; r < repeat; ++r) {
         beta[i * repeat + r] = ba[2 * i * repeat + r];
         decay[i * repeat + r] = ba[(2 * i + 1) * repeat + r];
       }
   } else {
-    apply(step.pool, w.beta, x, n, beta);
-    apply(step.pool, w.alpha, x, n, decay);
+    apply(pass.pool, w.beta, x, n, beta);
+    apply(pass.pool, w.alpha, x, n, decay);
   }
   activate(Activation::kSigmoid, beta, n * n_heads);
   for (size_t i = 0; i < n * n_heads; ++i)
     decay[i] = softplus(decay[i] + w.dt_bias.data()[i % n_heads]) * w.a.data()[i % n_heads];
 
-  causal_convolution(step.pool, qkv, n_conv, n_conv, w.conv.data(), h.d_conv, nullptr, step.states(il, 0), conv);
+  causal_convolution(pass.pool, qkv, n_conv, n_conv, w.conv.data(), h.d_conv, nullptr, pass.states(il, 0), conv);
   activate(Activation::kSilu, conv, n * n_conv);
   // A key head serves `repeat` value heads: neighbours in Qwen3-Next, every n_key_heads-th in Qwen3.5.
   const bool neighbours = static_cast<bool>(w.beta_alpha);
@@ -128,12 +128,12 @@ void run_delta_net(Step& step, size_t il, const float* x, float* y) {
     std::copy_n(row + 2 * n_key_heads * d_key, d_inner, v + t * d_inner);
   }
   vec::scale(q, query_scale, n * n_heads * d_key);
-  gated_delta_rule(step.pool, n_heads, d_key, d_value, q, k, v, decay, beta, step.states(il, n_conv * (h.d_conv - 1)),
+  gated_delta_rule(pass.pool, n_heads, d_key, d_value, q, k, v, decay, beta, pass.states(il, n_conv * (h.d_conv - 1)),
                    out);
-  normalize_rows(step.pool, h, NormKind::kRms, w.norm, out, n * n_heads, d_value, out);
+  normalize_rows(pass.pool, h, NormKind::kRms, w.norm, out, n * n_heads, d_value, out);
   activate_gated(Activation::kSilu, z, out, n * d_inner, out);
-  apply(step.pool, w.out, out, n, y);
-  step.state.arena.release(mark);
+  apply(pass.pool, w.out, out, n, y);
+  pass.state.arena.release(mark);
 }
 
 }  // namespace ggufscope

@@ -60,32 +60,32 @@ uint64_t dense_floats(const FfnWeights& w, uint64_t n_tokens) {
   return arena_floats(n_tokens * w.up.n_out, n_tokens * w.down.n_in);
 }
 
-void run_dense(Step& step, size_t il, const FfnWeights& w, const float* x, size_t n, float* y) {
-  const Activation activation = step.h().activation;
+void run_dense(Pass& pass, size_t il, const FfnWeights& w, const float* x, size_t n, float* y) {
+  const Activation activation = pass.h().activation;
   const size_t n_ff = w.down.n_in;
-  const size_t mark = step.state.arena.mark();
-  float* up = step.take(n * w.up.n_out);  // [n_tokens, n_ff], or gate and up side by side [n_tokens, 2, n_ff]
-  float* inner = step.take(n * n_ff);     // [n_tokens, n_ff]
-  apply(step.pool, {{&w.up, up}, {&w.gate, inner}}, x, n);
+  const size_t mark = pass.state.arena.mark();
+  float* up = pass.take(n * w.up.n_out);  // [n_tokens, n_ff], or gate and up side by side [n_tokens, 2, n_ff]
+  float* inner = pass.take(n * n_ff);     // [n_tokens, n_ff]
+  apply(pass.pool, {{&w.up, up}, {&w.gate, inner}}, x, n);
   if (w.gate) {
-    each_token(step.pool, n,
+    each_token(pass.pool, n,
                [&](size_t t) { activate_gated(activation, inner + t * n_ff, up + t * n_ff, n_ff, inner + t * n_ff); });
   } else if (w.up.n_out != n_ff) {
-    each_token(step.pool, n, [&](size_t t) {
+    each_token(pass.pool, n, [&](size_t t) {
       activate_gated(activation, up + 2 * t * n_ff, up + (2 * t + 1) * n_ff, n_ff, inner + t * n_ff);
     });
   } else {
-    each_token(step.pool, n, [&](size_t t) {
+    each_token(pass.pool, n, [&](size_t t) {
       std::memcpy(inner + t * n_ff, up + t * n_ff, n_ff * sizeof(float));
-      activate(activation, inner + t * n_ff, n_ff, step.layer(il).xielu);
+      activate(activation, inner + t * n_ff, n_ff, pass.layer(il).xielu);
     });
     if (w.act_scales)
       for (size_t i = 0; i < n * n_ff; ++i) inner[i] /= w.act_scales.data()[i % n_ff];
   }
   if (w.sub_norm)
-    normalize_rows(step.pool, step.h(), step.model.architecture().norm, w.sub_norm, inner, n, n_ff, inner);
-  apply(step.pool, w.down, inner, n, y);
-  step.state.arena.release(mark);
+    normalize_rows(pass.pool, pass.h(), pass.model.architecture().norm, w.sub_norm, inner, n, n_ff, inner);
+  apply(pass.pool, w.down, inner, n, y);
+  pass.state.arena.release(mark);
 }
 
 void gate_logits(Gating gating, float* x, size_t n) {
@@ -124,12 +124,12 @@ void keep_best_groups(const Hparams& h, float* scores) {
 }
 
 // Which experts a token takes and with what weights: ids and weights [n_used].
-void choose(const Step& step, const MoeWeights& w, float* logits, float* scores, int32_t* ids, float* weights) {
-  const Hparams& h = step.h();
+void choose(const Pass& pass, const MoeWeights& w, float* logits, float* scores, int32_t* ids, float* weights) {
+  const Hparams& h = pass.h();
   const size_t n = h.n_expert, used = h.n_expert_used;
   std::memcpy(scores, logits, n * sizeof(float));
   gate_logits(h.gating, logits, n);  // now probabilities
-  if (!step.model.architecture().choose_by_logits) std::memcpy(scores, logits, n * sizeof(float));
+  if (!pass.model.architecture().choose_by_logits) std::memcpy(scores, logits, n * sizeof(float));
   if (w.selection_bias) vec::add(scores, w.selection_bias.data(), n);
   if (h.n_expert_groups > 1) keep_best_groups(h, scores);
   for (size_t i = 0; i < used; ++i) {
@@ -157,26 +157,26 @@ uint64_t experts_floats(const Hparams& h, const MoeWeights& w, uint64_t n) {
          (w.shared.down ? dense_floats(w.shared, n) : 0);
 }
 
-void run_experts(Step& step, size_t il, const MoeWeights& w, const float* x, const float* router_input, float* y) {
-  const Hparams& h = step.h();
-  const Architecture& a = step.model.architecture();
-  const size_t n = step.n_tokens, n_embd = h.n_embd, used = h.n_expert_used, n_ff = w.down.n_in;
+void run_experts(Pass& pass, size_t il, const MoeWeights& w, const float* x, const float* router_input, float* y) {
+  const Hparams& h = pass.h();
+  const Architecture& a = pass.model.architecture();
+  const size_t n = pass.n_tokens, n_embd = h.n_embd, used = h.n_expert_used, n_ff = w.down.n_in;
   const size_t n_up = w.gate_up ? w.gate_up.n_out : w.up.n_out;
-  const size_t mark = step.state.arena.mark();
-  float* logits = step.take(n * h.n_expert);  // [n_tokens, n_expert]
-  float* scores = step.take(h.n_expert);
-  int32_t* ids = reinterpret_cast<int32_t*>(step.take(n * used));  // [n_tokens, n_expert_used]
-  float* weights = step.take(n * used);                            // the same
-  float* gathered = step.take(n * n_embd);                         // the tokens of one expert [m, n_embd]
-  float* up = step.take(n * n_up);                                 // [m, n_ff] or [m, 2 n_ff]
-  float* inner = step.take(n * n_ff);                              // [m, n_ff]
-  float* result = step.take(n * n_embd);                           // [m, n_embd]
-  uint32_t* tokens = reinterpret_cast<uint32_t*>(step.take(n));    // [m]
-  float* shared = step.take(n * n_embd);
-  float* shared_gate = step.take(n);
+  const size_t mark = pass.state.arena.mark();
+  float* logits = pass.take(n * h.n_expert);  // [n_tokens, n_expert]
+  float* scores = pass.take(h.n_expert);
+  int32_t* ids = reinterpret_cast<int32_t*>(pass.take(n * used));  // [n_tokens, n_expert_used]
+  float* weights = pass.take(n * used);                            // the same
+  float* gathered = pass.take(n * n_embd);                         // the tokens of one expert [m, n_embd]
+  float* up = pass.take(n * n_up);                                 // [m, n_ff] or [m, 2 n_ff]
+  float* inner = pass.take(n * n_ff);                              // [m, n_ff]
+  float* result = pass.take(n * n_embd);                           // [m, n_embd]
+  uint32_t* tokens = reinterpret_cast<uint32_t*>(pass.take(n));    // [m]
+  float* shared = pass.take(n * n_embd);
+  float* shared_gate = pass.take(n);
 
-  apply(step.pool, w.router, router_input, n, logits);
-  for (size_t t = 0; t < n; ++t) choose(step, w, logits + t * h.n_expert, scores, ids + t * used, weights + t * used);
+  apply(pass.pool, w.router, router_input, n, logits);
+  for (size_t t = 0; t < n; ++t) choose(pass, w, logits + t * h.n_expert, scores, ids + t * used, weights + t * used);
 
   std::memset(y, 0, n * n_embd * sizeof(float));
   for (size_t e = 0; e < h.n_expert; ++e) {
@@ -191,35 +191,35 @@ void run_experts(Step& step, size_t il, const MoeWeights& w, const float* x, con
         }
     if (m == 0) continue;
     if (w.gate_up) {
-      apply(step.pool, w.gate_up, e, gathered, m, up);
+      apply(pass.pool, w.gate_up, e, gathered, m, up);
       for (size_t r = 0; r < m; ++r)
         activate_gated(h.activation, up + 2 * r * n_ff, up + (2 * r + 1) * n_ff, n_ff, inner + r * n_ff);
     } else {
-      apply(step.pool, w.up, e, gathered, m, up);
+      apply(pass.pool, w.up, e, gathered, m, up);
       if (w.gate) {
-        apply(step.pool, w.gate, e, gathered, m, inner);
+        apply(pass.pool, w.gate, e, gathered, m, inner);
         activate_gated(h.activation, inner, up, m * n_ff, inner);
       } else {
         std::memcpy(inner, up, m * n_ff * sizeof(float));
-        activate(h.activation, inner, m * n_ff, step.layer(il).xielu);
+        activate(h.activation, inner, m * n_ff, pass.layer(il).xielu);
       }
     }
-    apply(step.pool, w.down, e, inner, m, result);
+    apply(pass.pool, w.down, e, inner, m, result);
     for (size_t r = 0; r < m; ++r)
       vec::add_scaled(y + tokens[r] / used * n_embd, a.weigh_before_experts ? 1.0f : weights[tokens[r]],
                       result + r * n_embd, n_embd);
   }
 
   if (w.shared.down) {
-    run_dense(step, il, w.shared, x, n, shared);
+    run_dense(pass, il, w.shared, x, n, shared);
     if (w.shared_gate) {
-      apply(step.pool, w.shared_gate, x, n, shared_gate);
+      apply(pass.pool, w.shared_gate, x, n, shared_gate);
       activate(Activation::kSigmoid, shared_gate, n);
     }
     for (size_t t = 0; t < n; ++t)
       vec::add_scaled(y + t * n_embd, w.shared_gate ? shared_gate[t] : 1.0f, shared + t * n_embd, n_embd);
   }
-  step.state.arena.release(mark);
+  pass.state.arena.release(mark);
 }
 
 }  // namespace
@@ -242,17 +242,17 @@ uint64_t ffn_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_to
   return dense + (weights.moe.down ? experts_floats(h, weights.moe, n_tokens) : 0);
 }
 
-void run_ffn(Step& step, size_t il, const float* x, const float* layer_input, float* y) {
-  const LayerWeights& w = step.weights(il);
-  if (!w.moe.down) return run_dense(step, il, w.ffn, x, step.n_tokens, y);
-  run_experts(step, il, w.moe, x, step.model.architecture().router_reads_layer_input ? layer_input : x, y);
+void run_ffn(Pass& pass, size_t il, const float* x, const float* layer_input, float* y) {
+  const LayerWeights& w = pass.weights(il);
+  if (!w.moe.down) return run_dense(pass, il, w.ffn, x, pass.n_tokens, y);
+  run_experts(pass, il, w.moe, x, pass.model.architecture().router_reads_layer_input ? layer_input : x, y);
   if (!w.ffn.down) return;
-  const size_t n = step.n_tokens * step.h().n_embd, mark = step.state.arena.mark();
-  float* dense = step.take(n);
-  run_dense(step, il, w.ffn, x, step.n_tokens, dense);
+  const size_t n = pass.n_tokens * pass.h().n_embd, mark = pass.state.arena.mark();
+  float* dense = pass.take(n);
+  run_dense(pass, il, w.ffn, x, pass.n_tokens, dense);
   vec::add(y, dense, n);
-  vec::scale(y, step.h().dense_and_experts_scale, n);
-  step.state.arena.release(mark);
+  vec::scale(y, pass.h().dense_and_experts_scale, n);
+  pass.state.arena.release(mark);
 }
 
 }  // namespace ggufscope

@@ -17,19 +17,19 @@
 namespace ggufscope {
 
 // Which cells each token of the batch sees: those of its sequence, not after it, inside the window.
-void find_visible(const Step& step, bool windowed, std::vector<CellRun>& runs,
+void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
                   std::vector<std::span<const CellRun>>& visible) {
-  const Hparams& h = step.h();
-  const std::vector<Cell>& cells = step.state.cells();
+  const Hparams& h = pass.h();
+  const std::vector<Cell>& cells = pass.state.cells();
   runs.clear();
   visible.clear();
   std::vector<size_t> ends;
-  ends.reserve(step.n_tokens);
+  ends.reserve(pass.n_tokens);
   const int64_t window = h.window;
-  for (size_t t = 0; t < step.n_tokens; ++t) {
-    const uint64_t bit = uint64_t{1} << step.sequences[t];
-    const int64_t position = step.positions[t];
-    int64_t first = INT32_MIN, last = h.causal && !step.encoding ? position : INT32_MAX;
+  for (size_t t = 0; t < pass.n_tokens; ++t) {
+    const uint64_t bit = uint64_t{1} << pass.sequences[t];
+    const int64_t position = pass.positions[t];
+    int64_t first = INT32_MIN, last = h.causal && !pass.encoding ? position : INT32_MAX;
     if (windowed) {
       switch (h.window_kind) {
         case WindowKind::kSliding:
@@ -60,30 +60,30 @@ void find_visible(const Step& step, bool windowed, std::vector<CellRun>& runs,
   }
 }
 
-void embed(const Step& step, std::span<const int32_t> tokens, float* x, float* scratch) {
-  const Weights& w = step.model.weights();
-  const Hparams& h = step.h();
-  const size_t n = step.n_tokens, n_embd = h.n_embd;
+void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* scratch) {
+  const Weights& w = pass.model.weights();
+  const Hparams& h = pass.h();
+  const size_t n = pass.n_tokens, n_embd = h.n_embd;
   get_rows(w.token_embedding.matrix, tokens, x);
   if (h.embedding_scale != 1) vec::scale(x, h.embedding_scale, n * n_embd);
   if (w.token_type)
     for (size_t t = 0; t < n; ++t) vec::add(x + t * n_embd, w.token_type.data(), n_embd);
   if (w.position_embedding) {
-    get_rows(w.position_embedding.matrix, step.positions, scratch);
+    get_rows(w.position_embedding.matrix, pass.positions, scratch);
     vec::add(x, scratch, n * n_embd);
   }
-  if (w.embedding_norm) normalize_rows(step.pool, h, step.model.architecture().norm, w.embedding_norm, x, n, n_embd, x);
+  if (w.embedding_norm) normalize_rows(pass.pool, h, pass.model.architecture().norm, w.embedding_norm, x, n, n_embd, x);
 }
 
 namespace {
 
 // Gemma 4: every layer has an input of its own for each token: [n_layer, n_tokens, n_embd_per_layer].
-void per_layer_inputs(Step& step, std::span<const int32_t> tokens, const float* x, float* out, float* scratch) {
-  const Hparams& h = step.h();
-  const Weights& w = step.model.weights();
-  const size_t n = step.n_tokens, d = h.n_embd_per_layer, row = d * h.n_layer;
+void per_layer_inputs(Pass& pass, std::span<const int32_t> tokens, const float* x, float* out, float* scratch) {
+  const Hparams& h = pass.h();
+  const Weights& w = pass.model.weights();
+  const size_t n = pass.n_tokens, d = h.n_embd_per_layer, row = d * h.n_layer;
   get_rows(w.per_layer_embedding.matrix, tokens, out);
-  apply(step.pool, w.per_layer_model_proj, x, n, scratch);  // [n_tokens, n_layer, d]
+  apply(pass.pool, w.per_layer_model_proj, x, n, scratch);  // [n_tokens, n_layer, d]
   vec::scale(scratch, 1.0f / std::sqrt(static_cast<float>(h.n_embd)), n * row);
   for (size_t i = 0; i < n * h.n_layer; ++i) {
     float* own = scratch + i * d;
@@ -94,33 +94,33 @@ void per_layer_inputs(Step& step, std::span<const int32_t> tokens, const float* 
   }
 }
 
-void add_per_layer_input(Step& step, size_t il, const float* inputs, float* x) {
-  const Hparams& h = step.h();
-  const LayerWeights& w = step.weights(il);
-  const size_t n = step.n_tokens, d = h.n_embd_per_layer, mark = step.state.arena.mark();
-  float* gate = step.take(n * d);
-  float* out = step.take(n * h.n_embd);
-  apply(step.pool, w.per_layer_gate, x, n, gate);
+void add_per_layer_input(Pass& pass, size_t il, const float* inputs, float* x) {
+  const Hparams& h = pass.h();
+  const LayerWeights& w = pass.weights(il);
+  const size_t n = pass.n_tokens, d = h.n_embd_per_layer, mark = pass.state.arena.mark();
+  float* gate = pass.take(n * d);
+  float* out = pass.take(n * h.n_embd);
+  apply(pass.pool, w.per_layer_gate, x, n, gate);
   activate(Activation::kGelu, gate, n * d);
   for (size_t t = 0; t < n; ++t) vec::multiply(gate + t * d, inputs + (t * h.n_layer + il) * d, d);
-  apply(step.pool, w.per_layer_proj, gate, n, out);
-  normalize_rows(step.pool, h, NormKind::kRms, w.per_layer_norm, out, n, h.n_embd, out);
+  apply(pass.pool, w.per_layer_proj, gate, n, out);
+  normalize_rows(pass.pool, h, NormKind::kRms, w.per_layer_norm, out, n, h.n_embd, out);
   vec::add(x, out, n * h.n_embd);
-  step.state.arena.release(mark);
+  pass.state.arena.release(mark);
 }
 
 }  // namespace
 
-bool run_layer(Step& step, size_t il, const Activations& a, std::span<const uint32_t> keep) {
-  const Model& model = step.model;
+bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint32_t> keep) {
+  const Model& model = pass.model;
   const Architecture& arch = model.architecture();
-  const Hparams& h = step.h();
-  const LayerWeights& w = step.weights(il);
-  size_t n = step.n_tokens, size = n * h.n_embd;
+  const Hparams& h = pass.h();
+  const LayerWeights& w = pass.weights(il);
+  size_t n = pass.n_tokens, size = n * h.n_embd;
   const size_t n_embd = h.n_embd;
   const auto norm = [&](const Affine& by, const float* from, float* to) {
     if (by) {
-      normalize_rows(step.pool, h, arch.norm, by, from, n, n_embd, to);
+      normalize_rows(pass.pool, h, arch.norm, by, from, n, n_embd, to);
     } else if (from != to) {
       std::memcpy(to, from, size * sizeof(float));
     }
@@ -128,11 +128,11 @@ bool run_layer(Step& step, size_t il, const Activations& a, std::span<const uint
   if (arch.norm_after_residual || arch.router_reads_layer_input) std::memcpy(a.input, a.x, size * sizeof(float));
 
   norm(w.attn_norm, a.x, a.normed);
-  const bool mixes = step.layer(il).mixer != MixerKind::kNone;
+  const bool mixes = pass.layer(il).mixer != MixerKind::kNone;
   if (mixes) {
     const float* read = a.normed;
     if (h.parallel && w.attn_norm_2) norm(w.attn_norm_2, a.x, a.forward), read = a.forward;
-    find_mixer(step.layer(il).mixer).run(step, il, read, a.mixed);
+    find_mixer(pass.layer(il).mixer).run(pass, il, read, a.mixed);
     if (w.attn_post_norm && !arch.norm_after_residual) norm(w.attn_post_norm, a.mixed, a.mixed);
     if (h.residual_scale != 1) vec::scale(a.mixed, h.residual_scale, size);
     if (!h.parallel) vec::add(a.x, a.mixed, size);
@@ -145,9 +145,9 @@ bool run_layer(Step& step, size_t il, const Activations& a, std::span<const uint
     }
   }
 
-  if (w.cross.q && !step.encoding) {
+  if (w.cross.q && !pass.encoding) {
     norm(w.cross_norm, a.x, a.normed);
-    run_cross_attention(step, il, a.normed, a.mixed);
+    run_cross_attention(pass, il, a.normed, a.mixed);
     vec::add(a.x, a.mixed, size);
   }
 
@@ -157,7 +157,7 @@ bool run_layer(Step& step, size_t il, const Activations& a, std::span<const uint
     for (size_t i = 0; i < keep.size(); ++i)
       for (float* rows : {a.x, a.input})
         if (keep[i] != i) std::memcpy(rows + i * n_embd, rows + keep[i] * n_embd, n_embd * sizeof(float));
-    step.n_tokens = n = keep.size();
+    pass.n_tokens = n = keep.size();
     size = n * n_embd;
   }
   if (has_ffn(w) || channel_mix) {
@@ -167,9 +167,9 @@ bool run_layer(Step& step, size_t il, const Activations& a, std::span<const uint
       norm(w.ffn_norm, a.x, a.normed);
     }
     if (channel_mix) {
-      run_channel_mix(step, il, a.normed, a.forward);
+      run_channel_mix(pass, il, a.normed, a.forward);
     } else {
-      run_ffn(step, il, a.normed, a.input, a.forward);
+      run_ffn(pass, il, a.normed, a.input, a.forward);
     }
     if (w.ffn_post_norm && !arch.norm_after_residual) norm(w.ffn_post_norm, a.forward, a.forward);
     if (h.residual_scale != 1) vec::scale(a.forward, h.residual_scale, size);
@@ -184,24 +184,24 @@ bool run_layer(Step& step, size_t il, const Activations& a, std::span<const uint
 namespace {
 
 // The rows of x that are wanted, all of them where dropped: normalized, then logits or as they are.
-void write_outputs(Step& step, const Batch& batch, std::span<const uint32_t> wanted, bool dropped, const float* x,
+void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> wanted, bool dropped, const float* x,
                    float* rows, float*& out) {
-  const Model& model = step.model;
-  const Hparams& h = step.h();
+  const Model& model = pass.model;
+  const Hparams& h = pass.h();
   const Weights& w = model.weights();
   const size_t n_embd = h.n_embd;
   const size_t n = wanted.size();
   if (n == 0) return;
   for (size_t i = 0; i < n; ++i)
     std::memcpy(rows + i * n_embd, x + (dropped ? i : wanted[i]) * n_embd, n_embd * sizeof(float));
-  if (w.output_norm) normalize_rows(step.pool, h, model.architecture().norm, w.output_norm, rows, n, n_embd, rows);
+  if (w.output_norm) normalize_rows(pass.pool, h, model.architecture().norm, w.output_norm, rows, n, n_embd, rows);
   if (batch.embeddings || model.is_encoder()) {
     std::memcpy(out, rows, n * n_embd * sizeof(float));
     out += n * n_embd;
     return;
   }
   const size_t n_logits = n * h.n_vocab;
-  apply(step.pool, w.output ? w.output : w.token_embedding, rows, n, out);
+  apply(pass.pool, w.output ? w.output : w.token_embedding, rows, n, out);
   if (h.logit_scale != 1) vec::scale(out, h.logit_scale, n_logits);
   if (h.logit_soft_cap != 0)
     for (size_t i = 0; i < n_logits; ++i) out[i] = h.logit_soft_cap * std::tanh(out[i] / h.logit_soft_cap);
@@ -210,38 +210,38 @@ void write_outputs(Step& step, const Batch& batch, std::span<const uint32_t> wan
 
 bool cancelled(const std::atomic<bool>* cancel) { return cancel != nullptr && cancel->load(std::memory_order_relaxed); }
 
-Result<void> forward_tokens(Step& step, const Batch& batch, size_t first, float*& out,
+Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*& out,
                             const std::atomic<bool>* cancel) {
-  const Model& model = step.model;
+  const Model& model = pass.model;
   const Hparams& h = model.hparams();
-  State& state = step.state;
-  const size_t n = step.n_tokens, size = n * h.n_embd;
+  State& state = pass.state;
+  const size_t n = pass.n_tokens, size = n * h.n_embd;
   const std::span<const int32_t> tokens = batch.tokens.subspan(first, n);
 
   state.arena.release(0);
   Activations a{};
-  a.x = step.take(size);
-  a.normed = step.take(size);
-  a.mixed = step.take(size);
-  a.forward = step.take(size);
-  a.input = step.take(size);
+  a.x = pass.take(size);
+  a.normed = pass.take(size);
+  a.mixed = pass.take(size);
+  a.forward = pass.take(size);
+  a.input = pass.take(size);
   for (size_t which = 0; which < (h.window != 0 ? 2 : 1); ++which) {
     const RopeTable& table = state.rope_tables[which];
     const size_t half = table.inverse_frequency.size();
-    float* cosines = step.take(n * half);
-    float* sines = step.take(n * half);
-    for (size_t t = 0; t < n; ++t) rope_angles(table, step.positions[t], cosines + t * half, sines + t * half);
-    step.cosines[which] = cosines;
-    step.sines[which] = sines;
+    float* cosines = pass.take(n * half);
+    float* sines = pass.take(n * half);
+    for (size_t t = 0; t < n; ++t) rope_angles(table, pass.positions[t], cosines + t * half, sines + t * half);
+    pass.cosines[which] = cosines;
+    pass.sines[which] = sines;
   }
-  step.first_value = step.take(size);
-  embed(step, tokens, a.x, a.normed);
+  pass.first_value = pass.take(size);
+  embed(pass, tokens, a.x, a.normed);
   float* per_layer = nullptr;
   if (h.n_embd_per_layer != 0) {
     const size_t floats = n * h.n_layer * h.n_embd_per_layer;
-    per_layer = step.take(floats);
+    per_layer = pass.take(floats);
     const size_t mark = state.arena.mark();
-    per_layer_inputs(step, tokens, a.x, per_layer, step.take(floats));
+    per_layer_inputs(pass, tokens, a.x, per_layer, pass.take(floats));
     state.arena.release(mark);
   }
   const bool recurrent = model.is_recurrent();
@@ -252,13 +252,13 @@ Result<void> forward_tokens(Step& step, const Batch& batch, size_t first, float*
   for (size_t il = 0; il < h.n_layer; ++il) {
     if (!recurrent && cancelled(cancel)) return fail(ErrorCode::kInvalidArgument, "cancelled");
     const bool last = il + 1 == h.n_layer && wanted.size() < n && per_layer == nullptr;
-    dropped = run_layer(step, il, a, last ? std::span<const uint32_t>(wanted) : std::span<const uint32_t>());
-    if (per_layer != nullptr) add_per_layer_input(step, il, per_layer, a.x);
-    if (const Vector& scale = step.weights(il).output_scale; scale)
-      vec::scale(a.x, scale.data()[0], step.n_tokens * h.n_embd);
+    dropped = run_layer(pass, il, a, last ? std::span<const uint32_t>(wanted) : std::span<const uint32_t>());
+    if (per_layer != nullptr) add_per_layer_input(pass, il, per_layer, a.x);
+    if (const Vector& scale = pass.weights(il).output_scale; scale)
+      vec::scale(a.x, scale.data()[0], pass.n_tokens * h.n_embd);
   }
-  write_outputs(step, batch, wanted, dropped, a.x, a.normed, out);
-  step.n_tokens = n;
+  write_outputs(pass, batch, wanted, dropped, a.x, a.normed, out);
+  pass.n_tokens = n;
   return {};
 }
 
@@ -334,20 +334,20 @@ Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& 
       sequences[t] = s;
       next[s] = position + 1;
     }
-    Step step{model, state, pool};
-    step.n_tokens = n;
-    step.positions = std::span(positions).first(n);
-    step.sequences = std::span(sequences).first(n);
+    Pass pass{model, state, pool};
+    pass.n_tokens = n;
+    pass.positions = std::span(positions).first(n);
+    pass.sequences = std::span(sequences).first(n);
     if (caches) {
       if (!state.take_cells(n, state.batch_cells))
         return fail(ErrorCode::kOutOfMemory,
                     "the context of " + std::to_string(state.options().n_ctx) + " tokens is full");
       for (size_t t = 0; t < n; ++t) state.cells()[state.batch_cells[t]] = {positions[t], uint64_t{1} << sequences[t]};
       for (size_t c = 0; c < state.cells().size(); ++c) state.cell_positions[c] = state.cells()[c].position;
-      find_visible(step, false, state.runs_full, state.visible_full);
-      if (h.window != 0) find_visible(step, true, state.runs_windowed, state.visible_windowed);
+      find_visible(pass, false, state.runs_full, state.visible_full);
+      if (h.window != 0) find_visible(pass, true, state.runs_windowed, state.visible_windowed);
     }
-    const Result<void> done = forward_tokens(step, batch, first, out, cancel);
+    const Result<void> done = forward_tokens(pass, batch, first, out, cancel);
     if ((!done || !h.causal) && caches)
       for (const uint32_t c : state.batch_cells) state.cells()[c] = Cell{};
     if (!done) return done;

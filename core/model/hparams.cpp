@@ -236,8 +236,6 @@ void read_experts(Keys& keys, const Architecture& architecture, Hparams& h) {
   keys.u32("expert_group_count", h.n_expert_groups, kMostExperts);
   keys.u32("expert_group_used_count", h.n_group_used, kMostExperts);
   keys.u32("expert_feed_forward_length", h.n_ff_exp);
-  keys.u32("leading_dense_block_count", h.n_dense_lead);
-  keys.u32("interleave_moe_layer_step", h.moe_step);
   keys.f32("expert_weights_scale", h.expert_weights_scale);
   h.normalize_expert_weights = architecture.normalize_expert_weights;
   keys.boolean("expert_weights_norm", h.normalize_expert_weights);

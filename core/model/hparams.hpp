@@ -105,8 +105,6 @@ struct Hparams {
   bool n_ff_known = false;            // the file gives feed_forward_length
   bool parallel = false;              // see Architecture::parallel
   float dense_and_experts_scale = 0;  // grok: a dense network beside the experts, their sum times this
-  uint32_t n_dense_lead = 0;          // layers before the first with experts
-  uint32_t moe_step = 0;              // 0: every layer after the lead; else every step-th
 
   uint32_t q_lora_rank = 0, kv_lora_rank = 0;
   uint32_t d_k_latent = 0, d_v_latent = 0;  // key_length_mla, value_length_mla: not 0 where attention is absorbed

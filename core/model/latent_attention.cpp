@@ -59,40 +59,40 @@ uint64_t latent_attention_floats(const Hparams& h, const LayerParameters& layer,
                       n * s.n_head * s.d_v, n * std::max(s.d_nope, s.latent), n * std::max(s.latent, s.d_v));
 }
 
-void run_latent_attention(Step& step, size_t il, const float* x, float* y) {
-  const Hparams& h = step.h();
-  const LayerParameters& layer = step.layer(il);
-  const AttentionWeights& w = step.weights(il).attention;
+void run_latent_attention(Pass& pass, size_t il, const float* x, float* y) {
+  const Hparams& h = pass.h();
+  const LayerParameters& layer = pass.layer(il);
+  const AttentionWeights& w = pass.weights(il).attention;
   const Sizes s = sizes_of(h, layer);
-  const size_t n = step.n_tokens, n_head = layer.n_head, n_rot = layer.n_rot;
+  const size_t n = pass.n_tokens, n_head = layer.n_head, n_rot = layer.n_rot;
   const size_t d_k = static_cast<size_t>(s.d_k), d_v = static_cast<size_t>(s.d_v),
                latent = static_cast<size_t>(s.latent);
   const size_t d_nope = d_k - n_rot, cached = latent + n_rot;
-  const size_t mark = step.state.arena.mark();
-  float* low = step.take(n * h.q_lora_rank);
-  float* q = step.take(n * n_head * d_k);     // [n_tokens, n_head, d_nope | n_rot]
-  float* kv = step.take(n * cached);          // [n_tokens, latent | n_rot]
-  float* compressed = step.take(n * latent);  // [n_tokens, latent]
-  float* mixed = step.take(n * n_head * d_v);
+  const size_t mark = pass.state.arena.mark();
+  float* low = pass.take(n * h.q_lora_rank);
+  float* q = pass.take(n * n_head * d_k);     // [n_tokens, n_head, d_nope | n_rot]
+  float* kv = pass.take(n * cached);          // [n_tokens, latent | n_rot]
+  float* compressed = pass.take(n * latent);  // [n_tokens, latent]
+  float* mixed = pass.take(n * n_head * d_v);
   float* wide =
-      step.take(n * n_head * std::max(cached, d_nope + d_v));     // absorbed queries, or expanded keys and values
-  float* middle = step.take(n * n_head * std::max(latent, d_k));  // mixed latents, or keys
-  float* values = step.take(n * n_head * d_v);
-  float* one_in = step.take(n * std::max(d_nope, latent));  // one head of all tokens
-  float* one_out = step.take(n * std::max(latent, d_v));
+      pass.take(n * n_head * std::max(cached, d_nope + d_v));     // absorbed queries, or expanded keys and values
+  float* middle = pass.take(n * n_head * std::max(latent, d_k));  // mixed latents, or keys
+  float* values = pass.take(n * n_head * d_v);
+  float* one_in = pass.take(n * std::max(d_nope, latent));  // one head of all tokens
+  float* one_out = pass.take(n * std::max(latent, d_v));
 
-  apply(step.pool, {{&w.kv_a, kv}, {&w.q_a, low}, {&w.q, q}}, x, n);
+  apply(pass.pool, {{&w.kv_a, kv}, {&w.q_a, low}, {&w.q, q}}, x, n);
   if (w.q_a) {
-    normalize_rows(step.pool, h, NormKind::kRms, w.q_a_norm, low, n, h.q_lora_rank, low);
-    apply(step.pool, w.q_b, low, n, q);
+    normalize_rows(pass.pool, h, NormKind::kRms, w.q_a_norm, low, n, h.q_lora_rank, low);
+    apply(pass.pool, w.q_b, low, n, q);
   }
-  rotate(step, il, q, n_head * d_k, n_head, d_k, d_nope);
-  rotate(step, il, kv, cached, 1, cached, latent);
+  rotate(pass, il, q, n_head * d_k, n_head, d_k, d_nope);
+  rotate(pass, il, kv, cached, 1, cached, latent);
   for (size_t t = 0; t < n; ++t)
     normalize(NormKind::kRms, kv + t * cached, w.kv_a_norm.weight.data(), nullptr, latent, h.norm_eps, kv + t * cached);
   if (h.temperature_scale != 0)
     for (size_t t = 0; t < n; ++t)
-      vec::scale(q + t * n_head * d_k, query_temperature(h, step.positions[t]), n_head * d_k);
+      vec::scale(q + t * n_head * d_k, query_temperature(h, pass.positions[t]), n_head * d_k);
 
   AttentionOptions options;
   options.scale = h.attention_scale != 0 ? h.attention_scale : 1.0f / std::sqrt(static_cast<float>(d_k));
@@ -101,34 +101,34 @@ void run_latent_attention(Step& step, size_t il, const float* x, float* y) {
     for (size_t head = 0; head < n_head; ++head) {
       for (size_t t = 0; t < n; ++t)
         std::memcpy(one_in + t * d_nope, q + (t * n_head + head) * d_k, d_nope * sizeof(float));
-      apply(step.pool, w.k_b, head, one_in, n, one_out);
+      apply(pass.pool, w.k_b, head, one_in, n, one_out);
       for (size_t t = 0; t < n; ++t) {
         float* to = queries + (t * n_head + head) * cached;
         std::memcpy(to, one_out + t * latent, latent * sizeof(float));
         std::memcpy(to + latent, q + (t * n_head + head) * d_k + d_nope, n_rot * sizeof(float));
       }
     }
-    attend(step, il, {n_head, 1, cached, latent}, options, queries, kv, nullptr, middle);
+    attend(pass, il, {n_head, 1, cached, latent}, options, queries, kv, nullptr, middle);
     for (size_t head = 0; head < n_head; ++head) {
       for (size_t t = 0; t < n; ++t)
         std::memcpy(one_in + t * latent, middle + (t * n_head + head) * latent, latent * sizeof(float));
-      apply(step.pool, w.v_b, head, one_in, n, one_out);
+      apply(pass.pool, w.v_b, head, one_in, n, one_out);
       for (size_t t = 0; t < n; ++t)
         std::memcpy(mixed + (t * n_head + head) * d_v, one_out + t * d_v, d_v * sizeof(float));
     }
   } else {
     for (size_t t = 0; t < n; ++t) std::memcpy(compressed + t * latent, kv + t * cached, latent * sizeof(float));
-    apply(step.pool, w.kv_b, compressed, n, wide);  // [n_tokens, n_head, d_nope | d_v]
+    apply(pass.pool, w.kv_b, compressed, n, wide);  // [n_tokens, n_head, d_nope | d_v]
     for (size_t i = 0; i < n * n_head; ++i) {
       const float* from = wide + i * (d_nope + d_v);
       std::memcpy(middle + i * d_k, from, d_nope * sizeof(float));
       std::memcpy(middle + i * d_k + d_nope, kv + i / n_head * cached + latent, n_rot * sizeof(float));
       std::memcpy(values + i * d_v, from + d_nope, d_v * sizeof(float));
     }
-    attend(step, il, {n_head, n_head, d_k, d_v}, options, q, middle, values, mixed);
+    attend(pass, il, {n_head, n_head, d_k, d_v}, options, q, middle, values, mixed);
   }
-  apply(step.pool, w.out, mixed, n, y);
-  step.state.arena.release(mark);
+  apply(pass.pool, w.out, mixed, n, y);
+  pass.state.arena.release(mark);
 }
 
 }  // namespace ggufscope

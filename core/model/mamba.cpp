@@ -50,21 +50,21 @@ uint64_t mamba_floats(const Hparams& h, const LayerParameters&, const LayerWeigh
 
 uint64_t mamba_state(const Hparams& h) { return uint64_t{h.d_inner} * (h.d_conv - 1 + uint64_t{h.d_state}); }
 
-void run_mamba(Step& step, size_t il, const float* x, float* y) {
-  const Hparams& h = step.h();
-  const SsmWeights& w = step.weights(il).ssm;
-  const size_t n = step.n_tokens, d = h.d_inner, n_state = h.d_state, rank = h.dt_rank, n_xdb = rank + 2 * n_state;
-  const size_t mark = step.state.arena.mark();
-  float* xz = step.take(n * 2 * d);   // [n_tokens, 2, d_inner] input and gate
-  float* conv = step.take(n * d);     // [n_tokens, d_inner]
-  float* xdb = step.take(n * n_xdb);  // [n_tokens, dt_rank + 2 d_state]
-  float* low = step.take(n * rank);   // [n_tokens, dt_rank]
-  float* dt = step.take(n * d);       // [n_tokens, d_inner]
-  float* scan = step.take(n * d);     // [n_tokens, d_inner]
-  apply(step.pool, w.in, x, n, xz);
-  causal_convolution(step.pool, xz, 2 * d, d, w.conv.data(), h.d_conv, w.conv_bias.data(), step.states(il, 0), conv);
+void run_mamba(Pass& pass, size_t il, const float* x, float* y) {
+  const Hparams& h = pass.h();
+  const SsmWeights& w = pass.weights(il).ssm;
+  const size_t n = pass.n_tokens, d = h.d_inner, n_state = h.d_state, rank = h.dt_rank, n_xdb = rank + 2 * n_state;
+  const size_t mark = pass.state.arena.mark();
+  float* xz = pass.take(n * 2 * d);   // [n_tokens, 2, d_inner] input and gate
+  float* conv = pass.take(n * d);     // [n_tokens, d_inner]
+  float* xdb = pass.take(n * n_xdb);  // [n_tokens, dt_rank + 2 d_state]
+  float* low = pass.take(n * rank);   // [n_tokens, dt_rank]
+  float* dt = pass.take(n * d);       // [n_tokens, d_inner]
+  float* scan = pass.take(n * d);     // [n_tokens, d_inner]
+  apply(pass.pool, w.in, x, n, xz);
+  causal_convolution(pass.pool, xz, 2 * d, d, w.conv.data(), h.d_conv, w.conv_bias.data(), pass.states(il, 0), conv);
   activate(Activation::kSilu, conv, n * d);
-  apply(step.pool, w.x, conv, n, xdb);
+  apply(pass.pool, w.x, conv, n, xdb);
   for (size_t t = 0; t < n; ++t) {
     float* row = xdb + t * n_xdb;
     const auto norm = [&](const Affine& by, float* p, size_t count) {
@@ -75,13 +75,13 @@ void run_mamba(Step& step, size_t il, const float* x, float* y) {
     norm(w.c_norm, row + rank + n_state, n_state);
     std::copy_n(row, rank, low + t * rank);
   }
-  apply(step.pool, w.dt, low, n, dt);
+  apply(pass.pool, w.dt, low, n, dt);
   const ScanShape shape{d, 1, 1, n_state, false};
   const ScanInputs in{conv, d, dt, d, xdb + rank, xdb + rank + n_state, n_xdb};
-  selective_scan(step.pool, shape, in, w.a.data(), w.d.data(), step.states(il, d * (h.d_conv - 1)), scan);
+  selective_scan(pass.pool, shape, in, w.a.data(), w.d.data(), pass.states(il, d * (h.d_conv - 1)), scan);
   for (size_t t = 0; t < n; ++t) activate_gated(Activation::kSilu, xz + (2 * t + 1) * d, scan + t * d, d, scan + t * d);
-  apply(step.pool, w.out, scan, n, y);
-  step.state.arena.release(mark);
+  apply(pass.pool, w.out, scan, n, y);
+  pass.state.arena.release(mark);
 }
 
 void plan_mamba2(const LayerPlan& plan, LayerWeights& weights) {
@@ -107,23 +107,23 @@ uint64_t mamba2_floats(const Hparams& h, const LayerParameters&, const LayerWeig
 
 uint64_t mamba2_state(const Hparams& h) { return conv_channels2(h) * (h.d_conv - 1) + uint64_t{h.d_inner} * h.d_state; }
 
-void run_mamba2(Step& step, size_t il, const float* x, float* y) {
-  const Hparams& h = step.h();
-  const SsmWeights& w = step.weights(il).ssm;
-  const size_t n = step.n_tokens, d = h.d_inner, n_heads = h.dt_rank, n_group = h.n_group;
+void run_mamba2(Pass& pass, size_t il, const float* x, float* y) {
+  const Hparams& h = pass.h();
+  const SsmWeights& w = pass.weights(il).ssm;
+  const size_t n = pass.n_tokens, d = h.d_inner, n_heads = h.dt_rank, n_group = h.n_group;
   const size_t n_conv = static_cast<size_t>(conv_channels2(h)), n_in = d + n_conv + n_heads;
-  const size_t mark = step.state.arena.mark();
-  float* zxbcdt = step.take(n * n_in);  // [n_tokens, gate d | x d, B, C n_conv | dt n_heads]
-  float* xbc = step.take(n * n_conv);   // [n_tokens, x d | B n_group d_state | C n_group d_state]
-  float* scan = step.take(n * d);       // [n_tokens, d_inner]
-  apply(step.pool, w.in, x, n, zxbcdt);
+  const size_t mark = pass.state.arena.mark();
+  float* zxbcdt = pass.take(n * n_in);  // [n_tokens, gate d | x d, B, C n_conv | dt n_heads]
+  float* xbc = pass.take(n * n_conv);   // [n_tokens, x d | B n_group d_state | C n_group d_state]
+  float* scan = pass.take(n * d);       // [n_tokens, d_inner]
+  apply(pass.pool, w.in, x, n, zxbcdt);
   for (size_t t = 0; t < n; ++t) vec::add(zxbcdt + t * n_in + d + n_conv, w.dt_bias.data(), n_heads);
-  causal_convolution(step.pool, zxbcdt + d, n_in, n_conv, w.conv.data(), h.d_conv, w.conv_bias.data(),
-                     step.states(il, 0), xbc);
+  causal_convolution(pass.pool, zxbcdt + d, n_in, n_conv, w.conv.data(), h.d_conv, w.conv_bias.data(),
+                     pass.states(il, 0), xbc);
   activate(Activation::kSilu, xbc, n * n_conv);
   const ScanShape shape{n_heads, d / n_heads, n_group, h.d_state, true};
   const ScanInputs in{xbc, n_conv, zxbcdt + d + n_conv, n_in, xbc + d, xbc + d + n_group * h.d_state, n_conv};
-  selective_scan(step.pool, shape, in, w.a.data(), w.d.data(), step.states(il, n_conv * (h.d_conv - 1)), scan);
+  selective_scan(pass.pool, shape, in, w.a.data(), w.d.data(), pass.states(il, n_conv * (h.d_conv - 1)), scan);
   for (size_t t = 0; t < n; ++t) activate_gated(Activation::kSilu, zxbcdt + t * n_in, scan + t * d, d, scan + t * d);
   if (w.norm)
     for (size_t i = 0; i < n * n_group; ++i) {
@@ -131,8 +131,8 @@ void run_mamba2(Step& step, size_t il, const float* x, float* y) {
       normalize(NormKind::kRms, scan + i * size, w.norm.weight.data() + i % n_group * size, nullptr, size, h.norm_eps,
                 scan + i * size);
     }
-  apply(step.pool, w.out, scan, n, y);
-  step.state.arena.release(mark);
+  apply(pass.pool, w.out, scan, n, y);
+  pass.state.arena.release(mark);
 }
 
 }  // namespace ggufscope

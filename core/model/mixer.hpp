@@ -9,7 +9,7 @@
 namespace ggufscope {
 
 /// One micro-batch on its way through the layers.
-struct Step {
+struct Pass {
   const Model& model;
   State& state;
   Pool& pool;
@@ -57,7 +57,7 @@ struct Mixer {
   /// Floats of state a sequence, nullptr: none.
   uint64_t (*state)(const Hparams& h);
   /// x [n_tokens, n_embd] -> y [n_tokens, n_embd].
-  void (*run)(Step& step, size_t il, const float* x, float* y);
+  void (*run)(Pass& pass, size_t il, const float* x, float* y);
 };
 
 [[nodiscard]] const Mixer& find_mixer(MixerKind kind);
@@ -76,58 +76,58 @@ struct CacheShape {
 void plan_attention(const LayerPlan& plan, LayerWeights& weights);
 uint64_t attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
                           uint64_t n_tokens);
-void run_attention(Step& step, size_t il, const float* x, float* y);
+void run_attention(Pass& pass, size_t il, const float* x, float* y);
 /// Attention of prepared heads over the layer's cache: q [n_tokens, n_head, d_k] -> out [n_tokens, n_head, d_v].
-void attend(Step& step, size_t il, const AttentionShape& shape, AttentionOptions options, const float* q,
+void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions options, const float* q,
             const float* k, const float* v, float* out);
 /// Factor of a query at a position that grows with it (Llama 4, Mistral 3).
 float query_temperature(const Hparams& h, int32_t position);
-void rotate(Step& step, size_t il, float* x, size_t token_stride, size_t n_heads, size_t head_stride, size_t offset);
+void rotate(Pass& pass, size_t il, float* x, size_t token_stride, size_t n_heads, size_t head_stride, size_t offset);
 // t5.cpp
 void plan_cross_attention(const LayerPlan& plan, LayerWeights& weights);
 /// y = attention of x [n_tokens, n_embd] over what encode left in the state.
-void run_cross_attention(Step& step, size_t il, const float* x, float* y);
+void run_cross_attention(Pass& pass, size_t il, const float* x, float* y);
 // latent_attention.cpp
 void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights);
 uint64_t latent_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& w,
                                  uint64_t n_tokens);
-void run_latent_attention(Step& step, size_t il, const float* x, float* y);
+void run_latent_attention(Pass& pass, size_t il, const float* x, float* y);
 // mamba.cpp
 void plan_mamba(const LayerPlan& plan, LayerWeights& weights);
 uint64_t mamba_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens);
 uint64_t mamba_state(const Hparams& h);
-void run_mamba(Step& step, size_t il, const float* x, float* y);
+void run_mamba(Pass& pass, size_t il, const float* x, float* y);
 void plan_mamba2(const LayerPlan& plan, LayerWeights& weights);
 uint64_t mamba2_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens);
 uint64_t mamba2_state(const Hparams& h);
-void run_mamba2(Step& step, size_t il, const float* x, float* y);
+void run_mamba2(Pass& pass, size_t il, const float* x, float* y);
 // short_convolution.cpp
 void plan_short_convolution(const LayerPlan& plan, LayerWeights& weights);
 uint64_t short_convolution_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& w,
                                   uint64_t n_tokens);
 uint64_t short_convolution_state(const Hparams& h);
-void run_short_convolution(Step& step, size_t il, const float* x, float* y);
+void run_short_convolution(Pass& pass, size_t il, const float* x, float* y);
 // delta_net.cpp
 void plan_delta_net(const LayerPlan& plan, LayerWeights& weights);
 uint64_t delta_net_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
                           uint64_t n_tokens);
 uint64_t delta_net_state(const Hparams& h);
-void run_delta_net(Step& step, size_t il, const float* x, float* y);
+void run_delta_net(Pass& pass, size_t il, const float* x, float* y);
 // rwkv.cpp
 void plan_rwkv(const LayerPlan& plan, LayerWeights& weights);
 uint64_t rwkv_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens);
 uint64_t rwkv_state(const Hparams& h);
-void run_rwkv(Step& step, size_t il, const float* x, float* y);
+void run_rwkv(Pass& pass, size_t il, const float* x, float* y);
 /// RWKV's feed-forward, which looks at the token before as well.
 void plan_channel_mix(const LayerPlan& plan, LayerWeights& weights);
 uint64_t channel_mix_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_tokens);
-void run_channel_mix(Step& step, size_t il, const float* x, float* y);
+void run_channel_mix(Pass& pass, size_t il, const float* x, float* y);
 
 // forward.cpp
-/// Which cells each token of the step sees.
-void find_visible(const Step& step, bool windowed, std::vector<CellRun>& runs,
+/// Which cells each token of the pass sees.
+void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
                   std::vector<std::span<const CellRun>>& visible);
-void embed(const Step& step, std::span<const int32_t> tokens, float* x, float* scratch);
+void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* scratch);
 struct Activations {
   float* x;        // [n_tokens, n_embd] the residual stream
   float* normed;   // what a part of the layer reads
@@ -136,15 +136,15 @@ struct Activations {
   float* input;    // x as the layer found it
 };
 /// keep, where not empty: rows of x that anyone asks for after this layer, ascending. The others are dropped as early
-/// as can be, and step.n_tokens becomes keep.size(). False: all rows are still there.
-bool run_layer(Step& step, size_t il, const Activations& a, std::span<const uint32_t> keep = {});
+/// as can be, and pass.n_tokens becomes keep.size(). False: all rows are still there.
+bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint32_t> keep = {});
 
 // ffn.cpp: dense or experts, as the layer's tensors say; nothing where it has neither.
 void plan_ffn(const LayerPlan& plan, LayerWeights& weights);
 [[nodiscard]] bool has_ffn(const LayerWeights& weights);
 uint64_t ffn_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_tokens);
 /// layer_input: x before attention, which some routers read.
-void run_ffn(Step& step, size_t il, const float* x, const float* layer_input, float* y);
+void run_ffn(Pass& pass, size_t il, const float* x, const float* layer_input, float* y);
 
 /// work(t) for every token, in parallel where there are many.
 template <class Work>

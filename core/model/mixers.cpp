@@ -16,13 +16,13 @@ uint64_t attention_mamba2_floats(const Hparams& h, const LayerParameters& layer,
   return arena_floats(n * h.n_embd) + std::max(attention_floats(h, layer, w, n), mamba2_floats(h, layer, w, n));
 }
 
-void run_attention_mamba2(Step& step, size_t il, const float* x, float* y) {
-  const size_t n = step.n_tokens * step.h().n_embd, mark = step.state.arena.mark();
-  float* other = step.take(n);
-  run_attention(step, il, x, y);
-  run_mamba2(step, il, x, other);
+void run_attention_mamba2(Pass& pass, size_t il, const float* x, float* y) {
+  const size_t n = pass.n_tokens * pass.h().n_embd, mark = pass.state.arena.mark();
+  float* other = pass.take(n);
+  run_attention(pass, il, x, y);
+  run_mamba2(pass, il, x, other);
   vec::add(y, other, n);
-  step.state.arena.release(mark);
+  pass.state.arena.release(mark);
 }
 
 // clang-format off
@@ -59,7 +59,7 @@ CacheShape cache_shape(const Hparams& h, const LayerParameters& layer) {
   return {layer.mixer == MixerKind::kLatentAttention ? layer.n_head : layer.n_head_kv, layer.d_k, layer.d_v};
 }
 
-States Step::states(size_t il, size_t offset) {
+States Pass::states(size_t il, size_t offset) {
   for (size_t t = 0; t < n_tokens; ++t)
     state.token_states[t] = state.recurrent(il, static_cast<uint32_t>(sequences[t])) + offset;
   return {state.token_states.data(), n_tokens};

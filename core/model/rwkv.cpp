@@ -38,11 +38,11 @@ void lerp(const float* x, const float* previous, const float* mu, const float* m
 }
 
 // out = up(act(down(x))), the low-rank networks of versions 6 and 7.
-void low_rank(Step& step, const Linear& down, const Linear& up, const float* x, Activation activation, bool active,
+void low_rank(Pass& pass, const Linear& down, const Linear& up, const float* x, Activation activation, bool active,
               float* middle, float* out) {
-  apply(step.pool, down, x, step.n_tokens, middle);
-  if (active) activate(activation, middle, step.n_tokens * down.n_out);
-  apply(step.pool, up, middle, step.n_tokens, out);
+  apply(pass.pool, down, x, pass.n_tokens, middle);
+  if (active) activate(activation, middle, pass.n_tokens * down.n_out);
+  apply(pass.pool, up, middle, pass.n_tokens, out);
 }
 
 void add_rows(float* y, const float* row, size_t n, size_t n_embd) {
@@ -146,27 +146,27 @@ uint64_t rwkv_state(const Hparams& h) {
   return 2 * n + (h.layers[0].mixer == MixerKind::kRwkv4 ? 3 * n : n * h.wkv_head_size);
 }
 
-void run_rwkv(Step& step, size_t il, const float* x, float* y) {
-  const Hparams& h = step.h();
-  const RwkvWeights& w = step.weights(il).rwkv;
-  const MixerKind kind = step.layer(il).mixer;
-  const size_t n = step.n_tokens, n_embd = h.n_embd, all = n * n_embd, size = h.wkv_head_size;
+void run_rwkv(Pass& pass, size_t il, const float* x, float* y) {
+  const Hparams& h = pass.h();
+  const RwkvWeights& w = pass.weights(il).rwkv;
+  const MixerKind kind = pass.layer(il).mixer;
+  const size_t n = pass.n_tokens, n_embd = h.n_embd, all = n * n_embd, size = h.wkv_head_size;
   const size_t n_heads = size != 0 ? n_embd / size : 0;
-  const size_t mark = step.state.arena.mark();
-  float* previous = step.take(all);  // all [n_tokens, n_embd]
-  float* mixed = step.take(all);
-  float* r = step.take(all);
-  float* k = step.take(all);
-  float* v = step.take(all);
-  float* g = step.take(all);
-  float* decay = step.take(all);
-  float* a = step.take(all);
-  float* b = step.take(all);
-  float* out = step.take(all);
-  float* middle = step.take(n * static_cast<size_t>(widest_low_rank(w)));  // [n_tokens, rank]
-  float* part = step.take(n * static_cast<size_t>(widest_low_rank(w)));
+  const size_t mark = pass.state.arena.mark();
+  float* previous = pass.take(all);  // all [n_tokens, n_embd]
+  float* mixed = pass.take(all);
+  float* r = pass.take(all);
+  float* k = pass.take(all);
+  float* v = pass.take(all);
+  float* g = pass.take(all);
+  float* decay = pass.take(all);
+  float* a = pass.take(all);
+  float* b = pass.take(all);
+  float* out = pass.take(all);
+  float* middle = pass.take(n * static_cast<size_t>(widest_low_rank(w)));  // [n_tokens, rank]
+  float* part = pass.take(n * static_cast<size_t>(widest_low_rank(w)));
 
-  shift_tokens(step.states(il, 0), x, n_embd, previous);
+  shift_tokens(pass.states(il, 0), x, n_embd, previous);
   const auto head_norm = [&] {
     for (size_t i = 0; i < n * n_heads && w.norm; ++i) {
       const size_t at = i % n_heads * size;
@@ -180,19 +180,19 @@ void run_rwkv(Step& step, size_t il, const float* x, float* y) {
     case MixerKind::kRwkv5: {
       const auto project = [&](const Vector& mu, const Linear& by, float* to) {
         lerp_own(x, previous, mu.data(), n, n_embd, mixed);
-        apply(step.pool, by, mixed, n, to);
+        apply(pass.pool, by, mixed, n, to);
       };
       project(w.lerp_k, w.key, k);
       project(w.lerp_v, w.value, v);
       project(w.lerp_r, w.receptance, r);
       if (kind == MixerKind::kRwkv4) {
         activate(Activation::kSigmoid, r, all);
-        wkv4(step.pool, n_embd, w.first.data(), w.decay.data(), k, v, r, step.states(il, 2 * n_embd), out);
+        wkv4(pass.pool, n_embd, w.first.data(), w.decay.data(), k, v, r, pass.states(il, 2 * n_embd), out);
         break;
       }
       project(w.lerp_g, w.gate, g);
       activate(Activation::kSilu, g, all);
-      wkv6(step.pool, n_heads, size, w.first.data(), w.decay.data(), 0, 1.0f, k, v, r, step.states(il, 2 * n_embd),
+      wkv6(pass.pool, n_heads, size, w.first.data(), w.decay.data(), 0, 1.0f, k, v, r, pass.states(il, 2 * n_embd),
            out);
       head_norm();
       vec::multiply(out, g, all);
@@ -203,58 +203,58 @@ void run_rwkv(Step& step, size_t il, const float* x, float* y) {
       const bool linear = kind == MixerKind::kRwkv6Qwen;
       const size_t rank = w.mix_w2.n_in, n_kv = w.key.n_out;
       lerp(x, previous, w.lerp_x.data(), nullptr, n, n_embd, mixed);
-      apply(step.pool, w.w1, mixed, n, middle);  // [n_tokens, 5, rank]
+      apply(pass.pool, w.w1, mixed, n, middle);  // [n_tokens, 5, rank]
       activate(Activation::kTanh, middle, n * 5 * rank);
       // mixed = the input of projection i: w, k, v, r, g
       const auto mix = [&](size_t i) {
         for (size_t t = 0; t < n; ++t) std::memcpy(part + t * rank, middle + (5 * t + i) * rank, rank * sizeof(float));
-        apply(step.pool, w.mix_w2, i, part, n, b);
+        apply(pass.pool, w.mix_w2, i, part, n, b);
         lerp(x, previous, w.lerp.data() + i * n_embd, b, n, n_embd, mixed);
       };
-      mix(1), apply(step.pool, w.key, mixed, n, a);
-      mix(2), apply(step.pool, w.value, mixed, n, out);
+      mix(1), apply(pass.pool, w.key, mixed, n, a);
+      mix(2), apply(pass.pool, w.value, mixed, n, out);
       for (size_t t = 0; t < n; ++t)
         for (size_t head = 0; head < n_heads; ++head) {  // grouped heads are repeated
           const size_t from = t * n_kv + head / (n_embd / n_kv) * size, to = t * n_embd + head * size;
           std::memcpy(k + to, a + from, size * sizeof(float));
           std::memcpy(v + to, out + from, size * sizeof(float));
         }
-      mix(3), apply(step.pool, w.receptance, mixed, n, r);
-      mix(4), apply(step.pool, w.gate, mixed, n, g);
+      mix(3), apply(pass.pool, w.receptance, mixed, n, r);
+      mix(4), apply(pass.pool, w.gate, mixed, n, g);
       activate(linear ? Activation::kSigmoid : Activation::kSilu, g, all);
       mix(0);
-      low_rank(step, w.decay_w1, w.decay_w2, mixed, Activation::kTanh, true, part, decay);
+      low_rank(pass, w.decay_w1, w.decay_w2, mixed, Activation::kTanh, true, part, decay);
       add_rows(decay, w.decay.data(), n, n_embd);
       for (size_t i = 0; i < all; ++i) decay[i] = std::exp(-std::exp(decay[i]));
       if (linear)
         for (size_t i = 0; i < all; ++i) k[i] -= k[i] * decay[i];
-      wkv6(step.pool, n_heads, size, w.first.data(), decay, n_embd,
-           linear ? 1.0f / std::sqrt(static_cast<float>(size)) : 1.0f, k, v, r, step.states(il, 2 * n_embd), out);
+      wkv6(pass.pool, n_heads, size, w.first.data(), decay, n_embd,
+           linear ? 1.0f / std::sqrt(static_cast<float>(size)) : 1.0f, k, v, r, pass.states(il, 2 * n_embd), out);
       head_norm();
       vec::multiply(out, g, all);
       break;
     }
     default: {
       const auto mix = [&](size_t i) { lerp(x, previous, w.lerp.data() + i * n_embd, nullptr, n, n_embd, mixed); };
-      mix(0), apply(step.pool, w.receptance, mixed, n, r);
-      mix(1), low_rank(step, w.w1, w.w2, mixed, Activation::kTanh, true, middle, decay);
+      mix(0), apply(pass.pool, w.receptance, mixed, n, r);
+      mix(1), low_rank(pass, w.w1, w.w2, mixed, Activation::kTanh, true, middle, decay);
       add_rows(decay, w.w0.data(), n, n_embd);
       for (size_t i = 0; i < all; ++i)
         decay[i] = std::exp(-0.606531f * (1.0f / (1.0f + std::exp(-decay[i]))));  // e^-0.5
-      mix(2), apply(step.pool, w.key, mixed, n, k);
-      mix(3), apply(step.pool, w.value, mixed, n, v);
+      mix(2), apply(pass.pool, w.key, mixed, n, k);
+      mix(3), apply(pass.pool, w.value, mixed, n, v);
       if (il == 0) {
-        std::memcpy(step.first_value, v, all * sizeof(float));
+        std::memcpy(pass.first_value, v, all * sizeof(float));
       } else {
-        low_rank(step, w.v1, w.v2, mixed, Activation::kSigmoid, false, middle, b);
+        low_rank(pass, w.v1, w.v2, mixed, Activation::kSigmoid, false, middle, b);
         add_rows(b, w.v0.data(), n, n_embd);
         activate(Activation::kSigmoid, b, all);
-        for (size_t i = 0; i < all; ++i) v[i] += (step.first_value[i] - v[i]) * b[i];
+        for (size_t i = 0; i < all; ++i) v[i] += (pass.first_value[i] - v[i]) * b[i];
       }
-      mix(4), low_rank(step, w.a1, w.a2, mixed, Activation::kSigmoid, false, middle, a);
+      mix(4), low_rank(pass, w.a1, w.a2, mixed, Activation::kSigmoid, false, middle, a);
       add_rows(a, w.a0.data(), n, n_embd);
       activate(Activation::kSigmoid, a, all);
-      if (w.g1) mix(5), low_rank(step, w.g1, w.g2, mixed, Activation::kSigmoid, true, middle, g);
+      if (w.g1) mix(5), low_rank(pass, w.g1, w.g2, mixed, Activation::kSigmoid, true, middle, g);
       // kk = the key that is forgotten, of length 1; b = kk a; a = -kk; k is kept by a share k_a
       float* kk = mixed;
       for (size_t i = 0; i < all; ++i) kk[i] = k[i] * w.k_k.data()[i % n_embd];
@@ -265,7 +265,7 @@ void run_rwkv(Step& step, size_t il, const float* x, float* y) {
         b[i] = kk[i] * a[i];
         a[i] = -kk[i];
       }
-      wkv7(step.pool, n_heads, size, r, decay, k, v, a, b, step.states(il, 2 * n_embd), out);
+      wkv7(pass.pool, n_heads, size, r, decay, k, v, a, b, pass.states(il, 2 * n_embd), out);
       head_norm();
       for (size_t i = 0; i < n * n_heads; ++i) {
         float bonus = 0;
@@ -276,8 +276,8 @@ void run_rwkv(Step& step, size_t il, const float* x, float* y) {
       if (w.g1) vec::multiply(out, g, all);
     }
   }
-  apply(step.pool, w.output, out, n, y);
-  step.state.arena.release(mark);
+  apply(pass.pool, w.output, out, n, y);
+  pass.state.arena.release(mark);
 }
 
 void plan_channel_mix(const LayerPlan& plan, LayerWeights& weights) {
@@ -300,33 +300,33 @@ uint64_t channel_mix_floats(const Hparams& h, const LayerWeights& weights, uint6
   return arena_floats(n * h.n_embd, n * h.n_embd, n * h.n_embd, n * weights.rwkv.channel_key.n_out);
 }
 
-void run_channel_mix(Step& step, size_t il, const float* x, float* y) {
-  const RwkvWeights& w = step.weights(il).rwkv;
-  const size_t n = step.n_tokens, n_embd = step.h().n_embd, n_ff = w.channel_key.n_out;
-  const size_t mark = step.state.arena.mark();
-  float* previous = step.take(n * n_embd);
-  float* mixed = step.take(n * n_embd);
-  float* r = step.take(n * n_embd);
-  float* k = step.take(n * n_ff);
-  shift_tokens(step.states(il, n_embd), x, n_embd, previous);
+void run_channel_mix(Pass& pass, size_t il, const float* x, float* y) {
+  const RwkvWeights& w = pass.weights(il).rwkv;
+  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, n_ff = w.channel_key.n_out;
+  const size_t mark = pass.state.arena.mark();
+  float* previous = pass.take(n * n_embd);
+  float* mixed = pass.take(n * n_embd);
+  float* r = pass.take(n * n_embd);
+  float* k = pass.take(n * n_ff);
+  shift_tokens(pass.states(il, n_embd), x, n_embd, previous);
   const auto mix = [&](const Vector& mu) {
-    if (stores_own_share(step.layer(il).mixer)) {
+    if (stores_own_share(pass.layer(il).mixer)) {
       lerp_own(x, previous, mu.data(), n, n_embd, mixed);
     } else {
       lerp(x, previous, mu.data(), nullptr, n, n_embd, mixed);
     }
   };
   mix(w.channel_lerp_k);
-  apply(step.pool, w.channel_key, mixed, n, k);
+  apply(pass.pool, w.channel_key, mixed, n, k);
   activate(Activation::kReluSquared, k, n * n_ff);
-  apply(step.pool, w.channel_value, k, n, y);
+  apply(pass.pool, w.channel_value, k, n, y);
   if (w.channel_receptance) {
     mix(w.channel_lerp_r);
-    apply(step.pool, w.channel_receptance, mixed, n, r);
+    apply(pass.pool, w.channel_receptance, mixed, n, r);
     activate(Activation::kSigmoid, r, n * n_embd);
     vec::multiply(y, r, n * n_embd);
   }
-  step.state.arena.release(mark);
+  pass.state.arena.release(mark);
 }
 
 }  // namespace ggufscope

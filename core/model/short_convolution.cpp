@@ -20,19 +20,19 @@ uint64_t short_convolution_floats(const Hparams& h, const LayerParameters&, cons
 
 uint64_t short_convolution_state(const Hparams& h) { return uint64_t{h.n_embd} * (h.shortconv_length - 1); }
 
-void run_short_convolution(Step& step, size_t il, const float* x, float* y) {
-  const ShortConvWeights& w = step.weights(il).shortconv;
-  const size_t n = step.n_tokens, d = step.h().n_embd, mark = step.state.arena.mark();
-  float* bcx = step.take(n * 3 * d);  // [n_tokens, 3, n_embd]
-  float* bx = step.take(n * d);       // [n_tokens, n_embd]
-  float* conv = step.take(n * d);     // [n_tokens, n_embd]
-  apply(step.pool, w.in, x, n, bcx);
+void run_short_convolution(Pass& pass, size_t il, const float* x, float* y) {
+  const ShortConvWeights& w = pass.weights(il).shortconv;
+  const size_t n = pass.n_tokens, d = pass.h().n_embd, mark = pass.state.arena.mark();
+  float* bcx = pass.take(n * 3 * d);  // [n_tokens, 3, n_embd]
+  float* bx = pass.take(n * d);       // [n_tokens, n_embd]
+  float* conv = pass.take(n * d);     // [n_tokens, n_embd]
+  apply(pass.pool, w.in, x, n, bcx);
   for (size_t t = 0; t < n; ++t)
     for (size_t i = 0; i < d; ++i) bx[t * d + i] = bcx[t * 3 * d + i] * bcx[t * 3 * d + 2 * d + i];
-  causal_convolution(step.pool, bx, d, d, w.conv.data(), step.h().shortconv_length, nullptr, step.states(il, 0), conv);
+  causal_convolution(pass.pool, bx, d, d, w.conv.data(), pass.h().shortconv_length, nullptr, pass.states(il, 0), conv);
   for (size_t t = 0; t < n; ++t) vec::multiply(conv + t * d, bcx + t * 3 * d + d, d);
-  apply(step.pool, w.out, conv, n, y);
-  step.state.arena.release(mark);
+  apply(pass.pool, w.out, conv, n, y);
+  pass.state.arena.release(mark);
 }
 
 }  // namespace ggufscope

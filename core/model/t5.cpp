@@ -23,22 +23,22 @@ void plan_cross_attention(const LayerPlan& plan, LayerWeights& weights) {
            Need::kOptional);
 }
 
-void run_cross_attention(Step& step, size_t il, const float* x, float* y) {
-  const LayerParameters& layer = step.layer(il);
-  const AttentionWeights& w = step.weights(il).cross;
-  State& state = step.state;
-  const size_t n = step.n_tokens, mark = state.arena.mark();
-  float* q = step.take(n * layer.n_head * layer.d_k);      // [n_tokens, n_head, d_k]
-  float* mixed = step.take(n * layer.n_head * layer.d_v);  // [n_tokens, n_head, d_v]
-  apply(step.pool, w.q, x, n, q);
+void run_cross_attention(Pass& pass, size_t il, const float* x, float* y) {
+  const LayerParameters& layer = pass.layer(il);
+  const AttentionWeights& w = pass.weights(il).cross;
+  State& state = pass.state;
+  const size_t n = pass.n_tokens, mark = state.arena.mark();
+  float* q = pass.take(n * layer.n_head * layer.d_k);      // [n_tokens, n_head, d_k]
+  float* mixed = pass.take(n * layer.n_head * layer.d_v);  // [n_tokens, n_head, d_v]
+  apply(pass.pool, w.q, x, n, q);
   const CellRun all{0, static_cast<uint32_t>(state.n_encoded)};
   const std::vector<std::span<const CellRun>> visible(n, std::span(&all, 1));
   AttentionOptions options;
-  options.scale = step.h().attention_scale;
-  attention(step.pool, {layer.n_head, layer.n_head_kv, layer.d_k, layer.d_v}, options, state.cross(il), q, n, visible,
-            step.positions.data(), state.cell_positions.data(), reinterpret_cast<float*>(state.thread_scratch.data()),
+  options.scale = pass.h().attention_scale;
+  attention(pass.pool, {layer.n_head, layer.n_head_kv, layer.d_k, layer.d_v}, options, state.cross(il), q, n, visible,
+            pass.positions.data(), state.cell_positions.data(), reinterpret_cast<float*>(state.thread_scratch.data()),
             state.thread_scratch_floats, mixed);
-  apply(step.pool, w.out, mixed, n, y);
+  apply(pass.pool, w.out, mixed, n, y);
   state.arena.release(mark);
 }
 
@@ -57,22 +57,22 @@ Result<void> encode(const Model& model, State& state, Pool& pool, std::span<cons
   state.clear();  // a new input: what was decoded of another is void
   std::vector<int32_t> positions(n), sequences(n, 0);
   for (size_t t = 0; t < n; ++t) positions[t] = static_cast<int32_t>(t);
-  Step step{model, state, pool};
-  step.n_tokens = n;
-  step.positions = positions;
-  step.sequences = sequences;
-  step.layers = &model.weights().encoder;
-  step.encoding = true;
+  Pass pass{model, state, pool};
+  pass.n_tokens = n;
+  pass.positions = positions;
+  pass.sequences = sequences;
+  pass.layers = &model.weights().encoder;
+  pass.encoding = true;
   if (!state.take_cells(n, state.batch_cells))
     return fail(ErrorCode::kOutOfMemory, "the context is too small to encode this");
   for (size_t t = 0; t < n; ++t) state.cells()[state.batch_cells[t]] = {positions[t], 1};
   for (size_t c = 0; c < state.cells().size(); ++c) state.cell_positions[c] = state.cells()[c].position;
-  find_visible(step, false, state.runs_full, state.visible_full);
+  find_visible(pass, false, state.runs_full, state.visible_full);
 
   state.arena.release(0);
-  const Activations a{step.take(size), step.take(size), step.take(size), step.take(size), step.take(size)};
-  embed(step, tokens, a.x, a.normed);
-  for (size_t il = 0; il < h.n_encoder_layer; ++il) run_layer(step, il, a);
+  const Activations a{pass.take(size), pass.take(size), pass.take(size), pass.take(size), pass.take(size)};
+  embed(pass, tokens, a.x, a.normed);
+  for (size_t il = 0; il < h.n_encoder_layer; ++il) run_layer(pass, il, a);
   normalize_rows(pool, h, model.architecture().norm, model.weights().encoder_norm, a.x, n, h.n_embd, a.x);
   if (out != nullptr) std::memcpy(out, a.x, size * sizeof(float));
 
@@ -80,8 +80,8 @@ Result<void> encode(const Model& model, State& state, Pool& pool, std::span<cons
     const LayerParameters& layer = h.layers[il];
     const AttentionWeights& w = model.weights().layers[il].cross;
     const size_t mark = state.arena.mark(), n_k = w.k.n_out, n_v = w.v.n_out;
-    float* k = step.take(n * n_k);  // [n_tokens, n_head_kv, d_k]
-    float* v = step.take(n * n_v);  // [n_tokens, n_head_kv, d_v]
+    float* k = pass.take(n * n_k);  // [n_tokens, n_head_kv, d_k]
+    float* v = pass.take(n * n_v);  // [n_tokens, n_head_kv, d_v]
     apply(pool, w.k, a.x, n, k);
     apply(pool, w.v, a.x, n, v);
     for (size_t t = 0; t < n; ++t)
