@@ -231,37 +231,41 @@ export class HttpSource implements ByteSource {
         this.#target = this.#url
         return await this.#fetch(at, end, signal)
       }
-      throw await this.#unreachable(cause, at)
+      if (this.#answered) throw this.#lost(at, cause)
+      // fetch() says the same of a dead server and of one that does not allow this page: tell them apart.
+      if (isForeign(this.#url) && (await this.#isThere(signal))) {
+        if (!this.#ranges) throw this.#noCors(cause)
+        // Range may be what the server, or the browser on its behalf, does not allow.
+        this.#ranges = false
+        return await this.#fetch(at, end, signal)
+      }
+      throw this.#unreachable(cause)
     }
   }
 
-  /** fetch() says the same of a dead server and of one that does not allow this page: tell them apart. */
-  async #unreachable(cause: unknown, at: number): Promise<GgufError | Passing> {
-    const host = this.#url.host
-    if (isForeign(this.#url) && !this.#answered) {
-      const opaque = await (this.#options.fetch ?? globalThis.fetch)(this.#url.href, {
-        method: 'HEAD',
-        mode: 'no-cors',
-        cache: 'no-store',
-      }).catch(() => undefined)
-      if (opaque) {
-        return this.#failed(
-          'cors',
-          `${host} does not let other sites read this file (no CORS headers). Download it and open it from your disk, or ask for "Access-Control-Allow-Origin" on the server.`,
-          { cause },
-        )
-      }
-    }
-    const reason = systemReason(cause)
+  async #isThere(signal: AbortSignal): Promise<boolean> {
+    const fetch = this.#options.fetch ?? globalThis.fetch
+    const probe: RequestInit = { method: 'HEAD', mode: 'no-cors', cache: 'no-store', signal }
+    const answer = await fetch(this.#url.href, probe).catch(() => undefined)
+    return answer !== undefined
+  }
+
+  #noCors(cause: unknown): GgufError {
+    return this.#failed(
+      'cors',
+      `${this.#url.host} does not let other sites read this file (no CORS headers). Download it and open it from your disk, or ask for "Access-Control-Allow-Origin" on the server.`,
+      { cause },
+    )
+  }
+
+  #unreachable(cause: unknown): GgufError | Passing {
+    const { text, final } = systemReason(cause)
     const error = this.#failed(
       'network',
-      `${host} could not be reached: ${reason.text}. Check the address and the connection.`,
-      {
-        cause,
-      },
+      `${this.#url.host} could not be reached: ${text}. Check the address and the connection.`,
+      { cause },
     )
-    if (this.#answered) return this.#lost(at, cause)
-    return reason.final ? error : new Passing(error)
+    return final ? error : new Passing(error)
   }
 
   #noRanges(at: number): GgufError {

@@ -1,0 +1,148 @@
+// What only a browser does: CORS, hidden headers, preflights, workers. Pages of one server open files of another.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { chromium, type Browser, type Page } from '@playwright/test'
+import { writeGguf, writeHeader } from '../fixtures/gguf.ts'
+import { kPreviewShapes, previewModel, smallModel } from '../fixtures/models.ts'
+import { sparseContent } from '../server/content.ts'
+import type { Faults } from '../server/faults.ts'
+import { startServer } from '../server/server.ts'
+import { kBrowser, kHasBrowser } from '../web/browser.ts'
+import { packedFile } from './packed.ts'
+
+const skip = kHasBrowser ? false : 'no Chromium'
+const home = await startServer({ cors: false })
+const foreign = await startServer()
+home.mount('/package', packedFile('.'))
+home.add('/index.html', '<!doctype html><title>test</title>')
+const model = smallModel()
+const bytes = writeGguf(model)
+const large = previewModel(kPreviewShapes[2]!)
+const { header, size } = writeHeader(large)
+foreign.add('/large.gguf', sparseContent(header, size))
+
+let browser: Browser
+let page: Page
+before(async () => {
+  if (skip) return
+  browser = await chromium.launch(kBrowser)
+  page = await browser.newPage()
+  await page.goto(`${home.url}/index.html`)
+})
+after(async () => {
+  await browser?.close()
+  await Promise.all([home.close(), foreign.close()])
+})
+
+let serial = 0
+function address(...faults: Faults[]): string {
+  const path = `/small-${serial++}.gguf`
+  foreign.add(path, bytes)
+  foreign.plan(path, ...faults)
+  return foreign.url + path
+}
+
+interface Seen {
+  code?: string
+  message?: string
+  names?: string[]
+  size?: number | undefined
+  last?: number[]
+}
+
+/** open() in the page. */
+function see(url: string): Promise<Seen> {
+  return page.evaluate(async (url): Promise<Seen> => {
+    const { open, GgufError } = (await import(
+      new URL('/package/wasm/dist/index.js', location.href).href
+    )) as typeof import('ggufscope')
+    try {
+      using file = await open(url, { retries: 1, timeout: 500 })
+      const last = await file.read(file.tensors.at(-1)!.name)
+      return { names: file.tensors.map(({ name }) => name), size: file.size, last: [...last] }
+    } catch (error) {
+      if (!(error instanceof GgufError)) throw error
+      return { code: error.code, message: error.message }
+    }
+  }, url)
+}
+
+const names = model.tensors!.map(({ name }) => name)
+const last = [...model.tensors!.at(-1)!.data!]
+const right: [what: string, faults: Faults[], size: number | undefined][] = [
+  ['every header exposed', [{}], bytes.length],
+  ['no header exposed, preflights fail', [{ cors: 'simple' }], bytes.length],
+  ['no header exposed, no ranges', [{ cors: 'simple', ranges: 'off' }], undefined],
+  ['no header exposed, gzip', [{ cors: 'simple', encoding: 'gzip' }], undefined],
+  ['no header exposed, no length', [{ cors: 'simple', length: 'off' }], undefined],
+  ['cut in the header', [{ cors: 'simple' }, { cut: 300, times: 1 }], bytes.length],
+]
+for (const [what, faults, wantedSize] of right) {
+  test(`right result across origins: ${what}`, { skip }, async () => {
+    foreign.reset()
+    const seen = await see(address(...faults))
+    assert.equal(seen.code, undefined, seen.message)
+    assert.deepEqual(seen.names, names)
+    assert.deepEqual(seen.last, last)
+    assert.equal(seen.size, wantedSize)
+    assert.equal(foreign.log.filter(({ method }) => method === 'OPTIONS').length, 0, 'no preflights')
+  })
+}
+
+test('no CORS has its own error, apart from no server', { skip }, async () => {
+  const refused = await see(address({ cors: 'off' }))
+  assert.equal(refused.code, 'cors', refused.message)
+  assert.match(refused.message!, /Download it/)
+  const gone = await startServer()
+  await gone.close()
+  assert.equal((await see(`${gone.url}/x.gguf`)).code, 'network')
+})
+
+test('a file that changes is noticed where the tag is exposed', { skip }, async () => {
+  const other = bytes.slice()
+  other[other.length - 1]! ^= 1
+  foreign.add('/other.gguf', other)
+  assert.equal((await see(address({ after: 1, replace: '/other.gguf' }))).code, 'file-changed')
+})
+
+test('one request, aborted when the header is whole', { skip }, async () => {
+  foreign.reset()
+  const count = await page.evaluate(async (url) => {
+    const { open } = (await import(
+      new URL('/package/wasm/dist/index.js', location.href).href
+    )) as typeof import('ggufscope')
+    using file = await open(url)
+    return file.tensors.length
+  }, `${foreign.url}/large.gguf`)
+  assert.equal(count, large.tensors!.length)
+  await new Promise((done) => setTimeout(done, 50))
+  assert.equal(foreign.counts().requests, 1)
+  assert.equal(foreign.log[0]!.aborted, true)
+})
+
+test('in a worker, from a File', { skip }, async () => {
+  const found = await page.evaluate(
+    async ({ bytes, url }) => {
+      const program = `onmessage = async ({ data }) => {
+        const { open } = await import(${JSON.stringify(url)})
+        const file = await open(data)
+        postMessage([file.name, file.tensors.length])
+        file.close()
+      }`
+      const worker = new Worker(URL.createObjectURL(new Blob([program], { type: 'text/javascript' })), {
+        type: 'module',
+      })
+      try {
+        return await new Promise((resolve, reject) => {
+          worker.onmessage = ({ data }) => resolve(data)
+          worker.onerror = (event) => reject(new Error(event.message))
+          worker.postMessage(new File([new Uint8Array(bytes)], 'small.gguf'))
+        })
+      } finally {
+        worker.terminate()
+      }
+    },
+    { bytes: [...bytes], url: `${home.url}/package/wasm/dist/index.js` },
+  )
+  assert.deepEqual(found, ['small.gguf', names.length])
+})
