@@ -81,6 +81,7 @@ export class HttpSource implements ByteSource {
   #target: URL
   #size: number | undefined
   #ranges = true
+  #rangesFailed = 0
   #etag: string | null = null
   #modified: string | null = null
   #answered = false
@@ -195,9 +196,9 @@ export class HttpSource implements ByteSource {
     const controller = new AbortController()
     const watch = new Watch(controller, signal, this.#options.timeout ?? kTimeoutMs)
     try {
-      const response = await this.#fetch(at, end, controller.signal)
+      const [response, ranged] = await this.#fetch(at, end, controller.signal)
       watch.heard()
-      const answer = await this.#accept(response, at, end)
+      const answer = await this.#accept(response, ranged, at, end)
       if (answer === undefined) {
         watch.done()
         controller.abort()
@@ -213,10 +214,16 @@ export class HttpSource implements ByteSource {
     }
   }
 
-  async #fetch(at: number, end: number | undefined, signal: AbortSignal): Promise<Response> {
+  /** The answer, and whether a range was asked for. */
+  async #fetch(
+    at: number,
+    end: number | undefined,
+    signal: AbortSignal,
+    ranged = this.#ranges,
+  ): Promise<[Response, boolean]> {
     const target = this.#target
     const headers = new Headers(target.origin === this.#url.origin ? this.#options.headers : undefined)
-    if (this.#ranges) {
+    if (ranged) {
       headers.set('Range', `bytes=${at}-${end === undefined ? '' : end - 1}`)
       // Elsewhere it would cost a preflight; the validators of the answer are compared anyway.
       const validator = this.#etag?.startsWith('"') ? this.#etag : null
@@ -224,21 +231,22 @@ export class HttpSource implements ByteSource {
     }
     const fetch = this.#options.fetch ?? globalThis.fetch
     try {
-      return await fetch(target.href, { headers, signal, cache: 'no-store' })
+      return [await fetch(target.href, { headers, signal, cache: 'no-store' }), ranged]
     } catch (cause) {
       if (signal.aborted) throw cause
       if (target !== this.#url) {
         this.#target = this.#url
-        return await this.#fetch(at, end, signal)
+        return await this.#fetch(at, end, signal, ranged)
+      }
+      // fetch() says the same of a dead server and of one that does not allow this page: tell them apart. Range may be
+      // what the server, or the browser on its behalf, does not allow.
+      const foreign = isForeign(this.#url) && at <= kMostSkipped
+      if (foreign && ranged && (await this.#isThere(signal))) {
+        if (++this.#rangesFailed >= 2) this.#ranges = false
+        return await this.#fetch(at, end, signal, false)
       }
       if (this.#answered) throw this.#lost(at, cause)
-      // fetch() says the same of a dead server and of one that does not allow this page: tell them apart.
-      if (isForeign(this.#url) && (await this.#isThere(signal))) {
-        if (!this.#ranges) throw this.#noCors(cause)
-        // Range may be what the server, or the browser on its behalf, does not allow.
-        this.#ranges = false
-        return await this.#fetch(at, end, signal)
-      }
+      if (foreign && !ranged) throw this.#noCors(cause)
       throw this.#unreachable(cause)
     }
   }
@@ -278,6 +286,7 @@ export class HttpSource implements ByteSource {
   /** Holds an answer against what is known of the file. undefined: ask again, in another way. */
   async #accept(
     response: Response,
+    ranged: boolean,
     at: number,
     end: number | undefined,
   ): Promise<{ skip: number; end: number | undefined } | undefined> {
@@ -306,7 +315,7 @@ export class HttpSource implements ByteSource {
       // CORS may hide Content-Range, and a total of "*" says nothing: then an open range ends where the file does.
       else if (!range && end === undefined && length !== undefined) total = at + length
     } else {
-      this.#ranges = false
+      if (ranged) this.#ranges = false
       // Another site may hide that its answer is compressed, and then this length is that of fewer bytes.
       if (!isForeign(this.#target) || response.headers.has('content-encoding')) total = length
     }
