@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "quant/byte_order.hpp"
+#include "quant/k_quants_64.hpp"
 #include "quant/registry.hpp"
 #include "quant/stats.hpp"
 #include "span.hpp"
@@ -24,6 +25,14 @@ bool dequantize(uint32_t type, uintptr_t blocks, uintptr_t floats, uint32_t n_bl
   const QuantKernels* kernels = find_kernels(type);
   if (kernels == nullptr) return false;
   if (big_endian) swap_block_bytes(type, bytes_at(blocks), n_blocks);
+  kernels->dequantize(bytes_at(blocks), floats_at(floats), n_blocks);
+  return true;
+}
+
+/// Super-blocks of 64 elements, for types that had them.
+bool dequantize_small(uint32_t type, uintptr_t blocks, uintptr_t floats, uint32_t n_blocks) {
+  const SmallBlockKernels* kernels = find_small_block_kernels(type);
+  if (kernels == nullptr) return false;
   kernels->dequantize(bytes_at(blocks), floats_at(floats), n_blocks);
   return true;
 }
@@ -143,6 +152,7 @@ EMSCRIPTEN_BINDINGS(quant) {
   function("canQuantize", &can_quantize);
   function("needsImportance", &needs_importance);
   function("dequantize", &dequantize);
+  function("dequantizeSmall", &dequantize_small);
   function("quantize", &quantize);
   function("swapBytes", &swap_bytes_of);
   class_<Collector>("Collector")

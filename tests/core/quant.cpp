@@ -13,6 +13,7 @@
 #include "base/half.hpp"
 #include "data.hpp"
 #include "quant/byte_order.hpp"
+#include "quant/k_quants_64.hpp"
 #include "quant/registry.hpp"
 #include "types/types.hpp"
 
@@ -122,6 +123,44 @@ BOOST_AUTO_TEST_CASE(fast_kernels_give_the_bits_of_the_references) {
       BOOST_TEST(first_difference(got, expected) == expected.size(), type.name << " x " << n_blocks);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(super_blocks_of_64_by_hand) {
+  struct Case {
+    uint32_t type;
+    std::vector<uint8_t> block;
+    std::vector<std::pair<size_t, float>> runs;  // so many floats of one value
+  };
+  const auto bytes = [](std::initializer_list<std::pair<size_t, std::vector<uint8_t>>> parts) {
+    std::vector<uint8_t> out;
+    for (const auto& [times, part] : parts)
+      for (size_t i = 0; i < times; ++i) out.insert(out.end(), part.begin(), part.end());
+    return out;
+  };
+  const std::vector<uint8_t> one = {0x00, 0x3c}, half = {0x00, 0x38};  // binary16
+  const std::vector<Case> cases = {
+      {10, bytes({{1, {0x12, 0x13, 0x21, 0x04}}, {16, {0xe4}}, {2, one}}), {{16, -1}, {16, 2}, {16, 0}, {16, 12}}},
+      {11, bytes({{8, {0x01}}, {16, {0xe4}}, {1, {0xa9, 0xcb}}, {1, one}}), {{8, 0}, {8, -4}, {32, -6}, {16, -4}}},
+      {12, bytes({{1, one}, {1, half}, {1, {0x23, 0x45}}, {32, {0x21}}}), {{32, 2}, {32, 8}}},
+      {13, bytes({{1, one}, {1, {1, 2, 3, 0xff}}, {8, {0x0f}}, {32, {0x21}}}), {{16, 1}, {16, 2}, {16, -42}, {16, 14}}},
+      {14,
+       bytes({{32, {0x21}}, {16, {0xe4}}, {1, {1, 2, 3, 0xfc}}, {1, one}}),
+       {{16, -31}, {16, -30}, {16, 6}, {16, -72}}},
+      {15, bytes({{1, {0, 0, 0, 0x40}}, {64, {0xff}}, {8, {0}}}), {{64, -2}}},
+  };
+  for (const Case& c : cases) {
+    const SmallBlockKernels* kernels = find_small_block_kernels(c.type);
+    BOOST_TEST_REQUIRE((kernels != nullptr));
+    BOOST_REQUIRE_EQUAL(c.block.size(), kernels->block_bytes);
+    std::vector<uint8_t> blocks = c.block;
+    blocks.insert(blocks.end(), c.block.begin(), c.block.end());
+    std::vector<float> got(128), expected;
+    kernels->dequantize(blocks.data(), got.data(), 2);
+    for (int copy = 0; copy < 2; ++copy)
+      for (const auto& [count, value] : c.runs) expected.insert(expected.end(), count, value);
+    BOOST_TEST(got == expected, find_type(c.type)->name);
+  }
+  BOOST_TEST((find_small_block_kernels(2) == nullptr));
 }
 
 BOOST_AUTO_TEST_CASE(fields_of_big_endian_blocks) {

@@ -150,6 +150,25 @@ test('values of the Python reference', { skip: !existsSync(kGolden) }, async () 
     assertSameFloats(await file.dequantize(`${i}`), Float32Array.from(expected), type)
 })
 
+test('super-blocks of 64, told by the places of the tensors or by the option', async () => {
+  // A block of ones and one of twos: d, dmin = 0, two scales, nibbles.
+  const block = (scale: number) => [0x00, 0x3c, 0, 0, scale, scale, ...new Array<number>(32).fill(0x11)]
+  const data = Uint8Array.from([1, 2, 1, 2, 1, 2, 1, 2].flatMap(block))
+  const expected = [1, 2, 1, 2, 1, 2, 1, 2].flatMap((value) => new Array<number>(64).fill(value))
+  kTypes['small Q4_K'] = [12, 64, 38]
+  try {
+    const tensor = { shape: [256, 2], type: 'small Q4_K', data }
+    using file = await open(writeGguf({ tensors: ['a', 'b'].map((name) => ({ name, ...tensor })) }))
+    for (const name of ['a', 'b']) assert.deepEqual([...(await file.dequantize(name))], expected)
+    assert.deepEqual([...(await file.dequantize('b', { rows: [1, 2] }))], expected.slice(256))
+    assert.notDeepEqual([...(await file.dequantize('a', { superBlock: 256 }))], expected)
+    using narrow = await open(writeGguf({ tensors: [{ name: 'a', ...tensor, shape: [64, 8] }] }))
+    assert.deepEqual([...(await narrow.dequantize('a'))], expected)
+  } finally {
+    delete kTypes['small Q4_K']
+  }
+})
+
 test('sixteen rows of a remote file of 40 GB transfer those rows alone', async () => {
   const model = hugeModel()
   const { header, size, offsets } = writeHeader(model)

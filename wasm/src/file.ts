@@ -22,6 +22,16 @@ import type {
   Tokenizer,
 } from './types.js'
 
+/** Bytes of the super-blocks of 64 elements that some builds had until May 2024. */
+const kSmallBlockBytes: Readonly<Record<string, number>> = {
+  Q2_K: 24,
+  Q3_K: 28,
+  Q4_K: 38,
+  Q5_K: 46,
+  Q6_K: 54,
+  Q8_K: 76,
+}
+
 /** One physical file: its bytes and its parsed header. */
 export interface Part {
   readonly source: ByteSource
@@ -40,6 +50,7 @@ export class OpenFile implements GgufFile {
   #metadata: HeaderMetadata | undefined
   #tensors: readonly TensorInfo[] | undefined
   #byName: Map<string, TensorInfo> | undefined
+  #ends: Map<TensorInfo, number> | undefined
   #tokenizer: FileTokenizer | undefined
   #chatTemplates: ReadonlyMap<string, ChatTemplate> | undefined
 
@@ -182,7 +193,7 @@ export class OpenFile implements GgufFile {
   /** Where whole rows of a tensor lie. */
   rowRange(
     name: string,
-    { rows }: ReadRowsOptions,
+    { rows, superBlock }: ReadRowsOptions,
   ): {
     tensor: TensorInfo
     type: TensorType
@@ -190,10 +201,15 @@ export class OpenFile implements GgufFile {
     offset: number
     byteLength: number
     rowLength: number
+    /** super-blocks of 64 elements */
+    small: boolean
   } {
     const tensor = this.tensor(name)
     if (!tensor) throw new GgufError('not-found', `There is no tensor "${name}" in this file.`)
-    const type = this.tensorType(tensor)
+    const usual = this.tensorType(tensor)
+    const small =
+      superBlock === 64 ? usual.name in kSmallBlockBytes : this.#hasSmallBlocks(tensor, usual, superBlock)
+    const type = small ? { ...usual, blockSize: 64, blockBytes: kSmallBlockBytes[usual.name]! } : usual
     const rowLength = tensor.shape[0] ?? 1
     const rowCount = rowLength === 0 ? 0 : tensor.elementCount / rowLength
     const [from, to] = rows ?? [0, rowCount]
@@ -220,7 +236,32 @@ export class OpenFile implements GgufFile {
       offset: tensor.offset + from * rowBytes,
       byteLength: (to - from) * rowBytes,
       rowLength,
+      small,
     }
+  }
+
+  /** Whether the distance to what follows a tensor of a K type is that of super-blocks of 64, and not of 256. */
+  #hasSmallBlocks(tensor: TensorInfo, type: TensorType, superBlock: 64 | 256 | undefined): boolean {
+    const blockBytes = kSmallBlockBytes[type.name]
+    const rowLength = tensor.shape[0] ?? 0
+    if (blockBytes === undefined || superBlock === 256 || rowLength === 0 || rowLength % 64 !== 0)
+      return false
+    if (rowLength % type.blockSize !== 0) return true
+    if (!this.#ends) {
+      this.#ends = new Map()
+      const all = [...this.tensors].sort((a, b) => a.shard - b.shard || a.offset - b.offset)
+      for (const [i, one] of all.entries()) {
+        const next = all[i + 1]
+        const end = next?.shard === one.shard ? next.offset : this.#shards[one.shard]?.part?.source.size
+        if (end !== undefined) this.#ends.set(one, end)
+      }
+    }
+    const end = this.#ends.get(tensor)
+    const distance = end === undefined ? undefined : end - tensor.offset
+    const padded = (bytes: number): number => Math.ceil(bytes / this.alignment) * this.alignment
+    const expected = (elements: number, bytes: number): number => (tensor.elementCount / elements) * bytes
+    const fits = (bytes: number): boolean => distance === bytes || distance === padded(bytes)
+    return fits(expected(64, blockBytes)) && !fits(expected(type.blockSize, type.blockBytes))
   }
 
   close(): void {

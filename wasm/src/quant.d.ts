@@ -31,6 +31,8 @@ export interface QuantModule {
   needsImportance(type: number): boolean
   /** Turns big-endian blocks in place first. */
   dequantize(type: number, blocks: number, floats: number, blockCount: number, bigEndian: boolean): boolean
+  /** Super-blocks of 64 elements; false for types that never had them. */
+  dequantizeSmall(type: number, blocks: number, floats: number, blockCount: number): boolean
   quantize(
     type: number,
     floats: number,

@@ -165,6 +165,11 @@ export interface ReadOptions {
 export interface ReadRowsOptions extends ReadOptions {
   /** [from, to): rows of shape[0] elements, counted over all further dimensions. All rows when absent. */
   rows?: readonly [from: number, to: number] | undefined
+  /**
+   * Elements in a super-block of the K types. Some builds until May 2024 had 64 in place of 256, and their files do not
+   * say so; without this option the places of the tensors decide.
+   */
+  superBlock?: 64 | 256 | undefined
 }
 
 export interface StatsOptions extends ReadRowsOptions {

@@ -30,7 +30,7 @@ export interface Walk {
 
 /** Whole rows of a tensor, read by range in pieces of at most 16 MB and dequantized in smaller ones. */
 export async function walk(file: OpenFile, name: string, options: ReadRowsOptions): Promise<Walk> {
-  const { tensor, type, source, offset, byteLength, rowLength } = file.rowRange(name, options)
+  const { tensor, type, source, offset, byteLength, rowLength, small } = file.rowRange(name, options)
   const { signal } = options
   const bigEndian = file.endianness === 'big'
   const module = await quantModule(file.wasmUrl)
@@ -38,6 +38,8 @@ export async function walk(file: OpenFile, name: string, options: ReadRowsOption
   if (!module.canDequantize(type.id)) {
     throw new GgufError('unsupported', `Tensor ${name} is of type ${type.name}, which cannot be dequantized.`)
   }
+  if (small && bigEndian)
+    throw new GgufError('unsupported', 'Super-blocks of 64 are not known in big-endian files.')
   const blocksPerPiece = Math.max(1, Math.floor(kFloats / type.blockSize))
   const readBytes = Math.max(1, Math.floor(kReadBytes / type.blockBytes)) * type.blockBytes
 
@@ -51,7 +53,8 @@ export async function walk(file: OpenFile, name: string, options: ReadRowsOption
         const blockCount = Math.min(blocksPerPiece, (bytes.length - done) / type.blockBytes)
         const end = done + blockCount * type.blockBytes
         heap.put(blocks, bytes.subarray(done, end))
-        module.dequantize(type.id, blocks, floats, blockCount, bigEndian)
+        if (small) module.dequantizeSmall(type.id, blocks, floats, blockCount)
+        else module.dequantize(type.id, blocks, floats, blockCount, bigEndian)
         done = end
         yield { blocks, blockCount, floats, count: blockCount * type.blockSize, loaded: at + done }
       }

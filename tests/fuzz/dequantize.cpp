@@ -1,0 +1,34 @@
+// The fast dequantizers against the scalar references. Input: a type id, then blocks.
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "quant/k_quants_64.hpp"
+#include "quant/registry.hpp"
+#include "types/types.hpp"
+
+using namespace ggufscope;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const QuantKernels& kernels = all_kernels()[data[0] % all_kernels().size()];
+  const TypeGeometry& type = *find_type(kernels.type);
+  const size_t n_blocks = (size - 1) / type.block_bytes;
+  // Heap blocks of exactly these sizes, so that the sanitizers see a byte too many.
+  const std::vector<uint8_t> blocks(data + 1, data + 1 + n_blocks * type.block_bytes);
+  std::vector<float> expected(n_blocks * type.block_size), got(expected.size());
+  find_reference(type.id)(blocks.data(), expected.data(), n_blocks);
+  kernels.dequantize(blocks.data(), got.data(), n_blocks);
+  for (size_t i = 0; i < got.size(); ++i)
+    if (std::bit_cast<uint32_t>(got[i]) != std::bit_cast<uint32_t>(expected[i]) &&
+        !(std::isnan(got[i]) && std::isnan(expected[i])))
+      std::abort();
+  if (const SmallBlockKernels* small = find_small_block_kernels(type.id); small != nullptr) {
+    const size_t n_small = blocks.size() / small->block_bytes;
+    std::vector<float> floats(n_small * 64);
+    small->dequantize(blocks.data(), floats.data(), n_small);
+  }
+  return 0;
+}
