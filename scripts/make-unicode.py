@@ -58,6 +58,24 @@ def constant_runs(mapping):
     return rows
 
 
+def varint(n):
+    out = []
+    while n >= 128:
+        out.append(n & 127 | 128)
+        n >>= 7
+    return [*out, n]
+
+
+def packed_runs(rows):
+    """Each row as three varints: gap since the last run's end, count, and the image's zigzag distance from the last."""
+    out, end, last = [], 0, 0
+    for first, count, image in rows:
+        distance = image - last
+        out += varint(first - end) + varint(count) + varint(distance * 2 if distance >= 0 else -distance * 2 - 1)
+        end, last = first + count, image
+    return out
+
+
 def wrap(items, per_line):
     return "\n".join("  " + " ".join(f"{item}," for item in items[i : i + per_line]) for i in range(0, len(items), per_line))
 
@@ -94,8 +112,8 @@ def main():
         "constexpr CaseRun kLowercase[] = {  // first, count, stride, what to add\n"
         + wrap([f"{{{a},{b},{s},{d}}}" for a, b, s, d in lowercase], 8)
         + "\n};\n"
-        "constexpr BaseRun kBases[] = {  // first, count, first code point of the canonical decomposition\n"
-        + wrap([f"{{{a},{b},{i}}}" for a, b, i in bases], 10)
+        "constexpr uint8_t kPackedBases[] = {  // of each run three varints: gap before it, code points, zigzag distance of the base from the last\n"
+        + wrap(packed_runs(bases), 40)
         + "\n};\n// clang-format on\n"
     )
     print(f"{out}: {len(blocks)} blocks, {len(index_runs)} index runs, {len(lowercase)} case runs, {len(bases)} base runs")

@@ -19,7 +19,7 @@ endfunction()
 
 # inspect: parse, lint, tokenize. What open() loads: small, but for the loops that bytes and texts run through.
 core_library(inspect_core FLOORS ${INSPECT_FLOORS} OPTIONS -msimd128 -Oz)
-foreach(file gguf/parse text/bpe text/spm text/splitters text/unicode text/vocabulary text/wordpiece)
+foreach(file gguf/parse text/bpe text/spm text/splitters text/vocabulary)
   set_source_files_properties(${CMAKE_SOURCE_DIR}/core/${file}.cpp PROPERTIES COMPILE_OPTIONS -O3)
 endforeach()
 file(GLOB inspect_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/wasm/bindings.cpp ${CMAKE_SOURCE_DIR}/wasm/document.cpp

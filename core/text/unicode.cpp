@@ -13,12 +13,6 @@ struct CaseRun {
   uint16_t stride;
   int32_t delta;
 };
-struct BaseRun {
-  uint32_t first;
-  uint32_t count;
-  uint32_t base;
-};
-
 #include "text/unicode_tables.inc"
 
 constexpr uint32_t kLimit = 0x110000;
@@ -33,14 +27,6 @@ constexpr auto kClassIndex = [] {
   return index;
 }();
 
-// The last run whose first is not above code_point, or nullptr.
-template <class Run, size_t N>
-const Run* find_run(const Run (&runs)[N], uint32_t code_point) {
-  const auto above = std::upper_bound(std::begin(runs), std::end(runs), code_point,
-                                      [](uint32_t c, const Run& run) { return c < run.first; });
-  return above == std::begin(runs) ? nullptr : above - 1;
-}
-
 }  // namespace
 
 CharClass char_class(uint32_t code_point) {
@@ -51,17 +37,40 @@ CharClass char_class(uint32_t code_point) {
 }
 
 uint32_t to_lower(uint32_t code_point) {
-  if (code_point < 0x80) return code_point - 'A' < 26u ? code_point + 32 : code_point;
-  const CaseRun* run = find_run(kLowercase, code_point);
-  if (run == nullptr) return code_point;
+  if (code_point < 0xC0) return code_point - 'A' < 26u ? code_point + 32 : code_point;
+  const CaseRun* run = std::upper_bound(std::begin(kLowercase), std::end(kLowercase), code_point,
+                                        [](uint32_t c, const CaseRun& r) { return c < r.first; }) -
+                       1;
   const uint32_t distance = code_point - run->first;
   if (distance % run->stride != 0 || distance / run->stride >= run->count) return code_point;
   return static_cast<uint32_t>(static_cast<int32_t>(code_point) + run->delta);
 }
 
-uint32_t base_of(uint32_t code_point) {
-  const BaseRun* run = find_run(kBases, code_point);
-  return run != nullptr && code_point - run->first < run->count ? run->base : code_point;
+BaseTable::BaseTable() {
+  size_t at = 0;
+  const auto next = [&] {
+    uint32_t value = 0;
+    for (uint32_t shift = 0;; shift += 7) {
+      const uint8_t byte = kPackedBases[at++];
+      value |= (byte & 0x7Fu) << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  uint32_t end = 0, base = 0;
+  while (at < std::size(kPackedBases)) {
+    const uint32_t first = end + next(), count = next(), distance = next();
+    base += (distance & 1) != 0 ? ~(distance >> 1) : distance >> 1;
+    end = first + count;
+    runs_.push_back({first, count, base});
+  }
+}
+
+uint32_t BaseTable::base_of(uint32_t code_point) const {
+  const auto above = std::upper_bound(runs_.begin(), runs_.end(), code_point,
+                                      [](uint32_t c, const Run& run) { return c < run.first; });
+  if (above == runs_.begin()) return code_point;
+  const Run& run = above[-1];
+  return code_point - run.first < run.count ? run.base : code_point;
 }
 
 bool is_han(uint32_t c) {

@@ -258,8 +258,10 @@ void recognize_special_texts(Vocabulary& v) {
 
   for (TokenId id = 0; id < v.size(); ++id)
     if (v.is(id, kAttrControl | kAttrUserDefined | kAttrUnknown)) v.special_tokens.push_back(id);
-  std::stable_sort(v.special_tokens.begin(), v.special_tokens.end(),
-                   [&](TokenId a, TokenId b) { return v.text(a).size() > v.text(b).size(); });
+  std::sort(v.special_tokens.begin(), v.special_tokens.end(), [&](TokenId a, TokenId b) {
+    const size_t a_size = v.text(a).size(), b_size = v.text(b).size();
+    return a_size != b_size ? a_size > b_size : a < b;
+  });
 }
 
 void set_strips(const Gguf& gguf, Vocabulary& v) {

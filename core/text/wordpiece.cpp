@@ -1,7 +1,5 @@
 #include "text/wordpiece.hpp"
 
-#include "text/unicode.hpp"
-
 namespace ggufscope {
 namespace {
 
@@ -35,7 +33,7 @@ void WordPieceModel::encode(const Vocabulary& v, std::string_view text, std::vec
     }
     Decoded decoded = decode_utf8(text, pos);
     pos += decoded.length;
-    const uint32_t c = v.strip_accents ? base_of(decoded.code_point) : decoded.code_point;
+    const uint32_t c = v.strip_accents ? bases_.base_of(decoded.code_point) : decoded.code_point;
     const CharClass kind = char_class(c);
     if (kind == CharClass::kWhitespace) {
       finish();

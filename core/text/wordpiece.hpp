@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "text/prefix_table.hpp"
+#include "text/unicode.hpp"
 #include "text/vocabulary.hpp"
 #include "text/word_cache.hpp"
 
@@ -22,6 +23,7 @@ class WordPieceModel {
   void encode_word(const Vocabulary& vocabulary, std::vector<TokenId>& out);
 
   PrefixTable table_;
+  BaseTable bases_;
   WordCache cache_;
   std::string word_;  // the mark and the word
 };
