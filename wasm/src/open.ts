@@ -193,6 +193,7 @@ async function openShards(
       try {
         parts[shard] = await read(source, shard)
       } catch (error) {
+        source.close?.()
         if (!(error instanceof GgufError && kMissing.has(error.code))) throw error
         missing.push(name)
       }
@@ -204,7 +205,11 @@ async function openShards(
       )
     }
   } catch (error) {
-    for (const part of parts) if (part !== first) part?.header.close()
+    for (const part of parts) {
+      if (part === first) continue
+      part?.header.close()
+      part?.source.close?.()
+    }
     throw error
   }
   return shardName.names.map((name, i) => ({ name, part: parts[i] }))
