@@ -1,0 +1,107 @@
+// A session: a model, its tokenizer and a sampler, one step at a time, so that the caller can stop between any two.
+//
+//   open(header)  ->  memory()  ->  begin_load, set_rows for every request of model().plan(), start(context)
+//   begin(tokens) keeps what the cache already holds of them;  advance(n) computes the next n;  next() gives a token
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/sampler.hpp"
+#include "gguf/parse.hpp"
+#include "model/forward.hpp"
+#include "text/tokenizer.hpp"
+
+namespace ggufscope {
+
+struct GenerateOptions {
+  SamplerOptions sampler;
+  std::vector<std::string> stop;  ///< text that ends the answer and is not part of it
+  std::vector<std::string> dry_breakers{"\n", ":", "\"", "*"};
+  uint32_t n_probabilities = 0;  ///< likeliest alternatives to tell of each token
+  bool ignore_end = false;       ///< end-of-generation tokens are tokens as any other
+  bool shift = false;            ///< a full context forgets its older half in place of ending
+};
+
+enum class Finish : uint8_t { kNone, kEnd, kStop, kContext };
+
+struct Step {
+  TokenId token = kNoToken;
+  std::string text;  ///< whole code points, often empty; what may begin a stop string is held back
+  float log_p = 0;   ///< of the token, where n_probabilities is not 0
+  std::vector<LogProbability> best;
+  Finish finish = Finish::kNone;  ///< not kNone: the last step; token may be kNoToken
+};
+
+class Session {
+ public:
+  /// header: at least the header of a GGUF file. Errors of the parser and of Model::open. A file without a vocabulary
+  /// opens too: it has no tokenizer and takes token ids only.
+  [[nodiscard]] static Result<std::unique_ptr<Session>> open(ByteView header, std::optional<uint64_t> file_size,
+                                                             size_t n_threads);
+
+  [[nodiscard]] const Model& model() const { return *model_; }
+  [[nodiscard]] const Tokenizer* tokenizer() const { return tokenizer_ ? &*tokenizer_ : nullptr; }
+  [[nodiscard]] size_t n_threads() const { return pool_->n_threads(); }
+  [[nodiscard]] const SamplerOptions& sampler_defaults() const { return defaults_; }
+  [[nodiscard]] const std::string& architecture() const { return architecture_; }
+  [[nodiscard]] uint32_t n_context() const { return state_ ? state_->options().n_ctx : 0; }
+
+  [[nodiscard]] Result<MemoryEstimate> memory(const StateOptions& options, Precision precision) const;
+  [[nodiscard]] Result<void> begin_load(Precision precision) { return model_->begin_load(*pool_, precision); }
+  [[nodiscard]] Result<void> set_rows(size_t request, uint64_t first_row, ByteView rows) {
+    return model_->set_rows(*pool_, request, first_row, rows);
+  }
+  /// All rows are there: makes the state. kTruncated where rows are missing, kOutOfMemory.
+  [[nodiscard]] Result<void> start(const StateOptions& options);
+
+  /// The text to go on from. Kept is the longest beginning that the cache already holds; the rest waits for advance.
+  /// kOutOfRange for unknown ids, more tokens than the context holds, or none.
+  [[nodiscard]] Result<void> begin(std::span<const TokenId> tokens, GenerateOptions options);
+  [[nodiscard]] size_t n_waiting() const { return tokens_.size() - n_computed_; }
+  [[nodiscard]] size_t n_reused() const { return n_reused_; }
+  /// Computes up to n of the tokens that wait.
+  [[nodiscard]] Result<void> advance(size_t n);
+  /// The next token. None may wait; it is computed by the next advance, or by next itself.
+  [[nodiscard]] Result<Step> next();
+
+  /// Floats: logits [tokens.size(), n_vocab] (of encoders: embeddings [.., n_embd]) of a text of its own. Forgets the
+  /// cache.
+  [[nodiscard]] Result<Buffer> evaluate(std::span<const TokenId> tokens);
+  /// One pooled vector [n_embd]. Forgets the cache.
+  [[nodiscard]] Result<std::vector<float>> embed(std::span<const TokenId> tokens);
+
+  /// The cache and the tokens in it as bytes, and back, in a session of the same file.
+  [[nodiscard]] Result<std::vector<uint8_t>> save_state() const;
+  [[nodiscard]] Result<void> load_state(ByteView bytes);
+
+ private:
+  Session() = default;
+  [[nodiscard]] Result<void> check(std::span<const TokenId> tokens) const;
+  void forget();
+  [[nodiscard]] bool make_room();
+  void finish_text(Step& step);
+  void add_text(std::string_view text, Step& step);
+
+  ParseState header_;
+  std::string architecture_;
+  SamplerOptions defaults_;
+  std::unique_ptr<Pool> pool_;
+  std::unique_ptr<Model> model_;
+  std::optional<Tokenizer> tokenizer_;
+  std::unique_ptr<State> state_;
+
+  std::vector<TokenId> tokens_;  // prompt and answer; the first n_computed_ are in the cache
+  size_t n_computed_ = 0;
+  size_t n_reused_ = 0;
+  std::vector<float> logits_;  // of the last computed token
+  GenerateOptions options_;
+  std::optional<Sampler> sampler_;
+  std::optional<StreamDecoder> decoder_;
+  std::string held_;  // text that may begin a stop string
+  bool finished_ = true;
+};
+
+}  // namespace ggufscope

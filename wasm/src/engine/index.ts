@@ -1,0 +1,22 @@
+export { GgufError } from '../errors.js'
+export { load } from './load.js'
+export {
+  createChatCompletion,
+  streamChatCompletion,
+  type ChatCompletion,
+  type ChatCompletionChunk,
+  type ChatCompletionRequest,
+} from './chat-completion.js'
+export type {
+  GenerateOptions,
+  GenerateResult,
+  LoadOptions,
+  LoadProgress,
+  Model,
+  ModelInfo,
+  Piece,
+  SamplingOptions,
+  TokenProbability,
+  Variant,
+} from './types.js'
+export type { FinishReason } from './protocol.js'

@@ -1,0 +1,180 @@
+import { GgufError } from '../errors.js'
+import { open, sourceOf } from '../open.js'
+import type { ByteSource, GgufFile, Source } from '../types.js'
+import { Client } from './client.js'
+import { LoadedModel } from './model.js'
+import type { Opened, Sizes } from './protocol.js'
+import type { LoadOptions, Model } from './types.js'
+
+const kContext = 4096
+const kBatch = 128
+// A wasm memory ends at 4 GiB; the engine's own data and what loading needs take some of it.
+const kMemoryLimit = 2 ** 32 - (64 << 20)
+const kPiece = 4 << 20
+const kPiecesAhead = 3
+
+function gigabytes(bytes: number): string {
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`
+}
+
+/** A range of whole rows of one tensor. */
+interface Portion {
+  readonly request: number
+  readonly firstRow: number
+  readonly offset: number
+  readonly bytes: number
+}
+
+function* portionsOf(plan: Float64Array): Generator<Portion> {
+  for (let at = 0; at < plan.length; at += 3) {
+    const [offset, rows, rowBytes] = [plan[at]!, plan[at + 1]!, plan[at + 2]!]
+    const most = Math.max(1, Math.floor(kPiece / Math.max(1, rowBytes)))
+    for (let row = 0; row < rows; row += most) {
+      const count = Math.min(most, rows - row)
+      yield { request: at / 3, firstRow: row, offset: offset + row * rowBytes, bytes: count * rowBytes }
+    }
+  }
+}
+
+/** Fetches a few portions ahead of those that are packed: memory for loading is bounded by them. */
+async function fill(
+  client: Client,
+  source: ByteSource,
+  plan: Float64Array,
+  { signal, onProgress }: LoadOptions,
+): Promise<void> {
+  const tensorCount = plan.length / 3
+  let total = 0
+  for (let at = 0; at < plan.length; at += 3) total += plan[at + 1]! * plan[at + 2]!
+  let loaded = 0
+  let tensors = 0
+  const failure = new AbortController()
+  const stop = () => failure.abort(signal?.reason)
+  signal?.addEventListener('abort', stop, { once: true })
+  const portions = portionsOf(plan)
+  const fetcher = async () => {
+    for (const { request, firstRow, offset, bytes } of portions) {
+      const read = await source.read(offset, bytes, { signal: failure.signal })
+      // A source in memory gives a part of it, which must not move away.
+      const piece = read.byteLength === read.buffer.byteLength ? read : read.slice()
+      const own = source.size === read.buffer.byteLength ? piece.slice() : piece
+      await client.call('rows', { request, firstRow, bytes: own }, { transfer: [own.buffer as ArrayBuffer] })
+      failure.signal.throwIfAborted()
+      loaded += bytes
+      tensors = Math.max(tensors, request + 1)
+      onProgress?.({ phase: 'weights', loaded, total, tensors, tensorCount })
+    }
+  }
+  const fetchers = Array.from({ length: kPiecesAhead }, async () => {
+    try {
+      await fetcher()
+    } catch (error) {
+      failure.abort(error)
+      throw error
+    }
+  })
+  try {
+    await Promise.all(fetchers)
+  } finally {
+    await Promise.allSettled(fetchers)
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+async function make(
+  file: GgufFile,
+  source: ByteSource,
+  client: Client,
+  options: LoadOptions,
+): Promise<LoadedModel> {
+  const { signal, memoryLimit = kMemoryLimit } = options
+  if (file.shards.length > 1) {
+    throw new GgufError(
+      'unsupported',
+      'Split models cannot be run yet: merge the files with llama-gguf-split.',
+    )
+  }
+  if (file.endianness === 'big') {
+    throw new GgufError('unsupported', 'Models of big-endian machines cannot be run: convert the file first.')
+  }
+  const header = (
+    await source.read(
+      0,
+      file.dataOffset === 0 ? file.bytesRead : Math.min(file.dataOffset, source.size ?? Infinity),
+      { signal },
+    )
+  ).slice()
+  const assets =
+    options.assets === undefined
+      ? undefined
+      : new URL(options.assets, globalThis.location?.href ?? import.meta.url).href
+  const opened: Opened = await client.call(
+    'open',
+    { header, fileSize: source.size, assets },
+    { signal, transfer: [header.buffer] },
+  )
+  const trained = opened.facts[3]!
+  const context = options.contextLength ?? Math.min(trained || kContext, kContext)
+  if (!Number.isInteger(context) || context < 1 || context > 2 ** 24) {
+    throw new GgufError('invalid-argument', `A context of ${context} tokens cannot be.`)
+  }
+  const sizes: Sizes = {
+    context,
+    batch: Math.min(kBatch, context),
+    halfCache: (options.cacheType ?? 'f16') === 'f16',
+    exact: options.precision === 'exact',
+  }
+  const [weights = 0, cache = 0, recurrent = 0, scratch = 0] = await client.call('memory', sizes, { signal })
+  const total = weights + cache + recurrent + scratch
+  if (total > memoryLimit) {
+    throw new GgufError(
+      'out-of-memory',
+      `This model needs ${gigabytes(total)} (weights ${gigabytes(weights)}, context of ${context} tokens ${gigabytes(cache + recurrent)}), and ${gigabytes(memoryLimit)} can be had. Take a smaller quantization or a shorter context.`,
+    )
+  }
+  await client.call('begin', sizes, { signal })
+  await fill(client, source, opened.plan, options)
+  await client.call('start', sizes, { signal })
+  return new LoadedModel(file, client, opened, context, {
+    weights,
+    cache: cache + recurrent,
+    scratch,
+    total,
+  })
+}
+
+/**
+ * Loads a model into a worker of its own. What cannot run is refused before its weights are fetched: errors of code
+ * 'unsupported' (architecture, type), 'out-of-memory', and those of open().
+ */
+export async function load(given: Source, options: LoadOptions = {}): Promise<Model> {
+  const { signal, onProgress } = options
+  signal?.throwIfAborted()
+  const { onProgress: _, ...opening } = options
+  const source = sourceOf(given, opening)
+  const [file, client] = await Promise.all([open(source, opening), Client.start()])
+  try {
+    const bytes = file.bytesRead
+    onProgress?.({
+      phase: 'header',
+      loaded: bytes,
+      total: bytes,
+      tensors: 0,
+      tensorCount: file.tensors.length,
+    })
+    const model = await make(file, source, client, options)
+    onProgress?.({
+      phase: 'ready',
+      loaded: model.info.memory.weights,
+      total: model.info.memory.weights,
+      tensors: file.tensors.length,
+      tensorCount: file.tensors.length,
+    })
+    return model
+  } catch (error) {
+    client.end()
+    file.close()
+    signal?.throwIfAborted()
+    throw error
+  }
+}

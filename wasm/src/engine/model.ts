@@ -1,0 +1,183 @@
+import { GgufError } from '../errors.js'
+import type { ChatMessage, GgufFile, RenderChatOptions, Tokenizer } from '../types.js'
+import type { Client } from './client.js'
+import type { GenerateCall, Opened } from './protocol.js'
+import type { GenerateOptions, Model, ModelInfo, Piece, SamplingOptions } from './types.js'
+
+// The order of the sampler's numbers in the worker.
+const kOptions: readonly (keyof SamplingOptions)[] = [
+  'temperature',
+  'topK',
+  'topP',
+  'minP',
+  'typicalP',
+  'topNSigma',
+  'xtcProbability',
+  'xtcThreshold',
+  'penaltyLastN',
+  'repeatPenalty',
+  'frequencyPenalty',
+  'presencePenalty',
+  'dryMultiplier',
+  'dryBase',
+  'dryAllowedLength',
+  'dryLastN',
+  'mirostat',
+  'mirostatTau',
+  'mirostatEta',
+]
+
+export class LoadedModel implements Model {
+  readonly file: GgufFile
+  readonly info: ModelInfo
+  readonly #client: Client
+  readonly #defaults: readonly number[]
+
+  constructor(
+    file: GgufFile,
+    client: Client,
+    opened: Opened,
+    contextLength: number,
+    memory: ModelInfo['memory'],
+  ) {
+    this.file = file
+    this.#client = client
+    this.#defaults = opened.defaults
+    const [vocabularySize = 0, embeddingLength = 0, layers = 0, trained = 0, threads = 1, encoder = 0] =
+      opened.facts
+    this.info = {
+      architecture: opened.architecture,
+      variant: opened.variant,
+      variantReason: opened.reason,
+      threads,
+      contextLength,
+      trainedContextLength: trained,
+      vocabularySize,
+      embeddingLength,
+      layers,
+      encoder: encoder !== 0,
+      memory,
+    }
+  }
+
+  get tokenizer(): Tokenizer {
+    return this.file.tokenizer()
+  }
+
+  async *generate(
+    prompt: string | readonly number[],
+    options: GenerateOptions = {},
+  ): AsyncGenerator<Piece, void, void> {
+    const tokens = this.#tokens(prompt)
+    yield* this.#stream(tokens, options)
+  }
+
+  async *chat(
+    messages: readonly ChatMessage[],
+    options: GenerateOptions & Pick<RenderChatOptions, 'template' | 'tools' | 'variables'> = {},
+  ): AsyncGenerator<Piece, void, void> {
+    const { template, tools, variables } = options
+    const text = await this.file.renderChat(messages, { template, tools, variables })
+    const { tokenizer } = this
+    const bos = tokenizer.special.bos
+    const tokens = tokenizer.encode(text, { special: true })
+    // Templates write BOS themselves, or leave it to the file's flag.
+    if (tokenizer.addsBos && bos !== undefined && tokens[0] !== bos) tokens.unshift(bos)
+    yield* this.#stream(tokens, options)
+  }
+
+  async evaluate(
+    tokens: readonly number[],
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<Float32Array> {
+    return await this.#client.call('evaluate', Int32Array.from(tokens), { signal })
+  }
+
+  async embed(
+    text: string | readonly number[],
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<Float32Array> {
+    return await this.#client.call('embed', Int32Array.from(this.#tokens(text)), { signal })
+  }
+
+  async saveState(): Promise<Uint8Array> {
+    return await this.#client.call('save', undefined)
+  }
+
+  async loadState(bytes: Uint8Array): Promise<void> {
+    await this.#client.call('restore', bytes)
+  }
+
+  close(): void {
+    this.#client.end()
+    this.file.close()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
+  #tokens(prompt: string | readonly number[]): readonly number[] {
+    return typeof prompt === 'string' ? this.tokenizer.encode(prompt, { special: true, bos: true }) : prompt
+  }
+
+  #call(tokens: readonly number[], options: GenerateOptions): GenerateCall {
+    const { stop = [], logitBias = {}, maxTokens = Infinity, logprobs = 0, seed } = options
+    const numbers = kOptions.map((name, i) => Number(options[name] ?? this.#defaults[i]!))
+    const bad = kOptions.find((_, i) => !Number.isFinite(numbers[i]!))
+    if (bad !== undefined) {
+      throw new GgufError('invalid-argument', `The option ${bad} is no number: ${String(options[bad])}.`)
+    }
+    const random = seed ?? Math.floor(Math.random() * 2 ** 32)
+    numbers.push(
+      random >>> 0,
+      Math.max(0, Math.min(logprobs, 100)),
+      Number(options.ignoreEnd ?? false),
+      Number(options.contextShift ?? false),
+    )
+    return {
+      tokens: Int32Array.from(tokens),
+      options: Float64Array.from(numbers),
+      stop: typeof stop === 'string' ? [stop] : stop,
+      bias: Float64Array.from(Object.entries(logitBias).flatMap(([id, bias]) => [Number(id), bias])),
+      maxTokens,
+    }
+  }
+
+  /** Pieces as they come; whoever ends the loop early ends the generation. */
+  async *#stream(tokens: readonly number[], options: GenerateOptions): AsyncGenerator<Piece, void, void> {
+    const { signal, onDone } = options
+    signal?.throwIfAborted()
+    const left = new AbortController()
+    const stop = () => left.abort(signal?.reason)
+    signal?.addEventListener('abort', stop, { once: true })
+    const pieces: Piece[] = []
+    let ended = false
+    let wake = () => {}
+    const generated = this.#client
+      .call('generate', this.#call(tokens, options), {
+        signal: left.signal,
+        onPiece: (piece) => {
+          pieces.push(piece)
+          wake()
+        },
+      })
+      .finally(() => {
+        ended = true
+        wake()
+      })
+    generated.catch(() => {}) // awaited below, unless the caller leaves
+    try {
+      while (!ended || pieces.length > 0) {
+        signal?.throwIfAborted()
+        const piece = pieces.shift()
+        if (piece) yield piece
+        else await new Promise<void>((resolve) => (wake = resolve))
+      }
+      onDone?.(await generated)
+    } finally {
+      if (!ended) left.abort()
+      signal?.removeEventListener('abort', stop)
+    }
+  }
+}

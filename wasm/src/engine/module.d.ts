@@ -1,0 +1,53 @@
+// What Embind makes of wasm/bindings_engine.cpp. Places in the heap hold until the next call.
+export type Span = readonly [pointer: number, length: number]
+
+export interface WasmEngine {
+  reserve(bytes: number): number
+  failure(): { code: string; message: string; offset: number }
+  open(headerBytes: number, fileSize: number, threads: number): boolean
+  architecture(): string
+  facts(): Span
+  samplerDefaults(): Span
+  plan(): Span
+  memory(context: number, batch: number, halfCache: boolean, exact: boolean): boolean
+  beginLoad(exact: boolean): boolean
+  setRows(request: number, firstRow: number, bytes: number): boolean
+  start(context: number, batch: number, halfCache: boolean): boolean
+  setStops(bytes: number): void
+  setBias(pairs: number): void
+  setOptions(): void
+  begin(tokens: number): boolean
+  waiting(): number
+  reused(): number
+  advance(tokens: number): boolean
+  next(): boolean
+  token(): number
+  finish(): number
+  text(): Span
+  probabilities(): Span
+  evaluate(tokens: number): boolean
+  evaluated(): Span
+  forgetOutput(): void
+  embed(tokens: number): boolean
+  embedding(): Span
+  saveState(): boolean
+  saved(): Span
+  forgetSaved(): void
+  loadState(bytes: number): boolean
+  doubles(): Span
+  delete(): void
+}
+
+export interface EngineModule {
+  readonly HEAPU8: Uint8Array<ArrayBuffer>
+  readonly Engine: new () => WasmEngine
+  selfTest(seed: number): boolean
+}
+
+declare const create: (options: {
+  instantiateWasm(
+    imports: WebAssembly.Imports,
+    receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+  ): object
+}) => Promise<EngineModule>
+export default create

@@ -1,0 +1,73 @@
+// What the page and the engine's worker say to each other. Every call has an answer; a generation has pieces before it.
+import type { Piece, Variant } from './types.js'
+
+export interface OpenCall {
+  readonly header: Uint8Array
+  readonly fileSize: number | undefined
+  readonly assets: string | undefined
+}
+
+export interface Opened {
+  readonly variant: Variant
+  readonly reason: string
+  readonly architecture: string
+  readonly facts: readonly number[]
+  readonly defaults: readonly number[]
+  /** offset, rows, bytes of a row: of each tensor, in the order of the file */
+  readonly plan: Float64Array
+}
+
+export interface Sizes {
+  readonly context: number
+  readonly batch: number
+  readonly halfCache: boolean
+  readonly exact: boolean
+}
+
+export interface GenerateCall {
+  readonly tokens: Int32Array
+  /** in the order of the sampler's table, then seed, alternatives, ignore end, shift */
+  readonly options: Float64Array
+  readonly stop: readonly string[]
+  readonly bias: Float64Array
+  readonly maxTokens: number
+}
+
+export type FinishReason = 'length' | 'stop' | 'end' | 'context'
+
+export interface Generated {
+  readonly finishReason: FinishReason
+  readonly promptTokens: number
+  readonly reusedTokens: number
+  readonly promptMs: number
+  readonly generateMs: number
+  readonly tokens: number
+}
+
+/** Calls by name: what goes in and what comes out. */
+export interface Calls {
+  open: [OpenCall, Opened]
+  memory: [Sizes, Float64Array]
+  begin: [Sizes, void]
+  rows: [{ request: number; firstRow: number; bytes: Uint8Array }, void]
+  start: [Sizes, number]
+  generate: [GenerateCall, Generated]
+  evaluate: [Int32Array, Float32Array]
+  embed: [Int32Array, Float32Array]
+  save: [undefined, Uint8Array]
+  restore: [Uint8Array, void]
+}
+export type CallName = keyof Calls
+
+export interface Call<N extends CallName = CallName> {
+  readonly id: number
+  readonly name: N
+  readonly argument: Calls[N][0]
+}
+export interface Cancel {
+  readonly cancel: number
+}
+export type Answer =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly piece: Piece }
+  | { readonly id: number; readonly error: { code: string; message: string; offset: number } }

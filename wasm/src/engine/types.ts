@@ -1,0 +1,145 @@
+import type { GgufFile, OpenOptions, Tokenizer, ChatMessage, RenderChatOptions } from '../types.js'
+import type { FinishReason } from './protocol.js'
+
+/** simd: SIMD of 128 bits; relaxed: with products of bytes too, where the engine has them */
+export type Variant = 'simd' | 'relaxed'
+
+export interface LoadProgress {
+  readonly phase: 'header' | 'weights' | 'ready'
+  /** bytes of weights received */
+  readonly loaded: number
+  readonly total: number
+  readonly tensors: number
+  readonly tensorCount: number
+}
+
+export interface LoadOptions extends Omit<OpenOptions, 'onProgress' | 'allowMissingShards'> {
+  /** Tokens that prompt and answer may have together. Default: the model's, at most 4096. */
+  contextLength?: number | undefined
+  /** Threads wished for. One is what this version uses. */
+  threads?: number | undefined
+  /** fast: weights repacked, activations of 8 bits (the default); exact: float32 throughout */
+  precision?: 'fast' | 'exact' | undefined
+  /** Of cached keys and values. Default: f16. */
+  cacheType?: 'f16' | 'f32' | undefined
+  /** Bytes that the model may take. Default: what a tab can have, 4 GiB less some room. */
+  memoryLimit?: number | undefined
+  /** The folder where engine-*.wasm are, when they are not beside the package's files. */
+  assets?: string | URL | undefined
+  onProgress?: ((progress: LoadProgress) => void) | undefined
+}
+
+export interface SamplingOptions {
+  /** 0: greedy */
+  temperature?: number | undefined
+  topK?: number | undefined
+  topP?: number | undefined
+  minP?: number | undefined
+  typicalP?: number | undefined
+  topNSigma?: number | undefined
+  xtcProbability?: number | undefined
+  xtcThreshold?: number | undefined
+  /** how many last tokens the penalties look at; -1: all */
+  penaltyLastN?: number | undefined
+  repeatPenalty?: number | undefined
+  frequencyPenalty?: number | undefined
+  presencePenalty?: number | undefined
+  dryMultiplier?: number | undefined
+  dryBase?: number | undefined
+  dryAllowedLength?: number | undefined
+  dryLastN?: number | undefined
+  /** 0 or 2 */
+  mirostat?: number | undefined
+  mirostatTau?: number | undefined
+  mirostatEta?: number | undefined
+  /** Default: another one every time. */
+  seed?: number | undefined
+  /** added to the logits of tokens, by id; -Infinity forbids one */
+  logitBias?: Readonly<Record<number, number>> | undefined
+}
+
+export interface GenerateOptions extends SamplingOptions {
+  maxTokens?: number | undefined
+  stop?: string | readonly string[] | undefined
+  /** How many of the likeliest tokens to tell with each. Default: 0. */
+  logprobs?: number | undefined
+  /** Go on after end-of-generation tokens. */
+  ignoreEnd?: boolean | undefined
+  /** When the context is full, forget the older half in place of ending. */
+  contextShift?: boolean | undefined
+  signal?: AbortSignal | undefined
+  /** Told when the answer has ended. */
+  onDone?: ((result: GenerateResult) => void) | undefined
+}
+
+export interface TokenProbability {
+  readonly token: number
+  /** natural logarithm, over the whole vocabulary, before sampling */
+  readonly logprob: number
+}
+
+export interface Piece {
+  /** whole characters; empty while one is unfinished or may begin a stop string */
+  readonly text: string
+  /** -1: none, only text that was held back */
+  readonly token: number
+  readonly logprob?: number | undefined
+  readonly alternatives?: readonly TokenProbability[] | undefined
+}
+
+export interface GenerateResult {
+  readonly finishReason: FinishReason
+  readonly promptTokens: number
+  /** of them, those that the cache still held */
+  readonly reusedTokens: number
+  readonly tokens: number
+  /** milliseconds until the prompt was computed */
+  readonly promptMs: number
+  readonly generateMs: number
+}
+
+export interface ModelInfo {
+  readonly architecture: string
+  readonly variant: Variant
+  readonly variantReason: string
+  readonly threads: number
+  readonly contextLength: number
+  readonly trainedContextLength: number
+  readonly vocabularySize: number
+  readonly embeddingLength: number
+  readonly layers: number
+  /** its outputs are embeddings, not text */
+  readonly encoder: boolean
+  /** bytes */
+  readonly memory: {
+    readonly weights: number
+    readonly cache: number
+    readonly scratch: number
+    readonly total: number
+  }
+}
+
+/** A loaded model in its worker. Calls wait for those before them. */
+export interface Model extends Disposable {
+  readonly info: ModelInfo
+  readonly file: GgufFile
+  readonly tokenizer: Tokenizer
+  /** A text, which gets BOS as the file says, or token ids as they are. */
+  generate(prompt: string | readonly number[], options?: GenerateOptions): AsyncGenerator<Piece, void, void>
+  /** Through the file's chat template. */
+  chat(
+    messages: readonly ChatMessage[],
+    options?: GenerateOptions & Pick<RenderChatOptions, 'template' | 'tools' | 'variables'>,
+  ): AsyncGenerator<Piece, void, void>
+  /** Logits, one row of the vocabulary a token; of an encoder, embeddings. */
+  evaluate(tokens: readonly number[], options?: { signal?: AbortSignal | undefined }): Promise<Float32Array>
+  /** One pooled vector. */
+  embed(
+    text: string | readonly number[],
+    options?: { signal?: AbortSignal | undefined },
+  ): Promise<Float32Array>
+  saveState(): Promise<Uint8Array>
+  loadState(bytes: Uint8Array): Promise<void>
+  /** Ends the worker and frees everything. */
+  close(): void
+}

@@ -1,0 +1,314 @@
+// The engine's worker: one wasm module, one session. It looks at its messages between tokens and between batches.
+import type { EngineModule, Span, WasmEngine } from './module.js'
+import type {
+  Answer,
+  Call,
+  CallName,
+  Calls,
+  Cancel,
+  Generated,
+  GenerateCall,
+  FinishReason,
+} from './protocol.js'
+import type { Piece, Variant } from './types.js'
+
+interface Port {
+  post(message: Answer, transfer: ArrayBuffer[]): void
+  listen(listener: (message: Call | Cancel) => void): void
+  /** lets messages in */
+  breathe(): Promise<void>
+}
+
+// i32x4.relaxed_dot_i8x16_i7x16_add_s in the smallest module: is the instruction known?
+const kRelaxedProbe = new Uint8Array([
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 19, 1, 17, 0, 65, 0, 253, 15, 65, 0,
+  253, 15, 65, 0, 253, 15, 253, 147, 2, 11,
+])
+
+class Failed extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly offset = 0,
+  ) {
+    super(message)
+  }
+}
+
+async function portOfThisWorker(): Promise<Port> {
+  if (typeof process !== 'undefined' && process.versions?.node) {
+    const threads = 'node:worker_threads'
+    const { parentPort } = (await import(
+      /* webpackIgnore: true */ /* @vite-ignore */ threads
+    )) as typeof import('node:worker_threads')
+    return {
+      post: (message, transfer) => parentPort!.postMessage(message, transfer),
+      listen: (listener) => parentPort!.on('message', listener),
+      breathe: () => new Promise((resolve) => setImmediate(resolve)),
+    }
+  }
+  const { port1, port2 } = new MessageChannel()
+  let resume = () => {}
+  port1.onmessage = () => resume()
+  const scope = globalThis as unknown as {
+    postMessage(message: Answer, transfer: ArrayBuffer[]): void
+    addEventListener(type: 'message', listener: (event: { data: Call | Cancel }) => void): void
+  }
+  return {
+    post: (message, transfer) => scope.postMessage(message, transfer),
+    listen: (listener) => scope.addEventListener('message', (event) => listener(event.data)),
+    breathe: () =>
+      new Promise((resolve) => {
+        resume = resolve
+        port2.postMessage(0)
+      }),
+  }
+}
+
+async function bytesOf(url: URL): Promise<Uint8Array<ArrayBuffer>> {
+  if (url.protocol === 'file:') {
+    const fs = 'node:fs/promises'
+    const { readFile } = (await import(
+      /* webpackIgnore: true */ /* @vite-ignore */ fs
+    )) as typeof import('node:fs/promises')
+    return new Uint8Array(await readFile(url))
+  }
+  const response = await fetch(url)
+  if (!response.ok) throw new Failed('wasm', `${url} is answered with status ${response.status}.`)
+  return new Uint8Array(await response.arrayBuffer())
+}
+
+async function start(variant: Variant, assets: string | undefined): Promise<EngineModule> {
+  const wasm =
+    variant === 'relaxed'
+      ? new URL('../engine-relaxed.wasm', import.meta.url)
+      : new URL('../engine-simd.wasm', import.meta.url)
+  const url = assets === undefined ? wasm : new URL(wasm.pathname.split('/').pop()!, assets)
+  const [{ default: create }, bytes] = await Promise.all([
+    variant === 'relaxed' ? import('../engine-relaxed.js') : import('../engine-simd.js'),
+    bytesOf(url),
+  ])
+  return await new Promise<EngineModule>((resolve, reject) => {
+    create({
+      instantiateWasm(imports, receive) {
+        WebAssembly.instantiate(bytes, imports).then(
+          ({ instance, module }) => receive(instance, module),
+          reject,
+        )
+        return {}
+      },
+    }).then(resolve, reject)
+  })
+}
+
+/** The fastest variant that works here, and why. */
+async function choose(
+  assets: string | undefined,
+): Promise<{ module: EngineModule; variant: Variant; reason: string }> {
+  if (!WebAssembly.validate(kRelaxedProbe)) {
+    const module = await start('simd', assets)
+    return { module, variant: 'simd', reason: 'This engine has no relaxed SIMD.' }
+  }
+  const module = await start('relaxed', assets)
+  if (module.selfTest(1))
+    return { module, variant: 'relaxed', reason: 'Relaxed SIMD is there and computes right.' }
+  const plain = await start('simd', assets)
+  return { module: plain, variant: 'simd', reason: 'Relaxed SIMD computes wrongly here.' }
+}
+
+const kBatch = 128
+const kFinishes: readonly (FinishReason | undefined)[] = [undefined, 'end', 'stop', 'context']
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+class EngineWorker {
+  #module: EngineModule | undefined
+  #engine: WasmEngine | undefined
+  readonly #cancelled = new Set<number>()
+  readonly #port: Port
+
+  constructor(port: Port) {
+    this.#port = port
+  }
+
+  cancel(id: number): void {
+    this.#cancelled.add(id)
+  }
+
+  async handle(call: Call): Promise<void> {
+    let answer: Answer
+    let transfer: ArrayBuffer[] = []
+    try {
+      const value = await this.#run(call)
+      if (ArrayBuffer.isView(value)) transfer = [value.buffer as ArrayBuffer]
+      answer = { id: call.id, value }
+    } catch (error) {
+      const { code = 'wasm', offset = 0 } = error as Partial<Failed>
+      // What wasm throws: the memory's end, or a bug. The session is gone then.
+      const message = error instanceof Error ? error.message : String(error)
+      answer = { id: call.id, error: { code, message, offset } }
+    }
+    this.#cancelled.delete(call.id)
+    this.#port.post(answer, transfer)
+  }
+
+  async #run(call: Call): Promise<unknown> {
+    if (this.#cancelled.has(call.id)) return undefined
+    switch (call.name) {
+      case 'open':
+        return await this.#open(call.argument as Calls['open'][0])
+      case 'memory': {
+        const { context, batch, halfCache, exact } = call.argument as Calls['memory'][0]
+        this.#check(this.engine.memory(context, batch, halfCache, exact))
+        return this.#doubles(this.engine.doubles())
+      }
+      case 'begin':
+        return this.#check(this.engine.beginLoad((call.argument as Calls['begin'][0]).exact))
+      case 'rows': {
+        const { request, firstRow, bytes } = call.argument as Calls['rows'][0]
+        this.#put(bytes)
+        return this.#check(this.engine.setRows(request, firstRow, bytes.length))
+      }
+      case 'start': {
+        const { context, batch, halfCache } = call.argument as Calls['start'][0]
+        this.#check(this.engine.start(context, batch, halfCache))
+        return this.#module!.HEAPU8.length
+      }
+      case 'generate':
+        return await this.#generate(call.id, call.argument as GenerateCall)
+      case 'evaluate': {
+        this.#check(this.engine.evaluate(this.#putIds(call.argument as Int32Array)))
+        const out = this.#floats(this.engine.evaluated())
+        this.engine.forgetOutput()
+        return out
+      }
+      case 'embed':
+        this.#check(this.engine.embed(this.#putIds(call.argument as Int32Array)))
+        return this.#floats(this.engine.embedding())
+      case 'save': {
+        this.#check(this.engine.saveState())
+        const [pointer, length] = this.engine.saved()
+        const out = this.#module!.HEAPU8.slice(pointer >>> 0, (pointer >>> 0) + length)
+        this.engine.forgetSaved()
+        return out
+      }
+      case 'restore': {
+        const bytes = call.argument as Uint8Array
+        this.#put(bytes)
+        return this.#check(this.engine.loadState(bytes.length))
+      }
+    }
+  }
+
+  async #open({ header, fileSize, assets }: Calls['open'][0]): Promise<Calls['open'][1]> {
+    const { module, variant, reason } = await choose(assets)
+    this.#module = module
+    this.#engine = new module.Engine()
+    this.#put(header)
+    this.#check(this.engine.open(header.length, fileSize ?? -1, 1))
+    return {
+      variant,
+      reason,
+      architecture: this.engine.architecture(),
+      facts: [...this.#doubles(this.engine.facts())],
+      defaults: [...this.#doubles(this.engine.samplerDefaults())],
+      plan: this.#doubles(this.engine.plan()),
+    }
+  }
+
+  async #generate(id: number, call: GenerateCall): Promise<Generated> {
+    const { engine } = this
+    const stops = encoder.encode(call.stop.map((text) => `${text.replaceAll('\0', '')}\0`).join(''))
+    this.#put(stops)
+    engine.setStops(stops.length)
+    this.#put(new Uint8Array(call.bias.buffer))
+    engine.setBias(call.bias.length / 2)
+    this.#put(new Uint8Array(call.options.buffer))
+    engine.setOptions()
+    const alternatives = call.options[20]! > 0
+    const began = performance.now()
+    this.#check(engine.begin(this.#putIds(call.tokens)))
+    const reusedTokens = engine.reused()
+    while (engine.waiting() > 0 && !this.#cancelled.has(id)) {
+      this.#check(engine.advance(kBatch))
+      await this.#port.breathe()
+    }
+    const computed = performance.now()
+    let tokens = 0
+    let finishReason: FinishReason = 'length'
+    while (tokens < call.maxTokens && !this.#cancelled.has(id)) {
+      this.#check(engine.next())
+      const token = engine.token()
+      const finish = kFinishes[engine.finish()]
+      const [pointer, length] = engine.text()
+      const text = decoder.decode(this.#module!.HEAPU8.subarray(pointer >>> 0, (pointer >>> 0) + length))
+      if (token >= 0) tokens++
+      if (finish !== 'end' || text !== '') {
+        let piece: Piece = { text, token: finish === 'end' ? -1 : token }
+        if (alternatives && token >= 0) {
+          const [logprob, ...pairs] = this.#doubles(engine.probabilities())
+          piece = {
+            ...piece,
+            logprob: logprob!,
+            alternatives: Array.from({ length: pairs.length / 2 }, (_, i) => ({
+              token: pairs[2 * i]!,
+              logprob: pairs[2 * i + 1]!,
+            })),
+          }
+        }
+        this.#port.post({ id, piece }, [])
+      }
+      if (finish !== undefined) {
+        finishReason = finish
+        break
+      }
+      await this.#port.breathe()
+    }
+    return {
+      finishReason,
+      promptTokens: call.tokens.length,
+      reusedTokens,
+      promptMs: computed - began,
+      generateMs: performance.now() - computed,
+      tokens,
+    }
+  }
+
+  get engine(): WasmEngine {
+    if (!this.#engine) throw new Failed('closed', 'The engine was not started.')
+    return this.#engine
+  }
+
+  #check(done: boolean): void {
+    if (done) return
+    const { code, message, offset } = this.engine.failure()
+    throw new Failed(code, message, offset)
+  }
+
+  #put(bytes: Uint8Array): void {
+    const pointer = this.engine.reserve(Math.max(bytes.length, 1)) >>> 0
+    if (pointer === 0) throw new Failed('out-of-memory', `No memory for ${bytes.length} bytes.`)
+    this.#module!.HEAPU8.set(bytes, pointer)
+  }
+
+  #putIds(ids: Int32Array): number {
+    this.#put(new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength))
+    return ids.length
+  }
+
+  #doubles([pointer, length]: Span): Float64Array<ArrayBuffer> {
+    return new Float64Array(this.#module!.HEAPU8.buffer, pointer >>> 0, length).slice()
+  }
+
+  #floats([pointer, length]: Span): Float32Array<ArrayBuffer> {
+    return new Float32Array(this.#module!.HEAPU8.buffer, pointer >>> 0, length).slice()
+  }
+}
+
+const port = await portOfThisWorker()
+const worker = new EngineWorker(port)
+let last: Promise<void> = Promise.resolve()
+port.listen((message) => {
+  if ('cancel' in message) worker.cancel(message.cancel)
+  else last = last.then(() => worker.handle(message as Call<CallName>))
+})
