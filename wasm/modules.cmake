@@ -34,16 +34,12 @@ file(GLOB quantizer_sources ${CMAKE_SOURCE_DIR}/core/quant/quantize*.cpp ${CMAKE
 set_source_files_properties(${quantizer_sources} PROPERTIES COMPILE_OPTIONS -O2)
 wasm_module(quant LIBRARY quant_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_quant.cpp OPTIONS -O3)
 
-  ${CMAKE_SOURCE_DIR}/wasm/bindings_quant*.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_text*.cpp)
-wasm_module(inspect LIBRARY inspect_core SOURCES ${inspect_sources} OPTIONS -O3)
-
 # engine: inference, in a worker of its own. Variants of one source; the package picks one at run time.
 function(engine_module name)
   core_library(${name}_core FLOORS ${ENGINE_FLOORS} OPTIONS -msimd128 -O3 ${ARGN})
   wasm_module(${name} LIBRARY ${name}_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp
     OPTIONS -O3 -sSTACK_SIZE=1MB -sINITIAL_MEMORY=8MB ${ARGN})
 endfunction()
-
 engine_module(engine-simd)
 engine_module(engine-relaxed -mrelaxed-simd)
 add_custom_target(engine DEPENDS engine-simd engine-relaxed)
