@@ -12,7 +12,8 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const TypeGeometry* type = find_type(std::string_view(argv[1]));
   const size_t row = static_cast<size_t>(std::atoll(argv[2]));
-  if (type == nullptr || row == 0 || row % type->block_size != 0 || find_quantizer(type->id).quantize == nullptr) return 2;
+  if (type == nullptr || row == 0 || row % type->block_size != 0 || find_quantizer(type->id).quantize == nullptr)
+    return 2;
   std::vector<float> values;
   float buffer[4096];
   for (size_t n; (n = fread(buffer, sizeof(float), 4096, stdin)) > 0;) values.insert(values.end(), buffer, buffer + n);

@@ -1,0 +1,167 @@
+// Sessions on the trained sample: prompts, streams of text, stop strings, saved states, refusals.
+#include "engine/session.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data.hpp"
+
+using namespace ggufscope;
+
+namespace {
+
+std::unique_ptr<Session> loaded(uint32_t n_ctx, Precision precision = Precision::kFast, size_t n_threads = 1) {
+  const std::vector<uint8_t> file = test::read_file(test::fixture("stories.gguf"));
+  Result<std::unique_ptr<Session>> session = Session::open(file, file.size(), n_threads);
+  BOOST_REQUIRE_MESSAGE(session.has_value(), session.error().message);
+  BOOST_REQUIRE((*session)->begin_load(precision).has_value());
+  const std::vector<TensorRequest>& plan = (*session)->model().plan();
+  for (size_t i = plan.size(); i-- > 0;) {
+    const ByteView bytes = ByteView(file).subspan(static_cast<size_t>(plan[i].entry.offset));
+    BOOST_REQUIRE(
+        (*session)->set_rows(i, 0, bytes.first(static_cast<size_t>(plan[i].n_rows * plan[i].row_bytes))).has_value());
+  }
+  StateOptions options;
+  options.n_ctx = n_ctx;
+  const Result<void> started = (*session)->start(options);
+  BOOST_REQUIRE_MESSAGE(started.has_value(), started.error().message);
+  return std::move(*session);
+}
+
+GenerateOptions greedy() {
+  GenerateOptions options;
+  options.sampler.temperature = 0;
+  return options;
+}
+
+struct Answer {
+  std::string text;
+  std::vector<TokenId> tokens;
+  Finish finish = Finish::kNone;
+};
+
+Answer generate(Session& s, std::span<const TokenId> prompt, const GenerateOptions& options, size_t most = 400) {
+  const Result<void> begun = s.begin(prompt, options);
+  BOOST_REQUIRE_MESSAGE(begun.has_value(), begun.error().message);
+  Answer answer;
+  while (answer.finish == Finish::kNone && answer.tokens.size() < most) {
+    const Result<Step> step = s.next();
+    BOOST_REQUIRE_MESSAGE(step.has_value(), step.error().message);
+    answer.text += step->text;
+    if (step->token != kNoToken) answer.tokens.push_back(step->token);
+    answer.finish = step->finish;
+  }
+  return answer;
+}
+
+std::vector<TokenId> prompt_of(const Session& s, std::string_view text) {
+  return s.tokenizer()->encode(text, {.special = true, .bos = true});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(session)
+
+BOOST_AUTO_TEST_CASE(answers_do_not_depend_on_threads_portions_or_what_was_cached) {
+  const auto one = loaded(384), three = loaded(384, Precision::kFast, 3);
+  const std::vector<TokenId> prompt = prompt_of(*one, "<|user|>Tell me a story about an owl.<|end|><|assistant|>");
+  const Answer first = generate(*one, prompt, greedy());
+  BOOST_TEST((first.finish == Finish::kEnd));
+  BOOST_TEST(first.text.size() > 100u);
+  BOOST_TEST(one->tokenizer()->decode(std::span(first.tokens).first(first.tokens.size() - 1)) == first.text);
+  BOOST_TEST(generate(*three, prompt, greedy()).text == first.text);
+
+  BOOST_TEST(generate(*one, prompt, greedy()).text == first.text);
+  BOOST_TEST(one->n_reused() == prompt.size() - 1);
+  BOOST_REQUIRE(three->begin(prompt, greedy()).has_value());
+  while (three->n_waiting() > 0) BOOST_REQUIRE(three->advance(3).has_value());
+  std::string text;
+  for (Finish finish = Finish::kNone; finish == Finish::kNone;) {
+    const Result<Step> step = three->next();
+    BOOST_REQUIRE(step.has_value());
+    text += step->text;
+    finish = step->finish;
+  }
+  BOOST_TEST(text == first.text);
+  BOOST_TEST(!three->next().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(stop_strings_end_the_answer_wherever_tokens_end) {
+  const auto s = loaded(384);
+  const std::vector<TokenId> prompt = prompt_of(*s, "Once upon a time");
+  const std::string whole = generate(*s, prompt, greedy()).text;
+  for (size_t from = 5; from + 12 < whole.size(); from += 37) {
+    for (const size_t length : {size_t{1}, size_t{4}, size_t{12}}) {
+      GenerateOptions options = greedy();
+      options.stop = {"never to be seen", whole.substr(from, length)};
+      const Answer answer = generate(*s, prompt, options);
+      BOOST_TEST((answer.finish == Finish::kStop));
+      BOOST_TEST(answer.text == whole.substr(0, whole.find(options.stop[1])));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_full_context_ends_or_shifts) {
+  const auto s = loaded(32);
+  const std::vector<TokenId> prompt = prompt_of(*s, "Once upon a time");
+  GenerateOptions options = greedy();
+  options.ignore_end = true;
+  const Answer ended = generate(*s, prompt, options);
+  BOOST_TEST((ended.finish == Finish::kContext));
+  BOOST_TEST(ended.tokens.size() == 33 - prompt.size());
+  options.shift = true;
+  const Answer shifted = generate(*s, prompt, options, 200);
+  BOOST_TEST(shifted.tokens.size() == 200u);
+  BOOST_TEST(shifted.text.substr(0, ended.text.size()) == ended.text);
+}
+
+BOOST_AUTO_TEST_CASE(saved_states_go_on_where_they_were) {
+  const auto s = loaded(384), other = loaded(384);
+  const std::vector<TokenId> prompt = prompt_of(*s, "Long ago, in a garden full of flowers,");
+  const std::string text = generate(*s, prompt, greedy()).text;
+  const Result<std::vector<uint8_t>> saved = s->save_state();
+  BOOST_REQUIRE(saved.has_value());
+  BOOST_REQUIRE(other->load_state(*saved).has_value());
+  BOOST_TEST(generate(*other, prompt, greedy()).text == text);
+  BOOST_TEST(other->n_reused() == prompt.size() - 1);
+  for (size_t n = 0; n < saved->size(); n += 1 + saved->size() / 40)
+    BOOST_TEST(!other->load_state(ByteView(*saved).first(n)).has_value());
+  BOOST_TEST(generate(*other, prompt, greedy()).text == text);
+}
+
+BOOST_AUTO_TEST_CASE(fast_products_say_what_exact_ones_say) {
+  const auto fast = loaded(128), exact = loaded(128, Precision::kExact);
+  const std::vector<TokenId> tokens =
+      prompt_of(*fast, "<|user|>What do bees make?<|end|><|assistant|>Bees make honey.");
+  const Result<Buffer> a = fast->evaluate(tokens), b = exact->evaluate(tokens);
+  BOOST_REQUIRE(a.has_value() && b.has_value());
+  const size_t n_vocab = fast->model().n_output();
+  BOOST_REQUIRE_EQUAL(a->size(), tokens.size() * n_vocab * sizeof(float));
+  double squares = 0, differences = 0;
+  for (size_t i = 0; i < tokens.size() * n_vocab; ++i) {
+    const double want = b->as<float>()[i], got = a->as<float>()[i];
+    squares += want * want;
+    differences += (got - want) * (got - want);
+  }
+  BOOST_TEST(differences / squares < 1e-3);
+}
+
+BOOST_AUTO_TEST_CASE(refuses_what_is_no_prompt) {
+  const auto s = loaded(16);
+  const std::vector<TokenId> cases[] = {{}, {-1}, {1024}, {0, INT32_MAX}, std::vector<TokenId>(17, 1)};
+  for (const std::vector<TokenId>& tokens : cases) {
+    BOOST_TEST(!s->begin(tokens, greedy()).has_value());
+    BOOST_TEST(!s->evaluate(tokens).has_value());
+    BOOST_TEST(!s->embed(tokens).has_value());
+  }
+  BOOST_TEST(!s->load_state({}).has_value());
+  const std::vector<uint8_t> file = test::read_file(test::fixture("stories.gguf"));
+  BOOST_TEST(!Session::open(ByteView(file).first(1000), file.size(), 1).has_value());
+  const Result<std::unique_ptr<Session>> cut = Session::open(ByteView(file).first(100000), 100000, 1);
+  BOOST_REQUIRE(!cut.has_value());
+  BOOST_TEST((cut.error().code == ErrorCode::kTruncated));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
