@@ -174,7 +174,8 @@ export class LoadedModel implements Model {
         if (piece) yield piece
         else await new Promise<void>((resolve) => (wake = resolve))
       }
-      onDone?.(await generated)
+      const result = await generated
+      onDone?.(result)
     } finally {
       if (!ended) left.abort()
       signal?.removeEventListener('abort', stop)

@@ -1,0 +1,155 @@
+// ggufscope/engine of the packed package in Node, on the trained sample model.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type * as Engine from 'ggufscope/engine'
+import { kRoot, packedFile } from './packed.ts'
+
+const { load, createChatCompletion, streamChatCompletion, GgufError } = (await import(
+  pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
+)) as typeof Engine
+const bytes = new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/stories.gguf')))
+const kPrompt = 'Once upon a time'
+
+async function text(pieces: AsyncIterable<Engine.Piece>): Promise<string> {
+  let all = ''
+  for await (const piece of pieces) all += piece.text
+  return all
+}
+
+test('loads, tells what it is, and generates the same by the same seed', async () => {
+  const seen: Engine.LoadProgress[] = []
+  using model = await load(bytes, { onProgress: (progress) => seen.push(progress) })
+  assert.equal(model.info.architecture, 'llama')
+  assert.equal(model.info.variant, 'relaxed', model.info.variantReason)
+  assert.equal(model.info.contextLength, 384)
+  assert.equal(seen[0]?.phase, 'header')
+  assert.equal(seen.at(-1)?.phase, 'ready')
+  const weights = seen.filter(({ phase }) => phase === 'weights')
+  assert.equal(weights.at(-1)?.loaded, weights.at(-1)?.total)
+  let result: Engine.GenerateResult | undefined
+  const options = { seed: 7, onDone: (done: Engine.GenerateResult) => (result = done) }
+  const first = await text(model.generate(kPrompt, options))
+  assert.match(first, /^, a [a-z]+ [a-z]+ /)
+  assert.equal(result?.finishReason, 'end')
+  assert.equal(await text(model.generate(kPrompt, options)), first)
+  assert.equal(result?.reusedTokens, result!.promptTokens - 1)
+  assert.notEqual(await text(model.generate(kPrompt, { seed: 8 })), first)
+})
+
+test('options of the sampler, limits and probabilities', async () => {
+  using model = await load(bytes)
+  const greedy = { temperature: 0, logprobs: 3, maxTokens: 10 }
+  let tokens = 0
+  for await (const piece of model.generate(kPrompt, greedy)) {
+    tokens++
+    assert.equal(piece.alternatives?.length, 3)
+    assert.equal(piece.alternatives[0]?.token, piece.token)
+    assert.equal(piece.alternatives[0]?.logprob, piece.logprob)
+    assert.ok(piece.logprob! <= 0 && piece.alternatives[1]!.logprob <= piece.logprob!)
+  }
+  assert.equal(tokens, 10)
+  const whole = await text(model.generate(kPrompt, { temperature: 0 }))
+  assert.equal(
+    await text(model.generate(kPrompt, { temperature: 0, stop: ['lived'] })),
+    whole.split('lived')[0],
+  )
+  const comma = model.tokenizer.encode(',')[0]!
+  const forbidden = await text(model.generate(kPrompt, { logitBias: { [comma]: -Infinity }, maxTokens: 20 }))
+  assert.ok(!forbidden.startsWith(','))
+  await assert.rejects(text(model.generate(kPrompt, { temperature: NaN })), { code: 'invalid-argument' })
+  await assert.rejects(text(model.generate([5000])), { code: 'out-of-range' })
+})
+
+test('chat goes through the template, also in the shape of OpenAI', async () => {
+  using model = await load(bytes)
+  const messages = [{ role: 'user', content: 'What do bees make?' }]
+  assert.equal(await text(model.chat(messages, { temperature: 0 })), 'Bees make honey.')
+  const whole = await createChatCompletion(model, { messages, temperature: 0 })
+  assert.equal(whole.choices[0]?.message.content, 'Bees make honey.')
+  assert.equal(whole.choices[0]?.finish_reason, 'stop')
+  let streamed = ''
+  let last: Engine.ChatCompletionChunk | undefined
+  for await (const chunk of streamChatCompletion(model, { messages, temperature: 0, max_tokens: 2 })) {
+    streamed += chunk.choices[0]?.delta.content ?? ''
+    last = chunk
+  }
+  assert.ok(streamed !== '' && 'Bees make honey.'.startsWith(streamed), streamed)
+  assert.equal(last?.choices[0]?.finish_reason, 'length')
+  assert.equal(last?.usage?.completion_tokens, 2)
+})
+
+test('aborts within a token, and goes on after it', async () => {
+  using model = await load(bytes)
+  const controller = new AbortController()
+  const reason = new Error('enough')
+  let seen = 0
+  await assert.rejects(async () => {
+    for await (const _ of model.generate(kPrompt, { signal: controller.signal, ignoreEnd: true })) {
+      if (++seen === 5) controller.abort(reason)
+    }
+  }, reason)
+  assert.ok(seen <= 6, `${seen} pieces after the abort`)
+  for await (const _ of model.generate(kPrompt, { ignoreEnd: true })) break
+  assert.match(await text(model.generate(kPrompt, { temperature: 0 })), /lived/)
+  await assert.rejects(load(bytes, { signal: AbortSignal.abort(reason) }), reason)
+})
+
+test('evaluate is the same in both precisions, near enough; embed is a vector; states are restored', async () => {
+  using fast = await load(bytes)
+  using exact = await load(bytes, { precision: 'exact', cacheType: 'f32' })
+  const tokens = fast.tokenizer.encode('Bees make honey.', { bos: true })
+  const [a, b] = [await fast.evaluate(tokens), await exact.evaluate(tokens)]
+  assert.equal(a.length, tokens.length * fast.info.vocabularySize)
+  const worst = a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i]!)), 0)
+  assert.ok(worst > 0 && worst < 1, `differs by ${worst}`)
+  assert.equal((await exact.embed('honey')).length, exact.info.embeddingLength)
+  const before = await text(fast.generate(kPrompt, { temperature: 0 }))
+  const state = await fast.saveState()
+  using other = await load(bytes)
+  await other.loadState(state)
+  let reused = 0
+  const after = await text(
+    other.generate(kPrompt, { temperature: 0, onDone: (done) => (reused = done.reusedTokens) }),
+  )
+  assert.equal(after, before)
+  assert.ok(reused > 0)
+})
+
+test('refuses before fetching weights what cannot run', async () => {
+  const read: number[] = []
+  const source = {
+    size: bytes.length,
+    read: async (offset: number, length: number) => {
+      read.push(offset)
+      return bytes.slice(offset, offset + length)
+    },
+  }
+  await assert.rejects(load(source, { memoryLimit: 1e6 }), (error) => {
+    assert.ok(error instanceof GgufError)
+    assert.equal(error.code, 'out-of-memory')
+    assert.match(error.message, /needs \d.* MB/)
+    return true
+  })
+  assert.ok(Math.max(...read) < 100_000)
+  const unknown = bytes.slice()
+  unknown.set(new TextEncoder().encode('lamma'), Buffer.from(bytes).indexOf('llama'))
+  await assert.rejects(load(unknown), { code: 'unsupported' })
+  await assert.rejects(load(bytes, { contextLength: 0.5 }), { code: 'invalid-argument' })
+})
+
+test('ten loads and closes leave nothing behind', async () => {
+  const round = async () => {
+    const model = await load(bytes)
+    await text(model.generate(kPrompt, { maxTokens: 2 }))
+    model.close()
+    await assert.rejects(model.evaluate([1]), { code: 'closed' })
+  }
+  for (let i = 0; i < 3; i++) await round()
+  const before = process.memoryUsage().rss
+  for (let i = 0; i < 10; i++) await round()
+  const grown = process.memoryUsage().rss - before
+  assert.ok(grown < 60 << 20, `grew by ${grown} bytes`)
+})
