@@ -1,5 +1,6 @@
 // ggufscope/engine of the packed package in Node, on the trained sample model.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -10,7 +11,8 @@ import { kRoot, packedFile } from './packed.ts'
 const { load, createChatCompletion, streamChatCompletion, GgufError } = (await import(
   pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
 )) as typeof Engine
-const bytes = new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/stories.gguf')))
+const kFile = join(kRoot, 'tests/fixtures/stories.gguf')
+const bytes = new Uint8Array(readFileSync(kFile))
 const kPrompt = 'Once upon a time'
 
 async function text(pieces: AsyncIterable<Engine.Piece>): Promise<string> {
@@ -152,4 +154,16 @@ test('ten loads and closes leave nothing behind', async () => {
   for (let i = 0; i < 10; i++) await round()
   const grown = process.memoryUsage().rss - before
   assert.ok(grown < 60 << 20, `grew by ${grown} bytes`)
+})
+
+test('the command run', () => {
+  const run = (...args: string[]) =>
+    execFileSync(process.execPath, [packedFile('wasm/dist/cli.js'), 'run', kFile, ...args], {
+      encoding: 'utf8',
+    })
+  assert.match(run('What do bees make?', '--chat', '--temperature', '0'), /^Bees make honey\.\n/)
+  const answer = JSON.parse(
+    run(kPrompt, '--max-tokens', '3', '--temperature', '0', '--json'),
+  ) as Engine.GenerateResult
+  assert.equal(answer.tokens, 3)
 })

@@ -7,7 +7,7 @@ export * from './index.js'
 export { NodeFileSource } from './sources/node-file.js'
 
 /** Paths and file: addresses become sources; all else stays. A scheme has two letters at least: "C:\x" is a path. */
-function withPaths(source: Source): Source {
+export function withPaths(source: Source): Source {
   if (source instanceof URL)
     return source.protocol === 'file:' ? new NodeFileSource(fileURLToPath(source)) : source
   if (typeof source !== 'string' || /^(https?|blob|data|hf):/i.test(source)) return source

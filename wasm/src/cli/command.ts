@@ -1,4 +1,5 @@
 import type { ParseArgsConfig } from 'node:util'
+import type { LoadOptions, Model } from '../engine/index.js'
 import type { GgufFile, OpenOptions } from '../node.js'
 import type { Style } from './format.js'
 
@@ -16,6 +17,8 @@ export interface Context {
   printJson(value: unknown): void
   /** Opens the file that the first positional names; what is wrong with it ends the command with status 1. */
   open(options?: OpenOptions): Promise<GgufFile>
+  /** Loads the model that the first positional names. */
+  load(options?: LoadOptions): Promise<Model>
 }
 
 /** A wrong call: the message and a hint at --help go to stderr, status 2. */

@@ -38,4 +38,10 @@ export const kCommands: readonly CommandRow[] = [
     summary: 'statistics of tensors, and the error against another file; status 1 with NaN or infinities',
     load: () => import('./stats.js'),
   },
+  {
+    name: 'run',
+    usage: '<file-or-url> [text] [--chat] [--json]',
+    summary: 'what the model says after a text, of standard input where none is given',
+    load: () => import('./run.js'),
+  },
 ]

@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { GgufError, messageOf } from '../errors.js'
-import { open } from '../node.js'
+import { open, withPaths } from '../node.js'
 import { UsageError, type CommandRow, type Context } from './command.js'
 import { kCommands } from './commands.js'
 import { jsonScalar, styleFor, visible } from './format.js'
@@ -86,6 +86,12 @@ async function runCommand(row: CommandRow, args: string[]): Promise<number> {
       const path = positionals[0]
       if (path === undefined) throw new UsageError(`which file? ggufscope ${row.name} ${row.usage}`)
       return open(path, { headers, signal: interrupted.signal, ...options })
+    },
+    load: async (options) => {
+      const path = positionals[0]
+      if (path === undefined) throw new UsageError(`which file? ggufscope ${row.name} ${row.usage}`)
+      const { load } = await import('../engine/index.js')
+      return await load(withPaths(path), { headers, signal: interrupted.signal, ...options })
     },
   }
   try {
