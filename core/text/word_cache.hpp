@@ -14,7 +14,7 @@ class WordCache {
  public:
   /// Appends the tokens of the word and returns true, if it is remembered.
   bool find(std::string_view word, uint64_t hash, std::vector<TokenId>& out) const {
-    if (entries_.empty()) return false;
+    if (entries_.empty() || word.empty()) return false;
     const Entry& entry = entries_[hash % kEntries];
     if (entry.length != word.size() || std::memcmp(entry.text, word.data(), word.size()) != 0) return false;
     out.insert(out.end(), entry.ids, entry.ids + entry.count);
