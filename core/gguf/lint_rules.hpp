@@ -48,6 +48,9 @@ using RuleSpan = std::span<const LintRule>;
 RuleSpan header_rules();     // lint_header.cpp: version, keys, values
 RuleSpan layout_rules();     // lint_layout.cpp: alignment, tensor infos, tensor data
 RuleSpan model_rules();      // lint_model.cpp: required keys, hyper-parameters
+RuleSpan shape_rules();      // lint_shapes.cpp: tensors against hyper-parameters
+RuleSpan kind_rules();       // lint_kinds.cpp: file names, shards, adapters and other kinds
+RuleSpan template_rules();   // lint_template.cpp: chat templates
 RuleSpan tokenizer_rules();  // lint_tokenizer.cpp
 
 /// Text of the file for a message: in quotes, at most 60 bytes, what is not printable ASCII as \xNN.

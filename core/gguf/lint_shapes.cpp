@@ -1,0 +1,116 @@
+// Rules on tensors against the hyper-parameters.
+#include <algorithm>
+#include <charconv>
+
+#include "gguf/lint_rules.hpp"
+
+namespace ggufscope {
+namespace {
+
+/// N of "blk.N.rest"; nullopt for any other name.
+std::optional<uint64_t> block_of(std::string_view name) {
+  constexpr std::string_view kPrefix = "blk.";
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  uint64_t block = 0;
+  const char* end = name.data() + name.size();
+  const auto [stop, problem] = std::from_chars(name.data() + kPrefix.size(), end, block);
+  if (problem != std::errc() || stop == end || *stop != '.') return std::nullopt;
+  return block;
+}
+
+void check_embedding_shape(const LintFile& file, FindingList& findings) {
+  const TensorInfo* embedding = find_tensor(file.gguf, "token_embd.weight");
+  const auto width = hyper(file, "embedding_length");
+  if (file.kind != FileKind::kModel || embedding == nullptr || embedding->n_dims != 2) return;
+  if (width && embedding->shape[0] != *width)
+    findings.add(embedding->info_offset, "token_embd.weight has rows of " + std::to_string(embedding->shape[0]) +
+                                             " elements for an embedding_length of " + std::to_string(*width));
+  const KeyValue* tokens = find_key(file.gguf, "tokenizer.ggml.tokens");
+  if (tokens != nullptr && tokens->type == ValueType::kArray && tokens->count != embedding->shape[1])
+    findings.add(embedding->info_offset, "token_embd.weight has " + std::to_string(embedding->shape[1]) + " rows for " +
+                                             std::to_string(tokens->count) + " tokens");
+}
+
+void check_embedding_missing(const LintFile& file, FindingList& findings) {
+  if (file.kind == FileKind::kModel && !is_shard(file) && hyper(file, "block_count") &&
+      find_key(file.gguf, "tokenizer.ggml.tokens") != nullptr && find_tensor(file.gguf, "token_embd.weight") == nullptr)
+    findings.add(file.gguf.header.info_end, "a model of text without token_embd.weight");
+}
+
+/// Tensors whose rows are as long as the residual stream is wide, in every block of every architecture of llama.cpp
+/// with one width.
+constexpr std::string_view kReadsStream[] = {"attn_q.weight",   "attn_k.weight",    "attn_v.weight",
+                                             "attn_qkv.weight", "attn_norm.weight", "ffn_norm.weight",
+                                             "ffn_gate.weight", "ffn_up.weight"};
+
+void check_stream_width(const LintFile& file, FindingList& findings) {
+  const auto width = hyper(file, "embedding_length");
+  if (file.kind != FileKind::kModel || !width) return;
+  for (const TensorInfo& tensor : file.gguf.header.tensors) {
+    const std::string_view name = file.gguf.text(tensor.name);
+    const auto block = block_of(name);
+    if (!block || tensor.n_dims == 0 || tensor.shape[0] == *width) continue;
+    const std::string_view rest = name.substr(name.find('.', 4) + 1);
+    if (std::ranges::find(kReadsStream, rest) != std::end(kReadsStream))
+      findings.add(tensor.info_offset, [&] {
+        return tensor_text(file.gguf, tensor) + " has rows of " + std::to_string(tensor.shape[0]) +
+               " elements for an embedding_length of " + std::to_string(*width);
+      });
+  }
+}
+
+void check_feed_forward_width(const LintFile& file, FindingList& findings) {
+  const auto width = hyper(file, "feed_forward_length");  // nothing where it differs by block
+  if (file.kind != FileKind::kModel || !width || *width == 0) return;
+  for (const TensorInfo& tensor : file.gguf.header.tensors) {
+    const std::string_view name = file.gguf.text(tensor.name);
+    // Where gate and up are one tensor it has twice the rows.
+    if (tensor.n_dims != 2 || !block_of(name) || !name.ends_with(".ffn_up.weight")) continue;
+    if (tensor.shape[1] != *width && tensor.shape[1] != 2 * *width)
+      findings.add(tensor.info_offset, [&] {
+        return tensor_text(file.gguf, tensor) + " has " + std::to_string(tensor.shape[1]) +
+               " rows for a feed_forward_length of " + std::to_string(*width);
+      });
+  }
+}
+
+void check_block_number(const LintFile& file, FindingList& findings) {
+  const auto blocks = hyper(file, "block_count");
+  if (file.kind != FileKind::kModel || !blocks) return;
+  for (const TensorInfo& tensor : file.gguf.header.tensors) {
+    const auto block = block_of(file.gguf.text(tensor.name));
+    if (block && *block >= *blocks)
+      findings.add(tensor.info_offset, [&] {
+        return tensor_text(file.gguf, tensor) + " belongs to none of the " + std::to_string(*blocks) + " blocks";
+      });
+  }
+}
+
+constexpr uint64_t kMostBlocks = 65536;  // a count beyond is a finding of its own
+
+void check_block_missing(const LintFile& file, FindingList& findings) {
+  const auto blocks = hyper(file, "block_count");
+  if (file.kind != FileKind::kModel || is_shard(file) || !blocks || *blocks > kMostBlocks) return;
+  std::vector<bool> seen(static_cast<size_t>(*blocks));
+  for (const TensorInfo& tensor : file.gguf.header.tensors)
+    if (const auto block = block_of(file.gguf.text(tensor.name)); block && *block < *blocks)
+      seen[static_cast<size_t>(*block)] = true;
+  if (std::ranges::find(seen, true) == seen.end()) return;
+  for (size_t i = 0; i < seen.size(); ++i)
+    if (!seen[i]) findings.add(file.gguf.header.info_end, "block " + std::to_string(i) + " has no tensors");
+}
+
+constexpr LintRule kRules[] = {
+    {"embedding-shape", FindingLevel::kError, check_embedding_shape},
+    {"embedding-missing", FindingLevel::kError, check_embedding_missing},
+    {"stream-width", FindingLevel::kNote, check_stream_width},
+    {"feed-forward-width", FindingLevel::kNote, check_feed_forward_width},
+    {"block-number", FindingLevel::kNote, check_block_number},
+    {"block-missing", FindingLevel::kError, check_block_missing},
+};
+
+}  // namespace
+
+RuleSpan shape_rules() { return kRules; }
+
+}  // namespace ggufscope
