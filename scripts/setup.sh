@@ -19,8 +19,9 @@ own_toolchain=no
 if ! emcc_is_new_enough emcc; then
   if grep -qs '^VERSION_CODENAME=bookworm' /etc/os-release && [ "$(dpkg --print-architecture)" = amd64 ]; then
     own_toolchain=yes
+    libraries=$(/sbin/ldconfig -p)
     for lib in libedit2:libedit.so.2 libxml2:libxml2.so.2 libz3-4:libz3.so.4 libzstd1:libzstd.so.1; do
-      /sbin/ldconfig -p | grep -q "${lib#*:}" || missing+=("${lib%%:*}")
+      [[ $libraries == *"${lib#*:}"* ]] || missing+=("${lib%%:*}")
     done
   else
     echo "ggufscope needs Emscripten 3.1.69 or newer: put its emcc on the PATH (https://emscripten.org/docs/getting_started)" >&2
