@@ -11,8 +11,11 @@ if changed build/package.stamp core wasm/*.cpp wasm/*.hpp wasm/modules.cmake CMa
   ninja -j "$JOBS" -C build/package inspect quant engine > $log 2>&1 || { tail -n 60 $log; exit 1; }
   mv build/package.stamp.new build/package.stamp
 fi
-if changed wasm/dist/index.js wasm/src wasm/tsconfig.json; then
+if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ build/package.stamp -nt wasm/dist/index.js ]; then
   tsc -p wasm/tsconfig.json
+  # The glue included. Minified again, what is minified stays as it is.
+  find wasm/dist -name '*.js' -print0 |
+    xargs -0 esbuild --minify --format=esm --target=es2022 --outbase=wasm/dist --outdir=wasm/dist --allow-overwrite --log-level=error
   touch wasm/dist/index.js
 fi
 if [ -e wasm/dist/cli.js ]; then chmod +x wasm/dist/cli.js; fi

@@ -2,7 +2,7 @@
 # Every environment gets its bytes from wasm/src/module.ts, so the glue needs no loader of its own (ENVIRONMENT=web is
 # the smallest; it runs in workers and Node as well).
 set(MODULE_LINK_OPTIONS -lembind -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web -sALLOW_MEMORY_GROWTH=1
-  -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=1MB -sSTACK_SIZE=128KB -sFILESYSTEM=0 -sASSERTIONS=0 -sDYNAMIC_EXECUTION=0
+  -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=1MB -sSTACK_SIZE=128KB -sFILESYSTEM=0 -sMALLOC=emmalloc -sASSERTIONS=0 -sDYNAMIC_EXECUTION=0
   -sEXPORTED_RUNTIME_METHODS=HEAPU8 -sEXPORTED_FUNCTIONS=_malloc,_free -sINCOMING_MODULE_JS_API=instantiateWasm
   -fno-exceptions -fno-rtti)
 
@@ -18,13 +18,13 @@ function(wasm_module name)
 endfunction()
 
 # inspect: parse, lint, tokenize. What open() loads: small, but for the loops that bytes and texts run through.
-core_library(inspect_core FLOORS ${INSPECT_FLOORS} OPTIONS -msimd128 -Oz)
-foreach(file gguf/parse text/bpe text/spm text/splitters text/vocabulary)
+core_library(inspect_core FLOORS ${INSPECT_FLOORS} OPTIONS -msimd128 -Oz -flto)
+foreach(file gguf/parse text/bpe)
   set_source_files_properties(${CMAKE_SOURCE_DIR}/core/${file}.cpp PROPERTIES COMPILE_OPTIONS -O3)
 endforeach()
 file(GLOB inspect_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/wasm/bindings.cpp ${CMAKE_SOURCE_DIR}/wasm/document.cpp
   ${CMAKE_SOURCE_DIR}/wasm/bindings_text*.cpp)
-wasm_module(inspect LIBRARY inspect_core SOURCES ${inspect_sources} OPTIONS -Oz)
+wasm_module(inspect LIBRARY inspect_core SOURCES ${inspect_sources} OPTIONS -Oz -flto)
 
 # quant: dequantize, quantize, statistics. Loaded when the first tensor's values are asked for.
 core_library(quant_core FLOORS ${QUANT_FLOORS} OPTIONS -msimd128 -O3)

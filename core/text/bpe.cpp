@@ -1,7 +1,6 @@
 #include "text/bpe.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include "gguf/access.hpp"
 #include "gguf/arrays.hpp"
@@ -277,7 +276,7 @@ void BpeModel::merge_short() {
 
 void BpeModel::merge_long() {
   // A candidate is rank << 32 | left node; it is out of date where the node's rank is another by now.
-  constexpr auto later = std::greater<uint64_t>();
+  constexpr auto later = [](uint64_t a, uint64_t b) { return a > b; };
   const auto look_up = [&](uint32_t left) {
     Node& node = nodes_[left];
     const Merge* merge = node.next == kNoNode ? nullptr : find_merge(node.symbol, nodes_[node.next].symbol);

@@ -1,6 +1,7 @@
 // A small direct-mapped memory of words and their tokens: texts repeat their words.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -29,7 +30,7 @@ class WordCache {
     std::memcpy(entry.text, word.data(), word.size());
     entry.length = static_cast<uint8_t>(word.size());
     entry.count = static_cast<uint8_t>(count);
-    std::memcpy(entry.ids, ids, count * sizeof(TokenId));
+    std::copy_n(ids, count, entry.ids);
   }
 
  private:

@@ -22,7 +22,7 @@ target_compile_options(test_main PRIVATE -O0 -w)
 target_compile_definitions(core_tests PRIVATE GGUFSCOPE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_link_libraries(core_tests PRIVATE core)
 if(EMSCRIPTEN)
-  target_link_options(core_tests PRIVATE -fwasm-exceptions -sNODERAWFS=1 -sALLOW_MEMORY_GROWTH=1 -sSTACK_SIZE=1MB
+  target_link_options(core_tests PRIVATE -fwasm-exceptions -sNODERAWFS=1 -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sSTACK_SIZE=1MB
     -sEXIT_RUNTIME=1 -sENVIRONMENT=node -O1)
   set_target_properties(core_tests PROPERTIES SUFFIX .js)
   file(WRITE ${CMAKE_BINARY_DIR}/package.json "{\"type\": \"commonjs\"}")  # the root says "module"
