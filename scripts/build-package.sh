@@ -13,8 +13,8 @@ if changed build/package.stamp core wasm/*.cpp wasm/*.hpp wasm/modules.cmake CMa
 fi
 if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ build/package.stamp -nt wasm/dist/index.js ]; then
   tsc -p wasm/tsconfig.json
-  # The glue included. Minified again, what is minified stays as it is.
-  find wasm/dist -name '*.js' -print0 |
+  # The glue included, but for files with comments that bundlers read.
+  grep -rLZ --include='*.js' '@vite-ignore' wasm/dist |
     xargs -0 esbuild --minify --format=esm --target=es2022 --outbase=wasm/dist --outdir=wasm/dist --allow-overwrite --log-level=error
   touch wasm/dist/index.js
 fi

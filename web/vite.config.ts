@@ -8,7 +8,13 @@ export default defineConfig({
   root: import.meta.dirname,
   base: './',
   plugins: [svelte({ configFile: false })],
-  resolve: { alias: { ggufscope: join(root, 'wasm/dist/index.js') } },
+  resolve: {
+    alias: [
+      { find: /^ggufscope$/, replacement: join(root, 'wasm/dist/index.js') },
+      { find: /^ggufscope\/engine$/, replacement: join(root, 'wasm/dist/engine/index.js') },
+    ],
+  },
+  worker: { format: 'es' },
   build: {
     target: 'es2023',
     cssTarget: ['chrome125', 'firefox125', 'safari17.5'],

@@ -2,5 +2,16 @@ import { mount } from 'svelte'
 import App from './App.svelte'
 import './app.css'
 
+// Workers may come from this page's own address only.
+const { trustedTypes } = globalThis as unknown as {
+  trustedTypes?: { createPolicy(name: string, rules: { createScriptURL(url: string): string }): unknown }
+}
+trustedTypes?.createPolicy('default', {
+  createScriptURL(url) {
+    if (new URL(url, location.href).origin !== location.origin) throw new TypeError(`no script from ${url}`)
+    return url
+  },
+})
+
 const target = document.getElementById('app')
 if (target) mount(App, { target })

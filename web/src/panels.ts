@@ -51,4 +51,10 @@ export const panels: readonly Panel[] = [
     load: () => import('./panels/Chat.svelte'),
     fits: (file) => file.summary().hasChatTemplate,
   },
+  {
+    id: 'run',
+    title: 'Run',
+    load: () => import('./panels/Run.svelte'),
+    fits: (file) => file.tensors.length > 0 && file.metadata.has('tokenizer.ggml.tokens'),
+  },
 ]

@@ -60,6 +60,12 @@ class Session {
     window.addEventListener('hashchange', () => this.followHash())
   }
 
+  /** where the open file came from, for those who read on; undefined for several files */
+  get source(): Source | undefined {
+    const source = this.last?.source
+    return Array.isArray(source) ? undefined : (source as Source | undefined)
+  }
+
   open(address: string) {
     const url = absolute(address)
     void this.start({ source: url, label: nameOf(url), address }, true)
