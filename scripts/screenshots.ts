@@ -39,6 +39,7 @@ const pages: [name: string, address: string][] = [
   ['tensors-detail', '?url=sample.gguf#tensors/token_embd.weight'],
   ['tokenizer', '?url=sample.gguf#tokenizer'],
   ['chat', '?url=sample.gguf#chat'],
+  ['run', '?url=sample.gguf#run'],
   ['findings', '?url=/hostile.gguf#findings'],
 ]
 const sizes = { phone: { width: 390, height: 844 }, desktop: { width: 1440, height: 900 } }
