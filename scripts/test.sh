@@ -17,16 +17,23 @@ step() {
   echo "   $name: $((SECONDS - start)) s"
 }
 quiet() { "$@" > "$logs/last.log" 2>&1 || { tail -n 60 "$logs/last.log"; return 1; }; }
-build_native() { quiet cmake -S . -B "$1" -G Ninja "${@:2}" && quiet ninja -j "$JOBS" -C "$1" core_tests; }
+# targets: more than core_tests
+build_native() { quiet cmake -S . -B "$1" -G Ninja "${@:2}" && quiet ninja -j "$JOBS" -C "$1" core_tests $targets; }
 build_wasm() { quiet emcmake cmake -S . -B build/wasm -G Ninja && quiet ninja -j "$JOBS" -C build/wasm core_tests; }
 
-step build-native build_native build/native
-step build-sanitized build_native build/sanitized -DGGUFSCOPE_SANITIZE=ON
+targets= step build-native build_native build/native
+targets=fuzz step build-sanitized build_native build/sanitized -DGGUFSCOPE_SANITIZE=ON
 step build-wasm build_wasm
 step build-package bash scripts/build.sh
 step core-native build/native/core_tests --report_level=short --color_output=no
 # Some tests ask for more memory than there is, and want the answer.
 step core-sanitized env ASAN_OPTIONS=allocator_may_return_null=1 build/sanitized/core_tests --report_level=short --color_output=no
+fuzz() {
+  local seeds=()
+  [ ! -d ../shared/data/hostile ] || seeds=(../shared/data/hostile)
+  for target in build/sanitized/fuzz_*; do "$target" 20000 "${seeds[@]}" || return 1; done
+}
+step fuzz env ASAN_OPTIONS=allocator_may_return_null=1 bash -c "$(declare -f fuzz); fuzz"
 step core-wasm node build/wasm/core_tests.js --report_level=short --color_output=no
 step check bash scripts/check.sh
 step package node --test --test-reporter=spec 'tests/package/**/*.test.ts'
