@@ -31,9 +31,10 @@ step core-sanitized env ASAN_OPTIONS=allocator_may_return_null=1 build/sanitized
 fuzz() {
   local seeds=()
   [ ! -d ../shared/data/hostile ] || seeds=(../shared/data/hostile)
+  local target
   for target in build/sanitized/fuzz_*; do "$target" 20000 "${seeds[@]}" || return 1; done
 }
-step fuzz env ASAN_OPTIONS=allocator_may_return_null=1 bash -c "$(declare -f fuzz); fuzz"
+ASAN_OPTIONS=allocator_may_return_null=1 step fuzz fuzz
 step core-wasm node build/wasm/core_tests.js --report_level=short --color_output=no
 step check bash scripts/check.sh
 step package node --test --test-reporter=spec 'tests/package/**/*.test.ts'
