@@ -5,12 +5,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 DIR=$PWD/.toolchain
-DONE=$DIR/.complete-1  # raise the number when this script changes what it makes
+DONE=$DIR/.complete-2  # raise the number when this script changes what it makes
 [ -e "$DONE" ] && exit 0
 LLVM=19
 echo "setting up Emscripten in .toolchain (about 300 MB, once)"
-rm -rf "$DIR"
-mkdir -p "$DIR"/{apt/etc/apt.conf.d,apt/etc/preferences.d,apt/state/lists/partial,apt/cache/archives/partial,root,libc,bin,binaryen/bin}
+rm -rf "$DIR" build/wasm build/package  # trees that were configured with it
+mkdir -p "$DIR"/{apt/etc/apt.conf.d,apt/etc/preferences.d,apt/state/lists/partial,apt/cache/archives/partial,debian,libc,bin,binaryen/bin}
 
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' | sort -u | head -n 1)
 [ -n "$mirror" ] || { echo "no Debian 12 mirror in apt's sources (run apt-get update once)" >&2; exit 1; }
@@ -25,28 +25,28 @@ private_apt() {
 private_apt update
 fetch() (mkdir -p "$DIR/apt/$1" && cd "$DIR/apt/$1" && shift && private_apt download "$@")
 fetch libc {libc6,libstdc++6,libgcc-s1}/trixie
-fetch root {emscripten,binaryen,node-acorn,node-xtend}/trixie \
+fetch debian {emscripten,binaryen,node-acorn,node-xtend}/trixie \
   {clang-$LLVM,lld-$LLVM,llvm-$LLVM,llvm-$LLVM-linker-tools,libllvm$LLVM,libclang-cpp$LLVM,libclang-common-$LLVM-dev}/bookworm
-for part in libc root; do
+for part in libc debian; do
   for deb in "$DIR/apt/$part"/*.deb; do dpkg -x "$deb" "$DIR/$part"; done
 done
 rm -rf "$DIR/apt"
 
-EM=$DIR/root/usr/share/emscripten
-BIN=$DIR/root/usr/lib/llvm-$LLVM
+EM=$DIR/debian/usr/share/emscripten
+BIN=$DIR/debian/usr/lib/llvm-$LLVM
 ln -sf "../../x86_64-linux-gnu/libLLVM.so.$LLVM.1" "$BIN/lib/"  # clang looks for it beside itself
 # binaryen is built for Debian 13: start it with that release's loader and libraries.
 lib=$DIR/libc/usr/lib/x86_64-linux-gnu
-for tool in "$DIR"/root/usr/bin/wasm-*; do
+for tool in "$DIR"/debian/usr/bin/wasm-*; do
   name=$(basename "$tool")
   case $name in wasm-ld*) continue ;; esac
-  printf '#!/bin/sh\nexec "%s/ld-linux-x86-64.so.2" --library-path "%s:%s/root/usr/lib/x86_64-linux-gnu" "%s" "$@"\n' \
+  printf '#!/bin/sh\nexec "%s/ld-linux-x86-64.so.2" --library-path "%s:%s/debian/usr/lib/x86_64-linux-gnu" "%s" "$@"\n' \
     "$lib" "$lib" "$DIR" "$tool" > "$DIR/binaryen/bin/$name"
   chmod +x "$DIR/binaryen/bin/$name"
 done
 # Debian keeps acorn where only its own node looks.
-mkdir -p "$DIR/root/usr/share/node_modules"
-for module in "$DIR"/root/usr/share/nodejs/{acorn*,xtend}; do ln -s "../nodejs/$(basename "$module")" "$DIR/root/usr/share/node_modules/"; done
+mkdir -p "$DIR/debian/usr/share/node_modules"
+for module in "$DIR"/debian/usr/share/nodejs/{acorn*,xtend}; do ln -s "../nodejs/$(basename "$module")" "$DIR/debian/usr/share/node_modules/"; done
 echo '{ "type": "commonjs" }' > "$DIR/package.json"  # the project's own says "module", which Emscripten's scripts are not
 sed -i -E "s/^EXPECTED_LLVM_VERSION = .*/EXPECTED_LLVM_VERSION = $LLVM/" "$EM/tools/shared.py"
 mv "$EM/cache" "$DIR/cache"
