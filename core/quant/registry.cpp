@@ -1,6 +1,7 @@
 #include "quant/registry.hpp"
 
 #include "quant/kernels.hpp"
+#include "quant/legacy.hpp"
 
 namespace ggufscope {
 namespace {
@@ -19,8 +20,9 @@ constexpr QuantKernels kKernels[] = {
 std::span<const QuantKernels> all_kernels() { return kKernels; }
 
 const QuantKernels* find_kernels(uint32_t type) {
-  for (const QuantKernels& kernels : kKernels)
-    if (kernels.type == type) return &kernels;
+  for (const std::span<const QuantKernels> table : {all_kernels(), legacy_kernels()})
+    for (const QuantKernels& kernels : table)
+      if (kernels.type == type) return &kernels;
   return nullptr;
 }
 

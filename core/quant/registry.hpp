@@ -27,7 +27,7 @@ struct QuantKernels {
 
 [[nodiscard]] std::span<const QuantKernels> all_kernels();
 
-/// nullptr for a type that cannot be computed.
+/// nullptr for a type that cannot be computed. Those of legacy_types() are found too.
 [[nodiscard]] const QuantKernels* find_kernels(uint32_t type);
 
 /// The scalar dequantizer, written to be read; nullptr for a type that cannot be computed.

@@ -58,6 +58,13 @@ struct TypeGeometry {
 /// All ids 0..42, in order of id.
 [[nodiscard]] std::span<const TypeGeometry> all_types();
 
+/// Block layouts of 2023 that only the containers before GGUF hold, under ids of our own: 1000 + ggml's id where
+/// neighbours share a byte (before 2023-05-12), 2000 + id where only the scale is still an f32 (before 2023-05-19).
+[[nodiscard]] std::span<const TypeGeometry> legacy_types();
+
+/// The type of a tensor whose file says `id` in the era 0 (before 2023-05-12), 1 (before 2023-05-19) or 2 (today).
+[[nodiscard]] uint32_t legacy_type(uint32_t id, uint32_t era);
+
 /// nullptr for an id that this build does not know.
 [[nodiscard]] const TypeGeometry* find_type(uint32_t id);
 [[nodiscard]] const TypeGeometry* find_type(std::string_view name);

@@ -1,0 +1,72 @@
+// Blocks before 2023-05-19. Scales d and minima m in f32 or f16; nibbles either paired (elements 2j and 2j + 1 in byte
+// j, V1) or split as today (j and j + 16, V2); fifth bits: bit i of a 32-bit word for element i.
+//
+//   Q4_0_V1, _V2  d:f32 qs[16]               d * (q - 8)
+//   Q4_1_V1, _V2  d:f32 m:f32 qs[16]         d * q + m
+//   Q4_2_V1       d:f16 qs[8]                d * (q - 8)
+//   Q4_3_V1       d:f16 m:f16 qs[8]          d * q + m
+//   Q5_0_V1       d:f16 qh:u32 qs[16]        d * (q - 16)
+//   Q5_1_V1       d:f16 m:f16 qh:u32 qs[16]  d * q + m
+//   Q8_0_V1       d:f32 qs[32] signed        d * q
+#include "quant/legacy.hpp"
+
+#include "quant/block.hpp"
+#include "types/types.hpp"
+
+namespace ggufscope {
+namespace {
+
+struct Layout {
+  size_t elements;
+  bool wide;  // scale and minimum are f32
+  bool minimum;
+  bool fifth_bits;
+  bool split;  // halves of the block share bytes, not neighbours
+};
+
+template <Layout kLayout>
+void dequantize(const uint8_t* src, float* dst, size_t n_blocks) {
+  constexpr size_t kScale = kLayout.wide ? 4 : 2;
+  constexpr size_t kHigh = kScale * (kLayout.minimum ? 2 : 1);
+  constexpr size_t kLow = kHigh + (kLayout.fifth_bits ? 4 : 0);
+  constexpr int kMiddle = kLayout.minimum ? 0 : kLayout.fifth_bits ? 16 : 8;
+  const auto scale = [](const uint8_t* p) { return kLayout.wide ? load<float>(p) : load_f16(p); };
+  for (size_t i = 0; i < n_blocks; ++i, src += kLow + kLayout.elements / 2, dst += kLayout.elements) {
+    const float d = scale(src);
+    const float m = kLayout.minimum ? scale(src + kScale) : 0.0f;
+    const uint32_t high = kLayout.fifth_bits ? load<uint32_t>(src + kHigh) : 0;
+    for (size_t k = 0; k < kLayout.elements; ++k) {
+      const size_t half = kLayout.elements / 2;
+      const uint8_t byte = src[kLow + (kLayout.split ? k % half : k / 2)];
+      const bool upper = kLayout.split ? k >= half : k % 2 == 1;
+      const int q = (upper ? byte >> 4 : byte & 15) | static_cast<int>((high >> k & 1u) << 4);
+      const float value = static_cast<float>(q - kMiddle) * d;
+      dst[k] = kLayout.minimum ? value + m : value;
+    }
+  }
+}
+
+void dequantize_q8_0_v1(const uint8_t* src, float* dst, size_t n_blocks) {
+  for (size_t i = 0; i < n_blocks; ++i, src += 36, dst += 32) {
+    const float d = load<float>(src);
+    for (size_t k = 0; k < 32; ++k) dst[k] = static_cast<float>(static_cast<int8_t>(src[4 + k])) * d;
+  }
+}
+
+constexpr QuantKernels kKernels[] = {
+    {1002, dequantize<Layout{32, true, false, false, false}>},
+    {1003, dequantize<Layout{32, true, true, false, false}>},
+    {1004, dequantize<Layout{16, false, false, false, false}>},
+    {1005, dequantize<Layout{16, false, true, false, false}>},
+    {1006, dequantize<Layout{32, false, false, true, false}>},
+    {1007, dequantize<Layout{32, false, true, true, false}>},
+    {1008, dequantize_q8_0_v1},
+    {2002, dequantize<Layout{32, true, false, false, true}>},
+    {2003, dequantize<Layout{32, true, true, false, true}>},
+};
+
+}  // namespace
+
+std::span<const QuantKernels> legacy_kernels() { return kKernels; }
+
+}  // namespace ggufscope
