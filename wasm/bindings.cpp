@@ -101,10 +101,11 @@ struct TypeRow {
   bool removed;
 };
 
-uint32_t type_count() { return static_cast<uint32_t>(all_types().size()); }
+uint32_t type_count() { return static_cast<uint32_t>(all_types().size() + legacy_types().size()); }
 
 TypeRow type_row(uint32_t i) {
-  const TypeGeometry& type = all_types()[i];
+  const size_t n = all_types().size();
+  const TypeGeometry& type = i < n ? all_types()[i] : legacy_types()[i - n];
   return {type.id, std::string(type.name), type.block_size, type.block_bytes, type.removed};
 }
 

@@ -12,10 +12,7 @@ const skip = existsSync(kShared) ? false : 'no ../shared beside the checkout'
 
 // What each file of malformed/ and history/ comes to where it does not open. hostile/ is in the list of the core's tests.
 const refused: Record<string, string> = {
-  '20230321-3651f708-ggml-vocab.bin': 'legacy-container',
-  '20230330-38f63493-ggml-vocab.bin': 'legacy-container',
   '20230728-42a152e7-example.gguf': 'bad-value-type',
-  '20230806-c1a3194c-ggml-vocab-llama.bin': 'legacy-container',
   '20240206-30fef3d6-test_writer.gguf': 'bad-value-type',
   'microk-tiny.gguf': 'truncated',
   'modelaudit-legacy_model.ggml': 'bad-magic',
@@ -62,9 +59,7 @@ const theirs = (value: unknown): unknown =>
   Array.isArray(value) ? value.map(theirs) : typeof value === 'bigint' ? Number(value) : value
 
 for (const folder of skip ? [] : ['vocab', 'history', 'misc', 'stories260K', 'malformed', 'hostile']) {
-  for (const name of readdirSync(join(kShared, folder)).filter((file) =>
-    /\.(gguf|ggml|dict)$|^2023.*\.bin$/.test(file),
-  )) {
+  for (const name of readdirSync(join(kShared, folder)).filter((file) => /\.(gguf|ggml|dict)$/.test(file))) {
     test(`${folder}/${name}`, async () => {
       const path = join(kShared, folder, name)
       if (refused[name]) {

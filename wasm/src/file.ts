@@ -8,6 +8,7 @@ import type {
   ByteSource,
   ChatMessage,
   ChatTemplate,
+  Container,
   Finding,
   GgufFile,
   Metadata,
@@ -68,6 +69,10 @@ export class OpenFile implements GgufFile {
   /** The header of the first part, for the bindings of other parts of the package. */
   get header(): Header {
     return this.#first.header
+  }
+
+  get container(): Container {
+    return this.header.container
   }
 
   get version(): number {

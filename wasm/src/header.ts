@@ -1,6 +1,6 @@
 import { GgufError, type GgufErrorCode } from './errors.js'
 import type { Facts, InspectModule, Span, WasmDocument } from './inspect.js'
-import type { Finding, Scalar, TensorInfo, TensorType, ValueType } from './types.js'
+import type { Container, Finding, Scalar, TensorInfo, TensorType, ValueType } from './types.js'
 
 export interface KeyEntry {
   /** in the order of the file */
@@ -68,6 +68,13 @@ export function tensorTypes(module: InspectModule): ReadonlyMap<number, TensorTy
   return table
 }
 
+/** What a container from before GGUF says of itself. Its header in the heap is the one that a converter would write. */
+export interface Legacy {
+  readonly container: Container
+  readonly version: number
+  readonly bytesRead: number
+}
+
 /**
  * The header of one file in the wasm heap. Every read takes a fresh view: the heap moves when it grows.
  * Freed by close(); whoever forgets is helped by a FinalizationRegistry.
@@ -77,9 +84,11 @@ export class Header {
   #document: WasmDocument | undefined
   #length = 0
   #bigEndian: boolean | undefined
+  readonly #legacy: Legacy | undefined
 
-  constructor(module: InspectModule) {
+  constructor(module: InspectModule, legacy?: Legacy) {
     this.#module = module
+    this.#legacy = legacy
     this.#document = new module.Document()
     forgotten.register(this, this.#document, this)
   }
@@ -96,7 +105,11 @@ export class Header {
 
   /** bytes of the file received so far */
   get length(): number {
-    return this.#length
+    return this.#legacy?.bytesRead ?? this.#length
+  }
+
+  get container(): Container {
+    return this.#legacy?.container ?? 'gguf'
   }
 
   close(): void {
@@ -124,7 +137,11 @@ export class Header {
   }
 
   facts(): Facts {
-    return this.document.facts()
+    const facts = this.document.facts()
+    if (!this.#legacy) return facts
+    const { version } = this.#legacy
+    const dataOffset = this.tensors(0).reduce((least, { offset }) => Math.min(least, offset), Infinity)
+    return { ...facts, version, dataOffset: dataOffset === Infinity ? 0 : dataOffset }
   }
 
   get bigEndian(): boolean {
@@ -139,6 +156,10 @@ export class Header {
     name?: string | undefined
   }): Omit<Finding, 'shard'>[] {
     const { document } = this
+    if (this.#legacy) {
+      const message = `a ${this.#legacy.container} container from before GGUF: today's loaders refuse it until it is converted`
+      return [{ level: 'error', code: 'legacy-container', message, offset: 0 }]
+    }
     return Array.from({ length: document.lint(size ?? -1, name ?? '') }, (_, i) => document.finding(i))
   }
 
@@ -165,6 +186,8 @@ export class Header {
     const types = tensorTypes(this.#module)
     const names = this.#texts(this.document.gatherTensorNames())
     const table = this.#doubles(this.document.tensorTable())
+    // A legacy header gives places in the file, not behind its own end.
+    const base = this.#legacy ? this.document.facts().dataOffset : 0
     return names.map((name, i) => {
       const at = i * kTensorColumns
       const typeId = table[at]!
@@ -173,7 +196,7 @@ export class Header {
         shape: Array.from(table.subarray(at + 5, at + 5 + table[at + 4]!)),
         type: types.get(typeId)?.name ?? `unknown(${typeId})`,
         typeId,
-        offset: table[at + 1]!,
+        offset: table[at + 1]! - base,
         byteLength: table[at + 2]!,
         elementCount: table[at + 3]!,
         shard,

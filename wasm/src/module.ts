@@ -1,3 +1,4 @@
+import type { EditModule } from './edit.js'
 import { GgufError, messageOf } from './errors.js'
 import type { InspectModule } from './inspect.js'
 import type { QuantModule } from './quant.js'
@@ -81,5 +82,13 @@ export const quantModule = once<QuantModule>((wasmUrl) =>
   start(
     wasmUrl === undefined ? new URL('./quant.wasm', import.meta.url) : new URL('quant.wasm', hosted(wasmUrl)),
     import('./quant.js'),
+  ),
+)
+
+/** The edit module. wasmUrl: that of the inspect module; this one is beside it. */
+export const editModule = once<EditModule>((wasmUrl) =>
+  start(
+    wasmUrl === undefined ? new URL('./edit.wasm', import.meta.url) : new URL('edit.wasm', hosted(wasmUrl)),
+    import('./edit.js'),
   ),
 )

@@ -98,7 +98,7 @@ async function readHeader(
   shard: number,
   module: Promise<InspectModule>,
   progress: Progress,
-  signal: AbortSignal | undefined,
+  { signal, wasmUrl }: OpenOptions,
 ): Promise<Part> {
   let header: Header | undefined
   try {
@@ -128,7 +128,9 @@ async function readHeader(
   } catch (error) {
     header?.close()
     signal?.throwIfAborted()
-    throw error
+    if (!(error instanceof GgufError && error.code === 'legacy-container')) throw error
+    const { readLegacy } = await import('./legacy.js')
+    return { source, header: await readLegacy(source, await module, signal, wasmUrl) }
   }
 }
 
@@ -238,7 +240,7 @@ export async function open(source: Source | readonly Source[], options: OpenOpti
   // The first bytes travel while the module starts.
   const module = inspectModule(options.wasmUrl)
   module.catch(() => {})
-  const read = (one: ByteSource, shard: number) => readHeader(one, shard, module, progress, signal)
+  const read = (one: ByteSource, shard: number) => readHeader(one, shard, module, progress, options)
   let first: Part | undefined
   try {
     first = await read(sources[0]!, 0)

@@ -439,8 +439,17 @@ export interface ChatTemplate {
   readonly text: string
 }
 
+/** What the file is, told by its magic. */
+export type Container = 'gguf' | 'ggml' | 'ggmf' | 'ggjt' | 'ggla'
+
 /** An open file. Its header is in memory; tensor data is read when asked for. */
 export interface GgufFile extends Disposable {
+  /**
+   * 'gguf', or a container from before it. Those are shown with the metadata that a converter to GGUF would write; their
+   * tensor names and data are as they are.
+   */
+  readonly container: Container
+  /** of the container; 0 where it has none */
   readonly version: number
   readonly endianness: 'little' | 'big'
   readonly alignment: number

@@ -49,7 +49,10 @@ function printSummary(file: GgufFile, { print, style }: Context): void {
     ['vocabulary', plain(summary.vocabularySize)],
     ['chat template', summary.hasChatTemplate ? 'yes' : 'no'],
     ['license', summary.license],
-    ['format', `GGUF version ${file.version}, ${file.endianness}-endian, alignment ${file.alignment}`],
+    [
+      'format',
+      `${file.container.toUpperCase()}${file.version === 0 ? '' : ` version ${file.version}`}, ${file.endianness}-endian, alignment ${file.alignment}`,
+    ],
   ]
   const shown = rows.filter((row): row is [string, string] => row[1] !== undefined)
   for (const [label, value] of shown) print(`${style.dim(label.padEnd(18))}${shorten(visible(value), 120)}`)
@@ -64,7 +67,7 @@ export const command: Command = {
     const summary = file.summary()
     if (context.json) {
       const full = values['full'] === true
-      const { version, endianness, alignment, size, dataOffset, shards } = file
+      const { container, version, endianness, alignment, size, dataOffset, shards } = file
       // Pairs, not an object: keys are the file's and may repeat what an object already means.
       const metadata = [...file.metadata].map(([key, value]) => ({
         key,
@@ -73,6 +76,7 @@ export const command: Command = {
       }))
       context.printJson({
         name: file.name,
+        container,
         version,
         endianness,
         alignment,

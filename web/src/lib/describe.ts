@@ -150,7 +150,7 @@ export function facts(file: GgufFile, summary: Summary): Fact[] {
     ['Chat template', summary.hasChatTemplate ? 'yes' : summary.kind === 'model' ? 'none' : ''],
     [
       'Format',
-      `GGUF ${file.version}, ${file.endianness}-endian, aligned to ${count(file.alignment)} bytes${file.shards.length > 1 ? `, in ${count(file.shards.length)} parts` : ''}`,
+      `${file.container.toUpperCase()}${file.version === 0 ? '' : ` ${file.version}`}, ${file.endianness}-endian, aligned to ${count(file.alignment)} bytes${file.shards.length > 1 ? `, in ${count(file.shards.length)} parts` : ''}`,
     ],
   ]
   return rows.flatMap(([label, value]) => (value ? { label, value: oneLine(value, 300) } : []))
