@@ -1,10 +1,11 @@
-// The edit module as JavaScript sees it: the containers before GGUF, read.
+// The edit module as JavaScript sees it: headers written, and the containers before GGUF read.
 #include <emscripten/bind.h>
 
 #include <string>
 #include <vector>
 
 #include "gguf/legacy.hpp"
+#include "header_writer.hpp"
 #include "span.hpp"
 
 using namespace emscripten;
@@ -17,6 +18,28 @@ struct Failure {
   std::string message;
   double offset;
 };
+
+Failure failure_of(const Error& error) {
+  return {std::string(error_name(error.code)), error.message, static_cast<double>(error.offset)};
+}
+
+uintptr_t add_source(HeaderWriter& writer, uint32_t n) { return reinterpret_cast<uintptr_t>(writer.add_source(n)); }
+uintptr_t add_value(HeaderWriter& writer, uint32_t n) { return reinterpret_cast<uintptr_t>(writer.add_value(n)); }
+void add_key(HeaderWriter& writer, const std::string& key, uint32_t type, uint32_t element_type, double count) {
+  writer.add_key(key, type, element_type, static_cast<uint64_t>(count));
+}
+void copy_key_as(HeaderWriter& writer, uint32_t source, uint32_t i, const std::string& key) {
+  writer.copy_key_as(source, i, key);
+}
+void add_tensor(HeaderWriter& writer, const std::string& name, const val& shape, uint32_t type, double n_bytes,
+                double offset) {
+  writer.add_tensor(name, vecFromJSArray<double>(shape), type, n_bytes, offset);
+}
+Span header(const HeaderWriter& writer) { return span_of(writer.written().bytes); }
+Span offsets(const HeaderWriter& writer) { return span_of(writer.offsets()); }
+uint32_t alignment(const HeaderWriter& writer) { return writer.written().alignment; }
+double data_bytes(const HeaderWriter& writer) { return static_cast<double>(writer.written().data_bytes); }
+Failure writer_failure(const HeaderWriter& writer) { return failure_of(writer.error()); }
 
 /// Reads a file by windows that it asks for; what comes out is a GGUF header.
 class LegacyReader {
@@ -42,9 +65,7 @@ class LegacyReader {
   [[nodiscard]] uint32_t version() const { return state_.version; }
   [[nodiscard]] std::string container() const { return std::string(header_.container); }
   [[nodiscard]] Span header() const { return span_of(header_.bytes); }
-  [[nodiscard]] Failure failure() const {
-    return {std::string(error_name(error_.code)), error_.message, static_cast<double>(error_.offset)};
-  }
+  [[nodiscard]] Failure failure() const { return failure_of(error_); }
 
  private:
   double fail_with(const Error& error) {
@@ -75,6 +96,22 @@ EMSCRIPTEN_BINDINGS(edit) {
       .function("container", &LegacyReader::container)
       .function("header", &LegacyReader::header)
       .function("failure", &LegacyReader::failure);
+  class_<HeaderWriter>("HeaderWriter")
+      .constructor<>()
+      .function("addSource", &add_source)
+      .function("parseSource", &HeaderWriter::parse_source)
+      .function("addValue", &add_value)
+      .function("addKey", &add_key)
+      .function("copyKey", &HeaderWriter::copy_key)
+      .function("copyKeyAs", &copy_key_as)
+      .function("addTensor", &add_tensor)
+      .function("copyTensor", &HeaderWriter::copy_tensor)
+      .function("write", &HeaderWriter::write)
+      .function("header", &header)
+      .function("offsets", &offsets)
+      .function("alignment", &alignment)
+      .function("dataBytes", &data_bytes)
+      .function("failure", &writer_failure);
 }
 
 }  // namespace ggufscope

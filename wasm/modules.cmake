@@ -34,7 +34,7 @@ file(GLOB quantizer_sources ${CMAKE_SOURCE_DIR}/core/quant/quantize*.cpp ${CMAKE
 set_source_files_properties(${quantizer_sources} PROPERTIES COMPILE_OPTIONS -O2)
 wasm_module(quant LIBRARY quant_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_quant.cpp OPTIONS -O3)
 
-# edit: the containers before GGUF. Loaded when a file turns out to be one.
+# edit: writes headers, reads the containers before GGUF. Loaded when either is wanted.
 core_library(edit_core FLOORS base types gguf OPTIONS -Oz -flto)
 wasm_module(edit LIBRARY edit_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_edit.cpp OPTIONS -Oz -flto)
 

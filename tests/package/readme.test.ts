@@ -32,7 +32,7 @@ after(async () => {
 for (const [i, text] of blocks('ts').entries()) {
   test(`TypeScript snippet ${i + 1}`, async () => {
     const local = text.replaceAll(/https:\/\/huggingface\.co\/[^']+/g, `${server.url}/stories.gguf`)
-    assert.notEqual(local, text)
+    assert.ok(local !== text || text.includes("open('model.gguf')"))
     const path = join(folder, `snippet-${i}.ts`)
     writeFileSync(path, local)
     const { stdout } = await run(process.execPath, [path], { cwd: folder })

@@ -16,8 +16,34 @@ export interface LegacyReader {
   delete(): void
 }
 
+/** Puts a header together. Sources, keys and tensors in any order; those of a kind in the order of the file. */
+export interface HeaderWriter {
+  /** where the bytes of an opened file's header go; sources are numbered from 0 */
+  addSource(bytes: number): number
+  /** false: failure() */
+  parseSource(): boolean
+  /** where the value of the next addKey goes, little-endian and with lengths of 64 bits */
+  addValue(bytes: number): number
+  addKey(key: string, type: number, elementType: number, count: number): void
+  copyKey(source: number, index: number): void
+  copyKeyAs(source: number, index: number, key: string): void
+  /** offset: relative to the data; negative: behind the one before */
+  addTensor(name: string, shape: readonly number[], type: number, bytes: number, offset: number): void
+  copyTensor(source: number, index: number, type: number, bytes: number, offset: number): void
+  /** false: failure() */
+  write(version: number, bigEndian: boolean): boolean
+  header(): Span
+  /** doubles: of the tensors, relative to the data */
+  offsets(): Span
+  dataBytes(): number
+  alignment(): number
+  failure(): { code: string; message: string; offset: number }
+  delete(): void
+}
+
 export interface EditModule {
   HEAPU8: Uint8Array<ArrayBuffer>
+  HeaderWriter: new () => HeaderWriter
   LegacyReader: new () => LegacyReader
 }
 

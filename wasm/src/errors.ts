@@ -16,11 +16,6 @@ export type GgufErrorCode =
   | 'pickle'
   /** ggml's containers from before GGUF */
   | 'legacy-container'
-  | 'json'
-  | 'safetensors'
-  | 'archive'
-  | 'pickle'
-  | 'legacy-container'
   | 'bad-version'
   | 'bad-value-type'
   | 'bad-count'
@@ -34,6 +29,10 @@ export type GgufErrorCode =
   | 'unsupported'
   | 'invalid-argument'
   | 'out-of-memory'
+  /** a key or tensor of that name is there already */
+  | 'duplicate'
+  /** a file of that name is there already */
+  | 'file-exists'
   /** the server could not be reached at all */
   | 'network'
   /** the server answers, but does not let this page read the answer */

@@ -4,6 +4,8 @@ import { HeaderMetadata } from './metadata.js'
 import { chatTemplates } from './chat-template.js'
 import { summarize } from './summary.js'
 import { FileTokenizer } from './tokenizer.js'
+import type { GgufBuilder } from './edit/builder.js'
+import type { EditOptions } from './edit/types.js'
 import type {
   ByteSource,
   ChatMessage,
@@ -69,6 +71,11 @@ export class OpenFile implements GgufFile {
   /** The header of the first part, for the bindings of other parts of the package. */
   get header(): Header {
     return this.#first.header
+  }
+
+  /** Every physical file that is there. */
+  get parts(): readonly (Part | undefined)[] {
+    return this.#shards.map(({ part }) => part)
   }
 
   get container(): Container {
@@ -195,9 +202,14 @@ export class OpenFile implements GgufFile {
     return await tensorStats(this, name, options)
   }
 
+  async edit(options: EditOptions = {}): Promise<GgufBuilder> {
+    const { edit } = await import('./edit/builder.js')
+    return edit(this, options)
+  }
+
   /** Where whole rows of a tensor lie. */
   rowRange(
-    name: string,
+    which: string | TensorInfo,
     { rows, superBlock }: ReadRowsOptions,
   ): {
     tensor: TensorInfo
@@ -209,8 +221,9 @@ export class OpenFile implements GgufFile {
     /** super-blocks of 64 elements */
     small: boolean
   } {
-    const tensor = this.tensor(name)
-    if (!tensor) throw new GgufError('not-found', `There is no tensor "${name}" in this file.`)
+    const tensor = typeof which === 'string' ? this.tensor(which) : which
+    if (!tensor) throw new GgufError('not-found', `There is no tensor "${String(which)}" in this file.`)
+    const { name } = tensor
     const usual = this.tensorType(tensor)
     const small =
       superBlock === 64 ? usual.name in kSmallBlockBytes : this.#hasSmallBlocks(tensor, usual, superBlock)

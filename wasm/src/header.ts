@@ -6,13 +6,15 @@ export interface KeyEntry {
   /** in the order of the file */
   readonly index: number
   readonly type: ValueType
+  /** of an array */
+  readonly elementType: ValueType
   readonly count: number
   readonly offset: number
   readonly length: number
 }
 
 // Ids of the format are the indices.
-const kValueTypes: readonly ValueType[] = [
+export const kValueTypes: readonly ValueType[] = [
   'u8',
   'i8',
   'u16',
@@ -170,6 +172,7 @@ export class Header {
       entries.push({
         index: at / kKeyColumns,
         type: kValueTypes[table[at]!]!,
+        elementType: kValueTypes[table[at + 1]!]!,
         count: table[at + 2]!,
         offset: table[at + 3]!,
         length: table[at + 4]!,
@@ -207,6 +210,15 @@ export class Header {
   scalar(entry: { type: ValueType; offset: number; length: number }): Scalar {
     if (entry.type === 'string') return this.text(entry.offset, entry.length)
     return kScalars[entry.type]!.get(this.view(entry.offset, entry.length), 0, !this.bigEndian)
+  }
+
+  /** A copy of all that is in the heap, up to the tensor data. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    const { buffer, byteOffset, byteLength } = this.view(
+      0,
+      Math.min(this.#length, this.document.facts().dataOffset),
+    )
+    return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength).slice()
   }
 
   /** A view of bytes of the file, to be used before the next call into wasm. */

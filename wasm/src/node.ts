@@ -1,10 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { open as openAnywhere } from './open.js'
 import { NodeFileSource } from './sources/node-file.js'
+import type { WriteFileOptions } from './edit/write-file.js'
+import type { WrittenFile } from './edit/written-file.js'
 import type { GgufFile, OpenOptions, Source } from './types.js'
 
 export * from './index.js'
 export { NodeFileSource } from './sources/node-file.js'
+export type { WriteFileOptions } from './edit/write-file.js'
 
 /** Paths and file: addresses become sources; all else stays. A scheme has two letters at least: "C:\x" is a path. */
 export function withPaths(source: Source): Source {
@@ -20,4 +23,14 @@ export function open(source: Source | readonly Source[], options: OpenOptions = 
     ? (source as readonly Source[]).map(withPaths)
     : withPaths(source as Source)
   return openAnywhere(all, options)
+}
+
+/** Writes what a GgufBuilder built to disk, whole or not at all. */
+export async function writeFile(
+  path: string,
+  file: WrittenFile,
+  options: WriteFileOptions = {},
+): Promise<void> {
+  const { writeFile } = await import('./edit/write-file.js')
+  await writeFile(path, file, options)
 }

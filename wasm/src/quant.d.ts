@@ -33,6 +33,8 @@ export interface QuantModule {
   dequantize(type: number, blocks: number, floats: number, blockCount: number, bigEndian: boolean): boolean
   /** Super-blocks of 64 elements; false for types that never had them. */
   dequantizeSmall(type: number, blocks: number, floats: number, blockCount: number): boolean
+  /** Turns blocks from one byte order into the other, in place. */
+  swapBytes(type: number, blocks: number, blockCount: number): void
   quantize(
     type: number,
     floats: number,

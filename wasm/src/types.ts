@@ -1,4 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { GgufBuilder } from './edit/builder.js'
+import type { EditOptions } from './edit/types.js'
+
 /** Value types of GGUF metadata. */
 export type ValueType =
   'u8' | 'i8' | 'u16' | 'i16' | 'u32' | 'i32' | 'f32' | 'bool' | 'string' | 'array' | 'u64' | 'i64' | 'f64'
@@ -481,6 +484,11 @@ export interface GgufFile extends Disposable {
   dequantize(name: string, options?: ReadRowsOptions): Promise<Float32Array<ArrayBuffer>>
   /** What the values are like, gathered as they stream by: never the whole tensor in memory. */
   stats(name: string, options?: StatsOptions): Promise<TensorStats>
+  /**
+   * A builder that begins with this file's keys and tensors, all shards' as one. The file stays as it is; keep it open
+   * until what was built is written.
+   */
+  edit(options?: EditOptions): Promise<GgufBuilder>
   /** Frees the header and the source. Views handed out before stop working. */
   close(): void
 }

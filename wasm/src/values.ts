@@ -3,7 +3,7 @@ import type { OpenFile } from './file.js'
 import { Heap } from './heap.js'
 import { quantModule } from './module.js'
 import type { QuantModule } from './quant.js'
-import type { ReadRowsOptions, TensorInfo } from './types.js'
+import type { ByteSource, ReadRowsOptions, TensorInfo, TensorType } from './types.js'
 
 const kReadBytes = 1 << 24
 const kFloats = 1 << 18
@@ -28,39 +28,63 @@ export interface Walk {
   pieces(heap: Heap): AsyncIterable<Piece>
 }
 
-/** Whole rows of a tensor, read by range in pieces of at most 16 MB and dequantized in smaller ones. */
-export async function walk(file: OpenFile, name: string, options: ReadRowsOptions): Promise<Walk> {
-  const { tensor, type, source, offset, byteLength, rowLength, small } = file.rowRange(name, options)
-  const { signal } = options
-  const bigEndian = file.endianness === 'big'
-  const module = await quantModule(file.wasmUrl)
-  signal?.throwIfAborted()
-  if (!module.canDequantize(type.id)) {
-    throw new GgufError('unsupported', `Tensor ${name} is of type ${type.name}, which cannot be dequantized.`)
-  }
-  if (small && bigEndian)
-    throw new GgufError('unsupported', 'Super-blocks of 64 are not known in big-endian files.')
+/** Whole blocks of a tensor, somewhere. */
+export interface BlockRange {
+  readonly type: TensorType
+  readonly source: ByteSource
+  readonly offset: number
+  readonly byteLength: number
+  /** super-blocks of 64 elements */
+  readonly small: boolean
+  readonly bigEndian: boolean
+}
+
+/** The reason why blocks cannot be made floats; undefined where they can. */
+export function whyNotFloats(
+  module: QuantModule,
+  { type, small, bigEndian }: BlockRange,
+): string | undefined {
+  if (!module.canDequantize(type.id)) return `type ${type.name} cannot be dequantized`
+  return small && bigEndian ? 'super-blocks of 64 are not known in big-endian files' : undefined
+}
+
+/** Blocks read by range in pieces of at most 16 MB, and dequantized in smaller ones. */
+export async function* floatPieces(
+  module: QuantModule,
+  { type, source, offset, byteLength, small, bigEndian }: BlockRange,
+  heap: Heap,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Piece> {
   const blocksPerPiece = Math.max(1, Math.floor(kFloats / type.blockSize))
   const readBytes = Math.max(1, Math.floor(kReadBytes / type.blockBytes)) * type.blockBytes
-
-  async function* pieces(heap: Heap): AsyncIterable<Piece> {
-    const blocks = heap.reserve(blocksPerPiece * type.blockBytes)
-    const floats = heap.reserve(blocksPerPiece * type.blockSize * 4)
-    for (let at = 0; at < byteLength; at += readBytes) {
-      const bytes = await source.read(offset + at, Math.min(readBytes, byteLength - at), { signal })
-      for (let done = 0; done < bytes.length;) {
-        signal?.throwIfAborted()
-        const blockCount = Math.min(blocksPerPiece, (bytes.length - done) / type.blockBytes)
-        const end = done + blockCount * type.blockBytes
-        heap.put(blocks, bytes.subarray(done, end))
-        if (small) module.dequantizeSmall(type.id, blocks, floats, blockCount)
-        else module.dequantize(type.id, blocks, floats, blockCount, bigEndian)
-        done = end
-        yield { blocks, blockCount, floats, count: blockCount * type.blockSize, loaded: at + done }
-      }
+  const blocks = heap.reserve(blocksPerPiece * type.blockBytes)
+  const floats = heap.reserve(blocksPerPiece * type.blockSize * 4)
+  for (let at = 0; at < byteLength; at += readBytes) {
+    const bytes = await source.read(offset + at, Math.min(readBytes, byteLength - at), { signal })
+    for (let done = 0; done < bytes.length;) {
+      signal?.throwIfAborted()
+      const blockCount = Math.min(blocksPerPiece, (bytes.length - done) / type.blockBytes)
+      const end = done + blockCount * type.blockBytes
+      heap.put(blocks, bytes.subarray(done, end))
+      if (small) module.dequantizeSmall(type.id, blocks, floats, blockCount)
+      else module.dequantize(type.id, blocks, floats, blockCount, bigEndian)
+      done = end
+      yield { blocks, blockCount, floats, count: blockCount * type.blockSize, loaded: at + done }
     }
   }
+}
+
+/** Whole rows of a tensor of an open file. */
+export async function walk(file: OpenFile, name: string, options: ReadRowsOptions): Promise<Walk> {
+  const range = { ...file.rowRange(name, options), bigEndian: file.endianness === 'big' }
+  const { tensor, type, byteLength, rowLength } = range
+  const { signal } = options
+  const module = await quantModule(file.wasmUrl)
+  signal?.throwIfAborted()
+  const problem = whyNotFloats(module, range)
+  if (problem) throw new GgufError('unsupported', `Tensor ${name}: ${problem}.`)
   const count = (byteLength / type.blockBytes) * type.blockSize
+  const pieces = (heap: Heap): AsyncIterable<Piece> => floatPieces(module, range, heap, signal)
   return { module, tensor, rowLength, byteLength, count, pieces }
 }
 

@@ -74,6 +74,12 @@ export class BlobSource implements ByteSource {
     return this.#blob.size
   }
 
+  /** Without reading anything. */
+  slice(offset: number, length: number): Blob {
+    checkRange(offset, length, this.size)
+    return this.#blob.slice(offset, offset + length)
+  }
+
   async read(offset: number, length: number, { signal }: ReadOptions): Promise<Uint8Array> {
     signal?.throwIfAborted()
     checkRange(offset, length, this.size)

@@ -60,6 +60,14 @@ export const advice: Record<GgufErrorCode, Advice> = {
     title: 'The header does not fit into memory',
     todo: 'Close other tabs and try again. If the header is not huge by right, the file is damaged.',
   },
+  duplicate: {
+    title: 'There are two of that name',
+    todo: 'Choose another name, or remove what has it.',
+  },
+  'file-exists': {
+    title: 'There is a file of that name already',
+    todo: 'Choose another name, or say that it may be replaced.',
+  },
   network: {
     title: 'The server cannot be reached',
     todo: 'Check the address and the connection. If the address opens elsewhere, the server may not let other pages read it (CORS): download the file and drop it here.',

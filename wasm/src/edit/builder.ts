@@ -1,0 +1,258 @@
+import { GgufError } from '../errors.js'
+import { OpenFile, type Part } from '../file.js'
+import { BlobSource, BytesSource } from '../sources/bytes.js'
+import type { ByteSource, GgufFile, ValueType } from '../types.js'
+import { layOut, type KeyEntry, type Layout, type TensorEntry } from './layout.js'
+import type {
+  BuilderOptions,
+  BuildOptions,
+  EditOptions,
+  TensorData,
+  TensorPlan,
+  WriteType,
+  WriteValue,
+} from './types.js'
+import { encodeValue } from './values.js'
+import type { WrittenFile } from './written-file.js'
+
+const kMostKeyBytes = 65_535
+const kMostNameBytes = 64
+// Dimensions that ggml has.
+const kMostDimensions = 4
+const kSplitKeys = new Set(['split.no', 'split.count', 'split.tensors.count'])
+
+const bytesIn = (text: string): number => new TextEncoder().encode(text).length
+const invalid = (message: string): GgufError => new GgufError('invalid-argument', message)
+const quoted = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}...` : text)
+
+/** What a file that is edited begins with. */
+interface Beginning {
+  readonly keys: KeyEntry[]
+  readonly tensors: TensorEntry[]
+  /** the only file, or the first of several */
+  readonly part: Part
+  /** its data may be copied as it lies */
+  readonly alone: boolean
+  readonly wasmUrl: string | URL | undefined
+}
+
+function sourceOf(data: TensorData, name: string): ByteSource {
+  if (typeof Blob !== 'undefined' && data instanceof Blob) return new BlobSource(data)
+  if (data instanceof ArrayBuffer) return new BytesSource(new Uint8Array(data))
+  if (ArrayBuffer.isView(data))
+    return new BytesSource(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
+  if (typeof data === 'object' && data !== null && 'read' in data) return data
+  throw invalid(`The data of tensor ${name} are floats, bytes, a Blob or a ByteSource, not ${String(data)}.`)
+}
+
+/**
+ * A GGUF file in the making: keys and tensors, from nothing or from an opened file (`file.edit()`). Arrays and tensor data
+ * of opened files stay where they are until the file is written.
+ */
+export class GgufBuilder {
+  readonly #keys: KeyEntry[] = []
+  readonly #tensors: TensorEntry[] = []
+  readonly #begun: Beginning | undefined
+  readonly #wasmUrl: string | URL | undefined
+  #touched = false
+
+  /** beginning: what edit() fills in. */
+  constructor(options: BuilderOptions = {}, beginning?: Beginning) {
+    this.#wasmUrl = beginning?.wasmUrl ?? options.wasmUrl
+    this.#begun = beginning
+    if (!beginning) return
+    this.#keys = beginning.keys
+    this.#tensors = beginning.tensors
+  }
+
+  keys(): string[] {
+    return this.#keys.map(({ key }) => key)
+  }
+
+  has(key: string): boolean {
+    return this.#keys.some((entry) => entry.key === key)
+  }
+
+  type(key: string): ValueType | undefined {
+    const entry = this.#keys.find((one) => one.key === key)
+    return entry?.from.type
+  }
+
+  get tensors(): readonly TensorPlan[] {
+    return this.#tensors.map(({ name, shape, type }) => ({ name, shape, type }))
+  }
+
+  /**
+   * Sets a key. Without a type a key that is there keeps its own, and a new one gets what the value looks like: "u32" or
+   * wider for integers, "f32" for other numbers, in arrays "i32" for integers.
+   */
+  set(key: string, value: WriteValue, type?: WriteType): this {
+    const index = this.#keys.findIndex((entry) => entry.key === key)
+    if (index < 0) checkKey(key)
+    const kept = index < 0 ? undefined : this.#keys[index]!.from
+    let wanted = type
+    // An array of arrays says its types in each element.
+    if (kept && type === undefined && kept.elementType !== 'array')
+      wanted = kept.type === 'array' ? { arrayOf: kept.elementType } : kept.type
+    const from = encodeValue(value, wanted, key)
+    this.#touched = true
+    if (index < 0) this.#keys.push({ key, from })
+    else this.#keys[index] = { key, from }
+    return this
+  }
+
+  /** Takes a key of an opened file over, without making anything of its value. */
+  copy(file: GgufFile, key: string, as = key): this {
+    const { header } = openFile(file)
+    const index = header.keys().indexOf(key)
+    if (index < 0) throw new GgufError('not-found', `There is no key ${quoted(key)} in that file.`)
+    const at = this.#keys.findIndex((entry) => entry.key === as)
+    if (at < 0 && as !== key) checkKey(as)
+    const { type, elementType } = header.keyEntries()[index]!
+    this.#touched = true
+    const entry: KeyEntry = { key: as, from: { header, index, key, type, elementType } }
+    if (at < 0) this.#keys.push(entry)
+    else this.#keys[at] = entry
+    return this
+  }
+
+  /** Removes a key, however often it is there. */
+  remove(key: string): this {
+    this.#key(key)
+    this.#touched = true
+    for (let i = this.#keys.length - 1; i >= 0; i--) if (this.#keys[i]!.key === key) this.#keys.splice(i, 1)
+    return this
+  }
+
+  rename(key: string, to: string): this {
+    const entry = this.#key(key)
+    if (to === key) return this
+    checkKey(to)
+    if (this.has(to)) throw new GgufError('duplicate', `There is a key ${quoted(to)} already.`)
+    this.#touched = true
+    entry.key = to
+    return this
+  }
+
+  /** shape: ggml's order, fastest first. Float32Arrays are quantized as the type when the file is written. */
+  addTensor(name: string, shape: readonly number[], type: string, data: TensorData): this {
+    this.#checkName(name)
+    if (shape.length > kMostDimensions || !shape.every((n) => Number.isSafeInteger(n) && n >= 0))
+      throw new GgufError('bad-shape', `Tensor ${name}: [${shape.join(', ')}] is no shape.`)
+    const from = { source: sourceOf(data, name), type: data instanceof Float32Array ? 'F32' : type }
+    this.#touched = true
+    this.#tensors.push({ name, shape: [...shape], type, importance: undefined, from })
+    return this
+  }
+
+  renameTensor(name: string, to: string): this {
+    const entry = this.#tensor(name)
+    if (to === name) return this
+    this.#checkName(to)
+    this.#touched = true
+    entry.name = to
+    return this
+  }
+
+  removeTensor(name: string): this {
+    const entry = this.#tensor(name)
+    this.#touched = true
+    this.#tensors.splice(this.#tensors.indexOf(entry), 1)
+    return this
+  }
+
+  /** The file as it would be written. What it is made of is read only when it is written. */
+  async build(options: BuildOptions = {}): Promise<WrittenFile> {
+    const { version, endianness, signal } = options
+    signal?.throwIfAborted()
+    if (version !== undefined && version !== 2 && version !== 3)
+      throw new GgufError('unsupported', `Version ${String(version)} cannot be written: 2 or 3.`)
+    const begun = this.#begun
+    const header = begun?.part.header
+    const facts = header?.facts()
+    const before = header?.container === 'gguf' ? facts!.version : undefined
+    const wanted = version ?? (before === 2 ? 2 : 3)
+    const big = endianness === undefined ? (facts?.bigEndian ?? false) : endianness === 'big'
+    const layout: Layout = {
+      keys: this.#keys,
+      tensors: this.#tensors,
+      version: wanted,
+      bigEndian: big,
+      base: begun?.alone ? begun.part : undefined,
+      untouched: !this.#touched && (version ?? before) === before && big === facts?.bigEndian,
+      wasmUrl: this.#wasmUrl,
+    }
+    const file = await layOut(layout)
+    signal?.throwIfAborted()
+    return file
+  }
+
+  #key(key: string): KeyEntry {
+    const entry = this.#keys.find((one) => one.key === key)
+    if (!entry) throw new GgufError('not-found', `There is no key ${quoted(key)}.`)
+    return entry
+  }
+
+  #tensor(name: string): TensorEntry {
+    const entry = this.#tensors.find((one) => one.name === name)
+    if (!entry) throw new GgufError('not-found', `There is no tensor ${quoted(name)}.`)
+    return entry
+  }
+
+  #checkName(name: string): void {
+    if (name === '' || bytesIn(name) > kMostNameBytes)
+      throw invalid(`${quoted(name)} is no name of a tensor: 1 to ${kMostNameBytes} bytes.`)
+    if (this.#tensors.some((one) => one.name === name))
+      throw new GgufError('duplicate', `There is a tensor ${quoted(name)} already.`)
+  }
+}
+
+/** The specification has segments of lower_snake_case; files have more, but no blanks and nothing beyond ASCII. */
+function checkKey(key: string): void {
+  if (!/^[\x21-\x7e]+$/.test(key) || key.length > kMostKeyBytes)
+    throw invalid(`${quoted(key)} is no key: visible ASCII characters, at most ${kMostKeyBytes}.`)
+}
+
+function openFile(file: GgufFile): OpenFile {
+  if (file instanceof OpenFile) return file
+  throw invalid('That is no open file of this package.')
+}
+
+/** What file.edit() does. */
+export function edit(file: OpenFile, { shard }: EditOptions = {}): GgufBuilder {
+  const all = file.parts
+  const chosen = shard === undefined ? all : [all[shard]]
+  const parts = chosen.filter((part) => part !== undefined)
+  if (parts.length < chosen.length) {
+    if (shard !== undefined && !(shard in all))
+      throw invalid(`There is no shard ${shard}: the model has ${all.length}.`)
+    throw new GgufError('missing-shard', 'Some of the files of this model are not there.')
+  }
+  const [first] = parts
+  const { header } = first!
+  const entries = header.keyEntries()
+  const keys = header.keys().map((key, index): KeyEntry => {
+    const { type, elementType } = entries[index]!
+    return { key, from: { header, index, key, type, elementType } }
+  })
+  const tensors = parts.flatMap((part) =>
+    part.header.tensors(all.indexOf(part)).map((info, index): TensorEntry => ({
+      name: info.name,
+      shape: info.shape,
+      type: info.type,
+      importance: undefined,
+      from: { file, part, index, info },
+    })),
+  )
+  const alone = parts.length === 1
+  return new GgufBuilder(
+    {},
+    {
+      keys: alone ? keys : keys.filter(({ key }) => !kSplitKeys.has(key)),
+      tensors,
+      part: first!,
+      alone,
+      wasmUrl: file.wasmUrl,
+    },
+  )
+}

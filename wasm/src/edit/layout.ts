@@ -1,0 +1,326 @@
+// From what a builder holds to the parts of a file.
+import type { HeaderWriter } from '../edit.js'
+import { GgufError, type GgufErrorCode } from '../errors.js'
+import { OpenFile, type Part } from '../file.js'
+import { tensorTypes, type Header } from '../header.js'
+import { editModule, inspectModule, quantModule } from '../module.js'
+import type { QuantModule } from '../quant.js'
+import type { ByteSource, TensorInfo, TensorType, ValueType } from '../types.js'
+import { whyNotFloats, type BlockRange } from '../values.js'
+import { converted, turned } from './transform.js'
+import type { FilePart } from './types.js'
+import { typeId, type EncodedValue } from './values.js'
+import { WrittenFile } from './written-file.js'
+
+export interface FileValue {
+  readonly header: Header
+  readonly index: number
+  readonly key: string
+  readonly type: ValueType
+  readonly elementType: ValueType
+}
+
+export interface KeyEntry {
+  key: string
+  /** its value stays in the heap of an opened file; index: in that file's order */
+  readonly from: FileValue | EncodedValue
+}
+
+export interface FileTensor {
+  readonly file: OpenFile
+  readonly part: Part
+  /** in the order of the part */
+  readonly index: number
+  readonly info: TensorInfo
+}
+
+export interface GivenTensor {
+  readonly source: ByteSource
+  readonly type: string
+}
+
+export interface TensorEntry {
+  name: string
+  readonly shape: readonly number[]
+  type: string
+  importance: Float32Array | undefined
+  readonly from: FileTensor | GivenTensor
+}
+
+export interface Layout {
+  readonly keys: readonly KeyEntry[]
+  readonly tensors: readonly TensorEntry[]
+  readonly version: number
+  readonly bigEndian: boolean
+  /** the file whose data may be copied as it lies */
+  readonly base: Part | undefined
+  /** base comes back byte for byte */
+  readonly untouched: boolean
+  readonly wasmUrl: string | URL | undefined
+  readonly name?: string | undefined
+}
+
+/** A tensor with all that is known of its bytes. */
+interface Planned {
+  readonly entry: TensorEntry
+  readonly from: BlockRange
+  /** undefined: the blocks stay what they are */
+  readonly type: TensorType | undefined
+  readonly typeId: number
+  readonly byteLength: number
+  readonly turn: boolean
+}
+
+const isFile = (from: FileTensor | GivenTensor): from is FileTensor => 'file' in from
+
+const elements = (shape: readonly number[]): number => shape.reduce((product, n) => product * n, 1)
+
+/** Of a type without a known layout: all that lies before the next tensor. */
+function bytesUpToNext({ part, info }: FileTensor): number {
+  const starts = part.header.tensors(0).map(({ offset }) => offset)
+  const end = starts.filter((offset) => offset > info.offset).reduce((a, b) => Math.min(a, b), Infinity)
+  const last = Math.min(end, part.source.size ?? Infinity)
+  if (last === Infinity) {
+    throw new GgufError(
+      'unsupported',
+      `The bytes of tensor ${info.name} cannot be told: its type ${info.type} and the size of the file are not known.`,
+    )
+  }
+  return Math.max(0, last - info.offset)
+}
+
+/** Where the blocks of a tensor are. */
+function rangeOf(entry: TensorEntry, types: ReadonlyMap<number, TensorType>): BlockRange {
+  const { from, name } = entry
+  if (!isFile(from)) {
+    const type = [...types.values()].find(
+      (row) => row.name === from.type && row.blockSize > 0 && !row.removed,
+    )
+    if (!type) throw new GgufError('unsupported', `Tensor ${name}: there is no type ${from.type}.`)
+    const byteLength = bytesOf(entry, type)
+    if (from.source.size !== byteLength) {
+      const given = from.source.size ?? 'an unknown number of'
+      throw new GgufError(
+        'bad-shape',
+        `Tensor ${name} needs ${byteLength} bytes of ${type.name}, not ${given}.`,
+      )
+    }
+    return { type, source: from.source, offset: 0, byteLength, small: false, bigEndian: false }
+  }
+  const { file, part, info } = from
+  const known = types.get(info.typeId)
+  const bigEndian = part.header.bigEndian
+  if (known && known.blockSize > 0 && (info.shape[0] ?? 1) % known.blockSize === 0)
+    return { ...file.rowRange(info, {}), bigEndian }
+  const type = known ?? { id: info.typeId, name: info.type, blockSize: 0, blockBytes: 0, removed: true }
+  const byteLength = bytesUpToNext(from)
+  return { type, source: part.source, offset: info.offset, byteLength, small: false, bigEndian }
+}
+
+/** Of a tensor as blocks of a type. */
+function bytesOf({ name, shape }: TensorEntry, type: TensorType): number {
+  const rowLength = shape[0] ?? 1
+  if (rowLength % type.blockSize !== 0) {
+    throw new GgufError(
+      'bad-shape',
+      `Rows of ${rowLength} elements are no whole blocks of ${type.blockSize}: tensor ${name} cannot be ${type.name}.`,
+    )
+  }
+  return (elements(shape) / type.blockSize) * type.blockBytes
+}
+
+function plan(
+  entry: TensorEntry,
+  types: ReadonlyMap<number, TensorType>,
+  bigEndian: boolean,
+  quant: QuantModule | undefined,
+): Planned {
+  const from = rangeOf(entry, types)
+  const turn = from.bigEndian !== bigEndian
+  const { name } = entry
+  const fail = (reason: string): GgufError => new GgufError('unsupported', `Tensor ${name}: ${reason}.`)
+  if (from.type.name === entry.type) {
+    // What cannot be dequantized has fields that nobody knows.
+    if (turn && (from.type.blockSize === 0 || from.small || !quant?.canDequantize(from.type.id)))
+      throw fail(`the byte order of type ${entry.type} cannot be changed`)
+    return { entry, from, type: undefined, typeId: from.type.id, byteLength: from.byteLength, turn }
+  }
+  const type = [...types.values()].find((row) => row.name === entry.type)
+  if (!type || !quant?.canQuantize(type.id)) throw fail(`there is no quantizer of type ${entry.type}`)
+  if (!entry.importance && quant.needsImportance(type.id))
+    throw new GgufError('invalid-argument', `Tensor ${name} cannot become ${type.name} without importance.`)
+  if (entry.importance && entry.importance.length !== entry.shape[0])
+    throw new GgufError(
+      'bad-shape',
+      `Tensor ${name} has rows of ${entry.shape[0]}, its importance another length.`,
+    )
+  const problem = whyNotFloats(quant, from)
+  if (problem) throw fail(problem)
+  return { entry, from, type, typeId: type.id, byteLength: bytesOf(entry, type), turn: bigEndian }
+}
+
+/** Puts the header together in the edit module. */
+async function writeHeader(
+  { keys, version, bigEndian, wasmUrl }: Layout,
+  tensors: readonly Planned[],
+  offsets: (i: number) => number,
+): Promise<{
+  header: Uint8Array<ArrayBuffer>
+  offsets: Float64Array
+  dataBytes: number
+  alignment: number
+}> {
+  const edit = await editModule(wasmUrl)
+  const writer: HeaderWriter = new edit.HeaderWriter()
+  const failure = (): GgufError => {
+    const { code, message } = writer.failure()
+    return new GgufError(code as GgufErrorCode, `The file cannot be written: ${message}.`)
+  }
+  const put = (place: number, bytes: Uint8Array): void => edit.HEAPU8.set(bytes, place >>> 0)
+  try {
+    const sources = new Map<Header, number>()
+    const sourceOf = (header: Header): number => {
+      const known = sources.get(header)
+      if (known !== undefined) return known
+      const bytes = header.bytes()
+      put(writer.addSource(bytes.length), bytes)
+      if (!writer.parseSource()) throw failure()
+      sources.set(header, sources.size)
+      return sources.size - 1
+    }
+    for (const { key, from } of keys) {
+      if ('header' in from) {
+        const source = sourceOf(from.header)
+        if (key === from.key) writer.copyKey(source, from.index)
+        else writer.copyKeyAs(source, from.index, key)
+      } else {
+        put(writer.addValue(from.bytes.length), from.bytes)
+        writer.addKey(key, typeId(from.type), typeId(from.elementType), from.count)
+      }
+    }
+    for (const [i, { entry, typeId: type, byteLength }] of tensors.entries()) {
+      const { from, name, shape } = entry
+      if (isFile(from) && from.info.name === name)
+        writer.copyTensor(sourceOf(from.part.header), from.index, type, byteLength, offsets(i))
+      else writer.addTensor(name, shape, type, byteLength, offsets(i))
+    }
+    if (!writer.write(version, bigEndian)) throw failure()
+    const copied = ([pointer, length]: readonly [number, number], bytes: number): ArrayBuffer =>
+      edit.HEAPU8.slice(pointer >>> 0, (pointer >>> 0) + length * bytes).buffer
+    return {
+      header: new Uint8Array(copied(writer.header(), 1)),
+      offsets: new Float64Array(copied(writer.offsets(), 8)),
+      dataBytes: writer.dataBytes(),
+      alignment: writer.alignment(),
+    }
+  } finally {
+    writer.delete()
+  }
+}
+
+/** Parts one behind the other; copies that lie beside each other in the same source become one. */
+class Parts {
+  readonly list: FilePart[] = []
+  #size = 0
+
+  bytes(bytes: Uint8Array<ArrayBuffer>): void {
+    if (bytes.length > 0) this.#add({ kind: 'bytes', to: this.#size, length: bytes.length, bytes })
+  }
+
+  zerosUpTo(to: number): void {
+    if (to > this.#size) this.#add({ kind: 'zeros', to: this.#size, length: to - this.#size })
+  }
+
+  copy(source: ByteSource, from: number, length: number): void {
+    if (length === 0) return
+    const gap = this.list.at(-1)?.kind === 'zeros' ? this.list.at(-1) : undefined
+    const before = this.list.at(gap ? -2 : -1)
+    if (
+      before?.kind === 'copy' &&
+      before.source === source &&
+      before.from + before.length + (gap?.length ?? 0) === from
+    ) {
+      this.list.splice(gap ? -2 : -1)
+      this.#size = before.to
+      this.#add({ ...before, length: from + length - before.from })
+    } else {
+      this.#add({ kind: 'copy', to: this.#size, length, source, from })
+    }
+  }
+
+  computed(
+    tensor: string,
+    length: number,
+    pieces: (signal: AbortSignal | undefined) => AsyncIterable<Uint8Array<ArrayBuffer>>,
+  ): void {
+    if (length > 0) this.#add({ kind: 'computed', to: this.#size, length, tensor, pieces })
+  }
+
+  #add(part: FilePart): void {
+    this.list.push(part)
+    this.#size += part.length
+  }
+}
+
+/** Whether the data of a file can stay one piece: the same tensors, in the same places. */
+function keepsData(base: Part, planned: readonly Planned[]): boolean {
+  return (
+    base.header.container === 'gguf' &&
+    base.source.size !== undefined &&
+    planned.length === base.header.facts().tensorsSeen &&
+    planned.every(
+      ({ entry: { from }, turn, type }, i) =>
+        isFile(from) && from.part === base && from.index === i && !turn && type === undefined,
+    )
+  )
+}
+
+export async function layOut(layout: Layout): Promise<WrittenFile> {
+  const { tensors, bigEndian, base, untouched, wasmUrl, name } = layout
+  const parts = new Parts()
+  if (base?.source.size !== undefined && untouched) {
+    const header = base.header.bytes()
+    parts.bytes(header)
+    parts.copy(base.source, header.length, base.source.size - header.length)
+    return new WrittenFile(parts.list, name)
+  }
+  const types = tensorTypes(await inspectModule(wasmUrl))
+  const changes = tensors.some(
+    ({ from, type }) =>
+      (isFile(from) ? from.part.header.bigEndian : false) !== bigEndian ||
+      (isFile(from) ? from.info.type : from.type) !== type,
+  )
+  const quant = changes ? await quantModule(wasmUrl) : undefined
+  const planned = tensors.map((entry) => plan(entry, types, bigEndian, quant))
+  if (base && keepsData(base, planned)) {
+    const { dataOffset, alignment: before } = base.header.facts()
+    const relative = (i: number): number => planned[i]!.from.offset - dataOffset
+    const { header, alignment } = await writeHeader(layout, planned, relative)
+    if (alignment === before || planned.every((_, i) => relative(i) % alignment === 0)) {
+      parts.bytes(header)
+      parts.copy(base.source, dataOffset, Math.max(0, base.source.size! - dataOffset))
+      return new WrittenFile(parts.list, name)
+    }
+  }
+  const { header, offsets, dataBytes } = await writeHeader(layout, planned, () => -1)
+  parts.bytes(header)
+  for (const [i, { entry, from, type, byteLength, turn }] of planned.entries()) {
+    parts.zerosUpTo(header.length + offsets[i]!)
+    if (!turn && type === undefined) {
+      parts.copy(from.source, from.offset, byteLength)
+      continue
+    }
+    parts.computed(entry.name, byteLength, (signal) =>
+      type === undefined
+        ? turned(quant!, from, signal)
+        : converted(
+            quant!,
+            from,
+            { type, rowLength: entry.shape[0] ?? 1, bigEndian, importance: entry.importance },
+            signal,
+          ),
+    )
+  }
+  parts.zerosUpTo(header.length + dataBytes)
+  return new WrittenFile(parts.list, name)
+}

@@ -1,0 +1,65 @@
+import type { ByteSource, LazyArray, NumericArray, ReadOptions, Scalar, ValueType } from '../types.js'
+
+/** A type to write: "u32", or { arrayOf: "i32" }, or { arrayOf: { arrayOf: "i32" } }. */
+export type WriteType = Exclude<ValueType, 'array'> | { readonly arrayOf: WriteType }
+
+/** A typed array is an array of its element type, a Uint8Array one of u8. */
+export type WriteValue = Scalar | NumericArray | LazyArray | readonly WriteValue[]
+
+/** Raw blocks, little-endian (a ByteSource or Blob of them is read when the file is written), or floats to quantize. */
+export type TensorData = Float32Array | Uint8Array | ArrayBuffer | Blob | ByteSource
+
+export interface TensorPlan {
+  readonly name: string
+  /** ggml order: fastest first */
+  readonly shape: readonly number[]
+  /** ggml's name of the type that will be written */
+  readonly type: string
+}
+
+export interface EditOptions {
+  /** Of a split model: this file alone, its split.* keys as they are. Default: all files become one. */
+  shard?: number | undefined
+}
+
+export interface BuilderOptions {
+  /** where inspect.wasm is, when it is not beside the package's files */
+  wasmUrl?: string | URL | undefined
+}
+
+export interface BuildOptions extends ReadOptions {
+  /** Default: that of the file that was edited, 3 where there is none or it has an older one than 2. */
+  version?: 2 | 3 | undefined
+  /** Default: that of the file that was edited, else little. Tensor data is turned as it is written. */
+  endianness?: 'little' | 'big' | undefined
+}
+
+export interface WriteProgress {
+  readonly written: number
+  readonly size: number
+  /** the tensor that is being computed; undefined while bytes are copied */
+  readonly tensor: string | undefined
+}
+
+export interface WriteOptions extends ReadOptions {
+  onProgress?: ((progress: WriteProgress) => void) | undefined
+}
+
+interface At {
+  /** where in the file to be written */
+  readonly to: number
+  readonly length: number
+}
+
+/** A stretch of a file to be written. All together they are the file, in order and without gaps. */
+export type FilePart =
+  | (At & { readonly kind: 'bytes'; readonly bytes: Uint8Array<ArrayBuffer> })
+  | (At & { readonly kind: 'zeros' })
+  /** the same bytes as source has from `from` on */
+  | (At & { readonly kind: 'copy'; readonly source: ByteSource; readonly from: number })
+  /** made on the way: another byte order, another type */
+  | (At & {
+      readonly kind: 'computed'
+      readonly tensor: string
+      pieces(signal: AbortSignal | undefined): AsyncIterable<Uint8Array<ArrayBuffer>>
+    })

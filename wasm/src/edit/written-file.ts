@@ -1,0 +1,145 @@
+import { GgufError } from '../errors.js'
+import { BlobSource } from '../sources/bytes.js'
+import type { FilePart, WriteOptions } from './types.js'
+
+const kPiece = 1 << 23
+const zeros = new Uint8Array(1 << 16)
+
+/**
+ * A file that could be written: its header, and where the rest comes from. Nothing but the header is in memory; the rest
+ * is read when it is asked for, a piece at a time.
+ */
+export class WrittenFile {
+  /** of a shard: the name that the others expect */
+  readonly name: string | undefined
+  readonly size: number
+  /** the recipe: the header, and ranges to copy or compute */
+  readonly parts: readonly FilePart[]
+
+  constructor(parts: readonly FilePart[], name?: string) {
+    this.name = name
+    this.parts = parts
+    this.size = parts.reduce((sum, { length }) => sum + length, 0)
+  }
+
+  /** Everything before the tensor data. */
+  get header(): Uint8Array<ArrayBuffer> {
+    const [first] = this.parts
+    return first?.kind === 'bytes' ? first.bytes : new Uint8Array()
+  }
+
+  /** The bytes in order, in pieces of at most 8 MB. */
+  async *pieces({ signal, onProgress }: WriteOptions = {}): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    let written = 0
+    for (const part of this.parts) {
+      const tensor = part.kind === 'computed' ? part.tensor : undefined
+      let made = 0
+      for await (const piece of piecesOf(part, signal)) {
+        signal?.throwIfAborted()
+        made += piece.length
+        written += piece.length
+        yield piece
+        onProgress?.({ written, size: this.size, tensor })
+      }
+      if (made !== part.length) {
+        throw new GgufError('truncated', `${made} of ${part.length} bytes were there.`, {
+          offset: part.to + made,
+        })
+      }
+    }
+  }
+
+  stream(options: WriteOptions = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
+    const pieces = this.pieces(options)
+    return new ReadableStream(
+      {
+        async pull(controller) {
+          const { done, value } = await pieces.next()
+          if (done) controller.close()
+          else controller.enqueue(value)
+        },
+        async cancel() {
+          await pieces.return(undefined)
+        },
+      },
+      { highWaterMark: 0 },
+    )
+  }
+
+  /** Of a Blob's or File's bytes slices are taken, without reading them; all else is read. */
+  async blob({ signal, onProgress }: WriteOptions = {}): Promise<Blob> {
+    const blobs: Blob[] = []
+    let written = 0
+    for (const part of this.parts) {
+      if (part.kind === 'copy' && part.source instanceof BlobSource) {
+        signal?.throwIfAborted()
+        blobs.push(part.source.slice(part.from, part.length))
+        written += part.length
+        continue
+      }
+      // Each piece a Blob of its own: the browser may keep those on disk.
+      for await (const piece of new WrittenFile([part]).pieces({ signal })) {
+        blobs.push(new Blob([piece]))
+        written += piece.length
+        onProgress?.({ written, size: this.size, tensor: part.kind === 'computed' ? part.tensor : undefined })
+      }
+    }
+    return new Blob(blobs, { type: 'application/octet-stream' })
+  }
+
+  /** The whole file in memory. */
+  async bytes(options: WriteOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    let bytes: Uint8Array<ArrayBuffer>
+    try {
+      bytes = new Uint8Array(this.size)
+    } catch (cause) {
+      throw new GgufError(
+        'out-of-memory',
+        `There is no memory for ${this.size} bytes: take stream() or blob().`,
+        {
+          cause,
+        },
+      )
+    }
+    let at = 0
+    for await (const piece of this.pieces(options)) {
+      bytes.set(piece, at)
+      at += piece.length
+    }
+    return bytes
+  }
+}
+
+async function* piecesOf(
+  part: FilePart,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  switch (part.kind) {
+    case 'bytes':
+      yield part.bytes
+      return
+    case 'zeros':
+      for (let at = 0; at < part.length; at += zeros.length) yield zeros.slice(0, part.length - at)
+      return
+    case 'computed':
+      yield* part.pieces(signal)
+      return
+    case 'copy': {
+      // One read ahead of the consumer.
+      const { source, from, length } = part
+      const read = (at: number): Promise<Uint8Array> | undefined => {
+        if (at >= length) return undefined
+        const piece = source.read(from + at, Math.min(kPiece, length - at), { signal })
+        piece.catch(() => {})
+        return piece
+      }
+      let next = read(0)
+      for (let at = kPiece; next; at += kPiece) {
+        const bytes: Uint8Array = await next
+        next = read(at)
+        // A copy: what the source keeps is not for others to change.
+        yield new Uint8Array(bytes)
+      }
+    }
+  }
+}
