@@ -54,6 +54,10 @@ export type GgufErrorCode =
   | 'file-changed'
   /** some of the files of a split model are not there */
   | 'missing-shard'
+  /** a preview left it out: read it first */
+  | 'incomplete'
+  /** a preview showed what the header does not say */
+  | 'preview-mismatch'
   /** the chat template is wrong, or refuses the conversation */
   | 'chat-template'
   /** the chat template takes too long, or makes too much */

@@ -14,6 +14,7 @@ import type {
   Finding,
   GgufFile,
   Metadata,
+  ReadOptions,
   ReadRowsOptions,
   RenderChatOptions,
   Shard,
@@ -110,6 +111,19 @@ export class OpenFile implements GgufFile {
     return this.#first.source.name
   }
 
+  get complete(): boolean {
+    return this.#shards.every(({ part }) => part?.header.gaps === undefined)
+  }
+
+  async completeHeader(options: ReadOptions = {}): Promise<void> {
+    options.signal?.throwIfAborted()
+    await Promise.all(this.#shards.map(({ part }) => part?.header.gaps?.load(undefined, options)))
+  }
+
+  #mustBeComplete(): void {
+    for (const { part } of this.#shards) part?.header.mustHave()
+  }
+
   get metadata(): Metadata {
     return (this.#metadata ??= new HeaderMetadata(this.header))
   }
@@ -152,6 +166,7 @@ export class OpenFile implements GgufFile {
   }
 
   lint(): Finding[] {
+    this.#mustBeComplete()
     return this.#shards.flatMap(({ name, part }, shard): Finding[] => {
       if (part) return part.header.findings(part.source).map((finding) => ({ ...finding, shard }))
       const message = `the file ${name} of this split model is not there`
@@ -160,15 +175,17 @@ export class OpenFile implements GgufFile {
   }
 
   tokenizer(): Tokenizer {
+    this.#mustBeComplete()
     return (this.#tokenizer ??= new FileTokenizer(this.header))
   }
 
   get chatTemplates(): ReadonlyMap<string, ChatTemplate> {
+    this.#mustBeComplete()
     return (this.#chatTemplates ??= chatTemplates(this.metadata, () => this.tokenizer()))
   }
 
   async renderChat(messages: readonly ChatMessage[], options: RenderChatOptions = {}): Promise<string> {
-    const { renderChat } = await import('./render-chat.js')
+    const [{ renderChat }] = await Promise.all([import('./render-chat.js'), this.completeHeader()])
     return renderChat(this.chatTemplates, this.#specialTexts(), messages, options)
   }
 

@@ -1,6 +1,6 @@
 import { GgufError, type GgufErrorCode } from './errors.js'
 import type { Facts, InspectModule, Span, WasmDocument } from './inspect.js'
-import type { Container, Finding, Scalar, TensorInfo, TensorType, ValueType } from './types.js'
+import type { Container, Finding, ReadOptions, Scalar, TensorInfo, TensorType, ValueType } from './types.js'
 
 export interface KeyEntry {
   /** in the order of the file */
@@ -77,6 +77,15 @@ export interface Legacy {
   readonly bytesRead: number
 }
 
+/** The arrays that are not there of a header that was read in parts. */
+export interface Gaps {
+  readonly bytesRead: number
+  /** whether the elements at this offset are not there */
+  has(offset: number): boolean
+  /** Reads them; without an offset all there are. */
+  load(offset: number | undefined, options: ReadOptions): Promise<void>
+}
+
 /**
  * The header of one file in the wasm heap. Every read takes a fresh view: the heap moves when it grows.
  * Freed by close(); whoever forgets is helped by a FinalizationRegistry.
@@ -87,10 +96,15 @@ export class Header {
   #length = 0
   #bigEndian: boolean | undefined
   readonly #legacy: Legacy | undefined
+  /** set while arrays are missing */
+  gaps: Gaps | undefined
+  /** where it differs from the length of the header */
+  bytesRead: number | undefined
 
   constructor(module: InspectModule, legacy?: Legacy) {
     this.#module = module
     this.#legacy = legacy
+    this.bytesRead = legacy?.bytesRead
     this.#document = new module.Document()
     forgotten.register(this, this.#document, this)
   }
@@ -107,7 +121,14 @@ export class Header {
 
   /** bytes of the file received so far */
   get length(): number {
-    return this.#legacy?.bytesRead ?? this.#length
+    return this.gaps?.bytesRead ?? this.bytesRead ?? this.#length
+  }
+
+  /** Throws where a part of the header is not there: all of it, or the array at this offset. */
+  mustHave(offset?: number): void {
+    if (!this.gaps || (offset !== undefined && !this.gaps.has(offset))) return
+    const advice = offset === undefined ? 'await file.completeHeader() first' : 'await its load() first'
+    throw new GgufError('incomplete', `The preview left out arrays of this header: ${advice}.`, { offset })
   }
 
   get container(): Container {
@@ -136,6 +157,11 @@ export class Header {
     if (answer >= 0) return answer
     const { code, message, offset } = document.failure()
     throw new GgufError(code as GgufErrorCode, message, { offset })
+  }
+
+  /** Fills in bytes that were left out. */
+  put(offset: number, bytes: Uint8Array): void {
+    this.#module.HEAPU8.set(bytes, (this.document.base() >>> 0) + offset)
   }
 
   facts(): Facts {

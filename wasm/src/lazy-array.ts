@@ -1,6 +1,6 @@
 import { GgufError } from './errors.js'
 import { kScalars, type Header } from './header.js'
-import type { LazyArray, MetadataValue, NumericArray, ValueType } from './types.js'
+import type { LazyArray, MetadataValue, NumericArray, ReadOptions, ValueType } from './types.js'
 
 // Iteration makes so many elements at a time.
 const kPage = 4096
@@ -43,6 +43,15 @@ export class HeaderArray implements LazyArray {
     this.length = info.length
   }
 
+  get loaded(): boolean {
+    return this.#header.gaps?.has(this.#offset) !== true
+  }
+
+  async load(options: ReadOptions = {}): Promise<void> {
+    options.signal?.throwIfAborted()
+    await this.#header.gaps?.load(this.#offset, options)
+  }
+
   at(index: number): MetadataValue | undefined {
     const whole = Math.trunc(index) || 0
     const i = whole < 0 ? this.length + whole : whole
@@ -61,6 +70,7 @@ export class HeaderArray implements LazyArray {
 
   #page(from: number, to: number): MetadataValue[] {
     const header = this.#header
+    header.mustHave(this.#offset)
     if (this.type === 'string') return header.strings(this.#array, from, to)
     if (this.type === 'array') {
       return Array.from(
@@ -77,6 +87,7 @@ export class HeaderArray implements LazyArray {
   bytesAt(index: number): Uint8Array | undefined {
     const i = index < 0 ? this.length + index : index
     if (this.type !== 'string' || !Number.isInteger(i) || i < 0 || i >= this.length) return undefined
+    this.#header.mustHave(this.#offset)
     return this.#header.stringBytes(this.#array, i)
   }
 
@@ -84,6 +95,7 @@ export class HeaderArray implements LazyArray {
     const Typed = kTypedArrays[this.type]
     if (!Typed)
       throw new GgufError('invalid-argument', `An array of elements of type ${this.type} has no typed array.`)
+    this.#header.mustHave(this.#offset)
     const bytes = kScalars[this.type]!.bytes
     const values = new Typed(this.length)
     const target = new Uint8Array(values.buffer)

@@ -8,10 +8,21 @@ import { addressOf } from './sources/addresses.js'
 import { BlobSource, BytesSource, streamByReads } from './sources/bytes.js'
 import { CoalescedSource } from './sources/coalesced.js'
 import { HttpSource } from './sources/http.js'
-import type { ByteSource, GgufFile, OpenOptions, OpenProgress, RetryInfo, Source } from './types.js'
+import type { SparseAttempt } from './sparse/preview.js'
+import type {
+  ByteSource,
+  GgufFile,
+  OpenOptions,
+  OpenProgress,
+  RetryInfo,
+  Source,
+  StreamOptions,
+} from './types.js'
 
 // No real header comes near; a server that sends for ever is stopped here.
 const kMostHeaderBytes = 1 << 30
+// What is read of a header before a sparse preview leaves its stream.
+const kHeadBytes = 1 << 15
 // Shards opened at the same time.
 const kParallelShards = 6
 
@@ -37,15 +48,19 @@ export function sourceOf(
 }
 
 /** One look at a stream, by whichever protocol it is iterated. */
-async function* pieces(source: ByteSource, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+async function* pieces(
+  source: ByteSource,
+  offset: number,
+  options: StreamOptions,
+): AsyncGenerator<Uint8Array> {
   if (!source.stream) {
     if (source.size === undefined) {
       throw new GgufError('invalid-argument', 'A ByteSource needs a size or a stream function.')
     }
-    yield* streamByReads(source as ByteSource & { size: number }, 0, { signal })
+    yield* streamByReads(source as ByteSource & { size: number }, offset, options)
     return
   }
-  const stream = source.stream(0, { signal })
+  const stream = source.stream(offset, options)
   if (Symbol.asyncIterator in stream) {
     yield* stream
     return
@@ -66,11 +81,28 @@ async function* pieces(source: ByteSource, signal: AbortSignal | undefined): Asy
 /** Progress over all shards, told to whoever asked. */
 class Progress {
   readonly #report: OpenOptions['onProgress']
+  #onKeys: OpenOptions['onKeys']
+  #keysSeen = 0
   #loaded = 0
   shardCount = 1
 
-  constructor(report: OpenOptions['onProgress']) {
-    this.#report = report
+  constructor({ onProgress, onKeys }: OpenOptions) {
+    this.#report = onProgress
+    this.#onKeys = onKeys
+  }
+
+  /** Once, when a piece has brought no new key: a long array has begun. last: no more pieces will come. */
+  tellKeys(header: Header, last: boolean): void {
+    if (!this.#onKeys) return
+    const { keysSeen } = header.facts()
+    const grown = keysSeen > this.#keysSeen
+    this.#keysSeen = keysSeen
+    if (!last && (grown || keysSeen === 0)) return
+    const tell = this.#onKeys
+    this.#onKeys = undefined
+    const names = header.keys()
+    const scalars = header.keyEntries().filter(({ type }) => type !== 'array')
+    tell(new Map(scalars.map((entry) => [names[entry.index]!, header.scalar(entry)])))
   }
 
   tell(part: { shard: number; source: ByteSource; header?: Header }, added: number, retry?: RetryInfo): void {
@@ -92,34 +124,58 @@ class Progress {
   }
 }
 
-/** Reads until the header is whole, and not a piece further. */
+/** Reads until the header is whole, and not a piece further; or, for a sparse preview, what it takes to know it. */
 async function readHeader(
   source: ByteSource,
   shard: number,
   module: Promise<InspectModule>,
   progress: Progress,
-  { signal, wasmUrl }: OpenOptions,
+  { signal, wasmUrl, preview = 'full' }: OpenOptions,
 ): Promise<Part> {
   let header: Header | undefined
+  // Its code travels beside the first bytes.
+  let loading = preview === 'full' ? undefined : import('./sparse/preview.js')
+  loading?.catch(() => {})
   try {
     let needed = 1
-    for await (const piece of pieces(source, signal)) {
-      signal?.throwIfAborted()
-      header ??= new Header(await module)
-      signal?.throwIfAborted()
-      needed = header.append(piece, source.size)
-      progress.tell({ shard, source, header }, piece.length)
-      if (needed === 0) break
-      if (header.length > kMostHeaderBytes) {
-        throw new GgufError(
-          'bad-count',
-          `The header is not whole after ${header.length} bytes: this is no GGUF file.`,
-          {
-            offset: header.length,
-          },
-        )
+    let attempt: SparseAttempt | undefined
+    let done = performance.now()
+    do {
+      let left = false
+      const end = preview === 'sparse' && loading ? kHeadBytes : undefined
+      for await (const piece of pieces(source, header?.length ?? 0, { signal, end })) {
+        signal?.throwIfAborted()
+        const now = performance.now()
+        header ??= new Header(await module)
+        signal?.throwIfAborted()
+        needed = header.append(piece, source.size)
+        progress.tell({ shard, source, header }, piece.length)
+        progress.tellKeys(header, needed === 0 || header.length >= kHeadBytes)
+        if (needed === 0) break
+        if (header.length > kMostHeaderBytes) {
+          throw new GgufError(
+            'bad-count',
+            `The header is not whole after ${header.length} bytes: this is no GGUF file.`,
+            { offset: header.length },
+          )
+        }
+        if (loading) attempt ??= new (await loading).SparseAttempt(source, preview, now - done)
+        if (loading && attempt?.isEnough(piece, now, now - done)) {
+          left = attempt.isWorthwhile
+          if (left || attempt.isSettled) loading = undefined
+          if (left) break
+        }
+        done = performance.now()
       }
-    }
+      if (!left || !attempt || !header || header.length === source.size) break
+      const part = { shard, source, header }
+      const found = await attempt.run(header.module, signal, (bytes) => progress.tell(part, bytes))
+      if (found) {
+        header.close()
+        return { source, header: found }
+      }
+      // Else the stream goes on where it was left.
+    } while (needed !== 0)
     header ??= new Header(await module)
     signal?.throwIfAborted()
     // The bytes are at their end: the parser says what they lack.
@@ -226,7 +282,7 @@ async function openShards(
 export async function open(source: Source | readonly Source[], options: OpenOptions = {}): Promise<GgufFile> {
   const { signal } = options
   signal?.throwIfAborted()
-  const progress = new Progress(options.onProgress)
+  const progress = new Progress(options)
   const sources = (Array.isArray(source) ? (source as readonly Source[]) : [source as Source]).map(
     (one, shard) => {
       const made: ByteSource = sourceOf(one, options, (retry) =>

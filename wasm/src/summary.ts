@@ -23,7 +23,9 @@ class Keys {
   most(key: string): number | undefined {
     const value = this.metadata.get(key)
     if (!isArray(value)) return this.number(key)
-    const numbers = value.slice(0, 4096).filter((element) => typeof element === 'number')
+    const numbers = (value.loaded ? value.slice(0, 4096) : []).filter(
+      (element) => typeof element === 'number',
+    )
     return numbers.length === 0 ? undefined : Math.max(...numbers)
   }
 

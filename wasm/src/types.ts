@@ -19,6 +19,10 @@ export interface LazyArray<T extends MetadataValue = MetadataValue> extends Iter
   /** of the elements */
   readonly type: ValueType
   readonly length: number
+  /** false: a sparse preview left it out, and access throws a GgufError of code 'incomplete' until load() */
+  readonly loaded: boolean
+  /** Reads it, where a preview left it out. */
+  load(options?: ReadOptions): Promise<void>
   /** Like Array.prototype.at: negative counts from the end, undefined beyond. */
   at(index: number): T | undefined
   /** Like Array.prototype.slice. The cheap way to show a page. */
@@ -238,16 +242,23 @@ export interface QuantizeOptions {
   wasmUrl?: string | URL | undefined
 }
 
+export interface StreamOptions extends ReadOptions {
+  /** nothing behind this offset is wanted: a source may stop there */
+  end?: number | undefined
+}
+
 /** Where bytes come from: the only seam to the world. Offsets and lengths in bytes. */
 export interface ByteSource {
   /** When it is known. A source may learn it with its first answer. */
   readonly size?: number | undefined
   /** File name, for shards and messages. */
   readonly name?: string | undefined
+  /** false: reading at an offset means reading up to it, as on a server that ignores ranges */
+  readonly ranges?: boolean | undefined
   /** Exactly length bytes, or an error. */
   read(offset: number, length: number, options: ReadOptions): Promise<Uint8Array>
   /** Everything from offset on, in pieces of any size. Ending the iteration early stops the transfer. */
-  stream?(offset: number, options: ReadOptions): AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>
+  stream?(offset: number, options: StreamOptions): AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>
   /** A file beside this one, for the shards of a split model. */
   sibling?(name: string): ByteSource
   close?(): void
@@ -278,8 +289,19 @@ export interface RetryInfo {
   readonly reason: string
 }
 
+/**
+ * full: the header is read as one stream, and everything answers at once. sparse: long arrays (vocabularies) are left out,
+ * and what is behind them is found by a few small parallel reads; where that fails, full. auto: sparse where the link that
+ * is measured makes it faster.
+ */
+export type Preview = 'full' | 'sparse' | 'auto'
+
 export interface OpenOptions {
   signal?: AbortSignal | undefined
+  /** default: 'full' */
+  preview?: Preview | undefined
+  /** The first keys, told once, long before the header is whole: texts and numbers that come before the first long array. */
+  onKeys?: ((keys: ReadonlyMap<string, Scalar>) => void) | undefined
   onProgress?: ((progress: OpenProgress) => void) | undefined
   /** in place of globalThis.fetch */
   fetch?: typeof globalThis.fetch | undefined
@@ -462,6 +484,10 @@ export interface GgufFile extends Disposable {
   /** bytes of the header that were fetched to open the file, over all shards */
   readonly bytesRead: number
   readonly name: string | undefined
+  /** false: a sparse preview left out arrays. What needs them throws 'incomplete' (lint, tokenizer, chatTemplates). */
+  readonly complete: boolean
+  /** Reads what a preview left out; an error of code 'preview-mismatch' where it does not fit to what was shown. */
+  completeHeader(options?: ReadOptions): Promise<void>
   readonly metadata: Metadata
   readonly tensors: readonly TensorInfo[]
   /** one entry for a file that is not split */

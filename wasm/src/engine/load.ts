@@ -152,7 +152,8 @@ export async function load(given: Source, options: LoadOptions = {}): Promise<Mo
   signal?.throwIfAborted()
   const { onProgress: _, ...opening } = options
   const source = sourceOf(given, opening)
-  const [file, client] = await Promise.all([open(source, opening), Client.start()])
+  // What is run is read as a whole: a preview can be misled.
+  const [file, client] = await Promise.all([open(source, { ...opening, preview: 'full' }), Client.start()])
   try {
     const bytes = file.bytesRead
     onProgress?.({

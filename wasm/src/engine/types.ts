@@ -13,7 +13,10 @@ export interface LoadProgress {
   readonly tensorCount: number
 }
 
-export interface LoadOptions extends Omit<OpenOptions, 'onProgress' | 'allowMissingShards'> {
+export interface LoadOptions extends Omit<
+  OpenOptions,
+  'onProgress' | 'onKeys' | 'allowMissingShards' | 'preview'
+> {
   /** Tokens that prompt and answer may have together. Default: the model's, at most 4096. */
   contextLength?: number | undefined
   /** Threads wished for. One is what this version uses. */

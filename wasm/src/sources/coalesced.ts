@@ -1,4 +1,4 @@
-import type { ByteSource, ReadOptions } from '../types.js'
+import type { ByteSource, ReadOptions, StreamOptions } from '../types.js'
 import { checkRange } from './bytes.js'
 
 // Ranges this near to each other are one request: fetching the gap costs less than another round trip.
@@ -62,7 +62,11 @@ export class CoalescedSource implements ByteSource {
     return this.#source.name
   }
 
-  stream(offset: number, options: ReadOptions): AsyncIterable<Uint8Array> | ReadableStream<Uint8Array> {
+  get ranges(): boolean | undefined {
+    return this.#source.ranges
+  }
+
+  stream(offset: number, options: StreamOptions): AsyncIterable<Uint8Array> | ReadableStream<Uint8Array> {
     return this.#source.stream!(offset, options)
   }
 

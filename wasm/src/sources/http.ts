@@ -1,5 +1,5 @@
 import { GgufError, messageOf, type GgufErrorCode } from '../errors.js'
-import type { ByteSource, ReadOptions, RetryInfo } from '../types.js'
+import type { ByteSource, ReadOptions, RetryInfo, StreamOptions } from '../types.js'
 import { checkRange } from './bytes.js'
 import { wait } from './wait.js'
 
@@ -111,8 +111,12 @@ export class HttpSource implements ByteSource {
     return new HttpSource(url, this.#options)
   }
 
-  async *stream(offset: number, { signal }: ReadOptions): AsyncGenerator<Uint8Array> {
-    yield* this.#transfer(offset, undefined, signal)
+  get ranges(): boolean {
+    return this.#ranges
+  }
+
+  async *stream(offset: number, { signal, end }: StreamOptions): AsyncGenerator<Uint8Array> {
+    yield* this.#transfer(offset, end, signal)
   }
 
   async read(offset: number, length: number, { signal }: ReadOptions): Promise<Uint8Array> {

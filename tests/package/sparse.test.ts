@@ -1,0 +1,321 @@
+// The sparse preview: never a wrong table, whatever the header looks like; what it left out is there when asked for.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { ByteSource, GgufFile, LazyArray, Scalar } from 'ggufscope'
+import { writeGguf, writeHeader, type Model, type Written } from '../fixtures/gguf.ts'
+import { randomLayout } from '../fixtures/layouts.ts'
+import {
+  array,
+  kPreviewShapes,
+  makeTokens,
+  previewModel,
+  shards,
+  smallModel,
+  text,
+  u32,
+} from '../fixtures/models.ts'
+import { sparseByte, sparseContent } from '../server/content.ts'
+import { startServer } from '../server/server.ts'
+import { loadPackage } from './packed.ts'
+
+const { open } = await loadPackage()
+const server = await startServer()
+after(() => server.close())
+
+/** A file of that header; behind it zeros, or bytes that look random. Reads are counted. */
+function sourceOf({ header, size }: Written, zeros = false): ByteSource & { bytes: number } {
+  const noise = Uint8Array.from({ length: 1 << 16 }, (_, i) => (zeros ? 0 : sparseByte(i)))
+  const source = {
+    size,
+    bytes: 0,
+    read: async (offset: number, length: number) => {
+      source.bytes += length
+      const bytes = new Uint8Array(length)
+      for (let at = 0; at < length; at += noise.length)
+        bytes.set(noise.subarray(0, Math.min(noise.length, length - at)), at)
+      bytes.set(header.subarray(offset, offset + length))
+      return bytes
+    },
+    async *stream(offset: number) {
+      for (let at = offset; at < size; at += 1 << 15)
+        yield await source.read(at, Math.min(1 << 15, size - at))
+    },
+  }
+  return source
+}
+
+function assertSame(
+  file: GgufFile,
+  { metadata = [], tensors = [] }: Model,
+  offsets: readonly number[],
+  elements: boolean,
+): void {
+  assert.deepEqual(
+    file.tensors.map(({ name, shape, type, offset }) => ({ name, shape, type, offset })),
+    tensors.map(({ name, shape, type }, i) => ({ name, shape, type, offset: offsets[i] })),
+  )
+  assert.deepEqual(
+    [...file.metadata.keys()],
+    metadata.map(([key]) => key),
+  )
+  for (const [key, value] of metadata) {
+    const got = file.metadata.get(String(key))
+    if (value.type !== 'array') {
+      const wanted = typeof value.value === 'bigint' ? Number(value.value) : value.value
+      assert.equal(got, value.type === 'f32' ? Math.fround(Number(wanted)) : wanted)
+      continue
+    }
+    const lazy = got as LazyArray
+    assert.equal(lazy.length, value.value.length, String(key))
+    assert.equal(lazy.type, value.of)
+    if (elements && lazy.loaded) assert.deepEqual(lazy.slice(), value.value)
+  }
+}
+
+test('500 random layouts: none is wrong', async () => {
+  let fallbacks = 0
+  let whole = 0
+  let read = 0
+  for (let seed = 1; seed <= 500; seed++) {
+    const model = randomLayout(seed)
+    const written = writeHeader(model)
+    const source = sourceOf(written, seed % 3 === 0)
+    using file = await open(source, { preview: 'sparse' })
+    assertSame(file, model, written.offsets, seed % 10 === 0)
+    assert.equal(file.endianness, model.bigEndian ? 'big' : 'little')
+    if (file.complete && written.header.length > 200_000) fallbacks++
+    whole += written.header.length
+    read += source.bytes
+    if (seed % 10 !== 0) continue
+    await file.completeHeader()
+    assert.equal(file.complete, true)
+    assertSame(file, model, written.offsets, true)
+  }
+  console.log(
+    `# ${fallbacks} of 500 read whole; ${(read / 1e6).toFixed(1)} MB read of ${(whole / 1e6).toFixed(1)} MB`,
+  )
+  assert.ok(fallbacks <= 10, `${fallbacks} fallbacks`)
+})
+
+test('what was left out throws until it is read', async () => {
+  const model = previewModel(kPreviewShapes[2]!)
+  const written = writeHeader(model)
+  const source = sourceOf(written)
+  using whole = await open(sourceOf(written))
+  using file = await open(source, { preview: 'sparse' })
+  assert.equal(file.complete, false)
+  assert.ok(file.bytesRead < written.header.length / 2)
+  assert.deepEqual(file.tensors, whole.tensors)
+  assert.deepEqual(file.summary(), whole.summary())
+  assert.equal(file.dataOffset, whole.dataOffset)
+
+  const tokens = file.metadata.get('tokenizer.ggml.tokens') as LazyArray<string>
+  const scores = file.metadata.get('tokenizer.ggml.scores') as LazyArray<number>
+  assert.equal(tokens.length, 32_000)
+  assert.equal(tokens.loaded, false)
+  for (const use of [
+    () => tokens.at(5),
+    () => tokens.slice(0, 1),
+    () => tokens.bytesAt(0),
+    () => scores.toTypedArray(),
+    () => [...scores],
+    () => file.lint(),
+    () => file.tokenizer(),
+    () => file.chatTemplates,
+  ])
+    assert.throws(use, { name: 'GgufError', code: 'incomplete', message: /await/ })
+
+  const before = source.bytes
+  await scores.load()
+  assert.ok(source.bytes - before < 4 * 32_000)
+  assert.deepEqual(scores.toTypedArray().slice(0, 3), Float32Array.of(-0, -1, -2))
+  assert.equal(tokens.loaded, false)
+  assert.throws(() => file.lint(), { code: 'incomplete' })
+
+  // A conversation needs the vocabulary: it is read.
+  const wholePrompt = await whole.renderChat([{ role: 'user', content: 'Hi' }])
+  assert.equal(await file.renderChat([{ role: 'user', content: 'Hi' }]), wholePrompt)
+  assert.equal(file.complete, true)
+  assert.deepEqual(file.lint(), whole.lint())
+  assert.deepEqual(tokens.slice(), (whole.metadata.get('tokenizer.ggml.tokens') as LazyArray).slice())
+  assert.deepEqual(file.tokenizer().encode('token'), whole.tokenizer().encode('token'))
+  await file.completeHeader()
+  assert.ok(file.bytesRead <= source.bytes)
+})
+
+/**
+ * A file whose 5000th token is a text of 600 kB. In that text the vocabulary seems to go on, with keys, a tensor info and
+ * sizes that fit to the end of the file.
+ */
+function forged(): Buffer {
+  const number = (value: number, bytes: number) => {
+    const out = Buffer.alloc(bytes)
+    out.writeUInt32LE(value)
+    return out
+  }
+  const string = (value: string) => Buffer.concat([number(Buffer.byteLength(value), 8), Buffer.from(value)])
+  const key = (name: string, type: number, value: Buffer) =>
+    Buffer.concat([string(name), number(type, 4), value])
+  const tokens = makeTokens(40_000, 5, 9)
+  const honest = 5000
+  const keys = (template: string) =>
+    Buffer.concat([
+      key('tokenizer.chat_template', 8, string(template)),
+      key('tokenizer.ggml.bos_token_id', 4, number(1, 4)),
+    ])
+  const info = (name: string, elements: number) =>
+    Buffer.concat([string(name), number(1, 4), number(elements, 8), number(0, 4), number(0, 8)])
+  const head = Buffer.concat([
+    Buffer.from('GGUF'),
+    number(3, 4),
+    number(1, 8),
+    number(5, 8),
+    key('general.architecture', 8, string('llama')),
+    key('tokenizer.ggml.model', 8, string('bert')),
+    key('tokenizer.ggml.tokens', 9, Buffer.concat([number(8, 4), number(tokens.length, 8)])),
+    ...tokens.slice(0, honest).map(string),
+  ])
+  const padded = (length: number) => Math.ceil(length / 32) * 32
+  const make = (fakeElements: number) => {
+    const fake = Buffer.concat([
+      ...tokens.slice(honest).map(string),
+      keys('forged'),
+      info('fake.weight', fakeElements),
+    ])
+    const real = Buffer.concat([
+      Buffer.alloc(8 * (tokens.length - honest - 1)),
+      keys('honest'),
+      info('real.weight', 64),
+    ])
+    const fakeData = padded(head.length + 8 + fake.length)
+    const text = Buffer.concat([fake, Buffer.alloc(fakeData - head.length - 8 - fake.length + 64)])
+    const whole = Buffer.concat([head, number(text.length, 8), text, real])
+    const file = Buffer.concat([whole, Buffer.alloc(padded(whole.length) - whole.length + 256)])
+    return { file, elements: (file.length - fakeData) / 4 }
+  }
+  return make(make(0).elements).file
+}
+
+test('a forged file is caught by whatever is trusted', async () => {
+  const bytes = forged()
+  const source = () => sourceOf({ header: bytes, size: bytes.length, offsets: [] })
+  using whole = await open(bytes)
+  assert.deepEqual(
+    whole.tensors.map(({ name }) => name),
+    ['real.weight'],
+  )
+  assert.equal(whole.chatTemplates.get('default')!.text, 'honest')
+  using file = await open(source(), { preview: 'sparse' })
+  assert.deepEqual(
+    file.tensors.map(({ name }) => name),
+    ['fake.weight'],
+    'the forgery does not mislead the preview: this test tests nothing',
+  )
+  const mismatch = { name: 'GgufError', code: 'preview-mismatch', message: /full/ }
+  await assert.rejects(file.completeHeader(), mismatch)
+  assert.equal(file.complete, false)
+  assert.throws(() => file.lint(), { code: 'incomplete' })
+  assert.throws(() => file.tokenizer(), { code: 'incomplete' })
+  assert.throws(() => file.chatTemplates, { code: 'incomplete' })
+  await assert.rejects(file.renderChat([{ role: 'user', content: 'Hi' }]), mismatch)
+  await assert.rejects((file.metadata.get('tokenizer.ggml.tokens') as LazyArray).load(), mismatch)
+})
+
+test('files that are better read whole, are', async () => {
+  const large = writeHeader(previewModel(kPreviewShapes[2]!))
+  const old = writeHeader({ ...previewModel(kPreviewShapes[2]!), version: 1 })
+  const smallFile = writeGguf(smallModel())
+  const gap = { ...large, size: large.size + 4096 }
+  for (const [what, written, tensors] of [
+    ['version 1', old, 291],
+    ['all in the first piece', { header: smallFile, size: smallFile.length, offsets: [] }, 6],
+    ['more bytes than the tensors have', gap, 291],
+  ] as [string, Written, number][]) {
+    using file = await open(sourceOf(written), { preview: 'sparse' })
+    assert.equal(file.complete, true, what)
+    assert.equal(file.tensors.length, tensors, what)
+  }
+  server.add('/large.gguf', sparseContent(large.header, large.size))
+  for (const faults of [{ ranges: 'off' }, { contentRange: 'star' }, { ranges: 'refused' }] as const) {
+    server.plan('/large.gguf', faults)
+    for (const preview of ['sparse', 'auto'] as const) {
+      using file = await open(`${server.url}/large.gguf`, { preview })
+      assert.equal(file.complete, true, JSON.stringify(faults))
+      assert.equal(file.tensors.length, 291)
+      assert.equal(file.tensors.at(-1)!.offset, large.offsets.at(-1))
+    }
+  }
+  server.plan('/large.gguf')
+  await assert.rejects(open(sourceOf({ ...large, size: 300_000 }), { preview: 'sparse' }), {
+    code: 'truncated',
+  })
+})
+
+test('over HTTP: few requests, the keys first; auto streams where that is faster', async () => {
+  const model = previewModel(kPreviewShapes[1]!)
+  const { header, size, offsets } = writeHeader(model)
+  const slow = await startServer({ delay: 60, bandwidth: 4e6 })
+  slow.add('/gemma.gguf', sparseContent(header, size))
+  for (const preview of ['sparse', 'auto'] as const) {
+    slow.reset()
+    const events: string[] = []
+    let keys: ReadonlyMap<string, Scalar> | undefined
+    using file = await open(`${slow.url}/gemma.gguf`, {
+      preview,
+      onKeys: (early) => {
+        keys = early
+        events.push('keys')
+      },
+      onProgress: ({ loaded }) => loaded > 100_000 && events.push('more'),
+    })
+    assert.equal(file.complete, false)
+    assertSame(file, model, offsets, false)
+    assert.ok(slow.counts().bytes < 600_000, `${slow.counts().bytes} bytes`)
+    assert.ok(slow.counts().requests <= 20)
+    assert.equal(events[0], 'keys')
+    assert.equal(events.filter((event) => event === 'keys').length, 1)
+    assert.equal(keys!.get('general.architecture'), 'llama')
+    assert.equal(keys!.get('llama.embedding_length'), 1024)
+    assert.ok(!keys!.has('tokenizer.ggml.tokens'))
+  }
+  await slow.close()
+
+  // Four round trips of 60 ms are no gain over 0.7 MB at full speed.
+  const far = await startServer({ delay: 60 })
+  const short = writeHeader(previewModel(kPreviewShapes[2]!))
+  far.add('/short.gguf', sparseContent(short.header, short.size))
+  using streamed = await open(`${far.url}/short.gguf`, { preview: 'auto' })
+  assert.equal(streamed.complete, true)
+  assert.equal(far.counts().requests, 1)
+  await far.close()
+
+  // A small header has no long array: the keys are told when it is whole.
+  let told = 0
+  using _ = await open(writeGguf(smallModel()), { onKeys: (early) => (told = early.size) })
+  assert.ok(told > 10)
+})
+
+test('shards, and a file that changes between the pieces', async () => {
+  const model = previewModel(kPreviewShapes[2]!)
+  for (const { name, model: part } of shards(model, 3, 'set')) {
+    const { header, size } = writeHeader(part)
+    server.add(`/${name}`, sparseContent(header, size))
+  }
+  using file = await open(`${server.url}/set-00002-of-00003.gguf`, { preview: 'sparse' })
+  assert.equal(file.complete, false)
+  assert.equal(file.tensors.length, 291)
+  await file.completeHeader()
+  assert.deepEqual(
+    file.lint().filter(({ code }) => code === 'truncated'),
+    [],
+  )
+
+  server.plan('/large.gguf', { replace: '/set-00001-of-00003.gguf', after: 2 })
+  await assert.rejects(open(`${server.url}/large.gguf`, { preview: 'sparse' }), { code: 'file-changed' })
+  const controller = new AbortController()
+  server.plan('/large.gguf', { after: 1, stall: 10 })
+  setTimeout(() => controller.abort(new Error('enough')), 100)
+  await assert.rejects(open(`${server.url}/large.gguf`, { preview: 'sparse', signal: controller.signal }), {
+    message: 'enough',
+  })
+})

@@ -1,0 +1,117 @@
+// What a piece out of the middle of a header is. Strings and tensor infos are found by their chains: where one ends the
+// next begins, and lengths of 64 bits that are all small do not come about by chance.
+import { Cursor, kArray, kString, kValueBytes } from './cursor.js'
+
+// A vocabulary has no longer words; a chain may begin so far into a piece.
+const kLongestWord = 2048
+const kLeastWords = 8
+const kMostDims = 8
+const kMostTypeId = 1000
+
+export interface Words {
+  /** where the last whole one begins that looks like one, from the start of the piece, and that of some before it */
+  readonly starts: readonly number[]
+  /** where it breaks off: less than the piece's length where the array ended in it */
+  readonly end: number
+  /** whether it breaks off before the piece does */
+  readonly broken: boolean
+  readonly count: number
+  /** bytes of one on average, its length included, and their deviation */
+  readonly mean: number
+  readonly deviation: number
+  /** each is two words with a space between: merges of a byte-pair encoding */
+  readonly pairs: boolean
+}
+
+const kKeptStarts = 8
+
+/** The chain of strings in a piece. undefined: there is none. at: where one is known to begin. */
+export function findWords(bytes: Uint8Array, little: boolean, at?: number): Words | undefined {
+  const last = at ?? Math.min(kLongestWord, bytes.length - 8)
+  for (let start = at ?? 0; start <= last; start++) {
+    // The high half of a length is empty: most places are passed over here.
+    const high = little ? start + 4 : start
+    if ((bytes[high]! | bytes[high + 1]! | bytes[high + 2]! | bytes[high + 3]!) !== 0) continue
+    const words = chain(bytes, little, start)
+    if (words) return words
+  }
+  return undefined
+}
+
+function chain(bytes: Uint8Array, little: boolean, start: number): Words | undefined {
+  const cursor = new Cursor(bytes, little, start)
+  const starts: number[] = []
+  let count = 0
+  let empty = 0
+  let pairs = 0
+  let sum = 0
+  let squares = 0
+  let broken = false
+  let end = start
+  for (;;) {
+    const from = cursor.at
+    const length = cursor.u64()
+    if (cursor.short > 0) break
+    if (length > kLongestWord) {
+      broken = true
+      break
+    }
+    const text = cursor.at
+    if (!cursor.skip(length)) break
+    starts.push(from)
+    if (starts.length > kKeptStarts) starts.shift()
+    end = cursor.at
+    count++
+    if (length === 0) empty++
+    const space = bytes.subarray(text + 1, end - 1).indexOf(0x20)
+    if (space >= 0 && bytes.subarray(text + space + 2, end).indexOf(0x20) < 0) pairs++
+    sum += length + 8
+    squares += (length + 8) ** 2
+  }
+  if (count < kLeastWords || 2 * empty > count) return undefined
+  const mean = sum / count
+  const deviation = Math.sqrt(Math.max(0, squares / count - mean * mean))
+  return { starts, end, broken, count, mean, deviation, pairs: pairs > 0.8 * count }
+}
+
+/** Whether so many key-values, or as many as the piece holds, lie here one behind the other. */
+export function keysAt(bytes: Uint8Array, little: boolean, at: number, wanted: number): boolean {
+  const cursor = new Cursor(bytes, little, at)
+  for (let found = 0; found < wanted; found++) {
+    const length = cursor.u64()
+    if (cursor.short > 0) return found > 0
+    if (length === 0 || length > 256) return false
+    const from = cursor.at
+    if (!cursor.skip(length)) return found > 0
+    for (let i = from; i < cursor.at; i++) if (bytes[i]! < 0x21 || bytes[i]! > 0x7e) return false
+    const type = cursor.u32()
+    if (cursor.short > 0) return found > 0
+    if (type >= kValueBytes.length) return false
+    if (type === kArray) {
+      const element = cursor.u32()
+      const count = cursor.u64()
+      return cursor.short > 0 || (element < kValueBytes.length && count < 2 ** 30)
+    }
+    cursor.skip(type === kString ? cursor.u64() : kValueBytes[type]!)
+    if (cursor.short > 0) return true
+  }
+  return true
+}
+
+/** One tensor info. undefined: this is none, or it does not end in these bytes (then cursor.short tells). */
+export function readInfo(cursor: Cursor): boolean {
+  const length = cursor.u64()
+  if (length > 1024 || !cursor.skip(length)) return false
+  const dims = cursor.u32()
+  if (dims > kMostDims || !cursor.skip(8 * dims)) return false
+  const type = cursor.u32()
+  cursor.u64()
+  return type < kMostTypeId && cursor.short === 0
+}
+
+/** Whether tensor infos lie here, as many as wanted or as the piece holds. */
+export function infosAt(bytes: Uint8Array, little: boolean, at: number, wanted: number): boolean {
+  const cursor = new Cursor(bytes, little, at)
+  for (let found = 0; found < wanted; found++) if (!readInfo(cursor)) return cursor.short > 0 && found > 0
+  return true
+}

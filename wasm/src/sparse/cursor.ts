@@ -1,0 +1,44 @@
+/** Bytes of a value by its type id in the file; 0 for strings and arrays. */
+export const kValueBytes: readonly number[] = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8]
+export const kString = 8
+export const kArray = 9
+
+/** Reads on through bytes; what is beyond their end reads as 0 and is told by `short`. */
+export class Cursor {
+  readonly #view: DataView
+  readonly #little: boolean
+  at = 0
+  /** so many bytes were asked for beyond the end */
+  short = 0
+
+  constructor(bytes: Uint8Array, little: boolean, at = 0) {
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#little = little
+    this.at = at
+  }
+
+  get length(): number {
+    return this.#view.byteLength
+  }
+
+  skip(bytes: number): boolean {
+    this.at += bytes
+    if (this.at <= this.length) return true
+    this.short = this.at - this.length
+    return false
+  }
+
+  u32(): number {
+    const { at } = this
+    return this.skip(4) ? this.#view.getUint32(at, this.#little) : 0
+  }
+
+  /** Rounded beyond 2^53, which no length or offset of a real file reaches. */
+  u64(): number {
+    const { at } = this
+    if (!this.skip(8)) return 0
+    const first = this.#view.getUint32(at, this.#little)
+    const second = this.#view.getUint32(at + 4, this.#little)
+    return this.#little ? second * 2 ** 32 + first : first * 2 ** 32 + second
+  }
+}

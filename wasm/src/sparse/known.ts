@@ -1,0 +1,51 @@
+/** The bytes of a file that were read, as runs that neither touch nor overlap, by offset. */
+export class Known {
+  readonly #runs: { offset: number; bytes: Uint8Array }[] = []
+  /** bytes that were fetched, those that were there already included */
+  fetched = 0
+
+  add(offset: number, bytes: Uint8Array): void {
+    this.fetched += bytes.length
+    const end = offset + bytes.length
+    const first = this.#runs.findIndex((run) => run.offset + run.bytes.length >= offset)
+    const near = this.#runs.filter((run) => run.offset + run.bytes.length >= offset && run.offset <= end)
+    if (near.length === 0) {
+      this.#runs.splice(first < 0 ? this.#runs.length : first, 0, { offset, bytes })
+      return
+    }
+    const last = near.at(-1)!
+    const start = Math.min(offset, near[0]!.offset)
+    const whole = new Uint8Array(Math.max(end, last.offset + last.bytes.length) - start)
+    for (const run of [...near, { offset, bytes }]) whole.set(run.bytes, run.offset - start)
+    this.#runs.splice(first, near.length, { offset: start, bytes: whole })
+  }
+
+  /** What is known without a gap from here on. */
+  from(offset: number): Uint8Array {
+    const run = this.#runs.find((one) => one.offset <= offset && offset < one.offset + one.bytes.length)
+    return run ? run.bytes.subarray(offset - run.offset) : new Uint8Array()
+  }
+
+  has(offset: number, length: number): boolean {
+    return length === 0 || this.from(offset).length >= length
+  }
+
+  /** The parts of [offset, end) that are not known. */
+  missing(offset: number, end: number): { offset: number; end: number }[] {
+    const gaps: { offset: number; end: number }[] = []
+    for (const run of this.#runs) {
+      if (run.offset >= end) break
+      if (run.offset > offset) gaps.push({ offset, end: run.offset })
+      offset = Math.max(offset, run.offset + run.bytes.length)
+    }
+    if (offset < end) gaps.push({ offset, end })
+    return gaps
+  }
+
+  /** Copies what is known of [0, target.length) there. */
+  copyTo(target: Uint8Array): void {
+    for (const { offset, bytes } of this.#runs) {
+      if (offset < target.length) target.set(bytes.subarray(0, target.length - offset), offset)
+    }
+  }
+}

@@ -1,0 +1,193 @@
+// The sparse preview: a header of which the long arrays were left out.
+import { GgufError } from '../errors.js'
+import { Header, type Gaps } from '../header.js'
+import type { InspectModule } from '../inspect.js'
+import type { ByteSource, Preview, ReadOptions } from '../types.js'
+import { Cursor } from './cursor.js'
+import { Known } from './known.js'
+import { expectedEnd, search } from './search.js'
+import type { Hole, Walk } from './walk.js'
+
+// What is read of a header before it is decided how to go on.
+const kHeadBytes = 1 << 15
+// Where pieces come without waiting for them, so many bytes tell that the link is fast.
+const kPlenty = 1 << 19
+// A piece that came sooner was there already.
+const kWaitedMs = 0.3
+// No header that is read in parts takes more memory than this.
+const kMostHeaderBytes = 1 << 28
+// What a sparse preview takes, seldom more: round trips behind the head, bytes, and time for a dozen requests.
+const kRounds = 4
+const kBytes = 350_000
+const kOverheadMs = 20
+// It must promise so much more speed than the stream.
+const kGain = 1.3
+
+/** The beginning of a header with what it told of the link, and the decision how to go on. */
+export class SparseAttempt {
+  readonly #source: ByteSource
+  readonly #preview: Preview
+  readonly #roundTripMs: number
+  readonly #known = new Known()
+  #firstAt: number | undefined
+  #length = 0
+  #firstLength = 0
+  #ms = 0
+  #expected: number | undefined
+
+  constructor(source: ByteSource, preview: Preview, roundTripMs: number) {
+    this.#source = source
+    this.#preview = preview
+    this.#roundTripMs = roundTripMs
+  }
+
+  /** Takes the next piece, which came at that time after so long a wait. True: a decision can be made. */
+  isEnough(piece: Uint8Array, at: number, waitedMs: number): boolean {
+    this.#known.add(this.#length, piece)
+    this.#length += piece.length
+    if (this.#preview === 'sparse') return this.#length >= kHeadBytes
+    if (this.#firstAt === undefined) {
+      this.#firstAt = at
+      this.#firstLength = piece.length
+      return false
+    }
+    this.#ms = at - this.#firstAt
+    return this.#length >= kHeadBytes && (waitedMs > kWaitedMs || this.#length >= kPlenty)
+  }
+
+  /** Whether the decision against it is final: early pieces may mislead. */
+  get isSettled(): boolean {
+    return this.#length >= kPlenty
+  }
+
+  /** Whether reading in parts promises to end before the stream does, or is wanted anyway. */
+  get isWorthwhile(): boolean {
+    if (this.#preview === 'sparse') return true
+    if (this.#source.size === undefined || this.#source.ranges === false) return false
+    const bytesPerMs = (this.#length - this.#firstLength) / this.#ms
+    this.#expected ??= expectedEnd(this.#known)
+    const whole = (this.#expected - this.#length) / bytesPerMs
+    return whole > kGain * (kRounds * this.#roundTripMs + kBytes / bytesPerMs + kOverheadMs)
+  }
+
+  /** Finds the tensor table without reading the arrays before it. undefined: this header has to be read whole. */
+  async run(
+    module: InspectModule,
+    signal: AbortSignal | undefined,
+    onRead: (bytes: number) => void,
+  ): Promise<Header | undefined> {
+    const source = this.#source
+    const { size } = source
+    if (size === undefined || source.ranges === false) return undefined
+    const known = this.#known
+    const walk = await search(known, size, async (ranges) => {
+      await Promise.all(
+        ranges.map(async ({ offset, end }) => {
+          const bytes = await source.read(offset, end - offset, { signal })
+          known.add(offset, bytes)
+          onRead(bytes.length)
+        }),
+      )
+    })
+    signal?.throwIfAborted()
+    if (!walk || walk.end > kMostHeaderBytes) return undefined
+    const header = new Header(module)
+    try {
+      if (header.append(withoutHoles(known, walk), size) === 0 && isConsistent(header, walk.end, size)) {
+        if (walk.holes.length > 0) header.gaps = new HeaderGaps(header, source, known, walk)
+        return header
+      }
+    } catch (error) {
+      // The parser refuses what was found: the whole header tells what is really wrong.
+      if (!(error instanceof GgufError)) throw error
+    }
+    header.close()
+    return undefined
+  }
+}
+
+/** The header with the arrays that were left out as such that parse: one long text, then empty ones; zeros. */
+function withoutHoles(known: Known, walk: Walk & { end: number }): Uint8Array {
+  const bytes = new Uint8Array(walk.end)
+  known.copyTo(bytes)
+  const view = new DataView(bytes.buffer)
+  for (const { offset, end, strings } of walk.holes) {
+    bytes.fill(0, offset, end)
+    if (strings !== undefined) view.setBigUint64(offset, BigInt(end - offset - 8 * strings), walk.little)
+  }
+  return bytes
+}
+
+/** Whether each tensor begins where the one before ends, and the file ends with the last (or with the header). */
+function isConsistent(header: Header, headerEnd: number, size: number): boolean {
+  const { alignment, dataOffset } = header.facts()
+  const pad = (bytes: number) => Math.ceil(bytes / alignment) * alignment
+  let next = dataOffset
+  let end = headerEnd
+  for (const { offset, byteLength } of header.tensors(0)) {
+    if (offset !== next || byteLength === 0) return false
+    end = offset + byteLength
+    next = dataOffset + pad(end - dataOffset)
+  }
+  return size === end || size === next
+}
+
+/** The arrays that were left out, read when they are asked for. */
+class HeaderGaps implements Gaps {
+  readonly #header: Header
+  readonly #source: ByteSource
+  readonly #known: Known
+  readonly #little: boolean
+  readonly #holes: Map<number, Hole>
+
+  constructor(header: Header, source: ByteSource, known: Known, walk: Walk) {
+    this.#header = header
+    this.#source = source
+    this.#known = known
+    this.#little = walk.little
+    this.#holes = new Map(walk.holes.map((hole) => [hole.offset, hole]))
+  }
+
+  get bytesRead(): number {
+    return this.#known.fetched
+  }
+
+  has(offset: number): boolean {
+    return this.#holes.has(offset)
+  }
+
+  async load(offset: number | undefined, { signal }: ReadOptions): Promise<void> {
+    signal?.throwIfAborted()
+    const holes = offset === undefined ? [...this.#holes.values()] : [this.#holes.get(offset)]
+    await Promise.all(holes.map((hole) => hole && this.#fill(hole, signal)))
+    if (this.#holes.size > 0) return
+    this.#header.bytesRead = this.#known.fetched
+    this.#header.gaps = undefined
+  }
+
+  async #fill({ offset, end, strings }: Hole, signal: AbortSignal | undefined): Promise<void> {
+    await Promise.all(
+      this.#known.missing(offset, end).map(async (gap) => {
+        this.#known.add(gap.offset, await this.#source.read(gap.offset, gap.end - gap.offset, { signal }))
+      }),
+    )
+    if (!this.#holes.has(offset)) return // another call was faster
+    const bytes = this.#known.from(offset).subarray(0, end - offset)
+    if (strings !== undefined && !isChain(bytes, strings, this.#little)) {
+      throw new GgufError(
+        'preview-mismatch',
+        'What the preview showed of this file is not what its header says: it was made to mislead, or is damaged. Open it with preview: "full".',
+        { offset },
+      )
+    }
+    this.#header.put(offset, bytes)
+    this.#holes.delete(offset)
+  }
+}
+
+/** Whether so many strings fill the bytes exactly. */
+function isChain(bytes: Uint8Array, strings: number, little: boolean): boolean {
+  const cursor = new Cursor(bytes, little)
+  for (let i = 0; i < strings; i++) if (!cursor.skip(cursor.u64())) return false
+  return cursor.short === 0 && cursor.at === bytes.length
+}

@@ -1,0 +1,249 @@
+// Finds what lies behind the vocabulary of a remote header in a few rounds of small parallel reads. What is guessed here
+// is where to read; the result is an exact walk from key to key, and is verified by who asked for it.
+import { findWords, infosAt, keysAt } from './classify.js'
+import { estimateEnd, type Point } from './estimate.js'
+import type { Known } from './known.js'
+import { Walk, type OpenArray, type Stop } from './walk.js'
+
+export interface Range {
+  readonly offset: number
+  readonly end: number
+}
+
+/** Reads ranges at the same time: one round trip. */
+export type ReadRanges = (ranges: readonly Range[]) => Promise<void>
+
+const kMostRounds = 9
+const kMostBytes = 1_000_000
+const kProbe = 4096
+const kLongestProbe = 12_288
+// An end that is known this exactly is read in one piece.
+const kWindow = 100_000
+// Bytes of a tensor info, and of the keys before the first.
+const kInfo = 76
+const kTail = 6144
+// What is read for the key of an array, with a sample of its strings.
+const kHeading = 2048
+// Where a vocabulary is looked at first, in shares of the length that its beginning lets expect; real ones are longer.
+const kFirstPlaces = { few: [0.5, 0.9, 1.2], many: [0.4, 0.8, 1.02, 1.12, 1.25, 1.5] }
+const kPlaces = [0.2, 0.5, 0.8]
+const kMergePlaces = [0.3, 0.75, 1.4]
+
+// The arrays that a vocabulary of each kind (tokenizer.ggml.model) has, in the order of llama.cpp's converters.
+const kLayouts: Readonly<Record<string, readonly string[]>> = {
+  gpt2: ['tokens', 'token_type', 'merges'],
+  llama: ['tokens', 'scores', 'token_type'],
+  bert: ['tokens', 'token_type'],
+  t5: ['tokens', 'scores', 'token_type'],
+}
+
+/** The walk at its end, or undefined where this header is better read whole. */
+export async function search(
+  known: Known,
+  size: number,
+  read: ReadRanges,
+): Promise<(Walk & { end: number }) | undefined> {
+  const walk = new Walk(known)
+  if (walk.version < 2 || walk.version > 3) return undefined
+  const points: Point[] = []
+  let needs = 0
+  for (let round = 0; ; round++) {
+    const stop = advance(walk, points, known)
+    if (stop.kind === 'end') return Object.assign(walk, { end: stop.at })
+    if (stop.kind === 'wrong' || round >= kMostRounds || known.fetched > kMostBytes) return undefined
+    needs = stop.kind === 'need' ? needs + 1 : 0
+    const plan =
+      stop.kind === 'need' ? planNeed(walk, stop, needs) : planStrings(walk, stop.array, points, known, size)
+    const ranges = plan
+      .flatMap(({ offset, end }) => known.missing(Math.round(offset), Math.min(Math.round(end), size)))
+      .filter(({ offset, end }) => end > offset)
+    if (ranges.length === 0) return undefined
+    await read(ranges)
+    for (const range of ranges) addPoint(points, known, range, walk.little)
+    points.sort((a, b) => a.offset - b.offset)
+  }
+}
+
+/** Classifies a piece that was read, together with strings that it goes on or that go on behind it. */
+function addPoint(points: Point[], known: Known, { offset, end }: Range, little: boolean): void {
+  const take = (touches: (point: Point) => boolean): Point | undefined => {
+    const at = points.findIndex(touches)
+    return at < 0 ? undefined : points.splice(at, 1)[0]
+  }
+  offset =
+    take((point) => point.words !== undefined && point.offset + point.length === offset)?.offset ?? offset
+  for (;;) {
+    const words = findWords(known.from(offset).subarray(0, end - offset), little)
+    const next = words && !words.broken ? take((point) => point.offset === end) : undefined
+    if (!next) {
+      points.push({ offset, length: end - offset, words })
+      return
+    }
+    end += next.length
+  }
+}
+
+/** Where a header of which the beginning is known will probably end. */
+export function expectedEnd(known: Known): number {
+  const walk = new Walk(known)
+  const stop = walk.go()
+  if (stop.kind !== 'strings') return 'at' in stop ? stop.at + tailBytes(walk) : 0
+  const { array } = stop
+  const { inside } = like(walk, array, [], known)
+  const { end } = estimateEnd(array, inside)
+  const merges = mergesAhead(walk, array, end, inside[0]?.words?.mean ?? 0)
+  return (
+    (merges ? merges.at + merges.length : end + (following(walk, array).shifts.at(-1) ?? 0)) + tailBytes(walk)
+  )
+}
+
+/** Walks on, over the ends of arrays that have been found. */
+function advance(walk: Walk, points: readonly Point[], known: Known): Stop {
+  for (;;) {
+    const stop = walk.go()
+    if (stop.kind !== 'strings') return stop
+    const end = endOf(walk, stop.array, points, known)
+    if (end === undefined) return stop
+    walk.close(end)
+  }
+}
+
+/** The end of an array where it lies in known bytes: there the chain of strings turns into one of keys or tensor infos. */
+function endOf(walk: Walk, array: OpenArray, points: readonly Point[], known: Known): number | undefined {
+  for (const { offset, words } of like(walk, array, points, known).inside) {
+    if (!words?.broken) continue
+    // The first key, read as a string, is a link of the chain too.
+    for (const start of [words.end, ...words.starts.toReversed()]) {
+      const bytes = known.from(offset + start)
+      const keysLeft = walk.keyCount - walk.keys
+      if (
+        keysLeft > 0
+          ? keysAt(bytes, walk.little, 0, Math.min(keysLeft, 3))
+          : infosAt(bytes, walk.little, 0, 3)
+      )
+        return offset + start
+    }
+  }
+  return undefined
+}
+
+interface Bracket {
+  /** pieces of the array itself, by offset */
+  readonly inside: readonly Point[]
+  readonly low: number
+  readonly high: number
+}
+
+/** Which pieces belong to an array: strings of its kind, up to the first piece that is something else. */
+function like(walk: Walk, array: OpenArray, points: readonly Point[], known: Known): Bracket {
+  // Vocabularies begin with their shortest words: the later half of what was walked tells more of what comes.
+  const begin = known.from(array.offset).subarray(0, array.at - array.offset)
+  const half = begin.length >> 1
+  const words = findWords(begin.subarray(half), walk.little) ?? findWords(begin, walk.little, 0)
+  const inside: Point[] = words ? [{ offset: array.offset + half, length: half, words }] : []
+  const own = words ?? points.find(({ offset }) => offset >= array.offset)?.words
+  let low = array.at
+  for (const point of points) {
+    if (point.offset + point.length <= array.at) continue
+    if (!point.words || point.words.pairs !== own?.pairs) {
+      if (point.offset >= low) return { inside, low, high: point.offset }
+      continue
+    }
+    inside.push(point)
+    low = Math.max(low, point.offset + point.words.end)
+    if (point.words.broken) return { inside, low: point.offset, high: low }
+  }
+  return { inside, low, high: Infinity }
+}
+
+function tailBytes(walk: Walk): number {
+  return kTail + kInfo * (walk.tensorCount - walk.infos)
+}
+
+/** Bytes of a key with an array of so many elements of four bytes. */
+function arrayBytes(name: string, count: number): number {
+  return 8 + `tokenizer.ggml.${name}`.length + 16 + 4 * count
+}
+
+function layoutOf(walk: Walk): readonly string[] {
+  return kLayouts[walk.texts.get('tokenizer.ggml.model') ?? ''] ?? []
+}
+
+/** times: how often in a row the walk has lacked bytes. */
+function planNeed(walk: Walk, { at, bytes }: Stop & { kind: 'need' }, times: number): Range[] {
+  const isTail = layoutOf(walk).every((name) => walk.arrays.includes(`tokenizer.ggml.${name}`))
+  const guess = isTail || times > 1 ? times * tailBytes(walk) : kHeading
+  return [{ offset: at, end: at + Math.max(2 * bytes, guess) }]
+}
+
+/** Where to look for the end of an array of strings, and for what comes behind it. */
+function planStrings(
+  walk: Walk,
+  array: OpenArray,
+  points: readonly Point[],
+  known: Known,
+  size: number,
+): Range[] {
+  const { inside, low, high } = like(walk, array, points, known)
+  if (inside.length === 0) return [{ offset: array.at, end: array.at + kProbe }]
+  const bound = Math.min(high, size)
+  const { end, error } = estimateEnd(array, inside)
+  // Where samples contradict the estimate, the samples count.
+  const from = Math.max(low, Math.min(end, bound) - error)
+  const to = Math.min(bound, Math.max(end, low) + error)
+  if (bound - low <= kWindow) return windows(low, bound, following(walk, array))
+  if (to - from <= kWindow) return windows(from, to, following(walk, array))
+
+  const first = inside.length === 1
+  const merges = first ? mergesAhead(walk, array, end, inside[0]!.words!.mean) : undefined
+  const places = first
+    ? kFirstPlaces[merges ? 'few' : 'many'].map((part) => low + part * (end - low))
+    : kPlaces.map((part) => from + part * (to - from))
+  const ahead = merges ? kMergePlaces.map((part) => merges.at + part * merges.length) : []
+  const length = Math.min(kLongestProbe, Math.max(kProbe, Math.round((end - array.at) / 300)))
+  return [...places.filter((at) => at < bound), ...ahead].map((offset) => ({ offset, end: offset + length }))
+}
+
+/** The piece in which an array ends, and those that the layout puts behind it, as far from it as its end is not known. */
+function windows(from: number, to: number, { shifts, tail }: Following): Range[] {
+  return [
+    { offset: from, end: to + (shifts.length === 0 ? tail : kHeading) },
+    ...shifts.map((shift, i) => ({
+      offset: from + shift,
+      end: to + shift + (i === shifts.length - 1 ? tail : kHeading),
+    })),
+  ]
+}
+
+interface Following {
+  /** from the end of the array to those of arrays of fixed size behind it */
+  readonly shifts: readonly number[]
+  /** bytes worth reading behind the last */
+  readonly tail: number
+}
+
+/** What comes behind an array of strings in the usual layout. */
+function following(walk: Walk, array: OpenArray): Following {
+  const layout = layoutOf(walk)
+  const at = layout.findIndex((name) => array.key === `tokenizer.ggml.${name}`)
+  if (at < 0) return { shifts: [], tail: kHeading }
+  const shifts: number[] = []
+  let shift = 0
+  for (const name of layout.slice(at + 1)) {
+    if (name === 'merges') return { shifts, tail: kHeading }
+    shift += arrayBytes(name, array.count)
+    shifts.push(shift)
+  }
+  return { shifts, tail: tailBytes(walk) }
+}
+
+/** Where the layout puts merges behind the tokens: mostly as many, each a space longer than its token. */
+function mergesAhead(
+  walk: Walk,
+  array: OpenArray,
+  end: number,
+  mean: number,
+): { at: number; length: number } | undefined {
+  if (array.key !== 'tokenizer.ggml.tokens' || !layoutOf(walk).includes('merges')) return undefined
+  return { at: end + (following(walk, array).shifts.at(-1) ?? 0), length: array.count * (mean + 1) }
+}

@@ -1,0 +1,154 @@
+// The exact walk over a header of which parts are known. What has a length is skipped; where an array of strings leaves
+// the known bytes, its end must be told before the walk goes on.
+import { readInfo } from './classify.js'
+import { Cursor, kArray, kString, kValueBytes } from './cursor.js'
+import type { Known } from './known.js'
+
+// A piece of an array that is read rather than left out; a text that no preview can do without.
+const kSmallArray = 16 << 10
+const kLongestText = 1 << 20
+const kLongestKey = 1 << 16
+const kMostCount = 2 ** 30
+
+/** Elements of an array that were left out: bytes [offset, end). */
+export interface Hole {
+  readonly offset: number
+  readonly end: number
+  /** of strings; else elements of fixed size */
+  readonly strings: number | undefined
+}
+
+export interface OpenArray {
+  readonly key: string
+  readonly offset: number
+  readonly count: number
+  /** the next string not seen, and how many there are from it on */
+  readonly at: number
+  readonly remaining: number
+}
+
+export type Stop =
+  | { readonly kind: 'need'; readonly at: number; readonly bytes: number }
+  | { readonly kind: 'strings'; readonly array: OpenArray }
+  | { readonly kind: 'end'; readonly at: number }
+  /** no header that can be walked in parts */
+  | { readonly kind: 'wrong' }
+
+const kWrong: Stop = { kind: 'wrong' }
+const decoder = new TextDecoder()
+
+export class Walk {
+  readonly #known: Known
+  readonly little: boolean
+  readonly version: number
+  readonly tensorCount: number
+  readonly keyCount: number
+  readonly holes: Hole[] = []
+  /** keys of arrays so far, and the short texts */
+  readonly arrays: string[] = []
+  readonly texts = new Map<string, string>()
+  keys = 0
+  infos = 0
+  #at = 24
+  #open: OpenArray | undefined
+
+  /** known: at least the first 24 bytes. */
+  constructor(known: Known) {
+    this.#known = known
+    const head = known.from(0)
+    this.little = ((head[4] ?? 0) | (head[5] ?? 0)) !== 0
+    const cursor = new Cursor(head, this.little, 4)
+    this.version = cursor.u32()
+    this.tensorCount = cursor.u64()
+    this.keyCount = cursor.u64()
+  }
+
+  /** Ends the open array of strings there. */
+  close(end: number): void {
+    const { offset, count } = this.#open!
+    this.holes.push({ offset, end, strings: count })
+    this.#at = end
+    this.#open = undefined
+  }
+
+  /** Goes on as far as the known bytes reach. */
+  go(): Stop {
+    for (;;) {
+      const stop = this.#open ? this.#strings() : this.keys < this.keyCount ? this.#key() : this.#info()
+      if (stop) return stop
+    }
+  }
+
+  #need(cursor: Cursor): Stop {
+    return { kind: 'need', at: this.#at, bytes: cursor.at }
+  }
+
+  #key(): Stop | undefined {
+    const bytes = this.#known.from(this.#at)
+    const cursor = new Cursor(bytes, this.little)
+    const length = cursor.u64()
+    if (length > kLongestKey) return kWrong
+    cursor.skip(length)
+    const key = cursor.short > 0 ? '' : decoder.decode(bytes.subarray(8, 8 + length))
+    const type = cursor.u32()
+    if (cursor.short > 0) return this.#need(cursor)
+    if (type >= kValueBytes.length) return kWrong
+    if (type === kArray) return this.#array(key, cursor)
+    const size = type === kString ? cursor.u64() : kValueBytes[type]!
+    if (size > kLongestText) return kWrong
+    const text = cursor.at
+    if (!cursor.skip(size)) return this.#need(cursor)
+    if (type === kString && size < 256) this.texts.set(key, decoder.decode(bytes.subarray(text, cursor.at)))
+    this.#at += cursor.at
+    this.keys++
+    return undefined
+  }
+
+  #array(key: string, cursor: Cursor): Stop | undefined {
+    const element = cursor.u32()
+    const count = cursor.u64()
+    if (cursor.short > 0) return this.#need(cursor)
+    if (element === kArray || element >= kValueBytes.length || count > kMostCount) return kWrong
+    const offset = this.#at + cursor.at
+    if (element === kString) {
+      this.#open = { key, offset, count, at: offset, remaining: count }
+    } else {
+      const end = offset + count * kValueBytes[element]!
+      if (!this.#known.has(offset, end - offset)) {
+        if (end - offset <= kSmallArray) return { kind: 'need', at: this.#at, bytes: end - this.#at }
+        this.holes.push({ offset, end, strings: undefined })
+      }
+      this.#at = end
+    }
+    this.arrays.push(key)
+    this.keys++
+    return undefined
+  }
+
+  #strings(): Stop | undefined {
+    const open = this.#open!
+    const cursor = new Cursor(this.#known.from(open.at), this.little)
+    let { remaining } = open
+    let at = 0
+    for (; remaining > 0; remaining--) {
+      const length = cursor.u64()
+      if (length > kLongestText) return kWrong
+      if (cursor.short > 0 || !cursor.skip(length)) break
+      at = cursor.at
+    }
+    this.#open = { ...open, at: open.at + at, remaining }
+    if (remaining > 0) return { kind: 'strings', array: this.#open }
+    this.#at = this.#open.at
+    this.#open = undefined
+    return undefined
+  }
+
+  #info(): Stop | undefined {
+    if (this.infos === this.tensorCount) return { kind: 'end', at: this.#at }
+    const cursor = new Cursor(this.#known.from(this.#at), this.little)
+    if (!readInfo(cursor)) return cursor.short > 0 ? this.#need(cursor) : kWrong
+    this.#at += cursor.at
+    this.infos++
+    return undefined
+  }
+}
