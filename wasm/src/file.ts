@@ -220,7 +220,7 @@ export class OpenFile implements GgufFile {
   }
 
   async edit(options: EditOptions = {}): Promise<GgufBuilder> {
-    const { edit } = await import('./edit/builder.js')
+    const [{ edit }] = await Promise.all([import('./edit/builder.js'), this.completeHeader()])
     return edit(this, options)
   }
 

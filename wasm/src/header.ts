@@ -240,6 +240,7 @@ export class Header {
 
   /** A copy of all that is in the heap, up to the tensor data. */
   bytes(): Uint8Array<ArrayBuffer> {
+    this.mustHave()
     const { buffer, byteOffset, byteLength } = this.view(
       0,
       Math.min(this.#length, this.document.facts().dataOffset),

@@ -64,6 +64,14 @@ export const advice: Record<GgufErrorCode, Advice> = {
     title: 'There are two of that name',
     todo: 'Choose another name, or remove what has it.',
   },
+  incomplete: {
+    title: 'Not all of the header was read',
+    todo: 'Open the file again.',
+  },
+  'preview-mismatch': {
+    title: 'The file is not what its preview showed',
+    todo: 'It was made to mislead, or is damaged. Do not trust it.',
+  },
   'file-exists': {
     title: 'There is a file of that name already',
     todo: 'Choose another name, or say that it may be replaced.',
