@@ -1,5 +1,6 @@
 import { GgufError } from '../errors.js'
 import { OpenFile, type Part } from '../file.js'
+import { kScalars } from '../header.js'
 import { BlobSource, BytesSource } from '../sources/bytes.js'
 import type { ByteSource, GgufFile, ValueType } from '../types.js'
 import { layOut, type KeyEntry, type Layout, type TensorEntry } from './layout.js'
@@ -7,6 +8,8 @@ import type {
   BuilderOptions,
   BuildOptions,
   EditOptions,
+  RequantizeOptions,
+  SplitOptions,
   TensorData,
   TensorPlan,
   WriteType,
@@ -19,7 +22,6 @@ const kMostKeyBytes = 65_535
 const kMostNameBytes = 64
 // Dimensions that ggml has.
 const kMostDimensions = 4
-const kSplitKeys = new Set(['split.no', 'split.count', 'split.tensors.count'])
 
 const bytesIn = (text: string): number => new TextEncoder().encode(text).length
 const invalid = (message: string): GgufError => new GgufError('invalid-argument', message)
@@ -96,8 +98,7 @@ export class GgufBuilder {
       wanted = kept.type === 'array' ? { arrayOf: kept.elementType } : kept.type
     const from = encodeValue(value, wanted, key)
     this.#touched = true
-    if (index < 0) this.#keys.push({ key, from })
-    else this.#keys[index] = { key, from }
+    this.#replace(key, from)
     return this
   }
 
@@ -106,13 +107,9 @@ export class GgufBuilder {
     const { header } = openFile(file)
     const index = header.keys().indexOf(key)
     if (index < 0) throw new GgufError('not-found', `There is no key ${quoted(key)} in that file.`)
-    const at = this.#keys.findIndex((entry) => entry.key === as)
-    if (at < 0 && as !== key) checkKey(as)
-    const { type, elementType } = header.keyEntries()[index]!
+    if (as !== key && !this.has(as)) checkKey(as)
     this.#touched = true
-    const entry: KeyEntry = { key: as, from: { header, index, key, type, elementType } }
-    if (at < 0) this.#keys.push(entry)
-    else this.#keys[at] = entry
+    this.#replace(as, { ...header.keyEntries()[index]!, header, key })
     return this
   }
 
@@ -161,9 +158,42 @@ export class GgufBuilder {
     return this
   }
 
+  /**
+   * Gives every tensor its type in one of llama.cpp's mixtures ("Q4_K_M"): norms, biases and the like stay what they are.
+   * The work is done when the file is written. Tensors that were quantized before lose more than from the original.
+   */
+  async quantize(mixture: string, options: RequantizeOptions = {}): Promise<this> {
+    options.signal?.throwIfAborted()
+    const { chooseTypes } = await import('./quantize.js')
+    const fileType = await chooseTypes(
+      this.#tensors,
+      mixture,
+      { architecture: this.#text('general.architecture'), number: (key) => this.#number(key) },
+      options,
+      this.#wasmUrl,
+    )
+    this.#touched = true
+    this.#replace('general.file_type', encodeValue(fileType, 'u32', 'general.file_type'))
+    this.#replace('general.quantization_version', encodeValue(2, 'u32', 'general.quantization_version'))
+    return this
+  }
+
   /** The file as it would be written. What it is made of is read only when it is written. */
   async build(options: BuildOptions = {}): Promise<WrittenFile> {
-    const { version, endianness, signal } = options
+    const file = await layOut(this.#layout(options))
+    options.signal?.throwIfAborted()
+    return file
+  }
+
+  /** The files of a split model, named as its loaders expect: "NAME-00001-of-00003.gguf". The first has all keys. */
+  async split(name: string, options: SplitOptions = {}): Promise<WrittenFile[]> {
+    const { splitLayout } = await import('./split.js')
+    const layouts = await splitLayout(this.#layout(options), name, options)
+    options.signal?.throwIfAborted()
+    return await Promise.all(layouts.map(layOut))
+  }
+
+  #layout({ version, endianness, signal }: BuildOptions): Layout {
     signal?.throwIfAborted()
     if (version !== undefined && version !== 2 && version !== 3)
       throw new GgufError('unsupported', `Version ${String(version)} cannot be written: 2 or 3.`)
@@ -171,20 +201,45 @@ export class GgufBuilder {
     const header = begun?.part.header
     const facts = header?.facts()
     const before = header?.container === 'gguf' ? facts!.version : undefined
-    const wanted = version ?? (before === 2 ? 2 : 3)
     const big = endianness === undefined ? (facts?.bigEndian ?? false) : endianness === 'big'
-    const layout: Layout = {
+    return {
       keys: this.#keys,
       tensors: this.#tensors,
-      version: wanted,
+      version: version ?? (before === 2 ? 2 : 3),
       bigEndian: big,
       base: begun?.alone ? begun.part : undefined,
       untouched: !this.#touched && (version ?? before) === before && big === facts?.bigEndian,
       wasmUrl: this.#wasmUrl,
     }
-    const file = await layOut(layout)
-    signal?.throwIfAborted()
-    return file
+  }
+
+  #replace(key: string, from: KeyEntry['from']): void {
+    const index = this.#keys.findIndex((entry) => entry.key === key)
+    if (index < 0) this.#keys.push({ key, from })
+    else this.#keys[index] = { key, from }
+  }
+
+  #text(key: string): string | undefined {
+    const from = this.#keys.find((entry) => entry.key === key)?.from
+    if (from?.type !== 'string') return undefined
+    return 'header' in from
+      ? from.header.text(from.offset, from.length)
+      : new TextDecoder().decode(from.bytes)
+  }
+
+  /** Of an array the largest: of heads that differ from layer to layer. */
+  #number(key: string): number | undefined {
+    const from = this.#keys.find((entry) => entry.key === key)?.from
+    const row = from && kScalars[from.type === 'array' ? from.elementType : from.type]
+    if (!row || from.count === 0) return undefined
+    const inHeader = 'header' in from
+    const view = inHeader
+      ? from.header.view(from.offset, from.length)
+      : new DataView(from.bytes.buffer, from.bytes.byteOffset, from.bytes.byteLength)
+    const little = !inHeader || !from.header.bigEndian
+    return Array.from({ length: from.count }, (_, i) => Number(row.get(view, i * row.bytes, little))).reduce(
+      (a, b) => Math.max(a, b),
+    )
   }
 
   #key(key: string): KeyEntry {
@@ -232,8 +287,7 @@ export function edit(file: OpenFile, { shard }: EditOptions = {}): GgufBuilder {
   const { header } = first!
   const entries = header.keyEntries()
   const keys = header.keys().map((key, index): KeyEntry => {
-    const { type, elementType } = entries[index]!
-    return { key, from: { header, index, key, type, elementType } }
+    return { key, from: { ...entries[index]!, header, key } }
   })
   const tensors = parts.flatMap((part) =>
     part.header.tensors(all.indexOf(part)).map((info, index): TensorEntry => ({
@@ -248,7 +302,7 @@ export function edit(file: OpenFile, { shard }: EditOptions = {}): GgufBuilder {
   return new GgufBuilder(
     {},
     {
-      keys: alone ? keys : keys.filter(({ key }) => !kSplitKeys.has(key)),
+      keys: alone ? keys : keys.filter(({ key }) => !key.startsWith('split.')),
       tensors,
       part: first!,
       alone,

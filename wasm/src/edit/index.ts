@@ -1,4 +1,5 @@
 export { GgufError } from '../errors.js'
 export { GgufBuilder } from './builder.js'
+export { toNpy, toSafetensors } from './extract.js'
 export { WrittenFile } from './written-file.js'
 export type * from './types.js'

@@ -2,27 +2,24 @@
 import type { HeaderWriter } from '../edit.js'
 import { GgufError, type GgufErrorCode } from '../errors.js'
 import { OpenFile, type Part } from '../file.js'
-import { tensorTypes, type Header } from '../header.js'
+import { tensorTypes, type Header, type KeyEntry as HeaderEntry } from '../header.js'
 import { editModule, inspectModule, quantModule } from '../module.js'
 import type { QuantModule } from '../quant.js'
-import type { ByteSource, TensorInfo, TensorType, ValueType } from '../types.js'
+import type { ByteSource, TensorInfo, TensorType } from '../types.js'
 import { whyNotFloats, type BlockRange } from '../values.js'
 import { converted, turned } from './transform.js'
 import type { FilePart } from './types.js'
 import { typeId, type EncodedValue } from './values.js'
 import { WrittenFile } from './written-file.js'
 
-export interface FileValue {
+/** A value that stays in the heap of an opened file. */
+export interface FileValue extends HeaderEntry {
   readonly header: Header
-  readonly index: number
   readonly key: string
-  readonly type: ValueType
-  readonly elementType: ValueType
 }
 
 export interface KeyEntry {
   key: string
-  /** its value stays in the heap of an opened file; index: in that file's order */
   readonly from: FileValue | EncodedValue
 }
 
@@ -39,11 +36,17 @@ export interface GivenTensor {
   readonly type: string
 }
 
+/** Weights of the columns: of one row, or of a row of each matrix in turn. */
+export interface Importance {
+  readonly count: number
+  load(signal: AbortSignal | undefined): Promise<Float32Array>
+}
+
 export interface TensorEntry {
   name: string
   readonly shape: readonly number[]
   type: string
-  importance: Float32Array | undefined
+  importance: Importance | undefined
   readonly from: FileTensor | GivenTensor
 }
 
@@ -149,11 +152,12 @@ function plan(
   if (!type || !quant?.canQuantize(type.id)) throw fail(`there is no quantizer of type ${entry.type}`)
   if (!entry.importance && quant.needsImportance(type.id))
     throw new GgufError('invalid-argument', `Tensor ${name} cannot become ${type.name} without importance.`)
-  if (entry.importance && entry.importance.length !== entry.shape[0])
-    throw new GgufError(
-      'bad-shape',
-      `Tensor ${name} has rows of ${entry.shape[0]}, its importance another length.`,
-    )
+  const columns = entry.shape[0] ?? 1
+  const matrices = elements(entry.shape.slice(2))
+  if (entry.importance && ![columns, columns * matrices].includes(entry.importance.count)) {
+    const { count } = entry.importance
+    throw new GgufError('bad-shape', `Tensor ${name} has ${columns} columns, its importance ${count} values.`)
+  }
   const problem = whyNotFloats(quant, from)
   if (problem) throw fail(problem)
   return { entry, from, type, typeId: type.id, byteLength: bytesOf(entry, type), turn: bigEndian }
@@ -275,15 +279,10 @@ function keepsData(base: Part, planned: readonly Planned[]): boolean {
   )
 }
 
-export async function layOut(layout: Layout): Promise<WrittenFile> {
-  const { tensors, bigEndian, base, untouched, wasmUrl, name } = layout
-  const parts = new Parts()
-  if (base?.source.size !== undefined && untouched) {
-    const header = base.header.bytes()
-    parts.bytes(header)
-    parts.copy(base.source, header.length, base.source.size - header.length)
-    return new WrittenFile(parts.list, name)
-  }
+async function planAll({ tensors, bigEndian, wasmUrl }: Layout): Promise<{
+  planned: Planned[]
+  quant: QuantModule | undefined
+}> {
   const types = tensorTypes(await inspectModule(wasmUrl))
   const changes = tensors.some(
     ({ from, type }) =>
@@ -291,7 +290,24 @@ export async function layOut(layout: Layout): Promise<WrittenFile> {
       (isFile(from) ? from.info.type : from.type) !== type,
   )
   const quant = changes ? await quantModule(wasmUrl) : undefined
-  const planned = tensors.map((entry) => plan(entry, types, bigEndian, quant))
+  return { planned: tensors.map((entry) => plan(entry, types, bigEndian, quant)), quant }
+}
+
+/** Bytes of each tensor as it will be written. */
+export async function tensorLengths(layout: Layout): Promise<number[]> {
+  return (await planAll(layout)).planned.map(({ byteLength }) => byteLength)
+}
+
+export async function layOut(layout: Layout): Promise<WrittenFile> {
+  const { bigEndian, base, untouched, name } = layout
+  const parts = new Parts()
+  if (base?.source.size !== undefined && untouched) {
+    const header = base.header.bytes()
+    parts.bytes(header)
+    parts.copy(base.source, header.length, base.source.size - header.length)
+    return new WrittenFile(parts.list, name)
+  }
+  const { planned, quant } = await planAll(layout)
   if (base && keepsData(base, planned)) {
     const { dataOffset, alignment: before } = base.header.facts()
     const relative = (i: number): number => planned[i]!.from.offset - dataOffset
@@ -316,7 +332,7 @@ export async function layOut(layout: Layout): Promise<WrittenFile> {
         : converted(
             quant!,
             from,
-            { type, rowLength: entry.shape[0] ?? 1, bigEndian, importance: entry.importance },
+            { type, shape: entry.shape, bigEndian, importance: entry.importance },
             signal,
           ),
     )

@@ -3,6 +3,7 @@ import { Heap } from '../heap.js'
 import type { QuantModule } from '../quant.js'
 import type { TensorType } from '../types.js'
 import { floatPieces, type BlockRange } from '../values.js'
+import type { Importance } from './layout.js'
 
 const kReadBytes = 1 << 22
 const kFloats = 1 << 18
@@ -28,28 +29,44 @@ export async function* turned(
 
 export interface Conversion {
   readonly type: TensorType
-  readonly rowLength: number
+  readonly shape: readonly number[]
   readonly bigEndian: boolean
-  /** of each column */
-  readonly importance: Float32Array | undefined
+  readonly importance: Importance | undefined
+}
+
+/** Lets the page have its turn now and then, and sees an abort. */
+function breather(signal: AbortSignal | undefined): () => Promise<void> | undefined {
+  let last = performance.now()
+  return () => {
+    if (performance.now() - last < kBreath) return undefined
+    return new Promise<void>((resolve) => setTimeout(resolve)).then(() => {
+      signal?.throwIfAborted()
+      last = performance.now()
+    })
+  }
 }
 
 /** The floats of the blocks, quantized as another type; with importance whole rows at a time. */
 export async function* converted(
   module: QuantModule,
   from: BlockRange,
-  { type, rowLength, bigEndian, importance }: Conversion,
+  { type, shape, bigEndian, importance }: Conversion,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   using heap = new Heap(module)
-  const unit = importance ? rowLength : type.blockSize
+  const columns = shape[0] ?? 1
+  const unit = importance ? columns : type.blockSize
   const room = Math.max(1, Math.floor(kFloats / unit)) * unit
   const floats = heap.reserve(room * 4)
   const blocks = heap.reserve((room / type.blockSize) * type.blockBytes)
-  const weights = importance ? heap.reserve(rowLength * 4) : 0
-  if (importance) heap.putFloats(weights, importance)
-  let breath = performance.now()
+  const values = await importance?.load(signal)
+  const weights = values ? heap.reserve(columns * 4) : 0
+  // Floats up to where the weights change: those of one matrix.
+  const matrix = values && values.length > columns ? columns * (shape[1] ?? 1) : Infinity
+  let left = 0
+  let matrices = 0
   let filled = 0
+  const breath = breather(signal)
   const made = (): Uint8Array<ArrayBuffer> => {
     const count = filled / type.blockSize
     module.quantize(type.id, floats, blocks, count, weights, unit / type.blockSize)
@@ -59,19 +76,35 @@ export async function* converted(
   }
   for await (const piece of floatPieces(module, from, heap, signal)) {
     for (let taken = 0; taken < piece.count;) {
-      const n = Math.min(room - filled, piece.count - taken)
+      if (left === 0) {
+        left = matrix
+        const at = matrices++ * columns
+        if (values) heap.putFloats(weights, values.subarray(at, at + columns))
+      }
+      const n = Math.min(room - filled, piece.count - taken, left)
       const start = piece.floats + 4 * taken
       module.HEAPU8.copyWithin(floats + 4 * filled, start, start + 4 * n)
       filled += n
       taken += n
-      if (filled < room) continue
-      if (performance.now() - breath > kBreath) {
-        await new Promise((resolve) => setTimeout(resolve))
-        signal?.throwIfAborted()
-        breath = performance.now()
-      }
+      left -= n
+      if (filled < room && left > 0) continue
+      await breath()
       yield made()
     }
   }
   if (filled > 0) yield made()
+}
+
+/** Floats as little-endian bytes. */
+export async function* floated(
+  module: QuantModule,
+  from: BlockRange,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  using heap = new Heap(module)
+  const breath = breather(signal)
+  for await (const { floats, count } of floatPieces(module, from, heap, signal)) {
+    await breath()
+    yield heap.bytes(floats, 4 * count).slice() as Uint8Array<ArrayBuffer>
+  }
 }

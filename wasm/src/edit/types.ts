@@ -1,4 +1,12 @@
-import type { ByteSource, LazyArray, NumericArray, ReadOptions, Scalar, ValueType } from '../types.js'
+import type {
+  ByteSource,
+  GgufFile,
+  LazyArray,
+  NumericArray,
+  ReadOptions,
+  Scalar,
+  ValueType,
+} from '../types.js'
 
 /** A type to write: "u32", or { arrayOf: "i32" }, or { arrayOf: { arrayOf: "i32" } }. */
 export type WriteType = Exclude<ValueType, 'array'> | { readonly arrayOf: WriteType }
@@ -63,3 +71,25 @@ export type FilePart =
       readonly tensor: string
       pieces(signal: AbortSignal | undefined): AsyncIterable<Uint8Array<ArrayBuffer>>
     })
+
+export interface RequantizeOptions extends ReadOptions {
+  /** Every tensor of weights gets the mixture's main type. */
+  pure?: boolean | undefined
+  /** The type of a tensor, whatever the mixture says; undefined: as it says. */
+  types?: ((tensor: TensorPlan) => string | undefined) | undefined
+  /** A file that llama.cpp's imatrix wrote, as GGUF: which columns matter. Types of 2 bits and less need it. */
+  importance?: GgufFile | undefined
+}
+
+/** At least one of the two limits counts; without either 128 tensors. */
+export interface SplitOptions extends BuildOptions {
+  /** the most tensors in a file */
+  maxTensors?: number | undefined
+  /** the most bytes of tensor data in a file, but for tensors that are larger alone */
+  maxBytes?: number | undefined
+}
+
+export interface SafetensorsOptions extends ReadOptions {
+  /** Names of tensors; all when absent. */
+  tensors?: readonly string[] | undefined
+}

@@ -1,0 +1,145 @@
+// Tensors in the formats of other programs: NumPy's .npy and safetensors. What those can hold is copied by range, all
+// else becomes 32-bit floats on the way.
+import { GgufError } from '../errors.js'
+import { OpenFile } from '../file.js'
+import { quantModule } from '../module.js'
+import type { GgufFile, ReadOptions, TensorInfo } from '../types.js'
+import { whyNotFloats, type BlockRange } from '../values.js'
+import { floated, turned } from './transform.js'
+import type { FilePart, SafetensorsOptions } from './types.js'
+import { WrittenFile } from './written-file.js'
+
+// BF16 is no type of NumPy.
+const kNumpy: Readonly<Record<string, string>> = {
+  F32: 'f4',
+  F16: 'f2',
+  F64: 'f8',
+  I8: 'i1',
+  I16: 'i2',
+  I32: 'i4',
+  I64: 'i8',
+}
+const kSafetensors = new Set(['F32', 'F16', 'BF16', 'F64', 'I8', 'I16', 'I32', 'I64'])
+
+const encoder = new TextEncoder()
+
+function opened(file: GgufFile): OpenFile {
+  if (file instanceof OpenFile) return file
+  throw new GgufError('invalid-argument', 'That is no open file of this package.')
+}
+
+type Body =
+  | { readonly kind: 'copy'; readonly range: BlockRange }
+  | {
+      readonly kind: 'turned' | 'floats'
+      readonly range: BlockRange
+      readonly name: string
+      readonly length: number
+    }
+
+/** The part of a file that holds a tensor, at `to`. */
+async function partOf(file: OpenFile, body: Body, to: number): Promise<FilePart[]> {
+  const { range } = body
+  if (range.byteLength === 0) return []
+  if (body.kind === 'copy')
+    return [{ kind: 'copy', to, length: range.byteLength, source: range.source, from: range.offset }]
+  const quant = await quantModule(file.wasmUrl)
+  const problem = whyNotFloats(quant, range)
+  if (problem) throw new GgufError('unsupported', `Tensor ${body.name}: ${problem}.`)
+  const pieces = (signal: AbortSignal | undefined): AsyncIterable<Uint8Array<ArrayBuffer>> =>
+    body.kind === 'floats' ? floated(quant, range, signal) : turned(quant, range, signal)
+  return [{ kind: 'computed', to, length: body.length, tensor: body.name, pieces }]
+}
+
+function rangeOf(file: OpenFile, tensor: TensorInfo): BlockRange {
+  return { ...file.rowRange(tensor, {}), bigEndian: file.endianness === 'big' }
+}
+
+function floatBody(range: BlockRange, { name, elementCount }: TensorInfo): Body {
+  return { kind: 'floats', range, name, length: 4 * elementCount }
+}
+
+/** Row-major, as NumPy and PyTorch name dimensions: the slowest first. */
+const slowestFirst = (shape: readonly number[]): number[] => shape.toReversed()
+
+/** One tensor as a .npy file. Plain numbers stay what they are, in either byte order; all other types become floats. */
+export async function toNpy(
+  file: GgufFile,
+  name: string,
+  { signal }: ReadOptions = {},
+): Promise<WrittenFile> {
+  signal?.throwIfAborted()
+  const source = opened(file)
+  const tensor = source.tensor(name)
+  if (!tensor) throw new GgufError('not-found', `There is no tensor "${name}" in this file.`)
+  const range = rangeOf(source, tensor)
+  const plain = kNumpy[tensor.type]
+  const order = plain && range.bigEndian ? '>' : '<'
+  const shape = slowestFirst(tensor.shape)
+  const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(', ')})`
+  const text = `{'descr': '${order}${plain ?? 'f4'}', 'fortran_order': False, 'shape': ${tuple}, }`
+  const size = Math.ceil((10 + text.length + 1) / 64) * 64
+  const header = new Uint8Array(size).fill(0x20)
+  header.set([0x93, ...encoder.encode('NUMPY'), 1, 0, (size - 10) & 0xff, (size - 10) >> 8])
+  header.set(encoder.encode(text), 10)
+  header[size - 1] = 0x0a
+  const body: Body = plain ? { kind: 'copy', range } : floatBody(range, tensor)
+  const parts = await partOf(source, body, size)
+  return new WrittenFile([{ kind: 'bytes', to: 0, length: size, bytes: header }, ...parts])
+}
+
+/** Tensors as a .safetensors file, quantized ones as floats; texts and numbers of the metadata as its metadata. */
+export async function toSafetensors(
+  file: GgufFile,
+  { tensors: names, signal }: SafetensorsOptions = {},
+): Promise<WrittenFile> {
+  signal?.throwIfAborted()
+  const source = opened(file)
+  const tensors = (names ?? source.tensors.map(({ name }) => name)).map((name) => {
+    const tensor = source.tensor(name)
+    if (!tensor) throw new GgufError('not-found', `There is no tensor "${name}" in this file.`)
+    return tensor
+  })
+  if (new Set(tensors).size < tensors.length)
+    throw new GgufError('duplicate', 'safetensors holds a name once: there are two tensors of one.')
+  const metadata = [...source.metadata].flatMap(([key, value]): [string, string][] =>
+    typeof value === 'object' ? [] : [[key, String(value)]],
+  )
+  const entries: [string, unknown][] = [['__metadata__', Object.fromEntries([...metadata, ['format', 'pt']])]]
+  const bodies: Body[] = []
+  let end = 0
+  for (const tensor of tensors) {
+    if (tensor.name === '__metadata__')
+      throw new GgufError('unsupported', 'A tensor of the name __metadata__ has no place in safetensors.')
+    const range = rangeOf(source, tensor)
+    const plain = kSafetensors.has(tensor.type)
+    const length = plain ? range.byteLength : 4 * tensor.elementCount
+    const kind = range.bigEndian && tensor.type !== 'I8' ? 'turned' : 'copy'
+    bodies.push(
+      plain
+        ? kind === 'copy'
+          ? { kind, range }
+          : { kind, range, name: tensor.name, length }
+        : floatBody(range, tensor),
+    )
+    const dtype = plain ? tensor.type : 'F32'
+    entries.push([
+      tensor.name,
+      { dtype, shape: slowestFirst(tensor.shape), data_offsets: [end, end + length] },
+    ])
+    end += length
+  }
+  const json = encoder.encode(JSON.stringify(Object.fromEntries(entries)))
+  const size = 8 + Math.ceil(json.length / 8) * 8
+  const header = new Uint8Array(size).fill(0x20)
+  new DataView(header.buffer).setBigUint64(0, BigInt(size - 8), true)
+  header.set(json, 8)
+  const parts: FilePart[] = [{ kind: 'bytes', to: 0, length: size, bytes: header }]
+  let to = size
+  for (const body of bodies) {
+    const made = await partOf(source, body, to)
+    parts.push(...made)
+    to += made[0]?.length ?? 0
+  }
+  return new WrittenFile(parts)
+}

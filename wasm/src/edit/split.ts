@@ -1,0 +1,59 @@
+import { GgufError } from '../errors.js'
+import { tensorLengths, type KeyEntry, type Layout, type TensorEntry } from './layout.js'
+import type { SplitOptions } from './types.js'
+import { encodeValue } from './values.js'
+
+// What gguf-split of llama.cpp takes when it is told nothing.
+const kMostTensors = 128
+// split.no and split.count are of 16 bits.
+const kMostFiles = 65_535
+
+function entry(key: string, value: number, type: 'u16' | 'i32'): KeyEntry {
+  return { key, from: encodeValue(value, type, key) }
+}
+
+/** One layout a file. */
+export async function splitLayout(
+  layout: Layout,
+  name: string,
+  { maxTensors, maxBytes }: SplitOptions,
+): Promise<(Layout & { readonly name: string })[]> {
+  for (const limit of [maxTensors, maxBytes])
+    if (limit !== undefined && !(limit >= 1))
+      throw new GgufError('invalid-argument', `${limit} is no limit for a file: at least 1.`)
+  const mostTensors = maxTensors ?? (maxBytes === undefined ? kMostTensors : Infinity)
+  const lengths = await tensorLengths(layout)
+  const groups: TensorEntry[][] = [[]]
+  let bytes = 0
+  for (const [i, tensor] of layout.tensors.entries()) {
+    const group = groups.at(-1)!
+    const full = group.length >= mostTensors || bytes + lengths[i]! > (maxBytes ?? Infinity)
+    if (full && group.length > 0) {
+      groups.push([tensor])
+      bytes = 0
+    } else {
+      group.push(tensor)
+    }
+    bytes += lengths[i]!
+  }
+  if (groups.length > kMostFiles)
+    throw new GgufError(
+      'invalid-argument',
+      `${groups.length} files are more than a model can have: ${kMostFiles}.`,
+    )
+  const keys = layout.keys.filter(({ key }) => !key.startsWith('split.'))
+  const five = (n: number): string => String(n).padStart(5, '0')
+  return groups.map((tensors, i) => ({
+    ...layout,
+    base: undefined,
+    untouched: false,
+    name: `${name}-${five(i + 1)}-of-${five(groups.length)}.gguf`,
+    tensors,
+    keys: [
+      ...keys.filter(({ key }) => i === 0 || key === 'general.alignment'),
+      entry('split.no', i, 'u16'),
+      entry('split.count', groups.length, 'u16'),
+      entry('split.tensors.count', layout.tensors.length, 'i32'),
+    ],
+  }))
+}
