@@ -1,10 +1,11 @@
-// How long until metadata and tensor list of a remote file are known, what it costs in requests and bytes, and how fast
-// the header is parsed from memory: ggufscope, @huggingface/gguf and hyllama on the headers of kPreviewShapes.
+// How long until the first keys and the tensor list of a remote file are known, what it costs in requests, round trips one
+// after the other and bytes, and how fast the header is parsed from memory: ggufscope (the header as one stream, in parts,
+// and by what the link suggests), @huggingface/gguf and hyllama on the headers of kPreviewShapes.
 // The server runs in a thread of its own; runs are interleaved; medians.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { gguf } from '@huggingface/gguf'
 import { ggufMetadata } from 'hyllama'
-import { open } from 'ggufscope'
+import { open, type Preview } from 'ggufscope'
 import { writeHeader } from '../fixtures/gguf.ts'
 import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
@@ -15,14 +16,22 @@ const kRuns = 5
 const kLinks = [
   { name: '0 ms, uncapped', delay: 0, bandwidth: Infinity },
   { name: '50 ms, 6.25 MB/s', delay: 50, bandwidth: 6.25e6 },
+  { name: '50 ms, uncapped', delay: 50, bandwidth: Infinity },
+  { name: '200 ms, 1 MB/s', delay: 200, bandwidth: 1e6, runs: 2, peers: false },
+  { name: '20 ms, 50 MB/s', delay: 20, bandwidth: 50e6 },
 ]
 
 interface Link {
   delay: number
   bandwidth: number
+  runs?: number
+  /** false: the other readers take minutes */
+  peers?: boolean
 }
 interface Counts {
   requests: number
+  /** each request of one is sent when those of the one before are answered */
+  rounds: number
   bytes: number
 }
 interface File {
@@ -32,14 +41,42 @@ interface File {
   tensors: number
 }
 
-async function serve({ link, files }: { link: Link; files: File[] }): Promise<void> {
+async function serve({ link, files, first }: { link: Link; files: File[]; first: number }): Promise<void> {
   const server = await startServer(link)
-  for (const { name, header, size } of files) server.add(`/${name}.gguf`, sparseContent(header, size))
+  for (const { name, header, size } of files) {
+    for (let edition = 0; edition < kEditions; edition++)
+      server.add(`/${name}-${edition}.gguf`, sparseContent(editionOf(header, first + edition), size))
+  }
   parentPort!.on('message', () => {
-    parentPort!.postMessage(server.counts())
+    parentPort!.postMessage({ ...server.counts(), rounds: rounds(server.log, link.delay) })
     server.reset()
   })
   parentPort!.postMessage(server.url)
+}
+
+// A vocabulary that was met before is found faster: each run on each link has an edition of its own, and one for auto.
+const kEditions = 2 * (kRuns + 1)
+
+/** The header with other letters at the beginning of the first two tokens. */
+function editionOf(header: Uint8Array, edition: number): Uint8Array {
+  const key = 'tokenizer.ggml.tokens'
+  const first = Buffer.from(header.buffer, header.byteOffset, 1 << 16).indexOf(key) + key.length + 24
+  const copy = header.slice()
+  copy[first] = 0x41 + (edition % 26)
+  copy[first + header[first - 8]! + 8] = 0x41 + Math.floor(edition / 26)
+  return copy
+}
+
+/** Requests that were sent sooner after the first of a round than a round trip takes belong to it. */
+function rounds(log: readonly { time: number }[], delay: number): number {
+  let count = 0
+  let begin = -Infinity
+  for (const { time } of log) {
+    if (time < begin + Math.max(delay, 1)) continue
+    begin = time
+    count++
+  }
+  return count
 }
 
 async function main(): Promise<void> {
@@ -48,22 +85,29 @@ async function main(): Promise<void> {
     const { header, size } = writeHeader(model)
     return { name: shape.name, header, size, tensors: model.tensors!.length }
   })
-  for (const { name, ...link } of kLinks) {
+  for (const [i, { name, ...link }] of kLinks.entries()) {
     console.log(`\n### Preview over HTTP: ${name}\n`)
-    await remote(link, files)
+    await remote(link, files, i * kEditions)
   }
   console.log('\n### Header from memory\n')
   await memory(files)
 }
 
-/** Each reader gives the number of tensors that it found. */
-type Reader = (file: File, url: string) => Promise<number>
+/** Each reader gives the number of tensors that it found, and tells when it knew the first keys. */
+type Reader = (file: File, url: string, onKeys: () => void) => Promise<number>
+
+const ours =
+  (preview: Preview): Reader =>
+  async (_, url, onKeys) => {
+    using file = await open(url, { preview, onKeys })
+    return file.tensors.length
+  }
 
 const readers: Record<string, Reader> = {
-  ggufscope: async (_, url) => {
-    using file = await open(url)
-    return file.tensors.length
-  },
+  'ggufscope, full': ours('full'),
+  'ggufscope, sparse': ours('sparse'),
+  'ggufscope, sparse, met before': ours('sparse'),
+  'ggufscope, auto': ours('auto'),
   '@huggingface/gguf': async (_, url) => (await gguf(url)).tensorInfos.length,
   // hyllama parses a buffer; its documentation fetches the first 10 MB.
   hyllama: async (_, url) => {
@@ -72,38 +116,50 @@ const readers: Record<string, Reader> = {
   },
 }
 
-async function remote(link: Link, files: File[]): Promise<void> {
-  const worker = new Worker(new URL(import.meta.url), { workerData: { link, files } })
+async function remote(link: Link, files: File[], first: number): Promise<void> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { link, files, first } })
   const next = <T>() => new Promise<T>((done) => worker.once('message', done))
   const url = await next<string>()
   const counts = async () => {
     worker.postMessage('counts')
     return next<Counts>()
   }
-  console.log('| header | reader | ms | floor ms | ratio | requests | sent bytes / header |')
-  console.log('| --- | --- | ---: | ---: | ---: | ---: | ---: |')
+  console.log('| header | reader | ms | first keys ms | floor ms | ratio | requests | rounds | KB sent |')
+  console.log('| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |')
+  const { delay, bandwidth, runs = kRuns, peers = true } = link
+  const chosen = Object.entries(readers).filter(([name]) => peers || name.startsWith('ggufscope'))
   for (const file of files) {
-    const results = new Map<string, { ms: number; requests: number; bytes: number }[]>()
-    for (let run = -1; run < kRuns; run++) {
-      for (const [name, reader] of Object.entries(readers)) {
+    const results = new Map<string, { ms: number; keysMs: number; counts: Counts }[]>()
+    for (let run = -1; run < runs; run++) {
+      for (const [name, reader] of chosen) {
         await counts()
         const start = performance.now()
-        const tensors = await reader(file, `${url}/${file.name}.gguf`)
+        let keysMs = NaN
+        const onKeys = () => (keysMs = performance.now() - start)
+        const tensors = await reader(
+          file,
+          `${url}/${file.name}-${run + 1 + (name.endsWith('auto') ? kRuns + 1 : 0)}.gguf`,
+          onKeys,
+        )
         const ms = performance.now() - start
         if (tensors !== file.tensors)
           throw new Error(`${name} found ${tensors} tensors of ${file.tensors} in ${file.name}`)
-        await new Promise((done) => setTimeout(done, 20)) // what is still under way counts too
-        if (run >= 0) results.set(name, [...(results.get(name) ?? []), { ms, ...(await counts()) }])
+        await new Promise((done) => setTimeout(done, 20 + delay)) // what is still under way counts too
+        const result = { ms, keysMs, counts: await counts() }
+        if (run >= 0) results.set(name, [...(results.get(name) ?? []), result])
       }
     }
-    const floor = link.delay + (file.header.length * 1000) / link.bandwidth
+    const floor = delay + (file.header.length * 1000) / bandwidth
     for (const [name, all] of results) {
       const ms = median(all.map((r) => r.ms))
+      const keysMs = median(all.map((r) => r.keysMs))
       const ratio = floor > 0 ? (ms / floor).toFixed(3) : '-'
-      const sent = (median(all.map((r) => r.bytes)) / file.header.length).toFixed(3)
-      const requests = median(all.map((r) => r.requests))
+      const sent = median(all.map((r) => r.counts.bytes / 1000)).toFixed(0)
+      const requests = median(all.map((r) => r.counts.requests))
+      const rounds = median(all.map((r) => r.counts.rounds))
+      const keys = Number.isNaN(keysMs) ? '-' : keysMs.toFixed(1)
       console.log(
-        `| ${title(file)} | ${name} | ${ms.toFixed(1)} | ${floor.toFixed(1)} | ${ratio} | ${requests} | ${sent} |`,
+        `| ${title(file)} | ${name} | ${ms.toFixed(1)} | ${keys} | ${floor.toFixed(1)} | ${ratio} | ${requests} | ${rounds} | ${sent} |`,
       )
     }
   }
@@ -112,7 +168,7 @@ async function remote(link: Link, files: File[]): Promise<void> {
 
 async function memory(files: File[]): Promise<void> {
   const parsers: Record<string, (file: File) => number | Promise<number>> = {
-    ggufscope: (file) => readers['ggufscope']!(file, file.header as unknown as string),
+    ggufscope: (file) => ours('full')(file, file.header as unknown as string, () => {}),
     'plain JS, lazy walk': (file) => lazyWalk(file.header).tensors.length,
     hyllama: (file) => ggufMetadata(file.header.buffer as ArrayBuffer).tensorInfos.length,
   }
@@ -148,4 +204,4 @@ function median(values: number[]): number {
 }
 
 if (isMainThread) await main()
-else await serve(workerData as { link: Link; files: File[] })
+else await serve(workerData as Parameters<typeof serve>[0])

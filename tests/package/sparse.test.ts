@@ -1,5 +1,7 @@
 // The sparse preview: never a wrong table, whatever the header looks like; what it left out is there when asked for.
 import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { ByteSource, GgufFile, LazyArray, Scalar } from 'ggufscope'
 import { writeGguf, writeHeader, type Model, type Written } from '../fixtures/gguf.ts'
@@ -16,7 +18,7 @@ import {
 } from '../fixtures/models.ts'
 import { sparseByte, sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
-import { loadPackage } from './packed.ts'
+import { kShared, loadPackage } from './packed.ts'
 
 const { open } = await loadPackage()
 const server = await startServer()
@@ -141,6 +143,60 @@ test('what was left out throws until it is read', async () => {
   assert.deepEqual(file.tokenizer().encode('token'), whole.tokenizer().encode('token'))
   await file.completeHeader()
   assert.ok(file.bytesRead <= source.bytes)
+})
+
+test('a vocabulary that was met before takes one round trip more, and misleads nobody', async () => {
+  const shape = { ...kPreviewShapes[3]!, name: 'own', tokens: 30_000, merges: 29_000 }
+  const model = previewModel(shape)
+  const written = writeHeader(model)
+  const counted = (one: Written) => {
+    const source = sourceOf(one)
+    const { read } = source
+    const reads: number[] = []
+    source.read = (offset, length, options) => {
+      if (length !== 1 << 15) reads.push(offset)
+      return read(offset, length, options)
+    }
+    return { source, reads }
+  }
+  const first = counted(written)
+  using unknown = await open(first.source, { preview: 'sparse' })
+  const second = counted(written)
+  using known = await open(second.source, { preview: 'sparse' })
+  for (const file of [unknown, known]) assertSame(file, model, written.offsets, false)
+  assert.equal(known.complete, false)
+  assert.ok(
+    second.reads.length <= 3 && first.reads.length > 6,
+    `${first.reads.length}, ${second.reads.length}`,
+  )
+  await known.completeHeader()
+  assertSame(known, model, written.offsets, true)
+
+  // The same beginning and count, other words behind.
+  const other = model.metadata!.map(([key, value]) =>
+    key === 'tokenizer.ggml.tokens' && value.type === 'array' && value.of === 'string'
+      ? ([
+          key,
+          { ...value, value: value.value.map((token, i) => (i < 2000 ? token : `${token}~${i}`)) },
+        ] as const)
+      : ([key, value] as const),
+  )
+  const changed = writeHeader({ ...model, metadata: other })
+  using file = await open(sourceOf(changed), { preview: 'sparse' })
+  assert.equal(file.complete, false)
+  assertSame(file, { ...model, metadata: other }, changed.offsets, false)
+})
+
+test('known vocabularies of the generated table', { skip: !existsSync(kShared) }, async () => {
+  for (const name of ['ggml-vocab-gpt-2', 'ggml-vocab-deepseek-llm']) {
+    const bytes = readFileSync(join(kShared, 'vocab', `${name}.gguf`))
+    const source = sourceOf({ header: bytes, size: bytes.length, offsets: [] })
+    using file = await open(source, { preview: 'sparse' })
+    assert.equal(file.complete, false)
+    assert.ok(source.bytes < 70_000, `${source.bytes} bytes`)
+    using whole = await open(bytes)
+    assert.deepEqual([...file.metadata.keys()], [...whole.metadata.keys()])
+  }
 })
 
 /**

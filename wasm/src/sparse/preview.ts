@@ -5,7 +5,7 @@ import type { InspectModule } from '../inspect.js'
 import type { ByteSource, Preview, ReadOptions } from '../types.js'
 import { Cursor } from './cursor.js'
 import { Known } from './known.js'
-import { expectedEnd, search } from './search.js'
+import { expect, search } from './search.js'
 import type { Hole, Walk } from './walk.js'
 
 // What is read of a header before it is decided how to go on.
@@ -16,10 +16,10 @@ const kPlenty = 1 << 19
 const kWaitedMs = 0.3
 // No header that is read in parts takes more memory than this.
 const kMostHeaderBytes = 1 << 28
-// What a sparse preview takes, seldom more: round trips behind the head, bytes, and time for a dozen requests.
-const kRounds = 4
-const kBytes = 350_000
-const kOverheadMs = 20
+// What a sparse preview takes, seldom more: round trips behind the head, bytes, and time for its requests. The second
+// where the vocabulary was met before.
+const kSearch = { rounds: 4, bytes: 350_000, overheadMs: 40 }
+const kMet = { rounds: 1, bytes: 110_000, overheadMs: 15 }
 // It must promise so much more speed than the stream.
 const kGain = 1.3
 
@@ -33,7 +33,7 @@ export class SparseAttempt {
   #length = 0
   #firstLength = 0
   #ms = 0
-  #expected: number | undefined
+  #expected: { end: number; isMet: boolean } | undefined
 
   constructor(source: ByteSource, preview: Preview, roundTripMs: number) {
     this.#source = source
@@ -65,9 +65,10 @@ export class SparseAttempt {
     if (this.#preview === 'sparse') return true
     if (this.#source.size === undefined || this.#source.ranges === false) return false
     const bytesPerMs = (this.#length - this.#firstLength) / this.#ms
-    this.#expected ??= expectedEnd(this.#known)
-    const whole = (this.#expected - this.#length) / bytesPerMs
-    return whole > kGain * (kRounds * this.#roundTripMs + kBytes / bytesPerMs + kOverheadMs)
+    this.#expected ??= expect(this.#known)
+    const whole = (this.#expected.end - this.#length) / bytesPerMs
+    const { rounds, bytes, overheadMs } = this.#expected.isMet ? kMet : kSearch
+    return whole > kGain * (rounds * this.#roundTripMs + bytes / bytesPerMs + overheadMs)
   }
 
   /** Finds the tensor table without reading the arrays before it. undefined: this header has to be read whole. */
@@ -80,7 +81,7 @@ export class SparseAttempt {
     const { size } = source
     if (size === undefined || source.ranges === false) return undefined
     const known = this.#known
-    const walk = await search(known, size, async (ranges) => {
+    const found = await search(known, size, async (ranges) => {
       await Promise.all(
         ranges.map(async ({ offset, end }) => {
           const bytes = await source.read(offset, end - offset, { signal })
@@ -90,10 +91,12 @@ export class SparseAttempt {
       )
     })
     signal?.throwIfAborted()
-    if (!walk || walk.end > kMostHeaderBytes) return undefined
+    if (!found || found.end > kMostHeaderBytes) return undefined
+    const { walk, end } = found
     const header = new Header(module)
     try {
-      if (header.append(withoutHoles(known, walk), size) === 0 && isConsistent(header, walk.end, size)) {
+      if (header.append(withoutHoles(known, walk, end), size) === 0 && isConsistent(header, end, size)) {
+        found.learn()
         if (walk.holes.length > 0) header.gaps = new HeaderGaps(header, source, known, walk)
         return header
       }
@@ -107,8 +110,8 @@ export class SparseAttempt {
 }
 
 /** The header with the arrays that were left out as such that parse: one long text, then empty ones; zeros. */
-function withoutHoles(known: Known, walk: Walk & { end: number }): Uint8Array {
-  const bytes = new Uint8Array(walk.end)
+function withoutHoles(known: Known, walk: Walk, headerEnd: number): Uint8Array {
+  const bytes = new Uint8Array(headerEnd)
   known.copyTo(bytes)
   const view = new DataView(bytes.buffer)
   for (const { offset, end, strings } of walk.holes) {

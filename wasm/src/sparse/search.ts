@@ -3,6 +3,7 @@
 import { findWords, infosAt, keysAt } from './classify.js'
 import { estimateEnd, type Point } from './estimate.js'
 import type { Known } from './known.js'
+import { findLayout, fingerprint, layoutOfHoles, learn, type Layout } from './layouts.js'
 import { Walk, type OpenArray, type Stop } from './walk.js'
 
 export interface Range {
@@ -37,23 +38,36 @@ const kLayouts: Readonly<Record<string, readonly string[]>> = {
   t5: ['tokens', 'scores', 'token_type'],
 }
 
+export interface Found {
+  readonly walk: Walk
+  /** of the last tensor info */
+  readonly end: number
+  /** Remembers where the arrays lie: for who has verified what was found. */
+  learn(): void
+}
+
 /** The walk at its end, or undefined where this header is better read whole. */
-export async function search(
-  known: Known,
-  size: number,
-  read: ReadRanges,
-): Promise<(Walk & { end: number }) | undefined> {
+export async function search(known: Known, size: number, read: ReadRanges): Promise<Found | undefined> {
   const walk = new Walk(known)
   if (walk.version < 2 || walk.version > 3) return undefined
   const points: Point[] = []
+  const vocabulary = vocabularyOf(walk, walk.go(), known)
   let needs = 0
   for (let round = 0; ; round++) {
     const stop = advance(walk, points, known)
-    if (stop.kind === 'end') return Object.assign(walk, { end: stop.at })
+    if (stop.kind === 'end') {
+      const learnt = () =>
+        vocabulary && learn(vocabulary.id, layoutOfHoles(walk.longArrays, vocabulary.offset))
+      return { walk, end: stop.at, learn: learnt }
+    }
     if (stop.kind === 'wrong' || round >= kMostRounds || known.fetched > kMostBytes) return undefined
     needs = stop.kind === 'need' ? needs + 1 : 0
-    const plan =
-      stop.kind === 'need' ? planNeed(walk, stop, needs) : planStrings(walk, stop.array, points, known, size)
+    const met = round === 0 ? vocabulary?.layout : undefined
+    const plan = met
+      ? planKnown(walk, vocabulary!.offset, met)
+      : stop.kind === 'need'
+        ? planNeed(walk, stop, needs)
+        : planStrings(walk, stop.array, points, known, size)
     const ranges = plan
       .flatMap(({ offset, end }) => known.missing(Math.round(offset), Math.min(Math.round(end), size)))
       .filter(({ offset, end }) => end > offset)
@@ -62,6 +76,29 @@ export async function search(
     for (const range of ranges) addPoint(points, known, range, walk.little)
     points.sort((a, b) => a.offset - b.offset)
   }
+}
+
+interface Vocabulary {
+  readonly id: string
+  readonly offset: number
+  /** where it was met before */
+  readonly layout: Layout | undefined
+}
+
+/** The array of strings at which the first walk stops. */
+function vocabularyOf(walk: Walk, stop: Stop, known: Known): Vocabulary | undefined {
+  if (stop.kind !== 'strings') return undefined
+  const { offset, count } = stop.array
+  const id = fingerprint(count, known.from(offset))
+  return id === undefined ? undefined : { id, offset, layout: findLayout(id) }
+}
+
+/** The ends of all arrays at once, where they were met before. */
+function planKnown(walk: Walk, offset: number, layout: Layout): Range[] {
+  return layout.map(([begin, length], i) => {
+    const end = offset + begin + length
+    return { offset: end - kHeading, end: end + (i === layout.length - 1 ? tailBytes(walk) : kHeading) }
+  })
 }
 
 /** Classifies a piece that was read, together with strings that it goes on or that go on behind it. */
@@ -83,18 +120,21 @@ function addPoint(points: Point[], known: Known, { offset, end }: Range, little:
   }
 }
 
-/** Where a header of which the beginning is known will probably end. */
-export function expectedEnd(known: Known): number {
+/** Of a header of which the beginning is known: where it probably ends, and whether its vocabulary was met before. */
+export function expect(known: Known): { end: number; isMet: boolean } {
   const walk = new Walk(known)
   const stop = walk.go()
-  if (stop.kind !== 'strings') return 'at' in stop ? stop.at + tailBytes(walk) : 0
+  const tail = tailBytes(walk)
+  if (stop.kind !== 'strings') return { end: 'at' in stop ? stop.at + tail : 0, isMet: false }
   const { array } = stop
+  const layout = vocabularyOf(walk, stop, known)?.layout
+  const last = layout?.at(-1)
+  if (last) return { end: array.offset + last[0] + last[1] + tail, isMet: true }
   const { inside } = like(walk, array, [], known)
   const { end } = estimateEnd(array, inside)
   const merges = mergesAhead(walk, array, end, inside[0]?.words?.mean ?? 0)
-  return (
-    (merges ? merges.at + merges.length : end + (following(walk, array).shifts.at(-1) ?? 0)) + tailBytes(walk)
-  )
+  const arraysEnd = merges ? merges.at + merges.length : end + (following(walk, array).shifts.at(-1) ?? 0)
+  return { end: arraysEnd + tail, isMet: false }
 }
 
 /** Walks on, over the ends of arrays that have been found. */

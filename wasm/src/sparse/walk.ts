@@ -44,6 +44,8 @@ export class Walk {
   readonly tensorCount: number
   readonly keyCount: number
   readonly holes: Hole[] = []
+  /** all that could be left out, known or not */
+  readonly longArrays: Hole[] = []
   /** keys of arrays so far, and the short texts */
   readonly arrays: string[] = []
   readonly texts = new Map<string, string>()
@@ -67,6 +69,7 @@ export class Walk {
   close(end: number): void {
     const { offset, count } = this.#open!
     this.holes.push({ offset, end, strings: count })
+    this.longArrays.push({ offset, end, strings: count })
     this.#at = end
     this.#open = undefined
   }
@@ -114,6 +117,7 @@ export class Walk {
       this.#open = { key, offset, count, at: offset, remaining: count }
     } else {
       const end = offset + count * kValueBytes[element]!
+      if (end - offset > kSmallArray) this.longArrays.push({ offset, end, strings: undefined })
       if (!this.#known.has(offset, end - offset)) {
         if (end - offset <= kSmallArray) return { kind: 'need', at: this.#at, bytes: end - this.#at }
         this.holes.push({ offset, end, strings: undefined })
@@ -139,6 +143,8 @@ export class Walk {
     this.#open = { ...open, at: open.at + at, remaining }
     if (remaining > 0) return { kind: 'strings', array: this.#open }
     this.#at = this.#open.at
+    const { offset, count } = this.#open
+    if (this.#at - offset > kSmallArray) this.longArrays.push({ offset, end: this.#at, strings: count })
     this.#open = undefined
     return undefined
   }

@@ -1,0 +1,68 @@
+// Vocabularies that were met before: where their arrays lie. A match spares the search, and is verified like everything.
+import { kKnownLayouts } from './known-layouts.js'
+import type { Hole } from './walk.js'
+
+/** Arrays that can be left out, as [offset, length] from the first element of the first; the last one behind the others. */
+export type Layout = readonly (readonly [offset: number, length: number])[]
+
+/** The layout of the arrays of a header from the one at that offset on. */
+export function layoutOfHoles(arrays: readonly Hole[], from: number): Layout {
+  return arrays
+    .filter(({ offset }) => offset >= from)
+    .map(({ offset, end }) => [offset - from, end - offset] as const)
+}
+
+const kSampleBytes = 4096
+const kStorageKey = 'ggufscope.layouts'
+const kMostStored = 64
+const kMostArrays = 16
+
+const learned = new Map<string, Layout>()
+let loaded = false
+
+/** Tells an array of strings by its count and its first elements. undefined: too few of them are there. */
+export function fingerprint(count: number, elements: Uint8Array): string | undefined {
+  if (elements.length < kSampleBytes) return undefined
+  let hash = 0x811c9dc5
+  for (let i = 0; i < kSampleBytes; i++) hash = Math.imul(hash ^ elements[i]!, 0x01000193)
+  return `${count.toString(36)}-${(hash >>> 0).toString(36)}`
+}
+
+function isLayout(value: unknown): value is Layout {
+  const isPlace = (place: unknown): boolean =>
+    Array.isArray(place) && place.length === 2 && place.every((n) => Number.isSafeInteger(n) && n >= 0)
+  return Array.isArray(value) && value.length > 0 && value.length <= kMostArrays && value.every(isPlace)
+}
+
+/** What this browser learned. Storage may be full, forbidden, or not there at all. */
+function load(): void {
+  if (loaded) return
+  loaded = true
+  try {
+    const stored: unknown = JSON.parse(globalThis.localStorage?.getItem(kStorageKey) ?? '[]')
+    for (const [id, layout] of stored as [string, unknown][]) if (isLayout(layout)) learned.set(id, layout)
+  } catch {
+    // Nothing was learned, then.
+  }
+}
+
+export function findLayout(id: string): Layout | undefined {
+  load()
+  return learned.get(id) ?? kKnownLayouts[id]
+}
+
+export function learn(id: string, layout: Layout): void {
+  load()
+  if (!isLayout(layout) || JSON.stringify(findLayout(id)) === JSON.stringify(layout)) return
+  learned.delete(id)
+  learned.set(id, layout)
+  for (const oldest of learned.keys()) {
+    if (learned.size <= kMostStored) break
+    learned.delete(oldest)
+  }
+  try {
+    globalThis.localStorage?.setItem(kStorageKey, JSON.stringify([...learned]))
+  } catch {
+    // It is remembered until the page is left.
+  }
+}
