@@ -250,6 +250,7 @@ export class Header {
 
   /** A view of bytes of the file, to be used before the next call into wasm. */
   view(offset: number, length: number): DataView {
+    this.mustHave(offset)
     return new DataView(this.#module.HEAPU8.buffer, (this.document.base() >>> 0) + offset, length)
   }
 
