@@ -2,14 +2,18 @@ import type { Command } from './command.js'
 import { table, visible } from './format.js'
 
 export const command: Command = {
+  options: { strict: { type: 'boolean' } },
+  help: ['--strict          status 1 for anything against the specification, too'],
   async run(context) {
     const { style } = context
     using file = await context.open({ allowMissingShards: true })
     const findings = file.lint()
     const errors = findings.filter(({ level }) => level === 'error').length
+    const against = findings.filter(({ level }) => level === 'spec').length
+    const status = errors > 0 || (context.values['strict'] === true && against > 0) ? 1 : 0
     if (context.json) {
       context.printJson(findings)
-      return errors > 0 ? 1 : 0
+      return status
     }
     const rows = findings.map(({ level, code, offset, message }) => [
       level,
@@ -23,6 +27,6 @@ export const command: Command = {
     })
     const others = findings.length - errors
     context.print(style.dim(`${errors} errors, ${others} other findings`))
-    return errors > 0 ? 1 : 0
+    return status
   },
 }

@@ -29,7 +29,7 @@ function overview(): string {
     '      --version   the version of the package',
     '',
     'A file is a path, an address, a page of a model hub, or hf:owner/repository/file.gguf.',
-    'Status: 0 fine, 1 something is wrong with the file, 2 wrong call.',
+    'Status: 0 fine, 1 something is wrong with the file or the work failed, 2 wrong call.',
   ].join('\n')
 }
 

@@ -32,10 +32,11 @@ export async function writeFile(
   { overwrite = false, ...options }: WriteFileOptions = {},
 ): Promise<void> {
   const exists = (): GgufError => new GgufError('file-exists', `${path} is there already.`)
-  if (!overwrite && (await stat(path).catch(() => undefined))) throw exists()
+  const there = await stat(path).catch(() => undefined)
+  if (there && !overwrite) throw exists()
   const part = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.part`)
   try {
-    const handle = await open(part, 'wx')
+    const handle = await open(part, 'wx', there?.mode)
     try {
       for await (const piece of file.pieces(options)) await handle.writeFile(piece)
       await handle.sync()

@@ -1,0 +1,61 @@
+import type { BuildOptions } from '../edit/types.js'
+import type { WrittenFile } from '../edit/written-file.js'
+import type { GgufFile } from '../types.js'
+import { UsageError, type Command, type Context } from './command.js'
+import { kOutputHelp, kOutputOptions, outputOf, save } from './save.js'
+
+/** One row a format: what it makes of the file. */
+const kFormats: Readonly<Record<string, (file: GgufFile, context: Context) => Promise<WrittenFile>>> = {
+  async gguf(file, { positionals, values, signal }) {
+    if (positionals.length > 1) throw new UsageError('tensors are chosen for .npy and .safetensors only')
+    const { version, endian } = values
+    if (version !== undefined && version !== '2' && version !== '3')
+      throw new UsageError('--version is 2 or 3')
+    if (endian !== undefined && endian !== 'little' && endian !== 'big')
+      throw new UsageError('--endian is little or big')
+    const wanted: BuildOptions = {
+      endianness: endian,
+      version: version && (Number(version) as 2 | 3),
+      signal,
+    }
+    return await (await file.edit()).build(wanted)
+  },
+  async npy(file, { positionals, signal }) {
+    const [, name, another] = positionals
+    if (name === undefined || another !== undefined)
+      throw new UsageError('a .npy file holds one tensor: which?')
+    const { toNpy } = await import('../edit/extract.js')
+    return await toNpy(file, name, { signal })
+  },
+  async safetensors(file, { positionals, signal }) {
+    const [, ...tensors] = positionals
+    const { toSafetensors } = await import('../edit/extract.js')
+    return await toSafetensors(file, { tensors: tensors.length > 0 ? tensors : undefined, signal })
+  },
+}
+
+export const command: Command = {
+  options: {
+    ...kOutputOptions,
+    endian: { type: 'string' },
+    version: { type: 'string' },
+    format: { type: 'string' },
+  },
+  help: [
+    '--format FORMAT   gguf, npy (one tensor) or safetensors; default: what the output is named',
+    '--endian ORDER    gguf: little or big',
+    '--version N       gguf: 2 or 3',
+    ...kOutputHelp,
+  ],
+  async run(context) {
+    using file = await context.open()
+    const output = await outputOf(context)
+    const format = String(context.values['format'] ?? /\.(\w+)$/.exec(output)?.[1] ?? 'gguf').toLowerCase()
+    const make = Object.hasOwn(kFormats, format) ? kFormats[format] : undefined
+    if (!make) throw new UsageError(`there is no format "${format}": ${Object.keys(kFormats).join(', ')}`)
+    const built = await make(file, context)
+    await save(context, output, built)
+    if (context.json) context.printJson({ output, size: built.size, format })
+    return 0
+  },
+}

@@ -1,0 +1,16 @@
+import type { Command } from './command.js'
+import { kOutputHelp, kOutputOptions, outputOf, save } from './save.js'
+
+export const command: Command = {
+  options: kOutputOptions,
+  help: kOutputHelp,
+  async run(context) {
+    const { signal } = context
+    using file = await context.open()
+    const output = await outputOf(context)
+    const built = await (await file.edit()).build({ signal })
+    await save(context, output, built)
+    if (context.json) context.printJson({ output, size: built.size, shards: file.shards.length })
+    return 0
+  },
+}
