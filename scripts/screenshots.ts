@@ -15,9 +15,11 @@ mkdirSync(out, { recursive: true })
 
 await using server = await startServer({ isolated: true })
 server.mount('/', join(root, 'web/dist'))
+// Far enough for previews to read headers in parts.
+await using far = await startServer({ delay: 150, bandwidth: 3e6 })
 for (const shape of kPreviewShapes) {
   const { header, size } = writeHeader(previewModel(shape))
-  server.add(`/${shape.name}.gguf`, sparseContent(header, size))
+  for (const one of [server, far]) one.add(`/${shape.name}.gguf`, sparseContent(header, size))
 }
 const hostile = writeHeader(hostileKeys())
 server.add('/hostile.gguf', sparseContent(hostile.header, hostile.size))
@@ -30,6 +32,8 @@ const pages: [name: string, address: string][] = [
   ['failure', '?url=/missing.gguf'],
   ['overview', big],
   ['overview-moe', '?url=/bpe-129k.gguf'],
+  ['overview-sparse', `?url=${far.url}/spm-262k.gguf`],
+  ['metadata-sparse', `?url=${far.url}/spm-262k.gguf#metadata`],
   ['overview-sample', '?url=sample.gguf'],
   ['metadata', `${big}#metadata`],
   ['metadata-array', `${big}#metadata/tokenizer.ggml.tokens`],
@@ -57,7 +61,7 @@ for (const [sizeName, viewport] of Object.entries(sizes)) {
         if (message.type() === 'error' && name !== 'failure') console.error(`${file}: ${message.text()}`)
       })
       await page.goto(`${server.url}/${address}`)
-      await page.waitForTimeout(name === 'loading' ? 1200 : 900)
+      await page.waitForTimeout(name === 'loading' || name.endsWith('sparse') ? 2500 : 900)
       await page.screenshot({ path: join(out, file) })
       // A page that is wider than its window is a fault of its layout.
       const width = await page.evaluate(() => document.documentElement.scrollWidth)

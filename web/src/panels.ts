@@ -3,6 +3,7 @@ import type { GgufFile } from 'ggufscope'
 import type { Component } from 'svelte'
 import { count } from './lib/format'
 import { findingsOf } from './lib/memo'
+import { rest } from './lib/rest.svelte'
 
 export interface PanelProps {
   file: GgufFile
@@ -15,6 +16,8 @@ export interface Panel {
   load: () => Promise<{ default: Component<PanelProps> }>
   /** a short figure beside the title */
   badge?: (file: GgufFile) => string
+  /** it needs all of the header, which a preview may have left out in part */
+  whole?: boolean
   /** whether the file has what the panel shows; absent: always */
   fits?: (file: GgufFile) => boolean
 }
@@ -37,18 +40,21 @@ export const panels: readonly Panel[] = [
     id: 'findings',
     title: 'Findings',
     load: () => import('./panels/Findings.svelte'),
-    badge: (file) => count(findingsOf(file).length),
+    badge: (file) => (rest.isComplete(file) ? count(findingsOf(file).length) : ''),
+    whole: true,
   },
   {
     id: 'tokenizer',
     title: 'Tokenizer',
     load: () => import('./panels/Tokenizer.svelte'),
+    whole: true,
     fits: (file) => file.metadata.has('tokenizer.ggml.tokens'),
   },
   {
     id: 'chat',
     title: 'Chat',
     load: () => import('./panels/Chat.svelte'),
+    whole: true,
     fits: (file) => file.summary().hasChatTemplate,
   },
   {

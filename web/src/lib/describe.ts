@@ -1,5 +1,5 @@
 // What a file is, in one to three plain sentences, and the figures beside them.
-import type { GgufFile, Summary } from 'ggufscope'
+import type { GgufFile, Scalar, Summary } from 'ggufscope'
 import { bytes, compact, count, oneLine, words } from './format'
 
 const tokenizers: Record<string, string> = {
@@ -114,6 +114,27 @@ export function figures(file: GgufFile, summary: Summary): Figure[] {
 export interface Fact {
   label: string
   value: string
+}
+
+/** What the first keys tell, while the rest of the header is on its way. */
+export function earlyFacts(keys: ReadonlyMap<string, Scalar>): Fact[] {
+  const architecture = String(keys.get('general.architecture') ?? '')
+  const own = (key: string) => keys.get(`${architecture}.${key}`)
+  const rows: [string, Scalar | undefined][] = [
+    ['Name', keys.get('general.name')],
+    ['Architecture', architecture],
+    ['Size', keys.get('general.size_label')],
+    ['Layers', own('block_count')],
+    ['Context', own('context_length')],
+    ['Embedding length', own('embedding_length')],
+    ['Heads', own('attention.head_count')],
+    ['License', keys.get('general.license')],
+  ]
+  return rows.flatMap(([label, value]) =>
+    value === undefined || value === ''
+      ? []
+      : [{ label, value: typeof value === 'number' ? count(value) : oneLine(String(value), 120) }],
+  )
 }
 
 export function facts(file: GgufFile, summary: Summary): Fact[] {

@@ -1,10 +1,16 @@
 // The one file that is open, on its way, or failed; and the address bar that says so.
-import { open, type GgufFile, type OpenProgress, type Source } from 'ggufscope'
+import { open, type GgufFile, type OpenProgress, type Scalar, type Source } from 'ggufscope'
 import { recent } from './recent.svelte'
 
 export type Stage =
   | { kind: 'start' }
-  | { kind: 'loading'; label: string; progress: OpenProgress | undefined }
+  | {
+      kind: 'loading'
+      label: string
+      progress: OpenProgress | undefined
+      /** the first of the file, known after one round trip */
+      keys: ReadonlyMap<string, Scalar> | undefined
+    }
   | { kind: 'open'; label: string; file: GgufFile }
   | { kind: 'failed'; label: string; error: unknown }
 
@@ -114,7 +120,7 @@ class Session {
     this.last = attempt
     this.address = attempt.address
     const { label } = attempt
-    this.replace({ kind: 'loading', label, progress: undefined })
+    this.replace({ kind: 'loading', label, progress: undefined, keys: undefined })
     if (push) {
       const query = attempt.address ? `?${new URLSearchParams({ url: attempt.address })}` : ''
       this.panel = 'overview'
@@ -124,9 +130,15 @@ class Session {
     try {
       const file = await open(attempt.source, {
         ...options,
+        preview: 'auto',
         signal: control.signal,
         onProgress: (progress) => {
-          if (this.control === control) this.stage = { kind: 'loading', label, progress }
+          const { stage } = this
+          if (this.control === control && stage.kind === 'loading') this.stage = { ...stage, progress }
+        },
+        onKeys: (keys) => {
+          const { stage } = this
+          if (this.control === control && stage.kind === 'loading') this.stage = { ...stage, keys }
         },
       })
       if (this.control !== control) return file.close()

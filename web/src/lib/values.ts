@@ -1,6 +1,7 @@
 // Metadata values as text: a short form for a row, the whole for the clipboard.
 import type { GgufFile, LazyArray, MetadataValue, ValueType } from 'ggufscope'
 import { count, float, oneLine } from './format'
+import { rest } from './rest.svelte'
 
 export function isArray(value: MetadataValue | undefined): value is LazyArray {
   return typeof value === 'object'
@@ -17,7 +18,7 @@ export function preview(value: MetadataValue | undefined, limit = 200, depth = 0
   if (typeof value === 'string') return oneLine(value, limit)
   if (typeof value === 'number') return float(value)
   if (!isArray(value)) return String(value)
-  if (depth > 2) return '[…]'
+  if (depth > 2 || !rest.has(value)) return '[…]'
   const parts: string[] = []
   let length = 0
   for (const item of value.slice(0, 24)) {
@@ -41,6 +42,6 @@ export function meaning(file: GgufFile, key: string, value: MetadataValue | unde
   if (key === 'general.file_type') return file.summary().fileType ?? ''
   if (!/_token_id$/.test(key)) return ''
   const tokens = file.metadata.get('tokenizer.ggml.tokens')
-  const token = isArray(tokens) ? tokens.at(value) : undefined
+  const token = isArray(tokens) && rest.has(tokens) ? tokens.at(value) : undefined
   return typeof token === 'string' ? oneLine(token, 60) : ''
 }

@@ -1,0 +1,72 @@
+// A header of 6 MB over a slow link: what is known is shown as it comes, and the rest is read when it is opened.
+import { writeHeader } from '../fixtures/gguf.ts'
+import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
+import { sparseContent } from '../server/content.ts'
+import { startServer } from '../server/server.ts'
+import { expect, opened, rowCount, test } from './site.ts'
+
+const shape = kPreviewShapes[1]!
+const model = previewModel(shape)
+const { header, size } = writeHeader(model)
+const tokens = model.metadata!.find(([key]) => key === 'tokenizer.ggml.tokens')![1].value as string[]
+
+test('overview first, the tensor table next, arrays when they are opened', async ({ page, site }) => {
+  const slow = await startServer({ delay: 250, bandwidth: 1.2e6 })
+  slow.add('/large.gguf', sparseContent(header, size))
+  await site.visit(page, `${slow.url}/large.gguf`)
+
+  // After one round trip, while the tensor table is still looked for.
+  const known = page.getByLabel('Known so far')
+  await expect(known).toContainText('synthetic spm-262k')
+  await expect(known).toContainText('131,072')
+  await opened(page)
+  await expect(page.getByText(/gemma|llama model of/i).first()).toBeVisible()
+  const read = page.getByText(/^read .* of .*GB|^read .* of .*MB/)
+  await expect(read).toBeVisible()
+  expect(slow.counts().bytes).toBeLessThan(header.length / 4)
+
+  await page.getByRole('tab', { name: 'Tensors' }).click()
+  await page.getByLabel('By block').uncheck()
+  expect(await rowCount(page, 'Tensors')).toBe(model.tensors!.length)
+  expect(slow.counts().bytes).toBeLessThan(header.length / 4)
+
+  // The scores alone: their own range.
+  const before = slow.counts().bytes
+  await page.getByRole('tab', { name: 'Metadata' }).click()
+  await page.getByLabel('Search keys and values').fill('ggml.scores')
+  await page.getByRole('grid', { name: 'Metadata' }).getByText('scores').click()
+  await expect(page.getByRole('grid', { name: /Entries of tokenizer.ggml.scores/ })).toContainText('-3')
+  expect(slow.counts().bytes - before).toBeLessThan(4 * shape.tokens + 1000)
+  const badge = await read.textContent()
+
+  // The vocabulary, with what stands beside it.
+  await page.getByLabel('Search keys and values').fill('ggml.tokens')
+  await page.getByRole('grid', { name: 'Metadata' }).getByText('tokens').click()
+  const entries = page.getByRole('grid', { name: /Entries of tokenizer.ggml.tokens/ })
+  await expect(entries).toContainText(tokens[2]!, { timeout: 20_000 })
+  expect(await read.textContent()).not.toBe(badge)
+
+  // Findings need all of the header, and it is all there by now.
+  await page.getByRole('tab', { name: 'Findings' }).click()
+  await expect(page.getByRole('tab', { name: /Findings \d+/ })).toBeVisible()
+  expect(slow.counts().bytes).toBeLessThan(header.length + 500_000)
+  await slow.close()
+})
+
+test('the tokenizer of a preview reads the rest first; a failure can be tried again', async ({
+  page,
+  site,
+}) => {
+  const slow = await startServer({ delay: 150, bandwidth: 2.5e6 })
+  slow.add('/large.gguf', sparseContent(header, size))
+  await site.visit(page, `${slow.url}/large.gguf`)
+  await opened(page)
+  slow.plan('/large.gguf', { status: 404 })
+  await page.getByRole('tab', { name: 'Tokenizer' }).click()
+  await expect(page.getByRole('alert')).toContainText('404')
+  slow.plan('/large.gguf')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByText(/Reading the rest of the header/)).toBeVisible()
+  await expect(page.getByText('262,144 tokens, spm')).toBeVisible({ timeout: 20_000 })
+  await slow.close()
+})

@@ -1,0 +1,31 @@
+// What a preview left out of the open file, and whether it has been read since.
+import type { GgufFile, LazyArray } from 'ggufscope'
+
+class Rest {
+  // The package's objects tell nobody that they changed: whoever asks here is asked again when more was read.
+  private version = $state(0)
+
+  isComplete(file: GgufFile): boolean {
+    return this.version >= 0 && file.complete
+  }
+
+  has(array: LazyArray): boolean {
+    return this.version >= 0 && array.loaded
+  }
+
+  bytesRead(file: GgufFile): number {
+    return this.version >= 0 ? file.bytesRead : 0
+  }
+
+  async complete(file: GgufFile): Promise<void> {
+    await file.completeHeader()
+    this.version++
+  }
+
+  async load(arrays: readonly LazyArray[]): Promise<void> {
+    await Promise.all(arrays.map((array) => array.load()))
+    this.version++
+  }
+}
+
+export const rest = new Rest()
