@@ -111,6 +111,8 @@ class Engine {
     for (const char* end = at + n; at < end; at += generate_.stop.back().size() + 1)
       generate_.stop.emplace_back(at, strnlen(at, static_cast<size_t>(end - at)));
   }
+  /// n bytes of GBNF; none: any text.
+  void set_grammar(uint32_t n) { generate_.grammar.assign(input_.as<char>(), n); }
   /// Pairs of id and bias.
   void set_bias(uint32_t n_pairs) {
     generate_.sampler.logit_bias.clear();
@@ -261,6 +263,7 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("setRows", &Engine::set_rows)
       .function("start", &Engine::start)
       .function("setStops", &Engine::set_stops)
+      .function("setGrammar", &Engine::set_grammar)
       .function("setBias", &Engine::set_bias)
       .function("setOptions", &Engine::set_options)
       .function("begin", &Engine::begin)

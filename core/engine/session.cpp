@@ -78,6 +78,7 @@ Result<void> Session::check(std::span<const TokenId> tokens) const {
 Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions options) {
   if (const Result<void> good = check(tokens); !good) return good;
   if (model_->is_encoder()) return fail(ErrorCode::kUnsupported, "this model makes embeddings, not text");
+  if (const Result<void> good = set_grammar(options.grammar); !good) return good;
   // At least the last token is computed, for its logits.
   size_t same = 0;
   const size_t most = std::min(n_computed_, tokens.size() - 1);
@@ -97,6 +98,62 @@ Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions opt
   held_.clear();
   finished_ = false;
   return {};
+}
+
+Result<void> Session::set_grammar(const std::string& gbnf) {
+  if (gbnf.empty()) return {};
+  if (!tokenizer_) return fail(ErrorCode::kUnsupported, "a grammar needs a vocabulary, and this file has none");
+  if (trie_.n_tokens() == 0) {
+    // Control tokens make no text.
+    std::vector<std::string_view> pieces(tokenizer_->size());
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      const auto id = static_cast<TokenId>(i);
+      if (!tokenizer_->is_special(id) && !tokenizer_->is_end_of_generation(id)) pieces[i] = tokenizer_->piece(id);
+    }
+    trie_ = TokenTrie(pieces);
+  }
+  if (gbnf != grammar_text_) {
+    Result<Grammar> compiled = Grammar::compile(gbnf);
+    if (!compiled) return std::unexpected(compiled.error());
+    matcher_.reset();
+    grammar_ = std::make_unique<Grammar>(std::move(*compiled));
+    grammar_text_ = gbnf;
+    matcher_.emplace(*grammar_);
+  }
+  matcher_->reset();
+  return {};
+}
+
+// As llama.cpp draws under a grammar: a token that may come stays, which spares looking at all of them; otherwise those
+// that may not come are taken away and another is drawn. Nothing may come where the text must end: kNoToken.
+Result<Candidate> Session::sample() {
+  if (options_.grammar.empty()) return sampler_->sample(logits_);
+  const auto reads = [this](TokenId id) -> Result<bool> {
+    if (tokenizer_->is_end_of_generation(id)) return matcher_->may_end() && !options_.ignore_end;
+    const std::string_view piece = tokenizer_->piece(id);
+    if (piece.empty() || tokenizer_->is_special(id)) return false;
+    return matcher_->read(piece);
+  };
+  const float mirostat_mu = sampler_->checkpoint().mirostat_mu;
+  Result<Candidate> chosen = sampler_->sample(logits_);
+  if (!chosen) return chosen;
+  const Result<bool> good = reads(chosen->id);
+  if (!good) return std::unexpected(good.error());
+  if (*good) return chosen;
+  const Result<const std::vector<bool>*> found = matcher_->allowed(trie_);
+  if (!found) return std::unexpected(found.error());
+  std::vector<bool> allowed = **found;
+  if (matcher_->may_end() && !options_.ignore_end)
+    for (size_t i = 0; i < allowed.size(); ++i)
+      if (tokenizer_->is_end_of_generation(static_cast<TokenId>(i))) allowed[i] = true;
+  sampler_->restore({sampler_->checkpoint().random, mirostat_mu});
+  chosen = sampler_->sample(logits_, allowed);
+  if (!chosen) {
+    if (matcher_->may_end()) return Candidate{kNoToken, 0, 0};
+    return fail(ErrorCode::kOutOfRange, "no token of the vocabulary goes on as the grammar wants");
+  }
+  if (const Result<bool> done = reads(chosen->id); !done) return std::unexpected(done.error());
+  return chosen;
 }
 
 Result<void> Session::advance(size_t n) {
@@ -155,6 +212,11 @@ void Session::finish_text(Step& step) {
 Result<Step> Session::next() {
   if (finished_) return fail(ErrorCode::kInvalidArgument, "the answer has ended");
   Step step;
+  if (!options_.grammar.empty() && matcher_->must_end()) {
+    step.finish = Finish::kEnd;
+    finish_text(step);
+    return step;
+  }
   if (n_waiting() != 0) {
     if (tokens_.size() > n_context() && !(options_.shift && make_room())) {
       step.finish = Finish::kContext;
@@ -163,9 +225,14 @@ Result<Step> Session::next() {
     }
     if (const Result<void> done = advance(n_waiting()); !done) return std::unexpected(done.error());
   }
-  const Result<Candidate> chosen = sampler_->sample(logits_);
+  const Result<Candidate> chosen = sample();
   if (!chosen) return std::unexpected(chosen.error());
   step.token = chosen->id;
+  if (step.token == kNoToken) {
+    step.finish = Finish::kEnd;
+    finish_text(step);
+    return step;
+  }
   if (options_.n_probabilities != 0) {
     LogProbabilities l = log_probabilities(logits_, chosen->id, options_.n_probabilities);
     step.log_p = l.token;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/grammar.hpp"
 #include "engine/sampler.hpp"
 #include "gguf/parse.hpp"
 #include "model/forward.hpp"
@@ -23,6 +24,7 @@ struct GenerateOptions {
   uint32_t n_probabilities = 0;  ///< likeliest alternatives to tell of each token
   bool ignore_end = false;       ///< end-of-generation tokens are tokens as any other
   bool shift = false;            ///< a full context forgets its older half in place of ending
+  std::string grammar;           ///< GBNF that the answer keeps to, whole unless it is cut short; empty: any text
 };
 
 enum class Finish : uint8_t { kNone, kEnd, kStop, kContext };
@@ -58,7 +60,7 @@ class Session {
   [[nodiscard]] Result<void> start(const StateOptions& options);
 
   /// The text to go on from. Kept is the longest beginning that the cache already holds; the rest waits for advance.
-  /// kOutOfRange for unknown ids, more tokens than the context holds, or none.
+  /// kOutOfRange for unknown ids, more tokens than the context holds, or none; errors of Grammar::compile.
   [[nodiscard]] Result<void> begin(std::span<const TokenId> tokens, GenerateOptions options);
   [[nodiscard]] size_t n_waiting() const { return tokens_.size() - n_computed_; }
   [[nodiscard]] size_t n_reused() const { return n_reused_; }
@@ -81,6 +83,8 @@ class Session {
   Session() = default;
   [[nodiscard]] Result<void> check(std::span<const TokenId> tokens) const;
   void forget();
+  [[nodiscard]] Result<void> set_grammar(const std::string& gbnf);
+  [[nodiscard]] Result<Candidate> sample();
   [[nodiscard]] bool make_room();
   void finish_text(Step& step);
   void add_text(std::string_view text, Step& step);
@@ -100,6 +104,11 @@ class Session {
   GenerateOptions options_;
   std::optional<Sampler> sampler_;
   std::optional<StreamDecoder> decoder_;
+  // The grammar of the last answer that had one, and what was found out about it.
+  std::string grammar_text_;
+  std::unique_ptr<Grammar> grammar_;
+  std::optional<GrammarMatcher> matcher_;
+  TokenTrie trie_;
   std::string held_;  // text that may begin a stop string
   bool finished_ = true;
 };

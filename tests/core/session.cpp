@@ -2,6 +2,7 @@
 #include "engine/session.hpp"
 
 #include <boost/test/unit_test.hpp>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -146,6 +147,48 @@ BOOST_AUTO_TEST_CASE(fast_products_say_what_exact_ones_say) {
     differences += (got - want) * (got - want);
   }
   BOOST_TEST(differences / squares < 1e-3);
+}
+
+BOOST_AUTO_TEST_CASE(answers_keep_to_a_grammar) {
+  const auto s = loaded(384);
+  const std::vector<TokenId> prompt = prompt_of(*s, "Once upon a time");
+  // Whatever the logits: hot and cold, with mirostat and with XTC.
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    GenerateOptions options;
+    options.sampler.seed = seed;
+    options.sampler.temperature = seed % 4 == 0 ? 0.0f : seed % 4 == 1 ? 1.0f : 30.0f;
+    options.sampler.top_k = seed % 3 == 0 ? 0 : 40;
+    options.sampler.mirostat = seed % 7 == 6 ? 2 : 0;
+    options.sampler.xtc_probability = seed % 5 == 4 ? 0.5f : 0.0f;
+    options.grammar = R"(root ::= "{\"name\": \"" [A-Z\u00c4] [a-z]{1,8} "\", \"legs\": " [1-9] [0-9]? "}" " "{0,3})";
+    const Answer answer = generate(*s, prompt, options);
+    BOOST_TEST((answer.finish == Finish::kEnd));
+    char name[16];
+    int legs = 0, length = 0;
+    BOOST_TEST(std::sscanf(answer.text.c_str(), "{\"name\": \"%*[A-Z\xC3\x84]%8[a-z]\", \"legs\": %2d} %n", name, &legs,
+                           &length) == 2,
+               answer.text);
+    BOOST_TEST((legs >= 1 && legs <= 99 && static_cast<size_t>(length) == answer.text.size()), answer.text);
+  }
+  // A grammar of any text changes nothing; one that must end ends at once, without the tokens that say so.
+  GenerateOptions options = greedy();
+  const Answer free = generate(*s, prompt, options);
+  options.grammar = "root ::= .*";
+  const Answer any = generate(*s, prompt, options);
+  BOOST_TEST(any.text == free.text);
+  BOOST_TEST((any.finish == Finish::kEnd && any.tokens == free.tokens));
+  options.grammar = R"(root ::= ", a small " ("owl" | "bee"))";
+  options.ignore_end = true;
+  const Answer choice = generate(*s, prompt, options);
+  BOOST_TEST((choice.text == ", a small owl" || choice.text == ", a small bee"), choice.text);
+  BOOST_TEST((choice.finish == Finish::kEnd));
+  BOOST_TEST(s->tokenizer()->decode(choice.tokens) == choice.text);
+
+  options.grammar = "root ::= \"a";
+  const Result<void> wrong = s->begin(prompt, options);
+  BOOST_REQUIRE(!wrong.has_value());
+  BOOST_TEST((wrong.error().code == ErrorCode::kInvalidArgument && wrong.error().offset == 9));
+  BOOST_TEST(generate(*s, prompt, greedy()).text == free.text);
 }
 
 BOOST_AUTO_TEST_CASE(refuses_what_is_no_prompt) {

@@ -1,0 +1,286 @@
+#include "engine/grammar.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "engine/gbnf.hpp"
+#include "text/unicode.hpp"
+
+namespace ggufscope {
+namespace {
+
+using gbnf::CodePoints;
+using gbnf::Expression;
+using Kind = Expression::Kind;
+using Op = Grammar::Op;
+
+constexpr size_t kMaxStates = size_t{1} << 20;
+constexpr uint32_t kEnd = 0;  // the state that ends every rule
+
+}  // namespace
+
+// From the tree to the network, back to front: emit(what, next) makes the states that read what and go on at next.
+class GrammarCompiler {
+ public:
+  explicit GrammarCompiler(const gbnf::Rules& rules) : rules_(rules) {
+    add({.op = Op::kEnd, .first = 0, .last = 0, .next = 0, .other = 0});
+  }
+
+  Result<Grammar> compile() {
+    starts_.resize(rules_.rules.size());
+    for (uint32_t i = 0; i < rules_.rules.size(); ++i) names_.push_back(i);
+    for (uint32_t i = 0; i < rules_.rules.size(); ++i) {
+      current_ = i;
+      starts_[i] = emit(rules_.rules[i].body, kEnd);
+    }
+    if (too_large_)
+      return fail(ErrorCode::kOutOfRange,
+                  "the grammar is too large: more than " + std::to_string(kMaxStates) + " states");
+    for (Grammar::State& s : grammar_.states_)
+      if (s.op == Op::kCall) {
+        calls_.push_back(s.other);
+        s.other = starts_[s.other];
+      } else {
+        calls_.push_back(0);
+      }
+    if (const Result<void> good = refuse_left_recursion(); !good) return std::unexpected(good.error());
+    grammar_.start_ = starts_[rules_.root];
+    find_classes();
+    return std::move(grammar_);
+  }
+
+ private:
+  uint32_t add(Grammar::State state) {
+    if (grammar_.states_.size() >= kMaxStates) {
+      too_large_ = true;
+      return kEnd;
+    }
+    grammar_.states_.push_back(state);
+    return static_cast<uint32_t>(grammar_.states_.size() - 1);
+  }
+  uint32_t byte(uint8_t first, uint8_t last, uint32_t next) {
+    return add({.op = Op::kByte, .first = first, .last = last, .next = next, .other = 0});
+  }
+  uint32_t branch(uint32_t next, uint32_t other) {
+    return add({.op = Op::kBranch, .first = 0, .last = 0, .next = next, .other = other});
+  }
+  uint32_t call(uint32_t rule, uint32_t next) {
+    return add({.op = Op::kCall, .first = 0, .last = 0, .next = next, .other = rule});
+  }
+
+  uint32_t emit(const Expression& e, uint32_t next) {
+    if (too_large_) return kEnd;
+    switch (e.kind) {
+      case Kind::kText:
+        for (size_t i = e.text.size(); i-- > 0;)
+          next = byte(static_cast<uint8_t>(e.text[i]), static_cast<uint8_t>(e.text[i]), next);
+        return next;
+      case Kind::kClass:
+        return emit_class(e, next);
+      case Kind::kRule:
+        return call(e.rule, next);
+      case Kind::kSequence:
+        for (size_t i = e.items.size(); i-- > 0;) next = emit(e.items[i], next);
+        return next;
+      case Kind::kChoice: {
+        uint32_t all = emit(e.items.back(), next);
+        for (size_t i = e.items.size() - 1; i-- > 0;) all = branch(emit(e.items[i], next), all);
+        return all;
+      }
+      case Kind::kRepeat:
+        return emit_repeat(e, next);
+    }
+    return next;
+  }
+
+  // Whether a copy is as small as a call.
+  static bool is_small(const Expression& e) {
+    return e.kind == Kind::kRule || (e.kind == Kind::kText && e.text.size() <= 2) ||
+           (e.kind == Kind::kClass && e.ranges.size() <= 2 && e.ranges.back().last <= 0x7F);
+  }
+
+  // Several copies of what takes several states are calls of a rule of its own.
+  uint32_t emit_repeat(const Expression& e, uint32_t next) {
+    const Expression& item = e.items[0];
+    const bool endless = e.max == gbnf::kNoLimit;
+    const uint32_t copies = endless ? std::max(e.min, 1u) : e.max;
+    if (copies > kMaxStates) {
+      too_large_ = true;
+      return kEnd;
+    }
+    uint32_t rule = UINT32_MAX;
+    if (copies > 1 && !is_small(item)) {
+      const uint32_t start = emit(item, kEnd);
+      rule = static_cast<uint32_t>(starts_.size());
+      starts_.push_back(start);
+      names_.push_back(current_);
+    }
+    const auto copy = [&](uint32_t then) { return rule != UINT32_MAX ? call(rule, then) : emit(item, then); };
+    uint32_t at = next, left = e.min;
+    if (endless) {
+      const uint32_t again = branch(kEnd, next), body = copy(again);
+      grammar_.states_[again].next = body;
+      at = e.min == 0 ? again : body;
+      left -= e.min == 0 ? 0 : 1;
+    } else {
+      for (uint32_t i = e.min; i < e.max && !too_large_; ++i) at = branch(copy(at), next);
+    }
+    for (; left > 0 && !too_large_; --left) at = copy(at);
+    return at;
+  }
+
+  uint32_t emit_class(const Expression& e, uint32_t next) {
+    tails_.clear();
+    std::vector<uint32_t> ways;
+    for (const CodePoints range : e.ranges) emit_range(range.first, range.last, next, ways);
+    uint32_t all = ways.back();
+    for (size_t i = ways.size() - 1; i-- > 0;) all = branch(ways[i], all);
+    return all;
+  }
+
+  // Cut until the UTF-8 of all code points between two is a product of ranges of bytes (as Thompson's and RE2's).
+  void emit_range(uint32_t first, uint32_t last, uint32_t next, std::vector<uint32_t>& ways) {
+    for (const uint32_t most : {0x7Fu, 0x7FFu, 0xFFFFu}) {
+      if (first <= most && last > most) {
+        emit_range(first, most, next, ways);
+        return emit_range(most + 1, last, next, ways);
+      }
+    }
+    if (last > 0x7F) {
+      for (uint32_t bits = 6; bits <= 18; bits += 6) {
+        const uint32_t low = (1u << bits) - 1;
+        if ((first & ~low) == (last & ~low)) break;
+        if ((first & low) != 0) {
+          emit_range(first, first | low, next, ways);
+          return emit_range((first | low) + 1, last, next, ways);
+        }
+        if ((last & low) != low) {
+          emit_range(first, (last & ~low) - 1, next, ways);
+          return emit_range(last & ~low, last, next, ways);
+        }
+      }
+    }
+    std::string from, to;
+    append_utf8(from, first);
+    append_utf8(to, last);
+    uint32_t at = next;
+    for (size_t i = from.size(); i-- > 0;) {
+      const auto a = static_cast<uint8_t>(from[i]), b = static_cast<uint8_t>(to[i]);
+      const auto [found, added] = tails_.try_emplace({a, b, at}, 0);
+      if (added) found->second = byte(a, b, at);
+      at = found->second;
+    }
+    ways.push_back(at);
+  }
+
+  // Which states reach the end of their rule without reading: what a state needs for it, propagated backwards.
+  std::vector<bool> empty_states() const {
+    const std::vector<Grammar::State>& states = grammar_.states_;
+    std::vector<uint32_t> first(states.size() + 1, 0), from;
+    const auto each = [&](const auto& use) {
+      for (uint32_t i = 0; i < states.size(); ++i)
+        if (states[i].op == Op::kBranch || states[i].op == Op::kCall) use(states[i].next, i), use(states[i].other, i);
+    };
+    each([&](uint32_t to, uint32_t) { ++first[to]; });
+    uint32_t sum = 0;
+    for (uint32_t& f : first) sum += f, f = sum;
+    from.resize(sum);
+    each([&](uint32_t to, uint32_t i) { from[--first[to]] = i; });
+    std::vector<bool> empty(states.size(), false);
+    std::vector<uint32_t> open{kEnd};
+    empty[kEnd] = true;
+    while (!open.empty()) {
+      const uint32_t s = open.back();
+      open.pop_back();
+      for (uint32_t k = first[s]; k < first[s + 1]; ++k) {
+        const Grammar::State& before = states[from[k]];
+        if (empty[from[k]] || (before.op == Op::kCall && !(empty[before.next] && empty[before.other]))) continue;
+        empty[from[k]] = true;
+        open.push_back(from[k]);
+      }
+    }
+    return empty;
+  }
+
+  // A rule that may begin with itself, at once or through others, would be called without end.
+  Result<void> refuse_left_recursion() const {
+    const std::vector<Grammar::State>& states = grammar_.states_;
+    const std::vector<bool> empty = empty_states();
+    std::vector<std::vector<uint32_t>> begins(starts_.size());  // rules that a rule may begin with
+    std::vector<uint32_t> seen(states.size(), UINT32_MAX), open;
+    for (uint32_t rule = 0; rule < starts_.size(); ++rule) {
+      const auto visit = [&](uint32_t s) {
+        if (seen[s] != rule) seen[s] = rule, open.push_back(s);
+      };
+      visit(starts_[rule]);
+      while (!open.empty()) {
+        const uint32_t at = open.back();
+        const Grammar::State& s = states[at];
+        open.pop_back();
+        if (s.op == Op::kBranch) visit(s.next), visit(s.other);
+        if (s.op == Op::kCall) {
+          begins[rule].push_back(calls_[at]);
+          if (empty[s.other]) visit(s.next);
+        }
+      }
+    }
+    enum : uint8_t { kNew, kOpen, kDone };
+    std::vector<uint8_t> colour(starts_.size(), kNew);
+    std::vector<std::pair<uint32_t, size_t>> path;
+    for (uint32_t root = 0; root < starts_.size(); ++root) {
+      if (colour[root] != kNew) continue;
+      path.assign(1, {root, 0});
+      colour[root] = kOpen;
+      while (!path.empty()) {
+        const uint32_t rule = path.back().first;
+        if (path.back().second == begins[rule].size()) {
+          colour[rule] = kDone;
+          path.pop_back();
+          continue;
+        }
+        const uint32_t to = begins[rule][path.back().second++];
+        if (colour[to] == kOpen) {
+          const gbnf::Rule& named = rules_.rules[names_[to]];
+          return fail(ErrorCode::kInvalidArgument, named.offset,
+                      "left recursion (the rule " + named.name + " may begin with itself)", "the grammar");
+        }
+        if (colour[to] == kNew) {
+          colour[to] = kOpen;
+          path.emplace_back(to, 0);
+        }
+      }
+    }
+    return {};
+  }
+
+  void find_classes() {
+    std::array<bool, 257> border{};
+    for (const Grammar::State& s : grammar_.states_)
+      if (s.op == Op::kByte) border[s.first] = border[s.last + size_t{1}] = true;
+    uint8_t now = 0;
+    for (size_t b = 0; b < 256; ++b) {
+      if (b != 0 && border[b]) ++now;
+      grammar_.class_of_[b] = now;
+    }
+    grammar_.n_classes_ = now + 1u;
+  }
+
+  const gbnf::Rules& rules_;
+  Grammar grammar_;
+  std::vector<uint32_t> starts_;  // by rule; those without a name of their own after the others
+  std::vector<uint32_t> names_;   // the named rule that a rule is part of
+  std::vector<uint32_t> calls_;   // by state: the rule that it calls
+  std::map<std::tuple<uint8_t, uint8_t, uint32_t>, uint32_t> tails_;
+  uint32_t current_ = 0;
+  bool too_large_ = false;
+};
+
+Result<Grammar> Grammar::compile(std::string_view gbnf, std::string_view root) {
+  const Result<gbnf::Rules> rules = gbnf::parse(gbnf, root);
+  if (!rules) return std::unexpected(rules.error());
+  return GrammarCompiler(*rules).compile();
+}
+
+}  // namespace ggufscope
