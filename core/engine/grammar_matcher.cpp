@@ -146,7 +146,7 @@ void GrammarMatcher::forget_all_but_now() {
   if (configurations_.size() + stacks_.size() + steps_.size() < kMaxRemembered) return;
   const Set set = sets_[now_];
   const auto first = configurations_.begin() + static_cast<ptrdiff_t>(set.first);
-  const std::vector<Configuration> kept(first, first + set.n_configurations);
+  const std::vector<Configuration> kept(first, first + static_cast<ptrdiff_t>(set.n_configurations));
   const std::vector<Frame> stacks = std::move(stacks_);
   forget();
   // The stacks in use get new numbers, from below: what is below a frame is older than it.

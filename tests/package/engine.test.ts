@@ -1,10 +1,12 @@
 // ggufscope/engine of the packed package in Node, on the trained sample model.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import type * as Engine from 'ggufscope/engine'
 import { kRoot, packedFile } from './packed.ts'
 
@@ -81,6 +83,71 @@ test('chat goes through the template, also in the shape of OpenAI', async () => 
   assert.ok(streamed !== '' && 'Bees make honey.'.startsWith(streamed), streamed)
   assert.equal(last?.choices[0]?.finish_reason, 'length')
   assert.equal(last?.usage?.completion_tokens, 2)
+})
+
+test('answers keep to a schema or a grammar, whatever the sampling', async () => {
+  using model = await load(bytes)
+  const schema: Engine.JsonSchema = {
+    type: 'object',
+    properties: {
+      name: { type: 'string', minLength: 1, maxLength: 12 },
+      kind: { enum: ['owl', 'bee', 'fox'] },
+      legs: { type: 'integer', minimum: 0, maximum: 8 },
+      friends: { type: 'array', items: { $ref: '#/$defs/friend' }, maxItems: 3 },
+      born: { type: 'string', format: 'date' },
+    },
+    required: ['name', 'kind', 'legs', 'friends'],
+    additionalProperties: false,
+    $defs: { friend: { anyOf: [{ type: 'string', pattern: '^[A-Z][a-z]{2,9}$' }, { type: 'null' }] } },
+  }
+  const validate = new Ajv2020({ formats: { date: /^\d{4}-\d\d-\d\d$/ } }).compile(schema)
+  for (let seed = 0; seed < 24; seed++) {
+    let result: Engine.GenerateResult | undefined
+    const options = {
+      schema,
+      seed,
+      temperature: [0, 1, 50][seed % 3],
+      topK: seed % 2 === 0 ? 0 : 40,
+      onDone: (done: Engine.GenerateResult) => (result = done),
+    }
+    const answer = await text(model.generate(kPrompt, options))
+    assert.equal(result?.finishReason, 'end', answer)
+    assert.ok(validate(JSON.parse(answer)), `${answer}: ${JSON.stringify(validate.errors)}`)
+  }
+  assert.equal(
+    await text(model.generate(kPrompt, { grammar: 'root ::= ", \\u00e4" [x]{3}', temperature: 0 })),
+    ', \u00e4xxx',
+  )
+  const messages = [{ role: 'user', content: 'What do bees make?' }]
+  const whole = await createChatCompletion(model, {
+    messages,
+    temperature: 3,
+    seed: 5,
+    max_tokens: 300,
+    response_format: {
+      type: 'json_schema',
+      json_schema: {
+        schema: { type: 'object', properties: { bees: { const: 'honey' } }, required: ['bees'] },
+      },
+    },
+  })
+  assert.deepEqual(JSON.parse(whole.choices[0]!.message.content), { bees: 'honey' })
+  assert.equal(whole.choices[0]!.finish_reason, 'stop')
+  const start = await createChatCompletion(model, {
+    messages,
+    max_tokens: 4,
+    response_format: { type: 'json_object' },
+  })
+  assert.match(start.choices[0]!.message.content, /^\{/)
+  await assert.rejects(text(model.generate(kPrompt, { grammar: 'root ::= (' })), {
+    code: 'invalid-argument',
+    offset: 9,
+  })
+  await assert.rejects(text(model.generate(kPrompt, { grammar: 'root ::= "a"', schema })), {
+    code: 'invalid-argument',
+  })
+  await assert.rejects(text(model.generate(kPrompt, { schema: { not: {} } })), { code: 'unsupported' })
+  assert.match(await text(model.generate(kPrompt, { temperature: 0 })), /lived/)
 })
 
 test('aborts within a token, and goes on after it', async () => {
@@ -166,4 +233,10 @@ test('the command run', () => {
     run(kPrompt, '--max-tokens', '3', '--temperature', '0', '--json'),
   ) as Engine.GenerateResult
   assert.equal(answer.tokens, 3)
+  const folder = mkdtempSync(join(tmpdir(), 'ggufscope-'))
+  writeFileSync(join(folder, 'schema.json'), '{ "enum": ["honey", 7] }')
+  writeFileSync(join(folder, 'grammar.gbnf'), 'root ::= "yes" | "no"')
+  assert.match(run(kPrompt, '--schema', join(folder, 'schema.json')), /^("honey"|7)\n/)
+  assert.match(run(kPrompt, '--grammar', join(folder, 'grammar.gbnf')), /^(yes|no)\n/)
+  rmSync(folder, { recursive: true })
 })

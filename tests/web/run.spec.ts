@@ -70,3 +70,19 @@ test('a model that cannot run says why', async ({ page, site }) => {
   await page.getByRole('button', { name: 'Run' }).click()
   await expect(page.getByRole('tabpanel').getByRole('alert')).toContainText('nosuch')
 })
+
+test('an answer keeps to a JSON schema', async ({ page, site }) => {
+  await site.visit(page, 'sample.gguf', '#run')
+  await page.getByText('Settings').click()
+  const schema = page.getByLabel('JSON schema')
+  await schema.fill('{ "enum": ["bees"')
+  await page.getByRole('button', { name: 'Run' }).click()
+  await expect(page.getByRole('alert')).toContainText('The schema is no JSON')
+  await schema.fill(
+    '{ "type": "object", "properties": { "legs": { "enum": [2, 6] } }, "required": ["legs"] }',
+  )
+  await page.getByRole('button', { name: 'Run' }).click()
+  await expect(page.getByRole('status').filter({ hasText: /ms\.$/ })).toBeVisible({ timeout: 20000 })
+  const pieces = await page.getByTestId('answer').locator('.piece').allTextContents()
+  expect([2, 6]).toContain((JSON.parse(pieces.join('')) as { legs: number }).legs)
+})

@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises'
 import { text as readAll } from 'node:stream/consumers'
-import type { GenerateOptions, GenerateResult } from '../engine/index.js'
+import type { GenerateOptions, GenerateResult, JsonSchema } from '../engine/index.js'
 import { UsageError, type Command } from './command.js'
 
 const kNumbers = {
@@ -12,10 +13,20 @@ const kNumbers = {
   seed: 'seed',
 } as const satisfies Record<string, keyof GenerateOptions>
 
+function parsed(schema: string): JsonSchema {
+  try {
+    return JSON.parse(schema) as JsonSchema
+  } catch (error) {
+    throw new UsageError(`--schema: ${String(error)}`)
+  }
+}
+
 export const command: Command = {
   options: {
     chat: { type: 'boolean' },
     context: { type: 'string' },
+    grammar: { type: 'string' },
+    schema: { type: 'string' },
     stop: { type: 'string', multiple: true },
     ...Object.fromEntries(Object.keys(kNumbers).map((name) => [name, { type: 'string' as const }])),
   },
@@ -23,6 +34,8 @@ export const command: Command = {
     '--chat            run: the text is a message, answered through the chat template',
     '--max-tokens N    run: end after so many tokens',
     '--context N       run: tokens that prompt and answer may have together',
+    '--grammar FILE    run: the answer keeps to this grammar (GBNF)',
+    '--schema FILE     run: the answer is JSON that this JSON schema accepts',
     '--stop TEXT       run: end before this text; may be given again',
     '--temperature T --top-k K --top-p P --min-p P --repeat-penalty R --seed S   run: sampling',
   ],
@@ -34,9 +47,19 @@ export const command: Command = {
       if (value === '' || !Number.isFinite(Number(value))) throw new UsageError(`--${name} takes a number`)
       return Number(value)
     }
+    const contents = async (name: string): Promise<string | undefined> => {
+      const path = values[name]
+      if (typeof path !== 'string') return undefined
+      return await readFile(path, 'utf8').catch((error: unknown) => {
+        throw new UsageError(`--${name}: ${error instanceof Error ? error.message : String(error)}`)
+      })
+    }
+    const schema = await contents('schema')
     let result: GenerateResult | undefined
     const options: GenerateOptions = {
       ...Object.fromEntries(Object.entries(kNumbers).map(([name, key]) => [key, number(name)])),
+      grammar: await contents('grammar'),
+      schema: schema === undefined ? undefined : parsed(schema),
       stop: (values['stop'] ?? []) as readonly string[],
       onDone: (done) => (result = done),
     }

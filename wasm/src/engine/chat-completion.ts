@@ -1,4 +1,6 @@
+import { GgufError } from '../errors.js'
 import type { ChatMessage } from '../types.js'
+import type { JsonSchema } from './json-schema.js'
 import type { GenerateOptions, GenerateResult, Model } from './types.js'
 
 /** The request of OpenAI's chat completions, as far as a local model can follow it. */
@@ -14,6 +16,22 @@ export interface ChatCompletionRequest {
   readonly logit_bias?: Readonly<Record<number, number>> | undefined
   readonly seed?: number | undefined
   readonly stop?: string | readonly string[] | null | undefined
+  readonly response_format?: ResponseFormat | undefined
+}
+
+export type ResponseFormat =
+  | { readonly type: 'text' }
+  | { readonly type: 'json_object' }
+  | {
+      readonly type: 'json_schema'
+      readonly json_schema: { readonly name?: string | undefined; readonly schema: JsonSchema }
+    }
+
+function schemaOf(format: ResponseFormat | undefined): JsonSchema | undefined {
+  if (format === undefined || format.type === 'text') return undefined
+  if (format.type === 'json_object') return { type: 'object' }
+  if (format.type === 'json_schema') return format.json_schema.schema
+  throw new GgufError('unsupported', `There is no response format ${JSON.stringify(format)}.`)
 }
 
 interface Usage {
@@ -70,6 +88,7 @@ async function* chunks(
     logitBias: request.logit_bias,
     seed: request.seed,
     stop: request.stop ?? undefined,
+    schema: schemaOf(request.response_format),
     signal,
     onDone: (done) => (result = done),
   }

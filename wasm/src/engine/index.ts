@@ -6,7 +6,9 @@ export {
   type ChatCompletion,
   type ChatCompletionChunk,
   type ChatCompletionRequest,
+  type ResponseFormat,
 } from './chat-completion.js'
+export { schemaToGrammar, type JsonSchema } from './json-schema.js'
 export type {
   GenerateOptions,
   GenerateResult,

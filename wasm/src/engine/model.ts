@@ -1,5 +1,6 @@
 import { GgufError } from '../errors.js'
 import type { ChatMessage, GgufFile, RenderChatOptions, Tokenizer } from '../types.js'
+import { schemaToGrammar } from './json-schema.js'
 import type { Client } from './client.js'
 import type { GenerateCall, Opened } from './protocol.js'
 import type { GenerateOptions, Model, ModelInfo, Piece, SamplingOptions } from './types.js'
@@ -128,6 +129,10 @@ export class LoadedModel implements Model {
     if (bad !== undefined) {
       throw new GgufError('invalid-argument', `The option ${bad} is no number: ${String(options[bad])}.`)
     }
+    const { grammar, schema } = options
+    if (grammar !== undefined && schema !== undefined) {
+      throw new GgufError('invalid-argument', 'An answer keeps to a grammar or to a schema, not to both.')
+    }
     const random = seed ?? Math.floor(Math.random() * 2 ** 32)
     numbers.push(
       random >>> 0,
@@ -140,6 +145,7 @@ export class LoadedModel implements Model {
       options: Float64Array.from(numbers),
       stop: typeof stop === 'string' ? [stop] : stop,
       bias: Float64Array.from(Object.entries(logitBias).flatMap(([id, bias]) => [Number(id), bias])),
+      grammar: schema === undefined ? (grammar ?? '') : schemaToGrammar(schema),
       maxTokens,
     }
   }

@@ -14,6 +14,7 @@ export interface WasmEngine {
   setRows(request: number, firstRow: number, bytes: number): boolean
   start(context: number, batch: number, halfCache: boolean): boolean
   setStops(bytes: number): void
+  setGrammar(bytes: number): void
   setBias(pairs: number): void
   setOptions(): void
   begin(tokens: number): boolean

@@ -30,6 +30,8 @@ export interface GenerateCall {
   readonly options: Float64Array
   readonly stop: readonly string[]
   readonly bias: Float64Array
+  /** GBNF; empty: any text */
+  readonly grammar: string
   readonly maxTokens: number
 }
 

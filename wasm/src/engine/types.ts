@@ -1,4 +1,5 @@
 import type { GgufFile, OpenOptions, Tokenizer, ChatMessage, RenderChatOptions } from '../types.js'
+import type { JsonSchema } from './json-schema.js'
 import type { FinishReason } from './protocol.js'
 
 /** simd: SIMD of 128 bits; relaxed: with products of bytes too, where the engine has them */
@@ -64,6 +65,10 @@ export interface SamplingOptions {
 export interface GenerateOptions extends SamplingOptions {
   maxTokens?: number | undefined
   stop?: string | readonly string[] | undefined
+  /** GBNF that the answer keeps to. It ends where the grammar does; maxTokens may cut it short. */
+  grammar?: string | undefined
+  /** A JSON schema: the answer is JSON that it accepts. Errors of schemaToGrammar. */
+  schema?: JsonSchema | undefined
   /** How many of the likeliest tokens to tell with each. Default: 0. */
   logprobs?: number | undefined
   /** Go on after end-of-generation tokens. */
