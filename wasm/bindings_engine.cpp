@@ -35,11 +35,18 @@ class Engine {
     return {std::string(error_name(error_.code)), error_.message, static_cast<double>(error_.offset)};
   }
 
-  /// n bytes of header in the reserved room; file_size < 0: unknown.
-  bool open(uint32_t n, double file_size, uint32_t n_threads) {
+  /// The header of the model's next file: n bytes in the reserved room; file_size < 0: unknown.
+  void add_header(uint32_t n, double file_size) {
     std::optional<uint64_t> size;
     if (file_size >= 0) size = static_cast<uint64_t>(file_size);
-    Result<std::unique_ptr<Session>> session = Session::open({input_.data(), n}, size, n_threads);
+    headers_.emplace_back(std::vector<uint8_t>(input_.data(), input_.data() + n), size);
+  }
+  /// Of the headers so far, which are not kept.
+  bool open(uint32_t n_threads) {
+    std::vector<HeaderBytes> headers;
+    for (const auto& [bytes, size] : headers_) headers.push_back({bytes, size});
+    Result<std::unique_ptr<Session>> session = Session::open(headers, n_threads);
+    headers_.clear();
     if (!session) return refuse(session.error());
     session_ = std::move(*session);
     return true;
@@ -83,11 +90,12 @@ class Engine {
                 o.mirostat_eta};
     return span_of(doubles_);
   }
-  /// offset, rows wanted, bytes of a row: of each tensor to be fetched, in the order of the file.
+  /// file, offset, rows wanted, bytes of a row: of each tensor to be fetched, in the order of the files.
   Span plan() {
     doubles_.clear();
     for (const TensorRequest& r : session_->model().plan())
-      doubles_.insert(doubles_.end(), {double(r.entry.offset), double(r.n_rows_kept), double(r.row_bytes)});
+      doubles_.insert(doubles_.end(),
+                      {double(r.entry.file), double(r.entry.offset), double(r.n_rows_kept), double(r.row_bytes)});
     return span_of(doubles_);
   }
   bool memory(uint32_t n_ctx, uint32_t n_batch, bool f16_cache, bool exact) {
@@ -207,6 +215,7 @@ class Engine {
   }
   bool done(const Result<void>& result) { return result ? true : refuse(result.error()); }
 
+  std::vector<std::pair<std::vector<uint8_t>, std::optional<uint64_t>>> headers_;
   std::unique_ptr<Session> session_;
   GenerateOptions generate_;
   Step step_;
@@ -253,6 +262,7 @@ EMSCRIPTEN_BINDINGS(engine) {
       .constructor<>()
       .function("reserve", &Engine::reserve)
       .function("failure", &Engine::failure)
+      .function("addHeader", &Engine::add_header)
       .function("open", &Engine::open)
       .function("architecture", &Engine::architecture)
       .function("facts", &Engine::facts)

@@ -31,14 +31,22 @@ size_t overlap(std::string_view text, std::string_view stop) {
 
 }  // namespace
 
-Result<std::unique_ptr<Session>> Session::open(ByteView header, std::optional<uint64_t> file_size, size_t n_threads) {
+Result<std::unique_ptr<Session>> Session::open(std::span<const HeaderBytes> headers, size_t n_threads) {
   std::unique_ptr<Session> session(new Session);
-  const Result<ParseProgress> parsed = parse_header(header, file_size, session->header_);
-  if (!parsed) return std::unexpected(parsed.error());
-  if (!parsed->complete) return fail(ErrorCode::kTruncated, header.size(), "truncated", "header");
-  const Gguf gguf{session->header_.header, header};
-  Result<std::unique_ptr<Model>> model = Model::open(gguf, file_size);
+  std::vector<ParseState> parsed(headers.size());
+  std::vector<Gguf> ggufs;
+  for (size_t i = 0; i < headers.size(); ++i) {
+    const auto& [bytes, size] = headers[i];
+    const Result<ParseProgress> progress = parse_header(bytes, size, parsed[i]);
+    if (!progress) return std::unexpected(progress.error());
+    if (!progress->complete) return fail(ErrorCode::kTruncated, bytes.size(), "truncated", "header");
+    ggufs.push_back(Gguf{parsed[i].header, bytes});
+  }
+  std::vector<ModelFile> files;
+  for (size_t i = 0; i < headers.size(); ++i) files.push_back({&ggufs[i], headers[i].file_size});
+  Result<std::unique_ptr<Model>> model = Model::open(files);
   if (!model) return std::unexpected(model.error());
+  const Gguf& gguf = ggufs[0];
   session->model_ = std::move(*model);
   session->architecture_ = std::string(get_string(gguf, "general.architecture").value_or(""));
   session->defaults_ = ggufscope::sampler_defaults(gguf);
@@ -47,7 +55,6 @@ Result<std::unique_ptr<Session>> Session::open(ByteView header, std::optional<ui
   Result<std::unique_ptr<Pool>> pool = Pool::create(n_threads);
   if (!pool) return std::unexpected(pool.error());
   session->pool_ = std::move(*pool);
-  session->header_ = {};  // nothing borrows it any more
   return session;
 }
 

@@ -37,12 +37,22 @@ struct Step {
   Finish finish = Finish::kNone;  ///< not kNone: the last step; token may be kNoToken
 };
 
+/// At least the header of a file, and how long the file is if that is known.
+struct HeaderBytes {
+  ByteView bytes;
+  std::optional<uint64_t> file_size;
+};
+
 class Session {
  public:
-  /// header: at least the header of a GGUF file. Errors of the parser and of Model::open. A file without a vocabulary
-  /// opens too: it has no tokenizer and takes token ids only.
+  /// The headers of a model's files in order, of which there are several where it was split. Errors of the parser and
+  /// of Model::open. A file without a vocabulary opens too: it has no tokenizer and takes token ids only.
+  [[nodiscard]] static Result<std::unique_ptr<Session>> open(std::span<const HeaderBytes> headers, size_t n_threads);
   [[nodiscard]] static Result<std::unique_ptr<Session>> open(ByteView header, std::optional<uint64_t> file_size,
-                                                             size_t n_threads);
+                                                             size_t n_threads) {
+    const HeaderBytes only{header, file_size};
+    return open({&only, 1}, n_threads);
+  }
 
   [[nodiscard]] const Model& model() const { return *model_; }
   [[nodiscard]] const Tokenizer* tokenizer() const { return tokenizer_ ? &*tokenizer_ : nullptr; }
@@ -89,7 +99,6 @@ class Session {
   void finish_text(Step& step);
   void add_text(std::string_view text, Step& step);
 
-  ParseState header_;
   std::string architecture_;
   SamplerOptions defaults_;
   std::unique_ptr<Pool> pool_;

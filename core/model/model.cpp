@@ -6,6 +6,7 @@
 #include "gguf/access.hpp"
 #include "model/mixer.hpp"
 #include "model/rwkv_container.hpp"
+#include "quant/byte_order.hpp"
 #include "quant/registry.hpp"
 #include "types/types.hpp"
 
@@ -120,45 +121,52 @@ bool add_product(uint64_t& sum, uint64_t a, uint64_t b) {
 
 }  // namespace
 
-Result<std::vector<TensorEntry>> tensor_entries(const Gguf& gguf) {
+Result<std::vector<TensorEntry>> tensor_entries(std::span<const ModelFile> files) {
   std::vector<TensorEntry> tensors;
-  tensors.reserve(gguf.header.tensors.size());
-  for (const TensorInfo& info : gguf.header.tensors) {
-    if (info.n_dims > 4)
-      return fail(ErrorCode::kBadShape, "tensor " + std::string(gguf.text(info.name)) + " has more than 4 dimensions");
-    TensorEntry entry;
-    entry.name = gguf.text(info.name);
-    entry.n_dims = info.n_dims;
-    for (size_t i = 0; i < 4; ++i) entry.shape[i] = i < info.n_dims ? info.shape[i] : 1;
-    entry.type = info.type;
-    entry.offset = info.offset;
-    entry.n_bytes = info.n_bytes;
-    tensors.push_back(std::move(entry));
+  for (size_t file = 0; file < files.size(); ++file) {
+    const Gguf& gguf = *files[file].gguf;
+    for (const TensorInfo& info : gguf.header.tensors) {
+      if (info.n_dims > 4)
+        return fail(ErrorCode::kBadShape,
+                    "tensor " + std::string(gguf.text(info.name)) + " has more than 4 dimensions");
+      TensorEntry entry;
+      entry.name = gguf.text(info.name);
+      entry.n_dims = info.n_dims;
+      for (size_t i = 0; i < 4; ++i) entry.shape[i] = i < info.n_dims ? info.shape[i] : 1;
+      entry.type = info.type;
+      entry.offset = info.offset;
+      entry.n_bytes = info.n_bytes;
+      entry.file = static_cast<uint32_t>(file);
+      entry.big_endian = gguf.header.big_endian;
+      entry.file_size = files[file].size;
+      tensors.push_back(std::move(entry));
+    }
   }
   return tensors;
 }
 
-Result<std::unique_ptr<Model>> Model::open(const Gguf& gguf, std::optional<uint64_t> file_size) {
+Result<std::unique_ptr<Model>> Model::open(std::span<const ModelFile> files) {
+  if (files.empty()) return fail(ErrorCode::kInvalidArgument, "no file to open");
+  const Gguf& gguf = *files[0].gguf;
   const std::optional<std::string_view> name = get_string(gguf, "general.architecture");
   if (!name) return fail(ErrorCode::kNotFound, "general.architecture is missing: this is no model");
   const Result<const Architecture*> architecture = find_architecture(*name);
   if (!architecture) return std::unexpected(architecture.error());
-  if (gguf.header.big_endian) return fail(ErrorCode::kUnsupported, "a big-endian file cannot be run; convert it first");
-  Result<std::vector<TensorEntry>> tensors = tensor_entries(gguf);
+  Result<std::vector<TensorEntry>> tensors = tensor_entries(files);
   if (!tensors) return std::unexpected(tensors.error());
-  if (is_rwkv_checkpoint(*tensors)) return open_rwkv_checkpoint(std::move(*tensors), file_size);
+  if (is_rwkv_checkpoint(*tensors)) return open_rwkv_checkpoint(std::move(*tensors));
   Result<Hparams> hparams = read_hparams(gguf, **architecture);
   if (!hparams) return std::unexpected(hparams.error());
-  return open(**architecture, std::move(*hparams), std::move(*tensors), file_size);
+  return open(**architecture, std::move(*hparams), std::move(*tensors));
 }
 
 Result<std::unique_ptr<Model>> Model::open(const Architecture& architecture, Hparams hparams,
-                                           std::vector<TensorEntry> tensors, std::optional<uint64_t> file_size) {
+                                           std::vector<TensorEntry> tensors) {
   std::unique_ptr<Model> model(new (std::nothrow) Model);
   if (model == nullptr) return fail(ErrorCode::kOutOfMemory, "cannot allocate a model");
   model->architecture_ = &architecture;
   model->hparams_ = std::move(hparams);
-  Planner planner(std::move(tensors), file_size);
+  Planner planner(std::move(tensors));
   plan_model(planner, architecture, model->hparams_, model->weights_);
   Result<std::vector<TensorRequest>> plan = planner.finish();
   if (!plan) return std::unexpected(plan.error());
@@ -264,6 +272,12 @@ Result<void> Model::set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView 
   if (rows.size() % request.row_bytes != 0 || first_row > request.n_rows || n_rows > request.n_rows - first_row)
     return fail(ErrorCode::kInvalidArgument,
                 std::to_string(rows.size()) + " bytes are no whole rows of tensor " + request.entry.name);
+  std::vector<uint8_t> swapped;
+  if (request.entry.big_endian) {
+    swapped.assign(rows.begin(), rows.end());
+    swap_block_bytes(request.entry.type, swapped.data(), rows.size() / find_type(request.entry.type)->block_bytes);
+    rows = swapped;
+  }
   if (request.linear != nullptr) {
     Linear& to = *request.linear;
     if (const Result<void> r = pack(pool, request, to.matrix, to.n_in, to.n_out, precision_, first_row, rows); !r)

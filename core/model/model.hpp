@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "model/architecture.hpp"
@@ -32,19 +33,29 @@ struct MemoryEstimate {
   [[nodiscard]] uint64_t total() const { return weights + cache + recurrent + scratch; }
 };
 
-/// Every tensor that a header lists. kBadShape where one has more than 4 dimensions.
-[[nodiscard]] Result<std::vector<TensorEntry>> tensor_entries(const Gguf& gguf);
+/// A header, and how long its file is if that is known.
+struct ModelFile {
+  const Gguf* gguf;
+  std::optional<uint64_t> size;
+};
+
+/// Every tensor that the headers of a model's files list. kBadShape where one has more than 4 dimensions.
+[[nodiscard]] Result<std::vector<TensorEntry>> tensor_entries(std::span<const ModelFile> files);
 
 class Model {
  public:
   /// Errors: kUnsupported for an architecture or type that cannot run, kNotFound for a missing key or tensor,
   /// kBadShape where tensors and keys disagree, kTruncated where tensor data ends beyond the file.
-  [[nodiscard]] static Result<std::unique_ptr<Model>> open(const Gguf& gguf, std::optional<uint64_t> file_size);
+  /// The keys are those of the first file; a split model has more.
+  [[nodiscard]] static Result<std::unique_ptr<Model>> open(std::span<const ModelFile> files);
+  [[nodiscard]] static Result<std::unique_ptr<Model>> open(const Gguf& gguf, std::optional<uint64_t> file_size) {
+    const ModelFile file{&gguf, file_size};
+    return open({&file, 1});
+  }
 
   /// The same from tensors and hyper-parameters that another container declares.
   [[nodiscard]] static Result<std::unique_ptr<Model>> open(const Architecture& architecture, Hparams hparams,
-                                                           std::vector<TensorEntry> tensors,
-                                                           std::optional<uint64_t> file_size);
+                                                           std::vector<TensorEntry> tensors);
 
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -66,7 +77,7 @@ class Model {
   /// Angles of full (0) and windowed (1) layers in a context of n_ctx positions.
   [[nodiscard]] RopeTable rope_table(size_t which, uint32_t n_ctx) const;
 
-  /// In order of file offset.
+  /// In order of files and offsets.
   [[nodiscard]] const std::vector<TensorRequest>& plan() const { return plan_; }
 
   /// kOverflow where a sum does not fit.

@@ -74,8 +74,7 @@ bool is_rwkv_checkpoint(std::span<const TensorEntry> tensors) {
   return find(tensors, "emb.weight") != nullptr && find(tensors, "blocks.0.att.key.weight") != nullptr;
 }
 
-Result<std::unique_ptr<Model>> open_rwkv_checkpoint(std::vector<TensorEntry> tensors,
-                                                    std::optional<uint64_t> file_size) {
+Result<std::unique_ptr<Model>> open_rwkv_checkpoint(std::vector<TensorEntry> tensors) {
   const Result<const Architecture*> architecture = find_architecture("rwkv");
   if (!architecture) return std::unexpected(architecture.error());
   for (TensorEntry& tensor : tensors) tensor.name = renamed(tensor.name);
@@ -108,7 +107,7 @@ Result<std::unique_ptr<Model>> open_rwkv_checkpoint(std::vector<TensorEntry> ten
     return fail(ErrorCode::kBadShape, "heads of " + std::to_string(head_size) + " elements");
   h.wkv_head_size = static_cast<uint32_t>(head_size);
   h.layers.assign(h.n_layer, layer);
-  return Model::open(**architecture, std::move(h), std::move(tensors), file_size);
+  return Model::open(**architecture, std::move(h), std::move(tensors));
 }
 
 }  // namespace ggufscope

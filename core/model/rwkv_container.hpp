@@ -11,7 +11,6 @@ namespace ggufscope {
 
 /// Versions 4, 5.2 and 7, told apart by their tensors; sizes come from the shapes. time_decay as rwkv.cpp stores it:
 /// -e^w of version 4, e^(-e^w) of version 5. Errors as Model::open.
-[[nodiscard]] Result<std::unique_ptr<Model>> open_rwkv_checkpoint(std::vector<TensorEntry> tensors,
-                                                                  std::optional<uint64_t> file_size);
+[[nodiscard]] Result<std::unique_ptr<Model>> open_rwkv_checkpoint(std::vector<TensorEntry> tensors);
 
 }  // namespace ggufscope

@@ -23,8 +23,7 @@ bool is_ignored(std::string_view name) {
 
 }  // namespace
 
-Planner::Planner(std::vector<TensorEntry> tensors, std::optional<uint64_t> file_size)
-    : tensors_(std::move(tensors)), file_size_(file_size) {
+Planner::Planner(std::vector<TensorEntry> tensors) : tensors_(std::move(tensors)) {
   std::stable_sort(tensors_.begin(), tensors_.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   used_.resize(tensors_.size());
 }
@@ -96,9 +95,10 @@ bool Planner::request(const std::string& name, std::span<const uint64_t> shape, 
     refuse(ErrorCode::kOutOfMemory, "tensor " + name + " is larger than this machine can address");
     return false;
   }
-  if (file_size_ && (entry->offset > *file_size_ || entry->n_bytes > *file_size_ - entry->offset)) {
+  const std::optional<uint64_t>& size = entry->file_size;
+  if (size && (entry->offset > *size || entry->n_bytes > *size - entry->offset)) {
     refuse(ErrorCode::kTruncated, "tensor " + name + " ends at byte " + std::to_string(entry->offset + entry->n_bytes) +
-                                      ", beyond the file's " + std::to_string(*file_size_));
+                                      ", beyond the file's " + std::to_string(*size));
     return false;
   }
   const size_t index = static_cast<size_t>(entry - tensors_.data());
@@ -181,7 +181,9 @@ Result<std::vector<TensorRequest>> Planner::finish() {
       refuse(ErrorCode::kUnsupported, "tensor " + tensors_[i].name + " has no place in this architecture");
   }
   if (failed_) return std::unexpected(error_);
-  std::sort(plan_.begin(), plan_.end(), [](const auto& a, const auto& b) { return a.entry.offset < b.entry.offset; });
+  std::sort(plan_.begin(), plan_.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.entry.file, a.entry.offset) < std::pair(b.entry.file, b.entry.offset);
+  });
   return std::move(plan_);
 }
 

@@ -25,6 +25,9 @@ struct TensorEntry {
   uint32_t type = 0;
   uint64_t offset = 0;  ///< absolute
   uint64_t n_bytes = 0;
+  uint32_t file = 0;  ///< of a split model
+  bool big_endian = false;
+  std::optional<uint64_t> file_size = std::nullopt;
 };
 
 /// Floats, dequantized at load. Empty where the file has no such tensor.
@@ -154,7 +157,7 @@ enum class Need : uint8_t { kRequired, kOptional };
 /// and later calls do nothing.
 class Planner {
  public:
-  Planner(std::vector<TensorEntry> tensors, std::optional<uint64_t> file_size);
+  explicit Planner(std::vector<TensorEntry> tensors);
 
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] const TensorEntry* find(std::string_view name) const;
@@ -179,8 +182,8 @@ class Planner {
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] const Error& error() const { return error_; }
 
-  /// The plan, in order of file offset. Tensors that no call asked for are an error: something would be left out of
-  /// the computation.
+  /// The plan, in order of files and offsets. Tensors that no call asked for are an error: something would be left out
+  /// of the computation.
   [[nodiscard]] Result<std::vector<TensorRequest>> finish();
 
  private:
@@ -189,7 +192,6 @@ class Planner {
   std::vector<TensorEntry> tensors_;  // by name
   std::vector<bool> used_;
   std::vector<TensorRequest> plan_;
-  std::optional<uint64_t> file_size_;
   bool failed_ = false;
   Error error_{};
 };

@@ -123,10 +123,12 @@ BOOST_AUTO_TEST_CASE(altering_a_feature_moves_the_logits,
       const auto file = parse_file(read_file(folder / "model.gguf"));
       Architecture row = **find_architecture(json_string(meta, "arch"));
       auto hparams = read_hparams(file->gguf(), row);
-      auto tensors = tensor_entries(file->gguf());
+      const Gguf gguf = file->gguf();
+      const ModelFile whole{&gguf, file->bytes.size()};
+      auto tensors = tensor_entries({&whole, 1});
       BOOST_REQUIRE(hparams.has_value() && tensors.has_value());
       alteration.alter(row, *hparams);
-      auto model = Model::open(row, *hparams, *tensors, file->bytes.size());
+      auto model = Model::open(row, *hparams, *tensors);
       BOOST_REQUIRE_MESSAGE(model.has_value(), (model ? "" : model.error().message));
       BOOST_REQUIRE(load_weights(**model, *pool, file->bytes).has_value());
       const auto state = make_state(**model, *pool, {.n_ctx = 256, .n_batch = 64});

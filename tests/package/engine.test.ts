@@ -209,6 +209,17 @@ test('refuses before fetching weights what cannot run', async () => {
   await assert.rejects(load(bytes, { contextLength: 0.5 }), { code: 'invalid-argument' })
 })
 
+test('split models and those of big-endian machines run like the whole', async () => {
+  using whole = await load(bytes, { precision: 'exact' })
+  const tokens = whole.tokenizer.encode('Bees make honey.', { bos: true })
+  const expected = await whole.evaluate(tokens)
+  const builder = await whole.file.edit()
+  const swapped = await saved(builder, { endianness: 'big' })
+  using big = await load(swapped, { precision: 'exact' })
+  assert.equal(big.file.endianness, 'big')
+  assert.deepEqual(await big.evaluate(tokens), expected)
+})
+
 test('ten loads and closes leave nothing behind', async () => {
   const round = async () => {
     const model = await load(bytes)

@@ -1,6 +1,7 @@
 import { GgufError } from '../errors.js'
-import { open, sourceOf } from '../open.js'
-import type { ByteSource, GgufFile, Source } from '../types.js'
+import type { OpenFile } from '../file.js'
+import { open } from '../open.js'
+import type { ByteSource, Source } from '../types.js'
 import { Client } from './client.js'
 import { LoadedModel } from './model.js'
 import type { Opened, Sizes } from './protocol.js'
@@ -12,6 +13,8 @@ const kBatch = 128
 const kMemoryLimit = 2 ** 32 - (64 << 20)
 const kPiece = 4 << 20
 const kPiecesAhead = 3
+// The plan's numbers of a tensor: file, offset, rows, bytes of a row.
+const kPlanColumns = 4
 
 function gigabytes(bytes: number): string {
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`
@@ -19,6 +22,7 @@ function gigabytes(bytes: number): string {
 
 /** A range of whole rows of one tensor. */
 interface Portion {
+  readonly file: number
   readonly request: number
   readonly firstRow: number
   readonly offset: number
@@ -26,12 +30,18 @@ interface Portion {
 }
 
 function* portionsOf(plan: Float64Array): Generator<Portion> {
-  for (let at = 0; at < plan.length; at += 3) {
-    const [offset, rows, rowBytes] = [plan[at]!, plan[at + 1]!, plan[at + 2]!]
+  for (let at = 0; at < plan.length; at += kPlanColumns) {
+    const [file, offset, rows, rowBytes] = [plan[at]!, plan[at + 1]!, plan[at + 2]!, plan[at + 3]!]
     const most = Math.max(1, Math.floor(kPiece / Math.max(1, rowBytes)))
     for (let row = 0; row < rows; row += most) {
       const count = Math.min(most, rows - row)
-      yield { request: at / 3, firstRow: row, offset: offset + row * rowBytes, bytes: count * rowBytes }
+      yield {
+        file,
+        request: at / kPlanColumns,
+        firstRow: row,
+        offset: offset + row * rowBytes,
+        bytes: count * rowBytes,
+      }
     }
   }
 }
@@ -39,13 +49,13 @@ function* portionsOf(plan: Float64Array): Generator<Portion> {
 /** Fetches a few portions ahead of those that are packed: memory for loading is bounded by them. */
 async function fill(
   client: Client,
-  source: ByteSource,
+  sources: readonly ByteSource[],
   plan: Float64Array,
   { signal, onProgress }: LoadOptions,
 ): Promise<void> {
-  const tensorCount = plan.length / 3
+  const tensorCount = plan.length / kPlanColumns
   let total = 0
-  for (let at = 0; at < plan.length; at += 3) total += plan[at + 1]! * plan[at + 2]!
+  for (let at = 0; at < plan.length; at += kPlanColumns) total += plan[at + 2]! * plan[at + 3]!
   let loaded = 0
   let tensors = 0
   const failure = new AbortController()
@@ -53,7 +63,8 @@ async function fill(
   signal?.addEventListener('abort', stop, { once: true })
   const portions = portionsOf(plan)
   const fetcher = async () => {
-    for (const { request, firstRow, offset, bytes } of portions) {
+    for (const { file, request, firstRow, offset, bytes } of portions) {
+      const source = sources[file]!
       const read = await source.read(offset, bytes, { signal: failure.signal })
       // A source in memory gives a part of it, which must not move away.
       const piece = read.byteLength === read.buffer.byteLength ? read : read.slice()
@@ -81,37 +92,24 @@ async function fill(
   }
 }
 
-async function make(
-  file: GgufFile,
-  source: ByteSource,
-  client: Client,
-  options: LoadOptions,
-): Promise<LoadedModel> {
+async function make(file: OpenFile, client: Client, options: LoadOptions): Promise<LoadedModel> {
   const { signal, memoryLimit = kMemoryLimit } = options
-  if (file.shards.length > 1) {
+  if (file.container !== 'gguf') {
     throw new GgufError(
-      'unsupported',
-      'Split models cannot be run yet: merge the files with llama-gguf-split.',
+      'legacy-container',
+      `A ${file.container} container from before GGUF cannot be run: convert the file first.`,
     )
   }
-  if (file.endianness === 'big') {
-    throw new GgufError('unsupported', 'Models of big-endian machines cannot be run: convert the file first.')
-  }
-  const header = (
-    await source.read(
-      0,
-      file.dataOffset === 0 ? file.bytesRead : Math.min(file.dataOffset, source.size ?? Infinity),
-      { signal },
-    )
-  ).slice()
+  const parts = file.parts.map((part) => part!) // open() misses none without being told that it may
+  const headers = parts.map(({ header, source }) => ({ bytes: header.bytes(), fileSize: source.size }))
   const assets =
     options.assets === undefined
       ? undefined
       : new URL(options.assets, globalThis.location?.href ?? import.meta.url).href
   const opened: Opened = await client.call(
     'open',
-    { header, fileSize: source.size, assets },
-    { signal, transfer: [header.buffer] },
+    { headers, assets },
+    { signal, transfer: headers.map(({ bytes }) => bytes.buffer) },
   )
   const trained = opened.facts[3]!
   const context = options.contextLength ?? Math.min(trained || kContext, kContext)
@@ -133,7 +131,12 @@ async function make(
     )
   }
   await client.call('begin', sizes, { signal })
-  await fill(client, source, opened.plan, options)
+  await fill(
+    client,
+    parts.map(({ source }) => source),
+    opened.plan,
+    options,
+  )
   await client.call('start', sizes, { signal })
   return new LoadedModel(file, client, opened, context, {
     weights,
@@ -145,15 +148,15 @@ async function make(
 
 /**
  * Loads a model into a worker of its own. What cannot run is refused before its weights are fetched: errors of code
- * 'unsupported' (architecture, type), 'out-of-memory', and those of open().
+ * 'unsupported' (architecture, type), 'out-of-memory', and those of open(). Of a split model any one of its files, or all.
  */
-export async function load(given: Source, options: LoadOptions = {}): Promise<Model> {
+export async function load(given: Source | readonly Source[], options: LoadOptions = {}): Promise<Model> {
   const { signal, onProgress } = options
   signal?.throwIfAborted()
   const { onProgress: _, ...opening } = options
-  const source = sourceOf(given, opening)
   // What is run is read as a whole: a preview can be misled.
-  const [file, client] = await Promise.all([open(source, { ...opening, preview: 'full' }), Client.start()])
+  const [opened, client] = await Promise.all([open(given, { ...opening, preview: 'full' }), Client.start()])
+  const file = opened as OpenFile
   try {
     const bytes = file.bytesRead
     onProgress?.({
@@ -163,7 +166,7 @@ export async function load(given: Source, options: LoadOptions = {}): Promise<Mo
       tensors: 0,
       tensorCount: file.tensors.length,
     })
-    const model = await make(file, source, client, options)
+    const model = await make(file, client, options)
     onProgress?.({
       phase: 'ready',
       loaded: model.info.memory.weights,

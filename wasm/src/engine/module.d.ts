@@ -4,7 +4,8 @@ export type Span = readonly [pointer: number, length: number]
 export interface WasmEngine {
   reserve(bytes: number): number
   failure(): { code: string; message: string; offset: number }
-  open(headerBytes: number, fileSize: number, threads: number): boolean
+  addHeader(headerBytes: number, fileSize: number): void
+  open(threads: number): boolean
   architecture(): string
   facts(): Span
   samplerDefaults(): Span

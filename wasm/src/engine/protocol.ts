@@ -2,8 +2,8 @@
 import type { Piece, Variant } from './types.js'
 
 export interface OpenCall {
-  readonly header: Uint8Array
-  readonly fileSize: number | undefined
+  /** of the model's files, in order */
+  readonly headers: readonly { readonly bytes: Uint8Array; readonly fileSize: number | undefined }[]
   readonly assets: string | undefined
 }
 
@@ -13,7 +13,7 @@ export interface Opened {
   readonly architecture: string
   readonly facts: readonly number[]
   readonly defaults: readonly number[]
-  /** offset, rows, bytes of a row: of each tensor, in the order of the file */
+  /** file, offset, rows, bytes of a row: of each tensor, in the order of the files */
   readonly plan: Float64Array
 }
 

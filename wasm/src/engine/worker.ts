@@ -200,12 +200,15 @@ class EngineWorker {
     }
   }
 
-  async #open({ header, fileSize, assets }: Calls['open'][0]): Promise<Calls['open'][1]> {
+  async #open({ headers, assets }: Calls['open'][0]): Promise<Calls['open'][1]> {
     const { module, variant, reason } = await choose(assets)
     this.#module = module
     this.#engine = new module.Engine()
-    this.#put(header)
-    this.#check(this.engine.open(header.length, fileSize ?? -1, 1))
+    for (const { bytes, fileSize } of headers) {
+      this.#put(bytes)
+      this.engine.addHeader(bytes.length, fileSize ?? -1)
+    }
+    this.#check(this.engine.open(1))
     return {
       variant,
       reason,
