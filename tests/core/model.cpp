@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(rwkv_checkpoints_agree_with_rwkv_cpp, *boost::unit_test::pr
   const std::string prompt = "\"in";
   for (const Case& c : cases) {
     const auto bytes = read_file(shared("data/rwkv") / c.name);
-    auto model = open_rwkv_checkpoint(rwkv_tensors(bytes), bytes.size());
+    auto model = open_rwkv_checkpoint(rwkv_tensors(bytes));
     BOOST_REQUIRE_MESSAGE(model.has_value(), c.name << (model ? "" : model.error().message));
     BOOST_REQUIRE(load_weights(**model, *pool, bytes).has_value());
     const auto state = make_state(**model, *pool, {.n_ctx = 64});

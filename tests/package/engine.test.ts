@@ -213,11 +213,21 @@ test('split models and those of big-endian machines run like the whole', async (
   using whole = await load(bytes, { precision: 'exact' })
   const tokens = whole.tokenizer.encode('Bees make honey.', { bos: true })
   const expected = await whole.evaluate(tokens)
-  const builder = await whole.file.edit()
-  const swapped = await saved(builder, { endianness: 'big' })
-  using big = await load(swapped, { precision: 'exact' })
+  const inTurn = await (await whole.file.edit()).build({ endianness: 'big' })
+  using big = await load(await inTurn.bytes(), { precision: 'exact' })
   assert.equal(big.file.endianness, 'big')
   assert.deepEqual(await big.evaluate(tokens), expected)
+  const parts = await (await whole.file.edit()).split('stories', { maxTensors: 9 })
+  assert.ok(parts.length > 3)
+  const files = await Promise.all(parts.map(async (part) => new File([await part.bytes()], part.name!)))
+  using split = await load(files, { precision: 'exact' })
+  assert.equal(split.file.shards.length, parts.length)
+  assert.deepEqual(await split.evaluate(tokens), expected)
+  assert.equal(
+    await text(split.chat([{ role: 'user', content: 'What do bees make?' }], { temperature: 0 })),
+    'Bees make honey.',
+  )
+  await assert.rejects(load(files.slice(1)), { code: 'missing-shard' })
 })
 
 test('ten loads and closes leave nothing behind', async () => {
