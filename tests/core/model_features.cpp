@@ -14,6 +14,7 @@ struct Alteration {
   const char* model;  ///< folder of the vectors
   const char* feature;
   void (*alter)(Architecture& a, Hparams& h);
+  const char* emptied = "";  ///< the tensors with this in their names are set to zeros
 };
 
 void flip_rope(Architecture& a, Hparams&) {
@@ -39,6 +40,7 @@ void gentler_alibi(Architecture&, Hparams& h) { h.max_alibi_bias /= 2; }
 void silu(Architecture&, Hparams& h) { h.activation = Activation::kSilu; }
 void gelu(Architecture&, Hparams& h) { h.activation = Activation::kGelu; }
 void other_norm(Architecture& a, Hparams&) { a.norm = a.norm == NormKind::kRms ? NormKind::kLayer : NormKind::kRms; }
+void nothing(Architecture&, Hparams&) {}
 void causal(Architecture&, Hparams& h) { h.causal = !h.causal; }
 
 // clang-format off
@@ -65,6 +67,16 @@ const Alteration kAlterations[] = {
     {"falcon-40b", "rope kind", flip_rope},
     {"mamba", "norms of dt, B, C", [](Architecture&, Hparams& h) { h.ssm_norms = true; }},
     {"rwkv6", "rescaling", [](Architecture&, Hparams& h) { h.rescale_every = 0; }},
+    {"rwkv7", "norm", other_norm},
+    {"rwkv7", "head size", [](Architecture&, Hparams& h) { h.wkv_head_size /= 2; }},
+    {"rwkv7", "bonus of the token itself", nothing, "time_mix_r_k.weight"},
+    {"rwkv7", "removal of keys", nothing, "time_mix_k_k.weight"},
+    {"rwkv7", "rate of learning", nothing, "time_mix_a2.weight"},
+    {"rwkv7", "decay", nothing, "time_mix_w2.weight"},
+    {"rwkv7", "values of the first layer", nothing, "time_mix_v0.weight"},
+    {"rwkv7", "gate", nothing, "time_mix_g2.weight"},
+    {"rwkv7", "token shift", nothing, "time_mix_lerp_fused.weight"},
+    {"rwkv7", "channel mix", nothing, "channel_mix_lerp_k.weight"},
     {"qwen2", "rope kind", flip_rope},
     {"qwen3", "norm before rope", [](Architecture& a, Hparams&) { a.qk_norm_after_rope = true; }},
     {"qwen2moe", "experts used", one_expert},
@@ -121,6 +133,13 @@ BOOST_AUTO_TEST_CASE(altering_a_feature_moves_the_logits,
       const auto folder = shared("vectors/arch") / alteration.model;
       const std::string meta = read_text(folder / "meta.json");
       const auto file = parse_file(read_file(folder / "model.gguf"));
+      size_t n_emptied = 0;
+      for (const TensorInfo& tensor : file->state.header.tensors) {
+        if (*alteration.emptied == 0 || !file->gguf().text(tensor.name).ends_with(alteration.emptied)) continue;
+        std::memset(file->bytes.data() + tensor.offset, 0, static_cast<size_t>(tensor.n_bytes));
+        ++n_emptied;
+      }
+      BOOST_TEST((n_emptied > 0) == (*alteration.emptied != 0));
       Architecture row = **find_architecture(json_string(meta, "arch"));
       auto hparams = read_hparams(file->gguf(), row);
       const Gguf gguf = file->gguf();
