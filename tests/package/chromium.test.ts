@@ -120,6 +120,72 @@ test('one request, aborted when the header is whole', { skip }, async () => {
   assert.equal(foreign.log[0]!.aborted, true)
 })
 
+const sparseFaults: [what: string, faults: Faults, codes: string[]][] = [
+  ['none', {}, []],
+  ['no header exposed', { cors: 'simple' }, []],
+  ['cut', { cut: 2000, after: 2, times: 1 }, []],
+  ['429', { status: 429, retryAfter: '0', after: 3, times: 1 }, []],
+  ['a stall', { stall: 500, after: 4, times: 1 }, []],
+  ['ranges ignored half-way', { ranges: 'off', after: 4 }, ['file-changed']],
+  ['content changed half-way', { replace: '/other-large.gguf', after: 4 }, ['file-changed']],
+]
+for (const [what, faults, codes] of sparseFaults) {
+  test(`a sparse preview across origins: ${what}`, { skip }, async () => {
+    const far = await startServer({ delay: 40, bandwidth: 3e6 })
+    far.add('/large.gguf', sparseContent(header, size))
+    far.add(
+      '/other-large.gguf',
+      sparseContent(
+        header.map((byte) => byte ^ 1),
+        size,
+      ),
+    )
+    for (const preview of ['sparse', 'auto'] as const) {
+      far.plan('/large.gguf', faults)
+      const seen = await page.evaluate(
+        async ({ url, preview }) => {
+          const { open, GgufError } = (await import(
+            new URL('/package/wasm/dist/index.js', location.href).href
+          )) as typeof import('ggufscope')
+          localStorage.clear()
+          try {
+            using file = await open(url, { preview, timeout: 400 })
+            const wasComplete = file.complete
+            const names = file.tensors.map(({ name }) => name)
+            await file.completeHeader()
+            const tokens = file.metadata.get('tokenizer.ggml.tokens') as import('ggufscope').LazyArray
+            return {
+              wasComplete,
+              names,
+              last: tokens.at(-1),
+              stored: localStorage.getItem('ggufscope.layouts'),
+            }
+          } catch (error) {
+            if (!(error instanceof GgufError)) throw error
+            return { code: error.code }
+          }
+        },
+        { url: `${far.url}/large.gguf`, preview },
+      )
+      if (seen.code !== undefined) {
+        assert.ok(codes.includes(seen.code), `${preview}: ${seen.code}`)
+        continue
+      }
+      assert.deepEqual(
+        seen.names,
+        large.tensors!.map(({ name }) => name),
+      )
+      const tokens = large.metadata!.find(([key]) => key === 'tokenizer.ggml.tokens')![1].value as string[]
+      assert.equal(seen.last, tokens.at(-1))
+      if (what === 'none' && preview === 'sparse') {
+        assert.equal(seen.wasComplete, false)
+        assert.match(seen.stored!, /^\[\["oow-/) // the browser remembers where the arrays lie
+      }
+    }
+    await far.close()
+  })
+}
+
 test('in a worker, from a File', { skip }, async () => {
   const found = await page.evaluate(
     async ({ bytes, url }) => {
