@@ -7,6 +7,7 @@
 #include "gguf/header.hpp"
 #include "gguf/keys.hpp"
 #include "gguf/names.hpp"
+#include "object.hpp"
 #include "span.hpp"
 #include "types/types.hpp"
 
@@ -123,77 +124,59 @@ std::string shard_set(const std::string& name) {
   return all;
 }
 
-struct KeyMeaning {
-  std::string unit;
-  std::string meaning;
-};
-
-KeyMeaning key_meaning(const std::string& key) {
-  const StandardKey* row = find_standard_key(key);
-  return row == nullptr ? KeyMeaning{} : KeyMeaning{std::string(row->unit), std::string(row->meaning)};
-}
-
 }  // namespace
 
 EMSCRIPTEN_BINDINGS(inspect) {
   value_array<Span>("Span").element(&Span::pointer).element(&Span::length);
-  value_object<Failure>("Failure")
-      .field("code", &Failure::code)
-      .field("message", &Failure::message)
-      .field("offset", &Failure::offset);
-  value_object<Facts>("Facts")
-      .field("version", &Facts::version)
-      .field("bigEndian", &Facts::big_endian)
-      .field("alignment", &Facts::alignment)
-      .field("dataOffset", &Facts::data_offset)
-      .field("keyCount", &Facts::key_count)
-      .field("tensorCount", &Facts::tensor_count)
-      .field("keysSeen", &Facts::keys_seen)
-      .field("tensorsSeen", &Facts::tensors_seen);
-  value_object<FindingRow>("Finding")
-      .field("level", &FindingRow::level)
-      .field("code", &FindingRow::code)
-      .field("message", &FindingRow::message)
-      .field("offset", &FindingRow::offset);
-  value_object<ArrayInfo>("ArrayInfo")
-      .field("type", &ArrayInfo::type)
-      .field("length", &ArrayInfo::length)
-      .field("offset", &ArrayInfo::offset);
-  value_object<TypeRow>("TypeRow")
-      .field("id", &TypeRow::id)
-      .field("name", &TypeRow::name)
-      .field("blockSize", &TypeRow::block_size)
-      .field("blockBytes", &TypeRow::block_bytes)
-      .field("removed", &TypeRow::removed);
-  value_object<KeyMeaning>("KeyMeaning").field("unit", &KeyMeaning::unit).field("meaning", &KeyMeaning::meaning);
+  value_array<Failure>("Failure").element(&Failure::code).element(&Failure::message).element(&Failure::offset);
+  value_array<Facts>("Facts")
+      .element(&Facts::version)
+      .element(&Facts::big_endian)
+      .element(&Facts::alignment)
+      .element(&Facts::data_offset)
+      .element(&Facts::key_count)
+      .element(&Facts::tensor_count)
+      .element(&Facts::keys_seen)
+      .element(&Facts::tensors_seen);
+  value_array<FindingRow>("Finding")
+      .element(&FindingRow::level)
+      .element(&FindingRow::code)
+      .element(&FindingRow::message)
+      .element(&FindingRow::offset);
+  value_array<ArrayInfo>("ArrayInfo").element(&ArrayInfo::type).element(&ArrayInfo::length).element(&ArrayInfo::offset);
+  value_array<TypeRow>("TypeRow")
+      .element(&TypeRow::id)
+      .element(&TypeRow::name)
+      .element(&TypeRow::block_size)
+      .element(&TypeRow::block_bytes)
+      .element(&TypeRow::removed);
 
-  class_<Document>("Document")
-      .constructor<>()
-      .function("reserve", &reserve)
-      .function("advance", &Document::advance)
-      .function("base", &base)
-      .function("failure", &failure)
-      .function("facts", &facts)
-      .function("kind", &kind)
-      .function("lint", &Document::lint)
-      .function("finding", &finding)
-      .function("keyTable", &key_table)
-      .function("tensorTable", &tensor_table)
-      .function("gatherKeys", &Document::gather_keys)
-      .function("gatherTensorNames", &Document::gather_tensor_names)
-      .function("gatherStrings", &Document::gather_strings)
-      .function("texts", &texts)
-      .function("ends", &ends)
-      .function("arrayOfKey", &Document::array_of_key)
-      .function("arrayOfElement", &Document::array_of_element)
-      .function("arrayInfo", &array_info)
-      .function("stringAt", &string_at);
+  function("Document_new", &make<Document>);
+  function("Document_delete", &remove<Document>);
+  function("Document_reserve", method<Document, &reserve>);
+  function("Document_advance", method<Document, &Document::advance>);
+  function("Document_base", method<Document, &base>);
+  function("Document_failure", method<Document, &failure>);
+  function("Document_facts", method<Document, &facts>);
+  function("Document_kind", method<Document, &kind>);
+  function("Document_lint", method<Document, &Document::lint>);
+  function("Document_finding", method<Document, &finding>);
+  function("Document_keyTable", method<Document, &key_table>);
+  function("Document_tensorTable", method<Document, &tensor_table>);
+  function("Document_gatherKeys", method<Document, &Document::gather_keys>);
+  function("Document_gatherTensorNames", method<Document, &Document::gather_tensor_names>);
+  function("Document_gatherStrings", method<Document, &Document::gather_strings>);
+  function("Document_texts", method<Document, &texts>);
+  function("Document_ends", method<Document, &ends>);
+  function("Document_arrayOfKey", method<Document, &Document::array_of_key>);
+  function("Document_arrayOfElement", method<Document, &Document::array_of_element>);
+  function("Document_arrayInfo", method<Document, &array_info>);
+  function("Document_stringAt", method<Document, &string_at>);
 
   function("typeCount", &type_count);
   function("typeRow", &type_row);
   function("fileTypeName", &file_type_text);
   function("shardNames", &shard_set);
-  function("keyMeaning", &key_meaning);
 }
 
 }  // namespace ggufscope

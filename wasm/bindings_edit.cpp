@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "gguf/keys.hpp"
 #include "gguf/legacy.hpp"
 #include "header_writer.hpp"
 #include "span.hpp"
@@ -79,6 +80,16 @@ class LegacyReader {
   Error error_{};
 };
 
+struct Meaning {
+  std::string unit;
+  std::string text;
+};
+
+Meaning key_meaning(const std::string& key) {
+  const KeyMeaning* found = find_key_meaning(key);
+  return found == nullptr ? Meaning{} : Meaning{std::string(found->unit), std::string(found->meaning)};
+}
+
 }  // namespace
 
 EMSCRIPTEN_BINDINGS(edit) {
@@ -87,6 +98,8 @@ EMSCRIPTEN_BINDINGS(edit) {
       .field("code", &Failure::code)
       .field("message", &Failure::message)
       .field("offset", &Failure::offset);
+  value_array<Meaning>("Meaning").element(&Meaning::unit).element(&Meaning::text);
+  function("keyMeaning", &key_meaning);
   class_<LegacyReader>("LegacyReader")
       .constructor<>()
       .function("reserve", &LegacyReader::reserve)

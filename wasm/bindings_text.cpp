@@ -1,10 +1,12 @@
-// Tokenizers as JavaScript sees them. Texts go in and out as bytes of the heap; ids as 32-bit integers.
+// The text module as JavaScript sees it: tokenizers. Each is made of a GGUF header that has the keys of the vocabulary.
+// Texts go in and out as bytes of the heap; ids as 32-bit integers.
 #include <emscripten/bind.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "document.hpp"
+#include "gguf/parse.hpp"
+#include "object.hpp"
 #include "span.hpp"
 #include "text/tokenizer.hpp"
 
@@ -19,7 +21,7 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c
 
 class TextTokenizer {
  public:
-  explicit TextTokenizer(const Document& document) : made_(Tokenizer::make(document.gguf())) {}
+  explicit TextTokenizer(ByteView header) : made_(make(header)) {}
 
   [[nodiscard]] std::string error_code() const { return made_ ? "" : std::string(error_name(made_.error().code)); }
   [[nodiscard]] std::string error_message() const { return made_ ? "" : made_.error().message; }
@@ -63,7 +65,7 @@ class TextTokenizer {
   Span text(TokenId id) { return view(made_->text(id)); }
   Span piece(TokenId id) { return view(made_->piece(id)); }
   [[nodiscard]] uint32_t type(TokenId id) const { return static_cast<uint32_t>(made_->type(id)); }
-  [[nodiscard]] float score(TokenId id) const { return made_->score(id); }
+  [[nodiscard]] double score(TokenId id) const { return made_->score(id); }
   [[nodiscard]] bool is_special(TokenId id) const { return made_->is_special(id); }
   [[nodiscard]] bool is_end(TokenId id) const { return made_->is_end_of_generation(id); }
   TokenId find(uint32_t n) const { return made_->find({input_.data(), n}); }
@@ -91,6 +93,12 @@ class TextTokenizer {
   [[nodiscard]] std::string note_message(uint32_t i) const { return made_->notes()[i].message; }
 
  private:
+  static Result<Tokenizer> make(ByteView bytes) {
+    ParseState state;
+    if (auto parsed = parse_header(bytes, std::nullopt, state); !parsed) return std::unexpected(parsed.error());
+    return Tokenizer::make({state.header, bytes});
+  }
+
   static Span view(std::string_view bytes) {
     return {reinterpret_cast<uintptr_t>(bytes.data()), static_cast<uint32_t>(bytes.size())};
   }
@@ -100,36 +108,42 @@ class TextTokenizer {
   std::vector<TokenId> ids_;
 };
 
+/// Of a header of n bytes at a place that malloc gave.
+uintptr_t make_tokenizer(uintptr_t bytes, uint32_t n) {
+  return reinterpret_cast<uintptr_t>(new TextTokenizer({reinterpret_cast<const uint8_t*>(bytes), n}));
+}
+
 }  // namespace
 
 EMSCRIPTEN_BINDINGS(text) {
-  class_<TextTokenizer>("TextTokenizer")
-      .constructor<const Document&>()
-      .function("errorCode", &TextTokenizer::error_code)
-      .function("errorMessage", &TextTokenizer::error_message)
-      .function("errorOffset", &TextTokenizer::error_offset)
-      .function("kind", &TextTokenizer::kind)
-      .function("model", &TextTokenizer::model)
-      .function("pre", &TextTokenizer::pre)
-      .function("size", &TextTokenizer::size)
-      .function("addsBos", &TextTokenizer::adds_bos)
-      .function("addsEos", &TextTokenizer::adds_eos)
-      .function("special", &TextTokenizer::special)
-      .function("reserve", &TextTokenizer::reserve)
-      .function("encode", &TextTokenizer::encode)
-      .function("decode", &TextTokenizer::decode)
-      .function("text", &TextTokenizer::text)
-      .function("piece", &TextTokenizer::piece)
-      .function("type", &TextTokenizer::type)
-      .function("score", &TextTokenizer::score)
-      .function("isSpecial", &TextTokenizer::is_special)
-      .function("isEnd", &TextTokenizer::is_end)
-      .function("find", &TextTokenizer::find)
-      .function("search", &TextTokenizer::search)
-      .function("noteCount", &TextTokenizer::note_count)
-      .function("noteStrict", &TextTokenizer::note_strict)
-      .function("noteCode", &TextTokenizer::note_code)
-      .function("noteMessage", &TextTokenizer::note_message);
+  value_array<Span>("Span").element(&Span::pointer).element(&Span::length);
+  function("TextTokenizer_new", &make_tokenizer);
+  function("TextTokenizer_delete", &remove<TextTokenizer>);
+  function("TextTokenizer_errorCode", method<TextTokenizer, &TextTokenizer::error_code>);
+  function("TextTokenizer_errorMessage", method<TextTokenizer, &TextTokenizer::error_message>);
+  function("TextTokenizer_errorOffset", method<TextTokenizer, &TextTokenizer::error_offset>);
+  function("TextTokenizer_kind", method<TextTokenizer, &TextTokenizer::kind>);
+  function("TextTokenizer_model", method<TextTokenizer, &TextTokenizer::model>);
+  function("TextTokenizer_pre", method<TextTokenizer, &TextTokenizer::pre>);
+  function("TextTokenizer_size", method<TextTokenizer, &TextTokenizer::size>);
+  function("TextTokenizer_addsBos", method<TextTokenizer, &TextTokenizer::adds_bos>);
+  function("TextTokenizer_addsEos", method<TextTokenizer, &TextTokenizer::adds_eos>);
+  function("TextTokenizer_special", method<TextTokenizer, &TextTokenizer::special>);
+  function("TextTokenizer_reserve", method<TextTokenizer, &TextTokenizer::reserve>);
+  function("TextTokenizer_encode", method<TextTokenizer, &TextTokenizer::encode>);
+  function("TextTokenizer_decode", method<TextTokenizer, &TextTokenizer::decode>);
+  function("TextTokenizer_text", method<TextTokenizer, &TextTokenizer::text>);
+  function("TextTokenizer_piece", method<TextTokenizer, &TextTokenizer::piece>);
+  function("TextTokenizer_type", method<TextTokenizer, &TextTokenizer::type>);
+  function("TextTokenizer_score", method<TextTokenizer, &TextTokenizer::score>);
+  function("TextTokenizer_isSpecial", method<TextTokenizer, &TextTokenizer::is_special>);
+  function("TextTokenizer_isEnd", method<TextTokenizer, &TextTokenizer::is_end>);
+  function("TextTokenizer_find", method<TextTokenizer, &TextTokenizer::find>);
+  function("TextTokenizer_search", method<TextTokenizer, &TextTokenizer::search>);
+  function("TextTokenizer_noteCount", method<TextTokenizer, &TextTokenizer::note_count>);
+  function("TextTokenizer_noteStrict", method<TextTokenizer, &TextTokenizer::note_strict>);
+  function("TextTokenizer_noteCode", method<TextTokenizer, &TextTokenizer::note_code>);
+  function("TextTokenizer_noteMessage", method<TextTokenizer, &TextTokenizer::note_message>);
 }
 
 }  // namespace ggufscope

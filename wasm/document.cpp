@@ -131,9 +131,12 @@ uint32_t Document::lint(double file_size, const std::string& file_name) {
 }
 
 uint32_t Document::add_array(const KeyValue& value) {
-  const auto [entry, added] = array_at_.try_emplace(value.value.offset, static_cast<uint32_t>(arrays_.size()));
-  if (added) arrays_.push_back({value, {}});
-  return entry->second;
+  const auto at = std::ranges::lower_bound(array_at_, value.value.offset, {}, &ArrayAt::offset);
+  if (at != array_at_.end() && at->offset == value.value.offset) return at->array;
+  const auto array = static_cast<uint32_t>(arrays_.size());
+  array_at_.insert(at, {value.value.offset, array});
+  arrays_.push_back({value, {}});
+  return array;
 }
 
 uint32_t Document::array_of_key(uint32_t key) { return add_array(header().key_values[key]); }

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "gguf/arrays.hpp"
@@ -68,6 +67,10 @@ class Document {
     KeyValue value;
     ArrayIndex index;
   };
+  struct ArrayAt {
+    uint64_t offset;  // of its elements
+    uint32_t array;
+  };
 
   uint32_t add_array(const KeyValue& value);
   template <class Extents>
@@ -83,7 +86,7 @@ class Document {
   std::vector<uint32_t> ends_;
   std::vector<Finding> findings_;
   std::vector<IndexedArray> arrays_;
-  std::unordered_map<uint64_t, uint32_t> array_at_;  // by the offset of its elements
+  std::vector<ArrayAt> array_at_;  // ascending
 };
 
 }  // namespace ggufscope

@@ -1,7 +1,7 @@
 # The wasm modules of the package; their glue and .wasm land in wasm/dist.
 # Every environment gets its bytes from wasm/src/module.ts, so the glue needs no loader of its own (ENVIRONMENT=web is
 # the smallest; it runs in workers and Node as well).
-set(MODULE_LINK_OPTIONS -lembind -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web -sALLOW_MEMORY_GROWTH=1
+set(MODULE_LINK_OPTIONS -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web -sALLOW_MEMORY_GROWTH=1
   -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=1MB -sSTACK_SIZE=128KB -sFILESYSTEM=0 -sMALLOC=emmalloc -sASSERTIONS=0 -sDYNAMIC_EXECUTION=0
   -sEXPORTED_RUNTIME_METHODS=HEAPU8 -sEXPORTED_FUNCTIONS=_malloc,_free -sINCOMING_MODULE_JS_API=instantiateWasm
   -fno-exceptions -fno-rtti)
@@ -12,19 +12,23 @@ function(wasm_module name)
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/wasm)
   target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti -DEMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
-  target_link_libraries(${name} PRIVATE ${arg_LIBRARY})
+  # Embind after the sources: embind_types.cpp stands in for a part of it.
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARY} -lembind)
   target_link_options(${name} PRIVATE ${MODULE_LINK_OPTIONS} ${arg_OPTIONS})
   set_target_properties(${name} PROPERTIES SUFFIX .js RUNTIME_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/wasm/dist)
 endfunction()
 
-# inspect: parse, lint, tokenize. What open() loads: small, but for the loops that bytes and texts run through.
+# inspect: parse, lint. What open() loads: small, but for the loop that every byte runs through.
 core_library(inspect_core FLOORS ${INSPECT_FLOORS} OPTIONS -msimd128 -Oz -flto)
-foreach(file gguf/parse text/bpe)
-  set_source_files_properties(${CMAKE_SOURCE_DIR}/core/${file}.cpp PROPERTIES COMPILE_OPTIONS -O3)
-endforeach()
-file(GLOB inspect_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/wasm/bindings.cpp ${CMAKE_SOURCE_DIR}/wasm/document.cpp
-  ${CMAKE_SOURCE_DIR}/wasm/bindings_text*.cpp)
-wasm_module(inspect LIBRARY inspect_core SOURCES ${inspect_sources} OPTIONS -Oz -flto)
+set_source_files_properties(${CMAKE_SOURCE_DIR}/core/gguf/parse.cpp PROPERTIES COMPILE_OPTIONS -O3)
+wasm_module(inspect LIBRARY inspect_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings.cpp
+  ${CMAKE_SOURCE_DIR}/wasm/document.cpp ${CMAKE_SOURCE_DIR}/wasm/embind_types.cpp OPTIONS -Oz -flto)
+
+# text: tokenizers. Loaded when the first one is asked for; started without a promise, as tokenizer() answers without one.
+core_library(text_core FLOORS ${TEXT_FLOORS} OPTIONS -msimd128 -O2 -flto)
+wasm_module(text LIBRARY text_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_text.cpp
+  ${CMAKE_SOURCE_DIR}/wasm/embind_types.cpp OPTIONS -O2 -flto -sWASM_ASYNC_COMPILATION=0
+  -sINCOMING_MODULE_JS_API=wasmBinary)
 
 # quant: dequantize, quantize, statistics. Loaded when the first tensor's values are asked for.
 core_library(quant_core FLOORS ${QUANT_FLOORS} OPTIONS -msimd128 -O3)

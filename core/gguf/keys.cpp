@@ -14,7 +14,9 @@ using enum KeyForm;
 
 // clang-format off
 constexpr StandardKey kKeys[] = {
+#define GGUFSCOPE_KEY(pattern, type, form, unit, meaning) {pattern, type, form},
 #include "gguf/keys.inc"
+#undef GGUFSCOPE_KEY
 };
 // clang-format on
 

@@ -21,6 +21,9 @@ struct StandardKey {
   std::string_view pattern;  ///< "{arch}" stands for the architecture's name, "{id}" for a number, "{name}" for a word
   ValueType type;            ///< of the value, or of an array's elements
   KeyForm form;
+};
+
+struct KeyMeaning {
   std::string_view unit;     ///< "tokens", "heads", ...; empty where there is none
   std::string_view meaning;  ///< one sentence
 };
@@ -29,6 +32,9 @@ struct StandardKey {
 
 /// The row that a key matches; nullptr for a key that is not standardized. Any architecture's name matches "{arch}".
 [[nodiscard]] const StandardKey* find_standard_key(std::string_view key);
+
+/// Of the row that a key matches. The texts lie apart (key_meanings.cpp): what only parses and lints has none of them.
+[[nodiscard]] const KeyMeaning* find_key_meaning(std::string_view key);
 
 /// Whether a value of that type is what the row asks for. The specification's convention for counts is u64, writers use
 /// u32, and readers shall take both: any unsigned type of 32 bits or more stands for another; i32 for u32 in arrays.

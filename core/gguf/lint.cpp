@@ -1,8 +1,6 @@
 #include "gguf/lint.hpp"
 
-#include <algorithm>
-#include <numeric>
-
+#include "base/sort.hpp"
 #include "gguf/lint_rules.hpp"
 
 namespace ggufscope {
@@ -12,37 +10,28 @@ std::string_view finding_level_name(FindingLevel level) {
   return names[static_cast<size_t>(level)];
 }
 
-std::string quoted(std::string_view text) {
-  constexpr size_t kMost = 60;
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string out = "'";
-  for (const char c : text.substr(0, kMost)) {
-    const auto byte = static_cast<uint8_t>(c);
-    if (byte >= 0x20 && byte < 0x7f) {
-      out += c;
-    } else {
-      out += "\\x";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    }
-  }
-  out += text.size() > kMost ? "...'" : "'";
-  return out;
+void FindingList::end() {
+  if (rule_ != nullptr && count_ > kMaxFindings)
+    out_.back().message += sentence({" (and ", count_ - kMaxFindings, " more)"});
+  rule_ = nullptr;
 }
+
+void FindingList::add(uint64_t offset, std::initializer_list<Part> message) {
+  if (count_++ < kMaxFindings) out_.push_back({rule_->level, rule_->code, sentence(message), offset});
+}
+
+void FindingList::add(uint64_t offset, std::string_view message) { add(offset, std::initializer_list<Part>{message}); }
 
 std::vector<size_t> find_duplicates(const std::vector<std::string_view>& texts) {
   // Sorted by length first: most comparisons then end at once.
-  std::vector<size_t> order(texts.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::sort(order, [&](size_t a, size_t b) {
-    if (texts[a].size() != texts[b].size()) return texts[a].size() < texts[b].size();
-    const int by_text = texts[a].compare(texts[b]);
-    return by_text != 0 ? by_text < 0 : a < b;
+  const std::vector<uint32_t> order = sorted_order(texts.size(), [&](uint32_t a, uint32_t b) {
+    return texts[a].size() != texts[b].size() ? texts[a].size() < texts[b].size() : texts[a] < texts[b];
   });
+  std::vector<bool> repeats(texts.size());
+  for (size_t i = 1; i < order.size(); ++i) repeats[order[i]] = texts[order[i]] == texts[order[i - 1]];
   std::vector<size_t> duplicates;
-  for (size_t i = 1; i < order.size(); ++i)
-    if (texts[order[i]] == texts[order[i - 1]]) duplicates.push_back(order[i]);
-  std::ranges::sort(duplicates);
+  for (size_t i = 0; i < repeats.size(); ++i)
+    if (repeats[i]) duplicates.push_back(i);
   return duplicates;
 }
 

@@ -36,7 +36,7 @@ void check_duplicate_key(const LintFile& file, FindingList& findings) {
   std::vector<std::string_view> keys(kvs.size());
   std::ranges::transform(kvs, keys.begin(), [&](const KeyValue& kv) { return file.gguf.text(kv.key); });
   for (const size_t i : find_duplicates(keys))
-    findings.add(kvs[i].key.offset, [&] { return "key " + quoted(keys[i]) + " is there already"; });
+    findings.add(kvs[i].key.offset, {"key ", Quoted{keys[i]}, " is there already"});
 }
 
 constexpr uint64_t kMaxKeyLength = 65535;
@@ -53,7 +53,7 @@ bool is_ascii(std::string_view text) {
 void check_key_ascii(const LintFile& file, FindingList& findings) {
   for (const KeyValue& kv : file.gguf.header.key_values) {
     const std::string_view key = file.gguf.text(kv.key);
-    if (!is_ascii(key)) findings.add(kv.key.offset, [&] { return "key " + quoted(key) + " is not ASCII"; });
+    if (!is_ascii(key)) findings.add(kv.key.offset, {"key ", Quoted{key}, " is not ASCII"});
   }
 }
 
@@ -74,16 +74,14 @@ void check_key_syntax(const LintFile& file, FindingList& findings) {
   for (const KeyValue& kv : file.gguf.header.key_values) {
     const std::string_view key = file.gguf.text(kv.key);
     if (!key.empty() && is_ascii(key) && !is_hierarchical(key, file.architecture))
-      findings.add(kv.key.offset,
-                   [&] { return "key " + quoted(key) + " is not of snake_case words with dots between"; });
+      findings.add(kv.key.offset, {"key ", Quoted{key}, " is not of snake_case words with dots between"});
   }
 }
 
 void check_nested_array(const LintFile& file, FindingList& findings) {
   for (const KeyValue& kv : file.gguf.header.key_values)
     if (kv.type == ValueType::kArray && kv.element_type == ValueType::kArray)
-      findings.add(kv.value.offset,
-                   [&] { return quoted(file.gguf.text(kv.key)) + " is an array of arrays: ggml reads none"; });
+      findings.add(kv.value.offset, {Quoted{file.gguf.text(kv.key)}, " is an array of arrays: ggml reads none"});
 }
 
 void check_bool_value(const LintFile& file, FindingList& findings) {
@@ -93,9 +91,8 @@ void check_bool_value(const LintFile& file, FindingList& findings) {
         file.gguf.bytes.subspan(static_cast<size_t>(kv.value.offset), static_cast<size_t>(kv.value.length));
     const auto bad = std::ranges::find_if(bytes, [](uint8_t b) { return b > 1; });
     if (bad != bytes.end())
-      findings.add(kv.value.offset + static_cast<uint64_t>(bad - bytes.begin()), [&] {
-        return "a bool of " + quoted(file.gguf.text(kv.key)) + " is " + std::to_string(*bad) + ", neither 0 nor 1";
-      });
+      findings.add(kv.value.offset + static_cast<uint64_t>(bad - bytes.begin()),
+                   {"a bool of ", Quoted{file.gguf.text(kv.key)}, " is ", *bad, ", neither 0 nor 1"});
   }
 }
 
@@ -116,7 +113,7 @@ void check_value_utf8(const LintFile& file, FindingList& findings) {
   visit_strings(file, [&](const KeyValue& kv, Extent text) {
     const ByteView bytes = file.gguf.bytes.subspan(static_cast<size_t>(text.offset), static_cast<size_t>(text.length));
     if (utf16_length(bytes)) return true;
-    findings.add(text.offset, [&] { return "a string of " + quoted(file.gguf.text(kv.key)) + " is not UTF-8"; });
+    findings.add(text.offset, {"a string of ", Quoted{file.gguf.text(kv.key)}, " is not UTF-8"});
     return false;  // one for each key
   });
 }
@@ -124,9 +121,8 @@ void check_value_utf8(const LintFile& file, FindingList& findings) {
 void check_value_nul(const LintFile& file, FindingList& findings) {
   for (const KeyValue& kv : file.gguf.header.key_values)
     if (kv.type == ValueType::kString && file.gguf.text(kv.value).contains('\0'))
-      findings.add(kv.value.offset, [&] {
-        return quoted(file.gguf.text(kv.key)) + " holds a NUL: readers in C see only what is before it";
-      });
+      findings.add(kv.value.offset,
+                   {Quoted{file.gguf.text(kv.key)}, " holds a NUL: readers in C see only what is before it"});
 }
 
 void check_value_type(const LintFile& file, FindingList& findings) {
@@ -134,11 +130,10 @@ void check_value_type(const LintFile& file, FindingList& findings) {
     const std::string_view key = file.gguf.text(kv.key);
     const StandardKey* row = find_standard_key(key);
     if (row == nullptr || has_type_of(kv, *row)) continue;
-    findings.add(kv.key.offset, [&] {
-      const bool array = kv.type == ValueType::kArray;
-      return quoted(key) + " is " + (array ? "an array of " : "") + std::string(value_type_name(kv.element_type)) +
-             ", not " + (row->form == KeyForm::kList ? "an array of " : "") + std::string(value_type_name(row->type));
-    });
+    const char* array = "an array of ";
+    findings.add(kv.key.offset,
+                 {Quoted{key}, " is ", kv.type == ValueType::kArray ? array : "", value_type_name(kv.element_type),
+                  ", not ", row->form == KeyForm::kList ? array : "", value_type_name(row->type)});
   }
 }
 

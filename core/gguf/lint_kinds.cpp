@@ -1,6 +1,7 @@
 // Rules on file names, shard sets, and the kinds of files that are no models.
 #include <algorithm>
 
+#include "base/sort.hpp"
 #include "gguf/ftype.hpp"
 #include "gguf/lint_rules.hpp"
 #include "gguf/names.hpp"
@@ -10,7 +11,7 @@ namespace {
 
 void check_file_name(const LintFile& file, FindingList& findings) {
   if (!file.file_name.empty() && !parse_file_name(file.file_name).conforms)
-    findings.add(0, [&] { return "the name " + quoted(file.file_name) + " does not follow the naming convention"; });
+    findings.add(0, {"the name ", Quoted{file.file_name}, " does not follow the naming convention"});
 }
 
 void check_name_encoding(const LintFile& file, FindingList& findings) {
@@ -19,9 +20,8 @@ void check_name_encoding(const LintFile& file, FindingList& findings) {
   const std::string_view encoding = parse_file_name(file.file_name).encoding;
   const auto same = [](char a, char b) { return (a | 32) == (b | 32); };
   if (row != nullptr && !encoding.empty() && !std::ranges::equal(encoding, row->name, same))
-    findings.add(key_offset(file.gguf, "general.file_type"), [&] {
-      return "the name says " + quoted(encoding) + ", general.file_type says " + std::string(row->name);
-    });
+    findings.add(key_offset(file.gguf, "general.file_type"),
+                 {"the name says ", Quoted{encoding}, ", general.file_type says ", row->name});
 }
 
 void check_split_keys(const LintFile& file, FindingList& findings) {
@@ -31,7 +31,7 @@ void check_split_keys(const LintFile& file, FindingList& findings) {
   if (!number) {
     findings.add(offset, "split.count without split.no");
   } else if (*number >= *count) {
-    findings.add(offset, "shard " + std::to_string(*number) + " (from 0) of " + std::to_string(*count));
+    findings.add(offset, {"shard ", *number, " (from 0) of ", *count});
   }
   const auto tensors = get_u64(file.gguf, "split.tensors.count");
   if (!tensors) {
@@ -49,10 +49,8 @@ void check_split_name(const LintFile& file, FindingList& findings) {
   if (!shard) {
     findings.add(key_offset(file.gguf, "split.count"), "a shard whose name does not end in -0000M-of-0000N.gguf");
   } else if (shard->total != count || shard->number != number + 1) {
-    findings.add(key_offset(file.gguf, "split.count"), [&] {
-      return "the name says shard " + std::to_string(shard->number) + " of " + std::to_string(shard->total) +
-             ", the keys say " + std::to_string(number + 1) + " of " + std::to_string(count);
-    });
+    findings.add(key_offset(file.gguf, "split.count"), {"the name says shard ", shard->number, " of ", shard->total,
+                                                        ", the keys say ", number + 1, " of ", count});
   }
 }
 
@@ -70,12 +68,16 @@ void check_pairs(const LintFile& file, FindingList& findings, std::string_view e
   for (const TensorInfo& tensor : file.gguf.header.tensors)
     if (const std::string_view name = file.gguf.text(tensor.name); name.ends_with(other))
       stems.push_back(name.substr(0, name.size() - other.size()));
-  std::ranges::sort(stems);
+  const std::vector<uint32_t> order =
+      sorted_order(stems.size(), [&](uint32_t a, uint32_t b) { return stems[a] < stems[b]; });
+  const auto has = [&](std::string_view stem) {
+    const auto at = std::ranges::lower_bound(order, stem, {}, [&](uint32_t i) { return stems[i]; });
+    return at != order.end() && stems[*at] == stem;
+  };
   for (const TensorInfo& tensor : file.gguf.header.tensors) {
     const std::string_view name = file.gguf.text(tensor.name);
-    if (name.ends_with(ending) && !std::ranges::binary_search(stems, name.substr(0, name.size() - ending.size())))
-      findings.add(tensor.info_offset,
-                   [&] { return tensor_text(file.gguf, tensor) + " has no " + std::string(other); });
+    if (name.ends_with(ending) && !has(name.substr(0, name.size() - ending.size())))
+      findings.add(tensor.info_offset, {"tensor ", Quoted{file.gguf.text(tensor.name)}, " has no ", other});
   }
 }
 
@@ -88,7 +90,7 @@ void check_adapter_pairs(const LintFile& file, FindingList& findings) {
 void check_importance(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kImportance) return;
   for (const std::string_view key : {"imatrix.datasets", "imatrix.chunk_count", "imatrix.chunk_size"})
-    if (find_key(file.gguf, key) == nullptr) findings.add(0, "an importance matrix without " + std::string(key));
+    if (find_key(file.gguf, key) == nullptr) findings.add(0, {"an importance matrix without ", key});
   check_pairs(file, findings, ".in_sum2", ".counts");
   check_pairs(file, findings, ".counts", ".in_sum2");
 }
@@ -107,7 +109,7 @@ void check_control_vector(const LintFile& file, FindingList& findings) {
   for (const TensorInfo& tensor : file.gguf.header.tensors)
     if (!file.gguf.text(tensor.name).starts_with("direction.") || tensor.n_dims != 1 || tensor.type != 0)
       findings.add(tensor.info_offset,
-                   [&] { return tensor_text(file.gguf, tensor) + " is no direction.N of one dimension in F32"; });
+                   {"tensor ", Quoted{file.gguf.text(tensor.name)}, " is no direction.N of one dimension in F32"});
 }
 
 constexpr LintRule kRules[] = {

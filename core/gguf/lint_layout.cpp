@@ -3,6 +3,7 @@
 #include <bit>
 #include <numeric>
 
+#include "base/sort.hpp"
 #include "base/utf8.hpp"
 #include "gguf/lint_rules.hpp"
 #include "gguf/write.hpp"
@@ -21,31 +22,28 @@ const KeyValue* alignment_key(const LintFile& file) { return find_key(file.gguf,
 void check_alignment_type(const LintFile& file, FindingList& findings) {
   const KeyValue* kv = alignment_key(file);
   if (kv != nullptr && kv->type != ValueType::kU32)
-    findings.add(kv->value.offset,
-                 [&] { return "general.alignment is " + std::string(value_type_name(kv->type)) + ", not u32"; });
+    findings.add(kv->value.offset, {"general.alignment is ", value_type_name(kv->type), ", not u32"});
 }
 
 void check_alignment_power(const LintFile& file, FindingList& findings) {
   const KeyValue* kv = alignment_key(file);
   const auto alignment = get_u64(file.gguf, "general.alignment");
   if (kv != nullptr && alignment && !std::has_single_bit(*alignment))
-    findings.add(kv->value.offset,
-                 [&] { return "alignment " + std::to_string(*alignment) + " is not a power of two"; });
+    findings.add(kv->value.offset, {"alignment ", *alignment, " is not a power of two"});
 }
 
 void check_alignment_multiple(const LintFile& file, FindingList& findings) {
   const KeyValue* kv = alignment_key(file);
   const auto alignment = get_u64(file.gguf, "general.alignment");
   if (kv != nullptr && alignment && (*alignment == 0 || *alignment % 8 != 0))
-    findings.add(kv->value.offset,
-                 [&] { return "alignment " + std::to_string(*alignment) + " is not a multiple of 8"; });
+    findings.add(kv->value.offset, {"alignment ", *alignment, " is not a multiple of 8"});
 }
 
 void check_alignment_large(const LintFile& file, FindingList& findings) {
   const KeyValue* kv = alignment_key(file);
   const auto alignment = get_u64(file.gguf, "general.alignment");
   if (kv != nullptr && alignment && *alignment > kLargeAlignment)
-    findings.add(kv->value.offset, [&] { return "alignment " + std::to_string(*alignment) + " is needlessly large"; });
+    findings.add(kv->value.offset, {"alignment ", *alignment, " is needlessly large"});
 }
 
 void check_duplicate_tensor(const LintFile& file, FindingList& findings) {
@@ -53,88 +51,102 @@ void check_duplicate_tensor(const LintFile& file, FindingList& findings) {
   std::vector<std::string_view> names(tensors.size());
   std::ranges::transform(tensors, names.begin(), [&](const TensorInfo& t) { return file.gguf.text(t.name); });
   for (const size_t i : find_duplicates(names))
-    findings.add(tensors[i].info_offset, [&] { return tensor_text(file.gguf, tensors[i]) + " is there already"; });
+    findings.add(tensors[i].info_offset, {"tensor ", Quoted{file.gguf.text(tensors[i].name)}, " is there already"});
 }
 
-/// For rules that look at one tensor at a time: what is wrong with it, or nothing.
-template <std::string (*describe)(const LintFile&, const TensorInfo&),
-          bool (*is_bad)(const LintFile&, const TensorInfo&)>
-void each_tensor(const LintFile& file, FindingList& findings) {
+/// For rules that look at one tensor at a time: say adds what is wrong with it, if it is bad.
+using IsBad = bool (*)(const LintFile&, const TensorInfo&);
+using Say = void (*)(const LintFile&, const TensorInfo&, std::string_view name, FindingList&);
+
+void each_tensor(const LintFile& file, FindingList& findings, IsBad is_bad, Say say) {
   for (const TensorInfo& tensor : file.gguf.header.tensors)
-    if (is_bad(file, tensor))
-      findings.add(tensor.info_offset, [&] { return tensor_text(file.gguf, tensor) + describe(file, tensor); });
+    if (is_bad(file, tensor)) say(file, tensor, file.gguf.text(tensor.name), findings);
+}
+
+template <IsBad is_bad, Say say>
+void each_tensor(const LintFile& file, FindingList& findings) {
+  each_tensor(file, findings, is_bad, say);
 }
 
 bool bad_name_length(const LintFile&, const TensorInfo& t) { return t.name.length > kGgmlNameLength; }
-std::string say_name_length(const LintFile&, const TensorInfo& t) {
-  return " has a name of " + std::to_string(t.name.length) + " bytes (ggml takes 63, the specification 64)";
+void say_name_length(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
+  findings.add(t.info_offset, {"tensor ", Quoted{name}, " has a name of ", t.name.length,
+                               " bytes (ggml takes 63, the specification 64)"});
 }
 
 bool bad_name_empty(const LintFile&, const TensorInfo& t) { return t.name.length == 0; }
-std::string say_name_empty(const LintFile&, const TensorInfo&) { return " has no name"; }
+void say_name_empty(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
+  findings.add(t.info_offset, {"tensor ", Quoted{name}, " has no name"});
+}
 
 bool bad_name_utf8(const LintFile& file, const TensorInfo& t) {
   return !utf16_length(file.gguf.bytes.subspan(static_cast<size_t>(t.name.offset), static_cast<size_t>(t.name.length)));
 }
-std::string say_name_utf8(const LintFile&, const TensorInfo&) { return " has a name that is not UTF-8"; }
+void say_name_utf8(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
+  findings.add(t.info_offset, {"tensor ", Quoted{name}, " has a name that is not UTF-8"});
+}
 
 bool bad_dimensions(const LintFile&, const TensorInfo& t) { return t.n_dims > kGgmlDims; }
-std::string say_dimensions(const LintFile&, const TensorInfo& t) {
-  return " has " + std::to_string(t.n_dims) + " dimensions: 4 at most";
+void say_dimensions(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
+  findings.add(t.info_offset, {"tensor ", Quoted{name}, " has ", t.n_dims, " dimensions: 4 at most"});
 }
 
 bool bad_no_dimensions(const LintFile&, const TensorInfo& t) { return t.n_dims == 0; }
-std::string say_no_dimensions(const LintFile&, const TensorInfo&) { return " has no dimensions"; }
+void say_no_dimensions(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
+  findings.add(t.info_offset, {"tensor ", Quoted{name}, " has no dimensions"});
+}
 
 bool bad_no_elements(const LintFile&, const TensorInfo& t) { return t.n_elements == 0; }
-std::string say_no_elements(const LintFile&, const TensorInfo&) { return " has no elements"; }
+void say_no_elements(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
+  findings.add(t.info_offset, {"tensor ", Quoted{name}, " has no elements"});
+}
 
 bool bad_dimension_range(const LintFile&, const TensorInfo& t) {
   return std::ranges::any_of(t.shape, [](uint64_t dim) { return dim >= kSigned; });
 }
-std::string say_dimension_range(const LintFile&, const TensorInfo&) { return " has a dimension of 2^63 or more"; }
+void say_dimension_range(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
+  findings.add(t.info_offset, {"tensor ", Quoted{name}, " has a dimension of 2^63 or more"});
+}
 
 bool bad_unknown_type(const LintFile&, const TensorInfo& t) { return find_type(t.type) == nullptr; }
-std::string say_unknown_type(const LintFile&, const TensorInfo& t) {
-  return " is of type " + std::to_string(t.type) + ", which ggml does not know";
+void say_unknown_type(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
+  findings.add(t.info_offset, {"tensor ", Quoted{name}, " is of type ", t.type, ", which ggml does not know"});
 }
 
 bool bad_removed_type(const LintFile&, const TensorInfo& t) {
   const TypeGeometry* type = find_type(t.type);
   return type != nullptr && type->removed;
 }
-std::string say_removed_type(const LintFile&, const TensorInfo& t) {
-  return " is of type " + std::string(find_type(t.type)->name) + ", which was removed from ggml";
+void say_removed_type(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
+  findings.add(t.info_offset,
+               {"tensor ", Quoted{name}, " is of type ", find_type(t.type)->name, ", which was removed from ggml"});
 }
 
 bool bad_partial_block(const LintFile&, const TensorInfo& t) {
   const TypeGeometry* type = find_type(t.type);
   return type != nullptr && type->block_size != 0 && t.shape[0] % type->block_size != 0;
 }
-std::string say_partial_block(const LintFile&, const TensorInfo& t) {
+void say_partial_block(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
   const TypeGeometry* type = find_type(t.type);
-  return " has rows of " + std::to_string(t.shape[0]) + " elements, not whole blocks of " +
-         std::to_string(type->block_size) + " (" + std::string(type->name) + ")";
+  findings.add(t.info_offset, {"tensor ", Quoted{name}, " has rows of ", t.shape[0], " elements, not whole blocks of ",
+                               type->block_size, " (", type->name, ")"});
 }
 
 bool bad_offset_alignment(const LintFile& file, const TensorInfo& t) {
   return t.relative_offset % file.gguf.header.alignment != 0;
 }
-std::string say_offset_alignment(const LintFile& file, const TensorInfo& t) {
-  return " begins at " + std::to_string(t.relative_offset) + ", no multiple of the alignment " +
-         std::to_string(file.gguf.header.alignment);
+void say_offset_alignment(const LintFile& file, const TensorInfo& t, std::string_view name, FindingList& findings) {
+  findings.add(t.info_offset, {"tensor ", Quoted{name}, " begins at ", t.relative_offset,
+                               ", no multiple of the alignment ", file.gguf.header.alignment});
 }
 
 /// Tensors by where they lie.
-std::vector<const TensorInfo*> by_offset(const LintFile& file) {
-  std::vector<const TensorInfo*> order;
-  order.reserve(file.gguf.header.tensors.size());
-  for (const TensorInfo& tensor : file.gguf.header.tensors) order.push_back(&tensor);
-  std::ranges::stable_sort(order, [](const TensorInfo* a, const TensorInfo* b) {
+std::vector<uint32_t> by_offset(const std::vector<TensorInfo>& tensors) {
+  return sorted_order(tensors.size(), [&](uint32_t a, uint32_t b) {
     // Those without bytes may share the place of the next one.
-    return a->offset != b->offset ? a->offset < b->offset : a->n_bytes < b->n_bytes;
+    return tensors[a].offset != tensors[b].offset ? tensors[a].offset < tensors[b].offset
+                                                  : tensors[a].n_bytes < tensors[b].n_bytes;
   });
-  return order;
 }
 
 bool has_layout(const TensorInfo& tensor) {
@@ -146,18 +158,18 @@ void check_order(const LintFile& file, FindingList& findings) {
   const auto& tensors = file.gguf.header.tensors;
   for (size_t i = 1; i < tensors.size(); ++i)
     if (tensors[i].offset < tensors[i - 1].offset) {
-      findings.add(tensors[i].info_offset, [&] {
-        return tensor_text(file.gguf, tensors[i]) + " lies before the tensor listed before it: ggml wants one order";
-      });
+      findings.add(tensors[i].info_offset, {"tensor ", Quoted{file.gguf.text(tensors[i].name)},
+                                            " lies before the tensor listed before it: ggml wants one order"});
     }
 }
 
 void check_overlap(const LintFile& file, FindingList& findings) {
   const TensorInfo* furthest = nullptr;
-  for (const TensorInfo* tensor : by_offset(file)) {
+  for (const uint32_t i : by_offset(file.gguf.header.tensors)) {
+    const TensorInfo* tensor = &file.gguf.header.tensors[i];
     if (furthest != nullptr && tensor->offset < furthest->offset + furthest->n_bytes && has_layout(*tensor))
-      findings.add(tensor->info_offset,
-                   [&] { return tensor_text(file.gguf, *tensor) + " overlaps " + tensor_text(file.gguf, *furthest); });
+      findings.add(tensor->info_offset, {"tensor ", Quoted{file.gguf.text(tensor->name)}, " overlaps tensor ",
+                                         Quoted{file.gguf.text(furthest->name)}});
     if (furthest == nullptr || tensor->offset + tensor->n_bytes >= furthest->offset + furthest->n_bytes)
       furthest = tensor;
   }
@@ -166,13 +178,12 @@ void check_overlap(const LintFile& file, FindingList& findings) {
 void check_gap(const LintFile& file, FindingList& findings) {
   uint64_t reach = 0;  // how far the tensors so far go, from the start of the data
   bool known = true;
-  for (const TensorInfo* tensor : by_offset(file)) {
+  for (const uint32_t i : by_offset(file.gguf.header.tensors)) {
+    const TensorInfo* tensor = &file.gguf.header.tensors[i];
     const uint64_t expected = align_up(reach, file.gguf.header.alignment);
     if (known && tensor->relative_offset > expected)
-      findings.add(tensor->info_offset, [&] {
-        return std::to_string(tensor->relative_offset - expected) + " bytes lie unused before " +
-               tensor_text(file.gguf, *tensor);
-      });
+      findings.add(tensor->info_offset, {tensor->relative_offset - expected, " bytes lie unused before tensor ",
+                                         Quoted{file.gguf.text(tensor->name)}});
     reach = std::max(reach, tensor->relative_offset + tensor->n_bytes);
     known = has_layout(*tensor);
   }
@@ -195,10 +206,8 @@ void check_truncated(const LintFile& file, FindingList& findings) {
   for (const TensorInfo& tensor : file.gguf.header.tensors) {
     const uint64_t end = tensor.offset + tensor.n_bytes;
     if (end > *file.file_size)
-      findings.add(*file.file_size, [&] {
-        return "the file ends " + std::to_string(end - *file.file_size) + " bytes before " +
-               tensor_text(file.gguf, tensor) + " does: it is cut, or damaged";
-      });
+      findings.add(*file.file_size, {"the file ends ", end - *file.file_size, " bytes before tensor ",
+                                     Quoted{file.gguf.text(tensor.name)}, " does: it is cut, or damaged"});
   }
 }
 
@@ -208,8 +217,7 @@ void check_trailing(const LintFile& file, FindingList& findings) {
   uint64_t reach = 0;
   for (const TensorInfo& tensor : header.tensors) reach = std::max(reach, tensor.relative_offset + tensor.n_bytes);
   const uint64_t end = header.data_offset + align_up(reach, header.alignment);
-  if (*file.file_size > end)
-    findings.add(end, [&] { return std::to_string(*file.file_size - end) + " bytes follow the tensor data"; });
+  if (*file.file_size > end) findings.add(end, {*file.file_size - end, " bytes follow the tensor data"});
 }
 
 void check_padding(const LintFile& file, FindingList& findings) {
@@ -228,17 +236,17 @@ constexpr LintRule kRules[] = {
     {"alignment-multiple-of-8", FindingLevel::kSpec, check_alignment_multiple},
     {"alignment-large", FindingLevel::kNote, check_alignment_large},
     {"duplicate-tensor", FindingLevel::kError, check_duplicate_tensor},
-    {"tensor-name-length", FindingLevel::kError, each_tensor<say_name_length, bad_name_length>},
-    {"tensor-name-empty", FindingLevel::kNote, each_tensor<say_name_empty, bad_name_empty>},
-    {"tensor-name-utf8", FindingLevel::kSpec, each_tensor<say_name_utf8, bad_name_utf8>},
-    {"dimensions", FindingLevel::kError, each_tensor<say_dimensions, bad_dimensions>},
-    {"no-dimensions", FindingLevel::kNote, each_tensor<say_no_dimensions, bad_no_dimensions>},
-    {"no-elements", FindingLevel::kNote, each_tensor<say_no_elements, bad_no_elements>},
-    {"dimension-range", FindingLevel::kError, each_tensor<say_dimension_range, bad_dimension_range>},
-    {"unknown-type", FindingLevel::kError, each_tensor<say_unknown_type, bad_unknown_type>},
-    {"removed-type", FindingLevel::kError, each_tensor<say_removed_type, bad_removed_type>},
-    {"partial-block", FindingLevel::kError, each_tensor<say_partial_block, bad_partial_block>},
-    {"offset-alignment", FindingLevel::kError, each_tensor<say_offset_alignment, bad_offset_alignment>},
+    {"tensor-name-length", FindingLevel::kError, each_tensor<bad_name_length, say_name_length>},
+    {"tensor-name-empty", FindingLevel::kNote, each_tensor<bad_name_empty, say_name_empty>},
+    {"tensor-name-utf8", FindingLevel::kSpec, each_tensor<bad_name_utf8, say_name_utf8>},
+    {"dimensions", FindingLevel::kError, each_tensor<bad_dimensions, say_dimensions>},
+    {"no-dimensions", FindingLevel::kNote, each_tensor<bad_no_dimensions, say_no_dimensions>},
+    {"no-elements", FindingLevel::kNote, each_tensor<bad_no_elements, say_no_elements>},
+    {"dimension-range", FindingLevel::kError, each_tensor<bad_dimension_range, say_dimension_range>},
+    {"unknown-type", FindingLevel::kError, each_tensor<bad_unknown_type, say_unknown_type>},
+    {"removed-type", FindingLevel::kError, each_tensor<bad_removed_type, say_removed_type>},
+    {"partial-block", FindingLevel::kError, each_tensor<bad_partial_block, say_partial_block>},
+    {"offset-alignment", FindingLevel::kError, each_tensor<bad_offset_alignment, say_offset_alignment>},
     {"tensor-order", FindingLevel::kError, check_order},
     {"tensor-overlap", FindingLevel::kError, check_overlap},
     {"tensor-gap", FindingLevel::kError, check_gap},

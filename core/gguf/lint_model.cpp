@@ -76,7 +76,7 @@ void check_required_key(const LintFile& file, FindingList& findings) {
       const std::string key = arch_key(file, names.substr(0, bar));
       if (find_key(file.gguf, key) == nullptr &&
           (other.empty() || find_key(file.gguf, arch_key(file, other)) == nullptr))
-        findings.add(0, "the specification requires " + key);
+        findings.add(0, {"the specification requires ", key});
     }
   }
 }
@@ -85,7 +85,7 @@ void check_loader_key(const LintFile& file, FindingList& findings) {
   if (!is_loadable_model(file) || file.architecture.empty()) return;
   for (const std::string_view suffix : {"context_length", "embedding_length", "block_count"}) {
     const std::string key = arch_key(file, suffix);
-    if (find_key(file.gguf, key) == nullptr) findings.add(0, "llama.cpp requires " + key);
+    if (find_key(file.gguf, key) == nullptr) findings.add(0, {"llama.cpp requires ", key});
   }
 }
 
@@ -98,9 +98,8 @@ void check_architecture_syntax(const LintFile& file, FindingList& findings) {
   const bool sound =
       std::ranges::all_of(file.architecture, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
   if (!sound)
-    findings.add(key_offset(file.gguf, "general.architecture"), [&] {
-      return "architecture " + quoted(file.architecture) + " has other characters than a-z and 0-9";
-    });
+    findings.add(key_offset(file.gguf, "general.architecture"),
+                 {"architecture ", Quoted{file.architecture}, " has other characters than a-z and 0-9"});
 }
 
 constexpr std::string_view kArchitectures[] = {
@@ -110,9 +109,9 @@ constexpr std::string_view kArchitectures[] = {
 void check_architecture_known(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kModel || file.architecture.empty()) return;
   if (std::ranges::find(kArchitectures, file.architecture) == std::end(kArchitectures))
-    findings.add(key_offset(file.gguf, "general.architecture"), [&] {
-      return "architecture " + quoted(file.architecture) + " is not among those of llama.cpp that this build knows";
-    });
+    findings.add(
+        key_offset(file.gguf, "general.architecture"),
+        {"architecture ", Quoted{file.architecture}, " is not among those of llama.cpp that this build knows"});
 }
 
 /// Keys that llama.cpp reads in exactly one type, and refuses the file where it is another: suffixes after {arch}.
@@ -146,10 +145,7 @@ void check_loader_type(const LintFile& file, FindingList& findings) {
   const auto check = [&](std::string_view key, ValueType type) {
     const KeyValue* kv = find_key(file.gguf, key);
     if (kv == nullptr || kv->type == type || kv->type == kArray) return;
-    findings.add(kv->key.offset, [&] {
-      return std::string(key) + " is " + std::string(value_type_name(kv->type)) + ": llama.cpp reads " +
-             std::string(value_type_name(type));
-    });
+    findings.add(kv->key.offset, {key, " is ", value_type_name(kv->type), ": llama.cpp reads ", value_type_name(type)});
   };
   check("general.architecture", kString);
   check("general.file_type", kU32);
@@ -167,10 +163,7 @@ void check_array_length(const LintFile& file, FindingList& findings) {
     const std::string_view key = file.gguf.text(kv.key);
     const StandardKey* row = find_standard_key(key);
     if (row != nullptr && row->form == KeyForm::kEither && key.starts_with(file.architecture))
-      findings.add(kv.value.offset, [&] {
-        return quoted(key) + " has " + std::to_string(kv.count) + " elements for " + std::to_string(*blocks) +
-               " blocks";
-      });
+      findings.add(kv.value.offset, {Quoted{key}, " has ", kv.count, " elements for ", *blocks, " blocks"});
   }
 }
 
@@ -180,7 +173,7 @@ void check_block_count(const LintFile& file, FindingList& findings) {
   const auto blocks = hyper(file, "block_count");
   if (is_loadable_model(file) && blocks && (*blocks == 0 || *blocks > kMaxBlocks))
     findings.add(key_offset(file.gguf, arch_key(file, "block_count")),
-                 "block_count is " + std::to_string(*blocks) + ": llama.cpp takes 1 to 512");
+                 {"block_count is ", *blocks, ": llama.cpp takes 1 to 512"});
 }
 
 void check_expert_counts(const LintFile& file, FindingList& findings) {
@@ -189,7 +182,7 @@ void check_expert_counts(const LintFile& file, FindingList& findings) {
   if (find_key(file.gguf, arch_key(file, "expert_used_count")) != nullptr && !used) return;
   if (used.value_or(0) > experts || (experts > 0 && used.value_or(0) == 0))
     findings.add(key_offset(file.gguf, arch_key(file, "expert_count")),
-                 [&] { return std::to_string(used.value_or(0)) + " experts used of " + std::to_string(experts); });
+                 {used.value_or(0), " experts used of ", experts});
 }
 
 void check_heads(const LintFile& file, FindingList& findings) {
@@ -197,12 +190,10 @@ void check_heads(const LintFile& file, FindingList& findings) {
   if (!width || !heads || *heads == 0) return;
   const uint64_t offset = key_offset(file.gguf, arch_key(file, "attention.head_count"));
   if (*width % *heads != 0 && !hyper(file, "attention.key_length"))
-    findings.add(offset, "embedding_length " + std::to_string(*width) + " is not divided evenly by " +
-                             std::to_string(*heads) + " heads");
+    findings.add(offset, {"embedding_length ", *width, " is not divided evenly by ", *heads, " heads"});
   const auto kv_heads = hyper(file, "attention.head_count_kv");
   if (kv_heads && *kv_heads != 0 && *heads % *kv_heads != 0)
-    findings.add(offset, std::to_string(*heads) + " heads cannot share " + std::to_string(*kv_heads) +
-                             " key-value heads evenly");
+    findings.add(offset, {*heads, " heads cannot share ", *kv_heads, " key-value heads evenly"});
 }
 
 /// llama.cpp wants these to rotate whole heads.
@@ -217,7 +208,7 @@ void check_rope_dimensions(const LintFile& file, FindingList& findings) {
   const uint64_t head = hyper(file, "attention.key_length").value_or(*width / *heads);
   if (*rotated != head)
     findings.add(key_offset(file.gguf, arch_key(file, "rope.dimension_count")),
-                 "rope.dimension_count is " + std::to_string(*rotated) + " for heads of " + std::to_string(head));
+                 {"rope.dimension_count is ", *rotated, " for heads of ", head});
 }
 
 constexpr std::string_view kRopeScaling[] = {"none", "linear", "yarn", "longrope"};
@@ -225,8 +216,7 @@ constexpr std::string_view kRopeScaling[] = {"none", "linear", "yarn", "longrope
 void check_rope_scaling(const LintFile& file, FindingList& findings) {
   const auto type = get_string(file.gguf, arch_key(file, "rope.scaling.type"));
   if (type && std::ranges::find(kRopeScaling, *type) == std::end(kRopeScaling))
-    findings.add(key_offset(file.gguf, arch_key(file, "rope.scaling.type")),
-                 [&] { return "unknown rope scaling " + quoted(*type); });
+    findings.add(key_offset(file.gguf, arch_key(file, "rope.scaling.type")), {"unknown rope scaling ", Quoted{*type}});
 }
 
 bool is_quantized(const TensorInfo& tensor) {
@@ -246,7 +236,7 @@ void check_quantization_version_known(const LintFile& file, FindingList& finding
   const auto version = get_u64(file.gguf, "general.quantization_version");
   if (version && *version != 2)
     findings.add(key_offset(file.gguf, "general.quantization_version"),
-                 "quantization version " + std::to_string(*version) + ": block layouts are known for version 2");
+                 {"quantization version ", *version, ": block layouts are known for version 2"});
 }
 
 void check_file_type_known(const LintFile& file, FindingList& findings) {
@@ -255,7 +245,7 @@ void check_file_type_known(const LintFile& file, FindingList& findings) {
   const FileType* row = *id <= UINT32_MAX ? find_file_type(static_cast<uint32_t>(*id)) : nullptr;
   if (row == nullptr || row->removed)
     findings.add(key_offset(file.gguf, "general.file_type"),
-                 "file type " + std::to_string(*id) + (row == nullptr ? " is unknown" : " was removed from llama.cpp"));
+                 {"file type ", *id, (row == nullptr ? " is unknown" : " was removed from llama.cpp")});
 }
 
 /// The declared type must be there, and no quantized tensors where the file says it has none.
@@ -270,10 +260,9 @@ void check_file_type_present(const LintFile& file, FindingList& findings) {
   const TypeGeometry* type = find_type(row->type);
   const bool unexpected = type->block_size == 1 && std::ranges::any_of(tensors, is_quantized);
   if (!present || unexpected)
-    findings.add(key_offset(file.gguf, "general.file_type"), [&] {
-      return "general.file_type says " + std::string(row->name) + ", but " +
-             (present ? "there are quantized tensors" : "no tensor is " + std::string(type->name));
-    });
+    findings.add(key_offset(file.gguf, "general.file_type"),
+                 {"general.file_type says ", row->name, ", but ",
+                  (present ? "there are quantized tensors" : "no tensor is " + std::string(type->name))});
 }
 
 constexpr LintRule kRules[] = {

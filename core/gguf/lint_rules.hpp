@@ -3,9 +3,9 @@
 
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
+#include "base/sentence.hpp"
 #include "gguf/access.hpp"
 #include "gguf/lint.hpp"
 
@@ -21,22 +21,11 @@ class FindingList {
     count_ = 0;
   }
 
-  void end() {
-    if (rule_ != nullptr && count_ > kMaxFindings)
-      out_.back().message += " (and " + std::to_string(count_ - kMaxFindings) + " more)";
-    rule_ = nullptr;
-  }
+  void end();
 
-  /// message() makes the sentence, only where it is kept: a file can have a million findings.
-  template <class Message>
-  void add(uint64_t offset, Message&& message) {
-    if (count_++ >= kMaxFindings) return;
-    if constexpr (std::is_invocable_v<Message>) {
-      out_.push_back({rule_->level, rule_->code, message(), offset});
-    } else {
-      out_.push_back({rule_->level, rule_->code, std::string(message), offset});
-    }
-  }
+  /// The message is made only where it is kept: a file can have a million findings.
+  void add(uint64_t offset, std::initializer_list<Part> message);
+  void add(uint64_t offset, std::string_view message);
 
  private:
   std::vector<Finding>& out_;
@@ -52,14 +41,6 @@ RuleSpan shape_rules();      // lint_shapes.cpp: tensors against hyper-parameter
 RuleSpan kind_rules();       // lint_kinds.cpp: file names, shards, adapters and other kinds
 RuleSpan template_rules();   // lint_template.cpp: chat templates
 RuleSpan tokenizer_rules();  // lint_tokenizer.cpp
-
-/// Text of the file for a message: in quotes, at most 60 bytes, what is not printable ASCII as \xNN.
-std::string quoted(std::string_view text);
-
-/// "tensor 'name'"
-inline std::string tensor_text(const Gguf& gguf, const TensorInfo& tensor) {
-  return "tensor " + quoted(gguf.text(tensor.name));
-}
 
 /// Indices of all texts that occurred before (the later ones of each group), by sorting.
 std::vector<size_t> find_duplicates(const std::vector<std::string_view>& texts);

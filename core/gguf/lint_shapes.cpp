@@ -23,12 +23,12 @@ void check_embedding_shape(const LintFile& file, FindingList& findings) {
   const auto width = hyper(file, "embedding_length");
   if (file.kind != FileKind::kModel || embedding == nullptr || embedding->n_dims != 2) return;
   if (width && embedding->shape[0] != *width)
-    findings.add(embedding->info_offset, "token_embd.weight has rows of " + std::to_string(embedding->shape[0]) +
-                                             " elements for an embedding_length of " + std::to_string(*width));
+    findings.add(embedding->info_offset, {"token_embd.weight has rows of ", embedding->shape[0],
+                                          " elements for an embedding_length of ", *width});
   const KeyValue* tokens = find_key(file.gguf, "tokenizer.ggml.tokens");
   if (tokens != nullptr && tokens->type == ValueType::kArray && tokens->count != embedding->shape[1])
-    findings.add(embedding->info_offset, "token_embd.weight has " + std::to_string(embedding->shape[1]) + " rows for " +
-                                             std::to_string(tokens->count) + " tokens");
+    findings.add(embedding->info_offset,
+                 {"token_embd.weight has ", embedding->shape[1], " rows for ", tokens->count, " tokens"});
 }
 
 void check_embedding_missing(const LintFile& file, FindingList& findings) {
@@ -52,10 +52,8 @@ void check_stream_width(const LintFile& file, FindingList& findings) {
     if (!block || tensor.n_dims == 0 || tensor.shape[0] == *width) continue;
     const std::string_view rest = name.substr(name.find('.', 4) + 1);
     if (std::ranges::find(kReadsStream, rest) != std::end(kReadsStream))
-      findings.add(tensor.info_offset, [&] {
-        return tensor_text(file.gguf, tensor) + " has rows of " + std::to_string(tensor.shape[0]) +
-               " elements for an embedding_length of " + std::to_string(*width);
-      });
+      findings.add(tensor.info_offset, {"tensor ", Quoted{file.gguf.text(tensor.name)}, " has rows of ",
+                                        tensor.shape[0], " elements for an embedding_length of ", *width});
   }
 }
 
@@ -67,10 +65,8 @@ void check_feed_forward_width(const LintFile& file, FindingList& findings) {
     // Where gate and up are one tensor it has twice the rows.
     if (tensor.n_dims != 2 || !block_of(name) || !name.ends_with(".ffn_up.weight")) continue;
     if (tensor.shape[1] != *width && tensor.shape[1] != 2 * *width)
-      findings.add(tensor.info_offset, [&] {
-        return tensor_text(file.gguf, tensor) + " has " + std::to_string(tensor.shape[1]) +
-               " rows for a feed_forward_length of " + std::to_string(*width);
-      });
+      findings.add(tensor.info_offset, {"tensor ", Quoted{file.gguf.text(tensor.name)}, " has ", tensor.shape[1],
+                                        " rows for a feed_forward_length of ", *width});
   }
 }
 
@@ -80,9 +76,8 @@ void check_block_number(const LintFile& file, FindingList& findings) {
   for (const TensorInfo& tensor : file.gguf.header.tensors) {
     const auto block = block_of(file.gguf.text(tensor.name));
     if (block && *block >= *blocks)
-      findings.add(tensor.info_offset, [&] {
-        return tensor_text(file.gguf, tensor) + " belongs to none of the " + std::to_string(*blocks) + " blocks";
-      });
+      findings.add(tensor.info_offset,
+                   {"tensor ", Quoted{file.gguf.text(tensor.name)}, " belongs to none of the ", *blocks, " blocks"});
   }
 }
 
@@ -97,7 +92,7 @@ void check_block_missing(const LintFile& file, FindingList& findings) {
       seen[static_cast<size_t>(*block)] = true;
   if (std::ranges::find(seen, true) == seen.end()) return;
   for (size_t i = 0; i < seen.size(); ++i)
-    if (!seen[i]) findings.add(file.gguf.header.info_end, "block " + std::to_string(i) + " has no tensors");
+    if (!seen[i]) findings.add(file.gguf.header.info_end, {"block ", i, " has no tensors"});
 }
 
 constexpr LintRule kRules[] = {

@@ -79,7 +79,7 @@ void check_loop(const LintFile& file, FindingList& findings) {
         large = large || problem != std::errc() || value >= kLongLoop;
         i = static_cast<size_t>(stop - bound.data()) - 1;
       }
-      if (large) findings.add(offset + at + range, [&] { return "a loop over range(" + quoted(bound) + ")"; });
+      if (large) findings.add(offset + at + range, {"a loop over range(", Quoted{bound}, ")"});
     });
   });
 }
@@ -106,7 +106,7 @@ void check_hidden_condition(const LintFile& file, FindingList& findings) {
         const auto from = static_cast<size_t>(literal.data() - statement.data());
         const size_t to = std::min(statement.size(), from + literal.size() + 1);
         if (is_condition_on_content(statement.substr(0, from - 1), literal, statement.substr(to)))
-          findings.add(offset + at + from, [&] { return "a condition on what a message says: " + quoted(literal); });
+          findings.add(offset + at + from, {"a condition on what a message says: ", Quoted{literal}});
       });
     });
   });
@@ -123,7 +123,7 @@ void check_instruction(const LintFile& file, FindingList& findings) {
     const std::string plain = lower(text);
     for (const std::string_view phrase : kCovertPhrases)
       if (const size_t at = plain.find(phrase); at != std::string::npos)
-        findings.add(offset + at, [&] { return "the template itself says " + quoted(text.substr(at, 60)); });
+        findings.add(offset + at, {"the template itself says ", Quoted{text.substr(at, 60)}});
   });
 }
 
@@ -136,8 +136,7 @@ void check_escape(const LintFile& file, FindingList& findings) {
     visit_parts(text, [&](std::string_view statement, size_t at) {
       for (const std::string_view name : kEscapes)
         if (const size_t found = statement.find(name); found != std::string_view::npos)
-          findings.add(offset + at + found,
-                       [&] { return "reaches for " + quoted(name) + " of the program that renders it"; });
+          findings.add(offset + at + found, {"reaches for ", Quoted{name}, " of the program that renders it"});
     });
   });
 }

@@ -52,14 +52,14 @@ void check_model_missing(const LintFile& file, FindingList& findings) {
 void check_model_known(const LintFile& file, FindingList& findings) {
   const std::string_view model = model_of(file);
   if (!model.empty() && (!contains(kModels, model) || model == "replit"))
-    findings.add(key_offset(file.gguf, kModelKey), [&] { return "llama.cpp knows no tokenizer " + quoted(model); });
+    findings.add(key_offset(file.gguf, kModelKey), {"llama.cpp knows no tokenizer ", Quoted{model}});
 }
 
 void check_pre_tokenizer(const LintFile& file, FindingList& findings) {
   const auto pre = get_string(file.gguf, "tokenizer.ggml.pre");
   if (!contains(kMergingModels, model_of(file)) || model_of(file) == "gemma4") return;
   if (pre && !contains(kPreTokenizers, *pre))
-    findings.add(key_offset(file.gguf, "tokenizer.ggml.pre"), [&] { return "unknown pre-tokenizer " + quoted(*pre); });
+    findings.add(key_offset(file.gguf, "tokenizer.ggml.pre"), {"unknown pre-tokenizer ", Quoted{*pre}});
 }
 
 void check_pre_tokenizer_missing(const LintFile& file, FindingList& findings) {
@@ -91,10 +91,8 @@ void check_array_types(const LintFile& file, FindingList& findings) {
     const KeyValue* kv = find_key(file.gguf, row.key);
     if (kv == nullptr || (kv->type == kArray && (kv->element_type == row.type || kv->element_type == row.other)))
       continue;
-    findings.add(kv->key.offset, [&] {
-      return std::string(row.key) + " is not an array of " + std::string(value_type_name(row.type)) +
-             ": llama.cpp refuses it";
-    });
+    findings.add(kv->key.offset,
+                 {row.key, " is not an array of ", value_type_name(row.type), ": llama.cpp refuses it"});
   }
 }
 
@@ -109,20 +107,19 @@ void compare_lengths(const LintFile& file, Report&& report) {
   }
 }
 
-std::string lengths_text(const KeyValue& kv, std::string_view key, uint64_t n_tokens) {
-  return std::string(key) + " has " + std::to_string(kv.count) + " elements for " + std::to_string(n_tokens) +
-         " tokens";
+void add_lengths(FindingList& findings, const KeyValue& kv, std::string_view key, uint64_t n_tokens) {
+  findings.add(kv.value.offset, {key, " has ", kv.count, " elements for ", n_tokens, " tokens"});
 }
 
 void check_array_short(const LintFile& file, FindingList& findings) {
   compare_lengths(file, [&](const KeyValue& kv, std::string_view key, uint64_t n) {
-    if (kv.count < n) findings.add(kv.value.offset, lengths_text(kv, key, n));
+    if (kv.count < n) add_lengths(findings, kv, key, n);
   });
 }
 
 void check_array_long(const LintFile& file, FindingList& findings) {
   compare_lengths(file, [&](const KeyValue& kv, std::string_view key, uint64_t n) {
-    if (kv.count > n) findings.add(kv.value.offset, lengths_text(kv, key, n));
+    if (kv.count > n) add_lengths(findings, kv, key, n);
   });
 }
 
@@ -133,7 +130,7 @@ void check_duplicate_token(const LintFile& file, FindingList& findings) {
     const std::string_view text = (*tokens)[id];
     if (text.empty()) continue;  // loaders give these names
     const auto at = static_cast<uint64_t>(reinterpret_cast<const uint8_t*>(text.data()) - file.gguf.bytes.data());
-    findings.add(at, [&] { return "token " + std::to_string(id) + " " + quoted(text) + " is there already"; });
+    findings.add(at, {"token ", id, " ", Quoted{text}, " is there already"});
   }
 }
 
@@ -141,7 +138,7 @@ void check_empty_token(const LintFile& file, FindingList& findings) {
   const KeyValue* tokens = array_of(file, kTokensKey, kString);
   if (tokens == nullptr) return;
   for_each_string(file.gguf, *tokens, [&](uint64_t id, Extent text) {
-    if (text.length == 0) findings.add(text.offset, [&] { return "token " + std::to_string(id) + " is empty"; });
+    if (text.length == 0) findings.add(text.offset, {"token ", id, " is empty"});
   });
 }
 
@@ -159,9 +156,7 @@ void check_token_type(const LintFile& file, FindingList& findings) {
   for (uint64_t i = 0; i < types->count; ++i) {
     const int32_t type = element<int32_t>(file, *types, i);
     if (type < 1 || type > kLastTokenType)
-      findings.add(types->value.offset + 4 * i, [&] {
-        return "token " + std::to_string(i) + " is of type " + std::to_string(type) + ": 1 to 6 are defined";
-      });
+      findings.add(types->value.offset + 4 * i, {"token ", i, " is of type ", type, ": 1 to 6 are defined"});
   }
 }
 
@@ -177,9 +172,7 @@ void check_byte_token(const LintFile& file, FindingList& findings) {
   if (types == nullptr || tokens == nullptr) return;
   for_each_string(file.gguf, *tokens, [&](uint64_t id, Extent text) {
     if (id < types->count && element<int32_t>(file, *types, id) == kByteToken && !is_byte_text(file.gguf.text(text)))
-      findings.add(text.offset, [&] {
-        return "byte token " + std::to_string(id) + " is " + quoted(file.gguf.text(text)) + ", not of the form <0xHH>";
-      });
+      findings.add(text.offset, {"byte token ", id, " is ", Quoted{file.gguf.text(text)}, ", not of the form <0xHH>"});
   });
 }
 
@@ -188,8 +181,7 @@ void check_scores_finite(const LintFile& file, FindingList& findings) {
   if (scores == nullptr) return;
   for (uint64_t i = 0; i < scores->count; ++i)
     if (!std::isfinite(element<float>(file, *scores, i)))
-      findings.add(scores->value.offset + 4 * i,
-                   [&] { return "the score of token " + std::to_string(i) + " is not finite"; });
+      findings.add(scores->value.offset + 4 * i, {"the score of token ", i, " is not finite"});
 }
 
 void check_merge_syntax(const LintFile& file, FindingList& findings) {
@@ -199,8 +191,7 @@ void check_merge_syntax(const LintFile& file, FindingList& findings) {
     const std::string_view merge = file.gguf.text(text);
     const size_t space = merge.find(' ', 1);
     if (space == std::string_view::npos || space + 1 == merge.size())
-      findings.add(text.offset,
-                   [&] { return "merge " + std::to_string(i) + " " + quoted(merge) + " is not two pieces"; });
+      findings.add(text.offset, {"merge ", i, " ", Quoted{merge}, " is not two pieces"});
   });
 }
 
@@ -216,9 +207,8 @@ void check_special_range(const LintFile& file, FindingList& findings) {
   for (const std::string_view name : kSpecialIds) {
     const auto id = get_i64(file.gguf, special_key(name));
     if (id && (*id < 0 || static_cast<uint64_t>(*id) >= tokens->count))
-      findings.add(key_offset(file.gguf, special_key(name)), [&] {
-        return special_key(name) + " is " + std::to_string(*id) + " of " + std::to_string(tokens->count) + " tokens";
-      });
+      findings.add(key_offset(file.gguf, special_key(name)),
+                   {special_key(name), " is ", *id, " of ", tokens->count, " tokens"});
   }
 }
 
@@ -226,9 +216,7 @@ void check_special_type(const LintFile& file, FindingList& findings) {
   for (const std::string_view name : kSpecialIds) {
     const KeyValue* kv = find_key(file.gguf, special_key(name));
     if (kv != nullptr && kv->type != kU32)
-      findings.add(kv->key.offset, [&] {
-        return special_key(name) + " is " + std::string(value_type_name(kv->type)) + ": llama.cpp reads u32";
-      });
+      findings.add(kv->key.offset, {special_key(name), " is ", value_type_name(kv->type), ": llama.cpp reads u32"});
   }
 }
 
@@ -241,8 +229,7 @@ void check_add_without_id(const LintFile& file, FindingList& findings) {
         Row{"tokenizer.ggml.add_sep_token", "seperator", "separator"}})
     if (get_bool(file.gguf, row.add).value_or(false) && find_key(file.gguf, special_key(row.id)) == nullptr &&
         find_key(file.gguf, special_key(row.other)) == nullptr)
-      findings.add(key_offset(file.gguf, row.add),
-                   std::string(row.add) + " is set, but " + special_key(row.id) + " is missing");
+      findings.add(key_offset(file.gguf, row.add), {row.add, " is set, but ", special_key(row.id), " is missing"});
 }
 
 /// A u32 of the trie's size, the trie, then the replacement texts.

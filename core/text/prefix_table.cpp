@@ -1,31 +1,49 @@
 #include "text/prefix_table.hpp"
 
+#include "base/sort.hpp"
+
 namespace ggufscope {
 
 void PrefixTable::build(const std::vector<uint32_t>& ids, const TextList& texts) {
-  // Sorted by their first eight bytes as a number, which decides nearly always.
+  // By the first eight bytes as a number, which decides nearly always, byte for byte from the last; what is equal there
+  // keeps its order.
+  constexpr size_t kHead = 8;
   struct Key {
     uint64_t head;
-    uint32_t order, id;
+    uint32_t id;
   };
-  std::vector<Key> keys;
+  std::vector<Key> keys, sorted;
   keys.reserve(ids.size());
-  for (uint32_t i = 0; i < ids.size(); ++i) {
-    const std::string_view text = texts[ids[i]];
+  for (const uint32_t id : ids) {
+    const std::string_view text = texts[id];
     if (text.empty()) continue;
     uint64_t head = 0;
-    for (size_t k = 0; k < 8; ++k) head = head << 8 | (k < text.size() ? static_cast<uint8_t>(text[k]) : 0u);
-    keys.push_back({head, i, ids[i]});
+    for (size_t k = 0; k < kHead; ++k) head = head << 8 | (k < text.size() ? static_cast<uint8_t>(text[k]) : 0u);
+    keys.push_back({head, id});
   }
-  std::sort(keys.begin(), keys.end(), [&](const Key& a, const Key& b) {
-    if (a.head != b.head) return a.head < b.head;
-    const int order = texts[a.id].compare(texts[b.id]);
-    return order != 0 ? order < 0 : a.order < b.order;
-  });
+  sorted.resize(keys.size());
+  for (size_t shift = 0; shift < 8 * kHead; shift += 8) {
+    const auto byte = [&](const Key& key) { return static_cast<uint8_t>(key.head >> shift); };
+    std::array<size_t, 257> begin{};
+    for (const Key& key : keys) ++begin[byte(key) + 1u];
+    for (size_t b = 1; b < begin.size(); ++b) begin[b] += begin[b - 1];
+    for (const Key& key : keys) sorted[begin[byte(key)]++] = key;
+    keys.swap(sorted);
+  }
   ids_.clear();
+  for (size_t from = 0, to = 0; from < keys.size(); from = to) {
+    while (to < keys.size() && keys[to].head == keys[from].head) ++to;
+    const auto before = [&](uint32_t a, uint32_t b) { return texts[keys[from + a].id] < texts[keys[from + b].id]; };
+    const auto add = [&](uint32_t id) {
+      if (ids_.empty() || texts[ids_.back()] != texts[id]) ids_.push_back(id);
+    };
+    if (to - from == 1) {
+      add(keys[from].id);
+    } else {
+      for (const uint32_t i : sorted_order(to - from, before)) add(keys[from + i].id);
+    }
+  }
   first_.fill(0);
-  for (const Key& key : keys)
-    if (ids_.empty() || texts[ids_.back()] != texts[key.id]) ids_.push_back(key.id);
   for (const uint32_t id : ids_) ++first_[static_cast<uint8_t>(texts[id][0]) + 1u];
   for (size_t b = 1; b < first_.size(); ++b) first_[b] += first_[b - 1];
 }

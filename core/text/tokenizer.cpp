@@ -95,22 +95,17 @@ struct TokenizerImpl {
   [[nodiscard]] std::vector<TokenId> present(std::string_view text, bool parse_special) const {
     const Vocabulary& v = vocabulary;
     const auto applies = [&](TokenId id) { return parse_special || !v.is(id, kAttrControl | kAttrUnknown); };
-    std::vector<uint32_t> places;
     std::vector<bool> seen(v.special_tokens.size());
     for (size_t pos = 0; pos < text.size(); ++pos) {
       special_table.visit_prefixes(text.substr(pos), v.texts, [&](size_t, uint32_t id) {
-        if (!seen[order[id]]) {
-          seen[order[id]] = true;
-          if (applies(static_cast<TokenId>(id))) places.push_back(order[id]);
-        }
+        seen[order[id]] = true;
         return true;
       });
     }
-    for (const TokenId id : long_special)
-      if (applies(id)) places.push_back(order[static_cast<size_t>(id)]);
-    std::sort(places.begin(), places.end());
+    for (const TokenId id : long_special) seen[order[static_cast<size_t>(id)]] = true;
     std::vector<TokenId> ids;
-    for (const uint32_t place : places) ids.push_back(v.special_tokens[place]);
+    for (size_t place = 0; place < seen.size(); ++place)
+      if (seen[place] && applies(v.special_tokens[place])) ids.push_back(v.special_tokens[place]);
     return ids;
   }
 
@@ -233,7 +228,7 @@ uint32_t Tokenizer::size() const { return static_cast<uint32_t>(impl_->vocabular
 
 bool Tokenizer::is_end_of_generation(TokenId id) const {
   const std::vector<TokenId>& end = impl_->vocabulary.end_of_generation;
-  return std::binary_search(end.begin(), end.end(), id);
+  return std::find(end.begin(), end.end(), id) != end.end();
 }
 
 std::string_view Tokenizer::text(TokenId id) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/sort.hpp"
 #include "gguf/access.hpp"
 #include "gguf/arrays.hpp"
 #include "text/unicode.hpp"
@@ -254,14 +255,12 @@ void recognize_special_texts(Vocabulary& v) {
   if (ends("<|end|>") && calls && (ends("<|return|>") || ends("<|flush|>")))
     remove_end(v.find("<|end|>"), kAttrUserDefined);
   if (ends("<|tool_response>") && ends("</s>")) remove_end(v.find("</s>"), kAttrNormal);
-  std::sort(end.begin(), end.end());
 
+  std::vector<TokenId> special;
   for (TokenId id = 0; id < v.size(); ++id)
-    if (v.is(id, kAttrControl | kAttrUserDefined | kAttrUnknown)) v.special_tokens.push_back(id);
-  std::sort(v.special_tokens.begin(), v.special_tokens.end(), [&](TokenId a, TokenId b) {
-    const size_t a_size = v.text(a).size(), b_size = v.text(b).size();
-    return a_size != b_size ? a_size > b_size : a < b;
-  });
+    if (v.is(id, kAttrControl | kAttrUserDefined | kAttrUnknown)) special.push_back(id);
+  const auto longer = [&](uint32_t a, uint32_t b) { return v.text(special[a]).size() > v.text(special[b]).size(); };
+  for (const uint32_t i : sorted_order(special.size(), longer)) v.special_tokens.push_back(special[i]);
 }
 
 void set_strips(const Gguf& gguf, Vocabulary& v) {

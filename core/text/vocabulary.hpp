@@ -37,9 +37,9 @@ struct Vocabulary {
   TextList pieces;            ///< what each token decodes to
   std::vector<float> scores;  ///< empty: all 0
   std::vector<uint16_t> attrs;
-  std::vector<TokenId> end_of_generation;  ///< ascending
-  std::vector<TokenId> special_tokens;     ///< control, user-defined and unknown ones, longest text first
-  size_t longest = 0;                      ///< bytes of the longest text
+  std::vector<TokenId> end_of_generation;
+  std::vector<TokenId> special_tokens;  ///< control, user-defined and unknown ones, longest text first
+  size_t longest = 0;                   ///< bytes of the longest text
 
   SpecialIds special;
   bool add_bos = false, add_eos = false, add_sep = false;

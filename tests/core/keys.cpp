@@ -33,14 +33,15 @@ BOOST_AUTO_TEST_CASE(every_row_is_found_and_says_something) {
   for (const StandardKey& row : standard_keys()) {
     BOOST_TEST_CONTEXT(row.pattern) {
       BOOST_TEST(patterns.insert(row.pattern).second);
-      BOOST_TEST(row.meaning.size() > 10u);
-      BOOST_TEST(row.meaning.ends_with('.'));
       std::string key(row.pattern);
       for (const auto& [placeholder, text] :
            {std::pair{"{arch}", "qwen2-x"}, std::pair{"{id}", "17"}, std::pair{"{name}", "dense_2"}})
         if (const size_t at = key.find(placeholder); at != std::string::npos)
           key.replace(at, std::string_view(placeholder).size(), text);
       BOOST_TEST(find_standard_key(key) == &row);
+      const std::string_view meaning = find_key_meaning(key)->meaning;
+      BOOST_TEST(meaning.size() > 10u);
+      BOOST_TEST(meaning.ends_with('.'));
       if (!row.pattern.ends_with('}')) BOOST_TEST(find_standard_key(key + "x") != &row);
     }
   }

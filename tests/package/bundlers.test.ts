@@ -6,14 +6,21 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { chromium, type Browser } from '@playwright/test'
-import { writeGguf } from '../fixtures/gguf.ts'
-import { smallModel } from '../fixtures/models.ts'
+import { writeGguf, type Model } from '../fixtures/gguf.ts'
+import { array, smallModel, text } from '../fixtures/models.ts'
 import { startServer } from '../server/server.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
 import { packedFile, packedRoot } from './packed.ts'
 
 const require = createRequire(import.meta.url)
-const model = smallModel()
+const plain = smallModel()
+const vocabulary: Model['metadata'] = [
+  ['tokenizer.ggml.model', text('gpt2')],
+  ['tokenizer.ggml.pre', text('gpt-2')],
+  ['tokenizer.ggml.tokens', array('string', ['a', 'b', 'ab'])],
+  ['tokenizer.ggml.merges', array('string', ['a b'])],
+]
+const model: Model = { ...plain, metadata: [...plain.metadata!, ...vocabulary!] }
 const bytes = writeGguf(model)
 
 // Below the packed root, so that node_modules are found as in a project of its own.
@@ -25,14 +32,19 @@ writeFileSync(
 export async function list(source) {
   const file = await open(source)
   const first = await file.dequantize(file.tensors[0].name, { rows: [0, 1] })
-  const result = { names: file.tensors.map(({ name }) => name), floats: first.length }
+  const ids = file.tokenizer().encode('ab')
+  const result = { names: file.tensors.map(({ name }) => name), floats: first.length, ids }
   file.close()
   return result
 }
 globalThis.list = list
 `,
 )
-const wanted = { names: model.tensors!.map(({ name }) => name), floats: model.tensors![0]!.shape[0]! }
+const wanted = {
+  names: model.tensors!.map(({ name }) => name),
+  floats: model.tensors![0]!.shape[0]!,
+  ids: [2],
+}
 
 const server = await startServer({ cors: false })
 let browser: Browser | undefined
@@ -45,7 +57,7 @@ after(async () => {
   rmSync(work, { recursive: true })
 })
 
-const kWasm = ['inspect.wasm', 'quant.wasm']
+const kWasm = ['inspect.wasm', 'quant.wasm', 'text.wasm']
 /** Where a bundler leaves addresses as they are, the wasm files are put beside its output: what the README says. */
 function copyWasm(folder: string): void {
   for (const name of kWasm) copyFileSync(packedFile(`wasm/dist/${name}`), join(folder, name))

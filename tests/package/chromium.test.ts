@@ -1,5 +1,7 @@
 // What only a browser does: CORS, hidden headers, preflights, workers. Pages of one server open files of another.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { chromium, type Browser, type Page } from '@playwright/test'
 import { writeGguf, writeHeader } from '../fixtures/gguf.ts'
@@ -8,7 +10,7 @@ import { sparseContent } from '../server/content.ts'
 import type { Faults } from '../server/faults.ts'
 import { startServer } from '../server/server.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
-import { packedFile } from './packed.ts'
+import { loadPackage, packedFile } from './packed.ts'
 
 const skip = kHasBrowser ? false : 'no Chromium'
 const home = await startServer({ cors: false })
@@ -185,6 +187,34 @@ for (const [what, faults, codes] of sparseFaults) {
     await far.close()
   })
 }
+
+test('tokenizer() answers at once, and its module is loaded no sooner', { skip }, async () => {
+  const vocabulary = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
+  home.add('/stories.gguf', vocabulary)
+  const fresh = await browser.newPage()
+  const loads = (): number => home.log.filter(({ path }) => path.endsWith('/text.wasm')).length
+  try {
+    await fresh.goto(`${home.url}/index.html`)
+    const before = loads()
+    await fresh.evaluate(async () => {
+      const { open } = (await import(
+        new URL('/package/wasm/dist/index.js', location.href).href
+      )) as typeof import('ggufscope')
+      const file = await open(new URL('/stories.gguf', location.href))
+      Object.assign(globalThis, { file, lint: file.lint(), summary: file.summary() })
+    })
+    assert.equal(loads(), before)
+    const ids = await fresh.evaluate(() => {
+      const { file } = globalThis as unknown as { file: import('ggufscope').GgufFile }
+      return file.tokenizer().encode('Once upon a time')
+    })
+    assert.equal(loads(), before + 1)
+    using file = await (await loadPackage()).open(vocabulary)
+    assert.deepEqual(ids, file.tokenizer().encode('Once upon a time'))
+  } finally {
+    await fresh.close()
+  }
+})
 
 test('in a worker, from a File', { skip }, async () => {
   const found = await page.evaluate(

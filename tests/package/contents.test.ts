@@ -332,8 +332,8 @@ test('a mixture of experts: only those used are active', async () => {
 
 test('keys of the catalogue have a meaning', async () => {
   using file = await open(writeHeader({ metadata: allValueTypes() }).header)
-  assert.match(file.metadata.meaning('llama.context_length')!.meaning, /sequence/i)
-  assert.equal(file.metadata.meaning('my.own.key'), undefined)
+  assert.match((await file.metadata.meaning('llama.context_length'))!.meaning, /sequence/i)
+  assert.equal(await file.metadata.meaning('my.own.key'), undefined)
 })
 
 test('every prefix of a file is truncated, with the offset of its end', async () => {

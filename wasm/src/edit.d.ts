@@ -45,6 +45,8 @@ export interface EditModule {
   HEAPU8: Uint8Array<ArrayBuffer>
   HeaderWriter: new () => HeaderWriter
   LegacyReader: new () => LegacyReader
+  /** both empty for a key that is not standardized */
+  keyMeaning(key: string): [unit: string, meaning: string]
 }
 
 interface ModuleOptions {

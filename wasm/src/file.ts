@@ -1,6 +1,7 @@
 import { GgufError } from './errors.js'
 import { tensorTypes, type Header } from './header.js'
 import { HeaderMetadata } from './metadata.js'
+import { loadTextModule, textModule } from './module.js'
 import { chatTemplates } from './chat-template.js'
 import { summarize } from './summary.js'
 import { FileTokenizer } from './tokenizer.js'
@@ -125,7 +126,7 @@ export class OpenFile implements GgufFile {
   }
 
   get metadata(): Metadata {
-    return (this.#metadata ??= new HeaderMetadata(this.header))
+    return (this.#metadata ??= new HeaderMetadata(this.header, this.wasmUrl))
   }
 
   get tensors(): readonly TensorInfo[] {
@@ -176,7 +177,12 @@ export class OpenFile implements GgufFile {
 
   tokenizer(): Tokenizer {
     this.#mustBeComplete()
-    return (this.#tokenizer ??= new FileTokenizer(this.header))
+    return (this.#tokenizer ??= new FileTokenizer(this.header, textModule(this.wasmUrl)))
+  }
+
+  async loadTokenizer(options: ReadOptions = {}): Promise<Tokenizer> {
+    await Promise.all([loadTextModule(this.wasmUrl), this.completeHeader(options)])
+    return this.tokenizer()
   }
 
   get chatTemplates(): ReadonlyMap<string, ChatTemplate> {
@@ -185,7 +191,11 @@ export class OpenFile implements GgufFile {
   }
 
   async renderChat(messages: readonly ChatMessage[], options: RenderChatOptions = {}): Promise<string> {
-    const [{ renderChat }] = await Promise.all([import('./render-chat.js'), this.completeHeader()])
+    const [{ renderChat }] = await Promise.all([
+      import('./render-chat.js'),
+      this.completeHeader(),
+      this.metadata.has('tokenizer.ggml.tokens') ? loadTextModule(this.wasmUrl) : undefined,
+    ])
     return renderChat(this.chatTemplates, this.#specialTexts(), messages, options)
   }
 

@@ -1,6 +1,18 @@
 import { GgufError, type GgufErrorCode } from './errors.js'
-import type { Facts, InspectModule, Span, WasmDocument } from './inspect.js'
+import type { InspectModule, Span, WasmDocument } from './inspect.js'
 import type { Container, Finding, ReadOptions, Scalar, TensorInfo, TensorType, ValueType } from './types.js'
+
+/** Counts are declared by the file; those seen are parsed so far. */
+export interface Facts {
+  readonly version: number
+  readonly bigEndian: boolean
+  readonly alignment: number
+  readonly dataOffset: number
+  readonly keyCount: number
+  readonly tensorCount: number
+  readonly keysSeen: number
+  readonly tensorsSeen: number
+}
 
 export interface KeyEntry {
   /** in the order of the file */
@@ -63,8 +75,11 @@ const typeTables = new WeakMap<InspectModule, ReadonlyMap<number, TensorType>>()
 export function tensorTypes(module: InspectModule): ReadonlyMap<number, TensorType> {
   let table = typeTables.get(module)
   if (!table) {
-    const rows = Array.from({ length: module.typeCount() }, (_, i) => module.typeRow(i))
-    table = new Map(rows.map((row) => [row.id, row]))
+    const types = Array.from({ length: module.typeCount() }, (_, i): TensorType => {
+      const [id, name, blockSize, blockBytes, removed] = module.typeRow(i)
+      return { id, name, blockSize, blockBytes, removed }
+    })
+    table = new Map(types.map((type) => [type.id, type]))
     typeTables.set(module, table)
   }
   return table
@@ -155,7 +170,7 @@ export class Header {
     this.#length += chunk.length
     const answer = document.advance(chunk.length, fileSize ?? -1)
     if (answer >= 0) return answer
-    const { code, message, offset } = document.failure()
+    const [code, message, offset] = document.failure()
     throw new GgufError(code as GgufErrorCode, message, { offset })
   }
 
@@ -165,11 +180,12 @@ export class Header {
   }
 
   facts(): Facts {
-    const facts = this.document.facts()
+    const [version, bigEndian, alignment, dataOffset, keyCount, tensorCount, keysSeen, tensorsSeen] =
+      this.document.facts()
+    const facts = { version, bigEndian, alignment, dataOffset, keyCount, tensorCount, keysSeen, tensorsSeen }
     if (!this.#legacy) return facts
-    const { version } = this.#legacy
-    const dataOffset = this.tensors(0).reduce((least, { offset }) => Math.min(least, offset), Infinity)
-    return { ...facts, version, dataOffset: dataOffset === Infinity ? 0 : dataOffset }
+    const first = this.tensors(0).reduce((least, { offset }) => Math.min(least, offset), Infinity)
+    return { ...facts, version: this.#legacy.version, dataOffset: first === Infinity ? 0 : first }
   }
 
   get bigEndian(): boolean {
@@ -188,7 +204,10 @@ export class Header {
       const message = `a ${this.#legacy.container} container from before GGUF: today's loaders refuse it until it is converted`
       return [{ level: 'error', code: 'legacy-container', message, offset: 0 }]
     }
-    return Array.from({ length: document.lint(size ?? -1, name ?? '') }, (_, i) => document.finding(i))
+    return Array.from({ length: document.lint(size ?? -1, name ?? '') }, (_, i) => {
+      const [level, code, message, offset] = document.finding(i)
+      return { level, code, message, offset }
+    })
   }
 
   keyEntries(): KeyEntry[] {
@@ -216,7 +235,7 @@ export class Header {
     const names = this.#texts(this.document.gatherTensorNames())
     const table = this.#doubles(this.document.tensorTable())
     // A legacy header gives places in the file, not behind its own end.
-    const base = this.#legacy ? this.document.facts().dataOffset : 0
+    const base = this.#legacy ? this.document.facts()[3] : 0
     return names.map((name, i) => {
       const at = i * kTensorColumns
       const typeId = table[at]!
@@ -238,14 +257,16 @@ export class Header {
     return kScalars[entry.type]!.get(this.view(entry.offset, entry.length), 0, !this.bigEndian)
   }
 
-  /** A copy of all that is in the heap, up to the tensor data. */
-  bytes(): Uint8Array<ArrayBuffer> {
+  /** A view of all that is in the heap, up to the tensor data, to be used before the next call into wasm. */
+  allBytes(): Uint8Array<ArrayBuffer> {
     this.mustHave()
-    const { buffer, byteOffset, byteLength } = this.view(
-      0,
-      Math.min(this.#length, this.document.facts().dataOffset),
-    )
-    return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength).slice()
+    const { buffer, byteOffset, byteLength } = this.view(0, Math.min(this.#length, this.document.facts()[3]))
+    return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength)
+  }
+
+  /** A copy of it. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    return this.allBytes().slice()
   }
 
   /** A view of bytes of the file, to be used before the next call into wasm. */

@@ -35,12 +35,12 @@ export class HeaderArray implements LazyArray {
   readonly length: number
 
   constructor(header: Header, array: number) {
-    const info = header.document.arrayInfo(array)
+    const [type, length, offset] = header.document.arrayInfo(array)
     this.#header = header
     this.#array = array
-    this.#offset = info.offset
-    this.type = info.type
-    this.length = info.length
+    this.#offset = offset
+    this.type = type
+    this.length = length
   }
 
   get loaded(): boolean {

@@ -1,16 +1,19 @@
 import type { Header, KeyEntry } from './header.js'
 import { HeaderArray } from './lazy-array.js'
+import { editModule } from './module.js'
 import type { KeyMeaning, Metadata, MetadataValue, ValueType } from './types.js'
 
 /** The key-values of a header. The table of keys is made on first use, values when they are asked for. */
 export class HeaderMetadata implements Metadata {
   readonly #header: Header
+  readonly #wasmUrl: string | URL | undefined
   #entries: Map<string, KeyEntry> | undefined
   // Arrays and long texts keep their identity.
   readonly #made = new Map<string, MetadataValue>()
 
-  constructor(header: Header) {
+  constructor(header: Header, wasmUrl?: string | URL) {
     this.#header = header
+    this.#wasmUrl = wasmUrl
   }
 
   get #table(): Map<string, KeyEntry> {
@@ -54,9 +57,9 @@ export class HeaderMetadata implements Metadata {
     return this.#table.get(key)?.offset
   }
 
-  meaning(key: string): KeyMeaning | undefined {
-    const found = this.#header.module.keyMeaning(key)
-    return found.meaning === '' ? undefined : found
+  async meaning(key: string): Promise<KeyMeaning | undefined> {
+    const [unit, meaning] = (await editModule(this.#wasmUrl)).keyMeaning(key)
+    return meaning === '' ? undefined : { unit, meaning }
   }
 
   keys(): IterableIterator<string> {

@@ -2,19 +2,35 @@ import type { EditModule } from './edit.js'
 import { GgufError, messageOf } from './errors.js'
 import type { InspectModule } from './inspect.js'
 import type { QuantModule } from './quant.js'
+import createText from './text.js'
+import type { TextModule } from './text.js'
 
-/** Bytes of a file of the package: fetched, or read from disk under Node, which cannot fetch file: addresses. */
-async function compile(url: URL): Promise<WebAssembly.Module> {
-  if (url.protocol === 'file:') {
-    // Not a literal: bundlers for the web must not look for it.
-    const fs = 'node:fs/promises'
-    const { readFile } = (await import(
-      /* webpackIgnore: true */ /* @vite-ignore */ fs
-    )) as typeof import('node:fs/promises')
-    return WebAssembly.compile(await readFile(url))
-  }
+/** Under Node, which cannot fetch file: addresses. */
+async function readFromDisk(url: URL): Promise<Uint8Array<ArrayBuffer>> {
+  // Not a literal: bundlers for the web must not look for it.
+  const fs = 'node:fs/promises'
+  const { readFile } = (await import(
+    /* webpackIgnore: true */ /* @vite-ignore */ fs
+  )) as typeof import('node:fs/promises')
+  return new Uint8Array(await readFile(url))
+}
+
+async function answer(url: URL): Promise<Response> {
   const response = await fetch(url)
   if (!response.ok) throw new Error(`${url} is answered with status ${response.status}`)
+  return response
+}
+
+/** Bytes of a file of the package. */
+async function read(url: URL): Promise<Uint8Array<ArrayBuffer>> {
+  return url.protocol === 'file:'
+    ? await readFromDisk(url)
+    : new Uint8Array(await (await answer(url)).arrayBuffer())
+}
+
+async function compile(url: URL): Promise<WebAssembly.Module> {
+  if (url.protocol === 'file:') return WebAssembly.compile(await readFromDisk(url))
+  const response = await answer(url)
   // A server that does not know .wasm forbids streaming compilation.
   const streams = response.headers.get('content-type')?.startsWith('application/wasm') === true
   return streams ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer())
@@ -44,15 +60,17 @@ async function start<T>(
       create({ instantiateWasm }).then(resolve, reject)
     })
   } catch (error) {
-    const hint = `Host it beside the package's files or give its address as the option wasmUrl.`
-    throw new GgufError(
-      'wasm',
-      `The WebAssembly module ${url} could not be started: ${messageOf(error)}. ${hint}`,
-      {
-        cause: error,
-      },
-    )
+    throw notStarted(url, error)
   }
+}
+
+function notStarted(url: URL, error: unknown): GgufError {
+  const hint = `Host it beside the package's files or give its address as the option wasmUrl.`
+  return new GgufError(
+    'wasm',
+    `The WebAssembly module ${url} could not be started: ${messageOf(error)}. ${hint}`,
+    { cause: error },
+  )
 }
 
 /** One instance for all callers. A failed start is tried again by the next. */
@@ -69,13 +87,83 @@ function once<T>(
 
 const hosted = (wasmUrl: string | URL): URL => new URL(wasmUrl, globalThis.location?.href ?? import.meta.url)
 
+type Call = (...args: unknown[]) => unknown
+
+/** A class of a module's functions CLASS_METHOD, which take the object's address first. */
+function classOf(module: Record<string, Call>, name: string): new (...args: unknown[]) => object {
+  class Made {
+    readonly address: unknown
+    constructor(...args: unknown[]) {
+      this.address = module[`${name}_new`]!(...args)
+    }
+  }
+  for (const key of Object.keys(module).filter((one) => one.startsWith(`${name}_`)))
+    Object.defineProperty(Made.prototype, key.slice(name.length + 1), {
+      value(this: Made, ...args: unknown[]) {
+        return module[key]!(this.address, ...args)
+      },
+    })
+  return Made
+}
+
 /** The inspect module, started by the first call. */
-export const inspectModule = once<InspectModule>((wasmUrl) =>
-  start(
+export const inspectModule = once<InspectModule>(async (wasmUrl) => {
+  const module = await start<Record<string, Call>>(
     wasmUrl === undefined ? new URL('./inspect.wasm', import.meta.url) : hosted(wasmUrl),
     import('./inspect.js'),
-  ),
-)
+  )
+  return Object.assign(module, { Document: classOf(module, 'Document') }) as unknown as InspectModule
+})
+
+let text: TextModule | undefined
+
+const textUrl = (wasmUrl: string | URL | undefined): URL =>
+  wasmUrl === undefined ? new URL('./text.wasm', import.meta.url) : new URL('text.wasm', hosted(wasmUrl))
+
+function startText(wasmBinary: Uint8Array<ArrayBuffer>): TextModule {
+  const module = createText({ wasmBinary })
+  return (text = Object.assign(module, {
+    TextTokenizer: classOf(module, 'TextTokenizer'),
+  }) as unknown as TextModule)
+}
+
+/** The text module, at once. Where it was not loaded before, the caller waits for it, and so does its page. */
+export function textModule(wasmUrl?: string | URL): TextModule {
+  if (text) return text
+  const url = textUrl(wasmUrl)
+  try {
+    return startText(readNow(url))
+  } catch (error) {
+    throw notStarted(url, error)
+  }
+}
+
+/** The same without making anyone wait. */
+export async function loadTextModule(wasmUrl?: string | URL): Promise<TextModule> {
+  if (text) return text
+  const url = textUrl(wasmUrl)
+  try {
+    const bytes = await read(url)
+    return text ?? startText(bytes)
+  } catch (error) {
+    throw notStarted(url, error)
+  }
+}
+
+/** Bytes of a file of the package without a promise. */
+function readNow(url: URL): Uint8Array<ArrayBuffer> {
+  if (url.protocol === 'file:') {
+    const bytes = globalThis.process.getBuiltinModule('node:fs').readFileSync(url)
+    return new Uint8Array(bytes)
+  }
+  const request = new XMLHttpRequest()
+  request.open('GET', url, false)
+  // Pages may not ask for bytes here, but for text that keeps them.
+  request.overrideMimeType('text/plain; charset=x-user-defined')
+  request.send()
+  if (request.status !== 200) throw new Error(`${url} is answered with status ${request.status}`)
+  return Uint8Array.from(request.responseText, (char) => char.charCodeAt(0))
+}
 
 /** The quant module. wasmUrl: that of the inspect module; this one is beside it. */
 export const quantModule = once<QuantModule>((wasmUrl) =>

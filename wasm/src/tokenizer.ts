@@ -1,6 +1,7 @@
 import { GgufError, type GgufErrorCode } from './errors.js'
 import type { Header } from './header.js'
-import type { InspectModule, Span, WasmTokenizer } from './inspect.js'
+import type { Span } from './inspect.js'
+import type { TextModule, WasmTokenizer } from './text.js'
 import type {
   DecodeOptions,
   EncodeOptions,
@@ -49,7 +50,7 @@ const forgotten = new FinalizationRegistry<WasmTokenizer>((tokenizer) => tokeniz
 
 /** A tokenizer in the wasm heap. It owns its vocabulary: it outlives the file that it was made of. */
 export class FileTokenizer implements Tokenizer {
-  readonly #module: InspectModule
+  readonly #module: TextModule
   readonly kind: TokenizerKind
   readonly model: string
   readonly pre: string
@@ -61,9 +62,15 @@ export class FileTokenizer implements Tokenizer {
   readonly tokens: TokenList
   #wasm: WasmTokenizer | undefined
 
-  constructor(header: Header) {
-    this.#module = header.module
-    const wasm = new header.module.TextTokenizer(header.document)
+  constructor(header: Header, module: TextModule) {
+    this.#module = module
+    const { length } = header.allBytes()
+    const pointer = module._malloc(length) >>> 0
+    if (pointer === 0)
+      throw new GgufError('out-of-memory', `No memory for ${length} bytes of the vocabulary.`)
+    module.HEAPU8.set(header.allBytes(), pointer)
+    const wasm = new module.TextTokenizer(pointer, length)
+    module._free(pointer)
     const code = wasm.errorCode()
     if (code !== '') {
       const error = new GgufError(code as GgufErrorCode, wasm.errorMessage(), { offset: wasm.errorOffset() })

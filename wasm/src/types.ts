@@ -65,7 +65,7 @@ export interface Metadata extends Iterable<[string, MetadataValue]> {
   /** Absolute byte offset of the value. */
   offset(key: string): number | undefined
   /** What a standardized key means; undefined for any other key. */
-  meaning(key: string): KeyMeaning | undefined
+  meaning(key: string): Promise<KeyMeaning | undefined>
   keys(): IterableIterator<string>
   values(): IterableIterator<MetadataValue>
   entries(): IterableIterator<[string, MetadataValue]>
@@ -495,8 +495,13 @@ export interface GgufFile extends Disposable {
   tensor(name: string): TensorInfo | undefined
   summary(): Summary
   lint(): Finding[]
-  /** Made once. An error of code 'unsupported' where the file has no vocabulary or one of an unknown kind. */
+  /**
+   * Made once. An error of code 'unsupported' where the file has no vocabulary or one of an unknown kind. The module of
+   * the tokenizers is loaded by the first call of a page, which waits for it: loadTokenizer() before does not.
+   */
   tokenizer(): Tokenizer
+  /** The same, and nothing waits: loads the module, and what a preview in parts left out of the header. */
+  loadTokenizer(options?: ReadOptions): Promise<Tokenizer>
   /** By name. Where the file has none: the one that its vocabulary suggests, if any. */
   readonly chatTemplates: ReadonlyMap<string, ChatTemplate>
   /**

@@ -13,13 +13,19 @@ export interface PanelProps {
 export interface Panel {
   id: string
   title: string
-  load: () => Promise<{ default: Component<PanelProps> }>
+  load: (file: GgufFile) => Promise<{ default: Component<PanelProps> }>
   /** a short figure beside the title */
   badge?: (file: GgufFile) => string
   /** it needs all of the header, which a preview may have left out in part */
   whole?: boolean
   /** whether the file has what the panel shows; absent: always */
   fits?: (file: GgufFile) => boolean
+}
+
+/** For panels that ask for the tokenizer: they say themselves why there is none. */
+async function withTokenizer<T>(file: GgufFile, panel: Promise<T>): Promise<T> {
+  await file.loadTokenizer().catch(() => undefined)
+  return await panel
 }
 
 export const panels: readonly Panel[] = [
@@ -46,14 +52,14 @@ export const panels: readonly Panel[] = [
   {
     id: 'tokenizer',
     title: 'Tokenizer',
-    load: () => import('./panels/Tokenizer.svelte'),
+    load: (file) => withTokenizer(file, import('./panels/Tokenizer.svelte')),
     whole: true,
     fits: (file) => file.metadata.has('tokenizer.ggml.tokens'),
   },
   {
     id: 'chat',
     title: 'Chat',
-    load: () => import('./panels/Chat.svelte'),
+    load: (file) => withTokenizer(file, import('./panels/Chat.svelte')),
     whole: true,
     fits: (file) => file.summary().hasChatTemplate,
   },

@@ -18,7 +18,7 @@ export const command: Command = {
   async run(context) {
     const { positionals, values, print, style } = context
     using file = await context.open()
-    using tokenizer = file.tokenizer()
+    using tokenizer = await file.loadTokenizer()
     const input = positionals.length > 1 ? positionals.slice(1).join(' ') : await readAll(process.stdin)
     if (values['decode'] === true) {
       const ids = input.split(/[\s,[\]]+/).filter((part) => part !== '')

@@ -1,5 +1,6 @@
 import { GgufError } from '../errors.js'
 import type { OpenFile } from '../file.js'
+import { loadTextModule } from '../module.js'
 import { open } from '../open.js'
 import type { ByteSource, Source } from '../types.js'
 import { Client } from './client.js'
@@ -138,6 +139,7 @@ async function make(file: OpenFile, client: Client, options: LoadOptions): Promi
     options,
   )
   await client.call('start', sizes, { signal })
+  if (file.metadata.has('tokenizer.ggml.tokens')) await loadTextModule(options.wasmUrl)
   return new LoadedModel(file, client, opened, context, {
     weights,
     cache: cache + recurrent,

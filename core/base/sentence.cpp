@@ -1,0 +1,42 @@
+#include "base/sentence.hpp"
+
+namespace ggufscope {
+namespace {
+
+void append_quoted(std::string& out, std::string_view text) {
+  constexpr size_t kMost = 60;
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out += '\'';
+  for (const char c : text.substr(0, kMost)) {
+    const auto byte = static_cast<uint8_t>(c);
+    if (byte >= 0x20 && byte < 0x7f) {
+      out += c;
+    } else {
+      out += "\\x";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    }
+  }
+  out += text.size() > kMost ? "...'" : "'";
+}
+
+}  // namespace
+
+void Part::append_to(std::string& out) const {
+  if (kind_ == Kind::kText) {
+    out += text_;
+  } else if (kind_ == Kind::kQuoted) {
+    append_quoted(out, text_);
+  } else {
+    if (kind_ == Kind::kNegative) out += '-';
+    out += std::to_string(kind_ == Kind::kNegative ? 0 - number_ : number_);
+  }
+}
+
+std::string sentence(std::initializer_list<Part> parts) {
+  std::string out;
+  for (const Part& part : parts) part.append_to(out);
+  return out;
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,41 @@
+// Sentences of texts and numbers. One function joins the parts: chains of std::string and + at a hundred places weigh
+// more than all else that they stand between.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace ggufscope {
+
+/// Text of a file for a message: in quotes, at most 60 bytes, what is not printable ASCII as \xNN.
+struct Quoted {
+  std::string_view text;
+};
+
+/// A part of a sentence. It borrows the text.
+class Part {
+ public:
+  Part(std::string_view text) : text_(text) {}    // NOLINT: parts are written as what they are
+  Part(const char* text) : text_(text) {}         // NOLINT
+  Part(const std::string& text) : text_(text) {}  // NOLINT
+  Part(Quoted quoted) : kind_(Kind::kQuoted), text_(quoted.text) {}
+  template <std::integral T>
+  Part(T number) : kind_(number < 0 ? Kind::kNegative : Kind::kNumber), number_(static_cast<uint64_t>(number)) {}
+
+  void append_to(std::string& out) const;
+
+ private:
+  enum class Kind : uint8_t { kText, kQuoted, kNumber, kNegative };
+  Kind kind_ = Kind::kText;
+  union {
+    std::string_view text_;
+    uint64_t number_;
+  };
+};
+
+[[nodiscard]] std::string sentence(std::initializer_list<Part> parts);
+
+}  // namespace ggufscope

@@ -1,0 +1,46 @@
+// The glue that Emscripten generates from wasm/bindings_text.cpp, as far as the package uses it.
+import type { Span } from './inspect.js'
+
+export interface WasmTokenizer {
+  /** empty: all is well, and the rest may be called */
+  errorCode(): string
+  errorMessage(): string
+  errorOffset(): number
+  kind(): string
+  model(): string
+  pre(): string
+  size(): number
+  addsBos(): boolean
+  addsEos(): boolean
+  special(): Span
+  /** room for the text or the ids of the next call */
+  reserve(bytes: number): number
+  encode(bytes: number, special: boolean, bos: boolean): Span
+  decode(ids: number, removeSpecial: boolean, special: boolean): Span
+  text(id: number): Span
+  piece(id: number): Span
+  type(id: number): number
+  score(id: number): number
+  isSpecial(id: number): boolean
+  isEnd(id: number): boolean
+  find(bytes: number): number
+  search(bytes: number, types: number, from: number, limit: number): Span
+  noteCount(): number
+  noteStrict(index: number): boolean
+  noteCode(index: number): string
+  noteMessage(index: number): string
+  delete(): void
+}
+
+export interface TextModule {
+  HEAPU8: Uint8Array<ArrayBuffer>
+  _malloc(bytes: number): number
+  _free(pointer: number): void
+  /** of a whole header that lies in the heap */
+  TextTokenizer: new (header: number, bytes: number) => WasmTokenizer
+}
+
+/** What comes has functions; module.ts makes the class of them. It is there at once: this module starts without a promise. */
+export default function createText(options: {
+  wasmBinary: Uint8Array<ArrayBuffer>
+}): Record<string, (...args: unknown[]) => unknown>
