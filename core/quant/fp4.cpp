@@ -27,27 +27,29 @@ void reference_nvfp4(const uint8_t* src, float* dst, size_t n_blocks) {
     for (size_t s = 0; s < 4; ++s, dst += 16) put_e2m1(dst, half_ue4m3(src[s]), src + 4 + 8 * s, 8);
 }
 
+namespace {
+
+template <float (*half)(uint8_t)>
+struct ScaleTable {
+  float halves[256] = {};
+  constexpr ScaleTable() {
+    for (size_t x = 0; x < 256; ++x) halves[x] = half(static_cast<uint8_t>(x));
+  }
+};
+constexpr ScaleTable<half_e8m0> kE8m0;
+constexpr ScaleTable<half_ue4m3> kUe4m3;
+
+}  // namespace
+
 void dequantize_mxfp4(const uint8_t* src, float* dst, size_t n_blocks) {
   const Nibbles nibbles;
   const v128_t codebook = loop_constant(wasm_v128_load(kE2m1Doubled));
   for (size_t i = 0; i < n_blocks; ++i, src += 17, dst += 32) {
-    const v128_t d = wasm_f32x4_splat(half_e8m0(src[0])), qs = wasm_v128_load(src + 1);
+    const v128_t d = wasm_v128_load32_splat(kE8m0.halves + src[0]), qs = wasm_v128_load(src + 1);
     put_scaled(dst, wasm_i8x16_swizzle(codebook, nibbles.low(qs)), d);
     put_scaled(dst + 16, wasm_i8x16_swizzle(codebook, nibbles.high(qs)), d);
   }
 }
-
-namespace {
-
-struct Ue4m3Table {
-  float halves[256] = {};
-  constexpr Ue4m3Table() {
-    for (size_t x = 0; x < 256; ++x) halves[x] = half_ue4m3(static_cast<uint8_t>(x));
-  }
-};
-constexpr Ue4m3Table kUe4m3;
-
-}  // namespace
 
 void dequantize_nvfp4(const uint8_t* src, float* dst, size_t n_blocks) {
   const Nibbles nibbles;

@@ -51,22 +51,36 @@ void reference_iq1_m(const uint8_t* src, float* dst, size_t n_blocks) {
 
 namespace {
 
+/// The codebook times 8, as IQ1's values are multiples of an eighth.
+const int8_t* eighths() {
+  static const struct Table {
+    alignas(8) int8_t values[2048 * 8];
+    Table() {
+      const uint8_t* ones = iq1_grid().values;
+      for (size_t i = 0; i < sizeof values; ++i) values[i] = static_cast<int8_t>(8 * static_cast<int8_t>(ones[i]));
+    }
+  } table;
+  return table.values;
+}
+
+/// (2 * scale + 1) / 8 of the eight scales.
+constexpr float kScales[8] = {0.125f, 0.375f, 0.625f, 0.875f, 1.125f, 1.375f, 1.625f, 1.875f};
+
 /// Sixteen floats of two codebook entries: scale / 8 * (8 q +- 1), which is exact as is the reference's product.
-void put_pair(float* dst, float scale, const uint8_t* first, const uint8_t* second, v128_t shifts) {
-  const v128_t q = load_pair(first, second), q2 = wasm_i8x16_add(q, q), q4 = wasm_i8x16_add(q2, q2);
-  put_scaled(dst, wasm_i8x16_add(wasm_i8x16_add(q4, q4), shifts), wasm_f32x4_splat(scale * 0.125f));
+void put_pair(float* dst, float scale_eighth, const int8_t* first, const int8_t* second, v128_t shifts) {
+  put_scaled(dst, wasm_i8x16_add(load_pair(first, second), shifts), wasm_f32x4_splat(scale_eighth));
 }
 
 }  // namespace
 
 void dequantize_iq1_s(const uint8_t* src, float* dst, size_t n_blocks) {
-  const uint8_t* grid = iq1_grid().values;
+  const int8_t* grid = eighths();
   for (size_t i = 0; i < n_blocks; ++i, src += 50) {
     const float d = load_f16(src);
     const uint8_t* qs = src + 2;
     for (size_t ib = 0; ib < 8; ++ib, dst += 32, qs += 4) {
       const uint32_t qh = load<uint16_t>(src + 34 + 2 * ib);
-      const float scale = d * static_cast<float>(2 * ((qh >> 12) & 7u) + 1);
+      const float scale = d * kScales[qh >> 12 & 7u];
       const v128_t shifts = wasm_i8x16_splat((qh & 0x8000u) != 0 ? -1 : 1);
       put_pair(dst, scale, grid + 8 * (qs[0] | (qh & 7u) << 8), grid + 8 * (qs[1] | (qh >> 3 & 7u) << 8), shifts);
       put_pair(dst + 16, scale, grid + 8 * (qs[2] | (qh >> 6 & 7u) << 8), grid + 8 * (qs[3] | (qh >> 9 & 7u) << 8),
@@ -76,7 +90,7 @@ void dequantize_iq1_s(const uint8_t* src, float* dst, size_t n_blocks) {
 }
 
 void dequantize_iq1_m(const uint8_t* src, float* dst, size_t n_blocks) {
-  const uint8_t* grid = iq1_grid().values;
+  const int8_t* grid = eighths();
   alignas(8) static constexpr uint64_t kShifts[2] = {0x0101010101010101u, ~uint64_t{0}};  // eight times 1 and -1
   for (size_t i = 0; i < n_blocks; ++i, src += 56) {
     uint32_t words[4], bits = 0;
@@ -89,7 +103,7 @@ void dequantize_iq1_m(const uint8_t* src, float* dst, size_t n_blocks) {
       const uint8_t* qs = src + 4 * ib;
       const uint32_t qh = load<uint16_t>(src + 32 + 2 * ib), scales = words[ib / 2] >> (6 * (ib % 2));
       const auto put = [&](float* to, const uint8_t* q, uint32_t high, uint32_t scale) {
-        put_pair(to, d * static_cast<float>(2 * (scale & 7u) + 1), grid + 8 * (q[0] | (high & 7u) << 8),
+        put_pair(to, d * kScales[scale & 7u], grid + 8 * (q[0] | (high & 7u) << 8),
                  grid + 8 * (q[1] | (high & 0x70u) << 4),
                  load_pair(&kShifts[high >> 3 & 1u], &kShifts[high >> 7 & 1u]));
       };

@@ -19,19 +19,31 @@ inline void each_4(v128_t q, Put put) {
   put(12, floats_of(wasm_i32x4_extend_high_i16x8(high)));
 }
 
+/// The same with 16 unsigned bytes: their upper halves widen by one instruction where signed ones need two.
+template <class Put>
+inline void each_4_unsigned(v128_t q, Put put) {
+  const v128_t low = wasm_u16x8_extend_low_u8x16(q), high = wasm_u16x8_extend_high_u8x16(q);
+  put(0, floats_of(wasm_u32x4_extend_low_u16x8(low)));
+  put(4, floats_of(wasm_u32x4_extend_high_u16x8(low)));
+  put(8, floats_of(wasm_u32x4_extend_low_u16x8(high)));
+  put(12, floats_of(wasm_u32x4_extend_high_u16x8(high)));
+}
+
 /// dst[0..16) = scale * q, q signed bytes.
 inline void put_scaled(float* dst, v128_t q, v128_t scale) {
   each_4(q, [&](int k, v128_t v) { wasm_v128_store(dst + k, wasm_f32x4_mul(v, scale)); });
 }
 
-/// dst[0..16) = scale * q + offset, two roundings.
+/// dst[0..16) = scale * q + offset, two roundings, q unsigned bytes.
 inline void put_scaled_plus(float* dst, v128_t q, v128_t scale, v128_t offset) {
-  each_4(q, [&](int k, v128_t v) { wasm_v128_store(dst + k, wasm_f32x4_add(wasm_f32x4_mul(v, scale), offset)); });
+  each_4_unsigned(q,
+                  [&](int k, v128_t v) { wasm_v128_store(dst + k, wasm_f32x4_add(wasm_f32x4_mul(v, scale), offset)); });
 }
 
-/// dst[0..16) = scale * q - offset, two roundings.
+/// dst[0..16) = scale * q - offset, two roundings, q unsigned bytes.
 inline void put_scaled_minus(float* dst, v128_t q, v128_t scale, v128_t offset) {
-  each_4(q, [&](int k, v128_t v) { wasm_v128_store(dst + k, wasm_f32x4_sub(wasm_f32x4_mul(v, scale), offset)); });
+  each_4_unsigned(q,
+                  [&](int k, v128_t v) { wasm_v128_store(dst + k, wasm_f32x4_sub(wasm_f32x4_mul(v, scale), offset)); });
 }
 
 inline v128_t splat_f16(const uint8_t* p) { return wasm_f32x4_splat(load_f16(p)); }

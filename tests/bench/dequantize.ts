@@ -1,6 +1,7 @@
 // Floats written per second by every dequantizer, as wasm in Node and in Chromium on one thread, against memcpy of the
-// same output bytes and the scalar reference in the same run (tests/bench/dequantize.cpp).
-import { execFileSync } from 'node:child_process'
+// same output bytes, the scalar reference and what memory allows in the same run (tests/bench/dequantize.cpp). Where
+// Python finds gguf-py (PYTHONPATH), its rates stand beside them.
+import { execFileSync, spawnSync } from 'node:child_process'
 import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -16,6 +17,8 @@ interface Row {
   simd: number
   scalar: number
   memcpy: number
+  /** of a loop that only loads the type's bytes and stores as many floats */
+  traffic: number
 }
 type Create = (options: { print(line: string): void }) => Promise<unknown>
 
@@ -59,33 +62,52 @@ async function inChromium(): Promise<{ version: string; lines: string[] }> {
   }
 }
 
+/** GB/s by type and output bytes; empty where there is no gguf-py. */
+function ofGgufPy(): Map<string, number> {
+  const script = join(import.meta.dirname, 'peers/gguf_py.py')
+  const { status, stdout, stderr } = spawnSync('python3', [script], { encoding: 'utf8' })
+  if (status !== 0) {
+    console.log(
+      `gguf-py: skipped (${stderr?.trim().split('\n').at(-1) ?? 'no python3'}); PYTHONPATH can name its folder`,
+    )
+    return new Map()
+  }
+  const rows = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string; bytes: number; rate: number })
+  return new Map(rows.map(({ type, bytes, rate }) => [`${type} ${bytes}`, rate]))
+}
+
 // The bars of the project: these at 35 % of memcpy; the others three times their scalar reference, or what it says.
 const kFastTypes = ['Q4_0', 'Q8_0', 'Q4_K', 'Q6_K', 'MXFP4']
 
-function report(title: string, lines: string[]): void {
+/** How a type stands; what moves its bytes as fast as a loop that does nothing else is at the limit. */
+function verdict({ type, simd, scalar, memcpy, traffic }: Row): string {
+  if (kFastTypes.includes(type)) return `35 % of memcpy: ${simd / memcpy >= 0.35 ? 'met' : 'missed'}`
+  if (simd / scalar >= 3) return '3 x scalar: met'
+  const share = simd / traffic
+  return `3 x scalar: ${share >= 0.8 ? "at memory's limit" : 'missed'} (${(100 * share).toFixed(0)} % of traffic)`
+}
+
+function report(title: string, lines: string[], peers: Map<string, number>): void {
   const rows = lines.map((line) => JSON.parse(line) as Row)
   for (const bytes of new Set(rows.map((row) => row.bytes))) {
     console.log(
       `\n${title}, ${bytes / 2 ** 20} MiB of floats a call; GB/s, medians of 25 interleaved slices\n`,
     )
-    console.log('| type | SIMD | scalar | memcpy | SIMD / memcpy | SIMD / scalar | bar |')
-    console.log('| --- | --: | --: | --: | --: | --: | --- |')
-    for (const { type, simd, scalar, memcpy } of rows.filter((row) => row.bytes === bytes)) {
-      const share = simd / memcpy
-      const ratio = simd / scalar
-      // Plain conversions and copies are limited by memory, whoever vectorizes them.
-      const bar = kFastTypes.includes(type)
-        ? share >= 0.35
-          ? '35 % of memcpy: met'
-          : '35 % of memcpy: missed'
-        : ratio >= 3
-          ? '3 x scalar: met'
-          : share >= 0.5
-            ? 'half of memcpy'
-            : '3 x scalar: missed'
-      const cells = [simd, scalar, memcpy].map((rate) => rate.toFixed(1))
+    console.log('| type | SIMD | scalar | memcpy | traffic | gguf-py | SIMD / memcpy | SIMD / scalar | bar |')
+    console.log('| --- | --: | --: | --: | --: | --: | --: | --: | --- |')
+    for (const row of rows.filter((one) => one.bytes === bytes)) {
+      const { type, simd, scalar, memcpy, traffic } = row
+      const peer = peers.get(`${type} ${bytes}`)
+      const cells = [
+        ...[simd, scalar, memcpy, traffic].map((rate) => rate.toFixed(1)),
+        peer?.toFixed(2) ?? '',
+      ]
+      const [share, ratio] = [(100 * simd) / memcpy, simd / scalar]
       console.log(
-        `| ${type} | ${cells.join(' | ')} | ${(100 * share).toFixed(0)} % | ${ratio.toFixed(1)} | ${bar} |`,
+        `| ${type} | ${cells.join(' | ')} | ${share.toFixed(0)} % | ${ratio.toFixed(1)} | ${verdict(row)} |`,
       )
     }
   }
@@ -93,7 +115,9 @@ function report(title: string, lines: string[]): void {
 
 build()
 console.log(`${cpus()[0]?.model ?? 'processor'}, load ${loadavg()[0]!.toFixed(1)} of ${cpus().length}`)
-report(`Node ${process.version}`, await inNode())
+const nodeLines = await inNode()
+const peers = ofGgufPy()
+report(`Node ${process.version}`, nodeLines, peers)
 const { version, lines } = await inChromium()
-report(`Chromium ${version}`, lines)
+report(`Chromium ${version}`, lines, peers)
 console.log(`\nload ${loadavg()[0]!.toFixed(1)} at the end`)
