@@ -52,6 +52,7 @@ struct Facts {
   double tensor_count;
   double keys_seen;
   double tensors_seen;
+  bool small_blocks;
 };
 
 Facts facts(const Document& document) {
@@ -64,7 +65,8 @@ Facts facts(const Document& document) {
           static_cast<double>(state.n_key_values),
           static_cast<double>(state.n_tensors),
           static_cast<double>(header.key_values.size()),
-          static_cast<double>(header.tensors.size())};
+          static_cast<double>(header.tensors.size()),
+          header.small_blocks};
 }
 
 std::string kind(const Document& document) { return std::string(file_kind_name(file_kind(document.gguf()))); }
@@ -100,6 +102,8 @@ struct TypeRow {
   uint32_t block_size;
   uint32_t block_bytes;
   bool removed;
+  uint32_t small_block_bytes;
+  bool legacy;
 };
 
 uint32_t type_count() { return static_cast<uint32_t>(all_types().size() + legacy_types().size()); }
@@ -107,7 +111,8 @@ uint32_t type_count() { return static_cast<uint32_t>(all_types().size() + legacy
 TypeRow type_row(uint32_t i) {
   const size_t n = all_types().size();
   const TypeGeometry& type = i < n ? all_types()[i] : legacy_types()[i - n];
-  return {type.id, std::string(type.name), type.block_size, type.block_bytes, type.removed};
+  return {type.id,      std::string(type.name),     type.block_size, type.block_bytes,
+          type.removed, small_block_bytes(type.id), i >= n};
 }
 
 std::string file_type_text(uint32_t id) {
@@ -137,7 +142,8 @@ EMSCRIPTEN_BINDINGS(inspect) {
       .element(&Facts::key_count)
       .element(&Facts::tensor_count)
       .element(&Facts::keys_seen)
-      .element(&Facts::tensors_seen);
+      .element(&Facts::tensors_seen)
+      .element(&Facts::small_blocks);
   value_array<FindingRow>("Finding")
       .element(&FindingRow::level)
       .element(&FindingRow::code)
@@ -149,7 +155,9 @@ EMSCRIPTEN_BINDINGS(inspect) {
       .element(&TypeRow::name)
       .element(&TypeRow::block_size)
       .element(&TypeRow::block_bytes)
-      .element(&TypeRow::removed);
+      .element(&TypeRow::removed)
+      .element(&TypeRow::small_block_bytes)
+      .element(&TypeRow::legacy);
 
   function("Document_new", &make<Document>);
   function("Document_delete", &remove<Document>);

@@ -30,9 +30,10 @@ bool dequantize(uint32_t type, uintptr_t blocks, uintptr_t floats, uint32_t n_bl
 }
 
 /// Super-blocks of 64 elements, for types that had them.
-bool dequantize_small(uint32_t type, uintptr_t blocks, uintptr_t floats, uint32_t n_blocks) {
+bool dequantize_small(uint32_t type, uintptr_t blocks, uintptr_t floats, uint32_t n_blocks, bool big_endian) {
   const SmallBlockKernels* kernels = find_small_block_kernels(type);
   if (kernels == nullptr) return false;
+  if (big_endian) swap_block_bytes(type, bytes_at(blocks), n_blocks, true);
   kernels->dequantize(bytes_at(blocks), floats_at(floats), n_blocks);
   return true;
 }
@@ -48,8 +49,8 @@ void quantize(uint32_t type, uintptr_t floats, uintptr_t blocks, uint32_t n_bloc
                                 importance == 0 ? nullptr : floats_at(importance), row_blocks);
 }
 
-void swap_bytes_of(uint32_t type, uintptr_t blocks, uint32_t n_blocks) {
-  swap_block_bytes(type, bytes_at(blocks), n_blocks);
+void swap_bytes_of(uint32_t type, uintptr_t blocks, uint32_t n_blocks, bool small) {
+  swap_block_bytes(type, bytes_at(blocks), n_blocks, small);
 }
 
 struct TypeRow {
@@ -66,11 +67,14 @@ TypeRow find_type_row(const std::string& name) {
 /// Everything that one walk over a tensor gathers.
 class Collector {
  public:
-  Collector(uint32_t type, double row_length, double n_rows)
-      : type_(type), stats_(static_cast<uint64_t>(row_length), static_cast<uint64_t>(n_rows)) {}
+  /// small_blocks: super-blocks of 64 elements.
+  Collector(uint32_t type, bool small_blocks, double row_length, double n_rows)
+      : type_(type),
+        small_blocks_(small_blocks),
+        stats_(static_cast<uint64_t>(row_length), static_cast<uint64_t>(n_rows)) {}
 
   void add(uintptr_t blocks, uint32_t n_blocks, uintptr_t floats, uint32_t n) {
-    has_scales_ = scales_.add(type_, bytes_at(blocks), n_blocks);
+    has_scales_ = scales_.add(type_, bytes_at(blocks), n_blocks, small_blocks_);
     stats_.add(floats_at(floats), n);
   }
   void compare(uintptr_t reference, uintptr_t other, uint32_t n) {
@@ -132,6 +136,7 @@ class Collector {
 
  private:
   uint32_t type_;
+  bool small_blocks_;
   TensorStats stats_;
   Comparison comparison_;
   ScaleStats scales_;
@@ -156,7 +161,7 @@ EMSCRIPTEN_BINDINGS(quant) {
   function("quantize", &quantize);
   function("swapBytes", &swap_bytes_of);
   class_<Collector>("Collector")
-      .constructor<uint32_t, double, double>()
+      .constructor<uint32_t, bool, double, double>()
       .function("add", &Collector::add)
       .function("compare", &Collector::compare)
       .function("numbers", &Collector::numbers)

@@ -88,8 +88,9 @@ struct Header {
   uint32_t alignment = 32;
   std::vector<KeyValue> key_values;
   std::vector<TensorInfo> tensors;
-  uint64_t info_end = 0;     ///< first byte after the last tensor info
-  uint64_t data_offset = 0;  ///< info_end padded to alignment
+  uint64_t info_end = 0;      ///< first byte after the last tensor info
+  uint64_t data_offset = 0;   ///< info_end padded to alignment
+  bool small_blocks = false;  ///< the K types' super-blocks have 64 elements (small_blocks.hpp); n_bytes are theirs
 };
 
 /// A parsed header with the bytes that it borrows (at least [0, info_end) of the file).

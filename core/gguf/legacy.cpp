@@ -460,7 +460,10 @@ Result<LegacyHeader> legacy_header(const LegacyState& state) {
   const Result<ParseProgress> progress = parse_header(out.bytes, std::nullopt, parsed);
   if (!progress) return std::unexpected(progress.error());
   out.header = std::move(parsed.header);
-  for (TensorInfo& tensor : out.header.tensors) tensor.offset = tensor.relative_offset;
+  for (size_t i = 0; i < state.tensors.size(); ++i) {
+    out.header.tensors[i].offset = state.tensors[i].offset;
+    out.header.tensors[i].n_bytes = state.tensors[i].n_bytes;
+  }
   return out;
 }
 

@@ -1,5 +1,6 @@
 // Rules on the version, the keys and the values, whatever they mean.
 #include <algorithm>
+#include <charconv>
 
 #include "base/utf8.hpp"
 #include "gguf/arrays.hpp"
@@ -137,6 +138,110 @@ void check_value_type(const LintFile& file, FindingList& findings) {
   }
 }
 
+/// What was written once, and what says it today.
+struct Renamed {
+  std::string_view key, now;
+};
+constexpr Renamed kRenamed[] = {
+    {"tokenizer.ggml.prefix_token_id", "tokenizer.ggml.fim_pre_token_id"},
+    {"tokenizer.ggml.suffix_token_id", "tokenizer.ggml.fim_suf_token_id"},
+    {"tokenizer.ggml.middle_token_id", "tokenizer.ggml.fim_mid_token_id"},
+    {"general.source.huggingface.repository", "general.source.repo_url"},
+    {"general.datasets", "general.dataset.count"},
+};
+
+void check_deprecated_key(const LintFile& file, FindingList& findings) {
+  for (const Renamed& row : kRenamed)
+    if (const KeyValue* kv = find_key(file.gguf, row.key))
+      findings.add(kv->key.offset, {row.key, " is deprecated: ", row.now, " says it today"});
+  const std::string linear = std::string(file.architecture) + ".rope.scale_linear";
+  if (const KeyValue* kv = find_key(file.gguf, linear))
+    findings.add(kv->key.offset, "rope.scale_linear is deprecated: rope.scaling.type and .factor say it today");
+}
+
+constexpr std::string_view kKinds[] = {"model", "adapter", "imatrix", "mmproj"};
+
+void check_general_type(const LintFile& file, FindingList& findings) {
+  const auto type = get_string(file.gguf, "general.type");
+  if (type && std::ranges::find(kKinds, *type) == std::end(kKinds))
+    findings.add(key_offset(file.gguf, "general.type"),
+                 {"general.type is ", Quoted{*type}, ", none of model, adapter, imatrix and mmproj"});
+}
+
+/// "general.base_model.{id}.name" counts from 0 to general.base_model.count - 1; so do data sets.
+void check_numbered_keys(const LintFile& file, FindingList& findings) {
+  for (const std::string_view prefix : {"general.base_model.", "general.dataset."}) {
+    const std::string count_key = std::string(prefix) + "count";
+    const uint64_t count = get_u64(file.gguf, count_key).value_or(0);
+    std::vector<bool> described(static_cast<size_t>(std::min<uint64_t>(count, kMaxFindings)));
+    for (const KeyValue& kv : file.gguf.header.key_values) {
+      const std::string_view key = file.gguf.text(kv.key);
+      if (!key.starts_with(prefix) || key == count_key) continue;
+      uint64_t id = 0;
+      const char* end = key.data() + key.size();
+      const auto [stop, problem] = std::from_chars(key.data() + prefix.size(), end, id);
+      if (stop == key.data() + prefix.size() || stop == end || *stop != '.') continue;
+      if (problem != std::errc() || id >= count) {
+        findings.add(kv.key.offset, {Quoted{key}, " is beyond ", count_key, ", ", count});
+      } else if (id < described.size()) {
+        described[static_cast<size_t>(id)] = true;
+      }
+    }
+    for (size_t id = 0; id < described.size(); ++id)
+      if (!described[id])
+        findings.add(key_offset(file.gguf, count_key), {count_key, " is ", count, ", but nothing describes ", id});
+  }
+}
+
+/// 8-4-4-4-12 hexadecimal digits.
+bool is_uuid(std::string_view text) {
+  if (text.size() != 36) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    const bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    if (dash ? c != '-' : !hex) return false;
+  }
+  return true;
+}
+
+void check_uuid(const LintFile& file, FindingList& findings) {
+  for (const KeyValue& kv : file.gguf.header.key_values) {
+    const std::string_view key = file.gguf.text(kv.key);
+    if (kv.type == ValueType::kString && key.starts_with("general.") && key.ends_with(".uuid") &&
+        !is_uuid(file.gguf.text(kv.value)))
+      findings.add(kv.value.offset, {Quoted{key}, " is ", Quoted{file.gguf.text(kv.value)}, ", no UUID"});
+  }
+}
+
+/// What samplers take; beyond, loaders clamp silently or sample nonsense.
+struct SamplingRange {
+  std::string_view name;
+  double least, most;
+};
+constexpr SamplingRange kSampling[] = {
+    {"top_p", 0, 1},
+    {"min_p", 0, 1},
+    {"xtc_probability", 0, 1},
+    {"xtc_threshold", 0, 1},
+    {"temp", 0, 100},
+    {"penalty_repeat", 0, 100},
+    {"mirostat", 0, 2},
+    {"mirostat_tau", 0, 1000},
+    {"mirostat_eta", 0, 1000},
+    {"top_k", 0, 1e9},
+    {"penalty_last_n", -1, 1e9},
+};
+
+void check_sampling_range(const LintFile& file, FindingList& findings) {
+  for (const SamplingRange& row : kSampling) {
+    const std::string key = "general.sampling." + std::string(row.name);
+    const auto value = get_f64(file.gguf, key);
+    if (value && !(*value >= row.least && *value <= row.most))
+      findings.add(key_offset(file.gguf, key), {key, " is a value that no sampler takes"});
+  }
+}
+
 constexpr LintRule kRules[] = {
     {"magic-order", FindingLevel::kError, check_magic_order},
     {"version-1", FindingLevel::kError, check_version},
@@ -152,6 +257,11 @@ constexpr LintRule kRules[] = {
     {"string-utf8", FindingLevel::kSpec, check_value_utf8},
     {"string-nul", FindingLevel::kNote, check_value_nul},
     {"value-type", FindingLevel::kSpec, check_value_type},
+    {"deprecated-key", FindingLevel::kNote, check_deprecated_key},
+    {"general-type", FindingLevel::kNote, check_general_type},
+    {"numbered-keys", FindingLevel::kNote, check_numbered_keys},
+    {"uuid", FindingLevel::kNote, check_uuid},
+    {"sampling-range", FindingLevel::kNote, check_sampling_range},
 };
 
 }  // namespace

@@ -87,6 +87,34 @@ void check_adapter_pairs(const LintFile& file, FindingList& findings) {
   check_pairs(file, findings, ".lora_b", ".lora_a");
 }
 
+/// llama.cpp takes pairs of matrices and skips the norms.
+void check_adapter_tensor(const LintFile& file, FindingList& findings) {
+  if (file.kind != FileKind::kAdapter) return;
+  for (const TensorInfo& tensor : file.gguf.header.tensors) {
+    const std::string_view name = file.gguf.text(tensor.name);
+    if (!name.ends_with(".lora_a") && !name.ends_with(".lora_b") && !name.ends_with("_norm.weight"))
+      findings.add(tensor.info_offset, {"tensor ", Quoted{name}, " is neither a .lora_a nor a .lora_b"});
+  }
+}
+
+/// A is [in, rank], B is [rank, out]; of embeddings both stand the other way.
+void check_adapter_shape(const LintFile& file, FindingList& findings) {
+  if (file.kind != FileKind::kAdapter) return;
+  const auto& tensors = file.gguf.header.tensors;
+  const auto name_of = [&](uint32_t i) { return file.gguf.text(tensors[i].name); };
+  const std::vector<uint32_t> order =
+      sorted_order(tensors.size(), [&](uint32_t a, uint32_t b) { return name_of(a) < name_of(b); });
+  // NAME.lora_a stands right before NAME.lora_b.
+  for (size_t k = 1; k < order.size(); ++k) {
+    const std::string_view a = name_of(order[k - 1]), b = name_of(order[k]);
+    const TensorInfo &first = tensors[order[k - 1]], &second = tensors[order[k]];
+    if (a.ends_with(".lora_a") && b.ends_with(".lora_b") && a.substr(0, a.size() - 1) == b.substr(0, b.size() - 1) &&
+        !a.starts_with("token_embd") && first.shape[1] != second.shape[0])
+      findings.add(first.info_offset,
+                   {"tensor ", Quoted{a}, " is of rank ", first.shape[1], ", its .lora_b of rank ", second.shape[0]});
+  }
+}
+
 void check_importance(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kImportance) return;
   for (const std::string_view key : {"imatrix.datasets", "imatrix.chunk_count", "imatrix.chunk_size"})
@@ -102,12 +130,43 @@ void check_projector(const LintFile& file, FindingList& findings) {
   if (!vision && !audio) findings.add(0, "a projector with neither an image nor an audio encoder");
 }
 
+/// What llama.cpp's multimodal loader reads of each encoder, and refuses the file without.
+void check_projector_keys(const LintFile& file, FindingList& findings) {
+  if (file.kind != FileKind::kProjector) return;
+  for (const std::string_view encoder : {"vision", "audio"}) {
+    if (!get_bool(file.gguf, "clip.has_" + std::string(encoder) + "_encoder").value_or(false)) continue;
+    const std::string prefix = "clip." + std::string(encoder) + '.';
+    const auto need = [&](std::string_view suffix) {
+      if (find_key(file.gguf, prefix + std::string(suffix)) == nullptr)
+        findings.add(0, {"a projector without ", prefix, suffix});
+    };
+    for (const std::string_view suffix : {"embedding_length", "feed_forward_length", "block_count", "projection_dim",
+                                          "attention.head_count", "attention.layer_norm_epsilon"})
+      need(suffix);
+    if (encoder == "vision") {
+      need("image_size");
+      need("patch_size");
+    } else {
+      need("num_mel_bins");
+    }
+    if (find_key(file.gguf, "clip.projector_type") == nullptr) need("projector_type");
+  }
+}
+
+/// The blocks of a control vector count from 1.
+bool is_direction(std::string_view name) {
+  constexpr std::string_view kPrefix = "direction.";
+  if (!name.starts_with(kPrefix)) return false;
+  name.remove_prefix(kPrefix.size());
+  return !name.empty() && name[0] != '0' && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+}
+
 void check_control_vector(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kControlVector) return;
   if (!get_string(file.gguf, "controlvector.model_hint"))
     findings.add(0, "a control vector without controlvector.model_hint");
   for (const TensorInfo& tensor : file.gguf.header.tensors)
-    if (!file.gguf.text(tensor.name).starts_with("direction.") || tensor.n_dims != 1 || tensor.type != 0)
+    if (!is_direction(file.gguf.text(tensor.name)) || tensor.n_dims != 1 || tensor.type != 0)
       findings.add(tensor.info_offset,
                    {"tensor ", Quoted{file.gguf.text(tensor.name)}, " is no direction.N of one dimension in F32"});
 }
@@ -119,8 +178,11 @@ constexpr LintRule kRules[] = {
     {"split-name", FindingLevel::kError, check_split_name},
     {"adapter-keys", FindingLevel::kError, check_adapter},
     {"adapter-pairs", FindingLevel::kError, check_adapter_pairs},
+    {"adapter-tensor", FindingLevel::kError, check_adapter_tensor},
+    {"adapter-shape", FindingLevel::kError, check_adapter_shape},
     {"imatrix", FindingLevel::kError, check_importance},
     {"projector", FindingLevel::kError, check_projector},
+    {"projector-keys", FindingLevel::kError, check_projector_keys},
     {"control-vector", FindingLevel::kNote, check_control_vector},
 };
 

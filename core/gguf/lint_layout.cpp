@@ -6,6 +6,7 @@
 #include "base/sort.hpp"
 #include "base/utf8.hpp"
 #include "gguf/lint_rules.hpp"
+#include "gguf/small_blocks.hpp"
 #include "gguf/write.hpp"
 #include "types/types.hpp"
 
@@ -108,28 +109,38 @@ void say_dimension_range(const LintFile&, const TensorInfo& t, std::string_view 
   findings.add(t.info_offset, {"tensor ", Quoted{name}, " has a dimension of 2^63 or more"});
 }
 
-bool bad_unknown_type(const LintFile&, const TensorInfo& t) { return find_type(t.type) == nullptr; }
+bool bad_unknown_type(const LintFile&, const TensorInfo& t) { return find_gguf_type(t.type) == nullptr; }
 void say_unknown_type(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
   findings.add(t.info_offset, {"tensor ", Quoted{name}, " is of type ", t.type, ", which ggml does not know"});
 }
 
 bool bad_removed_type(const LintFile&, const TensorInfo& t) {
-  const TypeGeometry* type = find_type(t.type);
+  const TypeGeometry* type = find_gguf_type(t.type);
   return type != nullptr && type->removed;
 }
 void say_removed_type(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
-  findings.add(t.info_offset,
-               {"tensor ", Quoted{name}, " is of type ", find_type(t.type)->name, ", which was removed from ggml"});
+  findings.add(t.info_offset, {"tensor ", Quoted{name}, " is of type ", find_gguf_type(t.type)->name,
+                               ", which was removed from ggml"});
 }
 
-bool bad_partial_block(const LintFile&, const TensorInfo& t) {
-  const TypeGeometry* type = find_type(t.type);
-  return type != nullptr && type->block_size != 0 && t.shape[0] % type->block_size != 0;
+bool bad_partial_block(const LintFile& file, const TensorInfo& t) {
+  const TypeGeometry* type = find_gguf_type(t.type);
+  return type != nullptr && type->block_size != 0 && t.shape[0] % type->block_size != 0 &&
+         !(file.gguf.header.small_blocks && small_block_size(t));
 }
 void say_partial_block(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
-  const TypeGeometry* type = find_type(t.type);
+  const TypeGeometry* type = find_gguf_type(t.type);
   findings.add(t.info_offset, {"tensor ", Quoted{name}, " has rows of ", t.shape[0], " elements, not whole blocks of ",
                                type->block_size, " (", type->name, ")"});
+}
+
+void check_small_blocks(const LintFile& file, FindingList& findings) {
+  if (!file.gguf.header.small_blocks) return;
+  const auto is_k = [](const TensorInfo& tensor) { return small_block_bytes(tensor.type) != 0; };
+  const auto& tensors = file.gguf.header.tensors;
+  findings.add(std::ranges::find_if(tensors, is_k)->info_offset,
+               {std::ranges::count_if(tensors, is_k),
+                " tensors have super-blocks of 64 elements, as ggml built with QK_K = 64 had until May 2024"});
 }
 
 bool bad_offset_alignment(const LintFile& file, const TensorInfo& t) {
@@ -150,7 +161,7 @@ std::vector<uint32_t> by_offset(const std::vector<TensorInfo>& tensors) {
 }
 
 bool has_layout(const TensorInfo& tensor) {
-  const TypeGeometry* type = find_type(tensor.type);
+  const TypeGeometry* type = find_gguf_type(tensor.type);
   return tensor.n_bytes != 0 || (tensor.n_elements == 0 && type != nullptr && !type->removed);
 }
 
@@ -246,6 +257,7 @@ constexpr LintRule kRules[] = {
     {"unknown-type", FindingLevel::kError, each_tensor<bad_unknown_type, say_unknown_type>},
     {"removed-type", FindingLevel::kError, each_tensor<bad_removed_type, say_removed_type>},
     {"partial-block", FindingLevel::kError, each_tensor<bad_partial_block, say_partial_block>},
+    {"small-blocks", FindingLevel::kError, check_small_blocks},
     {"offset-alignment", FindingLevel::kError, each_tensor<bad_offset_alignment, say_offset_alignment>},
     {"tensor-order", FindingLevel::kError, check_order},
     {"tensor-overlap", FindingLevel::kError, check_overlap},

@@ -144,8 +144,11 @@ constexpr LoaderKey kLoaderKeys[] = {
 void check_loader_type(const LintFile& file, FindingList& findings) {
   const auto check = [&](std::string_view key, ValueType type) {
     const KeyValue* kv = find_key(file.gguf, key);
-    if (kv == nullptr || kv->type == type || kv->type == kArray) return;
-    findings.add(kv->key.offset, {key, " is ", value_type_name(kv->type), ": llama.cpp reads ", value_type_name(type)});
+    if (kv == nullptr || kv->type == type) return;
+    // Arrays, one element a block: those of counts are signed or not.
+    if (kv->type == kArray && (kv->element_type == type || (type == kU32 && kv->element_type == kI32))) return;
+    findings.add(kv->key.offset, {key, " is ", kv->type == kArray ? "an array of " : "",
+                                  value_type_name(kv->element_type), ": llama.cpp reads ", value_type_name(type)});
   };
   check("general.architecture", kString);
   check("general.file_type", kU32);
@@ -219,8 +222,27 @@ void check_rope_scaling(const LintFile& file, FindingList& findings) {
     findings.add(key_offset(file.gguf, arch_key(file, "rope.scaling.type")), {"unknown rope scaling ", Quoted{*type}});
 }
 
+void check_data_layout(const LintFile& file, FindingList& findings) {
+  const std::string key = arch_key(file, "tensor_data_layout");
+  const auto layout = get_string(file.gguf, key);
+  if (layout && *layout != "reference")
+    findings.add(key_offset(file.gguf, key),
+                 {"the tensors are laid out as ", Quoted{*layout}, ", which llama.cpp does not look at"});
+}
+
+/// Of speech models, also those of before GGUF.
+void check_fft_length(const LintFile& file, FindingList& findings) {
+  for (const KeyValue& kv : file.gguf.header.key_values) {
+    const std::string_view key = file.gguf.text(kv.key);
+    const bool length = key.ends_with(".fft_length") || key.ends_with(".mel_filters.columns") ||
+                        key.ends_with(".mel_filters.rows") || key.ends_with(".mels_count");
+    if (length && get_u64(file.gguf, key) == 0)
+      findings.add(kv.value.offset, {Quoted{key}, " is 0: there is no sound to look at"});
+  }
+}
+
 bool is_quantized(const TensorInfo& tensor) {
-  const TypeGeometry* type = find_type(tensor.type);
+  const TypeGeometry* type = find_gguf_type(tensor.type);
   return type != nullptr && type->block_size > 1;
 }
 
@@ -278,6 +300,8 @@ constexpr LintRule kRules[] = {
     {"heads", FindingLevel::kNote, check_heads},
     {"rope-dimensions", FindingLevel::kError, check_rope_dimensions},
     {"rope-scaling", FindingLevel::kError, check_rope_scaling},
+    {"tensor-data-layout", FindingLevel::kNote, check_data_layout},
+    {"fft-length", FindingLevel::kError, check_fft_length},
     {"quantization-version", FindingLevel::kSpec, check_quantization_version},
     {"quantization-version-known", FindingLevel::kNote, check_quantization_version_known},
     {"file-type-known", FindingLevel::kNote, check_file_type_known},

@@ -31,6 +31,24 @@ void check_embedding_shape(const LintFile& file, FindingList& findings) {
                  {"token_embd.weight has ", embedding->shape[1], " rows for ", tokens->count, " tokens"});
 }
 
+/// The last norm is as wide as the stream; the output matrix reads it, and has a row for each token.
+void check_output_shape(const LintFile& file, FindingList& findings) {
+  const auto width = hyper(file, "embedding_length");
+  if (file.kind != FileKind::kModel || !width || hyper(file, "embedding_length_out")) return;
+  const auto say = [&](const TensorInfo& tensor, std::string_view what, uint64_t got, uint64_t wanted) {
+    findings.add(tensor.info_offset,
+                 {"tensor ", Quoted{file.gguf.text(tensor.name)}, " has ", what, " ", got, ", not ", wanted});
+  };
+  const TensorInfo *norm = find_tensor(file.gguf, "output_norm.weight"), *out = find_tensor(file.gguf, "output.weight");
+  if (norm != nullptr && norm->n_dims == 1 && norm->shape[0] != *width)
+    say(*norm, "a width of", norm->shape[0], *width);
+  if (out == nullptr || out->n_dims != 2) return;
+  if (out->shape[0] != *width) say(*out, "rows of", out->shape[0], *width);
+  const KeyValue* tokens = find_key(file.gguf, "tokenizer.ggml.tokens");
+  if (tokens != nullptr && tokens->type == ValueType::kArray && tokens->count != out->shape[1])
+    say(*out, "as many rows as", out->shape[1], tokens->count);
+}
+
 void check_embedding_missing(const LintFile& file, FindingList& findings) {
   if (file.kind == FileKind::kModel && !is_shard(file) && hyper(file, "block_count") &&
       find_key(file.gguf, "tokenizer.ggml.tokens") != nullptr && find_tensor(file.gguf, "token_embd.weight") == nullptr)
@@ -97,6 +115,7 @@ void check_block_missing(const LintFile& file, FindingList& findings) {
 
 constexpr LintRule kRules[] = {
     {"embedding-shape", FindingLevel::kError, check_embedding_shape},
+    {"output-shape", FindingLevel::kError, check_output_shape},
     {"embedding-missing", FindingLevel::kError, check_embedding_missing},
     {"stream-width", FindingLevel::kNote, check_stream_width},
     {"feed-forward-width", FindingLevel::kNote, check_feed_forward_width},

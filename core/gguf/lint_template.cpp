@@ -129,7 +129,8 @@ void check_instruction(const LintFile& file, FindingList& findings) {
 
 constexpr std::string_view kEscapes[] = {"__class__",   "__globals__", "__subclasses__", "__import__", "__builtins__",
                                          "__init__",    "os.popen",    "os.system",      "subprocess", "eval(",
-                                         "constructor", "__proto__",   "| attr(",        "|attr("};
+                                         "constructor", "__proto__",   "| attr(",        "|attr(",     "__mro__",
+                                         "__base__",    "__code__",    "lipsum",         "cycler.",    "joiner."};
 
 void check_escape(const LintFile& file, FindingList& findings) {
   visit_templates(file, [&](std::string_view text, uint64_t offset) {
@@ -173,6 +174,82 @@ void check_balance(const LintFile& file, FindingList& findings) {
   });
 }
 
+/// tokenizer.chat_templates names the templates that stand in keys of their own.
+void check_names(const LintFile& file, FindingList& findings) {
+  const auto names = get_strings(file.gguf, "tokenizer.chat_templates");
+  for (const std::string_view name : names.value_or(std::vector<std::string_view>()))
+    if (find_key(file.gguf, std::string(kTemplateKey) + '.' + std::string(name)) == nullptr)
+      findings.add(key_offset(file.gguf, "tokenizer.chat_templates"),
+                   {"tokenizer.chat_templates names ", Quoted{name}, ", which is not there"});
+}
+
+constexpr int64_t kDeep = 64;  // renderers written by recursion overflow their stacks a little above
+
+void check_depth(const LintFile& file, FindingList& findings) {
+  visit_templates(file, [&](std::string_view text, uint64_t offset) {
+    int64_t blocks = 0;
+    bool said = false;
+    visit_parts(text, [&](std::string_view statement, size_t at) {
+      const size_t first = std::min(statement.find_first_not_of("-+ \t\r\n"), statement.size());
+      const std::string_view rest = statement.substr(first);
+      if (text[at - 1] == '%') {
+        if (rest.starts_with("if ") || rest.starts_with("for ") || rest.starts_with("macro ")) ++blocks;
+        if (rest.starts_with("endif") || rest.starts_with("endfor") || rest.starts_with("endmacro")) --blocks;
+      }
+      int64_t open = 0, deepest = blocks;
+      for (const char c : rest) {
+        open += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+        deepest = std::max(deepest, open);
+      }
+      if (deepest > kDeep && !said) findings.add(offset + at, "the template nests more than 64 deep");
+      said = said || deepest > kDeep;
+    });
+  });
+}
+
+/// A template that changes its mind on a day: no real one compares the date.
+void check_clock(const LintFile& file, FindingList& findings) {
+  visit_templates(file, [&](std::string_view text, uint64_t offset) {
+    visit_parts(text, [&](std::string_view statement, size_t at) {
+      const size_t call = statement.find("strftime_now(");
+      if (call == std::string_view::npos || !statement.contains("if ")) return;
+      const std::string_view rest = statement.substr(call);
+      for (const std::string_view sign : {">", "<", "==", "!=", " in "})
+        if (rest.contains(sign)) {
+          findings.add(offset + at + call, "a condition on today's date");
+          return;
+        }
+    });
+  });
+}
+
+constexpr size_t kLongBlank = 200, kLongWord = 200;
+
+/// Text moved out of sight by blanks, and text that nobody can read.
+void check_obscured(const LintFile& file, FindingList& findings) {
+  const auto is_code = [](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || std::string_view("+/=_-").contains(c);
+  };
+  visit_templates(file, [&](std::string_view text, uint64_t offset) {
+    size_t blank = 0, word = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+      blank = std::string_view(" \t\r\n").contains(text[i]) ? blank + 1 : 0;
+      word = is_code(text[i]) ? word + 1 : 0;
+      if (blank == kLongBlank)
+        findings.add(offset + i + 1 - blank, "200 blanks in a row: what follows is out of sight");
+      if (word == kLongWord) findings.add(offset + i + 1 - word, "a word of 200 letters, as encoded text is");
+    }
+  });
+}
+
+void check_link(const LintFile& file, FindingList& findings) {
+  visit_templates(file, [&](std::string_view text, uint64_t offset) {
+    for (const std::string_view scheme : {"https://", "http://"})
+      for (size_t at = text.find(scheme); at != std::string_view::npos; at = text.find(scheme, at + 1))
+        findings.add(offset + at, {"the template itself names ", Quoted{text.substr(at, 60)}});
+  });
+}
+
 constexpr LintRule kRules[] = {
     {"template-loop", FindingLevel::kNote, check_loop},
     {"template-condition", FindingLevel::kNote, check_hidden_condition},
@@ -180,6 +257,11 @@ constexpr LintRule kRules[] = {
     {"template-escape", FindingLevel::kNote, check_escape},
     {"template-invisible", FindingLevel::kNote, check_invisible},
     {"template-balance", FindingLevel::kNote, check_balance},
+    {"template-names", FindingLevel::kNote, check_names},
+    {"template-depth", FindingLevel::kNote, check_depth},
+    {"template-clock", FindingLevel::kNote, check_clock},
+    {"template-obscured", FindingLevel::kNote, check_obscured},
+    {"template-link", FindingLevel::kNote, check_link},
 };
 
 }  // namespace

@@ -241,6 +241,24 @@ void check_charsmap(const LintFile& file, FindingList& findings) {
     findings.add(kv->value.offset, "the precompiled_charsmap is shorter than it says");
 }
 
+/// llama.cpp writes and reads "seperator"; the specification spells it right.
+void check_separator(const LintFile& file, FindingList& findings) {
+  if (find_key(file.gguf, special_key("separator")) != nullptr &&
+      find_key(file.gguf, special_key("seperator")) == nullptr)
+    findings.add(key_offset(file.gguf, special_key("separator")),
+                 {special_key("separator"), " is not read: llama.cpp's key is ", special_key("seperator")});
+}
+
+/// Not parsed, but an object as a whole.
+void check_huggingface_json(const LintFile& file, FindingList& findings) {
+  constexpr std::string_view kKey = "tokenizer.huggingface.json", kSpaces = " \t\r\n";
+  const auto text = get_string(file.gguf, kKey);
+  if (!text) return;
+  const size_t first = text->find_first_not_of(kSpaces), last = text->find_last_not_of(kSpaces);
+  if (first == std::string_view::npos || (*text)[first] != '{' || (*text)[last] != '}')
+    findings.add(find_key(file.gguf, kKey)->value.offset, {kKey, " is no JSON object"});
+}
+
 constexpr LintRule kRules[] = {
     {"tokenizer-missing", FindingLevel::kError, check_model_missing},
     {"tokenizer-unknown", FindingLevel::kError, check_model_known},
@@ -260,6 +278,8 @@ constexpr LintRule kRules[] = {
     {"special-id-range", FindingLevel::kSpec, check_special_range},
     {"special-id-type", FindingLevel::kError, check_special_type},
     {"special-id-missing", FindingLevel::kNote, check_add_without_id},
+    {"separator-spelling", FindingLevel::kNote, check_separator},
+    {"huggingface-json", FindingLevel::kNote, check_huggingface_json},
     {"charsmap", FindingLevel::kError, check_charsmap},
 };
 

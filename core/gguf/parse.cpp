@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gguf/access.hpp"
+#include "gguf/small_blocks.hpp"
 #include "gguf/sniff.hpp"
 
 namespace ggufscope {
@@ -266,7 +267,7 @@ class Parser {
     info.n_elements = std::ranges::find(info.shape, 0u) != info.shape.end() ? 0 : 1;
     for (const uint64_t dim : info.shape)
       if (__builtin_mul_overflow(info.n_elements, dim, &info.n_elements) || info.n_elements >= kMaxOffset) return false;
-    const TypeGeometry* type = find_type(info.type);
+    const TypeGeometry* type = find_gguf_type(info.type);
     if (type == nullptr || type->block_size == 0 || info.shape[0] % type->block_size != 0) return true;
     return !__builtin_mul_overflow(info.n_elements / type->block_size, uint64_t{type->block_bytes}, &info.n_bytes) &&
            info.n_bytes < kMaxOffset;
@@ -279,6 +280,17 @@ class Parser {
         alignment && *alignment != 0 && *alignment <= UINT32_MAX ? static_cast<uint32_t>(*alignment) : 32;
     const uint64_t beyond = position_ % header_.alignment;
     header_.data_offset = position_ + (beyond == 0 ? 0 : header_.alignment - beyond);
+    if (!place_tensors()) return false;
+    header_.small_blocks = has_small_blocks(header_, file_size_);
+    if (header_.small_blocks) {
+      for (TensorInfo& info : header_.tensors) info.n_bytes = small_block_size(info).value_or(info.n_bytes);
+      if (!place_tensors()) return false;
+    }
+    header_.info_end = position_;
+    return true;
+  }
+
+  bool place_tensors() {
     for (size_t i = 0; i < header_.tensors.size(); ++i) {
       TensorInfo& info = header_.tensors[i];
       if (info.relative_offset >= kMaxOffset - header_.data_offset ||
@@ -286,7 +298,6 @@ class Parser {
         return stop(ErrorCode::kOverflow, info.info_offset, "an offset past 2^63", {"tensor", i});
       info.offset = header_.data_offset + info.relative_offset;
     }
-    header_.info_end = position_;
     return true;
   }
 

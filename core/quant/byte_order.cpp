@@ -28,21 +28,27 @@ constexpr Row kRows[] = {
     {TypeId::kTQ1_0, {{52, 2, 1}}}, {TypeId::kTQ2_0, {{64, 2, 1}}},
     {TypeId::kQ1_0, {{0, 2, 1}}},   {TypeId::kQ2_0, {{0, 2, 1}}},
 };
+
+constexpr Row kSmallRows[] = {
+    {TypeId::kQ2_K, {{20, 2, 2}}},  {TypeId::kQ3_K, {{26, 2, 1}}},  {TypeId::kQ4_K, {{0, 2, 2}}},
+    {TypeId::kQ5_K, {{0, 2, 1}}},   {TypeId::kQ6_K, {{52, 2, 1}}},  {TypeId::kQ8_K, {{0, 4, 1}, {68, 2, 4}}},
+};
 // clang-format on
 
 }  // namespace
 
-std::span<const BlockField> block_fields(uint32_t type) {
-  for (const Row& row : kRows)
+std::span<const BlockField> block_fields(uint32_t type, bool small) {
+  for (const Row& row : small ? std::span<const Row>(kSmallRows) : std::span<const Row>(kRows))
     if (static_cast<uint32_t>(row.type) == type) return {row.fields, row.fields[1].count == 0 ? size_t{1} : size_t{2}};
   return {};
 }
 
-void swap_block_bytes(uint32_t type, uint8_t* blocks, size_t n_blocks) {
+void swap_block_bytes(uint32_t type, uint8_t* blocks, size_t n_blocks, bool small) {
   const TypeGeometry* geometry = find_type(type);
-  const std::span<const BlockField> fields = block_fields(type);
+  const std::span<const BlockField> fields = block_fields(type, small);
   if (geometry == nullptr || fields.empty()) return;
-  for (size_t i = 0; i < n_blocks; ++i, blocks += geometry->block_bytes) {
+  const size_t bytes = small ? small_block_bytes(type) : geometry->block_bytes;
+  for (size_t i = 0; i < n_blocks; ++i, blocks += bytes) {
     for (const BlockField& field : fields) {
       uint8_t* p = blocks + field.offset;
       for (size_t k = 0; k < field.count; ++k, p += field.width) std::reverse(p, p + field.width);

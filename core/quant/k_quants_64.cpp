@@ -79,12 +79,12 @@ void dequantize_q8_k_64(const uint8_t* src, float* dst, size_t n_blocks) {
 }
 
 constexpr SmallBlockKernels kKernels[] = {
-    {static_cast<uint32_t>(TypeId::kQ2_K), 24, dequantize_q2_k_64},
-    {static_cast<uint32_t>(TypeId::kQ3_K), 28, dequantize_q3_k_64},
-    {static_cast<uint32_t>(TypeId::kQ4_K), 38, dequantize_q4_k_64},
-    {static_cast<uint32_t>(TypeId::kQ5_K), 46, dequantize_q5_k_64},
-    {static_cast<uint32_t>(TypeId::kQ6_K), 54, dequantize_q6_k_64},
-    {static_cast<uint32_t>(TypeId::kQ8_K), 76, dequantize_q8_k_64},
+    {static_cast<uint32_t>(TypeId::kQ2_K), dequantize_q2_k_64},
+    {static_cast<uint32_t>(TypeId::kQ3_K), dequantize_q3_k_64},
+    {static_cast<uint32_t>(TypeId::kQ4_K), dequantize_q4_k_64},
+    {static_cast<uint32_t>(TypeId::kQ5_K), dequantize_q5_k_64},
+    {static_cast<uint32_t>(TypeId::kQ6_K), dequantize_q6_k_64},
+    {static_cast<uint32_t>(TypeId::kQ8_K), dequantize_q8_k_64},
 };
 
 }  // namespace

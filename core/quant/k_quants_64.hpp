@@ -8,8 +8,7 @@ namespace ggufscope {
 
 struct SmallBlockKernels {
   uint32_t type;
-  uint32_t block_bytes;  ///< of 64 elements
-  DequantizeFn dequantize;
+  DequantizeFn dequantize;  ///< n_blocks blocks of small_block_bytes(type) bytes to 64 floats each
 };
 
 /// nullptr for types without such a variant.

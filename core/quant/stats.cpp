@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "quant/block.hpp"
 #include "types/types.hpp"
@@ -34,6 +35,12 @@ constexpr ScaleRow kScales[] = {
     {TypeId::kTQ2_0, 64, 1, ScaleKind::kF16},   {TypeId::kMXFP4, 0, 1, ScaleKind::kE8m0},
     {TypeId::kNVFP4, 0, 4, ScaleKind::kUe4m3},  {TypeId::kQ1_0, 0, 1, ScaleKind::kF16},
     {TypeId::kQ2_0, 0, 1, ScaleKind::kF16},
+};
+
+constexpr ScaleRow kSmallScales[] = {
+    {TypeId::kQ2_K, 20, 1, ScaleKind::kF16},    {TypeId::kQ3_K, 26, 1, ScaleKind::kF16},
+    {TypeId::kQ4_K, 0, 1, ScaleKind::kF16},     {TypeId::kQ5_K, 0, 1, ScaleKind::kF16},
+    {TypeId::kQ6_K, 52, 1, ScaleKind::kF16},    {TypeId::kQ8_K, 0, 1, ScaleKind::kF32},
 };
 // clang-format on
 
@@ -163,11 +170,12 @@ void Comparison::add(const float* reference, const float* other, size_t n) {
   }
 }
 
-bool ScaleStats::add(uint32_t type, const uint8_t* blocks, size_t n_blocks) {
-  const auto* row = std::find_if(std::begin(kScales), std::end(kScales),
-                                 [type](const ScaleRow& r) { return static_cast<uint32_t>(r.type) == type; });
-  if (row == std::end(kScales)) return false;
-  const size_t step = row->kind == ScaleKind::kUe4m3 ? 1 : 0, bytes = find_type(type)->block_bytes;
+bool ScaleStats::add(uint32_t type, const uint8_t* blocks, size_t n_blocks, bool small) {
+  const auto rows = small ? std::span<const ScaleRow>(kSmallScales) : std::span<const ScaleRow>(kScales);
+  const auto row = std::ranges::find(rows, static_cast<TypeId>(type), &ScaleRow::type);
+  if (row == rows.end()) return false;
+  const size_t step = row->kind == ScaleKind::kUe4m3 ? 1 : 0,
+               bytes = small ? small_block_bytes(type) : find_type(type)->block_bytes;
   for (size_t i = 0; i < n_blocks; ++i, blocks += bytes) {
     for (size_t k = 0; k < row->count; ++k) {
       const float scale = scale_at(blocks + row->offset + k * step, row->kind);

@@ -63,8 +63,8 @@ struct ScaleStats {
   float min = 0, max = 0;  ///< of the finite ones
   Moments moments;
 
-  /// False for a type whose blocks have no scale.
-  bool add(uint32_t type, const uint8_t* blocks, size_t n_blocks);
+  /// False for a type whose blocks have no scale. small: super-blocks of 64 elements.
+  bool add(uint32_t type, const uint8_t* blocks, size_t n_blocks, bool small = false);
 };
 
 }  // namespace ggufscope

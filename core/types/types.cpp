@@ -84,8 +84,16 @@ uint32_t legacy_type(uint32_t id, uint32_t era) {
   return era == 1 && id == 8 ? 1008 : id;
 }
 
+uint32_t small_block_bytes(uint32_t id) {
+  constexpr uint32_t first = static_cast<uint32_t>(TypeId::kQ2_K);
+  constexpr uint32_t bytes[] = {24, 28, 38, 46, 54, 76};  // Q2_K to Q6_K, Q8_K
+  return id >= first && id - first < std::size(bytes) ? bytes[id - first] : 0;
+}
+
+const TypeGeometry* find_gguf_type(uint32_t id) { return id < kTypes.size() ? &kTypes[id] : nullptr; }
+
 const TypeGeometry* find_type(uint32_t id) {
-  if (id < kTypes.size()) return &kTypes[id];
+  if (const TypeGeometry* type = find_gguf_type(id)) return type;
   for (const TypeGeometry& type : kLegacyTypes)
     if (type.id == id) return &type;
   return nullptr;

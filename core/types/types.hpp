@@ -65,8 +65,15 @@ struct TypeGeometry {
 /// The type of a tensor whose file says `id` in the era 0 (before 2023-05-12), 1 (before 2023-05-19) or 2 (today).
 [[nodiscard]] uint32_t legacy_type(uint32_t id, uint32_t era);
 
-/// nullptr for an id that this build does not know.
+/// Bytes of a super-block of 64 elements, as the K types had them in ggml built with QK_K = 64 (until May 2024); 0 for
+/// other types. Nothing in a file says so but the places of its tensors.
+[[nodiscard]] uint32_t small_block_bytes(uint32_t id);
+inline constexpr uint32_t kSmallBlock = 64;
+
+/// nullptr for an id that this build does not know. Those of legacy_types() are found too.
 [[nodiscard]] const TypeGeometry* find_type(uint32_t id);
+/// The type of a tensor of a GGUF file: an id of legacy_types() there is as unknown as any other.
+[[nodiscard]] const TypeGeometry* find_gguf_type(uint32_t id);
 [[nodiscard]] const TypeGeometry* find_type(std::string_view name);
 
 }  // namespace ggufscope

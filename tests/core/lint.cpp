@@ -130,6 +130,32 @@ Recipe importance() {
   return r;
 }
 
+Recipe projector() {
+  Recipe r;
+  r.name = "";
+  r.text("general.type", "mmproj");
+  r.text("general.architecture", "clip");
+  r.text("clip.projector_type", "mlp");
+  r.number("clip.has_vision_encoder", kBool, uint8_t{1});
+  for (const char* key : {"image_size", "patch_size", "embedding_length", "feed_forward_length", "block_count",
+                          "projection_dim", "attention.head_count"})
+    r.u32(std::string("clip.vision.") + key, 8);
+  r.number("clip.vision.attention.layer_norm_epsilon", kF32, 1e-5f);
+  r.tensors = {{"mm.0.weight", {32, 4}, 0, 0}};
+  r.data = 512;
+  return r;
+}
+
+Recipe control_vector() {
+  Recipe r;
+  r.name = "";
+  r.text("general.architecture", "controlvector");
+  r.text("controlvector.model_hint", "llama");
+  r.tensors = {{"direction.1", {32}, 0, 0}};
+  r.data = 128;
+  return r;
+}
+
 std::vector<Finding> lint_bytes(const test::Bytes& bytes, const std::string& name) {
   ParseState state;
   const auto progress = parse_header(bytes, bytes.size(), state);
@@ -192,6 +218,13 @@ const std::vector<Case>& cases() {
       {"string-utf8", sound, [](Recipe& r) { r.text("general.name", "\xff\xfe"); }},
       {"string-nul", sound, [](Recipe& r) { r.text("general.name", std::string("a\0b", 3)); }},
       {"value-type", sound, [](Recipe& r) { r.number("general.name", kU32, 7u); }},
+      {"deprecated-key", sound, [](Recipe& r) { r.u32("tokenizer.ggml.prefix_token_id", 1); }},
+      {"deprecated-key", sound, [](Recipe& r) { r.number("llama.rope.scale_linear", kF32, 2.0f); }},
+      {"general-type", sound, [](Recipe& r) { r.text("general.type", "lora"); }},
+      {"numbered-keys", sound, [](Recipe& r) { r.u32("general.base_model.count", 1); }},
+      {"numbered-keys", sound, [](Recipe& r) { r.text("general.dataset.0.name", "x"); }},
+      {"uuid", sound, [](Recipe& r) { r.text("general.uuid", "123e4567-e89b-12d3-a456-42661417400g"); }},
+      {"sampling-range", sound, [](Recipe& r) { r.number("general.sampling.top_p", kF32, 1.5f); }},
 
       {"alignment-type", sound, [](Recipe& r) { r.number("general.alignment", kU64, uint64_t{32}); }},
       {"alignment-power-of-two", sound, [](Recipe& r) { r.u32("general.alignment", 24), r.alignment = 24; }},
@@ -206,6 +239,13 @@ const std::vector<Case>& cases() {
       {"no-elements", sound, with_tensor(3, {"x", {0}, 0, 12800})},
       {"dimension-range", sound, with_tensor(3, {"x", {0, uint64_t{1} << 63}, 0, 12800})},
       {"unknown-type", sound, with_tensor(3, {"x", {32}, 99, 12800})},
+      {"unknown-type", sound, with_tensor(3, {"x", {32}, 1002, 12800})},  // known, but not in GGUF
+      {"unknown-type", sound, with_tensor(3, {"x", {32}, 2003, 12800})},
+      {"small-blocks", sound,
+       [](Recipe& r) {
+         r.tensors[1] = {"blk.0.attn_q.weight", {64, 16}, 12, 512};
+         r.tensors[2].offset = 1120, r.tensors[3].offset = 9312, r.data = 9440;
+       }},
       {"removed-type", sound, with_tensor(3, {"x", {32}, 4, 12800})},
       {"partial-block", sound, with_tensor(3, {"x", {33}, 2, 12800})},
       {"offset-alignment", sound, with_tensor(3, {"x", {24}, 0, 12801})},
@@ -221,8 +261,16 @@ const std::vector<Case>& cases() {
       {"split-name", sound, [](Recipe& r) { r.name = "Tiny-1M-v1.0-F32-00002-of-00003.gguf"; }},
       {"adapter-keys", adapter, [](Recipe& r) { r.keys.erase("adapter.lora.alpha"); }},
       {"adapter-pairs", adapter, [](Recipe& r) { r.tensors[1].name = "other.lora_b"; }},
+      {"adapter-tensor", adapter, [](Recipe& r) { r.tensors[1].name = "blk.0.attn_q.weight"; }},
+      {"adapter-shape", adapter,
+       [](Recipe& r) {
+         r.tensors[1].shape = {8, 16};
+       }},
       {"imatrix", importance, [](Recipe& r) { r.keys.erase("imatrix.chunk_size"); }},
       {"projector", sound, [](Recipe& r) { r.text("general.type", "mmproj"); }},
+      {"projector-keys", projector, [](Recipe& r) { r.keys.erase("clip.vision.patch_size"); }},
+      {"projector-keys", projector, [](Recipe& r) { r.keys.erase("clip.projector_type"); }},
+      {"control-vector", control_vector, [](Recipe& r) { r.tensors[0].name = "direction.0"; }},
       {"control-vector", sound, [](Recipe& r) { r.text("general.architecture", "controlvector"); }},
 
       {"architecture-missing", sound, [](Recipe& r) { r.keys.erase("general.architecture"); }},
@@ -231,6 +279,10 @@ const std::vector<Case>& cases() {
       {"required-key", sound, [](Recipe& r) { r.keys.erase("llama.rope.dimension_count"); }},
       {"loader-key", sound, [](Recipe& r) { r.keys.erase("llama.context_length"); }},
       {"loader-type", sound, [](Recipe& r) { r.number("llama.block_count", kU64, uint64_t{1}); }},
+      {"loader-type", sound,
+       [](Recipe& r) {
+         r.array<float>("llama.attention.head_count", kF32, {4});
+       }},
       {"array-length", sound,
        [](Recipe& r) {
          r.array<uint32_t>("llama.attention.head_count", kU32, {4, 4, 4});
@@ -240,6 +292,8 @@ const std::vector<Case>& cases() {
       {"heads", sound, [](Recipe& r) { r.u32("llama.attention.head_count", 5); }},
       {"rope-dimensions", sound, [](Recipe& r) { r.u32("llama.rope.dimension_count", 6); }},
       {"rope-scaling", sound, [](Recipe& r) { r.text("llama.rope.scaling.type", "magic"); }},
+      {"tensor-data-layout", sound, [](Recipe& r) { r.text("llama.tensor_data_layout", "Meta AI original pth"); }},
+      {"fft-length", sound, [](Recipe& r) { r.u32("llama.fft_length", 0); }},
       {"quantization-version", sound,
        [](Recipe& r) {
          r.keys.erase("general.quantization_version");
@@ -250,6 +304,8 @@ const std::vector<Case>& cases() {
       {"file-type-present", sound, [](Recipe& r) { r.u32("general.file_type", 2); }},
 
       {"embedding-shape", sound, [](Recipe& r) { r.u32("llama.embedding_length", 64); }},
+      {"output-shape", sound, with_tensor(3, {"output_norm.weight", {16}, 0, 12800})},
+      {"output-shape", sound, with_tensor(2, {"output.weight", {32, 5}, 0, 4608})},
       {"embedding-missing", sound, with_tensor(0, {"token_embedding.weight", {32, 4}, 0, 0})},
       {"stream-width", sound, with_tensor(1, {"blk.0.attn_q.weight", {16, 64}, 0, 512})},
       {"feed-forward-width", sound, [](Recipe& r) { r.u32("llama.feed_forward_length", 96); }},
@@ -295,6 +351,8 @@ const std::vector<Case>& cases() {
       {"special-id-range", sound, [](Recipe& r) { r.u32("tokenizer.ggml.bos_token_id", 4); }},
       {"special-id-type", sound, [](Recipe& r) { r.number("tokenizer.ggml.bos_token_id", kI32, int32_t{1}); }},
       {"special-id-missing", sound, [](Recipe& r) { r.number("tokenizer.ggml.add_bos_token", kBool, uint8_t{1}); }},
+      {"separator-spelling", sound, [](Recipe& r) { r.u32("tokenizer.ggml.separator_token_id", 1); }},
+      {"huggingface-json", sound, [](Recipe& r) { r.text("tokenizer.huggingface.json", "{} x"); }},
       {"charsmap", sound,
        [](Recipe& r) {
          r.text("tokenizer.ggml.model", "t5");
@@ -310,6 +368,13 @@ const std::vector<Case>& cases() {
        with_template("a\xe2\x80\x8b"
                      "b")},
       {"template-balance", sound, with_template("{% if a %}x")},
+      {"template-names", sound, [](Recipe& r) { r.strings("tokenizer.chat_templates", {"tool_use"}); }},
+      {"template-depth", sound, with_template("{{ " + repeat("(", 65) + repeat(")", 65) + " }}")},
+      {"template-depth", sound, with_template(repeat("{% if a %}", 65) + repeat("{% endif %}", 65))},
+      {"template-clock", sound, with_template("{% if strftime_now('%Y%m%d') > '20270101' %}x{% endif %}")},
+      {"template-obscured", sound, with_template("a" + repeat(" ", 200) + "b")},
+      {"template-obscured", sound, with_template(repeat("QUJD", 50))},
+      {"template-link", sound, with_template("See https://example.org {{ m.content }}")},
   };
   return all;
 }
@@ -319,7 +384,7 @@ const std::vector<Case>& cases() {
 BOOST_AUTO_TEST_SUITE(lint_rules_of_files)
 
 BOOST_AUTO_TEST_CASE(sound_files_have_no_findings) {
-  for (Recipe (*base)() : {sound, merging, adapter, importance})
+  for (Recipe (*base)() : {sound, merging, adapter, importance, projector, control_vector})
     for (const Finding& f : lint_recipe(base())) BOOST_ERROR(f.code << ": " << f.message);
 }
 

@@ -202,4 +202,38 @@ BOOST_AUTO_TEST_CASE(slices_of_arrays) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(super_blocks_of_64_where_the_places_of_the_tensors_show_them) {
+  struct Case {
+    std::string_view what;
+    uint64_t second, size;  // where the second tensor begins, and the data ends
+    bool with_size, small;
+  };
+  const Case cases[] = {{"both", 320, 624, true, true},
+                        {"both, padded", 320, 640, true, true},
+                        {"the second by the first", 320, 640, false, true},
+                        {"256", 288, 592, true, false},
+                        {"neither", 352, 656, true, false},
+                        {"the end contradicts", 320, 700, true, false}};
+  for (const Case& c : cases) {
+    GgufBytes b(2, 0);
+    b.tensor("a", {256, 2}, 12, 0).tensor("b", {64, 8}, 12, c.second).pad(32, c.size);
+    ParseState state;
+    const auto result = parse_header(b.out, c.with_size ? std::optional<uint64_t>(b.out.size()) : std::nullopt, state);
+    BOOST_TEST_REQUIRE((result && result->complete), c.what);
+    BOOST_TEST(state.header.small_blocks == c.small, c.what);
+    BOOST_TEST(state.header.tensors[0].n_bytes == (c.small ? 304u : 288u), c.what);
+    BOOST_TEST(state.header.tensors[1].n_bytes == (c.small ? 304u : 0u), c.what);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(layouts_from_before_gguf_mean_nothing_in_it) {
+  for (const uint32_t type : {1002u, 1008u, 2003u}) {
+    GgufBytes b(1, 0);
+    b.tensor("a", {64}, type, 0).pad(32, 128);
+    ParseState state;
+    BOOST_REQUIRE_EQUAL(name_of(parse_whole(b.out, state)), "ok");
+    BOOST_TEST(state.header.tensors[0].n_bytes == 0u);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -15,6 +15,7 @@
 #include "quant/byte_order.hpp"
 #include "quant/k_quants_64.hpp"
 #include "quant/registry.hpp"
+#include "quant/stats.hpp"
 #include "types/types.hpp"
 
 using namespace ggufscope;
@@ -125,6 +126,33 @@ BOOST_AUTO_TEST_CASE(fast_kernels_give_the_bits_of_the_references) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(every_half_and_integers_of_every_size) {
+  const auto compare = [](TypeId id, const std::vector<uint8_t>& bytes) {
+    const TypeGeometry& type = *find_type(static_cast<uint32_t>(id));
+    const std::vector<float> expected = dequantize(find_reference(type.id), type, bytes);
+    BOOST_TEST(
+        first_difference(dequantize(find_kernels(type.id)->dequantize, type, bytes), expected) == expected.size(),
+        type.name);
+  };
+  std::vector<uint8_t> halves(65536 * 2);
+  for (size_t i = 0; i < 65536; ++i)
+    halves[2 * i] = static_cast<uint8_t>(i), halves[2 * i + 1] = static_cast<uint8_t>(i >> 8);
+  compare(TypeId::kF16, halves);
+  // Runs that fit in 32 bits, with one number that does not at each place in turn.
+  constexpr int64_t kEdges[] = {0, -1, 16777217, INT32_MAX, INT32_MIN, -16777217};
+  for (size_t odd = 0; odd < 20; ++odd) {
+    for (const int64_t wide :
+         {int64_t{INT32_MAX} + 1, int64_t{INT32_MIN} - 1, INT64_MAX, INT64_MIN, int64_t{1} << 32}) {
+      std::vector<uint8_t> integers(19 * 8);
+      for (size_t i = 0; i < 19; ++i) {
+        const int64_t value = i == odd ? wide : kEdges[i % std::size(kEdges)];
+        std::memcpy(&integers[8 * i], &value, sizeof value);
+      }
+      compare(TypeId::kI64, integers);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(super_blocks_of_64_by_hand) {
   struct Case {
     uint32_t type;
@@ -151,7 +179,7 @@ BOOST_AUTO_TEST_CASE(super_blocks_of_64_by_hand) {
   for (const Case& c : cases) {
     const SmallBlockKernels* kernels = find_small_block_kernels(c.type);
     BOOST_TEST_REQUIRE((kernels != nullptr));
-    BOOST_REQUIRE_EQUAL(c.block.size(), kernels->block_bytes);
+    BOOST_REQUIRE_EQUAL(c.block.size(), small_block_bytes(c.type));
     std::vector<uint8_t> blocks = c.block;
     blocks.insert(blocks.end(), c.block.begin(), c.block.end());
     std::vector<float> got(128), expected;
@@ -159,7 +187,29 @@ BOOST_AUTO_TEST_CASE(super_blocks_of_64_by_hand) {
     for (int copy = 0; copy < 2; ++copy)
       for (const auto& [count, value] : c.runs) expected.insert(expected.end(), count, value);
     BOOST_TEST(got == expected, find_type(c.type)->name);
+
+    // The same numbers in the other byte order, and a scale of each block.
+    ScaleStats scales;
+    BOOST_TEST(scales.add(c.type, blocks.data(), 2, true));
+    BOOST_TEST((scales.count == 2 && scales.min == scales.max && scales.min == (c.type == 15 ? 2.0f : 1.0f)));
+    size_t end = 0;
+    for (const BlockField& field : block_fields(c.type, true)) {
+      BOOST_TEST(field.offset >= end);
+      end = field.offset + size_t{field.width} * field.count;
+      for (size_t k = 0; k < 2u * field.count; ++k) {
+        const auto at = static_cast<std::ptrdiff_t>(k / field.count * c.block.size() + field.offset +
+                                                    k % field.count * field.width);
+        std::reverse(blocks.begin() + at, blocks.begin() + at + field.width);
+      }
+    }
+    BOOST_TEST((end > 0 && end <= c.block.size()));
+    swap_block_bytes(c.type, blocks.data(), 2, true);
+    std::ranges::fill(got, 0.0f);
+    kernels->dequantize(blocks.data(), got.data(), 2);
+    BOOST_TEST(got == expected, find_type(c.type)->name << " from big-endian blocks");
   }
+  BOOST_TEST(small_block_bytes(9) == 0u);
+  BOOST_TEST(small_block_bytes(16) == 0u);
   BOOST_TEST((find_small_block_kernels(2) == nullptr));
 }
 

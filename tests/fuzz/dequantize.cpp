@@ -1,15 +1,35 @@
-// The fast dequantizers against the scalar references. Input: a type id, then blocks.
+// The fast dequantizers against the scalar references; byte order and statistics of the same blocks. Input: a type id,
+// then blocks.
 #include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
+#include "quant/byte_order.hpp"
 #include "quant/k_quants_64.hpp"
 #include "quant/registry.hpp"
+#include "quant/stats.hpp"
 #include "types/types.hpp"
 
 using namespace ggufscope;
+
+namespace {
+
+void look_at(uint32_t type, const std::vector<uint8_t>& blocks, const std::vector<float>& floats, size_t n_blocks,
+             bool small) {
+  std::vector<uint8_t> turned = blocks;
+  swap_block_bytes(type, turned.data(), n_blocks, small);
+  swap_block_bytes(type, turned.data(), n_blocks, small);
+  if (turned != blocks) std::abort();
+  ScaleStats scales;
+  if (scales.add(type, blocks.data(), n_blocks, small) && scales.count < n_blocks) std::abort();
+  TensorStats stats(32, floats.size() / 32);
+  stats.add(floats.data(), floats.size());
+  if (stats.count != floats.size() || stats.moments.count + stats.nans + stats.infinities != stats.count) std::abort();
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
@@ -26,9 +46,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         !(std::isnan(got[i]) && std::isnan(expected[i])))
       std::abort();
   if (const SmallBlockKernels* small = find_small_block_kernels(type.id); small != nullptr) {
-    const size_t n_small = blocks.size() / small->block_bytes;
-    std::vector<float> floats(n_small * 64);
+    const size_t n_small = blocks.size() / small_block_bytes(type.id);
+    std::vector<float> floats(n_small * kSmallBlock);
     small->dequantize(blocks.data(), floats.data(), n_small);
+    look_at(type.id, blocks, floats, n_small, true);
   }
+  look_at(type.id, blocks, got, n_blocks, false);
   return 0;
 }

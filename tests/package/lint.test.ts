@@ -82,6 +82,33 @@ test('shards: each has its findings, a missing one is a finding', async () => {
   assert.match(found.message, /split-00003-of-00003\.gguf/)
 })
 
+test('shards: what only the whole set shows', async () => {
+  const opened = async (change: (parts: ReturnType<typeof shards>) => void) => {
+    const parts = shards(smallModel(), 3, 'split')
+    change(parts)
+    return await open(parts.map(({ name, model }) => new File([writeGguf(model) as BlobPart], name)))
+  }
+  using sound = await opened(() => {})
+  for (const code of ['duplicate-tensor', 'split-tensors']) assert.equal(find(sound.lint(), code), undefined)
+
+  using fewer = await opened((parts) => {
+    parts[2]!.model = { ...parts[2]!.model, tensors: parts[2]!.model.tensors!.slice(0, -1) }
+  })
+  assert.equal(find(fewer.lint(), 'split-tensors')?.level, 'error')
+  assert.equal(find(fewer.lint(), 'duplicate-tensor'), undefined)
+
+  using twice = await opened((parts) => {
+    const [first, ...rest] = parts[1]!.model.tensors!
+    parts[1]!.model = {
+      ...parts[1]!.model,
+      tensors: [{ ...first!, name: parts[0]!.model.tensors![0]!.name }, ...rest],
+    }
+  })
+  const found = find(twice.lint(), 'duplicate-tensor')
+  assert.deepEqual([found?.level, found?.shard], ['error', 1])
+  assert.equal(find(twice.lint(), 'split-tensors'), undefined)
+})
+
 test('messages are printable and bounded, whatever the file holds', async () => {
   using file = await open(writeGguf(hostileKeys()))
   // eslint-disable-next-line no-control-regex

@@ -162,8 +162,30 @@ test('super-blocks of 64, told by the places of the tensors or by the option', a
     for (const name of ['a', 'b']) assert.deepEqual([...(await file.dequantize(name))], expected)
     assert.deepEqual([...(await file.dequantize('b', { rows: [1, 2] }))], expected.slice(256))
     assert.notDeepEqual([...(await file.dequantize('a', { superBlock: 256 }))], expected)
+    assert.deepEqual(
+      file.tensors.map(({ byteLength }) => byteLength),
+      [304, 304],
+    )
+    assert.deepEqual(
+      file.lint().flatMap(({ level, code }) => (level === 'error' ? [code] : [])),
+      ['small-blocks', 'architecture-missing', 'tokenizer-missing'],
+    )
+    const { scales } = await file.stats('a')
+    assert.deepEqual([scales?.count, scales?.min, scales?.max], [8, 1, 1])
     using narrow = await open(writeGguf({ tensors: [{ name: 'a', ...tensor, shape: [64, 8] }] }))
     assert.deepEqual([...(await narrow.dequantize('a'))], expected)
+
+    // More bytes than any super-blocks take: nothing proves anything, the option decides.
+    const narrowBytes = writeGguf({ tensors: [{ name: 'a', ...tensor, shape: [64, 8] }] })
+    using unproven = await open(Uint8Array.from([...narrowBytes, ...new Array<number>(100).fill(0)]))
+    await assert.rejects(unproven.dequantize('a'), { code: 'bad-shape', message: /superBlock: 64/ })
+    assert.deepEqual([...(await unproven.dequantize('a', { superBlock: 64 }))], expected)
+
+    const swapped = data.slice()
+    for (let at = 0; at < data.length; at += 38) swapped.subarray(at, at + 2).reverse()
+    using big = await open(writeGguf({ bigEndian: true, tensors: [{ name: 'a', ...tensor, data: swapped }] }))
+    assert.deepEqual([...(await big.dequantize('a'))], expected)
+    assert.equal((await big.stats('a')).scales?.max, 1)
   } finally {
     delete kTypes['small Q4_K']
   }

@@ -1,5 +1,5 @@
 import { GgufError } from './errors.js'
-import { tensorTypes, type Header } from './header.js'
+import type { Header, TypeRow } from './header.js'
 import { HeaderMetadata } from './metadata.js'
 import { loadTextModule, textModule } from './module.js'
 import { chatTemplates } from './chat-template.js'
@@ -23,18 +23,15 @@ import type {
   Summary,
   TensorInfo,
   TensorStats,
-  TensorType,
   Tokenizer,
 } from './types.js'
 
-/** Bytes of the super-blocks of 64 elements that some builds had until May 2024. */
-const kSmallBlockBytes: Readonly<Record<string, number>> = {
-  Q2_K: 24,
-  Q3_K: 28,
-  Q4_K: 38,
-  Q5_K: 46,
-  Q6_K: 54,
-  Q8_K: 76,
+const kMaxFindings = 20
+
+/** A name of the file for a message: quoted, cut, and without what does not print. */
+function printable(name: string): string {
+  const short = name.slice(0, 60).replace(/[^\x20-\x7e]/g, '?')
+  return `'${short}${name.length > 60 ? '...' : ''}'`
 }
 
 /** One physical file: its bytes and its parsed header. */
@@ -55,7 +52,6 @@ export class OpenFile implements GgufFile {
   #metadata: HeaderMetadata | undefined
   #tensors: readonly TensorInfo[] | undefined
   #byName: Map<string, TensorInfo> | undefined
-  #ends: Map<TensorInfo, number> | undefined
   #tokenizer: FileTokenizer | undefined
   #chatTemplates: ReadonlyMap<string, ChatTemplate> | undefined
 
@@ -153,8 +149,8 @@ export class OpenFile implements GgufFile {
   }
 
   /** Geometry of a tensor's type; an error where the type has no known layout. */
-  tensorType(tensor: TensorInfo): TensorType {
-    const type = tensorTypes(this.header.module).get(tensor.typeId)
+  tensorType(tensor: TensorInfo): TypeRow {
+    const type = this.header.type(tensor.typeId)
     if (type && type.blockSize > 0) return type
     throw new GgufError(
       'unsupported',
@@ -168,11 +164,34 @@ export class OpenFile implements GgufFile {
 
   lint(): Finding[] {
     this.#mustBeComplete()
-    return this.#shards.flatMap(({ name, part }, shard): Finding[] => {
+    const each = this.#shards.flatMap(({ name, part }, shard): Finding[] => {
       if (part) return part.header.findings(part.source).map((finding) => ({ ...finding, shard }))
       const message = `the file ${name} of this split model is not there`
       return [{ level: 'error', code: 'missing-shard', message, offset: 0, shard }]
     })
+    return this.#shards.length > 1 ? [...each, ...this.#findingsOfTheSet()] : each
+  }
+
+  /** What no shard shows alone. */
+  #findingsOfTheSet(): Finding[] {
+    const findings: Finding[] = []
+    const seen = new Map<string, number>()
+    for (const { name, offset, shard } of this.tensors) {
+      const first = seen.get(name)
+      // Within one shard it is a finding of that file.
+      if (first !== undefined && first !== shard) {
+        const message = `tensor ${printable(name)} is in shard ${first + 1} already`
+        findings.push({ level: 'error', code: 'duplicate-tensor', message, offset, shard })
+      }
+      seen.set(name, first ?? shard)
+    }
+    const declared = this.metadata.get('split.tensors.count')
+    const whole = this.#shards.every(({ part }) => part)
+    if (whole && typeof declared === 'number' && declared !== this.tensors.length) {
+      const message = `split.tensors.count is ${declared}, but the shards have ${this.tensors.length} tensors`
+      findings.push({ level: 'error', code: 'split-tensors', message, offset: 0, shard: 0 })
+    }
+    return findings.slice(0, kMaxFindings)
   }
 
   tokenizer(): Tokenizer {
@@ -240,7 +259,7 @@ export class OpenFile implements GgufFile {
     { rows, superBlock }: ReadRowsOptions,
   ): {
     tensor: TensorInfo
-    type: TensorType
+    type: TypeRow
     source: ByteSource
     offset: number
     byteLength: number
@@ -252,9 +271,11 @@ export class OpenFile implements GgufFile {
     if (!tensor) throw new GgufError('not-found', `There is no tensor "${String(which)}" in this file.`)
     const { name } = tensor
     const usual = this.tensorType(tensor)
+    const part = this.#shards[tensor.shard]?.part
     const small =
-      superBlock === 64 ? usual.name in kSmallBlockBytes : this.#hasSmallBlocks(tensor, usual, superBlock)
-    const type = small ? { ...usual, blockSize: 64, blockBytes: kSmallBlockBytes[usual.name]! } : usual
+      usual.smallBlockBytes > 0 &&
+      (superBlock === undefined ? part?.header.facts().smallBlocks === true : superBlock === 64)
+    const type = small ? { ...usual, blockSize: 64, blockBytes: usual.smallBlockBytes } : usual
     const rowLength = tensor.shape[0] ?? 1
     const rowCount = rowLength === 0 ? 0 : tensor.elementCount / rowLength
     const [from, to] = rows ?? [0, rowCount]
@@ -267,11 +288,13 @@ export class OpenFile implements GgufFile {
     if (rowLength % type.blockSize !== 0) {
       throw new GgufError(
         'bad-shape',
-        `Rows of ${rowLength} elements are no whole blocks of ${type.blockSize}: tensor ${name} cannot be ${type.name}.`,
+        `Rows of ${rowLength} elements are no whole blocks of ${type.blockSize}: tensor ${name} cannot be ${type.name}.` +
+          (!small && type.smallBlockBytes > 0 && rowLength % 64 === 0
+            ? ' It may be of an early build: { superBlock: 64 }.'
+            : ''),
       )
     }
     const rowBytes = (rowLength / type.blockSize) * type.blockBytes
-    const part = this.#shards[tensor.shard]?.part
     if (!part) throw new GgufError('missing-shard', `The file that holds tensor ${name} is not there.`)
     void part.header.document // throws when closed
     return {
@@ -283,30 +306,6 @@ export class OpenFile implements GgufFile {
       rowLength,
       small,
     }
-  }
-
-  /** Whether the distance to what follows a tensor of a K type is that of super-blocks of 64, and not of 256. */
-  #hasSmallBlocks(tensor: TensorInfo, type: TensorType, superBlock: 64 | 256 | undefined): boolean {
-    const blockBytes = kSmallBlockBytes[type.name]
-    const rowLength = tensor.shape[0] ?? 0
-    if (blockBytes === undefined || superBlock === 256 || rowLength === 0 || rowLength % 64 !== 0)
-      return false
-    if (rowLength % type.blockSize !== 0) return true
-    if (!this.#ends) {
-      this.#ends = new Map()
-      const all = [...this.tensors].sort((a, b) => a.shard - b.shard || a.offset - b.offset)
-      for (const [i, one] of all.entries()) {
-        const next = all[i + 1]
-        const end = next?.shard === one.shard ? next.offset : this.#shards[one.shard]?.part?.source.size
-        if (end !== undefined) this.#ends.set(one, end)
-      }
-    }
-    const end = this.#ends.get(tensor)
-    const distance = end === undefined ? undefined : end - tensor.offset
-    const padded = (bytes: number): number => Math.ceil(bytes / this.alignment) * this.alignment
-    const expected = (elements: number, bytes: number): number => (tensor.elementCount / elements) * bytes
-    const fits = (bytes: number): boolean => distance === bytes || distance === padded(bytes)
-    return fits(expected(64, blockBytes)) && !fits(expected(type.blockSize, type.blockBytes))
   }
 
   close(): void {

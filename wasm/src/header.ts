@@ -12,6 +12,15 @@ export interface Facts {
   readonly tensorCount: number
   readonly keysSeen: number
   readonly tensorsSeen: number
+  /** the K types have super-blocks of 64 elements */
+  readonly smallBlocks: boolean
+}
+
+export interface TypeRow extends TensorType {
+  /** of 64 elements, where ggml built with QK_K = 64 had such super-blocks; else 0 */
+  readonly smallBlockBytes: number
+  /** a layout that only the containers before GGUF have; its id is of this build's making */
+  readonly legacy: boolean
 }
 
 export interface KeyEntry {
@@ -69,15 +78,15 @@ export const kScalars: Readonly<
 // A byte order mark is a part of the text like any other.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-const typeTables = new WeakMap<InspectModule, ReadonlyMap<number, TensorType>>()
+const typeTables = new WeakMap<InspectModule, ReadonlyMap<number, TypeRow>>()
 
 /** Every ggml type that this build knows, by id. */
-export function tensorTypes(module: InspectModule): ReadonlyMap<number, TensorType> {
+export function tensorTypes(module: InspectModule): ReadonlyMap<number, TypeRow> {
   let table = typeTables.get(module)
   if (!table) {
-    const types = Array.from({ length: module.typeCount() }, (_, i): TensorType => {
-      const [id, name, blockSize, blockBytes, removed] = module.typeRow(i)
-      return { id, name, blockSize, blockBytes, removed }
+    const types = Array.from({ length: module.typeCount() }, (_, i): TypeRow => {
+      const [id, name, blockSize, blockBytes, removed, smallBlockBytes, legacy] = module.typeRow(i)
+      return { id, name, blockSize, blockBytes, removed, smallBlockBytes, legacy }
     })
     table = new Map(types.map((type) => [type.id, type]))
     typeTables.set(module, table)
@@ -180,9 +189,28 @@ export class Header {
   }
 
   facts(): Facts {
-    const [version, bigEndian, alignment, dataOffset, keyCount, tensorCount, keysSeen, tensorsSeen] =
-      this.document.facts()
-    const facts = { version, bigEndian, alignment, dataOffset, keyCount, tensorCount, keysSeen, tensorsSeen }
+    const [
+      version,
+      bigEndian,
+      alignment,
+      dataOffset,
+      keyCount,
+      tensorCount,
+      keysSeen,
+      tensorsSeen,
+      smallBlocks,
+    ] = this.document.facts()
+    const facts = {
+      version,
+      bigEndian,
+      alignment,
+      dataOffset,
+      keyCount,
+      tensorCount,
+      keysSeen,
+      tensorsSeen,
+      smallBlocks,
+    }
     if (!this.#legacy) return facts
     const first = this.tensors(0).reduce((least, { offset }) => Math.min(least, offset), Infinity)
     return { ...facts, version: this.#legacy.version, dataOffset: first === Infinity ? 0 : first }
@@ -199,11 +227,20 @@ export class Header {
     size?: number | undefined
     name?: string | undefined
   }): Omit<Finding, 'shard'>[] {
-    const { document } = this
     if (this.#legacy) {
       const message = `a ${this.#legacy.container} container from before GGUF: today's loaders refuse it until it is converted`
-      return [{ level: 'error', code: 'legacy-container', message, offset: 0 }]
+      // Of the header that a converter would write: its values are the file's, its places are not.
+      const values = this.#findings(undefined, undefined).filter(({ code }) => code === 'fft-length')
+      return [
+        { level: 'error', code: 'legacy-container', message, offset: 0 },
+        ...values.map((finding) => ({ ...finding, offset: 0 })),
+      ]
     }
+    return this.#findings(size, name)
+  }
+
+  #findings(size: number | undefined, name: string | undefined): Omit<Finding, 'shard'>[] {
+    const { document } = this
     return Array.from({ length: document.lint(size ?? -1, name ?? '') }, (_, i) => {
       const [level, code, message, offset] = document.finding(i)
       return { level, code, message, offset }
@@ -230,8 +267,13 @@ export class Header {
     return this.#texts(this.document.gatherKeys())
   }
 
+  /** Of a tensor of this file; undefined for an id that means nothing in it. */
+  type(id: number): TypeRow | undefined {
+    const row = tensorTypes(this.#module).get(id)
+    return row?.legacy === true && !this.#legacy ? undefined : row
+  }
+
   tensors(shard: number): TensorInfo[] {
-    const types = tensorTypes(this.#module)
     const names = this.#texts(this.document.gatherTensorNames())
     const table = this.#doubles(this.document.tensorTable())
     // A legacy header gives places in the file, not behind its own end.
@@ -242,7 +284,7 @@ export class Header {
       return {
         name,
         shape: Array.from(table.subarray(at + 5, at + 5 + table[at + 4]!)),
-        type: types.get(typeId)?.name ?? `unknown(${typeId})`,
+        type: this.type(typeId)?.name ?? `unknown(${typeId})`,
         typeId,
         offset: table[at + 1]! - base,
         byteLength: table[at + 2]!,

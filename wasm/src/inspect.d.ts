@@ -14,6 +14,7 @@ export type Facts = [
   tensorCount: number,
   keysSeen: number,
   tensorsSeen: number,
+  smallBlocks: boolean,
 ]
 
 export interface WasmDocument {
@@ -47,7 +48,17 @@ export interface InspectModule {
   HEAPU8: Uint8Array<ArrayBuffer>
   Document: new () => WasmDocument
   typeCount(): number
-  typeRow(index: number): [id: number, name: string, blockSize: number, blockBytes: number, removed: boolean]
+  typeRow(
+    index: number,
+  ): [
+    id: number,
+    name: string,
+    blockSize: number,
+    blockBytes: number,
+    removed: boolean,
+    smallBlockBytes: number,
+    legacy: boolean,
+  ]
   fileTypeName(id: number): string
   /** names with a NUL behind each; empty where the name is not that of a shard */
   shardNames(name: string): string

@@ -32,9 +32,15 @@ export interface QuantModule {
   /** Turns big-endian blocks in place first. */
   dequantize(type: number, blocks: number, floats: number, blockCount: number, bigEndian: boolean): boolean
   /** Super-blocks of 64 elements; false for types that never had them. */
-  dequantizeSmall(type: number, blocks: number, floats: number, blockCount: number): boolean
+  dequantizeSmall(
+    type: number,
+    blocks: number,
+    floats: number,
+    blockCount: number,
+    bigEndian: boolean,
+  ): boolean
   /** Turns blocks from one byte order into the other, in place. */
-  swapBytes(type: number, blocks: number, blockCount: number): void
+  swapBytes(type: number, blocks: number, blockCount: number, small: boolean): void
   quantize(
     type: number,
     floats: number,
@@ -43,7 +49,7 @@ export interface QuantModule {
     importance: number,
     rowBlocks: number,
   ): void
-  Collector: new (type: number, rowLength: number, rowCount: number) => Collector
+  Collector: new (type: number, smallBlocks: boolean, rowLength: number, rowCount: number) => Collector
 }
 
 interface ModuleOptions {

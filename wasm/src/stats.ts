@@ -29,7 +29,7 @@ function outliers(columns: LineStats | undefined): TensorStats['outlierColumns']
 
 export async function tensorStats(file: OpenFile, name: string, options: StatsOptions): Promise<TensorStats> {
   const { against, onProgress } = options
-  const { module, tensor, rowLength, byteLength, count, pieces } = await walk(file, name, options)
+  const { module, tensor, rowLength, byteLength, small, count, pieces } = await walk(file, name, options)
   if (against && !(against.file instanceof OpenFile))
     throw new GgufError('invalid-argument', 'options.against.file is no file of this package.')
   const reference = against && (await walk(against.file as OpenFile, against.name ?? name, options))
@@ -40,7 +40,8 @@ export async function tensorStats(file: OpenFile, name: string, options: StatsOp
     )
   }
   using heap = new Heap(module)
-  const collector = new module.Collector(tensor.typeId, rowLength, rowLength === 0 ? 0 : count / rowLength)
+  const rowCount = rowLength === 0 ? 0 : count / rowLength
+  const collector = new module.Collector(tensor.typeId, small, rowLength, rowCount)
   try {
     // Pieces of the two may end at different places: what is left of the reference's waits.
     const others = reference?.pieces(heap)[Symbol.asyncIterator]()

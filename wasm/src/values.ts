@@ -23,6 +23,8 @@ export interface Walk {
   readonly tensor: TensorInfo
   readonly rowLength: number
   readonly byteLength: number
+  /** super-blocks of 64 elements */
+  readonly small: boolean
   /** elements of the rows asked for */
   readonly count: number
   pieces(heap: Heap): AsyncIterable<Piece>
@@ -40,12 +42,8 @@ export interface BlockRange {
 }
 
 /** The reason why blocks cannot be made floats; undefined where they can. */
-export function whyNotFloats(
-  module: QuantModule,
-  { type, small, bigEndian }: BlockRange,
-): string | undefined {
-  if (!module.canDequantize(type.id)) return `type ${type.name} cannot be dequantized`
-  return small && bigEndian ? 'super-blocks of 64 are not known in big-endian files' : undefined
+export function whyNotFloats(module: QuantModule, { type }: BlockRange): string | undefined {
+  return module.canDequantize(type.id) ? undefined : `type ${type.name} cannot be dequantized`
 }
 
 /** Blocks read by range in pieces of at most 16 MB, and dequantized in smaller ones. */
@@ -66,7 +64,7 @@ export async function* floatPieces(
       const blockCount = Math.min(blocksPerPiece, (bytes.length - done) / type.blockBytes)
       const end = done + blockCount * type.blockBytes
       heap.put(blocks, bytes.subarray(done, end))
-      if (small) module.dequantizeSmall(type.id, blocks, floats, blockCount)
+      if (small) module.dequantizeSmall(type.id, blocks, floats, blockCount, bigEndian)
       else module.dequantize(type.id, blocks, floats, blockCount, bigEndian)
       done = end
       yield { blocks, blockCount, floats, count: blockCount * type.blockSize, loaded: at + done }
@@ -85,7 +83,7 @@ export async function walk(file: OpenFile, name: string, options: ReadRowsOption
   if (problem) throw new GgufError('unsupported', `Tensor ${name}: ${problem}.`)
   const count = (byteLength / type.blockBytes) * type.blockSize
   const pieces = (heap: Heap): AsyncIterable<Piece> => floatPieces(module, range, heap, signal)
-  return { module, tensor, rowLength, byteLength, count, pieces }
+  return { module, tensor, rowLength, byteLength, small: range.small, count, pieces }
 }
 
 export async function dequantizeRows(

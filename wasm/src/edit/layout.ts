@@ -111,9 +111,10 @@ function rangeOf(entry: TensorEntry, types: ReadonlyMap<number, TensorType>): Bl
     return { type, source: from.source, offset: 0, byteLength, small: false, bigEndian: false }
   }
   const { file, part, info } = from
-  const known = types.get(info.typeId)
+  const known = part.header.type(info.typeId)
+  const small = (known?.smallBlockBytes ?? 0) > 0 && part.header.facts().smallBlocks
   const bigEndian = part.header.bigEndian
-  if (known && known.blockSize > 0 && (info.shape[0] ?? 1) % known.blockSize === 0)
+  if (known && known.blockSize > 0 && (small || (info.shape[0] ?? 1) % known.blockSize === 0))
     return { ...file.rowRange(info, {}), bigEndian }
   const type = known ?? { id: info.typeId, name: info.type, blockSize: 0, blockBytes: 0, removed: true }
   const byteLength = bytesUpToNext(from)
@@ -144,7 +145,7 @@ function plan(
   const fail = (reason: string): GgufError => new GgufError('unsupported', `Tensor ${name}: ${reason}.`)
   if (from.type.name === entry.type) {
     // What cannot be dequantized has fields that nobody knows.
-    if (turn && (from.type.blockSize === 0 || from.small || !quant?.canDequantize(from.type.id)))
+    if (turn && (from.type.blockSize === 0 || !quant?.canDequantize(from.type.id)))
       throw fail(`the byte order of type ${entry.type} cannot be changed`)
     return { entry, from, type: undefined, typeId: from.type.id, byteLength: from.byteLength, turn }
   }

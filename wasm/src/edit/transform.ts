@@ -13,7 +13,7 @@ const kBreath = 50
 /** The same blocks in the other byte order. */
 export async function* turned(
   module: QuantModule,
-  { type, source, offset, byteLength }: BlockRange,
+  { type, source, offset, byteLength, small }: BlockRange,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const step = Math.max(1, Math.floor(kReadBytes / type.blockBytes)) * type.blockBytes
@@ -22,7 +22,7 @@ export async function* turned(
   for (let at = 0; at < byteLength; at += step) {
     const bytes = await source.read(offset + at, Math.min(step, byteLength - at), { signal })
     heap.put(place, bytes)
-    module.swapBytes(type.id, place, bytes.length / type.blockBytes)
+    module.swapBytes(type.id, place, bytes.length / type.blockBytes, small)
     yield heap.bytes(place, bytes.length).slice() as Uint8Array<ArrayBuffer>
   }
 }
@@ -70,7 +70,7 @@ export async function* converted(
   const made = (): Uint8Array<ArrayBuffer> => {
     const count = filled / type.blockSize
     module.quantize(type.id, floats, blocks, count, weights, unit / type.blockSize)
-    if (bigEndian) module.swapBytes(type.id, blocks, count)
+    if (bigEndian) module.swapBytes(type.id, blocks, count, false)
     filled = 0
     return heap.bytes(blocks, count * type.blockBytes).slice() as Uint8Array<ArrayBuffer>
   }
