@@ -98,8 +98,8 @@ class Engine {
                       {double(r.entry.file), double(r.entry.offset), double(r.n_rows_kept), double(r.row_bytes)});
     return span_of(doubles_);
   }
-  bool memory(uint32_t n_ctx, uint32_t n_batch, bool f16_cache, bool exact) {
-    const Result<MemoryEstimate> m = session_->memory(options(n_ctx, n_batch, f16_cache), precision(exact));
+  bool memory(uint32_t n_ctx, uint32_t n_batch, uint32_t n_texts, bool f16_cache, bool exact) {
+    const Result<MemoryEstimate> m = session_->memory(options(n_ctx, n_batch, n_texts, f16_cache), precision(exact));
     if (!m) return refuse(m.error());
     doubles_ = {double(m->weights), double(m->cache), double(m->recurrent), double(m->scratch)};
     return true;
@@ -108,9 +108,12 @@ class Engine {
   bool set_rows(uint32_t request, double first_row, uint32_t n) {
     return done(session_->set_rows(request, static_cast<uint64_t>(first_row), {input_.data(), n}));
   }
-  bool start(uint32_t n_ctx, uint32_t n_batch, bool f16_cache) {
-    return done(session_->start(options(n_ctx, n_batch, f16_cache)));
+  bool start(uint32_t n_ctx, uint32_t n_batch, uint32_t n_texts, bool f16_cache) {
+    return done(session_->start(options(n_ctx, n_batch, n_texts, f16_cache)));
   }
+  bool select(uint32_t text) { return done(session_->select(text)); }
+  bool fork(uint32_t from, uint32_t to) { return done(session_->fork(from, to)); }
+  void drop() { session_->drop(); }
 
   /// Stop strings, each ended by a zero byte.
   void set_stops(uint32_t n) {
@@ -200,10 +203,11 @@ class Engine {
   [[nodiscard]] Span doubles() const { return span_of(doubles_); }
 
  private:
-  static StateOptions options(uint32_t n_ctx, uint32_t n_batch, bool f16_cache) {
+  static StateOptions options(uint32_t n_ctx, uint32_t n_batch, uint32_t n_texts, bool f16_cache) {
     StateOptions o;
     o.n_ctx = n_ctx;
     o.n_batch = n_batch;
+    o.n_sequences = n_texts;
     o.cache_type = f16_cache ? CacheType::kF16 : CacheType::kF32;
     return o;
   }
@@ -272,6 +276,9 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("beginLoad", &Engine::begin_load)
       .function("setRows", &Engine::set_rows)
       .function("start", &Engine::start)
+      .function("select", &Engine::select)
+      .function("fork", &Engine::fork)
+      .function("drop", &Engine::drop)
       .function("setStops", &Engine::set_stops)
       .function("setGrammar", &Engine::set_grammar)
       .function("setBias", &Engine::set_bias)

@@ -59,15 +59,51 @@ Result<std::unique_ptr<Session>> Session::open(std::span<const HeaderBytes> head
 }
 
 Result<MemoryEstimate> Session::memory(const StateOptions& options, Precision precision) const {
-  return model_->memory(options, precision, pool_->n_threads());
+  return model_->memory(adjusted(options), precision, pool_->n_threads());
+}
+
+// An encoder reads its text at once.
+StateOptions Session::adjusted(StateOptions options) const {
+  if (model_->has_encoder()) options.n_batch = options.n_ctx != 0 ? options.n_ctx : model_->hparams().n_ctx_train;
+  return options;
 }
 
 Result<void> Session::start(const StateOptions& options) {
   if (const Result<void> done = model_->finish_load(); !done) return done;
-  Result<std::unique_ptr<State>> state = State::create(*model_, *pool_, options);
+  Result<std::unique_ptr<State>> state = State::create(*model_, *pool_, adjusted(options));
   if (!state) return std::unexpected(state.error());
   state_ = std::move(*state);
+  texts_ = std::vector<Text>(options.n_sequences);
+  now_ = 0;
   return {};
+}
+
+Result<void> Session::select(uint32_t text) {
+  if (text >= n_texts())
+    return fail(ErrorCode::kOutOfRange,
+                "there is no text " + std::to_string(text) + " of " + std::to_string(n_texts()));
+  now_ = text;
+  return {};
+}
+
+Result<void> Session::fork(uint32_t from, uint32_t to) {
+  if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
+  if (model_->has_encoder()) return fail(ErrorCode::kUnsupported, "what an encoder made cannot be shared");
+  if (from == to || from >= n_texts() || to >= n_texts())
+    return fail(ErrorCode::kOutOfRange, "text " + std::to_string(from) + " cannot be forked to text " +
+                                            std::to_string(to) + " of " + std::to_string(n_texts()));
+  (void)state_->remove(to, 0, -1);
+  texts_[to].forget();
+  if (!state_->copy(from, to, 0, -1)) return {};  // it begins anew: no error, only work
+  texts_[to].tokens = texts_[from].tokens;
+  texts_[to].tokens.resize(texts_[from].n_computed);
+  texts_[to].n_computed = texts_[from].n_computed;
+  return {};
+}
+
+void Session::drop() {
+  if (state_) (void)state_->remove(now_, 0, -1);
+  text().forget();
 }
 
 Result<void> Session::check(std::span<const TokenId> tokens) const {
@@ -86,28 +122,39 @@ Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions opt
   if (const Result<void> good = check(tokens); !good) return good;
   if (model_->is_encoder()) return fail(ErrorCode::kUnsupported, "this model makes embeddings, not text");
   if (const Result<void> good = set_grammar(options.grammar); !good) return good;
-  // At least the last token is computed, for its logits.
-  size_t same = 0;
-  const size_t most = std::min(n_computed_, tokens.size() - 1);
-  while (same < most && tokens_[same] == tokens[same]) ++same;
-  if (same < n_computed_ && !state_->remove(0, static_cast<int32_t>(same), -1)) {
-    state_->clear();  // a recurrent state cannot go back
-    same = 0;
+  Text& t = text();
+  if (model_->has_encoder()) {
+    // The prompt is for the encoder; the answer begins with a token of its own.
+    if (const Result<void> done = encode(*model_, *state_, *pool_, tokens, nullptr); !done) return done;
+    const TokenId start = model_->hparams().decoder_start;
+    t.tokens.assign(1, start);
+    if (const Result<void> good = check(t.tokens); !good) return good;
+    t.n_computed = t.n_reused = 0;
+  } else {
+    // At least the last token is computed, for its logits.
+    size_t same = 0;
+    const size_t most = std::min(t.n_computed, tokens.size() - 1);
+    while (same < most && t.tokens[same] == tokens[same]) ++same;
+    if (same < t.n_computed && !state_->remove(now_, static_cast<int32_t>(same), -1)) {
+      (void)state_->remove(now_, 0, -1);  // a recurrent state cannot go back
+      same = 0;
+    }
+    t.tokens.assign(tokens.begin(), tokens.end());
+    t.n_computed = t.n_reused = same;
   }
-  tokens_.assign(tokens.begin(), tokens.end());
-  n_computed_ = n_reused_ = same;
-  options_ = std::move(options);
-  const bool dry = options_.sampler.dry_multiplier != 0 && tokenizer_;
-  sampler_.emplace(options_.sampler, dry ? breakers_of(*tokenizer_, options_.dry_breakers) : DryBreakers{});
-  for (const TokenId id : tokens_) sampler_->accept(id);
-  if (tokenizer_) decoder_.emplace(*tokenizer_);
-  std::erase(options_.stop, std::string());
-  held_.clear();
-  finished_ = false;
+  t.options = std::move(options);
+  const bool dry = t.options.sampler.dry_multiplier != 0 && tokenizer_;
+  t.sampler.emplace(t.options.sampler, dry ? breakers_of(*tokenizer_, t.options.dry_breakers) : DryBreakers{});
+  for (const TokenId id : t.tokens) t.sampler->accept(id);
+  if (tokenizer_) t.decoder.emplace(*tokenizer_);
+  std::erase(t.options.stop, std::string());
+  t.held.clear();
+  t.finished = false;
   return {};
 }
 
 Result<void> Session::set_grammar(const std::string& gbnf) {
+  Text& t = text();
   if (gbnf.empty()) return {};
   if (!tokenizer_) return fail(ErrorCode::kUnsupported, "a grammar needs a vocabulary, and this file has none");
   if (trie_.n_tokens() == 0) {
@@ -119,44 +166,45 @@ Result<void> Session::set_grammar(const std::string& gbnf) {
     }
     trie_ = TokenTrie(pieces);
   }
-  if (gbnf != grammar_text_) {
+  if (gbnf != t.grammar_text) {
     Result<Grammar> compiled = Grammar::compile(gbnf);
     if (!compiled) return std::unexpected(compiled.error());
-    matcher_.reset();
-    grammar_ = std::make_unique<Grammar>(std::move(*compiled));
-    grammar_text_ = gbnf;
-    matcher_.emplace(*grammar_);
+    t.matcher.reset();
+    t.grammar = std::make_unique<Grammar>(std::move(*compiled));
+    t.grammar_text = gbnf;
+    t.matcher.emplace(*t.grammar);
   }
-  matcher_->reset();
+  t.matcher->reset();
   return {};
 }
 
 // As llama.cpp draws under a grammar: a token that may come stays, which spares looking at all of them; otherwise those
 // that may not come are taken away and another is drawn. Nothing may come where the text must end: kNoToken.
 Result<Candidate> Session::sample() {
-  if (options_.grammar.empty()) return sampler_->sample(logits_);
-  const auto reads = [this](TokenId id) -> Result<bool> {
-    if (tokenizer_->is_end_of_generation(id)) return matcher_->may_end() && !options_.ignore_end;
+  Text& t = text();
+  if (t.options.grammar.empty()) return t.sampler->sample(t.logits);
+  const auto reads = [this, &t](TokenId id) -> Result<bool> {
+    if (tokenizer_->is_end_of_generation(id)) return t.matcher->may_end() && !t.options.ignore_end;
     const std::string_view piece = tokenizer_->piece(id);
     if (piece.empty() || tokenizer_->is_special(id)) return false;
-    return matcher_->read(piece);
+    return t.matcher->read(piece);
   };
-  const float mirostat_mu = sampler_->checkpoint().mirostat_mu;
-  Result<Candidate> chosen = sampler_->sample(logits_);
+  const float mirostat_mu = t.sampler->checkpoint().mirostat_mu;
+  Result<Candidate> chosen = t.sampler->sample(t.logits);
   if (!chosen) return chosen;
   const Result<bool> good = reads(chosen->id);
   if (!good) return std::unexpected(good.error());
   if (*good) return chosen;
-  const Result<const std::vector<bool>*> found = matcher_->allowed(trie_);
+  const Result<const std::vector<bool>*> found = t.matcher->allowed(trie_);
   if (!found) return std::unexpected(found.error());
   std::vector<bool> allowed = **found;
-  if (matcher_->may_end() && !options_.ignore_end)
+  if (t.matcher->may_end() && !t.options.ignore_end)
     for (size_t i = 0; i < allowed.size(); ++i)
       if (tokenizer_->is_end_of_generation(static_cast<TokenId>(i))) allowed[i] = true;
-  sampler_->restore({sampler_->checkpoint().random, mirostat_mu});
-  chosen = sampler_->sample(logits_, allowed);
+  t.sampler->restore({t.sampler->checkpoint().random, mirostat_mu});
+  chosen = t.sampler->sample(t.logits, allowed);
   if (!chosen) {
-    if (matcher_->may_end()) return Candidate{kNoToken, 0, 0};
+    if (t.matcher->may_end()) return Candidate{kNoToken, 0, 0};
     return fail(ErrorCode::kOutOfRange, "no token of the vocabulary goes on as the grammar wants");
   }
   if (const Result<bool> done = reads(chosen->id); !done) return std::unexpected(done.error());
@@ -164,68 +212,76 @@ Result<Candidate> Session::sample() {
 }
 
 Result<void> Session::advance(size_t n) {
+  Text& t = text();
   n = std::min(n, n_waiting());
   if (n == 0) return {};
-  const std::span<const TokenId> part = std::span<const TokenId>(tokens_).subspan(n_computed_, n);
+  const std::span<const TokenId> part = std::span<const TokenId>(t.tokens).subspan(t.n_computed, n);
   std::vector<uint8_t> wanted(n, 0);
   wanted.back() = 1;
-  logits_.resize(model_->n_output());
-  const Batch batch{.tokens = part, .positions = {}, .sequences = {}, .wanted = wanted};
-  if (const Result<void> done = forward(*model_, *state_, *pool_, batch, logits_.data()); !done) {
-    if (!state_->remove(0, static_cast<int32_t>(n_computed_), -1)) forget();
+  t.logits.resize(model_->n_output());
+  const std::vector<int32_t> sequences(n, static_cast<int32_t>(now_));
+  const Batch batch{.tokens = part, .positions = {}, .sequences = sequences, .wanted = wanted};
+  if (const Result<void> done = forward(*model_, *state_, *pool_, batch, t.logits.data()); !done) {
+    if (!state_->remove(now_, static_cast<int32_t>(t.n_computed), -1)) drop();
     return done;
   }
-  n_computed_ += n;
+  t.n_computed += n;
   return {};
 }
 
 // A full cache: the older half of the text after its first tokens goes, the rest moves up.
 bool Session::make_room() {
-  const size_t kept = std::min<size_t>(4, n_computed_ / 2), dropped = (n_computed_ - kept) / 2;
+  Text& t = text();
+  const size_t kept = std::min<size_t>(4, t.n_computed / 2), dropped = (t.n_computed - kept) / 2;
   if (dropped == 0) return false;
   const auto at = [](size_t i) { return static_cast<int32_t>(i); };
-  if (!state_->remove(0, at(kept), at(kept + dropped))) return false;
-  if (!state_->shift(*model_, 0, at(kept + dropped), at(n_computed_), -at(dropped))) return false;
-  tokens_.erase(tokens_.begin() + at(kept), tokens_.begin() + at(kept + dropped));
-  n_computed_ -= dropped;
+  if (!state_->remove(now_, at(kept), at(kept + dropped))) return false;
+  if (!state_->shift(*model_, now_, at(kept + dropped), at(t.n_computed), -at(dropped))) return false;
+  t.tokens.erase(t.tokens.begin() + at(kept), t.tokens.begin() + at(kept + dropped));
+  t.n_computed -= dropped;
   return true;
 }
 
-void Session::add_text(std::string_view text, Step& step) {
-  held_ += text;
+void Session::add_text(std::string_view added, Step& step) {
+  Text& t = text();
+  t.held += added;
   size_t first = std::string::npos;
-  for (const std::string& stop : options_.stop) first = std::min(first, held_.find(stop));
+  for (const std::string& stop : t.options.stop) first = std::min(first, t.held.find(stop));
   if (first != std::string::npos) {
-    held_.resize(first);
+    t.held.resize(first);
     step.finish = Finish::kStop;
     return;
   }
   size_t hold = 0;
-  for (const std::string& stop : options_.stop) hold = std::max(hold, overlap(held_, stop));
-  step.text = held_.substr(0, held_.size() - hold);
-  held_.erase(0, held_.size() - hold);
+  for (const std::string& stop : t.options.stop) hold = std::max(hold, overlap(t.held, stop));
+  step.text = t.held.substr(0, t.held.size() - hold);
+  t.held.erase(0, t.held.size() - hold);
 }
 
 void Session::finish_text(Step& step) {
-  if (step.finish != Finish::kStop && decoder_) {
-    const std::string rest = decoder_->finish();
+  Text& t = text();
+  if (step.finish != Finish::kStop && t.decoder) {
+    const std::string rest = t.decoder->finish();
     if (!rest.empty()) add_text(rest, step);
   }
-  step.text += held_;
-  held_.clear();
-  finished_ = true;
+  step.text += t.held;
+  t.held.clear();
+  t.finished = true;
 }
 
 Result<Step> Session::next() {
-  if (finished_) return fail(ErrorCode::kInvalidArgument, "the answer has ended");
+  Text& t = text();
+  if (t.finished) return fail(ErrorCode::kInvalidArgument, "the answer has ended");
   Step step;
-  if (!options_.grammar.empty() && matcher_->must_end()) {
+  if (!t.options.grammar.empty() && t.matcher->must_end()) {
     step.finish = Finish::kEnd;
     finish_text(step);
     return step;
   }
   if (n_waiting() != 0) {
-    if (tokens_.size() > n_context() && !(options_.shift && make_room())) {
+    // Other texts take of the same cells.
+    const bool full = t.tokens.size() > n_context() || (!model_->is_recurrent() && state_->n_free_cells() == 0);
+    if (full && !(t.options.shift && make_room())) {
       step.finish = Finish::kContext;
       finish_text(step);
       return step;
@@ -240,17 +296,17 @@ Result<Step> Session::next() {
     finish_text(step);
     return step;
   }
-  if (options_.n_probabilities != 0) {
-    LogProbabilities l = log_probabilities(logits_, chosen->id, options_.n_probabilities);
+  if (t.options.n_probabilities != 0) {
+    LogProbabilities l = log_probabilities(t.logits, chosen->id, t.options.n_probabilities);
     step.log_p = l.token;
     step.best = std::move(l.best);
   }
-  sampler_->accept(step.token);
-  tokens_.push_back(step.token);
-  if (!options_.ignore_end && tokenizer_ && tokenizer_->is_end_of_generation(step.token)) {
+  t.sampler->accept(step.token);
+  t.tokens.push_back(step.token);
+  if (!t.options.ignore_end && tokenizer_ && tokenizer_->is_end_of_generation(step.token)) {
     step.finish = Finish::kEnd;
-  } else if (decoder_) {
-    add_text(decoder_->push(step.token), step);
+  } else if (t.decoder) {
+    add_text(t.decoder->push(step.token), step);
   }
   if (step.finish != Finish::kNone) finish_text(step);
   return step;
@@ -258,13 +314,13 @@ Result<Step> Session::next() {
 
 void Session::forget() {
   state_->clear();
-  tokens_.clear();
-  n_computed_ = 0;
-  finished_ = true;
+  for (Text& t : texts_) t.forget();
 }
 
 Result<Buffer> Session::evaluate(std::span<const TokenId> tokens) {
   if (const Result<void> good = check(tokens); !good) return std::unexpected(good.error());
+  if (model_->has_encoder())
+    return fail(ErrorCode::kUnsupported, "what an encoder and a decoder say of one text is not told");
   forget();
   Result<Buffer> out = Buffer::allocate(uint64_t{tokens.size()} * model_->n_output() * sizeof(float));
   if (!out) return out;
@@ -283,7 +339,8 @@ Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens) {
   Result<Buffer> rows = Buffer::allocate(uint64_t{tokens.size()} * output_floats(*model_, true) * sizeof(float));
   if (!rows) return std::unexpected(rows.error());
   std::vector<float> out(model_->hparams().n_embd);
-  const Result<void> done = forward(*model_, *state_, *pool_, batch, rows->as<float>());
+  const Result<void> done = model_->has_encoder() ? encode(*model_, *state_, *pool_, tokens, rows->as<float>())
+                                                  : forward(*model_, *state_, *pool_, batch, rows->as<float>());
   state_->clear();
   if (!done) return std::unexpected(done.error());
   pool_embeddings(*model_, rows->as<float>(), tokens.size(), out.data());
@@ -293,12 +350,13 @@ Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens) {
 // u32 magic, u32 number of tokens, the tokens, what State::save gives.
 Result<std::vector<uint8_t>> Session::save_state() const {
   if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
-  Result<std::vector<uint8_t>> cache = state_->save(*model_, 0);
+  const Text& t = text();
+  Result<std::vector<uint8_t>> cache = state_->save(*model_, now_);
   if (!cache) return cache;
-  std::vector<uint8_t> out(8 + 4 * n_computed_);
+  std::vector<uint8_t> out(8 + 4 * t.n_computed);
   store(out.data(), kStateMagic);
-  store(out.data() + 4, static_cast<uint32_t>(n_computed_));
-  if (n_computed_ != 0) std::memcpy(out.data() + 8, tokens_.data(), 4 * n_computed_);
+  store(out.data() + 4, static_cast<uint32_t>(t.n_computed));
+  if (t.n_computed != 0) std::memcpy(out.data() + 8, t.tokens.data(), 4 * t.n_computed);
   out.insert(out.end(), cache->begin(), cache->end());
   return out;
 }
@@ -311,12 +369,14 @@ Result<void> Session::load_state(ByteView bytes) {
   if (n > n_context() || 4 * n > bytes.size() - 8) return fail(ErrorCode::kInvalidArgument, "the saved state was cut");
   std::vector<TokenId> tokens(static_cast<size_t>(n));
   if (n != 0) std::memcpy(tokens.data(), bytes.data() + 8, 4 * tokens.size());
-  forget();
+  drop();
   if (n != 0)
     if (const Result<void> good = check(tokens); !good) return good;
-  if (const Result<void> done = state_->restore(*model_, 0, bytes.subspan(8 + 4 * tokens.size())); !done) return done;
-  tokens_ = std::move(tokens);
-  n_computed_ = tokens_.size();
+  if (const Result<void> done = state_->restore(*model_, now_, bytes.subspan(8 + 4 * tokens.size())); !done)
+    return done;
+  Text& t = text();
+  t.tokens = std::move(tokens);
+  t.n_computed = t.tokens.size();
   return {};
 }
 

@@ -2,6 +2,7 @@
 //
 //   open(header)  ->  memory()  ->  begin_load, set_rows for every request of model().plan(), start(context)
 //   begin(tokens) keeps what the cache already holds of them;  advance(n) computes the next n;  next() gives a token
+//   fork(from, to) lets two texts go on from the same beginning, which is kept once;  select(text) changes between them
 #pragma once
 
 #include <memory>
@@ -60,6 +61,7 @@ class Session {
   [[nodiscard]] const SamplerOptions& sampler_defaults() const { return defaults_; }
   [[nodiscard]] const std::string& architecture() const { return architecture_; }
   [[nodiscard]] uint32_t n_context() const { return state_ ? state_->options().n_ctx : 0; }
+  [[nodiscard]] uint32_t n_texts() const { return static_cast<uint32_t>(texts_.size()); }
 
   [[nodiscard]] Result<MemoryEstimate> memory(const StateOptions& options, Precision precision) const;
   [[nodiscard]] Result<void> begin_load(Precision precision) { return model_->begin_load(*pool_, precision); }
@@ -69,20 +71,28 @@ class Session {
   /// All rows are there: makes the state. kTruncated where rows are missing, kOutOfMemory.
   [[nodiscard]] Result<void> start(const StateOptions& options);
 
+  /// The text that the calls below speak of; 0 at first. options.n_sequences of start says how many there are.
+  /// kOutOfRange. Texts share the cells of the cache: a beginning that they have in common is there once.
+  [[nodiscard]] Result<void> select(uint32_t text);
+  /// Lets text to begin as text from does now. kOutOfRange, kUnsupported for encoder-decoder models.
+  [[nodiscard]] Result<void> fork(uint32_t from, uint32_t to);
+  /// Forgets the selected text and what only it keeps in the cache.
+  void drop();
+
   /// The text to go on from. Kept is the longest beginning that the cache already holds; the rest waits for advance.
   /// kOutOfRange for unknown ids, more tokens than the context holds, or none; errors of Grammar::compile.
   [[nodiscard]] Result<void> begin(std::span<const TokenId> tokens, GenerateOptions options);
-  [[nodiscard]] size_t n_waiting() const { return tokens_.size() - n_computed_; }
-  [[nodiscard]] size_t n_reused() const { return n_reused_; }
+  [[nodiscard]] size_t n_waiting() const { return text().tokens.size() - text().n_computed; }
+  [[nodiscard]] size_t n_reused() const { return text().n_reused; }
   /// Computes up to n of the tokens that wait.
   [[nodiscard]] Result<void> advance(size_t n);
   /// The next token. None may wait; it is computed by the next advance, or by next itself.
   [[nodiscard]] Result<Step> next();
 
   /// Floats: logits [tokens.size(), n_vocab] (of encoders: embeddings [.., n_embd]) of a text of its own. Forgets the
-  /// cache.
+  /// cache of all texts. kUnsupported for encoder-decoder models.
   [[nodiscard]] Result<Buffer> evaluate(std::span<const TokenId> tokens);
-  /// One pooled vector [n_embd]. Forgets the cache.
+  /// One pooled vector [n_embd]; of encoder-decoder models the encoder's. Forgets the cache of all texts.
   [[nodiscard]] Result<std::vector<float>> embed(std::span<const TokenId> tokens);
 
   /// The cache and the tokens in it as bytes, and back, in a session of the same file.
@@ -90,36 +100,49 @@ class Session {
   [[nodiscard]] Result<void> load_state(ByteView bytes);
 
  private:
+  /// Prompt and answer, and what draws the next token.
+  struct Text {
+    std::vector<TokenId> tokens;  // the first n_computed are in the cache
+    size_t n_computed = 0;
+    size_t n_reused = 0;
+    std::vector<float> logits;  // of the last computed token
+    GenerateOptions options;
+    std::optional<Sampler> sampler;
+    std::optional<StreamDecoder> decoder;
+    std::string held;  // text that may begin a stop string
+    bool finished = true;
+    void forget() {
+      tokens.clear();
+      n_computed = n_reused = 0;
+      finished = true;
+    }
+    // The grammar of the last answer that had one, and what was found out about it.
+    std::string grammar_text;
+    std::unique_ptr<Grammar> grammar;
+    std::optional<GrammarMatcher> matcher;
+  };
+
   Session() = default;
+  [[nodiscard]] Text& text() { return texts_[now_]; }
+  [[nodiscard]] const Text& text() const { return texts_[now_]; }
+  [[nodiscard]] StateOptions adjusted(StateOptions options) const;
   [[nodiscard]] Result<void> check(std::span<const TokenId> tokens) const;
   void forget();
   [[nodiscard]] Result<void> set_grammar(const std::string& gbnf);
   [[nodiscard]] Result<Candidate> sample();
   [[nodiscard]] bool make_room();
   void finish_text(Step& step);
-  void add_text(std::string_view text, Step& step);
+  void add_text(std::string_view added, Step& step);
 
   std::string architecture_;
   SamplerOptions defaults_;
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<Model> model_;
   std::optional<Tokenizer> tokenizer_;
+  TokenTrie trie_;  // made for the first grammar
   std::unique_ptr<State> state_;
-
-  std::vector<TokenId> tokens_;  // prompt and answer; the first n_computed_ are in the cache
-  size_t n_computed_ = 0;
-  size_t n_reused_ = 0;
-  std::vector<float> logits_;  // of the last computed token
-  GenerateOptions options_;
-  std::optional<Sampler> sampler_;
-  std::optional<StreamDecoder> decoder_;
-  // The grammar of the last answer that had one, and what was found out about it.
-  std::string grammar_text_;
-  std::unique_ptr<Grammar> grammar_;
-  std::optional<GrammarMatcher> matcher_;
-  TokenTrie trie_;
-  std::string held_;  // text that may begin a stop string
-  bool finished_ = true;
+  std::vector<Text> texts_ = std::vector<Text>(1);
+  uint32_t now_ = 0;
 };
 
 }  // namespace ggufscope

@@ -1,20 +1,23 @@
 // Sessions on the trained sample: prompts, streams of text, stop strings, saved states, refusals.
 #include "engine/session.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "data.hpp"
+#include "model_data.hpp"
 
 using namespace ggufscope;
 
 namespace {
 
-std::unique_ptr<Session> loaded(uint32_t n_ctx, Precision precision = Precision::kFast, size_t n_threads = 1) {
-  const std::vector<uint8_t> file = test::read_file(test::fixture("stories.gguf"));
+std::unique_ptr<Session> loaded(const std::vector<uint8_t>& file, const StateOptions& options,
+                                Precision precision = Precision::kFast, size_t n_threads = 1) {
   Result<std::unique_ptr<Session>> session = Session::open(file, file.size(), n_threads);
   BOOST_REQUIRE_MESSAGE(session.has_value(), session.error().message);
   BOOST_REQUIRE((*session)->begin_load(precision).has_value());
@@ -24,11 +27,13 @@ std::unique_ptr<Session> loaded(uint32_t n_ctx, Precision precision = Precision:
     BOOST_REQUIRE(
         (*session)->set_rows(i, 0, bytes.first(static_cast<size_t>(plan[i].n_rows * plan[i].row_bytes))).has_value());
   }
-  StateOptions options;
-  options.n_ctx = n_ctx;
   const Result<void> started = (*session)->start(options);
   BOOST_REQUIRE_MESSAGE(started.has_value(), started.error().message);
   return std::move(*session);
+}
+
+std::unique_ptr<Session> loaded(uint32_t n_ctx, Precision precision = Precision::kFast, size_t n_threads = 1) {
+  return loaded(test::read_file(test::fixture("stories.gguf")), {.n_ctx = n_ctx}, precision, n_threads);
 }
 
 GenerateOptions greedy() {
@@ -189,6 +194,119 @@ BOOST_AUTO_TEST_CASE(answers_keep_to_a_grammar) {
   BOOST_REQUIRE(!wrong.has_value());
   BOOST_TEST((wrong.error().code == ErrorCode::kInvalidArgument && wrong.error().offset == 9));
   BOOST_TEST(generate(*s, prompt, greedy()).text == free.text);
+}
+
+BOOST_AUTO_TEST_CASE(forks_go_on_from_the_same_beginning) {
+  const std::vector<uint8_t> file = test::read_file(test::fixture("stories.gguf"));
+  const auto s = loaded(file, {.n_ctx = 384, .n_sequences = 3}), alone = loaded(384);
+  const std::string beginning = "Once upon a time, in a garden full of flowers, there lived a small ";
+  const std::vector<TokenId> shared = prompt_of(*s, beginning);
+  const auto with = [&](std::string_view end) { return prompt_of(*s, beginning + std::string(end)); };
+  BOOST_REQUIRE(s->begin(shared, greedy()).has_value());
+  BOOST_REQUIRE(s->advance(shared.size()).has_value());
+  BOOST_REQUIRE(s->fork(0, 1).has_value());
+  BOOST_REQUIRE(s->fork(1, 2).has_value());
+  const char* const ends[] = {"owl", "bee", "fox named Max"};
+  for (uint32_t text : {2u, 0u, 1u, 2u}) {
+    BOOST_REQUIRE(s->select(text).has_value());
+    const std::vector<TokenId> prompt = with(ends[text]);
+    const Answer answer = generate(*s, prompt, greedy(), 30);
+    BOOST_TEST(s->n_reused() >= shared.size() - 2);
+    BOOST_TEST(answer.text == generate(*alone, prompt, greedy(), 30).text);
+  }
+  // Steps of two texts in turns.
+  BOOST_REQUIRE(s->begin(with("bee"), greedy()).has_value());
+  std::string texts[2];
+  BOOST_REQUIRE(s->select(0).has_value());
+  BOOST_REQUIRE(s->begin(with("owl"), greedy()).has_value());
+  BOOST_REQUIRE(s->select(1).has_value());
+  BOOST_REQUIRE(s->begin(with("bee"), greedy()).has_value());
+  for (int i = 0; i < 20; ++i)
+    for (const uint32_t text : {0u, 1u}) {
+      BOOST_REQUIRE(s->select(text).has_value());
+      const Result<Step> step = s->next();
+      BOOST_REQUIRE(step.has_value());
+      texts[text] += step->text;
+    }
+  BOOST_TEST(texts[0] == generate(*alone, with("owl"), greedy(), 20).text);
+  BOOST_TEST(texts[1] == generate(*alone, with("bee"), greedy(), 20).text);
+  BOOST_TEST(!s->select(3).has_value());
+  BOOST_TEST((!s->fork(0, 3).has_value() && !s->fork(3, 0).has_value() && !s->fork(1, 1).has_value()));
+  // A text that is evaluated takes the room of all; they come back.
+  BOOST_REQUIRE(s->evaluate(shared).has_value());
+  BOOST_TEST(generate(*s, with("bee"), greedy(), 20).text == texts[1]);
+}
+
+BOOST_AUTO_TEST_CASE(forks_share_the_room) {
+  const std::vector<uint8_t> file = test::read_file(test::fixture("stories.gguf"));
+  const auto s = loaded(file, {.n_ctx = 48, .n_sequences = 2});
+  const std::vector<TokenId> prompt = prompt_of(*s, "Once upon a time");
+  GenerateOptions options = greedy();
+  options.ignore_end = true;
+  const size_t n_first = generate(*s, prompt, options, 20).tokens.size();
+  BOOST_REQUIRE(s->fork(0, 1).has_value());
+  BOOST_REQUIRE(s->select(1).has_value());
+  const Answer rest = generate(*s, prompt, options);
+  BOOST_TEST((rest.finish == Finish::kContext));
+  // The first text keeps its tokens; the prompt is there once.
+  BOOST_TEST(prompt.size() - 1 + n_first - 1 + rest.tokens.size() <= 49u);
+  BOOST_TEST(rest.tokens.size() + n_first + prompt.size() >= 48u);
+  s->drop();
+  BOOST_REQUIRE(s->select(0).has_value());
+  BOOST_TEST(generate(*s, prompt, options).tokens.size() == 49 - prompt.size());
+}
+
+BOOST_AUTO_TEST_CASE(recurrent_texts_fork_too) {
+  const std::filesystem::path path = test::shared("vectors/arch/mamba/model.gguf");
+  if (!std::filesystem::exists(path)) return;
+  const auto s = loaded(test::read_file(path), {.n_ctx = 64, .n_sequences = 2}, Precision::kExact);
+  const std::vector<TokenId> prompt{1, 5, 9, 2}, more{1, 5, 9, 2, 7, 3};
+  BOOST_REQUIRE(s->begin(prompt, greedy()).has_value());
+  BOOST_REQUIRE(s->advance(prompt.size()).has_value());
+  BOOST_REQUIRE(s->fork(0, 1).has_value());
+  const Answer first = generate(*s, more, greedy(), 8);
+  BOOST_TEST(s->n_reused() == prompt.size());
+  BOOST_REQUIRE(s->select(1).has_value());
+  BOOST_TEST(generate(*s, more, greedy(), 8).tokens == first.tokens);
+  BOOST_TEST(s->n_reused() == prompt.size());
+}
+
+// The model itself against llama.cpp's logits: model.cpp.
+BOOST_AUTO_TEST_CASE(encoder_decoders_begin_with_a_token_of_their_own,
+                     *boost::unit_test::precondition(test::needs_shared("vectors/arch"))) {
+  const std::filesystem::path folder = test::shared("vectors/arch/t5");
+  std::vector<uint8_t> bytes = test::read_file(folder / "model.gguf");
+  const std::string key = "t5.decoder_start_token_id";
+  const auto at = std::search(bytes.begin(), bytes.end(), key.begin(), key.end());
+  BOOST_REQUIRE((at != bytes.end()));
+  const uint32_t start = 7;
+  std::memcpy(&*at + key.size() + 4, &start, sizeof start);  // behind the value's type
+  const std::vector<TokenId> prompt = test::json_integers(test::read_text(folder / "tokens.json"), "encoder");
+
+  const auto pool = test::make_pool();
+  const auto file = test::parse_file(bytes);
+  const test::LoadedModel loaded_model = test::load_model(*file, *pool);
+  BOOST_REQUIRE_MESSAGE(loaded_model.model != nullptr, loaded_model.error);
+  const auto state = test::make_state(*loaded_model.model, *pool, {.n_ctx = 64, .n_batch = 64});
+  BOOST_REQUIRE(encode(*loaded_model.model, *state, *pool, prompt, nullptr).has_value());
+  std::vector<TokenId> want;
+  for (TokenId token = static_cast<TokenId>(start); want.size() < 8; want.push_back(token))
+    token = argmax(test::evaluate(*loaded_model.model, *state, *pool, std::span(&token, 1)));
+
+  StateOptions small;
+  small.n_ctx = 64;
+  small.n_batch = 4;  // the encoder takes the prompt as a whole all the same
+  const auto s = loaded(bytes, small, Precision::kExact);
+  GenerateOptions options = greedy();
+  options.ignore_end = true;
+  for (int round = 0; round < 2; ++round) {
+    const Answer answer = generate(*s, prompt, options, 8);
+    BOOST_TEST(answer.tokens == want, boost::test_tools::per_element());
+  }
+  BOOST_TEST(s->embed(prompt).has_value());
+  BOOST_TEST(!s->evaluate(prompt).has_value());
+  BOOST_TEST(!s->save_state().has_value());
+  BOOST_TEST(!s->fork(0, 0).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(refuses_what_is_no_prompt) {

@@ -230,6 +230,64 @@ test('split models and those of big-endian machines run like the whole', async (
   await assert.rejects(load(files.slice(1)), { code: 'missing-shard' })
 })
 
+test('forks share what was read, and end alone', async () => {
+  using model = await load(bytes, { maxForks: 2, contextLength: 256 })
+  const story = 'Long ago, in a garden full of flowers, there lived a small '
+  await text(model.generate(story, { maxTokens: 1 }))
+  const forks = [await model.fork(), await model.fork()]
+  await assert.rejects(model.fork(), { code: 'out-of-range', message: /maxForks/ })
+  const reused: number[] = []
+  const answer = (one: Engine.Model, prompt: string) =>
+    text(
+      one.generate(prompt, {
+        temperature: 0,
+        maxTokens: 20,
+        onDone: ({ reusedTokens }) => reused.push(reusedTokens),
+      }),
+    )
+  const answers = await Promise.all(
+    [`${story}owl`, `${story}bee`].map((prompt, i) => answer(forks[i]!, prompt)),
+  )
+  assert.ok(reused.length === 2 && reused.every((n) => n > 10), `${reused}`)
+  using alone = await load(bytes)
+  assert.deepEqual(answers, [await answer(alone, `${story}owl`), await answer(alone, `${story}bee`)])
+  const kept = await forks[1]!.saveState()
+  forks[0]!.close()
+  await assert.rejects(answer(forks[0]!, story), { code: 'closed' })
+  using again = await model.fork()
+  await again.loadState(kept)
+  assert.equal(await answer(again, `${story}bee`), answers[1])
+  model.close()
+  await assert.rejects(answer(forks[1]!, story), { code: 'closed' })
+  await assert.rejects(load(bytes, { maxForks: 99 }), { code: 'invalid-argument' })
+  await assert.rejects(load(bytes, { cacheType: 'f64' as 'f32' }), { code: 'invalid-argument' })
+})
+
+test('a cache of f32 takes twice the room of f16', async () => {
+  using half = await load(bytes)
+  using whole = await load(bytes, { cacheType: 'f32' })
+  assert.equal(whole.info.memory.cache, 2 * half.info.memory.cache)
+  const tokens = half.tokenizer.encode('Bees make honey.', { bos: true })
+  const [a, b] = [await half.evaluate(tokens), await whole.evaluate(tokens)]
+  const worst = a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i]!)), 0)
+  assert.ok(worst > 0 && worst < 0.3, `differs by ${worst}`)
+})
+
+test('a full context ends, or shifts', async () => {
+  using model = await load(bytes, { contextLength: 32 })
+  let finish: string | undefined
+  const options = {
+    temperature: 0,
+    ignoreEnd: true,
+    onDone: (done: Engine.GenerateResult) => (finish = done.finishReason),
+  }
+  const ended = await text(model.generate(kPrompt, options))
+  assert.equal(finish, 'context')
+  const shifted = await text(model.generate(kPrompt, { ...options, contextShift: true, maxTokens: 100 }))
+  assert.equal(finish, 'length')
+  assert.ok(shifted.startsWith(ended) && shifted.length > 2 * ended.length)
+})
+
 test('ten loads and closes leave nothing behind', async () => {
   const round = async () => {
     const model = await load(bytes)

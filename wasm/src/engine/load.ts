@@ -117,11 +117,19 @@ async function make(file: OpenFile, client: Client, options: LoadOptions): Promi
   if (!Number.isInteger(context) || context < 1 || context > 2 ** 24) {
     throw new GgufError('invalid-argument', `A context of ${context} tokens cannot be.`)
   }
+  const { maxForks = 3, cacheType = 'f16', precision = 'fast' } = options
+  if (!Number.isInteger(maxForks) || maxForks < 0 || maxForks > 63) {
+    throw new GgufError('invalid-argument', `There can be 0 to 63 forks, not ${maxForks}.`)
+  }
+  if (!['f16', 'f32'].includes(cacheType) || !['fast', 'exact'].includes(precision)) {
+    throw new GgufError('invalid-argument', `There is no cache ${cacheType} or precision ${precision}.`)
+  }
   const sizes: Sizes = {
     context,
     batch: Math.min(kBatch, context),
-    halfCache: (options.cacheType ?? 'f16') === 'f16',
-    exact: options.precision === 'exact',
+    texts: maxForks + 1,
+    halfCache: cacheType === 'f16',
+    exact: precision === 'exact',
   }
   const [weights = 0, cache = 0, recurrent = 0, scratch = 0] = await client.call('memory', sizes, { signal })
   const total = weights + cache + recurrent + scratch
@@ -140,7 +148,7 @@ async function make(file: OpenFile, client: Client, options: LoadOptions): Promi
   )
   await client.call('start', sizes, { signal })
   if (file.metadata.has('tokenizer.ggml.tokens')) await loadTextModule(options.wasmUrl)
-  return new LoadedModel(file, client, opened, context, {
+  return LoadedModel.of(file, client, opened, sizes, {
     weights,
     cache: cache + recurrent,
     scratch,

@@ -28,30 +28,45 @@ const kOptions: readonly (keyof SamplingOptions)[] = [
   'mirostatEta',
 ]
 
+/** What a model and its forks have in common. */
+interface Shared {
+  readonly client: Client
+  readonly defaults: readonly number[]
+  /** numbers of texts that no fork has */
+  readonly free: number[]
+  readonly texts: number
+}
+
+/** One text of a loaded model: the first, or a fork's. */
 export class LoadedModel implements Model {
   readonly file: GgufFile
   readonly info: ModelInfo
-  readonly #client: Client
-  readonly #defaults: readonly number[]
+  readonly #shared: Shared
+  readonly #text: number
+  #closed = false
 
-  constructor(
+  private constructor(file: GgufFile, info: ModelInfo, shared: Shared, text: number) {
+    this.file = file
+    this.info = info
+    this.#shared = shared
+    this.#text = text
+  }
+
+  static of(
     file: GgufFile,
     client: Client,
     opened: Opened,
-    contextLength: number,
+    { context, texts }: { context: number; texts: number },
     memory: ModelInfo['memory'],
-  ) {
-    this.file = file
-    this.#client = client
-    this.#defaults = opened.defaults
+  ): LoadedModel {
     const [vocabularySize = 0, embeddingLength = 0, layers = 0, trained = 0, threads = 1, encoder = 0] =
       opened.facts
-    this.info = {
+    const info: ModelInfo = {
       architecture: opened.architecture,
       variant: opened.variant,
       variantReason: opened.reason,
       threads,
-      contextLength,
+      contextLength: context,
       trainedContextLength: trained,
       vocabularySize,
       embeddingLength,
@@ -59,6 +74,31 @@ export class LoadedModel implements Model {
       encoder: encoder !== 0,
       memory,
     }
+    const free = Array.from({ length: texts - 1 }, (_, i) => texts - 1 - i)
+    return new LoadedModel(file, info, { client, defaults: opened.defaults, free, texts }, 0)
+  }
+
+  get #client(): Client {
+    if (this.#closed) throw new GgufError('closed', 'This model was closed.')
+    return this.#shared.client
+  }
+
+  async fork(): Promise<Model> {
+    const client = this.#client
+    const to = this.#shared.free.pop()
+    if (to === undefined) {
+      throw new GgufError(
+        'out-of-range',
+        `All ${this.#shared.texts - 1} forks of this model are in use: close one, or load it with more maxForks.`,
+      )
+    }
+    try {
+      await client.call('fork', { from: this.#text, to })
+    } catch (error) {
+      this.#shared.free.push(to)
+      throw error
+    }
+    return new LoadedModel(this.file, this.info, this.#shared, to)
   }
 
   get tokenizer(): Tokenizer {
@@ -102,16 +142,24 @@ export class LoadedModel implements Model {
   }
 
   async saveState(): Promise<Uint8Array> {
-    return await this.#client.call('save', undefined)
+    return await this.#client.call('save', { text: this.#text })
   }
 
   async loadState(bytes: Uint8Array): Promise<void> {
-    await this.#client.call('restore', bytes)
+    await this.#client.call('restore', { text: this.#text, bytes })
   }
 
   close(): void {
-    this.#client.end()
-    this.file.close()
+    if (this.#closed) return
+    this.#closed = true
+    const { client, free } = this.#shared
+    if (this.#text === 0) {
+      client.end()
+      this.file.close()
+    } else {
+      free.push(this.#text) // whoever forks next calls after this
+      client.call('drop', { text: this.#text }).catch(() => {}) // the model was closed before
+    }
   }
 
   [Symbol.dispose](): void {
@@ -124,7 +172,7 @@ export class LoadedModel implements Model {
 
   #call(tokens: readonly number[], options: GenerateOptions): GenerateCall {
     const { stop = [], logitBias = {}, maxTokens = Infinity, logprobs = 0, seed } = options
-    const numbers = kOptions.map((name, i) => Number(options[name] ?? this.#defaults[i]!))
+    const numbers = kOptions.map((name, i) => Number(options[name] ?? this.#shared.defaults[i]!))
     const bad = kOptions.find((_, i) => !Number.isFinite(numbers[i]!))
     if (bad !== undefined) {
       throw new GgufError('invalid-argument', `The option ${bad} is no number: ${String(options[bad])}.`)
@@ -141,6 +189,7 @@ export class LoadedModel implements Model {
       Number(options.contextShift ?? false),
     )
     return {
+      text: this.#text,
       tokens: Int32Array.from(tokens),
       options: Float64Array.from(numbers),
       stop: typeof stop === 'string' ? [stop] : stop,

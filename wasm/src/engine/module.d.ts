@@ -10,10 +10,13 @@ export interface WasmEngine {
   facts(): Span
   samplerDefaults(): Span
   plan(): Span
-  memory(context: number, batch: number, halfCache: boolean, exact: boolean): boolean
+  memory(context: number, batch: number, texts: number, halfCache: boolean, exact: boolean): boolean
   beginLoad(exact: boolean): boolean
   setRows(request: number, firstRow: number, bytes: number): boolean
-  start(context: number, batch: number, halfCache: boolean): boolean
+  start(context: number, batch: number, texts: number, halfCache: boolean): boolean
+  select(text: number): boolean
+  fork(from: number, to: number): boolean
+  drop(): void
   setStops(bytes: number): void
   setGrammar(bytes: number): void
   setBias(pairs: number): void

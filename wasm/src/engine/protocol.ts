@@ -21,10 +21,12 @@ export interface Sizes {
   readonly context: number
   readonly batch: number
   readonly halfCache: boolean
+  readonly texts: number
   readonly exact: boolean
 }
 
 export interface GenerateCall {
+  readonly text: number
   readonly tokens: Int32Array
   /** in the order of the sampler's table, then seed, alternatives, ignore end, shift */
   readonly options: Float64Array
@@ -56,8 +58,10 @@ export interface Calls {
   generate: [GenerateCall, Generated]
   evaluate: [Int32Array, Float32Array]
   embed: [Int32Array, Float32Array]
-  save: [undefined, Uint8Array]
-  restore: [Uint8Array, void]
+  save: [{ text: number }, Uint8Array]
+  restore: [{ text: number; bytes: Uint8Array }, void]
+  fork: [{ from: number; to: number }, void]
+  drop: [{ text: number }, void]
 }
 export type CallName = keyof Calls
 

@@ -26,6 +26,8 @@ export interface LoadOptions extends Omit<
   precision?: 'fast' | 'exact' | undefined
   /** Of cached keys and values. Default: f16. */
   cacheType?: 'f16' | 'f32' | undefined
+  /** How many forks may be open at once. Default: 3. */
+  maxForks?: number | undefined
   /** Bytes that the model may take. Default: what a tab can have, 4 GiB less some room. */
   memoryLimit?: number | undefined
   /** The folder where engine-*.wasm are, when they are not beside the package's files. */
@@ -146,6 +148,11 @@ export interface Model extends Disposable {
     text: string | readonly number[],
     options?: { signal?: AbortSignal | undefined },
   ): Promise<Float32Array>
+  /**
+   * The same model with a text of its own, which begins as this one's does now: what was read is shared, not computed
+   * again. All forks share the context's room. close() ends the fork alone; closing the model ends its forks.
+   */
+  fork(): Promise<Model>
   saveState(): Promise<Uint8Array>
   loadState(bytes: Uint8Array): Promise<void>
   /** Ends the worker and frees everything. */

@@ -158,8 +158,8 @@ class EngineWorker {
       case 'open':
         return await this.#open(call.argument as Calls['open'][0])
       case 'memory': {
-        const { context, batch, halfCache, exact } = call.argument as Calls['memory'][0]
-        this.#check(this.engine.memory(context, batch, halfCache, exact))
+        const { context, batch, texts, halfCache, exact } = call.argument as Calls['memory'][0]
+        this.#check(this.engine.memory(context, batch, texts, halfCache, exact))
         return this.#doubles(this.engine.doubles())
       }
       case 'begin':
@@ -170,8 +170,8 @@ class EngineWorker {
         return this.#check(this.engine.setRows(request, firstRow, bytes.length))
       }
       case 'start': {
-        const { context, batch, halfCache } = call.argument as Calls['start'][0]
-        this.#check(this.engine.start(context, batch, halfCache))
+        const { context, batch, texts, halfCache } = call.argument as Calls['start'][0]
+        this.#check(this.engine.start(context, batch, texts, halfCache))
         return this.#module!.HEAPU8.length
       }
       case 'generate':
@@ -185,7 +185,15 @@ class EngineWorker {
       case 'embed':
         this.#check(this.engine.embed(this.#putIds(call.argument as Int32Array)))
         return this.#floats(this.engine.embedding())
+      case 'fork': {
+        const { from, to } = call.argument as Calls['fork'][0]
+        return this.#check(this.engine.fork(from, to))
+      }
+      case 'drop':
+        this.#check(this.engine.select((call.argument as Calls['drop'][0]).text))
+        return this.engine.drop()
       case 'save': {
+        this.#check(this.engine.select((call.argument as Calls['save'][0]).text))
         this.#check(this.engine.saveState())
         const [pointer, length] = this.engine.saved()
         const out = this.#module!.HEAPU8.slice(pointer >>> 0, (pointer >>> 0) + length)
@@ -193,7 +201,8 @@ class EngineWorker {
         return out
       }
       case 'restore': {
-        const bytes = call.argument as Uint8Array
+        const { text, bytes } = call.argument as Calls['restore'][0]
+        this.#check(this.engine.select(text))
         this.#put(bytes)
         return this.#check(this.engine.loadState(bytes.length))
       }
@@ -221,6 +230,7 @@ class EngineWorker {
 
   async #generate(id: number, call: GenerateCall): Promise<Generated> {
     const { engine } = this
+    this.#check(engine.select(call.text))
     const stops = encoder.encode(call.stop.map((text) => `${text.replaceAll('\0', '')}\0`).join(''))
     this.#put(stops)
     engine.setStops(stops.length)
