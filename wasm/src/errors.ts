@@ -54,6 +54,10 @@ export type GgufErrorCode =
   | 'file-changed'
   /** some of the files of a split model are not there */
   | 'missing-shard'
+  /** the browser has no room to keep it */
+  | 'quota'
+  /** what was received is not what the server's hash tells */
+  | 'bad-hash'
   /** a preview left it out: read it first */
   | 'incomplete'
   /** a preview showed what the header does not say */

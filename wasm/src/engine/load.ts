@@ -17,6 +17,24 @@ const kPiecesAhead = 3
 // The plan's numbers of a tensor: file, offset, rows, bytes of a row.
 const kPlanColumns = 4
 
+/** What is given by its address, kept as it is read. */
+async function storedSources(
+  given: Source | readonly Source[],
+  options: LoadOptions,
+): Promise<readonly Source[]> {
+  const { StoredSource } = await import('../store/source.js')
+  const all = Array.isArray(given) ? (given as readonly Source[]) : [given as Source]
+  return all.map((one) =>
+    typeof one === 'string' || one instanceof URL ? new StoredSource(one, options) : one,
+  )
+}
+
+/** Fetches what no tensor needed, so that the stored file is whole. */
+async function finish(source: ByteSource | undefined, signal: AbortSignal | undefined): Promise<void> {
+  const { StoredSource } = await import('../store/source.js')
+  if (source instanceof StoredSource) await source.finish({ signal })
+}
+
 function gigabytes(bytes: number): string {
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`
 }
@@ -164,8 +182,9 @@ export async function load(given: Source | readonly Source[], options: LoadOptio
   const { signal, onProgress } = options
   signal?.throwIfAborted()
   const { onProgress: _, ...opening } = options
+  const sources = options.cache ? await storedSources(given, options) : given
   // What is run is read as a whole: a preview can be misled.
-  const [opened, client] = await Promise.all([open(given, { ...opening, preview: 'full' }), Client.start()])
+  const [opened, client] = await Promise.all([open(sources, { ...opening, preview: 'full' }), Client.start()])
   const file = opened as OpenFile
   try {
     const bytes = file.bytesRead
@@ -177,6 +196,7 @@ export async function load(given: Source | readonly Source[], options: LoadOptio
       tensorCount: file.tensors.length,
     })
     const model = await make(file, client, options)
+    if (options.cache) await Promise.all(file.parts.map((part) => finish(part?.source, signal)))
     onProgress?.({
       phase: 'ready',
       loaded: model.info.memory.weights,

@@ -28,6 +28,11 @@ export interface LoadOptions extends Omit<
   cacheType?: 'f16' | 'f32' | undefined
   /** How many forks may be open at once. Default: 3. */
   maxForks?: number | undefined
+  /**
+   * Keep the file, where it is given by its address, in the browser's private storage: it is not fetched again, and a
+   * transfer that was interrupted goes on where it stopped. Default: false.
+   */
+  cache?: boolean | undefined
   /** Bytes that the model may take. Default: what a tab can have, 4 GiB less some room. */
   memoryLimit?: number | undefined
   /** The folder where engine-*.wasm are, when they are not beside the package's files. */

@@ -111,6 +111,11 @@ export class HttpSource implements ByteSource {
     return new HttpSource(url, this.#options)
   }
 
+  /** What tells this file from another at the same address. */
+  get validator(): string | undefined {
+    return this.#etag ?? this.#modified ?? undefined
+  }
+
   get ranges(): boolean {
     return this.#ranges
   }

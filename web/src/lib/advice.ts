@@ -64,6 +64,14 @@ export const advice: Record<GgufErrorCode, Advice> = {
     title: 'There are two of that name',
     todo: 'Choose another name, or remove what has it.',
   },
+  quota: {
+    title: 'The browser has no room for this file',
+    todo: 'Remove stored models, free space on the disk, or run it without keeping it.',
+  },
+  'bad-hash': {
+    title: 'The download is damaged',
+    todo: 'It was removed. Load it again.',
+  },
   incomplete: {
     title: 'Not all of the header was read',
     todo: 'Open the file again.',

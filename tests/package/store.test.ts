@@ -1,0 +1,196 @@
+// Files kept in the browser: an interrupted download goes on after a reload, a file that is there needs no network.
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { chromium, type Browser, type Page } from '@playwright/test'
+import { bytesContent } from '../server/content.ts'
+import { startServer } from '../server/server.ts'
+import { kBrowser, kHasBrowser } from '../web/browser.ts'
+import { kRoot, packedFile } from './packed.ts'
+
+const skip = kHasBrowser ? false : 'no Chromium'
+const home = await startServer()
+home.mount('/package', packedFile('.'))
+home.add('/index.html', '<!doctype html><title>test</title>')
+const model = readFileSync(join(kRoot, 'tests/fixtures/stories.gguf'))
+const kPart = 1 << 18
+const partCount = Math.ceil(model.length / kPart)
+
+let browser: Browser
+let page: Page
+before(async () => {
+  if (skip) return
+  browser = await chromium.launch(kBrowser)
+  page = await browser.newPage()
+  await page.goto(`${home.url}/index.html`)
+})
+after(async () => {
+  await browser?.close()
+  await home.close()
+})
+
+interface Told {
+  code?: string
+  message?: string
+  progress: number[]
+  files: { name: string; bytes: number; complete: boolean }[]
+  same?: boolean
+  tensors?: number
+}
+
+/** Downloads in the page, then opens what was kept and compares all of its bytes. */
+async function download(path: string, expected: Uint8Array = model): Promise<Told> {
+  return await page.evaluate(
+    async ({ url, hash }): Promise<Told> => {
+      const from = <T>(path: string) =>
+        import(new URL(`/package/wasm/dist/${path}`, location.href).href) as Promise<T>
+      const { download, storedFiles } = await from<typeof import('ggufscope/store')>('store/index.js')
+      const { open, GgufError } = await from<typeof import('ggufscope')>('index.js')
+      const progress: number[] = []
+      const files = async () =>
+        (await storedFiles()).map(({ name, bytes, complete }) => ({ name, bytes, complete }))
+      try {
+        const source = await download(url, { retries: 0, onProgress: (stored) => progress.push(stored) })
+        using file = await open(source)
+        const bytes = await source.read(0, source.size!, {})
+        const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>))
+        const hex = [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+        return { progress, files: await files(), same: hex === hash, tensors: file.tensors.length }
+      } catch (error) {
+        if (!(error instanceof GgufError)) throw error
+        return { code: error.code, message: error.message, progress, files: await files() }
+      }
+    },
+    { url: home.url + path, hash: createHash('sha256').update(expected).digest('hex') },
+  )
+}
+
+test('a download stopped half-way goes on after a reload, then needs no network', { skip }, async () => {
+  home.add('/model.gguf', bytesContent(model))
+  // The size, then three parts, then nothing more.
+  home.plan('/model.gguf', { after: 4, cut: 1000 })
+  const first = await download('/model.gguf')
+  assert.equal(first.code, 'connection-lost', first.message)
+  const kept = first.files[0]!.bytes
+  assert.ok(kept >= kPart && kept < model.length, `${kept} bytes kept`)
+  assert.equal(first.files[0]!.complete, false)
+
+  await page.reload()
+  home.plan('/model.gguf')
+  home.reset()
+  const second = await download('/model.gguf')
+  assert.equal(second.code, undefined, second.message)
+  assert.equal(second.same, true)
+  assert.ok(second.tensors! > 0)
+  assert.equal(second.progress[0], kept)
+  assert.equal(second.progress.at(-1), model.length)
+  assert.equal(home.counts('/model.gguf').bytes, model.length - kept + 4)
+  assert.deepEqual(second.files, [{ name: 'model.gguf', bytes: model.length, complete: true }])
+
+  await page.reload()
+  home.plan('/model.gguf', { cut: -1 })
+  home.reset()
+  const third = await download('/model.gguf')
+  assert.equal(third.same, true, third.message)
+  assert.equal(home.counts('/model.gguf').requests, 0)
+})
+
+test('a file that was replaced begins anew', { skip }, async () => {
+  home.add('/changing.gguf', bytesContent(model))
+  home.plan('/changing.gguf', { after: 4, cut: 1000 })
+  const first = await download('/changing.gguf')
+  assert.equal(first.code, 'connection-lost')
+  const other = Buffer.from(model)
+  other[other.length - 1]! ^= 1
+  home.add('/changing.gguf', bytesContent(other))
+  home.plan('/changing.gguf')
+  home.reset()
+  const second = await download('/changing.gguf', other)
+  assert.equal(second.same, true, second.message)
+  assert.equal(home.counts('/changing.gguf').bytes, other.length + 4)
+
+  // And while it is on its way.
+  home.add('/moving.gguf', bytesContent(model))
+  home.plan('/moving.gguf', { after: 3, replace: '/changing.gguf' })
+  assert.equal((await download('/moving.gguf')).code, 'file-changed')
+})
+
+test('a tag that is a hash is checked', { skip }, async () => {
+  const hash = createHash('sha256').update(model).digest('hex')
+  home.add('/hashed.gguf', { ...bytesContent(model), etag: `"${hash}"` })
+  const right = await download('/hashed.gguf')
+  assert.equal(right.same, true, right.message)
+
+  home.add('/damaged.gguf', {
+    ...bytesContent(model),
+    etag: `"${hash.replace(/^./, (c) => (c === '0' ? '1' : '0'))}"`,
+  })
+  const wrong = await download('/damaged.gguf')
+  assert.equal(wrong.code, 'bad-hash', wrong.message)
+  assert.ok(!wrong.files.some(({ name }) => name === 'damaged.gguf'))
+})
+
+test('no room, no ranges, and removing', { skip }, async () => {
+  home.add('/tight.gguf', bytesContent(model))
+  await page.evaluate(() => {
+    navigator.storage.estimate = async () => ({ quota: 1_000_000, usage: 400_000 })
+  })
+  const tight = await download('/tight.gguf')
+  assert.equal(tight.code, 'quota')
+  assert.match(tight.message!, /remove stored models|free space/)
+  await page.reload()
+
+  home.plan('/tight.gguf', { ranges: 'off' })
+  assert.equal((await download('/tight.gguf')).code, 'unsupported')
+  home.plan('/tight.gguf')
+
+  const left = await page.evaluate(async (url) => {
+    const { removeStored, storedFiles } = (await import(
+      new URL('/package/wasm/dist/store/index.js', location.href).href
+    )) as typeof import('ggufscope/store')
+    await removeStored(url)
+    return (await storedFiles()).map(({ name }) => name)
+  }, `${home.url}/model.gguf`)
+  assert.ok(left.length > 0 && !left.includes('model.gguf'))
+})
+
+test('load() with cache: the model runs without network the second time', { skip }, async () => {
+  home.add('/run.gguf', bytesContent(model))
+  const run = () =>
+    page.evaluate(async (url) => {
+      const { load } = (await import(
+        new URL('/package/wasm/dist/engine/index.js', location.href).href
+      )) as typeof import('ggufscope/engine')
+      const model = await load(url, { cache: true, contextLength: 64 })
+      let text = ''
+      for await (const piece of model.generate('Once', { maxTokens: 8, temperature: 0 })) text += piece.text
+      model.close()
+      return text
+    }, `${home.url}/run.gguf`)
+  const first = await run()
+  await page.reload()
+  home.plan('/run.gguf', { cut: -1 })
+  assert.equal(await run(), first)
+  assert.ok(first.length > 4)
+})
+
+test('SHA-256 in pieces, and where nothing can be kept', async () => {
+  const { Sha256 } = (await import(
+    pathToFileURL(packedFile('wasm/dist/store/sha256.js')).href
+  )) as typeof import('../../wasm/src/store/sha256.ts')
+  for (const length of [0, 1, 55, 56, 63, 64, 65, 119, 120, 1000, 100_001]) {
+    const bytes = Uint8Array.from({ length }, (_, i) => (i * 31 + length) & 255)
+    const hash = new Sha256()
+    for (let at = 0; at < length; at += 37) hash.update(bytes.subarray(at, at + 37))
+    assert.equal(hash.hex(), createHash('sha256').update(bytes).digest('hex'), String(length))
+  }
+  const { download } = (await import(
+    pathToFileURL(packedFile('wasm/dist/store/index.js')).href
+  )) as typeof import('ggufscope/store')
+  await assert.rejects(download('http://127.0.0.1:1/x.gguf'), { code: 'unsupported', message: /browser/ })
+})
+
+assert.ok(partCount >= 5)

@@ -1,0 +1,151 @@
+// A file in the origin's private file system, as parts of equal length: a part is there whole or not at all, so a
+// transfer that was interrupted goes on with the next part.
+import { GgufError } from '../errors.js'
+
+const kRoot = 'ggufscope-files'
+const kInfo = 'info.json'
+
+export interface StoredInfo {
+  readonly url: string
+  readonly name: string
+  readonly size: number
+  /** the server's ETag, or its Last-Modified */
+  readonly validator: string | undefined
+  readonly partBytes: number
+  /** all parts are there, and are right as far as the server lets that be told */
+  readonly complete: boolean
+}
+
+function isInfo(value: unknown): value is StoredInfo {
+  const info = value as StoredInfo
+  return (
+    typeof info === 'object' &&
+    info !== null &&
+    typeof info.url === 'string' &&
+    Number.isSafeInteger(info.size) &&
+    Number.isSafeInteger(info.partBytes) &&
+    info.partBytes > 0
+  )
+}
+
+async function root(): Promise<FileSystemDirectoryHandle> {
+  const storage = globalThis.navigator?.storage
+  if (!storage?.getDirectory) {
+    throw new GgufError(
+      'unsupported',
+      'Nothing can be kept here: this needs a browser with a private file system, and a page on https:// or localhost.',
+    )
+  }
+  return await (await storage.getDirectory()).getDirectoryHandle(kRoot, { create: true })
+}
+
+async function folderName(url: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(url))
+  return Array.from(new Uint8Array(digest, 0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+async function readInfo(folder: FileSystemDirectoryHandle): Promise<StoredInfo | undefined> {
+  try {
+    const file = await (await folder.getFileHandle(kInfo)).getFile()
+    const info: unknown = JSON.parse(await file.text())
+    return isInfo(info) ? info : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The browser's word for a full disk, with advice. */
+function explained(error: unknown, name: string): unknown {
+  if (!(error instanceof Error) || error.name !== 'QuotaExceededError') return error
+  return new GgufError(
+    'quota',
+    `This browser has no room for more of ${name}: remove stored models or free space on the disk.`,
+    { cause: error },
+  )
+}
+
+export class StoredFolder {
+  readonly #handle: FileSystemDirectoryHandle
+
+  private constructor(handle: FileSystemDirectoryHandle) {
+    this.#handle = handle
+  }
+
+  static async open(url: string): Promise<StoredFolder> {
+    return new StoredFolder(await (await root()).getDirectoryHandle(await folderName(url), { create: true }))
+  }
+
+  static async remove(url: string): Promise<void> {
+    await (await root()).removeEntry(await folderName(url), { recursive: true }).catch(() => {})
+  }
+
+  static async list(): Promise<(StoredInfo & { bytes: number })[]> {
+    const all: (StoredInfo & { bytes: number })[] = []
+    for await (const handle of (await root()).values()) {
+      if (handle.kind !== 'directory') continue
+      const folder = new StoredFolder(handle as FileSystemDirectoryHandle)
+      const info = await folder.info()
+      if (info) all.push({ ...info, bytes: sumOf(info, await folder.parts(info)) })
+    }
+    return all
+  }
+
+  async info(): Promise<StoredInfo | undefined> {
+    return await readInfo(this.#handle)
+  }
+
+  async setInfo(info: StoredInfo): Promise<void> {
+    await this.#write(kInfo, new TextEncoder().encode(JSON.stringify(info)), info.name)
+  }
+
+  /** Numbers of the parts that are there. */
+  async parts(info: StoredInfo): Promise<Set<number>> {
+    const found = new Set<number>()
+    for await (const handle of this.#handle.values()) {
+      const part = Number(handle.name)
+      if (handle.kind !== 'file' || !Number.isInteger(part)) continue
+      const { size } = await (handle as FileSystemFileHandle).getFile()
+      if (size === partLength(info, part)) found.add(part)
+    }
+    return found
+  }
+
+  async part(part: number): Promise<Blob> {
+    return await (await this.#handle.getFileHandle(String(part))).getFile()
+  }
+
+  async setPart(part: number, bytes: Uint8Array, name: string): Promise<void> {
+    await this.#write(String(part), bytes, name)
+  }
+
+  async clear(): Promise<void> {
+    const names: string[] = []
+    for await (const name of this.#handle.keys()) names.push(name)
+    for (const name of names) await this.#handle.removeEntry(name)
+  }
+
+  /** Only what was closed is there after a crash. */
+  async #write(file: string, bytes: Uint8Array, name: string): Promise<void> {
+    try {
+      const writable = await (await this.#handle.getFileHandle(file, { create: true })).createWritable()
+      await writable.write(bytes as Uint8Array<ArrayBuffer>)
+      await writable.close()
+    } catch (error) {
+      throw explained(error, name)
+    }
+  }
+}
+
+export function partCount({ size, partBytes }: StoredInfo): number {
+  return Math.ceil(size / partBytes)
+}
+
+export function partLength(info: StoredInfo, part: number): number {
+  return part < 0 ? 0 : Math.max(0, Math.min(info.partBytes, info.size - part * info.partBytes))
+}
+
+export function sumOf(info: StoredInfo, parts: ReadonlySet<number>): number {
+  let sum = 0
+  for (const part of parts) sum += partLength(info, part)
+  return sum
+}

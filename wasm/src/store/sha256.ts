@@ -1,0 +1,90 @@
+// SHA-256 of bytes that come in pieces, which the browser's own digest cannot do.
+// Per block of 64 bytes: 64 rounds over a schedule of 64 words, w[i] = w[i-16] + s0(w[i-15]) + w[i-7] + s1(w[i-2]).
+
+/** The first 32 bits of the fractional parts of the roots of the first primes: cube roots of 64, square roots of 8. */
+function constants(): { rounds: Uint32Array; start: Uint32Array } {
+  const primes: number[] = []
+  for (let n = 2; primes.length < 64; n++) if (primes.every((prime) => n % prime !== 0)) primes.push(n)
+  const fraction = (x: number) => ((x - Math.floor(x)) * 2 ** 32) >>> 0
+  return {
+    rounds: Uint32Array.from(primes, (prime) => fraction(Math.cbrt(prime))),
+    start: Uint32Array.from(primes.slice(0, 8), (prime) => fraction(Math.sqrt(prime))),
+  }
+}
+
+export class Sha256 {
+  readonly #k: Uint32Array
+  readonly #state: Uint32Array
+  readonly #words = new Uint32Array(64)
+  readonly #block = new Uint8Array(64)
+  #filled = 0
+  #length = 0
+
+  constructor() {
+    const { rounds, start } = constants()
+    this.#k = rounds
+    this.#state = start
+  }
+
+  update(bytes: Uint8Array): void {
+    this.#length += bytes.length
+    let at = 0
+    if (this.#filled > 0) {
+      at = Math.min(bytes.length, 64 - this.#filled)
+      this.#block.set(bytes.subarray(0, at), this.#filled)
+      this.#filled += at
+      if (this.#filled < 64) return
+      this.#mix(new DataView(this.#block.buffer), 0)
+      this.#filled = 0
+    }
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    for (; at + 64 <= bytes.length; at += 64) this.#mix(view, at)
+    this.#block.set(bytes.subarray(at))
+    this.#filled = bytes.length - at
+  }
+
+  /** Lower-case hexadecimal. Nothing can be added afterwards. */
+  hex(): string {
+    const bits = this.#length * 8
+    const tail = new Uint8Array(this.#filled < 56 ? 64 - this.#filled : 128 - this.#filled)
+    tail[0] = 0x80
+    const view = new DataView(tail.buffer)
+    view.setUint32(tail.length - 8, Math.floor(bits / 2 ** 32))
+    view.setUint32(tail.length - 4, bits >>> 0)
+    this.update(tail)
+    return Array.from(this.#state, (word) => word.toString(16).padStart(8, '0')).join('')
+  }
+
+  #mix(view: DataView, at: number): void {
+    const w = this.#words
+    const k = this.#k
+    const state = this.#state
+    for (let i = 0; i < 16; i++) w[i] = view.getUint32(at + 4 * i)
+    for (let i = 16; i < 64; i++) {
+      const x = w[i - 15]!
+      const y = w[i - 2]!
+      const s0 = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3)
+      const s1 = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10)
+      w[i] = (w[i - 16]! + s0 + w[i - 7]! + s1) | 0
+    }
+    let [a, b, c, d, e, f, g, h] = state as unknown as [
+      number, number, number, number, number, number, number, number,
+    ] // prettier-ignore
+    for (let i = 0; i < 64; i++) {
+      const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7))
+      const one = (h + s1 + ((e & f) ^ (~e & g)) + k[i]! + w[i]!) | 0
+      const s0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10))
+      const two = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0
+      h = g
+      g = f
+      f = e
+      e = (d + one) | 0
+      d = c
+      c = b
+      b = a
+      a = (one + two) | 0
+    }
+    const sums = [a, b, c, d, e, f, g, h]
+    for (let i = 0; i < 8; i++) state[i] = state[i]! + sums[i]!
+  }
+}

@@ -1,0 +1,244 @@
+import { GgufError } from '../errors.js'
+import { addressOf } from '../sources/addresses.js'
+import { checkRange, streamByReads } from '../sources/bytes.js'
+import { CoalescedSource } from '../sources/coalesced.js'
+import { HttpSource, type HttpOptions } from '../sources/http.js'
+import type { ByteSource, ReadOptions } from '../types.js'
+import { partCount, partLength, StoredFolder, sumOf, type StoredInfo } from './folder.js'
+import { Sha256 } from './sha256.js'
+
+// A part is what an interruption costs at most.
+const kLeastPart = 1 << 18
+const kMostPart = 8 << 20
+const kParts = 64
+const kParallel = 4
+const kSha256 = /^(?:W\/)?"?([0-9a-f]{64})"?$/
+
+interface Open {
+  readonly folder: StoredFolder
+  info: StoredInfo
+  /** the parts that are there */
+  readonly parts: Set<number>
+}
+
+/** A part on its way, for all who wait for it; stopped when the last of them has gone. */
+interface Transfer {
+  readonly bytes: Promise<Uint8Array>
+  readonly control: AbortController
+  waiting: number
+}
+
+function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(bytes < 1e10 ? 2 : 1)} GB`
+}
+
+/**
+ * A file behind an address that is kept in the browser as it is read. What is there is not fetched again, whenever the
+ * page was left; a file that is there whole opens without network. A file that changed on the server begins anew.
+ */
+export class StoredSource implements ByteSource {
+  readonly #url: URL
+  readonly #options: HttpOptions
+  readonly #network: HttpSource
+  readonly #reader: CoalescedSource
+  readonly #transfers = new Map<number, Transfer>()
+  #opening: Promise<Open> | undefined
+  #opened: Open | undefined
+
+  constructor(address: string | URL, options: HttpOptions = {}) {
+    this.#url = addressOf(address)
+    this.#options = options
+    this.#network = new HttpSource(this.#url, options)
+    this.#reader = new CoalescedSource(this.#network)
+  }
+
+  get size(): number | undefined {
+    return this.#opened?.info.size
+  }
+
+  get name(): string {
+    return this.#network.name
+  }
+
+  /** bytes of the file that are kept */
+  get bytesStored(): number {
+    return this.#opened ? sumOf(this.#opened.info, this.#opened.parts) : 0
+  }
+
+  sibling(name: string): StoredSource {
+    const url = new URL(this.#url)
+    url.pathname = url.pathname.replace(/[^/]*$/, () => encodeURIComponent(name))
+    return new StoredSource(url, this.#options)
+  }
+
+  close(): void {
+    this.#reader.close()
+  }
+
+  async *stream(offset: number, options: ReadOptions): AsyncGenerator<Uint8Array> {
+    await this.#open(options)
+    yield* streamByReads(this as ByteSource & { size: number }, offset, options)
+  }
+
+  async read(offset: number, length: number, options: ReadOptions): Promise<Uint8Array> {
+    const open = await this.#open(options)
+    const { partBytes, size } = open.info
+    checkRange(offset, length, size)
+    const bytes = new Uint8Array(length)
+    const parts: number[] = []
+    for (let part = Math.floor(offset / partBytes); part * partBytes < offset + length; part++)
+      parts.push(part)
+    await Promise.all(
+      parts.map(async (part) => {
+        const begin = Math.max(offset, part * partBytes)
+        const end = Math.min(offset + length, (part + 1) * partBytes)
+        const from = begin - part * partBytes
+        bytes.set(await this.#slice(open, part, from, from + end - begin, options), begin - offset)
+      }),
+    )
+    return bytes
+  }
+
+  /** Fetches what is missing. onProgress: bytes that are there, of how many. */
+  async finish(options: ReadOptions, onProgress?: (stored: number, size: number) => void): Promise<void> {
+    const open = await this.#open(options)
+    const { info, parts } = open
+    onProgress?.(this.bytesStored, info.size)
+    const missing = Array.from({ length: partCount(info) }, (_, part) => part).filter(
+      (part) => !parts.has(part),
+    )
+    const rest = missing.values()
+    const worker = async () => {
+      for (const part of rest) {
+        await this.#slice(open, part, 0, 0, options)
+        onProgress?.(this.bytesStored, info.size)
+      }
+    }
+    await Promise.all(Array.from({ length: kParallel }, worker))
+    await this.#check(open)
+  }
+
+  async #open({ signal }: ReadOptions): Promise<Open> {
+    signal?.throwIfAborted()
+    this.#opening ??= this.#begin(signal).catch((error: unknown) => {
+      this.#opening = undefined
+      throw error
+    })
+    return await this.#opening
+  }
+
+  async #begin(signal: AbortSignal | undefined): Promise<Open> {
+    const folder = await StoredFolder.open(this.#url.href)
+    const before = await folder.info()
+    const parts = before ? await folder.parts(before) : new Set<number>()
+    if (before?.complete && parts.size === partCount(before))
+      return (this.#opened = { folder, info: before, parts })
+
+    // The server tells whether this is still the file of which some parts are there.
+    await this.#network.read(0, 4, { signal })
+    const { size, validator } = this.#network
+    if (size === undefined || !this.#network.ranges) {
+      throw new GgufError(
+        'unsupported',
+        `${this.#url.host} gives no ranges of ${this.name}, or does not tell its size: it cannot be kept in parts. Load it without cache.`,
+      )
+    }
+    const isSame = before?.size === size && before.validator === validator
+    if (!isSame) {
+      await folder.clear()
+      parts.clear()
+    }
+    const partBytes = Math.min(kMostPart, Math.max(kLeastPart, 2 ** Math.ceil(Math.log2(size / kParts))))
+    const info =
+      before && isSame
+        ? before
+        : { url: this.#url.href, name: this.name, size, validator, partBytes, complete: false }
+    await this.#makeRoom(size - sumOf(info, parts))
+    if (!isSame) await folder.setInfo(info)
+    return (this.#opened = { folder, info, parts })
+  }
+
+  async #makeRoom(bytes: number): Promise<void> {
+    const { quota, usage } = await navigator.storage.estimate()
+    const room = (quota ?? Infinity) - (usage ?? 0)
+    if (bytes > room) {
+      throw new GgufError(
+        'quota',
+        `${this.name} takes ${gigabytes(bytes)} more, and this browser gives the page ${gigabytes(Math.max(0, room))}: remove stored models or free space on the disk.`,
+      )
+    }
+    // Else the browser may delete it when the disk fills up. It need not agree.
+    await navigator.storage.persist?.().catch(() => false)
+  }
+
+  /** Bytes [from, to) of a part, which is fetched and kept first where it is missing. */
+  async #slice(
+    open: Open,
+    part: number,
+    from: number,
+    to: number,
+    { signal }: ReadOptions,
+  ): Promise<Uint8Array> {
+    signal?.throwIfAborted()
+    if (open.parts.has(part)) {
+      if (from === to) return new Uint8Array()
+      const blob = (await open.folder.part(part)).slice(from, to)
+      return new Uint8Array(await blob.arrayBuffer())
+    }
+    let transfer = this.#transfers.get(part)
+    if (!transfer) {
+      const control = new AbortController()
+      const bytes = this.#fetch(open, part, control.signal).finally(() => this.#transfers.delete(part))
+      bytes.catch(() => {})
+      transfer = { bytes, control, waiting: 0 }
+      this.#transfers.set(part, transfer)
+    }
+    const { bytes, control } = transfer
+    transfer.waiting++
+    let stop = () => {}
+    try {
+      const aborted = new Promise<never>((_, reject) => {
+        stop = () => reject(signal!.reason)
+        signal?.addEventListener('abort', stop, { once: true })
+      })
+      return (await Promise.race([bytes, aborted])).subarray(from, to)
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      if (--transfer.waiting === 0) control.abort()
+    }
+  }
+
+  async #fetch(open: Open, part: number, signal: AbortSignal): Promise<Uint8Array> {
+    const { folder, info, parts } = open
+    const bytes = await this.#reader.read(part * info.partBytes, partLength(info, part), { signal })
+    if (this.#network.size !== info.size || this.#network.validator !== info.validator) {
+      throw new GgufError('file-changed', `${this.name} was replaced while it was read. Load it again.`)
+    }
+    await folder.setPart(part, bytes, info.name)
+    parts.add(part)
+    return bytes
+  }
+
+  /** All parts are there: are they what the server says they are? Where its tag is a hash, it can be told. */
+  async #check(open: Open): Promise<void> {
+    const { folder, info } = open
+    if (info.complete) return
+    const expected = kSha256.exec(info.validator ?? '')?.[1]
+    if (expected !== undefined) {
+      const hash = new Sha256()
+      for (let part = 0; part < partCount(info); part++) {
+        hash.update(new Uint8Array(await (await folder.part(part)).arrayBuffer()))
+      }
+      if (hash.hex() !== expected) {
+        await folder.clear()
+        this.#opening = undefined
+        throw new GgufError(
+          'bad-hash',
+          `What was received of ${this.name} is not what the server's hash tells. It was removed: load it again.`,
+        )
+      }
+    }
+    open.info = { ...info, complete: true }
+    await folder.setInfo(open.info)
+  }
+}
