@@ -34,6 +34,12 @@ export async function storedFiles(): Promise<StoredFile[]> {
   return all.map(({ url, name, size, bytes, complete }) => ({ url, name, size, bytes, complete }))
 }
 
+/** What is kept of the file at this address. */
+export async function storedFile(address: string | URL): Promise<StoredFile | undefined> {
+  const { href } = addressOf(address)
+  return (await storedFiles()).find(({ url }) => url === href)
+}
+
 export async function removeStored(address: string | URL): Promise<void> {
   await StoredFolder.remove(addressOf(address).href)
 }

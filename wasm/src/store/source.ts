@@ -1,7 +1,6 @@
 import { GgufError } from '../errors.js'
 import { addressOf } from '../sources/addresses.js'
 import { checkRange, streamByReads } from '../sources/bytes.js'
-import { CoalescedSource } from '../sources/coalesced.js'
 import { HttpSource, type HttpOptions } from '../sources/http.js'
 import type { ByteSource, ReadOptions } from '../types.js'
 import { partCount, partLength, StoredFolder, sumOf, type StoredInfo } from './folder.js'
@@ -40,7 +39,6 @@ export class StoredSource implements ByteSource {
   readonly #url: URL
   readonly #options: HttpOptions
   readonly #network: HttpSource
-  readonly #reader: CoalescedSource
   readonly #transfers = new Map<number, Transfer>()
   #opening: Promise<Open> | undefined
   #opened: Open | undefined
@@ -49,7 +47,6 @@ export class StoredSource implements ByteSource {
     this.#url = addressOf(address)
     this.#options = options
     this.#network = new HttpSource(this.#url, options)
-    this.#reader = new CoalescedSource(this.#network)
   }
 
   get size(): number | undefined {
@@ -69,10 +66,6 @@ export class StoredSource implements ByteSource {
     const url = new URL(this.#url)
     url.pathname = url.pathname.replace(/[^/]*$/, () => encodeURIComponent(name))
     return new StoredSource(url, this.#options)
-  }
-
-  close(): void {
-    this.#reader.close()
   }
 
   async *stream(offset: number, options: ReadOptions): AsyncGenerator<Uint8Array> {
@@ -210,7 +203,7 @@ export class StoredSource implements ByteSource {
 
   async #fetch(open: Open, part: number, signal: AbortSignal): Promise<Uint8Array> {
     const { folder, info, parts } = open
-    const bytes = await this.#reader.read(part * info.partBytes, partLength(info, part), { signal })
+    const bytes = await this.#network.read(part * info.partBytes, partLength(info, part), { signal })
     if (this.#network.size !== info.size || this.#network.validator !== info.validator) {
       throw new GgufError('file-changed', `${this.name} was replaced while it was read. Load it again.`)
     }

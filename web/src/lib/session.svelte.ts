@@ -1,5 +1,6 @@
 // The one file that is open, on its way, or failed; and the address bar that says so.
 import { open, type GgufFile, type OpenProgress, type Scalar, type Source } from 'ggufscope'
+import { keptSource } from './kept'
 import { recent } from './recent.svelte'
 
 export type Stage =
@@ -128,7 +129,8 @@ class Session {
       history.pushState(null, '', location.pathname + query)
     }
     try {
-      const file = await open(attempt.source, {
+      const source = typeof attempt.source === 'string' ? await keptSource(attempt.source) : attempt.source
+      const file = await open(source, {
         ...options,
         preview: 'auto',
         signal: control.signal,

@@ -1,0 +1,65 @@
+// A model that is kept in the browser: interrupted past the middle, it goes on after a reload, and then needs no network.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bytesContent } from '../server/content.ts'
+import { expect, opened, test } from './site.ts'
+
+const model = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
+const kPart = 1 << 18
+
+test('a download interrupted at 60 % goes on after a reload', async ({ page, site }) => {
+  test.setTimeout(60_000)
+  site.add('/kept.gguf', bytesContent(model))
+  await site.visit(page, '/kept.gguf', '#run')
+  await opened(page)
+  const keep = page.getByLabel(/Keep the file in this browser/)
+  await keep.check()
+  // The size and four of six parts; then the server falls silent.
+  site.plan('/kept.gguf', { after: 5, stall: 100 })
+  site.reset()
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await expect.poll(() => site.counts('/kept.gguf').requests).toBeGreaterThanOrEqual(6)
+  await expect.poll(() => site.counts('/kept.gguf').bytes).toBeGreaterThanOrEqual(4 * kPart + 4)
+  const kept = () =>
+    page.evaluate(async () => {
+      let parts = 0
+      const root = await (await navigator.storage.getDirectory()).getDirectoryHandle('ggufscope-files')
+      for await (const folder of root.values())
+        for await (const name of (folder as FileSystemDirectoryHandle).keys())
+          parts += /^\d+$/.test(name) ? 1 : 0
+      return parts
+    })
+  await expect.poll(kept).toBe(4)
+
+  site.plan('/kept.gguf')
+  await page.reload()
+  await opened(page)
+  await expect(page.getByText(/1\.05 MB of it are kept, and loading goes on from there/)).toBeVisible()
+  await expect(keep).toBeChecked()
+  site.reset()
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await expect(page.getByTestId('answer')).toContainText(/Once upon a time.+/, { timeout: 20_000 })
+  await expect(page.getByText('It is kept.')).toBeVisible({ timeout: 20_000 })
+  expect(site.counts('/kept.gguf').bytes).toBe(model.length - 4 * kPart + 4)
+
+  // The server is gone: the file opens, and runs.
+  site.plan('/kept.gguf', { status: 503 })
+  site.reset()
+  await page.reload()
+  await opened(page)
+  await page.getByRole('button', { name: 'Run', exact: true }).click()
+  await expect(page.getByRole('status').filter({ hasText: /tokens, .* a second/ })).toBeVisible({
+    timeout: 20_000,
+  })
+  expect(site.counts('/kept.gguf').requests).toBe(0)
+
+  await page.getByRole('button', { name: 'Remove' }).click()
+  await expect(keep).not.toBeChecked()
+  await page.reload()
+  await expect(
+    page
+      .getByRole('heading', { name: /cannot|503|error/i })
+      .or(page.getByText(/503/))
+      .first(),
+  ).toBeVisible()
+})

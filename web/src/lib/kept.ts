@@ -1,0 +1,29 @@
+// Files that are kept in this browser, so that a model need not be fetched twice.
+import type { StoredFile } from 'ggufscope/store'
+import type { Source } from 'ggufscope'
+import { storage } from './storage'
+
+const key = 'keeps'
+
+/** From now on it is worth looking. */
+export function rememberKeeping() {
+  storage.set(key, 'yes')
+}
+
+export async function keptFile(address: string): Promise<StoredFile | undefined> {
+  if (!storage.get(key)) return undefined
+  const { storedFile } = await import('ggufscope/store')
+  return storedFile(address).catch(() => undefined)
+}
+
+/** The file in this browser where all of it is there, else its address. */
+export async function keptSource(address: string): Promise<Source> {
+  if (!(await keptFile(address))?.complete) return address
+  const { StoredSource } = await import('ggufscope/store')
+  return new StoredSource(address)
+}
+
+export async function removeKept(address: string) {
+  const { removeStored } = await import('ggufscope/store')
+  await removeStored(address)
+}
