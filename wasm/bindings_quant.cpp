@@ -7,6 +7,7 @@
 
 #include "quant/byte_order.hpp"
 #include "quant/k_quants_64.hpp"
+#include "quant/legacy.hpp"
 #include "quant/registry.hpp"
 #include "quant/stats.hpp"
 #include "span.hpp"
@@ -47,6 +48,12 @@ void quantize(uint32_t type, uintptr_t floats, uintptr_t blocks, uint32_t n_bloc
               uint32_t row_blocks) {
   find_quantizer(type).quantize(floats_at(floats), bytes_at(blocks), n_blocks,
                                 importance == 0 ? nullptr : floats_at(importance), row_blocks);
+}
+
+/// -1: none.
+double modern_type_of(uint32_t type) { return modern_type(type) ? static_cast<double>(*modern_type(type)) : -1; }
+void modernize_blocks(uint32_t type, uintptr_t from, uintptr_t to, uint32_t n_blocks) {
+  modernize(type, bytes_at(from), bytes_at(to), n_blocks);
 }
 
 void swap_bytes_of(uint32_t type, uintptr_t blocks, uint32_t n_blocks, bool small) {
@@ -160,6 +167,8 @@ EMSCRIPTEN_BINDINGS(quant) {
   function("dequantizeSmall", &dequantize_small);
   function("quantize", &quantize);
   function("swapBytes", &swap_bytes_of);
+  function("modernType", &modern_type_of);
+  function("modernize", &modernize_blocks);
   class_<Collector>("Collector")
       .constructor<uint32_t, bool, double, double>()
       .function("add", &Collector::add)

@@ -10,6 +10,11 @@
 //   Q8_0_V1       d:f32 qs[32] signed        d * q
 #include "quant/legacy.hpp"
 
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+#include "base/half.hpp"
 #include "quant/block.hpp"
 #include "types/types.hpp"
 
@@ -53,6 +58,59 @@ void dequantize_q8_0_v1(const uint8_t* src, float* dst, size_t n_blocks) {
   }
 }
 
+/// Scales as f16, fifth bits as they are, halves of the block sharing bytes.
+template <Layout kLayout>
+void modernize_block(const uint8_t* src, uint8_t* dst) {
+  constexpr size_t kNumbers = kLayout.minimum ? 2 : 1;
+  for (size_t i = 0; i < kNumbers; ++i, dst += 2) {
+    if constexpr (kLayout.wide) {
+      store(dst, f32_to_f16(load<float>(src)));
+      src += 4;
+    } else {
+      std::memcpy(dst, src, 2);
+      src += 2;
+    }
+  }
+  if constexpr (kLayout.fifth_bits) {
+    std::memcpy(dst, src, 4);
+    src += 4;
+    dst += 4;
+  }
+  if constexpr (kLayout.split) {
+    std::memcpy(dst, src, 16);
+    return;
+  }
+  const auto quant = [&](size_t k) { return k % 2 == 0 ? src[k / 2] & 15 : src[k / 2] >> 4; };
+  for (size_t k = 0; k < 16; ++k) dst[k] = static_cast<uint8_t>(quant(k) | quant(k + 16) << 4);
+}
+
+void modernize_q8_0_v1(const uint8_t* src, uint8_t* dst) {
+  store(dst, f32_to_f16(load<float>(src)));
+  std::memcpy(dst + 2, src + 4, 32);
+}
+
+struct Modern {
+  uint32_t type;
+  TypeId today;
+  void (*block)(const uint8_t*, uint8_t*);
+};
+
+constexpr Modern kModern[] = {
+    {1002, TypeId::kQ4_0, modernize_block<Layout{32, true, false, false, false}>},
+    {1003, TypeId::kQ4_1, modernize_block<Layout{32, true, true, false, false}>},
+    {1006, TypeId::kQ5_0, modernize_block<Layout{32, false, false, true, false}>},
+    {1007, TypeId::kQ5_1, modernize_block<Layout{32, false, true, true, false}>},
+    {1008, TypeId::kQ8_0, modernize_q8_0_v1},
+    {2002, TypeId::kQ4_0, modernize_block<Layout{32, true, false, false, true}>},
+    {2003, TypeId::kQ4_1, modernize_block<Layout{32, true, true, false, true}>},
+};
+
+const Modern* find_modern(uint32_t type) {
+  const auto* at =
+      std::find_if(std::begin(kModern), std::end(kModern), [&](const Modern& m) { return m.type == type; });
+  return at == std::end(kModern) ? nullptr : at;
+}
+
 constexpr QuantKernels kKernels[] = {
     {1002, dequantize<Layout{32, true, false, false, false}>},
     {1003, dequantize<Layout{32, true, true, false, false}>},
@@ -68,5 +126,17 @@ constexpr QuantKernels kKernels[] = {
 }  // namespace
 
 std::span<const QuantKernels> legacy_kernels() { return kKernels; }
+
+std::optional<uint32_t> modern_type(uint32_t type) {
+  const Modern* row = find_modern(type);
+  return row == nullptr ? std::nullopt : std::optional(static_cast<uint32_t>(row->today));
+}
+
+void modernize(uint32_t type, const uint8_t* src, uint8_t* dst, size_t n_blocks) {
+  const Modern* row = find_modern(type);
+  if (row == nullptr) return;
+  const size_t from = find_type(type)->block_bytes, to = find_type(static_cast<uint32_t>(row->today))->block_bytes;
+  for (size_t i = 0; i < n_blocks; ++i) row->block(src + i * from, dst + i * to);
+}
 
 }  // namespace ggufscope

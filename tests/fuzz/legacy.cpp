@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "quant/legacy.hpp"
 #include "quant/registry.hpp"
 
 using namespace ggufscope;
@@ -42,6 +43,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const TypeGeometry& type = *find_type(tensor.type);
     std::vector<float> values(static_cast<size_t>(tensor.n_elements));
     kernels->dequantize(blocks.data(), values.data(), values.size() / type.block_size);
+    const std::optional<uint32_t> today = modern_type(tensor.type);
+    if (!today) continue;
+    const size_t n_blocks = static_cast<size_t>(tensor.n_elements) / type.block_size;
+    std::vector<uint8_t> modern(n_blocks * find_type(*today)->block_bytes);
+    modernize(tensor.type, blocks.data(), modern.data(), n_blocks);
+    find_kernels(*today)->dequantize(modern.data(), values.data(), n_blocks);
   }
   return 0;
 }

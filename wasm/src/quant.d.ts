@@ -41,6 +41,9 @@ export interface QuantModule {
   ): boolean
   /** Turns blocks from one byte order into the other, in place. */
   swapBytes(type: number, blocks: number, blockCount: number, small: boolean): void
+  /** The type of today with the same quants as one of 2023's block layouts; -1: none. */
+  modernType(type: number): number
+  modernize(type: number, from: number, to: number, blockCount: number): void
   quantize(
     type: number,
     floats: number,

@@ -4,6 +4,7 @@ import { kScalars } from '../header.js'
 import { BlobSource, BytesSource } from '../sources/bytes.js'
 import type { ByteSource, GgufFile, ValueType } from '../types.js'
 import { layOut, type KeyEntry, type Layout, type TensorEntry } from './layout.js'
+import { modernize } from './legacy.js'
 import type {
   BuilderOptions,
   BuildOptions,
@@ -298,6 +299,16 @@ export function edit(file: OpenFile, { shard }: EditOptions = {}): GgufBuilder {
       from: { file, part, index, info },
     })),
   )
+  if (header.container !== 'gguf') {
+    const { metadata } = file
+    const text = metadata.get('general.architecture')
+    const number = (key: string): number | undefined => {
+      const value = metadata.get(key)
+      return typeof value === 'number' ? value : undefined
+    }
+    const today = modernize(typeof text === 'string' ? text : undefined, keys, tensors, number)
+    return new GgufBuilder({}, { ...today, part: first!, alone: false, wasmUrl: file.wasmUrl })
+  }
   const alone = parts.length === 1
   return new GgufBuilder(
     {},

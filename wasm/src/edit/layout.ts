@@ -7,7 +7,7 @@ import { editModule, inspectModule, quantModule } from '../module.js'
 import type { QuantModule } from '../quant.js'
 import type { ByteSource, TensorInfo, TensorType } from '../types.js'
 import { whyNotFloats, type BlockRange } from '../values.js'
-import { converted, turned } from './transform.js'
+import { converted, modernized, turned } from './transform.js'
 import type { FilePart } from './types.js'
 import { typeId, type EncodedValue } from './values.js'
 import { WrittenFile } from './written-file.js'
@@ -327,16 +327,13 @@ export async function layOut(layout: Layout): Promise<WrittenFile> {
       parts.copy(from.source, from.offset, byteLength)
       continue
     }
-    parts.computed(entry.name, byteLength, (signal) =>
-      type === undefined
-        ? turned(quant!, from, signal)
-        : converted(
-            quant!,
-            from,
-            { type, shape: entry.shape, bigEndian, importance: entry.importance },
-            signal,
-          ),
-    )
+    parts.computed(entry.name, byteLength, (signal) => {
+      if (type === undefined) return turned(quant!, from, signal)
+      if (!entry.importance && quant!.modernType(from.type.id) === type.id)
+        return modernized(quant!, from, type, bigEndian, signal)
+      const conversion = { type, shape: entry.shape, bigEndian, importance: entry.importance }
+      return converted(quant!, from, conversion, signal)
+    })
   }
   parts.zerosUpTo(header.length + dataBytes)
   return new WrittenFile(parts.list, name)

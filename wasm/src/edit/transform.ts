@@ -27,6 +27,28 @@ export async function* turned(
   }
 }
 
+/** The same quants in today's layout of blocks. */
+export async function* modernized(
+  module: QuantModule,
+  { type, source, offset, byteLength }: BlockRange,
+  today: TensorType,
+  bigEndian: boolean,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const step = Math.floor(kReadBytes / type.blockBytes) * type.blockBytes
+  using heap = new Heap(module)
+  const from = heap.reserve(Math.min(step, byteLength))
+  const to = heap.reserve((Math.min(step, byteLength) / type.blockBytes) * today.blockBytes)
+  for (let at = 0; at < byteLength; at += step) {
+    const bytes = await source.read(offset + at, Math.min(step, byteLength - at), { signal })
+    const count = bytes.length / type.blockBytes
+    heap.put(from, bytes)
+    module.modernize(type.id, from, to, count)
+    if (bigEndian) module.swapBytes(today.id, to, count, false)
+    yield heap.bytes(to, count * today.blockBytes).slice() as Uint8Array<ArrayBuffer>
+  }
+}
+
 export interface Conversion {
   readonly type: TensorType
   readonly shape: readonly number[]
