@@ -242,3 +242,47 @@ test('in a worker, from a File', { skip }, async () => {
   )
   assert.deepEqual(found, ['small.gguf', names.length])
 })
+
+test('a File edited is a Blob of its slices, and reads back', { skip }, async () => {
+  const seen = await page.evaluate(
+    async (data) => {
+      const { open } = (await import(
+        new URL('/package/wasm/dist/index.js', location.href).href
+      )) as typeof import('ggufscope')
+      let read = 0
+      const { arrayBuffer } = Blob.prototype
+      Blob.prototype.arrayBuffer = function () {
+        read += this.size
+        return arrayBuffer.call(this)
+      }
+      try {
+        // 64 MB behind the header, of which nothing is to be read.
+        const parts = [Uint8Array.from(data), new Uint8Array(64 << 20)]
+        using file = await open(new File(parts, 'small.gguf'))
+        const built = await (await file.edit()).set('general.name', 'edited in a page').build()
+        const before = read
+        const blob = await built.blob()
+        const copied = read - before
+        using again = await open(blob)
+        const last = again.tensors.at(-1)!
+        const streamed = await new Response(built.stream()).arrayBuffer()
+        return {
+          copied,
+          name: again.metadata.get('general.name'),
+          size: blob.size,
+          streamed: streamed.byteLength,
+          last: [...(await again.read(last.name))],
+        }
+      } finally {
+        Blob.prototype.arrayBuffer = arrayBuffer
+      }
+    },
+    [...bytes],
+  )
+  const grown = seen.size - (64 << 20) - bytes.length
+  assert.ok(grown >= 0 && grown <= 32, `${grown} bytes more`)
+  assert.deepEqual(
+    { ...seen, size: 0 },
+    { copied: 0, name: 'edited in a page', size: 0, streamed: seen.size, last },
+  )
+})
