@@ -322,5 +322,18 @@ test('the commands dequantize and stats', () => {
   const { stdout } = run('stats', path, '--against', path, '--json')
   const [stats] = JSON.parse(stdout) as [{ mean: number; max: number; error: { nmse: number } }]
   assert.deepEqual([stats.mean, stats.max, stats.error.nmse], [1.5, 7, 0])
-  assert.match(run('stats', path, 'w').stdout, /w +F32 +12 +-4 +7 +1\.5/)
+  const text = run('stats', path, 'w').stdout
+  assert.match(text, /w +F32 +12 +-4 +7 +1\.5/)
+  assert.match(text, /^w: absolute maximum: 7$/m)
+  assert.match(
+    text,
+    /^root mean square of a row: least 1\.871 \(row 1\), median 2\.739 \(row 0\), most 5\.612/m,
+  )
+  assert.doesNotMatch(run('stats', path).stdout, /absolute maximum/)
+  const blocks = Uint8Array.from([0x00, 0x3c, ...new Array<number>(32).fill(1)])
+  writeFileSync(path, writeGguf({ tensors: [{ name: 'q', shape: [32], type: 'Q8_0', data: blocks }] }))
+  assert.match(
+    run('stats', path, 'q').stdout,
+    /^scales of 1 blocks: 1 to 1, mean 1, .*; 0 zero, 0 subnormal, 0 not/m,
+  )
 })

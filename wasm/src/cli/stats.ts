@@ -7,6 +7,36 @@ import { rowsOf } from './rows.js'
 const short = (value: number): string =>
   Number.isFinite(value) ? Number(value.toPrecision(4)).toString() : String(value)
 
+/** What a row of the table has no room for. */
+function details({ name, absoluteMaximum, rows, outlierColumns, scales }: TensorStats): [string, string][] {
+  const facts: [string, string][] = [['absolute maximum', short(absoluteMaximum)]]
+  if (rows && rows.rootMeanSquare.length > 1) {
+    const order = [...rows.rootMeanSquare.keys()].sort(
+      (a, b) => rows.rootMeanSquare[a]! - rows.rootMeanSquare[b]!,
+    )
+    const row = (i: number): string => `${short(rows.rootMeanSquare[i]!)} (row ${grouped(i)})`
+    const middle = order[order.length >> 1]!
+    facts.push([
+      'root mean square of a row',
+      `least ${row(order[0]!)}, median ${row(middle)}, most ${row(order.at(-1)!)}`,
+    ])
+  }
+  if (outlierColumns.length > 0) {
+    const few = outlierColumns.slice(0, 8)
+    const text = few
+      .map(({ index, rootMeanSquare }) => `${grouped(index)} (${short(rootMeanSquare)})`)
+      .join(', ')
+    facts.push(['outlier columns', text + (outlierColumns.length > few.length ? ', ...' : '')])
+  }
+  if (scales) {
+    const { count, min, max, mean, standardDeviation, zeros, subnormal, notFinite } = scales
+    const values = `${short(min)} to ${short(max)}, mean ${short(mean)}, deviation ${short(standardDeviation)}`
+    const odd = `${grouped(zeros)} zero, ${grouped(subnormal)} subnormal, ${grouped(notFinite)} not finite`
+    facts.push([`scales of ${grouped(count)} blocks`, `${values}; ${odd}`])
+  }
+  return facts.map(([what, value], i) => [i === 0 ? `${shorten(visible(name), 60)}: ${what}` : what, value])
+}
+
 export const command: Command = {
   options: { rows: { type: 'string' }, against: { type: 'string' } },
   help: ['--against FILE    stats: the error against the tensors of the same names in another file'],
@@ -66,6 +96,11 @@ export const command: Command = {
     )
     context.print(context.style.bold(title!))
     lines.forEach(context.print)
+    // All tensors of a file are a table; those that were named are looked at closely.
+    for (const stats of names.length > 0 ? all : []) {
+      context.print('')
+      for (const [what, value] of details(stats)) context.print(`${what}: ${value}`)
+    }
     return all.some((stats) => stats.nans + stats.infinities > 0) ? 1 : 0
   },
 }
