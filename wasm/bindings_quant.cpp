@@ -134,7 +134,9 @@ class Collector {
   /// As doubles: absolute maximum and root mean square of each line.
   Span lines(bool columns) {
     scratch_.clear();
-    for (const LineStats& line : columns ? stats_.columns : stats_.rows) {
+    const size_t n = columns ? stats_.n_columns() : stats_.rows.size();
+    for (size_t i = 0; i < n; ++i) {
+      const LineStats line = columns ? stats_.column(i) : stats_.rows[i];
       scratch_.push_back(static_cast<double>(line.absolute_maximum));
       scratch_.push_back(line.count == 0 ? 0 : std::sqrt(line.sum_of_squares / static_cast<double>(line.count)));
     }

@@ -25,6 +25,10 @@ struct Histogram {
   uint64_t counts[2 * kHalf] = {};
 
   void add(float finite);
+  void add(const float* finite, size_t n, float absolute_maximum);
+
+ private:
+  void make_room(double value);
 };
 
 struct LineStats {
@@ -33,19 +37,34 @@ struct LineStats {
   uint64_t count = 0;
 };
 
+/// LineStats of columns, side by side, so that a piece of a row adds to them by vectors.
+struct ColumnStats {
+  std::vector<float> absolute_maximum;
+  std::vector<double> sum_of_squares;
+  std::vector<uint64_t> n_not_finite;
+};
+
 struct TensorStats {
   uint64_t count = 0, zeros = 0, nans = 0, infinities = 0;
-  float min = 0, max = 0;                ///< of the finite values; 0 without any
-  Moments moments;                       ///< of the finite values
-  Histogram histogram;                   ///< of the finite values
-  uint64_t row_length;                   ///< ne0; columns are positions in a row
-  std::vector<LineStats> rows, columns;  ///< of the finite values; empty beyond kMaxLines
+  float min = 0, max = 0;       ///< of the finite values; 0 without any
+  Moments moments;              ///< of the finite values
+  Histogram histogram;          ///< of the finite values
+  uint64_t row_length;          ///< ne0; columns are positions in a row
+  std::vector<LineStats> rows;  ///< of the finite values; empty beyond kMaxLines
+  ColumnStats columns;          ///< the same
 
   static constexpr uint64_t kMaxLines = uint64_t{1} << 22;
 
   explicit TensorStats(uint64_t row_length_in, uint64_t n_rows);
   /// The next n floats in the order of the file.
   void add(const float* values, size_t n);
+
+  [[nodiscard]] size_t n_columns() const { return columns.absolute_maximum.size(); }
+  [[nodiscard]] LineStats column(size_t i) const;
+
+ private:
+  void add_finite(const float* values, size_t n, size_t column, Moments& moments_here, LineStats& line);
+  void add_any(const float* values, size_t n, size_t column, Moments& moments_here, LineStats& line);
 };
 
 /// How far one tensor is from another, over pairs of finite values.

@@ -28,8 +28,8 @@ BOOST_AUTO_TEST_CASE(known_values) {
   BOOST_TEST(stats.moments.deviation() == std::sqrt(74.0 / 5 - 1.44), boost::test_tools::tolerance(1e-14));
   BOOST_TEST(stats.rows[0].absolute_maximum == 3.0f);
   BOOST_TEST(stats.rows[1].sum_of_squares == 64.0);
-  BOOST_TEST(stats.columns[3].absolute_maximum == 8.0f);
-  BOOST_TEST(stats.columns[0].count == 1u);
+  BOOST_TEST(stats.column(3).absolute_maximum == 8.0f);
+  BOOST_TEST(stats.column(0).count == 1u);
   // 8 needs [-16, 16): bins of 1/8.
   BOOST_TEST(stats.histogram.exponent == 4);
   BOOST_TEST(stats.histogram.counts[128] == 2u);
@@ -61,6 +61,39 @@ BOOST_AUTO_TEST_CASE(pieces_and_order_do_not_matter) {
   }
   for (size_t row = 0; row < 40; ++row)
     BOOST_TEST(parts.rows[row].sum_of_squares == whole.rows[row].sum_of_squares, boost::test_tools::tolerance(1e-12));
+}
+
+BOOST_AUTO_TEST_CASE(vectors_and_single_values_agree) {
+  // Alone each value takes the scalar way; ranges from tiny to huge take both ways through the histogram.
+  std::mt19937 random(11);
+  for (const int scale : {-140, -30, 0, 5, 60}) {
+    const size_t n_rows = 9, length = 37;
+    std::vector<float> values(n_rows * length);
+    for (float& value : values)
+      value = random() % 8 == 0 ? 0.0f : std::ldexp(static_cast<float>(random() % 4001) - 2000.0f, scale - 11);
+    values[3 * length + 20] = -std::numeric_limits<float>::infinity();  // a row of the slow way
+    TensorStats whole(length, n_rows), single(length, n_rows);
+    whole.add(values.data(), values.size());
+    for (const float& value : values) single.add(&value, 1);
+    BOOST_TEST((whole.count == single.count && whole.zeros == single.zeros && whole.infinities == 1));
+    BOOST_TEST((whole.min == single.min && whole.max == single.max && whole.min < 0 && whole.max > 0));
+    BOOST_TEST(whole.histogram.exponent == single.histogram.exponent);
+    BOOST_TEST(
+        std::equal(std::begin(whole.histogram.counts), std::end(whole.histogram.counts), single.histogram.counts));
+    const auto near = boost::test_tools::tolerance(1e-12);
+    BOOST_TEST(whole.moments.mean == single.moments.mean, near);
+    BOOST_TEST(whole.moments.squares == single.moments.squares, near);
+    for (size_t i = 0; i < length; ++i) {
+      const LineStats a = whole.column(i), b = single.column(i);
+      BOOST_TEST((a.count == b.count && a.count == n_rows - (i == 20 ? 1 : 0)));
+      BOOST_TEST(a.absolute_maximum == b.absolute_maximum);
+      BOOST_TEST(a.sum_of_squares == b.sum_of_squares, near);
+    }
+    for (size_t i = 0; i < n_rows; ++i) {
+      BOOST_TEST(whole.rows[i].count == single.rows[i].count);
+      BOOST_TEST(whole.rows[i].absolute_maximum == single.rows[i].absolute_maximum);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_great_mean_does_not_drown_the_deviation) {
