@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint32_t kNoNode = 0xFFFFFFFFu;
 constexpr size_t kShortWord = 24;
+constexpr size_t kIndexAfter = 1 << 16;  // bytes of text: an index of all words takes as long as these do without
 
 uint64_t pair_of(uint32_t left, uint32_t right) { return static_cast<uint64_t>(left) << 32 | right; }
 
@@ -42,16 +43,30 @@ BpeModel::BpeModel(const Gguf& gguf, Vocabulary& v) {
   }
 
   whole_.assign(n_tokens, 0);
-  if (v.byte_encode) {
-    words_.reserve(n_tokens);
-    for (uint32_t id = 0; id < n_tokens; ++id) {
-      // The piece is the bytes that the spelling stands for, or else the spelling itself: then only if it is ASCII.
-      const std::string_view piece = v.pieces[id];
-      const auto printable = [](char c) { return c > ' ' && c < 0x7F; };
-      if (piece.size() == v.texts[id].size() && !std::all_of(piece.begin(), piece.end(), printable)) continue;
-      words_.add(piece, id, [&](uint32_t other) { return v.pieces[other]; });
-    }
+}
+
+void BpeModel::index_words(const Vocabulary& v) {
+  const auto n_tokens = static_cast<uint32_t>(v.texts.size());
+  words_.reserve(n_tokens);
+  for (uint32_t id = 0; id < n_tokens; ++id) {
+    // The piece is the bytes that the spelling stands for, or else the spelling itself: then only if it is ASCII.
+    const std::string_view piece = v.pieces[id];
+    const auto printable = [](char c) { return c > ' ' && c < 0x7F; };
+    if (piece.size() == v.texts[id].size() && !std::all_of(piece.begin(), piece.end(), printable)) continue;
+    words_.add(piece, id, [&](uint32_t other) { return v.pieces[other]; });
   }
+  indexed_ = true;
+}
+
+uint32_t BpeModel::find_whole(const Vocabulary& v, std::string_view word, uint64_t hash) {
+  if (indexed_) return words_.find(word, hash, [&](uint32_t id) { return v.pieces[id]; });
+  // Until then only where the answer depends on it.
+  if (!v.ignore_merges) return StringIndex::kAbsent;
+  spelled_.clear();
+  for (const char c : word) append_utf8(spelled_, printable_of_byte(static_cast<uint8_t>(c)));
+  const TokenId token = v.find(spelled_);
+  const bool same = token != kNoToken && v.pieces[static_cast<size_t>(token)] == word;
+  return same ? static_cast<uint32_t>(token) : StringIndex::kAbsent;
 }
 
 void BpeModel::read_merges(const Gguf& gguf, Vocabulary& v) {
@@ -69,6 +84,16 @@ void BpeModel::read_merges(const Gguf& gguf, Vocabulary& v) {
 
   filter_.resize(std::bit_ceil(static_cast<size_t>(kv->count) * 2 + 16));  // 16 bits a merge
 
+  // A third of the parts are one or two bytes long: found once, then read here.
+  std::vector<Symbol> short_parts(1 << 16, kNoSymbol);
+  const auto part = [&](std::string_view text) {
+    if (text.size() > 2 || text.back() == '\0') return intern(v, text);
+    const size_t second = text.size() == 2 ? static_cast<uint8_t>(text[1]) : 0u;
+    const size_t key = static_cast<uint8_t>(text[0]) | second << 8;
+    if (short_parts[key] == kNoSymbol) short_parts[key] = intern(v, text);
+    return short_parts[key];
+  };
+
   uint64_t malformed = 0, unknown = 0;
   bool inner_marks = false;
   std::string joined;
@@ -82,7 +107,7 @@ void BpeModel::read_merges(const Gguf& gguf, Vocabulary& v) {
     }
     const std::string_view left = text.substr(0, space), right = text.substr(space + 1);
     const size_t n_extra = extra_.size();
-    const Symbol a = intern(v, left), b = intern(v, right);
+    const Symbol a = part(left), b = part(right);
     // Tokens mostly stand in the order of their merges: the next one is a good guess.
     Symbol merged = kNoSymbol;
     for (Symbol guess = last; guess != kNoSymbol && guess <= last + 1 && guess < v.texts.size(); ++guess)
@@ -151,6 +176,8 @@ void BpeModel::encode(const Vocabulary& v, std::string_view text, std::vector<To
 }
 
 void BpeModel::encode_text(const Vocabulary& v, std::string_view text, std::vector<TokenId>& out) {
+  bytes_seen_ += text.size();
+  if (v.byte_encode && !indexed_ && bytes_seen_ > kIndexAfter) index_words(v);
   if (!is_canonical_utf8(text)) {
     canonical_ = canonical_utf8(text);
     text = canonical_;
@@ -195,7 +222,7 @@ void BpeModel::encode_word(const Vocabulary& v, std::string_view word, std::vect
     return;
   }
   const uint64_t hash = hash_text(word);
-  const uint32_t whole = words_.find(word, hash, [&](uint32_t id) { return v.pieces[id]; });
+  const uint32_t whole = find_whole(v, word, hash);
   if (whole != StringIndex::kAbsent && (v.ignore_merges || whole_[whole] == 1)) {
     return out.push_back(static_cast<TokenId>(whole));
   }

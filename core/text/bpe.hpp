@@ -48,6 +48,9 @@ class BpeModel {
     Symbol merged = kNoSymbol;
   };
 
+  void index_words(const Vocabulary& vocabulary);
+  /// The token that is this word, as far as it can be told; kAbsent: none.
+  [[nodiscard]] uint32_t find_whole(const Vocabulary& vocabulary, std::string_view word, uint64_t hash);
   void read_merges(const Gguf& gguf, Vocabulary& vocabulary);
   Symbol intern(const Vocabulary& vocabulary, std::string_view text);
   [[nodiscard]] std::string_view symbol_text(const Vocabulary& vocabulary, Symbol symbol) const;
@@ -67,7 +70,9 @@ class BpeModel {
   std::vector<Merge> merges_;    // open addressing
   std::vector<uint8_t> filter_;  // a bit for each hash of a pair that has a merge
   size_t n_merges_ = 0;
-  StringIndex words_;           // bytes that tokens decode to -> token: whole words at once
+  StringIndex words_;  // bytes that tokens decode to -> token: whole words at once; made by index_words
+  bool indexed_ = false;
+  size_t bytes_seen_ = 0;
   std::vector<uint8_t> whole_;  // of each token, whether its text as a word is that token: 0 not known yet, 1 yes, 2 no
   std::array<Symbol, 256> byte_symbols_{};
   std::array<TokenId, 256> byte_tokens_{};  // for what no token spells
@@ -77,7 +82,7 @@ class BpeModel {
   // Kept between words.
   std::vector<Node> nodes_;
   std::vector<uint64_t> heap_;
-  std::string canonical_, escaped_;
+  std::string canonical_, escaped_, spelled_;
 };
 
 }  // namespace ggufscope
