@@ -7,7 +7,15 @@ const root = join(import.meta.dirname, '..')
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
-  plugins: [svelte({ configFile: false })],
+  plugins: [
+    svelte({ configFile: false }),
+    {
+      // The development server puts styles into the page, which its content policy forbids.
+      name: 'development-styles',
+      apply: 'serve',
+      transformIndexHtml: (html) => html.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'"),
+    },
+  ],
   resolve: {
     alias: [
       { find: /^ggufscope$/, replacement: join(root, 'wasm/dist/index.js') },

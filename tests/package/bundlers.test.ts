@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { chromium, type Browser } from '@playwright/test'
+import { chromium, type Browser, type Page } from '@playwright/test'
 import { writeGguf, type Model } from '../fixtures/gguf.ts'
 import { array, smallModel, text } from '../fixtures/models.ts'
 import { startServer } from '../server/server.ts'
@@ -25,6 +26,8 @@ const bytes = writeGguf(model)
 
 // Below the packed root, so that node_modules are found as in a project of its own.
 const work = mkdtempSync(join(packedRoot(), 'bundle-'))
+// Without a scope of its own the folder would belong to this repository, whose name resolves to itself.
+writeFileSync(join(work, 'package.json'), '{ "name": "app", "private": true, "type": "module" }')
 const entry = join(work, 'entry.js')
 writeFileSync(
   entry,
@@ -63,6 +66,15 @@ function copyWasm(folder: string): void {
   for (const name of kWasm) copyFileSync(packedFile(`wasm/dist/${name}`), join(folder, name))
 }
 
+async function listIn(page: Page): Promise<unknown> {
+  await page.waitForFunction(() => 'list' in globalThis, undefined, { timeout: 20_000 })
+  return await page.evaluate(() =>
+    (globalThis as unknown as { list: (url: string) => Promise<unknown> }).list(
+      new URL('small.gguf', location.href).href,
+    ),
+  )
+}
+
 async function inChromium(folder: string, script: string): Promise<void> {
   if (!browser) return
   const prefix = `/${folder.split('/').pop()}/`
@@ -72,12 +84,7 @@ async function inChromium(folder: string, script: string): Promise<void> {
   const page = await browser.newPage()
   try {
     await page.goto(`${server.url}${prefix}index.html`)
-    await page.waitForFunction(() => 'list' in globalThis, undefined, { timeout: 10_000 })
-    const list = () =>
-      (globalThis as unknown as { list: (url: string) => Promise<unknown> }).list(
-        new URL('small.gguf', location.href).href,
-      )
-    assert.deepEqual(await page.evaluate(list), wanted)
+    assert.deepEqual(await listIn(page), wanted)
   } finally {
     await page.close()
   }
@@ -171,6 +178,32 @@ test('vite', async () => {
     'the wasm files are assets',
   )
   await inChromium(out, 'main.js')
+})
+
+test("vite's development server", async (t) => {
+  if (!browser) return t.skip('no Chromium')
+  const { createServer } = await import('vite')
+  const root = folder('vite-dev')
+  writeFileSync(join(root, 'index.html'), '<!doctype html><script type="module" src="./entry.js"></script>')
+  copyFileSync(entry, join(root, 'entry.js'))
+  writeFileSync(join(root, 'small.gguf'), bytes)
+  const vite = await createServer({
+    root,
+    configFile: false,
+    logLevel: 'error',
+    cacheDir: join(root, '.vite'),
+    server: { port: 0, host: '127.0.0.1', fs: { allow: [packedRoot()] } },
+  })
+  const page = await browser.newPage()
+  try {
+    await vite.listen()
+    const address = vite.httpServer!.address() as AddressInfo
+    await page.goto(`http://127.0.0.1:${address.port}/index.html`)
+    assert.deepEqual(await listIn(page), wanted)
+  } finally {
+    await page.close()
+    await vite.close()
+  }
 })
 
 test('another place for the wasm files: wasmUrl', async () => {

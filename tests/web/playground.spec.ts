@@ -36,6 +36,38 @@ for (const name of ['llama-spm', 'bert-bge', 'falcon']) {
   })
 }
 
+test('typing into 100 KB of text', async ({ page, site }, info) => {
+  await site.visit(page, 'sample.gguf', '#tokenizer')
+  const text = page.getByRole('textbox', { name: 'Text', exact: true })
+  await text.fill('The lighthouse keeper counts ships, 17 of them.\n'.repeat(2100))
+  const chips = page.getByRole('list', { name: 'Tokens' }).getByRole('listitem')
+  await expect(chips).toHaveCount(1500)
+  await text.press('ControlOrMeta+End')
+  await page.evaluate(() => {
+    const seen = { changes: 0, waits: [] as number[] }
+    Object.assign(globalThis, { seen })
+    new MutationObserver((records) => (seen.changes += records.length)).observe(
+      document.querySelector('[role=tabpanel]')!,
+      { childList: true, characterData: true, attributes: true, subtree: true },
+    )
+    document.querySelector('textarea')!.addEventListener('input', () => {
+      const begin = performance.now()
+      // Two frames on, what was typed is on the screen.
+      requestAnimationFrame(() => requestAnimationFrame(() => seen.waits.push(performance.now() - begin)))
+    })
+  })
+  const before = await page.locator('.sum strong').innerText()
+  await text.pressSequentially('And one more.', { delay: 30 })
+  await expect(page.locator('.sum strong')).not.toHaveText(before)
+  const read = () =>
+    page.evaluate(() => (globalThis as unknown as { seen: { changes: number; waits: number[] } }).seen)
+  await expect.poll(async () => (await read()).waits.length).toBe(13)
+  const { changes, waits } = await read()
+  info.annotations.push({ type: 'letter to screen, ms', description: waits.map(Math.round).join(' ') })
+  // Only the counts change: none of the 1500 chips is drawn anew.
+  expect(changes).toBeLessThan(13 * 20)
+})
+
 test('a conversation through the chat template', async ({ page, site }) => {
   await site.visit(page, 'sample.gguf', '#chat')
   const prompt = page.getByRole('region', { name: 'Prompt' })

@@ -153,8 +153,9 @@ export async function loadTextModule(wasmUrl?: string | URL): Promise<TextModule
 /** Bytes of a file of the package without a promise. */
 function readNow(url: URL): Uint8Array<ArrayBuffer> {
   if (url.protocol === 'file:') {
-    const bytes = globalThis.process.getBuiltinModule('node:fs').readFileSync(url)
-    return new Uint8Array(bytes)
+    const fs = globalThis.process.getBuiltinModule?.('node:fs')
+    if (!fs) throw new Error('this version of Node can only await file.loadTokenizer()')
+    return new Uint8Array(fs.readFileSync(url))
   }
   const request = new XMLHttpRequest()
   request.open('GET', url, false)
