@@ -1,7 +1,6 @@
 #include "quant/byte_order.hpp"
 
-#include <algorithm>
-
+#include "base/bytes.hpp"
 #include "types/types.hpp"
 
 namespace ggufscope {
@@ -35,6 +34,18 @@ constexpr Row kSmallRows[] = {
 };
 // clang-format on
 
+/// n numbers at p, which may be unaligned, in the other byte order.
+template <class T>
+void swap_numbers(uint8_t* p, size_t n) {
+  for (size_t i = 0; i < n; ++i, p += sizeof(T)) store(p, swap_bytes(load<T>(p)));
+}
+
+void swap_numbers(uint8_t* p, size_t n, size_t width) {
+  if (width == 2) return swap_numbers<uint16_t>(p, n);
+  if (width == 4) return swap_numbers<uint32_t>(p, n);
+  swap_numbers<uint64_t>(p, n);
+}
+
 }  // namespace
 
 std::span<const BlockField> block_fields(uint32_t type, bool small) {
@@ -48,12 +59,10 @@ void swap_block_bytes(uint32_t type, uint8_t* blocks, size_t n_blocks, bool smal
   const std::span<const BlockField> fields = block_fields(type, small);
   if (geometry == nullptr || fields.empty()) return;
   const size_t bytes = small ? small_block_bytes(type) : geometry->block_bytes;
-  for (size_t i = 0; i < n_blocks; ++i, blocks += bytes) {
-    for (const BlockField& field : fields) {
-      uint8_t* p = blocks + field.offset;
-      for (size_t k = 0; k < field.count; ++k, p += field.width) std::reverse(p, p + field.width);
-    }
-  }
+  // Plain numbers: one run of them.
+  if (fields[0].width == bytes) return swap_numbers(blocks, n_blocks, bytes);
+  for (size_t i = 0; i < n_blocks; ++i, blocks += bytes)
+    for (const BlockField& field : fields) swap_numbers(blocks + field.offset, field.count, field.width);
 }
 
 }  // namespace ggufscope

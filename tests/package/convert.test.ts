@@ -227,6 +227,30 @@ test('importance of an imatrix file, one set of columns for each expert', async 
   )
 })
 
+test('super-blocks of 64 stay what they are, or become another type; those of 256 are not mixed in', async () => {
+  const floats = floatBytes(512, 1)
+  const { header } = writeHeader({
+    metadata: [['general.architecture', text('llama')]],
+    tensors: [
+      { name: 'blk.0.ffn_up.weight', shape: [256, 2], type: 'F32' },
+      { name: 'blk.0.attn_q.weight', shape: [256, 4], type: 'Q4_K' },
+    ],
+  })
+  // 38 bytes each, their two scales 0.5 first.
+  const blocks = Uint8Array.from({ length: 16 * 38 }, (_, i) => (i % 38 < 4 ? (i % 2) * 0x38 : i))
+  using file = await open(new Blob([header, floats.slice(), blocks].map((bytes) => new Uint8Array(bytes))))
+  const name = 'blk.0.attn_q.weight'
+  const before = await file.dequantize(name)
+  for (const endianness of ['little', 'big'] as const) {
+    const builder = (await edited(file)).set('general.name', 'old').removeTensor('blk.0.ffn_up.weight')
+    using again = await open(await (await builder.build({ endianness })).bytes())
+    assert.deepEqual(await again.dequantize(name), before, endianness)
+  }
+  using eight = await open(await (await (await (await edited(file)).quantize('Q8_0')).build()).bytes())
+  assert.deepEqual(await eight.read(name), await quantize('Q8_0', before))
+  await assert.rejects((await (await edited(file)).quantize('Q4_K_M')).build(), { code: 'unsupported' })
+})
+
 test('a tensor of half a gigabyte is requantized within bounded memory, and stops when told', async () => {
   const shape = [4096, 65_536]
   const { header, size } = writeHeader({

@@ -291,7 +291,17 @@ async function planAll({ tensors, bigEndian, wasmUrl }: Layout): Promise<{
       (isFile(from) ? from.info.type : from.type) !== type,
   )
   const quant = changes ? await quantModule(wasmUrl) : undefined
-  return { planned: tensors.map((entry) => plan(entry, types, bigEndian, quant)), quant }
+  const planned = tensors.map((entry) => plan(entry, types, bigEndian, quant))
+  // Readers tell them by the places of the tensors, of all at once.
+  const old = planned.find(({ from, type }) => from.small && type === undefined)
+  const today = planned.find(({ type }) => type && (types.get(type.id)?.smallBlockBytes ?? 0) > 0)
+  if (old && today) {
+    throw new GgufError(
+      'unsupported',
+      `Tensor ${old.entry.name} has super-blocks of 64, ${today.entry.name} would have 256: no file has both. Another type for one of them will do.`,
+    )
+  }
+  return { planned, quant }
 }
 
 /** Bytes of each tensor as it will be written. */
