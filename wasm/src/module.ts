@@ -121,7 +121,11 @@ const textUrl = (wasmUrl: string | URL | undefined): URL =>
   wasmUrl === undefined ? new URL('./text.wasm', import.meta.url) : new URL('text.wasm', hosted(wasmUrl))
 
 function startText(wasmBinary: Uint8Array<ArrayBuffer>): TextModule {
-  const module = createText({ wasmBinary })
+  const module: Record<string, Call> & { wasmBinary?: unknown } = {}
+  // The glue fills the object that it is given before it returns, whether a promise (Emscripten 4 and later) or not.
+  Promise.resolve(createText(Object.assign(module, { wasmBinary }))).catch(() => undefined)
+  if (!module['TextTokenizer_new']) throw new Error('it cannot be instantiated')
+  delete module.wasmBinary
   return (text = Object.assign(module, {
     TextTokenizer: classOf(module, 'TextTokenizer'),
   }) as unknown as TextModule)

@@ -40,7 +40,5 @@ export interface TextModule {
   TextTokenizer: new (header: number, bytes: number) => WasmTokenizer
 }
 
-/** What comes has functions; module.ts makes the class of them. It is there at once: this module starts without a promise. */
-export default function createText(options: {
-  wasmBinary: Uint8Array<ArrayBuffer>
-}): Record<string, (...args: unknown[]) => unknown>
+/** Puts its functions into the object at once: this module starts without a promise. */
+export default function createText(module: { wasmBinary: Uint8Array<ArrayBuffer> }): unknown
