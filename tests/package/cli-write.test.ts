@@ -234,11 +234,31 @@ test('quantize', async () => {
     }),
   )
   await fails(1, /imatrix/, 'quantize', 'wide.gguf', 'IQ2_XS', '-o', 'none.gguf')
+  const entries = importance.map((name) => {
+    const [size, counts] = [Int32Array.of(name.length), Int32Array.of(1, 256)]
+    const values = new Float32Array(256).fill(1)
+    return Buffer.concat(
+      [size, Buffer.from(name), counts, values].map((part) =>
+        Buffer.from(part.buffer, part.byteOffset, part.byteLength),
+      ),
+    )
+  })
+  writeFileSync(
+    at('imatrix.dat'),
+    Buffer.concat([Buffer.from(Int32Array.of(entries.length).buffer), ...entries]),
+  )
+  assert.deepEqual(await types('IQ2_XS', '--imatrix', 'imatrix.dat', '--pure'), [
+    'IQ2_XS',
+    'IQ2_XS',
+    'IQ2_XS',
+  ])
+  const older = readFileSync(at('narrow.gguf'))
   assert.deepEqual(await types('IQ2_XS', '--imatrix', 'imatrix.gguf', '--pure'), [
     'IQ2_XS',
     'IQ2_XS',
     'IQ2_XS',
   ])
+  assert.deepEqual(readFileSync(at('narrow.gguf')), older)
 })
 
 test('what is refused, and that nothing is written then', async () => {

@@ -1,6 +1,6 @@
 // Files made of files: split, merged, in the other byte order, requantized, extracted.
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -9,10 +9,10 @@ import type { ByteSource, GgufFile } from 'ggufscope'
 import { kTypes, tensorBytes, writeGguf, writeHeader, type Tensor } from '../fixtures/gguf.ts'
 import { f32, floatBytes, shards, smallModel, text, u32 } from '../fixtures/models.ts'
 import { readPlain } from '../fixtures/reader.ts'
-import { kRoot, loadNodePackage, packedFile } from './packed.ts'
+import { kRoot, kShared, loadNodePackage, packedFile } from './packed.ts'
 
 const { open, writeFile, quantize } = await loadNodePackage()
-const { toNpy, toSafetensors } = (await import(
+const { parseImatrix, toNpy, toSafetensors } = (await import(
   pathToFileURL(packedFile('wasm/dist/edit/index.js')).href
 )) as typeof import('ggufscope/edit')
 
@@ -225,6 +225,46 @@ test('importance of an imatrix file, one set of columns for each expert', async 
     await small.read('blk.0.attn_q.weight'),
     await quantize('IQ2_XS', floats.subarray(0, 512), { importance: columns(2) }),
   )
+})
+
+test('an imatrix.dat', async () => {
+  const i32 = (...values: number[]) => Buffer.from(Int32Array.from(values).buffer)
+  const name = 'blk.0.attn_q.weight'
+  const values = Float32Array.from({ length: 256 }, (_, i) => i * 3)
+  const bytes = Buffer.concat([
+    i32(1, name.length),
+    Buffer.from(name),
+    i32(3, 256),
+    Buffer.from(values.buffer),
+  ])
+  const importance = parseImatrix(bytes)
+  assert.deepEqual([...importance], [[name, Float32Array.from({ length: 256 }, (_, i) => i)]])
+  const data = floatBytes(512, 3)
+  using file = await open(llama([{ name, shape: [256, 2], type: 'F32', data }]))
+  const builder = await (await edited(file)).quantize('IQ2_XXS', { importance, pure: true })
+  using small = await open(await (await builder.build()).bytes())
+  const want = await quantize('IQ2_XXS', new Float32Array(data.slice().buffer), {
+    importance: importance.get(name),
+  })
+  assert.deepEqual(await small.read(name), want)
+  for (let length = 0; length < bytes.length; length += 7)
+    assert.throws(() => parseImatrix(bytes.subarray(0, length)), {
+      code: length < 4 ? 'truncated' : /truncated|bad-count/,
+    })
+  assert.throws(() => parseImatrix(i32(-1, 2, 3, 4)), { code: 'bad-count' })
+  assert.throws(() => parseImatrix(i32(1, -5, 3, 4, 0, 0)), { code: 'truncated' })
+})
+
+const kImatrix = join(kShared, 'imatrix/imatrix.dat')
+test('a real imatrix.dat', { skip: !existsSync(kImatrix) }, () => {
+  const importance = parseImatrix(readFileSync(kImatrix))
+  assert.equal(importance.size, 154)
+  assert.equal(importance.get('blk.21.ffn_up.weight')?.length, 2048)
+  for (const [name, values] of importance)
+    assert.ok(
+      values.every((value) => value >= 0 && value < 1e9),
+      name,
+    )
 })
 
 test('super-blocks of 64 stay what they are, or become another type; those of 256 are not mixed in', async () => {

@@ -1,4 +1,8 @@
+import { readFile } from 'node:fs/promises'
+import type { ImportanceSource } from '../edit/types.js'
+import { GgufError } from '../errors.js'
 import { open } from '../node.js'
+import type { GgufFile } from '../types.js'
 import { UsageError, type Command } from './command.js'
 import { kOutputHelp, kOutputOptions, outputOf, save } from './save.js'
 
@@ -12,6 +16,17 @@ function ruleOf(text: string): readonly [RegExp, string] {
   return [new RegExp(pattern.includes('*') ? `^${escaped}$` : escaped), text.slice(at + 1)]
 }
 
+/** A GGUF file, or one of the older form, which begins with a count. */
+async function importanceIn(path: string, signal: AbortSignal): Promise<ImportanceSource> {
+  try {
+    return await open(path, { signal })
+  } catch (error) {
+    if (!(error instanceof GgufError && error.code === 'bad-magic')) throw error
+    const { parseImatrix } = await import('../edit/imatrix.js')
+    return parseImatrix(await readFile(path))
+  }
+}
+
 export const command: Command = {
   options: {
     ...kOutputOptions,
@@ -22,7 +37,7 @@ export const command: Command = {
   help: [
     'TYPE              a mixture of llama.cpp: Q4_K_M, Q5_K_S, Q8_0, IQ4_XS, F16, ...',
     '--pure            the same type for every tensor of weights',
-    "--imatrix FILE    which columns matter: a GGUF file of llama.cpp's imatrix; types of 2 bits and less need one",
+    "--imatrix FILE    which columns matter: a file of llama.cpp's imatrix, .gguf or .dat; types of 2 bits and less need one",
     '--tensor-type NAME=TYPE  a type for tensors whose names have NAME in them, or match it where it has a * (may be repeated)',
     ...kOutputHelp,
   ],
@@ -33,8 +48,9 @@ export const command: Command = {
     const rules = ((values['tensor-type'] ?? []) as string[]).map(ruleOf)
     using file = await context.open()
     const output = await outputOf(context)
-    using importance =
-      typeof values['imatrix'] === 'string' ? await open(values['imatrix'], { signal }) : undefined
+    const imatrix = values['imatrix']
+    const importance = typeof imatrix === 'string' ? await importanceIn(imatrix, signal) : undefined
+    using _ = importance instanceof Map ? undefined : (importance as GgufFile | undefined)
     const builder = await file.edit()
     await builder.quantize(type.toUpperCase(), {
       pure: values['pure'] === true,

@@ -1,5 +1,6 @@
 export { GgufError } from '../errors.js'
 export { GgufBuilder } from './builder.js'
 export { toNpy, toSafetensors } from './extract.js'
+export { parseImatrix } from './imatrix.js'
 export { WrittenFile } from './written-file.js'
 export type * from './types.js'

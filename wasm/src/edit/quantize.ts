@@ -1,8 +1,7 @@
 import { GgufError } from '../errors.js'
-import { OpenFile } from '../file.js'
 import { tensorTypes } from '../header.js'
 import { inspectModule, quantModule } from '../module.js'
-import type { GgufFile } from '../types.js'
+import { importanceOf } from './imatrix.js'
 import type { Importance, TensorEntry } from './layout.js'
 import { isWeights, kindOf, kMixtures, kOtherNames, kSmallerBlocks, typeIn, type Place } from './mixtures.js'
 import type { RequantizeOptions, TensorPlan } from './types.js'
@@ -11,28 +10,6 @@ import type { RequantizeOptions, TensorPlan } from './types.js'
 export interface ModelFacts {
   readonly architecture: string | undefined
   number(key: string): number | undefined
-}
-
-/** Importance of a file that llama.cpp's imatrix wrote: sums of squares of each column's inputs, and their count. */
-function importanceOf(file: GgufFile, name: string): Importance | undefined {
-  const sums = file.tensor(`${name}.in_sum2`)
-  const counts = file.tensor(`${name}.counts`)
-  if (!sums || !counts) return undefined
-  return {
-    count: sums.elementCount,
-    async load(signal) {
-      const [values, n] = await Promise.all([
-        file.dequantize(sums.name, { signal }),
-        file.dequantize(counts.name, { signal }),
-      ])
-      const rowLength = values.length / n.length
-      // An expert that nothing went through says nothing: all its columns are alike.
-      return values.map((value, i) => {
-        const count = n[Math.floor(i / rowLength)]!
-        return count > 0 ? value / count : 1
-      })
-    },
-  }
 }
 
 /** Gives each tensor its type in the mixture. The entries are changed only when all is well. */
@@ -50,8 +27,6 @@ export async function chooseTypes(
     const names = Object.keys(kMixtures).join(', ')
     throw new GgufError('invalid-argument', `There is no mixture ${name}: it is one of ${names}.`)
   }
-  if (importance && !(importance instanceof OpenFile))
-    throw new GgufError('invalid-argument', 'importance is no open file of this package.')
   const [inspect, quant] = await Promise.all([inspectModule(wasmUrl), quantModule(wasmUrl)])
   signal?.throwIfAborted()
   const rows = new Map([...tensorTypes(inspect).values()].map((row) => [row.name, row]))

@@ -72,13 +72,16 @@ export type FilePart =
       pieces(signal: AbortSignal | undefined): AsyncIterable<Uint8Array<ArrayBuffer>>
     })
 
+/** An open GGUF file of llama.cpp's imatrix, or columns by tensor: what parseImatrix makes of an imatrix.dat. */
+export type ImportanceSource = GgufFile | ReadonlyMap<string, Float32Array>
+
 export interface RequantizeOptions extends ReadOptions {
   /** Every tensor of weights gets the mixture's main type. */
   pure?: boolean | undefined
   /** The type of a tensor, whatever the mixture says; undefined: as it says. */
   types?: ((tensor: TensorPlan) => string | undefined) | undefined
-  /** A file that llama.cpp's imatrix wrote, as GGUF: which columns matter. Types of 2 bits and less need it. */
-  importance?: GgufFile | undefined
+  /** Which columns matter. Types of 2 bits and less need it. */
+  importance?: ImportanceSource | undefined
 }
 
 /** At least one of the two limits counts; without either 128 tensors. */
