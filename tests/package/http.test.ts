@@ -323,5 +323,50 @@ test('reads asked for at the same time are few requests, and each gets its own b
   const rowBytes = whole.length / 40
   assert.deepEqual(Buffer.concat(parts.slice(0, 20)), Buffer.from(whole))
   assert.deepEqual(parts[20], whole.slice(10 * rowBytes, 20 * rowBytes))
-  assert.equal(server.counts().requests, 2)
+  assert.equal(server.counts().requests, 1, 'what was read lately is not asked for again')
+})
+
+test('what is on its way or was read lately is not asked for again; few requests run at once', async () => {
+  const slow = await startServer({ delay: 60 })
+  slow.add('/slow.gguf', sparseContent(header, size))
+  using file = await open(`${slow.url}/slow.gguf`)
+  slow.reset()
+  const [stopped, waiting] = [new AbortController(), new AbortController()]
+  const first = file.read('token_embd.weight', { rows: [0, 50], signal: stopped.signal })
+  await new Promise((done) => setTimeout(done, 20))
+  const part = file.read('token_embd.weight', { rows: [10, 12], signal: waiting.signal })
+  await new Promise((done) => setTimeout(done, 10))
+  stopped.abort() // the other one goes on
+  await assert.rejects(first, { name: 'AbortError' })
+  const bytes = await part
+  const rowBytes = bytes.length / 2
+  const { offset } = file.tensor('token_embd.weight')!
+  const expected = Uint8Array.from({ length: 2 * rowBytes }, (_, i) => sparseByte(offset + 10 * rowBytes + i))
+  assert.deepEqual(bytes, expected)
+  bytes.fill(0)
+  assert.deepEqual(
+    await file.read('token_embd.weight', { rows: [10, 12] }),
+    expected,
+    'each has a copy of his own',
+  )
+  assert.equal(slow.counts().requests, 1)
+
+  // Twelve far from each other: six at a time.
+  slow.reset()
+  const norms = file.tensors.filter(({ byteLength }) => byteLength <= 16_384).slice(10, 22)
+  await Promise.all(norms.map(({ name }) => file.read(name)))
+  const times = slow.log.map(({ time }) => time).sort((a, b) => a - b)
+  assert.equal(times.length, 12)
+  assert.ok(times[6]! - times[0]! >= 55, `${times[6]! - times[0]!} ms`)
+
+  // 16 MB are kept, not more.
+  slow.reset()
+  await file.read(norms[0]!.name)
+  assert.equal(slow.counts().requests, 0)
+  for (let row = 0; row < 9; row++)
+    await file.read('token_embd.weight', { rows: [600 * row, 600 * row + 580] })
+  slow.reset()
+  await file.read(norms[0]!.name)
+  assert.equal(slow.counts().requests, 1)
+  await slow.close()
 })

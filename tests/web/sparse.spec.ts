@@ -70,3 +70,20 @@ test('the tokenizer of a preview reads the rest first; a failure can be tried ag
   await expect(page.getByText('262,144 tokens, spm')).toBeVisible({ timeout: 20_000 })
   await slow.close()
 })
+
+test('a tensor on which the pointer rests is read before it is opened', async ({ page, site }) => {
+  site.add('/hover.gguf', sparseContent(header, size))
+  await site.visit(page, '/hover.gguf', '#tensors')
+  await page.getByLabel('By block').uncheck()
+  const row = page.getByRole('grid', { name: 'Tensors' }).getByText('blk.0.attn_q.weight')
+  await expect(row).toBeVisible()
+  const requests = () => site.counts('/hover.gguf').requests
+  const before = requests()
+  await row.hover()
+  await expect.poll(requests).toBe(before + 1)
+  await page.waitForTimeout(200)
+  await row.click()
+  await expect(page.getByRole('img', { name: /^Values of 64 rows/ })).toBeVisible()
+  await expect(page.getByLabel('First bytes, hexadecimal')).toBeVisible()
+  expect(requests()).toBe(before + 1)
+})

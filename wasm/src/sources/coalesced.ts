@@ -1,5 +1,6 @@
 import type { ByteSource, ReadOptions, StreamOptions } from '../types.js'
 import { checkRange } from './bytes.js'
+import { RecentBytes } from './recent.js'
 
 // Ranges this near to each other are one request: fetching the gap costs less than another round trip.
 const kNear = 32 << 10
@@ -43,12 +44,25 @@ export function planRanges<T extends { offset: number; end: number }>(
   return plans
 }
 
-/** A source where every request is a round trip: reads asked for at the same time are merged, and few run at once. */
+/** A request on its way: who asks for bytes of it meanwhile waits for it too. */
+interface Flight {
+  readonly offset: number
+  readonly end: number
+  readonly parts: Wanted[]
+  /** called when one of those who wait has gone */
+  leave(): void
+}
+
+/**
+ * A source where every request is a round trip: reads asked for at the same time are merged, few run at once, and what
+ * is on its way or was read lately is not asked for again.
+ */
 export class CoalescedSource implements ByteSource {
   readonly #source: ByteSource
   #waiting: Wanted[] = []
   #queue: PlannedRange<Wanted>[] = []
-  #running = 0
+  readonly #flights = new Set<Flight>()
+  readonly #recent = new RecentBytes()
 
   constructor(source: ByteSource) {
     this.#source = source
@@ -75,6 +89,7 @@ export class CoalescedSource implements ByteSource {
   }
 
   close(): void {
+    this.#recent.clear()
     this.#source.close?.()
   }
 
@@ -103,34 +118,54 @@ export class CoalescedSource implements ByteSource {
   }
 
   #plan(): void {
-    const wanted = this.#waiting.filter(({ signal }) => !signal?.aborted)
+    const wanted = this.#waiting.filter((part) => !part.signal?.aborted && !this.#isServed(part))
     this.#waiting = []
     this.#queue.push(...planRanges(wanted))
-    while (this.#running < kParallel && this.#queue.length > 0) void this.#fetch(this.#queue.shift()!)
+    while (this.#flights.size < kParallel && this.#queue.length > 0) void this.#fetch(this.#queue.shift()!)
   }
 
-  async #fetch({ offset, end, parts }: PlannedRange<Wanted>): Promise<void> {
-    this.#running++
+  /** Whether the bytes are there, or on their way. */
+  #isServed(part: Wanted): boolean {
+    const bytes = this.#recent.find(part.offset, part.end)
+    if (bytes) {
+      part.resolve(bytes)
+      return true
+    }
+    for (const { offset, end, parts, leave } of this.#flights) {
+      if (part.offset < offset || part.end > end || parts.every(({ signal }) => signal?.aborted)) continue
+      parts.push(part)
+      part.signal?.addEventListener('abort', leave, { once: true })
+      return true
+    }
+    return false
+  }
+
+  async #fetch(plan: PlannedRange<Wanted>): Promise<void> {
+    const { offset, end } = plan
+    const parts = [...plan.parts]
     // Stopped when the last of those who wait for it has gone.
     const controller = new AbortController()
     const leave = () => {
       if (parts.every(({ signal }) => signal?.aborted)) controller.abort(parts[0]!.signal!.reason)
     }
+    const flight: Flight = { offset, end, parts, leave }
+    this.#flights.add(flight)
     for (const { signal } of parts) signal?.addEventListener('abort', leave, { once: true })
     leave()
     try {
       const bytes = await this.#source.read(offset, end - offset, { signal: controller.signal })
+      this.#recent.add(offset, bytes)
       for (const part of parts) {
-        const alone = part.offset === offset && part.end === end
+        const isAll = part.offset === offset && part.end === end && parts.length === 1
         part.resolve(
-          alone && parts.length === 1 ? bytes : bytes.slice(part.offset - offset, part.end - offset),
+          isAll && !this.#recent.keeps(bytes) ? bytes : bytes.slice(part.offset - offset, part.end - offset),
         )
       }
     } catch (error) {
       for (const { reject } of parts) reject(error)
     } finally {
       for (const { signal } of parts) signal?.removeEventListener('abort', leave)
-      this.#running--
+      this.#flights.delete(flight)
       const next = this.#queue.shift()
       if (next) void this.#fetch(next)
     }

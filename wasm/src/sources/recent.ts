@@ -1,0 +1,35 @@
+const kMostBytes = 16 << 20
+// Longer ranges are seldom asked for twice, and would push out all others.
+const kLongest = 2 << 20
+
+/** The bytes read last, for who asks for them, or for a part of them, again. */
+export class RecentBytes {
+  // the one used last at the end
+  readonly #runs: { offset: number; bytes: Uint8Array }[] = []
+  #total = 0
+
+  /** A copy of [offset, end), where it was read lately. */
+  find(offset: number, end: number): Uint8Array | undefined {
+    const at = this.#runs.findLastIndex((run) => run.offset <= offset && end <= run.offset + run.bytes.length)
+    if (at < 0) return undefined
+    const [run] = this.#runs.splice(at, 1)
+    this.#runs.push(run!)
+    return run!.bytes.slice(offset - run!.offset, end - run!.offset)
+  }
+
+  keeps(bytes: Uint8Array): boolean {
+    return bytes.length <= kLongest
+  }
+
+  add(offset: number, bytes: Uint8Array): void {
+    if (!this.keeps(bytes)) return
+    this.#runs.push({ offset, bytes })
+    this.#total += bytes.length
+    while (this.#total > kMostBytes) this.#total -= this.#runs.shift()!.bytes.length
+  }
+
+  clear(): void {
+    this.#runs.length = 0
+    this.#total = 0
+  }
+}
