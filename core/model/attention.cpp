@@ -114,8 +114,8 @@ void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions
   const CacheView cache = state.cache(pass.encoding ? 0 : layer.kv_layer);
   if (k != nullptr)
     for (size_t t = 0; t < pass.n_tokens; ++t)
-      cache_store(cache, shape, state.batch_cells[t], k + t * shape.n_head_kv * shape.d_k,
-                  v == nullptr ? nullptr : v + t * shape.n_head_kv * shape.d_v);
+      cache_store(cache, shape, layer.windowed ? state.batch_slots[t] : state.batch_cells[t],
+                  k + t * shape.n_head_kv * shape.d_k, v == nullptr ? nullptr : v + t * shape.n_head_kv * shape.d_v);
   options.soft_cap = h.attention_soft_cap;
   if (h.max_alibi_bias > 0) options.slopes = pass.model.slopes().data();
   // T5's bias of positions is that of the first layer where a layer has none.
@@ -129,8 +129,8 @@ void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions
   }
   attention(pass.pool, shape, options, cache, q, pass.n_tokens,
             layer.windowed ? state.visible_windowed : state.visible_full, pass.positions.data(),
-            state.cell_positions.data(), reinterpret_cast<float*>(state.thread_scratch.data()),
-            state.thread_scratch_floats, out);
+            layer.windowed ? state.slot_positions.data() : state.cell_positions.data(),
+            reinterpret_cast<float*>(state.thread_scratch.data()), state.thread_scratch_floats, out);
 }
 
 void run_attention(Pass& pass, size_t il, const float* x, float* y) {

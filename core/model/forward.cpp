@@ -20,7 +20,10 @@ namespace ggufscope {
 void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
                   std::vector<std::span<const CellRun>>& visible) {
   const Hparams& h = pass.h();
-  const std::vector<Cell>& cells = pass.state.cells();
+  const State& state = pass.state;
+  // Windowed layers keep their cells elsewhere.
+  const auto cell_at = [&](size_t i) { return windowed ? state.cell_in(i) : &state.cells()[i]; };
+  const size_t n_cells = windowed ? state.n_slots() : state.cells().size();
   runs.clear();
   visible.clear();
   std::vector<size_t> ends;
@@ -45,8 +48,10 @@ void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
       }
     }
     bool open = false;
-    for (size_t c = 0; c < cells.size(); ++c) {
-      const bool sees = (cells[c].sequences & bit) != 0 && cells[c].position >= first && cells[c].position <= last;
+    for (size_t c = 0; c < n_cells; ++c) {
+      const Cell* cell = cell_at(c);
+      const bool sees =
+          cell != nullptr && (cell->sequences & bit) != 0 && cell->position >= first && cell->position <= last;
       if (sees && !open) runs.push_back({static_cast<uint32_t>(c), static_cast<uint32_t>(c)});
       if (sees) runs.back().end = static_cast<uint32_t>(c + 1);
       open = sees;
@@ -343,7 +348,17 @@ Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& 
         return fail(ErrorCode::kOutOfMemory,
                     "the context of " + std::to_string(state.options().n_ctx) + " tokens is full");
       for (size_t t = 0; t < n; ++t) state.cells()[state.batch_cells[t]] = {positions[t], uint64_t{1} << sequences[t]};
+      if (!state.take_slots(state.batch_cells)) {
+        for (const uint32_t c : state.batch_cells) state.cells()[c] = Cell{};
+        return fail(ErrorCode::kOutOfMemory, "the windows of all sequences are full");
+      }
+      state.batch_slots.clear();
+      for (const uint32_t c : state.batch_cells) state.batch_slots.push_back(static_cast<uint32_t>(state.slot_of(c)));
       for (size_t c = 0; c < state.cells().size(); ++c) state.cell_positions[c] = state.cells()[c].position;
+      for (size_t slot = 0; slot < state.n_slots(); ++slot) {
+        const Cell* cell = state.cell_in(slot);
+        state.slot_positions[slot] = cell != nullptr ? cell->position : -1;
+      }
       find_visible(pass, false, state.runs_full, state.visible_full);
       if (h.window != 0) find_visible(pass, true, state.runs_windowed, state.visible_windowed);
     }

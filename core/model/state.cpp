@@ -27,28 +27,44 @@ uint32_t context_of(const Model& model, const StateOptions& options) {
   return options.n_ctx != 0 ? options.n_ctx : model.hparams().n_ctx_train;
 }
 
+// Slots of the layers that see a window: what all sequences may see, and a batch. 0: as many as there are cells.
+uint64_t window_slots(const Model& model, const StateOptions& options) {
+  const Hparams& h = model.hparams();
+  if (h.window == 0 || !h.causal || model.has_encoder() || h.window_kind == WindowKind::kSymmetric) return 0;
+  for (const LayerParameters& layer : h.layers)
+    if (layer.kv_layer < h.layers.size() && h.layers[layer.kv_layer].windowed != layer.windowed) return 0;
+  const uint64_t n_ctx = context_of(model, options);
+  const uint64_t n = uint64_t{h.window} * options.n_sequences + std::min<uint64_t>(options.n_batch, n_ctx);
+  return n < n_ctx ? n : 0;
+}
+
+uint64_t cells_of(const LayerParameters& layer, uint64_t n_ctx, uint64_t n_slots) {
+  return layer.windowed && n_slots != 0 ? n_slots : n_ctx;
+}
+
 // Bytes of saved states.
 constexpr uint32_t kMagic = 0x74736767;  // "ggst"
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 
 }  // namespace
 
 StateSizes state_sizes(const Model& model, const StateOptions& options) {
   const Hparams& h = model.hparams();
-  const uint64_t n_ctx = context_of(model, options);
+  const uint64_t n_ctx = context_of(model, options), n_slots = window_slots(model, options);
   StateSizes sizes;
   for (size_t il = 0; il < h.layers.size(); ++il) {
     const LayerParameters& layer = h.layers[il];
     const Mixer& mixer = find_mixer(layer.mixer);
     if (const CacheShape shape = cache_shape(h, layer); shape.n_head_kv != 0) {
       const uint64_t element = cache_element_bytes(options.cache_type) * shape.n_head_kv;
+      const uint64_t n_cells = cells_of(layer, n_ctx, n_slots);
       // An encoder-decoder's layers cache what they read of the encoder beside their own.
       for (size_t i = 0; i < (model.has_encoder() ? 2 : 1) && layer.kv_layer == il; ++i) {
         uint64_t bytes = 0;
-        sizes.fits = sizes.fits && add_product(bytes, n_ctx * shape.d_k, element);
+        sizes.fits = sizes.fits && add_product(bytes, n_cells * shape.d_k, element);
         sizes.fits = sizes.fits && add_product(sizes.cache_bytes, round_up64(bytes), 1);
         bytes = 0;
-        sizes.fits = sizes.fits && add_product(bytes, n_ctx * shape.d_v, element);
+        sizes.fits = sizes.fits && add_product(bytes, n_cells * shape.d_v, element);
         sizes.fits = sizes.fits && add_product(sizes.cache_bytes, round_up64(bytes), 1);
       }
       // attention_scratch, without overflow; latent attention reads values that are part of the keys.
@@ -103,6 +119,13 @@ Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, con
 
   state->cells_.resize(o.n_ctx);
   state->cell_positions.assign(o.n_ctx, -1);
+  state->window_ = h.window;
+  const uint64_t n_slots = window_slots(model, o);
+  if (n_slots != 0) {
+    state->slot_of_.assign(o.n_ctx, -1);
+    state->cell_of_.assign(static_cast<size_t>(n_slots), -1);
+  }
+  state->slot_positions.assign(state->n_slots(), -1);
   state->token_states.resize(o.n_batch);
   state->batch_cells.reserve(o.n_batch);
   state->places_.resize(h.n_layer);
@@ -116,11 +139,14 @@ Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, con
       place.d_v_row = shape.d_v;
       place.n_head_kv = shape.n_head_kv;
       place.cached = layer.kv_layer == il;
+      place.windowed = layer.windowed;
+      place.slotted = layer.windowed && n_slots != 0;
+      const uint64_t n_cells = cells_of(layer, o.n_ctx, n_slots);
       if (place.cached) {
         place.keys = at;
-        at += round_up64(uint64_t{o.n_ctx} * shape.d_k * element);
+        at += round_up64(n_cells * shape.d_k * element);
         place.values = at;
-        at += round_up64(uint64_t{o.n_ctx} * shape.d_v * element);
+        at += round_up64(n_cells * shape.d_v * element);
         if (model.has_encoder()) {
           place.cross_keys = at;
           at += round_up64(uint64_t{o.n_ctx} * shape.d_k * element);
@@ -148,7 +174,7 @@ CacheView State::cache(size_t layer) {
   CacheView view;
   view.type = options_.cache_type;
   view.keys = cache_.data() + place.keys;
-  view.n_cells = options_.n_ctx;
+  view.n_cells = place.slotted ? cell_of_.size() : options_.n_ctx;
   const bool shared = place.d_v_row == 0;
   view.values = shared ? view.keys : cache_.data() + place.values;
   view.value_stride = shared ? place.d_k_row : place.d_v_row;
@@ -179,6 +205,8 @@ void State::reset_recurrent(uint32_t sequence) {
 
 void State::clear() {
   std::fill(cells_.begin(), cells_.end(), Cell{});
+  std::fill(slot_of_.begin(), slot_of_.end(), -1);
+  std::fill(cell_of_.begin(), cell_of_.end(), -1);
   std::fill(recurrent_end_, recurrent_end_ + kMaxSequences, -1);
   for (uint32_t s = 0; s < options_.n_sequences; ++s) reset_recurrent(s);
   n_encoded = 0;
@@ -195,6 +223,11 @@ bool State::remove(uint32_t sequence, int32_t first, int32_t last) {
     reset_recurrent(sequence);
     recurrent_end_[sequence] = -1;
   }
+  if (!slot_of_.empty() && last > last_position(sequence))
+    for (size_t c = 0; c < cells_.size(); ++c) {
+      const int64_t behind = int64_t{first} - cells_[c].position;
+      if ((cells_[c].sequences & bit(sequence)) != 0 && behind > 0 && behind < window_ && slot_of_[c] < 0) return false;
+    }
   for (Cell& cell : cells_) {
     if ((cell.sequences & bit(sequence)) == 0 || cell.position < first || cell.position >= last) continue;
     cell.sequences &= ~bit(sequence);
@@ -242,6 +275,50 @@ bool State::take_cells(size_t n, std::vector<uint32_t>& out) const {
   return out.size() == n;
 }
 
+void State::release_slot(uint32_t cell) {
+  if (slot_of_.empty() || slot_of_[cell] < 0) return;
+  cell_of_[static_cast<size_t>(slot_of_[cell])] = -1;
+  slot_of_[cell] = -1;
+}
+
+bool State::take_slots(std::span<const uint32_t> cells) {
+  if (slot_of_.empty()) return true;
+  for (const uint32_t c : cells) release_slot(c);  // those of what the cells held before
+  // What the tokens to come may see: the cells of this batch among them count as seen already.
+  int32_t next[kMaxSequences];
+  for (uint32_t s = 0; s < options_.n_sequences; ++s) next[s] = INT32_MAX;
+  for (const uint32_t c : cells)
+    for (uint32_t s = 0; s < options_.n_sequences; ++s)
+      if ((cells_[c].sequences & bit(s)) != 0) next[s] = std::min(next[s], cells_[c].position);
+  for (uint32_t s = 0; s < options_.n_sequences; ++s)
+    if (next[s] == INT32_MAX) next[s] = last_position(s) + 1;
+  std::vector<uint32_t> open, old;
+  for (uint32_t slot = 0; slot < cell_of_.size(); ++slot) {
+    const Cell* cell = cell_in(slot);
+    if (cell == nullptr || cell->sequences == 0) {
+      open.push_back(slot);
+      continue;
+    }
+    bool seen = false;
+    for (uint32_t s = 0; s < options_.n_sequences; ++s)
+      seen = seen || ((cell->sequences & bit(s)) != 0 && int64_t{next[s]} - cell->position < window_);
+    if (!seen) old.push_back(slot);
+  }
+  // The oldest go first: a text may be cut a little, and go on from there.
+  std::sort(old.begin(), old.end(),
+            [this](uint32_t a, uint32_t b) { return cell_in(a)->position < cell_in(b)->position; });
+  open.insert(open.end(), old.begin(), old.end());
+  size_t taken = 0;
+  for (const uint32_t c : cells) {
+    if (taken == open.size()) return false;
+    const uint32_t slot = open[taken++];
+    if (cell_of_[slot] >= 0) slot_of_[static_cast<size_t>(cell_of_[slot])] = -1;
+    cell_of_[slot] = static_cast<int32_t>(c);
+    slot_of_[c] = static_cast<int32_t>(slot);
+  }
+  return true;
+}
+
 Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, int32_t last, int32_t delta) {
   const Hparams& h = model.hparams();
   if (model.is_recurrent()) return fail(ErrorCode::kUnsupported, "a recurrent state has no positions to shift");
@@ -270,8 +347,9 @@ Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, 
     for (size_t c = 0; c < cells_.size(); ++c) {
       const Cell& cell = cells_[c];
       if ((cell.sequences & bit(sequence)) == 0 || cell.position < first || cell.position >= last) continue;
-      for (size_t head = 0; head < place.n_head_kv; ++head) {
-        const size_t row = (head * view.n_cells + c) * place.d_k_row;
+      const int32_t at = place.slotted ? slot_of_[c] : static_cast<int32_t>(c);
+      for (size_t head = 0; head < place.n_head_kv && at >= 0; ++head) {
+        const size_t row = (head * view.n_cells + static_cast<size_t>(at)) * place.d_k_row;
         float* p = reinterpret_cast<float*>(view.keys) + row;
         if (view.type == CacheType::kF16)
           vec::load_f16(reinterpret_cast<uint16_t*>(view.keys) + row, p = key.data(), place.d_k_row);
@@ -311,8 +389,8 @@ uint64_t fingerprint(const Model& model, CacheType type) {
 
 }  // namespace
 
-// magic, version, fingerprint, recurrent end, n_cells; positions; for each cached layer and head the cells' keys and
-// values; for each recurrent layer its floats.
+// magic, version, fingerprint, recurrent end, n_cells; positions; for each cell a byte, 1 where windowed layers have
+// it; for each cached layer and head the cells' keys and values; for each recurrent layer its floats.
 Result<std::vector<uint8_t>> State::save(const Model& model, uint32_t sequence) const {
   if (model.has_encoder()) return fail(ErrorCode::kUnsupported, "what an encoder made is not saved");
   if (sequence >= options_.n_sequences) return fail(ErrorCode::kInvalidArgument, "no such sequence");
@@ -328,6 +406,7 @@ Result<std::vector<uint8_t>> State::save(const Model& model, uint32_t sequence) 
   append(out, recurrent_end_[sequence]);
   append(out, static_cast<uint32_t>(chosen.size()));
   for (const uint32_t c : chosen) append(out, cells_[c].position);
+  for (const uint32_t c : chosen) append(out, static_cast<uint8_t>(slot_of(c) >= 0));
   State& self = const_cast<State&>(*this);
   const size_t element = cache_element_bytes(options_.cache_type);
   for (size_t il = 0; il < places_.size(); ++il) {
@@ -338,7 +417,10 @@ Result<std::vector<uint8_t>> State::save(const Model& model, uint32_t sequence) 
         const size_t row = (values ? place.d_v_row : place.d_k_row) * element;
         for (size_t head = 0; head < place.n_head_kv; ++head)
           for (const uint32_t c : chosen) {
-            const uint8_t* p = (values ? view.values : view.keys) + (head * view.n_cells + c) * row;
+            const int32_t at = place.slotted ? slot_of_[c] : static_cast<int32_t>(c);
+            if (at < 0) continue;
+            const uint8_t* p =
+                (values ? view.values : view.keys) + (head * view.n_cells + static_cast<size_t>(at)) * row;
             out.insert(out.end(), p, p + row);
           }
       }
@@ -363,12 +445,18 @@ Result<void> State::restore(const Model& model, uint32_t sequence, ByteView byte
   const int32_t end = load<int32_t>(bytes.data() + 16);
   const uint64_t n_cells = load<uint32_t>(bytes.data() + 20);
   const size_t element = cache_element_bytes(options_.cache_type);
-  uint64_t cell_bytes = sizeof(int32_t), fixed = kHead;
+  uint64_t cell_bytes = sizeof(int32_t) + 1, windowed_bytes = 0, fixed = kHead;
   for (const LayerPlace& place : places_) {
-    if (place.cached) cell_bytes += (place.d_k_row + place.d_v_row) * place.n_head_kv * element;
+    if (place.cached)
+      (place.windowed ? windowed_bytes : cell_bytes) += (place.d_k_row + place.d_v_row) * place.n_head_kv * element;
     fixed += place.recurrent_floats * sizeof(float);
   }
-  if (n_cells > cells_.size() || bytes.size() != fixed + n_cells * cell_bytes)
+  uint64_t n_windowed = 0;
+  if (n_cells <= cells_.size() && bytes.size() >= kHead + n_cells * (sizeof(int32_t) + 1))
+    for (const uint8_t has :
+         bytes.subspan(kHead + static_cast<size_t>(n_cells) * sizeof(int32_t), static_cast<size_t>(n_cells)))
+      n_windowed += has != 0 ? 1 : 0;
+  if (n_cells > cells_.size() || bytes.size() != fixed + n_cells * cell_bytes + n_windowed * windowed_bytes)
     return fail(ErrorCode::kBadLength, "the saved state has " + std::to_string(bytes.size()) + " bytes for " +
                                            std::to_string(n_cells) + " tokens");
   const uint8_t* p = bytes.data() + kHead;
@@ -388,6 +476,18 @@ Result<void> State::restore(const Model& model, uint32_t sequence, ByteView byte
     cells_[c] = {load<int32_t>(p), bit(sequence)};
     p += sizeof(int32_t);
   }
+  // Of the windowed layers' cells those are kept that will be seen.
+  std::vector<uint32_t> windowed, kept;
+  for (const uint32_t c : chosen) {
+    release_slot(c);
+    if (*p++ == 0) continue;
+    windowed.push_back(c);
+    if (previous - int64_t{cells_[c].position} < window_) kept.push_back(c);
+  }
+  if (!take_slots(kept)) {
+    remove(sequence, 0, -1);
+    return fail(ErrorCode::kOutOfMemory, "the windows have no room for the saved tokens");
+  }
   for (size_t il = 0; il < places_.size(); ++il) {
     const LayerPlace& place = places_[il];
     if (place.cached) {
@@ -395,8 +495,11 @@ Result<void> State::restore(const Model& model, uint32_t sequence, ByteView byte
       for (const bool values : {false, true}) {
         const size_t row = (values ? place.d_v_row : place.d_k_row) * element;
         for (size_t head = 0; head < place.n_head_kv && row != 0; ++head)
-          for (const uint32_t c : chosen) {
-            std::memcpy((values ? view.values : view.keys) + (head * view.n_cells + c) * row, p, row);
+          for (const uint32_t c : place.windowed ? windowed : chosen) {
+            const int32_t at = place.slotted ? slot_of_[c] : static_cast<int32_t>(c);
+            if (at >= 0)
+              std::memcpy((values ? view.values : view.keys) + (head * view.n_cells + static_cast<size_t>(at)) * row, p,
+                          row);
             p += row;
           }
       }

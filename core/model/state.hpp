@@ -2,6 +2,9 @@
 //
 // The cache is a table of cells. A cell belongs to a set of sequences at one position, so that sequences that begin
 // alike share its keys and values. Recurrent layers keep one state a sequence instead.
+//
+// Layers that see a window only need no more than the window's cells: where that is less than the context, their keys
+// and values lie in slots, which cells have while some sequence may still see them.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +71,7 @@ class State {
   /// Forgets everything.
   void clear();
   /// Forgets positions [first, last) of a sequence; last < 0: to its end. False, and nothing is done, where a
-  /// recurrent model is asked for a part.
+  /// recurrent model is asked for a part, or the window before first is no longer there.
   bool remove(uint32_t sequence, int32_t first, int32_t last);
   /// Makes positions [first, last) of one sequence also those of another, which was empty there.
   bool copy(uint32_t from, uint32_t to, int32_t first, int32_t last);
@@ -98,14 +101,26 @@ class State {
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
   /// Takes n free cells, in order of index. False where there are too few.
   bool take_cells(size_t n, std::vector<uint32_t>& out) const;
+  /// Gives the cells slots, of cells that no sequence will see again if need be. Nothing to do where cells need none.
+  bool take_slots(std::span<const uint32_t> cells);
+  /// Where a windowed layer keeps a cell's keys and values: -1 where it does not any more.
+  [[nodiscard]] int32_t slot_of(uint32_t cell) const {
+    return slot_of_.empty() ? static_cast<int32_t>(cell) : slot_of_[cell];
+  }
+  [[nodiscard]] size_t n_slots() const { return slot_of_.empty() ? cells_.size() : cell_of_.size(); }
+  /// nullptr of a slot without a cell.
+  [[nodiscard]] const Cell* cell_in(size_t slot) const {
+    if (slot_of_.empty()) return &cells_[slot];
+    return cell_of_[slot] < 0 ? nullptr : &cells_[static_cast<size_t>(cell_of_[slot])];
+  }
 
   Arena arena;
   Buffer thread_scratch;  // [n_threads, thread_scratch_floats]
   size_t thread_scratch_floats = 0;
-  std::vector<uint32_t> batch_cells;
+  std::vector<uint32_t> batch_cells, batch_slots;
   std::vector<CellRun> runs_full, runs_windowed;
   std::vector<std::span<const CellRun>> visible_full, visible_windowed;  // one a token
-  std::vector<int32_t> cell_positions;
+  std::vector<int32_t> cell_positions, slot_positions;
   std::vector<float*> token_states;
   RopeTable rope_tables[2];
   /// Keys and values that a decoder's layer attends to: those of the encoder's output.
@@ -122,12 +137,18 @@ class State {
     uint64_t recurrent = 0;  // float offset of sequence 0 in recurrent_
     size_t recurrent_floats = 0;
     bool cached = false;
+    bool windowed = false;
+    bool slotted = false;  // it keeps slots, not cells
   };
   void reset_recurrent(uint32_t sequence);
+  void release_slot(uint32_t cell);
 
   StateOptions options_;
   int32_t recurrent_end_[kMaxSequences] = {};  // last position that went into the recurrent states; -1: none
   std::vector<Cell> cells_;
+  std::vector<int32_t> slot_of_;  // by cell; empty: windowed layers keep all cells
+  std::vector<int32_t> cell_of_;  // by slot
+  uint32_t window_ = 0;
   std::vector<LayerPlace> places_;
   Buffer cache_, recurrent_, scratch_;
   std::vector<uint8_t> wkv4_;  // layers whose states begin at -1e38

@@ -65,6 +65,7 @@ Result<void> encode(const Model& model, State& state, Pool& pool, std::span<cons
   pass.encoding = true;
   if (!state.take_cells(n, state.batch_cells))
     return fail(ErrorCode::kOutOfMemory, "the context is too small to encode this");
+  state.batch_slots = state.batch_cells;
   for (size_t t = 0; t < n; ++t) state.cells()[state.batch_cells[t]] = {positions[t], 1};
   for (size_t c = 0; c < state.cells().size(); ++c) state.cell_positions[c] = state.cells()[c].position;
   find_visible(pass, false, state.runs_full, state.visible_full);

@@ -249,6 +249,58 @@ BOOST_AUTO_TEST_CASE(sequences_are_cut_and_positions_shifted) {
   });
 }
 
+// Layers with a window keep the window's cells: less memory, the same logits, and a little way back.
+BOOST_AUTO_TEST_CASE(windows_keep_what_is_seen) {
+  const auto pool = make_pool();
+  size_t n_windowed = 0;
+  for_subjects(*pool, true, [&](const Subject& s) {
+    const Model& model = s.model();
+    const Hparams& h = model.hparams();
+    const auto windowed = [](const LayerParameters& layer) { return layer.windowed; };
+    if (h.window == 0 || h.window > 64 || std::none_of(h.layers.begin(), h.layers.end(), windowed)) return;
+    const size_t n = model.n_output(), n_tokens = 3 * h.window + 20;
+    std::vector<int32_t> tokens;
+    for (size_t i = 0; i < n_tokens; ++i) tokens.push_back(s.tokens[(i * i + i / 7) % s.tokens.size()]);
+    const auto context = static_cast<uint32_t>(n_tokens);
+    // A batch as long as the context leaves nothing to spare.
+    const StateOptions all{.n_ctx = context, .n_batch = context}, few{.n_ctx = context, .n_batch = 6};
+    const auto want = evaluate(model, *make_state(model, *pool, all), *pool, tokens);
+    const auto state = make_state(model, *pool, few);
+    const auto memory = [&](const StateOptions& options) { return model.memory(options, Precision::kExact, 1)->cache; };
+    if (model.is_recurrent()) return;
+    ++n_windowed;
+    BOOST_TEST(memory(few) < memory(all));
+    BOOST_TEST(max_difference(evaluate(model, *state, *pool, tokens), want) <= s.tolerance, s.name);
+
+    // Back by what a batch left, and not to where the window is gone.
+    const auto end = static_cast<int32_t>(n_tokens);
+    BOOST_REQUIRE(state->remove(0, end - 3, -1));
+    const auto last = evaluate(model, *state, *pool, std::span(tokens).last(3));
+    BOOST_TEST(max_difference(last, std::span(want).last(3 * n)) <= s.tolerance, s.name);
+    BOOST_TEST(!state->remove(0, end / 2, -1));
+    BOOST_TEST(state->last_position(0) == end - 1);
+
+    // Saved, restored with other windows, and gone on from.
+    const auto first = std::span(tokens).first(n_tokens - 8);
+    for (const StateOptions& from : {all, few}) {
+      const auto one = make_state(model, *pool, from);
+      (void)evaluate(model, *one, *pool, first);
+      const auto saved = one->save(model, 0);
+      BOOST_REQUIRE(saved.has_value());
+      for (const StateOptions& to : {all, few}) {
+        const auto other = make_state(model, *pool, to);
+        (void)evaluate(model, *other, *pool, std::span(tokens).first(9));
+        const auto restored = other->restore(model, 0, *saved);
+        BOOST_REQUIRE_MESSAGE(restored.has_value(), (restored ? "" : restored.error().message));
+        const auto rest = evaluate(model, *other, *pool, std::span(tokens).last(8));
+        BOOST_TEST(max_difference(rest, std::span(want).last(8 * n)) <= s.tolerance, s.name);
+      }
+    }
+  });
+  BOOST_TEST(n_windowed > 0u);
+  BOOST_TEST_MESSAGE(n_windowed << " models with windows");
+}
+
 BOOST_AUTO_TEST_CASE(memory_is_known_before_it_is_taken) {
   const auto pool = make_pool(2);
   for_subjects(*pool, false, [&](const Subject& s) {

@@ -135,7 +135,7 @@ async function make(file: OpenFile, client: Client, options: LoadOptions): Promi
   if (!Number.isInteger(context) || context < 1 || context > 2 ** 24) {
     throw new GgufError('invalid-argument', `A context of ${context} tokens cannot be.`)
   }
-  const { maxForks = 3, cacheType = 'f16', precision = 'fast' } = options
+  const { maxForks = 1, cacheType = 'f16', precision = 'fast' } = options
   if (!Number.isInteger(maxForks) || maxForks < 0 || maxForks > 63) {
     throw new GgufError('invalid-argument', `There can be 0 to 63 forks, not ${maxForks}.`)
   }

@@ -26,7 +26,7 @@ export interface LoadOptions extends Omit<
   precision?: 'fast' | 'exact' | undefined
   /** Of cached keys and values. Default: f16. */
   cacheType?: 'f16' | 'f32' | undefined
-  /** How many forks may be open at once. Default: 3. */
+  /** How many forks may be open at once; windows and recurrent states take memory for each. Default: 1. */
   maxForks?: number | undefined
   /**
    * Keep the file, where it is given by its address, in the browser's private storage: it is not fetched again, and a
