@@ -205,7 +205,8 @@ BOOST_AUTO_TEST_CASE(slices_of_arrays) {
 BOOST_AUTO_TEST_CASE(super_blocks_of_64_where_the_places_of_the_tensors_show_them) {
   struct Case {
     std::string_view what;
-    uint64_t second, size;  // where the second tensor begins, and the data ends
+    uint64_t second;  // where the second tensor begins
+    size_t size;      // of the data
     bool with_size, small;
   };
   const Case cases[] = {{"both", 320, 624, true, true},
