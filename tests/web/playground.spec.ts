@@ -89,6 +89,31 @@ test('templates that do not work say so', async ({ page, site }) => {
   await expect(page.getByRole('tabpanel').getByRole('alert')).toBeVisible()
 })
 
+test('the page lives on while a template runs', async ({ page, site }) => {
+  const loop = '{% for i in range(100000) %}'
+  const value = `${loop}${loop}{% set a = i %}{% endfor %}{% endfor %}`
+  const { metadata = [], ...rest } = smallModel()
+  const template = ['tokenizer.chat_template', { type: 'string', value }] as const
+  site.add('/slow.gguf', writeGguf({ ...rest, metadata: [...metadata, template] }))
+  await site.visit(page, '/slow.gguf', '#chat')
+  await page.evaluate(() => {
+    const drawn = { longest: 0 }
+    Object.assign(globalThis, { drawn })
+    let last = performance.now()
+    setInterval(() => {
+      drawn.longest = Math.max(drawn.longest, performance.now() - last)
+      last = performance.now()
+    }, 10)
+  })
+  await expect(page.getByRole('tabpanel').getByRole('alert')).toContainText('takes too long')
+  expect(page.workers()).toHaveLength(1)
+  // Rendered in the page it would stand still for the two seconds that a template is given.
+  const longest = await page.evaluate(
+    () => (globalThis as unknown as { drawn: { longest: number } }).drawn.longest,
+  )
+  expect(longest).toBeLessThan(1500)
+})
+
 test('files without a vocabulary have no such panels', async ({ page, site }) => {
   site.add('/small.gguf', writeGguf(smallModel()))
   await site.visit(page, '/small.gguf', '#tokenizer')
