@@ -367,6 +367,8 @@ test('shards, and a file that changes between the pieces', async () => {
     [],
   )
 
+  const large = writeHeader(model)
+  server.add('/large.gguf', sparseContent(large.header, large.size))
   server.plan('/large.gguf', { replace: '/set-00001-of-00003.gguf', after: 2 })
   await assert.rejects(open(`${server.url}/large.gguf`, { preview: 'sparse' }), { code: 'file-changed' })
   const controller = new AbortController()
