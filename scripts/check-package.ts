@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 
 const root = join(import.meta.dirname, '..')
 const kBudget = 90_000
+const kEngineBudget = 500_000
 const allowed = [
   /^(package\.json|README\.md|LICENSE)$/,
   /^wasm\/dist\/(?:[a-z-]+\/)*[a-z0-9-]+\.(?:js|d\.ts|wasm)$/,
@@ -51,6 +52,11 @@ const loaded = [...reach(join(dist, 'index.js')), join(dist, 'inspect.js'), join
 if (!loaded.includes(join(dist, 'sources/http.js')))
   errors.push('the list of what open() loads lacks sources/http.js')
 const bytes = loaded.reduce((sum, path) => sum + gzipSync(readFileSync(path), { level: 9 }).length, 0)
+const engines = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'].map((name) => `engine-${name}.wasm`)
+for (const name of engines) {
+  const size = gzipSync(readFileSync(join(dist, name)), { level: 9 }).length
+  if (size > kEngineBudget) errors.push(`${name} has ${size} bytes gzipped, more than ${kEngineBudget}`)
+}
 if (bytes > kBudget) errors.push(`open() loads ${bytes} bytes gzipped, more than ${kBudget}`)
 
 for (const error of errors) console.error(error)

@@ -1,7 +1,9 @@
 // The engine as JavaScript sees it: one session. Bytes, ids and options go in through reserve(); what comes out lies in
 // the heap until the next call. A call that returns false has failed: failure() says why.
 #include <emscripten/bind.h>
+#include <emscripten/em_macros.h>
 
+#include <cstdlib>
 #include <cstring>
 
 #include "base/simd.hpp"
@@ -51,6 +53,18 @@ class Engine {
     session_ = std::move(*session);
     return true;
   }
+
+#if defined(__EMSCRIPTEN_SHARED_MEMORY__)
+  /// What run_thread takes in thread 1 .. threads - 1.
+  [[nodiscard]] uintptr_t worker(uint32_t thread) { return reinterpret_cast<uintptr_t>(session_->worker(thread)); }
+  /// A stack for another thread; of length 0 where there is no memory. Never freed: as the pool ends, threads are still
+  /// on theirs.
+  static Span stack() {
+    constexpr uint32_t kBytes = 128 << 10;
+    void* const made = std::aligned_alloc(64, kBytes);
+    return {reinterpret_cast<uintptr_t>(made), made == nullptr ? 0 : kBytes};
+  }
+#endif
 
   [[nodiscard]] std::string architecture() const { return session_->architecture(); }
   /// n_vocab, n_embd, n_layer, n_ctx_train, threads, encoder, recurrent, floats of an output row
@@ -255,6 +269,12 @@ bool self_test(int seed) {
 
 }  // namespace
 
+#if defined(__EMSCRIPTEN_SHARED_MEMORY__)
+/// What another thread calls in an instance of its own over the same memory. Nothing of JavaScript is called there.
+extern "C" EMSCRIPTEN_KEEPALIVE void run_thread(void* worker) { Pool::work(worker); }
+extern "C" EMSCRIPTEN_KEEPALIVE void fail_thread(void* worker) { Pool::fail_worker(worker); }
+#endif
+
 EMSCRIPTEN_BINDINGS(engine) {
   value_array<Span>("Span").element(&Span::pointer).element(&Span::length);
   value_object<Failure>("Failure")
@@ -268,6 +288,10 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("failure", &Engine::failure)
       .function("addHeader", &Engine::add_header)
       .function("open", &Engine::open)
+#if defined(__EMSCRIPTEN_SHARED_MEMORY__)
+      .function("worker", &Engine::worker)
+      .class_function("stack", &Engine::stack)
+#endif
       .function("architecture", &Engine::architecture)
       .function("facts", &Engine::facts)
       .function("samplerDefaults", &Engine::sampler_defaults)

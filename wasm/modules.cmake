@@ -42,12 +42,36 @@ wasm_module(quant LIBRARY quant_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_q
 core_library(edit_core FLOORS base types gguf OPTIONS -Oz -flto)
 wasm_module(edit LIBRARY edit_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_edit.cpp OPTIONS -Oz -flto)
 
-# engine: inference, in a worker of its own. Variants of one source; the package picks one at run time.
-function(engine_module name)
-  core_library(${name}_core FLOORS ${ENGINE_FLOORS} OPTIONS -msimd128 -O3 ${ARGN})
-  wasm_module(${name} LIBRARY ${name}_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp
-    OPTIONS -O3 -sSTACK_SIZE=1MB -sINITIAL_MEMORY=8MB ${ARGN})
+# engine: inference, in a worker of its own. Variants of one source; the package picks one at run time. They share what
+# they can of the objects: only nn and model multiply differently, and only the pool knows of threads. Memory that is
+# shared takes objects that know atomics, which those of the others may as well.
+set(ATOMICS -matomics -mbulk-memory)
+# Nothing is quantized there but activations.
+core_library(engine_common FLOORS ${TEXT_FLOORS} quant engine OPTIONS -msimd128 -O3 ${ATOMICS}
+  WITHOUT "quant/(quantize|fit|codebook)[a-z0-9_]*\\.cpp")
+function(engine_math name)
+  core_library(${name} FLOORS nn model OPTIONS -msimd128 -O3 ${ATOMICS} ${ARGN} WITHOUT "nn/pool\\.cpp")
 endfunction()
-engine_module(engine-simd)
-engine_module(engine-relaxed -mrelaxed-simd)
-add_custom_target(engine DEPENDS engine-simd engine-relaxed)
+engine_math(engine_math_simd)
+engine_math(engine_math_relaxed -mrelaxed-simd)
+# engine_module(NAME MATH OPTIONS...)
+function(engine_module name math)
+  wasm_module(${name} LIBRARY ${math} SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
+    OPTIONS -O3 -sSTACK_SIZE=1MB -sINITIAL_MEMORY=8MB ${ARGN})
+  target_compile_options(${name} PRIVATE ${ARGN})
+  target_link_libraries(${name} PRIVATE engine_common)
+  add_dependencies(engine ${name})
+endfunction()
+# Threads: wasm/src/engine/threads.ts brings them. Of Emscripten's own, only what makes an instance ready for another
+# thread is used: its glue for threads knows one layout of files, ours is any bundler's. -lexports.js keeps the names of
+# exports.
+function(engine_module_with_threads name math)
+  engine_module(${name} ${math} -sWASM_WORKERS=1)
+  target_link_options(${name} PRIVATE -lexports.js -sENVIRONMENT=web,worker -sINCOMING_MODULE_JS_API=instantiateWasm,wasmMemory)
+  add_custom_command(TARGET ${name} POST_BUILD COMMAND ${CMAKE_COMMAND} -E rm -f ${CMAKE_SOURCE_DIR}/wasm/dist/${name}.ww.js)
+endfunction()
+add_custom_target(engine)
+engine_module(engine-simd engine_math_simd)
+engine_module(engine-relaxed engine_math_relaxed)
+engine_module_with_threads(engine-simd-threads engine_math_simd)
+engine_module_with_threads(engine-relaxed-threads engine_math_relaxed)

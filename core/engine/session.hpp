@@ -58,6 +58,7 @@ class Session {
   [[nodiscard]] const Model& model() const { return *model_; }
   [[nodiscard]] const Tokenizer* tokenizer() const { return tokenizer_ ? &*tokenizer_ : nullptr; }
   [[nodiscard]] size_t n_threads() const { return pool_->n_threads(); }
+  [[nodiscard]] void* worker(size_t thread) { return pool_->worker(thread); }
   [[nodiscard]] const SamplerOptions& sampler_defaults() const { return defaults_; }
   [[nodiscard]] const std::string& architecture() const { return architecture_; }
   [[nodiscard]] uint32_t n_context() const { return state_ ? state_->options().n_ctx : 0; }

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <new>
 
-#if !defined(__EMSCRIPTEN__) || defined(__EMSCRIPTEN_PTHREADS__)
+// Native builds make their threads; wasm with shared memory is brought threads by its host; other wasm has none.
+#if !defined(__EMSCRIPTEN__)
 #define GGUFSCOPE_THREADS 1
 #include <pthread.h>
 #include <time.h>
-
+#elif defined(__EMSCRIPTEN_SHARED_MEMORY__)
+#define GGUFSCOPE_THREADS 1
+#endif
+#if defined(GGUFSCOPE_THREADS)
 #include <atomic>
 #endif
 
@@ -50,15 +54,74 @@ struct Pool::Workers {
   alignas(64) std::atomic<uint32_t> state{0};
   std::atomic<uint32_t> n_sleeping{0};
   std::atomic<bool> stop{false};
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+  std::atomic<bool> broken{false};
   struct Worker {
     Workers* owner;
     size_t index;
+#if !defined(__EMSCRIPTEN__)
     pthread_t thread;
+#endif
   };
   Worker workers[kMaxThreads];
   size_t n_workers = 0;
+
+#if defined(__EMSCRIPTEN__)
+  void sleep(uint32_t seen) {
+    n_sleeping.fetch_add(1);
+    // The word is compared once more as the thread falls asleep: a loop that begins now is not missed.
+    for (uint32_t now = state.load(); (now & kEpochMask) == seen && !stop.load(); now = state.load())
+      __builtin_wasm_memory_atomic_wait32(word(), static_cast<int>(now), -1);
+    n_sleeping.fetch_sub(1);
+  }
+  void wake_all() { __builtin_wasm_memory_atomic_notify(word(), ~0u); }
+  // A worker lost its core in the middle of an item: let it run. One that broke there would be waited for forever.
+  void nap() {
+    if (broken.load(std::memory_order_relaxed)) __builtin_trap();
+    constexpr int64_t kNanoseconds = 20000;
+    const uint32_t now = state.load();
+    if ((now & kActive) != 0) __builtin_wasm_memory_atomic_wait32(word(), static_cast<int>(now), kNanoseconds);
+  }
+  int* word() { return reinterpret_cast<int*>(&state); }
+  static_assert(sizeof(std::atomic<uint32_t>) == sizeof(int));
+
+  bool add_worker() { return true; }
+  // The host ends its threads; until then they must not find a pool that is gone.
+  bool join_all() { return false; }
+#else
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+
+  void sleep(uint32_t seen) {
+    pthread_mutex_lock(&mutex);
+    n_sleeping.fetch_add(1);
+    while ((state.load() & kEpochMask) == seen && !stop.load()) pthread_cond_wait(&wake, &mutex);
+    n_sleeping.fetch_sub(1);
+    pthread_mutex_unlock(&mutex);
+  }
+  void wake_all() {
+    pthread_mutex_lock(&mutex);
+    pthread_cond_broadcast(&wake);
+    pthread_mutex_unlock(&mutex);
+  }
+  // A worker lost its core in the middle of an item: let it run.
+  void nap() {
+    const timespec pause{0, 20000};
+    nanosleep(&pause, nullptr);
+  }
+  bool add_worker() {
+    const auto enter = [](void* worker) -> void* {
+      work(*static_cast<const Worker*>(worker));
+      return nullptr;
+    };
+    return pthread_create(&workers[n_workers].thread, nullptr, enter, &workers[n_workers]) == 0;
+  }
+  bool join_all() {
+    for (size_t i = 0; i < n_workers; ++i) pthread_join(workers[i].thread, nullptr);
+    pthread_cond_destroy(&wake);
+    pthread_mutex_destroy(&mutex);
+    return true;
+  }
+#endif
 
   void take_items(size_t thread) {
     for (;;) {
@@ -75,16 +138,11 @@ struct Pool::Workers {
       if ((now & kEpochMask) != seen || stop.load(std::memory_order_relaxed)) return now;
       relax();
     }
-    pthread_mutex_lock(&mutex);
-    n_sleeping.fetch_add(1);
-    while ((state.load() & kEpochMask) == seen && !stop.load()) pthread_cond_wait(&wake, &mutex);
-    n_sleeping.fetch_sub(1);
-    pthread_mutex_unlock(&mutex);
+    sleep(seen);
     return state.load(std::memory_order_acquire);
   }
 
-  static void* work(void* argument) {
-    const Worker& self = *static_cast<const Worker*>(argument);
+  static void work(const Worker& self) {
     Workers& w = *self.owner;
     uint32_t seen = 0;
     while (!w.stop.load(std::memory_order_relaxed)) {
@@ -98,7 +156,6 @@ struct Pool::Workers {
         break;
       }
     }
-    return nullptr;
   }
 };
 
@@ -114,7 +171,7 @@ Result<std::unique_ptr<Pool>> Pool::create(size_t n_threads) {
     Workers::Worker& worker = w->workers[w->n_workers];
     worker.owner = w;
     worker.index = i;
-    if (pthread_create(&worker.thread, nullptr, &Workers::work, &worker) != 0) break;
+    if (!w->add_worker()) break;
     ++w->n_workers;
   }
   pool->n_threads_ = w->n_workers + 1;
@@ -123,15 +180,17 @@ Result<std::unique_ptr<Pool>> Pool::create(size_t n_threads) {
 
 Pool::~Pool() {
   if (workers_ == nullptr) return;
-  pthread_mutex_lock(&workers_->mutex);
   workers_->stop.store(true);
-  pthread_cond_broadcast(&workers_->wake);
-  pthread_mutex_unlock(&workers_->mutex);
-  for (size_t i = 0; i < workers_->n_workers; ++i) pthread_join(workers_->workers[i].thread, nullptr);
-  pthread_cond_destroy(&workers_->wake);
-  pthread_mutex_destroy(&workers_->mutex);
-  delete workers_;
+  workers_->state.fetch_add(kEpoch);  // a loop that nobody can join: who waits for another sees it
+  workers_->wake_all();
+  if (workers_->join_all()) delete workers_;
 }
+
+void* Pool::worker(size_t thread) { return &workers_->workers[thread - 1]; }
+
+void Pool::work(void* worker) { Workers::work(*static_cast<const Workers::Worker*>(worker)); }
+
+void Pool::fail_worker(void* worker) { static_cast<const Workers::Worker*>(worker)->owner->broken.store(true); }
 
 void Pool::run(Task task, const void* context, size_t n_items, size_t grain) {
   grain = std::max<size_t>(grain, 1);
@@ -147,25 +206,24 @@ void Pool::run(Task task, const void* context, size_t n_items, size_t grain) {
   w.next.store(0, std::memory_order_relaxed);
   const uint32_t epoch = (w.state.load(std::memory_order_relaxed) & kEpochMask) + kEpoch;
   w.state.store(epoch | kOpen);
-  if (w.n_sleeping.load() != 0) {
-    pthread_mutex_lock(&w.mutex);
-    pthread_cond_broadcast(&w.wake);
-    pthread_mutex_unlock(&w.mutex);
-  }
+  if (w.n_sleeping.load() != 0) w.wake_all();
   w.take_items(0);
   w.state.fetch_and(~kOpen, std::memory_order_relaxed);
   for (int i = 0; (w.state.load(std::memory_order_acquire) & kActive) != 0; ++i) {
     relax();
-    if (i > kSpins) {
-      const timespec pause{0, 20000};
-      nanosleep(&pause, nullptr);  // a worker lost its core in the middle of an item: let it run
-    }
+    if (i > kSpins) w.nap();
   }
 }
 
 #else
 
 struct Pool::Workers {};
+
+void* Pool::worker(size_t) { return nullptr; }
+
+void Pool::work(void*) {}
+
+void Pool::fail_worker(void*) {}
 
 Result<std::unique_ptr<Pool>> Pool::create(size_t) {
   std::unique_ptr<Pool> pool(new (std::nothrow) Pool);

@@ -27,6 +27,13 @@ class Pool {
 
   [[nodiscard]] size_t n_threads() const { return n_threads_; }
 
+  /// Wasm cannot make threads: the host brings thread 1 .. n_threads() - 1, each by work(worker(thread)), whenever it
+  /// can, and the pool computes without those that are not there yet. work() returns when the pool has ended.
+  [[nodiscard]] void* worker(size_t thread);
+  static void work(void* worker);
+  /// work() did not return but trapped: the loop that waits for it traps too.
+  static void fail_worker(void* worker);
+
   /// body(first, last, thread) for disjoint ranges that cover [0, n_items), each of at most `grain` items, on any
   /// threads in any order; thread < n_threads(). Returns when all are done. Not reentrant.
   template <class Body>

@@ -1,6 +1,14 @@
 // The packed package through the bundlers that people use: bundled, then run in Node and in Chromium.
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -11,7 +19,7 @@ import { writeGguf, type Model } from '../fixtures/gguf.ts'
 import { array, smallModel, text } from '../fixtures/models.ts'
 import { startServer } from '../server/server.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
-import { packedFile, packedRoot } from './packed.ts'
+import { kRoot, packedFile, packedRoot } from './packed.ts'
 
 const require = createRequire(import.meta.url)
 const plain = smallModel()
@@ -232,4 +240,78 @@ export const list = async (bytes, wasmUrl) => {
     list: (bytes: Uint8Array, url: string) => Promise<number>
   }
   assert.equal(await list(bytes, pathToFileURL(join(away, 'inspect.wasm')).href), wanted.names.length)
+})
+
+// The engine's worker starts threads, and takes a module and its glue of four: all of it must be where it is looked for.
+const engineEntry = join(work, 'engine.js')
+writeFileSync(
+  engineEntry,
+  `import { load } from 'ggufscope/engine'
+globalThis.tell = async (source) => {
+  const model = await load(source, { threads: 2 })
+  const { variant, threads } = model.info
+  let text = ''
+  for await (const piece of model.generate('Once upon a time', { seed: 7, maxTokens: 20 })) text += piece.text
+  model.close()
+  return { variant, threads, text }
+}
+`,
+)
+
+async function engineInChromium(folder: string): Promise<void> {
+  if (!browser) return
+  await using isolated = await startServer({ isolated: true, cors: false })
+  isolated.mount('/', folder)
+  isolated.add('/stories.gguf', readFileSync(join(kRoot, 'tests/fixtures/stories.gguf')))
+  isolated.add('/index.html', '<!doctype html><script type="module" src="main.js"></script>')
+  const page = await browser.newPage()
+  try {
+    await page.goto(`${isolated.url}/index.html`)
+    await page.waitForFunction(() => 'tell' in globalThis, undefined, { timeout: 10_000 })
+    type Told = { variant: string; threads: number; text: string }
+    const { text, ...rest } = await page.evaluate(() =>
+      (globalThis as unknown as { tell: (url: string) => Promise<Told> }).tell('/stories.gguf'),
+    )
+    assert.deepEqual(rest, { variant: 'relaxed', threads: 2 })
+    assert.match(text, /^, a [a-z]+ [a-z]+ /)
+  } finally {
+    await page.close()
+  }
+}
+
+test('webpack: the engine with its threads', async () => {
+  const webpack = require('webpack') as typeof import('webpack')
+  const out = folder('webpack-engine')
+  const stats = await new Promise<import('webpack').Stats | undefined>((resolve, reject) =>
+    webpack(
+      {
+        mode: 'production',
+        context: work,
+        entry: engineEntry,
+        output: { path: out, filename: 'main.js', publicPath: 'auto' },
+      },
+      (error, done) => (error ? reject(error) : resolve(done)),
+    ),
+  )
+  assert.deepEqual(stats!.toJson({ all: false, errors: true, warnings: true }).errors, [])
+  await engineInChromium(out)
+})
+
+test('vite: the engine with its threads', async () => {
+  const { build } = await import('vite')
+  const out = folder('vite-engine')
+  await build({
+    root: work,
+    base: './',
+    logLevel: 'error',
+    configFile: false,
+    worker: { format: 'es' },
+    build: {
+      outDir: out,
+      lib: undefined!,
+      rollupOptions: { input: engineEntry, output: { entryFileNames: 'main.js' } },
+      target: 'es2022',
+    },
+  })
+  await engineInChromium(out)
 })

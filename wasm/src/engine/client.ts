@@ -1,11 +1,13 @@
 import { GgufError, type GgufErrorCode } from '../errors.js'
-import type { Answer, Call, CallName, Calls, Cancel } from './protocol.js'
+import type { Answer, Call, CallName, Calls, Message } from './protocol.js'
 import type { Piece } from './types.js'
 
 interface Thread {
-  post(message: Call | Cancel, transfer: ArrayBuffer[]): void
+  post(message: Message, transfer: ArrayBuffer[]): void
   end(): void
 }
+
+const kPatience = 300
 
 /** The worker of this page, or of Node. */
 async function spawn(heard: (answer: Answer) => void, broke: (reason: string) => void): Promise<Thread> {
@@ -14,9 +16,13 @@ async function spawn(heard: (answer: Answer) => void, broke: (reason: string) =>
     const { Worker: NodeWorker } = (await import(
       /* webpackIgnore: true */ /* @vite-ignore */ threads
     )) as typeof import('node:worker_threads')
-    const worker = new NodeWorker(new URL('./worker.js', import.meta.url))
+    const script = './worker.js' // not a literal: bundlers would take it for an asset
+    const worker = new NodeWorker(
+      new URL(/* webpackIgnore: true */ /* @vite-ignore */ script, import.meta.url),
+    )
     worker.on('message', heard)
     worker.on('error', (error) => broke(String(error)))
+    worker.on('exit', (code) => broke(`it ended with code ${code}`))
     worker.unref() // a loaded model does not keep a program alive; its calls do
     let calls = 0
     worker.on('message', (answer: Answer) => {
@@ -35,7 +41,16 @@ async function spawn(heard: (answer: Answer) => void, broke: (reason: string) =>
   worker.addEventListener('error', (event) => broke(event.message || 'its script could not be loaded'))
   return {
     post: (message, transfer) => worker.postMessage(message, transfer),
-    end: () => worker.terminate(),
+    end() {
+      // Threads that sleep in shared memory end at once when they are woken, and after seconds when they are only
+      // told. A worker that does not listen, deep in a prompt, is not waited for.
+      if (globalThis.crossOriginIsolated) {
+        worker.postMessage({ close: true } satisfies Message)
+        setTimeout(() => worker.terminate(), kPatience)
+      } else {
+        worker.terminate()
+      }
+    },
   }
 }
 

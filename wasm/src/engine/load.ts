@@ -112,7 +112,10 @@ async function fill(
 }
 
 async function make(file: OpenFile, client: Client, options: LoadOptions): Promise<LoadedModel> {
-  const { signal, memoryLimit = kMemoryLimit } = options
+  const { signal, threads, variant, memoryLimit = kMemoryLimit } = options
+  if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1)) {
+    throw new GgufError('invalid-argument', `${threads} threads cannot be.`)
+  }
   if (file.container !== 'gguf') {
     throw new GgufError(
       'legacy-container',
@@ -127,7 +130,7 @@ async function make(file: OpenFile, client: Client, options: LoadOptions): Promi
       : new URL(options.assets, globalThis.location?.href ?? import.meta.url).href
   const opened: Opened = await client.call(
     'open',
-    { headers, assets },
+    { headers, assets, threads, variant },
     { signal, transfer: headers.map(({ bytes }) => bytes.buffer) },
   )
   const trained = opened.facts[3]!

@@ -6,6 +6,8 @@ export interface WasmEngine {
   failure(): { code: string; message: string; offset: number }
   addHeader(headerBytes: number, fileSize: number): void
   open(threads: number): boolean
+  /** Modules with threads only: what run_thread takes in thread 1 and those after it. */
+  worker?(thread: number): number
   architecture(): string
   facts(): Span
   samplerDefaults(): Span
@@ -44,15 +46,22 @@ export interface WasmEngine {
 }
 
 export interface EngineModule {
-  readonly HEAPU8: Uint8Array<ArrayBuffer>
-  readonly Engine: new () => WasmEngine
+  /** in shared memory where there are threads */
+  readonly HEAPU8: Uint8Array
+  readonly Engine: {
+    new (): WasmEngine
+    /** Modules with threads only: for a thread. */
+    stack?(): Span
+  }
   selfTest(seed: number): boolean
 }
 
-declare const create: (options: {
+export type CreateEngine = (options: {
+  wasmMemory?: WebAssembly.Memory
   instantiateWasm(
     imports: WebAssembly.Imports,
     receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
   ): object
 }) => Promise<EngineModule>
+declare const create: CreateEngine
 export default create

@@ -1,10 +1,10 @@
 // What the page and the engine's worker say to each other. Every call has an answer; a generation has pieces before it.
 import type { Piece, Variant } from './types.js'
+import type { ChooseOptions } from './variants.js'
 
-export interface OpenCall {
+export interface OpenCall extends ChooseOptions {
   /** of the model's files, in order */
   readonly headers: readonly { readonly bytes: Uint8Array; readonly fileSize: number | undefined }[]
-  readonly assets: string | undefined
 }
 
 export interface Opened {
@@ -73,6 +73,11 @@ export interface Call<N extends CallName = CallName> {
 export interface Cancel {
   readonly cancel: number
 }
+/** Last of all: lets go of threads and memory. */
+export interface Close {
+  readonly close: true
+}
+export type Message = Call | Cancel | Close
 export type Answer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly piece: Piece }

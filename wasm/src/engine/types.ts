@@ -20,8 +20,11 @@ export interface LoadOptions extends Omit<
 > {
   /** Tokens that prompt and answer may have together. Default: the model's, at most 4096. */
   contextLength?: number | undefined
-  /** Threads wished for. One is what this version uses. */
+  /** Default: as many as the machine has cores, one of many left free. One where memory cannot be shared: on pages that
+      are not cross-origin isolated. */
   threads?: number | undefined
+  /** Default: relaxed where it works. */
+  variant?: Variant | undefined
   /** fast: weights repacked, activations of 8 bits (the default); exact: float32 throughout */
   precision?: 'fast' | 'exact' | undefined
   /** Of cached keys and values. Default: f16. */

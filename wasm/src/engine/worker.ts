@@ -1,120 +1,19 @@
 // The engine's worker: one wasm module, one session. It looks at its messages between tokens and between batches.
+import { Failed } from './failed.js'
 import type { EngineModule, Span, WasmEngine } from './module.js'
+import { portOfThisWorker, type Port } from './port.js'
 import type {
   Answer,
   Call,
   CallName,
   Calls,
-  Cancel,
   Generated,
   GenerateCall,
   FinishReason,
+  Message,
 } from './protocol.js'
-import type { Piece, Variant } from './types.js'
-
-interface Port {
-  post(message: Answer, transfer: ArrayBuffer[]): void
-  listen(listener: (message: Call | Cancel) => void): void
-  /** lets messages in */
-  breathe(): Promise<void>
-}
-
-// i32x4.relaxed_dot_i8x16_i7x16_add_s in the smallest module: is the instruction known?
-const kRelaxedProbe = new Uint8Array([
-  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 19, 1, 17, 0, 65, 0, 253, 15, 65, 0,
-  253, 15, 65, 0, 253, 15, 253, 147, 2, 11,
-])
-
-class Failed extends Error {
-  constructor(
-    readonly code: string,
-    message: string,
-    readonly offset = 0,
-  ) {
-    super(message)
-  }
-}
-
-async function portOfThisWorker(): Promise<Port> {
-  if (typeof process !== 'undefined' && process.versions?.node) {
-    const threads = 'node:worker_threads'
-    const { parentPort } = (await import(
-      /* webpackIgnore: true */ /* @vite-ignore */ threads
-    )) as typeof import('node:worker_threads')
-    return {
-      post: (message, transfer) => parentPort!.postMessage(message, transfer),
-      listen: (listener) => parentPort!.on('message', listener),
-      breathe: () => new Promise((resolve) => setImmediate(resolve)),
-    }
-  }
-  const { port1, port2 } = new MessageChannel()
-  let resume = () => {}
-  port1.onmessage = () => resume()
-  const scope = globalThis as unknown as {
-    postMessage(message: Answer, transfer: ArrayBuffer[]): void
-    addEventListener(type: 'message', listener: (event: { data: Call | Cancel }) => void): void
-  }
-  return {
-    post: (message, transfer) => scope.postMessage(message, transfer),
-    listen: (listener) => scope.addEventListener('message', (event) => listener(event.data)),
-    breathe: () =>
-      new Promise((resolve) => {
-        resume = resolve
-        port2.postMessage(0)
-      }),
-  }
-}
-
-async function bytesOf(url: URL): Promise<Uint8Array<ArrayBuffer>> {
-  if (url.protocol === 'file:') {
-    const fs = 'node:fs/promises'
-    const { readFile } = (await import(
-      /* webpackIgnore: true */ /* @vite-ignore */ fs
-    )) as typeof import('node:fs/promises')
-    return new Uint8Array(await readFile(url))
-  }
-  const response = await fetch(url)
-  if (!response.ok) throw new Failed('wasm', `${url} is answered with status ${response.status}.`)
-  return new Uint8Array(await response.arrayBuffer())
-}
-
-async function start(variant: Variant, assets: string | undefined): Promise<EngineModule> {
-  const wasm =
-    variant === 'relaxed'
-      ? new URL('../engine-relaxed.wasm', import.meta.url)
-      : new URL('../engine-simd.wasm', import.meta.url)
-  const url = assets === undefined ? wasm : new URL(wasm.pathname.split('/').pop()!, assets)
-  const [{ default: create }, bytes] = await Promise.all([
-    variant === 'relaxed' ? import('../engine-relaxed.js') : import('../engine-simd.js'),
-    bytesOf(url),
-  ])
-  return await new Promise<EngineModule>((resolve, reject) => {
-    create({
-      instantiateWasm(imports, receive) {
-        WebAssembly.instantiate(bytes, imports).then(
-          ({ instance, module }) => receive(instance, module),
-          reject,
-        )
-        return {}
-      },
-    }).then(resolve, reject)
-  })
-}
-
-/** The fastest variant that works here, and why. */
-async function choose(
-  assets: string | undefined,
-): Promise<{ module: EngineModule; variant: Variant; reason: string }> {
-  if (!WebAssembly.validate(kRelaxedProbe)) {
-    const module = await start('simd', assets)
-    return { module, variant: 'simd', reason: 'This engine has no relaxed SIMD.' }
-  }
-  const module = await start('relaxed', assets)
-  if (module.selfTest(1))
-    return { module, variant: 'relaxed', reason: 'Relaxed SIMD is there and computes right.' }
-  const plain = await start('simd', assets)
-  return { module: plain, variant: 'simd', reason: 'Relaxed SIMD computes wrongly here.' }
-}
+import type { Piece } from './types.js'
+import { choose } from './variants.js'
 
 const kBatch = 128
 const kFinishes: readonly (FinishReason | undefined)[] = [undefined, 'end', 'stop', 'context']
@@ -125,14 +24,19 @@ class EngineWorker {
   #module: EngineModule | undefined
   #engine: WasmEngine | undefined
   readonly #cancelled = new Set<number>()
-  readonly #port: Port
+  readonly #port: Port<Answer, Message>
 
-  constructor(port: Port) {
+  constructor(port: Port<Answer, Message>) {
     this.#port = port
   }
 
   cancel(id: number): void {
     this.#cancelled.add(id)
+  }
+
+  close(): void {
+    this.#engine?.delete() // its threads come out of the pool
+    globalThis.close()
   }
 
   async handle(call: Call): Promise<void> {
@@ -196,7 +100,7 @@ class EngineWorker {
         this.#check(this.engine.select((call.argument as Calls['save'][0]).text))
         this.#check(this.engine.saveState())
         const [pointer, length] = this.engine.saved()
-        const out = this.#module!.HEAPU8.slice(pointer >>> 0, (pointer >>> 0) + length)
+        const out = this.#bytes(pointer, length)
         this.engine.forgetSaved()
         return out
       }
@@ -209,18 +113,19 @@ class EngineWorker {
     }
   }
 
-  async #open({ headers, assets }: Calls['open'][0]): Promise<Calls['open'][1]> {
-    const { module, variant, reason } = await choose(assets)
-    this.#module = module
-    this.#engine = new module.Engine()
+  async #open({ headers, ...options }: Calls['open'][0]): Promise<Calls['open'][1]> {
+    const chosen = await choose(options)
+    this.#module = chosen.engine
+    this.#engine = new chosen.engine.Engine()
     for (const { bytes, fileSize } of headers) {
       this.#put(bytes)
       this.engine.addHeader(bytes.length, fileSize ?? -1)
     }
-    this.#check(this.engine.open(1))
+    this.#check(this.engine.open(chosen.threads))
+    chosen.startThreads(this.engine)
     return {
-      variant,
-      reason,
+      variant: chosen.variant,
+      reason: chosen.reason,
       architecture: this.engine.architecture(),
       facts: [...this.#doubles(this.engine.facts())],
       defaults: [...this.#doubles(this.engine.samplerDefaults())],
@@ -257,7 +162,7 @@ class EngineWorker {
       const token = engine.token()
       const finish = kFinishes[engine.finish()]
       const [pointer, length] = engine.text()
-      const text = decoder.decode(this.#module!.HEAPU8.subarray(pointer >>> 0, (pointer >>> 0) + length))
+      const text = decoder.decode(this.#bytes(pointer, length))
       if (token >= 0) tokens++
       if (finish !== 'end' || text !== '') {
         let piece: Piece = { text, token: finish === 'end' ? -1 : token }
@@ -312,6 +217,11 @@ class EngineWorker {
     return ids.length
   }
 
+  /** A copy: what is in shared memory can neither be decoded nor sent away. */
+  #bytes(pointer: number, length: number): Uint8Array<ArrayBuffer> {
+    return this.#module!.HEAPU8.slice(pointer >>> 0, (pointer >>> 0) + length)
+  }
+
   #doubles([pointer, length]: Span): Float64Array<ArrayBuffer> {
     return new Float64Array(this.#module!.HEAPU8.buffer, pointer >>> 0, length).slice()
   }
@@ -321,10 +231,11 @@ class EngineWorker {
   }
 }
 
-const port = await portOfThisWorker()
+const port = await portOfThisWorker<Answer, Message>()
 const worker = new EngineWorker(port)
 let last: Promise<void> = Promise.resolve()
 port.listen((message) => {
-  if ('cancel' in message) worker.cancel(message.cancel)
+  if ('close' in message) worker.close()
+  else if ('cancel' in message) worker.cancel(message.cancel)
   else last = last.then(() => worker.handle(message as Call<CallName>))
 })

@@ -1,0 +1,121 @@
+// The engine's modules, each with and without threads, against llama.cpp's logits of every architecture.
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type * as Engine from 'ggufscope/engine'
+import { kShared, packedFile } from './packed.ts'
+
+const { load, GgufError } = (await import(
+  pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
+)) as typeof Engine
+
+const kVectors = join(kShared, '../vectors/arch')
+const skip = existsSync(kVectors) ? false : 'no reference vectors'
+// Hundreds of loads; on a busy machine two minutes.
+const timeout = 600_000
+
+interface Meta {
+  tolerance: { compare_with: string; max_abs: number }
+  noise: { exact?: { max: number } }
+}
+
+function floats(path: string): Float32Array {
+  const bytes = readFileSync(path)
+  return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))
+}
+
+function difference(a: Float32Array, b: Float32Array): number {
+  assert.equal(a.length, b.length)
+  return a.reduce((most, value, i) => {
+    const d = Math.abs(value - b[i]!)
+    return d > most || Number.isNaN(d) ? d : most
+  }, 0)
+}
+
+/** The prompt's logits, or undefined where the architecture cannot run yet. */
+async function logits(
+  name: string,
+  options: Engine.LoadOptions,
+): Promise<{ got: Float32Array; info: Engine.ModelInfo } | undefined> {
+  const folder = join(kVectors, name)
+  const tokens = JSON.parse(readFileSync(join(folder, 'tokens.json'), 'utf8')) as number[]
+  try {
+    using model = await load(new Uint8Array(readFileSync(join(folder, 'model.gguf'))), {
+      contextLength: 256,
+      cacheType: 'f32',
+      ...options,
+    })
+    return { got: await model.evaluate(tokens), info: model.info }
+  } catch (error) {
+    if (error instanceof GgufError && error.code === 'unsupported') return undefined
+    throw error
+  }
+}
+
+// An encoder with a decoder (T5) takes two texts, which evaluate() does not.
+const names = skip
+  ? []
+  : readdirSync(kVectors, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name)
+      .filter((name) => readFileSync(join(kVectors, name, 'tokens.json'), 'utf8').startsWith('['))
+
+const kVariants = ['simd', 'relaxed'] as const
+const kExact = { precision: 'exact' } as const
+
+test(
+  'every architecture, exact: the same by one thread and by several, as llama.cpp',
+  { skip, timeout },
+  async () => {
+    let ran = 0
+    for (const name of names) {
+      const meta = JSON.parse(readFileSync(join(kVectors, name, 'meta.json'), 'utf8')) as Meta
+      const want = floats(join(kVectors, name, meta.tolerance.compare_with))
+      // Each variant's file is tried alone and with threads, each model by both.
+      const [first, other] = ran % 2 === 0 ? kVariants : ([kVariants[1], kVariants[0]] as const)
+      const alone = await logits(name, { ...kExact, variant: first, threads: 1 })
+      if (!alone) continue
+      ran++
+      const shared = await logits(name, { ...kExact, variant: other, threads: ran % 3 === 0 ? 4 : 2 })
+      assert.equal(alone.info.variant, first)
+      assert.equal(shared!.info.variant, other)
+      assert.equal(shared!.info.threads, ran % 3 === 0 ? 4 : 2)
+      for (const { got, info } of [alone, shared!]) {
+        const d = difference(got, want)
+        const by = `${name}, ${info.variant}, ${info.threads} threads`
+        assert.ok(d <= meta.tolerance.max_abs, `${by}: differs by ${d} > ${meta.tolerance.max_abs}`)
+      }
+    }
+    assert.ok(ran >= 60, `only ${ran} models ran`)
+  },
+)
+
+test(
+  'the llama files in every module, fast and exact, bit for bit whatever the threads',
+  { skip, timeout },
+  async () => {
+    const llamas = names.filter((name) => /^llama(-|$)/.test(name))
+    assert.ok(llamas.length >= 12)
+    for (const name of llamas) {
+      const meta = JSON.parse(readFileSync(join(kVectors, name, 'meta.json'), 'utf8')) as Meta
+      const want = floats(join(kVectors, name, meta.tolerance.compare_with))
+      for (const variant of kVariants) {
+        for (const precision of ['fast', 'exact'] as const) {
+          const moved = precision === 'fast' ? 2 * (meta.noise.exact?.max ?? 0) : 0
+          const tolerance = Math.max(meta.tolerance.max_abs, moved)
+          const one = await logits(name, { variant, precision, threads: 1 })
+          if (!one) continue
+          const d = difference(one.got, want)
+          assert.ok(d <= tolerance, `${name}, ${variant}, ${precision}: differs by ${d} > ${tolerance}`)
+          for (const threads of [2, 4]) {
+            const more = await logits(name, { variant, precision, threads })
+            assert.equal(more!.info.threads, threads)
+            assert.deepEqual(more!.got, one.got, `${name}, ${variant}, ${precision}, ${threads} threads`)
+          }
+        }
+      }
+    }
+  },
+)

@@ -1,0 +1,208 @@
+// The engine in a page, with cross-origin isolation (threads) and without (one thread): it answers, the page stays
+// free, an abort is quick, and what was closed is gone.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { chromium, type Browser, type Page } from '@playwright/test'
+import type * as Engine from 'ggufscope/engine'
+import { syntheticFile } from '../fixtures/synthetic.ts'
+import { startServer, type Server } from '../server/server.ts'
+import { kBrowser, kHasBrowser } from '../web/browser.ts'
+import { kRoot, packedFile } from './packed.ts'
+
+const skip = kHasBrowser ? false : 'no Chromium'
+// Large enough that a token takes longer than a message, and that what is not freed is seen.
+const kSlow = {
+  name: 'slow',
+  width: 512,
+  blocks: 8,
+  heads: 8,
+  kvHeads: 8,
+  feedForward: 2048,
+  vocabulary: 4096,
+}
+
+const servers: Record<string, Server> = {
+  'with isolation': await startServer({ isolated: true, cors: false }),
+  'without isolation': await startServer({ cors: false }),
+}
+let browser: Browser
+before(async () => {
+  if (skip) return
+  browser = await chromium.launch(kBrowser)
+  const models = join(kRoot, 'build/bench-models')
+  await syntheticFile(models, kSlow, 'Q8_0')
+  for (const server of Object.values(servers)) {
+    server.mount('/package', packedFile('.'))
+    server.add('/index.html', '<!doctype html><title>test</title><link rel="icon" href="data:,">')
+    server.add('/stories.gguf', readFileSync(join(kRoot, 'tests/fixtures/stories.gguf')))
+    server.mount('/models', models)
+  }
+})
+after(async () => {
+  await browser?.close()
+  await Promise.all(Object.values(servers).map((server) => server.close()))
+})
+
+interface Tools {
+  engine: typeof Engine
+  /** Durations of main-thread tasks above 50 ms. */
+  tasks: number[]
+}
+
+/** A page with the engine's package in `tools`; what it reports to its console as an error fails the test. */
+async function inPage(name: string, use: (page: Page, faults: string[]) => Promise<void>): Promise<void> {
+  const page = await browser.newPage()
+  const faults: string[] = []
+  page.on('pageerror', (error) => faults.push(String(error)))
+  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
+  try {
+    await page.goto(`${servers[name]!.url}/index.html`)
+    await page.evaluate(async () => {
+      const tasks: number[] = []
+      const url = new URL('/package/wasm/dist/engine/index.js', location.href).href
+      Object.assign(globalThis, { tools: { engine: (await import(url)) as unknown, tasks } })
+      new PerformanceObserver((list) =>
+        tasks.push(...list.getEntries().map((entry) => entry.duration)),
+      ).observe({ type: 'longtask' })
+    })
+    await use(page, faults)
+    assert.deepEqual(faults, [])
+  } finally {
+    await page.close()
+  }
+}
+
+for (const name of Object.keys(servers)) {
+  const isolated = name === 'with isolation'
+
+  test(`${name}: the sample answers and the page stays free`, { skip }, async () =>
+    inPage(name, async (page) => {
+      const run = () =>
+        page.evaluate(async () => {
+          const { engine, tasks } = (globalThis as unknown as { tools: Tools }).tools
+          tasks.length = 0
+          using model = await engine.load(new URL('/stories.gguf', location.href), { threads: 2 })
+          let text = ''
+          for await (const piece of model.generate('Once upon a time', { seed: 7 })) text += piece.text
+          // Entries come some time after their tasks.
+          await new Promise((done) => setTimeout(done, 100))
+          const { variant, variantReason, threads } = model.info
+          return { text, variant, variantReason, threads, longest: Math.max(0, ...tasks) }
+        })
+      // A loaded machine takes the processor from the page now and then; work of ours that blocks it does so in every
+      // round. Five rounds, one of which must be without a long task.
+      const rounds = []
+      while (rounds.length < 5) {
+        rounds.push(await run())
+        if (rounds.at(-1)!.longest === 0) break
+      }
+      const [first] = rounds
+      assert.match(first!.text, /^, a [a-z]+ [a-z]+ .*\.$/s)
+      assert.ok(rounds.every(({ text }) => text === first!.text))
+      assert.equal(first!.variant, 'relaxed', first!.variantReason)
+      assert.equal(first!.threads, isolated ? 2 : 1)
+      if (!isolated) assert.match(first!.variantReason, /not cross-origin isolated/)
+      assert.equal(rounds.at(-1)!.longest, 0, `long tasks in every round: ${rounds.map((r) => r.longest)} ms`)
+    }),
+  )
+
+  test(`${name}: an abort returns within one token`, { skip }, async () =>
+    inPage(name, async (page) => {
+      const seen = await page.evaluate(async () => {
+        const { engine } = (globalThis as unknown as { tools: Tools }).tools
+        using model = await engine.load(new URL('/models/slow-Q8_0.gguf', location.href), {
+          threads: 2,
+          precision: 'exact',
+        })
+        const controller = new AbortController()
+        let pieces = 0
+        let reason: unknown
+        const prompt = [300, 301, 302]
+        try {
+          const options = { ignoreEnd: true, temperature: 0, signal: controller.signal }
+          for await (const _ of model.generate(prompt, options))
+            if (++pieces === 3) controller.abort(new Error('enough'))
+        } catch (error) {
+          reason = error
+        }
+        // The saved state tells how many tokens were computed before the engine stopped.
+        const state = await model.saveState()
+        return { pieces, reason: String(reason), computed: new DataView(state.buffer).getUint32(4, true) - 3 }
+      })
+      assert.equal(seen.reason, 'Error: enough')
+      // The third piece's token is chosen but not computed yet; the one that is computed meanwhile is let finish.
+      assert.equal(seen.pieces, 3)
+      assert.ok(seen.computed <= 3 + 1, `${seen.computed} tokens computed, 3 seen`)
+    }),
+  )
+
+  test(`${name}: ten loads and closes leave nothing behind`, { skip }, async () =>
+    inPage(name, async (page) => {
+      const session = await browser.newBrowserCDPSession()
+      /** Resident bytes of the browser's renderers. */
+      const resident = async () => {
+        await page.evaluate(async () => {
+          // Ended workers and their memory go some turns after the collection.
+          for (let i = 0; i < 3; i++) {
+            ;(globalThis as unknown as { gc(): void }).gc()
+            await new Promise((done) => setTimeout(done, 100))
+          }
+        })
+        const { processInfo } = await session.send('SystemInfo.getProcessInfo')
+        return processInfo
+          .filter(({ type }) => type === 'renderer')
+          .map(({ id }) => Number(readFileSync(`/proc/${id}/statm`, 'utf8').split(' ')[1]) * 4096)
+          .reduce((sum, bytes) => sum + bytes, 0)
+      }
+      const round = (times: number) =>
+        page.evaluate(async (times) => {
+          const { engine } = (globalThis as unknown as { tools: Tools }).tools
+          let total = 0
+          for (let i = 0; i < times; i++) {
+            const model = await engine.load(new URL('/models/slow-Q8_0.gguf', location.href), { threads: 2 })
+            total = model.info.memory.total
+            for await (const _ of model.generate([300, 301], { maxTokens: 2, ignoreEnd: true }));
+            model.close()
+          }
+          return total
+        }, times)
+      const model = await round(3)
+      const before = await resident()
+      await round(10)
+      const grown = (await resident()) - before
+      for (let i = 0; i < 100 && page.workers().length > 0; i++) await page.waitForTimeout(100)
+      assert.equal(page.workers().length, 0)
+      assert.ok(grown < 2 * model, `grew by ${grown} bytes; one model has ${model}`)
+    }),
+  )
+
+  test(`${name}: where memory ends there is an error, and the page goes on`, { skip }, async () =>
+    inPage(name, async (page) => {
+      const seen = await page.evaluate(async () => {
+        const { engine } = (globalThis as unknown as { tools: Tools }).tools
+        const codes: string[] = []
+        // Refused beforehand; and, where the limit is said to be higher than it is, when it is reached.
+        for (const memoryLimit of [1e6, undefined, Infinity]) {
+          try {
+            const contextLength = memoryLimit === 1e6 ? 384 : 2 ** 22
+            using model = await engine.load(new URL('/models/slow-Q8_0.gguf', location.href), {
+              contextLength,
+              memoryLimit,
+              threads: 2,
+            })
+            codes.push(`loaded with ${model.info.contextLength}`)
+          } catch (error) {
+            codes.push(error instanceof engine.GgufError ? error.code : String(error))
+          }
+        }
+        using model = await engine.load(new URL('/stories.gguf', location.href), { threads: 2 })
+        let pieces = 0
+        for await (const _ of model.generate('Once', { seed: 1, maxTokens: 5 })) pieces++
+        return { codes, pieces }
+      })
+      assert.deepEqual(seen, { codes: ['out-of-memory', 'out-of-memory', 'out-of-memory'], pieces: 5 })
+    }),
+  )
+}

@@ -1,0 +1,37 @@
+/** The other end of a worker, from inside it: the same in browsers and in Node. */
+export interface Port<Out, In> {
+  post(message: Out, transfer: ArrayBuffer[]): void
+  listen(listener: (message: In) => void): void
+  /** lets messages in */
+  breathe(): Promise<void>
+}
+
+export async function portOfThisWorker<Out, In>(): Promise<Port<Out, In>> {
+  if (typeof process !== 'undefined' && process.versions?.node) {
+    const threads = 'node:worker_threads'
+    const { parentPort } = (await import(
+      /* webpackIgnore: true */ /* @vite-ignore */ threads
+    )) as typeof import('node:worker_threads')
+    return {
+      post: (message, transfer) => parentPort!.postMessage(message, transfer),
+      listen: (listener) => parentPort!.on('message', listener),
+      breathe: () => new Promise((resolve) => setImmediate(resolve)),
+    }
+  }
+  const { port1, port2 } = new MessageChannel()
+  let resume = () => {}
+  port1.onmessage = () => resume()
+  const scope = globalThis as unknown as {
+    postMessage(message: Out, transfer: ArrayBuffer[]): void
+    addEventListener(type: 'message', listener: (event: { data: In }) => void): void
+  }
+  return {
+    post: (message, transfer) => scope.postMessage(message, transfer),
+    listen: (listener) => scope.addEventListener('message', (event) => listener(event.data)),
+    breathe: () =>
+      new Promise((resolve) => {
+        resume = resolve
+        port2.postMessage(0)
+      }),
+  }
+}

@@ -1,0 +1,46 @@
+// One thread of the engine: an instance of its module over the same memory, inside its pool until it is ended. Nothing
+// of JavaScript is called from there, so the imports need only exist.
+import { portOfThisWorker } from './port.js'
+
+/** What the engine's worker sends, once. Places are addresses in the memory. */
+export interface ThreadStart {
+  readonly module: WebAssembly.Module
+  readonly memory: WebAssembly.Memory
+  readonly stack: number
+  readonly stackBytes: number
+  readonly worker: number
+}
+
+interface ThreadExports {
+  _emscripten_wasm_worker_initialize(stack: number, bytes: number): void
+  run_thread(worker: number): void
+  fail_thread(worker: number): void
+}
+
+function importsOf(module: WebAssembly.Module, memory: WebAssembly.Memory): WebAssembly.Imports {
+  const imports: Record<string, Record<string, WebAssembly.ImportValue>> = {}
+  for (const { module: from, name, kind } of WebAssembly.Module.imports(module)) {
+    imports[from] ??= {}
+    imports[from][name] =
+      kind === 'memory'
+        ? memory
+        : () => {
+            throw new Error(`A thread called ${name}.`)
+          }
+  }
+  return imports
+}
+
+const port = await portOfThisWorker<'ready', ThreadStart>()
+port.listen(({ module, memory, stack, stackBytes, worker }) => {
+  const { exports } = new WebAssembly.Instance(module, importsOf(module, memory))
+  const thread = exports as unknown as ThreadExports
+  thread._emscripten_wasm_worker_initialize(stack, stackBytes)
+  try {
+    thread.run_thread(worker)
+  } catch (error) {
+    thread.fail_thread(worker)
+    throw error
+  }
+})
+port.post('ready', [])

@@ -1,0 +1,149 @@
+// The engine's modules: which of them works here and is fastest.
+import { Failed } from './failed.js'
+import type { CreateEngine, EngineModule, WasmEngine } from './module.js'
+import { makeThreads, threadCount } from './threads.js'
+import type { Variant } from './types.js'
+
+// i32x4.relaxed_dot_i8x16_i7x16_add_s in the smallest module: is the instruction known?
+const kRelaxedProbe = new Uint8Array([
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 19, 1, 17, 0, 65, 0, 253, 15, 65, 0,
+  253, 15, 65, 0, 253, 15, 253, 147, 2, 11,
+])
+
+// As in wasm/modules.cmake; pages of 64 KiB.
+const kInitialPages = 128
+const kMostPages = [65536, 32768, 16384, 8192]
+
+interface Files {
+  readonly wasm: URL
+  glue(): Promise<{ default: CreateEngine }>
+}
+
+// Addresses and imports are written out: bundlers look for them.
+const kPlain: Readonly<Record<Variant, () => Files>> = {
+  simd: () => ({
+    wasm: new URL('../engine-simd.wasm', import.meta.url),
+    glue: () => import('../engine-simd.js'),
+  }),
+  relaxed: () => ({
+    wasm: new URL('../engine-relaxed.wasm', import.meta.url),
+    glue: () => import('../engine-relaxed.js'),
+  }),
+}
+const kThreaded: typeof kPlain = {
+  simd: () => ({
+    wasm: new URL('../engine-simd-threads.wasm', import.meta.url),
+    glue: () => import('../engine-simd-threads.js'),
+  }),
+  relaxed: () => ({
+    wasm: new URL('../engine-relaxed-threads.wasm', import.meta.url),
+    glue: () => import('../engine-relaxed-threads.js'),
+  }),
+}
+
+async function bytesOf(url: URL): Promise<Uint8Array<ArrayBuffer>> {
+  if (url.protocol === 'file:') {
+    const fs = 'node:fs/promises'
+    const { readFile } = (await import(
+      /* webpackIgnore: true */ /* @vite-ignore */ fs
+    )) as typeof import('node:fs/promises')
+    return new Uint8Array(await readFile(url))
+  }
+  const response = await fetch(url)
+  if (!response.ok) throw new Failed('wasm', `${url} is answered with status ${response.status}.`)
+  return new Uint8Array(await response.arrayBuffer())
+}
+
+/** Address space is reserved for all that it may become: where there is less, with less. */
+function sharedMemory(): WebAssembly.Memory | undefined {
+  for (const maximum of kMostPages) {
+    try {
+      return new WebAssembly.Memory({ initial: kInitialPages, maximum, shared: true })
+    } catch {
+      // the next
+    }
+  }
+  return undefined
+}
+
+interface Started {
+  readonly engine: EngineModule
+  readonly module: WebAssembly.Module
+  /** shared; none: one thread only */
+  readonly memory: WebAssembly.Memory | undefined
+}
+
+async function start(variant: Variant, threaded: boolean, assets: string | undefined): Promise<Started> {
+  const memory = threaded ? sharedMemory() : undefined
+  const { wasm, glue } = (memory ? kThreaded : kPlain)[variant]()
+  const url = assets === undefined ? wasm : new URL(wasm.pathname.split('/').pop()!, assets)
+  const [{ default: create }, module] = await Promise.all([
+    glue(),
+    bytesOf(url).then((bytes) => WebAssembly.compile(bytes)),
+  ])
+  const engine = await new Promise<EngineModule>((resolve, reject) => {
+    create({
+      ...(memory ? { wasmMemory: memory } : {}),
+      instantiateWasm(imports, receive) {
+        WebAssembly.instantiate(module, imports).then((instance) => receive(instance, module), reject)
+        return {}
+      },
+    }).then(resolve, reject)
+  })
+  return { engine, module, memory }
+}
+
+async function fastest(
+  wished: Variant | undefined,
+  threaded: boolean,
+  assets: string | undefined,
+): Promise<Started & { variant: Variant; reason: string }> {
+  let reason = wished === 'simd' ? 'Asked for.' : 'This engine has no relaxed SIMD.'
+  if (wished !== 'simd' && WebAssembly.validate(kRelaxedProbe)) {
+    const relaxed = await start('relaxed', threaded, assets)
+    if (relaxed.engine.selfTest(1))
+      return { ...relaxed, variant: 'relaxed', reason: 'Relaxed SIMD is there and computes right.' }
+    reason = 'Relaxed SIMD computes wrongly here.'
+  }
+  return { ...(await start('simd', threaded, assets)), variant: 'simd', reason }
+}
+
+export interface ChooseOptions {
+  readonly assets: string | undefined
+  /** Wished for. */
+  readonly threads: number | undefined
+  readonly variant: Variant | undefined
+}
+
+export interface Chosen {
+  readonly engine: EngineModule
+  readonly variant: Variant
+  readonly reason: string
+  /** That the pool may have, this worker included. */
+  readonly threads: number
+  /** Brings the pool of an opened engine its threads. */
+  startThreads(opened: WasmEngine): void
+}
+
+/** The fastest variant that works here, and why. */
+export async function choose({ assets, threads: wished, variant: only }: ChooseOptions): Promise<Chosen> {
+  const { count, reason: alone } = await threadCount(wished)
+  const [threads, { engine, module, memory, variant, reason }] = await Promise.all([
+    makeThreads(count - 1),
+    fastest(only, count > 1, assets),
+  ])
+  const usable = memory ? threads : []
+  return {
+    engine,
+    variant,
+    reason: alone === undefined ? reason : `${reason} ${alone}`,
+    threads: usable.length + 1,
+    startThreads(opened) {
+      usable.forEach((thread, i) => {
+        const [stack, stackBytes] = engine.Engine.stack!()
+        if (!memory || stackBytes === 0) return thread.end()
+        thread.start({ module, memory, stack, stackBytes, worker: opened.worker!(i + 1) })
+      })
+    },
+  }
+}
