@@ -1,0 +1,275 @@
+// How fast models run in Chromium: a prompt of 128 tokens, and the tokens after it, here and in wllama (llama.cpp as
+// wasm), 2.3.1 and 3.8.1, on the same synthetic files.
+//   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0,Q8_0 --threads 1,2 --rounds 5 --tokens 32
+// Each contender has a page of its own with the model loaded; runs are interleaved (A B C A B C) with another prompt
+// each; the first run of each is for its compiler and not counted; medians. Times are taken outside, from the call to
+// the first piece and between pieces. What else the machine did meanwhile is told beside.
+import { readFileSync } from 'node:fs'
+import { availableParallelism, cpus, loadavg } from 'node:os'
+import { basename, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { chromium, type Browser, type Page } from '@playwright/test'
+import type * as Engine from 'ggufscope/engine'
+import { characterOf, kFirstText, kMixes, kShapes, syntheticFile, type Mix } from '../fixtures/synthetic.ts'
+import { startServer } from '../server/server.ts'
+import { kBrowser } from '../web/browser.ts'
+
+const kRoot = join(import.meta.dirname, '../..')
+const kPromptTokens = 128
+const kContext = 256
+
+interface Task {
+  prompt: string
+  promptTokens: number[]
+  tokens: number
+}
+/** Milliseconds from the start, of each piece. */
+type Times = number[]
+
+interface Loaded {
+  run(task: Task): Promise<Times>
+}
+interface Bench {
+  loaded: Loaded
+}
+interface LoadTask {
+  url: string
+  threads: number
+  context: number
+}
+
+/** Runs in the page: leaves what runs a task in globalThis.loaded. */
+type LoadIn = (task: LoadTask) => Promise<void>
+
+const loadOurs: LoadIn = async ({ url, threads, context }) => {
+  const address = new URL('/ours/engine/index.js', location.href).href
+  const { load } = (await import(address)) as typeof Engine
+  const model = await load(new URL(url, location.href), { threads, contextLength: context })
+  if (model.info.threads !== threads) throw new Error(model.info.variantReason)
+  const loaded: Loaded = {
+    async run({ promptTokens, tokens }) {
+      const times: Times = []
+      const start = performance.now()
+      const options = { maxTokens: tokens, temperature: 0, ignoreEnd: true }
+      for await (const _ of model.generate(promptTokens, options)) times.push(performance.now() - start)
+      return times
+    },
+  }
+  Object.assign(globalThis, { loaded })
+}
+
+interface Wllama2 {
+  loadModel(blobs: Blob[], options: object): Promise<void>
+  createCompletion(prompt: string, options: object): Promise<AsyncIterable<unknown>>
+}
+const loadWllama2: LoadIn = async ({ url, threads, context }) => {
+  const address = new URL('/wllama-2/index.js', location.href).href
+  const { Wllama } = (await import(address)) as { Wllama: new (paths: object, config: object) => Wllama2 }
+  const paths = Object.fromEntries(
+    ['single-thread/wllama.wasm', 'multi-thread/wllama.wasm'].map((path) => [path, `/wllama-2/${path}`]),
+  )
+  const wllama = new Wllama(paths, { suppressNativeLog: true })
+  const blob = await (await fetch(url)).blob()
+  await wllama.loadModel([blob], { n_threads: threads, n_ctx: context, n_batch: 128 })
+  const loaded: Loaded = {
+    async run({ prompt, tokens }) {
+      const times: Times = []
+      const start = performance.now()
+      const options = { nPredict: tokens, sampling: { temp: 0 }, stream: true, useCache: false }
+      // To its end: it computes on when the loop is left.
+      for await (const _ of await wllama.createCompletion(prompt, options))
+        times.push(performance.now() - start)
+      return times
+    },
+  }
+  Object.assign(globalThis, { loaded })
+}
+
+interface Wllama3 {
+  loadModel(blobs: Blob[], options: object): Promise<void>
+  createCompletion(options: object): Promise<AsyncIterable<{ choices: { text: string }[] }>>
+}
+const loadWllama3: LoadIn = async ({ url, threads, context }) => {
+  const address = new URL('/wllama-3/index.js', location.href).href
+  const { Wllama } = (await import(address)) as { Wllama: new (paths: object, config: object) => Wllama3 }
+  const wllama = new Wllama({ default: '/wllama-3/wasm/wllama.wasm' }, { suppressNativeLog: true })
+  const blob = await (await fetch(url)).blob()
+  const options = { n_threads: threads, n_ctx: context, n_batch: 128, n_gpu_layers: 0, n_parallel: 1 }
+  await wllama.loadModel([blob], options)
+  const loaded: Loaded = {
+    async run({ prompt, tokens }) {
+      const times: Times = []
+      const start = performance.now()
+      const request = { prompt, max_tokens: tokens, temperature: 0, ignore_eos: true, cache_prompt: false }
+      for await (const chunk of await wllama.createCompletion({ ...request, stream: true }))
+        if (chunk.choices[0]?.text) times.push(performance.now() - start)
+      return times
+    },
+  }
+  Object.assign(globalThis, { loaded })
+}
+
+const kContenders: Readonly<Record<string, LoadIn>> = {
+  ggufscope: loadOurs,
+  'wllama 2.3.1': loadWllama2,
+  'wllama 3.8.1': loadWllama3,
+}
+
+/** Busy and all processor time so far, of the machine and of the browser's processes, in ticks. */
+async function processorTime(browser: Browser): Promise<{ all: number; busy: number; own: number }> {
+  const fields = readFileSync('/proc/stat', 'utf8')
+    .split('\n')[0]!
+    .trim()
+    .split(/\s+/)
+    .slice(1, 9)
+    .map(Number)
+  const all = fields.reduce((sum, n) => sum + n, 0)
+  const session = await browser.newBrowserCDPSession()
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo')
+  await session.detach()
+  const own = processInfo.reduce((sum, { id }) => {
+    try {
+      const after = readFileSync(`/proc/${id}/stat`, 'utf8').split(') ')[1]!.split(' ')
+      return sum + Number(after[11]) + Number(after[12])
+    } catch {
+      return sum
+    }
+  }, 0)
+  return { all, busy: all - fields[3]! - fields[4]!, own }
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+interface Result {
+  name: string
+  loadMs: number
+  prompt: number[]
+  generation: number[]
+}
+
+let serial = 0
+function task(tokens: number, vocabulary: number): Task {
+  serial++
+  const promptTokens = Array.from(
+    { length: kPromptTokens },
+    (_, i) => kFirstText + ((serial * 7919 + i * 104_729) % (vocabulary - kFirstText)),
+  )
+  return { prompt: promptTokens.map(characterOf).join(''), promptTokens, tokens }
+}
+
+async function cell(
+  browser: Browser,
+  url: string,
+  path: string,
+  vocabulary: number,
+  threads: number,
+  { contenders, rounds, tokens }: { contenders: string[]; rounds: number; tokens: number },
+): Promise<{ results: Result[]; foreign: number }> {
+  const pages: Page[] = []
+  const results: Result[] = []
+  const run = (page: Page, count: number) =>
+    page.evaluate(
+      (task) => (globalThis as unknown as Bench).loaded.run(task as Task),
+      task(count, vocabulary),
+    )
+  try {
+    for (const name of contenders) {
+      const page = await browser.newPage()
+      pages.push(page)
+      await page.goto(`${url}/index.html`)
+      const start = performance.now()
+      await page.evaluate(kContenders[name]!, { url: path, threads, context: kContext })
+      results.push({ name, loadMs: performance.now() - start, prompt: [], generation: [] })
+      await run(page, Math.min(tokens, 8))
+    }
+    const before = await processorTime(browser)
+    for (let round = 0; round < rounds; round++) {
+      for (const [i, page] of pages.entries()) {
+        const times = await run(page, tokens)
+        if (times.length !== tokens)
+          throw new Error(`${results[i]!.name}: ${times.length} pieces of ${tokens}`)
+        results[i]!.prompt.push((1000 * kPromptTokens) / times[0]!)
+        results[i]!.generation.push((1000 * (tokens - 1)) / (times.at(-1)! - times[0]!))
+      }
+    }
+    const after = await processorTime(browser)
+    const foreign = (after.busy - before.busy - (after.own - before.own)) / (after.all - before.all)
+    return { results, foreign: Math.max(0, foreign) }
+  } finally {
+    for (const page of pages) await page.close()
+  }
+}
+
+const { values } = parseArgs({
+  options: {
+    shapes: { type: 'string', default: kShapes.map(({ name }) => name).join(',') },
+    types: { type: 'string', default: kMixes.join(',') },
+    threads: { type: 'string', default: `1,${availableParallelism()}` },
+    contenders: { type: 'string', default: Object.keys(kContenders).join(',') },
+    rounds: { type: 'string', default: '5' },
+    tokens: { type: 'string', default: '32' },
+  },
+})
+const kContenderNames = Object.keys(kContenders)
+const contenders = values.contenders.split(',').map((name) => {
+  const found = kContenderNames.find((known) => known.startsWith(name.trim()))
+  if (found === undefined) throw new Error(`${name} is none of ${kContenderNames.join(', ')}`)
+  return found
+})
+
+const server = await startServer({ isolated: true, cors: false })
+server.mount('/ours', join(kRoot, 'wasm/dist'))
+server.mount('/wllama-2', join(kRoot, 'node_modules/wllama-2/esm'))
+server.mount('/wllama-3', join(kRoot, 'node_modules/wllama-3/esm'))
+server.mount('/models', join(kRoot, 'build/bench-models'))
+server.add('/index.html', '<!doctype html><title>bench</title>')
+const browser = await chromium.launch(kBrowser)
+console.log(
+  `${cpus()[0]!.model.trim()}, ${availableParallelism()} cores, Chromium ${browser.version()}; load ${loadavg()[0]!.toFixed(1)}`,
+)
+console.log(
+  `Tokens a second: prompt of ${kPromptTokens} / generation after it. Load: milliseconds until ready.`,
+)
+const peers = contenders.filter((name) => name !== 'ggufscope')
+console.log(
+  `\n| shape, type, threads | ${contenders.join(' | ')} | to the fastest wllama | load | others' share of the machine |`,
+)
+console.log(`| --- |${' --: |'.repeat(contenders.length + 3)}`)
+try {
+  for (const shapeName of values.shapes.split(',')) {
+    const shape = kShapes.find(({ name }) => name === shapeName)
+    if (!shape) throw new Error(`There is no shape ${shapeName}.`)
+    for (const mix of values.types.split(',')) {
+      if (!kMixes.includes(mix as Mix)) throw new Error(`There is no mixture ${mix}.`)
+      const file = basename(await syntheticFile(join(kRoot, 'build/bench-models'), shape, mix as Mix))
+      for (const threads of values.threads.split(',').map(Number)) {
+        const { results, foreign } = await cell(
+          browser,
+          server.url,
+          `/models/${file}`,
+          shape.vocabulary,
+          threads,
+          { contenders, rounds: Number(values.rounds), tokens: Number(values.tokens) },
+        )
+        const rate = (name: string, what: 'prompt' | 'generation') =>
+          median(results.find((result) => result.name === name)![what])
+        const figures = results.map(({ name }) => [rate(name, 'prompt'), rate(name, 'generation')] as const)
+        const fastest = (what: 'prompt' | 'generation') => Math.max(...peers.map((name) => rate(name, what)))
+        const ratio = (what: 'prompt' | 'generation') =>
+          peers.length > 0 && contenders.includes('ggufscope')
+            ? (rate('ggufscope', what) / fastest(what)).toFixed(1)
+            : '-'
+        console.log(
+          `| ${shape.name}, ${mix}, ${threads} | ${figures.map(([prompt, generation]) => `${prompt.toFixed(1)} / ${generation.toFixed(1)}`).join(' | ')} | ${ratio('prompt')}x / ${ratio('generation')}x | ${results.map(({ loadMs }) => loadMs.toFixed(0)).join(' / ')} | ${(100 * foreign).toFixed(0)} % |`,
+        )
+      }
+    }
+  }
+} finally {
+  await browser.close()
+  await server.close()
+}
