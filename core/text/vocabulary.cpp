@@ -6,6 +6,7 @@
 #include "base/sort.hpp"
 #include "gguf/access.hpp"
 #include "gguf/arrays.hpp"
+#include "text/rwkv_world.hpp"
 #include "text/unicode.hpp"
 
 namespace ggufscope {
@@ -116,10 +117,36 @@ void add_text(Vocabulary& v, std::string_view text, uint64_t& duplicates, TokenI
   if (duplicates++ == 0) first_duplicate = static_cast<TokenId>(id);
 }
 
+constexpr std::string_view kWorldKey = "tokenizer.rwkv.world";
+
+// Ids that the text leaves out are "[EMPTY_7]", as empty tokens of other files are; 0 ends a text.
+Result<void> load_world(const Gguf& gguf, const KeyValue& key, Vocabulary& v) {
+  if (key.type != ValueType::kString) return fail(ErrorCode::kBadValueType, key.value.offset, "no string", kWorldKey);
+  const std::string_view world = gguf.text(key.value);
+  uint64_t duplicates = 0;
+  TokenId first_duplicate = kNoToken;
+  add_text(v, "<s>", duplicates, first_duplicate);
+  for (size_t pos = 0; pos < world.size();) {
+    const uint64_t line = key.value.offset + pos;
+    auto token = read_rwkv_world_line(world, pos, key.value.offset);
+    if (!token) return std::unexpected(std::move(token.error()));
+    // No more ids than bytes: a line cannot ask for a vocabulary that the text has no room for.
+    if (token->id < v.texts.size() || token->id > world.size())
+      return fail(ErrorCode::kOutOfRange, line, "a token's id does not follow the one before", kWorldKey);
+    while (v.texts.size() < token->id)
+      add_text(v, "[EMPTY_" + std::to_string(v.texts.size()) + "]", duplicates, first_duplicate);
+    add_text(v, escape_rwkv(token->bytes), duplicates, first_duplicate);
+  }
+  return {};
+}
+
 Result<void> load_texts(const Gguf& gguf, Vocabulary& v) {
   uint64_t duplicates = 0, empty = 0;
   TokenId first_duplicate = kNoToken;
   const KeyValue* tokens = find_key(gguf, "tokenizer.ggml.tokens");
+  if (tokens == nullptr && v.kind == TokenizerKind::kRwkv) {
+    if (const KeyValue* world = find_key(gguf, kWorldKey); world != nullptr) return load_world(gguf, *world, v);
+  }
   if (tokens == nullptr)
     return fail(ErrorCode::kUnsupported, "the file has no tokens: tokenizer.ggml.tokens is missing");
   if (tokens->type != ValueType::kArray || tokens->element_type != ValueType::kString)
@@ -440,7 +467,8 @@ std::string unescape_rwkv(std::string_view text) {
 }
 
 Result<Vocabulary> load_vocabulary(const Gguf& gguf) {
-  const auto model = get_string(gguf, "tokenizer.ggml.model");
+  auto model = get_string(gguf, "tokenizer.ggml.model");
+  if (!model && find_key(gguf, kWorldKey) != nullptr) model = "rwkv";
   if (!model) return fail(ErrorCode::kUnsupported, "the file has no tokenizer: tokenizer.ggml.model is missing");
   const ModelRow* row =
       std::find_if(std::begin(kModels), std::end(kModels), [&](const ModelRow& m) { return m.name == *model; });

@@ -222,6 +222,41 @@ BOOST_AUTO_TEST_CASE(unigram_takes_the_best_path_through_its_character_map) {
   BOOST_TEST(t.notes().empty());
 }
 
+BOOST_AUTO_TEST_CASE(rwkv_world_as_text) {
+  const auto world = [](std::string_view text) { return Maker().text("tokenizer.rwkv.world", text).make(); };
+  const auto t = world(
+      "1 '\\x00' 1\n2 'a' 1\n3 \"'\" 1\n4 b'\\xe4\\xbd' 2\n5 '\\xe9' 2\n6 '\\u4f60' 3\n"
+      "8 ' a b' 4\n9 '\\\\\\n' 2\n10 '\xE4\xBD\xA0\xE5\xA5\xBD' 6\r\n");
+  BOOST_REQUIRE(t.has_value());
+  BOOST_TEST(t->size() == 11u);
+  BOOST_TEST((t->kind() == TokenizerKind::kRwkv));
+  const std::string text("a\0'\xC3\xA9\xE4\xBD\xA0 a b\\\n\xE4\xBD\xA0\xE5\xA5\xBD\xE4\xBD", 22);
+  BOOST_TEST(t->encode(text) == (Ids{2, 1, 3, 5, 6, 8, 9, 10, 4}), boost::test_tools::per_element());
+  BOOST_TEST(t->decode(t->encode(text)) == text);
+  BOOST_TEST(t->text(7) == "[EMPTY_7]");
+
+  const std::pair<const char*, ErrorCode> broken[] = {
+      {"1 'a' 2\n", ErrorCode::kBadLength},
+      {"1 'a\n", ErrorCode::kUnsupported},
+      {"x 'a' 1\n", ErrorCode::kUnsupported},
+      {"1 a 1\n", ErrorCode::kUnsupported},
+      {"1 b'\\u0041' 1\n", ErrorCode::kUnsupported},
+      {"1 '\\q' 1\n", ErrorCode::kUnsupported},
+      {"2 'a' 1\n2 'b' 1\n", ErrorCode::kOutOfRange},
+      {"4000000000 'a' 1\n", ErrorCode::kOutOfRange},
+      {"1 '\\U00110000' 4\n", ErrorCode::kUnsupported},
+      {"\n", ErrorCode::kUnsupported},
+  };
+  for (const auto& [lines, code] : broken) {
+    BOOST_TEST_CONTEXT(lines) {
+      const auto made = world(lines);
+      BOOST_REQUIRE(!made.has_value());
+      BOOST_TEST((made.error().code == code));
+      BOOST_TEST(made.error().offset > 0u);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(rwkv_and_plamo2) {
   const Tokenizer r = model("rwkv").tokens({"\\x00", "a", "ab", "\\n", "\\xe4\\xbd", "\\\\"}).get();
   BOOST_TEST(r.encode("aba\n\xE4\xBD\\") == (Ids{2, 1, 3, 4, 5}), boost::test_tools::per_element());

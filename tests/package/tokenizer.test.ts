@@ -143,6 +143,64 @@ async function made(entries: [string, Value][]): Promise<GgufFile> {
   return open(writeHeader({ metadata: entries }).header)
 }
 
+describe('vocabularies in other spellings', () => {
+  test('tokenizer.rwkv.world', async () => {
+    const world = "1 '\\x00' 1\n2 'a' 1\n3 b'\\xe4\\xbd' 2\n4 '\\u4f60' 3\n5 ' a' 2\n"
+    using file = await made([['tokenizer.rwkv.world', { type: 'string', value: world }]])
+    assert.equal(file.summary().tokenizer, 'rwkv')
+    const tokenizer = file.tokenizer()
+    assert.deepEqual(tokenizer.encode('a a\u4f60'), [2, 5, 4])
+    assert.equal(tokenizer.decode([2, 5, 4]), 'a a\u4f60')
+    using broken = await made([['tokenizer.rwkv.world', { type: 'string', value: world + "6 'a' 9\n" }]])
+    assert.throws(() => broken.tokenizer(), { code: 'bad-length' })
+  })
+
+  const kOwn: [string, Value][] = [
+    ['tokenizer.ggml.model', { type: 'string', value: 'gpt2' }],
+    ['tokenizer.ggml.tokens', strings(['a', 'b', 'ab', '<end>', '[PAD4]'])],
+    ['tokenizer.ggml.token_type', { type: 'array', of: 'i32', value: [1, 1, 1, 3, 5] }],
+    ['tokenizer.ggml.merges', strings(['a b'])],
+  ]
+  const withJson = (json: string) =>
+    made([...kOwn, ['tokenizer.huggingface.json', { type: 'string', value: json }]])
+  const json = (vocab: unknown) =>
+    JSON.stringify({
+      added_tokens: [{ id: 3, content: '<end>', special: true }],
+      model: { type: 'BPE', vocab, merges: [['a', 'b']] },
+    })
+
+  test('tokenizer.huggingface.json beside the own tokens', async () => {
+    using none = await made(kOwn)
+    assert.equal(await none.compareTokenizers(), undefined)
+    using same = await withJson(json({ a: 0, b: 1, ab: 2 }))
+    const equal = { model: 'BPE', size: 4, addedTokens: 1, merges: 1, padding: 1 }
+    assert.deepEqual(await same.compareTokenizers(), { ...equal, different: 0, differences: [] })
+    using other = await withJson(json({ a: 0, B: 1, c: 9 }))
+    assert.deepEqual(await other.compareTokenizers(), {
+      ...equal,
+      different: 3,
+      differences: [
+        { id: 1, ours: 'b', theirs: 'B' },
+        { id: 9, ours: undefined, theirs: 'c' },
+        { id: 2, ours: 'ab', theirs: undefined },
+      ],
+    })
+    using list = await withJson(json([['a', -1], ['b', -2], ['ab', -3]])) // prettier-ignore
+    assert.equal((await list.compareTokenizers())?.different, 0)
+  })
+
+  test('a tokenizer.huggingface.json that is none', async () => {
+    using broken = await withJson('{"model"')
+    await assert.rejects(broken.compareTokenizers(), { code: 'json' })
+    for (const text of ['{}', '[]', 'null', '{"model":{"vocab":7}}']) {
+      using file = await withJson(text)
+      await assert.rejects(file.compareTokenizers(), { code: 'unsupported' })
+    }
+    using proto = await withJson('{"model":{"vocab":{"__proto__":0,"b":1}}}')
+    assert.equal((await proto.compareTokenizers())?.differences[0]?.theirs, '__proto__')
+  })
+})
+
 const kMessages = [
   { role: 'system', content: 'Be brief.' },
   { role: 'user', content: 'What is 2 + 2?' },

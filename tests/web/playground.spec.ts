@@ -20,6 +20,27 @@ test('text to tokens', async ({ page, site }) => {
   await expect(page.getByText('0 tokens')).toBeVisible()
 })
 
+test("the source model's tokenizer.json beside the own tokens", async ({ page, site }) => {
+  const tokens = ['a', 'b', 'ab']
+  const file = writeGguf({
+    metadata: [
+      ['general.architecture', { type: 'string', value: 'llama' }],
+      ['tokenizer.ggml.model', { type: 'string', value: 'gpt2' }],
+      ['tokenizer.ggml.tokens', { type: 'array', of: 'string', value: tokens }],
+      ['tokenizer.ggml.merges', { type: 'array', of: 'string', value: ['a b'] }],
+      [
+        'tokenizer.huggingface.json',
+        { type: 'string', value: '{"model":{"type":"BPE","vocab":{"a":0,"b":1,"Ab":2},"merges":["a b"]}}' },
+      ],
+    ],
+  })
+  site.add('/twice.gguf', file)
+  await site.visit(page, '/twice.gguf', '#tokenizer')
+  await page.getByRole('button', { name: 'Compare' }).click()
+  await expect(page.getByText('BPE with 3 tokens, 1 of them different.')).toBeVisible()
+  await expect(page.getByText('ab / Ab')).toBeVisible()
+})
+
 for (const name of ['llama-spm', 'bert-bge', 'falcon']) {
   test(`the ids of llama.cpp for ${name}`, async ({ page, site }) => {
     test.skip(!kHasShared)

@@ -1,3 +1,4 @@
+import { hasVocabulary } from './metadata.js'
 import type { ChatTemplate, Metadata, Tokenizer } from './types.js'
 
 /** A format of prompts that many models share, for files without a template of their own. */
@@ -54,7 +55,7 @@ export function chatTemplates(
     const name = key === kPrefix ? 'default' : key.slice(kPrefix.length + 1)
     if (typeof text === 'string' && !templates.has(name)) templates.set(name, { name, source: 'file', text })
   }
-  if (templates.size > 0 || !metadata.has('tokenizer.ggml.tokens')) return templates
+  if (templates.size > 0 || !hasVocabulary(metadata)) return templates
   const vocabulary = tokenizer()
   const architecture = metadata.get('general.architecture')
   const format = kKnownFormats.find(

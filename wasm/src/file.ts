@@ -1,6 +1,6 @@
 import { GgufError } from './errors.js'
 import type { Header, TypeRow } from './header.js'
-import { HeaderMetadata } from './metadata.js'
+import { hasVocabulary, HeaderMetadata } from './metadata.js'
 import { loadTextModule, textModule } from './module.js'
 import { chatTemplates } from './chat-template.js'
 import { summarize } from './summary.js'
@@ -24,6 +24,7 @@ import type {
   TensorInfo,
   TensorStats,
   Tokenizer,
+  TokenizerComparison,
 } from './types.js'
 
 const kMaxFindings = 20
@@ -204,6 +205,16 @@ export class OpenFile implements GgufFile {
     return this.tokenizer()
   }
 
+  async compareTokenizers(options: ReadOptions = {}): Promise<TokenizerComparison | undefined> {
+    const json = this.metadata.get('tokenizer.huggingface.json')
+    if (typeof json !== 'string') return undefined
+    const [{ compareTokenizer }, tokenizer] = await Promise.all([
+      import('./huggingface-json.js'),
+      this.loadTokenizer(options),
+    ])
+    return compareTokenizer(json, tokenizer, this.metadata.offset('tokenizer.huggingface.json') ?? 0)
+  }
+
   get chatTemplates(): ReadonlyMap<string, ChatTemplate> {
     this.#mustBeComplete()
     return (this.#chatTemplates ??= chatTemplates(this.metadata, () => this.tokenizer()))
@@ -213,14 +224,14 @@ export class OpenFile implements GgufFile {
     const [{ renderChat }] = await Promise.all([
       import('./render-chat.js'),
       this.completeHeader(),
-      this.metadata.has('tokenizer.ggml.tokens') ? loadTextModule(this.wasmUrl) : undefined,
+      hasVocabulary(this.metadata) ? loadTextModule(this.wasmUrl) : undefined,
     ])
     return renderChat(this.chatTemplates, this.#specialTexts(), messages, options)
   }
 
   /** What templates call bos_token, eos_token, ...: the texts of the tokens in those roles. */
   #specialTexts(): Record<string, string> {
-    if (!this.metadata.has('tokenizer.ggml.tokens')) return {}
+    if (!hasVocabulary(this.metadata)) return {}
     const { special, tokens } = this.tokenizer()
     return Object.fromEntries(
       (['bos', 'eos', 'unk', 'sep', 'pad', 'mask'] as const).flatMap((role) => {

@@ -3,6 +3,10 @@ import { HeaderArray } from './lazy-array.js'
 import { editModule } from './module.js'
 import type { KeyMeaning, Metadata, MetadataValue, ValueType } from './types.js'
 
+/** Whether tokenizers can be made of the keys: of tokens, or of the RWKV World vocabulary as text. */
+export const hasVocabulary = (metadata: Metadata): boolean =>
+  metadata.has('tokenizer.ggml.tokens') || metadata.has('tokenizer.rwkv.world')
+
 /** The key-values of a header. The table of keys is made on first use, values when they are asked for. */
 export class HeaderMetadata implements Metadata {
   readonly #header: Header

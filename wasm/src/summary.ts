@@ -97,7 +97,7 @@ export function summarize(header: Header, metadata: Metadata, tensors: readonly 
     expertsUsed,
     slidingWindow: keys.most(own('attention.sliding_window')),
     ropeFrequencyBase: keys.number(own('rope.freq_base')),
-    tokenizer: keys.text('tokenizer.ggml.model'),
+    tokenizer: keys.text('tokenizer.ggml.model') ?? (keys.text('tokenizer.rwkv.world') && 'rwkv'),
     preTokenizer: keys.text('tokenizer.ggml.pre'),
     vocabularySize: keys.length('tokenizer.ggml.tokens') ?? keys.number(own('vocab_size')),
     hasChatTemplate: keys.text('tokenizer.chat_template') !== undefined,

@@ -456,6 +456,29 @@ export interface RenderChatOptions {
   timeout?: number | undefined
 }
 
+/** A token whose text differs, or that only one of the two has. */
+export interface TokenizerDifference {
+  readonly id: number
+  readonly ours: string | undefined
+  readonly theirs: string | undefined
+}
+
+/** What a file's tokenizer.huggingface.json has beside the vocabulary of tokenizer.ggml.*. */
+export interface TokenizerComparison {
+  /** its model.type: "BPE", "Unigram", "WordPiece", ... */
+  readonly model: string
+  /** tokens, the added ones included */
+  readonly size: number
+  readonly addedTokens: number
+  readonly merges: number
+  /** tokens of type 'unused' that only the file's own vocabulary has: they fill up its embedding */
+  readonly padding: number
+  /** how many tokens differ */
+  readonly different: number
+  /** the first hundred of them */
+  readonly differences: readonly TokenizerDifference[]
+}
+
 export interface ChatTemplate {
   /** "default", or the name that the file gives */
   readonly name: string
@@ -502,6 +525,8 @@ export interface GgufFile extends Disposable {
   tokenizer(): Tokenizer
   /** The same, and nothing waits: loads the module, and what a preview in parts left out of the header. */
   loadTokenizer(options?: ReadOptions): Promise<Tokenizer>
+  /** The tokens of tokenizer.huggingface.json against the file's own; undefined where the file carries none. */
+  compareTokenizers(options?: ReadOptions): Promise<TokenizerComparison | undefined>
   /** By name. Where the file has none: the one that its vocabulary suggests, if any. */
   readonly chatTemplates: ReadonlyMap<string, ChatTemplate>
   /**

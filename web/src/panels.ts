@@ -28,6 +28,9 @@ async function withTokenizer<T>(file: GgufFile, panel: Promise<T>): Promise<T> {
   return await panel
 }
 
+const hasVocabulary = ({ metadata }: GgufFile) =>
+  metadata.has('tokenizer.ggml.tokens') || metadata.has('tokenizer.rwkv.world')
+
 export const panels: readonly Panel[] = [
   { id: 'overview', title: 'Overview', load: () => import('./panels/Overview.svelte') },
   {
@@ -54,7 +57,7 @@ export const panels: readonly Panel[] = [
     title: 'Tokenizer',
     load: (file) => withTokenizer(file, import('./panels/Tokenizer.svelte')),
     whole: true,
-    fits: (file) => file.metadata.has('tokenizer.ggml.tokens'),
+    fits: hasVocabulary,
   },
   {
     id: 'chat',
@@ -67,6 +70,6 @@ export const panels: readonly Panel[] = [
     id: 'run',
     title: 'Run',
     load: () => import('./panels/Run.svelte'),
-    fits: (file) => file.tensors.length > 0 && file.metadata.has('tokenizer.ggml.tokens'),
+    fits: (file) => file.tensors.length > 0 && hasVocabulary(file),
   },
 ]

@@ -1,5 +1,6 @@
 import { GgufError } from '../errors.js'
 import type { OpenFile } from '../file.js'
+import { hasVocabulary } from '../metadata.js'
 import { loadTextModule } from '../module.js'
 import { open } from '../open.js'
 import type { ByteSource, Source } from '../types.js'
@@ -168,7 +169,7 @@ async function make(file: OpenFile, client: Client, options: LoadOptions): Promi
     options,
   )
   await client.call('start', sizes, { signal })
-  if (file.metadata.has('tokenizer.ggml.tokens')) await loadTextModule(options.wasmUrl)
+  if (hasVocabulary(file.metadata)) await loadTextModule(options.wasmUrl)
   return LoadedModel.of(file, client, opened, sizes, {
     weights,
     cache: cache + recurrent,
