@@ -35,7 +35,9 @@ class Pool {
   static void fail_worker(void* worker);
 
   /// body(first, last, thread) for disjoint ranges that cover [0, n_items), each of at most `grain` items, on any
-  /// threads in any order; thread < n_threads(). Returns when all are done. Not reentrant.
+  /// threads in any order; thread < n_threads(). Returns when all are done. Not reentrant. In wasm a body neither
+  /// allocates nor makes a local static: the allocator may call JavaScript, and the guards of statics know of no
+  /// threads.
   template <class Body>
   void parallel_for(size_t n_items, size_t grain, const Body& body) {
     run([](const void* context, size_t first, size_t last,

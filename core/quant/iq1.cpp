@@ -51,18 +51,6 @@ void reference_iq1_m(const uint8_t* src, float* dst, size_t n_blocks) {
 
 namespace {
 
-/// The codebook times 8, as IQ1's values are multiples of an eighth.
-const int8_t* eighths() {
-  static const struct Table {
-    alignas(8) int8_t values[2048 * 8];
-    Table() {
-      const uint8_t* ones = iq1_grid().values;
-      for (size_t i = 0; i < sizeof values; ++i) values[i] = static_cast<int8_t>(8 * static_cast<int8_t>(ones[i]));
-    }
-  } table;
-  return table.values;
-}
-
 /// (2 * scale + 1) / 8 of the eight scales.
 constexpr float kScales[8] = {0.125f, 0.375f, 0.625f, 0.875f, 1.125f, 1.375f, 1.625f, 1.875f};
 
@@ -74,7 +62,7 @@ void put_pair(float* dst, float scale_eighth, const int8_t* first, const int8_t*
 }  // namespace
 
 void dequantize_iq1_s(const uint8_t* src, float* dst, size_t n_blocks) {
-  const int8_t* grid = eighths();
+  const int8_t* grid = iq1_eighths();
   for (size_t i = 0; i < n_blocks; ++i, src += 50) {
     const float d = load_f16(src);
     const uint8_t* qs = src + 2;
@@ -90,7 +78,7 @@ void dequantize_iq1_s(const uint8_t* src, float* dst, size_t n_blocks) {
 }
 
 void dequantize_iq1_m(const uint8_t* src, float* dst, size_t n_blocks) {
-  const int8_t* grid = eighths();
+  const int8_t* grid = iq1_eighths();
   alignas(8) static constexpr uint64_t kShifts[2] = {0x0101010101010101u, ~uint64_t{0}};  // eight times 1 and -1
   for (size_t i = 0; i < n_blocks; ++i, src += 56) {
     uint32_t words[4], bits = 0;

@@ -37,31 +37,30 @@ constexpr int8_t kIq2Levels[4] = {8, 25, 43, 0};
 constexpr int8_t kIq3XxsLevels[8] = {4, 12, 20, 28, 36, 44, 52, 62};
 constexpr int8_t kIq3SLevels[8] = {1, 3, 5, 7, 9, 11, 13, 15};
 
+// Made as the program starts, not on first use: that may be on several threads at once, and wasm's guards of local
+// statics know of none.
+const Expanded<2048, 8> kIq1(kIq1Gaps, kIq1Levels);
+const Expanded<256, 8> kIq2Xxs(kIq2XxsGaps, kIq2Levels);
+const Expanded<512, 8> kIq2Xs(kIq2XsGaps, kIq2Levels);
+const Expanded<1024, 8> kIq2S(kIq2SGaps, kIq2Levels);
+const Expanded<256, 4> kIq3Xxs(kIq3XxsGaps, kIq3XxsLevels);
+const Expanded<512, 4> kIq3S(kIq3SGaps, kIq3SLevels);
+
+const struct Eighths {
+  alignas(8) int8_t values[2048 * 8];
+  Eighths() {
+    for (size_t i = 0; i < sizeof values; ++i) values[i] = static_cast<int8_t>(8 * static_cast<int8_t>(kIq1.values[i]));
+  }
+} kIq1Eighths;
+
 }  // namespace
 
-const IqGrid& iq1_grid() {
-  static const Expanded<2048, 8> expanded(kIq1Gaps, kIq1Levels);
-  return expanded.grid;
-}
-const IqGrid& iq2_xxs_grid() {
-  static const Expanded<256, 8> expanded(kIq2XxsGaps, kIq2Levels);
-  return expanded.grid;
-}
-const IqGrid& iq2_xs_grid() {
-  static const Expanded<512, 8> expanded(kIq2XsGaps, kIq2Levels);
-  return expanded.grid;
-}
-const IqGrid& iq2_s_grid() {
-  static const Expanded<1024, 8> expanded(kIq2SGaps, kIq2Levels);
-  return expanded.grid;
-}
-const IqGrid& iq3_xxs_grid() {
-  static const Expanded<256, 4> expanded(kIq3XxsGaps, kIq3XxsLevels);
-  return expanded.grid;
-}
-const IqGrid& iq3_s_grid() {
-  static const Expanded<512, 4> expanded(kIq3SGaps, kIq3SLevels);
-  return expanded.grid;
-}
+const IqGrid& iq1_grid() { return kIq1.grid; }
+const IqGrid& iq2_xxs_grid() { return kIq2Xxs.grid; }
+const IqGrid& iq2_xs_grid() { return kIq2Xs.grid; }
+const IqGrid& iq2_s_grid() { return kIq2S.grid; }
+const IqGrid& iq3_xxs_grid() { return kIq3Xxs.grid; }
+const IqGrid& iq3_s_grid() { return kIq3S.grid; }
+const int8_t* iq1_eighths() { return kIq1Eighths.values; }
 
 }  // namespace ggufscope

@@ -1,5 +1,5 @@
 // The codebooks of the IQ types. A code packs an entry's levels, first element lowest: 8 elements of 2 bits (IQ1, IQ2)
-// or 4 of 3 bits (IQ3). They are format facts (ggml-common.h); the tables expand on first use.
+// or 4 of 3 bits (IQ3). They are format facts (ggml-common.h); the tables expand at start.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,9 @@ struct IqGrid {
   const uint8_t* values;            ///< [codes.size()][8 or 4] magnitudes; IQ1: int8_t in -1..1
 };
 
-[[nodiscard]] const IqGrid& iq1_grid();      ///< 2048 x 8, also IQ1_M
+[[nodiscard]] const IqGrid& iq1_grid();  ///< 2048 x 8, also IQ1_M
+/// The codebook of IQ1 times 8, as the type's values are multiples of an eighth.
+[[nodiscard]] const int8_t* iq1_eighths();
 [[nodiscard]] const IqGrid& iq2_xxs_grid();  ///< 256 x 8
 [[nodiscard]] const IqGrid& iq2_xs_grid();   ///< 512 x 8
 [[nodiscard]] const IqGrid& iq2_s_grid();    ///< 1024 x 8

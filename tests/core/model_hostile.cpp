@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(altered_reference_models_do_no_harm,
         if (key.starts_with("tokenizer.") || key.starts_with("general.")) continue;
         const size_t at = static_cast<size_t>(kv.value.offset);
         const bool small = kv.value.length <= 8;
-        for (const uint32_t value : {0u, 1u, 3u, 0x7fffffffu, 0xffffffffu, 0x7fc00000u}) {
+        for (const uint32_t value : {0u, 3u, 0xffffffffu, 0x7fc00000u}) {
           if (kv.type == ValueType::kString || kv.type == ValueType::kBool) continue;
           std::vector<uint8_t> bytes = file->bytes;
           if (small && kv.type != ValueType::kArray) {
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(altered_reference_models_do_no_harm,
       for (const TensorInfo& tensor : file->state.header.tensors) {
         if (gguf.text(tensor.name).find("blk.1.") != std::string_view::npos) continue;  // like layer 0
         const size_t at = static_cast<size_t>(tensor.info_offset + 8 + tensor.name.length + 4);
-        for (const uint64_t dim : {uint64_t{0}, uint64_t{1}, tensor.shape[0] + 32, uint64_t{1} << 40}) {
+        for (const uint64_t dim : {uint64_t{0}, tensor.shape[0] + 32}) {
           std::vector<uint8_t> bytes = file->bytes;
           store(bytes.data() + at, dim);
           note(try_model(bytes, bytes.size(), *pool));
