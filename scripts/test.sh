@@ -25,19 +25,31 @@ targets= step build-native build_native build/native
 targets=fuzz step build-sanitized build_native build/sanitized -DGGUFSCOPE_SANITIZE=ON
 step build-wasm build_wasm
 step build-package bash scripts/build.sh
-step core-native build/native/core_tests --report_level=short --color_output=no
-# Some tests ask for more memory than there is, and want the answer.
-step core-sanitized env ASAN_OPTIONS=allocator_may_return_null=1 build/sanitized/core_tests --report_level=short --color_output=no
 fuzz() {
   local seeds=()
   [ ! -d ../shared/data/hostile ] || seeds=(../shared/data/hostile)
   local target
   for target in build/sanitized/fuzz_*; do "$target" 20000 "${seeds[@]}" || return 1; done
 }
-ASAN_OPTIONS=allocator_may_return_null=1 step fuzz fuzz
-step core-wasm node build/wasm/core_tests.js --report_level=short --color_output=no
+# The core's runners have one thread: they go beside the package's, and are shown when they are done.
+core_lane() {
+  local failed=()
+  # Some tests ask for more memory than there is, and want the answer.
+  export ASAN_OPTIONS=allocator_may_return_null=1
+  step core-native build/native/core_tests --report_level=short --color_output=no
+  step core-sanitized build/sanitized/core_tests --report_level=short --color_output=no
+  step fuzz fuzz
+  step core-wasm node build/wasm/core_tests.js --report_level=short --color_output=no
+  [ ${#failed[@]} = 0 ] || printf '%s\n' "${failed[@]}" > $logs/core.failed
+}
+rm -f $logs/core.failed
+core_lane > $logs/core.log 2>&1 &
+core_lane=$!
 step check bash scripts/check.sh
 step package node --test --test-reporter=spec 'tests/package/**/*.test.ts'
+wait "$core_lane" || failed+=(core)
+cat $logs/core.log
+[ ! -e $logs/core.failed ] || mapfile -t -O ${#failed[@]} failed < $logs/core.failed
 step web playwright test --config tests/web/playwright.config.ts --reporter=list
 
 # Boost: "12 test cases out of 14 passed"; Node: "pass 12"; Playwright: "12 passed".

@@ -66,27 +66,22 @@ const kVariants = ['simd', 'relaxed'] as const
 const kExact = { precision: 'exact' } as const
 
 test(
-  'every architecture, exact: the same by one thread and by several, as llama.cpp',
+  'every architecture, exact, by relaxed SIMD and several threads, as llama.cpp',
   { skip, timeout },
   async () => {
     let ran = 0
     for (const name of names) {
       const meta = JSON.parse(readFileSync(join(kVectors, name, 'meta.json'), 'utf8')) as Meta
       const want = floats(join(kVectors, name, meta.tolerance.compare_with))
-      // Each variant's file is tried alone and with threads, each model by both.
-      const [first, other] = ran % 2 === 0 ? kVariants : ([kVariants[1], kVariants[0]] as const)
-      const alone = await logits(name, { ...kExact, variant: first, threads: 1 })
-      if (!alone) continue
+      // What the core's own tests do not run in wasm: relaxed SIMD and threads.
+      const threads = ran % 3 === 0 ? 4 : 2
+      const made = await logits(name, { ...kExact, variant: 'relaxed', threads })
+      if (!made) continue
       ran++
-      const shared = await logits(name, { ...kExact, variant: other, threads: ran % 3 === 0 ? 4 : 2 })
-      assert.equal(alone.info.variant, first)
-      assert.equal(shared!.info.variant, other)
-      assert.equal(shared!.info.threads, ran % 3 === 0 ? 4 : 2)
-      for (const { got, info } of [alone, shared!]) {
-        const d = difference(got, want)
-        const by = `${name}, ${info.variant}, ${info.threads} threads`
-        assert.ok(d <= meta.tolerance.max_abs, `${by}: differs by ${d} > ${meta.tolerance.max_abs}`)
-      }
+      assert.equal(made.info.variant, 'relaxed')
+      assert.equal(made.info.threads, threads)
+      const d = difference(made.got, want)
+      assert.ok(d <= meta.tolerance.max_abs, `${name}: differs by ${d} > ${meta.tolerance.max_abs}`)
     }
     assert.ok(ran >= 60, `only ${ran} models ran`)
   },
@@ -109,11 +104,9 @@ test(
           if (!one) continue
           const d = difference(one.got, want)
           assert.ok(d <= tolerance, `${name}, ${variant}, ${precision}: differs by ${d} > ${tolerance}`)
-          for (const threads of [2, 4]) {
-            const more = await logits(name, { variant, precision, threads })
-            assert.equal(more!.info.threads, threads)
-            assert.deepEqual(more!.got, one.got, `${name}, ${variant}, ${precision}, ${threads} threads`)
-          }
+          const more = await logits(name, { variant, precision, threads: 3 })
+          assert.equal(more!.info.threads, 3)
+          assert.deepEqual(more!.got, one.got, `${name}, ${variant}, ${precision}, 3 threads`)
         }
       }
     }
