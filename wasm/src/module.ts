@@ -1,17 +1,14 @@
 import type { EditModule } from './edit.js'
 import { GgufError, messageOf } from './errors.js'
 import type { InspectModule } from './inspect.js'
+import { nodeModule } from './node-module.js'
 import type { QuantModule } from './quant.js'
 import createText from './text.js'
 import type { TextModule } from './text.js'
 
 /** Under Node, which cannot fetch file: addresses. */
 async function readFromDisk(url: URL): Promise<Uint8Array<ArrayBuffer>> {
-  // Not a literal: bundlers for the web must not look for it.
-  const fs = 'node:fs/promises'
-  const { readFile } = (await import(
-    /* webpackIgnore: true */ /* @vite-ignore */ fs
-  )) as typeof import('node:fs/promises')
+  const { readFile } = await nodeModule<typeof import('node:fs/promises')>('node:fs/promises')
   return new Uint8Array(await readFile(url))
 }
 

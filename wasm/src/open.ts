@@ -3,6 +3,7 @@ import { OpenFile, type Part, type ShardPart } from './file.js'
 import { Header } from './header.js'
 import type { InspectModule } from './inspect.js'
 import { inspectModule } from './module.js'
+import { eachInParallel } from './parallel.js'
 import { parseShardName } from './shards.js'
 import { addressOf } from './sources/addresses.js'
 import { BlobSource, BytesSource, streamByReads } from './sources/bytes.js'
@@ -188,24 +189,6 @@ async function readHeader(
     const { readLegacy } = await import('./legacy.js')
     return { source, header: await readLegacy(source, await module, signal, wasmUrl) }
   }
-}
-
-/** Runs tasks in order of the list, a few at a time. The first failure is thrown when all that began have ended. */
-async function eachInParallel<T>(
-  items: readonly T[],
-  limit: number,
-  task: (item: T) => Promise<void>,
-): Promise<void> {
-  const rest = items.values()
-  const failures: unknown[] = []
-  const worker = async () => {
-    for (const item of rest) {
-      if (failures.length > 0) return
-      await task(item).catch((error: unknown) => failures.push(error))
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
-  if (failures.length > 0) throw failures[0]
 }
 
 const kMissing = new Set(['no-such-file', 'missing-shard'])

@@ -1,5 +1,5 @@
 import { GgufError } from '../errors.js'
-import { OpenFile, type Part } from '../file.js'
+import type { OpenFile, Part } from '../file.js'
 import { kScalars } from '../header.js'
 import { BlobSource, BytesSource } from '../sources/bytes.js'
 import type { ByteSource, GgufFile, ValueType } from '../types.js'
@@ -16,6 +16,7 @@ import type {
   WriteType,
   WriteValue,
 } from './types.js'
+import { openFile } from './open-file.js'
 import { encodeValue } from './values.js'
 import type { WrittenFile } from './written-file.js'
 
@@ -267,11 +268,6 @@ export class GgufBuilder {
 function checkKey(key: string): void {
   if (!/^[\x21-\x7e]+$/.test(key) || key.length > kMostKeyBytes)
     throw invalid(`${quoted(key)} is no key: visible ASCII characters, at most ${kMostKeyBytes}.`)
-}
-
-function openFile(file: GgufFile): OpenFile {
-  if (file instanceof OpenFile) return file
-  throw invalid('That is no open file of this package.')
 }
 
 /** What file.edit() does. */

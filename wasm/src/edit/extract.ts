@@ -1,10 +1,11 @@
 // Tensors in the formats of other programs: NumPy's .npy and safetensors. What those can hold is copied by range, all
 // else becomes 32-bit floats on the way.
 import { GgufError } from '../errors.js'
-import { OpenFile } from '../file.js'
+import type { OpenFile } from '../file.js'
 import { quantModule } from '../module.js'
 import type { GgufFile, ReadOptions, TensorInfo } from '../types.js'
 import { whyNotFloats, type BlockRange } from '../values.js'
+import { openFile } from './open-file.js'
 import { floated, turned } from './transform.js'
 import type { FilePart, SafetensorsOptions } from './types.js'
 import { WrittenFile } from './written-file.js'
@@ -22,11 +23,6 @@ const kNumpy: Readonly<Record<string, string>> = {
 const kSafetensors = new Set(['F32', 'F16', 'BF16', 'F64', 'I8', 'I16', 'I32', 'I64'])
 
 const encoder = new TextEncoder()
-
-function opened(file: GgufFile): OpenFile {
-  if (file instanceof OpenFile) return file
-  throw new GgufError('invalid-argument', 'That is no open file of this package.')
-}
 
 type Body =
   | { readonly kind: 'copy'; readonly range: BlockRange }
@@ -69,7 +65,7 @@ export async function toNpy(
   { signal }: ReadOptions = {},
 ): Promise<WrittenFile> {
   signal?.throwIfAborted()
-  const source = opened(file)
+  const source = openFile(file)
   const tensor = source.tensor(name)
   if (!tensor) throw new GgufError('not-found', `There is no tensor "${name}" in this file.`)
   const range = rangeOf(source, tensor)
@@ -94,7 +90,7 @@ export async function toSafetensors(
   { tensors: names, signal }: SafetensorsOptions = {},
 ): Promise<WrittenFile> {
   signal?.throwIfAborted()
-  const source = opened(file)
+  const source = openFile(file)
   const tensors = (names ?? source.tensors.map(({ name }) => name)).map((name) => {
     const tensor = source.tensor(name)
     if (!tensor) throw new GgufError('not-found', `There is no tensor "${name}" in this file.`)

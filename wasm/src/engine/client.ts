@@ -1,4 +1,6 @@
 import { GgufError, type GgufErrorCode } from '../errors.js'
+import { isNode } from '../node-module.js'
+import { nodeWorker } from './node-worker.js'
 import type { Answer, Call, CallName, Calls, Message } from './protocol.js'
 import type { Piece } from './types.js'
 
@@ -11,15 +13,8 @@ const kPatience = 300
 
 /** The worker of this page, or of Node. */
 async function spawn(heard: (answer: Answer) => void, broke: (reason: string) => void): Promise<Thread> {
-  if (typeof process !== 'undefined' && process.versions?.node) {
-    const threads = 'node:worker_threads'
-    const { Worker: NodeWorker } = (await import(
-      /* webpackIgnore: true */ /* @vite-ignore */ threads
-    )) as typeof import('node:worker_threads')
-    const script = './worker.js' // not a literal: bundlers would take it for an asset
-    const worker = new NodeWorker(
-      new URL(/* webpackIgnore: true */ /* @vite-ignore */ script, import.meta.url),
-    )
+  if (isNode()) {
+    const worker = await nodeWorker('./worker.js')
     worker.on('message', heard)
     worker.on('error', (error) => broke(String(error)))
     worker.on('exit', (code) => broke(`it ended with code ${code}`))

@@ -162,14 +162,13 @@ async function make(file: OpenFile, client: Client, options: LoadOptions): Promi
     )
   }
   await client.call('begin', sizes, { signal })
-  await fill(
-    client,
-    parts.map(({ source }) => source),
-    opened.plan,
-    options,
-  )
+  const sources = parts.map(({ source }) => source)
+  await Promise.all([
+    fill(client, sources, opened.plan, options),
+    // Its tokenizer's module travels beside the weights.
+    hasVocabulary(file.metadata) ? loadTextModule(options.wasmUrl) : undefined,
+  ])
   await client.call('start', sizes, { signal })
-  if (hasVocabulary(file.metadata)) await loadTextModule(options.wasmUrl)
   return LoadedModel.of(file, client, opened, sizes, {
     weights,
     cache: cache + recurrent,

@@ -1,3 +1,5 @@
+import { isNode, nodeModule } from '../node-module.js'
+
 /** The other end of a worker, from inside it: the same in browsers and in Node. */
 export interface Port<Out, In> {
   post(message: Out, transfer: ArrayBuffer[]): void
@@ -7,11 +9,8 @@ export interface Port<Out, In> {
 }
 
 export async function portOfThisWorker<Out, In>(): Promise<Port<Out, In>> {
-  if (typeof process !== 'undefined' && process.versions?.node) {
-    const threads = 'node:worker_threads'
-    const { parentPort } = (await import(
-      /* webpackIgnore: true */ /* @vite-ignore */ threads
-    )) as typeof import('node:worker_threads')
+  if (isNode()) {
+    const { parentPort } = await nodeModule<typeof import('node:worker_threads')>('node:worker_threads')
     return {
       post: (message, transfer) => parentPort!.postMessage(message, transfer),
       listen: (listener) => parentPort!.on('message', listener),

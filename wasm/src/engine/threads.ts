@@ -1,4 +1,6 @@
 // The threads that the engine's pool computes with, besides the worker itself.
+import { isNode, nodeModule } from '../node-module.js'
+import { nodeWorker } from './node-worker.js'
 import type { ThreadStart } from './thread.js'
 
 export interface Thread {
@@ -11,11 +13,8 @@ const kMost = 64
 const kDefaultMost = 16
 
 async function availableCores(): Promise<number> {
-  if (typeof process !== 'undefined' && process.versions?.node) {
-    const os = 'node:os'
-    const { availableParallelism } = (await import(
-      /* webpackIgnore: true */ /* @vite-ignore */ os
-    )) as typeof import('node:os')
+  if (isNode()) {
+    const { availableParallelism } = await nodeModule<typeof import('node:os')>('node:os')
     return availableParallelism()
   }
   return globalThis.navigator?.hardwareConcurrency ?? 1
@@ -37,15 +36,8 @@ export async function threadCount(wished: number | undefined): Promise<{ count: 
 
 /** A thread whose script has begun, or undefined where none can be made. What it breaks on later is the engine's end. */
 async function makeThread(): Promise<Thread | undefined> {
-  if (typeof process !== 'undefined' && process.versions?.node) {
-    const threads = 'node:worker_threads'
-    const { Worker: NodeWorker } = (await import(
-      /* webpackIgnore: true */ /* @vite-ignore */ threads
-    )) as typeof import('node:worker_threads')
-    const script = './thread.js' // not a literal: bundlers would take it for an asset
-    const worker = new NodeWorker(
-      new URL(/* webpackIgnore: true */ /* @vite-ignore */ script, import.meta.url),
-    )
+  if (isNode()) {
+    const worker = await nodeWorker('./thread.js')
     return await new Promise((resolve) => {
       const failed = () => resolve(undefined)
       worker.once('error', failed)

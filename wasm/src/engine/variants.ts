@@ -1,4 +1,5 @@
 // The engine's modules: which of them works here and is fastest.
+import { nodeModule } from '../node-module.js'
 import { Failed } from './failed.js'
 import type { CreateEngine, EngineModule, WasmEngine } from './module.js'
 import { makeThreads, threadCount } from './threads.js'
@@ -43,10 +44,7 @@ const kThreaded: typeof kPlain = {
 
 async function bytesOf(url: URL): Promise<Uint8Array<ArrayBuffer>> {
   if (url.protocol === 'file:') {
-    const fs = 'node:fs/promises'
-    const { readFile } = (await import(
-      /* webpackIgnore: true */ /* @vite-ignore */ fs
-    )) as typeof import('node:fs/promises')
+    const { readFile } = await nodeModule<typeof import('node:fs/promises')>('node:fs/promises')
     return new Uint8Array(await readFile(url))
   }
   const response = await fetch(url)

@@ -45,3 +45,10 @@ export function addressOf(source: string | URL): URL {
   }
   return url
 }
+
+/** The address of a file of that name in the same folder. */
+export function siblingOf(url: URL, name: string): URL {
+  const sibling = new URL(url)
+  sibling.pathname = sibling.pathname.replace(/[^/]*$/, () => encodeURIComponent(name))
+  return sibling
+}

@@ -1,5 +1,6 @@
 import { GgufError, messageOf, type GgufErrorCode } from '../errors.js'
 import type { ByteSource, ReadOptions, RetryInfo, StreamOptions } from '../types.js'
+import { siblingOf } from './addresses.js'
 import { checkRange } from './bytes.js'
 import { wait } from './wait.js'
 
@@ -106,9 +107,7 @@ export class HttpSource implements ByteSource {
   }
 
   sibling(name: string): HttpSource {
-    const url = new URL(this.#url)
-    url.pathname = url.pathname.replace(/[^/]*$/, () => encodeURIComponent(name))
-    return new HttpSource(url, this.#options)
+    return new HttpSource(siblingOf(this.#url, name), this.#options)
   }
 
   /** What tells this file from another at the same address. */

@@ -1,5 +1,6 @@
 import { GgufError } from '../errors.js'
-import { addressOf } from '../sources/addresses.js'
+import { eachInParallel } from '../parallel.js'
+import { addressOf, siblingOf } from '../sources/addresses.js'
 import { checkRange, streamByReads } from '../sources/bytes.js'
 import { HttpSource, type HttpOptions } from '../sources/http.js'
 import type { ByteSource, ReadOptions } from '../types.js'
@@ -63,9 +64,7 @@ export class StoredSource implements ByteSource {
   }
 
   sibling(name: string): StoredSource {
-    const url = new URL(this.#url)
-    url.pathname = url.pathname.replace(/[^/]*$/, () => encodeURIComponent(name))
-    return new StoredSource(url, this.#options)
+    return new StoredSource(siblingOf(this.#url, name), this.#options)
   }
 
   async *stream(offset: number, options: ReadOptions): AsyncGenerator<Uint8Array> {
@@ -100,14 +99,10 @@ export class StoredSource implements ByteSource {
     const missing = Array.from({ length: partCount(info) }, (_, part) => part).filter(
       (part) => !parts.has(part),
     )
-    const rest = missing.values()
-    const worker = async () => {
-      for (const part of rest) {
-        await this.#slice(open, part, 0, 0, options)
-        onProgress?.(this.bytesStored, info.size)
-      }
-    }
-    await Promise.all(Array.from({ length: kParallel }, worker))
+    await eachInParallel(missing, kParallel, async (part) => {
+      await this.#slice(open, part, 0, 0, options)
+      onProgress?.(this.bytesStored, info.size)
+    })
     await this.#check(open)
   }
 
