@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import type { ByteSource, GgufFile, LazyArray, Scalar } from 'ggufscope'
 import { writeGguf, writeHeader, type Model, type Written } from '../fixtures/gguf.ts'
 import { randomLayout } from '../fixtures/layouts.ts'
@@ -308,6 +309,67 @@ test('files that are better read whole, are', async () => {
   })
 })
 
+/** A slow link whose requests are counted: a round begins with a read while no other is under way. */
+function countedLink({ header, size }: Written) {
+  const times = new Uint8Array(size < 1 << 24 ? size : header.length + (1 << 20))
+  const seen = { rounds: 0, requests: 0, streams: 0, times }
+  const file = sourceOf({ header, size, offsets: [] })
+  let underWay = 0
+  const take = async (offset: number, length: number) => {
+    for (let at = offset; at < Math.min(offset + length, times.length); at++) times[at]!++
+    return await file.read(offset, length, {})
+  }
+  const source: ByteSource = {
+    size,
+    read: async (offset, length) => {
+      seen.requests++
+      if (underWay++ === 0) seen.rounds++
+      await setTimeout(5)
+      underWay--
+      return await take(offset, length)
+    },
+    async *stream(offset) {
+      seen.streams++
+      for (let at = offset; at < size; at += 1 << 13) {
+        await setTimeout(10)
+        yield await take(at, Math.min(1 << 13, size - at))
+      }
+    },
+  }
+  return { source, seen }
+}
+
+test('auto: a failed verification costs one round more than a search, and no byte is read twice', async () => {
+  const model = previewModel({ ...kPreviewShapes[3]!, name: 'counted', tokens: 41_000, merges: 40_000 })
+  const written = writeHeader(model)
+  // Four thousand bytes behind the last tensor: the table is found, and does not fit to the file.
+  const odd = { ...written, size: written.size + 4096 }
+  const failed = countedLink(odd)
+  using whole = await open(failed.source, { preview: 'auto' })
+  assert.equal(whole.complete, true)
+  assertSame(whole, model, written.offsets, true)
+  assert.equal(
+    whole.bytesRead,
+    failed.seen.times.reduce((sum, n) => sum + n),
+  )
+
+  const searched = countedLink(written)
+  using sparse = await open(searched.source, { preview: 'auto' })
+  assert.equal(sparse.complete, false)
+  const counts = ({ rounds, requests, streams }: typeof failed.seen) => ({ rounds, requests, streams })
+  console.log(`# ${JSON.stringify(counts(failed.seen))} and ${JSON.stringify(counts(searched.seen))}`)
+  assert.ok(searched.seen.rounds <= 4)
+  assert.ok(failed.seen.rounds <= searched.seen.rounds + 1)
+  assert.equal(failed.seen.streams, 1)
+  assert.ok(failed.seen.times.subarray(0, written.header.length).every((n) => n === 1))
+  assert.ok(failed.seen.times.subarray(written.header.length).reduce((sum, n) => sum + n, 0) < 100_000)
+
+  // Version 1 is not walked in parts: the stream is never left.
+  const old = countedLink(writeHeader({ ...previewModel(kPreviewShapes[2]!), version: 1 }))
+  using _ = await open(old.source, { preview: 'auto' })
+  assert.deepEqual(counts(old.seen), { rounds: 0, requests: 0, streams: 1 })
+})
+
 test('over HTTP: few requests, the keys first; auto streams where that is faster', async () => {
   const model = previewModel(kPreviewShapes[1]!)
   const { header, size, offsets } = writeHeader(model)
@@ -373,7 +435,7 @@ test('shards, and a file that changes between the pieces', async () => {
   await assert.rejects(open(`${server.url}/large.gguf`, { preview: 'sparse' }), { code: 'file-changed' })
   const controller = new AbortController()
   server.plan('/large.gguf', { after: 1, stall: 10 })
-  setTimeout(() => controller.abort(new Error('enough')), 100)
+  void setTimeout(100).then(() => controller.abort(new Error('enough')))
   await assert.rejects(open(`${server.url}/large.gguf`, { preview: 'sparse', signal: controller.signal }), {
     message: 'enough',
   })

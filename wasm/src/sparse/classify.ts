@@ -63,8 +63,7 @@ function chain(bytes: Uint8Array, little: boolean, start: number): Words | undef
     end = cursor.at
     count++
     if (length === 0) empty++
-    const space = bytes.subarray(text + 1, end - 1).indexOf(0x20)
-    if (space >= 0 && bytes.subarray(text + space + 2, end).indexOf(0x20) < 0) pairs++
+    if (isPair(bytes, text, end)) pairs++
     sum += length + 8
     squares += (length + 8) ** 2
   }
@@ -72,6 +71,13 @@ function chain(bytes: Uint8Array, little: boolean, start: number): Words | undef
   const mean = sum / count
   const deviation = Math.sqrt(Math.max(0, squares / count - mean * mean))
   return { starts, end, broken, count, mean, deviation, pairs: pairs > 0.8 * count }
+}
+
+/** One space, neither first nor last. */
+function isPair(bytes: Uint8Array, from: number, end: number): boolean {
+  let spaces = 0
+  for (let i = from + 1; i < end; i++) if (bytes[i] === 0x20) spaces++
+  return spaces === 1 && bytes[end - 1] !== 0x20
 }
 
 /** Whether so many key-values, or as many as the piece holds, lie here one behind the other. */

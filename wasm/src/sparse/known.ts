@@ -26,6 +26,13 @@ export class Known {
     return run ? run.bytes.subarray(offset - run.offset) : new Uint8Array()
   }
 
+  /** What is known of the first bytes, as far as there is no gap. */
+  beginning(length: number): Known {
+    const known = new Known()
+    known.add(0, this.from(0).subarray(0, length))
+    return known
+  }
+
   has(offset: number, length: number): boolean {
     return length === 0 || this.from(offset).length >= length
   }

@@ -5,7 +5,7 @@ import type { InspectModule } from '../inspect.js'
 import type { ByteSource, Preview, ReadOptions } from '../types.js'
 import { Cursor } from './cursor.js'
 import { Known } from './known.js'
-import { expect, search } from './search.js'
+import { expect, search, type ReadRanges } from './search.js'
 import type { Hole, Walk } from './walk.js'
 
 // What is read of a header before it is decided how to go on.
@@ -19,16 +19,19 @@ const kMostHeaderBytes = 1 << 28
 // What a sparse preview takes, seldom more: round trips behind the head, bytes, and time for its requests. The second
 // where the vocabulary was met before.
 const kSearch = { rounds: 4, bytes: 350_000, overheadMs: 40 }
-const kMet = { rounds: 1, bytes: 110_000, overheadMs: 15 }
+const kMet = { rounds: 1, bytes: 110_000, overheadMs: 30 }
 // It must promise so much more speed than the stream.
 const kGain = 1.3
+// What a search may take: where the stream is the other way, little more than it promised.
+const kPromised = { rounds: 6, bytes: 600_000 }
+const kMost = { rounds: 9, bytes: 1_000_000 }
 
 /** The beginning of a header with what it told of the link, and the decision how to go on. */
 export class SparseAttempt {
   readonly #source: ByteSource
   readonly #preview: Preview
   readonly #roundTripMs: number
-  readonly #known = new Known()
+  readonly #head: Uint8Array[] = []
   #firstAt: number | undefined
   #length = 0
   #firstLength = 0
@@ -41,9 +44,22 @@ export class SparseAttempt {
     this.#roundTripMs = roundTripMs
   }
 
+  /** What the stream has brought. */
+  #known(): Known {
+    const bytes = new Uint8Array(this.#length)
+    let at = 0
+    for (const piece of this.#head) {
+      bytes.set(piece, at)
+      at += piece.length
+    }
+    const known = new Known()
+    known.add(0, bytes)
+    return known
+  }
+
   /** Takes the next piece, which came at that time after so long a wait. True: a decision can be made. */
   isEnough(piece: Uint8Array, at: number, waitedMs: number): boolean {
-    this.#known.add(this.#length, piece)
+    this.#head.push(piece)
     this.#length += piece.length
     if (this.#preview === 'sparse') return this.#length >= kHeadBytes
     if (this.#firstAt === undefined) {
@@ -65,13 +81,13 @@ export class SparseAttempt {
     if (this.#preview === 'sparse') return true
     if (this.#source.size === undefined || this.#source.ranges === false) return false
     const bytesPerMs = (this.#length - this.#firstLength) / this.#ms
-    this.#expected ??= expect(this.#known)
+    this.#expected ??= expect(this.#known())
     const whole = (this.#expected.end - this.#length) / bytesPerMs
     const { rounds, bytes, overheadMs } = this.#expected.isMet ? kMet : kSearch
     return whole > kGain * (rounds * this.#roundTripMs + bytes / bytesPerMs + overheadMs)
   }
 
-  /** Finds the tensor table without reading the arrays before it. undefined: this header has to be read whole. */
+  /** Finds the tensor table without reading the arrays before it. undefined: this header has to be read on as a stream. */
   async run(
     module: InspectModule,
     signal: AbortSignal | undefined,
@@ -80,8 +96,8 @@ export class SparseAttempt {
     const source = this.#source
     const { size } = source
     if (size === undefined || source.ranges === false) return undefined
-    const known = this.#known
-    const found = await search(known, size, async (ranges) => {
+    const known = this.#known()
+    const read: ReadRanges = async (ranges) => {
       await Promise.all(
         ranges.map(async ({ offset, end }) => {
           const bytes = await source.read(offset, end - offset, { signal })
@@ -89,24 +105,37 @@ export class SparseAttempt {
           onRead(bytes.length)
         }),
       )
-    })
+    }
+    const found = await search(known, size, this.#preview === 'auto' ? kPromised : kMost, read)
     signal?.throwIfAborted()
     if (!found || found.end > kMostHeaderBytes) return undefined
     const { walk, end } = found
-    const header = new Header(module)
-    try {
-      if (header.append(withoutHoles(known, walk, end), size) === 0 && isConsistent(header, end, size)) {
-        found.learn()
-        if (walk.holes.length > 0) header.gaps = new HeaderGaps(header, source, known, walk)
-        return header
-      }
-    } catch (error) {
-      // The parser refuses what was found: the whole header tells what is really wrong.
-      if (!(error instanceof GgufError)) throw error
+    const sparse = parsed(module, withoutHoles(known, walk, end), size)
+    if (sparse && isConsistent(sparse, end, size)) {
+      found.learn()
+      if (walk.holes.length > 0) sparse.gaps = new HeaderGaps(sparse, source, known, walk)
+      return sparse
     }
-    header.close()
-    return undefined
+    sparse?.close()
+    // Where the table is not what was expected, the arrays are read at once; what is there already is not read again.
+    await read(known.missing(0, end))
+    signal?.throwIfAborted()
+    const whole = parsed(module, known.from(0), size)
+    if (whole) whole.bytesRead = known.fetched
+    return whole
   }
+}
+
+/** The header in those bytes. undefined: it is not whole in them, or none; the stream tells what is really wrong. */
+function parsed(module: InspectModule, bytes: Uint8Array, size: number): Header | undefined {
+  const header = new Header(module)
+  try {
+    if (header.append(bytes, size) === 0) return header
+  } catch (error) {
+    if (!(error instanceof GgufError)) throw error
+  }
+  header.close()
+  return undefined
 }
 
 /** The header with the arrays that were left out as such that parse: one long text, then empty ones; zeros. */

@@ -14,12 +14,12 @@ export interface Range {
 /** Reads ranges at the same time: one round trip. */
 export type ReadRanges = (ranges: readonly Range[]) => Promise<void>
 
-const kMostRounds = 9
-const kMostBytes = 1_000_000
 const kProbe = 4096
 const kLongestProbe = 12_288
 // An end that is known this exactly is read in one piece.
 const kWindow = 100_000
+// More than this of a vocabulary's beginning tells no more of its length, and walking it takes milliseconds.
+const kSample = 1 << 15
 // Bytes of a tensor info, and of the keys before the first.
 const kInfo = 76
 const kTail = 6144
@@ -46,11 +46,17 @@ export interface Found {
   learn(): void
 }
 
-/** The walk at its end, or undefined where this header is better read whole. */
-export async function search(known: Known, size: number, read: ReadRanges): Promise<Found | undefined> {
+/** The walk at its end, or undefined where this header is better read whole or takes more than `most`. */
+export async function search(
+  known: Known,
+  size: number,
+  most: { readonly rounds: number; readonly bytes: number },
+  read: ReadRanges,
+): Promise<Found | undefined> {
   const walk = new Walk(known)
-  if (walk.version < 2 || walk.version > 3) return undefined
+  if (!walk.isKnownVersion) return undefined
   const points: Point[] = []
+  const { fetched } = known
   const vocabulary = vocabularyOf(walk, walk.go(), known)
   let needs = 0
   for (let round = 0; ; round++) {
@@ -60,7 +66,8 @@ export async function search(known: Known, size: number, read: ReadRanges): Prom
         vocabulary && learn(vocabulary.id, layoutOfHoles(walk.longArrays, vocabulary.offset))
       return { walk, end: stop.at, learn: learnt }
     }
-    if (stop.kind === 'wrong' || round >= kMostRounds || known.fetched > kMostBytes) return undefined
+    if (stop.kind === 'wrong' || round >= most.rounds || known.fetched - fetched > most.bytes)
+      return undefined
     needs = stop.kind === 'need' ? needs + 1 : 0
     const met = round === 0 ? vocabulary?.layout : undefined
     const plan = met
@@ -121,9 +128,16 @@ function addPoint(points: Point[], known: Known, { offset, end }: Range, little:
 }
 
 /** Of a header of which the beginning is known: where it probably ends, and whether its vocabulary was met before. */
-export function expect(known: Known): { end: number; isMet: boolean } {
-  const walk = new Walk(known)
-  const stop = walk.go()
+export function expect(all: Known): { end: number; isMet: boolean } {
+  let known = all.beginning(kSample)
+  let walk = new Walk(known)
+  if (!walk.isKnownVersion) return { end: 0, isMet: false }
+  let stop = walk.go()
+  if (stop.kind !== 'strings') {
+    known = all
+    walk = new Walk(known)
+    stop = walk.go()
+  }
   const tail = tailBytes(walk)
   if (stop.kind !== 'strings') return { end: 'at' in stop ? stop.at + tail : 0, isMet: false }
   const { array } = stop

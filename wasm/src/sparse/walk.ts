@@ -65,6 +65,11 @@ export class Walk {
     this.keyCount = cursor.u64()
   }
 
+  /** Counts of version 1 have 32 bits. */
+  get isKnownVersion(): boolean {
+    return this.version === 2 || this.version === 3
+  }
+
   /** Ends the open array of strings there. */
   close(end: number): void {
     const { offset, count } = this.#open!
