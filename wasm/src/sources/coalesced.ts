@@ -5,7 +5,6 @@ import { RecentBytes } from './recent.js'
 // Ranges this near to each other are one request: fetching the gap costs less than another round trip.
 const kNear = 32 << 10
 const kLongestMerge = 16 << 20
-// Browsers open no more connections to one HTTP/1.1 server.
 const kParallel = 6
 
 interface Wanted {
@@ -44,6 +43,11 @@ export function planRanges<T extends { offset: number; end: number }>(
   return plans
 }
 
+interface RemoteSource extends ByteSource {
+  /** how many reads are worth having under way */
+  readonly parallel?: number
+}
+
 /** A request on its way: who asks for bytes of it meanwhile waits for it too. */
 interface Flight {
   readonly offset: number
@@ -58,13 +62,13 @@ interface Flight {
  * is on its way or was read lately is not asked for again.
  */
 export class CoalescedSource implements ByteSource {
-  readonly #source: ByteSource
+  readonly #source: RemoteSource
   #waiting: Wanted[] = []
   #queue: PlannedRange<Wanted>[] = []
   readonly #flights = new Set<Flight>()
   readonly #recent = new RecentBytes()
 
-  constructor(source: ByteSource) {
+  constructor(source: RemoteSource) {
     this.#source = source
   }
 
@@ -121,7 +125,12 @@ export class CoalescedSource implements ByteSource {
     const wanted = this.#waiting.filter((part) => !part.signal?.aborted && !this.#isServed(part))
     this.#waiting = []
     this.#queue.push(...planRanges(wanted))
-    while (this.#flights.size < kParallel && this.#queue.length > 0) void this.#fetch(this.#queue.shift()!)
+    this.#send()
+  }
+
+  #send(): void {
+    const most = this.#source.parallel ?? kParallel
+    while (this.#flights.size < most && this.#queue.length > 0) void this.#fetch(this.#queue.shift()!)
   }
 
   /** Whether the bytes are there, or on their way. */
@@ -166,8 +175,7 @@ export class CoalescedSource implements ByteSource {
     } finally {
       for (const { signal } of parts) signal?.removeEventListener('abort', leave)
       this.#flights.delete(flight)
-      const next = this.#queue.shift()
-      if (next) void this.#fetch(next)
+      this.#send()
     }
   }
 }

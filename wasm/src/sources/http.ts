@@ -2,6 +2,7 @@ import { GgufError, messageOf, type GgufErrorCode } from '../errors.js'
 import type { ByteSource, ReadOptions, RetryInfo, StreamOptions } from '../types.js'
 import { siblingOf } from './addresses.js'
 import { checkRange } from './bytes.js'
+import { parallelRequests } from './parallel-requests.js'
 import { wait } from './wait.js'
 
 export interface HttpOptions {
@@ -117,6 +118,10 @@ export class HttpSource implements ByteSource {
 
   get ranges(): boolean {
     return this.#ranges
+  }
+
+  get parallel(): number {
+    return parallelRequests(this.#target.href)
   }
 
   async *stream(offset: number, { signal, end }: StreamOptions): AsyncGenerator<Uint8Array> {

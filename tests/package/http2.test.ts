@@ -1,0 +1,102 @@
+// How many requests travel at once: a few connections of HTTP/1.1, more where one connection carries them all.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import { createSecureServer, type Http2ServerResponse } from 'node:http2'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { chromium } from '@playwright/test'
+import { writeHeader } from '../fixtures/gguf.ts'
+import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
+import { contentType, sparseContent } from '../server/content.ts'
+import { parseRange } from '../server/server.ts'
+import { kBrowser, kHasBrowser } from '../web/browser.ts'
+import { packedFile } from './packed.ts'
+
+const model = previewModel(kPreviewShapes[2]!)
+const { header, size } = writeHeader(model)
+const content = sparseContent(header, size)
+
+/** A key and a certificate that no one trusts. undefined: there is no openssl here. */
+function certificate(): { key: Buffer; cert: Buffer } | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'ggufscope-'))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const what = ['-x509', '-nodes', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-days', '2']
+  try {
+    const to = ['-subj', '/CN=localhost', '-keyout', key, '-out', cert]
+    execFileSync('openssl', ['req', ...what, ...to], { stdio: 'pipe' })
+    return { key: readFileSync(key), cert: readFileSync(cert) }
+  } catch {
+    return undefined
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+const secret = kHasBrowser ? certificate() : undefined
+
+for (const [protocol, few] of [
+  ['h2', false],
+  ['http/1.1', true],
+] as const) {
+  test(`${protocol}: reads under way at once`, { skip: !secret }, async () => {
+    let underWay = 0
+    let most = 0
+    const answer = async (
+      request: { url?: string | undefined; headers: IncomingHttpHeaders },
+      response: ServerResponse | Http2ServerResponse,
+    ) => {
+      const path = new URL(request.url ?? '/', 'https://localhost').pathname
+      if (path !== '/large.gguf') {
+        const isPage = !path.startsWith('/wasm/')
+        response.setHeader('Content-Type', isPage ? 'text/html' : contentType(path))
+        response.end(isPage ? '<!doctype html>' : readFileSync(packedFile(path)))
+        return
+      }
+      const range = parseRange(request.headers.range, size)
+      assert.ok(range)
+      const end = Math.min(range.end, range.start + (1 << 20))
+      most = Math.max(most, ++underWay)
+      // None is answered before enough are there, or will not come.
+      const isStream = request.headers.range!.endsWith('-')
+      for (let tries = few ? 5 : 500; !isStream && most <= 6 && tries > 0; tries--) await setTimeout(20)
+      underWay--
+      response.statusCode = 206
+      response.setHeader('Content-Range', `bytes ${range.start}-${end - 1}/${size}`)
+      response.setHeader('Content-Length', end - range.start)
+      response.setHeader('ETag', '"one"')
+      response.end(await content.read(range.start, end - range.start))
+    }
+    const server = few
+      ? createServer({ ...secret }, (request, response) => void answer(request, response))
+      : createSecureServer({ ...secret }, (request, response) => void answer(request, response))
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
+    const browser = await chromium.launch(kBrowser)
+    try {
+      const page = await browser.newPage({ ignoreHTTPSErrors: true })
+      await page.goto(`https://localhost:${(server.address() as AddressInfo).port}/`)
+      const read = await page.evaluate(async () => {
+        const { open } = (await import(
+          new URL('/wasm/dist/index.js', location.href).href
+        )) as typeof import('ggufscope')
+        using file = await open('/large.gguf')
+        const rows = [0, 1] as const
+        const all = await Promise.all(
+          file.tensors.slice(0, 40).map(({ name }) => file.read(name, { rows: [...rows] })),
+        )
+        return all.length
+      })
+      assert.equal(read, 40)
+      console.log(`# ${protocol}: ${most}`)
+      if (few) assert.ok(most <= 6, `${most} at once`)
+      else assert.ok(most > 6 && most <= 20, `${most} at once`)
+    } finally {
+      await browser.close()
+      server.close()
+    }
+  })
+}
