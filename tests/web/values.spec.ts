@@ -50,3 +50,58 @@ test('of a large tensor only a window is read, the whole on demand', async ({ pa
   await page.getByLabel('From row').fill('9000')
   await expect(page.getByText(/^rows 9,000 to/)).toBeVisible()
 })
+
+test('a tensor against the same one of another file', async ({ page, site }) => {
+  const name = 'blk.1.attn_q.weight'
+  const model = smallModel()
+  const tensors = model.tensors ?? []
+  const at = tensors.findIndex((tensor) => tensor.name === name)
+  const elements = tensors[at]?.shape.reduce((a, b) => a * b, 1) ?? 0
+  const ours = new Float32Array(floatBytes(elements, at + 1).buffer)
+  const theirs = ours.map((value, i) => value + (i % 3 === 0 ? 0.02 : -0.01))
+  const changed = tensors.map((tensor, i) =>
+    i === at
+      ? { ...tensor, data: new Uint8Array(theirs.buffer) }
+      : i === at - 1
+        ? { ...tensor, name: 'renamed' }
+        : tensor,
+  )
+  site.add('/here.gguf', writeGguf(model))
+  site.add('/there.gguf', writeGguf({ ...model, tensors: changed }))
+  await site.visit(page, '/here.gguf', `#tensors/${name}`)
+  const section = page.getByRole('region', { name: 'Against another file' })
+  await section.getByRole('textbox').fill('/missing.gguf')
+  await section.getByRole('button', { name: 'Compare' }).click()
+  await expect(section.getByRole('alert')).toContainText('404')
+  await section.getByRole('textbox').fill('/there.gguf')
+  await section.getByRole('button', { name: 'Compare' }).click()
+
+  const sum = (values: Iterable<number>) => [...values].reduce((a, b) => a + b, 0)
+  const differences = ours.map((value, i) => value - theirs[i]!)
+  const nmse = sum(differences.map((d) => d * d)) / sum(theirs.map((value) => value * value))
+  const fact = (label: string) => section.getByText(label, { exact: true }).locator('..').locator('dd')
+  await expect(fact('NMSE')).toBeVisible()
+  expect(Number(await fact('NMSE').innerText())).toBeCloseTo(nmse, 5)
+  expect(Number(await fact('Greatest').innerText())).toBeCloseTo(0.02, 4)
+  const dot = sum(ours.map((value, i) => value * theirs[i]!))
+  const cosine = dot / Math.sqrt(sum(ours.map((v) => v * v)) * sum(theirs.map((v) => v * v)))
+  expect(Number(await fact('Cosine').innerText())).toBeCloseTo(cosine, 6)
+
+  // The second file stays while one looks at other tensors.
+  await page
+    .getByRole('grid', { name: 'Tensors' })
+    .getByText(tensors[at - 1]!.name, { exact: true })
+    .click()
+  await expect(section).toContainText('no tensor of this name')
+  await section.getByRole('button', { name: 'Close' }).click()
+  const [chooser] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    section.getByRole('button', { name: 'Choose a file' }).click(),
+  ])
+  await chooser.setFiles({
+    name: 'again.gguf',
+    mimeType: 'application/octet-stream',
+    buffer: Buffer.from(writeGguf(model)),
+  })
+  await expect(fact('NMSE')).toHaveText('0')
+})

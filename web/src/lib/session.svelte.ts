@@ -1,6 +1,8 @@
 // The one file that is open, on its way, or failed; and the address bar that says so.
 import { open, type GgufFile, type OpenProgress, type Scalar, type Source } from 'ggufscope'
+import { absolute, nameOf } from './address'
 import { keptSource } from './kept'
+import { other } from './other.svelte'
 import { recent } from './recent.svelte'
 
 export type Stage =
@@ -20,24 +22,6 @@ interface Attempt {
   label: string
   /** what the address field shows and the deep link keeps; empty for files of this computer */
   address: string
-}
-
-/** "huggingface.co/a/b" as people type it; a path beside this page stays one. */
-function absolute(address: string): string {
-  if (/^[a-z][a-z\d+.-]*:/i.test(address) && !/^[\w.-]+:\d+(\/|$)/.test(address)) return address
-  if (/^[\w-]+(\.[\w-]+)+(:\d+)?\//.test(address)) return `https://${address}`
-  return new URL(address, document.baseURI).href
-}
-
-/** The last part of the path, as a name. */
-function nameOf(address: string): string {
-  const path = address.split(/[?#]/)[0] ?? address
-  const last = path.split('/').filter(Boolean).at(-1) ?? address
-  try {
-    return decodeURIComponent(last)
-  } catch {
-    return last
-  }
 }
 
 /** "#tensors/blk.0.attn_q.weight" -> ["tensors", "blk.0.attn_q.weight"]. */
@@ -156,7 +140,9 @@ class Session {
   private replace(stage: Stage) {
     const before = this.stage
     this.stage = stage
-    if (before.kind === 'open') before.file.close()
+    if (before.kind !== 'open') return
+    before.file.close()
+    other.close()
   }
 
   private followLocation() {
