@@ -2,7 +2,7 @@ import { GgufError } from '../errors.js'
 import type { OpenFile, Part } from '../file.js'
 import { kScalars } from '../header.js'
 import { BlobSource, BytesSource } from '../sources/bytes.js'
-import type { ByteSource, GgufFile, ValueType } from '../types.js'
+import type { ByteSource, GgufFile, LazyArray, ValueType } from '../types.js'
 import { layOut, type KeyEntry, type Layout, type TensorEntry } from './layout.js'
 import { modernize } from './legacy.js'
 import type {
@@ -302,7 +302,11 @@ export function edit(file: OpenFile, { shard }: EditOptions = {}): GgufBuilder {
       const value = metadata.get(key)
       return typeof value === 'number' ? value : undefined
     }
-    const today = modernize(typeof text === 'string' ? text : undefined, keys, tensors, number)
+    const words = (): Uint8Array[] => {
+      const tokens = metadata.get('tokenizer.ggml.tokens') as LazyArray | undefined
+      return Array.from({ length: tokens?.length ?? 0 }, (_, i) => tokens!.bytesAt(i)!)
+    }
+    const today = modernize(typeof text === 'string' ? text : undefined, keys, tensors, number, words)
     return new GgufBuilder({}, { ...today, part: first!, alone: false, wasmUrl: file.wasmUrl })
   }
   const alone = parts.length === 1

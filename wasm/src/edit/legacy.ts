@@ -1,7 +1,9 @@
 // Containers from before GGUF as the GGUF files that today's programs read: their names of tensors, the keys they need.
 // A row an architecture; of any other one names stay as they are.
+import type { ByteSource } from '../types.js'
+import { byteLevelVocabulary } from './gpt2-vocabulary.js'
+import type { FileTensor, KeyEntry, TensorEntry } from './layout.js'
 import { encodeValue } from './values.js'
-import type { KeyEntry, TensorEntry } from './layout.js'
 import type { WriteType, WriteValue } from './types.js'
 
 type Key = readonly [key: string, value: WriteValue, type: WriteType]
@@ -13,6 +15,8 @@ interface Old {
   shape(name: string): readonly number[]
   /** 0 where there is no such key */
   number(key: string): number
+  /** the vocabulary, as bytes */
+  words(): readonly Uint8Array[]
 }
 
 interface LegacyRow {
@@ -23,6 +27,8 @@ interface LegacyRow {
   readonly names: readonly (readonly [pattern: RegExp, name: string, shape?: Reshape])[]
   /** tensors that today's loaders want although nothing uses them: copies of others */
   readonly copies?: readonly (readonly [name: string, of: string])[]
+  /** vectors of F32 that are one tensor today, in this order */
+  readonly joined?: { readonly parts: readonly RegExp[]; readonly name: string }
   /** keys that the old header lacks */
   keys(old: Old): readonly Key[]
 }
@@ -30,6 +36,28 @@ interface LegacyRow {
 const flat: Reshape = (shape) => [shape.reduce((product, n) => product * n, 1)]
 const u32 = (key: string, value: number | undefined): readonly Key[] =>
   value === undefined ? [] : [[key, value, 'u32']]
+
+/** Of the programs that ggml came with: keys, and the vocabulary of GPT-2. */
+const ofGpt2 = (from: string, feedForward: string, embedding: string): LegacyRow['keys'] => {
+  return ({ shape, words }) => {
+    const keys: Key[] = [
+      ...u32(`${from}.feed_forward_length`, shape(feedForward)[1]),
+      [`${from}.attention.layer_norm_epsilon`, 1e-5, 'f32'],
+    ]
+    const { tokens, types, merges, end } = byteLevelVocabulary(words(), shape(embedding)[1] ?? 0)
+    if (tokens.length === 0) return [...keys, ['tokenizer.ggml.model', 'none', 'string']]
+    keys.push(
+      ['tokenizer.ggml.model', 'gpt2', 'string'],
+      ['tokenizer.ggml.pre', 'gpt-2', 'string'],
+      ['tokenizer.ggml.tokens', tokens, { arrayOf: 'string' }],
+      ['tokenizer.ggml.token_type', types, { arrayOf: 'i32' }],
+      ['tokenizer.ggml.merges', merges, { arrayOf: 'string' }],
+    )
+    if (end >= 0)
+      keys.push(['tokenizer.ggml.bos_token_id', end, 'u32'], ['tokenizer.ggml.eos_token_id', end, 'u32'])
+    return keys
+  }
+}
 
 // Keys of ours that show what the old header said.
 const kDropped = /^legacy\./
@@ -42,12 +70,17 @@ const kRwkvBlocks: LegacyRow['names'] = [
   [/^blocks\.(\d+)\.ln1\.(weight|bias)$/, 'blk.$1.attn_norm.$2'],
   [/^blocks\.(\d+)\.ln2\.(weight|bias)$/, 'blk.$1.attn_norm_2.$2'],
   [/^blocks\.(\d+)\.att\.ln_x\.(weight|bias)$/, 'blk.$1.time_mix_ln.$2'],
-  [/^blocks\.(\d+)\.att\.(key|value|receptance|output)\.weight$/, 'blk.$1.time_mix_$2.weight'],
+  [/^blocks\.(\d+)\.att\.(key|value|receptance|gate|output)\.weight$/, 'blk.$1.time_mix_$2.weight'],
   [/^blocks\.(\d+)\.att\.x_rwkvag$/, 'blk.$1.time_mix_lerp_fused.weight', ([n = 0]) => [n, 1, 1, 6]],
   [/^blocks\.(\d+)\.att\.([wav]0|k_k|k_a|r_k)$/, 'blk.$1.time_mix_$2.weight', flat],
   [/^blocks\.(\d+)\.att\.([wavg][12])$/, 'blk.$1.time_mix_$2.weight'],
-  [/^blocks\.(\d+)\.ffn\.x_k$/, 'blk.$1.channel_mix_lerp_k.weight', flat],
-  [/^blocks\.(\d+)\.ffn\.(key|value)\.weight$/, 'blk.$1.channel_mix_$2.weight'],
+  [/^blocks\.(\d+)\.att\.time_maa_([wkvrgx])$/, 'blk.$1.time_mix_lerp_$2.weight'],
+  [/^blocks\.(\d+)\.att\.time_maa_(w[12])$/, 'blk.$1.time_mix_$2.weight'],
+  [/^blocks\.(\d+)\.att\.time_decay$/, 'blk.$1.time_mix_decay.weight', flat],
+  [/^blocks\.(\d+)\.att\.time_(decay_w[12])$/, 'blk.$1.time_mix_$2.weight'],
+  [/^blocks\.(\d+)\.att\.time_faaaa$/, 'blk.$1.time_mix_first.weight', ([, ...shape]) => shape],
+  [/^blocks\.(\d+)\.ffn\.(?:x|time_maa)_([kr])$/, 'blk.$1.channel_mix_lerp_$2.weight', flat],
+  [/^blocks\.(\d+)\.ffn\.(key|value|receptance)\.weight$/, 'blk.$1.channel_mix_$2.weight'],
 ]
 
 /** Of versions 4 and 5, which the specification has as "rwkv", with the names of the checkpoints. */
@@ -90,8 +123,68 @@ const kRows: readonly LegacyRow[] = [
       ]
     },
   },
+  {
+    from: 'gpt2',
+    to: 'gpt2',
+    names: [
+      [/^model\/wte$/, 'token_embd.weight'],
+      [/^model\/wpe$/, 'position_embd.weight'],
+      [/^model\/lm_head$/, 'output.weight'],
+      [/^model\/ln_f\/g$/, 'output_norm.weight'],
+      [/^model\/ln_f\/b$/, 'output_norm.bias'],
+      [/^model\/h(\d+)\/ln_1\/g$/, 'blk.$1.attn_norm.weight'],
+      [/^model\/h(\d+)\/ln_1\/b$/, 'blk.$1.attn_norm.bias'],
+      [/^model\/h(\d+)\/ln_2\/g$/, 'blk.$1.ffn_norm.weight'],
+      [/^model\/h(\d+)\/ln_2\/b$/, 'blk.$1.ffn_norm.bias'],
+      [/^model\/h(\d+)\/attn\/c_attn\/w$/, 'blk.$1.attn_qkv.weight'],
+      [/^model\/h(\d+)\/attn\/c_attn\/b$/, 'blk.$1.attn_qkv.bias'],
+      [/^model\/h(\d+)\/attn\/c_proj\/w$/, 'blk.$1.attn_output.weight'],
+      [/^model\/h(\d+)\/attn\/c_proj\/b$/, 'blk.$1.attn_output.bias'],
+      [/^model\/h(\d+)\/mlp\/c_fc\/w$/, 'blk.$1.ffn_up.weight'],
+      [/^model\/h(\d+)\/mlp\/c_fc\/b$/, 'blk.$1.ffn_up.bias'],
+      [/^model\/h(\d+)\/mlp\/c_proj\/w$/, 'blk.$1.ffn_down.weight'],
+      [/^model\/h(\d+)\/mlp\/c_proj\/b$/, 'blk.$1.ffn_down.bias'],
+    ],
+    keys: ofGpt2('gpt2', 'model/h0/mlp/c_fc/w', 'model/wte'),
+  },
+  {
+    from: 'gptj',
+    to: 'gptj',
+    names: [
+      [/^transformer\.wte\.weight$/, 'token_embd.weight'],
+      [/^transformer\.ln_f\.(weight|bias)$/, 'output_norm.$1'],
+      [/^lm_head\.(weight|bias)$/, 'output.$1'],
+      [/^transformer\.h\.(\d+)\.ln_1\.(weight|bias)$/, 'blk.$1.attn_norm.$2'],
+      [/^transformer\.h\.(\d+)\.attn\.([qkv])_proj\.weight$/, 'blk.$1.attn_$2.weight'],
+      [/^transformer\.h\.(\d+)\.attn\.out_proj\.weight$/, 'blk.$1.attn_output.weight'],
+      [/^transformer\.h\.(\d+)\.mlp\.fc_in\.(weight|bias)$/, 'blk.$1.ffn_up.$2'],
+      [/^transformer\.h\.(\d+)\.mlp\.fc_out\.(weight|bias)$/, 'blk.$1.ffn_down.$2'],
+    ],
+    keys: ofGpt2('gptj', 'transformer.h.0.mlp.fc_in.weight', 'transformer.wte.weight'),
+  },
   specified(4),
   specified(5),
+  {
+    from: 'rwkv6',
+    to: 'rwkv6',
+    names: kRwkvBlocks,
+    joined: {
+      parts: [...'wkvrg'].map((which) => new RegExp(`^(blk\\.\\d+\\.time_mix_lerp_)${which}\\.weight$`)),
+      name: '$1fused.weight',
+    },
+    keys: ({ shape }) => [
+      ['rwkv6.context_length', 1_048_576, 'u32'],
+      ['rwkv6.attention.head_count', 0, 'u32'],
+      ['rwkv6.attention.layer_norm_epsilon', 1e-5, 'f32'],
+      // rwkv.cpp's files hold the weights as they were trained.
+      ['rwkv6.rescale_every_n_layers', 0, 'u32'],
+      ...u32('rwkv6.wkv.head_size', shape('blocks.0.att.time_faaaa')[1]),
+      ...u32('rwkv6.feed_forward_length', shape('blocks.0.ffn.key.weight')[1]),
+      ...u32('rwkv6.time_mix_extra_dim', shape('blocks.0.att.time_maa_w2')[0]),
+      ...u32('rwkv6.time_decay_extra_dim', shape('blocks.0.att.time_decay_w2')[0]),
+      ['tokenizer.ggml.model', 'none', 'string'],
+    ],
+  },
   {
     from: 'rwkv7',
     to: 'rwkv7',
@@ -125,17 +218,58 @@ function todaysType(type: string): string {
   return type.replace(/_V[12]$/, '')
 }
 
+/** The bytes of tensors of a file one behind the other. */
+function chained(parts: readonly FileTensor[]): ByteSource {
+  const size = parts.reduce((sum, { info }) => sum + info.byteLength, 0)
+  return {
+    size,
+    async read(offset, length, options) {
+      const out = new Uint8Array(length)
+      let begin = 0
+      for (const { part, info } of parts) {
+        const from = Math.max(offset, begin)
+        const to = Math.min(offset + length, begin + info.byteLength)
+        if (from < to)
+          out.set(await part.source.read(info.offset + from - begin, to - from, options), from - offset)
+        begin += info.byteLength
+      }
+      return out
+    },
+  }
+}
+
+/** Puts one tensor in the place of the first of those that it is made of, where all are there and alike. */
+function join(tensors: TensorEntry[], { parts, name }: NonNullable<LegacyRow['joined']>): void {
+  for (const first of tensors.filter((entry) => parts[0]!.test(entry.name))) {
+    const target = first.name.replace(parts[0]!, name)
+    const found = parts.map((part) =>
+      tensors.find((entry) => part.test(entry.name) && entry.name.replace(part, name) === target),
+    )
+    const files = found.flatMap((entry) =>
+      entry && 'file' in entry.from && entry.type === 'F32' && entry.shape[0] === first.shape[0]
+        ? [entry.from]
+        : [],
+    )
+    if (files.length < parts.length) continue
+    const from = { source: chained(files), type: 'F32' }
+    const shape = [first.shape[0] ?? 0, 1, 1, parts.length]
+    tensors.splice(tensors.indexOf(first), 1, { ...first, name: target, shape, from })
+    for (const entry of found) if (entry !== first) tensors.splice(tensors.indexOf(entry!), 1)
+  }
+}
+
 export interface Modernized {
   readonly keys: KeyEntry[]
   readonly tensors: TensorEntry[]
 }
 
-/** numberOf: of a key of the old header. */
+/** numberOf: of a key of the old header; words: its vocabulary. */
 export function modernize(
   architecture: string | undefined,
   keys: readonly KeyEntry[],
   tensors: readonly TensorEntry[],
   numberOf: (key: string) => number | undefined,
+  words: () => readonly Uint8Array[],
 ): Modernized {
   const row = kRows.find(({ from }) => from === architecture)
   const renamed = tensors.map((entry): TensorEntry => {
@@ -153,7 +287,9 @@ export function modernize(
   const old: Old = {
     shape: (name) => tensors.find((entry) => entry.name === name)?.shape ?? [],
     number: (key) => numberOf(key) ?? 0,
+    words,
   }
+  if (row.joined) join(renamed, row.joined)
   for (const [name, of] of row.copies ?? []) {
     const original = find(of)
     if (original && !find(name)) renamed.push({ ...original, name })

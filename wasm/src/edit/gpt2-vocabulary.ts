@@ -1,0 +1,58 @@
+// The vocabulary of ggml's GPT-2 and GPT-J examples, which is bare bytes in the order of the merges that made them, as the
+// byte-level tokens and merges of GGUF.
+
+const kNormal = 1
+const kControl = 3
+const kUnused = 5
+
+/** GPT-2 writes a byte as a visible character: itself where it is one, else the next of those from U+0100 on. */
+const alphabet: readonly string[] = (() => {
+  const isVisible = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad)
+  let next = 0x100
+  return Array.from({ length: 256 }, (_, byte) => String.fromCharCode(isVisible(byte) ? byte : next++))
+})()
+
+const written = (bytes: string): string => Array.from(bytes, (char) => alphabet[char.charCodeAt(0)]).join('')
+
+/** The two that were joined last: what is left when all pairs of lower ranks are joined, the lowest first. */
+function lastPair(token: string, own: number, ranks: ReadonlyMap<string, number>): string[] | undefined {
+  const parts = [...token]
+  while (parts.length > 2) {
+    let best = own
+    let at = -1
+    for (let i = 0; i + 1 < parts.length; i++) {
+      const rank = ranks.get(parts[i]! + parts[i + 1]!) ?? own
+      if (rank < best) [best, at] = [rank, i]
+    }
+    if (at < 0) return undefined
+    parts.splice(at, 2, parts[at]! + parts[at + 1]!)
+  }
+  return parts
+}
+
+export interface ByteLevelVocabulary {
+  readonly tokens: string[]
+  readonly types: number[]
+  readonly merges: string[]
+  /** of <|endoftext|>, which begins and ends; -1: there is none */
+  readonly end: number
+}
+
+/** size: rows of the embeddings, which may be more. */
+export function byteLevelVocabulary(words: readonly Uint8Array[], size: number): ByteLevelVocabulary {
+  const texts = words.map((bytes) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+  const isControl = (text: string) => /^<\|.+\|>$/.test(text)
+  const ranks = new Map(texts.map((text, id) => [text, id]))
+  const merges: string[] = []
+  for (const [id, text] of texts.entries()) {
+    const pair = text.length > 1 && !isControl(text) ? lastPair(text, id, ranks) : undefined
+    if (pair) merges.push(`${written(pair[0]!)} ${written(pair[1]!)}`)
+  }
+  const tokens = texts.map((text) => (isControl(text) ? text : written(text)))
+  const types: number[] = texts.map((text) => (isControl(text) ? kControl : kNormal))
+  for (let id = tokens.length; id < size; id++) {
+    tokens.push(`[PAD${id}]`)
+    types.push(kUnused)
+  }
+  return { tokens, types, merges, end: texts.indexOf('<|endoftext|>') }
+}
