@@ -25,10 +25,11 @@ wasm_module(inspect LIBRARY inspect_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindin
   ${CMAKE_SOURCE_DIR}/wasm/document.cpp ${CMAKE_SOURCE_DIR}/wasm/embind_types.cpp OPTIONS -Oz -flto)
 
 # text: tokenizers. Loaded when the first one is asked for; started without a promise, as tokenizer() answers without one.
+# Setting one up is a few long loops that run once: their bodies stay functions, which engines compile well after some calls.
 core_library(text_core FLOORS ${TEXT_FLOORS} OPTIONS -msimd128 -O2 -flto)
 wasm_module(text LIBRARY text_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_text.cpp
   ${CMAKE_SOURCE_DIR}/wasm/embind_types.cpp OPTIONS -O2 -flto -sWASM_ASYNC_COMPILATION=0
-  -sINCOMING_MODULE_JS_API=wasmBinary)
+  -sBINARYEN_EXTRA_PASSES=one-caller-inline-max-function-size=64 -sINCOMING_MODULE_JS_API=wasmBinary)
 
 # quant: dequantize, quantize, statistics. Loaded when the first tensor's values are asked for.
 core_library(quant_core FLOORS ${QUANT_FLOORS} OPTIONS -msimd128 -O3)

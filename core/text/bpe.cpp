@@ -47,26 +47,31 @@ BpeModel::BpeModel(const Gguf& gguf, Vocabulary& v) {
 
 void BpeModel::index_words(const Vocabulary& v) {
   const auto n_tokens = static_cast<uint32_t>(v.texts.size());
+  const TextList& pieces = v.pieces();
   words_.reserve(n_tokens);
   for (uint32_t id = 0; id < n_tokens; ++id) {
     // The piece is the bytes that the spelling stands for, or else the spelling itself: then only if it is ASCII.
-    const std::string_view piece = v.pieces[id];
+    const std::string_view piece = pieces[id];
     const auto printable = [](char c) { return c > ' ' && c < 0x7F; };
     if (piece.size() == v.texts[id].size() && !std::all_of(piece.begin(), piece.end(), printable)) continue;
-    words_.add(piece, id, [&](uint32_t other) { return v.pieces[other]; });
+    words_.add(piece, id, [&](uint32_t other) { return pieces[other]; });
   }
   indexed_ = true;
 }
 
 uint32_t BpeModel::find_whole(const Vocabulary& v, std::string_view word, uint64_t hash) {
-  if (indexed_) return words_.find(word, hash, [&](uint32_t id) { return v.pieces[id]; });
+  if (indexed_) {
+    const TextList& pieces = v.pieces();
+    return words_.find(word, hash, [&](uint32_t id) { return pieces[id]; });
+  }
   // Until then only where the answer depends on it.
   if (!v.ignore_merges) return StringIndex::kAbsent;
   spelled_.clear();
   for (const char c : word) append_utf8(spelled_, printable_of_byte(static_cast<uint8_t>(c)));
   const TokenId token = v.find(spelled_);
-  const bool same = token != kNoToken && v.pieces[static_cast<size_t>(token)] == word;
-  return same ? static_cast<uint32_t>(token) : StringIndex::kAbsent;
+  spelled_.clear();
+  if (token != kNoToken) v.append_piece_of(spelled_, token);
+  return token != kNoToken && spelled_ == word ? static_cast<uint32_t>(token) : StringIndex::kAbsent;
 }
 
 void BpeModel::read_merges(const Gguf& gguf, Vocabulary& v) {
@@ -84,44 +89,44 @@ void BpeModel::read_merges(const Gguf& gguf, Vocabulary& v) {
 
   filter_.resize(std::bit_ceil(static_cast<size_t>(kv->count) * 2 + 16));  // 16 bits a merge
 
-  // A third of the parts are one or two bytes long: found once, then read here.
-  std::vector<Symbol> short_parts(1 << 16, kNoSymbol);
-  const auto part = [&](std::string_view text) {
-    if (text.size() > 2 || text.back() == '\0') return intern(v, text);
-    const size_t second = text.size() == 2 ? static_cast<uint8_t>(text[1]) : 0u;
-    const size_t key = static_cast<uint8_t>(text[0]) | second << 8;
-    if (short_parts[key] == kNoSymbol) short_parts[key] = intern(v, text);
-    return short_parts[key];
-  };
-
-  uint64_t malformed = 0, unknown = 0;
-  bool inner_marks = false;
-  std::string joined;
-  Symbol last = kNoSymbol;
+  MergeReader reader;
   for_each_string(gguf, *kv, [&](uint64_t rank, Extent extent) {
-    const std::string_view text = gguf.text(extent);
-    const size_t space = text.find(' ', 1);
-    if (space == std::string_view::npos || space + 1 == text.size()) {
-      ++malformed;
-      return;
-    }
-    const std::string_view left = text.substr(0, space), right = text.substr(space + 1);
-    const size_t n_extra = extra_.size();
-    const Symbol a = part(left), b = part(right);
-    // Tokens mostly stand in the order of their merges: the next one is a good guess.
-    Symbol merged = kNoSymbol;
-    for (Symbol guess = last; guess != kNoSymbol && guess <= last + 1 && guess < v.texts.size(); ++guess)
-      if (is_union(v.texts[guess], left, right)) merged = guess;
-    if (merged == kNoSymbol) merged = intern(v, joined.assign(left).append(right));
-    if (merged < v.texts.size()) last = merged;
-    if (extra_.size() != n_extra) ++unknown;
-    if (!v.byte_encode && !inner_marks) inner_marks = has_inner_mark(symbol_text(v, merged));
-    add_merge(a, b, static_cast<uint32_t>(rank), merged);
+    read_merge(v, gguf.text(extent), static_cast<uint32_t>(rank), reader);
   });
-  split_at_marks_ = !inner_marks;
-  if (malformed != 0) v.note(false, "merge-malformed", std::to_string(malformed) + " merges do not name two parts");
-  if (unknown != 0)
-    v.note(false, "merge-unknown-token", std::to_string(unknown) + " merges name texts that are no tokens");
+  split_at_marks_ = !reader.inner_marks;
+  if (reader.malformed != 0)
+    v.note(false, "merge-malformed", std::to_string(reader.malformed) + " merges do not name two parts");
+  if (reader.unknown != 0)
+    v.note(false, "merge-unknown-token", std::to_string(reader.unknown) + " merges name texts that are no tokens");
+}
+
+GGUFSCOPE_WARM void BpeModel::read_merge(const Vocabulary& v, std::string_view text, uint32_t rank,
+                                         MergeReader& reader) {
+  const size_t space = text.find(' ', 1);
+  if (space == std::string_view::npos || space + 1 == text.size()) {
+    ++reader.malformed;
+    return;
+  }
+  const auto part = [&](std::string_view name) {
+    if (name.size() > 2 || name.back() == '\0') return intern(v, name);
+    const size_t second = name.size() == 2 ? static_cast<uint8_t>(name[1]) : 0u;
+    const size_t key = static_cast<uint8_t>(name[0]) | second << 8;
+    Symbol& known = reader.short_parts[key];
+    if (known == kNoSymbol) known = intern(v, name);
+    return known;
+  };
+  const std::string_view left = text.substr(0, space), right = text.substr(space + 1);
+  const size_t n_extra = extra_.size();
+  const Symbol a = part(left), b = part(right);
+  // Tokens mostly stand in the order of their merges: the next one is a good guess.
+  Symbol merged = kNoSymbol;
+  for (Symbol guess = reader.last; guess != kNoSymbol && guess <= reader.last + 1 && guess < v.texts.size(); ++guess)
+    if (is_union(v.texts[guess], left, right)) merged = guess;
+  if (merged == kNoSymbol) merged = intern(v, reader.joined.assign(left).append(right));
+  if (merged < v.texts.size()) reader.last = merged;
+  if (extra_.size() != n_extra) ++reader.unknown;
+  if (!v.byte_encode && !reader.inner_marks) reader.inner_marks = has_inner_mark(symbol_text(v, merged));
+  add_merge(a, b, rank, merged);
 }
 
 BpeModel::Symbol BpeModel::intern(const Vocabulary& v, std::string_view text) {

@@ -48,10 +48,21 @@ class BpeModel {
     Symbol merged = kNoSymbol;
   };
 
+  // What is remembered from merge to merge while they are read.
+  struct MergeReader {
+    // A third of the parts are one or two bytes long: found once, then read here.
+    std::vector<Symbol> short_parts = std::vector<Symbol>(1 << 16, kNoSymbol);
+    uint64_t malformed = 0, unknown = 0;
+    bool inner_marks = false;
+    std::string joined;
+    Symbol last = kNoSymbol;
+  };
+
   void index_words(const Vocabulary& vocabulary);
   /// The token that is this word, as far as it can be told; kAbsent: none.
   [[nodiscard]] uint32_t find_whole(const Vocabulary& vocabulary, std::string_view word, uint64_t hash);
   void read_merges(const Gguf& gguf, Vocabulary& vocabulary);
+  void read_merge(const Vocabulary& vocabulary, std::string_view text, uint32_t rank, MergeReader& reader);
   Symbol intern(const Vocabulary& vocabulary, std::string_view text);
   [[nodiscard]] std::string_view symbol_text(const Vocabulary& vocabulary, Symbol symbol) const;
   [[nodiscard]] const Merge* find_merge(Symbol left, Symbol right) const;

@@ -7,6 +7,10 @@
 #include <string_view>
 #include <vector>
 
+// The body of a loop over all tokens. Engines compile a wasm function well only when it was called often: inlined into
+// a function that is called once, all of the loop would run in code made for a quick start.
+#define GGUFSCOPE_WARM [[gnu::noinline]]
+
 namespace ggufscope {
 
 /// 64 bits of a text, eight bytes at a time (multiply and fold, as wyhash does).
@@ -113,7 +117,9 @@ class TextList {
     bytes_.reserve(bytes);
   }
   void add(std::string_view text) {
-    bytes_.insert(bytes_.end(), text.begin(), text.end());
+    const size_t end = bytes_.size();
+    bytes_.resize(end + text.size());
+    std::memcpy(bytes_.data() + end, text.data(), text.size());
     begins_.push_back(static_cast<uint32_t>(bytes_.size()));
   }
   [[nodiscard]] size_t size() const { return begins_.size() - 1; }

@@ -235,7 +235,7 @@ std::string_view Tokenizer::text(TokenId id) const {
   return impl_->vocabulary.has(id) ? impl_->vocabulary.text(id) : std::string_view();
 }
 std::string_view Tokenizer::piece(TokenId id) const {
-  return impl_->vocabulary.has(id) ? impl_->vocabulary.pieces[static_cast<size_t>(id)] : std::string_view();
+  return impl_->vocabulary.has(id) ? impl_->vocabulary.pieces()[static_cast<size_t>(id)] : std::string_view();
 }
 float Tokenizer::score(TokenId id) const { return impl_->vocabulary.has(id) ? impl_->vocabulary.score(id) : 0.0f; }
 bool Tokenizer::is_special(TokenId id) const {

@@ -109,7 +109,7 @@ constexpr uint16_t attr_of_type(int64_t type) {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-void add_text(Vocabulary& v, std::string_view text, uint64_t& duplicates, TokenId& first_duplicate) {
+GGUFSCOPE_WARM void add_text(Vocabulary& v, std::string_view text, uint64_t& duplicates, TokenId& first_duplicate) {
   const auto id = static_cast<uint32_t>(v.texts.size());
   v.texts.add(text);
   v.longest = std::max(v.longest, text.size());
@@ -312,7 +312,7 @@ void set_strips(const Gguf& gguf, Vocabulary& v) {
   }
 }
 
-void append_piece(std::string& out, const Vocabulary& v, TokenId id) {
+GGUFSCOPE_WARM void append_piece(std::string& out, const Vocabulary& v, TokenId id) {
   const std::string_view text = v.text(id);
   if (v.kind == TokenizerKind::kRwkv) {
     out += unescape_rwkv(text);
@@ -339,24 +339,32 @@ void append_piece(std::string& out, const Vocabulary& v, TokenId id) {
   }
 }
 
-void build_pieces(Vocabulary& v) {
-  const TokenId kmers = v.model == "hybriddna" ? v.find("<oov>") : kNoToken;
-  v.pieces.reserve(v.texts.size(), v.texts.bytes());
-  std::string piece;
+void note_byte_tokens(Vocabulary& v) {
   uint64_t bad_bytes = 0;
-  for (TokenId id = 0; id < v.size(); ++id) {
-    piece.clear();
-    append_piece(piece, v, id);
-    if (kmers != kNoToken && id > kmers && v.text(id).ends_with(kKmerMark))
-      piece = v.text(id).substr(0, v.text(id).size() - 3);
+  for (TokenId id = 0; id < v.size(); ++id)
     if (v.is(id, kAttrByte) && parse_byte_token(v.text(id)) < 0) ++bad_bytes;
-    v.pieces.add(piece);
-  }
   if (bad_bytes != 0)
     v.note(false, "byte-token-malformed", std::to_string(bad_bytes) + " byte tokens are not spelled <0x00> to <0xFF>");
 }
 
 }  // namespace
+
+void Vocabulary::append_piece_of(std::string& out, TokenId id) const { append_piece(out, *this, id); }
+
+const TextList& Vocabulary::pieces() const {
+  if (pieces_.size() == texts.size()) return pieces_;
+  const TokenId kmers = model == "hybriddna" ? find("<oov>") : kNoToken;
+  pieces_.reserve(texts.size(), texts.bytes());
+  std::string piece;
+  for (TokenId id = 0; id < size(); ++id) {
+    piece.clear();
+    append_piece(piece, *this, id);
+    if (kmers != kNoToken && id > kmers && text(id).ends_with(kKmerMark))
+      piece = text(id).substr(0, text(id).size() - 3);
+    pieces_.add(piece);
+  }
+  return pieces_;
+}
 
 TokenId Vocabulary::byte_token(uint8_t byte) const {
   constexpr std::string_view kHex = "0123456789ABCDEF";
@@ -406,6 +414,9 @@ int byte_of_printable(uint32_t code_point) {
 
 bool append_printable_bytes(std::string& out, std::string_view text) {
   const size_t before = out.size();
+  // There are no more bytes than characters: room for all, filled without growing.
+  out.resize(before + text.size());
+  char* to = out.data() + before;
   for (size_t pos = 0; pos < text.size();) {
     const auto lead = static_cast<uint8_t>(text[pos]);
     const Decoded decoded = lead < 0x80 ? Decoded{lead, 1} : decode_utf8(text, pos);
@@ -414,9 +425,10 @@ bool append_printable_bytes(std::string& out, std::string_view text) {
       out.resize(before);
       return false;
     }
-    out.push_back(static_cast<char>(byte));
+    *to++ = static_cast<char>(byte);
     pos += decoded.length;
   }
+  out.resize(static_cast<size_t>(to - out.data()));
   return true;
 }
 
@@ -513,7 +525,7 @@ Result<Vocabulary> load_vocabulary(const Gguf& gguf) {
   load_flags(gguf, v, pre_flags);
   load_special_ids(gguf, v);
   recognize_special_texts(v);
-  build_pieces(v);
+  note_byte_tokens(v);
   set_strips(gguf, v);
   return v;
 }

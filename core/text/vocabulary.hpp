@@ -34,7 +34,6 @@ struct Vocabulary {
 
   TextList texts;
   StringIndex index;          ///< of texts; the first of equal ones
-  TextList pieces;            ///< what each token decodes to
   std::vector<float> scores;  ///< empty: all 0
   std::vector<uint16_t> attrs;
   std::vector<TokenId> end_of_generation;
@@ -61,12 +60,19 @@ struct Vocabulary {
   [[nodiscard]] TokenId find(std::string_view text) const {
     return static_cast<TokenId>(index.find(text, [this](uint32_t id) { return texts[id]; }));
   }
+  /// What each token decodes to. Made when it is first asked for: who only encodes or counts may never ask.
+  [[nodiscard]] const TextList& pieces() const;
+  /// One of them, without making all; of the kinds whose pieces depend on nothing but the token.
+  void append_piece_of(std::string& out, TokenId id) const;
   /// The token "<0x0A>" of a byte, or kNoToken.
   [[nodiscard]] TokenId byte_token(uint8_t byte) const;
 
   void note(bool strict, std::string_view code, std::string message) {
     notes.push_back({strict, std::string(code), std::move(message)});
   }
+
+ private:
+  mutable TextList pieces_;
 };
 
 /// Reads all of tokenizer.ggml.* but the merges and the character map, which belong to their kinds.

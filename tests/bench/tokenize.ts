@@ -204,9 +204,19 @@ const many = [
   ...tokens,
   ...Array.from({ length: 262_144 - tokens.length }, (_, i) => `\u0120word${i.toString(36)}`),
 ]
-const large = await open(writeHeader(bpeModel(many, mergesOf(tokens), 'llama-bpe')).header)
-const begin = performance.now()
-large.tokenizer().encode('Ready?')
+const large = writeHeader(bpeModel(many, mergesOf(tokens), 'llama-bpe')).header
+const setUps: { wall: number; cpu: number }[] = []
+for (let run = 0; run < 2 * kRuns - 1; run++) {
+  using file = await open(large)
+  const [begin, before] = [performance.now(), process.cpuUsage()]
+  const tokenizer = file.tokenizer()
+  tokenizer.encode('Ready?')
+  const { user, system } = process.cpuUsage(before)
+  setUps.push({ wall: performance.now() - begin, cpu: (user + system) / 1000 })
+  tokenizer.close()
+}
+setUps.sort((a, b) => a.cpu - b.cpu)
+const { wall, cpu } = setUps[kRuns - 1]!
 console.log(
-  `\n262,144 tokens and ${merges.length} merges: ready in ${(performance.now() - begin).toFixed(0)} ms after the header`,
+  `\n262,144 tokens and ${merges.length} merges: ready ${wall.toFixed(0)} ms after the header, ${cpu.toFixed(0)} ms of CPU time`,
 )
