@@ -6,9 +6,9 @@ mkdir -p wasm/dist build
 log=build/package.log
 if changed build/package.stamp core wasm/*.cpp wasm/*.hpp wasm/modules.cmake CMakeLists.txt || [ ! -e wasm/dist/engine-relaxed.wasm ]; then
   touch build/package.stamp.new
-  [ -e build/package/build.ninja ] ||
-    env -u CMAKE_CXX_COMPILER_LAUNCHER emcmake cmake -S . -B build/package -G Ninja -DGGUFSCOPE_TESTS=OFF > $log 2>&1 || { cat $log; exit 1; }
-  ninja -j "$JOBS" -C build/package inspect text quant edit engine > $log 2>&1 || { tail -n 60 $log; exit 1; }
+  [ -e build/wasm/build.ninja ] ||
+    env -u CMAKE_CXX_COMPILER_LAUNCHER emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=OFF > $log 2>&1 || { cat $log; exit 1; }
+  ninja -j "$JOBS" -C build/wasm inspect text quant edit engine > $log 2>&1 || { tail -n 60 $log; exit 1; }
   mv build/package.stamp.new build/package.stamp
 fi
 if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ build/package.stamp -nt wasm/dist/index.js ]; then

@@ -19,7 +19,7 @@ step() {
 quiet() { "$@" > "$logs/last.log" 2>&1 || { tail -n 60 "$logs/last.log"; return 1; }; }
 # targets: more than core_tests
 build_native() { quiet cmake -S . -B "$1" -G Ninja "${@:2}" && quiet ninja -j "$JOBS" -C "$1" core_tests $targets; }
-build_wasm() { quiet emcmake cmake -S . -B build/wasm -G Ninja && quiet ninja -j "$JOBS" -C build/wasm core_tests; }
+build_wasm() { quiet emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=ON && quiet ninja -j "$JOBS" -C build/wasm core_tests; }
 
 targets= step build-native build_native build/native
 targets=fuzz step build-sanitized build_native build/sanitized -DGGUFSCOPE_SANITIZE=ON

@@ -9,7 +9,7 @@ DONE=$DIR/.complete-2  # raise the number when this script changes what it makes
 [ -e "$DONE" ] && exit 0
 LLVM=19
 echo "setting up Emscripten in .toolchain (about 300 MB, once)"
-rm -rf "$DIR" build/wasm build/package  # trees that were configured with it
+rm -rf "$DIR" build/wasm  # was configured with it
 mkdir -p "$DIR"/{apt/etc/apt.conf.d,apt/etc/preferences.d,apt/state/lists/partial,apt/cache/archives/partial,debian,libc,bin,binaryen/bin}
 
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' | sort -u | head -n 1)

@@ -58,12 +58,7 @@ constexpr std::array kFileTypes = {
 };
 // clang-format on
 
-consteval bool ids_are_indices() {
-  for (uint32_t i = 0; i < kFileTypes.size(); ++i)
-    if (kFileTypes[i].id != i) return false;
-  return true;
-}
-static_assert(ids_are_indices());
+static_assert(ids_are_indices(kFileTypes));
 
 }  // namespace
 

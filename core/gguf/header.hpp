@@ -23,6 +23,9 @@
 
 namespace ggufscope {
 
+/// Offsets, sizes and counts stay below: sums of two cannot wrap.
+inline constexpr uint64_t kMaxOffset = uint64_t{1} << 63;
+
 enum class ValueType : uint32_t {
   kU8 = 0,
   kI8 = 1,

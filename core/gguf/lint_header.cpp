@@ -242,7 +242,7 @@ void check_sampling_range(const LintFile& file, FindingList& findings) {
   }
 }
 
-constexpr LintRule kRules[] = {
+constexpr LintRule kHeaderRules[] = {
     {"magic-order", FindingLevel::kError, check_magic_order},
     {"version-1", FindingLevel::kError, check_version},
     {"big-endian", FindingLevel::kNote, check_big_endian},
@@ -266,6 +266,6 @@ constexpr LintRule kRules[] = {
 
 }  // namespace
 
-RuleSpan header_rules() { return kRules; }
+RuleSpan header_rules() { return kHeaderRules; }
 
 }  // namespace ggufscope

@@ -171,7 +171,7 @@ void check_control_vector(const LintFile& file, FindingList& findings) {
                    {"tensor ", Quoted{file.gguf.text(tensor.name)}, " is no direction.N of one dimension in F32"});
 }
 
-constexpr LintRule kRules[] = {
+constexpr LintRule kKindRules[] = {
     {"file-name", FindingLevel::kNote, check_file_name},
     {"file-name-encoding", FindingLevel::kNote, check_name_encoding},
     {"split-keys", FindingLevel::kError, check_split_keys},
@@ -188,6 +188,6 @@ constexpr LintRule kRules[] = {
 
 }  // namespace
 
-RuleSpan kind_rules() { return kRules; }
+RuleSpan kind_rules() { return kKindRules; }
 
 }  // namespace ggufscope

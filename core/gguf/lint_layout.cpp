@@ -241,7 +241,7 @@ void check_padding(const LintFile& file, FindingList& findings) {
     }
 }
 
-constexpr LintRule kRules[] = {
+constexpr LintRule kLayoutRules[] = {
     {"alignment-type", FindingLevel::kError, check_alignment_type},
     {"alignment-power-of-two", FindingLevel::kError, check_alignment_power},
     {"alignment-multiple-of-8", FindingLevel::kSpec, check_alignment_multiple},
@@ -270,6 +270,6 @@ constexpr LintRule kRules[] = {
 
 }  // namespace
 
-RuleSpan layout_rules() { return kRules; }
+RuleSpan layout_rules() { return kLayoutRules; }
 
 }  // namespace ggufscope

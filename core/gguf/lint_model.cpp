@@ -15,53 +15,56 @@ struct RequiredKeys {
   std::span<const std::string_view> suffixes;
 };
 
-constexpr std::string_view kLlama[] = {"context_length",
-                                       "embedding_length",
-                                       "block_count",
-                                       "feed_forward_length",
-                                       "rope.dimension_count",
-                                       "attention.head_count",
-                                       "attention.layer_norm_rms_epsilon"};
-constexpr std::string_view kMpt[] = {"context_length",
-                                     "embedding_length",
-                                     "block_count",
-                                     "attention.head_count",
-                                     "attention.alibi_bias_max|attention.max_alibi_bias",
-                                     "attention.clip_kqv|attention.clamp_kqv",
-                                     "attention.layer_norm_epsilon"};
-constexpr std::string_view kGptNeoX[] = {"context_length",
+constexpr std::string_view kLlamaKeys[] = {"context_length",
+                                           "embedding_length",
+                                           "block_count",
+                                           "feed_forward_length",
+                                           "rope.dimension_count",
+                                           "attention.head_count",
+                                           "attention.layer_norm_rms_epsilon"};
+constexpr std::string_view kMptKeys[] = {"context_length",
                                          "embedding_length",
                                          "block_count",
-                                         "use_parallel_residual",
-                                         "rope.dimension_count",
                                          "attention.head_count",
+                                         "attention.alibi_bias_max|attention.max_alibi_bias",
+                                         "attention.clip_kqv|attention.clamp_kqv",
                                          "attention.layer_norm_epsilon"};
-constexpr std::string_view kGptJ[] = {"context_length",       "embedding_length",     "block_count",
-                                      "rope.dimension_count", "attention.head_count", "attention.layer_norm_epsilon"};
-constexpr std::string_view kGpt2[] = {"context_length", "embedding_length", "block_count", "attention.head_count",
-                                      "attention.layer_norm_epsilon"};
-constexpr std::string_view kBloom[] = {"context_length",      "embedding_length",     "block_count",
-                                       "feed_forward_length", "attention.head_count", "attention.layer_norm_epsilon"};
-constexpr std::string_view kFalcon[] = {"context_length",
-                                        "embedding_length",
-                                        "block_count",
-                                        "attention.head_count",
-                                        "attention.head_count_kv",
-                                        "attention.use_norm",
-                                        "attention.layer_norm_epsilon"};
-constexpr std::string_view kMamba[] = {
+constexpr std::string_view kGptNeoXKeys[] = {"context_length",
+                                             "embedding_length",
+                                             "block_count",
+                                             "use_parallel_residual",
+                                             "rope.dimension_count",
+                                             "attention.head_count",
+                                             "attention.layer_norm_epsilon"};
+constexpr std::string_view kGptJKeys[] = {"context_length",       "embedding_length",
+                                          "block_count",          "rope.dimension_count",
+                                          "attention.head_count", "attention.layer_norm_epsilon"};
+constexpr std::string_view kGpt2Keys[] = {"context_length", "embedding_length", "block_count", "attention.head_count",
+                                          "attention.layer_norm_epsilon"};
+constexpr std::string_view kBloomKeys[] = {"context_length",       "embedding_length",
+                                           "block_count",          "feed_forward_length",
+                                           "attention.head_count", "attention.layer_norm_epsilon"};
+constexpr std::string_view kFalconKeys[] = {"context_length",
+                                            "embedding_length",
+                                            "block_count",
+                                            "attention.head_count",
+                                            "attention.head_count_kv",
+                                            "attention.use_norm",
+                                            "attention.layer_norm_epsilon"};
+constexpr std::string_view kMambaKeys[] = {
     "context_length", "embedding_length", "block_count",        "ssm.conv_kernel",
     "ssm.inner_size", "ssm.state_size",   "ssm.time_step_rank", "attention.layer_norm_rms_epsilon"};
-constexpr std::string_view kRwkv[] = {"architecture_version", "context_length", "block_count", "embedding_length",
-                                      "feed_forward_length"};
-constexpr std::string_view kWhisper[] = {
+constexpr std::string_view kRwkvKeys[] = {"architecture_version", "context_length", "block_count", "embedding_length",
+                                          "feed_forward_length"};
+constexpr std::string_view kWhisperKeys[] = {
     "encoder.context_length",   "encoder.embedding_length",     "encoder.block_count",
     "encoder.mels_count",       "encoder.attention.head_count", "decoder.context_length",
     "decoder.embedding_length", "decoder.block_count",          "decoder.attention.head_count"};
 
 constexpr RequiredKeys kRequired[] = {
-    {"llama", kLlama}, {"mpt", kMpt},       {"gptneox", kGptNeoX}, {"gptj", kGptJ}, {"gpt2", kGpt2},
-    {"bloom", kBloom}, {"falcon", kFalcon}, {"mamba", kMamba},     {"rwkv", kRwkv}, {"whisper", kWhisper},
+    {"llama", kLlamaKeys}, {"mpt", kMptKeys},         {"gptneox", kGptNeoXKeys}, {"gptj", kGptJKeys},
+    {"gpt2", kGpt2Keys},   {"bloom", kBloomKeys},     {"falcon", kFalconKeys},   {"mamba", kMambaKeys},
+    {"rwkv", kRwkvKeys},   {"whisper", kWhisperKeys},
 };
 
 bool is_loadable_model(const LintFile& file) { return file.kind == FileKind::kModel && !is_later_shard(file); }
@@ -287,7 +290,7 @@ void check_file_type_present(const LintFile& file, FindingList& findings) {
                   (present ? "there are quantized tensors" : "no tensor is " + std::string(type->name))});
 }
 
-constexpr LintRule kRules[] = {
+constexpr LintRule kModelRules[] = {
     {"architecture-missing", FindingLevel::kError, check_architecture_missing},
     {"architecture-syntax", FindingLevel::kSpec, check_architecture_syntax},
     {"architecture-unknown", FindingLevel::kNote, check_architecture_known},
@@ -310,6 +313,6 @@ constexpr LintRule kRules[] = {
 
 }  // namespace
 
-RuleSpan model_rules() { return kRules; }
+RuleSpan model_rules() { return kModelRules; }
 
 }  // namespace ggufscope

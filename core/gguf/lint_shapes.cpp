@@ -113,7 +113,7 @@ void check_block_missing(const LintFile& file, FindingList& findings) {
     if (!seen[i]) findings.add(file.gguf.header.info_end, {"block ", i, " has no tensors"});
 }
 
-constexpr LintRule kRules[] = {
+constexpr LintRule kShapeRules[] = {
     {"embedding-shape", FindingLevel::kError, check_embedding_shape},
     {"output-shape", FindingLevel::kError, check_output_shape},
     {"embedding-missing", FindingLevel::kError, check_embedding_missing},
@@ -125,6 +125,6 @@ constexpr LintRule kRules[] = {
 
 }  // namespace
 
-RuleSpan shape_rules() { return kRules; }
+RuleSpan shape_rules() { return kShapeRules; }
 
 }  // namespace ggufscope

@@ -53,7 +53,7 @@ void visit_literals(std::string_view statement, Visit&& visit) {
   }
 }
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -87,9 +87,9 @@ void check_loop(const LintFile& file, FindingList& findings) {
 /// A condition on whole words of what somebody wrote, as opposed to markers such as '</think>': a literal `in` content,
 /// or compared with it.
 bool is_condition_on_content(std::string_view before, std::string_view literal, std::string_view after) {
-  const auto letters = std::ranges::count_if(literal, is_letter);
+  const auto letters = std::ranges::count_if(literal, is_ascii_letter);
   const bool plain = std::ranges::all_of(
-      literal, [](char c) { return is_letter(c) || std::string_view(" ,.?!'-0123456789").contains(c); });
+      literal, [](char c) { return is_ascii_letter(c) || std::string_view(" ,.?!'-0123456789").contains(c); });
   if (!plain || letters < 4 || (letters < 8 && !literal.contains(' '))) return false;
   // message.content == '...', message['content'].startswith('...')
   while (!before.empty() && std::string_view(" =()").contains(before.back())) before.remove_suffix(1);
@@ -228,7 +228,7 @@ constexpr size_t kLongBlank = 200, kLongWord = 200;
 /// Text moved out of sight by blanks, and text that nobody can read.
 void check_obscured(const LintFile& file, FindingList& findings) {
   const auto is_code = [](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9') || std::string_view("+/=_-").contains(c);
+    return is_ascii_letter(c) || (c >= '0' && c <= '9') || std::string_view("+/=_-").contains(c);
   };
   visit_templates(file, [&](std::string_view text, uint64_t offset) {
     size_t blank = 0, word = 0;
@@ -250,7 +250,7 @@ void check_link(const LintFile& file, FindingList& findings) {
   });
 }
 
-constexpr LintRule kRules[] = {
+constexpr LintRule kTemplateRules[] = {
     {"template-loop", FindingLevel::kNote, check_loop},
     {"template-condition", FindingLevel::kNote, check_hidden_condition},
     {"template-instruction", FindingLevel::kNote, check_instruction},
@@ -266,6 +266,6 @@ constexpr LintRule kRules[] = {
 
 }  // namespace
 
-RuleSpan template_rules() { return kRules; }
+RuleSpan template_rules() { return kTemplateRules; }
 
 }  // namespace ggufscope

@@ -259,7 +259,7 @@ void check_huggingface_json(const LintFile& file, FindingList& findings) {
     findings.add(find_key(file.gguf, kKey)->value.offset, {kKey, " is no JSON object"});
 }
 
-constexpr LintRule kRules[] = {
+constexpr LintRule kTokenizerRules[] = {
     {"tokenizer-missing", FindingLevel::kError, check_model_missing},
     {"tokenizer-unknown", FindingLevel::kError, check_model_known},
     {"pre-tokenizer-unknown", FindingLevel::kError, check_pre_tokenizer},
@@ -285,6 +285,6 @@ constexpr LintRule kRules[] = {
 
 }  // namespace
 
-RuleSpan tokenizer_rules() { return kRules; }
+RuleSpan tokenizer_rules() { return kTokenizerRules; }
 
 }  // namespace ggufscope

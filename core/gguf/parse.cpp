@@ -10,7 +10,6 @@
 namespace ggufscope {
 namespace {
 
-constexpr uint64_t kMaxOffset = uint64_t{1} << 63;  // offsets, sizes and counts stay below: sums of two cannot wrap
 constexpr uint64_t kCountless = ~uint64_t{0};
 
 /// What is being read, put into words only when it fails.

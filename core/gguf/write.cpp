@@ -8,7 +8,6 @@
 namespace ggufscope {
 namespace {
 
-constexpr uint64_t kMaxOffset = uint64_t{1} << 63;
 constexpr uint32_t kMaxAlignment = 1 << 24;  // the padding is written out
 
 /// Appends in the target's encoding what it reads from a value in that value's encoding.

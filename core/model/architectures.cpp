@@ -2,6 +2,7 @@
 
 #include "gguf/access.hpp"
 #include "model/architecture.hpp"
+#include "nn/activation.hpp"
 
 namespace ggufscope {
 namespace {
@@ -168,7 +169,6 @@ void apertus(Hparams& h, Keys& keys) {
   for (const auto& [name, to] : {std::pair(".xielu.alpha_n", &alpha_n), std::pair(".xielu.alpha_p", &alpha_p),
                                  std::pair(".xielu.beta", &beta), std::pair(".xielu.eps", &eps)})
     if (!keys.f32s(name, *to)) keys.refuse(ErrorCode::kNotFound, std::string(name + 1) + " is missing");
-  const auto softplus = [](float x) { return x > 20 ? x : std::log1p(std::exp(x)); };
   for (size_t i = 0; i < h.layers.size(); ++i)
     h.layers[i].xielu = {beta[i] + softplus(alpha_n[i]), softplus(alpha_p[i]), beta[i], eps[i]};
 }

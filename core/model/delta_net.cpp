@@ -6,21 +6,20 @@
 #include <cstring>
 
 #include "model/mixer.hpp"
+#include "nn/activation.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
 namespace {
 
-struct Sizes {
+struct DeltaSizes {
   uint64_t d_key, d_value, n_key_heads, n_heads, conv;
 };
 
-Sizes sizes_of(const Hparams& h) {
+DeltaSizes sizes_of(const Hparams& h) {
   return {h.d_state, h.d_inner / std::max(h.dt_rank, 1u), h.n_group, h.dt_rank,
           uint64_t{h.d_inner} + 2 * uint64_t{h.n_group} * h.d_state};
 }
-
-float softplus(float x) { return x > 20.0f ? x : std::log1p(std::exp(x)); }
 
 }  // namespace
 
@@ -31,7 +30,7 @@ void plan_delta_net(const LayerPlan& plan, LayerWeights& weights) {
   if (h.d_conv == 0 || h.d_state == 0 || h.n_group == 0 || h.dt_rank == 0 || h.d_inner % h.dt_rank != 0 ||
       h.dt_rank % h.n_group != 0 || h.d_inner / h.dt_rank != h.d_state)
     return p.refuse(ErrorCode::kOutOfRange, "the ssm.* keys are missing, 0 or do not divide");
-  const Sizes s = sizes_of(h);
+  const DeltaSizes s = sizes_of(h);
   if (p.has(plan.name("ssm_in.weight"))) {
     p.linear(w.in, plan.name("ssm_in"), h.n_embd, s.conv + h.d_inner);
   } else {
@@ -52,13 +51,13 @@ void plan_delta_net(const LayerPlan& plan, LayerWeights& weights) {
 }
 
 uint64_t delta_net_floats(const Hparams& h, const LayerParameters&, const LayerWeights&, uint64_t n) {
-  const Sizes s = sizes_of(h);
+  const DeltaSizes s = sizes_of(h);
   return arena_floats(n * (s.conv + h.d_inner), n * s.conv, n * s.conv, n * h.d_inner, n * 2 * s.n_heads, n * s.n_heads,
                       n * s.n_heads, n * s.n_heads * s.d_key, n * s.n_heads * s.d_key, n * h.d_inner, n * h.d_inner);
 }
 
 uint64_t delta_net_state(const Hparams& h) {
-  const Sizes s = sizes_of(h);
+  const DeltaSizes s = sizes_of(h);
   return s.conv * (h.d_conv - 1) + s.n_heads * s.d_key * s.d_value;
 }
 

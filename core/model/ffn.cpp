@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "model/mixer.hpp"
+#include "nn/activation.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -95,7 +96,7 @@ void gate_logits(Gating gating, float* x, size_t n) {
     case Gating::kSigmoid:
       return activate(Activation::kSigmoid, x, n);
     case Gating::kSqrtSoftplus:
-      for (size_t i = 0; i < n; ++i) x[i] = std::sqrt(x[i] > 20 ? x[i] : std::log1p(std::exp(x[i])));
+      for (size_t i = 0; i < n; ++i) x[i] = std::sqrt(softplus(x[i]));
       return;
     case Gating::kSoftmaxOfChosen:
     case Gating::kNone:

@@ -12,12 +12,12 @@
 namespace ggufscope {
 namespace {
 
-struct Sizes {
+struct LatentSizes {
   uint64_t n_head, d_k, d_v, n_rot, d_nope, latent;
   bool absorbed;
 };
 
-Sizes sizes_of(const Hparams& h, const LayerParameters& layer) {
+LatentSizes sizes_of(const Hparams& h, const LayerParameters& layer) {
   const bool absorbed = h.d_k_latent != 0;
   const uint64_t d_k = absorbed ? h.d_k_latent : layer.d_k, d_v = absorbed ? h.d_v_latent : layer.d_v;
   return {layer.n_head, d_k, d_v, layer.n_rot, d_k - layer.n_rot, h.kv_lora_rank, absorbed};
@@ -29,7 +29,7 @@ void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights) {
   AttentionWeights& w = weights.attention;
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
-  const Sizes s = sizes_of(h, plan.layer);
+  const LatentSizes s = sizes_of(h, plan.layer);
   if (s.latent == 0 || s.n_rot == 0 || s.n_rot >= s.d_k || s.d_v == 0)
     return p.refuse(ErrorCode::kOutOfRange,
                     "attention.kv_lora_rank or a head size of latent attention is missing or out of range");
@@ -52,7 +52,7 @@ void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights) {
 }
 
 uint64_t latent_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights&, uint64_t n) {
-  const Sizes s = sizes_of(h, layer);
+  const LatentSizes s = sizes_of(h, layer);
   const uint64_t cached = s.latent + s.n_rot;
   return arena_floats(n * h.q_lora_rank, n * s.n_head * s.d_k, n * cached, n * s.latent, n * s.n_head * s.d_v,
                       n * s.n_head * std::max(cached, s.d_nope + s.d_v), n * s.n_head * std::max(s.latent, s.d_k),
@@ -63,7 +63,7 @@ void run_latent_attention(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
   const AttentionWeights& w = pass.weights(il).attention;
-  const Sizes s = sizes_of(h, layer);
+  const LatentSizes s = sizes_of(h, layer);
   const size_t n = pass.n_tokens, n_head = layer.n_head, n_rot = layer.n_rot;
   const size_t d_k = static_cast<size_t>(s.d_k), d_v = static_cast<size_t>(s.d_v),
                latent = static_cast<size_t>(s.latent);

@@ -110,15 +110,6 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
   planner.affine(w.encoder_norm, "enc.output_norm", n_embd);
 }
 
-// a * b + c <= 2^62, or false.
-bool add_product(uint64_t& sum, uint64_t a, uint64_t b) {
-  constexpr uint64_t kMost = uint64_t{1} << 62;
-  if (b != 0 && a > kMost / b) return false;
-  if (a * b > kMost - sum) return false;
-  sum += a * b;
-  return true;
-}
-
 }  // namespace
 
 Result<std::vector<TensorEntry>> tensor_entries(std::span<const ModelFile> files) {

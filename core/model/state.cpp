@@ -10,15 +10,6 @@
 namespace ggufscope {
 namespace {
 
-constexpr uint64_t kMost = uint64_t{1} << 60;
-
-bool add_product(uint64_t& sum, uint64_t a, uint64_t b) {
-  if (b != 0 && a > kMost / b) return false;
-  if (a * b > kMost - sum) return false;
-  sum += a * b;
-  return true;
-}
-
 constexpr uint64_t round_up64(uint64_t n) { return (n + 63) / 64 * 64; }
 
 uint64_t bit(uint32_t sequence) { return uint64_t{1} << sequence; }
@@ -47,6 +38,13 @@ constexpr uint32_t kMagic = 0x74736767;  // "ggst"
 constexpr uint32_t kVersion = 2;
 
 }  // namespace
+
+bool add_product(uint64_t& sum, uint64_t a, uint64_t b) {
+  if (b != 0 && a > kMostBytes / b) return false;
+  if (a * b > kMostBytes - sum) return false;
+  sum += a * b;
+  return true;
+}
 
 StateSizes state_sizes(const Model& model, const StateOptions& options) {
   const Hparams& h = model.hparams();
@@ -80,7 +78,7 @@ StateSizes state_sizes(const Model& model, const StateOptions& options) {
   }
   sizes.thread_floats = round_up64(sizes.thread_floats);
   sizes.arena_floats = forward_floats(model, std::min<uint64_t>(options.n_batch, n_ctx));
-  sizes.fits = sizes.fits && sizes.arena_floats <= kMost;
+  sizes.fits = sizes.fits && sizes.arena_floats <= kMostBytes;
   return sizes;
 }
 

@@ -17,6 +17,12 @@ namespace ggufscope {
 
 inline constexpr uint32_t kMaxSequences = 64;
 
+/// No sum of sizes goes past it.
+inline constexpr uint64_t kMostBytes = uint64_t{1} << 60;
+
+/// sum += a * b; false, and the sum as it was, where that is past kMostBytes.
+[[nodiscard]] bool add_product(uint64_t& sum, uint64_t a, uint64_t b);
+
 struct Cell {
   int32_t position = -1;
   uint64_t sequences = 0;  ///< bit s: sequence s; 0: free

@@ -1,6 +1,7 @@
 // Activations of feed-forward networks.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -16,6 +17,9 @@ enum class Activation : uint8_t {
   kSigmoid,
   kTanh,
 };
+
+/// log(1 + e^x), which is x itself where e^x would drown the 1.
+[[nodiscard]] inline float softplus(float x) { return x > 20.0f ? x : std::log1p(std::exp(x)); }
 
 /// Parameters of xIELU as the kernel takes them: softplus and the shift by beta already applied.
 struct XieluParameters {

@@ -12,7 +12,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr size_t kRows = 4;  // rows dequantized together
+constexpr size_t kRowsAtOnce = 4;  // rows dequantized together
 
 struct RowLayout {
   const TypeGeometry* geometry;
@@ -37,16 +37,16 @@ Result<RowLayout> row_layout(uint32_t type, uint64_t n_in, uint64_t n_out) {
 // sums[r] = dot(rows + r * n, x). One vector of four partial sums a dot product, whatever is computed beside it.
 template <size_t Tokens>
 void dot_rows(const float* rows, size_t n_rows, size_t n, const float* x, float* y, size_t y_stride) {
-  v128_t sums[kRows][Tokens];
-  for (size_t r = 0; r < kRows; ++r)
+  v128_t sums[kRowsAtOnce][Tokens];
+  for (size_t r = 0; r < kRowsAtOnce; ++r)
     for (size_t t = 0; t < Tokens; ++t) sums[r][t] = wasm_f32x4_splat(0);
-  const float* row[kRows];
-  for (size_t r = 0; r < kRows; ++r) row[r] = rows + std::min(r, n_rows - 1) * n;
+  const float* row[kRowsAtOnce];
+  for (size_t r = 0; r < kRowsAtOnce; ++r) row[r] = rows + std::min(r, n_rows - 1) * n;
   size_t i = 0;
   for (; i + 4 <= n; i += 4) {
     v128_t xs[Tokens];
     for (size_t t = 0; t < Tokens; ++t) xs[t] = wasm_v128_load(x + t * n + i);
-    for (size_t r = 0; r < kRows; ++r) {
+    for (size_t r = 0; r < kRowsAtOnce; ++r) {
       const v128_t w = wasm_v128_load(row[r] + i);
       for (size_t t = 0; t < Tokens; ++t) sums[r][t] = wasm_f32x4_add(sums[r][t], wasm_f32x4_mul(w, xs[t]));
     }
@@ -69,8 +69,8 @@ void multiply_rows_exact(const PackedMatrix& w, size_t first, size_t last, const
   const bool is_f32 = w.type() == static_cast<uint32_t>(TypeId::kF32);
   const DequantizeFn dequantize = find_kernels(w.type())->dequantize;
   const size_t n_blocks = n / find_type(w.type())->block_size;
-  for (size_t row = first; row < last; row += kRows) {
-    const size_t n_rows = std::min(kRows, last - row);
+  for (size_t row = first; row < last; row += kRowsAtOnce) {
+    const size_t n_rows = std::min(kRowsAtOnce, last - row);
     const float* rows = reinterpret_cast<const float*>(w.data() + row * row_bytes);
     if (!is_f32) {
       dequantize(w.data() + row * row_bytes, scratch, n_rows * n_blocks);
@@ -149,7 +149,7 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
   matrix.format_ = fast_format(type, precision);
   const Result<void> scratch = matrix.format_ != nullptr
                                    ? pool.reserve_scratch(kKinds * kind_stride(static_cast<size_t>(n_in)), 0)
-                                   : pool.reserve_scratch(0, n_in * kRows * sizeof(float));
+                                   : pool.reserve_scratch(0, n_in * kRowsAtOnce * sizeof(float));
   if (!scratch) return std::unexpected(scratch.error());
   // Rows that a last group lacks are multiplied all the same.
   if (matrix.format_ != nullptr) std::memset(data->data(), 0, data->size());

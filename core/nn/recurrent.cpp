@@ -4,13 +4,13 @@
 #include <cmath>
 #include <cstring>
 
+#include "nn/activation.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
 namespace {
 
 // ggml's softplus: linear where the exponential would overflow.
-inline float softplus(float x) { return x > 20.0f ? x : std::log1p(std::exp(x)); }
 
 }  // namespace
 

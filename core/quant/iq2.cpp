@@ -13,14 +13,6 @@
 namespace ggufscope {
 namespace {
 
-/// Eight floats: scale * magnitude, negative where the bit is set.
-void put_signed(float* dst, float scale, const uint8_t* magnitudes, uint32_t signs) {
-  for (size_t k = 0; k < 8; ++k) {
-    const float value = scale * static_cast<float>(magnitudes[k]);
-    dst[k] = ((signs >> k) & 1u) != 0 ? -value : value;
-  }
-}
-
 float quarter_scale(float d, uint32_t scale) { return d * (0.5f + static_cast<float>(scale)) * 0.25f; }
 
 }  // namespace
@@ -34,7 +26,7 @@ void reference_iq2_xxs(const uint8_t* src, float* dst, size_t n_blocks) {
       const uint32_t rest = load<uint32_t>(indices + 4);
       const float scale = quarter_scale(d, rest >> 28);
       for (size_t l = 0; l < 4; ++l, dst += 8)
-        put_signed(dst, scale, grid + 8 * indices[l], even_signs((rest >> (7 * l)) & 127u));
+        put_signed<8>(dst, scale, grid + 8 * indices[l], even_signs((rest >> (7 * l)) & 127u));
     }
   }
 }
@@ -46,7 +38,7 @@ void reference_iq2_xs(const uint8_t* src, float* dst, size_t n_blocks) {
     for (size_t l = 0; l < 32; ++l, dst += 8) {
       const uint32_t q = load<uint16_t>(src + 2 + 2 * l);
       const float scale = quarter_scale(d, (src[66 + l / 4] >> (4 * (l / 2 % 2))) & 15u);
-      put_signed(dst, scale, grid + 8 * (q & 511u), even_signs(q >> 9));
+      put_signed<8>(dst, scale, grid + 8 * (q & 511u), even_signs(q >> 9));
     }
   }
 }
@@ -59,7 +51,7 @@ void reference_iq2_s(const uint8_t* src, float* dst, size_t n_blocks) {
     for (size_t l = 0; l < 32; ++l, dst += 8) {
       const uint32_t index = qs[l] | ((qh[l / 4] >> (2 * (l % 4))) & 3u) << 8;
       const float scale = quarter_scale(d, (scales[l / 4] >> (4 * (l / 2 % 2))) & 15u);
-      put_signed(dst, scale, grid + 8 * index, signs[l]);
+      put_signed<8>(dst, scale, grid + 8 * index, signs[l]);
     }
   }
 }

@@ -10,18 +10,6 @@
 #include "quant/lanes.hpp"
 
 namespace ggufscope {
-namespace {
-
-/// Four floats: scale * magnitude, negative where the bit is set.
-void put_signed(float* dst, float scale, const uint8_t* magnitudes, uint32_t signs) {
-  for (size_t k = 0; k < 4; ++k) {
-    const float value = scale * static_cast<float>(magnitudes[k]);
-    dst[k] = ((signs >> k) & 1u) != 0 ? -value : value;
-  }
-}
-
-}  // namespace
-
 void reference_iq3_xxs(const uint8_t* src, float* dst, size_t n_blocks) {
   const uint8_t* grid = iq3_xxs_grid().values;
   for (size_t i = 0; i < n_blocks; ++i, src += 98) {
@@ -32,8 +20,8 @@ void reference_iq3_xxs(const uint8_t* src, float* dst, size_t n_blocks) {
       const float scale = d * (0.5f + static_cast<float>(rest >> 28)) * 0.5f;
       for (size_t l = 0; l < 4; ++l, dst += 8, qs += 2) {
         const uint32_t signs = even_signs((rest >> (7 * l)) & 127u);
-        put_signed(dst, scale, grid + 4 * qs[0], signs);
-        put_signed(dst + 4, scale, grid + 4 * qs[1], signs >> 4);
+        put_signed<4>(dst, scale, grid + 4 * qs[0], signs);
+        put_signed<4>(dst + 4, scale, grid + 4 * qs[1], signs >> 4);
       }
     }
   }
@@ -47,7 +35,7 @@ void reference_iq3_s(const uint8_t* src, float* dst, size_t n_blocks) {
     for (size_t l = 0; l < 64; ++l, dst += 4) {
       const uint32_t index = qs[l] | ((qh[l / 8] >> (l % 8)) & 1u) << 8;
       const float scale = d * static_cast<float>(1 + 2 * ((scales[l / 16] >> (4 * (l / 8 % 2))) & 15));
-      put_signed(dst, scale, grid + 4 * index, static_cast<uint32_t>(signs[l / 2]) >> (4 * (l % 2)));
+      put_signed<4>(dst, scale, grid + 4 * index, static_cast<uint32_t>(signs[l / 2]) >> (4 * (l % 2)));
     }
   }
 }

@@ -27,4 +27,13 @@ struct IqGrid {
   return bits7 | (static_cast<uint32_t>(__builtin_popcount(bits7)) & 1u) << 7;
 }
 
+/// N floats: scale * magnitude, negative where the bit is set.
+template <size_t N>
+void put_signed(float* dst, float scale, const uint8_t* magnitudes, uint32_t signs) {
+  for (size_t k = 0; k < N; ++k) {
+    const float value = scale * static_cast<float>(magnitudes[k]);
+    dst[k] = ((signs >> k) & 1u) != 0 ? -value : value;
+  }
+}
+
 }  // namespace ggufscope

@@ -78,7 +78,7 @@ void dequantize_q8_k_64(const uint8_t* src, float* dst, size_t n_blocks) {
   }
 }
 
-constexpr SmallBlockKernels kKernels[] = {
+constexpr SmallBlockKernels kSmallBlockKernels[] = {
     {static_cast<uint32_t>(TypeId::kQ2_K), dequantize_q2_k_64},
     {static_cast<uint32_t>(TypeId::kQ3_K), dequantize_q3_k_64},
     {static_cast<uint32_t>(TypeId::kQ4_K), dequantize_q4_k_64},
@@ -90,7 +90,7 @@ constexpr SmallBlockKernels kKernels[] = {
 }  // namespace
 
 const SmallBlockKernels* find_small_block_kernels(uint32_t type) {
-  for (const SmallBlockKernels& kernels : kKernels)
+  for (const SmallBlockKernels& kernels : kSmallBlockKernels)
     if (kernels.type == type) return &kernels;
   return nullptr;
 }

@@ -111,7 +111,7 @@ const Modern* find_modern(uint32_t type) {
   return at == std::end(kModern) ? nullptr : at;
 }
 
-constexpr QuantKernels kKernels[] = {
+constexpr QuantKernels kLegacyKernels[] = {
     {1002, dequantize<Layout{32, true, false, false, false}>},
     {1003, dequantize<Layout{32, true, true, false, false}>},
     {1004, dequantize<Layout{16, false, false, false, false}>},
@@ -125,7 +125,7 @@ constexpr QuantKernels kKernels[] = {
 
 }  // namespace
 
-std::span<const QuantKernels> legacy_kernels() { return kKernels; }
+std::span<const QuantKernels> legacy_kernels() { return kLegacyKernels; }
 
 std::optional<uint32_t> modern_type(uint32_t type) {
   const Modern* row = find_modern(type);

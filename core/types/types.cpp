@@ -65,12 +65,7 @@ constexpr std::array kLegacyTypes = {
 };
 // clang-format on
 
-consteval bool ids_are_indices() {
-  for (uint32_t i = 0; i < kTypes.size(); ++i)
-    if (kTypes[i].id != i) return false;
-  return true;
-}
-static_assert(ids_are_indices());
+static_assert(ids_are_indices(kTypes));
 
 }  // namespace
 

@@ -70,6 +70,13 @@ struct TypeGeometry {
 [[nodiscard]] uint32_t small_block_bytes(uint32_t id);
 inline constexpr uint32_t kSmallBlock = 64;
 
+/// Whether row i of a table has id i, so that an id finds its row.
+consteval bool ids_are_indices(const auto& rows) {
+  for (uint32_t i = 0; i < rows.size(); ++i)
+    if (rows[i].id != i) return false;
+  return true;
+}
+
 /// nullptr for an id that this build does not know. Those of legacy_types() are found too.
 [[nodiscard]] const TypeGeometry* find_type(uint32_t id);
 /// The type of a tensor of a GGUF file: an id of legacy_types() there is as unknown as any other.

@@ -27,7 +27,9 @@ inline std::filesystem::path shared(const std::string& name) {
 inline std::vector<uint8_t> read_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   BOOST_REQUIRE_MESSAGE(in.good(), "cannot read " << path.string());
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::vector<uint8_t> bytes(std::filesystem::file_size(path));
+  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
 }
 
 /// Use as a precondition: *boost::unit_test::precondition(needs_shared("data/vocab"))

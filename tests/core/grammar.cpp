@@ -30,12 +30,12 @@ bool reads(GrammarMatcher& matcher, std::string_view text) {
   return *read;
 }
 
-struct Case {
+struct GrammarCase {
   const char* name;
   const char* grammar;
   std::vector<std::string> accepted, rejected;
 };
-std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.name; }
+std::ostream& operator<<(std::ostream& out, const GrammarCase& c) { return out << c.name; }
 
 const char* const kArithmetic = R"gbnf(
 # as llama.cpp's examples write it
@@ -46,7 +46,7 @@ ident ::= [a-z] [a-z0-9_]* ws
 num   ::= [0-9]+ ws
 ws    ::= [ \t\n]*)gbnf";
 
-const Case kCases[] = {
+const GrammarCase kGrammarCases[] = {
     {"text", R"(root ::= "hello")", {"hello"}, {"", "hell", "hello!", "Hello"}},
     {"empty", "root ::=", {""}, {" ", "a"}},
     {"empty text", R"(root ::= "" "a" "")", {"a"}, {"", "aa"}},
@@ -109,7 +109,7 @@ const Case kCases[] = {
 
 BOOST_AUTO_TEST_SUITE(grammar)
 
-BOOST_DATA_TEST_CASE(accepts_and_rejects, bdata::make(kCases), c) {
+BOOST_DATA_TEST_CASE(accepts_and_rejects, bdata::make(kGrammarCases), c) {
   const Grammar g = compiled(c.grammar);
   GrammarMatcher matcher(g);
   const auto accepts = [&](const std::string& text, size_t portion) {

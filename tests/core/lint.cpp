@@ -176,7 +176,7 @@ bool has(const std::vector<Finding>& findings, std::string_view code) {
   return std::ranges::any_of(findings, [&](const Finding& f) { return f.code == code; });
 }
 
-struct Case {
+struct LintCase {
   std::string_view rule;
   Recipe (*base)();
   std::function<void(Recipe&)> change;
@@ -197,8 +197,8 @@ std::function<void(Recipe&)> with_tensor(size_t i, Recipe::Tensor tensor) {
   return [i, tensor](Recipe& r) { r.tensors[i] = tensor; };
 }
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
+const std::vector<LintCase>& lint_cases() {
+  static const std::vector<LintCase> all = {
       {"version-1", sound, [](Recipe& r) { r.version = 1; }},
       {"big-endian", sound, [](Recipe& r) { r.big_endian = true; }},
       {"big-endian-version", sound, [](Recipe& r) { r.big_endian = true, r.version = 2; }},
@@ -389,7 +389,7 @@ BOOST_AUTO_TEST_CASE(sound_files_have_no_findings) {
 }
 
 BOOST_AUTO_TEST_CASE(one_change_is_found_by_its_rule) {
-  for (const Case& c : cases()) {
+  for (const LintCase& c : lint_cases()) {
     Recipe r = c.base();
     BOOST_TEST(!has(lint_recipe(r), c.rule));
     c.change(r);
@@ -401,7 +401,7 @@ BOOST_AUTO_TEST_CASE(every_rule_has_a_case) {
   // These need what the recipe cannot make; they have cases of their own below, or one in ../shared.
   const std::set<std::string_view> elsewhere = {"magic-order", "padding", "data-size"};
   std::set<std::string_view> tried = elsewhere, codes;
-  for (const Case& c : cases()) tried.insert(c.rule);
+  for (const LintCase& c : lint_cases()) tried.insert(c.rule);
   for (const LintRule& rule : lint_rules()) {
     BOOST_TEST(tried.contains(rule.code), rule.code << " has no case");
     BOOST_TEST(codes.insert(rule.code).second, rule.code << " is there twice");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data.hpp"
+#include "engine/sampler.hpp"
 #include "gguf/parse.hpp"
 #include "model/forward.hpp"
 
@@ -136,10 +137,6 @@ inline double max_difference(std::span<const float> a, std::span<const float> b)
     if (!(d <= most)) most = std::isnan(d) ? INFINITY : d;
   }
   return most;
-}
-
-inline int32_t argmax(std::span<const float> x) {
-  return static_cast<int32_t>(std::max_element(x.begin(), x.end()) - x.begin());
 }
 
 }  // namespace ggufscope::test

@@ -27,7 +27,7 @@ std::vector<float> logits_of(const std::vector<float>& probabilities) {
   return logits;
 }
 
-struct Case {
+struct SamplerCase {
   const char* name;
   SamplerOptions options;
   std::vector<float> probabilities;
@@ -45,7 +45,7 @@ SamplerOptions with(Set set) {
 #define WITH(...) with([](SamplerOptions& o) { __VA_ARGS__; })
 
 // The expected values are those of llama.cpp's samplers (its tests/test-sampling.cpp has most of these inputs).
-std::vector<Case> cases() {
+std::vector<SamplerCase> sampler_cases() {
   const std::vector<float> rising = {0.1f, 0.2f, 0.3f, 0.4f}, even5(5, 0.2f), even4(4, 0.25f);
   const auto penalties = [](float repeat, float frequency, float presence) {
     SamplerOptions o = plain();
@@ -152,7 +152,7 @@ std::vector<float> noise(size_t n, uint32_t seed) {
 BOOST_AUTO_TEST_SUITE(sampler)
 
 BOOST_AUTO_TEST_CASE(distributions_as_llama_cpp_has_them) {
-  for (const Case& c : cases()) {
+  for (const SamplerCase& c : sampler_cases()) {
     BOOST_TEST_CONTEXT(c.name) {
       DryBreakers breakers;
       breakers.breaks.resize(c.probabilities.size());

@@ -24,6 +24,7 @@ if(NOT EMSCRIPTEN)
 endif()
 target_compile_definitions(core_tests PRIVATE GGUFSCOPE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_link_libraries(core_tests PRIVATE core)
+set_target_properties(core_tests PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
 if(EMSCRIPTEN)
   target_link_options(core_tests PRIVATE -fwasm-exceptions -sNODERAWFS=1 -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sSTACK_SIZE=1MB
     -sEXIT_RUNTIME=1 -sENVIRONMENT=node -O1)
