@@ -11,10 +11,10 @@
 #include <memory>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "base/error.hpp"
+#include "engine/number_set.hpp"
 #include "engine/token_trie.hpp"
 
 namespace ggufscope {
@@ -100,7 +100,7 @@ class GrammarMatcher {
 
   // The set in the making.
   std::vector<Configuration> open_, made_;
-  std::unordered_set<uint64_t> seen_;
+  NumberSet seen_;
   bool made_may_end_ = false;
   uint64_t work_ = 0;  // states visited since the last call from outside
   std::vector<Id> path_;

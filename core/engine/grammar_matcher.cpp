@@ -64,7 +64,7 @@ uint32_t GrammarMatcher::push(uint32_t next, uint32_t below) {
 // Adds what is reached without reading.
 void GrammarMatcher::close(Configuration start) {
   const auto visit = [this](Configuration c) {
-    if (seen_.insert(both(c.state, c.stack)).second) open_.push_back(c);
+    if (seen_.insert(both(c.state, c.stack))) open_.push_back(c);
   };
   visit(start);
   while (!open_.empty()) {
