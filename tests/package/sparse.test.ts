@@ -26,9 +26,12 @@ const { open, GgufError } = await loadPackage()
 const server = await startServer()
 after(() => server.close())
 
+const kNothing = new Uint8Array(1 << 16)
+const kNoise = Uint8Array.from({ length: 1 << 16 }, (_, i) => sparseByte(i))
+
 /** A file of that header; behind it zeros, or bytes that look random. Reads are counted. */
 function sourceOf({ header, size }: Written, zeros = false): ByteSource & { bytes: number } {
-  const noise = Uint8Array.from({ length: 1 << 16 }, (_, i) => (zeros ? 0 : sparseByte(i)))
+  const noise = zeros ? kNothing : kNoise
   const source = {
     size,
     bytes: 0,
