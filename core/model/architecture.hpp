@@ -60,11 +60,13 @@ struct Architecture {
   bool embedding_scale_sqrt = false;  ///< embeddings times sqrt(n_embd)
   float max_alibi_bias = 0;
   Gating gating = Gating::kSoftmax;
-  bool gating_by_key = false;  ///< expert_gating_func of the file counts
-  bool normalize_expert_weights = false;
+  bool gating_by_key = false;             ///< expert_gating_func of the file counts
+  bool expert_scale_by_key = false;       ///< expert_weights_scale of the file counts
+  bool normalize_expert_weights = false;  ///< false: unless expert_weights_norm of the file says so
   bool router_reads_layer_input = false;
   bool weigh_before_experts = false;  ///< the chosen experts' inputs are scaled, not their outputs
   bool choose_by_logits = false;
+  bool altup = false;              ///< several residual streams; see altup.cpp
   bool encoder_decoder = false;    ///< a second stack, "enc.blk.", whose output the layers attend to
   std::string_view required = "";  ///< further tensors that every layer must have, separated by spaces
   /// What a row cannot say: runs after the common keys are read.

@@ -52,10 +52,19 @@ void plain_windowed_rope(Hparams& h, Keys&) {
   h.rope_windowed.freq_base = base;
 }
 
+void mellum(Hparams& h, Keys& keys) {
+  plain_windowed_rope(h, keys);
+  keys.boolean("expert_weights_norm", h.normalize_expert_weights);
+}
+
 // Layers are one thing each: attention, Mamba-2, or a feed-forward network.
 void nemotron_h(Hparams& h, Keys&) {
   for (LayerParameters& layer : h.layers)
-    if (layer.n_head_kv == 0) layer.mixer = layer.n_ff == 0 ? MixerKind::kMamba2 : MixerKind::kNone;
+    if (layer.n_ff != 0) {
+      layer.mixer = MixerKind::kNone;
+    } else if (layer.n_head_kv == 0) {
+      layer.mixer = MixerKind::kMamba2;
+    }
 }
 
 void interleaved_sections(Hparams& h, Keys&) { h.rope_interleaved_sections = true; }
@@ -80,6 +89,14 @@ void minicpm(Hparams& h, Keys& keys) {
   if (!keys.has("logit_scale")) h.logit_scale = static_cast<float>(h.n_embd) / 256.0f;
 }
 
+// Files of other architectures may carry these keys without meaning them.
+void soft_caps(Hparams& h, Keys& keys, float attention, float logits) {
+  h.attention_soft_cap = attention;
+  h.logit_soft_cap = logits;
+  keys.f32("attn_logit_softcapping", h.attention_soft_cap);
+  keys.f32("final_logit_softcapping", h.logit_soft_cap);
+}
+
 void gemma_scale(Hparams& h, uint32_t n_layer_27b) {
   const LayerParameters& layer = h.layers[0];
   if (h.n_layer == n_layer_27b && layer.n_head > 0)
@@ -88,13 +105,13 @@ void gemma_scale(Hparams& h, uint32_t n_layer_27b) {
 
 void gemma2(Hparams& h, Keys& keys) {
   gemma_scale(h, 46);
-  if (!keys.has("attn_logit_softcapping")) h.attention_soft_cap = 50.0f;
-  if (!keys.has("final_logit_softcapping")) h.logit_soft_cap = 30.0f;
+  soft_caps(h, keys, 50.0f, 30.0f);
 }
 
 void gemma4(Hparams& h, Keys& keys) {
   h.attention_scale = 1.0f;
-  if (!keys.has("final_logit_softcapping")) h.logit_soft_cap = 30.0f;
+  h.logit_soft_cap = 30.0f;
+  keys.f32("final_logit_softcapping", h.logit_soft_cap);
   keys.u32("embedding_length_per_layer_input", h.n_embd_per_layer);
   uint32_t n_shared = 0;
   keys.u32("attention.shared_kv_layers", n_shared);
@@ -112,7 +129,23 @@ void gemma4(Hparams& h, Keys& keys) {
       }
 }
 
+void gemma3n(Hparams& h, Keys& keys) {
+  constexpr uint32_t kOwn = 20;  // layers with keys of their own
+  h.attention_scale = 1.0f;
+  h.logit_soft_cap = 30.0f;
+  if (const TensorInfo* norm = find_tensor(keys.gguf(), "per_layer_proj_norm.weight"); norm != nullptr)
+    h.n_embd_per_layer = static_cast<uint32_t>(std::min<uint64_t>(norm->shape[0], Keys::kMostCount));
+  if (h.n_embd_per_layer == 0) return keys.refuse(ErrorCode::kNotFound, "tensor per_layer_proj_norm.weight is missing");
+  for (uint32_t il = kOwn; il < h.n_layer; ++il) {
+    h.layers[il].kv_layer = kOwn - (h.layers[il].windowed ? 2 : 1);
+    h.layers[il].n_head_kv = h.layers[h.layers[il].kv_layer].n_head_kv;
+    if (h.layers[h.layers[il].kv_layer].windowed != h.layers[il].windowed)
+      return keys.refuse(ErrorCode::kOutOfRange, "a layer shares keys of another kind of layer");
+  }
+}
+
 void llama4(Hparams& h, Keys&) {
+  h.normalize_expert_weights = false;  // whatever the file says
   if (h.window == 0) {
     for (LayerParameters& layer : h.layers) layer.windowed = false;
     h.layers[h.n_layer - 1].use_rope = false;
@@ -155,12 +188,22 @@ void deepseek2(Hparams& h, Keys& keys) {
     keys.refuse(ErrorCode::kOutOfRange, "attention.temperature_length is 0");
 }
 
+// Layers without heads do not mix; those without key heads only project.
+void deci(Hparams& h, Keys&) {
+  for (LayerParameters& layer : h.layers) {
+    if (layer.n_head == 0)
+      layer.mixer = MixerKind::kNone;
+    else if (layer.n_head_kv == 0)
+      layer.mixer = MixerKind::kOutputOnly;
+  }
+}
+
 void grok(Hparams& h, Keys& keys) {
   h.attention_scale = 0.08838834764831845f;
   keys.f32("attention.output_scale", h.attention_scale);
   if (!keys.has("logit_scale")) h.logit_scale = 0.5773502691896257f;
   if (!keys.has("embedding_scale")) h.embedding_scale = 78.38367176906169f;
-  if (!keys.has("attn_logit_softcapping")) h.attention_soft_cap = 30.0f;
+  soft_caps(h, keys, 30.0f, 0);
   h.dense_and_experts_scale = std::sqrt(2.0f) / 2;
 }
 
@@ -228,19 +271,19 @@ void t5_decoder(Hparams& h, Keys& keys) {
 constexpr Architecture kArchitectures[] = {
     {.name = "llama", .rope = kAdjacent, .normalize_expert_weights = true},
     {.name = "afmoe", .norms = kSandwich, .qk_norm = QkNorm::kRequired, .window = {.period = 4}, .embedding_scale_sqrt = true,
-     .gating = Gating::kSigmoid, .gating_by_key = true, .required = "attn_gate.weight",
+     .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true, .required = "attn_gate.weight",
      .adjust = [](Hparams& h, Keys&) { no_rope_every_fourth(h); }},
     {.name = "apertus", .activation = Activation::kXielu, .qk_norm = QkNorm::kRequired, .needs_output = true, .adjust = apertus},
     {.name = "arcee", .rope = kAdjacent, .activation = Activation::kReluSquared},
     {.name = "arwkv7", .rope = kNoRope, .mixer = MixerKind::kRwkv7, .needs_output = true},
     {.name = "baichuan", .rope = kAdjacent, .needs_output = true,
      .adjust = [](Hparams& h, Keys&) {
-       if (h.n_layer != 40) return;  // 13B
-       h.max_alibi_bias = 8.0f;
+       if (h.n_layer == 32) return;  // 7B; llama.cpp tells them apart by nothing else
+       if (h.n_layer == 40) h.max_alibi_bias = 8.0f;  // 13B
        for (LayerParameters& layer : h.layers) layer.use_rope = false;
      }},
-    {.name = "bailingmoe", .rope = kAdjacent, .needs_output = true},
-    {.name = "bailingmoe2", .qk_norm = QkNorm::kRequired, .needs_output = true, .gating_by_key = true},
+    {.name = "bailingmoe", .rope = kAdjacent, .needs_output = true, .expert_scale_by_key = true},
+    {.name = "bailingmoe2", .qk_norm = QkNorm::kRequired, .needs_output = true, .gating_by_key = true, .expert_scale_by_key = true},
     {.name = "bert", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .norms = kBertNorms, .norm_biases = true,
      .norm_after_residual = true, .qk_norm_kind = kLayerNorm, .position_embedding = true, .encoder = true},
     {.name = "bitnet", .required = "attn_sub_norm.weight ffn_sub_norm.weight"},
@@ -251,16 +294,17 @@ constexpr Architecture kArchitectures[] = {
      .window = {.period = 4}, .adjust = [](Hparams& h, Keys&) { rope_in_windowed_only(h); }},
     {.name = "command-r", .norm = kLayerNorm, .rope = kAdjacent, .norms = kOneNorm, .parallel = true, .qk_norm_kind = kLayerNorm},
     {.name = "dbrx", .norm = kLayerNorm, .norms = {.ffn = "attn_output_norm"}, .needs_output = true, .normalize_expert_weights = true},
-    {.name = "deepseek", .rope = kAdjacent},
-    {.name = "deepseek2", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .gating_by_key = true, .adjust = deepseek2},
-    {.name = "dots1", .qk_norm = QkNorm::kRequired, .needs_output = true, .gating = Gating::kSigmoid, .gating_by_key = true},
+    {.name = "deci", .rope = kAdjacent, .attention_norm_optional = true, .adjust = deci},
+    {.name = "deepseek", .rope = kAdjacent, .expert_scale_by_key = true},
+    {.name = "deepseek2", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .gating_by_key = true, .expert_scale_by_key = true, .adjust = deepseek2},
+    {.name = "dots1", .qk_norm = QkNorm::kRequired, .needs_output = true, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true},
     {.name = "ernie4_5", .rope = kAdjacent},
     {.name = "ernie4_5-moe", .rope = kAdjacent, .normalize_expert_weights = true},
     {.name = "eurobert", .encoder = true},
     {.name = "exaone"},
     {.name = "exaone4", .norms = kPost, .qk_norm = QkNorm::kRequired, .window = {.period = 4, .length = 4096}, .adjust = exaone4},
     {.name = "exaone-moe", .qk_norm = QkNorm::kRequired, .window = {.period = 4, .length = 128}, .needs_output = true,
-     .gating = Gating::kSigmoid, .gating_by_key = true, .adjust = [](Hparams& h, Keys&) { rope_in_windowed_only(h); }},
+     .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true, .adjust = [](Hparams& h, Keys&) { rope_in_windowed_only(h); }},
     {.name = "falcon", .norm = kLayerNorm, .activation = kGelu, .norms = kOneNorm, .norm_biases = true, .parallel = true},
     {.name = "falcon-h1", .mixer = MixerKind::kAttentionMamba2},
     {.name = "gemma", .activation = kGelu, .embedding_scale_sqrt = true},
@@ -269,11 +313,14 @@ constexpr Architecture kArchitectures[] = {
     {.name = "gemma2", .activation = kGelu, .norms = kSandwich, .window = {.period = 2, .length = 4096},
      .embedding_scale_sqrt = true, .adjust = gemma2},
     {.name = "gemma3", .activation = kGelu, .norms = kSandwich, .qk_norm = QkNorm::kRequired, .window = {.period = 6},
-     .windowed_rope_own = true, .embedding_scale_sqrt = true, .adjust = [](Hparams& h, Keys&) { gemma_scale(h, 62); }},
+     .windowed_rope_own = true, .embedding_scale_sqrt = true, .adjust = [](Hparams& h, Keys& keys) { gemma_scale(h, 62); keys.f32("final_logit_softcapping", h.logit_soft_cap); }},
+    {.name = "gemma3n", .activation = kGelu, .norms = kSandwich, .qk_norm = QkNorm::kRequired, .normalize_values = true,
+     .window = {.period = 5}, .windowed_rope_own = true, .embedding_scale_sqrt = true, .altup = true, .adjust = gemma3n},
     {.name = "gemma4", .activation = kGelu, .norms = kSandwich, .qk_norm = QkNorm::kRequired, .normalize_values = true,
      .window = {.period = 6}, .windowed_rope_own = true, .embedding_scale_sqrt = true, .adjust = gemma4},
-    {.name = "glm4", .rope = kAdjacent, .norms = kSandwich},
-    {.name = "glm4moe", .norms = kFfnByPost, .gating = Gating::kSigmoid, .gating_by_key = true},
+    {.name = "glm4", .rope = kAdjacent, .norms = kSandwich,
+     .adjust = [](Hparams& h, Keys&) { if (h.rope_sections[1] != 0) h.rope_kind = RopeKind::kHalves; }},
+    {.name = "glm4moe", .norms = kFfnByPost, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true},
     {.name = "gpt-oss", .activation = Activation::kSwigluOai, .norms = kFfnByPost, .window = {.period = 2}, .needs_output = true,
      .gating = Gating::kSoftmaxOfChosen, .required = "attn_sinks.weight"},
     {.name = "gpt2", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .norm_biases = true, .position_embedding = true,
@@ -286,13 +333,13 @@ constexpr Architecture kArchitectures[] = {
     {.name = "granite", .rope = kAdjacent, .divide_logits = true, .adjust = granite},
     {.name = "granitehybrid", .rope = kAdjacent, .divide_logits = true, .normalize_expert_weights = true,
      .adjust = [](Hparams& h, Keys& keys) { granite(h, keys); set_mixers(h, MixerKind::kMamba2); }},
-    {.name = "granitemoe", .rope = kAdjacent, .divide_logits = true, .normalize_expert_weights = true, .adjust = granite},
+    {.name = "granitemoe", .rope = kAdjacent, .divide_logits = true, .normalize_expert_weights = true},
     {.name = "grok", .activation = kGelu, .norms = {.after_attention = "attn_output_norm", .after_ffn = "layer_output_norm"},
      .normalize_expert_weights = true, .adjust = grok},
     {.name = "hunyuan-dense", .qk_norm = QkNorm::kRequired, .qk_norm_after_rope = true, .adjust = hunyuan},
     {.name = "hunyuan-moe", .qk_norm = QkNorm::kRequired, .qk_norm_after_rope = true, .normalize_expert_weights = true},
     {.name = "hunyuan_vl", .qk_norm = QkNorm::kRequired, .qk_norm_after_rope = true, .adjust = hunyuan},
-    {.name = "hy_v3", .qk_norm = QkNorm::kRequired, .gating = Gating::kSigmoid, .gating_by_key = true},
+    {.name = "hy_v3", .qk_norm = QkNorm::kRequired, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true},
     {.name = "internlm2", .rope = kAdjacent, .needs_output = true},
     {.name = "jais", .norm = kLayerNorm, .rope = kNoRope, .norm_biases = true, .needs_output = true,
      .adjust = [](Hparams& h, Keys&) { h.attention_scale = 1.0f / static_cast<float>(std::max(h.layers[0].d_k, 1u)); }},
@@ -307,15 +354,16 @@ constexpr Architecture kArchitectures[] = {
     {.name = "lfm2moe", .norms = {.output = "token_embd_norm"}, .qk_norm = QkNorm::kRequired, .gating = Gating::kSigmoid,
      .gating_by_key = true, .normalize_expert_weights = true,
      .adjust = [](Hparams& h, Keys&) { set_mixers(h, MixerKind::kShortConvolution); }},
-    {.name = "llama-embed", .rope = kAdjacent, .encoder = true, .normalize_expert_weights = true},
+    {.name = "llama-embed", .rope = kAdjacent, .encoder = true, .normalize_expert_weights = true,
+     .adjust = [](Hparams& h, Keys& keys) { h.causal = true; keys.boolean("attention.causal", h.causal); }},
     {.name = "llama4", .rope = kAdjacent, .qk_norm = QkNorm::kUnweighted, .qk_norm_after_rope = true,
      .window = {.period = 4, .length = 8192, .kind = WindowKind::kChunked}, .gating = Gating::kSigmoid,
      .weigh_before_experts = true, .choose_by_logits = true, .adjust = llama4},
     {.name = "maincoder", .rope = kAdjacent, .qk_norm = QkNorm::kRequired, .qk_norm_after_rope = true},
     {.name = "mamba", .rope = kNoRope, .mixer = MixerKind::kMamba, .norms = kOneNorm},
     {.name = "mamba2", .rope = kNoRope, .mixer = MixerKind::kMamba2, .norms = kOneNorm},
-    {.name = "mellum", .qk_norm = QkNorm::kRequired, .window = {.period = 4}, .needs_output = true,
-     .normalize_expert_weights = true, .adjust = plain_windowed_rope},
+    {.name = "mellum", .qk_norm = QkNorm::kRequired, .window = {.period = 4}, .needs_output = true, .gating_by_key = true,
+     .normalize_expert_weights = true, .adjust = mellum},
     {.name = "minicpm", .rope = kAdjacent, .divide_logits = true, .normalize_expert_weights = true, .adjust = minicpm},
     {.name = "minicpm3", .mixer = MixerKind::kLatentAttention,
      .adjust = [](Hparams& h, Keys& keys) { minicpm(h, keys); if (!keys.has("logit_scale")) h.logit_scale = 256.0f / static_cast<float>(h.n_embd); }},
@@ -328,7 +376,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "nemotron", .norm = kLayerNorm, .activation = Activation::kReluSquared, .norm_biases = true, .needs_output = true},
     {.name = "nemotron_h", .rope = kNoRope, .activation = Activation::kReluSquared, .norms = kOneNorm, .adjust = nemotron_h},
     {.name = "nemotron_h_moe", .rope = kNoRope, .activation = Activation::kReluSquared, .norms = kOneNorm,
-     .gating = Gating::kSigmoid, .adjust = nemotron_h},
+     .gating = Gating::kSigmoid, .expert_scale_by_key = true, .adjust = nemotron_h},
     {.name = "neo-bert", .rope = kAdjacent, .norms = {.output = "enc.output_norm"}, .encoder = true},
     {.name = "nomic-bert", .norm = kLayerNorm, .norms = kBertNorms, .norm_biases = true, .norm_after_residual = true, .encoder = true},
     {.name = "nomic-bert-moe", .norm = kLayerNorm, .activation = kGelu, .norms = kBertNorms, .norm_biases = true,
@@ -346,8 +394,10 @@ constexpr Architecture kArchitectures[] = {
     {.name = "phi3", .normalize_expert_weights = true},
     {.name = "phimoe", .norm_biases = true, .needs_output = true, .normalize_expert_weights = true},
     {.name = "plamo", .norms = kOneNorm, .parallel = true, .needs_output = true},
+    {.name = "plamo2", .norms = kSandwich, .qk_norm = QkNorm::kRequired, .needs_output = true,
+     .adjust = [](Hparams& h, Keys&) { set_mixers(h, MixerKind::kPlamo2); }},
     {.name = "plamo3", .norms = kSandwich, .qk_norm = QkNorm::kRequired, .window = {.period = 8}, .windowed_rope_own = true},
-    {.name = "plm", .rope = kAdjacent, .activation = Activation::kReluSquared, .mixer = MixerKind::kLatentAttention, .needs_output = true},
+    {.name = "plm", .rope = kAdjacent, .activation = Activation::kReluSquared, .mixer = MixerKind::kLatentAttention},
     {.name = "qwen", .needs_output = true, .required = "attn_qkv.bias",
      .adjust = [](Hparams& h, Keys&) { for (LayerParameters& layer : h.layers) layer.n_ff /= 2; }},
     {.name = "qwen2"},

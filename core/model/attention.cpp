@@ -64,7 +64,7 @@ void rotate(Pass& pass, size_t il, float* x, size_t token_stride, size_t n_heads
   if (!layer.use_rope) return;
   const size_t which = layer.windowed ? 1 : 0, half = layer.n_rot / 2;
   each_token(pass.pool, pass.n_tokens, [&](size_t t) {
-    rope(pass.model.architecture().rope, x + t * token_stride + offset, n_heads, head_stride, layer.n_rot,
+    rope(pass.h().rope_kind, x + t * token_stride + offset, n_heads, head_stride, layer.n_rot,
          pass.cosines[which] + t * half, pass.sines[which] + t * half);
   });
 }

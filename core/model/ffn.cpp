@@ -24,6 +24,7 @@ void plan_dense(const LayerPlan& plan, FfnWeights& w, std::string_view suffix, b
   const bool fused = !w.gate && up != nullptr && n_ff <= (uint64_t{1} << 40) && up->shape[1] == 2 * n_ff;
   p.linear(w.up, name("ffn_up"), n_embd, fused ? 2 * n_ff : n_ff);
   p.linear(w.down, name("ffn_down"), n_ff, n_embd);
+  for (Linear* linear : {&w.gate, &w.up, &w.down}) linear->bias_first = true;  // as llama.cpp has it
   p.affine(w.sub_norm, name("ffn_sub_norm"), n_ff, Need::kOptional);
   p.vector(w.act_scales, name("ffn_act") + ".scales", n_ff, Need::kOptional);
 }
@@ -232,7 +233,8 @@ void plan_ffn(const LayerPlan& plan, LayerWeights& weights) {
   const bool dense = p.has(plan.name("ffn_down.weight")) || p.has(plan.name("ffn_up.weight"));
   if (dense && (!experts || plan.h.dense_and_experts_scale != 0)) plan_dense(plan, weights.ffn, "", true);
   // A layer with a norm or a width for it must have a network.
-  if (!experts && !dense && (plan.layer.n_ff != 0 || p.has(plan.name("ffn_norm.weight"))))
+  const bool mixes_only = plan.layer.mixer == MixerKind::kMamba2 || plan.layer.mixer == MixerKind::kMamba;
+  if (!experts && !dense && ((plan.layer.n_ff != 0 && !mixes_only) || p.has(plan.name("ffn_norm.weight"))))
     p.refuse(ErrorCode::kNotFound, "tensor " + plan.name("ffn_down.weight") + " is missing");
 }
 

@@ -82,7 +82,7 @@ void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* s
 
 namespace {
 
-// Gemma 4: every layer has an input of its own for each token: [n_layer, n_tokens, n_embd_per_layer].
+// Gemma 3n and 4: every layer has an input of its own for each token: [n_layer, n_tokens, n_embd_per_layer].
 void per_layer_inputs(Pass& pass, std::span<const int32_t> tokens, const float* x, float* out, float* scratch) {
   const Hparams& h = pass.h();
   const Weights& w = pass.model.weights();
@@ -99,22 +99,20 @@ void per_layer_inputs(Pass& pass, std::span<const int32_t> tokens, const float* 
   }
 }
 
-void add_per_layer_input(Pass& pass, size_t il, const float* inputs, float* x) {
+}  // namespace
+
+void per_layer_output(Pass& pass, size_t il, const float* inputs, const float* x, float* out) {
   const Hparams& h = pass.h();
   const LayerWeights& w = pass.weights(il);
   const size_t n = pass.n_tokens, d = h.n_embd_per_layer, mark = pass.state.arena.mark();
   float* gate = pass.take(n * d);
-  float* out = pass.take(n * h.n_embd);
   apply(pass.pool, w.per_layer_gate, x, n, gate);
   activate(Activation::kGelu, gate, n * d);
   for (size_t t = 0; t < n; ++t) vec::multiply(gate + t * d, inputs + (t * h.n_layer + il) * d, d);
   apply(pass.pool, w.per_layer_proj, gate, n, out);
   normalize_rows(pass.pool, h, NormKind::kRms, w.per_layer_norm, out, n, h.n_embd, out);
-  vec::add(x, out, n * h.n_embd);
   pass.state.arena.release(mark);
 }
-
-}  // namespace
 
 bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint32_t> keep) {
   const Model& model = pass.model;
@@ -254,14 +252,27 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   for (size_t t = 0; t < n; ++t)
     if (batch.wanted.empty() || batch.wanted[first + t] != 0) wanted.push_back(static_cast<uint32_t>(t));
   bool dropped = false;
+  float* streams = nullptr;
+  if (const size_t n_more = model.weights().altup_projection.matrices.size(); n_more != 0) {
+    streams = pass.take((n_more + 1) * size);
+    split_streams(pass, a.x, streams);
+  }
   for (size_t il = 0; il < h.n_layer; ++il) {
     if (!recurrent && cancelled(cancel)) return fail(ErrorCode::kInvalidArgument, "cancelled");
+    if (streams != nullptr) {
+      run_altup_layer(pass, il, streams, per_layer, a);
+      continue;
+    }
     const bool last = il + 1 == h.n_layer && wanted.size() < n && per_layer == nullptr;
     dropped = run_layer(pass, il, a, last ? std::span<const uint32_t>(wanted) : std::span<const uint32_t>());
-    if (per_layer != nullptr) add_per_layer_input(pass, il, per_layer, a.x);
+    if (per_layer != nullptr) {
+      per_layer_output(pass, il, per_layer, a.x, a.forward);
+      vec::add(a.x, a.forward, size);
+    }
     if (const Vector& scale = pass.weights(il).output_scale; scale)
       vec::scale(a.x, scale.data()[0], pass.n_tokens * h.n_embd);
   }
+  if (streams != nullptr) merge_streams(pass, streams, a.x, a.forward);
   write_outputs(pass, batch, wanted, dropped, a.x, a.normed, out);
   pass.n_tokens = n;
   return {};
@@ -308,7 +319,7 @@ uint64_t forward_floats(const Model& model, uint64_t n) {
   const uint64_t half = h.rope.n_rot / 2, half_windowed = h.rope_windowed.n_rot / 2;
   return arena_floats(size, size, size, size, size, size, n * half, n * half, n * half_windowed, n * half_windowed,
                       per_layer) +
-         layer_most;
+         layer_most + altup_floats(h, model.weights(), n);
 }
 
 Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& batch, float* out,

@@ -132,6 +132,7 @@ namespace {
 
 // Both spellings of scaling: rope.scaling.* and the older rope.scale_linear.
 void read_rope(Keys& keys, const Architecture& architecture, Hparams& h) {
+  h.rope_kind = architecture.rope;
   RopeParameters& rope = h.rope;
   rope.n_ctx_original = h.n_ctx_train;
   keys.u32("rope.scaling.original_context_length", rope.n_ctx_original, 1u << 30);
@@ -236,9 +237,9 @@ void read_experts(Keys& keys, const Architecture& architecture, Hparams& h) {
   keys.u32("expert_group_count", h.n_expert_groups, kMostExperts);
   keys.u32("expert_group_used_count", h.n_group_used, kMostExperts);
   keys.u32("expert_feed_forward_length", h.n_ff_exp);
-  keys.f32("expert_weights_scale", h.expert_weights_scale);
+  if (architecture.expert_scale_by_key) keys.f32("expert_weights_scale", h.expert_weights_scale);
   h.normalize_expert_weights = architecture.normalize_expert_weights;
-  keys.boolean("expert_weights_norm", h.normalize_expert_weights);
+  if (!h.normalize_expert_weights) keys.boolean("expert_weights_norm", h.normalize_expert_weights);
   h.gating = architecture.gating;
   uint32_t gating = 0;
   if (architecture.gating_by_key && keys.u32("expert_gating_func", gating) && gating != 0) {
@@ -302,7 +303,8 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture)
   h.activation = architecture.activation;
   h.causal = !architecture.encoder;
   keys.boolean("attention.causal", h.causal);
-  keys.u32("pooling_type", h.pooling);
+  keys.u32("pooling_type", h.pooling, UINT32_MAX);
+  if (h.pooling > 4) h.pooling = 0;  // llama.cpp writes -1 for "not said"
 
   read_rope(keys, architecture, h);
   read_window(keys, architecture, h);
@@ -313,13 +315,12 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture)
   keys.f32("attention.max_alibi_bias", h.max_alibi_bias);
   keys.f32("attention.clamp_kqv", h.clamp_kqv);
   keys.f32("attention.scale", h.attention_scale);
-  keys.f32("attn_logit_softcapping", h.attention_soft_cap);
-  keys.f32("final_logit_softcapping", h.logit_soft_cap);
   if (architecture.embedding_scale_sqrt) h.embedding_scale = std::sqrt(static_cast<float>(h.n_embd));
-  keys.f32("embedding_scale", h.embedding_scale);
-  keys.f32("residual_scale", h.residual_scale);
-  keys.f32("logit_scale", h.logit_scale);
-  if (architecture.divide_logits && h.logit_scale == 0) keys.refuse(ErrorCode::kOutOfRange, "logit_scale is 0");
+  // 0 is what llama.cpp writes where there is no factor.
+  for (const auto& [name, to] :
+       {std::pair("embedding_scale", &h.embedding_scale), std::pair("residual_scale", &h.residual_scale),
+        std::pair("logit_scale", &h.logit_scale)})
+    if (float factor = 0; keys.f32(name, factor) && factor != 0) *to = factor;
 
   keys.u32("attention.q_lora_rank", h.q_lora_rank);
   keys.u32("attention.kv_lora_rank", h.kv_lora_rank);

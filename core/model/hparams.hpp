@@ -16,7 +16,8 @@
 
 namespace ggufscope {
 
-/// What mixes tokens in a layer. kAttentionMamba2: both, side by side, on the same input.
+/// What mixes tokens in a layer. kAttentionMamba2: both, side by side, on the same input. kOutputOnly: each
+/// token by itself, through the output's matrix.
 enum class MixerKind : uint8_t {
   kNone,
   kAttention,
@@ -24,6 +25,8 @@ enum class MixerKind : uint8_t {
   kMamba,
   kMamba2,
   kAttentionMamba2,
+  kPlamo2,
+  kOutputOnly,
   kShortConvolution,
   kDeltaNet,
   kRwkv4,
@@ -74,6 +77,7 @@ struct Hparams {
   bool causal = true;
   uint32_t pooling = 0;  ///< 0 none, 1 mean, 2 first, 3 last, 4 rank
 
+  RopeKind rope_kind = RopeKind::kHalves;
   RopeParameters rope;           // full layers
   RopeParameters rope_windowed;  // windowed layers
   std::array<uint32_t, 4> rope_sections{};
@@ -118,7 +122,7 @@ struct Hparams {
   uint32_t n_relative_buckets = 0;
   uint32_t n_encoder_layer = 0;  // t5: layers of its encoder; n_layer are the decoder's
   int32_t decoder_start = 0;
-  uint32_t n_embd_per_layer = 0;  // gemma4
+  uint32_t n_embd_per_layer = 0;  // gemma3n, gemma4
   std::vector<LayerParameters> layers;
 };
 

@@ -101,6 +101,10 @@ void plan_mamba2(const LayerPlan& plan, LayerWeights& weights);
 uint64_t mamba2_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens);
 uint64_t mamba2_state(const Hparams& h);
 void run_mamba2(Pass& pass, size_t il, const float* x, float* y);
+// plamo2.cpp
+void plan_plamo2(const LayerPlan& plan, LayerWeights& weights);
+uint64_t plamo2_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens);
+void run_plamo2(Pass& pass, size_t il, const float* x, float* y);
 // short_convolution.cpp
 void plan_short_convolution(const LayerPlan& plan, LayerWeights& weights);
 uint64_t short_convolution_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& w,
@@ -138,6 +142,17 @@ struct Activations {
 /// keep, where not empty: rows of x that anyone asks for after this layer, ascending. The others are dropped as early
 /// as can be, and pass.n_tokens becomes keep.size(). False: all rows are still there.
 bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint32_t> keep = {});
+
+/// out [n_tokens, n_embd]: a layer's own input for each token, by way of x.
+void per_layer_output(Pass& pass, size_t il, const float* inputs, const float* x, float* out);
+// altup.cpp
+void plan_altup_model(Planner& planner, const Hparams& h, Weights& weights);
+void plan_altup(const LayerPlan& plan, uint64_t n_streams, AltupWeights& weights);
+uint64_t altup_floats(const Hparams& h, const Weights& weights, uint64_t n_tokens);
+/// x [n_tokens, n_embd] <-> streams [n_streams, n_tokens, n_embd].
+void split_streams(Pass& pass, const float* x, float* streams);
+void merge_streams(Pass& pass, const float* streams, float* x, float* scratch);
+void run_altup_layer(Pass& pass, size_t il, float* streams, const float* per_layer, const Activations& a);
 
 // ffn.cpp: dense or experts, as the layer's tensors say; nothing where it has neither.
 void plan_ffn(const LayerPlan& plan, LayerWeights& weights);

@@ -25,6 +25,14 @@ void run_attention_mamba2(Pass& pass, size_t il, const float* x, float* y) {
   pass.state.arena.release(mark);
 }
 
+void plan_output_only(const LayerPlan& plan, LayerWeights& weights) {
+  plan.planner.linear(weights.attention.out, plan.name("attn_output"), plan.h.n_embd, plan.h.n_embd);
+}
+
+void run_output_only(Pass& pass, size_t il, const float* x, float* y) {
+  apply(pass.pool, pass.weights(il).attention.out, x, pass.n_tokens, y);
+}
+
 // clang-format off
 constexpr Mixer kMixers[] = {
     {MixerKind::kNone, nullptr, nullptr, nullptr, nullptr},
@@ -33,6 +41,8 @@ constexpr Mixer kMixers[] = {
     {MixerKind::kMamba, plan_mamba, mamba_floats, mamba_state, run_mamba},
     {MixerKind::kMamba2, plan_mamba2, mamba2_floats, mamba2_state, run_mamba2},
     {MixerKind::kAttentionMamba2, plan_attention_mamba2, attention_mamba2_floats, mamba2_state, run_attention_mamba2},
+    {MixerKind::kPlamo2, plan_plamo2, plamo2_floats, mamba_state, run_plamo2},
+    {MixerKind::kOutputOnly, plan_output_only, nullptr, nullptr, run_output_only},
     {MixerKind::kShortConvolution, plan_short_convolution, short_convolution_floats, short_convolution_state, run_short_convolution},
     {MixerKind::kDeltaNet, plan_delta_net, delta_net_floats, delta_net_state, run_delta_net},
     {MixerKind::kRwkv4, plan_rwkv, rwkv_floats, rwkv_state, run_rwkv},

@@ -80,8 +80,11 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
       planner.affine(w.output_norm, std::string(a.norms.output), n_embd, Need::kRequired, bias);
     }
   }
-  if (!a.encoder)
+  if (a.encoder) {
+    planner.ignore("output.weight");
+  } else {
     planner.linear(w.output, "output", n_embd, n_vocab, a.needs_output ? Need::kRequired : Need::kOptional);
+  }
   const auto half = h.rope.n_rot / 2;
   if (half > 0) {
     planner.vector(w.rope_factors, "rope_freqs.weight", half, Need::kOptional);
@@ -93,10 +96,14 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
     planner.linear(w.per_layer_embedding, "per_layer_token_embd", n, n_vocab);
     planner.linear(w.per_layer_model_proj, "per_layer_model_proj", n_embd, n);
     planner.affine(w.per_layer_proj_norm, "per_layer_proj_norm", h.n_embd_per_layer);
+    if (a.altup) plan_altup_model(planner, h, w);
   }
   w.layers.resize(h.n_layer);
   for (size_t il = 0; il < h.n_layer && !planner.failed(); ++il) {
     plan_layer(planner, a, h, a.blocks, il, w.layers[il]);
+    if (a.altup)
+      plan_altup({planner, a, h, h.layers[il], il, std::string(a.blocks) + std::to_string(il) + "."},
+                 w.altup_projection.matrices.size() + 1, w.layers[il].altup);
     if (a.encoder_decoder)
       plan_cross_attention({planner, a, h, h.layers[il], il, std::string(a.blocks) + std::to_string(il) + "."},
                            w.layers[il]);

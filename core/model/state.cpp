@@ -334,7 +334,7 @@ Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, 
   for (size_t il = 0; il < h.n_layer; ++il) {
     const LayerParameters& layer = h.layers[il];
     const LayerPlace& place = places_[il];
-    if (!place.cached || !layer.use_rope || model.architecture().rope == RopeKind::kNone) continue;
+    if (!place.cached || !layer.use_rope || h.rope_kind == RopeKind::kNone) continue;
     RopeTable table = rope_tables[layer.windowed ? 1 : 0];
     table.magnitude = 1.0f;  // the keys have it already
     rope_angles(table, delta, cosines.data(), sines.data());
@@ -351,7 +351,7 @@ Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, 
         float* p = reinterpret_cast<float*>(view.keys) + row;
         if (view.type == CacheType::kF16)
           vec::load_f16(reinterpret_cast<uint16_t*>(view.keys) + row, p = key.data(), place.d_k_row);
-        rope(model.architecture().rope, p + offset, 1, 0, layer.n_rot, cosines.data(), sines.data());
+        rope(h.rope_kind, p + offset, 1, 0, layer.n_rot, cosines.data(), sines.data());
         if (view.type == CacheType::kF16)
           for (size_t i = 0; i < place.d_k_row; ++i)
             reinterpret_cast<uint16_t*>(view.keys)[row + i] = f32_to_f16(key[i]);

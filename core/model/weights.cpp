@@ -18,7 +18,8 @@ std::string shape_text(std::span<const uint64_t> shape) {
 // Parts of files that take no part in the computation.
 bool is_ignored(std::string_view name) {
   return name.find(".nextn.") != std::string_view::npos || name.starts_with("rope_freqs") ||
-         name.ends_with(".rot_embd.inv_freq") || name.ends_with(".attn_rot_embd") || name.ends_with(".input_scale");
+         name.ends_with(".rot_embd.inv_freq") || name.ends_with(".attn_rot_embd") || name.ends_with(".input_scale") ||
+         name.starts_with("cls.");
 }
 
 }  // namespace
@@ -190,9 +191,10 @@ Result<std::vector<TensorRequest>> Planner::finish() {
 namespace {
 
 void scale_and_add(const Linear& linear, size_t n_tokens, float* y) {
-  if (linear.scale) vec::scale(y, linear.scale.data()[0], n_tokens * linear.n_out);
+  if (linear.scale && !linear.bias_first) vec::scale(y, linear.scale.data()[0], n_tokens * linear.n_out);
   if (linear.bias)
     for (size_t t = 0; t < n_tokens; ++t) vec::add(y + t * linear.n_out, linear.bias.data(), linear.n_out);
+  if (linear.scale && linear.bias_first) vec::scale(y, linear.scale.data()[0], n_tokens * linear.n_out);
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ struct Linear {
   Vector bias;   // [n_out]
   Vector scale;  // [1]
   size_t n_in = 0, n_out = 0;
+  bool bias_first = false;  // y = (x W^T + bias) * scale
   explicit operator bool() const { return n_out != 0; }
 };
 
@@ -112,6 +113,15 @@ struct RwkvWeights {
   Linear channel_key, channel_value, channel_receptance;
 };
 
+struct AltupWeights {
+  Linear router;   // [n_embd] -> [n_streams]
+  Linear predict;  // [n_streams] -> [n_streams, n_streams]
+  Linear correct;  // [n_streams] -> [n_streams]
+  Linear laurel_left, laurel_right;
+  Affine router_norm, laurel_norm;
+  Vector correct_scale;  // [n_embd]
+};
+
 struct LayerWeights {
   Affine attn_norm, attn_norm_2, attn_post_norm, ffn_norm, ffn_post_norm;
   AttentionWeights attention, cross;
@@ -121,7 +131,8 @@ struct LayerWeights {
   SsmWeights ssm;
   ShortConvWeights shortconv;
   RwkvWeights rwkv;
-  Linear per_layer_gate, per_layer_proj;  // gemma4
+  AltupWeights altup;                     // gemma3n
+  Linear per_layer_gate, per_layer_proj;  // gemma3n, gemma4
   Affine per_layer_norm;
   Vector output_scale;  // [1]
 };
@@ -132,8 +143,9 @@ struct Weights {
   Vector token_type;          // first row of token_types
   Affine embedding_norm, output_norm, encoder_norm;
   Linear output;                                     // absent: tied to token_embedding
-  Linear per_layer_embedding, per_layer_model_proj;  // gemma4
+  Linear per_layer_embedding, per_layer_model_proj;  // gemma3n, gemma4
   Affine per_layer_proj_norm;
+  LinearStack altup_projection, altup_unembedding;             // gemma3n: a matrix for each stream but the first
   Vector rope_factors, rope_factors_long, rope_factors_short;  // [n_rot / 2]
   std::vector<LayerWeights> layers;
   std::vector<LayerWeights> encoder;  // t5

@@ -17,8 +17,8 @@ struct Alteration {
   const char* emptied = "";  ///< the tensors with this in their names are set to zeros
 };
 
-void flip_rope(Architecture& a, Hparams&) {
-  a.rope = a.rope == RopeKind::kHalves ? RopeKind::kAdjacent : RopeKind::kHalves;
+void flip_rope(Architecture&, Hparams& h) {
+  h.rope_kind = h.rope_kind == RopeKind::kHalves ? RopeKind::kAdjacent : RopeKind::kHalves;
 }
 void no_rope(Architecture&, Hparams& h) {
   for (LayerParameters& layer : h.layers) layer.use_rope = false;

@@ -1,0 +1,184 @@
+// Gemma 3n's residual: several streams side by side, of which one is computed and the others follow by prediction
+// (AltUp, Baykal et al. 2023), and a low-rank layer beside attention (LAuReL, Menghani et al. 2024).
+//
+//   p_j = x_j + sum_i predict_ij x_i                          what each stream would be
+//   c   = (p_0 + attention(norm(p_0)) + laurel(norm(p_0))) / sqrt(2);  c += ffn(norm(c))
+//   x_j = p_j + (1 + correct_j) (c - p_0)                     what each has to learn of the one that was computed
+//   x_j += per-layer input, for j > 0
+//
+// predict and correct come of a router that reads p_0 and c.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "model/mixer.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+namespace {
+
+constexpr size_t kSparseLayers = 10;
+constexpr float kSparsity = 1.6448533535003662f;  // standard deviations: the 95th percentile of a normal distribution
+
+// The gate keeps what stands out by so many standard deviations of its row.
+void keep_outliers(float* row, size_t n) {
+  float sum = 0, squares = 0;
+  for (size_t i = 0; i < n; ++i) sum += row[i];
+  const float mean = sum / static_cast<float>(n);
+  for (size_t i = 0; i < n; ++i) squares += (row[i] - mean) * (row[i] - mean);
+  const float cutoff = mean + kSparsity * std::sqrt(squares / static_cast<float>(n - 1));
+  for (size_t i = 0; i < n; ++i) row[i] = std::max(row[i] - cutoff, 0.0f);
+}
+
+float magnitude(const float* x, size_t n) { return std::sqrt(vec::dot(x, x, n)); }
+
+// Rows of x become as long as those of `like`.
+void match_magnitude(float* x, const float* like, size_t n_rows, size_t n) {
+  for (size_t r = 0; r < n_rows; ++r) vec::scale(x + r * n, magnitude(like + r * n, n) / magnitude(x + r * n, n), n);
+}
+
+// What the router says of x: [n_tokens, n_streams]. scratch [n_tokens, n_embd].
+void modalities(Pass& pass, const AltupWeights& w, const float* x, float* scratch, float* out) {
+  const Hparams& h = pass.h();
+  const size_t n = pass.n_tokens;
+  normalize_rows(pass.pool, h, NormKind::kRms, w.router_norm, x, n, h.n_embd, scratch);
+  vec::scale(scratch, 1.0f / static_cast<float>(h.n_embd), n * h.n_embd);
+  apply(pass.pool, w.router, scratch, n, out);
+  activate(Activation::kTanh, out, n * w.router.n_out);
+}
+
+}  // namespace
+
+void plan_altup_model(Planner& p, const Hparams& h, Weights& w) {
+  const TensorEntry* projection = p.find("altup_proj.weight");
+  if (projection == nullptr) return p.refuse(ErrorCode::kNotFound, "tensor altup_proj.weight is missing");
+  const uint64_t n = std::min<uint64_t>(projection->shape[2], 63);
+  p.stack(w.altup_projection, "altup_proj", h.n_embd, h.n_embd, n);
+  p.stack(w.altup_unembedding, "altup_unembd_proj", h.n_embd, h.n_embd, n);
+}
+
+void plan_altup(const LayerPlan& plan, uint64_t n_streams, AltupWeights& w) {
+  Planner& p = plan.planner;
+  const uint64_t n_embd = plan.h.n_embd;
+  p.linear(w.router, plan.name("altup_router"), n_embd, n_streams);
+  p.affine(w.router_norm, plan.name("altup_router_norm"), n_embd);
+  p.linear(w.predict, plan.name("altup_predict_coef"), n_streams, n_streams * n_streams);
+  p.linear(w.correct, plan.name("altup_correct_coef"), n_streams, n_streams);
+  p.vector(w.correct_scale, plan.name("altup_correct_scale.weight"), n_embd, Need::kRequired);
+  const TensorEntry* low = p.find(plan.name("laurel_l.weight"));
+  if (low == nullptr) return p.refuse(ErrorCode::kNotFound, "tensor " + plan.name("laurel_l.weight") + " is missing");
+  const uint64_t rank = std::min<uint64_t>(low->shape[1], Keys::kMostCount);
+  p.linear(w.laurel_left, plan.name("laurel_l"), n_embd, rank);
+  p.linear(w.laurel_right, plan.name("laurel_r"), rank, n_embd);
+  p.affine(w.laurel_norm, plan.name("laurel_post_norm"), n_embd);
+  // Layers that read the cache of others have keys and values all the same.
+  if (plan.layer.kv_layer != plan.il)
+    for (const char* part : {"attn_k.", "attn_v.", "attn_k_norm."}) p.ignore(plan.name(part));
+}
+
+uint64_t altup_floats(const Hparams& h, const Weights& w, uint64_t n) {
+  const uint64_t size = n * h.n_embd, n_streams = w.altup_projection.matrices.size() + 1;
+  if (n_streams == 1) return 0;
+  uint64_t inner = 0;
+  for (const LayerWeights& layer : w.layers)
+    inner = std::max({inner, arena_floats(n * layer.altup.laurel_left.n_out),
+                      arena_floats(n * layer.ffn.up.n_out, n * layer.ffn.up.n_out)});
+  return arena_floats(n_streams * size, n_streams * size, size, size, n * n_streams, n * n_streams * n_streams) +
+         std::max(inner, arena_floats(n * h.n_embd_per_layer, size));
+}
+
+void split_streams(Pass& pass, const float* x, float* streams) {
+  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, size = n * n_embd;
+  const LinearStack& projection = pass.model.weights().altup_projection;
+  std::memcpy(streams, x, size * sizeof(float));
+  for (size_t j = 0; j < projection.matrices.size(); ++j) {
+    float* stream = streams + (j + 1) * size;
+    apply(pass.pool, projection, j, x, n, stream);
+    match_magnitude(stream, x, n, n_embd);
+  }
+}
+
+void merge_streams(Pass& pass, const float* streams, float* x, float* scratch) {
+  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, size = n * n_embd;
+  const LinearStack& projection = pass.model.weights().altup_unembedding;
+  std::memcpy(x, streams, size * sizeof(float));
+  for (size_t j = 0; j < projection.matrices.size(); ++j) {
+    apply(pass.pool, projection, j, streams + (j + 1) * size, n, scratch);
+    match_magnitude(scratch, streams, n, n_embd);
+    vec::add(x, scratch, size);
+  }
+  vec::scale(x, 1.0f / static_cast<float>(projection.matrices.size() + 1), size);
+}
+
+void run_altup_layer(Pass& pass, size_t il, float* streams, const float* per_layer, const Activations& a) {
+  const Hparams& h = pass.h();
+  const LayerWeights& w = pass.weights(il);
+  const size_t n = pass.n_tokens, n_embd = h.n_embd, size = n * n_embd, n_streams = w.altup.router.n_out;
+  const size_t mark = pass.state.arena.mark();
+  float* predicted = pass.take(n_streams * size);  // [n_streams, n_tokens, n_embd]
+  float* coefficients = pass.take(n * n_streams * n_streams);
+  float* routed = pass.take(n * n_streams);
+  const auto norm = [&](const Affine& by, const float* from, float* to) {
+    normalize_rows(pass.pool, h, NormKind::kRms, by, from, n, n_embd, to);
+  };
+
+  modalities(pass, w.altup, streams, a.normed, routed);
+  apply(pass.pool, w.altup.predict, routed, n, coefficients);  // [n_tokens, to, from]
+  std::memcpy(predicted, streams, n_streams * size * sizeof(float));
+  each_token(pass.pool, n, [&](size_t t) {
+    for (size_t to = 0; to < n_streams; ++to)
+      for (size_t from = 0; from < n_streams; ++from)
+        vec::add_scaled(predicted + to * size + t * n_embd, coefficients[(t * n_streams + to) * n_streams + from],
+                        streams + from * size + t * n_embd, n_embd);
+  });
+
+  norm(w.attn_norm, predicted, a.normed);
+  {
+    const size_t inner = pass.state.arena.mark();
+    float* low = pass.take(n * w.altup.laurel_left.n_out);
+    apply(pass.pool, w.altup.laurel_left, a.normed, n, low);
+    apply(pass.pool, w.altup.laurel_right, low, n, a.input);
+    pass.state.arena.release(inner);
+  }
+  norm(w.altup.laurel_norm, a.input, a.input);
+  vec::add(a.input, a.normed, size);
+  find_mixer(pass.layer(il).mixer).run(pass, il, a.normed, a.mixed);
+  norm(w.attn_post_norm, a.mixed, a.mixed);
+  vec::add(a.mixed, predicted, size);
+  vec::add(a.mixed, a.input, size);
+  vec::scale(a.mixed, 1.0f / std::sqrt(2.0f), size);
+
+  norm(w.ffn_norm, a.mixed, a.normed);
+  {
+    const size_t inner = pass.state.arena.mark(), n_ff = w.ffn.up.n_out;
+    float* gate = pass.take(n * n_ff);
+    float* up = pass.take(n * n_ff);
+    apply(pass.pool, {{&w.ffn.up, up}, {&w.ffn.gate, gate}}, a.normed, n);
+    each_token(pass.pool, n, [&](size_t t) {
+      if (il < kSparseLayers) keep_outliers(gate + t * n_ff, n_ff);
+      activate_gated(h.activation, gate + t * n_ff, up + t * n_ff, n_ff, up + t * n_ff);
+    });
+    apply(pass.pool, w.ffn.down, up, n, a.forward);
+    pass.state.arena.release(inner);
+  }
+  norm(w.ffn_post_norm, a.forward, a.forward);
+  vec::add(a.mixed, a.forward, size);  // what was computed
+
+  modalities(pass, w.altup, a.mixed, a.normed, routed);
+  apply(pass.pool, w.altup.correct, routed, n, coefficients);  // [n_tokens, n_streams]
+  vec::add_scaled(a.mixed, -1.0f, predicted, size);
+  std::memcpy(streams, predicted, n_streams * size * sizeof(float));
+  each_token(pass.pool, n, [&](size_t t) {
+    for (size_t j = 0; j < n_streams; ++j)
+      vec::add_scaled(streams + j * size + t * n_embd, 1.0f + coefficients[t * n_streams + j], a.mixed + t * n_embd,
+                      n_embd);
+  });
+
+  std::memcpy(a.mixed, streams, size * sizeof(float));
+  for (size_t t = 0; t < n; ++t) vec::multiply(a.mixed + t * n_embd, w.altup.correct_scale.data(), n_embd);
+  per_layer_output(pass, il, per_layer, a.mixed, a.forward);
+  for (size_t j = 1; j < n_streams; ++j) vec::add(streams + j * size, a.forward, size);
+  pass.state.arena.release(mark);
+}
+
+}  // namespace ggufscope

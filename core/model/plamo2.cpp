@@ -1,0 +1,73 @@
+// PLaMo-2's token mixer (Preferred Networks 2025): Mamba's projections around a scan with one decay a head, as in
+// Mamba-2. Each head's gate stands before its input; B, C and dt are normalized.
+#include <algorithm>
+
+#include "model/mixer.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+
+void plan_plamo2(const LayerPlan& plan, LayerWeights& weights) {
+  SsmWeights& w = weights.ssm;
+  Planner& p = plan.planner;
+  const Hparams& h = plan.h;
+  if (h.d_conv == 0 || h.d_inner == 0 || h.d_state == 0 || h.dt_rank == 0 || h.d_inner % h.dt_rank != 0)
+    return p.refuse(ErrorCode::kOutOfRange, "the ssm.* keys of " + plan.prefix + " are missing, 0 or do not divide");
+  const TensorEntry* dt = p.find(plan.name("ssm_dt.weight"));
+  if (dt == nullptr) return p.refuse(ErrorCode::kNotFound, "tensor " + plan.name("ssm_dt.weight") + " is missing");
+  const uint64_t low = std::min<uint64_t>(dt->shape[0], Keys::kMostCount);
+  p.linear(w.in, plan.name("ssm_in"), h.n_embd, 2 * uint64_t{h.d_inner});
+  p.vector(w.conv, plan.name("ssm_conv1d.weight"), uint64_t{h.d_inner} * h.d_conv, Need::kRequired);
+  p.linear(w.x, plan.name("ssm_x"), h.d_inner, low + 2 * h.d_state);
+  p.linear(w.dt, plan.name("ssm_dt"), low, h.dt_rank);
+  p.vector(w.a, plan.name("ssm_a"), h.dt_rank, Need::kRequired);
+  p.vector(w.d, plan.name("ssm_d"), h.dt_rank, Need::kRequired);
+  p.affine(w.b_norm, plan.name("ssm_b_norm"), h.d_state);
+  p.affine(w.c_norm, plan.name("ssm_c_norm"), h.d_state);
+  p.affine(w.dt_norm, plan.name("ssm_dt_norm"), low);
+  p.linear(w.out, plan.name("ssm_out"), h.d_inner, h.n_embd);
+}
+
+uint64_t plamo2_floats(const Hparams& h, const LayerParameters&, const LayerWeights& w, uint64_t n) {
+  const uint64_t d = h.d_inner;
+  return arena_floats(n * 2 * d, n * d, n * d, n * d, n * w.ssm.x.n_out, n * w.ssm.dt.n_in, n * h.dt_rank, n * d);
+}
+
+void run_plamo2(Pass& pass, size_t il, const float* x, float* y) {
+  const Hparams& h = pass.h();
+  const SsmWeights& w = pass.weights(il).ssm;
+  const size_t n = pass.n_tokens, d = h.d_inner, n_state = h.d_state, n_heads = h.dt_rank, d_head = d / n_heads;
+  const size_t low = w.dt.n_in, n_bcdt = w.x.n_out;
+  const size_t mark = pass.state.arena.mark();
+  float* zx = pass.take(n * 2 * d);     // [n_tokens, n_heads, gate d_head | input d_head]
+  float* z = pass.take(n * d);          // [n_tokens, n_heads, d_head]
+  float* input = pass.take(n * d);      // the same
+  float* conv = pass.take(n * d);       // the same
+  float* bcdt = pass.take(n * n_bcdt);  // [n_tokens, B d_state | C d_state | low]
+  float* dt_low = pass.take(n * low);   // [n_tokens, low]
+  float* dt = pass.take(n * n_heads);   // [n_tokens, n_heads]
+  float* scan = pass.take(n * d);       // [n_tokens, n_heads, d_head]
+  apply(pass.pool, w.in, x, n, zx);
+  for (size_t i = 0; i < n * n_heads; ++i) {
+    std::copy_n(zx + 2 * i * d_head, d_head, z + i * d_head);
+    std::copy_n(zx + (2 * i + 1) * d_head, d_head, input + i * d_head);
+  }
+  causal_convolution(pass.pool, input, d, d, w.conv.data(), h.d_conv, nullptr, pass.states(il, 0), conv);
+  activate(Activation::kSilu, conv, n * d);
+  apply(pass.pool, w.x, conv, n, bcdt);
+  for (size_t t = 0; t < n; ++t) {
+    float* row = bcdt + t * n_bcdt;
+    normalize(NormKind::kRms, row, w.b_norm.weight.data(), nullptr, n_state, h.norm_eps, row);
+    normalize(NormKind::kRms, row + n_state, w.c_norm.weight.data(), nullptr, n_state, h.norm_eps, row + n_state);
+    normalize(NormKind::kRms, row + 2 * n_state, w.dt_norm.weight.data(), nullptr, low, h.norm_eps, dt_low + t * low);
+  }
+  apply(pass.pool, w.dt, dt_low, n, dt);
+  const ScanShape shape{n_heads, d_head, 1, n_state, true};
+  const ScanInputs in{conv, d, dt, n_heads, bcdt, bcdt + n_state, n_bcdt};
+  selective_scan(pass.pool, shape, in, w.a.data(), w.d.data(), pass.states(il, d * (h.d_conv - 1)), scan);
+  activate_gated(Activation::kSilu, z, scan, n * d, scan);
+  apply(pass.pool, w.out, scan, n, y);
+  pass.state.arena.release(mark);
+}
+
+}  // namespace ggufscope
