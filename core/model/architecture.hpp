@@ -64,7 +64,8 @@ struct Architecture {
   bool expert_scale_by_key = false;       ///< expert_weights_scale of the file counts
   bool normalize_expert_weights = false;  ///< false: unless expert_weights_norm of the file says so
   bool router_reads_layer_input = false;
-  bool weigh_before_experts = false;  ///< the chosen experts' inputs are scaled, not their outputs
+  bool experts_read_layer_input = false;  ///< through a norm of their own, beside a dense network (Arctic)
+  bool weigh_before_experts = false;      ///< the chosen experts' inputs are scaled, not their outputs
   bool choose_by_logits = false;
   bool altup = false;              ///< several residual streams; see altup.cpp
   bool encoder_decoder = false;    ///< a second stack, "enc.blk.", whose output the layers attend to

@@ -52,6 +52,12 @@ void plain_windowed_rope(Hparams& h, Keys&) {
   h.rope_windowed.freq_base = base;
 }
 
+void granite_swa(Hparams& h, Keys& keys) {
+  std::vector<uint32_t> rotates(h.n_layer, 1);
+  if (keys.has("attention.rope_pattern")) keys.u32s("attention.rope_pattern", rotates);
+  for (uint32_t il = 0; il < h.n_layer; ++il) h.layers[il].use_rope = rotates[il] != 0;
+}
+
 void mellum(Hparams& h, Keys& keys) {
   plain_windowed_rope(h, keys);
   keys.boolean("expert_weights_norm", h.normalize_expert_weights);
@@ -81,6 +87,12 @@ void granite(Hparams& h, Keys& keys) {
   bool finetuned = true;
   keys.boolean("rope.scaling.finetuned", finetuned);
   for (LayerParameters& layer : h.layers) layer.use_rope = finetuned;
+}
+
+void nanbeige(Hparams&, Keys& keys) {
+  uint32_t n_loops = 1;
+  keys.u32("num_loops", n_loops);
+  if (n_loops > 1) keys.refuse(ErrorCode::kUnsupported, "nanbeige.num_loops above 1 cannot run yet");
 }
 
 void minicpm(Hparams& h, Keys& keys) {
@@ -188,10 +200,11 @@ void deepseek2(Hparams& h, Keys& keys) {
     keys.refuse(ErrorCode::kOutOfRange, "attention.temperature_length is 0");
 }
 
-// Layers without heads do not mix; those without key heads only project.
+// Layers without heads do not mix; those without key heads only project; those without a feed-forward network are
+// left out by llama.cpp.
 void deci(Hparams& h, Keys&) {
   for (LayerParameters& layer : h.layers) {
-    if (layer.n_head == 0)
+    if (layer.n_head == 0 || layer.n_ff == 0)
       layer.mixer = MixerKind::kNone;
     else if (layer.n_head_kv == 0)
       layer.mixer = MixerKind::kOutputOnly;
@@ -275,6 +288,8 @@ constexpr Architecture kArchitectures[] = {
      .adjust = [](Hparams& h, Keys&) { no_rope_every_fourth(h); }},
     {.name = "apertus", .activation = Activation::kXielu, .qk_norm = QkNorm::kRequired, .needs_output = true, .adjust = apertus},
     {.name = "arcee", .rope = kAdjacent, .activation = Activation::kReluSquared},
+    {.name = "arctic", .rope = kAdjacent, .normalize_expert_weights = true, .experts_read_layer_input = true,
+     .adjust = [](Hparams& h, Keys&) { h.dense_and_experts_scale = 1.0f; }},
     {.name = "arwkv7", .rope = kNoRope, .mixer = MixerKind::kRwkv7, .needs_output = true},
     {.name = "baichuan", .rope = kAdjacent, .needs_output = true,
      .adjust = [](Hparams& h, Keys&) {
@@ -289,6 +304,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "bitnet", .required = "attn_sub_norm.weight ffn_sub_norm.weight"},
     {.name = "bloom", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .norm_biases = true, .max_alibi_bias = 8.0f},
     {.name = "chatglm", .rope = kAdjacent},
+    {.name = "cogvlm"},
     {.name = "codeshell", .norm = kLayerNorm, .activation = kGelu, .norm_biases = true},
     {.name = "cohere2", .norm = kLayerNorm, .rope = kAdjacent, .norms = kOneNorm, .parallel = true,
      .window = {.period = 4}, .adjust = [](Hparams& h, Keys&) { rope_in_windowed_only(h); }},
@@ -331,6 +347,8 @@ constexpr Architecture kArchitectures[] = {
      .required = "attn_qkv.bias attn_output.bias ffn_norm.weight ffn_up.bias ffn_down.bias",
      .adjust = [](Hparams& h, Keys& keys) { keys.boolean("use_parallel_residual", h.parallel); }},
     {.name = "granite", .rope = kAdjacent, .divide_logits = true, .adjust = granite},
+    {.name = "granite_swa", .rope = kAdjacent, .window = {.period = 4}, .divide_logits = true,
+     .normalize_expert_weights = true, .adjust = granite_swa},
     {.name = "granitehybrid", .rope = kAdjacent, .divide_logits = true, .normalize_expert_weights = true,
      .adjust = [](Hparams& h, Keys& keys) { granite(h, keys); set_mixers(h, MixerKind::kMamba2); }},
     {.name = "granitemoe", .rope = kAdjacent, .divide_logits = true, .normalize_expert_weights = true},
@@ -370,9 +388,12 @@ constexpr Architecture kArchitectures[] = {
     {.name = "minimax-m2", .qk_norm = QkNorm::kRequired, .needs_output = true, .gating = Gating::kSigmoid, .gating_by_key = true,
      .normalize_expert_weights = true},
     {.name = "mistral3", .rope = kAdjacent, .normalize_expert_weights = true, .adjust = mistral3},
+    {.name = "mistral4", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .gating_by_key = true,
+     .expert_scale_by_key = true, .adjust = deepseek2},
     {.name = "modern-bert", .norm = kLayerNorm, .activation = kGelu, .window = {.period = 3, .full_first = true, .kind = WindowKind::kSymmetric},
      .windowed_rope_own = true, .attention_norm_optional = true, .encoder = true},
     {.name = "mpt", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .qk_norm_kind = kLayerNorm},
+    {.name = "nanbeige", .rope = kAdjacent, .adjust = nanbeige},
     {.name = "nemotron", .norm = kLayerNorm, .activation = Activation::kReluSquared, .norm_biases = true, .needs_output = true},
     {.name = "nemotron_h", .rope = kNoRope, .activation = Activation::kReluSquared, .norms = kOneNorm, .adjust = nemotron_h},
     {.name = "nemotron_h_moe", .rope = kNoRope, .activation = Activation::kReluSquared, .norms = kOneNorm,

@@ -231,7 +231,9 @@ void plan_ffn(const LayerPlan& plan, LayerWeights& weights) {
   const bool experts = p.has(plan.name("ffn_gate_inp.weight")) || p.has(plan.name("ffn_down_exps.weight"));
   if (experts) plan_experts(plan, weights.moe);
   const bool dense = p.has(plan.name("ffn_down.weight")) || p.has(plan.name("ffn_up.weight"));
-  if (dense && (!experts || plan.h.dense_and_experts_scale != 0)) plan_dense(plan, weights.ffn, "", true);
+  const bool beside = plan.architecture.experts_read_layer_input;
+  if (beside) p.affine(weights.experts_norm, plan.name("ffn_norm_exps"), plan.h.n_embd);
+  if (dense && (!experts || plan.h.dense_and_experts_scale != 0)) plan_dense(plan, weights.ffn, "", !beside);
   // A layer with a norm or a width for it must have a network.
   const bool mixes_only = plan.layer.mixer == MixerKind::kMamba2 || plan.layer.mixer == MixerKind::kMamba;
   if (!experts && !dense && ((plan.layer.n_ff != 0 && !mixes_only) || p.has(plan.name("ffn_norm.weight"))))
@@ -241,16 +243,25 @@ void plan_ffn(const LayerPlan& plan, LayerWeights& weights) {
 bool has_ffn(const LayerWeights& weights) { return weights.ffn.down || weights.moe.down; }
 
 uint64_t ffn_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_tokens) {
+  const uint64_t own = weights.experts_norm ? arena_floats(n_tokens * h.n_embd) : 0;
   const uint64_t dense = weights.ffn.down ? arena_floats(n_tokens * h.n_embd) + dense_floats(weights.ffn, n_tokens) : 0;
-  return dense + (weights.moe.down ? experts_floats(h, weights.moe, n_tokens) : 0);
+  return own + dense + (weights.moe.down ? experts_floats(h, weights.moe, n_tokens) : 0);
 }
 
 void run_ffn(Pass& pass, size_t il, const float* x, const float* layer_input, float* y) {
   const LayerWeights& w = pass.weights(il);
   if (!w.moe.down) return run_dense(pass, il, w.ffn, x, pass.n_tokens, y);
-  run_experts(pass, il, w.moe, x, pass.model.architecture().router_reads_layer_input ? layer_input : x, y);
-  if (!w.ffn.down) return;
   const size_t n = pass.n_tokens * pass.h().n_embd, mark = pass.state.arena.mark();
+  if (w.experts_norm) {
+    float* own = pass.take(n);
+    normalize_rows(pass.pool, pass.h(), NormKind::kRms, w.experts_norm, layer_input, pass.n_tokens, pass.h().n_embd,
+                   own);
+    run_experts(pass, il, w.moe, own, own, y);
+    pass.state.arena.release(mark);
+  } else {
+    run_experts(pass, il, w.moe, x, pass.model.architecture().router_reads_layer_input ? layer_input : x, y);
+  }
+  if (!w.ffn.down) return;
   float* dense = pass.take(n);
   run_dense(pass, il, w.ffn, x, pass.n_tokens, dense);
   vec::add(y, dense, n);

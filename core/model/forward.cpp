@@ -128,7 +128,8 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
       std::memcpy(to, from, size * sizeof(float));
     }
   };
-  if (arch.norm_after_residual || arch.router_reads_layer_input) std::memcpy(a.input, a.x, size * sizeof(float));
+  if (arch.norm_after_residual || arch.router_reads_layer_input || arch.experts_read_layer_input)
+    std::memcpy(a.input, a.x, size * sizeof(float));
 
   norm(w.attn_norm, a.x, a.normed);
   const bool mixes = pass.layer(il).mixer != MixerKind::kNone;

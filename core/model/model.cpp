@@ -38,6 +38,8 @@ void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, std::
                 LayerWeights& w) {
   const LayerPlan plan{
       planner, a, h, h.layers[std::min(il, h.layers.size() - 1)], il, std::string(blocks) + std::to_string(il) + "."};
+  // Whatever such a layer has, it takes no part.
+  if (plan.layer.mixer == MixerKind::kNone && plan.layer.n_ff == 0) return planner.ignore(plan.prefix);
   if (const auto mixer = find_mixer(plan.layer.mixer); mixer.plan != nullptr) mixer.plan(plan, w);
   if (planner.has(plan.name("channel_mix_key.weight"))) {
     plan_channel_mix(plan, w);

@@ -19,7 +19,7 @@ std::string shape_text(std::span<const uint64_t> shape) {
 bool is_ignored(std::string_view name) {
   return name.find(".nextn.") != std::string_view::npos || name.starts_with("rope_freqs") ||
          name.ends_with(".rot_embd.inv_freq") || name.ends_with(".attn_rot_embd") || name.ends_with(".input_scale") ||
-         name.starts_with("cls.");
+         name.starts_with("cls.") || name.find(".vis_") != std::string_view::npos;
 }
 
 }  // namespace

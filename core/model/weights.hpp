@@ -128,6 +128,7 @@ struct LayerWeights {
   Affine cross_norm;
   FfnWeights ffn;
   MoeWeights moe;
+  Affine experts_norm;
   SsmWeights ssm;
   ShortConvWeights shortconv;
   RwkvWeights rwkv;

@@ -14,15 +14,20 @@ struct MadeModel {
   std::string architecture = "llama";
   std::map<std::string, uint64_t> integers;  ///< without the prefix; written as u64
   std::map<std::string, float> floats;
+  std::map<std::string, std::vector<int32_t>> arrays;
   std::map<std::string, std::vector<uint64_t>> tensors;  ///< name to shape, all F32
   std::map<std::string, uint32_t> types;                 ///< of tensors that are not F32: zero bytes
   float weight_scale = 0.3f;
 
   [[nodiscard]] Bytes bytes() const {
-    GgufBytes b(tensors.size(), 1 + integers.size() + floats.size());
+    GgufBytes b(tensors.size(), 1 + integers.size() + floats.size() + arrays.size());
     b.kv("general.architecture", architecture);
     for (const auto& [key, value] : integers) b.kv(architecture + "." + key, ValueType::kU64, value);
     for (const auto& [key, value] : floats) b.kv(architecture + "." + key, ValueType::kF32, value);
+    for (const auto& [key, values] : arrays) {
+      b.array(architecture + "." + key, ValueType::kI32, values.size());
+      for (const int32_t value : values) b.put(value);
+    }
     uint64_t offset = 0;
     std::vector<uint64_t> sizes;
     for (const auto& [name, shape] : tensors) {
