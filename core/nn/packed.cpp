@@ -20,6 +20,13 @@ constexpr std::array<int8_t, 16> kE2m1Raised = [] {
   return raised;
 }();
 
+// The table of IQ4 without signs.
+constexpr std::array<int8_t, 16> kIq4Raised = [] {
+  std::array<int8_t, 16> raised{};
+  for (size_t i = 0; i < 16; ++i) raised[i] = static_cast<int8_t>(static_cast<uint8_t>(kIq4Values[i] + 128));
+  return raised;
+}();
+
 void nibbles_32(const uint8_t* qs, uint8_t* codes) {
   for (size_t i = 0; i < 16; ++i) {
     codes[i] = qs[i] & 15;
@@ -58,6 +65,11 @@ void explode_q5_1(const uint8_t* src, Block& b) {
 void explode_q8_0(const uint8_t* src, Block& b) {
   b.d = load_f16(src);
   std::memcpy(b.codes, src + 2, 32);
+}
+
+void explode_q8_0_raised(const uint8_t* src, Block& b) {
+  b.d = load_f16(src);
+  for (size_t i = 0; i < 32; ++i) b.codes[i] = src[2 + i] ^ 0x80;
 }
 
 void explode_mxfp4(const uint8_t* src, Block& b) {
@@ -142,32 +154,42 @@ template <TypeId Id>
 constexpr uint32_t kId = static_cast<uint32_t>(Id);
 
 // clang-format off
+// Where a type has several rows, the first that the machine can do is its format.
 constexpr PackedFormat kFormats[] = {
-    //                       super  bits sub correction          offset table               wide
-    {kId<TypeId::kQ4_0>,     false, 4, 32, Correction::kOffset,  8,     nullptr,            false, explode_q4_0},
-    {kId<TypeId::kQ4_1>,     false, 4, 32, Correction::kStored,  0,     nullptr,            false, explode_q4_1},
-    {kId<TypeId::kQ5_0>,     false, 8, 32, Correction::kOffset,  16,    nullptr,            false, explode_q5_0},
-    {kId<TypeId::kQ5_1>,     false, 8, 32, Correction::kStored,  0,     nullptr,            false, explode_q5_1},
-    {kId<TypeId::kQ8_0>,     false, 8, 32, Correction::kNone,    0,     nullptr,            true,  explode_q8_0},
-    {kId<TypeId::kIQ4_NL>,   false, 4, 32, Correction::kNone,    0,     kIq4Values,         true,  explode_q4_0},
-    {kId<TypeId::kMXFP4>,    false, 4, 32, Correction::kOffset,  12,    kE2m1Raised.data(), false, explode_mxfp4},
-    {kId<TypeId::kQ2_K>,     true,  4, 16, Correction::kStored,  0,     nullptr,            false, explode_q2_k},
-    {kId<TypeId::kQ3_K>,     true,  4, 16, Correction::kOffset,  4,     nullptr,            false, explode_q3_k},
-    {kId<TypeId::kQ4_K>,     true,  4, 32, Correction::kStored,  0,     nullptr,            false, explode_q4_k},
-    {kId<TypeId::kQ5_K>,     true,  8, 32, Correction::kStored,  0,     nullptr,            false, explode_q5_k},
-    {kId<TypeId::kQ6_K>,     true,  8, 16, Correction::kOffset,  32,    nullptr,            false, explode_q6_k},
-    {kId<TypeId::kIQ4_XS>,   true,  4, 32, Correction::kNone,    0,     kIq4Values,         true,  explode_iq4_xs},
+    //                       super  bits sub correction          offset table               range
+    {kId<TypeId::kQ4_0>,     false, 4, 32, Correction::kOffset,  8,     nullptr,            Codes::kSmall,    explode_q4_0},
+    {kId<TypeId::kQ4_1>,     false, 4, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q4_1},
+    {kId<TypeId::kQ5_0>,     false, 8, 32, Correction::kOffset,  16,    nullptr,            Codes::kSmall,    explode_q5_0},
+    {kId<TypeId::kQ5_1>,     false, 8, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q5_1},
+    {kId<TypeId::kQ8_0>,     false, 8, 32, Correction::kNone,    0,     nullptr,            Codes::kSigned,   explode_q8_0},
+    {kId<TypeId::kQ8_0>,     false, 8, 32, Correction::kOffset,  128,   nullptr,            Codes::kUnsigned, explode_q8_0_raised},
+    {kId<TypeId::kQ8_0>,     false, 8, 32, Correction::kNone,    0,     nullptr,            Codes::kWords,    explode_q8_0},
+    {kId<TypeId::kIQ4_NL>,   false, 4, 32, Correction::kNone,    0,     kIq4Values,         Codes::kSigned,   explode_q4_0},
+    {kId<TypeId::kIQ4_NL>,   false, 4, 32, Correction::kOffset,  128,   kIq4Raised.data(),  Codes::kUnsigned, explode_q4_0},
+    {kId<TypeId::kIQ4_NL>,   false, 4, 32, Correction::kNone,    0,     kIq4Values,         Codes::kWords,    explode_q4_0},
+    {kId<TypeId::kMXFP4>,    false, 4, 32, Correction::kOffset,  12,    kE2m1Raised.data(), Codes::kSmall,    explode_mxfp4},
+    {kId<TypeId::kQ2_K>,     true,  4, 16, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q2_k},
+    {kId<TypeId::kQ3_K>,     true,  4, 16, Correction::kOffset,  4,     nullptr,            Codes::kSmall,    explode_q3_k},
+    {kId<TypeId::kQ4_K>,     true,  4, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q4_k},
+    {kId<TypeId::kQ5_K>,     true,  8, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q5_k},
+    {kId<TypeId::kQ6_K>,     true,  8, 16, Correction::kOffset,  32,    nullptr,            Codes::kSmall,    explode_q6_k},
+    {kId<TypeId::kIQ4_XS>,   true,  4, 32, Correction::kNone,    0,     kIq4Values,         Codes::kSigned,   explode_iq4_xs},
+    {kId<TypeId::kIQ4_XS>,   true,  4, 32, Correction::kOffset,  128,   kIq4Raised.data(),  Codes::kUnsigned, explode_iq4_xs},
+    {kId<TypeId::kIQ4_XS>,   true,  4, 32, Correction::kNone,    0,     kIq4Values,         Codes::kWords,    explode_iq4_xs},
 };
 // clang-format on
 
 int code_of(const PackedFormat& f, const uint8_t* codes, size_t row, size_t k) {
+  const bool has_sign = f.range == Codes::kSigned || f.range == Codes::kWords;
   const size_t lane = 4 * (row % 4) + k % 4;
+  uint8_t code;
   if (f.bits == 8) {
-    const uint8_t code = codes[32 * (k / 4) + 16 * (row / 4) + lane];
-    return f.wide ? static_cast<int8_t>(code) : code;
+    code = codes[32 * (k / 4) + 16 * (row / 4) + lane];
+  } else {
+    code = (codes[16 * (k / 4) + lane] >> (4 * (row / 4))) & 15;
+    if (f.table != nullptr) code = static_cast<uint8_t>(f.table[code]);
   }
-  const uint8_t nibble = (codes[16 * (k / 4) + lane] >> (4 * (row / 4))) & 15;
-  return f.table != nullptr ? f.table[nibble] : nibble;
+  return has_sign ? static_cast<int8_t>(code) : code;
 }
 
 struct QuantizedBlock {
@@ -188,11 +210,25 @@ void quantize_block(const float* x, size_t n, QuantizedBlock& out) {
 
 }  // namespace
 
+// Whether this machine multiplies codes of that range right.
+static bool multiplies(Codes range) {
+  switch (range) {
+    case Codes::kSigned:
+      return byte_products() == ByteProducts::kSigned;
+    case Codes::kUnsigned:
+      return byte_products() == ByteProducts::kUnsigned;
+    case Codes::kSmall:
+    case Codes::kWords:
+      break;
+  }
+  return true;
+}
+
 std::span<const PackedFormat> all_packed_formats() { return kFormats; }
 
 const PackedFormat* find_packed_format(uint32_t type) {
   for (const PackedFormat& f : kFormats)
-    if (f.type == type) return &f;
+    if (f.type == type && multiplies(f.range)) return &f;
   return nullptr;
 }
 
@@ -203,8 +239,7 @@ void pack_row(const PackedFormat& f, const uint8_t* src, size_t n_in, uint8_t* g
   for (size_t block = 0; block < n_in / k_block; ++block, src += src_bytes, group += f.block_bytes()) {
     f.explode(src, b);
     store(group + 4 * row, b.d);
-    if (f.stores_e())
-      store(group + 32 + 4 * row, f.correction == Correction::kStored ? b.e : -static_cast<float>(f.offset) * b.d);
+    if (f.stores_e()) store(group + 32 + 4 * row, b.e);
     if (f.super) {
       for (size_t s = 0; s < n_subs; ++s) {
         group[f.scales_at() + 16 * s + 2 * row] = group[f.scales_at() + 16 * s + 2 * row + 1] =
@@ -214,13 +249,15 @@ void pack_row(const PackedFormat& f, const uint8_t* src, size_t n_in, uint8_t* g
               static_cast<uint8_t>(f.correction == Correction::kStored ? b.min[s] : b.scale[s]);
       }
     }
-    uint8_t* codes = group + f.codes_at();
-    for (size_t k = 0; k < k_block; ++k) {
+    // Four codes of the row lie side by side.
+    uint8_t* codes = group + f.codes_at() + lane + (f.bits == 8 ? 16 * half : 0);
+    for (size_t k = 0; k < k_block; k += 4) {
+      const uint32_t four = load<uint32_t>(b.codes + k);
       if (f.bits == 8) {
-        codes[32 * (k / 4) + 16 * half + lane + k % 4] = b.codes[k];
+        store(codes + 8 * k, four);
       } else {
-        uint8_t& pair = codes[16 * (k / 4) + lane + k % 4];
-        pair = static_cast<uint8_t>(half == 0 ? (pair & 0xf0) | b.codes[k] : (pair & 0x0f) | b.codes[k] << 4);
+        const uint32_t pairs = load<uint32_t>(codes + 4 * k);
+        store(codes + 4 * k, half == 0 ? (pairs & 0xf0f0f0f0u) | four : (pairs & 0x0f0f0f0fu) | four << 4);
       }
     }
   }
@@ -269,7 +306,7 @@ void multiply_group_reference(const PackedFormat& f, const uint8_t* group, size_
             corrections += total * static_cast<int8_t>(p[f.mins_at() + 16 * (s / 2) + 2 * r + s % 2]);
           if (!f.super && f.correction != Correction::kNone) corrections += total;
         }
-        if (!f.super && f.correction == Correction::kOffset) products -= f.offset * corrections;
+        if (f.correction == Correction::kOffset) products -= f.offset * corrections;
         float part = d * static_cast<float>(products);
         if (f.stores_e()) part = load<float>(p + 32 + 4 * r) * static_cast<float>(corrections) + part;
         sum = part * a.scale + sum;

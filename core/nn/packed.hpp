@@ -6,8 +6,10 @@
 // codes are 4 bits (straight, or through a table of 16) or 8 bits. Activations are x = a * q, q in -127..127, with one
 // scale a of 32 elements (flat) or 256 (super), so that sums of products stay integers over a block.
 //
+// A type whose codes have a sign has several rows, for what machines can multiply by an activation's byte (Codes).
+//
 // A group is 8 rows. Layout of a block of a group, K = 32 or 256 elements, S = K / sub sub-blocks:
-//   float d[8]; float e[8] where stored (super types always: -dmin, or -offset * d)
+//   float d[8]; float e[8] where stored (super types: -dmin)
 //   super: int8 scale[S][16], each row's twice, side by side for products with pairs of i16
 //   super with a correction: int8 mins[S / 2][8][2], pairs of sub-blocks (the scales themselves for an offset)
 //   4 bits: uint8 codes[K / 4][16]: byte 4 * (r % 4) + k % 4, rows 0..3 in the low nibble, rows 4..7 in the high one
@@ -27,6 +29,14 @@ inline constexpr size_t kGroupRows = 8;
 /// What is added to the product of the codes to make up for an offset or a minimum.
 enum class Correction : uint8_t { kNone, kOffset, kStored };
 
+/// What codes reach, and with that what can multiply them.
+enum class Codes : uint8_t {
+  kSmall,     ///< 0..127: relaxed products of bytes, on every machine
+  kSigned,    ///< -128..127: relaxed products of bytes, where the machine takes both with a sign
+  kUnsigned,  ///< 0..255: where it takes codes without one and no sum saturates
+  kWords,     ///< -128..127, widened to i16: on every machine
+};
+
 struct PackedFormat {
   uint32_t type;
   bool super;
@@ -35,7 +45,7 @@ struct PackedFormat {
   Correction correction;
   uint8_t offset;
   const int8_t* table;  ///< nullptr: codes stand for themselves
-  bool wide;            ///< codes beyond 0..127: products in i32 only, with activations of 16 bits
+  Codes range;
   /// One block of one row of the file: codes [K], d, e, and for super types scale and min of each sub-block.
   struct Block {
     uint8_t codes[256];
@@ -46,9 +56,7 @@ struct PackedFormat {
 
   [[nodiscard]] size_t block() const { return super ? 256 : 32; }
   [[nodiscard]] size_t n_subs() const { return block() / sub; }
-  [[nodiscard]] bool stores_e() const {
-    return correction == Correction::kStored || (super && correction != Correction::kNone);
-  }
+  [[nodiscard]] bool stores_e() const { return correction == Correction::kStored; }
   [[nodiscard]] size_t scales_at() const { return 32u * (stores_e() ? 2 : 1); }
   [[nodiscard]] size_t mins_at() const { return scales_at() + (super ? 16 * n_subs() : 0); }
   [[nodiscard]] size_t codes_at() const {
@@ -57,9 +65,17 @@ struct PackedFormat {
   [[nodiscard]] size_t block_bytes() const { return codes_at() + block() * bits; }
 };
 
-/// nullptr for a type without a fast path.
+/// The format of a type on this machine; nullptr for a type without a fast path.
 [[nodiscard]] const PackedFormat* find_packed_format(uint32_t type);
+/// Those of other machines as well.
 [[nodiscard]] std::span<const PackedFormat> all_packed_formats();
+
+/// What the machine's products of an activation's byte and a code's byte make of codes beyond 0..127.
+enum class ByteProducts : uint8_t { kNone, kSaturated, kSigned, kUnsigned };
+/// kNone: a build without relaxed SIMD.
+[[nodiscard]] ByteProducts byte_products();
+/// For tests: formats and kernels as where products are such ones. kSaturated is right wherever there are any.
+void pretend_byte_products(ByteProducts products);
 
 /// Bytes of a group of rows of n_in elements.
 [[nodiscard]] inline size_t packed_group_bytes(const PackedFormat& f, size_t n_in) {

@@ -1,8 +1,12 @@
 // Products of packed weights with quantized activations. See packed.hpp for the layouts.
 //
-// Narrow kernels multiply unsigned 7-bit codes with i8 activations two at a time into i16 (4 bits: sums of a sub-block
-// fit, 8 * 2 * 15 * 127 < 32768) or four at a time into i32 (8 bits). Wide ones widen both to i16 and sum in i32: for
-// codes with a sign, and for builds without relaxed SIMD, where there is no product of bytes.
+// Ways to multiply, all of them exact, so that results do not depend on which:
+//   kQuads  four products of bytes into i32: one instruction with AVX-VNNI and on ARM, three on other x86
+//   kPairs  two products of bytes into i16, for codes of 4 bits: sums of a sub-block fit (8 * 2 * 15 * 127 < 32768)
+//   kWhole  kQuads of bytes that hold two codes of 4 bits, where machines take them without a sign
+//   kWords  codes widened to i16, sums in i32: for codes with a sign where the machine has no product for them, and for
+//           builds without relaxed SIMD, where there is no product of bytes
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -18,11 +22,34 @@ constexpr bool kNarrow = false;
 constexpr bool kNarrow = true;
 #endif
 
+enum class Way : uint8_t { kQuads, kPairs, kWhole, kWords };
+
+#if defined(__wasm_relaxed_simd__)
+// -128 times a byte of ones, four times: what a machine takes that byte for is its own affair.
+ByteProducts probe() {
+  volatile int8_t a = -128, b = -1;  // no compiler knows
+  switch (wasm_i32x4_extract_lane(relaxed_dot_i32(wasm_i8x16_splat(a), wasm_i8x16_splat(b), wasm_i32x4_splat(0)), 0)) {
+    case 4 * 128:
+      return ByteProducts::kSigned;
+    case 4 * -128 * 255:
+      return ByteProducts::kUnsigned;
+    default:
+      return ByteProducts::kSaturated;
+  }
+}
+ByteProducts g_products = probe();
+#elif defined(__wasm_simd128__)
+ByteProducts g_products = ByteProducts::kNone;
+#else
+ByteProducts g_products = ByteProducts::kSigned;
+#endif
+
 struct Shape {
   bool super;
   int bits, sub;
   Correction correction;
-  bool table, wide;
+  bool table;
+  Way way;
 };
 
 // Where the parts of a block of a tile of T tokens are.
@@ -35,87 +62,149 @@ constexpr size_t token_block_bytes(ActivationKind kind) {
 
 inline v128_t f32_splat_at(const uint8_t* p) { return wasm_v128_load32_splat(p); }
 
-// i32 lanes: one sum a row, of rows 0..3 (half 0) or 4..7 (half 1), over `Groups` groups of four elements.
-template <Shape S, int T, int Groups>
-inline void dot_wide(const uint8_t* codes, const uint8_t* a, v128_t table, int half, v128_t* sums) {
-  v128_t low[T], high[T];
-  for (int t = 0; t < T; ++t) low[t] = high[t] = wasm_i32x4_splat(0);
-  for (int g = 0; g < Groups; ++g) {
-    v128_t w;
-    if constexpr (S.bits == 4) {
-      w = wasm_v128_load(codes + 16 * g);
-      w = wasm_v128_and(half == 0 ? w : wasm_u16x8_shr(w, 4), wasm_i8x16_splat(15));
-      if constexpr (S.table) w = wasm_i8x16_swizzle(table, w);
-    } else {
-      w = wasm_v128_load(codes + 32 * g + 16 * half);
-    }
-    const v128_t w_low = wasm_i16x8_extend_low_i8x16(w), w_high = wasm_i16x8_extend_high_i8x16(w);
-    for (int t = 0; t < T; ++t) {
-      const v128_t x = wasm_v128_load64_splat(a + (g * T + t) * 8);
-      low[t] = wasm_i32x4_add(low[t], wasm_i32x4_dot_i16x8(w_low, x));
-      high[t] = wasm_i32x4_add(high[t], wasm_i32x4_dot_i16x8(w_high, x));
-    }
-  }
-  for (int t = 0; t < T; ++t)
-    sums[t] = wasm_i32x4_add(wasm_i32x4_shuffle(low[t], high[t], 0, 2, 4, 6),
-                             wasm_i32x4_shuffle(low[t], high[t], 1, 3, 5, 7));
-}
+// What a loop over blocks keeps in registers.
+struct Constants {
+  v128_t low_nibbles = loop_constant(wasm_i8x16_splat(15));
+  v128_t table;
+};
 
-// 4 bits: i16 lanes, two a row (pairs to be added), rows 0..3 in first and 4..7 in second.
-template <Shape S, int T, int Groups>
-inline void dot_narrow_4(const uint8_t* codes, const uint8_t* a, v128_t table, v128_t* first, v128_t* second) {
-  const v128_t mask = wasm_i8x16_splat(15);
-  for (int t = 0; t < T; ++t) first[t] = second[t] = wasm_i16x8_splat(0);
-  for (int g = 0; g < Groups; ++g) {
-    const v128_t q = wasm_v128_load(codes + 16 * g);
-    v128_t w0 = wasm_v128_and(q, mask), w1 = wasm_v128_and(wasm_u16x8_shr(q, 4), mask);
-    if constexpr (S.table) {
-      w0 = wasm_i8x16_swizzle(table, w0);
-      w1 = wasm_i8x16_swizzle(table, w1);
-    }
-    for (int t = 0; t < T; ++t) {
-      const v128_t x = wasm_v128_load32_splat(a + (g * T + t) * 4);
-      first[t] = wasm_i16x8_add(first[t], relaxed_dot_i16(x, w0));
-      second[t] = wasm_i16x8_add(second[t], relaxed_dot_i16(x, w1));
-    }
+// 32 codes of 4 bits: rows 0..3 and rows 4..7.
+template <Shape S>
+inline void unpack_nibbles(const uint8_t* codes, const Constants& c, v128_t& w0, v128_t& w1) {
+  const v128_t q = wasm_v128_load(codes);
+  w0 = wasm_v128_and(q, c.low_nibbles);
+  w1 = wasm_v128_and(wasm_u16x8_shr(q, 4), c.low_nibbles);
+  if constexpr (S.table) {
+    w0 = wasm_i8x16_swizzle(c.table, w0);
+    w1 = wasm_i8x16_swizzle(c.table, w1);
   }
 }
 
-// i32 sums of a sub-block of Sub elements: one lane a row.
-template <Shape S, int T, int Sub>
-inline void dot_i32(const uint8_t* codes, const uint8_t* a, v128_t table, v128_t* first, v128_t* second) {
-  for (int t = 0; t < T; ++t) first[t] = second[t] = wasm_i32x4_splat(0);
-  if constexpr (S.wide) {
-    dot_wide<S, T, Sub / 4>(codes, a, table, 0, first);
-    dot_wide<S, T, Sub / 4>(codes, a, table, 1, second);
-  } else if constexpr (S.bits == 8) {
-    for (int g = 0; g < Sub / 4; ++g) {
-      const v128_t w0 = wasm_v128_load(codes + 32 * g), w1 = wasm_v128_load(codes + 32 * g + 16);
+template <Shape S>
+inline void load_codes(const uint8_t* codes, int g, const Constants& c, v128_t& w0, v128_t& w1) {
+  if constexpr (S.bits == 4) {
+    unpack_nibbles<S>(codes + 16 * g, c, w0, w1);
+  } else {
+    w0 = wasm_v128_load(codes + 32 * g);
+    w1 = wasm_v128_load(codes + 32 * g + 16);
+  }
+}
+
+// In all of these, sums[t][h]: rows 0..3 (h = 0) or 4..7 of token t, over `Groups` groups of four elements.
+
+// i32 lanes, one a row, added to what is there.
+template <Shape S, int T, int Groups>
+inline void dot_words(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
+  v128_t low[T][2], high[T][2];
+  for (int t = 0; t < T; ++t) low[t][0] = low[t][1] = high[t][0] = high[t][1] = wasm_i32x4_splat(0);
+  // One half after the other: the registers do not hold both.
+  for (int h = 0; h < 2; ++h) {
+    for (int g = 0; g < Groups; ++g) {
+      v128_t w[2];
+      load_codes<S>(codes, g, c, w[0], w[1]);
+      const v128_t w_low = wasm_i16x8_extend_low_i8x16(w[h]), w_high = wasm_i16x8_extend_high_i8x16(w[h]);
       for (int t = 0; t < T; ++t) {
-        const v128_t x = wasm_v128_load32_splat(a + (g * T + t) * 4);
-        first[t] = relaxed_dot_i32(x, w0, first[t]);
-        second[t] = relaxed_dot_i32(x, w1, second[t]);
+        const v128_t x = wasm_v128_load64_splat(a + (g * T + t) * 8);
+        low[t][h] = wasm_i32x4_add(low[t][h], wasm_i32x4_dot_i16x8(w_low, x));
+        high[t][h] = wasm_i32x4_add(high[t][h], wasm_i32x4_dot_i16x8(w_high, x));
       }
     }
+    for (int t = 0; t < T; ++t)
+      sums[t][h] = wasm_i32x4_add(sums[t][h], wasm_i32x4_add(wasm_i32x4_shuffle(low[t][h], high[t][h], 0, 2, 4, 6),
+                                                             wasm_i32x4_shuffle(low[t][h], high[t][h], 1, 3, 5, 7)));
+  }
+}
+
+// i16 lanes, two a row (pairs to be added), added to what is there.
+template <Shape S, int T, int Groups>
+inline void dot_pairs(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
+  for (int g = 0; g < Groups; ++g) {
+    v128_t w0, w1;
+    load_codes<S>(codes, g, c, w0, w1);
+    for (int t = 0; t < T; ++t) {
+      const v128_t x = wasm_v128_load32_splat(a + (g * T + t) * 4);
+      const v128_t p0 = relaxed_dot_i16(x, w0), p1 = relaxed_dot_i16(x, w1);
+      sums[t][0] = wasm_i16x8_add(sums[t][0], p0);
+      sums[t][1] = wasm_i16x8_add(sums[t][1], p1);
+    }
+  }
+}
+
+// i32 lanes, one a row, added to what is there.
+template <Shape S, int T, int Groups>
+inline void dot_quads(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
+  // One token alone would wait for each product before the next.
+  constexpr int kChains = T == 1 ? 2 : 1;
+  v128_t others[T][2];
+  for (int t = 0; t < T; ++t) others[t][0] = others[t][1] = wasm_i32x4_splat(0);
+  for (int g = 0; g < Groups; ++g) {
+    v128_t w0, w1;
+    load_codes<S>(codes, g, c, w0, w1);
+    v128_t(*to)[2] = g % kChains == 0 ? sums : others;
+    for (int t = 0; t < T; ++t) {
+      const v128_t x = wasm_v128_load32_splat(a + (g * T + t) * 4);
+      to[t][0] = relaxed_dot_i32(x, w0, to[t][0]);
+      to[t][1] = relaxed_dot_i32(x, w1, to[t][1]);
+    }
+  }
+  if constexpr (kChains == 2)
+    for (int t = 0; t < T; ++t)
+      for (int h = 0; h < 2; ++h) sums[t][h] = wasm_i32x4_add(sums[t][h], others[t][h]);
+}
+
+// The same for 4 bits where codes have no sign: the rest of the products with whole bytes, low + 16 * high, is that of
+// the high halves, which then need not be unpacked.
+template <int T, int Groups>
+inline void dot_whole(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
+  constexpr int kChains = T == 1 ? 2 : 1;
+  v128_t low[kChains][T], whole[kChains][T];
+  for (int g = 0; g < Groups; ++g) {
+    const v128_t q = wasm_v128_load(codes + 16 * g), w0 = wasm_v128_and(q, c.low_nibbles);
+    const int k = g % kChains;
+    for (int t = 0; t < T; ++t) {
+      const v128_t x = wasm_v128_load32_splat(a + (g * T + t) * 4), zero = wasm_i32x4_splat(0);
+      low[k][t] = relaxed_dot_i32(x, w0, g < kChains ? zero : low[k][t]);
+      whole[k][t] = relaxed_dot_i32(x, q, g < kChains ? zero : whole[k][t]);
+    }
+  }
+  for (int t = 0; t < T; ++t) {
+    for (int k = 1; k < kChains; ++k) {
+      low[0][t] = wasm_i32x4_add(low[0][t], low[k][t]);
+      whole[0][t] = wasm_i32x4_add(whole[0][t], whole[k][t]);
+    }
+    sums[t][0] = wasm_i32x4_add(sums[t][0], low[0][t]);
+    sums[t][1] = wasm_i32x4_add(sums[t][1], wasm_i32x4_shr(wasm_i32x4_sub(whole[0][t], low[0][t]), 4));
+  }
+}
+
+// i32 lanes, one a row, of a sub-block of Sub elements, added to what is there.
+template <Shape S, int T, int Sub>
+inline void dot(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
+  if constexpr (S.way == Way::kWords) {
+    dot_words<S, T, Sub / 4>(codes, a, c, sums);
+  } else if constexpr (S.way == Way::kWhole) {
+    dot_whole<T, Sub / 4>(codes, a, c, sums);
+  } else if constexpr (S.way == Way::kQuads) {
+    dot_quads<S, T, Sub / 4>(codes, a, c, sums);
   } else {
     // Codes of a table reach 24: a sum of 32 of them would not fit.
     constexpr int kStep = S.table ? 16 : Sub;
     for (int k = 0; k < Sub; k += kStep) {
-      v128_t c0[T], c1[T];
-      dot_narrow_4<S, T, kStep / 4>(codes + 4 * k, a + k * T, table, c0, c1);
-      for (int t = 0; t < T; ++t) {
-        first[t] = wasm_i32x4_add(first[t], wasm_i32x4_extadd_pairwise_i16x8(c0[t]));
-        second[t] = wasm_i32x4_add(second[t], wasm_i32x4_extadd_pairwise_i16x8(c1[t]));
-      }
+      v128_t pairs[T][2];
+      for (int t = 0; t < T; ++t) pairs[t][0] = pairs[t][1] = wasm_i16x8_splat(0);
+      dot_pairs<S, T, kStep / 4>(codes + 4 * k, a + k * T, c, pairs);
+      for (int t = 0; t < T; ++t)
+        for (int h = 0; h < 2; ++h)
+          sums[t][h] = wasm_i32x4_add(sums[t][h], wasm_i32x4_extadd_pairwise_i16x8(pairs[t][h]));
     }
   }
 }
 
 // products[t], corrections[t]: i32 lanes of a super-block.
 template <Shape S, int T>
-inline void super_block(const PackedFormat& f, const uint8_t* p, const uint8_t* a, const uint8_t* sums, v128_t table,
-                        v128_t (*products)[2], v128_t (*corrections)[2]) {
-  constexpr int kSubs = 256 / S.sub, kActivation = S.wide ? 2 : 1;
+inline void super_block(const PackedFormat& f, const uint8_t* p, const uint8_t* a, const uint8_t* sums,
+                        const Constants& c, v128_t (*products)[2], v128_t (*corrections)[2]) {
+  constexpr int kSubs = 256 / S.sub, kActivation = S.way == Way::kWords ? 2 : 1;
   const uint8_t* codes = p + f.codes_at();
   const uint8_t* scales = p + f.scales_at();
   for (int t = 0; t < T; ++t)
@@ -125,19 +214,20 @@ inline void super_block(const PackedFormat& f, const uint8_t* p, const uint8_t* 
     const v128_t scale0 = wasm_i16x8_extend_low_i8x16(scale), scale1 = wasm_i16x8_extend_high_i8x16(scale);
     const uint8_t* sub_codes = codes + s * S.sub * S.bits;
     const uint8_t* sub_a = a + s * S.sub * T * kActivation;
-    v128_t c0[T], c1[T];
-    if constexpr (!S.wide && S.bits == 4 && !S.table) {
-      dot_narrow_4<S, T, S.sub / 4>(sub_codes, sub_a, table, c0, c1);
+    v128_t dots[T][2];
+    for (int t = 0; t < T; ++t) dots[t][0] = dots[t][1] = wasm_i32x4_splat(0);
+    if constexpr (S.way == Way::kPairs && !S.table) {
+      dot_pairs<S, T, S.sub / 4>(sub_codes, sub_a, c, dots);
       for (int t = 0; t < T; ++t) {
-        products[t][0] = wasm_i32x4_add(products[t][0], wasm_i32x4_dot_i16x8(c0[t], scale0));
-        products[t][1] = wasm_i32x4_add(products[t][1], wasm_i32x4_dot_i16x8(c1[t], scale1));
+        products[t][0] = wasm_i32x4_add(products[t][0], wasm_i32x4_dot_i16x8(dots[t][0], scale0));
+        products[t][1] = wasm_i32x4_add(products[t][1], wasm_i32x4_dot_i16x8(dots[t][1], scale1));
       }
     } else {
-      dot_i32<S, T, S.sub>(sub_codes, sub_a, table, c0, c1);
+      dot<S, T, S.sub>(sub_codes, sub_a, c, dots);
       const v128_t s0 = wasm_i32x4_shr(scale0, 16), s1 = wasm_i32x4_shr(scale1, 16);
       for (int t = 0; t < T; ++t) {
-        products[t][0] = wasm_i32x4_add(products[t][0], wasm_i32x4_mul(c0[t], s0));
-        products[t][1] = wasm_i32x4_add(products[t][1], wasm_i32x4_mul(c1[t], s1));
+        products[t][0] = wasm_i32x4_add(products[t][0], wasm_i32x4_mul(dots[t][0], s0));
+        products[t][1] = wasm_i32x4_add(products[t][1], wasm_i32x4_mul(dots[t][1], s1));
       }
     }
   }
@@ -154,15 +244,23 @@ inline void super_block(const PackedFormat& f, const uint8_t* p, const uint8_t* 
       }
     }
   }
+  if constexpr (S.correction == Correction::kOffset) {
+    const v128_t offset = wasm_i32x4_splat(f.offset);
+    for (int t = 0; t < T; ++t)
+      for (int h = 0; h < 2; ++h)
+        products[t][h] = wasm_i32x4_sub(products[t][h], wasm_i32x4_mul(corrections[t][h], offset));
+  }
 }
 
 template <Shape S, int T>
 void multiply(const PackedFormat& f, const uint8_t* p, size_t n_in, const uint8_t* a, float* y, size_t y_stride,
               size_t n_rows) {
-  constexpr ActivationKind kKind{S.super, S.wide};
+  constexpr ActivationKind kKind{S.super, S.way == Way::kWords};
   constexpr size_t kBlock = block_size(kKind);
-  constexpr bool kStoresE = S.correction == Correction::kStored || (S.super && S.correction != Correction::kNone);
-  const v128_t table = S.table ? wasm_v128_load(f.table) : wasm_i8x16_splat(0);
+  constexpr bool kStoresE = S.correction == Correction::kStored;
+  Constants c;
+  c.table = S.table ? wasm_v128_load(f.table) : wasm_i8x16_splat(0);
+  const v128_t minus_offset = loop_constant(wasm_i32x4_splat(-f.offset));
   const size_t bytes = f.block_bytes();
   v128_t sums[T][2];
   for (int t = 0; t < T; ++t) sums[t][0] = sums[t][1] = wasm_f32x4_splat(0);
@@ -171,24 +269,15 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t n_in, const uint8_
     const uint8_t* totals = scales + sizeof(float) * T;
     v128_t products[T][2], corrections[T][2];
     if constexpr (S.super) {
-      super_block<S, T>(f, p, a, totals, table, products, corrections);
+      super_block<S, T>(f, p, a, totals, c, products, corrections);
     } else {
-      v128_t c0[T], c1[T];
-      dot_i32<S, T, 32>(p + f.codes_at(), a, table, c0, c1);
       for (int t = 0; t < T; ++t) {
-        products[t][0] = c0[t];
-        products[t][1] = c1[t];
-        if constexpr (S.correction != Correction::kNone) {
-          const v128_t total = wasm_v128_load32_splat(totals + 4 * t);
-          if constexpr (S.correction == Correction::kOffset) {
-            const v128_t offset = wasm_i32x4_mul(total, wasm_i32x4_splat(f.offset));
-            products[t][0] = wasm_i32x4_sub(products[t][0], offset);
-            products[t][1] = wasm_i32x4_sub(products[t][1], offset);
-          } else {
-            corrections[t][0] = corrections[t][1] = total;
-          }
-        }
+        corrections[t][0] = corrections[t][1] = wasm_v128_load32_splat(totals + 4 * t);
+        const bool has_offset = S.correction == Correction::kOffset;
+        products[t][0] = products[t][1] =
+            has_offset ? wasm_i32x4_mul(corrections[t][0], minus_offset) : wasm_i32x4_splat(0);
       }
+      dot<S, T, 32>(p + f.codes_at(), a, c, products);
     }
     for (int h = 0; h < 2; ++h) {
       const v128_t d = wasm_v128_load(p + 16 * h);
@@ -214,19 +303,53 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t n_in, const uint8_
   }
 }
 
+// Called by pointer: inlined, all kernels would be one function, which engines are slow to optimize, and poor at it.
+using Kernel = void (*)(const PackedFormat& f, const uint8_t* group, size_t n_in, const uint8_t* tile, float* y,
+                        size_t y_stride, size_t n_rows);
 template <Shape S>
-void multiply_tokens(const PackedFormat& f, const uint8_t* group, size_t n_in, const uint8_t* tile, size_t n_tokens,
-                     float* y, size_t y_stride, size_t n_rows) {
-  switch (n_tokens) {
-    case 1:
-      return multiply<S, 1>(f, group, n_in, tile, y, y_stride, n_rows);
-    case 2:
-      return multiply<S, 2>(f, group, n_in, tile, y, y_stride, n_rows);
-    case 3:
-      return multiply<S, 3>(f, group, n_in, tile, y, y_stride, n_rows);
-    default:
-      return multiply<S, 4>(f, group, n_in, tile, y, y_stride, n_rows);
+constexpr Kernel kKernels[kTile] = {multiply<S, 1>, multiply<S, 2>, multiply<S, 3>, multiply<S, 4>};
+
+Way way_of(const PackedFormat& f) {
+  if (f.range == Codes::kWords || !kNarrow) return Way::kWords;
+  if (f.range != Codes::kSmall || f.bits == 8 || g_products == ByteProducts::kSigned) return Way::kQuads;
+  return f.table == nullptr && g_products == ByteProducts::kUnsigned ? Way::kWhole : Way::kPairs;
+}
+
+template <bool Super, int Bits, int Sub, Correction C, bool Table>
+const Kernel* kernels_of(Way way) {
+  if constexpr (kNarrow) {
+    if constexpr (Bits == 4) {
+      if (way == Way::kPairs) return kKernels<Shape{Super, Bits, Sub, C, Table, Way::kPairs}>;
+      if constexpr (!Table)
+        if (way == Way::kWhole) return kKernels<Shape{Super, Bits, Sub, C, Table, Way::kWhole}>;
+    }
+    if (way == Way::kQuads) return kKernels<Shape{Super, Bits, Sub, C, Table, Way::kQuads}>;
   }
+  return kKernels<Shape{Super, Bits, Sub, C, Table, Way::kWords}>;
+}
+
+// Every shape that a format has, once: the row is compared with it, so that a missing one cannot go unnoticed.
+const Kernel* find_kernels_of(const PackedFormat& f, Way way) {
+#define SHAPE(super_, bits_, sub_, correction_, table_)                                                   \
+  if (f.super == super_ && f.bits == bits_ && f.sub == sub_ && f.correction == Correction::correction_ && \
+      (f.table != nullptr) == table_)                                                                     \
+    return kernels_of<super_, bits_, sub_, Correction::correction_, table_>(way);
+  SHAPE(false, 4, 32, kOffset, false)  // Q4_0
+  SHAPE(false, 4, 32, kStored, false)  // Q4_1
+  SHAPE(false, 8, 32, kOffset, false)  // Q5_0, Q8_0
+  SHAPE(false, 8, 32, kStored, false)  // Q5_1
+  SHAPE(false, 8, 32, kNone, false)    // Q8_0
+  SHAPE(false, 4, 32, kNone, true)     // IQ4_NL
+  SHAPE(false, 4, 32, kOffset, true)   // MXFP4, IQ4_NL
+  SHAPE(true, 4, 16, kStored, false)   // Q2_K
+  SHAPE(true, 4, 16, kOffset, false)   // Q3_K
+  SHAPE(true, 4, 32, kStored, false)   // Q4_K
+  SHAPE(true, 8, 32, kStored, false)   // Q5_K
+  SHAPE(true, 8, 16, kOffset, false)   // Q6_K
+  SHAPE(true, 4, 32, kNone, true)      // IQ4_XS
+  SHAPE(true, 4, 32, kOffset, true)    // IQ4_XS
+#undef SHAPE
+  __builtin_trap();
 }
 
 // T tokens of one block: codes [K / 4][T][4], scales [T], sums.
@@ -290,7 +413,11 @@ void quantize_blocks(const float* x, size_t x_stride, size_t n_tokens, size_t n_
 
 }  // namespace
 
-ActivationKind activation_kind(const PackedFormat& f) { return {f.super, f.wide || !kNarrow}; }
+ByteProducts byte_products() { return g_products; }
+
+void pretend_byte_products(ByteProducts products) { g_products = products; }
+
+ActivationKind activation_kind(const PackedFormat& f) { return {f.super, f.range == Codes::kWords || !kNarrow}; }
 
 size_t activation_tile_bytes(ActivationKind kind, size_t n_in) {
   return n_in / block_size(kind) * token_block_bytes(kind) * kTile;
@@ -312,27 +439,8 @@ void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t 
 
 void multiply_group(const PackedFormat& f, const uint8_t* group, size_t n_in, const uint8_t* tile, size_t n_tokens,
                     float* y, size_t y_stride, size_t n_rows) {
-  // Every shape that a format has, once: the row is compared with it, so that a missing one cannot go unnoticed.
-#define SHAPE(super_, bits_, sub_, correction_, table_, wide_)                                              \
-  if (f.super == super_ && f.bits == bits_ && f.sub == sub_ && f.correction == Correction::correction_ &&   \
-      (f.table != nullptr) == table_ && f.wide == wide_)                                                    \
-    return multiply_tokens<Shape{super_, bits_, sub_, Correction::correction_, table_, wide_ || !kNarrow}>( \
-        f, group, n_in, tile, n_tokens, y, y_stride, n_rows);
-  SHAPE(false, 4, 32, kOffset, false, false)  // Q4_0
-  SHAPE(false, 4, 32, kStored, false, false)  // Q4_1
-  SHAPE(false, 8, 32, kOffset, false, false)  // Q5_0
-  SHAPE(false, 8, 32, kStored, false, false)  // Q5_1
-  SHAPE(false, 8, 32, kNone, false, true)     // Q8_0
-  SHAPE(false, 4, 32, kNone, true, true)      // IQ4_NL
-  SHAPE(false, 4, 32, kOffset, true, false)   // MXFP4
-  SHAPE(true, 4, 16, kStored, false, false)   // Q2_K
-  SHAPE(true, 4, 16, kOffset, false, false)   // Q3_K
-  SHAPE(true, 4, 32, kStored, false, false)   // Q4_K
-  SHAPE(true, 8, 32, kStored, false, false)   // Q5_K
-  SHAPE(true, 8, 16, kOffset, false, false)   // Q6_K
-  SHAPE(true, 4, 32, kNone, true, true)       // IQ4_XS
-#undef SHAPE
-  __builtin_trap();
+  const Kernel* kernels = find_kernels_of(f, way_of(f));
+  kernels[std::min(n_tokens, kTile) - 1](f, group, n_in, tile, y, y_stride, n_rows);
 }
 
 }  // namespace ggufscope

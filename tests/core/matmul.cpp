@@ -35,6 +35,33 @@ PackedMatrix packed(Pool& pool, const test::RandomWeights& w, Precision precisio
   return std::move(*matrix);
 }
 
+// Formats and kernels as on another machine, until the end of the scope.
+struct Pretend {
+  explicit Pretend(ByteProducts products) { pretend_byte_products(products); }
+  ~Pretend() { pretend_byte_products(own); }
+  Pretend(const Pretend&) = delete;
+  Pretend& operator=(const Pretend&) = delete;
+  const ByteProducts own = byte_products();
+};
+
+struct Case {
+  const PackedFormat& format;
+  ByteProducts products;
+};
+
+// Every format that can be computed here, with each of the products that this machine has or can stand in for.
+std::vector<Case> formats_here() {
+  std::vector<Case> cases;
+  const ByteProducts own = byte_products();
+  for (const ByteProducts products : {own, ByteProducts::kSaturated}) {
+    if (products != own && own == ByteProducts::kNone) continue;
+    const Pretend pretend(products);
+    for (const PackedFormat& format : all_packed_formats())
+      if (find_packed_format(format.type) == &format) cases.push_back({format, products});
+  }
+  return cases;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(matmul_)
@@ -77,8 +104,9 @@ BOOST_AUTO_TEST_CASE(exact_products_of_every_type) {
 
 BOOST_AUTO_TEST_CASE(fast_formats_keep_every_weight) {
   const auto pool = pool_of(1);
-  for (const PackedFormat& format : all_packed_formats()) {
-    BOOST_TEST_CONTEXT(find_type(format.type)->name) {
+  for (const auto& [format, products] : formats_here()) {
+    const Pretend pretend(products);
+    BOOST_TEST_CONTEXT(find_type(format.type)->name << ", products " << static_cast<int>(products)) {
       const test::RandomWeights w = test::random_weights(format.type, 512, 13, 21);
       const PackedMatrix matrix = packed(*pool, w, Precision::kFast);
       BOOST_TEST(matrix.format() == &format);
@@ -109,8 +137,9 @@ static test::RandomWeights extreme_weights(uint32_t type, size_t n_in, size_t n_
 
 BOOST_AUTO_TEST_CASE(fast_products_are_the_reference_and_near_the_exact) {
   const auto one = pool_of(1), three = pool_of(3);
-  for (const PackedFormat& format : all_packed_formats()) {
-    BOOST_TEST_CONTEXT(find_type(format.type)->name) {
+  for (const auto& [format, products] : formats_here()) {
+    const Pretend pretend(products);
+    BOOST_TEST_CONTEXT(find_type(format.type)->name << ", products " << static_cast<int>(products)) {
       for (const bool extreme : {false, true}) {
         const size_t n_in = 768, n_out = 21, n_tokens = 70;
         const test::RandomWeights w =
@@ -152,8 +181,9 @@ BOOST_AUTO_TEST_CASE(fast_products_are_the_reference_and_near_the_exact) {
 
 BOOST_AUTO_TEST_CASE(fast_products_of_what_is_no_number) {
   const auto pool = pool_of(1);
-  for (const PackedFormat& format : all_packed_formats()) {
-    BOOST_TEST_CONTEXT(find_type(format.type)->name) {
+  for (const auto& [format, products] : formats_here()) {
+    const Pretend pretend(products);
+    BOOST_TEST_CONTEXT(find_type(format.type)->name << ", products " << static_cast<int>(products)) {
       const PackedMatrix matrix = packed(*pool, test::random_weights(format.type, 256, 8, 1), Precision::kFast);
       for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
         std::vector<float> x(256, 1.0f), y(8);
