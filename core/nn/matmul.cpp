@@ -112,12 +112,13 @@ void multiply_groups(const PackedMatrix& w, size_t first, size_t last, const uin
   const PackedFormat& f = *w.format();
   const size_t group_bytes = packed_group_bytes(f, w.n_in());
   const size_t tile_bytes = activation_tile_bytes(activation_kind(f), w.n_in());
-  for (size_t group = first; group < last; ++group) {
+  // A prompt's tiles pass over one group that the nearest cache holds.
+  const size_t step = n_tokens == 1 ? last - first : 1;
+  for (size_t group = first; group < last; group += step) {
     const size_t row = group * kGroupRows;
     for (size_t t = 0; t < n_tokens; t += kTile)
-      multiply_group(f, w.data() + group * group_bytes, w.n_in(), tiles + t / kTile * tile_bytes,
-                     std::min(kTile, n_tokens - t), y + t * w.n_out() + row, w.n_out(),
-                     std::min(kGroupRows, w.n_out() - row));
+      multiply_groups(f, w.data() + group * group_bytes, step, w.n_in(), tiles + t / kTile * tile_bytes,
+                      std::min(kTile, n_tokens - t), y + t * w.n_out() + row, w.n_out(), w.n_out() - row);
   }
 }
 

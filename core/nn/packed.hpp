@@ -101,11 +101,12 @@ inline constexpr size_t kTile = 4;
 /// n_tokens (1 .. kTile) rows of x, which are x_stride floats apart, to one tile. n_in is a multiple of the block.
 void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile);
 
-/// y[t * y_stride + r] for the 8 rows of a group and the tokens of one tile; n_rows of them are written.
-void multiply_group(const PackedFormat& f, const uint8_t* group, size_t n_in, const uint8_t* tile, size_t n_tokens,
-                    float* y, size_t y_stride, size_t n_rows);
+/// y[t * y_stride + r] for the rows of n_groups groups and the tokens of one tile; n_rows of them are written.
+void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, size_t n_in, const uint8_t* tile,
+                     size_t n_tokens, float* y, size_t y_stride, size_t n_rows);
 
-/// The same in scalar code, written to be read: bit for bit equal where multiplications and additions are not fused.
+/// The same of one group in scalar code, written to be read: bit for bit equal where multiplications and additions are
+/// not fused.
 void multiply_group_reference(const PackedFormat& f, const uint8_t* group, size_t n_in, const float* x, size_t x_stride,
                               size_t n_tokens, float* y, size_t y_stride, size_t n_rows);
 

@@ -252,7 +252,8 @@ inline void super_block(const PackedFormat& f, const uint8_t* p, const uint8_t* 
   }
 }
 
-template <Shape S, int T>
+// T tokens times G groups, which lie group_bytes apart: memory answers several readers faster than one.
+template <Shape S, int T, int G>
 void multiply(const PackedFormat& f, const uint8_t* p, size_t n_in, const uint8_t* a, float* y, size_t y_stride,
               size_t n_rows) {
   constexpr ActivationKind kKind{S.super, S.way == Way::kWords};
@@ -261,53 +262,63 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t n_in, const uint8_
   Constants c;
   c.table = S.table ? wasm_v128_load(f.table) : wasm_i8x16_splat(0);
   const v128_t minus_offset = loop_constant(wasm_i32x4_splat(-f.offset));
-  const size_t bytes = f.block_bytes();
-  v128_t sums[T][2];
-  for (int t = 0; t < T; ++t) sums[t][0] = sums[t][1] = wasm_f32x4_splat(0);
+  const size_t bytes = f.block_bytes(), group_bytes = packed_group_bytes(f, n_in);
+  v128_t sums[G][T][2];
+  for (int g = 0; g < G; ++g)
+    for (int t = 0; t < T; ++t) sums[g][t][0] = sums[g][t][1] = wasm_f32x4_splat(0);
   for (size_t block = 0; block < n_in / kBlock; ++block, p += bytes, a += token_block_bytes(kKind) * T) {
     const uint8_t* scales = a + kBlock * code_bytes(kKind) * T;
     const uint8_t* totals = scales + sizeof(float) * T;
-    v128_t products[T][2], corrections[T][2];
-    if constexpr (S.super) {
-      super_block<S, T>(f, p, a, totals, c, products, corrections);
-    } else {
-      for (int t = 0; t < T; ++t) {
-        corrections[t][0] = corrections[t][1] = wasm_v128_load32_splat(totals + 4 * t);
-        const bool has_offset = S.correction == Correction::kOffset;
-        products[t][0] = products[t][1] =
-            has_offset ? wasm_i32x4_mul(corrections[t][0], minus_offset) : wasm_i32x4_splat(0);
+    for (int g = 0; g < G; ++g) {
+      const uint8_t* own = p + static_cast<size_t>(g) * group_bytes;
+      v128_t products[T][2], corrections[T][2];
+      if constexpr (S.super) {
+        super_block<S, T>(f, own, a, totals, c, products, corrections);
+      } else {
+        for (int t = 0; t < T; ++t) {
+          corrections[t][0] = corrections[t][1] = wasm_v128_load32_splat(totals + 4 * t);
+          const bool has_offset = S.correction == Correction::kOffset;
+          products[t][0] = products[t][1] =
+              has_offset ? wasm_i32x4_mul(corrections[t][0], minus_offset) : wasm_i32x4_splat(0);
+        }
+        dot<S, T, 32>(own + f.codes_at(), a, c, products);
       }
-      dot<S, T, 32>(p + f.codes_at(), a, c, products);
-    }
-    for (int h = 0; h < 2; ++h) {
-      const v128_t d = wasm_v128_load(p + 16 * h);
-      for (int t = 0; t < T; ++t) {
-        v128_t part = wasm_f32x4_mul(d, wasm_f32x4_convert_i32x4(products[t][h]));
-        if constexpr (kStoresE)
-          part = relaxed_madd(wasm_v128_load(p + 32 + 16 * h), wasm_f32x4_convert_i32x4(corrections[t][h]), part);
-        sums[t][h] = relaxed_madd(part, f32_splat_at(scales + 4 * t), sums[t][h]);
+      for (int h = 0; h < 2; ++h) {
+        const v128_t d = wasm_v128_load(own + 16 * h);
+        for (int t = 0; t < T; ++t) {
+          v128_t part = wasm_f32x4_mul(d, wasm_f32x4_convert_i32x4(products[t][h]));
+          if constexpr (kStoresE)
+            part = relaxed_madd(wasm_v128_load(own + 32 + 16 * h), wasm_f32x4_convert_i32x4(corrections[t][h]), part);
+          sums[g][t][h] = relaxed_madd(part, f32_splat_at(scales + 4 * t), sums[g][t][h]);
+        }
       }
     }
   }
-  for (int t = 0; t < T; ++t) {
-    float* out = y + static_cast<size_t>(t) * y_stride;
-    if (n_rows == kGroupRows) {
-      wasm_v128_store(out, sums[t][0]);
-      wasm_v128_store(out + 4, sums[t][1]);
-    } else {
-      float all[kGroupRows];
-      wasm_v128_store(all, sums[t][0]);
-      wasm_v128_store(all + 4, sums[t][1]);
-      std::memcpy(out, all, n_rows * sizeof(float));
+  for (int g = 0; g < G; ++g) {
+    const size_t n = std::min(n_rows - static_cast<size_t>(g) * kGroupRows, kGroupRows);
+    for (int t = 0; t < T; ++t) {
+      float* out = y + static_cast<size_t>(t) * y_stride + static_cast<size_t>(g) * kGroupRows;
+      if (n == kGroupRows) {
+        wasm_v128_store(out, sums[g][t][0]);
+        wasm_v128_store(out + 4, sums[g][t][1]);
+      } else {
+        float all[kGroupRows];
+        wasm_v128_store(all, sums[g][t][0]);
+        wasm_v128_store(all + 4, sums[g][t][1]);
+        std::memcpy(out, all, n * sizeof(float));
+      }
     }
   }
 }
 
 // Called by pointer: inlined, all kernels would be one function, which engines are slow to optimize, and poor at it.
+constexpr size_t kGroupsOfOne = 4;  // groups that one token reads side by side
 using Kernel = void (*)(const PackedFormat& f, const uint8_t* group, size_t n_in, const uint8_t* tile, float* y,
                         size_t y_stride, size_t n_rows);
+// By the number of tokens; the first for one token and kGroupsOfOne groups.
 template <Shape S>
-constexpr Kernel kKernels[kTile] = {multiply<S, 1>, multiply<S, 2>, multiply<S, 3>, multiply<S, 4>};
+constexpr Kernel kKernels[kTile + 1] = {multiply<S, 1, kGroupsOfOne>, multiply<S, 1, 1>, multiply<S, 2, 1>,
+                                        multiply<S, 3, 1>, multiply<S, 4, 1>};
 
 Way way_of(const PackedFormat& f) {
   if (f.range == Codes::kWords || !kNarrow) return Way::kWords;
@@ -437,10 +448,16 @@ void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t 
   }
 }
 
-void multiply_group(const PackedFormat& f, const uint8_t* group, size_t n_in, const uint8_t* tile, size_t n_tokens,
-                    float* y, size_t y_stride, size_t n_rows) {
+void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, size_t n_in, const uint8_t* tile,
+                     size_t n_tokens, float* y, size_t y_stride, size_t n_rows) {
   const Kernel* kernels = find_kernels_of(f, way_of(f));
-  kernels[std::min(n_tokens, kTile) - 1](f, group, n_in, tile, y, y_stride, n_rows);
+  const size_t group_bytes = packed_group_bytes(f, n_in);
+  for (size_t group = 0; group < n_groups;) {
+    const bool several = n_tokens == 1 && n_groups - group >= kGroupsOfOne;
+    const size_t row = group * kGroupRows;
+    kernels[several ? 0 : n_tokens](f, groups + group * group_bytes, n_in, tile, y + row, y_stride, n_rows - row);
+    group += several ? kGroupsOfOne : 1;
+  }
 }
 
 }  // namespace ggufscope
