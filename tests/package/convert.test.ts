@@ -132,6 +132,15 @@ test('a mixture gives each tensor its type', async () => {
     [0, 1, 2, 7].map((i) => small.get(`blk.${i}.attn_v.weight`)),
     ['Q5_K', 'Q5_K', 'Q4_K', 'Q4_K'],
   )
+  // One matrix for queries, keys and values follows the values' rule.
+  const fused = await typesOf(
+    llama(eightLayers(256).map((tensor) => ({ ...tensor, name: tensor.name.replace('attn_v', 'attn_qkv') }))),
+    'Q3_K_M',
+  )
+  assert.deepEqual(
+    [0, 1, 2, 7].map((i) => fused.get(`blk.${i}.attn_qkv.weight`)),
+    ['Q5_K', 'Q5_K', 'Q4_K', 'Q4_K'],
+  )
   const half = await typesOf(model, 'F16')
   assert.deepEqual([half.get('output.weight'), half.get('output_norm.weight')], ['F16', 'F32'])
   // Rows that are no whole super-blocks.

@@ -2,16 +2,7 @@
 // the main type, those that errors hurt most a wider one. A row a mixture.
 
 export type TensorKind =
-  | 'output'
-  | 'embedding'
-  | 'attn_q'
-  | 'attn_k'
-  | 'attn_v'
-  | 'attn_qkv'
-  | 'attn_output'
-  | 'ffn_gate'
-  | 'ffn_up'
-  | 'ffn_down'
+  'output' | 'embedding' | 'attn_q' | 'attn_k' | 'attn_v' | 'attn_output' | 'ffn_gate' | 'ffn_up' | 'ffn_down'
 
 /** Where a tensor stands. */
 export interface Place {
@@ -145,7 +136,6 @@ export const kMixtures: Readonly<Record<string, Mixture>> = {
       attn_k: unlessEight('Q8_0'),
       ffn_down: (at) => (early(at, 16) ? 'Q5_K' : !at.falcon || inSensitiveLayers(at) ? 'Q4_K' : undefined),
       attn_output: unlessEight('Q5_K', 'Q4_K'),
-      attn_qkv: 'Q4_K',
     },
   },
   Q3_K_L: {
@@ -155,8 +145,7 @@ export const kMixtures: Readonly<Record<string, Mixture>> = {
       attn_v: unlessEight('Q8_0', 'Q5_K'),
       attn_k: unlessEight('Q8_0'),
       ffn_down: ({ falcon }) => (falcon ? 'Q4_K' : 'Q5_K'),
-      attn_output: ({ falcon }) => (falcon ? 'Q4_K' : 'Q5_K'),
-      attn_qkv: 'Q4_K',
+      attn_output: ({ experts }) => (experts === 8 ? undefined : 'Q5_K'),
     },
   },
   Q4_K_S: {
@@ -189,7 +178,6 @@ export const kMixtures: Readonly<Record<string, Mixture>> = {
             ? 'Q6_K'
             : undefined,
       attn_output: kExpertsOutput,
-      attn_qkv: 'Q5_K',
     },
   },
   Q5_K_S: { fileType: 16, type: 'Q5_K', kinds: kEight },
@@ -200,7 +188,6 @@ export const kMixtures: Readonly<Record<string, Mixture>> = {
       attn_v: unlessEight('Q8_0', sensitive('Q6_K')),
       attn_k: unlessEight('Q8_0'),
       ffn_down: sensitive('Q6_K'),
-      attn_qkv: 'Q6_K',
     },
   },
   Q6_K: { fileType: 18, type: 'Q6_K', kinds: kEight },
@@ -254,17 +241,16 @@ export const kMixtures: Readonly<Record<string, Mixture>> = {
       attn_k: unlessEight('Q8_0'),
       ffn_down: (at) => (early(at, 8) || (at.experts === 8 && inSensitiveLayers(at)) ? 'Q4_K' : undefined),
       attn_output: unlessEight('Q5_K', 'Q4_K'),
-      attn_qkv: 'Q4_K',
     },
   },
   IQ4_NL: { fileType: 25, type: 'IQ4_NL', kinds: kIq4 },
   IQ4_XS: { fileType: 30, type: 'IQ4_XS', kinds: kIq4 },
-  TQ1_0: { fileType: 36, type: 'TQ1_0', kinds: { embedding: 'Q4_K' } },
-  TQ2_0: { fileType: 37, type: 'TQ2_0', kinds: { embedding: 'Q4_K' } },
+  TQ1_0: { fileType: 36, type: 'TQ1_0', kinds: { ...kEight, embedding: 'Q4_K' } },
+  TQ2_0: { fileType: 37, type: 'TQ2_0', kinds: { ...kEight, embedding: 'Q4_K' } },
   MXFP4_MOE: { fileType: 38, type: 'MXFP4' },
   NVFP4: { fileType: 39, type: 'NVFP4' },
-  Q1_0: { fileType: 40, type: 'Q1_0' },
-  Q2_0: { fileType: 41, type: 'Q2_0' },
+  Q1_0: { fileType: 40, type: 'Q1_0', kinds: kEight },
+  Q2_0: { fileType: 41, type: 'Q2_0', kinds: { ...kEight, embedding: 'Q4_K' } },
 }
 
 /** Names that people also give. */
@@ -334,7 +320,9 @@ export function isWeights(name: string, shape: readonly number[]): boolean {
 }
 
 const kKinds: readonly (readonly [part: string, kind: TensorKind])[] = [
-  ['attn_qkv.weight', 'attn_qkv'],
+  // Where one matrix gives queries, keys and values, the values decide.
+  ['attn_qkv.weight', 'attn_v'],
+  ['attn_kv_b.weight', 'attn_v'],
   ['attn_v.weight', 'attn_v'],
   ['attn_k.weight', 'attn_k'],
   ['attn_q.weight', 'attn_q'],
@@ -353,6 +341,8 @@ export function kindOf(name: string, tied: boolean): TensorKind | undefined {
 
 /** The type of a tensor of that kind; before rows are looked at. */
 export function typeIn(mixture: Mixture, kind: TensorKind | undefined, at: Place): string {
+  // Falcon's output of the attention stays, but for this one.
+  if (kind === 'attn_output' && at.falcon) return mixture.fileType === 13 ? 'Q4_K' : mixture.type
   const choice = kind && mixture.kinds?.[kind]
   const type = typeof choice === 'function' ? choice(at) : choice
   if (type !== undefined) return type
