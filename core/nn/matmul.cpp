@@ -6,6 +6,7 @@
 
 #include "base/simd.hpp"
 #include "nn/packed.hpp"
+#include "nn/vec.hpp"
 #include "quant/registry.hpp"
 #include "types/types.hpp"
 
@@ -34,8 +35,15 @@ Result<RowLayout> row_layout(uint32_t type, uint64_t n_in, uint64_t n_out) {
   return RowLayout{geometry, kernels, n_in / geometry->block_size * geometry->block_bytes};
 }
 
+// a * b + c, rounded as each of the two paths wants it.
+template <bool Fused>
+v128_t multiply_add(v128_t a, v128_t b, v128_t c) {
+  if constexpr (Fused) return relaxed_madd(a, b, c);
+  return wasm_f32x4_add(c, wasm_f32x4_mul(a, b));
+}
+
 // sums[r] = dot(rows + r * n, x). One vector of four partial sums a dot product, whatever is computed beside it.
-template <size_t Tokens>
+template <bool Fused, size_t Tokens>
 void dot_rows(const float* rows, size_t n_rows, size_t n, const float* x, float* y, size_t y_stride) {
   v128_t sums[kRowsAtOnce][Tokens];
   for (size_t r = 0; r < kRowsAtOnce; ++r)
@@ -48,23 +56,71 @@ void dot_rows(const float* rows, size_t n_rows, size_t n, const float* x, float*
     for (size_t t = 0; t < Tokens; ++t) xs[t] = wasm_v128_load(x + t * n + i);
     for (size_t r = 0; r < kRowsAtOnce; ++r) {
       const v128_t w = wasm_v128_load(row[r] + i);
-      for (size_t t = 0; t < Tokens; ++t) sums[r][t] = wasm_f32x4_add(sums[r][t], wasm_f32x4_mul(w, xs[t]));
+      for (size_t t = 0; t < Tokens; ++t) sums[r][t] = multiply_add<Fused>(w, xs[t], sums[r][t]);
     }
   }
   for (size_t r = 0; r < n_rows; ++r) {
     for (size_t t = 0; t < Tokens; ++t) {
-      const v128_t s = sums[r][t];
-      float sum = (wasm_f32x4_extract_lane(s, 0) + wasm_f32x4_extract_lane(s, 2)) +
-                  (wasm_f32x4_extract_lane(s, 1) + wasm_f32x4_extract_lane(s, 3));
+      float sum = vec::sum4(sums[r][t]);
       for (size_t k = i; k < n; ++k) sum += row[r][k] * x[t * n + k];
       y[t * y_stride + r] = sum;
     }
   }
 }
 
-// Rows [first, last) of the product, all tokens.
-void multiply_rows_exact(const PackedMatrix& w, size_t first, size_t last, const float* x, size_t n_tokens, float* y,
-                         float* scratch) {
+// What turns F16 into floats: the sign stays on top, exponent and mantissa move into place, 2^112 makes up for the
+// other bias.
+struct HalfConstants {
+  v128_t kept = loop_constant(wasm_i32x4_splat(static_cast<int32_t>(0x8fffe000)));
+  v128_t bias = loop_constant(wasm_f32x4_splat(0x1p112f));
+};
+
+// Eight numbers of a type of two bytes as floats. Infinities and NaN of F16 become large numbers: PackedMatrix keeps
+// matrices that have them from here.
+template <TypeId Id>
+inline void load_eight(const uint8_t* p, const HalfConstants& c, v128_t* out) {
+  const v128_t v = wasm_v128_load(p);
+  if constexpr (Id == TypeId::kBF16) {
+    const v128_t zero = wasm_i32x4_splat(0);
+    out[0] = wasm_i16x8_shuffle(zero, v, 0, 8, 1, 9, 2, 10, 3, 11);
+    out[1] = wasm_i16x8_shuffle(zero, v, 4, 12, 5, 13, 6, 14, 7, 15);
+  } else {
+    const v128_t low = wasm_i32x4_extend_low_i16x8(v), high = wasm_i32x4_extend_high_i16x8(v);
+    out[0] = wasm_f32x4_mul(wasm_v128_and(wasm_i32x4_shl(low, 13), c.kept), c.bias);
+    out[1] = wasm_f32x4_mul(wasm_v128_and(wasm_i32x4_shl(high, 13), c.kept), c.bias);
+  }
+}
+
+// Rows [first, last) of the product with one token, read where they are: n is a multiple of 8. Sums go in the order of
+// dot_rows, so that a token's result does not depend on how many others come with it.
+template <TypeId Id>
+void multiply_halves(const PackedMatrix& w, size_t first, size_t last, const float* x, float* y) {
+  const size_t n = w.n_in();
+  const HalfConstants constants;
+  for (size_t row = first; row < last; row += kGroupRows) {
+    const size_t n_rows = std::min(kGroupRows, last - row);
+    const uint8_t* from[kGroupRows];
+    v128_t sums[kGroupRows];
+    for (size_t r = 0; r < kGroupRows; ++r) {
+      from[r] = w.data() + (row + std::min(r, n_rows - 1)) * n * 2;
+      sums[r] = wasm_f32x4_splat(0);
+    }
+    for (size_t i = 0; i < n; i += 8) {
+      const v128_t x0 = wasm_v128_load(x + i), x1 = wasm_v128_load(x + i + 4);
+      for (size_t r = 0; r < kGroupRows; ++r) {
+        v128_t eight[2];
+        load_eight<Id>(from[r] + 2 * i, constants, eight);
+        sums[r] = relaxed_madd(eight[1], x1, relaxed_madd(eight[0], x0, sums[r]));
+      }
+    }
+    for (size_t r = 0; r < n_rows; ++r) y[row + r] = vec::sum4(sums[r]);
+  }
+}
+
+// Rows [first, last) of the product, all tokens, a few rows as floats at a time.
+template <bool Fused>
+void multiply_rows(const PackedMatrix& w, size_t first, size_t last, const float* x, size_t n_tokens, float* y,
+                   float* scratch) {
   const size_t n = w.n_in(), row_bytes = w.file_row_bytes();
   const bool is_f32 = w.type() == static_cast<uint32_t>(TypeId::kF32);
   const DequantizeFn dequantize = find_kernels(w.type())->dequantize;
@@ -77,9 +133,34 @@ void multiply_rows_exact(const PackedMatrix& w, size_t first, size_t last, const
       rows = scratch;
     }
     size_t t = 0;
-    for (; t + 2 <= n_tokens; t += 2) dot_rows<2>(rows, n_rows, n, x + t * n, y + t * w.n_out() + row, w.n_out());
-    if (t < n_tokens) dot_rows<1>(rows, n_rows, n, x + t * n, y + t * w.n_out() + row, w.n_out());
+    for (; t + 3 <= n_tokens; t += 3)
+      dot_rows<Fused, 3>(rows, n_rows, n, x + t * n, y + t * w.n_out() + row, w.n_out());
+    for (; t < n_tokens; ++t) dot_rows<Fused, 1>(rows, n_rows, n, x + t * n, y + t * w.n_out() + row, w.n_out());
   }
+}
+
+// The same for a matrix without a format.
+void multiply_as_floats(const PackedMatrix& w, size_t first, size_t last, const float* x, size_t n_tokens, float* y,
+                        float* scratch) {
+  if (w.precision() == Precision::kExact) return multiply_rows<false>(w, first, last, x, n_tokens, y, scratch);
+  const bool halves = n_tokens == 1 && w.n_in() % 8 == 0 && w.all_finite();
+  if (halves && w.type() == static_cast<uint32_t>(TypeId::kF16))
+    return multiply_halves<TypeId::kF16>(w, first, last, x, y);
+  if (halves && w.type() == static_cast<uint32_t>(TypeId::kBF16))
+    return multiply_halves<TypeId::kBF16>(w, first, last, x, y);
+  multiply_rows<true>(w, first, last, x, n_tokens, y, scratch);
+}
+
+// Whether n numbers of F16 are neither infinite nor NaN.
+bool finite_halves(const uint8_t* p, size_t n) {
+  const v128_t exponent = wasm_i16x8_splat(0x7c00);
+  v128_t any = wasm_i16x8_splat(0);
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    any = wasm_v128_or(any, wasm_i16x8_eq(wasm_v128_and(wasm_v128_load(p + 2 * i), exponent), exponent));
+  bool finite = !wasm_v128_any_true(any);
+  for (; i < n; ++i) finite = finite && (load<uint16_t>(p + 2 * i) & 0x7c00) != 0x7c00;
+  return finite;
 }
 
 // A fast format repacks whole groups; an exact one keeps the rows.
@@ -154,6 +235,7 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
   if (!scratch) return std::unexpected(scratch.error());
   // Rows that a last group lacks are multiplied all the same.
   if (matrix.format_ != nullptr) std::memset(data->data(), 0, data->size());
+  matrix.precision_ = precision;
   matrix.type_ = type;
   matrix.n_in_ = static_cast<size_t>(n_in);
   matrix.n_out_ = static_cast<size_t>(n_out);
@@ -177,6 +259,8 @@ Result<void> PackedMatrix::pack_rows(uint64_t first_row, ByteView rows) {
     }
     return {};
   }
+  if (type_ == static_cast<uint32_t>(TypeId::kF16))
+    all_finite_ = finite_halves(rows.data(), rows.size() / 2) && all_finite_;
   if (n_rows != 0)
     std::memcpy(data_.data() + static_cast<size_t>(first_row) * file_row_bytes_, rows.data(), rows.size());
   return {};
@@ -209,8 +293,8 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
         if (begin < end && w.format() != nullptr)
           multiply_groups(w, begin - offset, end - offset, tiles_of(activation_kind(*w.format())), n, y);
         else if (begin < end)
-          multiply_rows_exact(w, (begin - offset) * kGroupRows, std::min((end - offset) * kGroupRows, w.n_out()), chunk,
-                              n, y, reinterpret_cast<float*>(pool.thread_scratch(thread)));
+          multiply_as_floats(w, (begin - offset) * kGroupRows, std::min((end - offset) * kGroupRows, w.n_out()), chunk,
+                             n, y, reinterpret_cast<float*>(pool.thread_scratch(thread)));
         offset += groups;
       }
     });

@@ -4,8 +4,8 @@
 //   kExact  keeps the file's blocks and dequantizes a few rows at a time; products and sums in float32. Every dot
 //   product
 //           has the same order of summation whatever the number of threads or tokens, so results are reproducible.
-//   kFast   repacks into interleaved rows and quantizes activations to 8 bits per block; types without a fast kernel
-//           take the exact path.
+//   kFast   repacks into interleaved rows and quantizes activations to 8 bits per block; types without such a format
+//           are multiplied as floats, fused where the machine fuses: for one token F16 and BF16 as they lie.
 #pragma once
 
 #include <cstddef>
@@ -44,8 +44,11 @@ class PackedMatrix {
   [[nodiscard]] size_t packed_bytes() const { return data_.size(); }
   /// Rows of the file's blocks, or groups of rows where there is a format.
   [[nodiscard]] const uint8_t* data() const { return data_.data(); }
-  /// nullptr: the exact path.
+  /// nullptr: rows are as in the file, and products are of floats.
   [[nodiscard]] const PackedFormat* format() const { return format_; }
+  [[nodiscard]] Precision precision() const { return precision_; }
+  /// False where F16 weights have infinities or NaN.
+  [[nodiscard]] bool all_finite() const { return all_finite_; }
   [[nodiscard]] bool empty() const { return n_out_ == 0; }
 
  private:
@@ -53,6 +56,8 @@ class PackedMatrix {
   size_t n_in_ = 0;
   size_t n_out_ = 0;
   size_t file_row_bytes_ = 0;
+  Precision precision_ = Precision::kExact;
+  bool all_finite_ = true;
   const PackedFormat* format_ = nullptr;
   Buffer data_;
 };

@@ -28,7 +28,10 @@ const kBuild = join(kRoot, 'build/wasm')
 function build(): void {
   const quiet = { cwd: kRoot, stdio: ['ignore', 'ignore', 'inherit'] as ['ignore', 'ignore', 'inherit'] }
   const { CMAKE_CXX_COMPILER_LAUNCHER: _, ...env } = process.env
-  execFileSync('emcmake', ['cmake', '-S', '.', '-B', kBuild, '-G', 'Ninja', '-DGGUFSCOPE_TESTS=ON'], { ...quiet, env })
+  execFileSync('emcmake', ['cmake', '-S', '.', '-B', kBuild, '-G', 'Ninja', '-DGGUFSCOPE_TESTS=ON'], {
+    ...quiet,
+    env,
+  })
   execFileSync('ninja', ['-C', kBuild, 'bench_dequantize'], { ...quiet, env })
 }
 

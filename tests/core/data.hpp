@@ -27,7 +27,7 @@ inline std::filesystem::path shared(const std::string& name) {
 inline std::vector<uint8_t> read_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   BOOST_REQUIRE_MESSAGE(in.good(), "cannot read " << path.string());
-  std::vector<uint8_t> bytes(std::filesystem::file_size(path));
+  std::vector<uint8_t> bytes(static_cast<size_t>(std::filesystem::file_size(path)));
   in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   return bytes;
 }

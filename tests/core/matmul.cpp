@@ -4,6 +4,7 @@
 #include <bit>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -177,6 +178,56 @@ BOOST_AUTO_TEST_CASE(fast_products_are_the_reference_and_near_the_exact) {
       }
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(fast_products_of_types_without_a_format) {
+  const auto one = pool_of(1), three = pool_of(3);
+  for (const char* name : {"F32", "F16", "BF16", "IQ2_S"}) {
+    BOOST_TEST_CONTEXT(name) {
+      const size_t n_in = 768, n_out = 21, n_tokens = 8;
+      const test::RandomWeights w = test::random_weights(find_type(name)->id, n_in, n_out, 5);
+      const std::vector<float> x = test::random_floats(n_tokens * n_in, 8);
+      const PackedMatrix matrix = packed(*one, w, Precision::kFast);
+      BOOST_REQUIRE(matrix.format() == nullptr);
+      std::vector<float> y(n_tokens * n_out), threaded(y.size()), single(n_out);
+      matmul(*one, matrix, x.data(), n_tokens, y.data());
+      matmul(*three, packed(*three, w, Precision::kFast), x.data(), n_tokens, threaded.data());
+      BOOST_TEST((y == threaded));
+      for (size_t t = 0; t < n_tokens; ++t) {
+        matmul(*one, matrix, x.data() + t * n_in, 1, single.data());
+        for (size_t r = 0; r < n_out; ++r) {
+          BOOST_REQUIRE_EQUAL(single[r], y[t * n_out + r]);
+          double want = 0, size = 0;
+          for (size_t i = 0; i < n_in; ++i) {
+            const double product = double{w.values[r * n_in + i]} * x[t * n_in + i];
+            want += product;
+            size += std::abs(product);
+          }
+          BOOST_REQUIRE_SMALL(single[r] - want, 1e-6 * size);
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(f16_weights_that_are_no_numbers_or_very_small) {
+  const auto pool = pool_of(1);
+  test::RandomWeights w = test::random_weights(find_type("F16")->id, 64, 9, 6);
+  const std::vector<float> x(64, 1.0f);
+  const auto set = [&](size_t row, size_t column, uint16_t bits) {
+    std::memcpy(w.bytes.data() + (row * 64 + column) * 2, &bits, 2);
+  };
+  // Subnormal numbers alone are exact: 64 times 2^-24.
+  for (size_t i = 0; i < 64; ++i) set(3, i, 1);
+  std::vector<float> y(9);
+  matmul(*pool, packed(*pool, w, Precision::kFast), x.data(), 1, y.data());
+  BOOST_TEST(y[3] == 0x1p-18f);
+  set(1, 7, 0x7c00);
+  set(8, 9, 0xfe00);
+  matmul(*pool, packed(*pool, w, Precision::kFast), x.data(), 1, y.data());
+  for (size_t r = 0; r < 9; ++r) BOOST_TEST(std::isfinite(y[r]) == (r != 1 && r != 8));
+  BOOST_TEST(y[1] == std::numeric_limits<float>::infinity());
+  BOOST_TEST(std::isnan(y[8]));
 }
 
 BOOST_AUTO_TEST_CASE(fast_products_of_what_is_no_number) {

@@ -20,7 +20,8 @@ foreach(target test_main core_tests)
 endforeach()
 target_compile_options(test_main PRIVATE -O0 -w)
 if(NOT EMSCRIPTEN)
-  target_compile_options(core_tests PRIVATE -O0)  # what they test is optimized; they compile in half the time
+  # What they test is optimized, and watched for undefined behaviour: they compile in a third of the time.
+  target_compile_options(core_tests PRIVATE -O0 -fno-sanitize=undefined)
 endif()
 target_compile_definitions(core_tests PRIVATE GGUFSCOPE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_link_libraries(core_tests PRIVATE core)

@@ -1,7 +1,7 @@
 // The engine in a page, with cross-origin isolation (threads) and without (one thread): it answers, the page stays
 // free, an abort is quick, and what was closed is gone.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { chromium, type Browser, type Page } from '@playwright/test'
@@ -141,6 +141,16 @@ for (const name of Object.keys(servers)) {
   test(`${name}: ten loads and closes leave nothing behind`, { skip }, async () =>
     inPage(name, async (page) => {
       const session = await browser.newBrowserCDPSession()
+      const renderers = async () =>
+        (await session.send('SystemInfo.getProcessInfo')).processInfo.filter(
+          ({ type }) => type === 'renderer',
+        )
+      /** Threads of workers, as the system has them. */
+      const workers = async () =>
+        (await renderers())
+          .flatMap(({ id }) => readdirSync(`/proc/${id}/task`).map((task) => `/proc/${id}/task/${task}/comm`))
+          .filter((path) => existsSync(path) && readFileSync(path, 'utf8').startsWith('DedicatedWorker'))
+          .length
       /** Resident bytes of the browser's renderers. */
       const resident = async () => {
         await page.evaluate(async () => {
@@ -150,9 +160,7 @@ for (const name of Object.keys(servers)) {
             await new Promise((done) => setTimeout(done, 100))
           }
         })
-        const { processInfo } = await session.send('SystemInfo.getProcessInfo')
-        return processInfo
-          .filter(({ type }) => type === 'renderer')
+        return (await renderers())
           .map(({ id }) => Number(readFileSync(`/proc/${id}/statm`, 'utf8').split(' ')[1]) * 4096)
           .reduce((sum, bytes) => sum + bytes, 0)
       }
@@ -172,9 +180,9 @@ for (const name of Object.keys(servers)) {
       const before = await resident()
       await round(10)
       const grown = (await resident()) - before
-      // A worker that closes itself while it is also ended is now and then not taken off the list.
-      for (let i = 0; i < 100 && page.workers().length > 1; i++) await page.waitForTimeout(100)
-      assert.ok(page.workers().length <= 1, `${page.workers().length} workers are left of 13`)
+      // Two a load. On a busy machine Chromium keeps those of a load now and then: see endThreads.
+      for (let i = 0; i < 100 && (await workers()) > 0; i++) await page.waitForTimeout(100)
+      assert.ok((await workers()) <= 4, `${await workers()} workers are left of 26`)
       assert.ok(grown < 2 * model, `grew by ${grown} bytes; one model has ${model}`)
     }),
   )

@@ -9,7 +9,8 @@ interface Thread {
   end(): void
 }
 
-const kPatience = 300
+// Milliseconds that a worker has to end its threads in.
+const kPatience = 1500
 
 /** The worker of this page, or of Node. */
 async function spawn(heard: (answer: Answer) => void, broke: (reason: string) => void): Promise<Thread> {
@@ -37,14 +38,16 @@ async function spawn(heard: (answer: Answer) => void, broke: (reason: string) =>
   return {
     post: (message, transfer) => worker.postMessage(message, transfer),
     end() {
+      if (!globalThis.crossOriginIsolated) return worker.terminate()
       // Threads that sleep in shared memory end at once when they are woken, and after seconds when they are only
       // told. A worker that does not listen, deep in a prompt, is not waited for.
-      if (globalThis.crossOriginIsolated) {
-        worker.postMessage({ close: true } satisfies Message)
-        setTimeout(() => worker.terminate(), kPatience)
-      } else {
+      const stop = setTimeout(() => worker.terminate(), kPatience)
+      worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
+        if (data.id !== 0) return
+        clearTimeout(stop)
         worker.terminate()
-      }
+      })
+      worker.postMessage({ close: true } satisfies Message)
     },
   }
 }

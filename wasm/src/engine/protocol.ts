@@ -73,7 +73,7 @@ export interface Call<N extends CallName = CallName> {
 export interface Cancel {
   readonly cancel: number
 }
-/** Last of all: lets go of threads and memory. */
+/** Last of all: lets go of threads and memory. The answer's id is 0; those of calls begin at 1. */
 export interface Close {
   readonly close: true
 }

@@ -31,7 +31,7 @@ function importsOf(module: WebAssembly.Module, memory: WebAssembly.Memory): WebA
   return imports
 }
 
-const port = await portOfThisWorker<'ready', ThreadStart>()
+const port = await portOfThisWorker<'ready' | 'left', ThreadStart>()
 port.listen(({ module, memory, stack, stackBytes, worker }) => {
   const { exports } = new WebAssembly.Instance(module, importsOf(module, memory))
   const thread = exports as unknown as ThreadExports
@@ -42,5 +42,6 @@ port.listen(({ module, memory, stack, stackBytes, worker }) => {
     thread.fail_thread(worker)
     throw error
   }
+  port.post('left', [])
 })
 port.post('ready', [])

@@ -5,6 +5,8 @@ import type { ThreadStart } from './thread.js'
 
 export interface Thread {
   start(message: ThreadStart): void
+  /** after start(): when it has come out of the pool */
+  readonly left: Promise<void>
   end(): void
 }
 
@@ -44,7 +46,11 @@ async function makeThread(): Promise<Thread | undefined> {
       worker.once('exit', failed)
       worker.once('message', () => {
         worker.off('error', failed)
-        resolve({ start: (message) => worker.postMessage(message), end: () => void worker.terminate() })
+        resolve({
+          start: (message) => worker.postMessage(message),
+          left: new Promise((left) => worker.once('message', () => left())),
+          end: () => void worker.terminate(),
+        })
       })
     })
   }
@@ -60,7 +66,11 @@ async function makeThread(): Promise<Thread | undefined> {
         'message',
         () => {
           worker.removeEventListener('error', failed)
-          resolve({ start: (message) => worker.postMessage(message), end: () => worker.terminate() })
+          resolve({
+            start: (message) => worker.postMessage(message),
+            left: new Promise((left) => worker.addEventListener('message', () => left(), { once: true })),
+            end: () => worker.terminate(),
+          })
         },
         { once: true },
       )

@@ -2,7 +2,7 @@
 import { nodeModule } from '../node-module.js'
 import { Failed } from './failed.js'
 import type { CreateEngine, EngineModule, WasmEngine } from './module.js'
-import { makeThreads, threadCount } from './threads.js'
+import { makeThreads, threadCount, type Thread } from './threads.js'
 import type { Variant } from './types.js'
 
 // i32x4.relaxed_dot_i8x16_i7x16_add_s in the smallest module: is the instruction known?
@@ -113,6 +113,8 @@ export interface ChooseOptions {
   readonly variant: Variant | undefined
 }
 
+const kEnding = 200
+
 export interface Chosen {
   readonly engine: EngineModule
   readonly variant: Variant
@@ -121,6 +123,8 @@ export interface Chosen {
   readonly threads: number
   /** Brings the pool of an opened engine its threads. */
   startThreads(opened: WasmEngine): void
+  /** When its pool has gone: ends its threads, each as it comes out. */
+  endThreads(): Promise<void>
 }
 
 /** The fastest variant that works here, and why. */
@@ -131,6 +135,8 @@ export async function choose({ assets, threads: wished, variant: only }: ChooseO
     fastest(only, count > 1, assets),
   ])
   const usable = memory ? threads : []
+  if (!memory) for (const thread of threads) thread.end()
+  const started: Thread[] = []
   return {
     engine,
     variant,
@@ -141,7 +147,15 @@ export async function choose({ assets, threads: wished, variant: only }: ChooseO
         const [stack, stackBytes] = engine.Engine.stack!()
         if (!memory || stackBytes === 0) return thread.end()
         thread.start({ module, memory, stack, stackBytes, worker: opened.worker!(i + 1) })
+        started.push(thread)
       })
+    },
+    async endThreads() {
+      await Promise.all(started.map(({ left }) => left))
+      for (const thread of started) thread.end()
+      // Chromium keeps a worker for good that is ended while workers of its own are ending, and does not tell when they
+      // have.
+      if (started.length > 0) await new Promise((done) => setTimeout(done, kEnding))
     },
   }
 }

@@ -13,7 +13,7 @@ import type {
   Message,
 } from './protocol.js'
 import type { Piece } from './types.js'
-import { choose } from './variants.js'
+import { choose, type Chosen } from './variants.js'
 
 const kBatch = 128
 const kFinishes: readonly (FinishReason | undefined)[] = [undefined, 'end', 'stop', 'context']
@@ -21,6 +21,7 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 class EngineWorker {
+  #chosen: Chosen | undefined
   #module: EngineModule | undefined
   #engine: WasmEngine | undefined
   readonly #cancelled = new Set<number>()
@@ -34,9 +35,10 @@ class EngineWorker {
     this.#cancelled.add(id)
   }
 
-  close(): void {
-    this.#engine?.delete() // its threads come out of the pool
-    globalThis.close()
+  async close(): Promise<void> {
+    this.#engine?.delete()
+    await this.#chosen?.endThreads()
+    this.#port.post({ id: 0, value: undefined }, [])
   }
 
   async handle(call: Call): Promise<void> {
@@ -114,7 +116,7 @@ class EngineWorker {
   }
 
   async #open({ headers, ...options }: Calls['open'][0]): Promise<Calls['open'][1]> {
-    const chosen = await choose(options)
+    const chosen = (this.#chosen = await choose(options))
     this.#module = chosen.engine
     this.#engine = new chosen.engine.Engine()
     for (const { bytes, fileSize } of headers) {
@@ -235,7 +237,7 @@ const port = await portOfThisWorker<Answer, Message>()
 const worker = new EngineWorker(port)
 let last: Promise<void> = Promise.resolve()
 port.listen((message) => {
-  if ('close' in message) worker.close()
+  if ('close' in message) void worker.close()
   else if ('cancel' in message) worker.cancel(message.cancel)
   else last = last.then(() => worker.handle(message as Call<CallName>))
 })
