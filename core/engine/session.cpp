@@ -121,6 +121,9 @@ Result<void> Session::check(std::span<const TokenId> tokens) const {
 Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions options) {
   if (const Result<void> good = check(tokens); !good) return good;
   if (model_->is_encoder()) return fail(ErrorCode::kUnsupported, "this model makes embeddings, not text");
+  if (!model_->hparams().causal)
+    return fail(ErrorCode::kUnsupported,
+                "this model fills in a text that it sees as a whole, it does not continue one");
   if (const Result<void> good = set_grammar(options.grammar); !good) return good;
   Text& t = text();
   if (model_->has_encoder()) {

@@ -41,7 +41,7 @@ void match_magnitude(float* x, const float* like, size_t n_rows, size_t n) {
 void modalities(Pass& pass, const AltupWeights& w, const float* x, float* scratch, float* out) {
   const Hparams& h = pass.h();
   const size_t n = pass.n_tokens;
-  normalize_rows(pass.pool, h, NormKind::kRms, w.router_norm, x, n, h.n_embd, scratch);
+  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.router_norm, x, n, h.n_embd, scratch);
   vec::scale(scratch, 1.0f / static_cast<float>(h.n_embd), n * h.n_embd);
   apply(pass.pool, w.router, scratch, n, out);
   activate(Activation::kTanh, out, n * w.router.n_out);
@@ -119,7 +119,7 @@ void run_altup_layer(Pass& pass, size_t il, float* streams, const float* per_lay
   float* coefficients = pass.take(n * n_streams * n_streams);
   float* routed = pass.take(n * n_streams);
   const auto norm = [&](const Affine& by, const float* from, float* to) {
-    normalize_rows(pass.pool, h, NormKind::kRms, by, from, n, n_embd, to);
+    normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, by, from, n, n_embd, to);
   };
 
   modalities(pass, w.altup, streams, a.normed, routed);

@@ -48,12 +48,17 @@ struct Architecture {
   QkNorm qk_norm = QkNorm::kIfPresent;
   NormKind qk_norm_kind = NormKind::kRms;
   bool qk_norm_after_rope = false;
+  bool softplus_gate = false;     ///< of attn_gate; else a sigmoid
   bool normalize_values = false;  ///< values are divided by their root mean square
   bool gated_query = false;       ///< attn_q makes a query and a gate for each head
   WindowRule window{};
   bool windowed_rope_own = false;  ///< windowed layers have base 10000 and no scaling unless the file says more
   bool attention_norm_optional = false;
+  bool residual_is_normed = false;    ///< x = mix(pre(x)) + pre(x) * residual_scale
+  bool normalize_embedding = false;   ///< without weights
+  bool adds_embedding = false;        ///< layer_output_scale times the embedding is added after each layer
   bool position_embedding = false;    ///< position_embd.weight is required
+  bool scales_by_key = false;         ///< embedding_scale and residual_scale of the file count
   bool divide_logits = false;         ///< logit_scale divides
   bool encoder = false;               ///< sees both ways; its output is an embedding a token
   bool needs_output = false;          ///< output.weight is required; else token_embd serves

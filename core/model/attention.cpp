@@ -15,6 +15,7 @@ void plan_qk_norm(const LayerPlan& plan, AttentionWeights& w, Affine& norm, std:
   const Architecture& a = plan.architecture;
   if (a.qk_norm == QkNorm::kUnweighted) {
     norm.present = true;
+    if (part == "attn_q_norm") plan.planner.vector(w.q_scale, plan.name("attn_q_norm.weight"), n_head, Need::kOptional);
     return;
   }
   const std::string name = plan.name(part);
@@ -30,7 +31,7 @@ void normalize_heads(const Pass& pass, const AttentionWeights& w, const Affine& 
                      size_t d) {
   if (!norm) return;
   const NormKind kind = pass.model.architecture().qk_norm_kind;
-  const float eps = pass.h().norm_eps;
+  const float eps = pass.h().head_norm_eps != 0 ? pass.h().head_norm_eps : pass.h().norm_eps;
   const bool whole = norm.weight && norm.weight.n != d && !w.norms_by_head;
   if (whole) {
     for (size_t t = 0; t < pass.n_tokens; ++t)
@@ -52,6 +53,25 @@ void clamp(float* x, size_t n, float limit) {
 }
 
 }  // namespace
+
+void plan_output_gate(const LayerPlan& plan, AttentionWeights& w, uint64_t n_out) {
+  const TensorEntry* gate = plan.planner.find(plan.name("attn_gate.weight"));
+  const bool by_head = gate != nullptr && gate->shape[1] == plan.layer.n_head;
+  plan.planner.linear(w.gate, plan.name("attn_gate"), plan.h.n_embd, by_head ? plan.layer.n_head : n_out,
+                      Need::kOptional);
+}
+
+void gate_heads(const Pass& pass, size_t il, const AttentionWeights& w, float* gate, size_t d_v, float* mixed) {
+  const size_t n_head = pass.layer(il).n_head, n_gate = w.gated_query ? n_head * d_v : w.gate.n_out;
+  const size_t n = pass.n_tokens * n_gate;
+  if (pass.model.architecture().softplus_gate) {
+    for (size_t i = 0; i < n; ++i) gate[i] = softplus(gate[i]);
+  } else {
+    activate(Activation::kSigmoid, gate, n);
+  }
+  if (n_gate == n_head * d_v) return vec::multiply(mixed, gate, n);
+  for (size_t i = 0; i < n; ++i) vec::scale(mixed + i * d_v, gate[i], d_v);
+}
 
 float query_temperature(const Hparams& h, int32_t position) {
   const float chunk =
@@ -92,7 +112,7 @@ void plan_attention(const LayerPlan& plan, LayerWeights& weights) {
   plan_qk_norm(plan, w, w.q_norm, "attn_q_norm", layer.n_head, layer.d_k);
   if (w.qkv || w.k) plan_qk_norm(plan, w, w.k_norm, "attn_k_norm", layer.n_head_kv, layer.d_k);
   p.affine(w.sub_norm, plan.name("attn_sub_norm"), n_out, Need::kOptional);
-  p.linear(w.gate, plan.name("attn_gate"), n_embd, n_out, Need::kOptional);
+  plan_output_gate(plan, w, n_out);
   if (plan.h.n_relative_buckets != 0)
     p.vector(w.relative_bias, plan.name("attn_rel_b.weight"), uint64_t{layer.n_head} * plan.h.n_relative_buckets,
              plan.il == 0 ? Need::kRequired : Need::kOptional);
@@ -178,6 +198,8 @@ void run_attention(Pass& pass, size_t il, const float* x, float* y) {
       if (own_keys) rotate(pass, il, k, n_k, layer.n_head_kv, d_k, 0);
     } else if (pass.model.architecture().qk_norm != QkNorm::kUnweighted || layer.use_rope) {
       normalize_heads(pass, w, w.q_norm, q, layer.n_head, d_k);
+      if (w.q_scale)
+        for (size_t i = 0; i < n * layer.n_head; ++i) vec::scale(q + i * d_k, w.q_scale.data()[i % layer.n_head], d_k);
       if (own_keys) normalize_heads(pass, w, w.k_norm, k, layer.n_head_kv, d_k);
     }
   }
@@ -194,13 +216,11 @@ void run_attention(Pass& pass, size_t il, const float* x, float* y) {
   options.sinks = w.sinks.data();
   attend(pass, il, shape, options, q, own_keys ? k : nullptr, v, mixed);
 
-  if (w.sub_norm) normalize_rows(pass.pool, h, pass.model.architecture().norm, w.sub_norm, mixed, n, n_out, mixed);
+  if (w.sub_norm) normalize_rows(pass.pool, h.norm_eps, h.norm, w.sub_norm, mixed, n, n_out, mixed);
   if (w.gate && w.qkv) apply(pass.pool, w.gate, x, n, gate);
-  if (w.gate || w.gated_query) {
-    activate(Activation::kSigmoid, gate, n * n_out);
-    vec::multiply(mixed, gate, n * n_out);
-  }
+  if (w.gate || w.gated_query) gate_heads(pass, il, w, gate, d_v, mixed);
   apply(pass.pool, w.out, mixed, n, y);
+  if (h.attention_value_scale != 1) vec::scale(y, h.attention_value_scale, n * h.n_embd);
   pass.state.arena.release(mark);
 }
 

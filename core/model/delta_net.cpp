@@ -129,7 +129,7 @@ void run_delta_net(Pass& pass, size_t il, const float* x, float* y) {
   vec::scale(q, query_scale, n * n_heads * d_key);
   gated_delta_rule(pass.pool, n_heads, d_key, d_value, q, k, v, decay, beta, pass.states(il, n_conv * (h.d_conv - 1)),
                    out);
-  normalize_rows(pass.pool, h, NormKind::kRms, w.norm, out, n * n_heads, d_value, out);
+  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.norm, out, n * n_heads, d_value, out);
   activate_gated(Activation::kSilu, z, out, n * d_inner, out);
   apply(pass.pool, w.out, out, n, y);
   pass.state.arena.release(mark);

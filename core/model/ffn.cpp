@@ -29,6 +29,17 @@ void plan_dense(const LayerPlan& plan, FfnWeights& w, std::string_view suffix, b
   p.vector(w.act_scales, name("ffn_act") + ".scales", n_ff, Need::kOptional);
 }
 
+void plan_chunks(const LayerPlan& plan, ExpertWeights& w) {
+  Planner& p = plan.planner;
+  const std::string down_name = plan.name("ffn_down_chexps.weight");
+  const TensorEntry* down = p.find(down_name);
+  if (down == nullptr) return p.refuse(ErrorCode::kNotFound, "tensor " + down_name + " is missing");
+  const uint64_t n_embd = plan.h.n_embd, n_ff = down->shape[0], n_chunk = plan.h.n_expert / plan.h.experts_per_chunk;
+  p.stack(w.gate, plan.name("ffn_gate_chexps"), n_embd, n_ff, n_chunk);
+  p.stack(w.up, plan.name("ffn_up_chexps"), n_embd, n_ff, n_chunk);
+  p.stack(w.down, plan.name("ffn_down_chexps"), n_ff, n_embd, n_chunk);
+}
+
 void plan_experts(const LayerPlan& plan, MoeWeights& w) {
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
@@ -44,12 +55,14 @@ void plan_experts(const LayerPlan& plan, MoeWeights& w) {
     return p.refuse(ErrorCode::kBadShape, "tensor " + down_name + " has rows of " + std::to_string(n_ff) +
                                               " elements, expert_feed_forward_length is " + std::to_string(h.n_ff_exp));
   if (p.has(plan.name("ffn_gate_up_exps.weight"))) {
-    p.stack(w.gate_up, plan.name("ffn_gate_up_exps"), n_embd, n_ff <= (uint64_t{1} << 40) ? 2 * n_ff : 0, n_expert);
+    p.stack(w.experts.gate_up, plan.name("ffn_gate_up_exps"), n_embd, n_ff <= (uint64_t{1} << 40) ? 2 * n_ff : 0,
+            n_expert);
   } else {
-    p.stack(w.gate, plan.name("ffn_gate_exps"), n_embd, n_ff, n_expert, Need::kOptional);
-    p.stack(w.up, plan.name("ffn_up_exps"), n_embd, n_ff, n_expert);
+    p.stack(w.experts.gate, plan.name("ffn_gate_exps"), n_embd, n_ff, n_expert, Need::kOptional);
+    p.stack(w.experts.up, plan.name("ffn_up_exps"), n_embd, n_ff, n_expert);
   }
-  p.stack(w.down, plan.name("ffn_down_exps"), n_ff, n_embd, n_expert);
+  p.stack(w.experts.down, plan.name("ffn_down_exps"), n_ff, n_embd, n_expert);
+  if (h.experts_per_chunk != 0) plan_chunks(plan, w.chunks);
   p.vector(w.selection_bias, plan.name(p.has(plan.name("exp_probs_b")) ? "exp_probs_b" : "exp_probs_b.bias"), n_expert,
            Need::kOptional);
   if (p.has(plan.name("ffn_down_shexp.weight"))) {
@@ -58,12 +71,21 @@ void plan_experts(const LayerPlan& plan, MoeWeights& w) {
   }
 }
 
+// out = activation(gate) * up, both within the limit where there is one; out may be gate.
+void gated(Activation activation, float limit, const float* gate, const float* up, size_t n, float* out) {
+  if (limit == 0) return activate_gated(activation, gate, up, n, out);
+  if (out != gate) std::memcpy(out, gate, n * sizeof(float));
+  activate(activation, out, n);
+  for (size_t i = 0; i < n; ++i) out[i] = std::min(out[i], limit) * std::clamp(up[i], -limit, limit);
+}
+
 uint64_t dense_floats(const FfnWeights& w, uint64_t n_tokens) {
   return arena_floats(n_tokens * w.up.n_out, n_tokens * w.down.n_in);
 }
 
 void run_dense(Pass& pass, size_t il, const FfnWeights& w, const float* x, size_t n, float* y) {
   const Activation activation = pass.h().activation;
+  const float limit = pass.layer(il).clamp_dense;
   const size_t n_ff = w.down.n_in;
   const size_t mark = pass.state.arena.mark();
   float* up = pass.take(n * w.up.n_out);  // [n_tokens, n_ff], or gate and up side by side [n_tokens, 2, n_ff]
@@ -71,10 +93,10 @@ void run_dense(Pass& pass, size_t il, const FfnWeights& w, const float* x, size_
   apply(pass.pool, {{&w.up, up}, {&w.gate, inner}}, x, n);
   if (w.gate) {
     each_token(pass.pool, n,
-               [&](size_t t) { activate_gated(activation, inner + t * n_ff, up + t * n_ff, n_ff, inner + t * n_ff); });
+               [&](size_t t) { gated(activation, limit, inner + t * n_ff, up + t * n_ff, n_ff, inner + t * n_ff); });
   } else if (w.up.n_out != n_ff) {
     each_token(pass.pool, n, [&](size_t t) {
-      activate_gated(activation, up + 2 * t * n_ff, up + (2 * t + 1) * n_ff, n_ff, inner + t * n_ff);
+      gated(activation, limit, up + 2 * t * n_ff, up + (2 * t + 1) * n_ff, n_ff, inner + t * n_ff);
     });
   } else {
     each_token(pass.pool, n, [&](size_t t) {
@@ -84,11 +106,12 @@ void run_dense(Pass& pass, size_t il, const FfnWeights& w, const float* x, size_
     if (w.act_scales)
       for (size_t i = 0; i < n * n_ff; ++i) inner[i] /= w.act_scales.data()[i % n_ff];
   }
-  if (w.sub_norm)
-    normalize_rows(pass.pool, pass.h(), pass.model.architecture().norm, w.sub_norm, inner, n, n_ff, inner);
+  if (w.sub_norm) normalize_rows(pass.pool, pass.h().norm_eps, pass.h().norm, w.sub_norm, inner, n, n_ff, inner);
   apply(pass.pool, w.down, inner, n, y);
   pass.state.arena.release(mark);
 }
+
+constexpr float kLeastWeight = 6.103515625e-5f;  // the smallest normal binary16
 
 void gate_logits(Gating gating, float* x, size_t n) {
   switch (gating) {
@@ -147,41 +170,39 @@ void choose(const Pass& pass, const MoeWeights& w, float* logits, float* scores,
   if (h.normalize_expert_weights) {
     float sum = 0;
     for (size_t i = 0; i < used; ++i) sum += weights[i];
-    vec::scale(weights, 1.0f / std::max(sum, 6.103515625e-5f), used);  // the smallest normal binary16
+    vec::scale(weights, 1.0f / std::max(sum, kLeastWeight), used);
   }
   if (h.expert_weights_scale != 0) vec::scale(weights, h.expert_weights_scale, used);
 }
 
-uint64_t experts_floats(const Hparams& h, const MoeWeights& w, uint64_t n) {
-  const uint64_t n_up = w.gate_up ? w.gate_up.n_out : w.up.n_out;
-  return arena_floats(n * h.n_expert, h.n_expert, n * h.n_expert_used, n * h.n_expert_used, n * h.n_embd, n * n_up,
-                      n * w.down.n_in, n * h.n_embd, n, n * h.n_embd, n) +
-         (w.shared.down ? dense_floats(w.shared, n) : 0);
+uint64_t mix_floats(const Hparams& h, const ExpertWeights& w, uint64_t n) {
+  if (!w) return 0;
+  return arena_floats(n * h.n_embd, n * (w.gate_up ? w.gate_up.n_out : w.up.n_out), n * w.down.n_in, n * h.n_embd, n);
 }
 
-void run_experts(Pass& pass, size_t il, const MoeWeights& w, const float* x, const float* router_input, float* y) {
+uint64_t experts_floats(const Hparams& h, const MoeWeights& w, uint64_t n) {
+  const uint64_t n_used = n * h.n_expert_used;
+  return arena_floats(n * h.n_expert, h.n_expert, n_used, n_used, n * h.n_embd, n) +
+         (w.chunks ? arena_floats(n_used, n_used) : 0) +
+         std::max({mix_floats(h, w.experts, n), mix_floats(h, w.chunks, n),
+                   w.shared.down ? dense_floats(w.shared, n) : uint64_t{0}});
+}
+
+// y += the weighted sum of the experts of each token: ids and weights [n_tokens, n_used], an id of -1 none.
+void mix_experts(Pass& pass, size_t il, const ExpertWeights& w, const int32_t* ids, const float* weights, size_t used,
+                 const float* x, float* y) {
   const Hparams& h = pass.h();
   const Architecture& a = pass.model.architecture();
-  const size_t n = pass.n_tokens, n_embd = h.n_embd, used = h.n_expert_used, n_ff = w.down.n_in;
+  const float limit = pass.layer(il).clamp_experts;
+  const size_t n = pass.n_tokens, n_embd = h.n_embd, n_ff = w.down.n_in;
   const size_t n_up = w.gate_up ? w.gate_up.n_out : w.up.n_out;
   const size_t mark = pass.state.arena.mark();
-  float* logits = pass.take(n * h.n_expert);  // [n_tokens, n_expert]
-  float* scores = pass.take(h.n_expert);
-  int32_t* ids = reinterpret_cast<int32_t*>(pass.take(n * used));  // [n_tokens, n_expert_used]
-  float* weights = pass.take(n * used);                            // the same
-  float* gathered = pass.take(n * n_embd);                         // the tokens of one expert [m, n_embd]
-  float* up = pass.take(n * n_up);                                 // [m, n_ff] or [m, 2 n_ff]
-  float* inner = pass.take(n * n_ff);                              // [m, n_ff]
-  float* result = pass.take(n * n_embd);                           // [m, n_embd]
-  uint32_t* tokens = reinterpret_cast<uint32_t*>(pass.take(n));    // [m]
-  float* shared = pass.take(n * n_embd);
-  float* shared_gate = pass.take(n);
-
-  apply(pass.pool, w.router, router_input, n, logits);
-  for (size_t t = 0; t < n; ++t) choose(pass, w, logits + t * h.n_expert, scores, ids + t * used, weights + t * used);
-
-  std::memset(y, 0, n * n_embd * sizeof(float));
-  for (size_t e = 0; e < h.n_expert; ++e) {
+  float* gathered = pass.take(n * n_embd);                       // the tokens of one expert [m, n_embd]
+  float* up = pass.take(n * n_up);                               // [m, n_ff] or [m, 2 n_ff]
+  float* inner = pass.take(n * n_ff);                            // [m, n_ff]
+  float* result = pass.take(n * n_embd);                         // [m, n_embd]
+  uint32_t* tokens = reinterpret_cast<uint32_t*>(pass.take(n));  // [m]
+  for (size_t e = 0; e < w.down.matrices.size(); ++e) {
     size_t m = 0;
     for (size_t t = 0; t < n; ++t)
       for (size_t i = 0; i < used; ++i)
@@ -195,12 +216,12 @@ void run_experts(Pass& pass, size_t il, const MoeWeights& w, const float* x, con
     if (w.gate_up) {
       apply(pass.pool, w.gate_up, e, gathered, m, up);
       for (size_t r = 0; r < m; ++r)
-        activate_gated(h.activation, up + 2 * r * n_ff, up + (2 * r + 1) * n_ff, n_ff, inner + r * n_ff);
+        gated(h.activation, limit, up + 2 * r * n_ff, up + (2 * r + 1) * n_ff, n_ff, inner + r * n_ff);
     } else {
       apply(pass.pool, w.up, e, gathered, m, up);
       if (w.gate) {
         apply(pass.pool, w.gate, e, gathered, m, inner);
-        activate_gated(h.activation, inner, up, m * n_ff, inner);
+        gated(h.activation, limit, inner, up, m * n_ff, inner);
       } else {
         std::memcpy(inner, up, m * n_ff * sizeof(float));
         activate(h.activation, inner, m * n_ff, pass.layer(il).xielu);
@@ -211,6 +232,54 @@ void run_experts(Pass& pass, size_t il, const MoeWeights& w, const float* x, con
       vec::add_scaled(y + tokens[r] / used * n_embd, a.weigh_before_experts ? 1.0f : weights[tokens[r]],
                       result + r * n_embd, n_embd);
   }
+  pass.state.arena.release(mark);
+}
+
+// GroveMoE: the smaller experts that the best ones' neighbourhoods share read what the experts gave.
+// As llama.cpp has it, the weight is the probability of the expert whose number is the chunk's.
+void add_chunks(Pass& pass, size_t il, const MoeWeights& w, const float* probabilities, const int32_t* ids, float* y,
+                float* copy) {
+  const Hparams& h = pass.h();
+  const size_t n = pass.n_tokens, n_used = h.n_expert_used, size = n * h.n_embd, mark = pass.state.arena.mark();
+  const size_t n_best = std::min<size_t>(n_used, w.chunks.down.matrices.size());
+  int32_t* chunks = reinterpret_cast<int32_t*>(pass.take(n * n_used));  // [n_tokens, n_best]
+  float* weights = pass.take(n * n_used);
+  for (size_t t = 0; t < n; ++t) {
+    int32_t* chunk = chunks + t * n_best;
+    float* weight = weights + t * n_best;
+    float sum = 0;
+    for (size_t i = 0; i < n_best; ++i) {
+      chunk[i] = ids[t * n_used + i] / static_cast<int32_t>(h.experts_per_chunk);
+      weight[i] = probabilities[t * h.n_expert + static_cast<size_t>(chunk[i])];
+      sum += weight[i];
+    }
+    vec::scale(weight, h.chunk_scale / std::max(sum, kLeastWeight), n_best);
+    for (size_t i = 0; i < n_best; ++i)  // a chunk that was chosen twice is computed once
+      for (size_t k = 0; k < i; ++k)
+        if (chunk[k] == chunk[i]) weight[k] += weight[i], chunk[i] = -1;
+  }
+  std::memcpy(copy, y, size * sizeof(float));
+  mix_experts(pass, il, w.chunks, chunks, weights, n_best, copy, y);
+  pass.state.arena.release(mark);
+}
+
+void run_experts(Pass& pass, size_t il, const MoeWeights& w, const float* x, const float* router_input, float* y) {
+  const Hparams& h = pass.h();
+  const size_t n = pass.n_tokens, n_embd = h.n_embd, used = h.n_expert_used;
+  const size_t mark = pass.state.arena.mark();
+  float* logits = pass.take(n * h.n_expert);  // [n_tokens, n_expert]
+  float* scores = pass.take(h.n_expert);
+  int32_t* ids = reinterpret_cast<int32_t*>(pass.take(n * used));  // [n_tokens, n_expert_used]
+  float* weights = pass.take(n * used);                            // the same
+  float* shared = pass.take(n * n_embd);
+  float* shared_gate = pass.take(n);
+
+  apply(pass.pool, w.router, router_input, n, logits);
+  for (size_t t = 0; t < n; ++t) choose(pass, w, logits + t * h.n_expert, scores, ids + t * used, weights + t * used);
+
+  std::memset(y, 0, n * n_embd * sizeof(float));
+  mix_experts(pass, il, w.experts, ids, weights, used, x, y);
+  if (w.chunks) add_chunks(pass, il, w, logits, ids, y, shared);
 
   if (w.shared.down) {
     run_dense(pass, il, w.shared, x, n, shared);
@@ -220,6 +289,7 @@ void run_experts(Pass& pass, size_t il, const MoeWeights& w, const float* x, con
     }
     for (size_t t = 0; t < n; ++t)
       vec::add_scaled(y + t * n_embd, w.shared_gate ? shared_gate[t] : 1.0f, shared + t * n_embd, n_embd);
+    if (h.shared_expert_scale != 1) vec::scale(y, h.shared_expert_scale, n * n_embd);
   }
   pass.state.arena.release(mark);
 }
@@ -240,22 +310,22 @@ void plan_ffn(const LayerPlan& plan, LayerWeights& weights) {
     p.refuse(ErrorCode::kNotFound, "tensor " + plan.name("ffn_down.weight") + " is missing");
 }
 
-bool has_ffn(const LayerWeights& weights) { return weights.ffn.down || weights.moe.down; }
+bool has_ffn(const LayerWeights& weights) { return weights.ffn.down || weights.moe.experts; }
 
 uint64_t ffn_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_tokens) {
   const uint64_t own = weights.experts_norm ? arena_floats(n_tokens * h.n_embd) : 0;
   const uint64_t dense = weights.ffn.down ? arena_floats(n_tokens * h.n_embd) + dense_floats(weights.ffn, n_tokens) : 0;
-  return own + dense + (weights.moe.down ? experts_floats(h, weights.moe, n_tokens) : 0);
+  return own + dense + (weights.moe.experts ? experts_floats(h, weights.moe, n_tokens) : 0);
 }
 
 void run_ffn(Pass& pass, size_t il, const float* x, const float* layer_input, float* y) {
   const LayerWeights& w = pass.weights(il);
-  if (!w.moe.down) return run_dense(pass, il, w.ffn, x, pass.n_tokens, y);
+  if (!w.moe.experts) return run_dense(pass, il, w.ffn, x, pass.n_tokens, y);
   const size_t n = pass.n_tokens * pass.h().n_embd, mark = pass.state.arena.mark();
   if (w.experts_norm) {
     float* own = pass.take(n);
-    normalize_rows(pass.pool, pass.h(), NormKind::kRms, w.experts_norm, layer_input, pass.n_tokens, pass.h().n_embd,
-                   own);
+    normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kRms, w.experts_norm, layer_input, pass.n_tokens,
+                   pass.h().n_embd, own);
     run_experts(pass, il, w.moe, own, own, y);
     pass.state.arena.release(mark);
   } else {

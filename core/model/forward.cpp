@@ -8,6 +8,7 @@
 #include "model/forward.hpp"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <cstring>
 
@@ -77,7 +78,7 @@ void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* s
     get_rows(w.position_embedding.matrix, pass.positions, scratch);
     vec::add(x, scratch, n * n_embd);
   }
-  if (w.embedding_norm) normalize_rows(pass.pool, h, pass.model.architecture().norm, w.embedding_norm, x, n, n_embd, x);
+  if (w.embedding_norm) normalize_rows(pass.pool, h.norm_eps, h.norm, w.embedding_norm, x, n, n_embd, x);
 }
 
 namespace {
@@ -110,7 +111,7 @@ void per_layer_output(Pass& pass, size_t il, const float* inputs, const float* x
   activate(Activation::kGelu, gate, n * d);
   for (size_t t = 0; t < n; ++t) vec::multiply(gate + t * d, inputs + (t * h.n_layer + il) * d, d);
   apply(pass.pool, w.per_layer_proj, gate, n, out);
-  normalize_rows(pass.pool, h, NormKind::kRms, w.per_layer_norm, out, n, h.n_embd, out);
+  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.per_layer_norm, out, n, h.n_embd, out);
   pass.state.arena.release(mark);
 }
 
@@ -121,12 +122,17 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
   const LayerWeights& w = pass.weights(il);
   size_t n = pass.n_tokens, size = n * h.n_embd;
   const size_t n_embd = h.n_embd;
-  const auto norm = [&](const Affine& by, const float* from, float* to) {
+  const auto norm = [&](const Affine& by, const float* from, float* to, float eps = 0) {
     if (by) {
-      normalize_rows(pass.pool, h, arch.norm, by, from, n, n_embd, to);
+      normalize_rows(pass.pool, eps != 0 ? eps : h.norm_eps, h.norm, by, from, n, n_embd, to);
     } else if (from != to) {
       std::memcpy(to, from, size * sizeof(float));
     }
+  };
+  // What a part gives is scaled; or, in MiniMax-01, what it read, which takes the place of x.
+  const auto scale_residual = [&](const float* read, float* given) {
+    if (arch.residual_is_normed) std::memcpy(a.x, read, size * sizeof(float));
+    if (h.residual_scale != 1) vec::scale(arch.residual_is_normed ? a.x : given, h.residual_scale, size);
   };
   if (arch.norm_after_residual || arch.router_reads_layer_input || arch.experts_read_layer_input)
     std::memcpy(a.input, a.x, size * sizeof(float));
@@ -137,8 +143,8 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
     const float* read = a.normed;
     if (h.parallel && w.attn_norm_2) norm(w.attn_norm_2, a.x, a.forward), read = a.forward;
     find_mixer(pass.layer(il).mixer).run(pass, il, read, a.mixed);
-    if (w.attn_post_norm && !arch.norm_after_residual) norm(w.attn_post_norm, a.mixed, a.mixed);
-    if (h.residual_scale != 1) vec::scale(a.mixed, h.residual_scale, size);
+    if (w.attn_post_norm && !arch.norm_after_residual) norm(w.attn_post_norm, a.mixed, a.mixed, h.post_norm_eps);
+    scale_residual(a.normed, a.mixed);
     if (!h.parallel) vec::add(a.x, a.mixed, size);
     if (arch.norm_after_residual) {
       norm(w.attn_post_norm, a.x, a.x);
@@ -156,7 +162,7 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
   }
 
   const bool channel_mix = static_cast<bool>(w.rwkv.channel_key);
-  const bool drops = !keep.empty() && mixes && !h.parallel && !channel_mix;
+  const bool drops = !keep.empty() && mixes && !h.parallel && !channel_mix && !h.norms_follow;
   if (drops) {
     for (size_t i = 0; i < keep.size(); ++i)
       for (float* rows : {a.x, a.input})
@@ -168,15 +174,15 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
     if (h.parallel) {
       if (w.ffn_norm) norm(w.ffn_norm, a.x, a.normed);
     } else if (w.ffn_norm || mixes) {
-      norm(w.ffn_norm, a.x, a.normed);
+      norm(w.ffn_norm, h.norms_follow ? a.mixed : a.x, a.normed);  // Chameleon's reads the attention alone
     }
     if (channel_mix) {
       run_channel_mix(pass, il, a.normed, a.forward);
     } else {
       run_ffn(pass, il, a.normed, a.input, a.forward);
     }
-    if (w.ffn_post_norm && !arch.norm_after_residual) norm(w.ffn_post_norm, a.forward, a.forward);
-    if (h.residual_scale != 1) vec::scale(a.forward, h.residual_scale, size);
+    if (w.ffn_post_norm && !arch.norm_after_residual) norm(w.ffn_post_norm, a.forward, a.forward, h.post_norm_eps);
+    scale_residual(a.normed, a.forward);
     if (h.parallel) vec::add(a.x, a.mixed, size);
     vec::add(a.x, a.forward, size);
     if (arch.norm_after_residual) norm(w.ffn_post_norm, a.x, a.x);
@@ -198,7 +204,7 @@ void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> wan
   if (n == 0) return;
   for (size_t i = 0; i < n; ++i)
     std::memcpy(rows + i * n_embd, x + (dropped ? i : wanted[i]) * n_embd, n_embd * sizeof(float));
-  if (w.output_norm) normalize_rows(pass.pool, h, model.architecture().norm, w.output_norm, rows, n, n_embd, rows);
+  if (w.output_norm) normalize_rows(pass.pool, h.norm_eps, h.norm, w.output_norm, rows, n, n_embd, rows);
   if (batch.embeddings || model.is_encoder()) {
     std::memcpy(out, rows, n * n_embd * sizeof(float));
     out += n * n_embd;
@@ -209,6 +215,8 @@ void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> wan
   if (h.logit_scale != 1) vec::scale(out, h.logit_scale, n_logits);
   if (h.logit_soft_cap != 0)
     for (size_t i = 0; i < n_logits; ++i) out[i] = h.logit_soft_cap * std::tanh(out[i] / h.logit_soft_cap);
+  if (h.n_silent != 0)
+    for (size_t i = 0; i < n; ++i) std::fill_n(out + i * h.n_vocab + h.first_silent, h.n_silent, -FLT_MAX);
   out += n_logits;
 }
 
@@ -240,6 +248,7 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   }
   pass.first_value = pass.take(size);
   embed(pass, tokens, a.x, a.normed);
+  if (model.architecture().adds_embedding) std::memcpy(pass.first_value, a.x, size * sizeof(float));
   float* per_layer = nullptr;
   if (h.n_embd_per_layer != 0) {
     const size_t floats = n * h.n_layer * h.n_embd_per_layer;
@@ -270,8 +279,16 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
       per_layer_output(pass, il, per_layer, a.x, a.forward);
       vec::add(a.x, a.forward, size);
     }
-    if (const Vector& scale = pass.weights(il).output_scale; scale)
+    if (const Vector& scale = pass.weights(il).output_scale; scale && model.architecture().adds_embedding) {
+      for (size_t t = 0; t < pass.n_tokens; ++t)
+        vec::add_scaled(a.x + t * h.n_embd, scale.data()[0], pass.first_value + (dropped ? wanted[t] : t) * h.n_embd,
+                        h.n_embd);
+    } else if (scale) {
       vec::scale(a.x, scale.data()[0], pass.n_tokens * h.n_embd);
+    }
+    const uint32_t n_pass = h.n_layer / h.n_loops;
+    if (h.norm_between_loops && (il + 1) % n_pass == 0 && il + 1 < h.n_layer)
+      normalize_rows(pass.pool, h.norm_eps, h.norm, model.weights().output_norm, a.x, pass.n_tokens, h.n_embd, a.x);
   }
   if (streams != nullptr) merge_streams(pass, streams, a.x, a.forward);
   write_outputs(pass, batch, wanted, dropped, a.x, a.normed, out);
@@ -309,7 +326,7 @@ uint64_t forward_floats(const Model& model, uint64_t n) {
   const uint64_t size = n * h.n_embd, per_layer = n * h.n_layer * h.n_embd_per_layer;
   uint64_t layer_most = arena_floats(per_layer);
   for (size_t il = 0; il < h.n_layer; ++il) {
-    const LayerWeights& w = model.weights().layers[il];
+    const LayerWeights& w = model.weights().layers[il % model.weights().layers.size()];
     const Mixer& mixer = find_mixer(h.layers[il].mixer);
     if (mixer.scratch != nullptr) layer_most = std::max(layer_most, mixer.scratch(h, h.layers[il], w, n));
     layer_most = std::max(layer_most, w.rwkv.channel_key ? channel_mix_floats(h, w, n) : ffn_floats(h, w, n));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "gguf/access.hpp"
 #include "model/architecture.hpp"
@@ -301,6 +302,7 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture)
                 std::string(architecture.name) + "." + std::string(eps_keys[layer_norm ? 1 : 0]) + " is missing");
   if (h.norm_eps < 0) keys.refuse(ErrorCode::kOutOfRange, "the epsilon of the norms is negative");
   h.activation = architecture.activation;
+  h.norm = architecture.norm;
   h.causal = !architecture.encoder;
   keys.boolean("attention.causal", h.causal);
   keys.u32("pooling_type", h.pooling, UINT32_MAX);
@@ -317,10 +319,10 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture)
   keys.f32("attention.scale", h.attention_scale);
   if (architecture.embedding_scale_sqrt) h.embedding_scale = std::sqrt(static_cast<float>(h.n_embd));
   // 0 is what llama.cpp writes where there is no factor.
-  for (const auto& [name, to] :
-       {std::pair("embedding_scale", &h.embedding_scale), std::pair("residual_scale", &h.residual_scale),
-        std::pair("logit_scale", &h.logit_scale)})
-    if (float factor = 0; keys.f32(name, factor) && factor != 0) *to = factor;
+  for (const auto& [name, to, counts] : {std::tuple("embedding_scale", &h.embedding_scale, architecture.scales_by_key),
+                                         std::tuple("residual_scale", &h.residual_scale, architecture.scales_by_key),
+                                         std::tuple("logit_scale", &h.logit_scale, true)})
+    if (float factor = 0; counts && keys.f32(name, factor) && factor != 0) *to = factor;
 
   keys.u32("attention.q_lora_rank", h.q_lora_rank);
   keys.u32("attention.kv_lora_rank", h.kv_lora_rank);

@@ -29,6 +29,8 @@ enum class MixerKind : uint8_t {
   kOutputOnly,
   kShortConvolution,
   kDeltaNet,
+  kKimiDelta,
+  kLightning,
   kRwkv4,
   kRwkv5,
   kRwkv6,
@@ -52,6 +54,9 @@ enum class Gating : uint8_t {
   kSqrtSoftplus = 4,
 };
 
+/// Which layers divide their frequencies by the file's factors.
+enum class RopeFactors : uint8_t { kAll, kFullLayers, kNone };
+
 struct LayerParameters {
   MixerKind mixer = MixerKind::kAttention;
   uint32_t n_head = 0;
@@ -63,6 +68,8 @@ struct LayerParameters {
   uint32_t kv_layer = 0;  ///< whose cache is read: its own, or an earlier layer's (Gemma 4)
   bool windowed = false;
   bool use_rope = true;
+  float clamp_experts = 0;  ///< SwiGLU's gate and input are kept within it; 0: not
+  float clamp_dense = 0;    ///< the same of dense networks and shared experts
   XieluParameters xielu;
 };
 
@@ -73,7 +80,11 @@ struct Hparams {
   uint32_t n_layer = 0;
   uint32_t n_next_layer = 0;  // layers after those, which predict further tokens and are not run
   Activation activation = Activation::kSilu;
+  NormKind norm = NormKind::kRms;
   float norm_eps = 1e-5f;
+  float post_norm_eps = 0;    // of norms after a part, where it is not norm_eps
+  float head_norm_eps = 0;    // of queries' and keys' norms, where it is not norm_eps
+  bool norms_follow = false;  // the norms named for before a part come after it (Chameleon's "swin")
   bool causal = true;
   uint32_t pooling = 0;  ///< 0 none, 1 mean, 2 first, 3 last, 4 rank
 
@@ -82,6 +93,7 @@ struct Hparams {
   RopeParameters rope_windowed;  // windowed layers
   std::array<uint32_t, 4> rope_sections{};
   bool rope_interleaved_sections = false;
+  RopeFactors rope_factors = RopeFactors::kAll;
   float max_alibi_bias = 0;
   WindowKind window_kind = WindowKind::kSliding;
   uint32_t window = 0;
@@ -89,6 +101,7 @@ struct Hparams {
   float attention_scale = 0;  // 0: 1 / sqrt(d_k)
   float attention_soft_cap = 0;
   float clamp_kqv = 0;
+  float attention_value_scale = 1;
   float temperature_scale = 0;  // q *= log(floor((position + offset) / length) + 1) * scale + 1
   float temperature_offset = 0;
   uint32_t temperature_length = 0;
@@ -97,6 +110,7 @@ struct Hparams {
   float residual_scale = 1;
   float logit_scale = 1;  // multiplied
   float logit_soft_cap = 0;
+  uint32_t first_silent = 0, n_silent = 0;  // tokens that are never said: their logits are the smallest float
 
   uint32_t n_expert = 0;
   uint32_t n_expert_used = 0;
@@ -108,6 +122,9 @@ struct Hparams {
   uint32_t n_ff_exp = 0;              // width of an expert, where it is not n_ff
   bool n_ff_known = false;            // the file gives feed_forward_length
   bool parallel = false;              // see Architecture::parallel
+  float shared_expert_scale = 1;      // cohere2moe: of the sum of experts and the shared one
+  uint32_t experts_per_chunk = 0;     // grovemoe: so many experts share a smaller one,
+  float chunk_scale = 1;              // which adds this much of itself
   float dense_and_experts_scale = 0;  // grok: a dense network beside the experts, their sum times this
 
   uint32_t q_lora_rank = 0, kv_lora_rank = 0;
@@ -117,12 +134,16 @@ struct Hparams {
   bool ssm_norms = false;  // ssm.dt_b_c_rms: dt, B and C are normalized, without weights
   uint32_t shortconv_length = 0;
   uint32_t wkv_head_size = 0;
-  float head_norm_eps = 1e-5f;  // rwkv 5
-  uint32_t rescale_every = 0;   // rwkv: halve the activations after every so many layers
+  float wkv_norm_eps = 1e-5f;  // rwkv 5
+  uint32_t rescale_every = 0;  // rwkv: halve the activations after every so many layers
+  uint32_t d_head_kda = 0;     // kda.*
+  float kda_gate_bound = 0;    // 0: the decay is a softplus
   uint32_t n_relative_buckets = 0;
   uint32_t n_encoder_layer = 0;  // t5: layers of its encoder; n_layer are the decoder's
   int32_t decoder_start = 0;
   uint32_t n_embd_per_layer = 0;  // gemma3n, gemma4
+  uint32_t n_loops = 1;           // the layers are passed so often; n_layer counts every pass
+  bool norm_between_loops = true;
   std::vector<LayerParameters> layers;
 };
 

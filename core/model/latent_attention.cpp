@@ -30,7 +30,7 @@ void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights) {
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
   const LatentSizes s = sizes_of(h, plan.layer);
-  if (s.latent == 0 || s.n_rot == 0 || s.n_rot >= s.d_k || s.d_v == 0)
+  if (s.latent == 0 || s.n_rot == 0 || s.n_rot > s.d_k || (s.absorbed && s.n_rot == s.d_k) || s.d_v == 0)
     return p.refuse(ErrorCode::kOutOfRange,
                     "attention.kv_lora_rank or a head size of latent attention is missing or out of range");
   if (h.q_lora_rank != 0 && p.has(plan.name("attn_q_a.weight"))) {
@@ -49,14 +49,17 @@ void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights) {
     p.linear(w.kv_b, plan.name("attn_kv_b"), s.latent, s.n_head * (s.d_nope + s.d_v));
   }
   p.linear(w.out, plan.name("attn_output"), s.n_head * s.d_v, h.n_embd);
+  plan_output_gate(plan, w, s.n_head * s.d_v);
 }
 
-uint64_t latent_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights&, uint64_t n) {
+uint64_t latent_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
+                                 uint64_t n) {
   const LatentSizes s = sizes_of(h, layer);
   const uint64_t cached = s.latent + s.n_rot;
   return arena_floats(n * h.q_lora_rank, n * s.n_head * s.d_k, n * cached, n * s.latent, n * s.n_head * s.d_v,
                       n * s.n_head * std::max(cached, s.d_nope + s.d_v), n * s.n_head * std::max(s.latent, s.d_k),
-                      n * s.n_head * s.d_v, n * std::max(s.d_nope, s.latent), n * std::max(s.latent, s.d_v));
+                      n * s.n_head * s.d_v, n * std::max(s.d_nope, s.latent), n * std::max(s.latent, s.d_v),
+                      n * weights.attention.gate.n_out);
 }
 
 void run_latent_attention(Pass& pass, size_t il, const float* x, float* y) {
@@ -80,10 +83,11 @@ void run_latent_attention(Pass& pass, size_t il, const float* x, float* y) {
   float* values = pass.take(n * n_head * d_v);
   float* one_in = pass.take(n * std::max(d_nope, latent));  // one head of all tokens
   float* one_out = pass.take(n * std::max(latent, d_v));
+  float* gate = pass.take(n * w.gate.n_out);
 
-  apply(pass.pool, {{&w.kv_a, kv}, {&w.q_a, low}, {&w.q, q}}, x, n);
+  apply(pass.pool, {{&w.kv_a, kv}, {&w.q_a, low}, {&w.q, q}, {&w.gate, gate}}, x, n);
   if (w.q_a) {
-    normalize_rows(pass.pool, h, NormKind::kRms, w.q_a_norm, low, n, h.q_lora_rank, low);
+    normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.q_a_norm, low, n, h.q_lora_rank, low);
     apply(pass.pool, w.q_b, low, n, q);
   }
   rotate(pass, il, q, n_head * d_k, n_head, d_k, d_nope);
@@ -127,6 +131,7 @@ void run_latent_attention(Pass& pass, size_t il, const float* x, float* y) {
     }
     attend(pass, il, {n_head, n_head, d_k, d_v}, options, q, middle, values, mixed);
   }
+  if (w.gate) gate_heads(pass, il, w, gate, d_v, mixed);
   apply(pass.pool, w.out, mixed, n, y);
   pass.state.arena.release(mark);
 }

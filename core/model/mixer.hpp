@@ -20,12 +20,12 @@ struct Pass {
   const float* sines[2] = {};
   const std::vector<LayerWeights>* layers = nullptr;  // nullptr: the model's own
   bool encoding = false;         // the encoder of an encoder-decoder: sees both ways, keeps nothing
-  float* first_value = nullptr;  // [n_tokens, n_embd], RWKV-7: the first layer's values, for all others
+  float* first_value = nullptr;  // [n_tokens, n_embd], for all layers: RWKV-7's first values, Talkie's embeddings
 
   [[nodiscard]] const Hparams& h() const { return model.hparams(); }
   [[nodiscard]] const LayerParameters& layer(size_t il) const { return model.hparams().layers[il]; }
   [[nodiscard]] const LayerWeights& weights(size_t il) const {
-    return layers != nullptr ? (*layers)[il] : model.weights().layers[il];
+    return layers != nullptr ? (*layers)[il] : model.weights().layers[il % model.weights().layers.size()];
   }
   [[nodiscard]] float* take(size_t n) { return state.arena.take(n); }
   /// states[t]: the recurrent state of token t's sequence in a layer, `offset` floats in.
@@ -73,6 +73,10 @@ struct CacheShape {
 [[nodiscard]] CacheShape cache_shape(const Hparams& h, const LayerParameters& layer);
 
 // attention.cpp
+/// name [n_embd] -> [n_out], or -> [n_head]: one factor for each head.
+void plan_output_gate(const LayerPlan& plan, AttentionWeights& w, uint64_t n_out);
+/// mixed [n_tokens, n_head, d_v] times the gate's activation of gate [n_tokens, w.gate.n_out].
+void gate_heads(const Pass& pass, size_t il, const AttentionWeights& w, float* gate, size_t d_v, float* mixed);
 void plan_attention(const LayerPlan& plan, LayerWeights& weights);
 uint64_t attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
                           uint64_t n_tokens);
@@ -117,6 +121,18 @@ uint64_t delta_net_floats(const Hparams& h, const LayerParameters& layer, const 
                           uint64_t n_tokens);
 uint64_t delta_net_state(const Hparams& h);
 void run_delta_net(Pass& pass, size_t il, const float* x, float* y);
+// kimi_delta.cpp
+void plan_kimi_delta(const LayerPlan& plan, LayerWeights& weights);
+uint64_t kimi_delta_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
+                           uint64_t n_tokens);
+uint64_t kimi_delta_state(const Hparams& h);
+void run_kimi_delta(Pass& pass, size_t il, const float* x, float* y);
+// lightning.cpp
+void plan_lightning(const LayerPlan& plan, LayerWeights& weights);
+uint64_t lightning_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
+                          uint64_t n_tokens);
+uint64_t lightning_state(const Hparams& h);
+void run_lightning(Pass& pass, size_t il, const float* x, float* y);
 // rwkv.cpp
 void plan_rwkv(const LayerPlan& plan, LayerWeights& weights);
 uint64_t rwkv_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens);
@@ -170,7 +186,7 @@ void each_token(Pool& pool, size_t n_tokens, const Work& work) {
 }
 
 /// Rows of x normalized to y.
-void normalize_rows(Pool& pool, const Hparams& h, NormKind kind, const Affine& norm, const float* x, size_t n_rows,
-                    size_t n, float* y);
+void normalize_rows(Pool& pool, float eps, NormKind kind, const Affine& norm, const float* x, size_t n_rows, size_t n,
+                    float* y);
 
 }  // namespace ggufscope

@@ -45,6 +45,8 @@ constexpr Mixer kMixers[] = {
     {MixerKind::kOutputOnly, plan_output_only, nullptr, nullptr, run_output_only},
     {MixerKind::kShortConvolution, plan_short_convolution, short_convolution_floats, short_convolution_state, run_short_convolution},
     {MixerKind::kDeltaNet, plan_delta_net, delta_net_floats, delta_net_state, run_delta_net},
+    {MixerKind::kKimiDelta, plan_kimi_delta, kimi_delta_floats, kimi_delta_state, run_kimi_delta},
+    {MixerKind::kLightning, plan_lightning, lightning_floats, lightning_state, run_lightning},
     {MixerKind::kRwkv4, plan_rwkv, rwkv_floats, rwkv_state, run_rwkv},
     {MixerKind::kRwkv5, plan_rwkv, rwkv_floats, rwkv_state, run_rwkv},
     {MixerKind::kRwkv6, plan_rwkv, rwkv_floats, rwkv_state, run_rwkv},
@@ -75,11 +77,10 @@ States Pass::states(size_t il, size_t offset) {
   return {state.token_states.data(), n_tokens};
 }
 
-void normalize_rows(Pool& pool, const Hparams& h, NormKind kind, const Affine& norm, const float* x, size_t n_rows,
-                    size_t n, float* y) {
-  each_token(pool, n_rows, [&](size_t r) {
-    normalize(kind, x + r * n, norm.weight.data(), norm.bias.data(), n, h.norm_eps, y + r * n);
-  });
+void normalize_rows(Pool& pool, float eps, NormKind kind, const Affine& norm, const float* x, size_t n_rows, size_t n,
+                    float* y) {
+  each_token(pool, n_rows,
+             [&](size_t r) { normalize(kind, x + r * n, norm.weight.data(), norm.bias.data(), n, eps, y + r * n); });
 }
 
 }  // namespace ggufscope

@@ -24,14 +24,17 @@ void plan_norms(const LayerPlan& plan, LayerWeights& w) {
       plan.planner.affine(to, plan.name(name), plan.h.n_embd, need, bias);
     }
   };
-  norm(w.attn_norm, a.norms.attention, a.attention_norm_optional ? Need::kOptional : Need::kRequired);
-  if (a.norms.ffn != "attn_norm_2" && plan.planner.has(plan.name("attn_norm_2.weight")))
+  NormNames names = a.norms;
+  if (plan.h.norms_follow) names = {"", names.attention, "", names.ffn, names.output};
+  norm(w.attn_norm, names.attention, a.attention_norm_optional ? Need::kOptional : Need::kRequired);
+  if (names.ffn != "attn_norm_2" && plan.layer.mixer != MixerKind::kLightning &&
+      plan.planner.has(plan.name("attn_norm_2.weight")))
     norm(w.attn_norm_2, "attn_norm_2", Need::kOptional);
-  if (plan.layer.mixer != MixerKind::kNone) norm(w.attn_post_norm, a.norms.after_attention, Need::kRequired);
+  if (plan.layer.mixer != MixerKind::kNone) norm(w.attn_post_norm, names.after_attention, Need::kRequired);
   // Layers without a feed-forward network, and parallel blocks that share a norm, have none here.
   const bool shares = plan.h.parallel || !(has_ffn(w) || w.rwkv.channel_key);
-  norm(w.ffn_norm, a.norms.ffn, shares ? Need::kOptional : Need::kRequired);
-  if (has_ffn(w)) norm(w.ffn_post_norm, a.norms.after_ffn, Need::kRequired);
+  norm(w.ffn_norm, names.ffn, shares ? Need::kOptional : Need::kRequired);
+  if (has_ffn(w)) norm(w.ffn_post_norm, names.after_ffn, Need::kRequired);
 }
 
 void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, std::string_view blocks, size_t il,
@@ -73,7 +76,9 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
   if (const TensorEntry* positions = planner.find("position_embd.weight"); positions != nullptr || a.position_embedding)
     planner.linear(w.position_embedding, "position_embd", n_embd, h.n_ctx_train);
   planner.first_row(w.token_type, "token_types.weight", n_embd, Need::kOptional);
-  if (a.norms.output != "token_embd_norm") planner.affine(w.embedding_norm, "token_embd_norm", n_embd, Need::kOptional);
+  if (a.normalize_embedding) w.embedding_norm.present = true;
+  if (a.norms.output != "token_embd_norm" && !a.normalize_embedding)
+    planner.affine(w.embedding_norm, "token_embd_norm", n_embd, Need::kOptional);
   if (!a.norms.output.empty()) {
     if (a.unweighted_norms) {
       w.output_norm.present = true;
@@ -87,7 +92,7 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
   } else {
     planner.linear(w.output, "output", n_embd, n_vocab, a.needs_output ? Need::kRequired : Need::kOptional);
   }
-  const auto half = h.rope.n_rot / 2;
+  const auto half = std::max(h.rope.n_rot, h.rope_windowed.n_rot) / 2;
   if (half > 0) {
     planner.vector(w.rope_factors, "rope_freqs.weight", half, Need::kOptional);
     planner.vector(w.rope_factors_long, "rope_factors_long.weight", half, Need::kOptional);
@@ -100,8 +105,8 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
     planner.affine(w.per_layer_proj_norm, "per_layer_proj_norm", h.n_embd_per_layer);
     if (a.altup) plan_altup_model(planner, h, w);
   }
-  w.layers.resize(h.n_layer);
-  for (size_t il = 0; il < h.n_layer && !planner.failed(); ++il) {
+  w.layers.resize(h.n_layer / h.n_loops);
+  for (size_t il = 0; il < w.layers.size() && !planner.failed(); ++il) {
     plan_layer(planner, a, h, a.blocks, il, w.layers[il]);
     if (a.altup)
       plan_altup({planner, a, h, h.layers[il], il, std::string(a.blocks) + std::to_string(il) + "."},
@@ -192,11 +197,11 @@ RopeTable Model::rope_table(size_t which, uint32_t n_ctx) const {
   const Vector& factors = weights_.rope_factors ? weights_.rope_factors
                           : grown               ? weights_.rope_factors_long
                                                 : weights_.rope_factors_short;
-  // Gemma 4's factors are those of its full layers.
-  const bool applies = which == 0 || h.n_embd_per_layer == 0;
-  RopeTable table =
-      make_rope_table(which == 0 ? h.rope : h.rope_windowed,
-                      applies && factors ? std::span(factors.data(), factors.n) : std::span<const float>());
+  const RopeParameters& rope = which == 0 ? h.rope : h.rope_windowed;
+  const bool applies =
+      h.rope_factors == RopeFactors::kAll || (h.rope_factors == RopeFactors::kFullLayers && which == 0);
+  RopeTable table = make_rope_table(
+      rope, applies && factors ? std::span(factors.data(), size_t{rope.n_rot} / 2) : std::span<const float>());
   // Multi-axis rope: text has the same position on the first three axes and 0 on the fourth.
   const auto& s = h.rope_sections;
   const size_t n_sections = size_t{s[0]} + s[1] + s[2] + s[3];

@@ -172,7 +172,7 @@ void run_rwkv(Pass& pass, size_t il, const float* x, float* y) {
       const size_t at = i % n_heads * size;
       normalize(NormKind::kLayer, out + i * size, w.norm.weight.data() + at,
                 w.norm.bias ? w.norm.bias.data() + at : nullptr, size,
-                kind == MixerKind::kRwkv5 ? h.head_norm_eps : kHeadNormEps, out + i * size);
+                kind == MixerKind::kRwkv5 ? h.wkv_norm_eps : kHeadNormEps, out + i * size);
     }
   };
   switch (kind) {

@@ -86,6 +86,7 @@ Result<std::unique_ptr<Model>> open_rwkv_checkpoint(std::vector<TensorEntry> ten
 
   Hparams h;
   h.n_embd = static_cast<uint32_t>(embedding->shape[0]);
+  h.norm = NormKind::kLayer;
   h.n_ctx_train = 1024;  // a recurrent state has no limit of its own
   for (const TensorEntry& tensor : tensors)
     if (tensor.name.starts_with("blk.") && tensor.name.ends_with(".attn_norm.weight")) ++h.n_layer;

@@ -74,7 +74,7 @@ Result<void> encode(const Model& model, State& state, Pool& pool, std::span<cons
   const Activations a{pass.take(size), pass.take(size), pass.take(size), pass.take(size), pass.take(size)};
   embed(pass, tokens, a.x, a.normed);
   for (size_t il = 0; il < h.n_encoder_layer; ++il) run_layer(pass, il, a);
-  normalize_rows(pool, h, model.architecture().norm, model.weights().encoder_norm, a.x, n, h.n_embd, a.x);
+  normalize_rows(pool, h.norm_eps, h.norm, model.weights().encoder_norm, a.x, n, h.n_embd, a.x);
   if (out != nullptr) std::memcpy(out, a.x, size * sizeof(float));
 
   for (size_t il = 0; il < h.n_layer; ++il) {

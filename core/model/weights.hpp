@@ -70,6 +70,7 @@ struct AttentionWeights {
   bool gated_query = false;    // q holds a query and a gate for each head
   bool norms_by_head = false;  // q_norm [n_head, d_k]: other weights for each head
   Vector sinks;                // [n_head]
+  Vector q_scale;              // [n_head], after an unweighted norm
   Vector relative_bias;        // [n_buckets, n_head]
   // latent attention
   Linear q_a, q_b, kv_a, kv_b;
@@ -83,9 +84,15 @@ struct FfnWeights {
   Vector act_scales;  // [n_ff]
 };
 
+struct ExpertWeights {
+  LinearStack gate, up, down, gate_up;  // gate absent: plain; gate_up: both side by side
+  explicit operator bool() const { return static_cast<bool>(down); }
+};
+
 struct MoeWeights {
   Linear router;  // [n_embd] -> [n_expert]
-  LinearStack gate, up, down, gate_up;
+  ExpertWeights experts;
+  ExpertWeights chunks;   // grovemoe: smaller ones, each for a few neighbours of the experts
   Vector selection_bias;  // [n_expert]
   FfnWeights shared;
   Linear shared_gate;  // [n_embd] -> [1]
@@ -93,6 +100,8 @@ struct MoeWeights {
 
 struct SsmWeights {
   Linear in, x, dt, out, beta_alpha, beta, alpha, gate, qkv;
+  Linear q, k, v, decay_a, decay_b, gate_a, gate_b;  // Kimi's delta attention
+  Vector conv_q, conv_k, conv_v;
   Vector conv, conv_bias, dt_bias, a, d;
   Affine norm, dt_norm, b_norm, c_norm;
 };

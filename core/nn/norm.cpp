@@ -65,8 +65,7 @@ void normalize(NormKind kind, const float* x, const float* weight, const float* 
 }
 
 void l2_normalize(float* x, size_t n, float eps) {
-  const float length = static_cast<float>(std::sqrt(sum_of_squares(x, 0.0f, n)));
-  vec::scale(x, 1.0f / std::fmax(length, eps), n);
+  vec::scale(x, 1.0f / static_cast<float>(std::sqrt(sum_of_squares(x, 0.0f, n) + eps)), n);
 }
 
 void softmax(float* x, size_t n, const float* extra) {

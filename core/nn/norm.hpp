@@ -13,7 +13,7 @@ enum class NormKind : uint8_t { kRms, kLayer };
 /// weight and bias [n] or nullptr (1 and 0). y may be x.
 void normalize(NormKind kind, const float* x, const float* weight, const float* bias, size_t n, float eps, float* y);
 
-/// x / max(sqrt(sum(x^2)), eps), in place.
+/// x / sqrt(sum(x^2) + eps), in place.
 void l2_normalize(float* x, size_t n, float eps);
 
 /// x = e^(x - max) / sum of the same, in place. `extra`, where not null, is one more logit that takes its share of the

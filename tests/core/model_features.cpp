@@ -39,7 +39,7 @@ void not_parallel(Architecture&, Hparams& h) { h.parallel = !h.parallel; }
 void gentler_alibi(Architecture&, Hparams& h) { h.max_alibi_bias /= 2; }
 void silu(Architecture&, Hparams& h) { h.activation = Activation::kSilu; }
 void gelu(Architecture&, Hparams& h) { h.activation = Activation::kGelu; }
-void other_norm(Architecture& a, Hparams&) { a.norm = a.norm == NormKind::kRms ? NormKind::kLayer : NormKind::kRms; }
+void other_norm(Architecture&, Hparams& h) { h.norm = h.norm == NormKind::kRms ? NormKind::kLayer : NormKind::kRms; }
 void nothing(Architecture&, Hparams&) {}
 void causal(Architecture&, Hparams& h) { h.causal = !h.causal; }
 

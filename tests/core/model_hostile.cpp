@@ -3,9 +3,10 @@
 #include <functional>
 
 #include "gguf/write.hpp"
+#include "made_architectures.hpp"
+#include "made_variants.hpp"
 #include "model/architecture.hpp"
 #include "model_data.hpp"
-#include "tiny_llama.hpp"
 
 using namespace ggufscope;
 using namespace ggufscope::test;
@@ -158,6 +159,43 @@ BOOST_AUTO_TEST_CASE(context_beyond_memory_is_refused) {
   const auto estimate = loaded.model->memory(huge, Precision::kExact, 4);
   BOOST_REQUIRE(estimate.has_value());
   BOOST_TEST(estimate->cache == (uint64_t{1} << 30) * 2 * 2 * 8 * 4);  // 2 layers, keys and values of 8 floats
+}
+
+// Every model made here with one key, one dimension or one tensor changed at a time.
+BOOST_AUTO_TEST_CASE(altered_made_models_do_no_harm) {
+  const auto pool = make_pool();
+  std::vector<MadeModel> models = made_variants();
+  for (MadeModel& m : std::vector{made_arctic(), made_deci(), made_mistral4(), made_plamo2()}) models.push_back(m);
+  for (MadeModel& m : models) {
+    m.tensors["token_embd.weight"].back() = 32;
+    m.weight_scale = 0;
+    if (m.tensors.contains("output.weight")) m.tensors["output.weight"].back() = 32;
+    BOOST_TEST_CONTEXT(m.architecture) {
+      size_t n_refused = 0;
+      const auto altered = [&](const auto& alter) {
+        MadeModel lie = m;
+        alter(lie);
+        const Bytes bytes = lie.bytes();
+        if (!try_model(bytes, bytes.size(), *pool).empty()) ++n_refused;
+      };
+      const Bytes bytes = m.bytes();
+      BOOST_TEST(try_model(bytes, bytes.size(), *pool) == "");
+      for (const auto& [key, value] : m.integers)
+        for (const uint64_t other : {uint64_t{0}, value + 1, uint64_t{0xffffffff}})
+          altered([&](MadeModel& lie) { lie.integers[key] = other; });
+      for (const auto& [key, value] : m.floats)
+        for (const float other : {0.0f, -value}) altered([&](MadeModel& lie) { lie.floats[key] = other; });
+      for (const auto& [key, values] : m.arrays)
+        for (const int32_t other : {0, 1 << 20})
+          altered([&](MadeModel& lie) { lie.arrays[key].assign(values.size(), other); });
+      for (const auto& [name, shape] : m.tensors) {
+        if (name.find("blk.1.") != std::string::npos && !m.arrays.contains("attention.head_count_kv")) continue;
+        altered([&](MadeModel& lie) { lie.tensors[name][0] += 32; });
+        altered([&](MadeModel& lie) { lie.tensors.erase(name); });
+      }
+      BOOST_TEST(n_refused > m.tensors.size() / 2);
+    }
+  }
 }
 
 // Every reference model with one key or one dimension changed at a time.

@@ -14,16 +14,24 @@ struct MadeModel {
   std::string architecture = "llama";
   std::map<std::string, uint64_t> integers;  ///< without the prefix; written as u64
   std::map<std::string, float> floats;
+  std::map<std::string, bool> booleans;
   std::map<std::string, std::vector<int32_t>> arrays;
+  std::map<std::string, std::vector<float>> float_arrays;
   std::map<std::string, std::vector<uint64_t>> tensors;  ///< name to shape, all F32
   std::map<std::string, uint32_t> types;                 ///< of tensors that are not F32: zero bytes
-  float weight_scale = 0.3f;
+  float weight_scale = 0.3f;                             ///< 0: all weights are
 
   [[nodiscard]] Bytes bytes() const {
-    GgufBytes b(tensors.size(), 1 + integers.size() + floats.size() + arrays.size());
+    GgufBytes b(tensors.size(),
+                1 + integers.size() + floats.size() + booleans.size() + arrays.size() + float_arrays.size());
     b.kv("general.architecture", architecture);
     for (const auto& [key, value] : integers) b.kv(architecture + "." + key, ValueType::kU64, value);
     for (const auto& [key, value] : floats) b.kv(architecture + "." + key, ValueType::kF32, value);
+    for (const auto& [key, value] : booleans) b.kv(architecture + "." + key, ValueType::kBool, uint8_t{value});
+    for (const auto& [key, values] : float_arrays) {
+      b.array(architecture + "." + key, ValueType::kF32, values.size());
+      for (const float value : values) b.put(value);
+    }
     for (const auto& [key, values] : arrays) {
       b.array(architecture + "." + key, ValueType::kI32, values.size());
       for (const int32_t value : values) b.put(value);
@@ -45,7 +53,7 @@ struct MadeModel {
     for (const auto& [name, shape] : tensors) {
       const bool norm = name.find("norm") != std::string::npos;
       const size_t n_bytes = static_cast<size_t>(sizes[i++]);
-      if (types.contains(name)) {
+      if (types.contains(name) || weight_scale == 0) {
         b.out.resize(b.out.size() + n_bytes);
       } else {
         for (const float value : random_floats(n_bytes / 4, seed++))

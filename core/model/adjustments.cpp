@@ -1,0 +1,388 @@
+#include "model/adjustments.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "gguf/access.hpp"
+#include "nn/activation.hpp"
+
+namespace ggufscope {
+namespace {
+
+void for_layers(Hparams& h, void (*change)(LayerParameters& layer, uint32_t il)) {
+  for (uint32_t il = 0; il < h.n_layer; ++il) change(h.layers[il], il);
+}
+
+// Files of other architectures may carry these keys without meaning them.
+void soft_caps(Hparams& h, Keys& keys, float attention, float logits) {
+  h.attention_soft_cap = attention;
+  h.logit_soft_cap = logits;
+  keys.f32("attn_logit_softcapping", h.attention_soft_cap);
+  keys.f32("final_logit_softcapping", h.logit_soft_cap);
+}
+
+// Layers without key heads are delta attention.
+void kimi_delta(Hparams& h, Keys& keys) {
+  keys.required("kda.head_dim", h.d_head_kda, 1u << 12);
+  set_mixers(h, MixerKind::kKimiDelta);
+}
+
+void read_clamps(Hparams& h, Keys& keys) {
+  std::vector<float> experts(h.n_layer), dense(h.n_layer);
+  keys.f32s("swiglu_clamp_exp", experts);
+  keys.f32s("swiglu_clamp_shexp", dense);
+  for (size_t il = 0; il < h.layers.size(); ++il) {
+    if (experts[il] > 1e-6f) h.layers[il].clamp_experts = experts[il];
+    if (dense[il] > 1e-6f) h.layers[il].clamp_dense = dense[il];
+  }
+}
+
+}  // namespace
+
+// Layers without key heads are recurrent.
+void set_mixers(Hparams& h, MixerKind recurrent) {
+  for (LayerParameters& layer : h.layers)
+    if (layer.n_head_kv == 0) layer.mixer = recurrent;
+}
+
+void no_rope_every_fourth(Hparams& h) {
+  for_layers(h, [](LayerParameters& layer, uint32_t il) { layer.use_rope = (il + 1) % 4 != 0; });
+}
+
+void rope_in_windowed_only(Hparams& h) {
+  for_layers(h, [](LayerParameters& layer, uint32_t) { layer.use_rope = layer.windowed; });
+}
+
+// Windowed layers rotate at the full layers' base without their scaling.
+void plain_windowed_rope(Hparams& h, Keys&) {
+  const uint32_t n_rot = h.rope_windowed.n_rot;
+  const float base = h.rope_windowed.freq_base;
+  h.rope_windowed = RopeParameters{};
+  h.rope_windowed.n_rot = n_rot;
+  h.rope_windowed.freq_base = base;
+}
+
+void granite_swa(Hparams& h, Keys& keys) {
+  std::vector<uint32_t> rotates(h.n_layer, 1);
+  if (keys.has("attention.rope_pattern")) keys.u32s("attention.rope_pattern", rotates);
+  for (uint32_t il = 0; il < h.n_layer; ++il) h.layers[il].use_rope = rotates[il] != 0;
+}
+
+void mellum(Hparams& h, Keys& keys) {
+  plain_windowed_rope(h, keys);
+  keys.boolean("expert_weights_norm", h.normalize_expert_weights);
+}
+
+// Layers are one thing each: attention, Mamba-2, or a feed-forward network.
+void nemotron_h(Hparams& h, Keys&) {
+  for (LayerParameters& layer : h.layers)
+    if (layer.n_ff != 0) {
+      layer.mixer = MixerKind::kNone;
+    } else if (layer.n_head_kv == 0) {
+      layer.mixer = MixerKind::kMamba2;
+    }
+}
+
+void interleaved_sections(Hparams& h, Keys&) { h.rope_interleaved_sections = true; }
+
+// "Dynamic NTK": a factor alpha stretches the base.
+void hunyuan(Hparams& h, Keys& keys) {
+  float alpha = 0;
+  keys.f32("rope.scaling.alpha", alpha);
+  const float d = static_cast<float>(h.layers[0].d_k);
+  if (alpha > 0 && d > 2) h.rope.freq_base *= std::pow(alpha, d / (d - 2));
+}
+
+void granite(Hparams& h, Keys& keys) {
+  bool finetuned = true;
+  keys.boolean("rope.scaling.finetuned", finetuned);
+  for (LayerParameters& layer : h.layers) layer.use_rope = finetuned;
+}
+
+// The same layers several times over, each pass with keys of its own.
+void nanbeige(Hparams& h, Keys& keys) {
+  bool skip_norm = false;
+  keys.u32("num_loops", h.n_loops);
+  keys.boolean("skip_loop_final_norm", skip_norm);
+  h.norm_between_loops = !skip_norm;
+  if (h.n_loops == 0 || h.n_loops > 4096 / h.n_layer)
+    return keys.refuse(ErrorCode::kOutOfRange, "num_loops is " + std::to_string(h.n_loops));
+  h.n_layer *= h.n_loops;
+  const size_t n = h.layers.size();
+  h.layers.resize(h.n_layer);
+  for (size_t il = n; il < h.layers.size(); ++il) {
+    h.layers[il] = h.layers[il - n];
+    h.layers[il].kv_layer = static_cast<uint32_t>(il);
+  }
+}
+
+void minicpm_scales(Hparams& h) {
+  h.embedding_scale = 12.0f;
+  h.residual_scale = 1.4f / std::sqrt(static_cast<float>(h.n_layer));
+  h.logit_scale = static_cast<float>(h.n_embd) / 256.0f;
+}
+
+void minicpm(Hparams& h, Keys& keys) {
+  const Hparams read = h;
+  minicpm_scales(h);
+  if (keys.has("embedding_scale")) h.embedding_scale = read.embedding_scale;
+  if (keys.has("residual_scale")) h.residual_scale = read.residual_scale;
+  if (keys.has("logit_scale")) h.logit_scale = read.logit_scale;
+}
+
+void gemma_scale(Hparams& h, uint32_t n_layer_27b) {
+  const LayerParameters& layer = h.layers[0];
+  if (h.n_layer == n_layer_27b && layer.n_head > 0)
+    h.attention_scale = 1.0f / std::sqrt(static_cast<float>(h.n_embd / layer.n_head));
+}
+
+void gemma2(Hparams& h, Keys& keys) {
+  gemma_scale(h, 46);
+  soft_caps(h, keys, 50.0f, 30.0f);
+}
+
+void gemma4(Hparams& h, Keys& keys) {
+  h.attention_scale = 1.0f;
+  h.rope_factors = RopeFactors::kFullLayers;
+  h.logit_soft_cap = 30.0f;
+  keys.f32("final_logit_softcapping", h.logit_soft_cap);
+  keys.u32("embedding_length_per_layer_input", h.n_embd_per_layer);
+  uint32_t n_shared = 0;
+  keys.u32("attention.shared_kv_layers", n_shared);
+  if (n_shared >= h.n_layer) return keys.refuse(ErrorCode::kOutOfRange, "attention.shared_kv_layers leaves no layer");
+  // The last layers read the cache of the last one of their kind that has keys of its own.
+  const uint32_t n_own = h.n_layer - n_shared;
+  for (uint32_t il = n_own; il < h.n_layer; ++il)
+    for (uint32_t own = n_own; own-- > 0;)
+      if (h.layers[own].windowed == h.layers[il].windowed) {
+        h.layers[il].kv_layer = own;
+        h.layers[il].n_head_kv = h.layers[own].n_head_kv;
+        break;
+      } else if (own == 0) {
+        return keys.refuse(ErrorCode::kOutOfRange, "a layer shares keys of a kind that no layer has");
+      }
+}
+
+void gemma3n(Hparams& h, Keys& keys) {
+  constexpr uint32_t kOwn = 20;  // layers with keys of their own
+  h.rope_factors = RopeFactors::kFullLayers;
+  h.attention_scale = 1.0f;
+  h.logit_soft_cap = 30.0f;
+  if (const TensorInfo* norm = find_tensor(keys.gguf(), "per_layer_proj_norm.weight"); norm != nullptr)
+    h.n_embd_per_layer = static_cast<uint32_t>(std::min<uint64_t>(norm->shape[0], Keys::kMostCount));
+  if (h.n_embd_per_layer == 0) return keys.refuse(ErrorCode::kNotFound, "tensor per_layer_proj_norm.weight is missing");
+  for (uint32_t il = kOwn; il < h.n_layer; ++il) {
+    h.layers[il].kv_layer = kOwn - (h.layers[il].windowed ? 2 : 1);
+    h.layers[il].n_head_kv = h.layers[h.layers[il].kv_layer].n_head_kv;
+    if (h.layers[h.layers[il].kv_layer].windowed != h.layers[il].windowed)
+      return keys.refuse(ErrorCode::kOutOfRange, "a layer shares keys of another kind of layer");
+  }
+}
+
+void llama4(Hparams& h, Keys&) {
+  h.normalize_expert_weights = false;  // whatever the file says
+  if (h.window == 0) {
+    for (LayerParameters& layer : h.layers) layer.windowed = false;
+    h.layers[h.n_layer - 1].use_rope = false;
+    return;
+  }
+  h.window = 8192;  // whatever the file says
+  h.temperature_scale = 0.1f;
+  h.temperature_length = 8192;
+  h.temperature_offset = 1.0f;
+  no_rope_every_fourth(h);
+}
+
+void mistral3(Hparams& h, Keys& keys) {
+  keys.f32("attention.temperature_scale", h.temperature_scale);
+  h.temperature_length = h.rope.n_ctx_original;
+  if (h.temperature_scale != 0 && h.temperature_length == 0)
+    keys.refuse(ErrorCode::kOutOfRange, "rope.scaling.original_context_length is 0");
+}
+
+// yarn's magnitude goes into the scale of the scores instead of the rotation.
+void deepseek2(Hparams& h, Keys& keys) {
+  float log_multiplier = 0;
+  keys.f32("rope.scaling.yarn_log_multiplier", log_multiplier);
+  const float log_ratio = std::log(1.0f / h.rope.freq_scale);
+  const float d_k = static_cast<float>(h.d_k_latent != 0 ? h.d_k_latent : h.layers[0].d_k);
+  if (h.rope.ext_factor != 0) {
+    const float m = log_multiplier / 0.1f;
+    const auto magnitude = [&](float by) { return log_ratio <= 0 ? 1.0f : 0.1f * by * log_ratio + 1.0f; };
+    float attn_factor = 1.0f;
+    keys.f32("rope.scaling.attn_factor", attn_factor);
+    h.rope.attn_factor = attn_factor / (1.0f + 0.1f * log_ratio);
+    h.rope.attn_factor *= m != 0 ? magnitude(m != 1.0f ? m : 1.0f) / magnitude(m) : magnitude(1.0f);
+    h.rope_windowed.attn_factor = h.rope.attn_factor;
+  }
+  const float mscale = h.rope.attn_factor * (1.0f + 0.1f * log_ratio) * (1.0f + log_multiplier * log_ratio);
+  h.attention_scale = mscale * mscale / std::sqrt(d_k);
+  keys.f32("attention.temperature_scale", h.temperature_scale);
+  keys.u32("attention.temperature_length", h.temperature_length, 1u << 30);
+  if (h.temperature_scale != 0 && h.temperature_length == 0)
+    keys.refuse(ErrorCode::kOutOfRange, "attention.temperature_length is 0");
+}
+
+// Layers without heads do not mix; those without key heads only project; those without a feed-forward network are
+// left out by llama.cpp.
+void deci(Hparams& h, Keys&) {
+  for (LayerParameters& layer : h.layers) {
+    if (layer.n_head == 0 || layer.n_ff == 0)
+      layer.mixer = MixerKind::kNone;
+    else if (layer.n_head_kv == 0)
+      layer.mixer = MixerKind::kOutputOnly;
+  }
+}
+
+void grok(Hparams& h, Keys& keys) {
+  h.attention_scale = 0.08838834764831845f;
+  keys.f32("attention.output_scale", h.attention_scale);
+  if (!keys.has("logit_scale")) h.logit_scale = 0.5773502691896257f;
+  h.embedding_scale = 78.38367176906169f;
+  keys.f32("embedding_scale", h.embedding_scale);
+  soft_caps(h, keys, 30.0f, 0);
+  h.dense_and_experts_scale = std::sqrt(2.0f) / 2;
+}
+
+void apertus(Hparams& h, Keys& keys) {
+  std::vector<float> alpha_n(h.n_layer), alpha_p(h.n_layer), beta(h.n_layer), eps(h.n_layer);
+  for (const auto& [name, to] : {std::pair(".xielu.alpha_n", &alpha_n), std::pair(".xielu.alpha_p", &alpha_p),
+                                 std::pair(".xielu.beta", &beta), std::pair(".xielu.eps", &eps)})
+    if (!keys.f32s(name, *to)) keys.refuse(ErrorCode::kNotFound, std::string(name + 1) + " is missing");
+  for (size_t i = 0; i < h.layers.size(); ++i)
+    h.layers[i].xielu = {beta[i] + softplus(alpha_n[i]), softplus(alpha_p[i]), beta[i], eps[i]};
+}
+
+void exaone4(Hparams& h, Keys&) {
+  if (h.n_layer == 64) return rope_in_windowed_only(h);
+  h.window = 0;
+  for (LayerParameters& layer : h.layers) layer.windowed = false;
+}
+
+void smallthinker(Hparams& h, Keys&) {
+  if (h.window == 0) return;
+  h.window = 4096;  // whatever the file says
+  for_layers(h, [](LayerParameters& layer, uint32_t il) { layer.use_rope = il % 4 != 0; });
+}
+
+// Every interval-th layer attends, the others are delta nets.
+void delta_net(Hparams& h, Keys& keys) {
+  std::vector<uint32_t> recurrent(h.n_layer);
+  if (!keys.u32s("attention.recurrent_layers", recurrent)) {
+    uint32_t interval = 4;
+    keys.u32("full_attention_interval", interval);
+    if (interval == 0) return keys.refuse(ErrorCode::kOutOfRange, "full_attention_interval is 0");
+    for (uint32_t il = 0; il < h.n_layer; ++il) recurrent[il] = (il + 1) % interval != 0 ? 1 : 0;
+  }
+  for (uint32_t il = 0; il < h.n_layer; ++il)
+    if (recurrent[il] != 0) h.layers[il].mixer = MixerKind::kDeltaNet;
+  h.rope_interleaved_sections = true;
+}
+
+// T5 scores without a scale; its networks are gated GELU, or ReLU in the first version.
+void t5(Hparams& h, Keys& keys) {
+  h.attention_scale = 1.0f;
+  if (find_tensor(keys.gguf(), "enc.blk.0.ffn_gate.weight") == nullptr) h.activation = Activation::kRelu;
+  if (h.n_relative_buckets < 4 || h.n_relative_buckets % 4 != 0)
+    keys.refuse(ErrorCode::kOutOfRange, "attention.relative_buckets_count is missing or no multiple of 4");
+}
+
+void t5_decoder(Hparams& h, Keys& keys) {
+  t5(h, keys);
+  h.n_encoder_layer = h.n_layer;
+  keys.u32("decoder_block_count", h.n_layer,
+           static_cast<uint32_t>(std::min<size_t>(keys.gguf().header.tensors.size(), 4096)));
+  uint32_t start = 0;
+  keys.u32("decoder_start_token_id", start);
+  h.decoder_start = static_cast<int32_t>(start);
+  if (h.n_layer == 0) return keys.refuse(ErrorCode::kOutOfRange, "decoder_block_count is 0");
+  const LayerParameters shape = h.layers[0];
+  for (const LayerParameters& layer : h.layers)
+    if (layer.n_head != shape.n_head || layer.n_head_kv != shape.n_head_kv || layer.n_ff != shape.n_ff)
+      return keys.refuse(ErrorCode::kUnsupported, "layers of different shapes in an encoder-decoder");
+  h.layers.assign(h.n_layer, shape);
+  for (uint32_t il = 0; il < h.n_layer; ++il) h.layers[il].kv_layer = il;
+}
+
+// Diffusion models predict every token of a text from all of it.
+void not_causal(Hparams& h, Keys&) { h.causal = false; }
+
+void chameleon(Hparams& h, Keys& keys) {
+  keys.boolean("swin_norm", h.norms_follow);
+  h.head_norm_eps = 1e-5f;
+  // Tokens of images.
+  h.first_silent = std::min(h.n_vocab, 4u);
+  h.n_silent = std::min(h.n_vocab, 8196u) - h.first_silent;
+}
+
+void cohere2moe(Hparams& h, Keys& keys) {
+  float rms_eps = 0;
+  keys.f32("attention.layer_norm_rms_epsilon", rms_eps);
+  if (rms_eps != 0) h.norm = NormKind::kRms, h.norm_eps = rms_eps;
+  uint32_t n_dense = 0;
+  keys.u32("leading_dense_block_count", n_dense);
+  for (uint32_t il = 0; il < h.n_layer; ++il) h.layers[il].use_rope = h.layers[il].windowed || il < n_dense;
+  h.shared_expert_scale = 0.5f;
+}
+
+void grovemoe(Hparams& h, Keys& keys) {
+  h.chunk_scale = 0.05f;
+  keys.u32("experts_per_group", h.experts_per_chunk);
+  keys.f32("expert_group_scale", h.chunk_scale);
+  if (h.experts_per_chunk == 0 || h.n_expert % h.experts_per_chunk != 0)
+    keys.refuse(ErrorCode::kOutOfRange, "experts_per_group does not divide the experts");
+}
+
+void kimi_linear(Hparams& h, Keys& keys) {
+  kimi_delta(h, keys);
+  for (LayerParameters& layer : h.layers) layer.use_rope = false;
+}
+
+void bailingmoe3(Hparams& h, Keys& keys) {
+  kimi_delta(h, keys);
+  read_clamps(h, keys);
+  keys.f32("kda.gate_lower_bound", h.kda_gate_bound);
+  if (h.kda_gate_bound >= 0) keys.refuse(ErrorCode::kOutOfRange, "kda.gate_lower_bound is missing or not negative");
+}
+
+// Full layers rotate half of what the windowed ones do.
+void step35(Hparams& h, Keys& keys) {
+  read_clamps(h, keys);
+  h.rope_factors = RopeFactors::kFullLayers;
+  h.rope.n_rot /= 2;
+  for (LayerParameters& layer : h.layers)
+    if (!layer.windowed) layer.n_rot = h.rope.n_rot;
+}
+
+void minimax01(Hparams& h, Keys& keys) {
+  std::vector<uint32_t> recurrent(h.n_layer);
+  if (!keys.u32s("attention.recurrent_layers", recurrent)) {
+    uint32_t interval = 8;
+    keys.u32("full_attention_interval", interval);
+    for (uint32_t il = 0; il < h.n_layer; ++il) recurrent[il] = interval == 0 || (il + 1) % interval != 0 ? 1 : 0;
+  }
+  for (uint32_t il = 0; il < h.n_layer; ++il)
+    if (recurrent[il] != 0) h.layers[il].mixer = MixerKind::kLightning;
+}
+
+void muse_glimmer(Hparams& h, Keys& keys) {
+  rope_in_windowed_only(h);
+  h.post_norm_eps = 1e-8f;
+  keys.f32("final_logit_softcapping", h.logit_soft_cap);
+}
+
+// Whatever the file says of rope, llama.cpp rotates the whole head at the base of the first llama.
+void cogvlm(Hparams& h, Keys&) {
+  h.rope = RopeParameters{};
+  h.rope.n_rot = h.layers[0].d_k;
+  h.rope_factors = RopeFactors::kNone;
+  for (LayerParameters& layer : h.layers) layer.n_rot = h.rope.n_rot;
+}
+
+void deepseek2_ocr(Hparams&, Keys& keys) {
+  uint32_t window = 0;
+  keys.u32("attention.sliding_window", window);
+  if (window != 0) keys.refuse(ErrorCode::kUnsupported, "deepseek2-ocr with a window cannot run yet");
+}
+
+}  // namespace ggufscope

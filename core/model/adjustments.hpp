@@ -1,0 +1,49 @@
+// What a row of the registry cannot say: each function runs after the common keys of its architecture are read.
+#pragma once
+
+#include "model/hparams.hpp"
+
+namespace ggufscope {
+
+/// Layers without key heads are of this kind.
+void set_mixers(Hparams& h, MixerKind recurrent);
+void no_rope_every_fourth(Hparams& h);
+void rope_in_windowed_only(Hparams& h);
+void plain_windowed_rope(Hparams& h, Keys&);
+void granite_swa(Hparams& h, Keys& keys);
+void mellum(Hparams& h, Keys& keys);
+void nemotron_h(Hparams& h, Keys&);
+void interleaved_sections(Hparams& h, Keys&);
+void hunyuan(Hparams& h, Keys& keys);
+void granite(Hparams& h, Keys& keys);
+void nanbeige(Hparams& h, Keys& keys);
+void minicpm_scales(Hparams& h);
+void minicpm(Hparams& h, Keys& keys);
+void gemma_scale(Hparams& h, uint32_t n_layer_27b);
+void gemma2(Hparams& h, Keys& keys);
+void gemma4(Hparams& h, Keys& keys);
+void gemma3n(Hparams& h, Keys& keys);
+void llama4(Hparams& h, Keys&);
+void mistral3(Hparams& h, Keys& keys);
+void deepseek2(Hparams& h, Keys& keys);
+void deci(Hparams& h, Keys&);
+void grok(Hparams& h, Keys& keys);
+void apertus(Hparams& h, Keys& keys);
+void exaone4(Hparams& h, Keys&);
+void smallthinker(Hparams& h, Keys&);
+void delta_net(Hparams& h, Keys& keys);
+void t5(Hparams& h, Keys& keys);
+void t5_decoder(Hparams& h, Keys& keys);
+void not_causal(Hparams& h, Keys&);
+void chameleon(Hparams& h, Keys& keys);
+void cohere2moe(Hparams& h, Keys& keys);
+void grovemoe(Hparams& h, Keys& keys);
+void kimi_linear(Hparams& h, Keys& keys);
+void bailingmoe3(Hparams& h, Keys& keys);
+void step35(Hparams& h, Keys& keys);
+void minimax01(Hparams& h, Keys& keys);
+void muse_glimmer(Hparams& h, Keys& keys);
+void cogvlm(Hparams& h, Keys&);
+void deepseek2_ocr(Hparams&, Keys& keys);
+
+}  // namespace ggufscope

@@ -1,0 +1,122 @@
+// Kimi's delta attention (Kimi Linear, 2025): the gated delta rule with a decay for each element of a key,
+//   S = S diag(w);  S += beta (v - S k) k^T;  y = S q,
+// after short convolutions over q, k and v. As a sum of what S was it is RWKV-7's recurrence:
+//   S = S diag(w) + (beta v) k^T + (S (w k)) (-beta k)^T.
+#include <algorithm>
+#include <cmath>
+
+#include "model/mixer.hpp"
+#include "nn/activation.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+namespace {
+
+uint64_t inner_size(const Hparams& h) { return uint64_t{h.d_head_kda} * h.layers[0].n_head; }
+
+}  // namespace
+
+void plan_kimi_delta(const LayerPlan& plan, LayerWeights& weights) {
+  SsmWeights& w = weights.ssm;
+  Planner& p = plan.planner;
+  const Hparams& h = plan.h;
+  const uint64_t n_embd = h.n_embd, n_head = plan.layer.n_head, d = h.d_head_kda, n = inner_size(h);
+  if (d == 0 || n_head == 0 || n_head != h.layers[0].n_head || h.d_conv < 2)
+    return p.refuse(ErrorCode::kOutOfRange, "kda.head_dim, ssm.conv_kernel or attention.head_count is out of range");
+  p.linear(w.q, plan.name("attn_q"), n_embd, n);
+  p.linear(w.k, plan.name("attn_k"), n_embd, n);
+  p.linear(w.v, plan.name("attn_v"), n_embd, n);
+  p.vector(w.conv_q, plan.name("ssm_conv1d_q.weight"), n * h.d_conv, Need::kRequired);
+  p.vector(w.conv_k, plan.name("ssm_conv1d_k.weight"), n * h.d_conv, Need::kRequired);
+  p.vector(w.conv_v, plan.name("ssm_conv1d_v.weight"), n * h.d_conv, Need::kRequired);
+  // Decay and gate are of low rank, or (without the second matrix) of full rank.
+  const auto factored = [&](Linear& a, Linear& b, std::string_view first, std::string_view second) {
+    const bool two = p.has(plan.name(second) + ".weight");
+    p.linear(a, plan.name(first), n_embd, two ? d : n);
+    if (two) p.linear(b, plan.name(second), d, n);
+  };
+  factored(w.decay_a, w.decay_b, "ssm_f_a", "ssm_f_b");
+  if (p.has(plan.name("attn_gate.weight"))) {
+    p.linear(w.gate_a, plan.name("attn_gate"), n_embd, n);
+  } else {
+    factored(w.gate_a, w.gate_b, "ssm_g_a", "ssm_g_b");
+  }
+  p.linear(w.beta, plan.name("ssm_beta"), n_embd, n_head);
+  p.vector(w.a, plan.name("ssm_a"), n_head, Need::kRequired);
+  p.vector(w.dt_bias, plan.name("ssm_dt.bias"), n, Need::kRequired);
+  p.affine(w.norm, plan.name("ssm_norm"), d);
+  p.linear(w.out, plan.name("attn_output"), n, n_embd);
+}
+
+uint64_t kimi_delta_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights&, uint64_t n_tokens) {
+  const uint64_t n = n_tokens * inner_size(h);
+  return arena_floats(n, n, n, n, n, n, n, n, n_tokens * h.d_head_kda, n_tokens * layer.n_head);
+}
+
+uint64_t kimi_delta_state(const Hparams& h) {
+  const uint64_t n = inner_size(h);
+  return 3 * n * (h.d_conv - 1) + n * h.d_head_kda;
+}
+
+void run_kimi_delta(Pass& pass, size_t il, const float* x, float* y) {
+  const Hparams& h = pass.h();
+  const SsmWeights& w = pass.weights(il).ssm;
+  const size_t n = pass.n_tokens, d = h.d_head_kda, n_head = pass.layer(il).n_head, n_row = n_head * d;
+  const size_t mark = pass.state.arena.mark();
+  float* projected = pass.take(n * n_row);  // all [n_tokens, n_head, d]
+  float* q = pass.take(n * n_row);
+  float* k = pass.take(n * n_row);
+  float* v = pass.take(n * n_row);
+  float* decay = pass.take(n * n_row);
+  float* a = pass.take(n * n_row);
+  float* b = pass.take(n * n_row);
+  float* gate = pass.take(n * n_row);
+  float* low = pass.take(n * d);
+  float* beta = pass.take(n * n_head);
+
+  size_t at = 0;
+  const auto convolve = [&](const Linear& projection, const Vector& kernel, float* to) {
+    apply(pass.pool, projection, x, n, projected);
+    causal_convolution(pass.pool, projected, n_row, n_row, kernel.data(), h.d_conv, nullptr, pass.states(il, at), to);
+    activate(Activation::kSilu, to, n * n_row);
+    at += n_row * (h.d_conv - 1);
+  };
+  convolve(w.q, w.conv_q, q);
+  convolve(w.k, w.conv_k, k);
+  convolve(w.v, w.conv_v, v);
+  const auto factored = [&](const Linear& first, const Linear& second, float* to) {
+    apply(pass.pool, first, x, n, second ? low : to);
+    if (second) apply(pass.pool, second, low, n, to);
+  };
+  factored(w.decay_a, w.decay_b, decay);
+  factored(w.gate_a, w.gate_b, gate);
+  apply(pass.pool, w.beta, x, n, beta);
+  activate(Activation::kSigmoid, beta, n * n_head);
+  activate(Activation::kSigmoid, gate, n * n_row);
+
+  const float scale = 1.0f / std::sqrt(static_cast<float>(d));
+  each_token(pass.pool, n, [&](size_t t) {
+    for (size_t head = 0; head < n_head; ++head) {
+      const size_t row = (t * n_head + head) * d;
+      const float rate = w.a.data()[head], strength = beta[t * n_head + head];
+      l2_normalize(q + row, d, h.norm_eps);
+      l2_normalize(k + row, d, h.norm_eps);
+      for (size_t i = row; i < row + d; ++i) {
+        const float raw = decay[i] + w.dt_bias.data()[head * d + i - row];
+        decay[i] =
+            std::exp(h.kda_gate_bound != 0 ? h.kda_gate_bound / (1.0f + std::exp(-rate * raw)) : rate * softplus(raw));
+        q[i] *= scale;
+        a[i] = decay[i] * k[i];
+        b[i] = -strength * k[i];
+        v[i] *= strength;
+      }
+    }
+  });
+  wkv7(pass.pool, n_head, d, q, decay, k, v, a, b, pass.states(il, at), projected);
+  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.norm, projected, n * n_head, d, projected);
+  vec::multiply(projected, gate, n * n_row);
+  apply(pass.pool, w.out, projected, n, y);
+  pass.state.arena.release(mark);
+}
+
+}  // namespace ggufscope
