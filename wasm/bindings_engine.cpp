@@ -43,12 +43,11 @@ class Engine {
     if (file_size >= 0) size = static_cast<uint64_t>(file_size);
     headers_.emplace_back(std::vector<uint8_t>(input_.data(), input_.data() + n), size);
   }
-  /// Of the headers so far, which are not kept.
+  /// Of the headers so far, which are kept until the vocabulary is read.
   bool open(uint32_t n_threads) {
     std::vector<HeaderBytes> headers;
     for (const auto& [bytes, size] : headers_) headers.push_back({bytes, size});
     Result<std::unique_ptr<Session>> session = Session::open(headers, n_threads);
-    headers_.clear();
     if (!session) return refuse(session.error());
     session_ = std::move(*session);
     return true;
@@ -112,6 +111,10 @@ class Engine {
                       {double(r.entry.file), double(r.entry.offset), double(r.n_rows_kept), double(r.row_bytes)});
     return span_of(doubles_);
   }
+  void read_vocabulary() {
+    session_->read_vocabulary();
+    headers_ = {};
+  }
   bool memory(uint32_t n_ctx, uint32_t n_batch, uint32_t n_texts, bool f16_cache, bool exact) {
     const Result<MemoryEstimate> m = session_->memory(options(n_ctx, n_batch, n_texts, f16_cache), precision(exact));
     if (!m) return refuse(m.error());
@@ -119,8 +122,11 @@ class Engine {
     return true;
   }
   bool begin_load(bool exact) { return done(session_->begin_load(precision(exact))); }
-  bool set_rows(uint32_t request, double first_row, uint32_t n) {
-    return done(session_->set_rows(request, static_cast<uint64_t>(first_row), {input_.data(), n}));
+  /// n bytes from byte `at` of the reserved room.
+  bool set_rows(uint32_t request, double first_row, uint32_t at, uint32_t n) {
+    if (at > input_.size() || n > input_.size() - at)
+      return refuse(Error{ErrorCode::kInvalidArgument, 0, "rows beyond the reserved room"});
+    return done(session_->set_rows(request, static_cast<uint64_t>(first_row), {input_.data() + at, n}));
   }
   bool start(uint32_t n_ctx, uint32_t n_batch, uint32_t n_texts, bool f16_cache) {
     return done(session_->start(options(n_ctx, n_batch, n_texts, f16_cache)));
@@ -145,7 +151,7 @@ class Engine {
     for (uint32_t i = 0; i < n_pairs; ++i)
       generate_.sampler.logit_bias.emplace_back(static_cast<int32_t>(p[2 * i]), static_cast<float>(p[2 * i + 1]));
   }
-  /// Numbers in the order of kOptions, then seed, alternatives, ignore_end, shift.
+  /// Numbers in the order of kOptions, then seed, alternatives, ignore_end, shift, guesses.
   void set_options() {
     const double* p = input_.as<double>();
     SamplerOptions& o = generate_.sampler;
@@ -164,11 +170,13 @@ class Engine {
     generate_.n_probabilities = static_cast<uint32_t>(p[20]);
     generate_.ignore_end = p[21] != 0;
     generate_.shift = p[22] != 0;
+    generate_.n_guesses = static_cast<uint32_t>(p[23]);
   }
   /// n ids in the reserved room; the options set before.
   bool begin(uint32_t n) { return done(session_->begin(ids(n), generate_)); }
   [[nodiscard]] uint32_t n_waiting() const { return static_cast<uint32_t>(session_->n_waiting()); }
   [[nodiscard]] uint32_t n_reused() const { return static_cast<uint32_t>(session_->n_reused()); }
+  [[nodiscard]] uint32_t n_guessed() const { return static_cast<uint32_t>(session_->n_guessed()); }
   bool advance(uint32_t n) { return done(session_->advance(n)); }
   bool next() {
     Result<Step> step = session_->next();
@@ -296,6 +304,7 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("facts", &Engine::facts)
       .function("samplerDefaults", &Engine::sampler_defaults)
       .function("plan", &Engine::plan)
+      .function("readVocabulary", &Engine::read_vocabulary)
       .function("memory", &Engine::memory)
       .function("beginLoad", &Engine::begin_load)
       .function("setRows", &Engine::set_rows)
@@ -310,6 +319,7 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("begin", &Engine::begin)
       .function("waiting", &Engine::n_waiting)
       .function("reused", &Engine::n_reused)
+      .function("guessed", &Engine::n_guessed)
       .function("advance", &Engine::advance)
       .function("next", &Engine::next)
       .function("token", &Engine::token)

@@ -9,6 +9,7 @@ namespace ggufscope {
 namespace {
 
 constexpr uint32_t kStateMagic = 0x31534747;  // "GGS1"
+constexpr size_t kLeastMatch = 2;             // tokens that must agree before what followed them is guessed
 
 // Tokens in which a sequence breaker occurs.
 DryBreakers breakers_of(const Tokenizer& tokenizer, const std::vector<std::string>& breakers) {
@@ -50,12 +51,19 @@ Result<std::unique_ptr<Session>> Session::open(std::span<const HeaderBytes> head
   session->model_ = std::move(*model);
   session->architecture_ = std::string(get_string(gguf, "general.architecture").value_or(""));
   session->defaults_ = ggufscope::sampler_defaults(gguf);
-  Result<Tokenizer> tokenizer = Tokenizer::make(gguf);
-  if (tokenizer) session->tokenizer_.emplace(std::move(*tokenizer));
   Result<std::unique_ptr<Pool>> pool = Pool::create(n_threads);
   if (!pool) return std::unexpected(pool.error());
   session->pool_ = std::move(*pool);
+  session->header_ = std::move(parsed[0].header);
+  session->header_bytes_ = headers[0].bytes;
   return session;
+}
+
+void Session::read_vocabulary() {
+  if (!header_) return;
+  Result<Tokenizer> tokenizer = Tokenizer::make(Gguf{*header_, header_bytes_});
+  if (tokenizer) tokenizer_.emplace(std::move(*tokenizer));
+  header_.reset();
 }
 
 Result<MemoryEstimate> Session::memory(const StateOptions& options, Precision precision) const {
@@ -69,6 +77,7 @@ StateOptions Session::adjusted(StateOptions options) const {
 }
 
 Result<void> Session::start(const StateOptions& options) {
+  read_vocabulary();
   if (const Result<void> done = model_->finish_load(); !done) return done;
   Result<std::unique_ptr<State>> state = State::create(*model_, *pool_, adjusted(options));
   if (!state) return std::unexpected(state.error());
@@ -82,6 +91,7 @@ Result<void> Session::select(uint32_t text) {
   if (text >= n_texts())
     return fail(ErrorCode::kOutOfRange,
                 "there is no text " + std::to_string(text) + " of " + std::to_string(n_texts()));
+  forget_guesses();
   now_ = text;
   return {};
 }
@@ -92,6 +102,7 @@ Result<void> Session::fork(uint32_t from, uint32_t to) {
   if (from == to || from >= n_texts() || to >= n_texts())
     return fail(ErrorCode::kOutOfRange, "text " + std::to_string(from) + " cannot be forked to text " +
                                             std::to_string(to) + " of " + std::to_string(n_texts()));
+  forget_guesses();
   (void)state_->remove(to, 0, -1);
   texts_[to].forget();
   if (!state_->copy(from, to, 0, -1)) return {};  // it begins anew: no error, only work
@@ -126,6 +137,8 @@ Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions opt
                 "this model fills in a text that it sees as a whole, it does not continue one");
   if (const Result<void> good = set_grammar(options.grammar); !good) return good;
   Text& t = text();
+  forget_guesses();
+  t.n_guessed = 0;
   if (model_->has_encoder()) {
     // The prompt is for the encoder; the answer begins with a token of its own.
     if (const Result<void> done = encode(*model_, *state_, *pool_, tokens, nullptr); !done) return done;
@@ -185,7 +198,7 @@ Result<void> Session::set_grammar(const std::string& gbnf) {
 // that may not come are taken away and another is drawn. Nothing may come where the text must end: kNoToken.
 Result<Candidate> Session::sample() {
   Text& t = text();
-  if (t.options.grammar.empty()) return t.sampler->sample(t.logits);
+  if (t.options.grammar.empty()) return t.sampler->sample(logits());
   const auto reads = [this, &t](TokenId id) -> Result<bool> {
     if (tokenizer_->is_end_of_generation(id)) return t.matcher->may_end() && !t.options.ignore_end;
     const std::string_view piece = tokenizer_->piece(id);
@@ -193,7 +206,7 @@ Result<Candidate> Session::sample() {
     return t.matcher->read(piece);
   };
   const float mirostat_mu = t.sampler->checkpoint().mirostat_mu;
-  Result<Candidate> chosen = t.sampler->sample(t.logits);
+  Result<Candidate> chosen = t.sampler->sample(logits());
   if (!chosen) return chosen;
   const Result<bool> good = reads(chosen->id);
   if (!good) return std::unexpected(good.error());
@@ -205,7 +218,7 @@ Result<Candidate> Session::sample() {
     for (size_t i = 0; i < allowed.size(); ++i)
       if (tokenizer_->is_end_of_generation(static_cast<TokenId>(i))) allowed[i] = true;
   t.sampler->restore({t.sampler->checkpoint().random, mirostat_mu});
-  chosen = t.sampler->sample(t.logits, allowed);
+  chosen = t.sampler->sample(logits(), allowed);
   if (!chosen) {
     if (t.matcher->may_end()) return Candidate{kNoToken, 0, 0};
     return fail(ErrorCode::kOutOfRange, "no token of the vocabulary goes on as the grammar wants");
@@ -215,21 +228,70 @@ Result<Candidate> Session::sample() {
 }
 
 Result<void> Session::advance(size_t n) {
+  forget_guesses();
+  return compute(std::min(n, n_waiting()), {});
+}
+
+// The next n tokens, and what may come after them.
+Result<void> Session::compute(size_t n, std::span<const TokenId> guesses) {
   Text& t = text();
-  n = std::min(n, n_waiting());
   if (n == 0) return {};
-  const std::span<const TokenId> part = std::span<const TokenId>(t.tokens).subspan(t.n_computed, n);
-  std::vector<uint8_t> wanted(n, 0);
-  wanted.back() = 1;
-  t.logits.resize(model_->n_output());
-  const std::vector<int32_t> sequences(n, static_cast<int32_t>(now_));
+  const auto first = t.tokens.begin() + static_cast<ptrdiff_t>(t.n_computed);
+  std::vector<TokenId> part(first, first + static_cast<ptrdiff_t>(n));
+  part.insert(part.end(), guesses.begin(), guesses.end());
+  std::vector<uint8_t> wanted(n - 1, 0);
+  wanted.resize(part.size(), 1);
+  t.logits.resize((1 + guesses.size()) * model_->n_output());
+  const std::vector<int32_t> sequences(part.size(), static_cast<int32_t>(now_));
   const Batch batch{.tokens = part, .positions = {}, .sequences = sequences, .wanted = wanted};
   if (const Result<void> done = forward(*model_, *state_, *pool_, batch, t.logits.data()); !done) {
     if (!state_->remove(now_, static_cast<int32_t>(t.n_computed), -1)) drop();
     return done;
   }
   t.n_computed += n;
+  t.guesses.assign(guesses.begin(), guesses.end());
+  t.n_right = 0;
   return {};
+}
+
+std::span<const float> Session::logits() const {
+  return std::span(text().logits).subspan(text().n_right * model_->n_output(), model_->n_output());
+}
+
+// What followed the last tokens where they stood before: the longest stretch that agrees is believed for its length.
+std::vector<TokenId> Session::guess() const {
+  const Text& t = text();
+  const size_t size = t.tokens.size();
+  if (t.options.n_guesses == 0 || model_->is_recurrent() || model_->has_encoder() || size >= n_context()) return {};
+  const size_t most = std::min({size_t{t.options.n_guesses}, size_t{state_->options().n_batch} - 1, n_context() - size,
+                                state_->n_free_cells() - 1});
+  const size_t enough = std::max<size_t>(most, kLeastMatch);
+  size_t longest = kLeastMatch - 1, after = size;
+  for (size_t end = size - 1; end > longest && longest < enough; --end) {
+    size_t n = 0;
+    while (n < std::min(end, enough) && t.tokens[end - 1 - n] == t.tokens[size - 1 - n]) ++n;
+    if (n > longest) longest = n, after = end;
+  }
+  const auto from = t.tokens.begin() + static_cast<ptrdiff_t>(after);
+  return {from, from + static_cast<ptrdiff_t>(std::min({most, longest, size - after}))};
+}
+
+// Whether the one token that waits is the next guess: then it is computed.
+bool Session::was_guessed() {
+  Text& t = text();
+  if (t.n_right == t.guesses.size() || t.tokens[t.n_computed] != t.guesses[t.n_right]) return false;
+  ++t.n_right;
+  ++t.n_guessed;
+  ++t.n_computed;
+  return true;
+}
+
+void Session::forget_guesses() {
+  Text& t = text();
+  // A window's layers still have what the token before the guesses saw.
+  if (t.n_right < t.guesses.size()) (void)state_->remove(now_, static_cast<int32_t>(t.n_computed), -1);
+  t.guesses.clear();
+  t.n_right = 0;
 }
 
 // A full cache: the older half of the text after its first tokens goes, the rest moves up.
@@ -281,7 +343,8 @@ Result<Step> Session::next() {
     finish_text(step);
     return step;
   }
-  if (n_waiting() != 0) {
+  if (n_waiting() != 0 && !was_guessed()) {
+    forget_guesses();
     // Other texts take of the same cells.
     const bool full = t.tokens.size() > n_context() || (!model_->is_recurrent() && state_->n_free_cells() == 0);
     if (full && !(t.options.shift && make_room())) {
@@ -289,7 +352,8 @@ Result<Step> Session::next() {
       finish_text(step);
       return step;
     }
-    if (const Result<void> done = advance(n_waiting()); !done) return std::unexpected(done.error());
+    const std::vector<TokenId> guesses = n_waiting() == 1 ? guess() : std::vector<TokenId>();
+    if (const Result<void> done = compute(n_waiting(), guesses); !done) return std::unexpected(done.error());
   }
   const Result<Candidate> chosen = sample();
   if (!chosen) return std::unexpected(chosen.error());
@@ -300,7 +364,7 @@ Result<Step> Session::next() {
     return step;
   }
   if (t.options.n_probabilities != 0) {
-    LogProbabilities l = log_probabilities(t.logits, chosen->id, t.options.n_probabilities);
+    LogProbabilities l = log_probabilities(logits(), chosen->id, t.options.n_probabilities);
     step.log_p = l.token;
     step.best = std::move(l.best);
   }
@@ -351,8 +415,9 @@ Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens) {
 }
 
 // u32 magic, u32 number of tokens, the tokens, what State::save gives.
-Result<std::vector<uint8_t>> Session::save_state() const {
+Result<std::vector<uint8_t>> Session::save_state() {
   if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
+  forget_guesses();
   const Text& t = text();
   Result<std::vector<uint8_t>> cache = state_->save(*model_, now_);
   if (!cache) return cache;

@@ -1,6 +1,7 @@
 // A session: a model, its tokenizer and a sampler, one step at a time, so that the caller can stop between any two.
 //
-//   open(header)  ->  memory()  ->  begin_load, set_rows for every request of model().plan(), start(context)
+//   open(header)  ->  memory()  ->  begin_load, set_rows for every request of model().plan(), start(context); somewhere
+//   between, when nothing else is to be done, read_vocabulary
 //   begin(tokens) keeps what the cache already holds of them;  advance(n) computes the next n;  next() gives a token
 //   fork(from, to) lets two texts go on from the same beginning, which is kept once;  select(text) changes between them
 #pragma once
@@ -25,6 +26,7 @@ struct GenerateOptions {
   uint32_t n_probabilities = 0;  ///< likeliest alternatives to tell of each token
   bool ignore_end = false;       ///< end-of-generation tokens are tokens as any other
   bool shift = false;            ///< a full context forgets its older half in place of ending
+  uint32_t n_guesses = 0;        ///< tokens guessed at most before they are drawn; the answer is the same
   std::string grammar;           ///< GBNF that the answer keeps to, whole unless it is cut short; empty: any text
 };
 
@@ -69,6 +71,9 @@ class Session {
   [[nodiscard]] Result<void> set_rows(size_t request, uint64_t first_row, ByteView rows) {
     return model_->set_rows(*pool_, request, first_row, rows);
   }
+  /// Makes the tokenizer; until then the first file's header must stay where it is. start does it where it was not done
+  /// before: a loader has time for it while bytes are on their way.
+  void read_vocabulary();
   /// All rows are there: makes the state. kTruncated where rows are missing, kOutOfMemory.
   [[nodiscard]] Result<void> start(const StateOptions& options);
 
@@ -88,7 +93,12 @@ class Session {
   /// Computes up to n of the tokens that wait.
   [[nodiscard]] Result<void> advance(size_t n);
   /// The next token. None may wait; it is computed by the next advance, or by next itself.
+  /// With options.n_guesses, what followed the last tokens where they stood before is computed along with the last one;
+  /// a guess that is drawn then needs no pass of its own, others leave the cache. Recurrent and encoder-decoder models
+  /// guess nothing: their states cannot go back.
   [[nodiscard]] Result<Step> next();
+  /// Tokens of this answer that were guessed.
+  [[nodiscard]] size_t n_guessed() const { return text().n_guessed; }
 
   /// Floats: logits [tokens.size(), n_vocab] (of encoders: embeddings [.., n_embd]) of a text of its own. Forgets the
   /// cache of all texts. kUnsupported for encoder-decoder models.
@@ -97,7 +107,7 @@ class Session {
   [[nodiscard]] Result<std::vector<float>> embed(std::span<const TokenId> tokens);
 
   /// The cache and the tokens in it as bytes, and back, in a session of the same file.
-  [[nodiscard]] Result<std::vector<uint8_t>> save_state() const;
+  [[nodiscard]] Result<std::vector<uint8_t>> save_state();
   [[nodiscard]] Result<void> load_state(ByteView bytes);
 
  private:
@@ -106,7 +116,10 @@ class Session {
     std::vector<TokenId> tokens;  // the first n_computed are in the cache
     size_t n_computed = 0;
     size_t n_reused = 0;
-    std::vector<float> logits;  // of the last computed token
+    std::vector<TokenId> guesses;  // computed after the first n_computed, if they are drawn: only of the selected text
+    size_t n_right = 0;            // of the guesses, which are among n_computed by now
+    size_t n_guessed = 0;
+    std::vector<float> logits;  // of the last computed token when guesses were made, then of each guess
     GenerateOptions options;
     std::optional<Sampler> sampler;
     std::optional<StreamDecoder> decoder;
@@ -115,6 +128,7 @@ class Session {
     void forget() {
       tokens.clear();
       n_computed = n_reused = 0;
+      guesses.clear();
       finished = true;
     }
     // The grammar of the last answer that had one, and what was found out about it.
@@ -130,7 +144,12 @@ class Session {
   [[nodiscard]] Result<void> check(std::span<const TokenId> tokens) const;
   void forget();
   [[nodiscard]] Result<void> set_grammar(const std::string& gbnf);
+  [[nodiscard]] std::span<const float> logits() const;
   [[nodiscard]] Result<Candidate> sample();
+  [[nodiscard]] std::vector<TokenId> guess() const;
+  [[nodiscard]] bool was_guessed();
+  void forget_guesses();
+  [[nodiscard]] Result<void> compute(size_t n, std::span<const TokenId> guesses);
   [[nodiscard]] bool make_room();
   void finish_text(Step& step);
   void add_text(std::string_view added, Step& step);
@@ -139,6 +158,8 @@ class Session {
   SamplerOptions defaults_;
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<Model> model_;
+  std::optional<Header> header_;  // of the first file, until the tokenizer is made
+  ByteView header_bytes_;
   std::optional<Tokenizer> tokenizer_;
   TokenTrie trie_;  // made for the first grammar
   std::unique_ptr<State> state_;

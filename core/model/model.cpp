@@ -265,7 +265,7 @@ Result<void> pack(Pool& pool, const TensorRequest& request, PackedMatrix& matrix
     if (!created) return std::unexpected(created.error());
     matrix = std::move(*created);
   }
-  return matrix.pack_rows(first_row, rows);
+  return matrix.pack_rows(pool, first_row, rows);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "nn/matmul.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -13,7 +14,8 @@
 namespace ggufscope {
 namespace {
 
-constexpr size_t kRowsAtOnce = 4;  // rows dequantized together
+constexpr size_t kRowsAtOnce = 4;        // rows dequantized together
+constexpr size_t kPackBytes = 32 << 10;  // of the file, handed out together
 
 struct RowLayout {
   const TypeGeometry* geometry;
@@ -234,7 +236,10 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
                                    : pool.reserve_scratch(0, n_in * kRowsAtOnce * sizeof(float));
   if (!scratch) return std::unexpected(scratch.error());
   // Rows that a last group lacks are multiplied all the same.
-  if (matrix.format_ != nullptr) std::memset(data->data(), 0, data->size());
+  if (matrix.format_ != nullptr && n_out % kGroupRows != 0) {
+    const size_t group_bytes = packed_group_bytes(*matrix.format_, static_cast<size_t>(n_in));
+    std::memset(data->data() + data->size() - group_bytes, 0, group_bytes);
+  }
   matrix.precision_ = precision;
   matrix.type_ = type;
   matrix.n_in_ = static_cast<size_t>(n_in);
@@ -244,25 +249,33 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
   return matrix;
 }
 
-Result<void> PackedMatrix::pack_rows(uint64_t first_row, ByteView rows) {
+Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView rows) {
   if (file_row_bytes_ == 0 || rows.size() % file_row_bytes_ != 0)
     return fail(ErrorCode::kInvalidArgument, std::to_string(rows.size()) + " bytes are no whole rows");
   const uint64_t n_rows = rows.size() / file_row_bytes_;
   if (first_row > n_out_ || n_rows > n_out_ - first_row)
     return fail(ErrorCode::kInvalidArgument, "rows beyond the end of a weight");
-  if (format_ != nullptr) {
-    const size_t group_bytes = packed_group_bytes(*format_, n_in_);
-    for (size_t i = 0; i < n_rows; ++i) {
-      const size_t row = static_cast<size_t>(first_row) + i;
-      pack_row(*format_, rows.data() + i * file_row_bytes_, n_in_, data_.data() + row / kGroupRows * group_bytes,
-               row % kGroupRows);
+  if (n_rows == 0) return {};
+  const size_t begin = static_cast<size_t>(first_row), end = begin + static_cast<size_t>(n_rows);
+  const size_t first_group = begin / kGroupRows, n_groups = (end + kGroupRows - 1) / kGroupRows - first_group;
+  const size_t grain = std::max<size_t>(1, kPackBytes / (file_row_bytes_ * kGroupRows));
+  const size_t group_bytes = format_ != nullptr ? packed_group_bytes(*format_, n_in_) : 0;
+  const bool is_f16 = type_ == static_cast<uint32_t>(TypeId::kF16);
+  std::atomic<bool> finite = true;
+  pool.parallel_for(n_groups, grain, [&](size_t first, size_t last, size_t) {
+    const size_t to = std::min((first_group + last) * kGroupRows, end);
+    for (size_t row = std::max((first_group + first) * kGroupRows, begin), n = 0; row < to; row += n) {
+      const uint8_t* src = rows.data() + (row - begin) * file_row_bytes_;
+      n = std::min(kGroupRows - row % kGroupRows, to - row);
+      if (format_ != nullptr) {
+        ggufscope::pack_rows(*format_, src, n_in_, data_.data() + row / kGroupRows * group_bytes, row % kGroupRows, n);
+        continue;
+      }
+      std::memcpy(data_.data() + row * file_row_bytes_, src, n * file_row_bytes_);
+      if (is_f16 && !finite_halves(src, n * n_in_)) finite = false;
     }
-    return {};
-  }
-  if (type_ == static_cast<uint32_t>(TypeId::kF16))
-    all_finite_ = finite_halves(rows.data(), rows.size() / 2) && all_finite_;
-  if (n_rows != 0)
-    std::memcpy(data_.data() + static_cast<size_t>(first_row) * file_row_bytes_, rows.data(), rows.size());
+  });
+  all_finite_ = all_finite_ && finite;
   return {};
 }
 

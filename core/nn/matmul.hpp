@@ -33,9 +33,10 @@ class PackedMatrix {
   [[nodiscard]] static Result<PackedMatrix> create(Pool& pool, uint32_t type, uint64_t n_in, uint64_t n_out,
                                                    Precision precision);
 
-  /// Packs whole rows in the file's layout (little-endian) at rows first_row.. ; any order, any number at a time.
-  /// kInvalidArgument where the bytes are no whole rows, or the rows are not inside the matrix.
-  [[nodiscard]] Result<void> pack_rows(uint64_t first_row, ByteView rows);
+  /// Packs whole rows in the file's layout (little-endian) at rows first_row.. ; any order, any number at a time, many
+  /// are shared by the pool's threads. kInvalidArgument where the bytes are no whole rows, or the rows are not inside
+  /// the matrix.
+  [[nodiscard]] Result<void> pack_rows(Pool& pool, uint64_t first_row, ByteView rows);
 
   [[nodiscard]] uint32_t type() const { return type_; }
   [[nodiscard]] size_t n_in() const { return n_in_; }

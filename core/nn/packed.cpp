@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/simd.hpp"
 #include "quant/block.hpp"
 #include "types/types.hpp"
 
@@ -27,15 +28,32 @@ constexpr std::array<int8_t, 16> kIq4Raised = [] {
   return raised;
 }();
 
-void nibbles_32(const uint8_t* qs, uint8_t* codes) {
-  for (size_t i = 0; i < 16; ++i) {
-    codes[i] = qs[i] & 15;
-    codes[i + 16] = qs[i] >> 4;
-  }
+// Of each byte, the bits of mask << shift, moved down to those of mask.
+inline v128_t field(v128_t bytes, size_t shift, uint8_t mask) {
+  return wasm_v128_and(wasm_u16x8_shr(bytes, static_cast<uint32_t>(shift)),
+                       wasm_i8x16_splat(static_cast<int8_t>(mask)));
 }
 
-void add_fifth_bits(uint32_t bits, uint8_t* codes) {
-  for (size_t i = 0; i < 32; ++i) codes[i] = static_cast<uint8_t>(codes[i] | ((bits >> i) & 1u) << 4);
+// The same moved to bit `to`, above what codes have.
+inline v128_t with_field(v128_t codes, v128_t bytes, size_t shift, uint8_t mask, uint32_t to) {
+  return wasm_v128_or(codes, wasm_i16x8_shl(field(bytes, shift, mask), to));
+}
+
+void nibbles_32(const uint8_t* qs, uint8_t* codes) {
+  const v128_t bytes = wasm_v128_load(qs);
+  wasm_v128_store(codes, field(bytes, 0, 15));
+  wasm_v128_store(codes + 16, field(bytes, 4, 15));
+}
+
+void add_fifth_bits(const uint8_t* bits, uint8_t* codes) {
+  const v128_t bit = wasm_i8x16_const(1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128);
+  for (size_t i = 0; i < 2; ++i) {
+    const v128_t bytes = wasm_i64x2_shuffle(wasm_i8x16_splat(static_cast<int8_t>(bits[2 * i])),
+                                            wasm_i8x16_splat(static_cast<int8_t>(bits[2 * i + 1])), 0, 2);
+    const v128_t set = wasm_i8x16_eq(wasm_v128_and(bytes, bit), bit);
+    wasm_v128_store(codes + 16 * i,
+                    wasm_v128_or(wasm_v128_load(codes + 16 * i), wasm_v128_and(set, wasm_i8x16_splat(16))));
+  }
 }
 
 void explode_q4_0(const uint8_t* src, Block& b) {
@@ -52,14 +70,14 @@ void explode_q4_1(const uint8_t* src, Block& b) {
 void explode_q5_0(const uint8_t* src, Block& b) {
   b.d = load_f16(src);
   nibbles_32(src + 6, b.codes);
-  add_fifth_bits(load<uint32_t>(src + 2), b.codes);
+  add_fifth_bits(src + 2, b.codes);
 }
 
 void explode_q5_1(const uint8_t* src, Block& b) {
   b.d = load_f16(src);
   b.e = load_f16(src + 2);
   nibbles_32(src + 8, b.codes);
-  add_fifth_bits(load<uint32_t>(src + 4), b.codes);
+  add_fifth_bits(src + 4, b.codes);
 }
 
 void explode_q8_0(const uint8_t* src, Block& b) {
@@ -69,7 +87,8 @@ void explode_q8_0(const uint8_t* src, Block& b) {
 
 void explode_q8_0_raised(const uint8_t* src, Block& b) {
   b.d = load_f16(src);
-  for (size_t i = 0; i < 32; ++i) b.codes[i] = src[2 + i] ^ 0x80;
+  for (size_t i = 0; i < 32; i += 16)
+    wasm_v128_store(b.codes + i, wasm_v128_xor(wasm_v128_load(src + 2 + i), wasm_i8x16_splat(INT8_MIN)));
 }
 
 void explode_mxfp4(const uint8_t* src, Block& b) {
@@ -83,8 +102,8 @@ void explode_q2_k(const uint8_t* src, Block& b) {
   for (size_t j = 0; j < 16; ++j) {
     b.scale[j] = static_cast<int8_t>(src[j] & 15);
     b.min[j] = static_cast<int8_t>(src[j] >> 4);
-    const uint8_t* qs = src + 16 + 32 * (j / 8) + 16 * (j % 2);
-    for (size_t l = 0; l < 16; ++l) b.codes[16 * j + l] = (qs[l] >> (2 * (j / 2 % 4))) & 3;
+    const v128_t qs = wasm_v128_load(src + 16 + 32 * (j / 8) + 16 * (j % 2));
+    wasm_v128_store(b.codes + 16 * j, field(qs, 2 * (j / 2 % 4), 3));
   }
 }
 
@@ -95,10 +114,9 @@ void explode_q3_k(const uint8_t* src, Block& b) {
     const int low = j < 8 ? packed[j] & 15 : packed[j - 8] >> 4;
     const int high = (packed[8 + j % 4] >> (2 * (j / 4))) & 3;
     b.scale[j] = static_cast<int8_t>((low | high << 4) - 32);
-    const uint8_t* qs = src + 32 + 32 * (j / 8) + 16 * (j % 2);
-    const uint8_t* hmask = src + 16 * (j % 2);
-    for (size_t l = 0; l < 16; ++l)
-      b.codes[16 * j + l] = static_cast<uint8_t>(((qs[l] >> (2 * (j / 2 % 4))) & 3) | ((hmask[l] >> (j / 2)) & 1) << 2);
+    const v128_t qs = wasm_v128_load(src + 32 + 32 * (j / 8) + 16 * (j % 2));
+    const v128_t high_bits = wasm_v128_load(src + 16 * (j % 2));
+    wasm_v128_store(b.codes + 16 * j, with_field(field(qs, 2 * (j / 2 % 4), 3), high_bits, j / 2, 1, 2));
   }
 }
 
@@ -113,8 +131,8 @@ void scales_k4(const uint8_t* src, Block& b) {
 }
 
 void nibbles_k4(const uint8_t* qs, uint8_t* codes) {
-  for (size_t j = 0; j < 8; ++j)
-    for (size_t l = 0; l < 32; ++l) codes[32 * j + l] = (qs[32 * (j / 2) + l] >> (4 * (j % 2))) & 15;
+  for (size_t i = 0; i < 256; i += 16)
+    wasm_v128_store(codes + i, field(wasm_v128_load(qs + 32 * (i / 64) + i % 32), i / 32 % 2 * 4, 15));
 }
 
 void explode_q4_k(const uint8_t* src, Block& b) {
@@ -125,18 +143,19 @@ void explode_q4_k(const uint8_t* src, Block& b) {
 void explode_q5_k(const uint8_t* src, Block& b) {
   scales_k4(src, b);
   nibbles_k4(src + 48, b.codes);
-  for (size_t i = 0; i < 256; ++i)
-    b.codes[i] = static_cast<uint8_t>(b.codes[i] | ((src[16 + i % 32] >> (i / 32)) & 1) << 4);
+  for (size_t i = 0; i < 256; i += 16)
+    wasm_v128_store(b.codes + i,
+                    with_field(wasm_v128_load(b.codes + i), wasm_v128_load(src + 16 + i % 32), i / 32, 1, 4));
 }
 
 void explode_q6_k(const uint8_t* src, Block& b) {
   b.d = load_f16(src + 208);
   std::memcpy(b.scale, src + 192, 16);
-  for (size_t i = 0; i < 256; ++i) {
-    const size_t half = i / 128, in_half = i % 128, quarter = in_half / 32, l = i % 32;
-    const int low = (src[64 * half + 32 * (quarter % 2) + l] >> (4 * (quarter / 2))) & 15;
-    const int high = (src[128 + 32 * half + l] >> (2 * quarter)) & 3;
-    b.codes[i] = static_cast<uint8_t>(low | high << 4);
+  for (size_t i = 0; i < 256; i += 16) {
+    const size_t half = i / 128, quarter = i % 128 / 32, l = i % 32;
+    const v128_t low = wasm_v128_load(src + 64 * half + 32 * (quarter % 2) + l);
+    const v128_t high = wasm_v128_load(src + 128 + 32 * half + l);
+    wasm_v128_store(b.codes + i, with_field(field(low, 4 * (quarter / 2), 15), high, 2 * quarter, 3, 4));
   }
 }
 
@@ -232,33 +251,82 @@ const PackedFormat* find_packed_format(uint32_t type) {
   return nullptr;
 }
 
-void pack_row(const PackedFormat& f, const uint8_t* src, size_t n_in, uint8_t* group, size_t row) {
-  const size_t k_block = f.block(), n_subs = f.n_subs(), src_bytes = find_type(f.type)->block_bytes;
-  const size_t lane = 4 * (row % 4), half = row / 4;
-  Block b;
-  for (size_t block = 0; block < n_in / k_block; ++block, src += src_bytes, group += f.block_bytes()) {
-    f.explode(src, b);
-    store(group + 4 * row, b.d);
-    if (f.stores_e()) store(group + 32 + 4 * row, b.e);
-    if (f.super) {
-      for (size_t s = 0; s < n_subs; ++s) {
-        group[f.scales_at() + 16 * s + 2 * row] = group[f.scales_at() + 16 * s + 2 * row + 1] =
-            static_cast<uint8_t>(b.scale[s]);
-        if (f.correction != Correction::kNone)
-          group[f.mins_at() + 16 * (s / 2) + 2 * row + s % 2] =
-              static_cast<uint8_t>(f.correction == Correction::kStored ? b.min[s] : b.scale[s]);
-      }
+namespace {
+
+// What a block has besides its codes.
+void pack_scales(const PackedFormat& f, const Block& b, uint8_t* group, size_t row) {
+  store(group + 4 * row, b.d);
+  if (f.stores_e()) store(group + 32 + 4 * row, b.e);
+  if (!f.super) return;
+  for (size_t s = 0; s < f.n_subs(); ++s) {
+    group[f.scales_at() + 16 * s + 2 * row] = group[f.scales_at() + 16 * s + 2 * row + 1] =
+        static_cast<uint8_t>(b.scale[s]);
+    if (f.correction != Correction::kNone)
+      group[f.mins_at() + 16 * (s / 2) + 2 * row + s % 2] =
+          static_cast<uint8_t>(f.correction == Correction::kStored ? b.min[s] : b.scale[s]);
+  }
+}
+
+// The codes of one row, whose neighbours are left as they are. Four codes of a row lie side by side.
+void pack_codes(const PackedFormat& f, const Block& b, uint8_t* codes, size_t row) {
+  const size_t half = row / 4;
+  codes += 4 * (row % 4) + (f.bits == 8 ? 16 * half : 0);
+  for (size_t k = 0; k < f.block(); k += 4) {
+    const uint32_t four = load<uint32_t>(b.codes + k);
+    if (f.bits == 8) {
+      store(codes + 8 * k, four);
+    } else {
+      const uint32_t pairs = load<uint32_t>(codes + 4 * k);
+      store(codes + 4 * k, half == 0 ? (pairs & 0xf0f0f0f0u) | four : (pairs & 0x0f0f0f0fu) | four << 4);
     }
-    // Four codes of the row lie side by side.
-    uint8_t* codes = group + f.codes_at() + lane + (f.bits == 8 ? 16 * half : 0);
-    for (size_t k = 0; k < k_block; k += 4) {
-      const uint32_t four = load<uint32_t>(b.codes + k);
-      if (f.bits == 8) {
-        store(codes + 8 * k, four);
-      } else {
-        const uint32_t pairs = load<uint32_t>(codes + 4 * k);
-        store(codes + 4 * k, half == 0 ? (pairs & 0xf0f0f0f0u) | four : (pairs & 0x0f0f0f0fu) | four << 4);
-      }
+  }
+}
+
+// Sixteen codes of each of four rows, four by four: the first four of all rows, the second four ...
+void store_interleaved(const v128_t* rows, uint8_t* to, size_t stride) {
+  const v128_t a = wasm_i32x4_shuffle(rows[0], rows[1], 0, 4, 1, 5),
+               b = wasm_i32x4_shuffle(rows[0], rows[1], 2, 6, 3, 7);
+  const v128_t c = wasm_i32x4_shuffle(rows[2], rows[3], 0, 4, 1, 5),
+               d = wasm_i32x4_shuffle(rows[2], rows[3], 2, 6, 3, 7);
+  wasm_v128_store(to, wasm_i64x2_shuffle(a, c, 0, 2));
+  wasm_v128_store(to + stride, wasm_i64x2_shuffle(a, c, 1, 3));
+  wasm_v128_store(to + 2 * stride, wasm_i64x2_shuffle(b, d, 0, 2));
+  wasm_v128_store(to + 3 * stride, wasm_i64x2_shuffle(b, d, 1, 3));
+}
+
+// The codes of all eight rows.
+void pack_codes(const PackedFormat& f, const Block* rows, uint8_t* codes) {
+  for (size_t k = 0; k < f.block(); k += 16) {
+    v128_t low[4], high[4];
+    for (size_t r = 0; r < 4; ++r) {
+      low[r] = wasm_v128_load(rows[r].codes + k);
+      high[r] = wasm_v128_load(rows[r + 4].codes + k);
+    }
+    if (f.bits == 8) {
+      store_interleaved(low, codes + 8 * k, 32);
+      store_interleaved(high, codes + 8 * k + 16, 32);
+    } else {
+      for (size_t r = 0; r < 4; ++r) low[r] = wasm_v128_or(low[r], wasm_i16x8_shl(high[r], 4));
+      store_interleaved(low, codes + 4 * k, 16);
+    }
+  }
+}
+
+}  // namespace
+
+void pack_rows(const PackedFormat& f, const uint8_t* src, size_t n_in, uint8_t* group, size_t first, size_t n_rows) {
+  const size_t n_blocks = n_in / f.block(), src_bytes = find_type(f.type)->block_bytes;
+  Block rows[kGroupRows];
+  for (size_t block = 0; block < n_blocks; ++block, src += src_bytes, group += f.block_bytes()) {
+    for (size_t r = 0; r < n_rows; ++r) {
+      f.explode(src + r * n_blocks * src_bytes, rows[r]);
+      pack_scales(f, rows[r], group, first + r);
+    }
+    uint8_t* codes = group + f.codes_at();
+    if (n_rows == kGroupRows) {
+      pack_codes(f, rows, codes);
+    } else {
+      for (size_t r = 0; r < n_rows; ++r) pack_codes(f, rows[r], codes, first + r);
     }
   }
 }

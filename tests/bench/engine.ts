@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { chromium, type Browser, type Page } from '@playwright/test'
 import type * as Engine from 'ggufscope/engine'
@@ -115,6 +116,48 @@ const kContenders: Readonly<Record<string, LoadIn>> = {
   'wllama 3.8.1': loadWllama3,
 }
 
+/** A number of each of the browser's processes, added up. Of those that have just ended: 0. */
+async function ofProcesses(browser: Browser, read: (folder: string) => number): Promise<number> {
+  const session = await browser.newBrowserCDPSession()
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo')
+  await session.detach()
+  return processInfo.reduce((sum, { id }) => {
+    try {
+      return sum + read(`/proc/${id}`)
+    } catch {
+      return sum
+    }
+  }, 0)
+}
+
+const kPageBytes = 4096
+const kSampleMs = 25
+
+/** By how many bytes the memory of all of the browser's processes grew at most while a task ran. */
+async function peakMemory(browser: Browser, task: () => Promise<void>): Promise<number> {
+  const resident = () =>
+    ofProcesses(
+      browser,
+      (folder) => kPageBytes * Number(readFileSync(`${folder}/statm`, 'utf8').split(' ')[1]),
+    )
+  const before = await resident()
+  let peak = 0
+  let done = false
+  const watching = (async () => {
+    while (!done) {
+      peak = Math.max(peak, (await resident()) - before)
+      await sleep(kSampleMs)
+    }
+  })()
+  try {
+    await task()
+  } finally {
+    done = true
+    await watching
+  }
+  return peak
+}
+
 /** Busy and all processor time so far, of the machine and of the browser's processes, in ticks. */
 async function processorTime(browser: Browser): Promise<{ all: number; busy: number; own: number }> {
   const fields = readFileSync('/proc/stat', 'utf8')
@@ -124,17 +167,10 @@ async function processorTime(browser: Browser): Promise<{ all: number; busy: num
     .slice(1, 9)
     .map(Number)
   const all = fields.reduce((sum, n) => sum + n, 0)
-  const session = await browser.newBrowserCDPSession()
-  const { processInfo } = await session.send('SystemInfo.getProcessInfo')
-  await session.detach()
-  const own = processInfo.reduce((sum, { id }) => {
-    try {
-      const after = readFileSync(`/proc/${id}/stat`, 'utf8').split(') ')[1]!.split(' ')
-      return sum + Number(after[11]) + Number(after[12])
-    } catch {
-      return sum
-    }
-  }, 0)
+  const own = await ofProcesses(browser, (folder) => {
+    const after = readFileSync(`${folder}/stat`, 'utf8').split(') ')[1]!.split(' ')
+    return Number(after[11]) + Number(after[12])
+  })
   return { all, busy: all - fields[3]! - fields[4]!, own }
 }
 
@@ -147,6 +183,7 @@ function median(values: readonly number[]): number {
 interface Result {
   name: string
   loadMs: number
+  peakBytes: number
   prompt: number[]
   generation: number[]
 }
@@ -178,13 +215,17 @@ async function cell(
     )
   try {
     for (const name of contenders) {
-      const page = await browser.newPage()
-      pages.push(page)
-      await page.goto(`${url}/index.html`)
-      const start = performance.now()
-      await page.evaluate(kContenders[name]!, { url: path, threads, context: kContext })
-      results.push({ name, loadMs: performance.now() - start, prompt: [], generation: [] })
-      await run(page, Math.min(tokens, 8))
+      let loadMs = 0
+      const peakBytes = await peakMemory(browser, async () => {
+        const page = await browser.newPage()
+        pages.push(page)
+        await page.goto(`${url}/index.html`)
+        const start = performance.now()
+        await page.evaluate(kContenders[name]!, { url: path, threads, context: kContext })
+        loadMs = performance.now() - start
+        await run(page, Math.min(tokens, 8))
+      })
+      results.push({ name, loadMs, peakBytes, prompt: [], generation: [] })
     }
     const before = await processorTime(browser)
     for (let round = 0; round < rounds; round++) {
@@ -232,13 +273,13 @@ console.log(
   `${cpus()[0]!.model.trim()}, ${availableParallelism()} cores, Chromium ${browser.version()}; load ${loadavg()[0]!.toFixed(1)}`,
 )
 console.log(
-  `Tokens a second: prompt of ${kPromptTokens} / generation after it. Load: milliseconds until ready.`,
+  `Tokens a second: prompt of ${kPromptTokens} / generation after it. Load: milliseconds until ready. Memory: MB by which the browser grew at most, until the first tokens were there.`,
 )
 const peers = contenders.filter((name) => name !== 'ggufscope')
 console.log(
-  `\n| shape, type, threads | ${contenders.join(' | ')} | to the fastest wllama | load | others' share of the machine |`,
+  `\n| shape, type, threads | ${contenders.join(' | ')} | to the fastest wllama | load | memory | others' share of the machine |`,
 )
-console.log(`| --- |${' --: |'.repeat(contenders.length + 3)}`)
+console.log(`| --- |${' --: |'.repeat(contenders.length + 4)}`)
 try {
   for (const shapeName of values.shapes.split(',')) {
     const shape = kShapes.find(({ name }) => name === shapeName)
@@ -264,7 +305,7 @@ try {
             ? (rate('ggufscope', what) / fastest(what)).toFixed(1)
             : '-'
         console.log(
-          `| ${shape.name}, ${mix}, ${threads} | ${figures.map(([prompt, generation]) => `${prompt.toFixed(1)} / ${generation.toFixed(1)}`).join(' | ')} | ${ratio('prompt')}x / ${ratio('generation')}x | ${results.map(({ loadMs }) => loadMs.toFixed(0)).join(' / ')} | ${(100 * foreign).toFixed(0)} % |`,
+          `| ${shape.name}, ${mix}, ${threads} | ${figures.map(([prompt, generation]) => `${prompt.toFixed(1)} / ${generation.toFixed(1)}`).join(' | ')} | ${ratio('prompt')}x / ${ratio('generation')}x | ${results.map(({ loadMs }) => loadMs.toFixed(0)).join(' / ')} | ${results.map(({ peakBytes }) => (peakBytes / 1e6).toFixed(0)).join(' / ')} | ${(100 * foreign).toFixed(0)} % |`,
         )
       }
     }

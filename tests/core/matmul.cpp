@@ -31,8 +31,8 @@ PackedMatrix packed(Pool& pool, const test::RandomWeights& w, Precision precisio
   const size_t row = matrix->file_row_bytes();
   // Out of order and in odd portions, as a loader delivers them.
   const size_t third = w.n_out / 3;
-  BOOST_REQUIRE(matrix->pack_rows(third, bytes.subspan(third * row)).has_value());
-  for (size_t r = 0; r < third; ++r) BOOST_REQUIRE(matrix->pack_rows(r, bytes.subspan(r * row, row)).has_value());
+  BOOST_REQUIRE(matrix->pack_rows(pool, third, bytes.subspan(third * row)).has_value());
+  for (size_t r = 0; r < third; ++r) BOOST_REQUIRE(matrix->pack_rows(pool, r, bytes.subspan(r * row, row)).has_value());
   return std::move(*matrix);
 }
 
@@ -118,6 +118,17 @@ BOOST_AUTO_TEST_CASE(fast_formats_keep_every_weight) {
       get_rows(matrix, ids, rows.data());
       for (size_t i = 0; i < rows.size(); ++i) BOOST_REQUIRE_EQUAL(rows[i], w.values[(12 - i / 512) * 512 + i % 512]);
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(threads_pack_what_one_packs) {
+  const auto one = pool_of(1), three = pool_of(3);
+  for (const char* type : {"Q4_0", "Q6_K", "F16"}) {
+    const test::RandomWeights w = test::random_weights(find_type(type)->id, 512, 1501, 5);
+    const PackedMatrix a = packed(*one, w, Precision::kFast), b = packed(*three, w, Precision::kFast);
+    BOOST_REQUIRE(a.packed_bytes() == b.packed_bytes());
+    BOOST_TEST(std::memcmp(a.data(), b.data(), a.packed_bytes()) == 0, type);
+    BOOST_TEST(b.all_finite());
   }
 }
 
@@ -295,12 +306,12 @@ BOOST_AUTO_TEST_CASE(refuses_what_cannot_be) {
   Result<PackedMatrix> matrix = PackedMatrix::create(*pool, 2, 32, 3, Precision::kExact);
   BOOST_REQUIRE(matrix.has_value());
   const std::vector<uint8_t> bytes(18 * 4);
-  BOOST_TEST(!matrix->pack_rows(0, bytes).has_value());
-  BOOST_TEST(!matrix->pack_rows(3, ByteView(bytes).first(18)).has_value());
-  BOOST_TEST(!matrix->pack_rows(UINT64_MAX, ByteView(bytes).first(18)).has_value());
-  BOOST_TEST(!matrix->pack_rows(0, ByteView(bytes).first(17)).has_value());
-  BOOST_TEST(matrix->pack_rows(3, {}).has_value());
-  BOOST_TEST(matrix->pack_rows(2, ByteView(bytes).first(18)).has_value());
+  BOOST_TEST(!matrix->pack_rows(*pool, 0, bytes).has_value());
+  BOOST_TEST(!matrix->pack_rows(*pool, 3, ByteView(bytes).first(18)).has_value());
+  BOOST_TEST(!matrix->pack_rows(*pool, UINT64_MAX, ByteView(bytes).first(18)).has_value());
+  BOOST_TEST(!matrix->pack_rows(*pool, 0, ByteView(bytes).first(17)).has_value());
+  BOOST_TEST(matrix->pack_rows(*pool, 3, {}).has_value());
+  BOOST_TEST(matrix->pack_rows(*pool, 2, ByteView(bytes).first(18)).has_value());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

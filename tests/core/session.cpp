@@ -309,6 +309,67 @@ BOOST_AUTO_TEST_CASE(encoder_decoders_begin_with_a_token_of_their_own,
   BOOST_TEST(!s->fork(0, 0).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(guesses_change_no_token) {
+  const auto plain = loaded(384), s = loaded(384, Precision::kFast, 3), other = loaded(384);
+  const std::string beginning = "Once upon a time";
+  const std::string story = generate(*plain, prompt_of(*plain, beginning), greedy()).text;
+  const std::vector<TokenId> prompt = prompt_of(*plain, beginning + story + beginning);
+  size_t n_guessed = 0;
+  for (uint32_t seed = 0; seed < 4; ++seed) {
+    GenerateOptions options = greedy();
+    options.sampler.temperature = 0.25f * static_cast<float>(seed);
+    options.sampler.seed = seed;
+    options.ignore_end = true;
+    const Answer want = generate(*plain, prompt, options, 60);
+    options.n_guesses = 1 + 5 * seed;
+    const Answer got = generate(*s, prompt, options, 60);
+    BOOST_TEST(got.tokens == want.tokens, boost::test_tools::per_element());
+    BOOST_TEST(got.text == want.text);
+    n_guessed += s->n_guessed();
+    // Guesses that were not yet drawn are in no saved state, and in no text that goes on from here.
+    const Result<std::vector<uint8_t>> saved = s->save_state();
+    BOOST_REQUIRE(saved.has_value());
+    BOOST_REQUIRE(other->load_state(*saved).has_value());
+    BOOST_TEST(generate(*other, prompt, options, 60).tokens == want.tokens, boost::test_tools::per_element());
+    BOOST_TEST(generate(*s, prompt_of(*s, beginning), greedy()).text == story);
+  }
+  BOOST_TEST(n_guessed > 20u);
+
+  const auto small = loaded(48);
+  GenerateOptions options = greedy();
+  options.ignore_end = options.shift = true;
+  const std::vector<TokenId> twice = prompt_of(*small, beginning + ", " + beginning);
+  const Answer want = generate(*small, twice, options, 150);
+  options.n_guesses = 8;
+  BOOST_TEST(generate(*small, twice, options, 150).tokens == want.tokens, boost::test_tools::per_element());
+  options.shift = false;
+  const Answer full = generate(*small, twice, options);
+  BOOST_TEST((full.finish == Finish::kContext));
+  BOOST_TEST(full.tokens.size() == 49 - twice.size());
+}
+
+// Windows whose slots are fewer than the context's cells, experts, and states that cannot go back.
+BOOST_AUTO_TEST_CASE(guesses_of_other_models, *boost::unit_test::precondition(test::needs_shared("vectors/arch"))) {
+  size_t n_guessed = 0;
+  for (const std::string name : {"gemma2", "gemma3", "gpt-oss", "llama4", "llama-moe", "mamba", "falcon-h1"}) {
+    const std::vector<uint8_t> file = test::read_file(test::shared("vectors/arch/" + name + "/model.gguf"));
+    const auto s = loaded(file, {.n_ctx = 128, .n_batch = 6});
+    std::vector<TokenId> prompt;
+    for (TokenId i = 0; i < 30; ++i) prompt.push_back(3 + i * i % 7);
+    GenerateOptions options = greedy();
+    options.ignore_end = true;
+    const Answer want = generate(*s, prompt, options, 90);
+    s->drop();
+    options.n_guesses = 8;
+    BOOST_TEST_CONTEXT(name) {
+      BOOST_TEST(generate(*s, prompt, options, 90).tokens == want.tokens, boost::test_tools::per_element());
+      if (s->model().is_recurrent()) BOOST_TEST(s->n_guessed() == 0u);
+      n_guessed += s->n_guessed();
+    }
+  }
+  BOOST_TEST(n_guessed > 100u);
+}
+
 BOOST_AUTO_TEST_CASE(refuses_what_is_no_prompt) {
   const auto s = loaded(16);
   const std::vector<TokenId> cases[] = {{}, {-1}, {1024}, {0, INT32_MAX}, std::vector<TokenId>(17, 1)};

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { ChatMessage } from 'ggufscope'
 import type * as Engine from 'ggufscope/engine'
 import { kRoot, packedFile } from './packed.ts'
 
@@ -83,6 +84,56 @@ test('chat goes through the template, also in the shape of OpenAI', async () => 
   assert.ok(streamed !== '' && 'Bees make honey.'.startsWith(streamed), streamed)
   assert.equal(last?.choices[0]?.finish_reason, 'length')
   assert.equal(last?.usage?.completion_tokens, 2)
+})
+
+test('a turn of a chat computes what is new, also where the history was rewritten', async () => {
+  let done: Engine.GenerateResult | undefined
+  const chat = (model: Engine.Model, messages: ChatMessage[]) =>
+    text(model.chat(messages, { temperature: 0, onDone: (result) => (done = result) }))
+  const alone = async (messages: ChatMessage[]) => {
+    using fresh = await load(bytes)
+    const answer = await chat(fresh, messages)
+    assert.equal(done?.reusedTokens, 0)
+    return answer
+  }
+  using model = await load(bytes)
+  const tokensOf = async (messages: ChatMessage[]) =>
+    model.tokenizer.encode(await model.file.renderChat(messages), { special: true })
+  const first = [{ role: 'user', content: 'What do bees make?' }]
+  const answer = await chat(model, first)
+  // The last token was drawn, and nothing asked for what comes after it.
+  const computed = done!.promptTokens + done!.tokens - 1
+  const story = { role: 'user', content: 'Tell me a story about an owl.' }
+  const second = [...first, { role: 'assistant', content: answer }, story]
+  const told = await chat(model, second)
+  assert.equal(done?.reusedTokens, computed)
+  assert.equal(told, await alone(second))
+
+  const third = [...first, { role: 'assistant', content: 'Bees sleep.' }, story]
+  const [old, rewritten] = [await tokensOf(second), await tokensOf(third)]
+  const same = rewritten.findIndex((token, i) => token !== old[i])
+  const again = await chat(model, third)
+  assert.ok(same > 5 && same < computed)
+  assert.equal(done?.reusedTokens, same)
+  assert.equal(again, await alone(third))
+})
+
+test('answers that quote are guessed, and are the same', async () => {
+  using model = await load(bytes)
+  const story = await text(model.generate(kPrompt, { temperature: 0 }))
+  for (const temperature of [0, 0.7]) {
+    let guessed = 0
+    const options = {
+      temperature,
+      seed: 3,
+      onDone: (done: Engine.GenerateResult) => (guessed = done.guessedTokens),
+    }
+    const prompt = `${kPrompt}${story}${kPrompt}`
+    const plain = await text(model.generate(prompt, options))
+    assert.equal(guessed, 0)
+    assert.equal(await text(model.generate(prompt, { ...options, lookup: 8 })), plain)
+    if (temperature === 0) assert.ok(guessed > 3, `${guessed}`)
+  }
 })
 
 test('answers keep to a schema or a grammar, whatever the sampling', async () => {

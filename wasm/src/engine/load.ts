@@ -15,6 +15,10 @@ const kBatch = 128
 const kMemoryLimit = 2 ** 32 - (64 << 20)
 const kPiece = 4 << 20
 const kPiecesAhead = 3
+// What is between two tensors and nobody needs is fetched along.
+const kGap = 64 << 10
+// Rows that the engine packs together: pieces end between such groups.
+const kGroupRows = 8
 // The plan's numbers of a tensor: file, offset, rows, bytes of a row.
 const kPlanColumns = 4
 
@@ -40,33 +44,45 @@ function gigabytes(bytes: number): string {
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`
 }
 
-/** A range of whole rows of one tensor. */
-interface Portion {
+/** A range of a file, and the whole rows of tensors that are in it. */
+interface Piece {
   readonly file: number
-  readonly request: number
-  readonly firstRow: number
   readonly offset: number
-  readonly bytes: number
+  bytes: number
+  /** request of the plan, first row, offset in the piece, bytes: of each tensor */
+  readonly parts: number[]
 }
 
-function* portionsOf(plan: Float64Array): Generator<Portion> {
+/** Neighbouring tensors come in one piece, large ones in several. */
+function* piecesOf(plan: Float64Array): Generator<Piece> {
+  let piece: Piece | undefined
   for (let at = 0; at < plan.length; at += kPlanColumns) {
     const [file, offset, rows, rowBytes] = [plan[at]!, plan[at + 1]!, plan[at + 2]!, plan[at + 3]!]
-    const most = Math.max(1, Math.floor(kPiece / Math.max(1, rowBytes)))
-    for (let row = 0; row < rows; row += most) {
-      const count = Math.min(most, rows - row)
-      yield {
-        file,
-        request: at / kPlanColumns,
-        firstRow: row,
-        offset: offset + row * rowBytes,
-        bytes: count * rowBytes,
+    for (let row = 0; row < rows;) {
+      const begin = offset + row * rowBytes
+      if (piece && (piece.file !== file || begin > piece.offset + piece.bytes + kGap)) {
+        yield piece
+        piece = undefined
       }
+      const room = Math.floor((kPiece - (begin - (piece?.offset ?? begin))) / Math.max(1, rowBytes))
+      let count = Math.min(rows - row, room)
+      if (count < rows - row) count -= count % kGroupRows
+      if (count < 1 && piece) {
+        yield piece
+        piece = undefined
+        continue
+      }
+      count = Math.max(1, count)
+      piece ??= { file, offset: begin, bytes: 0, parts: [] }
+      piece.parts.push(at / kPlanColumns, row, begin - piece.offset, count * rowBytes)
+      piece.bytes = Math.max(piece.bytes, begin - piece.offset + count * rowBytes)
+      row += count
     }
   }
+  if (piece) yield piece
 }
 
-/** Fetches a few portions ahead of those that are packed: memory for loading is bounded by them. */
+/** Fetches a few pieces ahead of the one that is packed: memory for loading is bounded by them. */
 async function fill(
   client: Client,
   sources: readonly ByteSource[],
@@ -81,18 +97,21 @@ async function fill(
   const failure = new AbortController()
   const stop = () => failure.abort(signal?.reason)
   signal?.addEventListener('abort', stop, { once: true })
-  const portions = portionsOf(plan)
+  const pieces = piecesOf(plan)
   const fetcher = async () => {
-    for (const { file, request, firstRow, offset, bytes } of portions) {
+    for (const { file, offset, bytes, parts } of pieces) {
       const source = sources[file]!
       const read = await source.read(offset, bytes, { signal: failure.signal })
       // A source in memory gives a part of it, which must not move away.
-      const piece = read.byteLength === read.buffer.byteLength ? read : read.slice()
-      const own = source.size === read.buffer.byteLength ? piece.slice() : piece
-      await client.call('rows', { request, firstRow, bytes: own }, { transfer: [own.buffer as ArrayBuffer] })
+      const isShared = read.byteLength < read.buffer.byteLength || source.size === read.buffer.byteLength
+      const own = isShared ? read.slice() : read
+      const rows = { bytes: own, parts: Float64Array.from(parts) }
+      await client.call('rows', rows, { transfer: [own.buffer as ArrayBuffer] })
       failure.signal.throwIfAborted()
-      loaded += bytes
-      tensors = Math.max(tensors, request + 1)
+      for (let i = 0; i < parts.length; i += 4) {
+        tensors = Math.max(tensors, parts[i]! + 1)
+        loaded += parts[i + 3]!
+      }
       onProgress?.({ phase: 'weights', loaded, total, tensors, tensorCount })
     }
   }
@@ -113,10 +132,7 @@ async function fill(
 }
 
 async function make(file: OpenFile, client: Client, options: LoadOptions): Promise<LoadedModel> {
-  const { signal, threads, variant, memoryLimit = kMemoryLimit } = options
-  if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1)) {
-    throw new GgufError('invalid-argument', `${threads} threads cannot be.`)
-  }
+  const { signal, memoryLimit = kMemoryLimit } = options
   if (file.container !== 'gguf') {
     throw new GgufError(
       'legacy-container',
@@ -125,15 +141,10 @@ async function make(file: OpenFile, client: Client, options: LoadOptions): Promi
   }
   const parts = file.parts.map((part) => part!) // open() misses none without being told that it may
   const headers = parts.map(({ header, source }) => ({ bytes: header.bytes(), fileSize: source.size }))
-  const assets =
-    options.assets === undefined
-      ? undefined
-      : new URL(options.assets, globalThis.location?.href ?? import.meta.url).href
-  const opened: Opened = await client.call(
-    'open',
-    { headers, assets, threads, variant },
-    { signal, transfer: headers.map(({ bytes }) => bytes.buffer) },
-  )
+  const opened: Opened = await client.call('open', headers, {
+    signal,
+    transfer: headers.map(({ bytes }) => bytes.buffer),
+  })
   const trained = opened.facts[3]!
   const context = options.contextLength ?? Math.min(trained || kContext, kContext)
   if (!Number.isInteger(context) || context < 1 || context > 2 ** 24) {
@@ -164,6 +175,8 @@ async function make(file: OpenFile, client: Client, options: LoadOptions): Promi
   await client.call('begin', sizes, { signal })
   const sources = parts.map(({ source }) => source)
   await Promise.all([
+    // Before the first piece is there.
+    client.call('vocabulary', undefined, { signal }),
     fill(client, sources, opened.plan, options),
     // Its tokenizer's module travels beside the weights.
     hasVocabulary(file.metadata) ? loadTextModule(options.wasmUrl) : undefined,
@@ -182,14 +195,25 @@ async function make(file: OpenFile, client: Client, options: LoadOptions): Promi
  * 'unsupported' (architecture, type), 'out-of-memory', and those of open(). Of a split model any one of its files, or all.
  */
 export async function load(given: Source | readonly Source[], options: LoadOptions = {}): Promise<Model> {
-  const { signal, onProgress } = options
+  const { signal, onProgress, threads, variant } = options
   signal?.throwIfAborted()
-  const { onProgress: _, ...opening } = options
-  const sources = options.cache ? await storedSources(given, options) : given
-  // What is run is read as a whole: a preview can be misled.
-  const [opened, client] = await Promise.all([open(sources, { ...opening, preview: 'full' }), Client.start()])
-  const file = opened as OpenFile
+  if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1)) {
+    throw new GgufError('invalid-argument', `${threads} threads cannot be.`)
+  }
+  const assets =
+    options.assets === undefined
+      ? undefined
+      : new URL(options.assets, globalThis.location?.href ?? import.meta.url).href
+  const client = await Client.start()
+  let file: OpenFile | undefined
   try {
+    // The engine is made while the header is read.
+    const chosen = client.call('choose', { assets, threads, variant }, { signal })
+    chosen.catch(() => {})
+    const { onProgress: _, ...opening } = options
+    const sources = options.cache ? await storedSources(given, options) : given
+    // What is run is read as a whole: a preview can be misled.
+    file = (await open(sources, { ...opening, preview: 'full' })) as OpenFile
     const bytes = file.bytesRead
     onProgress?.({
       phase: 'header',
@@ -198,6 +222,7 @@ export async function load(given: Source | readonly Source[], options: LoadOptio
       tensors: 0,
       tensorCount: file.tensors.length,
     })
+    await chosen
     const model = await make(file, client, options)
     if (options.cache) await Promise.all(file.parts.map((part) => finish(part?.source, signal)))
     onProgress?.({
@@ -210,7 +235,7 @@ export async function load(given: Source | readonly Source[], options: LoadOptio
     return model
   } catch (error) {
     client.end()
-    file.close()
+    file?.close()
     signal?.throwIfAborted()
     throw error
   }

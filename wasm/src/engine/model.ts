@@ -28,6 +28,9 @@ const kOptions: readonly (keyof SamplingOptions)[] = [
   'mirostatEta',
 ]
 
+// Logits of each take a row of the vocabulary.
+const kMostGuesses = 31
+
 /** What a model and its forks have in common. */
 interface Shared {
   readonly client: Client
@@ -171,7 +174,7 @@ export class LoadedModel implements Model {
   }
 
   #call(tokens: readonly number[], options: GenerateOptions): GenerateCall {
-    const { stop = [], logitBias = {}, maxTokens = Infinity, logprobs = 0, seed } = options
+    const { stop = [], logitBias = {}, maxTokens = Infinity, logprobs = 0, lookup = 0, seed } = options
     const numbers = kOptions.map((name, i) => Number(options[name] ?? this.#shared.defaults[i]!))
     const bad = kOptions.find((_, i) => !Number.isFinite(numbers[i]!))
     if (bad !== undefined) {
@@ -187,6 +190,7 @@ export class LoadedModel implements Model {
       Math.max(0, Math.min(logprobs, 100)),
       Number(options.ignoreEnd ?? false),
       Number(options.contextShift ?? false),
+      Math.max(0, Math.min(lookup, kMostGuesses)) || 0,
     )
     return {
       text: this.#text,

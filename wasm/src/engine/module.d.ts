@@ -13,8 +13,9 @@ export interface WasmEngine {
   samplerDefaults(): Span
   plan(): Span
   memory(context: number, batch: number, texts: number, halfCache: boolean, exact: boolean): boolean
+  readVocabulary(): void
   beginLoad(exact: boolean): boolean
-  setRows(request: number, firstRow: number, bytes: number): boolean
+  setRows(request: number, firstRow: number, at: number, bytes: number): boolean
   start(context: number, batch: number, texts: number, halfCache: boolean): boolean
   select(text: number): boolean
   fork(from: number, to: number): boolean
@@ -26,6 +27,7 @@ export interface WasmEngine {
   begin(tokens: number): boolean
   waiting(): number
   reused(): number
+  guessed(): number
   advance(tokens: number): boolean
   next(): boolean
   token(): number

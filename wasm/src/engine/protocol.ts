@@ -2,9 +2,9 @@
 import type { Piece, Variant } from './types.js'
 import type { ChooseOptions } from './variants.js'
 
-export interface OpenCall extends ChooseOptions {
-  /** of the model's files, in order */
-  readonly headers: readonly { readonly bytes: Uint8Array; readonly fileSize: number | undefined }[]
+export interface FileHeader {
+  readonly bytes: Uint8Array
+  readonly fileSize: number | undefined
 }
 
 export interface Opened {
@@ -28,7 +28,7 @@ export interface Sizes {
 export interface GenerateCall {
   readonly text: number
   readonly tokens: Int32Array
-  /** in the order of the sampler's table, then seed, alternatives, ignore end, shift */
+  /** in the order of the sampler's table, then seed, alternatives, ignore end, shift, guesses */
   readonly options: Float64Array
   readonly stop: readonly string[]
   readonly bias: Float64Array
@@ -46,14 +46,20 @@ export interface Generated {
   readonly promptMs: number
   readonly generateMs: number
   readonly tokens: number
+  readonly guessedTokens: number
 }
 
 /** Calls by name: what goes in and what comes out. */
 export interface Calls {
-  open: [OpenCall, Opened]
+  /** Before all others: makes the engine. */
+  choose: [ChooseOptions, void]
+  /** of the model's files, in order */
+  open: [readonly FileHeader[], Opened]
   memory: [Sizes, Float64Array]
   begin: [Sizes, void]
-  rows: [{ request: number; firstRow: number; bytes: Uint8Array }, void]
+  vocabulary: [void, void]
+  /** parts: request of the plan, first row, offset in bytes, bytes: of each tensor */
+  rows: [{ bytes: Uint8Array; parts: Float64Array }, void]
   start: [Sizes, number]
   generate: [GenerateCall, Generated]
   evaluate: [Int32Array, Float32Array]

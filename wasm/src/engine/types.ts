@@ -85,6 +85,12 @@ export interface GenerateOptions extends SamplingOptions {
   ignoreEnd?: boolean | undefined
   /** When the context is full, forget the older half in place of ending. */
   contextShift?: boolean | undefined
+  /**
+   * Tokens to guess ahead, at most 31: what followed the last ones where they stood before in prompt or answer. Faster
+   * where an answer quotes; its tokens are the same, whatever the sampling. Recurrent and encoder-decoder models guess
+   * nothing. Default: 0.
+   */
+  lookup?: number | undefined
   signal?: AbortSignal | undefined
   /** Told when the answer has ended. */
   onDone?: ((result: GenerateResult) => void) | undefined
@@ -111,6 +117,8 @@ export interface GenerateResult {
   /** of them, those that the cache still held */
   readonly reusedTokens: number
   readonly tokens: number
+  /** of them, those that the option lookup guessed */
+  readonly guessedTokens: number
   /** milliseconds until the prompt was computed */
   readonly promptMs: number
   readonly generateMs: number

@@ -42,14 +42,19 @@ const kThreaded: typeof kPlain = {
   }),
 }
 
-async function bytesOf(url: URL): Promise<Uint8Array<ArrayBuffer>> {
+async function compiled(url: URL): Promise<WebAssembly.Module> {
   if (url.protocol === 'file:') {
     const { readFile } = await nodeModule<typeof import('node:fs/promises')>('node:fs/promises')
-    return new Uint8Array(await readFile(url))
+    return await WebAssembly.compile(new Uint8Array(await readFile(url)))
   }
   const response = await fetch(url)
   if (!response.ok) throw new Failed('wasm', `${url} is answered with status ${response.status}.`)
-  return new Uint8Array(await response.arrayBuffer())
+  // Compiled as it comes, and what was compiled well is kept for the next visit. A server that calls it something else
+  // is forgiven.
+  const isNamed = response.headers.get('content-type') === 'application/wasm'
+  return isNamed
+    ? await WebAssembly.compileStreaming(response)
+    : await WebAssembly.compile(await response.arrayBuffer())
 }
 
 /** Address space is reserved for all that it may become: where there is less, with less. */
@@ -75,10 +80,7 @@ async function start(variant: Variant, threaded: boolean, assets: string | undef
   const memory = threaded ? sharedMemory() : undefined
   const { wasm, glue } = (memory ? kThreaded : kPlain)[variant]()
   const url = assets === undefined ? wasm : new URL(wasm.pathname.split('/').pop()!, assets)
-  const [{ default: create }, module] = await Promise.all([
-    glue(),
-    bytesOf(url).then((bytes) => WebAssembly.compile(bytes)),
-  ])
+  const [{ default: create }, module] = await Promise.all([glue(), compiled(url)])
   const engine = await new Promise<EngineModule>((resolve, reject) => {
     create({
       ...(memory ? { wasmMemory: memory } : {}),
@@ -123,7 +125,7 @@ export interface Chosen {
   readonly threads: number
   /** Brings the pool of an opened engine its threads. */
   startThreads(opened: WasmEngine): void
-  /** When its pool has gone: ends its threads, each as it comes out. */
+  /** When its pool has gone, or never was: ends its threads, each as it comes out. */
   endThreads(): Promise<void>
 }
 
@@ -152,10 +154,10 @@ export async function choose({ assets, threads: wished, variant: only }: ChooseO
     },
     async endThreads() {
       await Promise.all(started.map(({ left }) => left))
-      for (const thread of started) thread.end()
+      for (const thread of usable) thread.end()
       // Chromium keeps a worker for good that is ended while workers of its own are ending, and does not tell when they
       // have.
-      if (started.length > 0) await new Promise((done) => setTimeout(done, kEnding))
+      if (usable.length > 0) await new Promise((done) => setTimeout(done, kEnding))
     },
   }
 }

@@ -21,6 +21,7 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 class EngineWorker {
+  #choosing: Promise<Chosen> | undefined
   #chosen: Chosen | undefined
   #module: EngineModule | undefined
   #engine: WasmEngine | undefined
@@ -37,7 +38,8 @@ class EngineWorker {
 
   async close(): Promise<void> {
     this.#engine?.delete()
-    await this.#chosen?.endThreads()
+    const chosen = await this.#choosing?.catch(() => undefined)
+    await chosen?.endThreads()
     this.#port.post({ id: 0, value: undefined }, [])
   }
 
@@ -61,8 +63,13 @@ class EngineWorker {
   async #run(call: Call): Promise<unknown> {
     if (this.#cancelled.has(call.id)) return undefined
     switch (call.name) {
+      case 'choose':
+        this.#choosing = choose(call.argument as Calls['choose'][0])
+        this.#chosen = await this.#choosing
+        this.#module = this.#chosen.engine
+        return
       case 'open':
-        return await this.#open(call.argument as Calls['open'][0])
+        return this.#open(call.argument as Calls['open'][0])
       case 'memory': {
         const { context, batch, texts, halfCache, exact } = call.argument as Calls['memory'][0]
         this.#check(this.engine.memory(context, batch, texts, halfCache, exact))
@@ -70,10 +77,15 @@ class EngineWorker {
       }
       case 'begin':
         return this.#check(this.engine.beginLoad((call.argument as Calls['begin'][0]).exact))
+      case 'vocabulary':
+        return this.engine.readVocabulary()
       case 'rows': {
-        const { request, firstRow, bytes } = call.argument as Calls['rows'][0]
+        const { bytes, parts } = call.argument as Calls['rows'][0]
         this.#put(bytes)
-        return this.#check(this.engine.setRows(request, firstRow, bytes.length))
+        for (let i = 0; i < parts.length; i += 4) {
+          this.#check(this.engine.setRows(parts[i]!, parts[i + 1]!, parts[i + 2]!, parts[i + 3]!))
+        }
+        return
       }
       case 'start': {
         const { context, batch, texts, halfCache } = call.argument as Calls['start'][0]
@@ -115,9 +127,9 @@ class EngineWorker {
     }
   }
 
-  async #open({ headers, ...options }: Calls['open'][0]): Promise<Calls['open'][1]> {
-    const chosen = (this.#chosen = await choose(options))
-    this.#module = chosen.engine
+  #open(headers: Calls['open'][0]): Calls['open'][1] {
+    const chosen = this.#chosen
+    if (!chosen) throw new Failed('closed', 'The engine was not started.')
     this.#engine = new chosen.engine.Engine()
     for (const { bytes, fileSize } of headers) {
       this.#put(bytes)
@@ -194,6 +206,7 @@ class EngineWorker {
       promptMs: computed - began,
       generateMs: performance.now() - computed,
       tokens,
+      guessedTokens: engine.guessed(),
     }
   }
 
