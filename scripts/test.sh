@@ -31,8 +31,9 @@ fuzz() {
   local target
   for target in build/sanitized/fuzz_*; do "$target" 20000 "${seeds[@]}" || return 1; done
 }
-# The core's runners have one thread: they go beside the package's, and are shown when they are done.
-core_lane() {
+# Two lanes side by side: the package's tests run file by file, the core's runners have one thread. The second is shown
+# when it is done.
+second_lane() {
   local failed=()
   # Some tests ask for more memory than there is, and want the answer.
   export ASAN_OPTIONS=allocator_may_return_null=1
@@ -40,17 +41,17 @@ core_lane() {
   step core-sanitized build/sanitized/core_tests --report_level=short --color_output=no
   step fuzz fuzz
   step core-wasm node build/wasm/core_tests.js --report_level=short --color_output=no
-  [ ${#failed[@]} = 0 ] || printf '%s\n' "${failed[@]}" > $logs/core.failed
+  step web playwright test --config tests/web/playwright.config.ts --reporter=list
+  [ ${#failed[@]} = 0 ] || printf '%s\n' "${failed[@]}" > $logs/second.failed
 }
-rm -f $logs/core.failed
-core_lane > $logs/core.log 2>&1 &
-core_lane=$!
+rm -f $logs/second.failed
+second_lane > $logs/second.log 2>&1 &
+second_lane=$!
 step check bash scripts/check.sh
 step package node --test --test-reporter=spec 'tests/package/**/*.test.ts'
-wait "$core_lane" || failed+=(core)
-cat $logs/core.log
-[ ! -e $logs/core.failed ] || mapfile -t -O ${#failed[@]} failed < $logs/core.failed
-step web playwright test --config tests/web/playwright.config.ts --reporter=list
+wait "$second_lane" || failed+=(second-lane)
+cat $logs/second.log
+[ ! -e $logs/second.failed ] || mapfile -t -O ${#failed[@]} failed < $logs/second.failed
 
 # Boost: "12 test cases out of 14 passed"; Node: "pass 12"; Playwright: "12 passed".
 sum() { sed -nE "$1" "$logs"/{core-native,core-sanitized,core-wasm,package,web}.log 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }

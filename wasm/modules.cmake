@@ -58,7 +58,7 @@ engine_math(engine_math_relaxed -mrelaxed-simd)
 # engine_module(NAME MATH OPTIONS...)
 function(engine_module name math)
   wasm_module(${name} LIBRARY ${math} SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
-    OPTIONS -O3 -sSTACK_SIZE=1MB -sINITIAL_MEMORY=8MB ${ARGN})
+    OPTIONS -O2 -sSTACK_SIZE=1MB -sINITIAL_MEMORY=8MB ${ARGN})
   target_compile_options(${name} PRIVATE ${ARGN})
   target_link_libraries(${name} PRIVATE engine_common)
   add_dependencies(engine ${name})

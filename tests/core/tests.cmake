@@ -21,6 +21,7 @@ endforeach()
 target_compile_options(test_main PRIVATE -O0 -w)
 if(NOT EMSCRIPTEN)
   # What they test is optimized, and watched for undefined behaviour: they compile in a third of the time.
+  target_compile_options(test_main PRIVATE -fno-sanitize=all)
   target_compile_options(core_tests PRIVATE -O0 -fno-sanitize=undefined)
 endif()
 target_compile_definitions(core_tests PRIVATE GGUFSCOPE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
