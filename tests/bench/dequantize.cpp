@@ -73,7 +73,7 @@ size_t runs_per_slice(F f) {
   }
 }
 
-/// Values as model files have them: random ones would be infinite or NaN now and then.
+/// Values as model files have them: random ones would be infinite, NaN or too small for a normal float now and then.
 void make_ordinary(const TypeGeometry& type, std::span<uint8_t> blocks) {
   for (uint8_t* block = blocks.data(); block != blocks.data() + blocks.size(); block += type.block_bytes)
     for (const BlockField& field : block_fields(type.id))
@@ -81,6 +81,11 @@ void make_ordinary(const TypeGeometry& type, std::span<uint8_t> blocks) {
         for (size_t k = 0; k < field.count; ++k) block[field.offset + 2 * k + 1] = 0x2c;
   if (type.name == "F16")
     for (size_t i = 1; i < blocks.size(); i += 2) blocks[i] = static_cast<uint8_t>((blocks[i] & 0x83) | 0x2c);
+  if (type.name == "MXFP4")  // powers of two about 1/16
+    for (size_t i = 0; i < blocks.size(); i += type.block_bytes)
+      blocks[i] = static_cast<uint8_t>(0x78 | (blocks[i] & 7));
+  if (type.name == "F64")
+    for (size_t i = 7; i < blocks.size(); i += 8) blocks[i] = static_cast<uint8_t>((blocks[i] & 0x80) | 0x3f);
   if (type.name == "I64")  // indices
     for (size_t i = 0; i < blocks.size(); i += 8) std::memset(&blocks[i + 3], 0, 5);
 }
