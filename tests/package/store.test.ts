@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { chromium, type Browser, type Page } from '@playwright/test'
-import { bytesContent } from '../server/content.ts'
+import { writeHeader } from '../fixtures/gguf.ts'
+import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
+import { bytesContent, sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
 import { kRoot, packedFile } from './packed.ts'
@@ -176,6 +178,80 @@ test('load() with cache: the model runs without network the second time', { skip
   assert.equal(await run(), first)
   assert.ok(first.length > 4)
 })
+
+interface Seen {
+  names: number
+  first: string
+  bytesRead: number
+}
+
+/** Opens in the page with what is kept, and waits until what was read is kept. */
+async function see(url: string, preview: 'full' | 'sparse'): Promise<Seen> {
+  return await page.evaluate(
+    async ({ url, preview }) => {
+      const { open } = (await import(
+        new URL('/package/wasm/dist/index.js', location.href).href
+      )) as typeof import('ggufscope')
+      using file = await open(url, { preview, cache: true })
+      const seen = { names: file.tensors.length, first: file.tensors[0]!.name, bytesRead: file.bytesRead }
+      const root = await navigator.storage.getDirectory()
+      for (let kept = 0; kept < seen.bytesRead; await new Promise((resolve) => setTimeout(resolve, 20))) {
+        kept = 0
+        const previews = await root.getDirectoryHandle('ggufscope-previews', { create: true })
+        for await (const folder of previews.values()) {
+          if (folder.kind !== 'directory') continue
+          for await (const entry of (folder as FileSystemDirectoryHandle).values())
+            if (/^\d+-\d+$/.test(entry.name)) kept += (await (entry as FileSystemFileHandle).getFile()).size
+        }
+      }
+      return seen
+    },
+    { url, preview },
+  )
+}
+
+const forget = () =>
+  page.evaluate(async () => {
+    const { removePreviews } = (await import(
+      new URL('/package/wasm/dist/store/index.js', location.href).href
+    )) as typeof import('ggufscope/store')
+    await removePreviews()
+  })
+
+for (const preview of ['full', 'sparse'] as const) {
+  test(`open() with cache: what was seen takes one request, ${preview}`, { skip }, async () => {
+    const shape = kPreviewShapes.find(({ name }) => name === 'bpe-129k')!
+    const { header, size } = writeHeader(previewModel(shape))
+    const path = `/${preview}.gguf`
+    // Two seconds for the whole header.
+    const slow = await startServer({ bandwidth: 2.5e6 })
+    slow.add(path, sparseContent(header, size))
+    await forget()
+    const first = await see(slow.url + path, preview)
+    const before = slow.counts(path).bytes
+    await page.reload()
+    slow.reset()
+    const second = await see(slow.url + path, preview)
+    assert.deepEqual({ ...second, bytesRead: 0 }, { ...first, bytesRead: 0 })
+    const { requests, bytes } = slow.counts(path)
+    assert.equal(requests, 1)
+    assert.ok(bytes < before / 2, `${bytes} bytes of ${before}`)
+
+    // Another file at the same address: nothing of the old one.
+    const model = previewModel(shape)
+    const [tensor, ...rest] = model.tensors!
+    const other = writeHeader({ ...model, tensors: [{ ...tensor!, name: 'other.weight' }, ...rest] })
+    slow.add(path, sparseContent(other.header, other.size))
+    await page.reload()
+    assert.equal((await see(slow.url + path, preview)).first, 'other.weight')
+    await page.reload()
+    await forget()
+    slow.reset()
+    assert.equal((await see(slow.url + path, preview)).first, 'other.weight')
+    assert.ok(slow.counts(path).bytes > bytes)
+    await slow.close()
+  })
+}
 
 test('SHA-256 in pieces, and where nothing can be kept', async () => {
   const { Sha256 } = (await import(

@@ -1,7 +1,10 @@
 // A model that is kept in the browser: interrupted past the middle, it goes on after a reload, and then needs no network.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bytesContent } from '../server/content.ts'
+import { writeHeader } from '../fixtures/gguf.ts'
+import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
+import { bytesContent, sparseContent } from '../server/content.ts'
+import { startServer } from '../server/server.ts'
 import { expect, opened, test } from './site.ts'
 
 const model = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
@@ -62,4 +65,35 @@ test('a download interrupted at 60 % goes on after a reload', async ({ page, sit
       .or(page.getByText(/503/))
       .first(),
   ).toBeVisible()
+})
+
+test('what was seen opens again by one request, until the list is cleared', async ({ page, site }) => {
+  const shape = kPreviewShapes.find(({ name }) => name === 'bpe-129k')!
+  const { header, size } = writeHeader(previewModel(shape))
+  // Two seconds for the whole header, though not by the sparse way.
+  const slow = await startServer({ bandwidth: 2.5e6 })
+  slow.add('/seen.gguf', sparseContent(header, size))
+  const kept = () =>
+    page.evaluate(async () => {
+      let bytes = 0
+      const root = await navigator.storage.getDirectory()
+      const previews = await root.getDirectoryHandle('ggufscope-previews', { create: true })
+      for await (const folder of previews.values())
+        for await (const entry of (folder as FileSystemDirectoryHandle).values())
+          if (/^\d+-\d+$/.test(entry.name)) bytes += (await (entry as FileSystemFileHandle).getFile()).size
+      return bytes
+    })
+  await site.visit(page, `${slow.url}/seen.gguf`, '#tokenizer')
+  await expect(page.getByText(/^129,\d+ tokens/)).toBeVisible({ timeout: 20_000 })
+  await expect.poll(kept).toBeGreaterThanOrEqual(header.length)
+  slow.reset()
+  await page.reload()
+  await expect(page.getByText(/^129,\d+ tokens/)).toBeVisible({ timeout: 20_000 })
+  expect(slow.counts('/seen.gguf').requests).toBe(1)
+  expect(slow.counts('/seen.gguf').bytes).toBeLessThan(header.length / 2)
+  await slow.close()
+
+  await site.visit(page)
+  await page.getByRole('button', { name: 'Clear the list' }).click()
+  await expect.poll(kept).toBe(0)
 })

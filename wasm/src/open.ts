@@ -7,8 +7,8 @@ import { eachInParallel } from './parallel.js'
 import { parseShardName } from './shards.js'
 import { addressOf } from './sources/addresses.js'
 import { BlobSource, BytesSource, streamByReads } from './sources/bytes.js'
-import { CoalescedSource } from './sources/coalesced.js'
-import { HttpSource } from './sources/http.js'
+import { CoalescedSource, type RemoteSource } from './sources/coalesced.js'
+import { HttpSource, type HttpOptions } from './sources/http.js'
 import type { SparseAttempt } from './sparse/preview.js'
 import type {
   ByteSource,
@@ -27,14 +27,15 @@ const kHeadBytes = 1 << 15
 // Shards opened at the same time.
 const kParallelShards = 6
 
-/** The byte source for what open() was given. */
+/** The byte source for what open() was given. Remote: what reads an address. */
 export function sourceOf(
   source: Source,
   options: OpenOptions,
   onRetry?: (retry: RetryInfo) => void,
+  Remote: new (url: URL, options: HttpOptions) => RemoteSource = HttpSource,
 ): ByteSource {
   if (typeof source === 'string' || source instanceof URL) {
-    return new CoalescedSource(new HttpSource(addressOf(source), { ...options, onRetry }))
+    return new CoalescedSource(new Remote(addressOf(source), { ...options, onRetry }))
   }
   if (typeof Blob !== 'undefined' && source instanceof Blob) return new BlobSource(source)
   if (source instanceof ArrayBuffer) return new BytesSource(new Uint8Array(source))
@@ -263,14 +264,14 @@ async function openShards(
  * array. Rejects with a GgufError, or with options.signal.reason.
  */
 export async function open(source: Source | readonly Source[], options: OpenOptions = {}): Promise<GgufFile> {
-  const { signal } = options
+  const { signal, cache } = options
   signal?.throwIfAborted()
   const progress = new Progress(options)
+  const Remote = cache ? (await import('./store/kept.js')).KeptSource : HttpSource
   const sources = (Array.isArray(source) ? (source as readonly Source[]) : [source as Source]).map(
     (one, shard) => {
-      const made: ByteSource = sourceOf(one, options, (retry) =>
-        progress.tell({ shard, source: made }, 0, retry),
-      )
+      const onRetry = (retry: RetryInfo) => progress.tell({ shard, source: made }, 0, retry)
+      const made: ByteSource = sourceOf(one, options, onRetry, Remote)
       return made
     },
   )

@@ -300,6 +300,11 @@ export interface OpenOptions {
   signal?: AbortSignal | undefined
   /** default: 'full' */
   preview?: Preview | undefined
+  /**
+   * Keep what is read of an address in the browser's private storage (128 MB of all files, those seen last). Opened again
+   * it takes one request, whose answer tells by its tag that the file is the same. Where nothing can be kept, nothing is.
+   */
+  cache?: boolean | undefined
   /** The first keys, told once, long before the header is whole: texts and numbers that come before the first long array. */
   onKeys?: ((keys: ReadonlyMap<string, Scalar>) => void) | undefined
   onProgress?: ((progress: OpenProgress) => void) | undefined

@@ -43,7 +43,7 @@ export function planRanges<T extends { offset: number; end: number }>(
   return plans
 }
 
-interface RemoteSource extends ByteSource {
+export interface RemoteSource extends ByteSource {
   /** how many reads are worth having under way */
   readonly parallel?: number
 }

@@ -28,7 +28,8 @@ function isInfo(value: unknown): value is StoredInfo {
   )
 }
 
-async function root(): Promise<FileSystemDirectoryHandle> {
+/** A folder of the origin's private file system. */
+export async function privateFolder(name: string): Promise<FileSystemDirectoryHandle> {
   const storage = globalThis.navigator?.storage
   if (!storage?.getDirectory) {
     throw new GgufError(
@@ -36,10 +37,12 @@ async function root(): Promise<FileSystemDirectoryHandle> {
       'Nothing can be kept here: this needs a browser with a private file system, and a page on https:// or localhost.',
     )
   }
-  return await (await storage.getDirectory()).getDirectoryHandle(kRoot, { create: true })
+  return await (await storage.getDirectory()).getDirectoryHandle(name, { create: true })
 }
 
-async function folderName(url: string): Promise<string> {
+const root = (): Promise<FileSystemDirectoryHandle> => privateFolder(kRoot)
+
+export async function folderName(url: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(url))
   return Array.from(new Uint8Array(digest, 0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
@@ -52,6 +55,23 @@ async function readInfo(folder: FileSystemDirectoryHandle): Promise<StoredInfo |
   } catch {
     return undefined
   }
+}
+
+export async function removeAll(folder: FileSystemDirectoryHandle): Promise<void> {
+  const names: string[] = []
+  for await (const name of folder.keys()) names.push(name)
+  for (const name of names) await folder.removeEntry(name, { recursive: true })
+}
+
+/** Only what was closed is there after a crash. */
+export async function writeWhole(
+  folder: FileSystemDirectoryHandle,
+  name: string,
+  content: Blob | Uint8Array,
+): Promise<void> {
+  const writable = await (await folder.getFileHandle(name, { create: true })).createWritable()
+  await writable.write(content as Blob | Uint8Array<ArrayBuffer>)
+  await writable.close()
 }
 
 /** The browser's word for a full disk, with advice. */
@@ -119,17 +139,12 @@ export class StoredFolder {
   }
 
   async clear(): Promise<void> {
-    const names: string[] = []
-    for await (const name of this.#handle.keys()) names.push(name)
-    for (const name of names) await this.#handle.removeEntry(name)
+    await removeAll(this.#handle)
   }
 
-  /** Only what was closed is there after a crash. */
   async #write(file: string, bytes: Uint8Array, name: string): Promise<void> {
     try {
-      const writable = await (await this.#handle.getFileHandle(file, { create: true })).createWritable()
-      await writable.write(bytes as Uint8Array<ArrayBuffer>)
-      await writable.close()
+      await writeWhole(this.#handle, file, bytes)
     } catch (error) {
       throw explained(error, name)
     }

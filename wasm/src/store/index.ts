@@ -4,6 +4,7 @@ import { addressOf } from '../sources/addresses.js'
 import { StoredFolder } from './folder.js'
 import { StoredSource } from './source.js'
 
+export { removePreviews } from './kept.js'
 export { StoredSource } from './source.js'
 
 export interface StoredFile {

@@ -1,4 +1,4 @@
-// Files that are kept in this browser, so that a model need not be fetched twice.
+// What is kept in this browser, so that it need not be fetched twice: whole files, and what previews read.
 import type { StoredFile } from 'ggufscope/store'
 import type { Source } from 'ggufscope'
 import { storage } from './storage'
@@ -26,4 +26,9 @@ export async function keptSource(address: string): Promise<Source> {
 export async function removeKept(address: string) {
   const { removeStored } = await import('ggufscope/store')
   await removeStored(address)
+}
+
+export async function forgetPreviews() {
+  const { removePreviews } = await import('ggufscope/store')
+  await removePreviews()
 }

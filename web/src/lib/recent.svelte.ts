@@ -1,4 +1,5 @@
-// What was opened lately: names and addresses only, kept in local storage.
+// What was opened lately: names and addresses, kept in local storage; what was read of them is kept with them.
+import { forgetPreviews } from './kept'
 import { storage } from './storage'
 
 export interface Recent {
@@ -35,6 +36,7 @@ class RecentFiles {
 
   clear() {
     this.save([])
+    forgetPreviews().catch(() => {}) // where nothing can be kept
   }
 
   private save(list: Recent[]) {

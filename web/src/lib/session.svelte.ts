@@ -117,6 +117,7 @@ class Session {
       const file = await open(source, {
         ...options,
         preview: 'auto',
+        cache: true,
         signal: control.signal,
         onProgress: (progress) => {
           const { stage } = this

@@ -1,0 +1,225 @@
+// What was read of a remote file, kept in the origin's private file system: a preview of a file that was seen before
+// takes one request, which tells whether the file is still the same.
+import { siblingOf } from '../sources/addresses.js'
+import { HttpSource, type HttpOptions } from '../sources/http.js'
+import type { ByteSource, ReadOptions, StreamOptions } from '../types.js'
+import { folderName, privateFolder, removeAll, writeWhole } from './folder.js'
+
+const kRoot = 'ggufscope-previews'
+const kInfo = 'info.json'
+// Of all files together; those seen longest ago go first.
+const kMostBytes = 128 << 20
+// Of one file: a header, and some rows of its tensors.
+const kMostOfOne = 32 << 20
+const kMostRuns = 256
+// A transfer is left for what is kept when that is so much longer, or more.
+const kWorth = 256 << 10
+const kPiece = 4 << 20
+const kRun = /^(\d+)-(\d+)$/
+
+/** A range of the file, and where it lies. */
+interface Run {
+  readonly offset: number
+  readonly end: number
+  readonly file: Blob
+}
+
+interface Info {
+  readonly size: number
+  readonly validator: string
+}
+
+function lengthOf(runs: readonly Pick<Run, 'offset' | 'end'>[]): number {
+  return runs.reduce((sum, { offset, end }) => sum + end - offset, 0)
+}
+
+async function runsIn(folder: FileSystemDirectoryHandle): Promise<Run[]> {
+  const runs: Run[] = []
+  for await (const handle of folder.values()) {
+    const match = kRun.exec(handle.name)
+    if (!match || handle.kind !== 'file') continue
+    const [offset, end] = [Number(match[1]), Number(match[2])]
+    const file = await (handle as FileSystemFileHandle).getFile()
+    if (file.size === end - offset) runs.push({ offset, end, file })
+  }
+  return runs
+}
+
+async function infoIn(folder: FileSystemDirectoryHandle): Promise<(Info & { seen: number }) | undefined> {
+  try {
+    const file = await (await folder.getFileHandle(kInfo)).getFile()
+    const { size, validator } = JSON.parse(await file.text()) as Partial<Info>
+    if (typeof size !== 'number' || typeof validator !== 'string') return undefined
+    return { size, validator, seen: file.lastModified }
+  } catch {
+    return undefined
+  }
+}
+
+/** Removes what was seen longest ago, but for the folder in use, until the rest is not too much. */
+async function tidy(inUse: string): Promise<void> {
+  const root = await privateFolder(kRoot)
+  const all: { name: string; seen: number; bytes: number }[] = []
+  for await (const handle of root.values()) {
+    if (handle.kind !== 'directory') continue
+    const folder = handle as FileSystemDirectoryHandle
+    const runs = await runsIn(folder)
+    const seen = (await infoIn(folder))?.seen ?? 0
+    all.push({ name: handle.name, seen, bytes: lengthOf(runs) })
+  }
+  let bytes = all.reduce((sum, one) => sum + one.bytes, 0)
+  for (const one of all.sort((a, b) => a.seen - b.seen)) {
+    if (bytes <= kMostBytes) break
+    if (one.name === inUse) continue
+    await root.removeEntry(one.name, { recursive: true })
+    bytes -= one.bytes
+  }
+}
+
+/** Forgets what open() kept with the option cache. */
+export async function removePreviews(): Promise<void> {
+  await removeAll(await privateFolder(kRoot))
+}
+
+/**
+ * A file behind an address. What is read of it is kept, and not fetched again once the server's first answer has shown
+ * by its tag that the file is the same; a server that gives no tag, or storage that fails, leaves it a plain HttpSource.
+ */
+export class KeptSource implements ByteSource {
+  readonly #url: URL
+  readonly #options: HttpOptions
+  readonly #network: HttpSource
+  #folder: FileSystemDirectoryHandle | undefined
+  #runs: Run[] = []
+  #opening: Promise<void> | undefined
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(url: URL, options: HttpOptions = {}) {
+    this.#url = url
+    this.#options = options
+    this.#network = new HttpSource(url, options)
+  }
+
+  get size(): number | undefined {
+    return this.#network.size
+  }
+
+  get name(): string {
+    return this.#network.name
+  }
+
+  get ranges(): boolean {
+    return this.#network.ranges
+  }
+
+  get parallel(): number {
+    return this.#network.parallel
+  }
+
+  sibling(name: string): KeptSource {
+    return new KeptSource(siblingOf(this.#url, name), this.#options)
+  }
+
+  async read(offset: number, length: number, options: ReadOptions): Promise<Uint8Array> {
+    const kept = await this.#keptBytes(offset, length)
+    if (kept) return kept
+    const bytes = await this.#network.read(offset, length, options)
+    this.#keep(offset, [bytes])
+    return bytes
+  }
+
+  async *stream(offset: number, options: StreamOptions): AsyncGenerator<Uint8Array> {
+    const pieces: Uint8Array[] = []
+    let at = offset
+    let run: Run | undefined
+    try {
+      for await (const piece of this.#network.stream(offset, options)) {
+        pieces.push(piece)
+        at += piece.length
+        yield piece
+        // The first answer tells whether what is kept may be used. To leave a transfer costs a round trip later on.
+        if (pieces.length === 1)
+          run = (await this.#kept()).find((one) => one.offset <= at && at + kWorth <= one.end)
+        if (run) break
+      }
+    } finally {
+      this.#keep(offset, pieces)
+    }
+    if (!run) return
+    const end = Math.min(run.end, options.end ?? run.end)
+    while (at < end) {
+      const piece = await this.#bytesOf(run, at, Math.min(end, at + kPiece))
+      if (!piece) break
+      at += piece.length
+      yield piece
+    }
+    if (at < (options.end ?? this.size!)) yield* this.stream(at, options)
+  }
+
+  /** What may be used instead of the network: nothing, until that has told of which file. */
+  async #kept(): Promise<readonly Run[]> {
+    const { validator, size } = this.#network
+    if (validator === undefined || size === undefined) return []
+    this.#opening ??= this.#open({ validator, size }).catch(() => {})
+    await this.#opening
+    return this.#runs
+  }
+
+  async #open(info: Info): Promise<void> {
+    const name = await folderName(this.#url.href)
+    const folder = await (await privateFolder(kRoot)).getDirectoryHandle(name, { create: true })
+    const before = await infoIn(folder)
+    if (before?.validator === info.validator && before.size === info.size) this.#runs = await runsIn(folder)
+    else await removeAll(folder)
+    // Also for its time.
+    await writeWhole(folder, kInfo, new TextEncoder().encode(JSON.stringify(info)))
+    this.#folder = folder
+    this.#write(() => tidy(name))
+  }
+
+  async #bytesOf(run: Run, offset: number, end: number): Promise<Uint8Array | undefined> {
+    try {
+      return new Uint8Array(await run.file.slice(offset - run.offset, end - run.offset).arrayBuffer())
+    } catch {
+      // Another page has removed it.
+      this.#runs = this.#runs.filter((one) => one !== run)
+      return undefined
+    }
+  }
+
+  /** Of runs that lie side by side or overlap. undefined: not all of it is there. */
+  async #keptBytes(offset: number, length: number): Promise<Uint8Array | undefined> {
+    const runs = await this.#kept()
+    if (runs.length === 0) return undefined
+    const bytes = new Uint8Array(length)
+    for (let at = offset; at < offset + length;) {
+      const [run] = runs.filter((one) => one.offset <= at && at < one.end).sort((a, b) => b.end - a.end)
+      const piece = run && (await this.#bytesOf(run, at, Math.min(run.end, offset + length)))
+      if (!piece) return undefined
+      bytes.set(piece, at - offset)
+      at += piece.length
+    }
+    return bytes
+  }
+
+  #keep(offset: number, pieces: readonly Uint8Array[]): void {
+    const end = pieces.reduce((sum, { length }) => sum + length, offset)
+    if (end - offset > kMostOfOne) return
+    this.#write(async () => {
+      const runs = await this.#kept()
+      const isThere = runs.some((run) => run.offset <= offset && end <= run.end)
+      const isMuch = lengthOf([...runs, { offset, end }]) > kMostOfOne || runs.length >= kMostRuns
+      if (!this.#folder || end === offset || isThere || isMuch) return
+      const blob = new Blob(pieces as Uint8Array<ArrayBuffer>[])
+      const name = `${offset}-${end}`
+      await writeWhole(this.#folder, name, blob)
+      const file = await (await this.#folder.getFileHandle(name)).getFile()
+      this.#runs.push({ offset, end, file })
+    })
+  }
+
+  /** Writes go one after another. Nobody waits for them, and where storage fails, less is kept. */
+  #write(task: () => Promise<void>): void {
+    this.#writing = this.#writing.then(task).catch(() => {})
+  }
+}
