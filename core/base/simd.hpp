@@ -36,6 +36,15 @@ inline v128_t loop_constant(v128_t value) {
 #endif
 }
 
+/// p itself, of which the compiler no longer knows what it points to: what it reads there stays a read.
+template <class T>
+inline const T* opaque(const T* p) {
+#if defined(__wasm_simd128__)
+  __asm__("" : "+r"(p));
+#endif
+  return p;
+}
+
 /// a * b + c in f32 lanes: fused in relaxed builds where the machine fuses, two roundings elsewhere.
 inline v128_t relaxed_madd(v128_t a, v128_t b, v128_t c) {
 #if defined(__wasm_relaxed_simd__)
@@ -62,6 +71,15 @@ inline v128_t relaxed_dot_i32(v128_t a, v128_t b, v128_t c) {
   return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(a, b, c);
 #else
   return wasm_i32x4_add(c, wasm_i32x4_extadd_pairwise_i16x8(relaxed_dot_i16(a, b)));
+#endif
+}
+
+/// table[indices] in bytes, indices within 0..15.
+inline v128_t relaxed_lookup(v128_t table, v128_t indices) {
+#if defined(__wasm_relaxed_simd__)
+  return wasm_i8x16_relaxed_swizzle(table, indices);
+#else
+  return wasm_i8x16_swizzle(table, indices);
 #endif
 }
 

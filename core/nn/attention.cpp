@@ -16,8 +16,7 @@ void store_row(uint8_t* base, CacheType type, size_t row, size_t n, const float*
     std::memcpy(base + row * n * sizeof(float), x, n * sizeof(float));
     return;
   }
-  uint16_t* out = reinterpret_cast<uint16_t*>(base) + row * n;
-  for (size_t i = 0; i < n; ++i) out[i] = f32_to_f16(x[i]);
+  vec::store_finite_f16(x, reinterpret_cast<uint16_t*>(base) + row * n, n);
 }
 
 }  // namespace
@@ -54,41 +53,47 @@ uint32_t relative_bucket(int32_t distance, uint32_t n_buckets, bool both_ways) {
 namespace {
 
 constexpr size_t kBlock = 64;  // cells looked at together: their keys stay in the first cache
-constexpr size_t kRows = 8;    // query rows that share a block, where a group has not more
+constexpr size_t kRows = 16;   // query rows that share a block, where a group has not more
 
 // Tokens whose queries are scored together.
 size_t tile_tokens(const AttentionShape& shape) {
-  return std::max<size_t>(1, std::min<size_t>(4, kRows / (shape.n_head / shape.n_head_kv)));
+  return std::max<size_t>(1, std::min<size_t>(8, kRows / (shape.n_head / shape.n_head_kv)));
 }
 
-// scores[r][c] = scale * queries[r] . keys[c] for R rows; keys [n_cells, stride].
+// scores[r][c] = scale * queries[r] . keys[c] for R rows; keys [n_cells, stride]. Each product has the same order of
+// summation, whatever is computed beside it.
 template <size_t R>
 void score_rows(const float* const* queries, const float* keys, size_t stride, size_t n_cells, size_t d, float scale,
                 float* const* scores) {
-  size_t c = 0;
-  for (; c + 2 <= n_cells; c += 2) {
-    const float* k0 = keys + c * stride;
-    const float* k1 = k0 + stride;
-    v128_t s0[R], s1[R];
-    for (size_t r = 0; r < R; ++r) s0[r] = s1[r] = wasm_f32x4_splat(0);
+  constexpr size_t kCells = 4;
+  for (size_t c = 0; c < n_cells; c += kCells) {
+    const size_t n = std::min(kCells, n_cells - c);
+    const float* k[kCells];
+    for (size_t j = 0; j < kCells; ++j) k[j] = keys + (c + std::min(j, n - 1)) * stride;
+    v128_t sums[kCells][R];
+    for (size_t j = 0; j < kCells; ++j)
+      for (size_t r = 0; r < R; ++r) sums[j][r] = wasm_f32x4_splat(0);
     size_t i = 0;
     for (; i + 4 <= d; i += 4) {
-      const v128_t a = wasm_v128_load(k0 + i), b = wasm_v128_load(k1 + i);
-      for (size_t r = 0; r < R; ++r) {
-        const v128_t q = wasm_v128_load(queries[r] + i);
-        s0[r] = relaxed_madd(q, a, s0[r]);
-        s1[r] = relaxed_madd(q, b, s1[r]);
+      v128_t q[R];
+      for (size_t r = 0; r < R; ++r) q[r] = wasm_v128_load(queries[r] + i);
+      for (size_t j = 0; j < kCells; ++j) {
+        const v128_t key = wasm_v128_load(k[j] + i);
+        for (size_t r = 0; r < R; ++r) sums[j][r] = relaxed_madd(q[r], key, sums[j][r]);
       }
     }
     for (size_t r = 0; r < R; ++r) {
-      float x0 = vec::sum4(s0[r]), x1 = vec::sum4(s1[r]);
-      for (size_t k = i; k < d; ++k) x0 += queries[r][k] * k0[k], x1 += queries[r][k] * k1[k];
-      scores[r][c] = x0 * scale;
-      scores[r][c + 1] = x1 * scale;
+      float four[kCells];
+      wasm_v128_store(four, vec::sums4(sums[0][r], sums[1][r], sums[2][r], sums[3][r]));
+      for (size_t j = 0; i < d && j < n; ++j)
+        for (size_t e = i; e < d; ++e) four[j] += queries[r][e] * k[j][e];
+      const v128_t scaled = wasm_f32x4_mul(wasm_v128_load(four), wasm_f32x4_splat(scale));
+      if (n == kCells)
+        wasm_v128_store(scores[r] + c, scaled);
+      else
+        std::memcpy(scores[r] + c, &scaled, n * sizeof(float));
     }
   }
-  for (; c < n_cells; ++c)
-    for (size_t r = 0; r < R; ++r) scores[r][c] = vec::dot(queries[r], keys + c * stride, d) * scale;
 }
 
 // out[r] += sum over c of weights[r][c] * values[c] for R rows; values [n_cells, stride].
@@ -114,11 +119,12 @@ void mix_rows(const float* const* weights, const float* values, size_t stride, s
       for (size_t c = 0; c < n_cells; ++c) out[r][i] += weights[r][c] * values[c * stride + i];
 }
 
-// Calls function with the rows four, two and one at a time.
-template <class Function>
+// Calls function with the rows four (at most), two and one at a time.
+template <size_t Most, class Function>
 void by_rows(size_t n_rows, const Function& function) {
   size_t r = 0;
-  for (; r + 4 <= n_rows; r += 4) function(std::integral_constant<size_t, 4>(), r);
+  if constexpr (Most == 4)
+    for (; r + 4 <= n_rows; r += 4) function(std::integral_constant<size_t, 4>(), r);
   for (; r + 2 <= n_rows; r += 2) function(std::integral_constant<size_t, 2>(), r);
   if (r < n_rows) function(std::integral_constant<size_t, 1>(), r);
 }
@@ -127,8 +133,19 @@ void by_rows(size_t n_rows, const Function& function) {
 const float* block_of(const uint8_t* base, CacheType type, size_t begin, size_t end, size_t stride, size_t n,
                       float* tile) {
   if (type == CacheType::kF32) return reinterpret_cast<const float*>(base) + begin * stride;
-  for (size_t c = begin; c < end; ++c)
-    vec::load_f16(reinterpret_cast<const uint16_t*>(base) + c * stride, tile + (c - begin) * n, n);
+  const vec::HalfConstants constants;
+  for (size_t c = begin; c < end; ++c) {
+    const uint16_t* from = reinterpret_cast<const uint16_t*>(base) + c * stride;
+    float* to = tile + (c - begin) * n;
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+      v128_t eight[2];
+      vec::load_finite_f16x8(reinterpret_cast<const uint8_t*>(from + i), constants, eight);
+      wasm_v128_store(to + i, eight[0]);
+      wasm_v128_store(to + i + 4, eight[1]);
+    }
+    for (; i < n; ++i) to[i] = f16_to_f32(from[i]);
+  }
   return tile;
 }
 
@@ -152,7 +169,7 @@ struct Tile {
       const float* rows = block_of(keys, cache.type, c, stop, shape.d_k, shape.d_k, block);
       float* to[64];
       for (size_t r = first_row; r < last_row; ++r) to[r] = scores[r] + at[r / group] + (c - begin);
-      by_rows(last_row - first_row, [&](auto n, size_t r) {
+      by_rows<2>(last_row - first_row, [&](auto n, size_t r) {
         score_rows<decltype(n)::value>(queries + first_row + r, rows, shape.d_k, stop - c, shape.d_k, options.scale,
                                        to + first_row + r);
       });
@@ -165,7 +182,7 @@ struct Tile {
       const float* rows = block_of(values, cache.type, c, stop, cache.value_stride, shape.d_v, block);
       const float* from[64];
       for (size_t r = first_row; r < last_row; ++r) from[r] = scores[r] + at[r / group] + (c - begin);
-      by_rows(last_row - first_row, [&](auto n, size_t r) {
+      by_rows<4>(last_row - first_row, [&](auto n, size_t r) {
         mix_rows<decltype(n)::value>(from + first_row + r, rows, stride, stop - c, shape.d_v, results + first_row + r);
       });
     }

@@ -70,26 +70,17 @@ void dot_rows(const float* rows, size_t n_rows, size_t n, const float* x, float*
   }
 }
 
-// What turns F16 into floats: the sign stays on top, exponent and mantissa move into place, 2^112 makes up for the
-// other bias.
-struct HalfConstants {
-  v128_t kept = loop_constant(wasm_i32x4_splat(static_cast<int32_t>(0x8fffe000)));
-  v128_t bias = loop_constant(wasm_f32x4_splat(0x1p112f));
-};
-
 // Eight numbers of a type of two bytes as floats. Infinities and NaN of F16 become large numbers: PackedMatrix keeps
 // matrices that have them from here.
 template <TypeId Id>
-inline void load_eight(const uint8_t* p, const HalfConstants& c, v128_t* out) {
-  const v128_t v = wasm_v128_load(p);
+inline void load_eight(const uint8_t* p, const vec::HalfConstants& c, v128_t* out) {
   if constexpr (Id == TypeId::kBF16) {
+    const v128_t v = wasm_v128_load(p);
     const v128_t zero = wasm_i32x4_splat(0);
     out[0] = wasm_i16x8_shuffle(zero, v, 0, 8, 1, 9, 2, 10, 3, 11);
     out[1] = wasm_i16x8_shuffle(zero, v, 4, 12, 5, 13, 6, 14, 7, 15);
   } else {
-    const v128_t low = wasm_i32x4_extend_low_i16x8(v), high = wasm_i32x4_extend_high_i16x8(v);
-    out[0] = wasm_f32x4_mul(wasm_v128_and(wasm_i32x4_shl(low, 13), c.kept), c.bias);
-    out[1] = wasm_f32x4_mul(wasm_v128_and(wasm_i32x4_shl(high, 13), c.kept), c.bias);
+    vec::load_finite_f16x8(p, c, out);
   }
 }
 
@@ -98,7 +89,7 @@ inline void load_eight(const uint8_t* p, const HalfConstants& c, v128_t* out) {
 template <TypeId Id>
 void multiply_halves(const PackedMatrix& w, size_t first, size_t last, const float* x, float* y) {
   const size_t n = w.n_in();
-  const HalfConstants constants;
+  const vec::HalfConstants constants;
   for (size_t row = first; row < last; row += kGroupRows) {
     const size_t n_rows = std::min(kGroupRows, last - row);
     const uint8_t* from[kGroupRows];
@@ -170,7 +161,7 @@ const PackedFormat* fast_format(uint32_t type, Precision precision) {
   return precision == Precision::kFast ? find_packed_format(type) : nullptr;
 }
 
-constexpr size_t kChunkTokens = 64;  // tokens whose activations are quantized together: they stay in the cache
+constexpr size_t kChunkTokens = 128;  // tokens whose activations are quantized together: they stay in the cache
 constexpr size_t kKinds = 4;
 
 size_t kind_index(ActivationKind kind) { return (kind.super ? 2u : 0u) + (kind.wide ? 1u : 0u); }
@@ -205,10 +196,12 @@ void multiply_groups(const PackedMatrix& w, size_t first, size_t last, const uin
   }
 }
 
-// Rows that are handed out together, so that every thread gets several portions and none is tiny.
+// Groups that are handed out together: some microseconds of work, and several portions for every thread.
 size_t portion(const Pool& pool, size_t n_groups, size_t n_in, size_t n_tokens) {
-  const size_t least = std::max<size_t>(1, 32768 / (n_in * kGroupRows * n_tokens));
-  return std::max(least, std::min<size_t>(n_groups / (pool.n_threads() * 4), 32));
+  const size_t group = n_in * kGroupRows * n_tokens;  // products
+  const size_t least = std::max<size_t>(1, 32768 / group), most = std::max<size_t>(least, 524288 / group);
+  const size_t groups = std::clamp(n_groups / (pool.n_threads() * 4), least, most);
+  return n_tokens == 1 ? (groups + 3) / 4 * 4 : groups;  // kernels of one token take four groups side by side
 }
 
 }  // namespace

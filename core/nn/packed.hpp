@@ -54,15 +54,15 @@ struct PackedFormat {
   };
   void (*explode)(const uint8_t* src, Block& out);
 
-  [[nodiscard]] size_t block() const { return super ? 256 : 32; }
-  [[nodiscard]] size_t n_subs() const { return block() / sub; }
-  [[nodiscard]] bool stores_e() const { return correction == Correction::kStored; }
-  [[nodiscard]] size_t scales_at() const { return 32u * (stores_e() ? 2 : 1); }
-  [[nodiscard]] size_t mins_at() const { return scales_at() + (super ? 16 * n_subs() : 0); }
-  [[nodiscard]] size_t codes_at() const {
+  [[nodiscard]] constexpr size_t block() const { return super ? 256 : 32; }
+  [[nodiscard]] constexpr size_t n_subs() const { return block() / sub; }
+  [[nodiscard]] constexpr bool stores_e() const { return correction == Correction::kStored; }
+  [[nodiscard]] constexpr size_t scales_at() const { return 32u * (stores_e() ? 2 : 1); }
+  [[nodiscard]] constexpr size_t mins_at() const { return scales_at() + (super ? 16 * n_subs() : 0); }
+  [[nodiscard]] constexpr size_t codes_at() const {
     return mins_at() + (super && correction != Correction::kNone ? 8 * n_subs() : 0);
   }
-  [[nodiscard]] size_t block_bytes() const { return codes_at() + block() * bits; }
+  [[nodiscard]] constexpr size_t block_bytes() const { return codes_at() + block() * bits; }
 };
 
 /// The format of a type on this machine; nullptr for a type without a fast path.

@@ -46,11 +46,15 @@ ByteProducts g_products = ByteProducts::kSigned;
 
 struct Shape {
   bool super;
-  int bits, sub;
+  uint8_t bits, sub;
   Correction correction;
   bool table;
   Way way;
 };
+
+// Where the parts of a block of such a format are.
+template <Shape S>
+constexpr PackedFormat kLayout{0, S.super, S.bits, S.sub, S.correction, 0, nullptr, Codes::kSmall, nullptr};
 
 // Where the parts of a block of a tile of T tokens are.
 constexpr size_t sums_bytes(ActivationKind kind) { return kind.super ? 48 : 4; }
@@ -75,8 +79,8 @@ inline void unpack_nibbles(const uint8_t* codes, const Constants& c, v128_t& w0,
   w0 = wasm_v128_and(q, c.low_nibbles);
   w1 = wasm_v128_and(wasm_u16x8_shr(q, 4), c.low_nibbles);
   if constexpr (S.table) {
-    w0 = wasm_i8x16_swizzle(c.table, w0);
-    w1 = wasm_i8x16_swizzle(c.table, w1);
+    w0 = relaxed_lookup(c.table, w0);
+    w1 = relaxed_lookup(c.table, w1);
   }
 }
 
@@ -90,6 +94,15 @@ inline void load_codes(const uint8_t* codes, int g, const Constants& c, v128_t& 
   }
 }
 
+// Loops with several tokens stay loops: unrolled, LLVM sorts the products by token, each in one long chain, and the
+// weights no longer fit the registers.
+#if defined(__clang__)
+#define UNROLL(count) _Pragma(STRING(clang loop unroll_count(count)))
+#define STRING(text) #text
+#else
+#define UNROLL(count)
+#endif
+
 // In all of these, sums[t][h]: rows 0..3 (h = 0) or 4..7 of token t, over `Groups` groups of four elements.
 
 // i32 lanes, one a row, added to what is there.
@@ -99,6 +112,7 @@ inline void dot_words(const uint8_t* codes, const uint8_t* a, const Constants& c
   for (int t = 0; t < T; ++t) low[t][0] = low[t][1] = high[t][0] = high[t][1] = wasm_i32x4_splat(0);
   // One half after the other: the registers do not hold both.
   for (int h = 0; h < 2; ++h) {
+    UNROLL(T == 1 ? Groups : 1)
     for (int g = 0; g < Groups; ++g) {
       v128_t w[2];
       load_codes<S>(codes, g, c, w[0], w[1]);
@@ -118,6 +132,7 @@ inline void dot_words(const uint8_t* codes, const uint8_t* a, const Constants& c
 // i16 lanes, two a row (pairs to be added), added to what is there.
 template <Shape S, int T, int Groups>
 inline void dot_pairs(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
+  UNROLL(T == 1 ? Groups : 1)
   for (int g = 0; g < Groups; ++g) {
     v128_t w0, w1;
     load_codes<S>(codes, g, c, w0, w1);
@@ -137,6 +152,7 @@ inline void dot_quads(const uint8_t* codes, const uint8_t* a, const Constants& c
   constexpr int kChains = T == 1 ? 2 : 1;
   v128_t others[T][2];
   for (int t = 0; t < T; ++t) others[t][0] = others[t][1] = wasm_i32x4_splat(0);
+  UNROLL(T == 1 ? Groups : 1)
   for (int g = 0; g < Groups; ++g) {
     v128_t w0, w1;
     load_codes<S>(codes, g, c, w0, w1);
@@ -158,13 +174,16 @@ template <int T, int Groups>
 inline void dot_whole(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
   constexpr int kChains = T == 1 ? 2 : 1;
   v128_t low[kChains][T], whole[kChains][T];
+  for (int k = 0; k < kChains; ++k)
+    for (int t = 0; t < T; ++t) low[k][t] = whole[k][t] = wasm_i32x4_splat(0);
+  UNROLL(T == 1 ? Groups : 1)
   for (int g = 0; g < Groups; ++g) {
     const v128_t q = wasm_v128_load(codes + 16 * g), w0 = wasm_v128_and(q, c.low_nibbles);
     const int k = g % kChains;
     for (int t = 0; t < T; ++t) {
-      const v128_t x = wasm_v128_load32_splat(a + (g * T + t) * 4), zero = wasm_i32x4_splat(0);
-      low[k][t] = relaxed_dot_i32(x, w0, g < kChains ? zero : low[k][t]);
-      whole[k][t] = relaxed_dot_i32(x, q, g < kChains ? zero : whole[k][t]);
+      const v128_t x = wasm_v128_load32_splat(a + (g * T + t) * 4);
+      low[k][t] = relaxed_dot_i32(x, w0, low[k][t]);
+      whole[k][t] = relaxed_dot_i32(x, q, whole[k][t]);
     }
   }
   for (int t = 0; t < T; ++t) {
@@ -205,10 +224,11 @@ template <Shape S, int T>
 inline void super_block(const PackedFormat& f, const uint8_t* p, const uint8_t* a, const uint8_t* sums,
                         const Constants& c, v128_t (*products)[2], v128_t (*corrections)[2]) {
   constexpr int kSubs = 256 / S.sub, kActivation = S.way == Way::kWords ? 2 : 1;
-  const uint8_t* codes = p + f.codes_at();
-  const uint8_t* scales = p + f.scales_at();
+  const uint8_t* codes = p + kLayout<S>.codes_at();
+  const uint8_t* scales = p + kLayout<S>.scales_at();
   for (int t = 0; t < T; ++t)
     products[t][0] = products[t][1] = corrections[t][0] = corrections[t][1] = wasm_i32x4_splat(0);
+  UNROLL(T == 1 ? kSubs : 1)
   for (int s = 0; s < kSubs; ++s) {
     const v128_t scale = wasm_v128_load(scales + 16 * s);  // each row's twice
     const v128_t scale0 = wasm_i16x8_extend_low_i8x16(scale), scale1 = wasm_i16x8_extend_high_i8x16(scale);
@@ -232,8 +252,9 @@ inline void super_block(const PackedFormat& f, const uint8_t* p, const uint8_t* 
     }
   }
   if constexpr (S.correction != Correction::kNone) {
-    const uint8_t* mins = p + f.mins_at();
+    const uint8_t* mins = p + kLayout<S>.mins_at();
     const uint8_t* pairs = S.sub == 16 ? sums : sums + 32 * T;
+    UNROLL(T == 1 ? kSubs / 2 : 1)
     for (int s = 0; s < kSubs / 2; ++s) {
       const v128_t min = wasm_v128_load(mins + 16 * s);
       const v128_t min0 = wasm_i16x8_extend_low_i8x16(min), min1 = wasm_i16x8_extend_high_i8x16(min);
@@ -261,8 +282,10 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t n_in, const uint8_
   constexpr bool kStoresE = S.correction == Correction::kStored;
   Constants c;
   c.table = S.table ? wasm_v128_load(f.table) : wasm_i8x16_splat(0);
-  const v128_t minus_offset = loop_constant(wasm_i32x4_splat(-f.offset));
-  const size_t bytes = f.block_bytes(), group_bytes = packed_group_bytes(f, n_in);
+  // Sums of 32 activations fit 16 bits: a product of pairs, the upper one with zero, is cheaper than one of 32 bits.
+  const v128_t minus_offset = loop_constant(wasm_i32x4_splat(-f.offset & 0xffff));
+  constexpr size_t bytes = kLayout<S>.block_bytes();
+  const size_t group_bytes = n_in / kBlock * bytes;
   v128_t sums[G][T][2];
   for (int g = 0; g < G; ++g)
     for (int t = 0; t < T; ++t) sums[g][t][0] = sums[g][t][1] = wasm_f32x4_splat(0);
@@ -279,9 +302,9 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t n_in, const uint8_
           corrections[t][0] = corrections[t][1] = wasm_v128_load32_splat(totals + 4 * t);
           const bool has_offset = S.correction == Correction::kOffset;
           products[t][0] = products[t][1] =
-              has_offset ? wasm_i32x4_mul(corrections[t][0], minus_offset) : wasm_i32x4_splat(0);
+              has_offset ? wasm_i32x4_dot_i16x8(corrections[t][0], minus_offset) : wasm_i32x4_splat(0);
         }
-        dot<S, T, 32>(own + f.codes_at(), a, c, products);
+        dot<S, T, 32>(own + kLayout<S>.codes_at(), a, c, products);
       }
       for (int h = 0; h < 2; ++h) {
         const v128_t d = wasm_v128_load(own + 16 * h);

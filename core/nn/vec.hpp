@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "base/half.hpp"
 #include "base/simd.hpp"
@@ -12,6 +13,13 @@ namespace ggufscope::vec {
 inline float sum4(v128_t v) {
   return (wasm_f32x4_extract_lane(v, 0) + wasm_f32x4_extract_lane(v, 2)) +
          (wasm_f32x4_extract_lane(v, 1) + wasm_f32x4_extract_lane(v, 3));
+}
+
+/// The sum of each of four vectors, in the order of sum4.
+inline v128_t sums4(v128_t a, v128_t b, v128_t c, v128_t d) {
+  const v128_t ab = wasm_f32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
+  const v128_t cd = wasm_f32x4_add(wasm_i32x4_shuffle(c, d, 0, 4, 1, 5), wasm_i32x4_shuffle(c, d, 2, 6, 3, 7));
+  return wasm_f32x4_add(wasm_i32x4_shuffle(ab, cd, 0, 1, 4, 5), wasm_i32x4_shuffle(ab, cd, 2, 3, 6, 7));
 }
 
 inline float max4(v128_t v) {
@@ -64,23 +72,27 @@ inline void scale(float* y, float s, size_t n) {
   for (; i < n; ++i) y[i] *= s;
 }
 
+// Read from memory where they are used: as constants in the code, engines make each of them anew in general registers.
+alignas(16) inline constexpr float kExp[] = {-87.3365447f,     88.3762626f,      1.44269504f,      -0.693359375f,
+                                             2.12194440e-4f,   1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
+                                             4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f, 1.0f};
+
 /// e^x in each lane, within 2 units in the last place; 0 below -87.3, about 2.4e38 above 88.3; NaN stays NaN.
 /// x = n ln 2 + r with |r| <= ln 2 / 2; e^r by the Cephes polynomial of degree 6; 2^n by its exponent bits.
 inline v128_t exp4(v128_t x) {
-  const v128_t lowest = wasm_f32x4_splat(-87.3365447f);
+  const float* const table = opaque(kExp);
+  const auto at = [table](size_t i) { return wasm_v128_load32_splat(table + i); };
+  const v128_t lowest = at(0), one = at(11);
   const v128_t underflow = wasm_f32x4_lt(x, lowest);
-  const v128_t c = wasm_f32x4_min(wasm_f32x4_max(x, lowest), wasm_f32x4_splat(88.3762626f));
-  const v128_t n = wasm_f32x4_nearest(wasm_f32x4_mul(c, wasm_f32x4_splat(1.44269504f)));
-  v128_t r = wasm_f32x4_sub(c, wasm_f32x4_mul(n, wasm_f32x4_splat(0.693359375f)));
-  r = wasm_f32x4_add(r, wasm_f32x4_mul(n, wasm_f32x4_splat(2.12194440e-4f)));
-  v128_t p = wasm_f32x4_splat(1.9875691500e-4f);
-  p = wasm_f32x4_add(wasm_f32x4_mul(p, r), wasm_f32x4_splat(1.3981999507e-3f));
-  p = wasm_f32x4_add(wasm_f32x4_mul(p, r), wasm_f32x4_splat(8.3334519073e-3f));
-  p = wasm_f32x4_add(wasm_f32x4_mul(p, r), wasm_f32x4_splat(4.1665795894e-2f));
-  p = wasm_f32x4_add(wasm_f32x4_mul(p, r), wasm_f32x4_splat(1.6666665459e-1f));
-  p = wasm_f32x4_add(wasm_f32x4_mul(p, r), wasm_f32x4_splat(5.0000001201e-1f));
-  p = wasm_f32x4_add(wasm_f32x4_add(wasm_f32x4_mul(wasm_f32x4_mul(p, r), r), r), wasm_f32x4_splat(1.0f));
-  const v128_t bits = wasm_i32x4_shl(wasm_i32x4_add(wasm_i32x4_trunc_sat_f32x4(n), wasm_i32x4_splat(127)), 23);
+  const v128_t c = wasm_f32x4_min(wasm_f32x4_max(x, lowest), at(1));
+  const v128_t n = wasm_f32x4_nearest(wasm_f32x4_mul(c, at(2)));
+  v128_t r = relaxed_madd(n, at(3), c);
+  r = relaxed_madd(n, at(4), r);
+  v128_t p = at(5);
+  for (size_t i = 6; i <= 10; ++i) p = relaxed_madd(p, r, at(i));
+  p = wasm_f32x4_add(relaxed_madd(wasm_f32x4_mul(p, r), r, r), one);
+  // Adding 127 to an exponent is adding 1.0's bits to n << 23.
+  const v128_t bits = wasm_i32x4_add(wasm_i32x4_shl(wasm_i32x4_trunc_sat_f32x4(n), 23), one);
   return wasm_v128_andnot(wasm_f32x4_mul(p, bits), underflow);
 }
 
@@ -111,6 +123,51 @@ inline void load_f16(const uint16_t* src, float* dst, size_t n) {
   size_t i = 0;
   for (; i + 4 <= n; i += 4) wasm_v128_store(dst + i, load_f16x4(src + i));
   for (; i < n; ++i) dst[i] = ggufscope::f16_to_f32(src[i]);
+}
+
+/// What turns binary16 into floats: the sign stays on top, exponent and mantissa move into place, 2^112 makes up for
+/// the other bias.
+struct HalfConstants {
+  v128_t kept = loop_constant(wasm_i32x4_splat(static_cast<int32_t>(0x8fffe000)));
+  v128_t bias = loop_constant(wasm_f32x4_splat(0x1p112f));
+};
+
+/// Eight binary16 values to floats; infinities and NaN become large numbers.
+inline void load_finite_f16x8(const uint8_t* p, const HalfConstants& c, v128_t* out) {
+  const v128_t v = wasm_v128_load(p);
+  const v128_t low = wasm_i32x4_extend_low_i16x8(v), high = wasm_i32x4_extend_high_i16x8(v);
+  out[0] = wasm_f32x4_mul(wasm_v128_and(wasm_i32x4_shl(low, 13), c.kept), c.bias);
+  out[1] = wasm_f32x4_mul(wasm_v128_and(wasm_i32x4_shl(high, 13), c.kept), c.bias);
+}
+
+/// Four floats as binary16 in i32 lanes, rounded to nearest, ties to even. What is beyond the range, or no number,
+/// becomes the largest.
+inline v128_t to_finite_f16x4(v128_t x) {
+  const v128_t most = wasm_f32x4_splat(65504.0f), half = wasm_f32x4_splat(0.5f);
+  const v128_t magnitude = wasm_f32x4_pmin(most, wasm_f32x4_abs(x));
+  // Adding 0.5 leaves the rounded multiple of 2^-24, a subnormal number, in the low bits of the mantissa.
+  const v128_t small = wasm_i32x4_sub(wasm_f32x4_add(magnitude, half), half);
+  const v128_t odd = wasm_v128_and(wasm_u32x4_shr(magnitude, 13), wasm_i32x4_splat(1));
+  const v128_t normal =
+      wasm_u32x4_shr(wasm_i32x4_add(wasm_i32x4_add(magnitude, wasm_i32x4_splat(0xfff - (112 << 23))), odd), 13);
+  const v128_t is_small = wasm_i32x4_lt(magnitude, wasm_i32x4_splat(113 << 23));
+  const v128_t sign = wasm_v128_and(wasm_u32x4_shr(x, 16), wasm_i32x4_splat(0x8000));
+  return wasm_v128_or(wasm_v128_bitselect(small, normal, is_small), sign);
+}
+
+/// n floats to binary16, as to_finite_f16x4 does.
+inline void store_finite_f16(const float* src, uint16_t* dst, size_t n) {
+  for (size_t i = 0; i < n; i += 4) {
+    alignas(16) float four[4] = {};
+    const size_t count = n - i < 4 ? n - i : 4;
+    if (count < 4) std::memcpy(four, src + i, count * sizeof(float));
+    const v128_t halves = to_finite_f16x4(count < 4 ? wasm_v128_load(four) : wasm_v128_load(src + i));
+    const v128_t packed = wasm_u16x8_narrow_i32x4(halves, halves);
+    if (count == 4)
+      wasm_v128_store64_lane(dst + i, packed, 0);
+    else
+      std::memcpy(dst + i, &packed, count * sizeof(uint16_t));
+  }
 }
 
 }  // namespace ggufscope::vec

@@ -1,0 +1,162 @@
+// What products with packed weights reach on one thread: one token (generation) with a matrix that the second cache
+// holds ("near") and with one that only memory does ("far"), and 128 tokens (a prompt), beside what this machine allows
+// in the same module: products from registers, and reads. Every type of the registry; one JSON line each.
+//   bench_kernels [TYPE...]
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#if defined(__EMSCRIPTEN__)
+#include <emscripten.h>
+#else
+#include <chrono>
+#endif
+
+#include "base/simd.hpp"
+#include "nn/matmul.hpp"
+#include "nn/packed.hpp"
+#include "quant/registry.hpp"
+#include "types/types.hpp"
+
+using namespace ggufscope;
+
+namespace {
+
+double now_ms() {
+#if defined(__EMSCRIPTEN__)
+  return emscripten_get_now();
+#else
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+#endif
+}
+
+// The fastest of many slices: other work on the machine only ever takes away. The first ones are for the engine's
+// compilers.
+template <class F>
+double best_ms(F f) {
+  constexpr double kSliceMs = 5, kAllMs = 400;
+  constexpr int kWarm = 5, kSlices = 40;
+  size_t runs = 1;
+  double best = 1e30;
+  const double begin = now_ms();
+  for (int slice = 0; slice < kSlices && (slice < kWarm + 3 || now_ms() - begin < kAllMs); ++slice) {
+    const double start = now_ms();
+    for (size_t i = 0; i < runs; ++i) {
+      f();
+      __asm__ volatile("" : : : "memory");  // else what only reads is done once
+    }
+    const double ms = now_ms() - start;
+    if (slice >= kWarm) best = std::min(best, ms / static_cast<double>(runs));
+    if (ms < kSliceMs / 2) runs *= static_cast<size_t>(std::clamp(kSliceMs / (ms + 0.01), 2.0, 8.0));
+  }
+  return best;
+}
+
+constexpr int kTurns = 10000;
+constexpr size_t kSums = 10;  // as many as hide a product's latency and leave registers for its factors
+
+// What is multiplied comes from memory, so that no compiler knows the products. Not inlined: engines optimize what is
+// called again.
+template <class Multiply>
+[[gnu::noinline]] v128_t multiply_from_near(const uint8_t* from, Multiply multiply) {
+  v128_t sums[kSums];
+  for (v128_t& sum : sums) sum = wasm_i32x4_splat(0);
+  const v128_t y = wasm_v128_load(from + 1024);
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const v128_t x = wasm_v128_load(from + turn % 64 * 16);
+    for (v128_t& sum : sums) sum = multiply(x, y, sum);
+  }
+  v128_t all = sums[0];
+  for (const v128_t& sum : sums) all = wasm_v128_xor(all, sum);
+  return all;
+}
+
+// Four readers, as products with one token have them.
+[[gnu::noinline]] v128_t read(const uint8_t* from, size_t n) {
+  v128_t all[4] = {wasm_i32x4_splat(0), wasm_i32x4_splat(0), wasm_i32x4_splat(0), wasm_i32x4_splat(0)};
+  for (size_t i = 0; i < n / 4; i += 64)
+    for (size_t reader = 0; reader < 4; ++reader)
+      for (size_t k = 0; k < 4; ++k)
+        all[k] = wasm_v128_xor(all[k], wasm_v128_load(from + reader * (n / 4) + i + 16 * k));
+  return wasm_v128_xor(wasm_v128_xor(all[0], all[1]), wasm_v128_xor(all[2], all[3]));
+}
+
+volatile int g_sink;
+void use(v128_t value) { g_sink = wasm_i32x4_extract_lane(value, 0); }
+
+struct Peaks {
+  double bytes, words, floats;  // GMAC/s
+  double near, far;             // GB/s
+};
+
+Peaks measure_peaks() {
+  const std::vector<uint8_t> operands(2048, 3);
+  const auto rate = [&](int lanes, auto multiply) {
+    return lanes * static_cast<double>(kSums * kTurns) / 1e6 /
+           best_ms([&] { use(multiply_from_near(operands.data(), multiply)); });
+  };
+  const auto stream = [](size_t n) {
+    const std::vector<uint8_t> bytes(n, 1);
+    return static_cast<double>(n) / 1e6 / best_ms([&] { use(read(bytes.data(), bytes.size())); });
+  };
+  return {std::max(rate(16, [](v128_t x, v128_t y, v128_t s) { return relaxed_dot_i32(x, y, s); }),
+                   rate(16, [](v128_t x, v128_t y, v128_t s) { return wasm_i16x8_add(s, relaxed_dot_i16(x, y)); })),
+          rate(8, [](v128_t x, v128_t y, v128_t s) { return wasm_i32x4_add(s, wasm_i32x4_dot_i16x8(x, y)); }),
+          rate(4, [](v128_t x, v128_t y, v128_t s) { return relaxed_madd(x, y, s); }), stream(1 << 20),
+          stream(192 << 20)};
+}
+
+/// Bytes as model files have them: with all of them at random, scales would be infinite or no numbers now and then, and
+/// numbers of two bytes too small for the units that multiply.
+std::vector<uint8_t> ordinary_rows(const TypeGeometry& type, size_t n_blocks) {
+  std::mt19937 random(1);
+  std::vector<uint8_t> bytes(n_blocks * type.block_bytes);
+  const bool halves = type.block_bytes == 2;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const uint8_t byte = static_cast<uint8_t>(random() >> 24);
+    bytes[i] = halves && i % 2 == 1 ? (byte & 0x87) | 0x28 : byte & 0x37;
+  }
+  return bytes;
+}
+
+void measure(const TypeGeometry& type, size_t n_out, size_t n_tokens, const char* what, const Peaks& peaks,
+             double bandwidth) {
+  constexpr size_t kIn = 1024, kRowsAtOnce = 64;
+  Result<std::unique_ptr<Pool>> pool = Pool::create(1);
+  Result<PackedMatrix> matrix = PackedMatrix::create(**pool, type.id, kIn, n_out, Precision::kFast);
+  if (!matrix) return;
+  const std::vector<uint8_t> rows = ordinary_rows(type, kRowsAtOnce * kIn / type.block_size);
+  for (size_t row = 0; row < n_out; row += kRowsAtOnce) (void)matrix->pack_rows(row, rows);
+  std::vector<float> x(kIn * n_tokens), y(n_out * n_tokens);
+  std::mt19937 random(2);
+  for (float& value : x) value = static_cast<float>(random() % 2000) / 1000.0f - 1.0f;
+  const double ms = best_ms([&] { matmul(**pool, *matrix, x.data(), n_tokens, y.data()); });
+
+  const double weights = static_cast<double>(kIn * n_out), bytes = static_cast<double>(matrix->packed_bytes());
+  const double products = matrix->format() == nullptr               ? peaks.floats
+                          : activation_kind(*matrix->format()).wide ? peaks.words
+                                                                    : peaks.bytes;
+  const double limit = n_tokens == 1 ? std::min(products, bandwidth * weights / bytes) : products;
+  const double rate = weights * static_cast<double>(n_tokens) / ms / 1e6;
+  std::printf("{\"type\":\"%.*s\",\"what\":\"%s\",\"gmacs\":%.2f,\"gbytes\":%.2f,\"bits\":%.2f,\"share\":%.3f}\n",
+              static_cast<int>(type.name.size()), type.name.data(), what, rate, bytes / ms / 1e6, 8 * bytes / weights,
+              rate / limit);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Peaks peaks = measure_peaks();
+  std::printf("{\"peaks\":{\"bytes\":%.1f,\"words\":%.1f,\"floats\":%.1f,\"near\":%.1f,\"far\":%.1f}}\n", peaks.bytes,
+              peaks.words, peaks.floats, peaks.near, peaks.far);
+  for (const QuantKernels& kernels : all_kernels()) {
+    const TypeGeometry& type = *find_type(kernels.type);
+    if (argc > 1 && std::none_of(argv + 1, argv + argc, [&](const char* name) { return type.name == name; })) continue;
+    measure(type, 1024, 1, "near", peaks, peaks.near);
+    measure(type, 65536, 1, "far", peaks, peaks.far);
+    measure(type, 1024, 128, "prompt", peaks, peaks.near);
+  }
+}
