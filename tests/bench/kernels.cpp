@@ -129,7 +129,7 @@ void measure(const TypeGeometry& type, size_t n_out, size_t n_tokens, const char
   Result<PackedMatrix> matrix = PackedMatrix::create(**pool, type.id, kIn, n_out, Precision::kFast);
   if (!matrix) return;
   const std::vector<uint8_t> rows = ordinary_rows(type, kRowsAtOnce * kIn / type.block_size);
-  for (size_t row = 0; row < n_out; row += kRowsAtOnce) (void)matrix->pack_rows(row, rows);
+  for (size_t row = 0; row < n_out; row += kRowsAtOnce) (void)matrix->pack_rows(**pool, row, rows);
   std::vector<float> x(kIn * n_tokens), y(n_out * n_tokens);
   std::mt19937 random(2);
   for (float& value : x) value = static_cast<float>(random() % 2000) / 1000.0f - 1.0f;
