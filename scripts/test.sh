@@ -48,7 +48,7 @@ rm -f $logs/second.failed
 second_lane > $logs/second.log 2>&1 &
 second_lane=$!
 step check bash scripts/check.sh
-step package node --test --test-reporter=spec 'tests/package/**/*.test.ts'
+step package node --test --test-concurrency="$JOBS" --test-reporter=spec 'tests/package/**/*.test.ts'
 wait "$second_lane" || failed+=(second-lane)
 cat $logs/second.log
 [ ! -e $logs/second.failed ] || mapfile -t -O ${#failed[@]} failed < $logs/second.failed
