@@ -11,7 +11,7 @@ import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
 import { bytesContent, sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
-import { kRoot, packedFile } from './packed.ts'
+import { kRoot, loadPackage, packedFile } from './packed.ts'
 
 const skip = kHasBrowser ? false : 'no Chromium'
 const home = await startServer()
@@ -267,6 +267,10 @@ test('SHA-256 in pieces, and where nothing can be kept', async () => {
     pathToFileURL(packedFile('wasm/dist/store/index.js')).href
   )) as typeof import('ggufscope/store')
   await assert.rejects(download('http://127.0.0.1:1/x.gguf'), { code: 'unsupported', message: /browser/ })
+  home.add('/plain.gguf', bytesContent(model))
+  const { open } = await loadPackage()
+  using file = await open(`${home.url}/plain.gguf`, { cache: true })
+  assert.ok(file.tensors.length > 0)
 })
 
 assert.ok(partCount >= 5)
