@@ -37,6 +37,30 @@ void read_clamps(Hparams& h, Keys& keys) {
   }
 }
 
+// yarn's magnitude goes into the scale of the scores instead of the rotation. own_magnitude: the file's multiplier is
+// that of the rotation as well.
+void latent_yarn(Hparams& h, Keys& keys, bool own_magnitude) {
+  float log_multiplier = 0;
+  keys.f32("rope.scaling.yarn_log_multiplier", log_multiplier);
+  const float log_ratio = std::log(1.0f / h.rope.freq_scale);
+  const float d_k = static_cast<float>(h.d_k_latent != 0 ? h.d_k_latent : h.layers[0].d_k);
+  if (h.rope.ext_factor != 0) {
+    const float m = log_multiplier / 0.1f;
+    const auto magnitude = [&](float by) { return log_ratio <= 0 ? 1.0f : 0.1f * by * log_ratio + 1.0f; };
+    float attn_factor = 1.0f;
+    keys.f32("rope.scaling.attn_factor", attn_factor);
+    h.rope.attn_factor = attn_factor / (1.0f + 0.1f * log_ratio);
+    h.rope.attn_factor *= m != 0 ? magnitude(own_magnitude ? m : 1.0f) / magnitude(m) : magnitude(1.0f);
+    h.rope_windowed.attn_factor = h.rope.attn_factor;
+  }
+  const float mscale = h.rope.attn_factor * (1.0f + 0.1f * log_ratio) * (1.0f + log_multiplier * log_ratio);
+  h.attention_scale = mscale * mscale / std::sqrt(d_k);
+  keys.f32("attention.temperature_scale", h.temperature_scale);
+  keys.u32("attention.temperature_length", h.temperature_length, 1u << 30);
+  if (h.temperature_scale != 0 && h.temperature_length == 0)
+    keys.refuse(ErrorCode::kOutOfRange, "attention.temperature_length is 0");
+}
+
 }  // namespace
 
 // Layers without key heads are recurrent.
@@ -66,6 +90,18 @@ void granite_swa(Hparams& h, Keys& keys) {
   std::vector<uint32_t> rotates(h.n_layer, 1);
   if (keys.has("attention.rope_pattern")) keys.u32s("attention.rope_pattern", rotates);
   for (uint32_t il = 0; il < h.n_layer; ++il) h.layers[il].use_rope = rotates[il] != 0;
+}
+
+// One base for all layers, whatever rope.freq_base_swa is, in the next two.
+void olmo2(Hparams& h, Keys& keys) {
+  h.rope_windowed.freq_base = h.rope.freq_base;
+  plain_windowed_rope(h, keys);
+}
+
+// Full layers do not rotate at all.
+void one_base_where_windowed(Hparams& h, Keys&) {
+  h.rope_windowed.freq_base = h.rope.freq_base;
+  rope_in_windowed_only(h);
 }
 
 void mellum(Hparams& h, Keys& keys) {
@@ -128,6 +164,7 @@ void minicpm(Hparams& h, Keys& keys) {
   if (keys.has("embedding_scale")) h.embedding_scale = read.embedding_scale;
   if (keys.has("residual_scale")) h.residual_scale = read.residual_scale;
   if (keys.has("logit_scale")) h.logit_scale = read.logit_scale;
+  h.attention_scale = 0;  // whatever the file says
 }
 
 void gemma_scale(Hparams& h, uint32_t n_layer_27b) {
@@ -200,28 +237,9 @@ void mistral3(Hparams& h, Keys& keys) {
     keys.refuse(ErrorCode::kOutOfRange, "rope.scaling.original_context_length is 0");
 }
 
-// yarn's magnitude goes into the scale of the scores instead of the rotation.
-void deepseek2(Hparams& h, Keys& keys) {
-  float log_multiplier = 0;
-  keys.f32("rope.scaling.yarn_log_multiplier", log_multiplier);
-  const float log_ratio = std::log(1.0f / h.rope.freq_scale);
-  const float d_k = static_cast<float>(h.d_k_latent != 0 ? h.d_k_latent : h.layers[0].d_k);
-  if (h.rope.ext_factor != 0) {
-    const float m = log_multiplier / 0.1f;
-    const auto magnitude = [&](float by) { return log_ratio <= 0 ? 1.0f : 0.1f * by * log_ratio + 1.0f; };
-    float attn_factor = 1.0f;
-    keys.f32("rope.scaling.attn_factor", attn_factor);
-    h.rope.attn_factor = attn_factor / (1.0f + 0.1f * log_ratio);
-    h.rope.attn_factor *= m != 0 ? magnitude(m != 1.0f ? m : 1.0f) / magnitude(m) : magnitude(1.0f);
-    h.rope_windowed.attn_factor = h.rope.attn_factor;
-  }
-  const float mscale = h.rope.attn_factor * (1.0f + 0.1f * log_ratio) * (1.0f + log_multiplier * log_ratio);
-  h.attention_scale = mscale * mscale / std::sqrt(d_k);
-  keys.f32("attention.temperature_scale", h.temperature_scale);
-  keys.u32("attention.temperature_length", h.temperature_length, 1u << 30);
-  if (h.temperature_scale != 0 && h.temperature_length == 0)
-    keys.refuse(ErrorCode::kOutOfRange, "attention.temperature_length is 0");
-}
+void deepseek2(Hparams& h, Keys& keys) { latent_yarn(h, keys, true); }
+
+void mistral4(Hparams& h, Keys& keys) { latent_yarn(h, keys, false); }
 
 // Layers without heads do not mix; those without key heads only project; those without a feed-forward network are
 // left out by llama.cpp.
@@ -319,6 +337,7 @@ void cohere2moe(Hparams& h, Keys& keys) {
   float rms_eps = 0;
   keys.f32("attention.layer_norm_rms_epsilon", rms_eps);
   if (rms_eps != 0) h.norm = NormKind::kRms, h.norm_eps = rms_eps;
+  h.rope_windowed.freq_base = h.rope.freq_base;
   uint32_t n_dense = 0;
   keys.u32("leading_dense_block_count", n_dense);
   for (uint32_t il = 0; il < h.n_layer; ++il) h.layers[il].use_rope = h.layers[il].windowed || il < n_dense;

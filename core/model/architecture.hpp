@@ -52,7 +52,9 @@ struct Architecture {
   bool normalize_values = false;  ///< values are divided by their root mean square
   bool gated_query = false;       ///< attn_q makes a query and a gate for each head
   WindowRule window{};
-  bool windowed_rope_own = false;  ///< windowed layers have base 10000 and no scaling unless the file says more
+  bool windowed_rope_own = false;       ///< windowed layers have base 10000 and no scaling unless the file says more
+  bool yarn_betas_by_key = false;       ///< rope.scaling.yarn_beta_* of the file count
+  bool yarn_multiplier_by_key = false;  ///< rope.scaling.yarn_log_multiplier of the file counts
   bool attention_norm_optional = false;
   bool residual_is_normed = false;    ///< x = mix(pre(x)) + pre(x) * residual_scale
   bool normalize_embedding = false;   ///< without weights
@@ -67,6 +69,7 @@ struct Architecture {
   Gating gating = Gating::kSoftmax;
   bool gating_by_key = false;             ///< expert_gating_func of the file counts
   bool expert_scale_by_key = false;       ///< expert_weights_scale of the file counts
+  bool expert_norm_fixed = false;         ///< expert_weights_norm of the file does not count
   bool normalize_expert_weights = false;  ///< false: unless expert_weights_norm of the file says so
   bool router_reads_layer_input = false;
   bool experts_read_layer_input = false;  ///< through a norm of their own, beside a dense network (Arctic)
@@ -74,6 +77,7 @@ struct Architecture {
   bool choose_by_logits = false;
   bool altup = false;              ///< several residual streams; see altup.cpp
   bool encoder_decoder = false;    ///< a second stack, "enc.blk.", whose output the layers attend to
+  std::string_view ignored = "";   ///< tensors whose names begin so take no part in logits
   std::string_view required = "";  ///< further tensors that every layer must have, separated by spaces
   /// What a row cannot say: runs after the common keys are read.
   void (*adjust)(Hparams& h, Keys& keys) = nullptr;

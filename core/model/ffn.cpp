@@ -47,6 +47,13 @@ void plan_experts(const LayerPlan& plan, MoeWeights& w) {
   if (n_expert == 0)
     return p.refuse(ErrorCode::kOutOfRange, "tensor " + plan.name("ffn_gate_inp.weight") + " without expert_count");
   p.linear(w.router, plan.name("ffn_gate_inp"), n_embd, n_expert);
+  const TensorEntry* latent = p.find(plan.name("ffn_latent_down.weight"));
+  const uint64_t n_in = latent != nullptr ? latent->shape[1] : n_embd;
+  if (latent != nullptr) {
+    p.linear(w.latent_down, plan.name("ffn_latent_down"), n_embd, n_in);
+    p.linear(w.latent_up, plan.name("ffn_latent_up"), n_in, n_embd);
+    p.affine(w.latent_norm, plan.name("ffn_norm_exps"), n_in, Need::kOptional);
+  }
   const std::string down_name = plan.name("ffn_down_exps.weight");
   const TensorEntry* down = p.find(down_name);
   if (down == nullptr) return p.refuse(ErrorCode::kNotFound, "tensor " + down_name + " is missing");
@@ -55,13 +62,13 @@ void plan_experts(const LayerPlan& plan, MoeWeights& w) {
     return p.refuse(ErrorCode::kBadShape, "tensor " + down_name + " has rows of " + std::to_string(n_ff) +
                                               " elements, expert_feed_forward_length is " + std::to_string(h.n_ff_exp));
   if (p.has(plan.name("ffn_gate_up_exps.weight"))) {
-    p.stack(w.experts.gate_up, plan.name("ffn_gate_up_exps"), n_embd, n_ff <= (uint64_t{1} << 40) ? 2 * n_ff : 0,
+    p.stack(w.experts.gate_up, plan.name("ffn_gate_up_exps"), n_in, n_ff <= (uint64_t{1} << 40) ? 2 * n_ff : 0,
             n_expert);
   } else {
-    p.stack(w.experts.gate, plan.name("ffn_gate_exps"), n_embd, n_ff, n_expert, Need::kOptional);
-    p.stack(w.experts.up, plan.name("ffn_up_exps"), n_embd, n_ff, n_expert);
+    p.stack(w.experts.gate, plan.name("ffn_gate_exps"), n_in, n_ff, n_expert, Need::kOptional);
+    p.stack(w.experts.up, plan.name("ffn_up_exps"), n_in, n_ff, n_expert);
   }
-  p.stack(w.experts.down, plan.name("ffn_down_exps"), n_ff, n_embd, n_expert);
+  p.stack(w.experts.down, plan.name("ffn_down_exps"), n_ff, n_in, n_expert);
   if (h.experts_per_chunk != 0) plan_chunks(plan, w.chunks);
   p.vector(w.selection_bias, plan.name(p.has(plan.name("exp_probs_b")) ? "exp_probs_b" : "exp_probs_b.bias"), n_expert,
            Need::kOptional);
@@ -175,16 +182,18 @@ void choose(const Pass& pass, const MoeWeights& w, float* logits, float* scores,
   if (h.expert_weights_scale != 0) vec::scale(weights, h.expert_weights_scale, used);
 }
 
-uint64_t mix_floats(const Hparams& h, const ExpertWeights& w, uint64_t n) {
+uint64_t mix_floats(const ExpertWeights& w, uint64_t n) {
   if (!w) return 0;
-  return arena_floats(n * h.n_embd, n * (w.gate_up ? w.gate_up.n_out : w.up.n_out), n * w.down.n_in, n * h.n_embd, n);
+  const uint64_t n_in = w.down.n_out;
+  return arena_floats(n * n_in, n * (w.gate_up ? w.gate_up.n_out : w.up.n_out), n * w.down.n_in, n * n_in, n);
 }
 
 uint64_t experts_floats(const Hparams& h, const MoeWeights& w, uint64_t n) {
   const uint64_t n_used = n * h.n_expert_used;
   return arena_floats(n * h.n_expert, h.n_expert, n_used, n_used, n * h.n_embd, n) +
          (w.chunks ? arena_floats(n_used, n_used) : 0) +
-         std::max({mix_floats(h, w.experts, n), mix_floats(h, w.chunks, n),
+         (w.latent_down ? arena_floats(n * w.latent_down.n_out, n * w.latent_down.n_out) : 0) +
+         std::max({mix_floats(w.experts, n), mix_floats(w.chunks, n),
                    w.shared.down ? dense_floats(w.shared, n) : uint64_t{0}});
 }
 
@@ -194,7 +203,7 @@ void mix_experts(Pass& pass, size_t il, const ExpertWeights& w, const int32_t* i
   const Hparams& h = pass.h();
   const Architecture& a = pass.model.architecture();
   const float limit = pass.layer(il).clamp_experts;
-  const size_t n = pass.n_tokens, n_embd = h.n_embd, n_ff = w.down.n_in;
+  const size_t n = pass.n_tokens, n_embd = w.down.n_out, n_ff = w.down.n_in;  // n_embd: of the experts
   const size_t n_up = w.gate_up ? w.gate_up.n_out : w.up.n_out;
   const size_t mark = pass.state.arena.mark();
   float* gathered = pass.take(n * n_embd);                       // the tokens of one expert [m, n_embd]
@@ -277,8 +286,19 @@ void run_experts(Pass& pass, size_t il, const MoeWeights& w, const float* x, con
   apply(pass.pool, w.router, router_input, n, logits);
   for (size_t t = 0; t < n; ++t) choose(pass, w, logits + t * h.n_expert, scores, ids + t * used, weights + t * used);
 
-  std::memset(y, 0, n * n_embd * sizeof(float));
-  mix_experts(pass, il, w.experts, ids, weights, used, x, y);
+  if (w.latent_down) {
+    const size_t n_latent = w.latent_down.n_out;
+    float* low = pass.take(n * n_latent);
+    float* mixed = pass.take(n * n_latent);
+    apply(pass.pool, w.latent_down, x, n, low);
+    std::memset(mixed, 0, n * n_latent * sizeof(float));
+    mix_experts(pass, il, w.experts, ids, weights, used, low, mixed);
+    if (w.latent_norm) normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.latent_norm, mixed, n, n_latent, mixed);
+    apply(pass.pool, w.latent_up, mixed, n, y);
+  } else {
+    std::memset(y, 0, n * n_embd * sizeof(float));
+    mix_experts(pass, il, w.experts, ids, weights, used, x, y);
+  }
   if (w.chunks) add_chunks(pass, il, w, logits, ids, y, shared);
 
   if (w.shared.down) {

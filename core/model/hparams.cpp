@@ -149,10 +149,12 @@ void read_rope(Keys& keys, const Architecture& architecture, Hparams& h) {
   if (factor != 0 && scaling != "none") rope.freq_scale = 1.0f / factor;
   if (rope.freq_base <= 0) keys.refuse(ErrorCode::kOutOfRange, "rope.freq_base is not positive");
 
-  keys.f32("rope.scaling.yarn_beta_fast", rope.beta_fast);
-  keys.f32("rope.scaling.yarn_beta_slow", rope.beta_slow);
+  if (architecture.yarn_betas_by_key) {
+    keys.f32("rope.scaling.yarn_beta_fast", rope.beta_fast);
+    keys.f32("rope.scaling.yarn_beta_slow", rope.beta_slow);
+  }
   float log_multiplier = 0;
-  keys.f32("rope.scaling.yarn_log_multiplier", log_multiplier);
+  if (architecture.yarn_multiplier_by_key) keys.f32("rope.scaling.yarn_log_multiplier", log_multiplier);
   if (scaling == "yarn") {
     if (rope.freq_base == 1.0f || rope.n_ctx_original == 0 || rope.beta_fast <= 0 || rope.beta_slow <= 0)
       keys.refuse(ErrorCode::kOutOfRange, "rope.scaling of kind yarn needs a context, a base and positive betas");
@@ -240,7 +242,8 @@ void read_experts(Keys& keys, const Architecture& architecture, Hparams& h) {
   keys.u32("expert_feed_forward_length", h.n_ff_exp);
   if (architecture.expert_scale_by_key) keys.f32("expert_weights_scale", h.expert_weights_scale);
   h.normalize_expert_weights = architecture.normalize_expert_weights;
-  if (!h.normalize_expert_weights) keys.boolean("expert_weights_norm", h.normalize_expert_weights);
+  if (!h.normalize_expert_weights && !architecture.expert_norm_fixed)
+    keys.boolean("expert_weights_norm", h.normalize_expert_weights);
   h.gating = architecture.gating;
   uint32_t gating = 0;
   if (architecture.gating_by_key && keys.u32("expert_gating_func", gating) && gating != 0) {

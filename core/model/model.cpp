@@ -87,6 +87,7 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
       planner.affine(w.output_norm, std::string(a.norms.output), n_embd, Need::kRequired, bias);
     }
   }
+  if (!a.ignored.empty()) planner.ignore(a.ignored);
   if (a.encoder) {
     planner.ignore("output.weight");
   } else {

@@ -92,6 +92,8 @@ struct ExpertWeights {
 struct MoeWeights {
   Linear router;  // [n_embd] -> [n_expert]
   ExpertWeights experts;
+  Linear latent_down, latent_up;  // experts narrower than the model: what they read and give
+  Affine latent_norm;
   ExpertWeights chunks;   // grovemoe: smaller ones, each for a few neighbours of the experts
   Vector selection_bias;  // [n_expert]
   FfnWeights shared;

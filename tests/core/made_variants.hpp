@@ -355,6 +355,43 @@ inline MadeModel made_gemma4() {
   return m;
 }
 
+/// A scan, attention, and experts that are narrower than the model and have no gates.
+inline MadeModel made_nemotron_h_moe() {
+  MadeModel m = made_decoder("nemotron_h_moe", 3);
+  sigmoid_experts(m, 2, true);
+  for (const char* key : {"feed_forward_length", "attention.head_count_kv", "leading_dense_block_count"})
+    m.integers.erase(key);
+  m.floats["attention.layer_norm_epsilon"] = 1e-5f;
+  m.arrays = {{"attention.head_count_kv", {0, 2, 0}}, {"feed_forward_length", {0, 0, 24}}};
+  for (const auto& [key, value] : std::map<std::string, uint64_t>{{"ssm.conv_kernel", 4},
+                                                                  {"ssm.inner_size", 32},
+                                                                  {"ssm.state_size", 8},
+                                                                  {"ssm.time_step_rank", 4},
+                                                                  {"ssm.group_count", 2},
+                                                                  {"moe_latent_size", 10}})
+    m.integers[key] = value;
+  for (uint64_t il = 0; il < 3; ++il) {
+    for (const char* part : {"ffn_norm", "ffn_gate", "ffn_up", "ffn_down", "ffn_gate_exps", "ffn_gate_shexp"})
+      m.tensors.erase(block(il) + part + ".weight");
+    if (il != 1)
+      for (const char* part : {"attn_q", "attn_k", "attn_v", "attn_output"})
+        m.tensors.erase(block(il) + part + ".weight");
+  }
+  m.tensors["blk.0.ssm_in.weight"] = {16, 100};
+  m.tensors["blk.0.ssm_conv1d.weight"] = {4, 64};
+  m.tensors["blk.0.ssm_conv1d.bias"] = {64};
+  m.tensors["blk.0.ssm_dt.bias"] = {4};
+  m.tensors["blk.0.ssm_a"] = m.tensors["blk.0.ssm_d"] = {1, 4};
+  m.tensors["blk.0.ssm_norm.weight"] = {16, 2};
+  m.tensors["blk.0.ssm_out.weight"] = {32, 16};
+  m.tensors["blk.2.ffn_latent_down.weight"] = {16, 10};
+  m.tensors["blk.2.ffn_latent_up.weight"] = {10, 16};
+  m.tensors["blk.2.ffn_up_exps.weight"] = {10, 12, 4};
+  m.tensors["blk.2.ffn_down_exps.weight"] = {12, 10, 4};
+  m.tensors["blk.2.exp_probs_b.bias"] = {4};
+  return m;
+}
+
 /// Every one of the above.
 inline std::vector<MadeModel> made_variants() {
   return {made_dream(),           made_llada(),         made_llada_moe("llada-moe"),
@@ -364,7 +401,7 @@ inline std::vector<MadeModel> made_variants() {
           made_chameleon(),       made_deepseek2_ocr(), made_muse_glimmer(),
           made_minimax01(),       made_nanbeige(),      made_cogvlm(),
           made_granite_swa(),     made_minicpm3(),      made_refact(),
-          made_gemma4()};
+          made_gemma4(),          made_nemotron_h_moe()};
 }
 
 }  // namespace ggufscope::test

@@ -137,6 +137,10 @@ BOOST_AUTO_TEST_CASE(logits_agree_with_llama_cpp) {
        {-3.14583f, -7.0626f, 9.59571f, -3.56449f, -5.89649f, -18.5088f},
        2e-5,
        [](Hparams& h) { h.residual_scale = 1; }},
+      {made_nemotron_h_moe(),
+       {-0.432864f, -1.01215f, -0.264346f, 1.1425f, -0.322573f, 0.040584f},
+       1e-5,
+       [](Hparams& h) { h.expert_weights_scale = 1; }},
       {made_gemma4(),
        {-0.164988f, 0.267818f, 0.465679f, -1.04993f, 0.0624455f, -0.0657706f},
        2e-2,
@@ -169,6 +173,48 @@ BOOST_AUTO_TEST_CASE(logits_agree_with_llama_cpp) {
       BOOST_TEST(max_difference(last_logits(**altered, *pool, kTokens.size()), got) > 2 * c.tolerance);
     }
   }
+}
+
+// llama.cpp does not read these keys of these architectures; files may carry them.
+BOOST_AUTO_TEST_CASE(keys_without_a_meaning_change_nothing) {
+  MadeModel yarn = made_decoder("seed_oss");
+  for (uint64_t il = 0; il < 2; ++il) {
+    yarn.tensors[block(il) + "post_attention_norm.weight"] = {16};
+    yarn.tensors.erase(block(il) + "ffn_norm.weight");
+  }
+  yarn.strings["rope.scaling.type"] = "yarn";
+  yarn.floats["rope.scaling.factor"] = 4.0f;
+  yarn.integers["rope.scaling.original_context_length"] = 8;
+  const auto pool = make_pool();
+  const auto logits = [&](const MadeModel& m) {
+    const auto file = parse_file(m.bytes());
+    const LoadedModel loaded = load_model(*file, *pool);
+    BOOST_REQUIRE_MESSAGE(loaded.model != nullptr, loaded.error);
+    return last_logits(*loaded.model, *pool, kTokens.size());
+  };
+  const auto difference = [&](const MadeModel& m, const std::string& key, float value) {
+    MadeModel with = m;
+    if (value == 1) {
+      with.booleans[key] = true;
+    } else {
+      with.floats[key] = value;
+    }
+    return max_difference(logits(with), logits(m));
+  };
+  BOOST_TEST(difference(yarn, "rope.scaling.factor", 8.0f) > 1e-3);
+  for (const char* key : {"rope.scaling.yarn_beta_fast", "rope.scaling.yarn_beta_slow",
+                          "rope.scaling.yarn_log_multiplier", "embedding_scale", "residual_scale"})
+    BOOST_TEST(difference(yarn, key, 2.0f) == 0, key);
+  yarn.architecture = "mistral3";
+  for (uint64_t il = 0; il < 2; ++il) {
+    yarn.tensors[block(il) + "ffn_norm.weight"] = {16};
+    yarn.tensors.erase(block(il) + "post_attention_norm.weight");
+  }
+  BOOST_TEST(difference(yarn, "rope.scaling.yarn_log_multiplier", 2.0f) > 1e-3);
+  BOOST_TEST(difference(made_llada_moe("llada-moe"), "expert_weights_norm", 1) == 0);
+  BOOST_TEST(difference(made_cohere2moe(), "rope.freq_base_swa", 7.0f) == 0);
+  BOOST_TEST(difference(made_laguna(), "rope.freq_base_swa", 7.0f) > 1e-3);
+  BOOST_TEST(difference(made_minicpm3(), "embedding_scale", 2.0f) == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -15,6 +15,7 @@ struct MadeModel {
   std::map<std::string, uint64_t> integers;  ///< without the prefix; written as u64
   std::map<std::string, float> floats;
   std::map<std::string, bool> booleans;
+  std::map<std::string, std::string> strings;
   std::map<std::string, std::vector<int32_t>> arrays;
   std::map<std::string, std::vector<float>> float_arrays;
   std::map<std::string, std::vector<uint64_t>> tensors;  ///< name to shape, all F32
@@ -22,12 +23,13 @@ struct MadeModel {
   float weight_scale = 0.3f;                             ///< 0: all weights are
 
   [[nodiscard]] Bytes bytes() const {
-    GgufBytes b(tensors.size(),
-                1 + integers.size() + floats.size() + booleans.size() + arrays.size() + float_arrays.size());
+    GgufBytes b(tensors.size(), 1 + integers.size() + floats.size() + booleans.size() + strings.size() + arrays.size() +
+                                    float_arrays.size());
     b.kv("general.architecture", architecture);
     for (const auto& [key, value] : integers) b.kv(architecture + "." + key, ValueType::kU64, value);
     for (const auto& [key, value] : floats) b.kv(architecture + "." + key, ValueType::kF32, value);
     for (const auto& [key, value] : booleans) b.kv(architecture + "." + key, ValueType::kBool, uint8_t{value});
+    for (const auto& [key, value] : strings) b.kv(architecture + "." + key, value);
     for (const auto& [key, values] : float_arrays) {
       b.array(architecture + "." + key, ValueType::kF32, values.size());
       for (const float value : values) b.put(value);
