@@ -133,13 +133,10 @@ async function ofProcesses(browser: Browser, read: (folder: string) => number): 
 const kPageBytes = 4096
 const kSampleMs = 25
 
-/** By how many bytes the memory of all of the browser's processes grew at most while a task ran. */
+/** By how many bytes the memory of all of the browser's processes grew at most, what a page takes anyway included. */
 async function peakMemory(browser: Browser, task: () => Promise<void>): Promise<number> {
   const resident = () =>
-    ofProcesses(
-      browser,
-      (folder) => kPageBytes * Number(readFileSync(`${folder}/statm`, 'utf8').split(' ')[1]),
-    )
+    ofProcesses(browser, (folder) => kPageBytes * Number(readFileSync(`${folder}/statm`, 'utf8').split(' ')[1]))
   const before = await resident()
   let peak = 0
   let done = false
@@ -269,6 +266,8 @@ server.mount('/wllama-3', join(kRoot, 'node_modules/wllama-3/esm'))
 server.mount('/models', join(kRoot, 'build/bench-models'))
 server.add('/index.html', '<!doctype html><title>bench</title>')
 const browser = await chromium.launch(kBrowser)
+// What the first page starts is there for all.
+await (await browser.newPage()).goto(`${server.url}/index.html`)
 console.log(
   `${cpus()[0]!.model.trim()}, ${availableParallelism()} cores, Chromium ${browser.version()}; load ${loadavg()[0]!.toFixed(1)}`,
 )
