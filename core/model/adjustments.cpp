@@ -325,6 +325,13 @@ void t5_decoder(Hparams& h, Keys& keys) {
 // Diffusion models predict every token of a text from all of it.
 void not_causal(Hparams& h, Keys&) { h.causal = false; }
 
+void no_rope_factors(Hparams& h, Keys&) { h.rope_factors = RopeFactors::kNone; }
+
+void llada(Hparams& h, Keys& keys) {
+  not_causal(h, keys);
+  no_rope_factors(h, keys);
+}
+
 void chameleon(Hparams& h, Keys& keys) {
   keys.boolean("swin_norm", h.norms_follow);
   h.head_norm_eps = 1e-5f;
@@ -387,6 +394,8 @@ void minimax01(Hparams& h, Keys& keys) {
 void muse_glimmer(Hparams& h, Keys& keys) {
   rope_in_windowed_only(h);
   h.post_norm_eps = 1e-8f;
+  h.rope_windowed.freq_scale = 1.0f;
+  h.logit_soft_cap = 30.0f;
   keys.f32("final_logit_softcapping", h.logit_soft_cap);
 }
 

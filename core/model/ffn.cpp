@@ -26,7 +26,7 @@ void plan_dense(const LayerPlan& plan, FfnWeights& w, std::string_view suffix, b
   p.linear(w.down, name("ffn_down"), n_ff, n_embd);
   for (Linear* linear : {&w.gate, &w.up, &w.down}) linear->bias_first = true;  // as llama.cpp has it
   p.affine(w.sub_norm, name("ffn_sub_norm"), n_ff, Need::kOptional);
-  p.vector(w.act_scales, name("ffn_act") + ".scales", n_ff, Need::kOptional);
+  if (suffix.empty()) p.vector(w.act_scales, plan.name("ffn.act.scales"), n_ff, Need::kOptional);
 }
 
 void plan_chunks(const LayerPlan& plan, ExpertWeights& w) {
