@@ -70,24 +70,42 @@ void dot_rows(const float* rows, size_t n_rows, size_t n, const float* x, float*
   }
 }
 
-// Eight numbers of a type of two bytes as floats. Infinities and NaN of F16 become large numbers: PackedMatrix keeps
-// matrices that have them from here.
-template <TypeId Id>
+// The floats that F16 weights are multiplied by: 2^112 is what their bits lack as floats. False where one would be
+// infinite.
+bool raise(const float* x, size_t n, float* out) {
+  const v128_t bias = wasm_f32x4_splat(0x1p112f);
+  v128_t largest = wasm_f32x4_splat(0);
+  for (size_t i = 0; i < n; i += 4) {
+    const v128_t raised = wasm_f32x4_mul(wasm_v128_load(x + i), bias);
+    largest = wasm_f32x4_max(largest, wasm_f32x4_abs(raised));
+    wasm_v128_store(out + i, raised);
+  }
+  return vec::max4(largest) <= 0x1p127f && !wasm_v128_any_true(wasm_f32x4_ne(largest, largest));
+}
+
+enum class Halves : uint8_t { kBF16, kF16, kRaisedF16 };
+
+// Eight numbers of two bytes as floats; kRaisedF16: 2^112 times too small. Infinities and NaN of F16 become large
+// numbers: PackedMatrix keeps matrices that have them from here.
+template <Halves Kind>
 inline void load_eight(const uint8_t* p, const vec::HalfConstants& c, v128_t* out) {
-  if constexpr (Id == TypeId::kBF16) {
+  if constexpr (Kind == Halves::kBF16) {
     const v128_t v = wasm_v128_load(p);
     const v128_t zero = wasm_i32x4_splat(0);
     out[0] = wasm_i16x8_shuffle(zero, v, 0, 8, 1, 9, 2, 10, 3, 11);
     out[1] = wasm_i16x8_shuffle(zero, v, 4, 12, 5, 13, 6, 14, 7, 15);
-  } else {
+  } else if constexpr (Kind == Halves::kF16) {
     vec::load_finite_f16x8(p, c, out);
+  } else {
+    vec::load_small_f16x8(p, c, out);
   }
 }
 
 // Rows [first, last) of the product with one token, read where they are: n is a multiple of 8. Sums go in the order of
-// dot_rows, so that a token's result does not depend on how many others come with it.
-template <TypeId Id>
-void multiply_halves(const PackedMatrix& w, size_t first, size_t last, const float* x, float* y) {
+// dot_rows, so that a token's result does not depend on how many others come with it. Not inlined, so that engines
+// compile it by itself.
+template <Halves Kind>
+[[gnu::noinline]] void multiply_halves(const PackedMatrix& w, size_t first, size_t last, const float* x, float* y) {
   const size_t n = w.n_in();
   const vec::HalfConstants constants;
   for (size_t row = first; row < last; row += kGroupRows) {
@@ -102,7 +120,7 @@ void multiply_halves(const PackedMatrix& w, size_t first, size_t last, const flo
       const v128_t x0 = wasm_v128_load(x + i), x1 = wasm_v128_load(x + i + 4);
       for (size_t r = 0; r < kGroupRows; ++r) {
         v128_t eight[2];
-        load_eight<Id>(from[r] + 2 * i, constants, eight);
+        load_eight<Kind>(from[r] + 2 * i, constants, eight);
         sums[r] = relaxed_madd(eight[1], x1, relaxed_madd(eight[0], x0, sums[r]));
       }
     }
@@ -112,8 +130,8 @@ void multiply_halves(const PackedMatrix& w, size_t first, size_t last, const flo
 
 // Rows [first, last) of the product, all tokens, a few rows as floats at a time.
 template <bool Fused>
-void multiply_rows(const PackedMatrix& w, size_t first, size_t last, const float* x, size_t n_tokens, float* y,
-                   float* scratch) {
+[[gnu::noinline]] void multiply_rows(const PackedMatrix& w, size_t first, size_t last, const float* x, size_t n_tokens,
+                                     float* y, float* scratch) {
   const size_t n = w.n_in(), row_bytes = w.file_row_bytes();
   const bool is_f32 = w.type() == static_cast<uint32_t>(TypeId::kF32);
   const DequantizeFn dequantize = find_kernels(w.type())->dequantize;
@@ -138,9 +156,10 @@ void multiply_as_floats(const PackedMatrix& w, size_t first, size_t last, const 
   if (w.precision() == Precision::kExact) return multiply_rows<false>(w, first, last, x, n_tokens, y, scratch);
   const bool halves = n_tokens == 1 && w.n_in() % 8 == 0 && w.all_finite();
   if (halves && w.type() == static_cast<uint32_t>(TypeId::kF16))
-    return multiply_halves<TypeId::kF16>(w, first, last, x, y);
+    return raise(x, w.n_in(), scratch) ? multiply_halves<Halves::kRaisedF16>(w, first, last, scratch, y)
+                                       : multiply_halves<Halves::kF16>(w, first, last, x, y);
   if (halves && w.type() == static_cast<uint32_t>(TypeId::kBF16))
-    return multiply_halves<TypeId::kBF16>(w, first, last, x, y);
+    return multiply_halves<Halves::kBF16>(w, first, last, x, y);
   multiply_rows<true>(w, first, last, x, n_tokens, y, scratch);
 }
 

@@ -8,6 +8,7 @@
 //           builds without relaxed SIMD, where there is no product of bytes
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "base/simd.hpp"
@@ -103,6 +104,20 @@ inline void load_codes(const uint8_t* codes, int g, const Constants& c, v128_t& 
 #define UNROLL(count)
 #endif
 
+// Four elements of each token, in every lane. Of four tokens they are one load: an address costs as much as a load.
+template <int T>
+inline void load_fours(const uint8_t* a, v128_t* x) {
+  if constexpr (T == 4) {
+    const v128_t all = wasm_v128_load(a);
+    x[0] = wasm_i32x4_shuffle(all, all, 0, 0, 0, 0);
+    x[1] = wasm_i32x4_shuffle(all, all, 1, 1, 1, 1);
+    x[2] = wasm_i32x4_shuffle(all, all, 2, 2, 2, 2);
+    x[3] = wasm_i32x4_shuffle(all, all, 3, 3, 3, 3);
+  } else {
+    for (int t = 0; t < T; ++t) x[t] = wasm_v128_load32_splat(a + 4 * t);
+  }
+}
+
 // In all of these, sums[t][h]: rows 0..3 (h = 0) or 4..7 of token t, over `Groups` groups of four elements.
 
 // i32 lanes, one a row, added to what is there.
@@ -136,9 +151,10 @@ inline void dot_pairs(const uint8_t* codes, const uint8_t* a, const Constants& c
   for (int g = 0; g < Groups; ++g) {
     v128_t w0, w1;
     load_codes<S>(codes, g, c, w0, w1);
+    v128_t x[T];
+    load_fours<T>(a + 4 * T * g, x);
     for (int t = 0; t < T; ++t) {
-      const v128_t x = wasm_v128_load32_splat(a + (g * T + t) * 4);
-      const v128_t p0 = relaxed_dot_i16(x, w0), p1 = relaxed_dot_i16(x, w1);
+      const v128_t p0 = relaxed_dot_i16(x[t], w0), p1 = relaxed_dot_i16(x[t], w1);
       sums[t][0] = wasm_i16x8_add(sums[t][0], p0);
       sums[t][1] = wasm_i16x8_add(sums[t][1], p1);
     }
@@ -157,10 +173,11 @@ inline void dot_quads(const uint8_t* codes, const uint8_t* a, const Constants& c
     v128_t w0, w1;
     load_codes<S>(codes, g, c, w0, w1);
     v128_t(*to)[2] = g % kChains == 0 ? sums : others;
+    v128_t x[T];
+    load_fours<T>(a + 4 * T * g, x);
     for (int t = 0; t < T; ++t) {
-      const v128_t x = wasm_v128_load32_splat(a + (g * T + t) * 4);
-      to[t][0] = relaxed_dot_i32(x, w0, to[t][0]);
-      to[t][1] = relaxed_dot_i32(x, w1, to[t][1]);
+      to[t][0] = relaxed_dot_i32(x[t], w0, to[t][0]);
+      to[t][1] = relaxed_dot_i32(x[t], w1, to[t][1]);
     }
   }
   if constexpr (kChains == 2)
@@ -180,10 +197,11 @@ inline void dot_whole(const uint8_t* codes, const uint8_t* a, const Constants& c
   for (int g = 0; g < Groups; ++g) {
     const v128_t q = wasm_v128_load(codes + 16 * g), w0 = wasm_v128_and(q, c.low_nibbles);
     const int k = g % kChains;
+    v128_t x[T];
+    load_fours<T>(a + 4 * T * g, x);
     for (int t = 0; t < T; ++t) {
-      const v128_t x = wasm_v128_load32_splat(a + (g * T + t) * 4);
-      low[k][t] = relaxed_dot_i32(x, w0, low[k][t]);
-      whole[k][t] = relaxed_dot_i32(x, q, whole[k][t]);
+      low[k][t] = relaxed_dot_i32(x[t], w0, low[k][t]);
+      whole[k][t] = relaxed_dot_i32(x[t], q, whole[k][t]);
     }
   }
   for (int t = 0; t < T; ++t) {
@@ -386,11 +404,18 @@ const Kernel* find_kernels_of(const PackedFormat& f, Way way) {
   __builtin_trap();
 }
 
+inline int32_t sum_lanes(v128_t v) {
+  v = wasm_i32x4_add(v, wasm_i32x4_shuffle(v, v, 2, 3, 0, 1));
+  return wasm_i32x4_extract_lane(wasm_i32x4_add(v, wasm_i32x4_shuffle(v, v, 1, 0, 3, 2)), 0);
+}
+
 // T tokens of one block: codes [K / 4][T][4], scales [T], sums.
 template <bool Super, bool Wide>
-void quantize_blocks(const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile) {
+[[gnu::noinline]] void quantize_blocks(const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile) {
   constexpr ActivationKind kKind{Super, Wide};
   constexpr size_t kBlock = block_size(kKind);
+  // 1.5 * 2^23: added to a small number, it leaves the nearest integer, ties to even, in the low bits.
+  const v128_t magic = loop_constant(wasm_f32x4_splat(12582912.0f));
   for (size_t block = 0; block < n_in / kBlock; ++block, tile += token_block_bytes(kKind) * n_tokens) {
     uint8_t* scales = tile + kBlock * code_bytes(kKind) * n_tokens;
     uint8_t* totals = scales + sizeof(float) * n_tokens;
@@ -403,29 +428,36 @@ void quantize_blocks(const float* x, size_t x_stride, size_t n_tokens, size_t n_
           wasm_f32x4_extract_lane(wasm_f32x4_max(most, wasm_i32x4_shuffle(most, most, 1, 0, 3, 2)), 0);
       const float scale = largest / 127.0f;
       std::memcpy(scales + 4 * t, &scale, sizeof scale);
-      const v128_t inverse = wasm_f32x4_splat(scale > 0 ? 1.0f / scale : 0.0f);
+      const float factor = scale > 0 ? 1.0f / scale : 0.0f;
+      const v128_t inverse = wasm_f32x4_splat(factor);
+      // Codes of what is no number are 0; its scale is none either, and so are the products.
+      const v128_t numbers = wasm_i32x4_splat(std::isfinite(largest) && std::isfinite(factor) ? -1 : 0);
       v128_t sum = wasm_i32x4_splat(0);
       for (size_t k = 0; k < kBlock; k += 16) {
         v128_t q[4];
         for (size_t i = 0; i < 4; ++i) {
-          q[i] = wasm_f32x4_nearest(wasm_f32x4_mul(wasm_v128_load(row + k + 4 * i), inverse));
-          // Beyond the codes is only what is no number; then the scale is none either, and so are the products.
-          const v128_t fits = wasm_f32x4_le(wasm_f32x4_abs(q[i]), wasm_f32x4_splat(127.0f));
-          q[i] = wasm_i32x4_trunc_sat_f32x4(wasm_v128_and(q[i], fits));
-          uint8_t* to = tile + ((k / 4 + i) * n_tokens + t) * 4 * code_bytes(kKind);
-          const v128_t narrow = wasm_i16x8_narrow_i32x4(q[i], q[i]);
-          if constexpr (Wide) {
-            wasm_v128_store64_lane(to, narrow, 0);
-          } else {
-            wasm_v128_store32_lane(to, wasm_i8x16_narrow_i16x8(narrow, narrow), 0);
+          const v128_t shifted = wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(row + k + 4 * i), inverse), magic);
+          q[i] = wasm_v128_and(wasm_i32x4_sub(shifted, magic), numbers);
+        }
+        const v128_t words[2] = {wasm_i16x8_narrow_i32x4(q[0], q[1]), wasm_i16x8_narrow_i32x4(q[2], q[3])};
+        uint8_t* to = tile + (k / 4 * n_tokens + t) * 4 * code_bytes(kKind);
+        const size_t step = n_tokens * 4 * code_bytes(kKind);
+        if constexpr (Wide) {
+          for (size_t i = 0; i < 2; ++i) {
+            wasm_v128_store64_lane(to + 2 * i * step, words[i], 0);
+            wasm_v128_store64_lane(to + (2 * i + 1) * step, words[i], 1);
           }
+        } else {
+          const v128_t bytes = wasm_i8x16_narrow_i16x8(words[0], words[1]);
+          wasm_v128_store32_lane(to, bytes, 0);
+          wasm_v128_store32_lane(to + step, bytes, 1);
+          wasm_v128_store32_lane(to + 2 * step, bytes, 2);
+          wasm_v128_store32_lane(to + 3 * step, bytes, 3);
         }
         const v128_t of_16 = wasm_i32x4_add(wasm_i32x4_add(q[0], q[1]), wasm_i32x4_add(q[2], q[3]));
         if constexpr (Super) {
-          const int total = wasm_i32x4_extract_lane(of_16, 0) + wasm_i32x4_extract_lane(of_16, 1) +
-                            wasm_i32x4_extract_lane(of_16, 2) + wasm_i32x4_extract_lane(of_16, 3);
           const size_t s = k / 16;
-          const int16_t of_16s = static_cast<int16_t>(total);
+          const int16_t of_16s = static_cast<int16_t>(sum_lanes(of_16));
           std::memcpy(totals + ((s / 2) * n_tokens + t) * 4 + 2 * (s % 2), &of_16s, 2);
           uint8_t* at_32 = totals + 32 * n_tokens + ((s / 4) * n_tokens + t) * 4 + 2 * (s / 2 % 2);
           int16_t of_32s = 0;
@@ -437,8 +469,7 @@ void quantize_blocks(const float* x, size_t x_stride, size_t n_tokens, size_t n_
         }
       }
       if constexpr (!Super) {
-        const int32_t total = wasm_i32x4_extract_lane(sum, 0) + wasm_i32x4_extract_lane(sum, 1) +
-                              wasm_i32x4_extract_lane(sum, 2) + wasm_i32x4_extract_lane(sum, 3);
+        const int32_t total = sum_lanes(sum);
         std::memcpy(totals + 4 * t, &total, sizeof total);
       }
     }

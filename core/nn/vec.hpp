@@ -132,12 +132,20 @@ struct HalfConstants {
   v128_t bias = loop_constant(wasm_f32x4_splat(0x1p112f));
 };
 
+/// Eight binary16 values as floats, 2^112 times too small.
+inline void load_small_f16x8(const uint8_t* p, const HalfConstants& c, v128_t* out) {
+  const v128_t v = wasm_v128_load(p);
+  const v128_t low = wasm_i16x8_shuffle(v, v, 0, 0, 1, 1, 2, 2, 3, 3);
+  const v128_t high = wasm_i16x8_shuffle(v, v, 4, 4, 5, 5, 6, 6, 7, 7);
+  out[0] = wasm_v128_and(wasm_i32x4_shr(low, 3), c.kept);
+  out[1] = wasm_v128_and(wasm_i32x4_shr(high, 3), c.kept);
+}
+
 /// Eight binary16 values to floats; infinities and NaN become large numbers.
 inline void load_finite_f16x8(const uint8_t* p, const HalfConstants& c, v128_t* out) {
-  const v128_t v = wasm_v128_load(p);
-  const v128_t low = wasm_i32x4_extend_low_i16x8(v), high = wasm_i32x4_extend_high_i16x8(v);
-  out[0] = wasm_f32x4_mul(wasm_v128_and(wasm_i32x4_shl(low, 13), c.kept), c.bias);
-  out[1] = wasm_f32x4_mul(wasm_v128_and(wasm_i32x4_shl(high, 13), c.kept), c.bias);
+  load_small_f16x8(p, c, out);
+  out[0] = wasm_f32x4_mul(out[0], c.bias);
+  out[1] = wasm_f32x4_mul(out[1], c.bias);
 }
 
 /// Four floats as binary16 in i32 lanes, rounded to nearest, ties to even. What is beyond the range, or no number,
