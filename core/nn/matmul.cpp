@@ -1,7 +1,6 @@
 #include "nn/matmul.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -70,32 +69,52 @@ void dot_rows(const float* rows, size_t n_rows, size_t n, const float* x, float*
   }
 }
 
-// The floats that F16 weights are multiplied by: 2^112 is what their bits lack as floats. False where one would be
-// infinite.
-bool raise(const float* x, size_t n, float* out) {
-  const v128_t bias = wasm_f32x4_splat(0x1p112f);
+// F16 weights that are raised lie 2^10 times as large: exact, and no subnormal numbers.
+constexpr float kRaised = 0x1p10f;
+constexpr uint16_t kRaisedLimit = 0x5400;  // the bits of 64: what is below stays within the range
+
+// x times what raised F16 weights, as the floats that their bits shifted into place are, lack: 2^112 / 2^10. False
+// where one would be infinite.
+bool lift(const float* x, size_t n, float* out) {
+  const v128_t factor = wasm_f32x4_splat(0x1p112f / kRaised);
   v128_t largest = wasm_f32x4_splat(0);
   for (size_t i = 0; i < n; i += 4) {
-    const v128_t raised = wasm_f32x4_mul(wasm_v128_load(x + i), bias);
-    largest = wasm_f32x4_max(largest, wasm_f32x4_abs(raised));
-    wasm_v128_store(out + i, raised);
+    const v128_t lifted = wasm_f32x4_mul(wasm_v128_load(x + i), factor);
+    largest = wasm_f32x4_max(largest, wasm_f32x4_abs(lifted));
+    wasm_v128_store(out + i, lifted);
   }
-  return vec::max4(largest) <= 0x1p127f && !wasm_v128_any_true(wasm_f32x4_ne(largest, largest));
+  return !wasm_v128_any_true(wasm_v128_not(wasm_f32x4_le(largest, wasm_f32x4_splat(0x1p127f))));
 }
 
-enum class Halves : uint8_t { kBF16, kF16, kRaisedF16 };
+// n F16 numbers (a multiple of 8) times factor, which leaves them within the range.
+void scale_halves(const uint8_t* from, size_t n, float factor, uint8_t* to) {
+  const vec::HalfConstants constants;
+  const v128_t by = wasm_f32x4_splat(factor);
+  for (size_t i = 0; i < n; i += 8) {
+    v128_t eight[2];
+    vec::load_finite_f16x8(from + 2 * i, constants, eight);
+    wasm_v128_store(to + 2 * i, wasm_u16x8_narrow_i32x4(vec::to_finite_f16x4(wasm_f32x4_mul(eight[0], by)),
+                                                        vec::to_finite_f16x4(wasm_f32x4_mul(eight[1], by))));
+  }
+}
 
-// Eight numbers of two bytes as floats; kRaisedF16: 2^112 times too small. Infinities and NaN of F16 become large
-// numbers: PackedMatrix keeps matrices that have them from here.
-template <Halves Kind>
+// Whether n F16 numbers (a multiple of 8) can be raised.
+bool can_raise(const uint8_t* p, size_t n) {
+  const v128_t magnitude = wasm_i16x8_splat(0x7fff), limit = wasm_i16x8_splat(kRaisedLimit);
+  v128_t any = wasm_i16x8_splat(0);
+  for (size_t i = 0; i < n; i += 8)
+    any = wasm_v128_or(any, wasm_i16x8_ge(wasm_v128_and(wasm_v128_load(p + 2 * i), magnitude), limit));
+  return !wasm_v128_any_true(any);
+}
+
+// Eight numbers of two bytes as floats; F16 2^112 times too small, and finite.
+template <TypeId Id>
 inline void load_eight(const uint8_t* p, const vec::HalfConstants& c, v128_t* out) {
-  if constexpr (Kind == Halves::kBF16) {
+  if constexpr (Id == TypeId::kBF16) {
     const v128_t v = wasm_v128_load(p);
     const v128_t zero = wasm_i32x4_splat(0);
     out[0] = wasm_i16x8_shuffle(zero, v, 0, 8, 1, 9, 2, 10, 3, 11);
     out[1] = wasm_i16x8_shuffle(zero, v, 4, 12, 5, 13, 6, 14, 7, 15);
-  } else if constexpr (Kind == Halves::kF16) {
-    vec::load_finite_f16x8(p, c, out);
   } else {
     vec::load_small_f16x8(p, c, out);
   }
@@ -104,7 +123,7 @@ inline void load_eight(const uint8_t* p, const vec::HalfConstants& c, v128_t* ou
 // Rows [first, last) of the product with one token, read where they are: n is a multiple of 8. Sums go in the order of
 // dot_rows, so that a token's result does not depend on how many others come with it. Not inlined, so that engines
 // compile it by itself.
-template <Halves Kind>
+template <TypeId Id>
 [[gnu::noinline]] void multiply_halves(const PackedMatrix& w, size_t first, size_t last, const float* x, float* y) {
   const size_t n = w.n_in();
   const vec::HalfConstants constants;
@@ -120,7 +139,7 @@ template <Halves Kind>
       const v128_t x0 = wasm_v128_load(x + i), x1 = wasm_v128_load(x + i + 4);
       for (size_t r = 0; r < kGroupRows; ++r) {
         v128_t eight[2];
-        load_eight<Kind>(from[r] + 2 * i, constants, eight);
+        load_eight<Id>(from[r] + 2 * i, constants, eight);
         sums[r] = relaxed_madd(eight[1], x1, relaxed_madd(eight[0], x0, sums[r]));
       }
     }
@@ -141,6 +160,7 @@ template <bool Fused>
     const float* rows = reinterpret_cast<const float*>(w.data() + row * row_bytes);
     if (!is_f32) {
       dequantize(w.data() + row * row_bytes, scratch, n_rows * n_blocks);
+      if (w.raised()) vec::scale(scratch, 1 / kRaised, n_rows * n);
       rows = scratch;
     }
     size_t t = 0;
@@ -154,25 +174,11 @@ template <bool Fused>
 void multiply_as_floats(const PackedMatrix& w, size_t first, size_t last, const float* x, size_t n_tokens, float* y,
                         float* scratch) {
   if (w.precision() == Precision::kExact) return multiply_rows<false>(w, first, last, x, n_tokens, y, scratch);
-  const bool halves = n_tokens == 1 && w.n_in() % 8 == 0 && w.all_finite();
-  if (halves && w.type() == static_cast<uint32_t>(TypeId::kF16))
-    return raise(x, w.n_in(), scratch) ? multiply_halves<Halves::kRaisedF16>(w, first, last, scratch, y)
-                                       : multiply_halves<Halves::kF16>(w, first, last, x, y);
-  if (halves && w.type() == static_cast<uint32_t>(TypeId::kBF16))
-    return multiply_halves<Halves::kBF16>(w, first, last, x, y);
+  if (n_tokens == 1 && w.raised() && lift(x, w.n_in(), scratch))
+    return multiply_halves<TypeId::kF16>(w, first, last, scratch, y);
+  if (n_tokens == 1 && w.n_in() % 8 == 0 && w.type() == static_cast<uint32_t>(TypeId::kBF16))
+    return multiply_halves<TypeId::kBF16>(w, first, last, x, y);
   multiply_rows<true>(w, first, last, x, n_tokens, y, scratch);
-}
-
-// Whether n numbers of F16 are neither infinite nor NaN.
-bool finite_halves(const uint8_t* p, size_t n) {
-  const v128_t exponent = wasm_i16x8_splat(0x7c00);
-  v128_t any = wasm_i16x8_splat(0);
-  size_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    any = wasm_v128_or(any, wasm_i16x8_eq(wasm_v128_and(wasm_v128_load(p + 2 * i), exponent), exponent));
-  bool finite = !wasm_v128_any_true(any);
-  for (; i < n; ++i) finite = finite && (load<uint16_t>(p + 2 * i) & 0x7c00) != 0x7c00;
-  return finite;
 }
 
 // A fast format repacks whole groups; an exact one keeps the rows.
@@ -253,6 +259,7 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
     std::memset(data->data() + data->size() - group_bytes, 0, group_bytes);
   }
   matrix.precision_ = precision;
+  matrix.raised_ = precision == Precision::kFast && type == static_cast<uint32_t>(TypeId::kF16) && n_in % 8 == 0;
   matrix.type_ = type;
   matrix.n_in_ = static_cast<size_t>(n_in);
   matrix.n_out_ = static_cast<size_t>(n_out);
@@ -272,8 +279,10 @@ Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView ro
   const size_t first_group = begin / kGroupRows, n_groups = (end + kGroupRows - 1) / kGroupRows - first_group;
   const size_t grain = std::max<size_t>(1, kPackBytes / (file_row_bytes_ * kGroupRows));
   const size_t group_bytes = format_ != nullptr ? packed_group_bytes(*format_, n_in_) : 0;
-  const bool is_f16 = type_ == static_cast<uint32_t>(TypeId::kF16);
-  std::atomic<bool> finite = true;
+  if (raised_ && !can_raise(rows.data(), rows.size() / 2)) {
+    scale_halves(data_.data(), data_.size() / 2, 1 / kRaised, data_.data());
+    raised_ = false;
+  }
   pool.parallel_for(n_groups, grain, [&](size_t first, size_t last, size_t) {
     const size_t to = std::min((first_group + last) * kGroupRows, end);
     for (size_t row = std::max((first_group + first) * kGroupRows, begin), n = 0; row < to; row += n) {
@@ -283,11 +292,13 @@ Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView ro
         ggufscope::pack_rows(*format_, src, n_in_, data_.data() + row / kGroupRows * group_bytes, row % kGroupRows, n);
         continue;
       }
-      std::memcpy(data_.data() + row * file_row_bytes_, src, n * file_row_bytes_);
-      if (is_f16 && !finite_halves(src, n * n_in_)) finite = false;
+      uint8_t* const to_rows = data_.data() + row * file_row_bytes_;
+      if (raised_)
+        scale_halves(src, n * n_in_, kRaised, to_rows);
+      else
+        std::memcpy(to_rows, src, n * file_row_bytes_);
     }
   });
-  all_finite_ = all_finite_ && finite;
   return {};
 }
 
@@ -343,8 +354,10 @@ void get_rows(const PackedMatrix& weights, std::span<const int32_t> ids, float* 
   }
   const DequantizeFn dequantize = find_kernels(weights.type())->dequantize;
   const size_t n_blocks = n_in / find_type(weights.type())->block_size;
-  for (size_t i = 0; i < ids.size(); ++i)
+  for (size_t i = 0; i < ids.size(); ++i) {
     dequantize(weights.data() + static_cast<size_t>(ids[i]) * weights.file_row_bytes(), out + i * n_in, n_blocks);
+    if (weights.raised()) vec::scale(out + i * n_in, 1 / kRaised, n_in);
+  }
 }
 
 }  // namespace ggufscope

@@ -48,8 +48,9 @@ class PackedMatrix {
   /// nullptr: rows are as in the file, and products are of floats.
   [[nodiscard]] const PackedFormat* format() const { return format_; }
   [[nodiscard]] Precision precision() const { return precision_; }
-  /// False where F16 weights have infinities or NaN.
-  [[nodiscard]] bool all_finite() const { return all_finite_; }
+  /// F16 weights are stored 2^10 times as large: none is then a subnormal number, which processors are slow to
+  /// multiply. False where one would leave the range.
+  [[nodiscard]] bool raised() const { return raised_; }
   [[nodiscard]] bool empty() const { return n_out_ == 0; }
 
  private:
@@ -58,7 +59,7 @@ class PackedMatrix {
   size_t n_out_ = 0;
   size_t file_row_bytes_ = 0;
   Precision precision_ = Precision::kExact;
-  bool all_finite_ = true;
+  bool raised_ = false;
   const PackedFormat* format_ = nullptr;
   Buffer data_;
 };

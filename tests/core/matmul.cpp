@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/half.hpp"
 #include "nn/packed.hpp"
 #include "quant/registry.hpp"
 #include "random_weights.hpp"
@@ -128,7 +129,7 @@ BOOST_AUTO_TEST_CASE(threads_pack_what_one_packs) {
     const PackedMatrix a = packed(*one, w, Precision::kFast), b = packed(*three, w, Precision::kFast);
     BOOST_REQUIRE(a.packed_bytes() == b.packed_bytes());
     BOOST_TEST(std::memcmp(a.data(), b.data(), a.packed_bytes()) == 0, type);
-    BOOST_TEST(b.all_finite());
+    BOOST_TEST(a.raised() == b.raised());
   }
 }
 
@@ -239,6 +240,42 @@ BOOST_AUTO_TEST_CASE(f16_weights_that_are_no_numbers_or_very_small) {
   for (size_t r = 0; r < 9; ++r) BOOST_TEST(std::isfinite(y[r]) == (r != 1 && r != 8));
   BOOST_TEST(y[1] == std::numeric_limits<float>::infinity());
   BOOST_TEST(std::isnan(y[8]));
+}
+
+BOOST_AUTO_TEST_CASE(f16_weights_are_kept_raised_or_not) {
+  const auto pool = pool_of(1);
+  test::RandomWeights w = test::random_weights(find_type("F16")->id, 64, 24, 9);
+  const auto half = [&](size_t i) { return reinterpret_cast<uint16_t*>(w.bytes.data()) + i; };
+  // Every exponent below 64, subnormal numbers and zeros of both signs.
+  for (size_t i = 0; i < w.values.size(); ++i) {
+    *half(i) = static_cast<uint16_t>((i * 2654435761u >> 7) % 0x5400 | (i & 1) << 15);
+    if (i % 5 == 0) *half(i) &= 0x83ff;
+    if (i % 50 == 0) *half(i) &= 0x8000;
+  }
+  const std::vector<float> x = test::random_floats(2 * 64, 8);
+  for (const bool large : {false, true}) {
+    if (large) *half(5) = 0xd400;  // -64, in a row packed after others
+    BOOST_TEST_CONTEXT(large) {
+      for (size_t i = 0; i < w.values.size(); ++i) w.values[i] = f16_to_f32(*half(i));
+      const PackedMatrix matrix = packed(*pool, w, Precision::kFast);
+      BOOST_TEST(matrix.raised() == !large);
+      for (int32_t row = 0; row < 24; ++row) {
+        std::vector<float> values(64);
+        get_rows(matrix, std::span(&row, 1), values.data());
+        for (size_t i = 0; i < 64; ++i)
+          BOOST_REQUIRE_EQUAL(std::bit_cast<uint32_t>(values[i]),
+                              std::bit_cast<uint32_t>(w.values[static_cast<size_t>(row) * 64 + i]));
+      }
+      std::vector<float> one(24), two(48);
+      matmul(*pool, matrix, x.data(), 1, one.data());
+      matmul(*pool, matrix, x.data(), 2, two.data());
+      for (size_t r = 0; r < 24; ++r) BOOST_REQUIRE_CLOSE(one[r], two[r], 1e-3);
+      // Beyond what raised weights are multiplied by.
+      std::vector<float> huge(64, 0x1p100f);
+      matmul(*pool, matrix, huge.data(), 1, one.data());
+      for (const float value : one) BOOST_TEST(std::isfinite(value));
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(fast_products_of_what_is_no_number) {
