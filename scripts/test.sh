@@ -23,35 +23,48 @@ build_wasm() { quiet emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS
 
 targets= step build-native build_native build/native
 targets=fuzz step build-sanitized build_native build/sanitized -DGGUFSCOPE_SANITIZE=ON
-step build-wasm build_wasm
-step build-package bash scripts/build.sh
 fuzz() {
   local seeds=()
   [ ! -d ../shared/data/hostile ] || seeds=(../shared/data/hostile)
   local target
   for target in build/sanitized/fuzz_*; do "$target" 20000 "${seeds[@]}" || return 1; done
 }
-# Two lanes side by side: the package's tests run file by file, the core's runners have one thread. The second is shown
-# when it is done.
-second_lane() {
-  local failed=()
+# A lane of steps beside those that follow it: lane NAME COMMAND. Shown, and what failed known, by show_lane NAME.
+declare -A lanes
+lane() {
+  rm -f "$logs/$1.failed"
+  (
+    failed=()
+    "$2"
+    [ ${#failed[@]} = 0 ] || printf '%s\n' "${failed[@]}" > "$logs/$1.failed"
+  ) > "$logs/$1-lane.log" 2>&1 &
+  lanes[$1]=$!
+}
+show_lane() {
+  wait "${lanes[$1]}" || failed+=("$1")
+  cat "$logs/$1-lane.log"
+  [ ! -e "$logs/$1.failed" ] || mapfile -t -O ${#failed[@]} failed < "$logs/$1.failed"
+}
+# The core's runners have one thread, and wasm's links leave a core alone.
+core_lane() {
   # Some tests ask for more memory than there is, and want the answer.
   export ASAN_OPTIONS=allocator_may_return_null=1
   step core-native build/native/core_tests --report_level=short --color_output=no
   step core-sanitized build/sanitized/core_tests --report_level=short --color_output=no
   step fuzz fuzz
+}
+web_lane() {
   step core-wasm node build/wasm/core_tests.js --report_level=short --color_output=no
   step web playwright test --config tests/web/playwright.config.ts --reporter=list
-  [ ${#failed[@]} = 0 ] || printf '%s\n' "${failed[@]}" > $logs/second.failed
 }
-rm -f $logs/second.failed
-second_lane > $logs/second.log 2>&1 &
-second_lane=$!
+lane core core_lane
+step build-wasm build_wasm
+step build-package bash scripts/build.sh
+show_lane core
+lane web web_lane
 step check bash scripts/check.sh
 step package node --test --test-concurrency="$JOBS" --test-reporter=spec 'tests/package/**/*.test.ts'
-wait "$second_lane" || failed+=(second-lane)
-cat $logs/second.log
-[ ! -e $logs/second.failed ] || mapfile -t -O ${#failed[@]} failed < $logs/second.failed
+show_lane web
 
 # Boost: "12 test cases out of 14 passed"; Node: "pass 12"; Playwright: "12 passed".
 sum() { sed -nE "$1" "$logs"/{core-native,core-sanitized,core-wasm,package,web}.log 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }

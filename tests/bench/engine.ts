@@ -136,7 +136,10 @@ const kSampleMs = 25
 /** By how many bytes the memory of all of the browser's processes grew at most, what a page takes anyway included. */
 async function peakMemory(browser: Browser, task: () => Promise<void>): Promise<number> {
   const resident = () =>
-    ofProcesses(browser, (folder) => kPageBytes * Number(readFileSync(`${folder}/statm`, 'utf8').split(' ')[1]))
+    ofProcesses(
+      browser,
+      (folder) => kPageBytes * Number(readFileSync(`${folder}/statm`, 'utf8').split(' ')[1]),
+    )
   const before = await resident()
   let peak = 0
   let done = false

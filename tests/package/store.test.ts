@@ -185,7 +185,7 @@ interface Seen {
   bytesRead: number
 }
 
-/** Opens in the page with what is kept, and waits until what was read is kept. */
+/** Opens in the page with what is kept. */
 async function see(url: string, preview: 'full' | 'sparse'): Promise<Seen> {
   return await page.evaluate(
     async ({ url, preview }) => {
@@ -193,21 +193,23 @@ async function see(url: string, preview: 'full' | 'sparse'): Promise<Seen> {
         new URL('/package/wasm/dist/index.js', location.href).href
       )) as typeof import('ggufscope')
       using file = await open(url, { preview, cache: true })
-      const seen = { names: file.tensors.length, first: file.tensors[0]!.name, bytesRead: file.bytesRead }
-      const root = await navigator.storage.getDirectory()
-      for (let kept = 0; kept < seen.bytesRead; await new Promise((resolve) => setTimeout(resolve, 20))) {
-        kept = 0
-        const previews = await root.getDirectoryHandle('ggufscope-previews', { create: true })
-        for await (const folder of previews.values()) {
-          if (folder.kind !== 'directory') continue
-          for await (const entry of (folder as FileSystemDirectoryHandle).values())
-            if (/^\d+-\d+$/.test(entry.name)) kept += (await (entry as FileSystemFileHandle).getFile()).size
-        }
-      }
-      return seen
+      return { names: file.tensors.length, first: file.tensors[0]!.name, bytesRead: file.bytesRead }
     },
     { url, preview },
   )
+}
+
+/** Waits until what so many requests brought is kept. */
+async function keptRuns(requests: number): Promise<void> {
+  await page.waitForFunction(async (requests) => {
+    let runs = 0
+    const root = await navigator.storage.getDirectory()
+    const previews = await root.getDirectoryHandle('ggufscope-previews', { create: true })
+    for await (const folder of previews.values())
+      for await (const name of (folder as FileSystemDirectoryHandle).keys())
+        runs += /^\d+-\d+$/.test(name) ? 1 : 0
+    return runs >= requests
+  }, requests)
 }
 
 const forget = () =>
@@ -229,6 +231,7 @@ for (const preview of ['full', 'sparse'] as const) {
     await forget()
     const first = await see(slow.url + path, preview)
     const before = slow.counts(path).bytes
+    await keptRuns(slow.counts(path).requests)
     await page.reload()
     slow.reset()
     const second = await see(slow.url + path, preview)

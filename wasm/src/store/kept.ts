@@ -33,6 +33,17 @@ function lengthOf(runs: readonly Pick<Run, 'offset' | 'end'>[]): number {
   return runs.reduce((sum, { offset, end }) => sum + end - offset, 0)
 }
 
+/** Of the runs that have the byte at that offset, the one that goes furthest. */
+function longestAt(runs: readonly Run[], at: number): Run | undefined {
+  return runs.filter((run) => run.offset <= at && at < run.end).sort((a, b) => b.end - a.end)[0]
+}
+
+/** Where the bytes end that are kept from that offset on, without a gap. */
+function keptEnd(runs: readonly Run[], at: number): number {
+  for (let run = longestAt(runs, at); run; run = longestAt(runs, at)) at = run.end
+  return at
+}
+
 async function runsIn(folder: FileSystemDirectoryHandle): Promise<Run[]> {
   const runs: Run[] = []
   for await (const handle of folder.values()) {
@@ -131,29 +142,28 @@ export class KeptSource implements ByteSource {
   async *stream(offset: number, options: StreamOptions): AsyncGenerator<Uint8Array> {
     const pieces: Uint8Array[] = []
     let at = offset
-    let run: Run | undefined
+    let keptTo = 0
     try {
       for await (const piece of this.#network.stream(offset, options)) {
         pieces.push(piece)
         at += piece.length
         yield piece
         // The first answer tells whether what is kept may be used. To leave a transfer costs a round trip later on.
-        if (pieces.length === 1)
-          run = (await this.#kept()).find((one) => one.offset <= at && at + kWorth <= one.end)
-        if (run) break
+        if (pieces.length === 1) keptTo = keptEnd(await this.#kept(), at)
+        if (keptTo - at >= kWorth) break
       }
     } finally {
       this.#keep(offset, pieces)
     }
-    if (!run) return
-    const end = Math.min(run.end, options.end ?? run.end)
-    while (at < end) {
-      const piece = await this.#bytesOf(run, at, Math.min(end, at + kPiece))
+    if (keptTo <= at) return
+    const end = options.end ?? this.size!
+    while (at < Math.min(end, keptTo)) {
+      const piece = await this.#keptBytes(at, Math.min(end, keptTo, at + kPiece) - at)
       if (!piece) break
       at += piece.length
       yield piece
     }
-    if (at < (options.end ?? this.size!)) yield* this.stream(at, options)
+    if (at < end) yield* this.stream(at, options)
   }
 
   /** What may be used instead of the network: nothing, until that has told of which file. */
@@ -190,10 +200,10 @@ export class KeptSource implements ByteSource {
   /** Of runs that lie side by side or overlap. undefined: not all of it is there. */
   async #keptBytes(offset: number, length: number): Promise<Uint8Array | undefined> {
     const runs = await this.#kept()
-    if (runs.length === 0) return undefined
+    if (keptEnd(runs, offset) < offset + length) return undefined
     const bytes = new Uint8Array(length)
     for (let at = offset; at < offset + length;) {
-      const [run] = runs.filter((one) => one.offset <= at && at < one.end).sort((a, b) => b.end - a.end)
+      const run = longestAt(runs, at)
       const piece = run && (await this.#bytesOf(run, at, Math.min(run.end, offset + length)))
       if (!piece) return undefined
       bytes.set(piece, at - offset)
