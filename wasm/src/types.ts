@@ -302,7 +302,8 @@ export interface OpenOptions {
   preview?: Preview | undefined
   /**
    * Keep what is read of an address in the browser's private storage (128 MB of all files, those seen last). Opened again
-   * it takes one request, whose answer tells by its tag that the file is the same. Where nothing can be kept, nothing is.
+   * it takes one request, seldom more: its answer tells by its tag that the file is the same. Where nothing can be kept,
+   * nothing is.
    */
   cache?: boolean | undefined
   /** The first keys, told once, long before the header is whole: texts and numbers that come before the first long array. */

@@ -143,13 +143,16 @@ export class KeptSource implements ByteSource {
     const pieces: Uint8Array[] = []
     let at = offset
     let keptTo = 0
+    let runs: readonly Run[] = []
     try {
       for await (const piece of this.#network.stream(offset, options)) {
         pieces.push(piece)
         at += piece.length
+        // The first answer tells whether what is kept may be used. Who measures the link must not wait for storage.
+        if (pieces.length === 1) void this.#kept().then((kept) => (runs = kept))
         yield piece
-        // The first answer tells whether what is kept may be used. To leave a transfer costs a round trip later on.
-        if (pieces.length === 1) keptTo = keptEnd(await this.#kept(), at)
+        // To leave a transfer costs a round trip later on.
+        keptTo = keptEnd(runs, at)
         if (keptTo - at >= kWorth) break
       }
     } finally {
