@@ -53,18 +53,19 @@ core_lane() {
   step core-sanitized build/sanitized/core_tests --report_level=short --color_output=no
   step fuzz fuzz
 }
-web_lane() {
+wasm_lane() {
   step core-wasm node build/wasm/core_tests.js --report_level=short --color_output=no
-  step web playwright test --config tests/web/playwright.config.ts --reporter=list
 }
 lane core core_lane
 step build-wasm build_wasm
 step build-package bash scripts/build.sh
 show_lane core
-lane web web_lane
+lane wasm wasm_lane
 step check bash scripts/check.sh
-step package node --test --test-concurrency="$JOBS" --test-reporter=spec 'tests/package/**/*.test.ts'
-show_lane web
+step package node --test --test-reporter=spec 'tests/package/**/*.test.ts'
+show_lane wasm
+# Alone: its pages wait for the screen, not for other tests.
+step web playwright test --config tests/web/playwright.config.ts --reporter=list
 
 # Boost: "12 test cases out of 14 passed"; Node: "pass 12"; Playwright: "12 passed".
 sum() { sed -nE "$1" "$logs"/{core-native,core-sanitized,core-wasm,package,web}.log 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }
