@@ -86,6 +86,8 @@ void check_required_key(const LintFile& file, FindingList& findings) {
 
 void check_loader_key(const LintFile& file, FindingList& findings) {
   if (!is_loadable_model(file) || file.architecture.empty()) return;
+  // Whisper and its like are whisper.cpp's.
+  if (find_key(file.gguf, arch_key(file, "encoder.block_count")) != nullptr) return;
   for (const std::string_view suffix : {"context_length", "embedding_length", "block_count"}) {
     const std::string key = arch_key(file, suffix);
     if (find_key(file.gguf, key) == nullptr) findings.add(0, {"llama.cpp requires ", key});

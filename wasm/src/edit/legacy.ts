@@ -1,10 +1,11 @@
 // Containers from before GGUF as the GGUF files that today's programs read: their names of tensors, the keys they need.
 // A row an architecture; of any other one names stay as they are.
 import type { ByteSource } from '../types.js'
-import { byteLevelVocabulary } from './gpt2-vocabulary.js'
+import { byteLevelVocabulary, type ByteLevelVocabulary } from './gpt2-vocabulary.js'
 import type { FileTensor, KeyEntry, TensorEntry } from './layout.js'
 import { encodeValue } from './values.js'
 import type { WriteType, WriteValue } from './types.js'
+import { whisperVocabulary } from './whisper-vocabulary.js'
 
 type Key = readonly [key: string, value: WriteValue, type: WriteType]
 type Reshape = (shape: readonly number[]) => readonly number[]
@@ -37,25 +38,28 @@ const flat: Reshape = (shape) => [shape.reduce((product, n) => product * n, 1)]
 const u32 = (key: string, value: number | undefined): readonly Key[] =>
   value === undefined ? [] : [[key, value, 'u32']]
 
+const byteLevelKeys = ({ tokens, types, merges, end }: ByteLevelVocabulary): readonly Key[] => [
+  ['tokenizer.ggml.model', 'gpt2', 'string'],
+  ['tokenizer.ggml.pre', 'gpt-2', 'string'],
+  ['tokenizer.ggml.tokens', tokens, { arrayOf: 'string' }],
+  ['tokenizer.ggml.token_type', types, { arrayOf: 'i32' }],
+  ['tokenizer.ggml.merges', merges, { arrayOf: 'string' }],
+  ...(end < 0
+    ? []
+    : [...u32('tokenizer.ggml.bos_token_id', end), ...u32('tokenizer.ggml.eos_token_id', end)]),
+]
+
 /** Of the programs that ggml came with: keys, and the vocabulary of GPT-2. */
 const ofGpt2 = (from: string, feedForward: string, embedding: string): LegacyRow['keys'] => {
   return ({ shape, words }) => {
-    const keys: Key[] = [
+    const vocabulary = byteLevelVocabulary(words(), shape(embedding)[1] ?? 0)
+    return [
       ...u32(`${from}.feed_forward_length`, shape(feedForward)[1]),
       [`${from}.attention.layer_norm_epsilon`, 1e-5, 'f32'],
+      ...(vocabulary.tokens.length > 0
+        ? byteLevelKeys(vocabulary)
+        : [['tokenizer.ggml.model', 'none', 'string'] as const]),
     ]
-    const { tokens, types, merges, end } = byteLevelVocabulary(words(), shape(embedding)[1] ?? 0)
-    if (tokens.length === 0) return [...keys, ['tokenizer.ggml.model', 'none', 'string']]
-    keys.push(
-      ['tokenizer.ggml.model', 'gpt2', 'string'],
-      ['tokenizer.ggml.pre', 'gpt-2', 'string'],
-      ['tokenizer.ggml.tokens', tokens, { arrayOf: 'string' }],
-      ['tokenizer.ggml.token_type', types, { arrayOf: 'i32' }],
-      ['tokenizer.ggml.merges', merges, { arrayOf: 'string' }],
-    )
-    if (end >= 0)
-      keys.push(['tokenizer.ggml.bos_token_id', end, 'u32'], ['tokenizer.ggml.eos_token_id', end, 'u32'])
-    return keys
   }
 }
 
@@ -161,6 +165,14 @@ const kRows: readonly LegacyRow[] = [
       [/^transformer\.h\.(\d+)\.mlp\.fc_out\.(weight|bias)$/, 'blk.$1.ffn_down.$2'],
     ],
     keys: ofGpt2('gptj', 'transformer.h.0.mlp.fc_in.weight', 'transformer.wte.weight'),
+  },
+  {
+    // The specification has its sizes, which the reader gives in its words, and no names of tensors: they keep those of
+    // the checkpoints, as whisper.cpp and other programs know them, and the old header's mel filters their keys.
+    from: 'whisper',
+    to: 'whisper',
+    names: [],
+    keys: ({ number, words }) => byteLevelKeys(whisperVocabulary(words(), number('whisper.vocab_size'))),
   },
   specified(4),
   specified(5),

@@ -1,0 +1,61 @@
+// The vocabulary of whisper.cpp's files: bare bytes of words, in the order of the merges that made them, without the
+// control tokens, which whisper.cpp knows by their ids. Here they get the names that OpenAI's tokenizer gives them.
+import { byteLevelVocabulary, type ByteLevelVocabulary } from './gpt2-vocabulary.js'
+
+// Spoken languages in the order of their ids; a model has the first ones of them.
+const kLanguages = (
+  'en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi ml ' +
+  'cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am ' +
+  'yi lo uz fo ht ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su yue'
+).split(' ')
+const kTasks = ['translate', 'transcribe', 'startoflm', 'startofprev', 'nospeech', 'notimestamps']
+const kTimes = 1501 // every 20 ms of 30 s
+const kControl = 3
+const kUnused = 5
+
+/** The English models have a word less. */
+const kWords = { english: 50256, multilingual: 50257 }
+
+// The first words are the single bytes: visible ones, then the others.
+const kBytes: readonly number[] = (() => {
+  const isVisible = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad)
+  const bytes = Array.from({ length: 256 }, (_, byte) => byte)
+  return [...bytes.filter(isVisible), ...bytes.filter((byte) => !isVisible(byte))]
+})()
+
+/** U+FFFD in UTF-8, which the first converters wrote for bytes that are no text by themselves. */
+const isLost = (word: Uint8Array): boolean =>
+  word.some((byte, i) => byte === 0xef && word[i + 1] === 0xbf && word[i + 2] === 0xbd)
+
+/** size: of the model's vocabulary, which says how many languages it knows. */
+export function whisperVocabulary(words: readonly Uint8Array[], size: number): ByteLevelVocabulary {
+  const first = size > kWords.english + 2 + 99 + kTasks.length + kTimes ? kWords.multilingual : kWords.english
+  const languages = size - first - 2 - kTasks.length - kTimes
+  if (words.length < kWords.english || languages < 1 || languages > kLanguages.length)
+    return { ...byteLevelVocabulary(words, size), end: -1 }
+  // Single bytes are known by their place. Of longer words a part is lost, and so is what they were joined of.
+  const lost = new Set(
+    words[kBytes.indexOf(0xff)]!.length > 1 ? words.flatMap((word, id) => (isLost(word) ? [id] : [])) : [],
+  )
+  const whole = words.map((word, id) => {
+    return id < kBytes.length ? Uint8Array.of(kBytes[id]!) : lost.has(id) ? new Uint8Array() : word
+  })
+  const { tokens, types, merges } = byteLevelVocabulary(whole, size)
+  for (const id of lost) {
+    if (id < kBytes.length) continue
+    tokens[id] = `[LOST${id}]`
+    types[id] = kUnused
+  }
+  const controls = [
+    'endoftext',
+    'startoftranscript',
+    ...kLanguages.slice(0, languages),
+    ...kTasks,
+    ...Array.from({ length: kTimes }, (_, i) => (i / 50).toFixed(2)),
+  ]
+  for (const [i, name] of controls.entries()) {
+    tokens[first + i] = `<|${name}|>`
+    types[first + i] = kControl
+  }
+  return { tokens, types, merges, end: first }
+}
