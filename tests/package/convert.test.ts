@@ -1,4 +1,4 @@
-// Files made of files: split, merged, in the other byte order, requantized, extracted.
+// Files made of files: split, merged, in the other byte order, requantized.
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { readPlain } from '../fixtures/reader.ts'
 import { kRoot, kShared, loadNodePackage, packedFile } from './packed.ts'
 
 const { open, writeFile, quantize } = await loadNodePackage()
-const { parseImatrix, toNpy, toSafetensors } = (await import(
+const { parseImatrix } = (await import(
   pathToFileURL(packedFile('wasm/dist/edit/index.js')).href
 )) as typeof import('ggufscope/edit')
 
@@ -328,68 +328,6 @@ test('a tensor of half a gigabyte is requantized within bounded memory, and stop
   const controller = new AbortController()
   const stop = () => controller.abort(new Error('enough'))
   await assert.rejects(built.bytes({ signal: controller.signal, onProgress: stop }), /enough/)
-})
-
-test('.npy: every plain type in either byte order, the rest as floats', async () => {
-  for (const bigEndian of [false, true]) {
-    const tensors = ['F32', 'F16', 'F64', 'I8', 'I16', 'I32', 'I64', 'BF16', 'Q8_0', 'Q4_K'].map(
-      (type, i): Tensor => {
-        const tensor = { name: type, type, shape: i === 0 ? [256] : [256, 2] }
-        return { ...tensor, data: floatBytes(tensorBytes(tensor) / 4, i, bigEndian) }
-      },
-    )
-    using file = await open(writeGguf({ bigEndian, tensors }))
-    for (const { name, shape, data } of tensors) {
-      const bytes = await (await toNpy(file, name)).bytes()
-      assert.equal(Buffer.from(bytes.subarray(0, 8)).toString('latin1'), '\x93NUMPY\x01\0')
-      const end = 10 + new DataView(bytes.buffer).getUint16(8, true)
-      assert.equal(end % 64, 0)
-      const text = Buffer.from(bytes.subarray(10, end)).toString()
-      const plain = /^[IF]\d/.test(name)
-      const letter = `${name.startsWith('I') ? 'i' : 'f'}${plain ? Number(name.slice(1)) / 8 : 4}`
-      const order = plain && bigEndian ? '>' : '<'
-      const tuple = shape.length === 1 ? '(256,)' : '(2, 256)'
-      assert.equal(text.trim(), `{'descr': '${order}${letter}', 'fortran_order': False, 'shape': ${tuple}, }`)
-      const floats = new Uint8Array((await file.dequantize(name)).buffer)
-      assert.deepEqual(bytes.slice(end), plain ? data : floats, name)
-    }
-    await assert.rejects(toNpy(file, 'none'), { code: 'not-found' })
-  }
-})
-
-test('.safetensors: header and data as its readers want them', async () => {
-  for (const bigEndian of [false, true]) {
-    const tensors = Object.keys(kTypes).map((type, i): Tensor => {
-      const tensor = { name: type, type, shape: [512, 3] }
-      return { ...tensor, data: floatBytes(tensorBytes(tensor) / 4, i, bigEndian) }
-    })
-    using file = await open(
-      writeGguf({ bigEndian, metadata: [['general.name', text('n\u00e4me')]], tensors }),
-    )
-    const bytes = await (await toSafetensors(file)).bytes()
-    const length = Number(new DataView(bytes.buffer).getBigUint64(0, true))
-    assert.equal(length % 8, 0)
-    interface Entry { dtype: string; shape: number[]; data_offsets: [number, number] } // prettier-ignore
-    const { __metadata__, ...entries } = JSON.parse(
-      new TextDecoder().decode(bytes.subarray(8, 8 + length)),
-    ) as Record<string, Entry> & { __metadata__: Record<string, string> }
-    assert.deepEqual(__metadata__, { 'general.name': 'n\u00e4me', format: 'pt' })
-    let end = 0
-    for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
-      assert.deepEqual(shape, [3, 512])
-      assert.equal(data_offsets[0], end)
-      end = data_offsets[1]
-      const data = bytes.slice(8 + length + data_offsets[0], 8 + length + end)
-      if (dtype !== name) assert.equal(dtype, 'F32')
-      using alone = await open(writeGguf({ tensors: [{ name: 't', type: dtype, shape: [512, 3], data }] }))
-      assert.deepEqual(await alone.dequantize('t'), await file.dequantize(name), name)
-    }
-    assert.deepEqual(Object.keys(entries), Object.keys(kTypes))
-    assert.equal(8 + length + end, bytes.length)
-    const two = await toSafetensors(file, { tensors: ['F16', 'Q4_K'] })
-    assert.equal(two.size - two.header.length, 512 * 3 * 6)
-    await assert.rejects(toSafetensors(file, { tensors: ['none'] }), { code: 'not-found' })
-  }
 })
 
 test('the trained sample, quantized to 8 bits, is close to what it was', async () => {

@@ -10,7 +10,7 @@ import { floated, turned } from './transform.js'
 import type { FilePart, SafetensorsOptions } from './types.js'
 import { WrittenFile } from './written-file.js'
 
-// BF16 is no type of NumPy.
+// BF16 is no type of NumPy. A byte has no order.
 const kNumpy: Readonly<Record<string, string>> = {
   F32: 'f4',
   F16: 'f2',
@@ -20,7 +20,17 @@ const kNumpy: Readonly<Record<string, string>> = {
   I32: 'i4',
   I64: 'i8',
 }
-const kSafetensors = new Set(['F32', 'F16', 'BF16', 'F64', 'I8', 'I16', 'I32', 'I64'])
+// dtypes of the same name, and their bytes
+const kSafetensors: Readonly<Record<string, number>> = {
+  F32: 4,
+  F16: 2,
+  BF16: 2,
+  F64: 8,
+  I8: 1,
+  I16: 2,
+  I32: 4,
+  I64: 8,
+}
 
 const encoder = new TextEncoder()
 
@@ -70,7 +80,7 @@ export async function toNpy(
   if (!tensor) throw new GgufError('not-found', `There is no tensor "${name}" in this file.`)
   const range = rangeOf(source, tensor)
   const plain = kNumpy[tensor.type]
-  const order = plain && range.bigEndian ? '>' : '<'
+  const order = tensor.type === 'I8' ? '|' : plain && range.bigEndian ? '>' : '<'
   const shape = slowestFirst(tensor.shape)
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(', ')})`
   const text = `{'descr': '${order}${plain ?? 'f4'}', 'fortran_order': False, 'shape': ${tuple}, }`
@@ -91,11 +101,14 @@ export async function toSafetensors(
 ): Promise<WrittenFile> {
   signal?.throwIfAborted()
   const source = openFile(file)
+  const width = ({ type }: TensorInfo): number => kSafetensors[type] ?? 4
   const tensors = (names ?? source.tensors.map(({ name }) => name)).map((name) => {
     const tensor = source.tensor(name)
     if (!tensor) throw new GgufError('not-found', `There is no tensor "${name}" in this file.`)
     return tensor
   })
+  // The widest first: then each begins at a multiple of its numbers' width, which readers that copy nothing need.
+  tensors.sort((a, b) => width(b) - width(a))
   if (new Set(tensors).size < tensors.length)
     throw new GgufError('duplicate', 'safetensors holds a name once: there are two tensors of one.')
   const metadata = [...source.metadata].flatMap(([key, value]): [string, string][] =>
@@ -108,7 +121,7 @@ export async function toSafetensors(
     if (tensor.name === '__metadata__')
       throw new GgufError('unsupported', 'A tensor of the name __metadata__ has no place in safetensors.')
     const range = rangeOf(source, tensor)
-    const plain = kSafetensors.has(tensor.type)
+    const plain = tensor.type in kSafetensors
     const length = plain ? range.byteLength : 4 * tensor.elementCount
     const kind = range.bigEndian && tensor.type !== 'I8' ? 'turned' : 'copy'
     bodies.push(
