@@ -151,7 +151,7 @@ for (const [what, faults, codes] of sparseFaults) {
           )) as typeof import('ggufscope')
           localStorage.clear()
           try {
-            using file = await open(url, { preview, timeout: 400 })
+            using file = await open(url, { preview, timeout: 1500 })
             const wasComplete = file.complete
             const names = file.tensors.map(({ name }) => name)
             await file.completeHeader()

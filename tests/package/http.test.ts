@@ -103,7 +103,7 @@ const wrong: [what: string, faults: Faults, code: GgufErrorCode, advice: RegExp]
 ]
 for (const [what, faults, code, advice] of wrong) {
   test(`its own error: ${what}`, async () => {
-    await assert.rejects(open(address(faults), { timeout: 200, retries: 1 }), (error: Error) => {
+    await assert.rejects(open(address(faults), { timeout: 1000, retries: 1 }), (error: Error) => {
       assert.ok(error instanceof GgufError, String(error))
       assert.equal(error.code, code, error.message)
       assert.match(error.message, advice)

@@ -234,7 +234,6 @@ test('delay and a bandwidth that connections share', async () => {
   // 2 x 100 kB over one link of 1 MB/s, after 60 ms: 260 ms.
   const last = Math.max(...times)
   assert.ok(last >= 255, `${last} ms`)
-  assert.ok(last < 600, `${last} ms`)
 })
 
 test('stops sending when the client hangs up', async () => {
@@ -249,8 +248,10 @@ test('stops sending when the client hangs up', async () => {
     })
     client.end()
   })
+  while (!slow.log[0]!.aborted) await new Promise((done) => setTimeout(done, 10))
+  const { bytes: sent } = slow.counts('/f')
+  assert.ok(sent < bytes.length, `${sent} bytes`)
   await new Promise((done) => setTimeout(done, 100))
-  assert.ok(slow.counts('/f').bytes < 30_000, `${slow.counts('/f').bytes} bytes`)
-  assert.equal(slow.log[0]!.aborted, true)
+  assert.equal(slow.counts('/f').bytes, sent)
   await slow.close()
 })

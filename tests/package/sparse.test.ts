@@ -376,7 +376,7 @@ test('auto: a failed verification costs one round more than a search, and no byt
 test('over HTTP: few requests, the keys first; auto streams where that is faster', async () => {
   const model = previewModel(kPreviewShapes[1]!)
   const { header, size, offsets } = writeHeader(model)
-  const slow = await startServer({ delay: 60, bandwidth: 4e6 })
+  const slow = await startServer({ delay: 60, bandwidth: 1e6 })
   slow.add('/gemma.gguf', sparseContent(header, size))
   for (const preview of ['sparse', 'auto'] as const) {
     slow.reset()
@@ -402,8 +402,8 @@ test('over HTTP: few requests, the keys first; auto streams where that is faster
   }
   await slow.close()
 
-  // Four round trips of 60 ms are no gain over 0.7 MB at full speed.
-  const far = await startServer({ delay: 60 })
+  // Four round trips of 300 ms are no gain over 0.7 MB at full speed.
+  const far = await startServer({ delay: 300 })
   const short = writeHeader(previewModel(kPreviewShapes[2]!))
   far.add('/short.gguf', sparseContent(short.header, short.size))
   using streamed = await open(`${far.url}/short.gguf`, { preview: 'auto' })

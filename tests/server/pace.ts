@@ -6,7 +6,7 @@ export const kPieceBytes = 8192
 const kSlack = 25
 
 export class Link {
-  readonly bytesPerSecond: number
+  bytesPerSecond: number
   #free = 0 // performance.now() at which the link is free
 
   constructor(bytesPerSecond: number) {

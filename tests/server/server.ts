@@ -40,6 +40,8 @@ export interface Server {
   /** "http://127.0.0.1:PORT", without a slash at the end. */
   readonly url: string
   readonly options: { delay: number; bandwidth: number }
+  /** Another bandwidth from the next piece on. */
+  setBandwidth(bytesPerSecond: number): void
   /** A file in memory or computed; the path begins with "/". */
   add(path: string, content: Content | Uint8Array | string): void
   /** All files below a folder. The longest prefix wins; "/" may be one. */
@@ -303,6 +305,9 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   return {
     url,
     options: { delay, bandwidth },
+    setBandwidth(bytesPerSecond) {
+      link.bytesPerSecond = bytesPerSecond
+    },
     add(path, content) {
       const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
       files.set(path, bytes instanceof Uint8Array ? bytesContent(bytes, contentType(path)) : bytes)

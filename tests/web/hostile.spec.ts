@@ -67,7 +67,6 @@ test('keys named like parts of the language', async ({ page, site }) => {
 
 test('files with a flaw are shown, or refused in words', async ({ page, site }) => {
   test.skip(!kHasShared)
-  test.setTimeout(90_000)
   for (const path of sharedFiles('hostile', 'malformed')) {
     await test.step(path, async () => {
       await site.visit(page, `/data/${path}`)

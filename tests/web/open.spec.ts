@@ -56,7 +56,6 @@ async function shows(page: Page, plain: PlainFile) {
 for (const folder of ['vocab', 'history', 'misc']) {
   test(`every file of shared ${folder}`, async ({ page, site }) => {
     test.skip(!kHasShared)
-    test.setTimeout(90_000)
     for (const path of sharedFiles(folder)) {
       await test.step(path, async () => {
         await site.visit(page, `/data/${path}`)

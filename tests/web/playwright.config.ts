@@ -7,9 +7,9 @@ export default defineConfig({
   fullyParallel: true,
   workers: 2,
   retries: 0,
-  timeout: 30_000,
+  timeout: 90_000,
   // Machines that run tests are often busy.
-  expect: { timeout: 10_000 },
+  expect: { timeout: 30_000 },
   use: {
     launchOptions: kBrowser,
     viewport: { width: 1280, height: 800 },

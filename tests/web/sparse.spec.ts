@@ -43,7 +43,7 @@ test('overview first, the tensor table next, arrays when they are opened', async
   await page.getByLabel('Search keys and values').fill('ggml.tokens')
   await page.getByRole('grid', { name: 'Metadata' }).getByText('tokens').click()
   const entries = page.getByRole('grid', { name: /Entries of tokenizer.ggml.tokens/ })
-  await expect(entries).toContainText(tokens[2]!, { timeout: 20_000 })
+  await expect(entries).toContainText(tokens[2]!)
   expect(await read.textContent()).not.toBe(badge)
 
   // Findings need all of the header, and it is all there by now.
@@ -67,7 +67,7 @@ test('the tokenizer of a preview reads the rest first; a failure can be tried ag
   slow.plan('/large.gguf')
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByText(/Reading the rest of the header/)).toBeVisible()
-  await expect(page.getByText('262,144 tokens, spm')).toBeVisible({ timeout: 20_000 })
+  await expect(page.getByText('262,144 tokens, spm')).toBeVisible()
   await slow.close()
 })
 
