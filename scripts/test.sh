@@ -53,17 +53,16 @@ core_lane() {
   step core-sanitized build/sanitized/core_tests --report_level=short --color_output=no
   step fuzz fuzz
 }
-wasm_lane() {
-  step core-wasm node build/wasm/core_tests.js --report_level=short --color_output=no
-}
+wasm_lane() { step core-wasm node build/wasm/core_tests.js --report_level=short --color_output=no; }
 lane core core_lane
 step build-wasm build_wasm
 step build-package bash scripts/build.sh
 show_lane core
 lane wasm wasm_lane
 step check bash scripts/check.sh
-step package node --test --test-reporter=spec 'tests/package/**/*.test.ts'
 show_lane wasm
+# Files wait for their servers' faults more than they compute.
+step package node --test --test-concurrency=2 --test-reporter=spec 'tests/package/**/*.test.ts'
 # Alone: its pages wait for the screen, not for other tests.
 step web playwright test --config tests/web/playwright.config.ts --reporter=list
 

@@ -260,6 +260,19 @@ test('refuses before fetching weights what cannot run', async () => {
   await assert.rejects(load(bytes, { contextLength: 0.5 }), { code: 'invalid-argument' })
 })
 
+test('a model that fills in texts as a whole computes, and refuses to continue one', async () => {
+  using plain = await load(bytes)
+  const builder = await plain.file.edit()
+  for (const key of plain.file.metadata.keys())
+    if (key.startsWith('llama.')) builder.rename(key, key.replace('llama', 'llada'))
+  using model = await load(await (await builder.set('general.architecture', 'llada').build()).bytes())
+  const tokens = plain.tokenizer.encode('Bees make honey.', { bos: true })
+  const [one, other] = [await model.evaluate(tokens), await plain.evaluate(tokens)]
+  assert.equal(one.length, other.length)
+  assert.notDeepEqual(one, other)
+  await assert.rejects(text(model.generate(kPrompt)), { code: 'unsupported', message: /as a whole/ })
+})
+
 test('split models and those of big-endian machines run like the whole', async () => {
   using whole = await load(bytes, { precision: 'exact' })
   const tokens = whole.tokenizer.encode('Bees make honey.', { bos: true })

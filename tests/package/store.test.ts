@@ -199,7 +199,7 @@ async function see(url: string, preview: 'full' | 'sparse'): Promise<Seen> {
   )
 }
 
-/** Waits until what so many requests brought is kept. */
+/** Waits until what so many requests brought is kept: a file has its name before it has its bytes. */
 async function keptRuns(requests: number): Promise<void> {
   await page.evaluate(async (requests) => {
     const root = await navigator.storage.getDirectory()
@@ -207,8 +207,12 @@ async function keptRuns(requests: number): Promise<void> {
       runs = 0
       const previews = await root.getDirectoryHandle('ggufscope-previews', { create: true })
       for await (const folder of previews.values())
-        for await (const name of (folder as FileSystemDirectoryHandle).keys())
-          runs += /^\d+-\d+$/.test(name) ? 1 : 0
+        for await (const handle of (folder as FileSystemDirectoryHandle).values()) {
+          const [, from, to] = /^(\d+)-(\d+)$/.exec(handle.name) ?? []
+          if (from === undefined) continue
+          const { size } = await (handle as FileSystemFileHandle).getFile()
+          runs += size === Number(to) - Number(from) ? 1 : 0
+        }
     }
   }, requests)
 }

@@ -76,8 +76,13 @@ test('what was seen is not fetched again, until the list is cleared', async ({ p
       const root = await navigator.storage.getDirectory()
       const previews = await root.getDirectoryHandle('ggufscope-previews', { create: true })
       for await (const folder of previews.values())
-        for await (const name of (folder as FileSystemDirectoryHandle).keys())
-          if (/^\d+-\d+$/.test(name)) runs.push(name.split('-').map(Number))
+        for await (const handle of (folder as FileSystemDirectoryHandle).values()) {
+          if (!/^\d+-\d+$/.test(handle.name)) continue
+          const [from, to] = handle.name.split('-').map(Number)
+          // A file has its name before it has its bytes.
+          const file = await (handle as FileSystemFileHandle).getFile().catch(() => undefined)
+          if (file?.size === to! - from!) runs.push([from!, to!])
+        }
       let end = 0
       for (const [from, to] of runs.sort((a, b) => a[0]! - b[0]!)) if (from! <= end) end = Math.max(end, to!)
       return end

@@ -47,14 +47,22 @@ export async function folderName(url: string): Promise<string> {
   return Array.from(new Uint8Array(digest, 0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-async function readInfo(folder: FileSystemDirectoryHandle): Promise<StoredInfo | undefined> {
+/** What a file of JSON says, and when it was written. undefined: not there, or damaged. */
+export async function readJson(
+  folder: FileSystemDirectoryHandle,
+  name: string,
+): Promise<{ value: unknown; time: number } | undefined> {
   try {
-    const file = await (await folder.getFileHandle(kInfo)).getFile()
-    const info: unknown = JSON.parse(await file.text())
-    return isInfo(info) ? info : undefined
+    const file = await (await folder.getFileHandle(name)).getFile()
+    return { value: JSON.parse(await file.text()), time: file.lastModified }
   } catch {
     return undefined
   }
+}
+
+async function readInfo(folder: FileSystemDirectoryHandle): Promise<StoredInfo | undefined> {
+  const info = (await readJson(folder, kInfo))?.value
+  return isInfo(info) ? info : undefined
 }
 
 export async function removeAll(folder: FileSystemDirectoryHandle): Promise<void> {

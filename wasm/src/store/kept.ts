@@ -3,7 +3,7 @@
 import { siblingOf } from '../sources/addresses.js'
 import { HttpSource, type HttpOptions } from '../sources/http.js'
 import type { ByteSource, ReadOptions, StreamOptions } from '../types.js'
-import { folderName, privateFolder, removeAll, writeWhole } from './folder.js'
+import { folderName, privateFolder, readJson, removeAll, writeWhole } from './folder.js'
 
 const kRoot = 'ggufscope-previews'
 const kInfo = 'info.json'
@@ -56,17 +56,6 @@ async function runsIn(folder: FileSystemDirectoryHandle): Promise<Run[]> {
   return runs
 }
 
-async function infoIn(folder: FileSystemDirectoryHandle): Promise<(Info & { seen: number }) | undefined> {
-  try {
-    const file = await (await folder.getFileHandle(kInfo)).getFile()
-    const { size, validator } = JSON.parse(await file.text()) as Partial<Info>
-    if (typeof size !== 'number' || typeof validator !== 'string') return undefined
-    return { size, validator, seen: file.lastModified }
-  } catch {
-    return undefined
-  }
-}
-
 /** Removes what was seen longest ago, but for the folder in use, until the rest is not too much. */
 async function tidy(inUse: string): Promise<void> {
   const root = await privateFolder(kRoot)
@@ -75,7 +64,7 @@ async function tidy(inUse: string): Promise<void> {
     if (handle.kind !== 'directory') continue
     const folder = handle as FileSystemDirectoryHandle
     const runs = await runsIn(folder)
-    const seen = (await infoIn(folder))?.seen ?? 0
+    const seen = (await readJson(folder, kInfo))?.time ?? 0
     all.push({ name: handle.name, seen, bytes: lengthOf(runs) })
   }
   let bytes = all.reduce((sum, one) => sum + one.bytes, 0)
@@ -181,7 +170,7 @@ export class KeptSource implements ByteSource {
   async #open(info: Info): Promise<void> {
     const name = await folderName(this.#url.href)
     const folder = await (await privateFolder(kRoot)).getDirectoryHandle(name, { create: true })
-    const before = await infoIn(folder)
+    const before = (await readJson(folder, kInfo))?.value as Partial<Info> | null | undefined
     if (before?.validator === info.validator && before.size === info.size) this.#runs = await runsIn(folder)
     else await removeAll(folder)
     // Also for its time.
