@@ -99,6 +99,80 @@ BOOST_AUTO_TEST_CASE(fast_products_stay_close, *boost::unit_test::precondition(n
   }
 }
 
+namespace {
+
+/// KL(softmax(want) || softmax(got)) of each token, in double.
+std::vector<double> divergences(std::span<const float> want, std::span<const float> got, size_t n_vocab) {
+  const auto log_sum = [](std::span<const float> logits) {
+    const double most = *std::max_element(logits.begin(), logits.end());
+    double sum = 0;
+    for (const float x : logits) sum += std::exp(static_cast<double>(x) - most);
+    return most + std::log(sum);
+  };
+  std::vector<double> out;
+  for (size_t at = 0; at < want.size(); at += n_vocab) {
+    const auto w = want.subspan(at, n_vocab), g = got.subspan(at, n_vocab);
+    const double log_w = log_sum(w), log_g = log_sum(g);
+    double sum = 0;
+    for (size_t i = 0; i < n_vocab; ++i) {
+      const double log_p = static_cast<double>(w[i]) - log_w;
+      sum += std::exp(log_p) * (log_p - (static_cast<double>(g[i]) - log_g));
+    }
+    out.push_back(sum);
+  }
+  return out;
+}
+
+double mean(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+/// How far the mean of independent values with this spread may be from the true one: its standard error.
+double standard_error(std::span<const double> values) {
+  const double middle = mean(values), n = static_cast<double>(values.size());
+  double squares = 0;
+  for (const double value : values) squares += (value - middle) * (value - middle);
+  return std::sqrt(squares / (n - 1) / n);
+}
+
+}  // namespace
+
+// logits_exact.f32 is llama.cpp with the weights as floats, logits.f32 with activations quantized as it does. Where
+// ours are rounded otherwise (no F16 or BF16 activations), both are draws of the same noise, and which of them is
+// nearer in one prompt is chance: ours may be above theirs by two standard errors of the difference. 1e-6 is what
+// floats make of logits in another order of summation, and more.
+BOOST_AUTO_TEST_CASE(fast_products_diverge_no_more_than_llama_cpp,
+                     *boost::unit_test::precondition(needs_shared("vectors/arch"))) {
+  const auto pool = make_pool(2);
+  size_t n_run = 0;
+  for (const std::string& name : vector_names()) {
+    const auto folder = shared("vectors/arch") / name;
+    if (!std::filesystem::exists(folder / "logits_exact.f32")) continue;
+    const auto file = parse_file(read_file(folder / "model.gguf"));
+    const LoadedModel loaded = load_model(*file, *pool, Precision::kFast);
+    BOOST_REQUIRE_MESSAGE(loaded.model != nullptr, name << ": " << loaded.error);
+    // Exact logits of files of floats are there for other reasons: llama.cpp's table of GELU.
+    if (std::ranges::all_of(loaded.model->plan(),
+                            [](const TensorRequest& r) { return r.entry.type == static_cast<uint32_t>(TypeId::kF32); }))
+      continue;
+    const auto state = make_state(*loaded.model, *pool, {.n_ctx = kContext, .n_batch = 64});
+    const auto got = evaluate(*loaded.model, *state, *pool, json_integers(read_text(folder / "tokens.json"), ""));
+    const auto exact = read_floats(folder / "logits_exact.f32"), llama = read_floats(folder / "logits.f32");
+    BOOST_REQUIRE(got.size() == exact.size() && llama.size() == exact.size());
+    const size_t n_vocab = loaded.model->n_output();
+    const std::vector<double> ours = divergences(exact, got, n_vocab), theirs = divergences(exact, llama, n_vocab);
+    std::vector<double> more;
+    for (size_t i = 0; i < ours.size(); ++i) more.push_back(ours[i] - theirs[i]);
+    BOOST_TEST_MESSAGE(name << ": mean KL " << mean(ours) << ", llama.cpp's " << mean(theirs));
+    BOOST_TEST(mean(more) <= 2 * standard_error(more) + 1e-6,
+               name << ": mean KL " << mean(ours) << ", llama.cpp's " << mean(theirs));
+    ++n_run;
+  }
+  BOOST_TEST(n_run > 0);
+}
+
 BOOST_AUTO_TEST_CASE(logits_and_greedy_text_agree_with_llama_cpp,
                      *boost::unit_test::precondition(needs_shared("vectors/arch"))) {
   size_t n_run = 0, n_refused = 0;
