@@ -12,6 +12,13 @@
 
 namespace ggufscope::test {
 
+/// Five to ten times as slow: long loops over seeds are shorter there.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
 inline std::filesystem::path fixture(const std::string& name) {
   return std::filesystem::path(GGUFSCOPE_SOURCE_DIR) / "tests" / "fixtures" / name;
 }

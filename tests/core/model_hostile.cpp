@@ -202,8 +202,12 @@ BOOST_AUTO_TEST_CASE(altered_made_models_do_no_harm) {
 BOOST_AUTO_TEST_CASE(altered_reference_models_do_no_harm,
                      *boost::unit_test::precondition(needs_shared("vectors/arch"))) {
   const auto pool = make_pool();
-  size_t n_refused = 0, n_run = 0;
-  const auto note = [&](const std::string& error) { error.empty() ? ++n_run : ++n_refused; };
+  size_t n_altered = 0, n_refused = 0, n_run = 0;
+  const auto try_altered = [&](const std::vector<uint8_t>& bytes) {
+    // Under the sanitizers every other one.
+    if (kSanitized && ++n_altered % 2 != 0) return;
+    try_model(bytes, bytes.size(), *pool).empty() ? ++n_run : ++n_refused;
+  };
   for (const auto& entry : std::filesystem::directory_iterator(shared("vectors/arch"))) {
     if (!entry.is_directory()) continue;
     const auto file = parse_file(read_file(entry.path() / "model.gguf"));
@@ -222,7 +226,7 @@ BOOST_AUTO_TEST_CASE(altered_reference_models_do_no_harm,
           } else if (kv.value.length >= 4) {
             store(bytes.data() + at, value);
           }
-          note(try_model(bytes, bytes.size(), *pool));
+          try_altered(bytes);
         }
       }
       for (const TensorInfo& tensor : file->state.header.tensors) {
@@ -231,7 +235,7 @@ BOOST_AUTO_TEST_CASE(altered_reference_models_do_no_harm,
         for (const uint64_t dim : {uint64_t{0}, tensor.shape[0] + 32}) {
           std::vector<uint8_t> bytes = file->bytes;
           store(bytes.data() + at, dim);
-          note(try_model(bytes, bytes.size(), *pool));
+          try_altered(bytes);
         }
       }
     }
