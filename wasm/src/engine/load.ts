@@ -3,6 +3,7 @@ import type { OpenFile } from '../file.js'
 import { hasVocabulary } from '../metadata.js'
 import { loadTextModule } from '../module.js'
 import { open } from '../open.js'
+import type { RemoteSource } from '../sources/coalesced.js'
 import type { ByteSource, Source } from '../types.js'
 import { Client } from './client.js'
 import { LoadedModel } from './model.js'
@@ -14,7 +15,10 @@ const kBatch = 128
 // A wasm memory ends at 4 GiB; the engine's own data and what loading needs take some of it.
 const kMemoryLimit = 2 ** 32 - (64 << 20)
 const kPiece = 4 << 20
-const kPiecesAhead = 3
+// Requests under way together. One for each piece would cost browsers more than the bytes do, so each brings many, where
+// the source can tell of them as they come; two pieces of a request are then on their way to the engine.
+const kRequests = 3
+const kFlowingPiece = 2 << 20
 // What is between two tensors and nobody needs is fetched along.
 const kGap = 64 << 10
 // Rows that the engine packs together: pieces end between such groups.
@@ -53,8 +57,8 @@ interface Piece {
   readonly parts: number[]
 }
 
-/** Neighbouring tensors come in one piece, large ones in several. */
-function* piecesOf(plan: Float64Array): Generator<Piece> {
+/** Neighbouring tensors come in one piece of about so many bytes of that file, large ones in several. */
+function* piecesOf(plan: Float64Array, most: (file: number) => number): Generator<Piece> {
   let piece: Piece | undefined
   for (let at = 0; at < plan.length; at += kPlanColumns) {
     const [file, offset, rows, rowBytes] = [plan[at]!, plan[at + 1]!, plan[at + 2]!, plan[at + 3]!]
@@ -64,7 +68,7 @@ function* piecesOf(plan: Float64Array): Generator<Piece> {
         yield piece
         piece = undefined
       }
-      const room = Math.floor((kPiece - (begin - (piece?.offset ?? begin))) / Math.max(1, rowBytes))
+      const room = Math.floor((most(file) - (begin - (piece?.offset ?? begin))) / Math.max(1, rowBytes))
       let count = Math.min(rows - row, room)
       if (count < rows - row) count -= count % kGroupRows
       if (count < 1 && piece) {
@@ -82,7 +86,39 @@ function* piecesOf(plan: Float64Array): Generator<Piece> {
   if (piece) yield piece
 }
 
-/** Fetches a few pieces ahead of the one that is packed: memory for loading is bounded by them. */
+/** A source that tells of a range as it comes: coalesced.ts. */
+type Flow = NonNullable<RemoteSource['flow']>
+function flowOf(source: ByteSource): Flow | undefined {
+  return 'flow' in source ? (source.flow as Flow | undefined) : undefined
+}
+
+/** Pieces that one request brings: a third of a file, or what a gap ends. Of a source that does not flow, one. */
+function runsOf(pieces: Iterable<Piece>, sources: readonly ByteSource[]): Piece[][] {
+  const all = [...pieces]
+  const runs: Piece[][] = []
+  for (const [file, source] of sources.entries()) {
+    const own = all.filter((piece) => piece.file === file)
+    // Without ranges a second request would begin at the file's first byte.
+    const isWhole = source.ranges === false
+    const total = own.reduce((sum, { bytes }) => sum + bytes, 0)
+    let before = 0
+    let end = NaN
+    let share = -1
+    for (const piece of own) {
+      const gap = piece.offset - end
+      const isNear = flowOf(source) !== undefined && gap >= 0 && (gap <= kGap || isWhole)
+      const at = isWhole ? 0 : Math.floor((kRequests * (before + piece.bytes / 2)) / total)
+      if (isNear && at === share) runs.at(-1)!.push(piece)
+      else runs.push([piece])
+      before += piece.bytes
+      end = piece.offset + piece.bytes
+      share = at
+    }
+  }
+  return runs
+}
+
+/** Fetches while what came before is packed: memory for loading is bounded by a few pieces. */
 async function fill(
   client: Client,
   sources: readonly ByteSource[],
@@ -90,32 +126,86 @@ async function fill(
   { signal, onProgress }: LoadOptions,
 ): Promise<void> {
   const tensorCount = plan.length / kPlanColumns
-  let total = 0
-  for (let at = 0; at < plan.length; at += kPlanColumns) total += plan[at + 2]! * plan[at + 3]!
+  const missing = Array.from(
+    { length: tensorCount },
+    (_, i) => plan[kPlanColumns * i + 2]! * plan[kPlanColumns * i + 3]!,
+  )
+  const total = missing.reduce((sum, bytes) => sum + bytes, 0)
   let loaded = 0
   let tensors = 0
   const failure = new AbortController()
   const stop = () => failure.abort(signal?.reason)
   signal?.addEventListener('abort', stop, { once: true })
-  const pieces = piecesOf(plan)
-  const fetcher = async () => {
-    for (const { file, offset, bytes, parts } of pieces) {
-      const source = sources[file]!
-      const read = await source.read(offset, bytes, { signal: failure.signal })
-      // A source in memory gives a part of it, which must not move away.
-      const isShared = read.byteLength < read.buffer.byteLength || source.size === read.buffer.byteLength
-      const own = isShared ? read.slice() : read
-      const rows = { bytes: own, parts: Float64Array.from(parts) }
-      await client.call('rows', rows, { transfer: [own.buffer as ArrayBuffer] })
-      failure.signal.throwIfAborted()
-      for (let i = 0; i < parts.length; i += 4) {
-        tensors = Math.max(tensors, parts[i]! + 1)
-        loaded += parts[i + 3]!
+
+  /** Packs a piece, and gives its memory back. */
+  const pack = async (bytes: Uint8Array<ArrayBuffer>, { parts }: Piece): Promise<ArrayBuffer> => {
+    const rows = { bytes, parts: Float64Array.from(parts) }
+    const returned = await client.call('rows', rows, { transfer: [bytes.buffer] })
+    failure.signal.throwIfAborted()
+    for (let i = 0; i < parts.length; i += 4) {
+      loaded += parts[i + 3]!
+      missing[parts[i]!]! -= parts[i + 3]!
+      if (missing[parts[i]!] === 0) tensors++
+    }
+    onProgress?.({ phase: 'weights', loaded, total, tensors, tensorCount })
+    return returned
+  }
+
+  const read = async (source: ByteSource, piece: Piece): Promise<void> => {
+    const bytes = await source.read(piece.offset, piece.bytes, { signal: failure.signal })
+    // A source in memory gives a part of it, which must not move away.
+    const isShared = bytes.byteLength < bytes.buffer.byteLength || source.size === bytes.buffer.byteLength
+    await pack((isShared ? bytes.slice() : bytes) as Uint8Array<ArrayBuffer>, piece)
+  }
+
+  const flow = async (from: Flow, pieces: readonly Piece[]): Promise<void> => {
+    const last = pieces.at(-1)!
+    let spare: ArrayBuffer | undefined
+    let packed: Promise<ArrayBuffer | undefined> = Promise.resolve(undefined)
+    let next = 0
+    let bytes: Uint8Array<ArrayBuffer> | undefined
+    let at = pieces[0]!.offset
+    for await (let chunk of from(at, last.offset + last.bytes, { signal: failure.signal })) {
+      while (chunk.length > 0) {
+        const piece = pieces[next]!
+        const skipped = Math.min(chunk.length, Math.max(0, piece.offset - at))
+        const wanted = chunk.subarray(skipped, skipped + piece.offset + piece.bytes - (at + skipped))
+        chunk = chunk.subarray(skipped + wanted.length)
+        at += skipped
+        if (wanted.length === 0) break
+        const room = spare && spare.byteLength >= piece.bytes ? spare : undefined
+        bytes ??= new Uint8Array(
+          room ?? new ArrayBuffer(Math.max(kFlowingPiece, piece.bytes)),
+          0,
+          piece.bytes,
+        )
+        bytes.set(wanted, at - piece.offset)
+        at += wanted.length
+        if (at < piece.offset + piece.bytes) continue
+        const full = bytes
+        bytes = undefined
+        next++
+        spare = await packed
+        packed = pack(full, piece)
+        packed.catch(() => {})
       }
-      onProgress?.({ phase: 'weights', loaded, total, tensors, tensorCount })
+    }
+    await packed
+  }
+
+  const runs = runsOf(
+    piecesOf(plan, (file) => (flowOf(sources[file]!) ? kFlowingPiece : kPiece)),
+    sources,
+  ).values()
+  const fetcher = async () => {
+    for (const pieces of runs) {
+      const source = sources[pieces[0]!.file]!
+      const from = flowOf(source)
+      if (from) await flow(from, pieces)
+      else await read(source, pieces[0]!)
     }
   }
-  const fetchers = Array.from({ length: kPiecesAhead }, async () => {
+  const fetchers = Array.from({ length: kRequests }, async () => {
     try {
       await fetcher()
     } catch (error) {

@@ -58,8 +58,8 @@ export interface Calls {
   memory: [Sizes, Float64Array]
   begin: [Sizes, void]
   vocabulary: [void, void]
-  /** parts: request of the plan, first row, offset in bytes, bytes: of each tensor */
-  rows: [{ bytes: Uint8Array; parts: Float64Array }, void]
+  /** parts: request of the plan, first row, offset in bytes, bytes: of each tensor. The memory comes back. */
+  rows: [{ bytes: Uint8Array<ArrayBuffer>; parts: Float64Array }, ArrayBuffer]
   start: [Sizes, number]
   generate: [GenerateCall, Generated]
   evaluate: [Int32Array, Float32Array]

@@ -49,6 +49,7 @@ class EngineWorker {
     try {
       const value = await this.#run(call)
       if (ArrayBuffer.isView(value)) transfer = [value.buffer as ArrayBuffer]
+      else if (value instanceof ArrayBuffer) transfer = [value]
       answer = { id: call.id, value }
     } catch (error) {
       const { code = 'wasm', offset = 0 } = error as Partial<Failed>
@@ -85,7 +86,7 @@ class EngineWorker {
         for (let i = 0; i < parts.length; i += 4) {
           this.#check(this.engine.setRows(parts[i]!, parts[i + 1]!, parts[i + 2]!, parts[i + 3]!))
         }
-        return
+        return bytes.buffer
       }
       case 'start': {
         const { context, batch, texts, halfCache } = call.argument as Calls['start'][0]

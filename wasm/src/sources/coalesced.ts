@@ -46,6 +46,8 @@ export function planRanges<T extends { offset: number; end: number }>(
 export interface RemoteSource extends ByteSource {
   /** how many reads are worth having under way */
   readonly parallel?: number
+  /** The bytes [offset, end) by one request, in pieces that hold until the next one is asked for. */
+  flow?(offset: number, end: number, options: ReadOptions): AsyncGenerator<Uint8Array>
 }
 
 /** A request on its way: who asks for bytes of it meanwhile waits for it too. */
@@ -86,6 +88,10 @@ export class CoalescedSource implements ByteSource {
 
   stream(offset: number, options: StreamOptions): AsyncIterable<Uint8Array> | ReadableStream<Uint8Array> {
     return this.#source.stream!(offset, options)
+  }
+
+  get flow(): RemoteSource['flow'] {
+    return this.#source.flow?.bind(this.#source)
   }
 
   sibling(name: string): CoalescedSource {

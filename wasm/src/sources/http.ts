@@ -23,6 +23,8 @@ const kMostAttempts = 40
 // Where ranges are ignored, up to so many bytes are read and dropped to reach the wanted ones.
 const kMostSkipped = 64 << 20
 const kLargestBlindBuffer = 16 << 20
+// What a browser has waiting of an answer, about.
+const kBorrowedBytes = 512 << 10
 
 /** A failure that may pass: tried again. */
 class Passing extends Error {
@@ -125,7 +127,18 @@ export class HttpSource implements ByteSource {
   }
 
   async *stream(offset: number, { signal, end }: StreamOptions): AsyncGenerator<Uint8Array> {
-    yield* this.#transfer(offset, end, signal)
+    yield* this.#transfer(offset, end, signal, false)
+  }
+
+  /** The bytes [offset, end) by one request, in pieces that hold until the next one is asked for. */
+  async *flow(offset: number, end: number, { signal }: ReadOptions): AsyncGenerator<Uint8Array> {
+    checkRange(offset, end - offset, this.#size)
+    let at = offset
+    for await (const piece of this.#transfer(offset, end, signal, true)) {
+      at += piece.length
+      yield piece
+    }
+    if (at < end) checkRange(offset, end - offset, at)
   }
 
   async read(offset: number, length: number, { signal }: ReadOptions): Promise<Uint8Array> {
@@ -134,7 +147,7 @@ export class HttpSource implements ByteSource {
     // A length that no size confirms is no reason to allocate much.
     let bytes = new Uint8Array(this.#size === undefined ? Math.min(length, kLargestBlindBuffer) : length)
     let filled = 0
-    for await (const chunk of this.#transfer(offset, offset + length, signal)) {
+    for await (const chunk of this.#transfer(offset, offset + length, signal, true)) {
       if (filled + chunk.length > bytes.length) {
         const grown = new Uint8Array(Math.min(length, Math.max(2 * bytes.length, filled + chunk.length)))
         grown.set(bytes)
@@ -147,18 +160,22 @@ export class HttpSource implements ByteSource {
     return bytes
   }
 
-  /** The bytes [offset, end), or up to the end of the file; not a byte more or less, unless the file ends before. */
+  /**
+   * The bytes [offset, end), or up to the end of the file; not a byte more or less, unless the file ends before.
+   * borrowed: pieces hold until the next one is asked for.
+   */
   async *#transfer(
     offset: number,
     end: number | undefined,
     signal: AbortSignal | undefined,
+    borrowed: boolean,
   ): AsyncGenerator<Uint8Array> {
     let at = offset
     let failures = 0
     for (let attempts = 1; ; attempts++) {
       try {
         const before = at
-        const answer = await this.#ask(at, end, signal)
+        const answer = await this.#ask(at, end, signal, borrowed)
         for await (const chunk of answer.body) {
           failures = 0
           const piece = end === undefined ? chunk : chunk.subarray(0, end - at)
@@ -203,7 +220,12 @@ export class HttpSource implements ByteSource {
   }
 
   /** One request. Answers that cannot be used are thrown: as Passing where another attempt may help. */
-  async #ask(at: number, end: number | undefined, signal: AbortSignal | undefined): Promise<Answer> {
+  async #ask(
+    at: number,
+    end: number | undefined,
+    signal: AbortSignal | undefined,
+    borrowed: boolean,
+  ): Promise<Answer> {
     signal?.throwIfAborted()
     if (!this.#ranges && at > kMostSkipped) throw this.#noRanges(at)
     const controller = new AbortController()
@@ -215,9 +237,9 @@ export class HttpSource implements ByteSource {
       if (answer === undefined) {
         watch.done()
         controller.abort()
-        return await this.#ask(at, end, signal)
+        return await this.#ask(at, end, signal, borrowed)
       }
-      return { end: answer.end, body: this.#body(response, answer.skip, watch, at) }
+      return { end: answer.end, body: this.#body(response, answer.skip, watch, at, borrowed) }
     } catch (error) {
       watch.done()
       controller.abort()
@@ -409,8 +431,16 @@ export class HttpSource implements ByteSource {
     throw passes(status) ? new Passing(error, waitMs) : error
   }
 
-  async *#body(response: Response, skip: number, watch: Watch, at: number): AsyncGenerator<Uint8Array> {
-    const reader = response.body?.getReader()
+  async *#body(
+    response: Response,
+    skip: number,
+    watch: Watch,
+    at: number,
+    borrowed: boolean,
+  ): AsyncGenerator<Uint8Array> {
+    const reader = response.body
+      ? (borrowed && borrowingReader(response.body)) || response.body.getReader()
+      : undefined
     let dropped = 0
     let ended = false
     try {
@@ -436,6 +466,31 @@ export class HttpSource implements ByteSource {
       if (!ended) watch.controller.abort()
       reader?.releaseLock()
     }
+  }
+}
+
+/**
+ * A reader whose pieces all lie in one buffer: nothing is allocated for what is copied away at once. undefined: this
+ * engine has none for bodies.
+ */
+function borrowingReader(
+  body: ReadableStream<Uint8Array>,
+): Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'releaseLock'> | undefined {
+  let reader: ReadableStreamBYOBReader
+  try {
+    reader = body.getReader({ mode: 'byob' })
+  } catch {
+    return undefined
+  }
+  let buffer = new ArrayBuffer(kBorrowedBytes)
+  return {
+    async read() {
+      const { done, value } = await reader.read(new Uint8Array(buffer))
+      if (done) return { done, value: undefined }
+      buffer = value.buffer
+      return { done, value }
+    },
+    releaseLock: () => reader.releaseLock(),
   }
 }
 

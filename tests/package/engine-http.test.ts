@@ -1,0 +1,97 @@
+// A model's weights over HTTP: few requests, whatever the server does, and the same model in the end.
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type * as Engine from 'ggufscope/engine'
+import { kFirstText, syntheticFile } from '../fixtures/synthetic.ts'
+import type { Faults } from '../server/faults.ts'
+import { startServer } from '../server/server.ts'
+import { packedFile } from './packed.ts'
+
+const { load } = (await import(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)) as typeof Engine
+
+const kShape = {
+  name: 'small',
+  width: 256,
+  blocks: 2,
+  heads: 4,
+  kvHeads: 2,
+  feedForward: 512,
+  vocabulary: 40_000,
+}
+const kPath = '/model.gguf'
+const kTokens = [kFirstText, kFirstText + 100, kFirstText + 10_000]
+const folder = mkdtempSync(join(tmpdir(), 'ggufscope-'))
+const bytes = new Uint8Array(readFileSync(await syntheticFile(folder, kShape, 'Q8_0')))
+rmSync(folder, { recursive: true })
+const server = await startServer()
+after(() => server.close())
+server.add(kPath, bytes)
+
+async function logits(source: string | Uint8Array, options: Engine.LoadOptions = {}): Promise<Float32Array> {
+  using model = await load(source, { threads: 1, ...options })
+  return await model.evaluate(kTokens)
+}
+const expected = await logits(bytes)
+
+async function check(faults: Faults[], options: Engine.LoadOptions = {}): Promise<number> {
+  server.plan(kPath, ...faults)
+  server.reset()
+  assert.deepEqual(await logits(`${server.url}${kPath}`, options), expected)
+  return server.counts(kPath).requests
+}
+
+test('the header and three parts of the weights are a request each', async () => {
+  const seen: Engine.LoadProgress[] = []
+  assert.equal(await check([], { onProgress: (progress) => seen.push(progress) }), 4)
+  const weights = seen.filter(({ phase }) => phase === 'weights')
+  assert.ok(weights.length > 3, 'pieces of a request are packed as they come')
+  for (const [i, { loaded, tensors }] of weights.entries()) {
+    assert.ok(i === 0 || loaded > weights[i - 1]!.loaded)
+    assert.ok(i === 0 || tensors >= weights[i - 1]!.tensors)
+  }
+  const { loaded, total, tensors, tensorCount } = weights.at(-1)!
+  assert.deepEqual([loaded, tensors], [total, tensorCount])
+})
+
+test('a server without ranges is asked twice: for the header, and for all', async () => {
+  assert.equal(await check([{ ranges: 'off' }]), 2)
+})
+
+test('connections that break and answers that are shorter go on where they stopped', async () => {
+  assert.ok((await check([{ after: 1, times: 4, cut: 700_000 }])) > 4)
+  assert.ok((await check([{ after: 1, shorten: 1_000_000 }])) > 4)
+})
+
+test('bodies that can only be read in buffers of their own', async () => {
+  const plain: typeof fetch = async (input, init) => {
+    const answer = await fetch(input, init)
+    const pieces = answer.body!.getReader()
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const { done, value } = await pieces.read()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: (reason) => pieces.cancel(reason),
+    })
+    return new Response(body, answer)
+  }
+  assert.equal(await check([], { fetch: plain }), 4)
+})
+
+test('stops when it is told to, and when a part cannot be had', async () => {
+  server.plan(kPath)
+  const control = new AbortController()
+  const reason = new Error('enough')
+  const options = {
+    signal: control.signal,
+    onProgress: ({ phase }: Engine.LoadProgress) => phase === 'weights' && control.abort(reason),
+  }
+  await assert.rejects(logits(`${server.url}${kPath}`, options), (error) => error === reason)
+  server.plan(kPath, { after: 2, status: 404 })
+  await assert.rejects(logits(`${server.url}${kPath}`), { name: 'GgufError', code: 'no-such-file' })
+})
