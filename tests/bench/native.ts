@@ -1,0 +1,127 @@
+// The engine in Node beside native llama.cpp, on the same synthetic files: a prompt of 128 tokens, and the tokens after
+// it.
+//   npm run bench:native -- --llama-bench /usr/bin/llama-bench --types Q4_0,F16 --threads 1,2 --rounds 5 --tokens 32
+// --llama-bench, or LLAMA_BENCH: llama.cpp's own program of that name, or a command that ends with it. It reads its
+// processor's code as llama.cpp does; what is measured is told above the table. Both run in turns, with the same number
+// of threads and a cache of F16; medians. llama-bench times each of its tests after a run for warming up; of ours the
+// first run is not counted either, and a prompt's time goes from the call to the first token.
+import { execFileSync } from 'node:child_process'
+import { openAsBlob } from 'node:fs'
+import { availableParallelism, cpus, loadavg } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { load, type Model } from 'ggufscope/engine'
+import { kFirstText, kMixes, kShapes, syntheticFile, type Mix } from '../fixtures/synthetic.ts'
+
+const kPromptTokens = 128
+const kModels = join(import.meta.dirname, '../../build/bench-models')
+
+interface Rates {
+  prompt: number[]
+  generation: number[]
+}
+
+const { values } = parseArgs({
+  options: {
+    'llama-bench': { type: 'string', default: process.env['LLAMA_BENCH'] ?? '' },
+    shapes: { type: 'string', default: 'SmolLM2-135M' },
+    types: { type: 'string', default: kMixes.join(',') },
+    threads: { type: 'string', default: [...new Set([1, availableParallelism()])].join(',') },
+    rounds: { type: 'string', default: '5' },
+    tokens: { type: 'string', default: '32' },
+  },
+})
+const [program = '', ...before] = values['llama-bench'].split(' ')
+if (program === '') {
+  console.log(
+    'native: skipped. It needs llama.cpp: --llama-bench PATH (or LLAMA_BENCH=PATH) of its llama-bench.',
+  )
+  process.exit()
+}
+const rounds = Number(values.rounds)
+const tokens = Number(values.tokens)
+
+/** What llama-bench says of one test. */
+interface Test {
+  build_number: number
+  backends: string
+  avg_ts: number
+}
+function native(path: string, threads: number, prompt: number, generated: number, depth: number): Test {
+  const numbers = { '-p': prompt, '-n': generated, '-d': depth, '-t': threads, '-r': 1 }
+  const options = Object.entries(numbers).flatMap(([name, value]) => [name, String(value)])
+  const out = execFileSync(program, [...before, '-m', path, ...options, '-o', 'json'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const [test] = JSON.parse(out) as Test[]
+  if (!test) throw new Error('llama-bench says nothing.')
+  return test
+}
+
+let serial = 0
+async function ours(model: Model, vocabulary: number): Promise<{ prompt: number; generation: number }> {
+  serial++
+  const prompt = Array.from(
+    { length: kPromptTokens },
+    (_, i) => kFirstText + ((serial * 7919 + i * 104_729) % (vocabulary - kFirstText)),
+  )
+  const times: number[] = []
+  const start = performance.now()
+  for await (const _ of model.generate(prompt, { maxTokens: tokens, temperature: 0, ignoreEnd: true }))
+    times.push(performance.now() - start)
+  if (times.length !== tokens) throw new Error(`${times.length} pieces of ${tokens}`)
+  return {
+    prompt: (1000 * kPromptTokens) / times[0]!,
+    generation: (1000 * (tokens - 1)) / (times.at(-1)! - times[0]!),
+  }
+}
+
+function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+const shown = ({ prompt, generation }: Rates) =>
+  `${median(prompt).toFixed(1)} / ${median(generation).toFixed(1)}`
+
+let told = false
+for (const shapeName of values.shapes.split(',')) {
+  const shape = kShapes.find(({ name }) => name === shapeName)
+  if (!shape) throw new Error(`There is no shape ${shapeName}.`)
+  for (const mix of values.types.split(',')) {
+    if (!kMixes.includes(mix as Mix)) throw new Error(`There is no mixture ${mix}.`)
+    const path = await syntheticFile(kModels, shape, mix as Mix)
+    for (const threads of values.threads.split(',').map(Number)) {
+      const theirs: Rates = { prompt: [], generation: [] }
+      const mine: Rates = { prompt: [], generation: [] }
+      const model = await load(await openAsBlob(path), { threads, contextLength: 256 })
+      try {
+        await ours(model, shape.vocabulary)
+        for (let round = 0; round < rounds; round++) {
+          const test = native(path, threads, kPromptTokens, 0, 0)
+          if (!told) {
+            told = true
+            console.log(
+              `${cpus()[0]!.model.trim()}, ${availableParallelism()} cores, Node ${process.versions.node}, llama.cpp build ${test.build_number} (${test.backends}); load ${loadavg()[0]!.toFixed(1)}`,
+            )
+            console.log(`Tokens a second: prompt of ${kPromptTokens} / generation after it.\n`)
+            console.log('| shape, type, threads | ggufscope | llama.cpp | ratio |')
+            console.log('| --- | --: | --: | --: |')
+          }
+          theirs.prompt.push(test.avg_ts)
+          theirs.generation.push(native(path, threads, 0, tokens - 1, kPromptTokens).avg_ts)
+          const run = await ours(model, shape.vocabulary)
+          mine.prompt.push(run.prompt)
+          mine.generation.push(run.generation)
+        }
+      } finally {
+        model.close()
+      }
+      const ratio = (what: keyof Rates) => (median(mine[what]) / median(theirs[what])).toFixed(2)
+      console.log(
+        `| ${shape.name}, ${mix}, ${threads} | ${shown(mine)} | ${shown(theirs)} | ${ratio('prompt')}x / ${ratio('generation')}x |`,
+      )
+    }
+  }
+}
