@@ -79,64 +79,67 @@ void reference_q8_1(const uint8_t* src, float* dst, size_t n_blocks) {
 
 void dequantize_q4_0(const uint8_t* src, float* dst, size_t n_blocks) {
   const Nibbles nibbles;
-  const v128_t eight = loop_constant(wasm_i8x16_splat(8));
+  const ByteFloats floats(8);
   for (size_t i = 0; i < n_blocks; ++i, src += 18, dst += 32) {
     const v128_t d = splat_f16(src), qs = wasm_v128_load(src + 2);
-    put_scaled(dst, wasm_i8x16_sub(nibbles.low(qs), eight), d);
-    put_scaled(dst + 16, wasm_i8x16_sub(nibbles.high(qs), eight), d);
+    floats.put_scaled(dst, nibbles.low(qs), d);
+    floats.put_scaled(dst + 16, nibbles.high(qs), d);
   }
 }
 
 void dequantize_q4_1(const uint8_t* src, float* dst, size_t n_blocks) {
   const Nibbles nibbles;
+  const ByteFloats floats(0);
   for (size_t i = 0; i < n_blocks; ++i, src += 20, dst += 32) {
     const v128_t d = splat_f16(src), m = splat_f16(src + 2), qs = wasm_v128_load(src + 4);
-    put_scaled_plus(dst, nibbles.low(qs), d, m);
-    put_scaled_plus(dst + 16, nibbles.high(qs), d, m);
+    floats.put_scaled_plus(dst, nibbles.low(qs), d, m);
+    floats.put_scaled_plus(dst + 16, nibbles.high(qs), d, m);
   }
 }
 
 void dequantize_q5_0(const uint8_t* src, float* dst, size_t n_blocks) {
   const Nibbles nibbles;
+  const ByteFloats floats(16);
   const ByteMasks& masks = byte_masks();
   const v128_t sixteen = loop_constant(wasm_i8x16_splat(16));
   for (size_t i = 0; i < n_blocks; ++i, src += 22, dst += 32) {
     const v128_t d = splat_f16(src), qs = wasm_v128_load(src + 6);
     const uint32_t qh = load<uint32_t>(src + 2);
-    // The fifth bit is worth 16 and 16 is taken off: nothing where it is set, -16 where it is not.
-    const v128_t low = wasm_i8x16_sub(nibbles.low(qs), wasm_v128_andnot(sixteen, bits_to_bytes(masks, qh)));
-    const v128_t high = wasm_i8x16_sub(nibbles.high(qs), wasm_v128_andnot(sixteen, bits_to_bytes(masks, qh >> 16)));
-    put_scaled(dst, low, d);
-    put_scaled(dst + 16, high, d);
+    floats.put_scaled(dst, wasm_v128_or(nibbles.low(qs), wasm_v128_and(sixteen, bits_to_bytes(masks, qh))), d);
+    floats.put_scaled(dst + 16, wasm_v128_or(nibbles.high(qs), wasm_v128_and(sixteen, bits_to_bytes(masks, qh >> 16))),
+                      d);
   }
 }
 
 void dequantize_q5_1(const uint8_t* src, float* dst, size_t n_blocks) {
   const Nibbles nibbles;
+  const ByteFloats floats(0);
   const ByteMasks& masks = byte_masks();
   const v128_t sixteen = loop_constant(wasm_i8x16_splat(16));
   for (size_t i = 0; i < n_blocks; ++i, src += 24, dst += 32) {
     const v128_t d = splat_f16(src), m = splat_f16(src + 2), qs = wasm_v128_load(src + 8);
     const uint32_t qh = load<uint32_t>(src + 4);
-    put_scaled_plus(dst, wasm_v128_or(nibbles.low(qs), wasm_v128_and(sixteen, bits_to_bytes(masks, qh))), d, m);
-    put_scaled_plus(dst + 16, wasm_v128_or(nibbles.high(qs), wasm_v128_and(sixteen, bits_to_bytes(masks, qh >> 16))), d,
-                    m);
+    floats.put_scaled_plus(dst, wasm_v128_or(nibbles.low(qs), wasm_v128_and(sixteen, bits_to_bytes(masks, qh))), d, m);
+    floats.put_scaled_plus(
+        dst + 16, wasm_v128_or(nibbles.high(qs), wasm_v128_and(sixteen, bits_to_bytes(masks, qh >> 16))), d, m);
   }
 }
 
 void dequantize_q8_0(const uint8_t* src, float* dst, size_t n_blocks) {
+  const SignedByteFloats floats;
   for (size_t i = 0; i < n_blocks; ++i, src += 34, dst += 32) {
     const v128_t d = splat_f16(src);
-    put_scaled(dst, wasm_v128_load(src + 2), d);
-    put_scaled(dst + 16, wasm_v128_load(src + 18), d);
+    floats.put_scaled(dst, wasm_v128_load(src + 2), d);
+    floats.put_scaled(dst + 16, wasm_v128_load(src + 18), d);
   }
 }
 
 void dequantize_q8_1(const uint8_t* src, float* dst, size_t n_blocks) {
+  const SignedByteFloats floats;
   for (size_t i = 0; i < n_blocks; ++i, src += 36, dst += 32) {
     const v128_t d = splat_f16(src);
-    put_scaled(dst, wasm_v128_load(src + 4), d);
-    put_scaled(dst + 16, wasm_v128_load(src + 20), d);
+    floats.put_scaled(dst, wasm_v128_load(src + 4), d);
+    floats.put_scaled(dst + 16, wasm_v128_load(src + 20), d);
   }
 }
 

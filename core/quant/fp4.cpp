@@ -43,24 +43,23 @@ constexpr ScaleTable<half_ue4m3> kUe4m3;
 
 void dequantize_mxfp4(const uint8_t* src, float* dst, size_t n_blocks) {
   const Nibbles nibbles;
-  const v128_t codebook = loop_constant(wasm_v128_load(kE2m1Doubled));
+  const TableFloats codebook(kE2m1Doubled);
   for (size_t i = 0; i < n_blocks; ++i, src += 17, dst += 32) {
     const v128_t d = wasm_v128_load32_splat(kE8m0.halves + src[0]), qs = wasm_v128_load(src + 1);
-    put_scaled(dst, wasm_i8x16_swizzle(codebook, nibbles.low(qs)), d);
-    put_scaled(dst + 16, wasm_i8x16_swizzle(codebook, nibbles.high(qs)), d);
+    codebook.put_scaled(dst, nibbles.low(qs), d);
+    codebook.put_scaled(dst + 16, nibbles.high(qs), d);
   }
 }
 
 void dequantize_nvfp4(const uint8_t* src, float* dst, size_t n_blocks) {
   const Nibbles nibbles;
-  const v128_t codebook = loop_constant(wasm_v128_load(kE2m1Doubled));
+  const TableFloats codebook(kE2m1Doubled);
   for (size_t i = 0; i < n_blocks; ++i, src += 36) {
     for (size_t pair = 0; pair < 2; ++pair, dst += 32) {
       const v128_t qs = wasm_v128_load(src + 4 + 16 * pair), low = nibbles.low(qs), high = nibbles.high(qs);
       const v128_t first = wasm_i64x2_shuffle(low, high, 0, 2), second = wasm_i64x2_shuffle(low, high, 1, 3);
-      put_scaled(dst, wasm_i8x16_swizzle(codebook, first), wasm_v128_load32_splat(kUe4m3.halves + src[2 * pair]));
-      put_scaled(dst + 16, wasm_i8x16_swizzle(codebook, second),
-                 wasm_v128_load32_splat(kUe4m3.halves + src[2 * pair + 1]));
+      codebook.put_scaled(dst, first, wasm_v128_load32_splat(kUe4m3.halves + src[2 * pair]));
+      codebook.put_scaled(dst + 16, second, wasm_v128_load32_splat(kUe4m3.halves + src[2 * pair + 1]));
     }
   }
 }

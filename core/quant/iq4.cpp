@@ -39,12 +39,12 @@ namespace {
 
 struct CodebookLanes {
   const Nibbles nibbles;
-  const v128_t values = loop_constant(wasm_v128_load(kIq4Values));
+  const TableFloats values{kIq4Values};
 
   void put_32(float* dst, float scale, const uint8_t* qs) const {
     const v128_t bytes = wasm_v128_load(qs), d = wasm_f32x4_splat(scale);
-    put_scaled(dst, wasm_i8x16_swizzle(values, nibbles.low(bytes)), d);
-    put_scaled(dst + 16, wasm_i8x16_swizzle(values, nibbles.high(bytes)), d);
+    values.put_scaled(dst, nibbles.low(bytes), d);
+    values.put_scaled(dst + 16, nibbles.high(bytes), d);
   }
 };
 

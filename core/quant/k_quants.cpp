@@ -121,6 +121,7 @@ void unpack_k4(const uint8_t* packed, float d, float dmin, float scales[8], floa
 
 void dequantize_q2_k(const uint8_t* src, float* dst, size_t n_blocks) {
   const Nibbles nibbles;
+  const ByteFloats floats(0);
   const v128_t three = loop_constant(wasm_i8x16_splat(3));
   alignas(16) float scales[16], mins[16];
   for (size_t i = 0; i < n_blocks; ++i, src += 84) {
@@ -130,10 +131,10 @@ void dequantize_q2_k(const uint8_t* src, float* dst, size_t n_blocks) {
     for (size_t half = 0; half < 2; ++half) {
       v128_t a = wasm_v128_load(src + 16 + 32 * half), b = wasm_v128_load(src + 32 + 32 * half);
       for (size_t j = 8 * half; j < 8 * half + 8; j += 2, dst += 32) {
-        put_scaled_minus(dst, wasm_v128_and(a, three), wasm_v128_load32_splat(scales + j),
-                         wasm_v128_load32_splat(mins + j));
-        put_scaled_minus(dst + 16, wasm_v128_and(b, three), wasm_v128_load32_splat(scales + j + 1),
-                         wasm_v128_load32_splat(mins + j + 1));
+        floats.put_scaled_minus(dst, wasm_v128_and(a, three), wasm_v128_load32_splat(scales + j),
+                                wasm_v128_load32_splat(mins + j));
+        floats.put_scaled_minus(dst + 16, wasm_v128_and(b, three), wasm_v128_load32_splat(scales + j + 1),
+                                wasm_v128_load32_splat(mins + j + 1));
         a = wasm_u16x8_shr(a, 2);
         b = wasm_u16x8_shr(b, 2);
       }
@@ -142,6 +143,7 @@ void dequantize_q2_k(const uint8_t* src, float* dst, size_t n_blocks) {
 }
 
 void dequantize_q3_k(const uint8_t* src, float* dst, size_t n_blocks) {
+  const ByteFloats floats(4);
   const v128_t three = loop_constant(wasm_i8x16_splat(3)), four = loop_constant(wasm_i8x16_splat(4));
   const v128_t scale_offset = loop_constant(wasm_i8x16_splat(32));
   alignas(16) float scales[16];
@@ -152,15 +154,16 @@ void dequantize_q3_k(const uint8_t* src, float* dst, size_t n_blocks) {
     };
     const v128_t packed = wasm_i32x4_make(pack(low, 0), pack(mid, 2), pack(low >> 4, 4), pack(mid >> 4, 6));
     put_scaled(scales, wasm_i8x16_sub(packed, scale_offset), splat_f16(src + 108));
-    // The third bit is worth 4 and 4 is taken off: bit 2 of the mask, shifted along, says where nothing is taken off.
+    // The third bit is bit 2 of the mask, shifted along.
     v128_t ha = wasm_v128_load(src), hb = wasm_v128_load(src + 16);
     for (size_t half = 0; half < 2; ++half) {
       v128_t a = wasm_v128_load(src + 32 + 32 * half), b = wasm_v128_load(src + 48 + 32 * half);
       for (size_t j = 8 * half; j < 8 * half + 8; j += 2, dst += 32) {
-        const v128_t take_a = wasm_v128_andnot(four, wasm_i16x8_shl(ha, 2));
-        const v128_t take_b = wasm_v128_andnot(four, wasm_i16x8_shl(hb, 2));
-        put_scaled(dst, wasm_i8x16_sub(wasm_v128_and(a, three), take_a), wasm_v128_load32_splat(scales + j));
-        put_scaled(dst + 16, wasm_i8x16_sub(wasm_v128_and(b, three), take_b), wasm_v128_load32_splat(scales + j + 1));
+        const v128_t third_a = wasm_v128_and(wasm_i16x8_shl(ha, 2), four);
+        const v128_t third_b = wasm_v128_and(wasm_i16x8_shl(hb, 2), four);
+        floats.put_scaled(dst, wasm_v128_or(wasm_v128_and(a, three), third_a), wasm_v128_load32_splat(scales + j));
+        floats.put_scaled(dst + 16, wasm_v128_or(wasm_v128_and(b, three), third_b),
+                          wasm_v128_load32_splat(scales + j + 1));
         a = wasm_u16x8_shr(a, 2);
         b = wasm_u16x8_shr(b, 2);
         ha = wasm_u16x8_shr(ha, 1);
@@ -172,6 +175,7 @@ void dequantize_q3_k(const uint8_t* src, float* dst, size_t n_blocks) {
 
 void dequantize_q4_k(const uint8_t* src, float* dst, size_t n_blocks) {
   const Nibbles nibbles;
+  const ByteFloats floats(0);
   alignas(16) float scales[8], mins[8];
   for (size_t i = 0; i < n_blocks; ++i, src += 144) {
     unpack_k4(src + 4, load_f16(src), load_f16(src + 2), scales, mins);
@@ -179,16 +183,17 @@ void dequantize_q4_k(const uint8_t* src, float* dst, size_t n_blocks) {
       const v128_t a = wasm_v128_load(src + 16 + 16 * j), b = wasm_v128_load(src + 32 + 16 * j);
       const v128_t d0 = wasm_v128_load32_splat(scales + j), m0 = wasm_v128_load32_splat(mins + j);
       const v128_t d1 = wasm_v128_load32_splat(scales + j + 1), m1 = wasm_v128_load32_splat(mins + j + 1);
-      put_scaled_minus(dst, nibbles.low(a), d0, m0);
-      put_scaled_minus(dst + 16, nibbles.low(b), d0, m0);
-      put_scaled_minus(dst + 32, nibbles.high(a), d1, m1);
-      put_scaled_minus(dst + 48, nibbles.high(b), d1, m1);
+      floats.put_scaled_minus(dst, nibbles.low(a), d0, m0);
+      floats.put_scaled_minus(dst + 16, nibbles.low(b), d0, m0);
+      floats.put_scaled_minus(dst + 32, nibbles.high(a), d1, m1);
+      floats.put_scaled_minus(dst + 48, nibbles.high(b), d1, m1);
     }
   }
 }
 
 void dequantize_q5_k(const uint8_t* src, float* dst, size_t n_blocks) {
   const Nibbles nibbles;
+  const ByteFloats floats(0);
   const v128_t sixteen = loop_constant(wasm_i8x16_splat(16));
   alignas(16) float scales[8], mins[8];
   for (size_t i = 0; i < n_blocks; ++i, src += 176) {
@@ -199,10 +204,10 @@ void dequantize_q5_k(const uint8_t* src, float* dst, size_t n_blocks) {
       const v128_t d0 = wasm_v128_load32_splat(scales + j), m0 = wasm_v128_load32_splat(mins + j);
       const v128_t d1 = wasm_v128_load32_splat(scales + j + 1), m1 = wasm_v128_load32_splat(mins + j + 1);
       const auto fifth = [&](v128_t h, uint32_t shift) { return wasm_v128_and(wasm_i16x8_shl(h, shift), sixteen); };
-      put_scaled_minus(dst, wasm_v128_or(nibbles.low(a), fifth(ha, 4)), d0, m0);
-      put_scaled_minus(dst + 16, wasm_v128_or(nibbles.low(b), fifth(hb, 4)), d0, m0);
-      put_scaled_minus(dst + 32, wasm_v128_or(nibbles.high(a), fifth(ha, 3)), d1, m1);
-      put_scaled_minus(dst + 48, wasm_v128_or(nibbles.high(b), fifth(hb, 3)), d1, m1);
+      floats.put_scaled_minus(dst, wasm_v128_or(nibbles.low(a), fifth(ha, 4)), d0, m0);
+      floats.put_scaled_minus(dst + 16, wasm_v128_or(nibbles.low(b), fifth(hb, 4)), d0, m0);
+      floats.put_scaled_minus(dst + 32, wasm_v128_or(nibbles.high(a), fifth(ha, 3)), d1, m1);
+      floats.put_scaled_minus(dst + 48, wasm_v128_or(nibbles.high(b), fifth(hb, 3)), d1, m1);
       ha = wasm_u16x8_shr(ha, 2);
       hb = wasm_u16x8_shr(hb, 2);
     }
@@ -211,7 +216,8 @@ void dequantize_q5_k(const uint8_t* src, float* dst, size_t n_blocks) {
 
 void dequantize_q6_k(const uint8_t* src, float* dst, size_t n_blocks) {
   const Nibbles nibbles;
-  const v128_t upper = loop_constant(wasm_i8x16_splat(0x30)), middle = loop_constant(wasm_i8x16_splat(32));
+  const ByteFloats floats(32);
+  const v128_t upper = loop_constant(wasm_i8x16_splat(0x30));
   alignas(16) float scales[16];
   for (size_t i = 0; i < n_blocks; ++i, src += 210, dst += kSuperBlock) {
     put_scaled(scales, wasm_v128_load(src + 192), splat_f16(src + 208));
@@ -220,9 +226,8 @@ void dequantize_q6_k(const uint8_t* src, float* dst, size_t n_blocks) {
       const v128_t a = wasm_v128_load(src + 64 * half + at), b = wasm_v128_load(src + 64 * half + at + 32);
       const v128_t h = wasm_v128_load(src + 128 + 32 * half + at);
       const auto put = [&](size_t quarter, v128_t low, v128_t high) {
-        const v128_t q = wasm_i8x16_sub(wasm_v128_or(low, wasm_v128_and(high, upper)), middle);
-        put_scaled(dst + 128 * half + 32 * quarter + at, q,
-                   wasm_v128_load32_splat(scales + 8 * half + 2 * quarter + part % 2));
+        floats.put_scaled(dst + 128 * half + 32 * quarter + at, wasm_v128_or(low, wasm_v128_and(high, upper)),
+                          wasm_v128_load32_splat(scales + 8 * half + 2 * quarter + part % 2));
       };
       put(0, nibbles.low(a), wasm_i16x8_shl(h, 4));
       put(1, nibbles.low(b), wasm_i16x8_shl(h, 2));
@@ -233,9 +238,10 @@ void dequantize_q6_k(const uint8_t* src, float* dst, size_t n_blocks) {
 }
 
 void dequantize_q8_k(const uint8_t* src, float* dst, size_t n_blocks) {
+  const SignedByteFloats floats;
   for (size_t i = 0; i < n_blocks; ++i, src += 292) {
     const v128_t d = wasm_v128_load32_splat(src);
-    for (size_t j = 0; j < kSuperBlock; j += 16, dst += 16) put_scaled(dst, wasm_v128_load(src + 4 + j), d);
+    for (size_t j = 0; j < kSuperBlock; j += 16, dst += 16) floats.put_scaled(dst, wasm_v128_load(src + 4 + j), d);
   }
 }
 

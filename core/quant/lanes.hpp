@@ -19,31 +19,72 @@ inline void each_4(v128_t q, Put put) {
   put(12, floats_of(wasm_i32x4_extend_high_i16x8(high)));
 }
 
-/// The same with 16 unsigned bytes: their upper halves widen by one instruction where signed ones need two.
-template <class Put>
-inline void each_4_unsigned(v128_t q, Put put) {
-  const v128_t low = wasm_u16x8_extend_low_u8x16(q), high = wasm_u16x8_extend_high_u8x16(q);
-  put(0, floats_of(wasm_u32x4_extend_low_u16x8(low)));
-  put(4, floats_of(wasm_u32x4_extend_high_u16x8(low)));
-  put(8, floats_of(wasm_u32x4_extend_low_u16x8(high)));
-  put(12, floats_of(wasm_u32x4_extend_high_u16x8(high)));
-}
+/// Bytes to scaled floats by two interleavings and a subtraction, fewer steps than to widen and convert: the byte q
+/// with the bytes 0x4b above it is the float kWhole + q.
+struct ByteFloats {
+  static constexpr float kWhole = 0x1p23f + 0x4b4b00;
+  const v128_t upper = loop_constant(wasm_i8x16_splat(0x4b));
+  const v128_t bias;
+
+  /// zero: the byte that stands for 0.
+  explicit ByteFloats(int zero) : bias(loop_constant(wasm_f32x4_splat(kWhole + static_cast<float>(zero)))) {}
+
+  /// Calls put(k, four floats) for k = 0, 4, 8, 12 with the 16 bytes of q in order, less zero.
+  template <class Put>
+  void each_4(v128_t q, Put put) const {
+    const v128_t low = wasm_i8x16_shuffle(q, upper, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const v128_t high = wasm_i8x16_shuffle(q, upper, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    put(0, wasm_f32x4_sub(wasm_i16x8_shuffle(low, upper, 0, 8, 1, 9, 2, 10, 3, 11), bias));
+    put(4, wasm_f32x4_sub(wasm_i16x8_shuffle(low, upper, 4, 12, 5, 13, 6, 14, 7, 15), bias));
+    put(8, wasm_f32x4_sub(wasm_i16x8_shuffle(high, upper, 0, 8, 1, 9, 2, 10, 3, 11), bias));
+    put(12, wasm_f32x4_sub(wasm_i16x8_shuffle(high, upper, 4, 12, 5, 13, 6, 14, 7, 15), bias));
+  }
+
+  /// dst[0..16) = scale * (q - zero).
+  void put_scaled(float* dst, v128_t q, v128_t scale) const {
+    each_4(q, [&](int k, v128_t v) { wasm_v128_store(dst + k, wasm_f32x4_mul(v, scale)); });
+  }
+
+  /// dst[0..16) = scale * (q - zero) + offset, two roundings.
+  void put_scaled_plus(float* dst, v128_t q, v128_t scale, v128_t offset) const {
+    each_4(q, [&](int k, v128_t v) { wasm_v128_store(dst + k, wasm_f32x4_add(wasm_f32x4_mul(v, scale), offset)); });
+  }
+
+  /// dst[0..16) = scale * (q - zero) - offset, two roundings.
+  void put_scaled_minus(float* dst, v128_t q, v128_t scale, v128_t offset) const {
+    each_4(q, [&](int k, v128_t v) { wasm_v128_store(dst + k, wasm_f32x4_sub(wasm_f32x4_mul(v, scale), offset)); });
+  }
+};
+
+/// Signed bytes as those of which 128 stands for 0.
+struct SignedByteFloats : ByteFloats {
+  const v128_t top = loop_constant(wasm_i8x16_splat(-128));
+
+  SignedByteFloats() : ByteFloats(128) {}
+
+  /// dst[0..16) = scale * q.
+  void put_scaled(float* dst, v128_t q, v128_t scale) const {
+    ByteFloats::put_scaled(dst, wasm_v128_xor(q, top), scale);
+  }
+};
+
+/// Sixteen signed bytes as scaled floats, each by its index.
+struct TableFloats {
+  const ByteFloats floats{128};
+  const v128_t table;
+
+  explicit TableFloats(const int8_t (&values)[16])
+      : table(loop_constant(wasm_v128_xor(wasm_v128_load(values), wasm_i8x16_splat(-128)))) {}
+
+  /// dst[0..16) = scale * values[indices], indices within 0..15.
+  void put_scaled(float* dst, v128_t indices, v128_t scale) const {
+    floats.put_scaled(dst, wasm_i8x16_swizzle(table, indices), scale);
+  }
+};
 
 /// dst[0..16) = scale * q, q signed bytes.
 inline void put_scaled(float* dst, v128_t q, v128_t scale) {
   each_4(q, [&](int k, v128_t v) { wasm_v128_store(dst + k, wasm_f32x4_mul(v, scale)); });
-}
-
-/// dst[0..16) = scale * q + offset, two roundings, q unsigned bytes.
-inline void put_scaled_plus(float* dst, v128_t q, v128_t scale, v128_t offset) {
-  each_4_unsigned(q,
-                  [&](int k, v128_t v) { wasm_v128_store(dst + k, wasm_f32x4_add(wasm_f32x4_mul(v, scale), offset)); });
-}
-
-/// dst[0..16) = scale * q - offset, two roundings, q unsigned bytes.
-inline void put_scaled_minus(float* dst, v128_t q, v128_t scale, v128_t offset) {
-  each_4_unsigned(q,
-                  [&](int k, v128_t v) { wasm_v128_store(dst + k, wasm_f32x4_sub(wasm_f32x4_mul(v, scale), offset)); });
 }
 
 inline v128_t splat_f16(const uint8_t* p) { return wasm_f32x4_splat(load_f16(p)); }

@@ -24,12 +24,13 @@ void reference_q2_0(const uint8_t* src, float* dst, size_t n_blocks) {
 
 void dequantize_q1_0(const uint8_t* src, float* dst, size_t n_blocks) {
   const ByteMasks& masks = byte_masks();
-  const v128_t one = loop_constant(wasm_i8x16_splat(1)), two = loop_constant(wasm_i8x16_splat(2));
+  const ByteFloats floats(1);
+  const v128_t two = loop_constant(wasm_i8x16_splat(2));
   for (size_t i = 0; i < n_blocks; ++i, src += 18) {
     const v128_t d = splat_f16(src);
     for (size_t j = 0; j < 16; j += 2, dst += 16) {
       const v128_t set = bits_to_bytes(masks, load<uint16_t>(src + 2 + j));
-      put_scaled(dst, wasm_i8x16_sub(wasm_v128_and(set, two), one), d);
+      floats.put_scaled(dst, wasm_v128_and(set, two), d);
     }
   }
 }

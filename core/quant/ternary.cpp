@@ -90,14 +90,15 @@ void dequantize_tq1_0(const uint8_t* src, float* dst, size_t n_blocks) {
 }
 
 void dequantize_tq2_0(const uint8_t* src, float* dst, size_t n_blocks) {
-  const v128_t three = loop_constant(wasm_i8x16_splat(3)), one = loop_constant(wasm_i8x16_splat(1));
+  const ByteFloats floats(1);
+  const v128_t three = loop_constant(wasm_i8x16_splat(3));
   for (size_t i = 0; i < n_blocks; ++i, src += 66) {
     const v128_t d = splat_f16(src + 64);
     for (size_t half = 0; half < 2; ++half) {
       v128_t a = wasm_v128_load(src + 32 * half), b = wasm_v128_load(src + 32 * half + 16);
       for (size_t k = 0; k < 4; ++k, dst += 32) {
-        put_scaled(dst, wasm_i8x16_sub(wasm_v128_and(a, three), one), d);
-        put_scaled(dst + 16, wasm_i8x16_sub(wasm_v128_and(b, three), one), d);
+        floats.put_scaled(dst, wasm_v128_and(a, three), d);
+        floats.put_scaled(dst + 16, wasm_v128_and(b, three), d);
         a = wasm_u16x8_shr(a, 2);
         b = wasm_u16x8_shr(b, 2);
       }

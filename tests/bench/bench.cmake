@@ -15,3 +15,17 @@ foreach(source ${bench_sources})
     target_link_libraries(bench_${name} PRIVATE core)
   endif()
 endforeach()
+
+# The references once more, as scalar code: -O3 by itself makes SIMD of some. In a namespace of another name, so that one
+# program holds both.
+file(GLOB quant_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/core/base/*.cpp ${CMAKE_SOURCE_DIR}/core/types/*.cpp
+  ${CMAKE_SOURCE_DIR}/core/quant/*.cpp)
+list(FILTER quant_sources EXCLUDE REGEX "quant/(quantize|fit|codebook|stats)[a-z0-9_]*\\.cpp")
+add_library(quant_scalar STATIC EXCLUDE_FROM_ALL ${quant_sources})
+target_link_libraries(quant_scalar PRIVATE flags)
+target_compile_options(quant_scalar PRIVATE -O3 -Dggufscope=ggufscope_scalar
+  $<$<CXX_COMPILER_ID:Clang>:-fno-vectorize;-fno-slp-vectorize> $<$<CXX_COMPILER_ID:GNU>:-fno-tree-vectorize>)
+if(EMSCRIPTEN)
+  target_compile_options(quant_scalar PRIVATE -msimd128)  # of the kernels beside them
+endif()
+target_link_libraries(bench_dequantize PRIVATE quant_scalar)

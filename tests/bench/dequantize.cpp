@@ -1,65 +1,37 @@
-// Floats written per second by every dequantizer: the fast kernel, its scalar reference, a memcpy of the same output
-// bytes, and "traffic", a loop that only loads the type's bytes and stores as many floats: what memory allows. In turns
-// within each round, so that a busy machine slows all alike. One JSON line a type and size.
+// Floats written per second by every dequantizer: the fast kernel; its scalar reference, compiled as scalar code; the
+// reference as the package compiles it, where -O3 makes SIMD of some; a memcpy of the same output bytes; and "traffic",
+// a loop that only loads the type's bytes and stores as many floats: what memory allows. In turns within each round, so
+// that a busy machine slows all alike. One JSON line a type and size: GB/s, and the fast kernel's rate as a share of
+// others'.
 //   bench_dequantize [TYPE...]
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <random>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#if defined(__EMSCRIPTEN__)
-#include <emscripten.h>
-#else
-#include <chrono>
-#endif
-
 #include "base/simd.hpp"
 #include "quant/byte_order.hpp"
 #include "quant/registry.hpp"
+#include "timing.hpp"
 #include "types/types.hpp"
 
 using namespace ggufscope;
 
-namespace {
-
-double now_ms() {
-#if defined(__EMSCRIPTEN__)
-  return emscripten_get_now();
-#else
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
-#endif
+// The references in a library of their own that is compiled without vectorization (bench.cmake).
+namespace ggufscope_scalar {
+DequantizeFn find_reference(uint32_t type);
 }
+
+namespace {
 
 constexpr int kRounds = 25;
 constexpr double kSliceMs = 1;  // short, so that few slices of a busy machine are cut in two
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-// Runs of f that take about a slice; milliseconds a run.
-template <class F>
-double time_slice(size_t runs, F f) {
-  const double start = now_ms();
-  for (size_t i = 0; i < runs; ++i) f();
-  return (now_ms() - start) / static_cast<double>(runs);
-}
-
-template <class F>
-size_t runs_per_slice(F f) {
-  f();
-  size_t runs = 1;
-  for (;;) {
-    const double ms = time_slice(runs, f) * static_cast<double>(runs);
-    if (ms >= kSliceMs / 2) return std::max<size_t>(1, static_cast<size_t>(static_cast<double>(runs) * kSliceMs / ms));
-    runs *= 4;
-  }
-}
+constexpr double kWarmMs = 100;
 
 // 64 floats a turn, and the bytes that they are made of. Not inlined: an engine optimizes functions when they are
 // called again, and main is called once.
@@ -90,41 +62,80 @@ void make_ordinary(const TypeGeometry& type, std::span<uint8_t> blocks) {
     for (size_t i = 0; i < blocks.size(); i += 8) std::memset(&blocks[i + 3], 0, 5);
 }
 
+struct Turn {
+  const char* name;
+  std::function<void()> run;
+  size_t runs = 0;              // a slice
+  std::vector<double> ms = {};  // a run, each round
+};
+
+struct Job {
+  const TypeGeometry& type;
+  DequantizeFn simd, scalar, reference;
+};
+
+std::vector<uint8_t> make_blocks(const TypeGeometry& type, size_t n_floats) {
+  std::mt19937 random(1);
+  std::vector<uint8_t> blocks(n_floats / type.block_size * type.block_bytes);
+  for (uint8_t& byte : blocks) byte = static_cast<uint8_t>(random());
+  make_ordinary(type, blocks);
+  return blocks;
+}
+
+// Of all types before any is timed: an engine's second compiler works beside the program, and on a busy machine long
+// after the first function has run warm.
+void warm_up(const Job& job) {
+  std::vector<float> out(1 << 12);
+  const std::vector<uint8_t> blocks = make_blocks(job.type, out.size());
+  for (const DequantizeFn run : {job.simd, job.scalar, job.reference})
+    bench::warm_up(kWarmMs, [&] { run(blocks.data(), out.data(), out.size() / job.type.block_size); });
+}
+
+void measure(const Job& job, std::span<float> out, std::span<const float> other) {
+  const std::vector<uint8_t> blocks = make_blocks(job.type, out.size());
+  const auto with = [&](DequantizeFn run) {
+    return [&, run] { run(blocks.data(), out.data(), out.size() / job.type.block_size); };
+  };
+  enum { kMemcpy, kSimd, kScalar, kReference, kTraffic };
+  Turn turns[] = {
+      {"memcpy", [&] { std::memcpy(out.data(), other.data(), out.size_bytes()); }},
+      {"simd", with(job.simd)},
+      {"scalar", with(job.scalar)},
+      {"reference", with(job.reference)},
+      {"traffic", [&] { traffic(blocks, out); }},
+  };
+  for (Turn& turn : turns) turn.runs = bench::runs_in(kSliceMs, turn.run);
+  for (int round = 0; round < kRounds; ++round)
+    for (Turn& turn : turns) turn.ms.push_back(bench::time_runs(turn.runs, turn.run) / static_cast<double>(turn.runs));
+
+  std::printf("{\"type\":\"%.*s\",\"bytes\":%zu", static_cast<int>(job.type.name.size()), job.type.name.data(),
+              out.size_bytes());
+  for (const Turn& turn : turns)
+    std::printf(",\"%s\":%.3f", turn.name, static_cast<double>(out.size_bytes()) / 1e6 / bench::median(turn.ms));
+  // Within a round: what slows the machine for a while slows both.
+  for (const int other_turn : {kMemcpy, kScalar, kTraffic}) {
+    std::vector<double> ratios;
+    for (size_t round = 0; round < kRounds; ++round)
+      ratios.push_back(turns[other_turn].ms[round] / turns[kSimd].ms[round]);
+    std::printf(",\"of_%s\":%.3f", turns[other_turn].name, bench::median(ratios));
+  }
+  std::printf("}\n");
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::span<char*> wanted(argv + 1, static_cast<size_t>(argc - 1));
-  std::mt19937 random(1);
+  std::vector<Job> jobs;
+  for (const QuantKernels& kernels : all_kernels()) {
+    const TypeGeometry& type = *find_type(kernels.type);
+    if (!wanted.empty() && std::ranges::find(wanted, type.name) == wanted.end()) continue;
+    jobs.push_back({type, kernels.dequantize, ggufscope_scalar::find_reference(type.id), find_reference(type.id)});
+  }
+  for (const Job& job : jobs) warm_up(job);
   for (const size_t n_floats : {size_t{1} << 16, size_t{1} << 22}) {
     std::vector<float> out(n_floats), other(n_floats, 1.0f);
-    for (const QuantKernels& kernels : all_kernels()) {
-      const TypeGeometry& type = *find_type(kernels.type);
-      if (!wanted.empty() && std::ranges::find(wanted, type.name) == wanted.end()) continue;
-      const DequantizeFn reference = find_reference(type.id);
-      const size_t n_blocks = n_floats / type.block_size;
-      std::vector<uint8_t> blocks(n_blocks * type.block_bytes);
-      for (uint8_t& byte : blocks) byte = static_cast<uint8_t>(random());
-      make_ordinary(type, blocks);
-
-      const auto fast = [&] { kernels.dequantize(blocks.data(), out.data(), n_blocks); };
-      const auto scalar = [&] { reference(blocks.data(), out.data(), n_blocks); };
-      const auto copy = [&] { std::memcpy(out.data(), other.data(), n_floats * sizeof(float)); };
-      const auto bytes_alone = [&] { traffic(blocks, out); };
-      const size_t runs[] = {runs_per_slice(fast), runs_per_slice(scalar), runs_per_slice(copy),
-                             runs_per_slice(bytes_alone)};
-      std::vector<double> fast_ms, scalar_ms, copy_ms, traffic_ms;
-      for (int round = 0; round < kRounds; ++round) {
-        copy_ms.push_back(time_slice(runs[2], copy));
-        fast_ms.push_back(time_slice(runs[0], fast));
-        scalar_ms.push_back(time_slice(runs[1], scalar));
-        traffic_ms.push_back(time_slice(runs[3], bytes_alone));
-      }
-      const double megabytes = static_cast<double>(n_floats * sizeof(float)) / 1e6;
-      std::printf("{\"type\":\"%.*s\",\"bytes\":%zu,\"simd\":%.3f,\"scalar\":%.3f,\"memcpy\":%.3f,\"traffic\":%.3f}\n",
-                  static_cast<int>(type.name.size()), type.name.data(), n_floats * sizeof(float),
-                  megabytes / median(fast_ms), megabytes / median(scalar_ms), megabytes / median(copy_ms),
-                  megabytes / median(traffic_ms));
-      std::fflush(stdout);
-    }
+    for (const Job& job : jobs) measure(job, out, other);
   }
 }

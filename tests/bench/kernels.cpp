@@ -9,29 +9,16 @@
 #include <string_view>
 #include <vector>
 
-#if defined(__EMSCRIPTEN__)
-#include <emscripten.h>
-#else
-#include <chrono>
-#endif
-
 #include "base/simd.hpp"
 #include "nn/matmul.hpp"
 #include "nn/packed.hpp"
 #include "quant/registry.hpp"
+#include "timing.hpp"
 #include "types/types.hpp"
 
 using namespace ggufscope;
 
 namespace {
-
-double now_ms() {
-#if defined(__EMSCRIPTEN__)
-  return emscripten_get_now();
-#else
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
-#endif
-}
 
 // The fastest of many slices: other work on the machine only ever takes away. The first ones are for the engine's
 // compilers.
@@ -41,14 +28,9 @@ double best_ms(F f) {
   constexpr int kWarm = 5, kSlices = 40;
   size_t runs = 1;
   double best = 1e30;
-  const double begin = now_ms();
-  for (int slice = 0; slice < kSlices && (slice < kWarm + 3 || now_ms() - begin < kAllMs); ++slice) {
-    const double start = now_ms();
-    for (size_t i = 0; i < runs; ++i) {
-      f();
-      __asm__ volatile("" : : : "memory");  // else what only reads is done once
-    }
-    const double ms = now_ms() - start;
+  const double begin = bench::now_ms();
+  for (int slice = 0; slice < kSlices && (slice < kWarm + 3 || bench::now_ms() - begin < kAllMs); ++slice) {
+    const double ms = bench::time_runs(runs, f);
     if (slice >= kWarm) best = std::min(best, ms / static_cast<double>(runs));
     if (ms < kSliceMs / 2) runs *= static_cast<size_t>(std::clamp(kSliceMs / (ms + 0.01), 2.0, 8.0));
   }

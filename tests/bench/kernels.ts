@@ -3,10 +3,7 @@
 // (far), and a prompt of 128 tokens. A token's limit is the lower of the reads and the products of its kind (bytes,
 // words of 16 bits, or floats), a prompt's the products.
 //   npm run bench:kernels -- Q4_0 Q6_K
-import { execFileSync } from 'node:child_process'
-import { cpus, loadavg } from 'node:os'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { build, machine, runInNode } from './common/program.ts'
 
 interface Row {
   type: string
@@ -18,22 +15,6 @@ interface Row {
   /** of the limit */
   share: number
 }
-type Create = (options: { arguments: string[]; print(line: string): void }) => Promise<unknown>
-
-const kRoot = join(import.meta.dirname, '..', '..')
-const kBuild = join(kRoot, 'build/wasm')
-const quiet = { cwd: kRoot, stdio: ['ignore', 'ignore', 'inherit'] as ['ignore', 'ignore', 'inherit'] }
-const { CMAKE_CXX_COMPILER_LAUNCHER: _, ...env } = process.env
-execFileSync('emcmake', ['cmake', '-S', '.', '-B', kBuild, '-G', 'Ninja', '-DGGUFSCOPE_TESTS=ON'], {
-  ...quiet,
-  env,
-})
-execFileSync('ninja', ['-C', kBuild, 'bench_kernels'], { ...quiet, env })
-
-const { default: create } = (await import(pathToFileURL(join(kBuild, 'bench_kernels.mjs')).href)) as {
-  default: Create
-}
-console.log(`${cpus()[0]?.model ?? 'processor'}, load ${loadavg()[0]!.toFixed(1)} of ${cpus().length}`)
 const rows: Row[] = []
 function show(line: string): void {
   const said = JSON.parse(line) as Row | { peaks: Record<string, number> }
@@ -54,4 +35,7 @@ function show(line: string): void {
       `${prompt!.gmacs} | ${share(prompt!)} |`,
   )
 }
-await create({ arguments: process.argv.slice(2), print: show })
+
+build('kernels')
+console.log(machine())
+await runInNode('kernels', process.argv.slice(2), show)
