@@ -291,10 +291,11 @@ inline void super_block(const PackedFormat& f, const uint8_t* p, const uint8_t* 
   }
 }
 
-// T tokens times G groups, which lie group_bytes apart: memory answers several readers faster than one.
+// T tokens times G groups, which lie `step` groups apart: memory answers several readers faster than one, where each
+// has pages of its own.
 template <Shape S, int T, int G>
-void multiply(const PackedFormat& f, const uint8_t* p, size_t n_in, const uint8_t* a, float* y, size_t y_stride,
-              size_t n_rows) {
+void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in, const uint8_t* a, float* y,
+              size_t y_stride, size_t n_rows) {
   constexpr ActivationKind kKind{S.super, S.way == Way::kWords};
   constexpr size_t kBlock = block_size(kKind);
   constexpr bool kStoresE = S.correction == Correction::kStored;
@@ -303,7 +304,7 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t n_in, const uint8_
   // Sums of 32 activations fit 16 bits: a product of pairs, the upper one with zero, is cheaper than one of 32 bits.
   const v128_t minus_offset = loop_constant(wasm_i32x4_splat(-f.offset & 0xffff));
   constexpr size_t bytes = kLayout<S>.block_bytes();
-  const size_t group_bytes = n_in / kBlock * bytes;
+  const size_t step_bytes = step * (n_in / kBlock * bytes), step_rows = step * kGroupRows;
   v128_t sums[G][T][2];
   for (int g = 0; g < G; ++g)
     for (int t = 0; t < T; ++t) sums[g][t][0] = sums[g][t][1] = wasm_f32x4_splat(0);
@@ -311,7 +312,7 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t n_in, const uint8_
     const uint8_t* scales = a + kBlock * code_bytes(kKind) * T;
     const uint8_t* totals = scales + sizeof(float) * T;
     for (int g = 0; g < G; ++g) {
-      const uint8_t* own = p + static_cast<size_t>(g) * group_bytes;
+      const uint8_t* own = p + static_cast<size_t>(g) * step_bytes;
       v128_t products[T][2], corrections[T][2];
       if constexpr (S.super) {
         super_block<S, T>(f, own, a, totals, c, products, corrections);
@@ -336,9 +337,9 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t n_in, const uint8_
     }
   }
   for (int g = 0; g < G; ++g) {
-    const size_t n = std::min(n_rows - static_cast<size_t>(g) * kGroupRows, kGroupRows);
+    const size_t n = std::min(n_rows - static_cast<size_t>(g) * step_rows, kGroupRows);
     for (int t = 0; t < T; ++t) {
-      float* out = y + static_cast<size_t>(t) * y_stride + static_cast<size_t>(g) * kGroupRows;
+      float* out = y + static_cast<size_t>(t) * y_stride + static_cast<size_t>(g) * step_rows;
       if (n == kGroupRows) {
         wasm_v128_store(out, sums[g][t][0]);
         wasm_v128_store(out + 4, sums[g][t][1]);
@@ -354,8 +355,8 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t n_in, const uint8_
 
 // Called by pointer: inlined, all kernels would be one function, which engines are slow to optimize, and poor at it.
 constexpr size_t kGroupsOfOne = 4;  // groups that one token reads side by side
-using Kernel = void (*)(const PackedFormat& f, const uint8_t* group, size_t n_in, const uint8_t* tile, float* y,
-                        size_t y_stride, size_t n_rows);
+using Kernel = void (*)(const PackedFormat& f, const uint8_t* group, size_t step, size_t n_in, const uint8_t* tile,
+                        float* y, size_t y_stride, size_t n_rows);
 // By the number of tokens; the first for one token and kGroupsOfOne groups.
 template <Shape S>
 constexpr Kernel kKernels[kTile + 1] = {multiply<S, 1, kGroupsOfOne>, multiply<S, 1, 1>, multiply<S, 2, 1>,
@@ -506,11 +507,13 @@ void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_grou
                      size_t n_tokens, float* y, size_t y_stride, size_t n_rows) {
   const Kernel* kernels = find_kernels_of(f, way_of(f));
   const size_t group_bytes = packed_group_bytes(f, n_in);
-  for (size_t group = 0; group < n_groups;) {
-    const bool several = n_tokens == 1 && n_groups - group >= kGroupsOfOne;
+  const size_t step = n_tokens == 1 ? n_groups / kGroupsOfOne : 0;
+  for (size_t group = 0; group < n_groups; ++group) {
+    if (group == step) group = step * kGroupsOfOne;
+    if (group == n_groups) break;
     const size_t row = group * kGroupRows;
-    kernels[several ? 0 : n_tokens](f, groups + group * group_bytes, n_in, tile, y + row, y_stride, n_rows - row);
-    group += several ? kGroupsOfOne : 1;
+    kernels[group < step ? 0 : n_tokens](f, groups + group * group_bytes, step, n_in, tile, y + row, y_stride,
+                                         n_rows - row);
   }
 }
 
