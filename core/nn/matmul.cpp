@@ -69,10 +69,6 @@ void dot_rows(const float* rows, size_t n_rows, size_t n, const float* x, float*
   }
 }
 
-// F16 weights that are raised lie 2^10 times as large: exact, and no subnormal numbers.
-constexpr float kRaised = 0x1p10f;
-constexpr uint16_t kRaisedLimit = 0x5400;  // the bits of 64: what is below stays within the range
-
 // x times what raised F16 weights, as the floats that their bits shifted into place are, lack: 2^112 / 2^10. False
 // where one would be infinite.
 bool lift(const float* x, size_t n, float* out) {
@@ -205,19 +201,25 @@ void quantize_chunk(Pool& pool, ActivationKind kind, const float* x, size_t n_to
                     });
 }
 
-// Groups [first, last) of the product, a chunk of tokens.
-void multiply_groups(const PackedMatrix& w, size_t first, size_t last, const uint8_t* tiles, size_t n_tokens,
-                     float* y) {
+// Groups [first, last) of the product, a chunk of tokens. Several tokens take a group made wide in scratch.
+void multiply_groups(const PackedMatrix& w, size_t first, size_t last, const uint8_t* tiles, size_t n_tokens, float* y,
+                     uint8_t* scratch) {
   const PackedFormat& f = *w.format();
+  const PackedFormat& wide = n_tokens == 1 ? f : wide_format(f);
   const size_t group_bytes = packed_group_bytes(f, w.n_in());
   const size_t tile_bytes = activation_tile_bytes(activation_kind(f), w.n_in());
   // A prompt's tiles pass over one group that the nearest cache holds.
   const size_t step = n_tokens == 1 ? last - first : 1;
   for (size_t group = first; group < last; group += step) {
     const size_t row = group * kGroupRows;
+    const uint8_t* groups = w.data() + group * group_bytes;
+    if (&wide != &f) {
+      widen_group(f, groups, w.n_in(), scratch);
+      groups = scratch;
+    }
     for (size_t t = 0; t < n_tokens; t += kTile)
-      multiply_groups(f, w.data() + group * group_bytes, step, w.n_in(), tiles + t / kTile * tile_bytes,
-                      std::min(kTile, n_tokens - t), y + t * w.n_out() + row, w.n_out(), w.n_out() - row);
+      multiply_groups(wide, groups, step, w.n_in(), tiles + t / kTile * tile_bytes, std::min(kTile, n_tokens - t),
+                      y + t * w.n_out() + row, w.n_out(), w.n_out() - row);
   }
 }
 
@@ -249,8 +251,12 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
   if (!data) return std::unexpected(data.error());
   PackedMatrix matrix;
   matrix.format_ = fast_format(type, precision);
-  const Result<void> scratch = matrix.format_ != nullptr
-                                   ? pool.reserve_scratch(kKinds * kind_stride(static_cast<size_t>(n_in)), 0)
+  const PackedFormat* const format = matrix.format_;
+  const size_t wide_bytes = format == nullptr || &wide_format(*format) == format
+                                ? 0
+                                : packed_group_bytes(wide_format(*format), static_cast<size_t>(n_in));
+  const Result<void> scratch = format != nullptr
+                                   ? pool.reserve_scratch(kKinds * kind_stride(static_cast<size_t>(n_in)), wide_bytes)
                                    : pool.reserve_scratch(0, n_in * kRowsAtOnce * sizeof(float));
   if (!scratch) return std::unexpected(scratch.error());
   // Rows that a last group lacks are multiplied all the same.
@@ -268,6 +274,20 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
   return matrix;
 }
 
+// Takes the wide format for what is there and what comes.
+Result<void> PackedMatrix::widen() {
+  const PackedFormat& wide = wide_format(*format_);
+  const size_t n_groups = (n_out_ + kGroupRows - 1) / kGroupRows, from_bytes = packed_group_bytes(*format_, n_in_),
+               to_bytes = packed_group_bytes(wide, n_in_);
+  Result<Buffer> data = Buffer::allocate(uint64_t{n_groups} * to_bytes);
+  if (!data) return std::unexpected(data.error());
+  for (size_t group = 0; group < n_groups; ++group)
+    widen_group(*format_, data_.data() + group * from_bytes, n_in_, data->data() + group * to_bytes);
+  data_ = std::move(*data);
+  format_ = &wide;
+  return {};
+}
+
 Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView rows) {
   if (file_row_bytes_ == 0 || rows.size() % file_row_bytes_ != 0)
     return fail(ErrorCode::kInvalidArgument, std::to_string(rows.size()) + " bytes are no whole rows");
@@ -278,6 +298,9 @@ Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView ro
   const size_t begin = static_cast<size_t>(first_row), end = begin + static_cast<size_t>(n_rows);
   const size_t first_group = begin / kGroupRows, n_groups = (end + kGroupRows - 1) / kGroupRows - first_group;
   const size_t grain = std::max<size_t>(1, kPackBytes / (file_row_bytes_ * kGroupRows));
+  if (format_ != nullptr &&
+      !scales_fit(*format_, rows.data(), static_cast<size_t>(n_rows) * (n_in_ / format_->block())))
+    if (const Result<void> done = widen(); !done) return done;
   const size_t group_bytes = format_ != nullptr ? packed_group_bytes(*format_, n_in_) : 0;
   if (raised_ && !can_raise(rows.data(), rows.size() / 2)) {
     scale_halves(data_.data(), data_.size() / 2, 1 / kRaised, data_.data());
@@ -327,7 +350,8 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
         const size_t begin = std::max(first, offset), end = std::min(last, offset + groups);
         float* y = product.y + token * w.n_out();
         if (begin < end && w.format() != nullptr)
-          multiply_groups(w, begin - offset, end - offset, tiles_of(activation_kind(*w.format())), n, y);
+          multiply_groups(w, begin - offset, end - offset, tiles_of(activation_kind(*w.format())), n, y,
+                          pool.thread_scratch(thread));
         else if (begin < end)
           multiply_as_floats(w, (begin - offset) * kGroupRows, std::min((end - offset) * kGroupRows, w.n_out()), chunk,
                              n, y, reinterpret_cast<float*>(pool.thread_scratch(thread)));

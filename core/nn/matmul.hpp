@@ -54,6 +54,8 @@ class PackedMatrix {
   [[nodiscard]] bool empty() const { return n_out_ == 0; }
 
  private:
+  [[nodiscard]] Result<void> widen();
+
   uint32_t type_ = 0;
   size_t n_in_ = 0;
   size_t n_out_ = 0;

@@ -175,28 +175,37 @@ constexpr uint32_t kId = static_cast<uint32_t>(Id);
 // clang-format off
 // Where a type has several rows, the first that the machine can do is its format.
 constexpr PackedFormat kFormats[] = {
-    //                       super  bits sub correction          offset table               range
-    {kId<TypeId::kQ4_0>,     false, 4, 32, Correction::kOffset,  8,     nullptr,            Codes::kSmall,    explode_q4_0},
-    {kId<TypeId::kQ4_1>,     false, 4, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q4_1},
-    {kId<TypeId::kQ5_0>,     false, 8, 32, Correction::kOffset,  16,    nullptr,            Codes::kSmall,    explode_q5_0},
-    {kId<TypeId::kQ5_1>,     false, 8, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q5_1},
-    {kId<TypeId::kQ8_0>,     false, 8, 32, Correction::kNone,    0,     nullptr,            Codes::kSigned,   explode_q8_0},
-    {kId<TypeId::kQ8_0>,     false, 8, 32, Correction::kOffset,  128,   nullptr,            Codes::kUnsigned, explode_q8_0_raised},
-    {kId<TypeId::kQ8_0>,     false, 8, 32, Correction::kNone,    0,     nullptr,            Codes::kWords,    explode_q8_0},
-    {kId<TypeId::kIQ4_NL>,   false, 4, 32, Correction::kNone,    0,     kIq4Values,         Codes::kSigned,   explode_q4_0},
-    {kId<TypeId::kIQ4_NL>,   false, 4, 32, Correction::kOffset,  128,   kIq4Raised.data(),  Codes::kUnsigned, explode_q4_0},
-    {kId<TypeId::kIQ4_NL>,   false, 4, 32, Correction::kNone,    0,     kIq4Values,         Codes::kWords,    explode_q4_0},
-    {kId<TypeId::kMXFP4>,    false, 4, 32, Correction::kOffset,  12,    kE2m1Raised.data(), Codes::kSmall,    explode_mxfp4},
-    {kId<TypeId::kQ2_K>,     true,  4, 16, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q2_k},
-    {kId<TypeId::kQ3_K>,     true,  4, 16, Correction::kOffset,  4,     nullptr,            Codes::kSmall,    explode_q3_k},
-    {kId<TypeId::kQ4_K>,     true,  4, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q4_k},
-    {kId<TypeId::kQ5_K>,     true,  8, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q5_k},
-    {kId<TypeId::kQ6_K>,     true,  8, 16, Correction::kOffset,  32,    nullptr,            Codes::kSmall,    explode_q6_k},
-    {kId<TypeId::kIQ4_XS>,   true,  4, 32, Correction::kNone,    0,     kIq4Values,         Codes::kSigned,   explode_iq4_xs},
-    {kId<TypeId::kIQ4_XS>,   true,  4, 32, Correction::kOffset,  128,   kIq4Raised.data(),  Codes::kUnsigned, explode_iq4_xs},
-    {kId<TypeId::kIQ4_XS>,   true,  4, 32, Correction::kNone,    0,     kIq4Values,         Codes::kWords,    explode_iq4_xs},
+    //                       super  bits halves sub correction          offset table               range
+    {kId<TypeId::kQ4_0>,      false, 4,   true,  32, Correction::kOffset,  8,     nullptr,            Codes::kSmall,    explode_q4_0},
+    {kId<TypeId::kQ4_1>,      false, 4,   true,  32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q4_1},
+    {kId<TypeId::kQ5_0>,      false, 8,   true,  32, Correction::kOffset,  16,    nullptr,            Codes::kSmall,    explode_q5_0},
+    {kId<TypeId::kQ5_1>,      false, 8,   true,  32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q5_1},
+    {kId<TypeId::kQ8_0>,      false, 8,   true,  32, Correction::kNone,    0,     nullptr,            Codes::kSigned,   explode_q8_0},
+    {kId<TypeId::kQ8_0>,      false, 8,   true,  32, Correction::kOffset,  128,   nullptr,            Codes::kUnsigned, explode_q8_0_raised},
+    {kId<TypeId::kQ8_0>,      false, 8,   true,  32, Correction::kNone,    0,     nullptr,            Codes::kWords,    explode_q8_0},
+    {kId<TypeId::kIQ4_NL>,    false, 4,   true,  32, Correction::kNone,    0,     kIq4Values,         Codes::kSigned,   explode_q4_0},
+    {kId<TypeId::kIQ4_NL>,    false, 4,   true,  32, Correction::kOffset,  128,   kIq4Raised.data(),  Codes::kUnsigned, explode_q4_0},
+    {kId<TypeId::kIQ4_NL>,    false, 4,   true,  32, Correction::kNone,    0,     kIq4Values,         Codes::kWords,    explode_q4_0},
+    {kId<TypeId::kMXFP4>,     false, 4,   false, 32, Correction::kOffset,  12,    kE2m1Raised.data(), Codes::kSmall,    explode_mxfp4},
+    {kId<TypeId::kQ2_K>,      true,  4,   false, 16, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q2_k},
+    {kId<TypeId::kQ3_K>,      true,  4,   false, 16, Correction::kOffset,  4,     nullptr,            Codes::kSmall,    explode_q3_k},
+    {kId<TypeId::kQ4_K>,      true,  4,   false, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q4_k},
+    {kId<TypeId::kQ5_K>,      true,  8,   false, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q5_k},
+    {kId<TypeId::kQ6_K>,      true,  8,   false, 16, Correction::kOffset,  32,    nullptr,            Codes::kSmall,    explode_q6_k},
+    {kId<TypeId::kIQ4_XS>,    true,  4,   false, 32, Correction::kNone,    0,     kIq4Values,         Codes::kSigned,   explode_iq4_xs},
+    {kId<TypeId::kIQ4_XS>,    true,  4,   false, 32, Correction::kOffset,  128,   kIq4Raised.data(),  Codes::kUnsigned, explode_iq4_xs},
+    {kId<TypeId::kIQ4_XS>,    true,  4,   false, 32, Correction::kNone,    0,     kIq4Values,         Codes::kWords,    explode_iq4_xs},
 };
 // clang-format on
+
+constexpr auto kWideFormats = [] {
+  std::array<PackedFormat, std::size(kFormats)> wide{};
+  for (size_t i = 0; i < wide.size(); ++i) {
+    wide[i] = kFormats[i];
+    wide[i].half_scales = false;
+  }
+  return wide;
+}();
 
 int code_of(const PackedFormat& f, const uint8_t* codes, size_t row, size_t k) {
   const bool has_sign = f.range == Codes::kSigned || f.range == Codes::kWords;
@@ -209,6 +218,19 @@ int code_of(const PackedFormat& f, const uint8_t* codes, size_t row, size_t k) {
     if (f.table != nullptr) code = static_cast<uint8_t>(f.table[code]);
   }
   return has_sign ? static_cast<int8_t>(code) : code;
+}
+
+// The scale d or e (at) of a row.
+float scale_of(const PackedFormat& f, const uint8_t* at, size_t row) {
+  if (f.half_scales) return f16_to_f32(load<uint16_t>(at + 2 * row)) / kRaised;
+  return load<float>(at + 4 * row);
+}
+
+void store_scale(const PackedFormat& f, uint8_t* at, size_t row, float value) {
+  if (f.half_scales)
+    store(at + 2 * row, f32_to_f16(value * kRaised));
+  else
+    store(at + 4 * row, value);
 }
 
 struct QuantizedBlock {
@@ -251,12 +273,27 @@ const PackedFormat* find_packed_format(uint32_t type) {
   return nullptr;
 }
 
+const PackedFormat& wide_format(const PackedFormat& f) {
+  return !f.half_scales ? f : kWideFormats[static_cast<size_t>(&f - kFormats)];
+}
+
+bool scales_fit(const PackedFormat& f, const uint8_t* src, size_t n_blocks) {
+  if (!f.half_scales) return true;
+  const size_t block_bytes = find_type(f.type)->block_bytes;  // d first, then e where there is one
+  int most = 0;
+  for (size_t block = 0; block < n_blocks; ++block, src += block_bytes) {
+    most = std::max(most, load<uint16_t>(src) & 0x7fff);
+    if (f.stores_e()) most = std::max(most, load<uint16_t>(src + 2) & 0x7fff);
+  }
+  return most < kRaisedLimit;
+}
+
 namespace {
 
 // What a block has besides its codes.
 void pack_scales(const PackedFormat& f, const Block& b, uint8_t* group, size_t row) {
-  store(group + 4 * row, b.d);
-  if (f.stores_e()) store(group + 32 + 4 * row, b.e);
+  store_scale(f, group, row, b.d);
+  if (f.stores_e()) store_scale(f, group + f.e_at(), row, b.e);
   if (!f.super) return;
   for (size_t s = 0; s < f.n_subs(); ++s) {
     group[f.scales_at() + 16 * s + 2 * row] = group[f.scales_at() + 16 * s + 2 * row + 1] =
@@ -334,8 +371,8 @@ void pack_rows(const PackedFormat& f, const uint8_t* src, size_t n_in, uint8_t* 
 void unpack_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t row, float* out) {
   const size_t k_block = f.block();
   for (size_t block = 0; block < n_in / k_block; ++block, group += f.block_bytes(), out += k_block) {
-    const float d = load<float>(group + 4 * row);
-    const float e = f.correction == Correction::kStored ? load<float>(group + 32 + 4 * row) : 0.0f;
+    const float d = scale_of(f, group, row);
+    const float e = f.stores_e() ? scale_of(f, group + f.e_at(), row) : 0.0f;
     const int offset = f.correction == Correction::kOffset ? f.offset : 0;
     for (size_t k = 0; k < k_block; ++k) {
       const size_t s = k / f.sub;
@@ -361,7 +398,7 @@ void multiply_group_reference(const PackedFormat& f, const uint8_t* group, size_
         const uint8_t* p = group + block * f.block_bytes();
         QuantizedBlock a;
         quantize_block(x + t * x_stride + block * k_block, k_block, a);
-        const float d = load<float>(p + 4 * r);
+        const float d = scale_of(f, p, r);
         int products = 0, corrections = 0;
         for (size_t s = 0; s < f.n_subs(); ++s) {
           int dot = 0, total = 0;
@@ -376,7 +413,7 @@ void multiply_group_reference(const PackedFormat& f, const uint8_t* group, size_
         }
         if (f.correction == Correction::kOffset) products -= f.offset * corrections;
         float part = d * static_cast<float>(products);
-        if (f.stores_e()) part = load<float>(p + 32 + 4 * r) * static_cast<float>(corrections) + part;
+        if (f.stores_e()) part = scale_of(f, p + f.e_at(), r) * static_cast<float>(corrections) + part;
         sum = part * a.scale + sum;
       }
       y[t * y_stride + r] = sum;

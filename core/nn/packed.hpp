@@ -3,17 +3,18 @@
 // A weight of row r, element k is   flat types   w = d * (code - offset)  or  d * code + e        d, e a block of 32
 //                                   super types  w = d * scale * (code - offset)  or  d * scale * code + e * min
 //                                                d, e a super-block of 256; scale, min a sub-block of 16 or 32
-// codes are 4 bits (straight, or through a table of 16) or 8 bits. Activations are x = a * q, q in -127..127, with one
-// scale a of 32 elements (flat) or 256 (super), so that sums of products stay integers over a block.
+// codes are 4 bits (straight, or through a table of 16), 5, 6 or 8 bits. Activations are x = a * q, q in -127..127,
+// with one scale a of 32 elements (flat) or 256 (super), so that sums of products stay integers over a block.
 //
 // A type whose codes have a sign has several rows, for what machines can multiply by an activation's byte (Codes).
 //
 // A group is 8 rows. Layout of a block of a group, K = 32 or 256 elements, S = K / sub sub-blocks:
-//   float d[8]; float e[8] where stored (super types: -dmin)
+//   float d[8]; float e[8] where stored (super types: -dmin); with half_scales both as binary16, 2^10 times as large
 //   super: int8 scale[S][16], each row's twice, side by side for products with pairs of i16
 //   super with a correction: int8 mins[S / 2][8][2], pairs of sub-blocks (the scales themselves for an offset)
 //   4 bits: uint8 codes[K / 4][16]: byte 4 * (r % 4) + k % 4, rows 0..3 in the low nibble, rows 4..7 in the high one
 //   8 bits: uint8 codes[K / 4][2][16]: rows 0..3, then rows 4..7
+// Half scales are what one token streams from memory; several tokens share the work of making a group wide: floats.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,11 @@
 namespace ggufscope {
 
 inline constexpr size_t kGroupRows = 8;
+
+/// Binary16 numbers are kept this many times as large: exact, and no subnormal numbers, which processors are slow to
+/// multiply.
+inline constexpr float kRaised = 0x1p10f;
+inline constexpr uint16_t kRaisedLimit = 0x5400;  ///< the bits of 64: what is below stays within the range
 
 /// What is added to the product of the codes to make up for an offset or a minimum.
 enum class Correction : uint8_t { kNone, kOffset, kStored };
@@ -41,7 +47,8 @@ struct PackedFormat {
   uint32_t type;
   bool super;
   uint8_t bits;  ///< 4 or 8
-  uint8_t sub;   ///< elements a sub-block: 32 or 16
+  bool half_scales;
+  uint8_t sub;  ///< elements a sub-block: 32 or 16
   Correction correction;
   uint8_t offset;
   const int8_t* table;  ///< nullptr: codes stand for themselves
@@ -57,7 +64,8 @@ struct PackedFormat {
   [[nodiscard]] constexpr size_t block() const { return super ? 256 : 32; }
   [[nodiscard]] constexpr size_t n_subs() const { return block() / sub; }
   [[nodiscard]] constexpr bool stores_e() const { return correction == Correction::kStored; }
-  [[nodiscard]] constexpr size_t scales_at() const { return 32u * (stores_e() ? 2 : 1); }
+  [[nodiscard]] constexpr size_t e_at() const { return half_scales ? 16 : 32; }
+  [[nodiscard]] constexpr size_t scales_at() const { return e_at() * (stores_e() ? 2 : 1); }
   [[nodiscard]] constexpr size_t mins_at() const { return scales_at() + (super ? 16 * n_subs() : 0); }
   [[nodiscard]] constexpr size_t codes_at() const {
     return mins_at() + (super && correction != Correction::kNone ? 8 * n_subs() : 0);
@@ -69,6 +77,9 @@ struct PackedFormat {
 [[nodiscard]] const PackedFormat* find_packed_format(uint32_t type);
 /// Those of other machines as well.
 [[nodiscard]] std::span<const PackedFormat> all_packed_formats();
+
+/// The same with floats for half_scales: the format itself where it has none.
+[[nodiscard]] const PackedFormat& wide_format(const PackedFormat& f);
 
 /// What the machine's products of an activation's byte and a code's byte make of codes beyond 0..127.
 enum class ByteProducts : uint8_t { kNone, kSaturated, kSigned, kUnsigned };
@@ -85,6 +96,10 @@ void pretend_byte_products(ByteProducts products);
 /// n_rows rows of the file as rows first .. of a group, whose other rows are left as they are. All eight at once are
 /// several times as fast as one at a time.
 void pack_rows(const PackedFormat& f, const uint8_t* src, size_t n_in, uint8_t* group, size_t first, size_t n_rows);
+/// Whether the scales of n_blocks of the file can be kept as the format has them.
+[[nodiscard]] bool scales_fit(const PackedFormat& f, const uint8_t* src, size_t n_blocks);
+/// A group with half_scales as wide_format has it.
+void widen_group(const PackedFormat& f, const uint8_t* group, size_t n_in, uint8_t* wide);
 /// One row of a group as floats, the same as the file's type dequantizes to.
 void unpack_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t row_in_group, float* out);
 
@@ -102,7 +117,8 @@ inline constexpr size_t kTile = 4;
 /// n_tokens (1 .. kTile) rows of x, which are x_stride floats apart, to one tile. n_in is a multiple of the block.
 void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile);
 
-/// y[t * y_stride + r] for the rows of n_groups groups and the tokens of one tile; n_rows of them are written.
+/// y[t * y_stride + r] for the rows of n_groups groups and the tokens of one tile; n_rows of them are written. More
+/// than one token: of a wide format.
 void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, size_t n_in, const uint8_t* tile,
                      size_t n_tokens, float* y, size_t y_stride, size_t n_rows);
 

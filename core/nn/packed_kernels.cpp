@@ -13,6 +13,7 @@
 
 #include "base/simd.hpp"
 #include "nn/packed.hpp"
+#include "nn/vec.hpp"
 
 namespace ggufscope {
 namespace {
@@ -47,7 +48,9 @@ ByteProducts g_products = ByteProducts::kSigned;
 
 struct Shape {
   bool super;
-  uint8_t bits, sub;
+  uint8_t bits;
+  bool half_scales;
+  uint8_t sub;
   Correction correction;
   bool table;
   Way way;
@@ -55,7 +58,8 @@ struct Shape {
 
 // Where the parts of a block of such a format are.
 template <Shape S>
-constexpr PackedFormat kLayout{0, S.super, S.bits, S.sub, S.correction, 0, nullptr, Codes::kSmall, nullptr};
+constexpr PackedFormat kLayout{0, S.super, S.bits,        S.half_scales, S.sub, S.correction,
+                               0, nullptr, Codes::kSmall, nullptr};
 
 // Where the parts of a block of a tile of T tokens are.
 constexpr size_t sums_bytes(ActivationKind kind) { return kind.super ? 48 : 4; }
@@ -70,9 +74,9 @@ inline v128_t f32_splat_at(const uint8_t* p) { return wasm_v128_load32_splat(p);
 // What a loop over blocks keeps in registers.
 struct Constants {
   v128_t low_nibbles = loop_constant(wasm_i8x16_splat(15));
+  vec::HalfConstants half;
   v128_t table;
 };
-
 // 32 codes of 4 bits: rows 0..3 and rows 4..7.
 template <Shape S>
 inline void unpack_nibbles(const uint8_t* codes, const Constants& c, v128_t& w0, v128_t& w1) {
@@ -291,6 +295,19 @@ inline void super_block(const PackedFormat& f, const uint8_t* p, const uint8_t* 
   }
 }
 
+// Scales d or e (at) of eight rows. Half ones are 2^51 * 2^51 times too small: activations' scales and sums make up for
+// it, half each, so that neither leaves the range.
+template <Shape S>
+inline void load_scales(const uint8_t* at, const Constants& c, v128_t* out) {
+  if constexpr (S.half_scales) {
+    vec::load_small_f16x8(at, c.half, out);
+  } else {
+    out[0] = wasm_v128_load(at);
+    out[1] = wasm_v128_load(at + 16);
+  }
+}
+constexpr float kHalfLack = 0x1p51f;  // the square root of what raised binary16 lacks: 2^112 / 2^10
+
 // T tokens times G groups, which lie `step` groups apart: memory answers several readers faster than one, where each
 // has pages of its own.
 template <Shape S, int T, int G>
@@ -299,6 +316,7 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
   constexpr ActivationKind kKind{S.super, S.way == Way::kWords};
   constexpr size_t kBlock = block_size(kKind);
   constexpr bool kStoresE = S.correction == Correction::kStored;
+  const v128_t lack = loop_constant(wasm_f32x4_splat(kHalfLack));
   Constants c;
   c.table = S.table ? wasm_v128_load(f.table) : wasm_i8x16_splat(0);
   // Sums of 32 activations fit 16 bits: a product of pairs, the upper one with zero, is cheaper than one of 32 bits.
@@ -311,6 +329,11 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
   for (size_t block = 0; block < n_in / kBlock; ++block, p += bytes, a += token_block_bytes(kKind) * T) {
     const uint8_t* scales = a + kBlock * code_bytes(kKind) * T;
     const uint8_t* totals = scales + sizeof(float) * T;
+    v128_t a_scales[T];
+    for (int t = 0; t < T; ++t) {
+      a_scales[t] = f32_splat_at(scales + 4 * t);
+      if constexpr (S.half_scales) a_scales[t] = wasm_f32x4_mul(a_scales[t], lack);
+    }
     for (int g = 0; g < G; ++g) {
       const uint8_t* own = p + static_cast<size_t>(g) * step_bytes;
       v128_t products[T][2], corrections[T][2];
@@ -325,13 +348,14 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
         }
         dot<S, T, 32>(own + kLayout<S>.codes_at(), a, c, products);
       }
+      v128_t d[2], e[2];
+      load_scales<S>(own, c, d);
+      if constexpr (kStoresE) load_scales<S>(own + kLayout<S>.e_at(), c, e);
       for (int h = 0; h < 2; ++h) {
-        const v128_t d = wasm_v128_load(own + 16 * h);
         for (int t = 0; t < T; ++t) {
-          v128_t part = wasm_f32x4_mul(d, wasm_f32x4_convert_i32x4(products[t][h]));
-          if constexpr (kStoresE)
-            part = relaxed_madd(wasm_v128_load(own + 32 + 16 * h), wasm_f32x4_convert_i32x4(corrections[t][h]), part);
-          sums[g][t][h] = relaxed_madd(part, f32_splat_at(scales + 4 * t), sums[g][t][h]);
+          v128_t part = wasm_f32x4_mul(d[h], wasm_f32x4_convert_i32x4(products[t][h]));
+          if constexpr (kStoresE) part = relaxed_madd(e[h], wasm_f32x4_convert_i32x4(corrections[t][h]), part);
+          sums[g][t][h] = relaxed_madd(part, a_scales[t], sums[g][t][h]);
         }
       }
     }
@@ -339,6 +363,8 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
   for (int g = 0; g < G; ++g) {
     const size_t n = std::min(n_rows - static_cast<size_t>(g) * step_rows, kGroupRows);
     for (int t = 0; t < T; ++t) {
+      if constexpr (S.half_scales)
+        for (v128_t& sum : sums[g][t]) sum = wasm_f32x4_mul(sum, lack);
       float* out = y + static_cast<size_t>(t) * y_stride + static_cast<size_t>(g) * step_rows;
       if (n == kGroupRows) {
         wasm_v128_store(out, sums[g][t][0]);
@@ -357,10 +383,12 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
 constexpr size_t kGroupsOfOne = 4;  // groups that one token reads side by side
 using Kernel = void (*)(const PackedFormat& f, const uint8_t* group, size_t step, size_t n_in, const uint8_t* tile,
                         float* y, size_t y_stride, size_t n_rows);
+template <Shape S, int T>
+constexpr Kernel kOfTokens = S.half_scales ? nullptr : multiply<S, S.half_scales ? 1 : T, 1>;
 // By the number of tokens; the first for one token and kGroupsOfOne groups.
 template <Shape S>
-constexpr Kernel kKernels[kTile + 1] = {multiply<S, 1, kGroupsOfOne>, multiply<S, 1, 1>, multiply<S, 2, 1>,
-                                        multiply<S, 3, 1>, multiply<S, 4, 1>};
+constexpr Kernel kKernels[kTile + 1] = {multiply<S, 1, kGroupsOfOne>, multiply<S, 1, 1>, kOfTokens<S, 2>,
+                                        kOfTokens<S, 3>, kOfTokens<S, 4>};
 
 Way way_of(const PackedFormat& f) {
   if (f.range == Codes::kWords || !kNarrow) return Way::kWords;
@@ -368,39 +396,47 @@ Way way_of(const PackedFormat& f) {
   return f.table == nullptr && g_products == ByteProducts::kUnsigned ? Way::kWhole : Way::kPairs;
 }
 
-template <bool Super, int Bits, int Sub, Correction C, bool Table>
+template <bool Super, int Bits, bool Half, int Sub, Correction C, bool Table>
 const Kernel* kernels_of(Way way) {
   if constexpr (kNarrow) {
     if constexpr (Bits == 4) {
-      if (way == Way::kPairs) return kKernels<Shape{Super, Bits, Sub, C, Table, Way::kPairs}>;
+      if (way == Way::kPairs) return kKernels<Shape{Super, Bits, Half, Sub, C, Table, Way::kPairs}>;
       if constexpr (!Table)
-        if (way == Way::kWhole) return kKernels<Shape{Super, Bits, Sub, C, Table, Way::kWhole}>;
+        if (way == Way::kWhole) return kKernels<Shape{Super, Bits, Half, Sub, C, Table, Way::kWhole}>;
     }
-    if (way == Way::kQuads) return kKernels<Shape{Super, Bits, Sub, C, Table, Way::kQuads}>;
+    if (way == Way::kQuads) return kKernels<Shape{Super, Bits, Half, Sub, C, Table, Way::kQuads}>;
   }
-  return kKernels<Shape{Super, Bits, Sub, C, Table, Way::kWords}>;
+  return kKernels<Shape{Super, Bits, Half, Sub, C, Table, Way::kWords}>;
 }
 
 // Every shape that a format has, once: the row is compared with it, so that a missing one cannot go unnoticed.
 const Kernel* find_kernels_of(const PackedFormat& f, Way way) {
-#define SHAPE(super_, bits_, sub_, correction_, table_)                                                   \
-  if (f.super == super_ && f.bits == bits_ && f.sub == sub_ && f.correction == Correction::correction_ && \
-      (f.table != nullptr) == table_)                                                                     \
-    return kernels_of<super_, bits_, sub_, Correction::correction_, table_>(way);
-  SHAPE(false, 4, 32, kOffset, false)  // Q4_0
-  SHAPE(false, 4, 32, kStored, false)  // Q4_1
-  SHAPE(false, 8, 32, kOffset, false)  // Q5_0, Q8_0
-  SHAPE(false, 8, 32, kStored, false)  // Q5_1
-  SHAPE(false, 8, 32, kNone, false)    // Q8_0
-  SHAPE(false, 4, 32, kNone, true)     // IQ4_NL
-  SHAPE(false, 4, 32, kOffset, true)   // MXFP4, IQ4_NL
-  SHAPE(true, 4, 16, kStored, false)   // Q2_K
-  SHAPE(true, 4, 16, kOffset, false)   // Q3_K
-  SHAPE(true, 4, 32, kStored, false)   // Q4_K
-  SHAPE(true, 8, 32, kStored, false)   // Q5_K
-  SHAPE(true, 8, 16, kOffset, false)   // Q6_K
-  SHAPE(true, 4, 32, kNone, true)      // IQ4_XS
-  SHAPE(true, 4, 32, kOffset, true)    // IQ4_XS
+#define SHAPE(super_, bits_, half_, sub_, correction_, table_)                           \
+  if (f.super == super_ && f.bits == bits_ && f.half_scales == half_ && f.sub == sub_ && \
+      f.correction == Correction::correction_ && (f.table != nullptr) == table_)         \
+    return kernels_of<super_, bits_, half_, sub_, Correction::correction_, table_>(way);
+  SHAPE(false, 4, true, 32, kOffset, false)  // Q4_0
+  SHAPE(false, 4, true, 32, kStored, false)  // Q4_1
+  SHAPE(false, 8, true, 32, kStored, false)  // Q5_1
+  SHAPE(false, 8, true, 32, kOffset, false)  // Q5_0, Q8_0
+  SHAPE(false, 8, true, 32, kNone, false)    // Q8_0
+  SHAPE(false, 4, true, 32, kNone, true)     // IQ4_NL
+  SHAPE(false, 4, true, 32, kOffset, true)   // IQ4_NL
+  // Float scales.
+  SHAPE(false, 4, false, 32, kOffset, false)  // Q4_0
+  SHAPE(false, 4, false, 32, kStored, false)  // Q4_1
+  SHAPE(false, 8, false, 32, kOffset, false)  // Q5_0, Q8_0
+  SHAPE(false, 8, false, 32, kStored, false)  // Q5_1
+  SHAPE(false, 8, false, 32, kNone, false)    // Q8_0
+  SHAPE(false, 4, false, 32, kNone, true)     // IQ4_NL
+  SHAPE(false, 4, false, 32, kOffset, true)   // MXFP4, IQ4_NL
+  SHAPE(true, 4, false, 16, kStored, false)   // Q2_K
+  SHAPE(true, 4, false, 16, kOffset, false)   // Q3_K
+  SHAPE(true, 4, false, 32, kStored, false)   // Q4_K
+  SHAPE(true, 8, false, 32, kStored, false)   // Q5_K
+  SHAPE(true, 8, false, 16, kOffset, false)   // Q6_K
+  SHAPE(true, 4, false, 32, kNone, true)      // IQ4_XS
+  SHAPE(true, 4, false, 32, kOffset, true)    // IQ4_XS
 #undef SHAPE
   __builtin_trap();
 }
@@ -500,6 +536,21 @@ void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t 
       quantize_blocks<false, true>(x, x_stride, n_tokens, n_in, tile);
     else
       quantize_blocks<false, false>(x, x_stride, n_tokens, n_in, tile);
+  }
+}
+
+void widen_group(const PackedFormat& f, const uint8_t* group, size_t n_in, uint8_t* wide) {
+  const PackedFormat& to = wide_format(f);
+  const v128_t lack = wasm_f32x4_splat(kHalfLack);
+  const vec::HalfConstants half;
+  for (size_t block = 0; block < n_in / f.block(); ++block, group += f.block_bytes(), wide += to.block_bytes()) {
+    for (size_t i = 0; i < (f.stores_e() ? 2 : 1); ++i) {
+      v128_t eight[2];
+      vec::load_small_f16x8(group + f.e_at() * i, half, eight);
+      for (size_t h = 0; h < 2; ++h)
+        wasm_v128_store(wide + to.e_at() * i + 16 * h, wasm_f32x4_mul(wasm_f32x4_mul(eight[h], lack), lack));
+    }
+    std::memcpy(wide + to.codes_at(), group + f.codes_at(), f.block() * f.bits);
   }
 }
 

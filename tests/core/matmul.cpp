@@ -46,6 +46,12 @@ struct Pretend {
   const ByteProducts own = byte_products();
 };
 
+// Scales that any format keeps, and some that half_scales do not: then the matrix is wide.
+constexpr float kLimits[] = {16.0f, 1e4f};
+const PackedFormat& format_for(const PackedFormat& format, float limit) {
+  return format.half_scales && limit > 16 ? wide_format(format) : format;
+}
+
 struct Case {
   const PackedFormat& format;
   ByteProducts products;
@@ -109,15 +115,19 @@ BOOST_AUTO_TEST_CASE(fast_formats_keep_every_weight) {
   for (const auto& [format, products] : formats_here()) {
     const Pretend pretend(products);
     BOOST_TEST_CONTEXT(find_type(format.type)->name << ", products " << static_cast<int>(products)) {
-      const test::RandomWeights w = test::random_weights(format.type, 512, 13, 21);
-      const PackedMatrix matrix = packed(*pool, w, Precision::kFast);
-      BOOST_TEST(matrix.format() == &format);
-      BOOST_TEST(matrix.packed_bytes() == *packed_bytes(format.type, 512, 13, Precision::kFast));
-      std::vector<int32_t> ids;
-      for (int32_t i = 0; i < 13; ++i) ids.push_back(12 - i);
-      std::vector<float> rows(512 * 13);
-      get_rows(matrix, ids, rows.data());
-      for (size_t i = 0; i < rows.size(); ++i) BOOST_REQUIRE_EQUAL(rows[i], w.values[(12 - i / 512) * 512 + i % 512]);
+      for (const float limit : kLimits) {
+        const test::RandomWeights w = test::random_weights(format.type, 512, 13, 21, limit);
+        const PackedMatrix matrix = packed(*pool, w, Precision::kFast);
+        BOOST_TEST(matrix.format() == &format_for(format, limit));
+        BOOST_TEST(matrix.packed_bytes() == 2 * packed_group_bytes(*matrix.format(), 512));
+        if (matrix.format() == &format)
+          BOOST_TEST(matrix.packed_bytes() == *packed_bytes(format.type, 512, 13, Precision::kFast));
+        std::vector<int32_t> ids;
+        for (int32_t i = 0; i < 13; ++i) ids.push_back(12 - i);
+        std::vector<float> rows(512 * 13);
+        get_rows(matrix, ids, rows.data());
+        for (size_t i = 0; i < rows.size(); ++i) BOOST_REQUIRE_EQUAL(rows[i], w.values[(12 - i / 512) * 512 + i % 512]);
+      }
     }
   }
 }
@@ -153,10 +163,12 @@ BOOST_AUTO_TEST_CASE(fast_products_are_the_reference_and_near_the_exact) {
   for (const auto& [format, products] : formats_here()) {
     const Pretend pretend(products);
     BOOST_TEST_CONTEXT(find_type(format.type)->name << ", products " << static_cast<int>(products)) {
-      for (const bool extreme : {false, true}) {
-        const size_t n_in = 768, n_out = 21, n_tokens = 70;
-        const test::RandomWeights w =
-            extreme ? extreme_weights(format.type, n_in, n_out) : test::random_weights(format.type, n_in, n_out, 31);
+      for (const float limit : {0.0f, kLimits[0], kLimits[1]}) {
+        const bool extreme = limit == 0;
+        // More than four groups, so that one token takes some side by side and others alone.
+        const size_t n_in = 768, n_out = 77, n_tokens = 70;
+        const test::RandomWeights w = extreme ? extreme_weights(format.type, n_in, n_out)
+                                              : test::random_weights(format.type, n_in, n_out, 31, limit);
         std::vector<float> x = test::random_floats(n_tokens * n_in, 8);
         if (extreme)
           for (size_t i = 0; i < x.size(); ++i) x[i] = i / n_in % 2 == 0 ? 1.0f : -1.0f;
@@ -169,9 +181,9 @@ BOOST_AUTO_TEST_CASE(fast_products_are_the_reference_and_near_the_exact) {
           matmul(*one, matrix, x.data() + t * n_in, 1, single.data());
           for (size_t r = 0; r < n_out; ++r) {
             if (r % 8 == 0)
-              multiply_group_reference(format, matrix.data() + r / 8 * packed_group_bytes(format, n_in), n_in,
-                                       x.data() + t * n_in, n_in, 1, reference.data(), 8,
-                                       std::min<size_t>(8, n_out - r));
+              multiply_group_reference(
+                  *matrix.format(), matrix.data() + r / 8 * packed_group_bytes(*matrix.format(), n_in), n_in,
+                  x.data() + t * n_in, n_in, 1, reference.data(), 8, std::min<size_t>(8, n_out - r));
             BOOST_REQUIRE_EQUAL(single[r], y[t * n_out + r]);
 #if defined(__wasm_relaxed_simd__)
             BOOST_REQUIRE_SMALL(y[t * n_out + r] - reference[r % 8], 1e-4f * (std::abs(reference[r % 8]) + 1));

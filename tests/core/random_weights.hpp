@@ -25,7 +25,8 @@ inline std::vector<float> random_floats(size_t n, uint32_t seed) {
   return out;
 }
 
-inline RandomWeights random_weights(uint32_t type, size_t n_in, size_t n_out, uint32_t seed) {
+/// Values below `limit`.
+inline RandomWeights random_weights(uint32_t type, size_t n_in, size_t n_out, uint32_t seed, float limit = 1e4f) {
   const TypeGeometry& geometry = *find_type(type);
   const DequantizeFn dequantize = find_reference(type);
   RandomWeights w{type, n_in, n_out, {}, {}};
@@ -41,7 +42,7 @@ inline RandomWeights random_weights(uint32_t type, size_t n_in, size_t n_out, ui
       dequantize(block, values, 1);
       ordinary = true;
       for (uint32_t i = 0; i < geometry.block_size; ++i)
-        ordinary = ordinary && std::isfinite(values[i]) && std::abs(values[i]) < 1e4f;
+        ordinary = ordinary && std::isfinite(values[i]) && std::abs(values[i]) < limit;
       if (type == static_cast<uint32_t>(TypeId::kI64) || type == static_cast<uint32_t>(TypeId::kI32)) {
         for (uint32_t i = 2; i < geometry.block_bytes; ++i) block[i] = 0;
         dequantize(block, values, 1);
