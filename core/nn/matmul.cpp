@@ -121,25 +121,32 @@ inline void load_eight(const uint8_t* p, const vec::HalfConstants& c, v128_t* ou
 // compile it by itself.
 template <TypeId Id>
 [[gnu::noinline]] void multiply_halves(const PackedMatrix& w, size_t first, size_t last, const float* x, float* y) {
+  constexpr size_t kReaders = 8;
   const size_t n = w.n_in();
   const vec::HalfConstants constants;
-  for (size_t row = first; row < last; row += kGroupRows) {
-    const size_t n_rows = std::min(kGroupRows, last - row);
-    const uint8_t* from[kGroupRows];
-    v128_t sums[kGroupRows];
-    for (size_t r = 0; r < kGroupRows; ++r) {
-      from[r] = w.data() + (row + std::min(r, n_rows - 1)) * n * 2;
+  // Each reader has rows of its own that follow each other: pages of its own, for the processor's prefetchers.
+  const size_t step = (last - first) / kReaders, together = first + step * kReaders;
+  for (size_t row = first; row < last;) {
+    const bool side_by_side = row < first + step;
+    const size_t n_rows = side_by_side ? kReaders : std::min(kReaders, last - row);
+    size_t rows[kReaders];
+    const uint8_t* from[kReaders];
+    v128_t sums[kReaders];
+    for (size_t r = 0; r < kReaders; ++r) {
+      rows[r] = row + (side_by_side ? r * step : std::min(r, n_rows - 1));
+      from[r] = w.data() + rows[r] * n * 2;
       sums[r] = wasm_f32x4_splat(0);
     }
     for (size_t i = 0; i < n; i += 8) {
       const v128_t x0 = wasm_v128_load(x + i), x1 = wasm_v128_load(x + i + 4);
-      for (size_t r = 0; r < kGroupRows; ++r) {
+      for (size_t r = 0; r < kReaders; ++r) {
         v128_t eight[2];
         load_eight<Id>(from[r] + 2 * i, constants, eight);
         sums[r] = relaxed_madd(eight[1], x1, relaxed_madd(eight[0], x0, sums[r]));
       }
     }
-    for (size_t r = 0; r < n_rows; ++r) y[row + r] = vec::sum4(sums[r]);
+    for (size_t r = 0; r < n_rows; ++r) y[rows[r]] = vec::sum4(sums[r]);
+    row = !side_by_side ? row + n_rows : row + 1 < first + step ? row + 1 : together;
   }
 }
 
