@@ -60,6 +60,7 @@ test('an array of 262,144 entries', async ({ page, site }) => {
 test('jumping to an entry, and finding one', async ({ page, site }) => {
   await site.visit(page, '/big.gguf', '#metadata/tokenizer.ggml.tokens')
   const grid = page.getByRole('grid', { name: 'Entries of tokenizer.ggml.tokens' })
+  await expect(grid).toHaveAttribute('aria-rowcount', '262144')
   await page.getByLabel('Go to entry number').fill('131072')
   await page.keyboard.press('Enter')
   await expect(grid.getByRole('row', { selected: true })).toContainText(tokens[131_072] ?? '')
