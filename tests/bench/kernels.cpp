@@ -20,20 +20,17 @@ using namespace ggufscope;
 
 namespace {
 
-// The fastest of many slices: other work on the machine only ever takes away. The first ones are for the engine's
-// compilers.
+// The fastest of many slices: other work on the machine only ever takes away.
 template <class F>
 double best_ms(F f) {
-  constexpr double kSliceMs = 5, kAllMs = 400;
-  constexpr int kWarm = 5, kSlices = 40;
-  size_t runs = 1;
+  constexpr double kWarmMs = 100, kSliceMs = 5, kAllMs = 400;
+  constexpr int kSlices = 40;
+  bench::warm_up(kWarmMs, f);
+  const size_t runs = bench::runs_in(kSliceMs, f);
   double best = 1e30;
   const double begin = bench::now_ms();
-  for (int slice = 0; slice < kSlices && (slice < kWarm + 3 || bench::now_ms() - begin < kAllMs); ++slice) {
-    const double ms = bench::time_runs(runs, f);
-    if (slice >= kWarm) best = std::min(best, ms / static_cast<double>(runs));
-    if (ms < kSliceMs / 2) runs *= static_cast<size_t>(std::clamp(kSliceMs / (ms + 0.01), 2.0, 8.0));
-  }
+  for (int slice = 0; slice < kSlices && (slice < 3 || bench::now_ms() - begin < kAllMs); ++slice)
+    best = std::min(best, bench::time_runs(runs, f) / static_cast<double>(runs));
   return best;
 }
 
