@@ -62,6 +62,11 @@ struct SignedByteFloats : ByteFloats {
 
   SignedByteFloats() : ByteFloats(128) {}
 
+  /// dst[0..16) = q.
+  void put(float* dst, v128_t q) const {
+    each_4(wasm_v128_xor(q, top), [&](int k, v128_t v) { wasm_v128_store(dst + k, v); });
+  }
+
   /// dst[0..16) = scale * q.
   void put_scaled(float* dst, v128_t q, v128_t scale) const {
     ByteFloats::put_scaled(dst, wasm_v128_xor(q, top), scale);

@@ -71,22 +71,30 @@ void dequantize_f16(const uint8_t* src, float* dst, size_t n) {
   reference_f16(src + 2 * done, dst + done, n - done);
 }
 
+void dequantize_i8(const uint8_t* src, float* dst, size_t n) {
+  const SignedByteFloats floats;
+  const size_t done = n / kPerTurn * kPerTurn;
+  for (size_t i = 0; i < done; i += kPerTurn)
+    for (size_t k = i; k < i + kPerTurn; k += 16) floats.put(dst + k, wasm_v128_load(src + k));
+  reference_i8(src + done, dst + done, n - done);
+}
+
 /// Numbers of 64 bits that are numbers of 32 bits, as the indices in model files are, by lanes; others one by one.
 void dequantize_i64(const uint8_t* src, float* dst, size_t n) {
-  const size_t done = n / 8 * 8;
-  for (size_t i = 0; i < done; i += 8) {
-    const auto load_2 = [&](size_t at) { return wasm_v128_load(src + 8 * (i + at)); };
-    const v128_t a = load_2(0), b = load_2(2), c = load_2(4), d = load_2(6);
-    const v128_t first = wasm_i32x4_shuffle(a, b, 0, 2, 4, 6), second = wasm_i32x4_shuffle(c, d, 0, 2, 4, 6);
-    const v128_t first_high = wasm_i32x4_shuffle(a, b, 1, 3, 5, 7), second_high = wasm_i32x4_shuffle(c, d, 1, 3, 5, 7);
-    const v128_t wide = wasm_v128_or(wasm_v128_xor(first_high, wasm_i32x4_shr(first, 31)),
-                                     wasm_v128_xor(second_high, wasm_i32x4_shr(second, 31)));
+  const size_t done = n / 16 * 16;
+  for (size_t i = 0; i < done; i += 16) {
+    v128_t low[4], wide = wasm_i32x4_splat(0);
+    for (size_t k = 0; k < 4; ++k) {
+      const v128_t a = wasm_v128_load(src + 8 * (i + 4 * k)), b = wasm_v128_load(src + 8 * (i + 4 * k) + 16);
+      low[k] = wasm_i32x4_shuffle(a, b, 0, 2, 4, 6);
+      const v128_t high = wasm_i32x4_shuffle(a, b, 1, 3, 5, 7);
+      wide = wasm_v128_or(wide, wasm_v128_xor(high, wasm_i32x4_shr(low[k], 31)));
+    }
     if (wasm_v128_any_true(wide)) {
-      convert<int64_t>(src + 8 * i, dst + i, 8);
+      convert<int64_t>(src + 8 * i, dst + i, 16);
       continue;
     }
-    wasm_v128_store(dst + i, floats_of(first));
-    wasm_v128_store(dst + i + 4, floats_of(second));
+    for (size_t k = 0; k < 4; ++k) wasm_v128_store(dst + i + 4 * k, floats_of(low[k]));
   }
   convert<int64_t>(src + 8 * done, dst + done, n - done);
 }
