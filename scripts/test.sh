@@ -68,9 +68,9 @@ step web playwright test --config tests/web/playwright.config.ts --reporter=list
 
 # Boost: "12 test cases out of 14 passed"; Node: "pass 12"; Playwright: "12 passed".
 sum() { sed -nE "$1" "$logs"/{core-native,core-sanitized,core-wasm,package,web}.log 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }
-passed=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ passed.*/\1/p; s/^. pass ([0-9]+)$/\1/p; s/^ +([0-9]+) passed.*/\1/p')
-fails=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ (failed|aborted).*/\1/p; s/^. fail ([0-9]+)$/\1/p; s/^ +([0-9]+) failed.*/\1/p')
-skipped=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ skipped.*/\1/p; s/^. skipped ([0-9]+)$/\1/p; s/^ +([0-9]+) skipped.*/\1/p')
+passed=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ passed.*/\1/p; s/^[^ ]+ pass ([0-9]+)$/\1/p; s/^ +([0-9]+) passed.*/\1/p')
+fails=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ (failed|aborted).*/\1/p; s/^[^ ]+ fail ([0-9]+)$/\1/p; s/^ +([0-9]+) failed.*/\1/p')
+skipped=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ skipped.*/\1/p; s/^[^ ]+ skipped ([0-9]+)$/\1/p; s/^ +([0-9]+) skipped.*/\1/p')
 echo
 echo "all levels in $SECONDS s${failed:+; failed: ${failed[*]}}"
 [ ${#failed[@]} = 0 ] || [ "$fails" != 0 ] || fails=${#failed[@]}
