@@ -208,25 +208,19 @@ void quantize_chunk(Pool& pool, ActivationKind kind, const float* x, size_t n_to
                     });
 }
 
-// Groups [first, last) of the product, a chunk of tokens. Several tokens take a group made wide in scratch.
-void multiply_groups(const PackedMatrix& w, size_t first, size_t last, const uint8_t* tiles, size_t n_tokens, float* y,
-                     uint8_t* scratch) {
+// Groups [first, last) of the product, a chunk of tokens.
+void multiply_groups(const PackedMatrix& w, size_t first, size_t last, const uint8_t* tiles, size_t n_tokens,
+                     float* y) {
   const PackedFormat& f = *w.format();
-  const PackedFormat& wide = n_tokens == 1 ? f : wide_format(f);
   const size_t group_bytes = packed_group_bytes(f, w.n_in());
   const size_t tile_bytes = activation_tile_bytes(activation_kind(f), w.n_in());
   // A prompt's tiles pass over one group that the nearest cache holds.
   const size_t step = n_tokens == 1 ? last - first : 1;
   for (size_t group = first; group < last; group += step) {
     const size_t row = group * kGroupRows;
-    const uint8_t* groups = w.data() + group * group_bytes;
-    if (&wide != &f) {
-      widen_group(f, groups, w.n_in(), scratch);
-      groups = scratch;
-    }
     for (size_t t = 0; t < n_tokens; t += kTile)
-      multiply_groups(wide, groups, step, w.n_in(), tiles + t / kTile * tile_bytes, std::min(kTile, n_tokens - t),
-                      y + t * w.n_out() + row, w.n_out(), w.n_out() - row);
+      multiply_groups(f, w.data() + group * group_bytes, step, w.n_in(), tiles + t / kTile * tile_bytes,
+                      std::min(kTile, n_tokens - t), y + t * w.n_out() + row, w.n_out(), w.n_out() - row);
   }
 }
 
@@ -258,12 +252,8 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
   if (!data) return std::unexpected(data.error());
   PackedMatrix matrix;
   matrix.format_ = fast_format(type, precision);
-  const PackedFormat* const format = matrix.format_;
-  const size_t wide_bytes = format == nullptr || &wide_format(*format) == format
-                                ? 0
-                                : packed_group_bytes(wide_format(*format), static_cast<size_t>(n_in));
-  const Result<void> scratch = format != nullptr
-                                   ? pool.reserve_scratch(kKinds * kind_stride(static_cast<size_t>(n_in)), wide_bytes)
+  const Result<void> scratch = matrix.format_ != nullptr
+                                   ? pool.reserve_scratch(kKinds * kind_stride(static_cast<size_t>(n_in)), 0)
                                    : pool.reserve_scratch(0, n_in * kRowsAtOnce * sizeof(float));
   if (!scratch) return std::unexpected(scratch.error());
   // Rows that a last group lacks are multiplied all the same.
@@ -357,8 +347,7 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
         const size_t begin = std::max(first, offset), end = std::min(last, offset + groups);
         float* y = product.y + token * w.n_out();
         if (begin < end && w.format() != nullptr)
-          multiply_groups(w, begin - offset, end - offset, tiles_of(activation_kind(*w.format())), n, y,
-                          pool.thread_scratch(thread));
+          multiply_groups(w, begin - offset, end - offset, tiles_of(activation_kind(*w.format())), n, y);
         else if (begin < end)
           multiply_as_floats(w, (begin - offset) * kGroupRows, std::min((end - offset) * kGroupRows, w.n_out()), chunk,
                              n, y, reinterpret_cast<float*>(pool.thread_scratch(thread)));

@@ -3,8 +3,8 @@
 // A weight of row r, element k is   flat types   w = d * (code - offset)  or  d * code + e        d, e a block of 32
 //                                   super types  w = d * scale * (code - offset)  or  d * scale * code + e * min
 //                                                d, e a super-block of 256; scale, min a sub-block of 16 or 32
-// codes are 4 bits (straight, or through a table of 16), 5, 6 or 8 bits. Activations are x = a * q, q in -127..127,
-// with one scale a of 32 elements (flat) or 256 (super), so that sums of products stay integers over a block.
+// codes are 4 bits (straight, or through a table of 16) or 8 bits. Activations are x = a * q, q in -127..127, with one
+// scale a of 32 elements (flat) or 256 (super), so that sums of products stay integers over a block.
 //
 // A type whose codes have a sign has several rows, for what machines can multiply by an activation's byte (Codes).
 //
@@ -14,7 +14,7 @@
 //   super with a correction: int8 mins[S / 2][8][2], pairs of sub-blocks (the scales themselves for an offset)
 //   4 bits: uint8 codes[K / 4][16]: byte 4 * (r % 4) + k % 4, rows 0..3 in the low nibble, rows 4..7 in the high one
 //   8 bits: uint8 codes[K / 4][2][16]: rows 0..3, then rows 4..7
-// Half scales are what one token streams from memory; several tokens share the work of making a group wide: floats.
+// A matrix with scales that binary16 cannot hold so keeps floats (wide_format).
 #pragma once
 
 #include <cstddef>
@@ -117,8 +117,7 @@ inline constexpr size_t kTile = 4;
 /// n_tokens (1 .. kTile) rows of x, which are x_stride floats apart, to one tile. n_in is a multiple of the block.
 void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile);
 
-/// y[t * y_stride + r] for the rows of n_groups groups and the tokens of one tile; n_rows of them are written. More
-/// than one token: of a wide format.
+/// y[t * y_stride + r] for the rows of n_groups groups and the tokens of one tile; n_rows of them are written.
 void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, size_t n_in, const uint8_t* tile,
                      size_t n_tokens, float* y, size_t y_stride, size_t n_rows);
 

@@ -383,12 +383,10 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
 constexpr size_t kGroupsOfOne = 4;  // groups that one token reads side by side
 using Kernel = void (*)(const PackedFormat& f, const uint8_t* group, size_t step, size_t n_in, const uint8_t* tile,
                         float* y, size_t y_stride, size_t n_rows);
-template <Shape S, int T>
-constexpr Kernel kOfTokens = S.half_scales ? nullptr : multiply<S, S.half_scales ? 1 : T, 1>;
 // By the number of tokens; the first for one token and kGroupsOfOne groups.
 template <Shape S>
-constexpr Kernel kKernels[kTile + 1] = {multiply<S, 1, kGroupsOfOne>, multiply<S, 1, 1>, kOfTokens<S, 2>,
-                                        kOfTokens<S, 3>, kOfTokens<S, 4>};
+constexpr Kernel kKernels[kTile + 1] = {multiply<S, 1, kGroupsOfOne>, multiply<S, 1, 1>, multiply<S, 2, 1>,
+                                        multiply<S, 3, 1>, multiply<S, 4, 1>};
 
 Way way_of(const PackedFormat& f) {
   if (f.range == Codes::kWords || !kNarrow) return Way::kWords;
