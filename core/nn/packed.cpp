@@ -368,6 +368,17 @@ void pack_rows(const PackedFormat& f, const uint8_t* src, size_t n_in, uint8_t* 
   }
 }
 
+void widen_group(const PackedFormat& f, const uint8_t* group, size_t n_in, uint8_t* wide) {
+  const PackedFormat& to = wide_format(f);
+  for (size_t block = 0; block < n_in / f.block(); ++block, group += f.block_bytes(), wide += to.block_bytes()) {
+    for (size_t r = 0; r < kGroupRows; ++r) {
+      store_scale(to, wide, r, scale_of(f, group, r));
+      if (f.stores_e()) store_scale(to, wide + to.e_at(), r, scale_of(f, group + f.e_at(), r));
+    }
+    std::memcpy(wide + to.codes_at(), group + f.codes_at(), f.block() * f.bits);
+  }
+}
+
 void unpack_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t row, float* out) {
   const size_t k_block = f.block();
   for (size_t block = 0; block < n_in / k_block; ++block, group += f.block_bytes(), out += k_block) {

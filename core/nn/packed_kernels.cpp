@@ -77,6 +77,7 @@ struct Constants {
   vec::HalfConstants half;
   v128_t table;
 };
+
 // 32 codes of 4 bits: rows 0..3 and rows 4..7.
 template <Shape S>
 inline void unpack_nibbles(const uint8_t* codes, const Constants& c, v128_t& w0, v128_t& w1) {
@@ -534,21 +535,6 @@ void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t 
       quantize_blocks<false, true>(x, x_stride, n_tokens, n_in, tile);
     else
       quantize_blocks<false, false>(x, x_stride, n_tokens, n_in, tile);
-  }
-}
-
-void widen_group(const PackedFormat& f, const uint8_t* group, size_t n_in, uint8_t* wide) {
-  const PackedFormat& to = wide_format(f);
-  const v128_t lack = wasm_f32x4_splat(kHalfLack);
-  const vec::HalfConstants half;
-  for (size_t block = 0; block < n_in / f.block(); ++block, group += f.block_bytes(), wide += to.block_bytes()) {
-    for (size_t i = 0; i < (f.stores_e() ? 2 : 1); ++i) {
-      v128_t eight[2];
-      vec::load_small_f16x8(group + f.e_at() * i, half, eight);
-      for (size_t h = 0; h < 2; ++h)
-        wasm_v128_store(wide + to.e_at() * i + 16 * h, wasm_f32x4_mul(wasm_f32x4_mul(eight[h], lack), lack));
-    }
-    std::memcpy(wide + to.codes_at(), group + f.codes_at(), f.block() * f.bits);
   }
 }
 
