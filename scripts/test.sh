@@ -29,13 +29,13 @@ fuzz() {
   local target
   for target in build/sanitized/fuzz_*; do "$target" 20000 "${seeds[@]}" || return 1; done
 }
-# A lane of steps beside those that follow it: lane NAME COMMAND. Shown, and what failed known, by show_lane NAME.
+# A lane of steps beside those that follow it: lane NAME COMMAND... Shown, and what failed known, by show_lane NAME.
 declare -A lanes
 lane() {
   rm -f "$logs/$1.failed"
   (
     failed=()
-    "$2"
+    "${@:2}"
     [ ${#failed[@]} = 0 ] || printf '%s\n' "${failed[@]}" > "$logs/$1.failed"
   ) > "$logs/$1-lane.log" 2>&1 &
   lanes[$1]=$!
@@ -53,12 +53,11 @@ core_lane() {
   step core-sanitized build/sanitized/core_tests --report_level=short --color_output=no
   step fuzz fuzz
 }
-wasm_lane() { step core-wasm node build/wasm/core_tests.js --report_level=short --color_output=no; }
 lane core core_lane
 step build-wasm build_wasm
 step build-package bash scripts/build.sh
 show_lane core
-lane wasm wasm_lane
+lane wasm step core-wasm node build/wasm/core_tests.js --report_level=short --color_output=no
 step check bash scripts/check.sh
 show_lane wasm
 # Files wait for their servers' faults more than they compute.

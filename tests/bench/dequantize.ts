@@ -4,7 +4,8 @@
 //   npm run bench -- dequantize -- Q4_0 Q6_K
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { build, machine, runInChromium, runInNode } from './common/program.ts'
+import { machine } from './common/figures.ts'
+import { build, runInChromium, runInNode } from './common/program.ts'
 
 interface Row {
   type: string

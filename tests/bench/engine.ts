@@ -5,15 +5,16 @@
 // each; the first run of each is for its compiler and not counted; medians. Times are taken outside, from the call to
 // the first piece and between pieces. What else the machine did meanwhile is told beside.
 import { readFileSync } from 'node:fs'
-import { availableParallelism, cpus, loadavg } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { chromium, type Browser, type Page } from '@playwright/test'
 import type * as Engine from 'ggufscope/engine'
-import { characterOf, kFirstText, kMixes, kShapes, syntheticFile, type Mix } from '../fixtures/synthetic.ts'
+import { characterOf, kMixes, kShapes, promptOf, syntheticFile, type Mix } from '../fixtures/synthetic.ts'
 import { startServer } from '../server/server.ts'
 import { kBrowser } from '../web/browser.ts'
+import { machine, median } from './common/figures.ts'
 
 const kRoot = join(import.meta.dirname, '../..')
 const kPromptTokens = 128
@@ -174,12 +175,6 @@ async function processorTime(browser: Browser): Promise<{ all: number; busy: num
   return { all, busy: all - fields[3]! - fields[4]!, own }
 }
 
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
-}
-
 interface Result {
   name: string
   loadMs: number
@@ -191,10 +186,7 @@ interface Result {
 let serial = 0
 function task(tokens: number, vocabulary: number): Task {
   serial++
-  const promptTokens = Array.from(
-    { length: kPromptTokens },
-    (_, i) => kFirstText + ((serial * 7919 + i * 104_729) % (vocabulary - kFirstText)),
-  )
+  const promptTokens = promptOf(serial, kPromptTokens, vocabulary)
   return { prompt: promptTokens.map(characterOf).join(''), promptTokens, tokens }
 }
 
@@ -271,9 +263,7 @@ server.add('/index.html', '<!doctype html><title>bench</title>')
 const browser = await chromium.launch(kBrowser)
 // What the first page starts is there for all.
 await (await browser.newPage()).goto(`${server.url}/index.html`)
-console.log(
-  `${cpus()[0]!.model.trim()}, ${availableParallelism()} cores, Chromium ${browser.version()}; load ${loadavg()[0]!.toFixed(1)}`,
-)
+console.log(`${machine()}, Chromium ${browser.version()}`)
 console.log(
   `Tokens a second: prompt of ${kPromptTokens} / generation after it. Load: milliseconds until ready. Memory: MB by which the browser grew at most, until the first tokens were there.`,
 )

@@ -3,7 +3,8 @@
 // (far), and a prompt of 128 tokens. A token's limit is the lower of the reads and the products of its kind (bytes,
 // words of 16 bits, or floats), a prompt's the products.
 //   npm run bench:kernels -- Q4_0 Q6_K
-import { build, machine, runInNode } from './common/program.ts'
+import { machine } from './common/figures.ts'
+import { build, runInNode } from './common/program.ts'
 
 interface Row {
   type: string

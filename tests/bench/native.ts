@@ -7,11 +7,12 @@
 // first run is not counted either, and a prompt's time goes from the call to the first token.
 import { execFileSync } from 'node:child_process'
 import { openAsBlob } from 'node:fs'
-import { availableParallelism, cpus, loadavg } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { load, type Model } from 'ggufscope/engine'
-import { kFirstText, kMixes, kShapes, syntheticFile, type Mix } from '../fixtures/synthetic.ts'
+import { kMixes, kShapes, promptOf, syntheticFile, type Mix } from '../fixtures/synthetic.ts'
+import { machine, median } from './common/figures.ts'
 
 const kPromptTokens = 128
 const kModels = join(import.meta.dirname, '../../build/bench-models')
@@ -62,10 +63,7 @@ function native(path: string, threads: number, prompt: number, generated: number
 let serial = 0
 async function ours(model: Model, vocabulary: number): Promise<{ prompt: number; generation: number }> {
   serial++
-  const prompt = Array.from(
-    { length: kPromptTokens },
-    (_, i) => kFirstText + ((serial * 7919 + i * 104_729) % (vocabulary - kFirstText)),
-  )
+  const prompt = promptOf(serial, kPromptTokens, vocabulary)
   const times: number[] = []
   const start = performance.now()
   for await (const _ of model.generate(prompt, { maxTokens: tokens, temperature: 0, ignoreEnd: true }))
@@ -77,11 +75,6 @@ async function ours(model: Model, vocabulary: number): Promise<{ prompt: number;
   }
 }
 
-function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
-}
 const shown = ({ prompt, generation }: Rates) =>
   `${median(prompt).toFixed(1)} / ${median(generation).toFixed(1)}`
 
@@ -103,7 +96,7 @@ for (const shapeName of values.shapes.split(',')) {
           if (!told) {
             told = true
             console.log(
-              `${cpus()[0]!.model.trim()}, ${availableParallelism()} cores, Node ${process.versions.node}, llama.cpp build ${test.build_number} (${test.backends}); load ${loadavg()[0]!.toFixed(1)}`,
+              `${machine()}, Node ${process.versions.node}, llama.cpp build ${test.build_number} (${test.backends})`,
             )
             console.log(`Tokens a second: prompt of ${kPromptTokens} / generation after it.\n`)
             console.log('| shape, type, threads | ggufscope | llama.cpp | ratio |')

@@ -10,6 +10,7 @@ import { writeHeader } from '../fixtures/gguf.ts'
 import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
+import { median } from './common/figures.ts'
 import { lazyWalk } from './peers/lazy-walk.ts'
 
 const kRuns = 5
@@ -195,12 +196,6 @@ async function memory(files: File[]): Promise<void> {
 
 function title(file: File): string {
   return `${file.name}, ${(file.header.length / 1e6).toFixed(2)} MB`
-}
-
-function median(values: number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
 if (isMainThread) await main()

@@ -1,6 +1,5 @@
 // Benchmarks that are C++ programs (tests/bench/*.cpp): built as wasm, and run in Node or in Chromium.
 import { execFileSync } from 'node:child_process'
-import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { chromium } from '@playwright/test'
@@ -58,7 +57,3 @@ export async function runInChromium(
     await server.close()
   }
 }
-
-/** The processor, and how busy it is. */
-export const machine = (): string =>
-  `${cpus()[0]?.model ?? 'processor'}, load ${loadavg()[0]!.toFixed(1)} of ${cpus().length}`

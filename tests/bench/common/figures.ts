@@ -1,0 +1,12 @@
+// What the benchmarks say in the same way.
+import { availableParallelism, cpus, loadavg } from 'node:os'
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+/** The processor, and how busy it is. */
+export const machine = (): string =>
+  `${cpus()[0]?.model.trim() ?? 'processor'}, ${availableParallelism()} cores, load ${loadavg()[0]!.toFixed(1)}`
