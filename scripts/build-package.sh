@@ -16,12 +16,7 @@ if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ build/package.sta
   # The glue included, but for files with comments that bundlers read.
   grep -rLZ --include='*.js' '@vite-ignore' wasm/dist |
     xargs -0 esbuild --minify --format=esm --target=es2022 --outbase=wasm/dist --outdir=wasm/dist --allow-overwrite --log-level=error
-  # The engine's own modules in one file each for page, worker and threads: on a page without a bundler every file is a
-  # round trip before the model can load.
-  mapfile -t others < <(find wasm/dist -name '*.js' ! -path '*/engine/*' -printf '--external:./%p\n')
-  esbuild wasm/dist/engine/{index,worker,thread}.js --bundle "${others[@]}" --external:./wasm/dist/engine/node-worker.js \
-    --minify --format=esm --target=es2022 --outdir=wasm/dist/engine --allow-overwrite --log-level=error
-  find wasm/dist/engine -name '*.js' ! -name index.js ! -name worker.js ! -name thread.js ! -name node-worker.js -delete
+  node scripts/join-modules.ts
   touch wasm/dist/index.js
 fi
 if [ -e wasm/dist/cli.js ]; then chmod +x wasm/dist/cli.js; fi

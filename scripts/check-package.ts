@@ -11,7 +11,7 @@ const allowed = [
   /^(package\.json|README\.md|LICENSE)$/,
   /^wasm\/dist\/(?:[a-z-]+\/)*[a-z0-9-]+\.(?:js|d\.ts|wasm)$/,
 ]
-const required = ['index.js', 'index.d.ts', 'node.js', 'node.d.ts', 'cli.js', 'inspect.js', 'inspect.wasm']
+const required = ['index.js', 'index.d.ts', 'open.js', 'node.js', 'node.d.ts', 'cli.js', 'inspect.wasm']
 
 const errors: string[] = []
 const report = execFileSync('npm', ['pack', '--dry-run', '--json'], {
@@ -48,9 +48,16 @@ function reach(path: string, seen = new Set<string>()): Set<string> {
   return seen
 }
 const dist = join(root, 'wasm/dist')
-const loaded = [...reach(join(dist, 'index.js')), join(dist, 'inspect.js'), join(dist, 'inspect.wasm')]
-if (!loaded.includes(join(dist, 'sources/http.js')))
-  errors.push('the list of what open() loads lacks sources/http.js')
+// One file beside the entry, in which all entries find the same GgufError (join-modules.ts).
+for (const entry of ['index.js', 'engine/index.js'])
+  if (
+    [...reach(join(dist, entry))].some((path) => ![join(dist, entry), join(dist, 'open.js')].includes(path))
+  )
+    errors.push(`${entry} and open.js import others: ${[...reach(join(dist, entry))].join(', ')}`)
+for (const entry of ['engine/worker.js', 'engine/thread.js', 'template-worker.js'])
+  if (reach(join(dist, entry)).size > 1) errors.push(`${entry} imports other modules`)
+const loaded = [...reach(join(dist, 'index.js')), join(dist, 'inspect.wasm')]
+if (!loaded.includes(join(dist, 'open.js'))) errors.push('the list of what open() loads lacks open.js')
 const bytes = loaded.reduce((sum, path) => sum + gzipSync(readFileSync(path), { level: 9 }).length, 0)
 const engines = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'].map((name) => `engine-${name}.wasm`)
 for (const name of engines) {

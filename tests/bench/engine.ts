@@ -1,9 +1,10 @@
 // How fast models run in Chromium: a prompt of 128 tokens, and the tokens after it, here and in wllama (llama.cpp as
 // wasm), 2.3.1 and 3.8.1, on the same synthetic files.
-//   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0,Q8_0 --threads 1,2 --rounds 5 --tokens 32
+//   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0,Q8_0 --threads 1,2 --rounds 5 --loads 5 --tokens 32
 // Each contender has a page of its own with the model loaded; runs are interleaved (A B C A B C) with another prompt
 // each; the first run of each is for its compiler and not counted; medians. Times are taken outside, from the call to
-// the first piece and between pieces. What else the machine did meanwhile is told beside.
+// the first piece and between pieces. Loads are interleaved too, each into a new page. What else the machine did
+// meanwhile is told beside.
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
@@ -133,6 +134,8 @@ async function ofProcesses(browser: Browser, read: (folder: string) => number): 
 
 const kPageBytes = 4096
 const kSampleMs = 25
+// What a closed page leaves behind is cleared away meanwhile.
+const kRestMs = 500
 
 /** By how many bytes the memory of all of the browser's processes grew at most, what a page takes anyway included. */
 async function peakMemory(browser: Browser, task: () => Promise<void>): Promise<number> {
@@ -177,7 +180,7 @@ async function processorTime(browser: Browser): Promise<{ all: number; busy: num
 
 interface Result {
   name: string
-  loadMs: number
+  loadMs: number[]
   peakBytes: number
   prompt: number[]
   generation: number[]
@@ -196,7 +199,12 @@ async function cell(
   path: string,
   vocabulary: number,
   threads: number,
-  { contenders, rounds, tokens }: { contenders: string[]; rounds: number; tokens: number },
+  {
+    contenders,
+    rounds,
+    loads,
+    tokens,
+  }: { contenders: string[]; rounds: number; loads: number; tokens: number },
 ): Promise<{ results: Result[]; foreign: number }> {
   const pages: Page[] = []
   const results: Result[] = []
@@ -205,19 +213,22 @@ async function cell(
       (task) => (globalThis as unknown as Bench).loaded.run(task as Task),
       task(count, vocabulary),
     )
+  const load = async (name: string): Promise<number> => {
+    const page = await browser.newPage()
+    pages.push(page)
+    await page.goto(`${url}/index.html`)
+    const start = performance.now()
+    await page.evaluate(kContenders[name]!, { url: path, threads, context: kContext })
+    return performance.now() - start
+  }
   try {
     for (const name of contenders) {
       let loadMs = 0
       const peakBytes = await peakMemory(browser, async () => {
-        const page = await browser.newPage()
-        pages.push(page)
-        await page.goto(`${url}/index.html`)
-        const start = performance.now()
-        await page.evaluate(kContenders[name]!, { url: path, threads, context: kContext })
-        loadMs = performance.now() - start
-        await run(page, Math.min(tokens, 8))
+        loadMs = await load(name)
+        await run(pages.at(-1)!, Math.min(tokens, 8))
       })
-      results.push({ name, loadMs, peakBytes, prompt: [], generation: [] })
+      results.push({ name, loadMs: [loadMs], peakBytes, prompt: [], generation: [] })
     }
     const before = await processorTime(browser)
     for (let round = 0; round < rounds; round++) {
@@ -230,6 +241,14 @@ async function cell(
       }
     }
     const after = await processorTime(browser)
+    for (const page of pages.splice(0)) await page.close()
+    for (let i = 1; i < loads; i++) {
+      for (const { name, loadMs } of results) {
+        loadMs.push(await load(name))
+        await pages.pop()!.close()
+        await sleep(kRestMs)
+      }
+    }
     const foreign = (after.busy - before.busy - (after.own - before.own)) / (after.all - before.all)
     return { results, foreign: Math.max(0, foreign) }
   } finally {
@@ -244,6 +263,7 @@ const { values } = parseArgs({
     threads: { type: 'string', default: `1,${availableParallelism()}` },
     contenders: { type: 'string', default: Object.keys(kContenders).join(',') },
     rounds: { type: 'string', default: '5' },
+    loads: { type: 'string', default: '5' },
     tokens: { type: 'string', default: '32' },
   },
 })
@@ -286,7 +306,12 @@ try {
           `/models/${file}`,
           shape.vocabulary,
           threads,
-          { contenders, rounds: Number(values.rounds), tokens: Number(values.tokens) },
+          {
+            contenders,
+            rounds: Number(values.rounds),
+            loads: Number(values.loads),
+            tokens: Number(values.tokens),
+          },
         )
         const rate = (name: string, what: 'prompt' | 'generation') =>
           median(results.find((result) => result.name === name)![what])
@@ -297,7 +322,7 @@ try {
             ? (rate('ggufscope', what) / fastest(what)).toFixed(1)
             : '-'
         console.log(
-          `| ${shape.name}, ${mix}, ${threads} | ${figures.map(([prompt, generation]) => `${prompt.toFixed(1)} / ${generation.toFixed(1)}`).join(' | ')} | ${ratio('prompt')}x / ${ratio('generation')}x | ${results.map(({ loadMs }) => loadMs.toFixed(0)).join(' / ')} | ${results.map(({ peakBytes }) => (peakBytes / 1e6).toFixed(0)).join(' / ')} | ${(100 * foreign).toFixed(0)} % |`,
+          `| ${shape.name}, ${mix}, ${threads} | ${figures.map(([prompt, generation]) => `${prompt.toFixed(1)} / ${generation.toFixed(1)}`).join(' | ')} | ${ratio('prompt')}x / ${ratio('generation')}x | ${results.map(({ loadMs }) => median(loadMs).toFixed(0)).join(' / ')} | ${results.map(({ peakBytes }) => (peakBytes / 1e6).toFixed(0)).join(' / ')} | ${(100 * foreign).toFixed(0)} % |`,
         )
       }
     }

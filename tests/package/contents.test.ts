@@ -1,6 +1,7 @@
 // What open() gives of files in memory: every value type, both byte orders, all versions, lazily and exactly.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import type { GgufFile, LazyArray, MetadataValue } from 'ggufscope'
 import { tensorBytes, writeGguf, writeHeader, type Model, type Value } from '../fixtures/gguf.ts'
 import {
@@ -19,7 +20,7 @@ import {
   u32,
 } from '../fixtures/models.ts'
 import { sparseByte } from '../server/content.ts'
-import { loadPackage } from './packed.ts'
+import { loadPackage, packedFile } from './packed.ts'
 
 const { open, GgufError } = await loadPackage()
 
@@ -117,6 +118,13 @@ for (const options of [{}, { version: 1 }, { version: 2 }, { bigEndian: true }, 
     await assert.rejects(file.read('no such tensor'), { code: 'not-found' })
   })
 }
+
+test('every entry has the same GgufError', async () => {
+  for (const path of ['node.js', 'edit/index.js', 'engine/index.js']) {
+    const entry = (await import(pathToFileURL(packedFile(`wasm/dist/${path}`)).href)) as object
+    assert.equal((entry as { GgufError: unknown }).GgufError, GgufError, path)
+  }
+})
 
 test('hostile keys and names are keys and names', async () => {
   const model = hostileKeys()

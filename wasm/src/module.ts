@@ -1,6 +1,6 @@
 import type { EditModule } from './edit.js'
 import { GgufError, messageOf } from './errors.js'
-import type { InspectModule } from './inspect.js'
+import createInspect, { type InspectModule } from './inspect.js'
 import { nodeModule } from './node-module.js'
 import type { QuantModule } from './quant.js'
 import createText from './text.js'
@@ -107,7 +107,7 @@ function classOf(module: Record<string, Call>, name: string): new (...args: unkn
 export const inspectModule = once<InspectModule>(async (wasmUrl) => {
   const module = await start<Record<string, Call>>(
     wasmUrl === undefined ? new URL('./inspect.wasm', import.meta.url) : hosted(wasmUrl),
-    import('./inspect.js'),
+    Promise.resolve({ default: createInspect }),
   )
   return Object.assign(module, { Document: classOf(module, 'Document') }) as unknown as InspectModule
 })

@@ -1,6 +1,5 @@
 import { GgufError, type GgufErrorCode } from '../errors.js'
 import { isNode } from '../node-module.js'
-import { nodeWorker } from './node-worker.js'
 import type { Answer, Call, CallName, Calls, Message } from './protocol.js'
 import type { Piece } from './types.js'
 
@@ -15,6 +14,7 @@ const kPatience = 1500
 /** The worker of this page, or of Node. */
 async function spawn(heard: (answer: Answer) => void, broke: (reason: string) => void): Promise<Thread> {
   if (isNode()) {
+    const { nodeWorker } = await import('./node-worker.js')
     const worker = await nodeWorker('./worker.js')
     worker.on('message', heard)
     worker.on('error', (error) => broke(String(error)))

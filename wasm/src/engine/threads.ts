@@ -1,6 +1,5 @@
 // The threads that the engine's pool computes with, besides the worker itself.
 import { isNode, nodeModule } from '../node-module.js'
-import { nodeWorker } from './node-worker.js'
 import type { ThreadStart } from './thread.js'
 
 export interface Thread {
@@ -39,6 +38,7 @@ export async function threadCount(wished: number | undefined): Promise<{ count: 
 /** A thread whose script has begun, or undefined where none can be made. What it breaks on later is the engine's end. */
 async function makeThread(): Promise<Thread | undefined> {
   if (isNode()) {
+    const { nodeWorker } = await import('./node-worker.js')
     const worker = await nodeWorker('./thread.js')
     return await new Promise((resolve) => {
       const failed = () => resolve(undefined)
