@@ -38,7 +38,7 @@ std::vector<size_t> find_duplicates(const std::vector<std::string_view>& texts) 
 std::vector<LintRule> lint_rules() {
   std::vector<LintRule> all;
   for (const RuleSpan rules : {header_rules(), layout_rules(), kind_rules(), model_rules(), shape_rules(),
-                               tokenizer_rules(), template_rules()})
+                               tensor_rules(), tokenizer_rules(), template_rules()})
     all.insert(all.end(), rules.begin(), rules.end());
   return all;
 }

@@ -167,11 +167,13 @@ bool has_layout(const TensorInfo& tensor) {
 
 void check_order(const LintFile& file, FindingList& findings) {
   const auto& tensors = file.gguf.header.tensors;
-  for (size_t i = 1; i < tensors.size(); ++i)
-    if (tensors[i].offset < tensors[i - 1].offset) {
+  for (size_t i = 1; i < tensors.size(); ++i) {
+    // Those without bytes may share a place, but only with what is listed behind them.
+    const bool inside = tensors[i].n_bytes == 0 && has_layout(tensors[i]) && tensors[i - 1].n_bytes != 0;
+    if (tensors[i].offset < tensors[i - 1].offset || (inside && tensors[i].offset == tensors[i - 1].offset))
       findings.add(tensors[i].info_offset, {"tensor ", Quoted{file.gguf.text(tensors[i].name)},
                                             " lies before the tensor listed before it: ggml wants one order"});
-    }
+  }
 }
 
 void check_overlap(const LintFile& file, FindingList& findings) {

@@ -142,8 +142,35 @@ constexpr LoaderKey kLoaderKeys[] = {
     {"attention.layer_norm_rms_epsilon", kF32},
     {"rope.dimension_count", kU32},
     {"rope.freq_base", kF32},
+    {"rope.scale_linear", kF32},
     {"rope.scaling.type", kString},
     {"rope.scaling.factor", kF32},
+    {"rope.scaling.attn_factor", kF32},
+    {"rope.scaling.finetuned", kBool},
+    {"rope.scaling.original_context_length", kU32},
+    {"attention.causal", kBool},
+    {"attention.clamp_kqv", kF32},
+    {"attention.max_alibi_bias", kF32},
+    {"attention.scale", kF32},
+    {"attn_logit_softcapping", kF32},
+    {"final_logit_softcapping", kF32},
+    {"logit_scale", kF32},
+    {"residual_scale", kF32},
+    {"embedding_scale", kF32},
+    {"vocab_size", kU32},
+    {"pooling_type", kU32},
+    {"use_parallel_residual", kBool},
+    {"leading_dense_block_count", kU32},
+    {"expert_shared_count", kU32},
+    {"expert_gating_func", kU32},
+    {"expert_weights_norm", kBool},
+    {"expert_weights_scale", kF32},
+    {"ssm.conv_kernel", kU32},
+    {"ssm.inner_size", kU32},
+    {"ssm.state_size", kU32},
+    {"ssm.time_step_rank", kU32},
+    {"ssm.group_count", kU32},
+    {"wkv.head_size", kU32},
 };
 
 void check_loader_type(const LintFile& file, FindingList& findings) {
@@ -159,6 +186,14 @@ void check_loader_type(const LintFile& file, FindingList& findings) {
   check("general.file_type", kU32);
   check("split.count", kU16);
   check("split.no", kU16);
+  check("split.tensors.count", kI32);
+  check("general.name", kString);
+  check("tokenizer.ggml.model", kString);
+  check("tokenizer.ggml.pre", kString);
+  check("tokenizer.ggml.token_type_count", kU32);
+  for (const std::string_view flag :
+       {"add_bos_token", "add_eos_token", "add_sep_token", "add_space_prefix", "remove_extra_whitespaces"})
+    check("tokenizer.ggml." + std::string(flag), kBool);
   if (file.architecture.empty()) return;
   for (const LoaderKey& key : kLoaderKeys) check(arch_key(file, key.suffix), key.type);
 }
@@ -174,8 +209,6 @@ void check_array_length(const LintFile& file, FindingList& findings) {
       findings.add(kv.value.offset, {Quoted{key}, " has ", kv.count, " elements for ", *blocks, " blocks"});
   }
 }
-
-constexpr uint64_t kMaxBlocks = 512;
 
 void check_block_count(const LintFile& file, FindingList& findings) {
   const auto blocks = hyper(file, "block_count");

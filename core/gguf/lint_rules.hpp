@@ -38,6 +38,7 @@ RuleSpan header_rules();     // lint_header.cpp: version, keys, values
 RuleSpan layout_rules();     // lint_layout.cpp: alignment, tensor infos, tensor data
 RuleSpan model_rules();      // lint_model.cpp: required keys, hyper-parameters
 RuleSpan shape_rules();      // lint_shapes.cpp: tensors against hyper-parameters
+RuleSpan tensor_rules();     // lint_tensors.cpp: tensors that an architecture must have
 RuleSpan kind_rules();       // lint_kinds.cpp: file names, shards, adapters and other kinds
 RuleSpan template_rules();   // lint_template.cpp: chat templates
 RuleSpan tokenizer_rules();  // lint_tokenizer.cpp
@@ -54,6 +55,12 @@ inline std::string arch_key(const LintFile& file, std::string_view suffix) {
 inline std::optional<uint64_t> hyper(const LintFile& file, std::string_view suffix) {
   return get_u64(file.gguf, arch_key(file, suffix));
 }
+
+/// llama.cpp's LLAMA_MAX_LAYERS.
+inline constexpr uint64_t kMaxBlocks = 512;
+
+/// N of "blk.N.rest"; nullopt for any other name.
+std::optional<uint64_t> block_of(std::string_view tensor_name);
 
 /// Where to point for something that is missing.
 inline uint64_t key_offset(const Gguf& gguf, std::string_view key) {

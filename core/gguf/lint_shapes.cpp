@@ -5,18 +5,18 @@
 #include "gguf/lint_rules.hpp"
 
 namespace ggufscope {
-namespace {
 
-/// N of "blk.N.rest"; nullopt for any other name.
-std::optional<uint64_t> block_of(std::string_view name) {
+std::optional<uint64_t> block_of(std::string_view tensor_name) {
   constexpr std::string_view kPrefix = "blk.";
-  if (!name.starts_with(kPrefix)) return std::nullopt;
+  if (!tensor_name.starts_with(kPrefix)) return std::nullopt;
   uint64_t block = 0;
-  const char* end = name.data() + name.size();
-  const auto [stop, problem] = std::from_chars(name.data() + kPrefix.size(), end, block);
+  const char* end = tensor_name.data() + tensor_name.size();
+  const auto [stop, problem] = std::from_chars(tensor_name.data() + kPrefix.size(), end, block);
   if (problem != std::errc() || stop == end || *stop != '.') return std::nullopt;
   return block;
 }
+
+namespace {
 
 void check_embedding_shape(const LintFile& file, FindingList& findings) {
   const TensorInfo* embedding = find_tensor(file.gguf, "token_embd.weight");

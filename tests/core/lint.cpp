@@ -90,11 +90,13 @@ Recipe sound() {
   r.u32("tokenizer.ggml.unknown_token_id", 0);
   r.text("tokenizer.chat_template",
          "{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}{% endfor %}");
-  r.tensors = {{"token_embd.weight", {32, 4}, 0, 0},
-               {"blk.0.attn_q.weight", {32, 32}, 0, 512},
-               {"blk.0.ffn_up.weight", {32, 64}, 0, 4608},
-               {"output_norm.weight", {32}, 0, 12800}};
-  r.data = 12928;
+  r.tensors = {{"token_embd.weight", {32, 4}, 0, 0},         {"blk.0.attn_q.weight", {32, 32}, 0, 512},
+               {"blk.0.ffn_up.weight", {32, 64}, 0, 4608},   {"output_norm.weight", {32}, 0, 12800},
+               {"blk.0.attn_norm.weight", {32}, 0, 12928},   {"blk.0.attn_k.weight", {32, 32}, 0, 13056},
+               {"blk.0.attn_v.weight", {32, 32}, 0, 17152},  {"blk.0.attn_output.weight", {32, 32}, 0, 21248},
+               {"blk.0.ffn_norm.weight", {32}, 0, 25344},    {"blk.0.ffn_gate.weight", {32, 64}, 0, 25472},
+               {"blk.0.ffn_down.weight", {64, 32}, 0, 33664}};
+  r.data = 41856;
   return r;
 }
 
@@ -244,16 +246,20 @@ const std::vector<LintCase>& lint_cases() {
       {"small-blocks", sound,
        [](Recipe& r) {
          r.tensors[1] = {"blk.0.attn_q.weight", {64, 16}, 12, 512};
-         r.tensors[2].offset = 1120, r.tensors[3].offset = 9312, r.data = 9440;
+         const uint64_t less = 4096 - 608;
+         for (size_t i = 2; i < r.tensors.size(); ++i) r.tensors[i].offset -= less;
+         r.data -= less;
        }},
       {"removed-type", sound, with_tensor(3, {"x", {32}, 4, 12800})},
       {"partial-block", sound, with_tensor(3, {"x", {33}, 2, 12800})},
       {"offset-alignment", sound, with_tensor(3, {"x", {24}, 0, 12801})},
       {"tensor-order", sound, [](Recipe& r) { std::swap(r.tensors[1], r.tensors[2]); }},
+      // Without bytes, but ggml wants it where the one before it ends.
+      {"tensor-order", sound, [](Recipe& r) { r.tensors.insert(r.tensors.begin() + 1, {"x", {0, 4}, 0, 0}); }},
       {"tensor-overlap", sound, with_tensor(1, {"blk.0.attn_q.weight", {32, 32}, 0, 256})},
-      {"tensor-gap", sound, [](Recipe& r) { r.tensors[3].offset = 12864, r.data = 12992; }},
-      {"data-truncated", sound, [](Recipe& r) { r.data = 12900; }},
-      {"trailing-data", sound, [](Recipe& r) { r.data = 20000; }},
+      {"tensor-gap", sound, [](Recipe& r) { r.tensors.back().offset += 32, r.data += 32; }},
+      {"data-truncated", sound, [](Recipe& r) { r.data -= 1; }},
+      {"trailing-data", sound, [](Recipe& r) { r.data += 100; }},
 
       {"file-name", sound, [](Recipe& r) { r.name = "model.gguf"; }},
       {"file-name-encoding", sound, [](Recipe& r) { r.name = "Tiny-1M-v1.0-Q4_0.gguf"; }},
@@ -283,6 +289,9 @@ const std::vector<LintCase>& lint_cases() {
        [](Recipe& r) {
          r.array<float>("llama.attention.head_count", kF32, {4});
        }},
+      {"loader-type", sound, [](Recipe& r) { r.u32("general.name", 1); }},
+      {"loader-type", sound, [](Recipe& r) { r.u32("tokenizer.ggml.add_bos_token", 1); }},
+      {"loader-type", sound, [](Recipe& r) { r.number("llama.rope.scaling.original_context_length", kI32, int32_t{8}); }},
       {"array-length", sound,
        [](Recipe& r) {
          r.array<uint32_t>("llama.attention.head_count", kU32, {4, 4, 4});
@@ -311,6 +320,13 @@ const std::vector<LintCase>& lint_cases() {
       {"feed-forward-width", sound, [](Recipe& r) { r.u32("llama.feed_forward_length", 96); }},
       {"block-number", sound, with_tensor(1, {"blk.1.attn_q.weight", {32, 32}, 0, 512})},
       {"block-missing", sound, [](Recipe& r) { r.u32("llama.block_count", 2); }},
+
+      {"tensor-missing", sound, with_tensor(2, {"blk.0.other.weight", {32, 64}, 0, 4608})},
+      {"tensor-missing", sound, with_tensor(3, {"other.weight", {32}, 0, 12800})},
+      {"tensor-missing", sound, [](Recipe& r) { r.u32("llama.expert_count", 2), r.u32("llama.expert_used_count", 1); }},
+      {"tensor-shape", sound, with_tensor(1, {"blk.0.attn_q.weight", {32, 16}, 0, 512})},
+      {"tensor-shape", sound, with_tensor(4, {"blk.0.attn_norm.weight", {16, 2}, 0, 12928})},
+      {"tensor-shape", sound, [](Recipe& r) { r.u32("llama.attention.head_count_kv", 2); }},
 
       {"tokenizer-missing", sound, [](Recipe& r) { r.keys.erase("tokenizer.ggml.model"); }},
       {"tokenizer-unknown", sound, [](Recipe& r) { r.text("tokenizer.ggml.model", "magic"); }},
