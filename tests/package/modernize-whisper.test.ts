@@ -235,3 +235,59 @@ test('files that lost the bytes of some words', { skip }, async () => {
     )
   }
 })
+
+/** A Parakeet file of whisper.cpp without tensors. */
+function parakeet(vocabulary: readonly string[]): Uint8Array {
+  const mels = 16
+  const parts = [
+    words32(0x67676d6c, vocabulary.length, 16, 8, 2, 1, mels, 0, 64, 8, 4, 3, 8, 1, 2, 5),
+    words32(mels, 33, ...Array.from({ length: mels * 33 }, () => 0)),
+    words32(64, ...Array.from({ length: 64 }, () => 0)),
+    words32(0, 1, vocabulary.length),
+  ]
+  for (const word of vocabulary) parts.push(words32(letters(word).length), letters(word))
+  return new Uint8Array(Buffer.concat(parts))
+}
+
+const kPieces = ['<unk>', '<|en|>', '\u2581t', 'he', '\u2581the', 'in', '\u2581', 't', 'h', 'e', 'i', 'n']
+
+test("Parakeet's pieces in the order of their merges cut text as SentencePiece does", async () => {
+  using old = await open(parakeet(kPieces))
+  assert.equal(old.metadata.get('general.architecture'), 'parakeet')
+  using file = await open(await converted(old))
+  assert.equal(file.metadata.get('tokenizer.ggml.model'), 'llama')
+  assert.deepEqual(strings(file, 'tokenizer.ggml.tokens'), kPieces)
+  const tokenizer = file.tokenizer()
+  const ids = tokenizer.encode('the then in')
+  assert.deepEqual([...ids], [4, 4, 11, 6, 5])
+  assert.equal(tokenizer.decode(ids), 'the then in')
+  assert.deepEqual([...tokenizer.encode('<|en|>', { special: true })], [1])
+  assert.deepEqual(
+    file.lint().filter(({ level }) => level !== 'note'),
+    [],
+  )
+})
+
+test('pieces that no merges give in this order keep their texts, but cut none', async () => {
+  for (const pieces of [
+    ['<unk>', 's', '\u2581t', '\u2581', 't'], // the most probable first
+    ['<unk>', '\u2581the', '\u2581t', 'he', '\u2581', 't', 'h', 'e'],
+  ]) {
+    using old = await open(parakeet(pieces))
+    using file = await open(await converted(old))
+    assert.equal(file.metadata.get('tokenizer.ggml.model'), 'none')
+    assert.equal(file.metadata.get('tokenizer.ggml.scores'), undefined)
+    assert.deepEqual(strings(file, 'tokenizer.ggml.tokens'), pieces)
+    assert.ok(!file.lint().some(({ level }) => level === 'error'))
+  }
+})
+
+test("whisper.cpp's own Parakeet file", { skip }, async () => {
+  using old = await open(join(kShared, 'whisper/for-tests-ggml-parakeet-tdt-bad-nfft0.bin'))
+  using file = await open(await converted(old))
+  assert.equal(file.metadata.get('tokenizer.ggml.model'), 'llama')
+  assert.equal(file.metadata.get('tokenizer.ggml.eos_token_id'), 2)
+  assert.deepEqual([...file.tokenizer().encode('bad', { special: false })].slice(-3), [4, 3, 6])
+  const errors = file.lint().filter(({ level }) => level === 'error')
+  assert.deepEqual([...new Set(errors.map(({ code }) => code))], ['fft-length'])
+})

@@ -4,6 +4,7 @@ import type { ByteSource } from '../types.js'
 import { byteLevelVocabulary, type ByteLevelVocabulary } from './gpt2-vocabulary.js'
 import type { FileTensor, KeyEntry, TensorEntry } from './layout.js'
 import { encodeValue } from './values.js'
+import { pieceVocabulary } from './piece-vocabulary.js'
 import type { WriteType, WriteValue } from './types.js'
 import { whisperVocabulary } from './whisper-vocabulary.js'
 
@@ -48,6 +49,25 @@ const byteLevelKeys = ({ tokens, types, merges, end }: ByteLevelVocabulary): rea
     ? []
     : [...u32('tokenizer.ggml.bos_token_id', end), ...u32('tokenizer.ggml.eos_token_id', end)]),
 ]
+
+/** Of speech models whose text comes of SentencePiece; without scores the tokens can be shown, but no text cut. */
+const pieceKeys = (words: readonly Uint8Array[]): readonly Key[] => {
+  const { tokens, types, scores } = pieceVocabulary(words)
+  const id = (key: string, token: string): readonly Key[] =>
+    tokens.includes(token) ? u32(`tokenizer.ggml.${key}_token_id`, tokens.indexOf(token)) : []
+  return [
+    ['tokenizer.ggml.model', scores ? 'llama' : 'none', 'string'],
+    ['tokenizer.ggml.tokens', tokens, { arrayOf: 'string' }],
+    ['tokenizer.ggml.token_type', types, { arrayOf: 'i32' }],
+    ...(scores ? [['tokenizer.ggml.scores', scores, { arrayOf: 'f32' }] as const] : []),
+    ...id('unknown', '<unk>'),
+    ...id('bos', '<s>'),
+    ...id('eos', '</s>'),
+    // Text is what such a model gives, not what it takes.
+    ['tokenizer.ggml.add_bos_token', false, 'bool'],
+    ['tokenizer.ggml.add_eos_token', false, 'bool'],
+  ]
+}
 
 /** Of the programs that ggml came with: keys, and the vocabulary of GPT-2. */
 const ofGpt2 = (from: string, feedForward: string, embedding: string): LegacyRow['keys'] => {
@@ -173,6 +193,13 @@ const kRows: readonly LegacyRow[] = [
     to: 'whisper',
     names: [],
     keys: ({ number, words }) => byteLevelKeys(whisperVocabulary(words(), number('whisper.vocab_size'))),
+  },
+  {
+    // No specification has its sizes: they and the tensors keep the names of the reader and of whisper.cpp.
+    from: 'parakeet',
+    to: 'parakeet',
+    names: [],
+    keys: ({ words }) => pieceKeys(words()),
   },
   specified(4),
   specified(5),

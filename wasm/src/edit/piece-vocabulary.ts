@@ -1,0 +1,44 @@
+// The vocabulary of whisper.cpp's Parakeet files: a SentencePiece model's pieces in their order, without their scores.
+// Of a model of merges that is enough: it lists the pieces as they were learned, single characters behind them, and only
+// the order of scores counts. The probabilities of a unigram model are lost with the scores, and so is how it cuts text.
+
+const kNormal = 1
+const kUnknown = 2
+const kControl = 3
+const kByte = 6
+
+export interface PieceVocabulary {
+  readonly tokens: string[]
+  readonly types: number[]
+  /** nothing where the pieces are not those of a model of merges */
+  readonly scores: number[] | undefined
+}
+
+function typeOf(token: string): number {
+  if (token === '<unk>') return kUnknown
+  if (/^<0x[0-9A-Fa-f]{2}>$/.test(token)) return kByte
+  return /^<.+>$/.test(token) ? kControl : kNormal
+}
+
+/** Whether each piece joins two characters or pieces before it, and the characters themselves come last. */
+function isOfMerges(pieces: readonly string[]): boolean {
+  const known = new Set<string>()
+  const lengths = pieces.map((piece) => [...piece].length)
+  for (const [i, piece] of pieces.entries()) {
+    if (lengths[i] === 1) return lengths.slice(i).every((length) => length === 1)
+    const characters = [...piece]
+    const isKnown = (part: readonly string[]) => part.length === 1 || known.has(part.join(''))
+    if (!characters.some((_, k) => k > 0 && isKnown(characters.slice(0, k)) && isKnown(characters.slice(k))))
+      return false
+    known.add(piece)
+  }
+  return true
+}
+
+export function pieceVocabulary(words: readonly Uint8Array[]): PieceVocabulary {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  const tokens = words.map((word) => decoder.decode(word))
+  const types = tokens.map(typeOf)
+  const pieces = tokens.filter((token, id) => types[id] === kNormal && token !== '')
+  return { tokens, types, scores: isOfMerges(pieces) ? tokens.map((_, id) => -id) : undefined }
+}
