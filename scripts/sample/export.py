@@ -39,7 +39,7 @@ def text(value):
 
 
 def entry(key, kind, value):
-    kinds = {"u32": (4, "<I"), "f32": (6, "<f"), "bool": (7, "<?")}
+    kinds = {"u32": (4, "<I"), "i32": (5, "<i"), "f32": (6, "<f"), "bool": (7, "<?")}
     if kind == "str":
         return text(key) + struct.pack("<I", 8) + text(value)
     if kind == "strs":
@@ -63,7 +63,7 @@ def main(source, target):
         ("general.description", "str", "Tells short stories about animals. Trained on a CPU on stories written by rules: "
          "scripts/sample of the ggufscope project makes it anew."),
         ("general.file_type", "u32", 15), ("general.quantization_version", "u32", 2),
-        ("general.sampling.temp", "f32", 0.7), ("general.sampling.top_k", "u32", 40),
+        ("general.sampling.temp", "f32", 0.7), ("general.sampling.top_k", "i32", 40),
         ("llama.context_length", "u32", CONTEXT), ("llama.embedding_length", "u32", WIDTH), ("llama.block_count", "u32", LAYERS),
         ("llama.feed_forward_length", "u32", FEED_FORWARD), ("llama.attention.head_count", "u32", HEADS),
         ("llama.attention.head_count_kv", "u32", KV_HEADS), ("llama.attention.layer_norm_rms_epsilon", "f32", 1e-5),

@@ -8,7 +8,9 @@ import { after, test } from 'node:test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { array, hostileKeys, shards, smallModel, text, u32 } from '../fixtures/models.ts'
 import { startServer } from '../server/server.ts'
-import { packedFile } from './packed.ts'
+import { loadNodePackage, packedFile } from './packed.ts'
+
+const { open } = await loadNodePackage()
 
 const folder = mkdtempSync(join(tmpdir(), 'cli-'))
 const server = await startServer()
@@ -36,6 +38,9 @@ test('info: a summary, the mix of types and every key', async () => {
   assert.match(out, /^architecture +llama$/m)
   assert.match(out, /^F32 +6 /m)
   for (const [key] of model.metadata!) assert.ok(out.includes(String(key)), String(key))
+  // What the catalogue says stands beside the keys that it has, and beside no other.
+  assert.match(out, /^general\.architecture +string +llama +\S.+\.$/m)
+  assert.match(out, /^test\.u64\.2 +u64 +18446744073709551615$/m)
   assert.doesNotMatch(out, /\x1b/)
   assert.match((await run(['info', path], { FORCE_COLOR: '1', NO_COLOR: '' })).out, /\x1b\[1m/)
   assert.doesNotMatch((await run(['info', path], { FORCE_COLOR: '1', NO_COLOR: '1' })).out, /\x1b/)
@@ -55,7 +60,13 @@ test('info --json is JSON, arrays whole with --full', async () => {
   )
   type Info = {
     summary: { vocabularySize: number }
-    metadata: { key: string; type: string; value: unknown }[]
+    metadata: { key: string; type: string; value: unknown; meaning?: string; unit?: string }[]
+  }
+  using file = await open(long)
+  const meaning = async (key: string) => {
+    const found = await file.metadata.meaning(key)
+    assert.ok(found && found.meaning.length > 10, key)
+    return found
   }
   const short = JSON.parse((await run(['info', long, '--json'])).out) as Info
   assert.equal(short.summary.vocabularySize, 100)
@@ -63,6 +74,7 @@ test('info --json is JSON, arrays whole with --full', async () => {
     key: 'tokenizer.ggml.tokens',
     type: 'array',
     value: { type: 'string', length: 100, first: tokens.slice(0, 8) },
+    ...(await meaning('tokenizer.ggml.tokens')),
   })
   const full = JSON.parse((await run(['info', long, '--json', '--full'])).out) as Info
   assert.deepEqual(full.metadata[1]!.value, tokens)

@@ -69,11 +69,14 @@ export const command: Command = {
       const full = values['full'] === true
       const { container, version, endianness, alignment, size, dataOffset, shards } = file
       // Pairs, not an object: keys are the file's and may repeat what an object already means.
-      const metadata = [...file.metadata].map(([key, value]) => ({
-        key,
-        type: file.metadata.type(key),
-        value: jsonValue(value, full),
-      }))
+      const metadata = await Promise.all(
+        [...file.metadata].map(async ([key, value]) => ({
+          key,
+          type: file.metadata.type(key),
+          value: jsonValue(value, full),
+          ...(await file.metadata.meaning(key)),
+        })),
+      )
       context.printJson({
         name: file.name,
         container,
@@ -104,13 +107,17 @@ export const command: Command = {
       print(`\n${style.bold(head!)}`)
       lines.forEach(print)
     }
-    const rows = [...file.metadata].map(([key, value]) => {
-      const type = file.metadata.type(key)!
-      const shape = typeof value === 'object' ? `${value.type}[${grouped(value.length)}]` : type
-      return [shorten(visible(key), 60), shape, valueText(value, 80)]
-    })
+    const rows = await Promise.all(
+      [...file.metadata].map(async ([key, value]) => {
+        const type = file.metadata.type(key)!
+        const shape = typeof value === 'object' ? `${value.type}[${grouped(value.length)}]` : type
+        const meant = await file.metadata.meaning(key)
+        const meaning = meant ? `${meant.meaning}${meant.unit && ` (${meant.unit})`}` : ''
+        return [shorten(visible(key), 60), shape, valueText(value, 60), meaning]
+      }),
+    )
     if (rows.length > 0) {
-      const [head, ...lines] = table([['key', 'type', 'value'], ...rows], ['<', '<', '<'])
+      const [head, ...lines] = table([['key', 'type', 'value', 'meaning'], ...rows], ['<', '<', '<', '<'])
       print(`\n${style.bold(head!)}`)
       lines.forEach(print)
     }
