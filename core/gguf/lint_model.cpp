@@ -84,14 +84,47 @@ void check_required_key(const LintFile& file, FindingList& findings) {
   }
 }
 
+/// What llama.cpp's own reading of an architecture cannot do without, beside what it wants of all.
+struct LoaderNeeds {
+  std::span<const std::string_view> architectures, suffixes;
+};
+
+constexpr std::string_view kRmsNormed[] = {
+    "llama",     "llama4",  "qwen",     "qwen2",    "qwen2moe",  "qwen2vl", "qwen3",   "qwen3moe",   "baichuan",
+    "internlm2", "minicpm", "minicpm3", "gemma",    "gemma2",    "gemma3",  "phi3",    "phimoe",     "plamo",
+    "xverse",    "olmo2",   "olmoe",    "deepseek", "deepseek2", "exaone",  "granite", "granitemoe", "chatglm",
+    "glm4",      "bitnet",  "smollm3",  "mistral3", "mamba",     "mamba2",  "jamba"};
+constexpr std::string_view kLayerNormed[] = {"gpt2",       "gptneox",   "falcon",  "mpt",        "bloom", "starcoder",
+                                             "starcoder2", "stablelm",  "phi2",    "olmo",       "dbrx",  "orion",
+                                             "codeshell",  "command-r", "cohere2", "nomic-bert", "bert",  "rwkv6"};
+constexpr std::string_view kScaledLogits[] = {"command-r", "cohere2"};
+constexpr std::string_view kMambas[] = {"mamba", "mamba2", "jamba"};
+constexpr std::string_view kRwkv6[] = {"rwkv6"};
+constexpr std::string_view kRmsKeys[] = {"attention.layer_norm_rms_epsilon"};
+constexpr std::string_view kNormKeys[] = {"attention.layer_norm_epsilon"};
+constexpr std::string_view kLogitKeys[] = {"logit_scale"};
+constexpr std::string_view kStateKeys[] = {"ssm.conv_kernel", "ssm.inner_size", "ssm.state_size", "ssm.time_step_rank"};
+constexpr std::string_view kRwkv6Keys[] = {"wkv.head_size", "time_mix_extra_dim", "time_decay_extra_dim"};
+
+constexpr LoaderNeeds kLoaderNeeds[] = {
+    {kRmsNormed, kRmsKeys}, {kLayerNormed, kNormKeys}, {kScaledLogits, kLogitKeys},
+    {kMambas, kStateKeys},  {kRwkv6, kRwkv6Keys},
+};
+
 void check_loader_key(const LintFile& file, FindingList& findings) {
   if (!is_loadable_model(file) || file.architecture.empty()) return;
   // Whisper and its like are whisper.cpp's.
   if (find_key(file.gguf, arch_key(file, "encoder.block_count")) != nullptr) return;
-  for (const std::string_view suffix : {"context_length", "embedding_length", "block_count"}) {
-    const std::string key = arch_key(file, suffix);
-    if (find_key(file.gguf, key) == nullptr) findings.add(0, {"llama.cpp requires ", key});
-  }
+  const auto need = [&](std::span<const std::string_view> suffixes) {
+    for (const std::string_view suffix : suffixes) {
+      const std::string key = arch_key(file, suffix);
+      if (find_key(file.gguf, key) == nullptr) findings.add(0, {"llama.cpp requires ", key});
+    }
+  };
+  constexpr std::string_view kAll[] = {"context_length", "embedding_length", "block_count"};
+  need(kAll);
+  for (const LoaderNeeds& row : kLoaderNeeds)
+    if (std::ranges::find(row.architectures, file.architecture) != row.architectures.end()) need(row.suffixes);
 }
 
 void check_architecture_missing(const LintFile& file, FindingList& findings) {
@@ -217,10 +250,15 @@ void check_block_count(const LintFile& file, FindingList& findings) {
                  {"block_count is ", *blocks, ": llama.cpp takes 1 to 512"});
 }
 
+constexpr uint64_t kMaxExperts = 512;
+
 void check_expert_counts(const LintFile& file, FindingList& findings) {
   const uint64_t experts = hyper(file, "expert_count").value_or(0);
   const auto used = hyper(file, "expert_used_count");  // nothing where it is an array
   if (find_key(file.gguf, arch_key(file, "expert_used_count")) != nullptr && !used) return;
+  if (experts > kMaxExperts)
+    findings.add(key_offset(file.gguf, arch_key(file, "expert_count")),
+                 {experts, " experts: llama.cpp takes 512 at most"});
   if (used.value_or(0) > experts || (experts > 0 && used.value_or(0) == 0))
     findings.add(key_offset(file.gguf, arch_key(file, "expert_count")),
                  {used.value_or(0), " experts used of ", experts});

@@ -284,6 +284,7 @@ const std::vector<LintCase>& lint_cases() {
       {"architecture-unknown", sound, [](Recipe& r) { r.text("general.architecture", "llama99"); }},
       {"required-key", sound, [](Recipe& r) { r.keys.erase("llama.rope.dimension_count"); }},
       {"loader-key", sound, [](Recipe& r) { r.keys.erase("llama.context_length"); }},
+      {"loader-key", sound, [](Recipe& r) { r.keys.erase("llama.attention.layer_norm_rms_epsilon"); }},
       {"loader-type", sound, [](Recipe& r) { r.number("llama.block_count", kU64, uint64_t{1}); }},
       {"loader-type", sound,
        [](Recipe& r) {
@@ -298,6 +299,8 @@ const std::vector<LintCase>& lint_cases() {
        }},
       {"block-count", sound, [](Recipe& r) { r.u32("llama.block_count", 513); }},
       {"expert-counts", sound, [](Recipe& r) { r.u32("llama.expert_used_count", 2); }},
+      {"expert-counts", sound,
+       [](Recipe& r) { r.u32("llama.expert_count", 513), r.u32("llama.expert_used_count", 1); }},
       {"heads", sound, [](Recipe& r) { r.u32("llama.attention.head_count", 5); }},
       {"rope-dimensions", sound, [](Recipe& r) { r.u32("llama.rope.dimension_count", 6); }},
       {"rope-scaling", sound, [](Recipe& r) { r.text("llama.rope.scaling.type", "magic"); }},
