@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
 import { kFirstText, syntheticFile } from '../fixtures/synthetic.ts'
@@ -14,18 +15,20 @@ import { packedFile } from './packed.ts'
 const { load } = (await import(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)) as typeof Engine
 
 const kShape = {
-  name: 'small',
-  width: 256,
+  name: 'wide',
+  width: 512,
   blocks: 2,
   heads: 4,
   kvHeads: 2,
   feedForward: 512,
-  vocabulary: 40_000,
+  vocabulary: 62_000,
 }
 const kPath = '/model.gguf'
 const kTokens = [kFirstText, kFirstText + 100, kFirstText + 10_000]
 const folder = mkdtempSync(join(tmpdir(), 'ggufscope-'))
 const bytes = new Uint8Array(readFileSync(await syntheticFile(folder, kShape, 'Q8_0')))
+const small = { ...kShape, name: 'small', vocabulary: 1000 }
+const smallBytes = new Uint8Array(readFileSync(await syntheticFile(folder, small, 'Q8_0')))
 rmSync(folder, { recursive: true })
 const server = await startServer()
 after(() => server.close())
@@ -44,9 +47,9 @@ async function check(faults: Faults[], options: Engine.LoadOptions = {}): Promis
   return server.counts(kPath).requests
 }
 
-test('the header and three parts of the weights are a request each', async () => {
+test('three parts of the weights are a request each, the first that of the header', async () => {
   const seen: Engine.LoadProgress[] = []
-  assert.equal(await check([], { onProgress: (progress) => seen.push(progress) }), 4)
+  assert.equal(await check([], { onProgress: (progress) => seen.push(progress) }), 3)
   const weights = seen.filter(({ phase }) => phase === 'weights')
   assert.ok(weights.length > 3, 'pieces of a request are packed as they come')
   for (const [i, { loaded, tensors }] of weights.entries()) {
@@ -57,11 +60,36 @@ test('the header and three parts of the weights are a request each', async () =>
   assert.deepEqual([loaded, tensors], [total, tensorCount])
 })
 
-test('a server without ranges is asked twice: for the header, and for all', async () => {
-  assert.equal(await check([{ ranges: 'off' }]), 2)
+test('a small file is one request', async () => {
+  server.add('/small.gguf', smallBytes)
+  using model = await load(`${server.url}/small.gguf`, { threads: 1 })
+  using same = await load(smallBytes, { threads: 1 })
+  assert.deepEqual(await model.evaluate([kFirstText]), await same.evaluate([kFirstText]))
+  assert.equal(server.counts('/small.gguf').requests, 1)
+})
+
+test('what is refused or stopped before its weights ends its transfer', async () => {
+  server.plan(kPath)
+  server.reset()
+  await assert.rejects(logits(`${server.url}${kPath}`, { memoryLimit: 1 }), { code: 'out-of-memory' })
+  await assert.rejects(logits(`${server.url}${kPath}`, { contextLength: -1 }), { code: 'invalid-argument' })
+  const control = new AbortController()
+  const options = { signal: control.signal, onProgress: () => control.abort('enough') }
+  await assert.rejects(logits(`${server.url}${kPath}`, options), (error) => error === 'enough')
+  // A server hears of it when its next bytes find nobody.
+  for (let tries = 0; tries < 500 && server.log.some(({ aborted }) => !aborted); tries++) await sleep(20)
+  assert.deepEqual(
+    server.log.map(({ aborted }) => aborted),
+    [true, true, true],
+  )
+})
+
+test('a server without ranges is asked once', async () => {
+  assert.equal(await check([{ ranges: 'off' }]), 1)
 })
 
 test('connections that break and answers that are shorter go on where they stopped', async () => {
+  assert.ok((await check([{ times: 4, cut: 700_000 }])) > 4)
   assert.ok((await check([{ after: 1, times: 4, cut: 700_000 }])) > 4)
   assert.ok((await check([{ after: 1, shorten: 1_000_000 }])) > 4)
 })
@@ -80,7 +108,7 @@ test('bodies that can only be read in buffers of their own', async () => {
     })
     return new Response(body, answer)
   }
-  assert.equal(await check([], { fetch: plain }), 4)
+  assert.equal(await check([], { fetch: plain }), 3)
 })
 
 test('stops when it is told to, and when a part cannot be had', async () => {

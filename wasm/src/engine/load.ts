@@ -3,10 +3,13 @@ import type { OpenFile } from '../file.js'
 import { hasVocabulary } from '../metadata.js'
 import { loadTextModule } from '../module.js'
 import { open } from '../open.js'
+import { addressOf } from '../sources/addresses.js'
 import type { RemoteSource } from '../sources/coalesced.js'
+import { HttpSource } from '../sources/http.js'
 import type { ByteSource, Source } from '../types.js'
 import { Client } from './client.js'
 import { LoadedModel } from './model.js'
+import { OnwardSource } from './onward-source.js'
 import type { Opened, Sizes } from './protocol.js'
 import type { LoadOptions, Model } from './types.js'
 
@@ -16,8 +19,10 @@ const kBatch = 128
 const kMemoryLimit = 2 ** 32 - (64 << 20)
 const kPiece = 4 << 20
 // Requests under way together. One for each piece would cost browsers more than the bytes do, so each brings many, where
-// the source can tell of them as they come; two pieces of a request are then on their way to the engine.
+// the source can tell of them as they come; two pieces of a request are then on their way to the engine. A connection
+// more gains nothing for what is soon there.
 const kRequests = 3
+const kLeastRequest = 16 << 20
 const kFlowingPiece = 2 << 20
 // What is between two tensors and nobody needs is fetched along.
 const kGap = 64 << 10
@@ -36,6 +41,13 @@ async function storedSources(
   return all.map((one) =>
     typeof one === 'string' || one instanceof URL ? new StoredSource(one, options) : one,
   )
+}
+
+/** One address; of several files the requests for headers would stand in each other's way. */
+function onwardSource(given: Source | readonly Source[], options: LoadOptions): ByteSource | undefined {
+  const [one, ...others] = Array.isArray(given) ? (given as readonly Source[]) : [given as Source]
+  const isAddress = others.length === 0 && (typeof one === 'string' || one instanceof URL)
+  return isAddress ? new OnwardSource(new HttpSource(addressOf(one), options)) : undefined
 }
 
 /** Fetches what no tensor needed, so that the stored file is whole. */
@@ -92,7 +104,7 @@ function flowOf(source: ByteSource): Flow | undefined {
   return 'flow' in source ? (source.flow as Flow | undefined) : undefined
 }
 
-/** Pieces that one request brings: a third of a file, or what a gap ends. Of a source that does not flow, one. */
+/** Pieces that one request brings: of a large file a third, or what a gap ends. Of a source that does not flow, one. */
 function runsOf(pieces: Iterable<Piece>, sources: readonly ByteSource[]): Piece[][] {
   const all = [...pieces]
   const runs: Piece[][] = []
@@ -101,13 +113,14 @@ function runsOf(pieces: Iterable<Piece>, sources: readonly ByteSource[]): Piece[
     // Without ranges a second request would begin at the file's first byte.
     const isWhole = source.ranges === false
     const total = own.reduce((sum, { bytes }) => sum + bytes, 0)
+    const count = Math.min(kRequests, Math.ceil(total / kLeastRequest))
     let before = 0
     let end = NaN
     let share = -1
     for (const piece of own) {
       const gap = piece.offset - end
       const isNear = flowOf(source) !== undefined && gap >= 0 && (gap <= kGap || isWhole)
-      const at = isWhole ? 0 : Math.floor((kRequests * (before + piece.bytes / 2)) / total)
+      const at = isWhole ? 0 : Math.floor((count * (before + piece.bytes / 2)) / total)
       if (isNear && at === share) runs.at(-1)!.push(piece)
       else runs.push([piece])
       before += piece.bytes
@@ -217,6 +230,7 @@ async function fill(
     await Promise.all(fetchers)
   } finally {
     await Promise.allSettled(fetchers)
+    for (const source of sources) if (source instanceof OnwardSource) source.leave()
     signal?.removeEventListener('abort', stop)
   }
 }
@@ -268,8 +282,6 @@ async function make(file: OpenFile, client: Client, options: LoadOptions): Promi
     // Before the first piece is there.
     client.call('vocabulary', undefined, { signal }),
     fill(client, sources, opened.plan, options),
-    // Its tokenizer's module travels beside the weights.
-    hasVocabulary(file.metadata) ? loadTextModule(options.wasmUrl) : undefined,
   ])
   await client.call('start', sizes, { signal })
   return LoadedModel.of(file, client, opened, sizes, {
@@ -281,8 +293,9 @@ async function make(file: OpenFile, client: Client, options: LoadOptions): Promi
 }
 
 /**
- * Loads a model into a worker of its own. What cannot run is refused before its weights are fetched: errors of code
- * 'unsupported' (architecture, type), 'out-of-memory', and those of open(). Of a split model any one of its files, or all.
+ * Loads a model into a worker of its own. What cannot run is refused before its weights are fetched, but for some that
+ * follow the header at once: errors of code 'unsupported' (architecture, type), 'out-of-memory', and those of open(). Of a
+ * split model any one of its files, or all.
  */
 export async function load(given: Source | readonly Source[], options: LoadOptions = {}): Promise<Model> {
   const { signal, onProgress, threads, variant } = options
@@ -301,7 +314,9 @@ export async function load(given: Source | readonly Source[], options: LoadOptio
     const chosen = client.call('choose', { assets, threads, variant }, { signal })
     chosen.catch(() => {})
     const { onProgress: _, ...opening } = options
-    const sources = options.cache ? await storedSources(given, options) : given
+    const sources = options.cache
+      ? await storedSources(given, options)
+      : (onwardSource(given, options) ?? given)
     // What is run is read as a whole: a preview can be misled.
     file = (await open(sources, { ...opening, preview: 'full' })) as OpenFile
     const bytes = file.bytesRead
@@ -312,8 +327,12 @@ export async function load(given: Source | readonly Source[], options: LoadOptio
       tensors: 0,
       tensorCount: file.tensors.length,
     })
+    // Its tokenizer's module travels while the engine is made.
+    const text = hasVocabulary(file.metadata) ? loadTextModule(options.wasmUrl) : undefined
+    text?.catch(() => {})
     await chosen
     const model = await make(file, client, options)
+    await text
     if (options.cache) await Promise.all(file.parts.map((part) => finish(part?.source, signal)))
     onProgress?.({
       phase: 'ready',

@@ -46,8 +46,8 @@ export function planRanges<T extends { offset: number; end: number }>(
 export interface RemoteSource extends ByteSource {
   /** how many reads are worth having under way */
   readonly parallel?: number
-  /** The bytes [offset, end) by one request, in pieces that hold until the next one is asked for. */
-  flow?(offset: number, end: number, options: ReadOptions): AsyncGenerator<Uint8Array>
+  /** The bytes [offset, end) by one request, or all from there on, in pieces that hold until the next one is asked for. */
+  flow?(offset: number, end: number | undefined, options: ReadOptions): AsyncGenerator<Uint8Array>
 }
 
 /** A request on its way: who asks for bytes of it meanwhile waits for it too. */

@@ -130,15 +130,15 @@ export class HttpSource implements ByteSource {
     yield* this.#transfer(offset, end, signal, false)
   }
 
-  /** The bytes [offset, end) by one request, in pieces that hold until the next one is asked for. */
-  async *flow(offset: number, end: number, { signal }: ReadOptions): AsyncGenerator<Uint8Array> {
-    checkRange(offset, end - offset, this.#size)
+  /** The bytes [offset, end) by one request, or all from there on, in pieces that hold until the next one is asked for. */
+  async *flow(offset: number, end: number | undefined, { signal }: ReadOptions): AsyncGenerator<Uint8Array> {
+    if (end !== undefined) checkRange(offset, end - offset, this.#size)
     let at = offset
     for await (const piece of this.#transfer(offset, end, signal, true)) {
       at += piece.length
       yield piece
     }
-    if (at < end) checkRange(offset, end - offset, at)
+    if (end !== undefined && at < end) checkRange(offset, end - offset, at)
   }
 
   async read(offset: number, length: number, { signal }: ReadOptions): Promise<Uint8Array> {
