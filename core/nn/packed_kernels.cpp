@@ -71,11 +71,18 @@ constexpr size_t token_block_bytes(ActivationKind kind) {
 
 inline v128_t f32_splat_at(const uint8_t* p) { return wasm_v128_load32_splat(p); }
 
+// An integer below 2^22 added to the bits of 1.5 * 2^23 makes the bits of their sum as floats: a subtraction converts
+// it, which processors have more units for than for a conversion.
+constexpr float kBias = 0x1.8p23f;
+constexpr int32_t kBiasBits = std::bit_cast<int32_t>(kBias);
+
 // What a loop over blocks keeps in registers.
 struct Constants {
   v128_t low_nibbles = loop_constant(wasm_i8x16_splat(15));
   vec::HalfConstants half;
+  v128_t bias_bits = loop_constant(wasm_i32x4_splat(kBiasBits));
   v128_t table;
+  v128_t minus_offset[2];  // for rows 0..3 and 4..7
 };
 
 // 32 codes of 4 bits: rows 0..3 and rows 4..7.
@@ -91,12 +98,15 @@ inline void unpack_nibbles(const uint8_t* codes, const Constants& c, v128_t& w0,
 }
 
 template <Shape S>
-inline void load_codes(const uint8_t* codes, int g, const Constants& c, v128_t& w0, v128_t& w1) {
+constexpr int kFourBytes = S.bits == 4 ? 16 : 32;  // of the codes of four elements
+
+template <Shape S>
+inline void load_codes(const uint8_t* codes, const Constants& c, v128_t& w0, v128_t& w1) {
   if constexpr (S.bits == 4) {
-    unpack_nibbles<S>(codes + 16 * g, c, w0, w1);
+    unpack_nibbles<S>(codes, c, w0, w1);
   } else {
-    w0 = wasm_v128_load(codes + 32 * g);
-    w1 = wasm_v128_load(codes + 32 * g + 16);
+    w0 = wasm_v128_load(codes);
+    w1 = wasm_v128_load(codes + 16);
   }
 }
 
@@ -123,6 +133,23 @@ inline void load_fours(const uint8_t* a, v128_t* x) {
   }
 }
 
+// step(codes, a, i) for each of `Groups` groups of four elements.
+template <int T, int Groups, int CodeBytes, int ActivationBytes, class Step>
+inline void each_four(const uint8_t* codes, const uint8_t* a, const Step& step) {
+  if constexpr (T == 1) {
+    UNROLL(Groups)
+    for (int g = 0; g < Groups; ++g) step(codes + CodeBytes * g, a + ActivationBytes * g, g);
+  } else {
+    // Each pointer counts by itself: LLVM would make one counter of both, and addresses of it at each step.
+    const uint8_t* const end = codes + CodeBytes * Groups;
+    do {
+      step(codes, a, 0);
+      codes = opaque(codes + CodeBytes);
+      a = opaque(a + ActivationBytes * T);
+    } while (codes != end);
+  }
+}
+
 // In all of these, sums[t][h]: rows 0..3 (h = 0) or 4..7 of token t, over `Groups` groups of four elements.
 
 // i32 lanes, one a row, added to what is there.
@@ -132,17 +159,16 @@ inline void dot_words(const uint8_t* codes, const uint8_t* a, const Constants& c
   for (int t = 0; t < T; ++t) low[t][0] = low[t][1] = high[t][0] = high[t][1] = wasm_i32x4_splat(0);
   // One half after the other: the registers do not hold both.
   for (int h = 0; h < 2; ++h) {
-    UNROLL(T == 1 ? Groups : 1)
-    for (int g = 0; g < Groups; ++g) {
+    each_four<T, Groups, kFourBytes<S>, 8>(codes, a, [&](const uint8_t* four, const uint8_t* x4, int) {
       v128_t w[2];
-      load_codes<S>(codes, g, c, w[0], w[1]);
+      load_codes<S>(four, c, w[0], w[1]);
       const v128_t w_low = wasm_i16x8_extend_low_i8x16(w[h]), w_high = wasm_i16x8_extend_high_i8x16(w[h]);
       for (int t = 0; t < T; ++t) {
-        const v128_t x = wasm_v128_load64_splat(a + (g * T + t) * 8);
+        const v128_t x = wasm_v128_load64_splat(x4 + t * 8);
         low[t][h] = wasm_i32x4_add(low[t][h], wasm_i32x4_dot_i16x8(w_low, x));
         high[t][h] = wasm_i32x4_add(high[t][h], wasm_i32x4_dot_i16x8(w_high, x));
       }
-    }
+    });
     for (int t = 0; t < T; ++t)
       sums[t][h] = wasm_i32x4_add(sums[t][h], wasm_i32x4_add(wasm_i32x4_shuffle(low[t][h], high[t][h], 0, 2, 4, 6),
                                                              wasm_i32x4_shuffle(low[t][h], high[t][h], 1, 3, 5, 7)));
@@ -152,74 +178,64 @@ inline void dot_words(const uint8_t* codes, const uint8_t* a, const Constants& c
 // i16 lanes, two a row (pairs to be added), added to what is there.
 template <Shape S, int T, int Groups>
 inline void dot_pairs(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
-  UNROLL(T == 1 ? Groups : 1)
-  for (int g = 0; g < Groups; ++g) {
-    v128_t w0, w1;
-    load_codes<S>(codes, g, c, w0, w1);
-    v128_t x[T];
-    load_fours<T>(a + 4 * T * g, x);
+  each_four<T, Groups, kFourBytes<S>, 4>(codes, a, [&](const uint8_t* four, const uint8_t* x4, int) {
+    v128_t w0, w1, x[T];
+    load_codes<S>(four, c, w0, w1);
+    load_fours<T>(x4, x);
     for (int t = 0; t < T; ++t) {
       const v128_t p0 = relaxed_dot_i16(x[t], w0), p1 = relaxed_dot_i16(x[t], w1);
       sums[t][0] = wasm_i16x8_add(sums[t][0], p0);
       sums[t][1] = wasm_i16x8_add(sums[t][1], p1);
     }
-  }
+  });
 }
+
+// One token alone would wait for each product before the next.
+template <int T>
+constexpr int kChains = T == 1 ? 2 : 1;
 
 // i32 lanes, one a row, added to what is there.
 template <Shape S, int T, int Groups>
 inline void dot_quads(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
-  // One token alone would wait for each product before the next.
-  constexpr int kChains = T == 1 ? 2 : 1;
   v128_t others[T][2];
   for (int t = 0; t < T; ++t) others[t][0] = others[t][1] = wasm_i32x4_splat(0);
-  UNROLL(T == 1 ? Groups : 1)
-  for (int g = 0; g < Groups; ++g) {
-    v128_t w0, w1;
-    load_codes<S>(codes, g, c, w0, w1);
-    v128_t(*to)[2] = g % kChains == 0 ? sums : others;
-    v128_t x[T];
-    load_fours<T>(a + 4 * T * g, x);
+  each_four<T, Groups, kFourBytes<S>, 4>(codes, a, [&](const uint8_t* four, const uint8_t* x4, int g) {
+    v128_t w0, w1, x[T];
+    load_codes<S>(four, c, w0, w1);
+    load_fours<T>(x4, x);
+    v128_t(*to)[2] = g % kChains<T> == 0 ? sums : others;
     for (int t = 0; t < T; ++t) {
       to[t][0] = relaxed_dot_i32(x[t], w0, to[t][0]);
       to[t][1] = relaxed_dot_i32(x[t], w1, to[t][1]);
     }
-  }
-  if constexpr (kChains == 2)
+  });
+  if constexpr (kChains<T> == 2)
     for (int t = 0; t < T; ++t)
       for (int h = 0; h < 2; ++h) sums[t][h] = wasm_i32x4_add(sums[t][h], others[t][h]);
 }
 
-// The same for 4 bits where codes have no sign: the rest of the products with whole bytes, low + 16 * high, is that of
+// The same for 4 bits where codes have no sign: sums[t][1] is of whole bytes, which is sums[t][0] + 16 times that of
 // the high halves, which then need not be unpacked.
 template <int T, int Groups>
 inline void dot_whole(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
-  constexpr int kChains = T == 1 ? 2 : 1;
-  v128_t low[kChains][T], whole[kChains][T];
-  for (int k = 0; k < kChains; ++k)
-    for (int t = 0; t < T; ++t) low[k][t] = whole[k][t] = wasm_i32x4_splat(0);
-  UNROLL(T == 1 ? Groups : 1)
-  for (int g = 0; g < Groups; ++g) {
-    const v128_t q = wasm_v128_load(codes + 16 * g), w0 = wasm_v128_and(q, c.low_nibbles);
-    const int k = g % kChains;
+  v128_t others[T][2];
+  for (int t = 0; t < T; ++t) others[t][0] = others[t][1] = wasm_i32x4_splat(0);
+  each_four<T, Groups, 16, 4>(codes, a, [&](const uint8_t* four, const uint8_t* x4, int g) {
+    const v128_t q = wasm_v128_load(four), w0 = wasm_v128_and(q, c.low_nibbles);
     v128_t x[T];
-    load_fours<T>(a + 4 * T * g, x);
+    load_fours<T>(x4, x);
+    v128_t(*to)[2] = g % kChains<T> == 0 ? sums : others;
     for (int t = 0; t < T; ++t) {
-      low[k][t] = relaxed_dot_i32(x[t], w0, low[k][t]);
-      whole[k][t] = relaxed_dot_i32(x[t], q, whole[k][t]);
+      to[t][0] = relaxed_dot_i32(x[t], w0, to[t][0]);
+      to[t][1] = relaxed_dot_i32(x[t], q, to[t][1]);
     }
-  }
-  for (int t = 0; t < T; ++t) {
-    for (int k = 1; k < kChains; ++k) {
-      low[0][t] = wasm_i32x4_add(low[0][t], low[k][t]);
-      whole[0][t] = wasm_i32x4_add(whole[0][t], whole[k][t]);
-    }
-    sums[t][0] = wasm_i32x4_add(sums[t][0], low[0][t]);
-    sums[t][1] = wasm_i32x4_add(sums[t][1], wasm_i32x4_shr(wasm_i32x4_sub(whole[0][t], low[0][t]), 4));
-  }
+  });
+  if constexpr (kChains<T> == 2)
+    for (int t = 0; t < T; ++t)
+      for (int h = 0; h < 2; ++h) sums[t][h] = wasm_i32x4_add(sums[t][h], others[t][h]);
 }
 
-// i32 lanes, one a row, of a sub-block of Sub elements, added to what is there.
+// i32 lanes, one a row, of a sub-block of Sub elements, added to what is there; with kWhole as dot_whole has it.
 template <Shape S, int T, int Sub>
 inline void dot(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
   if constexpr (S.way == Way::kWords) {
@@ -239,6 +255,42 @@ inline void dot(const uint8_t* codes, const uint8_t* a, const Constants& c, v128
         for (int h = 0; h < 2; ++h)
           sums[t][h] = wasm_i32x4_add(sums[t][h], wasm_i32x4_extadd_pairwise_i16x8(pairs[t][h]));
     }
+  }
+}
+
+// parts[t]: floats of a block of 32; of rows 4..7 kHigh<S> times what they are.
+template <Shape S>
+constexpr float kHigh = !S.super && S.way == Way::kWhole ? 16.0f : 1.0f;
+
+template <Shape S, int T>
+inline void flat_block(const uint8_t* codes, const uint8_t* a, const uint8_t* totals, const Constants& c,
+                       v128_t (*parts)[2]) {
+  v128_t sums[T][2];
+  if constexpr (S.correction == Correction::kOffset) {
+    // Sums of 32 activations fit 16 bits: a product of pairs, the upper one with zero, is cheaper than one of 32 bits.
+    const auto corrected = [&](v128_t total, v128_t minus_offset) {
+      return wasm_i32x4_add(c.bias_bits, wasm_i32x4_dot_i16x8(total, minus_offset));
+    };
+    if constexpr (T == 4) {
+      const v128_t all = wasm_v128_load(totals);
+      const v128_t low = corrected(all, c.minus_offset[0]), high = corrected(all, c.minus_offset[1]);
+      sums[0][0] = wasm_i32x4_shuffle(low, low, 0, 0, 0, 0), sums[0][1] = wasm_i32x4_shuffle(high, high, 0, 0, 0, 0);
+      sums[1][0] = wasm_i32x4_shuffle(low, low, 1, 1, 1, 1), sums[1][1] = wasm_i32x4_shuffle(high, high, 1, 1, 1, 1);
+      sums[2][0] = wasm_i32x4_shuffle(low, low, 2, 2, 2, 2), sums[2][1] = wasm_i32x4_shuffle(high, high, 2, 2, 2, 2);
+      sums[3][0] = wasm_i32x4_shuffle(low, low, 3, 3, 3, 3), sums[3][1] = wasm_i32x4_shuffle(high, high, 3, 3, 3, 3);
+    } else {
+      for (int t = 0; t < T; ++t) {
+        const v128_t total = wasm_v128_load32_splat(totals + 4 * t);
+        for (int h = 0; h < 2; ++h) sums[t][h] = corrected(total, c.minus_offset[h]);
+      }
+    }
+  } else {
+    for (int t = 0; t < T; ++t) sums[t][0] = sums[t][1] = c.bias_bits;
+  }
+  dot<S, T, 32>(codes, a, c, sums);
+  for (int t = 0; t < T; ++t) {
+    parts[t][0] = wasm_f32x4_sub(sums[t][0], c.bias_bits);
+    parts[t][1] = wasm_f32x4_sub(sums[t][1], S.way == Way::kWhole ? sums[t][0] : c.bias_bits);
   }
 }
 
@@ -267,6 +319,8 @@ inline void super_block(const PackedFormat& f, const uint8_t* p, const uint8_t* 
       }
     } else {
       dot<S, T, S.sub>(sub_codes, sub_a, c, dots);
+      if constexpr (S.way == Way::kWhole)
+        for (int t = 0; t < T; ++t) dots[t][1] = wasm_i32x4_shr(wasm_i32x4_sub(dots[t][1], dots[t][0]), 4);
       const v128_t s0 = wasm_i32x4_shr(scale0, 16), s1 = wasm_i32x4_shr(scale1, 16);
       for (int t = 0; t < T; ++t) {
         products[t][0] = wasm_i32x4_add(products[t][0], wasm_i32x4_mul(dots[t][0], s0));
@@ -317,11 +371,14 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
   constexpr ActivationKind kKind{S.super, S.way == Way::kWords};
   constexpr size_t kBlock = block_size(kKind);
   constexpr bool kStoresE = S.correction == Correction::kStored;
+  // The activations' scales of one token, those of the weights for several: whichever are fewer.
+  constexpr bool kScalesLack = S.half_scales && T == 1, kWeightsLack = S.half_scales && T > 1;
   const v128_t lack = loop_constant(wasm_f32x4_splat(kHalfLack));
   Constants c;
   c.table = S.table ? wasm_v128_load(f.table) : wasm_i8x16_splat(0);
-  // Sums of 32 activations fit 16 bits: a product of pairs, the upper one with zero, is cheaper than one of 32 bits.
-  const v128_t minus_offset = loop_constant(wasm_i32x4_splat(-f.offset & 0xffff));
+  c.minus_offset[0] = loop_constant(wasm_i32x4_splat(-f.offset & 0xffff));
+  c.minus_offset[1] =
+      S.way == Way::kWhole ? loop_constant(wasm_i32x4_splat(-17 * f.offset & 0xffff)) : c.minus_offset[0];
   constexpr size_t bytes = kLayout<S>.block_bytes();
   const size_t step_bytes = step * (n_in / kBlock * bytes), step_rows = step * kGroupRows;
   v128_t sums[G][T][2];
@@ -330,33 +387,37 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
   for (size_t block = 0; block < n_in / kBlock; ++block, p += bytes, a += token_block_bytes(kKind) * T) {
     const uint8_t* scales = a + kBlock * code_bytes(kKind) * T;
     const uint8_t* totals = scales + sizeof(float) * T;
-    v128_t a_scales[T];
-    for (int t = 0; t < T; ++t) {
-      a_scales[t] = f32_splat_at(scales + 4 * t);
-      if constexpr (S.half_scales) a_scales[t] = wasm_f32x4_mul(a_scales[t], lack);
-    }
     for (int g = 0; g < G; ++g) {
       const uint8_t* own = p + static_cast<size_t>(g) * step_bytes;
-      v128_t products[T][2], corrections[T][2];
+      v128_t parts[T][2], corrections[T][2];
       if constexpr (S.super) {
-        super_block<S, T>(f, own, a, totals, c, products, corrections);
+        super_block<S, T>(f, own, a, totals, c, parts, corrections);
+        for (int t = 0; t < T; ++t)
+          for (int h = 0; h < 2; ++h) parts[t][h] = wasm_f32x4_convert_i32x4(parts[t][h]);
       } else {
-        for (int t = 0; t < T; ++t) {
-          corrections[t][0] = corrections[t][1] = wasm_v128_load32_splat(totals + 4 * t);
-          const bool has_offset = S.correction == Correction::kOffset;
-          products[t][0] = products[t][1] =
-              has_offset ? wasm_i32x4_dot_i16x8(corrections[t][0], minus_offset) : wasm_i32x4_splat(0);
-        }
-        dot<S, T, 32>(own + kLayout<S>.codes_at(), a, c, products);
+        flat_block<S, T>(own + kLayout<S>.codes_at(), a, totals, c, parts);
+        if constexpr (kStoresE)
+          for (int t = 0; t < T; ++t) corrections[t][0] = corrections[t][1] = wasm_v128_load32_splat(totals + 4 * t);
       }
       v128_t d[2], e[2];
       load_scales<S>(own, c, d);
-      if constexpr (kStoresE) load_scales<S>(own + kLayout<S>.e_at(), c, e);
-      for (int h = 0; h < 2; ++h) {
-        for (int t = 0; t < T; ++t) {
-          v128_t part = wasm_f32x4_mul(d[h], wasm_f32x4_convert_i32x4(products[t][h]));
+      if constexpr (kStoresE) {
+        load_scales<S>(own + kLayout<S>.e_at(), c, e);
+        if constexpr (kHigh<S> != 1) e[1] = wasm_f32x4_mul(e[1], wasm_f32x4_splat(kHigh<S>));
+      }
+      if constexpr (kWeightsLack) {
+        for (int h = 0; h < 2; ++h) {
+          d[h] = wasm_f32x4_mul(d[h], lack);
+          if constexpr (kStoresE) e[h] = wasm_f32x4_mul(e[h], lack);
+        }
+      }
+      for (int t = 0; t < T; ++t) {
+        v128_t a_scale = f32_splat_at(scales + 4 * t);
+        if constexpr (kScalesLack) a_scale = wasm_f32x4_mul(a_scale, lack);
+        for (int h = 0; h < 2; ++h) {
+          v128_t part = wasm_f32x4_mul(d[h], parts[t][h]);
           if constexpr (kStoresE) part = relaxed_madd(e[h], wasm_f32x4_convert_i32x4(corrections[t][h]), part);
-          sums[g][t][h] = relaxed_madd(part, a_scales[t], sums[g][t][h]);
+          sums[g][t][h] = relaxed_madd(part, a_scale, sums[g][t][h]);
         }
       }
     }
@@ -366,6 +427,7 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
     for (int t = 0; t < T; ++t) {
       if constexpr (S.half_scales)
         for (v128_t& sum : sums[g][t]) sum = wasm_f32x4_mul(sum, lack);
+      if constexpr (kHigh<S> != 1) sums[g][t][1] = wasm_f32x4_mul(sums[g][t][1], wasm_f32x4_splat(1 / kHigh<S>));
       float* out = y + static_cast<size_t>(t) * y_stride + static_cast<size_t>(g) * step_rows;
       if (n == kGroupRows) {
         wasm_v128_store(out, sums[g][t][0]);
