@@ -296,11 +296,8 @@ void pack_scales(const PackedFormat& f, const Block& b, uint8_t* group, size_t r
   if (f.stores_e()) store_scale(f, group + f.e_at(), row, b.e);
   if (!f.super) return;
   for (size_t s = 0; s < f.n_subs(); ++s) {
-    group[f.scales_at() + 16 * s + 2 * row] = group[f.scales_at() + 16 * s + 2 * row + 1] =
-        static_cast<uint8_t>(b.scale[s]);
-    if (f.correction != Correction::kNone)
-      group[f.mins_at() + 16 * (s / 2) + 2 * row + s % 2] =
-          static_cast<uint8_t>(f.correction == Correction::kStored ? b.min[s] : b.scale[s]);
+    group[f.scales_at() + 8 * s + row] = static_cast<uint8_t>(b.scale[s]);
+    if (f.stores_e()) group[f.mins_at() + 16 * (s / 2) + 2 * row + s % 2] = static_cast<uint8_t>(b.min[s]);
   }
 }
 
@@ -389,7 +386,7 @@ void unpack_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t
       const size_t s = k / f.sub;
       float scale = d, min = e;
       if (f.super) {
-        scale = d * static_cast<float>(static_cast<int8_t>(group[f.scales_at() + 16 * s + 2 * row]));
+        scale = d * static_cast<float>(static_cast<int8_t>(group[f.scales_at() + 8 * s + row]));
         if (f.correction == Correction::kStored)
           min = e * static_cast<float>(static_cast<int8_t>(group[f.mins_at() + 16 * (s / 2) + 2 * row + s % 2]));
       }
@@ -410,20 +407,21 @@ void multiply_group_reference(const PackedFormat& f, const uint8_t* group, size_
         QuantizedBlock a;
         quantize_block(x + t * x_stride + block * k_block, k_block, a);
         const float d = scale_of(f, p, r);
-        int products = 0, corrections = 0;
+        float products = 0;
+        int corrections = 0;
         for (size_t s = 0; s < f.n_subs(); ++s) {
           int dot = 0, total = 0;
           for (size_t k = s * f.sub; k < (s + 1) * f.sub; ++k) {
             dot += code_of(f, p + f.codes_at(), r, k) * a.q[k];
             total += a.q[k];
           }
-          products += f.super ? dot * static_cast<int8_t>(p[f.scales_at() + 16 * s + 2 * r]) : dot;
-          if (f.super && f.correction != Correction::kNone)
-            corrections += total * static_cast<int8_t>(p[f.mins_at() + 16 * (s / 2) + 2 * r + s % 2]);
-          if (!f.super && f.correction != Correction::kNone) corrections += total;
+          if (f.correction == Correction::kOffset) dot -= f.offset * total;
+          const int8_t scale = f.super ? static_cast<int8_t>(p[f.scales_at() + 8 * s + r]) : int8_t{1};
+          products += static_cast<float>(dot * scale);
+          if (f.stores_e())
+            corrections += total * (f.super ? static_cast<int8_t>(p[f.mins_at() + 16 * (s / 2) + 2 * r + s % 2]) : 1);
         }
-        if (f.correction == Correction::kOffset) products -= f.offset * corrections;
-        float part = d * static_cast<float>(products);
+        float part = d * products;
         if (f.stores_e()) part = scale_of(f, p + f.e_at(), r) * static_cast<float>(corrections) + part;
         sum = part * a.scale + sum;
       }

@@ -10,8 +10,7 @@
 //
 // A group is 8 rows. Layout of a block of a group, K = 32 or 256 elements, S = K / sub sub-blocks:
 //   float d[8]; float e[8] where stored (super types: -dmin); with half_scales both as binary16, 2^10 times as large
-//   super: int8 scale[S][16], each row's twice, side by side for products with pairs of i16
-//   super with a correction: int8 mins[S / 2][8][2], pairs of sub-blocks (the scales themselves for an offset)
+//   super: int8 scale[S][8], and int8 mins[S / 2][8][2], pairs of sub-blocks, where stored
 //   4 bits: uint8 codes[K / 4][16]: byte 4 * (r % 4) + k % 4, rows 0..3 in the low nibble, rows 4..7 in the high one
 //   8 bits: uint8 codes[K / 4][2][16]: rows 0..3, then rows 4..7
 // A matrix with scales that binary16 cannot hold so keeps floats (wide_format).
@@ -66,10 +65,8 @@ struct PackedFormat {
   [[nodiscard]] constexpr bool stores_e() const { return correction == Correction::kStored; }
   [[nodiscard]] constexpr size_t e_at() const { return half_scales ? 16 : 32; }
   [[nodiscard]] constexpr size_t scales_at() const { return e_at() * (stores_e() ? 2 : 1); }
-  [[nodiscard]] constexpr size_t mins_at() const { return scales_at() + (super ? 16 * n_subs() : 0); }
-  [[nodiscard]] constexpr size_t codes_at() const {
-    return mins_at() + (super && correction != Correction::kNone ? 8 * n_subs() : 0);
-  }
+  [[nodiscard]] constexpr size_t mins_at() const { return scales_at() + (super ? 8 * n_subs() : 0); }
+  [[nodiscard]] constexpr size_t codes_at() const { return mins_at() + (super && stores_e() ? 8 * n_subs() : 0); }
   [[nodiscard]] constexpr size_t block_bytes() const { return codes_at() + block() * bits; }
 };
 

@@ -7,7 +7,7 @@
 //   kWords  codes widened to i16, sums in i32: for codes with a sign where the machine has no product for them, and for
 //           builds without relaxed SIMD, where there is no product of bytes
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -73,8 +73,12 @@ inline v128_t f32_splat_at(const uint8_t* p) { return wasm_v128_load32_splat(p);
 
 // An integer below 2^22 added to the bits of 1.5 * 2^23 makes the bits of their sum as floats: a subtraction converts
 // it, which processors have more units for than for a conversion.
-constexpr float kBias = 0x1.8p23f;
-constexpr int32_t kBiasBits = std::bit_cast<int32_t>(kBias);
+constexpr int32_t kBiasBits = std::bit_cast<int32_t>(0x1.8p23f);
+alignas(16) constexpr auto kBiases = [] {
+  std::array<int32_t, 8 * kTile> biases{};
+  biases.fill(kBiasBits);
+  return biases;
+}();
 
 // What a loop over blocks keeps in registers.
 struct Constants {
@@ -82,7 +86,8 @@ struct Constants {
   vec::HalfConstants half;
   v128_t bias_bits = loop_constant(wasm_i32x4_splat(kBiasBits));
   v128_t table;
-  v128_t minus_offset[2];  // for rows 0..3 and 4..7
+  // [1] of the upper one of two sums of 16 bits; [..][1] of rows 4..7, see dot_whole.
+  v128_t minus_offset[2][2];
 };
 
 // 32 codes of 4 bits: rows 0..3 and rows 4..7.
@@ -258,95 +263,122 @@ inline void dot(const uint8_t* codes, const uint8_t* a, const Constants& c, v128
   }
 }
 
-// parts[t]: floats of a block of 32; of rows 4..7 kHigh<S> times what they are.
+// How many times what they are the products of rows 4..7 come out.
 template <Shape S>
-constexpr float kHigh = !S.super && S.way == Way::kWhole ? 16.0f : 1.0f;
+constexpr float kHigh = S.way == Way::kWhole ? 16.0f : 1.0f;
 
+// What sums begin with: the bias, and minus the offset times the sum of the activations. Sums of 32 of these fit 16
+// bits: a product of pairs, the other one with zero, is cheaper than one of 32 bits. totals: of T tokens, in the lower
+// (upper = 0) or upper halves of 32 bits.
 template <Shape S, int T>
-inline void flat_block(const uint8_t* codes, const uint8_t* a, const uint8_t* totals, const Constants& c,
-                       v128_t (*parts)[2]) {
-  v128_t sums[T][2];
-  if constexpr (S.correction == Correction::kOffset) {
-    // Sums of 32 activations fit 16 bits: a product of pairs, the upper one with zero, is cheaper than one of 32 bits.
-    const auto corrected = [&](v128_t total, v128_t minus_offset) {
-      return wasm_i32x4_add(c.bias_bits, wasm_i32x4_dot_i16x8(total, minus_offset));
+inline void begin(const uint8_t* totals, int upper, const Constants& c, v128_t (*sums)[2]) {
+  if constexpr (S.correction != Correction::kOffset) {
+    // From places of their own: of several sums that begin with one value, V8 leaves all but one on the stack.
+    for (int t = 0; t < T; ++t)
+      for (int h = 0; h < 2; ++h)
+        sums[t][h] = *reinterpret_cast<const volatile v128_t*>(kBiases.data() + 8 * t + 4 * h);
+  } else {
+    const auto corrected = [&](v128_t total, int h) {
+      return wasm_i32x4_add(c.bias_bits, wasm_i32x4_dot_i16x8(total, c.minus_offset[upper][h]));
     };
     if constexpr (T == 4) {
       const v128_t all = wasm_v128_load(totals);
-      const v128_t low = corrected(all, c.minus_offset[0]), high = corrected(all, c.minus_offset[1]);
-      sums[0][0] = wasm_i32x4_shuffle(low, low, 0, 0, 0, 0), sums[0][1] = wasm_i32x4_shuffle(high, high, 0, 0, 0, 0);
-      sums[1][0] = wasm_i32x4_shuffle(low, low, 1, 1, 1, 1), sums[1][1] = wasm_i32x4_shuffle(high, high, 1, 1, 1, 1);
-      sums[2][0] = wasm_i32x4_shuffle(low, low, 2, 2, 2, 2), sums[2][1] = wasm_i32x4_shuffle(high, high, 2, 2, 2, 2);
-      sums[3][0] = wasm_i32x4_shuffle(low, low, 3, 3, 3, 3), sums[3][1] = wasm_i32x4_shuffle(high, high, 3, 3, 3, 3);
+      for (int h = 0; h < 2; ++h) {
+        const v128_t each = corrected(all, h);
+        sums[0][h] = wasm_i32x4_shuffle(each, each, 0, 0, 0, 0);
+        sums[1][h] = wasm_i32x4_shuffle(each, each, 1, 1, 1, 1);
+        sums[2][h] = wasm_i32x4_shuffle(each, each, 2, 2, 2, 2);
+        sums[3][h] = wasm_i32x4_shuffle(each, each, 3, 3, 3, 3);
+      }
     } else {
       for (int t = 0; t < T; ++t) {
         const v128_t total = wasm_v128_load32_splat(totals + 4 * t);
-        for (int h = 0; h < 2; ++h) sums[t][h] = corrected(total, c.minus_offset[h]);
+        for (int h = 0; h < 2; ++h) sums[t][h] = corrected(total, h);
       }
     }
-  } else {
-    for (int t = 0; t < T; ++t) sums[t][0] = sums[t][1] = c.bias_bits;
-  }
-  dot<S, T, 32>(codes, a, c, sums);
-  for (int t = 0; t < T; ++t) {
-    parts[t][0] = wasm_f32x4_sub(sums[t][0], c.bias_bits);
-    parts[t][1] = wasm_f32x4_sub(sums[t][1], S.way == Way::kWhole ? sums[t][0] : c.bias_bits);
   }
 }
 
-// products[t], corrections[t]: i32 lanes of a super-block.
+// The floats that sums have become, in their place.
 template <Shape S, int T>
-inline void super_block(const PackedFormat& f, const uint8_t* p, const uint8_t* a, const uint8_t* sums,
-                        const Constants& c, v128_t (*products)[2], v128_t (*corrections)[2]) {
+inline void end(const Constants& c, v128_t (*sums)[2]) {
+  for (int t = 0; t < T; ++t) {
+    sums[t][1] = wasm_f32x4_sub(sums[t][1], S.way == Way::kWhole ? sums[t][0] : c.bias_bits);
+    sums[t][0] = wasm_f32x4_sub(sums[t][0], c.bias_bits);
+  }
+}
+
+// products[t]: floats of a block of 32, those of rows 4..7 kHigh<S> times what they are.
+template <Shape S, int T>
+inline void flat_block(const uint8_t* codes, const uint8_t* a, const uint8_t* totals, const Constants& c,
+                       v128_t (*products)[2]) {
+  begin<S, T>(totals, 0, c, products);
+  dot<S, T, 32>(codes, a, c, products);
+  end<S, T>(c, products);
+}
+
+// The same of a super-block. Each sub-block's product with its scale is below 2^24, so that it is exact as a float.
+template <Shape S, int T>
+inline void super_block(const uint8_t* p, const uint8_t* a, const uint8_t* sums, const Constants& c,
+                        v128_t (*products)[2]) {
   constexpr int kSubs = 256 / S.sub, kActivation = S.way == Way::kWords ? 2 : 1;
   const uint8_t* codes = p + kLayout<S>.codes_at();
   const uint8_t* scales = p + kLayout<S>.scales_at();
-  for (int t = 0; t < T; ++t)
-    products[t][0] = products[t][1] = corrections[t][0] = corrections[t][1] = wasm_i32x4_splat(0);
+  const uint8_t* totals = S.sub == 16 ? sums : sums + 32 * T;
+  for (int t = 0; t < T; ++t) products[t][0] = products[t][1] = wasm_f32x4_splat(0);
   UNROLL(T == 1 ? kSubs : 1)
   for (int s = 0; s < kSubs; ++s) {
-    const v128_t scale = wasm_v128_load(scales + 16 * s);  // each row's twice
-    const v128_t scale0 = wasm_i16x8_extend_low_i8x16(scale), scale1 = wasm_i16x8_extend_high_i8x16(scale);
+    const v128_t scale = wasm_i16x8_load8x8(scales + 8 * s);
     const uint8_t* sub_codes = codes + s * S.sub * S.bits;
     const uint8_t* sub_a = a + s * S.sub * T * kActivation;
+    const uint8_t* sub_totals = totals + s / 2 * T * 4;
     v128_t dots[T][2];
-    for (int t = 0; t < T; ++t) dots[t][0] = dots[t][1] = wasm_i32x4_splat(0);
     if constexpr (S.way == Way::kPairs && !S.table) {
+      const v128_t scale_pairs[2] = {wasm_i16x8_shuffle(scale, scale, 0, 0, 1, 1, 2, 2, 3, 3),
+                                     wasm_i16x8_shuffle(scale, scale, 4, 4, 5, 5, 6, 6, 7, 7)};
+      if constexpr (S.correction == Correction::kOffset) {
+        // Sums of 16 bits, the correction in the lower ones.
+        const v128_t lower = wasm_i32x4_splat(0xffff);
+        for (int t = 0; t < T; ++t) {
+          const v128_t total = wasm_v128_load32_splat(sub_totals + 4 * t);
+          dots[t][0] = dots[t][1] = wasm_v128_and(wasm_i32x4_dot_i16x8(total, c.minus_offset[s % 2][0]), lower);
+        }
+      } else {
+        for (int t = 0; t < T; ++t) dots[t][0] = dots[t][1] = wasm_i16x8_splat(0);
+      }
       dot_pairs<S, T, S.sub / 4>(sub_codes, sub_a, c, dots);
-      for (int t = 0; t < T; ++t) {
-        products[t][0] = wasm_i32x4_add(products[t][0], wasm_i32x4_dot_i16x8(dots[t][0], scale0));
-        products[t][1] = wasm_i32x4_add(products[t][1], wasm_i32x4_dot_i16x8(dots[t][1], scale1));
-      }
+      for (int t = 0; t < T; ++t)
+        for (int h = 0; h < 2; ++h)
+          products[t][h] = wasm_f32x4_add(products[t][h],
+                                          wasm_f32x4_convert_i32x4(wasm_i32x4_dot_i16x8(dots[t][h], scale_pairs[h])));
     } else {
+      begin<S, T>(sub_totals, s % 2, c, dots);
       dot<S, T, S.sub>(sub_codes, sub_a, c, dots);
-      if constexpr (S.way == Way::kWhole)
-        for (int t = 0; t < T; ++t) dots[t][1] = wasm_i32x4_shr(wasm_i32x4_sub(dots[t][1], dots[t][0]), 4);
-      const v128_t s0 = wasm_i32x4_shr(scale0, 16), s1 = wasm_i32x4_shr(scale1, 16);
-      for (int t = 0; t < T; ++t) {
-        products[t][0] = wasm_i32x4_add(products[t][0], wasm_i32x4_mul(dots[t][0], s0));
-        products[t][1] = wasm_i32x4_add(products[t][1], wasm_i32x4_mul(dots[t][1], s1));
-      }
+      end<S, T>(c, dots);
+      const v128_t scale_floats[2] = {wasm_f32x4_convert_i32x4(wasm_i32x4_extend_low_i16x8(scale)),
+                                      wasm_f32x4_convert_i32x4(wasm_i32x4_extend_high_i16x8(scale))};
+      for (int t = 0; t < T; ++t)
+        for (int h = 0; h < 2; ++h) products[t][h] = relaxed_madd(dots[t][h], scale_floats[h], products[t][h]);
     }
   }
-  if constexpr (S.correction != Correction::kNone) {
-    const uint8_t* mins = p + kLayout<S>.mins_at();
-    const uint8_t* pairs = S.sub == 16 ? sums : sums + 32 * T;
-    UNROLL(T == 1 ? kSubs / 2 : 1)
-    for (int s = 0; s < kSubs / 2; ++s) {
-      const v128_t min = wasm_v128_load(mins + 16 * s);
-      const v128_t min0 = wasm_i16x8_extend_low_i8x16(min), min1 = wasm_i16x8_extend_high_i8x16(min);
-      for (int t = 0; t < T; ++t) {
-        const v128_t x = wasm_v128_load32_splat(pairs + (s * T + t) * 4);
-        corrections[t][0] = wasm_i32x4_add(corrections[t][0], wasm_i32x4_dot_i16x8(min0, x));
-        corrections[t][1] = wasm_i32x4_add(corrections[t][1], wasm_i32x4_dot_i16x8(min1, x));
-      }
+}
+
+// corrections[t]: i32 lanes, the sums of the activations times the minima.
+template <Shape S, int T>
+inline void super_corrections(const uint8_t* p, const uint8_t* sums, v128_t (*corrections)[2]) {
+  constexpr int kPairs = 128 / S.sub;
+  const uint8_t* mins = p + kLayout<S>.mins_at();
+  const uint8_t* totals = S.sub == 16 ? sums : sums + 32 * T;
+  for (int t = 0; t < T; ++t) corrections[t][0] = corrections[t][1] = wasm_i32x4_splat(0);
+  UNROLL(T == 1 ? kPairs : 1)
+  for (int s = 0; s < kPairs; ++s) {
+    const v128_t min = wasm_v128_load(mins + 16 * s);
+    const v128_t min0 = wasm_i16x8_extend_low_i8x16(min), min1 = wasm_i16x8_extend_high_i8x16(min);
+    for (int t = 0; t < T; ++t) {
+      const v128_t x = wasm_v128_load32_splat(totals + (s * T + t) * 4);
+      corrections[t][0] = wasm_i32x4_add(corrections[t][0], wasm_i32x4_dot_i16x8(min0, x));
+      corrections[t][1] = wasm_i32x4_add(corrections[t][1], wasm_i32x4_dot_i16x8(min1, x));
     }
-  }
-  if constexpr (S.correction == Correction::kOffset) {
-    const v128_t offset = wasm_i32x4_splat(f.offset);
-    for (int t = 0; t < T; ++t)
-      for (int h = 0; h < 2; ++h)
-        products[t][h] = wasm_i32x4_sub(products[t][h], wasm_i32x4_mul(corrections[t][h], offset));
   }
 }
 
@@ -376,9 +408,11 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
   const v128_t lack = loop_constant(wasm_f32x4_splat(kHalfLack));
   Constants c;
   c.table = S.table ? wasm_v128_load(f.table) : wasm_i8x16_splat(0);
-  c.minus_offset[0] = loop_constant(wasm_i32x4_splat(-f.offset & 0xffff));
-  c.minus_offset[1] =
-      S.way == Way::kWhole ? loop_constant(wasm_i32x4_splat(-17 * f.offset & 0xffff)) : c.minus_offset[0];
+  for (int upper = 0; upper < 2; ++upper)
+    for (int h = 0; h < 2; ++h) {
+      const int factor = -f.offset * (h == 1 && S.way == Way::kWhole ? 17 : 1);
+      c.minus_offset[upper][h] = loop_constant(wasm_i32x4_splat((factor & 0xffff) << (16 * upper)));
+    }
   constexpr size_t bytes = kLayout<S>.block_bytes();
   const size_t step_bytes = step * (n_in / kBlock * bytes), step_rows = step * kGroupRows;
   v128_t sums[G][T][2];
@@ -389,13 +423,12 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
     const uint8_t* totals = scales + sizeof(float) * T;
     for (int g = 0; g < G; ++g) {
       const uint8_t* own = p + static_cast<size_t>(g) * step_bytes;
-      v128_t parts[T][2], corrections[T][2];
+      v128_t products[T][2], corrections[T][2];
       if constexpr (S.super) {
-        super_block<S, T>(f, own, a, totals, c, parts, corrections);
-        for (int t = 0; t < T; ++t)
-          for (int h = 0; h < 2; ++h) parts[t][h] = wasm_f32x4_convert_i32x4(parts[t][h]);
+        super_block<S, T>(own, a, totals, c, products);
+        if constexpr (kStoresE) super_corrections<S, T>(own, totals, corrections);
       } else {
-        flat_block<S, T>(own + kLayout<S>.codes_at(), a, totals, c, parts);
+        flat_block<S, T>(own + kLayout<S>.codes_at(), a, totals, c, products);
         if constexpr (kStoresE)
           for (int t = 0; t < T; ++t) corrections[t][0] = corrections[t][1] = wasm_v128_load32_splat(totals + 4 * t);
       }
@@ -415,7 +448,7 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
         v128_t a_scale = f32_splat_at(scales + 4 * t);
         if constexpr (kScalesLack) a_scale = wasm_f32x4_mul(a_scale, lack);
         for (int h = 0; h < 2; ++h) {
-          v128_t part = wasm_f32x4_mul(d[h], parts[t][h]);
+          v128_t part = wasm_f32x4_mul(d[h], products[t][h]);
           if constexpr (kStoresE) part = relaxed_madd(e[h], wasm_f32x4_convert_i32x4(corrections[t][h]), part);
           sums[g][t][h] = relaxed_madd(part, a_scale, sums[g][t][h]);
         }
