@@ -1,5 +1,6 @@
 // How fast models run in Chromium: a prompt of 128 tokens, and the tokens after it, here and in wllama (llama.cpp as
-// wasm), 2.3.1 and 3.8.1, on the same synthetic files.
+// wasm), 2.3.1 and 3.8.1, on the same synthetic files; "ggufscope in Node" is the same package in this process, without
+// a figure of its memory.
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0,Q8_0 --threads 1,2 --rounds 5 --loads 5 --tokens 32
 // Each contender has a page of its own with the model loaded; runs are interleaved (A B C A B C) with another prompt
 // each; the first run of each is for its compiler and not counted; medians. Times are taken outside, from the call to
@@ -9,8 +10,9 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { chromium, type Browser, type Page } from '@playwright/test'
+import { chromium, type Browser } from '@playwright/test'
 import type * as Engine from 'ggufscope/engine'
 import { characterOf, kMixes, kShapes, promptOf, syntheticFile, type Mix } from '../fixtures/synthetic.ts'
 import { startServer } from '../server/server.ts'
@@ -18,6 +20,7 @@ import { kBrowser } from '../web/browser.ts'
 import { machine, median } from './common/figures.ts'
 
 const kRoot = join(import.meta.dirname, '../..')
+const kDist = join(kRoot, 'wasm/dist')
 const kPromptTokens = 128
 const kContext = 256
 
@@ -31,23 +34,25 @@ type Times = number[]
 
 interface Loaded {
   run(task: Task): Promise<Times>
+  close?(): void
 }
 interface Bench {
   loaded: Loaded
 }
 interface LoadTask {
+  /** Address of our engine's module. */
+  engine: string
   url: string
   threads: number
   context: number
 }
 
-/** Runs in the page: leaves what runs a task in globalThis.loaded. */
+/** Runs in the page, or here: leaves what runs a task in globalThis.loaded. */
 type LoadIn = (task: LoadTask) => Promise<void>
 
-const loadOurs: LoadIn = async ({ url, threads, context }) => {
-  const address = new URL('/ours/engine/index.js', location.href).href
-  const { load } = (await import(address)) as typeof Engine
-  const model = await load(new URL(url, location.href), { threads, contextLength: context })
+const loadOurs: LoadIn = async ({ engine, url, threads, context }) => {
+  const { load } = (await import(engine)) as typeof Engine
+  const model = await load(url, { threads, contextLength: context })
   if (model.info.threads !== threads) throw new Error(model.info.variantReason)
   const loaded: Loaded = {
     async run({ promptTokens, tokens }) {
@@ -56,6 +61,9 @@ const loadOurs: LoadIn = async ({ url, threads, context }) => {
       const options = { maxTokens: tokens, temperature: 0, ignoreEnd: true }
       for await (const _ of model.generate(promptTokens, options)) times.push(performance.now() - start)
       return times
+    },
+    close() {
+      model.close()
     },
   }
   Object.assign(globalThis, { loaded })
@@ -112,8 +120,10 @@ const loadWllama3: LoadIn = async ({ url, threads, context }) => {
   Object.assign(globalThis, { loaded })
 }
 
+const kHere = 'ggufscope in Node'
 const kContenders: Readonly<Record<string, LoadIn>> = {
   ggufscope: loadOurs,
+  [kHere]: loadOurs,
   'wllama 2.3.1': loadWllama2,
   'wllama 3.8.1': loadWllama3,
 }
@@ -178,6 +188,11 @@ async function processorTime(browser: Browser): Promise<{ all: number; busy: num
   return { all, busy: all - fields[3]! - fields[4]!, own }
 }
 
+interface Runner {
+  run(task: Task): Promise<Times>
+  close(): Promise<void>
+}
+
 interface Result {
   name: string
   loadMs: number[]
@@ -206,34 +221,41 @@ async function cell(
     tokens,
   }: { contenders: string[]; rounds: number; loads: number; tokens: number },
 ): Promise<{ results: Result[]; foreign: number }> {
-  const pages: Page[] = []
+  const runners: Runner[] = []
   const results: Result[] = []
-  const run = (page: Page, count: number) =>
-    page.evaluate(
-      (task) => (globalThis as unknown as Bench).loaded.run(task as Task),
-      task(count, vocabulary),
-    )
   const load = async (name: string): Promise<number> => {
-    const page = await browser.newPage()
-    pages.push(page)
-    await page.goto(`${url}/index.html`)
+    const page = name === kHere ? undefined : await browser.newPage()
+    await page?.goto(`${url}/index.html`)
+    const engine =
+      page === undefined ? pathToFileURL(join(kDist, 'engine/index.js')).href : `${url}/ours/engine/index.js`
+    const given: LoadTask = { engine, url: url + path, threads, context: kContext }
     const start = performance.now()
-    await page.evaluate(kContenders[name]!, { url: path, threads, context: kContext })
-    return performance.now() - start
+    const load = kContenders[name]!
+    await (page === undefined ? load(given) : page.evaluate(load, given))
+    const ms = performance.now() - start
+    const { loaded } = globalThis as unknown as Bench
+    runners.push({
+      run: (task) =>
+        page === undefined
+          ? loaded.run(task)
+          : page.evaluate((task) => (globalThis as unknown as Bench).loaded.run(task as Task), task),
+      close: async () => (page === undefined ? loaded.close?.() : page.close()),
+    })
+    return ms
   }
   try {
     for (const name of contenders) {
       let loadMs = 0
       const peakBytes = await peakMemory(browser, async () => {
         loadMs = await load(name)
-        await run(pages.at(-1)!, Math.min(tokens, 8))
+        await runners.at(-1)!.run(task(Math.min(tokens, 8), vocabulary))
       })
       results.push({ name, loadMs: [loadMs], peakBytes, prompt: [], generation: [] })
     }
     const before = await processorTime(browser)
     for (let round = 0; round < rounds; round++) {
-      for (const [i, page] of pages.entries()) {
-        const times = await run(page, tokens)
+      for (const [i, runner] of runners.entries()) {
+        const times = await runner.run(task(tokens, vocabulary))
         if (times.length !== tokens)
           throw new Error(`${results[i]!.name}: ${times.length} pieces of ${tokens}`)
         results[i]!.prompt.push((1000 * kPromptTokens) / times[0]!)
@@ -241,18 +263,18 @@ async function cell(
       }
     }
     const after = await processorTime(browser)
-    for (const page of pages.splice(0)) await page.close()
+    for (const runner of runners.splice(0)) await runner.close()
     for (let i = 1; i < loads; i++) {
       for (const { name, loadMs } of results) {
         loadMs.push(await load(name))
-        await pages.pop()!.close()
+        await runners.pop()!.close()
         await sleep(kRestMs)
       }
     }
     const foreign = (after.busy - before.busy - (after.own - before.own)) / (after.all - before.all)
     return { results, foreign: Math.max(0, foreign) }
   } finally {
-    for (const page of pages) await page.close()
+    for (const runner of runners) await runner.close()
   }
 }
 
@@ -275,7 +297,7 @@ const contenders = values.contenders.split(',').map((name) => {
 })
 
 const server = await startServer({ isolated: true, cors: false })
-server.mount('/ours', join(kRoot, 'wasm/dist'))
+server.mount('/ours', kDist)
 server.mount('/wllama-2', join(kRoot, 'node_modules/wllama-2/esm'))
 server.mount('/wllama-3', join(kRoot, 'node_modules/wllama-3/esm'))
 server.mount('/models', join(kRoot, 'build/bench-models'))
@@ -287,7 +309,7 @@ console.log(`${machine()}, Chromium ${browser.version()}`)
 console.log(
   `Tokens a second: prompt of ${kPromptTokens} / generation after it. Load: milliseconds until ready. Memory: MB by which the browser grew at most, until the first tokens were there.`,
 )
-const peers = contenders.filter((name) => name !== 'ggufscope')
+const peers = contenders.filter((name) => name.startsWith('wllama'))
 console.log(
   `\n| shape, type, threads | ${contenders.join(' | ')} | to the fastest wllama | load | memory | others' share of the machine |`,
 )
