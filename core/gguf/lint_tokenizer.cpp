@@ -58,12 +58,14 @@ void check_model_known(const LintFile& file, FindingList& findings) {
 void check_pre_tokenizer(const LintFile& file, FindingList& findings) {
   const auto pre = get_string(file.gguf, "tokenizer.ggml.pre");
   if (!contains(kMergingModels, model_of(file)) || model_of(file) == "gemma4") return;
-  if (pre && !contains(kPreTokenizers, *pre))
+  if (pre && !pre->empty() && !contains(kPreTokenizers, *pre))
     findings.add(key_offset(file.gguf, "tokenizer.ggml.pre"), {"unknown pre-tokenizer ", Quoted{*pre}});
 }
 
 void check_pre_tokenizer_missing(const LintFile& file, FindingList& findings) {
-  if (model_of(file) == "gpt2" && find_key(file.gguf, "tokenizer.ggml.pre") == nullptr)
+  const auto pre = get_string(file.gguf, "tokenizer.ggml.pre");
+  // An empty one is none, to llama.cpp too.
+  if (model_of(file) == "gpt2" && (find_key(file.gguf, "tokenizer.ggml.pre") == nullptr || (pre && pre->empty())))
     findings.add(key_offset(file.gguf, kModelKey),
                  "tokenizer.ggml.pre is missing: text is cut by the default, which may not be the model's");
 }

@@ -335,6 +335,7 @@ const std::vector<LintCase>& lint_cases() {
       {"tokenizer-unknown", sound, [](Recipe& r) { r.text("tokenizer.ggml.model", "magic"); }},
       {"pre-tokenizer-unknown", merging, [](Recipe& r) { r.text("tokenizer.ggml.pre", "magic"); }},
       {"pre-tokenizer-missing", merging, [](Recipe& r) { r.keys.erase("tokenizer.ggml.pre"); }},
+      {"pre-tokenizer-missing", merging, [](Recipe& r) { r.text("tokenizer.ggml.pre", ""); }},
       {"tokens-missing", sound, [](Recipe& r) { r.keys.erase("tokenizer.ggml.tokens"); }},
       {"merges-missing", merging, [](Recipe& r) { r.keys.erase("tokenizer.ggml.merges"); }},
       {"tokenizer-array-type", sound,
@@ -414,6 +415,12 @@ BOOST_AUTO_TEST_CASE(one_change_is_found_by_its_rule) {
     c.change(r);
     BOOST_TEST(has(lint_recipe(r), c.rule), c.rule << " says nothing");
   }
+}
+
+BOOST_AUTO_TEST_CASE(what_loaders_take_is_no_error) {
+  Recipe r = merging();
+  r.text("tokenizer.ggml.pre", "");
+  BOOST_TEST(!has(lint_recipe(r), "pre-tokenizer-unknown"));
 }
 
 BOOST_AUTO_TEST_CASE(every_rule_has_a_case) {
