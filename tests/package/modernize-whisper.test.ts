@@ -251,7 +251,7 @@ function parakeet(vocabulary: readonly string[]): Uint8Array {
 
 const kPieces = ['<unk>', '<|en|>', '\u2581t', 'he', '\u2581the', 'in', '\u2581', 't', 'h', 'e', 'i', 'n']
 
-test("Parakeet's pieces in the order of their merges cut text as SentencePiece does", async () => {
+test("Parakeet's pieces in the order of their merges cut text by it", async () => {
   using old = await open(parakeet(kPieces))
   assert.equal(old.metadata.get('general.architecture'), 'parakeet')
   using file = await open(await converted(old))
