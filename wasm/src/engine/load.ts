@@ -22,7 +22,7 @@ const kPiece = 4 << 20
 // the source can tell of them as they come; two pieces of a request are then on their way to the engine. A connection
 // more gains nothing for what is soon there.
 const kRequests = 3
-const kLeastRequest = 16 << 20
+const kLeastRequest = 64 << 20
 const kFlowingPiece = 2 << 20
 // What is between two tensors and nobody needs is fetched along.
 const kGap = 64 << 10
