@@ -73,13 +73,13 @@ void dot_rows(const float* rows, size_t n_rows, size_t n, const float* x, float*
 // where one would be infinite.
 bool lift(const float* x, size_t n, float* out) {
   const v128_t factor = wasm_f32x4_splat(0x1p112f / kRaised);
-  v128_t largest = wasm_f32x4_splat(0);
+  v128_t largest = wasm_i32x4_splat(0);
   for (size_t i = 0; i < n; i += 4) {
     const v128_t lifted = wasm_f32x4_mul(wasm_v128_load(x + i), factor);
-    largest = wasm_f32x4_max(largest, wasm_f32x4_abs(lifted));
+    largest = vec::max_magnitude(largest, lifted);
     wasm_v128_store(out + i, lifted);
   }
-  return !wasm_v128_any_true(wasm_v128_not(wasm_f32x4_le(largest, wasm_f32x4_splat(0x1p127f))));
+  return !wasm_v128_any_true(wasm_i32x4_gt(largest, wasm_f32x4_splat(0x1p127f)));
 }
 
 // n F16 numbers (a multiple of 8) times factor, which leaves them within the range.

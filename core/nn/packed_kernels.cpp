@@ -552,11 +552,11 @@ template <bool Super, bool Wide>
     uint8_t* totals = scales + sizeof(float) * n_tokens;
     for (size_t t = 0; t < n_tokens; ++t) {
       const float* row = x + t * x_stride + block * kBlock;
-      v128_t most = wasm_f32x4_splat(0);
-      for (size_t k = 0; k < kBlock; k += 4) most = wasm_f32x4_max(most, wasm_f32x4_abs(wasm_v128_load(row + k)));
-      most = wasm_f32x4_max(most, wasm_i32x4_shuffle(most, most, 2, 3, 0, 1));
-      const float largest =
-          wasm_f32x4_extract_lane(wasm_f32x4_max(most, wasm_i32x4_shuffle(most, most, 1, 0, 3, 2)), 0);
+      v128_t most = wasm_i32x4_splat(0);
+      for (size_t k = 0; k < kBlock; k += 4) most = vec::max_magnitude(most, wasm_v128_load(row + k));
+      most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 2, 3, 0, 1));
+      most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 1, 0, 3, 2));
+      const float largest = wasm_f32x4_extract_lane(most, 0);
       const float scale = largest / 127.0f;
       std::memcpy(scales + 4 * t, &scale, sizeof scale);
       const float factor = scale > 0 ? 1.0f / scale : 0.0f;
