@@ -487,7 +487,8 @@ constexpr Kernel kKernels[kTile + 1] = {multiply<S, 1, kGroupsOfOne>, multiply<S
 Way way_of(const PackedFormat& f) {
   if (f.range == Codes::kWords || !kNarrow) return Way::kWords;
   if (f.range != Codes::kSmall || f.bits == 8 || g_products == ByteProducts::kSigned) return Way::kQuads;
-  return f.table == nullptr && g_products == ByteProducts::kUnsigned ? Way::kWhole : Way::kPairs;
+  if (g_products == ByteProducts::kUnsigned) return f.table == nullptr ? Way::kWhole : Way::kQuads;
+  return Way::kPairs;
 }
 
 template <bool Super, int Bits, bool Half, int Sub, Correction C, bool Table>

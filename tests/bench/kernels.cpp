@@ -89,14 +89,19 @@ Peaks measure_peaks() {
 }
 
 /// Bytes as model files have them: with all of them at random, scales would be infinite or no numbers now and then, and
-/// numbers of two bytes too small for the units that multiply.
+/// numbers of two or four bytes and powers of two so small that processors take a hundred times as long for them.
 std::vector<uint8_t> ordinary_rows(const TypeGeometry& type, size_t n_blocks) {
   std::mt19937 random(1);
   std::vector<uint8_t> bytes(n_blocks * type.block_bytes);
-  const bool halves = type.block_bytes == 2;
+  const bool halves = type.block_bytes == 2, floats = type.block_bytes == 4;
   for (size_t i = 0; i < bytes.size(); ++i) {
     const uint8_t byte = static_cast<uint8_t>(random() >> 24);
-    bytes[i] = halves && i % 2 == 1 ? (byte & 0x87) | 0x28 : byte & 0x37;
+    if ((halves && i % 2 == 1) || (floats && i % 4 == 3))
+      bytes[i] = (byte & 0x87) | 0x28;
+    else if (type.name == "MXFP4" && i % type.block_bytes == 0)
+      bytes[i] = static_cast<uint8_t>(120 + byte % 8);
+    else
+      bytes[i] = byte & 0x37;
   }
   return bytes;
 }
