@@ -86,7 +86,7 @@ struct Constants {
   vec::HalfConstants half;
   v128_t bias_bits = loop_constant(wasm_i32x4_splat(kBiasBits));
   v128_t table;
-  // [1] of the upper one of two sums of 16 bits; [..][1] of rows 4..7, see dot_whole.
+  // [1] of the upper one of two sums of 16 bits; [..][1] of rows 4..7, with kWhole of whole bytes.
   v128_t minus_offset[2][2];
 };
 
@@ -107,7 +107,11 @@ constexpr int kFourBytes = S.bits == 4 ? 16 : 32;  // of the codes of four eleme
 
 template <Shape S>
 inline void load_codes(const uint8_t* codes, const Constants& c, v128_t& w0, v128_t& w1) {
-  if constexpr (S.bits == 4) {
+  if constexpr (S.way == Way::kWhole) {
+    // The product of whole bytes is that of rows 0..3 and 16 times that of rows 4..7, which need not be unpacked.
+    w1 = wasm_v128_load(codes);
+    w0 = wasm_v128_and(w1, c.low_nibbles);
+  } else if constexpr (S.bits == 4) {
     unpack_nibbles<S>(codes, c, w0, w1);
   } else {
     w0 = wasm_v128_load(codes);
@@ -219,35 +223,13 @@ inline void dot_quads(const uint8_t* codes, const uint8_t* a, const Constants& c
       for (int h = 0; h < 2; ++h) sums[t][h] = wasm_i32x4_add(sums[t][h], others[t][h]);
 }
 
-// The same for 4 bits where codes have no sign: sums[t][1] is of whole bytes, which is sums[t][0] + 16 times that of
-// the high halves, which then need not be unpacked.
-template <int T, int Groups>
-inline void dot_whole(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
-  v128_t others[T][2];
-  for (int t = 0; t < T; ++t) others[t][0] = others[t][1] = wasm_i32x4_splat(0);
-  each_four<T, Groups, 16, 4>(codes, a, [&](const uint8_t* four, const uint8_t* x4, int g) {
-    const v128_t q = wasm_v128_load(four), w0 = wasm_v128_and(q, c.low_nibbles);
-    v128_t x[T];
-    load_fours<T>(x4, x);
-    v128_t(*to)[2] = g % kChains<T> == 0 ? sums : others;
-    for (int t = 0; t < T; ++t) {
-      to[t][0] = relaxed_dot_i32(x[t], w0, to[t][0]);
-      to[t][1] = relaxed_dot_i32(x[t], q, to[t][1]);
-    }
-  });
-  if constexpr (kChains<T> == 2)
-    for (int t = 0; t < T; ++t)
-      for (int h = 0; h < 2; ++h) sums[t][h] = wasm_i32x4_add(sums[t][h], others[t][h]);
-}
-
-// i32 lanes, one a row, of a sub-block of Sub elements, added to what is there; with kWhole as dot_whole has it.
+// i32 lanes, one a row, of a sub-block of Sub elements, added to what is there; with kWhole sums[t][1] is of whole
+// bytes.
 template <Shape S, int T, int Sub>
 inline void dot(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
   if constexpr (S.way == Way::kWords) {
     dot_words<S, T, Sub / 4>(codes, a, c, sums);
-  } else if constexpr (S.way == Way::kWhole) {
-    dot_whole<T, Sub / 4>(codes, a, c, sums);
-  } else if constexpr (S.way == Way::kQuads) {
+  } else if constexpr (S.way == Way::kQuads || S.way == Way::kWhole) {
     dot_quads<S, T, Sub / 4>(codes, a, c, sums);
   } else {
     // Codes of a table reach 24: a sum of 32 of them would not fit.
@@ -382,8 +364,8 @@ inline void super_corrections(const uint8_t* p, const uint8_t* sums, v128_t (*co
   }
 }
 
-// Scales d or e (at) of eight rows. Half ones are 2^51 * 2^51 times too small: activations' scales and sums make up for
-// it, half each, so that neither leaves the range.
+// Scales d or e (at) of eight rows. Half ones are 2^51 * 2^51 times too small: one half is made up for in
+// a block's scales (kWeightsLack, kScalesLack) and one in the sums, so that neither leaves the range.
 template <Shape S>
 inline void load_scales(const uint8_t* at, const Constants& c, v128_t* out) {
   if constexpr (S.half_scales) {
