@@ -35,10 +35,18 @@ std::vector<size_t> find_duplicates(const std::vector<std::string_view>& texts) 
   return duplicates;
 }
 
+void check_key_type(const LintFile& file, FindingList& findings, std::string_view key, ValueType type, bool list) {
+  const KeyValue* kv = find_key(file.gguf, key);
+  const bool array = kv != nullptr && kv->type == ValueType::kArray;
+  if (kv == nullptr || (kv->element_type == type && array == list)) return;
+  findings.add(kv->key.offset, {key, " is ", array ? "an array of " : "", value_type_name(kv->element_type),
+                                ": llama.cpp reads ", list ? "an array of " : "", value_type_name(type)});
+}
+
 std::vector<LintRule> lint_rules() {
   std::vector<LintRule> all;
-  for (const RuleSpan rules : {header_rules(), layout_rules(), kind_rules(), model_rules(), shape_rules(),
-                               tensor_rules(), tokenizer_rules(), template_rules()})
+  for (const RuleSpan rules : {header_rules(), layout_rules(), kind_rules(), projector_rules(), model_rules(),
+                               shape_rules(), tensor_rules(), tokenizer_rules(), template_rules()})
     all.insert(all.end(), rules.begin(), rules.end());
   return all;
 }

@@ -1,10 +1,12 @@
 // Rules on file names, shard sets, and the kinds of files that are no models.
 #include <algorithm>
+#include <charconv>
 
 #include "base/sort.hpp"
 #include "gguf/ftype.hpp"
 #include "gguf/lint_rules.hpp"
 #include "gguf/names.hpp"
+#include "types/types.hpp"
 
 namespace ggufscope {
 namespace {
@@ -54,12 +56,41 @@ void check_split_name(const LintFile& file, FindingList& findings) {
   }
 }
 
+/// A key that a loader reads in exactly one type, and refuses the file where it is another.
+struct KindKey {
+  FileKind kind;
+  std::string_view key;
+  ValueType type;
+  bool list = false;
+};
+constexpr KindKey kKindKeys[] = {
+    {FileKind::kAdapter, "general.type", ValueType::kString},
+    {FileKind::kAdapter, "adapter.type", ValueType::kString},
+    {FileKind::kAdapter, "adapter.lora.alpha", ValueType::kF32},
+    {FileKind::kAdapter, "adapter.alora.invocation_tokens", ValueType::kU32, true},
+    {FileKind::kImportance, "imatrix.chunk_count", ValueType::kU32},
+    {FileKind::kImportance, "imatrix.chunk_size", ValueType::kU32},
+};
+
+void check_kind_type(const LintFile& file, FindingList& findings) {
+  for (const KindKey& row : kKindKeys)
+    if (file.kind == row.kind) check_key_type(file, findings, row.key, row.type, row.list);
+}
+
 void check_adapter(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kAdapter) return;
-  const auto type = get_string(file.gguf, "adapter.type");
-  if (!type || *type != "lora")
-    findings.add(key_offset(file.gguf, "adapter.type"), "an adapter whose adapter.type is not lora");
-  if (!get_f64(file.gguf, "adapter.lora.alpha")) findings.add(0, "an adapter without adapter.lora.alpha");
+  const auto want = [&](std::string_view key, std::string_view value) {
+    if (get_string(file.gguf, key) != value)
+      findings.add(key_offset(file.gguf, key), {"an adapter whose ", key, " is not ", value});
+  };
+  want("general.type", "adapter");
+  want("adapter.type", "lora");
+}
+
+/// Without it, or with 0, llama.cpp takes the product of the two matrices as it is.
+void check_adapter_alpha(const LintFile& file, FindingList& findings) {
+  if (file.kind == FileKind::kAdapter && get_f64(file.gguf, "adapter.lora.alpha").value_or(0) == 0)
+    findings.add(key_offset(file.gguf, "adapter.lora.alpha"), "an adapter without adapter.lora.alpha");
 }
 
 /// Each "NAME<ending>" wants its "NAME<other>".
@@ -97,7 +128,7 @@ void check_adapter_tensor(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// A is [in, rank], B is [rank, out]; of embeddings both stand the other way.
+/// A is [in, rank], B is [rank, out]; of embeddings both stand the other way, and nothing is said of the rank.
 void check_adapter_shape(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kAdapter) return;
   const auto& tensors = file.gguf.header.tensors;
@@ -109,7 +140,7 @@ void check_adapter_shape(const LintFile& file, FindingList& findings) {
     const std::string_view a = name_of(order[k - 1]), b = name_of(order[k]);
     const TensorInfo &first = tensors[order[k - 1]], &second = tensors[order[k]];
     if (a.ends_with(".lora_a") && b.ends_with(".lora_b") && a.substr(0, a.size() - 1) == b.substr(0, b.size() - 1) &&
-        !a.starts_with("token_embd") && first.shape[1] != second.shape[0])
+        !a.ends_with("token_embd.weight.lora_a") && first.shape[1] != second.shape[0])
       findings.add(first.info_offset,
                    {"tensor ", Quoted{a}, " is of rank ", first.shape[1], ", its .lora_b of rank ", second.shape[0]});
   }
@@ -119,56 +150,55 @@ void check_importance(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kImportance) return;
   for (const std::string_view key : {"imatrix.datasets", "imatrix.chunk_count", "imatrix.chunk_size"})
     if (find_key(file.gguf, key) == nullptr) findings.add(0, {"an importance matrix without ", key});
+  if (file.gguf.header.tensors.empty()) findings.add(0, "an importance matrix without tensors");
   check_pairs(file, findings, ".in_sum2", ".counts");
   check_pairs(file, findings, ".counts", ".in_sum2");
 }
 
-void check_projector(const LintFile& file, FindingList& findings) {
-  if (file.kind != FileKind::kProjector) return;
-  const bool vision = get_bool(file.gguf, "clip.has_vision_encoder").value_or(false);
-  const bool audio = get_bool(file.gguf, "clip.has_audio_encoder").value_or(false);
-  if (!vision && !audio) findings.add(0, "a projector with neither an image nor an audio encoder");
-}
+constexpr uint32_t kF32Type = static_cast<uint32_t>(TypeId::kF32);
 
-/// What llama.cpp's multimodal loader reads of each encoder, and refuses the file without.
-void check_projector_keys(const LintFile& file, FindingList& findings) {
-  if (file.kind != FileKind::kProjector) return;
-  for (const std::string_view encoder : {"vision", "audio"}) {
-    if (!get_bool(file.gguf, "clip.has_" + std::string(encoder) + "_encoder").value_or(false)) continue;
-    const std::string prefix = "clip." + std::string(encoder) + '.';
-    const auto need = [&](std::string_view suffix) {
-      if (find_key(file.gguf, prefix + std::string(suffix)) == nullptr)
-        findings.add(0, {"a projector without ", prefix, suffix});
-    };
-    for (const std::string_view suffix : {"embedding_length", "feed_forward_length", "block_count", "projection_dim",
-                                          "attention.head_count", "attention.layer_norm_epsilon"})
-      need(suffix);
-    if (encoder == "vision") {
-      need("image_size");
-      need("patch_size");
-    } else {
-      need("num_mel_bins");
-    }
-    if (find_key(file.gguf, "clip.projector_type") == nullptr) need("projector_type");
+void check_importance_type(const LintFile& file, FindingList& findings) {
+  if (file.kind != FileKind::kImportance) return;
+  for (const TensorInfo& tensor : file.gguf.header.tensors) {
+    const std::string_view name = file.gguf.text(tensor.name);
+    if ((name.ends_with(".in_sum2") || name.ends_with(".counts")) && tensor.type != kF32Type)
+      findings.add(tensor.info_offset, {"tensor ", Quoted{name}, " is not of F32"});
   }
 }
 
-/// The blocks of a control vector count from 1.
-bool is_direction(std::string_view name) {
+/// The number that a name has behind "direction.", read as C reads one: what follows the digits is not looked at.
+std::optional<uint64_t> direction_of(std::string_view name) {
   constexpr std::string_view kPrefix = "direction.";
-  if (!name.starts_with(kPrefix)) return false;
+  if (!name.starts_with(kPrefix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
-  return !name.empty() && name[0] != '0' && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+  name.remove_prefix(std::min(name.find_first_not_of(" \t\n\v\f\r"), name.size()));
+  if (name.starts_with('+')) name.remove_prefix(1);
+  uint64_t number = 0;
+  const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (end == name.data() || problem != std::errc() || number > INT32_MAX) return std::nullopt;
+  return number;
 }
 
 void check_control_vector(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kControlVector) return;
-  if (!get_string(file.gguf, "controlvector.model_hint"))
-    findings.add(0, "a control vector without controlvector.model_hint");
-  for (const TensorInfo& tensor : file.gguf.header.tensors)
-    if (!is_direction(file.gguf.text(tensor.name)) || tensor.n_dims != 1 || tensor.type != 0)
+  const auto& tensors = file.gguf.header.tensors;
+  if (tensors.empty()) findings.add(0, "a control vector without directions");
+  for (const TensorInfo& tensor : tensors) {
+    const std::string_view name = file.gguf.text(tensor.name);
+    // Blocks count from 1.
+    if (direction_of(name).value_or(0) == 0 || tensor.n_elements != tensor.shape[0] || tensor.type != kF32Type) {
       findings.add(tensor.info_offset,
-                   {"tensor ", Quoted{file.gguf.text(tensor.name)}, " is no direction.N of one dimension in F32"});
+                   {"tensor ", Quoted{name}, " is no direction.N of one dimension in F32, N from 1 on"});
+    } else if (tensor.n_elements != tensors[0].n_elements) {
+      findings.add(tensor.info_offset, {"tensor ", Quoted{name}, " has ", tensor.n_elements,
+                                        " elements, the first one ", tensors[0].n_elements});
+    }
+  }
+}
+
+void check_control_vector_hint(const LintFile& file, FindingList& findings) {
+  if (file.kind == FileKind::kControlVector && !get_string(file.gguf, "controlvector.model_hint"))
+    findings.add(0, "a control vector without controlvector.model_hint");
 }
 
 constexpr LintRule kKindRules[] = {
@@ -176,14 +206,16 @@ constexpr LintRule kKindRules[] = {
     {"file-name-encoding", FindingLevel::kNote, check_name_encoding},
     {"split-keys", FindingLevel::kError, check_split_keys},
     {"split-name", FindingLevel::kError, check_split_name},
+    {"kind-key-type", FindingLevel::kError, check_kind_type},
     {"adapter-keys", FindingLevel::kError, check_adapter},
+    {"adapter-alpha", FindingLevel::kNote, check_adapter_alpha},
     {"adapter-pairs", FindingLevel::kError, check_adapter_pairs},
     {"adapter-tensor", FindingLevel::kError, check_adapter_tensor},
     {"adapter-shape", FindingLevel::kError, check_adapter_shape},
     {"imatrix", FindingLevel::kError, check_importance},
-    {"projector", FindingLevel::kError, check_projector},
-    {"projector-keys", FindingLevel::kError, check_projector_keys},
-    {"control-vector", FindingLevel::kNote, check_control_vector},
+    {"imatrix-type", FindingLevel::kError, check_importance_type},
+    {"control-vector", FindingLevel::kError, check_control_vector},
+    {"control-vector-hint", FindingLevel::kNote, check_control_vector_hint},
 };
 
 }  // namespace

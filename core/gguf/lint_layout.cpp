@@ -47,10 +47,14 @@ void check_alignment_large(const LintFile& file, FindingList& findings) {
     findings.add(kv->value.offset, {"alignment ", *alignment, " is needlessly large"});
 }
 
+/// A name as ggml compares it.
+std::string_view before_nul(std::string_view name) { return name.substr(0, name.find('\0')); }
+
 void check_duplicate_tensor(const LintFile& file, FindingList& findings) {
   const auto& tensors = file.gguf.header.tensors;
   std::vector<std::string_view> names(tensors.size());
-  std::ranges::transform(tensors, names.begin(), [&](const TensorInfo& t) { return file.gguf.text(t.name); });
+  std::ranges::transform(tensors, names.begin(),
+                         [&](const TensorInfo& t) { return before_nul(file.gguf.text(t.name)); });
   for (const size_t i : find_duplicates(names))
     findings.add(tensors[i].info_offset, {"tensor ", Quoted{file.gguf.text(tensors[i].name)}, " is there already"});
 }
@@ -87,6 +91,11 @@ void say_name_utf8(const LintFile&, const TensorInfo& t, std::string_view name, 
   findings.add(t.info_offset, {"tensor ", Quoted{name}, " has a name that is not UTF-8"});
 }
 
+bool bad_name_nul(const LintFile& file, const TensorInfo& t) { return file.gguf.text(t.name).contains('\0'); }
+void say_name_nul(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
+  findings.add(t.info_offset, {"tensor ", Quoted{name}, " has a NUL in its name: ggml sees only what is before it"});
+}
+
 bool bad_dimensions(const LintFile&, const TensorInfo& t) { return t.n_dims > kGgmlDims; }
 void say_dimensions(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
   findings.add(t.info_offset, {"tensor ", Quoted{name}, " has ", t.n_dims, " dimensions: 4 at most"});
@@ -107,6 +116,18 @@ bool bad_dimension_range(const LintFile&, const TensorInfo& t) {
 }
 void say_dimension_range(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
   findings.add(t.info_offset, {"tensor ", Quoted{name}, " has a dimension of 2^63 or more"});
+}
+
+/// ggml's own arithmetic: it refuses some shapes of a little less than 2^63 elements, too.
+bool bad_element_count(const LintFile&, const TensorInfo& t) {
+  constexpr uint64_t kMost = kSigned - 1;
+  if (t.n_dims > kGgmlDims || t.n_elements == 0) return false;
+  const uint64_t plane = t.shape[0] * t.shape[1];
+  return kMost / t.shape[1] <= t.shape[0] || kMost / t.shape[2] <= plane || kMost / t.shape[3] <= plane * t.shape[2];
+}
+void say_element_count(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
+  findings.add(t.info_offset,
+               {"tensor ", Quoted{name}, " has ", t.n_elements, " elements: ggml counts up to 2^63 - 1"});
 }
 
 bool bad_unknown_type(const LintFile&, const TensorInfo& t) { return find_gguf_type(t.type) == nullptr; }
@@ -252,10 +273,12 @@ constexpr LintRule kLayoutRules[] = {
     {"tensor-name-length", FindingLevel::kError, each_tensor<bad_name_length, say_name_length>},
     {"tensor-name-empty", FindingLevel::kNote, each_tensor<bad_name_empty, say_name_empty>},
     {"tensor-name-utf8", FindingLevel::kSpec, each_tensor<bad_name_utf8, say_name_utf8>},
+    {"tensor-name-nul", FindingLevel::kNote, each_tensor<bad_name_nul, say_name_nul>},
     {"dimensions", FindingLevel::kError, each_tensor<bad_dimensions, say_dimensions>},
     {"no-dimensions", FindingLevel::kNote, each_tensor<bad_no_dimensions, say_no_dimensions>},
     {"no-elements", FindingLevel::kNote, each_tensor<bad_no_elements, say_no_elements>},
     {"dimension-range", FindingLevel::kError, each_tensor<bad_dimension_range, say_dimension_range>},
+    {"element-count", FindingLevel::kError, each_tensor<bad_element_count, say_element_count>},
     {"unknown-type", FindingLevel::kError, each_tensor<bad_unknown_type, say_unknown_type>},
     {"removed-type", FindingLevel::kError, each_tensor<bad_removed_type, say_removed_type>},
     {"partial-block", FindingLevel::kError, each_tensor<bad_partial_block, say_partial_block>},

@@ -40,6 +40,7 @@ RuleSpan model_rules();      // lint_model.cpp: required keys, hyper-parameters
 RuleSpan shape_rules();      // lint_shapes.cpp: tensors against hyper-parameters
 RuleSpan tensor_rules();     // lint_tensors.cpp: tensors that an architecture must have
 RuleSpan kind_rules();       // lint_kinds.cpp: file names, shards, adapters and other kinds
+RuleSpan projector_rules();  // lint_projectors.cpp: multimodal projectors
 RuleSpan template_rules();   // lint_template.cpp: chat templates
 RuleSpan tokenizer_rules();  // lint_tokenizer.cpp
 
@@ -61,6 +62,9 @@ inline constexpr uint64_t kMaxBlocks = 512;
 
 /// N of "blk.N.rest"; nullopt for any other name.
 std::optional<uint64_t> block_of(std::string_view tensor_name);
+
+/// Says so where a key has another type than the one in which a loader reads it.
+void check_key_type(const LintFile& file, FindingList& findings, std::string_view key, ValueType type, bool list);
 
 /// Where to point for something that is missing.
 inline uint64_t key_offset(const Gguf& gguf, std::string_view key) {

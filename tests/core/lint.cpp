@@ -143,7 +143,31 @@ Recipe projector() {
                           "projection_dim", "attention.head_count"})
     r.u32(std::string("clip.vision.") + key, 8);
   r.number("clip.vision.attention.layer_norm_epsilon", kF32, 1e-5f);
-  r.tensors = {{"mm.0.weight", {32, 4}, 0, 0}};
+  r.u32("clip.vision.block_count", 1);
+  r.array<float>("clip.vision.image_mean", kF32, {0, 0, 0});
+  r.array<float>("clip.vision.image_std", kF32, {1, 1, 1});
+  r.tensors = {{"mm.0.weight", {32, 4}, 0, 0},
+               {"v.blk.0.attn_out.weight", {8, 8}, 0, 512},
+               {"v.blk.0.ffn_up.weight", {8, 8}, 0, 768},
+               {"v.blk.0.ffn_down.weight", {8, 8}, 0, 1024}};
+  r.data = 1280;
+  return r;
+}
+
+/// The other encoder, of a kind that wants keys of its own.
+Recipe audio_projector() {
+  Recipe r;
+  r.name = "";
+  r.text("general.type", "mmproj");
+  r.text("general.architecture", "clip");
+  r.text("clip.audio.projector_type", "ultravox");
+  r.number("clip.has_audio_encoder", kBool, uint8_t{1});
+  for (const char* key : {"embedding_length", "feed_forward_length", "projection_dim", "attention.head_count",
+                          "num_mel_bins", "projector.stack_factor"})
+    r.u32(std::string("clip.audio.") + key, 8);
+  r.u32("clip.audio.block_count", 0);
+  r.number("clip.audio.attention.layer_norm_epsilon", kF32, 1e-5f);
+  r.tensors = {{"mm.a.mlp.1.weight", {32, 4}, 0, 0}};
   r.data = 512;
   return r;
 }
@@ -153,8 +177,8 @@ Recipe control_vector() {
   r.name = "";
   r.text("general.architecture", "controlvector");
   r.text("controlvector.model_hint", "llama");
-  r.tensors = {{"direction.1", {32}, 0, 0}};
-  r.data = 128;
+  r.tensors = {{"direction.1", {32}, 0, 0}, {"direction.3", {32, 1}, 0, 128}};
+  r.data = 256;
   return r;
 }
 
@@ -176,6 +200,10 @@ std::vector<Finding> lint_recipe(const Recipe& r) { return lint_bytes(r.bytes(),
 
 bool has(const std::vector<Finding>& findings, std::string_view code) {
   return std::ranges::any_of(findings, [&](const Finding& f) { return f.code == code; });
+}
+
+bool has_errors(const std::vector<Finding>& findings) {
+  return std::ranges::any_of(findings, [](const Finding& f) { return f.level == FindingLevel::kError; });
 }
 
 struct LintCase {
@@ -233,13 +261,17 @@ const std::vector<LintCase>& lint_cases() {
       {"alignment-multiple-of-8", sound, [](Recipe& r) { r.u32("general.alignment", 4), r.alignment = 4; }},
       {"alignment-large", sound, [](Recipe& r) { r.u32("general.alignment", 131072), r.alignment = 131072; }},
       {"duplicate-tensor", sound, with_tensor(3, {"token_embd.weight", {32}, 0, 12800})},
+      {"duplicate-tensor", sound, with_tensor(3, {std::string("token_embd.weight\0x", 19), {32}, 0, 12800})},
       {"tensor-name-length", sound, with_tensor(3, {repeat("n", 64), {32}, 0, 12800})},
       {"tensor-name-empty", sound, with_tensor(3, {"", {32}, 0, 12800})},
       {"tensor-name-utf8", sound, with_tensor(3, {"\xff", {32}, 0, 12800})},
+      {"tensor-name-nul", sound, with_tensor(3, {std::string("x\0y", 3), {32}, 0, 12800})},
       {"dimensions", sound, with_tensor(3, {"x", {32, 1, 1, 1, 1}, 0, 12800})},
       {"no-dimensions", sound, with_tensor(3, {"x", {}, 0, 12800})},
       {"no-elements", sound, with_tensor(3, {"x", {0}, 0, 12800})},
       {"dimension-range", sound, with_tensor(3, {"x", {0, uint64_t{1} << 63}, 0, 12800})},
+      // Fewer than 2^63, and beyond what ggml's division allows.
+      {"element-count", sound, with_tensor(3, {"x", {8192, (uint64_t{1} << 50) - 1}, 41, 12800})},
       {"unknown-type", sound, with_tensor(3, {"x", {32}, 99, 12800})},
       {"unknown-type", sound, with_tensor(3, {"x", {32}, 1002, 12800})},  // known, but not in GGUF
       {"unknown-type", sound, with_tensor(3, {"x", {32}, 2003, 12800})},
@@ -265,7 +297,16 @@ const std::vector<LintCase>& lint_cases() {
       {"file-name-encoding", sound, [](Recipe& r) { r.name = "Tiny-1M-v1.0-Q4_0.gguf"; }},
       {"split-keys", sound, [](Recipe& r) { r.number("split.count", kU16, uint16_t{2}); }},
       {"split-name", sound, [](Recipe& r) { r.name = "Tiny-1M-v1.0-F32-00002-of-00003.gguf"; }},
-      {"adapter-keys", adapter, [](Recipe& r) { r.keys.erase("adapter.lora.alpha"); }},
+      {"kind-key-type", adapter, [](Recipe& r) { r.number("adapter.lora.alpha", kF64, 16.0); }},
+      {"kind-key-type", adapter,
+       [](Recipe& r) {
+         r.array<int32_t>("adapter.alora.invocation_tokens", kI32, {1});
+       }},
+      {"kind-key-type", adapter, [](Recipe& r) { r.u32("adapter.alora.invocation_tokens", 1); }},
+      {"kind-key-type", importance, [](Recipe& r) { r.number("imatrix.chunk_count", kU64, uint64_t{1}); }},
+      {"adapter-keys", adapter, [](Recipe& r) { r.keys.erase("general.type"); }},
+      {"adapter-keys", adapter, [](Recipe& r) { r.text("adapter.type", "loha"); }},
+      {"adapter-alpha", adapter, [](Recipe& r) { r.keys.erase("adapter.lora.alpha"); }},
       {"adapter-pairs", adapter, [](Recipe& r) { r.tensors[1].name = "other.lora_b"; }},
       {"adapter-tensor", adapter, [](Recipe& r) { r.tensors[1].name = "blk.0.attn_q.weight"; }},
       {"adapter-shape", adapter,
@@ -273,11 +314,58 @@ const std::vector<LintCase>& lint_cases() {
          r.tensors[1].shape = {8, 16};
        }},
       {"imatrix", importance, [](Recipe& r) { r.keys.erase("imatrix.chunk_size"); }},
+      {"imatrix", importance, [](Recipe& r) { r.tensors.clear(), r.data = 0; }},
+      {"imatrix-type", importance, [](Recipe& r) { r.tensors[0].type = 1; }},
       {"projector", sound, [](Recipe& r) { r.text("general.type", "mmproj"); }},
       {"projector-keys", projector, [](Recipe& r) { r.keys.erase("clip.vision.patch_size"); }},
+      {"projector-keys", projector, [](Recipe& r) { r.keys.erase("clip.vision.image_mean"); }},
       {"projector-keys", projector, [](Recipe& r) { r.keys.erase("clip.projector_type"); }},
+      {"projector-keys", projector, [](Recipe& r) { r.text("clip.projector_type", "qwen2.5o"); }},
+      {"projector-keys", audio_projector, [](Recipe& r) { r.keys.erase("clip.audio.projector.stack_factor"); }},
+      {"projector-type", projector, [](Recipe& r) { r.text("clip.projector_type", "magic"); }},
+      {"projector-type", audio_projector, [](Recipe& r) { r.text("clip.audio.projector_type", "magic"); }},
+      {"projector-key-type", projector, [](Recipe& r) { r.number("clip.vision.patch_size", kU64, uint64_t{8}); }},
+      {"projector-key-type", projector,
+       [](Recipe& r) {
+         r.array<double>("clip.vision.image_std", kF64, {1, 1, 1});
+       }},
+      {"projector-values", projector, [](Recipe& r) { r.u32("clip.vision.patch_size", 0); }},
+      {"projector-values", projector, [](Recipe& r) { r.u32("clip.vision.projection_dim", 0x80000000u); }},
+      {"projector-values", projector,
+       [](Recipe& r) {
+         r.array<float>("clip.vision.image_std", kF32, {1, 1});
+       }},
+      {"projector-values", projector,
+       [](Recipe& r) { r.u32("clip.vision.image_min_pixels", 9), r.u32("clip.vision.image_max_pixels", 8); }},
+      {"projector-values", projector,
+       [](Recipe& r) {
+         r.array<int32_t>("clip.vision.image_grid_pinpoints", kI32, {8, 8, 16});
+       }},
+      {"projector-values", projector,
+       [](Recipe& r) {
+         r.array<int32_t>("clip.vision.feature_layer", kI32, {-1, 2});
+       }},
+      {"projector-values", projector,
+       [](Recipe& r) {
+         r.array<int32_t>("clip.vision.wa_pattern_mode", kI32, {0, 0});
+       }},
+      {"projector-values", projector,
+       [](Recipe& r) {
+         r.number("clip.use_gelu", kBool, uint8_t{1});
+         r.number("clip.use_silu", kBool, uint8_t{1});
+       }},
+      {"projector-values", audio_projector, [](Recipe& r) { r.u32("clip.audio.num_mel_bins", 257); }},
+      {"projector-tensors", projector, [](Recipe& r) { r.tensors[2].name = "v.blk.0.ffn_gate.weight"; }},
+      {"projector-tensors", projector, [](Recipe& r) { r.u32("clip.vision.block_count", 2); }},
       {"control-vector", control_vector, [](Recipe& r) { r.tensors[0].name = "direction.0"; }},
+      {"control-vector", control_vector, [](Recipe& r) { r.tensors[1].name = "direction.2147483648"; }},
+      {"control-vector", control_vector,
+       [](Recipe& r) {
+         r.tensors[1].shape = {16};
+       }},
+      {"control-vector", control_vector, [](Recipe& r) { r.tensors.clear(), r.data = 0; }},
       {"control-vector", sound, [](Recipe& r) { r.text("general.architecture", "controlvector"); }},
+      {"control-vector-hint", control_vector, [](Recipe& r) { r.keys.erase("controlvector.model_hint"); }},
 
       {"architecture-missing", sound, [](Recipe& r) { r.keys.erase("general.architecture"); }},
       {"architecture-syntax", sound, [](Recipe& r) { r.text("general.architecture", "Llama"); }},
@@ -404,7 +492,7 @@ const std::vector<LintCase>& lint_cases() {
 BOOST_AUTO_TEST_SUITE(lint_rules_of_files)
 
 BOOST_AUTO_TEST_CASE(sound_files_have_no_findings) {
-  for (Recipe (*base)() : {sound, merging, adapter, importance, projector, control_vector})
+  for (Recipe (*base)() : {sound, merging, adapter, importance, projector, audio_projector, control_vector})
     for (const Finding& f : lint_recipe(base())) BOOST_ERROR(f.code << ": " << f.message);
 }
 
@@ -421,6 +509,35 @@ BOOST_AUTO_TEST_CASE(what_loaders_take_is_no_error) {
   Recipe r = merging();
   r.text("tokenizer.ggml.pre", "");
   BOOST_TEST(!has(lint_recipe(r), "pre-tokenizer-unknown"));
+
+  r = adapter();
+  r.keys.erase("adapter.lora.alpha");
+  // Of embeddings both matrices stand the other way.
+  r.tensors = {{"token_embd.weight.lora_a", {4, 32}, 0, 0}, {"token_embd.weight.lora_b", {4, 8}, 0, 512}};
+  r.data = 640;
+  BOOST_TEST(!has_errors(lint_recipe(r)));
+
+  r = control_vector();
+  r.tensors[0].name = "direction.+01.x";  // as C reads a number
+  r.tensors[1].name = "direction. 1";
+  BOOST_TEST(!has_errors(lint_recipe(r)));
+
+  // Experts instead of a dense feed-forward layer; encoders whose blocks are of another kind; kinds of tomorrow.
+  r = projector();
+  r.text("clip.projector_type", "magic");
+  r.tensors.resize(1), r.data = 512;
+  BOOST_TEST(!has_errors(lint_recipe(r)));
+  r.text("clip.projector_type", "gemma3nv");
+  BOOST_TEST(!has_errors(lint_recipe(r)));
+  r = projector();
+  r.tensors[2].name = "v.blk.0.ffn_gate_exps.weight", r.tensors[3].name = "v.blk.0.ffn_up_exps.weight";
+  BOOST_TEST(!has_errors(lint_recipe(r)));
+}
+
+BOOST_AUTO_TEST_CASE(a_block_count_of_the_file_is_not_counted_to) {
+  Recipe r = projector();
+  r.u32("clip.vision.block_count", INT32_MAX);
+  BOOST_TEST(has(lint_recipe(r), "projector-tensors"));
 }
 
 BOOST_AUTO_TEST_CASE(every_rule_has_a_case) {

@@ -169,6 +169,36 @@ BOOST_AUTO_TEST_CASE(grown_by_chunks_equals_whole) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(lengths_and_counts_that_ggml_refuses_in_a_file_that_could_hold_them) {
+  struct Case {
+    std::string_view what;
+    std::string_view result;
+    GgufBytes bytes;
+  };
+  const uint64_t limit = uint64_t{1} << 30;
+  const auto file = [](uint64_t n_tensors, uint64_t n_key_values) { return GgufBytes(n_tensors, n_key_values); };
+  const Case cases[] = {
+      {"key of 1 GiB", "need-more", file(0, 1).length(limit)},
+      {"key over 1 GiB", "bad-length", file(0, 1).length(limit + 1)},
+      {"value of 1 GiB", "need-more", file(0, 1).string("k").type(kString).length(limit)},
+      {"value over 1 GiB", "bad-length", file(0, 1).string("k").type(kString).length(limit + 1)},
+      {"text of an array over 1 GiB", "bad-length", file(0, 1).array("k", kString, 1).length(limit + 1)},
+      {"tensor name over 1 GiB", "bad-length", file(1, 0).length(limit + 1)},
+      {"2^30 bytes", "need-more", file(0, 1).array("k", kU8, limit)},
+      {"more than 2^30 bytes", "bad-count", file(0, 1).array("k", kU8, limit + 1)},
+      {"more than 2^30 flags", "bad-count", file(0, 1).array("k", kBool, limit + 1)},
+      {"2^30 strings", "need-more", file(0, 1).array("k", kString, limit)},
+      {"more than 2^30 strings", "bad-count", file(0, 1).array("k", kString, limit + 1)},
+      {"negative count of keys", "bad-count", file(0, ~uint64_t{0})},
+      {"negative count of tensors", "bad-count", file(~uint64_t{0}, 0)},
+  };
+  for (const Case& c : cases) {
+    ParseState state;
+    // A sparse file of 1 TiB: whatever is declared would fit.
+    BOOST_TEST(name_of(parse_header(c.bytes.out, uint64_t{1} << 40, state)) == c.result, c.what);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(slices_of_arrays) {
   for (const uint32_t version : {1u, 3u}) {
     const Bytes bytes = everything(version, version == 3);
