@@ -10,6 +10,7 @@
 #include "quant/legacy.hpp"
 #include "quant/registry.hpp"
 #include "quant/stats.hpp"
+#include "quant/validate.hpp"
 #include "span.hpp"
 #include "types/types.hpp"
 
@@ -58,6 +59,16 @@ void modernize_blocks(uint32_t type, uintptr_t from, uintptr_t to, uint32_t n_bl
 
 void swap_bytes_of(uint32_t type, uintptr_t blocks, uint32_t n_blocks, bool small) {
   swap_block_bytes(type, bytes_at(blocks), n_blocks, small);
+}
+
+/// As doubles; flaw: of BlockFlaw.
+struct InvalidRow {
+  double count, first, flaw;
+};
+
+InvalidRow invalid_blocks(uint32_t type, uintptr_t blocks, uint32_t n_blocks, bool big_endian, bool small) {
+  const InvalidBlocks found = find_invalid_blocks(type, bytes_at(blocks), n_blocks, big_endian, small);
+  return {static_cast<double>(found.count), static_cast<double>(found.first), static_cast<double>(found.flaw)};
 }
 
 struct TypeRow {
@@ -161,6 +172,10 @@ EMSCRIPTEN_BINDINGS(quant) {
       .field("id", &TypeRow::id)
       .field("blockSize", &TypeRow::block_size)
       .field("blockBytes", &TypeRow::block_bytes);
+  value_array<InvalidRow>("InvalidRow")
+      .element(&InvalidRow::count)
+      .element(&InvalidRow::first)
+      .element(&InvalidRow::flaw);
   function("findType", &find_type_row);
   function("canDequantize", &can_dequantize);
   function("canQuantize", &can_quantize);
@@ -169,6 +184,7 @@ EMSCRIPTEN_BINDINGS(quant) {
   function("dequantizeSmall", &dequantize_small);
   function("quantize", &quantize);
   function("swapBytes", &swap_bytes_of);
+  function("invalidBlocks", &invalid_blocks);
   function("modernType", &modern_type_of);
   function("modernize", &modernize_blocks);
   class_<Collector>("Collector")

@@ -2,48 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 #include "base/simd.hpp"
 #include "quant/block.hpp"
+#include "quant/scales.hpp"
 #include "types/types.hpp"
 
 namespace ggufscope {
 namespace {
-
-enum class ScaleKind : uint8_t { kF16, kF32, kE8m0, kUe4m3, kIq1m };
-
-struct ScaleRow {
-  TypeId type;
-  uint16_t offset;
-  uint16_t count;
-  ScaleKind kind;
-};
-
-// clang-format off
-constexpr ScaleRow kScales[] = {
-    {TypeId::kQ4_0, 0, 1, ScaleKind::kF16},     {TypeId::kQ4_1, 0, 1, ScaleKind::kF16},
-    {TypeId::kQ5_0, 0, 1, ScaleKind::kF16},     {TypeId::kQ5_1, 0, 1, ScaleKind::kF16},
-    {TypeId::kQ8_0, 0, 1, ScaleKind::kF16},     {TypeId::kQ8_1, 0, 1, ScaleKind::kF16},
-    {TypeId::kQ2_K, 80, 1, ScaleKind::kF16},    {TypeId::kQ3_K, 108, 1, ScaleKind::kF16},
-    {TypeId::kQ4_K, 0, 1, ScaleKind::kF16},     {TypeId::kQ5_K, 0, 1, ScaleKind::kF16},
-    {TypeId::kQ6_K, 208, 1, ScaleKind::kF16},   {TypeId::kQ8_K, 0, 1, ScaleKind::kF32},
-    {TypeId::kIQ1_S, 0, 1, ScaleKind::kF16},    {TypeId::kIQ1_M, 48, 1, ScaleKind::kIq1m},
-    {TypeId::kIQ2_XXS, 0, 1, ScaleKind::kF16},  {TypeId::kIQ2_XS, 0, 1, ScaleKind::kF16},
-    {TypeId::kIQ2_S, 0, 1, ScaleKind::kF16},    {TypeId::kIQ3_XXS, 0, 1, ScaleKind::kF16},
-    {TypeId::kIQ3_S, 0, 1, ScaleKind::kF16},    {TypeId::kIQ4_NL, 0, 1, ScaleKind::kF16},
-    {TypeId::kIQ4_XS, 0, 1, ScaleKind::kF16},   {TypeId::kTQ1_0, 52, 1, ScaleKind::kF16},
-    {TypeId::kTQ2_0, 64, 1, ScaleKind::kF16},   {TypeId::kMXFP4, 0, 1, ScaleKind::kE8m0},
-    {TypeId::kNVFP4, 0, 4, ScaleKind::kUe4m3},  {TypeId::kQ1_0, 0, 1, ScaleKind::kF16},
-    {TypeId::kQ2_0, 0, 1, ScaleKind::kF16},
-};
-
-constexpr ScaleRow kSmallScales[] = {
-    {TypeId::kQ2_K, 20, 1, ScaleKind::kF16},    {TypeId::kQ3_K, 26, 1, ScaleKind::kF16},
-    {TypeId::kQ4_K, 0, 1, ScaleKind::kF16},     {TypeId::kQ5_K, 0, 1, ScaleKind::kF16},
-    {TypeId::kQ6_K, 52, 1, ScaleKind::kF16},    {TypeId::kQ8_K, 0, 1, ScaleKind::kF32},
-};
-// clang-format on
 
 float scale_at(const uint8_t* p, ScaleKind kind) {
   switch (kind) {
@@ -306,9 +272,8 @@ void Comparison::add(const float* reference, const float* other, size_t n) {
 }
 
 bool ScaleStats::add(uint32_t type, const uint8_t* blocks, size_t n_blocks, bool small) {
-  const auto rows = small ? std::span<const ScaleRow>(kSmallScales) : std::span<const ScaleRow>(kScales);
-  const auto row = std::ranges::find(rows, static_cast<TypeId>(type), &ScaleRow::type);
-  if (row == rows.end()) return false;
+  const BlockScales* row = find_scales(type, small);
+  if (row == nullptr) return false;
   const size_t step = row->kind == ScaleKind::kUe4m3 ? 1 : 0,
                bytes = small ? small_block_bytes(type) : find_type(type)->block_bytes;
   for (size_t i = 0; i < n_blocks; ++i, blocks += bytes) {

@@ -1,5 +1,6 @@
 // The fast dequantizers against the scalar references; byte order and statistics of the same blocks. Input: a type id,
 // then blocks.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include "quant/k_quants_64.hpp"
 #include "quant/registry.hpp"
 #include "quant/stats.hpp"
+#include "quant/validate.hpp"
 #include "types/types.hpp"
 
 using namespace ggufscope;
@@ -24,6 +26,13 @@ void look_at(uint32_t type, const std::vector<uint8_t>& blocks, const std::vecto
   if (turned != blocks) std::abort();
   ScaleStats scales;
   if (scales.add(type, blocks.data(), n_blocks, small) && scales.count < n_blocks) std::abort();
+  // A block with a float or a scale that is NaN or infinite has such values.
+  if (const InvalidBlocks invalid = find_invalid_blocks(type, blocks.data(), n_blocks, false, small);
+      invalid.count != 0 && invalid.flaw != BlockFlaw::kRefused) {
+    const size_t length = floats.size() / n_blocks;
+    const float* values = floats.data() + static_cast<size_t>(invalid.first) * length;
+    if (std::all_of(values, values + length, [](float value) { return std::isfinite(value); })) std::abort();
+  }
   TensorStats stats(32, floats.size() / 32);
   stats.add(floats.data(), floats.size());
   if (stats.count != floats.size() || stats.moments.count + stats.nans + stats.infinities != stats.count) std::abort();

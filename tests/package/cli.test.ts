@@ -152,6 +152,16 @@ test('statuses: 0 fine, 1 a bad file, 2 a wrong call', async () => {
   )
 })
 
+test('lint --data reads the tensors', async () => {
+  const nan = join(folder, 'nan.gguf')
+  const data = new Uint8Array([0, 0, 0, 0, 0, 0, 192, 127])
+  writeFileSync(nan, writeGguf({ tensors: [{ name: 'weights', shape: [2], type: 'F32', data }] }))
+  assert.doesNotMatch((await run(['lint', nan])).out, /tensor-data-invalid/)
+  const { out, status } = await run(['lint', nan, '--data'])
+  assert.match(out, /error +tensor-data-invalid .*'weights' of F32: element 1 of row 0 holds NaN/)
+  assert.equal(status, 1)
+})
+
 test('a reader that leaves early is no failure', async () => {
   const many = join(folder, 'many.gguf')
   writeFileSync(

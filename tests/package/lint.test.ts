@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Finding } from 'ggufscope'
-import { writeGguf, writeHeader, type Model } from '../fixtures/gguf.ts'
+import { kTypes, tensorBytes, writeGguf, writeHeader, type Model, type Tensor } from '../fixtures/gguf.ts'
 import { hostileKeys, shards, smallModel, text, u32 } from '../fixtures/models.ts'
 import { kShared, loadNodePackage } from './packed.ts'
 
@@ -163,6 +163,133 @@ test(
         [],
         name,
       )
+    }
+  },
+)
+
+/** Where the blocks of a type hold floats, by ggml's structures; what is not here holds none that can be wrong. */
+const kFloatsOfBlocks: Record<string, { offsets: number[]; nan: number[] }> = {
+  F32: { offsets: [0], nan: [0, 0, 0xc0, 0x7f] },
+  F64: { offsets: [0], nan: [0, 0, 0, 0, 0, 0, 0xf8, 0x7f] },
+  BF16: { offsets: [0], nan: [0xc0, 0x7f] },
+  Q8_K: { offsets: [0], nan: [0, 0, 0xc0, 0x7f] },
+  MXFP4: { offsets: [0], nan: [0xff] },
+  IQ1_M: { offsets: [48], nan: [0, 0, 0, 0, 0, 0xe0, 0, 0x70] },
+  ...Object.fromEntries(
+    Object.entries({
+      F16: [0], Q4_0: [0], Q4_1: [0, 2], Q5_0: [0], Q5_1: [0, 2], Q8_0: [0], Q2_K: [80, 82], Q3_K: [108],
+      Q4_K: [0, 2], Q5_K: [0, 2], Q6_K: [208], IQ2_XXS: [0], IQ2_XS: [0], IQ2_S: [0], IQ3_XXS: [0], IQ3_S: [0],
+      IQ1_S: [0], IQ4_NL: [0], IQ4_XS: [0], TQ1_0: [52], TQ2_0: [64], Q1_0: [0], Q2_0: [0],
+    }).map(([type, offsets]) => [type, { offsets, nan: [0, 0x7e] }]), // prettier-ignore
+  ),
+}
+
+/** Three rows of two blocks of every type; the fourth block may hold NaN. */
+function dataModel(bigEndian: boolean, bad: (type: string) => number | undefined): Model {
+  const tensors = Object.keys(kTypes)
+    .filter((type) => type !== 'Q8_1')
+    .map((type): Tensor => {
+      const tensor = { name: `of ${type}`, shape: [kTypes[type]![1] * 2, 3], type }
+      const data = new Uint8Array(tensorBytes(tensor))
+      const at = bad(type)
+      const { nan } = kFloatsOfBlocks[type] ?? { nan: [] }
+      // Four words of IQ1_M stay in their order.
+      const width = type === 'IQ1_M' ? 2 : nan.length
+      const inOrder = nan.map((_, i) => nan[bigEndian ? i - (i % width) + width - 1 - (i % width) : i]!)
+      if (at !== undefined) data.set(inOrder, 3 * kTypes[type]![2] + at)
+      return { ...tensor, data }
+    })
+  return { bigEndian, metadata: [['general.architecture', text('llama')]], tensors }
+}
+
+for (const bigEndian of [false, true]) {
+  const most = Math.max(...Object.values(kFloatsOfBlocks).map(({ offsets }) => offsets.length))
+  for (let which = 0; which < most; which++) {
+    test(`${bigEndian ? 'big' : 'little'}-endian data: NaN in float ${which} of a block of each type is found at its block`, async () => {
+      const at = (type: string): number | undefined => kFloatsOfBlocks[type]?.offsets[which]
+      const model = dataModel(bigEndian, at)
+      using file = await open(writeGguf(model))
+      const findings = await file.lintData()
+      const wrong = model.tensors!.filter(({ type }) => at(type) !== undefined)
+      // At most 20 are listed; the last one counts the rest.
+      const listed = wrong.slice(0, 20)
+      assert.deepEqual(
+        findings.map(({ level, code, offset, shard }) => ({ level, code, offset, shard })),
+        listed.map(({ name, type }) => ({
+          level: 'error',
+          code: 'tensor-data-invalid',
+          offset: file.tensor(name)!.offset + 3 * kTypes[type]![2],
+          shard: 0,
+        })),
+      )
+      listed.forEach(({ name, type }, i) => {
+        const place = kTypes[type]![1] === 1 ? 'element 1 of row 1' : 'block 3 \\(in row 1\\)'
+        assert.match(findings[i]!.message, new RegExp(`^tensor '${name}' of ${type}: ${place} holds NaN`))
+      })
+      if (wrong.length > 20)
+        assert.match(findings[19]!.message, new RegExp(`and ${wrong.length - 20} more tensors`))
+    })
+  }
+}
+
+test('sound data has no findings, and none is read of what the header says is wrong', async () => {
+  for (const bigEndian of [false, true]) {
+    using file = await open(writeGguf(dataModel(bigEndian, () => undefined)))
+    assert.deepEqual(await file.lintData(), [])
+  }
+  // A cut tensor and one of a removed type: lint() tells of them.
+  const cut = writeGguf({
+    tensors: [{ name: 'a', shape: [64], type: 'F32', data: new Uint8Array(256).fill(255) }],
+  })
+  using file = await open(cut.subarray(0, cut.length - 1))
+  assert.deepEqual(await file.lintData(), [])
+  assert.equal(find(file.lint(), 'data-truncated')?.level, 'error')
+})
+
+test('data is streamed: infinities are counted over pieces, progress is told, an abort ends it', async () => {
+  const elements = 5 << 20
+  const data = new Uint8Array(4 * elements)
+  const view = new DataView(data.buffer)
+  for (const i of [elements - 1, elements >> 1]) view.setUint32(4 * i, 0xff800000, true)
+  const bytes = writeGguf({
+    tensors: [
+      { name: 'large', shape: [1 << 20, 5], type: 'F32', data },
+      { name: 'never', shape: [32], type: 'Q8_1' },
+    ],
+  })
+  using file = await open(bytes)
+  const seen: number[] = []
+  const findings = await file.lintData({ onProgress: (loaded, total) => seen.push(loaded / total) })
+  assert.deepEqual(
+    findings.map(({ message }) => message),
+    [
+      `tensor 'large' of F32: element ${1 << 19} of row 2 holds an infinity, and 1 more are as bad`,
+      "tensor 'never' of Q8_1: block 0 (in row 0) is of a type that no file should hold",
+    ],
+  )
+  assert.equal(findings[0]!.offset, file.tensor('large')!.offset + 2 * elements)
+  assert.ok(seen.length > 3)
+  assert.equal(seen.at(-1), 1)
+  const stop = new AbortController()
+  await assert.rejects(
+    file.lintData({ signal: stop.signal, onProgress: () => stop.abort(new Error('enough')) }),
+    /enough/,
+  )
+})
+
+test(
+  'no data of real files is invalid',
+  { skip: shared ? false : 'no ../shared beside the checkout' },
+  async () => {
+    const inside = (folder: string): string[] => readdirSync(folder).map((name) => join(folder, name))
+    const paths = [
+      ...['stories260K', 'misc'].flatMap((name) => inside(join(kShared, name))),
+      ...inside(join(kShared, '..', 'vectors', 'arch')).map((folder) => join(folder, 'model.gguf')),
+    ].filter((path) => path.endsWith('.gguf') && existsSync(path))
+    assert.ok(paths.length > 100)
+    for (const path of paths) {
+      using file = await open(path)
+      assert.deepEqual(await file.lintData(), [], path)
     }
   },
 )

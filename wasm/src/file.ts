@@ -14,6 +14,7 @@ import type {
   Container,
   Finding,
   GgufFile,
+  LintDataOptions,
   Metadata,
   ReadOptions,
   ReadRowsOptions,
@@ -27,10 +28,10 @@ import type {
   TokenizerComparison,
 } from './types.js'
 
-const kMaxFindings = 20
+export const kMaxFindings = 20
 
 /** A name of the file for a message: quoted, cut, and without what does not print. */
-function printable(name: string): string {
+export function printable(name: string): string {
   const short = name.slice(0, 60).replace(/[^\x20-\x7e]/g, '?')
   return `'${short}${name.length > 60 ? '...' : ''}'`
 }
@@ -193,6 +194,12 @@ export class OpenFile implements GgufFile {
       findings.push({ level: 'error', code: 'split-tensors', message, offset: 0, shard: 0 })
     }
     return findings.slice(0, kMaxFindings)
+  }
+
+  async lintData(options: LintDataOptions = {}): Promise<Finding[]> {
+    options.signal?.throwIfAborted()
+    const { lintData } = await import('./lint-data.js')
+    return await lintData(this, options)
   }
 
   tokenizer(): Tokenizer {

@@ -41,6 +41,17 @@ export interface QuantModule {
   ): boolean
   /** Turns blocks from one byte order into the other, in place. */
   swapBytes(type: number, blocks: number, blockCount: number, small: boolean): void
+  /**
+   * Blocks, in the byte order of the file, that llama.cpp's --check-tensors refuses. flaw: 1 of NaN, 2 of an infinity,
+   * 3 of a type that no file should hold.
+   */
+  invalidBlocks(
+    type: number,
+    blocks: number,
+    blockCount: number,
+    bigEndian: boolean,
+    small: boolean,
+  ): readonly [count: number, first: number, flaw: number]
   /** The type of today with the same quants as one of 2023's block layouts; -1: none. */
   modernType(type: number): number
   modernize(type: number, from: number, to: number, blockCount: number): void

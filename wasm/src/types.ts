@@ -186,6 +186,11 @@ export interface StatsOptions extends ReadRowsOptions {
   onProgress?: ((loaded: number, total: number) => void) | undefined
 }
 
+export interface LintDataOptions extends ReadOptions {
+  /** bytes of tensor data read so far, of how many */
+  onProgress?: ((loaded: number, total: number) => void) | undefined
+}
+
 /** Of rows or of columns, one number for each. */
 export interface LineStats {
   readonly absoluteMaximum: Float64Array
@@ -524,6 +529,11 @@ export interface GgufFile extends Disposable {
   tensor(name: string): TensorInfo | undefined
   summary(): Summary
   lint(): Finding[]
+  /**
+   * Reads all tensor data, in pieces, and finds what llama.cpp's --check-tensors refuses: blocks whose floats or scales
+   * are NaN or infinite ('tensor-data-invalid'). One finding a tensor, at its first such block.
+   */
+  lintData(options?: LintDataOptions): Promise<Finding[]>
   /**
    * Made once. An error of code 'unsupported' where the file has no vocabulary or one of an unknown kind. The module of
    * the tokenizers is loaded by the first call of a page, which waits for it: loadTokenizer() before does not.

@@ -16,7 +16,7 @@ export const kCommands: readonly CommandRow[] = [
   },
   {
     name: 'lint',
-    usage: '<file-or-url> [--strict] [--json]',
+    usage: '<file-or-url> [--strict] [--data] [--json]',
     summary: 'what is wrong with the file; status 1 if a strict loader would refuse it',
     load: () => import('./lint.js'),
   },

@@ -2,12 +2,16 @@ import type { Command } from './command.js'
 import { table, visible } from './format.js'
 
 export const command: Command = {
-  options: { strict: { type: 'boolean' } },
-  help: ['--strict          status 1 for anything against the specification, too'],
+  options: { strict: { type: 'boolean' }, data: { type: 'boolean' } },
+  help: [
+    '--strict          status 1 for anything against the specification, too',
+    '--data            lint: reads all tensor data, too, and finds NaN and infinities in it',
+  ],
   async run(context) {
     const { style } = context
     using file = await context.open({ allowMissingShards: true })
     const findings = file.lint()
+    if (context.values['data'] === true) findings.push(...(await file.lintData({ signal: context.signal })))
     const errors = findings.filter(({ level }) => level === 'error').length
     const against = findings.filter(({ level }) => level === 'spec').length
     const status = errors > 0 || (context.values['strict'] === true && against > 0) ? 1 : 0
