@@ -324,6 +324,9 @@ const std::vector<LintCase>& lint_cases() {
       {"projector-keys", audio_projector, [](Recipe& r) { r.keys.erase("clip.audio.projector.stack_factor"); }},
       {"projector-type", projector, [](Recipe& r) { r.text("clip.projector_type", "magic"); }},
       {"projector-type", audio_projector, [](Recipe& r) { r.text("clip.audio.projector_type", "magic"); }},
+      // Parts of the list of known ones.
+      {"projector-type", projector, [](Recipe& r) { r.text("clip.projector_type", "ldp ldpv2"); }},
+      {"projector-type", projector, [](Recipe& r) { r.text("clip.projector_type", "merger"); }},
       {"projector-key-type", projector, [](Recipe& r) { r.number("clip.vision.patch_size", kU64, uint64_t{8}); }},
       {"projector-key-type", projector,
        [](Recipe& r) {
