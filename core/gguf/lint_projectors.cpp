@@ -268,32 +268,106 @@ void check_projector_values(const LintFile& file, FindingList& findings) {
 /// Encoders whose blocks are of another kind.
 constexpr std::string_view kOtherBlocks = "gemma3nv qwen3tts_spkenc pockettts_gen";
 
+/// Tensors that kinds of projectors have once: each of the names with the ending.
+struct ProjectorTensors {
+  std::string_view of, names, ending;
+};
+constexpr std::string_view kWeight = ".weight", kBias = ".bias";
+constexpr ProjectorTensors kProjectorTensors[] = {
+    {"qwen2vl_merger qwen2.5vl_merger qwen3vl_merger exaone4_5 mimovl youtuvl yasa2 dots_ocr dots3note_v hunyuanvl "
+     "phi4",
+     "mm.0 mm.2", kWeight},
+    {"qwen2vl_merger qwen2.5vl_merger qwen3vl_merger exaone4_5 youtuvl dots_ocr dots3note_v hunyuanvl phi4",
+     "mm.0 mm.2", kBias},
+    {"muse-glimmer step3vl janus_pro", "mm.0 mm.1", kWeight},
+    {"janus_pro", "mm.0 mm.1", kBias},
+    {"minimax_m3 lfm2 kimivl paddleocr kimik25 pixtral lightonocr", "mm.1 mm.2", kWeight},
+    {"minimax_m3 lfm2 kimivl paddleocr kimik25", "mm.1 mm.2", kBias},
+    {"minimax_m3", "mm.merger.fc1 mm.merger.fc2", kWeight},
+    {"minimax_m3", "mm.merger.fc1 mm.merger.fc2", kBias},
+    {"muse-glimmer", "mm.2", kWeight},
+    {"step3vl glm4v idefics3 llama4 cogvlm hunyuanvl deepseekocr deepseekocr2", "mm.model.fc", kWeight},
+    {"hunyuanvl deepseekocr deepseekocr2", "mm.model.fc", kBias},
+    {"youtuvl kimivl paddleocr kimik25 dots_ocr dots3note_v", "mm.input_norm", kWeight},
+    {"kimivl paddleocr kimik25 dots_ocr dots3note_v", "mm.input_norm", kBias},
+    {"glm4v dots_ocr dots3note_v hunyuanvl", "mm.post_norm", kWeight},
+    {"glm4v cogvlm", "mm.up mm.gate mm.down", kWeight},
+    {"glm4v", "mm.patch_merger", kWeight},
+    {"glm4v", "mm.patch_merger", kBias},
+    {"cogvlm", "mm.post_fc_norm", kWeight},
+    {"cogvlm", "mm.post_fc_norm", kBias},
+    {"cogvlm glma", "v.boi v.eoi", ""},
+    {"gemma3 gemma3nv gemma4v gemma4uv", "mm.input_projection", kWeight},
+    {"gemma3 gemma3nv", "mm.soft_emb_norm", kWeight},
+    {"pixtral", "v.token_embd.img_break", ""},
+    {"yasa2", "v.patch_embd", kWeight},
+    {"internvl nemotron_v2_vl", "mm.model.mlp.0 mm.model.mlp.1 mm.model.mlp.3", kWeight},
+    {"internvl", "mm.model.mlp.0 mm.model.mlp.1 mm.model.mlp.3", kBias},
+    {"llama4", "mm.model.mlp.1 mm.model.mlp.2", kWeight},
+    {"ldp", "mm.model.mlp.1 mm.model.mlp.3", kWeight},
+    {"ldp", "mm.model.mlp.1 mm.model.mlp.3", kBias},
+    {"ldpv2", "mm.model.mlp.0 mm.model.mlp.2 mm.model.peg.0", kWeight},
+    {"ldpv2", "mm.model.mlp.0 mm.model.mlp.2 mm.model.peg.0", kBias},
+    {"resampler", "resampler.pos_embed_k resampler.query", ""},
+    {"resampler", "resampler.proj resampler.kv", kWeight},
+    {"resampler", "resampler.attn.q resampler.attn.k resampler.attn.v resampler.attn.out", kWeight},
+    {"resampler", "resampler.attn.q resampler.attn.k resampler.attn.v resampler.attn.out", kBias},
+    {"resampler", "resampler.ln_q resampler.ln_kv resampler.ln_post", kWeight},
+    {"resampler", "resampler.ln_q resampler.ln_kv resampler.ln_post", kBias},
+    {"ultravox meralion qwen2a mimo_audio musicflamingo glma", "a.conv1d.1 a.conv1d.2", kWeight},
+    {"ultravox meralion qwen2a mimo_audio musicflamingo glma", "a.conv1d.1 a.conv1d.2", kBias},
+    {"qwen3a dots3note_a", "a.conv2d.1 a.conv2d.2 a.conv2d.3 a.conv_out", kWeight},
+    {"qwen3a dots3note_a", "a.conv2d.1 a.conv2d.2 a.conv2d.3", kBias},
+    {"ultravox meralion qwen3a mimo_audio voxtral musicflamingo glma", "mm.a.mlp.1 mm.a.mlp.2", kWeight},
+    {"meralion qwen3a musicflamingo glma", "mm.a.mlp.1 mm.a.mlp.2", kBias},
+    {"ultravox meralion dots3note_a glma", "mm.a.norm_pre", kWeight},
+    {"ultravox", "mm.a.norm_mid", kWeight},
+    {"qwen2a", "mm.a.fc", kWeight},
+    {"qwen2a", "mm.a.fc", kBias},
+};
+
+/// The names of the tensors, by which they are found.
+struct TensorNames {
+  const Gguf& gguf;
+  std::vector<uint32_t> order;
+
+  [[nodiscard]] std::string_view at(uint32_t i) const { return gguf.text(gguf.header.tensors[i].name); }
+  [[nodiscard]] bool has(std::string_view name) const {
+    const auto found = std::ranges::lower_bound(order, name, {}, [&](uint32_t i) { return at(i); });
+    return found != order.end() && at(*found) == name;
+  }
+  /// Says so where it is not there.
+  void need(const std::string& name, FindingList& findings) const {
+    if (!has(name)) findings.add(0, {"a projector without tensor ", name});
+  }
+};
+
 /// Of each block the loader wants the output of the attention and the feed-forward layer: a dense one where no experts
-/// are.
+/// are. And what its kind of projector has.
 void check_projector_tensors(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kProjector || is_shard(file)) return;
-  const auto& tensors = file.gguf.header.tensors;
-  const std::vector<uint32_t> order = sorted_order(tensors.size(), [&](uint32_t a, uint32_t b) {
-    return file.gguf.text(tensors[a].name) < file.gguf.text(tensors[b].name);
-  });
+  TensorNames names{file.gguf, {}};
+  const size_t n_tensors = file.gguf.header.tensors.size();
+  names.order = sorted_order(n_tensors, [&](uint32_t a, uint32_t b) { return names.at(a) < names.at(b); });
   for (const FileEncoder& encoder : FileEncoders(file)) {
+    for (const ProjectorTensors& row : kProjectorTensors) {
+      if (!has_word(row.of, encoder.kind)) continue;
+      for (std::string_view rest = row.names; !rest.empty();) {
+        const size_t end = std::min(rest.find(' '), rest.size());
+        names.need(sentence({rest.substr(0, end), row.ending}), findings);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+      }
+    }
     if (!has_word(kProjectors, encoder.kind) || has_word(kOtherBlocks, encoder.kind)) continue;
     // A count from the file: with more blocks than tensors some are missing, and the first of them say it.
-    const uint64_t blocks = std::min<uint64_t>(
-        get_u64(file.gguf, encoder_key(encoder.encoder, "block_count")).value_or(0), tensors.size() + 1);
+    const uint64_t blocks =
+        std::min<uint64_t>(get_u64(file.gguf, encoder_key(encoder.encoder, "block_count")).value_or(0), n_tensors + 1);
     for (uint64_t i = 0; i < blocks; ++i) {
-      bool experts = false;
-      for (const std::string_view suffix : {"ffn_gate_exps", "attn_out", "ffn_up", "ffn_down"}) {
-        const std::string name = sentence({encoder.encoder.tensors, ".blk.", i, ".", suffix, ".weight"});
-        const auto at = std::ranges::lower_bound(order, std::string_view(name), {},
-                                                 [&](uint32_t t) { return file.gguf.text(tensors[t].name); });
-        const bool present = at != order.end() && file.gguf.text(tensors[*at].name) == name;
-        if (suffix == "ffn_gate_exps") {
-          experts = present;
-        } else if (!present && (!experts || suffix == "attn_out")) {
-          findings.add(0, {"a projector without tensor ", name});
-        }
-      }
+      const std::string block = sentence({encoder.encoder.tensors, ".blk.", i, "."});
+      names.need(block + "attn_out.weight", findings);
+      if (names.has(block + "ffn_gate_exps.weight")) continue;
+      names.need(block + "ffn_up.weight", findings);
+      names.need(block + "ffn_down.weight", findings);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "data.hpp"
 #include "gguf/parse.hpp"
@@ -167,8 +168,11 @@ Recipe audio_projector() {
     r.u32(std::string("clip.audio.") + key, 8);
   r.u32("clip.audio.block_count", 0);
   r.number("clip.audio.attention.layer_norm_epsilon", kF32, 1e-5f);
-  r.tensors = {{"mm.a.mlp.1.weight", {32, 4}, 0, 0}};
-  r.data = 512;
+  uint64_t at = 0;
+  for (const char* name : {"a.conv1d.1.weight", "a.conv1d.1.bias", "a.conv1d.2.weight", "a.conv1d.2.bias",
+                           "mm.a.mlp.1.weight", "mm.a.mlp.2.weight", "mm.a.norm_pre.weight", "mm.a.norm_mid.weight"})
+    r.tensors.push_back({name, {8}, 0, std::exchange(at, at + 32)});
+  r.data = at;
   return r;
 }
 
@@ -360,6 +364,8 @@ const std::vector<LintCase>& lint_cases() {
       {"projector-values", audio_projector, [](Recipe& r) { r.u32("clip.audio.num_mel_bins", 257); }},
       {"projector-tensors", projector, [](Recipe& r) { r.tensors[2].name = "v.blk.0.ffn_gate.weight"; }},
       {"projector-tensors", projector, [](Recipe& r) { r.u32("clip.vision.block_count", 2); }},
+      {"projector-tensors", audio_projector, [](Recipe& r) { r.tensors.back().name = "mm.a.norm_mid.bias"; }},
+      {"projector-tensors", projector, [](Recipe& r) { r.text("clip.projector_type", "gemma3nv"); }},
       {"control-vector", control_vector, [](Recipe& r) { r.tensors[0].name = "direction.0"; }},
       {"control-vector", control_vector, [](Recipe& r) { r.tensors[1].name = "direction.2147483648"; }},
       {"control-vector", control_vector,
@@ -531,6 +537,8 @@ BOOST_AUTO_TEST_CASE(what_loaders_take_is_no_error) {
   r.tensors.resize(1), r.data = 512;
   BOOST_TEST(!has_errors(lint_recipe(r)));
   r.text("clip.projector_type", "gemma3nv");
+  r.tensors = {{"mm.input_projection.weight", {8}, 0, 0}, {"mm.soft_emb_norm.weight", {8}, 0, 32}};
+  r.data = 64;
   BOOST_TEST(!has_errors(lint_recipe(r)));
   r = projector();
   r.tensors[2].name = "v.blk.0.ffn_gate_exps.weight", r.tensors[3].name = "v.blk.0.ffn_up_exps.weight";
