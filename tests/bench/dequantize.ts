@@ -57,7 +57,7 @@ function report(title: string, lines: string[], peers: Map<string, number>): voi
   const rows = lines.map((line) => JSON.parse(line) as Row)
   for (const bytes of new Set(rows.map((row) => row.bytes))) {
     console.log(
-      `\n${title}, ${bytes / 2 ** 20} MiB of floats a call; GB/s, medians of 25 interleaved slices\n`,
+      `\n${title}, ${bytes / 2 ** 10} KiB of floats a call; GB/s, medians of 25 interleaved slices\n`,
     )
     console.log(
       '| type | SIMD | scalar | -O3 | memcpy | traffic | gguf-py | SIMD / memcpy | SIMD / scalar | bar |',

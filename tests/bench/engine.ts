@@ -1,4 +1,4 @@
-// How fast models run in Chromium: a prompt of 128 tokens, and the tokens after it, here and in wllama (llama.cpp as
+// How fast models run in Chromium: a prompt (of 128 tokens), and the tokens after it, here and in wllama (llama.cpp as
 // wasm), 2.3.1 and 3.8.1, on the same synthetic files; "ggufscope in Node" is the same package in this process, without
 // a figure of its memory.
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0,Q8_0 --threads 1,2 --rounds 5 --loads 5 --tokens 32
@@ -21,7 +21,6 @@ import { machine, median } from './common/figures.ts'
 
 const kRoot = join(import.meta.dirname, '../..')
 const kDist = join(kRoot, 'wasm/dist')
-const kPromptTokens = 128
 const kContext = 256
 
 interface Task {
@@ -202,9 +201,9 @@ interface Result {
 }
 
 let serial = 0
-function task(tokens: number, vocabulary: number): Task {
+function task({ prompt, tokens }: { prompt: number; tokens: number }, vocabulary: number): Task {
   serial++
-  const promptTokens = promptOf(serial, kPromptTokens, vocabulary)
+  const promptTokens = promptOf(serial, prompt, vocabulary)
   return { prompt: promptTokens.map(characterOf).join(''), promptTokens, tokens }
 }
 
@@ -218,8 +217,9 @@ async function cell(
     contenders,
     rounds,
     loads,
+    prompt,
     tokens,
-  }: { contenders: string[]; rounds: number; loads: number; tokens: number },
+  }: { contenders: string[]; rounds: number; loads: number; prompt: number; tokens: number },
 ): Promise<{ results: Result[]; foreign: number }> {
   const runners: Runner[] = []
   const results: Result[] = []
@@ -248,17 +248,17 @@ async function cell(
       let loadMs = 0
       const peakBytes = await peakMemory(browser, async () => {
         loadMs = await load(name)
-        await runners.at(-1)!.run(task(Math.min(tokens, 8), vocabulary))
+        await runners.at(-1)!.run(task({ prompt, tokens: Math.min(tokens, 8) }, vocabulary))
       })
       results.push({ name, loadMs: [loadMs], peakBytes, prompt: [], generation: [] })
     }
     const before = await processorTime(browser)
     for (let round = 0; round < rounds; round++) {
       for (const [i, runner] of runners.entries()) {
-        const times = await runner.run(task(tokens, vocabulary))
+        const times = await runner.run(task({ prompt, tokens }, vocabulary))
         if (times.length !== tokens)
           throw new Error(`${results[i]!.name}: ${times.length} pieces of ${tokens}`)
-        results[i]!.prompt.push((1000 * kPromptTokens) / times[0]!)
+        results[i]!.prompt.push((1000 * prompt) / times[0]!)
         results[i]!.generation.push((1000 * (tokens - 1)) / (times.at(-1)! - times[0]!))
       }
     }
@@ -286,6 +286,7 @@ const { values } = parseArgs({
     contenders: { type: 'string', default: Object.keys(kContenders).join(',') },
     rounds: { type: 'string', default: '5' },
     loads: { type: 'string', default: '5' },
+    prompt: { type: 'string', default: '128' },
     tokens: { type: 'string', default: '32' },
   },
 })
@@ -307,7 +308,7 @@ const browser = await chromium.launch(kBrowser)
 await (await browser.newPage()).goto(`${server.url}/index.html`)
 console.log(`${machine()}, Chromium ${browser.version()}`)
 console.log(
-  `Tokens a second: prompt of ${kPromptTokens} / generation after it. Load: milliseconds until ready. Memory: MB by which the browser grew at most, until the first tokens were there.`,
+  `Tokens a second: prompt of ${values.prompt} / generation after it. Load: milliseconds until ready. Memory: MB by which the browser grew at most, until the first tokens were there.`,
 )
 const peers = contenders.filter((name) => name.startsWith('wllama'))
 console.log(
@@ -332,6 +333,7 @@ try {
             contenders,
             rounds: Number(values.rounds),
             loads: Number(values.loads),
+            prompt: Number(values.prompt),
             tokens: Number(values.tokens),
           },
         )
