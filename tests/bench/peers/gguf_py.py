@@ -14,7 +14,7 @@ except ImportError as problem:
     sys.exit(3)
 
 # No thread of numpy's linear algebra takes part: dequantizing has none.
-for n_floats in (1 << 12, 1 << 16, 1 << 22):
+for n_floats in (1 << 16, 1 << 22):
     for kind in (GGMLQuantizationType.F16, *traits):
         block_size, block_bytes = GGML_QUANT_SIZES[kind]
         blocks = numpy.random.default_rng(1).integers(0, 60, n_floats // block_size * block_bytes, numpy.uint8)
