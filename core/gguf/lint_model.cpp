@@ -6,6 +6,14 @@
 #include "types/types.hpp"
 
 namespace ggufscope {
+
+bool is_known_architecture(std::string_view name) {
+  constexpr std::string_view kArchitectures[] = {
+#include "gguf/architectures.inc"
+  };
+  return std::ranges::find(kArchitectures, name) != std::end(kArchitectures);
+}
+
 namespace {
 
 /// The specification's list, by architecture ("Each key specified must be present"). Behind the bar: what writers call
@@ -140,13 +148,9 @@ void check_architecture_syntax(const LintFile& file, FindingList& findings) {
                  {"architecture ", Quoted{file.architecture}, " has other characters than a-z and 0-9"});
 }
 
-constexpr std::string_view kArchitectures[] = {
-#include "gguf/architectures.inc"
-};
-
 void check_architecture_known(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kModel || file.architecture.empty()) return;
-  if (std::ranges::find(kArchitectures, file.architecture) == std::end(kArchitectures))
+  if (!is_known_architecture(file.architecture))
     findings.add(
         key_offset(file.gguf, "general.architecture"),
         {"architecture ", Quoted{file.architecture}, " is not among those of llama.cpp that this build knows"});

@@ -66,6 +66,9 @@ std::optional<uint64_t> block_of(std::string_view tensor_name);
 /// Says so where a key has another type than the one in which a loader reads it.
 void check_key_type(const LintFile& file, FindingList& findings, std::string_view key, ValueType type, bool list);
 
+/// Whether llama.cpp has an architecture of that name.
+bool is_known_architecture(std::string_view name);
+
 /// Where to point for something that is missing.
 inline uint64_t key_offset(const Gguf& gguf, std::string_view key) {
   const KeyValue* kv = find_key(gguf, key);

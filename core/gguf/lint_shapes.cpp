@@ -90,7 +90,7 @@ void check_feed_forward_width(const LintFile& file, FindingList& findings) {
 
 void check_block_number(const LintFile& file, FindingList& findings) {
   const auto blocks = hyper(file, "block_count");
-  if (file.kind != FileKind::kModel || !blocks) return;
+  if (file.kind != FileKind::kModel || !blocks || !is_known_architecture(file.architecture)) return;
   for (const TensorInfo& tensor : file.gguf.header.tensors) {
     const auto block = block_of(file.gguf.text(tensor.name));
     if (block && *block >= *blocks)
@@ -104,11 +104,16 @@ constexpr uint64_t kMostBlocks = 65536;  // a count beyond is a finding of its o
 void check_block_missing(const LintFile& file, FindingList& findings) {
   const auto blocks = hyper(file, "block_count");
   if (file.kind != FileKind::kModel || is_shard(file) || !blocks || *blocks > kMostBlocks) return;
+  if (file.architecture == "deci") return;  // layers that neither mix nor feed forward
   std::vector<bool> seen(static_cast<size_t>(*blocks));
   for (const TensorInfo& tensor : file.gguf.header.tensors)
     if (const auto block = block_of(file.gguf.text(tensor.name)); block && *block < *blocks)
       seen[static_cast<size_t>(*block)] = true;
-  if (std::ranges::find(seen, true) == seen.end()) return;
+  const auto first = std::ranges::find(seen, true);
+  if (first == seen.end()) return;
+  // A file of the layers that predict further tokens alone: its model lies in another.
+  const uint64_t further = std::min(hyper(file, "nextn_predict_layers").value_or(0), *blocks);
+  if (further > 0 && static_cast<uint64_t>(first - seen.begin()) == *blocks - further) return;
   for (size_t i = 0; i < seen.size(); ++i)
     if (!seen[i]) findings.add(file.gguf.header.info_end, {"block ", i, " has no tensors"});
 }
@@ -119,7 +124,7 @@ constexpr LintRule kShapeRules[] = {
     {"embedding-missing", FindingLevel::kError, check_embedding_missing},
     {"stream-width", FindingLevel::kNote, check_stream_width},
     {"feed-forward-width", FindingLevel::kNote, check_feed_forward_width},
-    {"block-number", FindingLevel::kNote, check_block_number},
+    {"block-number", FindingLevel::kError, check_block_number},
     {"block-missing", FindingLevel::kError, check_block_missing},
 };
 

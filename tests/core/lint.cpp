@@ -427,6 +427,8 @@ const std::vector<LintCase>& lint_cases() {
       {"tensor-shape", sound, with_tensor(1, {"blk.0.attn_q.weight", {32, 16}, 0, 512})},
       {"tensor-shape", sound, with_tensor(4, {"blk.0.attn_norm.weight", {16, 2}, 0, 12928})},
       {"tensor-shape", sound, [](Recipe& r) { r.u32("llama.attention.head_count_kv", 2); }},
+      {"tensor-unknown", sound, with_tensor(3, {"output_norm.weights", {32}, 0, 12800})},
+      {"tensor-unknown", sound, with_tensor(1, {"blk.0.attn_query.weight", {32, 32}, 0, 512})},
 
       {"tokenizer-missing", sound, [](Recipe& r) { r.keys.erase("tokenizer.ggml.model"); }},
       {"tokenizer-unknown", sound, [](Recipe& r) { r.text("tokenizer.ggml.model", "magic"); }},
