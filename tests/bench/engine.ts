@@ -288,6 +288,8 @@ const { values } = parseArgs({
     loads: { type: 'string', default: '5' },
     prompt: { type: 'string', default: '128' },
     tokens: { type: 'string', default: '32' },
+    // of the server; a link of 500 Mbit/s has some 60e6
+    bandwidth: { type: 'string', default: 'Infinity' },
   },
 })
 const kContenderNames = Object.keys(kContenders)
@@ -303,12 +305,13 @@ server.mount('/wllama-2', join(kRoot, 'node_modules/wllama-2/esm'))
 server.mount('/wllama-3', join(kRoot, 'node_modules/wllama-3/esm'))
 server.mount('/models', join(kRoot, 'build/bench-models'))
 server.add('/index.html', '<!doctype html><title>bench</title>')
+server.setBandwidth(Number(values.bandwidth))
 const browser = await chromium.launch(kBrowser)
 // What the first page starts is there for all.
 await (await browser.newPage()).goto(`${server.url}/index.html`)
 console.log(`${machine()}, Chromium ${browser.version()}`)
 console.log(
-  `Tokens a second: prompt of ${values.prompt} / generation after it. Load: milliseconds until ready. Memory: MB by which the browser grew at most, until the first tokens were there.`,
+  `Tokens a second: prompt of ${values.prompt} / generation after it. Load: milliseconds until ready, ${values.bandwidth} bytes a second. Memory: MB by which the browser grew at most, until the first tokens were there.`,
 )
 const peers = contenders.filter((name) => name.startsWith('wllama'))
 console.log(
