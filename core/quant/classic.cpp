@@ -126,7 +126,8 @@ void dequantize_q5_1(const uint8_t* src, float* dst, size_t n_blocks) {
 }
 
 /// Blocks of a binary16 and, at their end, 32 signed bytes. Two a turn: 5 to 10 % more than one while all is in
-/// the first cache, beyond it no difference that could be told from noise.
+/// the first cache, beyond it no difference that could be told from noise. Four, with their scales made floats
+/// together, are no faster than two.
 template <size_t kBytes>
 inline void put_signed_blocks(const uint8_t* src, float* dst, size_t n_blocks) {
   const SignedByteFloats floats;

@@ -195,7 +195,7 @@ interface Runner {
 interface Result {
   name: string
   loadMs: number[]
-  peakBytes: number
+  peakBytes: number[]
   prompt: number[]
   generation: number[]
 }
@@ -243,14 +243,19 @@ async function cell(
     })
     return ms
   }
+  /** Loads, and computes its first tokens. */
+  const begin = async ({ name, loadMs, peakBytes }: Result): Promise<void> => {
+    const peak = await peakMemory(browser, async () => {
+      loadMs.push(await load(name))
+      await runners.at(-1)!.run(task({ prompt, tokens: Math.min(tokens, 8) }, vocabulary))
+    })
+    peakBytes.push(peak)
+  }
   try {
     for (const name of contenders) {
-      let loadMs = 0
-      const peakBytes = await peakMemory(browser, async () => {
-        loadMs = await load(name)
-        await runners.at(-1)!.run(task({ prompt, tokens: Math.min(tokens, 8) }, vocabulary))
-      })
-      results.push({ name, loadMs: [loadMs], peakBytes, prompt: [], generation: [] })
+      const result: Result = { name, loadMs: [], peakBytes: [], prompt: [], generation: [] }
+      results.push(result)
+      await begin(result)
     }
     const before = await processorTime(browser)
     for (let round = 0; round < rounds; round++) {
@@ -265,8 +270,8 @@ async function cell(
     const after = await processorTime(browser)
     for (const runner of runners.splice(0)) await runner.close()
     for (let i = 1; i < loads; i++) {
-      for (const { name, loadMs } of results) {
-        loadMs.push(await load(name))
+      for (const result of results) {
+        await begin(result)
         await runners.pop()!.close()
         await sleep(kRestMs)
       }
@@ -349,7 +354,7 @@ try {
             ? (rate('ggufscope', what) / fastest(what)).toFixed(1)
             : '-'
         console.log(
-          `| ${shape.name}, ${mix}, ${threads} | ${figures.map(([prompt, generation]) => `${prompt.toFixed(1)} / ${generation.toFixed(1)}`).join(' | ')} | ${ratio('prompt')}x / ${ratio('generation')}x | ${results.map(({ loadMs }) => median(loadMs).toFixed(0)).join(' / ')} | ${results.map(({ peakBytes }) => (peakBytes / 1e6).toFixed(0)).join(' / ')} | ${(100 * foreign).toFixed(0)} % |`,
+          `| ${shape.name}, ${mix}, ${threads} | ${figures.map(([prompt, generation]) => `${prompt.toFixed(1)} / ${generation.toFixed(1)}`).join(' | ')} | ${ratio('prompt')}x / ${ratio('generation')}x | ${results.map(({ loadMs }) => median(loadMs).toFixed(0)).join(' / ')} | ${results.map(({ peakBytes }) => (median(peakBytes) / 1e6).toFixed(0)).join(' / ')} | ${(100 * foreign).toFixed(0)} % |`,
         )
       }
     }
