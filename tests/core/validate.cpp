@@ -133,7 +133,7 @@ void check_floats_of(TypeId id, const BlockFloats& floats, bool small) {
     for (const FloatValue value : {FloatValue::kInfinite, FloatValue::kNegativeInfinite, FloatValue::kNan}) {
       for (const size_t offset : floats.offsets) {
         std::vector<uint8_t> blocks = sound;
-        for (const size_t i : {2, 4}) put_float(&blocks[i * bytes + offset], floats.width, value, big);
+        for (const size_t i : {size_t{2}, size_t{4}}) put_float(&blocks[i * bytes + offset], floats.width, value, big);
         const InvalidBlocks found = find_invalid_blocks(type, blocks.data(), n_blocks, big, small);
         BOOST_TEST((found.count == 2 && found.first == 2), find_type(type)->name << " at " << offset);
         const bool nan = value == FloatValue::kNan || floats.width == FloatWidth::kExponent;
