@@ -172,7 +172,7 @@ Recipe audio_projector() {
   for (const char* name : {"a.conv1d.1.weight", "a.conv1d.1.bias", "a.conv1d.2.weight", "a.conv1d.2.bias",
                            "mm.a.mlp.1.weight", "mm.a.mlp.2.weight", "mm.a.norm_pre.weight", "mm.a.norm_mid.weight"})
     r.tensors.push_back({name, {8}, 0, std::exchange(at, at + 32)});
-  r.data = at;
+  r.data = static_cast<size_t>(at);
   return r;
 }
 
