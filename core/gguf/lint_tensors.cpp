@@ -385,12 +385,16 @@ class NameList {
 void check_tensor_unknown(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kModel || !is_known_architecture(file.architecture)) return;
   const NameList inside(kBlockNames), outside(kEndNames);
-  for (const TensorInfo& tensor : file.gguf.header.tensors) {
-    const std::string_view name = file.gguf.text(tensor.name);
-    const TensorName parts = split_name(name);
-    if (!(parts.block ? inside : outside).has(parts.rest))
-      findings.add(tensor.info_offset, {"llama.cpp has no tensor ", Quoted{name}, ", and refuses a file with one"});
-  }
+  const auto is_known = [&](const TensorInfo& tensor) {
+    const TensorName parts = split_name(file.gguf.text(tensor.name));
+    return (parts.block ? inside : outside).has(parts.rest);
+  };
+  // A file of which llama.cpp knows nothing is not meant for it, whatever architecture it names.
+  if (std::ranges::none_of(file.gguf.header.tensors, is_known)) return;
+  for (const TensorInfo& tensor : file.gguf.header.tensors)
+    if (!is_known(tensor))
+      findings.add(tensor.info_offset,
+                   {"llama.cpp has no tensor ", Quoted{file.gguf.text(tensor.name)}, ", and refuses a file with one"});
 }
 
 constexpr LintRule kTensorRules[] = {
