@@ -56,16 +56,6 @@ struct FileEncoders {
   [[nodiscard]] const FileEncoder* end() const { return all + count; }
 };
 
-/// Whether a word is among words with spaces between.
-bool has_word(std::string_view words, std::string_view word) {
-  if (word.empty() || word.contains(' ')) return false;
-  for (size_t at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1)) {
-    const size_t end = at + word.size();
-    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return true;
-  }
-  return false;
-}
-
 /// What clip.cpp of August 2026 knows.
 constexpr std::string_view kProjectors =
     "adapter cogvlm deepseek4v deepseekocr deepseekocr2 dots3note_a dots3note_v dots_ocr exaone4_5 gemma3"
@@ -352,11 +342,10 @@ void check_projector_tensors(const LintFile& file, FindingList& findings) {
   for (const FileEncoder& encoder : FileEncoders(file)) {
     for (const ProjectorTensors& row : kProjectorTensors) {
       if (!has_word(row.of, encoder.kind)) continue;
-      for (std::string_view rest = row.names; !rest.empty();) {
-        const size_t end = std::min(rest.find(' '), rest.size());
-        names.need(sentence({rest.substr(0, end), row.ending}), findings);
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-      }
+      any_word(row.names, [&](std::string_view name) {
+        names.need(sentence({name, row.ending}), findings);
+        return false;
+      });
     }
     if (!has_word(kProjectors, encoder.kind) || has_word(kOtherBlocks, encoder.kind)) continue;
     // A count from the file: with more blocks than tensors some are missing, and the first of them say it.

@@ -1,6 +1,7 @@
 // What the files of rules share. Not for use outside core/gguf.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,32 @@ std::optional<uint64_t> block_of(std::string_view tensor_name);
 
 /// Says so where a key has another type than the one in which a loader reads it.
 void check_key_type(const LintFile& file, FindingList& findings, std::string_view key, ValueType type, bool list);
+
+/// The part of text before a separator, which is taken off.
+inline std::string_view cut_off(std::string_view& text, char separator) {
+  const size_t at = text.find(separator);
+  const std::string_view first = text.substr(0, at);
+  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
+  return first;
+}
+
+/// visit(word) for each of the words between spaces, until it says true; gives whether it did.
+template <class Visit>
+bool any_word(std::string_view text, Visit visit) {
+  while (!text.empty())
+    if (const std::string_view word = cut_off(text, ' '); !word.empty() && visit(word)) return true;
+  return false;
+}
+
+/// Whether a word is among those between spaces.
+inline bool has_word(std::string_view text, std::string_view wanted) {
+  return any_word(text, [&](std::string_view word) { return word == wanted; });
+}
+
+/// How many of so many blocks only predict further tokens: the last ones.
+inline uint64_t further_blocks(const LintFile& file, uint64_t blocks) {
+  return std::min(hyper(file, "nextn_predict_layers").value_or(0), blocks);
+}
 
 /// Whether llama.cpp has an architecture of that name.
 bool is_known_architecture(std::string_view name);

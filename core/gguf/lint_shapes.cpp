@@ -112,7 +112,7 @@ void check_block_missing(const LintFile& file, FindingList& findings) {
   const auto first = std::ranges::find(seen, true);
   if (first == seen.end()) return;
   // A file of the layers that predict further tokens alone: its model lies in another.
-  const uint64_t further = std::min(hyper(file, "nextn_predict_layers").value_or(0), *blocks);
+  const uint64_t further = further_blocks(file, *blocks);
   if (further > 0 && static_cast<uint64_t>(first - seen.begin()) == *blocks - further) return;
   for (size_t i = 0; i < seen.size(); ++i)
     if (!seen[i]) findings.add(file.gguf.header.info_end, {"block ", i, " has no tensors"});

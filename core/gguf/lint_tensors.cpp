@@ -22,26 +22,6 @@ struct TensorPart {
 #include "gguf/tensor_names.inc"
 #include "gguf/tensors.inc"
 
-/// The part of text before a separator, which is taken off.
-std::string_view cut_off(std::string_view& text, char separator) {
-  const size_t at = text.find(separator);
-  const std::string_view first = text.substr(0, at);
-  text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
-  return first;
-}
-
-/// visit(word) for each of the words between spaces, until it says true; gives whether it did.
-template <class Visit>
-bool any_word(std::string_view text, Visit visit) {
-  while (!text.empty())
-    if (const std::string_view word = cut_off(text, ' '); !word.empty() && visit(word)) return true;
-  return false;
-}
-
-bool has_word(std::string_view text, std::string_view wanted) {
-  return any_word(text, [&](std::string_view word) { return word == wanted; });
-}
-
 /// "blk.7.attn_q.weight" in its parts; block is empty outside of blocks.
 struct TensorName {
   std::string_view blocks, rest;
@@ -212,7 +192,7 @@ void check_tensor_missing(const LintFile& file, FindingList& findings) {
         inside[static_cast<size_t>(*name.block) * n + i] = any[static_cast<size_t>(*name.block)] = true;
     }
     // Layers that only predict further tokens may come in part, and alone: then their model lies in another file.
-    const uint64_t further = std::min(hyper(file, "nextn_predict_layers").value_or(0), *blocks);
+    const uint64_t further = further_blocks(file, *blocks);
     const size_t n_trunk = n_blocks - static_cast<size_t>(further);
     if (further > 0 && std::find(any.get(), any.get() + n_trunk, true) == any.get() + n_trunk) continue;
     find_missing(ends, seen.get(), experts, [&](const Wanted& tensor) {
