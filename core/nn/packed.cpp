@@ -182,10 +182,8 @@ constexpr PackedFormat kFormats[] = {
     {kId<TypeId::kQ5_1>,      false, 8,   true,  32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q5_1},
     {kId<TypeId::kQ8_0>,      false, 8,   true,  32, Correction::kNone,    0,     nullptr,            Codes::kSigned,   explode_q8_0},
     {kId<TypeId::kQ8_0>,      false, 8,   true,  32, Correction::kOffset,  128,   nullptr,            Codes::kUnsigned, explode_q8_0_raised},
-    {kId<TypeId::kQ8_0>,      false, 8,   true,  32, Correction::kNone,    0,     nullptr,            Codes::kWords,    explode_q8_0},
     {kId<TypeId::kIQ4_NL>,    false, 4,   true,  32, Correction::kNone,    0,     kIq4Values,         Codes::kSigned,   explode_q4_0},
     {kId<TypeId::kIQ4_NL>,    false, 4,   true,  32, Correction::kOffset,  128,   kIq4Raised.data(),  Codes::kUnsigned, explode_q4_0},
-    {kId<TypeId::kIQ4_NL>,    false, 4,   true,  32, Correction::kNone,    0,     kIq4Values,         Codes::kWords,    explode_q4_0},
     {kId<TypeId::kMXFP4>,     false, 4,   false, 32, Correction::kOffset,  12,    kE2m1Raised.data(), Codes::kSmall,    explode_mxfp4},
     {kId<TypeId::kQ2_K>,      true,  4,   false, 16, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q2_k},
     {kId<TypeId::kQ3_K>,      true,  4,   false, 16, Correction::kOffset,  4,     nullptr,            Codes::kSmall,    explode_q3_k},
@@ -194,7 +192,6 @@ constexpr PackedFormat kFormats[] = {
     {kId<TypeId::kQ6_K>,      true,  8,   false, 16, Correction::kOffset,  32,    nullptr,            Codes::kSmall,    explode_q6_k},
     {kId<TypeId::kIQ4_XS>,    true,  4,   false, 32, Correction::kNone,    0,     kIq4Values,         Codes::kSigned,   explode_iq4_xs},
     {kId<TypeId::kIQ4_XS>,    true,  4,   false, 32, Correction::kOffset,  128,   kIq4Raised.data(),  Codes::kUnsigned, explode_iq4_xs},
-    {kId<TypeId::kIQ4_XS>,    true,  4,   false, 32, Correction::kNone,    0,     kIq4Values,         Codes::kWords,    explode_iq4_xs},
 };
 // clang-format on
 
@@ -208,7 +205,7 @@ constexpr auto kWideFormats = [] {
 }();
 
 int code_of(const PackedFormat& f, const uint8_t* codes, size_t row, size_t k) {
-  const bool has_sign = f.range == Codes::kSigned || f.range == Codes::kWords;
+  const bool has_sign = f.range == Codes::kSigned;
   const size_t lane = 4 * (row % 4) + k % 4;
   uint8_t code;
   if (f.bits == 8) {
@@ -251,25 +248,11 @@ void quantize_block(const float* x, size_t n, QuantizedBlock& out) {
 
 }  // namespace
 
-// Whether this machine multiplies codes of that range right.
-static bool multiplies(Codes range) {
-  switch (range) {
-    case Codes::kSigned:
-      return byte_products() == ByteProducts::kSigned;
-    case Codes::kUnsigned:
-      return byte_products() == ByteProducts::kUnsigned;
-    case Codes::kSmall:
-    case Codes::kWords:
-      break;
-  }
-  return true;
-}
-
 std::span<const PackedFormat> all_packed_formats() { return kFormats; }
 
 const PackedFormat* find_packed_format(uint32_t type) {
   for (const PackedFormat& f : kFormats)
-    if (f.type == type && multiplies(f.range)) return &f;
+    if (f.type == type && (f.range != Codes::kSigned || byte_products() == ByteProducts::kSigned)) return &f;
   return nullptr;
 }
 

@@ -38,8 +38,7 @@ enum class Correction : uint8_t { kNone, kOffset, kStored };
 enum class Codes : uint8_t {
   kSmall,     ///< 0..127: relaxed products of bytes, on every machine
   kSigned,    ///< -128..127: relaxed products of bytes, where the machine takes both with a sign
-  kUnsigned,  ///< 0..255: where it takes codes without one and no sum saturates
-  kWords,     ///< -128..127, widened to i16: on every machine
+  kUnsigned,  ///< 0..255: where it takes codes without one and no sum saturates; elsewhere widened to i16
 };
 
 struct PackedFormat {
@@ -100,7 +99,7 @@ void widen_group(const PackedFormat& f, const uint8_t* group, size_t n_in, uint8
 /// One row of a group as floats, the same as the file's type dequantizes to.
 void unpack_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t row_in_group, float* out);
 
-/// How activations must be quantized for a format. Tiles of kTile tokens are interleaved by four elements.
+/// How activations must be quantized for a format. Tiles of kTile tokens are interleaved by four bytes.
 struct ActivationKind {
   bool super;  ///< one scale of 256 elements, with i16 sums of 16s and 32s; else of 32, with an i32 sum
   bool wide;   ///< codes as i16; else i8

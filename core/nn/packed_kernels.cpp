@@ -1,11 +1,12 @@
 // Products of packed weights with quantized activations. See packed.hpp for the layouts.
 //
 // Ways to multiply, all of them exact, so that results do not depend on which:
-//   kQuads  four products of bytes into i32: one instruction with AVX-VNNI and on ARM, three on other x86
-//   kPairs  two products of bytes into i16, for codes of 4 bits: sums of a sub-block fit (8 * 2 * 15 * 127 < 32768)
+//   kQuads  four products of bytes into i32: one instruction with AVX-VNNI and on ARM, five on other x86
+//   kPairs  two products of bytes into i16, as many of them as fit (kPairSteps)
 //   kWhole  kQuads of bytes that hold two codes of 4 bits, where machines take them without a sign
-//   kWords  codes widened to i16, sums in i32: for codes with a sign where the machine has no product for them, and for
-//           builds without relaxed SIMD, where there is no product of bytes
+//   kWords  codes widened to i16, sums in i32: for whole bytes where the machine has no product for them, and for
+//   builds
+//           without relaxed SIMD, where there is no product of bytes
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -83,6 +84,8 @@ alignas(16) constexpr auto kBiases = [] {
 // What a loop over blocks keeps in registers.
 struct Constants {
   v128_t low_nibbles = loop_constant(wasm_i8x16_splat(15));
+  v128_t low_bits;  // of words: those of the lower code
+  v128_t ones = loop_constant(wasm_i16x8_splat(1));
   vec::HalfConstants half;
   v128_t bias_bits = loop_constant(wasm_i32x4_splat(kBiasBits));
   v128_t table;
@@ -128,75 +131,79 @@ inline void load_codes(const uint8_t* codes, const Constants& c, v128_t& w0, v12
 #define UNROLL(count)
 #endif
 
-// Four elements of each token, in every lane. Of four tokens they are one load: an address costs as much as a load.
-template <int T>
-inline void load_fours(const uint8_t* a, v128_t* x) {
-  if constexpr (T == 4) {
-    const v128_t all = wasm_v128_load(a);
-    x[0] = wasm_i32x4_shuffle(all, all, 0, 0, 0, 0);
-    x[1] = wasm_i32x4_shuffle(all, all, 1, 1, 1, 1);
-    x[2] = wasm_i32x4_shuffle(all, all, 2, 2, 2, 2);
-    x[3] = wasm_i32x4_shuffle(all, all, 3, 3, 3, 3);
-  } else {
-    for (int t = 0; t < T; ++t) x[t] = wasm_v128_load32_splat(a + 4 * t);
-  }
-}
-
-// step(codes, a, i) for each of `Groups` groups of four elements.
-template <int T, int Groups, int CodeBytes, int ActivationBytes, class Step>
+// step(codes, x, i) for each of `Groups` groups of four elements, `Unroll` of them a turn: x[t] is token t's own
+// activations of them. Loads of one number into all lanes take no offset in V8.
+template <int T, int Groups, int Unroll, int CodeBytes, class Step>
 inline void each_four(const uint8_t* codes, const uint8_t* a, const Step& step) {
-  if constexpr (T == 1) {
+  const uint8_t* x[T];
+  for (int t = 0; t < T; ++t) x[t] = a + 4 * t;
+  if constexpr (Unroll == Groups) {
     UNROLL(Groups)
-    for (int g = 0; g < Groups; ++g) step(codes + CodeBytes * g, a + ActivationBytes * g, g);
+    for (int g = 0; g < Groups; ++g) {
+      v128_t fours[T];
+      for (int t = 0; t < T; ++t) fours[t] = wasm_v128_load32_splat(x[t] + 4 * T * g);
+      step(codes + CodeBytes * g, fours, g);
+    }
   } else {
-    // Each pointer counts by itself: LLVM would make one counter of both, and addresses of it at each step.
+    // Each pointer counts by itself: LLVM would make one counter of all, and addresses of it at each step.
     const uint8_t* const end = codes + CodeBytes * Groups;
+    for (const uint8_t*& own : x) own = opaque(own);
     do {
-      step(codes, a, 0);
-      codes = opaque(codes + CodeBytes);
-      a = opaque(a + ActivationBytes * T);
+      UNROLL(Unroll)
+      for (int g = 0; g < Unroll; ++g) {
+        v128_t fours[T];
+        for (int t = 0; t < T; ++t) fours[t] = wasm_v128_load32_splat(x[t] + 4 * T * g);
+        step(codes + CodeBytes * g, fours, g);
+      }
+      codes = opaque(codes + CodeBytes * Unroll);
+      for (const uint8_t*& own : x) own = opaque(own + 4 * T * Unroll);
     } while (codes != end);
   }
 }
 
 // In all of these, sums[t][h]: rows 0..3 (h = 0) or 4..7 of token t, over `Groups` groups of four elements.
 
-// i32 lanes, one a row, added to what is there.
+// i32 lanes, one a row, added to what is there. The first and third of four elements are the lower bytes of words, the
+// second and fourth the upper ones: one after the other, as the registers do not hold both.
 template <Shape S, int T, int Groups>
 inline void dot_words(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
-  v128_t low[T][2], high[T][2];
-  for (int t = 0; t < T; ++t) low[t][0] = low[t][1] = high[t][0] = high[t][1] = wasm_i32x4_splat(0);
-  // One half after the other: the registers do not hold both.
-  for (int h = 0; h < 2; ++h) {
-    each_four<T, Groups, kFourBytes<S>, 8>(codes, a, [&](const uint8_t* four, const uint8_t* x4, int) {
-      v128_t w[2];
-      load_codes<S>(four, c, w[0], w[1]);
-      const v128_t w_low = wasm_i16x8_extend_low_i8x16(w[h]), w_high = wasm_i16x8_extend_high_i8x16(w[h]);
-      for (int t = 0; t < T; ++t) {
-        const v128_t x = wasm_v128_load64_splat(x4 + t * 8);
-        low[t][h] = wasm_i32x4_add(low[t][h], wasm_i32x4_dot_i16x8(w_low, x));
-        high[t][h] = wasm_i32x4_add(high[t][h], wasm_i32x4_dot_i16x8(w_high, x));
-      }
-    });
-    for (int t = 0; t < T; ++t)
-      sums[t][h] = wasm_i32x4_add(sums[t][h], wasm_i32x4_add(wasm_i32x4_shuffle(low[t][h], high[t][h], 0, 2, 4, 6),
-                                                             wasm_i32x4_shuffle(low[t][h], high[t][h], 1, 3, 5, 7)));
+  for (int odd = 0; odd < 2; ++odd) {
+    each_four<T, Groups, T == 1 ? 4 : 1, kFourBytes<S>>(
+        codes, a + odd * 32 * T, [&](const uint8_t* four, const v128_t* x, int) {
+          v128_t w[2];
+          if constexpr (S.bits == 4 && !S.table) {
+            const v128_t q = wasm_v128_load(four);
+            w[0] = wasm_v128_and(odd ? wasm_u16x8_shr(q, 8) : q, c.low_bits);
+            w[1] = odd ? wasm_u16x8_shr(q, 12) : wasm_v128_and(wasm_u16x8_shr(q, 4), c.low_bits);
+          } else {
+            load_codes<S>(four, c, w[0], w[1]);
+            for (v128_t& words : w) words = odd ? wasm_u16x8_shr(words, 8) : wasm_v128_and(words, c.low_bits);
+          }
+          for (int t = 0; t < T; ++t)
+            for (int h = 0; h < 2; ++h) sums[t][h] = wasm_i32x4_add(sums[t][h], wasm_i32x4_dot_i16x8(w[h], x[t]));
+        });
   }
 }
 
 // i16 lanes, two a row (pairs to be added), added to what is there.
 template <Shape S, int T, int Groups>
 inline void dot_pairs(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
-  each_four<T, Groups, kFourBytes<S>, 4>(codes, a, [&](const uint8_t* four, const uint8_t* x4, int) {
-    v128_t w0, w1, x[T];
+  each_four<T, Groups, T == 1 ? Groups : 1, kFourBytes<S>>(codes, a, [&](const uint8_t* four, const v128_t* x, int) {
+    v128_t w0, w1;
     load_codes<S>(four, c, w0, w1);
-    load_fours<T>(x4, x);
     for (int t = 0; t < T; ++t) {
       const v128_t p0 = relaxed_dot_i16(x[t], w0), p1 = relaxed_dot_i16(x[t], w1);
       sums[t][0] = wasm_i16x8_add(sums[t][0], p0);
       sums[t][1] = wasm_i16x8_add(sums[t][1], p1);
     }
   });
+}
+
+// Of four bytes each. On x86 without AVX-VNNI the one instruction would be five, which make the ones anew.
+template <Shape S>
+inline v128_t add_products(v128_t x, v128_t w, v128_t sum, const Constants& c) {
+  if constexpr (S.way == Way::kPairs) return wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(relaxed_dot_i16(x, w), c.ones));
+  return relaxed_dot_i32(x, w, sum);
 }
 
 // One token alone would wait for each product before the next.
@@ -208,14 +215,13 @@ template <Shape S, int T, int Groups>
 inline void dot_quads(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
   v128_t others[T][2];
   for (int t = 0; t < T; ++t) others[t][0] = others[t][1] = wasm_i32x4_splat(0);
-  each_four<T, Groups, kFourBytes<S>, 4>(codes, a, [&](const uint8_t* four, const uint8_t* x4, int g) {
-    v128_t w0, w1, x[T];
+  each_four<T, Groups, T == 1 ? Groups : 1, kFourBytes<S>>(codes, a, [&](const uint8_t* four, const v128_t* x, int g) {
+    v128_t w0, w1;
     load_codes<S>(four, c, w0, w1);
-    load_fours<T>(x4, x);
     v128_t(*to)[2] = g % kChains<T> == 0 ? sums : others;
     for (int t = 0; t < T; ++t) {
-      to[t][0] = relaxed_dot_i32(x[t], w0, to[t][0]);
-      to[t][1] = relaxed_dot_i32(x[t], w1, to[t][1]);
+      to[t][0] = add_products<S>(x[t], w0, to[t][0], c);
+      to[t][1] = add_products<S>(x[t], w1, to[t][1], c);
     }
   });
   if constexpr (kChains<T> == 2)
@@ -223,24 +229,28 @@ inline void dot_quads(const uint8_t* codes, const uint8_t* a, const Constants& c
       for (int h = 0; h < 2; ++h) sums[t][h] = wasm_i32x4_add(sums[t][h], others[t][h]);
 }
 
+// Elements whose products with activations fit 16 bits: codes are below 16, 25 (of a table), 32 (Q5) and 64 (Q6_K).
+template <Shape S>
+constexpr int kPairSteps = S.bits == 4 && !S.table      ? 32
+                           : S.bits == 8 && S.sub == 16 ? 8
+                                                        : 16;
+
 // i32 lanes, one a row, of a sub-block of Sub elements, added to what is there; with kWhole sums[t][1] is of whole
 // bytes.
 template <Shape S, int T, int Sub>
 inline void dot(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
   if constexpr (S.way == Way::kWords) {
     dot_words<S, T, Sub / 4>(codes, a, c, sums);
-  } else if constexpr (S.way == Way::kQuads || S.way == Way::kWhole) {
+  } else if constexpr (S.way == Way::kQuads || S.way == Way::kWhole || (S.bits == 8 && S.sub == 16 && T > 1)) {
     dot_quads<S, T, Sub / 4>(codes, a, c, sums);
   } else {
-    // Codes of a table reach 24: a sum of 32 of them would not fit.
-    constexpr int kStep = S.table ? 16 : Sub;
+    constexpr int kStep = std::min(kPairSteps<S>, Sub);
     for (int k = 0; k < Sub; k += kStep) {
       v128_t pairs[T][2];
       for (int t = 0; t < T; ++t) pairs[t][0] = pairs[t][1] = wasm_i16x8_splat(0);
-      dot_pairs<S, T, kStep / 4>(codes + 4 * k, a + k * T, c, pairs);
+      dot_pairs<S, T, kStep / 4>(codes + S.bits * k, a + k * T, c, pairs);
       for (int t = 0; t < T; ++t)
-        for (int h = 0; h < 2; ++h)
-          sums[t][h] = wasm_i32x4_add(sums[t][h], wasm_i32x4_extadd_pairwise_i16x8(pairs[t][h]));
+        for (int h = 0; h < 2; ++h) sums[t][h] = wasm_i32x4_add(sums[t][h], wasm_i32x4_dot_i16x8(pairs[t][h], c.ones));
     }
   }
 }
@@ -299,49 +309,42 @@ inline void flat_block(const uint8_t* codes, const uint8_t* a, const uint8_t* to
   end<S, T>(c, products);
 }
 
-// The same of a super-block. Each sub-block's product with its scale is below 2^24, so that it is exact as a float.
+// The same of a sub-block of a super-block (p), added. Its product with its scale is below 2^24, so that it is exact as
+// a float.
 template <Shape S, int T>
-inline void super_block(const uint8_t* p, const uint8_t* a, const uint8_t* sums, const Constants& c,
-                        v128_t (*products)[2]) {
-  constexpr int kSubs = 256 / S.sub, kActivation = S.way == Way::kWords ? 2 : 1;
-  const uint8_t* codes = p + kLayout<S>.codes_at();
-  const uint8_t* scales = p + kLayout<S>.scales_at();
-  const uint8_t* totals = S.sub == 16 ? sums : sums + 32 * T;
-  for (int t = 0; t < T; ++t) products[t][0] = products[t][1] = wasm_f32x4_splat(0);
-  UNROLL(T == 1 ? kSubs : 1)
-  for (int s = 0; s < kSubs; ++s) {
-    const v128_t scale = wasm_i16x8_load8x8(scales + 8 * s);
-    const uint8_t* sub_codes = codes + s * S.sub * S.bits;
-    const uint8_t* sub_a = a + s * S.sub * T * kActivation;
-    const uint8_t* sub_totals = totals + s / 2 * T * 4;
-    v128_t dots[T][2];
-    if constexpr (S.way == Way::kPairs && !S.table) {
-      const v128_t scale_pairs[2] = {wasm_i16x8_shuffle(scale, scale, 0, 0, 1, 1, 2, 2, 3, 3),
-                                     wasm_i16x8_shuffle(scale, scale, 4, 4, 5, 5, 6, 6, 7, 7)};
-      if constexpr (S.correction == Correction::kOffset) {
-        // Sums of 16 bits, the correction in the lower ones.
-        const v128_t lower = wasm_i32x4_splat(0xffff);
-        for (int t = 0; t < T; ++t) {
-          const v128_t total = wasm_v128_load32_splat(sub_totals + 4 * t);
-          dots[t][0] = dots[t][1] = wasm_v128_and(wasm_i32x4_dot_i16x8(total, c.minus_offset[s % 2][0]), lower);
-        }
-      } else {
-        for (int t = 0; t < T; ++t) dots[t][0] = dots[t][1] = wasm_i16x8_splat(0);
+inline void sub_block(const uint8_t* p, int s, int upper, const uint8_t* a, const uint8_t* sums, const Constants& c,
+                      v128_t (*products)[2]) {
+  const v128_t scale = wasm_i16x8_load8x8(p + kLayout<S>.scales_at() + 8 * s);
+  const uint8_t* codes = p + kLayout<S>.codes_at() + s * S.sub * S.bits;
+  const uint8_t* sub_a = a + (S.way == Way::kWords ? s * S.sub / 32 * 64 + s * S.sub % 32 : s * S.sub) * T;
+  const uint8_t* totals = (S.sub == 16 ? sums : sums + 32 * T) + s / 2 * T * 4;
+  v128_t dots[T][2];
+  if constexpr (S.way == Way::kPairs && S.bits == 4 && !S.table) {
+    const v128_t scale_pairs[2] = {wasm_i16x8_shuffle(scale, scale, 0, 0, 1, 1, 2, 2, 3, 3),
+                                   wasm_i16x8_shuffle(scale, scale, 4, 4, 5, 5, 6, 6, 7, 7)};
+    if constexpr (S.correction == Correction::kOffset) {
+      // Sums of 16 bits, the correction in the lower ones.
+      const v128_t lower = wasm_i32x4_splat(0xffff);
+      for (int t = 0; t < T; ++t) {
+        const v128_t total = wasm_v128_load32_splat(totals + 4 * t);
+        dots[t][0] = dots[t][1] = wasm_v128_and(wasm_i32x4_dot_i16x8(total, c.minus_offset[upper][0]), lower);
       }
-      dot_pairs<S, T, S.sub / 4>(sub_codes, sub_a, c, dots);
-      for (int t = 0; t < T; ++t)
-        for (int h = 0; h < 2; ++h)
-          products[t][h] = wasm_f32x4_add(products[t][h],
-                                          wasm_f32x4_convert_i32x4(wasm_i32x4_dot_i16x8(dots[t][h], scale_pairs[h])));
     } else {
-      begin<S, T>(sub_totals, s % 2, c, dots);
-      dot<S, T, S.sub>(sub_codes, sub_a, c, dots);
-      end<S, T>(c, dots);
-      const v128_t scale_floats[2] = {wasm_f32x4_convert_i32x4(wasm_i32x4_extend_low_i16x8(scale)),
-                                      wasm_f32x4_convert_i32x4(wasm_i32x4_extend_high_i16x8(scale))};
-      for (int t = 0; t < T; ++t)
-        for (int h = 0; h < 2; ++h) products[t][h] = relaxed_madd(dots[t][h], scale_floats[h], products[t][h]);
+      for (int t = 0; t < T; ++t) dots[t][0] = dots[t][1] = wasm_i16x8_splat(0);
     }
+    dot_pairs<S, T, S.sub / 4>(codes, sub_a, c, dots);
+    for (int t = 0; t < T; ++t)
+      for (int h = 0; h < 2; ++h)
+        products[t][h] =
+            wasm_f32x4_add(products[t][h], wasm_f32x4_convert_i32x4(wasm_i32x4_dot_i16x8(dots[t][h], scale_pairs[h])));
+  } else {
+    begin<S, T>(totals, upper, c, dots);
+    dot<S, T, S.sub>(codes, sub_a, c, dots);
+    end<S, T>(c, dots);
+    const v128_t scale_floats[2] = {wasm_f32x4_convert_i32x4(wasm_i32x4_extend_low_i16x8(scale)),
+                                    wasm_f32x4_convert_i32x4(wasm_i32x4_extend_high_i16x8(scale))};
+    for (int t = 0; t < T; ++t)
+      for (int h = 0; h < 2; ++h) products[t][h] = relaxed_madd(dots[t][h], scale_floats[h], products[t][h]);
   }
 }
 
@@ -389,6 +392,7 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
   constexpr bool kScalesLack = S.half_scales && T == 1, kWeightsLack = S.half_scales && T > 1;
   const v128_t lack = loop_constant(wasm_f32x4_splat(kHalfLack));
   Constants c;
+  c.low_bits = loop_constant(wasm_i16x8_splat(S.bits == 4 && !S.table ? 15 : 255));
   c.table = S.table ? wasm_v128_load(f.table) : wasm_i8x16_splat(0);
   for (int upper = 0; upper < 2; ++upper)
     for (int h = 0; h < 2; ++h) {
@@ -403,11 +407,25 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
   for (size_t block = 0; block < n_in / kBlock; ++block, p += bytes, a += token_block_bytes(kKind) * T) {
     const uint8_t* scales = a + kBlock * code_bytes(kKind) * T;
     const uint8_t* totals = scales + sizeof(float) * T;
+    // Groups take turns at a few hundred bytes, so that memory answers all of them.
+    v128_t of_super[G][T][2];
+    if constexpr (S.super) {
+      for (auto& group : of_super)
+        for (auto& token : group) token[0] = token[1] = wasm_f32x4_splat(0);
+      constexpr int kTurn = T == 1 ? std::max(2, 512 / (S.sub * S.bits)) : 1;
+      UNROLL(1)
+      for (int s = 0; s < 256 / S.sub; s += kTurn)
+        for (int g = 0; g < G; ++g)
+          for (int i = 0; i < kTurn; ++i)
+            sub_block<S, T>(p + static_cast<size_t>(g) * step_bytes, s + i, T == 1 ? i % 2 : s % 2, a, totals, c,
+                            of_super[g]);
+    }
     for (int g = 0; g < G; ++g) {
       const uint8_t* own = p + static_cast<size_t>(g) * step_bytes;
       v128_t products[T][2], corrections[T][2];
       if constexpr (S.super) {
-        super_block<S, T>(own, a, totals, c, products);
+        for (int t = 0; t < T; ++t)
+          for (int h = 0; h < 2; ++h) products[t][h] = of_super[g][t][h];
         if constexpr (kStoresE) super_corrections<S, T>(own, totals, corrections);
       } else {
         flat_block<S, T>(own + kLayout<S>.codes_at(), a, totals, c, products);
@@ -467,23 +485,33 @@ constexpr Kernel kKernels[kTile + 1] = {multiply<S, 1, kGroupsOfOne>, multiply<S
                                         multiply<S, 3, 1>, multiply<S, 4, 1>};
 
 Way way_of(const PackedFormat& f) {
-  if (f.range == Codes::kWords || !kNarrow) return Way::kWords;
-  if (f.range != Codes::kSmall || f.bits == 8 || g_products == ByteProducts::kSigned) return Way::kQuads;
-  if (g_products == ByteProducts::kUnsigned) return f.table == nullptr ? Way::kWhole : Way::kQuads;
-  return Way::kPairs;
+  switch (g_products) {
+    case ByteProducts::kSigned:
+      return Way::kQuads;
+    case ByteProducts::kUnsigned:
+      return f.range == Codes::kSmall && f.bits == 4 && f.table == nullptr ? Way::kWhole : Way::kQuads;
+    case ByteProducts::kSaturated:
+      return f.range == Codes::kSmall ? Way::kPairs : Way::kWords;
+    case ByteProducts::kNone:
+      break;
+  }
+  return Way::kWords;
 }
 
 template <bool Super, int Bits, bool Half, int Sub, Correction C, bool Table>
 const Kernel* kernels_of(Way way) {
+  constexpr bool kHasSign = C == Correction::kNone;  // its codes
+  constexpr bool kReaches255 = C == Correction::kOffset && Sub == 32 && (Bits == 8 || Table);
   if constexpr (kNarrow) {
-    if constexpr (Bits == 4) {
+    if constexpr (Bits == 4 && !Table)
+      if (way == Way::kWhole) return kKernels<Shape{Super, Bits, Half, Sub, C, Table, Way::kWhole}>;
+    if constexpr (!kHasSign)
       if (way == Way::kPairs) return kKernels<Shape{Super, Bits, Half, Sub, C, Table, Way::kPairs}>;
-      if constexpr (!Table)
-        if (way == Way::kWhole) return kKernels<Shape{Super, Bits, Half, Sub, C, Table, Way::kWhole}>;
-    }
     if (way == Way::kQuads) return kKernels<Shape{Super, Bits, Half, Sub, C, Table, Way::kQuads}>;
   }
-  return kKernels<Shape{Super, Bits, Half, Sub, C, Table, Way::kWords}>;
+  if constexpr (kNarrow ? kReaches255 : !kHasSign)
+    return kKernels<Shape{Super, Bits, Half, Sub, C, Table, Way::kWords}>;
+  __builtin_trap();
 }
 
 // Every shape that a format has, once: the row is compared with it, so that a missing one cannot go unnoticed.
@@ -523,7 +551,7 @@ inline int32_t sum_lanes(v128_t v) {
   return wasm_i32x4_extract_lane(wasm_i32x4_add(v, wasm_i32x4_shuffle(v, v, 1, 0, 3, 2)), 0);
 }
 
-// T tokens of one block: codes [K / 4][T][4], scales [T], sums.
+// T tokens of one block: codes [K / 4][T][4], or as words [K / 32][2][8][T][2], scales [T], sums.
 template <bool Super, bool Wide>
 [[gnu::noinline]] void quantize_blocks(const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile) {
   constexpr ActivationKind kKind{Super, Wide};
@@ -554,14 +582,19 @@ template <bool Super, bool Wide>
           q[i] = wasm_v128_and(wasm_i32x4_sub(shifted, magic), numbers);
         }
         const v128_t words[2] = {wasm_i16x8_narrow_i32x4(q[0], q[1]), wasm_i16x8_narrow_i32x4(q[2], q[3])};
-        uint8_t* to = tile + (k / 4 * n_tokens + t) * 4 * code_bytes(kKind);
-        const size_t step = n_tokens * 4 * code_bytes(kKind);
+        const size_t step = n_tokens * 4;
         if constexpr (Wide) {
-          for (size_t i = 0; i < 2; ++i) {
-            wasm_v128_store64_lane(to + 2 * i * step, words[i], 0);
-            wasm_v128_store64_lane(to + (2 * i + 1) * step, words[i], 1);
+          uint8_t* to = tile + (k / 32 * 16 + k % 32 / 4) * step + t * 4;
+          const v128_t pairs[2] = {wasm_i16x8_shuffle(words[0], words[1], 0, 2, 4, 6, 8, 10, 12, 14),
+                                   wasm_i16x8_shuffle(words[0], words[1], 1, 3, 5, 7, 9, 11, 13, 15)};
+          for (size_t odd = 0; odd < 2; ++odd, to += 8 * step) {
+            wasm_v128_store32_lane(to, pairs[odd], 0);
+            wasm_v128_store32_lane(to + step, pairs[odd], 1);
+            wasm_v128_store32_lane(to + 2 * step, pairs[odd], 2);
+            wasm_v128_store32_lane(to + 3 * step, pairs[odd], 3);
           }
         } else {
+          uint8_t* to = tile + k / 4 * step + t * 4;
           const v128_t bytes = wasm_i8x16_narrow_i16x8(words[0], words[1]);
           wasm_v128_store32_lane(to, bytes, 0);
           wasm_v128_store32_lane(to + step, bytes, 1);
@@ -596,7 +629,7 @@ ByteProducts byte_products() { return g_products; }
 
 void pretend_byte_products(ByteProducts products) { g_products = products; }
 
-ActivationKind activation_kind(const PackedFormat& f) { return {f.super, f.range == Codes::kWords || !kNarrow}; }
+ActivationKind activation_kind(const PackedFormat& f) { return {f.super, way_of(f) == Way::kWords}; }
 
 size_t activation_tile_bytes(ActivationKind kind, size_t n_in) {
   return n_in / block_size(kind) * token_block_bytes(kind) * kTile;

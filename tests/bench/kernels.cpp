@@ -133,6 +133,11 @@ void measure(const TypeGeometry& type, size_t n_out, size_t n_tokens, const char
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "--saturated") {
+    pretend_byte_products(ByteProducts::kSaturated);
+    --argc;
+    ++argv;
+  }
   const Peaks peaks = measure_peaks();
   std::printf("{\"peaks\":{\"bytes\":%.1f,\"words\":%.1f,\"floats\":%.1f,\"near\":%.1f,\"far\":%.1f}}\n", peaks.bytes,
               peaks.words, peaks.floats, peaks.near, peaks.far);

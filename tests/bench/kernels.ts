@@ -2,7 +2,8 @@
 // allows in the same module (tests/bench/kernels.cpp): one token with a matrix in the second cache (near) or in memory
 // (far), and a prompt of 128 tokens. A token's limit is the lower of the reads and the products of its kind (bytes,
 // words of 16 bits, or floats), a prompt's the products.
-//   npm run bench:kernels -- Q4_0 Q6_K
+//   npm run bench:kernels -- [--saturated] Q4_0 Q6_K
+// --saturated: as machines compute whose products of bytes saturate, most x86 without AVX-VNNI.
 import { machine } from './common/figures.ts'
 import { build, runInNode } from './common/program.ts'
 
