@@ -2,7 +2,7 @@
 //
 // Ways to multiply, all of them exact, so that results do not depend on which:
 //   kQuads  four products of bytes into i32: one instruction with AVX-VNNI and on ARM, five on other x86
-//   kPairs  two products of bytes into i16, as many of them as fit (kPairSteps)
+//   kPairs  two products of bytes into i16, as many of them as fit (kPairElements)
 //   kWhole  kQuads of bytes that hold two codes of 4 bits, where machines take them without a sign
 //   kWords  codes widened to i16, sums in i32: for whole bytes where the machine has no product for them, and for
 //   builds
@@ -69,6 +69,11 @@ constexpr size_t code_bytes(ActivationKind kind) { return kind.wide ? 2 : 1; }
 constexpr size_t token_block_bytes(ActivationKind kind) {
   return block_size(kind) * code_bytes(kind) + sizeof(float) + sums_bytes(kind);
 }
+
+// Where the codes from element k on are, in bytes of one token; as words those of even elements, and those of odd ones
+// kOddAt behind them.
+constexpr size_t activation_at(bool wide, size_t k) { return wide ? k / 32 * 64 + k % 32 : k; }
+constexpr size_t kOddAt = 32;
 
 inline v128_t f32_splat_at(const uint8_t* p) { return wasm_v128_load32_splat(p); }
 
@@ -137,24 +142,22 @@ template <int T, int Groups, int Unroll, int CodeBytes, class Step>
 inline void each_four(const uint8_t* codes, const uint8_t* a, const Step& step) {
   const uint8_t* x[T];
   for (int t = 0; t < T; ++t) x[t] = a + 4 * t;
-  if constexpr (Unroll == Groups) {
-    UNROLL(Groups)
-    for (int g = 0; g < Groups; ++g) {
+  const auto turn = [&] {
+    UNROLL(Unroll)
+    for (int g = 0; g < Unroll; ++g) {
       v128_t fours[T];
       for (int t = 0; t < T; ++t) fours[t] = wasm_v128_load32_splat(x[t] + 4 * T * g);
       step(codes + CodeBytes * g, fours, g);
     }
+  };
+  if constexpr (Unroll == Groups) {
+    turn();
   } else {
     // Each pointer counts by itself: LLVM would make one counter of all, and addresses of it at each step.
     const uint8_t* const end = codes + CodeBytes * Groups;
     for (const uint8_t*& own : x) own = opaque(own);
     do {
-      UNROLL(Unroll)
-      for (int g = 0; g < Unroll; ++g) {
-        v128_t fours[T];
-        for (int t = 0; t < T; ++t) fours[t] = wasm_v128_load32_splat(x[t] + 4 * T * g);
-        step(codes + CodeBytes * g, fours, g);
-      }
+      turn();
       codes = opaque(codes + CodeBytes * Unroll);
       for (const uint8_t*& own : x) own = opaque(own + 4 * T * Unroll);
     } while (codes != end);
@@ -167,9 +170,9 @@ inline void each_four(const uint8_t* codes, const uint8_t* a, const Step& step) 
 // second and fourth the upper ones: one after the other, as the registers do not hold both.
 template <Shape S, int T, int Groups>
 inline void dot_words(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
-  for (int odd = 0; odd < 2; ++odd) {
+  for (size_t odd = 0; odd < 2; ++odd) {
     each_four<T, Groups, T == 1 ? 4 : 1, kFourBytes<S>>(
-        codes, a + odd * 32 * T, [&](const uint8_t* four, const v128_t* x, int) {
+        codes, a + odd * kOddAt * T, [&](const uint8_t* four, const v128_t* x, int) {
           v128_t w[2];
           if constexpr (S.bits == 4 && !S.table) {
             const v128_t q = wasm_v128_load(four);
@@ -231,9 +234,9 @@ inline void dot_quads(const uint8_t* codes, const uint8_t* a, const Constants& c
 
 // Elements whose products with activations fit 16 bits: codes are below 16, 25 (of a table), 32 (Q5) and 64 (Q6_K).
 template <Shape S>
-constexpr int kPairSteps = S.bits == 4 && !S.table      ? 32
-                           : S.bits == 8 && S.sub == 16 ? 8
-                                                        : 16;
+constexpr int kPairElements = S.bits == 4 && !S.table      ? 32
+                              : S.bits == 8 && S.sub == 16 ? 8
+                                                           : 16;
 
 // i32 lanes, one a row, of a sub-block of Sub elements, added to what is there; with kWhole sums[t][1] is of whole
 // bytes.
@@ -242,9 +245,10 @@ inline void dot(const uint8_t* codes, const uint8_t* a, const Constants& c, v128
   if constexpr (S.way == Way::kWords) {
     dot_words<S, T, Sub / 4>(codes, a, c, sums);
   } else if constexpr (S.way == Way::kQuads || S.way == Way::kWhole || (S.bits == 8 && S.sub == 16 && T > 1)) {
+    // Q6_K by pairs too: with several tokens the registers do not hold sums of both widths, and few pairs fit.
     dot_quads<S, T, Sub / 4>(codes, a, c, sums);
   } else {
-    constexpr int kStep = std::min(kPairSteps<S>, Sub);
+    constexpr int kStep = std::min(kPairElements<S>, Sub);
     for (int k = 0; k < Sub; k += kStep) {
       v128_t pairs[T][2];
       for (int t = 0; t < T; ++t) pairs[t][0] = pairs[t][1] = wasm_i16x8_splat(0);
@@ -263,7 +267,7 @@ constexpr float kHigh = S.way == Way::kWhole ? 16.0f : 1.0f;
 // bits: a product of pairs, the other one with zero, is cheaper than one of 32 bits. totals: of T tokens, in the lower
 // (upper = 0) or upper halves of 32 bits.
 template <Shape S, int T>
-inline void begin(const uint8_t* totals, int upper, const Constants& c, v128_t (*sums)[2]) {
+inline void begin(const uint8_t* totals, size_t upper, const Constants& c, v128_t (*sums)[2]) {
   if constexpr (S.correction != Correction::kOffset) {
     // From places of their own: of several sums that begin with one value, V8 leaves all but one on the stack.
     for (int t = 0; t < T; ++t)
@@ -312,11 +316,11 @@ inline void flat_block(const uint8_t* codes, const uint8_t* a, const uint8_t* to
 // The same of a sub-block of a super-block (p), added. Its product with its scale is below 2^24, so that it is exact as
 // a float.
 template <Shape S, int T>
-inline void sub_block(const uint8_t* p, int s, int upper, const uint8_t* a, const uint8_t* sums, const Constants& c,
+inline void sub_block(const uint8_t* p, size_t s, const uint8_t* a, const uint8_t* sums, const Constants& c,
                       v128_t (*products)[2]) {
   const v128_t scale = wasm_i16x8_load8x8(p + kLayout<S>.scales_at() + 8 * s);
   const uint8_t* codes = p + kLayout<S>.codes_at() + s * S.sub * S.bits;
-  const uint8_t* sub_a = a + (S.way == Way::kWords ? s * S.sub / 32 * 64 + s * S.sub % 32 : s * S.sub) * T;
+  const uint8_t* sub_a = a + activation_at(S.way == Way::kWords, s * S.sub) * T;
   const uint8_t* totals = (S.sub == 16 ? sums : sums + 32 * T) + s / 2 * T * 4;
   v128_t dots[T][2];
   if constexpr (S.way == Way::kPairs && S.bits == 4 && !S.table) {
@@ -327,7 +331,7 @@ inline void sub_block(const uint8_t* p, int s, int upper, const uint8_t* a, cons
       const v128_t lower = wasm_i32x4_splat(0xffff);
       for (int t = 0; t < T; ++t) {
         const v128_t total = wasm_v128_load32_splat(totals + 4 * t);
-        dots[t][0] = dots[t][1] = wasm_v128_and(wasm_i32x4_dot_i16x8(total, c.minus_offset[upper][0]), lower);
+        dots[t][0] = dots[t][1] = wasm_v128_and(wasm_i32x4_dot_i16x8(total, c.minus_offset[s % 2][0]), lower);
       }
     } else {
       for (int t = 0; t < T; ++t) dots[t][0] = dots[t][1] = wasm_i16x8_splat(0);
@@ -338,7 +342,7 @@ inline void sub_block(const uint8_t* p, int s, int upper, const uint8_t* a, cons
         products[t][h] =
             wasm_f32x4_add(products[t][h], wasm_f32x4_convert_i32x4(wasm_i32x4_dot_i16x8(dots[t][h], scale_pairs[h])));
   } else {
-    begin<S, T>(totals, upper, c, dots);
+    begin<S, T>(totals, s % 2, c, dots);
     dot<S, T, S.sub>(codes, sub_a, c, dots);
     end<S, T>(c, dots);
     const v128_t scale_floats[2] = {wasm_f32x4_convert_i32x4(wasm_i32x4_extend_low_i16x8(scale)),
@@ -408,27 +412,23 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
     const uint8_t* scales = a + kBlock * code_bytes(kKind) * T;
     const uint8_t* totals = scales + sizeof(float) * T;
     // Groups take turns at a few hundred bytes, so that memory answers all of them.
-    v128_t of_super[G][T][2];
+    v128_t products[G][T][2];
     if constexpr (S.super) {
-      for (auto& group : of_super)
+      for (auto& group : products)
         for (auto& token : group) token[0] = token[1] = wasm_f32x4_splat(0);
-      constexpr int kTurn = T == 1 ? std::max(2, 512 / (S.sub * S.bits)) : 1;
+      constexpr size_t kTurn = T == 1 ? 512 / (S.sub * S.bits) : 1;
       UNROLL(1)
-      for (int s = 0; s < 256 / S.sub; s += kTurn)
-        for (int g = 0; g < G; ++g)
-          for (int i = 0; i < kTurn; ++i)
-            sub_block<S, T>(p + static_cast<size_t>(g) * step_bytes, s + i, T == 1 ? i % 2 : s % 2, a, totals, c,
-                            of_super[g]);
+      for (size_t s = 0; s < 256 / S.sub; s += kTurn)
+        for (size_t g = 0; g < G; ++g)
+          for (size_t i = 0; i < kTurn; ++i) sub_block<S, T>(p + g * step_bytes, s + i, a, totals, c, products[g]);
     }
     for (int g = 0; g < G; ++g) {
       const uint8_t* own = p + static_cast<size_t>(g) * step_bytes;
-      v128_t products[T][2], corrections[T][2];
+      v128_t corrections[T][2];
       if constexpr (S.super) {
-        for (int t = 0; t < T; ++t)
-          for (int h = 0; h < 2; ++h) products[t][h] = of_super[g][t][h];
         if constexpr (kStoresE) super_corrections<S, T>(own, totals, corrections);
       } else {
-        flat_block<S, T>(own + kLayout<S>.codes_at(), a, totals, c, products);
+        flat_block<S, T>(own + kLayout<S>.codes_at(), a, totals, c, products[g]);
         if constexpr (kStoresE)
           for (int t = 0; t < T; ++t) corrections[t][0] = corrections[t][1] = wasm_v128_load32_splat(totals + 4 * t);
       }
@@ -448,7 +448,7 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
         v128_t a_scale = f32_splat_at(scales + 4 * t);
         if constexpr (kScalesLack) a_scale = wasm_f32x4_mul(a_scale, lack);
         for (int h = 0; h < 2; ++h) {
-          v128_t part = wasm_f32x4_mul(d[h], products[t][h]);
+          v128_t part = wasm_f32x4_mul(d[h], products[g][t][h]);
           if constexpr (kStoresE) part = relaxed_madd(e[h], wasm_f32x4_convert_i32x4(corrections[t][h]), part);
           sums[g][t][h] = relaxed_madd(part, a_scale, sums[g][t][h]);
         }
@@ -583,18 +583,17 @@ template <bool Super, bool Wide>
         }
         const v128_t words[2] = {wasm_i16x8_narrow_i32x4(q[0], q[1]), wasm_i16x8_narrow_i32x4(q[2], q[3])};
         const size_t step = n_tokens * 4;
+        uint8_t* to = tile + activation_at(Wide, k) * n_tokens + t * 4;
         if constexpr (Wide) {
-          uint8_t* to = tile + (k / 32 * 16 + k % 32 / 4) * step + t * 4;
           const v128_t pairs[2] = {wasm_i16x8_shuffle(words[0], words[1], 0, 2, 4, 6, 8, 10, 12, 14),
                                    wasm_i16x8_shuffle(words[0], words[1], 1, 3, 5, 7, 9, 11, 13, 15)};
-          for (size_t odd = 0; odd < 2; ++odd, to += 8 * step) {
+          for (size_t odd = 0; odd < 2; ++odd, to += kOddAt * n_tokens) {
             wasm_v128_store32_lane(to, pairs[odd], 0);
             wasm_v128_store32_lane(to + step, pairs[odd], 1);
             wasm_v128_store32_lane(to + 2 * step, pairs[odd], 2);
             wasm_v128_store32_lane(to + 3 * step, pairs[odd], 3);
           }
         } else {
-          uint8_t* to = tile + k / 4 * step + t * 4;
           const v128_t bytes = wasm_i8x16_narrow_i16x8(words[0], words[1]);
           wasm_v128_store32_lane(to, bytes, 0);
           wasm_v128_store32_lane(to + step, bytes, 1);
