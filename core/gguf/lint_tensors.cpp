@@ -11,15 +11,15 @@ namespace {
 
 /// A row of tensors.inc, whose head says how the texts are written.
 struct TensorRow {
-  std::string_view architectures;  ///< between spaces
-  std::string_view blocks;         ///< what a block's tensors begin with
-  std::string_view ends, block;    ///< outside of the blocks, in each of them
+  std::string_view architectures;              ///< between spaces
+  std::string_view blocks;                     ///< what a block's tensors begin with
+  std::string_view ends, block;                ///< must be there: outside of the blocks, in each of them
+  std::string_view more_ends = {}, more = {};  ///< may be there or not
 };
 struct TensorPart {
   std::string_view name, text;
 };
 
-#include "gguf/tensor_names.inc"
 #include "gguf/tensors.inc"
 
 /// "blk.7.attn_q.weight" in its parts; block is empty outside of blocks.
@@ -340,41 +340,45 @@ void check_tensor_shape(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// A text of names, in order, to look into.
+/// What a row has outside of the blocks or in one, whether it must be there or may be.
 class NameList {
  public:
-  explicit NameList(std::string_view text) {
-    any_word(text, [&](std::string_view word) {
-      if (word.ends_with('*'))
-        begins_.push_back(word.substr(0, word.size() - 1));
-      else
-        names_.push_back(word);
-      return false;
-    });
+  NameList(std::string_view required, std::string_view optional, std::string_view common) {
+    for (const std::string_view text : {required, optional, common}) spell_out(text, words_);
+    for (std::string_view& word : words_) {
+      word = cut_off(word, ':');
+      word = base_name(word.ends_with('.') ? word.substr(0, word.size() - 1) : word);
+    }
   }
 
   [[nodiscard]] bool has(std::string_view name) const {
-    return std::ranges::binary_search(names_, base_name(name)) ||
-           std::ranges::any_of(begins_, [&](std::string_view begin) { return name.starts_with(begin); });
+    return std::ranges::any_of(words_, [&](std::string_view word) {
+      return word.ends_with('*') ? name.starts_with(word.substr(0, word.size() - 1)) : word == base_name(name);
+    });
   }
 
  private:
-  std::vector<std::string_view> names_, begins_;
+  std::vector<std::string_view> words_;
 };
 
 void check_tensor_unknown(const LintFile& file, FindingList& findings) {
-  if (file.kind != FileKind::kModel || !is_known_architecture(file.architecture)) return;
-  const NameList inside(kBlockNames), outside(kEndNames);
-  const auto is_known = [&](const TensorInfo& tensor) {
-    const TensorName parts = split_name(file.gguf.text(tensor.name));
-    return (parts.block ? inside : outside).has(parts.rest);
-  };
+  const std::vector<const TensorRow*> rows = rows_of(file);
+  if (rows.empty()) return;
+  std::vector<const TensorInfo*> unknown;
+  for (const TensorInfo& tensor : file.gguf.header.tensors) unknown.push_back(&tensor);
+  const size_t n_tensors = unknown.size();
+  for (const TensorRow* row : rows) {
+    const NameList ends(row->ends, row->more_ends, kAnyEnds), block(row->block, row->more, kAnyBlock);
+    std::erase_if(unknown, [&](const TensorInfo* tensor) {
+      const TensorName name = split_name(file.gguf.text(tensor->name));
+      return name.block ? name.blocks == row->blocks && block.has(name.rest) : ends.has(name.rest);
+    });
+  }
   // A file of which llama.cpp knows nothing is not meant for it, whatever architecture it names.
-  if (std::ranges::none_of(file.gguf.header.tensors, is_known)) return;
-  for (const TensorInfo& tensor : file.gguf.header.tensors)
-    if (!is_known(tensor))
-      findings.add(tensor.info_offset,
-                   {"llama.cpp has no tensor ", Quoted{file.gguf.text(tensor.name)}, ", and refuses a file with one"});
+  if (unknown.size() == n_tensors) return;
+  for (const TensorInfo* tensor : unknown)
+    findings.add(tensor->info_offset, {"llama.cpp has no tensor ", Quoted{file.gguf.text(tensor->name)}, " for ",
+                                       file.architecture, ", and refuses a file with one"});
 }
 
 constexpr LintRule kTensorRules[] = {

@@ -429,6 +429,7 @@ const std::vector<LintCase>& lint_cases() {
       {"tensor-shape", sound, [](Recipe& r) { r.u32("llama.attention.head_count_kv", 2); }},
       {"tensor-unknown", sound, with_tensor(3, {"output_norm.weights", {32}, 0, 12800})},
       {"tensor-unknown", sound, with_tensor(1, {"blk.0.attn_query.weight", {32, 32}, 0, 512})},
+      {"tensor-unknown", sound, with_tensor(1, {"blk.0.ssm_in.weight", {32, 32}, 0, 512})},
 
       {"tokenizer-missing", sound, [](Recipe& r) { r.keys.erase("tokenizer.ggml.model"); }},
       {"tokenizer-unknown", sound, [](Recipe& r) { r.text("tokenizer.ggml.model", "magic"); }},

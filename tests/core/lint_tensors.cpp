@@ -3,7 +3,10 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <set>
+#include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gguf/access.hpp"
 #include "gguf/lint.hpp"
@@ -14,6 +17,40 @@
 
 using namespace ggufscope;
 using namespace ggufscope::test;
+
+/// The table itself, read here a second time.
+namespace lint_table {
+struct TensorPart {
+  std::string_view name, text;
+};
+struct TensorRow {
+  std::string_view architectures, blocks, ends, block, more_ends = {}, more = {};
+};
+#include "gguf/tensors.inc"
+
+/// Names of the tensors in a text. A pattern gives one that it fits.
+std::vector<std::string> names_in(std::string_view text, const std::string& before) {
+  std::vector<std::string> names;
+  std::istringstream words{std::string(text)};
+  for (std::string word; words >> word;) {
+    if (word == ";" || word == "|" || word.starts_with('=')) continue;
+    if (word.starts_with('@')) {
+      const auto part = std::ranges::find(kTensorParts, std::string_view(word), &TensorPart::name);
+      BOOST_REQUIRE_MESSAGE(part != std::end(kTensorParts), word << " is no part");
+      for (const std::string& name : names_in(part->text, before)) names.push_back(name);
+      continue;
+    }
+    word.resize(std::min(word.find(':'), word.size()));
+    if (word.ends_with('*')) word.back() = 'x';
+    if (word.ends_with('.'))
+      word.pop_back();
+    else if (!word.ends_with(".bias"))
+      word += ".weight";
+    names.push_back(before + word);
+  }
+  return names;
+}
+}  // namespace lint_table
 
 namespace {
 
@@ -151,19 +188,93 @@ BOOST_AUTO_TEST_CASE(most_wrong_shapes_are_found) {
   BOOST_TEST(n_found * 2 > n_refused);
 }
 
+/// A file of one block with these tensors, and nothing in them.
+ParsedFile file_with(const std::string& architecture, const std::vector<std::string>& names) {
+  GgufBytes b(names.size(), 2);
+  b.kv("general.architecture", architecture);
+  b.kv(architecture + ".block_count", ValueType::kU32, 1u);
+  for (const std::string& name : names) b.tensor(name, {8}, 0, 0);
+  b.pad();
+  b.out.resize(b.out.size() + 32);
+  return whole_header(std::move(b.out));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_row_names_is_known) {
+  for (const lint_table::TensorRow& row : lint_table::kTensorRows) {
+    const std::string block = std::string(row.blocks) + "0.";
+    std::vector<std::string> names;
+    for (const auto& [text, before] : std::initializer_list<std::pair<std::string_view, std::string>>{
+             {row.ends, ""}, {row.more_ends, ""}, {row.block, block}, {row.more, block}})
+      for (std::string& name : lint_table::names_in(text, before)) names.push_back(std::move(name));
+    BOOST_TEST(!names.empty());
+    const std::string architectures(row.architectures);
+    std::istringstream words(architectures);
+    for (std::string architecture; words >> architecture;) {
+      BOOST_TEST(count_findings(file_with(architecture, names), "tensor-unknown") == 0u, architecture);
+      std::vector<std::string> more = names;
+      more.push_back(block + "nobodys.weight");
+      BOOST_TEST(count_findings(file_with(architecture, more), "tensor-unknown") == 1u, architecture);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(tensors_of_other_architectures_are_found) {
+  const std::pair<std::string, std::string> foreign[] = {
+      {"llama", "blk.0.ssm_in.weight"},          {"llama", "blk.0.attn_sinks.weight"},
+      {"llama", "blk.0.output.weight"},          {"llama", "blk.0.nextn.eh_proj.weight"},
+      {"llama", "enc.blk.0.attn_q.weight"},      {"gemma2", "output.weight"},
+      {"qwen3moe", "blk.0.ffn_up_shexp.weight"}, {"qwen3moe", "blk.0.ffn_up_chexps.weight"},
+      {"gpt-oss", "blk.0.exp_probs_b.bias"},     {"mamba2", "blk.0.attn_q.weight"},
+      {"mamba2", "blk.0.ssm_x.weight"},          {"rwkv7", "blk.0.time_mix_lerp_g.weight"},
+      {"rwkv7", "blk.0.attn_q.weight"},          {"t5", "blk.0.attn_q.weight"},
+      {"t5", "enc.blk.0.cross_attn_q.weight"},   {"t5", "dec.blk.0.attn_output.weight"},
+      {"t5encoder", "dec.blk.0.attn_q.weight"},  {"deepseek2", "blk.0.indexer.proj.weight"},
+      {"bert", "blk.0.ffn_gate_exps.weight"},    {"bert", "output.weight"},
+  };
+  for (const auto& [architecture, name] : foreign) {
+    const ParsedFile file = file_with(architecture, {"token_embd.weight", name, "output_norm.weight"});
+    const auto findings = lint(file.gguf());
+    const auto found = std::ranges::find(findings, std::string_view("tensor-unknown"), &Finding::code);
+    BOOST_TEST_CONTEXT(architecture << " " << name) {
+      BOOST_REQUIRE(found != findings.end());
+      BOOST_TEST((found->level == FindingLevel::kError));
+      BOOST_TEST(found->offset == file.state.header.tensors[1].info_offset);
+      BOOST_TEST(found->message.find(architecture) != std::string::npos);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(tensors_that_may_be_there_are_known) {
+  const std::pair<std::string, std::vector<std::string>> optional[] = {
+      {"llama",
+       {"output.weight", "rope_freqs.weight", "blk.0.attn_q.bias", "blk.0.attn_q.scale", "blk.0.attn_q.input_scale",
+        "blk.0.attn_qkv.weight", "blk.0.ffn_gate_exps.weight", "v.blk.0.attn_q.weight", "mm.0.weight"}},
+      {"qwen35", {"output.weight", "blk.0.attn_gate.weight", "blk.0.nextn.eh_proj.weight"}},
+      {"deepseek2", {"output.weight", "blk.0.exp_probs_b.bias", "blk.0.nextn.shared_head_norm.weight"}},
+      {"phi3", {"rope_factors_long.weight", "rope_factors_short.weight"}},
+      {"bert", {"token_types.weight", "cls.weight", "cls.output.bias"}},
+      {"rwkv6", {"blk.0.time_mix_lerp_w.weight", "blk.0.time_mix_lerp_fused.weight"}},
+      {"t5", {"enc.blk.0.attn_rel_b.weight", "dec.blk.0.cross_attn_rel_b.weight", "dec.blk.0.ffn_gate.weight"}},
+      {"mpt", {"position_embd.weight", "blk.0.ffn.act.scales"}},
+  };
+  for (const auto& [architecture, names] : optional) {
+    std::vector<std::string> all = names;
+    all.push_back("token_embd.weight");
+    BOOST_TEST(count_findings(file_with(architecture, all), "tensor-unknown") == 0u, architecture);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_file_for_something_else_is_let_alone) {
+  BOOST_TEST(count_findings(file_with("llama", {"encoder.0.weight", "decoder.0.weight"}), "tensor-unknown") == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(every_architecture_is_in_the_table) {
   // llama.cpp cannot load these.
   const std::set<std::string_view> elsewhere = {"rwkv", "gptj"};
   for (const Architecture& architecture : all_architectures()) {
     const std::string name(architecture.name);
-    GgufBytes b(1, 2);
-    b.kv("general.architecture", name);
-    b.kv(name + ".block_count", ValueType::kU32, 1u);
-    b.tensor("blk.0.attn_output.weight", {8}, 0, 0);
-    b.pad();
-    b.out.resize(b.out.size() + 32);
-    BOOST_TEST((count_findings(whole_header(std::move(b.out)), "tensor-missing") > 0) != elsewhere.contains(name),
-               name);
+    const ParsedFile file = file_with(name, {"blk.0.attn_output.weight"});
+    BOOST_TEST((count_findings(file, "tensor-missing") > 0) != elsewhere.contains(name), name);
   }
 }
 
