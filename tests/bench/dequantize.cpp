@@ -3,8 +3,9 @@
 // a loop that only loads the type's bytes and stores as many floats: what memory allows. In turns within each round, so
 // that a busy machine slows all alike. One JSON line a type and size: GB/s, and the fast kernel's rate as a share of
 // others'.
-//   bench_dequantize [TYPE...]
+//   bench_dequantize [TYPE...] [KIB...]   of floats a call; 256 and 16384 where none is named
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -126,7 +127,16 @@ void measure(const Job& job, std::span<float> out, std::span<const float> other)
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::span<char*> wanted(argv + 1, static_cast<size_t>(argc - 1));
+  std::vector<std::string_view> wanted;
+  std::vector<size_t> sizes;  // floats
+  for (const std::string_view arg : std::span(argv + 1, static_cast<size_t>(argc - 1))) {
+    size_t kib = 0;
+    if (std::from_chars(arg.data(), arg.data() + arg.size(), kib).ec == std::errc())
+      sizes.push_back(kib * 1024 / sizeof(float));
+    else
+      wanted.push_back(arg);
+  }
+  if (sizes.empty()) sizes = {size_t{1} << 16, size_t{1} << 22};
   std::vector<Job> jobs;
   for (const QuantKernels& kernels : all_kernels()) {
     const TypeGeometry& type = *find_type(kernels.type);
@@ -134,7 +144,7 @@ int main(int argc, char** argv) {
     jobs.push_back({type, kernels.dequantize, ggufscope_scalar::find_reference(type.id), find_reference(type.id)});
   }
   for (const Job& job : jobs) warm_up(job);
-  for (const size_t n_floats : {size_t{1} << 16, size_t{1} << 22}) {
+  for (const size_t n_floats : sizes) {
     std::vector<float> out(n_floats), other(n_floats, 1.0f);
     for (const Job& job : jobs) measure(job, out, other);
   }

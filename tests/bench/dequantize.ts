@@ -1,7 +1,7 @@
 // Floats written per second by every dequantizer, as wasm in Node and in Chromium on one thread, against memcpy of the
 // same output bytes, the scalar reference and what memory allows in the same run (tests/bench/dequantize.cpp). Where
 // Python finds gguf-py (PYTHONPATH), its rates stand beside them.
-//   npm run bench -- dequantize -- Q4_0 Q6_K
+//   npm run bench -- dequantize -- Q4_0 Q6_K 16    of 16 KiB of floats a call, which the first cache holds
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { machine } from './common/figures.ts'
@@ -79,7 +79,7 @@ function report(title: string, lines: string[], peers: Map<string, number>): voi
 
 build('dequantize')
 console.log(machine())
-const types = process.argv.slice(2)
+const types = process.argv.slice(2) // and sizes
 const nodeLines: string[] = []
 await runInNode('dequantize', types, (line) => nodeLines.push(line))
 const peers = ofGgufPy()
