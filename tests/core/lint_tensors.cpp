@@ -256,6 +256,8 @@ BOOST_AUTO_TEST_CASE(tensors_that_may_be_there_are_known) {
       {"rwkv6", {"blk.0.time_mix_lerp_w.weight", "blk.0.time_mix_lerp_fused.weight"}},
       {"t5", {"enc.blk.0.attn_rel_b.weight", "dec.blk.0.cross_attn_rel_b.weight", "dec.blk.0.ffn_gate.weight"}},
       {"mpt", {"position_embd.weight", "blk.0.ffn.act.scales"}},
+      {"deepseek4", {"blk.0.attn_compressor_kv.weight", "blk.0.indexer_compressor_ape.weight"}},
+      {"wavtokenizer-dec", {"convnext.3.pw1.weight", "posnet.0.conv1.bias"}},
   };
   for (const auto& [architecture, names] : optional) {
     std::vector<std::string> all = names;
@@ -266,6 +268,24 @@ BOOST_AUTO_TEST_CASE(tensors_that_may_be_there_are_known) {
 
 BOOST_AUTO_TEST_CASE(a_file_for_something_else_is_let_alone) {
   BOOST_TEST(count_findings(file_with("llama", {"encoder.0.weight", "decoder.0.weight"}), "tensor-unknown") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(draft_models_use_the_embeddings_of_another) {
+  for (const std::string architecture : {"eagle3", "dflash", "llama"}) {
+    GgufBytes b(2, 4);
+    b.kv("general.architecture", architecture);
+    b.kv(architecture + ".block_count", ValueType::kU32, 1u);
+    b.kv(architecture + ".embedding_length", ValueType::kU32, 8u);
+    b.array("tokenizer.ggml.tokens", ValueType::kString, 3).string("a").string("b").string("c");
+    b.tensor("output_norm.weight", {8}, 0, 0);
+    b.tensor("output.weight", {8, 2}, 0, 32);
+    b.pad();
+    b.out.resize(b.out.size() + 96);
+    const ParsedFile file = whole_header(std::move(b.out));
+    const size_t expected = architecture == "llama" ? 1 : 0;
+    BOOST_TEST(count_findings(file, "embedding-missing") == expected, architecture);
+    BOOST_TEST(count_findings(file, "output-shape") == expected, architecture);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(every_architecture_is_in_the_table) {
