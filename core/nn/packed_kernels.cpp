@@ -4,9 +4,8 @@
 //   kQuads  four products of bytes into i32: one instruction with AVX-VNNI and on ARM, five on other x86
 //   kPairs  two products of bytes into i16, as many of them as fit (kPairElements)
 //   kWhole  kQuads of bytes that hold two codes of 4 bits, where machines take them without a sign
-//   kWords  codes widened to i16, sums in i32: for whole bytes where the machine has no product for them, and for
-//   builds
-//           without relaxed SIMD, where there is no product of bytes
+//   kWords  codes widened to i16, sums in i32: for whole bytes where the machine has no product for them, and in
+//           builds without relaxed SIMD, where there is no product of bytes
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,10 +18,13 @@
 namespace ggufscope {
 namespace {
 
-#if defined(__wasm_simd128__) && !defined(__wasm_relaxed_simd__)
-constexpr bool kNarrow = false;
+// Whether there is a product of bytes; whether it may take one operand's for numbers without a sign.
+#if defined(__wasm_relaxed_simd__)
+constexpr bool kNarrow = true, kMayLackSign = true;
+#elif defined(__wasm_simd128__)
+constexpr bool kNarrow = false, kMayLackSign = false;
 #else
-constexpr bool kNarrow = true;
+constexpr bool kNarrow = true, kMayLackSign = false;
 #endif
 
 enum class Way : uint8_t { kQuads, kPairs, kWhole, kWords };
@@ -503,7 +505,7 @@ const Kernel* kernels_of(Way way) {
   constexpr bool kHasSign = C == Correction::kNone;  // its codes
   constexpr bool kReaches255 = C == Correction::kOffset && Sub == 32 && (Bits == 8 || Table);
   if constexpr (kNarrow) {
-    if constexpr (Bits == 4 && !Table)
+    if constexpr (kMayLackSign && Bits == 4 && !Table)
       if (way == Way::kWhole) return kKernels<Shape{Super, Bits, Half, Sub, C, Table, Way::kWhole}>;
     if constexpr (!kHasSign)
       if (way == Way::kPairs) return kKernels<Shape{Super, Bits, Half, Sub, C, Table, Way::kPairs}>;
