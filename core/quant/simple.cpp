@@ -61,22 +61,50 @@ struct HalfLanes {
 
 constexpr size_t kPerTurn = 32;  // elements a turn of the loop: its own cost is that of several vectors
 
+/// n elements of so many bytes: put(to, from) makes Step floats, the reference what is left.
+template <size_t Bytes, size_t Step = 8, class Put>
+inline void by_turns(const uint8_t* src, float* dst, size_t n, DequantizeFn reference, const Put& put) {
+  const size_t done = n / kPerTurn * kPerTurn;
+  for (size_t i = 0; i < done; i += kPerTurn)
+    for (size_t k = i; k < i + kPerTurn; k += Step) put(dst + k, src + Bytes * k);
+  reference(src + Bytes * done, dst + done, n - done);
+}
+
 }  // namespace
 
 void dequantize_f16(const uint8_t* src, float* dst, size_t n) {
   const HalfLanes halves;
-  const size_t done = n / kPerTurn * kPerTurn;
-  for (size_t i = 0; i < done; i += kPerTurn)
-    for (size_t k = i; k < i + kPerTurn; k += 8) halves.put(dst + k, wasm_v128_load(src + 2 * k));
-  reference_f16(src + 2 * done, dst + done, n - done);
+  by_turns<2>(src, dst, n, reference_f16,
+              [&](float* to, const uint8_t* from) { halves.put(to, wasm_v128_load(from)); });
+}
+
+void dequantize_bf16(const uint8_t* src, float* dst, size_t n) {
+  const v128_t zero = loop_constant(wasm_i32x4_splat(0));
+  by_turns<2>(src, dst, n, reference_bf16, [&](float* to, const uint8_t* from) {
+    const v128_t upper = wasm_v128_load(from);
+    wasm_v128_store(to, wasm_i16x8_shuffle(zero, upper, 0, 8, 1, 9, 2, 10, 3, 11));
+    wasm_v128_store(to + 4, wasm_i16x8_shuffle(zero, upper, 4, 12, 5, 13, 6, 14, 7, 15));
+  });
 }
 
 void dequantize_i8(const uint8_t* src, float* dst, size_t n) {
   const SignedByteFloats floats;
-  const size_t done = n / kPerTurn * kPerTurn;
-  for (size_t i = 0; i < done; i += kPerTurn)
-    for (size_t k = i; k < i + kPerTurn; k += 16) floats.put(dst + k, wasm_v128_load(src + k));
-  reference_i8(src + done, dst + done, n - done);
+  by_turns<1, 16>(src, dst, n, reference_i8,
+                  [&](float* to, const uint8_t* from) { floats.put(to, wasm_v128_load(from)); });
+}
+
+void dequantize_i16(const uint8_t* src, float* dst, size_t n) {
+  by_turns<2>(src, dst, n, reference_i16, [](float* to, const uint8_t* from) {
+    wasm_v128_store(to, floats_of(wasm_i32x4_load16x4(from)));
+    wasm_v128_store(to + 4, floats_of(wasm_i32x4_load16x4(from + 8)));
+  });
+}
+
+void dequantize_i32(const uint8_t* src, float* dst, size_t n) {
+  by_turns<4>(src, dst, n, reference_i32, [](float* to, const uint8_t* from) {
+    wasm_v128_store(to, floats_of(wasm_v128_load(from)));
+    wasm_v128_store(to + 4, floats_of(wasm_v128_load(from + 16)));
+  });
 }
 
 /// Numbers of 64 bits that are numbers of 32 bits, as the indices in model files are, by lanes; others one by one.
