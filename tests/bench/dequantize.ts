@@ -79,11 +79,11 @@ function report(title: string, lines: string[], peers: Map<string, number>): voi
 
 build('dequantize')
 console.log(machine())
-const types = process.argv.slice(2) // and sizes
+const wanted = process.argv.slice(2)
 const nodeLines: string[] = []
-await runInNode('dequantize', types, (line) => nodeLines.push(line))
+await runInNode('dequantize', wanted, (line) => nodeLines.push(line))
 const peers = ofGgufPy()
 report(`Node ${process.version}`, nodeLines, peers)
-const { version, lines } = await runInChromium('dequantize', types)
+const { version, lines } = await runInChromium('dequantize', wanted)
 report(`Chromium ${version}`, lines, peers)
 console.log(`\n${machine()} at the end`)
