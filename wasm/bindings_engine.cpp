@@ -290,6 +290,7 @@ EMSCRIPTEN_BINDINGS(engine) {
       .field("message", &Failure::message)
       .field("offset", &Failure::offset);
   function("selfTest", &self_test);
+  function("useReaders", &use_readers);
   class_<Engine>("Engine")
       .constructor<>()
       .function("reserve", &Engine::reserve)

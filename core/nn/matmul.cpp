@@ -224,12 +224,16 @@ void multiply_groups(const PackedMatrix& w, size_t first, size_t last, const uin
   }
 }
 
-// Groups that are handed out together: some microseconds of work, and several portions for every thread.
+// Groups that are handed out together: some microseconds of work.
+size_t least_portion(size_t n_in, size_t n_tokens) {
+  return std::max<size_t>(1, 32768 / (n_in * kGroupRows * n_tokens));
+}
+
+// Of a prompt: several portions for every thread.
 size_t portion(const Pool& pool, size_t n_groups, size_t n_in, size_t n_tokens) {
-  const size_t group = n_in * kGroupRows * n_tokens;  // products
-  const size_t least = std::max<size_t>(1, 32768 / group), most = std::max<size_t>(least, 524288 / group);
-  const size_t groups = std::clamp(n_groups / (pool.n_threads() * 4), least, most);
-  return n_tokens == 1 ? (groups + 3) / 4 * 4 : groups;  // kernels of one token take four groups side by side
+  const size_t least = least_portion(n_in, n_tokens);
+  const size_t most = std::max<size_t>(least, 524288 / (n_in * kGroupRows * n_tokens));
+  return std::clamp(n_groups / (pool.n_threads() * 4), least, most);
 }
 
 }  // namespace
@@ -339,7 +343,7 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
       if (std::exchange(quantized[kind_index(kind)], true)) continue;
       quantize_chunk(pool, kind, chunk, n, n_in, tiles_of(kind));
     }
-    pool.parallel_for(n_groups, portion(pool, n_groups, n_in, n), [&](size_t first, size_t last, size_t thread) {
+    const auto multiply = [&](size_t first, size_t last, size_t thread) {
       size_t offset = 0;  // of this product's first group among all
       for (const Product& product : products) {
         const PackedMatrix& w = *product.weights;
@@ -353,7 +357,11 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
                              n, y, reinterpret_cast<float*>(pool.thread_scratch(thread)));
         offset += groups;
       }
-    });
+    };
+    if (n == 1)  // what it waits for is memory; its kernels take four groups side by side
+      pool.parallel_for_runs(n_groups, (least_portion(n_in, n) + 3) / 4 * 4, multiply);
+    else
+      pool.parallel_for(n_groups, portion(pool, n_groups, n_in, n), multiply);
   }
 }
 

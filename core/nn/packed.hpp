@@ -113,6 +113,12 @@ inline constexpr size_t kTile = 4;
 /// n_tokens (1 .. kTile) rows of x, which are x_stride floats apart, to one tile. n_in is a multiple of the block.
 void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile);
 
+/// How many groups of rows one token's products read side by side. Which is faster is a machine's own affair (where its
+/// memory is slow to answer four, where its prefetchers follow few readers two); the results are the same.
+inline constexpr size_t kReaders[] = {4, 2};
+/// Index into kReaders; 0 at first.
+void use_readers(size_t which);
+
 /// y[t * y_stride + r] for the rows of n_groups groups and the tokens of one tile; n_rows of them are written.
 void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, size_t n_in, const uint8_t* tile,
                      size_t n_tokens, float* y, size_t y_stride, size_t n_rows);

@@ -134,8 +134,12 @@ inline void load_codes(const uint8_t* codes, const Constants& c, v128_t& w0, v12
 #if defined(__clang__)
 #define UNROLL(count) _Pragma(STRING(clang loop unroll_count(count)))
 #define STRING(text) #text
+// Loads of an instruction of its own for each reader: AMD's prefetchers (Zen 5) follow instructions, and lose track
+// where one instruction takes turns.
+#define UNROLL_READERS _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL(count)
+#define UNROLL_READERS
 #endif
 
 // step(codes, x, i) for each of `Groups` groups of four elements, `Unroll` of them a turn: x[t] is token t's own
@@ -420,10 +424,11 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
         for (auto& token : group) token[0] = token[1] = wasm_f32x4_splat(0);
       constexpr size_t kTurn = T == 1 ? 512 / (S.sub * S.bits) : 1;
       UNROLL(1)
-      for (size_t s = 0; s < 256 / S.sub; s += kTurn)
-        for (size_t g = 0; g < G; ++g)
-          for (size_t i = 0; i < kTurn; ++i) sub_block<S, T>(p + g * step_bytes, s + i, a, totals, c, products[g]);
+      for (size_t s = 0; s < 256 / S.sub; s += kTurn) UNROLL_READERS
+      for (size_t g = 0; g < G; ++g)
+        for (size_t i = 0; i < kTurn; ++i) sub_block<S, T>(p + g * step_bytes, s + i, a, totals, c, products[g]);
     }
+    UNROLL_READERS
     for (int g = 0; g < G; ++g) {
       const uint8_t* own = p + static_cast<size_t>(g) * step_bytes;
       v128_t corrections[T][2];
@@ -478,13 +483,17 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
 }
 
 // Called by pointer: inlined, all kernels would be one function, which engines are slow to optimize, and poor at it.
-constexpr size_t kGroupsOfOne = 4;  // groups that one token reads side by side
 using Kernel = void (*)(const PackedFormat& f, const uint8_t* group, size_t step, size_t n_in, const uint8_t* tile,
                         float* y, size_t y_stride, size_t n_rows);
-// By the number of tokens; the first for one token and kGroupsOfOne groups.
+struct Kernels {
+  Kernel tokens[kTile];  // 1, 2 .. of them
+  Kernel readers[2];     // of one token: kReaders
+};
 template <Shape S>
-constexpr Kernel kKernels[kTile + 1] = {multiply<S, 1, kGroupsOfOne>, multiply<S, 1, 1>, multiply<S, 2, 1>,
-                                        multiply<S, 3, 1>, multiply<S, 4, 1>};
+constexpr Kernels kKernels{{multiply<S, 1, 1>, multiply<S, 2, 1>, multiply<S, 3, 1>, multiply<S, 4, 1>},
+                           {multiply<S, 1, kReaders[0]>, multiply<S, 1, kReaders[1]>}};
+
+size_t g_readers = 0;  // of kReaders
 
 Way way_of(const PackedFormat& f) {
   switch (g_products) {
@@ -501,7 +510,7 @@ Way way_of(const PackedFormat& f) {
 }
 
 template <bool Super, int Bits, bool Half, int Sub, Correction C, bool Table>
-const Kernel* kernels_of(Way way) {
+const Kernels& kernels_of(Way way) {
   constexpr bool kHasSign = C == Correction::kNone;  // its codes
   constexpr bool kReaches255 = C == Correction::kOffset && Sub == 32 && (Bits == 8 || Table);
   if constexpr (kNarrow) {
@@ -517,7 +526,7 @@ const Kernel* kernels_of(Way way) {
 }
 
 // Every shape that a format has, once: the row is compared with it, so that a missing one cannot go unnoticed.
-const Kernel* find_kernels_of(const PackedFormat& f, Way way) {
+const Kernels& find_kernels_of(const PackedFormat& f, Way way) {
 #define SHAPE(super_, bits_, half_, sub_, correction_, table_)                           \
   if (f.super == super_ && f.bits == bits_ && f.half_scales == half_ && f.sub == sub_ && \
       f.correction == Correction::correction_ && (f.table != nullptr) == table_)         \
@@ -650,17 +659,19 @@ void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t 
   }
 }
 
+void use_readers(size_t which) { g_readers = which; }
+
 void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, size_t n_in, const uint8_t* tile,
                      size_t n_tokens, float* y, size_t y_stride, size_t n_rows) {
-  const Kernel* kernels = find_kernels_of(f, way_of(f));
+  const Kernels& kernels = find_kernels_of(f, way_of(f));
   const size_t group_bytes = packed_group_bytes(f, n_in);
-  const size_t step = n_tokens == 1 ? n_groups / kGroupsOfOne : 0;
+  const size_t readers = kReaders[g_readers], step = n_tokens == 1 ? n_groups / readers : 0;
   for (size_t group = 0; group < n_groups; ++group) {
-    if (group == step) group = step * kGroupsOfOne;
+    if (group == step) group = step * readers;
     if (group == n_groups) break;
     const size_t row = group * kGroupRows;
-    kernels[group < step ? 0 : n_tokens](f, groups + group * group_bytes, step, n_in, tile, y + row, y_stride,
-                                         n_rows - row);
+    const Kernel kernel = group < step ? kernels.readers[g_readers] : kernels.tokens[n_tokens - 1];
+    kernel(f, groups + group * group_bytes, step, n_in, tile, y + row, y_stride, n_rows - row);
   }
 }
 

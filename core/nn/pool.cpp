@@ -50,6 +50,7 @@ struct Pool::Workers {
   const void* context = nullptr;
   size_t n_items = 0;
   size_t grain = 1;
+  size_t run = 0, in_runs = 0;  // items of a first, longer portion for each thread, and of all of these
   alignas(64) std::atomic<size_t> next{0};
   alignas(64) std::atomic<uint32_t> state{0};
   std::atomic<uint32_t> n_sleeping{0};
@@ -124,10 +125,12 @@ struct Pool::Workers {
 #endif
 
   void take_items(size_t thread) {
-    for (;;) {
-      const size_t first = next.fetch_add(grain, std::memory_order_relaxed);
-      if (first >= n_items) return;
-      task(context, first, std::min(first + grain, n_items), thread);
+    for (size_t first = next.load(std::memory_order_relaxed); first < n_items;) {
+      const size_t portion = first < in_runs ? run : grain;
+      const size_t last = std::min(first + portion, n_items);
+      if (!next.compare_exchange_weak(first, last, std::memory_order_relaxed)) continue;
+      task(context, first, last, thread);
+      first = next.load(std::memory_order_relaxed);
     }
   }
 
@@ -192,8 +195,9 @@ void Pool::work(void* worker) { Workers::work(*static_cast<const Workers::Worker
 
 void Pool::fail_worker(void* worker) { static_cast<const Workers::Worker*>(worker)->owner->broken.store(true); }
 
-void Pool::run(Task task, const void* context, size_t n_items, size_t grain) {
+void Pool::run(Task task, const void* context, size_t n_items, size_t grain, bool in_runs) {
   grain = std::max<size_t>(grain, 1);
+  if (in_runs && n_threads_ == 1) grain = n_items;
   if (workers_ == nullptr || n_items <= grain) {
     for (size_t first = 0; first < n_items; first += grain) task(context, first, std::min(first + grain, n_items), 0);
     return;
@@ -203,6 +207,15 @@ void Pool::run(Task task, const void* context, size_t n_items, size_t grain) {
   w.context = context;
   w.n_items = n_items;
   w.grain = grain;
+  w.run = w.in_runs = 0;
+  if (in_runs) {
+    const auto eighths = [&](size_t n) {
+      return n * n_items / (n_threads_ * 8) / grain * grain;
+    };  // of a thread's share
+    w.run = eighths(5);
+    w.in_runs = w.run * n_threads_;
+    w.grain = std::max(eighths(1), grain);
+  }
   w.next.store(0, std::memory_order_relaxed);
   const uint32_t epoch = (w.state.load(std::memory_order_relaxed) & kEpochMask) + kEpoch;
   w.state.store(epoch | kOpen);
@@ -233,8 +246,8 @@ Result<std::unique_ptr<Pool>> Pool::create(size_t) {
 
 Pool::~Pool() = default;
 
-void Pool::run(Task task, const void* context, size_t n_items, size_t grain) {
-  grain = std::max<size_t>(grain, 1);
+void Pool::run(Task task, const void* context, size_t n_items, size_t grain, bool in_runs) {
+  grain = in_runs ? n_items : std::max<size_t>(grain, 1);
   for (size_t first = 0; first < n_items; first += grain) task(context, first, std::min(first + grain, n_items), 0);
 }
 

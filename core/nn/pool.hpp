@@ -40,9 +40,13 @@ class Pool {
   /// threads.
   template <class Body>
   void parallel_for(size_t n_items, size_t grain, const Body& body) {
-    run([](const void* context, size_t first, size_t last,
-           size_t thread) { (*static_cast<const Body*>(context))(first, last, thread); },
-        &body, n_items, grain);
+    run(task<Body>(), &body, n_items, grain, false);
+  }
+  /// The same for what streams from memory, which answers long runs faster: ranges are multiples of `grain`, the first
+  /// of each thread most of its share, and the last ones short, so that threads end together.
+  template <class Body>
+  void parallel_for_runs(size_t n_items, size_t grain, const Body& body) {
+    run(task<Body>(), &body, n_items, grain, true);
   }
 
   /// Memory for one operation at a time: reserve (grows, keeps nothing) while loading, then use while computing.
@@ -56,8 +60,15 @@ class Pool {
   using Task = void (*)(const void* context, size_t first, size_t last, size_t thread);
   struct Workers;
 
+  template <class Body>
+  static Task task() {
+    return [](const void* context, size_t first, size_t last, size_t thread) {
+      (*static_cast<const Body*>(context))(first, last, thread);
+    };
+  }
+
   Pool() = default;
-  void run(Task task, const void* context, size_t n_items, size_t grain);
+  void run(Task task, const void* context, size_t n_items, size_t grain, bool in_runs);
 
   size_t n_threads_ = 1;
   [[maybe_unused]] Workers* workers_ = nullptr;  // nullptr: no threads

@@ -21,6 +21,13 @@ BOOST_AUTO_TEST_CASE(every_item_once_whatever_the_threads_and_the_grain) {
         for (size_t i = first; i < last; ++i) ++hits[i];
       });
       for (size_t i = 0; i < n_items; ++i) BOOST_REQUIRE_EQUAL(hits[i], 1);
+      (*pool)->parallel_for_runs(n_items, grain, [&](size_t first, size_t last, size_t thread) {
+        if (thread >= (*pool)->n_threads() ||
+            (grain != 0 && (first % grain != 0 || (last % grain != 0 && last != n_items))))
+          return;
+        for (size_t i = first; i < last; ++i) ++hits[i];
+      });
+      for (size_t i = 0; i < n_items; ++i) BOOST_REQUIRE_EQUAL(hits[i], 2);
     }
   }
 }

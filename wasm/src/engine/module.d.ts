@@ -56,6 +56,7 @@ export interface EngineModule {
     stack?(): Span
   }
   selfTest(seed: number): boolean
+  useReaders(choice: number): void
 }
 
 export type CreateEngine = (options: {

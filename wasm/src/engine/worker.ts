@@ -13,6 +13,7 @@ import type {
   Message,
 } from './protocol.js'
 import type { Piece } from './types.js'
+import { ReaderTrial } from './readers.js'
 import { choose, type Chosen } from './variants.js'
 
 const kBatch = 128
@@ -25,6 +26,7 @@ class EngineWorker {
   #chosen: Chosen | undefined
   #module: EngineModule | undefined
   #engine: WasmEngine | undefined
+  readonly #readers = new ReaderTrial((choice) => this.#module!.useReaders(choice))
   readonly #cancelled = new Set<number>()
   readonly #port: Port<Answer, Message>
 
@@ -162,6 +164,7 @@ class EngineWorker {
     this.#put(new Uint8Array(call.options.buffer))
     engine.setOptions()
     const alternatives = call.options[20]! > 0
+    const guesses = call.options[23]! > 0
     const began = performance.now()
     this.#check(engine.begin(this.#putIds(call.tokens)))
     const reusedTokens = engine.reused()
@@ -173,7 +176,10 @@ class EngineWorker {
     let tokens = 0
     let finishReason: FinishReason = 'length'
     while (tokens < call.maxTokens && !this.#cancelled.has(id)) {
+      const asked = performance.now()
       this.#check(engine.next())
+      // The first is drawn of what the prompt gave, and a guess may have spared a pass.
+      if (tokens > 0 && !guesses) this.#readers.took(performance.now() - asked)
       const token = engine.token()
       const finish = kFinishes[engine.finish()]
       const [pointer, length] = engine.text()
