@@ -19,7 +19,7 @@ step() {
 quiet() { "$@" > "$logs/last.log" 2>&1 || { tail -n 60 "$logs/last.log"; return 1; }; }
 # targets: more than core_tests
 build_native() { quiet cmake -S . -B "$1" -G Ninja "${@:2}" && quiet ninja -j "$JOBS" -C "$1" core_tests $targets; }
-build_wasm() { quiet emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=ON && quiet ninja -j "$JOBS" -C build/wasm core_tests; }
+build_wasm() { quiet emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=ON && quiet ninja -j "$JOBS" -C build/wasm core_tests relaxed_tests; }
 
 targets= step build-native build_native build/native
 targets=fuzz step build-sanitized build_native build/sanitized -DGGUFSCOPE_SANITIZE=ON
@@ -57,7 +57,11 @@ lane core core_lane
 step build-wasm build_wasm
 step build-package bash scripts/build.sh
 show_lane core
-lane wasm step core-wasm node build/wasm/core_tests.js --report_level=short --color_output=no
+wasm_lane() {
+  step core-wasm node build/wasm/core_tests.js --report_level=short --color_output=no
+  step core-relaxed node build/wasm/relaxed_tests.js --report_level=short --color_output=no
+}
+lane wasm wasm_lane
 step check bash scripts/check.sh
 show_lane wasm
 # Files wait for their servers' faults more than they compute.
@@ -66,7 +70,7 @@ step package node --test --test-concurrency=2 --test-reporter=spec 'tests/packag
 step web playwright test --config tests/web/playwright.config.ts --reporter=list
 
 # Boost: "12 test cases out of 14 passed"; Node: "pass 12"; Playwright: "12 passed".
-sum() { sed -nE "$1" "$logs"/{core-native,core-sanitized,core-wasm,package,web}.log 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }
+sum() { sed -nE "$1" "$logs"/{core-native,core-sanitized,core-wasm,core-relaxed,package,web}.log 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }
 passed=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ passed.*/\1/p; s/^[^ ]+ pass ([0-9]+)$/\1/p; s/^ +([0-9]+) passed.*/\1/p')
 fails=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ (failed|aborted).*/\1/p; s/^[^ ]+ fail ([0-9]+)$/\1/p; s/^ +([0-9]+) failed.*/\1/p')
 skipped=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ skipped.*/\1/p; s/^[^ ]+ skipped ([0-9]+)$/\1/p; s/^ +([0-9]+) skipped.*/\1/p')

@@ -8,6 +8,7 @@
 
 #include "base/simd.hpp"
 #include "engine/session.hpp"
+#include "nn/packed.hpp"
 #include "span.hpp"
 
 using namespace emscripten;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/simd.hpp"
 #include "gguf/access.hpp"
 
 namespace ggufscope {
@@ -69,6 +70,13 @@ void cut_min_p(Candidates& candidates, float p) {
   candidates.filter([least](const Candidate& c) { return c.logit >= least; });
 }
 
+// Whether one of 16 logits is above the least: with tens of thousands of them most are not.
+bool any_above(const float* logits, float least) {
+  const v128_t bound = wasm_f32x4_splat(least);
+  const auto above = [&](size_t i) { return wasm_f32x4_gt(wasm_v128_load(logits + i), bound); };
+  return wasm_v128_any_true(wasm_v128_or(wasm_v128_or(above(0), above(4)), wasm_v128_or(above(8), above(12))));
+}
+
 }  // namespace
 
 void Candidates::assign(std::span<const float> logits) {
@@ -83,13 +91,21 @@ void Candidates::assign_top(std::span<const float> logits, size_t k) {
   n_sorted_ = 0;
   const size_t room = 2 * k + 64;
   float least = -kInfinity;  // nothing at or below it can be among the best: k items before it are as good
-  for (size_t i = 0; i < logits.size(); ++i) {
-    if (!(logits[i] > least)) continue;
-    items_.push_back({static_cast<int32_t>(i), logits[i], 0});
-    if (items_.size() < room) continue;
-    std::nth_element(items_.begin(), items_.begin() + static_cast<ptrdiff_t>(k - 1), items_.end(), better);
-    items_.resize(k);
-    least = items_[k - 1].logit;
+  constexpr size_t kTogether = 16;
+  for (size_t i = 0; i < logits.size();) {
+    const size_t end = std::min(i + kTogether, logits.size());
+    if (end - i == kTogether && !any_above(logits.data() + i, least)) {
+      i = end;
+      continue;
+    }
+    for (; i < end; ++i) {
+      if (!(logits[i] > least)) continue;
+      items_.push_back({static_cast<int32_t>(i), logits[i], 0});
+      if (items_.size() < room) continue;
+      std::nth_element(items_.begin(), items_.begin() + static_cast<ptrdiff_t>(k - 1), items_.end(), better);
+      items_.resize(k);
+      least = items_[k - 1].logit;
+    }
   }
   keep_best(k);
 }

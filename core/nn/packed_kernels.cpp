@@ -4,6 +4,7 @@
 //   kQuads  four products of bytes into i32: one instruction with AVX-VNNI and on ARM, five on other x86
 //   kPairs  two products of bytes into i16, as many of them as fit (kPairElements)
 //   kWhole  kQuads of bytes that hold two codes of 4 bits, where machines take them without a sign
+//   kHalves one token's kWords: halves of 4 bits of an activation by kPairs, where the code's byte has no sign there
 //   kWords  codes widened to i16, sums in i32: for whole bytes where the machine has no product for them, and in
 //           builds without relaxed SIMD, where there is no product of bytes
 #include <algorithm>
@@ -27,7 +28,7 @@ constexpr bool kNarrow = false, kMayLackSign = false;
 constexpr bool kNarrow = true, kMayLackSign = false;
 #endif
 
-enum class Way : uint8_t { kQuads, kPairs, kWhole, kWords };
+enum class Way : uint8_t { kQuads, kPairs, kWhole, kHalves, kWords };
 
 #if defined(__wasm_relaxed_simd__)
 // -128 times a byte of ones, four times: what a machine takes that byte for is its own affair.
@@ -43,10 +44,19 @@ ByteProducts probe() {
   }
 }
 ByteProducts g_products = probe();
+// Whether a product of pairs takes the code's byte for a number without a sign.
+bool probe_pairs() {
+  volatile int8_t a = -8, b = -1;
+  return wasm_i16x8_extract_lane(relaxed_dot_i16(wasm_i8x16_splat(a), wasm_i8x16_splat(b)), 0) == 2 * -8 * 255;
+}
+const bool g_pairs_lack_sign = probe_pairs();
 #elif defined(__wasm_simd128__)
 ByteProducts g_products = ByteProducts::kNone;
 #else
 ByteProducts g_products = ByteProducts::kSigned;
+#endif
+#if !defined(__wasm_relaxed_simd__)
+constexpr bool g_pairs_lack_sign = false;
 #endif
 
 struct Shape {
@@ -72,10 +82,13 @@ constexpr size_t token_block_bytes(ActivationKind kind) {
   return block_size(kind) * code_bytes(kind) + sizeof(float) + sums_bytes(kind);
 }
 
-// Where the codes from element k on are, in bytes of one token; as words those of even elements, and those of odd ones
-// kOddAt behind them.
+// Where the codes from element k on are, in bytes of one token. Wide ones as words: those of even elements, and those
+// of odd ones kSecondAt behind them; or as halves: the upper ones, and kSecondAt behind them the lower ones.
 constexpr size_t activation_at(bool wide, size_t k) { return wide ? k / 32 * 64 + k % 32 : k; }
-constexpr size_t kOddAt = 32;
+constexpr size_t kSecondAt = 32;
+
+template <Shape S>
+constexpr bool kWide = S.way == Way::kWords || S.way == Way::kHalves;
 
 inline v128_t f32_splat_at(const uint8_t* p) { return wasm_v128_load32_splat(p); }
 
@@ -93,6 +106,7 @@ struct Constants {
   v128_t low_nibbles = loop_constant(wasm_i8x16_splat(15));
   v128_t low_bits;  // of words: those of the lower code
   v128_t ones = loop_constant(wasm_i16x8_splat(1));
+  v128_t sixteens = loop_constant(wasm_i16x8_splat(16));
   vec::HalfConstants half;
   v128_t bias_bits = loop_constant(wasm_i32x4_splat(kBiasBits));
   v128_t table;
@@ -178,7 +192,7 @@ template <Shape S, int T, int Groups>
 inline void dot_words(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
   for (size_t odd = 0; odd < 2; ++odd) {
     each_four<T, Groups, T == 1 ? 4 : 1, kFourBytes<S>>(
-        codes, a + odd * kOddAt * T, [&](const uint8_t* four, const v128_t* x, int) {
+        codes, a + odd * kSecondAt * T, [&](const uint8_t* four, const v128_t* x, int) {
           v128_t w[2];
           if constexpr (S.bits == 4 && !S.table) {
             const v128_t q = wasm_v128_load(four);
@@ -206,6 +220,27 @@ inline void dot_pairs(const uint8_t* codes, const uint8_t* a, const Constants& c
       sums[t][1] = wasm_i16x8_add(sums[t][1], p1);
     }
   });
+}
+
+// i32 lanes, one a row, of one token, added to what is there. An upper half is -8..8 and a lower one -8..7, so that 32
+// products with 255 fit 16 bits.
+template <Shape S, int Groups>
+inline void dot_halves(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t* sums) {
+  static_assert(Groups <= 8);
+  v128_t upper[2], lower[2];
+  for (int h = 0; h < 2; ++h) upper[h] = lower[h] = wasm_i16x8_splat(0);
+  each_four<1, Groups, Groups, kFourBytes<S>>(codes, a, [&](const uint8_t* four, const v128_t* x, int g) {
+    const v128_t y = wasm_v128_load32_splat(a + kSecondAt + 4 * g);
+    v128_t w[2];
+    load_codes<S>(four, c, w[0], w[1]);
+    for (int h = 0; h < 2; ++h) {
+      upper[h] = wasm_i16x8_add(upper[h], relaxed_dot_i16(x[0], w[h]));
+      lower[h] = wasm_i16x8_add(lower[h], relaxed_dot_i16(y, w[h]));
+    }
+  });
+  for (int h = 0; h < 2; ++h)
+    sums[h] = wasm_i32x4_add(
+        sums[h], wasm_i32x4_add(wasm_i32x4_dot_i16x8(upper[h], c.sixteens), wasm_i32x4_dot_i16x8(lower[h], c.ones)));
 }
 
 // Of four bytes each. On x86 without AVX-VNNI the one instruction would be five, which make the ones anew.
@@ -250,6 +285,8 @@ template <Shape S, int T, int Sub>
 inline void dot(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
   if constexpr (S.way == Way::kWords) {
     dot_words<S, T, Sub / 4>(codes, a, c, sums);
+  } else if constexpr (S.way == Way::kHalves) {
+    dot_halves<S, Sub / 4>(codes, a, c, sums[0]);
   } else if constexpr (S.way == Way::kQuads || S.way == Way::kWhole || (S.bits == 8 && S.sub == 16 && T > 1)) {
     // Q6_K by pairs too: with several tokens the registers do not hold sums of both widths, and few pairs fit.
     dot_quads<S, T, Sub / 4>(codes, a, c, sums);
@@ -326,7 +363,7 @@ inline void sub_block(const uint8_t* p, size_t s, const uint8_t* a, const uint8_
                       v128_t (*products)[2]) {
   const v128_t scale = wasm_i16x8_load8x8(p + kLayout<S>.scales_at() + 8 * s);
   const uint8_t* codes = p + kLayout<S>.codes_at() + s * S.sub * S.bits;
-  const uint8_t* sub_a = a + activation_at(S.way == Way::kWords, s * S.sub) * T;
+  const uint8_t* sub_a = a + activation_at(kWide<S>, s * S.sub) * T;
   const uint8_t* totals = (S.sub == 16 ? sums : sums + 32 * T) + s / 2 * T * 4;
   v128_t dots[T][2];
   if constexpr (S.way == Way::kPairs && S.bits == 4 && !S.table) {
@@ -395,7 +432,7 @@ constexpr float kHalfLack = 0x1p51f;  // the square root of what raised binary16
 template <Shape S, int T, int G>
 void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in, const uint8_t* a, float* y,
               size_t y_stride, size_t n_rows) {
-  constexpr ActivationKind kKind{S.super, S.way == Way::kWords};
+  constexpr ActivationKind kKind{S.super, kWide<S>};
   constexpr size_t kBlock = block_size(kKind);
   constexpr bool kStoresE = S.correction == Correction::kStored;
   // The activations' scales of one token, those of the weights for several: whichever are fewer.
@@ -422,7 +459,7 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
     if constexpr (S.super) {
       for (auto& group : products)
         for (auto& token : group) token[0] = token[1] = wasm_f32x4_splat(0);
-      constexpr size_t kTurn = T == 1 ? 512 / (S.sub * S.bits) : 1;
+      constexpr size_t kTurn = T == 1 && S.sub * S.bits < 256 ? 512 / (S.sub * S.bits) : 1;
       UNROLL(1)
       for (size_t s = 0; s < 256 / S.sub; s += kTurn) UNROLL_READERS
       for (size_t g = 0; g < G; ++g)
@@ -489,9 +526,9 @@ struct Kernels {
   Kernel tokens[kTile];  // 1, 2 .. of them
   Kernel readers[2];     // of one token: kReaders
 };
-template <Shape S>
-constexpr Kernels kKernels{{multiply<S, 1, 1>, multiply<S, 2, 1>, multiply<S, 3, 1>, multiply<S, 4, 1>},
-                           {multiply<S, 1, kReaders[0]>, multiply<S, 1, kReaders[1]>}};
+template <Shape S, Shape OfOne = S>
+constexpr Kernels kKernels{{multiply<OfOne, 1, 1>, multiply<S, 2, 1>, multiply<S, 3, 1>, multiply<S, 4, 1>},
+                           {multiply<OfOne, 1, kReaders[0]>, multiply<OfOne, 1, kReaders[1]>}};
 
 size_t g_readers = 0;  // of kReaders
 
@@ -520,6 +557,10 @@ const Kernels& kernels_of(Way way) {
       if (way == Way::kPairs) return kKernels<Shape{Super, Bits, Half, Sub, C, Table, Way::kPairs}>;
     if (way == Way::kQuads) return kKernels<Shape{Super, Bits, Half, Sub, C, Table, Way::kQuads}>;
   }
+  if constexpr (kMayLackSign && kReaches255)
+    if (g_pairs_lack_sign)
+      return kKernels<Shape{Super, Bits, Half, Sub, C, Table, Way::kWords},
+                      Shape{Super, Bits, Half, Sub, C, Table, Way::kHalves}>;
   if constexpr (kNarrow ? kReaches255 : !kHasSign)
     return kKernels<Shape{Super, Bits, Half, Sub, C, Table, Way::kWords}>;
   __builtin_trap();
@@ -562,7 +603,8 @@ inline int32_t sum_lanes(v128_t v) {
   return wasm_i32x4_extract_lane(wasm_i32x4_add(v, wasm_i32x4_shuffle(v, v, 1, 0, 3, 2)), 0);
 }
 
-// T tokens of one block: codes [K / 4][T][4], or as words [K / 32][2][8][T][2], scales [T], sums.
+// T tokens of one block: codes [K / 4][T][4], or as words [K / 32][2][8][T][2], of one token where it can be as halves
+// [K / 32][2][32], scales [T], sums.
 template <bool Super, bool Wide>
 [[gnu::noinline]] void quantize_blocks(const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile) {
   constexpr ActivationKind kKind{Super, Wide};
@@ -595,10 +637,18 @@ template <bool Super, bool Wide>
         const v128_t words[2] = {wasm_i16x8_narrow_i32x4(q[0], q[1]), wasm_i16x8_narrow_i32x4(q[2], q[3])};
         const size_t step = n_tokens * 4;
         uint8_t* to = tile + activation_at(Wide, k) * n_tokens + t * 4;
-        if constexpr (Wide) {
+        if (Wide && g_pairs_lack_sign && n_tokens == 1) {
+          v128_t upper[2], lower[2];
+          for (size_t i = 0; i < 2; ++i) {
+            upper[i] = wasm_i16x8_shr(wasm_i16x8_add(words[i], wasm_i16x8_splat(8)), 4);
+            lower[i] = wasm_i16x8_sub(words[i], wasm_i16x8_shl(upper[i], 4));
+          }
+          wasm_v128_store(to, wasm_i8x16_narrow_i16x8(upper[0], upper[1]));
+          wasm_v128_store(to + kSecondAt, wasm_i8x16_narrow_i16x8(lower[0], lower[1]));
+        } else if constexpr (Wide) {
           const v128_t pairs[2] = {wasm_i16x8_shuffle(words[0], words[1], 0, 2, 4, 6, 8, 10, 12, 14),
                                    wasm_i16x8_shuffle(words[0], words[1], 1, 3, 5, 7, 9, 11, 13, 15)};
-          for (size_t odd = 0; odd < 2; ++odd, to += kOddAt * n_tokens) {
+          for (size_t odd = 0; odd < 2; ++odd, to += kSecondAt * n_tokens) {
             wasm_v128_store32_lane(to, pairs[odd], 0);
             wasm_v128_store32_lane(to + step, pairs[odd], 1);
             wasm_v128_store32_lane(to + 2 * step, pairs[odd], 2);

@@ -11,7 +11,15 @@ list(REMOVE_ITEM test_sources ${CMAKE_SOURCE_DIR}/tests/core/main.cpp)
 # The header-only runner is slow to compile and never changes: its own target, not optimized.
 add_library(test_main OBJECT ${CMAKE_SOURCE_DIR}/tests/core/main.cpp)
 add_executable(core_tests ${test_sources} $<TARGET_OBJECTS:test_main>)
-foreach(target test_main core_tests)
+set(runners core_tests)
+if(EMSCRIPTEN)  # products with relaxed SIMD, whose ways are others
+  add_executable(relaxed_tests ${CMAKE_SOURCE_DIR}/tests/core/matmul.cpp ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
+    $<TARGET_OBJECTS:test_main>)
+  target_compile_options(relaxed_tests PRIVATE -msimd128 -mrelaxed-simd)
+  target_link_libraries(relaxed_tests PRIVATE engine_math_relaxed engine_common quant_core)
+  list(APPEND runners relaxed_tests)
+endif()
+foreach(target test_main ${runners})
   target_include_directories(${target} SYSTEM PRIVATE ${CMAKE_BINARY_DIR}/boost)
   if(EMSCRIPTEN)
     target_compile_definitions(${target} PRIVATE BOOST_TEST_DISABLE_ALT_STACK _LIBCPP_ENABLE_CXX17_REMOVED_UNARY_BINARY_FUNCTION)
@@ -28,8 +36,10 @@ target_compile_definitions(core_tests PRIVATE GGUFSCOPE_SOURCE_DIR="${CMAKE_SOUR
 target_link_libraries(core_tests PRIVATE core)
 set_target_properties(core_tests PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
 if(EMSCRIPTEN)
-  target_link_options(core_tests PRIVATE -fwasm-exceptions -sNODERAWFS=1 -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sSTACK_SIZE=1MB
-    -sEXIT_RUNTIME=1 -sENVIRONMENT=node -O1)
-  set_target_properties(core_tests PROPERTIES SUFFIX .js)
+  foreach(runner ${runners})
+    target_link_options(${runner} PRIVATE -fwasm-exceptions -sNODERAWFS=1 -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB
+      -sSTACK_SIZE=1MB -sEXIT_RUNTIME=1 -sENVIRONMENT=node -O1)
+    set_target_properties(${runner} PROPERTIES SUFFIX .js)
+  endforeach()
   file(WRITE ${CMAKE_BINARY_DIR}/package.json "{\"type\": \"commonjs\"}")  # the root says "module"
 endif()
