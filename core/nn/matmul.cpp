@@ -119,27 +119,26 @@ inline void load_eight(const uint8_t* p, const vec::HalfConstants& c, v128_t* ou
 // Rows [first, last) of the product with one token, read where they are: n is a multiple of 8. Sums go in the order of
 // dot_rows, so that a token's result does not depend on how many others come with it. Not inlined, so that engines
 // compile it by itself.
-template <TypeId Id>
-[[gnu::noinline]] void multiply_halves(const PackedMatrix& w, size_t first, size_t last, const float* x, float* y) {
-  constexpr size_t kReaders = 8;
+template <TypeId Id, size_t Readers>
+[[gnu::noinline]] void read_halves(const PackedMatrix& w, size_t first, size_t last, const float* x, float* y) {
   const size_t n = w.n_in();
   const vec::HalfConstants constants;
   // Each reader has rows of its own that follow each other: pages of its own, for the processor's prefetchers.
-  const size_t step = (last - first) / kReaders, together = first + step * kReaders;
+  const size_t step = (last - first) / Readers, together = first + step * Readers;
   for (size_t row = first; row < last;) {
     const bool side_by_side = row < first + step;
-    const size_t n_rows = side_by_side ? kReaders : std::min(kReaders, last - row);
-    size_t rows[kReaders];
-    const uint8_t* from[kReaders];
-    v128_t sums[kReaders];
-    for (size_t r = 0; r < kReaders; ++r) {
+    const size_t n_rows = side_by_side ? Readers : std::min(Readers, last - row);
+    size_t rows[Readers];
+    const uint8_t* from[Readers];
+    v128_t sums[Readers];
+    for (size_t r = 0; r < Readers; ++r) {
       rows[r] = row + (side_by_side ? r * step : std::min(r, n_rows - 1));
       from[r] = w.data() + rows[r] * n * 2;
       sums[r] = wasm_f32x4_splat(0);
     }
     for (size_t i = 0; i < n; i += 8) {
       const v128_t x0 = wasm_v128_load(x + i), x1 = wasm_v128_load(x + i + 4);
-      for (size_t r = 0; r < kReaders; ++r) {
+      for (size_t r = 0; r < Readers; ++r) {
         v128_t eight[2];
         load_eight<Id>(from[r] + 2 * i, constants, eight);
         sums[r] = relaxed_madd(eight[1], x1, relaxed_madd(eight[0], x0, sums[r]));
@@ -149,6 +148,11 @@ template <TypeId Id>
     row = !side_by_side ? row + n_rows : row + 1 < first + step ? row + 1 : together;
   }
 }
+
+// A row is less than a group of them: twice as many readers as there (kReaders).
+template <TypeId Id>
+constexpr decltype(&read_halves<Id, 1>) kReadHalves[] = {read_halves<Id, 2 * kReaders[0]>,
+                                                         read_halves<Id, 2 * kReaders[1]>};
 
 // Rows [first, last) of the product, all tokens, a few rows as floats at a time.
 template <bool Fused>
@@ -178,9 +182,9 @@ void multiply_as_floats(const PackedMatrix& w, size_t first, size_t last, const 
                         float* scratch) {
   if (w.precision() == Precision::kExact) return multiply_rows<false>(w, first, last, x, n_tokens, y, scratch);
   if (n_tokens == 1 && w.raised() && lift(x, w.n_in(), scratch))
-    return multiply_halves<TypeId::kF16>(w, first, last, scratch, y);
+    return kReadHalves<TypeId::kF16>[readers_in_use()](w, first, last, scratch, y);
   if (n_tokens == 1 && w.n_in() % 8 == 0 && w.type() == static_cast<uint32_t>(TypeId::kBF16))
-    return multiply_halves<TypeId::kBF16>(w, first, last, x, y);
+    return kReadHalves<TypeId::kBF16>[readers_in_use()](w, first, last, x, y);
   multiply_rows<true>(w, first, last, x, n_tokens, y, scratch);
 }
 
@@ -224,16 +228,13 @@ void multiply_groups(const PackedMatrix& w, size_t first, size_t last, const uin
   }
 }
 
-// Groups that are handed out together: some microseconds of work.
-size_t least_portion(size_t n_in, size_t n_tokens) {
-  return std::max<size_t>(1, 32768 / (n_in * kGroupRows * n_tokens));
-}
-
-// Of a prompt: several portions for every thread.
-size_t portion(const Pool& pool, size_t n_groups, size_t n_in, size_t n_tokens) {
-  const size_t least = least_portion(n_in, n_tokens);
-  const size_t most = std::max<size_t>(least, 524288 / (n_in * kGroupRows * n_tokens));
-  return std::clamp(n_groups / (pool.n_threads() * 4), least, most);
+// Groups that are handed out together: as many as are wished, but some microseconds of work. Kernels of one token take
+// several side by side.
+size_t portion(size_t wished, size_t n_in, size_t n_tokens) {
+  const size_t group = n_in * kGroupRows * n_tokens;  // products
+  const size_t least = std::max<size_t>(1, 32768 / group), most = std::max<size_t>(least, 524288 / group);
+  const size_t groups = std::clamp(wished, least, most);
+  return n_tokens == 1 ? (groups + 3) / 4 * 4 : groups;
 }
 
 }  // namespace
@@ -358,10 +359,11 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
         offset += groups;
       }
     };
-    if (n == 1)  // what it waits for is memory; its kernels take four groups side by side
-      pool.parallel_for_runs(n_groups, (least_portion(n_in, n) + 3) / 4 * 4, multiply);
-    else
-      pool.parallel_for(n_groups, portion(pool, n_groups, n_in, n), multiply);
+    // One token waits for memory. Rows of floats, whose readers are more, are no faster in long runs.
+    if (n == 1 && std::ranges::all_of(products, [](const Product& p) { return p.weights->format() != nullptr; }))
+      pool.parallel_for_runs(n_groups, portion(0, n_in, n), multiply);
+    else  // several portions for every thread
+      pool.parallel_for(n_groups, portion(n_groups / (pool.n_threads() * 4), n_in, n), multiply);
   }
 }
 

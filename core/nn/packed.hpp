@@ -118,6 +118,7 @@ void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t 
 inline constexpr size_t kReaders[] = {4, 2};
 /// Index into kReaders; 0 at first.
 void use_readers(size_t which);
+[[nodiscard]] size_t readers_in_use();
 
 /// y[t * y_stride + r] for the rows of n_groups groups and the tokens of one tile; n_rows of them are written.
 void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, size_t n_in, const uint8_t* tile,

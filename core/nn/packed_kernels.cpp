@@ -711,6 +711,8 @@ void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t 
 
 void use_readers(size_t which) { g_readers = which; }
 
+size_t readers_in_use() { return g_readers; }
+
 void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, size_t n_in, const uint8_t* tile,
                      size_t n_tokens, float* y, size_t y_stride, size_t n_rows) {
   const Kernels& kernels = find_kernels_of(f, way_of(f));

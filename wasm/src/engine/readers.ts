@@ -2,9 +2,9 @@
 // turns, as a machine's speed changes by itself. Results are the same whichever it is.
 const kChoices = 2 // kReaders of core/nn/packed.hpp
 /** Until then engines still optimize what is called. */
-const kWarmMs = 500
+const kWarmMs = 300
 const kWarmPasses = 8
-const kPasses = 12
+const kPasses = 8
 /** The first choice is left for no less: a small difference is noise. */
 const kGain = 0.98
 
