@@ -461,9 +461,11 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
         for (auto& token : group) token[0] = token[1] = wasm_f32x4_splat(0);
       constexpr size_t kTurn = T == 1 && S.sub * S.bits < 256 ? 512 / (S.sub * S.bits) : 1;
       UNROLL(1)
-      for (size_t s = 0; s < 256 / S.sub; s += kTurn) UNROLL_READERS
-      for (size_t g = 0; g < G; ++g)
-        for (size_t i = 0; i < kTurn; ++i) sub_block<S, T>(p + g * step_bytes, s + i, a, totals, c, products[g]);
+      for (size_t s = 0; s < 256 / S.sub; s += kTurn) {
+        UNROLL_READERS
+        for (size_t g = 0; g < G; ++g)
+          for (size_t i = 0; i < kTurn; ++i) sub_block<S, T>(p + g * step_bytes, s + i, a, totals, c, products[g]);
+      }
     }
     UNROLL_READERS
     for (int g = 0; g < G; ++g) {
@@ -523,8 +525,8 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
 using Kernel = void (*)(const PackedFormat& f, const uint8_t* group, size_t step, size_t n_in, const uint8_t* tile,
                         float* y, size_t y_stride, size_t n_rows);
 struct Kernels {
-  Kernel tokens[kTile];  // 1, 2 .. of them
-  Kernel readers[2];     // of one token: kReaders
+  Kernel tokens[kTile];                 // 1, 2 .. of them
+  Kernel readers[std::size(kReaders)];  // of one token
 };
 template <Shape S, Shape OfOne = S>
 constexpr Kernels kKernels{{multiply<OfOne, 1, 1>, multiply<S, 2, 1>, multiply<S, 3, 1>, multiply<S, 4, 1>},

@@ -209,9 +209,8 @@ void Pool::run(Task task, const void* context, size_t n_items, size_t grain, boo
   w.grain = grain;
   w.run = w.in_runs = 0;
   if (in_runs) {
-    const auto eighths = [&](size_t n) {
-      return n * n_items / (n_threads_ * 8) / grain * grain;
-    };  // of a thread's share
+    // Of a thread's share.
+    const auto eighths = [&](size_t n) { return n * n_items / (n_threads_ * 8) / grain * grain; };
     w.run = eighths(5);
     w.in_runs = w.run * n_threads_;
     w.grain = std::max(eighths(1), grain);

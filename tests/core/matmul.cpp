@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(fast_products_are_the_reference_and_near_the_exact) {
         if (extreme)
           for (size_t i = 0; i < x.size(); ++i) x[i] = i / n_in % 2 == 0 ? 1.0f : -1.0f;
         const PackedMatrix matrix = packed(*one, w, Precision::kFast);
-        std::vector<float> y(n_tokens * n_out), threaded(y.size()), single(n_out), reference(8);
+        std::vector<float> y(n_tokens * n_out), threaded(y.size()), reference(8);
         matmul(*one, matrix, x.data(), n_tokens, y.data());
         matmul(*three, packed(*three, w, Precision::kFast), x.data(), n_tokens, threaded.data());
         BOOST_TEST((y == threaded));
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(fast_products_of_types_without_a_format) {
       const std::vector<float> x = test::random_floats(n_tokens * n_in, 8);
       const PackedMatrix matrix = packed(*one, w, Precision::kFast);
       BOOST_REQUIRE(matrix.format() == nullptr);
-      std::vector<float> y(n_tokens * n_out), threaded(y.size()), single(n_out);
+      std::vector<float> y(n_tokens * n_out), threaded(y.size());
       matmul(*one, matrix, x.data(), n_tokens, y.data());
       matmul(*three, packed(*three, w, Precision::kFast), x.data(), n_tokens, threaded.data());
       BOOST_TEST((y == threaded));
