@@ -26,9 +26,9 @@ for (const [times, choice] of [
   test(`of tokens of ${times.join(' and ')} ms choice ${choice} is kept`, () => {
     const settled = settle(times)
     assert.equal(settled.choice, choice)
-    // 500 ms of warming up, at least eight of each, then twelve of each
+    // 300 ms of warming up, at least eight of each, then eight of each
     assert.ok(
-      settled.tokens >= 40 && settled.tokens <= 24 + Math.max(16, 500 / Math.min(...times)),
+      settled.tokens >= 32 && settled.tokens <= 16 + Math.max(16, 300 / Math.min(...times)),
       `${settled.tokens}`,
     )
   })
