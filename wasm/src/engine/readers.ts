@@ -1,6 +1,6 @@
-// How many groups of weights one token reads side by side is a machine's own affair: tried while tokens are generated, in
-// turns, as a machine's speed changes by itself. Results are the same whichever it is.
-const kChoices = 2 // kReaders of core/nn/packed.hpp
+// How many groups of weights one token reads side by side is a machine's own affair: the two choices (kReaders of
+// core/nn/packed.hpp) are tried while tokens are generated, in turns, as a machine's speed changes by itself. Results are
+// the same whichever it is.
 /** Until then engines still optimize what is called. */
 const kWarmMs = 300
 const kWarmPasses = 8
@@ -16,9 +16,9 @@ function fastHalf(times: readonly number[]): number {
 
 export class ReaderTrial {
   readonly #use: (choice: number) => void
-  readonly #times: number[][] = Array.from({ length: kChoices }, () => [])
+  readonly #times: readonly [number[], number[]] = [[], []]
   #passes = 0
-  #warmUntil = kWarmMs
+  #warmMsLeft = kWarmMs
   #settled = false
 
   /** use: what the next tokens are computed with. */
@@ -33,15 +33,12 @@ export class ReaderTrial {
   /** One token took so long. */
   took(ms: number): void {
     if (this.#settled) return
-    const choice = this.#passes++ % kChoices
-    this.#warmUntil -= ms
-    if (this.#warmUntil <= 0 && this.#passes > kWarmPasses * kChoices) this.#times[choice]!.push(ms)
-    if (this.#times.at(-1)!.length < kPasses) return this.#use(this.#passes % kChoices)
-    const [first, ...others] = this.#times.map(fastHalf)
-    let best = 0
-    for (const [i, time] of others.entries())
-      if (time < kGain * first! && (best === 0 || time < others[best - 1]!)) best = i + 1
+    const [first, second] = this.#times
+    const times = this.#passes++ % 2 === 0 ? first : second
+    this.#warmMsLeft -= ms
+    if (this.#warmMsLeft <= 0 && this.#passes > 2 * kWarmPasses) times.push(ms)
+    if (second.length < kPasses) return this.#use(this.#passes % 2)
     this.#settled = true
-    this.#use(best)
+    this.#use(fastHalf(second) < kGain * fastHalf(first) ? 1 : 0)
   }
 }
