@@ -2,6 +2,8 @@
 //
 //   MXFP4  e:E8M0 qs[16]          32 elements: 2^(e - 127) * E2M1
 //   NVFP4  scales[4]:UE4M3 qs[32] 4 x 16 elements, eight bytes each: scale * E2M1
+#include <array>
+
 #include "quant/block.hpp"
 #include "quant/kernels.hpp"
 #include "quant/lanes.hpp"
@@ -29,37 +31,64 @@ void reference_nvfp4(const uint8_t* src, float* dst, size_t n_blocks) {
 
 namespace {
 
+/// The sixteen values of E2M1 times one scale: of few bits, they fill only the two upper bytes of floats.
+struct ScaledValues {
+  uint8_t lower[16], upper[16];
+};
+
+/// The scaled values by their scale's byte, made at first use: nothing is left to multiply.
 template <float (*half)(uint8_t)>
-struct ScaleTable {
-  float halves[256] = {};
-  constexpr ScaleTable() {
-    for (size_t x = 0; x < 256; ++x) halves[x] = half(static_cast<uint8_t>(x));
+const ScaledValues* scaled_values() {
+  static const auto tables = [] {
+    std::array<ScaledValues, 256> all;
+    for (size_t scale = 0; scale < 256; ++scale) {
+      for (size_t i = 0; i < 16; ++i) {
+        const float value = static_cast<float>(kE2m1Doubled[i]) * half(static_cast<uint8_t>(scale));
+        const uint32_t bits = std::bit_cast<uint32_t>(value);
+        all[scale].lower[i] = static_cast<uint8_t>(bits >> 16);
+        all[scale].upper[i] = static_cast<uint8_t>(bits >> 24);
+      }
+    }
+    return all;
+  }();
+  return tables.data();
+}
+
+struct ScaledValueLanes {
+  const v128_t zero = loop_constant(wasm_i32x4_splat(0));
+
+  /// dst[0..16) = the values at indices within 0..15.
+  void put(float* dst, const ScaledValues& values, v128_t indices) const {
+    const v128_t lower = wasm_i8x16_swizzle(wasm_v128_load(values.lower), indices);
+    const v128_t upper = wasm_i8x16_swizzle(wasm_v128_load(values.upper), indices);
+    each_upper(zero, lower, upper, [&](int k, v128_t v) { wasm_v128_store(dst + k, v); });
   }
 };
-constexpr ScaleTable<half_e8m0> kE8m0;
-constexpr ScaleTable<half_ue4m3> kUe4m3;
 
 }  // namespace
 
 void dequantize_mxfp4(const uint8_t* src, float* dst, size_t n_blocks) {
   const Nibbles nibbles;
-  const TableFloats codebook(kE2m1Doubled);
+  const ScaledValueLanes lanes;
+  const ScaledValues* scaled = scaled_values<half_e8m0>();
   for (size_t i = 0; i < n_blocks; ++i, src += 17, dst += 32) {
-    const v128_t d = wasm_v128_load32_splat(kE8m0.halves + src[0]), qs = wasm_v128_load(src + 1);
-    codebook.put_scaled(dst, nibbles.low(qs), d);
-    codebook.put_scaled(dst + 16, nibbles.high(qs), d);
+    const ScaledValues& values = scaled[src[0]];
+    const v128_t qs = wasm_v128_load(src + 1);
+    lanes.put(dst, values, nibbles.low(qs));
+    lanes.put(dst + 16, values, nibbles.high(qs));
   }
 }
 
 void dequantize_nvfp4(const uint8_t* src, float* dst, size_t n_blocks) {
   const Nibbles nibbles;
-  const TableFloats codebook(kE2m1Doubled);
+  const ScaledValueLanes lanes;
+  const ScaledValues* scaled = scaled_values<half_ue4m3>();
   for (size_t i = 0; i < n_blocks; ++i, src += 36) {
     for (size_t pair = 0; pair < 2; ++pair, dst += 32) {
       const v128_t qs = wasm_v128_load(src + 4 + 16 * pair), low = nibbles.low(qs), high = nibbles.high(qs);
       const v128_t first = wasm_i64x2_shuffle(low, high, 0, 2), second = wasm_i64x2_shuffle(low, high, 1, 3);
-      codebook.put_scaled(dst, first, wasm_v128_load32_splat(kUe4m3.halves + src[2 * pair]));
-      codebook.put_scaled(dst + 16, second, wasm_v128_load32_splat(kUe4m3.halves + src[2 * pair + 1]));
+      lanes.put(dst, scaled[src[2 * pair]], first);
+      lanes.put(dst + 16, scaled[src[2 * pair + 1]], second);
     }
   }
 }

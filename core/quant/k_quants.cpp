@@ -104,37 +104,61 @@ void reference_q8_k(const uint8_t* src, float* dst, size_t n_blocks) {
 
 namespace {
 
-/// The eight scales and eight minima of Q4_K and Q5_K times d and dmin.
-void unpack_k4(const uint8_t* packed, float d, float dmin, float scales[8], float mins[8]) {
-  const uint32_t low = load<uint32_t>(packed), high = load<uint32_t>(packed + 4), rest = load<uint32_t>(packed + 8);
-  const uint32_t upper_scales = (rest & 0x0f0f0f0fu) | ((low >> 6) & 0x03030303u) << 4;
-  const uint32_t upper_mins = ((rest >> 4) & 0x0f0f0f0fu) | ((high >> 6) & 0x03030303u) << 4;
-  const v128_t bytes = wasm_i32x4_make(static_cast<int32_t>(low & 0x3f3f3f3fu), static_cast<int32_t>(upper_scales),
-                                       static_cast<int32_t>(high & 0x3f3f3f3fu), static_cast<int32_t>(upper_mins));
-  const v128_t d4 = wasm_f32x4_splat(d), dmin4 = wasm_f32x4_splat(dmin);
-  each_4(bytes, [&](int k, v128_t v) {
-    wasm_v128_store(k < 8 ? scales + k : mins + (k - 8), wasm_f32x4_mul(v, k < 8 ? d4 : dmin4));
-  });
-}
+/// Scales times d, and minima times dmin as OffsetFloats<32> takes them, of a super-block of Q4_K or Q5_K.
+struct K4Scales {
+  alignas(16) float scales[8], offsets[8];
+};
+
+/// Unpacks d, dmin and the twelve bytes after them, see scale_min_k4.
+struct K4Unpacker {
+  const v128_t six_bits = loop_constant(wasm_i8x16_splat(0x3f)), four_bits = loop_constant(wasm_i8x16_splat(0x0f));
+  const v128_t upper_bits = loop_constant(wasm_i8x16_splat(0x30)), zero = loop_constant(wasm_i32x4_splat(0));
+
+  void unpack(const uint8_t* block, K4Scales& result) const {
+    // Lanes of 32 bits: scales 0..3 and bits 4..5 of scales 4..7; the same of minima; nibbles of both 4..7.
+    const v128_t all = wasm_v128_load(block + 4);
+    const v128_t rest = wasm_i32x4_shuffle(all, wasm_u16x8_shr(all, 4), 2, 6, 2, 6);
+    const v128_t upper =
+        wasm_v128_or(wasm_v128_and(rest, four_bits), wasm_v128_and(wasm_u16x8_shr(all, 2), upper_bits));
+    const v128_t bytes = wasm_i32x4_shuffle(wasm_v128_and(all, six_bits), upper, 0, 4, 1, 5);
+    // A byte above zeros is an integer 2^24 times as large.
+    v128_t numbers[4];
+    each_upper(zero, zero, bytes, [&](int k, v128_t v) { numbers[k / 4] = floats_of(v); });
+    const float d = load_f16(block), dmin = load_f16(block + 2);
+    const v128_t d4 = wasm_f32x4_splat(d * 0x1p-24f), first = wasm_f32x4_splat(d * 0x1p-19f);
+    const v128_t dmin4 = wasm_f32x4_splat(dmin * 0x1p-24f);
+    for (size_t k = 0; k < 2; ++k) {
+      wasm_v128_store(result.scales + 4 * k, wasm_f32x4_mul(numbers[k], d4));
+      wasm_v128_store(result.offsets + 4 * k,
+                      wasm_f32x4_add(wasm_f32x4_mul(numbers[k + 2], dmin4), wasm_f32x4_mul(numbers[k], first)));
+    }
+  }
+};
 
 }  // namespace
 
 void dequantize_q2_k(const uint8_t* src, float* dst, size_t n_blocks) {
   const Nibbles nibbles;
-  const ByteFloats floats(0);
+  const OffsetFloats<128> floats;
   const v128_t three = loop_constant(wasm_i8x16_splat(3));
   alignas(16) float scales[16], mins[16];
   for (size_t i = 0; i < n_blocks; ++i, src += 84) {
+    if (!adds_exactly(load<uint16_t>(src + 80), load<uint16_t>(src + 82))) {
+      reference_q2_k(src, dst, 1);
+      dst += kSuperBlock;
+      continue;
+    }
     const v128_t packed = wasm_v128_load(src);
     put_scaled(scales, nibbles.low(packed), splat_f16(src + 80));
     put_scaled(mins, nibbles.high(packed), splat_f16(src + 82));
+    for (size_t j = 0; j < 16; ++j) mins[j] += 128 * scales[j];
     for (size_t half = 0; half < 2; ++half) {
       v128_t a = wasm_v128_load(src + 16 + 32 * half), b = wasm_v128_load(src + 32 + 32 * half);
       for (size_t j = 8 * half; j < 8 * half + 8; j += 2, dst += 32) {
-        floats.put_scaled_minus(dst, wasm_v128_and(a, three), wasm_v128_load32_splat(scales + j),
-                                wasm_v128_load32_splat(mins + j));
-        floats.put_scaled_minus(dst + 16, wasm_v128_and(b, three), wasm_v128_load32_splat(scales + j + 1),
-                                wasm_v128_load32_splat(mins + j + 1));
+        floats.put_scaled(dst, wasm_v128_and(a, three), wasm_v128_load32_splat(scales + j),
+                          wasm_v128_load32_splat(mins + j));
+        floats.put_scaled(dst + 16, wasm_v128_and(b, three), wasm_v128_load32_splat(scales + j + 1),
+                          wasm_v128_load32_splat(mins + j + 1));
         a = wasm_u16x8_shr(a, 2);
         b = wasm_u16x8_shr(b, 2);
       }
@@ -173,66 +197,108 @@ void dequantize_q3_k(const uint8_t* src, float* dst, size_t n_blocks) {
   }
 }
 
-void dequantize_q4_k(const uint8_t* src, float* dst, size_t n_blocks) {
-  const Nibbles nibbles;
-  const ByteFloats floats(0);
-  alignas(16) float scales[8], mins[8];
-  for (size_t i = 0; i < n_blocks; ++i, src += 144) {
-    unpack_k4(src + 4, load_f16(src), load_f16(src + 2), scales, mins);
-    for (size_t j = 0; j < 8; j += 2, dst += 64) {
-      const v128_t a = wasm_v128_load(src + 16 + 16 * j), b = wasm_v128_load(src + 32 + 16 * j);
-      const v128_t d0 = wasm_v128_load32_splat(scales + j), m0 = wasm_v128_load32_splat(mins + j);
-      const v128_t d1 = wasm_v128_load32_splat(scales + j + 1), m1 = wasm_v128_load32_splat(mins + j + 1);
-      floats.put_scaled_minus(dst, nibbles.low(a), d0, m0);
-      floats.put_scaled_minus(dst + 16, nibbles.low(b), d0, m0);
-      floats.put_scaled_minus(dst + 32, nibbles.high(a), d1, m1);
-      floats.put_scaled_minus(dst + 48, nibbles.high(b), d1, m1);
-    }
+namespace {
+
+/// Nibbles times four, see OffsetFloats<32>.
+struct QuadrupleNibbles {
+  const v128_t mask = loop_constant(wasm_i8x16_splat(0x3c));
+  v128_t low(v128_t bytes) const { return wasm_v128_and(wasm_i16x8_shl(bytes, 2), mask); }
+  v128_t high(v128_t bytes) const { return wasm_v128_and(wasm_u16x8_shr(bytes, 2), mask); }
+};
+
+/// Super-blocks of Q4_K or Q5_K: put(block, dst, scales) writes one. Scales are unpacked one super-block ahead: to
+/// wait for them took 4 % of the time.
+template <size_t kBytes, class Put>
+inline void put_k4_blocks(const uint8_t* src, float* dst, size_t n_blocks, DequantizeFn reference, Put put) {
+  const K4Unpacker unpacker;
+  K4Scales scales[2];
+  if (n_blocks != 0) unpacker.unpack(src, scales[0]);
+  for (size_t i = 0; i < n_blocks; ++i, src += kBytes, dst += kSuperBlock) {
+    if (i + 1 < n_blocks) unpacker.unpack(src + kBytes, scales[(i + 1) % 2]);
+    if (adds_exactly(load<uint16_t>(src), load<uint16_t>(src + 2)))
+      put(src, dst, scales[i % 2]);
+    else
+      reference(src, dst, 1);
   }
+}
+
+}  // namespace
+
+void dequantize_q4_k(const uint8_t* src, float* dst, size_t n_blocks) {
+  const QuadrupleNibbles nibbles;
+  const OffsetFloats<32> floats;
+  put_k4_blocks<144>(src, dst, n_blocks, reference_q4_k, [&](const uint8_t* block, float* out, const K4Scales& of) {
+    for (size_t j = 0; j < 8; j += 2, out += 64) {
+      const v128_t a = wasm_v128_load(block + 16 + 16 * j), b = wasm_v128_load(block + 32 + 16 * j);
+      const v128_t d0 = wasm_v128_load32_splat(of.scales + j), m0 = wasm_v128_load32_splat(of.offsets + j);
+      const v128_t d1 = wasm_v128_load32_splat(of.scales + j + 1), m1 = wasm_v128_load32_splat(of.offsets + j + 1);
+      floats.put_scaled(out, nibbles.low(a), d0, m0);
+      floats.put_scaled(out + 16, nibbles.low(b), d0, m0);
+      floats.put_scaled(out + 32, nibbles.high(a), d1, m1);
+      floats.put_scaled(out + 48, nibbles.high(b), d1, m1);
+    }
+  });
 }
 
 void dequantize_q5_k(const uint8_t* src, float* dst, size_t n_blocks) {
-  const Nibbles nibbles;
-  const ByteFloats floats(0);
-  const v128_t sixteen = loop_constant(wasm_i8x16_splat(16));
-  alignas(16) float scales[8], mins[8];
-  for (size_t i = 0; i < n_blocks; ++i, src += 176) {
-    unpack_k4(src + 4, load_f16(src), load_f16(src + 2), scales, mins);
-    v128_t ha = wasm_v128_load(src + 16), hb = wasm_v128_load(src + 32);
-    for (size_t j = 0; j < 8; j += 2, dst += 64) {
-      const v128_t a = wasm_v128_load(src + 48 + 16 * j), b = wasm_v128_load(src + 64 + 16 * j);
-      const v128_t d0 = wasm_v128_load32_splat(scales + j), m0 = wasm_v128_load32_splat(mins + j);
-      const v128_t d1 = wasm_v128_load32_splat(scales + j + 1), m1 = wasm_v128_load32_splat(mins + j + 1);
-      const auto fifth = [&](v128_t h, uint32_t shift) { return wasm_v128_and(wasm_i16x8_shl(h, shift), sixteen); };
-      floats.put_scaled_minus(dst, wasm_v128_or(nibbles.low(a), fifth(ha, 4)), d0, m0);
-      floats.put_scaled_minus(dst + 16, wasm_v128_or(nibbles.low(b), fifth(hb, 4)), d0, m0);
-      floats.put_scaled_minus(dst + 32, wasm_v128_or(nibbles.high(a), fifth(ha, 3)), d1, m1);
-      floats.put_scaled_minus(dst + 48, wasm_v128_or(nibbles.high(b), fifth(hb, 3)), d1, m1);
+  const QuadrupleNibbles nibbles;
+  const OffsetFloats<32> floats;
+  const v128_t fifth_bit = loop_constant(wasm_i8x16_splat(0x40));
+  put_k4_blocks<176>(src, dst, n_blocks, reference_q5_k, [&](const uint8_t* block, float* out, const K4Scales& of) {
+    v128_t ha = wasm_v128_load(block + 16), hb = wasm_v128_load(block + 32);
+    const auto fifth = [&](v128_t h, uint32_t shift) { return wasm_v128_and(wasm_i16x8_shl(h, shift), fifth_bit); };
+    for (size_t j = 0; j < 8; j += 2, out += 64) {
+      const v128_t a = wasm_v128_load(block + 48 + 16 * j), b = wasm_v128_load(block + 64 + 16 * j);
+      const v128_t d0 = wasm_v128_load32_splat(of.scales + j), m0 = wasm_v128_load32_splat(of.offsets + j);
+      const v128_t d1 = wasm_v128_load32_splat(of.scales + j + 1), m1 = wasm_v128_load32_splat(of.offsets + j + 1);
+      floats.put_scaled(out, wasm_v128_or(nibbles.low(a), fifth(ha, 6)), d0, m0);
+      floats.put_scaled(out + 16, wasm_v128_or(nibbles.low(b), fifth(hb, 6)), d0, m0);
+      floats.put_scaled(out + 32, wasm_v128_or(nibbles.high(a), fifth(ha, 5)), d1, m1);
+      floats.put_scaled(out + 48, wasm_v128_or(nibbles.high(b), fifth(hb, 5)), d1, m1);
       ha = wasm_u16x8_shr(ha, 2);
       hb = wasm_u16x8_shr(hb, 2);
     }
-  }
+  });
 }
 
+namespace {
+
+/// Numbers of two bytes to floats, as ByteFloats does with bytes.
+struct WordFloats {
+  const v128_t upper = loop_constant(wasm_i16x8_splat(0x4b00));
+  const v128_t bias;
+
+  /// zero: the number that stands for 0.
+  explicit WordFloats(int zero) : bias(loop_constant(wasm_f32x4_splat(0x1p23f + static_cast<float>(zero)))) {}
+
+  /// dst[0..16) = scale * (256 * high + low - zero).
+  void put_scaled(float* dst, v128_t low, v128_t high, v128_t scale) const {
+    each_lower(low, high, upper,
+               [&](int k, v128_t v) { wasm_v128_store(dst + k, wasm_f32x4_mul(wasm_f32x4_sub(v, bias), scale)); });
+  }
+};
+
+}  // namespace
+
+/// A nibble in the upper half of one byte and the two bits above it in another make 16 * q with the fewest steps.
 void dequantize_q6_k(const uint8_t* src, float* dst, size_t n_blocks) {
-  const Nibbles nibbles;
-  const ByteFloats floats(32);
-  const v128_t upper = loop_constant(wasm_i8x16_splat(0x30));
+  const WordFloats floats(16 * 32);
+  const v128_t nibble = loop_constant(wasm_i8x16_splat(-16)), pair = loop_constant(wasm_i8x16_splat(3));
   alignas(16) float scales[16];
   for (size_t i = 0; i < n_blocks; ++i, src += 210, dst += kSuperBlock) {
-    put_scaled(scales, wasm_v128_load(src + 192), splat_f16(src + 208));
+    put_scaled(scales, wasm_v128_load(src + 192), wasm_f32x4_splat(load_f16(src + 208) * 0.0625f));
     for (size_t part = 0; part < 4; ++part) {
       const size_t half = part / 2, at = 16 * (part % 2);
       const v128_t a = wasm_v128_load(src + 64 * half + at), b = wasm_v128_load(src + 64 * half + at + 32);
       const v128_t h = wasm_v128_load(src + 128 + 32 * half + at);
       const auto put = [&](size_t quarter, v128_t low, v128_t high) {
-        floats.put_scaled(dst + 128 * half + 32 * quarter + at, wasm_v128_or(low, wasm_v128_and(high, upper)),
+        floats.put_scaled(dst + 128 * half + 32 * quarter + at, wasm_v128_and(low, nibble), wasm_v128_and(high, pair),
                           wasm_v128_load32_splat(scales + 8 * half + 2 * quarter + part % 2));
       };
-      put(0, nibbles.low(a), wasm_i16x8_shl(h, 4));
-      put(1, nibbles.low(b), wasm_i16x8_shl(h, 2));
-      put(2, nibbles.high(a), h);
-      put(3, nibbles.high(b), wasm_u16x8_shr(h, 2));
+      put(0, wasm_i16x8_shl(a, 4), h);
+      put(1, wasm_i16x8_shl(b, 4), wasm_u16x8_shr(h, 2));
+      put(2, a, wasm_u16x8_shr(h, 4));
+      put(3, b, wasm_u16x8_shr(h, 6));
     }
   }
 }

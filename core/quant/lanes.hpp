@@ -19,6 +19,29 @@ inline void each_4(v128_t q, Put put) {
   put(12, floats_of(wasm_i32x4_extend_high_i16x8(high)));
 }
 
+/// Calls put(k, lanes) for k = 0, 4, 8, 12 with four 32-bit lanes each: bytes k.. of low and high are their lower half,
+/// words of upper (all the same) their upper half.
+template <class Put>
+inline void each_lower(v128_t low, v128_t high, v128_t upper, Put put) {
+  const v128_t a = wasm_i8x16_shuffle(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  const v128_t b = wasm_i8x16_shuffle(low, high, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  put(0, wasm_i16x8_shuffle(a, upper, 0, 8, 1, 9, 2, 10, 3, 11));
+  put(4, wasm_i16x8_shuffle(a, upper, 4, 12, 5, 13, 6, 14, 7, 15));
+  put(8, wasm_i16x8_shuffle(b, upper, 0, 8, 1, 9, 2, 10, 3, 11));
+  put(12, wasm_i16x8_shuffle(b, upper, 4, 12, 5, 13, 6, 14, 7, 15));
+}
+
+/// The same with bytes k.. of low and high as the upper half of the lanes, words of lower below them.
+template <class Put>
+inline void each_upper(v128_t lower, v128_t low, v128_t high, Put put) {
+  const v128_t a = wasm_i8x16_shuffle(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  const v128_t b = wasm_i8x16_shuffle(low, high, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  put(0, wasm_i16x8_shuffle(lower, a, 0, 8, 1, 9, 2, 10, 3, 11));
+  put(4, wasm_i16x8_shuffle(lower, a, 4, 12, 5, 13, 6, 14, 7, 15));
+  put(8, wasm_i16x8_shuffle(lower, b, 0, 8, 1, 9, 2, 10, 3, 11));
+  put(12, wasm_i16x8_shuffle(lower, b, 4, 12, 5, 13, 6, 14, 7, 15));
+}
+
 /// Bytes to scaled floats by two interleavings and a subtraction, fewer steps than to widen and convert: the byte q
 /// with the bytes 0x4b above it is the float kWhole + q.
 struct ByteFloats {
@@ -32,27 +55,12 @@ struct ByteFloats {
   /// Calls put(k, four floats) for k = 0, 4, 8, 12 with the 16 bytes of q in order, less zero.
   template <class Put>
   void each_4(v128_t q, Put put) const {
-    const v128_t low = wasm_i8x16_shuffle(q, upper, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    const v128_t high = wasm_i8x16_shuffle(q, upper, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-    put(0, wasm_f32x4_sub(wasm_i16x8_shuffle(low, upper, 0, 8, 1, 9, 2, 10, 3, 11), bias));
-    put(4, wasm_f32x4_sub(wasm_i16x8_shuffle(low, upper, 4, 12, 5, 13, 6, 14, 7, 15), bias));
-    put(8, wasm_f32x4_sub(wasm_i16x8_shuffle(high, upper, 0, 8, 1, 9, 2, 10, 3, 11), bias));
-    put(12, wasm_f32x4_sub(wasm_i16x8_shuffle(high, upper, 4, 12, 5, 13, 6, 14, 7, 15), bias));
+    each_lower(q, upper, upper, [&](int k, v128_t v) { put(k, wasm_f32x4_sub(v, bias)); });
   }
 
   /// dst[0..16) = scale * (q - zero).
   void put_scaled(float* dst, v128_t q, v128_t scale) const {
     each_4(q, [&](int k, v128_t v) { wasm_v128_store(dst + k, wasm_f32x4_mul(v, scale)); });
-  }
-
-  /// dst[0..16) = scale * (q - zero) + offset, two roundings.
-  void put_scaled_plus(float* dst, v128_t q, v128_t scale, v128_t offset) const {
-    each_4(q, [&](int k, v128_t v) { wasm_v128_store(dst + k, wasm_f32x4_add(wasm_f32x4_mul(v, scale), offset)); });
-  }
-
-  /// dst[0..16) = scale * (q - zero) - offset, two roundings.
-  void put_scaled_minus(float* dst, v128_t q, v128_t scale, v128_t offset) const {
-    each_4(q, [&](int k, v128_t v) { wasm_v128_store(dst + k, wasm_f32x4_sub(wasm_f32x4_mul(v, scale), offset)); });
   }
 };
 
@@ -70,6 +78,32 @@ struct SignedByteFloats : ByteFloats {
   /// dst[0..16) = scale * q.
   void put_scaled(float* dst, v128_t q, v128_t scale) const {
     ByteFloats::put_scaled(dst, wasm_v128_xor(q, top), scale);
+  }
+};
+
+/// Whether OffsetFloats gives the bits of scale * q - offset, each rounded, for binary16 scale and offset (or -offset),
+/// also times integers of 6 bits where kFirst is 32: whether kFirst * scale and the offset add up within 24 bits. They
+/// do in what quantizers make, where an offset is zero or a few times the scale.
+inline bool adds_exactly(uint32_t scale, uint32_t offset) {
+  offset &= 0x7fff;
+  const uint32_t apart = (offset >> 10) + 1 - (scale >> 10);  // exponents
+  return scale < 0x7c00 && (offset == 0 || (offset < 0x7c00 && apart <= 12));
+}
+
+/// Small integers q to scale * q - offset, without the subtraction of ByteFloats: the byte q with the byte 0x43 above
+/// it is the upper half of the float 128 + q, and 4 * q with 0x42 that of 32 + q. Of few bits, as the scale, its
+/// product is exact, and kFirst * scale goes away with the offset.
+template <int kFirst>
+struct OffsetFloats {
+  static_assert(kFirst == 128 || kFirst == 32);
+  const v128_t upper = loop_constant(wasm_i8x16_splat(kFirst == 128 ? 0x43 : 0x42));
+  const v128_t zero = loop_constant(wasm_i32x4_splat(0));
+
+  /// dst[0..16) = scale * q - rest, where offset is kFirst * scale + rest. q: bytes, four times as large where kFirst
+  /// is 32.
+  void put_scaled(float* dst, v128_t q, v128_t scale, v128_t offset) const {
+    each_upper(zero, q, upper,
+               [&](int k, v128_t v) { wasm_v128_store(dst + k, wasm_f32x4_sub(wasm_f32x4_mul(v, scale), offset)); });
   }
 };
 

@@ -15,6 +15,7 @@
 #include "quant/byte_order.hpp"
 #include "quant/k_quants_64.hpp"
 #include "quant/registry.hpp"
+#include "quant/scales.hpp"
 #include "quant/stats.hpp"
 #include "types/types.hpp"
 
@@ -124,6 +125,42 @@ BOOST_AUTO_TEST_CASE(fast_kernels_give_the_bits_of_the_references) {
       BOOST_TEST(first_difference(got, expected) == expected.size(), type.name << " x " << n_blocks);
     }
   }
+}
+
+// A kernel may leave out a rounding where a scale and a minimum allow it: all signs and exponents of both, each pair
+// with mantissas of few and of all bits, and the largest and smallest integers among the random ones.
+BOOST_AUTO_TEST_CASE(scales_beside_minima_of_every_exponent) {
+  std::mt19937 random(20261123);
+  size_t n_types = 0;
+  for (const QuantKernels& kernels : all_kernels()) {
+    const BlockScales* scales = find_scales(kernels.type);
+    if (scales == nullptr || scales->kind != ScaleKind::kF16 || scales->minimums == 0) continue;
+    ++n_types;
+    const TypeGeometry& type = *find_type(kernels.type);
+    constexpr uint32_t kMantissas[] = {0, 1, 0x200, 0x3ff};
+    std::vector<uint8_t> blocks(size_t{64 * 64 * 4} * type.block_bytes);
+    std::vector<float> expected(64 * 64 * 4 * type.block_size), got(expected.size());
+    for (uint32_t pass = 0; pass < 4; ++pass) {
+      uint8_t* block = blocks.data();
+      for (uint32_t scale = 0; scale < 64; ++scale) {
+        for (uint32_t minimum = 0; minimum < 64; ++minimum) {
+          for (const uint32_t mantissa : kMantissas) {
+            for (size_t i = 0; i < type.block_bytes; ++i)
+              block[i] = pass == 0 ? 0xff : pass == 1 ? 0 : static_cast<uint8_t>(random());
+            const uint16_t both[] = {static_cast<uint16_t>(scale << 10 | mantissa),
+                                     static_cast<uint16_t>(minimum << 10 | kMantissas[(mantissa + pass) % 4])};
+            std::memcpy(block + scales->offset, both, sizeof both);
+            block += type.block_bytes;
+          }
+        }
+      }
+      const size_t n_blocks = blocks.size() / type.block_bytes;
+      find_reference(type.id)(blocks.data(), expected.data(), n_blocks);
+      kernels.dequantize(blocks.data(), got.data(), n_blocks);
+      BOOST_TEST(first_difference(got, expected) == expected.size(), type.name << ", pass " << pass);
+    }
+  }
+  BOOST_TEST(n_types == 5);
 }
 
 BOOST_AUTO_TEST_CASE(every_half_and_integers_of_every_size) {
