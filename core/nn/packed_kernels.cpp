@@ -156,8 +156,8 @@ inline void load_codes(const uint8_t* codes, const Constants& c, v128_t& w0, v12
 #define UNROLL_READERS
 #endif
 
-// step(codes, x, i) for each of `Groups` groups of four elements, `Unroll` of them a turn: x[t] is token t's own
-// activations of them. Loads of one number into all lanes take no offset in V8.
+// step(codes, x, at, i) for each of `Groups` groups of four elements, `Unroll` of them a turn: x[t] is token t's own
+// activations of them, at the address of the first token's. Loads of one number into all lanes take no offset in V8.
 template <int T, int Groups, int Unroll, int CodeBytes, class Step>
 inline void each_four(const uint8_t* codes, const uint8_t* a, const Step& step) {
   const uint8_t* x[T];
@@ -167,7 +167,7 @@ inline void each_four(const uint8_t* codes, const uint8_t* a, const Step& step) 
     for (int g = 0; g < Unroll; ++g) {
       v128_t fours[T];
       for (int t = 0; t < T; ++t) fours[t] = wasm_v128_load32_splat(x[t] + 4 * T * g);
-      step(codes + CodeBytes * g, fours, g);
+      step(codes + CodeBytes * g, fours, x[0] + 4 * T * g, g);
     }
   };
   if constexpr (Unroll == Groups) {
@@ -184,6 +184,12 @@ inline void each_four(const uint8_t* codes, const uint8_t* a, const Step& step) 
   }
 }
 
+// Groups of four of one token that make a turn. Where all do, V8 runs out of registers and keeps activations and sums
+// on the stack, whose frames it aligns to 8 bytes: whether values of 16 cross lines of the cache is then up to all
+// callers' frames, and costs a Zen 5 up to half of its speed. Codes of 8 bits of K-quants (and those multiplied by
+// pairs) stay unrolled: in a loop, Zen's prefetchers lose track of the few lines of a turn.
+constexpr int kTogether = 2;
+
 // In all of these, sums[t][h]: rows 0..3 (h = 0) or 4..7 of token t, over `Groups` groups of four elements.
 
 // i32 lanes, one a row, added to what is there. The first and third of four elements are the lower bytes of words, the
@@ -192,7 +198,7 @@ template <Shape S, int T, int Groups>
 inline void dot_words(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
   for (size_t odd = 0; odd < 2; ++odd) {
     each_four<T, Groups, T == 1 ? 4 : 1, kFourBytes<S>>(
-        codes, a + odd * kSecondAt * T, [&](const uint8_t* four, const v128_t* x, int) {
+        codes, a + odd * kSecondAt * T, [&](const uint8_t* four, const v128_t* x, const uint8_t*, int) {
           v128_t w[2];
           if constexpr (S.bits == 4 && !S.table) {
             const v128_t q = wasm_v128_load(four);
@@ -211,15 +217,17 @@ inline void dot_words(const uint8_t* codes, const uint8_t* a, const Constants& c
 // i16 lanes, two a row (pairs to be added), added to what is there.
 template <Shape S, int T, int Groups>
 inline void dot_pairs(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
-  each_four<T, Groups, T == 1 ? Groups : 1, kFourBytes<S>>(codes, a, [&](const uint8_t* four, const v128_t* x, int) {
-    v128_t w0, w1;
-    load_codes<S>(four, c, w0, w1);
-    for (int t = 0; t < T; ++t) {
-      const v128_t p0 = relaxed_dot_i16(x[t], w0), p1 = relaxed_dot_i16(x[t], w1);
-      sums[t][0] = wasm_i16x8_add(sums[t][0], p0);
-      sums[t][1] = wasm_i16x8_add(sums[t][1], p1);
-    }
-  });
+  constexpr int kUnroll = T > 1 ? 1 : S.bits == 8 ? Groups : kTogether;
+  each_four<T, Groups, kUnroll, kFourBytes<S>>(
+      codes, a, [&](const uint8_t* four, const v128_t* x, const uint8_t*, int) {
+        v128_t w0, w1;
+        load_codes<S>(four, c, w0, w1);
+        for (int t = 0; t < T; ++t) {
+          const v128_t p0 = relaxed_dot_i16(x[t], w0), p1 = relaxed_dot_i16(x[t], w1);
+          sums[t][0] = wasm_i16x8_add(sums[t][0], p0);
+          sums[t][1] = wasm_i16x8_add(sums[t][1], p1);
+        }
+      });
 }
 
 // i32 lanes, one a row, of one token, added to what is there. An upper half is -8..8 and a lower one -8..7, so that 32
@@ -229,15 +237,16 @@ inline void dot_halves(const uint8_t* codes, const uint8_t* a, const Constants& 
   static_assert(Groups <= 8);
   v128_t upper[2], lower[2];
   for (int h = 0; h < 2; ++h) upper[h] = lower[h] = wasm_i16x8_splat(0);
-  each_four<1, Groups, Groups, kFourBytes<S>>(codes, a, [&](const uint8_t* four, const v128_t* x, int g) {
-    const v128_t y = wasm_v128_load32_splat(a + kSecondAt + 4 * g);
-    v128_t w[2];
-    load_codes<S>(four, c, w[0], w[1]);
-    for (int h = 0; h < 2; ++h) {
-      upper[h] = wasm_i16x8_add(upper[h], relaxed_dot_i16(x[0], w[h]));
-      lower[h] = wasm_i16x8_add(lower[h], relaxed_dot_i16(y, w[h]));
-    }
-  });
+  each_four<1, Groups, kTogether, kFourBytes<S>>(codes, a,
+                                                 [&](const uint8_t* four, const v128_t* x, const uint8_t* at, int) {
+                                                   const v128_t y = wasm_v128_load32_splat(at + kSecondAt);
+                                                   v128_t w[2];
+                                                   load_codes<S>(four, c, w[0], w[1]);
+                                                   for (int h = 0; h < 2; ++h) {
+                                                     upper[h] = wasm_i16x8_add(upper[h], relaxed_dot_i16(x[0], w[h]));
+                                                     lower[h] = wasm_i16x8_add(lower[h], relaxed_dot_i16(y, w[h]));
+                                                   }
+                                                 });
   for (int h = 0; h < 2; ++h)
     sums[h] = wasm_i32x4_add(
         sums[h], wasm_i32x4_add(wasm_i32x4_dot_i16x8(upper[h], c.sixteens), wasm_i32x4_dot_i16x8(lower[h], c.ones)));
@@ -259,15 +268,17 @@ template <Shape S, int T, int Groups>
 inline void dot_quads(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
   v128_t others[T][2];
   for (int t = 0; t < T; ++t) others[t][0] = others[t][1] = wasm_i32x4_splat(0);
-  each_four<T, Groups, T == 1 ? Groups : 1, kFourBytes<S>>(codes, a, [&](const uint8_t* four, const v128_t* x, int g) {
-    v128_t w0, w1;
-    load_codes<S>(four, c, w0, w1);
-    v128_t(*to)[2] = g % kChains<T> == 0 ? sums : others;
-    for (int t = 0; t < T; ++t) {
-      to[t][0] = add_products<S>(x[t], w0, to[t][0], c);
-      to[t][1] = add_products<S>(x[t], w1, to[t][1], c);
-    }
-  });
+  constexpr int kUnroll = T > 1 ? 1 : S.super && S.bits == 8 ? Groups : kTogether;
+  each_four<T, Groups, kUnroll, kFourBytes<S>>(codes, a,
+                                               [&](const uint8_t* four, const v128_t* x, const uint8_t*, int g) {
+                                                 v128_t w0, w1;
+                                                 load_codes<S>(four, c, w0, w1);
+                                                 v128_t(*to)[2] = g % kChains<T> == 0 ? sums : others;
+                                                 for (int t = 0; t < T; ++t) {
+                                                   to[t][0] = add_products<S>(x[t], w0, to[t][0], c);
+                                                   to[t][1] = add_products<S>(x[t], w1, to[t][1], c);
+                                                 }
+                                               });
   if constexpr (kChains<T> == 2)
     for (int t = 0; t < T; ++t)
       for (int h = 0; h < 2; ++h) sums[t][h] = wasm_i32x4_add(sums[t][h], others[t][h]);
@@ -459,7 +470,7 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
     if constexpr (S.super) {
       for (auto& group : products)
         for (auto& token : group) token[0] = token[1] = wasm_f32x4_splat(0);
-      constexpr size_t kTurn = T == 1 && S.sub * S.bits < 256 ? 512 / (S.sub * S.bits) : 1;
+      constexpr size_t kTurn = T == 1 && S.sub * S.bits < 256 ? 1024 / (S.sub * S.bits) : 1;
       UNROLL(1)
       for (size_t s = 0; s < 256 / S.sub; s += kTurn) {
         UNROLL_READERS
