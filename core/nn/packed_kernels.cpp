@@ -218,16 +218,16 @@ inline void dot_words(const uint8_t* codes, const uint8_t* a, const Constants& c
 template <Shape S, int T, int Groups>
 inline void dot_pairs(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
   constexpr int kUnroll = T > 1 ? 1 : S.bits == 8 ? Groups : kTogether;
-  each_four<T, Groups, kUnroll, kFourBytes<S>>(
-      codes, a, [&](const uint8_t* four, const v128_t* x, const uint8_t*, int) {
-        v128_t w0, w1;
-        load_codes<S>(four, c, w0, w1);
-        for (int t = 0; t < T; ++t) {
-          const v128_t p0 = relaxed_dot_i16(x[t], w0), p1 = relaxed_dot_i16(x[t], w1);
-          sums[t][0] = wasm_i16x8_add(sums[t][0], p0);
-          sums[t][1] = wasm_i16x8_add(sums[t][1], p1);
-        }
-      });
+  const auto step = [&](const uint8_t* four, const v128_t* x, const uint8_t*, int) {
+    v128_t w0, w1;
+    load_codes<S>(four, c, w0, w1);
+    for (int t = 0; t < T; ++t) {
+      const v128_t p0 = relaxed_dot_i16(x[t], w0), p1 = relaxed_dot_i16(x[t], w1);
+      sums[t][0] = wasm_i16x8_add(sums[t][0], p0);
+      sums[t][1] = wasm_i16x8_add(sums[t][1], p1);
+    }
+  };
+  each_four<T, Groups, kUnroll, kFourBytes<S>>(codes, a, step);
 }
 
 // i32 lanes, one a row, of one token, added to what is there. An upper half is -8..8 and a lower one -8..7, so that 32
@@ -237,16 +237,16 @@ inline void dot_halves(const uint8_t* codes, const uint8_t* a, const Constants& 
   static_assert(Groups <= 8);
   v128_t upper[2], lower[2];
   for (int h = 0; h < 2; ++h) upper[h] = lower[h] = wasm_i16x8_splat(0);
-  each_four<1, Groups, kTogether, kFourBytes<S>>(codes, a,
-                                                 [&](const uint8_t* four, const v128_t* x, const uint8_t* at, int) {
-                                                   const v128_t y = wasm_v128_load32_splat(at + kSecondAt);
-                                                   v128_t w[2];
-                                                   load_codes<S>(four, c, w[0], w[1]);
-                                                   for (int h = 0; h < 2; ++h) {
-                                                     upper[h] = wasm_i16x8_add(upper[h], relaxed_dot_i16(x[0], w[h]));
-                                                     lower[h] = wasm_i16x8_add(lower[h], relaxed_dot_i16(y, w[h]));
-                                                   }
-                                                 });
+  const auto step = [&](const uint8_t* four, const v128_t* x, const uint8_t* at, int) {
+    const v128_t y = wasm_v128_load32_splat(at + kSecondAt);
+    v128_t w[2];
+    load_codes<S>(four, c, w[0], w[1]);
+    for (int h = 0; h < 2; ++h) {
+      upper[h] = wasm_i16x8_add(upper[h], relaxed_dot_i16(x[0], w[h]));
+      lower[h] = wasm_i16x8_add(lower[h], relaxed_dot_i16(y, w[h]));
+    }
+  };
+  each_four<1, Groups, kTogether, kFourBytes<S>>(codes, a, step);
   for (int h = 0; h < 2; ++h)
     sums[h] = wasm_i32x4_add(
         sums[h], wasm_i32x4_add(wasm_i32x4_dot_i16x8(upper[h], c.sixteens), wasm_i32x4_dot_i16x8(lower[h], c.ones)));
@@ -269,16 +269,16 @@ inline void dot_quads(const uint8_t* codes, const uint8_t* a, const Constants& c
   v128_t others[T][2];
   for (int t = 0; t < T; ++t) others[t][0] = others[t][1] = wasm_i32x4_splat(0);
   constexpr int kUnroll = T > 1 ? 1 : S.super && S.bits == 8 ? Groups : kTogether;
-  each_four<T, Groups, kUnroll, kFourBytes<S>>(codes, a,
-                                               [&](const uint8_t* four, const v128_t* x, const uint8_t*, int g) {
-                                                 v128_t w0, w1;
-                                                 load_codes<S>(four, c, w0, w1);
-                                                 v128_t(*to)[2] = g % kChains<T> == 0 ? sums : others;
-                                                 for (int t = 0; t < T; ++t) {
-                                                   to[t][0] = add_products<S>(x[t], w0, to[t][0], c);
-                                                   to[t][1] = add_products<S>(x[t], w1, to[t][1], c);
-                                                 }
-                                               });
+  const auto step = [&](const uint8_t* four, const v128_t* x, const uint8_t*, int g) {
+    v128_t w0, w1;
+    load_codes<S>(four, c, w0, w1);
+    v128_t(*to)[2] = g % kChains<T> == 0 ? sums : others;
+    for (int t = 0; t < T; ++t) {
+      to[t][0] = add_products<S>(x[t], w0, to[t][0], c);
+      to[t][1] = add_products<S>(x[t], w1, to[t][1], c);
+    }
+  };
+  each_four<T, Groups, kUnroll, kFourBytes<S>>(codes, a, step);
   if constexpr (kChains<T> == 2)
     for (int t = 0; t < T; ++t)
       for (int h = 0; h < 2; ++h) sums[t][h] = wasm_i32x4_add(sums[t][h], others[t][h]);
@@ -465,7 +465,7 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
   for (size_t block = 0; block < n_in / kBlock; ++block, p += bytes, a += token_block_bytes(kKind) * T) {
     const uint8_t* scales = a + kBlock * code_bytes(kKind) * T;
     const uint8_t* totals = scales + sizeof(float) * T;
-    // Groups take turns at a few hundred bytes, so that memory answers all of them.
+    // Groups take turns at up to 1 KB, so that memory answers all of them.
     v128_t products[G][T][2];
     if constexpr (S.super) {
       for (auto& group : products)
