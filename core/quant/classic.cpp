@@ -89,8 +89,6 @@ void dequantize_q4_0(const uint8_t* src, float* dst, size_t n_blocks) {
 
 namespace {
 
-bool begins_with_exact(const uint8_t* block) { return adds_exactly(load<uint16_t>(block), load<uint16_t>(block + 2)); }
-
 /// d and m at a block's begin, as OffsetFloats<128> takes them.
 struct ScaleOffset {
   v128_t scale, offset;
@@ -114,7 +112,7 @@ void dequantize_q4_1(const uint8_t* src, float* dst, size_t n_blocks) {
     floats.put_scaled(out + 16, nibbles.high(qs), of.scale, of.offset);
   };
   for (; n_blocks >= 2; n_blocks -= 2, src += 40, dst += 64) {
-    if (begins_with_exact(src) && begins_with_exact(src + 20)) {
+    if (adds_exactly(src) && adds_exactly(src + 20)) {
       put(src, dst);
       put(src + 20, dst + 32);
     } else {
@@ -144,7 +142,7 @@ void dequantize_q5_1(const uint8_t* src, float* dst, size_t n_blocks) {
   const ByteMasks& masks = byte_masks();
   const v128_t sixteen = loop_constant(wasm_i8x16_splat(16));
   for (size_t i = 0; i < n_blocks; ++i, src += 24, dst += 32) {
-    if (!begins_with_exact(src)) {
+    if (!adds_exactly(src)) {
       reference_q5_1(src, dst, 1);
       continue;
     }

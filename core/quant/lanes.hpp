@@ -19,27 +19,36 @@ inline void each_4(v128_t q, Put put) {
   put(12, floats_of(wasm_i32x4_extend_high_i16x8(high)));
 }
 
+/// Calls put(k, bytes) for k = 0, 8 with eight bytes of low and of high in turn, from byte k on.
+template <class Put>
+inline void interleave_bytes(v128_t low, v128_t high, Put put) {
+  put(0, wasm_i8x16_shuffle(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+  put(8, wasm_i8x16_shuffle(low, high, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
+}
+
+/// Calls put(k, lanes) for k = 0, 4 with four 32-bit lanes each, their lower halves from word k of low on, their upper
+/// ones from word k of high on.
+template <class Put>
+inline void interleave_words(v128_t low, v128_t high, Put put) {
+  put(0, wasm_i16x8_shuffle(low, high, 0, 8, 1, 9, 2, 10, 3, 11));
+  put(4, wasm_i16x8_shuffle(low, high, 4, 12, 5, 13, 6, 14, 7, 15));
+}
+
 /// Calls put(k, lanes) for k = 0, 4, 8, 12 with four 32-bit lanes each: bytes k.. of low and high are their lower half,
 /// words of upper (all the same) their upper half.
 template <class Put>
 inline void each_lower(v128_t low, v128_t high, v128_t upper, Put put) {
-  const v128_t a = wasm_i8x16_shuffle(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-  const v128_t b = wasm_i8x16_shuffle(low, high, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-  put(0, wasm_i16x8_shuffle(a, upper, 0, 8, 1, 9, 2, 10, 3, 11));
-  put(4, wasm_i16x8_shuffle(a, upper, 4, 12, 5, 13, 6, 14, 7, 15));
-  put(8, wasm_i16x8_shuffle(b, upper, 0, 8, 1, 9, 2, 10, 3, 11));
-  put(12, wasm_i16x8_shuffle(b, upper, 4, 12, 5, 13, 6, 14, 7, 15));
+  interleave_bytes(low, high, [&](int k, v128_t both) {
+    interleave_words(both, upper, [&](int i, v128_t lanes) { put(k + i, lanes); });
+  });
 }
 
 /// The same with bytes k.. of low and high as the upper half of the lanes, words of lower below them.
 template <class Put>
 inline void each_upper(v128_t lower, v128_t low, v128_t high, Put put) {
-  const v128_t a = wasm_i8x16_shuffle(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-  const v128_t b = wasm_i8x16_shuffle(low, high, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-  put(0, wasm_i16x8_shuffle(lower, a, 0, 8, 1, 9, 2, 10, 3, 11));
-  put(4, wasm_i16x8_shuffle(lower, a, 4, 12, 5, 13, 6, 14, 7, 15));
-  put(8, wasm_i16x8_shuffle(lower, b, 0, 8, 1, 9, 2, 10, 3, 11));
-  put(12, wasm_i16x8_shuffle(lower, b, 4, 12, 5, 13, 6, 14, 7, 15));
+  interleave_bytes(low, high, [&](int k, v128_t both) {
+    interleave_words(lower, both, [&](int i, v128_t lanes) { put(k + i, lanes); });
+  });
 }
 
 /// Bytes to scaled floats by two interleavings and a subtraction, fewer steps than to widen and convert: the byte q
@@ -81,11 +90,11 @@ struct SignedByteFloats : ByteFloats {
   }
 };
 
-/// Whether OffsetFloats gives the bits of scale * q - offset, each rounded, for binary16 scale and offset (or -offset),
-/// also times integers of 6 bits where kFirst is 32: whether kFirst * scale and the offset add up within 24 bits. They
-/// do in what quantizers make, where an offset is zero or a few times the scale.
-inline bool adds_exactly(uint32_t scale, uint32_t offset) {
-  offset &= 0x7fff;
+/// Whether OffsetFloats gives the bits of scale * q - offset, each rounded, for the binary16 scale at p and the offset
+/// (or -offset) behind it, also times integers of 6 bits where kFirst is 32: whether kFirst * scale and the offset add
+/// up within 24 bits. They do in what quantizers make, where an offset is zero or a few times the scale.
+inline bool adds_exactly(const uint8_t* p) {
+  const uint32_t scale = load<uint16_t>(p), offset = load<uint16_t>(p + 2) & 0x7fffu;
   const uint32_t apart = (offset >> 10) + 1 - (scale >> 10);  // exponents
   return scale < 0x7c00 && (offset == 0 || (offset < 0x7c00 && apart <= 12));
 }
