@@ -292,6 +292,7 @@ EMSCRIPTEN_BINDINGS(engine) {
       .field("offset", &Failure::offset);
   function("selfTest", &self_test);
   function("useReaders", &use_readers);
+  function("useRuns", &use_runs);
   class_<Engine>("Engine")
       .constructor<>()
       .function("reserve", &Engine::reserve)

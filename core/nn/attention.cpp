@@ -162,6 +162,23 @@ struct Tile {
   float* results[64];        // [d_v]
   size_t group;
 
+  // One token's cells come from memory, which answers many at once only where nothing is computed between: a read of
+  // each line of the cache. Of long runs what a second cache holds; further on prefetchers follow.
+  void touch(std::span<const CellRun> runs) const {
+    constexpr size_t kMost = 64 << 10, kLine = 64;
+    const size_t key_bytes = shape.d_k * cache_element_bytes(cache.type),
+                 value_bytes = cache.value_stride * cache_element_bytes(cache.type);
+    for (const CellRun& run : runs) {
+      const size_t n = std::min<size_t>(run.end - run.begin, kMost / std::max(key_bytes, value_bytes));
+      const volatile uint8_t* const k = keys + run.begin * key_bytes;
+      const volatile uint8_t* const v = values + run.begin * value_bytes;
+      const size_t n_keys = n * key_bytes, n_values = n * value_bytes;
+      for (size_t at = 0; at < std::max(n_keys, n_values); at += kLine) {
+        if (at < n_keys) (void)k[at];
+        if (at < n_values) (void)v[at];
+      }
+    }
+  }
   // Cells [begin, end), the at-th and following of rows [first_row, last_row); at[] counts from each row's begin.
   void score(size_t begin, size_t end, const size_t* at, size_t first_row, size_t last_row) const {
     for (size_t c = begin; c < end; c += kBlock) {
@@ -289,6 +306,7 @@ void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& 
           }
         }
         const auto seen = runs.subspan(t0, t1 - t0);
+        if (n_tokens == 1) work.touch(seen[0]);
         work.visit(seen, [&](auto... a) { work.score(a...); });
         for (size_t row = 0; row < (t1 - t0) * work.group; ++row) {
           const size_t t = t0 + row / work.group;

@@ -188,6 +188,11 @@ void multiply_as_floats(const PackedMatrix& w, size_t first, size_t last, const 
   multiply_rows<true>(w, first, last, x, n_tokens, y, scratch);
 }
 
+template <class Size>
+Size groups_of(Size n_out) {
+  return (n_out + kGroupRows - 1) / kGroupRows;
+}
+
 // A fast format repacks whole groups; an exact one keeps the rows.
 const PackedFormat* fast_format(uint32_t type, Precision precision) {
   return precision == Precision::kFast ? find_packed_format(type) : nullptr;
@@ -216,16 +221,23 @@ void quantize_chunk(Pool& pool, ActivationKind kind, const float* x, size_t n_to
 void multiply_groups(const PackedMatrix& w, size_t first, size_t last, const uint8_t* tiles, size_t n_tokens,
                      float* y) {
   const PackedFormat& f = *w.format();
-  const size_t group_bytes = packed_group_bytes(f, w.n_in());
-  const size_t tile_bytes = activation_tile_bytes(activation_kind(f), w.n_in());
+  const ActivationKind kind = activation_kind(f);
+  const size_t tile_bytes = activation_tile_bytes(kind, w.n_in());
   // A prompt's tiles pass over one group that the nearest cache holds.
   const size_t step = n_tokens == 1 ? last - first : 1;
-  for (size_t group = first; group < last; group += step) {
-    const size_t row = group * kGroupRows;
-    for (size_t t = 0; t < n_tokens; t += kTile)
-      multiply_groups(f, w.data() + group * group_bytes, step, w.n_in(), tiles + t / kTile * tile_bytes,
-                      std::min(kTile, n_tokens - t), y + t * w.n_out() + row, w.n_out(), w.n_out() - row);
-  }
+  each_panel(f, w.n_in(), groups_of(w.n_out()), [&](const Panel& panel) {
+    const size_t group_bytes = packed_group_bytes(f, panel.n);
+    const Sums before = panel.first == 0 ? Sums::kNone : Sums::kOfPanelsBefore;
+    for (size_t group = first; group < last; group += step) {
+      const size_t row = group * kGroupRows;
+      for (size_t t = 0; t < n_tokens; t += kTile) {
+        const size_t n = std::min(kTile, n_tokens - t);
+        multiply_groups(f, w.data() + panel.at + group * group_bytes, step, panel.n,
+                        tiles + t / kTile * tile_bytes + activation_offset(kind, panel.first, n), n, before,
+                        y + t * w.n_out() + row, w.n_out(), w.n_out() - row);
+      }
+    }
+  });
 }
 
 // Groups that are handed out together: as many as are wished, but some microseconds of work. Kernels of one token take
@@ -243,7 +255,7 @@ Result<uint64_t> packed_bytes(uint32_t type, uint64_t n_in, uint64_t n_out, Prec
   const Result<RowLayout> layout = row_layout(type, n_in, n_out);
   if (!layout) return std::unexpected(layout.error());
   if (const PackedFormat* format = fast_format(type, precision); format != nullptr)
-    return (n_out + kGroupRows - 1) / kGroupRows * (n_in / format->block() * format->block_bytes());
+    return groups_of(n_out) * (n_in / format->block() * format->block_bytes());
   return layout->row_bytes * n_out;
 }
 
@@ -263,8 +275,11 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
   if (!scratch) return std::unexpected(scratch.error());
   // Rows that a last group lacks are multiplied all the same.
   if (matrix.format_ != nullptr && n_out % kGroupRows != 0) {
-    const size_t group_bytes = packed_group_bytes(*matrix.format_, static_cast<size_t>(n_in));
-    std::memset(data->data() + data->size() - group_bytes, 0, group_bytes);
+    const size_t last = static_cast<size_t>(groups_of(n_out)) - 1;
+    each_panel(*matrix.format_, static_cast<size_t>(n_in), last + 1, [&](const Panel& panel) {
+      const size_t group_bytes = packed_group_bytes(*matrix.format_, panel.n);
+      std::memset(data->data() + panel.at + last * group_bytes, 0, group_bytes);
+    });
   }
   matrix.precision_ = precision;
   matrix.raised_ = precision == Precision::kFast && type == static_cast<uint32_t>(TypeId::kF16) && n_in % 8 == 0;
@@ -279,12 +294,15 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
 // Takes the wide format for what is there and what comes.
 Result<void> PackedMatrix::widen() {
   const PackedFormat& wide = wide_format(*format_);
-  const size_t n_groups = (n_out_ + kGroupRows - 1) / kGroupRows, from_bytes = packed_group_bytes(*format_, n_in_),
-               to_bytes = packed_group_bytes(wide, n_in_);
-  Result<Buffer> data = Buffer::allocate(uint64_t{n_groups} * to_bytes);
+  const size_t n_groups = groups_of(n_out_);
+  Result<Buffer> data = Buffer::allocate(uint64_t{n_groups} * packed_group_bytes(wide, n_in_));
   if (!data) return std::unexpected(data.error());
-  for (size_t group = 0; group < n_groups; ++group)
-    widen_group(*format_, data_.data() + group * from_bytes, n_in_, data->data() + group * to_bytes);
+  each_panel(*format_, n_in_, n_groups, [&](const Panel& panel) {
+    const size_t from_bytes = packed_group_bytes(*format_, panel.n), to_bytes = packed_group_bytes(wide, panel.n);
+    uint8_t* to = data->data() + n_groups * packed_group_bytes(wide, panel.first);
+    for (size_t group = 0; group < n_groups; ++group)
+      widen_group(*format_, data_.data() + panel.at + group * from_bytes, panel.n, to + group * to_bytes);
+  });
   data_ = std::move(*data);
   format_ = &wide;
   return {};
@@ -298,12 +316,11 @@ Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView ro
     return fail(ErrorCode::kInvalidArgument, "rows beyond the end of a weight");
   if (n_rows == 0) return {};
   const size_t begin = static_cast<size_t>(first_row), end = begin + static_cast<size_t>(n_rows);
-  const size_t first_group = begin / kGroupRows, n_groups = (end + kGroupRows - 1) / kGroupRows - first_group;
+  const size_t first_group = begin / kGroupRows, n_groups = groups_of(end) - first_group;
   const size_t grain = std::max<size_t>(1, kPackBytes / (file_row_bytes_ * kGroupRows));
   if (format_ != nullptr &&
       !scales_fit(*format_, rows.data(), static_cast<size_t>(n_rows) * (n_in_ / format_->block())))
     if (const Result<void> done = widen(); !done) return done;
-  const size_t group_bytes = format_ != nullptr ? packed_group_bytes(*format_, n_in_) : 0;
   if (raised_ && !can_raise(rows.data(), rows.size() / 2)) {
     scale_halves(data_.data(), data_.size() / 2, 1 / kRaised, data_.data());
     raised_ = false;
@@ -314,7 +331,12 @@ Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView ro
       const uint8_t* src = rows.data() + (row - begin) * file_row_bytes_;
       n = std::min(kGroupRows - row % kGroupRows, to - row);
       if (format_ != nullptr) {
-        ggufscope::pack_rows(*format_, src, n_in_, data_.data() + row / kGroupRows * group_bytes, row % kGroupRows, n);
+        const PackedFormat& f = *format_;
+        each_panel(f, n_in_, groups_of(n_out_), [&](const Panel& panel) {
+          ggufscope::pack_rows(f, src + panel.first / f.block() * find_type(f.type)->block_bytes, file_row_bytes_,
+                               panel.n, data_.data() + panel.at + row / kGroupRows * packed_group_bytes(f, panel.n),
+                               row % kGroupRows, n);
+        });
         continue;
       }
       uint8_t* const to_rows = data_.data() + row * file_row_bytes_;
@@ -330,7 +352,7 @@ Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView ro
 void matmul(Pool& pool, std::span<const Product> products, const float* x, size_t n_tokens) {
   const size_t n_in = products.empty() ? 0 : products[0].weights->n_in();
   size_t n_groups = 0;  // of all products, one after the other
-  for (const Product& product : products) n_groups += (product.weights->n_out() + kGroupRows - 1) / kGroupRows;
+  for (const Product& product : products) n_groups += groups_of(product.weights->n_out());
   for (size_t token = 0; token < n_tokens; token += kChunkTokens) {
     const size_t n = std::min(kChunkTokens, n_tokens - token);
     const float* chunk = x + token * n_in;
@@ -348,7 +370,7 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
       size_t offset = 0;  // of this product's first group among all
       for (const Product& product : products) {
         const PackedMatrix& w = *product.weights;
-        const size_t groups = (w.n_out() + kGroupRows - 1) / kGroupRows;
+        const size_t groups = groups_of(w.n_out());
         const size_t begin = std::max(first, offset), end = std::min(last, offset + groups);
         float* y = product.y + token * w.n_out();
         if (begin < end && w.format() != nullptr)
@@ -375,11 +397,14 @@ void matmul(Pool& pool, const PackedMatrix& weights, const float* x, size_t n_to
 void get_rows(const PackedMatrix& weights, std::span<const int32_t> ids, float* out) {
   const size_t n_in = weights.n_in();
   if (const PackedFormat* format = weights.format(); format != nullptr) {
-    const size_t group_bytes = packed_group_bytes(*format, n_in);
-    for (size_t i = 0; i < ids.size(); ++i) {
-      const size_t row = static_cast<size_t>(ids[i]);
-      unpack_row(*format, weights.data() + row / kGroupRows * group_bytes, n_in, row % kGroupRows, out + i * n_in);
-    }
+    each_panel(*format, n_in, groups_of(weights.n_out()), [&](const Panel& panel) {
+      const size_t group_bytes = packed_group_bytes(*format, panel.n);
+      for (size_t i = 0; i < ids.size(); ++i) {
+        const size_t row = static_cast<size_t>(ids[i]);
+        unpack_row(*format, weights.data() + panel.at + row / kGroupRows * group_bytes, panel.n, row % kGroupRows,
+                   out + i * n_in + panel.first);
+      }
+    });
     return;
   }
   const DequantizeFn dequantize = find_kernels(weights.type())->dequantize;

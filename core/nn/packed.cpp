@@ -331,12 +331,13 @@ void pack_codes(const PackedFormat& f, const Block* rows, uint8_t* codes) {
 
 }  // namespace
 
-void pack_rows(const PackedFormat& f, const uint8_t* src, size_t n_in, uint8_t* group, size_t first, size_t n_rows) {
+void pack_rows(const PackedFormat& f, const uint8_t* src, size_t src_stride, size_t n_in, uint8_t* group, size_t first,
+               size_t n_rows) {
   const size_t n_blocks = n_in / f.block(), src_bytes = find_type(f.type)->block_bytes;
   Block rows[kGroupRows];
   for (size_t block = 0; block < n_blocks; ++block, src += src_bytes, group += f.block_bytes()) {
     for (size_t r = 0; r < n_rows; ++r) {
-      f.explode(src + r * n_blocks * src_bytes, rows[r]);
+      f.explode(src + r * src_stride, rows[r]);
       pack_scales(f, rows[r], group, first + r);
     }
     uint8_t* codes = group + f.codes_at();
@@ -380,11 +381,11 @@ void unpack_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t
 }
 
 void multiply_group_reference(const PackedFormat& f, const uint8_t* group, size_t n_in, const float* x, size_t x_stride,
-                              size_t n_tokens, float* y, size_t y_stride, size_t n_rows) {
+                              size_t n_tokens, Sums before, float* y, size_t y_stride, size_t n_rows) {
   const size_t k_block = f.block();
   for (size_t t = 0; t < n_tokens; ++t) {
     for (size_t r = 0; r < n_rows; ++r) {
-      float sum = 0;
+      float sum = before == Sums::kNone ? 0 : y[t * y_stride + r];
       for (size_t block = 0; block < n_in / k_block; ++block) {
         const uint8_t* p = group + block * f.block_bytes();
         QuantizedBlock a;

@@ -14,8 +14,12 @@
 //   4 bits: uint8 codes[K / 4][16]: byte 4 * (r % 4) + k % 4, rows 0..3 in the low nibble, rows 4..7 in the high one
 //   8 bits: uint8 codes[K / 4][2][16]: rows 0..3, then rows 4..7
 // A matrix with scales that binary16 cannot hold so keeps floats (wide_format).
+//
+// Rows of more than kPanel elements are packed in panels, one after the other, each with so many elements of all rows:
+// [panel][group][block]. Activations of one panel stay in the nearest cache while all groups pass.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,6 +29,8 @@
 namespace ggufscope {
 
 inline constexpr size_t kGroupRows = 8;
+
+inline constexpr size_t kPanel = 2048;
 
 /// Binary16 numbers are kept this many times as large: exact, and no subnormal numbers, which processors are slow to
 /// multiply.
@@ -84,14 +90,28 @@ enum class ByteProducts : uint8_t { kNone, kSaturated, kSigned, kUnsigned };
 /// For tests: formats and kernels as where products are such ones. kSaturated is right wherever there are any.
 void pretend_byte_products(ByteProducts products);
 
-/// Bytes of a group of rows of n_in elements.
+/// Bytes of a group of rows of n_in elements, or of a panel's n_in elements of them.
 [[nodiscard]] inline size_t packed_group_bytes(const PackedFormat& f, size_t n_in) {
   return n_in / f.block() * f.block_bytes();
 }
 
-/// n_rows rows of the file as rows first .. of a group, whose other rows are left as they are. All eight at once are
-/// several times as fast as one at a time.
-void pack_rows(const PackedFormat& f, const uint8_t* src, size_t n_in, uint8_t* group, size_t first, size_t n_rows);
+struct Panel {
+  size_t first, n;  ///< elements of a row
+  size_t at;        ///< bytes
+};
+/// body(panel) for each panel of n_groups groups of rows of n_in elements: of about one size, and of whole blocks.
+template <class Body>
+void each_panel(const PackedFormat& f, size_t n_in, size_t n_groups, const Body& body) {
+  const size_t n_panels = (n_in + kPanel - 1) / kPanel;
+  const size_t most = ((n_in + n_panels - 1) / n_panels + 255) / 256 * 256;
+  for (size_t first = 0; first < n_in; first += most)
+    body(Panel{first, std::min(most, n_in - first), n_groups * packed_group_bytes(f, first)});
+}
+
+/// n_in elements of n_rows rows of the file, which are src_stride bytes apart, as rows first .. of a group, whose other
+/// rows are left as they are. All eight at once are several times as fast as one at a time.
+void pack_rows(const PackedFormat& f, const uint8_t* src, size_t src_stride, size_t n_in, uint8_t* group, size_t first,
+               size_t n_rows);
 /// Whether the scales of n_blocks of the file can be kept as the format has them.
 [[nodiscard]] bool scales_fit(const PackedFormat& f, const uint8_t* src, size_t n_blocks);
 /// A group with half_scales as wide_format has it.
@@ -110,6 +130,8 @@ inline constexpr size_t kTile = 4;
 [[nodiscard]] ActivationKind activation_kind(const PackedFormat& f);
 /// Bytes of a tile of kTile tokens: fewer tokens take the same room.
 [[nodiscard]] size_t activation_tile_bytes(ActivationKind kind, size_t n_in);
+/// Where a tile of n_tokens has the elements from `first` on, of which whole blocks come before.
+[[nodiscard]] size_t activation_offset(ActivationKind kind, size_t first, size_t n_tokens);
 /// n_tokens (1 .. kTile) rows of x, which are x_stride floats apart, to one tile. n_in is a multiple of the block.
 void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile);
 
@@ -120,13 +142,16 @@ inline constexpr size_t kReaders[] = {4, 2};
 void use_readers(size_t which);
 [[nodiscard]] size_t readers_in_use();
 
+/// What y holds before a product: nothing, or the sums of the panels before this one.
+enum class Sums : uint8_t { kNone, kOfPanelsBefore };
+
 /// y[t * y_stride + r] for the rows of n_groups groups and the tokens of one tile; n_rows of them are written.
 void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, size_t n_in, const uint8_t* tile,
-                     size_t n_tokens, float* y, size_t y_stride, size_t n_rows);
+                     size_t n_tokens, Sums before, float* y, size_t y_stride, size_t n_rows);
 
 /// The same of one group in scalar code, written to be read: bit for bit equal where multiplications and additions are
 /// not fused.
 void multiply_group_reference(const PackedFormat& f, const uint8_t* group, size_t n_in, const float* x, size_t x_stride,
-                              size_t n_tokens, float* y, size_t y_stride, size_t n_rows);
+                              size_t n_tokens, Sums before, float* y, size_t y_stride, size_t n_rows);
 
 }  // namespace ggufscope

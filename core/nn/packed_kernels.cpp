@@ -438,11 +438,27 @@ inline void load_scales(const uint8_t* at, const Constants& c, v128_t* out) {
 }
 constexpr float kHalfLack = 0x1p51f;  // the square root of what raised binary16 lacks: 2^112 / 2^10
 
+// n (at most eight) rows of y.
+inline void load_rows(const float* y, size_t n, v128_t* rows) {
+  float all[kGroupRows] = {};
+  if (n < kGroupRows) std::memcpy(all, y, n * sizeof(float)), y = all;
+  rows[0] = wasm_v128_load(y);
+  rows[1] = wasm_v128_load(y + 4);
+}
+
+inline void store_rows(const v128_t* rows, size_t n, float* y) {
+  float all[kGroupRows];
+  float* to = n == kGroupRows ? y : all;
+  wasm_v128_store(to, rows[0]);
+  wasm_v128_store(to + 4, rows[1]);
+  if (n < kGroupRows) std::memcpy(y, all, n * sizeof(float));
+}
+
 // T tokens times G groups, which lie `step` groups apart: memory answers several readers faster than one, where each
 // has pages of its own.
 template <Shape S, int T, int G>
-void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in, const uint8_t* a, float* y,
-              size_t y_stride, size_t n_rows) {
+void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in, const uint8_t* a, Sums before,
+              float* y, size_t y_stride, size_t n_rows) {
   constexpr ActivationKind kKind{S.super, kWide<S>};
   constexpr size_t kBlock = block_size(kKind);
   constexpr bool kStoresE = S.correction == Correction::kStored;
@@ -459,9 +475,20 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
     }
   constexpr size_t bytes = kLayout<S>.block_bytes();
   const size_t step_bytes = step * (n_in / kBlock * bytes), step_rows = step * kGroupRows;
+  // What the sums of rows 0..3 and of rows 4..7 lack: powers of two, so that panels add up to what one row would.
+  constexpr float kLow = S.half_scales ? kHalfLack : 1, kLack[2] = {kLow, kLow / kHigh<S>};
+  const auto rows_of = [&](int g) { return std::min(n_rows - static_cast<size_t>(g) * step_rows, kGroupRows); };
+  const auto y_of = [&](int g, int t) {
+    return y + static_cast<size_t>(t) * y_stride + static_cast<size_t>(g) * step_rows;
+  };
   v128_t sums[G][T][2];
   for (int g = 0; g < G; ++g)
-    for (int t = 0; t < T; ++t) sums[g][t][0] = sums[g][t][1] = wasm_f32x4_splat(0);
+    for (int t = 0; t < T; ++t) {
+      sums[g][t][0] = sums[g][t][1] = wasm_f32x4_splat(0);
+      if (before == Sums::kNone) continue;
+      load_rows(y_of(g, t), rows_of(g), sums[g][t]);
+      for (int h = 0; h < 2; ++h) sums[g][t][h] = wasm_f32x4_mul(sums[g][t][h], wasm_f32x4_splat(1 / kLack[h]));
+    }
   for (size_t block = 0; block < n_in / kBlock; ++block, p += bytes, a += token_block_bytes(kKind) * T) {
     const uint8_t* scales = a + kBlock * code_bytes(kKind) * T;
     const uint8_t* totals = scales + sizeof(float) * T;
@@ -512,29 +539,16 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
       }
     }
   }
-  for (int g = 0; g < G; ++g) {
-    const size_t n = std::min(n_rows - static_cast<size_t>(g) * step_rows, kGroupRows);
+  for (int g = 0; g < G; ++g)
     for (int t = 0; t < T; ++t) {
-      if constexpr (S.half_scales)
-        for (v128_t& sum : sums[g][t]) sum = wasm_f32x4_mul(sum, lack);
-      if constexpr (kHigh<S> != 1) sums[g][t][1] = wasm_f32x4_mul(sums[g][t][1], wasm_f32x4_splat(1 / kHigh<S>));
-      float* out = y + static_cast<size_t>(t) * y_stride + static_cast<size_t>(g) * step_rows;
-      if (n == kGroupRows) {
-        wasm_v128_store(out, sums[g][t][0]);
-        wasm_v128_store(out + 4, sums[g][t][1]);
-      } else {
-        float all[kGroupRows];
-        wasm_v128_store(all, sums[g][t][0]);
-        wasm_v128_store(all + 4, sums[g][t][1]);
-        std::memcpy(out, all, n * sizeof(float));
-      }
+      for (int h = 0; h < 2; ++h) sums[g][t][h] = wasm_f32x4_mul(sums[g][t][h], wasm_f32x4_splat(kLack[h]));
+      store_rows(sums[g][t], rows_of(g), y_of(g, t));
     }
-  }
 }
 
 // Called by pointer: inlined, all kernels would be one function, which engines are slow to optimize, and poor at it.
 using Kernel = void (*)(const PackedFormat& f, const uint8_t* group, size_t step, size_t n_in, const uint8_t* tile,
-                        float* y, size_t y_stride, size_t n_rows);
+                        Sums before, float* y, size_t y_stride, size_t n_rows);
 struct Kernels {
   Kernel tokens[kTile];                 // 1, 2 .. of them
   Kernel readers[std::size(kReaders)];  // of one token
@@ -704,9 +718,11 @@ void pretend_byte_products(ByteProducts products) { g_products = products; }
 
 ActivationKind activation_kind(const PackedFormat& f) { return {f.super, way_of(f) == Way::kWords}; }
 
-size_t activation_tile_bytes(ActivationKind kind, size_t n_in) {
-  return n_in / block_size(kind) * token_block_bytes(kind) * kTile;
+size_t activation_offset(ActivationKind kind, size_t first, size_t n_tokens) {
+  return first / block_size(kind) * token_block_bytes(kind) * n_tokens;
 }
+
+size_t activation_tile_bytes(ActivationKind kind, size_t n_in) { return activation_offset(kind, n_in, kTile); }
 
 void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile) {
   if (kind.super) {
@@ -727,7 +743,7 @@ void use_readers(size_t which) { g_readers = which; }
 size_t readers_in_use() { return g_readers; }
 
 void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, size_t n_in, const uint8_t* tile,
-                     size_t n_tokens, float* y, size_t y_stride, size_t n_rows) {
+                     size_t n_tokens, Sums before, float* y, size_t y_stride, size_t n_rows) {
   const Kernels& kernels = find_kernels_of(f, way_of(f));
   const size_t group_bytes = packed_group_bytes(f, n_in);
   const size_t readers = kReaders[g_readers], step = n_tokens == 1 ? n_groups / readers : 0;
@@ -736,7 +752,7 @@ void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_grou
     if (group == n_groups) break;
     const size_t row = group * kGroupRows;
     const Kernel kernel = group < step ? kernels.readers[g_readers] : kernels.tokens[n_tokens - 1];
-    kernel(f, groups + group * group_bytes, step, n_in, tile, y + row, y_stride, n_rows - row);
+    kernel(f, groups + group * group_bytes, step, n_in, tile, before, y + row, y_stride, n_rows - row);
   }
 }
 

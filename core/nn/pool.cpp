@@ -16,16 +16,22 @@
 #endif
 
 namespace ggufscope {
+namespace {
+size_t g_runs = 0;  // of kFirstEighths
+}
+
+void use_runs(size_t which) { g_runs = which; }
 
 #if defined(GGUFSCOPE_THREADS)
 namespace {
 
-// About 20 to 60 microseconds of polling: longer than the serial gaps inside a token, shorter than a scheduler's slice.
-// Wasm has no pause instruction, so a turn is shorter there.
+// Some 100 to 200 microseconds of polling: longer than what threads wait inside a token (where one has a head of
+// attention more than another) and mostly between tokens, shorter than a scheduler's slice. Wasm has no pause
+// instruction, so a turn is shorter there.
 #if defined(__EMSCRIPTEN__)
-constexpr int kSpins = 30000;
+constexpr int kSpins = 200000;
 #else
-constexpr int kSpins = 2000;
+constexpr int kSpins = 4000;
 #endif
 
 inline void relax() {
@@ -211,7 +217,7 @@ void Pool::run(Task task, const void* context, size_t n_items, size_t grain, boo
   if (in_runs) {
     // Of a thread's share.
     const auto eighths = [&](size_t n) { return n * n_items / (n_threads_ * 8) / grain * grain; };
-    w.run = eighths(5);
+    w.run = eighths(kFirstEighths[g_runs]);
     w.in_runs = w.run * n_threads_;
     w.grain = std::max(eighths(1), grain);
   }

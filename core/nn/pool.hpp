@@ -11,8 +11,14 @@
 
 namespace ggufscope {
 
+/// How much of a thread's share its first run is. Long ones serve cores that are alike, shorter ones those that are
+/// not; which it is turns out while computing.
+inline constexpr size_t kFirstEighths[] = {7, 5};
+/// Index into kFirstEighths, for all pools; 0 at first.
+void use_runs(size_t which);
+
 /// The caller's thread takes part in every loop as thread 0. Workers that wake late are not waited for: a loop ends
-/// when its last item ends. Idle workers spin for some tens of microseconds, then sleep. One loop at a time, from one
+/// when its last item ends. Idle workers spin for some hundred microseconds, then sleep. One loop at a time, from one
 /// thread.
 class Pool {
  public:
@@ -43,7 +49,7 @@ class Pool {
     run(task<Body>(), &body, n_items, grain, false);
   }
   /// The same for what streams from memory, which answers long runs faster: ranges are multiples of `grain`, the first
-  /// of each thread most of its share, and the last ones short, so that threads end together.
+  /// of each thread most of its share (kFirstEighths), and the last ones short, so that threads end together.
   template <class Body>
   void parallel_for_runs(size_t n_items, size_t grain, const Body& body) {
     run(task<Body>(), &body, n_items, grain, true);

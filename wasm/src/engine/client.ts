@@ -22,7 +22,7 @@ async function spawn(heard: (answer: Answer) => void, broke: (reason: string) =>
     worker.unref() // a loaded model does not keep a program alive; its calls do
     let calls = 0
     worker.on('message', (answer: Answer) => {
-      if (!('piece' in answer) && --calls === 0) worker.unref()
+      if (!('pieces' in answer) && --calls === 0) worker.unref()
     })
     return {
       post(message, transfer) {
@@ -55,7 +55,7 @@ async function spawn(heard: (answer: Answer) => void, broke: (reason: string) =>
 interface Waiting {
   resolve(value: unknown): void
   reject(error: unknown): void
-  piece?: ((piece: Piece) => void) | undefined
+  pieces?: ((pieces: readonly Piece[]) => void) | undefined
 }
 
 /** Calls into the worker, each with its answer. */
@@ -80,11 +80,11 @@ export class Client {
     {
       signal,
       transfer = [],
-      onPiece,
+      onPieces,
     }: {
       signal?: AbortSignal | undefined
       transfer?: ArrayBuffer[]
-      onPiece?: ((piece: Piece) => void) | undefined
+      onPieces?: ((pieces: readonly Piece[]) => void) | undefined
     } = {},
   ): Promise<Calls[N][1]> {
     if (!this.#thread || this.#ended) return Promise.reject(this.#ended ?? closed())
@@ -105,7 +105,7 @@ export class Client {
           settle()
           reject(signal?.aborted ? signal.reason : error)
         },
-        piece: onPiece,
+        pieces: onPieces,
       })
       thread.post({ id, name, argument } as Call, transfer)
     })
@@ -122,8 +122,8 @@ export class Client {
   #heard(answer: Answer): void {
     const waiting = this.#waiting.get(answer.id)
     if (!waiting) return
-    if ('piece' in answer) {
-      waiting.piece?.(answer.piece)
+    if ('pieces' in answer) {
+      waiting.pieces?.(answer.pieces)
       return
     }
     this.#waiting.delete(answer.id)

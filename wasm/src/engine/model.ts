@@ -216,8 +216,8 @@ export class LoadedModel implements Model {
     const generated = this.#client
       .call('generate', this.#call(tokens, options), {
         signal: left.signal,
-        onPiece: (piece) => {
-          pieces.push(piece)
+        onPieces: (more) => {
+          pieces.push(...more)
           wake()
         },
       })

@@ -57,6 +57,7 @@ export interface EngineModule {
   }
   selfTest(seed: number): boolean
   useReaders(choice: number): void
+  useRuns(choice: number): void
 }
 
 export type CreateEngine = (options: {

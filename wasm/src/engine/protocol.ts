@@ -86,5 +86,5 @@ export interface Close {
 export type Message = Call | Cancel | Close
 export type Answer =
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly piece: Piece }
+  | { readonly id: number; readonly pieces: readonly Piece[] }
   | { readonly id: number; readonly error: { code: string; message: string; offset: number } }

@@ -13,10 +13,12 @@ import type {
   Message,
 } from './protocol.js'
 import type { Piece } from './types.js'
-import { ReaderTrial } from './readers.js'
+import { Trial } from './trial.js'
 import { choose, type Chosen } from './variants.js'
 
 const kBatch = 128
+/** Pieces are told, and messages let in, no more often than this: both take 0.1 ms and more, and a small model's token 0.5. */
+const kTellMs = 4
 const kFinishes: readonly (FinishReason | undefined)[] = [undefined, 'end', 'stop', 'context']
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -26,7 +28,7 @@ class EngineWorker {
   #chosen: Chosen | undefined
   #module: EngineModule | undefined
   #engine: WasmEngine | undefined
-  readonly #readers = new ReaderTrial((choice) => this.#module!.useReaders(choice))
+  #trial = new Trial()
   readonly #cancelled = new Set<number>()
   readonly #port: Port<Answer, Message>
 
@@ -140,6 +142,9 @@ class EngineWorker {
     }
     this.#check(this.engine.open(chosen.threads))
     chosen.startThreads(this.engine)
+    const readers = (choice: number) => this.#module!.useReaders(choice)
+    const runs = (choice: number) => this.#module!.useRuns(choice)
+    this.#trial = chosen.threads > 1 ? new Trial(readers, runs) : new Trial(readers)
     return {
       variant: chosen.variant,
       reason: chosen.reason,
@@ -175,36 +180,49 @@ class EngineWorker {
     const computed = performance.now()
     let tokens = 0
     let finishReason: FinishReason = 'length'
-    while (tokens < call.maxTokens && !this.#cancelled.has(id)) {
-      const asked = performance.now()
-      this.#check(engine.next())
-      // The first is drawn of what the prompt gave, and a guess may have spared a pass.
-      if (tokens > 0 && !guesses) this.#readers.took(performance.now() - asked)
-      const token = engine.token()
-      const finish = kFinishes[engine.finish()]
-      const [pointer, length] = engine.text()
-      const text = decoder.decode(this.#bytes(pointer, length))
-      if (token >= 0) tokens++
-      if (finish !== 'end' || text !== '') {
-        let piece: Piece = { text, token: finish === 'end' ? -1 : token }
-        if (alternatives && token >= 0) {
-          const [logprob, ...pairs] = this.#doubles(engine.probabilities())
-          piece = {
-            ...piece,
-            logprob: logprob!,
-            alternatives: Array.from({ length: pairs.length / 2 }, (_, i) => ({
-              token: pairs[2 * i]!,
-              logprob: pairs[2 * i + 1]!,
-            })),
+    let pieces: Piece[] = []
+    const tell = () => {
+      if (pieces.length > 0) this.#port.post({ id, pieces }, [])
+      pieces = []
+    }
+    let breathed = -Infinity
+    try {
+      while (tokens < call.maxTokens && !this.#cancelled.has(id)) {
+        const asked = performance.now()
+        this.#check(engine.next())
+        // The first is drawn of what the prompt gave, and a guess may have spared a pass.
+        if (tokens > 0 && !guesses) this.#trial.took(performance.now() - asked)
+        const token = engine.token()
+        const finish = kFinishes[engine.finish()]
+        const [pointer, length] = engine.text()
+        const text = decoder.decode(this.#bytes(pointer, length))
+        if (token >= 0) tokens++
+        if (finish !== 'end' || text !== '') {
+          let piece: Piece = { text, token: finish === 'end' ? -1 : token }
+          if (alternatives && token >= 0) {
+            const [logprob, ...pairs] = this.#doubles(engine.probabilities())
+            piece = {
+              ...piece,
+              logprob: logprob!,
+              alternatives: Array.from({ length: pairs.length / 2 }, (_, i) => ({
+                token: pairs[2 * i]!,
+                logprob: pairs[2 * i + 1]!,
+              })),
+            }
           }
+          pieces.push(piece)
         }
-        this.#port.post({ id, piece }, [])
+        if (finish !== undefined) {
+          finishReason = finish
+          break
+        }
+        if (performance.now() - breathed < kTellMs) continue
+        tell()
+        await this.#port.breathe()
+        breathed = performance.now()
       }
-      if (finish !== undefined) {
-        finishReason = finish
-        break
-      }
-      await this.#port.breathe()
+    } finally {
+      tell()
     }
     return {
       finishReason,

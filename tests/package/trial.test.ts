@@ -1,12 +1,12 @@
-// The choice of readers by the time of tokens: made-up clocks, whatever the machine.
+// The choices by the time of tokens: made-up clocks, whatever the machine.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ReaderTrial } from '../../wasm/src/engine/readers.ts'
+import { Trial } from '../../wasm/src/engine/trial.ts'
 
 /** Tokens until the trial is settled, of `times[choice]` ms each and every seventh ten times as long. */
 function settle(times: readonly number[]): { choice: number; tokens: number } {
   let choice = 0
-  const trial = new ReaderTrial((chosen) => (choice = chosen))
+  const trial = new Trial((chosen) => (choice = chosen))
   let tokens = 0
   for (; !trial.settled && tokens < 10_000; tokens++) trial.took(times[choice]! * (tokens % 7 === 6 ? 10 : 1))
   assert.ok(trial.settled)
@@ -32,3 +32,22 @@ for (const [times, choice] of [
       `${settled.tokens}`,
     )
   })
+
+test('a second choice is tried once the first is settled, without warming up again', () => {
+  const chosen = [0, 0]
+  const tried: number[][] = []
+  const trial = new Trial(
+    (choice) => (chosen[0] = choice),
+    (choice) => (chosen[1] = choice),
+  )
+  let tokens = 0
+  for (; !trial.settled && tokens < 10_000; tokens++) {
+    tried.push([...chosen])
+    // Each second choice saves a tenth.
+    trial.took(30 * 0.9 ** (chosen[0]! + chosen[1]!))
+  }
+  assert.deepEqual(chosen, [1, 1])
+  assert.equal(tokens, 48)
+  assert.ok(tried.slice(0, 32).every(([, second]) => second === 0))
+  assert.ok(tried.slice(32).every(([first]) => first === 1))
+})
