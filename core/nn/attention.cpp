@@ -60,35 +60,68 @@ size_t tile_tokens(const AttentionShape& shape) {
   return std::max<size_t>(1, std::min<size_t>(8, kRows / (shape.n_head / shape.n_head_kv)));
 }
 
-// scores[r][c] = scale * queries[r] . keys[c] for R rows; keys [n_cells, stride]. Each product has the same order of
-// summation, whatever is computed beside it.
-template <size_t R>
-void score_rows(const float* const* queries, const float* keys, size_t stride, size_t n_cells, size_t d, float scale,
+// Numbers of the cache as floats, in registers: kNumbers at a time.
+template <CacheType Type>
+struct Cached;
+template <>
+struct Cached<CacheType::kF32> {
+  static constexpr size_t kNumbers = 4;
+  void load(const uint8_t* p, v128_t* out) const { out[0] = wasm_v128_load(p); }
+};
+template <>
+struct Cached<CacheType::kF16> {
+  static constexpr size_t kNumbers = 8;
+  vec::HalfConstants constants;
+  void load(const uint8_t* p, v128_t* out) const { vec::load_finite_f16x8(p, constants, out); }
+};
+
+// scores[r][c] = scale * queries[r] . keys[c] for R rows; keys [n_cells, stride], with F16 rows of whole vectors. Each
+// product has the same order of summation, whatever is computed beside it.
+template <CacheType Type, size_t R>
+void score_rows(const float* const* queries, const uint8_t* keys, size_t stride, size_t n_cells, size_t d, float scale,
                 float* const* scores) {
-  constexpr size_t kCells = 4;
+  using Numbers = Cached<Type>;
+  constexpr size_t kBytes = cache_element_bytes(Type), kVectors = Numbers::kNumbers / 4;
+  constexpr size_t kCells = R > 2 ? 2 : 4;  // with more the sums would not fit the registers
+  const Numbers numbers;
   for (size_t c = 0; c < n_cells; c += kCells) {
     const size_t n = std::min(kCells, n_cells - c);
-    const float* k[kCells];
-    for (size_t j = 0; j < kCells; ++j) k[j] = keys + (c + std::min(j, n - 1)) * stride;
-    v128_t sums[kCells][R];
-    for (size_t j = 0; j < kCells; ++j)
-      for (size_t r = 0; r < R; ++r) sums[j][r] = wasm_f32x4_splat(0);
+    const uint8_t* k[kCells];
+    for (size_t j = 0; j < kCells; ++j) k[j] = keys + (c + std::min(j, n - 1)) * stride * kBytes;
+    v128_t sums[R][4];
+    for (size_t r = 0; r < R; ++r)
+      for (size_t j = 0; j < 4; ++j) sums[r][j] = wasm_f32x4_splat(0);
     size_t i = 0;
-    for (; i + 4 <= d; i += 4) {
-      v128_t q[R];
-      for (size_t r = 0; r < R; ++r) q[r] = wasm_v128_load(queries[r] + i);
-      for (size_t j = 0; j < kCells; ++j) {
-        const v128_t key = wasm_v128_load(k[j] + i);
-        for (size_t r = 0; r < R; ++r) sums[j][r] = relaxed_madd(q[r], key, sums[j][r]);
+    for (; i + Numbers::kNumbers <= d; i += Numbers::kNumbers) {
+      // Whichever are fewer wait in registers.
+      if constexpr (R > 2) {
+        v128_t key[kCells][kVectors];
+        for (size_t j = 0; j < kCells; ++j) numbers.load(k[j] + i * kBytes, key[j]);
+        for (size_t v = 0; v < kVectors; ++v)
+          for (size_t r = 0; r < R; ++r) {
+            const v128_t q = wasm_v128_load(queries[r] + i + 4 * v);
+            for (size_t j = 0; j < kCells; ++j) sums[r][j] = relaxed_madd(q, key[j][v], sums[r][j]);
+          }
+      } else {
+        v128_t q[kVectors][R];
+        for (size_t v = 0; v < kVectors; ++v)
+          for (size_t r = 0; r < R; ++r) q[v][r] = wasm_v128_load(queries[r] + i + 4 * v);
+        for (size_t j = 0; j < kCells; ++j) {
+          v128_t key[kVectors];
+          numbers.load(k[j] + i * kBytes, key);
+          for (size_t v = 0; v < kVectors; ++v)
+            for (size_t r = 0; r < R; ++r) sums[r][j] = relaxed_madd(q[v][r], key[v], sums[r][j]);
+        }
       }
     }
     for (size_t r = 0; r < R; ++r) {
-      float four[kCells];
-      wasm_v128_store(four, vec::sums4(sums[0][r], sums[1][r], sums[2][r], sums[3][r]));
-      for (size_t j = 0; i < d && j < n; ++j)
-        for (size_t e = i; e < d; ++e) four[j] += queries[r][e] * k[j][e];
+      float four[4];
+      wasm_v128_store(four, vec::sums4(sums[r][0], sums[r][1], sums[r][2], sums[r][3]));
+      if constexpr (Type == CacheType::kF32)
+        for (size_t j = 0; i < d && j < n; ++j)
+          for (size_t e = i; e < d; ++e) four[j] += queries[r][e] * reinterpret_cast<const float*>(k[j])[e];
       const v128_t scaled = wasm_f32x4_mul(wasm_v128_load(four), wasm_f32x4_splat(scale));
-      if (n == kCells)
+      if (n == 4)
         wasm_v128_store(scores[r] + c, scaled);
       else
         std::memcpy(scores[r] + c, &scaled, n * sizeof(float));
@@ -96,43 +129,53 @@ void score_rows(const float* const* queries, const float* keys, size_t stride, s
   }
 }
 
-// out[r] += sum over c of weights[r][c] * values[c] for R rows; values [n_cells, stride].
-template <size_t R>
-void mix_rows(const float* const* weights, const float* values, size_t stride, size_t n_cells, size_t d,
+// out[r] += sum over c of weights[r][c] * values[c] for R rows; values [n_cells, stride], with F16 rows of whole
+// vectors.
+template <CacheType Type, size_t R>
+void mix_rows(const float* const* weights, const uint8_t* values, size_t stride, size_t n_cells, size_t d,
               float* const* out) {
+  using Numbers = Cached<Type>;
+  constexpr size_t kBytes = cache_element_bytes(Type), kLoads = 8 / Numbers::kNumbers;
+  const Numbers numbers;
   size_t i = 0;
   for (; i + 8 <= d; i += 8) {
     v128_t low[R], high[R];
     for (size_t r = 0; r < R; ++r) low[r] = wasm_v128_load(out[r] + i), high[r] = wasm_v128_load(out[r] + i + 4);
     for (size_t c = 0; c < n_cells; ++c) {
-      const v128_t a = wasm_v128_load(values + c * stride + i), b = wasm_v128_load(values + c * stride + i + 4);
+      const uint8_t* const row = values + (c * stride + i) * kBytes;
+      v128_t eight[2];
+      for (size_t k = 0; k < kLoads; ++k) numbers.load(row + k * Numbers::kNumbers * kBytes, eight + k);
       for (size_t r = 0; r < R; ++r) {
         const v128_t w = wasm_v128_load32_splat(weights[r] + c);
-        low[r] = relaxed_madd(w, a, low[r]);
-        high[r] = relaxed_madd(w, b, high[r]);
+        low[r] = relaxed_madd(w, eight[0], low[r]);
+        high[r] = relaxed_madd(w, eight[1], high[r]);
       }
     }
     for (size_t r = 0; r < R; ++r) wasm_v128_store(out[r] + i, low[r]), wasm_v128_store(out[r] + i + 4, high[r]);
   }
-  for (; i < d; ++i)
-    for (size_t r = 0; r < R; ++r)
-      for (size_t c = 0; c < n_cells; ++c) out[r][i] += weights[r][c] * values[c * stride + i];
+  if constexpr (Type == CacheType::kF32)
+    for (; i < d; ++i)
+      for (size_t r = 0; r < R; ++r)
+        for (size_t c = 0; c < n_cells; ++c)
+          out[r][i] += weights[r][c] * reinterpret_cast<const float*>(values)[c * stride + i];
 }
 
-// Calls function with the rows four (at most), two and one at a time.
+// Calls function with the rows four, three (at most), two and one at a time.
 template <size_t Most, class Function>
 void by_rows(size_t n_rows, const Function& function) {
   size_t r = 0;
-  if constexpr (Most == 4)
+  if constexpr (Most >= 4)
     for (; r + 4 <= n_rows; r += 4) function(std::integral_constant<size_t, 4>(), r);
+  if constexpr (Most >= 3)
+    if (r + 3 == n_rows) return function(std::integral_constant<size_t, 3>(), r);
   for (; r + 2 <= n_rows; r += 2) function(std::integral_constant<size_t, 2>(), r);
   if (r < n_rows) function(std::integral_constant<size_t, 1>(), r);
 }
 
 // Rows [begin, end) of a head's keys or values as floats: where they lie, or converted into tile.
-const float* block_of(const uint8_t* base, CacheType type, size_t begin, size_t end, size_t stride, size_t n,
-                      float* tile) {
-  if (type == CacheType::kF32) return reinterpret_cast<const float*>(base) + begin * stride;
+const uint8_t* block_of(const uint8_t* base, CacheType type, size_t begin, size_t end, size_t stride, size_t n,
+                        float* tile) {
+  if (type == CacheType::kF32) return base + begin * stride * sizeof(float);
   const vec::HalfConstants constants;
   for (size_t c = begin; c < end; ++c) {
     const uint16_t* from = reinterpret_cast<const uint16_t*>(base) + c * stride;
@@ -146,7 +189,7 @@ const float* block_of(const uint8_t* base, CacheType type, size_t begin, size_t 
     }
     for (; i < n; ++i) to[i] = f16_to_f32(from[i]);
   }
-  return tile;
+  return reinterpret_cast<const uint8_t*>(tile);
 }
 
 // Everything of one tile: some tokens and the query heads of one key head.
@@ -179,28 +222,48 @@ struct Tile {
       }
     }
   }
+  // Few rows read halves where they lie, if those are whole vectors; many share a block of floats made of them.
+  bool reads_halves(size_t n_rows, size_t n) const {
+    return cache.type == CacheType::kF16 && n_rows <= 4 && n % 8 == 0;
+  }
   // Cells [begin, end), the at-th and following of rows [first_row, last_row); at[] counts from each row's begin.
   void score(size_t begin, size_t end, const size_t* at, size_t first_row, size_t last_row) const {
+    const size_t d = shape.d_k, n_rows = last_row - first_row;
     for (size_t c = begin; c < end; c += kBlock) {
-      const size_t stop = std::min(c + kBlock, end);
-      const float* rows = block_of(keys, cache.type, c, stop, shape.d_k, shape.d_k, block);
+      const size_t n = std::min(kBlock, end - c);
       float* to[64];
       for (size_t r = first_row; r < last_row; ++r) to[r] = scores[r] + at[r / group] + (c - begin);
-      by_rows<2>(last_row - first_row, [&](auto n, size_t r) {
-        score_rows<decltype(n)::value>(queries + first_row + r, rows, shape.d_k, stop - c, shape.d_k, options.scale,
-                                       to + first_row + r);
+      if (reads_halves(n_rows, d)) {
+        by_rows<3>(n_rows, [&](auto count, size_t r) {
+          score_rows<CacheType::kF16, decltype(count)::value>(queries + first_row + r, keys + c * d * 2, d, n, d,
+                                                              options.scale, to + first_row + r);
+        });
+        continue;
+      }
+      const uint8_t* rows = block_of(keys, cache.type, c, c + n, d, d, block);
+      by_rows<2>(n_rows, [&](auto count, size_t r) {
+        score_rows<CacheType::kF32, decltype(count)::value>(queries + first_row + r, rows, d, n, d, options.scale,
+                                                            to + first_row + r);
       });
     }
   }
   void mix(size_t begin, size_t end, const size_t* at, size_t first_row, size_t last_row) const {
-    const size_t stride = cache.type == CacheType::kF32 ? cache.value_stride : shape.d_v;
+    const size_t stride = cache.value_stride, d = shape.d_v, n_rows = last_row - first_row;
     for (size_t c = begin; c < end; c += kBlock) {
-      const size_t stop = std::min(c + kBlock, end);
-      const float* rows = block_of(values, cache.type, c, stop, cache.value_stride, shape.d_v, block);
+      const size_t n = std::min(kBlock, end - c);
       const float* from[64];
       for (size_t r = first_row; r < last_row; ++r) from[r] = scores[r] + at[r / group] + (c - begin);
-      by_rows<4>(last_row - first_row, [&](auto n, size_t r) {
-        mix_rows<decltype(n)::value>(from + first_row + r, rows, stride, stop - c, shape.d_v, results + first_row + r);
+      if (reads_halves(n_rows, d) && stride % 8 == 0) {
+        by_rows<4>(n_rows, [&](auto count, size_t r) {
+          mix_rows<CacheType::kF16, decltype(count)::value>(from + first_row + r, values + c * stride * 2, stride, n, d,
+                                                            results + first_row + r);
+        });
+        continue;
+      }
+      const uint8_t* rows = block_of(values, cache.type, c, c + n, stride, d, block);
+      by_rows<4>(n_rows, [&](auto count, size_t r) {
+        mix_rows<CacheType::kF32, decltype(count)::value>(
+            from + first_row + r, rows, cache.type == CacheType::kF32 ? stride : d, n, d, results + first_row + r);
       });
     }
   }
