@@ -26,9 +26,9 @@ for (const [times, choice] of [
   test(`of tokens of ${times.join(' and ')} ms choice ${choice} is kept`, () => {
     const settled = settle(times)
     assert.equal(settled.choice, choice)
-    // 300 ms of warming up, at least eight of each, then eight of each
+    // 300 ms of warming up, at least eight of each, then six of each
     assert.ok(
-      settled.tokens >= 32 && settled.tokens <= 16 + Math.max(16, 300 / Math.min(...times)),
+      settled.tokens >= 28 && settled.tokens <= 12 + Math.max(16, 300 / Math.min(...times)),
       `${settled.tokens}`,
     )
   })
@@ -47,7 +47,7 @@ test('a second choice is tried once the first is settled, without warming up aga
     trial.took(30 * 0.9 ** (chosen[0]! + chosen[1]!))
   }
   assert.deepEqual(chosen, [1, 1])
-  assert.equal(tokens, 48)
-  assert.ok(tried.slice(0, 32).every(([, second]) => second === 0))
-  assert.ok(tried.slice(32).every(([first]) => first === 1))
+  assert.equal(tokens, 40)
+  assert.ok(tried.slice(0, 28).every(([, second]) => second === 0))
+  assert.ok(tried.slice(28).every(([first]) => first === 1))
 })

@@ -4,7 +4,7 @@
 /** Until then engines still optimize what is called. */
 const kWarmMs = 300
 const kWarmPasses = 8
-const kPasses = 8
+const kPasses = 6
 /** The first choice is left for no less: a small difference is noise. */
 const kGain = 0.98
 
