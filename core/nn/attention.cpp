@@ -352,6 +352,7 @@ void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& 
                 {},
                 group};
       float* scores = work.block + kBlock * std::max(shape.d_k, shape.d_v);
+      if (n_tokens == 1) work.touch(runs[0]);
       // Groups wider than the tables are done in parts.
       for (size_t g0 = 0; g0 < group; g0 += 64) {
         work.group = std::min<size_t>(group - g0, 64);
@@ -369,7 +370,6 @@ void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& 
           }
         }
         const auto seen = runs.subspan(t0, t1 - t0);
-        if (n_tokens == 1) work.touch(seen[0]);
         work.visit(seen, [&](auto... a) { work.score(a...); });
         for (size_t row = 0; row < (t1 - t0) * work.group; ++row) {
           const size_t t = t0 + row / work.group;

@@ -188,11 +188,6 @@ void multiply_as_floats(const PackedMatrix& w, size_t first, size_t last, const 
   multiply_rows<true>(w, first, last, x, n_tokens, y, scratch);
 }
 
-template <class Size>
-Size groups_of(Size n_out) {
-  return (n_out + kGroupRows - 1) / kGroupRows;
-}
-
 // A fast format repacks whole groups; an exact one keeps the rows.
 const PackedFormat* fast_format(uint32_t type, Precision precision) {
   return precision == Precision::kFast ? find_packed_format(type) : nullptr;

@@ -29,8 +29,12 @@
 namespace ggufscope {
 
 inline constexpr size_t kGroupRows = 8;
+template <class Size>
+[[nodiscard]] constexpr Size groups_of(Size n_rows) {
+  return (n_rows + kGroupRows - 1) / kGroupRows;
+}
 
-inline constexpr size_t kPanel = 2048;
+inline constexpr size_t kPanel = 2048;  ///< elements at most
 
 /// Binary16 numbers are kept this many times as large: exact, and no subnormal numbers, which processors are slow to
 /// multiply.

@@ -57,10 +57,23 @@ void check_alone(Pool& pool, const PackedMatrix& matrix, const float* x, std::sp
   use_readers(0);
 }
 
-// One token's products with a fast matrix: those of the scalar code, to the bit where nothing is fused.
-void check_reference(const PackedMatrix& matrix, const float* x, const float* y) {
+// y [n_tokens, n_out] of one thread, in whose pool the matrix was made: three give the same.
+std::vector<float> multiplied(Pool& one, Pool& three, const test::RandomWeights& w, const PackedMatrix& matrix,
+                              std::span<const float> x) {
+  const size_t n_tokens = x.size() / w.n_in;
+  std::vector<float> y(n_tokens * w.n_out), threaded(y.size());
+  matmul(one, matrix, x.data(), n_tokens, y.data());
+  matmul(three, packed(three, w, Precision::kFast), x.data(), n_tokens, threaded.data());
+  BOOST_TEST((y == threaded));
+  return y;
+}
+
+// One token's products with a fast matrix: those of the scalar code, to the bit where nothing is fused. Elsewhere
+// roundings differ, by as much as what sums consist of is large, whatever is left of them: noise is what is allowed of
+// the largest product where rows are so long that it shows.
+void check_reference(const PackedMatrix& matrix, const float* x, const float* y, [[maybe_unused]] float noise = 0) {
   const PackedFormat& f = *matrix.format();
-  const size_t n_in = matrix.n_in(), n_groups = (matrix.n_out() + kGroupRows - 1) / kGroupRows;
+  const size_t n_in = matrix.n_in(), n_groups = groups_of(matrix.n_out());
   std::vector<float> reference(n_groups * kGroupRows);
   each_panel(f, n_in, n_groups, [&](const Panel& panel) {
     for (size_t group = 0; group < n_groups; ++group)
@@ -69,10 +82,10 @@ void check_reference(const PackedMatrix& matrix, const float* x, const float* y)
                                reference.data() + group * kGroupRows, 0, kGroupRows);
   });
 #if defined(__wasm_relaxed_simd__)
-  // Sums are fused: rounded otherwise, by as much as what they consist of is large, whatever is left of them.
-  float most = 1;
+  float most = 0;
   for (size_t r = 0; r < matrix.n_out(); ++r) most = std::max(most, std::abs(reference[r]));
-  for (size_t r = 0; r < matrix.n_out(); ++r) BOOST_REQUIRE_SMALL(y[r] - reference[r], 2e-5f * most);
+  for (size_t r = 0; r < matrix.n_out(); ++r)
+    BOOST_REQUIRE_SMALL(y[r] - reference[r], std::max(1e-4f * (std::abs(reference[r]) + 1), noise * most));
 #else
   for (size_t r = 0; r < matrix.n_out(); ++r) BOOST_REQUIRE_EQUAL(y[r], reference[r]);
 #endif
@@ -211,13 +224,10 @@ BOOST_AUTO_TEST_CASE(long_rows_are_packed_in_panels) {
         });
         BOOST_TEST(elements == n_in);
         BOOST_TEST(n_panels == (n_in + kPanel - 1) / kPanel);
-        std::vector<float> y(n_tokens * n_out), threaded(y.size());
-        matmul(*one, matrix, x.data(), n_tokens, y.data());
-        matmul(*three, packed(*three, w, Precision::kFast), x.data(), n_tokens, threaded.data());
-        BOOST_TEST((y == threaded));
+        const std::vector<float> y = multiplied(*one, *three, w, matrix, x);
         for (size_t t = 0; t < n_tokens; ++t) {
           check_alone(*one, matrix, x.data() + t * n_in, std::span(y).subspan(t * n_out, n_out));
-          check_reference(matrix, x.data() + t * n_in, y.data() + t * n_out);
+          check_reference(matrix, x.data() + t * n_in, y.data() + t * n_out, 2e-6f);
         }
         const std::vector<int32_t> ids = {76, 0};
         std::vector<float> rows(ids.size() * n_in);
@@ -244,10 +254,7 @@ BOOST_AUTO_TEST_CASE(fast_products_are_the_reference_and_near_the_exact) {
         if (extreme)
           for (size_t i = 0; i < x.size(); ++i) x[i] = i / n_in % 2 == 0 ? 1.0f : -1.0f;
         const PackedMatrix matrix = packed(*one, w, Precision::kFast);
-        std::vector<float> y(n_tokens * n_out), threaded(y.size());
-        matmul(*one, matrix, x.data(), n_tokens, y.data());
-        matmul(*three, packed(*three, w, Precision::kFast), x.data(), n_tokens, threaded.data());
-        BOOST_TEST((y == threaded));
+        const std::vector<float> y = multiplied(*one, *three, w, matrix, x);
         for (const size_t t : {size_t{0}, size_t{1}, size_t{5}, n_tokens - 1}) {
           check_alone(*one, matrix, x.data() + t * n_in, std::span(y).subspan(t * n_out, n_out));
           check_reference(matrix, x.data() + t * n_in, y.data() + t * n_out);
@@ -275,10 +282,7 @@ BOOST_AUTO_TEST_CASE(fast_products_of_types_without_a_format) {
       const std::vector<float> x = test::random_floats(n_tokens * n_in, 8);
       const PackedMatrix matrix = packed(*one, w, Precision::kFast);
       BOOST_REQUIRE(matrix.format() == nullptr);
-      std::vector<float> y(n_tokens * n_out), threaded(y.size());
-      matmul(*one, matrix, x.data(), n_tokens, y.data());
-      matmul(*three, packed(*three, w, Precision::kFast), x.data(), n_tokens, threaded.data());
-      BOOST_TEST((y == threaded));
+      const std::vector<float> y = multiplied(*one, *three, w, matrix, x);
       for (size_t t = 0; t < n_tokens; ++t) {
         check_alone(*one, matrix, x.data() + t * n_in, std::span(y).subspan(t * n_out, n_out));
         for (size_t r = 0; r < n_out; ++r) {

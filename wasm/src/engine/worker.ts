@@ -198,19 +198,8 @@ class EngineWorker {
         const text = decoder.decode(this.#bytes(pointer, length))
         if (token >= 0) tokens++
         if (finish !== 'end' || text !== '') {
-          let piece: Piece = { text, token: finish === 'end' ? -1 : token }
-          if (alternatives && token >= 0) {
-            const [logprob, ...pairs] = this.#doubles(engine.probabilities())
-            piece = {
-              ...piece,
-              logprob: logprob!,
-              alternatives: Array.from({ length: pairs.length / 2 }, (_, i) => ({
-                token: pairs[2 * i]!,
-                logprob: pairs[2 * i + 1]!,
-              })),
-            }
-          }
-          pieces.push(piece)
+          const piece: Piece = { text, token: finish === 'end' ? -1 : token }
+          pieces.push(alternatives && token >= 0 ? { ...piece, ...this.#alternatives() } : piece)
         }
         if (finish !== undefined) {
           finishReason = finish
@@ -232,6 +221,17 @@ class EngineWorker {
       generateMs: performance.now() - computed,
       tokens,
       guessedTokens: engine.guessed(),
+    }
+  }
+
+  #alternatives(): Pick<Piece, 'logprob' | 'alternatives'> {
+    const [logprob, ...pairs] = this.#doubles(this.engine.probabilities())
+    return {
+      logprob: logprob!,
+      alternatives: Array.from({ length: pairs.length / 2 }, (_, i) => ({
+        token: pairs[2 * i]!,
+        logprob: pairs[2 * i + 1]!,
+      })),
     }
   }
 
