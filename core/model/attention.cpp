@@ -133,9 +133,10 @@ void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions
   State& state = pass.state;
   const CacheView cache = state.cache(pass.encoding ? 0 : layer.kv_layer);
   if (k != nullptr)
-    for (size_t t = 0; t < pass.n_tokens; ++t)
+    each_token(pass.pool, pass.n_tokens, [&](size_t t) {
       cache_store(cache, shape, layer.windowed ? state.batch_slots[t] : state.batch_cells[t],
                   k + t * shape.n_head_kv * shape.d_k, v == nullptr ? nullptr : v + t * shape.n_head_kv * shape.d_v);
+    });
   options.soft_cap = h.attention_soft_cap;
   if (h.max_alibi_bias > 0) options.slopes = pass.model.slopes().data();
   // T5's bias of positions is that of the first layer where a layer has none.

@@ -145,7 +145,7 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
     find_mixer(pass.layer(il).mixer).run(pass, il, read, a.mixed);
     if (w.attn_post_norm && !arch.norm_after_residual) norm(w.attn_post_norm, a.mixed, a.mixed, h.post_norm_eps);
     scale_residual(a.normed, a.mixed);
-    if (!h.parallel) vec::add(a.x, a.mixed, size);
+    if (!h.parallel) add_rows(pass.pool, a.x, a.mixed, n, n_embd);
     if (arch.norm_after_residual) {
       norm(w.attn_post_norm, a.x, a.x);
       if (w.attn_norm_2) {  // jina: the layer's input once more
@@ -183,8 +183,8 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
     }
     if (w.ffn_post_norm && !arch.norm_after_residual) norm(w.ffn_post_norm, a.forward, a.forward, h.post_norm_eps);
     scale_residual(a.normed, a.forward);
-    if (h.parallel) vec::add(a.x, a.mixed, size);
-    vec::add(a.x, a.forward, size);
+    if (h.parallel) add_rows(pass.pool, a.x, a.mixed, n, n_embd);
+    add_rows(pass.pool, a.x, a.forward, n, n_embd);
     if (arch.norm_after_residual) norm(w.ffn_post_norm, a.x, a.x);
   }
   if (h.rescale_every != 0 && (il + 1) % h.rescale_every == 0) vec::scale(a.x, 0.5f, size);

@@ -188,5 +188,7 @@ void each_token(Pool& pool, size_t n_tokens, const Work& work) {
 /// Rows of x normalized to y.
 void normalize_rows(Pool& pool, float eps, NormKind kind, const Affine& norm, const float* x, size_t n_rows, size_t n,
                     float* y);
+/// x += y, rows of n elements.
+void add_rows(Pool& pool, float* x, const float* y, size_t n_rows, size_t n);
 
 }  // namespace ggufscope

@@ -83,4 +83,8 @@ void normalize_rows(Pool& pool, float eps, NormKind kind, const Affine& norm, co
              [&](size_t r) { normalize(kind, x + r * n, norm.weight.data(), norm.bias.data(), n, eps, y + r * n); });
 }
 
+void add_rows(Pool& pool, float* x, const float* y, size_t n_rows, size_t n) {
+  each_token(pool, n_rows, [&](size_t r) { vec::add(x + r * n, y + r * n, n); });
+}
+
 }  // namespace ggufscope

@@ -194,6 +194,7 @@ const PackedFormat* fast_format(uint32_t type, Precision precision) {
 }
 
 constexpr size_t kChunkTokens = 128;  // tokens whose activations are quantized together: they stay in the cache
+constexpr size_t kPartTokens = 32;    // of a chunk at least, where several threads share its tokens
 constexpr size_t kKinds = 4;
 
 size_t kind_index(ActivationKind kind) { return (kind.super ? 2u : 0u) + (kind.wide ? 1u : 0u); }
@@ -201,15 +202,41 @@ size_t kind_index(ActivationKind kind) { return (kind.super ? 2u : 0u) + (kind.w
 // Scratch of each kind of activations: the largest tile of a token, times a chunk.
 size_t kind_stride(size_t n_in) { return (n_in * 9 / 4 + 64) * kChunkTokens; }
 
-// Tokens [0, n_tokens) in tiles of kTile; each tile has the room of a whole one.
-void quantize_chunk(Pool& pool, ActivationKind kind, const float* x, size_t n_tokens, size_t n_in, uint8_t* tiles) {
-  const size_t tile_bytes = activation_tile_bytes(kind, n_in);
-  pool.parallel_for((n_tokens + kTile - 1) / kTile, n_tokens * n_in < 16384 ? SIZE_MAX : 1,
-                    [&](size_t first, size_t last, size_t) {
-                      for (size_t tile = first; tile < last; ++tile)
-                        quantize_tile(kind, x + tile * kTile * n_in, n_in, std::min(kTile, n_tokens - tile * kTile),
-                                      n_in, tiles + tile * tile_bytes);
-                    });
+// The tokens of a batch in parts, each for one thread or several: what a thread computes of a token it has computed in
+// loops before (Pool's shares), and cores may be far apart. A chunk is some tokens of each part.
+struct Parts {
+  struct Tokens {
+    size_t first, n;
+  };
+  size_t n_tokens;
+  size_t n;             // parts
+  size_t tokens, step;  // of a part, of a part in a chunk: whole tiles
+
+  Parts(size_t n_tokens, size_t n_threads) : n_tokens(n_tokens) {
+    n = std::clamp<size_t>(n_tokens / kPartTokens, 1, std::min(n_threads, kChunkTokens / kPartTokens));
+    tokens = (n_tokens + n * kTile - 1) / (n * kTile) * kTile;
+    step = std::min(tokens, kChunkTokens / n / kTile * kTile);
+  }
+  [[nodiscard]] size_t n_tiles() const { return step / kTile; }  // of a part in a chunk
+  [[nodiscard]] Tokens of(size_t part, size_t chunk) const {
+    const size_t first = std::min(part * tokens + chunk, n_tokens);
+    return {first, std::min(part * tokens + std::min(chunk + step, tokens), n_tokens) - first};
+  }
+};
+
+// A chunk in tiles of kTile tokens; each tile has the room of a whole one.
+void quantize_chunk(Pool& pool, ActivationKind kind, const float* x, const Parts& parts, size_t chunk, size_t n_in,
+                    uint8_t* tiles) {
+  const size_t tile_bytes = activation_tile_bytes(kind, n_in), n_tiles = parts.n * parts.n_tiles();
+  pool.parallel_for(n_tiles, n_tiles * kTile * n_in < 16384 ? SIZE_MAX : 1, [&](size_t first, size_t last, size_t) {
+    for (size_t tile = first; tile < last; ++tile) {
+      const Parts::Tokens t = parts.of(tile / parts.n_tiles(), chunk);
+      const size_t at = tile % parts.n_tiles() * kTile;
+      if (at < t.n)
+        quantize_tile(kind, x + (t.first + at) * n_in, n_in, std::min(kTile, t.n - at), n_in,
+                      tiles + tile * tile_bytes);
+    }
+  });
 }
 
 // Groups [first, last) of the product, a chunk of tokens.
@@ -348,9 +375,11 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
   const size_t n_in = products.empty() ? 0 : products[0].weights->n_in();
   size_t n_groups = 0;  // of all products, one after the other
   for (const Product& product : products) n_groups += groups_of(product.weights->n_out());
-  for (size_t token = 0; token < n_tokens; token += kChunkTokens) {
-    const size_t n = std::min(kChunkTokens, n_tokens - token);
-    const float* chunk = x + token * n_in;
+  const bool all_packed =
+      std::ranges::all_of(products, [](const Product& p) { return p.weights->format() != nullptr; });
+  // Weights that become floats first do so once for all tokens.
+  const Parts parts(n_tokens, all_packed ? pool.n_threads() : 1);
+  for (size_t chunk = 0; chunk < parts.tokens; chunk += parts.step) {
     bool quantized[kKinds] = {};
     const auto tiles_of = [&](ActivationKind kind) {
       return pool.shared_scratch().data() + kind_index(kind) * kind_stride(n_in);
@@ -359,28 +388,36 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
       if (product.weights->format() == nullptr) continue;
       const ActivationKind kind = activation_kind(*product.weights->format());
       if (std::exchange(quantized[kind_index(kind)], true)) continue;
-      quantize_chunk(pool, kind, chunk, n, n_in, tiles_of(kind));
+      quantize_chunk(pool, kind, x, parts, chunk, n_in, tiles_of(kind));
     }
     const auto multiply = [&](size_t first, size_t last, size_t thread) {
-      size_t offset = 0;  // of this product's first group among all
-      for (const Product& product : products) {
-        const PackedMatrix& w = *product.weights;
-        const size_t groups = groups_of(w.n_out());
-        const size_t begin = std::max(first, offset), end = std::min(last, offset + groups);
-        float* y = product.y + token * w.n_out();
-        if (begin < end && w.format() != nullptr)
-          multiply_groups(w, begin - offset, end - offset, tiles_of(activation_kind(*w.format())), n, y);
-        else if (begin < end)
-          multiply_as_floats(w, (begin - offset) * kGroupRows, std::min((end - offset) * kGroupRows, w.n_out()), chunk,
-                             n, y, reinterpret_cast<float*>(pool.thread_scratch(thread)));
-        offset += groups;
+      size_t offset = 0;  // of this product's first group among all, part after part
+      for (size_t part = 0; part < parts.n; ++part) {
+        const auto [token, n] = parts.of(part, chunk);
+        for (const Product& product : products) {
+          const PackedMatrix& w = *product.weights;
+          const size_t groups = groups_of(w.n_out());
+          const size_t begin = std::max(first, offset), end = std::min(last, offset + groups);
+          float* y = product.y + token * w.n_out();
+          if (begin < end && w.format() != nullptr) {
+            const ActivationKind kind = activation_kind(*w.format());
+            multiply_groups(w, begin - offset, end - offset,
+                            tiles_of(kind) + part * parts.n_tiles() * activation_tile_bytes(kind, n_in), n, y);
+          } else if (begin < end) {
+            multiply_as_floats(w, (begin - offset) * kGroupRows, std::min((end - offset) * kGroupRows, w.n_out()),
+                               x + token * n_in, n, y, reinterpret_cast<float*>(pool.thread_scratch(thread)));
+          }
+          offset += groups;
+        }
       }
     };
     // One token waits for memory. Rows of floats, whose readers are more, are no faster in long runs.
-    if (n == 1 && std::ranges::all_of(products, [](const Product& p) { return p.weights->format() != nullptr; }))
-      pool.parallel_for_runs(n_groups, portion(0, n_in, n), multiply);
+    const size_t n_items = parts.n * n_groups;
+    if (n_tokens == 1 && all_packed)
+      pool.parallel_for_runs(n_items, portion(0, n_in, 1), multiply);
     else  // several portions for every thread
-      pool.parallel_for(n_groups, portion(n_groups / (pool.n_threads() * 4), n_in, n), multiply);
+      pool.parallel_for(n_items, portion(n_items / (pool.n_threads() * 4), n_in, std::min(parts.step, n_tokens)),
+                        multiply);
   }
 }
 

@@ -54,10 +54,14 @@ struct Pool::Workers {
   // The loop in progress. Written only while no worker is inside.
   Task task = nullptr;
   const void* context = nullptr;
-  size_t n_items = 0;
-  size_t grain = 1;
-  size_t run = 0, in_runs = 0;  // items of a first, longer portion for each thread, and of all of these
-  alignas(64) std::atomic<size_t> next{0};
+  size_t n_shares = 1;   // one for each thread
+  size_t first_run = 1;  // items of a share's first portion
+  size_t grain = 1;      // of each that follows
+  struct alignas(64) Share {
+    std::atomic<size_t> next{0};
+    size_t begin = 0, end = 0;
+  };
+  Share shares[kMaxThreads];
   alignas(64) std::atomic<uint32_t> state{0};
   std::atomic<uint32_t> n_sleeping{0};
   std::atomic<bool> stop{false};
@@ -130,13 +134,16 @@ struct Pool::Workers {
   }
 #endif
 
+  // The thread's own share, then what is left of the others'.
   void take_items(size_t thread) {
-    for (size_t first = next.load(std::memory_order_relaxed); first < n_items;) {
-      const size_t portion = first < in_runs ? run : grain;
-      const size_t last = std::min(first + portion, n_items);
-      if (!next.compare_exchange_weak(first, last, std::memory_order_relaxed)) continue;
-      task(context, first, last, thread);
-      first = next.load(std::memory_order_relaxed);
+    for (size_t i = 0; i < n_shares; ++i) {
+      Share& share = shares[(thread + i) % n_shares];
+      for (size_t first = share.next.load(std::memory_order_relaxed); first < share.end;) {
+        const size_t last = std::min(first + (first == share.begin ? first_run : grain), share.end);
+        if (!share.next.compare_exchange_weak(first, last, std::memory_order_relaxed)) continue;
+        task(context, first, last, thread);
+        first = share.next.load(std::memory_order_relaxed);
+      }
     }
   }
 
@@ -211,17 +218,21 @@ void Pool::run(Task task, const void* context, size_t n_items, size_t grain, boo
   Workers& w = *workers_;
   w.task = task;
   w.context = context;
-  w.n_items = n_items;
-  w.grain = grain;
-  w.run = w.in_runs = 0;
+  w.n_shares = n_threads_;
+  w.first_run = w.grain = grain;
   if (in_runs) {
     // Of a thread's share.
     const auto eighths = [&](size_t n) { return n * n_items / (n_threads_ * 8) / grain * grain; };
-    w.run = eighths(kFirstEighths[g_runs]);
-    w.in_runs = w.run * n_threads_;
+    w.first_run = std::max(eighths(kFirstEighths[g_runs]), grain);
     w.grain = std::max(eighths(1), grain);
   }
-  w.next.store(0, std::memory_order_relaxed);
+  const size_t n_grains = (n_items + grain - 1) / grain;
+  for (size_t i = 0, end = 0; i < n_threads_; ++i) {
+    Workers::Share& share = w.shares[i];
+    share.begin = end;
+    share.end = end = std::min((i + 1) * n_grains / n_threads_ * grain, n_items);
+    share.next.store(share.begin, std::memory_order_relaxed);
+  }
   const uint32_t epoch = (w.state.load(std::memory_order_relaxed) & kEpochMask) + kEpoch;
   w.state.store(epoch | kOpen);
   if (w.n_sleeping.load() != 0) w.wake_all();

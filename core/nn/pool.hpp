@@ -17,9 +17,10 @@ inline constexpr size_t kFirstEighths[] = {7, 5};
 /// Index into kFirstEighths, for all pools; 0 at first.
 void use_runs(size_t which);
 
-/// The caller's thread takes part in every loop as thread 0. Workers that wake late are not waited for: a loop ends
-/// when its last item ends. Idle workers spin for some hundred microseconds, then sleep. One loop at a time, from one
-/// thread.
+/// The caller's thread takes part in every loop as thread 0. Each thread begins with a share of its own, the same part
+/// of all items in each loop, so that what it wrote is still near; then it takes from the others'. Workers that wake
+/// late are not waited for: a loop ends when its last item ends. Idle workers spin for some hundred microseconds, then
+/// sleep. One loop at a time, from one thread.
 class Pool {
  public:
   static constexpr size_t kMaxThreads = 64;

@@ -273,6 +273,29 @@ BOOST_AUTO_TEST_CASE(fast_products_are_the_reference_and_near_the_exact) {
   }
 }
 
+// Threads share a prompt's tokens out among themselves: in parts, these in chunks.
+BOOST_AUTO_TEST_CASE(a_prompt_of_any_length_on_any_number_of_threads) {
+  const auto one = pool_of(1);
+  const size_t n_in = 256, n_out = 21, n_most = 520;
+  for (const char* name : {"Q4_0", "Q6_K", "F16"}) {
+    const test::RandomWeights w = test::random_weights(find_type(name)->id, n_in, n_out, 3);
+    const std::vector<float> x = test::random_floats(n_most * n_in, 4);
+    const PackedMatrix matrix = packed(*one, w, Precision::kFast);
+    std::vector<float> alone(n_most * n_out);
+    for (size_t t = 0; t < n_most; ++t) matmul(*one, matrix, x.data() + t * n_in, 1, alone.data() + t * n_out);
+    for (const size_t n_threads : {1u, 2u, 3u, 5u}) {
+      const auto pool = pool_of(n_threads);
+      const PackedMatrix own = packed(*pool, w, Precision::kFast);
+      for (const size_t n_tokens : {2u, 63u, 64u, 65u, 97u, 128u, 129u, 131u, 257u, 511u, 520u}) {
+        std::vector<float> y(n_tokens * n_out, -1.0f);
+        matmul(*pool, own, x.data(), n_tokens, y.data());
+        BOOST_TEST_CONTEXT(name << ", " << n_threads << " threads, " << n_tokens << " tokens")
+        BOOST_TEST(std::equal(y.begin(), y.end(), alone.begin()));
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(fast_products_of_types_without_a_format) {
   const auto one = pool_of(1), three = pool_of(3);
   for (const char* name : {"F32", "F16", "BF16", "IQ2_S"}) {

@@ -1,5 +1,6 @@
 #include "nn/pool.hpp"
 
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <memory>
 #include <vector>
@@ -29,6 +30,23 @@ BOOST_AUTO_TEST_CASE(every_item_once_whatever_the_threads_and_the_grain) {
       });
       for (size_t i = 0; i < n_items; ++i) BOOST_REQUIRE_EQUAL(hits[i], 2);
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_thread_begins_with_its_own_share) {
+  Result<std::unique_ptr<Pool>> pool = Pool::create(3);
+  BOOST_REQUIRE(pool.has_value());
+  const size_t n = (*pool)->n_threads();
+  for (int round = 0; round < 50; ++round) {
+    std::vector<size_t> thread_of(n, SIZE_MAX);
+    std::atomic<size_t> n_begun{0};
+    (*pool)->parallel_for(n, 1, [&](size_t item, size_t, size_t thread) {
+      thread_of[item] = thread;
+      ++n_begun;
+      while (n_begun.load() < n) {  // nobody takes a second one
+      }
+    });
+    for (size_t i = 0; i < n; ++i) BOOST_REQUIRE_EQUAL(thread_of[i], i);
   }
 }
 
