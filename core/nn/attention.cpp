@@ -60,7 +60,8 @@ size_t tile_tokens(const AttentionShape& shape) {
   return std::max<size_t>(1, std::min<size_t>(8, kRows / (shape.n_head / shape.n_head_kv)));
 }
 
-// Numbers of the cache as floats, in registers: kNumbers at a time.
+// Numbers of the cache as floats, in registers, kNumbers at a time; halves are 2^112 times too small, which what they are
+// multiplied by makes up for.
 template <CacheType Type>
 struct Cached;
 template <>
@@ -72,7 +73,7 @@ template <>
 struct Cached<CacheType::kF16> {
   static constexpr size_t kNumbers = 8;
   vec::HalfConstants constants;
-  void load(const uint8_t* p, v128_t* out) const { vec::load_finite_f16x8(p, constants, out); }
+  void load(const uint8_t* p, v128_t* out) const { vec::load_small_f16x8(p, constants, out); }
 };
 
 // scores[r][c] = scale * queries[r] . keys[c] for R rows; keys [n_cells, stride], with F16 rows of whole vectors. Each
@@ -83,14 +84,15 @@ void score_rows(const float* const* queries, const uint8_t* keys, size_t stride,
   using Numbers = Cached<Type>;
   constexpr size_t kBytes = cache_element_bytes(Type), kVectors = Numbers::kNumbers / 4;
   constexpr size_t kCells = R > 2 ? 2 : 4;  // with more the sums would not fit the registers
+  constexpr size_t kTogether = 4 / kCells;  // rows whose sums fill a vector
   const Numbers numbers;
   for (size_t c = 0; c < n_cells; c += kCells) {
     const size_t n = std::min(kCells, n_cells - c);
     const uint8_t* k[kCells];
     for (size_t j = 0; j < kCells; ++j) k[j] = keys + (c + std::min(j, n - 1)) * stride * kBytes;
-    v128_t sums[R][4];
+    v128_t sums[R][kCells];
     for (size_t r = 0; r < R; ++r)
-      for (size_t j = 0; j < 4; ++j) sums[r][j] = wasm_f32x4_splat(0);
+      for (size_t j = 0; j < kCells; ++j) sums[r][j] = wasm_f32x4_splat(0);
     size_t i = 0;
     for (; i + Numbers::kNumbers <= d; i += Numbers::kNumbers) {
       // Whichever are fewer wait in registers.
@@ -114,17 +116,25 @@ void score_rows(const float* const* queries, const uint8_t* keys, size_t stride,
         }
       }
     }
-    for (size_t r = 0; r < R; ++r) {
+    for (size_t r = 0; r < R; r += kTogether) {
+      const size_t last = std::min(r + kTogether, R) - 1;
       float four[4];
-      wasm_v128_store(four, vec::sums4(sums[r][0], sums[r][1], sums[r][2], sums[r][3]));
+      wasm_v128_store(four, vec::sums4(sums[r][0], sums[r][1], sums[last][2 % kCells], sums[last][3 % kCells]));
       if constexpr (Type == CacheType::kF32)
-        for (size_t j = 0; i < d && j < n; ++j)
-          for (size_t e = i; e < d; ++e) four[j] += queries[r][e] * reinterpret_cast<const float*>(k[j])[e];
+        for (size_t j = 0; i < d && j < 4; ++j)
+          for (size_t e = i; e < d; ++e)
+            four[j] += queries[j < kCells ? r : last][e] * reinterpret_cast<const float*>(k[j % kCells])[e];
       const v128_t scaled = wasm_f32x4_mul(wasm_v128_load(four), wasm_f32x4_splat(scale));
-      if (n == 4)
+      if (n < kCells) {
+        wasm_v128_store(four, scaled);
+        for (size_t j = 0; j < 4; ++j)
+          if (j % kCells < n) scores[j < kCells ? r : last][c + j % kCells] = four[j];
+      } else if constexpr (kCells == 4) {
         wasm_v128_store(scores[r] + c, scaled);
-      else
-        std::memcpy(scores[r] + c, &scaled, n * sizeof(float));
+      } else {
+        wasm_v128_store64_lane(scores[r] + c, scaled, 0);
+        wasm_v128_store64_lane(scores[last] + c, scaled, 1);
+      }
     }
   }
 }
@@ -226,17 +236,30 @@ struct Tile {
   bool reads_halves(size_t n_rows, size_t n) const {
     return cache.type == CacheType::kF16 && n_rows <= 4 && n % 8 == 0;
   }
+  // n_rows of n numbers, times what halves lack, where the block would be.
+  void lift(const float* const* rows, size_t n_rows, size_t n, float factor, const float** lifted) const {
+    float* to = block;
+    for (size_t r = 0; r < n_rows; ++r, to += n) {
+      lifted[r] = to;
+      std::memcpy(to, rows[r], n * sizeof(float));
+      vec::scale(to, factor, n);
+    }
+  }
   // Cells [begin, end), the at-th and following of rows [first_row, last_row); at[] counts from each row's begin.
   void score(size_t begin, size_t end, const size_t* at, size_t first_row, size_t last_row) const {
     const size_t d = shape.d_k, n_rows = last_row - first_row;
+    const bool halves = reads_halves(n_rows, d);
+    // Queries beyond 2^16 would be infinite with all of 2^112.
+    const float* lifted[4];
+    if (halves) lift(queries + first_row, n_rows, d, 0x1p96f, lifted);
     for (size_t c = begin; c < end; c += kBlock) {
       const size_t n = std::min(kBlock, end - c);
       float* to[64];
       for (size_t r = first_row; r < last_row; ++r) to[r] = scores[r] + at[r / group] + (c - begin);
-      if (reads_halves(n_rows, d)) {
-        by_rows<3>(n_rows, [&](auto count, size_t r) {
-          score_rows<CacheType::kF16, decltype(count)::value>(queries + first_row + r, keys + c * d * 2, d, n, d,
-                                                              options.scale, to + first_row + r);
+      if (halves) {
+        by_rows<4>(n_rows, [&](auto count, size_t r) {
+          score_rows<CacheType::kF16, decltype(count)::value>(lifted + r, keys + c * d * 2, d, n, d,
+                                                              options.scale * 0x1p16f, to + first_row + r);
         });
         continue;
       }
@@ -254,8 +277,10 @@ struct Tile {
       const float* from[64];
       for (size_t r = first_row; r < last_row; ++r) from[r] = scores[r] + at[r / group] + (c - begin);
       if (reads_halves(n_rows, d) && stride % 8 == 0) {
+        const float* lifted[4];
+        lift(from + first_row, n_rows, n, 0x1p112f, lifted);
         by_rows<4>(n_rows, [&](auto count, size_t r) {
-          mix_rows<CacheType::kF16, decltype(count)::value>(from + first_row + r, values + c * stride * 2, stride, n, d,
+          mix_rows<CacheType::kF16, decltype(count)::value>(lifted + r, values + c * stride * 2, stride, n, d,
                                                             results + first_row + r);
         });
         continue;
