@@ -103,10 +103,16 @@ bool can_raise(const uint8_t* p, size_t n) {
   return !wasm_v128_any_true(any);
 }
 
-// Eight numbers of two bytes as floats; F16 2^112 times too small, and finite.
+template <TypeId Id>
+constexpr size_t kNumberBytes = Id == TypeId::kF32 ? 4 : 2;
+
+// Eight numbers as floats; F16 2^112 times too small, and finite.
 template <TypeId Id>
 inline void load_eight(const uint8_t* p, const vec::HalfConstants& c, v128_t* out) {
-  if constexpr (Id == TypeId::kBF16) {
+  if constexpr (Id == TypeId::kF32) {
+    out[0] = wasm_v128_load(p);
+    out[1] = wasm_v128_load(p + 16);
+  } else if constexpr (Id == TypeId::kBF16) {
     const v128_t v = wasm_v128_load(p);
     const v128_t zero = wasm_i32x4_splat(0);
     out[0] = wasm_i16x8_shuffle(zero, v, 0, 8, 1, 9, 2, 10, 3, 11);
@@ -120,7 +126,7 @@ inline void load_eight(const uint8_t* p, const vec::HalfConstants& c, v128_t* ou
 // dot_rows, so that a token's result does not depend on how many others come with it. Not inlined, so that engines
 // compile it by itself.
 template <TypeId Id, size_t Readers>
-[[gnu::noinline]] void read_halves(const PackedMatrix& w, size_t first, size_t last, const float* x, float* y) {
+[[gnu::noinline]] void read_rows(const PackedMatrix& w, size_t first, size_t last, const float* x, float* y) {
   const size_t n = w.n_in();
   const vec::HalfConstants constants;
   // Each reader has rows of its own that follow each other: pages of its own, for the processor's prefetchers.
@@ -133,14 +139,14 @@ template <TypeId Id, size_t Readers>
     v128_t sums[Readers];
     for (size_t r = 0; r < Readers; ++r) {
       rows[r] = row + (side_by_side ? r * step : std::min(r, n_rows - 1));
-      from[r] = w.data() + rows[r] * n * 2;
+      from[r] = w.data() + rows[r] * n * kNumberBytes<Id>;
       sums[r] = wasm_f32x4_splat(0);
     }
     for (size_t i = 0; i < n; i += 8) {
       const v128_t x0 = wasm_v128_load(x + i), x1 = wasm_v128_load(x + i + 4);
       for (size_t r = 0; r < Readers; ++r) {
         v128_t eight[2];
-        load_eight<Id>(from[r] + 2 * i, constants, eight);
+        load_eight<Id>(from[r] + kNumberBytes<Id> * i, constants, eight);
         sums[r] = relaxed_madd(eight[1], x1, relaxed_madd(eight[0], x0, sums[r]));
       }
     }
@@ -151,8 +157,7 @@ template <TypeId Id, size_t Readers>
 
 // A row is less than a group of them: twice as many readers as there (kReaders).
 template <TypeId Id>
-constexpr decltype(&read_halves<Id, 1>) kReadHalves[] = {read_halves<Id, 2 * kReaders[0]>,
-                                                         read_halves<Id, 2 * kReaders[1]>};
+constexpr decltype(&read_rows<Id, 1>) kReadRows[] = {read_rows<Id, 2 * kReaders[0]>, read_rows<Id, 2 * kReaders[1]>};
 
 // Rows [first, last) of the product, all tokens, a few rows as floats at a time.
 template <bool Fused>
@@ -182,9 +187,11 @@ void multiply_as_floats(const PackedMatrix& w, size_t first, size_t last, const 
                         float* scratch) {
   if (w.precision() == Precision::kExact) return multiply_rows<false>(w, first, last, x, n_tokens, y, scratch);
   if (n_tokens == 1 && w.raised() && lift(x, w.n_in(), scratch))
-    return kReadHalves<TypeId::kF16>[readers_in_use()](w, first, last, scratch, y);
+    return kReadRows<TypeId::kF16>[readers_in_use()](w, first, last, scratch, y);
   if (n_tokens == 1 && w.n_in() % 8 == 0 && w.type() == static_cast<uint32_t>(TypeId::kBF16))
-    return kReadHalves<TypeId::kBF16>[readers_in_use()](w, first, last, x, y);
+    return kReadRows<TypeId::kBF16>[readers_in_use()](w, first, last, x, y);
+  if (n_tokens == 1 && w.n_in() % 8 == 0 && w.type() == static_cast<uint32_t>(TypeId::kF32))
+    return kReadRows<TypeId::kF32>[readers_in_use()](w, first, last, x, y);
   multiply_rows<true>(w, first, last, x, n_tokens, y, scratch);
 }
 

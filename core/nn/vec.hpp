@@ -136,17 +136,16 @@ inline void load_f16(const uint16_t* src, float* dst, size_t n) {
 /// What turns binary16 into floats: the sign stays on top, exponent and mantissa move into place, 2^112 makes up for
 /// the other bias.
 struct HalfConstants {
-  v128_t kept = loop_constant(wasm_i32x4_splat(static_cast<int32_t>(0x8fffe000)));
+  v128_t kept = loop_constant(wasm_i16x8_splat(static_cast<int16_t>(0x8fff)));
   v128_t bias = loop_constant(wasm_f32x4_splat(0x1p112f));
 };
 
 /// Eight binary16 values as floats, 2^112 times too small.
 inline void load_small_f16x8(const uint8_t* p, const HalfConstants& c, v128_t* out) {
   const v128_t v = wasm_v128_load(p);
-  const v128_t low = wasm_i16x8_shuffle(v, v, 0, 0, 1, 1, 2, 2, 3, 3);
-  const v128_t high = wasm_i16x8_shuffle(v, v, 4, 4, 5, 5, 6, 6, 7, 7);
-  out[0] = wasm_v128_and(wasm_i32x4_shr(low, 3), c.kept);
-  out[1] = wasm_v128_and(wasm_i32x4_shr(high, 3), c.kept);
+  const v128_t upper = wasm_v128_and(wasm_i16x8_shr(v, 3), c.kept), lower = wasm_i16x8_shl(v, 13);
+  out[0] = wasm_i16x8_shuffle(lower, upper, 0, 8, 1, 9, 2, 10, 3, 11);
+  out[1] = wasm_i16x8_shuffle(lower, upper, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 
 /// Eight binary16 values to floats; infinities and NaN become large numbers.
