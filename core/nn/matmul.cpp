@@ -418,9 +418,8 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
         }
       }
     };
-    // One token waits for memory. Rows of floats, whose readers are more, are no faster in long runs.
     const size_t n_items = parts.n * n_groups;
-    if (n_tokens == 1 && all_packed)
+    if (n_tokens == 1)  // it waits for memory
       pool.parallel_for_runs(n_items, portion(0, n_in, 1), multiply);
     else  // several portions for every thread
       pool.parallel_for(n_items, portion(n_items / (pool.n_threads() * 4), n_in, std::min(parts.step, n_tokens)),
