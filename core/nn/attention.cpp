@@ -60,8 +60,8 @@ size_t tile_tokens(const AttentionShape& shape) {
   return std::max<size_t>(1, std::min<size_t>(8, kRows / (shape.n_head / shape.n_head_kv)));
 }
 
-// Numbers of the cache as floats, in registers, kNumbers at a time; halves are 2^112 times too small, which what they are
-// multiplied by makes up for.
+// Numbers of the cache as floats, in registers, kNumbers at a time; halves are 2^112 times too small, which what they
+// are multiplied by makes up for.
 template <CacheType Type>
 struct Cached;
 template <>
