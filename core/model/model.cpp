@@ -215,12 +215,19 @@ RopeTable Model::rope_table(size_t which, uint32_t n_ctx) const {
   return table;
 }
 
-Result<MemoryEstimate> Model::memory(const StateOptions& options, Precision precision, size_t n_threads) const {
-  MemoryEstimate estimate;
-  bool fits = true;
+namespace {
+std::unexpected<Error> uncountable() {
+  return fail(ErrorCode::kOverflow, "the model needs more memory than can be counted");
+}
+// Of what wasm can address, 4 GiB, the rest is for caches and what else there is.
+constexpr uint64_t kMostRepacked = uint64_t{3} << 30;
+}  // namespace
+
+Result<uint64_t> Model::weight_bytes(Precision precision) const {
+  uint64_t sum = 0;
   for (const TensorRequest& request : plan_) {
     if (request.vector != nullptr) {
-      fits = fits && add_product(estimate.weights, request.n_rows_kept * request.entry.shape[0], sizeof(float));
+      if (!add_product(sum, request.n_rows_kept * request.entry.shape[0], sizeof(float))) return uncountable();
       continue;
     }
     const size_t n_in = request.linear != nullptr ? request.linear->n_in : request.stack->n_in;
@@ -228,15 +235,28 @@ Result<MemoryEstimate> Model::memory(const StateOptions& options, Precision prec
     const size_t n = request.linear != nullptr ? 1 : request.stack->matrices.size();
     const Result<uint64_t> bytes = packed_bytes(request.entry.type, n_in, n_out, precision);
     if (!bytes) return std::unexpected(bytes.error());
-    fits = fits && add_product(estimate.weights, *bytes, n);
+    if (!add_product(sum, *bytes, n)) return uncountable();
   }
+  return sum;
+}
+
+Precision Model::fitting(Precision precision) const {
+  if (precision != Precision::kFast) return precision;
+  const Result<uint64_t> bytes = weight_bytes(precision);
+  return bytes && *bytes <= kMostRepacked ? Precision::kFast : Precision::kCompact;
+}
+
+Result<MemoryEstimate> Model::memory(const StateOptions& options, Precision precision, size_t n_threads) const {
+  MemoryEstimate estimate;
+  const Result<uint64_t> weights = weight_bytes(fitting(precision));
+  if (!weights) return std::unexpected(weights.error());
+  estimate.weights = *weights;
   const StateSizes sizes = state_sizes(*this, options);
-  fits = fits && sizes.fits && add_product(estimate.cache, sizes.cache_bytes, 1) &&
-         add_product(estimate.recurrent, sizes.recurrent_floats, sizeof(float)) &&
-         add_product(estimate.scratch, sizes.arena_floats, sizeof(float)) &&
-         add_product(estimate.scratch, sizes.thread_floats * sizeof(float), n_threads);
-  if (!fits || estimate.weights > (uint64_t{1} << 62) - estimate.cache)
-    return fail(ErrorCode::kOverflow, "the model needs more memory than can be counted");
+  const bool fits = sizes.fits && add_product(estimate.cache, sizes.cache_bytes, 1) &&
+                    add_product(estimate.recurrent, sizes.recurrent_floats, sizeof(float)) &&
+                    add_product(estimate.scratch, sizes.arena_floats, sizeof(float)) &&
+                    add_product(estimate.scratch, sizes.thread_floats * sizeof(float), n_threads);
+  if (!fits || estimate.weights > (uint64_t{1} << 62) - estimate.cache) return uncountable();
   return estimate;
 }
 
@@ -252,7 +272,7 @@ uint64_t Model::loaded_bytes() const {
 }
 
 Result<void> Model::begin_load(Pool&, Precision precision) {
-  precision_ = precision;
+  precision_ = fitting(precision);
   for (TensorRequest& request : plan_) request.n_rows_arrived = 0;
   return {};
 }

@@ -195,9 +195,14 @@ void multiply_as_floats(const PackedMatrix& w, size_t first, size_t last, const 
   multiply_rows<true>(w, first, last, x, n_tokens, y, scratch);
 }
 
-// A fast format repacks whole groups; an exact one keeps the rows.
+// A fast format repacks whole groups; an exact one keeps the rows, and a compact one those that would be more than
+// twice as long.
 const PackedFormat* fast_format(uint32_t type, Precision precision) {
-  return precision == Precision::kFast ? find_packed_format(type) : nullptr;
+  const PackedFormat* format = precision == Precision::kExact ? nullptr : find_packed_format(type);
+  if (format == nullptr || precision == Precision::kFast) return format;
+  const TypeGeometry& file = *find_type(type);
+  const size_t packed = file.block_size / format->block() * format->block_bytes() / kGroupRows;
+  return packed <= 2 * file.block_bytes ? format : nullptr;
 }
 
 constexpr size_t kChunkTokens = 128;  // tokens whose activations are quantized together: they stay in the cache
@@ -311,7 +316,7 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
     });
   }
   matrix.precision_ = precision;
-  matrix.raised_ = precision == Precision::kFast && type == static_cast<uint32_t>(TypeId::kF16) && n_in % 8 == 0;
+  matrix.raised_ = precision != Precision::kExact && type == static_cast<uint32_t>(TypeId::kF16) && n_in % 8 == 0;
   matrix.type_ = type;
   matrix.n_in_ = static_cast<size_t>(n_in);
   matrix.n_out_ = static_cast<size_t>(n_out);
@@ -348,7 +353,7 @@ Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView ro
   const size_t first_group = begin / kGroupRows, n_groups = groups_of(end) - first_group;
   const size_t grain = std::max<size_t>(1, kPackBytes / (file_row_bytes_ * kGroupRows));
   if (format_ != nullptr &&
-      !scales_fit(*format_, rows.data(), static_cast<size_t>(n_rows) * (n_in_ / format_->block())))
+      !scales_fit(*format_, rows.data(), static_cast<size_t>(n_rows) * (n_in_ / find_type(type_)->block_size)))
     if (const Result<void> done = widen(); !done) return done;
   if (raised_ && !can_raise(rows.data(), rows.size() / 2)) {
     scale_halves(data_.data(), data_.size() / 2, 1 / kRaised, data_.data());
@@ -362,8 +367,9 @@ Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView ro
       if (format_ != nullptr) {
         const PackedFormat& f = *format_;
         each_panel(f, n_in_, groups_of(n_out_), [&](const Panel& panel) {
-          ggufscope::pack_rows(f, src + panel.first / f.block() * find_type(f.type)->block_bytes, file_row_bytes_,
-                               panel.n, data_.data() + panel.at + row / kGroupRows * packed_group_bytes(f, panel.n),
+          const TypeGeometry& type = *find_type(type_);
+          ggufscope::pack_rows(f, src + panel.first / type.block_size * type.block_bytes, file_row_bytes_, panel.n,
+                               data_.data() + panel.at + row / kGroupRows * packed_group_bytes(f, panel.n),
                                row % kGroupRows, n);
         });
         continue;

@@ -5,7 +5,9 @@
 //   product
 //           has the same order of summation whatever the number of threads or tokens, so results are reproducible.
 //   kFast   repacks into interleaved rows and quantizes activations to 8 bits per block; types without such a format
-//           are multiplied as floats, fused where the machine fuses: for one token F16 and BF16 as they lie.
+//           are multiplied as floats, fused where the machine fuses: for one token F32, F16 and BF16 as they lie.
+//   kCompact  the same, but for types whose repacked rows would be more than twice as long as the file's: those stay as
+//   they are.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +23,7 @@ namespace ggufscope {
 
 struct PackedFormat;
 
-enum class Precision : uint8_t { kExact, kFast };
+enum class Precision : uint8_t { kExact, kFast, kCompact };
 
 class PackedMatrix {
  public:

@@ -56,47 +56,47 @@ void add_fifth_bits(const uint8_t* bits, uint8_t* codes) {
   }
 }
 
-void explode_q4_0(const uint8_t* src, Block& b) {
+void explode_q4_0(const uint8_t* src, size_t, Block& b) {
   b.d = load_f16(src);
   nibbles_32(src + 2, b.codes);
 }
 
-void explode_q4_1(const uint8_t* src, Block& b) {
+void explode_q4_1(const uint8_t* src, size_t, Block& b) {
   b.d = load_f16(src);
   b.e = load_f16(src + 2);
   nibbles_32(src + 4, b.codes);
 }
 
-void explode_q5_0(const uint8_t* src, Block& b) {
+void explode_q5_0(const uint8_t* src, size_t, Block& b) {
   b.d = load_f16(src);
   nibbles_32(src + 6, b.codes);
   add_fifth_bits(src + 2, b.codes);
 }
 
-void explode_q5_1(const uint8_t* src, Block& b) {
+void explode_q5_1(const uint8_t* src, size_t, Block& b) {
   b.d = load_f16(src);
   b.e = load_f16(src + 2);
   nibbles_32(src + 8, b.codes);
   add_fifth_bits(src + 4, b.codes);
 }
 
-void explode_q8_0(const uint8_t* src, Block& b) {
+void explode_q8_0(const uint8_t* src, size_t, Block& b) {
   b.d = load_f16(src);
   std::memcpy(b.codes, src + 2, 32);
 }
 
-void explode_q8_0_raised(const uint8_t* src, Block& b) {
+void explode_q8_0_raised(const uint8_t* src, size_t, Block& b) {
   b.d = load_f16(src);
   for (size_t i = 0; i < 32; i += 16)
     wasm_v128_store(b.codes + i, wasm_v128_xor(wasm_v128_load(src + 2 + i), wasm_i8x16_splat(INT8_MIN)));
 }
 
-void explode_mxfp4(const uint8_t* src, Block& b) {
+void explode_mxfp4(const uint8_t* src, size_t, Block& b) {
   b.d = half_e8m0(src[0]);
   nibbles_32(src + 1, b.codes);
 }
 
-void explode_q2_k(const uint8_t* src, Block& b) {
+void explode_q2_k(const uint8_t* src, size_t, Block& b) {
   b.d = load_f16(src + 80);
   b.e = -load_f16(src + 82);
   for (size_t j = 0; j < 16; ++j) {
@@ -107,7 +107,7 @@ void explode_q2_k(const uint8_t* src, Block& b) {
   }
 }
 
-void explode_q3_k(const uint8_t* src, Block& b) {
+void explode_q3_k(const uint8_t* src, size_t, Block& b) {
   b.d = load_f16(src + 108);
   const uint8_t* packed = src + 96;
   for (size_t j = 0; j < 16; ++j) {
@@ -135,12 +135,12 @@ void nibbles_k4(const uint8_t* qs, uint8_t* codes) {
     wasm_v128_store(codes + i, field(wasm_v128_load(qs + 32 * (i / 64) + i % 32), i / 32 % 2 * 4, 15));
 }
 
-void explode_q4_k(const uint8_t* src, Block& b) {
+void explode_q4_k(const uint8_t* src, size_t, Block& b) {
   scales_k4(src, b);
   nibbles_k4(src + 16, b.codes);
 }
 
-void explode_q5_k(const uint8_t* src, Block& b) {
+void explode_q5_k(const uint8_t* src, size_t, Block& b) {
   scales_k4(src, b);
   nibbles_k4(src + 48, b.codes);
   for (size_t i = 0; i < 256; i += 16)
@@ -148,7 +148,7 @@ void explode_q5_k(const uint8_t* src, Block& b) {
                     with_field(wasm_v128_load(b.codes + i), wasm_v128_load(src + 16 + i % 32), i / 32, 1, 4));
 }
 
-void explode_q6_k(const uint8_t* src, Block& b) {
+void explode_q6_k(const uint8_t* src, size_t, Block& b) {
   b.d = load_f16(src + 208);
   std::memcpy(b.scale, src + 192, 16);
   for (size_t i = 0; i < 256; i += 16) {
@@ -159,7 +159,7 @@ void explode_q6_k(const uint8_t* src, Block& b) {
   }
 }
 
-void explode_iq4_xs(const uint8_t* src, Block& b) {
+void explode_iq4_xs(const uint8_t* src, size_t, Block& b) {
   b.d = load_f16(src);
   const uint32_t high = load<uint16_t>(src + 2);
   for (size_t j = 0; j < 8; ++j) {
@@ -167,6 +167,37 @@ void explode_iq4_xs(const uint8_t* src, Block& b) {
     b.scale[j] = static_cast<int8_t>(static_cast<int>(low | ((high >> (2 * j)) & 3u) << 4) - 32);
     nibbles_32(src + 8 + 16 * j, b.codes + 32 * j);
   }
+}
+
+// Ternary codes are 0..2, less one. Of TQ1_0, trits of a byte are the integer parts of three times a fraction of 256.
+void explode_tq1_0(const uint8_t* src, size_t part, Block& b) {
+  b.d = load_f16(src + 52);
+  constexpr uint8_t kPowersOf3[] = {1, 3, 9, 27, 81};
+  const auto trits = [&](const uint8_t* bytes, size_t n_bytes, size_t k, uint8_t* codes) {
+    for (size_t j = 0; j < n_bytes; ++j)
+      codes[j] = static_cast<uint8_t>(static_cast<uint8_t>(bytes[j] * kPowersOf3[k]) * 3 >> 8);
+  };
+  if (part < 5) return trits(src, 32, part, b.codes);
+  trits(src + 32, 16, 2 * part - 10, b.codes);
+  if (part < 7) return trits(src + 32, 16, 2 * part - 9, b.codes + 16);
+  for (size_t k = 0; k < 4; ++k) trits(src + 48, 4, k, b.codes + 16 + 4 * k);
+}
+
+void explode_tq2_0(const uint8_t* src, size_t part, Block& b) {
+  b.d = load_f16(src + 64);
+  for (size_t i = 0; i < 32; i += 16)
+    wasm_v128_store(b.codes + i, field(wasm_v128_load(src + 32 * (part / 4) + i), 2 * (part % 4), 3));
+}
+
+void explode_q1_0(const uint8_t* src, size_t part, Block& b) {
+  b.d = load_f16(src);
+  const uint32_t bits = load<uint32_t>(src + 2 + 4 * part);
+  for (size_t i = 0; i < 32; ++i) b.codes[i] = static_cast<uint8_t>((bits >> i & 1) * 2);
+}
+
+void explode_q2_0(const uint8_t* src, size_t part, Block& b) {
+  b.d = load_f16(src);
+  for (size_t i = 0; i < 32; ++i) b.codes[i] = static_cast<uint8_t>(src[2 + 8 * part + i / 4] >> (2 * (i % 4)) & 3);
 }
 
 template <TypeId Id>
@@ -185,6 +216,10 @@ constexpr PackedFormat kFormats[] = {
     {kId<TypeId::kIQ4_NL>,    false, 4,   true,  32, Correction::kNone,    0,     kIq4Values,         Codes::kSigned,   explode_q4_0},
     {kId<TypeId::kIQ4_NL>,    false, 4,   true,  32, Correction::kOffset,  128,   kIq4Raised.data(),  Codes::kUnsigned, explode_q4_0},
     {kId<TypeId::kMXFP4>,     false, 4,   false, 32, Correction::kOffset,  12,    kE2m1Raised.data(), Codes::kSmall,    explode_mxfp4},
+    {kId<TypeId::kTQ1_0>,     false, 4,   false, 32, Correction::kOffset,  1,     nullptr,            Codes::kSmall,    explode_tq1_0},
+    {kId<TypeId::kTQ2_0>,     false, 4,   false, 32, Correction::kOffset,  1,     nullptr,            Codes::kSmall,    explode_tq2_0},
+    {kId<TypeId::kQ1_0>,      false, 4,   true,  32, Correction::kOffset,  1,     nullptr,            Codes::kSmall,    explode_q1_0},
+    {kId<TypeId::kQ2_0>,      false, 4,   true,  32, Correction::kOffset,  1,     nullptr,            Codes::kSmall,    explode_q2_0},
     {kId<TypeId::kQ2_K>,      true,  4,   false, 16, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q2_k},
     {kId<TypeId::kQ3_K>,      true,  4,   false, 16, Correction::kOffset,  4,     nullptr,            Codes::kSmall,    explode_q3_k},
     {kId<TypeId::kQ4_K>,      true,  4,   false, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q4_k},
@@ -333,11 +368,13 @@ void pack_codes(const PackedFormat& f, const Block* rows, uint8_t* codes) {
 
 void pack_rows(const PackedFormat& f, const uint8_t* src, size_t src_stride, size_t n_in, uint8_t* group, size_t first,
                size_t n_rows) {
-  const size_t n_blocks = n_in / f.block(), src_bytes = find_type(f.type)->block_bytes;
+  const TypeGeometry& type = *find_type(f.type);
+  const size_t n_blocks = n_in / f.block(), n_parts = type.block_size / f.block();
   Block rows[kGroupRows];
-  for (size_t block = 0; block < n_blocks; ++block, src += src_bytes, group += f.block_bytes()) {
+  for (size_t block = 0; block < n_blocks; ++block, group += f.block_bytes()) {
+    const uint8_t* from = src + block / n_parts * type.block_bytes;
     for (size_t r = 0; r < n_rows; ++r) {
-      f.explode(src + r * src_stride, rows[r]);
+      f.explode(from + r * src_stride, block % n_parts, rows[r]);
       pack_scales(f, rows[r], group, first + r);
     }
     uint8_t* codes = group + f.codes_at();

@@ -61,13 +61,14 @@ struct PackedFormat {
   uint8_t offset;
   const int8_t* table;  ///< nullptr: codes stand for themselves
   Codes range;
-  /// One block of one row of the file: codes [K], d, e, and for super types scale and min of each sub-block.
+  /// One block of one row: codes [K], d, e, and for super types scale and min of each sub-block.
   struct Block {
     uint8_t codes[256];
     float d, e;
     int8_t scale[16], min[16];
   };
-  void (*explode)(const uint8_t* src, Block& out);
+  /// src: a block of the file, which may be several of these; part: which of them.
+  void (*explode)(const uint8_t* src, size_t part, Block& out);
 
   [[nodiscard]] constexpr size_t block() const { return super ? 256 : 32; }
   [[nodiscard]] constexpr size_t n_subs() const { return block() / sub; }
@@ -116,7 +117,7 @@ void each_panel(const PackedFormat& f, size_t n_in, size_t n_groups, const Body&
 /// rows are left as they are. All eight at once are several times as fast as one at a time.
 void pack_rows(const PackedFormat& f, const uint8_t* src, size_t src_stride, size_t n_in, uint8_t* group, size_t first,
                size_t n_rows);
-/// Whether the scales of n_blocks of the file can be kept as the format has them.
+/// Whether the scales of n_blocks blocks of the file can be kept as the format has them.
 [[nodiscard]] bool scales_fit(const PackedFormat& f, const uint8_t* src, size_t n_blocks);
 /// A group with half_scales as wide_format has it.
 void widen_group(const PackedFormat& f, const uint8_t* group, size_t n_in, uint8_t* wide);

@@ -25,7 +25,8 @@ export interface LoadOptions extends Omit<
   threads?: number | undefined
   /** Default: relaxed where it works. */
   variant?: Variant | undefined
-  /** fast: weights repacked, activations of 8 bits (the default); exact: float32 throughout */
+  /** fast: weights repacked, activations of 8 bits (the default); exact: float32 throughout, weights as in the file.
+      Repacked, those of one or two bits take up to four times the file's bytes, unless all would take over 3 GiB. */
   precision?: 'fast' | 'exact' | undefined
   /** Of cached keys and values. Default: f16. */
   cacheType?: 'f16' | 'f32' | undefined
