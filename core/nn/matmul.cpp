@@ -186,12 +186,13 @@ template <bool Fused>
 void multiply_as_floats(const PackedMatrix& w, size_t first, size_t last, const float* x, size_t n_tokens, float* y,
                         float* scratch) {
   if (w.precision() == Precision::kExact) return multiply_rows<false>(w, first, last, x, n_tokens, y, scratch);
-  if (n_tokens == 1 && w.raised() && lift(x, w.n_in(), scratch))
-    return kReadRows<TypeId::kF16>[readers_in_use()](w, first, last, scratch, y);
-  if (n_tokens == 1 && w.n_in() % 8 == 0 && w.type() == static_cast<uint32_t>(TypeId::kBF16))
-    return kReadRows<TypeId::kBF16>[readers_in_use()](w, first, last, x, y);
-  if (n_tokens == 1 && w.n_in() % 8 == 0 && w.type() == static_cast<uint32_t>(TypeId::kF32))
-    return kReadRows<TypeId::kF32>[readers_in_use()](w, first, last, x, y);
+  if (n_tokens == 1 && w.n_in() % 8 == 0) {
+    const size_t readers = readers_in_use();
+    if (w.raised() && lift(x, w.n_in(), scratch)) return kReadRows<TypeId::kF16>[readers](w, first, last, scratch, y);
+    if (w.type() == static_cast<uint32_t>(TypeId::kBF16))
+      return kReadRows<TypeId::kBF16>[readers](w, first, last, x, y);
+    if (w.type() == static_cast<uint32_t>(TypeId::kF32)) return kReadRows<TypeId::kF32>[readers](w, first, last, x, y);
+  }
   multiply_rows<true>(w, first, last, x, n_tokens, y, scratch);
 }
 

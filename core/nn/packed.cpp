@@ -45,14 +45,15 @@ void nibbles_32(const uint8_t* qs, uint8_t* codes) {
   wasm_v128_store(codes + 16, field(bytes, 4, 15));
 }
 
-void add_fifth_bits(const uint8_t* bits, uint8_t* codes) {
+// 32 codes, more by value where a bit is set.
+void add_bits(const uint8_t* bits, uint8_t value, uint8_t* codes) {
   const v128_t bit = wasm_i8x16_const(1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128);
   for (size_t i = 0; i < 2; ++i) {
     const v128_t bytes = wasm_i64x2_shuffle(wasm_i8x16_splat(static_cast<int8_t>(bits[2 * i])),
                                             wasm_i8x16_splat(static_cast<int8_t>(bits[2 * i + 1])), 0, 2);
     const v128_t set = wasm_i8x16_eq(wasm_v128_and(bytes, bit), bit);
-    wasm_v128_store(codes + 16 * i,
-                    wasm_v128_or(wasm_v128_load(codes + 16 * i), wasm_v128_and(set, wasm_i8x16_splat(16))));
+    wasm_v128_store(codes + 16 * i, wasm_v128_or(wasm_v128_load(codes + 16 * i),
+                                                 wasm_v128_and(set, wasm_i8x16_splat(static_cast<int8_t>(value)))));
   }
 }
 
@@ -70,14 +71,14 @@ void explode_q4_1(const uint8_t* src, size_t, Block& b) {
 void explode_q5_0(const uint8_t* src, size_t, Block& b) {
   b.d = load_f16(src);
   nibbles_32(src + 6, b.codes);
-  add_fifth_bits(src + 2, b.codes);
+  add_bits(src + 2, 16, b.codes);
 }
 
 void explode_q5_1(const uint8_t* src, size_t, Block& b) {
   b.d = load_f16(src);
   b.e = load_f16(src + 2);
   nibbles_32(src + 8, b.codes);
-  add_fifth_bits(src + 4, b.codes);
+  add_bits(src + 4, 16, b.codes);
 }
 
 void explode_q8_0(const uint8_t* src, size_t, Block& b) {
@@ -169,13 +170,11 @@ void explode_iq4_xs(const uint8_t* src, size_t, Block& b) {
   }
 }
 
-// Ternary codes are 0..2, less one. Of TQ1_0, trits of a byte are the integer parts of three times a fraction of 256.
+// Ternary codes are 0..2, less one.
 void explode_tq1_0(const uint8_t* src, size_t part, Block& b) {
   b.d = load_f16(src + 52);
-  constexpr uint8_t kPowersOf3[] = {1, 3, 9, 27, 81};
   const auto trits = [&](const uint8_t* bytes, size_t n_bytes, size_t k, uint8_t* codes) {
-    for (size_t j = 0; j < n_bytes; ++j)
-      codes[j] = static_cast<uint8_t>(static_cast<uint8_t>(bytes[j] * kPowersOf3[k]) * 3 >> 8);
+    for (size_t j = 0; j < n_bytes; ++j) codes[j] = trit(bytes[j], k);
   };
   if (part < 5) return trits(src, 32, part, b.codes);
   trits(src + 32, 16, 2 * part - 10, b.codes);
@@ -191,8 +190,8 @@ void explode_tq2_0(const uint8_t* src, size_t part, Block& b) {
 
 void explode_q1_0(const uint8_t* src, size_t part, Block& b) {
   b.d = load_f16(src);
-  const uint32_t bits = load<uint32_t>(src + 2 + 4 * part);
-  for (size_t i = 0; i < 32; ++i) b.codes[i] = static_cast<uint8_t>((bits >> i & 1) * 2);
+  std::memset(b.codes, 0, 32);
+  add_bits(src + 2 + 4 * part, 2, b.codes);
 }
 
 void explode_q2_0(const uint8_t* src, size_t part, Block& b) {

@@ -46,4 +46,11 @@ struct ScaleMin {
           static_cast<uint8_t>(q[j + 4] >> 4 | (q[j] >> 6) << 4)};
 }
 
+/// The k-th trit (0..4) of a byte of TQ1_0, 0..2: ceil(n * 256 / 243) stands for the base-3 number n, first trit
+/// highest, so times 3^k modulo 256 it is the integer part of three times the fraction.
+[[nodiscard]] constexpr uint8_t trit(uint8_t byte, size_t k) {
+  constexpr uint8_t kPowersOf3[5] = {1, 3, 9, 27, 81};
+  return static_cast<uint8_t>(static_cast<uint8_t>(byte * kPowersOf3[k]) * 3 >> 8);
+}
+
 }  // namespace ggufscope

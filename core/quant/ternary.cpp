@@ -12,15 +12,10 @@
 namespace ggufscope {
 namespace {
 
-constexpr uint8_t kPowersOf3[5] = {1, 3, 9, 27, 81};
-
 /// Trits 0..n_trits-1 of n_bytes bytes, byte by byte within each trit.
 float* put_trits(float* dst, float d, const uint8_t* bytes, size_t n_bytes, size_t n_trits) {
   for (size_t k = 0; k < n_trits; ++k) {
-    for (size_t j = 0; j < n_bytes; ++j) {
-      const uint8_t fraction = static_cast<uint8_t>(bytes[j] * kPowersOf3[k]);
-      *dst++ = static_cast<float>((fraction * 3 >> 8) - 1) * d;
-    }
+    for (size_t j = 0; j < n_bytes; ++j) *dst++ = static_cast<float>(trit(bytes[j], k) - 1) * d;
   }
   return dst;
 }
