@@ -155,9 +155,11 @@ template <TypeId Id, size_t Readers>
   }
 }
 
-// A row is less than a group of them: twice as many readers as there (kReaders).
+// How many rows are read side by side, which is tried with kReaders. Eight are slow where eighths of a matrix lie a
+// power of two apart.
 template <TypeId Id>
-constexpr decltype(&read_rows<Id, 1>) kReadRows[] = {read_rows<Id, 2 * kReaders[0]>, read_rows<Id, 2 * kReaders[1]>};
+constexpr decltype(&read_rows<Id, 1>) kReadRows[] = {read_rows<Id, 4>, read_rows<Id, 8>};
+static_assert(std::size(kReadRows<TypeId::kF32>) == std::size(kReaders));
 
 // Rows [first, last) of the product, all tokens, a few rows as floats at a time.
 template <bool Fused>
@@ -208,12 +210,14 @@ const PackedFormat* fast_format(uint32_t type, Precision precision) {
 
 constexpr size_t kChunkTokens = 128;  // tokens whose activations are quantized together: they stay in the cache
 constexpr size_t kPartTokens = 32;    // of a chunk at least, where several threads share its tokens
-constexpr size_t kKinds = 4;
+constexpr size_t kKinds = 6;
 
-size_t kind_index(ActivationKind kind) { return (kind.super ? 2u : 0u) + (kind.wide ? 1u : 0u); }
+size_t kind_index(ActivationKind kind) {
+  return (kind.block == 16 ? 4u : kind.block == 32 ? 2u : 0u) + (kind.wide ? 1u : 0u);
+}
 
 // Scratch of each kind of activations: the largest tile of a token, times a chunk.
-size_t kind_stride(size_t n_in) { return (n_in * 9 / 4 + 64) * kChunkTokens; }
+size_t kind_stride(size_t n_in) { return (n_in * 5 / 2 + 64) * kChunkTokens; }
 
 // The tokens of a batch in parts, each for one thread or several: what a thread computes of a token it has computed in
 // loops before (Pool's shares), and cores may be far apart. A chunk is some tokens of each part.

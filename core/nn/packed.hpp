@@ -1,14 +1,15 @@
 // Weights repacked for speed: 8 rows interleaved, small integer codes, activations of 8 bits.
 //
-// A weight of row r, element k is   flat types   w = d * (code - offset)  or  d * code + e        d, e a block of 32
+// A weight of row r, element k is   flat types   w = d * (code - offset)  or  d * code + e        d, e a block of 32,
+//                                                of NVFP4 of 16
 //                                   super types  w = d * scale * (code - offset)  or  d * scale * code + e * min
 //                                                d, e a super-block of 256; scale, min a sub-block of 16 or 32
 // codes are 4 bits (straight, or through a table of 16) or 8 bits. Activations are x = a * q, q in -127..127, with one
-// scale a of 32 elements (flat) or 256 (super), so that sums of products stay integers over a block.
+// scale a of a block, so that sums of products stay integers over a block.
 //
 // A type whose codes have a sign has several rows, for what machines can multiply by an activation's byte (Codes).
 //
-// A group is 8 rows. Layout of a block of a group, K = 32 or 256 elements, S = K / sub sub-blocks:
+// A group is 8 rows. Layout of a block of a group, K = 16, 32 or 256 elements, S = K / sub sub-blocks:
 //   float d[8]; float e[8] where stored (super types: -dmin); with half_scales both as binary16, 2^10 times as large
 //   super: int8 scale[S][8], and int8 mins[S / 2][8][2], pairs of sub-blocks, where stored
 //   4 bits: uint8 codes[K / 4][16]: byte 4 * (r % 4) + k % 4, rows 0..3 in the low nibble, rows 4..7 in the high one
@@ -56,7 +57,7 @@ struct PackedFormat {
   bool super;
   uint8_t bits;  ///< 4 or 8
   bool half_scales;
-  uint8_t sub;  ///< elements a sub-block: 32 or 16
+  uint8_t sub;  ///< elements a sub-block: 32 or 16; of a flat type the block
   Correction correction;
   uint8_t offset;
   const int8_t* table;  ///< nullptr: codes stand for themselves
@@ -70,7 +71,7 @@ struct PackedFormat {
   /// src: a block of the file, which may be several of these; part: which of them.
   void (*explode)(const uint8_t* src, size_t part, Block& out);
 
-  [[nodiscard]] constexpr size_t block() const { return super ? 256 : 32; }
+  [[nodiscard]] constexpr size_t block() const { return super ? 256 : sub; }
   [[nodiscard]] constexpr size_t n_subs() const { return block() / sub; }
   [[nodiscard]] constexpr bool stores_e() const { return correction == Correction::kStored; }
   [[nodiscard]] constexpr size_t e_at() const { return half_scales ? 16 : 32; }
@@ -126,8 +127,8 @@ void unpack_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t
 
 /// How activations must be quantized for a format. Tiles of kTile tokens are interleaved by four bytes.
 struct ActivationKind {
-  bool super;  ///< one scale of 256 elements, with i16 sums of 16s and 32s; else of 32, with an i32 sum
-  bool wide;   ///< codes as i16; else i8
+  uint16_t block;  ///< elements of one scale: 256, with i16 sums of 16s and 32s; 32 or 16, with an i32 sum
+  bool wide;       ///< codes as i16; else i8
   bool operator==(const ActivationKind&) const = default;
 };
 inline constexpr size_t kTile = 4;

@@ -75,17 +75,16 @@ constexpr PackedFormat kLayout{0, S.super, S.bits,        S.half_scales, S.sub, 
                                0, nullptr, Codes::kSmall, nullptr};
 
 // Where the parts of a block of a tile of T tokens are.
-constexpr size_t sums_bytes(ActivationKind kind) { return kind.super ? 48 : 4; }
-constexpr size_t block_size(ActivationKind kind) { return kind.super ? 256 : 32; }
+constexpr size_t sums_bytes(ActivationKind kind) { return kind.block == 256 ? 48 : 4; }
 constexpr size_t code_bytes(ActivationKind kind) { return kind.wide ? 2 : 1; }
 constexpr size_t token_block_bytes(ActivationKind kind) {
-  return block_size(kind) * code_bytes(kind) + sizeof(float) + sums_bytes(kind);
+  return kind.block * code_bytes(kind) + sizeof(float) + sums_bytes(kind);
 }
 
 // Where the codes from element k on are, in bytes of one token. Wide ones as words: those of even elements, and those
-// of odd ones kSecondAt behind them; or as halves: the upper ones, and kSecondAt behind them the lower ones.
+// of odd ones second_at behind them; or as halves: the upper ones, and second_at behind them the lower ones.
 constexpr size_t activation_at(bool wide, size_t k) { return wide ? k / 32 * 64 + k % 32 : k; }
-constexpr size_t kSecondAt = 32;
+constexpr size_t second_at(size_t block) { return block < 32 ? block : 32; }
 
 template <Shape S>
 constexpr bool kWide = S.way == Way::kWords || S.way == Way::kHalves;
@@ -198,7 +197,8 @@ template <Shape S, int T, int Groups>
 inline void dot_words(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
   for (size_t odd = 0; odd < 2; ++odd) {
     each_four<T, Groups, T == 1 ? 4 : 1, kFourBytes<S>>(
-        codes, a + odd * kSecondAt * T, [&](const uint8_t* four, const v128_t* x, const uint8_t*, int) {
+        codes, a + odd * second_at(kLayout<S>.block()) * T,
+        [&](const uint8_t* four, const v128_t* x, const uint8_t*, int) {
           v128_t w[2];
           if constexpr (S.bits == 4 && !S.table) {
             const v128_t q = wasm_v128_load(four);
@@ -238,7 +238,7 @@ inline void dot_halves(const uint8_t* codes, const uint8_t* a, const Constants& 
   v128_t upper[2], lower[2];
   for (int h = 0; h < 2; ++h) upper[h] = lower[h] = wasm_i16x8_splat(0);
   const auto step = [&](const uint8_t* four, const v128_t* x, const uint8_t* at, int) {
-    const v128_t y = wasm_v128_load32_splat(at + kSecondAt);
+    const v128_t y = wasm_v128_load32_splat(at + second_at(kLayout<S>.block()));
     v128_t w[2];
     load_codes<S>(four, c, w[0], w[1]);
     for (int h = 0; h < 2; ++h) {
@@ -290,6 +290,10 @@ constexpr int kPairElements = S.bits == 4 && !S.table      ? 32
                               : S.bits == 8 && S.sub == 16 ? 8
                                                            : 16;
 
+// Of IQ2's and IQ3_XXS's codes, below 128, no two pairs do.
+template <Shape S>
+constexpr bool kFewPairs = S.super&& S.table&& S.sub == 16;
+
 // i32 lanes, one a row, of a sub-block of Sub elements, added to what is there; with kWhole sums[t][1] is of whole
 // bytes.
 template <Shape S, int T, int Sub>
@@ -298,7 +302,8 @@ inline void dot(const uint8_t* codes, const uint8_t* a, const Constants& c, v128
     dot_words<S, T, Sub / 4>(codes, a, c, sums);
   } else if constexpr (S.way == Way::kHalves) {
     dot_halves<S, Sub / 4>(codes, a, c, sums[0]);
-  } else if constexpr (S.way == Way::kQuads || S.way == Way::kWhole || (S.bits == 8 && S.sub == 16 && T > 1)) {
+  } else if constexpr (S.way == Way::kQuads || S.way == Way::kWhole || kFewPairs<S> ||
+                       (S.bits == 8 && S.sub == 16 && T > 1)) {
     // Q6_K by pairs too: with several tokens the registers do not hold sums of both widths, and few pairs fit.
     dot_quads<S, T, Sub / 4>(codes, a, c, sums);
   } else {
@@ -358,12 +363,12 @@ inline void end(const Constants& c, v128_t (*sums)[2]) {
   }
 }
 
-// products[t]: floats of a block of 32, those of rows 4..7 kHigh<S> times what they are.
+// products[t]: floats of a block, those of rows 4..7 kHigh<S> times what they are.
 template <Shape S, int T>
 inline void flat_block(const uint8_t* codes, const uint8_t* a, const uint8_t* totals, const Constants& c,
                        v128_t (*products)[2]) {
   begin<S, T>(totals, 0, c, products);
-  dot<S, T, 32>(codes, a, c, products);
+  dot<S, T, S.sub>(codes, a, c, products);
   end<S, T>(c, products);
 }
 
@@ -459,8 +464,8 @@ inline void store_rows(const v128_t* rows, size_t n, float* y) {
 template <Shape S, int T, int G>
 void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in, const uint8_t* a, Sums before,
               float* y, size_t y_stride, size_t n_rows) {
-  constexpr ActivationKind kKind{S.super, kWide<S>};
-  constexpr size_t kBlock = block_size(kKind);
+  constexpr ActivationKind kKind{kLayout<S>.block(), kWide<S>};
+  constexpr size_t kBlock = kKind.block;
   constexpr bool kStoresE = S.correction == Correction::kStored;
   // The activations' scales of one token, those of the weights for several: whichever are fewer.
   constexpr bool kScalesLack = S.half_scales && T == 1, kWeightsLack = S.half_scales && T > 1;
@@ -614,9 +619,11 @@ const Kernels& find_kernels_of(const PackedFormat& f, Way way) {
   SHAPE(false, 8, false, 32, kNone, false)    // Q8_0
   SHAPE(false, 4, false, 32, kNone, true)     // IQ4_NL
   SHAPE(false, 4, false, 32, kOffset, true)   // MXFP4, IQ4_NL
-  SHAPE(true, 4, false, 16, kStored, false)   // Q2_K
+  SHAPE(false, 4, false, 16, kOffset, true)   // NVFP4
+  SHAPE(true, 4, false, 16, kStored, false)   // Q2_K, IQ1_M
   SHAPE(true, 4, false, 16, kOffset, false)   // Q3_K
-  SHAPE(true, 4, false, 32, kStored, false)   // Q4_K
+  SHAPE(true, 4, false, 16, kOffset, true)    // IQ2_XXS, IQ2_XS, IQ2_S, IQ3_XXS
+  SHAPE(true, 4, false, 32, kStored, false)   // Q4_K, IQ1_S, IQ3_S
   SHAPE(true, 8, false, 32, kStored, false)   // Q5_K
   SHAPE(true, 8, false, 16, kOffset, false)   // Q6_K
   SHAPE(true, 4, false, 32, kNone, true)      // IQ4_XS
@@ -632,19 +639,19 @@ inline int32_t sum_lanes(v128_t v) {
 
 // T tokens of one block: codes [K / 4][T][4], or as words [K / 32][2][8][T][2], of one token where it can be as halves
 // [K / 32][2][32], scales [T], sums.
-template <bool Super, bool Wide>
+template <size_t Block, bool Wide>
 [[gnu::noinline]] void quantize_blocks(const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile) {
-  constexpr ActivationKind kKind{Super, Wide};
-  constexpr size_t kBlock = block_size(kKind);
+  constexpr ActivationKind kKind{Block, Wide};
+  constexpr bool kSuper = Block == 256;
   // 1.5 * 2^23: added to a small number, it leaves the nearest integer, ties to even, in the low bits.
   const v128_t magic = loop_constant(wasm_f32x4_splat(12582912.0f));
-  for (size_t block = 0; block < n_in / kBlock; ++block, tile += token_block_bytes(kKind) * n_tokens) {
-    uint8_t* scales = tile + kBlock * code_bytes(kKind) * n_tokens;
+  for (size_t block = 0; block < n_in / Block; ++block, tile += token_block_bytes(kKind) * n_tokens) {
+    uint8_t* scales = tile + Block * code_bytes(kKind) * n_tokens;
     uint8_t* totals = scales + sizeof(float) * n_tokens;
     for (size_t t = 0; t < n_tokens; ++t) {
-      const float* row = x + t * x_stride + block * kBlock;
+      const float* row = x + t * x_stride + block * Block;
       v128_t most = wasm_i32x4_splat(0);
-      for (size_t k = 0; k < kBlock; k += 4) most = vec::max_magnitude(most, wasm_v128_load(row + k));
+      for (size_t k = 0; k < Block; k += 4) most = vec::max_magnitude(most, wasm_v128_load(row + k));
       most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 2, 3, 0, 1));
       most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 1, 0, 3, 2));
       const float largest = wasm_f32x4_extract_lane(most, 0);
@@ -655,7 +662,7 @@ template <bool Super, bool Wide>
       // Codes of what is no number are 0; its scale is none either, and so are the products.
       const v128_t numbers = wasm_i32x4_splat(std::isfinite(largest) && std::isfinite(factor) ? -1 : 0);
       v128_t sum = wasm_i32x4_splat(0);
-      for (size_t k = 0; k < kBlock; k += 16) {
+      for (size_t k = 0; k < Block; k += 16) {
         v128_t q[4];
         for (size_t i = 0; i < 4; ++i) {
           const v128_t shifted = wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(row + k + 4 * i), inverse), magic);
@@ -671,11 +678,11 @@ template <bool Super, bool Wide>
             lower[i] = wasm_i16x8_sub(words[i], wasm_i16x8_shl(upper[i], 4));
           }
           wasm_v128_store(to, wasm_i8x16_narrow_i16x8(upper[0], upper[1]));
-          wasm_v128_store(to + kSecondAt, wasm_i8x16_narrow_i16x8(lower[0], lower[1]));
+          wasm_v128_store(to + second_at(Block), wasm_i8x16_narrow_i16x8(lower[0], lower[1]));
         } else if constexpr (Wide) {
           const v128_t pairs[2] = {wasm_i16x8_shuffle(words[0], words[1], 0, 2, 4, 6, 8, 10, 12, 14),
                                    wasm_i16x8_shuffle(words[0], words[1], 1, 3, 5, 7, 9, 11, 13, 15)};
-          for (size_t odd = 0; odd < 2; ++odd, to += kSecondAt * n_tokens) {
+          for (size_t odd = 0; odd < 2; ++odd, to += second_at(Block) * n_tokens) {
             wasm_v128_store32_lane(to, pairs[odd], 0);
             wasm_v128_store32_lane(to + step, pairs[odd], 1);
             wasm_v128_store32_lane(to + 2 * step, pairs[odd], 2);
@@ -689,7 +696,7 @@ template <bool Super, bool Wide>
           wasm_v128_store32_lane(to + 3 * step, bytes, 3);
         }
         const v128_t of_16 = wasm_i32x4_add(wasm_i32x4_add(q[0], q[1]), wasm_i32x4_add(q[2], q[3]));
-        if constexpr (Super) {
+        if constexpr (kSuper) {
           const size_t s = k / 16;
           const int16_t of_16s = static_cast<int16_t>(sum_lanes(of_16));
           std::memcpy(totals + ((s / 2) * n_tokens + t) * 4 + 2 * (s % 2), &of_16s, 2);
@@ -702,7 +709,7 @@ template <bool Super, bool Wide>
           sum = wasm_i32x4_add(sum, of_16);
         }
       }
-      if constexpr (!Super) {
+      if constexpr (!kSuper) {
         const int32_t total = sum_lanes(sum);
         std::memcpy(totals + 4 * t, &total, sizeof total);
       }
@@ -716,25 +723,27 @@ ByteProducts byte_products() { return g_products; }
 
 void pretend_byte_products(ByteProducts products) { g_products = products; }
 
-ActivationKind activation_kind(const PackedFormat& f) { return {f.super, way_of(f) == Way::kWords}; }
+ActivationKind activation_kind(const PackedFormat& f) {
+  return {static_cast<uint16_t>(f.block()), way_of(f) == Way::kWords};
+}
 
 size_t activation_offset(ActivationKind kind, size_t first, size_t n_tokens) {
-  return first / block_size(kind) * token_block_bytes(kind) * n_tokens;
+  return first / kind.block * token_block_bytes(kind) * n_tokens;
 }
 
 size_t activation_tile_bytes(ActivationKind kind, size_t n_in) { return activation_offset(kind, n_in, kTile); }
 
 void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile) {
-  if (kind.super) {
-    if (kind.wide)
-      quantize_blocks<true, true>(x, x_stride, n_tokens, n_in, tile);
-    else
-      quantize_blocks<true, false>(x, x_stride, n_tokens, n_in, tile);
-  } else {
-    if (kind.wide)
-      quantize_blocks<false, true>(x, x_stride, n_tokens, n_in, tile);
-    else
-      quantize_blocks<false, false>(x, x_stride, n_tokens, n_in, tile);
+  const auto quantize = [&]<size_t Block>() {
+    (kind.wide ? quantize_blocks<Block, true> : quantize_blocks<Block, false>)(x, x_stride, n_tokens, n_in, tile);
+  };
+  switch (kind.block) {
+    case 16:
+      return quantize.template operator()<16>();
+    case 32:
+      return quantize.template operator()<32>();
+    default:
+      return quantize.template operator()<256>();
   }
 }
 

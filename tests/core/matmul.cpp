@@ -198,7 +198,9 @@ static test::RandomWeights extreme_weights(uint32_t type, size_t n_in, size_t n_
     const float sign = i / n_in % 2 == 0 ? 1.0f : -1.0f;
     w.values[i] = i % 32 == 0 ? -sign : sign * 0.99f;
   }
-  quantizer.quantize(w.values.data(), w.bytes.data(), w.values.size() / block, nullptr, n_in / block);
+  const std::vector<float> importance(n_in, 1.0f);
+  quantizer.quantize(w.values.data(), w.bytes.data(), w.values.size() / block,
+                     quantizer.needs_importance ? importance.data() : nullptr, n_in / block);
   find_reference(type)(w.bytes.data(), w.values.data(), w.values.size() / block);
   return w;
 }
@@ -298,7 +300,7 @@ BOOST_AUTO_TEST_CASE(a_prompt_of_any_length_on_any_number_of_threads) {
 
 BOOST_AUTO_TEST_CASE(fast_products_of_types_without_a_format) {
   const auto one = pool_of(1), three = pool_of(3);
-  for (const char* name : {"F32", "F16", "BF16", "IQ2_S"}) {
+  for (const char* name : {"F32", "F16", "BF16", "Q8_K"}) {
     BOOST_TEST_CONTEXT(name) {
       const size_t n_in = 768, n_out = 21, n_tokens = 8;
       const test::RandomWeights w = test::random_weights(find_type(name)->id, n_in, n_out, 5);
@@ -334,6 +336,11 @@ BOOST_AUTO_TEST_CASE(compact_matrices) {
                                     {"Q4_0", false},
                                     {"Q6_K", false},
                                     {"Q2_K", false},
+                                    {"NVFP4", false},
+                                    {"IQ1_S", true},
+                                    {"IQ2_XXS", true},
+                                    {"IQ2_XS", false},
+                                    {"IQ3_S", false},
                                     {"F16", true}}) {
     BOOST_TEST_CONTEXT(name) {
       const TypeGeometry& type = *find_type(name);
