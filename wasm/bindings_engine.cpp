@@ -10,6 +10,7 @@
 #include "engine/session.hpp"
 #include "nn/packed.hpp"
 #include "span.hpp"
+#include "types/types.hpp"
 
 using namespace emscripten;
 
@@ -223,6 +224,24 @@ class Engine {
   [[nodiscard]] Span saved() const { return span_of(bytes_); }
   void forget_saved() { bytes_ = {}; }
   bool load_state(uint32_t n) { return done(session_->load_state({input_.data(), n})); }
+  /// operation, one token, three types (-1: none), columns, rows, calls, ms, bytes, products: of each row.
+  Span profile() {
+    doubles_.clear();
+    for (const Profile::Row& r : session_->take_profile()) {
+      doubles_.insert(doubles_.end(), {double(r.key.operation), double(r.key.one_token)});
+      for (const uint32_t type : r.key.types) doubles_.push_back(type == Profile::kNone ? -1 : double(type));
+      doubles_.insert(doubles_.end(),
+                      {double(r.key.n_in), double(r.key.n_out), double(r.calls), r.ms, r.bytes, r.products});
+    }
+    return span_of(doubles_);
+  }
+  /// bytes, words, floats, near, far: to doubles().
+  bool peaks() {
+    const Result<Peaks> p = session_->measure_peaks();
+    if (!p) return refuse(p.error());
+    doubles_ = {p->bytes, p->words, p->floats, p->near, p->far};
+    return true;
+  }
   [[nodiscard]] Span doubles() const { return span_of(doubles_); }
 
  private:
@@ -276,6 +295,11 @@ bool self_test(int seed) {
   return true;
 }
 
+std::string type_name(uint32_t id) {
+  const TypeGeometry* type = find_type(id);
+  return type == nullptr ? std::to_string(id) : std::string(type->name);
+}
+
 }  // namespace
 
 #if defined(__EMSCRIPTEN_SHARED_MEMORY__)
@@ -293,6 +317,7 @@ EMSCRIPTEN_BINDINGS(engine) {
   function("selfTest", &self_test);
   function("useReaders", &use_readers);
   function("useRuns", &use_runs);
+  function("typeName", &type_name);
   class_<Engine>("Engine")
       .constructor<>()
       .function("reserve", &Engine::reserve)
@@ -338,6 +363,8 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("saved", &Engine::saved)
       .function("forgetSaved", &Engine::forget_saved)
       .function("loadState", &Engine::load_state)
+      .function("profile", &Engine::profile)
+      .function("peaks", &Engine::peaks)
       .function("doubles", &Engine::doubles);
 }
 

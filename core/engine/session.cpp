@@ -197,6 +197,7 @@ Result<void> Session::set_grammar(const std::string& gbnf) {
 // As llama.cpp draws under a grammar: a token that may come stays, which spares looking at all of them; otherwise those
 // that may not come are taken away and another is drawn. Nothing may come where the text must end: kNoToken.
 Result<Candidate> Session::sample() {
+  const Timed timed(pool_->profile(), Operation::kSampling);
   Text& t = text();
   if (t.options.grammar.empty()) return t.sampler->sample(logits());
   const auto reads = [this, &t](TokenId id) -> Result<bool> {
@@ -225,6 +226,17 @@ Result<Candidate> Session::sample() {
   }
   if (const Result<bool> done = reads(chosen->id); !done) return std::unexpected(done.error());
   return chosen;
+}
+
+std::vector<Profile::Row> Session::take_profile() {
+  if (pool_->profile() == nullptr) {
+    pool_->start_profile();
+    return {};
+  }
+  const std::span<const Profile::Row> rows = pool_->profile()->rows();
+  std::vector<Profile::Row> taken(rows.begin(), rows.end());
+  pool_->profile()->clear();
+  return taken;
 }
 
 Result<void> Session::advance(size_t n) {

@@ -15,6 +15,7 @@
 #include "engine/sampler.hpp"
 #include "gguf/parse.hpp"
 #include "model/forward.hpp"
+#include "nn/peaks.hpp"
 #include "text/tokenizer.hpp"
 
 namespace ggufscope {
@@ -61,6 +62,9 @@ class Session {
   [[nodiscard]] const Tokenizer* tokenizer() const { return tokenizer_ ? &*tokenizer_ : nullptr; }
   [[nodiscard]] size_t n_threads() const { return pool_->n_threads(); }
   [[nodiscard]] void* worker(size_t thread) { return pool_->worker(thread); }
+  /// What was computed since the last call. The first call begins to time it, and gives nothing.
+  [[nodiscard]] std::vector<Profile::Row> take_profile();
+  [[nodiscard]] Result<Peaks> measure_peaks() { return ggufscope::measure_peaks(*pool_); }
   [[nodiscard]] const SamplerOptions& sampler_defaults() const { return defaults_; }
   [[nodiscard]] const std::string& architecture() const { return architecture_; }
   [[nodiscard]] uint32_t n_context() const { return state_ ? state_->options().n_ctx : 0; }

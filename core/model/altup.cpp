@@ -125,7 +125,7 @@ void run_altup_layer(Pass& pass, size_t il, float* streams, const float* per_lay
   modalities(pass, w.altup, streams, a.normed, routed);
   apply(pass.pool, w.altup.predict, routed, n, coefficients);  // [n_tokens, to, from]
   std::memcpy(predicted, streams, n_streams * size * sizeof(float));
-  each_token(pass.pool, n, [&](size_t t) {
+  each_token(pass.pool, Operation::kAdd, n, [&](size_t t) {
     for (size_t to = 0; to < n_streams; ++to)
       for (size_t from = 0; from < n_streams; ++from)
         vec::add_scaled(predicted + to * size + t * n_embd, coefficients[(t * n_streams + to) * n_streams + from],
@@ -154,7 +154,7 @@ void run_altup_layer(Pass& pass, size_t il, float* streams, const float* per_lay
     float* gate = pass.take(n * n_ff);
     float* up = pass.take(n * n_ff);
     apply(pass.pool, {{&w.ffn.up, up}, {&w.ffn.gate, gate}}, a.normed, n);
-    each_token(pass.pool, n, [&](size_t t) {
+    each_token(pass.pool, Operation::kGate, n, [&](size_t t) {
       if (il < kSparseLayers) keep_outliers(gate + t * n_ff, n_ff);
       activate_gated(h.activation, gate + t * n_ff, up + t * n_ff, n_ff, up + t * n_ff);
     });
@@ -168,7 +168,7 @@ void run_altup_layer(Pass& pass, size_t il, float* streams, const float* per_lay
   apply(pass.pool, w.altup.correct, routed, n, coefficients);  // [n_tokens, n_streams]
   vec::add_scaled(a.mixed, -1.0f, predicted, size);
   std::memcpy(streams, predicted, n_streams * size * sizeof(float));
-  each_token(pass.pool, n, [&](size_t t) {
+  each_token(pass.pool, Operation::kAdd, n, [&](size_t t) {
     for (size_t j = 0; j < n_streams; ++j)
       vec::add_scaled(streams + j * size + t * n_embd, 1.0f + coefficients[t * n_streams + j], a.mixed + t * n_embd,
                       n_embd);

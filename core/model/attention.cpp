@@ -38,7 +38,7 @@ void normalize_heads(const Pass& pass, const AttentionWeights& w, const Affine& 
       normalize(kind, x + t * n_head * d, norm.weight.data(), norm.bias.data(), n_head * d, eps, x + t * n_head * d);
     return;
   }
-  each_token(pass.pool, pass.n_tokens, [&](size_t t) {
+  each_token(pass.pool, Operation::kNorm, pass.n_tokens, [&](size_t t) {
     for (size_t head = 0; head < n_head; ++head) {
       float* row = x + (t * n_head + head) * d;
       const size_t at = w.norms_by_head ? head * d : 0;
@@ -83,7 +83,7 @@ void rotate(Pass& pass, size_t il, float* x, size_t token_stride, size_t n_heads
   const LayerParameters& layer = pass.layer(il);
   if (!layer.use_rope) return;
   const size_t which = layer.windowed ? 1 : 0, half = layer.n_rot / 2;
-  each_token(pass.pool, pass.n_tokens, [&](size_t t) {
+  each_token(pass.pool, Operation::kPositions, pass.n_tokens, [&](size_t t) {
     rope(pass.h().rope_kind, x + t * token_stride + offset, n_heads, head_stride, layer.n_rot,
          pass.cosines[which] + t * half, pass.sines[which] + t * half);
   });
@@ -133,7 +133,7 @@ void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions
   State& state = pass.state;
   const CacheView cache = state.cache(pass.encoding ? 0 : layer.kv_layer);
   if (k != nullptr)
-    each_token(pass.pool, pass.n_tokens, [&](size_t t) {
+    each_token(pass.pool, Operation::kCache, pass.n_tokens, [&](size_t t) {
       cache_store(cache, shape, layer.windowed ? state.batch_slots[t] : state.batch_cells[t],
                   k + t * shape.n_head_kv * shape.d_k, v == nullptr ? nullptr : v + t * shape.n_head_kv * shape.d_v);
     });

@@ -99,14 +99,14 @@ void run_dense(Pass& pass, size_t il, const FfnWeights& w, const float* x, size_
   float* inner = pass.take(n * n_ff);     // [n_tokens, n_ff]
   apply(pass.pool, {{&w.up, up}, {&w.gate, inner}}, x, n);
   if (w.gate) {
-    each_token(pass.pool, n,
+    each_token(pass.pool, Operation::kGate, n,
                [&](size_t t) { gated(activation, limit, inner + t * n_ff, up + t * n_ff, n_ff, inner + t * n_ff); });
   } else if (w.up.n_out != n_ff) {
-    each_token(pass.pool, n, [&](size_t t) {
+    each_token(pass.pool, Operation::kGate, n, [&](size_t t) {
       gated(activation, limit, up + 2 * t * n_ff, up + (2 * t + 1) * n_ff, n_ff, inner + t * n_ff);
     });
   } else {
-    each_token(pass.pool, n, [&](size_t t) {
+    each_token(pass.pool, Operation::kGate, n, [&](size_t t) {
       std::memcpy(inner + t * n_ff, up + t * n_ff, n_ff * sizeof(float));
       activate(activation, inner + t * n_ff, n_ff, pass.layer(il).xielu);
     });

@@ -229,6 +229,8 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
   State& state = pass.state;
   const size_t n = pass.n_tokens, size = n * h.n_embd;
   const std::span<const int32_t> tokens = batch.tokens.subspan(first, n);
+  if (pass.pool.profile() != nullptr) pass.pool.profile()->begin_pass(n);
+  const Timed timed(pass.pool.profile(), Operation::kPass);
 
   state.arena.release(0);
   Activations a{};

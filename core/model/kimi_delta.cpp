@@ -95,7 +95,7 @@ void run_kimi_delta(Pass& pass, size_t il, const float* x, float* y) {
   activate(Activation::kSigmoid, gate, n * n_row);
 
   const float scale = 1.0f / std::sqrt(static_cast<float>(d));
-  each_token(pass.pool, n, [&](size_t t) {
+  each_token(pass.pool, Operation::kRecurrence, n, [&](size_t t) {
     for (size_t head = 0; head < n_head; ++head) {
       const size_t row = (t * n_head + head) * d;
       const float rate = w.a.data()[head], strength = beta[t * n_head + head];

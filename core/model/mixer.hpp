@@ -179,7 +179,8 @@ void run_ffn(Pass& pass, size_t il, const float* x, const float* layer_input, fl
 
 /// work(t) for every token, in parallel where there are many.
 template <class Work>
-void each_token(Pool& pool, size_t n_tokens, const Work& work) {
+void each_token(Pool& pool, Operation operation, size_t n_tokens, const Work& work) {
+  const Timed timed(pool.profile(), operation);
   pool.parallel_for(n_tokens, 8, [&](size_t first, size_t last, size_t) {
     for (size_t t = first; t < last; ++t) work(t);
   });

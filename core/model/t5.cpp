@@ -57,6 +57,8 @@ Result<void> encode(const Model& model, State& state, Pool& pool, std::span<cons
   state.clear();  // a new input: what was decoded of another is void
   std::vector<int32_t> positions(n), sequences(n, 0);
   for (size_t t = 0; t < n; ++t) positions[t] = static_cast<int32_t>(t);
+  if (pool.profile() != nullptr) pool.profile()->begin_pass(n);
+  const Timed timed(pool.profile(), Operation::kPass);
   Pass pass{model, state, pool};
   pass.n_tokens = n;
   pass.positions = positions;

@@ -361,6 +361,17 @@ void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& 
   const size_t key_head_bytes = cache.n_cells * shape.d_k * cache_element_bytes(cache.type);
   const size_t value_head_bytes = cache.n_cells * cache.value_stride * cache_element_bytes(cache.type);
   const size_t tile = tile_tokens(shape), n_tiles = (n_tokens + tile - 1) / tile;
+  Profile::Row row{.key = {.operation = Operation::kAttention}};
+  if (pool.profile() != nullptr) {
+    const size_t of_cell = shape.n_head_kv * (shape.d_k + shape.d_v) * cache_element_bytes(cache.type);
+    for (size_t t = 0; t < n_tokens; ++t) {
+      size_t n_seen = 0;
+      for (const CellRun& run : runs[t]) n_seen += run.end - run.begin;
+      row.products += static_cast<double>(n_seen * shape.n_head * (shape.d_k + shape.d_v));
+      row.bytes = std::max(row.bytes, static_cast<double>(n_seen * of_cell));
+    }
+  }
+  const Timed timed(pool.profile(), row);
 
   pool.parallel_for(n_tiles * shape.n_head_kv, 1, [&](size_t first, size_t last, size_t thread) {
     for (size_t item = first; item < last; ++item) {

@@ -389,6 +389,24 @@ Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView ro
   return {};
 }
 
+namespace {
+
+// What a profile has of products, but for how many they are.
+Profile::Row row_of(std::span<const Product> products, size_t n_in) {
+  Profile::Row row{.key = {.operation = Operation::kProducts, .n_in = n_in}};
+  for (const Product& product : products) {
+    const PackedMatrix& w = *product.weights;
+    row.key.n_out += w.n_out();
+    row.bytes += static_cast<double>(w.packed_bytes());
+    const auto known =
+        std::ranges::find_if(row.key.types, [&](uint32_t type) { return type == w.type() || type == Profile::kNone; });
+    if (known != row.key.types.end()) *known = w.type();
+  }
+  return row;
+}
+
+}  // namespace
+
 void matmul(Pool& pool, std::span<const Product> products, const float* x, size_t n_tokens) {
   const size_t n_in = products.empty() ? 0 : products[0].weights->n_in();
   size_t n_groups = 0;  // of all products, one after the other
@@ -397,6 +415,8 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
       std::ranges::all_of(products, [](const Product& p) { return p.weights->format() != nullptr; });
   // Weights that become floats first do so once for all tokens.
   const Parts parts(n_tokens, all_packed ? pool.n_threads() : 1);
+  Profile::Row row;
+  if (pool.profile() != nullptr) row = row_of(products, n_in);
   for (size_t chunk = 0; chunk < parts.tokens; chunk += parts.step) {
     bool quantized[kKinds] = {};
     const auto tiles_of = [&](ActivationKind kind) {
@@ -406,6 +426,7 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
       if (product.weights->format() == nullptr) continue;
       const ActivationKind kind = activation_kind(*product.weights->format());
       if (std::exchange(quantized[kind_index(kind)], true)) continue;
+      const Timed timed(pool.profile(), Operation::kActivations);
       quantize_chunk(pool, kind, x, parts, chunk, n_in, tiles_of(kind));
     }
     const auto multiply = [&](size_t first, size_t last, size_t thread) {
@@ -429,6 +450,10 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
         }
       }
     };
+    row.products = 0;
+    for (size_t part = 0; part < parts.n; ++part)
+      row.products += static_cast<double>(parts.of(part, chunk).n * n_in * row.key.n_out);
+    const Timed timed(pool.profile(), row);
     const size_t n_items = parts.n * n_groups;
     if (n_tokens == 1)  // it waits for memory
       pool.parallel_for_runs(n_items, portion(0, n_in, 1), multiply);

@@ -8,6 +8,7 @@
 
 #include "base/buffer.hpp"
 #include "base/error.hpp"
+#include "nn/profile.hpp"
 
 namespace ggufscope {
 
@@ -56,6 +57,10 @@ class Pool {
     run(task<Body>(), &body, n_items, grain, true);
   }
 
+  /// What was computed with this pool since then; nullptr before start_profile.
+  [[nodiscard]] Profile* profile() const { return profile_.get(); }
+  void start_profile() { profile_ = std::make_unique<Profile>(); }
+
   /// Memory for one operation at a time: reserve (grows, keeps nothing) while loading, then use while computing.
   [[nodiscard]] Result<void> reserve_scratch(uint64_t shared_bytes, uint64_t bytes_per_thread);
   [[nodiscard]] Buffer& shared_scratch() { return shared_scratch_; }
@@ -79,6 +84,7 @@ class Pool {
 
   size_t n_threads_ = 1;
   [[maybe_unused]] Workers* workers_ = nullptr;  // nullptr: no threads
+  std::unique_ptr<Profile> profile_;
   Buffer shared_scratch_;
   Buffer thread_scratch_;
   size_t thread_scratch_bytes_ = 0;  // a multiple of 64, so that threads share no cache line

@@ -16,6 +16,7 @@ namespace {
 
 void causal_convolution(Pool& pool, const float* x, size_t stride, size_t n_channels, const float* weight,
                         size_t n_kernel, const float* bias, States states, float* y) {
+  const Timed timed(pool.profile(), Operation::kRecurrence);
   pool.parallel_for(n_channels, 64, [&](size_t first, size_t last, size_t) {
     for (size_t t = 0; t < states.size(); ++t) {
       float* state = states[t];
@@ -36,6 +37,7 @@ void causal_convolution(Pool& pool, const float* x, size_t stride, size_t n_chan
 void selective_scan(Pool& pool, const ScanShape& shape, const ScanInputs& in, const float* a, const float* d,
                     States states, float* y) {
   const size_t n = shape.d_state, heads_per_group = shape.n_heads / shape.n_groups;
+  const Timed timed(pool.profile(), Operation::kRecurrence);
   pool.parallel_for(shape.n_heads, 16, [&](size_t first, size_t last, size_t) {
     for (size_t t = 0; t < states.size(); ++t) {
       for (size_t h = first; h < last; ++h) {
@@ -73,6 +75,7 @@ void selective_scan(Pool& pool, const ScanShape& shape, const ScanInputs& in, co
 
 void wkv4(Pool& pool, size_t n, const float* first_bonus, const float* decay, const float* k, const float* v,
           const float* r, States states, float* y) {
+  const Timed timed(pool.profile(), Operation::kRecurrence);
   pool.parallel_for(n, 64, [&](size_t first, size_t last, size_t) {
     for (size_t t = 0; t < states.size(); ++t) {
       float* aa = states[t];
@@ -97,6 +100,7 @@ void wkv4(Pool& pool, size_t n, const float* first_bonus, const float* decay, co
 
 void wkv6(Pool& pool, size_t n_heads, size_t size, const float* bonus, const float* decay, size_t decay_stride,
           float scale, const float* k, const float* v, const float* r, States states, float* y) {
+  const Timed timed(pool.profile(), Operation::kRecurrence);
   pool.parallel_for(n_heads, 1, [&](size_t first, size_t last, size_t) {
     for (size_t t = 0; t < states.size(); ++t) {
       for (size_t h = first; h < last; ++h) {
@@ -121,6 +125,7 @@ void wkv6(Pool& pool, size_t n_heads, size_t size, const float* bonus, const flo
 
 void wkv7(Pool& pool, size_t n_heads, size_t size, const float* r, const float* w, const float* k, const float* v,
           const float* a, const float* b, States states, float* y) {
+  const Timed timed(pool.profile(), Operation::kRecurrence);
   pool.parallel_for(n_heads, 1, [&](size_t first, size_t last, size_t) {
     for (size_t t = 0; t < states.size(); ++t) {
       for (size_t h = first; h < last; ++h) {
@@ -139,6 +144,7 @@ void wkv7(Pool& pool, size_t n_heads, size_t size, const float* r, const float* 
 
 void gated_delta_rule(Pool& pool, size_t n_heads, size_t d_key, size_t d_value, const float* q, const float* k,
                       const float* v, const float* g, const float* beta, States states, float* y) {
+  const Timed timed(pool.profile(), Operation::kRecurrence);
   pool.parallel_for(n_heads, 1, [&](size_t first, size_t last, size_t) {
     for (size_t t = 0; t < states.size(); ++t) {
       for (size_t h = first; h < last; ++h) {

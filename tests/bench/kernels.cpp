@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/simd.hpp"
 #include "nn/matmul.hpp"
 #include "nn/packed.hpp"
+#include "nn/peaks.hpp"
 #include "quant/registry.hpp"
 #include "timing.hpp"
 #include "types/types.hpp"
@@ -32,60 +32,6 @@ double best_ms(F f) {
   for (int slice = 0; slice < kSlices && (slice < 3 || bench::now_ms() - begin < kAllMs); ++slice)
     best = std::min(best, bench::time_runs(runs, f) / static_cast<double>(runs));
   return best;
-}
-
-constexpr int kTurns = 10000;
-constexpr size_t kSums = 10;  // as many as hide a product's latency and leave registers for its factors
-
-// What is multiplied comes from memory, so that no compiler knows the products. Not inlined: engines optimize what is
-// called again.
-template <class Multiply>
-[[gnu::noinline]] v128_t multiply_from_near(const uint8_t* from, Multiply multiply) {
-  v128_t sums[kSums];
-  for (v128_t& sum : sums) sum = wasm_i32x4_splat(0);
-  const v128_t y = wasm_v128_load(from + 1024);
-  for (int turn = 0; turn < kTurns; ++turn) {
-    const v128_t x = wasm_v128_load(from + turn % 64 * 16);
-    for (v128_t& sum : sums) sum = multiply(x, y, sum);
-  }
-  v128_t all = sums[0];
-  for (const v128_t& sum : sums) all = wasm_v128_xor(all, sum);
-  return all;
-}
-
-// Four readers, as products with one token have them.
-[[gnu::noinline]] v128_t read(const uint8_t* from, size_t n) {
-  v128_t all[4] = {wasm_i32x4_splat(0), wasm_i32x4_splat(0), wasm_i32x4_splat(0), wasm_i32x4_splat(0)};
-  for (size_t i = 0; i < n / 4; i += 64)
-    for (size_t reader = 0; reader < 4; ++reader)
-      for (size_t k = 0; k < 4; ++k)
-        all[k] = wasm_v128_xor(all[k], wasm_v128_load(from + reader * (n / 4) + i + 16 * k));
-  return wasm_v128_xor(wasm_v128_xor(all[0], all[1]), wasm_v128_xor(all[2], all[3]));
-}
-
-volatile int g_sink;
-void use(v128_t value) { g_sink = wasm_i32x4_extract_lane(value, 0); }
-
-struct Peaks {
-  double bytes, words, floats;  // GMAC/s
-  double near, far;             // GB/s
-};
-
-Peaks measure_peaks() {
-  const std::vector<uint8_t> operands(2048, 3);
-  const auto rate = [&](int lanes, auto multiply) {
-    return lanes * static_cast<double>(kSums * kTurns) / 1e6 /
-           best_ms([&] { use(multiply_from_near(operands.data(), multiply)); });
-  };
-  const auto stream = [](size_t n) {
-    const std::vector<uint8_t> bytes(n, 1);
-    return static_cast<double>(n) / 1e6 / best_ms([&] { use(read(bytes.data(), bytes.size())); });
-  };
-  return {std::max(rate(16, [](v128_t x, v128_t y, v128_t s) { return relaxed_dot_i32(x, y, s); }),
-                   rate(16, [](v128_t x, v128_t y, v128_t s) { return wasm_i16x8_add(s, relaxed_dot_i16(x, y)); })),
-          rate(8, [](v128_t x, v128_t y, v128_t s) { return wasm_i32x4_add(s, wasm_i32x4_dot_i16x8(x, y)); }),
-          rate(4, [](v128_t x, v128_t y, v128_t s) { return relaxed_madd(x, y, s); }), stream(1 << 20),
-          stream(192 << 20)};
 }
 
 /// Bytes as model files have them: with all of them at random, scales would be infinite or no numbers now and then, and
@@ -123,7 +69,7 @@ void measure(const TypeGeometry& type, size_t n_out, size_t n_tokens, const char
   const double products = matrix->format() == nullptr               ? peaks.floats
                           : activation_kind(*matrix->format()).wide ? peaks.words
                                                                     : peaks.bytes;
-  const double limit = n_tokens == 1 ? std::min(products, bandwidth * weights / bytes) : products;
+  const double limit = (n_tokens == 1 ? std::min(products, bandwidth * weights / bytes) : products) / 1e9;
   const double rate = weights * static_cast<double>(n_tokens) / ms / 1e6;
   std::printf("{\"type\":\"%.*s\",\"what\":\"%s\",\"gmacs\":%.2f,\"gbytes\":%.2f,\"bits\":%.2f,\"share\":%.3f}\n",
               static_cast<int>(type.name.size()), type.name.data(), what, rate, bytes / ms / 1e6, 8 * bytes / weights,
@@ -138,9 +84,12 @@ int main(int argc, char** argv) {
     --argc;
     ++argv;
   }
-  const Peaks peaks = measure_peaks();
-  std::printf("{\"peaks\":{\"bytes\":%.1f,\"words\":%.1f,\"floats\":%.1f,\"near\":%.1f,\"far\":%.1f}}\n", peaks.bytes,
-              peaks.words, peaks.floats, peaks.near, peaks.far);
+  const Result<std::unique_ptr<Pool>> pool = Pool::create(1);
+  const Result<Peaks> measured = measure_peaks(**pool);
+  if (!measured) return 1;
+  const Peaks& peaks = *measured;
+  std::printf("{\"peaks\":{\"bytes\":%.1f,\"words\":%.1f,\"floats\":%.1f,\"near\":%.1f,\"far\":%.1f}}\n",
+              peaks.bytes / 1e9, peaks.words / 1e9, peaks.floats / 1e9, peaks.near / 1e9, peaks.far / 1e9);
   for (const QuantKernels& kernels : all_kernels()) {
     const TypeGeometry& type = *find_type(kernels.type);
     if (argc > 1 && std::none_of(argv + 1, argv + argc, [&](const char* name) { return type.name == name; })) continue;

@@ -4,8 +4,23 @@
 // words of 16 bits, or floats), a prompt's the products.
 //   npm run bench:kernels -- [--saturated] Q4_0 Q6_K
 // --saturated: as machines compute whose products of bytes saturate, most x86 without AVX-VNNI.
+//   npm run bench:kernels -- --model FILE [--threads 2]
+// --model: each operation of a model's prompts of 128 tokens, and of 64 tokens after each, by the package in Node.
+import { openAsBlob } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { load as Load, Peaks, ProfiledOperation, Variant } from 'ggufscope/engine'
+import { promptOf } from '../fixtures/synthetic.ts'
 import { machine } from './common/figures.ts'
 import { build, runInNode } from './common/program.ts'
+
+type ProfileLines = (
+  operations: readonly ProfiledOperation[],
+  peaks: Peaks,
+  variant: Variant,
+  style: Record<'bold' | 'dim', (text: string) => string>,
+) => string[]
 
 interface Row {
   type: string
@@ -38,6 +53,30 @@ function show(line: string): void {
   )
 }
 
-build('kernels')
+async function showOperations(path: string, threads: number | undefined): Promise<void> {
+  const dist = (name: string) => pathToFileURL(join(import.meta.dirname, '../../wasm/dist', name)).href
+  const { load } = (await import(dist('engine/index.js'))) as { load: typeof Load }
+  const { profileLines } = (await import(dist('cli/profile.js'))) as { profileLines: ProfileLines }
+  using model = await load(await openAsBlob(path), { threads, contextLength: 256 })
+  for (let run = 0; run < 4; run++) {
+    const prompt = promptOf(run, 128, model.info.vocabularySize)
+    for await (const _ of model.generate(prompt, { maxTokens: 64, temperature: 0, ignoreEnd: true })) continue
+    if (run === 0) await model.profile() // the first run is for the compiler
+  }
+  const plain = (text: string) => text
+  const style = { bold: plain, dim: plain }
+  const lines = profileLines(await model.profile(), await model.peaks(), model.info.variant, style)
+  console.log([`${model.info.threads} threads, ${model.info.variant}`, ...lines].join('\n'))
+}
+
+const { values, positionals } = parseArgs({
+  options: { model: { type: 'string' }, threads: { type: 'string' }, saturated: { type: 'boolean' } },
+  allowPositionals: true,
+})
 console.log(machine())
-await runInNode('kernels', process.argv.slice(2), show)
+if (values.model === undefined) {
+  build('kernels')
+  await runInNode('kernels', [...(values.saturated ? ['--saturated'] : []), ...positionals], show)
+} else {
+  await showOperations(values.model, values.threads === undefined ? undefined : Number(values.threads))
+}

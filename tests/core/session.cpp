@@ -370,6 +370,74 @@ BOOST_AUTO_TEST_CASE(guesses_of_other_models, *boost::unit_test::precondition(te
   BOOST_TEST(n_guessed > 100u);
 }
 
+// What a profile counts is what the model's shape says.
+BOOST_AUTO_TEST_CASE(a_profile_counts_all_products) {
+  for (const size_t n_threads : {size_t{1}, size_t{2}}) {
+    const auto s = loaded(64, Precision::kFast, n_threads);
+    const Model& model = s->model();
+    const Hparams& h = model.hparams();
+    const std::vector<TokenId> prompt = {1, 2, 3, 4, 5, 6, 7};
+    GenerateOptions options = greedy();
+    options.ignore_end = true;
+    (void)generate(*s, prompt, options, 3);
+    BOOST_TEST(s->take_profile().empty());  // it begins here
+    s->drop();
+    const size_t n_more = 5, n_one = n_more - 1;  // the first is drawn of what the prompt gave
+    (void)generate(*s, prompt, options, n_more);
+    double layers = 0, output = 0;
+    for (const TensorRequest& request : model.plan()) {
+      const std::string_view name = request.entry.name;
+      const double elements = static_cast<double>(request.n_rows * request.entry.shape[0]);
+      if (request.n_rows > 1 && name.starts_with("blk.")) layers += elements;
+      if (name == "token_embd.weight" && output == 0) output = elements;
+      if (name == "output.weight") output = elements;
+    }
+    double products[2] = {}, bytes[2] = {}, parts[2] = {}, passes[2] = {}, pass_ms[2] = {}, scores[2] = {};
+    double n_sampled = 0;
+    for (const Profile::Row& row : s->take_profile()) {
+      const size_t one = row.key.one_token ? 1 : 0;
+      BOOST_TEST((row.calls > 0 && row.ms >= 0));
+      if (row.key.operation == Operation::kPass) {
+        passes[one] += static_cast<double>(row.calls);
+        pass_ms[one] += row.ms;
+      } else if (row.key.operation == Operation::kSampling) {
+        n_sampled += static_cast<double>(row.calls);
+      } else {
+        parts[one] += row.ms;
+      }
+      if (row.key.operation == Operation::kProducts) {
+        BOOST_TEST((row.key.types[0] != Profile::kNone && row.key.n_in > 0 && row.key.n_out > 0));
+        products[one] += row.products;
+        bytes[one] += row.bytes;
+      }
+      if (row.key.operation == Operation::kAttention) scores[one] += row.products;
+    }
+    BOOST_TEST(passes[0] == 1);
+    BOOST_TEST(passes[1] == static_cast<double>(n_one));
+    BOOST_TEST(n_sampled == static_cast<double>(n_more));
+    // Of the last layer of a prompt only what is wanted goes on beyond attention.
+    BOOST_TEST(products[1] == static_cast<double>(n_one) * (layers + output));
+    BOOST_TEST(products[0] <= static_cast<double>(prompt.size()) * layers + output);
+    BOOST_TEST(products[0] > static_cast<double>(prompt.size()) * layers * (h.n_layer - 1) / h.n_layer);
+    BOOST_TEST(bytes[1] == static_cast<double>(n_one) * bytes[0]);
+    const LayerParameters& layer = h.layers[0];
+    const double of_cell = static_cast<double>(h.n_layer * layer.n_head * (layer.d_k + layer.d_v));
+    double n_seen = 0;
+    for (size_t i = 1; i <= n_one; ++i) n_seen += static_cast<double>(prompt.size() + i);
+    BOOST_TEST(scores[1] == of_cell * n_seen);
+    for (size_t one = 0; one < 2; ++one) BOOST_TEST(parts[one] <= pass_ms[one] + 1e-3);
+    BOOST_TEST(s->take_profile().empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_the_machine_allows) {
+  const auto s = loaded(16, Precision::kFast, 2);
+  const Result<Peaks> peaks = s->measure_peaks();
+  BOOST_REQUIRE(peaks.has_value());
+  for (const double peak : {peaks->bytes, peaks->words, peaks->floats, peaks->near, peaks->far})
+    BOOST_TEST((peak > 1e6 && peak < 1e14));
+}
+
 BOOST_AUTO_TEST_CASE(refuses_what_is_no_prompt) {
   const auto s = loaded(16);
   const std::vector<TokenId> cases[] = {{}, {-1}, {1024}, {0, INT32_MAX}, std::vector<TokenId>(17, 1)};

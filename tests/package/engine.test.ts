@@ -366,6 +366,49 @@ test('ten loads and closes leave nothing behind', async () => {
   assert.ok(grown < 60 << 20, `grew by ${grown} bytes`)
 })
 
+test('a profile tells where the time of passes went', async () => {
+  for (const threads of [1, 2]) {
+    using model = await load(bytes, { threads })
+    assert.deepEqual(await model.profile(), [])
+    await text(model.generate(kPrompt, { temperature: 0, maxTokens: 9, ignoreEnd: true }))
+    const operations = await model.profile()
+    const products = operations.filter(({ operation }) => operation === 'products')
+    const { file } = model
+    const elements = file.tensors
+      .filter(({ name, shape }) => shape.length > 1 && name.startsWith('blk.'))
+      .reduce((sum, { elementCount }) => sum + elementCount, 0)
+    const output = (file.tensor('output.weight') ?? file.tensor('token_embd.weight'))!
+    const counted = products
+      .filter(({ tokens }) => tokens === 'one')
+      .reduce((sum, row) => sum + row.products, 0)
+    assert.equal(counted, 8 * (elements + output.elementCount)) // the first token is drawn of what the prompt gave
+    const types = new Set(products.flatMap((row) => row.types))
+    for (const type of types) assert.ok(file.tensors.some((tensor) => tensor.type === type))
+    assert.ok(types.has(output.type))
+    const logits = products.find(({ shape: [, rows] }) => rows === model.info.vocabularySize)
+    assert.deepEqual(logits?.shape, output.shape)
+    const named = new Set(operations.map(({ operation }) => operation))
+    const expected = [
+      'activations',
+      'add',
+      'attention',
+      'cache',
+      'gate',
+      'norm',
+      'other',
+      'positions',
+      'products',
+      'sampling',
+    ]
+    assert.deepEqual([...named].sort(), expected)
+    assert.ok(operations.every(({ ms, calls }) => ms >= 0 && calls > 0))
+    assert.deepEqual(await model.profile(), [])
+    const peaks = await model.peaks()
+    for (const name of ['bytes', 'words', 'floats', 'near', 'far'] as const)
+      assert.ok(peaks[name] > 1e6, name)
+  }
+})
+
 test('the command run', () => {
   const run = (...args: string[]) =>
     execFileSync(process.execPath, [packedFile('wasm/dist/cli.js'), 'run', kFile, ...args], {
@@ -376,6 +419,9 @@ test('the command run', () => {
     run(kPrompt, '--max-tokens', '3', '--temperature', '0', '--json'),
   ) as Engine.GenerateResult
   assert.equal(answer.tokens, 3)
+  const profiled = run(kPrompt, '--max-tokens', '3', '--temperature', '0', '--profile')
+  assert.match(profiled, /Passes over several tokens:\n.*share.*\n(?:.+\n)*\nPasses over one token:\n/)
+  assert.match(profiled, /\nThis machine: \d+ GB\/s from memory, products of bytes \d+, /)
   const folder = mkdtempSync(join(tmpdir(), 'ggufscope-'))
   writeFileSync(join(folder, 'schema.json'), '{ "enum": ["honey", 7] }')
   writeFileSync(join(folder, 'grammar.gbnf'), 'root ::= "yes" | "no"')

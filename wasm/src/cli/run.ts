@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { text as readAll } from 'node:stream/consumers'
 import type { GenerateOptions, GenerateResult, JsonSchema } from '../engine/index.js'
 import { UsageError, type Command } from './command.js'
+import { profileLines } from './profile.js'
 
 const kNumbers = {
   'max-tokens': 'maxTokens',
@@ -26,6 +27,7 @@ export const command: Command = {
     chat: { type: 'boolean' },
     context: { type: 'string' },
     grammar: { type: 'string' },
+    profile: { type: 'boolean' },
     schema: { type: 'string' },
     stop: { type: 'string', multiple: true },
     ...Object.fromEntries(Object.keys(kNumbers).map((name) => [name, { type: 'string' as const }])),
@@ -37,6 +39,7 @@ export const command: Command = {
     '--grammar FILE    run: the answer keeps to this grammar (GBNF)',
     '--schema FILE     run: the answer is JSON that this JSON schema accepts',
     '--stop TEXT       run: end before this text; may be given again',
+    '--profile         run: tell where the time went, and what the machine allows',
     '--temperature T --top-k K --top-p P --min-p P --repeat-penalty R --seed S   run: sampling',
   ],
   async run(context) {
@@ -66,6 +69,8 @@ export const command: Command = {
     const contextLength = number('context')
     const input = positionals.length > 1 ? positionals.slice(1).join(' ') : await readAll(process.stdin)
     using model = await context.load({ contextLength })
+    const profiled = values['profile'] === true
+    if (profiled) await model.profile() // begins it
     const pieces =
       values['chat'] === true
         ? model.chat([{ role: 'user', content: input }], options)
@@ -75,8 +80,9 @@ export const command: Command = {
       all += text
       if (!context.json) process.stdout.write(text)
     }
+    const profile = profiled ? { operations: await model.profile(), peaks: await model.peaks() } : undefined
     if (context.json) {
-      context.printJson({ text: all, ...result })
+      context.printJson({ text: all, ...result, profile })
     } else {
       print('')
       const { tokens = 0, generateMs = 0, promptTokens = 0, promptMs = 0 } = result ?? {}
@@ -86,6 +92,10 @@ export const command: Command = {
           `${promptTokens} tokens of prompt at ${rate(promptTokens, promptMs)}/s, ${tokens} generated at ${rate(tokens, generateMs)}/s, ${model.info.variant}`,
         ),
       )
+      if (profile)
+        profileLines(profile.operations, profile.peaks, model.info.variant, style).forEach((line) =>
+          print(line),
+        )
     }
     return 0
   },

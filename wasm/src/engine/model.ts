@@ -3,7 +3,15 @@ import type { ChatMessage, GgufFile, RenderChatOptions, Tokenizer } from '../typ
 import { schemaToGrammar } from './json-schema.js'
 import type { Client } from './client.js'
 import type { GenerateCall, Opened } from './protocol.js'
-import type { GenerateOptions, Model, ModelInfo, Piece, SamplingOptions } from './types.js'
+import type {
+  GenerateOptions,
+  Model,
+  ModelInfo,
+  Peaks,
+  Piece,
+  ProfiledOperation,
+  SamplingOptions,
+} from './types.js'
 
 // The order of the sampler's numbers in the worker.
 const kOptions: readonly (keyof SamplingOptions)[] = [
@@ -150,6 +158,15 @@ export class LoadedModel implements Model {
 
   async loadState(bytes: Uint8Array): Promise<void> {
     await this.#client.call('restore', { text: this.#text, bytes })
+  }
+
+  async profile(): Promise<readonly ProfiledOperation[]> {
+    return await this.#client.call('profile', undefined)
+  }
+
+  async peaks(): Promise<Peaks> {
+    const [bytes = 0, words = 0, floats = 0, near = 0, far = 0] = await this.#client.call('peaks', undefined)
+    return { bytes, words, floats, near, far }
   }
 
   close(): void {

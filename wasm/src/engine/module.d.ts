@@ -43,6 +43,8 @@ export interface WasmEngine {
   saved(): Span
   forgetSaved(): void
   loadState(bytes: number): boolean
+  profile(): Span
+  peaks(): boolean
   doubles(): Span
   delete(): void
 }
@@ -58,6 +60,7 @@ export interface EngineModule {
   selfTest(seed: number): boolean
   useReaders(choice: number): void
   useRuns(choice: number): void
+  typeName(id: number): string
 }
 
 export type CreateEngine = (options: {

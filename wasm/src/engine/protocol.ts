@@ -1,5 +1,5 @@
 // What the page and the engine's worker say to each other. Every call has an answer; a generation has pieces before it.
-import type { Piece, Variant } from './types.js'
+import type { Piece, ProfiledOperation, Variant } from './types.js'
 import type { ChooseOptions } from './variants.js'
 
 export interface FileHeader {
@@ -68,6 +68,9 @@ export interface Calls {
   restore: [{ text: number; bytes: Uint8Array }, void]
   fork: [{ from: number; to: number }, void]
   drop: [{ text: number }, void]
+  profile: [void, readonly ProfiledOperation[]]
+  /** bytes, words, floats, near, far */
+  peaks: [void, Float64Array]
 }
 export type CallName = keyof Calls
 

@@ -146,6 +146,50 @@ export interface ModelInfo {
   }
 }
 
+/** products: with weights; activations: quantized for them; positions: rotated into queries and keys; gate: activation
+    functions; add: residuals; other: what a pass has besides. */
+export type OperationName =
+  | 'products'
+  | 'activations'
+  | 'attention'
+  | 'norm'
+  | 'positions'
+  | 'cache'
+  | 'gate'
+  | 'add'
+  | 'recurrence'
+  | 'sampling'
+  | 'other'
+
+/** What one kind of operation took, all its calls together. */
+export interface ProfiledOperation {
+  readonly operation: OperationName
+  /** one: in passes over one token; many: over several, as prompts are */
+  readonly tokens: 'one' | 'many'
+  /** of the weights, of products */
+  readonly types: readonly string[]
+  /** columns and rows of the weights that are multiplied side by side, of products */
+  readonly shape: readonly number[]
+  readonly calls: number
+  /** milliseconds; as exact as performance.now() is there */
+  readonly ms: number
+  /** read: of weights as they lie in memory, or of cached keys and values */
+  readonly bytes: number
+  /** multiplications with an addition */
+  readonly products: number
+}
+
+/** What the machine allows, by all threads of the model. */
+export interface Peaks {
+  /** products a second of bytes, which quantized weights take, of 16-bit words, and of floats */
+  readonly bytes: number
+  readonly words: number
+  readonly floats: number
+  /** bytes a second from the second cache, and from memory */
+  readonly near: number
+  readonly far: number
+}
+
 /** A loaded model in its worker. Calls wait for those before them. */
 export interface Model extends Disposable {
   readonly info: ModelInfo
@@ -172,6 +216,13 @@ export interface Model extends Disposable {
   fork(): Promise<Model>
   saveState(): Promise<Uint8Array>
   loadState(bytes: Uint8Array): Promise<void>
+  /**
+   * Where the time went: what was computed since the last call, by this model and its forks, the longest first. The
+   * first call begins to take times, and gives nothing.
+   */
+  profile(): Promise<readonly ProfiledOperation[]>
+  /** Measures for about a second, with 128 MB of memory (out-of-memory where there are none). */
+  peaks(): Promise<Peaks>
   /** Ends the worker and frees everything. */
   close(): void
 }

@@ -12,6 +12,7 @@ import type {
   FinishReason,
   Message,
 } from './protocol.js'
+import { profileOf } from './profile.js'
 import type { Piece } from './types.js'
 import { Trial } from './trial.js'
 import { choose, type Chosen } from './variants.js'
@@ -123,6 +124,11 @@ class EngineWorker {
         this.engine.forgetSaved()
         return out
       }
+      case 'profile':
+        return profileOf(this.#doubles(this.engine.profile()), (id) => this.#module!.typeName(id))
+      case 'peaks':
+        this.#check(this.engine.peaks())
+        return this.#doubles(this.engine.doubles())
       case 'restore': {
         const { text, bytes } = call.argument as Calls['restore'][0]
         this.#check(this.engine.select(text))

@@ -1,0 +1,98 @@
+#include "nn/peaks.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/simd.hpp"
+#include "nn/profile.hpp"
+
+namespace ggufscope {
+namespace {
+
+// Engines begin with a compiler that is quick and code that is not, and compile again beside the program.
+constexpr double kWarmMs = 80, kMeasuredMs = 120;
+
+// Runs a second, the fastest of them.
+template <class F>
+double best_rate(const F& run) {
+  double best = 1e30;
+  const double begin = Timed::now_ms();
+  for (double now = begin, last; now - begin < kWarmMs + kMeasuredMs;) {
+    last = now;
+    run();
+    now = Timed::now_ms();
+    if (last - begin >= kWarmMs || now - begin >= kWarmMs + kMeasuredMs) best = std::min(best, now - last);
+  }
+  return 1e3 / std::max(best, 1e-6);
+}
+
+constexpr size_t kTurns = 10000;
+constexpr size_t kSums = 10;  // as many as hide a product's latency and leave registers for its factors
+constexpr size_t kRepeats = 32;
+
+volatile int g_sink;
+void use(v128_t value) { g_sink = wasm_i32x4_extract_lane(value, 0); }
+
+// What is multiplied comes from memory, so that no compiler knows the products. Not inlined: engines optimize what is
+// called again.
+template <class Multiply>
+[[gnu::noinline]] v128_t multiply_from_near(const uint8_t* from, Multiply multiply) {
+  v128_t sums[kSums];
+  for (v128_t& sum : sums) sum = wasm_i32x4_splat(0);
+  const v128_t y = wasm_v128_load(from + 1024);
+  for (size_t turn = 0; turn < kTurns; ++turn) {
+    const v128_t x = wasm_v128_load(from + turn % 64 * 16);
+    for (v128_t& sum : sums) sum = multiply(x, y, sum);
+  }
+  v128_t all = sums[0];
+  for (const v128_t& sum : sums) all = wasm_v128_xor(all, sum);
+  return all;
+}
+
+// Four readers, as products with one token have them.
+[[gnu::noinline]] v128_t read(const uint8_t* from, size_t n) {
+  v128_t all[4] = {wasm_i32x4_splat(0), wasm_i32x4_splat(0), wasm_i32x4_splat(0), wasm_i32x4_splat(0)};
+  for (size_t i = 0; i < n / 4; i += 64)
+    for (size_t reader = 0; reader < 4; ++reader)
+      for (size_t k = 0; k < 4; ++k)
+        all[k] = wasm_v128_xor(all[k], wasm_v128_load(from + reader * (n / 4) + i + 16 * k));
+  return wasm_v128_xor(wasm_v128_xor(all[0], all[1]), wasm_v128_xor(all[2], all[3]));
+}
+
+}  // namespace
+
+Result<Peaks> measure_peaks(Pool& pool) {
+  constexpr size_t kFar = 128 << 20, kNear = 1 << 20, kPart = 64 << 10;
+  static_assert(Pool::kMaxThreads * kNear <= kFar);
+  Result<Buffer> buffer = Buffer::allocate(kFar);
+  if (!buffer) return std::unexpected(buffer.error());
+  std::memset(buffer->data(), 3, kFar);
+  const uint8_t* const from = buffer->data();
+  const size_t n_items = pool.n_threads() * kRepeats;
+  const auto products = [&](size_t lanes, auto multiply) {
+    return static_cast<double>(lanes * kSums * kTurns * n_items) * best_rate([&] {
+             pool.parallel_for(n_items, 1, [&](size_t first, size_t last, size_t) {
+               for (size_t i = first; i < last; ++i) use(multiply_from_near(from, multiply));
+             });
+           });
+  };
+  Peaks peaks{};
+  peaks.bytes =
+      std::max(products(16, [](v128_t x, v128_t y, v128_t s) { return relaxed_dot_i32(x, y, s); }),
+               products(16, [](v128_t x, v128_t y, v128_t s) { return wasm_i16x8_add(s, relaxed_dot_i16(x, y)); }));
+  peaks.words = products(8, [](v128_t x, v128_t y, v128_t s) { return wasm_i32x4_add(s, wasm_i32x4_dot_i16x8(x, y)); });
+  peaks.floats = products(4, [](v128_t x, v128_t y, v128_t s) { return relaxed_madd(x, y, s); });
+  peaks.near = static_cast<double>(n_items * kNear) * best_rate([&] {
+                 pool.parallel_for(n_items, 1, [&](size_t first, size_t last, size_t thread) {
+                   for (size_t i = first; i < last; ++i) use(read(from + thread * kNear, kNear));
+                 });
+               });
+  peaks.far = static_cast<double>(kFar) * best_rate([&] {
+                pool.parallel_for_runs(kFar / kPart, 1, [&](size_t first, size_t last, size_t) {
+                  use(read(from + first * kPart, (last - first) * kPart));
+                });
+              });
+  return peaks;
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,81 @@
+// Where a model's time goes: what each kind of operation took, read and multiplied.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ggufscope {
+
+/// What is timed by itself. kPass is a whole pass over the model, in which all others but kSampling lie.
+enum class Operation : uint8_t {
+  kPass,
+  kProducts,     ///< with weights
+  kActivations,  ///< quantized, for products
+  kAttention,
+  kNorm,
+  kPositions,  ///< rotated into queries and keys
+  kCache,      ///< keys and values stored
+  kGate,       ///< activation functions
+  kAdd,        ///< residuals
+  kRecurrence,
+  kSampling,
+};
+
+class Profile {
+ public:
+  struct Key {
+    Operation operation;
+    std::array<uint32_t, 3> types = {kNone, kNone, kNone};  ///< of weights multiplied side by side
+    size_t n_in = 0, n_out = 0;                             ///< of them, rows of all together
+    bool one_token = false;                                 ///< set by the pass
+    bool operator==(const Key&) const = default;
+  };
+  static constexpr uint32_t kNone = UINT32_MAX;
+  struct Row {
+    Key key;
+    uint64_t calls = 0;
+    double ms = 0;
+    double bytes = 0;     ///< read: of weights, or of cached keys and values
+    double products = 0;  ///< multiplications with an addition
+  };
+
+  /// Of a pass; what is added until the next one is this one's.
+  void begin_pass(size_t n_tokens) { one_token_ = n_tokens == 1; }
+  /// row.key and what is to be added.
+  void add(Row row);
+  [[nodiscard]] std::span<const Row> rows() const { return rows_; }
+  void clear() { rows_.clear(); }
+
+ private:
+  std::vector<Row> rows_;
+  bool one_token_ = false;
+};
+
+/// From its making to its end, one call of an operation. Does nothing without a profile.
+class Timed {
+ public:
+  Timed(Profile* profile, Operation operation) : Timed(profile, Profile::Row{.key = {.operation = operation}}) {}
+  Timed(Profile* profile, const Profile::Row& row) : profile_(profile) {
+    if (profile != nullptr) row_ = row, begin_ms_ = now_ms();
+  }
+  ~Timed() {
+    if (profile_ == nullptr) return;
+    row_.ms = now_ms() - begin_ms_;
+    profile_->add(row_);
+  }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+  /// Milliseconds since some time, never less than before.
+  static double now_ms();
+
+ private:
+  Profile* profile_;
+  Profile::Row row_{};
+  double begin_ms_ = 0;
+};
+
+}  // namespace ggufscope

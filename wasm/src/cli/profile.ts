@@ -1,0 +1,62 @@
+import type { Peaks, ProfiledOperation, Variant } from '../engine/index.js'
+import { grouped, table, type Style } from './format.js'
+
+const kFloats = new Set(['F32', 'F16', 'BF16', 'F64'])
+
+const percent = (share: number) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`
+
+/**
+ * Two tables, of passes over several tokens and over one: time, its share, and what was read and multiplied a second
+ * against what the machine allows. One token's limit is reading memory, several tokens' the products of their kind.
+ */
+export function profileLines(
+  operations: readonly ProfiledOperation[],
+  peaks: Peaks,
+  variant: Variant,
+  style: Pick<Style, 'bold' | 'dim'>,
+): string[] {
+  const { far, floats, words, bytes } = peaks
+  const lines: string[] = []
+  for (const tokens of ['many', 'one'] as const) {
+    const own = operations.filter((row) => row.tokens === tokens)
+    const all = own.reduce((sum, { ms }) => sum + ms, 0)
+    if (all === 0) continue
+    const rows = own.map((row) => {
+      const rate = (amount: number) => amount / (row.ms / 1e3)
+      const product = row.types.every((type) => kFloats.has(type))
+        ? floats
+        : variant === 'simd'
+          ? words
+          : bytes
+      const limit = tokens === 'one' ? rate(row.bytes) / far : rate(row.products) / product
+      const shown = (amount: number) => (amount > 0 ? (rate(amount) / 1e9).toFixed(1) : '')
+      return [
+        row.operation,
+        row.types.join(' + '),
+        row.shape.map(String).join(' x '),
+        grouped(row.calls),
+        row.ms.toFixed(1),
+        percent(row.ms / all),
+        shown(row.bytes),
+        shown(row.products),
+        row.operation === 'products' ? percent(limit) : '',
+      ]
+    })
+    const head = ['operation', 'types', 'shape', 'calls', 'ms', 'share', 'GB/s', 'GMAC/s', 'of limit']
+    const [title, ...rest] = table([head, ...rows], ['<', '<', '<', '>', '>', '>', '>', '>', '>'])
+    lines.push(
+      '',
+      tokens === 'many' ? 'Passes over several tokens:' : 'Passes over one token:',
+      style.bold(title!),
+      ...rest,
+    )
+  }
+  const giga = (amount: number) => (amount / 1e9).toFixed(0)
+  lines.push(
+    '',
+    style.dim(
+      `This machine: ${giga(far)} GB/s from memory, products of bytes ${giga(bytes)}, of words ${giga(words)}, of floats ${giga(floats)} GMAC/s`,
+    ),
+  )
+  return lines
+}
