@@ -3,6 +3,7 @@
 #include <emscripten/bind.h>
 #include <emscripten/em_macros.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -117,13 +118,15 @@ class Engine {
     session_->read_vocabulary();
     headers_ = {};
   }
-  bool memory(uint32_t n_ctx, uint32_t n_batch, uint32_t n_texts, bool f16_cache, bool exact) {
-    const Result<MemoryEstimate> m = session_->memory(options(n_ctx, n_batch, n_texts, f16_cache), precision(exact));
+  /// precision: 0 exact, 1 fast, 2 compact
+  bool memory(uint32_t n_ctx, uint32_t n_batch, uint32_t n_texts, bool f16_cache, uint32_t precision) {
+    const Result<MemoryEstimate> m =
+        session_->memory(options(n_ctx, n_batch, n_texts, f16_cache), to_precision(precision));
     if (!m) return refuse(m.error());
     doubles_ = {double(m->weights), double(m->cache), double(m->recurrent), double(m->scratch)};
     return true;
   }
-  bool begin_load(bool exact) { return done(session_->begin_load(precision(exact))); }
+  bool begin_load(uint32_t precision) { return done(session_->begin_load(to_precision(precision))); }
   /// n bytes from byte `at` of the reserved room.
   bool set_rows(uint32_t request, double first_row, uint32_t at, uint32_t n) {
     if (at > input_.size() || n > input_.size() - at)
@@ -253,7 +256,7 @@ class Engine {
     o.cache_type = f16_cache ? CacheType::kF16 : CacheType::kF32;
     return o;
   }
-  static Precision precision(bool exact) { return exact ? Precision::kExact : Precision::kFast; }
+  static Precision to_precision(uint32_t index) { return static_cast<Precision>(std::min(index, 2u)); }
   [[nodiscard]] std::span<const TokenId> ids(uint32_t n) const { return {input_.as<TokenId>(), n}; }
   bool refuse(const Error& error) {
     error_ = error;

@@ -219,8 +219,6 @@ namespace {
 std::unexpected<Error> uncountable() {
   return fail(ErrorCode::kOverflow, "the model needs more memory than can be counted");
 }
-// Of what wasm can address, 4 GiB, the rest is for caches and what else there is.
-constexpr uint64_t kMostRepacked = uint64_t{3} << 30;
 }  // namespace
 
 Result<uint64_t> Model::weight_bytes(Precision precision) const {
@@ -240,15 +238,9 @@ Result<uint64_t> Model::weight_bytes(Precision precision) const {
   return sum;
 }
 
-Precision Model::fitting(Precision precision) const {
-  if (precision != Precision::kFast) return precision;
-  const Result<uint64_t> bytes = weight_bytes(precision);
-  return bytes && *bytes <= kMostRepacked ? Precision::kFast : Precision::kCompact;
-}
-
 Result<MemoryEstimate> Model::memory(const StateOptions& options, Precision precision, size_t n_threads) const {
   MemoryEstimate estimate;
-  const Result<uint64_t> weights = weight_bytes(fitting(precision));
+  const Result<uint64_t> weights = weight_bytes(precision);
   if (!weights) return std::unexpected(weights.error());
   estimate.weights = *weights;
   const StateSizes sizes = state_sizes(*this, options);
@@ -272,7 +264,7 @@ uint64_t Model::loaded_bytes() const {
 }
 
 Result<void> Model::begin_load(Pool&, Precision precision) {
-  precision_ = fitting(precision);
+  precision_ = precision;
   for (TensorRequest& request : plan_) request.n_rows_arrived = 0;
   return {};
 }

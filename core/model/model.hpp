@@ -95,8 +95,6 @@ class Model {
  private:
   Model() = default;
   [[nodiscard]] Result<uint64_t> weight_bytes(Precision precision) const;
-  /// kCompact for kFast where the weights would leave little of what wasm can address.
-  [[nodiscard]] Precision fitting(Precision precision) const;
 
   const Architecture* architecture_ = nullptr;
   Hparams hparams_;

@@ -1,13 +1,11 @@
 // Weight matrices packed for multiplication, and the products with activations: y = x W^T.
 //
 // ggml's order: a weight has n_out rows of n_in elements, x is [n_tokens, n_in], y is [n_tokens, n_out], all row-major.
-//   kExact  keeps the file's blocks and dequantizes a few rows at a time; products and sums in float32. Every dot
-//   product
-//           has the same order of summation whatever the number of threads or tokens, so results are reproducible.
-//   kFast   repacks into interleaved rows and quantizes activations to 8 bits per block; types without such a format
-//           are multiplied as floats, fused where the machine fuses: for one token F32, F16 and BF16 as they lie.
-//   kCompact  the same, but for types whose repacked rows would be more than twice as long as the file's: those stay as
-//   they are.
+//   kExact    keeps the file's blocks and dequantizes a few rows at a time; products and sums in float32. Every dot
+//             product is summed in one order whatever the number of threads or tokens, so results are reproducible.
+//   kFast     repacks into interleaved rows and quantizes activations to 8 bits per block; types without such a format
+//             are multiplied as floats, fused where the machine fuses: for one token F32, F16 and BF16 as they lie.
+//   kCompact  the same, but types whose repacked rows would be more than twice as long as the file's stay as they are.
 #pragma once
 
 #include <cstddef>

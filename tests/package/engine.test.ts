@@ -366,6 +366,26 @@ test('ten loads and closes leave nothing behind', async () => {
   assert.ok(grown < 60 << 20, `grew by ${grown} bytes`)
 })
 
+test('where memory lacks, weights of one bit stay as they are', async () => {
+  using plain = await load(bytes)
+  const small = await (await (await plain.file.edit()).quantize('Q1_0')).build()
+  const file = await small.bytes()
+  using fast = await load(file)
+  assert.equal(fast.info.precision, 'fast')
+  const { total } = fast.info.memory
+  using compact = await load(file, { memoryLimit: total - 1 })
+  assert.equal(compact.info.precision, 'compact')
+  assert.ok(compact.info.memory.weights < fast.info.memory.weights)
+  using asked = await load(file, { precision: 'compact' })
+  assert.deepEqual(asked.info.memory, compact.info.memory)
+  await assert.rejects(load(file, { precision: 'fast', memoryLimit: total - 1 }), { code: 'out-of-memory' })
+  await assert.rejects(load(file, { precision: 'slow' as 'fast' }), { code: 'invalid-argument' })
+  const tokens = [5, 6, 7, 8]
+  const [a, b] = [await fast.evaluate(tokens), await compact.evaluate(tokens)]
+  const size = Math.sqrt(a.reduce((sum, x) => sum + x * x, 0))
+  assert.ok(Math.sqrt(a.reduce((sum, x, i) => sum + (x - b[i]!) ** 2, 0)) < 0.03 * size)
+})
+
 test('a profile tells where the time of passes went', async () => {
   for (const threads of [1, 2]) {
     using model = await load(bytes, { threads })

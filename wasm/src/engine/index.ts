@@ -19,6 +19,7 @@ export type {
   OperationName,
   Peaks,
   Piece,
+  Precision,
   ProfiledOperation,
   SamplingOptions,
   TokenProbability,

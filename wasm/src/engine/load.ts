@@ -10,7 +10,7 @@ import type { ByteSource, Source } from '../types.js'
 import { Client } from './client.js'
 import { LoadedModel } from './model.js'
 import { OnwardSource } from './onward-source.js'
-import type { Opened, Sizes } from './protocol.js'
+import { kPrecisions, type Opened, type Sizes } from './protocol.js'
 import type { LoadOptions, Model } from './types.js'
 
 const kContext = 4096
@@ -254,22 +254,28 @@ async function make(file: OpenFile, client: Client, options: LoadOptions): Promi
   if (!Number.isInteger(context) || context < 1 || context > 2 ** 24) {
     throw new GgufError('invalid-argument', `A context of ${context} tokens cannot be.`)
   }
-  const { maxForks = 1, cacheType = 'f16', precision = 'fast' } = options
+  const { maxForks = 1, cacheType = 'f16', precision } = options
   if (!Number.isInteger(maxForks) || maxForks < 0 || maxForks > 63) {
     throw new GgufError('invalid-argument', `There can be 0 to 63 forks, not ${maxForks}.`)
   }
-  if (!['f16', 'f32'].includes(cacheType) || !['fast', 'exact'].includes(precision)) {
+  if (!['f16', 'f32'].includes(cacheType) || (precision !== undefined && !kPrecisions.includes(precision))) {
     throw new GgufError('invalid-argument', `There is no cache ${cacheType} or precision ${precision}.`)
   }
-  const sizes: Sizes = {
+  let sizes: Sizes = {
     context,
     batch: Math.min(kBatch, context),
     texts: maxForks + 1,
     halfCache: cacheType === 'f16',
-    exact: precision === 'exact',
+    precision: precision ?? 'fast',
   }
-  const [weights = 0, cache = 0, recurrent = 0, scratch = 0] = await client.call('memory', sizes, { signal })
-  const total = weights + cache + recurrent + scratch
+  const sum = (parts: Float64Array) => parts.reduce((all, part) => all + part, 0)
+  let memory = await client.call('memory', sizes, { signal })
+  if (precision === undefined && sum(memory) > memoryLimit) {
+    sizes = { ...sizes, precision: 'compact' }
+    memory = await client.call('memory', sizes, { signal })
+  }
+  const [weights = 0, cache = 0, recurrent = 0, scratch = 0] = memory
+  const total = sum(memory)
   if (total > memoryLimit) {
     throw new GgufError(
       'out-of-memory',

@@ -2,7 +2,7 @@ import { GgufError } from '../errors.js'
 import type { ChatMessage, GgufFile, RenderChatOptions, Tokenizer } from '../types.js'
 import { schemaToGrammar } from './json-schema.js'
 import type { Client } from './client.js'
-import type { GenerateCall, Opened } from './protocol.js'
+import type { GenerateCall, Opened, Sizes } from './protocol.js'
 import type {
   GenerateOptions,
   Model,
@@ -67,7 +67,7 @@ export class LoadedModel implements Model {
     file: GgufFile,
     client: Client,
     opened: Opened,
-    { context, texts }: { context: number; texts: number },
+    { context, texts, precision }: Sizes,
     memory: ModelInfo['memory'],
   ): LoadedModel {
     const [vocabularySize = 0, embeddingLength = 0, layers = 0, trained = 0, threads = 1, encoder = 0] =
@@ -77,6 +77,7 @@ export class LoadedModel implements Model {
       variant: opened.variant,
       variantReason: opened.reason,
       threads,
+      precision,
       contextLength: context,
       trainedContextLength: trained,
       vocabularySize,

@@ -12,9 +12,9 @@ export interface WasmEngine {
   facts(): Span
   samplerDefaults(): Span
   plan(): Span
-  memory(context: number, batch: number, texts: number, halfCache: boolean, exact: boolean): boolean
+  memory(context: number, batch: number, texts: number, halfCache: boolean, precision: number): boolean
   readVocabulary(): void
-  beginLoad(exact: boolean): boolean
+  beginLoad(precision: number): boolean
   setRows(request: number, firstRow: number, at: number, bytes: number): boolean
   start(context: number, batch: number, texts: number, halfCache: boolean): boolean
   select(text: number): boolean

@@ -1,6 +1,9 @@
 // What the page and the engine's worker say to each other. Every call has an answer; a generation has pieces before it.
-import type { Piece, ProfiledOperation, Variant } from './types.js'
+import type { Piece, Precision, ProfiledOperation, Variant } from './types.js'
 import type { ChooseOptions } from './variants.js'
+
+/** In the engine's order. */
+export const kPrecisions: readonly Precision[] = ['exact', 'fast', 'compact']
 
 export interface FileHeader {
   readonly bytes: Uint8Array
@@ -22,7 +25,7 @@ export interface Sizes {
   readonly batch: number
   readonly halfCache: boolean
   readonly texts: number
-  readonly exact: boolean
+  readonly precision: Precision
 }
 
 export interface GenerateCall {

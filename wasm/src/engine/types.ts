@@ -5,6 +5,8 @@ import type { FinishReason } from './protocol.js'
 /** simd: SIMD of 128 bits; relaxed: with products of bytes too, where the engine has them */
 export type Variant = 'simd' | 'relaxed'
 
+export type Precision = 'fast' | 'compact' | 'exact'
+
 export interface LoadProgress {
   readonly phase: 'header' | 'weights' | 'ready'
   /** bytes of weights received */
@@ -25,9 +27,10 @@ export interface LoadOptions extends Omit<
   threads?: number | undefined
   /** Default: relaxed where it works. */
   variant?: Variant | undefined
-  /** fast: weights repacked, activations of 8 bits (the default); exact: float32 throughout, weights as in the file.
-      Repacked, those of one or two bits take up to four times the file's bytes, unless all would take over 3 GiB. */
-  precision?: 'fast' | 'exact' | undefined
+  /** fast: weights repacked, activations of 8 bits; exact: float32 throughout, weights as in the file; compact: as fast,
+      but weights of one or two bits, which repacked take up to four times the file's bytes, stay as they are where that
+      is more than twice. Default: fast, or compact where fast does not fit into memoryLimit. */
+  precision?: Precision | undefined
   /** Of cached keys and values. Default: f16. */
   cacheType?: 'f16' | 'f32' | undefined
   /** How many forks may be open at once; windows and recurrent states take memory for each. Default: 1. */
@@ -130,6 +133,7 @@ export interface ModelInfo {
   readonly variant: Variant
   readonly variantReason: string
   readonly threads: number
+  readonly precision: Precision
   readonly contextLength: number
   readonly trainedContextLength: number
   readonly vocabularySize: number

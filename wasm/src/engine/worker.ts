@@ -2,15 +2,16 @@
 import { Failed } from './failed.js'
 import type { EngineModule, Span, WasmEngine } from './module.js'
 import { portOfThisWorker, type Port } from './port.js'
-import type {
-  Answer,
-  Call,
-  CallName,
-  Calls,
-  Generated,
-  GenerateCall,
-  FinishReason,
-  Message,
+import {
+  kPrecisions,
+  type Answer,
+  type Call,
+  type CallName,
+  type Calls,
+  type Generated,
+  type GenerateCall,
+  type FinishReason,
+  type Message,
 } from './protocol.js'
 import { profileOf } from './profile.js'
 import type { Piece } from './types.js'
@@ -77,12 +78,15 @@ class EngineWorker {
       case 'open':
         return this.#open(call.argument as Calls['open'][0])
       case 'memory': {
-        const { context, batch, texts, halfCache, exact } = call.argument as Calls['memory'][0]
-        this.#check(this.engine.memory(context, batch, texts, halfCache, exact))
+        const { context, batch, texts, halfCache, precision } = call.argument as Calls['memory'][0]
+        const index = kPrecisions.indexOf(precision)
+        this.#check(this.engine.memory(context, batch, texts, halfCache, index))
         return this.#doubles(this.engine.doubles())
       }
       case 'begin':
-        return this.#check(this.engine.beginLoad((call.argument as Calls['begin'][0]).exact))
+        return this.#check(
+          this.engine.beginLoad(kPrecisions.indexOf((call.argument as Calls['begin'][0]).precision)),
+        )
       case 'vocabulary':
         return this.engine.readVocabulary()
       case 'rows': {
