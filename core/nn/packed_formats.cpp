@@ -15,24 +15,20 @@ namespace {
 
 using Block = PackedFormat::Block;
 
-// E2M1 doubled is -12..12: twelve more fits the narrow kernels' 0..127.
-constexpr std::array<int8_t, 16> kE2m1Raised = [] {
-  std::array<int8_t, 16> raised{};
-  for (size_t i = 0; i < 16; ++i) raised[i] = static_cast<int8_t>(kE2m1Doubled[i] + 12);
-  return raised;
-}();
+// What codes of IQ2 and IQ3_XXS stand for: magnitudes of the codebooks, the negative ones first.
+constexpr int8_t kIq2Values[16] = {-43, -25, -8, 8, 25, 43};
+constexpr int8_t kIq3Values[16] = {-62, -52, -44, -36, -28, -20, -12, -4, 4, 12, 20, 28, 36, 44, 52, 62};
 
-// The table of IQ4 without signs.
-constexpr std::array<int8_t, 16> kIq4Raised = [] {
-  std::array<int8_t, 16> raised{};
-  for (size_t i = 0; i < 16; ++i) raised[i] = static_cast<int8_t>(static_cast<uint8_t>(kIq4Values[i] + 128));
-  return raised;
-}();
-
-// What codes of IQ2 and IQ3_XXS stand for, without signs: magnitudes of the codebooks, first the negative ones.
-constexpr int kMostIq2 = 43, kMostIq3 = 62;
-constexpr int8_t kIq2Raised[16] = {0, 18, 35, 51, 68, 86};
-constexpr int8_t kIq3Raised[16] = {0, 10, 18, 26, 34, 42, 50, 58, 66, 74, 82, 90, 98, 106, 114, 124};
+// A table raised by so much that it has no signs.
+constexpr std::array<int8_t, 16> raised(const int8_t (&values)[16], int by) {
+  std::array<int8_t, 16> table{};
+  for (size_t i = 0; i < 16; ++i) table[i] = static_cast<int8_t>(static_cast<uint8_t>(values[i] + by));
+  return table;
+}
+constexpr auto kIq4Raised = raised(kIq4Values, 128), kIq2Raised = raised(kIq2Values, 128),
+               kIq3Raised = raised(kIq3Values, 128);
+// By as little as gives numbers of the narrow kernels, 0..127.
+constexpr auto kIq2Least = raised(kIq2Values, 43), kE2m1Raised = raised(kE2m1Doubled, 12);
 
 // Of each byte, the bits of mask << shift, moved down to those of mask.
 inline v128_t field(v128_t bytes, size_t shift, uint8_t mask) {
@@ -265,7 +261,7 @@ void codes_iq2(const uint8_t* first, const uint8_t* second, v128_t signs, uint8_
   wasm_v128_store(codes, with_signs(field(load_pair(first, second), 4, 15), signs, 3));  // 8, 25, 43
 }
 
-// Scales are (2 * scale + 1) / 8. Those of 32 stand there twice.
+// Scales are (2 * scale + 1) / 8.
 void explode_iq2_xxs(const uint8_t* src, size_t, Block& b) {
   const uint8_t* grid = iq2_xxs_grid().values;
   const ByteMasks& masks = byte_masks();
@@ -274,7 +270,7 @@ void explode_iq2_xxs(const uint8_t* src, size_t, Block& b) {
     const uint8_t* at = src + 2 + 8 * (s / 2);
     const uint8_t* qs = at + 2 * (s % 2);
     const uint32_t rest = load<uint32_t>(at + 4), signs = rest >> (14 * (s % 2));
-    b.scale[s] = static_cast<int8_t>(2 * (rest >> 28) + 1);
+    b.scale[s / 2] = static_cast<int8_t>(2 * (rest >> 28) + 1);
     codes_iq2(grid + 8 * qs[0], grid + 8 * qs[1],
               load_pair(&masks.of_even_7[signs & 127u], &masks.of_even_7[signs >> 7 & 127u]), b.codes + 16 * s);
   }
@@ -315,7 +311,7 @@ v128_t load_four(const uint8_t* grid, uint32_t i, uint32_t j, uint32_t k, uint32
   return wasm_v128_load32_lane(grid + 4 * l, wasm_v128_load32_lane(grid + 4 * k, two, 2), 3);
 }
 
-// Scales are (2 * scale + 1) / 4, and stand there twice.
+// Scales are (2 * scale + 1) / 4.
 void explode_iq3_xxs(const uint8_t* src, size_t, Block& b) {
   const uint8_t* grid = iq3_xxs_grid().values;
   const ByteMasks& masks = byte_masks();
@@ -323,7 +319,7 @@ void explode_iq3_xxs(const uint8_t* src, size_t, Block& b) {
   for (size_t s = 0; s < 16; ++s) {
     const uint8_t* qs = src + 2 + 4 * s;
     const uint32_t rest = load<uint32_t>(src + 66 + 4 * (s / 2)), signs = rest >> (14 * (s % 2));
-    b.scale[s] = static_cast<int8_t>(2 * (rest >> 28) + 1);
+    b.scale[s / 2] = static_cast<int8_t>(2 * (rest >> 28) + 1);
     const v128_t magnitudes = load_four(grid, qs[0], qs[1], qs[2], qs[3]);  // 4, 12, 20, 28, 36, 44, 52, 62
     wasm_v128_store(b.codes + 16 * s,
                     with_signs(field(magnitudes, 3, 7),
@@ -376,10 +372,12 @@ constexpr PackedFormat kFormats[] = {
     {kId<TypeId::kIQ4_XS>,    true,  4,   false, 32, Correction::kOffset,  128,   kIq4Raised.data(),  Codes::kUnsigned, explode_iq4_xs},
     {kId<TypeId::kIQ1_S>,     true,  4,   false, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_iq1_s},
     {kId<TypeId::kIQ1_M>,     true,  4,   false, 16, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_iq1_m},
-    {kId<TypeId::kIQ2_XXS>,   true,  4,   false, 16, Correction::kOffset,  kMostIq2, kIq2Raised,      Codes::kSmall,    explode_iq2_xxs},
-    {kId<TypeId::kIQ2_XS>,    true,  4,   false, 16, Correction::kOffset,  kMostIq2, kIq2Raised,      Codes::kSmall,    explode_iq2_xs},
-    {kId<TypeId::kIQ2_S>,     true,  4,   false, 16, Correction::kOffset,  kMostIq2, kIq2Raised,      Codes::kSmall,    explode_iq2_s},
-    {kId<TypeId::kIQ3_XXS>,   true,  4,   false, 16, Correction::kOffset,  kMostIq3, kIq3Raised,      Codes::kSmall,    explode_iq3_xxs},
+    {kId<TypeId::kIQ2_XXS>,   true,  4,   false, 32, Correction::kNone,    0,     kIq2Values,         Codes::kSigned,   explode_iq2_xxs},
+    {kId<TypeId::kIQ2_XXS>,   true,  4,   false, 32, Correction::kOffset,  128,   kIq2Raised.data(),  Codes::kUnsigned, explode_iq2_xxs},
+    {kId<TypeId::kIQ2_XS>,    true,  4,   false, 16, Correction::kOffset,  43,    kIq2Least.data(),   Codes::kSmall,    explode_iq2_xs},
+    {kId<TypeId::kIQ2_S>,     true,  4,   false, 16, Correction::kOffset,  43,    kIq2Least.data(),   Codes::kSmall,    explode_iq2_s},
+    {kId<TypeId::kIQ3_XXS>,   true,  4,   false, 32, Correction::kNone,    0,     kIq3Values,         Codes::kSigned,   explode_iq3_xxs},
+    {kId<TypeId::kIQ3_XXS>,   true,  4,   false, 32, Correction::kOffset,  128,   kIq3Raised.data(),  Codes::kUnsigned, explode_iq3_xxs},
     {kId<TypeId::kIQ3_S>,     true,  4,   false, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_iq3_s},
 };
 // clang-format on

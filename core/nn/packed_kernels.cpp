@@ -290,7 +290,7 @@ constexpr int kPairElements = S.bits == 4 && !S.table      ? 32
                               : S.bits == 8 && S.sub == 16 ? 8
                                                            : 16;
 
-// Of IQ2's and IQ3_XXS's codes, below 128, no two pairs do.
+// Of IQ2's codes, up to 86, no two pairs do.
 template <Shape S>
 constexpr bool kFewPairs = S.super&& S.table&& S.sub == 16;
 
@@ -622,12 +622,12 @@ const Kernels& find_kernels_of(const PackedFormat& f, Way way) {
   SHAPE(false, 4, false, 16, kOffset, true)   // NVFP4
   SHAPE(true, 4, false, 16, kStored, false)   // Q2_K, IQ1_M
   SHAPE(true, 4, false, 16, kOffset, false)   // Q3_K
-  SHAPE(true, 4, false, 16, kOffset, true)    // IQ2_XXS, IQ2_XS, IQ2_S, IQ3_XXS
+  SHAPE(true, 4, false, 16, kOffset, true)    // IQ2_XS, IQ2_S
   SHAPE(true, 4, false, 32, kStored, false)   // Q4_K, IQ1_S, IQ3_S
   SHAPE(true, 8, false, 32, kStored, false)   // Q5_K
   SHAPE(true, 8, false, 16, kOffset, false)   // Q6_K
-  SHAPE(true, 4, false, 32, kNone, true)      // IQ4_XS
-  SHAPE(true, 4, false, 32, kOffset, true)    // IQ4_XS
+  SHAPE(true, 4, false, 32, kNone, true)      // IQ4_XS, IQ2_XXS, IQ3_XXS
+  SHAPE(true, 4, false, 32, kOffset, true)    // the same
 #undef SHAPE
   __builtin_trap();
 }
