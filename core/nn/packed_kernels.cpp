@@ -292,7 +292,7 @@ constexpr int kPairElements = S.bits == 4 && !S.table      ? 32
 
 // Of IQ2's codes, up to 86, no two pairs do.
 template <Shape S>
-constexpr bool kFewPairs = S.super&& S.table&& S.sub == 16;
+constexpr bool kFewPairs = (S.super && S.table && S.sub == 16);
 
 // i32 lanes, one a row, of a sub-block of Sub elements, added to what is there; with kWhole sums[t][1] is of whole
 // bytes.
