@@ -221,6 +221,15 @@ std::unexpected<Error> uncountable() {
 }
 }  // namespace
 
+// What is only looked up, a row a token, stays as it is in the file.
+Precision Model::precision_of(const TensorRequest& request, Precision precision) const {
+  const Linear* const linear = request.linear;
+  const bool looked_up =
+      linear != nullptr && (linear == &weights_.position_embedding || linear == &weights_.per_layer_embedding ||
+                            (linear == &weights_.token_embedding && (is_encoder() || weights_.output)));
+  return looked_up ? Precision::kExact : precision;
+}
+
 Result<uint64_t> Model::weight_bytes(Precision precision) const {
   uint64_t sum = 0;
   for (const TensorRequest& request : plan_) {
@@ -231,7 +240,7 @@ Result<uint64_t> Model::weight_bytes(Precision precision) const {
     const size_t n_in = request.linear != nullptr ? request.linear->n_in : request.stack->n_in;
     const size_t n_out = request.linear != nullptr ? request.linear->n_out : request.stack->n_out;
     const size_t n = request.linear != nullptr ? 1 : request.stack->matrices.size();
-    const Result<uint64_t> bytes = packed_bytes(request.entry.type, n_in, n_out, precision);
+    const Result<uint64_t> bytes = packed_bytes(request.entry.type, n_in, n_out, precision_of(request, precision));
     if (!bytes) return std::unexpected(bytes.error());
     if (!add_product(sum, *bytes, n)) return uncountable();
   }
@@ -296,9 +305,10 @@ Result<void> Model::set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView 
     swap_block_bytes(request.entry.type, swapped.data(), rows.size() / find_type(request.entry.type)->block_bytes);
     rows = swapped;
   }
+  const Precision precision = precision_of(request, precision_);
   if (request.linear != nullptr) {
     Linear& to = *request.linear;
-    if (const Result<void> r = pack(pool, request, to.matrix, to.n_in, to.n_out, precision_, first_row, rows); !r)
+    if (const Result<void> r = pack(pool, request, to.matrix, to.n_in, to.n_out, precision, first_row, rows); !r)
       return r;
   } else if (request.stack != nullptr) {
     LinearStack& to = *request.stack;
@@ -308,7 +318,7 @@ Result<void> Model::set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView 
       const ByteView part = rows.subspan(static_cast<size_t>((row - first_row) * request.row_bytes),
                                          static_cast<size_t>(count * request.row_bytes));
       PackedMatrix& matrix = to.matrices[static_cast<size_t>(index)];
-      if (const Result<void> r = pack(pool, request, matrix, to.n_in, to.n_out, precision_, within, part); !r) return r;
+      if (const Result<void> r = pack(pool, request, matrix, to.n_in, to.n_out, precision, within, part); !r) return r;
       row += count;
     }
   } else {

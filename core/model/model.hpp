@@ -94,6 +94,7 @@ class Model {
 
  private:
   Model() = default;
+  [[nodiscard]] Precision precision_of(const TensorRequest& request, Precision precision) const;
   [[nodiscard]] Result<uint64_t> weight_bytes(Precision precision) const;
 
   const Architecture* architecture_ = nullptr;

@@ -69,66 +69,12 @@ void dot_rows(const float* rows, size_t n_rows, size_t n, const float* x, float*
   }
 }
 
-// x times what raised F16 weights, as the floats that their bits shifted into place are, lack: 2^112 / 2^10. False
-// where one would be infinite.
-bool lift(const float* x, size_t n, float* out) {
-  const v128_t factor = wasm_f32x4_splat(0x1p112f / kRaised);
-  v128_t largest = wasm_i32x4_splat(0);
-  for (size_t i = 0; i < n; i += 4) {
-    const v128_t lifted = wasm_f32x4_mul(wasm_v128_load(x + i), factor);
-    largest = vec::max_magnitude(largest, lifted);
-    wasm_v128_store(out + i, lifted);
-  }
-  return !wasm_v128_any_true(wasm_i32x4_gt(largest, wasm_f32x4_splat(0x1p127f)));
-}
-
-// n F16 numbers (a multiple of 8) times factor, which leaves them within the range.
-void scale_halves(const uint8_t* from, size_t n, float factor, uint8_t* to) {
-  const vec::HalfConstants constants;
-  const v128_t by = wasm_f32x4_splat(factor);
-  for (size_t i = 0; i < n; i += 8) {
-    v128_t eight[2];
-    vec::load_finite_f16x8(from + 2 * i, constants, eight);
-    wasm_v128_store(to + 2 * i, wasm_u16x8_narrow_i32x4(vec::to_finite_f16x4(wasm_f32x4_mul(eight[0], by)),
-                                                        vec::to_finite_f16x4(wasm_f32x4_mul(eight[1], by))));
-  }
-}
-
-// Whether n F16 numbers (a multiple of 8) can be raised.
-bool can_raise(const uint8_t* p, size_t n) {
-  const v128_t magnitude = wasm_i16x8_splat(0x7fff), limit = wasm_i16x8_splat(kRaisedLimit);
-  v128_t any = wasm_i16x8_splat(0);
-  for (size_t i = 0; i < n; i += 8)
-    any = wasm_v128_or(any, wasm_i16x8_ge(wasm_v128_and(wasm_v128_load(p + 2 * i), magnitude), limit));
-  return !wasm_v128_any_true(any);
-}
-
-template <TypeId Id>
-constexpr size_t kNumberBytes = Id == TypeId::kF32 ? 4 : 2;
-
-// Eight numbers as floats; F16 2^112 times too small, and finite.
-template <TypeId Id>
-inline void load_eight(const uint8_t* p, const vec::HalfConstants& c, v128_t* out) {
-  if constexpr (Id == TypeId::kF32) {
-    out[0] = wasm_v128_load(p);
-    out[1] = wasm_v128_load(p + 16);
-  } else if constexpr (Id == TypeId::kBF16) {
-    const v128_t v = wasm_v128_load(p);
-    const v128_t zero = wasm_i32x4_splat(0);
-    out[0] = wasm_i16x8_shuffle(zero, v, 0, 8, 1, 9, 2, 10, 3, 11);
-    out[1] = wasm_i16x8_shuffle(zero, v, 4, 12, 5, 13, 6, 14, 7, 15);
-  } else {
-    vec::load_small_f16x8(p, c, out);
-  }
-}
-
-// Rows [first, last) of the product with one token, read where they are: n is a multiple of 8. Sums go in the order of
-// dot_rows, so that a token's result does not depend on how many others come with it. Not inlined, so that engines
-// compile it by itself.
-template <TypeId Id, size_t Readers>
+// Rows [first, last) of the product of a matrix of floats with one token, read where they are: n is a multiple of 8.
+// Sums go in the order of dot_rows, so that a token's result does not depend on how many others come with it. Not
+// inlined, so that engines compile it by itself.
+template <size_t Readers>
 [[gnu::noinline]] void read_rows(const PackedMatrix& w, size_t first, size_t last, const float* x, float* y) {
   const size_t n = w.n_in();
-  const vec::HalfConstants constants;
   // Each reader has rows of its own that follow each other: pages of its own, for the processor's prefetchers.
   const size_t step = (last - first) / Readers, together = first + step * Readers;
   for (size_t row = first; row < last;) {
@@ -139,15 +85,14 @@ template <TypeId Id, size_t Readers>
     v128_t sums[Readers];
     for (size_t r = 0; r < Readers; ++r) {
       rows[r] = row + (side_by_side ? r * step : std::min(r, n_rows - 1));
-      from[r] = w.data() + rows[r] * n * kNumberBytes<Id>;
+      from[r] = w.data() + rows[r] * n * sizeof(float);
       sums[r] = wasm_f32x4_splat(0);
     }
     for (size_t i = 0; i < n; i += 8) {
       const v128_t x0 = wasm_v128_load(x + i), x1 = wasm_v128_load(x + i + 4);
       for (size_t r = 0; r < Readers; ++r) {
-        v128_t eight[2];
-        load_eight<Id>(from[r] + kNumberBytes<Id> * i, constants, eight);
-        sums[r] = relaxed_madd(eight[1], x1, relaxed_madd(eight[0], x0, sums[r]));
+        const uint8_t* eight = from[r] + sizeof(float) * i;
+        sums[r] = relaxed_madd(wasm_v128_load(eight + 16), x1, relaxed_madd(wasm_v128_load(eight), x0, sums[r]));
       }
     }
     for (size_t r = 0; r < n_rows; ++r) y[rows[r]] = vec::sum4(sums[r]);
@@ -157,9 +102,8 @@ template <TypeId Id, size_t Readers>
 
 // How many rows are read side by side, which is tried with kReaders. Each has one sum, so that fewer than five wait for
 // their additions; eight are slow where eighths of a matrix lie a power of two apart.
-template <TypeId Id>
-constexpr decltype(&read_rows<Id, 1>) kReadRows[] = {read_rows<Id, 5>, read_rows<Id, 8>};
-static_assert(std::size(kReadRows<TypeId::kF32>) == std::size(kReaders));
+constexpr decltype(&read_rows<1>) kReadRows[] = {read_rows<5>, read_rows<8>};
+static_assert(std::size(kReadRows) == std::size(kReaders));
 
 // Rows [first, last) of the product, all tokens, a few rows as floats at a time.
 template <bool Fused>
@@ -174,7 +118,6 @@ template <bool Fused>
     const float* rows = reinterpret_cast<const float*>(w.data() + row * row_bytes);
     if (!is_f32) {
       dequantize(w.data() + row * row_bytes, scratch, n_rows * n_blocks);
-      if (w.raised()) vec::scale(scratch, 1 / kRaised, n_rows * n);
       rows = scratch;
     }
     size_t t = 0;
@@ -188,32 +131,29 @@ template <bool Fused>
 void multiply_as_floats(const PackedMatrix& w, size_t first, size_t last, const float* x, size_t n_tokens, float* y,
                         float* scratch) {
   if (w.precision() == Precision::kExact) return multiply_rows<false>(w, first, last, x, n_tokens, y, scratch);
-  if (n_tokens == 1 && w.n_in() % 8 == 0) {
-    const size_t readers = readers_in_use();
-    if (w.raised() && lift(x, w.n_in(), scratch)) return kReadRows<TypeId::kF16>[readers](w, first, last, scratch, y);
-    if (w.type() == static_cast<uint32_t>(TypeId::kBF16))
-      return kReadRows<TypeId::kBF16>[readers](w, first, last, x, y);
-    if (w.type() == static_cast<uint32_t>(TypeId::kF32)) return kReadRows<TypeId::kF32>[readers](w, first, last, x, y);
-  }
+  if (n_tokens == 1 && w.n_in() % 8 == 0 && w.type() == static_cast<uint32_t>(TypeId::kF32))
+    return kReadRows[readers_in_use()](w, first, last, x, y);
   multiply_rows<true>(w, first, last, x, n_tokens, y, scratch);
 }
 
 // A fast format repacks whole groups; an exact one keeps the rows, and a compact one those that would be more than
 // twice as long.
-const PackedFormat* fast_format(uint32_t type, Precision precision) {
+const PackedFormat* fast_format(uint32_t type, uint64_t n_in, Precision precision) {
   const PackedFormat* format = precision == Precision::kExact ? nullptr : find_packed_format(type);
-  if (format == nullptr || precision == Precision::kFast) return format;
+  if (format == nullptr || n_in % format->block() != 0) return nullptr;
+  if (precision == Precision::kFast) return format;
   const TypeGeometry& file = *find_type(type);
-  const size_t packed = file.block_size / format->block() * format->block_bytes() / kGroupRows;
-  return packed <= 2 * file.block_bytes ? format : nullptr;
+  const size_t packed = file.block_size * format->block_bytes(), whole = format->block() * kGroupRows;
+  return packed <= 2 * file.block_bytes * whole ? format : nullptr;
 }
 
 constexpr size_t kChunkTokens = 128;  // tokens whose activations are quantized together: they stay in the cache
 constexpr size_t kPartTokens = 32;    // of a chunk at least, where several threads share its tokens
-constexpr size_t kKinds = 6;
+constexpr size_t kKinds = 7;
 
 size_t kind_index(ActivationKind kind) {
-  return (kind.block == 16 ? 4u : kind.block == 32 ? 2u : 0u) + (kind.wide ? 1u : 0u);
+  if (kind.codes == ActivationCodes::kFine) return 6;
+  return (kind.block == 16 ? 4u : kind.block == 32 ? 2u : 0u) + (kind.codes == ActivationCodes::kWords ? 1u : 0u);
 }
 
 // Scratch of each kind of activations: the largest tile of a token, times a chunk.
@@ -293,7 +233,7 @@ size_t portion(size_t wished, size_t n_in, size_t n_tokens) {
 Result<uint64_t> packed_bytes(uint32_t type, uint64_t n_in, uint64_t n_out, Precision precision) {
   const Result<RowLayout> layout = row_layout(type, n_in, n_out);
   if (!layout) return std::unexpected(layout.error());
-  if (const PackedFormat* format = fast_format(type, precision); format != nullptr)
+  if (const PackedFormat* format = fast_format(type, n_in, precision); format != nullptr)
     return groups_of(n_out) * (n_in / format->block() * format->block_bytes());
   return layout->row_bytes * n_out;
 }
@@ -307,7 +247,7 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
   Result<Buffer> data = Buffer::allocate(*bytes);
   if (!data) return std::unexpected(data.error());
   PackedMatrix matrix;
-  matrix.format_ = fast_format(type, precision);
+  matrix.format_ = fast_format(type, n_in, precision);
   const Result<void> scratch = matrix.format_ != nullptr
                                    ? pool.reserve_scratch(kKinds * kind_stride(static_cast<size_t>(n_in)), 0)
                                    : pool.reserve_scratch(0, n_in * kRowsAtOnce * sizeof(float));
@@ -321,7 +261,6 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
     });
   }
   matrix.precision_ = precision;
-  matrix.raised_ = precision != Precision::kExact && type == static_cast<uint32_t>(TypeId::kF16) && n_in % 8 == 0;
   matrix.type_ = type;
   matrix.n_in_ = static_cast<size_t>(n_in);
   matrix.n_out_ = static_cast<size_t>(n_out);
@@ -360,10 +299,6 @@ Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView ro
   if (format_ != nullptr &&
       !scales_fit(*format_, rows.data(), static_cast<size_t>(n_rows) * (n_in_ / find_type(type_)->block_size)))
     if (const Result<void> done = widen(); !done) return done;
-  if (raised_ && !can_raise(rows.data(), rows.size() / 2)) {
-    scale_halves(data_.data(), data_.size() / 2, 1 / kRaised, data_.data());
-    raised_ = false;
-  }
   pool.parallel_for(n_groups, grain, [&](size_t first, size_t last, size_t) {
     const size_t to = std::min((first_group + last) * kGroupRows, end);
     for (size_t row = std::max((first_group + first) * kGroupRows, begin), n = 0; row < to; row += n) {
@@ -379,11 +314,7 @@ Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView ro
         });
         continue;
       }
-      uint8_t* const to_rows = data_.data() + row * file_row_bytes_;
-      if (raised_)
-        scale_halves(src, n * n_in_, kRaised, to_rows);
-      else
-        std::memcpy(to_rows, src, n * file_row_bytes_);
+      std::memcpy(data_.data() + row * file_row_bytes_, src, n * file_row_bytes_);
     }
   });
   return {};
@@ -483,10 +414,8 @@ void get_rows(const PackedMatrix& weights, std::span<const int32_t> ids, float* 
   }
   const DequantizeFn dequantize = find_kernels(weights.type())->dequantize;
   const size_t n_blocks = n_in / find_type(weights.type())->block_size;
-  for (size_t i = 0; i < ids.size(); ++i) {
+  for (size_t i = 0; i < ids.size(); ++i)
     dequantize(weights.data() + static_cast<size_t>(ids[i]) * weights.file_row_bytes(), out + i * n_in, n_blocks);
-    if (weights.raised()) vec::scale(out + i * n_in, 1 / kRaised, n_in);
-  }
 }
 
 }  // namespace ggufscope

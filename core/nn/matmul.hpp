@@ -3,8 +3,9 @@
 // ggml's order: a weight has n_out rows of n_in elements, x is [n_tokens, n_in], y is [n_tokens, n_out], all row-major.
 //   kExact    keeps the file's blocks and dequantizes a few rows at a time; products and sums in float32. Every dot
 //             product is summed in one order whatever the number of threads or tokens, so results are reproducible.
-//   kFast     repacks into interleaved rows and quantizes activations to 8 bits per block; types without such a format
-//             are multiplied as floats, fused where the machine fuses: for one token F32, F16 and BF16 as they lie.
+//   kFast     repacks into interleaved rows and quantizes activations to 8 bits per block (F16 and BF16: up to 16);
+//   types and
+//             rows without such a format are multiplied as floats, fused where the machine fuses.
 //   kCompact  the same, but types whose repacked rows would be more than twice as long as the file's stay as they are.
 #pragma once
 
@@ -48,9 +49,6 @@ class PackedMatrix {
   /// nullptr: rows are as in the file, and products are of floats.
   [[nodiscard]] const PackedFormat* format() const { return format_; }
   [[nodiscard]] Precision precision() const { return precision_; }
-  /// F16 weights are stored 2^10 times as large: none is then a subnormal number, which processors are slow to
-  /// multiply. False where one would leave the range.
-  [[nodiscard]] bool raised() const { return raised_; }
   [[nodiscard]] bool empty() const { return n_out_ == 0; }
 
  private:
@@ -61,7 +59,6 @@ class PackedMatrix {
   size_t n_out_ = 0;
   size_t file_row_bytes_ = 0;
   Precision precision_ = Precision::kExact;
-  bool raised_ = false;
   const PackedFormat* format_ = nullptr;
   Buffer data_;
 };

@@ -17,6 +17,7 @@ using Block = PackedFormat::Block;
 int code_of(const PackedFormat& f, const uint8_t* codes, size_t row, size_t k) {
   const bool has_sign = f.range == Codes::kSigned;
   const size_t lane = 4 * (row % 4) + k % 4;
+  if (f.bits == 16) return load<int16_t>(codes + 32 * (k / 2) + 16 * (row / 4) + 4 * (row % 4) + 2 * (k % 2));
   uint8_t code;
   if (f.bits == 8) {
     code = codes[32 * (k / 4) + 16 * (row / 4) + lane];
@@ -45,14 +46,19 @@ struct QuantizedBlock {
   int q[256];
 };
 
-void quantize_block(const float* x, size_t n, QuantizedBlock& out) {
-  float most = 0;
+void quantize_block(const float* x, size_t n, bool fine, QuantizedBlock& out) {
+  float most = 0, most_of_16 = 0;
   for (size_t i = 0; i < n; ++i) most = std::max(most, std::abs(x[i]));
-  out.scale = most / 127.0f;
+  for (size_t i = 0; fine && i < n; i += 16) {
+    float lanes[4] = {};
+    for (size_t k = 0; k < 16; ++k) lanes[k % 4] += std::abs(x[i + k]);
+    most_of_16 = std::max(most_of_16, (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]));
+  }
+  out.scale = fine ? std::max(most / kFineMost, most_of_16 / kFineSum) : most / 127;
   const float inverse = out.scale > 0 ? 1.0f / out.scale : 0.0f;
   for (size_t i = 0; i < n; ++i) {
     const float scaled = std::nearbyint(x[i] * inverse);
-    out.q[i] = scaled >= -127 && scaled <= 127 ? static_cast<int>(scaled) : 0;
+    out.q[i] = std::isfinite(scaled) ? static_cast<int>(scaled) : 0;
   }
 }
 
@@ -60,6 +66,13 @@ void quantize_block(const float* x, size_t n, QuantizedBlock& out) {
 
 bool scales_fit(const PackedFormat& f, const uint8_t* src, size_t n_blocks) {
   if (!f.half_scales) return true;
+  if (f.bits == 16) {  // F16, whose powers of two all fit: what is no number has a scale that is none
+    const v128_t magnitude = wasm_i16x8_splat(0x7fff), infinity = wasm_i16x8_splat(0x7c00);
+    v128_t any = wasm_i16x8_splat(0);
+    for (size_t i = 0; i < 2 * n_blocks; i += 16)
+      any = wasm_v128_or(any, wasm_i16x8_ge(wasm_v128_and(wasm_v128_load(src + i), magnitude), infinity));
+    return !wasm_v128_any_true(any);
+  }
   const size_t block_bytes = find_type(f.type)->block_bytes;  // d first, then e where there is one
   int most = 0;
   for (size_t block = 0; block < n_blocks; ++block, src += block_bytes) {
@@ -82,13 +95,16 @@ void pack_scales(const PackedFormat& f, const Block& b, uint8_t* group, size_t r
   }
 }
 
-// The codes of one row, whose neighbours are left as they are. Four codes of a row lie side by side.
+// Bytes of a row's codes in a Block.
+size_t row_bytes(const PackedFormat& f) { return f.block() * (f.bits == 16 ? 2 : 1); }
+
+// The codes of one row, whose neighbours are left as they are. Four bytes of a row lie side by side.
 void pack_codes(const PackedFormat& f, const Block& b, uint8_t* codes, size_t row) {
   const size_t half = row / 4;
-  codes += 4 * (row % 4) + (f.bits == 8 ? 16 * half : 0);
-  for (size_t k = 0; k < f.block(); k += 4) {
+  codes += 4 * (row % 4) + (f.bits == 4 ? 0 : 16 * half);
+  for (size_t k = 0; k < row_bytes(f); k += 4) {
     const uint32_t four = load<uint32_t>(b.codes + k);
-    if (f.bits == 8) {
+    if (f.bits != 4) {
       store(codes + 8 * k, four);
     } else {
       const uint32_t pairs = load<uint32_t>(codes + 4 * k);
@@ -111,13 +127,13 @@ void store_interleaved(const v128_t* rows, uint8_t* to, size_t stride) {
 
 // The codes of all eight rows.
 void pack_codes(const PackedFormat& f, const Block* rows, uint8_t* codes) {
-  for (size_t k = 0; k < f.block(); k += 16) {
+  for (size_t k = 0; k < row_bytes(f); k += 16) {
     v128_t low[4], high[4];
     for (size_t r = 0; r < 4; ++r) {
       low[r] = wasm_v128_load(rows[r].codes + k);
       high[r] = wasm_v128_load(rows[r + 4].codes + k);
     }
-    if (f.bits == 8) {
+    if (f.bits != 4) {
       store_interleaved(low, codes + 8 * k, 32);
       store_interleaved(high, codes + 8 * k + 16, 32);
     } else {
@@ -132,12 +148,12 @@ void pack_codes(const PackedFormat& f, const Block* rows, uint8_t* codes) {
 void pack_rows(const PackedFormat& f, const uint8_t* src, size_t src_stride, size_t n_in, uint8_t* group, size_t first,
                size_t n_rows) {
   const TypeGeometry& type = *find_type(f.type);
-  const size_t n_blocks = n_in / f.block(), n_parts = type.block_size / f.block();
   Block rows[kGroupRows];
-  for (size_t block = 0; block < n_blocks; ++block, group += f.block_bytes()) {
-    const uint8_t* from = src + block / n_parts * type.block_bytes;
+  for (size_t first_element = 0; first_element < n_in; first_element += f.block(), group += f.block_bytes()) {
+    const uint8_t* from = src + first_element / type.block_size * type.block_bytes;
+    const size_t part = first_element % type.block_size / f.block();
     for (size_t r = 0; r < n_rows; ++r) {
-      f.explode(from + r * src_stride, block % n_parts, rows[r]);
+      f.explode(from + r * src_stride, part, rows[r]);
       pack_scales(f, rows[r], group, first + r);
     }
     uint8_t* codes = group + f.codes_at();
@@ -189,7 +205,7 @@ void multiply_group_reference(const PackedFormat& f, const uint8_t* group, size_
       for (size_t block = 0; block < n_in / k_block; ++block) {
         const uint8_t* p = group + block * f.block_bytes();
         QuantizedBlock a;
-        quantize_block(x + t * x_stride + block * k_block, k_block, a);
+        quantize_block(x + t * x_stride + block * k_block, k_block, f.bits == 16, a);
         const float d = scale_of(f, p, r);
         float products = 0;
         int corrections = 0;

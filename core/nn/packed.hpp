@@ -1,11 +1,17 @@
-// Weights repacked for speed: 8 rows interleaved, small integer codes, activations of 8 bits.
+// Weights repacked for speed: 8 rows interleaved, integer codes, activations of 8 bits; for weights that are floats of
+// 16 bits, codes of 15 bits and activations of up to 16.
 //
 // A weight of row r, element k is   flat types   w = d * (code - offset)  or  d * code + e        d, e a block of 32,
 //                                                of NVFP4 of 16
 //                                   super types  w = d * scale * (code - offset)  or  d * scale * code + e * min
 //                                                d, e a super-block of 256; scale, min a sub-block of 16 or 32
-// codes are 4 bits (straight, or through a table of 16) or 8 bits. Activations are x = a * q, q in -127..127, with one
-// scale a of a block, so that sums of products stay integers over a block.
+//                                   of floats    w = d * code                         d, a power of two, a block of 32
+// codes are 4 bits (straight, or through a table of 16), 8 bits or words. Activations are x = a * q with one scale a of
+// a block, so that sums of products stay integers over a block: q in -127..127, or for words of as many bits as leave
+// room for sums of half a block, at most 15 besides the sign.
+//
+// Floats as block floating point: the largest of a block has 14 bits besides its sign, so that F16 (11 of them) is
+// exact down to an eighth of the largest, BF16 (8) to a 64th, and below by half of the largest's 2^-14.
 //
 // A type whose codes have a sign has several rows, for what machines can multiply by an activation's byte (Codes).
 //
@@ -14,6 +20,7 @@
 //   super: int8 scale[S][8], and int8 mins[S / 2][8][2], pairs of sub-blocks, where stored
 //   4 bits: uint8 codes[K / 4][16]: byte 4 * (r % 4) + k % 4, rows 0..3 in the low nibble, rows 4..7 in the high one
 //   8 bits: uint8 codes[K / 4][2][16]: rows 0..3, then rows 4..7
+//   words: int16 codes[K / 2][2][8], in the same way: word 2 * (r % 4) + k % 2
 // A matrix with scales that binary16 cannot hold so keeps floats (wide_format).
 //
 // Rows of more than kPanel elements are packed in panels, one after the other, each with so many elements of all rows:
@@ -50,28 +57,29 @@ enum class Codes : uint8_t {
   kSmall,     ///< 0..127: relaxed products of bytes, on every machine
   kSigned,    ///< -128..127: relaxed products of bytes, where the machine takes both with a sign
   kUnsigned,  ///< 0..255: where it takes codes without one and no sum saturates; elsewhere widened to i16
+  kWords,     ///< -2^14..2^14: products of words, which every machine has
 };
 
 struct PackedFormat {
   uint32_t type;
   bool super;
-  uint8_t bits;  ///< 4 or 8
+  uint8_t bits;  ///< 4, 8 or 16
   bool half_scales;
-  uint8_t sub;  ///< elements a sub-block: 32 or 16; of a flat type the block
+  uint8_t sub;  ///< elements a sub-block: 32 or 16; of a flat type the block, of words half of one (what a sum holds)
   Correction correction;
   uint8_t offset;
   const int8_t* table;  ///< nullptr: codes stand for themselves
   Codes range;
   /// One block of one row: codes [K], d, e, and for super types scale and min of each sub-block.
   struct Block {
-    uint8_t codes[256];
+    uint8_t codes[256];  ///< of words int16, little-endian
     float d, e;
     int8_t scale[16], min[16];
   };
   /// src: a block of the file, which may be several of these; part: which of them.
   void (*explode)(const uint8_t* src, size_t part, Block& out);
 
-  [[nodiscard]] constexpr size_t block() const { return super ? 256 : sub; }
+  [[nodiscard]] constexpr size_t block() const { return super ? 256 : bits == 16 ? 2 * sub : sub; }
   [[nodiscard]] constexpr size_t n_subs() const { return block() / sub; }
   [[nodiscard]] constexpr bool stores_e() const { return correction == Correction::kStored; }
   [[nodiscard]] constexpr size_t e_at() const { return half_scales ? 16 : 32; }
@@ -122,13 +130,21 @@ void pack_rows(const PackedFormat& f, const uint8_t* src, size_t src_stride, siz
 [[nodiscard]] bool scales_fit(const PackedFormat& f, const uint8_t* src, size_t n_blocks);
 /// A group with half_scales as wide_format has it.
 void widen_group(const PackedFormat& f, const uint8_t* group, size_t n_in, uint8_t* wide);
-/// One row of a group as floats, the same as the file's type dequantizes to.
+/// One row of a group as floats, the same as the file's type dequantizes to but for small ones among words.
 void unpack_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t row_in_group, float* out);
+
+enum class ActivationCodes : uint8_t {
+  kBytes,  ///< -127..127
+  kWords,  ///< the same as words, or in halves of a byte
+  kFine,   ///< words
+};
+/// What fine codes reach, and 16 of them together: times 2^14 that leaves room for their rounding in 32 bits.
+inline constexpr float kFineMost = 32766, kFineSum = 131055;
 
 /// How activations must be quantized for a format. Tiles of kTile tokens are interleaved by four bytes.
 struct ActivationKind {
   uint16_t block;  ///< elements of one scale: 256, with i16 sums of 16s and 32s; 32 or 16, with an i32 sum
-  bool wide;       ///< codes as i16; else i8
+  ActivationCodes codes;
   bool operator==(const ActivationKind&) const = default;
 };
 inline constexpr size_t kTile = 4;

@@ -1,10 +1,13 @@
 // The formats of packed weights, and how each type's blocks are taken apart. See packed.hpp.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "base/simd.hpp"
 #include "nn/packed.hpp"
+#include "nn/vec.hpp"
 #include "quant/block.hpp"
 #include "quant/iq_grids.hpp"
 #include "quant/lanes.hpp"
@@ -342,6 +345,42 @@ void explode_iq3_s(const uint8_t* src, size_t, Block& b) {
   }
 }
 
+// 32 floats as multiples of 2^-13 times the largest's power of two; `least` is the smallest power that is taken.
+void explode_floats(const v128_t* x, float least, Block& b) {
+  v128_t most = wasm_i32x4_splat(0);
+  for (size_t i = 0; i < 8; ++i) most = vec::max_magnitude(most, x[i]);
+  most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 2, 3, 0, 1));
+  most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 1, 0, 3, 2));
+  const uint32_t power = static_cast<uint32_t>(wasm_i32x4_extract_lane(most, 0)) & 0x7f800000u;
+  const float largest = std::max(std::bit_cast<float>(power), least);
+  b.d = power == 0x7f800000u ? std::numeric_limits<float>::quiet_NaN() : largest * 0x1p-13f;
+  const v128_t inverse = wasm_f32x4_splat(power == 0x7f800000u ? 0.0f : 1.0f / largest);
+  const v128_t up = wasm_f32x4_splat(0x1p13f);
+  v128_t words[8];
+  for (size_t i = 0; i < 8; ++i)
+    words[i] = wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_nearest(wasm_f32x4_mul(wasm_f32x4_mul(x[i], inverse), up)));
+  for (size_t i = 0; i < 4; ++i)
+    wasm_v128_store(b.codes + 16 * i, wasm_i16x8_narrow_i32x4(words[2 * i], words[2 * i + 1]));
+}
+
+// All of F16's numbers are multiples of 2^-24: with a least power of 2^-11 small ones stay exact, and d is binary16.
+void explode_f16(const uint8_t* src, size_t, Block& b) {
+  v128_t x[8];
+  for (size_t i = 0; i < 8; ++i) x[i] = vec::load_f16x4(reinterpret_cast<const uint16_t*>(src) + 4 * i);
+  explode_floats(x, 0x1p-11f, b);
+}
+
+void explode_bf16(const uint8_t* src, size_t, Block& b) {
+  const v128_t zero = wasm_i32x4_splat(0);
+  v128_t x[8];
+  for (size_t i = 0; i < 4; ++i) {
+    const v128_t v = wasm_v128_load(src + 16 * i);
+    x[2 * i] = wasm_i16x8_shuffle(zero, v, 0, 8, 1, 9, 2, 10, 3, 11);
+    x[2 * i + 1] = wasm_i16x8_shuffle(zero, v, 4, 12, 5, 13, 6, 14, 7, 15);
+  }
+  explode_floats(x, 0x1p-112f, b);
+}
+
 template <TypeId Id>
 constexpr uint32_t kId = static_cast<uint32_t>(Id);
 
@@ -349,6 +388,8 @@ constexpr uint32_t kId = static_cast<uint32_t>(Id);
 // Where a type has several rows, the first that the machine can do is its format.
 constexpr PackedFormat kFormats[] = {
     //                       super  bits halves sub correction          offset table               range
+    {kId<TypeId::kF16>,       false, 16,  true,  16, Correction::kNone,    0,     nullptr,            Codes::kWords,    explode_f16},
+    {kId<TypeId::kBF16>,      false, 16,  false, 16, Correction::kNone,    0,     nullptr,            Codes::kWords,    explode_bf16},
     {kId<TypeId::kQ4_0>,      false, 4,   true,  32, Correction::kOffset,  8,     nullptr,            Codes::kSmall,    explode_q4_0},
     {kId<TypeId::kQ4_1>,      false, 4,   true,  32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q4_1},
     {kId<TypeId::kQ5_0>,      false, 8,   true,  32, Correction::kOffset,  16,    nullptr,            Codes::kSmall,    explode_q5_0},

@@ -7,6 +7,7 @@
 //   kHalves one token's kWords: halves of 4 bits of an activation by kPairs, where the code's byte has no sign there
 //   kWords  codes widened to i16, sums in i32: for whole bytes where the machine has no product for them, and in
 //           builds without relaxed SIMD, where there is no product of bytes
+//   kFine   codes that are words
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,7 +29,7 @@ constexpr bool kNarrow = false, kMayLackSign = false;
 constexpr bool kNarrow = true, kMayLackSign = false;
 #endif
 
-enum class Way : uint8_t { kQuads, kPairs, kWhole, kHalves, kWords };
+enum class Way : uint8_t { kQuads, kPairs, kWhole, kHalves, kWords, kFine };
 
 #if defined(__wasm_relaxed_simd__)
 // -128 times a byte of ones, four times: what a machine takes that byte for is its own affair.
@@ -75,8 +76,10 @@ constexpr PackedFormat kLayout{0, S.super, S.bits,        S.half_scales, S.sub, 
                                0, nullptr, Codes::kSmall, nullptr};
 
 // Where the parts of a block of a tile of T tokens are.
-constexpr size_t sums_bytes(ActivationKind kind) { return kind.block == 256 ? 48 : 4; }
-constexpr size_t code_bytes(ActivationKind kind) { return kind.wide ? 2 : 1; }
+constexpr size_t sums_bytes(ActivationKind kind) {
+  return kind.codes == ActivationCodes::kFine ? 0 : kind.block == 256 ? 48 : 4;
+}
+constexpr size_t code_bytes(ActivationKind kind) { return kind.codes == ActivationCodes::kBytes ? 1 : 2; }
 constexpr size_t token_block_bytes(ActivationKind kind) {
   return kind.block * code_bytes(kind) + sizeof(float) + sums_bytes(kind);
 }
@@ -88,6 +91,11 @@ constexpr size_t second_at(size_t block) { return block < 32 ? block : 32; }
 
 template <Shape S>
 constexpr bool kWide = S.way == Way::kWords || S.way == Way::kHalves;
+
+template <Shape S>
+constexpr ActivationKind kActivations{kLayout<S>.block(), S.way == Way::kFine ? ActivationCodes::kFine
+                                                          : kWide<S>          ? ActivationCodes::kWords
+                                                                              : ActivationCodes::kBytes};
 
 inline v128_t f32_splat_at(const uint8_t* p) { return wasm_v128_load32_splat(p); }
 
@@ -363,6 +371,46 @@ inline void end(const Constants& c, v128_t (*sums)[2]) {
   }
 }
 
+// Each from a place of its own, as kBiases.
+alignas(16) constexpr int32_t kZeros[8 * kTile] = {};
+
+// products[g][t]: floats of a block of each of G groups, which lie step_bytes apart and share what is made of the
+// activations. Sums of 16 products fit 32 bits (kFineSum).
+template <int T, int G>
+inline void fine_blocks(const uint8_t* codes, size_t step_bytes, const uint8_t* a, v128_t (*products)[T][2]) {
+  const uint8_t *own[G], *x[T];
+  for (int g = 0; g < G; ++g) own[g] = codes + static_cast<size_t>(g) * step_bytes;
+  for (int t = 0; t < T; ++t) x[t] = a + 4 * t;
+  const auto dot_half = [&](v128_t(*sums)[T][2]) {
+    for (int i = 0; i < G * T; ++i)
+      for (int h = 0; h < 2; ++h)
+        sums[i / T][i % T][h] = *reinterpret_cast<const volatile v128_t*>(kZeros + 8 * i + 4 * h);
+    const uint8_t* const end = own[0] + 256;
+    UNROLL(1)
+    do {
+      v128_t pairs[T];
+      for (int t = 0; t < T; ++t) pairs[t] = wasm_v128_load32_splat(x[t]);
+      for (int g = 0; g < G; ++g) {
+        const v128_t w[2] = {wasm_v128_load(own[g]), wasm_v128_load(own[g] + 16)};
+        for (int t = 0; t < T; ++t)
+          for (int h = 0; h < 2; ++h)
+            sums[g][t][h] = wasm_i32x4_add(sums[g][t][h], wasm_i32x4_dot_i16x8(w[h], pairs[t]));
+        own[g] = opaque(own[g] + 32);
+      }
+      for (const uint8_t*& p : x) p = opaque(p + 4 * T);
+    } while (own[0] != end);
+    for (int g = 0; g < G; ++g)
+      for (int t = 0; t < T; ++t)
+        for (int h = 0; h < 2; ++h) sums[g][t][h] = wasm_f32x4_convert_i32x4(sums[g][t][h]);
+  };
+  v128_t others[G][T][2];
+  dot_half(products);
+  dot_half(others);
+  for (int g = 0; g < G; ++g)
+    for (int t = 0; t < T; ++t)
+      for (int h = 0; h < 2; ++h) products[g][t][h] = wasm_f32x4_add(products[g][t][h], others[g][t][h]);
+}
+
 // products[t]: floats of a block, those of rows 4..7 kHigh<S> times what they are.
 template <Shape S, int T>
 inline void flat_block(const uint8_t* codes, const uint8_t* a, const uint8_t* totals, const Constants& c,
@@ -464,7 +512,7 @@ inline void store_rows(const v128_t* rows, size_t n, float* y) {
 template <Shape S, int T, int G>
 void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in, const uint8_t* a, Sums before,
               float* y, size_t y_stride, size_t n_rows) {
-  constexpr ActivationKind kKind{kLayout<S>.block(), kWide<S>};
+  constexpr ActivationKind kKind = kActivations<S>;
   constexpr size_t kBlock = kKind.block;
   constexpr bool kStoresE = S.correction == Correction::kStored;
   // The activations' scales of one token, those of the weights for several: whichever are fewer.
@@ -510,13 +558,14 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
           for (size_t i = 0; i < kTurn; ++i) sub_block<S, T>(p + g * step_bytes, s + i, a, totals, c, products[g]);
       }
     }
+    if constexpr (S.way == Way::kFine) fine_blocks<T, G>(p + kLayout<S>.codes_at(), step_bytes, a, products);
     UNROLL_READERS
     for (int g = 0; g < G; ++g) {
       const uint8_t* own = p + static_cast<size_t>(g) * step_bytes;
       v128_t corrections[T][2];
       if constexpr (S.super) {
         if constexpr (kStoresE) super_corrections<S, T>(own, totals, corrections);
-      } else {
+      } else if constexpr (S.way != Way::kFine) {
         flat_block<S, T>(own + kLayout<S>.codes_at(), a, totals, c, products[g]);
         if constexpr (kStoresE)
           for (int t = 0; t < T; ++t) corrections[t][0] = corrections[t][1] = wasm_v128_load32_splat(totals + 4 * t);
@@ -565,6 +614,7 @@ constexpr Kernels kKernels{{multiply<OfOne, 1, 1>, multiply<S, 2, 1>, multiply<S
 size_t g_readers = 0;  // of kReaders
 
 Way way_of(const PackedFormat& f) {
+  if (f.range == Codes::kWords) return Way::kFine;
   switch (g_products) {
     case ByteProducts::kSigned:
       return Way::kQuads;
@@ -600,6 +650,9 @@ const Kernels& kernels_of(Way way) {
 
 // Every shape that a format has, once: the row is compared with it, so that a missing one cannot go unnoticed.
 const Kernels& find_kernels_of(const PackedFormat& f, Way way) {
+  if (way == Way::kFine)  // F16, and BF16 or F16 with float scales
+    return f.half_scales ? kKernels<Shape{false, 16, true, 16, Correction::kNone, false, Way::kFine}>
+                         : kKernels<Shape{false, 16, false, 16, Correction::kNone, false, Way::kFine}>;
 #define SHAPE(super_, bits_, half_, sub_, correction_, table_)                           \
   if (f.super == super_ && f.bits == bits_ && f.half_scales == half_ && f.sub == sub_ && \
       f.correction == Correction::correction_ && (f.table != nullptr) == table_)         \
@@ -637,11 +690,22 @@ inline int32_t sum_lanes(v128_t v) {
   return wasm_i32x4_extract_lane(wasm_i32x4_add(v, wasm_i32x4_shuffle(v, v, 1, 0, 3, 2)), 0);
 }
 
+float fine_scale(const float* row, float largest) {
+  float most = 0;
+  for (size_t half = 0; half < 32; half += 16) {
+    v128_t sum = wasm_f32x4_splat(0);
+    for (size_t k = half; k < half + 16; k += 4) sum = wasm_f32x4_add(sum, wasm_f32x4_abs(wasm_v128_load(row + k)));
+    most = std::max(most, vec::sum4(sum));
+  }
+  return std::max(largest / kFineMost, most / kFineSum);
+}
+
 // T tokens of one block: codes [K / 4][T][4], or as words [K / 32][2][8][T][2], of one token where it can be as halves
-// [K / 32][2][32], scales [T], sums.
-template <size_t Block, bool Wide>
+// [K / 32][2][32], scales [T], sums. Fine ones: codes [K / 2][T][2], scales [T].
+template <size_t Block, ActivationCodes Codes>
 [[gnu::noinline]] void quantize_blocks(const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile) {
-  constexpr ActivationKind kKind{Block, Wide};
+  constexpr ActivationKind kKind{Block, Codes};
+  constexpr bool kWords = Codes == ActivationCodes::kWords, kFine = Codes == ActivationCodes::kFine;
   constexpr bool kSuper = Block == 256;
   // 1.5 * 2^23: added to a small number, it leaves the nearest integer, ties to even, in the low bits.
   const v128_t magic = loop_constant(wasm_f32x4_splat(12582912.0f));
@@ -655,7 +719,7 @@ template <size_t Block, bool Wide>
       most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 2, 3, 0, 1));
       most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 1, 0, 3, 2));
       const float largest = wasm_f32x4_extract_lane(most, 0);
-      const float scale = largest / 127.0f;
+      const float scale = kFine ? fine_scale(row, largest) : largest / 127.0f;
       std::memcpy(scales + 4 * t, &scale, sizeof scale);
       const float factor = scale > 0 ? 1.0f / scale : 0.0f;
       const v128_t inverse = wasm_f32x4_splat(factor);
@@ -670,8 +734,17 @@ template <size_t Block, bool Wide>
         }
         const v128_t words[2] = {wasm_i16x8_narrow_i32x4(q[0], q[1]), wasm_i16x8_narrow_i32x4(q[2], q[3])};
         const size_t step = n_tokens * 4;
-        uint8_t* to = tile + activation_at(Wide, k) * n_tokens + t * 4;
-        if (Wide && g_pairs_lack_sign && n_tokens == 1) {
+        uint8_t* to = tile + (kFine ? 2 * k : activation_at(kWords, k)) * n_tokens + t * 4;
+        if constexpr (kFine) {
+          for (const v128_t& eight : words) {
+            wasm_v128_store32_lane(to, eight, 0);
+            wasm_v128_store32_lane(to + step, eight, 1);
+            wasm_v128_store32_lane(to + 2 * step, eight, 2);
+            wasm_v128_store32_lane(to + 3 * step, eight, 3);
+            to += 4 * step;
+          }
+          continue;
+        } else if (kWords && g_pairs_lack_sign && n_tokens == 1) {
           v128_t upper[2], lower[2];
           for (size_t i = 0; i < 2; ++i) {
             upper[i] = wasm_i16x8_shr(wasm_i16x8_add(words[i], wasm_i16x8_splat(8)), 4);
@@ -679,7 +752,7 @@ template <size_t Block, bool Wide>
           }
           wasm_v128_store(to, wasm_i8x16_narrow_i16x8(upper[0], upper[1]));
           wasm_v128_store(to + second_at(Block), wasm_i8x16_narrow_i16x8(lower[0], lower[1]));
-        } else if constexpr (Wide) {
+        } else if constexpr (kWords) {
           const v128_t pairs[2] = {wasm_i16x8_shuffle(words[0], words[1], 0, 2, 4, 6, 8, 10, 12, 14),
                                    wasm_i16x8_shuffle(words[0], words[1], 1, 3, 5, 7, 9, 11, 13, 15)};
           for (size_t odd = 0; odd < 2; ++odd, to += second_at(Block) * n_tokens) {
@@ -709,7 +782,7 @@ template <size_t Block, bool Wide>
           sum = wasm_i32x4_add(sum, of_16);
         }
       }
-      if constexpr (!kSuper) {
+      if constexpr (!kSuper && !kFine) {
         const int32_t total = sum_lanes(sum);
         std::memcpy(totals + 4 * t, &total, sizeof total);
       }
@@ -724,7 +797,10 @@ ByteProducts byte_products() { return g_products; }
 void pretend_byte_products(ByteProducts products) { g_products = products; }
 
 ActivationKind activation_kind(const PackedFormat& f) {
-  return {static_cast<uint16_t>(f.block()), way_of(f) == Way::kWords};
+  const Way way = way_of(f);
+  return {static_cast<uint16_t>(f.block()), way == Way::kFine    ? ActivationCodes::kFine
+                                            : way == Way::kWords ? ActivationCodes::kWords
+                                                                 : ActivationCodes::kBytes};
 }
 
 size_t activation_offset(ActivationKind kind, size_t first, size_t n_tokens) {
@@ -734,8 +810,12 @@ size_t activation_offset(ActivationKind kind, size_t first, size_t n_tokens) {
 size_t activation_tile_bytes(ActivationKind kind, size_t n_in) { return activation_offset(kind, n_in, kTile); }
 
 void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile) {
+  if (kind.codes == ActivationCodes::kFine)
+    return quantize_blocks<32, ActivationCodes::kFine>(x, x_stride, n_tokens, n_in, tile);
   const auto quantize = [&]<size_t Block>() {
-    (kind.wide ? quantize_blocks<Block, true> : quantize_blocks<Block, false>)(x, x_stride, n_tokens, n_in, tile);
+    (kind.codes == ActivationCodes::kWords
+         ? quantize_blocks<Block, ActivationCodes::kWords>
+         : quantize_blocks<Block, ActivationCodes::kBytes>)(x, x_stride, n_tokens, n_in, tile);
   };
   switch (kind.block) {
     case 16:

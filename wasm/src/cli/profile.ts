@@ -1,7 +1,8 @@
 import type { Peaks, ProfiledOperation, Variant } from '../engine/index.js'
 import { grouped, table, type Style } from './format.js'
 
-const kFloats = new Set(['F32', 'F16', 'BF16', 'F64'])
+const kFloats = new Set(['F32', 'F64'])
+const kWords = new Set(['F16', 'BF16'])
 
 const percent = (share: number) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`
 
@@ -25,7 +26,7 @@ export function profileLines(
       const rate = (amount: number) => amount / (row.ms / 1e3)
       const product = row.types.every((type) => kFloats.has(type))
         ? floats
-        : variant === 'simd'
+        : variant === 'simd' || row.types.every((type) => kWords.has(type))
           ? words
           : bytes
       const limit = tokens === 'one' ? rate(row.bytes) / far : rate(row.products) / product

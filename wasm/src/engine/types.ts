@@ -27,9 +27,9 @@ export interface LoadOptions extends Omit<
   threads?: number | undefined
   /** Default: relaxed where it works. */
   variant?: Variant | undefined
-  /** fast: weights repacked, activations of 8 bits; exact: float32 throughout, weights as in the file; compact: as fast,
-      but weights of one or two bits, which repacked take up to four times the file's bytes, stay as they are where that
-      is more than twice. Default: fast, or compact where fast does not fit into memoryLimit. */
+  /** fast: weights repacked, activations of 8 bits (up to 16 with F16 and BF16); exact: float32 throughout, weights as in the
+      file; compact: as fast, but weights of one or two bits, which repacked take up to four times the file's bytes, stay
+      as they are where that is more than twice. Default: fast, or compact where fast does not fit into memoryLimit. */
   precision?: Precision | undefined
   /** Of cached keys and values. Default: f16. */
   cacheType?: 'f16' | 'f32' | undefined
@@ -185,7 +185,7 @@ export interface ProfiledOperation {
 
 /** What the machine allows, by all threads of the model. */
 export interface Peaks {
-  /** products a second of bytes, which quantized weights take, of 16-bit words, and of floats */
+  /** products a second of bytes, which quantized weights take, of 16-bit words (F16 and BF16), and of floats */
   readonly bytes: number
   readonly words: number
   readonly floats: number
