@@ -4,8 +4,9 @@
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0,Q8_0 --threads 1,2 --rounds 5 --loads 5 --tokens 32
 // Each contender has a page of its own with the model loaded; runs are interleaved (A B C A B C) with another prompt
 // each; the first run of each is for its compiler and not counted; medians. Times are taken outside, from the call to
-// the first piece and between pieces. Loads are interleaved too, each into a new page. What else the machine did
-// meanwhile is told beside.
+// the first piece and between pieces. Loads are interleaved too, each into a new page. Beside them: what share of a
+// generation's time reading all weights for each token takes, at the rate at which the same page's threads read memory
+// right after it; and what else the machine did meanwhile.
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
@@ -33,6 +34,8 @@ type Times = number[]
 
 interface Loaded {
   run(task: Task): Promise<Times>
+  /** Times a second that memory could be read over as many bytes as the weights have. */
+  readings?(): Promise<number>
   close?(): void
 }
 interface Bench {
@@ -60,6 +63,9 @@ const loadOurs: LoadIn = async ({ engine, url, threads, context }) => {
       const options = { maxTokens: tokens, temperature: 0, ignoreEnd: true }
       for await (const _ of model.generate(promptTokens, options)) times.push(performance.now() - start)
       return times
+    },
+    async readings() {
+      return (await model.peaks()).far / model.info.memory.weights
     },
     close() {
       model.close()
@@ -189,6 +195,7 @@ async function processorTime(browser: Browser): Promise<{ all: number; busy: num
 
 interface Runner {
   run(task: Task): Promise<Times>
+  readings(): Promise<number | undefined>
   close(): Promise<void>
 }
 
@@ -198,6 +205,8 @@ interface Result {
   peakBytes: number[]
   prompt: number[]
   generation: number[]
+  /** of generation by what reading all weights for each token would allow, right after it */
+  ofMemory: number[]
 }
 
 let serial = 0
@@ -239,6 +248,10 @@ async function cell(
         page === undefined
           ? loaded.run(task)
           : page.evaluate((task) => (globalThis as unknown as Bench).loaded.run(task as Task), task),
+      readings: async () =>
+        page === undefined
+          ? loaded.readings?.()
+          : page.evaluate(() => (globalThis as unknown as Bench).loaded.readings?.()),
       close: async () => (page === undefined ? loaded.close?.() : page.close()),
     })
     return ms
@@ -253,7 +266,7 @@ async function cell(
   }
   try {
     for (const name of contenders) {
-      const result: Result = { name, loadMs: [], peakBytes: [], prompt: [], generation: [] }
+      const result: Result = { name, loadMs: [], peakBytes: [], prompt: [], generation: [], ofMemory: [] }
       results.push(result)
       await begin(result)
     }
@@ -264,7 +277,10 @@ async function cell(
         if (times.length !== tokens)
           throw new Error(`${results[i]!.name}: ${times.length} pieces of ${tokens}`)
         results[i]!.prompt.push((1000 * prompt) / times[0]!)
-        results[i]!.generation.push((1000 * (tokens - 1)) / (times.at(-1)! - times[0]!))
+        const generation = (1000 * (tokens - 1)) / (times.at(-1)! - times[0]!)
+        results[i]!.generation.push(generation)
+        const readings = await runner.readings()
+        if (readings !== undefined) results[i]!.ofMemory.push(generation / readings)
       }
     }
     const after = await processorTime(browser)
@@ -320,9 +336,9 @@ console.log(
 )
 const peers = contenders.filter((name) => name.startsWith('wllama'))
 console.log(
-  `\n| shape, type, threads | ${contenders.join(' | ')} | to the fastest wllama | load | memory | others' share of the machine |`,
+  `\n| shape, type, threads | ${contenders.join(' | ')} | to the fastest wllama | load | memory | reading | others' share of the machine |`,
 )
-console.log(`| --- |${' --: |'.repeat(contenders.length + 4)}`)
+console.log(`| --- |${' --: |'.repeat(contenders.length + 5)}`)
 try {
   for (const shapeName of values.shapes.split(',')) {
     const shape = kShapes.find(({ name }) => name === shapeName)
@@ -354,7 +370,7 @@ try {
             ? (rate('ggufscope', what) / fastest(what)).toFixed(1)
             : '-'
         console.log(
-          `| ${shape.name}, ${mix}, ${threads} | ${figures.map(([prompt, generation]) => `${prompt.toFixed(1)} / ${generation.toFixed(1)}`).join(' | ')} | ${ratio('prompt')}x / ${ratio('generation')}x | ${results.map(({ loadMs }) => median(loadMs).toFixed(0)).join(' / ')} | ${results.map(({ peakBytes }) => (median(peakBytes) / 1e6).toFixed(0)).join(' / ')} | ${(100 * foreign).toFixed(0)} % |`,
+          `| ${shape.name}, ${mix}, ${threads} | ${figures.map(([prompt, generation]) => `${prompt.toFixed(1)} / ${generation.toFixed(1)}`).join(' | ')} | ${ratio('prompt')}x / ${ratio('generation')}x | ${results.map(({ loadMs }) => median(loadMs).toFixed(0)).join(' / ')} | ${results.map(({ peakBytes }) => (median(peakBytes) / 1e6).toFixed(0)).join(' / ')} | ${results.flatMap(({ ofMemory }) => (ofMemory.length > 0 ? `${(100 * median(ofMemory)).toFixed(0)} %` : [])).join(' / ')} | ${(100 * foreign).toFixed(0)} % |`,
         )
       }
     }
