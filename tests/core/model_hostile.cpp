@@ -180,6 +180,28 @@ BOOST_AUTO_TEST_CASE(compact_models_keep_what_would_grow_most) {
   BOOST_TEST(weights(Precision::kCompact) == exact);
 }
 
+// Only where the embedding serves as output matrix too is it repacked.
+BOOST_AUTO_TEST_CASE(embeddings_that_are_only_looked_up_stay_as_they_are) {
+  const auto pool = make_pool();
+  MadeModel m = made_llama();
+  m.integers["embedding_length"] = 32;
+  m.integers["rope.dimension_count"] = 8;
+  for (auto& [name, shape] : m.tensors)
+    for (uint64_t& n : shape) n = n == 16 ? 32 : n == 8 ? 16 : n;
+  m.types["token_embd.weight"] = find_type("Q8_0")->id;
+  for (const bool tied : {false, true}) {
+    if (tied) m.tensors.erase("output.weight");
+    const auto file = parse_file(m.bytes());
+    for (const Precision precision : {Precision::kFast, Precision::kExact}) {
+      const LoadedModel loaded = load_model(*file, *pool, precision);
+      BOOST_REQUIRE_MESSAGE(loaded.model != nullptr, loaded.error);
+      const PackedMatrix& embedding = loaded.model->weights().token_embedding.matrix;
+      BOOST_TEST((embedding.format() != nullptr) == (tied && precision == Precision::kFast));
+      BOOST_TEST(loaded.model->loaded_bytes() == loaded.model->memory({.n_ctx = 16}, precision, 1)->weights);
+    }
+  }
+}
+
 // Every model made here with one key, one dimension or one tensor changed at a time.
 BOOST_AUTO_TEST_CASE(altered_made_models_do_no_harm) {
   const auto pool = make_pool();
