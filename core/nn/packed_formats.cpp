@@ -349,9 +349,7 @@ void explode_iq3_s(const uint8_t* src, size_t, Block& b) {
 void explode_floats(const v128_t* x, float least, Block& b) {
   v128_t most = wasm_i32x4_splat(0);
   for (size_t i = 0; i < 8; ++i) most = vec::max_magnitude(most, x[i]);
-  most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 2, 3, 0, 1));
-  most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 1, 0, 3, 2));
-  const uint32_t power = static_cast<uint32_t>(wasm_i32x4_extract_lane(most, 0)) & 0x7f800000u;
+  const uint32_t power = std::bit_cast<uint32_t>(vec::largest_magnitude(most)) & 0x7f800000u;
   const float largest = std::max(std::bit_cast<float>(power), least);
   b.d = power == 0x7f800000u ? std::numeric_limits<float>::quiet_NaN() : largest * 0x1p-13f;
   const v128_t inverse = wasm_f32x4_splat(power == 0x7f800000u ? 0.0f : 1.0f / largest);
@@ -371,13 +369,10 @@ void explode_f16(const uint8_t* src, size_t, Block& b) {
 }
 
 void explode_bf16(const uint8_t* src, size_t, Block& b) {
-  const v128_t zero = wasm_i32x4_splat(0);
   v128_t x[8];
-  for (size_t i = 0; i < 4; ++i) {
-    const v128_t v = wasm_v128_load(src + 16 * i);
-    x[2 * i] = wasm_i16x8_shuffle(zero, v, 0, 8, 1, 9, 2, 10, 3, 11);
-    x[2 * i + 1] = wasm_i16x8_shuffle(zero, v, 4, 12, 5, 13, 6, 14, 7, 15);
-  }
+  for (size_t i = 0; i < 4; ++i)
+    interleave_words(wasm_i32x4_splat(0), wasm_v128_load(src + 16 * i),
+                     [&](int k, v128_t lanes) { x[2 * i + static_cast<size_t>(k) / 4] = lanes; });
   explode_floats(x, 0x1p-112f, b);
 }
 

@@ -76,9 +76,7 @@ constexpr PackedFormat kLayout{0, S.super, S.bits,        S.half_scales, S.sub, 
                                0, nullptr, Codes::kSmall, nullptr};
 
 // Where the parts of a block of a tile of T tokens are.
-constexpr size_t sums_bytes(ActivationKind kind) {
-  return kind.codes == ActivationCodes::kFine ? 0 : kind.block == 256 ? 48 : 4;
-}
+constexpr size_t sums_bytes(ActivationKind kind) { return kind.block == 256 ? 48 : 4; }
 constexpr size_t code_bytes(ActivationKind kind) { return kind.codes == ActivationCodes::kBytes ? 1 : 2; }
 constexpr size_t token_block_bytes(ActivationKind kind) {
   return kind.block * code_bytes(kind) + sizeof(float) + sums_bytes(kind);
@@ -86,16 +84,17 @@ constexpr size_t token_block_bytes(ActivationKind kind) {
 
 // Where the codes from element k on are, in bytes of one token. Wide ones as words: those of even elements, and those
 // of odd ones second_at behind them; or as halves: the upper ones, and second_at behind them the lower ones.
-constexpr size_t activation_at(bool wide, size_t k) { return wide ? k / 32 * 64 + k % 32 : k; }
+// Fine ones follow each other.
+constexpr size_t activation_at(ActivationCodes codes, size_t k) {
+  if (codes == ActivationCodes::kFine) return 2 * k;
+  return codes == ActivationCodes::kWords ? k / 32 * 64 + k % 32 : k;
+}
 constexpr size_t second_at(size_t block) { return block < 32 ? block : 32; }
 
-template <Shape S>
-constexpr bool kWide = S.way == Way::kWords || S.way == Way::kHalves;
-
-template <Shape S>
-constexpr ActivationKind kActivations{kLayout<S>.block(), S.way == Way::kFine ? ActivationCodes::kFine
-                                                          : kWide<S>          ? ActivationCodes::kWords
-                                                                              : ActivationCodes::kBytes};
+constexpr ActivationCodes activation_codes(Way way) {
+  if (way == Way::kFine) return ActivationCodes::kFine;
+  return way == Way::kWords || way == Way::kHalves ? ActivationCodes::kWords : ActivationCodes::kBytes;
+}
 
 inline v128_t f32_splat_at(const uint8_t* p) { return wasm_v128_load32_splat(p); }
 
@@ -427,7 +426,7 @@ inline void sub_block(const uint8_t* p, size_t s, const uint8_t* a, const uint8_
                       v128_t (*products)[2]) {
   const v128_t scale = wasm_i16x8_load8x8(p + kLayout<S>.scales_at() + 8 * s);
   const uint8_t* codes = p + kLayout<S>.codes_at() + s * S.sub * S.bits;
-  const uint8_t* sub_a = a + activation_at(kWide<S>, s * S.sub) * T;
+  const uint8_t* sub_a = a + activation_at(activation_codes(S.way), s * S.sub) * T;
   const uint8_t* totals = (S.sub == 16 ? sums : sums + 32 * T) + s / 2 * T * 4;
   v128_t dots[T][2];
   if constexpr (S.way == Way::kPairs && S.bits == 4 && !S.table) {
@@ -512,7 +511,7 @@ inline void store_rows(const v128_t* rows, size_t n, float* y) {
 template <Shape S, int T, int G>
 void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in, const uint8_t* a, Sums before,
               float* y, size_t y_stride, size_t n_rows) {
-  constexpr ActivationKind kKind = kActivations<S>;
+  constexpr ActivationKind kKind{kLayout<S>.block(), activation_codes(S.way)};
   constexpr size_t kBlock = kKind.block;
   constexpr bool kStoresE = S.correction == Correction::kStored;
   // The activations' scales of one token, those of the weights for several: whichever are fewer.
@@ -690,6 +689,7 @@ inline int32_t sum_lanes(v128_t v) {
   return wasm_i32x4_extract_lane(wasm_i32x4_add(v, wasm_i32x4_shuffle(v, v, 1, 0, 3, 2)), 0);
 }
 
+// What leaves room for sums of 16 products, and for words.
 float fine_scale(const float* row, float largest) {
   float most = 0;
   for (size_t half = 0; half < 32; half += 16) {
@@ -700,12 +700,20 @@ float fine_scale(const float* row, float largest) {
   return std::max(largest / kFineMost, most / kFineSum);
 }
 
+// Four bytes of each of four groups of elements, step bytes apart.
+inline void store_fours(v128_t fours, uint8_t* to, size_t step) {
+  wasm_v128_store32_lane(to, fours, 0);
+  wasm_v128_store32_lane(to + step, fours, 1);
+  wasm_v128_store32_lane(to + 2 * step, fours, 2);
+  wasm_v128_store32_lane(to + 3 * step, fours, 3);
+}
+
 // T tokens of one block: codes [K / 4][T][4], or as words [K / 32][2][8][T][2], of one token where it can be as halves
-// [K / 32][2][32], scales [T], sums. Fine ones: codes [K / 2][T][2], scales [T].
-template <size_t Block, ActivationCodes Codes>
+// [K / 32][2][32], scales [T], sums. Fine ones: codes [K / 2][T][2].
+template <size_t Block, ActivationCodes Kind>
 [[gnu::noinline]] void quantize_blocks(const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile) {
-  constexpr ActivationKind kKind{Block, Codes};
-  constexpr bool kWords = Codes == ActivationCodes::kWords, kFine = Codes == ActivationCodes::kFine;
+  constexpr ActivationKind kKind{Block, Kind};
+  constexpr bool kWords = Kind == ActivationCodes::kWords, kFine = Kind == ActivationCodes::kFine;
   constexpr bool kSuper = Block == 256;
   // 1.5 * 2^23: added to a small number, it leaves the nearest integer, ties to even, in the low bits.
   const v128_t magic = loop_constant(wasm_f32x4_splat(12582912.0f));
@@ -716,9 +724,7 @@ template <size_t Block, ActivationCodes Codes>
       const float* row = x + t * x_stride + block * Block;
       v128_t most = wasm_i32x4_splat(0);
       for (size_t k = 0; k < Block; k += 4) most = vec::max_magnitude(most, wasm_v128_load(row + k));
-      most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 2, 3, 0, 1));
-      most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 1, 0, 3, 2));
-      const float largest = wasm_f32x4_extract_lane(most, 0);
+      const float largest = vec::largest_magnitude(most);
       const float scale = kFine ? fine_scale(row, largest) : largest / 127.0f;
       std::memcpy(scales + 4 * t, &scale, sizeof scale);
       const float factor = scale > 0 ? 1.0f / scale : 0.0f;
@@ -734,16 +740,10 @@ template <size_t Block, ActivationCodes Codes>
         }
         const v128_t words[2] = {wasm_i16x8_narrow_i32x4(q[0], q[1]), wasm_i16x8_narrow_i32x4(q[2], q[3])};
         const size_t step = n_tokens * 4;
-        uint8_t* to = tile + (kFine ? 2 * k : activation_at(kWords, k)) * n_tokens + t * 4;
+        uint8_t* to = tile + activation_at(Kind, k) * n_tokens + t * 4;
         if constexpr (kFine) {
-          for (const v128_t& eight : words) {
-            wasm_v128_store32_lane(to, eight, 0);
-            wasm_v128_store32_lane(to + step, eight, 1);
-            wasm_v128_store32_lane(to + 2 * step, eight, 2);
-            wasm_v128_store32_lane(to + 3 * step, eight, 3);
-            to += 4 * step;
-          }
-          continue;
+          store_fours(words[0], to, step);
+          store_fours(words[1], to + 4 * step, step);
         } else if (kWords && g_pairs_lack_sign && n_tokens == 1) {
           v128_t upper[2], lower[2];
           for (size_t i = 0; i < 2; ++i) {
@@ -756,17 +756,10 @@ template <size_t Block, ActivationCodes Codes>
           const v128_t pairs[2] = {wasm_i16x8_shuffle(words[0], words[1], 0, 2, 4, 6, 8, 10, 12, 14),
                                    wasm_i16x8_shuffle(words[0], words[1], 1, 3, 5, 7, 9, 11, 13, 15)};
           for (size_t odd = 0; odd < 2; ++odd, to += second_at(Block) * n_tokens) {
-            wasm_v128_store32_lane(to, pairs[odd], 0);
-            wasm_v128_store32_lane(to + step, pairs[odd], 1);
-            wasm_v128_store32_lane(to + 2 * step, pairs[odd], 2);
-            wasm_v128_store32_lane(to + 3 * step, pairs[odd], 3);
+            store_fours(pairs[odd], to, step);
           }
         } else {
-          const v128_t bytes = wasm_i8x16_narrow_i16x8(words[0], words[1]);
-          wasm_v128_store32_lane(to, bytes, 0);
-          wasm_v128_store32_lane(to + step, bytes, 1);
-          wasm_v128_store32_lane(to + 2 * step, bytes, 2);
-          wasm_v128_store32_lane(to + 3 * step, bytes, 3);
+          store_fours(wasm_i8x16_narrow_i16x8(words[0], words[1]), to, step);
         }
         const v128_t of_16 = wasm_i32x4_add(wasm_i32x4_add(q[0], q[1]), wasm_i32x4_add(q[2], q[3]));
         if constexpr (kSuper) {
@@ -782,7 +775,7 @@ template <size_t Block, ActivationCodes Codes>
           sum = wasm_i32x4_add(sum, of_16);
         }
       }
-      if constexpr (!kSuper && !kFine) {
+      if constexpr (!kSuper) {
         const int32_t total = sum_lanes(sum);
         std::memcpy(totals + 4 * t, &total, sizeof total);
       }
@@ -797,10 +790,7 @@ ByteProducts byte_products() { return g_products; }
 void pretend_byte_products(ByteProducts products) { g_products = products; }
 
 ActivationKind activation_kind(const PackedFormat& f) {
-  const Way way = way_of(f);
-  return {static_cast<uint16_t>(f.block()), way == Way::kFine    ? ActivationCodes::kFine
-                                            : way == Way::kWords ? ActivationCodes::kWords
-                                                                 : ActivationCodes::kBytes};
+  return {static_cast<uint16_t>(f.block()), activation_codes(way_of(f))};
 }
 
 size_t activation_offset(ActivationKind kind, size_t first, size_t n_tokens) {

@@ -35,6 +35,13 @@ inline v128_t max_magnitude(v128_t most, v128_t x) {
   return wasm_i32x4_max(most, wasm_v128_and(x, wasm_i32x4_splat(INT32_MAX)));
 }
 
+/// The largest of four such bits, as a float.
+inline float largest_magnitude(v128_t most) {
+  most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 2, 3, 0, 1));
+  most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 1, 0, 3, 2));
+  return wasm_f32x4_extract_lane(most, 0);
+}
+
 /// Sum of a[i] * b[i].
 inline float dot(const float* a, const float* b, size_t n) {
   v128_t s0 = wasm_f32x4_splat(0), s1 = s0;
