@@ -55,10 +55,12 @@ function(engine_math name)
 endfunction()
 engine_math(engine_math_simd)
 engine_math(engine_math_relaxed -mrelaxed-simd)
-# engine_module(NAME MATH OPTIONS...)
+# engine_module(NAME MATH OPTIONS...). What runs once is not drawn into its one caller: engines compile as a whole what has
+# one long loop.
 function(engine_module name math)
   wasm_module(${name} LIBRARY ${math} SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
-    OPTIONS -O2 -sSTACK_SIZE=1MB -sINITIAL_MEMORY=8MB ${ARGN})
+    OPTIONS -O2 -sBINARYEN_EXTRA_PASSES=one-caller-inline-max-function-size=64 -sSTACK_SIZE=1MB -sINITIAL_MEMORY=8MB
+    ${ARGN})
   target_compile_options(${name} PRIVATE ${ARGN})
   target_link_libraries(${name} PRIVATE engine_common)
   add_dependencies(engine ${name})

@@ -19,10 +19,13 @@ const kBatch = 128
 const kMemoryLimit = 2 ** 32 - (64 << 20)
 const kPiece = 4 << 20
 // Requests under way together. One for each piece would cost browsers more than the bytes do, so each brings many, where
-// the source can tell of them as they come; two pieces of a request are then on their way to the engine. A connection
-// more gains nothing for what is soon there.
+// the source can tell of them as they come; two pieces of a request are then on their way to the engine.
 const kRequests = 3
-const kLeastRequest = 64 << 20
+// What is left of a request is shared among several only where one connection is seen to be slow: others gain nothing
+// for what is soon there, and what a browser has received ahead of us would come twice.
+const kWatchMs = 250
+const kSlowBytesPerMs = 100e3
+const kLeastShare = 16 << 20
 const kFlowingPiece = 2 << 20
 // What is between two tensors and nobody needs is fetched along.
 const kGap = 64 << 10
@@ -104,31 +107,32 @@ function flowOf(source: ByteSource): Flow | undefined {
   return 'flow' in source ? (source.flow as Flow | undefined) : undefined
 }
 
-/** Pieces that one request brings: of a large file a third, or what a gap ends. Of a source that does not flow, one. */
+/** Pieces that one request brings, up to a gap. Of a source that does not flow, one. */
 function runsOf(pieces: Iterable<Piece>, sources: readonly ByteSource[]): Piece[][] {
-  const all = [...pieces]
   const runs: Piece[][] = []
-  for (const [file, source] of sources.entries()) {
-    const own = all.filter((piece) => piece.file === file)
+  for (const piece of pieces) {
+    const source = sources[piece.file]!
+    const before = runs.at(-1)?.at(-1)
+    const gap = before?.file === piece.file ? piece.offset - (before.offset + before.bytes) : NaN
     // Without ranges a second request would begin at the file's first byte.
-    const isWhole = source.ranges === false
-    const total = own.reduce((sum, { bytes }) => sum + bytes, 0)
-    const count = Math.min(kRequests, Math.ceil(total / kLeastRequest))
-    let before = 0
-    let end = NaN
-    let share = -1
-    for (const piece of own) {
-      const gap = piece.offset - end
-      const isNear = flowOf(source) !== undefined && gap >= 0 && (gap <= kGap || isWhole)
-      const at = isWhole ? 0 : Math.floor((count * (before + piece.bytes / 2)) / total)
-      if (isNear && at === share) runs.at(-1)!.push(piece)
-      else runs.push([piece])
-      before += piece.bytes
-      end = piece.offset + piece.bytes
-      share = at
-    }
+    if (flowOf(source) && gap >= 0 && (gap <= kGap || source.ranges === false)) runs.at(-1)!.push(piece)
+    else runs.push([piece])
   }
   return runs
+}
+
+/** Takes from a run's end what is to come by other requests: so many, each with about as many bytes as the run keeps. */
+function shareOf(run: Piece[], done: number, others: number): Piece[][] {
+  const left = run.splice(done)
+  const total = left.reduce((sum, { bytes }) => sum + bytes, 0)
+  const shares: Piece[][] = Array.from({ length: others + 1 }, () => [])
+  let before = 0
+  for (const piece of left) {
+    shares[Math.floor(((others + 1) * (before + piece.bytes / 2)) / total)]!.push(piece)
+    before += piece.bytes
+  }
+  run.push(...shares.shift()!)
+  return shares.filter(({ length }) => length > 0)
 }
 
 /** Fetches while what came before is packed: memory for loading is bounded by a few pieces. */
@@ -171,15 +175,26 @@ async function fill(
     await pack((isShared ? bytes.slice() : bytes) as Uint8Array<ArrayBuffer>, piece)
   }
 
-  const flow = async (from: Flow, pieces: readonly Piece[]): Promise<void> => {
+  /** Whether others should help with a run: its request is slow by itself, not for what packs, and much is left. */
+  const helpers = (run: readonly Piece[], next: number, waitedMs: number, rate: number): number => {
+    const left = run.slice(next).reduce((sum, { bytes }) => sum + bytes, 0)
+    const isSlow = waitedMs >= kWatchMs && rate < kSlowBytesPerMs
+    if (!isSlow || runs.length > 0 || sources[run[0]!.file]!.ranges === false) return 0
+    return Math.min(kRequests - fetching, Math.floor(left / kLeastShare) - 1)
+  }
+
+  const flow = async (from: Flow, pieces: Piece[]): Promise<void> => {
     const last = pieces.at(-1)!
     let spare: ArrayBuffer | undefined
     let packed: Promise<ArrayBuffer | undefined> = Promise.resolve(undefined)
     let next = 0
     let bytes: Uint8Array<ArrayBuffer> | undefined
     let at = pieces[0]!.offset
+    let waitedMs = 0
+    let asked = performance.now()
     for await (let chunk of from(at, last.offset + last.bytes, { signal: failure.signal })) {
-      while (chunk.length > 0) {
+      waitedMs += performance.now() - asked
+      while (chunk.length > 0 && next < pieces.length) {
         const piece = pieces[next]!
         const skipped = Math.min(chunk.length, Math.max(0, piece.offset - at))
         const wanted = chunk.subarray(skipped, skipped + piece.offset + piece.bytes - (at + skipped))
@@ -201,7 +216,14 @@ async function fill(
         spare = await packed
         packed = pack(full, piece)
         packed.catch(() => {})
+        const others = helpers(pieces, next, waitedMs, (at - pieces[0]!.offset) / waitedMs)
+        if (others > 0) {
+          runs.push(...shareOf(pieces, next, others))
+          send()
+        }
       }
+      if (next === pieces.length) break
+      asked = performance.now()
     }
     await packed
   }
@@ -209,25 +231,36 @@ async function fill(
   const runs = runsOf(
     piecesOf(plan, (file) => (flowOf(sources[file]!) ? kFlowingPiece : kPiece)),
     sources,
-  ).values()
+  )
+  let fetching = 0
   const fetcher = async () => {
-    for (const pieces of runs) {
-      const source = sources[pieces[0]!.file]!
-      const from = flowOf(source)
-      if (from) await flow(from, pieces)
-      else await read(source, pieces[0]!)
-    }
-  }
-  const fetchers = Array.from({ length: kRequests }, async () => {
+    fetching++
     try {
-      await fetcher()
+      for (let pieces = runs.shift(); pieces; pieces = runs.shift()) {
+        const source = sources[pieces[0]!.file]!
+        const from = flowOf(source)
+        if (from) await flow(from, pieces)
+        else await read(source, pieces[0]!)
+      }
     } catch (error) {
       failure.abort(error)
       throw error
+    } finally {
+      fetching--
     }
-  })
+  }
+  const fetchers: Promise<void>[] = []
+  /** As many requests as there may be, for what waits. */
+  const send = (): void => {
+    for (let more = Math.min(kRequests - fetching, runs.length); more > 0; more--) {
+      const one = fetcher()
+      one.catch(() => {})
+      fetchers.push(one)
+    }
+  }
+  send()
   try {
-    await Promise.all(fetchers)
+    for (const one of fetchers) await one // some come while others are awaited
   } finally {
     await Promise.allSettled(fetchers)
     for (const source of sources) if (source instanceof OnwardSource) source.leave()
