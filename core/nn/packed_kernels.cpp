@@ -121,11 +121,14 @@ struct Constants {
 };
 
 // 32 codes of 4 bits: rows 0..3 and rows 4..7.
-template <Shape S>
+template <Shape S, int T>
 inline void unpack_nibbles(const uint8_t* codes, const Constants& c, v128_t& w0, v128_t& w1) {
   const v128_t q = wasm_v128_load(codes);
   w0 = wasm_v128_and(q, c.low_nibbles);
-  w1 = wasm_v128_and(wasm_u16x8_shr(q, 4), c.low_nibbles);
+  // Read once more for several tokens beside a table: rows 4..7 are multiplied when rows 0..3 have been, and no
+  // register is left to wait in (kTogether).
+  const v128_t upper = S.table && (T > 1 || S.way == Way::kWords) ? wasm_v128_load(opaque(codes)) : q;
+  w1 = wasm_v128_and(wasm_u16x8_shr(upper, 4), c.low_nibbles);
   if constexpr (S.table) {
     w0 = relaxed_lookup(c.table, w0);
     w1 = relaxed_lookup(c.table, w1);
@@ -135,14 +138,14 @@ inline void unpack_nibbles(const uint8_t* codes, const Constants& c, v128_t& w0,
 template <Shape S>
 constexpr int kFourBytes = S.bits == 4 ? 16 : 32;  // of the codes of four elements
 
-template <Shape S>
+template <Shape S, int T>
 inline void load_codes(const uint8_t* codes, const Constants& c, v128_t& w0, v128_t& w1) {
   if constexpr (S.way == Way::kWhole) {
     // The product of whole bytes is that of rows 0..3 and 16 times that of rows 4..7, which need not be unpacked.
     w1 = wasm_v128_load(codes);
     w0 = wasm_v128_and(w1, c.low_nibbles);
   } else if constexpr (S.bits == 4) {
-    unpack_nibbles<S>(codes, c, w0, w1);
+    unpack_nibbles<S, T>(codes, c, w0, w1);
   } else {
     w0 = wasm_v128_load(codes);
     w1 = wasm_v128_load(codes + 16);
@@ -212,7 +215,7 @@ inline void dot_words(const uint8_t* codes, const uint8_t* a, const Constants& c
             w[0] = wasm_v128_and(odd ? wasm_u16x8_shr(q, 8) : q, c.low_bits);
             w[1] = odd ? wasm_u16x8_shr(q, 12) : wasm_v128_and(wasm_u16x8_shr(q, 4), c.low_bits);
           } else {
-            load_codes<S>(four, c, w[0], w[1]);
+            load_codes<S, T>(four, c, w[0], w[1]);
             for (v128_t& words : w) words = odd ? wasm_u16x8_shr(words, 8) : wasm_v128_and(words, c.low_bits);
           }
           for (int t = 0; t < T; ++t)
@@ -225,11 +228,14 @@ inline void dot_words(const uint8_t* codes, const uint8_t* a, const Constants& c
 template <Shape S, int T, int Groups>
 inline void dot_pairs(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[2]) {
   constexpr int kUnroll = T > 1 ? 1 : S.bits == 8 ? Groups : kTogether;
-  const auto step = [&](const uint8_t* four, const v128_t* x, const uint8_t*, int) {
+  const auto step = [&](const uint8_t* four, const v128_t* x, const uint8_t* at, int) {
     v128_t w0, w1;
-    load_codes<S>(four, c, w0, w1);
+    load_codes<S, T>(four, c, w0, w1);
+    // As unpack_nibbles(): with a table, activations are read once more too.
+    const uint8_t* const again = opaque(at);
     for (int t = 0; t < T; ++t) {
-      const v128_t p0 = relaxed_dot_i16(x[t], w0), p1 = relaxed_dot_i16(x[t], w1);
+      const v128_t x1 = S.table && T > 1 ? wasm_v128_load32_splat(again + 4 * t) : x[t];
+      const v128_t p0 = relaxed_dot_i16(x[t], w0), p1 = relaxed_dot_i16(x1, w1);
       sums[t][0] = wasm_i16x8_add(sums[t][0], p0);
       sums[t][1] = wasm_i16x8_add(sums[t][1], p1);
     }
@@ -247,7 +253,7 @@ inline void dot_halves(const uint8_t* codes, const uint8_t* a, const Constants& 
   const auto step = [&](const uint8_t* four, const v128_t* x, const uint8_t* at, int) {
     const v128_t y = wasm_v128_load32_splat(at + second_at(kLayout<S>.block()));
     v128_t w[2];
-    load_codes<S>(four, c, w[0], w[1]);
+    load_codes<S, 1>(four, c, w[0], w[1]);
     for (int h = 0; h < 2; ++h) {
       upper[h] = wasm_i16x8_add(upper[h], relaxed_dot_i16(x[0], w[h]));
       lower[h] = wasm_i16x8_add(lower[h], relaxed_dot_i16(y, w[h]));
@@ -278,7 +284,7 @@ inline void dot_quads(const uint8_t* codes, const uint8_t* a, const Constants& c
   constexpr int kUnroll = T > 1 ? 1 : S.super && S.bits == 8 ? Groups : kTogether;
   const auto step = [&](const uint8_t* four, const v128_t* x, const uint8_t*, int g) {
     v128_t w0, w1;
-    load_codes<S>(four, c, w0, w1);
+    load_codes<S, T>(four, c, w0, w1);
     v128_t(*to)[2] = g % kChains<T> == 0 ? sums : others;
     for (int t = 0; t < T; ++t) {
       to[t][0] = add_products<S>(x[t], w0, to[t][0], c);
