@@ -125,8 +125,8 @@ template <Shape S, int T>
 inline void unpack_nibbles(const uint8_t* codes, const Constants& c, v128_t& w0, v128_t& w1) {
   const v128_t q = wasm_v128_load(codes);
   w0 = wasm_v128_and(q, c.low_nibbles);
-  // Read once more for several tokens beside a table: rows 4..7 are multiplied when rows 0..3 have been, and no
-  // register is left to wait in (kTogether).
+  // Beside a table no register is left for codes and activations of rows 4..7, which are multiplied when rows 0..3
+  // have been (kTogether): they are read once more.
   const v128_t upper = S.table && (T > 1 || S.way == Way::kWords) ? wasm_v128_load(opaque(codes)) : q;
   w1 = wasm_v128_and(wasm_u16x8_shr(upper, 4), c.low_nibbles);
   if constexpr (S.table) {
@@ -231,7 +231,7 @@ inline void dot_pairs(const uint8_t* codes, const uint8_t* a, const Constants& c
   const auto step = [&](const uint8_t* four, const v128_t* x, const uint8_t* at, int) {
     v128_t w0, w1;
     load_codes<S, T>(four, c, w0, w1);
-    // As unpack_nibbles(): with a table, activations are read once more too.
+    // As in unpack_nibbles().
     const uint8_t* const again = opaque(at);
     for (int t = 0; t < T; ++t) {
       const v128_t x1 = S.table && T > 1 ? wasm_v128_load32_splat(again + 4 * t) : x[t];
