@@ -416,6 +416,12 @@ inline void fine_blocks(const uint8_t* codes, size_t step_bytes, const uint8_t* 
       for (int h = 0; h < 2; ++h) products[g][t][h] = wasm_f32x4_add(products[g][t][h], others[g][t][h]);
 }
 
+// Values that no register is left for, kept in memory of wasm's own, where they are aligned (kTogether).
+template <bool Kept>
+inline v128_t* in_memory(v128_t* values) {
+  return Kept ? const_cast<v128_t*>(opaque(values)) : values;
+}
+
 // products[t]: floats of a block, those of rows 4..7 kHigh<S> times what they are.
 template <Shape S, int T>
 inline void flat_block(const uint8_t* codes, const uint8_t* a, const uint8_t* totals, const Constants& c,
@@ -435,6 +441,7 @@ inline void sub_block(const uint8_t* p, size_t s, const uint8_t* a, const uint8_
   const uint8_t* sub_a = a + activation_at(activation_codes(S.way), s * S.sub) * T;
   const uint8_t* totals = (S.sub == 16 ? sums : sums + 32 * T) + s / 2 * T * 4;
   v128_t dots[T][2];
+  v128_t* const own = in_memory<(T > 2)>(&products[0][0]);
   if constexpr (S.way == Way::kPairs && S.bits == 4 && !S.table) {
     const v128_t scale_pairs[2] = {wasm_i16x8_shuffle(scale, scale, 0, 0, 1, 1, 2, 2, 3, 3),
                                    wasm_i16x8_shuffle(scale, scale, 4, 4, 5, 5, 6, 6, 7, 7)};
@@ -451,8 +458,8 @@ inline void sub_block(const uint8_t* p, size_t s, const uint8_t* a, const uint8_
     dot_pairs<S, T, S.sub / 4>(codes, sub_a, c, dots);
     for (int t = 0; t < T; ++t)
       for (int h = 0; h < 2; ++h)
-        products[t][h] =
-            wasm_f32x4_add(products[t][h], wasm_f32x4_convert_i32x4(wasm_i32x4_dot_i16x8(dots[t][h], scale_pairs[h])));
+        own[2 * t + h] =
+            wasm_f32x4_add(own[2 * t + h], wasm_f32x4_convert_i32x4(wasm_i32x4_dot_i16x8(dots[t][h], scale_pairs[h])));
   } else {
     begin<S, T>(totals, s % 2, c, dots);
     dot<S, T, S.sub>(codes, sub_a, c, dots);
@@ -460,7 +467,7 @@ inline void sub_block(const uint8_t* p, size_t s, const uint8_t* a, const uint8_
     const v128_t scale_floats[2] = {wasm_f32x4_convert_i32x4(wasm_i32x4_extend_low_i16x8(scale)),
                                     wasm_f32x4_convert_i32x4(wasm_i32x4_extend_high_i16x8(scale))};
     for (int t = 0; t < T; ++t)
-      for (int h = 0; h < 2; ++h) products[t][h] = relaxed_madd(dots[t][h], scale_floats[h], products[t][h]);
+      for (int h = 0; h < 2; ++h) own[2 * t + h] = relaxed_madd(dots[t][h], scale_floats[h], own[2 * t + h]);
   }
 }
 
@@ -587,13 +594,14 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
           if constexpr (kStoresE) e[h] = wasm_f32x4_mul(e[h], lack);
         }
       }
+      v128_t* const own_sums = in_memory<(T > 2)>(&sums[g][0][0]);
       for (int t = 0; t < T; ++t) {
         v128_t a_scale = f32_splat_at(scales + 4 * t);
         if constexpr (kScalesLack) a_scale = wasm_f32x4_mul(a_scale, lack);
         for (int h = 0; h < 2; ++h) {
           v128_t part = wasm_f32x4_mul(d[h], products[g][t][h]);
           if constexpr (kStoresE) part = relaxed_madd(e[h], wasm_f32x4_convert_i32x4(corrections[t][h]), part);
-          sums[g][t][h] = relaxed_madd(part, a_scale, sums[g][t][h]);
+          own_sums[2 * t + h] = relaxed_madd(part, a_scale, own_sums[2 * t + h]);
         }
       }
     }
