@@ -47,12 +47,17 @@ async function check(faults: Faults[], options: Engine.LoadOptions = {}): Promis
   return server.counts(kPath).requests
 }
 
-/** So slow that other requests help with what is left of the header's. */
+/** So slow that other requests come to help with what is left of the header's; fast from then on. */
 async function slowly(faults: Faults[], options: Engine.LoadOptions = {}): Promise<number> {
-  server.setBandwidth(60e6)
+  server.reset()
+  server.setBandwidth(8e6)
+  const watch = setInterval(() => {
+    if (server.counts(kPath).requests > 1) server.setBandwidth(Infinity)
+  }, 10)
   try {
     return await check(faults, options)
   } finally {
+    clearInterval(watch)
     server.setBandwidth(Infinity)
   }
 }
@@ -61,9 +66,6 @@ test('weights come with the request of the header; where that is slow, others he
   const seen: Engine.LoadProgress[] = []
   const requests = await slowly([], { onProgress: (progress) => seen.push(progress) })
   assert.ok(requests === 2 || requests === 3, `${requests} requests`)
-  // What is left to others is not read to its end: some of it was on its way.
-  const { bytes: sent } = server.counts(kPath)
-  assert.ok(sent < 1.25 * bytes.length, `${sent} bytes of ${bytes.length}`)
   const weights = seen.filter(({ phase }) => phase === 'weights')
   assert.ok(weights.length > 3, 'pieces of a request are packed as they come')
   for (const [i, { loaded, tensors }] of weights.entries()) {
@@ -99,7 +101,9 @@ test('what is refused or stopped before its weights ends its transfer', async ()
 })
 
 test('a server without ranges is asked once', async () => {
-  assert.equal(await slowly([{ ranges: 'off' }]), 1)
+  server.setBandwidth(60e6)
+  assert.equal(await check([{ ranges: 'off' }]), 1)
+  server.setBandwidth(Infinity)
 })
 
 test('connections that break and answers that are shorter go on where they stopped', async () => {
