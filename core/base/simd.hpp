@@ -74,6 +74,15 @@ inline v128_t relaxed_dot_i32(v128_t a, v128_t b, v128_t c) {
 #endif
 }
 
+/// i16 lanes: a * b / 2^15, rounded; not both -2^15.
+inline v128_t relaxed_q15mulr(v128_t a, v128_t b) {
+#if defined(__wasm_relaxed_simd__)
+  return wasm_i16x8_relaxed_q15mulr(a, b);
+#else
+  return wasm_i16x8_q15mulr_sat(a, b);
+#endif
+}
+
 /// table[indices] in bytes, indices within 0..15.
 inline v128_t relaxed_lookup(v128_t table, v128_t indices) {
 #if defined(__wasm_relaxed_simd__)

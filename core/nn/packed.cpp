@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -43,23 +44,44 @@ void store_scale(const PackedFormat& f, uint8_t* at, size_t row, float value) {
 
 struct QuantizedBlock {
   float scale;
-  int q[256];
+  int q[128];
 };
 
-void quantize_block(const float* x, size_t n, bool fine, QuantizedBlock& out) {
+void quantize_block(const float* x, size_t n, QuantizedBlock& out) {
+  float most = 0;
+  for (size_t i = 0; i < n; ++i) most = std::max(most, std::abs(x[i]));
+  const float inverse = kMostWord / std::max(most, kLeastActivation);
+  uint32_t least = UINT32_MAX;
+  for (uint32_t i = 0; i < kMostCodes.size(); ++i) {
+    int q[128], squares = 0;
+    for (size_t k = 0; k < n; ++k) {
+      const int word = std::isfinite(most) ? static_cast<int>(std::nearbyint(x[k] * inverse)) : 0;
+      const int in_256ths = (word * kMostFactors[i] + 16384) >> 15;
+      q[k] = (in_256ths + 128) >> 8;
+      const int error = in_256ths - q[k] * 256;
+      squares += error * error;
+    }
+    const uint32_t error = std::bit_cast<uint32_t>(static_cast<float>(squares) * kErrorWeights[i]);
+    if (((error & ~3u) | i) >= least) continue;
+    least = (error & ~3u) | i;
+    out.scale = most * kMostInverses[i];
+    std::copy_n(q, n, out.q);
+  }
+}
+
+// As words (ActivationCodes::kFine).
+void quantize_fine_block(const float* x, size_t n, QuantizedBlock& out) {
   float most = 0, most_of_16 = 0;
   for (size_t i = 0; i < n; ++i) most = std::max(most, std::abs(x[i]));
-  for (size_t i = 0; fine && i < n; i += 16) {
+  for (size_t i = 0; i < n; i += 16) {
     float lanes[4] = {};
     for (size_t k = 0; k < 16; ++k) lanes[k % 4] += std::abs(x[i + k]);
     most_of_16 = std::max(most_of_16, (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]));
   }
-  out.scale = fine ? std::max(most / kFineMost, most_of_16 / kFineSum) : most / 127;
-  const float inverse = out.scale > 0 ? 1.0f / out.scale : 0.0f;
-  for (size_t i = 0; i < n; ++i) {
-    const float scaled = std::nearbyint(x[i] * inverse);
-    out.q[i] = std::isfinite(scaled) ? static_cast<int>(scaled) : 0;
-  }
+  out.scale = std::max(most / kFineMost, most_of_16 / kFineSum);
+  const float inverse = 1.0f / std::max(out.scale, kLeastActivation);
+  for (size_t i = 0; i < n; ++i)
+    out.q[i] = std::isfinite(out.scale) ? static_cast<int>(std::nearbyint(x[i] * inverse)) : 0;
 }
 
 }  // namespace
@@ -198,22 +220,23 @@ void unpack_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t
 
 void multiply_group_reference(const PackedFormat& f, const uint8_t* group, size_t n_in, const float* x, size_t x_stride,
                               size_t n_tokens, Sums before, float* y, size_t y_stride, size_t n_rows) {
-  const size_t k_block = f.block();
+  const size_t k_block = f.block(), part = activation_kind(f).block;
   for (size_t t = 0; t < n_tokens; ++t) {
     for (size_t r = 0; r < n_rows; ++r) {
       float sum = before == Sums::kNone ? 0 : y[t * y_stride + r];
-      for (size_t block = 0; block < n_in / k_block; ++block) {
-        const uint8_t* p = group + block * f.block_bytes();
+      for (size_t first = 0; first < n_in; first += part) {
+        const uint8_t* p = group + first / k_block * f.block_bytes();
+        const size_t first_code = first % k_block;
         QuantizedBlock a;
-        quantize_block(x + t * x_stride + block * k_block, k_block, f.bits == 16, a);
+        (f.bits == 16 ? quantize_fine_block : quantize_block)(x + t * x_stride + first, part, a);
         const float d = scale_of(f, p, r);
         float products = 0;
         int corrections = 0;
-        for (size_t s = 0; s < f.n_subs(); ++s) {
+        for (size_t s = first_code / f.sub; s < (first_code + part) / f.sub; ++s) {
           int dot = 0, total = 0;
           for (size_t k = s * f.sub; k < (s + 1) * f.sub; ++k) {
-            dot += code_of(f, p + f.codes_at(), r, k) * a.q[k];
-            total += a.q[k];
+            dot += code_of(f, p + f.codes_at(), r, k) * a.q[k - first_code];
+            total += a.q[k - first_code];
           }
           if (f.correction == Correction::kOffset) dot -= f.offset * total;
           const int8_t scale = f.super ? static_cast<int8_t>(p[f.scales_at() + 8 * s + r]) : int8_t{1};
@@ -221,9 +244,9 @@ void multiply_group_reference(const PackedFormat& f, const uint8_t* group, size_
           if (f.stores_e())
             corrections += total * (f.super ? static_cast<int8_t>(p[f.mins_at() + 16 * (s / 2) + 2 * r + s % 2]) : 1);
         }
-        float part = d * products;
-        if (f.stores_e()) part = scale_of(f, p + f.e_at(), r) * static_cast<float>(corrections) + part;
-        sum = part * a.scale + sum;
+        float sum_of_part = d * products;
+        if (f.stores_e()) sum_of_part = scale_of(f, p + f.e_at(), r) * static_cast<float>(corrections) + sum_of_part;
+        sum = sum_of_part * a.scale + sum;
       }
       y[t * y_stride + r] = sum;
     }

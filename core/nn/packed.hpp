@@ -7,8 +7,8 @@
 //                                                d, e a super-block of 256; scale, min a sub-block of 16 or 32
 //                                   of floats    w = d * code                         d, a power of two, a block of 32
 // codes are 4 bits (straight, or through a table of 16), 8 bits or words. Activations are x = a * q with one scale a of
-// a block, so that sums of products stay integers over a block: q in -127..127, or for words of as many bits as leave
-// room for sums of half a block, at most 15 besides the sign.
+// a block (of half a super-block), so that sums of products stay integers over it: q in -127..127, or for words of as
+// many bits as leave room for sums of half a block, at most 15 besides the sign.
 //
 // Floats as block floating point: the largest of a block has 14 bits besides its sign, so that F16 (11 of them) is
 // exact down to an eighth of the largest, BF16 (8) to a 64th, and below by half of the largest's 2^-14.
@@ -28,6 +28,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -141,9 +142,31 @@ enum class ActivationCodes : uint8_t {
 /// What fine codes reach, and 16 of them together: times 2^14 that leaves room for their rounding in 32 bits.
 inline constexpr float kFineMost = 32766, kFineSum = 131055;
 
+/// What the code of the largest activation of a block may be. Each rounds the others in its own way, and the one with
+/// the least squared error is taken, which has a seventh less of it than 127 always.
+inline constexpr std::array<int, 4> kMostCodes{127, 126, 125, 124};
+namespace detail {
+template <class To, class Of>
+constexpr std::array<To, kMostCodes.size()> of_most_codes(const Of& of) {
+  std::array<To, kMostCodes.size()> out{};
+  for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<To>(of(kMostCodes[i]));
+  return out;
+}
+}  // namespace detail
+/// Activations are words first, the largest this one; times a factor / 2^15 they are codes in 256ths.
+inline constexpr float kMostWord = 32767;
+/// Blocks of smaller ones are about 0: the inverse of their scale is no number.
+inline constexpr float kLeastActivation = 1e-34f;
+inline constexpr auto kMostFactors =
+    detail::of_most_codes<int16_t>([](int n) { return (n * 256 * 32768 + 16383) / 32767; });
+inline constexpr auto kMostInverses = detail::of_most_codes<float>([](int n) { return 1.0f / static_cast<float>(n); });
+/// What makes errors in steps of each scale comparable.
+inline constexpr auto kErrorWeights =
+    detail::of_most_codes<float>([](int n) { return 1.0f / static_cast<float>(n * n); });
+
 /// How activations must be quantized for a format. Tiles of kTile tokens are interleaved by four bytes.
 struct ActivationKind {
-  uint16_t block;  ///< elements of one scale: 256, with i16 sums of 16s and 32s; 32 or 16, with an i32 sum
+  uint16_t block;  ///< elements of one scale: 128, with i16 sums of 16s and 32s; 32 or 16, with an i32 sum
   ActivationCodes codes;
   bool operator==(const ActivationKind&) const = default;
 };

@@ -75,8 +75,14 @@ template <Shape S>
 constexpr PackedFormat kLayout{0, S.super, S.bits,        S.half_scales, S.sub, S.correction,
                                0, nullptr, Codes::kSmall, nullptr};
 
+// Elements of a super-block whose activations share a scale. With all 256 they had the noise that llama.cpp's have.
+constexpr uint16_t kSuperPart = 128;
+
 // Where the parts of a block of a tile of T tokens are.
-constexpr size_t sums_bytes(ActivationKind kind) { return kind.block == 256 ? 48 : 4; }
+constexpr size_t totals_16_bytes(size_t block) { return block / 8; }  // pairs of i16 sums of 16s come first
+constexpr size_t sums_bytes(ActivationKind kind) {
+  return kind.block == kSuperPart ? totals_16_bytes(kind.block) + kind.block / 16u : 4;
+}
 constexpr size_t code_bytes(ActivationKind kind) { return kind.codes == ActivationCodes::kBytes ? 1 : 2; }
 constexpr size_t token_block_bytes(ActivationKind kind) {
   return kind.block * code_bytes(kind) + sizeof(float) + sums_bytes(kind);
@@ -416,10 +422,11 @@ inline void fine_blocks(const uint8_t* codes, size_t step_bytes, const uint8_t* 
       for (int h = 0; h < 2; ++h) products[g][t][h] = wasm_f32x4_add(products[g][t][h], others[g][t][h]);
 }
 
-// Values that no register is left for, kept in memory of wasm's own, where they are aligned (kTogether).
-template <bool Kept>
+// Values of T tokens that no register is left for where these are three or more, kept in memory of wasm's own, where
+// they are aligned (kTogether).
+template <int T>
 inline v128_t* in_memory(v128_t* values) {
-  return Kept ? const_cast<v128_t*>(opaque(values)) : values;
+  return T > 2 ? const_cast<v128_t*>(opaque(values)) : values;
 }
 
 // products[t]: floats of a block, those of rows 4..7 kHigh<S> times what they are.
@@ -431,17 +438,18 @@ inline void flat_block(const uint8_t* codes, const uint8_t* a, const uint8_t* to
   end<S, T>(c, products);
 }
 
-// The same of a sub-block of a super-block (p), added. Its product with its scale is below 2^24, so that it is exact as
-// a float.
+// The same of sub-block s of a part of a super-block (p), added. Its product with its scale is below 2^24, so that it
+// is exact as a float.
 template <Shape S, int T>
-inline void sub_block(const uint8_t* p, size_t s, const uint8_t* a, const uint8_t* sums, const Constants& c,
-                      v128_t (*products)[2]) {
-  const v128_t scale = wasm_i16x8_load8x8(p + kLayout<S>.scales_at() + 8 * s);
-  const uint8_t* codes = p + kLayout<S>.codes_at() + s * S.sub * S.bits;
+inline void sub_block(const uint8_t* p, size_t part, size_t s, const uint8_t* a, const uint8_t* sums,
+                      const Constants& c, v128_t (*products)[2]) {
+  const size_t of_block = part * (kSuperPart / S.sub) + s;
+  const v128_t scale = wasm_i16x8_load8x8(p + kLayout<S>.scales_at() + 8 * of_block);
+  const uint8_t* codes = p + kLayout<S>.codes_at() + of_block * S.sub * S.bits;
   const uint8_t* sub_a = a + activation_at(activation_codes(S.way), s * S.sub) * T;
-  const uint8_t* totals = (S.sub == 16 ? sums : sums + 32 * T) + s / 2 * T * 4;
+  const uint8_t* totals = (S.sub == 16 ? sums : sums + totals_16_bytes(kSuperPart) * T) + s / 2 * T * 4;
   v128_t dots[T][2];
-  v128_t* const own = in_memory<(T > 2)>(&products[0][0]);
+  v128_t* const own = in_memory<T>(&products[0][0]);
   if constexpr (S.way == Way::kPairs && S.bits == 4 && !S.table) {
     const v128_t scale_pairs[2] = {wasm_i16x8_shuffle(scale, scale, 0, 0, 1, 1, 2, 2, 3, 3),
                                    wasm_i16x8_shuffle(scale, scale, 4, 4, 5, 5, 6, 6, 7, 7)};
@@ -471,12 +479,12 @@ inline void sub_block(const uint8_t* p, size_t s, const uint8_t* a, const uint8_
   }
 }
 
-// corrections[t]: i32 lanes, the sums of the activations times the minima.
+// corrections[t]: i32 lanes, the sums of a part's activations times the minima.
 template <Shape S, int T>
-inline void super_corrections(const uint8_t* p, const uint8_t* sums, v128_t (*corrections)[2]) {
-  constexpr int kPairs = 128 / S.sub;
-  const uint8_t* mins = p + kLayout<S>.mins_at();
-  const uint8_t* totals = S.sub == 16 ? sums : sums + 32 * T;
+inline void super_corrections(const uint8_t* p, size_t part, const uint8_t* sums, v128_t (*corrections)[2]) {
+  constexpr int kPairs = kSuperPart / S.sub / 2;
+  const uint8_t* mins = p + kLayout<S>.mins_at() + part * kPairs * 16;
+  const uint8_t* totals = S.sub == 16 ? sums : sums + totals_16_bytes(kSuperPart) * T;
   for (int t = 0; t < T; ++t) corrections[t][0] = corrections[t][1] = wasm_i32x4_splat(0);
   UNROLL(T == 1 ? kPairs : 1)
   for (int s = 0; s < kPairs; ++s) {
@@ -524,8 +532,9 @@ inline void store_rows(const v128_t* rows, size_t n, float* y) {
 template <Shape S, int T, int G>
 void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in, const uint8_t* a, Sums before,
               float* y, size_t y_stride, size_t n_rows) {
-  constexpr ActivationKind kKind{kLayout<S>.block(), activation_codes(S.way)};
-  constexpr size_t kBlock = kKind.block;
+  constexpr size_t kBlock = kLayout<S>.block(), kPart = S.super ? kSuperPart : kBlock;
+  constexpr ActivationKind kKind{kPart, activation_codes(S.way)};
+  constexpr size_t a_bytes = token_block_bytes(kKind) * T;  // of a part
   constexpr bool kStoresE = S.correction == Correction::kStored;
   // The activations' scales of one token, those of the weights for several: whichever are fewer.
   constexpr bool kScalesLack = S.half_scales && T == 1, kWeightsLack = S.half_scales && T > 1;
@@ -554,55 +563,77 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
       load_rows(y_of(g, t), rows_of(g), sums[g][t]);
       for (int h = 0; h < 2; ++h) sums[g][t][h] = wasm_f32x4_mul(sums[g][t][h], wasm_f32x4_splat(1 / kLack[h]));
     }
-  for (size_t block = 0; block < n_in / kBlock; ++block, p += bytes, a += token_block_bytes(kKind) * T) {
-    const uint8_t* scales = a + kBlock * code_bytes(kKind) * T;
+  // What `products` and the rest of a part of group g add to its sums.
+  const auto finish = [&](int g, size_t part, const uint8_t* own_a, v128_t(*products)[2]) {
+    const uint8_t* own = p + static_cast<size_t>(g) * step_bytes;
+    const uint8_t* scales = own_a + kPart * code_bytes(kKind) * T;
     const uint8_t* totals = scales + sizeof(float) * T;
-    // Groups take turns at up to 1 KB, so that memory answers all of them.
-    v128_t products[G][T][2];
+    v128_t corrections[T][2];
     if constexpr (S.super) {
-      for (auto& group : products)
-        for (auto& token : group) token[0] = token[1] = wasm_f32x4_splat(0);
-      constexpr size_t kTurn = T == 1 && S.sub * S.bits < 256 ? 1024 / (S.sub * S.bits) : 1;
-      UNROLL(1)
-      for (size_t s = 0; s < 256 / S.sub; s += kTurn) {
-        UNROLL_READERS
-        for (size_t g = 0; g < G; ++g)
-          for (size_t i = 0; i < kTurn; ++i) sub_block<S, T>(p + g * step_bytes, s + i, a, totals, c, products[g]);
+      if constexpr (kStoresE) super_corrections<S, T>(own, part, totals, corrections);
+    } else if constexpr (S.way != Way::kFine) {
+      flat_block<S, T>(own + kLayout<S>.codes_at(), own_a, totals, c, products);
+      if constexpr (kStoresE)
+        for (int t = 0; t < T; ++t) corrections[t][0] = corrections[t][1] = wasm_v128_load32_splat(totals + 4 * t);
+    }
+    v128_t d[2], e[2];
+    load_scales<S>(own, c, d);
+    if constexpr (kStoresE) {
+      load_scales<S>(own + kLayout<S>.e_at(), c, e);
+      if constexpr (kHigh<S> != 1) e[1] = wasm_f32x4_mul(e[1], wasm_f32x4_splat(kHigh<S>));
+    }
+    if constexpr (kWeightsLack) {
+      for (int h = 0; h < 2; ++h) {
+        d[h] = wasm_f32x4_mul(d[h], lack);
+        if constexpr (kStoresE) e[h] = wasm_f32x4_mul(e[h], lack);
       }
     }
-    if constexpr (S.way == Way::kFine) fine_blocks<T, G>(p + kLayout<S>.codes_at(), step_bytes, a, products);
-    UNROLL_READERS
-    for (int g = 0; g < G; ++g) {
-      const uint8_t* own = p + static_cast<size_t>(g) * step_bytes;
-      v128_t corrections[T][2];
-      if constexpr (S.super) {
-        if constexpr (kStoresE) super_corrections<S, T>(own, totals, corrections);
-      } else if constexpr (S.way != Way::kFine) {
-        flat_block<S, T>(own + kLayout<S>.codes_at(), a, totals, c, products[g]);
-        if constexpr (kStoresE)
-          for (int t = 0; t < T; ++t) corrections[t][0] = corrections[t][1] = wasm_v128_load32_splat(totals + 4 * t);
+    v128_t* const own_sums = in_memory<T>(&sums[g][0][0]);
+    for (int t = 0; t < T; ++t) {
+      v128_t a_scale = f32_splat_at(scales + 4 * t);
+      if constexpr (kScalesLack) a_scale = wasm_f32x4_mul(a_scale, lack);
+      for (int h = 0; h < 2; ++h) {
+        v128_t sum = wasm_f32x4_mul(d[h], products[t][h]);
+        if constexpr (kStoresE) sum = relaxed_madd(e[h], wasm_f32x4_convert_i32x4(corrections[t][h]), sum);
+        own_sums[2 * t + h] = relaxed_madd(sum, a_scale, own_sums[2 * t + h]);
       }
-      v128_t d[2], e[2];
-      load_scales<S>(own, c, d);
-      if constexpr (kStoresE) {
-        load_scales<S>(own + kLayout<S>.e_at(), c, e);
-        if constexpr (kHigh<S> != 1) e[1] = wasm_f32x4_mul(e[1], wasm_f32x4_splat(kHigh<S>));
-      }
-      if constexpr (kWeightsLack) {
-        for (int h = 0; h < 2; ++h) {
-          d[h] = wasm_f32x4_mul(d[h], lack);
-          if constexpr (kStoresE) e[h] = wasm_f32x4_mul(e[h], lack);
+    }
+  };
+  // Sub-blocks [first, first + n) of a part, added to products.
+  const auto sub_blocks = [&](int g, size_t part, size_t first, size_t n, const uint8_t* own_a, v128_t(*products)[2]) {
+    const uint8_t* totals = own_a + (kPart * code_bytes(kKind) + sizeof(float)) * T;
+    for (size_t s = first; s < first + n; ++s)
+      sub_block<S, T>(p + static_cast<size_t>(g) * step_bytes, part, s, own_a, totals, c, products);
+  };
+  constexpr size_t kParts = kBlock / kPart;
+  for (size_t block = 0; block < n_in / kBlock; ++block, p += bytes, a += kParts * a_bytes) {
+    // Groups take turns at up to 1 KB, so that memory answers all of them.
+    if constexpr (T == 1 && S.super && S.bits == 4) {
+      UNROLL_READERS
+      for (int g = 0; g < G; ++g)
+        for (size_t part = 0; part < kParts; ++part) {
+          v128_t products[T][2] = {{wasm_f32x4_splat(0), wasm_f32x4_splat(0)}};
+          sub_blocks(g, part, 0, kPart / S.sub, a + part * a_bytes, products);
+          finish(g, part, a + part * a_bytes, products);
         }
-      }
-      v128_t* const own_sums = in_memory<(T > 2)>(&sums[g][0][0]);
-      for (int t = 0; t < T; ++t) {
-        v128_t a_scale = f32_splat_at(scales + 4 * t);
-        if constexpr (kScalesLack) a_scale = wasm_f32x4_mul(a_scale, lack);
-        for (int h = 0; h < 2; ++h) {
-          v128_t part = wasm_f32x4_mul(d[h], products[g][t][h]);
-          if constexpr (kStoresE) part = relaxed_madd(e[h], wasm_f32x4_convert_i32x4(corrections[t][h]), part);
-          own_sums[2 * t + h] = relaxed_madd(part, a_scale, own_sums[2 * t + h]);
+    } else {
+      UNROLL(1)
+      for (size_t part = 0; part < kParts; ++part) {
+        const uint8_t* own_a = a + part * a_bytes;
+        v128_t products[G][T][2];
+        if constexpr (S.super) {
+          for (auto& group : products)
+            for (auto& token : group) token[0] = token[1] = wasm_f32x4_splat(0);
+          constexpr size_t kTurn = T == 1 && S.sub == 16 ? kPart / S.sub : 1;
+          UNROLL(1)
+          for (size_t s = 0; s < kPart / S.sub; s += kTurn) {
+            UNROLL_READERS
+            for (int g = 0; g < G; ++g) sub_blocks(g, part, s, kTurn, own_a, products[g]);
+          }
         }
+        if constexpr (S.way == Way::kFine) fine_blocks<T, G>(p + kLayout<S>.codes_at(), step_bytes, a, products);
+        UNROLL_READERS
+        for (int g = 0; g < G; ++g) finish(g, part, own_a, products[g]);
       }
     }
   }
@@ -722,43 +753,87 @@ inline void store_fours(v128_t fours, uint8_t* to, size_t step) {
   wasm_v128_store32_lane(to + 3 * step, fours, 3);
 }
 
-// T tokens of one block: codes [K / 4][T][4], or as words [K / 32][2][8][T][2], of one token where it can be as halves
-// [K / 32][2][32], scales [T], sums. Fine ones: codes [K / 2][T][2].
+// A tile is T tokens of one block after the other: codes [K / 4][T][4], or as words [K / 32][2][8][T][2], of one token
+// where it can be as halves [K / 32][2][32], scales [T], sums. Fine ones: codes [K / 2][T][2].
+
+// 1.5 * 2^23: added to a small number, it leaves the nearest integer, ties to even, in the low bits.
+constexpr float kMagic = 0x1.8p23f;
+
+// Eight activations times inverse, as words. What is no number becomes any code: its scale is none either, and so are
+// the products.
+inline v128_t as_words(const float* x, v128_t inverse, v128_t magic) {
+  const auto integers = [&](const float* four) {
+    return wasm_i32x4_sub(wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(four), inverse), magic), magic);
+  };
+  return wasm_i16x8_narrow_i32x4(integers(x), integers(x + 4));
+}
+
+template <size_t N>
+inline float largest_of(const float* x) {
+  v128_t most = wasm_i32x4_splat(0);
+  for (size_t k = 0; k < N; k += 4) most = vec::max_magnitude(most, wasm_v128_load(x + k));
+  return vec::largest_magnitude(most);
+}
+
+// The sum of the lanes of each of four vectors.
+inline v128_t sums_of_lanes(const v128_t* v) {
+  const auto halved = [](v128_t a, v128_t b) {
+    return wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
+  };
+  const v128_t low = halved(v[0], v[1]), high = halved(v[2], v[3]);
+  return wasm_i32x4_add(wasm_i64x2_shuffle(low, high, 0, 2), wasm_i64x2_shuffle(low, high, 1, 3));
+}
+
+// Which of kMostCodes has the least error, given four partial sums of squares of each.
+inline size_t least_error(const v128_t* squares) {
+  static_assert(std::size(kMostCodes) == 4);
+  const v128_t errors =
+      wasm_f32x4_mul(wasm_f32x4_convert_i32x4(sums_of_lanes(squares)), wasm_v128_load(kErrorWeights.data()));
+  // The number in the last bits: no branches, which no processor could predict.
+  v128_t least = wasm_v128_or(wasm_v128_and(errors, wasm_i32x4_splat(~3)), wasm_i32x4_make(0, 1, 2, 3));
+  least = wasm_i32x4_min(least, wasm_i32x4_shuffle(least, least, 2, 3, 0, 1));
+  least = wasm_i32x4_min(least, wasm_i32x4_shuffle(least, least, 1, 0, 3, 2));
+  return static_cast<size_t>(wasm_i32x4_extract_lane(least, 0) & 3);
+}
+
 template <size_t Block, ActivationCodes Kind>
 [[gnu::noinline]] void quantize_blocks(const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile) {
   constexpr ActivationKind kKind{Block, Kind};
-  constexpr bool kWords = Kind == ActivationCodes::kWords, kFine = Kind == ActivationCodes::kFine;
-  constexpr bool kSuper = Block == 256;
-  // 1.5 * 2^23: added to a small number, it leaves the nearest integer, ties to even, in the low bits.
-  const v128_t magic = loop_constant(wasm_f32x4_splat(12582912.0f));
+  constexpr bool kSuper = Block == kSuperPart;
+  const v128_t magic = loop_constant(wasm_f32x4_splat(kMagic)), ones = loop_constant(wasm_i16x8_splat(1));
+  const v128_t half = loop_constant(wasm_i16x8_splat(128));
+  v128_t factors[4];
+  for (size_t i = 0; i < 4; ++i) factors[i] = loop_constant(wasm_i16x8_splat(kMostFactors[i]));
   for (size_t block = 0; block < n_in / Block; ++block, tile += token_block_bytes(kKind) * n_tokens) {
     uint8_t* scales = tile + Block * code_bytes(kKind) * n_tokens;
     uint8_t* totals = scales + sizeof(float) * n_tokens;
     for (size_t t = 0; t < n_tokens; ++t) {
       const float* row = x + t * x_stride + block * Block;
-      v128_t most = wasm_i32x4_splat(0);
-      for (size_t k = 0; k < Block; k += 4) most = vec::max_magnitude(most, wasm_v128_load(row + k));
-      const float largest = vec::largest_magnitude(most);
-      const float scale = kFine ? fine_scale(row, largest) : largest / 127.0f;
-      std::memcpy(scales + 4 * t, &scale, sizeof scale);
-      const float factor = scale > 0 ? 1.0f / scale : 0.0f;
-      const v128_t inverse = wasm_f32x4_splat(factor);
-      // Codes of what is no number are 0; its scale is none either, and so are the products.
-      const v128_t numbers = wasm_i32x4_splat(std::isfinite(largest) && std::isfinite(factor) ? -1 : 0);
-      v128_t sum = wasm_i32x4_splat(0);
-      for (size_t k = 0; k < Block; k += 16) {
-        v128_t q[4];
+      const float largest = largest_of<Block>(row);
+      const v128_t inverse = wasm_f32x4_splat(kMostWord / std::max(largest, kLeastActivation));
+      v128_t values[Block / 8], squares[4];
+      for (v128_t& each : squares) each = wasm_i32x4_splat(0);
+      for (size_t k = 0; k < Block; k += 8) {
+        const v128_t value = values[k / 8] = as_words(row + k, inverse, magic);
         for (size_t i = 0; i < 4; ++i) {
-          const v128_t shifted = wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(row + k + 4 * i), inverse), magic);
-          q[i] = wasm_v128_and(wasm_i32x4_sub(shifted, magic), numbers);
+          const v128_t error = wasm_i16x8_shr(wasm_i16x8_shl(relaxed_q15mulr(value, factors[i]), 8), 8);
+          squares[i] = wasm_i32x4_add(squares[i], wasm_i32x4_dot_i16x8(error, error));
         }
-        const v128_t words[2] = {wasm_i16x8_narrow_i32x4(q[0], q[1]), wasm_i16x8_narrow_i32x4(q[2], q[3])};
+      }
+      const size_t least = least_error(squares);
+      const v128_t factor = wasm_v128_load16_splat(&kMostFactors[least]);
+      const float scale = largest * kMostInverses[least];
+      std::memcpy(scales + 4 * t, &scale, sizeof scale);
+      v128_t sums[Block / 16];
+      for (size_t k = 0; k < Block; k += 16) {
+        v128_t words[2];
+        for (size_t i = 0; i < 2; ++i)
+          words[i] = wasm_i16x8_shr(wasm_i16x8_add(relaxed_q15mulr(values[k / 8 + i], factor), half), 8);
         const size_t step = n_tokens * 4;
         uint8_t* to = tile + activation_at(Kind, k) * n_tokens + t * 4;
-        if constexpr (kFine) {
-          store_fours(words[0], to, step);
-          store_fours(words[1], to + 4 * step, step);
-        } else if (kWords && g_pairs_lack_sign && n_tokens == 1) {
+        if constexpr (Kind == ActivationCodes::kBytes) {
+          store_fours(wasm_i8x16_narrow_i16x8(words[0], words[1]), to, step);
+        } else if (g_pairs_lack_sign && n_tokens == 1) {
           v128_t upper[2], lower[2];
           for (size_t i = 0; i < 2; ++i) {
             upper[i] = wasm_i16x8_shr(wasm_i16x8_add(words[i], wasm_i16x8_splat(8)), 4);
@@ -766,33 +841,46 @@ template <size_t Block, ActivationCodes Kind>
           }
           wasm_v128_store(to, wasm_i8x16_narrow_i16x8(upper[0], upper[1]));
           wasm_v128_store(to + second_at(Block), wasm_i8x16_narrow_i16x8(lower[0], lower[1]));
-        } else if constexpr (kWords) {
-          const v128_t pairs[2] = {wasm_i16x8_shuffle(words[0], words[1], 0, 2, 4, 6, 8, 10, 12, 14),
-                                   wasm_i16x8_shuffle(words[0], words[1], 1, 3, 5, 7, 9, 11, 13, 15)};
-          for (size_t odd = 0; odd < 2; ++odd, to += second_at(Block) * n_tokens) {
-            store_fours(pairs[odd], to, step);
-          }
         } else {
-          store_fours(wasm_i8x16_narrow_i16x8(words[0], words[1]), to, step);
+          store_fours(wasm_i16x8_shuffle(words[0], words[1], 0, 2, 4, 6, 8, 10, 12, 14), to, step);
+          store_fours(wasm_i16x8_shuffle(words[0], words[1], 1, 3, 5, 7, 9, 11, 13, 15),
+                      to + second_at(Block) * n_tokens, step);
         }
-        const v128_t of_16 = wasm_i32x4_add(wasm_i32x4_add(q[0], q[1]), wasm_i32x4_add(q[2], q[3]));
-        if constexpr (kSuper) {
-          const size_t s = k / 16;
-          const int16_t of_16s = static_cast<int16_t>(sum_lanes(of_16));
-          std::memcpy(totals + ((s / 2) * n_tokens + t) * 4 + 2 * (s % 2), &of_16s, 2);
-          uint8_t* at_32 = totals + 32 * n_tokens + ((s / 4) * n_tokens + t) * 4 + 2 * (s / 2 % 2);
-          int16_t of_32s = 0;
-          if (s % 2 == 1) std::memcpy(&of_32s, at_32, 2);
-          of_32s = static_cast<int16_t>(of_32s + of_16s);
-          std::memcpy(at_32, &of_32s, 2);
-        } else {
-          sum = wasm_i32x4_add(sum, of_16);
-        }
+        sums[k / 16] = wasm_i32x4_dot_i16x8(wasm_i16x8_add(words[0], words[1]), ones);
       }
-      if constexpr (!kSuper) {
+      if constexpr (kSuper) {
+        uint8_t* const of_32 = totals + totals_16_bytes(Block) * n_tokens;
+        for (size_t s = 0; s < Block / 16; s += 4) {
+          const v128_t four = sums_of_lanes(sums + s), words = wasm_i16x8_narrow_i32x4(four, four);
+          const v128_t two = wasm_i32x4_dot_i16x8(words, ones);
+          uint8_t* const of_16 = totals + (s / 2 * n_tokens + t) * 4;
+          wasm_v128_store32_lane(of_16, words, 0);
+          wasm_v128_store32_lane(of_16 + n_tokens * 4, words, 1);
+          wasm_v128_store32_lane(of_32 + (s / 4 * n_tokens + t) * 4, wasm_i16x8_narrow_i32x4(two, two), 0);
+        }
+      } else {
+        v128_t sum = sums[0];
+        for (size_t s = 1; s < Block / 16; ++s) sum = wasm_i32x4_add(sum, sums[s]);
         const int32_t total = sum_lanes(sum);
         std::memcpy(totals + 4 * t, &total, sizeof total);
       }
+    }
+  }
+}
+
+[[gnu::noinline]] void quantize_fine(const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile) {
+  constexpr ActivationKind kKind{32, ActivationCodes::kFine};
+  const v128_t magic = loop_constant(wasm_f32x4_splat(kMagic));
+  for (size_t block = 0; block < n_in / 32; ++block, tile += token_block_bytes(kKind) * n_tokens) {
+    uint8_t* scales = tile + 32 * code_bytes(kKind) * n_tokens;
+    for (size_t t = 0; t < n_tokens; ++t) {
+      const float* row = x + t * x_stride + block * 32;
+      const float scale = fine_scale(row, largest_of<32>(row));
+      std::memcpy(scales + 4 * t, &scale, sizeof scale);
+      const v128_t inverse = wasm_f32x4_splat(1.0f / std::max(scale, kLeastActivation));
+      for (size_t k = 0; k < 32; k += 8)
+        store_fours(as_words(row + k, inverse, magic),
+                    tile + activation_at(ActivationCodes::kFine, k) * n_tokens + t * 4, n_tokens * 4);
     }
   }
 }
@@ -804,7 +892,7 @@ ByteProducts byte_products() { return g_products; }
 void pretend_byte_products(ByteProducts products) { g_products = products; }
 
 ActivationKind activation_kind(const PackedFormat& f) {
-  return {static_cast<uint16_t>(f.block()), activation_codes(way_of(f))};
+  return {f.super ? kSuperPart : static_cast<uint16_t>(f.block()), activation_codes(way_of(f))};
 }
 
 size_t activation_offset(ActivationKind kind, size_t first, size_t n_tokens) {
@@ -814,8 +902,7 @@ size_t activation_offset(ActivationKind kind, size_t first, size_t n_tokens) {
 size_t activation_tile_bytes(ActivationKind kind, size_t n_in) { return activation_offset(kind, n_in, kTile); }
 
 void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile) {
-  if (kind.codes == ActivationCodes::kFine)
-    return quantize_blocks<32, ActivationCodes::kFine>(x, x_stride, n_tokens, n_in, tile);
+  if (kind.codes == ActivationCodes::kFine) return quantize_fine(x, x_stride, n_tokens, n_in, tile);
   const auto quantize = [&]<size_t Block>() {
     (kind.codes == ActivationCodes::kWords
          ? quantize_blocks<Block, ActivationCodes::kWords>
@@ -827,7 +914,7 @@ void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t 
     case 32:
       return quantize.template operator()<32>();
     default:
-      return quantize.template operator()<256>();
+      return quantize.template operator()<kSuperPart>();
   }
 }
 
