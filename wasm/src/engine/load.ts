@@ -177,9 +177,9 @@ async function fill(
 
   /** Whether others should help with a run: its request is slow by itself, not for what packs, and much is left. */
   const helpers = (run: readonly Piece[], next: number, waitedMs: number, rate: number): number => {
-    const left = run.slice(next).reduce((sum, { bytes }) => sum + bytes, 0)
     const isSlow = waitedMs >= kWatchMs && rate < kSlowBytesPerMs
     if (!isSlow || runs.length > 0 || sources[run[0]!.file]!.ranges === false) return 0
+    const left = run.slice(next).reduce((sum, { bytes }) => sum + bytes, 0)
     return Math.min(kRequests - fetching, Math.floor(left / kLeastShare) - 1)
   }
 
