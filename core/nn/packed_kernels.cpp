@@ -610,12 +610,15 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
     // Groups take turns at up to 1 KB, so that memory answers all of them.
     if constexpr (T == 1 && S.super && S.bits == 4) {
       UNROLL_READERS
-      for (int g = 0; g < G; ++g)
+      for (int g = 0; g < G; ++g) {
+        UNROLL(1)
         for (size_t part = 0; part < kParts; ++part) {
           v128_t products[T][2] = {{wasm_f32x4_splat(0), wasm_f32x4_splat(0)}};
-          sub_blocks(g, part, 0, kPart / S.sub, a + part * a_bytes, products);
+          UNROLL(1)
+          for (size_t s = 0; s < kPart / S.sub; ++s) sub_blocks(g, part, s, 1, a + part * a_bytes, products);
           finish(g, part, a + part * a_bytes, products);
         }
+      }
     } else {
       UNROLL(1)
       for (size_t part = 0; part < kParts; ++part) {
