@@ -611,7 +611,7 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
     if constexpr (T == 1 && S.super && S.bits == 4) {
       UNROLL_READERS
       for (int g = 0; g < G; ++g) {
-        UNROLL(1)
+        UNROLL(1)  // short enough to be unrolled otherwise, with values on the stack (kTogether)
         for (size_t part = 0; part < kParts; ++part) {
           v128_t products[T][2] = {{wasm_f32x4_splat(0), wasm_f32x4_splat(0)}};
           UNROLL(1)
@@ -778,20 +778,11 @@ inline float largest_of(const float* x) {
   return vec::largest_magnitude(most);
 }
 
-// The sum of the lanes of each of four vectors.
-inline v128_t sums_of_lanes(const v128_t* v) {
-  const auto halved = [](v128_t a, v128_t b) {
-    return wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
-  };
-  const v128_t low = halved(v[0], v[1]), high = halved(v[2], v[3]);
-  return wasm_i32x4_add(wasm_i64x2_shuffle(low, high, 0, 2), wasm_i64x2_shuffle(low, high, 1, 3));
-}
-
 // Which of kMostCodes has the least error, given four partial sums of squares of each.
 inline size_t least_error(const v128_t* squares) {
   static_assert(std::size(kMostCodes) == 4);
   const v128_t errors =
-      wasm_f32x4_mul(wasm_f32x4_convert_i32x4(sums_of_lanes(squares)), wasm_v128_load(kErrorWeights.data()));
+      wasm_f32x4_mul(wasm_f32x4_convert_i32x4(vec::integer_sums4(squares)), wasm_v128_load(kErrorWeights.data()));
   // The number in the last bits: no branches, which no processor could predict.
   v128_t least = wasm_v128_or(wasm_v128_and(errors, wasm_i32x4_splat(~3)), wasm_i32x4_make(0, 1, 2, 3));
   least = wasm_i32x4_min(least, wasm_i32x4_shuffle(least, least, 2, 3, 0, 1));
@@ -854,7 +845,7 @@ template <size_t Block, ActivationCodes Kind>
       if constexpr (kSuper) {
         uint8_t* const of_32 = totals + totals_16_bytes(Block) * n_tokens;
         for (size_t s = 0; s < Block / 16; s += 4) {
-          const v128_t four = sums_of_lanes(sums + s), words = wasm_i16x8_narrow_i32x4(four, four);
+          const v128_t four = vec::integer_sums4(sums + s), words = wasm_i16x8_narrow_i32x4(four, four);
           const v128_t two = wasm_i32x4_dot_i16x8(words, ones);
           uint8_t* const of_16 = totals + (s / 2 * n_tokens + t) * 4;
           wasm_v128_store32_lane(of_16, words, 0);

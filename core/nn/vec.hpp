@@ -15,11 +15,19 @@ inline float sum4(v128_t v) {
          (wasm_f32x4_extract_lane(v, 1) + wasm_f32x4_extract_lane(v, 3));
 }
 
-/// The sum of each of four vectors, in the order of sum4.
+/// The sum of the lanes of each of four vectors, in the order of sum4.
+template <class Add>
+inline v128_t sums4(v128_t a, v128_t b, v128_t c, v128_t d, const Add& add) {
+  const v128_t ab = add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
+  const v128_t cd = add(wasm_i32x4_shuffle(c, d, 0, 4, 1, 5), wasm_i32x4_shuffle(c, d, 2, 6, 3, 7));
+  return add(wasm_i32x4_shuffle(ab, cd, 0, 1, 4, 5), wasm_i32x4_shuffle(ab, cd, 2, 3, 6, 7));
+}
 inline v128_t sums4(v128_t a, v128_t b, v128_t c, v128_t d) {
-  const v128_t ab = wasm_f32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
-  const v128_t cd = wasm_f32x4_add(wasm_i32x4_shuffle(c, d, 0, 4, 1, 5), wasm_i32x4_shuffle(c, d, 2, 6, 3, 7));
-  return wasm_f32x4_add(wasm_i32x4_shuffle(ab, cd, 0, 1, 4, 5), wasm_i32x4_shuffle(ab, cd, 2, 3, 6, 7));
+  return sums4(a, b, c, d, [](v128_t x, v128_t y) { return wasm_f32x4_add(x, y); });
+}
+/// Of integers.
+inline v128_t integer_sums4(const v128_t* v) {
+  return sums4(v[0], v[1], v[2], v[3], [](v128_t x, v128_t y) { return wasm_i32x4_add(x, y); });
 }
 
 inline float max4(v128_t v) {
