@@ -201,21 +201,10 @@ void multiply_groups(const PackedMatrix& w, size_t first, size_t last, const uin
                      float* y) {
   const PackedFormat& f = *w.format();
   const ActivationKind kind = activation_kind(f);
-  const size_t tile_bytes = activation_tile_bytes(kind, w.n_in());
-  // A prompt's tiles pass over one group that the nearest cache holds.
-  const size_t step = n_tokens == 1 ? last - first : 1;
   each_panel(f, w.n_in(), groups_of(w.n_out()), [&](const Panel& panel) {
-    const size_t group_bytes = packed_group_bytes(f, panel.n);
-    const Sums before = panel.first == 0 ? Sums::kNone : Sums::kOfPanelsBefore;
-    for (size_t group = first; group < last; group += step) {
-      const size_t row = group * kGroupRows;
-      for (size_t t = 0; t < n_tokens; t += kTile) {
-        const size_t n = std::min(kTile, n_tokens - t);
-        multiply_groups(f, w.data() + panel.at + group * group_bytes, step, panel.n,
-                        tiles + t / kTile * tile_bytes + activation_offset(kind, panel.first, n), n, before,
-                        y + t * w.n_out() + row, w.n_out(), w.n_out() - row);
-      }
-    }
+    const size_t row = first * kGroupRows;
+    multiply_groups(f, w.data() + panel.at + first * packed_group_bytes(f, panel.n), last - first, panel, tiles,
+                    activation_tile_bytes(kind, w.n_in()), n_tokens, y + row, w.n_out(), w.n_out() - row);
   });
 }
 

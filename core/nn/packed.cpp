@@ -44,7 +44,7 @@ void store_scale(const PackedFormat& f, uint8_t* at, size_t row, float value) {
 
 struct QuantizedBlock {
   float scale;
-  int q[128];
+  int q[kSuperPart];
 };
 
 void quantize_block(const float* x, size_t n, QuantizedBlock& out) {
@@ -53,7 +53,7 @@ void quantize_block(const float* x, size_t n, QuantizedBlock& out) {
   const float inverse = kMostWord / std::max(most, kLeastActivation);
   uint32_t least = UINT32_MAX;
   for (uint32_t i = 0; i < kMostCodes.size(); ++i) {
-    int q[128], squares = 0;
+    int q[kSuperPart], squares = 0;
     for (size_t k = 0; k < n; ++k) {
       const int word = std::isfinite(most) ? static_cast<int>(std::nearbyint(x[k] * inverse)) : 0;
       const int in_256ths = (word * kMostFactors[i] + 16384) >> 15;

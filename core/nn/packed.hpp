@@ -164,9 +164,12 @@ inline constexpr auto kMostInverses = detail::of_most_codes<float>([](int n) { r
 inline constexpr auto kErrorWeights =
     detail::of_most_codes<float>([](int n) { return 1.0f / static_cast<float>(n * n); });
 
+/// Elements of a super-block whose activations share a scale: with all 256 they had the noise that llama.cpp's have.
+inline constexpr uint16_t kSuperPart = 128;
+
 /// How activations must be quantized for a format. Tiles of kTile tokens are interleaved by four bytes.
 struct ActivationKind {
-  uint16_t block;  ///< elements of one scale: 128, with i16 sums of 16s and 32s; 32 or 16, with an i32 sum
+  uint16_t block;  ///< elements of one scale: kSuperPart, with i16 sums of 16s and 32s; 32 or 16, with an i32 sum
   ActivationCodes codes;
   bool operator==(const ActivationKind&) const = default;
 };
@@ -190,12 +193,14 @@ void use_readers(size_t which);
 /// What y holds before a product: nothing, or the sums of the panels before this one.
 enum class Sums : uint8_t { kNone, kOfPanelsBefore };
 
-/// y[t * y_stride + r] for the rows of n_groups groups and the tokens of one tile; n_rows of them are written.
-void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, size_t n_in, const uint8_t* tile,
-                     size_t n_tokens, Sums before, float* y, size_t y_stride, size_t n_rows);
+/// y[t * y_stride + r] for the rows of n_groups groups and n_tokens tokens, whose tiles are tile_bytes apart; n_rows of
+/// them are written. groups: from the panel's first of them on.
+void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, const Panel& panel,
+                     const uint8_t* tiles, size_t tile_bytes, size_t n_tokens, float* y, size_t y_stride,
+                     size_t n_rows);
 
-/// The same of one group in scalar code, written to be read: bit for bit equal where multiplications and additions are
-/// not fused.
+/// The same of one group and the tokens of one tile in scalar code, written to be read: bit for bit equal where
+/// multiplications and additions are not fused.
 void multiply_group_reference(const PackedFormat& f, const uint8_t* group, size_t n_in, const float* x, size_t x_stride,
                               size_t n_tokens, Sums before, float* y, size_t y_stride, size_t n_rows);
 

@@ -75,9 +75,6 @@ template <Shape S>
 constexpr PackedFormat kLayout{0, S.super, S.bits,        S.half_scales, S.sub, S.correction,
                                0, nullptr, Codes::kSmall, nullptr};
 
-// Elements of a super-block whose activations share a scale. With all 256 they had the noise that llama.cpp's have.
-constexpr uint16_t kSuperPart = 128;
-
 // Where the parts of a block of a tile of T tokens are.
 constexpr size_t totals_16_bytes(size_t block) { return block / 8; }  // pairs of i16 sums of 16s come first
 constexpr size_t sums_bytes(ActivationKind kind) {
@@ -249,26 +246,60 @@ inline void dot_pairs(const uint8_t* codes, const uint8_t* a, const Constants& c
   each_four<T, Groups, kUnroll, kFourBytes<S>>(codes, a, step);
 }
 
-// i32 lanes, one a row, of one token, added to what is there. An upper half is -8..8 and a lower one -8..7, so that 32
-// products with 255 fit 16 bits.
-template <Shape S, int Groups>
-inline void dot_halves(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t* sums) {
+// step(n, codes, x, y) for each of `Groups` groups of four elements of one token and each n of N groups of rows side by
+// side, which share what is made of the activations: x of each four, y of those second_at() behind them.
+template <Shape S, int Groups, int N, class Step>
+inline void each_four_of(const uint8_t* const* codes, const uint8_t* a, const Step& step) {
+  const uint8_t* own[N];
+  std::copy_n(codes, N, own);
+  const uint8_t* const end = a + 4 * Groups;
+  UNROLL(1)
+  do {
+    const v128_t x = wasm_v128_load32_splat(a), y = wasm_v128_load32_splat(a + second_at(kLayout<S>.block()));
+    for (int n = 0; n < N; ++n) {
+      step(n, own[n], x, y);
+      own[n] = opaque(own[n] + kFourBytes<S>);
+    }
+    a = opaque(a + 4);
+  } while (a != end);
+}
+
+// i32 lanes, one a row, of one token and N groups side by side, added to what is there. An upper half is -8..8 and a
+// lower one -8..7, so that 32 products with 255 fit 16 bits.
+template <Shape S, int Groups, int N>
+inline void dot_halves(const uint8_t* const* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[1][2]) {
   static_assert(Groups <= 8);
-  v128_t upper[2], lower[2];
-  for (int h = 0; h < 2; ++h) upper[h] = lower[h] = wasm_i16x8_splat(0);
-  const auto step = [&](const uint8_t* four, const v128_t* x, const uint8_t* at, int) {
-    const v128_t y = wasm_v128_load32_splat(at + second_at(kLayout<S>.block()));
+  v128_t upper[N][2], lower[N][2];
+  for (int n = 0; n < N; ++n)
+    for (int h = 0; h < 2; ++h) upper[n][h] = lower[n][h] = wasm_i16x8_splat(0);
+  each_four_of<S, Groups, N>(codes, a, [&](int n, const uint8_t* four, v128_t x, v128_t y) {
     v128_t w[2];
     load_codes<S, 1>(four, c, w[0], w[1]);
     for (int h = 0; h < 2; ++h) {
-      upper[h] = wasm_i16x8_add(upper[h], relaxed_dot_i16(x[0], w[h]));
-      lower[h] = wasm_i16x8_add(lower[h], relaxed_dot_i16(y, w[h]));
+      upper[n][h] = wasm_i16x8_add(upper[n][h], relaxed_dot_i16(x, w[h]));
+      lower[n][h] = wasm_i16x8_add(lower[n][h], relaxed_dot_i16(y, w[h]));
     }
-  };
-  each_four<1, Groups, kTogether, kFourBytes<S>>(codes, a, step);
-  for (int h = 0; h < 2; ++h)
-    sums[h] = wasm_i32x4_add(
-        sums[h], wasm_i32x4_add(wasm_i32x4_dot_i16x8(upper[h], c.sixteens), wasm_i32x4_dot_i16x8(lower[h], c.ones)));
+  });
+  for (int n = 0; n < N; ++n)
+    for (int h = 0; h < 2; ++h)
+      sums[n][0][h] = wasm_i32x4_add(sums[n][0][h], wasm_i32x4_add(wasm_i32x4_dot_i16x8(upper[n][h], c.sixteens),
+                                                                   wasm_i32x4_dot_i16x8(lower[n][h], c.ones)));
+}
+
+// The same of codes that are multiplied by pairs, all of whose products fit 16 bits.
+template <Shape S, int Groups, int N>
+inline void dot_pairs_of(const uint8_t* const* codes, const uint8_t* a, const Constants& c, v128_t (*sums)[1][2]) {
+  v128_t pairs[N][2];
+  for (int n = 0; n < N; ++n)
+    for (int h = 0; h < 2; ++h) pairs[n][h] = wasm_i16x8_splat(0);
+  each_four_of<S, Groups, N>(codes, a, [&](int n, const uint8_t* four, v128_t x, v128_t) {
+    v128_t w[2];
+    load_codes<S, 1>(four, c, w[0], w[1]);
+    for (int h = 0; h < 2; ++h) pairs[n][h] = wasm_i16x8_add(pairs[n][h], relaxed_dot_i16(x, w[h]));
+  });
+  for (int n = 0; n < N; ++n)
+    for (int h = 0; h < 2; ++h)
+      sums[n][0][h] = wasm_i32x4_add(sums[n][0][h], wasm_i32x4_dot_i16x8(pairs[n][h], c.ones));
 }
 
 // Of four bytes each. On x86 without AVX-VNNI the one instruction would be five, which make the ones anew.
@@ -320,7 +351,7 @@ inline void dot(const uint8_t* codes, const uint8_t* a, const Constants& c, v128
   if constexpr (S.way == Way::kWords) {
     dot_words<S, T, Sub / 4>(codes, a, c, sums);
   } else if constexpr (S.way == Way::kHalves) {
-    dot_halves<S, Sub / 4>(codes, a, c, sums[0]);
+    dot_halves<S, Sub / 4, 1>(&codes, a, c, reinterpret_cast<v128_t(*)[1][2]>(sums));
   } else if constexpr (S.way == Way::kQuads || S.way == Way::kWhole || kFewPairs<S> ||
                        (S.bits == 8 && S.sub == 16 && T > 1)) {
     // Q6_K by pairs too: with several tokens the registers do not hold sums of both widths, and few pairs fit.
@@ -436,6 +467,32 @@ inline void flat_block(const uint8_t* codes, const uint8_t* a, const uint8_t* to
   begin<S, T>(totals, 0, c, products);
   dot<S, T, S.sub>(codes, a, c, products);
   end<S, T>(c, products);
+}
+
+// Whether one token's groups share what is made of its activations, and memory is read by all of them in turns of a
+// line: Zen 3 answers that faster than turns of a block.
+template <Shape S>
+constexpr bool kSideBySide = !S.super && (S.way == Way::kHalves || (S.way == Way::kPairs && S.bits == 4 && !S.table));
+
+// The same of one token and a block of each of G groups, which lie step_bytes apart: as many at a time as the registers
+// hold.
+template <Shape S, int G>
+inline void side_by_side(const uint8_t* codes, size_t step_bytes, const uint8_t* a, const uint8_t* totals,
+                         const Constants& c, v128_t (*products)[1][2]) {
+  constexpr int kSide = std::min(G, 2);
+  UNROLL_READERS
+  for (int g = 0; g < G; g += kSide) {
+    const uint8_t* own[kSide];
+    for (int n = 0; n < kSide; ++n) {
+      own[n] = codes + static_cast<size_t>(g + n) * step_bytes;
+      begin<S, 1>(totals, 0, c, products[g + n]);
+    }
+    if constexpr (S.way == Way::kHalves)
+      dot_halves<S, S.sub / 4, kSide>(own, a, c, products + g);
+    else
+      dot_pairs_of<S, S.sub / 4, kSide>(own, a, c, products + g);
+    for (int n = 0; n < kSide; ++n) end<S, 1>(c, products[g + n]);
+  }
 }
 
 // The same of sub-block s of a part of a super-block (p), added. Its product with its scale is below 2^24, so that it
@@ -563,6 +620,8 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
       load_rows(y_of(g, t), rows_of(g), sums[g][t]);
       for (int h = 0; h < 2; ++h) sums[g][t][h] = wasm_f32x4_mul(sums[g][t][h], wasm_f32x4_splat(1 / kLack[h]));
     }
+  // Whether groups share what is made of the activations.
+  constexpr bool kShares = S.way == Way::kFine || (T == 1 && kSideBySide<S>);
   // What `products` and the rest of a part of group g add to its sums.
   const auto finish = [&](int g, size_t part, const uint8_t* own_a, v128_t(*products)[2]) {
     const uint8_t* own = p + static_cast<size_t>(g) * step_bytes;
@@ -571,8 +630,8 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
     v128_t corrections[T][2];
     if constexpr (S.super) {
       if constexpr (kStoresE) super_corrections<S, T>(own, part, totals, corrections);
-    } else if constexpr (S.way != Way::kFine) {
-      flat_block<S, T>(own + kLayout<S>.codes_at(), own_a, totals, c, products);
+    } else {
+      if constexpr (!kShares) flat_block<S, T>(own + kLayout<S>.codes_at(), own_a, totals, c, products);
       if constexpr (kStoresE)
         for (int t = 0; t < T; ++t) corrections[t][0] = corrections[t][1] = wasm_v128_load32_splat(totals + 4 * t);
     }
@@ -635,6 +694,9 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
           }
         }
         if constexpr (S.way == Way::kFine) fine_blocks<T, G>(p + kLayout<S>.codes_at(), step_bytes, a, products);
+        if constexpr (T == 1 && kSideBySide<S>)
+          side_by_side<S, G>(p + kLayout<S>.codes_at(), step_bytes, a, a + kPart * code_bytes(kKind) + sizeof(float), c,
+                             products);
         UNROLL_READERS
         for (int g = 0; g < G; ++g) finish(g, part, own_a, products[g]);
       }
@@ -916,17 +978,26 @@ void use_readers(size_t which) { g_readers = which; }
 
 size_t readers_in_use() { return g_readers; }
 
-void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, size_t n_in, const uint8_t* tile,
-                     size_t n_tokens, Sums before, float* y, size_t y_stride, size_t n_rows) {
+void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, const Panel& panel,
+                     const uint8_t* tiles, size_t tile_bytes, size_t n_tokens, float* y, size_t y_stride,
+                     size_t n_rows) {
   const Kernels& kernels = find_kernels_of(f, way_of(f));
-  const size_t group_bytes = packed_group_bytes(f, n_in);
+  const ActivationKind kind = activation_kind(f);
+  const Sums before = panel.first == 0 ? Sums::kNone : Sums::kOfPanelsBefore;
+  const size_t group_bytes = packed_group_bytes(f, panel.n);
   const size_t readers = kReaders[g_readers], step = n_tokens == 1 ? n_groups / readers : 0;
   for (size_t group = 0; group < n_groups; ++group) {
     if (group == step) group = step * readers;
     if (group == n_groups) break;
     const size_t row = group * kGroupRows;
-    const Kernel kernel = group < step ? kernels.readers[g_readers] : kernels.tokens[n_tokens - 1];
-    kernel(f, groups + group * group_bytes, step, n_in, tile, before, y + row, y_stride, n_rows - row);
+    // A prompt's tiles pass over one group that the nearest cache holds.
+    for (size_t t = 0; t < n_tokens; t += kTile) {
+      const size_t n = std::min(kTile, n_tokens - t);
+      const Kernel kernel = group < step ? kernels.readers[g_readers] : kernels.tokens[n - 1];
+      kernel(f, groups + group * group_bytes, step, panel.n,
+             tiles + t / kTile * tile_bytes + activation_offset(kind, panel.first, n), before, y + t * y_stride + row,
+             y_stride, n_rows - row);
+    }
   }
 }
 
