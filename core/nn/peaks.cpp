@@ -27,7 +27,9 @@ double best_rate(const F& run) {
 }
 
 constexpr size_t kTurns = 10000;
-constexpr size_t kSums = 10;  // as many as hide a product's latency and leave registers for its factors
+// Products of each of kLeft numbers with each of kRight: all of them are others, so that no compiler takes one for the
+// other; as many sums as hide a product's latency and leave registers for the factors.
+constexpr size_t kLeft = 5, kRight = 2, kSums = kLeft * kRight;
 constexpr size_t kRepeats = 32;
 
 volatile int g_sink;
@@ -39,10 +41,13 @@ template <class Multiply>
 [[gnu::noinline]] v128_t multiply_from_near(const uint8_t* from, Multiply multiply) {
   v128_t sums[kSums];
   for (v128_t& sum : sums) sum = wasm_i32x4_splat(0);
-  const v128_t y = wasm_v128_load(from + 1024);
+  v128_t right[kRight];
+  for (size_t i = 0; i < kRight; ++i) right[i] = wasm_v128_load(from + 1024 * kLeft + 16 * i);
   for (size_t turn = 0; turn < kTurns; ++turn) {
-    const v128_t x = wasm_v128_load(from + turn % 64 * 16);
-    for (v128_t& sum : sums) sum = multiply(x, y, sum);
+    for (size_t i = 0; i < kLeft; ++i) {
+      const v128_t left = wasm_v128_load(from + 1024 * i + turn % 64 * 16);
+      for (size_t k = 0; k < kRight; ++k) sums[i * kRight + k] = multiply(left, right[k], sums[i * kRight + k]);
+    }
   }
   v128_t all = sums[0];
   for (const v128_t& sum : sums) all = wasm_v128_xor(all, sum);
