@@ -153,7 +153,7 @@ constexpr size_t kKinds = 7;
 
 size_t kind_index(ActivationKind kind) {
   if (kind.codes == ActivationCodes::kFine) return 6;
-  return (kind.block == 16 ? 4u : kind.block == 32 ? 2u : 0u) + (kind.codes == ActivationCodes::kWords ? 1u : 0u);
+  return (kind.block == 16 ? 4u : kind.block == 32 ? 2u : 0u) + (kind.codes == ActivationCodes::kBytes ? 0u : 1u);
 }
 
 // Scratch of each kind of activations: the largest tile of a token, times a chunk.
@@ -193,18 +193,6 @@ void quantize_chunk(Pool& pool, ActivationKind kind, const float* x, const Parts
         quantize_tile(kind, x + (t.first + at) * n_in, n_in, std::min(kTile, t.n - at), n_in,
                       tiles + tile * tile_bytes);
     }
-  });
-}
-
-// Groups [first, last) of the product, a chunk of tokens.
-void multiply_groups(const PackedMatrix& w, size_t first, size_t last, const uint8_t* tiles, size_t n_tokens,
-                     float* y) {
-  const PackedFormat& f = *w.format();
-  const ActivationKind kind = activation_kind(f);
-  each_panel(f, w.n_in(), groups_of(w.n_out()), [&](const Panel& panel) {
-    const size_t row = first * kGroupRows;
-    multiply_groups(f, w.data() + panel.at + first * packed_group_bytes(f, panel.n), last - first, panel, tiles,
-                    activation_tile_bytes(kind, w.n_in()), n_tokens, y + row, w.n_out(), w.n_out() - row);
   });
 }
 
@@ -344,7 +332,7 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
     };
     for (const Product& product : products) {
       if (product.weights->format() == nullptr) continue;
-      const ActivationKind kind = activation_kind(*product.weights->format());
+      const ActivationKind kind = activation_kind(*product.weights->format(), n_tokens);
       if (std::exchange(quantized[kind_index(kind)], true)) continue;
       const Timed timed(pool.profile(), Operation::kActivations);
       quantize_chunk(pool, kind, x, parts, chunk, n_in, tiles_of(kind));
@@ -359,9 +347,15 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
           const size_t begin = std::max(first, offset), end = std::min(last, offset + groups);
           float* y = product.y + token * w.n_out();
           if (begin < end && w.format() != nullptr) {
-            const ActivationKind kind = activation_kind(*w.format());
-            multiply_groups(w, begin - offset, end - offset,
-                            tiles_of(kind) + part * parts.n_tiles() * activation_tile_bytes(kind, n_in), n, y);
+            const PackedFormat& f = *w.format();
+            const ActivationKind kind = activation_kind(f, n_tokens);
+            const size_t tile_bytes = activation_tile_bytes(kind, n_in);
+            const size_t group = begin - offset, row = group * kGroupRows;
+            each_panel(f, n_in, groups, [&](const Panel& panel) {
+              multiply_groups(f, w.data() + panel.at + group * packed_group_bytes(f, panel.n), end - begin, panel, kind,
+                              tiles_of(kind) + part * parts.n_tiles() * tile_bytes, tile_bytes, n, y + row, w.n_out(),
+                              w.n_out() - row);
+            });
           } else if (begin < end) {
             multiply_as_floats(w, (begin - offset) * kGroupRows, std::min((end - offset) * kGroupRows, w.n_out()),
                                x + token * n_in, n, y, reinterpret_cast<float*>(pool.thread_scratch(thread)));

@@ -220,7 +220,7 @@ void unpack_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t
 
 void multiply_group_reference(const PackedFormat& f, const uint8_t* group, size_t n_in, const float* x, size_t x_stride,
                               size_t n_tokens, Sums before, float* y, size_t y_stride, size_t n_rows) {
-  const size_t k_block = f.block(), part = activation_kind(f).block;
+  const size_t k_block = f.block(), part = activation_kind(f, n_tokens).block;
   for (size_t t = 0; t < n_tokens; ++t) {
     for (size_t r = 0; r < n_rows; ++r) {
       float sum = before == Sums::kNone ? 0 : y[t * y_stride + r];

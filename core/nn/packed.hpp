@@ -135,9 +135,11 @@ void widen_group(const PackedFormat& f, const uint8_t* group, size_t n_in, uint8
 void unpack_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t row_in_group, float* out);
 
 enum class ActivationCodes : uint8_t {
-  kBytes,  ///< -127..127
-  kWords,  ///< the same as words, or in halves of a byte
-  kFine,   ///< words
+  kBytes,   ///< -127..127
+  kWords,   ///< the same as words
+  kHalves,  ///< the same in halves of a byte, of one token
+  kPrompt,  ///< the same as kWords, for weights that become words as well (multiply_prompt)
+  kFine,    ///< words
 };
 /// What fine codes reach, and 16 of them together: times 2^14 that leaves room for their rounding in 32 bits.
 inline constexpr float kFineMost = 32766, kFineSum = 131055;
@@ -174,8 +176,10 @@ struct ActivationKind {
   bool operator==(const ActivationKind&) const = default;
 };
 inline constexpr size_t kTile = 4;
+inline constexpr size_t kPromptTokens = 12;  ///< from so many on it pays to make words of weights first
 
-[[nodiscard]] ActivationKind activation_kind(const PackedFormat& f);
+/// For a product with n_tokens tokens.
+[[nodiscard]] ActivationKind activation_kind(const PackedFormat& f, size_t n_tokens);
 /// Bytes of a tile of kTile tokens: fewer tokens take the same room.
 [[nodiscard]] size_t activation_tile_bytes(ActivationKind kind, size_t n_in);
 /// Where a tile of n_tokens has the elements from `first` on, of which whole blocks come before.
@@ -193,11 +197,15 @@ void use_readers(size_t which);
 /// What y holds before a product: nothing, or the sums of the panels before this one.
 enum class Sums : uint8_t { kNone, kOfPanelsBefore };
 
-/// y[t * y_stride + r] for the rows of n_groups groups and n_tokens tokens, whose tiles are tile_bytes apart; n_rows of
-/// them are written. groups: from the panel's first of them on.
+/// y[t * y_stride + r] for the rows of n_groups groups and n_tokens tokens, whose tiles of one kind are tile_bytes
+/// apart; n_rows of them are written. groups: from the panel's first of them on.
 void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, const Panel& panel,
-                     const uint8_t* tiles, size_t tile_bytes, size_t n_tokens, float* y, size_t y_stride,
-                     size_t n_rows);
+                     ActivationKind kind, const uint8_t* tiles, size_t tile_bytes, size_t n_tokens, float* y,
+                     size_t y_stride, size_t n_rows);
+/// The same of kPromptTokens tokens and more, of types without a stored minimum, with tiles of kPrompt.
+void multiply_prompt(const PackedFormat& f, const uint8_t* groups, size_t n_groups, const Panel& panel,
+                     ActivationKind kind, const uint8_t* tiles, size_t tile_bytes, size_t n_tokens, float* y,
+                     size_t y_stride, size_t n_rows);
 
 /// The same of one group and the tokens of one tile in scalar code, written to be read: bit for bit equal where
 /// multiplications and additions are not fused.

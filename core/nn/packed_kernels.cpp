@@ -6,7 +6,7 @@
 //   kWhole  kQuads of bytes that hold two codes of 4 bits, where machines take them without a sign
 //   kHalves one token's kWords: halves of 4 bits of an activation by kPairs, where the code's byte has no sign there
 //   kWords  codes widened to i16, sums in i32: for whole bytes where the machine has no product for them, and in
-//           builds without relaxed SIMD, where there is no product of bytes
+//           builds without relaxed SIMD, where there is no product of bytes; of prompts in prompt_products.cpp
 //   kFine   codes that are words
 #include <algorithm>
 #include <array>
@@ -15,6 +15,7 @@
 
 #include "base/simd.hpp"
 #include "nn/packed.hpp"
+#include "nn/packed_rows.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
@@ -90,13 +91,14 @@ constexpr size_t token_block_bytes(ActivationKind kind) {
 // Fine ones follow each other.
 constexpr size_t activation_at(ActivationCodes codes, size_t k) {
   if (codes == ActivationCodes::kFine) return 2 * k;
-  return codes == ActivationCodes::kWords ? k / 32 * 64 + k % 32 : k;
+  return codes == ActivationCodes::kBytes ? k : k / 32 * 64 + k % 32;
 }
 constexpr size_t second_at(size_t block) { return block < 32 ? block : 32; }
 
 constexpr ActivationCodes activation_codes(Way way) {
   if (way == Way::kFine) return ActivationCodes::kFine;
-  return way == Way::kWords || way == Way::kHalves ? ActivationCodes::kWords : ActivationCodes::kBytes;
+  if (way == Way::kHalves) return ActivationCodes::kHalves;
+  return way == Way::kWords ? ActivationCodes::kWords : ActivationCodes::kBytes;
 }
 
 inline v128_t f32_splat_at(const uint8_t* p) { return wasm_v128_load32_splat(p); }
@@ -155,16 +157,11 @@ inline void load_codes(const uint8_t* codes, const Constants& c, v128_t& w0, v12
   }
 }
 
-// Loops with several tokens stay loops: unrolled, LLVM sorts the products by token, each in one long chain, and the
-// weights no longer fit the registers.
-#if defined(__clang__)
-#define UNROLL(count) _Pragma(STRING(clang loop unroll_count(count)))
-#define STRING(text) #text
 // Loads of an instruction of its own for each reader: AMD's prefetchers (Zen 5) follow instructions, and lose track
 // where one instruction takes turns.
+#if defined(__clang__)
 #define UNROLL_READERS _Pragma("clang loop unroll(full)")
 #else
-#define UNROLL(count)
 #define UNROLL_READERS
 #endif
 
@@ -413,9 +410,6 @@ inline void end(const Constants& c, v128_t (*sums)[2]) {
   }
 }
 
-// Each from a place of its own, as kBiases.
-alignas(16) constexpr int32_t kZeros[8 * kTile] = {};
-
 // products[g][t]: floats of a block of each of G groups, which lie step_bytes apart and share what is made of the
 // activations. Sums of 16 products fit 32 bits (kFineSum).
 template <int T, int G>
@@ -425,8 +419,7 @@ inline void fine_blocks(const uint8_t* codes, size_t step_bytes, const uint8_t* 
   for (int t = 0; t < T; ++t) x[t] = a + 4 * t;
   const auto dot_half = [&](v128_t(*sums)[T][2]) {
     for (int i = 0; i < G * T; ++i)
-      for (int h = 0; h < 2; ++h)
-        sums[i / T][i % T][h] = *reinterpret_cast<const volatile v128_t*>(kZeros + 8 * i + 4 * h);
+      for (int h = 0; h < 2; ++h) sums[i / T][i % T][h] = zero_at(static_cast<size_t>(2 * i + h));
     const uint8_t* const end = own[0] + 256;
     UNROLL(1)
     do {
@@ -568,22 +561,6 @@ inline void load_scales(const uint8_t* at, const Constants& c, v128_t* out) {
 }
 constexpr float kHalfLack = 0x1p51f;  // the square root of what raised binary16 lacks: 2^112 / 2^10
 
-// n (at most eight) rows of y.
-inline void load_rows(const float* y, size_t n, v128_t* rows) {
-  float all[kGroupRows] = {};
-  if (n < kGroupRows) std::memcpy(all, y, n * sizeof(float)), y = all;
-  rows[0] = wasm_v128_load(y);
-  rows[1] = wasm_v128_load(y + 4);
-}
-
-inline void store_rows(const v128_t* rows, size_t n, float* y) {
-  float all[kGroupRows];
-  float* to = n == kGroupRows ? y : all;
-  wasm_v128_store(to, rows[0]);
-  wasm_v128_store(to + 4, rows[1]);
-  if (n < kGroupRows) std::memcpy(y, all, n * sizeof(float));
-}
-
 // T tokens times G groups, which lie `step` groups apart: memory answers several readers faster than one, where each
 // has pages of its own.
 template <Shape S, int T, int G>
@@ -713,11 +690,14 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
 using Kernel = void (*)(const PackedFormat& f, const uint8_t* group, size_t step, size_t n_in, const uint8_t* tile,
                         Sums before, float* y, size_t y_stride, size_t n_rows);
 struct Kernels {
-  Kernel tokens[kTile];                 // 1, 2 .. of them
-  Kernel readers[std::size(kReaders)];  // of one token
+  Kernel tokens[kTile];  // 1, 2 .. of them
+  // Of one token that is all there is.
+  Kernel alone;
+  Kernel readers[std::size(kReaders)];
 };
 template <Shape S, Shape OfOne = S>
-constexpr Kernels kKernels{{multiply<OfOne, 1, 1>, multiply<S, 2, 1>, multiply<S, 3, 1>, multiply<S, 4, 1>},
+constexpr Kernels kKernels{{multiply<S, 1, 1>, multiply<S, 2, 1>, multiply<S, 3, 1>, multiply<S, 4, 1>},
+                           multiply<OfOne, 1, 1>,
                            {multiply<OfOne, 1, kReaders[0]>, multiply<OfOne, 1, kReaders[1]>}};
 
 size_t g_readers = 0;  // of kReaders
@@ -889,7 +869,7 @@ template <size_t Block, ActivationCodes Kind>
         uint8_t* to = tile + activation_at(Kind, k) * n_tokens + t * 4;
         if constexpr (Kind == ActivationCodes::kBytes) {
           store_fours(wasm_i8x16_narrow_i16x8(words[0], words[1]), to, step);
-        } else if (g_pairs_lack_sign && n_tokens == 1) {
+        } else if constexpr (Kind == ActivationCodes::kHalves) {
           v128_t upper[2], lower[2];
           for (size_t i = 0; i < 2; ++i) {
             upper[i] = wasm_i16x8_shr(wasm_i16x8_add(words[i], wasm_i16x8_splat(8)), 4);
@@ -947,8 +927,14 @@ ByteProducts byte_products() { return g_products; }
 
 void pretend_byte_products(ByteProducts products) { g_products = products; }
 
-ActivationKind activation_kind(const PackedFormat& f) {
-  return {f.super ? kSuperPart : static_cast<uint16_t>(f.block()), activation_codes(way_of(f))};
+ActivationKind activation_kind(const PackedFormat& f, size_t n_tokens) {
+  const Way way = way_of(f);
+  ActivationCodes codes = activation_codes(way);
+  // Of pairs of codes of super-blocks' tables, or Q6_K's, too few fit 16 bits (kPairElements).
+  const bool few_pairs = way == Way::kPairs && f.super && (f.table != nullptr || (f.bits == 8 && f.sub == 16));
+  if (n_tokens >= kPromptTokens && !f.stores_e() && (way == Way::kWords || few_pairs)) codes = ActivationCodes::kPrompt;
+  if (n_tokens == 1 && g_pairs_lack_sign && way == Way::kWords) codes = ActivationCodes::kHalves;
+  return {f.super ? kSuperPart : static_cast<uint16_t>(f.block()), codes};
 }
 
 size_t activation_offset(ActivationKind kind, size_t first, size_t n_tokens) {
@@ -960,9 +946,10 @@ size_t activation_tile_bytes(ActivationKind kind, size_t n_in) { return activati
 void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile) {
   if (kind.codes == ActivationCodes::kFine) return quantize_fine(x, x_stride, n_tokens, n_in, tile);
   const auto quantize = [&]<size_t Block>() {
-    (kind.codes == ActivationCodes::kWords
-         ? quantize_blocks<Block, ActivationCodes::kWords>
-         : quantize_blocks<Block, ActivationCodes::kBytes>)(x, x_stride, n_tokens, n_in, tile);
+    (kind.codes == ActivationCodes::kBytes ? quantize_blocks<Block, ActivationCodes::kBytes>
+     : kind.codes == ActivationCodes::kHalves
+         ? quantize_blocks<Block, ActivationCodes::kHalves>
+         : quantize_blocks<Block, ActivationCodes::kWords>)(x, x_stride, n_tokens, n_in, tile);
   };
   switch (kind.block) {
     case 16:
@@ -979,13 +966,15 @@ void use_readers(size_t which) { g_readers = which; }
 size_t readers_in_use() { return g_readers; }
 
 void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, const Panel& panel,
-                     const uint8_t* tiles, size_t tile_bytes, size_t n_tokens, float* y, size_t y_stride,
-                     size_t n_rows) {
+                     ActivationKind kind, const uint8_t* tiles, size_t tile_bytes, size_t n_tokens, float* y,
+                     size_t y_stride, size_t n_rows) {
+  if (kind.codes == ActivationCodes::kPrompt)
+    return multiply_prompt(f, groups, n_groups, panel, kind, tiles, tile_bytes, n_tokens, y, y_stride, n_rows);
   const Kernels& kernels = find_kernels_of(f, way_of(f));
-  const ActivationKind kind = activation_kind(f);
   const Sums before = panel.first == 0 ? Sums::kNone : Sums::kOfPanelsBefore;
   const size_t group_bytes = packed_group_bytes(f, panel.n);
-  const size_t readers = kReaders[g_readers], step = n_tokens == 1 ? n_groups / readers : 0;
+  const bool alone = n_tokens == 1 && kind == activation_kind(f, 1);
+  const size_t readers = kReaders[g_readers], step = alone ? n_groups / readers : 0;
   for (size_t group = 0; group < n_groups; ++group) {
     if (group == step) group = step * readers;
     if (group == n_groups) break;
@@ -993,7 +982,7 @@ void multiply_groups(const PackedFormat& f, const uint8_t* groups, size_t n_grou
     // A prompt's tiles pass over one group that the nearest cache holds.
     for (size_t t = 0; t < n_tokens; t += kTile) {
       const size_t n = std::min(kTile, n_tokens - t);
-      const Kernel kernel = group < step ? kernels.readers[g_readers] : kernels.tokens[n - 1];
+      const Kernel kernel = group < step ? kernels.readers[g_readers] : alone ? kernels.alone : kernels.tokens[n - 1];
       kernel(f, groups + group * group_bytes, step, panel.n,
              tiles + t / kTile * tile_bytes + activation_offset(kind, panel.first, n), before, y + t * y_stride + row,
              y_stride, n_rows - row);

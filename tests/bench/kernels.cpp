@@ -66,9 +66,9 @@ void measure(const TypeGeometry& type, size_t n_out, size_t n_tokens, const char
   const double ms = best_ms([&] { matmul(**pool, *matrix, x.data(), n_tokens, y.data()); });
 
   const double weights = static_cast<double>(kIn * n_out), bytes = static_cast<double>(matrix->packed_bytes());
-  const double products = matrix->format() == nullptr                                           ? peaks.floats
-                          : activation_kind(*matrix->format()).codes == ActivationCodes::kBytes ? peaks.bytes
-                                                                                                : peaks.words;
+  const double products = matrix->format() == nullptr                                                     ? peaks.floats
+                          : activation_kind(*matrix->format(), n_tokens).codes == ActivationCodes::kBytes ? peaks.bytes
+                                                                                                          : peaks.words;
   const double limit = (n_tokens == 1 ? std::min(products, bandwidth * weights / bytes) : products) / 1e9;
   const double rate = weights * static_cast<double>(n_tokens) / ms / 1e6;
   std::printf("{\"type\":\"%.*s\",\"what\":\"%s\",\"gmacs\":%.2f,\"gbytes\":%.2f,\"bits\":%.2f,\"share\":%.3f}\n",
