@@ -344,7 +344,8 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
         for (const Product& product : products) {
           const PackedMatrix& w = *product.weights;
           const size_t groups = groups_of(w.n_out());
-          const size_t begin = std::max(first, offset), end = std::min(last, offset + groups);
+          // Of the last chunk a part may have no token.
+          const size_t begin = std::max(first, offset), end = n > 0 ? std::min(last, offset + groups) : 0;
           float* y = product.y + token * w.n_out();
           if (begin < end && w.format() != nullptr) {
             const PackedFormat& f = *w.format();
