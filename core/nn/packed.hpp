@@ -28,12 +28,12 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "base/bytes.hpp"
+#include "nn/activation_codes.hpp"
 
 namespace ggufscope {
 
@@ -98,13 +98,6 @@ struct PackedFormat {
 /// The same with floats for half_scales: the format itself where it has none.
 [[nodiscard]] const PackedFormat& wide_format(const PackedFormat& f);
 
-/// What the machine's products of an activation's byte and a code's byte make of codes beyond 0..127.
-enum class ByteProducts : uint8_t { kNone, kSaturated, kSigned, kUnsigned };
-/// kNone: a build without relaxed SIMD.
-[[nodiscard]] ByteProducts byte_products();
-/// For tests: formats and kernels as where products are such ones. kSaturated is right wherever there are any.
-void pretend_byte_products(ByteProducts products);
-
 /// Bytes of a group of rows of n_in elements, or of a panel's n_in elements of them.
 [[nodiscard]] inline size_t packed_group_bytes(const PackedFormat& f, size_t n_in) {
   return n_in / f.block() * f.block_bytes();
@@ -134,58 +127,10 @@ void widen_group(const PackedFormat& f, const uint8_t* group, size_t n_in, uint8
 /// One row of a group as floats, the same as the file's type dequantizes to but for small ones among words.
 void unpack_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t row_in_group, float* out);
 
-enum class ActivationCodes : uint8_t {
-  kBytes,   ///< -127..127
-  kWords,   ///< the same as words
-  kHalves,  ///< the same in halves of a byte, of one token
-  kPrompt,  ///< the same as kWords, for weights that become words as well (multiply_prompt)
-  kFine,    ///< words
-};
-/// What fine codes reach, and 16 of them together: times 2^14 that leaves room for their rounding in 32 bits.
-inline constexpr float kFineMost = 32766, kFineSum = 131055;
-
-/// What the code of the largest activation of a block may be. Each rounds the others in its own way, and the one with
-/// the least squared error is taken, which has a seventh less of it than 127 always.
-inline constexpr std::array<int, 4> kMostCodes{127, 126, 125, 124};
-namespace detail {
-template <class To, class Of>
-constexpr std::array<To, kMostCodes.size()> of_most_codes(const Of& of) {
-  std::array<To, kMostCodes.size()> out{};
-  for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<To>(of(kMostCodes[i]));
-  return out;
-}
-}  // namespace detail
-/// Activations are words first, the largest this one; times a factor / 2^15 they are codes in 256ths.
-inline constexpr float kMostWord = 32767;
-/// Blocks of smaller ones are about 0: the inverse of their scale is no number.
-inline constexpr float kLeastActivation = 1e-34f;
-inline constexpr auto kMostFactors =
-    detail::of_most_codes<int16_t>([](int n) { return (n * 256 * 32768 + 16383) / 32767; });
-inline constexpr auto kMostInverses = detail::of_most_codes<float>([](int n) { return 1.0f / static_cast<float>(n); });
-/// What makes errors in steps of each scale comparable.
-inline constexpr auto kErrorWeights =
-    detail::of_most_codes<float>([](int n) { return 1.0f / static_cast<float>(n * n); });
-
-/// Elements of a super-block whose activations share a scale: with all 256 they had the noise that llama.cpp's have.
-inline constexpr uint16_t kSuperPart = 128;
-
-/// How activations must be quantized for a format. Tiles of kTile tokens are interleaved by four bytes.
-struct ActivationKind {
-  uint16_t block;  ///< elements of one scale: kSuperPart, with i16 sums of 16s and 32s; 32 or 16, with an i32 sum
-  ActivationCodes codes;
-  bool operator==(const ActivationKind&) const = default;
-};
-inline constexpr size_t kTile = 4;
 inline constexpr size_t kPromptTokens = 12;  ///< from so many on it pays to make words of weights first
 
 /// For a product with n_tokens tokens.
 [[nodiscard]] ActivationKind activation_kind(const PackedFormat& f, size_t n_tokens);
-/// Bytes of a tile of kTile tokens: fewer tokens take the same room.
-[[nodiscard]] size_t activation_tile_bytes(ActivationKind kind, size_t n_in);
-/// Where a tile of n_tokens has the elements from `first` on, of which whole blocks come before.
-[[nodiscard]] size_t activation_offset(ActivationKind kind, size_t first, size_t n_tokens);
-/// n_tokens (1 .. kTile) rows of x, which are x_stride floats apart, to one tile. n_in is a multiple of the block.
-void quantize_tile(ActivationKind kind, const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile);
 
 /// How many groups of rows one token's products read side by side. Which is faster is a machine's own affair (where its
 /// memory is slow to answer four, where its prefetchers follow few readers two); the results are the same.

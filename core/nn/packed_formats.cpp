@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/simd.hpp"
+#include "nn/byte_products.hpp"
 #include "nn/packed.hpp"
 #include "nn/vec.hpp"
 #include "quant/block.hpp"

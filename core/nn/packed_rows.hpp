@@ -40,4 +40,25 @@ inline void store_rows(const v128_t* rows, size_t n, float* y) {
   if (n < kGroupRows) std::memcpy(y, all, n * sizeof(float));
 }
 
+/// sums[g][t]: i32 lanes, one a row, of G groups and T tokens whose codes are words, pair by pair until the first
+/// group's are at `end`. w: of each group, x: of each token; both go along.
+template <int T, int G>
+inline void dot_word_pairs(const uint8_t** w, const uint8_t* end, const uint8_t** x, v128_t (*sums)[T][2]) {
+  for (int i = 0; i < G * T; ++i)
+    for (int h = 0; h < 2; ++h) sums[i / T][i % T][h] = zero_at(static_cast<size_t>(2 * i + h));
+  UNROLL(1)
+  do {
+    v128_t pairs[T];
+    for (int t = 0; t < T; ++t) pairs[t] = wasm_v128_load32_splat(x[t]);
+    for (int g = 0; g < G; ++g) {
+      const v128_t rows[2] = {wasm_v128_load(w[g]), wasm_v128_load(w[g] + 16)};
+      for (int t = 0; t < T; ++t)
+        for (int h = 0; h < 2; ++h)
+          sums[g][t][h] = wasm_i32x4_add(sums[g][t][h], wasm_i32x4_dot_i16x8(rows[h], pairs[t]));
+      w[g] = opaque(w[g] + 32);
+    }
+    for (int t = 0; t < T; ++t) x[t] = opaque(x[t] + 4 * T);
+  } while (w[0] != end);
+}
+
 }  // namespace ggufscope

@@ -73,43 +73,31 @@ void make_words(const PackedFormat& f, const uint8_t* p, size_t first, size_t n,
 }
 
 // Eight rows and T tokens, n elements in blocks.
-template <size_t T>
+template <int T>
 void multiply_words(const Words& words, size_t n, size_t block, const uint8_t* tile, size_t tile_step, Sums before,
                     float* y, size_t y_stride, size_t n_rows) {
   v128_t sums[T][2];
-  for (size_t t = 0; t < T; ++t) {
+  for (int t = 0; t < T; ++t) {
     sums[t][0] = sums[t][1] = wasm_f32x4_splat(0);
-    if (before == Sums::kOfPanelsBefore) load_rows(y + t * y_stride, n_rows, sums[t]);
+    if (before == Sums::kOfPanelsBefore) load_rows(y + static_cast<size_t>(t) * y_stride, n_rows, sums[t]);
   }
   const auto* w = reinterpret_cast<const uint8_t*>(words.codes);
   const float* d = words.scales[0];
   for (size_t first = 0; first < n; first += block, tile += tile_step, d += kGroupRows) {
     const uint8_t* x[T];
-    for (size_t t = 0; t < T; ++t) x[t] = tile + 4 * t;
-    v128_t products[T][2];
-    for (size_t i = 0; i < 2 * T; ++i) products[i / 2][i % 2] = zero_at(i);
-    const uint8_t* const end = w + block * kGroupRows * sizeof(int16_t);
-    UNROLL(1)
-    do {
-      v128_t pairs[T];
-      for (size_t t = 0; t < T; ++t) pairs[t] = wasm_v128_load32_splat(x[t]);
-      const v128_t rows[2] = {wasm_v128_load(w), wasm_v128_load(w + 16)};
-      for (size_t t = 0; t < T; ++t)
-        for (size_t h = 0; h < 2; ++h)
-          products[t][h] = wasm_i32x4_add(products[t][h], wasm_i32x4_dot_i16x8(rows[h], pairs[t]));
-      w = opaque(w + 32);
-      for (const uint8_t*& own : x) own = opaque(own + 4 * T);
-    } while (w != end);
+    for (int t = 0; t < T; ++t) x[t] = tile + 4 * t;
+    v128_t products[1][T][2];
+    dot_word_pairs<T, 1>(&w, w + block * kGroupRows * sizeof(int16_t), x, products);
     const uint8_t* scales = tile + block * sizeof(int16_t) * T;
-    for (size_t t = 0; t < T; ++t) {
+    for (int t = 0; t < T; ++t) {
       const v128_t scale = wasm_v128_load32_splat(scales + 4 * t);
-      for (size_t h = 0; h < 2; ++h) {
-        const v128_t product = wasm_f32x4_mul(wasm_v128_load(d + 4 * h), wasm_f32x4_convert_i32x4(products[t][h]));
+      for (int h = 0; h < 2; ++h) {
+        const v128_t product = wasm_f32x4_mul(wasm_v128_load(d + 4 * h), wasm_f32x4_convert_i32x4(products[0][t][h]));
         sums[t][h] = relaxed_madd(product, scale, sums[t][h]);
       }
     }
   }
-  for (size_t t = 0; t < T; ++t) store_rows(sums[t], n_rows, y + t * y_stride);
+  for (int t = 0; t < T; ++t) store_rows(sums[t], n_rows, y + static_cast<size_t>(t) * y_stride);
 }
 
 // Called by pointer, so that each stays a function of its own (packed_kernels.cpp).

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nn/byte_products.hpp"
 #include "nn/matmul.hpp"
 #include "nn/packed.hpp"
 #include "nn/peaks.hpp"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/half.hpp"
+#include "nn/byte_products.hpp"
 #include "nn/packed.hpp"
 #include "quant/registry.hpp"
 #include "random_weights.hpp"
