@@ -68,6 +68,8 @@ class Engine {
   }
 #endif
 
+  void use_threads(uint32_t n) { session_->use_threads(n); }
+
   [[nodiscard]] std::string architecture() const { return session_->architecture(); }
   /// n_vocab, n_embd, n_layer, n_ctx_train, threads, encoder, recurrent, floats of an output row
   Span facts() {
@@ -368,7 +370,8 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("loadState", &Engine::load_state)
       .function("profile", &Engine::profile)
       .function("peaks", &Engine::peaks)
-      .function("doubles", &Engine::doubles);
+      .function("doubles", &Engine::doubles)
+      .function("useThreads", &Engine::use_threads);
 }
 
 }  // namespace ggufscope

@@ -62,6 +62,7 @@ class Session {
   [[nodiscard]] const Tokenizer* tokenizer() const { return tokenizer_ ? &*tokenizer_ : nullptr; }
   [[nodiscard]] size_t n_threads() const { return pool_->n_threads(); }
   [[nodiscard]] void* worker(size_t thread) { return pool_->worker(thread); }
+  void use_threads(size_t n) { pool_->use_threads(n); }
   /// What was computed since the last call. The first call begins to time it, and gives nothing.
   [[nodiscard]] std::vector<Profile::Row> take_profile();
   [[nodiscard]] Result<Peaks> measure_peaks() { return ggufscope::measure_peaks(*pool_); }

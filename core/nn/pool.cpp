@@ -64,6 +64,7 @@ struct Pool::Workers {
   Share shares[kMaxThreads];
   alignas(64) std::atomic<uint32_t> state{0};
   std::atomic<uint32_t> n_sleeping{0};
+  std::atomic<uint32_t> n_used{kMaxThreads};  // workers of this index and beyond are parked: they see no loops
   std::atomic<bool> stop{false};
   std::atomic<bool> broken{false};
   struct Worker {
@@ -85,6 +86,11 @@ struct Pool::Workers {
     n_sleeping.fetch_sub(1);
   }
   void wake_all() { __builtin_wasm_memory_atomic_notify(word(), ~0u); }
+  void park(size_t index) {
+    for (uint32_t n = n_used.load(); index >= n; n = n_used.load())
+      __builtin_wasm_memory_atomic_wait32(n_used_word(), static_cast<int>(n), -1);
+  }
+  void unpark() { __builtin_wasm_memory_atomic_notify(n_used_word(), ~0u); }
   // A worker lost its core in the middle of an item: let it run. One that broke there would be waited for forever.
   void nap() {
     if (broken.load(std::memory_order_relaxed)) __builtin_trap();
@@ -93,6 +99,7 @@ struct Pool::Workers {
     if ((now & kActive) != 0) __builtin_wasm_memory_atomic_wait32(word(), static_cast<int>(now), kNanoseconds);
   }
   int* word() { return reinterpret_cast<int*>(&state); }
+  int* n_used_word() { return reinterpret_cast<int*>(&n_used); }
   static_assert(sizeof(std::atomic<uint32_t>) == sizeof(int));
 
   bool add_worker() { return true; }
@@ -114,6 +121,13 @@ struct Pool::Workers {
     pthread_cond_broadcast(&wake);
     pthread_mutex_unlock(&mutex);
   }
+  void park(size_t index) {
+    if (index < n_used.load()) return;
+    pthread_mutex_lock(&mutex);
+    while (index >= n_used.load()) pthread_cond_wait(&wake, &mutex);
+    pthread_mutex_unlock(&mutex);
+  }
+  void unpark() { wake_all(); }
   // A worker lost its core in the middle of an item: let it run.
   void nap() {
     const timespec pause{0, 20000};
@@ -162,9 +176,11 @@ struct Pool::Workers {
     Workers& w = *self.owner;
     uint32_t seen = 0;
     while (!w.stop.load(std::memory_order_relaxed)) {
+      w.park(self.index);
       uint32_t now = w.wait_for_other(seen);
       seen = now & kEpochMask;
-      while ((now & kOpen) != 0) {
+      // How many are used changes between loops only.
+      while ((now & kOpen) != 0 && self.index < w.n_used.load(std::memory_order_relaxed)) {
         seen = now & kEpochMask;
         if (!w.state.compare_exchange_weak(now, now + 1, std::memory_order_acquire)) continue;
         w.take_items(self.index);
@@ -190,8 +206,16 @@ Result<std::unique_ptr<Pool>> Pool::create(size_t n_threads) {
     if (!w->add_worker()) break;
     ++w->n_workers;
   }
-  pool->n_threads_ = w->n_workers + 1;
+  pool->n_threads_ = pool->n_used_ = w->n_workers + 1;
   return pool;
+}
+
+void Pool::use_threads(size_t n) {
+  n = std::clamp<size_t>(n, 1, n_threads_);
+  if (n == n_used_) return;
+  workers_->n_used.store(static_cast<uint32_t>(n));
+  if (n > n_used_) workers_->unpark();
+  n_used_ = n;
 }
 
 Pool::~Pool() {
@@ -199,6 +223,8 @@ Pool::~Pool() {
   workers_->stop.store(true);
   workers_->state.fetch_add(kEpoch);  // a loop that nobody can join: who waits for another sees it
   workers_->wake_all();
+  workers_->n_used.store(kMaxThreads + 1);  // a value that nobody waits with
+  workers_->unpark();
   if (workers_->join_all()) delete workers_;
 }
 
@@ -210,27 +236,27 @@ void Pool::fail_worker(void* worker) { static_cast<const Workers::Worker*>(worke
 
 void Pool::run(Task task, const void* context, size_t n_items, size_t grain, bool in_runs) {
   grain = std::max<size_t>(grain, 1);
-  if (in_runs && n_threads_ == 1) grain = n_items;
-  if (workers_ == nullptr || n_items <= grain) {
+  if (in_runs && n_used_ == 1) grain = n_items;
+  if (n_used_ == 1 || n_items <= grain) {
     for (size_t first = 0; first < n_items; first += grain) task(context, first, std::min(first + grain, n_items), 0);
     return;
   }
   Workers& w = *workers_;
   w.task = task;
   w.context = context;
-  w.n_shares = n_threads_;
+  w.n_shares = n_used_;
   w.first_run = w.grain = grain;
   if (in_runs) {
     // Of a thread's share.
-    const auto eighths = [&](size_t n) { return n * n_items / (n_threads_ * 8) / grain * grain; };
+    const auto eighths = [&](size_t n) { return n * n_items / (n_used_ * 8) / grain * grain; };
     w.first_run = std::max(eighths(kFirstEighths[g_runs]), grain);
     w.grain = std::max(eighths(1), grain);
   }
   const size_t n_grains = (n_items + grain - 1) / grain;
-  for (size_t i = 0, end = 0; i < n_threads_; ++i) {
+  for (size_t i = 0, end = 0; i < n_used_; ++i) {
     Workers::Share& share = w.shares[i];
     share.begin = end;
-    share.end = end = std::min((i + 1) * n_grains / n_threads_ * grain, n_items);
+    share.end = end = std::min((i + 1) * n_grains / n_used_ * grain, n_items);
     share.next.store(share.begin, std::memory_order_relaxed);
   }
   const uint32_t epoch = (w.state.load(std::memory_order_relaxed) & kEpochMask) + kEpoch;
@@ -261,6 +287,8 @@ Result<std::unique_ptr<Pool>> Pool::create(size_t) {
 }
 
 Pool::~Pool() = default;
+
+void Pool::use_threads(size_t) {}
 
 void Pool::run(Task task, const void* context, size_t n_items, size_t grain, bool in_runs) {
   grain = in_runs ? n_items : std::max<size_t>(grain, 1);

@@ -34,6 +34,8 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   [[nodiscard]] size_t n_threads() const { return n_threads_; }
+  /// Loops from now on have the first n of them (1 .. n_threads()); the others sleep. At first all.
+  void use_threads(size_t n);
 
   /// Wasm cannot make threads: the host brings thread 1 .. n_threads() - 1, each by work(worker(thread)), whenever it
   /// can, and the pool computes without those that are not there yet. work() returns when the pool has ended.
@@ -83,6 +85,7 @@ class Pool {
   void run(Task task, const void* context, size_t n_items, size_t grain, bool in_runs);
 
   size_t n_threads_ = 1;
+  [[maybe_unused]] size_t n_used_ = 1;
   [[maybe_unused]] Workers* workers_ = nullptr;  // nullptr: no threads
   std::unique_ptr<Profile> profile_;
   Buffer shared_scratch_;

@@ -1,5 +1,6 @@
 #include "nn/pool.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <memory>
@@ -47,6 +48,44 @@ BOOST_AUTO_TEST_CASE(a_thread_begins_with_its_own_share) {
       }
     });
     for (size_t i = 0; i < n; ++i) BOOST_REQUIRE_EQUAL(thread_of[i], i);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(loops_have_as_many_threads_as_are_used) {
+  Result<std::unique_ptr<Pool>> pool = Pool::create(3);
+  BOOST_REQUIRE(pool.has_value());
+  const size_t n_threads = (*pool)->n_threads();
+  for (size_t round = 0; round < 100; ++round) {
+    const size_t n_used = round % 5;  // more and fewer than there are: all, and one
+    (*pool)->use_threads(n_used);
+    const size_t n = std::clamp<size_t>(n_used, 1, n_threads);
+    // Each of them has an item that waits for the others'.
+    std::atomic<size_t> n_begun{0}, n_beyond{0};
+    (*pool)->parallel_for(n, 1, [&](size_t, size_t, size_t thread) {
+      if (thread >= n) ++n_beyond;
+      ++n_begun;
+      while (n_begun.load() < n) {
+      }
+    });
+    BOOST_REQUIRE_EQUAL(n_begun.load(), n);
+    std::vector<int> hits(37, 0);
+    (*pool)->parallel_for_runs(hits.size(), 2, [&](size_t first, size_t last, size_t thread) {
+      if (thread >= n) ++n_beyond;
+      for (size_t i = first; i < last; ++i) ++hits[i];
+    });
+    for (const int hit : hits) BOOST_REQUIRE_EQUAL(hit, 1);
+    BOOST_REQUIRE_EQUAL(n_beyond.load(), 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_ends_with_threads_that_are_not_used) {
+  for (int round = 0; round < 50; ++round) {
+    Result<std::unique_ptr<Pool>> pool = Pool::create(4);
+    BOOST_REQUIRE(pool.has_value());
+    (*pool)->use_threads(static_cast<size_t>(round % 3) + 1);
+    std::atomic<int> n{0};
+    (*pool)->parallel_for(100, 1, [&](size_t, size_t, size_t) { ++n; });
+    BOOST_REQUIRE_EQUAL(n.load(), 100);
   }
 }
 

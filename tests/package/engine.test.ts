@@ -429,6 +429,46 @@ test('a profile tells where the time of passes went', async () => {
   }
 })
 
+test('where there seem to be more cores than there are, tokens of fewer threads are the same', async () => {
+  // Half a second of tokens settles what is tried first, and then how many threads a token takes.
+  const told = async (engine: string, file: string, options: object) => {
+    const { load } = (await import(engine)) as typeof Engine
+    const { readFileSync } = await import('node:fs')
+    using model = await load(new Blob([readFileSync(file)]), options)
+    const texts: string[] = []
+    const end = performance.now() + 2000
+    for (let i = 0; i < 12 || performance.now() < end; i++) {
+      let text = ''
+      const asked = { maxTokens: 60, temperature: 0, ignoreEnd: true }
+      for await (const piece of model.generate(`Story ${i % 12}:`, asked)) text += piece.text
+      texts[i % 12] ??= text
+      if (text !== texts[i % 12]) throw new Error(`${text}, where it was ${texts[i % 12]}`)
+    }
+    return { threads: model.info.threads, texts }
+  }
+  const engine = pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
+  const many = `import os from 'node:os'
+    import { syncBuiltinESMExports } from 'node:module'
+    os.availableParallelism = () => 8
+    syncBuiltinESMExports()`
+  const program = `console.log(JSON.stringify(await (${told})(${JSON.stringify(engine)}, ${JSON.stringify(kFile)}, {})))`
+  const folder = mkdtempSync(join(tmpdir(), 'ggufscope-'))
+  writeFileSync(join(folder, 'program.mjs'), program)
+  const args = ['--import', `data:text/javascript,${encodeURIComponent(many)}`, join(folder, 'program.mjs')]
+  const made = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as object
+  rmSync(folder, { recursive: true })
+  assert.deepEqual(made, { threads: 7, texts: (await told(engine, kFile, { threads: 1 })).texts })
+})
+
+test('a program on the command line runs models like any other', () => {
+  const program = `import { readFileSync } from 'node:fs'
+    import { load } from ${JSON.stringify(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)}
+    using model = await load(new Blob([readFileSync(${JSON.stringify(kFile)})]), { threads: 2 })
+    for await (const { token } of model.generate('Once', { maxTokens: 3, ignoreEnd: true })) console.log(token >= 0)`
+  const told = execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' })
+  assert.equal(told, 'true\n'.repeat(3))
+})
+
 test('the command run', () => {
   const run = (...args: string[]) =>
     execFileSync(process.execPath, [packedFile('wasm/dist/cli.js'), 'run', kFile, ...args], {

@@ -6,7 +6,7 @@ import { Trial } from '../../wasm/src/engine/trial.ts'
 /** Tokens until the trial is settled, of `times[choice]` ms each and every seventh ten times as long. */
 function settle(times: readonly number[]): { choice: number; tokens: number } {
   let choice = 0
-  const trial = new Trial((chosen) => (choice = chosen))
+  const trial = new Trial({ choices: times.length, use: (chosen) => (choice = chosen) })
   let tokens = 0
   for (; !trial.settled && tokens < 10_000; tokens++) trial.took(times[choice]! * (tokens % 7 === 6 ? 10 : 1))
   assert.ok(trial.settled)
@@ -22,13 +22,18 @@ for (const [times, choice] of [
   [[20, 19.9], 0],
   [[1, 0.5], 1],
   [[300, 200], 1],
+  [[20, 16, 18], 1],
+  [[20, 18, 12], 2],
+  [[20, 21, 40], 0],
 ] as const)
   test(`of tokens of ${times.join(' and ')} ms choice ${choice} is kept`, () => {
     const settled = settle(times)
     assert.equal(settled.choice, choice)
-    // 300 ms of warming up, at least eight of each, then six of each
+    // 300 ms of warming up, at least sixteen in all, then six of each, begun together
+    const counted = 6 * times.length
     assert.ok(
-      settled.tokens >= 28 && settled.tokens <= 12 + Math.max(16, 300 / Math.min(...times)),
+      settled.tokens >= 16 + counted &&
+        settled.tokens < counted + times.length + Math.max(16, 300 / Math.min(...times)),
       `${settled.tokens}`,
     )
   })
@@ -37,8 +42,8 @@ test('a second choice is tried once the first is settled, without warming up aga
   const chosen = [0, 0]
   const tried: number[][] = []
   const trial = new Trial(
-    (choice) => (chosen[0] = choice),
-    (choice) => (chosen[1] = choice),
+    { choices: 2, use: (choice) => (chosen[0] = choice) },
+    { choices: 2, use: (choice) => (chosen[1] = choice) },
   )
   let tokens = 0
   for (; !trial.settled && tokens < 10_000; tokens++) {

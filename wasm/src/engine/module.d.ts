@@ -46,6 +46,7 @@ export interface WasmEngine {
   profile(): Span
   peaks(): boolean
   doubles(): Span
+  useThreads(count: number): void
   delete(): void
 }
 

@@ -12,6 +12,8 @@ export interface Thread {
 // The pool's own limit; and where memory is what limits every machine that a browser runs on.
 const kMost = 64
 const kDefaultMost = 16
+// Of two or three, halves would more often lose than gain.
+const kLeastTried = 4
 
 async function availableCores(): Promise<number> {
   if (isNode()) {
@@ -33,6 +35,11 @@ export async function threadCount(wished: number | undefined): Promise<{ count: 
   const cores = await availableCores()
   // Of many cores one is left to the page and its neighbours: a loop ends with its slowest thread.
   return { count: Math.min(cores > 4 ? cores - 1 : cores, kDefaultMost) }
+}
+
+/** How many threads one token is tried with: all, half of them, a quarter (of cores that are two threads each, those). */
+export function fewerThreads(count: number): number[] {
+  return count < kLeastTried ? [count] : [count, Math.ceil(count / 2), Math.ceil(count / 4)]
 }
 
 /** A thread whose script has begun, or undefined where none can be made. What it breaks on later is the engine's end. */

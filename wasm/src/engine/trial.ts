@@ -1,6 +1,8 @@
-// What is a machine's own affair is tried while tokens are generated, two choices at a time and in turns, as a machine's
-// speed changes by itself: how many groups of weights one token reads side by side (kReaders of core/nn/packed.hpp), and
-// how much of its share a thread takes at once (kFirstEighths of core/nn/pool.hpp). Results are the same whichever it is.
+// What is a machine's own affair is tried while tokens are generated, a few choices in turns, as a machine's speed changes
+// by itself: how many groups of weights one token reads side by side (kReaders of core/nn/packed.hpp), how much of its
+// share a thread takes at once (kFirstEighths of core/nn/pool.hpp), and how many threads there are: those of one core's
+// halves, slow cores among fast ones, or more threads than a container may run make each other slower. Results are the
+// same whichever it is.
 /** Until then engines still optimize what is called. */
 const kWarmMs = 300
 const kWarmPasses = 8
@@ -14,38 +16,42 @@ function fastHalf(times: readonly number[]): number {
   return half.reduce((sum, time) => sum + time, 0) / half.length
 }
 
-/** Between a first choice (0) and a second one (1). */
-export type Use = (choice: number) => void
+/** use(0) is how it was, use(choices - 1) the last choice. */
+export interface Tried {
+  readonly choices: number
+  use(choice: number): void
+}
 
 export class Trial {
-  readonly #uses: Use[]
-  #times: [number[], number[]] = [[], []]
+  readonly #tried: Tried[]
+  #times: number[][] = []
   #passes = 0
   #warmMsLeft = kWarmMs
   #warmPassesLeft = 2 * kWarmPasses
 
-  /** uses: what the next tokens are computed with, one to be settled after the other. */
-  constructor(...uses: Use[]) {
-    this.#uses = uses
+  /** tried: what the next tokens are computed with, one to be settled after the other. */
+  constructor(...tried: Tried[]) {
+    this.#tried = tried
   }
 
   get settled(): boolean {
-    return this.#uses.length === 0
+    return this.#tried.length === 0
   }
 
   /** One token took so long. */
   took(ms: number): void {
-    const use = this.#uses[0]
-    if (!use) return
-    const [first, second] = this.#times
-    const times = this.#passes++ % 2 === 0 ? first : second
+    const tried = this.#tried[0]
+    if (!tried) return
+    const times = (this.#times[this.#passes++ % tried.choices] ??= [])
     this.#warmMsLeft -= ms
     this.#warmPassesLeft--
     if (this.#warmMsLeft <= 0 && this.#warmPassesLeft < 0) times.push(ms)
-    if (second.length < kPasses) return use(this.#passes % 2)
-    use(fastHalf(second) < kGain * fastHalf(first) ? 1 : 0)
-    this.#uses.shift()
-    this.#times = [[], []]
+    const counted = this.#times.filter((times) => times.length >= kPasses).length
+    if (counted < tried.choices) return tried.use(this.#passes % tried.choices)
+    const taken = this.#times.map(fastHalf)
+    tried.use(taken.reduce((best, time, choice) => (time < kGain * taken[best]! ? choice : best), 0))
+    this.#tried.shift()
+    this.#times = []
     this.#passes = 0
   }
 }

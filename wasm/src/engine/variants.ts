@@ -2,7 +2,7 @@
 import { nodeModule } from '../node-module.js'
 import { Failed } from './failed.js'
 import type { CreateEngine, EngineModule, WasmEngine } from './module.js'
-import { makeThreads, threadCount, type Thread } from './threads.js'
+import { fewerThreads, makeThreads, threadCount, type Thread } from './threads.js'
 import type { Variant } from './types.js'
 
 // i32x4.relaxed_dot_i8x16_i7x16_add_s in the smallest module: is the instruction known?
@@ -123,6 +123,8 @@ export interface Chosen {
   readonly reason: string
   /** That the pool may have, this worker included. */
   readonly threads: number
+  /** How many of them one token may be computed with: what was asked for is not tried. */
+  readonly threadChoices: readonly number[]
   /** Brings the pool of an opened engine its threads. */
   startThreads(opened: WasmEngine): void
   /** When its pool has gone, or never was: ends its threads, each as it comes out. */
@@ -144,6 +146,7 @@ export async function choose({ assets, threads: wished, variant: only }: ChooseO
     variant,
     reason: alone === undefined ? reason : `${reason} ${alone}`,
     threads: usable.length + 1,
+    threadChoices: wished === undefined ? fewerThreads(usable.length + 1) : [usable.length + 1],
     startThreads(opened) {
       usable.forEach((thread, i) => {
         const [stack, stackBytes] = engine.Engine.stack!()

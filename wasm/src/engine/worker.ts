@@ -15,7 +15,7 @@ import {
 } from './protocol.js'
 import { profileOf } from './profile.js'
 import type { Piece } from './types.js'
-import { Trial } from './trial.js'
+import { Trial, type Tried } from './trial.js'
 import { choose, type Chosen } from './variants.js'
 
 const kBatch = 128
@@ -31,6 +31,8 @@ class EngineWorker {
   #module: EngineModule | undefined
   #engine: WasmEngine | undefined
   #trial = new Trial()
+  /** that one token is computed with; prompts have all */
+  #threads = 1
   readonly #cancelled = new Set<number>()
   readonly #port: Port<Answer, Message>
 
@@ -152,9 +154,8 @@ class EngineWorker {
     }
     this.#check(this.engine.open(chosen.threads))
     chosen.startThreads(this.engine)
-    const readers = (choice: number) => this.#module!.useReaders(choice)
-    const runs = (choice: number) => this.#module!.useRuns(choice)
-    this.#trial = chosen.threads > 1 ? new Trial(readers, runs) : new Trial(readers)
+    this.#threads = chosen.threads
+    this.#trial = new Trial(...this.#tried(chosen))
     return {
       variant: chosen.variant,
       reason: chosen.reason,
@@ -163,6 +164,17 @@ class EngineWorker {
       defaults: [...this.#doubles(this.engine.samplerDefaults())],
       plan: this.#doubles(this.engine.plan()),
     }
+  }
+
+  #tried({ engine, threads, threadChoices }: Chosen): Tried[] {
+    const tried: Tried[] = [{ choices: 2, use: (choice) => engine.useReaders(choice) }]
+    if (threads > 1) tried.push({ choices: 2, use: (choice) => engine.useRuns(choice) })
+    if (threadChoices.length > 1)
+      tried.push({
+        choices: threadChoices.length,
+        use: (choice) => this.engine.useThreads((this.#threads = threadChoices[choice]!)),
+      })
+    return tried
   }
 
   async #generate(id: number, call: GenerateCall): Promise<Generated> {
@@ -188,6 +200,7 @@ class EngineWorker {
       await this.#port.breathe()
     }
     const computed = performance.now()
+    engine.useThreads(this.#threads)
     let tokens = 0
     let finishReason: FinishReason = 'length'
     let pieces: Piece[] = []
@@ -222,6 +235,7 @@ class EngineWorker {
       }
     } finally {
       tell()
+      engine.useThreads(this.#chosen!.threads)
     }
     return {
       finishReason,
