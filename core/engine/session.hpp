@@ -6,6 +6,7 @@
 //   fork(from, to) lets two texts go on from the same beginning, which is kept once;  select(text) changes between them
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,7 +66,10 @@ class Session {
   void use_threads(size_t n) { pool_->use_threads(n); }
   /// What was computed since the last call. The first call begins to time it, and gives nothing.
   [[nodiscard]] std::vector<Profile::Row> take_profile();
-  [[nodiscard]] Result<Peaks> measure_peaks() { return ggufscope::measure_peaks(*pool_); }
+  /// Memory's reads: of as many bytes as the weights have, as each token reads them all.
+  [[nodiscard]] Result<Peaks> measure_peaks() {
+    return ggufscope::measure_peaks(*pool_, std::min<uint64_t>(model_->loaded_bytes(), 1 << 30));
+  }
   [[nodiscard]] const SamplerOptions& sampler_defaults() const { return defaults_; }
   [[nodiscard]] const std::string& architecture() const { return architecture_; }
   [[nodiscard]] uint32_t n_context() const { return state_ ? state_->options().n_ctx : 0; }

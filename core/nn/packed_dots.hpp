@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 
 #include "base/simd.hpp"
 #include "nn/packed.hpp"
@@ -76,8 +77,9 @@ inline void unpack_nibbles(const uint8_t* codes, const Constants& c, v128_t& w0,
   const v128_t q = wasm_v128_load(codes);
   w0 = wasm_v128_and(q, c.low_nibbles);
   // Beside a table no register is left for codes and activations of rows 4..7, which are multiplied when rows 0..3
-  // have been (kTogether): they are read once more.
-  const v128_t upper = S.table && (T > 1 || S.way == Way::kWords) ? wasm_v128_load(opaque(codes)) : q;
+  // have been (kTogether): they are read once more, from what V8 does not see to be the same address.
+  constexpr ptrdiff_t kBack = S.super ? 0 : 16;
+  const v128_t upper = S.table && (T > 1 || S.way == Way::kWords) ? wasm_v128_load(opaque(codes - kBack) + kBack) : q;
   w1 = wasm_v128_and(wasm_u16x8_shr(upper, 4), c.low_nibbles);
   if constexpr (S.table) {
     w0 = relaxed_lookup(c.table, w0);

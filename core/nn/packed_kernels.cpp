@@ -131,16 +131,28 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
     }
   // Whether groups share what is made of the activations.
   constexpr bool kShares = S.way == Way::kFine || (T == 1 && kSideBySide<S>);
+  // Sums of codes that go through memory before anything else is made of them: V8 stores each turn of their loop what
+  // it will need the register of after it.
+  constexpr bool kKeeps = !S.super && S.table && S.sub == 32 && T > 2;
   // What `products` and the rest of a part of group g add to its sums.
   const auto finish = [&](int g, size_t part, const uint8_t* own_a, v128_t(*products)[2]) {
     const uint8_t* own = p + static_cast<size_t>(g) * step_bytes;
     const uint8_t* scales = own_a + kPart * code_bytes(kKind) * T;
     const uint8_t* totals = scales + sizeof(float) * T;
-    v128_t corrections[T][2];
+    v128_t corrections[T][2], kept[T][2];
     if constexpr (S.super) {
       if constexpr (kStoresE) super_corrections<S, T>(own, part, totals, corrections);
     } else {
-      if constexpr (!kShares) flat_block<S, T>(own + kLayout<S>.codes_at(), own_a, totals, c, products);
+      if constexpr (kKeeps) {
+        v128_t sums_of_codes[T][2];
+        begin<S, T>(totals, 0, c, sums_of_codes);
+        dot<S, T, S.sub>(own + kLayout<S>.codes_at(), own_a, c, sums_of_codes);
+        v128_t* const to = in_memory<T>(&kept[0][0]);
+        for (int i = 0; i < 2 * T; ++i) to[i] = sums_of_codes[i / 2][i % 2];
+        products = kept;
+      } else if constexpr (!kShares) {
+        flat_block<S, T>(own + kLayout<S>.codes_at(), own_a, totals, c, products);
+      }
       if constexpr (kStoresE)
         for (int t = 0; t < T; ++t) corrections[t][0] = corrections[t][1] = wasm_v128_load32_splat(totals + 4 * t);
     }
@@ -161,7 +173,9 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
       v128_t a_scale = f32_splat_at(scales + 4 * t);
       if constexpr (kScalesLack) a_scale = wasm_f32x4_mul(a_scale, lack);
       for (int h = 0; h < 2; ++h) {
-        v128_t sum = wasm_f32x4_mul(d[h], products[t][h]);
+        v128_t product = products[t][h];
+        if constexpr (kKeeps) product = wasm_f32x4_sub(product, c.bias_bits);
+        v128_t sum = wasm_f32x4_mul(d[h], product);
         if constexpr (kStoresE) sum = relaxed_madd(e[h], wasm_f32x4_convert_i32x4(corrections[t][h]), sum);
         own_sums[2 * t + h] = relaxed_madd(sum, a_scale, own_sums[2 * t + h]);
       }

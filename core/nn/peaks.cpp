@@ -66,12 +66,14 @@ template <class Multiply>
 
 }  // namespace
 
-Result<Peaks> measure_peaks(Pool& pool) {
-  constexpr size_t kFar = 128 << 20, kNear = 1 << 20, kPart = 64 << 10;
-  static_assert(Pool::kMaxThreads * kNear <= kFar);
-  Result<Buffer> buffer = Buffer::allocate(kFar);
+Result<Peaks> measure_peaks(Pool& pool, uint64_t far_bytes) {
+  constexpr size_t kNear = 1 << 20, kPart = 64 << 10;
+  static_assert(Pool::kMaxThreads * kNear <= kLeastFar);
+  Result<Buffer> buffer = Buffer::allocate(std::max(far_bytes / kPart * kPart, kLeastFar));
+  if (!buffer) buffer = Buffer::allocate(kLeastFar);
   if (!buffer) return std::unexpected(buffer.error());
-  std::memset(buffer->data(), 3, kFar);
+  const size_t n_far = buffer->size();
+  std::memset(buffer->data(), 3, n_far);
   const uint8_t* const from = buffer->data();
   const size_t n_items = pool.n_threads() * kRepeats;
   const auto products = [&](size_t lanes, auto multiply) {
@@ -92,8 +94,8 @@ Result<Peaks> measure_peaks(Pool& pool) {
                    for (size_t i = first; i < last; ++i) use(read(from + thread * kNear, kNear));
                  });
                });
-  peaks.far = static_cast<double>(kFar) * best_rate([&] {
-                pool.parallel_for_runs(kFar / kPart, 1, [&](size_t first, size_t last, size_t) {
+  peaks.far = static_cast<double>(n_far) * best_rate([&] {
+                pool.parallel_for_runs(n_far / kPart, 1, [&](size_t first, size_t last, size_t) {
                   use(read(from + first * kPart, (last - first) * kPart));
                 });
               });

@@ -1,6 +1,8 @@
 // What the machine allows, by all threads of a pool: the limits that kernels are measured against.
 #pragma once
 
+#include <cstdint>
+
 #include "base/error.hpp"
 #include "nn/pool.hpp"
 
@@ -11,8 +13,11 @@ struct Peaks {
   double near, far;             ///< bytes a second: read from the second cache, and from memory
 };
 
-/// The best of many short runs of each, as other work only ever takes away: about a second in all. kOutOfMemory where
-/// there are no 128 MB for it.
-[[nodiscard]] Result<Peaks> measure_peaks(Pool& pool);
+/// Bytes at least that are read as from memory. Some machines' last caches hold more: less of them is read faster.
+inline constexpr uint64_t kLeastFar = 128 << 20;
+
+/// The best of many short runs of each, as other work only ever takes away: about a second in all. far_bytes: what one
+/// pass reads from memory, if there is room for it. kOutOfMemory where there is none for kLeastFar.
+[[nodiscard]] Result<Peaks> measure_peaks(Pool& pool, uint64_t far_bytes);
 
 }  // namespace ggufscope

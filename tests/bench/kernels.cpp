@@ -1,6 +1,7 @@
 // What products with packed weights reach on one thread: one token (generation) with a matrix that the second cache
-// holds ("near") and with one that only memory does ("far"), and 128 tokens (a prompt), beside what this machine allows
-// in the same module: products from registers, and reads. Every type of the registry; one JSON line each.
+// holds ("near") and with one of 256 MB that only memory does ("far"), and 128 tokens (a prompt), beside what this
+// machine allows in the same module: products from registers, and reads. Every type of the registry; one JSON line
+// each.
 //   bench_kernels [TYPE...]
 #include <algorithm>
 #include <cstdio>
@@ -53,9 +54,17 @@ std::vector<uint8_t> ordinary_rows(const TypeGeometry& type, size_t n_blocks) {
   return bytes;
 }
 
+constexpr size_t kIn = 1024, kRowsAtOnce = 64;
+constexpr uint64_t kFarBytes = 256 << 20;
+
+/// Rows that take kFarBytes.
+size_t far_rows(const TypeGeometry& type) {
+  const Result<uint64_t> bytes = packed_bytes(type.id, kIn, kRowsAtOnce, Precision::kFast);
+  return bytes ? static_cast<size_t>(kFarBytes / *bytes) * kRowsAtOnce : 0;
+}
+
 void measure(const TypeGeometry& type, size_t n_out, size_t n_tokens, const char* what, const Peaks& peaks,
              double bandwidth) {
-  constexpr size_t kIn = 1024, kRowsAtOnce = 64;
   Result<std::unique_ptr<Pool>> pool = Pool::create(1);
   Result<PackedMatrix> matrix = PackedMatrix::create(**pool, type.id, kIn, n_out, Precision::kFast);
   if (!matrix) return;
@@ -86,7 +95,7 @@ int main(int argc, char** argv) {
     ++argv;
   }
   const Result<std::unique_ptr<Pool>> pool = Pool::create(1);
-  const Result<Peaks> measured = measure_peaks(**pool);
+  const Result<Peaks> measured = measure_peaks(**pool, kFarBytes);
   if (!measured) return 1;
   const Peaks& peaks = *measured;
   std::printf("{\"peaks\":{\"bytes\":%.1f,\"words\":%.1f,\"floats\":%.1f,\"near\":%.1f,\"far\":%.1f}}\n",
@@ -95,7 +104,7 @@ int main(int argc, char** argv) {
     const TypeGeometry& type = *find_type(kernels.type);
     if (argc > 1 && std::none_of(argv + 1, argv + argc, [&](const char* name) { return type.name == name; })) continue;
     measure(type, 1024, 1, "near", peaks, peaks.near);
-    measure(type, 65536, 1, "far", peaks, peaks.far);
+    measure(type, far_rows(type), 1, "far", peaks, peaks.far);
     measure(type, 1024, 128, "prompt", peaks, peaks.near);
   }
 }
