@@ -385,22 +385,13 @@ inline v128_t* in_memory(v128_t* values) {
   return T > 2 ? const_cast<v128_t*>(opaque(values)) : values;
 }
 
-// products[t]: floats of a block, those of rows 4..7 kHigh<S> times what they are.
-template <Shape S, int T>
-inline void flat_block(const uint8_t* codes, const uint8_t* a, const uint8_t* totals, const Constants& c,
-                       v128_t (*products)[2]) {
-  begin<S, T>(totals, 0, c, products);
-  dot<S, T, S.sub>(codes, a, c, products);
-  end<S, T>(c, products);
-}
-
 // Whether one token's groups share what is made of its activations, and memory is read by all of them in turns of a
 // line: Zen 3 answers that faster than turns of a block.
 template <Shape S>
 constexpr bool kSideBySide = !S.super && (S.way == Way::kHalves || (S.way == Way::kPairs && S.bits == 4 && !S.table));
 
-// The same of one token and a block of each of G groups, which lie step_bytes apart: as many at a time as the registers
-// hold.
+// products[g]: floats of a block, those of rows 4..7 kHigh<S> times what they are, of one token and each of G groups,
+// which lie step_bytes apart: as many at a time as the registers hold.
 template <Shape S, int G>
 inline void side_by_side(const uint8_t* codes, size_t step_bytes, const uint8_t* a, const uint8_t* totals,
                          const Constants& c, v128_t (*products)[1][2]) {

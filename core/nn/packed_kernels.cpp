@@ -143,15 +143,15 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
     if constexpr (S.super) {
       if constexpr (kStoresE) super_corrections<S, T>(own, part, totals, corrections);
     } else {
+      if constexpr (!kShares) {
+        begin<S, T>(totals, 0, c, products);
+        dot<S, T, S.sub>(own + kLayout<S>.codes_at(), own_a, c, products);
+        if constexpr (!kKeeps) end<S, T>(c, products);
+      }
       if constexpr (kKeeps) {
-        v128_t sums_of_codes[T][2];
-        begin<S, T>(totals, 0, c, sums_of_codes);
-        dot<S, T, S.sub>(own + kLayout<S>.codes_at(), own_a, c, sums_of_codes);
         v128_t* const to = in_memory<T>(&kept[0][0]);
-        for (int i = 0; i < 2 * T; ++i) to[i] = sums_of_codes[i / 2][i % 2];
+        for (int i = 0; i < 2 * T; ++i) to[i] = products[i / 2][i % 2];
         products = kept;
-      } else if constexpr (!kShares) {
-        flat_block<S, T>(own + kLayout<S>.codes_at(), own_a, totals, c, products);
       }
       if constexpr (kStoresE)
         for (int t = 0; t < T; ++t) corrections[t][0] = corrections[t][1] = wasm_v128_load32_splat(totals + 4 * t);
