@@ -187,10 +187,12 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
     for (size_t s = first; s < first + n; ++s)
       sub_block<S, T>(p + static_cast<size_t>(g) * step_bytes, part, s, own_a, totals, c, products);
   };
+  // Groups take turns, so that memory answers all of them: many readers at a line or a few (Intel's memory), few of
+  // them at up to 1 KB (AMD's prefetchers).
+  constexpr bool kShortTurns = G == kReaders[0];
   constexpr size_t kParts = kBlock / kPart;
   for (size_t block = 0; block < n_in / kBlock; ++block, p += bytes, a += kParts * a_bytes) {
-    // Groups take turns at up to 1 KB, so that memory answers all of them.
-    if constexpr (T == 1 && S.super && S.bits == 4) {
+    if constexpr (T == 1 && S.super && S.bits == 4 && !kShortTurns) {
       UNROLL_READERS
       for (int g = 0; g < G; ++g) {
         UNROLL(1)  // short enough to be unrolled otherwise, with values on the stack (kTogether)
@@ -209,7 +211,7 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
         if constexpr (S.super) {
           for (auto& group : products)
             for (auto& token : group) token[0] = token[1] = wasm_f32x4_splat(0);
-          constexpr size_t kTurn = T == 1 && S.sub == 16 ? kPart / S.sub : 1;
+          constexpr size_t kTurn = T > 1 ? 1 : kShortTurns ? 8 / S.bits : S.sub == 16 ? kPart / S.sub : 1;
           UNROLL(1)
           for (size_t s = 0; s < kPart / S.sub; s += kTurn) {
             UNROLL_READERS
