@@ -134,9 +134,8 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
   // Sums of codes that go through memory before anything else is made of them: V8 stores each turn of their loop what
   // it will need the register of after it.
   constexpr bool kKeeps = !S.super && S.table && S.sub == 32 && T > 2;
-  // What `products` and the rest of a part of group g add to its sums.
-  const auto finish = [&](int g, size_t part, const uint8_t* own_a, v128_t(*products)[2]) {
-    const uint8_t* own = p + static_cast<size_t>(g) * step_bytes;
+  // What `products` and the rest of a part of group g's block `own` add to its sums.
+  const auto finish = [&](int g, const uint8_t* own, size_t part, const uint8_t* own_a, v128_t(*products)[2]) {
     const uint8_t* scales = own_a + kPart * code_bytes(kKind) * T;
     const uint8_t* totals = scales + sizeof(float) * T;
     v128_t corrections[T][2], kept[T][2];
@@ -181,17 +180,28 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
       }
     }
   };
+  const auto block_of = [&](int g) { return p + static_cast<size_t>(g) * step_bytes; };
   // Sub-blocks [first, first + n) of a part, added to products.
   const auto sub_blocks = [&](int g, size_t part, size_t first, size_t n, const uint8_t* own_a, v128_t(*products)[2]) {
     const uint8_t* totals = own_a + (kPart * code_bytes(kKind) + sizeof(float)) * T;
-    for (size_t s = first; s < first + n; ++s)
-      sub_block<S, T>(p + static_cast<size_t>(g) * step_bytes, part, s, own_a, totals, c, products);
+    for (size_t s = first; s < first + n; ++s) sub_block<S, T>(block_of(g), part, s, own_a, totals, c, products);
   };
-  // Groups take turns, so that memory answers all of them: many readers at a line or a few (Intel's memory), few of
-  // them at up to 1 KB (AMD's prefetchers).
-  constexpr bool kShortTurns = G == kReaders[0];
+  // Groups take turns, so that memory answers all of them: many readers at two to five lines (Intel's memory), few of
+  // them at up to 1 KB of super-blocks (AMD's prefetchers).
+  constexpr bool kShortTurns = T == 1 && G == kReaders[0];
   constexpr size_t kParts = kBlock / kPart;
-  for (size_t block = 0; block < n_in / kBlock; ++block, p += bytes, a += kParts * a_bytes) {
+  size_t n_blocks = n_in / kBlock;
+  if constexpr (kShortTurns && !S.super && S.bits == 4 && !kStoresE && !kShares) {
+    for (; n_blocks > 1; n_blocks -= 2, p += 2 * bytes, a += 2 * a_bytes) {
+      UNROLL_READERS
+      for (int g = 0; g < G; ++g) {
+        v128_t products[2][T][2];
+        finish(g, block_of(g), 0, a, products[0]);
+        finish(g, block_of(g) + bytes, 0, a + a_bytes, products[1]);
+      }
+    }
+  }
+  for (; n_blocks > 0; --n_blocks, p += bytes, a += kParts * a_bytes) {
     if constexpr (T == 1 && S.super && S.bits == 4 && !kShortTurns) {
       UNROLL_READERS
       for (int g = 0; g < G; ++g) {
@@ -200,7 +210,7 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
           v128_t products[T][2] = {{wasm_f32x4_splat(0), wasm_f32x4_splat(0)}};
           UNROLL(1)
           for (size_t s = 0; s < kPart / S.sub; ++s) sub_blocks(g, part, s, 1, a + part * a_bytes, products);
-          finish(g, part, a + part * a_bytes, products);
+          finish(g, block_of(g), part, a + part * a_bytes, products);
         }
       }
     } else {
@@ -211,7 +221,7 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
         if constexpr (S.super) {
           for (auto& group : products)
             for (auto& token : group) token[0] = token[1] = wasm_f32x4_splat(0);
-          constexpr size_t kTurn = T > 1 ? 1 : kShortTurns ? 8 / S.bits : S.sub == 16 ? kPart / S.sub : 1;
+          constexpr size_t kTurn = kShortTurns ? 8 / S.bits : T == 1 && S.sub == 16 ? kPart / S.sub : 1;
           UNROLL(1)
           for (size_t s = 0; s < kPart / S.sub; s += kTurn) {
             UNROLL_READERS
@@ -223,7 +233,7 @@ void multiply(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in,
           side_by_side<S, G>(p + kLayout<S>.codes_at(), step_bytes, a, a + kPart * code_bytes(kKind) + sizeof(float), c,
                              products);
         UNROLL_READERS
-        for (int g = 0; g < G; ++g) finish(g, part, own_a, products[g]);
+        for (int g = 0; g < G; ++g) finish(g, block_of(g), part, own_a, products[g]);
       }
     }
   }
