@@ -3,7 +3,7 @@
 // a figure of its memory.
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0,Q8_0 --threads 1,2 --rounds 5 --loads 5 --tokens 32
 // Each contender has a page of its own with the model loaded; runs are interleaved (A B C A B C) with another prompt
-// each; the first run of each is for its compiler and not counted; medians. Times are taken outside, from the call to
+// each, after a rest; the first run of each is for its compiler and not counted; medians. Times are taken outside, from the call to
 // the first piece and between pieces. Loads are interleaved too, each into a new page. Beside them: what share of a
 // generation's time reading all weights for each token takes, at the rate at which the same page's threads read memory
 // right after it; and what else the machine did meanwhile.
@@ -149,7 +149,7 @@ async function ofProcesses(browser: Browser, read: (folder: string) => number): 
 
 const kPageBytes = 4096
 const kSampleMs = 25
-// What a closed page leaves behind is cleared away meanwhile.
+// What a closed page leaves behind is cleared away meanwhile, and threads that poll for work fall asleep.
 const kRestMs = 500
 
 /** By how many bytes the memory of all of the browser's processes grew at most, what a page takes anyway included. */
@@ -273,6 +273,7 @@ async function cell(
     const before = await processorTime(browser)
     for (let round = 0; round < rounds; round++) {
       for (const [i, runner] of runners.entries()) {
+        await sleep(kRestMs)
         const times = await runner.run(task({ prompt, tokens }, vocabulary))
         if (times.length !== tokens)
           throw new Error(`${results[i]!.name}: ${times.length} pieces of ${tokens}`)
