@@ -132,8 +132,9 @@ inline constexpr size_t kPromptTokens = 12;  ///< from so many on it pays to mak
 /// For a product with n_tokens tokens.
 [[nodiscard]] ActivationKind activation_kind(const PackedFormat& f, size_t n_tokens);
 
-/// How many groups of rows one token's products read side by side. Which is faster is a machine's own affair (where its
-/// memory is slow to answer four, where its prefetchers follow few readers two); the results are the same.
+/// How many groups of rows one token's products read side by side: four in turns of a few lines, or two in long ones.
+/// Which is faster is a machine's own affair (where its memory is slow to answer four, where its prefetchers follow few
+/// readers two); the results are the same.
 inline constexpr size_t kReaders[] = {4, 2};
 /// Index into kReaders; 0 at first.
 void use_readers(size_t which);
