@@ -3,10 +3,10 @@
 // a figure of its memory.
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0,Q8_0 --threads 1,2 --rounds 5 --loads 5 --tokens 32
 // Each contender has a page of its own with the model loaded; runs are interleaved (A B C A B C) with another prompt
-// each, after a rest; the first run of each is for its compiler and not counted; medians. Times are taken outside, from the call to
-// the first piece and between pieces. Loads are interleaved too, each into a new page. Beside them: what share of a
-// generation's time reading all weights for each token takes, at the rate at which the same page's threads read memory
-// right after it; and what else the machine did meanwhile.
+// each, after a rest; the first run of each is for its compiler and not counted; medians. Times are taken outside, from
+// the call to the first piece and between pieces. Loads are interleaved too, each into a new page. Beside them: what
+// share of a generation's time reading all weights for each token takes, at the rate at which the same page's threads
+// read memory right after it; and what else the machine did meanwhile.
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'

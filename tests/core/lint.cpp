@@ -16,7 +16,6 @@
 
 using namespace ggufscope;
 using namespace ggufscope::test;
-using enum ggufscope::ValueType;
 
 namespace {
 
