@@ -54,7 +54,7 @@ for (const entry of ['index.js', 'engine/index.js'])
     [...reach(join(dist, entry))].some((path) => ![join(dist, entry), join(dist, 'open.js')].includes(path))
   )
     errors.push(`${entry} and open.js import others: ${[...reach(join(dist, entry))].join(', ')}`)
-for (const entry of ['engine/worker.js', 'engine/thread.js', 'template-worker.js'])
+for (const entry of ['engine/worker.js', 'engine/thread.js', 'text/template-worker.js'])
   if (reach(join(dist, entry)).size > 1) errors.push(`${entry} imports other modules`)
 const loaded = [...reach(join(dist, 'index.js')), join(dist, 'inspect.wasm')]
 if (!loaded.includes(join(dist, 'open.js'))) errors.push('the list of what open() loads lacks open.js')

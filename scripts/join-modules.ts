@@ -73,7 +73,7 @@ const [page, ...workers] = engine
 const inside = new Set(engine.flatMap((path) => [...reach(path)]).filter((path) => !shared.has(path)))
 
 // Workers bring their own copies, and so little of them that bundlers need not split what open.js loads later.
-const template = join(dist, 'template-worker.js')
+const template = join(dist, 'text/template-worker.js')
 for (const path of [...workers, template]) await write(path, () => true)
 await write(page!, (path) => !shared.has(path))
 for (const path of scripts)

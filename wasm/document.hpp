@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gguf/arrays.hpp"
-#include "gguf/lint.hpp"
+#include "gguf/lint/lint.hpp"
 #include "gguf/parse.hpp"
 
 namespace ggufscope {

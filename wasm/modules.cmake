@@ -1,5 +1,5 @@
 # The wasm modules of the package; their glue and .wasm land in wasm/dist.
-# Every environment gets its bytes from wasm/src/module.ts, so the glue needs no loader of its own (ENVIRONMENT=web is
+# Every environment gets its bytes from wasm/src/runtime/module.ts, so the glue needs no loader of its own (ENVIRONMENT=web is
 # the smallest; it runs in workers and Node as well).
 set(MODULE_LINK_OPTIONS -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web -sALLOW_MEMORY_GROWTH=1
   -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=1MB -sSTACK_SIZE=128KB -sFILESYSTEM=0 -sMALLOC=emmalloc -sASSERTIONS=0 -sDYNAMIC_EXECUTION=0

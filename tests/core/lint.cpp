@@ -1,5 +1,5 @@
 // Each rule of lint against a sound file that is changed in one place.
-#include "gguf/lint.hpp"
+#include "gguf/lint/lint.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gguf/access.hpp"
-#include "gguf/lint.hpp"
+#include "gguf/lint/lint.hpp"
 #include "made_architectures.hpp"
 #include "made_variants.hpp"
 #include "model/architecture.hpp"

@@ -9,7 +9,7 @@
 
 #include "gguf/access.hpp"
 #include "gguf/arrays.hpp"
-#include "gguf/lint.hpp"
+#include "gguf/lint/lint.hpp"
 #include "gguf/write.hpp"
 #include "text/tokenizer.hpp"
 

@@ -1,4 +1,4 @@
-export { GgufError, type GgufErrorCode, type GgufErrorDetails } from './errors.js'
-export type * from './types.js'
-export { open } from './open.js'
-export { quantize } from './quantize.js'
+export { GgufError, type GgufErrorCode, type GgufErrorDetails } from './api/errors.js'
+export type * from './api/types.js'
+export { open } from './file/open.js'
+export { quantize } from './tensors/quantize.js'

@@ -1,5 +1,5 @@
 // The glue that Emscripten generates from wasm/bindings.cpp, as far as the package uses it.
-import type { FileKind, FindingLevel, ValueType } from './types.js'
+import type { FileKind, FindingLevel, ValueType } from './api/types.js'
 
 /** A place in the heap that holds until the next call into the document. */
 export type Span = [pointer: number, length: number]

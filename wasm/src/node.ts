@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
-import { open as openAnywhere } from './open.js'
+import { open as openAnywhere } from './file/open.js'
 import { NodeFileSource } from './sources/node-file.js'
 import type { WriteFileOptions } from './edit/write-file.js'
 import type { WrittenFile } from './edit/written-file.js'
-import type { GgufFile, OpenOptions, Source } from './types.js'
+import type { GgufFile, OpenOptions, Source } from './api/types.js'
 
 export * from './index.js'
 export { NodeFileSource } from './sources/node-file.js'

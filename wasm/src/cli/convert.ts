@@ -1,6 +1,6 @@
 import type { BuildOptions } from '../edit/types.js'
 import type { WrittenFile } from '../edit/written-file.js'
-import type { GgufFile } from '../types.js'
+import type { GgufFile } from '../api/types.js'
 import { UsageError, type Command, type Context } from './command.js'
 import { kOutputHelp, kOutputOptions, outputOf, save } from './save.js'
 

@@ -1,4 +1,4 @@
-import type { MetadataValue } from '../types.js'
+import type { MetadataValue } from '../api/types.js'
 
 export interface Style {
   bold(text: string): string

@@ -1,5 +1,5 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import { GgufError, messageOf } from '../errors.js'
+import { GgufError, messageOf } from '../api/errors.js'
 import { open, withPaths } from '../node.js'
 import { UsageError, type CommandRow, type Context } from './command.js'
 import { kCommands } from './commands.js'

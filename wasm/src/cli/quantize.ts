@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { ImportanceSource } from '../edit/types.js'
-import { GgufError } from '../errors.js'
+import { GgufError } from '../api/errors.js'
 import { open } from '../node.js'
-import type { GgufFile } from '../types.js'
+import type { GgufFile } from '../api/types.js'
 import { UsageError, type Command } from './command.js'
 import { kOutputHelp, kOutputOptions, outputOf, save } from './save.js'
 

@@ -1,6 +1,6 @@
 import { stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { GgufError } from '../errors.js'
+import { GgufError } from '../api/errors.js'
 import { UsageError, type Command } from './command.js'
 import { kOutputOptions, save } from './save.js'
 import { sizeOf } from './sizes.js'

@@ -1,5 +1,5 @@
 import { open } from '../node.js'
-import type { TensorStats } from '../types.js'
+import type { TensorStats } from '../api/types.js'
 import { type Command } from './command.js'
 import { grouped, shorten, table, visible } from './format.js'
 import { rowsOf } from './rows.js'

@@ -1,5 +1,5 @@
 import { text as readAll } from 'node:stream/consumers'
-import { GgufError } from '../errors.js'
+import { GgufError } from '../api/errors.js'
 import { UsageError, type Command } from './command.js'
 import { table, visible } from './format.js'
 

@@ -1,8 +1,8 @@
-import { GgufError } from '../errors.js'
-import type { OpenFile, Part } from '../file.js'
-import { kScalars } from '../header.js'
+import { GgufError } from '../api/errors.js'
+import type { OpenFile, Part } from '../file/file.js'
+import { kScalars } from '../header/header.js'
 import { BlobSource, BytesSource } from '../sources/bytes.js'
-import type { ByteSource, GgufFile, LazyArray, ValueType } from '../types.js'
+import type { ByteSource, GgufFile, LazyArray, ValueType } from '../api/types.js'
 import { layOut, type KeyEntry, type Layout, type TensorEntry } from './layout.js'
 import { modernize } from './legacy.js'
 import type {

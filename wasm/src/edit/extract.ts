@@ -1,10 +1,10 @@
 // Tensors in the formats of other programs: NumPy's .npy and safetensors. What those can hold is copied by range, all
 // else becomes 32-bit floats on the way.
-import { GgufError } from '../errors.js'
-import type { OpenFile } from '../file.js'
-import { quantModule } from '../module.js'
-import type { GgufFile, ReadOptions, TensorInfo } from '../types.js'
-import { whyNotFloats, type BlockRange } from '../values.js'
+import { GgufError } from '../api/errors.js'
+import type { OpenFile } from '../file/file.js'
+import { quantModule } from '../runtime/module.js'
+import type { GgufFile, ReadOptions, TensorInfo } from '../api/types.js'
+import { whyNotFloats, type BlockRange } from '../tensors/values.js'
 import { openFile } from './open-file.js'
 import { floated, turned } from './transform.js'
 import type { FilePart, SafetensorsOptions } from './types.js'

@@ -1,7 +1,7 @@
 // Importance: which columns of a tensor its inputs make matter, as llama.cpp's imatrix gathers it.
-import { GgufError } from '../errors.js'
-import { OpenFile } from '../file.js'
-import type { GgufFile } from '../types.js'
+import { GgufError } from '../api/errors.js'
+import { OpenFile } from '../file/file.js'
+import type { GgufFile } from '../api/types.js'
 import type { Importance } from './layout.js'
 import type { ImportanceSource } from './types.js'
 

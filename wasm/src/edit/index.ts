@@ -1,4 +1,4 @@
-export { GgufError } from '../errors.js'
+export { GgufError } from '../api/errors.js'
 export { GgufBuilder } from './builder.js'
 export { toNpy, toSafetensors } from './extract.js'
 export { parseImatrix } from './imatrix.js'

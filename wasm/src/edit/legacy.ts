@@ -1,6 +1,6 @@
 // Containers from before GGUF as the GGUF files that today's programs read: their names of tensors, the keys they need.
 // A row an architecture; of any other one names stay as they are.
-import type { ByteSource } from '../types.js'
+import type { ByteSource } from '../api/types.js'
 import { byteLevelVocabulary, type ByteLevelVocabulary } from './gpt2-vocabulary.js'
 import type { FileTensor, KeyEntry, TensorEntry } from './layout.js'
 import { encodeValue } from './values.js'

@@ -1,6 +1,6 @@
-import { GgufError } from '../errors.js'
-import { OpenFile } from '../file.js'
-import type { GgufFile } from '../types.js'
+import { GgufError } from '../api/errors.js'
+import { OpenFile } from '../file/file.js'
+import type { GgufFile } from '../api/types.js'
 
 /** What open() gave, as the class that it is. */
 export function openFile(file: GgufFile): OpenFile {

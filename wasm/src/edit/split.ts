@@ -1,4 +1,4 @@
-import { GgufError } from '../errors.js'
+import { GgufError } from '../api/errors.js'
 import { tensorLengths, type KeyEntry, type Layout, type TensorEntry } from './layout.js'
 import type { SplitOptions } from './types.js'
 import { encodeValue } from './values.js'

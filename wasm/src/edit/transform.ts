@@ -1,8 +1,8 @@
 // Tensor data that is changed on its way from a source to the file, a few megabytes at a time.
-import { Heap } from '../heap.js'
+import { Heap } from '../runtime/heap.js'
 import type { QuantModule } from '../quant.js'
-import type { TensorType } from '../types.js'
-import { floatPieces, type BlockRange } from '../values.js'
+import type { TensorType } from '../api/types.js'
+import { floatPieces, type BlockRange } from '../tensors/values.js'
 import type { Importance } from './layout.js'
 
 const kReadBytes = 1 << 22

@@ -6,7 +6,7 @@ import type {
   ReadOptions,
   Scalar,
   ValueType,
-} from '../types.js'
+} from '../api/types.js'
 
 /** A type to write: "u32", or { arrayOf: "i32" }, or { arrayOf: { arrayOf: "i32" } }. */
 export type WriteType = Exclude<ValueType, 'array'> | { readonly arrayOf: WriteType }

@@ -1,7 +1,7 @@
 // JavaScript values as the bytes of GGUF values: little-endian, lengths of 64 bits.
-import { GgufError } from '../errors.js'
-import { kValueTypes } from '../header.js'
-import type { LazyArray, NumericArray, Scalar, ValueType } from '../types.js'
+import { GgufError } from '../api/errors.js'
+import { kValueTypes } from '../header/header.js'
+import type { LazyArray, NumericArray, Scalar, ValueType } from '../api/types.js'
 import type { WriteType, WriteValue } from './types.js'
 
 export interface EncodedValue {

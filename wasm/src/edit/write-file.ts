@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { link, open, rename, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { GgufError, messageOf, type GgufErrorCode } from '../errors.js'
+import { GgufError, messageOf, type GgufErrorCode } from '../api/errors.js'
 import type { WriteOptions } from './types.js'
 import type { WrittenFile } from './written-file.js'
 

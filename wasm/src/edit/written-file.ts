@@ -1,4 +1,4 @@
-import { GgufError } from '../errors.js'
+import { GgufError } from '../api/errors.js'
 import { BlobSource } from '../sources/bytes.js'
 import type { FilePart, WriteOptions } from './types.js'
 

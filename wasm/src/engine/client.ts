@@ -1,5 +1,5 @@
-import { GgufError, type GgufErrorCode } from '../errors.js'
-import { isNode } from '../node-module.js'
+import { GgufError, type GgufErrorCode } from '../api/errors.js'
+import { isNode } from '../runtime/node-module.js'
 import type { Answer, Call, CallName, Calls, Message } from './protocol.js'
 import type { Piece } from './types.js'
 

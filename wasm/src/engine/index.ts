@@ -1,4 +1,4 @@
-export { GgufError } from '../errors.js'
+export { GgufError } from '../api/errors.js'
 export { load } from './load.js'
 export {
   createChatCompletion,

@@ -1,7 +1,7 @@
 // JSON schemas as GBNF: the grammar's texts are JSON that the schema accepts, not always all of it. Objects have their
 // properties in the schema's order, and others only where additionalProperties says so; oneOf is read as anyOf; numbers
 // and white space have bounds. A keyword that cannot be kept is an error.
-import { GgufError } from '../errors.js'
+import { GgufError } from '../api/errors.js'
 import { choice, literal, repeat } from './gbnf.js'
 import { integerRange, numberRange } from './json-numbers.js'
 import { patternToGbnf } from './pattern.js'

@@ -1,5 +1,5 @@
-import { GgufError } from '../errors.js'
-import type { ChatMessage, GgufFile, RenderChatOptions, Tokenizer } from '../types.js'
+import { GgufError } from '../api/errors.js'
+import type { ChatMessage, GgufFile, RenderChatOptions, Tokenizer } from '../api/types.js'
 import { schemaToGrammar } from './json-schema.js'
 import type { Client } from './client.js'
 import type { GenerateCall, Opened, Sizes } from './protocol.js'

@@ -1,5 +1,5 @@
 import type { Worker as NodeWorker } from 'node:worker_threads'
-import { importNamed } from '../import-named.js'
+import { importNamed } from '../runtime/import-named.js'
 
 /** Under Node, a worker of the script of that name beside this one: no literal, which bundlers would take for an asset. */
 export async function nodeWorker(script: string): Promise<NodeWorker> {

@@ -1,6 +1,6 @@
 // Regular expressions of JSON schemas as GBNF: what strings of JSON they match. What a grammar cannot do (looking
 // around, back references, word borders) is an error.
-import { GgufError } from '../errors.js'
+import { GgufError } from '../api/errors.js'
 import { choice, complement, jsonCharacter, literal, repeat, sortedApart, type Range } from './gbnf.js'
 
 const kDigits: readonly Range[] = [[0x30, 0x39]]

@@ -1,4 +1,4 @@
-import { isNode, nodeModule } from '../node-module.js'
+import { isNode, nodeModule } from '../runtime/node-module.js'
 
 /** The other end of a worker, from inside it: the same in browsers and in Node. */
 export interface Port<Out, In> {

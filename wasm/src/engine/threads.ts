@@ -1,5 +1,5 @@
 // The threads that the engine's pool computes with, besides the worker itself.
-import { isNode, nodeModule } from '../node-module.js'
+import { isNode, nodeModule } from '../runtime/node-module.js'
 import type { ThreadStart } from './thread.js'
 
 export interface Thread {

@@ -1,4 +1,4 @@
-import type { GgufFile, OpenOptions, Tokenizer, ChatMessage, RenderChatOptions } from '../types.js'
+import type { GgufFile, OpenOptions, Tokenizer, ChatMessage, RenderChatOptions } from '../api/types.js'
 import type { JsonSchema } from './json-schema.js'
 import type { FinishReason } from './protocol.js'
 

@@ -1,5 +1,5 @@
 // The engine's modules: which of them works here and is fastest.
-import { nodeModule } from '../node-module.js'
+import { nodeModule } from '../runtime/node-module.js'
 import { Failed } from './failed.js'
 import type { CreateEngine, EngineModule, WasmEngine } from './module.js'
 import { fewerThreads, makeThreads, threadCount, type Thread } from './threads.js'

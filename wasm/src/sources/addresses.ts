@@ -1,4 +1,4 @@
-import { GgufError } from '../errors.js'
+import { GgufError } from '../api/errors.js'
 
 // Pages of model hubs and the address that gives the file instead, as [page, download] on the path of the address.
 const kPages: readonly { host: RegExp; page: RegExp; file: string }[] = [

@@ -1,5 +1,5 @@
-import { GgufError } from '../errors.js'
-import type { ByteSource, ReadOptions } from '../types.js'
+import { GgufError } from '../api/errors.js'
+import type { ByteSource, ReadOptions } from '../api/types.js'
 
 const kPiece = 1 << 20
 

@@ -1,5 +1,5 @@
-import { GgufError, messageOf, type GgufErrorCode } from '../errors.js'
-import type { ByteSource, ReadOptions, RetryInfo, StreamOptions } from '../types.js'
+import { GgufError, messageOf, type GgufErrorCode } from '../api/errors.js'
+import type { ByteSource, ReadOptions, RetryInfo, StreamOptions } from '../api/types.js'
 import { siblingOf } from './addresses.js'
 import { checkRange } from './bytes.js'
 import { parallelRequests } from './parallel-requests.js'

@@ -1,8 +1,8 @@
 // The sparse preview: a header of which the long arrays were left out.
-import { GgufError } from '../errors.js'
-import { Header, type Gaps } from '../header.js'
+import { GgufError } from '../api/errors.js'
+import { Header, type Gaps } from '../header/header.js'
 import type { InspectModule } from '../inspect.js'
-import type { ByteSource, Preview, ReadOptions } from '../types.js'
+import type { ByteSource, Preview, ReadOptions } from '../api/types.js'
 import { Cursor } from './cursor.js'
 import { Known } from './known.js'
 import { expect, search, type ReadRanges } from './search.js'

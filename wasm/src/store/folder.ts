@@ -1,6 +1,6 @@
 // A file in the origin's private file system, as parts of equal length: a part is there whole or not at all, so a
 // transfer that was interrupted goes on with the next part.
-import { GgufError } from '../errors.js'
+import { GgufError } from '../api/errors.js'
 
 const kRoot = 'ggufscope-files'
 const kInfo = 'info.json'

@@ -1,0 +1,395 @@
+// Rules on the keys that describe a model: those that must be there, and hyper-parameters that contradict each other.
+#include <algorithm>
+
+#include "gguf/ftype.hpp"
+#include "gguf/lint/rules.hpp"
+#include "types/types.hpp"
+
+namespace ggufscope {
+
+bool is_known_architecture(std::string_view name) {
+  constexpr std::string_view kArchitectures[] = {
+#include "gguf/architectures.inc"
+  };
+  return std::ranges::find(kArchitectures, name) != std::end(kArchitectures);
+}
+
+namespace {
+
+/// The specification's list, by architecture ("Each key specified must be present"). Behind the bar: what writers call
+/// a key that the specification names otherwise.
+struct RequiredKeys {
+  std::string_view architecture;
+  std::span<const std::string_view> suffixes;
+};
+
+constexpr std::string_view kLlamaKeys[] = {"context_length",
+                                           "embedding_length",
+                                           "block_count",
+                                           "feed_forward_length",
+                                           "rope.dimension_count",
+                                           "attention.head_count",
+                                           "attention.layer_norm_rms_epsilon"};
+constexpr std::string_view kMptKeys[] = {"context_length",
+                                         "embedding_length",
+                                         "block_count",
+                                         "attention.head_count",
+                                         "attention.alibi_bias_max|attention.max_alibi_bias",
+                                         "attention.clip_kqv|attention.clamp_kqv",
+                                         "attention.layer_norm_epsilon"};
+constexpr std::string_view kGptNeoXKeys[] = {"context_length",
+                                             "embedding_length",
+                                             "block_count",
+                                             "use_parallel_residual",
+                                             "rope.dimension_count",
+                                             "attention.head_count",
+                                             "attention.layer_norm_epsilon"};
+constexpr std::string_view kGptJKeys[] = {"context_length",       "embedding_length",
+                                          "block_count",          "rope.dimension_count",
+                                          "attention.head_count", "attention.layer_norm_epsilon"};
+constexpr std::string_view kGpt2Keys[] = {"context_length", "embedding_length", "block_count", "attention.head_count",
+                                          "attention.layer_norm_epsilon"};
+constexpr std::string_view kBloomKeys[] = {"context_length",       "embedding_length",
+                                           "block_count",          "feed_forward_length",
+                                           "attention.head_count", "attention.layer_norm_epsilon"};
+constexpr std::string_view kFalconKeys[] = {"context_length",
+                                            "embedding_length",
+                                            "block_count",
+                                            "attention.head_count",
+                                            "attention.head_count_kv",
+                                            "attention.use_norm",
+                                            "attention.layer_norm_epsilon"};
+constexpr std::string_view kMambaKeys[] = {
+    "context_length", "embedding_length", "block_count",        "ssm.conv_kernel",
+    "ssm.inner_size", "ssm.state_size",   "ssm.time_step_rank", "attention.layer_norm_rms_epsilon"};
+constexpr std::string_view kRwkvKeys[] = {"architecture_version", "context_length", "block_count", "embedding_length",
+                                          "feed_forward_length"};
+constexpr std::string_view kWhisperKeys[] = {
+    "encoder.context_length",   "encoder.embedding_length",     "encoder.block_count",
+    "encoder.mels_count",       "encoder.attention.head_count", "decoder.context_length",
+    "decoder.embedding_length", "decoder.block_count",          "decoder.attention.head_count"};
+
+constexpr RequiredKeys kRequired[] = {
+    {"llama", kLlamaKeys}, {"mpt", kMptKeys},         {"gptneox", kGptNeoXKeys}, {"gptj", kGptJKeys},
+    {"gpt2", kGpt2Keys},   {"bloom", kBloomKeys},     {"falcon", kFalconKeys},   {"mamba", kMambaKeys},
+    {"rwkv", kRwkvKeys},   {"whisper", kWhisperKeys},
+};
+
+bool is_loadable_model(const LintFile& file) { return file.kind == FileKind::kModel && !is_later_shard(file); }
+
+void check_required_key(const LintFile& file, FindingList& findings) {
+  if (!is_loadable_model(file)) return;
+  for (const RequiredKeys& row : kRequired) {
+    if (row.architecture != file.architecture) continue;
+    for (const std::string_view names : row.suffixes) {
+      const size_t bar = names.find('|');
+      const std::string_view other = bar == std::string_view::npos ? std::string_view() : names.substr(bar + 1);
+      const std::string key = arch_key(file, names.substr(0, bar));
+      if (find_key(file.gguf, key) == nullptr &&
+          (other.empty() || find_key(file.gguf, arch_key(file, other)) == nullptr))
+        findings.add(0, {"the specification requires ", key});
+    }
+  }
+}
+
+/// What llama.cpp's own reading of an architecture cannot do without, beside what it wants of all.
+struct LoaderNeeds {
+  std::span<const std::string_view> architectures, suffixes;
+};
+
+constexpr std::string_view kRmsNormed[] = {
+    "llama",     "llama4",  "qwen",     "qwen2",    "qwen2moe",  "qwen2vl", "qwen3",   "qwen3moe",   "baichuan",
+    "internlm2", "minicpm", "minicpm3", "gemma",    "gemma2",    "gemma3",  "phi3",    "phimoe",     "plamo",
+    "xverse",    "olmo2",   "olmoe",    "deepseek", "deepseek2", "exaone",  "granite", "granitemoe", "chatglm",
+    "glm4",      "bitnet",  "smollm3",  "mistral3", "mamba",     "mamba2",  "jamba"};
+constexpr std::string_view kLayerNormed[] = {"gpt2",       "gptneox",   "falcon",  "mpt",        "bloom", "starcoder",
+                                             "starcoder2", "stablelm",  "phi2",    "olmo",       "dbrx",  "orion",
+                                             "codeshell",  "command-r", "cohere2", "nomic-bert", "bert",  "rwkv6"};
+constexpr std::string_view kScaledLogits[] = {"command-r", "cohere2"};
+constexpr std::string_view kMambas[] = {"mamba", "mamba2", "jamba"};
+constexpr std::string_view kRwkv6[] = {"rwkv6"};
+constexpr std::string_view kRmsKeys[] = {"attention.layer_norm_rms_epsilon"};
+constexpr std::string_view kNormKeys[] = {"attention.layer_norm_epsilon"};
+constexpr std::string_view kLogitKeys[] = {"logit_scale"};
+constexpr std::string_view kStateKeys[] = {"ssm.conv_kernel", "ssm.inner_size", "ssm.state_size", "ssm.time_step_rank"};
+constexpr std::string_view kRwkv6Keys[] = {"wkv.head_size", "time_mix_extra_dim", "time_decay_extra_dim"};
+
+constexpr LoaderNeeds kLoaderNeeds[] = {
+    {kRmsNormed, kRmsKeys}, {kLayerNormed, kNormKeys}, {kScaledLogits, kLogitKeys},
+    {kMambas, kStateKeys},  {kRwkv6, kRwkv6Keys},
+};
+
+void check_loader_key(const LintFile& file, FindingList& findings) {
+  if (!is_loadable_model(file) || file.architecture.empty()) return;
+  // Whisper and its like are whisper.cpp's.
+  if (find_key(file.gguf, arch_key(file, "encoder.block_count")) != nullptr) return;
+  const auto need = [&](std::span<const std::string_view> suffixes) {
+    for (const std::string_view suffix : suffixes) {
+      const std::string key = arch_key(file, suffix);
+      if (find_key(file.gguf, key) == nullptr) findings.add(0, {"llama.cpp requires ", key});
+    }
+  };
+  constexpr std::string_view kAll[] = {"context_length", "embedding_length", "block_count"};
+  need(kAll);
+  for (const LoaderNeeds& row : kLoaderNeeds)
+    if (std::ranges::find(row.architectures, file.architecture) != row.architectures.end()) need(row.suffixes);
+}
+
+void check_architecture_missing(const LintFile& file, FindingList& findings) {
+  if (file.kind == FileKind::kImportance || is_later_shard(file)) return;
+  if (file.architecture.empty()) findings.add(0, "general.architecture is missing");
+}
+
+void check_architecture_syntax(const LintFile& file, FindingList& findings) {
+  const bool sound =
+      std::ranges::all_of(file.architecture, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
+  if (!sound)
+    findings.add(key_offset(file.gguf, "general.architecture"),
+                 {"architecture ", Quoted{file.architecture}, " has other characters than a-z and 0-9"});
+}
+
+void check_architecture_known(const LintFile& file, FindingList& findings) {
+  if (file.kind != FileKind::kModel || file.architecture.empty()) return;
+  if (!is_known_architecture(file.architecture))
+    findings.add(
+        key_offset(file.gguf, "general.architecture"),
+        {"architecture ", Quoted{file.architecture}, " is not among those of llama.cpp that this build knows"});
+}
+
+/// Keys that llama.cpp reads in exactly one type, and refuses the file where it is another: suffixes after {arch}.
+struct LoaderKey {
+  std::string_view suffix;
+  ValueType type;
+};
+
+using enum ValueType;
+
+constexpr LoaderKey kLoaderKeys[] = {
+    {"context_length", kU32},
+    {"embedding_length", kU32},
+    {"block_count", kU32},
+    {"feed_forward_length", kU32},
+    {"expert_count", kU32},
+    {"expert_used_count", kU32},
+    {"attention.head_count", kU32},
+    {"attention.head_count_kv", kU32},
+    {"attention.key_length", kU32},
+    {"attention.value_length", kU32},
+    {"attention.layer_norm_epsilon", kF32},
+    {"attention.layer_norm_rms_epsilon", kF32},
+    {"rope.dimension_count", kU32},
+    {"rope.freq_base", kF32},
+    {"rope.scale_linear", kF32},
+    {"rope.scaling.type", kString},
+    {"rope.scaling.factor", kF32},
+    {"rope.scaling.attn_factor", kF32},
+    {"rope.scaling.finetuned", kBool},
+    {"rope.scaling.original_context_length", kU32},
+    {"attention.causal", kBool},
+    {"attention.clamp_kqv", kF32},
+    {"attention.max_alibi_bias", kF32},
+    {"attention.scale", kF32},
+    {"attn_logit_softcapping", kF32},
+    {"final_logit_softcapping", kF32},
+    {"logit_scale", kF32},
+    {"residual_scale", kF32},
+    {"embedding_scale", kF32},
+    {"vocab_size", kU32},
+    {"pooling_type", kU32},
+    {"use_parallel_residual", kBool},
+    {"leading_dense_block_count", kU32},
+    {"expert_shared_count", kU32},
+    {"expert_gating_func", kU32},
+    {"expert_weights_norm", kBool},
+    {"expert_weights_scale", kF32},
+    {"ssm.conv_kernel", kU32},
+    {"ssm.inner_size", kU32},
+    {"ssm.state_size", kU32},
+    {"ssm.time_step_rank", kU32},
+    {"ssm.group_count", kU32},
+    {"wkv.head_size", kU32},
+};
+
+void check_loader_type(const LintFile& file, FindingList& findings) {
+  const auto check = [&](std::string_view key, ValueType type) {
+    const KeyValue* kv = find_key(file.gguf, key);
+    if (kv == nullptr || kv->type == type) return;
+    // Arrays, one element a block: those of counts are signed or not.
+    if (kv->type == kArray && (kv->element_type == type || (type == kU32 && kv->element_type == kI32))) return;
+    findings.add(kv->key.offset, {key, " is ", kv->type == kArray ? "an array of " : "",
+                                  value_type_name(kv->element_type), ": llama.cpp reads ", value_type_name(type)});
+  };
+  check("general.architecture", kString);
+  check("general.file_type", kU32);
+  check("split.count", kU16);
+  check("split.no", kU16);
+  check("split.tensors.count", kI32);
+  check("general.name", kString);
+  check("tokenizer.ggml.model", kString);
+  check("tokenizer.ggml.pre", kString);
+  check("tokenizer.ggml.token_type_count", kU32);
+  for (const std::string_view flag :
+       {"add_bos_token", "add_eos_token", "add_sep_token", "add_space_prefix", "remove_extra_whitespaces"})
+    check("tokenizer.ggml." + std::string(flag), kBool);
+  if (file.architecture.empty()) return;
+  for (const LoaderKey& key : kLoaderKeys) check(arch_key(file, key.suffix), key.type);
+}
+
+void check_array_length(const LintFile& file, FindingList& findings) {
+  const auto blocks = hyper(file, "block_count");
+  if (!blocks) return;
+  for (const KeyValue& kv : file.gguf.header.key_values) {
+    if (kv.type != kArray || kv.count == *blocks) continue;
+    const std::string_view key = file.gguf.text(kv.key);
+    const StandardKey* row = find_standard_key(key);
+    if (row != nullptr && row->form == KeyForm::kEither && key.starts_with(file.architecture))
+      findings.add(kv.value.offset, {Quoted{key}, " has ", kv.count, " elements for ", *blocks, " blocks"});
+  }
+}
+
+void check_block_count(const LintFile& file, FindingList& findings) {
+  const auto blocks = hyper(file, "block_count");
+  if (is_loadable_model(file) && blocks && (*blocks == 0 || *blocks > kMaxBlocks))
+    findings.add(key_offset(file.gguf, arch_key(file, "block_count")),
+                 {"block_count is ", *blocks, ": llama.cpp takes 1 to 512"});
+}
+
+constexpr uint64_t kMaxExperts = 512;
+
+void check_expert_counts(const LintFile& file, FindingList& findings) {
+  const uint64_t experts = hyper(file, "expert_count").value_or(0);
+  const auto used = hyper(file, "expert_used_count");  // nothing where it is an array
+  if (find_key(file.gguf, arch_key(file, "expert_used_count")) != nullptr && !used) return;
+  if (experts > kMaxExperts)
+    findings.add(key_offset(file.gguf, arch_key(file, "expert_count")),
+                 {experts, " experts: llama.cpp takes 512 at most"});
+  if (used.value_or(0) > experts || (experts > 0 && used.value_or(0) == 0))
+    findings.add(key_offset(file.gguf, arch_key(file, "expert_count")),
+                 {used.value_or(0), " experts used of ", experts});
+}
+
+void check_heads(const LintFile& file, FindingList& findings) {
+  const auto width = hyper(file, "embedding_length"), heads = hyper(file, "attention.head_count");
+  if (!width || !heads || *heads == 0) return;
+  const uint64_t offset = key_offset(file.gguf, arch_key(file, "attention.head_count"));
+  if (*width % *heads != 0 && !hyper(file, "attention.key_length"))
+    findings.add(offset, {"embedding_length ", *width, " is not divided evenly by ", *heads, " heads"});
+  const auto kv_heads = hyper(file, "attention.head_count_kv");
+  if (kv_heads && *kv_heads != 0 && *heads % *kv_heads != 0)
+    findings.add(offset, {*heads, " heads cannot share ", *kv_heads, " key-value heads evenly"});
+}
+
+/// llama.cpp wants these to rotate whole heads.
+constexpr std::string_view kWholeHeadRope[] = {"llama", "deci", "falcon"};
+
+void check_rope_dimensions(const LintFile& file, FindingList& findings) {
+  if (!is_loadable_model(file)) return;
+  if (std::ranges::find(kWholeHeadRope, file.architecture) == std::end(kWholeHeadRope)) return;
+  const auto width = hyper(file, "embedding_length"), heads = hyper(file, "attention.head_count");
+  const auto rotated = hyper(file, "rope.dimension_count");
+  if (!width || !heads || *heads == 0 || !rotated) return;
+  const uint64_t head = hyper(file, "attention.key_length").value_or(*width / *heads);
+  if (*rotated != head)
+    findings.add(key_offset(file.gguf, arch_key(file, "rope.dimension_count")),
+                 {"rope.dimension_count is ", *rotated, " for heads of ", head});
+}
+
+constexpr std::string_view kRopeScaling[] = {"none", "linear", "yarn", "longrope"};
+
+void check_rope_scaling(const LintFile& file, FindingList& findings) {
+  const auto type = get_string(file.gguf, arch_key(file, "rope.scaling.type"));
+  if (type && std::ranges::find(kRopeScaling, *type) == std::end(kRopeScaling))
+    findings.add(key_offset(file.gguf, arch_key(file, "rope.scaling.type")), {"unknown rope scaling ", Quoted{*type}});
+}
+
+void check_data_layout(const LintFile& file, FindingList& findings) {
+  const std::string key = arch_key(file, "tensor_data_layout");
+  const auto layout = get_string(file.gguf, key);
+  if (layout && *layout != "reference")
+    findings.add(key_offset(file.gguf, key),
+                 {"the tensors are laid out as ", Quoted{*layout}, ", which llama.cpp does not look at"});
+}
+
+/// Of speech models, also those of before GGUF.
+void check_fft_length(const LintFile& file, FindingList& findings) {
+  for (const KeyValue& kv : file.gguf.header.key_values) {
+    const std::string_view key = file.gguf.text(kv.key);
+    const bool length = key.ends_with(".fft_length") || key.ends_with(".mel_filters.columns") ||
+                        key.ends_with(".mel_filters.rows") || key.ends_with(".mels_count");
+    if (length && get_u64(file.gguf, key) == 0)
+      findings.add(kv.value.offset, {Quoted{key}, " is 0: there is no sound to look at"});
+  }
+}
+
+bool is_quantized(const TensorInfo& tensor) {
+  const TypeGeometry* type = find_gguf_type(tensor.type);
+  return type != nullptr && type->block_size > 1;
+}
+
+void check_quantization_version(const LintFile& file, FindingList& findings) {
+  const auto& tensors = file.gguf.header.tensors;
+  const auto quantized = std::ranges::find_if(tensors, is_quantized);
+  if (quantized != tensors.end() && !is_later_shard(file) &&
+      find_key(file.gguf, "general.quantization_version") == nullptr)
+    findings.add(quantized->info_offset, "there are quantized tensors, but no general.quantization_version");
+}
+
+void check_quantization_version_known(const LintFile& file, FindingList& findings) {
+  const auto version = get_u64(file.gguf, "general.quantization_version");
+  if (version && *version != 2)
+    findings.add(key_offset(file.gguf, "general.quantization_version"),
+                 {"quantization version ", *version, ": block layouts are known for version 2"});
+}
+
+void check_file_type_known(const LintFile& file, FindingList& findings) {
+  const auto id = get_u64(file.gguf, "general.file_type");
+  if (!id) return;
+  const FileType* row = *id <= UINT32_MAX ? find_file_type(static_cast<uint32_t>(*id)) : nullptr;
+  if (row == nullptr || row->removed)
+    findings.add(key_offset(file.gguf, "general.file_type"),
+                 {"file type ", *id, (row == nullptr ? " is unknown" : " was removed from llama.cpp")});
+}
+
+/// The declared type must be there, and no quantized tensors where the file says it has none.
+void check_file_type_present(const LintFile& file, FindingList& findings) {
+  const auto id = get_u64(file.gguf, "general.file_type");
+  const FileType* row = id && *id <= UINT32_MAX ? find_file_type(static_cast<uint32_t>(*id)) : nullptr;
+  if (file.kind != FileKind::kModel || row == nullptr || row->removed || is_shard(file)) return;
+  const auto& tensors = file.gguf.header.tensors;
+  const auto is_matrix = [](const TensorInfo& t) { return t.n_dims >= 2; };
+  if (std::ranges::none_of(tensors, is_matrix)) return;
+  const bool present = std::ranges::any_of(tensors, [&](const TensorInfo& t) { return t.type == row->type; });
+  const TypeGeometry* type = find_type(row->type);
+  const bool unexpected = type->block_size == 1 && std::ranges::any_of(tensors, is_quantized);
+  if (!present || unexpected)
+    findings.add(key_offset(file.gguf, "general.file_type"),
+                 {"general.file_type says ", row->name, ", but ",
+                  (present ? "there are quantized tensors" : "no tensor is " + std::string(type->name))});
+}
+
+constexpr LintRule kModelRules[] = {
+    {"architecture-missing", FindingLevel::kError, check_architecture_missing},
+    {"architecture-syntax", FindingLevel::kSpec, check_architecture_syntax},
+    {"architecture-unknown", FindingLevel::kNote, check_architecture_known},
+    {"required-key", FindingLevel::kSpec, check_required_key},
+    {"loader-key", FindingLevel::kError, check_loader_key},
+    {"loader-type", FindingLevel::kError, check_loader_type},
+    {"array-length", FindingLevel::kError, check_array_length},
+    {"block-count", FindingLevel::kError, check_block_count},
+    {"expert-counts", FindingLevel::kError, check_expert_counts},
+    {"heads", FindingLevel::kNote, check_heads},
+    {"rope-dimensions", FindingLevel::kError, check_rope_dimensions},
+    {"rope-scaling", FindingLevel::kError, check_rope_scaling},
+    {"tensor-data-layout", FindingLevel::kNote, check_data_layout},
+    {"fft-length", FindingLevel::kError, check_fft_length},
+    {"quantization-version", FindingLevel::kSpec, check_quantization_version},
+    {"quantization-version-known", FindingLevel::kNote, check_quantization_version_known},
+    {"file-type-known", FindingLevel::kNote, check_file_type_known},
+    {"file-type-present", FindingLevel::kNote, check_file_type_present},
+};
+
+}  // namespace
+
+RuleSpan model_rules() { return kModelRules; }
+
+}  // namespace ggufscope

@@ -1,0 +1,377 @@
+// Rules on multimodal projectors: what llama.cpp's loader of them (tools/mtmd/clip.cpp) reads of a file, and refuses it
+// without.
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "base/bytes.hpp"
+#include "base/sort.hpp"
+#include "gguf/lint/rules.hpp"
+
+namespace ggufscope {
+namespace {
+
+using enum ValueType;
+
+/// A file has one of these or more, each loaded alone: its keys are "clip.{name}.", its blocks "{tensors}.blk.N.".
+struct Encoder {
+  std::string_view name, flag, tensors;
+};
+constexpr Encoder kEncoders[] = {
+    {"vision", "clip.has_vision_encoder", "v"},
+    {"audio", "clip.has_audio_encoder", "a"},
+    {"gen.audio", "clip.has_gen_audio_encoder", "a.gen.code"},
+};
+
+bool has_encoder(const LintFile& file, const Encoder& encoder) {
+  return get_bool(file.gguf, encoder.flag).value_or(false);
+}
+
+std::string encoder_key(const Encoder& encoder, std::string_view suffix) {
+  return sentence({"clip.", encoder.name, ".", suffix});
+}
+
+/// An encoder that the file has, with the kind of its projector: empty where the file says none.
+struct FileEncoder {
+  Encoder encoder;
+  std::string_view kind;
+};
+
+/// None of a file that is no projector.
+struct FileEncoders {
+  FileEncoder all[std::size(kEncoders)];
+  size_t count = 0;
+
+  explicit FileEncoders(const LintFile& file) {
+    if (file.kind != FileKind::kProjector) return;
+    for (const Encoder& encoder : kEncoders) {
+      if (!has_encoder(file, encoder)) continue;
+      std::string_view kind = get_string(file.gguf, "clip.projector_type").value_or("");
+      if (kind.empty()) kind = get_string(file.gguf, encoder_key(encoder, "projector_type")).value_or("");
+      if (kind == "qwen2.5o") kind = encoder.name == "vision" ? "qwen2.5vl_merger" : "qwen2a";
+      all[count++] = {encoder, kind};
+    }
+  }
+  [[nodiscard]] const FileEncoder* begin() const { return all; }
+  [[nodiscard]] const FileEncoder* end() const { return all + count; }
+};
+
+/// What clip.cpp of August 2026 knows.
+constexpr std::string_view kProjectors =
+    "adapter cogvlm deepseek4v deepseekocr deepseekocr2 dots3note_a dots3note_v dots_ocr exaone4_5 gemma3"
+    " gemma3na gemma3nv gemma4a gemma4ua gemma4uv gemma4v glm4v glma granite4_vision granite_speech"
+    " hunyuanocr hunyuanvl idefics3 internvl janus_pro kimik25 kimivl ldp ldpv2 lfm2 lfm2a lightonocr"
+    " llama4 meralion mimo_audio mimovl minicpmv4_6 minimax_m3 mlp muse-glimmer musicflamingo"
+    " nemotron_v2_vl paddleocr parakeet phi4 pixtral pockettts_gen pockettts_spkenc qwen2.5vl_merger"
+    " qwen2a qwen2vl_merger qwen3a qwen3tts_gen qwen3tts_spkenc qwen3vl_merger resampler step3vl ultravox"
+    " voxtral yasa2 youtuvl";
+
+/// A key that is read in exactly one type, after "clip.{encoder}.".
+struct ProjectorKey {
+  std::string_view suffix;
+  std::string_view of;  ///< the encoders and the kinds of projectors that have it; empty for all
+  ValueType type = kU32;
+  bool list = false;
+};
+using RowSpan = std::span<const ProjectorKey>;
+constexpr ProjectorKey kProjectorNeeds[] = {
+    {"embedding_length", ""},
+    {"feed_forward_length", ""},
+    {"block_count", ""},
+    {"projection_dim", ""},
+    {"attention.head_count", ""},
+    {"attention.layer_norm_epsilon", "", kF32},
+    {"image_size", "vision"},
+    {"patch_size", "vision"},
+    {"image_mean", "vision", kF32, true},
+    {"image_std", "vision", kF32, true},
+    {"num_mel_bins", "audio"},
+    {"sam.block_count", "deepseekocr deepseekocr2"},
+    {"sam.head_count", "deepseekocr deepseekocr2"},
+    {"sam.embedding_length", "deepseekocr deepseekocr2"},
+    {"window_size", "deepseekocr deepseekocr2 mimo_audio mimovl youtuvl"},
+    {"attention.head_count_kv", "deepseekocr2 exaone4_5 mimovl"},
+    {"spatial_merge_size", "dots3note_v"},
+    {"image_min_pixels", "dots3note_v dots_ocr exaone4_5 mimovl paddleocr phi4"},
+    {"image_max_pixels", "dots3note_v dots_ocr exaone4_5 mimovl paddleocr phi4"},
+    {"expert_used_count", "dots3note_v"},
+    {"projector.scale_factor", "dots_ocr"},
+    {"projector.stack_factor", "glma meralion ultravox voxtral"},
+    {"projector.spatial_offsets", "granite4_vision", kI32, true},
+    {"projector.query_side", "granite4_vision"},
+    {"projector.window_side", "granite4_vision"},
+    {"chunk_size", "granite_speech"},
+    {"conv_kernel_size", "granite_speech parakeet"},
+    {"max_pos_emb", "granite_speech"},
+    {"projector.window_size", "granite_speech"},
+    {"projector.downsample_rate", "granite_speech"},
+    {"projector.head_count", "granite_speech"},
+    {"rvq.num_quantizers", "mimo_audio"},
+    {"rvq.codebook_size", "mimo_audio", kI32, true},
+    {"wa_pattern_mode", "mimo_audio mimovl", kI32, true},
+    {"local_block_count", "mimo_audio"},
+    {"local_group_size", "mimo_audio"},
+    {"subsampling_factor", "parakeet"},
+    {"n_wa_pattern", "qwen2.5vl_merger"},
+    {"wa_layer_indexes", "youtuvl", kI32, true},
+};
+
+bool is_needed(const ProjectorKey& row, const FileEncoder& encoder) {
+  return row.of.empty() || has_word(row.of, encoder.encoder.name) || has_word(row.of, encoder.kind);
+}
+
+void check_projector(const LintFile& file, FindingList& findings) {
+  if (file.kind == FileKind::kProjector && FileEncoders(file).count == 0)
+    findings.add(0, "a projector with neither an image nor an audio encoder");
+}
+
+void check_projector_keys(const LintFile& file, FindingList& findings) {
+  for (const FileEncoder& encoder : FileEncoders(file)) {
+    for (const ProjectorKey& row : kProjectorNeeds) {
+      const std::string key = encoder_key(encoder.encoder, row.suffix);
+      if (is_needed(row, encoder) && find_key(file.gguf, key) == nullptr)
+        findings.add(0, {"a projector without ", key});
+    }
+    if (encoder.kind.empty()) findings.add(0, {"a projector without ", encoder_key(encoder.encoder, "projector_type")});
+  }
+}
+
+void check_projector_type(const LintFile& file, FindingList& findings) {
+  for (const FileEncoder& encoder : FileEncoders(file))
+    if (!encoder.kind.empty() && !has_word(kProjectors, encoder.kind))
+      findings.add(0, {"projector ", Quoted{encoder.kind}, " is not among those of llama.cpp that this build knows"});
+}
+
+/// Keys that are read of every projector, or of every encoder of its own ("clip.{encoder}." before them).
+constexpr ProjectorKey kOptional[] = {
+    {"has_vision_encoder", "clip", kBool},
+    {"has_audio_encoder", "clip", kBool},
+    {"has_gen_audio_encoder", "clip", kBool},
+    {"projector_type", "clip", kString},
+    {"use_gelu", "clip", kBool},
+    {"use_silu", "clip", kBool},
+    {"vision.image_grid_pinpoints", "clip", kI32, true},
+    {"vision.mm_patch_merge_type", "clip", kString},
+    {"feature_layer", "", kI32, true},
+    {"projector_type", "", kString},
+};
+
+void check_key_types(const LintFile& file, FindingList& findings) {
+  if (file.kind != FileKind::kProjector) return;
+  for (const ProjectorKey& row : kOptional)
+    if (!row.of.empty()) check_key_type(file, findings, sentence({"clip.", row.suffix}), row.type, row.list);
+  for (const FileEncoder& encoder : FileEncoders(file))
+    for (const RowSpan rows : {RowSpan(kOptional), RowSpan(kProjectorNeeds)})
+      for (const ProjectorKey& row : rows)
+        if (is_needed(row, encoder))
+          check_key_type(file, findings, encoder_key(encoder.encoder, row.suffix), row.type, row.list);
+}
+
+/// Values that the loader takes, after "clip.{encoder}."; other numbers of 32 bits are below 2^31.
+struct ProjectorRange {
+  std::string_view suffix;
+  uint64_t least, most;
+};
+constexpr ProjectorRange kRanges[] = {
+    {"embedding_length", 1, INT32_MAX},
+    {"image_size", 0, 8192},
+    {"patch_size", 1, 65535},
+    {"spatial_merge_size", 1, 65535},
+    {"projector.scale_factor", 1, 65535},
+    {"window_size", 0, 4096},
+    {"chunk_size", 1, 8192},
+    {"local_group_size", 1, INT32_MAX},
+};
+
+/// One encoder's keys, as the rule on values reads them.
+struct EncoderValues {
+  const LintFile& file;
+  FindingList& findings;
+  const FileEncoder& encoder;
+
+  [[nodiscard]] std::string key(std::string_view suffix) const { return encoder_key(encoder.encoder, suffix); }
+  [[nodiscard]] std::optional<uint64_t> number(std::string_view suffix) const {
+    return get_u64(file.gguf, key(suffix));
+  }
+  [[nodiscard]] const KeyValue* list(std::string_view suffix) const {
+    const KeyValue* kv = find_key(file.gguf, key(suffix));
+    return kv != nullptr && kv->type == kArray ? kv : nullptr;
+  }
+  void say(std::string_view suffix, std::string_view rest) const {
+    findings.add(key_offset(file.gguf, key(suffix)), {key(suffix), " ", rest});
+  }
+  void range(std::string_view suffix, uint64_t least, uint64_t most) const {
+    const auto value = number(suffix);
+    if (value && (*value < least || *value > most))
+      say(suffix, sentence({"is ", *value, ": llama.cpp takes ", least, " to ", most}));
+  }
+  /// As many elements as wanted, where both are there.
+  void length(std::string_view suffix, std::optional<uint64_t> wanted) const {
+    const KeyValue* kv = list(suffix);
+    if (kv != nullptr && wanted && kv->count != *wanted)
+      say(suffix, sentence({"has ", kv->count, " elements, not ", *wanted}));
+  }
+};
+
+void check_encoder_values(const EncoderValues& v) {
+  const std::string_view kind = v.encoder.kind;
+  for (const ProjectorRange& row : kRanges) v.range(row.suffix, row.least, row.most);
+  for (const ProjectorKey& row : kProjectorNeeds)
+    if (row.type == kU32 && is_needed(row, v.encoder) &&
+        std::ranges::find(kRanges, row.suffix, &ProjectorRange::suffix) == std::end(kRanges))
+      v.range(row.suffix, 0, INT32_MAX);
+  // Those that take the wave as it is have no mel bands.
+  if (v.encoder.encoder.name == "audio" && kind != "gemma4ua" && kind != "pockettts_spkenc")
+    v.range("num_mel_bins", 1, 256);
+  if (kind == "parakeet") v.range("subsampling_factor", 8, 8);
+
+  for (const std::string_view suffix : {"image_mean", "image_std"})
+    if (const KeyValue* kv = v.list(suffix); kv != nullptr && kv->count < 3)
+      v.say(suffix, "has fewer than three elements: one each for red, green and blue");
+  const auto fewest = v.number("image_min_pixels"), most = v.number("image_max_pixels");
+  if (fewest && most && *most < *fewest) v.say("image_max_pixels", "is below image_min_pixels");
+  const KeyValue* layers = v.list("feature_layer");
+  v.length("wa_pattern_mode", v.number("block_count"));
+  v.length("rvq.codebook_size", v.number("rvq.num_quantizers"));
+  v.length("projector.spatial_offsets", layers != nullptr ? std::optional(layers->count) : std::nullopt);
+  if (const KeyValue* kv = v.list("image_grid_pinpoints"); kv != nullptr && kv->count % 2 != 0)
+    v.say("image_grid_pinpoints", "has an odd count of elements: they are widths and heights");
+  if (layers != nullptr && layers->element_type == kI32) {
+    const uint64_t blocks = v.number("block_count").value_or(INT32_MAX);
+    bool beyond = false;
+    for (uint64_t i = 0; i < layers->count; ++i) {
+      const auto layer =
+          load<int32_t>(v.file.gguf.bytes.data() + layers->value.offset + 4 * i, v.file.gguf.header.big_endian);
+      beyond = beyond || (layer > 0 && static_cast<uint64_t>(layer) > blocks);
+    }
+    if (beyond) v.say("feature_layer", "names a block beyond the last one");
+  }
+}
+
+void check_projector_values(const LintFile& file, FindingList& findings) {
+  for (const FileEncoder& encoder : FileEncoders(file)) check_encoder_values({file, findings, encoder});
+  if (file.kind == FileKind::kProjector && get_bool(file.gguf, "clip.use_gelu").value_or(false) &&
+      get_bool(file.gguf, "clip.use_silu").value_or(false))
+    findings.add(key_offset(file.gguf, "clip.use_silu"), "clip.use_gelu and clip.use_silu are both true");
+}
+
+/// Encoders whose blocks are of another kind.
+constexpr std::string_view kOtherBlocks = "gemma3nv qwen3tts_spkenc pockettts_gen";
+
+/// Tensors that kinds of projectors have once: each of the names with the ending.
+struct ProjectorTensors {
+  std::string_view of, names, ending;
+};
+constexpr std::string_view kWeight = ".weight", kBias = ".bias";
+constexpr ProjectorTensors kProjectorTensors[] = {
+    {"qwen2vl_merger qwen2.5vl_merger qwen3vl_merger exaone4_5 mimovl youtuvl yasa2 dots_ocr dots3note_v hunyuanvl "
+     "phi4",
+     "mm.0 mm.2", kWeight},
+    {"qwen2vl_merger qwen2.5vl_merger qwen3vl_merger exaone4_5 youtuvl dots_ocr dots3note_v hunyuanvl phi4",
+     "mm.0 mm.2", kBias},
+    {"muse-glimmer step3vl janus_pro", "mm.0 mm.1", kWeight},
+    {"janus_pro", "mm.0 mm.1", kBias},
+    {"minimax_m3 lfm2 kimivl paddleocr kimik25 pixtral lightonocr", "mm.1 mm.2", kWeight},
+    {"minimax_m3 lfm2 kimivl paddleocr kimik25", "mm.1 mm.2", kBias},
+    {"minimax_m3", "mm.merger.fc1 mm.merger.fc2", kWeight},
+    {"minimax_m3", "mm.merger.fc1 mm.merger.fc2", kBias},
+    {"muse-glimmer", "mm.2", kWeight},
+    {"step3vl glm4v idefics3 llama4 cogvlm hunyuanvl deepseekocr deepseekocr2", "mm.model.fc", kWeight},
+    {"hunyuanvl deepseekocr deepseekocr2", "mm.model.fc", kBias},
+    {"youtuvl kimivl paddleocr kimik25 dots_ocr dots3note_v", "mm.input_norm", kWeight},
+    {"kimivl paddleocr kimik25 dots_ocr dots3note_v", "mm.input_norm", kBias},
+    {"glm4v dots_ocr dots3note_v hunyuanvl", "mm.post_norm", kWeight},
+    {"glm4v cogvlm", "mm.up mm.gate mm.down", kWeight},
+    {"glm4v", "mm.patch_merger", kWeight},
+    {"glm4v", "mm.patch_merger", kBias},
+    {"cogvlm", "mm.post_fc_norm", kWeight},
+    {"cogvlm", "mm.post_fc_norm", kBias},
+    {"cogvlm glma", "v.boi v.eoi", ""},
+    {"gemma3 gemma3nv gemma4v gemma4uv", "mm.input_projection", kWeight},
+    {"gemma3 gemma3nv", "mm.soft_emb_norm", kWeight},
+    {"pixtral", "v.token_embd.img_break", ""},
+    {"yasa2", "v.patch_embd", kWeight},
+    {"internvl nemotron_v2_vl", "mm.model.mlp.0 mm.model.mlp.1 mm.model.mlp.3", kWeight},
+    {"internvl", "mm.model.mlp.0 mm.model.mlp.1 mm.model.mlp.3", kBias},
+    {"llama4", "mm.model.mlp.1 mm.model.mlp.2", kWeight},
+    {"ldp", "mm.model.mlp.1 mm.model.mlp.3", kWeight},
+    {"ldp", "mm.model.mlp.1 mm.model.mlp.3", kBias},
+    {"ldpv2", "mm.model.mlp.0 mm.model.mlp.2 mm.model.peg.0", kWeight},
+    {"ldpv2", "mm.model.mlp.0 mm.model.mlp.2 mm.model.peg.0", kBias},
+    {"resampler", "resampler.pos_embed_k resampler.query", ""},
+    {"resampler", "resampler.proj resampler.kv", kWeight},
+    {"resampler", "resampler.attn.q resampler.attn.k resampler.attn.v resampler.attn.out", kWeight},
+    {"resampler", "resampler.attn.q resampler.attn.k resampler.attn.v resampler.attn.out", kBias},
+    {"resampler", "resampler.ln_q resampler.ln_kv resampler.ln_post", kWeight},
+    {"resampler", "resampler.ln_q resampler.ln_kv resampler.ln_post", kBias},
+    {"ultravox meralion qwen2a mimo_audio musicflamingo glma", "a.conv1d.1 a.conv1d.2", kWeight},
+    {"ultravox meralion qwen2a mimo_audio musicflamingo glma", "a.conv1d.1 a.conv1d.2", kBias},
+    {"qwen3a dots3note_a", "a.conv2d.1 a.conv2d.2 a.conv2d.3 a.conv_out", kWeight},
+    {"qwen3a dots3note_a", "a.conv2d.1 a.conv2d.2 a.conv2d.3", kBias},
+    {"ultravox meralion qwen3a mimo_audio voxtral musicflamingo glma", "mm.a.mlp.1 mm.a.mlp.2", kWeight},
+    {"meralion qwen3a musicflamingo glma", "mm.a.mlp.1 mm.a.mlp.2", kBias},
+    {"ultravox meralion dots3note_a glma", "mm.a.norm_pre", kWeight},
+    {"ultravox", "mm.a.norm_mid", kWeight},
+    {"qwen2a", "mm.a.fc", kWeight},
+    {"qwen2a", "mm.a.fc", kBias},
+};
+
+/// The names of the tensors, by which they are found.
+struct TensorNames {
+  const Gguf& gguf;
+  std::vector<uint32_t> order;
+
+  [[nodiscard]] std::string_view at(uint32_t i) const { return gguf.text(gguf.header.tensors[i].name); }
+  [[nodiscard]] bool has(std::string_view name) const {
+    const auto found = std::ranges::lower_bound(order, name, {}, [&](uint32_t i) { return at(i); });
+    return found != order.end() && at(*found) == name;
+  }
+  /// Says so where it is not there.
+  void need(const std::string& name, FindingList& findings) const {
+    if (!has(name)) findings.add(0, {"a projector without tensor ", name});
+  }
+};
+
+/// Of each block the loader wants the output of the attention and the feed-forward layer: a dense one where no experts
+/// are. And what its kind of projector has.
+void check_projector_tensors(const LintFile& file, FindingList& findings) {
+  if (file.kind != FileKind::kProjector || is_shard(file)) return;
+  TensorNames names{file.gguf, {}};
+  const size_t n_tensors = file.gguf.header.tensors.size();
+  names.order = sorted_order(n_tensors, [&](uint32_t a, uint32_t b) { return names.at(a) < names.at(b); });
+  for (const FileEncoder& encoder : FileEncoders(file)) {
+    for (const ProjectorTensors& row : kProjectorTensors) {
+      if (!has_word(row.of, encoder.kind)) continue;
+      any_word(row.names, [&](std::string_view name) {
+        names.need(sentence({name, row.ending}), findings);
+        return false;
+      });
+    }
+    if (!has_word(kProjectors, encoder.kind) || has_word(kOtherBlocks, encoder.kind)) continue;
+    // A count from the file: with more blocks than tensors some are missing, and the first of them say it.
+    const uint64_t blocks =
+        std::min<uint64_t>(get_u64(file.gguf, encoder_key(encoder.encoder, "block_count")).value_or(0), n_tensors + 1);
+    for (uint64_t i = 0; i < blocks; ++i) {
+      const std::string block = sentence({encoder.encoder.tensors, ".blk.", i, "."});
+      names.need(block + "attn_out.weight", findings);
+      if (names.has(block + "ffn_gate_exps.weight")) continue;
+      names.need(block + "ffn_up.weight", findings);
+      names.need(block + "ffn_down.weight", findings);
+    }
+  }
+}
+
+constexpr LintRule kProjectorRules[] = {
+    {"projector", FindingLevel::kError, check_projector},
+    {"projector-keys", FindingLevel::kError, check_projector_keys},
+    {"projector-type", FindingLevel::kNote, check_projector_type},
+    {"projector-key-type", FindingLevel::kError, check_key_types},
+    {"projector-values", FindingLevel::kError, check_projector_values},
+    {"projector-tensors", FindingLevel::kError, check_projector_tensors},
+};
+
+}  // namespace
+
+RuleSpan projector_rules() { return kProjectorRules; }
+
+}  // namespace ggufscope

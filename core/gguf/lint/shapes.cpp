@@ -1,0 +1,138 @@
+// Rules on tensors against the hyper-parameters.
+#include <algorithm>
+#include <charconv>
+
+#include "gguf/lint/rules.hpp"
+
+namespace ggufscope {
+
+std::optional<uint64_t> block_of(std::string_view tensor_name) {
+  constexpr std::string_view kPrefix = "blk.";
+  if (!tensor_name.starts_with(kPrefix)) return std::nullopt;
+  uint64_t block = 0;
+  const char* end = tensor_name.data() + tensor_name.size();
+  const auto [stop, problem] = std::from_chars(tensor_name.data() + kPrefix.size(), end, block);
+  if (problem != std::errc() || stop == end || *stop != '.') return std::nullopt;
+  return block;
+}
+
+namespace {
+
+void check_embedding_shape(const LintFile& file, FindingList& findings) {
+  const TensorInfo* embedding = find_tensor(file.gguf, "token_embd.weight");
+  const auto width = hyper(file, "embedding_length");
+  if (file.kind != FileKind::kModel || embedding == nullptr || embedding->n_dims != 2) return;
+  if (width && embedding->shape[0] != *width)
+    findings.add(embedding->info_offset, {"token_embd.weight has rows of ", embedding->shape[0],
+                                          " elements for an embedding_length of ", *width});
+  const KeyValue* tokens = find_key(file.gguf, "tokenizer.ggml.tokens");
+  if (tokens != nullptr && tokens->type == ValueType::kArray && tokens->count != embedding->shape[1])
+    findings.add(embedding->info_offset,
+                 {"token_embd.weight has ", embedding->shape[1], " rows for ", tokens->count, " tokens"});
+}
+
+/// Guesses for another model, whose embeddings and more tokens they use.
+bool is_draft(const LintFile& file) { return has_word("dflash eagle3", file.architecture); }
+
+/// The last norm is as wide as the stream; the output matrix reads it, and has a row for each token.
+void check_output_shape(const LintFile& file, FindingList& findings) {
+  const auto width = hyper(file, "embedding_length");
+  if (file.kind != FileKind::kModel || !width || hyper(file, "embedding_length_out") || is_draft(file)) return;
+  const auto say = [&](const TensorInfo& tensor, std::string_view what, uint64_t got, uint64_t wanted) {
+    findings.add(tensor.info_offset,
+                 {"tensor ", Quoted{file.gguf.text(tensor.name)}, " has ", what, " ", got, ", not ", wanted});
+  };
+  const TensorInfo *norm = find_tensor(file.gguf, "output_norm.weight"), *out = find_tensor(file.gguf, "output.weight");
+  if (norm != nullptr && norm->n_dims == 1 && norm->shape[0] != *width)
+    say(*norm, "a width of", norm->shape[0], *width);
+  if (out == nullptr || out->n_dims != 2) return;
+  if (out->shape[0] != *width) say(*out, "rows of", out->shape[0], *width);
+  const KeyValue* tokens = find_key(file.gguf, "tokenizer.ggml.tokens");
+  if (tokens != nullptr && tokens->type == ValueType::kArray && tokens->count != out->shape[1])
+    say(*out, "as many rows as", out->shape[1], tokens->count);
+}
+
+void check_embedding_missing(const LintFile& file, FindingList& findings) {
+  if (file.kind == FileKind::kModel && !is_shard(file) && !is_draft(file) && hyper(file, "block_count") &&
+      find_key(file.gguf, "tokenizer.ggml.tokens") != nullptr && find_tensor(file.gguf, "token_embd.weight") == nullptr)
+    findings.add(file.gguf.header.info_end, "a model of text without token_embd.weight");
+}
+
+/// Tensors whose rows are as long as the residual stream is wide, in every block of every architecture of llama.cpp
+/// with one width.
+constexpr std::string_view kReadsStream[] = {"attn_q.weight",   "attn_k.weight",    "attn_v.weight",
+                                             "attn_qkv.weight", "attn_norm.weight", "ffn_norm.weight",
+                                             "ffn_gate.weight", "ffn_up.weight"};
+
+void check_stream_width(const LintFile& file, FindingList& findings) {
+  const auto width = hyper(file, "embedding_length");
+  if (file.kind != FileKind::kModel || !width) return;
+  for (const TensorInfo& tensor : file.gguf.header.tensors) {
+    const std::string_view name = file.gguf.text(tensor.name);
+    const auto block = block_of(name);
+    if (!block || tensor.n_dims == 0 || tensor.shape[0] == *width) continue;
+    const std::string_view rest = name.substr(name.find('.', 4) + 1);
+    if (std::ranges::find(kReadsStream, rest) != std::end(kReadsStream))
+      findings.add(tensor.info_offset, {"tensor ", Quoted{file.gguf.text(tensor.name)}, " has rows of ",
+                                        tensor.shape[0], " elements for an embedding_length of ", *width});
+  }
+}
+
+void check_feed_forward_width(const LintFile& file, FindingList& findings) {
+  const auto width = hyper(file, "feed_forward_length");  // nothing where it differs by block
+  if (file.kind != FileKind::kModel || !width || *width == 0) return;
+  for (const TensorInfo& tensor : file.gguf.header.tensors) {
+    const std::string_view name = file.gguf.text(tensor.name);
+    // Where gate and up are one tensor it has twice the rows.
+    if (tensor.n_dims != 2 || !block_of(name) || !name.ends_with(".ffn_up.weight")) continue;
+    if (tensor.shape[1] != *width && tensor.shape[1] != 2 * *width)
+      findings.add(tensor.info_offset, {"tensor ", Quoted{file.gguf.text(tensor.name)}, " has ", tensor.shape[1],
+                                        " rows for a feed_forward_length of ", *width});
+  }
+}
+
+void check_block_number(const LintFile& file, FindingList& findings) {
+  const auto blocks = hyper(file, "block_count");
+  if (file.kind != FileKind::kModel || !blocks || !is_known_architecture(file.architecture)) return;
+  for (const TensorInfo& tensor : file.gguf.header.tensors) {
+    const auto block = block_of(file.gguf.text(tensor.name));
+    if (block && *block >= *blocks)
+      findings.add(tensor.info_offset,
+                   {"tensor ", Quoted{file.gguf.text(tensor.name)}, " belongs to none of the ", *blocks, " blocks"});
+  }
+}
+
+constexpr uint64_t kMostBlocks = 65536;  // a count beyond is a finding of its own
+
+void check_block_missing(const LintFile& file, FindingList& findings) {
+  const auto blocks = hyper(file, "block_count");
+  if (file.kind != FileKind::kModel || is_shard(file) || !blocks || *blocks > kMostBlocks) return;
+  if (file.architecture == "deci") return;  // layers that neither mix nor feed forward
+  std::vector<bool> seen(static_cast<size_t>(*blocks));
+  for (const TensorInfo& tensor : file.gguf.header.tensors)
+    if (const auto block = block_of(file.gguf.text(tensor.name)); block && *block < *blocks)
+      seen[static_cast<size_t>(*block)] = true;
+  const auto first = std::ranges::find(seen, true);
+  if (first == seen.end()) return;
+  // A file of the layers that predict further tokens alone: its model lies in another.
+  const uint64_t further = further_blocks(file, *blocks);
+  if (further > 0 && static_cast<uint64_t>(first - seen.begin()) == *blocks - further) return;
+  for (size_t i = 0; i < seen.size(); ++i)
+    if (!seen[i]) findings.add(file.gguf.header.info_end, {"block ", i, " has no tensors"});
+}
+
+constexpr LintRule kShapeRules[] = {
+    {"embedding-shape", FindingLevel::kError, check_embedding_shape},
+    {"output-shape", FindingLevel::kError, check_output_shape},
+    {"embedding-missing", FindingLevel::kError, check_embedding_missing},
+    {"stream-width", FindingLevel::kNote, check_stream_width},
+    {"feed-forward-width", FindingLevel::kNote, check_feed_forward_width},
+    {"block-number", FindingLevel::kError, check_block_number},
+    {"block-missing", FindingLevel::kError, check_block_missing},
+};
+
+}  // namespace
+
+RuleSpan shape_rules() { return kShapeRules; }
+
+}  // namespace ggufscope

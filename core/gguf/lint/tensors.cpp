@@ -1,0 +1,394 @@
+// Rules on the tensors that llama.cpp creates for an architecture: it refuses a file that lacks one, has one in another
+// shape, or has one that it did not create.
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "gguf/lint/rules.hpp"
+
+namespace ggufscope {
+namespace {
+
+/// A row of tensors.inc, whose head says how the texts are written.
+struct TensorRow {
+  std::string_view architectures;              ///< between spaces
+  std::string_view blocks;                     ///< what a block's tensors begin with
+  std::string_view ends, block;                ///< must be there: outside of the blocks, in each of them
+  std::string_view more_ends = {}, more = {};  ///< may be there or not
+};
+struct TensorPart {
+  std::string_view name, text;
+};
+
+#include "gguf/tensors.inc"
+
+/// "blk.7.attn_q.weight" in its parts; block is empty outside of blocks.
+struct TensorName {
+  std::string_view blocks, rest;
+  std::optional<uint64_t> block;
+};
+
+TensorName split_name(std::string_view name) {
+  for (const std::string_view blocks : {"blk.", "enc.blk.", "dec.blk."}) {
+    if (!name.starts_with(blocks)) continue;
+    if (const auto block = block_of(name.substr(blocks.size() - 4)))
+      return {blocks, name.substr(name.find('.', blocks.size()) + 1), block};
+  }
+  return {{}, name, std::nullopt};
+}
+
+/// Without what says which part of a layer's parameters it holds.
+std::string_view base_name(std::string_view name) {
+  for (const std::string_view suffix : {".weight", ".bias", ".input_scale", ".scale"})
+    if (name.ends_with(suffix)) return name.substr(0, name.size() - suffix.size());
+  return name;
+}
+
+/// One tensor that a row names: base and suffix in a row make its name.
+struct Wanted {
+  std::string_view base, suffix;
+  std::string_view shape;  ///< empty: not looked at
+};
+
+/// Which models something is said of.
+enum class Experts : uint8_t { kEither, kWithout, kWith };
+
+/// A row taken apart, in the order of the text.
+struct TensorPlan {
+  struct Variant {
+    size_t slot, first_need;
+    Experts experts = Experts::kEither;
+  };
+  std::vector<Wanted> wanted;
+  std::vector<Variant> variants;  ///< the last one ends the one before it
+  std::vector<size_t> needs;      ///< of `wanted`, variant by variant
+
+  /// The index of a tensor; wanted.size() where it is none.
+  [[nodiscard]] size_t find(std::string_view name) const {
+    size_t i = 0;
+    while (i < wanted.size() && !(name.size() == wanted[i].base.size() + wanted[i].suffix.size() &&
+                                  name.starts_with(wanted[i].base) && name.ends_with(wanted[i].suffix)))
+      ++i;
+    return i;
+  }
+};
+
+/// The usual shape of a tensor by its name. A bias has what the matrix has behind its rows.
+std::string_view usual_shape(std::string_view name) {
+  std::string_view found;
+  any_word(kTensorShapes, [&](std::string_view word) {
+    const std::string_view of = cut_off(word, ':');
+    if (of != base_name(name)) return false;
+    found = word;
+    return true;
+  });
+  if (!name.ends_with(".bias")) return found;
+  return found.size() > 1 ? found.substr(1) : found;
+}
+
+std::string_view part_text(std::string_view name) {
+  const auto part = std::ranges::find(kTensorParts, name, &TensorPart::name);
+  return part != std::end(kTensorParts) ? part->text : std::string_view();
+}
+
+/// Words of a text with its parts in their places.
+void spell_out(std::string_view text, std::vector<std::string_view>& out) {
+  any_word(text, [&](std::string_view word) {
+    if (word.starts_with('@'))
+      spell_out(part_text(word), out);
+    else
+      out.push_back(word);
+    return false;
+  });
+}
+
+TensorPlan read_plan(std::string_view text) {
+  std::vector<std::string_view> words;
+  spell_out(text, words);
+  TensorPlan plan;
+  size_t slot = 0;
+  plan.variants.push_back({slot, 0});
+  for (std::string_view word : words) {
+    if (word == ";" || word == "|") {
+      if (word == ";") ++slot;
+      plan.variants.push_back({slot, plan.needs.size()});
+      continue;
+    }
+    if (word.starts_with('=')) {
+      plan.variants.back().experts = word == "=experts" ? Experts::kWith : Experts::kWithout;
+      continue;
+    }
+    const bool other_shape = word.contains(':');
+    const std::string_view name = cut_off(word, ':');
+    Wanted one{name, ".weight", {}};
+    if (name.ends_with('.'))
+      one = {name.substr(0, name.size() - 1), "", {}};
+    else if (name.ends_with(".bias"))
+      one = {name, "", {}};
+    one.shape = other_shape ? word : usual_shape(one.base);
+    size_t i = 0;
+    while (i < plan.wanted.size() && (plan.wanted[i].base != one.base || plan.wanted[i].suffix != one.suffix)) ++i;
+    if (i == plan.wanted.size()) plan.wanted.push_back(one);
+    plan.needs.push_back(i);
+  }
+  plan.variants.push_back({slot + 1, plan.needs.size()});
+  return plan;
+}
+
+/// missing(tensor) for each one that is not there, slot by slot, of the variant of which most is. Where that is as much
+/// of a whole variant, nothing is missing. seen: one flag for each tensor of the plan.
+template <class Missing>
+void find_missing(const TensorPlan& plan, const bool* seen, Experts model, Missing missing) {
+  size_t best = 0, most = 0;
+  bool none = true;
+  for (size_t v = 0; v + 1 < plan.variants.size(); ++v) {
+    const TensorPlan::Variant &variant = plan.variants[v], &next = plan.variants[v + 1];
+    size_t n = 0;
+    for (size_t k = variant.first_need; k < next.first_need; ++k) n += seen[plan.needs[k]] ? 1 : 0;
+    const bool whole = n == next.first_need - variant.first_need;
+    const bool counts = model == Experts::kEither || variant.experts == Experts::kEither || variant.experts == model;
+    if (counts && (none || n > most || (n == most && whole))) best = v, most = n, none = false;
+    if (next.slot == variant.slot) continue;
+    for (size_t k = plan.variants[best].first_need; k < plan.variants[best + 1].first_need && !none; ++k)
+      if (!seen[plan.needs[k]]) missing(plan.wanted[plan.needs[k]]);
+    none = true, most = 0;
+  }
+}
+
+std::vector<const TensorRow*> rows_of(const LintFile& file) {
+  std::vector<const TensorRow*> rows;
+  if (file.kind != FileKind::kModel || file.architecture.empty()) return rows;
+  for (const TensorRow& row : kTensorRows)
+    if (has_word(row.architectures, file.architecture)) rows.push_back(&row);
+  return rows;
+}
+
+std::optional<uint64_t> block_count(const LintFile& file, std::string_view blocks) {
+  if (blocks == "dec.blk.")
+    if (const auto count = hyper(file, "decoder_block_count")) return count;
+  return hyper(file, "block_count");
+}
+
+void check_tensor_missing(const LintFile& file, FindingList& findings) {
+  if (is_shard(file)) return;
+  const uint64_t end = file.gguf.header.info_end;
+  Experts experts = hyper(file, "expert_count").value_or(0) != 0 ? Experts::kWith : Experts::kWithout;
+  if (find_key(file.gguf, arch_key(file, "expert_count")) != nullptr && !hyper(file, "expert_count"))
+    experts = Experts::kEither;
+  for (const TensorRow* row : rows_of(file)) {
+    const auto blocks = block_count(file, row->blocks);
+    if (!blocks || *blocks > kMaxBlocks) continue;
+    const TensorPlan ends = read_plan(row->ends), block = read_plan(row->block);
+    // Flags of the ends, then of each block; and whether it has any.
+    const size_t n = block.wanted.size(), n_blocks = static_cast<size_t>(*blocks);
+    const std::unique_ptr<bool[]> seen(new bool[ends.wanted.size() + n * n_blocks]()), any(new bool[n_blocks]());
+    bool* const inside = seen.get() + ends.wanted.size();
+    for (const TensorInfo& tensor : file.gguf.header.tensors) {
+      const TensorName name = split_name(file.gguf.text(tensor.name));
+      if (name.block && (name.blocks != row->blocks || *name.block >= *blocks)) continue;
+      const size_t i = (name.block ? block : ends).find(name.rest);
+      if (!name.block && i < ends.wanted.size()) seen[i] = true;
+      if (name.block && i < n)
+        inside[static_cast<size_t>(*name.block) * n + i] = any[static_cast<size_t>(*name.block)] = true;
+    }
+    // Layers that only predict further tokens may come in part, and alone: then their model lies in another file.
+    const uint64_t further = further_blocks(file, *blocks);
+    const size_t n_trunk = n_blocks - static_cast<size_t>(further);
+    if (further > 0 && std::find(any.get(), any.get() + n_trunk, true) == any.get() + n_trunk) continue;
+    find_missing(ends, seen.get(), experts, [&](const Wanted& tensor) {
+      // A model of text has tokens; of its embeddings a rule of its own speaks.
+      if (tensor.base != "token_embd") findings.add(end, {"llama.cpp requires tensor ", tensor.base, tensor.suffix});
+    });
+    // Blocks without any tensor are another rule's.
+    for (size_t i = 0; i < n_trunk; ++i)
+      if (any[i])
+        find_missing(block, inside + i * n, experts, [&](const Wanted& tensor) {
+          findings.add(end, {"llama.cpp requires tensor ", row->blocks, i, ".", tensor.base, tensor.suffix});
+        });
+  }
+}
+
+/// What the letters of shapes stand for in one block, or outside of them.
+class Extents {
+ public:
+  explicit Extents(const LintFile& file) {
+    for (size_t i = 0; i < kKeys.size(); ++i) {
+      const std::string key = arch_key(file, kKeys[i]);
+      if (const KeyValue* kv = find_key(file.gguf, key); kv != nullptr) {
+        there_[i] = true;
+        whole_[i] = get_u64(file.gguf, key);
+        if (kv->type == ValueType::kArray && kv->count <= kMaxBlocks)
+          by_block_[i] = get_integers(file.gguf, key).value_or(std::vector<int64_t>());
+      }
+    }
+    const KeyValue* tokens = find_key(file.gguf, "tokenizer.ggml.tokens");
+    if (tokens != nullptr && tokens->type == ValueType::kArray) tokens_ = tokens->count;
+  }
+
+  /// nullopt where the file does not say.
+  [[nodiscard]] std::optional<uint64_t> of(char letter, std::optional<uint64_t> block) const {
+    const auto value = [&](Key key) { return this->value(key, block); };
+    const auto heads = value(kHeads), kv_heads = there_[kKvHeads] ? value(kKvHeads) : heads;
+    const auto head = [&](Key key, Key windowed) -> std::optional<uint64_t> {
+      // Layers with a window may have other heads.
+      if (!heads || (there_[windowed] && value(windowed) != value(key))) return std::nullopt;
+      if (there_[key]) return value(key);
+      const auto width = value(kWidth);
+      return width ? std::optional(*width / *heads) : std::nullopt;
+    };
+    const auto key = [&] { return head(kKeyLength, kWindowedKeyLength); };
+    const auto value_length = [&] { return head(kValueLength, kWindowedValueLength); };
+    switch (letter) {
+      case 'E':
+        return value(kWidth);
+      case 'F':
+        return value(kFeedForward);
+      case 'G':
+        return product(value(kFeedForward), 2);
+      case 'M':
+        return value(kExpertFeedForward);
+      case 'X':
+        return value(kExperts);
+      case 'C':
+        return value(kContext);
+      case 'T':
+        return tokens_;
+      case 'N':
+        return heads;
+      case 'H':
+        return key();
+      case 'Q':
+        return product(heads, key());
+      case 'O':
+        return product(heads, value_length());
+      case 'R':
+        return product(2, product(heads, key()));
+      case 'D':
+        return kv_heads;
+      case 'K':
+        return product(kv_heads, key());
+      case 'V':
+        return product(kv_heads, value_length());
+      case '1':
+        return 1;
+      default:
+        return std::nullopt;
+    }
+  }
+
+ private:
+  enum Key : uint8_t {
+    kWidth,
+    kFeedForward,
+    kExpertFeedForward,
+    kExperts,
+    kContext,
+    kHeads,
+    kKvHeads,
+    kKeyLength,
+    kValueLength,
+    kWindowedKeyLength,
+    kWindowedValueLength,
+    kKeyCount
+  };
+  static constexpr std::array<std::string_view, kKeyCount> kKeys = {
+      "embedding_length",       "feed_forward_length",      "expert_feed_forward_length", "expert_count",
+      "context_length",         "attention.head_count",     "attention.head_count_kv",    "attention.key_length",
+      "attention.value_length", "attention.key_length_swa", "attention.value_length_swa"};
+
+  /// nullopt for 0: llama.cpp then takes something else, or has no such tensor.
+  [[nodiscard]] std::optional<uint64_t> value(Key key, std::optional<uint64_t> block) const {
+    const std::vector<int64_t>& values = by_block_[key];
+    if (!block || *block >= values.size()) return whole_[key] != uint64_t{0} ? whole_[key] : std::nullopt;
+    const int64_t one = values[static_cast<size_t>(*block)];
+    return one > 0 ? std::optional(static_cast<uint64_t>(one)) : std::nullopt;
+  }
+
+  static std::optional<uint64_t> product(std::optional<uint64_t> a, std::optional<uint64_t> b) {
+    constexpr uint64_t kSane = uint64_t{1} << 31;
+    return a && b && *a < kSane && *b < kSane ? std::optional(*a * *b) : std::nullopt;
+  }
+
+  std::array<bool, kKeys.size()> there_{};
+  std::array<std::optional<uint64_t>, kKeys.size()> whole_{};
+  std::array<std::vector<int64_t>, kKeys.size()> by_block_;
+  std::optional<uint64_t> tokens_;
+};
+
+void check_tensor_shape(const LintFile& file, FindingList& findings) {
+  const std::vector<const TensorRow*> rows = rows_of(file);
+  if (rows.empty()) return;
+  const Extents extents(file);
+  for (const TensorRow* row : rows) {
+    const TensorPlan ends = read_plan(row->ends), block = read_plan(row->block);
+    for (const TensorInfo& tensor : file.gguf.header.tensors) {
+      const TensorName name = split_name(file.gguf.text(tensor.name));
+      if (name.block && name.blocks != row->blocks) continue;
+      const TensorPlan& plan = name.block ? block : ends;
+      const size_t wanted = plan.find(name.rest);
+      if (wanted == plan.wanted.size() || plan.wanted[wanted].shape.empty()) continue;
+      const std::string_view shape = plan.wanted[wanted].shape;
+      for (uint32_t i = 0; i < std::max<size_t>(tensor.n_dims, shape.size()); ++i) {
+        const uint64_t got = i < tensor.n_dims ? tensor.shape[i] : 1;
+        const auto extent = i < shape.size() ? extents.of(shape[i], name.block) : 1;
+        if (!extent || got == *extent) continue;
+        findings.add(tensor.info_offset, {"tensor ", Quoted{file.gguf.text(tensor.name)}, " has ", got,
+                                          " in dimension ", i, ": llama.cpp wants ", *extent});
+        break;
+      }
+    }
+  }
+}
+
+/// What a row has outside of the blocks or in one, whether it must be there or may be.
+class NameList {
+ public:
+  NameList(std::string_view required, std::string_view optional, std::string_view common) {
+    for (const std::string_view text : {required, optional, common}) spell_out(text, words_);
+    for (std::string_view& word : words_) {
+      word = cut_off(word, ':');
+      word = base_name(word.ends_with('.') ? word.substr(0, word.size() - 1) : word);
+    }
+  }
+
+  [[nodiscard]] bool has(std::string_view name) const {
+    return std::ranges::any_of(words_, [&](std::string_view word) {
+      return word.ends_with('*') ? name.starts_with(word.substr(0, word.size() - 1)) : word == base_name(name);
+    });
+  }
+
+ private:
+  std::vector<std::string_view> words_;
+};
+
+void check_tensor_unknown(const LintFile& file, FindingList& findings) {
+  const std::vector<const TensorRow*> rows = rows_of(file);
+  if (rows.empty()) return;
+  std::vector<const TensorInfo*> unknown;
+  for (const TensorInfo& tensor : file.gguf.header.tensors) unknown.push_back(&tensor);
+  const size_t n_tensors = unknown.size();
+  for (const TensorRow* row : rows) {
+    const NameList ends(row->ends, row->more_ends, kAnyEnds), block(row->block, row->more, kAnyBlock);
+    std::erase_if(unknown, [&](const TensorInfo* tensor) {
+      const TensorName name = split_name(file.gguf.text(tensor->name));
+      return name.block ? name.blocks == row->blocks && block.has(name.rest) : ends.has(name.rest);
+    });
+  }
+  // A file of which llama.cpp knows nothing is not meant for it, whatever architecture it names.
+  if (unknown.size() == n_tensors) return;
+  for (const TensorInfo* tensor : unknown)
+    findings.add(tensor->info_offset, {"llama.cpp has no tensor ", Quoted{file.gguf.text(tensor->name)}, " for ",
+                                       file.architecture, ", and refuses a file with one"});
+}
+
+constexpr LintRule kTensorRules[] = {
+    {"tensor-missing", FindingLevel::kError, check_tensor_missing},
+    {"tensor-shape", FindingLevel::kError, check_tensor_shape},
+    {"tensor-unknown", FindingLevel::kError, check_tensor_unknown},
+};
+
+}  // namespace
+
+RuleSpan tensor_rules() { return kTensorRules; }
+
+}  // namespace ggufscope

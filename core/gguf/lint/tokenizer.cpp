@@ -1,0 +1,292 @@
+// Rules on the tokenizer's keys and arrays.
+#include <algorithm>
+#include <cmath>
+
+#include "gguf/arrays.hpp"
+#include "gguf/lint/rules.hpp"
+
+namespace ggufscope {
+namespace {
+
+using enum ValueType;
+
+constexpr std::string_view kModelKey = "tokenizer.ggml.model";
+constexpr std::string_view kTokensKey = "tokenizer.ggml.tokens";
+constexpr std::string_view kScoresKey = "tokenizer.ggml.scores";
+constexpr std::string_view kTypesKey = "tokenizer.ggml.token_type";
+constexpr std::string_view kMergesKey = "tokenizer.ggml.merges";
+constexpr std::string_view kCharsMapKey = "tokenizer.ggml.precompiled_charsmap";
+
+constexpr std::string_view kModels[] = {"no_vocab",   "none", "llama", "bert",   "gpt2",   "hybriddna",
+                                        "whitespace", "t5",   "rwkv",  "plamo2", "gemma4", "replit"};
+constexpr std::string_view kMergingModels[] = {"gpt2", "hybriddna", "whitespace", "gemma4"};
+
+constexpr std::string_view kPreTokenizers[] = {
+#include "gguf/pre_tokenizers.inc"
+};
+
+template <class Range>
+bool contains(const Range& range, std::string_view text) {
+  return std::ranges::find(range, text) != std::end(range);
+}
+
+std::string_view model_of(const LintFile& file) {
+  return get_string(file.gguf, kModelKey).value_or(std::string_view());
+}
+
+bool has_tokens(const LintFile& file) {
+  const std::string_view model = model_of(file);
+  return !model.empty() && model != "none" && model != "no_vocab";
+}
+
+const KeyValue* array_of(const LintFile& file, std::string_view key, ValueType element) {
+  const KeyValue* kv = find_key(file.gguf, key);
+  return kv != nullptr && kv->type == kArray && kv->element_type == element ? kv : nullptr;
+}
+
+void check_model_missing(const LintFile& file, FindingList& findings) {
+  if (file.kind == FileKind::kModel && !is_later_shard(file) && find_key(file.gguf, kModelKey) == nullptr)
+    findings.add(0, "tokenizer.ggml.model is missing: llama.cpp requires it, be it none");
+}
+
+void check_model_known(const LintFile& file, FindingList& findings) {
+  const std::string_view model = model_of(file);
+  if (!model.empty() && (!contains(kModels, model) || model == "replit"))
+    findings.add(key_offset(file.gguf, kModelKey), {"llama.cpp knows no tokenizer ", Quoted{model}});
+}
+
+void check_pre_tokenizer(const LintFile& file, FindingList& findings) {
+  const auto pre = get_string(file.gguf, "tokenizer.ggml.pre");
+  if (!contains(kMergingModels, model_of(file)) || model_of(file) == "gemma4") return;
+  if (pre && !pre->empty() && !contains(kPreTokenizers, *pre))
+    findings.add(key_offset(file.gguf, "tokenizer.ggml.pre"), {"unknown pre-tokenizer ", Quoted{*pre}});
+}
+
+void check_pre_tokenizer_missing(const LintFile& file, FindingList& findings) {
+  const auto pre = get_string(file.gguf, "tokenizer.ggml.pre");
+  // An empty one is none, to llama.cpp too.
+  if (model_of(file) == "gpt2" && (find_key(file.gguf, "tokenizer.ggml.pre") == nullptr || (pre && pre->empty())))
+    findings.add(key_offset(file.gguf, kModelKey),
+                 "tokenizer.ggml.pre is missing: text is cut by the default, which may not be the model's");
+}
+
+void check_tokens_missing(const LintFile& file, FindingList& findings) {
+  if (has_tokens(file) && find_key(file.gguf, kTokensKey) == nullptr)
+    findings.add(key_offset(file.gguf, kModelKey), "tokenizer.ggml.tokens is missing");
+}
+
+void check_merges_missing(const LintFile& file, FindingList& findings) {
+  if (contains(kMergingModels, model_of(file)) && find_key(file.gguf, kMergesKey) == nullptr &&
+      get_string(file.gguf, "tokenizer.ggml.pre") != "kimi-k2")
+    findings.add(key_offset(file.gguf, kModelKey), "tokenizer.ggml.merges is missing");
+}
+
+void check_array_types(const LintFile& file, FindingList& findings) {
+  struct Row {
+    std::string_view key;
+    ValueType type, other;
+  };
+  constexpr Row rows[] = {{kTokensKey, kString, kString}, {kScoresKey, kF32, kI32},
+                          {kTypesKey, kI32, kI32},        {kMergesKey, kString, kString},
+                          {kCharsMapKey, kI8, kU8},       {"tokenizer.ggml.suppress_tokens", kI32, kI32}};
+  for (const Row& row : rows) {
+    const KeyValue* kv = find_key(file.gguf, row.key);
+    if (kv == nullptr || (kv->type == kArray && (kv->element_type == row.type || kv->element_type == row.other)))
+      continue;
+    findings.add(kv->key.offset,
+                 {row.key, " is not an array of ", value_type_name(row.type), ": llama.cpp refuses it"});
+  }
+}
+
+/// Calls report(kv, name) for the arrays that must run alongside the tokens.
+template <class Report>
+void compare_lengths(const LintFile& file, Report&& report) {
+  const KeyValue* tokens = array_of(file, kTokensKey, kString);
+  if (tokens == nullptr) return;
+  for (const std::string_view key : {kScoresKey, kTypesKey}) {
+    const KeyValue* kv = find_key(file.gguf, key);
+    if (kv != nullptr && kv->type == kArray && kv->count != tokens->count) report(*kv, key, tokens->count);
+  }
+}
+
+void add_lengths(FindingList& findings, const KeyValue& kv, std::string_view key, uint64_t n_tokens) {
+  findings.add(kv.value.offset, {key, " has ", kv.count, " elements for ", n_tokens, " tokens"});
+}
+
+void check_array_short(const LintFile& file, FindingList& findings) {
+  compare_lengths(file, [&](const KeyValue& kv, std::string_view key, uint64_t n) {
+    if (kv.count < n) add_lengths(findings, kv, key, n);
+  });
+}
+
+void check_array_long(const LintFile& file, FindingList& findings) {
+  compare_lengths(file, [&](const KeyValue& kv, std::string_view key, uint64_t n) {
+    if (kv.count > n) add_lengths(findings, kv, key, n);
+  });
+}
+
+void check_duplicate_token(const LintFile& file, FindingList& findings) {
+  const auto tokens = get_strings(file.gguf, kTokensKey);
+  if (!tokens || !has_tokens(file)) return;
+  for (const size_t id : find_duplicates(*tokens)) {
+    const std::string_view text = (*tokens)[id];
+    if (text.empty()) continue;  // loaders give these names
+    const auto at = static_cast<uint64_t>(reinterpret_cast<const uint8_t*>(text.data()) - file.gguf.bytes.data());
+    findings.add(at, {"token ", id, " ", Quoted{text}, " is there already"});
+  }
+}
+
+void check_empty_token(const LintFile& file, FindingList& findings) {
+  const KeyValue* tokens = array_of(file, kTokensKey, kString);
+  if (tokens == nullptr) return;
+  for_each_string(file.gguf, *tokens, [&](uint64_t id, Extent text) {
+    if (text.length == 0) findings.add(text.offset, {"token ", id, " is empty"});
+  });
+}
+
+template <class T>
+T element(const LintFile& file, const KeyValue& array, uint64_t i) {
+  return load<T>(file.gguf.bytes.data() + array.value.offset + i * sizeof(T), file.gguf.header.big_endian);
+}
+
+constexpr int32_t kLastTokenType = 6;
+constexpr int32_t kByteToken = 6;
+
+void check_token_type(const LintFile& file, FindingList& findings) {
+  const KeyValue* types = array_of(file, kTypesKey, kI32);
+  if (types == nullptr) return;
+  for (uint64_t i = 0; i < types->count; ++i) {
+    const int32_t type = element<int32_t>(file, *types, i);
+    if (type < 1 || type > kLastTokenType)
+      findings.add(types->value.offset + 4 * i, {"token ", i, " is of type ", type, ": 1 to 6 are defined"});
+  }
+}
+
+/// "<0x0A>"
+bool is_byte_text(std::string_view text) {
+  const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f'); };
+  return text.size() == 6 && text.starts_with("<0x") && text[5] == '>' && is_hex(text[3]) && is_hex(text[4]);
+}
+
+void check_byte_token(const LintFile& file, FindingList& findings) {
+  const KeyValue* types = array_of(file, kTypesKey, kI32);
+  const KeyValue* tokens = array_of(file, kTokensKey, kString);
+  if (types == nullptr || tokens == nullptr) return;
+  for_each_string(file.gguf, *tokens, [&](uint64_t id, Extent text) {
+    if (id < types->count && element<int32_t>(file, *types, id) == kByteToken && !is_byte_text(file.gguf.text(text)))
+      findings.add(text.offset, {"byte token ", id, " is ", Quoted{file.gguf.text(text)}, ", not of the form <0xHH>"});
+  });
+}
+
+void check_scores_finite(const LintFile& file, FindingList& findings) {
+  const KeyValue* scores = array_of(file, kScoresKey, kF32);
+  if (scores == nullptr) return;
+  for (uint64_t i = 0; i < scores->count; ++i)
+    if (!std::isfinite(element<float>(file, *scores, i)))
+      findings.add(scores->value.offset + 4 * i, {"the score of token ", i, " is not finite"});
+}
+
+void check_merge_syntax(const LintFile& file, FindingList& findings) {
+  const KeyValue* merges = array_of(file, kMergesKey, kString);
+  if (merges == nullptr) return;
+  for_each_string(file.gguf, *merges, [&](uint64_t i, Extent text) {
+    const std::string_view merge = file.gguf.text(text);
+    const size_t space = merge.find(' ', 1);
+    if (space == std::string_view::npos || space + 1 == merge.size())
+      findings.add(text.offset, {"merge ", i, " ", Quoted{merge}, " is not two pieces"});
+  });
+}
+
+constexpr std::string_view kSpecialIds[] = {
+    "bos",    "eos",    "eot",    "eom",     "unknown", "seperator", "separator", "padding", "mask",   "cls",
+    "prefix", "suffix", "middle", "fim_pre", "fim_suf", "fim_mid",   "fim_pad",   "fim_rep", "fim_sep"};
+
+std::string special_key(std::string_view name) { return "tokenizer.ggml." + std::string(name) + "_token_id"; }
+
+void check_special_range(const LintFile& file, FindingList& findings) {
+  const KeyValue* tokens = array_of(file, kTokensKey, kString);
+  if (tokens == nullptr) return;
+  for (const std::string_view name : kSpecialIds) {
+    const auto id = get_i64(file.gguf, special_key(name));
+    if (id && (*id < 0 || static_cast<uint64_t>(*id) >= tokens->count))
+      findings.add(key_offset(file.gguf, special_key(name)),
+                   {special_key(name), " is ", *id, " of ", tokens->count, " tokens"});
+  }
+}
+
+void check_special_type(const LintFile& file, FindingList& findings) {
+  for (const std::string_view name : kSpecialIds) {
+    const KeyValue* kv = find_key(file.gguf, special_key(name));
+    if (kv != nullptr && kv->type != kU32)
+      findings.add(kv->key.offset, {special_key(name), " is ", value_type_name(kv->type), ": llama.cpp reads u32"});
+  }
+}
+
+void check_add_without_id(const LintFile& file, FindingList& findings) {
+  struct Row {
+    std::string_view add, id, other;
+  };
+  for (const Row& row :
+       {Row{"tokenizer.ggml.add_bos_token", "bos", "bos"}, Row{"tokenizer.ggml.add_eos_token", "eos", "eos"},
+        Row{"tokenizer.ggml.add_sep_token", "seperator", "separator"}})
+    if (get_bool(file.gguf, row.add).value_or(false) && find_key(file.gguf, special_key(row.id)) == nullptr &&
+        find_key(file.gguf, special_key(row.other)) == nullptr)
+      findings.add(key_offset(file.gguf, row.add), {row.add, " is set, but ", special_key(row.id), " is missing"});
+}
+
+/// A u32 of the trie's size, the trie, then the replacement texts.
+void check_charsmap(const LintFile& file, FindingList& findings) {
+  const KeyValue* kv = find_key(file.gguf, kCharsMapKey);
+  if (model_of(file) != "t5" || kv == nullptr || kv->type != kArray || value_size(kv->element_type) != 1) return;
+  const uint64_t n = kv->value.length;
+  if (n < 4 || uint64_t{load<uint32_t>(file.gguf.bytes.data() + kv->value.offset)} + 4 >= n)
+    findings.add(kv->value.offset, "the precompiled_charsmap is shorter than it says");
+}
+
+/// llama.cpp writes and reads "seperator"; the specification spells it right.
+void check_separator(const LintFile& file, FindingList& findings) {
+  if (find_key(file.gguf, special_key("separator")) != nullptr &&
+      find_key(file.gguf, special_key("seperator")) == nullptr)
+    findings.add(key_offset(file.gguf, special_key("separator")),
+                 {special_key("separator"), " is not read: llama.cpp's key is ", special_key("seperator")});
+}
+
+/// Not parsed, but an object as a whole.
+void check_huggingface_json(const LintFile& file, FindingList& findings) {
+  constexpr std::string_view kKey = "tokenizer.huggingface.json", kSpaces = " \t\r\n";
+  const auto text = get_string(file.gguf, kKey);
+  if (!text) return;
+  const size_t first = text->find_first_not_of(kSpaces), last = text->find_last_not_of(kSpaces);
+  if (first == std::string_view::npos || (*text)[first] != '{' || (*text)[last] != '}')
+    findings.add(find_key(file.gguf, kKey)->value.offset, {kKey, " is no JSON object"});
+}
+
+constexpr LintRule kTokenizerRules[] = {
+    {"tokenizer-missing", FindingLevel::kError, check_model_missing},
+    {"tokenizer-unknown", FindingLevel::kError, check_model_known},
+    {"pre-tokenizer-unknown", FindingLevel::kError, check_pre_tokenizer},
+    {"pre-tokenizer-missing", FindingLevel::kNote, check_pre_tokenizer_missing},
+    {"tokens-missing", FindingLevel::kError, check_tokens_missing},
+    {"merges-missing", FindingLevel::kError, check_merges_missing},
+    {"tokenizer-array-type", FindingLevel::kError, check_array_types},
+    {"tokenizer-array-short", FindingLevel::kError, check_array_short},
+    {"tokenizer-array-long", FindingLevel::kSpec, check_array_long},
+    {"duplicate-token", FindingLevel::kError, check_duplicate_token},
+    {"empty-token", FindingLevel::kNote, check_empty_token},
+    {"token-type", FindingLevel::kSpec, check_token_type},
+    {"byte-token", FindingLevel::kNote, check_byte_token},
+    {"score-finite", FindingLevel::kNote, check_scores_finite},
+    {"merge-syntax", FindingLevel::kNote, check_merge_syntax},
+    {"special-id-range", FindingLevel::kSpec, check_special_range},
+    {"special-id-type", FindingLevel::kError, check_special_type},
+    {"special-id-missing", FindingLevel::kNote, check_add_without_id},
+    {"separator-spelling", FindingLevel::kNote, check_separator},
+    {"huggingface-json", FindingLevel::kNote, check_huggingface_json},
+    {"charsmap", FindingLevel::kError, check_charsmap},
+};
+
+}  // namespace
+
+RuleSpan tokenizer_rules() { return kTokenizerRules; }
+
+}  // namespace ggufscope

@@ -1,0 +1,339 @@
+import { GgufError } from '../api/errors.js'
+import type { Header, TypeRow } from '../header/header.js'
+import { hasVocabulary, HeaderMetadata } from '../header/metadata.js'
+import { loadTextModule, textModule } from '../runtime/module.js'
+import { chatTemplates } from '../text/chat-template.js'
+import { summarize } from '../header/summary.js'
+import { FileTokenizer } from '../text/tokenizer.js'
+import type { GgufBuilder } from '../edit/builder.js'
+import type { EditOptions } from '../edit/types.js'
+import type {
+  ByteSource,
+  ChatMessage,
+  ChatTemplate,
+  Container,
+  Finding,
+  GgufFile,
+  LintDataOptions,
+  Metadata,
+  ReadOptions,
+  ReadRowsOptions,
+  RenderChatOptions,
+  Shard,
+  StatsOptions,
+  Summary,
+  TensorInfo,
+  TensorStats,
+  Tokenizer,
+  TokenizerComparison,
+} from '../api/types.js'
+
+export const kMaxFindings = 20
+
+/** A name of the file for a message: quoted, cut, and without what does not print. */
+export function printable(name: string): string {
+  const short = name.slice(0, 60).replace(/[^\x20-\x7e]/g, '?')
+  return `'${short}${name.length > 60 ? '...' : ''}'`
+}
+
+/** One physical file: its bytes and its parsed header. */
+export interface Part {
+  readonly source: ByteSource
+  readonly header: Header
+}
+
+/** A place in a split model: part is undefined where the file is not there. */
+export interface ShardPart {
+  readonly name: string | undefined
+  readonly part: Part | undefined
+}
+
+export class OpenFile implements GgufFile {
+  readonly #shards: readonly ShardPart[]
+  readonly #first: Part
+  #metadata: HeaderMetadata | undefined
+  #tensors: readonly TensorInfo[] | undefined
+  #byName: Map<string, TensorInfo> | undefined
+  #tokenizer: FileTokenizer | undefined
+  #chatTemplates: ReadonlyMap<string, ChatTemplate> | undefined
+
+  /** Where inspect.wasm is hosted; the other modules are beside it. */
+  readonly wasmUrl: string | URL | undefined
+
+  constructor(shards: readonly ShardPart[], wasmUrl?: string | URL) {
+    this.#shards = shards
+    this.wasmUrl = wasmUrl
+    const first = shards.find(({ part }) => part)?.part
+    if (!first) throw new GgufError('missing-shard', 'None of the files is there.')
+    this.#first = first
+  }
+
+  /** The header of the first part, for the bindings of other parts of the package. */
+  get header(): Header {
+    return this.#first.header
+  }
+
+  /** Every physical file that is there. */
+  get parts(): readonly (Part | undefined)[] {
+    return this.#shards.map(({ part }) => part)
+  }
+
+  get container(): Container {
+    return this.header.container
+  }
+
+  get version(): number {
+    return this.header.facts().version
+  }
+
+  get endianness(): 'little' | 'big' {
+    return this.header.facts().bigEndian ? 'big' : 'little'
+  }
+
+  get alignment(): number {
+    return this.header.facts().alignment
+  }
+
+  get size(): number | undefined {
+    return this.#first.source.size
+  }
+
+  get dataOffset(): number {
+    return this.header.facts().dataOffset
+  }
+
+  get bytesRead(): number {
+    return this.#shards.reduce((sum, { part }) => sum + (part?.header.length ?? 0), 0)
+  }
+
+  get name(): string | undefined {
+    return this.#first.source.name
+  }
+
+  get complete(): boolean {
+    return this.#shards.every(({ part }) => part?.header.gaps === undefined)
+  }
+
+  async completeHeader(options: ReadOptions = {}): Promise<void> {
+    options.signal?.throwIfAborted()
+    await Promise.all(this.#shards.map(({ part }) => part?.header.gaps?.load(undefined, options)))
+  }
+
+  #mustBeComplete(): void {
+    for (const { part } of this.#shards) part?.header.mustHave()
+  }
+
+  get metadata(): Metadata {
+    return (this.#metadata ??= new HeaderMetadata(this.header, this.wasmUrl))
+  }
+
+  get tensors(): readonly TensorInfo[] {
+    return (this.#tensors ??= this.#shards.flatMap(({ part }, i) => part?.header.tensors(i) ?? []))
+  }
+
+  get shards(): readonly Shard[] {
+    return this.#shards.map(({ name, part }) => ({
+      name: part?.source.name ?? name,
+      present: part !== undefined,
+      size: part?.source.size,
+      dataOffset: part?.header.facts().dataOffset ?? 0,
+      tensorCount: part?.header.facts().tensorsSeen ?? 0,
+    }))
+  }
+
+  tensor(name: string): TensorInfo | undefined {
+    if (!this.#byName) {
+      this.#byName = new Map()
+      for (const tensor of this.tensors)
+        if (!this.#byName.has(tensor.name)) this.#byName.set(tensor.name, tensor)
+    }
+    return this.#byName.get(name)
+  }
+
+  /** Geometry of a tensor's type; an error where the type has no known layout. */
+  tensorType(tensor: TensorInfo): TypeRow {
+    const type = this.header.type(tensor.typeId)
+    if (type && type.blockSize > 0) return type
+    throw new GgufError(
+      'unsupported',
+      `Tensor ${tensor.name} is of type ${tensor.type}, whose layout is not known: its bytes cannot be told.`,
+    )
+  }
+
+  summary(): Summary {
+    return summarize(this.header, this.metadata, this.tensors)
+  }
+
+  lint(): Finding[] {
+    this.#mustBeComplete()
+    const each = this.#shards.flatMap(({ name, part }, shard): Finding[] => {
+      if (part) return part.header.findings(part.source).map((finding) => ({ ...finding, shard }))
+      const message = `the file ${name} of this split model is not there`
+      return [{ level: 'error', code: 'missing-shard', message, offset: 0, shard }]
+    })
+    return this.#shards.length > 1 ? [...each, ...this.#findingsOfTheSet()] : each
+  }
+
+  /** What no shard shows alone. */
+  #findingsOfTheSet(): Finding[] {
+    const findings: Finding[] = []
+    const seen = new Map<string, number>()
+    for (const { name, offset, shard } of this.tensors) {
+      const first = seen.get(name)
+      // Within one shard it is a finding of that file.
+      if (first !== undefined && first !== shard) {
+        const message = `tensor ${printable(name)} is in shard ${first + 1} already`
+        findings.push({ level: 'error', code: 'duplicate-tensor', message, offset, shard })
+      }
+      seen.set(name, first ?? shard)
+    }
+    const declared = this.metadata.get('split.tensors.count')
+    const whole = this.#shards.every(({ part }) => part)
+    if (whole && typeof declared === 'number' && declared !== this.tensors.length) {
+      const message = `split.tensors.count is ${declared}, but the shards have ${this.tensors.length} tensors`
+      findings.push({ level: 'error', code: 'split-tensors', message, offset: 0, shard: 0 })
+    }
+    return findings.slice(0, kMaxFindings)
+  }
+
+  async lintData(options: LintDataOptions = {}): Promise<Finding[]> {
+    options.signal?.throwIfAborted()
+    const { lintData } = await import('../tensors/lint-data.js')
+    return await lintData(this, options)
+  }
+
+  tokenizer(): Tokenizer {
+    this.#mustBeComplete()
+    return (this.#tokenizer ??= new FileTokenizer(this.header, textModule(this.wasmUrl)))
+  }
+
+  async loadTokenizer(options: ReadOptions = {}): Promise<Tokenizer> {
+    await Promise.all([loadTextModule(this.wasmUrl), this.completeHeader(options)])
+    return this.tokenizer()
+  }
+
+  async compareTokenizers(options: ReadOptions = {}): Promise<TokenizerComparison | undefined> {
+    const json = this.metadata.get('tokenizer.huggingface.json')
+    if (typeof json !== 'string') return undefined
+    const [{ compareTokenizer }, tokenizer] = await Promise.all([
+      import('../text/huggingface-json.js'),
+      this.loadTokenizer(options),
+    ])
+    return compareTokenizer(json, tokenizer, this.metadata.offset('tokenizer.huggingface.json') ?? 0)
+  }
+
+  get chatTemplates(): ReadonlyMap<string, ChatTemplate> {
+    this.#mustBeComplete()
+    return (this.#chatTemplates ??= chatTemplates(this.metadata, () => this.tokenizer()))
+  }
+
+  async renderChat(messages: readonly ChatMessage[], options: RenderChatOptions = {}): Promise<string> {
+    const [{ renderChat }] = await Promise.all([
+      import('../text/render-chat.js'),
+      this.completeHeader(),
+      hasVocabulary(this.metadata) ? loadTextModule(this.wasmUrl) : undefined,
+    ])
+    return renderChat(this.chatTemplates, this.#specialTexts(), messages, options)
+  }
+
+  /** What templates call bos_token, eos_token, ...: the texts of the tokens in those roles. */
+  #specialTexts(): Record<string, string> {
+    if (!hasVocabulary(this.metadata)) return {}
+    const { special, tokens } = this.tokenizer()
+    return Object.fromEntries(
+      (['bos', 'eos', 'unk', 'sep', 'pad', 'mask'] as const).flatMap((role) => {
+        const id = special[role]
+        return id === undefined ? [] : [[`${role}_token`, tokens.at(id)!.text]]
+      }),
+    )
+  }
+
+  async read(name: string, options: ReadRowsOptions = {}): Promise<Uint8Array> {
+    options.signal?.throwIfAborted()
+    const { source, offset, byteLength } = this.rowRange(name, options)
+    return await source.read(offset, byteLength, { signal: options.signal })
+  }
+
+  async dequantize(name: string, options: ReadRowsOptions = {}): Promise<Float32Array<ArrayBuffer>> {
+    options.signal?.throwIfAborted()
+    const { dequantizeRows } = await import('../tensors/values.js')
+    return await dequantizeRows(this, name, options)
+  }
+
+  async stats(name: string, options: StatsOptions = {}): Promise<TensorStats> {
+    options.signal?.throwIfAborted()
+    const { tensorStats } = await import('../tensors/stats.js')
+    return await tensorStats(this, name, options)
+  }
+
+  async edit(options: EditOptions = {}): Promise<GgufBuilder> {
+    const [{ edit }] = await Promise.all([import('../edit/builder.js'), this.completeHeader()])
+    return edit(this, options)
+  }
+
+  /** Where whole rows of a tensor lie. */
+  rowRange(
+    which: string | TensorInfo,
+    { rows, superBlock }: ReadRowsOptions,
+  ): {
+    tensor: TensorInfo
+    type: TypeRow
+    source: ByteSource
+    offset: number
+    byteLength: number
+    rowLength: number
+    /** super-blocks of 64 elements */
+    small: boolean
+  } {
+    const tensor = typeof which === 'string' ? this.tensor(which) : which
+    if (!tensor) throw new GgufError('not-found', `There is no tensor "${String(which)}" in this file.`)
+    const { name } = tensor
+    const usual = this.tensorType(tensor)
+    const part = this.#shards[tensor.shard]?.part
+    const small =
+      usual.smallBlockBytes > 0 &&
+      (superBlock === undefined ? part?.header.facts().smallBlocks === true : superBlock === 64)
+    const type = small ? { ...usual, blockSize: 64, blockBytes: usual.smallBlockBytes } : usual
+    const rowLength = tensor.shape[0] ?? 1
+    const rowCount = rowLength === 0 ? 0 : tensor.elementCount / rowLength
+    const [from, to] = rows ?? [0, rowCount]
+    if (!Number.isInteger(from) || !Number.isInteger(to) || from < 0 || from > to || to > rowCount) {
+      throw new GgufError(
+        'invalid-argument',
+        `Tensor ${name} has ${rowCount} rows: there is no range [${from}, ${to}).`,
+      )
+    }
+    if (rowLength % type.blockSize !== 0) {
+      throw new GgufError(
+        'bad-shape',
+        `Rows of ${rowLength} elements are no whole blocks of ${type.blockSize}: tensor ${name} cannot be ${type.name}.` +
+          (!small && type.smallBlockBytes > 0 && rowLength % 64 === 0
+            ? ' It may be of an early build: { superBlock: 64 }.'
+            : ''),
+      )
+    }
+    const rowBytes = (rowLength / type.blockSize) * type.blockBytes
+    if (!part) throw new GgufError('missing-shard', `The file that holds tensor ${name} is not there.`)
+    void part.header.document // throws when closed
+    return {
+      tensor,
+      type,
+      source: part.source,
+      offset: tensor.offset + from * rowBytes,
+      byteLength: (to - from) * rowBytes,
+      rowLength,
+      small,
+    }
+  }
+
+  close(): void {
+    for (const { part } of this.#shards) {
+      part?.header.close()
+      part?.source.close?.()
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+}

@@ -1,0 +1,294 @@
+import { GgufError } from '../api/errors.js'
+import { OpenFile, type Part, type ShardPart } from './file.js'
+import { Header } from '../header/header.js'
+import type { InspectModule } from '../inspect.js'
+import { inspectModule } from '../runtime/module.js'
+import { eachInParallel } from '../sources/parallel.js'
+import { parseShardName } from './shards.js'
+import { addressOf } from '../sources/addresses.js'
+import { BlobSource, BytesSource, streamByReads } from '../sources/bytes.js'
+import { CoalescedSource, type RemoteSource } from '../sources/coalesced.js'
+import { HttpSource, type HttpOptions } from '../sources/http.js'
+import type { SparseAttempt } from '../sparse/preview.js'
+import type {
+  ByteSource,
+  GgufFile,
+  OpenOptions,
+  OpenProgress,
+  RetryInfo,
+  Source,
+  StreamOptions,
+} from '../api/types.js'
+
+// No real header comes near; a server that sends for ever is stopped here.
+const kMostHeaderBytes = 1 << 30
+// What is read of a header before a sparse preview leaves its stream.
+const kHeadBytes = 1 << 15
+// Shards opened at the same time.
+const kParallelShards = 6
+
+/** The byte source for what open() was given. Remote: what reads an address. */
+export function sourceOf(
+  source: Source,
+  options: OpenOptions,
+  onRetry?: (retry: RetryInfo) => void,
+  Remote: new (url: URL, options: HttpOptions) => RemoteSource = HttpSource,
+): ByteSource {
+  if (typeof source === 'string' || source instanceof URL) {
+    return new CoalescedSource(new Remote(addressOf(source), { ...options, onRetry }))
+  }
+  if (typeof Blob !== 'undefined' && source instanceof Blob) return new BlobSource(source)
+  if (source instanceof ArrayBuffer) return new BytesSource(new Uint8Array(source))
+  if (ArrayBuffer.isView(source)) {
+    return new BytesSource(new Uint8Array(source.buffer, source.byteOffset, source.byteLength))
+  }
+  if (typeof source === 'object' && source !== null && 'read' in source) return source
+  throw new GgufError(
+    'invalid-argument',
+    `open() takes an address, a Blob or File, bytes or a ByteSource, not ${String(source)}.`,
+  )
+}
+
+/** One look at a stream, by whichever protocol it is iterated. */
+async function* pieces(
+  source: ByteSource,
+  offset: number,
+  options: StreamOptions,
+): AsyncGenerator<Uint8Array> {
+  if (!source.stream) {
+    if (source.size === undefined) {
+      throw new GgufError('invalid-argument', 'A ByteSource needs a size or a stream function.')
+    }
+    yield* streamByReads(source as ByteSource & { size: number }, offset, options)
+    return
+  }
+  const stream = source.stream(offset, options)
+  if (Symbol.asyncIterator in stream) {
+    yield* stream
+    return
+  }
+  // Not every browser's ReadableStream can be iterated.
+  const reader = (stream as ReadableStream<Uint8Array>).getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
+/** Progress over all shards, told to whoever asked. */
+class Progress {
+  readonly #report: OpenOptions['onProgress']
+  #onKeys: OpenOptions['onKeys']
+  #keysSeen = 0
+  #loaded = 0
+  shardCount = 1
+
+  constructor({ onProgress, onKeys }: OpenOptions) {
+    this.#report = onProgress
+    this.#onKeys = onKeys
+  }
+
+  /** Once, when a piece has brought no new key: a long array has begun. last: no more pieces will come. */
+  tellKeys(header: Header, last: boolean): void {
+    if (!this.#onKeys) return
+    const { keysSeen } = header.facts()
+    const grown = keysSeen > this.#keysSeen
+    this.#keysSeen = keysSeen
+    if (!last && (grown || keysSeen === 0)) return
+    const tell = this.#onKeys
+    this.#onKeys = undefined
+    const names = header.keys()
+    const scalars = header.keyEntries().filter(({ type }) => type !== 'array')
+    tell(new Map(scalars.map((entry) => [names[entry.index]!, header.scalar(entry)])))
+  }
+
+  tell(part: { shard: number; source: ByteSource; header?: Header }, added: number, retry?: RetryInfo): void {
+    this.#loaded += added
+    if (!this.#report) return
+    const facts = part.header?.facts()
+    const progress: OpenProgress = {
+      loaded: this.#loaded,
+      fileSize: part.source.size,
+      shard: part.shard,
+      shardCount: this.shardCount,
+      keysSeen: facts?.keysSeen ?? 0,
+      keyCount: facts?.keyCount ?? 0,
+      tensorsSeen: facts?.tensorsSeen ?? 0,
+      tensorCount: facts?.tensorCount ?? 0,
+      retry,
+    }
+    this.#report(progress)
+  }
+}
+
+/** Reads until the header is whole, and not a piece further; or, for a sparse preview, what it takes to know it. */
+async function readHeader(
+  source: ByteSource,
+  shard: number,
+  module: Promise<InspectModule>,
+  progress: Progress,
+  { signal, wasmUrl, preview = 'full' }: OpenOptions,
+): Promise<Part> {
+  let header: Header | undefined
+  // Its code travels beside the first bytes.
+  let loading = preview === 'full' ? undefined : import('../sparse/preview.js')
+  loading?.catch(() => {})
+  try {
+    let needed = 1
+    let attempt: SparseAttempt | undefined
+    let done = performance.now()
+    do {
+      let left = false
+      const end = preview === 'sparse' && loading ? kHeadBytes : undefined
+      for await (const piece of pieces(source, header?.length ?? 0, { signal, end })) {
+        signal?.throwIfAborted()
+        const now = performance.now()
+        header ??= new Header(await module)
+        signal?.throwIfAborted()
+        needed = header.append(piece, source.size)
+        progress.tell({ shard, source, header }, piece.length)
+        progress.tellKeys(header, needed === 0 || header.length >= kHeadBytes)
+        if (needed === 0) break
+        if (header.length > kMostHeaderBytes) {
+          throw new GgufError(
+            'bad-count',
+            `The header is not whole after ${header.length} bytes: this is no GGUF file.`,
+            { offset: header.length },
+          )
+        }
+        if (loading) attempt ??= new (await loading).SparseAttempt(source, preview, now - done)
+        if (loading && attempt?.isEnough(piece, now, now - done)) {
+          left = attempt.isWorthwhile
+          if (left || attempt.isSettled) loading = undefined
+          if (left) break
+        }
+        done = performance.now()
+      }
+      if (!left || !attempt || !header || header.length === source.size) break
+      const part = { shard, source, header }
+      const found = await attempt.run(header.module, signal, (bytes) => progress.tell(part, bytes))
+      if (found) {
+        header.close()
+        return { source, header: found }
+      }
+      // Else the stream goes on where it was left.
+    } while (needed !== 0)
+    header ??= new Header(await module)
+    signal?.throwIfAborted()
+    // The bytes are at their end: the parser says what they lack.
+    if (needed !== 0) header.append(new Uint8Array(), header.length)
+    return { source, header }
+  } catch (error) {
+    header?.close()
+    signal?.throwIfAborted()
+    if (!(error instanceof GgufError && error.code === 'legacy-container')) throw error
+    const { readLegacy } = await import('../header/legacy.js')
+    return { source, header: await readLegacy(source, await module, signal, wasmUrl) }
+  }
+}
+
+const kMissing = new Set(['no-such-file', 'missing-shard'])
+
+/** Opens what else belongs to a split model. first: the part that was given. */
+async function openShards(
+  first: Part,
+  given: readonly ByteSource[],
+  read: (source: ByteSource, shard: number) => Promise<Part>,
+  options: OpenOptions,
+  progress: Progress,
+): Promise<ShardPart[]> {
+  const count = Number(
+    new OpenFile([{ name: first.source.name, part: first }]).metadata.get('split.count') ?? 0,
+  )
+  const shardName = parseShardName(first.header.module, first.source.name)
+  if (count <= 1 && given.length === 1) return [{ name: first.source.name, part: first }]
+  if (!shardName && given.length < count) {
+    if (options.allowMissingShards) return [{ name: first.source.name, part: first }]
+    throw new GgufError(
+      'missing-shard',
+      `This is one of ${count} files of a split model, and its name does not tell those of the others. Give all of them to open().`,
+    )
+  }
+  if (!shardName || (shardName.names.length !== given.length && given.length > 1 && count <= 1)) {
+    throw new GgufError('invalid-argument', 'Several files were given that are not the shards of one model.')
+  }
+
+  const parts = new Array<Part | undefined>(shardName.names.length)
+  parts[shardName.index] = first
+  progress.shardCount = shardName.names.length
+  const missing: string[] = []
+  const others = shardName.names
+    .map((name, shard) => ({ name, shard }))
+    .filter(({ shard }) => shard !== shardName.index)
+  try {
+    await eachInParallel(others, kParallelShards, async ({ name, shard }) => {
+      const source = given.find((one) => one.name === name) ?? first.source.sibling?.(name)
+      if (!source) {
+        missing.push(name)
+        return
+      }
+      try {
+        parts[shard] = await read(source, shard)
+      } catch (error) {
+        source.close?.()
+        if (!(error instanceof GgufError && kMissing.has(error.code))) throw error
+        missing.push(name)
+      }
+    })
+    if (missing.length > 0 && !options.allowMissingShards) {
+      throw new GgufError(
+        'missing-shard',
+        `${missing.length} of the ${shardName.names.length} files of this model are missing: ${missing.sort().join(', ')}.`,
+      )
+    }
+  } catch (error) {
+    for (const part of parts) {
+      if (part === first) continue
+      part?.header.close()
+      part?.source.close?.()
+    }
+    throw error
+  }
+  return shardName.names.map((name, i) => ({ name, part: parts[i] }))
+}
+
+/**
+ * Opens a GGUF file: resolves when its header is whole. Tensor data is read when it is asked for.
+ *
+ * Of a split model any one shard will do where the others lie beside it (addresses, paths); else give all of them as an
+ * array. Rejects with a GgufError, or with options.signal.reason.
+ */
+export async function open(source: Source | readonly Source[], options: OpenOptions = {}): Promise<GgufFile> {
+  const { signal, cache } = options
+  signal?.throwIfAborted()
+  const progress = new Progress(options)
+  const Remote = cache ? (await import('../store/kept.js')).KeptSource : HttpSource
+  const sources = (Array.isArray(source) ? (source as readonly Source[]) : [source as Source]).map(
+    (one, shard) => {
+      const onRetry = (retry: RetryInfo) => progress.tell({ shard, source: made }, 0, retry)
+      const made: ByteSource = sourceOf(one, options, onRetry, Remote)
+      return made
+    },
+  )
+  if (sources.length === 0)
+    throw new GgufError('invalid-argument', 'There is nothing to open: the list is empty.')
+  // The first bytes travel while the module starts.
+  const module = inspectModule(options.wasmUrl)
+  module.catch(() => {})
+  const read = (one: ByteSource, shard: number) => readHeader(one, shard, module, progress, options)
+  let first: Part | undefined
+  try {
+    first = await read(sources[0]!, 0)
+    return new OpenFile(await openShards(first, sources, read, options, progress), options.wasmUrl)
+  } catch (error) {
+    first?.header.close()
+    for (const one of sources) one.close?.()
+    signal?.throwIfAborted()
+    throw error
+  }
+}

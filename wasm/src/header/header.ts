@@ -1,0 +1,364 @@
+import { GgufError, type GgufErrorCode } from '../api/errors.js'
+import type { InspectModule, Span, WasmDocument } from '../inspect.js'
+import type {
+  Container,
+  Finding,
+  ReadOptions,
+  Scalar,
+  TensorInfo,
+  TensorType,
+  ValueType,
+} from '../api/types.js'
+
+/** Counts are declared by the file; those seen are parsed so far. */
+export interface Facts {
+  readonly version: number
+  readonly bigEndian: boolean
+  readonly alignment: number
+  readonly dataOffset: number
+  readonly keyCount: number
+  readonly tensorCount: number
+  readonly keysSeen: number
+  readonly tensorsSeen: number
+  /** the K types have super-blocks of 64 elements */
+  readonly smallBlocks: boolean
+}
+
+export interface TypeRow extends TensorType {
+  /** of 64 elements, where ggml built with QK_K = 64 had such super-blocks; else 0 */
+  readonly smallBlockBytes: number
+  /** a layout that only the containers before GGUF have; its id is of this build's making */
+  readonly legacy: boolean
+}
+
+export interface KeyEntry {
+  /** in the order of the file */
+  readonly index: number
+  readonly type: ValueType
+  /** of an array */
+  readonly elementType: ValueType
+  readonly count: number
+  readonly offset: number
+  readonly length: number
+}
+
+// Ids of the format are the indices.
+export const kValueTypes: readonly ValueType[] = [
+  'u8',
+  'i8',
+  'u16',
+  'i16',
+  'u32',
+  'i32',
+  'f32',
+  'bool',
+  'string',
+  'array',
+  'u64',
+  'i64',
+  'f64',
+]
+const kKeyColumns = 5
+const kTensorColumns = 13
+
+/** An integer as a number where a number holds it. */
+function integer(value: bigint): number | bigint {
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value
+}
+
+/** What each scalar type is in JavaScript. Strings and arrays are not in this table. */
+export const kScalars: Readonly<
+  Record<string, { bytes: number; get: (view: DataView, at: number, little: boolean) => Scalar }>
+> = {
+  u8: { bytes: 1, get: (v, at) => v.getUint8(at) },
+  i8: { bytes: 1, get: (v, at) => v.getInt8(at) },
+  u16: { bytes: 2, get: (v, at, little) => v.getUint16(at, little) },
+  i16: { bytes: 2, get: (v, at, little) => v.getInt16(at, little) },
+  u32: { bytes: 4, get: (v, at, little) => v.getUint32(at, little) },
+  i32: { bytes: 4, get: (v, at, little) => v.getInt32(at, little) },
+  f32: { bytes: 4, get: (v, at, little) => v.getFloat32(at, little) },
+  bool: { bytes: 1, get: (v, at) => v.getUint8(at) !== 0 },
+  u64: { bytes: 8, get: (v, at, little) => integer(v.getBigUint64(at, little)) },
+  i64: { bytes: 8, get: (v, at, little) => integer(v.getBigInt64(at, little)) },
+  f64: { bytes: 8, get: (v, at, little) => v.getFloat64(at, little) },
+}
+
+// A byte order mark is a part of the text like any other.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+const typeTables = new WeakMap<InspectModule, ReadonlyMap<number, TypeRow>>()
+
+/** Every ggml type that this build knows, by id. */
+export function tensorTypes(module: InspectModule): ReadonlyMap<number, TypeRow> {
+  let table = typeTables.get(module)
+  if (!table) {
+    const types = Array.from({ length: module.typeCount() }, (_, i): TypeRow => {
+      const [id, name, blockSize, blockBytes, removed, smallBlockBytes, legacy] = module.typeRow(i)
+      return { id, name, blockSize, blockBytes, removed, smallBlockBytes, legacy }
+    })
+    table = new Map(types.map((type) => [type.id, type]))
+    typeTables.set(module, table)
+  }
+  return table
+}
+
+/** What a container from before GGUF says of itself. Its header in the heap is the one that a converter would write. */
+export interface Legacy {
+  readonly container: Container
+  readonly version: number
+  readonly bytesRead: number
+}
+
+/** The arrays that are not there of a header that was read in parts. */
+export interface Gaps {
+  readonly bytesRead: number
+  /** whether the elements at this offset are not there */
+  has(offset: number): boolean
+  /** Reads them; without an offset all there are. */
+  load(offset: number | undefined, options: ReadOptions): Promise<void>
+}
+
+/**
+ * The header of one file in the wasm heap. Every read takes a fresh view: the heap moves when it grows.
+ * Freed by close(); whoever forgets is helped by a FinalizationRegistry.
+ */
+export class Header {
+  readonly #module: InspectModule
+  #document: WasmDocument | undefined
+  #length = 0
+  #bigEndian: boolean | undefined
+  readonly #legacy: Legacy | undefined
+  /** set while arrays are missing */
+  gaps: Gaps | undefined
+  /** where it differs from the length of the header */
+  bytesRead: number | undefined
+
+  constructor(module: InspectModule, legacy?: Legacy) {
+    this.#module = module
+    this.#legacy = legacy
+    this.bytesRead = legacy?.bytesRead
+    this.#document = new module.Document()
+    forgotten.register(this, this.#document, this)
+  }
+
+  /** The wasm object, for the bindings of other parts of the package. */
+  get document(): WasmDocument {
+    if (!this.#document) throw new GgufError('closed', 'This file was closed: open it again to read from it.')
+    return this.#document
+  }
+
+  get module(): InspectModule {
+    return this.#module
+  }
+
+  /** bytes of the file received so far */
+  get length(): number {
+    return this.gaps?.bytesRead ?? this.bytesRead ?? this.#length
+  }
+
+  /** Throws where a part of the header is not there: all of it, or the array at this offset. */
+  mustHave(offset?: number): void {
+    if (!this.gaps || (offset !== undefined && !this.gaps.has(offset))) return
+    const advice = offset === undefined ? 'await file.completeHeader() first' : 'await its load() first'
+    throw new GgufError('incomplete', `The preview left out arrays of this header: ${advice}.`, { offset })
+  }
+
+  get container(): Container {
+    return this.#legacy?.container ?? 'gguf'
+  }
+
+  close(): void {
+    forgotten.unregister(this)
+    this.#document?.delete()
+    this.#document = undefined
+  }
+
+  /** Parses on over the next bytes of the file. 0: the header is whole; else so many bytes of the file it takes at least. */
+  append(chunk: Uint8Array, fileSize: number | undefined): number {
+    const document = this.document
+    const pointer = document.reserve(chunk.length) >>> 0
+    if (pointer === 0 && chunk.length > 0) {
+      throw new GgufError(
+        'out-of-memory',
+        `No memory for ${chunk.length} more bytes after the first ${this.#length} of the header.`,
+      )
+    }
+    this.#module.HEAPU8.set(chunk, pointer)
+    this.#length += chunk.length
+    const answer = document.advance(chunk.length, fileSize ?? -1)
+    if (answer >= 0) return answer
+    const [code, message, offset] = document.failure()
+    throw new GgufError(code as GgufErrorCode, message, { offset })
+  }
+
+  /** Fills in bytes that were left out. */
+  put(offset: number, bytes: Uint8Array): void {
+    this.#module.HEAPU8.set(bytes, (this.document.base() >>> 0) + offset)
+  }
+
+  facts(): Facts {
+    const [
+      version,
+      bigEndian,
+      alignment,
+      dataOffset,
+      keyCount,
+      tensorCount,
+      keysSeen,
+      tensorsSeen,
+      smallBlocks,
+    ] = this.document.facts()
+    const facts = {
+      version,
+      bigEndian,
+      alignment,
+      dataOffset,
+      keyCount,
+      tensorCount,
+      keysSeen,
+      tensorsSeen,
+      smallBlocks,
+    }
+    if (!this.#legacy) return facts
+    const first = this.tensors(0).reduce((least, { offset }) => Math.min(least, offset), Infinity)
+    return { ...facts, version: this.#legacy.version, dataOffset: first === Infinity ? 0 : first }
+  }
+
+  get bigEndian(): boolean {
+    return (this.#bigEndian ??= this.facts().bigEndian)
+  }
+
+  findings({
+    size,
+    name,
+  }: {
+    size?: number | undefined
+    name?: string | undefined
+  }): Omit<Finding, 'shard'>[] {
+    if (this.#legacy) {
+      const message = `a ${this.#legacy.container} container from before GGUF: today's loaders refuse it until it is converted`
+      // Of the header that a converter would write: its values are the file's, its places are not.
+      const values = this.#findings(undefined, undefined).filter(({ code }) => code === 'fft-length')
+      return [
+        { level: 'error', code: 'legacy-container', message, offset: 0 },
+        ...values.map((finding) => ({ ...finding, offset: 0 })),
+      ]
+    }
+    return this.#findings(size, name)
+  }
+
+  #findings(size: number | undefined, name: string | undefined): Omit<Finding, 'shard'>[] {
+    const { document } = this
+    return Array.from({ length: document.lint(size ?? -1, name ?? '') }, (_, i) => {
+      const [level, code, message, offset] = document.finding(i)
+      return { level, code, message, offset }
+    })
+  }
+
+  keyEntries(): KeyEntry[] {
+    const table = this.#doubles(this.document.keyTable())
+    const entries: KeyEntry[] = []
+    for (let at = 0; at < table.length; at += kKeyColumns) {
+      entries.push({
+        index: at / kKeyColumns,
+        type: kValueTypes[table[at]!]!,
+        elementType: kValueTypes[table[at + 1]!]!,
+        count: table[at + 2]!,
+        offset: table[at + 3]!,
+        length: table[at + 4]!,
+      })
+    }
+    return entries
+  }
+
+  keys(): string[] {
+    return this.#texts(this.document.gatherKeys())
+  }
+
+  /** Of a tensor of this file; undefined for an id that means nothing in it. */
+  type(id: number): TypeRow | undefined {
+    const row = tensorTypes(this.#module).get(id)
+    return row?.legacy === true && !this.#legacy ? undefined : row
+  }
+
+  tensors(shard: number): TensorInfo[] {
+    const names = this.#texts(this.document.gatherTensorNames())
+    const table = this.#doubles(this.document.tensorTable())
+    // A legacy header gives places in the file, not behind its own end.
+    const base = this.#legacy ? this.document.facts()[3] : 0
+    return names.map((name, i) => {
+      const at = i * kTensorColumns
+      const typeId = table[at]!
+      return {
+        name,
+        shape: Array.from(table.subarray(at + 5, at + 5 + table[at + 4]!)),
+        type: this.type(typeId)?.name ?? `unknown(${typeId})`,
+        typeId,
+        offset: table[at + 1]! - base,
+        byteLength: table[at + 2]!,
+        elementCount: table[at + 3]!,
+        shard,
+      }
+    })
+  }
+
+  scalar(entry: { type: ValueType; offset: number; length: number }): Scalar {
+    if (entry.type === 'string') return this.text(entry.offset, entry.length)
+    return kScalars[entry.type]!.get(this.view(entry.offset, entry.length), 0, !this.bigEndian)
+  }
+
+  /** A view of all that is in the heap, up to the tensor data, to be used before the next call into wasm. */
+  allBytes(): Uint8Array<ArrayBuffer> {
+    this.mustHave()
+    const { buffer, byteOffset, byteLength } = this.view(0, Math.min(this.#length, this.document.facts()[3]))
+    return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength)
+  }
+
+  /** A copy of it. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    return this.allBytes().slice()
+  }
+
+  /** A view of bytes of the file, to be used before the next call into wasm. */
+  view(offset: number, length: number): DataView {
+    this.mustHave(offset)
+    return new DataView(this.#module.HEAPU8.buffer, (this.document.base() >>> 0) + offset, length)
+  }
+
+  text(offset: number, length: number): string {
+    return decoder.decode(this.view(offset, length))
+  }
+
+  strings(array: number, from: number, to: number): string[] {
+    return this.#texts(this.document.gatherStrings(array, from, to))
+  }
+
+  stringBytes(array: number, index: number): Uint8Array {
+    const [pointer, length] = this.document.stringAt(array, index)
+    return this.#module.HEAPU8.slice(pointer >>> 0, (pointer >>> 0) + length)
+  }
+
+  #doubles([pointer, length]: Span): Float64Array {
+    return new Float64Array(this.#module.HEAPU8.buffer, pointer >>> 0, length).slice()
+  }
+
+  /** What a gather call left: decoded once and cut where all is valid UTF-8, else one by one. */
+  #texts(valid: boolean): string[] {
+    const document = this.document
+    const [endsPointer, count] = document.ends()
+    const [pointer, length] = document.texts()
+    const buffer = this.#module.HEAPU8.buffer
+    const ends = new Uint32Array(buffer, endsPointer >>> 0, count)
+    const bytes = new Uint8Array(buffer, pointer >>> 0, length)
+    const texts = new Array<string>(count)
+    const all = valid ? decoder.decode(bytes) : ''
+    for (let i = 0, start = 0; i < count; i++) {
+      const end = ends[i]!
+      texts[i] = valid ? all.slice(start, end) : decoder.decode(bytes.subarray(start, end))
+      start = end
+    }
+    return texts
+  }
+}
+
+const forgotten = new FinalizationRegistry<WasmDocument>((document) => document.delete())

@@ -1,0 +1,63 @@
+import type { LegacyReader } from '../edit.js'
+import { GgufError, type GgufErrorCode } from '../api/errors.js'
+import { Header } from './header.js'
+import type { InspectModule } from '../inspect.js'
+import { editModule } from '../runtime/module.js'
+import type { ByteSource, Container } from '../api/types.js'
+
+// The first window takes in a usual vocabulary. Between tensor headers lies data: small ones are read over, large ones
+// are hopped over.
+const kFirstWindow = 1 << 19
+const kWindow = 1 << 16
+const kHop = 1 << 9
+
+/** The header of a container from before GGUF, without reading its tensor data. */
+export async function readLegacy(
+  source: ByteSource,
+  module: InspectModule,
+  signal: AbortSignal | undefined,
+  wasmUrl: string | URL | undefined,
+): Promise<Header> {
+  const { size } = source
+  if (size === undefined) {
+    throw new GgufError(
+      'unsupported',
+      'This is a model container from before GGUF, which ends where the file ends, and the size of the file is not known.',
+    )
+  }
+  const edit = await editModule(wasmUrl)
+  const reader = new edit.LegacyReader()
+  try {
+    let loaded = 0
+    let wanted = kFirstWindow
+    for (let needed = 1; needed > 0;) {
+      signal?.throwIfAborted()
+      const from = reader.position()
+      const length = Math.min(Math.max(wanted, needed), size - from)
+      const window = await source.read(from, length, { signal })
+      signal?.throwIfAborted()
+      loaded += length
+      const pointer = reader.reserve(window.length) >>> 0
+      edit.HEAPU8.set(window, pointer)
+      needed = reader.advance(size)
+      if (needed < 0) throw failureOf(reader)
+      wanted = reader.position() - from - length > kWindow ? kHop : kWindow
+    }
+    const [pointer, length] = reader.header()
+    const bytes = edit.HEAPU8.slice(pointer >>> 0, (pointer >>> 0) + length)
+    const header = new Header(module, {
+      container: reader.container() as Container,
+      version: reader.version(),
+      bytesRead: loaded,
+    })
+    header.append(bytes, undefined)
+    return header
+  } finally {
+    reader.delete()
+  }
+}
+
+function failureOf(reader: LegacyReader): GgufError {
+  const { code, message, offset } = reader.failure()
+  return new GgufError(code as GgufErrorCode, message, { offset })
+}

@@ -1,0 +1,88 @@
+import type { Header, KeyEntry } from './header.js'
+import { HeaderArray } from './lazy-array.js'
+import { editModule } from '../runtime/module.js'
+import type { KeyMeaning, Metadata, MetadataValue, ValueType } from '../api/types.js'
+
+/** Whether tokenizers can be made of the keys: of tokens, or of the RWKV World vocabulary as text. */
+export const hasVocabulary = (metadata: Metadata): boolean =>
+  metadata.has('tokenizer.ggml.tokens') || metadata.has('tokenizer.rwkv.world')
+
+/** The key-values of a header. The table of keys is made on first use, values when they are asked for. */
+export class HeaderMetadata implements Metadata {
+  readonly #header: Header
+  readonly #wasmUrl: string | URL | undefined
+  #entries: Map<string, KeyEntry> | undefined
+  // Arrays and long texts keep their identity.
+  readonly #made = new Map<string, MetadataValue>()
+
+  constructor(header: Header, wasmUrl?: string | URL) {
+    this.#header = header
+    this.#wasmUrl = wasmUrl
+  }
+
+  get #table(): Map<string, KeyEntry> {
+    if (!this.#entries) {
+      const entries = this.#header.keyEntries()
+      this.#entries = new Map()
+      this.#header.keys().forEach((key, i) => {
+        if (!this.#entries!.has(key)) this.#entries!.set(key, entries[i]!)
+      })
+    }
+    return this.#entries
+  }
+
+  get size(): number {
+    return this.#table.size
+  }
+
+  has(key: string): boolean {
+    return this.#table.has(key)
+  }
+
+  get(key: string): MetadataValue | undefined {
+    const entry = this.#table.get(key)
+    if (!entry) return undefined
+    let value = this.#made.get(key)
+    if (value === undefined) {
+      value =
+        entry.type === 'array'
+          ? new HeaderArray(this.#header, this.#header.document.arrayOfKey(entry.index))
+          : this.#header.scalar(entry)
+      this.#made.set(key, value)
+    }
+    return value
+  }
+
+  type(key: string): ValueType | undefined {
+    return this.#table.get(key)?.type
+  }
+
+  offset(key: string): number | undefined {
+    return this.#table.get(key)?.offset
+  }
+
+  async meaning(key: string): Promise<KeyMeaning | undefined> {
+    const [unit, meaning] = (await editModule(this.#wasmUrl)).keyMeaning(key)
+    return meaning === '' ? undefined : { unit, meaning }
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#table.keys()
+  }
+
+  *values(): IterableIterator<MetadataValue> {
+    for (const key of this.#table.keys()) yield this.get(key)!
+  }
+
+  *entries(): IterableIterator<[string, MetadataValue]> {
+    for (const key of this.#table.keys()) yield [key, this.get(key)!]
+  }
+
+  forEach(callback: (value: MetadataValue, key: string, metadata: Metadata) => void): void {
+    for (const [key, value] of this.entries()) callback(value, key, this)
+  }
+
+  [Symbol.iterator](): IterableIterator<[string, MetadataValue]> {
+    return this.entries()
+  }
+}

@@ -1,0 +1,83 @@
+import { GgufError } from '../api/errors.js'
+import { kMaxFindings, printable, type OpenFile } from '../file/file.js'
+import { Heap } from '../runtime/heap.js'
+import { quantModule } from '../runtime/module.js'
+import type { Finding, LintDataOptions, TensorInfo } from '../api/types.js'
+
+const kReadBytes = 1 << 23
+
+type Range = ReturnType<OpenFile['rowRange']>
+
+/** Why a tensor has no data to look at: lint() has said it. */
+const kSaidByLint: ReadonlySet<string> = new Set(['unsupported', 'bad-shape', 'missing-shard'])
+
+function dataOf(file: OpenFile, tensor: TensorInfo): Range | undefined {
+  try {
+    const range = file.rowRange(tensor, {})
+    const { size } = range.source
+    return size !== undefined && range.offset + range.byteLength > size ? undefined : range
+  } catch (error) {
+    if (error instanceof GgufError && kSaidByLint.has(error.code)) return undefined
+    throw error
+  }
+}
+
+/** By the number that the module gives. */
+const kFlaws = ['', 'holds NaN', 'holds an infinity', 'is of a type that no file should hold']
+
+function finding(
+  { tensor, type, offset, rowLength }: Range,
+  count: number,
+  first: number,
+  flaw: number,
+): Finding {
+  const row = Math.floor((first * type.blockSize) / rowLength)
+  const where =
+    type.blockSize === 1 ? `element ${first % rowLength} of row ${row}` : `block ${first} (in row ${row})`
+  const more = count > 1 ? `, and ${count - 1} more are as bad` : ''
+  return {
+    level: 'error',
+    code: 'tensor-data-invalid',
+    message: `tensor ${printable(tensor.name)} of ${type.name}: ${where} ${kFlaws[flaw]}${more}`,
+    offset: offset + first * type.blockBytes,
+    shard: tensor.shard,
+  }
+}
+
+export async function lintData(file: OpenFile, options: LintDataOptions): Promise<Finding[]> {
+  const { signal, onProgress } = options
+  const module = await quantModule(file.wasmUrl)
+  signal?.throwIfAborted()
+  const ranges = file.tensors.flatMap((tensor) => dataOf(file, tensor) ?? [])
+  const total = ranges.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  const bigEndian = file.endianness === 'big'
+  using heap = new Heap(module)
+  const place = heap.reserve(kReadBytes)
+  const findings: Finding[] = []
+  let invalidTensors = 0
+  let loaded = 0
+  for (const range of ranges) {
+    const { tensor, type, source, offset, byteLength, small } = range
+    const readBytes = Math.floor(kReadBytes / type.blockBytes) * type.blockBytes
+    let invalid = 0
+    let where: readonly [first: number, flaw: number] = [0, 0]
+    for (let at = 0; at < byteLength; at += readBytes) {
+      const bytes = await source.read(offset + at, Math.min(readBytes, byteLength - at), { signal })
+      signal?.throwIfAborted()
+      heap.put(place, bytes)
+      const blocks = bytes.length / type.blockBytes
+      const [count, first, flaw] = module.invalidBlocks(tensor.typeId, place, blocks, bigEndian, small)
+      if (invalid === 0 && count > 0) where = [at / type.blockBytes + first, flaw]
+      invalid += count
+      loaded += bytes.length
+      onProgress?.(loaded, total)
+    }
+    if (invalid > 0 && ++invalidTensors <= kMaxFindings) findings.push(finding(range, invalid, ...where))
+  }
+  const last = findings.at(-1)
+  if (last && invalidTensors > kMaxFindings) {
+    const message = `${last.message} (and ${invalidTensors - kMaxFindings} more tensors)`
+    findings[findings.length - 1] = { ...last, message }
+  }
+  return findings
+}

@@ -1,0 +1,54 @@
+import { GgufError } from '../api/errors.js'
+import { Heap } from '../runtime/heap.js'
+import { quantModule } from '../runtime/module.js'
+import type { QuantizeOptions } from '../api/types.js'
+
+const kFloats = 1 << 16
+
+/**
+ * Floats as blocks of a ggml type ("Q4_K"), little-endian: the same bytes as ggml's reference quantizer.
+ * With importance, floats are whole rows of importance.length elements.
+ */
+export async function quantize(
+  type: string,
+  floats: Float32Array,
+  { importance, signal, wasmUrl }: QuantizeOptions = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  signal?.throwIfAborted()
+  const module = await quantModule(wasmUrl)
+  const { id, blockSize, blockBytes } = module.findType(type)
+  if (id < 0 || !module.canQuantize(id))
+    throw new GgufError('unsupported', `There is no quantizer of type ${type}.`)
+  if (!importance && module.needsImportance(id))
+    throw new GgufError('invalid-argument', `Type ${type} cannot be quantized without importance.`)
+  const rowLength = importance?.length ?? blockSize
+  if (rowLength === 0 || rowLength % blockSize !== 0 || floats.length % rowLength !== 0) {
+    throw new GgufError(
+      'bad-shape',
+      `${floats.length} floats in rows of ${rowLength} are no whole blocks of ${blockSize}, which ${type} needs.`,
+    )
+  }
+  const rowBlocks = rowLength / blockSize
+  const blocksPerPiece = Math.max(1, Math.floor(kFloats / rowLength)) * rowBlocks
+  const blockCount = floats.length / blockSize
+  const out = new Uint8Array(blockCount * blockBytes)
+  using heap = new Heap(module)
+  const from = heap.reserve(blocksPerPiece * blockSize * 4)
+  const to = heap.reserve(blocksPerPiece * blockBytes)
+  const weights = importance ? heap.reserve(rowLength * 4) : 0
+  if (importance) heap.putFloats(weights, importance)
+  let breath = performance.now()
+  for (let at = 0; at < blockCount; at += blocksPerPiece) {
+    // The searches take seconds for large tensors: the page gets its turn, and an abort is seen.
+    if (performance.now() - breath > 50) {
+      await new Promise((resolve) => setTimeout(resolve))
+      signal?.throwIfAborted()
+      breath = performance.now()
+    }
+    const n = Math.min(blocksPerPiece, blockCount - at)
+    heap.putFloats(from, floats.subarray(at * blockSize, (at + n) * blockSize))
+    module.quantize(id, from, to, n, weights, rowBlocks)
+    out.set(heap.bytes(to, n * blockBytes), at * blockBytes)
+  }
+  return out
+}

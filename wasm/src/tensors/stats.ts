@@ -1,0 +1,85 @@
+import { GgufError } from '../api/errors.js'
+import { OpenFile } from '../file/file.js'
+import { Heap } from '../runtime/heap.js'
+import type { LineStats, StatsOptions, TensorStats } from '../api/types.js'
+import { walk } from './values.js'
+
+const kHalf = 128
+
+/** Pairs of absolute maximum and root mean square; undefined of none. */
+function lines(pairs: Float64Array): LineStats | undefined {
+  if (pairs.length === 0) return undefined
+  const pick = (offset: number): Float64Array =>
+    Float64Array.from({ length: pairs.length / 2 }, (_, i) => pairs[2 * i + offset]!)
+  return { absoluteMaximum: pick(0), rootMeanSquare: pick(1) }
+}
+
+/** By the median and the median distance from it, which outliers themselves do not move. */
+function outliers(columns: LineStats | undefined): TensorStats['outlierColumns'] {
+  if (!columns || columns.rootMeanSquare.length < 8) return []
+  const values = columns.rootMeanSquare
+  const middle = (sorted: Float64Array): number => sorted[sorted.length >> 1]!
+  const median = middle(values.toSorted())
+  const distance = middle(values.map((value) => Math.abs(value - median)).sort())
+  const limit = median + 6 * Math.max(1.4826 * distance, 0.05 * median)
+  return Array.from(values, (rootMeanSquare, index) => ({ index, rootMeanSquare }))
+    .filter(({ rootMeanSquare }) => rootMeanSquare > limit)
+    .sort((a, b) => b.rootMeanSquare - a.rootMeanSquare)
+}
+
+export async function tensorStats(file: OpenFile, name: string, options: StatsOptions): Promise<TensorStats> {
+  const { against, onProgress } = options
+  const { module, tensor, rowLength, byteLength, small, count, pieces } = await walk(file, name, options)
+  if (against && !(against.file instanceof OpenFile))
+    throw new GgufError('invalid-argument', 'options.against.file is no file of this package.')
+  const reference = against && (await walk(against.file as OpenFile, against.name ?? name, options))
+  if (reference && (reference.count !== count || reference.rowLength !== rowLength)) {
+    throw new GgufError(
+      'bad-shape',
+      `Tensors ${name} and ${reference.tensor.name} differ in shape: there is no error between them.`,
+    )
+  }
+  using heap = new Heap(module)
+  const rowCount = rowLength === 0 ? 0 : count / rowLength
+  const collector = new module.Collector(tensor.typeId, small, rowLength, rowCount)
+  try {
+    // Pieces of the two may end at different places: what is left of the reference's waits.
+    const others = reference?.pieces(heap)[Symbol.asyncIterator]()
+    let left = 0
+    let place = 0
+    for await (const piece of pieces(heap)) {
+      collector.add(piece.blocks, piece.blockCount, piece.floats, piece.count)
+      for (let done = 0; others && done < piece.count;) {
+        if (left === 0) {
+          const { value } = (await others.next()) as { value: { floats: number; count: number } }
+          left = value.count
+          place = value.floats
+        }
+        const n = Math.min(left, piece.count - done)
+        collector.compare(place, piece.floats + 4 * done, n)
+        done += n
+        left -= n
+        place += 4 * n
+      }
+      onProgress?.(piece.loaded, byteLength)
+    }
+    const columns = lines(heap.doubles(collector.lines(true)))
+    const numbers = collector.numbers()
+    const limit = 2 ** collector.histogramExponent()
+    const scales = collector.scales()
+    return {
+      name: tensor.name,
+      type: tensor.type,
+      ...numbers,
+      absoluteMaximum: Math.max(Math.abs(numbers.min), Math.abs(numbers.max)),
+      histogram: { from: -limit, width: limit / kHalf, counts: heap.doubles(collector.histogram()) },
+      rows: lines(heap.doubles(collector.lines(false))),
+      columns,
+      outlierColumns: outliers(count > rowLength ? columns : undefined),
+      scales,
+      error: others ? collector.comparison() : undefined,
+    }
+  } finally {
+    collector.delete()
+  }
+}

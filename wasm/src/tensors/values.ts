@@ -1,0 +1,112 @@
+import { GgufError } from '../api/errors.js'
+import type { OpenFile } from '../file/file.js'
+import { Heap } from '../runtime/heap.js'
+import { quantModule } from '../runtime/module.js'
+import type { QuantModule } from '../quant.js'
+import type { ByteSource, ReadRowsOptions, TensorInfo, TensorType } from '../api/types.js'
+
+const kReadBytes = 1 << 24
+const kFloats = 1 << 18
+
+/** Floats of a tensor as they come: blocks and floats are places in the module's heap. */
+export interface Piece {
+  readonly blocks: number
+  readonly blockCount: number
+  readonly floats: number
+  readonly count: number
+  /** bytes of the tensor up to the end of this piece */
+  readonly loaded: number
+}
+
+export interface Walk {
+  readonly module: QuantModule
+  readonly tensor: TensorInfo
+  readonly rowLength: number
+  readonly byteLength: number
+  /** super-blocks of 64 elements */
+  readonly small: boolean
+  /** elements of the rows asked for */
+  readonly count: number
+  pieces(heap: Heap): AsyncIterable<Piece>
+}
+
+/** Whole blocks of a tensor, somewhere. */
+export interface BlockRange {
+  readonly type: TensorType
+  readonly source: ByteSource
+  readonly offset: number
+  readonly byteLength: number
+  /** super-blocks of 64 elements */
+  readonly small: boolean
+  readonly bigEndian: boolean
+}
+
+/** The reason why blocks cannot be made floats; undefined where they can. */
+export function whyNotFloats(module: QuantModule, { type }: BlockRange): string | undefined {
+  return module.canDequantize(type.id) ? undefined : `type ${type.name} cannot be dequantized`
+}
+
+/** Blocks read by range in pieces of at most 16 MB, and dequantized in smaller ones. */
+export async function* floatPieces(
+  module: QuantModule,
+  { type, source, offset, byteLength, small, bigEndian }: BlockRange,
+  heap: Heap,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Piece> {
+  const blocksPerPiece = Math.max(1, Math.floor(kFloats / type.blockSize))
+  const readBytes = Math.max(1, Math.floor(kReadBytes / type.blockBytes)) * type.blockBytes
+  const blocks = heap.reserve(blocksPerPiece * type.blockBytes)
+  const floats = heap.reserve(blocksPerPiece * type.blockSize * 4)
+  for (let at = 0; at < byteLength; at += readBytes) {
+    const bytes = await source.read(offset + at, Math.min(readBytes, byteLength - at), { signal })
+    for (let done = 0; done < bytes.length;) {
+      signal?.throwIfAborted()
+      const blockCount = Math.min(blocksPerPiece, (bytes.length - done) / type.blockBytes)
+      const end = done + blockCount * type.blockBytes
+      heap.put(blocks, bytes.subarray(done, end))
+      if (small) module.dequantizeSmall(type.id, blocks, floats, blockCount, bigEndian)
+      else module.dequantize(type.id, blocks, floats, blockCount, bigEndian)
+      done = end
+      yield { blocks, blockCount, floats, count: blockCount * type.blockSize, loaded: at + done }
+    }
+  }
+}
+
+/** Whole rows of a tensor of an open file. */
+export async function walk(file: OpenFile, name: string, options: ReadRowsOptions): Promise<Walk> {
+  const range = { ...file.rowRange(name, options), bigEndian: file.endianness === 'big' }
+  const { tensor, type, byteLength, rowLength } = range
+  const { signal } = options
+  const module = await quantModule(file.wasmUrl)
+  signal?.throwIfAborted()
+  const problem = whyNotFloats(module, range)
+  if (problem) throw new GgufError('unsupported', `Tensor ${name}: ${problem}.`)
+  const count = (byteLength / type.blockBytes) * type.blockSize
+  const pieces = (heap: Heap): AsyncIterable<Piece> => floatPieces(module, range, heap, signal)
+  return { module, tensor, rowLength, byteLength, small: range.small, count, pieces }
+}
+
+export async function dequantizeRows(
+  file: OpenFile,
+  name: string,
+  options: ReadRowsOptions,
+): Promise<Float32Array<ArrayBuffer>> {
+  const { module, count, pieces } = await walk(file, name, options)
+  let out: Float32Array<ArrayBuffer>
+  try {
+    out = new Float32Array(count)
+  } catch (cause) {
+    throw new GgufError(
+      'out-of-memory',
+      `There is no memory for ${count} floats: dequantize fewer rows at a time.`,
+      { cause },
+    )
+  }
+  using heap = new Heap(module)
+  let at = 0
+  for await (const piece of pieces(heap)) {
+    out.set(heap.floats(piece.floats, piece.count), at)
+    at += piece.count
+  }
+  return out
+}

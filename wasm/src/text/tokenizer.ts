@@ -1,0 +1,236 @@
+import { GgufError, type GgufErrorCode } from '../api/errors.js'
+import type { Header } from '../header/header.js'
+import type { Span } from '../inspect.js'
+import type { TextModule, WasmTokenizer } from '../text.js'
+import type {
+  DecodeOptions,
+  EncodeOptions,
+  Finding,
+  SpecialRole,
+  SpecialTokens,
+  StreamDecoder,
+  Token,
+  TokenList,
+  TokenSearch,
+  Tokenizer,
+  TokenizerKind,
+  TokenType,
+} from '../api/types.js'
+
+// The order of TextTokenizer::special and of TokenType in the core.
+const kRoles: readonly SpecialRole[] = [
+  'bos',
+  'eos',
+  'eot',
+  'eom',
+  'unk',
+  'sep',
+  'pad',
+  'mask',
+  'fimPrefix',
+  'fimSuffix',
+  'fimMiddle',
+  'fimPad',
+  'fimRepository',
+  'fimSeparator',
+]
+const kTypes: readonly TokenType[] = [
+  'undefined',
+  'normal',
+  'unknown',
+  'control',
+  'user-defined',
+  'unused',
+  'byte',
+]
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const forgotten = new FinalizationRegistry<WasmTokenizer>((tokenizer) => tokenizer.delete())
+
+/** A tokenizer in the wasm heap. It owns its vocabulary: it outlives the file that it was made of. */
+export class FileTokenizer implements Tokenizer {
+  readonly #module: TextModule
+  readonly kind: TokenizerKind
+  readonly model: string
+  readonly pre: string
+  readonly size: number
+  readonly addsBos: boolean
+  readonly addsEos: boolean
+  readonly special: SpecialTokens
+  readonly findings: readonly Finding[]
+  readonly tokens: TokenList
+  #wasm: WasmTokenizer | undefined
+
+  constructor(header: Header, module: TextModule) {
+    this.#module = module
+    const { length } = header.allBytes()
+    const pointer = module._malloc(length) >>> 0
+    if (pointer === 0)
+      throw new GgufError('out-of-memory', `No memory for ${length} bytes of the vocabulary.`)
+    module.HEAPU8.set(header.allBytes(), pointer)
+    const wasm = new module.TextTokenizer(pointer, length)
+    module._free(pointer)
+    const code = wasm.errorCode()
+    if (code !== '') {
+      const error = new GgufError(code as GgufErrorCode, wasm.errorMessage(), { offset: wasm.errorOffset() })
+      wasm.delete()
+      throw error
+    }
+    this.#wasm = wasm
+    forgotten.register(this, wasm, this)
+    this.kind = wasm.kind() as TokenizerKind
+    this.model = wasm.model()
+    this.pre = wasm.pre()
+    this.size = wasm.size()
+    this.addsBos = wasm.addsBos()
+    this.addsEos = wasm.addsEos()
+    const ids = this.#ids(wasm.special())
+    this.special = Object.fromEntries(
+      kRoles.flatMap((role, i) => (ids[i]! >= 0 ? [[role, ids[i]!]] : [])),
+    ) as SpecialTokens
+    this.findings = Array.from({ length: wasm.noteCount() }, (_, i) => ({
+      level: wasm.noteStrict(i) ? ('error' as const) : ('note' as const),
+      code: wasm.noteCode(i),
+      message: wasm.noteMessage(i),
+      offset: 0,
+      shard: 0,
+    }))
+    this.tokens = new Tokens(this)
+  }
+
+  /** The wasm object; an error after close(). */
+  get wasm(): WasmTokenizer {
+    if (!this.#wasm) throw new GgufError('closed', 'This tokenizer was closed.')
+    return this.#wasm
+  }
+
+  encode(text: string | Uint8Array, { special = false, bos = false }: EncodeOptions = {}): number[] {
+    const ids = this.#ids(this.wasm.encode(this.#put(text), special, bos))
+    // Faster than Array.from, which goes through an iterator.
+    const out = new Array<number>(ids.length)
+    for (let i = 0; i < ids.length; i++) out[i] = ids[i]!
+    return out
+  }
+
+  count(text: string | Uint8Array, { special = false, bos = false }: EncodeOptions = {}): number {
+    return this.wasm.encode(this.#put(text), special, bos)[1]
+  }
+
+  decode(ids: Iterable<number>, options: DecodeOptions = {}): string {
+    return decoder.decode(this.decodeBytes(ids, options))
+  }
+
+  decodeBytes(
+    ids: Iterable<number>,
+    { special = true, removeSpecial = false }: DecodeOptions = {},
+  ): Uint8Array {
+    const wanted = Int32Array.from(ids)
+    const pointer = this.#room(wanted.byteLength)
+    this.#module.HEAPU8.set(new Uint8Array(wanted.buffer), pointer)
+    return this.bytes(this.wasm.decode(wanted.length, removeSpecial, special))
+  }
+
+  stream({ special = false }: Pick<DecodeOptions, 'special'> = {}): StreamDecoder {
+    const pending = new TextDecoder('utf-8', { ignoreBOM: true })
+    return {
+      push: (id) =>
+        !special && this.wasm.isSpecial(id)
+          ? ''
+          : pending.decode(this.bytes(this.wasm.piece(id)), { stream: true }),
+      finish: () => pending.decode(),
+    }
+  }
+
+  isEndOfGeneration(id: number): boolean {
+    return this.wasm.isEnd(id)
+  }
+
+  find(text: string): number | undefined {
+    const id = this.wasm.find(this.#put(text))
+    return id < 0 ? undefined : id
+  }
+
+  search({ text = '', types, from = 0, limit = 100 }: TokenSearch = {}): number[] {
+    const mask = (types ?? kTypes).reduce((bits, type) => bits | (1 << kTypes.indexOf(type)), 0)
+    return Array.from(this.#ids(this.wasm.search(this.#put(text), mask, from, limit)))
+  }
+
+  token(id: number): Token | undefined {
+    if (!Number.isInteger(id) || id < 0 || id >= this.size) return undefined
+    const { wasm } = this
+    return {
+      id,
+      text: decoder.decode(this.bytes(wasm.text(id))),
+      bytes: this.bytes(wasm.piece(id)),
+      type: kTypes[wasm.type(id)]!,
+      score: wasm.score(id),
+      special: wasm.isSpecial(id),
+      endOfGeneration: wasm.isEnd(id),
+    }
+  }
+
+  close(): void {
+    forgotten.unregister(this)
+    this.#wasm?.delete()
+    this.#wasm = undefined
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
+  bytes([pointer, length]: Span): Uint8Array {
+    return this.#module.HEAPU8.slice(pointer >>> 0, (pointer >>> 0) + length)
+  }
+
+  /** A view, to be used before the next call into wasm. */
+  #ids([pointer, length]: Span): Int32Array {
+    return new Int32Array(this.#module.HEAPU8.buffer, pointer >>> 0, length)
+  }
+
+  #room(bytes: number): number {
+    if (bytes > 0x40000000)
+      throw new GgufError('out-of-memory', `A text of ${bytes} bytes is too long: 1 GiB is the most.`)
+    return this.wasm.reserve(bytes) >>> 0
+  }
+
+  /** Puts a text into the heap and gives its length in bytes. */
+  #put(text: string | Uint8Array): number {
+    if (typeof text !== 'string') {
+      const pointer = this.#room(text.length)
+      this.#module.HEAPU8.set(text, pointer)
+      return text.length
+    }
+    const room = text.length * 3
+    const pointer = this.#room(room)
+    return encoder.encodeInto(text, this.#module.HEAPU8.subarray(pointer, pointer + room)).written
+  }
+}
+
+class Tokens implements TokenList {
+  readonly #tokenizer: FileTokenizer
+
+  constructor(tokenizer: FileTokenizer) {
+    this.#tokenizer = tokenizer
+  }
+
+  get length(): number {
+    return this.#tokenizer.size
+  }
+
+  at(id: number): Token | undefined {
+    return this.#tokenizer.token(id)
+  }
+
+  slice(from = 0, to = this.length): Token[] {
+    const start = Math.max(0, from)
+    return Array.from({ length: Math.max(0, Math.min(to, this.length) - start) }, (_, i) =>
+      this.at(start + i)!,
+    )
+  }
+
+  *[Symbol.iterator](): IterableIterator<Token> {
+    for (let id = 0; id < this.length; id++) yield this.at(id)!
+  }
+}
