@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The package (wasm/dist) and the viewer (web/dist). Only what changed is built again.
+# The package (wasm/dist), the viewer (web/dist) and the documentation (web/dist/docs). Only what changed is built again.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 bash scripts/build-package.sh
@@ -7,4 +7,9 @@ bash scripts/build-package.sh
 cmp -s tests/fixtures/stories.gguf web/public/sample.gguf || cp tests/fixtures/stories.gguf web/public/sample.gguf
 if changed web/dist/index.html web/index.html web/src web/public web/vite.config.ts wasm/dist package-lock.json; then
   vite build --config web/vite.config.ts --logLevel warn
+fi
+bash scripts/build-docs.sh
+if [ build/docs/index.html -nt web/dist/docs/index.html ]; then
+  rm -rf web/dist/docs
+  cp -r build/docs web/dist/docs
 fi

@@ -8,6 +8,6 @@ run node scripts/check-layers.ts
 run node scripts/check-package.ts
 run tsc --noEmit -p tests/tsconfig.json
 run svelte-check --workspace web --tsconfig ./tsconfig.json --output human --fail-on-warnings
-run prettier --log-level warn --check package.json 'scripts/**/*.ts' 'wasm/src/**/*.ts' 'tests/**/*.ts' 'web/*.ts' 'web/src/**/*.{ts,css}'
+run prettier --log-level warn --check package.json 'scripts/**/*.ts' 'wasm/src/**/*.ts' 'tests/**/*.ts' 'web/*.ts' 'web/docs/.vitepress/**/*.{ts,css}' 'web/src/**/*.{ts,css}'
 git ls-files '*.cpp' '*.hpp' | xargs clang-format --dry-run -Werror || { echo "check failed: clang-format -i them" >&2; status=1; }
 exit $status

@@ -1,4 +1,4 @@
-// Serves the built viewer (web/dist) on a loopback port, cross-origin isolated, with byte ranges. Ends on Ctrl-C.
+// Serves the built viewer and the documentation below it (web/dist) on a loopback port, cross-origin isolated, with byte ranges. Ends on Ctrl-C.
 // node scripts/serve.ts [--port N] [--root DIR]
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -15,6 +15,8 @@ const types: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.json': 'application/json',
   '.wasm': 'application/wasm',
   '.gguf': 'application/octet-stream',
 }
@@ -25,7 +27,11 @@ async function answer(request: IncomingMessage, response: ServerResponse) {
   const url = new URL(request.url ?? '/', 'http://localhost')
   const path = resolve(join(root, decodeURIComponent(url.pathname)))
   if (path !== root && !path.startsWith(root + sep)) return end(403)
-  const file = path === root ? join(root, 'index.html') : path
+  // A folder is its index.html, and its address ends in a slash, as relative links in it need.
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isDirectory() && !url.pathname.endsWith('/'))
+    return response.writeHead(301, { Location: `${url.pathname}/${url.search}` }).end()
+  const file = found?.isDirectory() ? join(path, 'index.html') : path
   const info = await stat(file).catch(() => undefined)
   if (!info?.isFile()) return end(404)
 
@@ -81,7 +87,8 @@ server.on('error', (error: NodeJS.ErrnoException) => {
 server.on('listening', () => {
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : wanted
-  console.log(`ggufscope: http://127.0.0.1:${port}/?url=sample.gguf   (Ctrl-C ends it)`)
+  const base = `http://127.0.0.1:${port}`
+  console.log(`ggufscope: ${base}/?url=sample.gguf, documentation: ${base}/docs/   (Ctrl-C ends it)`)
 })
 server.listen(wanted, '127.0.0.1')
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

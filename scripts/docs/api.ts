@@ -1,0 +1,97 @@
+// The API reference from the types: TypeDoc reads the sources, its Markdown plugin writes a page an entry point.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Application, type TypeDocOptions } from 'typedoc'
+import type { PluginOptions } from 'typedoc-plugin-markdown'
+
+const root = join(import.meta.dirname, '../..')
+const source = join(root, 'wasm/src')
+
+/** The page, the file, what an import names, what it is for. */
+const kEntries = [
+  [
+    'ggufscope',
+    'index.ts',
+    'ggufscope',
+    'Open a file: metadata, tensors, lint, tokenizer, chat template. Quantize floats.',
+  ],
+  ['node', 'node.ts', 'ggufscope/node', 'The same with paths, and writeFile.'],
+  ['engine', 'engine/index.ts', 'ggufscope/engine', 'Load a model and run it.'],
+  ['edit', 'edit/index.ts', 'ggufscope/edit', 'Build and change files.'],
+  ['store', 'store/index.ts', 'ggufscope/store', "Files kept in the browser's private storage."],
+] as const
+
+/** TypeDoc names a page after its file: "index" is the first entry's, "README" the list of all. */
+function renamed(text: string): string {
+  return text.replaceAll(/\]\(index\.md(#[^)]*)?\)/g, '](ggufscope.md$1)')
+}
+
+function entryPage(name: string, text: string): string {
+  const entry = kEntries.find(([page]) => page === name)!
+  return renamed(text).replace(/^# .*\n/, `# ${entry[2]}\n\n${entry[3]}\n`)
+}
+
+function overview(): string {
+  const rows = kEntries.map(([page, , name, what]) => `| [\`${name}\`](${page}.md) | ${what} |`)
+  return [
+    '# API',
+    '',
+    'Made from the types of the package. Each entry point is imported by its own name:',
+    '',
+    '| import | what it has |',
+    '| --- | --- |',
+    ...rows,
+    '',
+    'Every promise takes an `AbortSignal` as `signal` and rejects with its reason. Every other error is a',
+    '[`GgufError`](ggufscope.md#gguferror) with a [code](../errors.md).',
+    '',
+  ].join('\n')
+}
+
+const options: TypeDocOptions & PluginOptions = {
+  entryPoints: kEntries.map(([, file]) => join(source, file)),
+  tsconfig: join(root, 'wasm/tsconfig.json'),
+  plugin: ['typedoc-plugin-markdown'],
+  readme: 'none',
+  disableSources: true,
+  excludeInternal: true,
+  excludeExternals: true,
+  excludePrivate: true,
+  skipErrorChecking: true,
+  githubPages: false,
+  sort: ['kind', 'source-order'],
+  logLevel: 'Error',
+  router: 'module',
+  hidePageHeader: true,
+  hideBreadcrumbs: true,
+  useCodeBlocks: false,
+  expandObjects: true,
+  parametersFormat: 'table',
+  interfacePropertiesFormat: 'list',
+  propertiesFormat: 'table',
+  typeAliasPropertiesFormat: 'table',
+  enumMembersFormat: 'table',
+  tableColumnSettings: { hideSources: true, hideInherited: true, hideModifiers: true },
+}
+
+export async function writeApi(folder: string, write: (path: string, text: string) => void): Promise<void> {
+  const app = await Application.bootstrapWithPlugins(options)
+  const project = await app.convert()
+  if (!project) throw new Error('TypeDoc could not read the types')
+  const out = mkdtempSync(join(tmpdir(), 'ggufscope-api-'))
+  try {
+    await app.outputs.writeOutput({ name: 'markdown', path: out }, project)
+    const names = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.md'),
+    )
+    for (const name of names) {
+      const page = name === 'index.md' ? 'ggufscope' : name.replace(/\.md$/, '')
+      if (page !== 'README')
+        write(join(folder, `${page}.md`), entryPage(page, readFileSync(join(out, name), 'utf8')))
+    }
+    write(join(folder, 'index.md'), overview())
+  } finally {
+    rmSync(out, { recursive: true, force: true })
+  }
+}

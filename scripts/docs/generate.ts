@@ -1,0 +1,41 @@
+// The pages of the documentation that are made from tables and types: API, commands, errors, lint rules. A page is written
+// only where its text changed, so that the site is built again only then.
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { writeApi } from './api.ts'
+import { commandsPage } from './commands.ts'
+import { errorsPage } from './errors.ts'
+import { lintRulesPage } from './lint-rules.ts'
+
+const root = join(import.meta.dirname, '../..')
+const reference = join(root, 'web/docs/reference')
+
+function write(path: string, text: string): void {
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) return
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
+
+/** Of all declarations, and of what makes pages of them: bodies of functions change nothing. */
+function declarationsHash(): string {
+  const hash = createHash('sha256')
+  const files = globSync(['wasm/dist/**/*.d.ts', 'scripts/docs/api.ts'], { cwd: root }).toSorted()
+  for (const file of files) hash.update(file).update(readFileSync(join(root, file)))
+  return hash.digest('hex')
+}
+
+const stamp = join(root, 'build/docs-api.stamp')
+const hash = declarationsHash()
+if (
+  !existsSync(join(reference, 'api/index.md')) ||
+  !existsSync(stamp) ||
+  readFileSync(stamp, 'utf8') !== hash
+) {
+  await writeApi(join(reference, 'api'), write)
+  writeFileSync(stamp, hash)
+}
+write(join(reference, 'commands.md'), await commandsPage())
+write(join(reference, 'errors.md'), errorsPage())
+const rules = join(reference, 'lint-rules.json')
+if (existsSync(rules)) write(join(reference, 'lint-rules.md'), lintRulesPage(readFileSync(rules, 'utf8')))

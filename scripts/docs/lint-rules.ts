@@ -1,0 +1,38 @@
+// The page of the lint rules from web/docs/reference/lint-rules.json: one heading a rule, whose anchor is its code.
+
+/** Level, what it means, what to do: by code. Rules of one subject stand together. */
+interface Rule {
+  readonly code: string
+  readonly level: string
+  readonly subject?: string
+  readonly meaning: string
+  readonly cure: string
+}
+
+const kHead = `# Lint rules
+
+\`file.lint()\`, \`ggufscope lint\` and the viewer's findings tell what is wrong with a file.
+A finding has the code of its rule, a level, a message and the byte offset of what it is about.
+
+| level | |
+| --- | --- |
+| \`error\` | A strict loader refuses the file. |
+| \`spec\` | It is against the specification. |
+| \`note\` | It looks wrong, or is unusual. |
+`
+
+const text = (value: string) => value.replaceAll('<', '&lt;').replaceAll('{{', '&#123;&#123;')
+
+function section({ code, level, meaning, cure }: Rule): string {
+  return `### ${code} {#${code}}\n\n\`${level}\` ${text(meaning)}\n\n${text(cure)}\n`
+}
+
+export function lintRulesPage(json: string): string {
+  const rules = JSON.parse(json) as readonly Rule[]
+  const subjects = new Set(rules.map(({ subject }) => subject ?? ''))
+  const parts = [...subjects].flatMap((subject) => [
+    ...(subject ? [`## ${subject.charAt(0).toUpperCase()}${subject.slice(1)}\n`] : []),
+    ...rules.filter((rule) => (rule.subject ?? '') === subject).map(section),
+  ])
+  return [kHead, ...parts].join('\n')
+}

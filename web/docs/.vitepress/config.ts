@@ -1,0 +1,49 @@
+// The documentation site. Built by scripts/build-docs.sh into build/docs, from where it goes to web/dist/docs.
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { defineConfig } from 'vitepress'
+import { nav, sidebar } from './navigation.js'
+
+const root = join(import.meta.dirname, '../../..')
+
+/** The page's content policy: scripts by file or by hash; no other host; styles may stand in the page, as highlighted code needs them. */
+function policy(html: string): string {
+  const hashes = [...html.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
+    ([, text]) => `'sha256-${createHash('sha256').update(text!).digest('base64')}'`,
+  )
+  return [
+    "default-src 'none'",
+    `script-src 'self' ${[...new Set(hashes)].join(' ')}`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ')
+}
+
+export default defineConfig({
+  title: 'ggufscope',
+  description: 'Preview, inspect and run GGUF model files in the browser and in Node.',
+  lang: 'en',
+  base: process.env['DOCS_BASE'] ?? '/docs/',
+  outDir: join(root, 'build/docs'),
+  cacheDir: join(root, 'build/vitepress'),
+  head: [['link', { rel: 'icon', href: '../icon.svg', type: 'image/svg+xml' }]],
+  markdown: { theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' } },
+  themeConfig: {
+    siteTitle: 'ggufscope',
+    nav,
+    sidebar,
+    search: { provider: 'local' },
+    outline: { level: [2, 3] },
+    externalLinkIcon: false,
+  },
+  vite: { build: { reportCompressedSize: false, chunkSizeWarningLimit: 4000 }, logLevel: 'warn' },
+  transformHtml: (html) =>
+    html.replace(
+      '<meta charset="utf-8">',
+      `<meta charset="utf-8">\n    <meta http-equiv="Content-Security-Policy" content="${policy(html)}">`,
+    ),
+})

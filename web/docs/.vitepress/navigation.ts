@@ -1,0 +1,74 @@
+// The places of the pages. A page that is not written yet (or is generated and absent) is left out.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DefaultTheme } from 'vitepress'
+
+const docs = join(import.meta.dirname, '..')
+
+type Page = [text: string, link: string]
+const group = (text: string, pages: Page[], collapsed = false): DefaultTheme.SidebarItem => ({
+  text,
+  collapsed,
+  items: pages
+    .filter(([, link]) => existsSync(join(docs, link.endsWith('/') ? `${link}index.md` : `${link}.md`)))
+    .map(([text, link]) => ({ text, link })),
+})
+
+export const sidebar: DefaultTheme.SidebarItem[] = [
+  group('Start', [
+    ['Quick start', '/quick-start'],
+    ['Recipes', '/recipes'],
+    ['Questions and answers', '/faq'],
+  ]),
+  group('Guides', [
+    ['Preview a remote file', '/guides/preview'],
+    ['Count tokens', '/guides/tokens'],
+    ['Inspect tensors', '/guides/tensors'],
+    ['Edit a file', '/guides/edit'],
+    ['Quantize', '/guides/quantize'],
+    ['Split files', '/guides/split-files'],
+    ['Run and chat', '/guides/run'],
+    ['JSON answers', '/guides/json'],
+    ['Embeddings', '/guides/embeddings'],
+    ['Cache', '/guides/cache'],
+    ['Memory', '/guides/memory'],
+    ['Threads and isolation', '/guides/threads'],
+    ['Bundlers and runtimes', '/guides/bundlers'],
+    ['Other containers and models', '/guides/other-models'],
+    ['The command line', '/guides/command-line'],
+  ]),
+  group('Moving here', [
+    ['From @huggingface/gguf', '/guides/from-huggingface-gguf'],
+    ['From wllama', '/guides/from-wllama'],
+  ]),
+  group('Reference', [
+    ['API', '/reference/api/'],
+    ['Commands', '/reference/commands'],
+    ['The format', '/reference/format'],
+    ['Lint rules', '/reference/lint-rules'],
+    ['Errors and their cures', '/reference/errors'],
+    ['Browsers and runtimes', '/reference/runtimes'],
+    ['Differences from llama.cpp', '/reference/llama-cpp-differences'],
+  ]),
+  group('Inside', [
+    ['Architecture', '/architecture'],
+    ['Three walks', '/walks'],
+    ['How it is measured', '/performance/'],
+    ['Preview figures', '/performance/preview'],
+    ['Engine figures', '/performance/engine'],
+    ['Kernel figures', '/performance/kernels'],
+    ['Tokenizer and tensor figures', '/performance/data'],
+  ]),
+  group('Project', [
+    ['Contributing', '/contributing'],
+    ['Changes', '/changelog'],
+  ]),
+]
+
+export const nav: DefaultTheme.NavItem[] = [
+  { text: 'Guides', link: '/quick-start', activeMatch: '^/(quick-start|recipes|faq|guides/)' },
+  { text: 'Reference', link: '/reference/api/', activeMatch: '^/reference/' },
+  { text: 'Performance', link: '/performance/', activeMatch: '^/performance/' },
+  // Another application on the same origin: not a page of this site.
+  { text: 'Viewer', link: '/../', target: '_self', rel: '' },
+]
