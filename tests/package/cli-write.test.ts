@@ -266,7 +266,7 @@ test('what is refused, and that nothing is written then', async () => {
   const wrong: [status: number, message: RegExp, ...args: string[]][] = [
     [2, /which file/, 'set'],
     [2, /where to/, 'set', 'small.gguf', 'a=b'],
-    [2, /is the file that is read/, 'set', 'small.gguf', 'a=b', '-o', './small.gguf', '--force'],
+    [2, /small\.gguf is a file that is read/, 'set', 'small.gguf', 'a=b', '-o', './small.gguf', '--force'],
     [1, /there already/, 'set', 'small.gguf', 'a=b', '-o', 'big.gguf'],
     [2, /one of them/, 'set', 'small.gguf', 'a=b', '-o', 'x.gguf', '--in-place'],
     [2, /on disk/, 'set', `${server.url}/small.gguf`, 'a=b', '--in-place'],

@@ -38,8 +38,9 @@ test('info: a summary, the mix of types and every key', async () => {
   assert.match(out, /^architecture +llama$/m)
   assert.match(out, /^F32 +6 /m)
   for (const [key] of model.metadata!) assert.ok(out.includes(String(key)), String(key))
-  // What the catalogue says stands beside the keys that it has, and beside no other.
-  assert.match(out, /^general\.architecture +string +llama +\S.+\.$/m)
+  // What the catalogue says stands below the keys that it has, and below no other.
+  assert.match(out, /^general\.architecture +string +llama\n {4}\S.+\n {4}\S.+\.$/m)
+  assert.match(out, /^test\.u64\.2 .*\ntest\.u64\.array /m)
   assert.match(out, /^test\.u64\.2 +u64 +18446744073709551615$/m)
   assert.doesNotMatch(out, /\x1b/)
   assert.match((await run(['info', path], { FORCE_COLOR: '1', NO_COLOR: '' })).out, /\x1b\[1m/)
@@ -135,7 +136,7 @@ test('statuses: 0 fine, 1 a bad file, 2 a wrong call', async () => {
     [['info', `${server.url}/none.gguf`], 1, /404/],
     [[], 2, /usage/],
     [['info'], 2, /which file/],
-    [['inform', path], 2, /no command "inform"/],
+    [['inform', path], 2, /no command and no file "inform": did you mean info\?/],
     [['info', path, '--wrong'], 2, /--wrong/],
     [['info', path, '--header', 'x'], 2, /Name: value/],
     [['--help'], 0, /^$/],

@@ -54,7 +54,7 @@ export type GgufErrorCode =
   | 'file-changed'
   /** some of the files of a split model are not there */
   | 'missing-shard'
-  /** the browser has no room to keep it */
+  /** the browser or the disk has no room to keep it */
   | 'quota'
   /** what was received is not what the server's hash tells */
   | 'bad-hash'
@@ -96,4 +96,9 @@ export class GgufError extends Error {
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** An error's message within a sentence, whose full stop is the sentence's own. */
+export function quoted(error: unknown): string {
+  return messageOf(error).replace(/\.+$/, '')
 }

@@ -1,22 +1,68 @@
-import type { ParseArgsConfig } from 'node:util'
 import type { LoadOptions, Model } from '../engine/index.js'
 import type { GgufFile, OpenOptions } from '../node.js'
 import type { Style } from './format.js'
+import type { Progress } from './progress.js'
+
+/** What a word of the call names on disk: a file that is read, or one that is written. */
+export type FileRole = 'read' | 'written'
+
+/** An option of a command. Parsing, --help, completion and the tests of safe outputs all read this. */
+export interface Option {
+  /** Stands for the value in --help: FILE, N. Without it the option takes none. */
+  readonly value?: string
+  /** the letter of -o */
+  readonly short?: string
+  /** may be given more than once */
+  readonly repeats?: boolean
+  readonly help: string
+  readonly file?: FileRole
+  /** all values that it takes */
+  readonly choices?: readonly string[]
+  /** the option without which this one means nothing */
+  readonly needs?: string
+  /** options beside which this one means nothing */
+  readonly excludes?: readonly string[]
+}
+export type Options = Readonly<Record<string, Option>>
+
+/** A word behind the command's name that is no option. */
+export interface Argument {
+  readonly name: string
+  readonly optional?: boolean
+  /** takes all words that are left; the last argument only */
+  readonly repeats?: boolean
+  readonly help?: string
+  readonly file?: FileRole
+  readonly choices?: readonly string[]
+}
+
+/** The model that a command reads. */
+export const kFile: Argument = { name: 'file-or-url', file: 'read' }
+/** Several of them, one result each: several.ts. */
+export const kFiles: Argument = { ...kFile, repeats: true }
+
+export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 
 /** What a command finds when it runs. */
 export interface Context {
-  /** after the command's name */
+  /** the words that are no options, after the command's name */
   readonly positionals: readonly string[]
   /** options by name, those of every command included (--json, --header) */
-  readonly values: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
+  readonly values: Values
   readonly json: boolean
   readonly style: Style
+  /** columns of the terminal; 80 where the output goes elsewhere */
+  readonly width: number
   readonly signal: AbortSignal
+  /** what is under way, on a terminal's stderr */
+  readonly progress: Progress
   /** one line to stdout */
   print(line: string): void
   printJson(value: unknown): void
-  /** Opens the file that the first positional names; what is wrong with it ends the command with status 1. */
-  open(options?: OpenOptions): Promise<GgufFile>
+  /** A line to stderr about what is odd but no failure. */
+  warn(message: string): void
+  /** Opens a file, by default the one that the first positional names; an error ends the command with status 1. */
+  open(options?: OpenOptions, path?: string): Promise<GgufFile>
   /** Loads the model that the first positional names. */
   load(options?: LoadOptions): Promise<Model>
 }
@@ -25,10 +71,13 @@ export interface Context {
 export class UsageError extends Error {}
 
 export interface Command {
+  readonly arguments: readonly Argument[]
   /** beyond --json, --header and --help */
-  readonly options?: ParseArgsConfig['options']
-  /** Lines of the options for --help, without indentation. */
+  readonly options?: Options
+  /** More lines for --help, without indentation. */
   readonly help?: readonly string[]
+  /** A stream is enough to read the model: "-" is standard input. */
+  readonly standardInput?: boolean
   /** The exit status: 0 fine, 1 something is wrong with the file. */
   run(context: Context): Promise<number>
 }
@@ -36,8 +85,6 @@ export interface Command {
 /** A row of the table of commands; the file is loaded when the command is called. */
 export interface CommandRow {
   readonly name: string
-  /** what follows the name */
-  readonly usage: string
   readonly summary: string
   load(): Promise<{ command: Command }>
 }

@@ -1,21 +1,17 @@
 import type { BuildOptions } from '../edit/types.js'
 import type { WrittenFile } from '../edit/written-file.js'
 import type { GgufFile } from '../api/types.js'
-import { UsageError, type Command, type Context } from './command.js'
-import { kOutputHelp, kOutputOptions, outputOf, save } from './save.js'
+import { kFile, UsageError, type Command, type Context } from './command.js'
+import { kOutputOptions, outputOf, save } from './save.js'
 
 /** One row a format: what it makes of the file. */
 const kFormats: Readonly<Record<string, (file: GgufFile, context: Context) => Promise<WrittenFile>>> = {
   async gguf(file, { positionals, values, signal }) {
     if (positionals.length > 1) throw new UsageError('tensors are chosen for .npy and .safetensors only')
     const { version, endian } = values
-    if (version !== undefined && version !== '2' && version !== '3')
-      throw new UsageError('--version is 2 or 3')
-    if (endian !== undefined && endian !== 'little' && endian !== 'big')
-      throw new UsageError('--endian is little or big')
     const wanted: BuildOptions = {
-      endianness: endian,
-      version: version && (Number(version) as 2 | 3),
+      endianness: endian as BuildOptions['endianness'],
+      version: version === undefined ? undefined : (Number(version) as 2 | 3),
       signal,
     }
     return await (await file.edit()).build(wanted)
@@ -35,24 +31,25 @@ const kFormats: Readonly<Record<string, (file: GgufFile, context: Context) => Pr
 }
 
 export const command: Command = {
-  options: {
-    ...kOutputOptions,
-    endian: { type: 'string' },
-    version: { type: 'string' },
-    format: { type: 'string' },
-  },
-  help: [
-    '--format FORMAT   gguf, npy (one tensor) or safetensors; default: what the output is named',
-    '--endian ORDER    gguf: little or big',
-    '--version N       gguf: 2 or 3',
-    ...kOutputHelp,
+  arguments: [
+    kFile,
+    { name: 'tensor', optional: true, repeats: true, help: 'is for .npy (one) and .safetensors.' },
   ],
+  options: {
+    format: { value: 'FORMAT', choices: Object.keys(kFormats), help: 'default: what the output is named' },
+    endian: { value: 'ORDER', choices: ['little', 'big'], help: 'gguf: the byte order' },
+    version: { value: 'N', choices: ['2', '3'], help: 'gguf: the version of the format' },
+    ...kOutputOptions,
+  },
   async run(context) {
     using file = await context.open()
     const output = await outputOf(context)
     const format = String(context.values['format'] ?? /\.(\w+)$/.exec(output)?.[1] ?? 'gguf').toLowerCase()
     const make = Object.hasOwn(kFormats, format) ? kFormats[format] : undefined
     if (!make) throw new UsageError(`there is no format "${format}": ${Object.keys(kFormats).join(', ')}`)
+    for (const name of ['endian', 'version'])
+      if (format !== 'gguf' && context.values[name] !== undefined)
+        throw new UsageError(`--${name} is for gguf, not for ${format}`)
     const built = await make(file, context)
     await save(context, output, built)
     if (context.json) context.printJson({ output, size: built.size, format })

@@ -1,50 +1,78 @@
-import { open as openFile } from 'node:fs/promises'
-import { UsageError, type Command } from './command.js'
-import { grouped } from './format.js'
-import { rowsOf } from './rows.js'
+import type { GgufFile } from '../api/types.js'
+import { WrittenFile } from '../edit/written-file.js'
+import { kFile, type Command, type Context } from './command.js'
+import { counted } from './format.js'
+import { kRowsOption, rowsOf } from './rows.js'
+import { kOutputOptions, outputOf, save } from './save.js'
 
 const kFloatsPerPiece = 1 << 20
 
+/** Whole rows of one tensor. */
+interface Rows {
+  readonly name: string
+  readonly from: number
+  readonly to: number
+  readonly rowLength: number
+}
+
+/** First row and floats, a few rows at a time. */
+async function* piecesOf(
+  file: GgufFile,
+  { name, from, to, rowLength }: Rows,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<[number, Float32Array<ArrayBuffer>]> {
+  const step = Math.max(1, Math.floor(kFloatsPerPiece / Math.max(rowLength, 1)))
+  for (let at = from; at < to; at += step)
+    yield [at, await file.dequantize(name, { rows: [at, Math.min(at + step, to)], signal })]
+}
+
+/** One row a line; JSON has no NaN and no infinity, which become null there. */
+async function printRows(context: Context, file: GgufFile, rows: Rows): Promise<void> {
+  const { json, print, signal } = context
+  if (json) print('[')
+  for await (const [at, floats] of piecesOf(file, rows, signal)) {
+    for (let i = 0; i < floats.length; i += rows.rowLength) {
+      const row = [...floats.subarray(i, i + rows.rowLength)]
+      const last = at + i / rows.rowLength + 1 === rows.to
+      if (json) print(JSON.stringify(row) + (last ? '' : ','))
+      else print(row.map(String).join(' '))
+    }
+  }
+  if (json) print(']')
+}
+
 export const command: Command = {
-  options: { rows: { type: 'string' }, output: { type: 'string', short: 'o' } },
-  help: [
-    '--rows A:B        dequantize, stats: rows A to B - 1 only; A alone is one row',
-    '--output FILE     dequantize: little-endian binary32, row-major, in place of text',
-  ],
+  arguments: [kFile, { name: 'tensor' }],
+  options: {
+    rows: kRowsOption,
+    ...kOutputOptions,
+    output: { ...kOutputOptions.output, help: 'little-endian binary32, row-major, in place of text' },
+    force: { ...kOutputOptions.force, needs: 'output' },
+  },
   async run(context) {
-    const [, name] = context.positionals
-    if (name === undefined) throw new UsageError('which tensor?')
+    const name = context.positionals[1]!
     using file = await context.open()
-    const { signal } = context
+    const output = context.values['output'] === undefined ? undefined : await outputOf(context)
     const tensor = file.tensor(name)
     const rowLength = tensor?.shape[0] ?? 1
     const rowCount = tensor && rowLength > 0 ? tensor.elementCount / rowLength : 0
     const [from, to] = rowsOf(context, rowCount) ?? [0, rowCount]
-    const step = Math.max(1, Math.floor(kFloatsPerPiece / Math.max(rowLength, 1)))
-    const output = context.values['output']
-    const sink = typeof output === 'string' ? await openFile(output, 'w') : undefined
-    try {
-      if (from >= to) await file.dequantize(name, { rows: [from, to], signal })
-      if (context.json && !sink) context.print('[')
-      for (let at = from; at < to; at += step) {
-        const floats = await file.dequantize(name, { rows: [at, Math.min(at + step, to)], signal })
-        if (sink) {
-          await sink.writeFile(new Uint8Array(floats.buffer))
-          continue
-        }
-        for (let i = 0; i < floats.length; i += rowLength) {
-          const row = [...floats.subarray(i, i + rowLength)]
-          const last = at + i / rowLength + 1 === to
-          // JSON has no NaN and no infinity.
-          if (context.json) context.print(JSON.stringify(row) + (last ? '' : ','))
-          else context.print(row.map((value) => String(value)).join(' '))
-        }
-      }
-      if (context.json && !sink) context.print(']')
-    } finally {
-      await sink?.close()
+    // What is wrong with the tensor or the rows is told before anything is printed or written.
+    if (!tensor || from >= to || to > rowCount) await file.dequantize(name, { rows: [from, to] })
+    const rows: Rows = { name, from, to, rowLength }
+    if (output === undefined) {
+      await printRows(context, file, rows)
+      return 0
     }
-    if (sink) context.print(`${grouped((to - from) * rowLength)} floats in ${String(output)}`)
+    async function* pieces(signal: AbortSignal | undefined): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+      for await (const [, floats] of piecesOf(file, rows, signal)) yield new Uint8Array(floats.buffer)
+    }
+    const floats = (to - from) * rowLength
+    const part = { kind: 'computed', tensor: name, to: 0, length: 4 * floats, pieces } as const
+    await save(context, output, new WrittenFile([part]), {
+      told: `${counted(floats, 'float')} in ${output}`,
+    })
+    if (context.json) context.printJson({ output, size: 4 * floats, floats })
     return 0
   },
 }

@@ -32,6 +32,39 @@ export function shorten(text: string, length: number): string {
   return characters.length <= length ? text : characters.slice(0, length - 1).join('') + '\u2026'
 }
 
+/** The columns of a terminal, or what its user sets; 80 where nothing tells. */
+export function widthOf(stream: { columns?: number }, environment: NodeJS.ProcessEnv): number {
+  const columns = stream.columns || Number(environment['COLUMNS'])
+  return Number.isInteger(columns) && columns > 0 ? Math.max(40, columns) : 80
+}
+
+/** Lines of whole words; a word that is longer than a line has one for itself. */
+export function wrap(text: string, columns: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && width(last) + 1 + width(word) <= columns)
+      lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
+
+function cutMiddle(text: string, length: number): string {
+  const characters = [...text]
+  if (characters.length <= length) return text
+  const end = Math.floor((length - 1) / 2)
+  return `${characters.slice(0, length - 1 - end).join('')}\u2026${characters.slice(characters.length - end).join('')}`
+}
+
+/** Names cut in the middle to a length, those whole that would look like another one. */
+export function shortenNames(names: readonly string[], length: number): string[] {
+  const short = names.map((name) => cutMiddle(name, length))
+  const seen = new Map<string, Set<string>>()
+  short.forEach((text, i) => seen.set(text, (seen.get(text) ?? new Set()).add(names[i]!)))
+  return short.map((text, i) => (seen.get(text)!.size > 1 ? names[i]! : text))
+}
+
 const kByteUnits = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
 export function bytesText(bytes: number): string {
@@ -56,8 +89,13 @@ export function grouped(count: number): string {
   return count.toLocaleString('en-US')
 }
 
+/** "1 error", "2 errors" */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${grouped(count)} ${count === 1 ? one : many}`
+}
+
 /** Columns of the terminal that a text takes: East Asian wide and emoji take two, combining marks none. */
-function width(text: string): number {
+export function width(text: string): number {
   let columns = 0
   for (const character of text) {
     if (/\p{M}/u.test(character)) continue
@@ -99,8 +137,9 @@ export function valueText(value: MetadataValue, length: number): string {
   return shorten(visible(`[${shown.join(', ')}${more}]`), length)
 }
 
-/** What JSON lacks becomes a string: bigints, NaN and infinities. */
+/** What JSON lacks: bigints, NaN and infinities become strings, typed arrays plain ones. */
 export function jsonScalar(value: unknown): unknown {
+  if (ArrayBuffer.isView(value)) return Array.from(value as Float64Array)
   if (typeof value === 'bigint') return String(value)
   return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
 }

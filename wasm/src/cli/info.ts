@@ -1,6 +1,19 @@
 import type { GgufFile, MetadataValue } from '../node.js'
-import type { Command, Context } from './command.js'
-import { bytesText, countText, grouped, shorten, table, valueText, visible } from './format.js'
+import { kFiles, type Command, type Context } from './command.js'
+import {
+  bytesText,
+  counted,
+  countText,
+  grouped,
+  shorten,
+  shortenNames,
+  table,
+  valueText,
+  visible,
+  width as columnsOf,
+  wrap,
+} from './format.js'
+import { eachFile, kSeveralHelp } from './several.js'
 
 // Elements of an array that --json shows without --full.
 const kShownElements = 8
@@ -15,7 +28,7 @@ function jsonValue(value: MetadataValue, full: boolean): unknown {
   }
 }
 
-function printSummary(file: GgufFile, { print, style }: Context): void {
+function printSummary(file: GgufFile, { print, style, width }: Context): void {
   const summary = file.summary()
   const bytes = file.shards.reduce((total, { size }) => total + (size ?? 0), 0)
   const plain = (value: number | undefined) => (value === undefined ? undefined : grouped(value))
@@ -32,7 +45,7 @@ function printSummary(file: GgufFile, { print, style }: Context): void {
     [
       'size',
       bytes > 0
-        ? `${bytesText(bytes)}${file.shards.length > 1 ? ` in ${file.shards.length} files` : ''}`
+        ? `${bytesText(bytes)}${file.shards.length > 1 ? ` in ${counted(file.shards.length, 'file')}` : ''}`
         : undefined,
     ],
     ['file type', summary.fileType],
@@ -55,72 +68,92 @@ function printSummary(file: GgufFile, { print, style }: Context): void {
     ],
   ]
   const shown = rows.filter((row): row is [string, string] => row[1] !== undefined)
-  for (const [label, value] of shown) print(`${style.dim(label.padEnd(18))}${shorten(visible(value), 120)}`)
+  for (const [label, value] of shown)
+    print(`${style.dim(label.padEnd(18))}${shorten(visible(value), width - 18)}`)
+}
+
+/** Arrays cut to their first elements, unless full. */
+async function jsonInfo(file: GgufFile, full: boolean): Promise<unknown> {
+  const { container, version, endianness, alignment, size, dataOffset, shards } = file
+  // Pairs, not an object: keys are the file's and may repeat what an object already means.
+  const metadata = await Promise.all(
+    [...file.metadata].map(async ([key, value]) => ({
+      key,
+      type: file.metadata.type(key),
+      value: jsonValue(value, full),
+      ...(await file.metadata.meaning(key)),
+    })),
+  )
+  const summary = file.summary()
+  return {
+    ...{ name: file.name, container, version, endianness, alignment, size, dataOffset, shards },
+    summary,
+    metadata,
+  }
+}
+
+function printTypes(file: GgufFile, { print, style }: Context): void {
+  const { quantization, tensorBytes } = file.summary()
+  if (quantization.length === 0) return
+  const rows = quantization.map(({ type, tensors, elements, bytes }) => [
+    type,
+    grouped(tensors),
+    countText(elements),
+    bytesText(bytes),
+    `${((100 * bytes) / Math.max(1, tensorBytes)).toFixed(1)} %`,
+  ])
+  const [head, ...lines] = table(
+    [['type', 'tensors', 'elements', 'size', 'share'], ...rows],
+    ['<', '>', '>', '>', '>'],
+  )
+  print(`\n${style.bold(head!)}`)
+  lines.forEach(print)
+}
+
+// Columns of the key's meaning, which stands below it.
+const kIndent = 4
+
+/** Key, type and value on a line, what the key means below it: within the terminal's width. */
+async function printMetadata(file: GgufFile, { print, style, width }: Context): Promise<void> {
+  const entries = [...file.metadata]
+  if (entries.length === 0) return
+  const keys = shortenNames(
+    entries.map(([key]) => visible(key)),
+    Math.floor(width / 2),
+  )
+  const typed = entries.map(([key, value], i) => {
+    const shape =
+      typeof value === 'object' ? `${value.type}[${grouped(value.length)}]` : file.metadata.type(key)!
+    return [keys[i]!, shape]
+  })
+  const lines = table([['key', 'type', ''], ...typed.map((row) => [...row, ''])], ['<', '<', '<'])
+  const left = Math.max(...[['key', 'type'], ...typed].map(([key]) => columnsOf(key!)))
+  const middle = Math.max(...[['', 'type'], ...typed].map(([, type]) => columnsOf(type!)))
+  const room = Math.max(12, width - left - middle - 4)
+  const pad = (line: string) => line + ' '.repeat(Math.max(0, left + middle + 4 - columnsOf(line)))
+  print(`\n${style.bold(`${pad(lines[0]!)}value`)}`)
+  for (const [i, [key, value]] of entries.entries()) {
+    print((pad(lines[i + 1]!) + shorten(valueText(value, room), room)).trimEnd())
+    const meant = await file.metadata.meaning(key)
+    const meaning = meant ? `${meant.meaning}${meant.unit && ` (${meant.unit})`}` : ''
+    if (meaning !== '')
+      for (const line of wrap(meaning, width - kIndent)) print(' '.repeat(kIndent) + style.dim(line))
+  }
 }
 
 export const command: Command = {
-  options: { full: { type: 'boolean' } },
-  help: ['--full            with --json: arrays whole, however long'],
-  async run(context) {
-    const { print, style, values } = context
-    using file = await context.open()
-    const summary = file.summary()
-    if (context.json) {
-      const full = values['full'] === true
-      const { container, version, endianness, alignment, size, dataOffset, shards } = file
-      // Pairs, not an object: keys are the file's and may repeat what an object already means.
-      const metadata = await Promise.all(
-        [...file.metadata].map(async ([key, value]) => ({
-          key,
-          type: file.metadata.type(key),
-          value: jsonValue(value, full),
-          ...(await file.metadata.meaning(key)),
-        })),
-      )
-      context.printJson({
-        name: file.name,
-        container,
-        version,
-        endianness,
-        alignment,
-        size,
-        dataOffset,
-        shards,
-        summary,
-        metadata,
-      })
-      return 0
-    }
-    printSummary(file, context)
-    if (summary.quantization.length > 0) {
-      const rows = summary.quantization.map(({ type, tensors, elements, bytes }) => [
-        type,
-        grouped(tensors),
-        countText(elements),
-        bytesText(bytes),
-        `${((100 * bytes) / Math.max(1, summary.tensorBytes)).toFixed(1)} %`,
-      ])
-      const [head, ...lines] = table(
-        [['type', 'tensors', 'elements', 'size', 'share'], ...rows],
-        ['<', '>', '>', '>', '>'],
-      )
-      print(`\n${style.bold(head!)}`)
-      lines.forEach(print)
-    }
-    const rows = await Promise.all(
-      [...file.metadata].map(async ([key, value]) => {
-        const type = file.metadata.type(key)!
-        const shape = typeof value === 'object' ? `${value.type}[${grouped(value.length)}]` : type
-        const meant = await file.metadata.meaning(key)
-        const meaning = meant ? `${meant.meaning}${meant.unit && ` (${meant.unit})`}` : ''
-        return [shorten(visible(key), 60), shape, valueText(value, 60), meaning]
-      }),
-    )
-    if (rows.length > 0) {
-      const [head, ...lines] = table([['key', 'type', 'value', 'meaning'], ...rows], ['<', '<', '<', '<'])
-      print(`\n${style.bold(head!)}`)
-      lines.forEach(print)
-    }
-    return 0
-  },
+  arguments: [kFiles],
+  options: { full: { needs: 'json', help: 'arrays whole, however long' } },
+  help: [kSeveralHelp],
+  standardInput: true,
+  run: (context) =>
+    eachFile(context, async (file) => ({
+      status: 0,
+      json: context.json ? await jsonInfo(file, context.values['full'] === true) : undefined,
+      async print() {
+        printSummary(file, context)
+        printTypes(file, context)
+        await printMetadata(file, context)
+      },
+    })),
 }

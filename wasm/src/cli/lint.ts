@@ -1,36 +1,57 @@
-import type { Command } from './command.js'
-import { table, visible } from './format.js'
+import type { Finding, GgufFile } from '../api/types.js'
+import { kFiles, UsageError, type Command, type Context } from './command.js'
+import { counted, table, visible } from './format.js'
+import { eachFile, kSeveralHelp } from './several.js'
+import { drained } from './standard-input.js'
+
+function printFindings(findings: readonly Finding[], { print, style }: Context): void {
+  const rows = findings.map(({ level, code, offset, message }) => [
+    level,
+    code,
+    `@${offset}`,
+    visible(message),
+  ])
+  table(rows, ['<', '<', '>', '<']).forEach((line, i) => {
+    const level = findings[i]!.level
+    print(level === 'error' ? style.red(line) : level === 'spec' ? style.yellow(line) : line)
+  })
+  const errors = findings.filter(({ level }) => level === 'error').length
+  print(style.dim(`${counted(errors, 'error')}, ${counted(findings.length - errors, 'other finding')}`))
+}
+
+async function findingsOf(file: GgufFile, { values, signal, progress }: Context): Promise<Finding[]> {
+  await drained(file, signal)
+  const findings = file.lint()
+  if (values['data'] === true)
+    findings.push(...(await file.lintData({ signal, onProgress: progress.reading('checking tensor data') })))
+  progress.clear()
+  return findings
+}
 
 export const command: Command = {
-  options: { strict: { type: 'boolean' }, data: { type: 'boolean' } },
-  help: [
-    '--strict          status 1 for anything against the specification, too',
-    '--data            lint: reads all tensor data, too, and finds NaN and infinities in it',
-  ],
+  arguments: [kFiles],
+  options: {
+    strict: { help: 'status 1 for anything against the specification, too' },
+    data: { help: 'reads all tensor data, too, and finds NaN and infinities in it' },
+  },
+  help: [kSeveralHelp],
+  standardInput: true,
   async run(context) {
-    const { style } = context
-    using file = await context.open({ allowMissingShards: true })
-    const findings = file.lint()
-    if (context.values['data'] === true) findings.push(...(await file.lintData({ signal: context.signal })))
-    const errors = findings.filter(({ level }) => level === 'error').length
-    const against = findings.filter(({ level }) => level === 'spec').length
-    const status = errors > 0 || (context.values['strict'] === true && against > 0) ? 1 : 0
-    if (context.json) {
-      context.printJson(findings)
-      return status
-    }
-    const rows = findings.map(({ level, code, offset, message }) => [
-      level,
-      code,
-      `@${offset}`,
-      visible(message),
-    ])
-    table(rows, ['<', '<', '>', '<']).forEach((line, i) => {
-      const level = findings[i]!.level
-      context.print(level === 'error' ? style.red(line) : level === 'spec' ? style.yellow(line) : line)
-    })
-    const others = findings.length - errors
-    context.print(style.dim(`${errors} errors, ${others} other findings`))
-    return status
+    const { positionals, values } = context
+    if (values['data'] === true && positionals.includes('-'))
+      throw new UsageError('--data reads the file here and there, which standard input does not allow')
+    const levels = values['strict'] === true ? ['error', 'spec'] : ['error']
+    return await eachFile(
+      context,
+      async (file) => {
+        const findings = await findingsOf(file, context)
+        return {
+          status: findings.some(({ level }) => levels.includes(level)) ? 1 : 0,
+          json: findings,
+          print: () => printFindings(findings, context),
+        }
+      },
+      { allowMissingShards: true },
+    )
   },
 }

@@ -1,37 +1,17 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util'
-import { GgufError, messageOf } from '../api/errors.js'
-import { open, withPaths } from '../node.js'
-import { UsageError, type CommandRow, type Context } from './command.js'
+import { stat } from 'node:fs/promises'
+import { open, withPaths, type Source } from '../node.js'
+import { addressOf } from '../sources/addresses.js'
+import { nearest, parse, type Parsed } from './arguments.js'
+import { UsageError, type Command, type CommandRow, type Context } from './command.js'
 import { kCommands } from './commands.js'
-import { jsonScalar, styleFor, visible } from './format.js'
+import { Interrupted, report } from './failure.js'
+import { jsonScalar, styleFor, visible, widthOf } from './format.js'
+import { helpOf, overview } from './help.js'
+import { watchInputs } from './inputs.js'
+import { Progress } from './progress.js'
+import { StandardInput } from './standard-input.js'
 
-const kShared = {
-  json: { type: 'boolean' },
-  header: { type: 'string', multiple: true },
-  help: { type: 'boolean', short: 'h' },
-} as const satisfies ParseArgsConfig['options']
-
-const kSharedHelp = [
-  '--json            for programs: JSON on stdout',
-  '--header "A: b"   send this header with every request (may be repeated)',
-  '-h, --help        this text',
-]
-
-function overview(): string {
-  const names = Math.max(...kCommands.map(({ name }) => name.length))
-  const rows = kCommands.map(({ name, summary }) => `  ${name.padEnd(names)}  ${summary}`)
-  return [
-    'usage: ggufscope <command> <file-or-url> [options]',
-    '',
-    ...rows,
-    '',
-    ...kSharedHelp.map((line) => `  ${line}`),
-    '      --version   the version of the package',
-    '',
-    'A file is a path, an address, a page of a model hub, or hf:owner/repository/file.gguf.',
-    'Status: 0 fine, 1 something is wrong with the file or the work failed, 2 wrong call.',
-  ].join('\n')
-}
+const kSignals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
 function headersOf(lines: readonly string[]): Headers {
   const headers = new Headers()
@@ -52,77 +32,123 @@ async function packageVersion(): Promise<string> {
   return (JSON.parse(text) as { version: string }).version
 }
 
-async function runCommand(row: CommandRow, args: string[]): Promise<number> {
-  const { command } = await row.load()
-  let parsed
-  try {
-    parsed = parseArgs({ args, allowPositionals: true, options: { ...kShared, ...command.options } })
-  } catch (error) {
-    throw new UsageError(messageOf(error))
-  }
-  const { positionals } = parsed
-  const values: Context['values'] = parsed.values
-  if (values['help'] === true) {
-    const help = [...(command.help ?? []), ...kSharedHelp].map((line) => `  ${line}`)
-    console.log([`usage: ggufscope ${row.name} ${row.usage}`, '', row.summary, '', ...help].join('\n'))
-    return 0
-  }
+/** undefined: no address. */
+function originOf(path: string | undefined): string | undefined {
+  const source = path === undefined ? undefined : withPaths(path)
+  return typeof source === 'string' ? addressOf(source).origin : undefined
+}
+
+/** What a word of the call names: an address, a path, or standard input where the command can read that. */
+function sourceOf(path: string, row: CommandRow, command: Command): Source {
+  if (path !== '-') return withPaths(path)
+  if (!command.standardInput)
+    throw new UsageError(
+      `${row.name} reads the file here and there, which standard input does not allow: give its path`,
+    )
+  return new StandardInput()
+}
+
+function contextOf(
+  row: CommandRow,
+  command: Command,
+  { positionals, values }: Parsed,
+  signal: AbortSignal,
+): Context {
   const headers = headersOf((values['header'] ?? []) as string[])
-  const interrupted = new AbortController()
-  const interrupt = () => interrupted.abort(new UsageError('interrupted'))
-  process.once('SIGINT', interrupt)
-  const context: Context = {
+  const progress = new Progress(process.stderr)
+  const json = values['json'] === true
+  // A token is for the server that it was given with, and no other address of the call.
+  const firstOrigin = originOf(positionals[0])
+  const headersFor = (path: string) => (originOf(path) === firstOrigin ? headers : undefined)
+  const write = (text: string): void => {
+    progress.clear()
+    process.stdout.write(text + '\n')
+  }
+  return {
     positionals,
     values,
-    json: values['json'] === true,
+    json,
     style: styleFor(process.stdout, process.env),
-    signal: interrupted.signal,
-    print: (line) => void process.stdout.write(line + '\n'),
-    printJson: (value) =>
-      void process.stdout.write(
-        JSON.stringify(value, (_, element: unknown) => jsonScalar(element), 2) + '\n',
-      ),
-    open: (options) => {
-      const path = positionals[0]
-      if (path === undefined) throw new UsageError(`which file? ggufscope ${row.name} ${row.usage}`)
-      return open(path, { headers, signal: interrupted.signal, ...options })
+    width: widthOf(process.stdout, process.env),
+    signal,
+    progress,
+    print: write,
+    printJson: (value) => write(JSON.stringify(value, (_, element: unknown) => jsonScalar(element), 2)),
+    warn: (message) => {
+      progress.clear()
+      console.error(json ? JSON.stringify({ warning: { message } }) : `ggufscope: ${visible(message)}`)
+    },
+    open: async (options, path = positionals[0]!) => {
+      const source = sourceOf(path, row, command)
+      const opening = { headers: headersFor(path), signal, onProgress: progress.opening, ...options }
+      const file = await open(source, opening)
+      progress.clear()
+      return file
     },
     load: async (options) => {
-      const path = positionals[0]
-      if (path === undefined) throw new UsageError(`which file? ggufscope ${row.name} ${row.usage}`)
+      const source = sourceOf(positionals[0]!, row, command)
       const { load } = await import('../engine/index.js')
-      return await load(withPaths(path), { headers, signal: interrupted.signal, ...options })
+      const model = await load(source, { headers, signal, onProgress: progress.loading, ...options })
+      progress.clear()
+      return model
     },
   }
+}
+
+async function runCommand(row: CommandRow, args: readonly string[]): Promise<number> {
+  const { command } = await row.load()
+  const parsed = await parse(row, command, args)
+  if (parsed.values['help'] === true) {
+    console.log(helpOf(row, command).join('\n'))
+    return 0
+  }
+  watchInputs()
+  const interrupted = new AbortController()
+  const interrupt = (name: NodeJS.Signals): void =>
+    interrupted.abort(new Interrupted(name, kSignals[name as keyof typeof kSignals]))
+  const names = Object.keys(kSignals) as NodeJS.Signals[]
+  for (const name of names) process.once(name, interrupt)
+  const context = contextOf(row, command, parsed, interrupted.signal)
   try {
     return await command.run(context)
   } finally {
-    process.off('SIGINT', interrupt)
+    context.progress.clear()
+    for (const name of names) process.off(name, interrupt)
   }
+}
+
+/** The command that a call begins with; a file alone is for info. */
+async function rowOf(name: string): Promise<{ row: CommandRow; isFile: boolean }> {
+  const row = kCommands.find((command) => command.name === name)
+  if (row) return { row, isFile: false }
+  const isPlace = name === '-' || /[/\\.:]/.test(name) || (await stat(name).catch(() => undefined))
+  if (!name.startsWith('-') || name === '-') {
+    if (isPlace) return { row: kCommands[0]!, isFile: true }
+    const close = nearest(
+      name,
+      kCommands.map((command) => command.name),
+    )
+    const meant = close === undefined ? '' : `: did you mean ${close}?`
+    throw new UsageError(`there is no command and no file "${name}"${meant}`)
+  }
+  throw new UsageError(`${name} stands before the command: options come behind it`)
 }
 
 /** The command line. Gives the exit status. */
 export async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    ;(name === undefined ? console.error : console.log)(overview())
+    ;(name === undefined ? console.error : console.log)(overview().join('\n'))
     return name === undefined ? 2 : 0
   }
   if (name === '--version') {
     console.log(await packageVersion())
     return 0
   }
-  const row = kCommands.find((command) => command.name === name)
   try {
-    if (!row) throw new UsageError(`there is no command "${name}"`)
-    return await runCommand(row, rest)
+    const { row, isFile } = await rowOf(name)
+    return await runCommand(row, isFile ? args : rest)
   } catch (error) {
-    if (error instanceof UsageError) {
-      console.error(`ggufscope: ${visible(error.message)} (ggufscope --help)`)
-      return 2
-    }
-    if (!(error instanceof GgufError)) throw error
-    console.error(`ggufscope: ${visible(error.message)} [${error.code}]`)
-    return 1
+    return report(error, args.includes('--json'))
   }
 }

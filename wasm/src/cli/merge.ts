@@ -1,9 +1,9 @@
-import type { Command } from './command.js'
-import { kOutputHelp, kOutputOptions, outputOf, save } from './save.js'
+import { kFile, type Command } from './command.js'
+import { kOutputOptions, outputOf, save } from './save.js'
 
 export const command: Command = {
+  arguments: [kFile],
   options: kOutputOptions,
-  help: kOutputHelp,
   async run(context) {
     const { signal } = context
     using file = await context.open()

@@ -1,4 +1,6 @@
-import { UsageError, type Context } from './command.js'
+import { UsageError, type Context, type Option } from './command.js'
+
+export const kRowsOption: Option = { value: 'A:B', help: 'rows A to B - 1 only; A alone is one row' }
 
 /** --rows 3, 3:7, 3: or :7, half open; undefined without the option. */
 export function rowsOf({ values }: Context, rowCount: number): [number, number] | undefined {

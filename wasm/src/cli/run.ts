@@ -1,102 +1,127 @@
-import { readFile } from 'node:fs/promises'
 import { text as readAll } from 'node:stream/consumers'
-import type { GenerateOptions, GenerateResult, JsonSchema } from '../engine/index.js'
-import { UsageError, type Command } from './command.js'
+import { messageOf } from '../api/errors.js'
+import type { GenerateOptions, GenerateResult, JsonSchema, Model, Piece } from '../engine/index.js'
+import { kFile, UsageError, type Command, type Context } from './command.js'
+import { biasesOf, generateOptionsOf, kEngineOptions, loadOptionsOf } from './engine-options.js'
+import { counted } from './format.js'
+import { readInput } from './inputs.js'
 import { profileLines } from './profile.js'
-
-const kNumbers = {
-  'max-tokens': 'maxTokens',
-  temperature: 'temperature',
-  'top-k': 'topK',
-  'top-p': 'topP',
-  'min-p': 'minP',
-  'repeat-penalty': 'repeatPenalty',
-  seed: 'seed',
-} as const satisfies Record<string, keyof GenerateOptions>
 
 function parsed(schema: string): JsonSchema {
   try {
     return JSON.parse(schema) as JsonSchema
   } catch (error) {
-    throw new UsageError(`--schema: ${String(error)}`)
+    throw new UsageError(`--schema is no JSON: ${messageOf(error)}`)
   }
 }
 
+async function optionsOf({ values, signal }: Context): Promise<GenerateOptions> {
+  const contents = async (name: string): Promise<string | undefined> => {
+    const path = values[name]
+    if (typeof path !== 'string') return undefined
+    return new TextDecoder().decode(await readInput(path, `--${name}`))
+  }
+  const schema = await contents('schema')
+  return {
+    ...generateOptionsOf(values),
+    grammar: await contents('grammar'),
+    schema: schema === undefined ? undefined : parsed(schema),
+    stop: (values['stop'] ?? []) as readonly string[],
+    logitBias: biasesOf((values['logit-bias'] ?? []) as readonly string[]),
+    signal,
+  }
+}
+
+interface Answer {
+  readonly text: string
+  /** with the option logprobs */
+  readonly pieces: readonly Piece[]
+}
+
+/** Writes the text as it comes, unless the answer is told as JSON. */
+async function answerOf({ json, progress, signal }: Context, pieces: AsyncIterable<Piece>): Promise<Answer> {
+  let text = ''
+  const all: Piece[] = []
+  // Nothing comes while the prompt is computed.
+  const begun = performance.now()
+  const tell = (): void =>
+    progress.show(() => `computing the prompt: ${((performance.now() - begun) / 1000).toFixed(0)} s`)
+  const timer = setInterval(tell, 250)
+  try {
+    for await (const piece of pieces) {
+      if (!json) clearInterval(timer)
+      progress.clear()
+      text += piece.text
+      if (piece.logprob !== undefined) all.push(piece)
+      if (!json) process.stdout.write(piece.text)
+    }
+  } finally {
+    clearInterval(timer)
+    progress.clear()
+  }
+  signal.throwIfAborted()
+  return { text, pieces: all }
+}
+
+function printEnd({ print, style }: Context, model: Model, result: GenerateResult | undefined): void {
+  print('')
+  const { tokens = 0, generateMs = 0, promptTokens = 0, promptMs = 0 } = result ?? {}
+  const rate = (count: number, ms: number) => (ms > 0 ? ((count / ms) * 1000).toFixed(0) : '-')
+  print(
+    style.dim(
+      `${counted(promptTokens, 'token')} of prompt at ${rate(promptTokens, promptMs)}/s, ${tokens} generated at ${rate(tokens, generateMs)}/s, ${model.info.variant}`,
+    ),
+  )
+}
+
 export const command: Command = {
-  options: {
-    chat: { type: 'boolean' },
-    context: { type: 'string' },
-    grammar: { type: 'string' },
-    profile: { type: 'boolean' },
-    schema: { type: 'string' },
-    stop: { type: 'string', multiple: true },
-    ...Object.fromEntries(Object.keys(kNumbers).map((name) => [name, { type: 'string' as const }])),
-  },
-  help: [
-    '--chat            run: the text is a message, answered through the chat template',
-    '--max-tokens N    run: end after so many tokens',
-    '--context N       run: tokens that prompt and answer may have together',
-    '--grammar FILE    run: the answer keeps to this grammar (GBNF)',
-    '--schema FILE     run: the answer is JSON that this JSON schema accepts',
-    '--stop TEXT       run: end before this text; may be given again',
-    '--profile         run: tell where the time went, and what the machine allows',
-    '--temperature T --top-k K --top-p P --min-p P --repeat-penalty R --seed S   run: sampling',
+  arguments: [
+    kFile,
+    { name: 'text', optional: true, repeats: true, help: 'is read from standard input where none is given.' },
   ],
+  options: {
+    chat: { help: 'the text is a message, answered through the chat template' },
+    template: { value: 'NAME', needs: 'chat', help: "one of the file's chat templates" },
+    grammar: {
+      value: 'FILE',
+      file: 'read',
+      excludes: ['schema'],
+      help: 'the answer keeps to this grammar (GBNF)',
+    },
+    schema: { value: 'FILE', file: 'read', help: 'the answer is JSON that this JSON schema accepts' },
+    stop: { value: 'TEXT', repeats: true, help: 'end before this text' },
+    'logit-bias': {
+      value: 'ID=NUMBER',
+      repeats: true,
+      help: "added to a token's logit; -inf forbids the token",
+    },
+    profile: { help: 'tell where the time went, and what the machine allows' },
+    ...kEngineOptions,
+  },
   async run(context) {
-    const { positionals, values, print, style } = context
-    const number = (name: string): number | undefined => {
-      const value = values[name]
-      if (value === undefined) return undefined
-      if (value === '' || !Number.isFinite(Number(value))) throw new UsageError(`--${name} takes a number`)
-      return Number(value)
-    }
-    const contents = async (name: string): Promise<string | undefined> => {
-      const path = values[name]
-      if (typeof path !== 'string') return undefined
-      return await readFile(path, 'utf8').catch((error: unknown) => {
-        throw new UsageError(`--${name}: ${error instanceof Error ? error.message : String(error)}`)
-      })
-    }
-    const schema = await contents('schema')
+    const { positionals, values, print, progress, style } = context
     let result: GenerateResult | undefined
-    const options: GenerateOptions = {
-      ...Object.fromEntries(Object.entries(kNumbers).map(([name, key]) => [key, number(name)])),
-      grammar: await contents('grammar'),
-      schema: schema === undefined ? undefined : parsed(schema),
-      stop: (values['stop'] ?? []) as readonly string[],
-      onDone: (done) => (result = done),
-    }
-    const contextLength = number('context')
+    const options = { ...(await optionsOf(context)), onDone: (done: GenerateResult) => (result = done) }
+    const loading = loadOptionsOf(values)
     const input = positionals.length > 1 ? positionals.slice(1).join(' ') : await readAll(process.stdin)
-    using model = await context.load({ contextLength })
+    using model = await context.load(loading)
     const profiled = values['profile'] === true
     if (profiled) await model.profile() // begins it
-    const pieces =
+    const template = values['template'] as string | undefined
+    const { text, pieces } = await answerOf(
+      context,
       values['chat'] === true
-        ? model.chat([{ role: 'user', content: input }], options)
-        : model.generate(input, options)
-    let all = ''
-    for await (const { text } of pieces) {
-      all += text
-      if (!context.json) process.stdout.write(text)
-    }
+        ? model.chat([{ role: 'user', content: input }], { ...options, template })
+        : model.generate(input, options),
+    )
+    if (profiled) progress.show(() => 'measuring the machine')
     const profile = profiled ? { operations: await model.profile(), peaks: await model.peaks() } : undefined
     if (context.json) {
-      context.printJson({ text: all, ...result, profile })
-    } else {
-      print('')
-      const { tokens = 0, generateMs = 0, promptTokens = 0, promptMs = 0 } = result ?? {}
-      const rate = (count: number, ms: number) => (ms > 0 ? ((count / ms) * 1000).toFixed(0) : '-')
-      print(
-        style.dim(
-          `${promptTokens} tokens of prompt at ${rate(promptTokens, promptMs)}/s, ${tokens} generated at ${rate(tokens, generateMs)}/s, ${model.info.variant}`,
-        ),
-      )
-      if (profile)
-        profileLines(profile.operations, profile.peaks, model.info.variant, style).forEach((line) =>
-          print(line),
-        )
+      context.printJson({ text, ...result, ...(pieces.length > 0 && { pieces }), profile })
+      return 0
     }
+    printEnd(context, model, result)
+    if (profile) profileLines(profile.operations, profile.peaks, model.info.variant, style).forEach(print)
     return 0
   },
 }

@@ -1,50 +1,116 @@
-import { realpath } from 'node:fs/promises'
-import { writeFile } from '../node.js'
+// The only place of the command line that writes files: whole or not at all, never onto a file that is read, and onto
+// one that is there with --force only.
+import { stat, unlink } from 'node:fs/promises'
+import { GgufError } from '../api/errors.js'
+import { leftParts, prepareFile, type PreparedFile } from '../edit/write-file.js'
 import type { WrittenFile } from '../edit/written-file.js'
-import { UsageError, type Command, type Context } from './command.js'
+import { UsageError, type Context, type Options } from './command.js'
 import { bytesText } from './format.js'
+import { readAs } from './inputs.js'
 
 export const kOutputOptions = {
-  output: { type: 'string', short: 'o' },
-  force: { type: 'boolean' },
-} as const satisfies Command['options']
+  output: {
+    value: 'FILE',
+    short: 'o',
+    file: 'written',
+    help: 'where the result goes; never a file that is read',
+  },
+  force: { help: 'replace an output that is there' },
+} as const satisfies Options
 
-export const kOutputHelp = [
-  '-o, --output FILE where the result goes; never the file that is read',
-  '--force           replace an output that is there',
-]
+export interface Output {
+  readonly path: string
+  readonly file: WrittenFile
+}
 
-const resolved = (path: string): Promise<string | undefined> => realpath(path).catch(() => undefined)
+export interface SaveOptions {
+  /** The output is the file that was read, by the user's wish. */
+  readonly inPlace?: boolean
+  /** What is printed of a file in the end. Default: its path and size. */
+  readonly told?: string
+}
+
+/** Refuses a path that cannot be written as it should be: before the work as well as after it. */
+async function check({ values }: Context, path: string, { inPlace = false }: SaveOptions): Promise<void> {
+  const read = await readAs(path)
+  if (read !== undefined && !inPlace) {
+    const other = read === path ? '' : ` (as ${read})`
+    throw new UsageError(`${path} is a file that is read${other}: give another output`)
+  }
+  const there = await stat(path).catch(() => undefined)
+  if (!there) return
+  if (!there.isFile()) throw new UsageError(`${path} is no regular file: give another output`)
+  if (!inPlace && values['force'] !== true) throw new GgufError('file-exists', `${path} is there already.`)
+}
 
 /** The path that --output gives. */
-export async function outputOf({ positionals, values }: Context): Promise<string> {
-  const path = values['output']
+export async function outputOf(context: Context): Promise<string> {
+  const path = context.values['output']
   if (typeof path !== 'string' || path === '') throw new UsageError('where to? --output FILE')
-  const input = await resolved(positionals[0]!)
-  if (input !== undefined && input === (await resolved(path)))
-    throw new UsageError(`${path} is the file that is read: give another output`)
+  if (path === '-')
+    throw new UsageError('an output is a file, not standard output: ./- is a file of that name')
+  await check(context, path, {})
   return path
 }
 
-/** Writes a file whole or not at all, and tells of it: how far it is on a terminal's stderr, the end on stdout. */
+async function tellOfParts({ warn }: Context, path: string): Promise<void> {
+  for (const part of await leftParts(path)) {
+    const size = await stat(part).then(
+      ({ size }) => ` (${bytesText(size)})`,
+      () => '',
+    )
+    warn(`${part}${size} was left by an interrupted call: delete it, unless another one is writing there now`)
+  }
+}
+
+/**
+ * Writes all files or none: they get their names when the last one is on the disk. Tells how far it is on a terminal's
+ * stderr, and of each file on stdout.
+ */
+export async function saveAll(
+  context: Context,
+  outputs: readonly Output[],
+  options: SaveOptions = {},
+): Promise<void> {
+  const { values, signal, print, json, progress } = context
+  const overwrite = values['force'] === true || options.inPlace === true
+  for (const { path } of outputs) {
+    await check(context, path, options)
+    await tellOfParts(context, path)
+  }
+  const all = outputs.reduce((sum, { file }) => sum + file.size, 0)
+  const prepared: PreparedFile[] = []
+  const named: string[] = []
+  let before = 0
+  try {
+    for (const { path, file } of outputs) {
+      const onProgress = ({ written, tensor = '' }: { written: number; tensor?: string | undefined }): void =>
+        progress.show(() => `${Math.floor((100 * (before + written)) / all)} % ${tensor}`)
+      prepared.push(await prepareFile(path, file, { overwrite, signal, onProgress }))
+      before += file.size
+    }
+    for (const [i, { path }] of outputs.entries()) {
+      await check(context, path, options)
+      await prepared[i]!.commit()
+      named.push(path)
+    }
+  } catch (error) {
+    await Promise.all(prepared.map((one) => one.discard()))
+    // Half a set is of no use; what replaced older files stays.
+    if (!overwrite) await Promise.all(named.map((path) => unlink(path).catch(() => {})))
+    throw error
+  } finally {
+    progress.clear()
+  }
+  if (!json) for (const { path, file } of outputs) print(options.told ?? `${path}: ${bytesText(file.size)}`)
+}
+
+/** Writes one file whole or not at all. */
 export async function save(
-  { values, signal, print, json }: Context,
+  context: Context,
   path: string,
   file: WrittenFile,
-  overwrite = values['force'] === true,
+  options: SaveOptions = {},
 ): Promise<void> {
-  const terminal = process.stderr.isTTY
-  let told = 0
-  await writeFile(path, file, {
-    overwrite,
-    signal,
-    onProgress: ({ written, size, tensor }) => {
-      if (!terminal || performance.now() - told < 100) return
-      told = performance.now()
-      process.stderr.write(`\r\x1b[K${Math.floor((100 * written) / size)} % ${tensor ?? ''}`)
-    },
-  }).finally(() => {
-    if (told > 0) process.stderr.write('\r\x1b[K')
-  })
-  if (!json) print(`${path}: ${bytesText(file.size)}`)
+  await saveAll(context, [{ path, file }], options)
 }

@@ -1,12 +1,12 @@
-import { readFile, realpath } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { realpath } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { GgufBuilder } from '../edit/builder.js'
 import type { WriteType, WriteValue } from '../edit/types.js'
 import { kValueTypes } from '../header/header.js'
 import { NodeFileSource, withPaths } from '../node.js'
-import { UsageError, type Command, type Context } from './command.js'
-import { kOutputHelp, kOutputOptions, outputOf, save } from './save.js'
+import { kFile, UsageError, type Command, type Context } from './command.js'
+import { readInput } from './inputs.js'
+import { kOutputOptions, outputOf, save } from './save.js'
 
 /** "i32" or "string[]" */
 function typeOf(text: string): WriteType {
@@ -65,22 +65,19 @@ function setOne(builder: GgufBuilder, word: string): void {
 const words = ({ values }: Context, name: string): string[] => (values[name] ?? []) as string[]
 
 export const command: Command = {
+  arguments: [kFile, { name: 'KEY=VALUE', optional: true, repeats: true }],
   options: {
+    file: { value: 'KEY=PATH', repeats: true, file: 'read', help: 'the text of a file, for chat templates' },
+    rename: { value: 'OLD=NEW', repeats: true, help: 'another name for a key' },
+    remove: { value: 'KEY', repeats: true, help: 'without this key' },
+    'rename-tensor': { value: 'OLD=NEW', repeats: true, help: 'another name for a tensor' },
+    'remove-tensor': { value: 'NAME', repeats: true, help: 'without this tensor' },
+    'in-place': { excludes: ['output'], help: 'replace the file itself, when all is written' },
     ...kOutputOptions,
-    'in-place': { type: 'boolean' },
-    file: { type: 'string', multiple: true },
-    rename: { type: 'string', multiple: true },
-    remove: { type: 'string', multiple: true },
-    'rename-tensor': { type: 'string', multiple: true },
-    'remove-tensor': { type: 'string', multiple: true },
   },
   help: [
-    'KEY=VALUE         the type stays what it is; of a new key it is what the value looks like',
-    'KEY:TYPE=VALUE    u8 ... f64, bool, string; arrays as JSON: KEY:i32[]=[1,2]',
-    '--file KEY=PATH   the text of a file, for chat templates',
-    '--rename A=B, --remove KEY, --rename-tensor A=B, --remove-tensor NAME (may be repeated)',
-    '--in-place        replace the file itself, when all is written',
-    ...kOutputHelp,
+    'KEY=VALUE: the type stays what it is; of a new key it is what the value looks like.',
+    'KEY:TYPE=VALUE: u8 ... f64, bool, string; arrays as JSON: KEY:i32[]=[1,2].',
   ],
   async run(context) {
     const [path, ...assignments] = context.positionals
@@ -95,15 +92,10 @@ export const command: Command = {
     for (const name of words(context, 'remove-tensor')) builder.removeTensor(name)
     for (const word of words(context, 'file')) {
       const [key, from] = pair(word, 'KEY=PATH')
-      const text = await readFile(from, 'utf8').catch(() => {
-        throw new UsageError(`${from} cannot be read`)
-      })
-      builder.set(key, text)
+      builder.set(key, new TextDecoder().decode(await readInput(from, `--file ${key}`)))
     }
     for (const word of assignments) setOne(builder, word)
     const inPlace = context.values['in-place'] === true
-    if (inPlace && context.values['output'] !== undefined)
-      throw new UsageError('--in-place and --output: one of them')
     if (inPlace && !(withPaths(path!) instanceof NodeFileSource))
       throw new UsageError('--in-place is for files on disk: give an --output')
     // What a symbolic link points at is replaced, not the link.
@@ -111,7 +103,7 @@ export const command: Command = {
       ? await realpath(/^file:/i.test(path!) ? fileURLToPath(path!) : path!)
       : await outputOf(context)
     const built = await builder.build({ signal: context.signal })
-    await save(context, output, built, inPlace || context.values['force'] === true)
+    await save(context, output, built, { inPlace })
     if (context.json) context.printJson({ output, size: built.size, keys: builder.keys().length })
     return 0
   },

@@ -1,8 +1,7 @@
-import { open } from '../node.js'
-import type { TensorStats } from '../api/types.js'
-import { type Command } from './command.js'
-import { grouped, shorten, table, visible } from './format.js'
-import { rowsOf } from './rows.js'
+import type { GgufFile, TensorStats } from '../api/types.js'
+import { kFile, type Command, type Context } from './command.js'
+import { grouped, shortenNames, table, visible } from './format.js'
+import { kRowsOption, rowsOf } from './rows.js'
 
 const short = (value: number): string =>
   Number.isFinite(value) ? Number(value.toPrecision(4)).toString() : String(value)
@@ -34,73 +33,84 @@ function details({ name, absoluteMaximum, rows, outlierColumns, scales }: Tensor
     const odd = `${grouped(zeros)} zero, ${grouped(subnormal)} subnormal, ${grouped(notFinite)} not finite`
     facts.push([`scales of ${grouped(count)} blocks`, `${values}; ${odd}`])
   }
-  return facts.map(([what, value], i) => [i === 0 ? `${shorten(visible(name), 60)}: ${what}` : what, value])
+  return facts.map(([what, value], i) => [i === 0 ? `${visible(name)}: ${what}` : what, value])
+}
+
+async function gather(
+  context: Context,
+  file: GgufFile,
+  other: GgufFile | undefined,
+  names: readonly string[],
+): Promise<TensorStats[]> {
+  const { signal, progress } = context
+  const chosen = names.length > 0 ? names : file.tensors.map(({ name }) => name)
+  const all: TensorStats[] = []
+  for (const [i, name] of chosen.entries()) {
+    const tensor = file.tensor(name)
+    const rowCount = tensor?.shape[0] ? tensor.elementCount / tensor.shape[0] : 0
+    const against = other && (names.length > 0 || other.tensor(name)) ? { file: other } : undefined
+    const tell = progress.reading(`${i + 1} of ${chosen.length}, ${name}`)
+    const options = { rows: rowsOf(context, rowCount), against, signal, onProgress: tell }
+    all.push(await file.stats(name, options))
+  }
+  progress.clear()
+  return all
+}
+
+const kHead = ['name', 'type', 'elements', 'min', 'max', 'mean', 'deviation', 'zeros', 'NaN/Inf', 'outliers']
+const kErrorHead = ['NMSE', 'cosine', 'largest error']
+
+function printStats(all: readonly TensorStats[], compared: boolean, { print, style }: Context): void {
+  const names = shortenNames(
+    all.map(({ name }) => visible(name)),
+    60,
+  )
+  const rows = all.map((stats, i) => [
+    names[i]!,
+    stats.type,
+    grouped(stats.count),
+    ...[stats.min, stats.max, stats.mean, stats.standardDeviation].map(short),
+    grouped(stats.zeros),
+    grouped(stats.nans + stats.infinities),
+    grouped(stats.outlierColumns.length),
+    ...(stats.error ? [stats.error.nmse, stats.error.cosine, stats.error.maximum].map(short) : []),
+  ])
+  const [title, ...lines] = table(
+    [[...kHead, ...(compared ? kErrorHead : [])], ...rows],
+    ['<', '<', '>', '>', '>', '>', '>', '>', '>', '>', '>', '>', '>'],
+  )
+  print(style.bold(title!))
+  lines.forEach(print)
 }
 
 export const command: Command = {
-  options: { rows: { type: 'string' }, against: { type: 'string' } },
-  help: ['--against FILE    stats: the error against the tensors of the same names in another file'],
+  arguments: [kFile, { name: 'tensor', optional: true, repeats: true }],
+  options: {
+    rows: kRowsOption,
+    against: {
+      value: 'FILE',
+      file: 'read',
+      help: 'the error against the tensors of the same names in another file',
+    },
+  },
   async run(context) {
     const [, ...names] = context.positionals
-    const { signal, values, json } = context
+    const { values, json } = context
     using file = await context.open()
     using other =
-      typeof values['against'] === 'string' ? await open(values['against'], { signal }) : undefined
-    const all: TensorStats[] = []
-    for (const name of names.length > 0 ? names : file.tensors.map((tensor) => tensor.name)) {
-      const tensor = file.tensor(name)
-      const rowCount = tensor?.shape[0] ? tensor.elementCount / tensor.shape[0] : 0
-      const against = other && (names.length > 0 || other.tensor(name)) ? { file: other } : undefined
-      all.push(await file.stats(name, { rows: rowsOf(context, rowCount), against, signal }))
-    }
+      typeof values['against'] === 'string' ? await context.open({}, values['against']) : undefined
+    const all = await gather(context, file, other, names)
+    const status = all.some((stats) => stats.nans + stats.infinities > 0) ? 1 : 0
     if (json) {
-      // Typed arrays as plain ones.
-      context.printJson(
-        JSON.parse(
-          JSON.stringify(all, (_, value: unknown) =>
-            ArrayBuffer.isView(value) ? [...(value as Float64Array)] : value,
-          ),
-        ),
-      )
-      return 0
+      context.printJson(all)
+      return status
     }
-    const head = [
-      'name',
-      'type',
-      'elements',
-      'min',
-      'max',
-      'mean',
-      'deviation',
-      'zeros',
-      'NaN/Inf',
-      'outliers',
-    ]
-    const rows = all.map((stats) => [
-      shorten(visible(stats.name), 60),
-      stats.type,
-      grouped(stats.count),
-      ...[stats.min, stats.max, stats.mean, stats.standardDeviation].map(short),
-      grouped(stats.zeros),
-      grouped(stats.nans + stats.infinities),
-      grouped(stats.outlierColumns.length),
-      ...(other
-        ? stats.error
-          ? [short(stats.error.nmse), short(stats.error.cosine), short(stats.error.maximum)]
-          : ['', '', '']
-        : []),
-    ])
-    const [title, ...lines] = table(
-      [[...head, ...(other ? ['NMSE', 'cosine', 'largest error'] : [])], ...rows],
-      ['<', '<', '>', '>', '>', '>', '>', '>', '>', '>', '>', '>', '>'],
-    )
-    context.print(context.style.bold(title!))
-    lines.forEach(context.print)
+    printStats(all, other !== undefined, context)
     // All tensors of a file are a table; those that were named are looked at closely.
     for (const stats of names.length > 0 ? all : []) {
       context.print('')
       for (const [what, value] of details(stats)) context.print(`${what}: ${value}`)
     }
-    return all.some((stats) => stats.nans + stats.infinities > 0) ? 1 : 0
+    return status
   },
 }

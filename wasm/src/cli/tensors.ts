@@ -1,34 +1,41 @@
-import type { Command } from './command.js'
-import { bytesText, grouped, shorten, table, visible } from './format.js'
+import type { GgufFile } from '../api/types.js'
+import { kFiles, type Command, type Context } from './command.js'
+import { bytesText, counted, grouped, shortenNames, table, visible } from './format.js'
+import { eachFile, kSeveralHelp } from './several.js'
+
+function printTensors(file: GgufFile, { print, style }: Context): void {
+  const { tensors } = file
+  const split = file.shards.length > 1
+  const head = ['name', 'type', 'shape', 'elements', 'size', 'offset', ...(split ? ['shard'] : [])]
+  const names = shortenNames(
+    tensors.map(({ name }) => visible(name)),
+    100,
+  )
+  const rows = tensors.map((tensor, i) => [
+    names[i]!,
+    tensor.type,
+    tensor.shape.join(' x '),
+    grouped(tensor.elementCount),
+    bytesText(tensor.byteLength),
+    String(tensor.offset),
+    ...(split ? [String(tensor.shard + 1)] : []),
+  ])
+  const [title, ...lines] = table([head, ...rows], ['<', '<', '<', '>', '>', '>', '>'])
+  print(style.bold(title!))
+  lines.forEach(print)
+  const { tensorBytes, parameters } = file.summary()
+  const all = [counted(tensors.length, 'tensor'), counted(parameters, 'element'), bytesText(tensorBytes)]
+  print(style.dim(all.join(', ')))
+}
 
 export const command: Command = {
-  async run(context) {
-    using file = await context.open()
-    const { tensors } = file
-    if (context.json) {
-      context.printJson(tensors)
-      return 0
-    }
-    const split = file.shards.length > 1
-    const head = ['name', 'type', 'shape', 'elements', 'size', 'offset', ...(split ? ['shard'] : [])]
-    const rows = tensors.map((tensor) => [
-      shorten(visible(tensor.name), 100),
-      tensor.type,
-      tensor.shape.join(' x '),
-      grouped(tensor.elementCount),
-      bytesText(tensor.byteLength),
-      String(tensor.offset),
-      ...(split ? [String(tensor.shard + 1)] : []),
-    ])
-    const [title, ...lines] = table([head, ...rows], ['<', '<', '<', '>', '>', '>', '>'])
-    context.print(context.style.bold(title!))
-    lines.forEach(context.print)
-    const { tensorBytes, parameters } = file.summary()
-    context.print(
-      context.style.dim(
-        `${grouped(tensors.length)} tensors, ${grouped(parameters)} elements, ${bytesText(tensorBytes)}`,
-      ),
-    )
-    return 0
-  },
+  arguments: [kFiles],
+  help: [kSeveralHelp],
+  standardInput: true,
+  run: (context) =>
+    eachFile(context, async (file) => ({
+      status: 0,
+      json: file.tensors,
+      print: () => printTensors(file, context),
+    })),
 }

@@ -1,83 +1,97 @@
 import { text as readAll } from 'node:stream/consumers'
 import { GgufError } from '../api/errors.js'
-import { UsageError, type Command } from './command.js'
-import { table, visible } from './format.js'
+import type { GgufFile, Tokenizer } from '../api/types.js'
+import { kFile, UsageError, type Command, type Context } from './command.js'
+import { counted, table, visible } from './format.js'
+
+/** tokenizer.huggingface.json against the file's own tokens. */
+async function compare(context: Context, file: GgufFile): Promise<number> {
+  const { print, signal } = context
+  const compared = await file.compareTokenizers({ signal })
+  if (!compared) throw new GgufError('not-found', 'The file has no tokenizer.huggingface.json.')
+  const { model, size, merges, different, differences } = compared
+  if (context.json) context.printJson(compared)
+  else {
+    const same = different === 0 ? 'the same tokens' : `${different} different`
+    print(`${model}, ${counted(size, 'token')}, ${counted(merges, 'merge')}: ${same}`)
+    const rows = differences.map(({ id, ours, theirs }) => [
+      String(id),
+      ...[ours, theirs].map((text) => (text === undefined ? '(none)' : JSON.stringify(visible(text)))),
+    ])
+    if (rows.length > 0) table([['id', 'file', 'tokenizer.json'], ...rows], ['>', '<', '<']).forEach(print)
+  }
+  return different === 0 ? 0 : 1
+}
+
+function decode(context: Context, tokenizer: Tokenizer, input: string): void {
+  const ids = input.split(/[\s,[\]]+/).filter((part) => part !== '')
+  if (!ids.every((id) => /^\d+$/.test(id))) throw new UsageError('--decode takes ids: 15339 1917')
+  const text = tokenizer.decode(ids.map(Number))
+  if (context.json) context.printJson({ ids: ids.map(Number), text })
+  else context.print(text)
+}
+
+function printTokens(context: Context, tokenizer: Tokenizer, ids: readonly number[]): void {
+  const tokens = ids.map((id) => tokenizer.tokens.at(id)!)
+  if (context.json) {
+    context.printJson({
+      kind: tokenizer.kind,
+      pre: tokenizer.pre,
+      ids,
+      tokens: tokens.map(({ id, text, type, bytes }) => ({
+        id,
+        text,
+        type,
+        bytes: Buffer.from(bytes).toString('hex'),
+      })),
+    })
+    return
+  }
+  const shown = new TextDecoder()
+  const rows = tokens.map(({ id, type, bytes }) => [
+    String(id),
+    type === 'normal' ? '' : type,
+    JSON.stringify(visible(shown.decode(bytes))),
+  ])
+  table(rows, ['>', '<', '<']).forEach(context.print)
+  context.print(context.style.dim(counted(ids.length, 'token')))
+}
 
 export const command: Command = {
-  options: {
-    special: { type: 'boolean' },
-    bos: { type: 'boolean' },
-    decode: { type: 'boolean' },
-    count: { type: 'boolean' },
-    compare: { type: 'boolean' },
-  },
-  help: [
-    '--special         tokenize: control tokens written in the text become their ids',
-    '--bos             tokenize: add BOS, EOS and SEP as the file says',
-    '--count           tokenize: only how many tokens',
-    '--decode          tokenize: ids in, text out',
-    "--compare         tokenize: the tokens of tokenizer.huggingface.json against the file's own",
+  arguments: [
+    kFile,
+    { name: 'text', optional: true, repeats: true, help: 'is read from standard input where none is given.' },
   ],
+  options: {
+    special: { excludes: ['decode'], help: 'control tokens written in the text become their ids' },
+    bos: { excludes: ['decode'], help: 'add BOS, EOS and SEP as the file says' },
+    count: { excludes: ['decode'], help: 'only how many tokens' },
+    decode: { help: 'ids in, text out' },
+    compare: {
+      excludes: ['special', 'bos', 'count', 'decode'],
+      help: "the tokens of tokenizer.huggingface.json against the file's own",
+    },
+  },
+  standardInput: true,
   async run(context) {
-    const { positionals, values, print, style } = context
+    const { positionals, values } = context
+    const [path, ...words] = positionals
+    if (values['compare'] === true && words.length > 0)
+      throw new UsageError('--compare compares tokenizers: it has no use for a text')
+    if (path === '-' && words.length === 0 && values['compare'] !== true)
+      throw new UsageError('standard input is the model: give the text as an argument')
     using file = await context.open()
-    if (values['compare'] === true) {
-      const compared = await file.compareTokenizers()
-      if (!compared) throw new GgufError('not-found', 'The file has no tokenizer.huggingface.json.')
-      const { model, size, merges, different, differences } = compared
-      if (context.json) context.printJson(compared)
-      else {
-        print(
-          `${model}, ${size} tokens, ${merges} merges: ${different === 0 ? 'the same tokens' : `${different} different`}`,
-        )
-        const rows = differences.map(({ id, ours, theirs }) => [
-          String(id),
-          ...[ours, theirs].map((text) => (text === undefined ? '(none)' : JSON.stringify(visible(text)))),
-        ])
-        if (rows.length > 0)
-          table([['id', 'file', 'tokenizer.json'], ...rows], ['>', '<', '<']).forEach(print)
-      }
-      return different === 0 ? 0 : 1
-    }
-    using tokenizer = await file.loadTokenizer()
-    const input = positionals.length > 1 ? positionals.slice(1).join(' ') : await readAll(process.stdin)
+    if (values['compare'] === true) return await compare(context, file)
+    using tokenizer = await file.loadTokenizer({ signal: context.signal })
+    const input = words.length > 0 ? words.join(' ') : await readAll(process.stdin)
     if (values['decode'] === true) {
-      const ids = input.split(/[\s,[\]]+/).filter((part) => part !== '')
-      if (!ids.every((id) => /^\d+$/.test(id))) throw new UsageError('--decode takes ids: 15339 1917')
-      const text = tokenizer.decode(ids.map(Number))
-      if (context.json) context.printJson({ ids: ids.map(Number), text })
-      else print(text)
+      decode(context, tokenizer, input)
       return 0
     }
     const ids = tokenizer.encode(input, { special: values['special'] === true, bos: values['bos'] === true })
-    if (values['count'] === true) {
-      if (context.json) context.printJson({ count: ids.length })
-      else print(String(ids.length))
-      return 0
-    }
-    const tokens = ids.map((id) => tokenizer.tokens.at(id)!)
-    if (context.json) {
-      context.printJson({
-        kind: tokenizer.kind,
-        pre: tokenizer.pre,
-        ids,
-        tokens: tokens.map(({ id, text, type, bytes }) => ({
-          id,
-          text,
-          type,
-          bytes: Buffer.from(bytes).toString('hex'),
-        })),
-      })
-      return 0
-    }
-    const shown = new TextDecoder()
-    const rows = tokens.map(({ id, type, bytes }) => [
-      String(id),
-      type === 'normal' ? '' : type,
-      JSON.stringify(visible(shown.decode(bytes))),
-    ])
-    table(rows, ['>', '<', '<']).forEach(print)
-    print(style.dim(`${ids.length} tokens`))
+    if (values['count'] !== true) printTokens(context, tokenizer, ids)
+    else if (context.json) context.printJson({ count: ids.length })
+    else context.print(String(ids.length))
     return 0
   },
 }

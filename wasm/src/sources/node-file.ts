@@ -1,3 +1,4 @@
+import type { BigIntStats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { GgufError, messageOf, type GgufErrorCode } from '../api/errors.js'
@@ -14,6 +15,9 @@ const kCodes: Readonly<Record<string, readonly [code: GgufErrorCode, what: strin
 
 /** A file on disk, of any size. Opened by the first read. */
 export class NodeFileSource implements ByteSource {
+  /** Told of every file that a source opens: a program can keep from writing over what it reads. */
+  static onOpened: ((path: string, stat: BigIntStats) => void) | undefined
+
   readonly #path: string
   #opened: Promise<FileHandle> | undefined
   #size: number | undefined
@@ -45,12 +49,13 @@ export class NodeFileSource implements ByteSource {
     const handle = await open(this.#path, 'r').catch((error: unknown) => {
       throw this.#error(error)
     })
-    const stat = await handle.stat()
+    const stat = await handle.stat({ bigint: true })
     if (!stat.isFile()) {
       await handle.close()
       throw new GgufError('invalid-argument', `${this.#path} is no regular file.`)
     }
-    this.#size = stat.size
+    this.#size = Number(stat.size)
+    NodeFileSource.onOpened?.(this.#path, stat)
     return handle
   }
 

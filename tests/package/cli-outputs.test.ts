@@ -1,0 +1,255 @@
+// Every output of every command of the table: never onto a file that is read, nothing replaced without --force, nothing
+// left of what failed. A command with an output that this file does not know fails here.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { after, test } from 'node:test'
+import { writeGguf } from '../fixtures/gguf.ts'
+import { array, floatBytes, shards, text, u32 } from '../fixtures/models.ts'
+import { kRoot, packedFile } from './packed.ts'
+
+interface Option {
+  readonly value?: string
+  readonly file?: 'read' | 'written'
+}
+interface Row {
+  readonly name: string
+  load(): Promise<{ command: { options?: Readonly<Record<string, Option>> } }>
+}
+const { kCommands } = (await import(pathToFileURL(packedFile('wasm/dist/cli/commands.js')).href)) as {
+  kCommands: readonly Row[]
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'cli-outputs-'))
+after(() => rmSync(folder, { recursive: true }))
+
+function run(args: readonly string[], cwd = folder) {
+  return new Promise<{ status: number; out: string; err: string }>((done) => {
+    execFile(process.execPath, [packedFile('wasm/dist/cli.js'), ...args], { cwd }, (error, out, err) =>
+      done({ status: typeof error?.code === 'number' ? error.code : 0, out, err }),
+    )
+  })
+}
+
+// Wide enough for every type of block; in two files.
+const tensors = ['token_embd', 'blk.0.attn_q'].map((name, i) => {
+  return { name: `${name}.weight`, shape: [256, 32], type: 'F32', data: floatBytes(8192, i) }
+})
+const model = {
+  metadata: [
+    ['general.architecture', text('llama')],
+    ['llama.block_count', u32(1)],
+  ] as [string, ReturnType<typeof text>][],
+  tensors,
+}
+const kPart = (i: number) => `in-0000${i}-of-00002.gguf`
+for (const { name, model: part } of shards(model, 2, 'in')) writeFileSync(join(folder, name), writeGguf(part))
+writeFileSync(join(folder, 'value.txt'), 'a value')
+writeFileSync(
+  join(folder, 'importance.gguf'),
+  writeGguf({
+    metadata: [
+      ['general.type', text('imatrix')],
+      ['imatrix.datasets', array('string', ['x'])],
+    ],
+    tensors: tensors.flatMap(({ name }) => [
+      { name: `${name}.in_sum2`, shape: [256], type: 'F32', data: floats(256, 2) },
+      { name: `${name}.counts`, shape: [1, 1], type: 'F32', data: floats(1, 2) },
+    ]),
+  }),
+)
+function floats(count: number, value: number): Uint8Array {
+  return new Uint8Array(new Float32Array(count).fill(value).buffer)
+}
+
+/** A call of each command that writes; every file that an option reads is among them. */
+const kCalls: Readonly<Record<string, readonly string[]>> = {
+  dequantize: [kPart(1), tensors[0]!.name],
+  set: [kPart(1), 'general.name=x', '--file', 'general.description=value.txt'],
+  quantize: [kPart(1), 'Q8_0', '--imatrix', 'importance.gguf'],
+  convert: [kPart(1), '--format', 'gguf', '--endian', 'big'],
+  split: [kPart(1), '--max-tensors', '1'],
+  merge: [kPart(1)],
+}
+/** Files that a call reads: those that it names, and of a set the other one, but for set, which edits one file. */
+const readBy = (name: string) => [
+  ...readdirSync(folder).filter((file) => kCalls[name]!.some((word) => word.split('=').at(-1) === file)),
+  ...(name === 'set' ? [] : [kPart(2)]),
+]
+// Errors that are found when the output is known already.
+const kFailing: Readonly<Record<string, readonly string[]>> = {
+  dequantize: [kPart(1), tensors[0]!.name, '--rows', '30:40'],
+  set: [kPart(1), '--remove', 'none'],
+  quantize: [kPart(1), 'Q99'],
+  convert: [kPart(1), 'none', '--format', 'npy'],
+  split: [kPart(1), '--max-tensors', '0'],
+  merge: ['in-00009-of-00009.gguf'],
+}
+
+async function writing(): Promise<{ name: string; options: Readonly<Record<string, Option>> }[]> {
+  const all = await Promise.all(
+    kCommands.map(async ({ name, load }) => ({ name, options: (await load()).command.options ?? {} })),
+  )
+  return all.filter(({ options }) => Object.values(options).some(({ file }) => file === 'written'))
+}
+const hashes = (): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(folder)
+      .filter((name) => statSync(join(folder, name)).isFile())
+      .map((name) => [
+        name,
+        createHash('sha256')
+          .update(readFileSync(join(folder, name)))
+          .digest('hex'),
+      ]),
+  )
+/** What --output is called, for what a test wants to be written: split makes names of it. */
+const outputFor = (name: string, path: string) =>
+  name === 'split' ? path.replace(/-00001-of-.*$/, '') : path
+const written = (name: string, path: string) => (name === 'split' ? `${path}-00001-of-00002.gguf` : path)
+
+test('every command that writes is known here, and reads what it declares', async () => {
+  const commands = await writing()
+  assert.deepEqual(
+    commands.map(({ name }) => name),
+    Object.keys(kCalls),
+  )
+  for (const { name, options } of commands) {
+    for (const [option, { file }] of Object.entries(options))
+      if (file === 'read') assert.ok(kCalls[name]!.includes(`--${option}`), `${name} --${option}`)
+  }
+  // An option that is called so is an output, whatever the command.
+  for (const { name, load } of kCommands) {
+    const { options = {} } = (await load()).command
+    for (const option of ['output', 'in-place'])
+      if (Object.hasOwn(options, option)) assert.ok(Object.hasOwn(kCalls, name), name)
+  }
+})
+
+test('only save.ts writes: no other file of the command line can', () => {
+  const from = join(kRoot, 'wasm/src/cli')
+  for (const name of readdirSync(from)) {
+    const code = readFileSync(join(from, name), 'utf8')
+    const allowed =
+      name === 'save.ts' ? ['stat', 'unlink'] : ['stat', 'realpath', 'open', 'readFile', 'fstatSync']
+    for (const [, names] of code.matchAll(/import (?:type )?\{([^}]*)\} from 'node:fs(?:\/promises)?'/g))
+      for (const one of names!.split(',').map((word) => word.trim()))
+        assert.ok(allowed.includes(one), `${name} imports ${one}`)
+    assert.doesNotMatch(code, /\bwriteFile\b|import\('node:fs(?!\/promises'\)\n)|\bfs\.|openSync/, name)
+    if (name !== 'save.ts') assert.doesNotMatch(code, /write-file\.js/, name)
+    // What is opened elsewhere is opened for reading, and noted.
+    for (const [call] of code.matchAll(/\bopen\([^)]*'[a-z+]+'\)/g)) assert.match(call, /'r'\)/, name)
+  }
+})
+
+test('no output onto a file that is read, however it is spelled', async () => {
+  mkdirSync(join(folder, 'sub'))
+  for (const name of Object.keys(kCalls).filter((one) => one !== 'split')) {
+    for (const file of readBy(name)) {
+      const [hard, soft] = [`hard.${file}`, `soft.${file}`]
+      if (!existsSync(join(folder, hard))) {
+        linkSync(join(folder, file), join(folder, hard))
+        symlinkSync(file, join(folder, soft))
+      }
+      const before = hashes()
+      await Promise.all(
+        [file, `sub/../${file}`, join(folder, file), hard, soft].map(async (spelling) => {
+          const result = await run([name, ...kCalls[name]!, '--output', spelling, '--force'])
+          assert.equal(result.status, 2, `${name} --output ${spelling}: ${result.err}`)
+          assert.match(result.err, /is a file that is read/)
+        }),
+      )
+      assert.deepEqual(hashes(), before, `${name}: ${file}`)
+      rmSync(join(folder, hard))
+      rmSync(join(folder, soft))
+    }
+  }
+  // split names its outputs itself: here they are its inputs.
+  const before = hashes()
+  const split = await run(['split', ...kCalls['split']!, '--output', 'in', '--force'])
+  assert.equal(split.status, 2, split.err)
+  assert.match(split.err, /is a file that is read/)
+  assert.deepEqual(hashes(), before)
+})
+
+test('nothing is replaced without --force, nor is what is no file', async () => {
+  for (const name of Object.keys(kCalls)) {
+    const path = written(name, `there-${name}`)
+    writeFileSync(join(folder, path), 'mine')
+    const refused = await run([name, ...kCalls[name]!, '--output', outputFor(name, path), '--json'])
+    assert.equal(refused.status, 1, `${name}: ${refused.err}`)
+    const { error } = JSON.parse(refused.err) as { error: { code: string; message: string } }
+    assert.equal(error.code, 'file-exists')
+    assert.match(error.message, /--force/)
+    assert.equal(readFileSync(join(folder, path), 'utf8'), 'mine', name)
+    const forced = await run([name, ...kCalls[name]!, '--output', outputFor(name, path), '--force'])
+    assert.equal(forced.status, 0, `${name}: ${forced.err}`)
+    assert.ok(statSync(join(folder, path)).size > 1000, name)
+  }
+  const device = await run(['merge', kPart(1), '--output', '/dev/null', '--force'])
+  assert.deepEqual([device.status, statSync('/dev/null').isCharacterDevice()], [2, true])
+  assert.match(device.err, /no regular file/)
+  assert.match((await run(['merge', kPart(1), '-o', 'sub', '--force'])).err, /no regular file/)
+  assert.match((await run(['merge', kPart(1), '-o', '-'])).err, /not standard output/)
+})
+
+test('what fails leaves nothing, and replaces nothing with --force', async () => {
+  for (const name of Object.keys(kFailing)) {
+    const path = written(name, `failed-${name}`)
+    for (const force of [[], ['--force']]) {
+      if (force.length > 0) writeFileSync(join(folder, path), 'mine')
+      const before = readdirSync(folder)
+      const { status, err } = await run([
+        name,
+        ...kFailing[name]!,
+        '--output',
+        outputFor(name, path),
+        ...force,
+      ])
+      assert.notEqual(status, 0, name)
+      assert.doesNotMatch(err, /\n\s+at /)
+      assert.deepEqual(readdirSync(folder), before, name)
+    }
+    assert.equal(readFileSync(join(folder, path), 'utf8'), 'mine', name)
+  }
+})
+
+test('what an interrupted call left is named; a failed set leaves no part of it', async () => {
+  const left = '.late.gguf.0123456789ab.part'
+  writeFileSync(join(folder, left), 'half')
+  const { status, err } = await run(['merge', kPart(1), '--output', 'late.gguf'])
+  assert.equal(status, 0)
+  assert.ok(err.includes(left), err)
+  const json = await run(['merge', kPart(1), '--output', 'late.gguf', '--force', '--json'])
+  assert.match((JSON.parse(json.err) as { warning: { message: string } }).warning.message, /interrupted/)
+  rmSync(join(folder, left))
+  // The second of the set's names is taken: the first is not there, either.
+  copyFileSync(join(folder, 'value.txt'), join(folder, 'set-00002-of-00002.gguf'))
+  const split = await run(['split', kPart(1), '--max-tensors', '1', '--output', 'set'])
+  assert.equal(split.status, 1, split.err)
+  assert.equal(existsSync(join(folder, 'set-00001-of-00002.gguf')), false)
+  assert.equal(readFileSync(join(folder, 'set-00002-of-00002.gguf'), 'utf8'), 'a value')
+})
+
+test('dequantize --output writes all floats; with --json it tells of them', async () => {
+  const { status, out } = await run(['dequantize', kPart(1), tensors[0]!.name, '-o', 'floats.bin', '--json'])
+  assert.equal(status, 0)
+  assert.deepEqual(JSON.parse(out), { output: 'floats.bin', size: 32768, floats: 8192 })
+  assert.deepEqual(new Uint8Array(readFileSync(join(folder, 'floats.bin'))), tensors[0]!.data)
+})

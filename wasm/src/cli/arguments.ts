@@ -1,0 +1,148 @@
+import { parseArgs } from 'node:util'
+import {
+  UsageError,
+  type Argument,
+  type Command,
+  type CommandRow,
+  type Option,
+  type Options,
+  type Values,
+} from './command.js'
+import { kCommands } from './commands.js'
+
+/** Options of every command. */
+export const kShared: Options = {
+  json: { help: 'for programs: JSON on stdout, errors as JSON on stderr' },
+  header: {
+    value: '"A: b"',
+    repeats: true,
+    help: 'send this header with every request to the origin of the given address, to no other',
+  },
+  help: { short: 'h', help: 'this text' },
+}
+
+/** "a, b or c" */
+export function anyOf(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+}
+
+/** Edits that turn one word into another: letters put in, left out, changed, or two swapped. */
+function distance(a: string, b: string): number {
+  let [before, last]: number[][] = [[], Array.from({ length: b.length + 1 }, (_, i) => i)]
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1]
+      row[j] = Math.min(last![j]! + 1, row[j - 1]! + 1, last![j - 1]! + (same ? 0 : 1))
+      if (a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j]!, before![j - 2]! + 1)
+    }
+    ;[before, last] = [last!, row]
+  }
+  return last![b.length]!
+}
+
+/** The name that was meant, perhaps: a third of its letters may be wrong, or its end may lack. */
+export function nearest(given: string, names: readonly string[]): string | undefined {
+  const near = names
+    .map((name) => ({ name, away: name.startsWith(given) && given.length > 1 ? 0.5 : distance(given, name) }))
+    .filter(({ name, away }) => away <= Math.max(1, Math.floor(Math.max(name.length, given.length) / 3)))
+  return near.sort((a, b) => a.away - b.away)[0]?.name
+}
+
+/** What to tell of an option that the command lacks. */
+async function unknown(row: CommandRow, given: string, options: Options): Promise<UsageError> {
+  const name = given.replace(/^-+/, '')
+  const what = `${row.name} has no option ${given}`
+  const close = nearest(name, Object.keys(options))
+  if (close !== undefined) return new UsageError(`${what}: did you mean --${close}?`)
+  const others: string[] = []
+  for (const other of kCommands)
+    if (Object.hasOwn((await other.load()).command.options ?? {}, name)) others.push(other.name)
+  return new UsageError(others.length > 0 ? `${what}: ${anyOf(others)} has it` : what)
+}
+
+const worded = ({ name }: Argument): string => name.replaceAll('-', ' ')
+
+function checkCount(row: CommandRow, wanted: readonly Argument[], given: readonly string[]): void {
+  const least = wanted.filter(({ optional }) => !optional)
+  const lacking = least[given.length]
+  if (lacking) {
+    const what = lacking.file ? 'which file?' : `which ${worded(lacking)}?`
+    throw new UsageError(`${what} ${usageOf(row, wanted)}`)
+  }
+  if (!wanted.at(-1)?.repeats && given.length > wanted.length) {
+    const left = given.slice(wanted.length).map((word) => `"${word}"`)
+    throw new UsageError(`${row.name} has no use for ${left.join(' ')}: ${usageOf(row, wanted)}`)
+  }
+}
+
+function checkChoice(what: string, { choices }: Option | Argument, value: string): void {
+  if (choices && !choices.includes(value))
+    throw new UsageError(`${what} is ${anyOf(choices)}, not "${value}"`)
+}
+
+function checkTogether(values: Values, options: Options): void {
+  for (const [name, { needs, excludes = [] }] of Object.entries(options)) {
+    if (values[name] === undefined) continue
+    if (needs !== undefined && values[needs] === undefined)
+      throw new UsageError(`--${name} means nothing without --${needs}`)
+    for (const other of excludes)
+      if (values[other] !== undefined) throw new UsageError(`--${name} and --${other}: one of them`)
+  }
+}
+
+/** "ggufscope merge <file-or-url> [options]" */
+export function usageOf(row: CommandRow, wanted: readonly Argument[]): string {
+  const words = wanted.map(({ name, optional, repeats, choices }) => {
+    const one = optional ? `[${name}` : choices ? choices.join('|') : `<${name}>`
+    return `${one}${repeats ? '...' : ''}${optional ? ']' : ''}`
+  })
+  return ['ggufscope', row.name, ...words, '[options]'].join(' ')
+}
+
+export interface Parsed {
+  readonly positionals: readonly string[]
+  readonly values: Values
+}
+
+/** The words of a call by the command's table. Nothing is passed over in silence: UsageError. */
+export async function parse(row: CommandRow, command: Command, args: readonly string[]): Promise<Parsed> {
+  const options: Options = { ...kShared, ...command.options }
+  const config = Object.entries(options).map(([name, { value, short, repeats = false }]) => [
+    name,
+    { type: value === undefined ? 'boolean' : 'string', multiple: repeats, ...(short && { short }) },
+  ])
+  const { tokens, positionals } = parseArgs({
+    args: [...args],
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+    options: Object.fromEntries(config) as Record<string, { type: 'string' | 'boolean' }>,
+  })
+  const values: Record<string, string | boolean | string[]> = {}
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined
+    if (!option) throw await unknown(row, token.rawName, options)
+    const { name, value, rawName, inlineValue } = token
+    if (option.value === undefined) {
+      if (value !== undefined) throw new UsageError(`${rawName} takes no value`)
+      values[name] = true
+      continue
+    }
+    if (value === undefined || (!inlineValue && /^-[^\d.]/.test(value)))
+      throw new UsageError(`${rawName} takes a value: ${option.value} (--${name}=... where it begins with -)`)
+    checkChoice(`--${name}`, option, value)
+    if (option.repeats) values[name] = [...((values[name] as string[] | undefined) ?? []), value]
+    else if (values[name] !== undefined) throw new UsageError(`--${name} was given twice`)
+    else values[name] = value
+  }
+  if (values['help'] === true) return { positionals, values }
+  checkCount(row, command.arguments, positionals)
+  command.arguments.forEach((argument, i) => {
+    const given = positionals[i]
+    if (given !== undefined) checkChoice(`the ${worded(argument)}`, argument, given)
+  })
+  checkTogether(values, options)
+  return { positionals, values }
+}

@@ -1,0 +1,151 @@
+import type { GenerateOptions, LoadOptions } from '../engine/index.js'
+import type { OpenOptions } from '../node.js'
+import { UsageError, type Option, type Options, type Values } from './command.js'
+import { sizeOf } from './sizes.js'
+
+/** How an option of the engine is given: its name, and what its text means. */
+interface Row extends Option {
+  readonly name: string
+  /** Default: a number where it takes a value, else true. */
+  readonly parse?: (text: string) => unknown
+}
+
+const kText = (text: string): string => text
+
+// One row for each option of load() that a call can give. The compiler misses one that is added to the package.
+const kLoad: Readonly<
+  Record<Exclude<keyof LoadOptions, keyof OpenOptions | 'assets' | 'maxForks' | 'cache' | 'onProgress'>, Row>
+> = {
+  contextLength: {
+    name: 'context',
+    value: 'N',
+    help: "tokens that prompt and answer may have together; default: the model's, at most 4096",
+  },
+  threads: {
+    name: 'threads',
+    value: 'N',
+    help: 'default: as many as the machine has cores, one of many left free',
+  },
+  variant: {
+    name: 'variant',
+    value: 'NAME',
+    choices: ['simd', 'relaxed'],
+    parse: kText,
+    help: 'the build of the engine; default: relaxed where it works',
+  },
+  precision: {
+    name: 'precision',
+    value: 'NAME',
+    choices: ['fast', 'compact', 'exact'],
+    parse: kText,
+    help: 'weights repacked; small ones as they are in the file; all of it as float32',
+  },
+  cacheType: {
+    name: 'cache-type',
+    value: 'TYPE',
+    choices: ['f16', 'f32'],
+    parse: kText,
+    help: 'of cached keys and values; default: f16',
+  },
+  memoryLimit: {
+    name: 'memory-limit',
+    value: 'SIZE',
+    parse: sizeOf,
+    help: 'bytes that the model may take: 500M, 2G, ...',
+  },
+}
+
+// The same for generate() and chat(); a grammar, a schema and biases have their own code in run.ts.
+const kGenerate: Readonly<
+  Record<
+    Exclude<keyof GenerateOptions, 'signal' | 'onDone' | 'grammar' | 'schema' | 'stop' | 'logitBias'>,
+    Row
+  >
+> = {
+  maxTokens: { name: 'max-tokens', value: 'N', help: 'end after so many tokens' },
+  temperature: {
+    name: 'temperature',
+    value: 'T',
+    help: 'flattens the probabilities; 0: the likeliest token',
+  },
+  topK: { name: 'top-k', value: 'K', help: 'only the K likeliest tokens' },
+  topP: { name: 'top-p', value: 'P', help: 'only the likeliest tokens that reach this probability together' },
+  minP: { name: 'min-p', value: 'P', help: "only tokens of this share of the likeliest one's probability" },
+  typicalP: { name: 'typical-p', value: 'P', help: 'locally typical sampling' },
+  topNSigma: { name: 'top-n-sigma', value: 'N', help: 'only logits so many deviations below the largest' },
+  xtcProbability: {
+    name: 'xtc-probability',
+    value: 'P',
+    help: 'how often XTC leaves out the likeliest tokens',
+  },
+  xtcThreshold: { name: 'xtc-threshold', value: 'P', help: 'those that XTC may leave out' },
+  penaltyLastN: { name: 'penalty-last-n', value: 'N', help: 'last tokens that penalties look at; -1: all' },
+  repeatPenalty: { name: 'repeat-penalty', value: 'R', help: 'against tokens that were there' },
+  frequencyPenalty: {
+    name: 'frequency-penalty',
+    value: 'R',
+    help: 'against tokens, by how often they were there',
+  },
+  presencePenalty: { name: 'presence-penalty', value: 'R', help: 'against tokens that were there at all' },
+  dryMultiplier: {
+    name: 'dry-multiplier',
+    value: 'R',
+    help: 'DRY, against sequences that were there; 0: none',
+  },
+  dryBase: { name: 'dry-base', value: 'R', help: 'DRY: growth with the length' },
+  dryAllowedLength: { name: 'dry-allowed-length', value: 'N', help: 'DRY: shorter sequences may repeat' },
+  dryLastN: { name: 'dry-last-n', value: 'N', help: 'DRY: last tokens that it looks at; -1: all' },
+  mirostat: { name: 'mirostat', value: 'N', choices: ['0', '2'], help: 'sampling of an even surprise' },
+  mirostatTau: { name: 'mirostat-tau', value: 'R', help: 'mirostat: the surprise' },
+  mirostatEta: { name: 'mirostat-eta', value: 'R', help: 'mirostat: the rate of learning' },
+  seed: { name: 'seed', value: 'S', help: 'of random numbers; default: another one every time' },
+  logprobs: {
+    name: 'logprobs',
+    value: 'N',
+    needs: 'json',
+    help: 'tell of so many of the likeliest tokens with each, in "pieces"',
+  },
+  ignoreEnd: { name: 'ignore-end', help: 'go on after end-of-generation tokens' },
+  contextShift: { name: 'context-shift', help: 'when the context is full, forget the older half and go on' },
+  lookup: { name: 'lookup', value: 'N', help: 'tokens to guess ahead (prompt-lookup decoding), at most 31' },
+}
+
+const optionsOf = (rows: Readonly<Record<string, Row>>): Options =>
+  Object.fromEntries(Object.values(rows).map(({ name, parse: _, ...option }) => [name, option]))
+
+/** For the table of the command. */
+export const kEngineOptions: Options = { ...optionsOf(kLoad), ...optionsOf(kGenerate) }
+
+function valuesOf(rows: Readonly<Record<string, Row>>, values: Values): Record<string, unknown> {
+  const given: Record<string, unknown> = {}
+  for (const [key, { name, parse }] of Object.entries(rows)) {
+    const value = values[name]
+    if (value === undefined) continue
+    if (typeof value !== 'string') given[key] = true
+    else if (parse) given[key] = parse(value)
+    else if (value.trim() === '' || !Number.isFinite(Number(value)))
+      throw new UsageError(`--${name} takes a number, not "${value}"`)
+    else given[key] = Number(value)
+  }
+  return given
+}
+
+export function loadOptionsOf(values: Values): LoadOptions {
+  return valuesOf(kLoad, values)
+}
+
+export function generateOptionsOf(values: Values): GenerateOptions {
+  return valuesOf(kGenerate, values)
+}
+
+/** "15339=-2.5", "13=-inf" */
+export function biasesOf(words: readonly string[]): Readonly<Record<number, number>> | undefined {
+  if (words.length === 0) return undefined
+  const pairs = words.map((word) => {
+    const match = /^(\d+)=([-+]?(?:\d+\.?\d*|\.\d+|(inf)))$/.exec(word)
+    if (!match) throw new UsageError(`--logit-bias "${word}" is not of the form ID=NUMBER or ID=-inf`)
+    const value = match[3] ? (match[2]!.startsWith('-') ? -Infinity : Infinity) : Number(match[2])
+    return [Number(match[1]), value] as const
+  })
+  return Object.fromEntries(pairs)
+}

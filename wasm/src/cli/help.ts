@@ -1,0 +1,72 @@
+import { kShared, usageOf } from './arguments.js'
+import type { Command, CommandRow, Options } from './command.js'
+import { kCommands } from './commands.js'
+import { wrap } from './format.js'
+
+const kColumns = 80
+
+/** "-o, --output FILE" */
+export function spelled(name: string, { value, short }: Options[string]): string {
+  return `${short ? `-${short}, ` : ''}--${name}${value === undefined ? '' : ` ${value}`}`
+}
+
+/** Options in two columns, within 80. */
+function optionLines(options: Options): string[] {
+  const rows = Object.entries(options).map(([name, option]) => {
+    const choices = option.choices ? `${option.choices.join(', ')}: ` : ''
+    const more = option.repeats ? ' (may be given again)' : ''
+    return [spelled(name, option), `${choices}${option.help}${more}`] as const
+  })
+  const left = Math.min(24, Math.max(...rows.map(([name]) => name.length))) + 2
+  return rows.flatMap(([name, text]) => {
+    const lines = wrap(text, kColumns - 2 - left)
+    const beside = name.length + 2 <= left
+    return [
+      `  ${beside ? name.padEnd(left) + (lines.shift() ?? '') : name}`.trimEnd(),
+      ...lines.map((line) => ' '.repeat(left + 2) + line),
+    ]
+  })
+}
+
+/** What `ggufscope COMMAND --help` prints, in lines. */
+export function helpOf(row: CommandRow, command: Command): string[] {
+  const notes = [
+    ...command.arguments.flatMap(({ name, help }) => (help === undefined ? [] : [`<${name}> ${help}`])),
+    ...(command.help ?? []),
+    ...(command.standardInput ? ['The file "-" is standard input.'] : []),
+  ]
+  return [
+    `usage: ${usageOf(row, command.arguments)}`,
+    '',
+    ...wrap(`${row.summary}`, kColumns),
+    ...(notes.length > 0 ? ['', ...notes.flatMap((note) => wrap(note, kColumns))] : []),
+    '',
+    ...optionLines({ ...command.options, ...kShared }),
+  ]
+}
+
+/** What `ggufscope --help` prints, in lines. */
+export function overview(): string[] {
+  const names = Math.max(...kCommands.map(({ name }) => name.length))
+  return [
+    'usage: ggufscope <command> <file-or-url> [options]',
+    '       ggufscope <file-or-url>     the same as info',
+    '',
+    ...kCommands.flatMap(({ name, summary }) =>
+      wrap(summary, kColumns - names - 4).map(
+        (line, i) => `  ${(i === 0 ? name : '').padEnd(names)}  ${line}`,
+      ),
+    ),
+    '',
+    ...optionLines({ ...kShared, version: { help: 'the version of the package' } }),
+    '',
+    ...wrap(
+      'A file is a path, an address, a page of a model hub, or hf:owner/repository/file.gguf; "-" is standard input for info, tensors, lint and tokenize.',
+      kColumns,
+    ),
+    ...wrap(
+      'Status: 0 fine, 1 something is wrong with the file or the work failed, 2 wrong call, 128 and the number of the signal that ended it.',
+      kColumns,
+    ),
+  ]
+}

@@ -1,0 +1,66 @@
+import { fstatSync } from 'node:fs'
+import { GgufError } from '../api/errors.js'
+import { UsageError } from './command.js'
+import type { ByteSource, GgufFile, StreamOptions } from '../api/types.js'
+import { openFile } from '../edit/open-file.js'
+
+/** Standard input, read once from its beginning. Its size is known when it is a file, or has been read to its end. */
+export class StandardInput implements ByteSource {
+  readonly name = undefined
+  #size: number | undefined
+  #at = 0
+  #pieces: AsyncIterator<Buffer> | undefined
+
+  constructor() {
+    if (process.stdin.isTTY)
+      throw new UsageError('"-" is standard input, which is a terminal: pipe the file into it')
+    const stat = fstatSync(0)
+    if (stat.isFile()) this.#size = stat.size
+  }
+
+  get size(): number | undefined {
+    return this.#size
+  }
+
+  async *stream(offset: number, { signal }: StreamOptions): AsyncGenerator<Uint8Array> {
+    if (offset !== this.#at) this.#refuse(offset)
+    // Ending the iteration early leaves the stream open for drain().
+    this.#pieces ??= process.stdin.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
+    for (;;) {
+      signal?.throwIfAborted()
+      const { done, value } = await this.#pieces.next()
+      if (done) break
+      this.#at += value.length
+      yield value
+    }
+    this.#size ??= this.#at
+  }
+
+  async read(offset: number): Promise<Uint8Array> {
+    return this.#refuse(offset)
+  }
+
+  /** Reads to the end, so that the size is known. */
+  async drain(signal: AbortSignal): Promise<void> {
+    if (this.#size !== undefined) return
+    for await (const _ of this.stream(this.#at, { signal }));
+  }
+
+  close(): void {
+    process.stdin.destroy()
+  }
+
+  #refuse(offset: number): never {
+    throw new GgufError(
+      'no-ranges',
+      `Standard input cannot be read at byte ${offset}, only from its beginning on: give the file by its path.`,
+      { offset },
+    )
+  }
+}
+
+/** Reads what is left of standard input where a file comes from there: then its size is known. */
+export async function drained(file: GgufFile, signal: AbortSignal): Promise<void> {
+  for (const part of openFile(file).parts)
+    if (part?.source instanceof StandardInput) await part.source.drain(signal)
+}
