@@ -27,7 +27,7 @@ void SpmModel::encode(const Vocabulary& v, std::string_view text, bool after_spe
   if (v.add_space_prefix && after_special) escaped_ += kSpaceMark;
   append_escaped_spaces(escaped_, text);
   const std::string_view all = escaped_;
-  if (!split_at_marks_) return encode_word(v, all, out);
+  if (!split_at_marks_ || !is_canonical_utf8(text)) return encode_word(v, all, out);
   for (size_t start = 0; start < all.size();) {
     const size_t end = end_of_marked_word(all, start);
     encode_word(v, all.substr(start, end - start), out);

@@ -89,7 +89,8 @@ Decoded decode_utf8(std::string_view text, size_t pos) {
     if ((byte(i) & 0xC0) != 0x80) return {kReplacement, 1};
     value = (value << 6) | (byte(i) & 0x3Fu);
   }
-  if (value >= kLimit) return {kReplacement, 1};
+  constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (value >= kLimit || value < kSmallest[length]) return {kReplacement, 1};
   return {value, static_cast<uint32_t>(length)};
 }
 
@@ -113,14 +114,13 @@ void append_utf8(std::string& out, uint32_t c) {
 }
 
 bool is_canonical_utf8(std::string_view text) {
-  constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
   for (size_t pos = 0; pos < text.size();) {
     if (static_cast<uint8_t>(text[pos]) < 0x80) {
       ++pos;
       continue;
     }
     const Decoded decoded = decode_utf8(text, pos);
-    if (decoded.length == 1 || decoded.code_point < kSmallest[decoded.length]) return false;
+    if (decoded.length == 1) return false;
     pos += decoded.length;
   }
   return true;

@@ -54,7 +54,8 @@ struct Decoded {
   uint32_t length;      ///< bytes read, at least 1
 };
 
-/// The code point at text[pos], pos < text.size(). As lenient as llama.cpp: overlong forms and surrogates are read.
+/// The code point at text[pos], pos < text.size(). As llama.cpp: surrogates are read,
+/// overlong forms and what is beyond U+10FFFF are not.
 [[nodiscard]] Decoded decode_utf8(std::string_view text, size_t pos);
 
 /// code_point < 0x110000.
@@ -62,7 +63,7 @@ void append_utf8(std::string& out, uint32_t code_point);
 
 /// True if decoding and encoding again gives the same bytes.
 [[nodiscard]] bool is_canonical_utf8(std::string_view text);
-/// What is left after decoding and encoding again: broken bytes are U+FFFD, one each.
+/// What is left after decoding and encoding again: bytes that begin no sequence are U+FFFD, one each.
 [[nodiscard]] std::string canonical_utf8(std::string_view text);
 
 /// Bytes at the end of text that begin a sequence which is not whole: 0 to 3.

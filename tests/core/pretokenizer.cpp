@@ -187,6 +187,9 @@ BOOST_AUTO_TEST_CASE(steps_with_scripts) {
       {split::cjk, "a\u4E2D\u30ABb\uAC00", {"a", "\u4E2D\u30AB", "b\uAC00"}},
       {split::east_asian, "a\u4E2D\uAC00\u0905 b", {"a", "\u4E2D\uAC00\u0905", " b"}},
       {split::asian_scripts, "x\u0E40\u0E41 \u1000y", {"x", "\u0E40\u0E41", " ", "\u1000", "y"}},
+      // From U+8C48 on, not U+F900.
+      {split::asian_scripts, "\uA000x\uD7B0y\uF8FF", {"\uA000", "x", "\uD7B0", "y", "\uF8FF"}},
+      {split::asian_scripts, "x\uA000\uE000\uFB00", {"x", "\uA000\uE000", "\uFB00"}},
       {split::cased_words, "a \u00C9b\u0436 \u4E2Dc", {"a", " \u00C9b\u0436", " \u4E2D", "c"}},
       {split::western_symbols, "a \uFF01!b\u3000\u3002", {"a", " \uFF01!b", "\u3000\u3002"}},
       {split::youtu_scripts,

@@ -5,22 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "data.hpp"
-#include "gguf/parse.hpp"
 #include "json.hpp"
+#include "made_vocabularies.hpp"
 
 using namespace ggufscope;
+using test::open_tokenizer;
 
 namespace {
-
-Tokenizer open_tokenizer(const std::filesystem::path& path) {
-  const std::vector<uint8_t> bytes = test::read_file(path);
-  ParseState state;
-  BOOST_REQUIRE_MESSAGE(parse_header(bytes, bytes.size(), state).value().complete, path.string());
-  Result<Tokenizer> tokenizer = Tokenizer::make({state.header, bytes});
-  BOOST_REQUIRE_MESSAGE(tokenizer.has_value(), (tokenizer ? "" : tokenizer.error().message));
-  return std::move(*tokenizer);
-}
 
 std::string read_text(const std::filesystem::path& path) {
   const std::vector<uint8_t> bytes = test::read_file(path);

@@ -22,7 +22,9 @@ constexpr std::string_view kModels[] = {"no_vocab",   "none", "llama", "bert",  
 constexpr std::string_view kMergingModels[] = {"gpt2", "hybriddna", "whitespace", "gemma4"};
 
 constexpr std::string_view kPreTokenizers[] = {
+#define GGUFSCOPE_PRE_TOKENIZER(name, steps, flags) name,
 #include "gguf/pre_tokenizers.inc"
+#undef GGUFSCOPE_PRE_TOKENIZER
 };
 
 template <class Range>
