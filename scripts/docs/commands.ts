@@ -3,11 +3,28 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** What this page shows of wasm/src/cli/command.ts. */
+interface Option {
+  readonly value?: string
+  readonly help: string
+  readonly repeats?: boolean
+  readonly choices?: readonly string[]
+  readonly needs?: string
+}
+type Options = Readonly<Record<string, Option>>
+interface Argument {
+  readonly name: string
+  readonly help?: string
+}
+interface Command {
+  readonly arguments: readonly Argument[]
+  readonly options?: Options
+  readonly help?: readonly string[]
+  readonly standardInput?: boolean
+}
 interface CommandRow {
   readonly name: string
-  readonly usage: string
   readonly summary: string
-  load(): Promise<{ command: { readonly help?: readonly string[] } }>
+  load(): Promise<{ command: Command }>
 }
 
 const cli = join(import.meta.dirname, '../../wasm/dist/cli')
@@ -17,41 +34,63 @@ const kHead = `# Commands
 Made from the tables of the command line. \`ggufscope COMMAND --help\` prints the same.
 A file is a path, an address, a page of a model hub, or \`hf:owner/repository/file.gguf\`.
 
-The exit status is 0 where all is fine, 1 where something is wrong with the file or the work failed, and 2 for a
-wrong call.
-
-Every command takes \`--json\` (JSON on standard output, for programs), \`--header "Name: value"\` (sent with every
-request; may be repeated) and \`--help\`.
+The exit status is 0 where all is fine, 1 where something is wrong with the file or the work failed, 2 for a wrong
+call, and 128 and the number of the signal where one ended it.
 `
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('{', '&#123;')
 
-async function section(row: CommandRow): Promise<string> {
+interface Printed {
+  usageOf(row: CommandRow, wanted: readonly Argument[]): string
+  spelled(name: string, option: Option): string
+  readonly kShared: Options
+}
+
+/** A row a table of options, in the words of --help. */
+function optionRows(options: Options, { spelled }: Printed): string[] {
+  if (Object.keys(options).length === 0) return []
+  const rows = Object.entries(options).map(([name, option]) => {
+    const { choices, help, needs, repeats } = option
+    const notes = [
+      ...(choices ? [`one of ${choices.join(', ')}`] : []),
+      ...(needs === undefined ? [] : [`with --${needs}`]),
+      ...(repeats ? ['may be given again'] : []),
+    ]
+    const more = notes.length > 0 ? ` (${notes.join('; ')})` : ''
+    return `| \`${spelled(name, option).replaceAll('|', '\\|')}\` | ${cell(help + more)} |`
+  })
+  return ['| option | |', '| --- | --- |', ...rows, '']
+}
+
+async function section(row: CommandRow, printed: Printed): Promise<string> {
   const { command } = await row.load()
-  const lines = [
+  const notes = [
+    ...command.arguments.flatMap(({ name, help }) => (help === undefined ? [] : [`<${name}> ${help}`])),
+    ...(command.help ?? []),
+    ...(command.standardInput ? ['The file "-" is standard input.'] : []),
+  ]
+  return [
     `## ${row.name}`,
     '',
     `${row.summary.charAt(0).toUpperCase()}${row.summary.slice(1)}.`.replaceAll('<', '&lt;'),
     '',
     '```text',
-    `ggufscope ${row.name} ${row.usage}`,
+    printed.usageOf(row, command.arguments),
     '```',
     '',
-  ]
-  const options = (command.help ?? []).map((line) => {
-    const [, option = line, what = ''] = /^(.*?)\s{2,}(.*)$/.exec(line) ?? []
-    // One help text lists the options of several commands: "lint: reads all tensor data".
-    const meaning = what.replace(new RegExp(`^(?:[a-z]+, )*${row.name}(?:, [a-z]+)*: `), '')
-    return `| \`${option.replaceAll('|', '\\|')}\` | ${cell(meaning)} |`
-  })
-  if (options.length > 0) lines.push('| option | |', '| --- | --- |', ...options, '')
-  return lines.join('\n')
+    ...notes.flatMap((note) => [cell(note), '']),
+    ...optionRows(command.options ?? {}, printed),
+  ].join('\n')
 }
 
 export async function commandsPage(): Promise<string> {
-  const { kCommands } = (await import(pathToFileURL(join(cli, 'commands.js')).href)) as {
-    kCommands: readonly CommandRow[]
+  const load = async (name: string): Promise<unknown> => await import(pathToFileURL(join(cli, name)).href)
+  const { kCommands } = (await load('commands.js')) as { kCommands: readonly CommandRow[] }
+  const printed = {
+    ...((await load('arguments.js')) as Omit<Printed, 'spelled'>),
+    ...((await load('help.js')) as Pick<Printed, 'spelled'>),
   }
-  const sections = await Promise.all(kCommands.map(section))
-  return [kHead, ...sections].join('\n')
+  const sections = await Promise.all(kCommands.map((row) => section(row, printed)))
+  const shared = ['## Options of every command', '', ...optionRows(printed.kShared, printed)].join('\n')
+  return [kHead, shared, ...sections].join('\n')
 }

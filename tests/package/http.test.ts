@@ -1,5 +1,6 @@
 // Every kind of server and every kind of failure, with a real server: the right file, or its own error.
 import assert from 'node:assert/strict'
+import { createServer as createHttpServer, type Server } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
@@ -245,6 +246,49 @@ test('headers and fetch of the caller; a token does not follow to another origin
   assert.equal(seen[0]!.token, 'Bearer secret')
   assert.match(seen[1]!.url, /^http:\/\/localhost/)
   assert.equal(seen[1]!.token, null)
+})
+
+test("headers of the caller's own do not follow a redirect to another origin", async () => {
+  const seen: { host: string; headers: Record<string, unknown> }[] = []
+  const listening = async (): Promise<[Server, string]> => {
+    const one = createHttpServer((request, response) => {
+      seen.push({ host: request.headers.host!, headers: request.headers })
+      const to = new URL(request.url!, 'http://any').searchParams.get('to')
+      if (to !== null) return void response.writeHead(302, { location: to }).end()
+      const [, from = 0, last = smallBytes.length - 1] =
+        /^bytes=(\d+)-(\d+)?$/
+          .exec(request.headers.range ?? '')
+          ?.map(Number)
+          .map((n) => n || 0) ?? []
+      const end = last === 0 ? smallBytes.length : last + 1
+      const range = `bytes ${from}-${end - 1}/${smallBytes.length}`
+      response.writeHead(206, { 'content-range': range }).end(smallBytes.subarray(from, end))
+    })
+    await new Promise<void>((done) => one.listen(0, '127.0.0.1', done))
+    return [one, `http://127.0.0.1:${(one.address() as AddressInfo).port}`]
+  }
+  const [[first, here], [second, there]] = [await listening(), await listening()]
+  try {
+    const headers = { Authorization: 'Bearer secret', 'X-Token': 'secret', Cookie: 'a=secret' }
+    const hop = `/hop.gguf?to=${encodeURIComponent('/second.gguf?to=' + encodeURIComponent(`${there}/small.gguf`))}`
+    await check(here + hop, { headers })
+    const own = seen.filter(({ host }) => here.endsWith(host))
+    const others = seen.filter(({ host }) => there.endsWith(host))
+    assert.deepEqual(
+      own.map((request) => request.headers['x-token']),
+      ['secret', 'secret'],
+    )
+    assert.ok(others.length > 1)
+    for (const request of others) assert.doesNotMatch(JSON.stringify(request.headers), /secret/)
+    await check(`${here}/hop.gguf?to=/small.gguf`, { headers })
+    const self = '/loop.gguf?to=' + encodeURIComponent('/loop.gguf?to=/loop.gguf')
+    await check(here + self, { headers })
+  } finally {
+    first.close()
+    second.close()
+  }
+  const loop = address({ redirect: 'loop' })
+  await assert.rejects(open(loop, { headers: { 'X-Token': 'a' } }), { code: 'network', message: /redirects/ })
 })
 
 test('retries wait as long as the server asks, and are told', async () => {

@@ -316,7 +316,10 @@ export interface OpenOptions {
   onProgress?: ((progress: OpenProgress) => void) | undefined
   /** in place of globalThis.fetch */
   fetch?: typeof globalThis.fetch | undefined
-  /** sent with every request to the origin of the given address */
+  /**
+   * Sent with every request to the origin of the given address, and to no other that a redirect leads to. Browsers do not
+   * tell where a redirect leads: behind one they get Authorization alone, which they take off at another origin.
+   */
   headers?: HeadersInit | undefined
   /** attempts after a failure that may pass (default 4) */
   retries?: number | undefined

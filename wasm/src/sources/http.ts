@@ -22,6 +22,7 @@ const kTimeoutMs = 30_000
 const kMostAttempts = 40
 // Where ranges are ignored, up to so many bytes are read and dropped to reach the wanted ones.
 const kMostSkipped = 64 << 20
+const kMostRedirects = 20
 const kLargestBlindBuffer = 16 << 20
 // What a browser has waiting of an answer, about.
 const kBorrowedBytes = 512 << 10
@@ -37,7 +38,7 @@ class Passing extends Error {
 }
 
 const kStatuses: Readonly<Record<number, readonly [code: GgufErrorCode, advice: string]>> = {
-  401: ['unauthorized', 'Give a token: the option headers, e.g. { Authorization: "Bearer ..." }.'],
+  401: ['unauthorized', 'Send a token in an Authorization header.'],
   403: [
     'forbidden',
     'The file may be gated, or the link expired: open its page, accept the terms, give a token.',
@@ -231,9 +232,10 @@ export class HttpSource implements ByteSource {
     const controller = new AbortController()
     const watch = new Watch(controller, signal, this.#options.timeout ?? kTimeoutMs)
     try {
-      const [response, ranged] = await this.#fetch(at, end, controller.signal)
+      const [response, ranged, moved] = await this.#fetch(at, end, controller.signal)
       watch.heard()
       const answer = await this.#accept(response, ranged, at, end)
+      if (answer && moved) this.#target = moved
       if (answer === undefined) {
         watch.done()
         controller.abort()
@@ -249,15 +251,18 @@ export class HttpSource implements ByteSource {
     }
   }
 
-  /** The answer, and whether a range was asked for. */
+  /** The answer, whether a range was asked for, and where redirects led that were followed here. */
   async #fetch(
     at: number,
     end: number | undefined,
     signal: AbortSignal,
     ranged = this.#ranges,
-  ): Promise<[Response, boolean]> {
-    const target = this.#target
+    target = this.#target,
+    hops = 0,
+  ): Promise<[Response, boolean, URL | undefined]> {
     const headers = new Headers(target.origin === this.#url.origin ? this.#options.headers : undefined)
+    // fetch() takes Authorization off at another origin, and no other header of the caller's.
+    const others = [...headers.keys()].filter((name) => name !== 'authorization')
     if (ranged) {
       headers.set('Range', `bytes=${at}-${end === undefined ? '' : end - 1}`)
       // Elsewhere it would cost a preflight; the validators of the answer are compared anyway.
@@ -265,11 +270,18 @@ export class HttpSource implements ByteSource {
       if (validator !== null && !isForeign(target)) headers.set('If-Range', validator)
     }
     const fetch = this.#options.fetch ?? globalThis.fetch
+    const init: RequestInit = { headers, signal, cache: 'no-store' }
+    let response: Response
     try {
-      return [await fetch(target.href, { headers, signal, cache: 'no-store' }), ranged]
+      response = await fetch(target.href, others.length > 0 ? { ...init, redirect: 'manual' } : init)
+      if (response.type === 'opaqueredirect') {
+        // Browsers do not tell where to: what they would take along stays here.
+        for (const name of others) headers.delete(name)
+        response = await fetch(target.href, init)
+      }
     } catch (cause) {
       if (signal.aborted) throw cause
-      if (target !== this.#url) {
+      if (target !== this.#url && hops === 0) {
         this.#target = this.#url
         return await this.#fetch(at, end, signal, ranged)
       }
@@ -284,6 +296,12 @@ export class HttpSource implements ByteSource {
       if (foreign && !ranged) throw this.#noCors(cause)
       throw this.#unreachable(cause)
     }
+    const to =
+      others.length > 0 && Math.floor(response.status / 100) === 3 && response.headers.get('location')
+    if (!to) return [response, ranged, hops > 0 ? target : undefined]
+    void response.body?.cancel().catch(() => {})
+    if (hops >= kMostRedirects) throw this.#unreachable(new Error('too many redirects'))
+    return await this.#fetch(at, end, signal, ranged, new URL(to, target), hops + 1)
   }
 
   async #isThere(signal: AbortSignal): Promise<boolean> {
