@@ -22,9 +22,13 @@ const kEntries = [
   ['store', 'store/index.ts', 'ggufscope/store', "Files kept in the browser's private storage."],
 ] as const
 
-/** TypeDoc names a page after its file: "index" is the first entry's, "README" the list of all. */
+/**
+ * TypeDoc names a page after its file: "index" is the first entry's, "README" the list of all. An anchor before a heading
+ * becomes the heading's own.
+ */
 function renamed(text: string): string {
-  return text.replaceAll(/\]\(index\.md(#[^)]*)?\)/g, '](ggufscope.md$1)')
+  const anchored = text.replaceAll(/<a id="([^"]+)"><\/a>\n\n(#+ .*)/g, '$2 {#$1}')
+  return anchored.replaceAll(/\]\(index\.md(#[^)]*)?\)/g, '](ggufscope.md$1)')
 }
 
 function entryPage(name: string, text: string): string {
@@ -66,6 +70,7 @@ const options: TypeDocOptions & PluginOptions = {
   hidePageHeader: true,
   hideBreadcrumbs: true,
   useCodeBlocks: false,
+  useHTMLAnchors: true,
   expandObjects: true,
   parametersFormat: 'table',
   interfacePropertiesFormat: 'list',

@@ -1,18 +1,62 @@
-// Every snippet of the README, against the packed package, a real server and the trained sample model.
+// Every snippet of the README and of the documentation, against the packed package, a real server and the trained
+// sample model. What stands behind a snippet's language says how it is tested:
+//   ts           type-checked, and run on Node, where it must print something
+//   ts browser   type-checked: it needs a page (or a browser's storage)
+//   js, json     parsed: settings of a bundler and the like
+//   sh           lines of "npx ggufscope" run; lines of "npm" name a script of package.json
+//   sh example   the same lines name commands and options that exist, but files that are not here
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { delimiter, join, relative } from 'node:path'
+import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import { transform } from 'esbuild'
 import { startServer, type Server } from '../server/server.ts'
 import { kRoot, packedFile, packedRoot } from './packed.ts'
 
 const run = promisify(execFile)
 const kModel = join(kRoot, 'tests/fixtures/stories.gguf')
+const kDocs = join(kRoot, 'web/docs')
+
+interface Block {
+  /** the page's path and the block's line */
+  readonly at: string
+  readonly page: string
+  readonly language: string
+  readonly mark: string
+  readonly text: string
+}
+
+function blocksOf(path: string): Block[] {
+  const page = relative(kRoot, path)
+  const text = readFileSync(path, 'utf8')
+  return [...text.matchAll(/^( *)```(\w+)([^\n]*)\n(.*?)^ *```/gms)].map((match) => ({
+    at: `${page}:${text.slice(0, match.index).split('\n').length}`,
+    page,
+    language: match[2]!,
+    mark: match[3]!.trim(),
+    text: match[4]!.replaceAll(new RegExp(`^${match[1]}`, 'gm'), ''),
+  }))
+}
+
+// Of the generated pages those alone that have snippets of their own: the others are made of tested tables.
+const pages = globSync('**/*.md', { cwd: kDocs })
+  .filter((page) => !page.startsWith('reference/api/') && page !== 'reference/commands.md')
+  .toSorted()
+const blocks = [join(kRoot, 'README.md'), ...pages.map((page) => join(kDocs, page))].flatMap(blocksOf)
+const snippets = blocks.filter(({ language }) => language === 'ts')
 const readme = readFileSync(join(kRoot, 'README.md'), 'utf8')
-const blocks = (language: string) =>
-  [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(([, text]) => text!)
 
 let server: Server
 let folder: string
@@ -22,40 +66,176 @@ before(async () => {
   folder = mkdtempSync(join(packedRoot(), 'readme-'))
   // A package of its own: within ggufscope's, the name would mean the checkout.
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-  copyFileSync(kModel, join(folder, 'model.gguf'))
 })
 after(async () => {
   await server.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
-for (const [i, text] of blocks('ts').entries()) {
-  test(`TypeScript snippet ${i + 1}`, async () => {
-    const local = text.replaceAll(/https:\/\/huggingface\.co\/[^']+/g, `${server.url}/stories.gguf`)
-    assert.ok(local !== text || text.includes("open('model.gguf')"))
-    const path = join(folder, `snippet-${i}.ts`)
-    writeFileSync(path, local)
-    const { stdout } = await run(process.execPath, [path], { cwd: folder })
-    assert.ok(stdout.trim().length > 20, stdout)
-  })
+/** This Node, and the machine's own beside the one that the tests use. */
+const nodes = [
+  process.execPath,
+  ...(process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((path) => path && !path.includes('node_modules'))
+    .map((path) => join(path, 'node'))
+    .filter((path) => existsSync(path) && realpathSync(path) !== realpathSync(process.execPath))
+    .slice(0, 1),
+]
+
+/** A folder for what one snippet writes, with the model in it. */
+function folderFor(at: string): string {
+  const own = join(folder, at.replaceAll(/[^\w]+/g, '-'))
+  mkdirSync(own)
+  copyFileSync(kModel, join(own, 'model.gguf'))
+  return own
 }
 
-const commands = blocks('sh').flatMap((text) => text.trim().split('\n'))
-for (const command of commands) {
-  test(command, async () => {
-    const words = [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!)
-    assert.deepEqual(words.splice(0, 2), ['npx', 'ggufscope'])
-    const { stdout } = await run(process.execPath, [packedFile('wasm/dist/cli.js'), ...words], {
-      cwd: folder,
+describe('TypeScript snippets run', { concurrency: 2 }, () => {
+  for (const { at, text, mark, page } of snippets.filter(({ mark }) => mark !== 'browser')) {
+    test(at, async () => {
+      assert.equal(mark, '', `unknown mark "${mark}"`)
+      const local = text.replaceAll(
+        /(?:https:\/\/huggingface\.co\/|hf:)[^'"`]+/g,
+        `${server.url}/stories.gguf`,
+      )
+      const own = folderFor(at)
+      const path = join(own, 'snippet.mjs')
+      // The README's are JavaScript as printed, for Node 20 too.
+      const plain = page === 'README.md'
+      if (plain) assert.doesNotMatch(text, /\busing \w+ =/)
+      writeFileSync(path, plain ? local : (await transform(local, { loader: 'ts', target: 'node20' })).code)
+      for (const node of plain ? nodes : [process.execPath]) {
+        const { stdout } = await run(node, [path], { cwd: own })
+        assert.ok(stdout.trim().length > 0, 'it prints nothing')
+      }
     })
-    assert.ok(stdout.trim().length > 0)
-  })
-}
+  }
+})
 
-test('there are snippets, and the commands are those of package.json', () => {
-  assert.ok(blocks('ts').length >= 2 && commands.length >= 6)
+test('TypeScript snippets have the types of the package', async () => {
+  const own = join(folder, 'types')
+  mkdirSync(own)
+  for (const { at, text } of snippets)
+    writeFileSync(join(own, `${at.replaceAll(/[^\w]+/g, '-')}.ts`), `${text}\nexport {}\n`)
+  const compilerOptions = {
+    target: 'es2023',
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    lib: ['es2024', 'dom', 'dom.iterable', 'dom.asynciterable', 'esnext.disposable', 'esnext.array'],
+    types: ['node', 'vite/client'],
+    typeRoots: [join(kRoot, 'node_modules/@types'), join(kRoot, 'node_modules')],
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+  }
+  writeFileSync(join(own, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+  const tsc = join(kRoot, 'node_modules/typescript/bin/tsc')
+  await run(process.execPath, [tsc, '-p', own]).catch((error: { stdout?: string }) => {
+    assert.fail(error.stdout)
+  })
+})
+
+/** The words of a command line, quotes taken off. */
+const wordsOf = (command: string) =>
+  [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, plain]) => double ?? single ?? plain!,
+  )
+const linesOf = (text: string) =>
+  text
+    .replaceAll(/\\\n\s*/g, ' ')
+    .split('\n')
+    .map((line) => line.replace(/\s+#.*$/, '').trim())
+    .filter((line) => line && !line.startsWith('#'))
+
+describe('commands run', { concurrency: 2 }, () => {
   const { scripts } = JSON.parse(readFileSync(join(kRoot, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>
   }
-  for (const [, name] of readme.matchAll(/^npm (?:run )?(\w+)/gm)) assert.ok(scripts[name!], name)
+  for (const { at, text, mark } of blocks.filter(({ language }) => language === 'sh')) {
+    const lines = linesOf(text)
+    test(at, async () => {
+      // Each in turn: a command may read what one before it wrote.
+      const own = folderFor(at)
+      for (const line of lines) {
+        const words = wordsOf(line)
+        const name = words[0] === 'npm' ? words[words[1] === 'run' ? 2 : 1]! : undefined
+        if (name !== undefined) {
+          assert.ok(['install', 'ci'].includes(name) || scripts[name], `${line}: no such script`)
+          continue
+        }
+        if (words[0] !== 'npx' || words[1] !== 'ggufscope') {
+          assert.equal(mark, 'example', `${line}: neither npm nor npx ggufscope`)
+          continue
+        }
+        const [, , command = '', ...rest] = words
+        if (mark === 'example') {
+          const { stdout } = await run(process.execPath, [packedFile('wasm/dist/cli.js'), command, '--help'])
+          for (const option of rest.filter((word) => /^--\w/.test(word)))
+            assert.ok(stdout.includes(option.split('=')[0]!), `${line}: ${command} has no ${option}`)
+          continue
+        }
+        const { stdout } = await run(process.execPath, [packedFile('wasm/dist/cli.js'), command, ...rest], {
+          cwd: own,
+        })
+        assert.ok(stdout.trim().length > 0, `${line} prints nothing`)
+      }
+    })
+  }
+})
+
+test('settings and JSON parse', async () => {
+  for (const { at, language, text } of blocks) {
+    if (language === 'json') assert.doesNotThrow(() => JSON.parse(text) as unknown, at)
+    if (language === 'js')
+      await transform(text, { loader: 'js' }).catch((error: unknown) =>
+        assert.fail(`${at}: ${String(error)}`),
+      )
+  }
+})
+
+test('there are snippets, and the README has its size', () => {
+  assert.ok(snippets.filter(({ page }) => page === 'README.md').length >= 3)
+  assert.ok(blocks.filter(({ language }) => language === 'sh').length >= 4)
+  const lines = readme.split('\n').length
+  assert.ok(lines <= 221, `README.md has ${lines - 1} lines`)
+})
+
+test('recipes have at most 20 lines', () => {
+  for (const { at, text } of blocks.filter(({ page }) => page === 'web/docs/recipes.md'))
+    assert.ok(text.trimEnd().split('\n').length <= 20, at)
+})
+
+/** The anchors of a built page. */
+function idsOf(html: string): Set<string> {
+  return new Set([...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id!))
+}
+
+test('no link of the site leads nowhere, anchors included', (t) => {
+  const site = join(kRoot, 'web/dist/docs')
+  if (!existsSync(site)) return t.skip('the site is not built: npm run build')
+  const html = globSync('**/*.html', { cwd: site })
+  const ids = new Map(html.map((page) => [page, idsOf(readFileSync(join(site, page), 'utf8'))]))
+  const dead: string[] = []
+  for (const page of html) {
+    // The document, not the theme's navigation, which is the same on every page.
+    const text = readFileSync(join(site, page), 'utf8')
+    for (const [, href] of text.matchAll(/<a[^>]*\shref="([^"]+)"/g)) {
+      if (/^[a-z]+:/.test(href!)) continue
+      const { pathname, hash } = new URL(href!.replaceAll('&amp;', '&'), `http://site/docs/${page}`)
+      if (!pathname.startsWith('/docs/')) continue
+      const path = pathname.slice('/docs/'.length)
+      const target = path === '' || path.endsWith('/') ? `${path}index.html` : path
+      const known = ids.get(target)
+      if (!known) {
+        if (!existsSync(join(site, target))) dead.push(`${page}: ${href}`)
+      } else if (hash && !known.has(decodeURIComponent(hash.slice(1)))) dead.push(`${page}: ${href}`)
+    }
+  }
+  assert.deepEqual([...new Set(dead)], [])
+})
+
+test('files that the README names are there', () => {
+  for (const [, target] of readme.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g))
+    assert.ok(existsSync(join(kRoot, target!)), target)
 })
