@@ -11,6 +11,9 @@ if changed build/package.stamp core wasm/*.cpp wasm/*.hpp wasm/modules.cmake CMa
   ninja -j "$JOBS" -C build/wasm inspect text quant edit engine > $log 2>&1 || { tail -n 60 $log; exit 1; }
   mv build/package.stamp.new build/package.stamp
 fi
+if changed wasm/src/edit/standard-keys.ts core/gguf/keys.inc scripts/make-standard-keys.ts; then
+  node scripts/make-standard-keys.ts
+fi
 if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ build/package.stamp -nt wasm/dist/index.js ]; then
   tsc -p wasm/tsconfig.json
   # The glue included, but for files with comments that bundlers read.

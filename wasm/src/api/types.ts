@@ -55,6 +55,15 @@ export interface KeyMeaning {
   readonly meaning: string
 }
 
+/** An entry whose key was there before. */
+export interface RepeatedKey {
+  readonly key: string
+  readonly type: ValueType
+  readonly value: MetadataValue
+  /** absolute byte offset of the value */
+  readonly offset: number
+}
+
 /** The key-values of the file, like a read-only Map in the order of the file. Where a key is there twice, the first counts. */
 export interface Metadata extends Iterable<[string, MetadataValue]> {
   readonly size: number
@@ -64,6 +73,8 @@ export interface Metadata extends Iterable<[string, MetadataValue]> {
   type(key: string): ValueType | undefined
   /** Absolute byte offset of the value. */
   offset(key: string): number | undefined
+  /** The entries of keys that are there more than once, but for the first of each, in the order of the file. */
+  readonly repeated: readonly RepeatedKey[]
   /** What a standardized key means; undefined for any other key. */
   meaning(key: string): Promise<KeyMeaning | undefined>
   keys(): IterableIterator<string>
@@ -533,6 +544,12 @@ export interface GgufFile extends Disposable {
   summary(): Summary
   lint(): Finding[]
   /**
+   * Whether the file, or set of files, is whole: 'error' for data that was cut off, shards that are missing or that
+   * contradict each other, and tensors that are there twice; 'note' for what lies behind the data (an archive, another
+   * GGUF file). By headers, sizes and a few bytes behind the data.
+   */
+  damage(options?: ReadOptions): Promise<Finding[]>
+  /**
    * Reads all tensor data, in pieces, and finds what llama.cpp's --check-tensors refuses: blocks whose floats or scales
    * are NaN or infinite ('tensor-data-invalid'). One finding a tensor, at its first such block.
    */
@@ -561,7 +578,7 @@ export interface GgufFile extends Disposable {
   stats(name: string, options?: StatsOptions): Promise<TensorStats>
   /**
    * A builder that begins with this file's keys and tensors, all shards' as one. The file stays as it is; keep it open
-   * until what was built is written.
+   * until what was built is written. A damaged file is refused: see damage() and allowDamaged.
    */
   edit(options?: EditOptions): Promise<GgufBuilder>
   /** Frees the header and the source. Views handed out before stop working. */

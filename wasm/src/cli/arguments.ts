@@ -18,6 +18,13 @@ export const kShared: Options = {
     repeats: true,
     help: 'send this header with every request to the origin of the given address, to no other',
   },
+  shard: {
+    value: 'FILE',
+    repeats: true,
+    file: 'read',
+    help: 'another file of the same split model, where the names do not tell',
+  },
+  'allow-missing-shards': { help: 'read what is there of a split model' },
   help: { short: 'h', help: 'this text' },
 }
 

@@ -61,8 +61,11 @@ export interface Context {
   printJson(value: unknown): void
   /** A line to stderr about what is odd but no failure. */
   warn(message: string): void
-  /** Opens a file, by default the one that the first positional names; an error ends the command with status 1. */
-  open(options?: OpenOptions, path?: string): Promise<GgufFile>
+  /**
+   * Opens a file, by default the one that the first positional names; an error ends the command with status 1.
+   * shards: paths of further files of the same set, by default those of --shard.
+   */
+  open(options?: OpenOptions, path?: string, shards?: readonly string[]): Promise<GgufFile>
   /** Loads the model that the first positional names. */
   load(options?: LoadOptions): Promise<Model>
 }
@@ -76,6 +79,10 @@ export interface Command {
   readonly options?: Options
   /** More lines for --help, without indentation. */
   readonly help?: readonly string[]
+  /**
+   * What is missing of a file is a warning, but where the command tells it itself, or refuses such a file without --force.
+   */
+  readonly damage?: 'told' | 'refused'
   /** A stream is enough to read the model: "-" is standard input. */
   readonly standardInput?: boolean
   /** The exit status: 0 fine, 1 something is wrong with the file. */

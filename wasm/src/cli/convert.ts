@@ -14,7 +14,7 @@ const kFormats: Readonly<Record<string, (file: GgufFile, context: Context) => Pr
       version: version === undefined ? undefined : (Number(version) as 2 | 3),
       signal,
     }
-    return await (await file.edit()).build(wanted)
+    return await (await file.edit({ allowDamaged: values['force'] === true })).build(wanted)
   },
   async npy(file, { positionals, signal }) {
     const [, name, another] = positionals
@@ -31,6 +31,7 @@ const kFormats: Readonly<Record<string, (file: GgufFile, context: Context) => Pr
 }
 
 export const command: Command = {
+  damage: 'refused',
   arguments: [
     kFile,
     { name: 'tensor', optional: true, repeats: true, help: 'is for .npy (one) and .safetensors.' },

@@ -1,4 +1,4 @@
-import type { GgufFile, MetadataValue } from '../node.js'
+import type { Finding, GgufFile, MetadataValue, ValueType } from '../node.js'
 import { kFiles, type Command, type Context } from './command.js'
 import {
   bytesText,
@@ -72,14 +72,23 @@ function printSummary(file: GgufFile, { print, style, width }: Context): void {
     print(`${style.dim(label.padEnd(18))}${shorten(visible(value), width - 18)}`)
 }
 
+/** All entries of the header, those of a key that is there again behind its first. */
+function entriesOf({ metadata }: GgufFile): { key: string; type: ValueType; value: MetadataValue }[] {
+  const repeated = metadata.repeated
+  return [...metadata].flatMap(([key, value]) => [
+    { key, type: metadata.type(key)!, value },
+    ...repeated.filter((one) => one.key === key),
+  ])
+}
+
 /** Arrays cut to their first elements, unless full. */
 async function jsonInfo(file: GgufFile, full: boolean): Promise<unknown> {
   const { container, version, endianness, alignment, size, dataOffset, shards } = file
   // Pairs, not an object: keys are the file's and may repeat what an object already means.
   const metadata = await Promise.all(
-    [...file.metadata].map(async ([key, value]) => ({
+    entriesOf(file).map(async ({ key, type, value }) => ({
       key,
-      type: file.metadata.type(key),
+      type,
       value: jsonValue(value, full),
       ...(await file.metadata.meaning(key)),
     })),
@@ -89,7 +98,14 @@ async function jsonInfo(file: GgufFile, full: boolean): Promise<unknown> {
     ...{ name: file.name, container, version, endianness, alignment, size, dataOffset, shards },
     summary,
     metadata,
+    damage: await file.damage(),
   }
+}
+
+/** What is missing of the file, and what lies behind its data. */
+function printDamage(damage: readonly Finding[], { print, style, width }: Context): void {
+  for (const { level, message } of damage)
+    for (const line of wrap(visible(message), width)) print(level === 'error' ? style.red(line) : line)
 }
 
 function printTypes(file: GgufFile, { print, style }: Context): void {
@@ -115,15 +131,14 @@ const kIndent = 4
 
 /** Key, type and value on a line, what the key means below it: within the terminal's width. */
 async function printMetadata(file: GgufFile, { print, style, width }: Context): Promise<void> {
-  const entries = [...file.metadata]
+  const entries = entriesOf(file)
   if (entries.length === 0) return
   const keys = shortenNames(
-    entries.map(([key]) => visible(key)),
+    entries.map(({ key }) => visible(key)),
     Math.floor(width / 2),
   )
-  const typed = entries.map(([key, value], i) => {
-    const shape =
-      typeof value === 'object' ? `${value.type}[${grouped(value.length)}]` : file.metadata.type(key)!
+  const typed = entries.map(({ type, value }, i) => {
+    const shape = typeof value === 'object' ? `${value.type}[${grouped(value.length)}]` : type
     return [keys[i]!, shape]
   })
   const lines = table([['key', 'type', ''], ...typed.map((row) => [...row, ''])], ['<', '<', '<'])
@@ -132,7 +147,7 @@ async function printMetadata(file: GgufFile, { print, style, width }: Context): 
   const room = Math.max(12, width - left - middle - 4)
   const pad = (line: string) => line + ' '.repeat(Math.max(0, left + middle + 4 - columnsOf(line)))
   print(`\n${style.bold(`${pad(lines[0]!)}value`)}`)
-  for (const [i, [key, value]] of entries.entries()) {
+  for (const [i, { key, value }] of entries.entries()) {
     print((pad(lines[i + 1]!) + shorten(valueText(value, room), room)).trimEnd())
     const meant = await file.metadata.meaning(key)
     const meaning = meant ? `${meant.meaning}${meant.unit && ` (${meant.unit})`}` : ''
@@ -142,6 +157,7 @@ async function printMetadata(file: GgufFile, { print, style, width }: Context): 
 }
 
 export const command: Command = {
+  damage: 'told',
   arguments: [kFiles],
   options: { full: { needs: 'json', help: 'arrays whole, however long' } },
   help: [kSeveralHelp],
@@ -152,6 +168,7 @@ export const command: Command = {
       json: context.json ? await jsonInfo(file, context.values['full'] === true) : undefined,
       async print() {
         printSummary(file, context)
+        printDamage(await file.damage({ signal: context.signal }), context)
         printTypes(file, context)
         await printMetadata(file, context)
       },

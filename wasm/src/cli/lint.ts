@@ -19,9 +19,19 @@ function printFindings(findings: readonly Finding[], { print, style }: Context):
   print(style.dim(`${counted(errors, 'error')}, ${counted(findings.length - errors, 'other finding')}`))
 }
 
-async function findingsOf(file: GgufFile, { values, signal, progress }: Context): Promise<Finding[]> {
+async function findingsOf(
+  file: GgufFile,
+  { positionals, values, signal, progress }: Context,
+): Promise<Finding[]> {
   await drained(file, signal)
-  const findings = file.lint()
+  // What follows the data is told by its first bytes, where they can be read.
+  const behind = positionals.includes('-')
+    ? []
+    : (await file.damage({ signal })).filter(({ code }) => code === 'trailing-data')
+  const findings = file.lint().map((one) => {
+    const known = behind.find(({ code, shard }) => code === one.code && shard === one.shard)
+    return known ? { ...one, message: known.message } : one
+  })
   if (values['data'] === true)
     findings.push(...(await file.lintData({ signal, onProgress: progress.reading('checking tensor data') })))
   progress.clear()
@@ -29,6 +39,7 @@ async function findingsOf(file: GgufFile, { values, signal, progress }: Context)
 }
 
 export const command: Command = {
+  damage: 'told',
   arguments: [kFiles],
   options: {
     strict: { help: 'status 1 for anything against the specification, too' },

@@ -1,4 +1,6 @@
 import { stat } from 'node:fs/promises'
+import { openFile } from '../edit/open-file.js'
+import { damageOf } from '../file/damage.js'
 import { open, withPaths, type Source } from '../node.js'
 import { addressOf } from '../sources/addresses.js'
 import { nearest, parse, type Parsed } from './arguments.js'
@@ -64,6 +66,12 @@ function contextOf(
     progress.clear()
     process.stdout.write(text + '\n')
   }
+  const warn = (message: string): void => {
+    progress.clear()
+    console.error(json ? JSON.stringify({ warning: { message } }) : `ggufscope: ${visible(message)}`)
+  }
+  const given = (values['shard'] ?? []) as readonly string[]
+  const allowMissingShards = values['allow-missing-shards'] === true
   return {
     positionals,
     values,
@@ -74,19 +82,19 @@ function contextOf(
     progress,
     print: write,
     printJson: (value) => write(JSON.stringify(value, (_, element: unknown) => jsonScalar(element), 2)),
-    warn: (message) => {
+    warn,
+    open: async (options, path = positionals[0]!, shards = given) => {
+      const sources = [path, ...shards].map((one) => sourceOf(one, row, command))
+      const opening = { headers: headersFor(path), signal, onProgress: progress.opening, allowMissingShards }
+      const file = await open(sources, { ...opening, ...options })
       progress.clear()
-      console.error(json ? JSON.stringify({ warning: { message } }) : `ggufscope: ${visible(message)}`)
-    },
-    open: async (options, path = positionals[0]!) => {
-      const source = sourceOf(path, row, command)
-      const opening = { headers: headersFor(path), signal, onProgress: progress.opening, ...options }
-      const file = await open(source, opening)
-      progress.clear()
+      const warned =
+        command.damage === undefined || (command.damage === 'refused' && values['force'] === true)
+      if (warned) for (const { message } of damageOf(openFile(file))) warn(message)
       return file
     },
     load: async (options) => {
-      const source = sourceOf(positionals[0]!, row, command)
+      const source = [positionals[0]!, ...given].map((one) => sourceOf(one, row, command))
       const { load } = await import('../engine/index.js')
       const model = await load(source, { headers, signal, onProgress: progress.loading, ...options })
       progress.clear()

@@ -1,14 +1,21 @@
-import { kFile, type Command } from './command.js'
+import { kFiles, type Command } from './command.js'
 import { kOutputOptions, outputOf, save } from './save.js'
 
 export const command: Command = {
-  arguments: [kFile],
+  arguments: [kFiles],
   options: kOutputOptions,
+  help: [
+    'Any file of the set where the names tell the others (NAME-00001-of-00003.gguf, NAME.gguf.part1of2); else all of them.',
+  ],
+  damage: 'refused',
   async run(context) {
-    const { signal } = context
-    using file = await context.open()
+    const { signal, positionals, values } = context
+    const [path, ...others] = positionals
+    const shards = others.length > 0 ? others : undefined
+    using file = await context.open({}, path, shards)
     const output = await outputOf(context)
-    const built = await (await file.edit()).build({ signal })
+    const builder = await file.edit({ allowDamaged: values['force'] === true })
+    const built = await builder.removeSplit().build({ signal })
     await save(context, output, built)
     if (context.json) context.printJson({ output, size: built.size, shards: file.shards.length })
     return 0

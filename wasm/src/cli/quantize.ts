@@ -27,6 +27,7 @@ async function importanceIn(path: string, context: Context): Promise<ImportanceS
 }
 
 export const command: Command = {
+  damage: 'refused',
   arguments: [
     kFile,
     { name: 'type', help: 'is a mixture of llama.cpp: Q4_K_M, Q5_K_S, Q8_0, IQ4_XS, F16, ...' },
@@ -54,7 +55,7 @@ export const command: Command = {
     const imatrix = values['imatrix']
     const importance = typeof imatrix === 'string' ? await importanceIn(imatrix, context) : undefined
     using _ = importance instanceof Map ? undefined : (importance as GgufFile | undefined)
-    const builder = await file.edit()
+    const builder = await file.edit({ allowDamaged: context.values['force'] === true })
     await builder.quantize(type.toUpperCase(), {
       pure: values['pure'] === true,
       types: ({ name }) => rules.find(([pattern]) => pattern.test(name))?.[1],

@@ -15,7 +15,7 @@ export const kOutputOptions = {
     file: 'written',
     help: 'where the result goes; never a file that is read',
   },
-  force: { help: 'replace an output that is there' },
+  force: { help: 'replace an output that is there, and write what can be had of a damaged input' },
 } as const satisfies Options
 
 export interface Output {

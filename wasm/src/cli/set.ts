@@ -1,12 +1,13 @@
 import { realpath } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import type { GgufBuilder } from '../edit/builder.js'
+import { standardKey } from '../edit/key-types.js'
 import type { WriteType, WriteValue } from '../edit/types.js'
 import { kValueTypes } from '../header/header.js'
 import { NodeFileSource, withPaths } from '../node.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
-import { readInput } from './inputs.js'
 import { kOutputOptions, outputOf, save } from './save.js'
+import { editedShard, pathOfShard, warnOfName } from './set-shard.js'
+import { readText } from './text.js'
 
 /** "i32" or "string[]" */
 function typeOf(text: string): WriteType {
@@ -51,23 +52,44 @@ function pair(text: string, what: string): [string, string] {
   return [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** "key=value" or "key:type=value" */
-function setOne(builder: GgufBuilder, word: string): void {
-  const [name, text] = pair(word, 'KEY=VALUE or KEY:TYPE=VALUE')
-  const typed = /^(.*):([a-z0-9[\]]+)$/.exec(name)
-  const key = typed?.[1] ?? name
-  const given = typed ? typeOf(typed[2]!) : undefined
+/** What a text is read as where no type is given: as the catalogue says, as what is there, or as it looks. */
+function readAs(builder: GgufBuilder, key: string, text: string): WriteType | undefined {
+  const row = standardKey(key)
+  if (row)
+    return row.form === 'list' || (row.form === 'either' && text.startsWith('['))
+      ? { arrayOf: row.type }
+      : row.type
   const there = builder.type(key)
-  const wanted = given ?? (there === 'array' ? { arrayOf: 'string' as const } : there)
-  builder.set(key, valueOf(key, text, wanted), given)
+  return there === 'array' ? { arrayOf: 'string' } : there
+}
+
+/** The key of "key=value" or "key:type=value". */
+const keyOf = (name: string): [key: string, type: string | undefined] => {
+  const typed = /^(.*):([a-z0-9[\]]+)$/.exec(name)
+  return typed ? [typed[1]!, typed[2]] : [name, undefined]
+}
+
+/** "key=value" or "key:type=value"; type: of those that give none. */
+function setOne(builder: GgufBuilder, word: string, type: WriteType | undefined): void {
+  const [name, text] = pair(word, 'KEY=VALUE or KEY:TYPE=VALUE')
+  const [key, own] = keyOf(name)
+  const given = own === undefined ? type : typeOf(own)
+  builder.set(key, valueOf(key, text, given ?? readAs(builder, key, text)), given)
 }
 
 const words = ({ values }: Context, name: string): string[] => (values[name] ?? []) as string[]
 
 export const command: Command = {
+  damage: 'refused',
   arguments: [kFile, { name: 'KEY=VALUE', optional: true, repeats: true }],
   options: {
-    file: { value: 'KEY=PATH', repeats: true, file: 'read', help: 'the text of a file, for chat templates' },
+    type: { value: 'TYPE', help: 'the type of all values that give none' },
+    file: {
+      value: 'KEY=PATH',
+      repeats: true,
+      file: 'read',
+      help: 'the text of a file, for chat templates: UTF-8, or UTF-16 with a byte order mark',
+    },
     rename: { value: 'OLD=NEW', repeats: true, help: 'another name for a key' },
     remove: { value: 'KEY', repeats: true, help: 'without this key' },
     'rename-tensor': { value: 'OLD=NEW', repeats: true, help: 'another name for a tensor' },
@@ -76,32 +98,37 @@ export const command: Command = {
     ...kOutputOptions,
   },
   help: [
-    'KEY=VALUE: the type stays what it is; of a new key it is what the value looks like.',
+    'KEY=VALUE: a standardized key gets its type (--type overrides), any other keeps its own; a new one is what the value looks like.',
     'KEY:TYPE=VALUE: u8 ... f64, bool, string; arrays as JSON: KEY:i32[]=[1,2].',
+    'Of a split model the file that holds the keys is edited, whichever is named.',
   ],
   async run(context) {
     const [path, ...assignments] = context.positionals
     using file = await context.open()
-    // Of a split model this one file, so that the others still fit.
-    const shard =
-      file.shards.length > 1 ? file.shards.findIndex(({ name }) => path!.endsWith(name ?? '/')) : undefined
-    const builder = await file.edit({ shard })
+    const keys = [
+      ...assignments.map((word) => keyOf(pair(word, 'KEY=VALUE')[0])[0]),
+      ...['rename', 'remove', 'file']
+        .flatMap((name) => words(context, name))
+        .map((word) => word.split('=')[0]!),
+    ]
+    const shard = editedShard(context, file, keys)
+    const builder = await file.edit({ shard, allowDamaged: context.values['force'] === true })
     for (const word of words(context, 'rename')) builder.rename(...pair(word, 'OLD=NEW'))
     for (const key of words(context, 'remove')) builder.remove(key)
     for (const word of words(context, 'rename-tensor')) builder.renameTensor(...pair(word, 'OLD=NEW'))
     for (const name of words(context, 'remove-tensor')) builder.removeTensor(name)
     for (const word of words(context, 'file')) {
       const [key, from] = pair(word, 'KEY=PATH')
-      builder.set(key, new TextDecoder().decode(await readInput(from, `--file ${key}`)))
+      builder.set(key, await readText(from, `--file ${key}`))
     }
-    for (const word of assignments) setOne(builder, word)
+    const type = context.values['type']
+    for (const word of assignments) setOne(builder, word, typeof type === 'string' ? typeOf(type) : undefined)
     const inPlace = context.values['in-place'] === true
     if (inPlace && !(withPaths(path!) instanceof NodeFileSource))
       throw new UsageError('--in-place is for files on disk: give an --output')
     // What a symbolic link points at is replaced, not the link.
-    const output = inPlace
-      ? await realpath(/^file:/i.test(path!) ? fileURLToPath(path!) : path!)
-      : await outputOf(context)
+    const output = inPlace ? await realpath(pathOfShard(context, file, shard)) : await outputOf(context)
+    if (shard !== undefined && !inPlace) await warnOfName(context, file, shard, output)
     const built = await builder.build({ signal: context.signal })
     await save(context, output, built, { inPlace })
     if (context.json) context.printJson({ output, size: built.size, keys: builder.keys().length })

@@ -4,6 +4,7 @@ import { kOutputOptions, saveAll } from './save.js'
 import { sizeOf } from './sizes.js'
 
 export const command: Command = {
+  damage: 'refused',
   arguments: [kFile],
   options: {
     'max-tensors': { value: 'N', help: 'the most tensors in a file (128 where no limit is given)' },
@@ -26,7 +27,9 @@ export const command: Command = {
     const given = values['output']
     const name = (typeof given === 'string' ? given : (file.name ?? 'model')).replace(/\.gguf$/i, '')
     const folder = dirname(name)
-    const parts = await (await file.edit()).split(basename(name), { maxTensors, maxBytes, signal })
+    const parts = await (
+      await file.edit({ allowDamaged: context.values['force'] === true })
+    ).split(basename(name), { maxTensors, maxBytes, signal })
     const outputs = parts.map((file) => ({ path: join(folder, file.name!), file }))
     await saveAll(context, outputs)
     if (context.json) context.printJson(outputs.map(({ path, file }) => ({ output: path, size: file.size })))

@@ -1,4 +1,5 @@
 import { GgufError } from '../api/errors.js'
+import { mustBeWhole } from '../file/damage.js'
 import type { OpenFile, Part } from '../file/file.js'
 import { kScalars } from '../header/header.js'
 import { BlobSource, BytesSource } from '../sources/bytes.js'
@@ -17,6 +18,7 @@ import type {
   WriteValue,
 } from './types.js'
 import { openFile } from './open-file.js'
+import { describeRow, isStandard, standardKey, typeToWrite } from './key-types.js'
 import { encodeValue } from './values.js'
 import type { WrittenFile } from './written-file.js'
 
@@ -37,6 +39,8 @@ interface Beginning {
   readonly part: Part
   /** its data may be copied as it lies */
   readonly alone: boolean
+  /** not one shard of several */
+  readonly whole: boolean
   readonly wasmUrl: string | URL | undefined
 }
 
@@ -58,12 +62,14 @@ export class GgufBuilder {
   readonly #tensors: TensorEntry[] = []
   readonly #begun: Beginning | undefined
   readonly #wasmUrl: string | URL | undefined
+  readonly #isWhole: boolean
   #touched = false
 
   /** beginning: what edit() fills in. */
   constructor(options: BuilderOptions = {}, beginning?: Beginning) {
     this.#wasmUrl = beginning?.wasmUrl ?? options.wasmUrl
     this.#begun = beginning
+    this.#isWhole = beginning?.whole ?? true
     if (!beginning) return
     this.#keys = beginning.keys
     this.#tensors = beginning.tensors
@@ -87,18 +93,15 @@ export class GgufBuilder {
   }
 
   /**
-   * Sets a key. Without a type a key that is there keeps its own, and a new one gets what the value looks like: "u32" or
-   * wider for integers, "f32" for other numbers, in arrays "i32" for integers.
+   * Sets a key. Without a type a standardized key gets the type that readers expect ("general.version" a string,
+   * "llama.rope.freq_base" an f32), any other key that is there keeps its own, and a new one gets what the value looks
+   * like: "u32" or wider for integers, "f32" for other numbers, in arrays "i32" for integers. An error of code
+   * 'invalid-argument' where the type cannot hold the value.
    */
   set(key: string, value: WriteValue, type?: WriteType): this {
     const index = this.#keys.findIndex((entry) => entry.key === key)
     if (index < 0) checkKey(key)
-    const kept = index < 0 ? undefined : this.#keys[index]!.from
-    let wanted = type
-    // An array of arrays says its types in each element.
-    if (kept && type === undefined && kept.elementType !== 'array')
-      wanted = kept.type === 'array' ? { arrayOf: kept.elementType } : kept.type
-    const from = encodeValue(value, wanted, key)
+    const from = encodeValue(value, type ?? typeToWrite(key, value, this.#keys[index]?.from), key)
     this.#touched = true
     this.#replace(key, from)
     return this
@@ -115,6 +118,12 @@ export class GgufBuilder {
     return this
   }
 
+  /** Removes the keys of a split (split.*): the file is a whole model, or becomes one. */
+  removeSplit(): this {
+    for (const key of this.keys()) if (key.startsWith('split.') && this.has(key)) this.remove(key)
+    return this
+  }
+
   /** Removes a key, however often it is there. */
   remove(key: string): this {
     this.#key(key)
@@ -128,6 +137,10 @@ export class GgufBuilder {
     if (to === key) return this
     checkKey(to)
     if (this.has(to)) throw new GgufError('duplicate', `There is a key ${quoted(to)} already.`)
+    if (!isStandard(to, entry.from))
+      throw invalid(
+        `${to} is ${describeRow(standardKey(to)!)}, and ${quoted(key)} holds another type: set ${to} and remove the other.`,
+      )
     this.#touched = true
     entry.key = to
     return this
@@ -175,6 +188,7 @@ export class GgufBuilder {
       this.#wasmUrl,
     )
     this.#touched = true
+    if (this.#isWhole) this.removeSplit()
     this.#replace('general.file_type', encodeValue(fileType, 'u32', 'general.file_type'))
     this.#replace('general.quantization_version', encodeValue(2, 'u32', 'general.quantization_version'))
     return this
@@ -271,17 +285,19 @@ function checkKey(key: string): void {
 }
 
 /** What file.edit() does. */
-export function edit(file: OpenFile, { shard }: EditOptions = {}): GgufBuilder {
+export function edit(file: OpenFile, { shard, allowDamaged = false }: EditOptions = {}): GgufBuilder {
   const all = file.parts
-  const chosen = shard === undefined ? all : [all[shard]]
-  const parts = chosen.filter((part) => part !== undefined)
-  if (parts.length < chosen.length) {
-    if (shard !== undefined && !(shard in all))
-      throw invalid(`There is no shard ${shard}: the model has ${all.length}.`)
-    throw new GgufError('missing-shard', 'Some of the files of this model are not there.')
-  }
+  if (shard !== undefined && !(shard in all))
+    throw invalid(`There is no shard ${shard}: the model has ${all.length}, from 0.`)
+  if (!allowDamaged) mustBeWhole(file, shard)
+  const parts = (shard === undefined ? all : [all[shard]]).filter((part) => part !== undefined)
   const [first] = parts
-  const { header } = first!
+  if (!first)
+    throw new GgufError(
+      'missing-shard',
+      `The first file of this model is not there, or not the one to edit (shard ${shard}, from 0).`,
+    )
+  const { header } = first
   const entries = header.keyEntries()
   const keys = header.keys().map((key, index): KeyEntry => {
     return { key, from: { ...entries[index]!, header, key } }
@@ -307,7 +323,7 @@ export function edit(file: OpenFile, { shard }: EditOptions = {}): GgufBuilder {
       return Array.from({ length: tokens?.length ?? 0 }, (_, i) => tokens!.bytesAt(i)!)
     }
     const today = modernize(typeof text === 'string' ? text : undefined, keys, tensors, number, words)
-    return new GgufBuilder({}, { ...today, part: first!, alone: false, wasmUrl: file.wasmUrl })
+    return new GgufBuilder({}, { ...today, part: first, alone: false, whole: true, wasmUrl: file.wasmUrl })
   }
   const alone = parts.length === 1
   return new GgufBuilder(
@@ -315,8 +331,9 @@ export function edit(file: OpenFile, { shard }: EditOptions = {}): GgufBuilder {
     {
       keys: alone ? keys : keys.filter(({ key }) => !key.startsWith('split.')),
       tensors,
-      part: first!,
+      part: first,
       alone,
+      whole: all.length === 1 || !alone,
       wasmUrl: file.wasmUrl,
     },
   )

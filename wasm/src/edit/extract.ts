@@ -1,7 +1,9 @@
 // Tensors in the formats of other programs: NumPy's .npy and safetensors. What those can hold is copied by range, all
 // else becomes 32-bit floats on the way.
 import { GgufError } from '../api/errors.js'
-import type { OpenFile } from '../file/file.js'
+
+import { mustHaveRows } from '../file/damage.js'
+import { printable, type OpenFile } from '../file/file.js'
 import { quantModule } from '../runtime/module.js'
 import type { GgufFile, ReadOptions, TensorInfo } from '../api/types.js'
 import { whyNotFloats, type BlockRange } from '../tensors/values.js'
@@ -58,6 +60,7 @@ async function partOf(file: OpenFile, body: Body, to: number): Promise<FilePart[
 }
 
 function rangeOf(file: OpenFile, tensor: TensorInfo): BlockRange {
+  mustHaveRows(file, tensor)
   return { ...file.rowRange(tensor, {}), bigEndian: file.endianness === 'big' }
 }
 
@@ -97,20 +100,27 @@ export async function toNpy(
 /** Tensors as a .safetensors file, quantized ones as floats; texts and numbers of the metadata as its metadata. */
 export async function toSafetensors(
   file: GgufFile,
-  { tensors: names, signal }: SafetensorsOptions = {},
+  { tensors: chosen, signal }: SafetensorsOptions = {},
 ): Promise<WrittenFile> {
   signal?.throwIfAborted()
   const source = openFile(file)
   const width = ({ type }: TensorInfo): number => kSafetensors[type] ?? 4
-  const tensors = (names ?? source.tensors.map(({ name }) => name)).map((name) => {
+  const tensors = (chosen ?? source.tensors.map(({ name }) => name)).map((name) => {
     const tensor = source.tensor(name)
     if (!tensor) throw new GgufError('not-found', `There is no tensor "${name}" in this file.`)
     return tensor
   })
   // The widest first: then each begins at a multiple of its numbers' width, which readers that copy nothing need.
   tensors.sort((a, b) => width(b) - width(a))
-  if (new Set(tensors).size < tensors.length)
-    throw new GgufError('duplicate', 'safetensors holds a name once: there are two tensors of one.')
+  const names = new Set<string>()
+  for (const { name } of tensors) {
+    if (names.has(name))
+      throw new GgufError(
+        'duplicate',
+        `safetensors holds a name once: there are two tensors of the name ${printable(name)}.`,
+      )
+    names.add(name)
+  }
   const metadata = [...source.metadata].flatMap(([key, value]): [string, string][] =>
     typeof value === 'object' ? [] : [[key, String(value)]],
   )

@@ -92,6 +92,21 @@ function bytesUpToNext({ part, info }: FileTensor): number {
   return Math.max(0, last - info.offset)
 }
 
+/** The source, with zeros behind its end where it was cut before that place: only a builder that allowDamaged gets there. */
+function ifCut(source: ByteSource, end: number): ByteSource {
+  const { size } = source
+  if (size === undefined || end <= size) return source
+  return {
+    size: end,
+    async read(offset, length, options) {
+      const bytes = new Uint8Array(length)
+      const there = Math.max(0, Math.min(length, size - offset))
+      if (there > 0) bytes.set(await source.read(offset, there, options))
+      return bytes
+    },
+  }
+}
+
 /** Where the blocks of a tensor are. */
 function rangeOf(entry: TensorEntry, types: ReadonlyMap<number, TensorType>): BlockRange {
   const { from, name } = entry
@@ -111,11 +126,12 @@ function rangeOf(entry: TensorEntry, types: ReadonlyMap<number, TensorType>): Bl
     return { type, source: from.source, offset: 0, byteLength, small: false, bigEndian: false }
   }
   const { file, part, info } = from
+  const source = ifCut(part.source, info.offset + info.byteLength)
   const known = part.header.type(info.typeId)
   const small = (known?.smallBlockBytes ?? 0) > 0 && part.header.facts().smallBlocks
   const bigEndian = part.header.bigEndian
   if (known && known.blockSize > 0 && (small || (info.shape[0] ?? 1) % known.blockSize === 0))
-    return { ...file.rowRange(info, {}), bigEndian }
+    return { ...file.rowRange(info, {}), source, bigEndian }
   const type = known ?? { id: info.typeId, name: info.type, blockSize: 0, blockBytes: 0, removed: true }
   const byteLength = bytesUpToNext(from)
   return { type, source: part.source, offset: info.offset, byteLength, small: false, bigEndian }

@@ -28,6 +28,12 @@ export interface TensorPlan {
 export interface EditOptions {
   /** Of a split model: this file alone, its split.* keys as they are. Default: all files become one. */
   shard?: number | undefined
+  /**
+   * Edit a file that is cut, or a set that is not whole or contradicts itself (file.damage()), in place of an error:
+   * 'truncated', 'missing-shard', 'duplicate' or 'unsupported'. Where cut data has to be moved, zeros stand for what is
+   * not there.
+   */
+  allowDamaged?: boolean | undefined
 }
 
 export interface BuilderOptions {

@@ -92,18 +92,27 @@ type List = readonly WriteValue[] | NumericArray | LazyArray
 const isTyped = (value: unknown): value is NumericArray => ArrayBuffer.isView(value)
 const isLazy = (value: unknown): value is LazyArray =>
   typeof value === 'object' && value !== null && 'bytesAt' in value && 'type' in value
-const isList = (value: unknown): value is List => Array.isArray(value) || isTyped(value) || isLazy(value)
+export const isList = (value: unknown): value is List =>
+  Array.isArray(value) || isTyped(value) || isLazy(value)
 
 function wrong(where: string, message: string): GgufError {
   return new GgufError('invalid-argument', `${where}: ${message}.`)
 }
 
-function holds(type: string, value: Scalar): boolean {
+/** A number that binary32 turns into an infinity or into zero. */
+function isLostInSingle(value: number): boolean {
+  const single = Math.fround(value)
+  return (Number.isFinite(value) && !Number.isFinite(single)) || (single === 0 && value !== 0)
+}
+
+/** Whether a type can hold a value: floats round it, but lose none of it otherwise. */
+export function holds(type: string, value: unknown): boolean {
   if (type === 'string' || type === 'bool') return typeof value === (type === 'bool' ? 'boolean' : type)
-  if (type === 'f32' || type === 'f64') return typeof value === 'number'
+  if (type === 'f64') return typeof value === 'number'
+  if (type === 'f32') return typeof value === 'number' && !isLostInSingle(value)
   const [bits, signed] = kBits[type]!
   if (typeof value === 'number' ? !Number.isInteger(value) : typeof value !== 'bigint') return false
-  const whole = BigInt(value)
+  const whole = BigInt(value as number | bigint)
   return (signed ? BigInt.asIntN(bits, whole) : BigInt.asUintN(bits, whole)) === whole
 }
 
@@ -127,13 +136,16 @@ function scalarType(value: unknown, where: string): ValueType {
   )
 }
 
-function elementTypeOf(list: List, where: string): ValueType {
+/** The element type of an array that has one of its own. */
+export function arrayTypeOf(list: unknown): ValueType | undefined {
   if (isLazy(list)) return list.type
-  if (isTyped(list)) {
-    const row = kTypedArrays.find(([Type]) => list instanceof Type)
-    if (!row) throw wrong(where, `a ${list.constructor.name} is no array that GGUF knows`)
-    return row[1]
-  }
+  return isTyped(list) ? kTypedArrays.find(([Type]) => list instanceof Type)?.[1] : undefined
+}
+
+function elementTypeOf(list: List, where: string): ValueType {
+  const own = arrayTypeOf(list)
+  if (own) return own
+  if (isTyped(list)) throw wrong(where, `a ${list.constructor.name} is no array that GGUF knows`)
   const values = list as readonly WriteValue[]
   if (values.length === 0) throw wrong(where, 'an empty array has no type: give one')
   if (values.every(isList)) return 'array'
@@ -148,7 +160,7 @@ function elementTypeOf(list: List, where: string): ValueType {
 }
 
 function putScalar(out: Bytes, type: string, value: unknown, where: string): void {
-  if (!holds(type, value as Scalar))
+  if (!holds(type, value))
     throw wrong(where, `${typeof value === 'string' ? JSON.stringify(value) : String(value)} is no ${type}`)
   if (type === 'f32') out.float(value as number, 4)
   else if (type === 'f64') out.float(value as number, 8)

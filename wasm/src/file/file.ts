@@ -60,8 +60,16 @@ export class OpenFile implements GgufFile {
   /** Where inspect.wasm is hosted; the other modules are beside it. */
   readonly wasmUrl: string | URL | undefined
 
-  constructor(shards: readonly ShardPart[], wasmUrl?: string | URL) {
+  readonly #findingsOfSet: (shards: readonly ShardPart[]) => Finding[]
+
+  /** findingsOfSet: of shards.ts, which one file needs nothing of. */
+  constructor(
+    shards: readonly ShardPart[],
+    wasmUrl?: string | URL,
+    findingsOfSet: (shards: readonly ShardPart[]) => Finding[] = () => [],
+  ) {
     this.#shards = shards
+    this.#findingsOfSet = findingsOfSet
     this.wasmUrl = wasmUrl
     const first = shards.find(({ part }) => part)?.part
     if (!first) throw new GgufError('missing-shard', 'None of the files is there.')
@@ -76,6 +84,11 @@ export class OpenFile implements GgufFile {
   /** Every physical file that is there. */
   get parts(): readonly (Part | undefined)[] {
     return this.#shards.map(({ part }) => part)
+  }
+
+  /** The same, with names of those that are not. */
+  get shardParts(): readonly ShardPart[] {
+    return this.#shards
   }
 
   get container(): Container {
@@ -171,29 +184,15 @@ export class OpenFile implements GgufFile {
       const message = `the file ${name} of this split model is not there`
       return [{ level: 'error', code: 'missing-shard', message, offset: 0, shard }]
     })
-    return this.#shards.length > 1 ? [...each, ...this.#findingsOfTheSet()] : each
+    return [...each, ...this.#findingsOfSet(this.#shards)]
   }
 
-  /** What no shard shows alone. */
-  #findingsOfTheSet(): Finding[] {
-    const findings: Finding[] = []
-    const seen = new Map<string, number>()
-    for (const { name, offset, shard } of this.tensors) {
-      const first = seen.get(name)
-      // Within one shard it is a finding of that file.
-      if (first !== undefined && first !== shard) {
-        const message = `tensor ${printable(name)} is in shard ${first + 1} already`
-        findings.push({ level: 'error', code: 'duplicate-tensor', message, offset, shard })
-      }
-      seen.set(name, first ?? shard)
-    }
-    const declared = this.metadata.get('split.tensors.count')
-    const whole = this.#shards.every(({ part }) => part)
-    if (whole && typeof declared === 'number' && declared !== this.tensors.length) {
-      const message = `split.tensors.count is ${declared}, but the shards have ${this.tensors.length} tensors`
-      findings.push({ level: 'error', code: 'split-tensors', message, offset: 0, shard: 0 })
-    }
-    return findings.slice(0, kMaxFindings)
+  async damage(options: ReadOptions = {}): Promise<Finding[]> {
+    const [{ damageOf, findBehindData }] = await Promise.all([
+      import('./damage.js'),
+      this.completeHeader(options),
+    ])
+    return [...damageOf(this), ...(await findBehindData(this, options))]
   }
 
   async lintData(options: LintDataOptions = {}): Promise<Finding[]> {

@@ -1,10 +1,8 @@
 import { GgufError } from '../api/errors.js'
-import { OpenFile, type Part, type ShardPart } from './file.js'
+import { OpenFile, type Part } from './file.js'
 import { Header } from '../header/header.js'
 import type { InspectModule } from '../inspect.js'
 import { inspectModule } from '../runtime/module.js'
-import { eachInParallel } from '../sources/parallel.js'
-import { parseShardName } from './shards.js'
 import { addressOf } from '../sources/addresses.js'
 import { BlobSource, BytesSource, streamByReads } from '../sources/bytes.js'
 import { CoalescedSource, type RemoteSource } from '../sources/coalesced.js'
@@ -24,8 +22,9 @@ import type {
 const kMostHeaderBytes = 1 << 30
 // What is read of a header before a sparse preview leaves its stream.
 const kHeadBytes = 1 << 15
-// Shards opened at the same time.
-const kParallelShards = 6
+// What files of a set, or raw pieces of one file, are called.
+const kShard = /-\d+-of-\d+\.gguf$/i
+const kPiece = /\.part\d+of\d+$|\.gguf-split-[a-z]$/i
 
 /** The byte source for what open() was given. Remote: what reads an address. */
 export function sourceOf(
@@ -126,6 +125,13 @@ class Progress {
   }
 }
 
+/** Of one file of several: which. */
+function naming({ name }: ByteSource, error: unknown): unknown {
+  if (!(error instanceof GgufError) || !name || error.message.includes(name)) return error
+  const { code, message, offset, status } = error
+  return new GgufError(code, `${name}: ${message}`, { offset, status, cause: error })
+}
+
 /** Reads until the header is whole, and not a piece further; or, for a sparse preview, what it takes to know it. */
 async function readHeader(
   source: ByteSource,
@@ -186,75 +192,11 @@ async function readHeader(
   } catch (error) {
     header?.close()
     signal?.throwIfAborted()
-    if (!(error instanceof GgufError && error.code === 'legacy-container')) throw error
+    if (!(error instanceof GgufError && error.code === 'legacy-container'))
+      throw progress.shardCount > 1 ? naming(source, error) : error
     const { readLegacy } = await import('../header/legacy.js')
     return { source, header: await readLegacy(source, await module, signal, wasmUrl) }
   }
-}
-
-const kMissing = new Set(['no-such-file', 'missing-shard'])
-
-/** Opens what else belongs to a split model. first: the part that was given. */
-async function openShards(
-  first: Part,
-  given: readonly ByteSource[],
-  read: (source: ByteSource, shard: number) => Promise<Part>,
-  options: OpenOptions,
-  progress: Progress,
-): Promise<ShardPart[]> {
-  const count = Number(
-    new OpenFile([{ name: first.source.name, part: first }]).metadata.get('split.count') ?? 0,
-  )
-  const shardName = parseShardName(first.header.module, first.source.name)
-  if (count <= 1 && given.length === 1) return [{ name: first.source.name, part: first }]
-  if (!shardName && given.length < count) {
-    if (options.allowMissingShards) return [{ name: first.source.name, part: first }]
-    throw new GgufError(
-      'missing-shard',
-      `This is one of ${count} files of a split model, and its name does not tell those of the others. Give all of them to open().`,
-    )
-  }
-  if (!shardName || (shardName.names.length !== given.length && given.length > 1 && count <= 1)) {
-    throw new GgufError('invalid-argument', 'Several files were given that are not the shards of one model.')
-  }
-
-  const parts = new Array<Part | undefined>(shardName.names.length)
-  parts[shardName.index] = first
-  progress.shardCount = shardName.names.length
-  const missing: string[] = []
-  const others = shardName.names
-    .map((name, shard) => ({ name, shard }))
-    .filter(({ shard }) => shard !== shardName.index)
-  try {
-    await eachInParallel(others, kParallelShards, async ({ name, shard }) => {
-      const source = given.find((one) => one.name === name) ?? first.source.sibling?.(name)
-      if (!source) {
-        missing.push(name)
-        return
-      }
-      try {
-        parts[shard] = await read(source, shard)
-      } catch (error) {
-        source.close?.()
-        if (!(error instanceof GgufError && kMissing.has(error.code))) throw error
-        missing.push(name)
-      }
-    })
-    if (missing.length > 0 && !options.allowMissingShards) {
-      throw new GgufError(
-        'missing-shard',
-        `${missing.length} of the ${shardName.names.length} files of this model are missing: ${missing.sort().join(', ')}.`,
-      )
-    }
-  } catch (error) {
-    for (const part of parts) {
-      if (part === first) continue
-      part?.header.close()
-      part?.source.close?.()
-    }
-    throw error
-  }
-  return shardName.names.map((name, i) => ({ name, part: parts[i] }))
 }
 
 /**
@@ -268,7 +210,7 @@ export async function open(source: Source | readonly Source[], options: OpenOpti
   signal?.throwIfAborted()
   const progress = new Progress(options)
   const Remote = cache ? (await import('../store/kept.js')).KeptSource : HttpSource
-  const sources = (Array.isArray(source) ? (source as readonly Source[]) : [source as Source]).map(
+  let sources = (Array.isArray(source) ? (source as readonly Source[]) : [source as Source]).map(
     (one, shard) => {
       const onRetry = (retry: RetryInfo) => progress.tell({ shard, source: made }, 0, retry)
       const made: ByteSource = sourceOf(one, options, onRetry, Remote)
@@ -283,8 +225,22 @@ export async function open(source: Source | readonly Source[], options: OpenOpti
   const read = (one: ByteSource, shard: number) => readHeader(one, shard, module, progress, options)
   let first: Part | undefined
   try {
+    const name = sources[0]!.name ?? ''
+    if (kPiece.test(name)) sources = [await (await import('./pieces.js')).joinPieces(sources, options)]
+    // Their code travels beside the first bytes.
+    if (sources.length > 1 || kShard.test(name)) {
+      progress.shardCount = Math.max(2, sources.length)
+      import('./shards.js').catch(() => {})
+    }
     first = await read(sources[0]!, 0)
-    return new OpenFile(await openShards(first, sources, read, options, progress), options.wasmUrl)
+    progress.shardCount = sources.length
+    const { metadata } = new OpenFile([{ name, part: first }])
+    if (sources.length === 1 && !(Number(metadata.get('split.count') ?? 0) > 1))
+      return new OpenFile([{ name: first.source.name, part: first }], options.wasmUrl)
+    const { openShards, findingsOfSet } = await import('./shards.js')
+    const onCount = (count: number): void => void (progress.shardCount = count)
+    const shards = await openShards(first, { given: sources, read, options, onCount })
+    return new OpenFile(shards, options.wasmUrl, shards.length > 1 ? findingsOfSet : undefined)
   } catch (error) {
     first?.header.close()
     for (const one of sources) one.close?.()

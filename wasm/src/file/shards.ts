@@ -1,4 +1,14 @@
+// Split models: which files belong together, and what only all of them show.
+import { GgufError } from '../api/errors.js'
+import type { ByteSource, Finding, OpenOptions } from '../api/types.js'
+import type { Header } from '../header/header.js'
 import type { InspectModule } from '../inspect.js'
+import { eachInParallel } from '../sources/parallel.js'
+import { kMaxFindings, printable, type Part, type ShardPart } from './file.js'
+
+// Shards opened at the same time.
+const kParallelShards = 6
+const kMissing = new Set(['no-such-file', 'missing-shard'])
 
 /** The place of a file in a split model, told by its name: name-00001-of-00003.gguf. */
 export interface ShardName {
@@ -16,4 +26,190 @@ export function parseShardName(module: InspectModule, name: string | undefined):
     .slice(0, -1)
   const index = names.indexOf(name ?? '')
   return index < 0 ? undefined : { index, names }
+}
+
+/** A number of a header; undefined where it has none of that key. */
+export function numberIn(header: Header, key: string): number | undefined {
+  const index = header.keys().indexOf(key)
+  const entry = index < 0 ? undefined : header.keyEntries()[index]!
+  if (!entry || entry.type === 'array' || entry.type === 'string') return undefined
+  return Number(header.scalar(entry))
+}
+
+const nameOf = (part: Part, shard: number): string => part.source.name ?? `shard ${shard + 1}`
+
+/** What no shard shows alone: of a set whose tensors may be written as one there is none. */
+export function findingsOfSet(shards: readonly ShardPart[]): Finding[] {
+  const findings: Finding[] = []
+  const add = (shard: number, code: string, message: string, offset = 0): void =>
+    void (findings.length < kMaxFindings && findings.push({ level: 'error', code, message, offset, shard }))
+  const seen = new Map<string, number>()
+  let [tensors, declared] = [0, undefined as number | undefined]
+  for (const [shard, { part }] of shards.entries()) {
+    if (!part) continue
+    const { header } = part
+    const name = nameOf(part, shard)
+    const [number, count, total] = ['no', 'count', 'tensors.count'].map((key) =>
+      numberIn(header, `split.${key}`),
+    )
+    if (number !== shard)
+      add(
+        shard,
+        'split-number',
+        `${name} is shard ${shard + 1}, but its split.no is ${number ?? 'not there'}, not ${shard}`,
+      )
+    if (count !== shards.length)
+      add(
+        shard,
+        'split-count',
+        `${name} is of ${shards.length} shards, but its split.count is ${count ?? 'not there'}`,
+      )
+    declared ??= total
+    if (total !== declared)
+      add(
+        shard,
+        'split-tensors',
+        `split.tensors.count of ${name} is ${total ?? 'not there'}, but ${declared} before`,
+      )
+    for (const tensor of header.tensors(shard)) {
+      tensors++
+      const first = seen.get(tensor.name)
+      // Within one shard it is a finding of that file.
+      if (first !== undefined && first !== shard)
+        add(
+          shard,
+          'duplicate-tensor',
+          `tensor ${printable(tensor.name)} is in shard ${first + 1} already`,
+          tensor.offset,
+        )
+      seen.set(tensor.name, first ?? shard)
+    }
+  }
+  if (shards.every(({ part }) => part) && declared !== undefined && declared !== tensors)
+    add(0, 'split-tensors', `split.tensors.count is ${declared}, but the shards have ${tensors} tensors`)
+  return findings
+}
+
+/** How many files the model has that this one is of. */
+const countOf = ({ header }: Part): number => numberIn(header, 'split.count') ?? 0
+
+/** What opens the other files of a set. */
+interface Others {
+  /** all that were given, the first included */
+  readonly given: readonly ByteSource[]
+  read(source: ByteSource, shard: number): Promise<Part>
+  readonly options: OpenOptions
+  /** told before the others are opened */
+  onCount(count: number): void
+}
+
+function refuseMissing(missing: readonly string[], count: number, { allowMissingShards }: OpenOptions): void {
+  if (missing.length === 0 || allowMissingShards) return
+  throw new GgufError(
+    'missing-shard',
+    `${missing.length} of the ${count} files of this model are missing: ${missing.toSorted().join(', ')}. What is there can be opened with allowMissingShards.`,
+  )
+}
+
+function closeAll(parts: readonly (Part | undefined)[], but: Part): void {
+  for (const part of parts) {
+    if (part === but) continue
+    part?.header.close()
+    part?.source.close?.()
+  }
+}
+
+/** Files that were given together under names of their own: split.no tells their places. */
+async function openByNumber(first: Part, { given, read, options, onCount }: Others): Promise<ShardPart[]> {
+  const count = countOf(first)
+  const parts: Part[] = [first]
+  onCount(given.length)
+  try {
+    await eachInParallel([...given.keys()].slice(1), kParallelShards, async (i) => {
+      parts[i] = await read(given[i]!, i)
+    })
+    const placed = new Array<Part | undefined>(Math.max(count, 1))
+    for (const [i, part] of parts.entries()) {
+      const number = numberIn(part.header, 'split.no')
+      const name = nameOf(part, i)
+      if (count <= 1 || countOf(part) !== count || number === undefined || !(number >= 0 && number < count)) {
+        const says =
+          number === undefined
+            ? 'says nothing of a split'
+            : `says that it is ${number + 1} of ${countOf(part)}`
+        throw new GgufError(
+          'invalid-argument',
+          `Several files were given that are not the shards of one model: ${name} ${says}.`,
+        )
+      }
+      const other = placed[number]
+      if (other)
+        throw new GgufError(
+          'invalid-argument',
+          `${nameOf(other, number)} and ${name} both say that they are shard ${number + 1} of ${count} (split.no).`,
+        )
+      placed[number] = part
+    }
+    const missing = [...placed.keys()].filter((i) => !placed[i]).map((i) => `shard ${i + 1}`)
+    refuseMissing(missing, count, options)
+    return Array.from(placed, (part, i) => ({ name: part?.source.name ?? `shard ${i + 1}`, part }))
+  } catch (error) {
+    closeAll(parts, first)
+    throw error
+  }
+}
+
+/** What to say of a shard whose name does not tell those of the others. */
+async function loneShard({ header, source }: Part, count: number): Promise<GgufError> {
+  const { dataEnd, isGguf } = await import('./damage.js')
+  const end = dataEnd(header)
+  if (await isGguf(source, end))
+    return new GgufError(
+      'missing-shard',
+      `This is a concatenation of the files of a split model: another GGUF file begins behind the data, at byte ${end}. No program reads it so. Cut it apart where they begin, and merge them.`,
+      { offset: end },
+    )
+  return new GgufError(
+    'missing-shard',
+    `This is one of ${count} files of a split model, and its name does not tell those of the others. Give all of them to open(), or allowMissingShards.`,
+  )
+}
+
+/** Opens what else belongs to a split model. first: the part that was given. */
+export async function openShards(first: Part, others: Others): Promise<ShardPart[]> {
+  const { given, read, options, onCount } = others
+  const count = countOf(first)
+  const shardName = parseShardName(first.header.module, first.source.name)
+  const alone: ShardPart[] = [{ name: first.source.name, part: first }]
+  if (count <= 1 && given.length === 1) return alone
+  const isNamed = shardName && given.every(({ name }) => shardName.names.includes(name ?? ''))
+  if (given.length > 1 && !isNamed) return await openByNumber(first, others)
+  if (!shardName) {
+    if (options.allowMissingShards) return alone
+    throw await loneShard(first, count)
+  }
+  const { names, index } = shardName
+  const parts = new Array<Part | undefined>(names.length)
+  parts[index] = first
+  onCount(names.length)
+  const missing: string[] = []
+  try {
+    await eachInParallel([...names.entries()], kParallelShards, async ([shard, name]) => {
+      if (shard === index) return
+      const source = given.find((one) => one.name === name) ?? first.source.sibling?.(name)
+      try {
+        if (source) parts[shard] = await read(source, shard)
+        else missing.push(name)
+      } catch (error) {
+        source?.close?.()
+        if (!(error instanceof GgufError && kMissing.has(error.code))) throw error
+        missing.push(name)
+      }
+    })
+    refuseMissing(missing, names.length, options)
+  } catch (error) {
+    closeAll(parts, first)
+    throw error
+  }
+  return names.map((name, i) => ({ name, part: parts[i] }))
 }

@@ -1,7 +1,7 @@
 import type { Header, KeyEntry } from './header.js'
 import { HeaderArray } from './lazy-array.js'
 import { editModule } from '../runtime/module.js'
-import type { KeyMeaning, Metadata, MetadataValue, ValueType } from '../api/types.js'
+import type { KeyMeaning, Metadata, MetadataValue, RepeatedKey, ValueType } from '../api/types.js'
 
 /** Whether tokenizers can be made of the keys: of tokens, or of the RWKV World vocabulary as text. */
 export const hasVocabulary = (metadata: Metadata): boolean =>
@@ -12,6 +12,7 @@ export class HeaderMetadata implements Metadata {
   readonly #header: Header
   readonly #wasmUrl: string | URL | undefined
   #entries: Map<string, KeyEntry> | undefined
+  readonly #again: [string, KeyEntry][] = []
   // Arrays and long texts keep their identity.
   readonly #made = new Map<string, MetadataValue>()
 
@@ -21,14 +22,30 @@ export class HeaderMetadata implements Metadata {
   }
 
   get #table(): Map<string, KeyEntry> {
+    void this.#header.document // throws when closed
     if (!this.#entries) {
       const entries = this.#header.keyEntries()
       this.#entries = new Map()
       this.#header.keys().forEach((key, i) => {
-        if (!this.#entries!.has(key)) this.#entries!.set(key, entries[i]!)
+        if (this.#entries!.has(key)) this.#again.push([key, entries[i]!])
+        else this.#entries!.set(key, entries[i]!)
       })
     }
     return this.#entries
+  }
+
+  get repeated(): readonly RepeatedKey[] {
+    void this.#table
+    return this.#again.map(([key, entry]) => {
+      return { key, type: entry.type, offset: entry.offset, value: this.#make(entry) }
+    })
+  }
+
+  #make(entry: KeyEntry): MetadataValue {
+    const header = this.#header
+    return entry.type === 'array'
+      ? new HeaderArray(header, header.document.arrayOfKey(entry.index))
+      : header.scalar(entry)
   }
 
   get size(): number {
@@ -44,10 +61,7 @@ export class HeaderMetadata implements Metadata {
     if (!entry) return undefined
     let value = this.#made.get(key)
     if (value === undefined) {
-      value =
-        entry.type === 'array'
-          ? new HeaderArray(this.#header, this.#header.document.arrayOfKey(entry.index))
-          : this.#header.scalar(entry)
+      value = this.#make(entry)
       this.#made.set(key, value)
     }
     return value

@@ -26,6 +26,14 @@ export function addressOf(source: string | URL): URL {
     const [, repository, revision = 'main', path] = short
     return new URL(`https://huggingface.co/${repository}/resolve/${revision}/${path}`)
   }
+  const page = /^hf:|^https?:\/\/(?:www\.)?(?:huggingface\.co|hf\.co)\/[^/]+\/[^/]+(?:\/tree\/.*)?\/?$/i.test(
+    text,
+  )
+  if (page)
+    throw new GgufError(
+      'invalid-argument',
+      `"${text}" names no file. Give one: hf:owner/name/file.gguf, hf:owner/name@revision/file.gguf, its page (.../blob/main/file.gguf) or its address (.../resolve/main/file.gguf).`,
+    )
   let url: URL
   try {
     url = new URL(text, globalThis.location?.href)

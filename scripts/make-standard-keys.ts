@@ -1,0 +1,22 @@
+// node scripts/make-standard-keys.ts: writes wasm/src/edit/standard-keys.ts, the types of core/gguf/keys.inc for what writes
+// keys in TypeScript. The build runs it.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+const catalogue = readFileSync(join(root, 'core/gguf/keys.inc'), 'utf8')
+const rows = [...catalogue.matchAll(/^GGUFSCOPE_KEY\("([^"]+)", k(\w+), k(One|List|Either),/gm)]
+if (rows.length !== catalogue.split('\nGGUFSCOPE_KEY(').length - 1)
+  throw new Error('core/gguf/keys.inc has rows of another form')
+const lines = rows.map(
+  ([, pattern, type, form]) => `  ['${pattern}', '${type!.toLowerCase()}', '${form!.toLowerCase()}'],\n`,
+)
+writeFileSync(
+  join(root, 'wasm/src/edit/standard-keys.ts'),
+  `// Written by scripts/make-standard-keys.ts from core/gguf/keys.inc.
+import type { KeyForm, ScalarType } from './key-types.js'
+
+export const kStandardKeys: readonly (readonly [pattern: string, type: ScalarType, form: KeyForm])[] = [
+${lines.join('')}]
+`,
+)

@@ -1,0 +1,81 @@
+// Which file of a split model `set` edits, so that the others still fit.
+import { stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { GgufFile } from '../api/types.js'
+import { NodeFileSource, withPaths } from '../node.js'
+import { UsageError, type Context } from './command.js'
+
+const pathOf = (word: string): string => (/^file:/i.test(word) ? fileURLToPath(word) : word)
+
+/** The name of the file that a word of the call names, without query. */
+function nameOf(word: string): string {
+  const source = withPaths(word)
+  return source instanceof NodeFileSource ? source.name : basename(String(source).replace(/[?#].*$/, ''))
+}
+
+/**
+ * The index of the file to edit; undefined for a model of one file. Readers take keys from the first, so keys go there;
+ * split.* keys of the file that is named.
+ */
+export function editedShard(context: Context, file: GgufFile, keys: readonly string[]): number | undefined {
+  const { positionals, values, warn } = context
+  const { shards } = file
+  if (shards.length === 1) return undefined
+  if (values['remove-tensor'] !== undefined)
+    throw new UsageError(
+      'without that tensor split.tensors.count would be wrong in every file: merge the files first',
+    )
+  const named = shards.findIndex(({ name }) => name === nameOf(positionals[0]!))
+  const own = keys.filter((key) => key.startsWith('split.'))
+  if (own.length > 0) {
+    if (values['force'] !== true)
+      throw new UsageError(
+        `${own.join(', ')} of one file out of step with the others makes the model unreadable: --force`,
+      )
+    return Math.max(named, 0)
+  }
+  const renamed = ((values['rename-tensor'] ?? []) as string[]).map((word) => word.split('=')[0]!)
+  const shard =
+    keys.length > 0 ? 0 : (renamed.map((name) => file.tensor(name)?.shard).find((i) => i !== undefined) ?? 0)
+  if (shard !== named)
+    warn(
+      `${shards[shard]!.name} is edited: it is the file of this set that holds ${keys.length > 0 ? 'the keys' : 'the tensor'}`,
+    )
+  return shard
+}
+
+/** Where the file that is edited lies. */
+export function pathOfShard(
+  { positionals, values }: Context,
+  file: GgufFile,
+  shard: number | undefined,
+): string {
+  const words = [positionals[0]!, ...((values['shard'] ?? []) as string[])]
+  const name = shard === undefined ? undefined : file.shards[shard]?.name
+  if (name === undefined) return pathOf(words[0]!)
+  return pathOf(words.find((word) => nameOf(word) === name) ?? join(dirname(pathOf(words[0]!)), name))
+}
+
+/** The other files are looked for by name, beside the one that is opened. */
+export async function warnOfName(
+  { warn }: Context,
+  file: GgufFile,
+  shard: number,
+  output: string,
+): Promise<void> {
+  const own = file.shards[shard]?.name ?? ''
+  if (basename(output) !== own) {
+    warn(`${output} is one file of a set, under another name: readers look for ${own} beside the others`)
+    return
+  }
+  const beside = file.shards
+    .filter((_, i) => i !== shard)
+    .map(({ name }) => join(dirname(output), name ?? ''))
+  const there = await Promise.all(beside.map((path) => stat(path).catch(() => undefined)))
+  const lacking = beside.filter((_, i) => !there[i])
+  if (lacking.length > 0)
+    warn(
+      `${output} needs the other files of the set beside it: ${lacking.map((path) => basename(path)).join(', ')}`,
+    )
+}
