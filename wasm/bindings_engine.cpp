@@ -1,5 +1,6 @@
-// The engine as JavaScript sees it: one session. Bytes, ids and options go in through reserve(); what comes out lies in
-// the heap until the next call. A call that returns false has failed: failure() says why.
+// The engine as JavaScript sees it: one session. Bytes and ids go in through reserve(); texts, logits and bytes come
+// out as spans of the heap that hold until the next call. Whatever has a name crosses by its name, as a value object
+// (wasm/src/engine/module.d.ts). A call that returns false has failed: failure() says why.
 #include <emscripten/bind.h>
 #include <emscripten/em_macros.h>
 
@@ -22,6 +23,64 @@ struct Failure {
   std::string code, message;
   double offset;
 };
+
+/// What a model's keys say, and what the package must know of the engine.
+struct Facts {
+  uint32_t vocabulary_size, embedding_length, layers, trained_context_length, threads, output_length;
+  bool encoder, recurrent;
+  uint32_t row_group;  ///< rows that are packed together: a tensor's rows arrive in multiples of them, but for the last
+};
+
+/// A tensor's rows in the order of the files.
+struct PlannedTensor {
+  uint32_t file;
+  double offset;  ///< of row 0, from the file's begin
+  double rows, row_bytes;
+};
+
+/// What begin_load and start are given.
+struct Sizes {
+  uint32_t context, batch, sequences;  ///< tokens, tokens, how many share the context
+  std::string cache_type, precision;
+};
+
+struct MemoryBytes {
+  double weights, cache, recurrent, scratch;
+};
+
+/// Rows of a planned tensor: bytes from byte `at` of the reserved room.
+struct ArrivedRows {
+  uint32_t tensor;
+  double first_row;
+  uint32_t at, bytes;
+};
+
+/// One answer's options, but for texts and biases, which are set before.
+struct AnswerOptions {
+  SamplerOptions sampler;
+  uint32_t seed, logprobs, lookup;
+  bool ignore_end, context_shift;
+};
+
+struct ProfileRow {
+  std::string operation;
+  bool one_token;
+  int32_t type_a, type_b, type_c;  ///< ggml types of weights multiplied side by side; -1: none
+  double columns, rows, calls, ms, bytes, products;
+};
+
+constexpr std::string_view kPrecisionNames[] = {"exact", "fast", "compact"};  // in the order of Precision
+constexpr std::string_view kCacheTypeNames[] = {"f32", "f16"};                // in the order of CacheType
+constexpr const char* kFinishNames[] = {"", "end", "stop", "context"};        // in the order of Finish
+
+template <class Enum, size_t N>
+Result<Enum> named(const std::string_view (&names)[N], std::string_view name, const char* what) {
+  const auto* const found = std::ranges::find(names, name);
+  if (found == std::end(names))
+    return std::unexpected(
+        Error{ErrorCode::kInvalidArgument, 0, "no " + std::string(what) + " \"" + std::string(name) + "\""});
+  return static_cast<Enum>(found - names);
+}
 
 class Engine {
  public:
@@ -71,116 +130,89 @@ class Engine {
   void use_threads(uint32_t n) { session_->use_threads(n); }
 
   [[nodiscard]] std::string architecture() const { return session_->architecture(); }
-  /// n_vocab, n_embd, n_layer, n_ctx_train, threads, encoder, recurrent, floats of an output row
-  Span facts() {
-    const Hparams& h = session_->model().hparams();
-    doubles_ = {double(h.n_vocab),
-                double(h.n_embd),
-                double(h.n_layer),
-                double(h.n_ctx_train),
-                double(session_->n_threads()),
-                session_->model().is_encoder() ? 1.0 : 0.0,
-                session_->model().is_recurrent() ? 1.0 : 0.0,
-                double(session_->model().n_output())};
-    return span_of(doubles_);
+  [[nodiscard]] Facts facts() const {
+    const Model& model = session_->model();
+    const Hparams& h = model.hparams();
+    return {.vocabulary_size = h.n_vocab,
+            .embedding_length = h.n_embd,
+            .layers = h.n_layer,
+            .trained_context_length = h.n_ctx_train,
+            .threads = static_cast<uint32_t>(session_->n_threads()),
+            .output_length = static_cast<uint32_t>(model.n_output()),
+            .encoder = model.is_encoder(),
+            .recurrent = model.is_recurrent(),
+            .row_group = kGroupRows};
   }
-  /// The file's defaults, in the order of kOptions.
-  Span sampler_defaults() {
-    const SamplerOptions& o = session_->sampler_defaults();
-    doubles_ = {o.temperature,
-                double(o.top_k),
-                o.top_p,
-                o.min_p,
-                o.typical_p,
-                o.top_n_sigma,
-                o.xtc_probability,
-                o.xtc_threshold,
-                double(o.penalty_last_n),
-                o.repeat_penalty,
-                o.frequency_penalty,
-                o.presence_penalty,
-                o.dry_multiplier,
-                o.dry_base,
-                double(o.dry_allowed_length),
-                double(o.dry_last_n),
-                double(o.mirostat),
-                o.mirostat_tau,
-                o.mirostat_eta};
-    return span_of(doubles_);
-  }
-  /// file, offset, rows wanted, bytes of a row: of each tensor to be fetched, in the order of the files.
-  Span plan() {
-    doubles_.clear();
-    for (const TensorRequest& r : session_->model().plan())
-      doubles_.insert(doubles_.end(),
-                      {double(r.entry.file), double(r.entry.offset), double(r.n_rows_kept), double(r.row_bytes)});
-    return span_of(doubles_);
+  /// The file's defaults.
+  [[nodiscard]] SamplerOptions sampler_defaults() const { return session_->sampler_defaults(); }
+  [[nodiscard]] uint32_t n_planned() const { return static_cast<uint32_t>(session_->model().plan().size()); }
+  [[nodiscard]] PlannedTensor planned(uint32_t i) const {
+    const TensorRequest& r = session_->model().plan()[i];
+    return {.file = static_cast<uint32_t>(r.entry.file),
+            .offset = double(r.entry.offset),
+            .rows = double(r.n_rows_kept),
+            .row_bytes = double(r.row_bytes)};
   }
   void read_vocabulary() {
     session_->read_vocabulary();
     headers_ = {};
   }
-  /// precision: 0 exact, 1 fast, 2 compact
-  bool memory(uint32_t n_ctx, uint32_t n_batch, uint32_t n_texts, bool f16_cache, uint32_t precision) {
-    const Result<MemoryEstimate> m =
-        session_->memory(options(n_ctx, n_batch, n_texts, f16_cache), to_precision(precision));
+  /// Of running with these sizes: to memory_bytes().
+  bool estimate(const Sizes& sizes) {
+    const Result<StateOptions> state = state_options(sizes);
+    if (!state) return refuse(state.error());
+    const Result<Precision> precision = named<Precision>(kPrecisionNames, sizes.precision, "precision");
+    if (!precision) return refuse(precision.error());
+    const Result<MemoryEstimate> m = session_->memory(*state, *precision);
     if (!m) return refuse(m.error());
-    doubles_ = {double(m->weights), double(m->cache), double(m->recurrent), double(m->scratch)};
+    memory_ = {double(m->weights), double(m->cache), double(m->recurrent), double(m->scratch)};
     return true;
   }
-  bool begin_load(uint32_t precision) { return done(session_->begin_load(to_precision(precision))); }
-  /// n bytes from byte `at` of the reserved room.
-  bool set_rows(uint32_t request, double first_row, uint32_t at, uint32_t n) {
-    if (at > input_.size() || n > input_.size() - at)
+  [[nodiscard]] MemoryBytes memory_bytes() const { return memory_; }
+  bool begin_load(const Sizes& sizes) {
+    const Result<Precision> precision = named<Precision>(kPrecisionNames, sizes.precision, "precision");
+    return precision ? done(session_->begin_load(*precision)) : refuse(precision.error());
+  }
+  bool set_rows(const ArrivedRows& rows) {
+    if (rows.at > input_.size() || rows.bytes > input_.size() - rows.at)
       return refuse(Error{ErrorCode::kInvalidArgument, 0, "rows beyond the reserved room"});
-    return done(session_->set_rows(request, static_cast<uint64_t>(first_row), {input_.data() + at, n}));
+    return done(
+        session_->set_rows(rows.tensor, static_cast<uint64_t>(rows.first_row), {input_.data() + rows.at, rows.bytes}));
   }
-  bool start(uint32_t n_ctx, uint32_t n_batch, uint32_t n_texts, bool f16_cache) {
-    return done(session_->start(options(n_ctx, n_batch, n_texts, f16_cache)));
+  bool start(const Sizes& sizes) {
+    const Result<StateOptions> state = state_options(sizes);
+    return state ? done(session_->start(*state)) : refuse(state.error());
   }
-  bool select(uint32_t text) { return done(session_->select(text)); }
+  bool select(uint32_t sequence) { return done(session_->select(sequence)); }
   bool fork(uint32_t from, uint32_t to) { return done(session_->fork(from, to)); }
   void drop() { session_->drop(); }
 
   /// Stop strings, each ended by a zero byte.
-  void set_stops(uint32_t n) {
+  void set_stops(const std::string& stops) {
     generate_.stop.clear();
-    const char* at = input_.as<char>();
-    for (const char* end = at + n; at < end; at += generate_.stop.back().size() + 1)
-      generate_.stop.emplace_back(at, strnlen(at, static_cast<size_t>(end - at)));
+    for (size_t at = 0, end; (end = stops.find('\0', at)) != std::string::npos; at = end + 1)
+      generate_.stop.push_back(stops.substr(at, end - at));
   }
-  /// n bytes of GBNF; none: any text.
-  void set_grammar(uint32_t n) { generate_.grammar.assign(input_.as<char>(), n); }
-  /// Pairs of id and bias.
+  /// GBNF; empty: any text.
+  void set_grammar(const std::string& gbnf) { generate_.grammar = gbnf; }
+  /// Pairs of id and bias in the reserved room.
   void set_bias(uint32_t n_pairs) {
-    generate_.sampler.logit_bias.clear();
+    bias_.clear();
     const double* p = input_.as<double>();
     for (uint32_t i = 0; i < n_pairs; ++i)
-      generate_.sampler.logit_bias.emplace_back(static_cast<int32_t>(p[2 * i]), static_cast<float>(p[2 * i + 1]));
+      bias_.emplace_back(static_cast<int32_t>(p[2 * i]), static_cast<float>(p[2 * i + 1]));
   }
-  /// Numbers in the order of kOptions, then seed, alternatives, ignore_end, shift, guesses.
-  void set_options() {
-    const double* p = input_.as<double>();
-    SamplerOptions& o = generate_.sampler;
-    float* const floats[] = {
-        &o.temperature,     &o.top_p,         &o.min_p,          &o.typical_p,         &o.top_n_sigma,
-        &o.xtc_probability, &o.xtc_threshold, &o.repeat_penalty, &o.frequency_penalty, &o.presence_penalty,
-        &o.dry_multiplier,  &o.dry_base,      &o.mirostat_tau,   &o.mirostat_eta};
-    constexpr int kFloats[] = {0, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 17, 18};
-    for (size_t i = 0; i < 14; ++i) *floats[i] = static_cast<float>(p[kFloats[i]]);
-    o.top_k = static_cast<int32_t>(p[1]);
-    o.penalty_last_n = static_cast<int32_t>(p[8]);
-    o.dry_allowed_length = static_cast<int32_t>(p[14]);
-    o.dry_last_n = static_cast<int32_t>(p[15]);
-    o.mirostat = static_cast<int32_t>(p[16]);
-    o.seed = static_cast<uint32_t>(p[19]);
-    generate_.n_probabilities = static_cast<uint32_t>(p[20]);
-    generate_.ignore_end = p[21] != 0;
-    generate_.shift = p[22] != 0;
-    generate_.n_guesses = static_cast<uint32_t>(p[23]);
+  /// n ids in the reserved room.
+  bool begin(uint32_t n, const AnswerOptions& options) {
+    generate_.sampler = options.sampler;
+    generate_.sampler.seed = options.seed;
+    generate_.sampler.logit_bias = bias_;
+    generate_.n_probabilities = options.logprobs;
+    generate_.ignore_end = options.ignore_end;
+    generate_.shift = options.context_shift;
+    generate_.n_guesses = options.lookup;
+    return done(session_->begin(ids(n), generate_));
   }
-  /// n ids in the reserved room; the options set before.
-  bool begin(uint32_t n) { return done(session_->begin(ids(n), generate_)); }
   [[nodiscard]] uint32_t n_waiting() const { return static_cast<uint32_t>(session_->n_waiting()); }
   [[nodiscard]] uint32_t n_reused() const { return static_cast<uint32_t>(session_->n_reused()); }
   [[nodiscard]] uint32_t n_guessed() const { return static_cast<uint32_t>(session_->n_guessed()); }
@@ -192,7 +224,7 @@ class Engine {
     return true;
   }
   [[nodiscard]] int32_t token() const { return step_.token; }
-  [[nodiscard]] uint32_t finish() const { return static_cast<uint32_t>(step_.finish); }
+  [[nodiscard]] std::string finish() const { return kFinishNames[static_cast<size_t>(step_.finish)]; }
   [[nodiscard]] Span text() const {
     return {reinterpret_cast<uintptr_t>(step_.text.data()), static_cast<uint32_t>(step_.text.size())};
   }
@@ -229,36 +261,48 @@ class Engine {
   [[nodiscard]] Span saved() const { return span_of(bytes_); }
   void forget_saved() { bytes_ = {}; }
   bool load_state(uint32_t n) { return done(session_->load_state({input_.data(), n})); }
-  /// operation, one token, three types (-1: none), columns, rows, calls, ms, bytes, products: of each row.
-  Span profile() {
-    doubles_.clear();
-    for (const Profile::Row& r : session_->take_profile()) {
-      doubles_.insert(doubles_.end(), {double(r.key.operation), double(r.key.one_token)});
-      for (const uint32_t type : r.key.types) doubles_.push_back(type == Profile::kNone ? -1 : double(type));
-      doubles_.insert(doubles_.end(),
-                      {double(r.key.n_in), double(r.key.n_out), double(r.calls), r.ms, r.bytes, r.products});
-    }
-    return span_of(doubles_);
+  /// Takes what was computed since the last call: so many rows, for profile_row().
+  uint32_t take_profile() {
+    profile_ = session_->take_profile();
+    return static_cast<uint32_t>(profile_.size());
   }
-  /// bytes, words, floats, near, far: to doubles().
-  bool peaks() {
+  [[nodiscard]] ProfileRow profile_row(uint32_t i) const {
+    const Profile::Row& r = profile_[i];
+    const auto type = [&](size_t at) {
+      return r.key.types[at] == Profile::kNone ? -1 : static_cast<int32_t>(r.key.types[at]);
+    };
+    return {.operation = std::string(kOperationNames[static_cast<size_t>(r.key.operation)]),
+            .one_token = r.key.one_token,
+            .type_a = type(0),
+            .type_b = type(1),
+            .type_c = type(2),
+            .columns = double(r.key.n_in),
+            .rows = double(r.key.n_out),
+            .calls = double(r.calls),
+            .ms = r.ms,
+            .bytes = r.bytes,
+            .products = r.products};
+  }
+  /// To peak_rates().
+  bool measure_peaks() {
     const Result<Peaks> p = session_->measure_peaks();
     if (!p) return refuse(p.error());
-    doubles_ = {p->bytes, p->words, p->floats, p->near, p->far};
+    peaks_ = *p;
     return true;
   }
-  [[nodiscard]] Span doubles() const { return span_of(doubles_); }
+  [[nodiscard]] Peaks peak_rates() const { return peaks_; }
 
  private:
-  static StateOptions options(uint32_t n_ctx, uint32_t n_batch, uint32_t n_texts, bool f16_cache) {
+  static Result<StateOptions> state_options(const Sizes& sizes) {
+    const Result<CacheType> cache_type = named<CacheType>(kCacheTypeNames, sizes.cache_type, "cache type");
+    if (!cache_type) return std::unexpected(cache_type.error());
     StateOptions o;
-    o.n_ctx = n_ctx;
-    o.n_batch = n_batch;
-    o.n_sequences = n_texts;
-    o.cache_type = f16_cache ? CacheType::kF16 : CacheType::kF32;
+    o.n_ctx = sizes.context;
+    o.n_batch = sizes.batch;
+    o.n_sequences = sizes.sequences;
+    o.cache_type = *cache_type;
     return o;
   }
-  static Precision to_precision(uint32_t index) { return static_cast<Precision>(std::min(index, 2u)); }
   [[nodiscard]] std::span<const TokenId> ids(uint32_t n) const { return {input_.as<TokenId>(), n}; }
   bool refuse(const Error& error) {
     error_ = error;
@@ -269,7 +313,11 @@ class Engine {
   std::vector<std::pair<std::vector<uint8_t>, std::optional<uint64_t>>> headers_;
   std::unique_ptr<Session> session_;
   GenerateOptions generate_;
+  std::vector<std::pair<int32_t, float>> bias_;
   Step step_;
+  MemoryBytes memory_{};
+  Peaks peaks_{};
+  std::vector<Profile::Row> profile_;
   Error error_{};
   Buffer input_, output_;
   std::vector<double> doubles_;
@@ -313,12 +361,74 @@ extern "C" EMSCRIPTEN_KEEPALIVE void run_thread(void* worker) { Pool::work(worke
 extern "C" EMSCRIPTEN_KEEPALIVE void fail_thread(void* worker) { Pool::fail_worker(worker); }
 #endif
 
-EMSCRIPTEN_BINDINGS(engine) {
+EMSCRIPTEN_BINDINGS(engine_values) {
   value_array<Span>("Span").element(&Span::pointer).element(&Span::length);
   value_object<Failure>("Failure")
       .field("code", &Failure::code)
       .field("message", &Failure::message)
       .field("offset", &Failure::offset);
+  value_object<Facts>("Facts")
+      .field("vocabularySize", &Facts::vocabulary_size)
+      .field("embeddingLength", &Facts::embedding_length)
+      .field("layers", &Facts::layers)
+      .field("trainedContextLength", &Facts::trained_context_length)
+      .field("threads", &Facts::threads)
+      .field("outputLength", &Facts::output_length)
+      .field("encoder", &Facts::encoder)
+      .field("recurrent", &Facts::recurrent)
+      .field("rowGroup", &Facts::row_group);
+  value_object<PlannedTensor>("PlannedTensor")
+      .field("file", &PlannedTensor::file)
+      .field("offset", &PlannedTensor::offset)
+      .field("rows", &PlannedTensor::rows)
+      .field("rowBytes", &PlannedTensor::row_bytes);
+  value_object<Sizes>("Sizes")
+      .field("context", &Sizes::context)
+      .field("batch", &Sizes::batch)
+      .field("sequences", &Sizes::sequences)
+      .field("cacheType", &Sizes::cache_type)
+      .field("precision", &Sizes::precision);
+  value_object<MemoryBytes>("MemoryBytes")
+      .field("weights", &MemoryBytes::weights)
+      .field("cache", &MemoryBytes::cache)
+      .field("recurrent", &MemoryBytes::recurrent)
+      .field("scratch", &MemoryBytes::scratch);
+  value_object<ArrivedRows>("ArrivedRows")
+      .field("tensor", &ArrivedRows::tensor)
+      .field("firstRow", &ArrivedRows::first_row)
+      .field("at", &ArrivedRows::at)
+      .field("bytes", &ArrivedRows::bytes);
+  value_object<SamplerOptions> sampler("SamplerOptions");
+#define SAMPLER_OPTION(type, member, name, value, key) sampler.field(#name, &SamplerOptions::member);
+#include "engine/sampler_options.inc"
+  value_object<AnswerOptions>("AnswerOptions")
+      .field("sampler", &AnswerOptions::sampler)
+      .field("seed", &AnswerOptions::seed)
+      .field("logprobs", &AnswerOptions::logprobs)
+      .field("lookup", &AnswerOptions::lookup)
+      .field("ignoreEnd", &AnswerOptions::ignore_end)
+      .field("contextShift", &AnswerOptions::context_shift);
+  value_object<ProfileRow>("ProfileRow")
+      .field("operation", &ProfileRow::operation)
+      .field("oneToken", &ProfileRow::one_token)
+      .field("typeA", &ProfileRow::type_a)
+      .field("typeB", &ProfileRow::type_b)
+      .field("typeC", &ProfileRow::type_c)
+      .field("columns", &ProfileRow::columns)
+      .field("rows", &ProfileRow::rows)
+      .field("calls", &ProfileRow::calls)
+      .field("ms", &ProfileRow::ms)
+      .field("bytes", &ProfileRow::bytes)
+      .field("products", &ProfileRow::products);
+  value_object<Peaks>("Peaks")
+      .field("bytes", &Peaks::bytes)
+      .field("words", &Peaks::words)
+      .field("floats", &Peaks::floats)
+      .field("near", &Peaks::near)
+      .field("far", &Peaks::far);
+}
+
+EMSCRIPTEN_BINDINGS(engine) {
   function("selfTest", &self_test);
   function("useReaders", &use_readers);
   function("useRuns", &use_runs);
@@ -336,9 +446,11 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("architecture", &Engine::architecture)
       .function("facts", &Engine::facts)
       .function("samplerDefaults", &Engine::sampler_defaults)
-      .function("plan", &Engine::plan)
+      .function("plannedCount", &Engine::n_planned)
+      .function("planned", &Engine::planned)
       .function("readVocabulary", &Engine::read_vocabulary)
-      .function("memory", &Engine::memory)
+      .function("estimate", &Engine::estimate)
+      .function("memoryBytes", &Engine::memory_bytes)
       .function("beginLoad", &Engine::begin_load)
       .function("setRows", &Engine::set_rows)
       .function("start", &Engine::start)
@@ -348,7 +460,6 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("setStops", &Engine::set_stops)
       .function("setGrammar", &Engine::set_grammar)
       .function("setBias", &Engine::set_bias)
-      .function("setOptions", &Engine::set_options)
       .function("begin", &Engine::begin)
       .function("waiting", &Engine::n_waiting)
       .function("reused", &Engine::n_reused)
@@ -368,9 +479,10 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("saved", &Engine::saved)
       .function("forgetSaved", &Engine::forget_saved)
       .function("loadState", &Engine::load_state)
-      .function("profile", &Engine::profile)
-      .function("peaks", &Engine::peaks)
-      .function("doubles", &Engine::doubles)
+      .function("takeProfile", &Engine::take_profile)
+      .function("profileRow", &Engine::profile_row)
+      .function("measurePeaks", &Engine::measure_peaks)
+      .function("peakRates", &Engine::peak_rates)
       .function("useThreads", &Engine::use_threads);
 }
 

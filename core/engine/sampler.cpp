@@ -160,27 +160,25 @@ void Candidates::normalize() {
   for (Candidate& c : items_) c.p = static_cast<float>(static_cast<double>(c.p) / sum);
 }
 
+namespace {
+
+void read_default(const Gguf& gguf, std::string_view key, float& out) {
+  const std::optional<double> value = get_f64(gguf, key);
+  if (value && std::isfinite(*value) && std::abs(*value) < 1e9) out = static_cast<float>(*value);
+}
+
+void read_default(const Gguf& gguf, std::string_view key, int32_t& out) {
+  const std::optional<int64_t> value = get_i64(gguf, key);
+  if (value && *value >= -1 && *value <= INT32_MAX) out = static_cast<int32_t>(*value);
+}
+
+}  // namespace
+
 SamplerOptions sampler_defaults(const Gguf& gguf) {
   SamplerOptions o;
-  const auto number = [&](std::string_view key, float& out) {
-    const std::optional<double> value = get_f64(gguf, key);
-    if (value && std::isfinite(*value) && std::abs(*value) < 1e9) out = static_cast<float>(*value);
-  };
-  const auto integer = [&](std::string_view key, int32_t& out) {
-    const std::optional<int64_t> value = get_i64(gguf, key);
-    if (value && *value >= -1 && *value <= INT32_MAX) out = static_cast<int32_t>(*value);
-  };
-  integer("general.sampling.top_k", o.top_k);
-  number("general.sampling.top_p", o.top_p);
-  number("general.sampling.min_p", o.min_p);
-  number("general.sampling.xtc_probability", o.xtc_probability);
-  number("general.sampling.xtc_threshold", o.xtc_threshold);
-  number("general.sampling.temp", o.temperature);
-  integer("general.sampling.penalty_last_n", o.penalty_last_n);
-  number("general.sampling.penalty_repeat", o.repeat_penalty);
-  integer("general.sampling.mirostat", o.mirostat);
-  number("general.sampling.mirostat_tau", o.mirostat_tau);
-  number("general.sampling.mirostat_eta", o.mirostat_eta);
+#define SAMPLER_OPTION(type, member, name, value, key) \
+  if (key[0] != '\0') read_default(gguf, "general.sampling." key, o.member);
+#include "engine/sampler_options.inc"
   return o;
 }
 

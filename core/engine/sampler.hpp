@@ -22,25 +22,8 @@
 namespace ggufscope {
 
 struct SamplerOptions {
-  float temperature = 0.8f;      ///< <= 0: greedy
-  int32_t top_k = 40;            ///< <= 0: all
-  float top_p = 0.95f;           ///< >= 1: off
-  float min_p = 0.05f;           ///< <= 0: off
-  float typical_p = 1.0f;        ///< >= 1: off
-  float top_n_sigma = -1.0f;     ///< <= 0: off
-  float xtc_probability = 0.0f;  ///< <= 0: off
-  float xtc_threshold = 0.1f;    ///< > 0.5: off
-  int32_t penalty_last_n = 64;   ///< 0: off, -1: everything so far
-  float repeat_penalty = 1.0f;   ///< 1: off
-  float frequency_penalty = 0.0f;
-  float presence_penalty = 0.0f;
-  float dry_multiplier = 0.0f;  ///< 0: off
-  float dry_base = 1.75f;       ///< < 1: off
-  int32_t dry_allowed_length = 2;
-  int32_t dry_last_n = -1;  ///< 0: off, -1: everything so far
-  int32_t mirostat = 0;     ///< 2: on
-  float mirostat_tau = 5.0f;
-  float mirostat_eta = 0.1f;
+#define SAMPLER_OPTION(type, member, name, value, key) type member = value;
+#include "engine/sampler_options.inc"
   uint32_t seed = 0;
   std::vector<std::pair<int32_t, float>> logit_bias;  ///< token, added to its logit; -infinity forbids it
 };

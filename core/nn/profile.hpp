@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace ggufscope {
@@ -23,6 +25,11 @@ enum class Operation : uint8_t {
   kRecurrence,
   kSampling,
 };
+/// In the order of Operation. What is left of a pass, less all that it contains, is "other".
+inline constexpr std::string_view kOperationNames[] = {"other", "products",   "activations", "attention",
+                                                       "norm",  "positions",  "cache",       "gate",
+                                                       "add",   "recurrence", "sampling"};
+static_assert(std::size(kOperationNames) == static_cast<size_t>(Operation::kSampling) + 1);
 
 class Profile {
  public:

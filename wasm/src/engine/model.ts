@@ -2,7 +2,7 @@ import { GgufError } from '../api/errors.js'
 import type { ChatMessage, GgufFile, RenderChatOptions, Tokenizer } from '../api/types.js'
 import { schemaToGrammar } from './json-schema.js'
 import type { Client } from './client.js'
-import type { GenerateCall, Opened, Sizes } from './protocol.js'
+import type { GenerateCall, Opened, SamplerNumbers, Sizes } from './protocol.js'
 import type {
   GenerateOptions,
   Model,
@@ -13,65 +13,41 @@ import type {
   SamplingOptions,
 } from './types.js'
 
-// The order of the sampler's numbers in the worker.
-const kOptions: readonly (keyof SamplingOptions)[] = [
-  'temperature',
-  'topK',
-  'topP',
-  'minP',
-  'typicalP',
-  'topNSigma',
-  'xtcProbability',
-  'xtcThreshold',
-  'penaltyLastN',
-  'repeatPenalty',
-  'frequencyPenalty',
-  'presencePenalty',
-  'dryMultiplier',
-  'dryBase',
-  'dryAllowedLength',
-  'dryLastN',
-  'mirostat',
-  'mirostatTau',
-  'mirostatEta',
-]
-
 // Logits of each take a row of the vocabulary.
-const kMostGuesses = 31
+const kMaxLookup = 31
 
 /** What a model and its forks have in common. */
 interface Shared {
   readonly client: Client
-  readonly defaults: readonly number[]
-  /** numbers of texts that no fork has */
+  readonly defaults: SamplerNumbers
+  /** sequences that no fork has */
   readonly free: number[]
-  readonly texts: number
+  readonly sequences: number
 }
 
-/** One text of a loaded model: the first, or a fork's. */
+/** One sequence of a loaded model: the first, or a fork's. */
 export class LoadedModel implements Model {
   readonly file: GgufFile
   readonly info: ModelInfo
   readonly #shared: Shared
-  readonly #text: number
+  readonly #sequence: number
   #closed = false
 
-  private constructor(file: GgufFile, info: ModelInfo, shared: Shared, text: number) {
+  private constructor(file: GgufFile, info: ModelInfo, shared: Shared, sequence: number) {
     this.file = file
     this.info = info
     this.#shared = shared
-    this.#text = text
+    this.#sequence = sequence
   }
 
   static of(
     file: GgufFile,
     client: Client,
     opened: Opened,
-    { context, texts, precision }: Sizes,
+    { context, sequences, precision }: Sizes,
     memory: ModelInfo['memory'],
   ): LoadedModel {
-    const [vocabularySize = 0, embeddingLength = 0, layers = 0, trained = 0, threads = 1, encoder = 0] =
-      opened.facts
+    const { vocabularySize, embeddingLength, layers, trainedContextLength, threads, encoder } = opened.facts
     const info: ModelInfo = {
       architecture: opened.architecture,
       variant: opened.variant,
@@ -79,15 +55,15 @@ export class LoadedModel implements Model {
       threads,
       precision,
       contextLength: context,
-      trainedContextLength: trained,
+      trainedContextLength,
       vocabularySize,
       embeddingLength,
       layers,
-      encoder: encoder !== 0,
+      encoder,
       memory,
     }
-    const free = Array.from({ length: texts - 1 }, (_, i) => texts - 1 - i)
-    return new LoadedModel(file, info, { client, defaults: opened.defaults, free, texts }, 0)
+    const free = Array.from({ length: sequences - 1 }, (_, i) => sequences - 1 - i)
+    return new LoadedModel(file, info, { client, defaults: opened.defaults, free, sequences }, 0)
   }
 
   get #client(): Client {
@@ -101,11 +77,11 @@ export class LoadedModel implements Model {
     if (to === undefined) {
       throw new GgufError(
         'out-of-range',
-        `All ${this.#shared.texts - 1} forks of this model are in use: close one, or load it with more maxForks.`,
+        `All ${this.#shared.sequences - 1} forks of this model are in use: close one, or load it with more maxForks.`,
       )
     }
     try {
-      await client.call('fork', { from: this.#text, to })
+      await client.call('fork', { from: this.#sequence, to })
     } catch (error) {
       this.#shared.free.push(to)
       throw error
@@ -154,11 +130,11 @@ export class LoadedModel implements Model {
   }
 
   async saveState(): Promise<Uint8Array> {
-    return await this.#client.call('save', { text: this.#text })
+    return await this.#client.call('save', { sequence: this.#sequence })
   }
 
   async loadState(bytes: Uint8Array): Promise<void> {
-    await this.#client.call('restore', { text: this.#text, bytes })
+    await this.#client.call('restore', { sequence: this.#sequence, bytes })
   }
 
   async profile(): Promise<readonly ProfiledOperation[]> {
@@ -166,20 +142,19 @@ export class LoadedModel implements Model {
   }
 
   async peaks(): Promise<Peaks> {
-    const [bytes = 0, words = 0, floats = 0, near = 0, far = 0] = await this.#client.call('peaks', undefined)
-    return { bytes, words, floats, near, far }
+    return await this.#client.call('peaks', undefined)
   }
 
   close(): void {
     if (this.#closed) return
     this.#closed = true
     const { client, free } = this.#shared
-    if (this.#text === 0) {
+    if (this.#sequence === 0) {
       client.end()
       this.file.close()
     } else {
-      free.push(this.#text) // whoever forks next calls after this
-      client.call('drop', { text: this.#text }).catch(() => {}) // the model was closed before
+      free.push(this.#sequence) // whoever forks next calls after this
+      client.call('drop', { sequence: this.#sequence }).catch(() => {}) // the model was closed before
     }
   }
 
@@ -191,29 +166,41 @@ export class LoadedModel implements Model {
     return typeof prompt === 'string' ? this.tokenizer.encode(prompt, { special: true, bos: true }) : prompt
   }
 
+  /** The file's defaults with the given numbers over them. */
+  #sampler(options: SamplingOptions): SamplerNumbers {
+    const numbers: { -readonly [Name in keyof SamplerNumbers]: number } = { ...this.#shared.defaults }
+    for (const name of Object.keys(numbers) as (keyof SamplerNumbers)[]) {
+      const value = Number(options[name] ?? numbers[name])
+      if (!Number.isFinite(value)) {
+        throw new GgufError(
+          'invalid-argument',
+          `The option ${name} is not a finite number: ${String(options[name])}.`,
+        )
+      }
+      numbers[name] = value
+    }
+    return numbers
+  }
+
   #call(tokens: readonly number[], options: GenerateOptions): GenerateCall {
     const { stop = [], logitBias = {}, maxTokens = Infinity, logprobs = 0, lookup = 0, seed } = options
-    const numbers = kOptions.map((name, i) => Number(options[name] ?? this.#shared.defaults[i]!))
-    const bad = kOptions.find((_, i) => !Number.isFinite(numbers[i]!))
-    if (bad !== undefined) {
-      throw new GgufError('invalid-argument', `The option ${bad} is no number: ${String(options[bad])}.`)
-    }
+    const sampler = this.#sampler(options)
     const { grammar, schema } = options
     if (grammar !== undefined && schema !== undefined) {
       throw new GgufError('invalid-argument', 'An answer keeps to a grammar or to a schema, not to both.')
     }
     const random = seed ?? Math.floor(Math.random() * 2 ** 32)
-    numbers.push(
-      random >>> 0,
-      Math.max(0, Math.min(logprobs, 100)),
-      Number(options.ignoreEnd ?? false),
-      Number(options.contextShift ?? false),
-      Math.max(0, Math.min(lookup, kMostGuesses)) || 0,
-    )
     return {
-      text: this.#text,
+      sequence: this.#sequence,
       tokens: Int32Array.from(tokens),
-      options: Float64Array.from(numbers),
+      options: {
+        sampler,
+        seed: random >>> 0,
+        logprobs: Math.max(0, Math.min(logprobs, 100)),
+        lookup: Math.max(0, Math.min(lookup, kMaxLookup)) || 0,
+        ignoreEnd: options.ignoreEnd ?? false,
+        contextShift: options.contextShift ?? false,
+      },
       stop: typeof stop === 'string' ? [stop] : stop,
       bias: Float64Array.from(Object.entries(logitBias).flatMap(([id, bias]) => [Number(id), bias])),
       grammar: schema === undefined ? (grammar ?? '') : schemaToGrammar(schema),

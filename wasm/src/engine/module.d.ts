@@ -1,5 +1,42 @@
-// What Embind makes of wasm/bindings_engine.cpp. Places in the heap hold until the next call.
+// What Embind makes of wasm/bindings_engine.cpp. Places in the heap hold until the next call. An object that lacks a field
+// of these is refused by Embind, by the field's name.
+import type { GlueOptions } from '../runtime/compile.js'
+import type { Facts, MemoryBytes, PlannedTensor, SamplerNumbers, Sizes } from './protocol.js'
+import type { OperationName, Peaks } from './types.js'
+
 export type Span = readonly [pointer: number, length: number]
+
+/** Rows of a planned tensor, from byte `at` of the reserved room. */
+export interface ArrivedRows {
+  readonly tensor: number
+  readonly firstRow: number
+  readonly at: number
+  readonly bytes: number
+}
+
+export interface AnswerOptions {
+  readonly sampler: SamplerNumbers
+  readonly seed: number
+  readonly logprobs: number
+  readonly lookup: number
+  readonly ignoreEnd: boolean
+  readonly contextShift: boolean
+}
+
+export interface ProfileRow {
+  readonly operation: OperationName
+  readonly oneToken: boolean
+  /** ggml types of weights that are multiplied side by side; -1: none */
+  readonly typeA: number
+  readonly typeB: number
+  readonly typeC: number
+  readonly columns: number
+  readonly rows: number
+  readonly calls: number
+  readonly ms: number
+  readonly bytes: number
+  readonly products: number
+}
 
 export interface WasmEngine {
   reserve(bytes: number): number
@@ -9,29 +46,33 @@ export interface WasmEngine {
   /** Modules with threads only: what run_thread takes in thread 1 and those after it. */
   worker?(thread: number): number
   architecture(): string
-  facts(): Span
-  samplerDefaults(): Span
-  plan(): Span
-  memory(context: number, batch: number, texts: number, halfCache: boolean, precision: number): boolean
+  facts(): Facts
+  samplerDefaults(): SamplerNumbers
+  plannedCount(): number
+  planned(index: number): PlannedTensor
+  /** What running takes: to memoryBytes(). */
+  estimate(sizes: Sizes): boolean
+  memoryBytes(): MemoryBytes
   readVocabulary(): void
-  beginLoad(precision: number): boolean
-  setRows(request: number, firstRow: number, at: number, bytes: number): boolean
-  start(context: number, batch: number, texts: number, halfCache: boolean): boolean
-  select(text: number): boolean
+  beginLoad(sizes: Sizes): boolean
+  setRows(rows: ArrivedRows): boolean
+  start(sizes: Sizes): boolean
+  select(sequence: number): boolean
   fork(from: number, to: number): boolean
   drop(): void
-  setStops(bytes: number): void
-  setGrammar(bytes: number): void
+  /** each ended by a zero byte */
+  setStops(stops: string): void
+  /** GBNF; empty: any text */
+  setGrammar(gbnf: string): void
   setBias(pairs: number): void
-  setOptions(): void
-  begin(tokens: number): boolean
+  begin(tokens: number, options: AnswerOptions): boolean
   waiting(): number
   reused(): number
   guessed(): number
   advance(tokens: number): boolean
   next(): boolean
   token(): number
-  finish(): number
+  finish(): '' | 'end' | 'stop' | 'context'
   text(): Span
   probabilities(): Span
   evaluate(tokens: number): boolean
@@ -43,9 +84,12 @@ export interface WasmEngine {
   saved(): Span
   forgetSaved(): void
   loadState(bytes: number): boolean
-  profile(): Span
-  peaks(): boolean
-  doubles(): Span
+  /** Takes what was computed since the last call: so many rows. */
+  takeProfile(): number
+  profileRow(index: number): ProfileRow
+  /** To peakRates(). */
+  measurePeaks(): boolean
+  peakRates(): Peaks
   useThreads(count: number): void
   delete(): void
 }
@@ -64,12 +108,6 @@ export interface EngineModule {
   typeName(id: number): string
 }
 
-export type CreateEngine = (options: {
-  wasmMemory?: WebAssembly.Memory
-  instantiateWasm(
-    imports: WebAssembly.Imports,
-    receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
-  ): object
-}) => Promise<EngineModule>
+export type CreateEngine = (options: GlueOptions) => Promise<EngineModule>
 declare const create: CreateEngine
 export default create

@@ -5,7 +5,7 @@ export interface Port<Out, In> {
   post(message: Out, transfer: ArrayBuffer[]): void
   listen(listener: (message: In) => void): void
   /** lets messages in */
-  breathe(): Promise<void>
+  yield(): Promise<void>
 }
 
 export async function portOfThisWorker<Out, In>(): Promise<Port<Out, In>> {
@@ -14,7 +14,7 @@ export async function portOfThisWorker<Out, In>(): Promise<Port<Out, In>> {
     return {
       post: (message, transfer) => parentPort!.postMessage(message, transfer),
       listen: (listener) => parentPort!.on('message', listener),
-      breathe: () => new Promise((resolve) => setImmediate(resolve)),
+      yield: () => new Promise((resolve) => setImmediate(resolve)),
     }
   }
   const { port1, port2 } = new MessageChannel()
@@ -27,7 +27,7 @@ export async function portOfThisWorker<Out, In>(): Promise<Port<Out, In>> {
   return {
     post: (message, transfer) => scope.postMessage(message, transfer),
     listen: (listener) => scope.addEventListener('message', (event) => listener(event.data)),
-    breathe: () =>
+    yield: () =>
       new Promise((resolve) => {
         resume = resolve
         port2.postMessage(0)

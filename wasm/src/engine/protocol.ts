@@ -1,38 +1,83 @@
 // What the page and the engine's worker say to each other. Every call has an answer; a generation has pieces before it.
-import type { Piece, Precision, ProfiledOperation, Variant } from './types.js'
+import type { ArrivedRows, AnswerOptions } from './module.js'
+import type {
+  CacheType,
+  Peaks,
+  Piece,
+  Precision,
+  ProfiledOperation,
+  SamplingOptions,
+  Variant,
+} from './types.js'
 import type { ChooseOptions } from './variants.js'
-
-/** In the engine's order. */
-export const kPrecisions: readonly Precision[] = ['exact', 'fast', 'compact']
 
 export interface FileHeader {
   readonly bytes: Uint8Array
   readonly fileSize: number | undefined
 }
 
+/** What the model's keys say, and what the package must know of the engine. */
+export interface Facts {
+  readonly vocabularySize: number
+  readonly embeddingLength: number
+  readonly layers: number
+  /** tokens; 0: the file does not say */
+  readonly trainedContextLength: number
+  readonly threads: number
+  /** floats of an output row */
+  readonly outputLength: number
+  readonly encoder: boolean
+  readonly recurrent: boolean
+  /** Rows that are packed together: a tensor's rows arrive in multiples of them, but for the last. */
+  readonly rowGroup: number
+}
+
+/** The sampler's numbers: the rows of core/engine/sampler_options.inc. */
+export type SamplerNumbers = {
+  readonly [Name in Exclude<keyof SamplingOptions, 'seed' | 'logitBias'>]-?: number
+}
+
+/** A tensor to be fetched. Rows are counted in bytes of the file. */
+export interface PlannedTensor {
+  readonly file: number
+  /** of row 0, from the file's begin */
+  readonly offset: number
+  readonly rows: number
+  readonly rowBytes: number
+}
+
 export interface Opened {
   readonly variant: Variant
   readonly reason: string
   readonly architecture: string
-  readonly facts: readonly number[]
-  readonly defaults: readonly number[]
-  /** file, offset, rows, bytes of a row: of each tensor, in the order of the files */
-  readonly plan: Float64Array
+  readonly facts: Facts
+  readonly defaults: SamplerNumbers
+  /** in the order of the files */
+  readonly plan: readonly PlannedTensor[]
 }
 
 export interface Sizes {
+  /** tokens of all sequences together */
   readonly context: number
+  /** tokens that are computed at once */
   readonly batch: number
-  readonly halfCache: boolean
-  readonly texts: number
+  readonly sequences: number
+  readonly cacheType: CacheType
   readonly precision: Precision
 }
 
+/** Bytes. */
+export interface MemoryBytes {
+  readonly weights: number
+  readonly cache: number
+  readonly recurrent: number
+  readonly scratch: number
+}
+
 export interface GenerateCall {
-  readonly text: number
+  readonly sequence: number
   readonly tokens: Int32Array
-  /** in the order of the sampler's table, then seed, alternatives, ignore end, shift, guesses */
-  readonly options: Float64Array
+  readonly options: AnswerOptions
   readonly stop: readonly string[]
   readonly bias: Float64Array
   /** GBNF; empty: any text */
@@ -58,22 +103,21 @@ export interface Calls {
   choose: [ChooseOptions, void]
   /** of the model's files, in order */
   open: [readonly FileHeader[], Opened]
-  memory: [Sizes, Float64Array]
+  memory: [Sizes, MemoryBytes]
   begin: [Sizes, void]
   vocabulary: [void, void]
-  /** parts: request of the plan, first row, offset in bytes, bytes: of each tensor. The memory comes back. */
-  rows: [{ bytes: Uint8Array<ArrayBuffer>; parts: Float64Array }, ArrayBuffer]
+  /** The memory comes back. */
+  rows: [{ bytes: Uint8Array<ArrayBuffer>; parts: readonly ArrivedRows[] }, ArrayBuffer]
   start: [Sizes, number]
   generate: [GenerateCall, Generated]
   evaluate: [Int32Array, Float32Array]
   embed: [Int32Array, Float32Array]
-  save: [{ text: number }, Uint8Array]
-  restore: [{ text: number; bytes: Uint8Array }, void]
+  save: [{ sequence: number }, Uint8Array]
+  restore: [{ sequence: number; bytes: Uint8Array }, void]
   fork: [{ from: number; to: number }, void]
-  drop: [{ text: number }, void]
+  drop: [{ sequence: number }, void]
   profile: [void, readonly ProfiledOperation[]]
-  /** bytes, words, floats, near, far */
-  peaks: [void, Float64Array]
+  peaks: [void, Peaks]
 }
 export type CallName = keyof Calls
 

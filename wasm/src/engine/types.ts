@@ -7,6 +7,9 @@ export type Variant = 'simd' | 'relaxed'
 
 export type Precision = 'fast' | 'compact' | 'exact'
 
+/** Of cached keys and values. */
+export type CacheType = 'f16' | 'f32'
+
 export interface LoadProgress {
   readonly phase: 'header' | 'weights' | 'ready'
   /** bytes of weights received */
@@ -33,7 +36,7 @@ export interface LoadOptions extends Omit<
       as they are where that is more than twice. Default: fast, or compact where fast does not fit into memoryLimit. */
   precision?: Precision | undefined
   /** Of cached keys and values. Default: f16. */
-  cacheType?: 'f16' | 'f32' | undefined
+  cacheType?: CacheType | undefined
   /** How many forks may be open at once; windows and recurrent states take memory for each. Default: 1. */
   maxForks?: number | undefined
   /**

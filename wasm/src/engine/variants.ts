@@ -1,6 +1,8 @@
 // The engine's modules: which of them works here and is fastest.
-import { nodeModule } from '../runtime/node-module.js'
+import { messageOf } from '../api/errors.js'
+import { compile, instantiate } from '../runtime/compile.js'
 import { Failed } from './failed.js'
+import { kInitialPages, kMaxPages } from './memory-pages.js'
 import type { CreateEngine, EngineModule, WasmEngine } from './module.js'
 import { fewerThreads, makeThreads, threadCount, type Thread } from './threads.js'
 import type { Variant } from './types.js'
@@ -10,10 +12,6 @@ const kRelaxedProbe = new Uint8Array([
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 19, 1, 17, 0, 65, 0, 253, 15, 65, 0,
   253, 15, 65, 0, 253, 15, 253, 147, 2, 11,
 ])
-
-// As in wasm/modules.cmake; pages of 64 KiB.
-const kInitialPages = 128
-const kMostPages = [65536, 32768, 16384, 8192]
 
 interface Files {
   readonly wasm: URL
@@ -43,23 +41,16 @@ const kThreaded: typeof kPlain = {
 }
 
 async function compiled(url: URL): Promise<WebAssembly.Module> {
-  if (url.protocol === 'file:') {
-    const { readFile } = await nodeModule<typeof import('node:fs/promises')>('node:fs/promises')
-    return await WebAssembly.compile(new Uint8Array(await readFile(url)))
+  try {
+    return await compile(url)
+  } catch (error) {
+    throw new Failed('wasm', `The engine's WebAssembly module could not be loaded: ${messageOf(error)}.`)
   }
-  const response = await fetch(url)
-  if (!response.ok) throw new Failed('wasm', `${url} is answered with status ${response.status}.`)
-  // Compiled as it comes, and what was compiled well is kept for the next visit. A server that calls it something else
-  // is forgiven.
-  const isNamed = response.headers.get('content-type') === 'application/wasm'
-  return isNamed
-    ? await WebAssembly.compileStreaming(response)
-    : await WebAssembly.compile(await response.arrayBuffer())
 }
 
 /** Address space is reserved for all that it may become: where there is less, with less. */
 function sharedMemory(): WebAssembly.Memory | undefined {
-  for (const maximum of kMostPages) {
+  for (const maximum of kMaxPages) {
     try {
       return new WebAssembly.Memory({ initial: kInitialPages, maximum, shared: true })
     } catch {
@@ -81,15 +72,7 @@ async function start(variant: Variant, threaded: boolean, assets: string | undef
   const { wasm, glue } = (memory ? kThreaded : kPlain)[variant]()
   const url = assets === undefined ? wasm : new URL(wasm.pathname.split('/').pop()!, assets)
   const [{ default: create }, module] = await Promise.all([glue(), compiled(url)])
-  const engine = await new Promise<EngineModule>((resolve, reject) => {
-    create({
-      ...(memory ? { wasmMemory: memory } : {}),
-      instantiateWasm(imports, receive) {
-        WebAssembly.instantiate(module, imports).then((instance) => receive(instance, module), reject)
-        return {}
-      },
-    }).then(resolve, reject)
-  })
+  const engine = await instantiate(create, module, memory ? { wasmMemory: memory } : {})
   return { engine, module, memory }
 }
 

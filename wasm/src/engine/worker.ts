@@ -2,16 +2,16 @@
 import { Failed } from './failed.js'
 import type { EngineModule, Span, WasmEngine } from './module.js'
 import { portOfThisWorker, type Port } from './port.js'
-import {
-  kPrecisions,
-  type Answer,
-  type Call,
-  type CallName,
-  type Calls,
-  type Generated,
-  type GenerateCall,
-  type FinishReason,
-  type Message,
+import type {
+  Answer,
+  Call,
+  CallName,
+  Calls,
+  FinishReason,
+  GenerateCall,
+  Generated,
+  Message,
+  PlannedTensor,
 } from './protocol.js'
 import { profileOf } from './profile.js'
 import type { Piece } from './types.js'
@@ -21,9 +21,12 @@ import { choose, type Chosen } from './variants.js'
 const kBatch = 128
 /** Pieces are told, and messages let in, no more often than this: both take 0.1 ms and more, and a small model's token 0.5. */
 const kTellMs = 4
-const kFinishes: readonly (FinishReason | undefined)[] = [undefined, 'end', 'stop', 'context']
-const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** What an engine tells of one by one. */
+function listOf<T>(count: number, at: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, i) => at(i))
+}
 
 class EngineWorker {
   #choosing: Promise<Chosen> | undefined
@@ -79,31 +82,22 @@ class EngineWorker {
         return
       case 'open':
         return this.#open(call.argument as Calls['open'][0])
-      case 'memory': {
-        const { context, batch, texts, halfCache, precision } = call.argument as Calls['memory'][0]
-        const index = kPrecisions.indexOf(precision)
-        this.#check(this.engine.memory(context, batch, texts, halfCache, index))
-        return this.#doubles(this.engine.doubles())
-      }
+      case 'memory':
+        this.#check(this.engine.estimate(call.argument as Calls['memory'][0]))
+        return this.engine.memoryBytes()
       case 'begin':
-        return this.#check(
-          this.engine.beginLoad(kPrecisions.indexOf((call.argument as Calls['begin'][0]).precision)),
-        )
+        return this.#check(this.engine.beginLoad(call.argument as Calls['begin'][0]))
       case 'vocabulary':
         return this.engine.readVocabulary()
       case 'rows': {
         const { bytes, parts } = call.argument as Calls['rows'][0]
         this.#put(bytes)
-        for (let i = 0; i < parts.length; i += 4) {
-          this.#check(this.engine.setRows(parts[i]!, parts[i + 1]!, parts[i + 2]!, parts[i + 3]!))
-        }
+        for (const rows of parts) this.#check(this.engine.setRows(rows))
         return bytes.buffer
       }
-      case 'start': {
-        const { context, batch, texts, halfCache } = call.argument as Calls['start'][0]
-        this.#check(this.engine.start(context, batch, texts, halfCache))
+      case 'start':
+        this.#check(this.engine.start(call.argument as Calls['start'][0]))
         return this.#module!.HEAPU8.length
-      }
       case 'generate':
         return await this.#generate(call.id, call.argument as GenerateCall)
       case 'evaluate': {
@@ -120,10 +114,10 @@ class EngineWorker {
         return this.#check(this.engine.fork(from, to))
       }
       case 'drop':
-        this.#check(this.engine.select((call.argument as Calls['drop'][0]).text))
+        this.#check(this.engine.select((call.argument as Calls['drop'][0]).sequence))
         return this.engine.drop()
       case 'save': {
-        this.#check(this.engine.select((call.argument as Calls['save'][0]).text))
+        this.#check(this.engine.select((call.argument as Calls['save'][0]).sequence))
         this.#check(this.engine.saveState())
         const [pointer, length] = this.engine.saved()
         const out = this.#bytes(pointer, length)
@@ -131,13 +125,16 @@ class EngineWorker {
         return out
       }
       case 'profile':
-        return profileOf(this.#doubles(this.engine.profile()), (id) => this.#module!.typeName(id))
+        return profileOf(
+          listOf(this.engine.takeProfile(), (i) => this.engine.profileRow(i)),
+          (id) => this.#module!.typeName(id),
+        )
       case 'peaks':
-        this.#check(this.engine.peaks())
-        return this.#doubles(this.engine.doubles())
+        this.#check(this.engine.measurePeaks())
+        return this.engine.peakRates()
       case 'restore': {
-        const { text, bytes } = call.argument as Calls['restore'][0]
-        this.#check(this.engine.select(text))
+        const { sequence, bytes } = call.argument as Calls['restore'][0]
+        this.#check(this.engine.select(sequence))
         this.#put(bytes)
         return this.#check(this.engine.loadState(bytes.length))
       }
@@ -160,9 +157,9 @@ class EngineWorker {
       variant: chosen.variant,
       reason: chosen.reason,
       architecture: this.engine.architecture(),
-      facts: [...this.#doubles(this.engine.facts())],
-      defaults: [...this.#doubles(this.engine.samplerDefaults())],
-      plan: this.#doubles(this.engine.plan()),
+      facts: this.engine.facts(),
+      defaults: this.engine.samplerDefaults(),
+      plan: listOf<PlannedTensor>(this.engine.plannedCount(), (i) => this.engine.planned(i)),
     }
   }
 
@@ -179,25 +176,18 @@ class EngineWorker {
 
   async #generate(id: number, call: GenerateCall): Promise<Generated> {
     const { engine } = this
-    this.#check(engine.select(call.text))
-    const stops = encoder.encode(call.stop.map((text) => `${text.replaceAll('\0', '')}\0`).join(''))
-    this.#put(stops)
-    engine.setStops(stops.length)
-    const grammar = encoder.encode(call.grammar)
-    this.#put(grammar)
-    engine.setGrammar(grammar.length)
+    this.#check(engine.select(call.sequence))
+    engine.setStops(call.stop.map((stop) => `${stop.replaceAll('\0', '')}\0`).join(''))
+    engine.setGrammar(call.grammar)
     this.#put(new Uint8Array(call.bias.buffer))
     engine.setBias(call.bias.length / 2)
-    this.#put(new Uint8Array(call.options.buffer))
-    engine.setOptions()
-    const alternatives = call.options[20]! > 0
-    const guesses = call.options[23]! > 0
+    const { logprobs, lookup } = call.options
     const began = performance.now()
-    this.#check(engine.begin(this.#putIds(call.tokens)))
+    this.#check(engine.begin(this.#putIds(call.tokens), call.options))
     const reusedTokens = engine.reused()
     while (engine.waiting() > 0 && !this.#cancelled.has(id)) {
       this.#check(engine.advance(kBatch))
-      await this.#port.breathe()
+      await this.#port.yield()
     }
     const computed = performance.now()
     engine.useThreads(this.#threads)
@@ -208,30 +198,30 @@ class EngineWorker {
       if (pieces.length > 0) this.#port.post({ id, pieces }, [])
       pieces = []
     }
-    let breathed = -Infinity
+    let yielded = -Infinity
     try {
       while (tokens < call.maxTokens && !this.#cancelled.has(id)) {
         const asked = performance.now()
         this.#check(engine.next())
         // The first is drawn of what the prompt gave, and a guess may have spared a pass.
-        if (tokens > 0 && !guesses) this.#trial.took(performance.now() - asked)
+        if (tokens > 0 && lookup === 0) this.#trial.took(performance.now() - asked)
         const token = engine.token()
-        const finish = kFinishes[engine.finish()]
+        const finish = engine.finish()
         const [pointer, length] = engine.text()
         const text = decoder.decode(this.#bytes(pointer, length))
         if (token >= 0) tokens++
         if (finish !== 'end' || text !== '') {
           const piece: Piece = { text, token: finish === 'end' ? -1 : token }
-          pieces.push(alternatives && token >= 0 ? { ...piece, ...this.#alternatives() } : piece)
+          pieces.push(logprobs > 0 && token >= 0 ? { ...piece, ...this.#alternatives() } : piece)
         }
-        if (finish !== undefined) {
+        if (finish !== '') {
           finishReason = finish
           break
         }
-        if (performance.now() - breathed < kTellMs) continue
+        if (performance.now() - yielded < kTellMs) continue
         tell()
-        await this.#port.breathe()
-        breathed = performance.now()
+        await this.#port.yield()
+        yielded = performance.now()
       }
     } finally {
       tell()

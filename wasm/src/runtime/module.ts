@@ -1,43 +1,16 @@
 import type { EditModule } from '../edit.js'
 import { GgufError, messageOf } from '../api/errors.js'
 import createInspect, { type InspectModule } from '../inspect.js'
-import { nodeModule } from './node-module.js'
+import { compile, fetchFile, instantiate, readFromDisk, type GlueOptions } from './compile.js'
 import type { QuantModule } from '../quant.js'
 import createText from '../text.js'
 import type { TextModule } from '../text.js'
-
-/** Under Node, which cannot fetch file: addresses. */
-async function readFromDisk(url: URL): Promise<Uint8Array<ArrayBuffer>> {
-  const { readFile } = await nodeModule<typeof import('node:fs/promises')>('node:fs/promises')
-  return new Uint8Array(await readFile(url))
-}
-
-async function answer(url: URL): Promise<Response> {
-  const response = await fetch(url)
-  if (!response.ok) throw new Error(`${url} is answered with status ${response.status}`)
-  return response
-}
 
 /** Bytes of a file of the package. */
 async function read(url: URL): Promise<Uint8Array<ArrayBuffer>> {
   return url.protocol === 'file:'
     ? await readFromDisk(url)
-    : new Uint8Array(await (await answer(url)).arrayBuffer())
-}
-
-async function compile(url: URL): Promise<WebAssembly.Module> {
-  if (url.protocol === 'file:') return WebAssembly.compile(await readFromDisk(url))
-  const response = await answer(url)
-  // A server that does not know .wasm forbids streaming compilation.
-  const streams = response.headers.get('content-type')?.startsWith('application/wasm') === true
-  return streams ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer())
-}
-
-interface GlueOptions {
-  instantiateWasm(
-    imports: WebAssembly.Imports,
-    receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
-  ): object
+    : new Uint8Array(await (await fetchFile(url)).arrayBuffer())
 }
 
 async function start<T>(
@@ -46,16 +19,7 @@ async function start<T>(
 ): Promise<T> {
   try {
     const [{ default: create }, compiled] = await Promise.all([glue, compile(url)])
-    return await new Promise<T>((resolve, reject) => {
-      const instantiateWasm = (
-        imports: WebAssembly.Imports,
-        receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
-      ): object => {
-        WebAssembly.instantiate(compiled, imports).then((instance) => receive(instance, compiled), reject)
-        return {}
-      }
-      create({ instantiateWasm }).then(resolve, reject)
-    })
+    return await instantiate(create, compiled)
   } catch (error) {
     throw notStarted(url, error)
   }

@@ -1,0 +1,99 @@
+// Which ranges of a model's files are fetched, and what lies in each: pure functions of the plan.
+import type { RemoteSource } from '../sources/coalesced.js'
+import type { ByteSource } from '../api/types.js'
+import type { ArrivedRows } from './module.js'
+import type { PlannedTensor } from './protocol.js'
+
+/** Bytes that are read at once where a source does not tell of them as they come. */
+const kReadBytes = 4 << 20
+/** Bytes that are packed at once where it does. */
+export const kFlowBytes = 2 << 20
+// What is between two tensors and nobody needs is fetched along.
+const kGap = 64 << 10
+
+/** A range of a file, and the whole rows of tensors that are in it. */
+export interface Piece {
+  readonly file: number
+  readonly offset: number
+  bytes: number
+  readonly parts: ArrivedRows[]
+}
+
+/** A source that tells of a range as it comes: coalesced.ts. */
+export type Flow = NonNullable<RemoteSource['flow']>
+
+export function flowOf(source: ByteSource): Flow | undefined {
+  return 'flow' in source ? (source.flow as Flow | undefined) : undefined
+}
+
+interface PieceSizes {
+  /** bytes of a piece of that file, about */
+  readonly maxBytes: (file: number) => number
+  /** Pieces end between such groups of rows. */
+  readonly rowGroup: number
+}
+
+/** Neighbouring tensors come in one piece, large ones in several. */
+export function* piecesOf(
+  plan: readonly PlannedTensor[],
+  { maxBytes, rowGroup }: PieceSizes,
+): Generator<Piece, void, void> {
+  let piece: Piece | undefined
+  for (const [tensor, { file, offset, rows, rowBytes }] of plan.entries()) {
+    for (let row = 0; row < rows;) {
+      const begin = offset + row * rowBytes
+      if (piece && (piece.file !== file || begin > piece.offset + piece.bytes + kGap)) {
+        yield piece
+        piece = undefined
+      }
+      const room = Math.floor((maxBytes(file) - (begin - (piece?.offset ?? begin))) / Math.max(1, rowBytes))
+      let count = Math.min(rows - row, room)
+      if (count < rows - row) count -= count % rowGroup
+      if (count < 1 && piece) {
+        yield piece
+        piece = undefined
+        continue
+      }
+      count = Math.max(1, count)
+      piece ??= { file, offset: begin, bytes: 0, parts: [] }
+      const at = begin - piece.offset
+      piece.parts.push({ tensor, firstRow: row, at, bytes: count * rowBytes })
+      piece.bytes = Math.max(piece.bytes, at + count * rowBytes)
+      row += count
+    }
+  }
+  if (piece) yield piece
+}
+
+/** Pieces that one request brings, up to a gap. Of a source that does not flow, one. */
+export function runsOf(
+  plan: readonly PlannedTensor[],
+  sources: readonly ByteSource[],
+  rowGroup: number,
+): Piece[][] {
+  const runs: Piece[][] = []
+  const maxBytes = (file: number) => (flowOf(sources[file]!) ? kFlowBytes : kReadBytes)
+  for (const piece of piecesOf(plan, { maxBytes, rowGroup })) {
+    const source = sources[piece.file]!
+    const before = runs.at(-1)?.at(-1)
+    const gap = before?.file === piece.file ? piece.offset - (before.offset + before.bytes) : NaN
+    // Without ranges a second request would begin at the file's first byte.
+    if (flowOf(source) && gap >= 0 && (gap <= kGap || source.ranges === false)) runs.at(-1)!.push(piece)
+    else runs.push([piece])
+  }
+  return runs
+}
+
+/** Takes from a run's end what is to come by other requests: so many, each with about as many bytes as the run keeps. */
+export function shareRun(run: Piece[], done: number, others: number): Piece[][] {
+  const left = run.splice(done)
+  const total = left.reduce((sum, { bytes }) => sum + bytes, 0)
+  const shares: Piece[][] = Array.from({ length: others + 1 }, () => [])
+  let before = 0
+  for (const piece of left) {
+    shares[Math.floor(((others + 1) * (before + piece.bytes / 2)) / total)]!.push(piece)
+    before += piece.bytes
+  }
+  run.push(...shares.shift()!)
+  return shares.filter(({ length }) => length > 0)
+}

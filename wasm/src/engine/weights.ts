@@ -1,0 +1,198 @@
+// Fetches the weights of a plan and hands them to the engine: what came is packed while the next is on its way.
+import type { ByteSource } from '../api/types.js'
+import type { Client } from './client.js'
+import { OnwardSource } from './onward-source.js'
+import { flowOf, kFlowBytes, runsOf, shareRun, type Flow, type Piece } from './pieces.js'
+import type { Opened, PlannedTensor } from './protocol.js'
+import type { LoadOptions } from './types.js'
+
+// Requests under way together. One for each piece would cost browsers more than the bytes do, so each brings many, where
+// the source can tell of them as they come; two pieces of a request are then on their way to the engine.
+const kRequests = 3
+// What is left of a request is shared among several only where one connection is seen to be slow: others gain nothing
+// for what is soon there, and what a browser has received ahead of us would come twice.
+const kMeasureMs = 250
+const kSlowBytesPerMs = 100e3
+const kMinShareBytes = 16 << 20
+
+/** How many bytes and tensors came. */
+class Progress {
+  readonly #missing: number[]
+  readonly #total: number
+  readonly #report: LoadOptions['onProgress']
+  #loaded = 0
+  #tensors = 0
+
+  constructor(plan: readonly PlannedTensor[], report: LoadOptions['onProgress']) {
+    this.#missing = plan.map(({ rows, rowBytes }) => rows * rowBytes)
+    this.#total = this.#missing.reduce((sum, bytes) => sum + bytes, 0)
+    this.#report = report
+  }
+
+  add({ parts }: Piece): void {
+    for (const { tensor, bytes } of parts) {
+      this.#loaded += bytes
+      this.#missing[tensor]! -= bytes
+      if (this.#missing[tensor] === 0) this.#tensors++
+    }
+    this.#report?.({
+      phase: 'weights',
+      loaded: this.#loaded,
+      total: this.#total,
+      tensors: this.#tensors,
+      tensorCount: this.#missing.length,
+    })
+  }
+}
+
+class Fetcher {
+  readonly #client: Client
+  readonly #sources: readonly ByteSource[]
+  readonly #progress: Progress
+  readonly #failure: AbortController
+  /** that wait for a request */
+  readonly #runs: Piece[][]
+  readonly #requests: Promise<void>[] = []
+  #active = 0
+
+  constructor(
+    client: Client,
+    sources: readonly ByteSource[],
+    { plan, facts }: Opened,
+    { onProgress, failure }: { onProgress: LoadOptions['onProgress']; failure: AbortController },
+  ) {
+    this.#client = client
+    this.#sources = sources
+    this.#progress = new Progress(plan, onProgress)
+    this.#failure = failure
+    this.#runs = runsOf(plan, sources, facts.rowGroup)
+  }
+
+  async run(): Promise<void> {
+    this.#send()
+    try {
+      for (const one of this.#requests) await one // some are added while others are awaited
+    } finally {
+      await Promise.allSettled(this.#requests)
+    }
+  }
+
+  /** As many requests as there may be, for what waits. */
+  #send(): void {
+    for (let more = Math.min(kRequests - this.#active, this.#runs.length); more > 0; more--) {
+      const one = this.#request()
+      one.catch(() => {})
+      this.#requests.push(one)
+    }
+  }
+
+  async #request(): Promise<void> {
+    this.#active++
+    try {
+      for (let pieces = this.#runs.shift(); pieces; pieces = this.#runs.shift()) {
+        const source = this.#sources[pieces[0]!.file]!
+        const flow = flowOf(source)
+        if (flow) await this.#flow(flow, pieces)
+        else await this.#read(source, pieces[0]!)
+      }
+    } catch (error) {
+      this.#failure.abort(error)
+      throw error
+    } finally {
+      this.#active--
+    }
+  }
+
+  /** Packs a piece, and gives its memory back. */
+  async #pack(bytes: Uint8Array<ArrayBuffer>, piece: Piece): Promise<ArrayBuffer> {
+    const rows = { bytes, parts: piece.parts }
+    const returned = await this.#client.call('rows', rows, { transfer: [bytes.buffer] })
+    this.#failure.signal.throwIfAborted()
+    this.#progress.add(piece)
+    return returned
+  }
+
+  async #read(source: ByteSource, piece: Piece): Promise<void> {
+    const bytes = await source.read(piece.offset, piece.bytes, { signal: this.#failure.signal })
+    // A source in memory gives a part of it, which must not move away.
+    const isShared = bytes.byteLength < bytes.buffer.byteLength || source.size === bytes.buffer.byteLength
+    await this.#pack((isShared ? bytes.slice() : bytes) as Uint8Array<ArrayBuffer>, piece)
+  }
+
+  /** Whether others should help with a run: its request is slow by itself, not for what packs, and much is left. */
+  #helpers(
+    run: readonly Piece[],
+    next: number,
+    { waitedMs, bytes }: { waitedMs: number; bytes: number },
+  ): number {
+    const isSlow = waitedMs >= kMeasureMs && bytes / waitedMs < kSlowBytesPerMs
+    if (!isSlow || this.#runs.length > 0 || this.#sources[run[0]!.file]!.ranges === false) return 0
+    const left = run.slice(next).reduce((sum, piece) => sum + piece.bytes, 0)
+    return Math.min(kRequests - this.#active, Math.floor(left / kMinShareBytes) - 1)
+  }
+
+  async #flow(flow: Flow, pieces: Piece[]): Promise<void> {
+    const last = pieces.at(-1)!
+    let spare: ArrayBuffer | undefined
+    let packed: Promise<ArrayBuffer | undefined> = Promise.resolve(undefined)
+    let next = 0
+    let bytes: Uint8Array<ArrayBuffer> | undefined
+    let at = pieces[0]!.offset
+    let waitedMs = 0
+    let asked = performance.now()
+    for await (let chunk of flow(at, last.offset + last.bytes, { signal: this.#failure.signal })) {
+      waitedMs += performance.now() - asked
+      while (chunk.length > 0 && next < pieces.length) {
+        const piece = pieces[next]!
+        const skipped = Math.min(chunk.length, Math.max(0, piece.offset - at))
+        const wanted = chunk.subarray(skipped, skipped + piece.offset + piece.bytes - (at + skipped))
+        chunk = chunk.subarray(skipped + wanted.length)
+        at += skipped
+        if (wanted.length === 0) break
+        bytes ??= roomFor(piece, spare)
+        bytes.set(wanted, at - piece.offset)
+        at += wanted.length
+        if (at < piece.offset + piece.bytes) continue
+        const full = bytes
+        bytes = undefined
+        next++
+        spare = await packed
+        packed = this.#pack(full, piece)
+        packed.catch(() => {})
+        const others = this.#helpers(pieces, next, { waitedMs, bytes: at - pieces[0]!.offset })
+        if (others > 0) {
+          this.#runs.push(...shareRun(pieces, next, others))
+          this.#send()
+        }
+      }
+      if (next === pieces.length) break
+      asked = performance.now()
+    }
+    await packed
+  }
+}
+
+/** A piece's bytes, in memory that came back where it is large enough. */
+function roomFor(piece: Piece, spare: ArrayBuffer | undefined): Uint8Array<ArrayBuffer> {
+  const room =
+    spare && spare.byteLength >= piece.bytes ? spare : new ArrayBuffer(Math.max(kFlowBytes, piece.bytes))
+  return new Uint8Array(room, 0, piece.bytes)
+}
+
+/** Fetches while what came before is packed: memory for loading is bounded by a few pieces. */
+export async function fetchWeights(
+  client: Client,
+  sources: readonly ByteSource[],
+  opened: Opened,
+  { signal, onProgress }: LoadOptions,
+): Promise<void> {
+  const failure = new AbortController()
+  const stop = () => failure.abort(signal?.reason)
+  signal?.addEventListener('abort', stop, { once: true })
+  try {
+    await new Fetcher(client, sources, opened, { onProgress, failure }).run()
+  } finally {
+    for (const source of sources) if (source instanceof OnwardSource) source.leave()
+    signal?.removeEventListener('abort', stop)
+  }
+}
