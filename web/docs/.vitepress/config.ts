@@ -5,6 +5,7 @@ import { defineConfig } from 'vitepress'
 import { nav, sidebar } from './navigation.js'
 
 const root = join(import.meta.dirname, '../../..')
+const base = process.env['DOCS_BASE'] ?? '/docs/'
 
 /** The page's content policy: scripts by file or by hash; no other host; styles may stand in the page, as highlighted code needs them. */
 function policy(html: string): string {
@@ -23,15 +24,26 @@ function policy(html: string): string {
   ].join('; ')
 }
 
+/** A column without a name has a plain cell on top: an empty header cell tells screen readers of a header. */
+function emptyHeads(tokens: { type: string; tag: string; content: string }[]): void {
+  tokens.forEach((token, i) => {
+    const close = tokens[i + 2]
+    if (token.type === 'th_open' && tokens[i + 1]?.content === '' && close) token.tag = close.tag = 'td'
+  })
+}
+
 export default defineConfig({
   title: 'ggufscope',
   description: 'Preview, inspect and run GGUF model files in the browser and in Node.',
   lang: 'en',
-  base: process.env['DOCS_BASE'] ?? '/docs/',
+  base,
   outDir: join(root, 'build/docs'),
   cacheDir: join(root, 'build/vitepress'),
-  head: [['link', { rel: 'icon', href: '../icon.svg', type: 'image/svg+xml' }]],
-  markdown: { theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' } },
+  head: [['link', { rel: 'icon', href: `${base}../icon.svg`, type: 'image/svg+xml' }]],
+  markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    config: (md) => md.core.ruler.push('empty-heads', ({ tokens }) => emptyHeads(tokens)),
+  },
   themeConfig: {
     siteTitle: 'ggufscope',
     nav,

@@ -6,9 +6,9 @@ import type { DefaultTheme } from 'vitepress'
 const docs = join(import.meta.dirname, '..')
 
 type Page = [text: string, link: string]
-const group = (text: string, pages: Page[], collapsed = false): DefaultTheme.SidebarItem => ({
+// Groups do not fold: the theme's button in a button is no valid control.
+const group = (text: string, pages: Page[]): DefaultTheme.SidebarItem => ({
   text,
-  collapsed,
   items: pages
     .filter(([, link]) => existsSync(join(docs, link.endsWith('/') ? `${link}index.md` : `${link}.md`)))
     .map(([text, link]) => ({ text, link })),

@@ -1,0 +1,84 @@
+// The documentation below the viewer: its pages, search, colours, links to the viewer and back, and axe's rules.
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Page } from '@playwright/test'
+import type { AxeResults } from 'axe-core'
+import { writeHeader } from '../fixtures/gguf.ts'
+import { hostileKeys } from '../fixtures/models.ts'
+import { sparseContent } from '../server/content.ts'
+import { expect, test } from './site.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** One of each kind of page: written, generated, with wide tables, with drawings. The first are seen in all sizes and colours. */
+const kPages = [
+  '',
+  'quick-start.html',
+  'reference/api/store.html',
+  'performance/data.html',
+  'recipes.html',
+  'guides/run.html',
+  'reference/commands.html',
+  'reference/errors.html',
+  'reference/format.html',
+  'reference/lint-rules.html',
+  'architecture.html',
+].filter((page) => page === '' || existsSync(join(import.meta.dirname, '../../web/dist/docs', page)))
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const results = await page.evaluate(() =>
+    (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
+  )
+  return results.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`),
+  )
+}
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  for (const [size, viewport] of [
+    ['desktop', { width: 1280, height: 800 }],
+    ['phone', { width: 390, height: 844 }],
+  ] as const) {
+    test.describe(`${colorScheme}, ${size}`, () => {
+      test.use({ colorScheme, viewport })
+      test('every kind of page, by axe', async ({ page, site }) => {
+        const whole = size === 'desktop' && colorScheme === 'light'
+        for (const path of whole ? kPages : kPages.slice(0, 4)) {
+          await page.goto(`${site.url}/docs/${path}`)
+          await expect(page.locator('h1')).toBeVisible()
+          expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBe(viewport.width)
+          expect.soft(await violations(page), path).toEqual([])
+        }
+      })
+    })
+  }
+}
+
+test('a word is found by the search', async ({ page, site }) => {
+  await page.goto(`${site.url}/docs/quick-start.html`)
+  await page.getByRole('button', { name: 'Search' }).first().click()
+  await page.getByRole('searchbox').fill('isolated')
+  await page.locator('#localsearch-list a').first().click()
+  await expect(page).toHaveURL(/threads|runtimes|faq|bundlers|wllama/)
+})
+
+test('from the viewer to the documentation and back', async ({ page, site }) => {
+  await site.visit(page)
+  await page.getByRole('link', { name: 'Docs' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toContainText('ggufscope')
+  await page.goto(`${site.url}/docs/reference/errors.html`)
+  await page.getByRole('link', { name: 'Viewer' }).click()
+  await expect(page.getByRole('button', { name: 'ggufscope: start page' })).toBeVisible()
+})
+
+test('a finding and a failure lead to what is written of them', async ({ page, site }) => {
+  const { header, size } = writeHeader(hostileKeys())
+  site.add('/hostile-docs.gguf', sparseContent(header, size))
+  await site.visit(page, '/hostile-docs.gguf', '#findings')
+  await expect(page.locator('.where a').first()).toHaveAttribute('href', /docs\/reference\/lint-rules\.html#/)
+  await site.visit(page, '/nothing-here.gguf')
+  await page.getByRole('link', { name: 'no-such-file' }).click()
+  await expect(page.locator('#no-such-file')).toBeInViewport()
+})
