@@ -1,5 +1,7 @@
 import type { GgufFile } from '../api/types.js'
+import { openFile } from '../edit/open-file.js'
 import { WrittenFile } from '../edit/written-file.js'
+import { mustHaveRows } from '../file/damage.js'
 import { kFile, type Command, type Context } from './command.js'
 import { counted } from './format.js'
 import { kRowsOption, rowsOf } from './rows.js'
@@ -59,6 +61,8 @@ export const command: Command = {
     const [from, to] = rowsOf(context, rowCount) ?? [0, rowCount]
     // What is wrong with the tensor or the rows is told before anything is printed or written.
     if (!tensor || from >= to || to > rowCount) await file.dequantize(name, { rows: [from, to] })
+    // The parts of it that were cut off, too.
+    mustHaveRows(openFile(file), tensor!, [from, to])
     const rows: Rows = { name, from, to, rowLength }
     if (output === undefined) {
       await printRows(context, file, rows)

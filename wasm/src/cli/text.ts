@@ -12,10 +12,10 @@ const kMarks: readonly (readonly [mark: readonly number[], encoding: string])[] 
 
 /** Where the first byte is that is no UTF-8. */
 function firstWrong(bytes: Uint8Array): number {
-  const isValid = (length: number): boolean => {
+  // stream: a character that the end cuts in two is no fault.
+  const isValid = (length: number, stream: boolean): boolean => {
     try {
-      // A character that the end cuts in two is no fault.
-      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length), { stream: true })
+      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length), { stream })
       return true
     } catch {
       return false
@@ -24,9 +24,10 @@ function firstWrong(bytes: Uint8Array): number {
   let [valid, wrong] = [0, bytes.length + 1]
   while (wrong - valid > 1) {
     const middle = (valid + wrong) >> 1
-    if (isValid(middle)) valid = middle
+    if (isValid(middle, true)) valid = middle
     else wrong = middle
   }
+  while (!isValid(valid, false)) valid--
   return valid
 }
 
