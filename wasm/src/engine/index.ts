@@ -25,4 +25,3 @@ export type {
   TokenProbability,
   Variant,
 } from './types.js'
-export type { FinishReason } from './protocol.js'

@@ -1,27 +1,18 @@
 // What Embind makes of wasm/bindings_engine.cpp. Places in the heap hold until the next call. An object that lacks a field
 // of these is refused by Embind, by the field's name.
 import type { GlueOptions } from '../runtime/compile.js'
-import type { Facts, MemoryBytes, PlannedTensor, SamplerNumbers, Sizes } from './protocol.js'
+import type {
+  AnswerOptions,
+  ArrivedRows,
+  Facts,
+  MemoryBytes,
+  PlannedTensor,
+  SamplerNumbers,
+  Sizes,
+} from './protocol.js'
 import type { OperationName, Peaks } from './types.js'
 
 export type Span = readonly [pointer: number, length: number]
-
-/** Rows of a planned tensor, from byte `at` of the reserved room. */
-export interface ArrivedRows {
-  readonly tensor: number
-  readonly firstRow: number
-  readonly at: number
-  readonly bytes: number
-}
-
-export interface AnswerOptions {
-  readonly sampler: SamplerNumbers
-  readonly seed: number
-  readonly logprobs: number
-  readonly lookup: number
-  readonly ignoreEnd: boolean
-  readonly contextShift: boolean
-}
 
 export interface ProfileRow {
   readonly operation: OperationName

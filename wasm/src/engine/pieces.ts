@@ -1,8 +1,8 @@
 // Which ranges of a model's files are fetched, and what lies in each: pure functions of the plan.
 import type { RemoteSource } from '../sources/coalesced.js'
 import type { ByteSource } from '../api/types.js'
-import type { ArrivedRows } from './module.js'
-import type { PlannedTensor } from './protocol.js'
+
+import type { ArrivedRows, PlannedTensor } from './protocol.js'
 
 /** Bytes that are read at once where a source does not tell of them as they come. */
 const kReadBytes = 4 << 20

@@ -1,5 +1,4 @@
 // What the page and the engine's worker say to each other. Every call has an answer; a generation has pieces before it.
-import type { ArrivedRows, AnswerOptions } from './module.js'
 import type {
   CacheType,
   Peaks,
@@ -8,8 +7,32 @@ import type {
   ProfiledOperation,
   SamplingOptions,
   Variant,
+  FinishReason,
 } from './types.js'
-import type { ChooseOptions } from './variants.js'
+
+export interface ChooseOptions {
+  readonly assets: string | undefined
+  /** Wished for. */
+  readonly threads: number | undefined
+  readonly variant: Variant | undefined
+}
+
+/** Rows of a planned tensor, from byte `at` of the reserved room. */
+export interface ArrivedRows {
+  readonly tensor: number
+  readonly firstRow: number
+  readonly at: number
+  readonly bytes: number
+}
+
+export interface AnswerOptions {
+  readonly sampler: SamplerNumbers
+  readonly seed: number
+  readonly logprobs: number
+  readonly lookup: number
+  readonly ignoreEnd: boolean
+  readonly contextShift: boolean
+}
 
 export interface FileHeader {
   readonly bytes: Uint8Array
@@ -84,8 +107,6 @@ export interface GenerateCall {
   readonly grammar: string
   readonly maxTokens: number
 }
-
-export type FinishReason = 'length' | 'stop' | 'end' | 'context'
 
 export interface Generated {
   readonly finishReason: FinishReason

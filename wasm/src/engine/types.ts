@@ -1,6 +1,5 @@
 import type { GgufFile, OpenOptions, Tokenizer, ChatMessage, RenderChatOptions } from '../api/types.js'
 import type { JsonSchema } from './json-schema.js'
-import type { FinishReason } from './protocol.js'
 
 /** simd: SIMD of 128 bits; relaxed: with products of bytes too, where the engine has them */
 export type Variant = 'simd' | 'relaxed'
@@ -118,6 +117,9 @@ export interface Piece {
   readonly logprob?: number | undefined
   readonly alternatives?: readonly TokenProbability[] | undefined
 }
+
+/** end: an end-of-generation token; stop: a stop string; length: maxTokens; context: no room is left */
+export type FinishReason = 'length' | 'stop' | 'end' | 'context'
 
 export interface GenerateResult {
   readonly finishReason: FinishReason

@@ -5,6 +5,7 @@ import { Failed } from './failed.js'
 import { kInitialPages, kMaxPages } from './memory-pages.js'
 import type { CreateEngine, EngineModule, WasmEngine } from './module.js'
 import { fewerThreads, makeThreads, threadCount, type Thread } from './threads.js'
+import type { ChooseOptions } from './protocol.js'
 import type { Variant } from './types.js'
 
 // i32x4.relaxed_dot_i8x16_i7x16_add_s in the smallest module: is the instruction known?
@@ -89,13 +90,6 @@ async function fastest(
     reason = 'Relaxed SIMD computes wrongly here.'
   }
   return { ...(await start('simd', threaded, assets)), variant: 'simd', reason }
-}
-
-export interface ChooseOptions {
-  readonly assets: string | undefined
-  /** Wished for. */
-  readonly threads: number | undefined
-  readonly variant: Variant | undefined
 }
 
 const kEnding = 200

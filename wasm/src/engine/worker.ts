@@ -7,14 +7,13 @@ import type {
   Call,
   CallName,
   Calls,
-  FinishReason,
   GenerateCall,
   Generated,
   Message,
   PlannedTensor,
 } from './protocol.js'
 import { profileOf } from './profile.js'
-import type { Piece } from './types.js'
+import type { FinishReason, Piece } from './types.js'
 import { Trial, type Tried } from './trial.js'
 import { choose, type Chosen } from './variants.js'
 

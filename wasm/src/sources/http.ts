@@ -1,7 +1,9 @@
-import { GgufError, messageOf, type GgufErrorCode } from '../api/errors.js'
+import { GgufError } from '../api/errors.js'
 import type { ByteSource, ReadOptions, RetryInfo, StreamOptions } from '../api/types.js'
 import { siblingOf } from './addresses.js'
 import { checkRange } from './bytes.js'
+import { IdleTimeout, readBody } from './http-body.js'
+import { connectionLost, noCors, refusal, TransientError, unreachable } from './http-errors.js'
 import { parallelRequests } from './parallel-requests.js'
 import { wait } from './wait.js'
 
@@ -16,52 +18,14 @@ export interface HttpOptions {
 const kRetries = 4
 const kFirstDelayMs = 250
 // A server that asks for more patience than this gets none.
-const kLongestDelayMs = 30_000
+const kMaxDelayMs = 30_000
 const kTimeoutMs = 30_000
 // However much each attempt brings: a transfer that is cut again and again ends.
-const kMostAttempts = 40
+const kMaxAttempts = 40
 // Where ranges are ignored, up to so many bytes are read and dropped to reach the wanted ones.
-const kMostSkipped = 64 << 20
-const kMostRedirects = 20
-const kLargestBlindBuffer = 16 << 20
-// What a browser has waiting of an answer, about.
-const kBorrowedBytes = 512 << 10
-
-/** A failure that may pass: tried again. */
-class Passing extends Error {
-  constructor(
-    readonly error: GgufError,
-    readonly delayMs?: number,
-  ) {
-    super(error.message)
-  }
-}
-
-const kStatuses: Readonly<Record<number, readonly [code: GgufErrorCode, advice: string]>> = {
-  401: ['unauthorized', 'Send a token in an Authorization header.'],
-  403: [
-    'forbidden',
-    'The file may be gated, or the link expired: open its page, accept the terms, give a token.',
-  ],
-  404: ['no-such-file', 'Check the address.'],
-  410: ['no-such-file', 'It was there once and is gone.'],
-  429: ['rate-limited', 'Wait a while and try again.'],
-}
-
-/** Statuses after which the same request may succeed. */
-function passes(status: number): boolean {
-  return (
-    status === 408 || status === 425 || status === 429 || (status >= 500 && status !== 501 && status !== 505)
-  )
-}
-
-function retryAfterMs(response: Response): number | undefined {
-  const text = response.headers.get('retry-after')
-  if (text === null) return undefined
-  const seconds = Number(text)
-  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - Date.now()
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
-}
+const kMaxSkipped = 64 << 20
+const kMaxRedirects = 20
+const kMaxBlindBuffer = 16 << 20
 
 function isForeign(url: URL): boolean {
   const here = globalThis.location?.origin
@@ -146,7 +110,7 @@ export class HttpSource implements ByteSource {
     checkRange(offset, length, this.#size)
     if (length === 0) return new Uint8Array()
     // A length that no size confirms is no reason to allocate much.
-    let bytes = new Uint8Array(this.#size === undefined ? Math.min(length, kLargestBlindBuffer) : length)
+    let bytes = new Uint8Array(this.#size === undefined ? Math.min(length, kMaxBlindBuffer) : length)
     let filled = 0
     for await (const chunk of this.#transfer(offset, offset + length, signal, true)) {
       if (filled + chunk.length > bytes.length) {
@@ -163,20 +127,20 @@ export class HttpSource implements ByteSource {
 
   /**
    * The bytes [offset, end), or up to the end of the file; not a byte more or less, unless the file ends before.
-   * borrowed: pieces hold until the next one is asked for.
+   * reused: pieces lie in one buffer and hold until the next one is asked for.
    */
   async *#transfer(
     offset: number,
     end: number | undefined,
     signal: AbortSignal | undefined,
-    borrowed: boolean,
+    reused: boolean,
   ): AsyncGenerator<Uint8Array> {
     let at = offset
     let failures = 0
     for (let attempts = 1; ; attempts++) {
       try {
         const before = at
-        const answer = await this.#ask(at, end, signal, borrowed)
+        const answer = await this.#ask(at, end, signal, reused)
         for await (const chunk of answer.body) {
           failures = 0
           const piece = end === undefined ? chunk : chunk.subarray(0, end - at)
@@ -188,65 +152,50 @@ export class HttpSource implements ByteSource {
         const last = Math.min(end ?? Infinity, this.#size ?? Infinity)
         if (answer.end === undefined || at >= last) return
         // A server may send less than it was asked for: the rest is asked for next.
-        if (answer.end !== at || at === before) throw this.#lost(at, undefined)
+        if (answer.end !== at || at === before) throw connectionLost(this.#target.host, at, undefined)
       } catch (error) {
         signal?.throwIfAborted()
-        if (!(error instanceof Passing)) throw error
-        if (++failures > (this.#options.retries ?? kRetries) || attempts >= kMostAttempts) throw error.error
+        if (!(error instanceof TransientError)) throw error
+        if (++failures > (this.#options.retries ?? kRetries) || attempts >= kMaxAttempts) throw error.error
         const backOff = kFirstDelayMs * 2 ** (failures - 1) * (0.75 + Math.random() / 2)
         const delayMs = Math.round(error.delayMs ?? backOff)
-        if (delayMs > kLongestDelayMs) throw error.error
+        if (delayMs > kMaxDelayMs) throw error.error
         this.#options.onRetry?.({ attempt: attempts, delayMs, reason: error.error.message })
         await wait(delayMs, signal)
       }
     }
   }
 
-  #lost(at: number, cause: unknown): Passing {
-    const reason = cause === undefined ? '' : ` (${messageOf(cause)})`
-    return new Passing(
-      new GgufError(
-        'connection-lost',
-        `The connection to ${this.#target.host} was lost at byte ${at}${reason}.`,
-        {
-          offset: at,
-          cause,
-        },
-      ),
-    )
-  }
-
-  #failed(code: GgufErrorCode, what: string, details: { status?: number; cause?: unknown } = {}): GgufError {
-    return new GgufError(code, what, details)
-  }
-
-  /** One request. Answers that cannot be used are thrown: as Passing where another attempt may help. */
+  /** One request. Answers that cannot be used are thrown: as TransientError where another attempt may help. */
   async #ask(
     at: number,
     end: number | undefined,
     signal: AbortSignal | undefined,
-    borrowed: boolean,
+    reused: boolean,
   ): Promise<Answer> {
     signal?.throwIfAborted()
-    if (!this.#ranges && at > kMostSkipped) throw this.#noRanges(at)
+    if (!this.#ranges && at > kMaxSkipped) throw this.#noRanges(at)
     const controller = new AbortController()
-    const watch = new Watch(controller, signal, this.#options.timeout ?? kTimeoutMs)
+    const idle = new IdleTimeout(controller, signal, this.#options.timeout ?? kTimeoutMs)
     try {
       const [response, ranged, moved] = await this.#fetch(at, end, controller.signal)
-      watch.heard()
+      idle.heard()
       const answer = await this.#accept(response, ranged, at, end)
       if (answer && moved) this.#target = moved
       if (answer === undefined) {
-        watch.done()
+        idle.done()
         controller.abort()
-        return await this.#ask(at, end, signal, borrowed)
+        return await this.#ask(at, end, signal, reused)
       }
-      return { end: answer.end, body: this.#body(response, answer.skip, watch, at, borrowed) }
+      return {
+        end: answer.end,
+        body: readBody(response, { skip: answer.skip, at, reused, idle, host: this.#target.host }),
+      }
     } catch (error) {
-      watch.done()
+      idle.done()
       controller.abort()
       signal?.throwIfAborted()
-      if (watch.timedOut) throw this.#lost(at, watch.timeoutError())
+      if (idle.timedOut) throw connectionLost(this.#target.host, at, idle.timeoutError())
       throw error
     }
   }
@@ -287,20 +236,20 @@ export class HttpSource implements ByteSource {
       }
       // fetch() says the same of a dead server and of one that does not allow this page: tell them apart. Range may be
       // what the server, or the browser on its behalf, does not allow.
-      const foreign = isForeign(this.#url) && at <= kMostSkipped
+      const foreign = isForeign(this.#url) && at <= kMaxSkipped
       if (foreign && ranged && (await this.#isThere(signal))) {
         if (++this.#rangesFailed >= 2) this.#ranges = false
         return await this.#fetch(at, end, signal, false)
       }
-      if (this.#answered) throw this.#lost(at, cause)
-      if (foreign && !ranged) throw this.#noCors(cause)
-      throw this.#unreachable(cause)
+      if (this.#answered) throw connectionLost(this.#target.host, at, cause)
+      if (foreign && !ranged) throw noCors(this.#url.host, cause)
+      throw unreachable(this.#url.host, cause)
     }
     const to =
       others.length > 0 && Math.floor(response.status / 100) === 3 && response.headers.get('location')
     if (!to) return [response, ranged, hops > 0 ? target : undefined]
     void response.body?.cancel().catch(() => {})
-    if (hops >= kMostRedirects) throw this.#unreachable(new Error('too many redirects'))
+    if (hops >= kMaxRedirects) throw unreachable(this.#url.host, new Error('too many redirects'))
     return await this.#fetch(at, end, signal, ranged, new URL(to, target), hops + 1)
   }
 
@@ -311,26 +260,8 @@ export class HttpSource implements ByteSource {
     return answer !== undefined
   }
 
-  #noCors(cause: unknown): GgufError {
-    return this.#failed(
-      'cors',
-      `${this.#url.host} does not let other sites read this file (no CORS headers). Download it and open it from your disk, or ask for "Access-Control-Allow-Origin" on the server.`,
-      { cause },
-    )
-  }
-
-  #unreachable(cause: unknown): GgufError | Passing {
-    const { text, final } = systemReason(cause)
-    const error = this.#failed(
-      'network',
-      `${this.#url.host} could not be reached: ${text}. Check the address and the connection.`,
-      { cause },
-    )
-    return final ? error : new Passing(error)
-  }
-
   #noRanges(at: number): GgufError {
-    return this.#failed(
+    return new GgufError(
       'no-ranges',
       `${this.#target.host} ignores byte ranges: to reach byte ${at}, everything before would have to be downloaded. Download the file and open it from your disk.`,
     )
@@ -358,7 +289,7 @@ export class HttpSource implements ByteSource {
       const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(response.headers.get('content-range') ?? '')
       first = range ? Number(range[1]) : at
       if (first !== at || encoded) {
-        throw this.#failed(
+        throw new GgufError(
           'bad-range',
           `${this.#target.host} was asked for byte ${at} and sent byte ${first}. Download the file and open it from your disk.`,
           { status },
@@ -378,7 +309,7 @@ export class HttpSource implements ByteSource {
       (this.#etag === null && this.#modified !== null && modified !== null && modified !== this.#modified) ||
       (this.#size !== undefined && total !== undefined && total !== this.#size)
     if (changed) {
-      throw this.#failed(
+      throw new GgufError(
         'file-changed',
         `${this.name} on ${this.#target.host} was replaced while it was read. Open it again.`,
         {
@@ -393,7 +324,7 @@ export class HttpSource implements ByteSource {
     if (response.redirected && response.url) this.#target = new URL(response.url)
 
     if (status === 200) {
-      if (at > kMostSkipped) throw this.#noRanges(at)
+      if (at > kMaxSkipped) throw this.#noRanges(at)
       return { skip: at, end: total }
     }
     return { skip: 0, end: length === undefined ? undefined : first + length }
@@ -413,7 +344,7 @@ export class HttpSource implements ByteSource {
       const total = /^bytes \*\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1]
       if (total !== undefined && Number(total) <= at) {
         if (this.#size !== undefined && this.#size !== Number(total)) {
-          throw this.#failed(
+          throw new GgufError(
             'file-changed',
             `${this.name} on ${host} was replaced while it was read. Open it again.`,
             { status },
@@ -423,7 +354,7 @@ export class HttpSource implements ByteSource {
           this.#size = 0
           return { skip: Infinity, end: 0 } // the body is a text about the error
         }
-        throw this.#failed(
+        throw new GgufError(
           'bad-range',
           `${host} has only ${total} bytes of ${this.name}: there is no byte ${at}.`,
           { status },
@@ -437,138 +368,6 @@ export class HttpSource implements ByteSource {
       this.#target = this.#url
       return undefined
     }
-    const [code, advice] = kStatuses[status] ?? [
-      status === 416 ? 'bad-range' : status >= 500 ? 'server-error' : 'http-error',
-      status >= 500 ? 'Try again later.' : 'Check the address.',
-    ]
-    const waitMs = passes(status) ? retryAfterMs(response) : undefined
-    const patience = waitMs === undefined ? '' : ` It asks to wait ${Math.ceil(waitMs / 1000)} s.`
-    const error = this.#failed(code, `${host} answered ${status} for ${this.name}.${patience} ${advice}`, {
-      status,
-    })
-    throw passes(status) ? new Passing(error, waitMs) : error
+    throw refusal(response, { host, name: this.name })
   }
-
-  async *#body(
-    response: Response,
-    skip: number,
-    watch: Watch,
-    at: number,
-    borrowed: boolean,
-  ): AsyncGenerator<Uint8Array> {
-    const reader = response.body
-      ? (borrowed && borrowingReader(response.body)) || response.body.getReader()
-      : undefined
-    let dropped = 0
-    let ended = false
-    try {
-      while (reader) {
-        const { done, value } = await reader.read()
-        watch.heard()
-        if (done) break
-        const rest = Math.min(skip - dropped, value.length)
-        dropped += rest
-        if (rest < value.length) {
-          watch.pause()
-          at += value.length - rest
-          yield rest === 0 ? value : value.subarray(rest)
-          watch.heard()
-        }
-      }
-      ended = true
-    } catch (error) {
-      watch.rethrowIfAborted()
-      throw this.#lost(at, watch.timedOut ? watch.timeoutError() : error)
-    } finally {
-      watch.done()
-      if (!ended) watch.controller.abort()
-      reader?.releaseLock()
-    }
-  }
-}
-
-/**
- * A reader whose pieces all lie in one buffer: nothing is allocated for what is copied away at once. undefined: this
- * engine has none for bodies.
- */
-function borrowingReader(
-  body: ReadableStream<Uint8Array>,
-): Pick<ReadableStreamDefaultReader<Uint8Array>, 'read' | 'releaseLock'> | undefined {
-  let reader: ReadableStreamBYOBReader
-  try {
-    reader = body.getReader({ mode: 'byob' })
-  } catch {
-    return undefined
-  }
-  let buffer = new ArrayBuffer(kBorrowedBytes)
-  return {
-    async read() {
-      const { done, value } = await reader.read(new Uint8Array(buffer))
-      if (done) return { done, value: undefined }
-      buffer = value.buffer
-      return { done, value }
-    },
-    releaseLock: () => reader.releaseLock(),
-  }
-}
-
-/** Aborts one request when its caller does, or when nothing is heard for too long. */
-class Watch {
-  timedOut = false
-  #timer: ReturnType<typeof setTimeout> | undefined
-  readonly #stop: () => void
-
-  constructor(
-    readonly controller: AbortController,
-    readonly signal: AbortSignal | undefined,
-    readonly timeout: number,
-  ) {
-    this.#stop = () => controller.abort(signal?.reason)
-    signal?.addEventListener('abort', this.#stop, { once: true })
-    this.heard()
-  }
-
-  /** The clock starts anew. */
-  heard(): void {
-    this.pause()
-    if (!Number.isFinite(this.timeout)) return
-    this.#timer = setTimeout(() => {
-      this.timedOut = true
-      this.controller.abort()
-    }, this.timeout)
-  }
-
-  /** While the reader is busy with what it got, silence is its own doing. */
-  pause(): void {
-    clearTimeout(this.#timer)
-  }
-
-  done(): void {
-    this.pause()
-    this.signal?.removeEventListener('abort', this.#stop)
-  }
-
-  rethrowIfAborted(): void {
-    this.signal?.throwIfAborted()
-  }
-
-  timeoutError(): Error {
-    return new Error(`nothing came for ${this.timeout / 1000} s`)
-  }
-}
-
-const kFinalReasons = new Set([
-  'ENOTFOUND',
-  'ECONNREFUSED',
-  'ERR_INVALID_URL',
-  'CERT_HAS_EXPIRED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-])
-
-/** Node hides why fetch failed in the cause of the cause. */
-function systemReason(error: unknown): { text: string; final: boolean } {
-  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : undefined
-  const code = inner && 'code' in inner ? String(inner.code) : ''
-  const text = inner ? messageOf(inner) || code : messageOf(error)
-  return { text: text.replace(/\.$/, ''), final: kFinalReasons.has(code) || /redirect/.test(text) }
 }

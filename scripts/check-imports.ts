@@ -1,0 +1,67 @@
+// The package's sources: no import circle, `import type` counted, and no file that is too long to read. Prints what is wrong.
+import { readFileSync, readdirSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+const kMaxLines = 500
+
+const folder = join(root, 'wasm/src')
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+  name.endsWith('.ts'),
+)
+const known = new Set(files)
+const errors: string[] = []
+
+const imports = new Map<string, string[]>()
+for (const name of files) {
+  const text = readFileSync(join(folder, name), 'utf8')
+  const lines = text.split('\n').length - 1
+  if (lines > kMaxLines) errors.push(`wasm/src/${name} has ${lines} lines, more than ${kMaxLines}`)
+  const targets = [...text.matchAll(/(?:\bfrom |^import |\bimport\()'(\.[^']+)'/gm)].map(([, target]) => {
+    const path = normalize(join(dirname(name), target!)).replace(/\.js$/, '')
+    return [`${path}.ts`, `${path}.d.ts`].find((file) => known.has(file))
+  })
+  imports.set(name, [...new Set(targets.filter((target) => target !== undefined))])
+}
+
+/** Files that reach each other: Tarjan's strongly connected components of more than one file. */
+function circles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const order = new Map<string, number>()
+  const low = new Map<string, number>()
+  const stack: string[] = []
+  const found: string[][] = []
+  const visit = (node: string): void => {
+    order.set(node, order.size)
+    low.set(node, order.get(node)!)
+    stack.push(node)
+    for (const next of graph.get(node) ?? []) {
+      if (!order.has(next)) {
+        visit(next)
+        low.set(node, Math.min(low.get(node)!, low.get(next)!))
+      } else if (stack.includes(next)) low.set(node, Math.min(low.get(node)!, order.get(next)!))
+    }
+    if (low.get(node) !== order.get(node)) return
+    const group = stack.splice(stack.indexOf(node))
+    if (group.length > 1) found.push(group)
+  }
+  for (const node of graph.keys()) if (!order.has(node)) visit(node)
+  return found
+}
+
+for (const group of circles(imports))
+  errors.push(
+    `these ${group.length} files import each other:\n  ${group
+      .toSorted()
+      .map(
+        (name) =>
+          `${name} -> ${imports
+            .get(name)!
+            .filter((t) => group.includes(t))
+            .join(', ')}`,
+      )
+      .join('\n  ')}`,
+  )
+
+for (const error of errors) console.error(error)
+if (errors.length > 0) process.exit(1)
+console.log(`imports: ${files.length} files of the package, no circle`)
