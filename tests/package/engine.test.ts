@@ -292,6 +292,9 @@ test('split models and those of big-endian machines run like the whole', async (
     'Bees make honey.',
   )
   await assert.rejects(load(files.slice(1)), { code: 'missing-shard' })
+  const twice = [...files.slice(0, -1), new File([files[1]!], files.at(-1)!.name)]
+  await assert.rejects(load(twice), { message: /damaged.*split\.no is 1/ })
+  await assert.rejects(load(bytes.slice(0, -40)), { code: 'truncated' })
 })
 
 test('forks share what was read, and end alone', async () => {

@@ -153,6 +153,8 @@ export async function load(given: Source | readonly Source[], options: LoadOptio
       : (onwardSource(given, options) ?? given)
     // What is run is read as a whole: a preview can be misled.
     file = (await open(sources, { ...opening, preview: 'full' })) as OpenFile
+    const { mustBeLoadable } = await import('../file/damage.js')
+    if (file.container === 'gguf') mustBeLoadable(file)
     const bytes = file.bytesRead
     onProgress?.({
       phase: 'header',

@@ -61,14 +61,30 @@ export function damageOf(file: OpenFile, shard?: number): Finding[] {
   return isAlone || shard !== undefined ? each : [...each, ...findingsOfSet(shardParts)]
 }
 
-/** Throws where a file or set is not whole: what is made of it would be broken, and nothing in it would say so. */
-export function mustBeWhole(file: OpenFile, shard?: number): void {
-  const [first, ...more] = damageOf(file, shard)
+const kWriteAnyway = 'To write it all the same: allowDamaged, --force on the command line.'
+
+function refuse([first, ...more]: readonly Finding[], advice: string): void {
   if (!first) return
   const others = more.length > 0 ? ` (and ${more.length} more: lint lists them)` : ''
   const code = kErrorCodes[first.code] ?? 'unsupported'
-  const message = `The input is damaged: ${first.message}${others}. To write it all the same: allowDamaged, --force on the command line.`
+  const message = `The input is damaged: ${first.message}${others}. ${advice}`
   throw new GgufError(code, message, { offset: first.offset })
+}
+
+/**
+ * Throws where a file or set is not whole: what is made of it would be broken, and nothing in it would say so. shard: of
+ * that file alone.
+ */
+export function mustBeWhole(file: OpenFile, shard?: number): void {
+  refuse(damageOf(file, shard), kWriteAnyway)
+}
+
+/** Throws where llama.cpp refuses a file or set, too: what only later shards say of the set is passed over. */
+export function mustBeLoadable(file: OpenFile): void {
+  refuse(
+    damageOf(file).filter(({ level }) => level === 'error'),
+    'It cannot be run: get the whole model.',
+  )
 }
 
 /** Throws where the data of a tensor is not all there: how many rows are. */

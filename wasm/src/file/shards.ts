@@ -38,56 +38,61 @@ export function numberIn(header: Header, key: string): number | undefined {
 
 const nameOf = (part: Part, shard: number): string => part.source.name ?? `shard ${shard + 1}`
 
+/** What a shard's own keys say of its place. Loaders read split.count and split.tensors.count of the first shard only. */
+function findingsOfShard(part: Part, shard: number, count: number, declared: number | undefined): Finding[] {
+  const name = nameOf(part, shard)
+  const said = (key: string): number | string => numberIn(part.header, key) ?? 'not there'
+  const level = shard === 0 ? 'error' : 'spec'
+  const findings: Finding[] = []
+  const compare = (
+    level: Finding['level'],
+    code: string,
+    key: string,
+    wanted: number,
+    what: string,
+  ): void => {
+    if (said(key) !== wanted)
+      findings.push({
+        level,
+        code,
+        message: `${name} ${what}, but its ${key} is ${said(key)}, not ${wanted}`,
+        offset: 0,
+        shard,
+      })
+  }
+  compare('error', 'split-number', 'split.no', shard, `is shard ${shard + 1}`)
+  compare(level, 'split-count', 'split.count', count, `is of ${count} shards`)
+  if (declared !== undefined)
+    compare(level, 'split-tensors', 'split.tensors.count', declared, `is of a set of ${declared} tensors`)
+  return findings
+}
+
 /** What no shard shows alone: of a set whose tensors may be written as one there is none. */
 export function findingsOfSet(shards: readonly ShardPart[]): Finding[] {
-  const findings: Finding[] = []
-  const add = (shard: number, code: string, message: string, offset = 0): void =>
-    void (findings.length < kMaxFindings && findings.push({ level: 'error', code, message, offset, shard }))
+  const first = shards.find(({ part }) => part)?.part
+  const declared = first && numberIn(first.header, 'split.tensors.count')
+  const findings = shards.flatMap(({ part }, shard) =>
+    part ? findingsOfShard(part, shard, shards.length, declared) : [],
+  )
   const seen = new Map<string, number>()
-  let [tensors, declared] = [0, undefined as number | undefined]
+  let tensors = 0
   for (const [shard, { part }] of shards.entries()) {
-    if (!part) continue
-    const { header } = part
-    const name = nameOf(part, shard)
-    const [number, count, total] = ['no', 'count', 'tensors.count'].map((key) =>
-      numberIn(header, `split.${key}`),
-    )
-    if (number !== shard)
-      add(
-        shard,
-        'split-number',
-        `${name} is shard ${shard + 1}, but its split.no is ${number ?? 'not there'}, not ${shard}`,
-      )
-    if (count !== shards.length)
-      add(
-        shard,
-        'split-count',
-        `${name} is of ${shards.length} shards, but its split.count is ${count ?? 'not there'}`,
-      )
-    declared ??= total
-    if (total !== declared)
-      add(
-        shard,
-        'split-tensors',
-        `split.tensors.count of ${name} is ${total ?? 'not there'}, but ${declared} before`,
-      )
-    for (const tensor of header.tensors(shard)) {
+    for (const { name, offset } of part?.header.tensors(shard) ?? []) {
       tensors++
-      const first = seen.get(tensor.name)
+      const before = seen.get(name)
       // Within one shard it is a finding of that file.
-      if (first !== undefined && first !== shard)
-        add(
-          shard,
-          'duplicate-tensor',
-          `tensor ${printable(tensor.name)} is in shard ${first + 1} already`,
-          tensor.offset,
-        )
-      seen.set(tensor.name, first ?? shard)
+      if (before !== undefined && before !== shard) {
+        const message = `tensor ${printable(name)} is in shard ${before + 1} already`
+        findings.push({ level: 'error', code: 'duplicate-tensor', message, offset, shard })
+      }
+      seen.set(name, before ?? shard)
     }
   }
-  if (shards.every(({ part }) => part) && declared !== undefined && declared !== tensors)
-    add(0, 'split-tensors', `split.tensors.count is ${declared}, but the shards have ${tensors} tensors`)
-  return findings
+  if (shards.every(({ part }) => part) && declared !== undefined && declared !== tensors) {
+    const message = `split.tensors.count is ${declared}, but the shards have ${tensors} tensors`
+    findings.push({ level: 'error', code: 'split-tensors', message, offset: 0, shard: 0 })
+  }
+  return findings.slice(0, kMaxFindings)
 }
 
 /** How many files the model has that this one is of. */
