@@ -38,4 +38,4 @@ if (
 write(join(reference, 'commands.md'), await commandsPage())
 write(join(reference, 'errors.md'), errorsPage())
 const rules = join(reference, 'lint-rules.json')
-write(join(reference, 'lint-rules.md'), lintRulesPage(existsSync(rules) ? readFileSync(rules, 'utf8') : '[]'))
+write(join(reference, 'lint-rules.md'), lintRulesPage(existsSync(rules) ? readFileSync(rules, 'utf8') : '{}'))

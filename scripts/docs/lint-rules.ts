@@ -1,12 +1,11 @@
 // The page of the lint rules from web/docs/reference/lint-rules.json: one heading a rule, whose anchor is its code.
 
-/** Level, what it means, what to do: by code. Rules of one subject stand together. */
+/** What a finding means and what to do, by code. Rules of one subject stand together, where they have one. */
 interface Rule {
-  readonly code: string
-  readonly level: string
-  readonly subject?: string
   readonly meaning: string
   readonly cure: string
+  readonly level?: string
+  readonly subject?: string
 }
 
 const kHead = `# Lint rules
@@ -23,16 +22,16 @@ A finding has the code of its rule, a level, a message and the byte offset of wh
 
 const text = (value: string) => value.replaceAll('<', '&lt;').replaceAll('{{', '&#123;&#123;')
 
-function section({ code, level, meaning, cure }: Rule): string {
-  return `### ${code} {#${code}}\n\n\`${level}\` ${text(meaning)}\n\n${text(cure)}\n`
+function section([code, { level, meaning, cure }]: [string, Rule]): string {
+  return `### ${code} {#${code}}\n\n${level ? `\`${level}\` ` : ''}${text(meaning)} ${text(cure)}\n`
 }
 
 export function lintRulesPage(json: string): string {
-  const rules = JSON.parse(json) as readonly Rule[]
-  const subjects = new Set(rules.map(({ subject }) => subject ?? ''))
+  const rules = Object.entries(JSON.parse(json) as Record<string, Rule>)
+  const subjects = new Set(rules.map(([, { subject }]) => subject ?? 'rules'))
   const parts = [...subjects].flatMap((subject) => [
-    ...(subject ? [`## ${subject.charAt(0).toUpperCase()}${subject.slice(1)}\n`] : []),
-    ...rules.filter((rule) => (rule.subject ?? '') === subject).map(section),
+    `## ${subject.charAt(0).toUpperCase()}${subject.slice(1)}\n`,
+    ...rules.filter(([, rule]) => (rule.subject ?? 'rules') === subject).map(section),
   ])
   return [kHead, ...parts].join('\n')
 }

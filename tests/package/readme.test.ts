@@ -3,8 +3,8 @@
 //   ts           type-checked, and run on Node, where it must print something
 //   ts browser   type-checked: it needs a page (or a browser's storage)
 //   js, json     parsed: settings of a bundler and the like
-//   sh           lines of "npx ggufscope" run; lines of "npm" name a script of package.json
-//   sh example   the same lines name commands and options that exist, but files that are not here
+//   sh           lines of "npx ggufscope" or "ggufscope" run; lines of "npm" name a script of package.json
+//   sh example   commands and options exist, but files that are not here; so do lines that call other programs, too
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import {
@@ -136,11 +136,6 @@ test('TypeScript snippets have the types of the package', async () => {
   })
 })
 
-/** The words of a command line, quotes taken off. */
-const wordsOf = (command: string) =>
-  [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
-    ([, double, single, plain]) => double ?? single ?? plain!,
-  )
 const linesOf = (text: string) =>
   text
     .replaceAll(/\\\n\s*/g, ' ')
@@ -148,38 +143,45 @@ const linesOf = (text: string) =>
     .map((line) => line.replace(/\s+#.*$/, '').trim())
     .filter((line) => line && !line.startsWith('#'))
 
-describe('commands run', { concurrency: 2 }, () => {
-  const { scripts } = JSON.parse(readFileSync(join(kRoot, 'package.json'), 'utf8')) as {
-    scripts: Record<string, string>
+const { scripts } = JSON.parse(readFileSync(join(kRoot, 'package.json'), 'utf8')) as {
+  scripts: Record<string, string>
+}
+const kShell = `ggufscope() { "$NODE" "$CLI" "$@"; }
+npx() { [ "$1" = ggufscope ] || return 9; shift; ggufscope "$@"; }
+`
+
+/** Commands and options of a line exist, whatever else is in it. */
+async function checkExample(line: string): Promise<void> {
+  for (const [, command, rest] of line.matchAll(/\bggufscope ([a-z]+)([^|]*)/g)) {
+    const { stdout } = await run(process.execPath, [packedFile('wasm/dist/cli.js'), command!, '--help'])
+    for (const [, option] of rest!.matchAll(/\s(--[a-z-]+)/g))
+      assert.ok(stdout.includes(option!), `${line}: ${command} has no ${option}`)
   }
+}
+
+/** Runs a line as a shell does, where it calls nothing but this package; names of npm's scripts are looked up. */
+async function checkLine(line: string, mark: string, cwd: string): Promise<void> {
+  const [, script] = /^npm (?:run )?([\w:-]+)/.exec(line) ?? []
+  if (script !== undefined)
+    return assert.ok(['install', 'ci'].includes(script) || scripts[script], `${line}: no such script`)
+  const programs = line.split('|').map((part) => part.trim().replace(/^npx /, '').split(' ')[0])
+  if (mark === 'example' || programs.some((program) => program !== 'ggufscope')) {
+    assert.ok(mark === 'example' || programs.includes('ggufscope'), `${line}: neither npm nor ggufscope`)
+    return await checkExample(line)
+  }
+  const env = { ...process.env, NODE: process.execPath, CLI: packedFile('wasm/dist/cli.js') }
+  const { stdout } = await run('sh', ['-c', kShell + line], { cwd, env })
+  assert.ok(/> *\S+$/.test(line) || stdout.trim().length > 0, `${line} prints nothing`)
+}
+
+describe('commands run', { concurrency: 2 }, () => {
   for (const { at, text, mark } of blocks.filter(({ language }) => language === 'sh')) {
-    const lines = linesOf(text)
     test(at, async () => {
-      // Each in turn: a command may read what one before it wrote.
       const own = folderFor(at)
-      for (const line of lines) {
-        const words = wordsOf(line)
-        const name = words[0] === 'npm' ? words[words[1] === 'run' ? 2 : 1]! : undefined
-        if (name !== undefined) {
-          assert.ok(['install', 'ci'].includes(name) || scripts[name], `${line}: no such script`)
-          continue
-        }
-        if (words[0] !== 'npx' || words[1] !== 'ggufscope') {
-          assert.equal(mark, 'example', `${line}: neither npm nor npx ggufscope`)
-          continue
-        }
-        const [, , command = '', ...rest] = words
-        if (mark === 'example') {
-          const { stdout } = await run(process.execPath, [packedFile('wasm/dist/cli.js'), command, '--help'])
-          for (const option of rest.filter((word) => /^--\w/.test(word)))
-            assert.ok(stdout.includes(option.split('=')[0]!), `${line}: ${command} has no ${option}`)
-          continue
-        }
-        const { stdout } = await run(process.execPath, [packedFile('wasm/dist/cli.js'), command, ...rest], {
-          cwd: own,
-        })
-        assert.ok(stdout.trim().length > 0, `${line} prints nothing`)
-      }
+      mkdirSync(join(own, 'models'))
+      copyFileSync(kModel, join(own, 'models/model.gguf'))
+      // Each in turn: a command may read what one before it wrote.
+      for (const line of linesOf(text)) await checkLine(line, mark, own)
     })
   }
 })
@@ -238,4 +240,20 @@ test('no link of the site leads nowhere, anchors included', (t) => {
 test('files that the README names are there', () => {
   for (const [, target] of readme.matchAll(/\]\((?!https?:|#)([^)#]+)(?:#[^)]*)?\)/g))
     assert.ok(existsSync(join(kRoot, target!)), target)
+})
+
+test('files of the repository that the documentation names are there', () => {
+  const dead = ['README.md', '.github/CONTRIBUTING.md', ...pages.map((page) => `web/docs/${page}`)].flatMap(
+    (page) =>
+      [
+        ...readFileSync(join(kRoot, page), 'utf8').matchAll(
+          /`((?:core|scripts|tests|wasm|web|\.github)\/[\w./-]*)`/g,
+        ),
+      ]
+        .map(([, path]) => path!)
+        // What is built is not there in a fresh checkout.
+        .filter((path) => !/\/dist\b/.test(path) && !existsSync(join(kRoot, path)))
+        .map((path) => `${page}: ${path}`),
+  )
+  assert.deepEqual(dead, [])
 })
