@@ -108,6 +108,7 @@ for (const [what, faults, code, advice] of wrong) {
       assert.ok(error instanceof GgufError, String(error))
       assert.equal(error.code, code, error.message)
       assert.match(error.message, advice)
+      assert.doesNotMatch(error.message, /\.\)?\./)
       if (faults.status !== undefined) assert.equal(error.status, faults.status)
       return true
     })

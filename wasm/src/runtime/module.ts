@@ -1,5 +1,5 @@
 import type { EditModule } from '../edit.js'
-import { GgufError, messageOf } from '../api/errors.js'
+import { GgufError, quoted } from '../api/errors.js'
 import createInspect, { type InspectModule } from '../inspect.js'
 import { compile, fetchFile, instantiate, readFromDisk, type GlueOptions } from './compile.js'
 import type { QuantModule } from '../quant.js'
@@ -29,7 +29,7 @@ function notStarted(url: URL, error: unknown): GgufError {
   const hint = `Host it beside the package's files or give its address as the option wasmUrl.`
   return new GgufError(
     'wasm',
-    `The WebAssembly module ${url} could not be started: ${messageOf(error)}. ${hint}`,
+    `The WebAssembly module ${url} could not be started: ${quoted(error)}. ${hint}`,
     { cause: error },
   )
 }

@@ -1,5 +1,5 @@
 // What can go wrong with a request, as errors that say which host, which byte and what to do.
-import { GgufError, messageOf, type GgufErrorCode } from '../api/errors.js'
+import { GgufError, quoted, type GgufErrorCode } from '../api/errors.js'
 
 /** A failure that may pass: the request is tried again. delayMs: after the time that the server asked for. */
 export class TransientError extends Error {
@@ -38,7 +38,7 @@ function retryAfterMs(response: Response): number | undefined {
 }
 
 export function connectionLost(host: string, at: number, cause: unknown): TransientError {
-  const reason = cause === undefined ? '' : ` (${messageOf(cause)})`
+  const reason = cause === undefined ? '' : ` (${quoted(cause)})`
   return new TransientError(
     new GgufError('connection-lost', `The connection to ${host} was lost at byte ${at}${reason}.`, {
       offset: at,
@@ -95,6 +95,6 @@ const kFinalReasons = new Set([
 function systemReason(error: unknown): { text: string; final: boolean } {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : undefined
   const code = inner && 'code' in inner ? String(inner.code) : ''
-  const text = inner ? messageOf(inner) || code : messageOf(error)
-  return { text: text.replace(/\.$/, ''), final: kFinalReasons.has(code) || /redirect/.test(text) }
+  const text = inner ? quoted(inner) || code : quoted(error)
+  return { text, final: kFinalReasons.has(code) || /redirect/.test(text) }
 }

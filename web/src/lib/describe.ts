@@ -1,6 +1,6 @@
 // What a file is, in one to three plain sentences, and the figures beside them.
 import type { GgufFile, Scalar, Summary } from 'ggufscope'
-import { bytes, compact, count, oneLine, words } from './format'
+import { bytes, compact, count, counted, oneLine, words } from './format'
 
 const tokenizers: Record<string, string> = {
   llama: 'SentencePiece',
@@ -35,7 +35,7 @@ function vocabulary(summary: Summary): string {
 
 function modelSentence(summary: Summary): string {
   const architecture = summary.architecture ? `${oneLine(summary.architecture, 40)} ` : ''
-  const layers = summary.layers === undefined ? '' : ` in ${count(summary.layers)} layers`
+  const layers = summary.layers === undefined ? '' : ` in ${counted(summary.layers, 'layer')}`
   const type = summary.fileType ?? summary.quantization[0]?.type
   const stored = type === undefined ? '' : `, stored as ${oneLine(type, 40)}`
   const bits = summary.bitsPerWeight > 0 ? ` at ${summary.bitsPerWeight.toFixed(2)} bits per weight` : ''
@@ -52,9 +52,9 @@ const sentences: Record<Summary['kind'], (summary: Summary) => string> = {
   projector: (summary) =>
     `A projector of ${words(summary.parameters)} parameters: it turns images or sound into what a language model reads.`,
   imatrix: (summary) =>
-    `An importance matrix: statistics over ${count(summary.tensorCount)} tensors that guide quantization.`,
+    `An importance matrix: statistics over ${counted(summary.tensorCount, 'tensor')} that guide quantization.`,
   'control-vector': (summary) =>
-    `A control vector: ${count(summary.tensorCount)} directions that steer a model, ${words(summary.parameters)} numbers in all.`,
+    `A control vector: ${counted(summary.tensorCount, 'direction')} that steer a model, ${words(summary.parameters)} numbers in all.`,
   metadata: () => 'A GGUF file of metadata alone: neither tensors nor a vocabulary.',
 }
 
@@ -84,10 +84,14 @@ export interface Figure {
   exact?: string
 }
 
+/** Bytes of all files of a model; undefined where a server does not say. */
+export function sizeOf(file: GgufFile): number | undefined {
+  if (file.shards.some(({ present, size }) => present && size === undefined)) return undefined
+  return file.shards.reduce((sum, { size }) => sum + (size ?? 0), 0)
+}
+
 export function figures(file: GgufFile, summary: Summary): Figure[] {
-  const size = file.shards.some((shard) => shard.size === undefined)
-    ? undefined
-    : file.shards.reduce((sum, shard) => sum + (shard.size ?? 0), 0)
+  const size = sizeOf(file)
   const list: (Figure | undefined)[] = [
     summary.parameters > 0
       ? { label: 'parameters', value: compact(summary.parameters), exact: count(summary.parameters) }

@@ -8,6 +8,11 @@ export function count(value: number | bigint): string {
   return integer.format(value)
 }
 
+/** "1 layer", "2 layers" */
+export function counted(value: number, one: string): string {
+  return `${count(value)} ${value === 1 ? one : `${one}s`}`
+}
+
 /** Three significant digits, trailing zeros kept off: 4.37, 43.7, 437. */
 function significant(value: number): string {
   const digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2

@@ -1,0 +1,10 @@
+// A few kills and a full disk; tests/faults/outputs.ts alone does it 200 times with larger files.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testOutputs } from '../faults/outputs.ts'
+
+test('killed at random moments and on a full disk: no input is changed, no output is cut', async () => {
+  const figures = await testOutputs(16, 4e6, 7)
+  assert.equal(figures.nothing + figures.parts + figures.whole + figures.someOfSet, 16)
+  assert.ok(figures.full >= 7)
+})
