@@ -87,7 +87,7 @@ test('what a command does not use is refused, and the nearest name is told', asy
     [/--max-token: did you mean --max-tokens\?/, 'run', 'x.gguf', '--max-token=2'],
     [/info has no option --data: lint has it/, 'info', 'good.gguf', '--data'],
     [/did you mean quantize\?/, 'quantise', 'good.gguf'],
-    [/merge has no use for "b\.gguf"/, 'merge', 'good.gguf', 'b.gguf', '-o', 'x.gguf'],
+    [/has no use for "extra"/, 'completion', 'bash', 'extra'],
     [/has no use for "extra"/, 'dequantize', 'good.gguf', 'x', 'extra'],
     [/has no use for "extra"/, 'quantize', 'good.gguf', 'Q8_0', 'extra', '-o', 'x.gguf'],
     [/--full means nothing without --json/, 'info', 'good.gguf', '--full'],
@@ -260,8 +260,8 @@ test('run takes the options of the engine', async () => {
   }
   assert.ok(pieces.length >= 4 && pieces[0]!.alternatives.length === 2)
   for (const [message, ...wrong] of [
-    [/0 threads/, '--threads', '0'],
-    [/context of 0 tokens/, '--context', '0'],
+    [/threads/, '--threads', '0'],
+    [/contextLength must be/, '--context', '0'],
     [/needs .* can be had/, '--memory-limit', '10K'],
   ] as const) {
     const { status, err } = await run([...call, ...wrong])
