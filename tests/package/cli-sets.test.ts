@@ -179,6 +179,8 @@ test('texts of files: what is decoded, what is refused', async () => {
     const call = ['set', 'small.gguf', '--file', 'tokenizer.chat_template=text', '-o', `text-${i}.gguf`]
     if (want instanceof RegExp) {
       await fails(1, want, ...call)
+      // Other options that name a text read it by the same function.
+      await fails(1, want, 'run', 'small.gguf', 'x', '--grammar', 'text')
       continue
     }
     await works(...call)

@@ -4,8 +4,8 @@ import type { GenerateOptions, GenerateResult, JsonSchema, Model, Piece } from '
 import { kFile, UsageError, type Command, type Context } from './command.js'
 import { biasesOf, generateOptionsOf, kEngineOptions, loadOptionsOf } from './engine-options.js'
 import { counted } from './format.js'
-import { readInput } from './inputs.js'
 import { profileLines } from './profile.js'
+import { readText } from './text.js'
 
 function parsed(schema: string): JsonSchema {
   try {
@@ -19,7 +19,7 @@ async function optionsOf({ values, signal }: Context): Promise<GenerateOptions> 
   const contents = async (name: string): Promise<string | undefined> => {
     const path = values[name]
     if (typeof path !== 'string') return undefined
-    return new TextDecoder().decode(await readInput(path, `--${name}`))
+    return await readText(path, `--${name}`)
   }
   const schema = await contents('schema')
   return {
