@@ -28,9 +28,33 @@ The command line prints the code in brackets at the end of the message. The view
 ## Codes
 `
 
+/** What a program should know besides: where the code comes from in the package, and what to pass. */
+const kForPrograms: Partial<Record<keyof typeof advice, string>> = {
+  'out-of-range':
+    'Also: rows beyond a tensor, a prompt that does not fit the context (raise `contextLength`), more forks than `maxForks`.',
+  'invalid-argument': 'In a program: an option has a value that it cannot have; the message names it.',
+  unsupported:
+    'Also: an architecture or type that the engine cannot run, a vocabulary of an unknown kind, a schema that no grammar can keep.',
+  'out-of-memory':
+    'Of `load`: the message tells what weights and context need. Take a smaller quantization or a shorter `contextLength`.',
+  incomplete:
+    'A preview left arrays out. `await file.completeHeader()` reads the rest of the header, `await array.load()` one array.',
+  'missing-shard': 'Pass `allowMissingShards: true` to open what is there.',
+  'file-exists': 'Pass `overwrite: true` to `writeFile`, `--force` to a command.',
+  unauthorized: 'Pass `headers: { Authorization: ... }`, or `--header` on the command line.',
+  'rate-limited': 'The package waits and tries again by itself first; `retries` says how often.',
+  'connection-lost':
+    'The package tries again by itself first; `retries` and `timeout` say how often and how long.',
+  cors: 'Node does not ask for CORS.',
+  'chat-template-limit': '`maxLength` and `timeout` of `renderChat` are the limits.',
+  closed: 'Something is used after its `close()`.',
+  wasm: 'Say where the files are: `wasmUrl` of `open`, `assets` of `load`. A content policy must allow `wasm-unsafe-eval`.',
+}
+
 export function errorsPage(): string {
-  const sections = Object.entries(advice).map(
-    ([code, { title, todo }]) => `### ${code} {#${code}}\n\n${title}. ${todo}\n`,
-  )
+  const sections = Object.entries(advice).map(([code, { title, todo }]) => {
+    const more = kForPrograms[code as keyof typeof advice]
+    return `### ${code} {#${code}}\n\n${title}. ${todo}\n${more ? `\n${more}\n` : ''}`
+  })
   return [kHead, ...sections].join('\n')
 }
