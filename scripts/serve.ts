@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { extname, join, resolve, sep } from 'node:path'
+import { extname, join, relative, resolve, sep } from 'node:path'
 import { parseArgs } from 'node:util'
 
 const { values } = parseArgs({
@@ -30,7 +30,7 @@ async function answer(request: IncomingMessage, response: ServerResponse) {
   // A folder is its index.html, and its address ends in a slash, as relative links in it need.
   const found = await stat(path).catch(() => undefined)
   if (found?.isDirectory() && !url.pathname.endsWith('/'))
-    return response.writeHead(301, { Location: `${url.pathname}/${url.search}` }).end()
+    return response.writeHead(301, { Location: `/${relative(root, path).replaceAll(sep, '/')}/` }).end()
   const file = found?.isDirectory() ? join(path, 'index.html') : path
   const info = await stat(file).catch(() => undefined)
   if (!info?.isFile()) return end(404)

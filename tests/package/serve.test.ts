@@ -1,0 +1,55 @@
+// What `npm start` serves: the viewer, the documentation below it, and nothing outside.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { kRoot } from './packed.ts'
+
+/** As written: fetch() would make "/docs/../x" something else. */
+function ask(port: number, path: string): Promise<{ status: number; location: string | undefined }> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port, path }, (response) => {
+      response.resume()
+      resolve({ status: response.statusCode ?? 0, location: response.headers.location })
+    })
+    asked.on('error', reject).end()
+  })
+}
+
+test('folders are their index.html, and an address without its slash leads there', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'ggufscope-serve-'))
+  const inside = join(root, 'site')
+  mkdirSync(join(inside, 'docs'), { recursive: true })
+  for (const path of ['index.html', 'docs/index.html', 'docs/page.html', '../secret.html'])
+    writeFileSync(join(inside, path), '<!doctype html>')
+  const server = spawn(process.execPath, [join(kRoot, 'scripts/serve.ts'), '--port', '0', '--root', inside])
+  try {
+    const line = await new Promise<string>((resolve) =>
+      server.stdout.once('data', (data) => resolve(String(data))),
+    )
+    const port = Number(/127\.0\.0\.1:(\d+)/.exec(line)?.[1])
+    const seen: [string, number, string?][] = []
+    for (const path of ['/', '/docs/', '/docs/page.html', '/docs', '//docs', '/nothing', '/../secret.html']) {
+      const { status, location } = await ask(port, path)
+      seen.push(location === undefined ? [path, status] : [path, status, location])
+    }
+    assert.deepEqual(seen.slice(0, 4), [
+      ['/', 200],
+      ['/docs/', 200],
+      ['/docs/page.html', 200],
+      ['/docs', 301, '/docs/'],
+    ])
+    // Another host is never named.
+    assert.ok(seen[4]![2] === undefined || seen[4]![2] === '/docs/')
+    assert.deepEqual(
+      seen.slice(5).map(([, status]) => status >= 400),
+      [true, true],
+    )
+  } finally {
+    server.kill()
+    rmSync(root, { recursive: true })
+  }
+})
