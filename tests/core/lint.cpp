@@ -67,6 +67,26 @@ std::function<void(Recipe&)> with_tensor(size_t i, Recipe::Tensor tensor) {
 const std::vector<LintCase>& lint_cases() {
   static const std::vector<LintCase> all = {
       {"version-1", sound, [](Recipe& r) { r.version = 1; }},
+      {"architecture-keys", sound, [](Recipe& r) { r.text("general.architecture", "lama"); }},
+      {"named-tokens", sound, [](Recipe& r) { r.text("general.name", "My Phi-3"); }},
+      {"alignment-type", sound, [](Recipe& r) { r.number("general.alignment", kBool, uint8_t{1}); }},
+      {"loader-key", sound, [](Recipe& r) { r.text("general.architecture", "falcon-h1"); }},
+      {"loader-type", sound, [](Recipe& r) { r.array<uint32_t>("llama.context_length", kU32, {64}); }},
+      {"tensor-shape", sound, [](Recipe& r) { r.keys.erase("llama.feed_forward_length"); }},
+      {"tensor-shape", sound, [](Recipe& r) { r.keys.erase("llama.attention.head_count"); }},
+      {"tokenizer-unknown", sound, [](Recipe& r) { r.text("tokenizer.ggml.model", ""); }},
+      {"data-alignment", sound,
+       [](Recipe& r) {
+         r.u32("general.alignment", 8), r.alignment = 8;
+         for (std::string name; (r.bytes().size() - r.data) % 32 == 0; r.text("general.name", name)) name += "12345678";
+       }},
+      {"beyond-ggml", sound,
+       [](Recipe& r) {
+         r.text("general.architecture", "flux");
+         r.tensors[3] = {repeat("n", 64), {32}, 0, 12800};
+       }},
+      {"original-shape", sound,
+       [](Recipe& r) { r.array<int32_t>("comfy.gguf.orig_shape.token_embd.weight", kI32, {3, 3, 14}); }},
       {"big-endian", sound, [](Recipe& r) { r.big_endian = true; }},
       {"big-endian-version", sound, [](Recipe& r) { r.big_endian = true, r.version = 2; }},
       {"empty-key", sound, [](Recipe& r) { r.u32("", 1); }},

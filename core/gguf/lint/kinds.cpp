@@ -201,6 +201,27 @@ void check_control_vector_hint(const LintFile& file, FindingList& findings) {
     findings.add(0, "a control vector without controlvector.model_hint");
 }
 
+/// ComfyUI-GGUF stores some tensors as rows of 256 elements, and beside them the shape that they had: slowest first.
+void check_original_shape(const LintFile& file, FindingList& findings) {
+  constexpr std::string_view kPrefix = "comfy.gguf.orig_shape.";
+  for (const KeyValue& kv : file.gguf.header.key_values) {
+    const std::string_view key = file.gguf.text(kv.key);
+    if (!key.starts_with(kPrefix)) continue;
+    const TensorInfo* tensor = find_tensor(file.gguf, key.substr(kPrefix.size()));
+    const auto shape = kv.type == ValueType::kArray && kv.element_type == ValueType::kI32 && kv.count <= kMaxDims
+                           ? get_integers(file.gguf, key)
+                           : std::nullopt;
+    uint64_t n = 1;
+    bool sound = shape.has_value();
+    for (const int64_t extent : shape.value_or(std::vector<int64_t>()))
+      sound = sound && extent > 0 && !__builtin_mul_overflow(n, static_cast<uint64_t>(extent), &n);
+    if (tensor == nullptr || !sound || n != tensor->n_elements)
+      findings.add(kv.key.offset, {Quoted{key}, tensor == nullptr ? " is of no tensor of the file"
+                                                : sound           ? " has another count of elements than its tensor"
+                                                                  : " is no array of i32, each above 0"});
+  }
+}
+
 constexpr LintRule kKindRules[] = {
     {"file-name", FindingLevel::kNote, check_file_name},
     {"file-name-encoding", FindingLevel::kNote, check_name_encoding},
@@ -215,6 +236,7 @@ constexpr LintRule kKindRules[] = {
     {"imatrix", FindingLevel::kError, check_importance},
     {"imatrix-type", FindingLevel::kError, check_importance_type},
     {"control-vector", FindingLevel::kError, check_control_vector},
+    {"original-shape", FindingLevel::kError, check_original_shape},
     {"control-vector-hint", FindingLevel::kNote, check_control_vector_hint},
 };
 

@@ -73,10 +73,21 @@ void each_tensor(const LintFile& file, FindingList& findings) {
   each_tensor(file, findings, is_bad, say);
 }
 
-bool bad_name_length(const LintFile&, const TensorInfo& t) { return t.name.length > kGgmlNameLength; }
+// Other readers than ggml's take longer names and more dimensions: a rule of its own notes these.
+bool bad_name_length(const LintFile& file, const TensorInfo& t) {
+  return t.name.length > kGgmlNameLength && !is_foreign(file);
+}
 void say_name_length(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
   findings.add(t.info_offset, {"tensor ", Quoted{name}, " has a name of ", t.name.length,
                                " bytes (ggml takes 63, the specification 64)"});
+}
+
+bool beyond_ggml(const LintFile& file, const TensorInfo& t) {
+  return (t.name.length > kGgmlNameLength || t.n_dims > kGgmlDims) && is_foreign(file);
+}
+void say_beyond_ggml(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
+  findings.add(t.info_offset, {"tensor ", Quoted{name}, " has a name of ", t.name.length, " bytes and ", t.n_dims,
+                               " dimensions: ggml's own reader takes 63 and 4"});
 }
 
 bool bad_name_empty(const LintFile&, const TensorInfo& t) { return t.name.length == 0; }
@@ -96,7 +107,7 @@ void say_name_nul(const LintFile&, const TensorInfo& t, std::string_view name, F
   findings.add(t.info_offset, {"tensor ", Quoted{name}, " has a NUL in its name: ggml sees only what is before it"});
 }
 
-bool bad_dimensions(const LintFile&, const TensorInfo& t) { return t.n_dims > kGgmlDims; }
+bool bad_dimensions(const LintFile& file, const TensorInfo& t) { return t.n_dims > kGgmlDims && !is_foreign(file); }
 void say_dimensions(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
   findings.add(t.info_offset, {"tensor ", Quoted{name}, " has ", t.n_dims, " dimensions: 4 at most"});
 }
@@ -264,6 +275,13 @@ void check_padding(const LintFile& file, FindingList& findings) {
     }
 }
 
+/// llama.cpp maps the file, and its buffers begin at multiples of 32 there.
+void check_data_alignment(const LintFile& file, FindingList& findings) {
+  const uint64_t offset = file.gguf.header.data_offset;
+  if (is_llama_model(file) && !file.gguf.header.tensors.empty() && offset % 32 != 0)
+    findings.add(offset, {"the tensor data begins at ", offset, ", no multiple of 32: llama.cpp cannot map the file"});
+}
+
 constexpr LintRule kLayoutRules[] = {
     {"alignment-type", FindingLevel::kError, check_alignment_type},
     {"alignment-power-of-two", FindingLevel::kError, check_alignment_power},
@@ -271,6 +289,7 @@ constexpr LintRule kLayoutRules[] = {
     {"alignment-large", FindingLevel::kNote, check_alignment_large},
     {"duplicate-tensor", FindingLevel::kError, check_duplicate_tensor},
     {"tensor-name-length", FindingLevel::kError, each_tensor<bad_name_length, say_name_length>},
+    {"beyond-ggml", FindingLevel::kNote, each_tensor<beyond_ggml, say_beyond_ggml>},
     {"tensor-name-empty", FindingLevel::kNote, each_tensor<bad_name_empty, say_name_empty>},
     {"tensor-name-utf8", FindingLevel::kSpec, each_tensor<bad_name_utf8, say_name_utf8>},
     {"tensor-name-nul", FindingLevel::kNote, each_tensor<bad_name_nul, say_name_nul>},
@@ -284,6 +303,7 @@ constexpr LintRule kLayoutRules[] = {
     {"partial-block", FindingLevel::kError, each_tensor<bad_partial_block, say_partial_block>},
     {"small-blocks", FindingLevel::kError, check_small_blocks},
     {"offset-alignment", FindingLevel::kError, each_tensor<bad_offset_alignment, say_offset_alignment>},
+    {"data-alignment", FindingLevel::kError, check_data_alignment},
     {"tensor-order", FindingLevel::kError, check_order},
     {"tensor-overlap", FindingLevel::kError, check_overlap},
     {"tensor-gap", FindingLevel::kError, check_gap},

@@ -46,7 +46,7 @@ void check_key_type(const LintFile& file, FindingList& findings, std::string_vie
 std::vector<LintRule> lint_rules() {
   std::vector<LintRule> all;
   for (const RuleSpan rules : {header_rules(), layout_rules(), kind_rules(), projector_rules(), model_rules(),
-                               shape_rules(), tensor_rules(), tokenizer_rules(), template_rules()})
+                               required_rules(), shape_rules(), tensor_rules(), tokenizer_rules(), template_rules()})
     all.insert(all.end(), rules.begin(), rules.end());
   return all;
 }

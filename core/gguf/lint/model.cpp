@@ -7,13 +7,6 @@
 
 namespace ggufscope {
 
-bool is_known_architecture(std::string_view name) {
-  constexpr std::string_view kArchitectures[] = {
-#include "gguf/architectures.inc"
-  };
-  return std::ranges::find(kArchitectures, name) != std::end(kArchitectures);
-}
-
 namespace {
 
 /// The specification's list, by architecture ("Each key specified must be present"). Behind the bar: what writers call
@@ -75,10 +68,8 @@ constexpr RequiredKeys kRequired[] = {
     {"rwkv", kRwkvKeys},   {"whisper", kWhisperKeys},
 };
 
-bool is_loadable_model(const LintFile& file) { return file.kind == FileKind::kModel && !is_later_shard(file); }
-
 void check_required_key(const LintFile& file, FindingList& findings) {
-  if (!is_loadable_model(file)) return;
+  if (file.kind != FileKind::kModel || is_later_shard(file)) return;
   for (const RequiredKeys& row : kRequired) {
     if (row.architecture != file.architecture) continue;
     for (const std::string_view names : row.suffixes) {
@@ -92,51 +83,8 @@ void check_required_key(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// What llama.cpp's own reading of an architecture cannot do without, beside what it wants of all.
-struct LoaderNeeds {
-  std::span<const std::string_view> architectures, suffixes;
-};
-
-constexpr std::string_view kRmsNormed[] = {
-    "llama",     "llama4",  "qwen",     "qwen2",    "qwen2moe",  "qwen2vl", "qwen3",   "qwen3moe",   "baichuan",
-    "internlm2", "minicpm", "minicpm3", "gemma",    "gemma2",    "gemma3",  "phi3",    "phimoe",     "plamo",
-    "xverse",    "olmo2",   "olmoe",    "deepseek", "deepseek2", "exaone",  "granite", "granitemoe", "chatglm",
-    "glm4",      "bitnet",  "smollm3",  "mistral3", "mamba",     "mamba2",  "jamba"};
-constexpr std::string_view kLayerNormed[] = {"gpt2",       "gptneox",   "falcon",  "mpt",        "bloom", "starcoder",
-                                             "starcoder2", "stablelm",  "phi2",    "olmo",       "dbrx",  "orion",
-                                             "codeshell",  "command-r", "cohere2", "nomic-bert", "bert",  "rwkv6"};
-constexpr std::string_view kScaledLogits[] = {"command-r", "cohere2"};
-constexpr std::string_view kMambas[] = {"mamba", "mamba2", "jamba"};
-constexpr std::string_view kRwkv6[] = {"rwkv6"};
-constexpr std::string_view kRmsKeys[] = {"attention.layer_norm_rms_epsilon"};
-constexpr std::string_view kNormKeys[] = {"attention.layer_norm_epsilon"};
-constexpr std::string_view kLogitKeys[] = {"logit_scale"};
-constexpr std::string_view kStateKeys[] = {"ssm.conv_kernel", "ssm.inner_size", "ssm.state_size", "ssm.time_step_rank"};
-constexpr std::string_view kRwkv6Keys[] = {"wkv.head_size", "time_mix_extra_dim", "time_decay_extra_dim"};
-
-constexpr LoaderNeeds kLoaderNeeds[] = {
-    {kRmsNormed, kRmsKeys}, {kLayerNormed, kNormKeys}, {kScaledLogits, kLogitKeys},
-    {kMambas, kStateKeys},  {kRwkv6, kRwkv6Keys},
-};
-
-void check_loader_key(const LintFile& file, FindingList& findings) {
-  if (!is_loadable_model(file) || file.architecture.empty()) return;
-  // Whisper and its like are whisper.cpp's.
-  if (find_key(file.gguf, arch_key(file, "encoder.block_count")) != nullptr) return;
-  const auto need = [&](std::span<const std::string_view> suffixes) {
-    for (const std::string_view suffix : suffixes) {
-      const std::string key = arch_key(file, suffix);
-      if (find_key(file.gguf, key) == nullptr) findings.add(0, {"llama.cpp requires ", key});
-    }
-  };
-  constexpr std::string_view kAll[] = {"context_length", "embedding_length", "block_count"};
-  need(kAll);
-  for (const LoaderNeeds& row : kLoaderNeeds)
-    if (std::ranges::find(row.architectures, file.architecture) != row.architectures.end()) need(row.suffixes);
-}
-
 void check_architecture_missing(const LintFile& file, FindingList& findings) {
-  if (file.kind == FileKind::kImportance || is_later_shard(file)) return;
+  if (file.kind == FileKind::kImportance || is_later_shard(file) || is_foreign(file)) return;
   if (file.architecture.empty()) findings.add(0, "general.architecture is missing");
 }
 
@@ -149,99 +97,38 @@ void check_architecture_syntax(const LintFile& file, FindingList& findings) {
 }
 
 void check_architecture_known(const LintFile& file, FindingList& findings) {
-  if (file.kind != FileKind::kModel || file.architecture.empty()) return;
-  if (!is_known_architecture(file.architecture))
+  if (file.kind != FileKind::kModel || is_known_architecture(file.architecture)) return;
+  const uint64_t offset = key_offset(file.gguf, "general.architecture");
+  if (const std::string_view reader = other_reader(file); !reader.empty())
+    findings.add(offset, {"architecture ", Quoted{file.architecture}, " is not for llama.cpp: ", reader, " reads it"});
+  else if (!file.architecture.empty())
     findings.add(
-        key_offset(file.gguf, "general.architecture"),
-        {"architecture ", Quoted{file.architecture}, " is not among those of llama.cpp that this build knows"});
+        offset, {"architecture ", Quoted{file.architecture}, " is not among those of llama.cpp that this build knows"});
 }
 
-/// Keys that llama.cpp reads in exactly one type, and refuses the file where it is another: suffixes after {arch}.
-struct LoaderKey {
-  std::string_view suffix;
-  ValueType type;
-};
+/// "llama.block_count" under another architecture: its name was changed, or is misspelt.
+void check_architecture_keys(const LintFile& file, FindingList& findings) {
+  if (file.kind != FileKind::kModel || file.architecture.empty() || is_known_architecture(file.architecture)) return;
+  for (const KeyValue& kv : file.gguf.header.key_values) {
+    std::string_view key = file.gguf.text(kv.key);
+    const std::string_view prefix = cut_off(key, '.');
+    if (key != "block_count" || prefix == file.architecture || !is_known_architecture(prefix)) continue;
+    findings.add(kv.key.offset,
+                 {"the architecture is ", Quoted{file.architecture}, ", but there is ", file.gguf.text(kv.key)});
+  }
+}
 
 using enum ValueType;
 
-constexpr LoaderKey kLoaderKeys[] = {
-    {"context_length", kU32},
-    {"embedding_length", kU32},
-    {"block_count", kU32},
-    {"feed_forward_length", kU32},
-    {"expert_count", kU32},
-    {"expert_used_count", kU32},
-    {"attention.head_count", kU32},
-    {"attention.head_count_kv", kU32},
-    {"attention.key_length", kU32},
-    {"attention.value_length", kU32},
-    {"attention.layer_norm_epsilon", kF32},
-    {"attention.layer_norm_rms_epsilon", kF32},
-    {"rope.dimension_count", kU32},
-    {"rope.freq_base", kF32},
-    {"rope.scale_linear", kF32},
-    {"rope.scaling.type", kString},
-    {"rope.scaling.factor", kF32},
-    {"rope.scaling.attn_factor", kF32},
-    {"rope.scaling.finetuned", kBool},
-    {"rope.scaling.original_context_length", kU32},
-    {"attention.causal", kBool},
-    {"attention.clamp_kqv", kF32},
-    {"attention.max_alibi_bias", kF32},
-    {"attention.scale", kF32},
-    {"attn_logit_softcapping", kF32},
-    {"final_logit_softcapping", kF32},
-    {"logit_scale", kF32},
-    {"residual_scale", kF32},
-    {"embedding_scale", kF32},
-    {"vocab_size", kU32},
-    {"pooling_type", kU32},
-    {"use_parallel_residual", kBool},
-    {"leading_dense_block_count", kU32},
-    {"expert_shared_count", kU32},
-    {"expert_gating_func", kU32},
-    {"expert_weights_norm", kBool},
-    {"expert_weights_scale", kF32},
-    {"ssm.conv_kernel", kU32},
-    {"ssm.inner_size", kU32},
-    {"ssm.state_size", kU32},
-    {"ssm.time_step_rank", kU32},
-    {"ssm.group_count", kU32},
-    {"wkv.head_size", kU32},
-};
-
-void check_loader_type(const LintFile& file, FindingList& findings) {
-  const auto check = [&](std::string_view key, ValueType type) {
-    const KeyValue* kv = find_key(file.gguf, key);
-    if (kv == nullptr || kv->type == type) return;
-    // Arrays, one element a block: those of counts are signed or not.
-    if (kv->type == kArray && (kv->element_type == type || (type == kU32 && kv->element_type == kI32))) return;
-    findings.add(kv->key.offset, {key, " is ", kv->type == kArray ? "an array of " : "",
-                                  value_type_name(kv->element_type), ": llama.cpp reads ", value_type_name(type)});
-  };
-  check("general.architecture", kString);
-  check("general.file_type", kU32);
-  check("split.count", kU16);
-  check("split.no", kU16);
-  check("split.tensors.count", kI32);
-  check("general.name", kString);
-  check("tokenizer.ggml.model", kString);
-  check("tokenizer.ggml.pre", kString);
-  check("tokenizer.ggml.token_type_count", kU32);
-  for (const std::string_view flag :
-       {"add_bos_token", "add_eos_token", "add_sep_token", "add_space_prefix", "remove_extra_whitespaces"})
-    check("tokenizer.ggml." + std::string(flag), kBool);
-  if (file.architecture.empty()) return;
-  for (const LoaderKey& key : kLoaderKeys) check(arch_key(file, key.suffix), key.type);
-}
-
 void check_array_length(const LintFile& file, FindingList& findings) {
   const auto blocks = hyper(file, "block_count");
-  if (!blocks) return;
+  if (!blocks || !is_llama_model(file)) return;
   for (const KeyValue& kv : file.gguf.header.key_values) {
     if (kv.type != kArray || kv.count == *blocks) continue;
     const std::string_view key = file.gguf.text(kv.key);
     const StandardKey* row = find_standard_key(key);
+    // Of a pattern of windows llama.cpp takes as many as there are blocks.
+    if (key.ends_with("sliding_window_pattern") && kv.count > *blocks) continue;
     if (row != nullptr && row->form == KeyForm::kEither && key.starts_with(file.architecture))
       findings.add(kv.value.offset, {Quoted{key}, " has ", kv.count, " elements for ", *blocks, " blocks"});
   }
@@ -257,6 +144,7 @@ void check_block_count(const LintFile& file, FindingList& findings) {
 constexpr uint64_t kMaxExperts = 512;
 
 void check_expert_counts(const LintFile& file, FindingList& findings) {
+  if (!is_llama_model(file)) return;
   const uint64_t experts = hyper(file, "expert_count").value_or(0);
   const auto used = hyper(file, "expert_used_count");  // nothing where it is an array
   if (find_key(file.gguf, arch_key(file, "expert_used_count")) != nullptr && !used) return;
@@ -297,6 +185,7 @@ void check_rope_dimensions(const LintFile& file, FindingList& findings) {
 constexpr std::string_view kRopeScaling[] = {"none", "linear", "yarn", "longrope"};
 
 void check_rope_scaling(const LintFile& file, FindingList& findings) {
+  if (!is_llama_model(file)) return;
   const auto type = get_string(file.gguf, arch_key(file, "rope.scaling.type"));
   if (type && std::ranges::find(kRopeScaling, *type) == std::end(kRopeScaling))
     findings.add(key_offset(file.gguf, arch_key(file, "rope.scaling.type")), {"unknown rope scaling ", Quoted{*type}});
@@ -371,9 +260,8 @@ constexpr LintRule kModelRules[] = {
     {"architecture-missing", FindingLevel::kError, check_architecture_missing},
     {"architecture-syntax", FindingLevel::kSpec, check_architecture_syntax},
     {"architecture-unknown", FindingLevel::kNote, check_architecture_known},
+    {"architecture-keys", FindingLevel::kError, check_architecture_keys},
     {"required-key", FindingLevel::kSpec, check_required_key},
-    {"loader-key", FindingLevel::kError, check_loader_key},
-    {"loader-type", FindingLevel::kError, check_loader_type},
     {"array-length", FindingLevel::kError, check_array_length},
     {"block-count", FindingLevel::kError, check_block_count},
     {"expert-counts", FindingLevel::kError, check_expert_counts},

@@ -27,6 +27,9 @@ bool has_encoder(const LintFile& file, const Encoder& encoder) {
   return get_bool(file.gguf, encoder.flag).value_or(false);
 }
 
+/// Whole CLIP models, as clip.cpp had them: no projectors of llama.cpp's.
+bool has_text_encoder(const LintFile& file) { return get_bool(file.gguf, "clip.has_text_encoder").value_or(false); }
+
 std::string encoder_key(const Encoder& encoder, std::string_view suffix) {
   return sentence({"clip.", encoder.name, ".", suffix});
 }
@@ -43,7 +46,7 @@ struct FileEncoders {
   size_t count = 0;
 
   explicit FileEncoders(const LintFile& file) {
-    if (file.kind != FileKind::kProjector) return;
+    if (file.kind != FileKind::kProjector || has_text_encoder(file)) return;
     for (const Encoder& encoder : kEncoders) {
       if (!has_encoder(file, encoder)) continue;
       std::string_view kind = get_string(file.gguf, "clip.projector_type").value_or("");
@@ -121,7 +124,7 @@ bool is_needed(const ProjectorKey& row, const FileEncoder& encoder) {
 }
 
 void check_projector(const LintFile& file, FindingList& findings) {
-  if (file.kind == FileKind::kProjector && FileEncoders(file).count == 0)
+  if (file.kind == FileKind::kProjector && !has_text_encoder(file) && FileEncoders(file).count == 0)
     findings.add(0, "a projector with neither an image nor an audio encoder");
 }
 

@@ -38,6 +38,7 @@ using RuleSpan = std::span<const LintRule>;
 RuleSpan header_rules();     // header.cpp: version, keys, values
 RuleSpan layout_rules();     // layout.cpp: alignment, tensor infos, tensor data
 RuleSpan model_rules();      // model.cpp: required keys, hyper-parameters
+RuleSpan required_rules();   // required.cpp: keys that an architecture must have, and their types
 RuleSpan shape_rules();      // shapes.cpp: tensors against hyper-parameters
 RuleSpan tensor_rules();     // tensors.cpp: tensors that an architecture must have
 RuleSpan kind_rules();       // kinds.cpp: file names, shards, adapters and other kinds
@@ -107,5 +108,21 @@ inline bool is_shard(const LintFile& file) { return get_u64(file.gguf, "split.co
 inline bool is_later_shard(const LintFile& file) {
   return is_shard(file) && get_u64(file.gguf, "split.no").value_or(0) > 0;
 }
+
+/// Of an architecture of llama.cpp's, so that its loader's rules apply.
+inline bool is_llama_model(const LintFile& file) {
+  return file.kind == FileKind::kModel && is_known_architecture(file.architecture);
+}
+
+/// Such a model with its keys: shards after the first have none.
+inline bool is_loadable_model(const LintFile& file) { return is_llama_model(file) && !is_later_shard(file); }
+
+/// A model that is not for llama.cpp, so that no rule of its loader applies. A file without architecture is for it
+/// where it holds text or tensors as its converters name them.
+bool is_foreign(const LintFile& file);
+
+/// The program that reads models of the file's architecture (readers.inc); empty for those of llama.cpp and unknown
+/// ones.
+std::string_view other_reader(const LintFile& file);
 
 }  // namespace ggufscope

@@ -21,7 +21,7 @@ namespace {
 void check_embedding_shape(const LintFile& file, FindingList& findings) {
   const TensorInfo* embedding = find_tensor(file.gguf, "token_embd.weight");
   const auto width = hyper(file, "embedding_length");
-  if (file.kind != FileKind::kModel || embedding == nullptr || embedding->n_dims != 2) return;
+  if (!is_llama_model(file) || embedding == nullptr || embedding->n_dims != 2) return;
   if (width && embedding->shape[0] != *width)
     findings.add(embedding->info_offset, {"token_embd.weight has rows of ", embedding->shape[0],
                                           " elements for an embedding_length of ", *width});
@@ -37,7 +37,7 @@ bool is_draft(const LintFile& file) { return has_word("dflash eagle3", file.arch
 /// The last norm is as wide as the stream; the output matrix reads it, and has a row for each token.
 void check_output_shape(const LintFile& file, FindingList& findings) {
   const auto width = hyper(file, "embedding_length");
-  if (file.kind != FileKind::kModel || !width || hyper(file, "embedding_length_out") || is_draft(file)) return;
+  if (!is_llama_model(file) || !width || hyper(file, "embedding_length_out") || is_draft(file)) return;
   const auto say = [&](const TensorInfo& tensor, std::string_view what, uint64_t got, uint64_t wanted) {
     findings.add(tensor.info_offset,
                  {"tensor ", Quoted{file.gguf.text(tensor.name)}, " has ", what, " ", got, ", not ", wanted});
@@ -53,8 +53,11 @@ void check_output_shape(const LintFile& file, FindingList& findings) {
 }
 
 void check_embedding_missing(const LintFile& file, FindingList& findings) {
-  if (file.kind == FileKind::kModel && !is_shard(file) && !is_draft(file) && hyper(file, "block_count") &&
-      find_key(file.gguf, "tokenizer.ggml.tokens") != nullptr && find_tensor(file.gguf, "token_embd.weight") == nullptr)
+  if (is_llama_model(file) && !is_shard(file) && !is_draft(file) && hyper(file, "block_count") &&
+      find_key(file.gguf, "tokenizer.ggml.tokens") != nullptr &&
+      find_tensor(file.gguf, "token_embd.weight") == nullptr &&
+      // Its output serves.
+      file.architecture != "codeshell")
     findings.add(file.gguf.header.info_end, "a model of text without token_embd.weight");
 }
 
@@ -66,7 +69,7 @@ constexpr std::string_view kReadsStream[] = {"attn_q.weight",   "attn_k.weight",
 
 void check_stream_width(const LintFile& file, FindingList& findings) {
   const auto width = hyper(file, "embedding_length");
-  if (file.kind != FileKind::kModel || !width) return;
+  if (!is_llama_model(file) || !width) return;
   for (const TensorInfo& tensor : file.gguf.header.tensors) {
     const std::string_view name = file.gguf.text(tensor.name);
     const auto block = block_of(name);
@@ -80,7 +83,7 @@ void check_stream_width(const LintFile& file, FindingList& findings) {
 
 void check_feed_forward_width(const LintFile& file, FindingList& findings) {
   const auto width = hyper(file, "feed_forward_length");  // nothing where it differs by block
-  if (file.kind != FileKind::kModel || !width || *width == 0) return;
+  if (!is_llama_model(file) || !width || *width == 0) return;
   for (const TensorInfo& tensor : file.gguf.header.tensors) {
     const std::string_view name = file.gguf.text(tensor.name);
     // Where gate and up are one tensor it has twice the rows.
@@ -93,7 +96,7 @@ void check_feed_forward_width(const LintFile& file, FindingList& findings) {
 
 void check_block_number(const LintFile& file, FindingList& findings) {
   const auto blocks = hyper(file, "block_count");
-  if (file.kind != FileKind::kModel || !blocks || !is_known_architecture(file.architecture)) return;
+  if (!is_llama_model(file) || !blocks) return;
   for (const TensorInfo& tensor : file.gguf.header.tensors) {
     const auto block = block_of(file.gguf.text(tensor.name));
     if (block && *block >= *blocks)
@@ -106,7 +109,7 @@ constexpr uint64_t kMostBlocks = 65536;  // a count beyond is a finding of its o
 
 void check_block_missing(const LintFile& file, FindingList& findings) {
   const auto blocks = hyper(file, "block_count");
-  if (file.kind != FileKind::kModel || is_shard(file) || !blocks || *blocks > kMostBlocks) return;
+  if (!is_llama_model(file) || is_shard(file) || !blocks || *blocks > kMostBlocks) return;
   if (file.architecture == "deci") return;  // layers that neither mix nor feed forward
   std::vector<bool> seen(static_cast<size_t>(*blocks));
   for (const TensorInfo& tensor : file.gguf.header.tensors)

@@ -172,9 +172,11 @@ std::optional<uint64_t> block_count(const LintFile& file, std::string_view block
 void check_tensor_missing(const LintFile& file, FindingList& findings) {
   if (is_shard(file)) return;
   const uint64_t end = file.gguf.header.info_end;
+  const bool step = hyper(file, "interleave_moe_layer_step").value_or(1) > 1;  // experts in some blocks only
   Experts experts = hyper(file, "expert_count").value_or(0) != 0 ? Experts::kWith : Experts::kWithout;
-  if (find_key(file.gguf, arch_key(file, "expert_count")) != nullptr && !hyper(file, "expert_count"))
+  if (step || (find_key(file.gguf, arch_key(file, "expert_count")) != nullptr && !hyper(file, "expert_count")))
     experts = Experts::kEither;
+  const uint64_t dense = hyper(file, "leading_dense_block_count").value_or(0);
   for (const TensorRow* row : rows_of(file)) {
     const auto blocks = block_count(file, row->blocks);
     if (!blocks || *blocks > kMaxBlocks) continue;
@@ -202,16 +204,19 @@ void check_tensor_missing(const LintFile& file, FindingList& findings) {
     // Blocks without any tensor are another rule's.
     for (size_t i = 0; i < n_trunk; ++i)
       if (any[i])
-        find_missing(block, inside + i * n, experts, [&](const Wanted& tensor) {
-          findings.add(end, {"llama.cpp requires tensor ", row->blocks, i, ".", tensor.base, tensor.suffix});
-        });
+        find_missing(
+            block, inside + i * n, experts == Experts::kWith && i < dense ? Experts::kWithout : experts,
+            [&](const Wanted& tensor) {
+              findings.add(end, {"llama.cpp requires tensor ", row->blocks, i, ".", tensor.base, tensor.suffix});
+            });
   }
 }
 
 /// What the letters of shapes stand for in one block, or outside of them.
 class Extents {
  public:
-  explicit Extents(const LintFile& file) {
+  explicit Extents(const LintFile& file)
+      : shares_width_(has_word("hunyuan-moe qwen2moe qwen3next qwen35moe", file.architecture)) {
     for (size_t i = 0; i < kKeys.size(); ++i) {
       const std::string key = arch_key(file, kKeys[i]);
       if (const KeyValue* kv = find_key(file.gguf, key); kv != nullptr) {
@@ -225,7 +230,7 @@ class Extents {
     if (tokens != nullptr && tokens->type == ValueType::kArray) tokens_ = tokens->count;
   }
 
-  /// nullopt where the file does not say.
+  /// nullopt where the file does not say, or the loader takes something else.
   [[nodiscard]] std::optional<uint64_t> of(char letter, std::optional<uint64_t> block) const {
     const auto value = [&](Key key) { return this->value(key, block); };
     const auto heads = value(kHeads), kv_heads = there_[kKvHeads] ? value(kKvHeads) : heads;
@@ -234,10 +239,18 @@ class Extents {
       if (!heads || (there_[windowed] && value(windowed) != value(key))) return std::nullopt;
       if (there_[key]) return value(key);
       const auto width = value(kWidth);
-      return width ? std::optional(*width / *heads) : std::nullopt;
+      return width && *heads != 0 ? std::optional(*width / *heads) : *heads == 0 ? heads : std::nullopt;
     };
     const auto key = [&] { return head(kKeyLength, kWindowedKeyLength); };
     const auto value_length = [&] { return head(kValueLength, kWindowedValueLength); };
+    // Of latent attention; with windows its ranks differ by block.
+    const bool latent = !there_[kWindowedLatentRank];
+    const auto latent_key = [&] { return latent ? there_[kLatentKey] ? value(kLatentKey) : key() : std::nullopt; };
+    const auto latent_value = [&] {
+      return latent ? there_[kLatentValue] ? value(kLatentValue) : value_length() : std::nullopt;
+    };
+    const auto rotated = [&] { return there_[kRotated] ? value(kRotated) : key(); };
+    const auto unrotated = [&] { return less(latent_key(), rotated()); };
     switch (letter) {
       case 'E':
         return value(kWidth);
@@ -245,8 +258,12 @@ class Extents {
         return value(kFeedForward);
       case 'G':
         return product(value(kFeedForward), 2);
+      case '2':
+        return quotient(value(kFeedForward), 2);
       case 'M':
-        return value(kExpertFeedForward);
+        // Without the key an expert has its share of the usual width.
+        return there_[kExpertFeedForward] ? value(kExpertFeedForward)
+                                          : quotient(value(kFeedForward), value(kExpertsUsed));
       case 'X':
         return value(kExperts);
       case 'C':
@@ -269,6 +286,39 @@ class Extents {
         return product(kv_heads, key());
       case 'V':
         return product(kv_heads, value_length());
+      case 'S':
+        return sum(product(heads, key()), sum(product(kv_heads, key()), product(kv_heads, value_length())));
+      case 'u':
+        return sum(product(heads, key()), product(2, product(kv_heads, key())));
+      case 'h':
+        if (there_[kSharedFeedForward]) return value(kSharedFeedForward);
+        return shares_width_ ? value(kFeedForward) : product(value(kExpertFeedForward), value(kSharedExperts));
+      case 'a':
+        return latent ? value(kQueryRank) : std::nullopt;
+      case 'b':
+        return latent ? value(kLatentRank) : std::nullopt;
+      case 'c':
+        return latent ? sum(value(kLatentRank), rotated()) : std::nullopt;
+      case 'd':
+        return product(heads, latent_key());
+      case 'e':
+        return unrotated();
+      case 'f':
+        return latent_value();
+      case 'g':
+        return product(heads, latent_value());
+      case 'i':
+        return product(heads, sum(unrotated(), latent_value()));
+      case 'p':
+        return value(kIndexerLength);
+      case 'q':
+        return value(kIndexerHeads);
+      case 't':
+        return product(value(kIndexerLength), value(kIndexerHeads));
+      case 'j':
+        return product(heads, rotated());
+      case 'k':
+        return product(kv_heads, rotated());
       case '1':
         return 1;
       default:
@@ -289,31 +339,83 @@ class Extents {
     kValueLength,
     kWindowedKeyLength,
     kWindowedValueLength,
+    kSharedFeedForward,
+    kSharedExperts,
+    kQueryRank,
+    kLatentRank,
+    kWindowedLatentRank,
+    kLatentKey,
+    kLatentValue,
+    kRotated,
+    kExpertsUsed,
+    kIndexerLength,
+    kIndexerHeads,
     kKeyCount
   };
-  static constexpr std::array<std::string_view, kKeyCount> kKeys = {
-      "embedding_length",       "feed_forward_length",      "expert_feed_forward_length", "expert_count",
-      "context_length",         "attention.head_count",     "attention.head_count_kv",    "attention.key_length",
-      "attention.value_length", "attention.key_length_swa", "attention.value_length_swa"};
+  static constexpr std::array<std::string_view, kKeyCount> kKeys = {"embedding_length",
+                                                                    "feed_forward_length",
+                                                                    "expert_feed_forward_length",
+                                                                    "expert_count",
+                                                                    "context_length",
+                                                                    "attention.head_count",
+                                                                    "attention.head_count_kv",
+                                                                    "attention.key_length",
+                                                                    "attention.value_length",
+                                                                    "attention.key_length_swa",
+                                                                    "attention.value_length_swa",
+                                                                    "expert_shared_feed_forward_length",
+                                                                    "expert_shared_count",
+                                                                    "attention.q_lora_rank",
+                                                                    "attention.kv_lora_rank",
+                                                                    "attention.kv_lora_rank_swa",
+                                                                    "attention.key_length_mla",
+                                                                    "attention.value_length_mla",
+                                                                    "rope.dimension_count",
+                                                                    "expert_used_count",
+                                                                    "attention.indexer.key_length",
+                                                                    "attention.indexer.head_count"};
 
-  /// nullopt for 0: llama.cpp then takes something else, or has no such tensor.
+  /// Of these a missing key, and 0, are 0 to llama.cpp. For 0 of others it takes something else, or has no such tensor.
+  static bool counts_from_zero(Key key) { return key == kFeedForward || key == kHeads || key == kKvHeads; }
+
   [[nodiscard]] std::optional<uint64_t> value(Key key, std::optional<uint64_t> block) const {
     const std::vector<int64_t>& values = by_block_[key];
+    if (counts_from_zero(key) && (!there_[key] || whole_[key] == uint64_t{0})) return 0;
     if (!block || *block >= values.size()) return whole_[key] != uint64_t{0} ? whole_[key] : std::nullopt;
     const int64_t one = values[static_cast<size_t>(*block)];
     return one > 0 ? std::optional(static_cast<uint64_t>(one)) : std::nullopt;
   }
 
+  static constexpr uint64_t kSane = uint64_t{1} << 32;
   static std::optional<uint64_t> product(std::optional<uint64_t> a, std::optional<uint64_t> b) {
-    constexpr uint64_t kSane = uint64_t{1} << 31;
     return a && b && *a < kSane && *b < kSane ? std::optional(*a * *b) : std::nullopt;
+  }
+  static std::optional<uint64_t> quotient(std::optional<uint64_t> a, std::optional<uint64_t> b) {
+    return a && b && *b != 0 ? std::optional(*a / *b) : std::nullopt;
+  }
+  static std::optional<uint64_t> sum(std::optional<uint64_t> a, std::optional<uint64_t> b) {
+    return a && b ? std::optional(*a + *b) : std::nullopt;
+  }
+  static std::optional<uint64_t> less(std::optional<uint64_t> a, std::optional<uint64_t> b) {
+    return a && b && *a >= *b ? std::optional(*a - *b) : std::nullopt;
   }
 
   std::array<bool, kKeys.size()> there_{};
   std::array<std::optional<uint64_t>, kKeys.size()> whole_{};
   std::array<std::vector<int64_t>, kKeys.size()> by_block_;
   std::optional<uint64_t> tokens_;
+  bool shares_width_;  ///< shared experts are as wide as a dense layer where the file does not say
 };
+
+/// Of a tensor that a plan names, or of the bias of a matrix that it names; empty where nothing is known.
+std::string_view wanted_shape(const TensorPlan& plan, std::string_view name) {
+  size_t i = plan.find(name);
+  if (i < plan.wanted.size()) return plan.wanted[i].shape;
+  if (!name.ends_with(".bias")) return {};
+  i = plan.find(std::string(base_name(name)) + ".weight");
+  const std::string_view matrix = i < plan.wanted.size() ? plan.wanted[i].shape : std::string_view();
+  return matrix.size() > 1 ? matrix.substr(1) : std::string_view();
+}
 
 void check_tensor_shape(const LintFile& file, FindingList& findings) {
   const std::vector<const TensorRow*> rows = rows_of(file);
@@ -325,15 +427,15 @@ void check_tensor_shape(const LintFile& file, FindingList& findings) {
       const TensorName name = split_name(file.gguf.text(tensor.name));
       if (name.block && name.blocks != row->blocks) continue;
       const TensorPlan& plan = name.block ? block : ends;
-      const size_t wanted = plan.find(name.rest);
-      if (wanted == plan.wanted.size() || plan.wanted[wanted].shape.empty()) continue;
-      const std::string_view shape = plan.wanted[wanted].shape;
+      const std::string_view shape = wanted_shape(plan, name.rest);
+      if (shape.empty()) continue;
       for (uint32_t i = 0; i < std::max<size_t>(tensor.n_dims, shape.size()); ++i) {
         const uint64_t got = i < tensor.n_dims ? tensor.shape[i] : 1;
         const auto extent = i < shape.size() ? extents.of(shape[i], name.block) : 1;
         if (!extent || got == *extent) continue;
         findings.add(tensor.info_offset, {"tensor ", Quoted{file.gguf.text(tensor.name)}, " has ", got,
-                                          " in dimension ", i, ": llama.cpp wants ", *extent});
+                                          " in dimension ", i, ": llama.cpp wants ", *extent,
+                                          *extent == 0 ? ", as a key that says how many is missing or 0" : ""});
         break;
       }
     }

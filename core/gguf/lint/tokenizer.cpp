@@ -32,7 +32,9 @@ bool contains(const Range& range, std::string_view text) {
   return std::ranges::find(range, text) != std::end(range);
 }
 
+/// Empty where the tokenizer is another program's.
 std::string_view model_of(const LintFile& file) {
+  if (is_foreign(file)) return {};
   return get_string(file.gguf, kModelKey).value_or(std::string_view());
 }
 
@@ -47,13 +49,14 @@ const KeyValue* array_of(const LintFile& file, std::string_view key, ValueType e
 }
 
 void check_model_missing(const LintFile& file, FindingList& findings) {
-  if (file.kind == FileKind::kModel && !is_later_shard(file) && find_key(file.gguf, kModelKey) == nullptr)
+  if (is_loadable_model(file) && find_key(file.gguf, kModelKey) == nullptr)
     findings.add(0, "tokenizer.ggml.model is missing: llama.cpp requires it, be it none");
 }
 
 void check_model_known(const LintFile& file, FindingList& findings) {
   const std::string_view model = model_of(file);
-  if (!model.empty() && (!contains(kModels, model) || model == "replit"))
+  if (is_foreign(file) || !get_string(file.gguf, kModelKey)) return;
+  if (!contains(kModels, model) || model == "replit")
     findings.add(key_offset(file.gguf, kModelKey), {"llama.cpp knows no tokenizer ", Quoted{model}});
 }
 
@@ -91,6 +94,7 @@ void check_array_types(const LintFile& file, FindingList& findings) {
   constexpr Row rows[] = {{kTokensKey, kString, kString}, {kScoresKey, kF32, kI32},
                           {kTypesKey, kI32, kI32},        {kMergesKey, kString, kString},
                           {kCharsMapKey, kI8, kU8},       {"tokenizer.ggml.suppress_tokens", kI32, kI32}};
+  if (is_foreign(file)) return;
   for (const Row& row : rows) {
     const KeyValue* kv = find_key(file.gguf, row.key);
     if (kv == nullptr || (kv->type == kArray && (kv->element_type == row.type || kv->element_type == row.other)))
@@ -104,7 +108,7 @@ void check_array_types(const LintFile& file, FindingList& findings) {
 template <class Report>
 void compare_lengths(const LintFile& file, Report&& report) {
   const KeyValue* tokens = array_of(file, kTokensKey, kString);
-  if (tokens == nullptr) return;
+  if (tokens == nullptr || is_foreign(file)) return;
   for (const std::string_view key : {kScoresKey, kTypesKey}) {
     const KeyValue* kv = find_key(file.gguf, key);
     if (kv != nullptr && kv->type == kArray && kv->count != tokens->count) report(*kv, key, tokens->count);
@@ -217,6 +221,7 @@ void check_special_range(const LintFile& file, FindingList& findings) {
 }
 
 void check_special_type(const LintFile& file, FindingList& findings) {
+  if (is_foreign(file)) return;
   for (const std::string_view name : kSpecialIds) {
     const KeyValue* kv = find_key(file.gguf, special_key(name));
     if (kv != nullptr && kv->type != kU32)
@@ -234,6 +239,19 @@ void check_add_without_id(const LintFile& file, FindingList& findings) {
     if (get_bool(file.gguf, row.add).value_or(false) && find_key(file.gguf, special_key(row.id)) == nullptr &&
         find_key(file.gguf, special_key(row.other)) == nullptr)
       findings.add(key_offset(file.gguf, row.add), {row.add, " is set, but ", special_key(row.id), " is missing"});
+}
+
+/// Models whose name says Phi-3 must have these tokens: llama.cpp changes how it treats the spaces behind them.
+void check_named_tokens(const LintFile& file, FindingList& findings) {
+  std::string name(get_string(file.gguf, "general.name").value_or(""));
+  for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  if (!name.contains("phi-3") && !name.contains("phi3")) return;
+  const auto tokens = get_strings(file.gguf, kTokensKey);
+  if (!tokens || !has_tokens(file)) return;
+  for (const std::string_view wanted : {"</s>", "<unk>", "<s>", "<|endoftext|>"})
+    if (std::ranges::find(*tokens, wanted) == tokens->end())
+      findings.add(key_offset(file.gguf, "general.name"),
+                   {"a model whose general.name says Phi-3 without a token ", wanted, ": llama.cpp requires it"});
 }
 
 /// A u32 of the trie's size, the trie, then the replacement texts.
@@ -282,6 +300,7 @@ constexpr LintRule kTokenizerRules[] = {
     {"special-id-range", FindingLevel::kSpec, check_special_range},
     {"special-id-type", FindingLevel::kError, check_special_type},
     {"special-id-missing", FindingLevel::kNote, check_add_without_id},
+    {"named-tokens", FindingLevel::kError, check_named_tokens},
     {"separator-spelling", FindingLevel::kNote, check_separator},
     {"huggingface-json", FindingLevel::kNote, check_huggingface_json},
     {"charsmap", FindingLevel::kError, check_charsmap},
