@@ -9,6 +9,7 @@
 #include "gguf/names.hpp"
 #include "object.hpp"
 #include "span.hpp"
+#include "types/forks.hpp"
 #include "types/types.hpp"
 
 using namespace emscripten;
@@ -115,6 +116,8 @@ TypeRow type_row(uint32_t i) {
           type.removed, small_block_bytes(type.id), i >= n};
 }
 
+std::string fork_type_name(uint32_t id) { return std::string(fork_type(id).name); }
+
 std::string file_type_text(uint32_t id) {
   const FileType* type = find_file_type(id);
   if (type == nullptr) return "unknown(" + std::to_string(id) + ")";
@@ -183,6 +186,7 @@ EMSCRIPTEN_BINDINGS(inspect) {
 
   function("typeCount", &type_count);
   function("typeRow", &type_row);
+  function("forkTypeName", &fork_type_name);
   function("fileTypeName", &file_type_text);
   function("shardNames", &shard_set);
 }

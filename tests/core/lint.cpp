@@ -130,6 +130,8 @@ const std::vector<LintCase>& lint_cases() {
       // Fewer than 2^63, and beyond what ggml's division allows.
       {"element-count", sound, with_tensor(3, {"x", {8192, (uint64_t{1} << 50) - 1}, 41, 12800})},
       {"unknown-type", sound, with_tensor(3, {"x", {32}, 99, 12800})},
+      {"unknown-type", sound, with_tensor(3, {"x", {32}, 36, 12800})},   // BitNet's I2_S
+      {"unknown-type", sound, with_tensor(3, {"x", {32}, 144, 12800})},  // ik_llama.cpp's IQ4_KS
       {"unknown-type", sound, with_tensor(3, {"x", {32}, 1002, 12800})},  // known, but not in GGUF
       {"unknown-type", sound, with_tensor(3, {"x", {32}, 2003, 12800})},
       {"small-blocks", sound,

@@ -182,3 +182,25 @@ test('the readers refuse what the formats forbid', async () => {
   assert.throws(() => readNpy(changed(127, 0x20)), /header/)
   assert.throws(() => readNpy(npy.subarray(0, -1)), /another size/)
 })
+
+test('tensors that ComfyUI-GGUF stored as rows of 256 get the shape that they had', async () => {
+  const data = floatBytes(256 * 9, 3)
+  const key = 'comfy.gguf.orig_shape.'
+  const tensors = ['conv', 'other'].map((name) => ({ name, type: 'F32', shape: [256, 9], data }))
+  using file = await open(
+    writeGguf({
+      metadata: [
+        ['general.architecture', text('sd1')],
+        [`${key}conv`, array('i32', [64, 4, 3, 3])],
+        [`${key}other`, array('i32', [64, 4, 3])], // of another count of elements
+      ],
+      tensors,
+    }),
+  )
+  const shapes = { conv: [64, 4, 3, 3], other: [9, 256] }
+  const all = readSafetensors(await (await toSafetensors(file)).bytes())
+  for (const [name, shape] of Object.entries(shapes)) {
+    assert.deepEqual(all.tensors.get(name)!.shape, shape)
+    assert.deepEqual(readNpy(await (await toNpy(file, name)).bytes()).shape, shape)
+  }
+})

@@ -1,6 +1,6 @@
 // Findings as the package hands them out. Each rule has its own tests in tests/core.
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Finding } from 'ggufscope'
@@ -28,7 +28,14 @@ const flaws: [code: string, level: Finding['level'], model: Model][] = [
     },
   ],
   ['version-1', 'error', { version: 1, metadata: [['general.architecture', text('llama')]] }],
-  ['tensor-name-length', 'error', { tensors: [{ name: 'n'.repeat(64), shape: [1], type: 'F32' }] }],
+  [
+    'tensor-name-length',
+    'error',
+    {
+      metadata: [['general.architecture', text('llama')]],
+      tensors: [{ name: 'n'.repeat(64), shape: [1], type: 'F32' }],
+    },
+  ],
   [
     'alignment-power-of-two',
     'error',
@@ -293,3 +300,47 @@ test(
     }
   },
 )
+
+test('the documentation says of every rule what it means and how to mend it', () => {
+  const folder = new URL('../../core/gguf/lint/', import.meta.url)
+  const codes = readdirSync(folder)
+    .filter((name) => name.endsWith('.cpp'))
+    .flatMap((name) => [
+      ...readFileSync(new URL(name, folder), 'utf8').matchAll(/^ {4}\{"([a-z0-9-]+)",\s+FindingLevel::/gm),
+    ])
+    .map(([, code]) => code!)
+  const page = new URL('../../web/docs/reference/lint-rules.json', import.meta.url)
+  const rules = JSON.parse(readFileSync(page, 'utf8')) as Record<string, { meaning: string; cure: string }>
+  assert.ok(codes.length > 100)
+  assert.deepEqual(Object.keys(rules).sort(), codes.sort())
+  for (const [code, { meaning, cure }] of Object.entries(rules))
+    assert.ok(meaning.length > 15 && cure.length > 6, code)
+})
+
+test('types of forks are named, and take the bytes up to the next tensor', async () => {
+  const tensors = ['a', 'b', 'c'].map((name) => ({ name, shape: [256], type: 'F32' }))
+  const bytes = writeGguf({ metadata: [['general.architecture', text('llama')]], tensors })
+  // The type stands behind the name, the count of dimensions and the dimension.
+  const view = new DataView(bytes.buffer, bytes.byteOffset)
+  for (const [name, id] of [
+    ['a', 36],
+    ['b', 144],
+  ] as const) {
+    const at = bytes.findIndex(
+      (byte, i) => byte === name.charCodeAt(0) && bytes[i - 8] === 1 && bytes[i + 1] === 1,
+    )
+    view.setUint32(at + 1 + 4 + 8, id, true)
+  }
+  using file = await open(bytes)
+  assert.deepEqual(
+    file.tensors.map(({ type, byteLength }) => [type, byteLength]),
+    [
+      ['I2_S', 1024],
+      ['IQ4_KS', 1024],
+      ['F32', 1024],
+    ],
+  )
+  const found = file.lint().filter(({ code }) => code === 'unknown-type')
+  assert.match(found[0]!.message, /I2_S .*BitNet/)
+  assert.match(found[1]!.message, /IQ4_KS .*ik_llama\.cpp/)
+})

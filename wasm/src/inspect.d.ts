@@ -60,6 +60,8 @@ export interface InspectModule {
     legacy: boolean,
   ]
   fileTypeName(id: number): string
+  /** Of a tensor type of a fork of ggml; empty for other ids. */
+  forkTypeName(id: number): string
   /** names with a NUL behind each; empty where the name is not that of a shard */
   shardNames(name: string): string
 }

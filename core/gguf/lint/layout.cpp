@@ -8,6 +8,7 @@
 #include "gguf/lint/rules.hpp"
 #include "gguf/small_blocks.hpp"
 #include "gguf/write.hpp"
+#include "types/forks.hpp"
 #include "types/types.hpp"
 
 namespace ggufscope {
@@ -141,14 +142,20 @@ void say_element_count(const LintFile&, const TensorInfo& t, std::string_view na
                {"tensor ", Quoted{name}, " has ", t.n_elements, " elements: ggml counts up to 2^63 - 1"});
 }
 
-bool bad_unknown_type(const LintFile&, const TensorInfo& t) { return find_gguf_type(t.type) == nullptr; }
+bool bad_unknown_type(const LintFile&, const TensorInfo& t) {
+  return find_gguf_type(t.type) == nullptr || !fork_type(t.type).name.empty();
+}
 void say_unknown_type(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
-  findings.add(t.info_offset, {"tensor ", Quoted{name}, " is of type ", t.type, ", which ggml does not know"});
+  if (const ForkType type = fork_type(t.type); !type.name.empty())
+    findings.add(t.info_offset, {"tensor ", Quoted{name}, " is of type ", type.name, " (", t.type, "), which ",
+                                 type.fork, " has and ggml does not"});
+  else
+    findings.add(t.info_offset, {"tensor ", Quoted{name}, " is of type ", t.type, ", which ggml does not know"});
 }
 
 bool bad_removed_type(const LintFile&, const TensorInfo& t) {
   const TypeGeometry* type = find_gguf_type(t.type);
-  return type != nullptr && type->removed;
+  return type != nullptr && type->removed && fork_type(t.type).name.empty();
 }
 void say_removed_type(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
   findings.add(t.info_offset, {"tensor ", Quoted{name}, " is of type ", find_gguf_type(t.type)->name,

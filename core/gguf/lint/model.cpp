@@ -100,7 +100,7 @@ void check_architecture_known(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kModel || is_known_architecture(file.architecture)) return;
   const uint64_t offset = key_offset(file.gguf, "general.architecture");
   if (const std::string_view reader = other_reader(file); !reader.empty())
-    findings.add(offset, {"architecture ", Quoted{file.architecture}, " is not for llama.cpp: ", reader, " reads it"});
+    findings.add(offset, {"architecture ", Quoted{file.architecture}, " is not for llama.cpp but for ", reader});
   else if (!file.architecture.empty())
     findings.add(
         offset, {"architecture ", Quoted{file.architecture}, " is not among those of llama.cpp that this build knows"});

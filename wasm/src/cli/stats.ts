@@ -1,3 +1,4 @@
+import { GgufError } from '../api/errors.js'
 import type { GgufFile, TensorStats } from '../api/types.js'
 import { kFile, type Command, type Context } from './command.js'
 import { grouped, shortenNames, table, visible } from './format.js'
@@ -51,7 +52,13 @@ async function gather(
     const against = other && (names.length > 0 || other.tensor(name)) ? { file: other } : undefined
     const tell = progress.reading(`${i + 1} of ${chosen.length}, ${name}`)
     const options = { rows: rowsOf(context, rowCount), against, signal, onProgress: tell }
-    all.push(await file.stats(name, options))
+    try {
+      all.push(await file.stats(name, options))
+    } catch (error) {
+      // One tensor that cannot be read does not end the table of the others.
+      if (names.length > 0 || !(error instanceof GgufError) || error.code !== 'unsupported') throw error
+      context.warn(error.message)
+    }
   }
   progress.clear()
   return all

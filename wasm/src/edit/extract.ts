@@ -68,8 +68,16 @@ function floatBody(range: BlockRange, { name, elementCount }: TensorInfo): Body 
   return { kind: 'floats', range, name, length: 4 * elementCount }
 }
 
-/** Row-major, as NumPy and PyTorch name dimensions: the slowest first. */
-const slowestFirst = (shape: readonly number[]): number[] => shape.toReversed()
+/** Row-major, as NumPy and PyTorch name dimensions: the slowest first. Tensors that ComfyUI-GGUF stored as rows of 256
+ * elements get the shape that they had. */
+function slowestFirst(file: OpenFile, { name, shape, elementCount }: TensorInfo): number[] {
+  const original = file.metadata.get(`comfy.gguf.orig_shape.${name}`)
+  if (typeof original === 'object' && original.type === 'i32' && original.length <= 8) {
+    const extents = original.slice().map(Number)
+    if (extents.every((n) => n > 0) && extents.reduce((a, b) => a * b, 1) === elementCount) return extents
+  }
+  return shape.toReversed()
+}
 
 /** One tensor as a .npy file. Plain numbers stay what they are, in either byte order; all other types become floats. */
 export async function toNpy(
@@ -84,7 +92,7 @@ export async function toNpy(
   const range = rangeOf(source, tensor)
   const plain = kNumpy[tensor.type]
   const order = tensor.type === 'I8' ? '|' : plain && range.bigEndian ? '>' : '<'
-  const shape = slowestFirst(tensor.shape)
+  const shape = slowestFirst(source, tensor)
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(', ')})`
   const text = `{'descr': '${order}${plain ?? 'f4'}', 'fortran_order': False, 'shape': ${tuple}, }`
   const size = Math.ceil((10 + text.length + 1) / 64) * 64
@@ -144,7 +152,7 @@ export async function toSafetensors(
     const dtype = plain ? tensor.type : 'F32'
     entries.push([
       tensor.name,
-      { dtype, shape: slowestFirst(tensor.shape), data_offsets: [end, end + length] },
+      { dtype, shape: slowestFirst(source, tensor), data_offsets: [end, end + length] },
     ])
     end += length
   }

@@ -42,6 +42,20 @@ export interface Part {
   readonly header: Header
 }
 
+/** Tensors of types without known layout take what lies between them and the next tensor, padding included. */
+function sizedByGaps(tensors: TensorInfo[], end: number | undefined): TensorInfo[] {
+  const unknown = ({ byteLength, elementCount }: TensorInfo): boolean => byteLength === 0 && elementCount > 0
+  if (!tensors.some(unknown)) return tensors
+  const starts = [...tensors.map(({ offset }) => offset), ...(end === undefined ? [] : [end])].sort(
+    (a, b) => a - b,
+  )
+  return tensors.map((tensor) => {
+    if (!unknown(tensor)) return tensor
+    const next = starts.find((start) => start > tensor.offset) ?? tensor.offset
+    return { ...tensor, byteLength: next - tensor.offset }
+  })
+}
+
 /** A place in a split model: part is undefined where the file is not there. */
 export interface ShardPart {
   readonly name: string | undefined
@@ -141,7 +155,9 @@ export class OpenFile implements GgufFile {
   }
 
   get tensors(): readonly TensorInfo[] {
-    return (this.#tensors ??= this.#shards.flatMap(({ part }, i) => part?.header.tensors(i) ?? []))
+    return (this.#tensors ??= this.#shards.flatMap(({ part }, i) =>
+      part ? sizedByGaps(part.header.tensors(i), part.source.size) : [],
+    ))
   }
 
   get shards(): readonly Shard[] {

@@ -281,6 +281,13 @@ export class Header {
     return row?.legacy === true && !this.#legacy ? undefined : row
   }
 
+  /** Ids that ggml has no layout for mean a fork's type, where one has it. */
+  typeName(id: number): string {
+    const row = this.type(id)
+    const fork = !row || row.removed ? this.#module.forkTypeName(id) : ''
+    return fork || (row?.name ?? `unknown(${id})`)
+  }
+
   tensors(shard: number): TensorInfo[] {
     const names = this.#texts(this.document.gatherTensorNames())
     const table = this.#doubles(this.document.tensorTable())
@@ -292,7 +299,7 @@ export class Header {
       return {
         name,
         shape: Array.from(table.subarray(at + 5, at + 5 + table[at + 4]!)),
-        type: this.type(typeId)?.name ?? `unknown(${typeId})`,
+        type: this.typeName(typeId),
         typeId,
         offset: table[at + 1]! - base,
         byteLength: table[at + 2]!,
