@@ -252,13 +252,14 @@ test('quantize', async () => {
     'IQ2_XS',
     'IQ2_XS',
   ])
-  const older = readFileSync(at('narrow.gguf'))
+  const data = () => readFileSync(at('narrow.gguf')).subarray(-3 * 4 * 74)
+  const older = data()
   assert.deepEqual(await types('IQ2_XS', '--imatrix', 'imatrix.gguf', '--pure'), [
     'IQ2_XS',
     'IQ2_XS',
     'IQ2_XS',
   ])
-  assert.deepEqual(readFileSync(at('narrow.gguf')), older)
+  assert.deepEqual(data(), older)
 })
 
 test('what is refused, and that nothing is written then', async () => {

@@ -31,6 +31,8 @@ export type GgufErrorCode =
   | 'out-of-memory'
   /** a key or tensor of that name is there already */
   | 'duplicate'
+  /** numbers that cannot be quantized: NaN, infinities, or larger than the type holds */
+  | 'bad-values'
   /** a file of that name is there already */
   | 'file-exists'
   /** the server could not be reached at all */

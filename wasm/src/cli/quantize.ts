@@ -1,18 +1,24 @@
-import type { ImportanceSource } from '../edit/types.js'
+import type { ImportanceSource, QuantizeReport } from '../edit/types.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/types.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
+import { bytesText, grouped, shorten, table, visible } from './format.js'
 import { readInput } from './inputs.js'
 import { kOutputOptions, outputOf, save } from './save.js'
 
 /** "ffn_down=Q6_K": a part of the name; "blk.0.*=F16": all of it, with * for anything. */
-function ruleOf(text: string): readonly [RegExp, string] {
+function ruleOf(text: string): readonly [string, string] {
   const at = text.lastIndexOf('=')
   if (at <= 0 || at === text.length - 1)
     throw new UsageError(`--tensor-type "${text}" is not of the form NAME=TYPE`)
-  const pattern = text.slice(0, at)
-  const escaped = pattern.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')
-  return [new RegExp(pattern.includes('*') ? `^${escaped}$` : escaped), text.slice(at + 1)]
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** Of a pattern that is given twice the first counts. */
+function rulesOf(texts: readonly string[]): ReadonlyMap<string, string> {
+  const rules = new Map<string, string>()
+  for (const [name, type] of texts.map(ruleOf)) if (!rules.has(name)) rules.set(name, type)
+  return rules
 }
 
 /** A GGUF file, or one of the older form, which begins with a count. */
@@ -26,6 +32,55 @@ async function importanceIn(path: string, context: Context): Promise<ImportanceS
   }
 }
 
+/** "2 tensors: a, b", with as many names as fit a line. */
+function named(names: readonly string[], what: string): string {
+  const shown = names.slice(0, 4).map((name) => shorten(visible(name), 60))
+  const more = names.length > shown.length ? `, and ${grouped(names.length - shown.length)} more` : ''
+  return `${grouped(names.length)} ${names.length === 1 ? 'tensor' : 'tensors'} ${what}: ${shown.join(', ')}${more}`
+}
+
+function printTable({ print, style }: Context, { tensors }: QuantizeReport): void {
+  const rows = tensors.map(({ name, from, to, wanted, fromBytes, toBytes }) => [
+    shorten(visible(name), 60),
+    from,
+    from === to ? 'same' : wanted === to ? to : `${to} (not ${wanted})`,
+    grouped(fromBytes),
+    grouped(toBytes),
+  ])
+  const [title, ...lines] = table(
+    [['tensor', 'from', 'to', 'bytes', 'bytes then'], ...rows],
+    ['<', '<', '<', '>', '>'],
+  )
+  print(style.bold(title!))
+  lines.forEach(print)
+}
+
+/** What happened to the tensors, and what should not pass unseen. */
+function printSummary({ print, values }: Context, report: QuantizeReport): void {
+  const { tensors, quantized, fellBack, requantized, needsImportance, importance } = report
+  const sum = (of: 'fromBytes' | 'toBytes'): string =>
+    bytesText(tensors.reduce((total, tensor) => total + tensor[of], 0))
+  if (quantized === 0) print('nothing was quantized: no tensor gets another type')
+  else
+    print(
+      `${grouped(quantized)} of ${grouped(tensors.length)} tensors quantized: ${sum('fromBytes')} to ${sum('toBytes')}`,
+    )
+  if (fellBack.length > 0) {
+    const { name, wanted, to } = tensors.find((tensor) => tensor.wanted !== tensor.to)!
+    print(`${named(fellBack, 'fell back')} (rows are no whole blocks; ${name}: ${to} for ${wanted})`)
+  }
+  if (requantized.length > 0) print(named(requantized, 'quantized again: errors add up'))
+  if (needsImportance.length > 0 && values['dry-run'] === true)
+    print(named(needsImportance, 'would be refused without importance (--imatrix)'))
+  if (!importance) return
+  const { covered, lacking, unused, entries } = importance
+  print(
+    `the importance matrix covers ${grouped(covered.length)} of ${grouped(covered.length + lacking.length)} tensors (${grouped(entries)} entries)`,
+  )
+  if (lacking.length > 0) print(named(lacking, 'without an entry'))
+  if (unused.length > 0) print(`entries that are no tensor of this model: ${named(unused, 'named')}`)
+}
+
 export const command: Command = {
   damage: 'refused',
   arguments: [
@@ -37,34 +92,56 @@ export const command: Command = {
     imatrix: {
       value: 'FILE',
       file: 'read',
-      help: "which columns matter: a file of llama.cpp's imatrix, .gguf or .dat; types of 2 bits and less need one",
+      help: "which columns matter: a file of llama.cpp's imatrix, .gguf or .dat; types below 3 bits need one",
     },
     'tensor-type': {
       value: 'NAME=TYPE',
       repeats: true,
-      help: 'a type for tensors whose names have NAME in them, or match it where it has a *',
+      help: 'a type for weights whose names have NAME in them, or match it where it has a *',
+    },
+    'allow-requantize': { help: 'quantize again what is quantized: it has the errors of both types' },
+    'no-fallback': { help: 'refuse rows that are no whole blocks of a type, instead of another type' },
+    'dry-run': {
+      help: 'a table of what would be done; nothing is written',
+      excludes: ['output', 'force'],
     },
     ...kOutputOptions,
   },
   async run(context) {
     const { positionals, values, signal } = context
     const type = positionals[1]!
-    const rules = ((values['tensor-type'] ?? []) as string[]).map(ruleOf)
+    const types = rulesOf((values['tensor-type'] ?? []) as string[])
+    const dryRun = values['dry-run'] === true
     using file = await context.open()
-    const output = await outputOf(context)
+    const output = dryRun ? undefined : await outputOf(context)
     const imatrix = values['imatrix']
     const importance = typeof imatrix === 'string' ? await importanceIn(imatrix, context) : undefined
     using _ = importance instanceof Map ? undefined : (importance as GgufFile | undefined)
     const builder = await file.edit({ allowDamaged: context.values['force'] === true })
     await builder.quantize(type.toUpperCase(), {
       pure: values['pure'] === true,
-      types: ({ name }) => rules.find(([pattern]) => pattern.test(name))?.[1],
+      types,
       importance,
+      importanceFile: typeof imatrix === 'string' ? imatrix : undefined,
+      allowRequantize: values['allow-requantize'] === true,
+      fallback: values['no-fallback'] !== true,
+      dryRun,
       signal,
     })
+    const report = builder.quantization!
+    if (output === undefined) {
+      if (context.json) {
+        context.printJson(report)
+        return 0
+      }
+      printTable(context, report)
+      printSummary(context, report)
+      return 0
+    }
     const built = await builder.build({ signal })
     await save(context, output, built)
-    if (context.json) context.printJson({ output, size: built.size, tensors: builder.tensors })
+    if (context.json) context.printJson({ output, size: built.size, tensors: builder.tensors, report })
+    else printSummary(context, report)
     return 0
   },
 }

@@ -14,6 +14,7 @@ import type {
   SplitOptions,
   TensorData,
   TensorPlan,
+  QuantizeReport,
   WriteType,
   WriteValue,
 } from './types.js'
@@ -64,6 +65,8 @@ export class GgufBuilder {
   readonly #wasmUrl: string | URL | undefined
   readonly #isWhole: boolean
   #touched = false
+  #quantization: QuantizeReport | undefined
+  #checked = false
 
   /** beginning: what edit() fills in. */
   constructor(options: BuilderOptions = {}, beginning?: Beginning) {
@@ -175,23 +178,42 @@ export class GgufBuilder {
 
   /**
    * Gives every tensor its type in one of llama.cpp's mixtures ("Q4_K_M"): norms, biases and the like stay what they are.
-   * The work is done when the file is written. Tensors that were quantized before lose more than from the original.
+   * The work is done when the file is written; NaN, infinities and values that a type cannot hold are refused then. What
+   * llama-quantize refuses is refused here: quantizing again, types that need importance and have none, a matrix of
+   * another model. `quantization` tells what was decided.
    */
   async quantize(mixture: string, options: RequantizeOptions = {}): Promise<this> {
     options.signal?.throwIfAborted()
-    const { chooseTypes } = await import('./quantize.js')
-    const fileType = await chooseTypes(
-      this.#tensors,
-      mixture,
-      { architecture: this.#text('general.architecture'), number: (key) => this.#number(key) },
-      options,
-      this.#wasmUrl,
-    )
+    const { decide } = await import('./quantize.js')
+    const facts = {
+      architecture: this.#text('general.architecture'),
+      adapter: this.#text('general.type') === 'adapter',
+      number: (key: string) => this.#number(key),
+    }
+    const { report, importance, apply } = await decide(this.#tensors, mixture, facts, options, this.#wasmUrl)
+    this.#quantization = report
+    if (options.dryRun) return this
+    apply()
     this.#touched = true
     if (this.#isWhole) this.removeSplit()
-    this.#replace('general.file_type', encodeValue(fileType, 'u32', 'general.file_type'))
-    this.#replace('general.quantization_version', encodeValue(2, 'u32', 'general.quantization_version'))
+    this.#checked = true
+    const put = (key: string, value: WriteValue | undefined, type: 'u32' | 'string'): void => {
+      if (value !== undefined) this.#replace(key, encodeValue(value, type, key))
+    }
+    put('general.file_type', report.fileType, 'u32')
+    put('general.quantization_version', 2, 'u32')
+    if (importance) {
+      put('quantize.imatrix.file', options.importanceFile, 'string')
+      put('quantize.imatrix.dataset', importance.datasets[0], 'string')
+      put('quantize.imatrix.entries_count', importance.size, 'u32')
+      put('quantize.imatrix.chunks_count', importance.chunks || undefined, 'u32')
+    }
     return this
+  }
+
+  /** What the last quantize() decided. */
+  get quantization(): QuantizeReport | undefined {
+    return this.#quantization
   }
 
   /** The file as it would be written. What it is made of is read only when it is written. */
@@ -224,6 +246,7 @@ export class GgufBuilder {
       version: version ?? (before === 2 ? 2 : 3),
       bigEndian: big,
       base: begun?.alone ? begun.part : undefined,
+      checked: this.#checked,
       untouched: !this.#touched && (version ?? before) === before && big === facts?.bigEndian,
       wasmUrl: this.#wasmUrl,
     }
@@ -243,7 +266,7 @@ export class GgufBuilder {
       : new TextDecoder().decode(from.bytes)
   }
 
-  /** Of an array the largest: of heads that differ from layer to layer. */
+  /** Of an array the first: of heads that differ from layer to layer. */
   #number(key: string): number | undefined {
     const from = this.#keys.find((entry) => entry.key === key)?.from
     const row = from && kScalars[from.type === 'array' ? from.elementType : from.type]
@@ -253,9 +276,7 @@ export class GgufBuilder {
       ? from.header.view(from.offset, from.length)
       : new DataView(from.bytes.buffer, from.bytes.byteOffset, from.bytes.byteLength)
     const little = !inHeader || !from.header.bigEndian
-    return Array.from({ length: from.count }, (_, i) => Number(row.get(view, i * row.bytes, little))).reduce(
-      (a, b) => Math.max(a, b),
-    )
+    return Number(row.get(view, 0, little))
   }
 
   #key(key: string): KeyEntry {

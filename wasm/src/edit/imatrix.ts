@@ -1,45 +1,125 @@
 // Importance: which columns of a tensor its inputs make matter, as llama.cpp's imatrix gathers it.
 import { GgufError } from '../api/errors.js'
 import { OpenFile } from '../file/file.js'
-import type { GgufFile } from '../api/types.js'
+import type { GgufFile, TensorInfo } from '../api/types.js'
 import type { Importance } from './layout.js'
 import type { ImportanceSource } from './types.js'
 
-/** Of a GGUF file: sums of squares of each column's inputs, and their count. */
-function inFile(file: GgufFile, name: string): Importance | undefined {
-  const sums = file.tensor(`${name}.in_sum2`)
-  const counts = file.tensor(`${name}.counts`)
-  if (!sums || !counts) return undefined
-  return {
-    count: sums.elementCount,
-    async load(signal) {
-      const [values, n] = await Promise.all([
-        file.dequantize(sums.name, { signal }),
-        file.dequantize(counts.name, { signal }),
-      ])
-      const rowLength = values.length / n.length
-      // An expert that nothing went through says nothing: all its columns are alike.
-      return values.map((value, i) => {
-        const count = n[Math.floor(i / rowLength)]!
-        return count > 0 ? value / count : 1
-      })
-    },
-  }
+/** Mean squares of activations reach 1e12 or so; with more than this the quantizers' sums leave the range of floats. */
+const kMaxImportance = 1e20
+
+/** Entries by tensor, and where they come from. */
+export class ImportanceEntries extends Map<string, Importance> {
+  datasets: readonly string[] = []
+  chunks: number | undefined
 }
 
-export function importanceOf(source: ImportanceSource, name: string): Importance | undefined {
-  if (source instanceof OpenFile) return inFile(source, name)
+/** What parseImatrix gives: columns by tensor, and what was run to gather them. */
+export class ImatrixColumns extends Map<string, Float32Array> {
+  datasets: readonly string[] = []
+  chunks: number | undefined
+}
+
+/** What is wrong with a number that is to say how much something matters. */
+function whyNot(value: number): string | undefined {
+  if (Number.isNaN(value)) return 'NaN'
+  if (!Number.isFinite(value)) return 'infinite'
+  if (value < 0) return `negative (${value})`
+  return value > kMaxImportance ? `${value}, which no activations reach` : undefined
+}
+
+/** place: absolute offset in the file of an element, where there is one. */
+function check(name: string, values: Float32Array, place: (i: number) => number | undefined): Float32Array {
+  const i = values.findIndex((value) => !(value >= 0 && value <= kMaxImportance))
+  if (i < 0) return values
+  throw new GgufError(
+    'bad-values',
+    `The importance matrix cannot be used: value ${i} for ${name} is ${whyNot(values[i]!)}.`,
+    { offset: place(i) },
+  )
+}
+
+/** Of a GGUF file: sums of squares of each column's inputs, and their count. */
+async function columnsOf(
+  file: GgufFile,
+  name: string,
+  [sums, counts]: readonly [TensorInfo, TensorInfo],
+  signal: AbortSignal | undefined,
+): Promise<Float32Array> {
+  const [values, n] = await Promise.all([
+    file.dequantize(sums.name, { signal }),
+    file.dequantize(counts.name, { signal }),
+  ])
+  check(`the counts of ${name}`, n, (i) => counts.offset + 4 * i)
+  const rowLength = values.length / n.length
+  // An expert that nothing went through says nothing: all its columns are alike.
+  const columns = values.map((value, i) => {
+    const count = n[Math.floor(i / rowLength)]!
+    return count > 0 ? value / count : Number.isFinite(value) ? 1 : value
+  })
+  return check(name, columns, (i) => sums.offset + 4 * i)
+}
+
+async function inFile(file: GgufFile, signal: AbortSignal | undefined): Promise<ImportanceEntries> {
+  const entries = new ImportanceEntries()
+  for (const sums of file.tensors) {
+    const name = /^(.*)\.in_sum2$/.exec(sums.name)?.[1]
+    if (name === undefined) continue
+    const counts = file.tensor(`${name}.counts`)
+    if (!counts || counts.elementCount === 0 || sums.elementCount % counts.elementCount !== 0) {
+      throw new GgufError(
+        'bad-shape',
+        `The importance matrix cannot be used: ${sums.name} has ${sums.elementCount} sums, and ${counts?.elementCount ?? 'no'} counts belong to them.`,
+        { offset: sums.offset },
+      )
+    }
+    const load = (again: AbortSignal | undefined): Promise<Float32Array> =>
+      columnsOf(file, name, [sums, counts], again)
+    await load(signal)
+    entries.set(name, { count: sums.elementCount, load })
+  }
+  if (entries.size === 0) {
+    const type = file.metadata.get('general.type') ?? 'model'
+    throw new GgufError(
+      'invalid-argument',
+      `This is no importance matrix: the GGUF file (${String(type)}) has no tensor whose name ends in .in_sum2.`,
+    )
+  }
+  const datasets = file.metadata.get('imatrix.datasets')
+  if (typeof datasets === 'object' && datasets !== null)
+    entries.datasets = [...(datasets as Iterable<unknown>)].map(String)
+  const chunks = file.metadata.get('imatrix.chunk_count')
+  if (typeof chunks === 'number') entries.chunks = chunks
+  return entries
+}
+
+/** All entries, with every value looked at. */
+export async function readImportance(
+  source: ImportanceSource,
+  signal: AbortSignal | undefined,
+): Promise<ImportanceEntries> {
+  if (source instanceof OpenFile) return await inFile(source, signal)
   if (!(source instanceof Map))
     throw new GgufError('invalid-argument', 'importance is an open file of this package or a Map of columns.')
-  const values = (source as ReadonlyMap<string, Float32Array>).get(name)
-  return values && { count: values.length, load: async () => values }
+  const entries = new ImportanceEntries()
+  for (const [name, columns] of source as ReadonlyMap<string, Float32Array>) {
+    check(name, columns, () => undefined)
+    entries.set(name, { count: columns.length, load: async () => columns })
+  }
+  if (entries.size === 0) throw new GgufError('invalid-argument', 'The importance matrix has no entries.')
+  if (source instanceof ImatrixColumns) {
+    entries.datasets = source.datasets
+    entries.chunks = source.chunks
+  }
+  return entries
 }
 
 /**
  * The columns by tensor of an imatrix.dat, which llama.cpp wrote until 2025: count of entries; each: length and name,
- * calls, count of values, values multiplied by the calls. All numbers are of 32 bits, little-endian.
+ * calls, count of values, values multiplied by the calls; then, in newer ones, chunks, length and name of the data set.
+ * All numbers are of 32 bits, little-endian.
  */
-export function parseImatrix(bytes: Uint8Array): Map<string, Float32Array> {
+export function parseImatrix(bytes: Uint8Array): ImatrixColumns {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let at = 0
   const take = (length: number): number => {
@@ -51,20 +131,27 @@ export function parseImatrix(bytes: Uint8Array): Map<string, Float32Array> {
     return at - length
   }
   const i32 = (): number => view.getInt32(take(4), true)
-  const entries = new Map<string, Float32Array>()
+  const text = (): string => {
+    const length = i32()
+    const start = take(length)
+    return new TextDecoder().decode(bytes.subarray(start, start + length))
+  }
+  const entries = new ImatrixColumns()
   const count = i32()
   // An entry takes 13 bytes at least.
   if (count < 1 || count > bytes.length / 13)
     throw new GgufError('bad-count', `This is no imatrix: it would have ${count} entries.`, { offset: 0 })
   for (let i = 0; i < count; i++) {
-    const length = i32()
-    const start = take(length)
-    const name = new TextDecoder().decode(bytes.subarray(start, start + length))
+    const name = text()
     const calls = i32()
     const values = i32()
     const from = take(4 * values)
     const columns = Float32Array.from({ length: values }, (_, k) => view.getFloat32(from + 4 * k, true))
     entries.set(name, calls > 0 ? columns.map((value) => value / calls) : columns)
+  }
+  if (at < bytes.length) {
+    entries.chunks = i32()
+    if (at < bytes.length) entries.datasets = [text()]
   }
   return entries
 }

@@ -7,7 +7,7 @@ import { editModule, inspectModule, quantModule } from '../runtime/module.js'
 import type { QuantModule } from '../quant.js'
 import type { ByteSource, TensorInfo, TensorType } from '../api/types.js'
 import { whyNotFloats, type BlockRange } from '../tensors/values.js'
-import { converted, modernized, turned } from './transform.js'
+import { checked, converted, modernized, turned } from './transform.js'
 import type { FilePart } from './types.js'
 import { typeId, type EncodedValue } from './values.js'
 import { WrittenFile } from './written-file.js'
@@ -59,6 +59,8 @@ export interface Layout {
   readonly base: Part | undefined
   /** base comes back byte for byte */
   readonly untouched: boolean
+  /** every value is looked at as it is written: NaN and infinities are refused */
+  readonly checked?: boolean
   readonly wasmUrl: string | URL | undefined
   readonly name?: string | undefined
 }
@@ -75,6 +77,9 @@ interface Planned {
 }
 
 const isFile = (from: FileTensor | GivenTensor): from is FileTensor => 'file' in from
+
+/** The type that the bytes of a tensor have where they lie. */
+export const sourceType = ({ from }: TensorEntry): string => (isFile(from) ? from.info.type : from.type)
 
 const elements = (shape: readonly number[]): number => shape.reduce((product, n) => product * n, 1)
 
@@ -296,7 +301,7 @@ function keepsData(base: Part, planned: readonly Planned[]): boolean {
   )
 }
 
-async function planAll({ tensors, bigEndian, wasmUrl }: Layout): Promise<{
+async function planAll({ tensors, bigEndian, wasmUrl, checked: looked }: Layout): Promise<{
   planned: Planned[]
   quant: QuantModule | undefined
 }> {
@@ -306,7 +311,7 @@ async function planAll({ tensors, bigEndian, wasmUrl }: Layout): Promise<{
       (isFile(from) ? from.part.header.bigEndian : false) !== bigEndian ||
       (isFile(from) ? from.info.type : from.type) !== type,
   )
-  const quant = changes ? await quantModule(wasmUrl) : undefined
+  const quant = changes || looked ? await quantModule(wasmUrl) : undefined
   const planned = tensors.map((entry) => plan(entry, types, bigEndian, quant))
   // Readers tell them by the places of the tensors, of all at once.
   const old = planned.find(({ from, type }) => from.small && type === undefined)
@@ -326,7 +331,7 @@ export async function tensorLengths(layout: Layout): Promise<number[]> {
 }
 
 export async function layOut(layout: Layout): Promise<WrittenFile> {
-  const { bigEndian, base, untouched, name } = layout
+  const { bigEndian, base, untouched, name, checked: looked = false } = layout
   const parts = new Parts()
   if (base?.source.size !== undefined && untouched) {
     const header = base.header.bytes()
@@ -335,7 +340,7 @@ export async function layOut(layout: Layout): Promise<WrittenFile> {
     return new WrittenFile(parts.list, name)
   }
   const { planned, quant } = await planAll(layout)
-  if (base && keepsData(base, planned)) {
+  if (base && !looked && keepsData(base, planned)) {
     const { dataOffset, alignment: before } = base.header.facts()
     const relative = (i: number): number => planned[i]!.from.offset - dataOffset
     const { header, alignment } = await writeHeader(layout, planned, relative)
@@ -349,16 +354,17 @@ export async function layOut(layout: Layout): Promise<WrittenFile> {
   parts.bytes(header)
   for (const [i, { entry, from, type, byteLength, turn }] of planned.entries()) {
     parts.zerosUpTo(header.length + offsets[i]!)
-    if (!turn && type === undefined) {
+    if (!turn && type === undefined && !(looked && from.type.blockSize > 0)) {
       parts.copy(from.source, from.offset, byteLength)
       continue
     }
     parts.computed(entry.name, byteLength, (signal) => {
+      const { name, shape, importance } = entry
+      if (type === undefined && !turn) return checked(quant!, from, { name, shape }, signal)
       if (type === undefined) return turned(quant!, from, signal)
-      if (!entry.importance && quant!.modernType(from.type.id) === type.id)
+      if (!importance && quant!.modernType(from.type.id) === type.id)
         return modernized(quant!, from, type, bigEndian, signal)
-      const conversion = { type, shape: entry.shape, bigEndian, importance: entry.importance }
-      return converted(quant!, from, conversion, signal)
+      return converted(quant!, from, { name, type, shape, bigEndian, importance }, signal)
     })
   }
   parts.zerosUpTo(header.length + dataBytes)

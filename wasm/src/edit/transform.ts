@@ -1,7 +1,9 @@
 // Tensor data that is changed on its way from a source to the file, a few megabytes at a time.
+import { GgufError } from '../api/errors.js'
 import { Heap } from '../runtime/heap.js'
 import type { QuantModule } from '../quant.js'
 import type { TensorType } from '../api/types.js'
+import { blockText, flawText } from '../tensors/flaws.js'
 import { floatPieces, type BlockRange } from '../tensors/values.js'
 import type { Importance } from './layout.js'
 
@@ -27,6 +29,49 @@ export async function* turned(
   }
 }
 
+interface Named {
+  readonly name: string
+  readonly shape: readonly number[]
+}
+
+/** Refuses NaN and infinities among blocks in the heap, which are those from block `first` of the tensor on. */
+function checkBlocks(
+  module: QuantModule,
+  { type, offset, small }: BlockRange,
+  { name, shape }: Named,
+  [place, count, first]: readonly [place: number, count: number, first: number],
+  bigEndian: boolean,
+): void {
+  const [flaws, at, flaw] = module.invalidBlocks(type.id, place, count, bigEndian, small)
+  if (flaws === 0) return
+  const block = first + at
+  throw new GgufError(
+    'bad-values',
+    `Tensor ${name} of ${type.name} cannot be quantized: ${flawText(type, shape[0] ?? 1, block, flaw)}.`,
+    { offset: offset + block * type.blockBytes },
+  )
+}
+
+/** The same bytes, once they are known to be sound. */
+export async function* checked(
+  module: QuantModule,
+  range: BlockRange,
+  named: Named,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const { type, source, offset, byteLength, bigEndian } = range
+  const step = Math.max(1, Math.floor(kReadBytes / type.blockBytes)) * type.blockBytes
+  using heap = new Heap(module)
+  const place = heap.reserve(Math.min(step, byteLength))
+  for (let at = 0; at < byteLength; at += step) {
+    const bytes = await source.read(offset + at, Math.min(step, byteLength - at), { signal })
+    heap.put(place, bytes)
+    const blocks = [place, bytes.length / type.blockBytes, at / type.blockBytes] as const
+    checkBlocks(module, range, named, blocks, bigEndian)
+    yield new Uint8Array(bytes)
+  }
+}
+
 /** The same quants in today's layout of blocks. */
 export async function* modernized(
   module: QuantModule,
@@ -49,9 +94,8 @@ export async function* modernized(
   }
 }
 
-export interface Conversion {
+export interface Conversion extends Named {
   readonly type: TensorType
-  readonly shape: readonly number[]
   readonly bigEndian: boolean
   readonly importance: Importance | undefined
 }
@@ -68,13 +112,56 @@ function breather(signal: AbortSignal | undefined): () => Promise<void> | undefi
   }
 }
 
+/** The largest scale of F16 times the largest code of any type: blocks with such scales hold nothing beyond. */
+const kMaxInBlock = 65_504 * 127 * 32
+
+/** Refuses blocks that were made of floats, from block `first` of the tensor on, if they cannot hold them. */
+function checkMade(
+  module: QuantModule,
+  heap: Heap,
+  { type, name, shape }: Conversion,
+  made: { readonly floats: number; readonly blocks: number; readonly count: number; readonly first: number },
+  from: BlockRange,
+): void {
+  const [flaws, at] = module.invalidBlocks(type.id, made.blocks, made.count, false, false)
+  let bad = flaws > 0 ? at : -1
+  const isPlain = type.blockSize === 1
+  // Squares of such values leave the range of floats, and zeros come out. Exponents of 8 bits hold every float.
+  if (bad < 0 && !isPlain && type.name !== 'MXFP4') {
+    const values = heap.floats(made.floats, made.count * type.blockSize)
+    const i = values.findIndex((value) => value > kMaxInBlock || value < -kMaxInBlock)
+    if (i >= 0) bad = Math.floor(i / type.blockSize)
+  }
+  if (bad < 0) return
+  const values = heap.floats(made.floats + 4 * bad * type.blockSize, type.blockSize)
+  const most = values.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a))
+  const block = made.first + bad
+  const where = isPlain
+    ? blockText(type, shape[0] ?? 1, block)
+    : `a value of ${blockText(type, shape[0] ?? 1, block)}`
+  const reason =
+    flaws > 0 && Math.abs(most) < 65_504
+      ? 'and its scale would not be finite'
+      : `which ${type.name} cannot hold`
+  const offset =
+    from.offset + Math.floor((block * type.blockSize) / from.type.blockSize) * from.type.blockBytes
+  throw new GgufError(
+    'bad-values',
+    `Tensor ${name} cannot be ${type.name}: ${where} is ${most}, ${reason}.`,
+    {
+      offset,
+    },
+  )
+}
+
 /** The floats of the blocks, quantized as another type; with importance whole rows at a time. */
 export async function* converted(
   module: QuantModule,
   from: BlockRange,
-  { type, shape, bigEndian, importance }: Conversion,
+  conversion: Conversion,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const { type, shape, bigEndian, importance } = conversion
   using heap = new Heap(module)
   const columns = shape[0] ?? 1
   const unit = importance ? columns : type.blockSize
@@ -88,15 +175,22 @@ export async function* converted(
   let left = 0
   let matrices = 0
   let filled = 0
+  let first = 0
+  let read = 0
   const breath = breather(signal)
   const made = (): Uint8Array<ArrayBuffer> => {
     const count = filled / type.blockSize
     module.quantize(type.id, floats, blocks, count, weights, unit / type.blockSize)
+    checkMade(module, heap, conversion, { floats, blocks, count, first }, from)
+    first += count
     if (bigEndian) module.swapBytes(type.id, blocks, count, false)
     filled = 0
     return heap.bytes(blocks, count * type.blockBytes).slice() as Uint8Array<ArrayBuffer>
   }
   for await (const piece of floatPieces(module, from, heap, signal)) {
+    // Big-endian blocks were turned where they are.
+    checkBlocks(module, from, conversion, [piece.blocks, piece.blockCount, read], false)
+    read += piece.blockCount
     for (let taken = 0; taken < piece.count;) {
       if (left === 0) {
         left = matrix

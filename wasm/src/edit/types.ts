@@ -51,7 +51,7 @@ export interface BuildOptions extends ReadOptions {
 export interface WriteProgress {
   readonly written: number
   readonly size: number
-  /** the tensor that is being computed; undefined while bytes are copied */
+  /** the tensor that is being computed, or looked at by quantize(); undefined while bytes are copied */
   readonly tensor: string | undefined
 }
 
@@ -84,10 +84,71 @@ export type ImportanceSource = GgufFile | ReadonlyMap<string, Float32Array>
 export interface RequantizeOptions extends ReadOptions {
   /** Every tensor of weights gets the mixture's main type. */
   pure?: boolean | undefined
-  /** The type of a tensor, whatever the mixture says; undefined: as it says. */
-  types?: ((tensor: TensorPlan) => string | undefined) | undefined
-  /** Which columns matter. Types of 2 bits and less need it. */
+  /**
+   * The type of a tensor, whatever the mixture says; undefined: as it says. Or types by patterns, of which the first that
+   * matches counts: a part of the name ("ffn_down", of weights alone), or all of it, with * for anything ("blk.0.*").
+   * Upper and lower case are alike; a pattern that matches nothing is an error.
+   */
+  types?:
+    | ((tensor: TensorPlan) => string | undefined)
+    | Readonly<Record<string, string>>
+    | ReadonlyMap<string, string>
+    | undefined
+  /** Which columns matter. Types below 3 bits need it. Every value is looked at first. */
   importance?: ImportanceSource | undefined
+  /** What quantize.imatrix.file will say; without it there is no such key. */
+  importanceFile?: string | undefined
+  /** Tensors that are quantized already may be quantized to another type. Default: that is refused. */
+  allowRequantize?: boolean | undefined
+  /** Rows that are no whole blocks of a type take one of smaller blocks, or F16. Default: true; false refuses them. */
+  fallback?: boolean | undefined
+  /** Fills `quantization` in and changes nothing. A missing matrix and requantization are told there, not refused. */
+  dryRun?: boolean | undefined
+}
+
+export interface QuantizedTensor {
+  readonly name: string
+  /** ggml order: fastest first */
+  readonly shape: readonly number[]
+  /** ggml's names of types */
+  readonly from: string
+  readonly to: string
+  readonly fromBytes: number
+  readonly toBytes: number
+  /** the type that the mixture or the caller gives; another than `to` where the rows are no whole blocks of it */
+  readonly wanted: string
+  /** the matrix has an entry that is used */
+  readonly importance: boolean
+  /** it was quantized before */
+  readonly requantized: boolean
+  /** it would come out badly without importance, and there is none */
+  readonly needsImportance: boolean
+}
+
+/** What quantize() decided. Lists are of tensors' names. */
+export interface QuantizeReport {
+  readonly mixture: string
+  /** general.file_type */
+  readonly fileType: number
+  /** all, in the order of the file */
+  readonly tensors: readonly QuantizedTensor[]
+  /** how many get another type */
+  readonly quantized: number
+  readonly fellBack: readonly string[]
+  readonly requantized: readonly string[]
+  readonly needsImportance: readonly string[]
+  readonly importance:
+    | {
+        readonly entries: number
+        /** tensors that are quantized with it, and without it */
+        readonly covered: readonly string[]
+        readonly lacking: readonly string[]
+        /** entries that are no tensor of the model */
+        readonly unused: readonly string[]
+        readonly datasets: readonly string[]
+        readonly chunks: number | undefined
+      }
+    | undefined
 }
 
 /** At least one of the two limits counts; without either 128 tensors. */

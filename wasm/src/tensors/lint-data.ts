@@ -1,6 +1,7 @@
 import { GgufError } from '../api/errors.js'
 import { kMaxFindings, printable, type OpenFile } from '../file/file.js'
 import { Heap } from '../runtime/heap.js'
+import { flawText } from './flaws.js'
 import { quantModule } from '../runtime/module.js'
 import type { Finding, LintDataOptions, TensorInfo } from '../api/types.js'
 
@@ -22,23 +23,17 @@ function dataOf(file: OpenFile, tensor: TensorInfo): Range | undefined {
   }
 }
 
-/** By the number that the module gives. */
-const kFlaws = ['', 'holds NaN', 'holds an infinity', 'is of a type that no file should hold']
-
 function finding(
   { tensor, type, offset, rowLength }: Range,
   count: number,
   first: number,
   flaw: number,
 ): Finding {
-  const row = Math.floor((first * type.blockSize) / rowLength)
-  const where =
-    type.blockSize === 1 ? `element ${first % rowLength} of row ${row}` : `block ${first} (in row ${row})`
   const more = count > 1 ? `, and ${count - 1} more are as bad` : ''
   return {
     level: 'error',
     code: 'tensor-data-invalid',
-    message: `tensor ${printable(tensor.name)} of ${type.name}: ${where} ${kFlaws[flaw]}${more}`,
+    message: `tensor ${printable(tensor.name)} of ${type.name}: ${flawText(type, rowLength, first, flaw)}${more}`,
     offset: offset + first * type.blockBytes,
     shard: tensor.shard,
   }

@@ -64,6 +64,10 @@ export const advice: Record<GgufErrorCode, Advice> = {
     title: 'There are two of that name',
     todo: 'Choose another name, or remove what has it.',
   },
+  'bad-values': {
+    title: 'The weights or the importance matrix hold numbers that cannot be used',
+    todo: 'Take another copy of the source, or a type that holds such values: BF16 or F32.',
+  },
   quota: {
     title: 'The browser has no room for this file',
     todo: 'Remove stored models, free space on the disk, or run it without keeping it.',
