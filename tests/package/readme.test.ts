@@ -23,7 +23,7 @@ import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { transform } from 'esbuild'
 import { startServer, type Server } from '../server/server.ts'
-import { kRoot, packedFile, packedRoot } from './packed.ts'
+import { kRoot, loadNodePackage, packedFile, packedRoot } from './packed.ts'
 
 const run = promisify(execFile)
 const kModel = join(kRoot, 'tests/fixtures/stories.gguf')
@@ -180,6 +180,12 @@ describe('commands run', { concurrency: 2 }, () => {
       const own = folderFor(at)
       mkdirSync(join(own, 'models'))
       copyFileSync(kModel, join(own, 'models/model.gguf'))
+      const wide = join(own, 'model-F16.gguf')
+      if (text.includes('model-F16.gguf')) {
+        using file = await (await loadNodePackage()).open(kModel)
+        const builder = await (await file.edit()).quantize('F16', { allowRequantize: true })
+        writeFileSync(wide, await (await builder.build()).bytes())
+      }
       // Each in turn: a command may read what one before it wrote.
       for (const line of linesOf(text)) await checkLine(line, mark, own)
     })
