@@ -43,8 +43,10 @@ export interface Part {
 }
 
 /** Tensors of types without known layout take what lies between them and the next tensor, padding included. */
-function sizedByGaps(tensors: TensorInfo[], end: number | undefined): TensorInfo[] {
-  const unknown = ({ byteLength, elementCount }: TensorInfo): boolean => byteLength === 0 && elementCount > 0
+function sizedByGaps(header: Header, shard: number, end: number | undefined): TensorInfo[] {
+  const tensors = header.tensors(shard)
+  const unknown = ({ typeId, elementCount }: TensorInfo): boolean =>
+    elementCount > 0 && !header.type(typeId)?.blockSize
   if (!tensors.some(unknown)) return tensors
   const starts = [...tensors.map(({ offset }) => offset), ...(end === undefined ? [] : [end])].sort(
     (a, b) => a - b,
@@ -156,7 +158,7 @@ export class OpenFile implements GgufFile {
 
   get tensors(): readonly TensorInfo[] {
     return (this.#tensors ??= this.#shards.flatMap(({ part }, i) =>
-      part ? sizedByGaps(part.header.tensors(i), part.source.size) : [],
+      part ? sizedByGaps(part.header, i, part.source.size) : [],
     ))
   }
 
