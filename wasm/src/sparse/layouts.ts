@@ -18,7 +18,6 @@ const kMostStored = 64
 const kMostArrays = 16
 
 const learned = new Map<string, Layout>()
-let loaded = false
 
 /** Tells an array of strings by its count and its first elements. undefined: too few of them are there. */
 export function fingerprint(count: number, elements: Uint8Array): string | undefined {
@@ -34,13 +33,12 @@ function isLayout(value: unknown): value is Layout {
   return Array.isArray(value) && value.length > 0 && value.length <= kMostArrays && value.every(isPlace)
 }
 
-/** What this browser learned. Storage may be full, forbidden, or not there at all. */
+/** What this browser learned, in other tabs too. Storage may be full, forbidden, or not there at all. */
 function load(): void {
-  if (loaded) return
-  loaded = true
   try {
     const stored: unknown = JSON.parse(globalThis.localStorage?.getItem(kStorageKey) ?? '[]')
-    for (const [id, layout] of stored as [string, unknown][]) if (isLayout(layout)) learned.set(id, layout)
+    for (const [id, layout] of stored as [string, unknown][])
+      if (isLayout(layout)) learned.set(String(id), layout)
   } catch {
     // Nothing was learned, then.
   }

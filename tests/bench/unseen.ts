@@ -1,0 +1,136 @@
+// The sparse preview on layouts that nobody has seen, over simulated links: node tests/bench/unseen.ts [--seeds 1000]
+// [--from 1] [--links 50/6.25,20/50,200/1,0/0] [--list]. The figures do not depend on how loaded this machine is.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { open } from 'ggufscope'
+import { simulatedPreview } from '../fixtures/simulated-preview.ts'
+import type { LinkSpeed } from '../fixtures/simulated-link.ts'
+import { madeWords, realWords, unseenHeader, type Vocabulary } from '../fixtures/unseen.ts'
+import { realVocabularies } from '../fixtures/words.ts'
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1000' },
+    from: { type: 'string', default: '1' },
+    links: { type: 'string', default: '50/6.25,20/50,200/1,0/0' },
+    preview: { type: 'string', default: 'auto' },
+    list: { type: 'boolean', default: false },
+  },
+})
+
+interface Result {
+  readonly seed: number
+  readonly headerBytes: number
+  /** bytes of the keys and tensor infos behind the last long array: what no preview can do without */
+  readonly tailBytes: number
+  readonly full: number
+  readonly ms: number
+  readonly bytes: number
+  readonly requests: number
+  readonly complete: boolean
+}
+
+const folder = join(import.meta.dirname, '../../../shared/data/vocab')
+const pools = existsSync(folder) ? realVocabularies(folder) : []
+const generators: Vocabulary[] = [
+  madeWords,
+  ...(pools.length > 0 ? [(count: number, random: () => number) => realWords(pools, count, random)] : []),
+]
+const links = values.links.split(',').map((name) => {
+  const [roundTripMs = 0, megabytes = 0] = name.split('/').map(Number)
+  const speed: LinkSpeed = { roundTripMs, bytesPerMs: megabytes === 0 ? Infinity : megabytes * 1000 }
+  return { name, speed, results: [] as Result[] }
+})
+let wrong = 0
+for (let i = 0; i < Number(values.seeds); i++) {
+  const seed = Number(values.from) + i
+  const unseen = unseenHeader(seed, generators[seed % generators.length]!)
+  for (const { name, speed, results } of links) {
+    const full = speed.roundTripMs + unseen.header.length / speed.bytesPerMs
+    const answer = await simulatedPreview(open, unseen, speed, values.preview as 'auto')
+    if (!answer.isRight) {
+      wrong++
+      console.log(`seed ${seed}, ${name}: wrong`)
+    }
+    const { header } = unseen
+    const result = { seed, headerBytes: header.length, full, ...answer }
+    results.push(result)
+    if (values.list)
+      console.log(
+        [
+          seed,
+          name,
+          (header.length / 1e6).toFixed(1),
+          answer.ms.toFixed(0),
+          full.toFixed(0),
+          (answer.bytes / 1e3).toFixed(0),
+          answer.requests,
+          answer.complete,
+          unseen.model
+            .metadata!.slice(-9)
+            .map(([key]) => String(key).replace('tokenizer.ggml.', ''))
+            .join(),
+        ].join('\t'),
+      )
+  }
+}
+
+const part = (sorted: readonly number[], share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN
+console.log(`${values.seeds} layouts, ${generators.length} generators, ${wrong} wrong`)
+for (const { name, speed, results } of links) {
+  console.log(`\n### ${name.replace('/', ' ms / ')} MB/s\n`)
+  console.log(
+    '| headers | layouts | median ms | p90 | p99 | most | median KB | p99 KB | full, median ms | auto - full, most | later by a round trip |',
+  )
+  console.log('| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |')
+  for (const [title, from, to] of [
+    ['all', 0, Infinity],
+    ['under 1 MB', 0, 1e6],
+    ['1 to 2 MB', 1e6, 2e6],
+    ['2 to 4 MB', 2e6, 4e6],
+    ['4 MB and more', 4e6, Infinity],
+  ] as const) {
+    const some = results.filter(({ headerBytes }) => headerBytes >= from && headerBytes < to)
+    const ms = some.map((one) => one.ms).sort((a, b) => a - b)
+    const bytes = some.map((one) => one.bytes / 1000).sort((a, b) => a - b)
+    const full = some.map((one) => one.full).sort((a, b) => a - b)
+    const late = some.filter((one) => one.ms > one.full + speed.roundTripMs + 0.5)
+    const figures = [
+      part(ms, 0.5),
+      part(ms, 0.9),
+      part(ms, 0.99),
+      part(ms, 1),
+      part(bytes, 0.5),
+      part(bytes, 0.99),
+      part(full, 0.5),
+      Math.max(...some.map((one) => one.ms - one.full)),
+    ]
+    console.log(
+      `| ${title} | ${some.length} | ${figures.map((n) => n.toFixed(0)).join(' | ')} | ${late.length}${
+        late.length > 0
+          ? ` (${late
+              .slice(0, 8)
+              .map(({ seed }) => seed)
+              .join()})`
+          : ''
+      } |`,
+    )
+  }
+  const large = results.filter(({ headerBytes }) => headerBytes >= 4e6)
+  const over = large.filter(({ bytes }) => bytes > 500_000)
+  console.log(
+    `\n4 MB and more: ${over.length} read more than 500 KB, ${over.filter(({ tailBytes }) => tailBytes > 250_000).length} of them with more than 250 KB of keys and tensors behind the arrays; streamed whole: ${large.filter(({ complete }) => complete).length}\n`,
+  )
+  const width = 25
+  const counts = new Map<number, number>()
+  for (const { ms } of large)
+    counts.set(Math.floor(ms / width), (counts.get(Math.floor(ms / width)) ?? 0) + 1)
+  const most = Math.max(...counts.values(), 1)
+  if (name === '50/6.25')
+    for (const [at, count] of [...counts].sort((a, b) => a[0] - b[0]))
+      console.log(
+        `${String(at * width).padStart(5)} ms ${'#'.repeat(Math.ceil((60 * count) / most))} ${count}`,
+      )
+}
