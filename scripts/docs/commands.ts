@@ -87,7 +87,8 @@ export async function commandsPage(): Promise<string> {
   const load = async (name: string): Promise<unknown> => await import(pathToFileURL(join(cli, name)).href)
   const { kCommands } = (await load('commands.js')) as { kCommands: readonly CommandRow[] }
   const printed = {
-    ...((await load('arguments.js')) as Omit<Printed, 'spelled'>),
+    ...((await load('command.js')) as Pick<Printed, 'kShared'>),
+    ...((await load('arguments.js')) as Omit<Printed, 'spelled' | 'kShared'>),
     ...((await load('help.js')) as Pick<Printed, 'spelled'>),
   }
   const sections = await Promise.all(kCommands.map((row) => section(row, printed)))

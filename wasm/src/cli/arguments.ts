@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import {
+  kShared,
   UsageError,
   type Argument,
   type Command,
@@ -9,24 +10,6 @@ import {
   type Values,
 } from './command.js'
 import { kCommands } from './commands.js'
-
-/** Options of every command. */
-export const kShared: Options = {
-  json: { help: 'for programs: JSON on stdout, errors as JSON on stderr' },
-  header: {
-    value: '"A: b"',
-    repeats: true,
-    help: 'send this header with every request to the origin of the given address, to no other',
-  },
-  shard: {
-    value: 'FILE',
-    repeats: true,
-    file: 'read',
-    help: 'another file of the same split model, where the names do not tell',
-  },
-  'allow-missing-shards': { help: 'read what is there of a split model' },
-  help: { short: 'h', help: 'this text' },
-}
 
 /** "a, b or c" */
 export function anyOf(names: readonly string[]): string {

@@ -25,6 +25,24 @@ export interface Option {
 }
 export type Options = Readonly<Record<string, Option>>
 
+/** Options of every command. */
+export const kShared: Options = {
+  json: { help: 'for programs: JSON on stdout, errors as JSON on stderr' },
+  header: {
+    value: '"A: b"',
+    repeats: true,
+    help: 'send this header with every request to the origin of the given address, to no other',
+  },
+  shard: {
+    value: 'FILE',
+    repeats: true,
+    file: 'read',
+    help: 'another file of the same split model, where the names do not tell',
+  },
+  'allow-missing-shards': { help: 'read what is there of a split model' },
+  help: { short: 'h', help: 'this text' },
+}
+
 /** A word behind the command's name that is no option. */
 export interface Argument {
   readonly name: string
@@ -50,6 +68,8 @@ export interface Context {
   /** options by name, those of every command included (--json, --header) */
   readonly values: Values
   readonly json: boolean
+  /** the table that this command is a row of */
+  readonly commands: readonly CommandRow[]
   readonly style: Style
   /** columns of the terminal; 80 where the output goes elsewhere */
   readonly width: number

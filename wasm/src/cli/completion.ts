@@ -1,6 +1,4 @@
-import type { Argument, Command, Options } from './command.js'
-import { kShared } from './arguments.js'
-import { kCommands } from './commands.js'
+import { kShared, type Argument, type Command, type Options } from './command.js'
 
 interface Known {
   readonly name: string
@@ -153,9 +151,9 @@ export const command: Command = {
     'zsh: eval "$(ggufscope completion zsh)" in ~/.zshrc, after compinit.',
     'fish: ggufscope completion fish > ~/.config/fish/completions/ggufscope.fish',
   ],
-  async run({ positionals }) {
+  async run({ positionals, commands }) {
     const all = await Promise.all(
-      kCommands.map(async ({ name, summary, load }): Promise<Known> => {
+      commands.map(async ({ name, summary, load }): Promise<Known> => {
         const { command } = (await load()) as { command: Command }
         return { name, summary, options: { ...command.options, ...kShared }, arguments: command.arguments }
       }),

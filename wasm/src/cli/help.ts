@@ -1,4 +1,5 @@
-import { kShared, usageOf } from './arguments.js'
+import { usageOf } from './arguments.js'
+import { kShared } from './command.js'
 import type { Command, CommandRow, Options } from './command.js'
 import { kCommands } from './commands.js'
 import { wrap } from './format.js'

@@ -57,6 +57,7 @@ function contextOf(
   signal: AbortSignal,
 ): Context {
   const headers = headersOf((values['header'] ?? []) as string[])
+  const hasHeaders = !headers.keys().next().done
   const progress = new Progress(process.stderr)
   const json = values['json'] === true
   // A token is for the server that it was given with, and no other address of the call.
@@ -71,11 +72,18 @@ function contextOf(
     console.error(json ? JSON.stringify({ warning: { message } }) : `ggufscope: ${visible(message)}`)
   }
   const given = (values['shard'] ?? []) as readonly string[]
+  const sourcesOf = (path: string, shards: readonly string[]): Source[] => {
+    const all = [path, ...shards]
+    if (hasHeaders && new Set(all.map(originOf)).size > 1)
+      throw new UsageError('the files of one model lie on different servers, and --header is for one of them')
+    return all.map((one) => sourceOf(one, row, command))
+  }
   const allowMissingShards = values['allow-missing-shards'] === true
   return {
     positionals,
     values,
     json,
+    commands: kCommands,
     style: styleFor(process.stdout, process.env),
     width: widthOf(process.stdout, process.env),
     signal,
@@ -84,7 +92,7 @@ function contextOf(
     printJson: (value) => write(JSON.stringify(value, (_, element: unknown) => jsonScalar(element), 2)),
     warn,
     open: async (options, path = positionals[0]!, shards = given) => {
-      const sources = [path, ...shards].map((one) => sourceOf(one, row, command))
+      const sources = sourcesOf(path, shards)
       const opening = { headers: headersFor(path), signal, onProgress: progress.opening, allowMissingShards }
       const file = await open(sources, { ...opening, ...options })
       progress.clear()
@@ -94,7 +102,7 @@ function contextOf(
       return file
     },
     load: async (options) => {
-      const source = [positionals[0]!, ...given].map((one) => sourceOf(one, row, command))
+      const source = sourcesOf(positionals[0]!, given)
       const { load } = await import('../engine/index.js')
       const model = await load(source, { headers, signal, onProgress: progress.loading, ...options })
       progress.clear()

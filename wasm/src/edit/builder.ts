@@ -1,10 +1,11 @@
 import { GgufError } from '../api/errors.js'
 import { mustBeWhole } from '../file/damage.js'
-import type { OpenFile, Part } from '../file/file.js'
+import type { OpenedFile, Part } from '../file/opened.js'
 import { kScalars } from '../header/header.js'
 import { BlobSource, BytesSource } from '../sources/bytes.js'
 import type { ByteSource, GgufFile, LazyArray, ValueType } from '../api/types.js'
-import { layOut, type KeyEntry, type Layout, type TensorEntry } from './layout.js'
+import type { KeyEntry, Layout, TensorEntry } from './entries.js'
+import { layOut } from './layout.js'
 import { modernize } from './legacy.js'
 import type {
   BuilderOptions,
@@ -306,7 +307,7 @@ function checkKey(key: string): void {
 }
 
 /** What file.edit() does. */
-export function edit(file: OpenFile, { shard, allowDamaged = false }: EditOptions = {}): GgufBuilder {
+export function edit(file: OpenedFile, { shard, allowDamaged = false }: EditOptions = {}): GgufBuilder {
   const all = file.parts
   if (shard !== undefined && !(shard in all))
     throw invalid(`There is no shard ${shard}: the model has ${all.length}, from 0.`)

@@ -3,7 +3,7 @@
 import { GgufError } from '../api/errors.js'
 
 import { mustHaveRows } from '../file/damage.js'
-import { printable, type OpenFile } from '../file/file.js'
+import { printable, type OpenedFile } from '../file/opened.js'
 import { quantModule } from '../runtime/module.js'
 import type { GgufFile, ReadOptions, TensorInfo } from '../api/types.js'
 import { whyNotFloats, type BlockRange } from '../tensors/values.js'
@@ -46,7 +46,7 @@ type Body =
     }
 
 /** The part of a file that holds a tensor, at `to`. */
-async function partOf(file: OpenFile, body: Body, to: number): Promise<FilePart[]> {
+async function partOf(file: OpenedFile, body: Body, to: number): Promise<FilePart[]> {
   const { range } = body
   if (range.byteLength === 0) return []
   if (body.kind === 'copy')
@@ -59,7 +59,7 @@ async function partOf(file: OpenFile, body: Body, to: number): Promise<FilePart[
   return [{ kind: 'computed', to, length: body.length, tensor: body.name, pieces }]
 }
 
-function rangeOf(file: OpenFile, tensor: TensorInfo): BlockRange {
+function rangeOf(file: OpenedFile, tensor: TensorInfo): BlockRange {
   mustHaveRows(file, tensor)
   return { ...file.rowRange(tensor, {}), bigEndian: file.endianness === 'big' }
 }
@@ -70,7 +70,7 @@ function floatBody(range: BlockRange, { name, elementCount }: TensorInfo): Body 
 
 /** Row-major, as NumPy and PyTorch name dimensions: the slowest first. Tensors that ComfyUI-GGUF stored as rows of 256
  * elements get the shape that they had. */
-function slowestFirst(file: OpenFile, { name, shape, elementCount }: TensorInfo): number[] {
+function slowestFirst(file: OpenedFile, { name, shape, elementCount }: TensorInfo): number[] {
   const original = file.metadata.get(`comfy.gguf.orig_shape.${name}`)
   if (typeof original === 'object' && original.type === 'i32' && original.length <= 8) {
     const extents = original.slice().map(Number)

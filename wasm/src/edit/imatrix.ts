@@ -1,8 +1,8 @@
 // Importance: which columns of a tensor its inputs make matter, as llama.cpp's imatrix gathers it.
 import { GgufError } from '../api/errors.js'
-import { OpenFile } from '../file/file.js'
+import { isOpened } from '../file/opened.js'
 import type { GgufFile, TensorInfo } from '../api/types.js'
-import type { Importance } from './layout.js'
+import type { Importance } from './entries.js'
 import type { ImportanceSource } from './types.js'
 
 /** Mean squares of activations reach 1e12 or so; with more than this the quantizers' sums leave the range of floats. */
@@ -98,7 +98,7 @@ export async function readImportance(
   source: ImportanceSource,
   signal: AbortSignal | undefined,
 ): Promise<ImportanceEntries> {
-  if (source instanceof OpenFile) return await inFile(source, signal)
+  if (isOpened(source)) return await inFile(source, signal)
   if (!(source instanceof Map))
     throw new GgufError('invalid-argument', 'importance is an open file of this package or a Map of columns.')
   const entries = new ImportanceEntries()

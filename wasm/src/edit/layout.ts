@@ -1,69 +1,17 @@
 // From what a builder holds to the parts of a file.
 import type { HeaderWriter } from '../edit.js'
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
-import { OpenFile, type Part } from '../file/file.js'
-import { tensorTypes, type Header, type KeyEntry as HeaderEntry } from '../header/header.js'
+import type { Part } from '../file/opened.js'
+import { tensorTypes, type Header } from '../header/header.js'
 import { editModule, inspectModule, quantModule } from '../runtime/module.js'
 import type { QuantModule } from '../quant.js'
 import type { ByteSource, TensorInfo, TensorType } from '../api/types.js'
 import { whyNotFloats, type BlockRange } from '../tensors/values.js'
+import type { FileTensor, GivenTensor, KeyEntry, Layout, TensorEntry } from './entries.js'
 import { checked, converted, modernized, turned } from './transform.js'
 import type { FilePart } from './types.js'
-import { typeId, type EncodedValue } from './values.js'
+import { typeId } from './values.js'
 import { WrittenFile } from './written-file.js'
-
-/** A value that stays in the heap of an opened file. */
-export interface FileValue extends HeaderEntry {
-  readonly header: Header
-  readonly key: string
-}
-
-export interface KeyEntry {
-  key: string
-  readonly from: FileValue | EncodedValue
-}
-
-export interface FileTensor {
-  readonly file: OpenFile
-  readonly part: Part
-  /** in the order of the part */
-  readonly index: number
-  readonly info: TensorInfo
-}
-
-export interface GivenTensor {
-  readonly source: ByteSource
-  readonly type: string
-}
-
-/** Weights of the columns: of one row, or of a row of each matrix in turn. */
-export interface Importance {
-  readonly count: number
-  load(signal: AbortSignal | undefined): Promise<Float32Array>
-}
-
-export interface TensorEntry {
-  name: string
-  readonly shape: readonly number[]
-  type: string
-  importance: Importance | undefined
-  readonly from: FileTensor | GivenTensor
-}
-
-export interface Layout {
-  readonly keys: readonly KeyEntry[]
-  readonly tensors: readonly TensorEntry[]
-  readonly version: number
-  readonly bigEndian: boolean
-  /** the file whose data may be copied as it lies */
-  readonly base: Part | undefined
-  /** base comes back byte for byte */
-  readonly untouched: boolean
-  /** every value is looked at as it is written: NaN and infinities are refused */
-  readonly checked?: boolean
-  readonly wasmUrl: string | URL | undefined
-  readonly name?: string | undefined
-}
 
 /** A tensor with all that is known of its bytes. */
 interface Planned {

@@ -2,7 +2,7 @@
 // A row an architecture; of any other one names stay as they are.
 import type { ByteSource } from '../api/types.js'
 import { byteLevelVocabulary, type ByteLevelVocabulary } from './gpt2-vocabulary.js'
-import type { FileTensor, KeyEntry, TensorEntry } from './layout.js'
+import type { FileTensor, KeyEntry, TensorEntry } from './entries.js'
 import { encodeValue } from './values.js'
 import { pieceVocabulary } from './piece-vocabulary.js'
 import type { WriteType, WriteValue } from './types.js'

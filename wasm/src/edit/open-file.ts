@@ -1,9 +1,9 @@
 import { GgufError } from '../api/errors.js'
-import { OpenFile } from '../file/file.js'
+import { isOpened, type OpenedFile } from '../file/opened.js'
 import type { GgufFile } from '../api/types.js'
 
 /** What open() gave, as the class that it is. */
-export function openFile(file: GgufFile): OpenFile {
-  if (file instanceof OpenFile) return file
+export function openFile(file: GgufFile): OpenedFile {
+  if (isOpened(file)) return file
   throw new GgufError('invalid-argument', 'That is no open file of this package.')
 }

@@ -5,7 +5,8 @@ import { inspectModule, quantModule } from '../runtime/module.js'
 import type { QuantModule } from '../quant.js'
 import type { TensorType } from '../api/types.js'
 import { readImportance, type ImportanceEntries } from './imatrix.js'
-import { sourceType, type TensorEntry } from './layout.js'
+import type { TensorEntry } from './entries.js'
+import { sourceType } from './layout.js'
 import { patternsOf } from './patterns.js'
 import {
   is70B,

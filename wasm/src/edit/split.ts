@@ -1,5 +1,6 @@
 import { GgufError } from '../api/errors.js'
-import { tensorLengths, type KeyEntry, type Layout, type TensorEntry } from './layout.js'
+import type { KeyEntry, Layout, TensorEntry } from './entries.js'
+import { tensorLengths } from './layout.js'
 import type { SplitOptions } from './types.js'
 import { encodeValue } from './values.js'
 

@@ -5,7 +5,7 @@ import type { QuantModule } from '../quant.js'
 import type { TensorType } from '../api/types.js'
 import { blockText, flawText } from '../tensors/flaws.js'
 import { floatPieces, type BlockRange } from '../tensors/values.js'
-import type { Importance } from './layout.js'
+import type { Importance } from './entries.js'
 
 const kReadBytes = 1 << 22
 const kFloats = 1 << 18

@@ -27,20 +27,7 @@ import type {
   Tokenizer,
   TokenizerComparison,
 } from '../api/types.js'
-
-export const kMaxFindings = 20
-
-/** A name of the file for a message: quoted, cut, and without what does not print. */
-export function printable(name: string): string {
-  const short = name.slice(0, 60).replace(/[^\x20-\x7e]/g, '?')
-  return `'${short}${name.length > 60 ? '...' : ''}'`
-}
-
-/** One physical file: its bytes and its parsed header. */
-export interface Part {
-  readonly source: ByteSource
-  readonly header: Header
-}
+import { addOpened, type OpenedFile, type Part, type RowRange, type ShardPart } from './opened.js'
 
 /** Tensors of types without known layout take what lies between them and the next tensor, padding included. */
 function sizedByGaps(header: Header, shard: number, end: number | undefined): TensorInfo[] {
@@ -58,13 +45,7 @@ function sizedByGaps(header: Header, shard: number, end: number | undefined): Te
   })
 }
 
-/** A place in a split model: part is undefined where the file is not there. */
-export interface ShardPart {
-  readonly name: string | undefined
-  readonly part: Part | undefined
-}
-
-export class OpenFile implements GgufFile {
+export class OpenFile implements OpenedFile {
   readonly #shards: readonly ShardPart[]
   readonly #first: Part
   #metadata: HeaderMetadata | undefined
@@ -90,6 +71,7 @@ export class OpenFile implements GgufFile {
     const first = shards.find(({ part }) => part)?.part
     if (!first) throw new GgufError('missing-shard', 'None of the files is there.')
     this.#first = first
+    addOpened(this)
   }
 
   /** The header of the first part, for the bindings of other parts of the package. */
@@ -206,8 +188,9 @@ export class OpenFile implements GgufFile {
   }
 
   async damage(options: ReadOptions = {}): Promise<Finding[]> {
-    const [{ damageOf, findBehindData }] = await Promise.all([
+    const [{ damageOf }, { findBehindData }] = await Promise.all([
       import('./damage.js'),
+      import('./behind-data.js'),
       this.completeHeader(options),
     ])
     return [...damageOf(this), ...(await findBehindData(this, options))]
@@ -289,19 +272,7 @@ export class OpenFile implements GgufFile {
   }
 
   /** Where whole rows of a tensor lie. */
-  rowRange(
-    which: string | TensorInfo,
-    { rows, superBlock }: ReadRowsOptions,
-  ): {
-    tensor: TensorInfo
-    type: TypeRow
-    source: ByteSource
-    offset: number
-    byteLength: number
-    rowLength: number
-    /** super-blocks of 64 elements */
-    small: boolean
-  } {
+  rowRange(which: string | TensorInfo, { rows, superBlock }: ReadRowsOptions): RowRange {
     const tensor = typeof which === 'string' ? this.tensor(which) : which
     if (!tensor) throw new GgufError('not-found', `There is no tensor "${String(which)}" in this file.`)
     const { name } = tensor

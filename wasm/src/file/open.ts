@@ -1,5 +1,6 @@
 import { GgufError } from '../api/errors.js'
-import { OpenFile, type Part } from './file.js'
+import { OpenFile } from './file.js'
+import type { Part } from './opened.js'
 import { Header } from '../header/header.js'
 import type { InspectModule } from '../inspect.js'
 import { inspectModule } from '../runtime/module.js'

@@ -4,7 +4,7 @@ import type { ByteSource, Finding, OpenOptions } from '../api/types.js'
 import type { Header } from '../header/header.js'
 import type { InspectModule } from '../inspect.js'
 import { eachInParallel } from '../sources/parallel.js'
-import { kMaxFindings, printable, type Part, type ShardPart } from './file.js'
+import { kMaxFindings, printable, type Part, type ShardPart } from './opened.js'
 
 // Shards opened at the same time.
 const kParallelShards = 6
@@ -166,7 +166,7 @@ async function openByNumber(first: Part, { given, read, options, onCount }: Othe
 
 /** What to say of a shard whose name does not tell those of the others. */
 async function loneShard({ header, source }: Part, count: number): Promise<GgufError> {
-  const { dataEnd, isGguf } = await import('./damage.js')
+  const { dataEnd, isGguf } = await import('./behind-data.js')
   const end = dataEnd(header)
   if (await isGguf(source, end))
     return new GgufError(

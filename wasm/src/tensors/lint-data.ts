@@ -1,5 +1,5 @@
 import { GgufError } from '../api/errors.js'
-import { kMaxFindings, printable, type OpenFile } from '../file/file.js'
+import { kMaxFindings, printable, type OpenedFile } from '../file/opened.js'
 import { Heap } from '../runtime/heap.js'
 import { flawText } from './flaws.js'
 import { quantModule } from '../runtime/module.js'
@@ -7,12 +7,12 @@ import type { Finding, LintDataOptions, TensorInfo } from '../api/types.js'
 
 const kReadBytes = 1 << 23
 
-type Range = ReturnType<OpenFile['rowRange']>
+type Range = ReturnType<OpenedFile['rowRange']>
 
 /** Why a tensor has no data to look at: lint() has said it. */
 const kSaidByLint: ReadonlySet<string> = new Set(['unsupported', 'bad-shape', 'missing-shard'])
 
-function dataOf(file: OpenFile, tensor: TensorInfo): Range | undefined {
+function dataOf(file: OpenedFile, tensor: TensorInfo): Range | undefined {
   try {
     const range = file.rowRange(tensor, {})
     const { size } = range.source
@@ -39,7 +39,7 @@ function finding(
   }
 }
 
-export async function lintData(file: OpenFile, options: LintDataOptions): Promise<Finding[]> {
+export async function lintData(file: OpenedFile, options: LintDataOptions): Promise<Finding[]> {
   const { signal, onProgress } = options
   const module = await quantModule(file.wasmUrl)
   signal?.throwIfAborted()

@@ -1,5 +1,5 @@
 import { GgufError } from '../api/errors.js'
-import { OpenFile } from '../file/file.js'
+import { isOpened, type OpenedFile } from '../file/opened.js'
 import { Heap } from '../runtime/heap.js'
 import type { LineStats, StatsOptions, TensorStats } from '../api/types.js'
 import { walk } from './values.js'
@@ -27,12 +27,16 @@ function outliers(columns: LineStats | undefined): TensorStats['outlierColumns']
     .sort((a, b) => b.rootMeanSquare - a.rootMeanSquare)
 }
 
-export async function tensorStats(file: OpenFile, name: string, options: StatsOptions): Promise<TensorStats> {
+export async function tensorStats(
+  file: OpenedFile,
+  name: string,
+  options: StatsOptions,
+): Promise<TensorStats> {
   const { against, onProgress } = options
   const { module, tensor, rowLength, byteLength, small, count, pieces } = await walk(file, name, options)
-  if (against && !(against.file instanceof OpenFile))
+  if (against && !isOpened(against.file))
     throw new GgufError('invalid-argument', 'options.against.file is no file of this package.')
-  const reference = against && (await walk(against.file as OpenFile, against.name ?? name, options))
+  const reference = against && (await walk(against.file as OpenedFile, against.name ?? name, options))
   if (reference && (reference.count !== count || reference.rowLength !== rowLength)) {
     throw new GgufError(
       'bad-shape',

@@ -1,5 +1,5 @@
 import { GgufError } from '../api/errors.js'
-import type { OpenFile } from '../file/file.js'
+import type { OpenedFile } from '../file/opened.js'
 import { Heap } from '../runtime/heap.js'
 import { quantModule } from '../runtime/module.js'
 import type { QuantModule } from '../quant.js'
@@ -73,7 +73,7 @@ export async function* floatPieces(
 }
 
 /** Whole rows of a tensor of an open file. */
-export async function walk(file: OpenFile, name: string, options: ReadRowsOptions): Promise<Walk> {
+export async function walk(file: OpenedFile, name: string, options: ReadRowsOptions): Promise<Walk> {
   const range = { ...file.rowRange(name, options), bigEndian: file.endianness === 'big' }
   const { tensor, type, byteLength, rowLength } = range
   const { signal } = options
@@ -87,7 +87,7 @@ export async function walk(file: OpenFile, name: string, options: ReadRowsOption
 }
 
 export async function dequantizeRows(
-  file: OpenFile,
+  file: OpenedFile,
   name: string,
   options: ReadRowsOptions,
 ): Promise<Float32Array<ArrayBuffer>> {

@@ -1,0 +1,62 @@
+// An opened file as the other parts of the package see it: what it is made of, without how it was opened.
+import type { ByteSource, GgufFile, ReadRowsOptions, TensorInfo } from '../api/types.js'
+import type { Header, TypeRow } from '../header/header.js'
+
+export const kMaxFindings = 20
+
+/** A name of the file for a message: quoted, cut, and without what does not print. */
+export function printable(name: string): string {
+  const short = name.slice(0, 60).replace(/[^\x20-\x7e]/g, '?')
+  return `'${short}${name.length > 60 ? '...' : ''}'`
+}
+
+/** One physical file: its bytes and its parsed header. */
+export interface Part {
+  readonly source: ByteSource
+  readonly header: Header
+}
+
+/** A place in a split model: part is undefined where the file is not there. */
+export interface ShardPart {
+  readonly name: string | undefined
+  readonly part: Part | undefined
+}
+
+/** Where whole rows of a tensor lie. */
+export interface RowRange {
+  readonly tensor: TensorInfo
+  readonly type: TypeRow
+  readonly source: ByteSource
+  readonly offset: number
+  readonly byteLength: number
+  readonly rowLength: number
+  /** super-blocks of 64 elements */
+  readonly small: boolean
+}
+
+export interface OpenedFile extends GgufFile {
+  /** Where inspect.wasm is hosted; the other modules are beside it. */
+  readonly wasmUrl: string | URL | undefined
+  /** The header of the first part. */
+  readonly header: Header
+  /** Every physical file that is there. */
+  readonly parts: readonly (Part | undefined)[]
+  /** The same, with names of those that are not. */
+  readonly shardParts: readonly ShardPart[]
+  /** Geometry of a tensor's type; an error where the type has no known layout. */
+  tensorType(tensor: TensorInfo): TypeRow
+  /** Errors: not-found, unsupported, invalid-argument, bad-shape, missing-shard. */
+  rowRange(which: string | TensorInfo, options: ReadRowsOptions): RowRange
+}
+
+const opened = new WeakSet<GgufFile>()
+
+/** Called by what open() makes. */
+export function addOpened(file: OpenedFile): void {
+  opened.add(file)
+}
+
+/** Whether open() of this package made it. */
+export function isOpened(file: unknown): file is OpenedFile {
+  return opened.has(file as GgufFile)
+}
