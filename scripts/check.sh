@@ -5,6 +5,7 @@ set -euo pipefail
 status=0
 run() { "$@" || { echo "check failed: $*" >&2; status=1; }; }
 run node scripts/check-layers.ts
+run node scripts/check-imports.ts
 run node scripts/check-package.ts
 run tsc --noEmit -p tests/tsconfig.json
 run svelte-check --workspace web --tsconfig ./tsconfig.json --output human --fail-on-warnings

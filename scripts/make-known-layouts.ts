@@ -23,5 +23,5 @@ for (const path of process.argv.slice(2)) {
 }
 writeFileSync(
   join(import.meta.dirname, '../wasm/src/sparse/known-layouts.ts'),
-  `// Written by scripts/make-known-layouts.ts.\nimport type { Layout } from './layouts.js'\n\n// prettier-ignore\nexport const kKnownLayouts: Readonly<Record<string, Layout>> = {\n${[...rows].map(([id, row]) => `  ${id}: ${row}\n`).join('')}}\n`,
+  `// Written by scripts/make-known-layouts.ts.\nimport type { Layout } from './walk.js'\n\n// prettier-ignore\nexport const kKnownLayouts: Readonly<Record<string, Layout>> = {\n${[...rows].map(([id, row]) => `  ${id}: ${row}\n`).join('')}}\n`,
 )

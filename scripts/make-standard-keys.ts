@@ -14,7 +14,12 @@ const lines = rows.map(
 writeFileSync(
   join(root, 'wasm/src/edit/standard-keys.ts'),
   `// Written by scripts/make-standard-keys.ts from core/gguf/keys.inc.
-import type { KeyForm, ScalarType } from './key-types.js'
+import type { ValueType } from '../api/metadata.js'
+
+export type ScalarType = Exclude<ValueType, 'array'>
+
+/** either: one value for all blocks, or an array with one for each */
+export type KeyForm = 'one' | 'list' | 'either'
 
 export const kStandardKeys: readonly (readonly [pattern: string, type: ScalarType, form: KeyForm])[] = [
 ${lines.join('')}]

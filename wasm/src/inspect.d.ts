@@ -1,5 +1,7 @@
 // The glue that Emscripten generates from wasm/bindings.cpp, as far as the package uses it.
-import type { FileKind, FindingLevel, ValueType } from './api/types.js'
+import type { FindingLevel } from './api/findings.js'
+import type { FileKind } from './api/file.js'
+import type { ValueType } from './api/metadata.js'
 
 /** A place in the heap that holds until the next call into the document. */
 export type Span = [pointer: number, length: number]

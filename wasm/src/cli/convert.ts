@@ -1,6 +1,6 @@
-import type { BuildOptions } from '../edit/types.js'
-import type { WrittenFile } from '../edit/written-file.js'
-import type { GgufFile } from '../api/types.js'
+import type { BuildOptions } from '../api/edit.js'
+import type { WrittenFile } from '../api/edit.js'
+import type { GgufFile } from '../api/file.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
 import { kOutputOptions, outputOf, save } from './save.js'
 

@@ -1,4 +1,4 @@
-import type { GgufFile } from '../api/types.js'
+import type { GgufFile } from '../api/file.js'
 import { openFile } from '../edit/open-file.js'
 import { WrittenFile } from '../edit/written-file.js'
 import { mustHaveRows } from '../file/damage.js'

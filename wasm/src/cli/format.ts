@@ -1,4 +1,4 @@
-import type { MetadataValue } from '../api/types.js'
+import type { MetadataValue } from '../api/metadata.js'
 
 export interface Style {
   bold(text: string): string

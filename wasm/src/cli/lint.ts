@@ -1,4 +1,5 @@
-import type { Finding, GgufFile } from '../api/types.js'
+import type { Finding } from '../api/findings.js'
+import type { GgufFile } from '../api/file.js'
 import { kFiles, UsageError, type Command, type Context } from './command.js'
 import { counted, table, visible } from './format.js'
 import { eachFile, kSeveralHelp } from './several.js'

@@ -3,7 +3,7 @@
 import { stat, unlink } from 'node:fs/promises'
 import { GgufError } from '../api/errors.js'
 import { leftParts, prepareFile, type PreparedFile } from '../edit/write-file.js'
-import type { WrittenFile } from '../edit/written-file.js'
+import type { WrittenFile } from '../api/edit.js'
 import { UsageError, type Context, type Options } from './command.js'
 import { bytesText } from './format.js'
 import { readAs } from './inputs.js'

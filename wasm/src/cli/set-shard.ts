@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { GgufFile } from '../api/types.js'
+import type { GgufFile } from '../api/file.js'
 import { NodeFileSource, withPaths } from '../node.js'
 import { UsageError, type Context } from './command.js'
 

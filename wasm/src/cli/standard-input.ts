@@ -1,7 +1,8 @@
 import { fstatSync } from 'node:fs'
 import { GgufError } from '../api/errors.js'
 import { UsageError } from './command.js'
-import type { ByteSource, GgufFile, StreamOptions } from '../api/types.js'
+import type { GgufFile } from '../api/file.js'
+import type { ByteSource, StreamOptions } from '../api/source.js'
 import { openFile } from '../edit/open-file.js'
 
 /** Standard input, read once from its beginning. Its size is known when it is a file, or has been read to its end. */

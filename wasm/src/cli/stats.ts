@@ -1,5 +1,6 @@
 import { GgufError } from '../api/errors.js'
-import type { GgufFile, TensorStats } from '../api/types.js'
+import type { GgufFile } from '../api/file.js'
+import type { TensorStats } from '../api/tensors.js'
 import { kFile, type Command, type Context } from './command.js'
 import { grouped, shortenNames, table, visible } from './format.js'
 import { kRowsOption, rowsOf } from './rows.js'

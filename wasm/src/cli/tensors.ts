@@ -1,4 +1,4 @@
-import type { GgufFile } from '../api/types.js'
+import type { GgufFile } from '../api/file.js'
 import { kFiles, type Command, type Context } from './command.js'
 import { bytesText, counted, grouped, shortenNames, table, visible } from './format.js'
 import { eachFile, kSeveralHelp } from './several.js'

@@ -1,6 +1,7 @@
 import { text as readAll } from 'node:stream/consumers'
 import { GgufError } from '../api/errors.js'
-import type { GgufFile, Tokenizer } from '../api/types.js'
+import type { GgufFile } from '../api/file.js'
+import type { Tokenizer } from '../api/text.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
 import { counted, table, visible } from './format.js'
 

@@ -1,9 +1,12 @@
 import { GgufError } from '../api/errors.js'
+import type { GgufBuilder as Builder } from '../api/file.js'
 import { mustBeWhole } from '../file/damage.js'
 import type { OpenedFile, Part } from '../file/opened.js'
 import { kScalars } from '../header/header.js'
 import { BlobSource, BytesSource } from '../sources/bytes.js'
-import type { ByteSource, GgufFile, LazyArray, ValueType } from '../api/types.js'
+import type { GgufFile } from '../api/file.js'
+import type { LazyArray, ValueType } from '../api/metadata.js'
+import type { ByteSource } from '../api/source.js'
 import type { KeyEntry, Layout, TensorEntry } from './entries.js'
 import { layOut } from './layout.js'
 import { modernize } from './legacy.js'
@@ -11,14 +14,14 @@ import type {
   BuilderOptions,
   BuildOptions,
   EditOptions,
-  RequantizeOptions,
   SplitOptions,
   TensorData,
   TensorPlan,
   QuantizeReport,
   WriteType,
   WriteValue,
-} from './types.js'
+} from '../api/edit.js'
+import type { RequantizeOptions } from '../api/file.js'
 import { openFile } from './open-file.js'
 import { describeRow, isStandard, standardKey, typeToWrite } from './key-types.js'
 import { encodeValue } from './values.js'
@@ -59,7 +62,7 @@ function sourceOf(data: TensorData, name: string): ByteSource {
  * A GGUF file in the making: keys and tensors, from nothing or from an opened file (`file.edit()`). Arrays and tensor data
  * of opened files stay where they are until the file is written.
  */
-export class GgufBuilder {
+export class GgufBuilder implements Builder {
   readonly #keys: KeyEntry[] = []
   readonly #tensors: TensorEntry[] = []
   readonly #begun: Beginning | undefined
@@ -96,12 +99,6 @@ export class GgufBuilder {
     return this.#tensors.map(({ name, shape, type }) => ({ name, shape, type }))
   }
 
-  /**
-   * Sets a key. Without a type a standardized key gets the type that readers expect ("general.version" a string,
-   * "llama.rope.freq_base" an f32), any other key that is there keeps its own, and a new one gets what the value looks
-   * like: "u32" or wider for integers, "f32" for other numbers, in arrays "i32" for integers. An error of code
-   * 'invalid-argument' where the type cannot hold the value.
-   */
   set(key: string, value: WriteValue, type?: WriteType): this {
     const index = this.#keys.findIndex((entry) => entry.key === key)
     if (index < 0) checkKey(key)
@@ -111,7 +108,6 @@ export class GgufBuilder {
     return this
   }
 
-  /** Takes a key of an opened file over, without making anything of its value. */
   copy(file: GgufFile, key: string, as = key): this {
     const { header } = openFile(file)
     const index = header.keys().indexOf(key)
@@ -122,13 +118,11 @@ export class GgufBuilder {
     return this
   }
 
-  /** Removes the keys of a split (split.*): the file is a whole model, or becomes one. */
   removeSplit(): this {
     for (const key of this.keys()) if (key.startsWith('split.') && this.has(key)) this.remove(key)
     return this
   }
 
-  /** Removes a key, however often it is there. */
   remove(key: string): this {
     this.#key(key)
     this.#touched = true
@@ -150,7 +144,6 @@ export class GgufBuilder {
     return this
   }
 
-  /** shape: ggml's order, fastest first. Float32Arrays are quantized as the type when the file is written. */
   addTensor(name: string, shape: readonly number[], type: string, data: TensorData): this {
     this.#checkName(name)
     if (shape.length > kMostDimensions || !shape.every((n) => Number.isSafeInteger(n) && n >= 0))
@@ -177,12 +170,6 @@ export class GgufBuilder {
     return this
   }
 
-  /**
-   * Gives every tensor its type in one of llama.cpp's mixtures ("Q4_K_M"): norms, biases and the like stay what they are.
-   * The work is done when the file is written; NaN, infinities and values that a type cannot hold are refused then. What
-   * llama-quantize refuses is refused here: quantizing again, types that need importance and have none, a matrix of
-   * another model. `quantization` tells what was decided.
-   */
   async quantize(mixture: string, options: RequantizeOptions = {}): Promise<this> {
     options.signal?.throwIfAborted()
     const { decide } = await import('./quantize.js')
@@ -212,19 +199,16 @@ export class GgufBuilder {
     return this
   }
 
-  /** What the last quantize() decided. */
   get quantization(): QuantizeReport | undefined {
     return this.#quantization
   }
 
-  /** The file as it would be written. What it is made of is read only when it is written. */
   async build(options: BuildOptions = {}): Promise<WrittenFile> {
     const file = await layOut(this.#layout(options))
     options.signal?.throwIfAborted()
     return file
   }
 
-  /** The files of a split model, named as its loaders expect: "NAME-00001-of-00003.gguf". The first has all keys. */
   async split(name: string, options: SplitOptions = {}): Promise<WrittenFile[]> {
     const { splitLayout } = await import('./split.js')
     const layouts = await splitLayout(this.#layout(options), name, options)

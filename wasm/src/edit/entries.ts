@@ -1,5 +1,6 @@
 // What a file to be written is made of: keys and tensors, where they come from.
-import type { ByteSource, TensorInfo } from '../api/types.js'
+import type { ByteSource } from '../api/source.js'
+import type { TensorInfo } from '../api/tensors.js'
 import type { OpenedFile, Part } from '../file/opened.js'
 import type { Header, KeyEntry as HeaderEntry } from '../header/header.js'
 import type { EncodedValue } from './values.js'

@@ -1,9 +1,10 @@
 // Importance: which columns of a tensor its inputs make matter, as llama.cpp's imatrix gathers it.
 import { GgufError } from '../api/errors.js'
 import { isOpened } from '../file/opened.js'
-import type { GgufFile, TensorInfo } from '../api/types.js'
+import type { GgufFile } from '../api/file.js'
+import type { TensorInfo } from '../api/tensors.js'
 import type { Importance } from './entries.js'
-import type { ImportanceSource } from './types.js'
+import type { ImportanceSource } from '../api/file.js'
 
 /** Mean squares of activations reach 1e12 or so; with more than this the quantizers' sums leave the range of floats. */
 const kMaxImportance = 1e20

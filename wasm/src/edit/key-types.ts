@@ -1,14 +1,9 @@
 // The types that standardized keys are written in, from the catalogue that lint reads, too (core/gguf/keys.inc).
 import { GgufError } from '../api/errors.js'
-import type { LazyArray, NumericArray, ValueType } from '../api/types.js'
-import { kStandardKeys } from './standard-keys.js'
-import type { WriteType, WriteValue } from './types.js'
+import type { LazyArray, NumericArray, ValueType } from '../api/metadata.js'
+import { kStandardKeys, type KeyForm, type ScalarType } from './standard-keys.js'
+import type { WriteType, WriteValue } from '../api/edit.js'
 import { arrayTypeOf, holds, isList } from './values.js'
-
-export type ScalarType = Exclude<ValueType, 'array'>
-
-/** either: one value for all blocks, or an array with one for each */
-export type KeyForm = 'one' | 'list' | 'either'
 
 export interface StandardKey {
   readonly type: ScalarType

@@ -1,11 +1,11 @@
 // Containers from before GGUF as the GGUF files that today's programs read: their names of tensors, the keys they need.
 // A row an architecture; of any other one names stay as they are.
-import type { ByteSource } from '../api/types.js'
+import type { ByteSource } from '../api/source.js'
 import { byteLevelVocabulary, type ByteLevelVocabulary } from './gpt2-vocabulary.js'
 import type { FileTensor, KeyEntry, TensorEntry } from './entries.js'
 import { encodeValue } from './values.js'
 import { pieceVocabulary } from './piece-vocabulary.js'
-import type { WriteType, WriteValue } from './types.js'
+import type { WriteType, WriteValue } from '../api/edit.js'
 import { whisperVocabulary } from './whisper-vocabulary.js'
 
 type Key = readonly [key: string, value: WriteValue, type: WriteType]

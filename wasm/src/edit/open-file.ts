@@ -1,6 +1,6 @@
 import { GgufError } from '../api/errors.js'
 import { isOpened, type OpenedFile } from '../file/opened.js'
-import type { GgufFile } from '../api/types.js'
+import type { GgufFile } from '../api/file.js'
 
 /** What open() gave, as the class that it is. */
 export function openFile(file: GgufFile): OpenedFile {

@@ -1,6 +1,7 @@
 // Which tensors get a type of the caller's: by a function, or by patterns of names.
 import { GgufError } from '../api/errors.js'
-import type { RequantizeOptions, TensorPlan } from './types.js'
+import type { TensorPlan } from '../api/edit.js'
+import type { RequantizeOptions } from '../api/file.js'
 
 interface Pattern {
   readonly text: string

@@ -3,7 +3,7 @@ import { GgufError } from '../api/errors.js'
 import { tensorTypes } from '../header/header.js'
 import { inspectModule, quantModule } from '../runtime/module.js'
 import type { QuantModule } from '../quant.js'
-import type { TensorType } from '../api/types.js'
+import type { TensorType } from '../api/tensors.js'
 import { readImportance, type ImportanceEntries } from './imatrix.js'
 import type { TensorEntry } from './entries.js'
 import { sourceType } from './layout.js'
@@ -18,7 +18,8 @@ import {
   type Mixture,
   type Place,
 } from './mixtures.js'
-import type { QuantizedTensor, QuantizeReport, RequantizeOptions, TensorPlan } from './types.js'
+import type { QuantizedTensor, QuantizeReport, TensorPlan } from '../api/edit.js'
+import type { RequantizeOptions } from '../api/file.js'
 import { blockOf, inLoadersOrder, isOuter, isWeights, kindOf } from './weights.js'
 
 /** What the rules ask of the model's metadata. */

@@ -1,7 +1,7 @@
 import { GgufError } from '../api/errors.js'
 import type { KeyEntry, Layout, TensorEntry } from './entries.js'
 import { tensorLengths } from './layout.js'
-import type { SplitOptions } from './types.js'
+import type { SplitOptions } from '../api/edit.js'
 import { encodeValue } from './values.js'
 
 // What gguf-split of llama.cpp takes when it is told nothing.

@@ -2,7 +2,7 @@
 import { GgufError } from '../api/errors.js'
 import { Heap } from '../runtime/heap.js'
 import type { QuantModule } from '../quant.js'
-import type { TensorType } from '../api/types.js'
+import type { TensorType } from '../api/tensors.js'
 import { blockText, flawText } from '../tensors/flaws.js'
 import { floatPieces, type BlockRange } from '../tensors/values.js'
 import type { Importance } from './entries.js'

@@ -1,8 +1,8 @@
 // JavaScript values as the bytes of GGUF values: little-endian, lengths of 64 bits.
 import { GgufError } from '../api/errors.js'
 import { kValueTypes } from '../header/header.js'
-import type { LazyArray, NumericArray, Scalar, ValueType } from '../api/types.js'
-import type { WriteType, WriteValue } from './types.js'
+import type { LazyArray, NumericArray, Scalar, ValueType } from '../api/metadata.js'
+import type { WriteType, WriteValue } from '../api/edit.js'
 
 export interface EncodedValue {
   readonly type: ValueType

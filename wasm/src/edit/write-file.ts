@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { link, open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { GgufError, quoted, type GgufErrorCode } from '../api/errors.js'
-import type { WriteOptions } from './types.js'
-import type { WrittenFile } from './written-file.js'
+import type { WriteOptions } from '../api/edit.js'
+import type { WrittenFile } from '../api/edit.js'
 
 export interface WriteFileOptions extends WriteOptions {
   /** Replace a file that is there, even one that is read from. Default: an error of code 'file-exists'. */

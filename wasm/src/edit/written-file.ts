@@ -1,6 +1,6 @@
 import { GgufError } from '../api/errors.js'
 import { BlobSource } from '../sources/bytes.js'
-import type { FilePart, WriteOptions } from './types.js'
+import type { FilePart, WriteOptions } from '../api/edit.js'
 
 const kPiece = 1 << 23
 const zeros = new Uint8Array(1 << 16)

@@ -1,5 +1,5 @@
 import { GgufError } from '../api/errors.js'
-import type { ChatMessage } from '../api/types.js'
+import type { ChatMessage } from '../api/text.js'
 import type { JsonSchema } from './json-schema.js'
 import type { GenerateOptions, GenerateResult, Model } from './types.js'
 

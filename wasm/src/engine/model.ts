@@ -1,5 +1,6 @@
 import { GgufError } from '../api/errors.js'
-import type { ChatMessage, GgufFile, RenderChatOptions, Tokenizer } from '../api/types.js'
+import type { GgufFile } from '../api/file.js'
+import type { ChatMessage, RenderChatOptions, Tokenizer } from '../api/text.js'
 import { schemaToGrammar } from './json-schema.js'
 import type { Client } from './client.js'
 import type { GenerateCall, Opened, SamplerNumbers, Sizes } from './protocol.js'

@@ -1,7 +1,7 @@
 import { checkRange } from '../sources/bytes.js'
 import { CoalescedSource, type RemoteSource } from '../sources/coalesced.js'
 import type { HttpSource } from '../sources/http.js'
-import type { ReadOptions, StreamOptions } from '../api/types.js'
+import type { ReadOptions, StreamOptions } from '../api/source.js'
 
 // What lies between the header and the first weights is passed over, up to so much.
 const kGap = 64 << 10

@@ -1,6 +1,6 @@
 // Which ranges of a model's files are fetched, and what lies in each: pure functions of the plan.
 import type { RemoteSource } from '../sources/coalesced.js'
-import type { ByteSource } from '../api/types.js'
+import type { ByteSource } from '../api/source.js'
 
 import type { ArrivedRows, PlannedTensor } from './protocol.js'
 

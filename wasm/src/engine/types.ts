@@ -1,4 +1,5 @@
-import type { GgufFile, OpenOptions, Tokenizer, ChatMessage, RenderChatOptions } from '../api/types.js'
+import type { GgufFile, OpenOptions } from '../api/file.js'
+import type { Tokenizer, ChatMessage, RenderChatOptions } from '../api/text.js'
 import type { JsonSchema } from './json-schema.js'
 
 /** simd: SIMD of 128 bits; relaxed: with products of bytes too, where the engine has them */

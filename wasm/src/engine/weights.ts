@@ -1,5 +1,5 @@
 // Fetches the weights of a plan and hands them to the engine: what came is packed while the next is on its way.
-import type { ByteSource } from '../api/types.js'
+import type { ByteSource } from '../api/source.js'
 import type { Client } from './client.js'
 import { OnwardSource } from './onward-source.js'
 import { flowOf, kFlowBytes, runsOf, shareRun, type Flow, type Piece } from './pieces.js'

@@ -1,6 +1,7 @@
 // What lies behind the tensor data of a file: archives that were appended, files that were concatenated.
 import { GgufError } from '../api/errors.js'
-import type { ByteSource, Finding, ReadOptions } from '../api/types.js'
+import type { Finding } from '../api/findings.js'
+import type { ByteSource, ReadOptions } from '../api/source.js'
 import type { Header } from '../header/header.js'
 import type { OpenedFile } from './opened.js'
 

@@ -1,6 +1,7 @@
 // Whether what was opened is whole: what every command that reads says, and what those that write refuse.
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
-import type { Finding, TensorInfo } from '../api/types.js'
+import type { Finding } from '../api/findings.js'
+import type { TensorInfo } from '../api/tensors.js'
 import { printable, type OpenedFile, type Part } from './opened.js'
 import { findingsOfSet } from './shards.js'
 

@@ -1,32 +1,24 @@
 import { GgufError } from '../api/errors.js'
+import type { GgufBuilder } from '../api/file.js'
 import type { Header, TypeRow } from '../header/header.js'
 import { hasVocabulary, HeaderMetadata } from '../header/metadata.js'
 import { loadTextModule, textModule } from '../runtime/module.js'
 import { chatTemplates } from '../text/chat-template.js'
 import { summarize } from '../header/summary.js'
 import { FileTokenizer } from '../text/tokenizer.js'
-import type { GgufBuilder } from '../edit/builder.js'
-import type { EditOptions } from '../edit/types.js'
+import type { EditOptions } from '../api/edit.js'
+import type { Finding } from '../api/findings.js'
+import type { Container, GgufFile, LintDataOptions, Shard, StatsOptions, Summary } from '../api/file.js'
+import type { Metadata } from '../api/metadata.js'
+import type { ByteSource, ReadOptions } from '../api/source.js'
+import type { ReadRowsOptions, TensorInfo, TensorStats } from '../api/tensors.js'
 import type {
-  ByteSource,
   ChatMessage,
   ChatTemplate,
-  Container,
-  Finding,
-  GgufFile,
-  LintDataOptions,
-  Metadata,
-  ReadOptions,
-  ReadRowsOptions,
   RenderChatOptions,
-  Shard,
-  StatsOptions,
-  Summary,
-  TensorInfo,
-  TensorStats,
   Tokenizer,
   TokenizerComparison,
-} from '../api/types.js'
+} from '../api/text.js'
 import { addOpened, type OpenedFile, type Part, type RowRange, type ShardPart } from './opened.js'
 
 /** Tensors of types without known layout take what lies between them and the next tensor, padding included. */

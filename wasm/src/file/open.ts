@@ -9,15 +9,8 @@ import { BlobSource, BytesSource, streamByReads } from '../sources/bytes.js'
 import { CoalescedSource, type RemoteSource } from '../sources/coalesced.js'
 import { HttpSource, type HttpOptions } from '../sources/http.js'
 import type { SparseAttempt } from '../sparse/preview.js'
-import type {
-  ByteSource,
-  GgufFile,
-  OpenOptions,
-  OpenProgress,
-  RetryInfo,
-  Source,
-  StreamOptions,
-} from '../api/types.js'
+import type { GgufFile, OpenOptions, OpenProgress } from '../api/file.js'
+import type { ByteSource, RetryInfo, Source, StreamOptions } from '../api/source.js'
 
 // No real header comes near; a server that sends for ever is stopped here.
 const kMostHeaderBytes = 1 << 30

@@ -1,5 +1,7 @@
 // An opened file as the other parts of the package see it: what it is made of, without how it was opened.
-import type { ByteSource, GgufFile, ReadRowsOptions, TensorInfo } from '../api/types.js'
+import type { GgufFile } from '../api/file.js'
+import type { ByteSource } from '../api/source.js'
+import type { ReadRowsOptions, TensorInfo } from '../api/tensors.js'
 import type { Header, TypeRow } from '../header/header.js'
 
 export const kMaxFindings = 20

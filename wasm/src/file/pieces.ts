@@ -1,6 +1,7 @@
 // Files that were cut into pieces as they are, without headers of their own: "model.gguf.part1of3", "model.gguf-split-a".
 import { GgufError } from '../api/errors.js'
-import type { ByteSource, OpenOptions, ReadOptions } from '../api/types.js'
+import type { OpenOptions } from '../api/file.js'
+import type { ByteSource, ReadOptions } from '../api/source.js'
 import { checkRange, streamByReads } from '../sources/bytes.js'
 
 /** The names of all pieces where the name tells their number; else the name of piece i. */

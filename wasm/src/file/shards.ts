@@ -1,6 +1,8 @@
 // Split models: which files belong together, and what only all of them show.
 import { GgufError } from '../api/errors.js'
-import type { ByteSource, Finding, OpenOptions } from '../api/types.js'
+import type { Finding } from '../api/findings.js'
+import type { OpenOptions } from '../api/file.js'
+import type { ByteSource } from '../api/source.js'
 import type { Header } from '../header/header.js'
 import type { InspectModule } from '../inspect.js'
 import { eachInParallel } from '../sources/parallel.js'

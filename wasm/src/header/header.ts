@@ -1,14 +1,10 @@
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import type { InspectModule, Span, WasmDocument } from '../inspect.js'
-import type {
-  Container,
-  Finding,
-  ReadOptions,
-  Scalar,
-  TensorInfo,
-  TensorType,
-  ValueType,
-} from '../api/types.js'
+import type { Finding } from '../api/findings.js'
+import type { Container } from '../api/file.js'
+import type { Scalar, ValueType } from '../api/metadata.js'
+import type { ReadOptions } from '../api/source.js'
+import type { TensorInfo, TensorType } from '../api/tensors.js'
 
 /** Counts are declared by the file; those seen are parsed so far. */
 export interface Facts {

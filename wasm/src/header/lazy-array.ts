@@ -1,6 +1,7 @@
 import { GgufError } from '../api/errors.js'
 import { kScalars, type Header } from './header.js'
-import type { LazyArray, MetadataValue, NumericArray, ReadOptions, ValueType } from '../api/types.js'
+import type { LazyArray, MetadataValue, NumericArray, ValueType } from '../api/metadata.js'
+import type { ReadOptions } from '../api/source.js'
 
 // Iteration makes so many elements at a time.
 const kPage = 4096

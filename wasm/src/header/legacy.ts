@@ -3,7 +3,8 @@ import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import { Header } from './header.js'
 import type { InspectModule } from '../inspect.js'
 import { editModule } from '../runtime/module.js'
-import type { ByteSource, Container } from '../api/types.js'
+import type { Container } from '../api/file.js'
+import type { ByteSource } from '../api/source.js'
 
 // The first window takes in a usual vocabulary. Between tensor headers lies data: small ones are read over, large ones
 // are hopped over.

@@ -1,7 +1,7 @@
 import type { Header, KeyEntry } from './header.js'
 import { HeaderArray } from './lazy-array.js'
 import { editModule } from '../runtime/module.js'
-import type { KeyMeaning, Metadata, MetadataValue, RepeatedKey, ValueType } from '../api/types.js'
+import type { KeyMeaning, Metadata, MetadataValue, RepeatedKey, ValueType } from '../api/metadata.js'
 
 /** Whether tokenizers can be made of the keys: of tokens, or of the RWKV World vocabulary as text. */
 export const hasVocabulary = (metadata: Metadata): boolean =>

@@ -1,5 +1,7 @@
 import type { Header } from './header.js'
-import type { LazyArray, Metadata, MetadataValue, Summary, TensorInfo, TypeShare } from '../api/types.js'
+import type { Summary, TypeShare } from '../api/file.js'
+import type { LazyArray, Metadata, MetadataValue } from '../api/metadata.js'
+import type { TensorInfo } from '../api/tensors.js'
 
 function isArray(value: MetadataValue | undefined): value is LazyArray {
   return typeof value === 'object'

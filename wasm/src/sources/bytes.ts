@@ -1,5 +1,5 @@
 import { GgufError } from '../api/errors.js'
-import type { ByteSource, ReadOptions } from '../api/types.js'
+import type { ByteSource, ReadOptions } from '../api/source.js'
 
 const kPiece = 1 << 20
 

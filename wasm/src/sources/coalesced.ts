@@ -1,4 +1,4 @@
-import type { ByteSource, ReadOptions, StreamOptions } from '../api/types.js'
+import type { ByteSource, ReadOptions, StreamOptions } from '../api/source.js'
 import { checkRange } from './bytes.js'
 import { RecentBytes } from './recent.js'
 

@@ -1,5 +1,5 @@
 import { GgufError } from '../api/errors.js'
-import type { ByteSource, ReadOptions, RetryInfo, StreamOptions } from '../api/types.js'
+import type { ByteSource, ReadOptions, RetryInfo, StreamOptions } from '../api/source.js'
 import { siblingOf } from './addresses.js'
 import { checkRange } from './bytes.js'
 import { IdleTimeout, readBody } from './http-body.js'

@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { GgufError, messageOf, type GgufErrorCode } from '../api/errors.js'
-import type { ByteSource, ReadOptions } from '../api/types.js'
+import type { ByteSource, ReadOptions } from '../api/source.js'
 import { checkRange, streamByReads } from './bytes.js'
 
 const kCodes: Readonly<Record<string, readonly [code: GgufErrorCode, what: string]>> = {

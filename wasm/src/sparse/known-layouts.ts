@@ -1,5 +1,5 @@
 // Written by scripts/make-known-layouts.ts.
-import type { Layout } from './layouts.js'
+import type { Layout } from './walk.js'
 
 // prettier-ignore
 export const kKnownLayouts: Readonly<Record<string, Layout>> = {

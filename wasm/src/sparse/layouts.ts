@@ -1,9 +1,8 @@
 // Vocabularies that were met before: where their arrays lie. A match spares the search, and is verified like everything.
 import { kKnownLayouts } from './known-layouts.js'
-import type { Hole } from './walk.js'
+import type { Hole, Layout } from './walk.js'
 
-/** Arrays that can be left out, as [offset, length] from the first element of the first; the last one behind the others. */
-export type Layout = readonly (readonly [offset: number, length: number])[]
+export type { Layout }
 
 /** The layout of the arrays of a header from the one at that offset on. */
 export function layoutOfHoles(arrays: readonly Hole[], from: number): Layout {

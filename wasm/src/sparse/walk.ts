@@ -10,6 +10,9 @@ const kLongestText = 1 << 20
 const kLongestKey = 1 << 16
 const kMostCount = 2 ** 30
 
+/** Arrays that can be left out, as [offset, length] from the first element of the first; the last one behind the others. */
+export type Layout = readonly (readonly [offset: number, length: number])[]
+
 /** Elements of an array that were left out: bytes [offset, end). */
 export interface Hole {
   readonly offset: number

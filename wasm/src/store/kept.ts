@@ -2,7 +2,7 @@
 // takes one request, which tells whether the file is still the same.
 import { siblingOf } from '../sources/addresses.js'
 import { HttpSource, type HttpOptions } from '../sources/http.js'
-import type { ByteSource, ReadOptions, StreamOptions } from '../api/types.js'
+import type { ByteSource, ReadOptions, StreamOptions } from '../api/source.js'
 import { folderName, privateFolder, readJson, removeAll, writeWhole } from './folder.js'
 
 const kRoot = 'ggufscope-previews'

@@ -3,7 +3,7 @@ import { eachInParallel } from '../sources/parallel.js'
 import { addressOf, siblingOf } from '../sources/addresses.js'
 import { checkRange, streamByReads } from '../sources/bytes.js'
 import { HttpSource, type HttpOptions } from '../sources/http.js'
-import type { ByteSource, ReadOptions } from '../api/types.js'
+import type { ByteSource, ReadOptions } from '../api/source.js'
 import { partCount, partLength, StoredFolder, sumOf, type StoredInfo } from './folder.js'
 import { Sha256 } from './sha256.js'
 

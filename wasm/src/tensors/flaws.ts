@@ -1,4 +1,4 @@
-import type { TensorType } from '../api/types.js'
+import type { TensorType } from '../api/tensors.js'
 
 /** By the number that QuantModule.invalidBlocks() gives. */
 const kFlaws = ['', 'holds NaN', 'holds an infinity', 'is of a type that no file should hold']

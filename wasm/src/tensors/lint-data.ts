@@ -3,7 +3,9 @@ import { kMaxFindings, printable, type OpenedFile } from '../file/opened.js'
 import { Heap } from '../runtime/heap.js'
 import { flawText } from './flaws.js'
 import { quantModule } from '../runtime/module.js'
-import type { Finding, LintDataOptions, TensorInfo } from '../api/types.js'
+import type { Finding } from '../api/findings.js'
+import type { LintDataOptions } from '../api/file.js'
+import type { TensorInfo } from '../api/tensors.js'
 
 const kReadBytes = 1 << 23
 

@@ -1,7 +1,7 @@
 import { GgufError } from '../api/errors.js'
 import { Heap } from '../runtime/heap.js'
 import { quantModule } from '../runtime/module.js'
-import type { QuantizeOptions } from '../api/types.js'
+import type { QuantizeOptions } from '../api/tensors.js'
 
 const kFloats = 1 << 16
 

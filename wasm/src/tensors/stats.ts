@@ -1,7 +1,8 @@
 import { GgufError } from '../api/errors.js'
 import { isOpened, type OpenedFile } from '../file/opened.js'
 import { Heap } from '../runtime/heap.js'
-import type { LineStats, StatsOptions, TensorStats } from '../api/types.js'
+import type { StatsOptions } from '../api/file.js'
+import type { LineStats, TensorStats } from '../api/tensors.js'
 import { walk } from './values.js'
 
 const kHalf = 128

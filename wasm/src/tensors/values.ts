@@ -3,7 +3,8 @@ import type { OpenedFile } from '../file/opened.js'
 import { Heap } from '../runtime/heap.js'
 import { quantModule } from '../runtime/module.js'
 import type { QuantModule } from '../quant.js'
-import type { ByteSource, ReadRowsOptions, TensorInfo, TensorType } from '../api/types.js'
+import type { ByteSource } from '../api/source.js'
+import type { ReadRowsOptions, TensorInfo, TensorType } from '../api/tensors.js'
 
 const kReadBytes = 1 << 24
 const kFloats = 1 << 18

@@ -1,5 +1,6 @@
 import { hasVocabulary } from '../header/metadata.js'
-import type { ChatTemplate, Metadata, Tokenizer } from '../api/types.js'
+import type { Metadata } from '../api/metadata.js'
+import type { ChatTemplate, Tokenizer } from '../api/text.js'
 
 /** A format of prompts that many models share, for files without a template of their own. */
 interface KnownFormat {

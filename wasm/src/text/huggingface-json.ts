@@ -1,5 +1,5 @@
 import { GgufError } from '../api/errors.js'
-import type { Tokenizer, TokenizerComparison, TokenizerDifference } from '../api/types.js'
+import type { Tokenizer, TokenizerComparison, TokenizerDifference } from '../api/text.js'
 
 const kMaxDifferences = 100
 

@@ -2,7 +2,7 @@
 // and where there can be no worker, the bounds of the interpreter are all there is.
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import { kTimeout, limit, renderTemplate, type TemplateOptions } from './render-template.js'
-import type { ChatMessage, ChatTemplate, RenderChatOptions } from '../api/types.js'
+import type { ChatMessage, ChatTemplate, RenderChatOptions } from '../api/text.js'
 
 export interface Call {
   readonly id: number

@@ -2,7 +2,7 @@
 // anything but what it is given; here every step of it is counted, so that none runs on or grows without end.
 import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja'
 import { GgufError, messageOf } from '../api/errors.js'
-import type { RenderChatOptions } from '../api/types.js'
+import type { RenderChatOptions } from '../api/text.js'
 
 const kMaxLength = 4_000_000
 export const kTimeout = 2000

@@ -2,10 +2,10 @@ import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import type { Header } from '../header/header.js'
 import type { Span } from '../inspect.js'
 import type { TextModule, WasmTokenizer } from '../text.js'
+import type { Finding } from '../api/findings.js'
 import type {
   DecodeOptions,
   EncodeOptions,
-  Finding,
   SpecialRole,
   SpecialTokens,
   StreamDecoder,
@@ -15,7 +15,7 @@ import type {
   Tokenizer,
   TokenizerKind,
   TokenType,
-} from '../api/types.js'
+} from '../api/text.js'
 
 // The order of TextTokenizer::special and of TokenType in the core.
 const kRoles: readonly SpecialRole[] = [

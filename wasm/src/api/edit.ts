@@ -1,12 +1,6 @@
-import type {
-  ByteSource,
-  GgufFile,
-  LazyArray,
-  NumericArray,
-  ReadOptions,
-  Scalar,
-  ValueType,
-} from '../api/types.js'
+// Files that are written.
+import type { LazyArray, NumericArray, Scalar, ValueType } from './metadata.js'
+import type { ByteSource, ReadOptions } from './source.js'
 
 /** A type to write: "u32", or { arrayOf: "i32" }, or { arrayOf: { arrayOf: "i32" } }. */
 export type WriteType = Exclude<ValueType, 'array'> | { readonly arrayOf: WriteType }
@@ -78,34 +72,6 @@ export type FilePart =
       pieces(signal: AbortSignal | undefined): AsyncIterable<Uint8Array<ArrayBuffer>>
     })
 
-/** An open GGUF file of llama.cpp's imatrix, or columns by tensor: what parseImatrix makes of an imatrix.dat. */
-export type ImportanceSource = GgufFile | ReadonlyMap<string, Float32Array>
-
-export interface RequantizeOptions extends ReadOptions {
-  /** Every tensor of weights gets the mixture's main type. */
-  pure?: boolean | undefined
-  /**
-   * The type of a tensor, whatever the mixture says; undefined: as it says. Or types by patterns, of which the first that
-   * matches counts: a part of the name ("ffn_down", of weights alone), or all of it, with * for anything ("blk.0.*").
-   * Upper and lower case are alike; a pattern that matches nothing is an error.
-   */
-  types?:
-    | ((tensor: TensorPlan) => string | undefined)
-    | Readonly<Record<string, string>>
-    | ReadonlyMap<string, string>
-    | undefined
-  /** Which columns matter. Types below 3 bits need it. Every value is looked at first. */
-  importance?: ImportanceSource | undefined
-  /** What quantize.imatrix.file will say; without it there is no such key. */
-  importanceFile?: string | undefined
-  /** Tensors that are quantized already may be quantized to another type. Default: that is refused. */
-  allowRequantize?: boolean | undefined
-  /** Rows that are no whole blocks of a type take one of smaller blocks, or F16. Default: true; false refuses them. */
-  fallback?: boolean | undefined
-  /** Fills `quantization` in and changes nothing. A missing matrix and requantization are told there, not refused. */
-  dryRun?: boolean | undefined
-}
-
 export interface QuantizedTensor {
   readonly name: string
   /** ggml order: fastest first */
@@ -162,4 +128,25 @@ export interface SplitOptions extends BuildOptions {
 export interface SafetensorsOptions extends ReadOptions {
   /** Names of tensors; all when absent. */
   tensors?: readonly string[] | undefined
+}
+
+/**
+ * A file that could be written: its header, and where the rest comes from. Nothing but the header is in memory; the rest
+ * is read when it is asked for, a piece at a time.
+ */
+export interface WrittenFile {
+  /** of a shard: the name that the others expect */
+  readonly name: string | undefined
+  readonly size: number
+  /** the recipe: the header, and ranges to copy or compute */
+  readonly parts: readonly FilePart[]
+  /** Everything before the tensor data. */
+  readonly header: Uint8Array<ArrayBuffer>
+  /** The bytes in order, in pieces of at most 8 MB. */
+  pieces(options?: WriteOptions): AsyncGenerator<Uint8Array<ArrayBuffer>>
+  stream(options?: WriteOptions): ReadableStream<Uint8Array<ArrayBuffer>>
+  /** Of a Blob's or File's bytes slices are taken, without reading them; all else is read. */
+  blob(options?: WriteOptions): Promise<Blob>
+  /** The whole file in memory. Error: out-of-memory. */
+  bytes(options?: WriteOptions): Promise<Uint8Array<ArrayBuffer>>
 }

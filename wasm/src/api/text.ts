@@ -1,0 +1,164 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+// Tokenizers and chat templates.
+import type { Finding } from './findings.js'
+
+/** spm: SentencePiece BPE ("llama"); bpe: byte-level BPE ("gpt2", "gemma4", ...); wordpiece: "bert"; unigram: "t5" */
+export type TokenizerKind = 'spm' | 'bpe' | 'wordpiece' | 'unigram' | 'rwkv' | 'plamo2'
+
+/** tokenizer.ggml.token_type, with tokens that look like control tokens made control tokens, as llama.cpp does. */
+export type TokenType = 'undefined' | 'normal' | 'unknown' | 'control' | 'user-defined' | 'unused' | 'byte'
+
+export type SpecialRole =
+  | 'bos'
+  | 'eos'
+  | 'eot'
+  | 'eom'
+  | 'unk'
+  | 'sep'
+  | 'pad'
+  | 'mask'
+  | 'fimPrefix'
+  | 'fimSuffix'
+  | 'fimMiddle'
+  | 'fimPad'
+  | 'fimRepository'
+  | 'fimSeparator'
+
+/** Ids by role; roles that no token has are absent. */
+export type SpecialTokens = { readonly [Role in SpecialRole]?: number }
+
+export interface Token {
+  readonly id: number
+  /** as the file spells it */
+  readonly text: string
+  /** what it decodes to, which need not be valid UTF-8 alone */
+  readonly bytes: Uint8Array
+  readonly type: TokenType
+  readonly score: number
+  /** control or unknown: not for readers */
+  readonly special: boolean
+  readonly endOfGeneration: boolean
+}
+
+/** The vocabulary; tokens are made when they are asked for. */
+export interface TokenList extends Iterable<Token> {
+  readonly length: number
+  at(id: number): Token | undefined
+  slice(from?: number, to?: number): Token[]
+}
+
+export interface EncodeOptions {
+  /** Control tokens written in the text become their ids. User-defined tokens always do. Default: false. */
+  special?: boolean | undefined
+  /** Add BOS, EOS and SEP as the file's flags say. Default: false. */
+  bos?: boolean | undefined
+}
+
+export interface DecodeOptions {
+  /** Show control and unknown tokens as text. Default: true. */
+  special?: boolean | undefined
+  /** Leave out a leading BOS and a trailing EOS of the kind that encode adds. Default: false. */
+  removeSpecial?: boolean | undefined
+}
+
+export interface TokenSearch {
+  /** part of the token's bytes; ASCII letters of either case */
+  text?: string | undefined
+  types?: readonly TokenType[] | undefined
+  /** first id to look at */
+  from?: number | undefined
+  /** default: 100 */
+  limit?: number | undefined
+}
+
+/** Ids one by one to text: a character that is spread over tokens comes with its last one. */
+export interface StreamDecoder {
+  push(id: number): string
+  finish(): string
+}
+
+/** Text to tokens and back, the same as llama.cpp. It outlives the file that it was made of. */
+export interface Tokenizer extends Disposable {
+  readonly kind: TokenizerKind
+  /** tokenizer.ggml.model */
+  readonly model: string
+  /** tokenizer.ggml.pre, "default" when absent */
+  readonly pre: string
+  readonly size: number
+  readonly special: SpecialTokens
+  readonly addsBos: boolean
+  readonly addsEos: boolean
+  readonly tokens: TokenList
+  /** what is odd in the vocabulary */
+  readonly findings: readonly Finding[]
+  encode(text: string | Uint8Array, options?: EncodeOptions): number[]
+  /** How many ids encode gives, without making them. */
+  count(text: string | Uint8Array, options?: EncodeOptions): number
+  decode(ids: Iterable<number>, options?: DecodeOptions): string
+  /** The exact bytes, which need not be valid UTF-8. */
+  decodeBytes(ids: Iterable<number>, options?: DecodeOptions): Uint8Array
+  /** For ids that arrive one by one. Special tokens are hidden by default. */
+  stream(options?: Pick<DecodeOptions, 'special'>): StreamDecoder
+  isEndOfGeneration(id: number): boolean
+  /** The id of a token by the file's spelling. */
+  find(text: string): number | undefined
+  /** Ids of the tokens that match, in order. */
+  search(query?: TokenSearch): number[]
+  close(): void
+}
+
+export interface ChatMessage {
+  readonly role: string
+  /** Most templates take text; some take parts ({ type: 'text', text }). */
+  readonly content?: unknown
+  readonly [field: string]: unknown
+}
+
+export interface RenderChatOptions {
+  /** The name of one of file.chatTemplates. Default: "default", or "tool_use" where there are tools and such a template. */
+  template?: string | undefined
+  /** Definitions of tools, as the template expects them: mostly { type: 'function', function: { name, description, parameters } }. */
+  tools?: readonly unknown[] | undefined
+  documents?: readonly unknown[] | undefined
+  /** End with the beginning of the assistant's answer. Default: true. */
+  addGenerationPrompt?: boolean | undefined
+  /** Further variables of the template, such as enable_thinking. */
+  variables?: Readonly<Record<string, unknown>> | undefined
+  /** What strftime_now tells. */
+  now?: Date | undefined
+  /** The most characters of the result, and of any text on the way. Default: 4 million. */
+  maxLength?: number | undefined
+  /** Milliseconds. Default: 2000. */
+  timeout?: number | undefined
+}
+
+/** A token whose text differs, or that only one of the two has. */
+export interface TokenizerDifference {
+  readonly id: number
+  readonly ours: string | undefined
+  readonly theirs: string | undefined
+}
+
+/** What a file's tokenizer.huggingface.json has beside the vocabulary of tokenizer.ggml.*. */
+export interface TokenizerComparison {
+  /** its model.type: "BPE", "Unigram", "WordPiece", ... */
+  readonly model: string
+  /** tokens, the added ones included */
+  readonly size: number
+  readonly addedTokens: number
+  readonly merges: number
+  /** tokens of type 'unused' that only the file's own vocabulary has: they fill up its embedding */
+  readonly padding: number
+  /** how many tokens differ */
+  readonly different: number
+  /** the first hundred of them */
+  readonly differences: readonly TokenizerDifference[]
+}
+
+export interface ChatTemplate {
+  /** "default", or the name that the file gives */
+  readonly name: string
+  /** 'file', or the name of a known format that the vocabulary suggests, where the file has no template */
+  readonly source: string
+  readonly text: string
+}
