@@ -50,13 +50,13 @@ class Pool {
   /// threads.
   template <class Body>
   void parallel_for(size_t n_items, size_t grain, const Body& body) {
-    run(task<Body>(), &body, n_items, grain, false);
+    run(task_of<Body>(), &body, n_items, grain, false);
   }
   /// The same for what streams from memory, which answers long runs faster: ranges are multiples of `grain`, the first
   /// of each thread most of its share (kFirstEighths), and the last ones short, so that threads end together.
   template <class Body>
   void parallel_for_runs(size_t n_items, size_t grain, const Body& body) {
-    run(task<Body>(), &body, n_items, grain, true);
+    run(task_of<Body>(), &body, n_items, grain, true);
   }
 
   /// What was computed with this pool since then; nullptr before start_profile.
@@ -75,7 +75,7 @@ class Pool {
   struct Workers;
 
   template <class Body>
-  static Task task() {
+  static Task task_of() {
     return [](const void* context, size_t first, size_t last, size_t thread) {
       (*static_cast<const Body*>(context))(first, last, thread);
     };
