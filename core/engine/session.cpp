@@ -73,6 +73,8 @@ Result<MemoryEstimate> Session::memory(const StateOptions& options, Precision pr
 // An encoder reads its text at once.
 StateOptions Session::adjusted(StateOptions options) const {
   if (model_->has_encoder()) options.n_batch = options.n_ctx != 0 ? options.n_ctx : model_->hparams().n_ctx_train;
+  // It keeps nothing, so nothing is rounded to half precision.
+  if (model_->is_encoder()) options.cache_type = CacheType::kF32;
   return options;
 }
 

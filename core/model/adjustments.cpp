@@ -152,10 +152,17 @@ void nanbeige(Hparams& h, Keys& keys) {
   }
 }
 
+// A window, where the file has one, is that of all layers that attend.
+void lfm2(Hparams& h, Keys& keys) {
+  set_mixers(h, MixerKind::kShortConvolution);
+  keys.u32("attention.sliding_window", h.window, 1u << 30);
+  for (LayerParameters& layer : h.layers) layer.windowed = h.window != 0 && layer.mixer == MixerKind::kAttention;
+}
+
 void minicpm_scales(Hparams& h) {
   h.embedding_scale = 12.0f;
   h.residual_scale = 1.4f / std::sqrt(static_cast<float>(h.n_layer));
-  h.logit_scale = static_cast<float>(h.n_embd) / 256.0f;
+  h.logit_scale = 256.0f / static_cast<float>(h.n_embd);
 }
 
 void minicpm(Hparams& h, Keys& keys) {
@@ -164,7 +171,6 @@ void minicpm(Hparams& h, Keys& keys) {
   if (keys.has("embedding_scale")) h.embedding_scale = read.embedding_scale;
   if (keys.has("residual_scale")) h.residual_scale = read.residual_scale;
   if (keys.has("logit_scale")) h.logit_scale = read.logit_scale;
-  h.attention_scale = 0;  // whatever the file says
 }
 
 void gemma_scale(Hparams& h, uint32_t n_layer_27b) {

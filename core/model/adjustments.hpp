@@ -20,6 +20,7 @@ void hunyuan(Hparams& h, Keys& keys);
 void granite(Hparams& h, Keys& keys);
 void nanbeige(Hparams& h, Keys& keys);
 void minicpm_scales(Hparams& h);
+void lfm2(Hparams& h, Keys& keys);
 void minicpm(Hparams& h, Keys& keys);
 void gemma_scale(Hparams& h, uint32_t n_layer_27b);
 void gemma2(Hparams& h, Keys& keys);

@@ -60,10 +60,10 @@ struct Architecture {
   bool normalize_embedding = false;   ///< without weights
   bool adds_embedding = false;        ///< layer_output_scale times the embedding is added after each layer
   bool position_embedding = false;    ///< position_embd.weight is required
-  bool scales_by_key = false;         ///< embedding_scale and residual_scale of the file count
   bool divide_logits = false;         ///< logit_scale divides
   bool encoder = false;               ///< sees both ways; its output is an embedding a token
   bool needs_output = false;          ///< output.weight is required; else token_embd serves
+  bool eps_optional = false;          ///< without its key the epsilon of the norms is 0
   bool embedding_scale_sqrt = false;  ///< embeddings times sqrt(n_embd)
   float max_alibi_bias = 0;
   Gating gating = Gating::kSoftmax;
@@ -75,13 +75,20 @@ struct Architecture {
   bool experts_read_layer_input = false;  ///< through a norm of their own, beside a dense network (Arctic)
   bool weigh_before_experts = false;      ///< the chosen experts' inputs are scaled, not their outputs
   bool choose_by_logits = false;
-  bool altup = false;              ///< several residual streams; see altup.cpp
-  bool encoder_decoder = false;    ///< a second stack, "enc.blk.", whose output the layers attend to
+  bool altup = false;            ///< several residual streams; see altup.cpp
+  bool encoder_decoder = false;  ///< a second stack, "enc.blk.", whose output the layers attend to
+  /// Optional keys that count for it, separated by spaces: of logit_scale, embedding_scale, residual_scale,
+  /// attention.scale, attention.clamp_kqv, attention.max_alibi_bias, rescale_every_n_layers. Others are ignored, as
+  /// llama.cpp ignores them.
+  std::string_view reads = "";
   std::string_view ignored = "";   ///< tensors whose names begin so take no part in logits
   std::string_view required = "";  ///< further tensors that every layer must have, separated by spaces
   /// What a row cannot say: runs after the common keys are read.
   void (*adjust)(Hparams& h, Keys& keys) = nullptr;
 };
+
+/// True where `name` stands in the architecture's list of optional keys.
+[[nodiscard]] bool reads_key(const Architecture& architecture, std::string_view name);
 
 [[nodiscard]] std::span<const Architecture> all_architectures();
 

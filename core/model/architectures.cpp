@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "gguf/access.hpp"
 #include "model/adjustments.hpp"
 #include "model/architecture.hpp"
@@ -23,6 +25,10 @@ constexpr NormNames kOneNorm{.ffn = ""};
 constexpr NormNames kBertNorms{
     .attention = "", .after_attention = "attn_output_norm", .ffn = "", .after_ffn = "layer_output_norm", .output = ""};
 
+// Optional keys that count, see Architecture::reads.
+constexpr std::string_view kScales = "embedding_scale residual_scale";
+constexpr std::string_view kGraniteScales = "logit_scale embedding_scale residual_scale attention.scale";
+
 // clang-format off
 constexpr Architecture kArchitectures[] = {
     {.name = "llama", .rope = kAdjacent, .normalize_expert_weights = true},
@@ -33,7 +39,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "arcee", .rope = kAdjacent, .activation = Activation::kReluSquared},
     {.name = "arctic", .rope = kAdjacent, .normalize_expert_weights = true, .experts_read_layer_input = true,
      .adjust = [](Hparams& h, Keys&) { h.dense_and_experts_scale = 1.0f; }},
-    {.name = "arwkv7", .rope = kNoRope, .mixer = MixerKind::kRwkv7, .needs_output = true},
+    {.name = "arwkv7", .rope = kNoRope, .mixer = MixerKind::kRwkv7, .needs_output = true, .eps_optional = true},
     {.name = "baichuan", .rope = kAdjacent, .needs_output = true,
      .adjust = [](Hparams& h, Keys&) {
        if (h.n_layer == 32) return;  // 7B; llama.cpp tells them apart by nothing else
@@ -53,12 +59,12 @@ constexpr Architecture kArchitectures[] = {
     {.name = "cogvlm", .adjust = cogvlm},
     {.name = "codeshell", .norm = kLayerNorm, .activation = kGelu, .norm_biases = true},
     {.name = "cohere2", .norm = kLayerNorm, .rope = kAdjacent, .norms = kOneNorm, .parallel = true,
-     .window = {.period = 4}, .adjust = one_base_where_windowed},
+     .window = {.period = 4}, .reads = "logit_scale", .adjust = one_base_where_windowed},
     {.name = "cohere2moe", .norm = kLayerNorm, .rope = kAdjacent, .norms = kOneNorm, .parallel = true,
      .window = {.period = 4, .full_first = true}, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true,
-     .adjust = cohere2moe},
-    {.name = "command-r", .norm = kLayerNorm, .rope = kAdjacent, .norms = kOneNorm, .parallel = true, .qk_norm_kind = kLayerNorm},
-    {.name = "dbrx", .norm = kLayerNorm, .norms = {.ffn = "attn_output_norm"}, .needs_output = true, .normalize_expert_weights = true},
+     .reads = "logit_scale", .adjust = cohere2moe},
+    {.name = "command-r", .norm = kLayerNorm, .rope = kAdjacent, .norms = kOneNorm, .parallel = true, .qk_norm_kind = kLayerNorm, .reads = "logit_scale"},
+    {.name = "dbrx", .norm = kLayerNorm, .norms = {.ffn = "attn_output_norm"}, .needs_output = true, .normalize_expert_weights = true, .reads = "attention.clamp_kqv"},
     {.name = "deci", .rope = kAdjacent, .attention_norm_optional = true, .adjust = deci},
     {.name = "deepseek", .rope = kAdjacent, .expert_scale_by_key = true, .expert_norm_fixed = true},
     {.name = "deepseek2", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .yarn_betas_by_key = true, .gating_by_key = true, .expert_scale_by_key = true, .adjust = deepseek2},
@@ -98,14 +104,14 @@ constexpr Architecture kArchitectures[] = {
     {.name = "gptneox", .norm = kLayerNorm, .activation = kGelu, .norm_biases = true, .parallel = true, .needs_output = true,
      .required = "attn_qkv.bias attn_output.bias ffn_norm.weight ffn_up.bias ffn_down.bias",
      .adjust = [](Hparams& h, Keys& keys) { keys.boolean("use_parallel_residual", h.parallel); }},
-    {.name = "granite", .rope = kAdjacent, .scales_by_key = true, .divide_logits = true, .adjust = granite},
-    {.name = "granite_swa", .rope = kAdjacent, .window = {.period = 4}, .scales_by_key = true, .divide_logits = true,
-     .normalize_expert_weights = true, .adjust = granite_swa},
-    {.name = "granitehybrid", .rope = kAdjacent, .scales_by_key = true, .divide_logits = true, .normalize_expert_weights = true,
-     .adjust = [](Hparams& h, Keys& keys) { granite(h, keys); set_mixers(h, MixerKind::kMamba2); }},
-    {.name = "granitemoe", .rope = kAdjacent, .scales_by_key = true, .divide_logits = true, .normalize_expert_weights = true},
+    {.name = "granite", .rope = kAdjacent, .divide_logits = true, .reads = kGraniteScales, .adjust = granite},
+    {.name = "granite_swa", .rope = kAdjacent, .window = {.period = 4}, .divide_logits = true,
+     .normalize_expert_weights = true, .reads = kGraniteScales, .adjust = granite_swa},
+    {.name = "granitehybrid", .rope = kAdjacent, .divide_logits = true, .normalize_expert_weights = true,
+     .reads = kGraniteScales, .adjust = [](Hparams& h, Keys& keys) { granite(h, keys); set_mixers(h, MixerKind::kMamba2); }},
+    {.name = "granitemoe", .rope = kAdjacent, .divide_logits = true, .normalize_expert_weights = true, .reads = kGraniteScales},
     {.name = "grok", .activation = kGelu, .norms = {.after_attention = "attn_output_norm", .after_ffn = "layer_output_norm"},
-     .normalize_expert_weights = true, .adjust = grok},
+     .normalize_expert_weights = true, .reads = "logit_scale", .adjust = grok},
     {.name = "grovemoe", .qk_norm = QkNorm::kRequired, .normalize_expert_weights = true, .adjust = grovemoe},
     {.name = "hunyuan-dense", .qk_norm = QkNorm::kRequired, .qk_norm_after_rope = true, .adjust = hunyuan},
     {.name = "hunyuan-moe", .qk_norm = QkNorm::kRequired, .qk_norm_after_rope = true, .normalize_expert_weights = true},
@@ -113,7 +119,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "hy_v3", .qk_norm = QkNorm::kRequired, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true},
     {.name = "internlm2", .rope = kAdjacent, .needs_output = true},
     {.name = "jais", .norm = kLayerNorm, .rope = kNoRope, .norm_biases = true, .needs_output = true,
-     .adjust = [](Hparams& h, Keys&) { h.attention_scale = 1.0f / static_cast<float>(std::max(h.layers[0].d_k, 1u)); }},
+     .reads = "attention.max_alibi_bias", .adjust = [](Hparams& h, Keys&) { h.attention_scale = 1.0f / static_cast<float>(std::max(h.layers[0].d_k, 1u)); }},
     {.name = "jais2", .norm = kLayerNorm, .activation = Activation::kReluSquared, .norm_biases = true},
     {.name = "jamba", .rope = kNoRope, .adjust = [](Hparams& h, Keys&) { set_mixers(h, MixerKind::kMamba); }},
     {.name = "jina-bert-v2", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .norms = kBertNorms, .norm_biases = true,
@@ -126,7 +132,7 @@ constexpr Architecture kArchitectures[] = {
      .yarn_betas_by_key = true, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true, .required = "attn_gate.weight",
      .adjust = plain_windowed_rope},
     {.name = "lfm2", .norms = {.output = "token_embd_norm"}, .qk_norm = QkNorm::kRequired,
-     .ignored = "dense_2.", .adjust = [](Hparams& h, Keys&) { set_mixers(h, MixerKind::kShortConvolution); }},
+     .ignored = "dense_2.", .adjust = lfm2},
     {.name = "lfm2moe", .norms = {.output = "token_embd_norm"}, .qk_norm = QkNorm::kRequired, .gating = Gating::kSigmoid,
      .gating_by_key = true, .normalize_expert_weights = true,
      .ignored = "dense_2.", .adjust = [](Hparams& h, Keys&) { set_mixers(h, MixerKind::kShortConvolution); }},
@@ -144,10 +150,10 @@ constexpr Architecture kArchitectures[] = {
      .normalize_expert_weights = true, .adjust = mellum},
     {.name = "mimo2", .window = {.period = 1}, .windowed_rope_own = true, .needs_output = true, .gating = Gating::kSigmoid, .normalize_expert_weights = true,
      .adjust = [](Hparams& h, Keys& keys) { keys.f32("attention.value_scale", h.attention_value_scale); }},
-    {.name = "minicpm", .rope = kAdjacent, .scales_by_key = true, .divide_logits = true, .normalize_expert_weights = true, .adjust = minicpm},
+    {.name = "minicpm", .rope = kAdjacent, .divide_logits = true, .normalize_expert_weights = true, .reads = "logit_scale embedding_scale residual_scale", .adjust = minicpm},
     {.name = "minicpm3", .mixer = MixerKind::kLatentAttention,
-     .adjust = [](Hparams& h, Keys&) { minicpm_scales(h); h.logit_scale = 256.0f / static_cast<float>(h.n_embd); }},
-    {.name = "minimax-01", .residual_is_normed = true, .scales_by_key = true, .normalize_expert_weights = true, .adjust = minimax01},
+     .adjust = [](Hparams& h, Keys&) { minicpm_scales(h); }},
+    {.name = "minimax-01", .residual_is_normed = true, .normalize_expert_weights = true, .reads = kScales, .adjust = minimax01},
     {.name = "minimax-m2", .qk_norm = QkNorm::kRequired, .needs_output = true, .gating = Gating::kSigmoid, .gating_by_key = true,
      .normalize_expert_weights = true},
     {.name = "mistral3", .rope = kAdjacent, .yarn_betas_by_key = true, .yarn_multiplier_by_key = true, .normalize_expert_weights = true, .adjust = mistral3},
@@ -155,9 +161,9 @@ constexpr Architecture kArchitectures[] = {
      .expert_scale_by_key = true, .adjust = mistral4},
     {.name = "modern-bert", .norm = kLayerNorm, .activation = kGelu, .window = {.period = 3, .full_first = true, .kind = WindowKind::kSymmetric},
      .windowed_rope_own = true, .attention_norm_optional = true, .encoder = true},
-    {.name = "mpt", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .qk_norm_kind = kLayerNorm},
+    {.name = "mpt", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .qk_norm_kind = kLayerNorm, .reads = "attention.clamp_kqv attention.max_alibi_bias"},
     {.name = "muse-glimmer", .rope = kAdjacent, .norms = kSandwich, .qk_norm = QkNorm::kRequired, .window = {.period = 4}, .normalize_embedding = true,
-     .needs_output = true, .required = "attn_gate.weight", .adjust = muse_glimmer},
+     .needs_output = true, .reads = "logit_scale", .required = "attn_gate.weight", .adjust = muse_glimmer},
     {.name = "nanbeige", .rope = kAdjacent, .adjust = nanbeige},
     {.name = "nemotron", .norm = kLayerNorm, .activation = Activation::kReluSquared, .norm_biases = true, .needs_output = true},
     {.name = "nemotron_h", .rope = kNoRope, .activation = Activation::kReluSquared, .norms = kOneNorm, .adjust = nemotron_h},
@@ -166,8 +172,8 @@ constexpr Architecture kArchitectures[] = {
     {.name = "neo-bert", .rope = kAdjacent, .norms = {.output = "enc.output_norm"}, .encoder = true},
     {.name = "nomic-bert", .norm = kLayerNorm, .norms = kBertNorms, .norm_biases = true, .norm_after_residual = true, .encoder = true},
     {.name = "nomic-bert-moe", .norm = kLayerNorm, .activation = kGelu, .norms = kBertNorms, .norm_biases = true,
-     .norm_after_residual = true, .encoder = true},
-    {.name = "olmo", .norm = kLayerNorm, .rope = kAdjacent, .unweighted_norms = true},
+     .norm_after_residual = true, .encoder = true, .expert_norm_fixed = true},
+    {.name = "olmo", .norm = kLayerNorm, .rope = kAdjacent, .unweighted_norms = true, .reads = "attention.clamp_kqv"},
     {.name = "olmo2", .norms = kPost, .qk_norm = QkNorm::kRequired, .window = {.period = 4}, .needs_output = true,
      .adjust = olmo2},
     {.name = "olmoe", .qk_norm = QkNorm::kRequired, .needs_output = true, .expert_norm_fixed = true},
@@ -189,7 +195,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "qwen2"},
     {.name = "qwen2moe", .needs_output = true, .expert_norm_fixed = true, .required = "ffn_gate_inp_shexp.weight"},
     // llama.cpp computes this one without the file's epsilon.
-    {.name = "qwen2vl", .adjust = [](Hparams& h, Keys&) { h.norm_eps = 0; }},
+    {.name = "qwen2vl", .eps_optional = true, .adjust = [](Hparams& h, Keys&) { h.norm_eps = 0; }},
     {.name = "qwen3", .qk_norm = QkNorm::kRequired},
     {.name = "qwen3moe", .qk_norm = QkNorm::kRequired, .normalize_expert_weights = true},
     {.name = "qwen3next", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .normalize_expert_weights = true, .adjust = delta_net},
@@ -202,10 +208,10 @@ constexpr Architecture kArchitectures[] = {
     {.name = "rwkv", .norm = kLayerNorm, .rope = kNoRope, .mixer = MixerKind::kRwkv4, .norms = {.ffn = "attn_norm_2"},
      .norm_biases = true, .needs_output = true},
     {.name = "rwkv6", .norm = kLayerNorm, .rope = kNoRope, .mixer = MixerKind::kRwkv6, .norms = {.ffn = "attn_norm_2"},
-     .norm_biases = true, .needs_output = true},
-    {.name = "rwkv6qwen2", .rope = kNoRope, .mixer = MixerKind::kRwkv6Qwen, .needs_output = true},
+     .norm_biases = true, .needs_output = true, .eps_optional = true, .reads = "rescale_every_n_layers"},
+    {.name = "rwkv6qwen2", .rope = kNoRope, .mixer = MixerKind::kRwkv6Qwen, .needs_output = true, .eps_optional = true},
     {.name = "rwkv7", .norm = kLayerNorm, .rope = kNoRope, .mixer = MixerKind::kRwkv7, .norms = {.ffn = "attn_norm_2"},
-     .norm_biases = true, .needs_output = true},
+     .norm_biases = true, .needs_output = true, .eps_optional = true},
     {.name = "seed_oss", .norms = kFfnByPost},
     {.name = "smallthinker", .activation = Activation::kRelu, .window = {.period = 4, .full_first = true},
      .gating_by_key = true, .normalize_expert_weights = true, .router_reads_layer_input = true, .adjust = smallthinker},
@@ -223,12 +229,21 @@ constexpr Architecture kArchitectures[] = {
      .encoder = true, .adjust = t5},
     {.name = "talkie", .unweighted_norms = true, .qk_norm = QkNorm::kUnweighted, .qk_norm_after_rope = true,
      .normalize_embedding = true, .adds_embedding = true, .needs_output = true,
-     .required = "attn_q_norm.weight layer_output_scale.weight"},
+     .reads = "logit_scale", .required = "attn_q_norm.weight layer_output_scale.weight"},
     {.name = "xverse", .rope = kAdjacent, .needs_output = true},
 };
 // clang-format on
 
 }  // namespace
+
+bool reads_key(const Architecture& architecture, std::string_view name) {
+  for (std::string_view rest = architecture.reads; !rest.empty();) {
+    const std::string_view first = rest.substr(0, rest.find(' '));
+    if (first == name) return true;
+    rest.remove_prefix(std::min(first.size() + 1, rest.size()));
+  }
+  return false;
+}
 
 std::span<const Architecture> all_architectures() { return kArchitectures; }
 

@@ -261,6 +261,24 @@ void read_experts(Keys& keys, const Architecture& architecture, Hparams& h) {
     keys.refuse(ErrorCode::kOutOfRange, "expert_group_count does not divide the experts");
 }
 
+// Factors that some architectures read and the others ignore.
+void read_scales(Keys& keys, const Architecture& architecture, Hparams& h) {
+  const auto read = [&](std::string_view name, float& to) {
+    if (reads_key(architecture, name)) keys.f32(name, to);
+  };
+  read("attention.max_alibi_bias", h.max_alibi_bias);
+  read("attention.clamp_kqv", h.clamp_kqv);
+  read("attention.scale", h.attention_scale);
+  // 0 is what llama.cpp writes where there is no factor.
+  for (const auto& [name, to] :
+       {std::pair("embedding_scale", &h.embedding_scale), std::pair("residual_scale", &h.residual_scale),
+        std::pair("logit_scale", &h.logit_scale)}) {
+    float factor = 0;
+    read(name, factor);
+    if (factor != 0) *to = factor;
+  }
+}
+
 void check(Keys& keys, const Hparams& h) {
   for (size_t i = 0; i < h.layers.size(); ++i) {
     const LayerParameters& layer = h.layers[i];
@@ -300,14 +318,17 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture)
     h.n_vocab = static_cast<uint32_t>(std::min<uint64_t>(embedding->shape[1], Keys::kMostCount));
   const std::string_view eps_keys[] = {"attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon"};
   const bool layer_norm = architecture.norm == NormKind::kLayer;
-  if (!keys.f32(eps_keys[layer_norm ? 1 : 0], h.norm_eps) && !keys.f32(eps_keys[layer_norm ? 0 : 1], h.norm_eps))
-    keys.refuse(ErrorCode::kNotFound,
-                std::string(architecture.name) + "." + std::string(eps_keys[layer_norm ? 1 : 0]) + " is missing");
+  if (!keys.f32(eps_keys[layer_norm ? 1 : 0], h.norm_eps) && !keys.f32(eps_keys[layer_norm ? 0 : 1], h.norm_eps)) {
+    h.norm_eps = 0;
+    if (!architecture.eps_optional)
+      keys.refuse(ErrorCode::kNotFound,
+                  std::string(architecture.name) + "." + std::string(eps_keys[layer_norm ? 1 : 0]) + " is missing");
+  }
   if (h.norm_eps < 0) keys.refuse(ErrorCode::kOutOfRange, "the epsilon of the norms is negative");
   h.activation = architecture.activation;
   h.norm = architecture.norm;
   h.causal = !architecture.encoder;
-  keys.boolean("attention.causal", h.causal);
+  if (h.causal) keys.boolean("attention.causal", h.causal);  // encoders see both ways, whatever the file says
   keys.u32("pooling_type", h.pooling, UINT32_MAX);
   if (h.pooling > 4) h.pooling = 0;  // llama.cpp writes -1 for "not said"
 
@@ -317,15 +338,8 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture)
   read_experts(keys, architecture, h);
   h.parallel = architecture.parallel;
   h.max_alibi_bias = architecture.max_alibi_bias;
-  keys.f32("attention.max_alibi_bias", h.max_alibi_bias);
-  keys.f32("attention.clamp_kqv", h.clamp_kqv);
-  keys.f32("attention.scale", h.attention_scale);
   if (architecture.embedding_scale_sqrt) h.embedding_scale = std::sqrt(static_cast<float>(h.n_embd));
-  // 0 is what llama.cpp writes where there is no factor.
-  for (const auto& [name, to, counts] : {std::tuple("embedding_scale", &h.embedding_scale, architecture.scales_by_key),
-                                         std::tuple("residual_scale", &h.residual_scale, architecture.scales_by_key),
-                                         std::tuple("logit_scale", &h.logit_scale, true)})
-    if (float factor = 0; counts && keys.f32(name, factor) && factor != 0) *to = factor;
+  read_scales(keys, architecture, h);
 
   keys.u32("attention.q_lora_rank", h.q_lora_rank);
   keys.u32("attention.kv_lora_rank", h.kv_lora_rank);
@@ -339,7 +353,7 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture)
   keys.boolean("ssm.dt_b_c_rms", h.ssm_norms);
   keys.u32("shortconv.l_cache", h.shortconv_length, 1u << 10);
   keys.u32("wkv.head_size", h.wkv_head_size, 1u << 12);
-  keys.u32("rescale_every_n_layers", h.rescale_every);
+  if (reads_key(architecture, "rescale_every_n_layers")) keys.u32("rescale_every_n_layers", h.rescale_every);
   keys.u32("attention.relative_buckets_count", h.n_relative_buckets, 1u << 12);
 
   for (LayerParameters& layer : h.layers) {

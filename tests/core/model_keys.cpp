@@ -1,0 +1,74 @@
+// Optional keys count where the architecture's row names them, and nowhere else: llama.cpp ignores them too.
+#include <boost/test/unit_test.hpp>
+
+#include "model_data.hpp"
+#include "tiny_llama.hpp"
+
+using namespace ggufscope;
+using namespace ggufscope::test;
+
+namespace {
+
+std::vector<float> logits(const MadeModel& made) {
+  auto pool = make_pool();
+  const auto file = parse_file(made.bytes());
+  const LoadedModel loaded = load_model(*file, *pool);
+  BOOST_REQUIRE_MESSAGE(loaded.model != nullptr, loaded.error);
+  auto state = make_state(*loaded.model, *pool, {.n_ctx = 16});
+  const std::vector<int32_t> tokens = {3, 1, 4, 1, 5, 9, 2, 6};
+  return evaluate(*loaded.model, *state, *pool, tokens);
+}
+
+MadeModel with(MadeModel made, const std::string& key, float value) {
+  made.floats[key] = value;
+  return made;
+}
+
+MadeModel named(const std::string& architecture) {
+  MadeModel made = made_llama();
+  made.architecture = architecture;
+  return made;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(model_keys)
+
+BOOST_AUTO_TEST_CASE(keys_of_other_architectures_change_nothing) {
+  const std::pair<const char*, float> kKeys[] = {
+      {"logit_scale", 0.5f},     {"attention.scale", 0.11f},         {"attention.clamp_kqv", 0.01f},
+      {"embedding_scale", 2.0f}, {"attention.max_alibi_bias", 4.0f}, {"residual_scale", 0.5f},
+  };
+  const std::vector<float> base = logits(made_llama());
+  for (const auto& [key, value] : kKeys)
+    BOOST_TEST(max_difference(base, logits(with(made_llama(), key, value))) == 0.0, key);
+  MadeModel halved = made_llama();
+  halved.integers["rescale_every_n_layers"] = 1;
+  BOOST_TEST(max_difference(base, logits(halved)) == 0.0);
+}
+
+BOOST_AUTO_TEST_CASE(keys_of_the_row_count) {
+  const std::vector<float> base = logits(named("granite"));
+  for (const char* key : {"logit_scale", "attention.scale", "embedding_scale", "residual_scale"})
+    BOOST_TEST(max_difference(base, logits(with(named("granite"), key, 0.3f))) > 1e-3, key);
+  // MiniCPM without the key divides by 256 / n_embd.
+  const std::vector<float> implied = logits(named("minicpm"));
+  BOOST_TEST(max_difference(implied, logits(with(named("minicpm"), "logit_scale", 256.0f / 16.0f))) < 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(encoders_see_both_ways_whatever_the_file_says) {
+  MadeModel encoder = named("eurobert");
+  encoder.tensors.erase("output.weight");
+  const std::vector<float> base = logits(encoder);
+  encoder.booleans["attention.causal"] = true;
+  BOOST_TEST(max_difference(base, logits(encoder)) == 0.0);
+}
+
+BOOST_AUTO_TEST_CASE(an_epsilon_that_llama_cpp_does_without_is_0) {
+  MadeModel made = named("qwen2vl");
+  const std::vector<float> base = logits(made);
+  made.floats.erase("attention.layer_norm_rms_epsilon");
+  BOOST_TEST(max_difference(base, logits(made)) == 0.0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
