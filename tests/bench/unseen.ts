@@ -1,5 +1,6 @@
 // The sparse preview on layouts that nobody has seen, over simulated links: node tests/bench/unseen.ts [--seeds 1000]
 // [--from 1] [--links 50/6.25,20/50,200/1,0/0] [--list]. The figures do not depend on how loaded this machine is.
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -18,6 +19,19 @@ const { values } = parseArgs({
     list: { type: 'boolean', default: false },
   },
 })
+
+// Layouts that were met are remembered: each link is another process, which has met none.
+const others = values.links.split(',')
+if (others.length > 1) {
+  const rest = ['--seeds', values.seeds, '--from', values.from, '--preview', values.preview]
+  for (const link of others)
+    execFileSync(
+      process.execPath,
+      [import.meta.filename, '--links', link, ...rest, ...(values.list ? ['--list'] : [])],
+      { stdio: 'inherit' },
+    )
+  process.exit()
+}
 
 interface Result {
   readonly seed: number

@@ -23,9 +23,8 @@ const kSearch = { rounds: 4, bytes: 350_000, overheadMs: 40 }
 const kMet = { rounds: 1, bytes: 110_000, overheadMs: 30 }
 // It must promise so much more speed than the stream.
 const kGain = 1.3
-// What a search may take: where the stream is the other way, little more than it promised.
-const kPromised = { rounds: 6, bytes: 600_000 }
-const kMost = { rounds: 9, bytes: 1_000_000 }
+// What a search may take. It narrows each end in every round, and streaming would begin anew: it goes on for long.
+const kMost = { rounds: 14, bytes: 1_500_000 }
 
 /** The beginning of a header with what it told of the link, and the decision how to go on. */
 export class SparseAttempt {
@@ -107,7 +106,7 @@ export class SparseAttempt {
         }),
       )
     }
-    const found = await search(known, size, this.#preview === 'auto' ? kPromised : kMost, read)
+    const found = await search(known, size, kMost, read)
     signal?.throwIfAborted()
     if (!found || found.end > kMostHeaderBytes) return undefined
     const { walk, end } = found

@@ -14,10 +14,16 @@ export interface Range {
 /** Reads ranges at the same time: one round trip. */
 export type ReadRanges = (ranges: readonly Range[]) => Promise<void>
 
+const kTokens = 'tokenizer.ggml.tokens'
+// Vocabularies begin with their shortest words: so much longer they are than their beginning lets expect.
+const kGrowth = 1.3
+// A token with its length, about.
+const kTokenBytes = 15
+
 const kProbe = 4096
 const kLongestProbe = 12_288
 // An end that is known this exactly is read in one piece.
-const kWindow = 100_000
+const kWindow = 120_000
 // More than this of a vocabulary's beginning tells no more of its length, and walking it takes milliseconds.
 const kSample = 1 << 15
 // Bytes of a tensor info, and of the keys before the first.
@@ -25,9 +31,13 @@ const kInfo = 76
 const kTail = 6144
 // What is read for the key of an array, with a sample of its strings.
 const kHeading = 2048
+// An end that was not where it was expected may be so many times further away than the estimate's error.
+const kWidening = 3
+// Where the samples reach beyond the estimate and nothing tells where the array ends: so much further, of its length.
+const kFurther = 0.5
 // Where a vocabulary is looked at first, in shares of the length that its beginning lets expect; real ones are longer.
 const kFirstPlaces = { few: [0.5, 0.9, 1.2], many: [0.4, 0.8, 1.02, 1.12, 1.25, 1.5] }
-const kPlaces = [0.2, 0.5, 0.8]
+const kPlaces = { few: [1 / 4, 2 / 4, 3 / 4], many: [1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6] }
 const kMergePlaces = [0.3, 0.75, 1.4]
 
 // The arrays that a vocabulary of each kind (tokenizer.ggml.model) has, in the order of llama.cpp's converters.
@@ -59,6 +69,7 @@ export async function search(
   const { fetched } = known
   const vocabulary = vocabularyOf(walk, walk.go(), known)
   let needs = 0
+  let missed = { key: '', rounds: 0 }
   for (let round = 0; ; round++) {
     const stop = advance(walk, points, known)
     if (stop.kind === 'end') {
@@ -69,12 +80,16 @@ export async function search(
     if (stop.kind === 'wrong' || round >= most.rounds || known.fetched - fetched > most.bytes)
       return undefined
     needs = stop.kind === 'need' ? needs + 1 : 0
+    if (stop.kind === 'strings') {
+      const isSame = stop.array.key === missed.key
+      missed = { key: stop.array.key, rounds: isSame ? missed.rounds + 1 : 0 }
+    }
     const met = round === 0 ? vocabulary?.layout : undefined
     const plan = met
       ? planKnown(walk, vocabulary!.offset, met)
       : stop.kind === 'need'
         ? planNeed(walk, stop, needs)
-        : planStrings(walk, stop.array, points, known, size)
+        : planStrings(walk, stop.array, points, { known, size, missed: missed.rounds })
     const ranges = plan
       .flatMap(({ offset, end }) => known.missing(Math.round(offset), Math.min(Math.round(end), size)))
       .filter(({ offset, end }) => end > offset)
@@ -139,7 +154,8 @@ export function expect(all: Known): { end: number; isMet: boolean } {
     stop = walk.go()
   }
   const tail = tailBytes(walk)
-  if (stop.kind !== 'strings') return { end: 'at' in stop ? stop.at + tail : 0, isMet: false }
+  if (stop.kind !== 'strings')
+    return { end: 'at' in stop ? stop.at + tokensAhead(walk) + tail : 0, isMet: false }
   const { array } = stop
   const layout = vocabularyOf(walk, stop, known)?.layout
   const last = layout?.at(-1)
@@ -148,7 +164,15 @@ export function expect(all: Known): { end: number; isMet: boolean } {
   const { end } = estimateEnd(array, inside)
   const merges = mergesAhead(walk, array, end, inside[0]?.words?.mean ?? 0)
   const arraysEnd = merges ? merges.at + merges.length : end + (following(walk, array).shifts.at(-1) ?? 0)
-  return { end: arraysEnd + tail, isMet: false }
+  const vocabulary = kGrowth * (arraysEnd + tokensAhead(walk, array) - array.offset)
+  return { end: array.offset + vocabulary + tail, isMet: false }
+}
+
+/** Bytes of tokens that are still to come: about as many as an array that stands before them has elements. */
+function tokensAhead(walk: Walk, open?: OpenArray): number {
+  if (open?.key === kTokens || walk.arrays.includes(kTokens)) return 0
+  const before = walk.longArrays.map(({ offset, end, strings }) => strings ?? (end - offset) / 4)
+  return kTokenBytes * Math.max(0, ...before, open?.count ?? 0)
 }
 
 /** Walks on, over the ends of arrays that have been found. */
@@ -230,32 +254,69 @@ function planNeed(walk: Walk, { at, bytes }: Stop & { kind: 'need' }, times: num
   return [{ offset: at, end: at + Math.max(2 * bytes, guess) }]
 }
 
-/** Where to look for the end of an array of strings, and for what comes behind it. */
+/** Where the end of an array is looked for: [from, to), as far as samples allow. */
+function interval(
+  array: OpenArray,
+  { inside, low }: Bracket,
+  { bound, missed }: { bound: number; missed: number },
+): [number, number] {
+  const { end, error } = estimateEnd(array, inside)
+  const width = 2 * error * kWidening ** Math.max(0, missed - 1)
+  // Where samples contradict the estimate, the samples count.
+  if (end > low && end < bound) return [Math.max(low, end - width), Math.min(bound, end + width)]
+  if (end >= bound) return [low, bound]
+  return [low, Math.min(bound, low + Math.max(width, kFurther * (low - array.offset)))]
+}
+
+/**
+ * Where to look for the end of an array of strings, and for what comes behind it. missed: rounds that looked for this end
+ * and did not find it.
+ */
 function planStrings(
   walk: Walk,
   array: OpenArray,
   points: readonly Point[],
-  known: Known,
-  size: number,
+  { known, size, missed }: { known: Known; size: number; missed: number },
 ): Range[] {
-  const { inside, low, high } = like(walk, array, points, known)
+  const bracket = like(walk, array, points, known)
+  const { inside, low, high } = bracket
   if (inside.length === 0) return [{ offset: array.at, end: array.at + kProbe }]
   const bound = Math.min(high, size)
-  const { end, error } = estimateEnd(array, inside)
-  // Where samples contradict the estimate, the samples count.
-  const from = Math.max(low, Math.min(end, bound) - error)
-  const to = Math.min(bound, Math.max(end, low) + error)
-  if (bound - low <= kWindow) return windows(low, bound, following(walk, array))
-  if (to - from <= kWindow) return windows(from, to, following(walk, array))
-
-  const first = inside.length === 1
-  const merges = first ? mergesAhead(walk, array, end, inside[0]!.words!.mean) : undefined
-  const places = first
-    ? kFirstPlaces[merges ? 'few' : 'many'].map((part) => low + part * (end - low))
-    : kPlaces.map((part) => from + part * (to - from))
-  const ahead = merges ? kMergePlaces.map((part) => merges.at + part * merges.length) : []
+  const [from, to] = bound - low <= kWindow ? [low, bound] : interval(array, bracket, { bound, missed })
+  const { end } = estimateEnd(array, inside)
   const length = Math.min(kLongestProbe, Math.max(kProbe, Math.round((end - array.at) / 300)))
-  return [...places.filter((at) => at < bound), ...ahead].map((offset) => ({ offset, end: offset + length }))
+  const probes = (places: readonly number[]): Range[] =>
+    places.map((offset) => ({ offset, end: offset + length }))
+  const first = inside.length === 1
+  const later = first ? undefined : mergesBetween(walk, array, points, bound)
+  const between = (low: number, high: number, parts: readonly number[]): number[] =>
+    parts.map((part) => low + part * (high - low))
+  const laterProbes = probes(later ? between(later.low, later.high, kPlaces.few) : [])
+  if (to - from <= kWindow) return [...windows(from, to, following(walk, array)), ...laterProbes]
+  if (!first) return [...probes(between(from, to, kPlaces[later ? 'few' : 'many'])), ...laterProbes]
+
+  const merges = mergesAhead(walk, array, end, inside[0]!.words!.mean)
+  return probes([
+    ...between(low, end, kFirstPlaces[merges ? 'few' : 'many']).filter((at) => at < bound),
+    ...(merges ? between(merges.at, merges.at + merges.length, kMergePlaces) : []),
+  ])
+}
+
+/** Between which pieces the merges behind an array of tokens end, as far as pieces were read there. */
+function mergesBetween(
+  walk: Walk,
+  array: OpenArray,
+  points: readonly Point[],
+  from: number,
+): { low: number; high: number } | undefined {
+  if (array.key !== kTokens || !layoutOf(walk).includes('merges')) return undefined
+  const behind = points.filter(({ offset }) => offset >= from)
+  const last = behind.findLastIndex(({ words }) => words?.pairs === true)
+  if (last < 0) return undefined
+  const low = behind[last]!.offset + behind[last]!.length
+  const next = behind[last + 1]
+  const high = next ? next.offset : low + kFurther * (low - from)
+  return high - low > kWindow ? { low, high } : undefined
 }
 
 /** The piece in which an array ends, and those that the layout puts behind it, as far from it as its end is not known. */
@@ -298,6 +359,6 @@ function mergesAhead(
   end: number,
   mean: number,
 ): { at: number; length: number } | undefined {
-  if (array.key !== 'tokenizer.ggml.tokens' || !layoutOf(walk).includes('merges')) return undefined
+  if (array.key !== kTokens || !layoutOf(walk).includes('merges')) return undefined
   return { at: end + (following(walk, array).shifts.at(-1) ?? 0), length: array.count * (mean + 1) }
 }
