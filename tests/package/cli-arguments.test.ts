@@ -230,7 +230,7 @@ test('progress on a terminal, and nowhere else', async (context) => {
     for (const [shown, args] of [
       [/loading weights: \d+ % of/, ['run', address, 'Once', '--max-tokens', '2', '--temperature', '0']],
       [/checking tensor data: \d+ % of/, ['lint', address, '--data']],
-      [/1 of \d+, \S+: \d+ % of/, ['stats', address]],
+      [/\d+ of \d+, \S+: \d+ % of/, ['stats', address]],
       [/\d+ % /, ['convert', address, '--endian', 'big', '-o', 'big.gguf', '--force']],
     ] as const) {
       const line = [process.execPath, kCli, ...args].map((word) => `'${word}'`).join(' ')
