@@ -66,6 +66,11 @@ for (const name of engines) {
 }
 if (bytes > kBudget) errors.push(`open() loads ${bytes} bytes gzipped, more than ${kBudget}`)
 
+// Safari's engine has no Symbol.dispose: what `using` becomes throws there. The command line runs in Node alone.
+for (const path of paths.filter((name) => name.endsWith('.js') && !name.startsWith('wasm/dist/cli')))
+  if (readFileSync(join(root, path), 'utf8').includes('Symbol.dispose is not defined'))
+    errors.push(`${path} has a \`using\` declaration, which Safari's engine cannot run`)
+
 for (const error of errors) console.error(error)
 if (errors.length > 0) process.exit(1)
 console.log(

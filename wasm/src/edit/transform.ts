@@ -19,13 +19,17 @@ export async function* turned(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const step = Math.max(1, Math.floor(kReadBytes / type.blockBytes)) * type.blockBytes
-  using heap = new Heap(module)
-  const place = heap.reserve(Math.min(step, byteLength))
-  for (let at = 0; at < byteLength; at += step) {
-    const bytes = await source.read(offset + at, Math.min(step, byteLength - at), { signal })
-    heap.put(place, bytes)
-    module.swapBytes(type.id, place, bytes.length / type.blockBytes, small)
-    yield heap.bytes(place, bytes.length).slice() as Uint8Array<ArrayBuffer>
+  const heap = new Heap(module)
+  try {
+    const place = heap.reserve(Math.min(step, byteLength))
+    for (let at = 0; at < byteLength; at += step) {
+      const bytes = await source.read(offset + at, Math.min(step, byteLength - at), { signal })
+      heap.put(place, bytes)
+      module.swapBytes(type.id, place, bytes.length / type.blockBytes, small)
+      yield heap.bytes(place, bytes.length).slice() as Uint8Array<ArrayBuffer>
+    }
+  } finally {
+    heap.free()
   }
 }
 
@@ -61,14 +65,18 @@ export async function* checked(
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const { type, source, offset, byteLength, bigEndian } = range
   const step = Math.max(1, Math.floor(kReadBytes / type.blockBytes)) * type.blockBytes
-  using heap = new Heap(module)
-  const place = heap.reserve(Math.min(step, byteLength))
-  for (let at = 0; at < byteLength; at += step) {
-    const bytes = await source.read(offset + at, Math.min(step, byteLength - at), { signal })
-    heap.put(place, bytes)
-    const blocks = [place, bytes.length / type.blockBytes, at / type.blockBytes] as const
-    checkBlocks(module, range, named, blocks, bigEndian)
-    yield new Uint8Array(bytes)
+  const heap = new Heap(module)
+  try {
+    const place = heap.reserve(Math.min(step, byteLength))
+    for (let at = 0; at < byteLength; at += step) {
+      const bytes = await source.read(offset + at, Math.min(step, byteLength - at), { signal })
+      heap.put(place, bytes)
+      const blocks = [place, bytes.length / type.blockBytes, at / type.blockBytes] as const
+      checkBlocks(module, range, named, blocks, bigEndian)
+      yield new Uint8Array(bytes)
+    }
+  } finally {
+    heap.free()
   }
 }
 
@@ -81,16 +89,20 @@ export async function* modernized(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const step = Math.floor(kReadBytes / type.blockBytes) * type.blockBytes
-  using heap = new Heap(module)
-  const from = heap.reserve(Math.min(step, byteLength))
-  const to = heap.reserve((Math.min(step, byteLength) / type.blockBytes) * today.blockBytes)
-  for (let at = 0; at < byteLength; at += step) {
-    const bytes = await source.read(offset + at, Math.min(step, byteLength - at), { signal })
-    const count = bytes.length / type.blockBytes
-    heap.put(from, bytes)
-    module.modernize(type.id, from, to, count)
-    if (bigEndian) module.swapBytes(today.id, to, count, false)
-    yield heap.bytes(to, count * today.blockBytes).slice() as Uint8Array<ArrayBuffer>
+  const heap = new Heap(module)
+  try {
+    const from = heap.reserve(Math.min(step, byteLength))
+    const to = heap.reserve((Math.min(step, byteLength) / type.blockBytes) * today.blockBytes)
+    for (let at = 0; at < byteLength; at += step) {
+      const bytes = await source.read(offset + at, Math.min(step, byteLength - at), { signal })
+      const count = bytes.length / type.blockBytes
+      heap.put(from, bytes)
+      module.modernize(type.id, from, to, count)
+      if (bigEndian) module.swapBytes(today.id, to, count, false)
+      yield heap.bytes(to, count * today.blockBytes).slice() as Uint8Array<ArrayBuffer>
+    }
+  } finally {
+    heap.free()
   }
 }
 
@@ -162,53 +174,57 @@ export async function* converted(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const { type, shape, bigEndian, importance } = conversion
-  using heap = new Heap(module)
-  const columns = shape[0] ?? 1
-  const unit = importance ? columns : type.blockSize
-  const room = Math.max(1, Math.floor(kFloats / unit)) * unit
-  const floats = heap.reserve(room * 4)
-  const blocks = heap.reserve((room / type.blockSize) * type.blockBytes)
-  const values = await importance?.load(signal)
-  const weights = values ? heap.reserve(columns * 4) : 0
-  // Floats up to where the weights change: those of one matrix.
-  const matrix = values && values.length > columns ? columns * (shape[1] ?? 1) : Infinity
-  let left = 0
-  let matrices = 0
-  let filled = 0
-  let first = 0
-  let read = 0
-  const breath = breather(signal)
-  const made = (): Uint8Array<ArrayBuffer> => {
-    const count = filled / type.blockSize
-    module.quantize(type.id, floats, blocks, count, weights, unit / type.blockSize)
-    checkMade(module, heap, conversion, { floats, blocks, count, first }, from)
-    first += count
-    if (bigEndian) module.swapBytes(type.id, blocks, count, false)
-    filled = 0
-    return heap.bytes(blocks, count * type.blockBytes).slice() as Uint8Array<ArrayBuffer>
-  }
-  for await (const piece of floatPieces(module, from, heap, signal)) {
-    // Big-endian blocks were turned where they are.
-    checkBlocks(module, from, conversion, [piece.blocks, piece.blockCount, read], false)
-    read += piece.blockCount
-    for (let taken = 0; taken < piece.count;) {
-      if (left === 0) {
-        left = matrix
-        const at = matrices++ * columns
-        if (values) heap.putFloats(weights, values.subarray(at, at + columns))
-      }
-      const n = Math.min(room - filled, piece.count - taken, left)
-      const start = piece.floats + 4 * taken
-      module.HEAPU8.copyWithin(floats + 4 * filled, start, start + 4 * n)
-      filled += n
-      taken += n
-      left -= n
-      if (filled < room && left > 0) continue
-      await breath()
-      yield made()
+  const heap = new Heap(module)
+  try {
+    const columns = shape[0] ?? 1
+    const unit = importance ? columns : type.blockSize
+    const room = Math.max(1, Math.floor(kFloats / unit)) * unit
+    const floats = heap.reserve(room * 4)
+    const blocks = heap.reserve((room / type.blockSize) * type.blockBytes)
+    const values = await importance?.load(signal)
+    const weights = values ? heap.reserve(columns * 4) : 0
+    // Floats up to where the weights change: those of one matrix.
+    const matrix = values && values.length > columns ? columns * (shape[1] ?? 1) : Infinity
+    let left = 0
+    let matrices = 0
+    let filled = 0
+    let first = 0
+    let read = 0
+    const breath = breather(signal)
+    const made = (): Uint8Array<ArrayBuffer> => {
+      const count = filled / type.blockSize
+      module.quantize(type.id, floats, blocks, count, weights, unit / type.blockSize)
+      checkMade(module, heap, conversion, { floats, blocks, count, first }, from)
+      first += count
+      if (bigEndian) module.swapBytes(type.id, blocks, count, false)
+      filled = 0
+      return heap.bytes(blocks, count * type.blockBytes).slice() as Uint8Array<ArrayBuffer>
     }
+    for await (const piece of floatPieces(module, from, heap, signal)) {
+      // Big-endian blocks were turned where they are.
+      checkBlocks(module, from, conversion, [piece.blocks, piece.blockCount, read], false)
+      read += piece.blockCount
+      for (let taken = 0; taken < piece.count;) {
+        if (left === 0) {
+          left = matrix
+          const at = matrices++ * columns
+          if (values) heap.putFloats(weights, values.subarray(at, at + columns))
+        }
+        const n = Math.min(room - filled, piece.count - taken, left)
+        const start = piece.floats + 4 * taken
+        module.HEAPU8.copyWithin(floats + 4 * filled, start, start + 4 * n)
+        filled += n
+        taken += n
+        left -= n
+        if (filled < room && left > 0) continue
+        await breath()
+        yield made()
+      }
+    }
+    if (filled > 0) yield made()
+  } finally {
+    heap.free()
   }
-  if (filled > 0) yield made()
 }
 
 /** Floats as little-endian bytes. */
@@ -217,10 +233,14 @@ export async function* floated(
   from: BlockRange,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  using heap = new Heap(module)
-  const breath = breather(signal)
-  for await (const { floats, count } of floatPieces(module, from, heap, signal)) {
-    await breath()
-    yield heap.bytes(floats, 4 * count).slice() as Uint8Array<ArrayBuffer>
+  const heap = new Heap(module)
+  try {
+    const breath = breather(signal)
+    for await (const { floats, count } of floatPieces(module, from, heap, signal)) {
+      await breath()
+      yield heap.bytes(floats, 4 * count).slice() as Uint8Array<ArrayBuffer>
+    }
+  } finally {
+    heap.free()
   }
 }

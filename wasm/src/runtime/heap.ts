@@ -2,7 +2,7 @@ import { GgufError } from '../api/errors.js'
 import type { QuantModule } from '../quant.js'
 
 /** Places in the module's heap for as long as a piece of work takes. Views are made at each use: the heap moves. */
-export class Heap implements Disposable {
+export class Heap {
   readonly #module: QuantModule
   readonly #places: number[] = []
 
@@ -40,7 +40,8 @@ export class Heap implements Disposable {
     return new Float64Array(this.#module.HEAPU8.buffer, place, count).slice()
   }
 
-  [Symbol.dispose](): void {
+  /** Last of all. `using` is not for this: Safari's engine has no Symbol.dispose. */
+  free(): void {
     for (const place of this.#places) this.#module._free(place)
   }
 }

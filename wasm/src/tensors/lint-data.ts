@@ -48,33 +48,37 @@ export async function lintData(file: OpenedFile, options: LintDataOptions): Prom
   const ranges = file.tensors.flatMap((tensor) => dataOf(file, tensor) ?? [])
   const total = ranges.reduce((sum, { byteLength }) => sum + byteLength, 0)
   const bigEndian = file.endianness === 'big'
-  using heap = new Heap(module)
-  const place = heap.reserve(kReadBytes)
-  const findings: Finding[] = []
-  let invalidTensors = 0
-  let loaded = 0
-  for (const range of ranges) {
-    const { tensor, type, source, offset, byteLength, small } = range
-    const readBytes = Math.floor(kReadBytes / type.blockBytes) * type.blockBytes
-    let invalid = 0
-    let where: readonly [first: number, flaw: number] = [0, 0]
-    for (let at = 0; at < byteLength; at += readBytes) {
-      const bytes = await source.read(offset + at, Math.min(readBytes, byteLength - at), { signal })
-      signal?.throwIfAborted()
-      heap.put(place, bytes)
-      const blocks = bytes.length / type.blockBytes
-      const [count, first, flaw] = module.invalidBlocks(tensor.typeId, place, blocks, bigEndian, small)
-      if (invalid === 0 && count > 0) where = [at / type.blockBytes + first, flaw]
-      invalid += count
-      loaded += bytes.length
-      onProgress?.(loaded, total)
+  const heap = new Heap(module)
+  try {
+    const place = heap.reserve(kReadBytes)
+    const findings: Finding[] = []
+    let invalidTensors = 0
+    let loaded = 0
+    for (const range of ranges) {
+      const { tensor, type, source, offset, byteLength, small } = range
+      const readBytes = Math.floor(kReadBytes / type.blockBytes) * type.blockBytes
+      let invalid = 0
+      let where: readonly [first: number, flaw: number] = [0, 0]
+      for (let at = 0; at < byteLength; at += readBytes) {
+        const bytes = await source.read(offset + at, Math.min(readBytes, byteLength - at), { signal })
+        signal?.throwIfAborted()
+        heap.put(place, bytes)
+        const blocks = bytes.length / type.blockBytes
+        const [count, first, flaw] = module.invalidBlocks(tensor.typeId, place, blocks, bigEndian, small)
+        if (invalid === 0 && count > 0) where = [at / type.blockBytes + first, flaw]
+        invalid += count
+        loaded += bytes.length
+        onProgress?.(loaded, total)
+      }
+      if (invalid > 0 && ++invalidTensors <= kMaxFindings) findings.push(finding(range, invalid, ...where))
     }
-    if (invalid > 0 && ++invalidTensors <= kMaxFindings) findings.push(finding(range, invalid, ...where))
+    const last = findings.at(-1)
+    if (last && invalidTensors > kMaxFindings) {
+      const message = `${last.message} (and ${invalidTensors - kMaxFindings} more tensors)`
+      findings[findings.length - 1] = { ...last, message }
+    }
+    return findings
+  } finally {
+    heap.free()
   }
-  const last = findings.at(-1)
-  if (last && invalidTensors > kMaxFindings) {
-    const message = `${last.message} (and ${invalidTensors - kMaxFindings} more tensors)`
-    findings[findings.length - 1] = { ...last, message }
-  }
-  return findings
 }

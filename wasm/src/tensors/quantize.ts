@@ -32,23 +32,27 @@ export async function quantize(
   const blocksPerPiece = Math.max(1, Math.floor(kFloats / rowLength)) * rowBlocks
   const blockCount = floats.length / blockSize
   const out = new Uint8Array(blockCount * blockBytes)
-  using heap = new Heap(module)
-  const from = heap.reserve(blocksPerPiece * blockSize * 4)
-  const to = heap.reserve(blocksPerPiece * blockBytes)
-  const weights = importance ? heap.reserve(rowLength * 4) : 0
-  if (importance) heap.putFloats(weights, importance)
-  let breath = performance.now()
-  for (let at = 0; at < blockCount; at += blocksPerPiece) {
-    // The searches take seconds for large tensors: the page gets its turn, and an abort is seen.
-    if (performance.now() - breath > 50) {
-      await new Promise((resolve) => setTimeout(resolve))
-      signal?.throwIfAborted()
-      breath = performance.now()
+  const heap = new Heap(module)
+  try {
+    const from = heap.reserve(blocksPerPiece * blockSize * 4)
+    const to = heap.reserve(blocksPerPiece * blockBytes)
+    const weights = importance ? heap.reserve(rowLength * 4) : 0
+    if (importance) heap.putFloats(weights, importance)
+    let breath = performance.now()
+    for (let at = 0; at < blockCount; at += blocksPerPiece) {
+      // The searches take seconds for large tensors: the page gets its turn, and an abort is seen.
+      if (performance.now() - breath > 50) {
+        await new Promise((resolve) => setTimeout(resolve))
+        signal?.throwIfAborted()
+        breath = performance.now()
+      }
+      const n = Math.min(blocksPerPiece, blockCount - at)
+      heap.putFloats(from, floats.subarray(at * blockSize, (at + n) * blockSize))
+      module.quantize(id, from, to, n, weights, rowBlocks)
+      out.set(heap.bytes(to, n * blockBytes), at * blockBytes)
     }
-    const n = Math.min(blocksPerPiece, blockCount - at)
-    heap.putFloats(from, floats.subarray(at * blockSize, (at + n) * blockSize))
-    module.quantize(id, from, to, n, weights, rowBlocks)
-    out.set(heap.bytes(to, n * blockBytes), at * blockBytes)
+    return out
+  } finally {
+    heap.free()
   }
-  return out
 }

@@ -44,47 +44,51 @@ export async function tensorStats(
       `Tensors ${name} and ${reference.tensor.name} differ in shape: there is no error between them.`,
     )
   }
-  using heap = new Heap(module)
-  const rowCount = rowLength === 0 ? 0 : count / rowLength
-  const collector = new module.Collector(tensor.typeId, small, rowLength, rowCount)
+  const heap = new Heap(module)
   try {
-    // Pieces of the two may end at different places: what is left of the reference's waits.
-    const others = reference?.pieces(heap)[Symbol.asyncIterator]()
-    let left = 0
-    let place = 0
-    for await (const piece of pieces(heap)) {
-      collector.add(piece.blocks, piece.blockCount, piece.floats, piece.count)
-      for (let done = 0; others && done < piece.count;) {
-        if (left === 0) {
-          const { value } = (await others.next()) as { value: { floats: number; count: number } }
-          left = value.count
-          place = value.floats
+    const rowCount = rowLength === 0 ? 0 : count / rowLength
+    const collector = new module.Collector(tensor.typeId, small, rowLength, rowCount)
+    try {
+      // Pieces of the two may end at different places: what is left of the reference's waits.
+      const others = reference?.pieces(heap)[Symbol.asyncIterator]()
+      let left = 0
+      let place = 0
+      for await (const piece of pieces(heap)) {
+        collector.add(piece.blocks, piece.blockCount, piece.floats, piece.count)
+        for (let done = 0; others && done < piece.count;) {
+          if (left === 0) {
+            const { value } = (await others.next()) as { value: { floats: number; count: number } }
+            left = value.count
+            place = value.floats
+          }
+          const n = Math.min(left, piece.count - done)
+          collector.compare(place, piece.floats + 4 * done, n)
+          done += n
+          left -= n
+          place += 4 * n
         }
-        const n = Math.min(left, piece.count - done)
-        collector.compare(place, piece.floats + 4 * done, n)
-        done += n
-        left -= n
-        place += 4 * n
+        onProgress?.(piece.loaded, byteLength)
       }
-      onProgress?.(piece.loaded, byteLength)
-    }
-    const columns = lines(heap.doubles(collector.lines(true)))
-    const numbers = collector.numbers()
-    const limit = 2 ** collector.histogramExponent()
-    const scales = collector.scales()
-    return {
-      name: tensor.name,
-      type: tensor.type,
-      ...numbers,
-      absoluteMaximum: Math.max(Math.abs(numbers.min), Math.abs(numbers.max)),
-      histogram: { from: -limit, width: limit / kHalf, counts: heap.doubles(collector.histogram()) },
-      rows: lines(heap.doubles(collector.lines(false))),
-      columns,
-      outlierColumns: outliers(count > rowLength ? columns : undefined),
-      scales,
-      error: others ? collector.comparison() : undefined,
+      const columns = lines(heap.doubles(collector.lines(true)))
+      const numbers = collector.numbers()
+      const limit = 2 ** collector.histogramExponent()
+      const scales = collector.scales()
+      return {
+        name: tensor.name,
+        type: tensor.type,
+        ...numbers,
+        absoluteMaximum: Math.max(Math.abs(numbers.min), Math.abs(numbers.max)),
+        histogram: { from: -limit, width: limit / kHalf, counts: heap.doubles(collector.histogram()) },
+        rows: lines(heap.doubles(collector.lines(false))),
+        columns,
+        outlierColumns: outliers(count > rowLength ? columns : undefined),
+        scales,
+        error: others ? collector.comparison() : undefined,
+      }
+    } finally {
+      collector.delete()
     }
   } finally {
-    collector.delete()
+    heap.free()
   }
 }

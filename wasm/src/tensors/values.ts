@@ -103,11 +103,15 @@ export async function dequantizeRows(
       { cause },
     )
   }
-  using heap = new Heap(module)
-  let at = 0
-  for await (const piece of pieces(heap)) {
-    out.set(heap.floats(piece.floats, piece.count), at)
-    at += piece.count
+  const heap = new Heap(module)
+  try {
+    let at = 0
+    for await (const piece of pieces(heap)) {
+      out.set(heap.floats(piece.floats, piece.count), at)
+      at += piece.count
+    }
+    return out
+  } finally {
+    heap.free()
   }
-  return out
 }
