@@ -48,6 +48,10 @@ for (const colorScheme of ['light', 'dark'] as const) {
         for (const path of whole ? kPages : kPages.slice(0, 4)) {
           await page.goto(`${site.url}/docs/${path}`)
           await expect(page.locator('h1')).toBeVisible()
+          // The theme's switch gets its name after the page is shown.
+          await expect(
+            page.locator('.VPSwitchAppearance:not([title]), .VPSwitchAppearance[title=""]'),
+          ).toHaveCount(0)
           expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBe(viewport.width)
           expect.soft(await violations(page), path).toEqual([])
         }
