@@ -261,10 +261,12 @@ function interval(
   { bound, missed }: { bound: number; missed: number },
 ): [number, number] {
   const { end, error } = estimateEnd(array, inside)
-  const width = 2 * error * kWidening ** Math.max(0, missed - 1)
+  const likely = error * kWidening ** Math.max(0, missed - 1)
+  // One piece where the end probably lies in it; else places on both sides of it.
+  const width = 2 * likely <= kWindow ? likely : 2 * likely
   // Where samples contradict the estimate, the samples count.
   if (end > low && end < bound) return [Math.max(low, end - width), Math.min(bound, end + width)]
-  if (end >= bound) return [low, bound]
+  if (end >= bound) return [Math.max(low, bound - likely), bound]
   return [low, Math.min(bound, low + Math.max(width, kFurther * (low - array.offset)))]
 }
 
