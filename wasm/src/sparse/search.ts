@@ -266,7 +266,7 @@ function interval(
   const width = 2 * likely <= kWindow ? likely : 2 * likely
   // Where samples contradict the estimate, the samples count.
   if (end > low && end < bound) return [Math.max(low, end - width), Math.min(bound, end + width)]
-  if (end >= bound) return [Math.max(low, bound - likely), bound]
+  if (end >= bound) return [missed > 1 ? low : Math.max(low, bound - likely), bound]
   return [low, Math.min(bound, low + Math.max(width, kFurther * (low - array.offset)))]
 }
 
