@@ -80,7 +80,7 @@ test('a file alone is for info', async () => {
   assert.equal((await run(['small.gguf', '--json'])).out, (await run(['info', 'small.gguf', '--json'])).out)
 })
 
-test('what a command does not use is refused, and the nearest name is told', async () => {
+test('what a command does not use is refused, and the nearest name is suggested', async () => {
   const wrong: [message: RegExp, ...args: string[]][] = [
     [/--strcit: did you mean --strict\?/, 'lint', 'good.gguf', '--strcit'],
     [/--thread: did you mean --threads\?/, 'run', 'x.gguf', '--thread', '2'],
@@ -153,7 +153,7 @@ test('a model on standard input, where a stream is enough', async () => {
     (await run(['tokenize', '-', 'Once upon a time'], stories)).out,
     await named('tokenize', kStories, 'Once upon a time'),
   )
-  // Data that lacks is found, though no size is told beforehand.
+  // Missing data is found, though the size is not known beforehand.
   const short = await run(['lint', '-', '--json'], stories.subarray(0, stories.length - 5000))
   assert.equal(short.status, 1)
   assert.match(short.out, /"level": "error"/)

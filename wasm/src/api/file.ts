@@ -243,7 +243,7 @@ export interface RequantizeOptions extends ReadOptions {
   allowRequantize?: boolean | undefined
   /** Rows that are no whole blocks of a type take one of smaller blocks, or F16. Default: true; false refuses them. */
   fallback?: boolean | undefined
-  /** Fills `quantization` in and changes nothing. A missing matrix and requantization are told there, not refused. */
+  /** Fills `quantization` in and changes nothing. The report names a missing matrix and requantization; neither is refused. */
   dryRun?: boolean | undefined
 }
 

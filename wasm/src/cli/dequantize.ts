@@ -59,7 +59,7 @@ export const command: Command = {
     const rowLength = tensor?.shape[0] ?? 1
     const rowCount = tensor && rowLength > 0 ? tensor.elementCount / rowLength : 0
     const [from, to] = rowsOf(context, rowCount) ?? [0, rowCount]
-    // What is wrong with the tensor or the rows is told before anything is printed or written.
+    // Errors of the tensor or the rows come before anything is printed or written.
     if (!tensor || from >= to || to > rowCount) await file.dequantize(name, { rows: [from, to] })
     // The parts of it that were cut off, too.
     mustHaveRows(openFile(file), tensor!, [from, to])

@@ -1,4 +1,4 @@
-// What a command reads, so that nothing that it writes replaces it. A file is told by device and inode: hard links,
+// What a command reads, so that nothing that it writes replaces it. Device and inode identify a file: hard links,
 // symbolic links and other spellings of a path are the same file.
 import { open, stat } from 'node:fs/promises'
 import { messageOf } from '../api/errors.js'
