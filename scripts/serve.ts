@@ -5,6 +5,7 @@ import { stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { extname, join, relative, resolve, sep } from 'node:path'
 import { parseArgs } from 'node:util'
+import { createGzip } from 'node:zlib'
 
 const { values } = parseArgs({
   options: { port: { type: 'string', default: '8080' }, root: { type: 'string' } },
@@ -20,6 +21,7 @@ const types: Record<string, string> = {
   '.wasm': 'application/wasm',
   '.gguf': 'application/octet-stream',
 }
+const packed = new Set(['.html', '.js', '.css', '.svg', '.json', '.wasm'])
 
 async function answer(request: IncomingMessage, response: ServerResponse) {
   const end = (status: number) => response.writeHead(status).end()
@@ -62,7 +64,11 @@ async function answer(request: IncomingMessage, response: ServerResponse) {
     response.writeHead(304, headers).end()
     return
   }
-  headers['Content-Length'] = String(last - start + 1)
+  // A part is one of the bytes as they are; whole texts and modules go compressed.
+  const packs =
+    status === 200 && packed.has(extname(file)) && /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
+  if (packs) Object.assign(headers, { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' })
+  else headers['Content-Length'] = String(last - start + 1)
   response.writeHead(status, headers)
   if (request.method === 'HEAD' || info.size === 0) {
     response.end()
@@ -71,7 +77,8 @@ async function answer(request: IncomingMessage, response: ServerResponse) {
   const body = createReadStream(file, { start, end: last })
   body.on('error', () => response.destroy())
   response.on('close', () => body.destroy())
-  body.pipe(response)
+  if (packs) body.pipe(createGzip()).pipe(response)
+  else body.pipe(response)
 }
 
 const server = createServer((request, response) => {

@@ -48,6 +48,13 @@ test('folders are their index.html, and an address without its slash leads there
       seen.slice(5).map(([, status]) => status >= 400),
       [true, true],
     )
+    // Texts go compressed, parts as they are.
+    const page = await fetch(`http://127.0.0.1:${port}/docs/page.html`)
+    assert.equal(page.headers.get('content-encoding'), 'gzip')
+    assert.equal(await page.text(), '<!doctype html>')
+    const part = await fetch(`http://127.0.0.1:${port}/docs/page.html`, { headers: { range: 'bytes=2-8' } })
+    assert.deepEqual([part.status, part.headers.get('content-encoding')], [206, null])
+    assert.equal(await part.text(), 'doctype')
   } finally {
     server.kill()
     rmSync(root, { recursive: true })

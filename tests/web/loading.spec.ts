@@ -19,6 +19,8 @@ test('progress is shown, and cancel stops the transfer', async ({ page, site }) 
   await page.getByRole('button', { name: 'Cancel' }).click()
   await expect(page.getByRole('heading', { name: 'See what is inside a GGUF file.' })).toBeVisible()
   await expect.poll(() => site.log.find((entry) => entry.path === '/slow.gguf')?.aborted).toBe(true)
+  // A reload must not begin it again.
+  expect(new URL(page.url()).search).toBe('')
 })
 
 test('another file can be opened while one is loading', async ({ page, site }) => {

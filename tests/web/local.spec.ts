@@ -52,6 +52,15 @@ test('the parts of a split model chosen together', async ({ page, site }) => {
   expect(await rowCount(page, 'Tensors')).toBe(model.tensors?.length)
 })
 
+test('a split model of which parts are missing says so', async ({ page, site }) => {
+  await site.visit(page)
+  const files = shards(smallModel(), 3, 'split').map((part) => upload(part.name, writeGguf(part.model)))
+  await page.getByLabel('Choose GGUF files').setInputFiles(files[0]!)
+  await page.getByRole('button', { name: /what is there/ }).click()
+  await opened(page)
+  await expect(page.getByRole('note')).toContainText('2 files of the 3 of this split model are missing')
+})
+
 test('40 GB on disk, read by slices', async ({ page, site }) => {
   const { header, size, offsets } = writeHeader(hugeModel())
   const folder = await mkdtemp(join(tmpdir(), 'ggufscope-'))

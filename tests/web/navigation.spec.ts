@@ -121,6 +121,68 @@ test('on a phone the details lie over the list, and Escape closes them', async (
   await expect(page.getByRole('grid', { name: 'Metadata' })).toBeFocused()
 })
 
+test('on a phone Back closes the details, and then leaves the file', async ({ page, site }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await site.visit(page)
+  await page.getByLabel('Choose GGUF files').setInputFiles({
+    name: 'mine.gguf',
+    mimeType: 'application/octet-stream',
+    buffer: Buffer.from(good),
+  })
+  await page.getByRole('tab', { name: 'Tensors' }).click()
+  await page.getByRole('grid', { name: 'Tensors' }).getByText('blk.1.attn_q.weight').click()
+  const detail = page.getByRole('dialog', { name: 'The selected tensor' })
+  await expect(detail).toBeVisible()
+  await page.goBack()
+  await expect(detail).toBeHidden()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('mine.gguf')
+  await page.goBack()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('See what is inside a GGUF file.')
+  await page.goForward()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('mine.gguf')
+})
+
+test('what was typed and chosen in a panel is there after looking elsewhere', async ({ page, site }) => {
+  await site.visit(page, 'sample.gguf', '#tokenizer')
+  await page.getByRole('textbox', { name: 'Text', exact: true }).fill('bees')
+  await page.getByRole('tab', { name: 'Metadata' }).click()
+  await page.getByLabel('Search keys and values').fill('token')
+  await page.getByRole('grid', { name: 'Metadata' }).getByText('eos_token_id').click()
+  await page.getByRole('tab', { name: 'Tensors' }).click()
+  await page.getByLabel('By block').uncheck()
+  await page.getByRole('tab', { name: 'Metadata' }).click()
+  await expect(page.getByLabel('Search keys and values')).toHaveValue('token')
+  await expect(page.getByRole('heading', { name: /eos_token_id/ })).toBeVisible()
+  await expect(page).toHaveURL(/#metadata\/tokenizer\.ggml\.eos_token_id$/)
+  await page.getByRole('tab', { name: 'Tokenizer' }).click()
+  await expect(page.getByRole('textbox', { name: 'Text', exact: true })).toHaveValue('bees')
+  await page.getByRole('tab', { name: 'Tensors' }).click()
+  await expect(page.getByLabel('By block')).not.toBeChecked()
+})
+
+test('the search looks at whole values, not at what a row shows of them', async ({ page, site }) => {
+  const long = `${'x'.repeat(5000)} Needle in\nthe last line`
+  site.add(
+    '/long.gguf',
+    writeGguf({ metadata: [['test.long', { type: 'string', value: long }]], tensors: [] }),
+  )
+  await site.visit(page, '/long.gguf', '#metadata')
+  await page.getByLabel('Search keys and values').fill('needle in')
+  await expect(page.getByText('1 of 1 keys')).toBeVisible()
+})
+
+test('a link from another page can be dropped', async ({ page, site }) => {
+  await site.visit(page)
+  const transfer = await page.evaluateHandle((url) => {
+    const data = new DataTransfer()
+    data.setData('text/uri-list', `# a comment\r\n${url}\r\n`)
+    return data
+  }, `${site.url}/two.gguf`)
+  await page.dispatchEvent('body', 'drop', { dataTransfer: transfer })
+  await opened(page)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('two.gguf')
+})
+
 test('columns sort, types filter, blocks fold', async ({ page, site }) => {
   await site.visit(page, 'sample.gguf', '#tensors')
   const grid = page.getByRole('grid', { name: 'Tensors' })

@@ -17,13 +17,13 @@ class Rest {
     return this.version >= 0 ? file.bytesRead : 0
   }
 
-  async complete(file: GgufFile): Promise<void> {
-    await file.completeHeader()
+  async complete(file: GgufFile, signal?: AbortSignal): Promise<void> {
+    await file.completeHeader({ signal })
     this.version++
   }
 
-  async load(arrays: readonly LazyArray[]): Promise<void> {
-    await Promise.all(arrays.map((array) => array.load()))
+  async load(arrays: readonly LazyArray[], signal?: AbortSignal): Promise<void> {
+    await Promise.all(arrays.map((array) => array.load({ signal })))
     this.version++
   }
 }

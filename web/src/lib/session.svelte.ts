@@ -4,6 +4,7 @@ import { absolute, nameOf } from './address'
 import { keptSource } from './kept'
 import { other } from './other.svelte'
 import { recent } from './recent.svelte'
+import { narrow } from './screen'
 
 export type Stage =
   | { kind: 'start' }
@@ -18,10 +19,23 @@ export type Stage =
   | { kind: 'failed'; label: string; error: unknown }
 
 interface Attempt {
+  /** in the state of its entries of the browser's history */
+  id: string
   source: Source | readonly Source[]
   label: string
   /** what the address field shows and the deep link keeps; empty for files of this computer */
   address: string
+}
+
+const attemptOf = (given: Omit<Attempt, 'id'>): Attempt => ({ id: String(Math.random()), ...given })
+
+function readState(): string | undefined {
+  const state: unknown = history.state
+  return typeof state === 'object' && state !== null && 'opened' in state ? String(state.opened) : undefined
+}
+
+function hashOf(panel: string, item: string | undefined): string {
+  return `#${panel}${item === undefined ? '' : `/${encodeURIComponent(item.slice(0, 2000).toWellFormed())}`}`
 }
 
 /** "#tensors/blk.0.attn_q.weight" -> ["tensors", "blk.0.attn_q.weight"]. */
@@ -38,8 +52,8 @@ class Session {
   stage = $state.raw<Stage>({ kind: 'start' })
   address = $state('')
   panel = $state('overview')
-  /** what is selected in the panel: a key, a tensor */
-  item = $state<string>()
+  /** what is selected in each panel: a key, a tensor */
+  private items = $state<Record<string, string | undefined>>({})
 
   private last: Attempt | undefined
   private control: AbortController | undefined
@@ -51,21 +65,26 @@ class Session {
     window.addEventListener('hashchange', () => this.followHash())
   }
 
-  /** where the open file came from, for those who read on; undefined for several files */
-  get source(): Source | undefined {
-    const source = this.last?.source
-    return Array.isArray(source) ? undefined : (source as Source | undefined)
+  /** where the open file came from: several files of a split model as a list */
+  get source(): Source | readonly Source[] | undefined {
+    return this.last?.source
+  }
+
+  /** what is selected in a panel, whether or not it is shown now */
+  itemOf(panel: string): string | undefined {
+    return this.items[panel]
   }
 
   open(address: string) {
     const url = absolute(address)
-    void this.start({ source: url, label: nameOf(url), address }, true)
+    void this.start(attemptOf({ source: url, label: nameOf(url), address }), true)
   }
 
   openFiles(files: readonly File[]) {
     const first = files[0]
     if (!first) return
-    void this.start({ source: files.length === 1 ? first : files, label: first.name, address: '' }, true)
+    const source = files.length === 1 ? first : files
+    void this.start(attemptOf({ source, label: first.name, address: '' }), true)
   }
 
   retry(options: { allowMissingShards?: boolean } = {}) {
@@ -80,22 +99,44 @@ class Session {
   /** Back to the empty page. */
   leave() {
     this.cancel()
+    this.control = undefined
     this.replace({ kind: 'start' })
     this.address = ''
-    this.panel = 'overview'
-    this.item = undefined
+    this.forget()
     history.pushState(null, '', location.pathname)
   }
 
+  /** Shows a panel, with what is selected in it; without `item` nothing is. */
   show(panel: string, item?: string) {
+    // On narrow screens details lie over the list: Back closes them.
+    const opens = narrow.current && item !== undefined && this.itemOf(panel) === undefined
     this.panel = panel
-    this.item = item
+    this.items[panel] = item
+    if (!opens) return this.writeHash(hashOf(panel, item))
+    clearTimeout(this.hashTimer)
+    const page = location.pathname + location.search
+    history.replaceState(history.state, '', page + hashOf(panel, undefined))
+    history.pushState(history.state, '', page + hashOf(panel, item))
+  }
+
+  /** Shows a panel as it was left. */
+  turnTo(panel: string) {
+    this.panel = panel
+    this.writeHash(hashOf(panel, this.itemOf(panel)))
+  }
+
+  private writeHash(hash: string) {
     // Browsers limit how often a page may do this, and held keys are quick.
     clearTimeout(this.hashTimer)
-    this.hashTimer = setTimeout(() => {
-      const hash = `#${panel}${item !== undefined ? `/${encodeURIComponent(item.slice(0, 2000).toWellFormed())}` : ''}`
-      history.replaceState(null, '', location.pathname + location.search + hash)
-    }, 200)
+    this.hashTimer = setTimeout(
+      () => history.replaceState(history.state, '', location.pathname + location.search + hash),
+      200,
+    )
+  }
+
+  private forget() {
+    this.panel = 'overview'
+    this.items = {}
   }
 
   private async start(attempt: Attempt, push: boolean, options: { allowMissingShards?: boolean } = {}) {
@@ -108,10 +149,9 @@ class Session {
     this.replace({ kind: 'loading', label, progress: undefined, keys: undefined })
     if (push) {
       const query = attempt.address ? `?${new URLSearchParams({ url: attempt.address })}` : ''
-      this.panel = 'overview'
-      this.item = undefined
-      history.pushState(null, '', location.pathname + query)
-    }
+      this.forget()
+      history.pushState({ opened: attempt.id }, '', location.pathname + query)
+    } else history.replaceState({ opened: attempt.id }, '')
     try {
       const source = typeof attempt.source === 'string' ? await keptSource(attempt.source) : attempt.source
       const file = await open(source, {
@@ -133,9 +173,17 @@ class Session {
       recent.add(attempt.address ? { name: label, url: attempt.address } : { name: label })
     } catch (error) {
       if (this.control !== control) return
-      if (control.signal.aborted) this.replace({ kind: 'start' })
+      if (control.signal.aborted) this.abandon()
       else this.replace({ kind: 'failed', label, error })
     }
+  }
+
+  /** The start page in place of a file that was not waited for: a reload must not begin it again. */
+  private abandon() {
+    this.replace({ kind: 'start' })
+    this.address = ''
+    this.forget()
+    history.replaceState(null, '', location.pathname)
   }
 
   private replace(stage: Stage) {
@@ -148,12 +196,18 @@ class Session {
 
   private followLocation() {
     this.followHash()
+    if (this.last && readState() === this.last.id) {
+      // Another place in the file that is open; or Forward to one that was left.
+      if (this.stage.kind === 'start') void this.start(this.last, false)
+      return
+    }
     const address = new URLSearchParams(location.search).get('url') ?? ''
     if (address) {
       const url = absolute(address)
-      void this.start({ source: url, label: nameOf(url), address }, false)
+      void this.start(attemptOf({ source: url, label: nameOf(url), address }), false)
     } else {
       this.cancel()
+      this.control = undefined
       this.address = ''
       this.replace({ kind: 'start' })
     }
@@ -161,10 +215,9 @@ class Session {
 
   private followHash() {
     const [panel, item] = readHash()
-    if (panel) {
-      this.panel = panel
-      this.item = item
-    }
+    if (!panel) return
+    this.panel = panel
+    this.items[panel] = item
   }
 }
 

@@ -30,6 +30,19 @@ export function preview(value: MetadataValue | undefined, limit = 200, depth = 0
   return `[${parts.join(', ')}${parts.length < value.length ? ', …' : ''}]`
 }
 
+/** Arrays up to this length are searched with the keys. */
+const searchedEntries = 2000
+
+/** Whether a value's whole text contains `text`, which is in lower case; of long arrays, their first entries' text. */
+export function contains(value: MetadataValue | undefined, text: string): boolean {
+  if (typeof value === 'string')
+    return value.toLowerCase().includes(text) || preview(value).toLowerCase().includes(text)
+  if (isArray(value) && rest.has(value) && value.length <= searchedEntries) {
+    for (const item of value) if (contains(item, text)) return true
+  }
+  return preview(value).toLowerCase().includes(text)
+}
+
 /** What the clipboard gets: strings as they are, arrays as JSON. */
 export function wholeText(value: MetadataValue | undefined): string {
   if (value === undefined) return ''
