@@ -223,6 +223,8 @@ class Engine {
     step_ = std::move(*step);
     return true;
   }
+  /// Ends the answer: token() is none, text() what was held back.
+  void end() { step_ = session_->end(); }
   [[nodiscard]] int32_t token() const { return step_.token; }
   [[nodiscard]] std::string finish() const { return kFinishNames[static_cast<size_t>(step_.finish)]; }
   [[nodiscard]] Span text() const {
@@ -466,6 +468,7 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("guessed", &Engine::n_guessed)
       .function("advance", &Engine::advance)
       .function("next", &Engine::next)
+      .function("end", &Engine::end)
       .function("token", &Engine::token)
       .function("finish", &Engine::finish)
       .function("text", &Engine::text)

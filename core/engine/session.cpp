@@ -23,13 +23,6 @@ DryBreakers breakers_of(const Tokenizer& tokenizer, const std::vector<std::strin
   return out;
 }
 
-// How much of the end of text is the beginning of stop: what must be held back.
-size_t overlap(std::string_view text, std::string_view stop) {
-  for (size_t n = std::min(text.size(), stop.size() - 1); n > 0; --n)
-    if (text.substr(text.size() - n) == stop.substr(0, n)) return n;
-  return 0;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Session>> Session::open(std::span<const HeaderBytes> headers, size_t n_threads) {
@@ -164,9 +157,7 @@ Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions opt
   const bool dry = t.options.sampler.dry_multiplier != 0 && tokenizer_;
   t.sampler.emplace(t.options.sampler, dry ? breakers_of(*tokenizer_, t.options.dry_breakers) : DryBreakers{});
   for (const TokenId id : t.tokens) t.sampler->accept(id);
-  if (tokenizer_) t.decoder.emplace(*tokenizer_);
-  std::erase(t.options.stop, std::string());
-  t.held.clear();
+  if (tokenizer_) t.answer.emplace(*tokenizer_, t.options.stop);
   t.finished = false;
   return {};
 }
@@ -321,31 +312,19 @@ bool Session::make_room() {
   return true;
 }
 
-void Session::add_text(std::string_view added, Step& step) {
-  Text& t = text();
-  t.held += added;
-  size_t first = std::string::npos;
-  for (const std::string& stop : t.options.stop) first = std::min(first, t.held.find(stop));
-  if (first != std::string::npos) {
-    t.held.resize(first);
-    step.finish = Finish::kStop;
-    return;
-  }
-  size_t hold = 0;
-  for (const std::string& stop : t.options.stop) hold = std::max(hold, overlap(t.held, stop));
-  step.text = t.held.substr(0, t.held.size() - hold);
-  t.held.erase(0, t.held.size() - hold);
-}
-
 void Session::finish_text(Step& step) {
   Text& t = text();
-  if (step.finish != Finish::kStop && t.decoder) {
-    const std::string rest = t.decoder->finish();
-    if (!rest.empty()) add_text(rest, step);
+  if (t.answer) {
+    step.text += t.answer->finish();
+    if (t.answer->stopped()) step.finish = Finish::kStop;
   }
-  step.text += t.held;
-  t.held.clear();
   t.finished = true;
+}
+
+Step Session::end() {
+  Step step;
+  if (!text().finished) finish_text(step);
+  return step;
 }
 
 Result<Step> Session::next() {
@@ -386,8 +365,9 @@ Result<Step> Session::next() {
   t.tokens.push_back(step.token);
   if (!t.options.ignore_end && tokenizer_ && tokenizer_->is_end_of_generation(step.token)) {
     step.finish = Finish::kEnd;
-  } else if (t.decoder) {
-    add_text(t.decoder->push(step.token), step);
+  } else if (t.answer) {
+    step.text = t.answer->push(step.token);
+    if (t.answer->stopped()) step.finish = Finish::kStop;
   }
   if (step.finish != Finish::kNone) finish_text(step);
   return step;

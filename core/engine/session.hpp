@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/answer_text.hpp"
 #include "engine/grammar.hpp"
 #include "engine/sampler.hpp"
 #include "gguf/parse.hpp"
@@ -23,7 +24,9 @@ namespace ggufscope {
 
 struct GenerateOptions {
   SamplerOptions sampler;
-  std::vector<std::string> stop;  ///< text that ends the answer and is not part of it
+  /// Text that ends the answer and is not part of it. Control tokens, which make no text, are looked for by their
+  /// names.
+  std::vector<std::string> stop;
   std::vector<std::string> dry_breakers{"\n", ":", "\"", "*"};
   uint32_t n_probabilities = 0;  ///< likeliest alternatives to tell of each token
   bool ignore_end = false;       ///< end-of-generation tokens are tokens as any other
@@ -106,6 +109,9 @@ class Session {
   /// a guess that is drawn then needs no pass of its own, others leave the cache. Recurrent and encoder-decoder models
   /// guess nothing: their states cannot go back.
   [[nodiscard]] Result<Step> next();
+  /// Ends the answer here: the text that was held back. finish is kStop where that text completes a stop string. After
+  /// the last step it gives nothing.
+  [[nodiscard]] Step end();
   /// Tokens of this answer that were guessed.
   [[nodiscard]] size_t n_guessed() const { return text().n_guessed; }
 
@@ -131,8 +137,7 @@ class Session {
     std::vector<float> logits;  // of the last computed token when guesses were made, then of each guess
     GenerateOptions options;
     std::optional<Sampler> sampler;
-    std::optional<StreamDecoder> decoder;
-    std::string held;  // text that may begin a stop string
+    std::optional<AnswerText> answer;
     bool finished = true;
     void forget() {
       tokens.clear();
@@ -161,7 +166,6 @@ class Session {
   [[nodiscard]] Result<void> compute(size_t n, std::span<const TokenId> guesses);
   [[nodiscard]] bool make_room();
   void finish_text(Step& step);
-  void add_text(std::string_view added, Step& step);
 
   std::string architecture_;
   SamplerOptions defaults_;

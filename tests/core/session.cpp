@@ -94,6 +94,40 @@ BOOST_AUTO_TEST_CASE(answers_do_not_depend_on_threads_portions_or_what_was_cache
   BOOST_TEST(!three->next().has_value());
 }
 
+BOOST_AUTO_TEST_CASE(control_tokens_end_the_answer_by_their_names) {
+  const auto s = loaded(128);
+  const Tokenizer& tokenizer = *s->tokenizer();
+  const std::vector<TokenId> ids = tokenizer.encode("Bees sleep.<|user|>Who?<|end|>", {.special = true});
+  const auto told = [&](std::vector<std::string> stops, size_t n = SIZE_MAX) {
+    AnswerText answer(tokenizer, std::move(stops));
+    std::string all;
+    for (size_t i = 0; i < std::min(n, ids.size()) && !answer.stopped(); ++i) all += answer.push(ids[i]);
+    all += answer.finish();
+    return all + (answer.stopped() ? "|" : "");
+  };
+  const std::string text = tokenizer.decode(ids, {.special = false});
+  const std::string before = text.substr(0, text.find("Who"));
+  BOOST_TEST(before.find("<|user|>") == std::string::npos);
+  BOOST_TEST(told({}) == text);
+  BOOST_TEST(told({"never"}) == text);
+  BOOST_TEST(told({"<|user|>"}) == before + "|");
+  BOOST_TEST(told({"eep.<|user|>W"}) == before.substr(0, before.find("eep")) + "|");
+  BOOST_TEST(told({"<|end|>"}) == text + "|");
+  // A beginning of a stop string that does not go on is told, a control token's name never.
+  BOOST_TEST(told({".<|user|>Where"}) == text);
+  const auto user = std::find(ids.begin(), ids.end(), tokenizer.find("<|user|>")) - ids.begin();
+  BOOST_TEST(told({".<|user|>W"}, static_cast<size_t>(user) + 1) == before);
+  // The limit of an answer delivers what was held back.
+  GenerateOptions options = greedy();
+  const std::vector<TokenId> prompt = prompt_of(*s, "Once upon a time");
+  const std::string whole = generate(*s, prompt, options, 6).text;
+  options.stop = {whole.substr(whole.size() - 3) + "and never this"};
+  const std::string held = generate(*s, prompt, options, 6).text;
+  BOOST_TEST(held.size() < whole.size());
+  BOOST_TEST(held + s->end().text == whole);
+  BOOST_TEST(s->end().text.empty());
+}
+
 BOOST_AUTO_TEST_CASE(stop_strings_end_the_answer_wherever_tokens_end) {
   const auto s = loaded(384);
   const std::vector<TokenId> prompt = prompt_of(*s, "Once upon a time");

@@ -182,14 +182,14 @@ test('answers keep to a schema or a grammar, whatever the sampling', async () =>
       },
     },
   })
-  assert.deepEqual(JSON.parse(whole.choices[0]!.message.content), { bees: 'honey' })
+  assert.deepEqual(JSON.parse(whole.choices[0]!.message.content!), { bees: 'honey' })
   assert.equal(whole.choices[0]!.finish_reason, 'stop')
   const start = await createChatCompletion(model, {
     messages,
     max_tokens: 4,
     response_format: { type: 'json_object' },
   })
-  assert.match(start.choices[0]!.message.content, /^\{/)
+  assert.match(start.choices[0]!.message.content!, /^\{/)
   await assert.rejects(text(model.generate(kPrompt, { grammar: 'root ::= (' })), {
     code: 'invalid-argument',
     offset: 9,

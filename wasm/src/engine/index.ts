@@ -1,15 +1,9 @@
 export { GgufError } from '../api/errors.js'
 export { load } from './load.js'
-export {
-  createChatCompletion,
-  streamChatCompletion,
-  type ChatCompletion,
-  type ChatCompletionChunk,
-  type ChatCompletionRequest,
-  type ResponseFormat,
-} from './chat-completion.js'
+export * from '../openai/index.js'
 export { schemaToGrammar, type JsonSchema } from './json-schema.js'
 export type {
+  ChatOptions,
   GenerateOptions,
   GenerateResult,
   LoadOptions,

@@ -2,6 +2,7 @@ import { GgufError } from '../api/errors.js'
 import type { OpenFile } from '../file/file.js'
 import { hasVocabulary } from '../header/metadata.js'
 import { loadTextModule } from '../runtime/module.js'
+import { kOpenChecks } from '../file/open-checks.js'
 import { open } from '../file/open.js'
 import { addressOf } from '../sources/addresses.js'
 import { HttpSource } from '../sources/http.js'
@@ -9,6 +10,7 @@ import type { ByteSource, Source } from '../api/source.js'
 import { Client } from './client.js'
 import { LoadedModel } from './model.js'
 import { OnwardSource } from './onward-source.js'
+import { checkLoad } from './options.js'
 import type { MemoryBytes, Opened, Sizes } from './protocol.js'
 import type { LoadOptions, Model } from './types.js'
 import { fetchWeights } from './weights.js'
@@ -132,6 +134,7 @@ async function make(file: OpenFile, client: Client, options: LoadOptions): Promi
  * split model any one of its files, or all.
  */
 export async function load(given: Source | readonly Source[], options: LoadOptions = {}): Promise<Model> {
+  checkLoad(options)
   const { signal, onProgress, threads, variant } = options
   signal?.throwIfAborted()
   if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1)) {
@@ -147,12 +150,14 @@ export async function load(given: Source | readonly Source[], options: LoadOptio
     // The engine is made while the header is read.
     const chosen = client.call('choose', { assets, threads, variant }, { signal })
     chosen.catch(() => {})
-    const { onProgress: _, ...opening } = options
+    const opening = Object.entries(options).filter(
+      ([name]) => Object.hasOwn(kOpenChecks, name) && name !== 'onProgress' && name !== 'cache',
+    )
     const sources = options.cache
       ? await storedSources(given, options)
       : (onwardSource(given, options) ?? given)
     // What is run is read as a whole: a preview can be misled.
-    file = (await open(sources, { ...opening, preview: 'full' })) as OpenFile
+    file = (await open(sources, { ...Object.fromEntries(opening), preview: 'full' })) as OpenFile
     const { mustBeLoadable } = await import('../file/damage.js')
     if (file.container === 'gguf') mustBeLoadable(file)
     const bytes = file.bytesRead

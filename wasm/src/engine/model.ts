@@ -1,10 +1,13 @@
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
-import type { ChatMessage, RenderChatOptions, Tokenizer } from '../api/text.js'
+import type { ChatMessage, Tokenizer } from '../api/text.js'
 import { schemaToGrammar } from './json-schema.js'
 import type { Client } from './client.js'
+import { checkChat, checkGenerate } from './options.js'
 import type { GenerateCall, Opened, SamplerNumbers, Sizes } from './protocol.js'
 import type {
+  ChatOptions,
+  EncodeChatOptions,
   GenerateOptions,
   Model,
   ModelInfo,
@@ -14,8 +17,16 @@ import type {
   SamplingOptions,
 } from './types.js'
 
-// Logits of each take a row of the vocabulary.
-const kMaxLookup = 31
+/** The messages before the last one, and its text: the answer to them goes on from there. */
+function continued(messages: readonly ChatMessage[]): { before: readonly ChatMessage[]; begun: string } {
+  const last = messages.at(-1)
+  if (last?.role !== 'assistant' || typeof last.content !== 'string')
+    throw new GgufError(
+      'invalid-argument',
+      "To continue, the last message must be an assistant's, with text as its content.",
+    )
+  return { before: messages.slice(0, -1), begun: last.content }
+}
 
 /** What a model and its forks have in common. */
 interface Shared {
@@ -98,22 +109,30 @@ export class LoadedModel implements Model {
     prompt: string | readonly number[],
     options: GenerateOptions = {},
   ): AsyncGenerator<Piece, void, void> {
-    const tokens = this.#tokens(prompt)
-    yield* this.#stream(tokens, options)
+    checkGenerate(options, this.info.vocabularySize)
+    yield* this.#stream(this.#tokens(prompt), options)
   }
 
   async *chat(
     messages: readonly ChatMessage[],
-    options: GenerateOptions & Pick<RenderChatOptions, 'template' | 'tools' | 'variables'> = {},
+    options: ChatOptions = {},
   ): AsyncGenerator<Piece, void, void> {
-    const { template, tools, variables } = options
-    const text = await this.file.renderChat(messages, { template, tools, variables })
+    checkChat(options, this.info.vocabularySize)
+    const { template, tools, variables, continue: goOn, ...generating } = options
+    const tokens = await this.encodeChat(messages, { template, tools, variables, continue: goOn })
+    yield* this.#stream(tokens, generating)
+  }
+
+  async encodeChat(messages: readonly ChatMessage[], options: EncodeChatOptions = {}): Promise<number[]> {
+    const { continue: goOn = false, ...rendering } = options
+    const { before, begun } = goOn ? continued(messages) : { before: messages, begun: '' }
+    const text = (await this.file.renderChat(before, rendering)) + begun
     const { tokenizer } = this
     const bos = tokenizer.special.bos
     const tokens = tokenizer.encode(text, { special: true })
     // Templates write BOS themselves, or leave it to the file's flag.
     if (tokenizer.addsBos && bos !== undefined && tokens[0] !== bos) tokens.unshift(bos)
-    yield* this.#stream(tokens, options)
+    return tokens
   }
 
   async evaluate(
@@ -170,16 +189,8 @@ export class LoadedModel implements Model {
   /** The file's defaults with the given numbers over them. */
   #sampler(options: SamplingOptions): SamplerNumbers {
     const numbers: { -readonly [Name in keyof SamplerNumbers]: number } = { ...this.#shared.defaults }
-    for (const name of Object.keys(numbers) as (keyof SamplerNumbers)[]) {
-      const value = Number(options[name] ?? numbers[name])
-      if (!Number.isFinite(value)) {
-        throw new GgufError(
-          'invalid-argument',
-          `The option ${name} is not a finite number: ${String(options[name])}.`,
-        )
-      }
-      numbers[name] = value
-    }
+    for (const name of Object.keys(numbers) as (keyof SamplerNumbers)[])
+      numbers[name] = options[name] ?? numbers[name]
     return numbers
   }
 
@@ -197,8 +208,8 @@ export class LoadedModel implements Model {
       options: {
         sampler,
         seed: random >>> 0,
-        logprobs: Math.max(0, Math.min(logprobs, 100)),
-        lookup: Math.max(0, Math.min(lookup, kMaxLookup)) || 0,
+        logprobs,
+        lookup,
         ignoreEnd: options.ignoreEnd ?? false,
         contextShift: options.contextShift ?? false,
       },

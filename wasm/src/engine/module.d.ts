@@ -62,6 +62,8 @@ export interface WasmEngine {
   guessed(): number
   advance(tokens: number): boolean
   next(): boolean
+  /** Ends the answer: token() is none, text() what was held back. */
+  end(): void
   token(): number
   finish(): '' | 'end' | 'stop' | 'context'
   text(): Span

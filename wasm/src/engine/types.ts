@@ -51,47 +51,69 @@ export interface LoadOptions extends Omit<
   onProgress?: ((progress: LoadProgress) => void) | undefined
 }
 
+/**
+ * How the next token is drawn. A value out of its range is an error of code 'invalid-argument'. Each default is llama.cpp's;
+ * a file that carries general.sampling.* has its own.
+ */
 export interface SamplingOptions {
-  /** 0: greedy */
+  /** 0: greedy. From 0. Default: 0.8. */
   temperature?: number | undefined
+  /** Only so many of the likeliest tokens; 0 or -1: all. Default: 40. */
   topK?: number | undefined
+  /** Only the likeliest tokens that reach this probability together. From 0 to 1, which turns it off. Default: 0.95. */
   topP?: number | undefined
+  /** Only tokens of this share of the likeliest one's probability. From 0, which turns it off, to 1. Default: 0.05. */
   minP?: number | undefined
+  /** Locally typical sampling. From 0 to 1, which turns it off. Default: 1. */
   typicalP?: number | undefined
+  /** Only logits so many standard deviations below the largest; 0 or -1: off. Default: -1. */
   topNSigma?: number | undefined
+  /** How often XTC leaves out the likeliest tokens, from 0 to 1. Default: 0. */
   xtcProbability?: number | undefined
+  /** The least probability of those that XTC may leave out, from 0 to 1. Default: 0.1. */
   xtcThreshold?: number | undefined
-  /** how many last tokens the penalties look at; -1: all */
+  /** How many last tokens the penalties look at; 0: none, -1: all. Default: 64. */
   penaltyLastN?: number | undefined
+  /** Divides the logits of tokens that were there; 1: off. From 0. Default: 1. */
   repeatPenalty?: number | undefined
+  /** Subtracted for each time a token was there. Default: 0. */
   frequencyPenalty?: number | undefined
+  /** Subtracted from tokens that were there at all. Default: 0. */
   presencePenalty?: number | undefined
+  /** DRY, against sequences that were there; 0: off. From 0. Default: 0. */
   dryMultiplier?: number | undefined
+  /** DRY: growth with the length; below 1: off. From 0. Default: 1.75. */
   dryBase?: number | undefined
+  /** DRY: tokens of a sequence that may repeat. From 0. Default: 2. */
   dryAllowedLength?: number | undefined
+  /** DRY: how many last tokens it looks at; 0: none, -1: all. Default: -1. */
   dryLastN?: number | undefined
-  /** 0 or 2 */
+  /** 0: off; 2: Mirostat 2.0 in place of the other samplers. Default: 0. */
   mirostat?: number | undefined
+  /** Mirostat: the surprise to keep, in bits. From 0. Default: 5. */
   mirostatTau?: number | undefined
+  /** Mirostat: the rate of learning. From 0. Default: 0.1. */
   mirostatEta?: number | undefined
-  /** Default: another one every time. */
+  /** A whole number, of which the lower 32 bits count. Default: another one every time. */
   seed?: number | undefined
-  /** added to the logits of tokens, by id; -Infinity forbids one */
+  /** Added to the logits of tokens, by id; -Infinity forbids one. Default: none. */
   logitBias?: Readonly<Record<number, number>> | undefined
 }
 
 export interface GenerateOptions extends SamplingOptions {
+  /** Tokens of the answer at most, from 0. Default: until the answer's end, or until the context is full. */
   maxTokens?: number | undefined
+  /** Texts that end the answer and are no part of it. A control token is found by its name: '<|user|>'. Default: none. */
   stop?: string | readonly string[] | undefined
   /** GBNF that the answer keeps to. It ends where the grammar does; maxTokens may cut it short. */
   grammar?: string | undefined
   /** A JSON schema: the answer is JSON that it accepts. Errors of schemaToGrammar. */
   schema?: JsonSchema | undefined
-  /** How many of the likeliest tokens to tell with each. Default: 0. */
+  /** How many of the likeliest tokens to tell with each, from 0 to 100. Default: 0. */
   logprobs?: number | undefined
-  /** Go on after end-of-generation tokens. */
+  /** Go on after end-of-generation tokens. Default: false. */
   ignoreEnd?: boolean | undefined
-  /** When the context is full, forget the older half in place of ending. */
+  /** When the context is full, forget the older half in place of ending. Default: false. */
   contextShift?: boolean | undefined
   /**
    * Tokens to guess ahead, at most 31: what followed the last ones where they stood before in prompt or answer. Faster
@@ -201,6 +223,13 @@ export interface Peaks {
   readonly far: number
 }
 
+/** What chat() takes beside the options of generate(). */
+export interface EncodeChatOptions extends Pick<RenderChatOptions, 'template' | 'tools' | 'variables'> {
+  /** The last message, an assistant's text, goes on in place of a new one. Default: false. */
+  continue?: boolean | undefined
+}
+export interface ChatOptions extends GenerateOptions, EncodeChatOptions {}
+
 /** A loaded model in its worker. Calls wait for those before them. */
 export interface Model extends Disposable {
   readonly info: ModelInfo
@@ -209,10 +238,9 @@ export interface Model extends Disposable {
   /** A text, which gets BOS as the file says, or token ids as they are. */
   generate(prompt: string | readonly number[], options?: GenerateOptions): AsyncGenerator<Piece, void, void>
   /** Through the file's chat template. */
-  chat(
-    messages: readonly ChatMessage[],
-    options?: GenerateOptions & Pick<RenderChatOptions, 'template' | 'tools' | 'variables'>,
-  ): AsyncGenerator<Piece, void, void>
+  chat(messages: readonly ChatMessage[], options?: ChatOptions): AsyncGenerator<Piece, void, void>
+  /** The prompt that chat() would read, as token ids. */
+  encodeChat(messages: readonly ChatMessage[], options?: EncodeChatOptions): Promise<number[]>
   /** Logits, one row of the vocabulary a token; of an encoder, embeddings. */
   evaluate(tokens: readonly number[], options?: { signal?: AbortSignal | undefined }): Promise<Float32Array>
   /** One pooled vector. */

@@ -206,8 +206,7 @@ class EngineWorker {
         if (tokens > 0 && lookup === 0) this.#trial.took(performance.now() - asked)
         const token = engine.token()
         const finish = engine.finish()
-        const [pointer, length] = engine.text()
-        const text = decoder.decode(this.#bytes(pointer, length))
+        const text = this.#text()
         if (token >= 0) tokens++
         if (finish !== 'end' || text !== '') {
           const piece: Piece = { text, token: finish === 'end' ? -1 : token }
@@ -222,6 +221,13 @@ class EngineWorker {
         await this.#port.yield()
         yielded = performance.now()
       }
+      if (finishReason === 'length' && !this.#cancelled.has(id)) {
+        // The limit cuts the answer: what was held back for a stop string belongs to it.
+        engine.end()
+        const text = this.#text()
+        if (text !== '') pieces.push({ text, token: -1 })
+        if (engine.finish() === 'stop') finishReason = 'stop'
+      }
     } finally {
       tell()
       engine.useThreads(this.#chosen!.threads)
@@ -235,6 +241,11 @@ class EngineWorker {
       tokens,
       guessedTokens: engine.guessed(),
     }
+  }
+
+  #text(): string {
+    const [pointer, length] = this.engine.text()
+    return decoder.decode(this.#bytes(pointer, length))
   }
 
   #alternatives(): Pick<Piece, 'logprob' | 'alternatives'> {

@@ -1,3 +1,5 @@
+import { checkOptions } from '../api/checks.js'
+import { kOpenChecks } from './open-checks.js'
 import { GgufError } from '../api/errors.js'
 import { OpenFile } from './file.js'
 import type { Part } from './opened.js'
@@ -200,6 +202,7 @@ async function readHeader(
  * array. Rejects with a GgufError, or with options.signal.reason.
  */
 export async function open(source: Source | readonly Source[], options: OpenOptions = {}): Promise<GgufFile> {
+  checkOptions('open()', options, kOpenChecks)
   const { signal, cache } = options
   signal?.throwIfAborted()
   const progress = new Progress(options)

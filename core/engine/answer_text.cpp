@@ -1,0 +1,60 @@
+#include "engine/answer_text.hpp"
+
+#include <algorithm>
+
+namespace ggufscope {
+namespace {
+
+// How much of the end of text is the beginning of stop: what must be held back.
+size_t overlap(std::string_view text, std::string_view stop) {
+  for (size_t n = std::min(text.size(), stop.size() - 1); n > 0; --n)
+    if (text.substr(text.size() - n) == stop.substr(0, n)) return n;
+  return 0;
+}
+
+}  // namespace
+
+AnswerText::AnswerText(const Tokenizer& tokenizer, std::vector<std::string> stops)
+    : tokenizer_(tokenizer), decoder_(tokenizer), stops_(std::move(stops)) {
+  std::erase(stops_, std::string());
+}
+
+std::string AnswerText::push(TokenId id) {
+  const std::string text = decoder_.push(id);
+  if (stops_.empty()) return text;
+  return tokenizer_.is_special(id) ? add(tokenizer_.piece(id), true) : add(text, false);
+}
+
+std::string AnswerText::finish() {
+  std::string text;
+  if (!stopped_) text = add(decoder_.finish(), false);
+  return text + release(held_.size());
+}
+
+std::string AnswerText::add(std::string_view text, bool hidden) {
+  held_ += text;
+  hidden_.insert(hidden_.end(), text.size(), hidden);
+  size_t first = std::string::npos;
+  for (const std::string& stop : stops_) first = std::min(first, held_.find(stop));
+  if (first != std::string::npos) {
+    held_.resize(first);
+    hidden_.resize(first);
+    stopped_ = true;
+    return {};
+  }
+  size_t hold = 0;
+  for (const std::string& stop : stops_) hold = std::max(hold, overlap(held_, stop));
+  return release(held_.size() - hold);
+}
+
+// Takes the first n bytes of the held text, and gives those that readers see.
+std::string AnswerText::release(size_t n) {
+  std::string told;
+  for (size_t i = 0; i < n; ++i)
+    if (!hidden_[i]) told += held_[i];
+  held_.erase(0, n);
+  hidden_.erase(hidden_.begin(), hidden_.begin() + static_cast<ptrdiff_t>(n));
+  return told;
+}
+
+}  // namespace ggufscope

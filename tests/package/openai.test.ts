@@ -1,0 +1,398 @@
+// Requests in OpenAI's shape against the packed package, on the trained sample model.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type OpenAI from 'openai'
+import type {
+  ChatCompletionChunk,
+  ChatCompletionMessageParam,
+  ChatCompletionTool,
+} from 'openai/resources/chat/completions'
+import { zodResponseFormat } from 'openai/helpers/zod'
+import { z } from 'zod'
+import type * as Engine from 'ggufscope/engine'
+import { kRoot, packedFile } from './packed.ts'
+
+const engine = (await import(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)) as typeof Engine
+const { load, createChatCompletion, streamChatCompletion, createCompletion, streamCompletion } = engine
+const bytes = new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/stories.gguf')))
+const model = await load(bytes)
+after(() => model.close())
+
+const kQuestion: ChatCompletionMessageParam[] = [{ role: 'user', content: 'What do bees make?' }]
+const kAnswer = 'Bees make honey.'
+const kPrompt = 'Once upon a time'
+const ask = { messages: kQuestion, temperature: 0 }
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = []
+  for await (const item of items) list.push(item)
+  return list
+}
+const joined = (chunks: readonly { choices: readonly { delta: { content?: string | null } }[] }[]): string =>
+  chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
+
+test("answers are of OpenAI's own types, whole and as chunks", async () => {
+  const whole: OpenAI.ChatCompletion = await createChatCompletion(model, { ...ask, model: 'stories' })
+  assert.deepEqual(
+    { ...whole, id: '', created: 0 },
+    {
+      id: '',
+      object: 'chat.completion',
+      created: 0,
+      model: 'stories',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: kAnswer, refusal: null },
+          logprobs: null,
+          finish_reason: 'stop',
+        },
+      ],
+      usage: whole.usage,
+    },
+  )
+  const { prompt_tokens, completion_tokens, total_tokens } = whole.usage!
+  assert.ok(prompt_tokens > 0 && completion_tokens > 0 && total_tokens === prompt_tokens + completion_tokens)
+  const chunks: ChatCompletionChunk[] = await all(
+    await createChatCompletion(model, { ...ask, stream: true, stream_options: { include_usage: true } }),
+  )
+  assert.equal(joined(chunks), kAnswer)
+  assert.deepEqual(chunks[0]!.choices[0]!.delta, { role: 'assistant', content: '', refusal: null })
+  assert.deepEqual(chunks.at(-2)!.choices[0], { index: 0, delta: {}, logprobs: null, finish_reason: 'stop' })
+  assert.deepEqual(chunks.at(-1)!.choices, [])
+  assert.equal(chunks.at(-1)!.usage?.completion_tokens, completion_tokens)
+  assert.ok(chunks.slice(0, -1).every(({ usage }) => usage === null))
+  assert.equal(new Set(chunks.map(({ id }) => id)).size, 1)
+  const silent = await all(streamChatCompletion(model, { ...ask, stream_options: { include_usage: false } }))
+  assert.ok(silent.every((chunk) => !('usage' in chunk)))
+})
+
+test('null means absent', async () => {
+  const whole = await createChatCompletion(model, {
+    ...ask,
+    max_tokens: null,
+    max_completion_tokens: null,
+    stop: null,
+    n: null,
+    seed: null,
+    top_p: null,
+    logit_bias: null,
+    logprobs: null,
+    top_logprobs: null,
+    response_format: null,
+    stream: null,
+    stream_options: null,
+    tools: null,
+    metadata: null,
+    store: null,
+    reasoning_effort: null,
+  })
+  assert.equal(whole.choices[0]!.message.content, kAnswer)
+})
+
+test('what asks for nothing is taken, and metadata comes back', async () => {
+  const request = {
+    ...ask,
+    user: 'someone',
+    metadata: { purpose: 'test' },
+    store: false,
+    service_tier: 'auto',
+    verbosity: 'medium',
+    modalities: ['text'],
+    safety_identifier: 'a',
+    prompt_cache_key: 'b',
+    parallel_tool_calls: true,
+  } as const
+  const whole = await createChatCompletion(model, request)
+  assert.equal(whole.choices[0]!.message.content, kAnswer)
+  assert.deepEqual(whole.metadata, { purpose: 'test' })
+})
+
+test('limits: a finish reason, and none of the held text is lost', async () => {
+  const finish = async (request: object) => {
+    const { choices, usage } = await createChatCompletion(model, { ...ask, ...request })
+    return [choices[0]!.message.content, choices[0]!.finish_reason, usage.completion_tokens] as const
+  }
+  const [three] = await finish({ max_tokens: 3 })
+  assert.deepEqual(await finish({ max_tokens: 9, max_completion_tokens: 3 }), [three, 'length', 3])
+  assert.deepEqual(await finish({ max_tokens: 0 }), ['', 'length', 0])
+  // "Bees" may begin the stop string, and the limit comes before that is known.
+  for (let limit = 1; limit < 5; limit++) {
+    const [plain] = await finish({ max_tokens: limit })
+    for (let length = 1; length <= plain!.length; length++) {
+      const stop = `${plain!.slice(-length)} and what never comes`
+      assert.deepEqual(await finish({ max_tokens: limit, stop }), [plain, 'length', limit])
+    }
+  }
+  assert.deepEqual((await finish({ stop: ['never', ' honey'] })).slice(0, 2), ['Bees make', 'stop'])
+  assert.deepEqual((await finish({ stop: kAnswer })).slice(0, 2), ['', 'stop'])
+})
+
+test('control tokens end an answer by their names, though they make no text', async () => {
+  const { choices } = await createChatCompletion(model, { ...ask, ignore_eos: true, max_tokens: 60 })
+  assert.equal(choices[0]!.finish_reason, 'length')
+  const going = await createChatCompletion(model, {
+    ...ask,
+    ignore_eos: true,
+    max_tokens: 60,
+    stop: ['<|user|>', '<|end|>'],
+  })
+  assert.equal(going.choices[0]!.message.content, kAnswer)
+  assert.equal(going.choices[0]!.finish_reason, 'stop')
+  const across = { ...ask, ignore_eos: true, max_tokens: 60, stop: 'ey.<|end|>' }
+  const chunks = await all(streamChatCompletion(model, across))
+  assert.equal(joined(chunks), 'Bees make hon')
+})
+
+test('n answers, each with its own seed; the prompt counts once', async () => {
+  const messages = [{ role: 'user', content: 'Tell me a story about an owl.' }]
+  const request = { messages, temperature: 3, seed: 11, n: 3, max_tokens: 12 }
+  const whole = await createChatCompletion(model, request)
+  assert.deepEqual(
+    whole.choices.map(({ index }) => index),
+    [0, 1, 2],
+  )
+  const texts = whole.choices.map(({ message }) => message.content)
+  assert.ok(new Set(texts).size > 1)
+  const alone = await createChatCompletion(model, { ...request, n: 1, seed: 12 })
+  assert.equal(alone.choices[0]!.message.content, texts[1])
+  assert.equal(whole.usage.prompt_tokens, alone.usage.prompt_tokens)
+  const streamed = ['', '', '']
+  for await (const { choices } of streamChatCompletion(model, request))
+    for (const { index, delta } of choices) streamed[index] += delta.content ?? ''
+  assert.deepEqual(streamed, texts)
+})
+
+test('log probabilities are of the tokens that are told', async () => {
+  const request = { ...ask, logprobs: true, top_logprobs: 2 }
+  const { choices, usage } = await createChatCompletion(model, request)
+  const content = choices[0]!.logprobs!.content
+  assert.equal(content.map(({ token }) => token).join(''), kAnswer)
+  assert.equal(Buffer.from(content.flatMap(({ bytes }) => bytes)).toString(), kAnswer)
+  assert.equal(usage.completion_tokens, content.length + 1) // the end's token makes no text
+  for (const { token, logprob, top_logprobs } of content) {
+    assert.equal(top_logprobs.length, 2)
+    assert.equal(top_logprobs[0]!.token, token)
+    assert.ok(logprob <= 0 && top_logprobs[1]!.logprob <= logprob)
+  }
+  const without = await createChatCompletion(model, { ...ask, logprobs: true })
+  assert.ok(without.choices[0]!.logprobs!.content.every(({ top_logprobs }) => top_logprobs.length === 0))
+  // A stop string in the middle of tokens: those after it are not told.
+  const stopped = await createChatCompletion(model, { ...request, stop: ' honey' })
+  assert.equal(stopped.choices[0]!.logprobs!.content.map(({ token }) => token).join(''), 'Bees make')
+  const chunks = await all(streamChatCompletion(model, { ...request, stop: 'never' }))
+  const told = chunks.flatMap(({ choices }) => choices[0]?.logprobs?.content ?? [])
+  assert.equal(told.map(({ token }) => token).join(''), kAnswer)
+})
+
+test('the three kinds of response_format', async () => {
+  const content = async (response_format: Engine.ResponseFormat, seed = 1) =>
+    (await createChatCompletion(model, { messages: kQuestion, response_format, seed, max_tokens: 300 }))
+      .choices[0]!.message.content!
+  assert.doesNotMatch(await content({ type: 'text' }), /^\{/)
+  for (const seed of [1, 2, 3]) {
+    const any = await content({ type: 'json_object' }, seed)
+    assert.ok(any.startsWith('{'), any)
+  }
+  const Bees = z.object({ bees: z.literal('honey'), count: z.number().int().min(1).max(9) })
+  const format = zodResponseFormat(Bees, 'bees')
+  const parsed = Bees.parse(JSON.parse(await content(format)))
+  assert.equal(parsed.bees, 'honey')
+  const beside = { type: 'json_object', schema: { const: [1] } } as const
+  assert.equal(await content(beside), '[1]')
+})
+
+test('a conversation goes on in its last message', async () => {
+  const messages = [...kQuestion, { role: 'assistant', content: 'Bees make' }] as const
+  const whole = await createChatCompletion(model, { messages, temperature: 0, continue: true })
+  assert.equal(whole.choices[0]!.message.content, ' honey.')
+  await assert.rejects(createChatCompletion(model, { ...ask, continue: true }), { code: 'invalid-argument' })
+})
+
+test('requests that cannot be followed are errors with a code, never silence', async () => {
+  const tool: ChatCompletionTool = { type: 'function', function: { name: 'now', parameters: {} } }
+  const invalid: Record<string, unknown>[] = [
+    { tempreature: 1 },
+    { temperature: -1 },
+    { temperature: '1' },
+    { top_p: 5 },
+    { top_p: -0.1 },
+    { max_tokens: -1 },
+    { max_completion_tokens: 1.5 },
+    { n: 0 },
+    { n: 129 },
+    { frequency_penalty: 3 },
+    { presence_penalty: -2.1 },
+    { logit_bias: { 5: 101 } },
+    { logit_bias: { 99999: 1 } },
+    { logit_bias: { bee: 1 } },
+    { logit_bias: [1] },
+    { seed: 0.5 },
+    { stop: 5 },
+    { stop: [5] },
+    { stop: {} },
+    { logprobs: 3 },
+    { logprobs: true, top_logprobs: 21 },
+    { top_logprobs: 2 },
+    { stream_options: { include_usage: true } },
+    { stream: true, stream_options: { usage: true } },
+    { response_format: 'json' },
+    { response_format: { type: 'xml' } },
+    { response_format: { type: 'json_schema' } },
+    { response_format: { type: 'json_schema', json_schema: { name: 'x' } } },
+    { response_format: { type: 'json_object' }, grammar: 'root ::= "a"' },
+    { messages: [] },
+    { messages: null },
+    { messages: 'hello' },
+    { messages: [{ content: 'no role' }] },
+    { messages: ['hello'] },
+    { mirostat: 1 },
+    { tool_choice: 'sometimes' },
+    { chat_template_kwargs: 'x' },
+  ]
+  const unsupported: Record<string, unknown>[] = [
+    { tools: [tool] },
+    { tools: [tool], tool_choice: 'required' },
+    { functions: [] },
+    { audio: {} },
+    { modalities: ['text', 'audio'] },
+    { store: true },
+    { service_tier: 'flex' },
+    { verbosity: 'low' },
+    { web_search_options: {} },
+    { response_format: { type: 'json_schema', json_schema: { schema: { not: {} } } } },
+  ]
+  for (const [code, requests] of [
+    ['invalid-argument', invalid],
+    ['unsupported', unsupported],
+  ] as const)
+    for (const request of requests) {
+      const given = { ...ask, ...request } as unknown as Engine.ChatCompletionRequest
+      const failing = async () => {
+        const answer = await createChatCompletion(model, given)
+        if (Symbol.asyncIterator in answer) await all(answer)
+      }
+      await assert.rejects(failing, { name: 'GgufError', code }, JSON.stringify(request))
+    }
+  await assert.rejects(createChatCompletion(model, 'hello' as unknown as Engine.ChatCompletionRequest), {
+    code: 'invalid-argument',
+  })
+})
+
+test('options of the engine are checked in the same way', async () => {
+  const invalid: Record<string, unknown>[] = [
+    { topP: 5 },
+    { temperature: -1 },
+    { temperature: NaN },
+    { maxTokens: -1 },
+    { maxTokens: 1.5 },
+    { topk: 3 },
+    { logprobs: 101 },
+    { lookup: 32 },
+    { lookup: -1 },
+    { mirostat: 1 },
+    { logitBias: { 1e9: 1 } },
+    { logitBias: { 3: NaN } },
+    { stop: 3 },
+    { onDone: 'done' },
+    { signal: {} },
+  ]
+  for (const options of invalid) {
+    await assert.rejects(
+      all(model.generate(kPrompt, options)),
+      { code: 'invalid-argument' },
+      JSON.stringify(options),
+    )
+    await assert.rejects(all(model.chat([{ role: 'user', content: 'a' }], options)), {
+      code: 'invalid-argument',
+    })
+  }
+  const loading: Record<string, unknown>[] = [
+    { preview: 'foo' },
+    { precision: 'half' },
+    { variant: 'avx' },
+    { contextLenght: 5 },
+    { memoryLimit: -1 },
+  ]
+  for (const options of loading) await assert.rejects(load(bytes, options), { code: 'invalid-argument' })
+  const { open } = (await import(
+    pathToFileURL(packedFile('wasm/dist/index.js')).href
+  )) as typeof import('ggufscope')
+  for (const options of [{ preview: 'foo' }, { previw: 'full' }, { retries: -1 }, { onProgress: 1 }, 5])
+    await assert.rejects(open(bytes, options as object), { code: 'invalid-argument' })
+  assert.equal((await all(model.generate(kPrompt, { maxTokens: 0 }))).length, 0)
+})
+
+test('completions: texts, ids, lists of both, echoes and log probabilities', async () => {
+  const request = { temperature: 0, max_tokens: 8 } as const
+  const whole: OpenAI.Completion = await createCompletion(model, { ...request, prompt: kPrompt })
+  const [choice] = whole.choices
+  assert.equal(whole.object, 'text_completion')
+  assert.match(choice!.text, /^, /)
+  assert.equal(choice!.finish_reason, 'length')
+  assert.equal(choice!.logprobs, null)
+  const ids = model.tokenizer.encode(kPrompt, { bos: true })
+  assert.equal((await createCompletion(model, { ...request, prompt: ids })).choices[0]!.text, choice!.text)
+  for (const prompt of [
+    [kPrompt, 'Long ago'],
+    [ids, model.tokenizer.encode('Long ago', { bos: true })],
+  ]) {
+    const two = await createCompletion(model, { ...request, prompt: prompt as string[], n: 2, echo: true })
+    assert.equal(two.choices.length, 4)
+    assert.equal(two.choices[0]!.text, kPrompt + choice!.text)
+    assert.equal(two.choices[1]!.text, kPrompt + choice!.text)
+    assert.match(two.choices[2]!.text, /^Long ago/)
+    assert.equal(two.usage!.completion_tokens, 32)
+  }
+  const told = await createCompletion(model, { ...request, prompt: kPrompt, logprobs: 3 })
+  const { tokens, token_logprobs, top_logprobs, text_offset } = told.choices[0]!.logprobs!
+  assert.equal(tokens.join(''), choice!.text)
+  assert.equal(token_logprobs.length, 8)
+  text_offset.forEach((at, i) => assert.ok(choice!.text.startsWith(tokens[i]!, at)))
+  assert.ok(top_logprobs.every((top) => Object.keys(top).length <= 3))
+  const chunks = await all(
+    streamCompletion(model, {
+      ...request,
+      prompt: kPrompt,
+      echo: true,
+      stream_options: { include_usage: true },
+    }),
+  )
+  assert.equal(chunks.map(({ choices }) => choices[0]?.text ?? '').join(''), kPrompt + choice!.text)
+  assert.equal(chunks.at(-1)!.usage?.completion_tokens, 8)
+  const offsets = (await all(streamCompletion(model, { ...request, prompt: kPrompt, logprobs: 0 }))).flatMap(
+    ({ choices }) => choices[0]?.logprobs?.text_offset ?? [],
+  )
+  assert.deepEqual(offsets, text_offset)
+  const invalid = [
+    {},
+    { prompt: [] },
+    { prompt: '', logprobs: 6 },
+    { prompt: 5 },
+    { prompt: 'a', messages: [] },
+  ]
+  for (const given of invalid)
+    await assert.rejects(createCompletion(model, given as unknown as Engine.CompletionRequest), {
+      code: 'invalid-argument',
+    })
+  for (const given of [{ suffix: 'b' }, { best_of: 2 }, { echo: true, logprobs: 1 }])
+    await assert.rejects(createCompletion(model, { prompt: 'a', ...given }), { code: 'unsupported' })
+})
+
+test('an abort ends a request, whole or streamed, with its reason', async () => {
+  const reason = new Error('enough')
+  for (const stream of [false, true]) {
+    const controller = new AbortController()
+    const run = async () => {
+      const request = { ...ask, ignore_eos: true, max_tokens: 350, stream }
+      const answer = await createChatCompletion(model, request, { signal: controller.signal })
+      if (Symbol.asyncIterator in answer) for await (const _ of answer) controller.abort(reason)
+    }
+    if (!stream) setTimeout(() => controller.abort(reason), 30)
+    await assert.rejects(run, reason)
+  }
+  assert.equal((await createChatCompletion(model, ask)).choices[0]!.message.content, kAnswer)
+})

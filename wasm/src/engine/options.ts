@@ -1,0 +1,102 @@
+// What the options of the engine's calls may be. The compiler misses a row for one that is added to types.ts.
+import {
+  anything,
+  callback,
+  checkOptions,
+  either,
+  flag,
+  integer,
+  list,
+  number,
+  object,
+  oneOf,
+  signal,
+  text,
+  type Check,
+} from '../api/checks.js'
+import { GgufError } from '../api/errors.js'
+import { kOpenChecks } from '../file/open-checks.js'
+import type { ChatOptions, GenerateOptions, LoadOptions } from './types.js'
+
+type Checks<T> = Readonly<Record<keyof T, Check>>
+
+export const kGenerateChecks: Checks<GenerateOptions> = {
+  temperature: number(0),
+  topK: integer(-1),
+  topP: number(0, 1),
+  minP: number(0, 1),
+  typicalP: number(0, 1),
+  topNSigma: number(-1),
+  xtcProbability: number(0, 1),
+  xtcThreshold: number(0, 1),
+  penaltyLastN: integer(-1),
+  repeatPenalty: number(0),
+  frequencyPenalty: number(),
+  presencePenalty: number(),
+  dryMultiplier: number(0),
+  dryBase: number(0),
+  dryAllowedLength: integer(0),
+  dryLastN: integer(-1),
+  mirostat: oneOf(0, 2),
+  mirostatTau: number(0),
+  mirostatEta: number(0),
+  seed: integer(),
+  logitBias: object,
+  maxTokens: either(integer(0), oneOf(Infinity)),
+  stop: either(text, list),
+  grammar: text,
+  schema: either(object, flag),
+  logprobs: integer(0, 100),
+  ignoreEnd: flag,
+  contextShift: flag,
+  lookup: integer(0, 31), // logits of each take a row of the vocabulary
+  signal,
+  onDone: callback,
+}
+
+const kChat: Checks<ChatOptions> = {
+  ...kGenerateChecks,
+  template: text,
+  tools: list,
+  variables: object,
+  continue: flag,
+}
+
+const kLoad: Checks<LoadOptions> = {
+  ...kOpenChecks,
+  contextLength: anything, // sizesOf and load() tell more of these
+  maxForks: anything,
+  threads: anything,
+  variant: oneOf('simd', 'relaxed'),
+  precision: oneOf('fast', 'compact', 'exact'),
+  cacheType: oneOf('f16', 'f32'),
+  memoryLimit: number(0),
+  assets: either(text, object),
+}
+
+function checkLists({ stop, logitBias }: GenerateOptions, vocabularySize: number): void {
+  const fail = (message: string): never => {
+    throw new GgufError('invalid-argument', message)
+  }
+  if (Array.isArray(stop))
+    for (const one of stop as readonly unknown[])
+      if (typeof one !== 'string') fail(`The option stop holds ${String(one)}, which is no string.`)
+  for (const [id, bias] of Object.entries(logitBias ?? {})) {
+    if (!(/^\d+$/.test(id) && Number(id) < vocabularySize))
+      fail(`The option logitBias names the token ${id}: ids go from 0 to ${vocabularySize - 1}.`)
+    if (typeof bias !== 'number' || Number.isNaN(bias))
+      fail(`The option logitBias of token ${id} must be a number, not ${String(bias)}.`)
+  }
+}
+
+export function checkGenerate(options: GenerateOptions, vocabularySize: number): void {
+  checkOptions('generate()', options, kGenerateChecks)
+  checkLists(options, vocabularySize)
+}
+
+export function checkChat(options: ChatOptions, vocabularySize: number): void {
+  checkOptions('chat()', options, kChat)
+  checkLists(options, vocabularySize)
+}
+
+export const checkLoad = (options: LoadOptions): void => checkOptions('load()', options, kLoad)

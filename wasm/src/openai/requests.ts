@@ -1,0 +1,234 @@
+// What requests may say, and what the engine is asked for then.
+import {
+  anything,
+  checkOptions,
+  either,
+  flag,
+  integer,
+  list,
+  number,
+  object,
+  oneOf,
+  text,
+  type Check,
+} from '../api/checks.js'
+import { GgufError } from '../api/errors.js'
+import { kGenerateChecks } from '../engine/options.js'
+import type { JsonSchema } from '../engine/json-schema.js'
+import type { GenerateOptions } from '../engine/types.js'
+import type {
+  CallOptions,
+  ChatCompletionRequest,
+  CompletionRequest,
+  ResponseFormat,
+  SamplingRequest,
+  StreamOptions,
+} from './types.js'
+
+/** A request without its nulls, which mean absent. */
+export type Given<T> = { readonly [Name in keyof T]?: Exclude<T[Name], null> }
+
+type Checks<T> = Readonly<Record<keyof T, Check>>
+
+/** The engine's options by their names in a request. */
+const kEngineNames = {
+  temperature: 'temperature',
+  top_p: 'topP',
+  frequency_penalty: 'frequencyPenalty',
+  presence_penalty: 'presencePenalty',
+  logit_bias: 'logitBias',
+  seed: 'seed',
+  stop: 'stop',
+  top_k: 'topK',
+  min_p: 'minP',
+  typical_p: 'typicalP',
+  top_n_sigma: 'topNSigma',
+  xtc_probability: 'xtcProbability',
+  xtc_threshold: 'xtcThreshold',
+  repeat_last_n: 'penaltyLastN',
+  repeat_penalty: 'repeatPenalty',
+  dry_multiplier: 'dryMultiplier',
+  dry_base: 'dryBase',
+  dry_allowed_length: 'dryAllowedLength',
+  dry_penalty_last_n: 'dryLastN',
+  mirostat: 'mirostat',
+  mirostat_tau: 'mirostatTau',
+  mirostat_eta: 'mirostatEta',
+  ignore_eos: 'ignoreEnd',
+  grammar: 'grammar',
+} as const satisfies Partial<Record<keyof SamplingRequest, keyof GenerateOptions>>
+
+const kEngine = Object.fromEntries(
+  Object.entries(kEngineNames).map(([name, engineName]) => [name, kGenerateChecks[engineName]]),
+) as Record<keyof typeof kEngineNames, Check>
+
+const kSampling: Checks<SamplingRequest> = {
+  ...kEngine,
+  model: text,
+  n: integer(1, 128),
+  frequency_penalty: number(-2, 2),
+  presence_penalty: number(-2, 2),
+  stream: flag,
+  stream_options: object,
+  user: text,
+}
+
+const kChat: Checks<ChatCompletionRequest> = {
+  messages: list,
+  ...kSampling,
+  max_completion_tokens: integer(0),
+  max_tokens: integer(0),
+  logprobs: flag,
+  top_logprobs: integer(0, 20),
+  response_format: object,
+  tools: list,
+  tool_choice: either(oneOf('none', 'auto', 'required'), object),
+  parallel_tool_calls: flag,
+  reasoning_effort: text,
+  chat_template_kwargs: object,
+  continue: flag,
+  metadata: object,
+  store: flag,
+  service_tier: text,
+  verbosity: text,
+  modalities: list,
+  safety_identifier: text,
+  prompt_cache_key: text,
+  prompt_cache_retention: text,
+  prompt_cache_options: object,
+  audio: anything, // these are refused below
+  functions: anything,
+  function_call: anything,
+  moderation: anything,
+  prediction: anything,
+  web_search_options: anything,
+}
+
+const kCompletion: Checks<CompletionRequest> = {
+  prompt: either(text, list),
+  ...kSampling,
+  max_tokens: integer(0),
+  logprobs: integer(0, 5),
+  echo: flag,
+  suffix: text,
+  best_of: integer(1, 128),
+}
+
+const kStream: Checks<StreamOptions> = { include_usage: flag, include_obfuscation: flag }
+
+/** Values that ask for nothing; others are refused. */
+const kNothing: Readonly<Partial<Record<keyof ChatCompletionRequest, readonly unknown[]>>> = {
+  store: [false],
+  service_tier: ['auto', 'default'],
+  verbosity: ['medium'],
+  audio: [],
+  functions: [],
+  function_call: [],
+  moderation: [],
+  prediction: [],
+  web_search_options: [],
+}
+
+function invalid(message: string): never {
+  throw new GgufError('invalid-argument', message)
+}
+
+/** Refuses what is unknown or out of range, and leaves nulls out. */
+export function checkRequest<T extends object>(what: string, request: T, checks: Checks<T>): Given<T> {
+  if (object(request) !== undefined) checkOptions(what, request, {})
+  const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null))
+  checkOptions(what, given, checks)
+  return given as Given<T>
+}
+
+function checkBiases(biases: Readonly<Record<string, number>> | undefined): void {
+  for (const [id, bias] of Object.entries(biases ?? {}))
+    if (typeof bias !== 'number' || !(bias >= -100 && bias <= 100))
+      invalid(`The option logit_bias of token ${id} must be a number from -100 to 100, not ${String(bias)}.`)
+}
+
+function checkStream(
+  what: string,
+  { stream, stream_options }: Given<SamplingRequest>,
+  streams: boolean,
+): void {
+  if (stream_options === undefined) return
+  if (!streams && !stream) invalid(`The option stream_options of ${what} means nothing without stream: true.`)
+  checkRequest<StreamOptions>('stream_options', stream_options, kStream)
+}
+
+function checkMessages(what: string, messages: unknown): void {
+  if (messages === undefined) invalid(`${what} needs messages: an array of at least one.`)
+  const all = messages as readonly unknown[]
+  if (all.length === 0) invalid(`${what} needs at least one message.`)
+  all.forEach((message, i) => {
+    if (object(message) !== undefined || typeof (message as { role?: unknown }).role !== 'string')
+      invalid(`Message ${i} of ${what} is no object with a role.`)
+  })
+}
+
+/** streams: the call is one that streams whatever the request says. */
+export function checkChatRequest(
+  what: string,
+  request: ChatCompletionRequest,
+  streams: boolean,
+): Given<ChatCompletionRequest> {
+  const given = checkRequest(what, request, kChat)
+  checkMessages(what, given.messages)
+  checkBiases(given.logit_bias)
+  checkStream(what, given, streams)
+  for (const [name, allowed] of Object.entries(kNothing)) {
+    const value = given[name as keyof ChatCompletionRequest]
+    if (value !== undefined && !allowed.includes(value))
+      throw new GgufError('unsupported', `The option ${name} of ${what} asks for what a local model has not.`)
+  }
+  if (given.modalities?.some((one) => one !== 'text'))
+    throw new GgufError('unsupported', `The option modalities of ${what} can be ["text"] alone.`)
+  if (given.top_logprobs !== undefined && !given.logprobs)
+    invalid(`The option top_logprobs of ${what} means nothing without logprobs: true.`)
+  return given
+}
+
+export function checkCompletionRequest(
+  what: string,
+  request: CompletionRequest,
+  streams: boolean,
+): Given<CompletionRequest> {
+  const given = checkRequest(what, request, kCompletion)
+  if (given.prompt === undefined) invalid(`${what} needs a prompt.`)
+  checkBiases(given.logit_bias)
+  checkStream(what, given, streams)
+  if ((given.best_of ?? 1) > (given.n ?? 1))
+    throw new GgufError('unsupported', `The option best_of of ${what} can be no more than n.`)
+  return given
+}
+
+/** The schema that an answer keeps to; undefined: any text. */
+export function schemaOf(format: ResponseFormat | undefined): JsonSchema | undefined {
+  switch (format?.type) {
+    case undefined:
+    case 'text':
+      return undefined
+    case 'json_object':
+      return format.schema ?? { type: 'object' }
+    case 'json_schema':
+      return (
+        format.json_schema?.schema ??
+        invalid('The response_format "json_schema" needs json_schema.schema: there is none.')
+      )
+    default:
+      return invalid(
+        `There is no response_format ${JSON.stringify((format as { type: unknown }).type)}: it is "text", "json_object" or "json_schema".`,
+      )
+  }
+}
+
+/** What of a request goes to generate() as it is. */
+export function generateOptionsOf(request: Given<SamplingRequest>, { signal }: CallOptions): GenerateOptions {
+  const options: Record<string, unknown> = { signal }
+  for (const [name, engineName] of Object.entries(kEngineNames)) {
+    const value = request[name as keyof SamplingRequest]
+    if (value !== undefined) options[engineName] = value
+  }
+  return options
+}
