@@ -10,7 +10,7 @@
 
 #include "base/simd.hpp"
 #include "engine/session.hpp"
-#include "nn/packed.hpp"
+#include "nn/gemm/dispatch.hpp"
 #include "span.hpp"
 #include "types/types.hpp"
 
@@ -432,7 +432,7 @@ EMSCRIPTEN_BINDINGS(engine_values) {
 
 EMSCRIPTEN_BINDINGS(engine) {
   function("selfTest", &self_test);
-  function("useReaders", &use_readers);
+  function("useMemoryStreams", &use_memory_streams);
   function("useRuns", &use_runs);
   function("typeName", &type_name);
   class_<Engine>("Engine")

@@ -13,7 +13,7 @@
 #include "base/buffer.hpp"
 #include "base/error.hpp"
 #include "gguf/header.hpp"
-#include "nn/matmul.hpp"
+#include "nn/gemm/gemm.hpp"
 
 namespace ggufscope {
 

@@ -10,9 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "nn/byte_products.hpp"
-#include "nn/matmul.hpp"
-#include "nn/packed.hpp"
+#include "nn/gemm/dispatch.hpp"
+#include "nn/gemm/format.hpp"
+#include "nn/gemm/gemm.hpp"
+#include "nn/gemm/int8_dot.hpp"
 #include "nn/peaks.hpp"
 #include "quant/registry.hpp"
 #include "timing.hpp"
@@ -76,9 +77,10 @@ void measure(const TypeGeometry& type, size_t n_out, size_t n_tokens, const char
   const double ms = best_ms([&] { matmul(**pool, *matrix, x.data(), n_tokens, y.data()); });
 
   const double weights = static_cast<double>(kIn * n_out), bytes = static_cast<double>(matrix->packed_bytes());
-  const double products = matrix->format() == nullptr                                                     ? peaks.floats
-                          : activation_kind(*matrix->format(), n_tokens).codes == ActivationCodes::kBytes ? peaks.bytes
-                                                                                                          : peaks.words;
+  const double products = matrix->format() == nullptr ? peaks.floats
+                          : activation_quant(*matrix->format(), n_tokens).layout == ActivationLayout::kInt8
+                              ? peaks.bytes
+                              : peaks.words;
   const double limit = (n_tokens == 1 ? std::min(products, bandwidth * weights / bytes) : products) / 1e9;
   const double rate = weights * static_cast<double>(n_tokens) / ms / 1e6;
   std::printf("{\"type\":\"%.*s\",\"what\":\"%s\",\"gmacs\":%.2f,\"gbytes\":%.2f,\"bits\":%.2f,\"share\":%.3f}\n",
@@ -90,7 +92,7 @@ void measure(const TypeGeometry& type, size_t n_out, size_t n_tokens, const char
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "--saturated") {
-    pretend_byte_products(ByteProducts::kSaturated);
+    override_int8_dot(Int8Dot::kSaturating);
     --argc;
     ++argv;
   }

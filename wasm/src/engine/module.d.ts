@@ -96,7 +96,7 @@ export interface EngineModule {
     stack?(): Span
   }
   selfTest(seed: number): boolean
-  useReaders(choice: number): void
+  useMemoryStreams(choice: number): void
   useRuns(choice: number): void
   typeName(id: number): string
 }

@@ -163,7 +163,7 @@ class EngineWorker {
   }
 
   #tried({ engine, threads, threadChoices }: Chosen): Tried[] {
-    const tried: Tried[] = [{ choices: 2, use: (choice) => engine.useReaders(choice) }]
+    const tried: Tried[] = [{ choices: 2, use: (choice) => engine.useMemoryStreams(choice) }]
     if (threads > 1) tried.push({ choices: 2, use: (choice) => engine.useRuns(choice) })
     if (threadChoices.length > 1)
       tried.push({

@@ -1,10 +1,10 @@
-// Weight matrices packed for multiplication, and the products with activations: y = x W^T.
+// GEMM and GEMV with weights of any ggml type: y = x W^T. README.md explains packing, micro-kernels and dispatch.
 //
 // ggml's order: a weight has n_out rows of n_in elements, x is [n_tokens, n_in], y is [n_tokens, n_out], all row-major.
-//   kExact    keeps the file's blocks and dequantizes a few rows at a time; products and sums in float32. Every dot
-//             product is summed in one order whatever the number of threads or tokens, so results are reproducible.
+//   kExact    keeps the file's blocks and dequantizes a few rows at a time; float32 arithmetic. Every dot product is
+//             accumulated in one order whatever the number of threads or tokens, so results are reproducible.
 //   kFast     repacks into interleaved rows and quantizes activations to 8 bits per block, up to 16 for F16 and BF16;
-//             types and rows without such a format are multiplied as floats, fused where the machine fuses.
+//             types and rows without a packed format are multiplied as floats, fused where the CPU fuses.
 //   kCompact  the same, but types whose repacked rows would be more than twice as long as the file's stay as they are.
 #pragma once
 

@@ -1,22 +1,17 @@
-#include "nn/packed.hpp"
-
+// Packing: blocks of the file's rows to row groups, and packed rows to floats. The layouts are in format.hpp.
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
 #include <cstring>
 
+#include "base/half.hpp"
 #include "base/simd.hpp"
+#include "nn/gemm/format.hpp"
 #include "quant/block.hpp"
 #include "types/types.hpp"
 
 namespace ggufscope {
-namespace {
-
-using Block = PackedFormat::Block;
 
 int code_of(const PackedFormat& f, const uint8_t* codes, size_t row, size_t k) {
-  const bool has_sign = f.range == Codes::kSigned;
+  const bool has_sign = f.code_type == CodeType::kI8;
   const size_t lane = 4 * (row % 4) + k % 4;
   if (f.bits == 16) return load<int16_t>(codes + 32 * (k / 2) + 16 * (row / 4) + 4 * (row % 4) + 2 * (k % 2));
   uint8_t code;
@@ -29,66 +24,25 @@ int code_of(const PackedFormat& f, const uint8_t* codes, size_t row, size_t k) {
   return has_sign ? static_cast<int8_t>(code) : code;
 }
 
-// The scale d or e (at) of a row.
 float scale_of(const PackedFormat& f, const uint8_t* at, size_t row) {
-  if (f.half_scales) return f16_to_f32(load<uint16_t>(at + 2 * row)) / kRaised;
+  if (f.half_scales) return f16_to_f32(load<uint16_t>(at + 2 * row)) / kHalfScaleFactor;
   return load<float>(at + 4 * row);
 }
 
+namespace {
+
 void store_scale(const PackedFormat& f, uint8_t* at, size_t row, float value) {
   if (f.half_scales)
-    store(at + 2 * row, f32_to_f16(value * kRaised));
+    store(at + 2 * row, f32_to_f16(value * kHalfScaleFactor));
   else
     store(at + 4 * row, value);
-}
-
-struct QuantizedBlock {
-  float scale;
-  int q[kSuperPart];
-};
-
-void quantize_block(const float* x, size_t n, QuantizedBlock& out) {
-  float most = 0;
-  for (size_t i = 0; i < n; ++i) most = std::max(most, std::abs(x[i]));
-  const float inverse = kMostWord / std::max(most, kLeastActivation);
-  uint32_t least = UINT32_MAX;
-  for (uint32_t i = 0; i < kMostCodes.size(); ++i) {
-    int q[kSuperPart], squares = 0;
-    for (size_t k = 0; k < n; ++k) {
-      const int word = std::isfinite(most) ? static_cast<int>(std::nearbyint(x[k] * inverse)) : 0;
-      const int in_256ths = (word * kMostFactors[i] + 16384) >> 15;
-      q[k] = (in_256ths + 128) >> 8;
-      const int error = in_256ths - q[k] * 256;
-      squares += error * error;
-    }
-    const uint32_t error = std::bit_cast<uint32_t>(static_cast<float>(squares) * kErrorWeights[i]);
-    if (((error & ~3u) | i) >= least) continue;
-    least = (error & ~3u) | i;
-    out.scale = most * kMostInverses[i];
-    std::copy_n(q, n, out.q);
-  }
-}
-
-// As words (ActivationCodes::kFine).
-void quantize_fine_block(const float* x, size_t n, QuantizedBlock& out) {
-  float most = 0, most_of_16 = 0;
-  for (size_t i = 0; i < n; ++i) most = std::max(most, std::abs(x[i]));
-  for (size_t i = 0; i < n; i += 16) {
-    float lanes[4] = {};
-    for (size_t k = 0; k < 16; ++k) lanes[k % 4] += std::abs(x[i + k]);
-    most_of_16 = std::max(most_of_16, (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]));
-  }
-  out.scale = std::max(most / kFineMost, most_of_16 / kFineSum);
-  const float inverse = 1.0f / std::max(out.scale, kLeastActivation);
-  for (size_t i = 0; i < n; ++i)
-    out.q[i] = std::isfinite(out.scale) ? static_cast<int>(std::nearbyint(x[i] * inverse)) : 0;
 }
 
 }  // namespace
 
 bool scales_fit(const PackedFormat& f, const uint8_t* src, size_t n_blocks) {
   if (!f.half_scales) return true;
-  if (f.bits == 16) {  // F16, whose powers of two all fit: what is no number has a scale that is none
+  if (f.bits == 16) {  // F16: every power of two fits; NaN and infinity have a scale of NaN
     const v128_t magnitude = wasm_i16x8_splat(0x7fff), infinity = wasm_i16x8_splat(0x7c00);
     v128_t any = wasm_i16x8_splat(0);
     for (size_t i = 0; i < 2 * n_blocks; i += 16)
@@ -96,18 +50,18 @@ bool scales_fit(const PackedFormat& f, const uint8_t* src, size_t n_blocks) {
     return !wasm_v128_any_true(any);
   }
   const size_t block_bytes = find_type(f.type)->block_bytes;  // d first, then e where there is one
-  int most = 0;
+  int max = 0;
   for (size_t block = 0; block < n_blocks; ++block, src += block_bytes) {
-    most = std::max(most, load<uint16_t>(src) & 0x7fff);
-    if (f.stores_e()) most = std::max(most, load<uint16_t>(src + 2) & 0x7fff);
+    max = std::max(max, load<uint16_t>(src) & 0x7fff);
+    if (f.stores_e()) max = std::max(max, load<uint16_t>(src + 2) & 0x7fff);
   }
-  return most < kRaisedLimit;
+  return max < kHalfScaleLimit;
 }
 
 namespace {
 
-// What a block has besides its codes.
-void pack_scales(const PackedFormat& f, const Block& b, uint8_t* group, size_t row) {
+// Scales and minima of a block.
+void pack_scales(const PackedFormat& f, const UnpackedBlock& b, uint8_t* group, size_t row) {
   store_scale(f, group, row, b.d);
   if (f.stores_e()) store_scale(f, group + f.e_at(), row, b.e);
   if (!f.super) return;
@@ -117,11 +71,11 @@ void pack_scales(const PackedFormat& f, const Block& b, uint8_t* group, size_t r
   }
 }
 
-// Bytes of a row's codes in a Block.
+// Bytes of a row's codes in an UnpackedBlock.
 size_t row_bytes(const PackedFormat& f) { return f.block() * (f.bits == 16 ? 2 : 1); }
 
-// The codes of one row, whose neighbours are left as they are. Four bytes of a row lie side by side.
-void pack_codes(const PackedFormat& f, const Block& b, uint8_t* codes, size_t row) {
+// Packs the codes of one row and keeps the others'. Four bytes of a row are adjacent.
+void pack_codes(const PackedFormat& f, const UnpackedBlock& b, uint8_t* codes, size_t row) {
   const size_t half = row / 4;
   codes += 4 * (row % 4) + (f.bits == 4 ? 0 : 16 * half);
   for (size_t k = 0; k < row_bytes(f); k += 4) {
@@ -135,7 +89,7 @@ void pack_codes(const PackedFormat& f, const Block& b, uint8_t* codes, size_t ro
   }
 }
 
-// Sixteen codes of each of four rows, four by four: the first four of all rows, the second four ...
+// Interleaves sixteen codes of each of four rows, four at a time: the first four of all rows, then the second four, ...
 void store_interleaved(const v128_t* rows, uint8_t* to, size_t stride) {
   const v128_t a = wasm_i32x4_shuffle(rows[0], rows[1], 0, 4, 1, 5),
                b = wasm_i32x4_shuffle(rows[0], rows[1], 2, 6, 3, 7);
@@ -147,8 +101,8 @@ void store_interleaved(const v128_t* rows, uint8_t* to, size_t stride) {
   wasm_v128_store(to + 3 * stride, wasm_i64x2_shuffle(b, d, 1, 3));
 }
 
-// The codes of all eight rows.
-void pack_codes(const PackedFormat& f, const Block* rows, uint8_t* codes) {
+// Packs the codes of all eight rows.
+void pack_codes(const PackedFormat& f, const UnpackedBlock* rows, uint8_t* codes) {
   for (size_t k = 0; k < row_bytes(f); k += 16) {
     v128_t low[4], high[4];
     for (size_t r = 0; r < 4; ++r) {
@@ -170,12 +124,12 @@ void pack_codes(const PackedFormat& f, const Block* rows, uint8_t* codes) {
 void pack_rows(const PackedFormat& f, const uint8_t* src, size_t src_stride, size_t n_in, uint8_t* group, size_t first,
                size_t n_rows) {
   const TypeGeometry& type = *find_type(f.type);
-  Block rows[kGroupRows];
+  UnpackedBlock rows[kGroupRows];
   for (size_t first_element = 0; first_element < n_in; first_element += f.block(), group += f.block_bytes()) {
     const uint8_t* from = src + first_element / type.block_size * type.block_bytes;
     const size_t part = first_element % type.block_size / f.block();
     for (size_t r = 0; r < n_rows; ++r) {
-      f.explode(from + r * src_stride, part, rows[r]);
+      f.unpack(from + r * src_stride, part, rows[r]);
       pack_scales(f, rows[r], group, first + r);
     }
     uint8_t* codes = group + f.codes_at();
@@ -198,7 +152,7 @@ void widen_group(const PackedFormat& f, const uint8_t* group, size_t n_in, uint8
   }
 }
 
-void unpack_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t row, float* out) {
+void dequantize_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t row, float* out) {
   const size_t k_block = f.block();
   for (size_t block = 0; block < n_in / k_block; ++block, group += f.block_bytes(), out += k_block) {
     const float d = scale_of(f, group, row);
@@ -214,41 +168,6 @@ void unpack_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t
       }
       const float value = scale * static_cast<float>(code_of(f, group + f.codes_at(), row, k) - offset);
       out[k] = f.correction == Correction::kStored ? value + min : value;
-    }
-  }
-}
-
-void multiply_group_reference(const PackedFormat& f, const uint8_t* group, size_t n_in, const float* x, size_t x_stride,
-                              size_t n_tokens, Sums before, float* y, size_t y_stride, size_t n_rows) {
-  const size_t k_block = f.block(), part = activation_kind(f, n_tokens).block;
-  for (size_t t = 0; t < n_tokens; ++t) {
-    for (size_t r = 0; r < n_rows; ++r) {
-      float sum = before == Sums::kNone ? 0 : y[t * y_stride + r];
-      for (size_t first = 0; first < n_in; first += part) {
-        const uint8_t* p = group + first / k_block * f.block_bytes();
-        const size_t first_code = first % k_block;
-        QuantizedBlock a;
-        (f.bits == 16 ? quantize_fine_block : quantize_block)(x + t * x_stride + first, part, a);
-        const float d = scale_of(f, p, r);
-        float products = 0;
-        int corrections = 0;
-        for (size_t s = first_code / f.sub; s < (first_code + part) / f.sub; ++s) {
-          int dot = 0, total = 0;
-          for (size_t k = s * f.sub; k < (s + 1) * f.sub; ++k) {
-            dot += code_of(f, p + f.codes_at(), r, k) * a.q[k - first_code];
-            total += a.q[k - first_code];
-          }
-          if (f.correction == Correction::kOffset) dot -= f.offset * total;
-          const int8_t scale = f.super ? static_cast<int8_t>(p[f.scales_at() + 8 * s + r]) : int8_t{1};
-          products += static_cast<float>(dot * scale);
-          if (f.stores_e())
-            corrections += total * (f.super ? static_cast<int8_t>(p[f.mins_at() + 16 * (s / 2) + 2 * r + s % 2]) : 1);
-        }
-        float sum_of_part = d * products;
-        if (f.stores_e()) sum_of_part = scale_of(f, p + f.e_at(), r) * static_cast<float>(corrections) + sum_of_part;
-        sum = sum_of_part * a.scale + sum;
-      }
-      y[t * y_stride + r] = sum;
     }
   }
 }

@@ -1,46 +1,28 @@
-// The formats of packed weights, and how each type's blocks are taken apart. See packed.hpp.
+// Unpacking: one block of each file type to codes and scales (UnpackedBlock), which pack.cpp interleaves.
+#include "nn/gemm/unpack.hpp"
+
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <limits>
 
 #include "base/simd.hpp"
-#include "nn/byte_products.hpp"
-#include "nn/packed.hpp"
 #include "nn/vec.hpp"
 #include "quant/block.hpp"
 #include "quant/iq_grids.hpp"
 #include "quant/lanes.hpp"
-#include "types/types.hpp"
 
 namespace ggufscope {
+
 namespace {
 
-using Block = PackedFormat::Block;
-
-// What codes of IQ2 and IQ3_XXS stand for: magnitudes of the codebooks, the negative ones first.
-constexpr int8_t kIq2Values[16] = {-43, -25, -8, 8, 25, 43};
-constexpr int8_t kIq3Values[16] = {-62, -52, -44, -36, -28, -20, -12, -4, 4, 12, 20, 28, 36, 44, 52, 62};
-
-// A table raised by so much that it has no signs.
-constexpr std::array<int8_t, 16> raised(const int8_t (&values)[16], int by) {
-  std::array<int8_t, 16> table{};
-  for (size_t i = 0; i < 16; ++i) table[i] = static_cast<int8_t>(static_cast<uint8_t>(values[i] + by));
-  return table;
-}
-constexpr auto kIq4Raised = raised(kIq4Values, 128), kIq2Raised = raised(kIq2Values, 128),
-               kIq3Raised = raised(kIq3Values, 128);
-// By as little as gives numbers of the narrow kernels, 0..127.
-constexpr auto kIq2Least = raised(kIq2Values, 43), kE2m1Raised = raised(kE2m1Doubled, 12);
-
-// Of each byte, the bits of mask << shift, moved down to those of mask.
+// (byte >> shift) & mask in each byte.
 inline v128_t field(v128_t bytes, size_t shift, uint8_t mask) {
   return wasm_v128_and(wasm_u16x8_shr(bytes, static_cast<uint32_t>(shift)),
                        wasm_i8x16_splat(static_cast<int8_t>(mask)));
 }
 
-// The same moved to bit `to`, above what codes have.
+// The same, moved up to bit `to` and merged into codes.
 inline v128_t with_field(v128_t codes, v128_t bytes, size_t shift, uint8_t mask, uint32_t to) {
   return wasm_v128_or(codes, wasm_i16x8_shl(field(bytes, shift, mask), to));
 }
@@ -51,7 +33,7 @@ void nibbles_32(const uint8_t* qs, uint8_t* codes) {
   wasm_v128_store(codes + 16, field(bytes, 4, 15));
 }
 
-// 32 codes, more by value where a bit is set.
+// Adds `value` to each of 32 codes whose bit is set.
 void add_bits(const uint8_t* bits, uint8_t value, uint8_t* codes) {
   const v128_t bit = wasm_i8x16_const(1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128);
   for (size_t i = 0; i < 2; ++i) {
@@ -63,47 +45,49 @@ void add_bits(const uint8_t* bits, uint8_t value, uint8_t* codes) {
   }
 }
 
-void explode_q4_0(const uint8_t* src, size_t, Block& b) {
+}  // namespace
+
+void unpack_q4_0(const uint8_t* src, size_t, UnpackedBlock& b) {
   b.d = load_f16(src);
   nibbles_32(src + 2, b.codes);
 }
 
-void explode_q4_1(const uint8_t* src, size_t, Block& b) {
+void unpack_q4_1(const uint8_t* src, size_t, UnpackedBlock& b) {
   b.d = load_f16(src);
   b.e = load_f16(src + 2);
   nibbles_32(src + 4, b.codes);
 }
 
-void explode_q5_0(const uint8_t* src, size_t, Block& b) {
+void unpack_q5_0(const uint8_t* src, size_t, UnpackedBlock& b) {
   b.d = load_f16(src);
   nibbles_32(src + 6, b.codes);
   add_bits(src + 2, 16, b.codes);
 }
 
-void explode_q5_1(const uint8_t* src, size_t, Block& b) {
+void unpack_q5_1(const uint8_t* src, size_t, UnpackedBlock& b) {
   b.d = load_f16(src);
   b.e = load_f16(src + 2);
   nibbles_32(src + 8, b.codes);
   add_bits(src + 4, 16, b.codes);
 }
 
-void explode_q8_0(const uint8_t* src, size_t, Block& b) {
+void unpack_q8_0(const uint8_t* src, size_t, UnpackedBlock& b) {
   b.d = load_f16(src);
   std::memcpy(b.codes, src + 2, 32);
 }
 
-void explode_q8_0_raised(const uint8_t* src, size_t, Block& b) {
+void unpack_q8_0_biased(const uint8_t* src, size_t, UnpackedBlock& b) {
   b.d = load_f16(src);
   for (size_t i = 0; i < 32; i += 16)
     wasm_v128_store(b.codes + i, wasm_v128_xor(wasm_v128_load(src + 2 + i), wasm_i8x16_splat(INT8_MIN)));
 }
 
-void explode_mxfp4(const uint8_t* src, size_t, Block& b) {
+void unpack_mxfp4(const uint8_t* src, size_t, UnpackedBlock& b) {
   b.d = half_e8m0(src[0]);
   nibbles_32(src + 1, b.codes);
 }
 
-void explode_q2_k(const uint8_t* src, size_t, Block& b) {
+void unpack_q2_k(const uint8_t* src, size_t, UnpackedBlock& b) {
   b.d = load_f16(src + 80);
   b.e = -load_f16(src + 82);
   for (size_t j = 0; j < 16; ++j) {
@@ -114,7 +98,7 @@ void explode_q2_k(const uint8_t* src, size_t, Block& b) {
   }
 }
 
-void explode_q3_k(const uint8_t* src, size_t, Block& b) {
+void unpack_q3_k(const uint8_t* src, size_t, UnpackedBlock& b) {
   b.d = load_f16(src + 108);
   const uint8_t* packed = src + 96;
   for (size_t j = 0; j < 16; ++j) {
@@ -127,7 +111,9 @@ void explode_q3_k(const uint8_t* src, size_t, Block& b) {
   }
 }
 
-void scales_k4(const uint8_t* src, Block& b) {
+namespace {
+
+void scales_k4(const uint8_t* src, UnpackedBlock& b) {
   b.d = load_f16(src);
   b.e = -load_f16(src + 2);
   for (size_t j = 0; j < 8; ++j) {
@@ -142,12 +128,14 @@ void nibbles_k4(const uint8_t* qs, uint8_t* codes) {
     wasm_v128_store(codes + i, field(wasm_v128_load(qs + 32 * (i / 64) + i % 32), i / 32 % 2 * 4, 15));
 }
 
-void explode_q4_k(const uint8_t* src, size_t, Block& b) {
+}  // namespace
+
+void unpack_q4_k(const uint8_t* src, size_t, UnpackedBlock& b) {
   scales_k4(src, b);
   nibbles_k4(src + 16, b.codes);
 }
 
-void explode_q5_k(const uint8_t* src, size_t, Block& b) {
+void unpack_q5_k(const uint8_t* src, size_t, UnpackedBlock& b) {
   scales_k4(src, b);
   nibbles_k4(src + 48, b.codes);
   for (size_t i = 0; i < 256; i += 16)
@@ -155,7 +143,7 @@ void explode_q5_k(const uint8_t* src, size_t, Block& b) {
                     with_field(wasm_v128_load(b.codes + i), wasm_v128_load(src + 16 + i % 32), i / 32, 1, 4));
 }
 
-void explode_q6_k(const uint8_t* src, size_t, Block& b) {
+void unpack_q6_k(const uint8_t* src, size_t, UnpackedBlock& b) {
   b.d = load_f16(src + 208);
   std::memcpy(b.scale, src + 192, 16);
   for (size_t i = 0; i < 256; i += 16) {
@@ -166,7 +154,7 @@ void explode_q6_k(const uint8_t* src, size_t, Block& b) {
   }
 }
 
-void explode_iq4_xs(const uint8_t* src, size_t, Block& b) {
+void unpack_iq4_xs(const uint8_t* src, size_t, UnpackedBlock& b) {
   b.d = load_f16(src);
   const uint32_t high = load<uint16_t>(src + 2);
   for (size_t j = 0; j < 8; ++j) {
@@ -176,8 +164,8 @@ void explode_iq4_xs(const uint8_t* src, size_t, Block& b) {
   }
 }
 
-// Ternary codes are 0..2, less one.
-void explode_tq1_0(const uint8_t* src, size_t part, Block& b) {
+// Ternary: codes 0..2, offset 1.
+void unpack_tq1_0(const uint8_t* src, size_t part, UnpackedBlock& b) {
   b.d = load_f16(src + 52);
   const auto trits = [&](const uint8_t* bytes, size_t n_bytes, size_t k, uint8_t* codes) {
     for (size_t j = 0; j < n_bytes; ++j) codes[j] = trit(bytes[j], k);
@@ -188,50 +176,56 @@ void explode_tq1_0(const uint8_t* src, size_t part, Block& b) {
   for (size_t k = 0; k < 4; ++k) trits(src + 48, 4, k, b.codes + 16 + 4 * k);
 }
 
-void explode_tq2_0(const uint8_t* src, size_t part, Block& b) {
+void unpack_tq2_0(const uint8_t* src, size_t part, UnpackedBlock& b) {
   b.d = load_f16(src + 64);
   for (size_t i = 0; i < 32; i += 16)
     wasm_v128_store(b.codes + i, field(wasm_v128_load(src + 32 * (part / 4) + i), 2 * (part % 4), 3));
 }
 
-void explode_q1_0(const uint8_t* src, size_t part, Block& b) {
+void unpack_q1_0(const uint8_t* src, size_t part, UnpackedBlock& b) {
   b.d = load_f16(src);
   std::memset(b.codes, 0, 32);
   add_bits(src + 2 + 4 * part, 2, b.codes);
 }
 
-void explode_q2_0(const uint8_t* src, size_t part, Block& b) {
+void unpack_q2_0(const uint8_t* src, size_t part, UnpackedBlock& b) {
   b.d = load_f16(src);
   for (size_t i = 0; i < 32; ++i) b.codes[i] = static_cast<uint8_t>(src[2 + 8 * part + i / 4] >> (2 * (i % 4)) & 3);
 }
 
 // NVFP4 has a scale for 16 elements.
-void explode_nvfp4(const uint8_t* src, size_t part, Block& b) {
+void unpack_nvfp4(const uint8_t* src, size_t part, UnpackedBlock& b) {
   b.d = half_ue4m3(src[part]);
   const v128_t qs = wasm_v128_load64_zero(src + 4 + 8 * part);
   wasm_v128_store(b.codes, wasm_i64x2_shuffle(field(qs, 0, 15), field(qs, 4, 15), 0, 2));
 }
 
-// Codes first + n of magnitudes n = 0, 1 .., and first - 1 - n where the mask is set.
+namespace {
+
+// Codes of signed magnitudes n = 0, 1 ..: first + n, or first - 1 - n where the sign mask is set.
 v128_t with_signs(v128_t n, v128_t mask, int8_t first) {
   return wasm_i8x16_add(wasm_v128_xor(n, mask), wasm_i8x16_splat(first));
 }
 
-// Odd values (IQ1's eighths, IQ3_S) are twice a code less the most of them: d * scale * 2 * code - d * scale * most.
-void odd_values(float d, int most, Block& b) {
+// Odd values -max, -max + 2 .. max (IQ1's eighths, IQ3_S) as 2 * code - max: d * scale * 2 * code - d * scale * max.
+void odd_values(float d, int max, UnpackedBlock& b) {
   b.d = 2 * d;
-  b.e = -d * static_cast<float>(most);
+  b.e = -d * static_cast<float>(max);
 }
 
-void odd_scale(uint32_t scale, size_t s, Block& b) { b.scale[s] = b.min[s] = static_cast<int8_t>(2 * scale + 1); }
+void odd_scale(uint32_t scale, size_t s, UnpackedBlock& b) {
+  b.scale[s] = b.min[s] = static_cast<int8_t>(2 * scale + 1);
+}
 
-// Sixteen codes of two entries of the codebook, shifted by an eighth up or down.
+// Sixteen codes from two entries of the codebook, shifted up or down by an eighth.
 void codes_iq1(const int8_t* first, const int8_t* second, v128_t ups, uint8_t* codes) {
-  const v128_t raised = wasm_i8x16_add(load_pair(first, second), wasm_i8x16_splat(8));
-  wasm_v128_store(codes, wasm_i8x16_add(field(raised, 1, 15), ups));
+  const v128_t biased = wasm_i8x16_add(load_pair(first, second), wasm_i8x16_splat(8));
+  wasm_v128_store(codes, wasm_i8x16_add(field(biased, 1, 15), ups));
 }
 
-void explode_iq1_s(const uint8_t* src, size_t, Block& b) {
+}  // namespace
+
+void unpack_iq1_s(const uint8_t* src, size_t, UnpackedBlock& b) {
   const int8_t* grid = iq1_eighths();
   odd_values(load_f16(src) * 0.125f, 9, b);
   for (size_t s = 0; s < 8; ++s) {
@@ -245,7 +239,7 @@ void explode_iq1_s(const uint8_t* src, size_t, Block& b) {
   }
 }
 
-void explode_iq1_m(const uint8_t* src, size_t, Block& b) {
+void unpack_iq1_m(const uint8_t* src, size_t, UnpackedBlock& b) {
   const int8_t* grid = iq1_eighths();
   alignas(8) static constexpr uint64_t kUps[2] = {0x0101010101010101u, 0};
   uint32_t bits = 0;
@@ -260,13 +254,17 @@ void explode_iq1_m(const uint8_t* src, size_t, Block& b) {
   }
 }
 
-// Sixteen codes of two entries of a codebook.
+namespace {
+
+// Sixteen codes from two entries of a codebook.
 void codes_iq2(const uint8_t* first, const uint8_t* second, v128_t signs, uint8_t* codes) {
   wasm_v128_store(codes, with_signs(field(load_pair(first, second), 4, 15), signs, 3));  // 8, 25, 43
 }
 
+}  // namespace
+
 // Scales are (2 * scale + 1) / 8.
-void explode_iq2_xxs(const uint8_t* src, size_t, Block& b) {
+void unpack_iq2_xxs(const uint8_t* src, size_t, UnpackedBlock& b) {
   const uint8_t* grid = iq2_xxs_grid().values;
   const ByteMasks& masks = byte_masks();
   b.d = load_f16(src) * 0.125f;
@@ -280,11 +278,15 @@ void explode_iq2_xxs(const uint8_t* src, size_t, Block& b) {
   }
 }
 
+namespace {
+
 int8_t iq2_scale(const uint8_t* scales, size_t s) {
   return static_cast<int8_t>(2 * (scales[s / 2] >> (4 * (s % 2)) & 15) + 1);
 }
 
-void explode_iq2_xs(const uint8_t* src, size_t, Block& b) {
+}  // namespace
+
+void unpack_iq2_xs(const uint8_t* src, size_t, UnpackedBlock& b) {
   const uint8_t* grid = iq2_xs_grid().values;
   const ByteMasks& masks = byte_masks();
   b.d = load_f16(src) * 0.125f;
@@ -296,7 +298,7 @@ void explode_iq2_xs(const uint8_t* src, size_t, Block& b) {
   }
 }
 
-void explode_iq2_s(const uint8_t* src, size_t, Block& b) {
+void unpack_iq2_s(const uint8_t* src, size_t, UnpackedBlock& b) {
   const uint8_t* grid = iq2_s_grid().values;
   const ByteMasks& masks = byte_masks();
   b.d = load_f16(src) * 0.125f;
@@ -309,14 +311,18 @@ void explode_iq2_s(const uint8_t* src, size_t, Block& b) {
   }
 }
 
-// Four entries of a codebook.
+namespace {
+
+// Loads four entries of a codebook.
 v128_t load_four(const uint8_t* grid, uint32_t i, uint32_t j, uint32_t k, uint32_t l) {
   const v128_t two = wasm_v128_load32_lane(grid + 4 * j, wasm_v128_load32_zero(grid + 4 * i), 1);
   return wasm_v128_load32_lane(grid + 4 * l, wasm_v128_load32_lane(grid + 4 * k, two, 2), 3);
 }
 
+}  // namespace
+
 // Scales are (2 * scale + 1) / 4.
-void explode_iq3_xxs(const uint8_t* src, size_t, Block& b) {
+void unpack_iq3_xxs(const uint8_t* src, size_t, UnpackedBlock& b) {
   const uint8_t* grid = iq3_xxs_grid().values;
   const ByteMasks& masks = byte_masks();
   b.d = load_f16(src) * 0.25f;
@@ -331,7 +337,7 @@ void explode_iq3_xxs(const uint8_t* src, size_t, Block& b) {
   }
 }
 
-void explode_iq3_s(const uint8_t* src, size_t, Block& b) {
+void unpack_iq3_s(const uint8_t* src, size_t, UnpackedBlock& b) {
   const uint8_t* grid = iq3_s_grid().values;
   const ByteMasks& masks = byte_masks();
   odd_values(load_f16(src), 15, b);
@@ -346,100 +352,40 @@ void explode_iq3_s(const uint8_t* src, size_t, Block& b) {
   }
 }
 
-// 32 floats as multiples of 2^-13 times the largest's power of two; `least` is the smallest power that is taken.
-void explode_floats(const v128_t* x, float least, Block& b) {
-  v128_t most = wasm_i32x4_splat(0);
-  for (size_t i = 0; i < 8; ++i) most = vec::max_magnitude(most, x[i]);
-  const uint32_t power = std::bit_cast<uint32_t>(vec::largest_magnitude(most)) & 0x7f800000u;
-  const float largest = std::max(std::bit_cast<float>(power), least);
+namespace {
+
+// Block floating point: 32 floats as int16 multiples of 2^-13 times the largest one's power of two, which is at least
+// `min`.
+void unpack_floats(const v128_t* x, float min, UnpackedBlock& b) {
+  v128_t max = wasm_i32x4_splat(0);
+  for (size_t i = 0; i < 8; ++i) max = vec::max_magnitude(max, x[i]);
+  const uint32_t power = std::bit_cast<uint32_t>(vec::largest_magnitude(max)) & 0x7f800000u;
+  const float largest = std::max(std::bit_cast<float>(power), min);
   b.d = power == 0x7f800000u ? std::numeric_limits<float>::quiet_NaN() : largest * 0x1p-13f;
   const v128_t inverse = wasm_f32x4_splat(power == 0x7f800000u ? 0.0f : 1.0f / largest);
   const v128_t up = wasm_f32x4_splat(0x1p13f);
-  v128_t words[8];
+  v128_t codes[8];
   for (size_t i = 0; i < 8; ++i)
-    words[i] = wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_nearest(wasm_f32x4_mul(wasm_f32x4_mul(x[i], inverse), up)));
+    codes[i] = wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_nearest(wasm_f32x4_mul(wasm_f32x4_mul(x[i], inverse), up)));
   for (size_t i = 0; i < 4; ++i)
-    wasm_v128_store(b.codes + 16 * i, wasm_i16x8_narrow_i32x4(words[2 * i], words[2 * i + 1]));
+    wasm_v128_store(b.codes + 16 * i, wasm_i16x8_narrow_i32x4(codes[2 * i], codes[2 * i + 1]));
 }
 
-// All of F16's numbers are multiples of 2^-24: with a least power of 2^-11 small ones stay exact, and d is binary16.
-void explode_f16(const uint8_t* src, size_t, Block& b) {
+}  // namespace
+
+// Every F16 is a multiple of 2^-24: with a power of at least 2^-11 small ones stay exact, and d fits binary16.
+void unpack_f16(const uint8_t* src, size_t, UnpackedBlock& b) {
   v128_t x[8];
   for (size_t i = 0; i < 8; ++i) x[i] = vec::load_f16x4(reinterpret_cast<const uint16_t*>(src) + 4 * i);
-  explode_floats(x, 0x1p-11f, b);
+  unpack_floats(x, 0x1p-11f, b);
 }
 
-void explode_bf16(const uint8_t* src, size_t, Block& b) {
+void unpack_bf16(const uint8_t* src, size_t, UnpackedBlock& b) {
   v128_t x[8];
   for (size_t i = 0; i < 4; ++i)
     interleave_words(wasm_i32x4_splat(0), wasm_v128_load(src + 16 * i),
                      [&](int k, v128_t lanes) { x[2 * i + static_cast<size_t>(k) / 4] = lanes; });
-  explode_floats(x, 0x1p-112f, b);
-}
-
-template <TypeId Id>
-constexpr uint32_t kId = static_cast<uint32_t>(Id);
-
-// clang-format off
-// Where a type has several rows, the first that the machine can do is its format.
-constexpr PackedFormat kFormats[] = {
-    //                       super  bits halves sub correction          offset table               range
-    {kId<TypeId::kF16>,       false, 16,  true,  16, Correction::kNone,    0,     nullptr,            Codes::kWords,    explode_f16},
-    {kId<TypeId::kBF16>,      false, 16,  false, 16, Correction::kNone,    0,     nullptr,            Codes::kWords,    explode_bf16},
-    {kId<TypeId::kQ4_0>,      false, 4,   true,  32, Correction::kOffset,  8,     nullptr,            Codes::kSmall,    explode_q4_0},
-    {kId<TypeId::kQ4_1>,      false, 4,   true,  32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q4_1},
-    {kId<TypeId::kQ5_0>,      false, 8,   true,  32, Correction::kOffset,  16,    nullptr,            Codes::kSmall,    explode_q5_0},
-    {kId<TypeId::kQ5_1>,      false, 8,   true,  32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q5_1},
-    {kId<TypeId::kQ8_0>,      false, 8,   true,  32, Correction::kNone,    0,     nullptr,            Codes::kSigned,   explode_q8_0},
-    {kId<TypeId::kQ8_0>,      false, 8,   true,  32, Correction::kOffset,  128,   nullptr,            Codes::kUnsigned, explode_q8_0_raised},
-    {kId<TypeId::kIQ4_NL>,    false, 4,   true,  32, Correction::kNone,    0,     kIq4Values,         Codes::kSigned,   explode_q4_0},
-    {kId<TypeId::kIQ4_NL>,    false, 4,   true,  32, Correction::kOffset,  128,   kIq4Raised.data(),  Codes::kUnsigned, explode_q4_0},
-    {kId<TypeId::kMXFP4>,     false, 4,   false, 32, Correction::kOffset,  12,    kE2m1Raised.data(), Codes::kSmall,    explode_mxfp4},
-    {kId<TypeId::kNVFP4>,     false, 4,   false, 16, Correction::kOffset,  12,    kE2m1Raised.data(), Codes::kSmall,    explode_nvfp4},
-    {kId<TypeId::kTQ1_0>,     false, 4,   false, 32, Correction::kOffset,  1,     nullptr,            Codes::kSmall,    explode_tq1_0},
-    {kId<TypeId::kTQ2_0>,     false, 4,   false, 32, Correction::kOffset,  1,     nullptr,            Codes::kSmall,    explode_tq2_0},
-    {kId<TypeId::kQ1_0>,      false, 4,   true,  32, Correction::kOffset,  1,     nullptr,            Codes::kSmall,    explode_q1_0},
-    {kId<TypeId::kQ2_0>,      false, 4,   true,  32, Correction::kOffset,  1,     nullptr,            Codes::kSmall,    explode_q2_0},
-    {kId<TypeId::kQ2_K>,      true,  4,   false, 16, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q2_k},
-    {kId<TypeId::kQ3_K>,      true,  4,   false, 16, Correction::kOffset,  4,     nullptr,            Codes::kSmall,    explode_q3_k},
-    {kId<TypeId::kQ4_K>,      true,  4,   false, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q4_k},
-    {kId<TypeId::kQ5_K>,      true,  8,   false, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_q5_k},
-    {kId<TypeId::kQ6_K>,      true,  8,   false, 16, Correction::kOffset,  32,    nullptr,            Codes::kSmall,    explode_q6_k},
-    {kId<TypeId::kIQ4_XS>,    true,  4,   false, 32, Correction::kNone,    0,     kIq4Values,         Codes::kSigned,   explode_iq4_xs},
-    {kId<TypeId::kIQ4_XS>,    true,  4,   false, 32, Correction::kOffset,  128,   kIq4Raised.data(),  Codes::kUnsigned, explode_iq4_xs},
-    {kId<TypeId::kIQ1_S>,     true,  4,   false, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_iq1_s},
-    {kId<TypeId::kIQ1_M>,     true,  4,   false, 16, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_iq1_m},
-    {kId<TypeId::kIQ2_XXS>,   true,  4,   false, 32, Correction::kNone,    0,     kIq2Values,         Codes::kSigned,   explode_iq2_xxs},
-    {kId<TypeId::kIQ2_XXS>,   true,  4,   false, 32, Correction::kOffset,  128,   kIq2Raised.data(),  Codes::kUnsigned, explode_iq2_xxs},
-    {kId<TypeId::kIQ2_XS>,    true,  4,   false, 16, Correction::kOffset,  43,    kIq2Least.data(),   Codes::kSmall,    explode_iq2_xs},
-    {kId<TypeId::kIQ2_S>,     true,  4,   false, 16, Correction::kOffset,  43,    kIq2Least.data(),   Codes::kSmall,    explode_iq2_s},
-    {kId<TypeId::kIQ3_XXS>,   true,  4,   false, 32, Correction::kNone,    0,     kIq3Values,         Codes::kSigned,   explode_iq3_xxs},
-    {kId<TypeId::kIQ3_XXS>,   true,  4,   false, 32, Correction::kOffset,  128,   kIq3Raised.data(),  Codes::kUnsigned, explode_iq3_xxs},
-    {kId<TypeId::kIQ3_S>,     true,  4,   false, 32, Correction::kStored,  0,     nullptr,            Codes::kSmall,    explode_iq3_s},
-};
-// clang-format on
-
-constexpr auto kWideFormats = [] {
-  std::array<PackedFormat, std::size(kFormats)> wide{};
-  for (size_t i = 0; i < wide.size(); ++i) {
-    wide[i] = kFormats[i];
-    wide[i].half_scales = false;
-  }
-  return wide;
-}();
-
-}  // namespace
-
-std::span<const PackedFormat> all_packed_formats() { return kFormats; }
-
-const PackedFormat* find_packed_format(uint32_t type) {
-  for (const PackedFormat& f : kFormats)
-    if (f.type == type && (f.range != Codes::kSigned || byte_products() == ByteProducts::kSigned)) return &f;
-  return nullptr;
-}
-
-const PackedFormat& wide_format(const PackedFormat& f) {
-  return !f.half_scales ? f : kWideFormats[static_cast<size_t>(&f - kFormats)];
+  unpack_floats(x, 0x1p-112f, b);
 }
 
 }  // namespace ggufscope

@@ -1,4 +1,5 @@
-// What kernels of packed weights share: the rows of a group in y, and what makes V8 and LLVM keep loops as they are.
+// What the micro-kernels share: accumulators, the rows of a group in y, and what keeps LLVM and V8 from reshaping
+// loops.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +7,10 @@
 #include <cstring>
 
 #include "base/simd.hpp"
-#include "nn/packed.hpp"
+#include "nn/gemm/activation_quant.hpp"
+#include "nn/gemm/format.hpp"
 
-// Loops with several tokens stay loops: unrolled, LLVM sorts the products by token, each in one long chain, and the
+// Loops over several tokens stay loops: unrolled, LLVM sorts the products by token, each in one long chain, and the
 // weights no longer fit the registers.
 #if defined(__clang__)
 #define UNROLL(count) _Pragma(STRING(clang loop unroll_count(count)))
@@ -19,12 +21,12 @@
 
 namespace ggufscope {
 
-/// Zeros to begin sums with, each from a place of its own: of several sums that begin with one value, V8 leaves all but
-/// one on the stack.
-alignas(16) inline constexpr int32_t kZeros[8 * kTile] = {};
+/// Zeros to start accumulators with, one for each: of several accumulators that start with the same value, V8 spills
+/// all but one.
+alignas(16) inline constexpr int32_t kZeros[8 * kTileTokens] = {};
 inline v128_t zero_at(size_t i) { return *reinterpret_cast<const volatile v128_t*>(kZeros + 4 * i); }
 
-/// n (at most eight) rows of y.
+/// Loads n (at most eight) rows of y, or stores them.
 inline void load_rows(const float* y, size_t n, v128_t* rows) {
   float all[kGroupRows] = {};
   if (n < kGroupRows) std::memcpy(all, y, n * sizeof(float)), y = all;
@@ -40,12 +42,12 @@ inline void store_rows(const v128_t* rows, size_t n, float* y) {
   if (n < kGroupRows) std::memcpy(y, all, n * sizeof(float));
 }
 
-/// sums[g][t]: i32 lanes, one a row, of G groups and T tokens whose codes are words, pair by pair until the first
-/// group's are at `end`. w: of each group, x: of each token; both go along.
+/// acc[g][t] = int16 dot product of group g's rows with token t: int32 lanes, one a row. w[g] and x[t] point to pairs
+/// of codes and move on, until w[0] is `end`.
 template <int T, int G>
-inline void dot_word_pairs(const uint8_t** w, const uint8_t* end, const uint8_t** x, v128_t (*sums)[T][2]) {
+inline void dot_int16_pairs(const uint8_t** w, const uint8_t* end, const uint8_t** x, v128_t (*acc)[T][2]) {
   for (int i = 0; i < G * T; ++i)
-    for (int h = 0; h < 2; ++h) sums[i / T][i % T][h] = zero_at(static_cast<size_t>(2 * i + h));
+    for (int h = 0; h < 2; ++h) acc[i / T][i % T][h] = zero_at(static_cast<size_t>(2 * i + h));
   UNROLL(1)
   do {
     v128_t pairs[T];
@@ -54,7 +56,7 @@ inline void dot_word_pairs(const uint8_t** w, const uint8_t* end, const uint8_t*
       const v128_t rows[2] = {wasm_v128_load(w[g]), wasm_v128_load(w[g] + 16)};
       for (int t = 0; t < T; ++t)
         for (int h = 0; h < 2; ++h)
-          sums[g][t][h] = wasm_i32x4_add(sums[g][t][h], wasm_i32x4_dot_i16x8(rows[h], pairs[t]));
+          acc[g][t][h] = wasm_i32x4_add(acc[g][t][h], wasm_i32x4_dot_i16x8(rows[h], pairs[t]));
       w[g] = opaque(w[g] + 32);
     }
     for (int t = 0; t < T; ++t) x[t] = opaque(x[t] + 4 * T);

@@ -1,11 +1,12 @@
-#include "nn/matmul.hpp"
+#include "nn/gemm/gemm.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "base/simd.hpp"
-#include "nn/packed.hpp"
+#include "nn/gemm/dispatch.hpp"
+#include "nn/gemm/format.hpp"
 #include "nn/vec.hpp"
 #include "quant/registry.hpp"
 #include "types/types.hpp"
@@ -14,7 +15,7 @@ namespace ggufscope {
 namespace {
 
 constexpr size_t kRowsAtOnce = 4;        // rows dequantized together
-constexpr size_t kPackBytes = 32 << 10;  // of the file, handed out together
+constexpr size_t kPackBytes = 32 << 10;  // bytes of the file that a work chunk of packing has at least
 
 struct RowLayout {
   const TypeGeometry* geometry;
@@ -36,19 +37,20 @@ Result<RowLayout> row_layout(uint32_t type, uint64_t n_in, uint64_t n_out) {
   return RowLayout{geometry, kernels, n_in / geometry->block_size * geometry->block_bytes};
 }
 
-// a * b + c, rounded as each of the two paths wants it.
+// a * b + c: fused where the CPU fuses (fast), or rounded twice everywhere (exact).
 template <bool Fused>
 v128_t multiply_add(v128_t a, v128_t b, v128_t c) {
   if constexpr (Fused) return relaxed_madd(a, b, c);
   return wasm_f32x4_add(c, wasm_f32x4_mul(a, b));
 }
 
-// sums[r] = dot(rows + r * n, x). One vector of four partial sums a dot product, whatever is computed beside it.
+// y[r] = dot(rows + r * n, x). Each dot product has one accumulator of four lanes, whatever is computed beside it, so
+// results do not depend on the number of rows or tokens.
 template <bool Fused, size_t Tokens>
 void dot_rows(const float* rows, size_t n_rows, size_t n, const float* x, float* y, size_t y_stride) {
-  v128_t sums[kRowsAtOnce][Tokens];
+  v128_t acc[kRowsAtOnce][Tokens];
   for (size_t r = 0; r < kRowsAtOnce; ++r)
-    for (size_t t = 0; t < Tokens; ++t) sums[r][t] = wasm_f32x4_splat(0);
+    for (size_t t = 0; t < Tokens; ++t) acc[r][t] = wasm_f32x4_splat(0);
   const float* row[kRowsAtOnce];
   for (size_t r = 0; r < kRowsAtOnce; ++r) row[r] = rows + std::min(r, n_rows - 1) * n;
   size_t i = 0;
@@ -57,55 +59,54 @@ void dot_rows(const float* rows, size_t n_rows, size_t n, const float* x, float*
     for (size_t t = 0; t < Tokens; ++t) xs[t] = wasm_v128_load(x + t * n + i);
     for (size_t r = 0; r < kRowsAtOnce; ++r) {
       const v128_t w = wasm_v128_load(row[r] + i);
-      for (size_t t = 0; t < Tokens; ++t) sums[r][t] = multiply_add<Fused>(w, xs[t], sums[r][t]);
+      for (size_t t = 0; t < Tokens; ++t) acc[r][t] = multiply_add<Fused>(w, xs[t], acc[r][t]);
     }
   }
   for (size_t r = 0; r < n_rows; ++r) {
     for (size_t t = 0; t < Tokens; ++t) {
-      float sum = vec::sum4(sums[r][t]);
+      float sum = vec::sum4(acc[r][t]);
       for (size_t k = i; k < n; ++k) sum += row[r][k] * x[t * n + k];
       y[t * y_stride + r] = sum;
     }
   }
 }
 
-// Rows [first, last) of the product of a matrix of floats with one token, read where they are: n is a multiple of 8.
-// Sums go in the order of dot_rows, so that a token's result does not depend on how many others come with it. Not
-// inlined, so that engines compile it by itself.
-template <size_t Readers>
-[[gnu::noinline]] void read_rows(const PackedMatrix& w, size_t first, size_t last, const float* x, float* y) {
+// Decode (GEMV) with F32 weights, rows [first, last), read in place: n is a multiple of 8. Accumulates in the order of
+// dot_rows, so that a token's result does not depend on the batch. Not inlined, so that V8 compiles it by itself.
+template <size_t Streams>
+[[gnu::noinline]] void dot_f32_rows(const PackedMatrix& w, size_t first, size_t last, const float* x, float* y) {
   const size_t n = w.n_in();
-  // Each reader has rows of its own that follow each other: pages of its own, for the processor's prefetchers.
-  const size_t step = (last - first) / Readers, together = first + step * Readers;
+  // Each memory stream has consecutive rows, and so pages of its own, for the CPU's prefetchers.
+  const size_t step = (last - first) / Streams, together = first + step * Streams;
   for (size_t row = first; row < last;) {
-    const bool side_by_side = row < first + step;
-    const size_t n_rows = side_by_side ? Readers : std::min(Readers, last - row);
-    size_t rows[Readers];
-    const uint8_t* from[Readers];
-    v128_t sums[Readers];
-    for (size_t r = 0; r < Readers; ++r) {
-      rows[r] = row + (side_by_side ? r * step : std::min(r, n_rows - 1));
+    const bool interleaved = row < first + step;
+    const size_t n_rows = interleaved ? Streams : std::min(Streams, last - row);
+    size_t rows[Streams];
+    const uint8_t* from[Streams];
+    v128_t acc[Streams];
+    for (size_t r = 0; r < Streams; ++r) {
+      rows[r] = row + (interleaved ? r * step : std::min(r, n_rows - 1));
       from[r] = w.data() + rows[r] * n * sizeof(float);
-      sums[r] = wasm_f32x4_splat(0);
+      acc[r] = wasm_f32x4_splat(0);
     }
     for (size_t i = 0; i < n; i += 8) {
       const v128_t x0 = wasm_v128_load(x + i), x1 = wasm_v128_load(x + i + 4);
-      for (size_t r = 0; r < Readers; ++r) {
+      for (size_t r = 0; r < Streams; ++r) {
         const uint8_t* eight = from[r] + sizeof(float) * i;
-        sums[r] = relaxed_madd(wasm_v128_load(eight + 16), x1, relaxed_madd(wasm_v128_load(eight), x0, sums[r]));
+        acc[r] = relaxed_madd(wasm_v128_load(eight + 16), x1, relaxed_madd(wasm_v128_load(eight), x0, acc[r]));
       }
     }
-    for (size_t r = 0; r < n_rows; ++r) y[rows[r]] = vec::sum4(sums[r]);
-    row = !side_by_side ? row + n_rows : row + 1 < first + step ? row + 1 : together;
+    for (size_t r = 0; r < n_rows; ++r) y[rows[r]] = vec::sum4(acc[r]);
+    row = !interleaved ? row + n_rows : row + 1 < first + step ? row + 1 : together;
   }
 }
 
-// How many rows are read side by side, which is tried with kReaders. Each has one sum, so that fewer than five wait for
-// their additions; eight are slow where eighths of a matrix lie a power of two apart.
-constexpr decltype(&read_rows<1>) kReadRows[] = {read_rows<5>, read_rows<8>};
-static_assert(std::size(kReadRows) == std::size(kReaders));
+// Rows that are interleaved, one choice for each of kMemoryStreams. Each has one accumulator, so fewer than five wait
+// for the latency of additions; eight are slow where eighths of a matrix lie a power of two apart.
+constexpr decltype(&dot_f32_rows<1>) kDotF32Rows[] = {dot_f32_rows<5>, dot_f32_rows<8>};
+static_assert(std::size(kDotF32Rows) == std::size(kMemoryStreams));
 
-// Rows [first, last) of the product, all tokens, a few rows as floats at a time.
+// Rows [first, last) of the product, all tokens: dequantizes a few rows at a time.
 template <bool Fused>
 [[gnu::noinline]] void multiply_rows(const PackedMatrix& w, size_t first, size_t last, const float* x, size_t n_tokens,
                                      float* y, float* scratch) {
@@ -127,17 +128,17 @@ template <bool Fused>
   }
 }
 
-// The same for a matrix without a format.
+// The product with a matrix that has no packed format.
 void multiply_as_floats(const PackedMatrix& w, size_t first, size_t last, const float* x, size_t n_tokens, float* y,
                         float* scratch) {
   if (w.precision() == Precision::kExact) return multiply_rows<false>(w, first, last, x, n_tokens, y, scratch);
   if (n_tokens == 1 && w.n_in() % 8 == 0 && w.type() == static_cast<uint32_t>(TypeId::kF32))
-    return kReadRows[readers_in_use()](w, first, last, x, y);
+    return kDotF32Rows[memory_streams_in_use()](w, first, last, x, y);
   multiply_rows<true>(w, first, last, x, n_tokens, y, scratch);
 }
 
-// A fast format repacks whole groups; an exact one keeps the rows, and a compact one those that would be more than
-// twice as long.
+// The packed format, or nullptr where rows stay as in the file: exact precision, no format, or compact precision and
+// more than twice the file's size.
 const PackedFormat* fast_format(uint32_t type, uint64_t n_in, Precision precision) {
   const PackedFormat* format = precision == Precision::kExact ? nullptr : find_packed_format(type);
   if (format == nullptr || n_in % format->block() != 0) return nullptr;
@@ -147,61 +148,63 @@ const PackedFormat* fast_format(uint32_t type, uint64_t n_in, Precision precisio
   return packed <= 2 * file.block_bytes * whole ? format : nullptr;
 }
 
-constexpr size_t kChunkTokens = 128;  // tokens whose activations are quantized together: they stay in the cache
-constexpr size_t kPartTokens = 32;    // of a chunk at least, where several threads share its tokens
-constexpr size_t kKinds = 7;
+constexpr size_t kChunkTokens = 128;   // tokens whose activations are quantized together: they stay in L2
+constexpr size_t kMinPartTokens = 32;  // tokens of a chunk that a part has at least (Parts)
+constexpr size_t kQuants = 7;
 
-size_t kind_index(ActivationKind kind) {
-  if (kind.codes == ActivationCodes::kFine) return 6;
-  return (kind.block == 16 ? 4u : kind.block == 32 ? 2u : 0u) + (kind.codes == ActivationCodes::kBytes ? 0u : 1u);
+size_t quant_index(ActivationQuant quant) {
+  if (quant.layout == ActivationLayout::kBfp16) return 6;
+  return (quant.block == 16 ? 4u : quant.block == 32 ? 2u : 0u) + (quant.layout == ActivationLayout::kInt8 ? 0u : 1u);
 }
 
-// Scratch of each kind of activations: the largest tile of a token, times a chunk.
-size_t kind_stride(size_t n_in) { return (n_in * 5 / 2 + 64) * kChunkTokens; }
+// Scratch bytes of a chunk in one quantization: the largest tile of a token, times the tokens.
+size_t quant_stride(size_t n_in) { return (n_in * 5 / 2 + 64) * kChunkTokens; }
 
-// The tokens of a batch in parts, each for one thread or several: what a thread computes of a token it has computed in
-// loops before (Pool's shares), and cores may be far apart. A chunk is some tokens of each part.
+// Splits the tokens of a batch into parts, each for one thread or several. A thread keeps its tokens from loop to loop
+// (Pool), so that their activations stay in its core's cache. A chunk is some tokens of each part.
 struct Parts {
   struct Tokens {
     size_t first, n;
   };
   size_t n_tokens;
-  size_t n;             // parts
-  size_t tokens, step;  // of a part, of a part in a chunk: whole tiles
+  size_t n;       // parts
+  size_t tokens;  // of a part: whole tiles
+  size_t step;    // of a part in one chunk: whole tiles
 
   Parts(size_t n_tokens, size_t n_threads) : n_tokens(n_tokens) {
-    n = std::clamp<size_t>(n_tokens / kPartTokens, 1, std::min(n_threads, kChunkTokens / kPartTokens));
-    tokens = (n_tokens + n * kTile - 1) / (n * kTile) * kTile;
-    step = std::min(tokens, kChunkTokens / n / kTile * kTile);
+    n = std::clamp<size_t>(n_tokens / kMinPartTokens, 1, std::min(n_threads, kChunkTokens / kMinPartTokens));
+    tokens = (n_tokens + n * kTileTokens - 1) / (n * kTileTokens) * kTileTokens;
+    step = std::min(tokens, kChunkTokens / n / kTileTokens * kTileTokens);
   }
-  [[nodiscard]] size_t n_tiles() const { return step / kTile; }  // of a part in a chunk
+  [[nodiscard]] size_t n_tiles() const { return step / kTileTokens; }  // of a part in a chunk
   [[nodiscard]] Tokens of(size_t part, size_t chunk) const {
     const size_t first = std::min(part * tokens + chunk, n_tokens);
     return {first, std::min(part * tokens + std::min(chunk + step, tokens), n_tokens) - first};
   }
 };
 
-// A chunk in tiles of kTile tokens; each tile has the room of a whole one.
-void quantize_chunk(Pool& pool, ActivationKind kind, const float* x, const Parts& parts, size_t chunk, size_t n_in,
+// Quantizes a chunk to tiles of kTileTokens tokens. A tile of fewer tokens takes the same room.
+void quantize_chunk(Pool& pool, ActivationQuant quant, const float* x, const Parts& parts, size_t chunk, size_t n_in,
                     uint8_t* tiles) {
-  const size_t tile_bytes = activation_tile_bytes(kind, n_in), n_tiles = parts.n * parts.n_tiles();
-  pool.parallel_for(n_tiles, n_tiles * kTile * n_in < 16384 ? SIZE_MAX : 1, [&](size_t first, size_t last, size_t) {
-    for (size_t tile = first; tile < last; ++tile) {
-      const Parts::Tokens t = parts.of(tile / parts.n_tiles(), chunk);
-      const size_t at = tile % parts.n_tiles() * kTile;
-      if (at < t.n)
-        quantize_tile(kind, x + (t.first + at) * n_in, n_in, std::min(kTile, t.n - at), n_in,
-                      tiles + tile * tile_bytes);
-    }
-  });
+  const size_t tile_bytes = activation_tile_bytes(quant, n_in), n_tiles = parts.n * parts.n_tiles();
+  pool.parallel_for(n_tiles, n_tiles * kTileTokens * n_in < 16384 ? SIZE_MAX : 1,
+                    [&](size_t first, size_t last, size_t) {
+                      for (size_t tile = first; tile < last; ++tile) {
+                        const Parts::Tokens t = parts.of(tile / parts.n_tiles(), chunk);
+                        const size_t at = tile % parts.n_tiles() * kTileTokens;
+                        if (at < t.n)
+                          quantize_tile(quant, x + (t.first + at) * n_in, n_in, std::min(kTileTokens, t.n - at), n_in,
+                                        tiles + tile * tile_bytes);
+                      }
+                    });
 }
 
-// Groups that are handed out together: as many as are wished, but some microseconds of work. Kernels of one token take
-// several side by side.
-size_t portion(size_t wished, size_t n_in, size_t n_tokens) {
-  const size_t group = n_in * kGroupRows * n_tokens;  // products
-  const size_t least = std::max<size_t>(1, 32768 / group), most = std::max<size_t>(least, 524288 / group);
-  const size_t groups = std::clamp(wished, least, most);
+// Row groups of a work chunk: `wanted`, but at least some microseconds of work. Decode takes a multiple of its memory
+// streams.
+size_t chunk_groups(size_t wanted, size_t n_in, size_t n_tokens) {
+  const size_t group = n_in * kGroupRows * n_tokens;  // multiplications
+  const size_t min = std::max<size_t>(1, 32768 / group), max = std::max<size_t>(min, 524288 / group);
+  const size_t groups = std::clamp(wanted, min, max);
   return n_tokens == 1 ? (groups + 3) / 4 * 4 : groups;
 }
 
@@ -226,13 +229,13 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
   PackedMatrix matrix;
   matrix.format_ = fast_format(type, n_in, precision);
   const Result<void> scratch = matrix.format_ != nullptr
-                                   ? pool.reserve_scratch(kKinds * kind_stride(static_cast<size_t>(n_in)), 0)
+                                   ? pool.reserve_scratch(kQuants * quant_stride(static_cast<size_t>(n_in)), 0)
                                    : pool.reserve_scratch(0, n_in * kRowsAtOnce * sizeof(float));
   if (!scratch) return std::unexpected(scratch.error());
-  // Rows that a last group lacks are multiplied all the same.
+  // The last group is multiplied as a whole, rows beyond n_out included.
   if (matrix.format_ != nullptr && n_out % kGroupRows != 0) {
     const size_t last = static_cast<size_t>(groups_of(n_out)) - 1;
-    each_panel(*matrix.format_, static_cast<size_t>(n_in), last + 1, [&](const Panel& panel) {
+    for_each_panel(*matrix.format_, static_cast<size_t>(n_in), last + 1, [&](const Panel& panel) {
       const size_t group_bytes = packed_group_bytes(*matrix.format_, panel.n);
       std::memset(data->data() + panel.at + last * group_bytes, 0, group_bytes);
     });
@@ -246,13 +249,13 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
   return matrix;
 }
 
-// Takes the wide format for what is there and what comes.
+// Converts the rows packed so far to the wide format, and continues with it.
 Result<void> PackedMatrix::widen() {
   const PackedFormat& wide = wide_format(*format_);
   const size_t n_groups = groups_of(n_out_);
   Result<Buffer> data = Buffer::allocate(uint64_t{n_groups} * packed_group_bytes(wide, n_in_));
   if (!data) return std::unexpected(data.error());
-  each_panel(*format_, n_in_, n_groups, [&](const Panel& panel) {
+  for_each_panel(*format_, n_in_, n_groups, [&](const Panel& panel) {
     const size_t from_bytes = packed_group_bytes(*format_, panel.n), to_bytes = packed_group_bytes(wide, panel.n);
     uint8_t* to = data->data() + n_groups * packed_group_bytes(wide, panel.first);
     for (size_t group = 0; group < n_groups; ++group)
@@ -283,7 +286,7 @@ Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView ro
       n = std::min(kGroupRows - row % kGroupRows, to - row);
       if (format_ != nullptr) {
         const PackedFormat& f = *format_;
-        each_panel(f, n_in_, groups_of(n_out_), [&](const Panel& panel) {
+        for_each_panel(f, n_in_, groups_of(n_out_), [&](const Panel& panel) {
           const TypeGeometry& type = *find_type(type_);
           ggufscope::pack_rows(f, src + panel.first / type.block_size * type.block_bytes, file_row_bytes_, panel.n,
                                data_.data() + panel.at + row / kGroupRows * packed_group_bytes(f, panel.n),
@@ -299,7 +302,7 @@ Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView ro
 
 namespace {
 
-// What a profile has of products, but for how many they are.
+// The row of a profile for these products.
 Profile::Row row_of(std::span<const Product> products, size_t n_in) {
   Profile::Row row{.key = {.operation = Operation::kProducts, .n_in = n_in}};
   for (const Product& product : products) {
@@ -317,45 +320,45 @@ Profile::Row row_of(std::span<const Product> products, size_t n_in) {
 
 void matmul(Pool& pool, std::span<const Product> products, const float* x, size_t n_tokens) {
   const size_t n_in = products.empty() ? 0 : products[0].weights->n_in();
-  size_t n_groups = 0;  // of all products, one after the other
+  size_t n_groups = 0;  // of all products
   for (const Product& product : products) n_groups += groups_of(product.weights->n_out());
   const bool all_packed =
       std::ranges::all_of(products, [](const Product& p) { return p.weights->format() != nullptr; });
-  // Weights that become floats first do so once for all tokens.
+  // Weights without a packed format are dequantized once for all tokens: one part.
   const Parts parts(n_tokens, all_packed ? pool.n_threads() : 1);
   Profile::Row row;
   if (pool.profile() != nullptr) row = row_of(products, n_in);
   for (size_t chunk = 0; chunk < parts.tokens; chunk += parts.step) {
-    bool quantized[kKinds] = {};
-    const auto tiles_of = [&](ActivationKind kind) {
-      return pool.shared_scratch().data() + kind_index(kind) * kind_stride(n_in);
+    bool quantized[kQuants] = {};
+    const auto tiles_of = [&](ActivationQuant quant) {
+      return pool.shared_scratch().data() + quant_index(quant) * quant_stride(n_in);
     };
     for (const Product& product : products) {
       if (product.weights->format() == nullptr) continue;
-      const ActivationKind kind = activation_kind(*product.weights->format(), n_tokens);
-      if (std::exchange(quantized[kind_index(kind)], true)) continue;
+      const ActivationQuant quant = activation_quant(*product.weights->format(), n_tokens);
+      if (std::exchange(quantized[quant_index(quant)], true)) continue;
       const Timed timed(pool.profile(), Operation::kActivations);
-      quantize_chunk(pool, kind, x, parts, chunk, n_in, tiles_of(kind));
+      quantize_chunk(pool, quant, x, parts, chunk, n_in, tiles_of(quant));
     }
     const auto multiply = [&](size_t first, size_t last, size_t thread) {
-      size_t offset = 0;  // of this product's first group among all, part after part
+      size_t offset = 0;  // index of this product's first group; parts follow each other
       for (size_t part = 0; part < parts.n; ++part) {
         const auto [token, n] = parts.of(part, chunk);
         for (const Product& product : products) {
           const PackedMatrix& w = *product.weights;
           const size_t groups = groups_of(w.n_out());
-          // Of the last chunk a part may have no token.
+          // In the last chunk a part may have no tokens.
           const size_t begin = std::max(first, offset), end = n > 0 ? std::min(last, offset + groups) : 0;
           float* y = product.y + token * w.n_out();
           if (begin < end && w.format() != nullptr) {
             const PackedFormat& f = *w.format();
-            const ActivationKind kind = activation_kind(f, n_tokens);
-            const size_t tile_bytes = activation_tile_bytes(kind, n_in);
+            const ActivationQuant quant = activation_quant(f, n_tokens);
+            const size_t tile_bytes = activation_tile_bytes(quant, n_in);
             const size_t group = begin - offset, row = group * kGroupRows;
-            each_panel(f, n_in, groups, [&](const Panel& panel) {
-              multiply_groups(f, w.data() + panel.at + group * packed_group_bytes(f, panel.n), end - begin, panel, kind,
-                              tiles_of(kind) + part * parts.n_tiles() * tile_bytes, tile_bytes, n, y + row, w.n_out(),
-                              w.n_out() - row);
+            for_each_panel(f, n_in, groups, [&](const Panel& panel) {
+              gemm_groups(f, w.data() + panel.at + group * packed_group_bytes(f, panel.n), end - begin, panel, quant,
+                          tiles_of(quant) + part * parts.n_tiles() * tile_bytes, tile_bytes, n, y + row, w.n_out(),
+                          w.n_out() - row);
             });
           } else if (begin < end) {
             multiply_as_floats(w, (begin - offset) * kGroupRows, std::min((end - offset) * kGroupRows, w.n_out()),
@@ -370,10 +373,10 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
       row.products += static_cast<double>(parts.of(part, chunk).n * n_in * row.key.n_out);
     const Timed timed(pool.profile(), row);
     const size_t n_items = parts.n * n_groups;
-    if (n_tokens == 1)  // it waits for memory
-      pool.parallel_for_runs(n_items, portion(0, n_in, 1), multiply);
-    else  // several portions for every thread
-      pool.parallel_for(n_items, portion(n_items / (pool.n_threads() * 4), n_in, std::min(parts.step, n_tokens)),
+    if (n_tokens == 1)  // limited by memory: long runs
+      pool.parallel_for_runs(n_items, chunk_groups(0, n_in, 1), multiply);
+    else  // several work chunks for every thread
+      pool.parallel_for(n_items, chunk_groups(n_items / (pool.n_threads() * 4), n_in, std::min(parts.step, n_tokens)),
                         multiply);
   }
 }
@@ -386,12 +389,12 @@ void matmul(Pool& pool, const PackedMatrix& weights, const float* x, size_t n_to
 void get_rows(const PackedMatrix& weights, std::span<const int32_t> ids, float* out) {
   const size_t n_in = weights.n_in();
   if (const PackedFormat* format = weights.format(); format != nullptr) {
-    each_panel(*format, n_in, groups_of(weights.n_out()), [&](const Panel& panel) {
+    for_each_panel(*format, n_in, groups_of(weights.n_out()), [&](const Panel& panel) {
       const size_t group_bytes = packed_group_bytes(*format, panel.n);
       for (size_t i = 0; i < ids.size(); ++i) {
         const size_t row = static_cast<size_t>(ids[i]);
-        unpack_row(*format, weights.data() + panel.at + row / kGroupRows * group_bytes, panel.n, row % kGroupRows,
-                   out + i * n_in + panel.first);
+        dequantize_row(*format, weights.data() + panel.at + row / kGroupRows * group_bytes, panel.n, row % kGroupRows,
+                       out + i * n_in + panel.first);
       }
     });
     return;

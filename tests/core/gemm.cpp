@@ -1,4 +1,4 @@
-#include "nn/matmul.hpp"
+#include "nn/gemm/gemm.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "base/half.hpp"
-#include "nn/byte_products.hpp"
-#include "nn/packed.hpp"
+#include "nn/gemm/dispatch.hpp"
+#include "nn/gemm/format.hpp"
+#include "nn/gemm/int8_dot.hpp"
 #include "quant/registry.hpp"
 #include "random_weights.hpp"
 #include "types/types.hpp"
@@ -32,34 +33,34 @@ PackedMatrix packed(Pool& pool, const test::RandomWeights& w, Precision precisio
   BOOST_REQUIRE_MESSAGE(matrix.has_value(), matrix.error().message);
   const ByteView bytes = w.bytes;
   const size_t row = matrix->file_row_bytes();
-  // Out of order and in odd portions, as a loader delivers them.
+  // Out of order and in pieces of odd sizes, as a loader delivers them.
   const size_t third = w.n_out / 3;
   BOOST_REQUIRE(matrix->pack_rows(pool, third, bytes.subspan(third * row)).has_value());
   for (size_t r = 0; r < third; ++r) BOOST_REQUIRE(matrix->pack_rows(pool, r, bytes.subspan(r * row, row)).has_value());
   return std::move(*matrix);
 }
 
-// Formats and kernels as on another machine, until the end of the scope.
-struct Pretend {
-  explicit Pretend(ByteProducts products) { pretend_byte_products(products); }
-  ~Pretend() { pretend_byte_products(own); }
-  Pretend(const Pretend&) = delete;
-  Pretend& operator=(const Pretend&) = delete;
-  const ByteProducts own = byte_products();
+// Formats and kernels as on another CPU, until the end of the scope.
+struct Int8DotOverride {
+  explicit Int8DotOverride(Int8Dot dot) { override_int8_dot(dot); }
+  ~Int8DotOverride() { override_int8_dot(own); }
+  Int8DotOverride(const Int8DotOverride&) = delete;
+  Int8DotOverride& operator=(const Int8DotOverride&) = delete;
+  const Int8Dot own = int8_dot();
 };
 
-// One token by itself, with any number of readers: the same as among others.
-void check_alone(Pool& pool, const PackedMatrix& matrix, const float* x, std::span<const float> expected) {
+// Decode gives what the token's row of a larger batch has, with any number of memory streams.
+void check_decode(Pool& pool, const PackedMatrix& matrix, const float* x, std::span<const float> expected) {
   std::vector<float> y(matrix.n_out());
-  for (size_t readers = 0; readers < std::size(kReaders); ++readers) {
-    use_readers(readers);
+  for (size_t streams = 0; streams < std::size(kMemoryStreams); ++streams) {
+    use_memory_streams(streams);
     matmul(pool, matrix, x, 1, y.data());
-    BOOST_TEST(std::ranges::equal(y, expected), kReaders[readers] << " readers");
+    BOOST_TEST(std::ranges::equal(y, expected), kMemoryStreams[streams] << " memory streams");
   }
-  use_readers(0);
+  use_memory_streams(0);
 }
 
-// y [n_tokens, n_out] of one thread, in whose pool the matrix was made: three give the same.
+// y [n_tokens, n_out] with one thread, in whose pool the matrix was made. Three threads must give the same.
 std::vector<float> multiplied(Pool& one, Pool& three, const test::RandomWeights& w, const PackedMatrix& matrix,
                               std::span<const float> x) {
   const size_t n_tokens = x.size() / w.n_in;
@@ -70,42 +71,41 @@ std::vector<float> multiplied(Pool& one, Pool& three, const test::RandomWeights&
   return y;
 }
 
-// One token's products with a fast matrix: those of the scalar code, to the bit where nothing is fused. Elsewhere
-// roundings differ, by as much as what sums consist of is large, whatever is left of them: noise is what is allowed of
-// the largest product where rows are so long that it shows.
+// One token's y equals the scalar reference's: to the bit where nothing is fused. Elsewhere roundings differ, in
+// proportion to the terms of a dot product rather than to the result. noise: the difference allowed for long rows,
+// relative to the largest y.
 void check_reference(const PackedMatrix& matrix, const float* x, const float* y, [[maybe_unused]] float noise = 0) {
   const PackedFormat& f = *matrix.format();
   const size_t n_in = matrix.n_in(), n_groups = groups_of(matrix.n_out());
   std::vector<float> reference(n_groups * kGroupRows);
-  each_panel(f, n_in, n_groups, [&](const Panel& panel) {
+  for_each_panel(f, n_in, n_groups, [&](const Panel& panel) {
     for (size_t group = 0; group < n_groups; ++group)
-      multiply_group_reference(f, matrix.data() + panel.at + group * packed_group_bytes(f, panel.n), panel.n,
-                               x + panel.first, n_in, 1, panel.first == 0 ? Sums::kNone : Sums::kOfPanelsBefore,
-                               reference.data() + group * kGroupRows, 0, kGroupRows);
+      gemm_group_reference(f, matrix.data() + panel.at + group * packed_group_bytes(f, panel.n), panel.n,
+                           x + panel.first, n_in, 1, panel.first == 0 ? Beta::kZero : Beta::kOne,
+                           reference.data() + group * kGroupRows, 0, kGroupRows);
   });
 #if defined(__wasm_relaxed_simd__)
-  float most = 0;
-  for (size_t r = 0; r < matrix.n_out(); ++r) most = std::max(most, std::abs(reference[r]));
+  float max = 0;
+  for (size_t r = 0; r < matrix.n_out(); ++r) max = std::max(max, std::abs(reference[r]));
   for (size_t r = 0; r < matrix.n_out(); ++r)
-    BOOST_REQUIRE_SMALL(y[r] - reference[r], std::max(1e-4f * (std::abs(reference[r]) + 1), noise * most));
+    BOOST_REQUIRE_SMALL(y[r] - reference[r], std::max(1e-4f * (std::abs(reference[r]) + 1), noise * max));
 #else
   for (size_t r = 0; r < matrix.n_out(); ++r) BOOST_REQUIRE_EQUAL(y[r], reference[r]);
 #endif
 }
 
-// Scales that any format keeps, and some that half_scales do not: then the matrix is wide.
+// Limits of scales: one that every format holds, and one beyond half_scales, where the matrix takes the wide format.
 constexpr float kLimits[] = {16.0f, 1e4f};
 const PackedFormat& format_for(const PackedFormat& format, float limit) {
   return format.half_scales && format.bits != 16 && limit > 16 ? wide_format(format) : format;
 }
 
-// Rows of a matrix (values: of the file) as get_rows gives them: the same, or what is small among words rounded to what
-// the largest of 32 leaves.
+// get_rows gives the file's values; in block floating point, rounded to the exponent of the largest of 32.
 void check_rows(const PackedFormat& f, const float* values, const float* rows, size_t n) {
   for (size_t block = 0; block < n; block += 32) {
-    float most = f.half_scales ? 0x1p-11f : 0x1p-112f;
-    for (size_t i = block; i < block + 32; ++i) most = std::max(most, std::abs(values[i]));
-    const float step = std::ldexp(1.0f, std::ilogb(most) - 13);
+    float max = f.half_scales ? 0x1p-11f : 0x1p-112f;
+    for (size_t i = block; i < block + 32; ++i) max = std::max(max, std::abs(values[i]));
+    const float step = std::ldexp(1.0f, std::ilogb(max) - 13);
     for (size_t i = block; i < block + 32; ++i)
       BOOST_REQUIRE_EQUAL(rows[i], f.bits == 16 ? std::nearbyint(values[i] / step) * step : values[i]);
   }
@@ -113,27 +113,27 @@ void check_rows(const PackedFormat& f, const float* values, const float* rows, s
 
 struct Case {
   const PackedFormat& format;
-  ByteProducts products;
+  Int8Dot int8_dot_kind;
 };
 
-// Every format that can be computed here, with each of the products that this machine has or can stand in for.
+// Every format with each int8 dot product that this CPU has or can stand in for.
 std::vector<Case> formats_here() {
   std::vector<Case> cases;
-  const ByteProducts own = byte_products();
-  for (const ByteProducts products : {own, ByteProducts::kSaturated}) {
-    if (products != own && own == ByteProducts::kNone) continue;
-    const Pretend pretend(products);
+  const Int8Dot own = int8_dot();
+  for (const Int8Dot int8_dot_kind : {own, Int8Dot::kSaturating}) {
+    if (int8_dot_kind != own && own == Int8Dot::kNone) continue;
+    const Int8DotOverride override(int8_dot_kind);
     for (const PackedFormat& format : all_packed_formats())
-      if (find_packed_format(format.type) == &format) cases.push_back({format, products});
+      if (find_packed_format(format.type) == &format) cases.push_back({format, int8_dot_kind});
   }
   return cases;
 }
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(matmul_)
+BOOST_AUTO_TEST_SUITE(gemm)
 
-BOOST_AUTO_TEST_CASE(exact_products_of_every_type) {
+BOOST_AUTO_TEST_CASE(exact_gemm_of_every_type) {
   const auto one = pool_of(1), three = pool_of(3);
   for (const QuantKernels& kernels : all_kernels()) {
     const uint32_t block = find_type(kernels.type)->block_size;
@@ -169,11 +169,11 @@ BOOST_AUTO_TEST_CASE(exact_products_of_every_type) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(fast_formats_keep_every_weight) {
+BOOST_AUTO_TEST_CASE(packing_keeps_every_weight) {
   const auto pool = pool_of(1);
-  for (const auto& [format, products] : formats_here()) {
-    const Pretend pretend(products);
-    BOOST_TEST_CONTEXT(find_type(format.type)->name << ", products " << static_cast<int>(products)) {
+  for (const auto& [format, int8_dot_kind] : formats_here()) {
+    const Int8DotOverride override(int8_dot_kind);
+    BOOST_TEST_CONTEXT(find_type(format.type)->name << ", int8 dot product " << static_cast<int>(int8_dot_kind)) {
       for (const float limit : kLimits) {
         const test::RandomWeights w = test::random_weights(format.type, 512, 13, 21, limit);
         const PackedMatrix matrix = packed(*pool, w, Precision::kFast);
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(fast_formats_keep_every_weight) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(threads_pack_what_one_packs) {
+BOOST_AUTO_TEST_CASE(packing_with_threads_gives_the_same_bytes) {
   const auto one = pool_of(1), three = pool_of(3);
   for (const char* type : {"Q4_0", "Q6_K", "F16"}) {
     const test::RandomWeights w = test::random_weights(find_type(type)->id, 512, 1501, 5);
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(threads_pack_what_one_packs) {
   }
 }
 
-// Rows of weights at the ends of their range against activations at theirs: sums that would leave i16 show.
+// Weights and activations at the ends of their ranges: an int16 accumulator that overflows would show.
 static test::RandomWeights extreme_weights(uint32_t type, size_t n_in, size_t n_out) {
   const Quantizer quantizer = find_quantizer(type);
   BOOST_REQUIRE(quantizer.quantize != nullptr);
@@ -219,31 +219,31 @@ static test::RandomWeights extreme_weights(uint32_t type, size_t n_in, size_t n_
   return w;
 }
 
-// Rows of two panels and of three: what a row of one panel would give.
-BOOST_AUTO_TEST_CASE(long_rows_are_packed_in_panels) {
+// Rows of two panels and of three give what a row of one panel would.
+BOOST_AUTO_TEST_CASE(panels_of_long_rows) {
   const auto one = pool_of(1), three = pool_of(3);
-  for (const auto& [format, products] : formats_here()) {
-    const Pretend pretend(products);
-    BOOST_TEST_CONTEXT(find_type(format.type)->name << ", products " << static_cast<int>(products)) {
+  for (const auto& [format, int8_dot_kind] : formats_here()) {
+    const Int8DotOverride override(int8_dot_kind);
+    BOOST_TEST_CONTEXT(find_type(format.type)->name << ", int8 dot product " << static_cast<int>(int8_dot_kind)) {
       for (const auto& [n_in, limit] :
            {std::pair(size_t{2304}, kLimits[0]),
             {size_t{4352}, kLimits[1]},
-            {kPanel + std::max<size_t>(find_type(format.type)->block_size, format.block()) % 256, kLimits[0]}}) {
+            {kPanelDepth + std::max<size_t>(find_type(format.type)->block_size, format.block()) % 256, kLimits[0]}}) {
         const size_t n_out = 77, n_tokens = 5;
         const test::RandomWeights w = test::random_weights(format.type, n_in, n_out, 17, limit);
         const std::vector<float> x = test::random_floats(n_tokens * n_in, 8);
         const PackedMatrix matrix = packed(*one, w, Precision::kFast);
         size_t n_panels = 0, elements = 0;
-        each_panel(*matrix.format(), n_in, 10, [&](const Panel& panel) {
+        for_each_panel(*matrix.format(), n_in, 10, [&](const Panel& panel) {
           BOOST_TEST(panel.first == elements);
-          BOOST_TEST((panel.n > 0 && panel.n <= kPanel));
+          BOOST_TEST((panel.n > 0 && panel.n <= kPanelDepth));
           ++n_panels, elements += panel.n;
         });
         BOOST_TEST(elements == n_in);
-        BOOST_TEST(n_panels == (n_in + kPanel - 1) / kPanel);
+        BOOST_TEST(n_panels == (n_in + kPanelDepth - 1) / kPanelDepth);
         const std::vector<float> y = multiplied(*one, *three, w, matrix, x);
         for (size_t t = 0; t < n_tokens; ++t) {
-          check_alone(*one, matrix, x.data() + t * n_in, std::span(y).subspan(t * n_out, n_out));
+          check_decode(*one, matrix, x.data() + t * n_in, std::span(y).subspan(t * n_out, n_out));
           check_reference(matrix, x.data() + t * n_in, y.data() + t * n_out, 2e-6f);
         }
         const std::vector<int32_t> ids = {76, 0};
@@ -257,14 +257,14 @@ BOOST_AUTO_TEST_CASE(long_rows_are_packed_in_panels) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(fast_products_are_the_reference_and_near_the_exact) {
+BOOST_AUTO_TEST_CASE(microkernels_match_the_reference_and_approximate_exact_gemm) {
   const auto one = pool_of(1), three = pool_of(3);
-  for (const auto& [format, products] : formats_here()) {
-    const Pretend pretend(products);
-    BOOST_TEST_CONTEXT(find_type(format.type)->name << ", products " << static_cast<int>(products)) {
+  for (const auto& [format, int8_dot_kind] : formats_here()) {
+    const Int8DotOverride override(int8_dot_kind);
+    BOOST_TEST_CONTEXT(find_type(format.type)->name << ", int8 dot product " << static_cast<int>(int8_dot_kind)) {
       for (const float limit : {0.0f, kLimits[0], kLimits[1]}) {
         const bool extreme = limit == 0;
-        // More groups than readers, so that one token takes some side by side and others alone.
+        // More row groups than memory streams: decode interleaves some and multiplies the rest one by one.
         const size_t n_in = 768, n_out = 77, n_tokens = 70;
         const test::RandomWeights w = extreme ? extreme_weights(format.type, n_in, n_out)
                                               : test::random_weights(format.type, n_in, n_out, 31, limit);
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(fast_products_are_the_reference_and_near_the_exact) {
         const PackedMatrix matrix = packed(*one, w, Precision::kFast);
         const std::vector<float> y = multiplied(*one, *three, w, matrix, x);
         for (const size_t t : {size_t{0}, size_t{1}, size_t{5}, n_tokens - 1}) {
-          check_alone(*one, matrix, x.data() + t * n_in, std::span(y).subspan(t * n_out, n_out));
+          check_decode(*one, matrix, x.data() + t * n_in, std::span(y).subspan(t * n_out, n_out));
           check_reference(matrix, x.data() + t * n_in, y.data() + t * n_out);
           for (size_t r = 0; r < n_out; ++r) {
             double want = 0, squares = 0;
@@ -282,8 +282,8 @@ BOOST_AUTO_TEST_CASE(fast_products_are_the_reference_and_near_the_exact) {
               want += double{w.values[r * n_in + i]} * x[t * n_in + i];
               squares += double{w.values[r * n_in + i]} * w.values[r * n_in + i];
             }
-            // Activations are rounded by up to 1 / 254 (1 / 16382) of the largest: noise of that size, 1 / sqrt(12) of
-            // it each; words by 2^-14 of the largest of 32.
+            // Activations are rounded by up to 1 / 254 (1 / 16382) of the largest: uniform noise, 1 / sqrt(12) of it
+            // each. Block floating point rounds weights by 2^-14 of the largest of 32.
             const double rounding = format.bits == 16 ? 1.0 / 8191 + std::sqrt(32) * 0x1p-14 : 1.0 / 127;
             BOOST_REQUIRE_SMALL(y[t * n_out + r] - want,
                                 6 * std::sqrt(squares / 12) * rounding + 1e-5 * std::abs(want));
@@ -294,16 +294,16 @@ BOOST_AUTO_TEST_CASE(fast_products_are_the_reference_and_near_the_exact) {
   }
 }
 
-// Threads share a prompt's tokens out among themselves: in parts, these in chunks.
-BOOST_AUTO_TEST_CASE(a_prompt_of_any_length_on_any_number_of_threads) {
+// Threads divide a batch into parts, and these into chunks.
+BOOST_AUTO_TEST_CASE(prefill_of_any_length_with_any_number_of_threads) {
   const auto one = pool_of(1);
-  const size_t n_in = 256, n_out = 21, n_most = 520;
+  const size_t n_in = 256, n_out = 21, n_max = 520;
   for (const char* name : {"Q4_0", "Q6_K", "F16"}) {
     const test::RandomWeights w = test::random_weights(find_type(name)->id, n_in, n_out, 3);
-    const std::vector<float> x = test::random_floats(n_most * n_in, 4);
+    const std::vector<float> x = test::random_floats(n_max * n_in, 4);
     const PackedMatrix matrix = packed(*one, w, Precision::kFast);
-    std::vector<float> alone(n_most * n_out);
-    for (size_t t = 0; t < n_most; ++t) matmul(*one, matrix, x.data() + t * n_in, 1, alone.data() + t * n_out);
+    std::vector<float> decoded(n_max * n_out);
+    for (size_t t = 0; t < n_max; ++t) matmul(*one, matrix, x.data() + t * n_in, 1, decoded.data() + t * n_out);
     for (const size_t n_threads : {1u, 2u, 3u, 5u}) {
       const auto pool = pool_of(n_threads);
       const PackedMatrix own = packed(*pool, w, Precision::kFast);
@@ -311,13 +311,13 @@ BOOST_AUTO_TEST_CASE(a_prompt_of_any_length_on_any_number_of_threads) {
         std::vector<float> y(n_tokens * n_out, -1.0f);
         matmul(*pool, own, x.data(), n_tokens, y.data());
         BOOST_TEST_CONTEXT(name << ", " << n_threads << " threads, " << n_tokens << " tokens")
-        BOOST_TEST(std::equal(y.begin(), y.end(), alone.begin()));
+        BOOST_TEST(std::equal(y.begin(), y.end(), decoded.begin()));
       }
     }
   }
 }
 
-BOOST_AUTO_TEST_CASE(fast_products_of_types_without_a_format) {
+BOOST_AUTO_TEST_CASE(fast_gemm_without_a_packed_format) {
   const auto one = pool_of(1), three = pool_of(3);
   for (const auto& [name, n_in] : {std::pair("F32", size_t{768}),
                                    {"F32", size_t{775}},
@@ -333,7 +333,7 @@ BOOST_AUTO_TEST_CASE(fast_products_of_types_without_a_format) {
       BOOST_REQUIRE(matrix.format() == nullptr);
       const std::vector<float> y = multiplied(*one, *three, w, matrix, x);
       for (size_t t = 0; t < n_tokens; ++t) {
-        check_alone(*one, matrix, x.data() + t * n_in, std::span(y).subspan(t * n_out, n_out));
+        check_decode(*one, matrix, x.data() + t * n_in, std::span(y).subspan(t * n_out, n_out));
         for (size_t r = 0; r < n_out; ++r) {
           double want = 0, size = 0;
           for (size_t i = 0; i < n_in; ++i) {
@@ -348,8 +348,8 @@ BOOST_AUTO_TEST_CASE(fast_products_of_types_without_a_format) {
   }
 }
 
-// Rows that would be more than twice as long stay as they are; what comes out differs by the rounding of activations.
-BOOST_AUTO_TEST_CASE(compact_matrices) {
+// Rows that packing would make more than twice as long stay as they are. Results differ by the rounding of activations.
+BOOST_AUTO_TEST_CASE(compact_precision) {
   const auto pool = pool_of(1);
   const size_t n_in = 512, n_out = 19;
   const std::vector<float> x = test::random_floats(n_in, 8);
@@ -388,14 +388,14 @@ BOOST_AUTO_TEST_CASE(compact_matrices) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(f16_weights_that_are_no_numbers_or_very_small) {
+BOOST_AUTO_TEST_CASE(f16_weights_nan_infinity_and_subnormal) {
   const auto pool = pool_of(1);
   test::RandomWeights w = test::random_weights(find_type("F16")->id, 64, 9, 6);
   const std::vector<float> x(64, 1.0f);
   const auto set = [&](size_t row, size_t column, uint16_t bits) {
     std::memcpy(w.bytes.data() + (row * 64 + column) * 2, &bits, 2);
   };
-  // Subnormal numbers alone are kept, 64 times 2^-24: what differs is the rounding of activations.
+  // A row of subnormals is exact: 64 times 2^-24. Only activations are rounded.
   for (size_t i = 0; i < 64; ++i) set(3, i, 1);
   std::vector<float> y(9);
   matmul(*pool, packed(*pool, w, Precision::kFast), x.data(), 1, y.data());
@@ -406,15 +406,15 @@ BOOST_AUTO_TEST_CASE(f16_weights_that_are_no_numbers_or_very_small) {
   for (size_t r = 0; r < 9; ++r) BOOST_TEST(std::isfinite(y[r]) == (r != 1 && r != 8));
 }
 
-// Every exponent, subnormal numbers and zeros of both signs; then rows with what is no number, packed after others.
-BOOST_AUTO_TEST_CASE(numbers_of_16_bits) {
+// Every exponent, subnormals and zeros of both signs; then a row with NaN or infinity, packed after the others.
+BOOST_AUTO_TEST_CASE(f16_and_bf16_as_block_floating_point) {
   const auto pool = pool_of(1);
   for (const char* name : {"F16", "BF16"}) {
     const bool is_half = name[0] == 'F';
     test::RandomWeights w = test::random_weights(find_type(name)->id, 64, 24, 9);
     auto* const bits = reinterpret_cast<uint16_t*>(w.bytes.data());
     for (size_t i = 0; i < w.values.size(); ++i) {
-      // Exponents of two neighbours in a block, others in others.
+      // Two neighbouring exponents in a block, others in the next.
       const size_t exponent = (i / 32 * 7 + i % 2) % (is_half ? 31 : 255);
       bits[i] = static_cast<uint16_t>((i % 3 & 1) << 15 | exponent << (is_half ? 10 : 7) |
                                       (i * 2654435761u >> 9) % (is_half ? 1024 : 128));
@@ -434,7 +434,7 @@ BOOST_AUTO_TEST_CASE(numbers_of_16_bits) {
     };
     check();
     std::vector<uint8_t> last(w.bytes.begin(), w.bytes.begin() + 128);
-    last[65] = 0x7f, last[64] = 0x80;  // no number of F16, an infinity of BF16
+    last[65] = 0x7f, last[64] = 0x80;  // NaN as F16, infinity as BF16
     BOOST_REQUIRE(matrix->pack_rows(*pool, 24, last).has_value());
     BOOST_TEST((matrix->format() == &wide_format(format)));
     check();
@@ -445,9 +445,8 @@ BOOST_AUTO_TEST_CASE(numbers_of_16_bits) {
   }
 }
 
-// Of a Gaussian's blocks, besides one whose largest would have the code 127: that rounds them with a seventh more
-// error.
-BOOST_AUTO_TEST_CASE(activations_are_rounded_with_the_scale_that_suits_them) {
+// The best of kMaxCodes against 127 always, which has a seventh more squared error on Gaussian blocks.
+BOOST_AUTO_TEST_CASE(activation_quant_takes_the_best_scale) {
   std::mt19937 random(7);
   std::normal_distribution<float> gaussian;
   constexpr uint16_t kBlocks[] = {16, 32, 128};
@@ -455,36 +454,36 @@ BOOST_AUTO_TEST_CASE(activations_are_rounded_with_the_scale_that_suits_them) {
     const size_t n_in = 128 * 1000;
     std::vector<float> x(n_in);
     for (float& value : x) value = gaussian(random);
-    const ActivationKind kind{block, ActivationCodes::kBytes};
-    std::vector<uint8_t> tile(activation_tile_bytes(kind, n_in));
-    quantize_tile(kind, x.data(), n_in, 1, n_in, tile.data());
+    const ActivationQuant quant{block, ActivationLayout::kInt8};
+    std::vector<uint8_t> tile(activation_tile_bytes(quant, n_in));
+    quantize_tile(quant, x.data(), n_in, 1, n_in, tile.data());
     double ours = 0, plain = 0;
-    bool largest_are_exact = true;
+    bool max_is_exact = true;
     for (size_t first = 0; first < n_in; first += block) {
-      const uint8_t* codes = tile.data() + activation_offset(kind, first, 1);
+      const uint8_t* codes = tile.data() + activation_offset(quant, first, 1);
       const float scale = load<float>(codes + block);
-      float most = 0;
-      for (size_t i = 0; i < block; ++i) most = std::max(most, std::abs(x[first + i]));
+      float max = 0;
+      for (size_t i = 0; i < block; ++i) max = std::max(max, std::abs(x[first + i]));
       for (size_t i = 0; i < block; ++i) {
-        const float value = x[first + i], step = most / 127;
+        const float value = x[first + i], step = max / 127;
         const float error = value - scale * static_cast<float>(static_cast<int8_t>(codes[i]));
         const float of_127 = value - step * std::nearbyint(value / step);
         ours += double{error} * error, plain += double{of_127} * of_127;
-        if (std::abs(value) == most) largest_are_exact &= std::abs(error) < 0.01f * scale;
+        if (std::abs(value) == max) max_is_exact &= std::abs(error) < 0.01f * scale;
       }
     }
     BOOST_TEST_CONTEXT("blocks of " << block) {
       BOOST_TEST(ours < (block == 128 ? 0.96 : 0.9) * plain);
-      BOOST_TEST(largest_are_exact);
+      BOOST_TEST(max_is_exact);
     }
   }
 }
 
-BOOST_AUTO_TEST_CASE(fast_products_of_what_is_no_number) {
+BOOST_AUTO_TEST_CASE(activations_nan_infinity_and_tiny) {
   const auto pool = pool_of(1);
-  for (const auto& [format, products] : formats_here()) {
-    const Pretend pretend(products);
-    BOOST_TEST_CONTEXT(find_type(format.type)->name << ", products " << static_cast<int>(products)) {
+  for (const auto& [format, int8_dot_kind] : formats_here()) {
+    const Int8DotOverride override(int8_dot_kind);
+    BOOST_TEST_CONTEXT(find_type(format.type)->name << ", int8 dot product " << static_cast<int>(int8_dot_kind)) {
       const PackedMatrix matrix = packed(*pool, test::random_weights(format.type, 256, 8, 1), Precision::kFast);
       for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
         std::vector<float> x(256, 1.0f), y(8);
@@ -501,7 +500,7 @@ BOOST_AUTO_TEST_CASE(fast_products_of_what_is_no_number) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(products_of_one_input_together_are_the_products_alone) {
+BOOST_AUTO_TEST_CASE(several_products_of_one_input) {
   const auto pool = pool_of(2);
   const std::vector<float> x = test::random_floats(3 * 64, 5);
   const test::RandomWeights wide = test::random_weights(0, 64, 37, 1), narrow = test::random_weights(8, 64, 6, 2);
@@ -521,7 +520,7 @@ BOOST_AUTO_TEST_CASE(products_of_one_input_together_are_the_products_alone) {
   BOOST_TEST((yb == together_b));
 }
 
-BOOST_AUTO_TEST_CASE(refuses_what_cannot_be) {
+BOOST_AUTO_TEST_CASE(refuses_bad_shapes_types_and_rows) {
   const auto pool = pool_of(1);
   struct {
     uint32_t type;

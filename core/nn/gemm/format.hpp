@@ -1,0 +1,137 @@
+// The packed layout of weights: 8 rows interleaved, integer codes with their scales beside them.
+//
+// A weight of row r, element k is   flat types   w = d * (code - offset)  or  d * code + e        d, e a block of 32,
+//                                                of NVFP4 of 16
+//                                   K-quants     w = d * scale * (code - offset)  or  d * scale * code + e * min
+//                                   (super)      d, e a super-block of 256; scale, min a sub-block of 16 or 32
+//                                   F16, BF16    w = d * code                         d, a power of two, a block of 32
+// Codes are 4 bits (straight, or through a table of 16), 8 bits or int16. Activations are quantized to x = a * q with
+// one scale a a block (activation_quant.hpp), so that dot products over it are integers.
+//
+// F16 and BF16 are block floating point: one exponent a block of 32, int16 mantissas of 14 bits and a sign. F16 (11
+// bits) is exact down to an eighth of the block's largest, BF16 (8 bits) to a 64th; below, the error is half of 2^-14
+// of the largest.
+//
+// A type with signed codes has several rows in the table of formats: which one is used depends on the CPU's int8 dot
+// product (CodeType).
+//
+// A row group is 8 rows: BLIS's micro-panel with MR = 8. A block of a group, K = 16, 32 or 256 elements, S = K / sub
+// sub-blocks:
+//   float d[8]; float e[8] where stored (super: -dmin); with half_scales both as binary16, times 2^10
+//   super: int8 scale[S][8], and int8 mins[S / 2][8][2], pairs of sub-blocks, where stored
+//   4 bits: uint8 codes[K / 4][16]: byte 4 * (r % 4) + k % 4, rows 0..3 in the low nibble, rows 4..7 in the high one
+//   8 bits: uint8 codes[K / 4][2][16]: rows 0..3, then rows 4..7
+//   int16:  int16 codes[K / 2][2][8], in the same way: element 2 * (r % 4) + k % 2
+// A matrix with scales outside binary16's range keeps floats (wide_format).
+//
+// Rows of more than kPanelDepth elements are packed in panels (BLIS's KC), one after the other, each with so many
+// elements of all rows: [panel][group][block]. A panel's activations stay in L1 while all groups pass.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/bytes.hpp"
+
+namespace ggufscope {
+
+inline constexpr size_t kGroupRows = 8;  ///< MR
+template <class Size>
+[[nodiscard]] constexpr Size groups_of(Size n_rows) {
+  return (n_rows + kGroupRows - 1) / kGroupRows;
+}
+
+inline constexpr size_t kPanelDepth = 2048;  ///< KC: elements at most
+
+/// Binary16 scales are stored times this: exact, and never subnormal, which is slow to multiply.
+inline constexpr float kHalfScaleFactor = 0x1p10f;
+inline constexpr uint16_t kHalfScaleLimit = 0x5400;  ///< the bits of 64: scales below it stay in range
+
+/// The term that makes up for an offset of the codes or for a minimum.
+enum class Correction : uint8_t { kNone, kOffset, kStored };
+
+/// The range of the codes, which decides what dot products can take them.
+enum class CodeType : uint8_t {
+  kU7,   ///< 0..127: the relaxed int8 dot product, on every CPU
+  kI8,   ///< -128..127: only where that is signed (Int8Dot::kSigned)
+  kU8,   ///< 0..255: where it is unsigned (Int8Dot::kUnsigned); elsewhere widened to int16
+  kI16,  ///< -2^14..2^14: the int16 dot product, which every CPU has
+};
+
+/// One block of one row: codes [K], d, e, and for super types scale and min of each sub-block.
+struct UnpackedBlock {
+  uint8_t codes[256];  ///< 128 of CodeType::kI16, little-endian
+  float d, e;
+  int8_t scale[16], min[16];
+};
+/// src: a block of the file, which may be several of these; part: which of them.
+using UnpackFn = void(const uint8_t* src, size_t part, UnpackedBlock& out);
+
+struct PackedFormat {
+  uint32_t type;
+  bool super;
+  uint8_t bits;  ///< 4, 8 or 16
+  bool half_scales;
+  uint8_t sub;  ///< elements a sub-block: 32 or 16; of a flat type the block, of kI16 half of one (int32 holds no more)
+  Correction correction;
+  uint8_t offset;
+  const int8_t* table;  ///< nullptr: codes stand for themselves
+  CodeType code_type;
+  UnpackFn* unpack;
+
+  [[nodiscard]] constexpr size_t block() const { return super ? 256 : bits == 16 ? 2 * sub : sub; }
+  [[nodiscard]] constexpr size_t n_subs() const { return block() / sub; }
+  [[nodiscard]] constexpr bool stores_e() const { return correction == Correction::kStored; }
+  [[nodiscard]] constexpr size_t e_at() const { return half_scales ? 16 : 32; }
+  [[nodiscard]] constexpr size_t scales_at() const { return e_at() * (stores_e() ? 2 : 1); }
+  [[nodiscard]] constexpr size_t mins_at() const { return scales_at() + (super ? 8 * n_subs() : 0); }
+  [[nodiscard]] constexpr size_t codes_at() const { return mins_at() + (super && stores_e() ? 8 * n_subs() : 0); }
+  [[nodiscard]] constexpr size_t block_bytes() const { return codes_at() + block() * bits; }
+};
+
+/// The format of a type on this CPU; nullptr for a type without a fast path.
+[[nodiscard]] const PackedFormat* find_packed_format(uint32_t type);
+/// Those of other CPUs as well.
+[[nodiscard]] std::span<const PackedFormat> all_packed_formats();
+
+/// The same with float scales in place of half_scales: the format itself where it has none.
+[[nodiscard]] const PackedFormat& wide_format(const PackedFormat& f);
+
+/// Bytes of a group of rows of n_in elements, or of a panel's n_in elements of them.
+[[nodiscard]] inline size_t packed_group_bytes(const PackedFormat& f, size_t n_in) {
+  return n_in / f.block() * f.block_bytes();
+}
+
+struct Panel {
+  size_t first, n;  ///< elements of a row
+  size_t at;        ///< bytes
+};
+/// body(panel) for each panel of n_groups groups of rows of n_in elements: of about one size, and of whole blocks.
+template <class Body>
+void for_each_panel(const PackedFormat& f, size_t n_in, size_t n_groups, const Body& body) {
+  const size_t n_panels = (n_in + kPanelDepth - 1) / kPanelDepth;
+  const size_t depth = ((n_in + n_panels - 1) / n_panels + 255) / 256 * 256;
+  for (size_t first = 0; first < n_in; first += depth)
+    body(Panel{first, std::min(depth, n_in - first), n_groups * packed_group_bytes(f, first)});
+}
+
+/// Code k of a row of a group's block, through the format's table. codes: where the block has them.
+[[nodiscard]] int code_of(const PackedFormat& f, const uint8_t* codes, size_t row, size_t k);
+/// The scale d or e of a row of a group's block, whose scales of that kind begin at `at`.
+[[nodiscard]] float scale_of(const PackedFormat& f, const uint8_t* at, size_t row);
+
+/// Packs n_in elements of n_rows rows of the file, src_stride bytes apart, as rows first .. of a group, whose other
+/// rows are left as they are. All eight at once are several times as fast as one at a time.
+void pack_rows(const PackedFormat& f, const uint8_t* src, size_t src_stride, size_t n_in, uint8_t* group, size_t first,
+               size_t n_rows);
+/// Whether the scales of n_blocks blocks of the file are in the range of the format's.
+[[nodiscard]] bool scales_fit(const PackedFormat& f, const uint8_t* src, size_t n_blocks);
+/// A group with half_scales as wide_format has it.
+void widen_group(const PackedFormat& f, const uint8_t* group, size_t n_in, uint8_t* wide);
+/// One row of a group as floats: what the file's type dequantizes to, but for F16 and BF16, which are rounded to the
+/// block's exponent.
+void dequantize_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t row_in_group, float* out);
+
+}  // namespace ggufscope

@@ -1,0 +1,44 @@
+#include "nn/gemm/int8_dot.hpp"
+
+#include "base/simd.hpp"
+
+namespace ggufscope {
+namespace {
+
+#if defined(__wasm_relaxed_simd__)
+// Four times -128 * b with b's bits all ones: 128 where b is int8, -128 * 255 where it is uint8.
+Int8Dot probe() {
+  volatile int8_t a = -128, b = -1;  // volatile, so that no compiler folds the product
+  switch (wasm_i32x4_extract_lane(relaxed_dot_i32(wasm_i8x16_splat(a), wasm_i8x16_splat(b), wasm_i32x4_splat(0)), 0)) {
+    case 4 * 128:
+      return Int8Dot::kSigned;
+    case 4 * -128 * 255:
+      return Int8Dot::kUnsigned;
+    default:
+      return Int8Dot::kSaturating;
+  }
+}
+Int8Dot g_int8_dot = probe();
+bool probe_int8x2() {
+  volatile int8_t a = -8, b = -1;
+  return wasm_i16x8_extract_lane(relaxed_dot_i16(wasm_i8x16_splat(a), wasm_i8x16_splat(b)), 0) == 2 * -8 * 255;
+}
+const bool g_int8x2_is_unsigned = probe_int8x2();
+#else
+#if defined(__wasm_simd128__)
+Int8Dot g_int8_dot = Int8Dot::kNone;
+#else
+Int8Dot g_int8_dot = Int8Dot::kSigned;
+#endif
+constexpr bool g_int8x2_is_unsigned = false;
+#endif
+
+}  // namespace
+
+Int8Dot int8_dot() { return g_int8_dot; }
+
+bool int8x2_is_unsigned() { return g_int8x2_is_unsigned; }
+
+void override_int8_dot(Int8Dot dot) { g_int8_dot = dot; }
+
+}  // namespace ggufscope
