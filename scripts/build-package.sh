@@ -4,7 +4,7 @@ set -euo pipefail
 . "$(dirname "$0")/env.sh"
 mkdir -p wasm/dist build
 log=build/package.log
-if changed build/package.stamp core wasm/*.cpp wasm/*.hpp wasm/modules.cmake CMakeLists.txt || [ ! -e wasm/dist/engine-relaxed.wasm ]; then
+if changed build/package.stamp core wasm/*.cpp wasm/*.hpp wasm/modules.cmake CMakeLists.txt || [ ! -e wasm/dist/engine/engine-relaxed.wasm ]; then
   touch build/package.stamp.new
   [ -e build/wasm/build.ninja ] ||
     env -u CMAKE_CXX_COMPILER_LAUNCHER emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=OFF > $log 2>&1 || { cat $log; exit 1; }
@@ -20,6 +20,7 @@ if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ build/package.sta
   grep -rLZ --include='*.js' '@vite-ignore' wasm/dist |
     xargs -0 esbuild --minify --format=esm --target=es2022 --outbase=wasm/dist --outdir=wasm/dist --allow-overwrite --log-level=error
   node scripts/join-modules.ts
+  node scripts/collect-types.ts
   touch wasm/dist/index.js
 fi
 if [ -e wasm/dist/cli.js ]; then chmod +x wasm/dist/cli.js; fi

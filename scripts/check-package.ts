@@ -54,12 +54,14 @@ for (const entry of ['index.js', 'engine/index.js'])
     [...reach(join(dist, entry))].some((path) => ![join(dist, entry), join(dist, 'open.js')].includes(path))
   )
     errors.push(`${entry} and open.js import others: ${[...reach(join(dist, entry))].join(', ')}`)
-for (const entry of ['engine/worker.js', 'engine/thread.js', 'text/template-worker.js'])
+for (const entry of ['engine/engine-worker.js', 'text/template-worker.js'])
   if (reach(join(dist, entry)).size > 1) errors.push(`${entry} imports other modules`)
 const loaded = [...reach(join(dist, 'index.js')), join(dist, 'inspect.wasm')]
 if (!loaded.includes(join(dist, 'open.js'))) errors.push('the list of what open() loads lacks open.js')
 const bytes = loaded.reduce((sum, path) => sum + gzipSync(readFileSync(path), { level: 9 }).length, 0)
-const engines = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'].map((name) => `engine-${name}.wasm`)
+const engines = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'].map(
+  (name) => `engine/engine-${name}.wasm`,
+)
 for (const name of engines) {
   const size = gzipSync(readFileSync(join(dist, name)), { level: 9 }).length
   if (size > kEngineBudget) errors.push(`${name} has ${size} bytes gzipped, more than ${kEngineBudget}`)

@@ -1,6 +1,6 @@
 // Joins the modules of wasm/dist that a page needs together into one file each: without a bundler every file is a round
 // trip, and those that it imports are the next one.
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 
@@ -18,6 +18,16 @@ function reach(path: string, seen = new Set<string>()): Set<string> {
   return seen
 }
 
+// The engine's variants, each behind the one whose glue starts it.
+const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads']
+
+/** Glue without the names that a minifier made and without its module's. */
+const plain = (name: string): string =>
+  readFileSync(join(dist, `engine/engine-${name}.js`), 'utf8').replaceAll(/engine-[a-z-]+|[\w$]{1,3}/g, '')
+for (const end of ['', '-threads'])
+  if (plain(`simd${end}`) !== plain(`relaxed${end}`))
+    throw new Error(`The glue of engine-relaxed${end}.wasm is not that of engine-simd${end}.wasm any more.`)
+
 /** How another module is named in the file at that path. */
 function named(target: string, from: string): string {
   const path = relative(dirname(from), target)
@@ -28,7 +38,14 @@ function named(target: string, from: string): string {
 function imports(out: string, isInside: (path: string) => boolean): Plugin {
   return {
     name: 'imports',
-    setup({ onResolve }) {
+    setup({ onLoad, onResolve }) {
+      // The glue is given its module: the address that it would look at is none for bundlers to find.
+      onLoad({ filter: /[/\\]engine-(simd|relaxed)[a-z-]*\.js$/ }, ({ path }) => ({
+        contents: readFileSync(path, 'utf8').replaceAll(
+          /new URL\("[\w-]+\.wasm",import\.meta\.url\)\.href|import\.meta\.url/g,
+          '""',
+        ),
+      }))
       onResolve({ filter: /^\./ }, ({ path, resolveDir, kind }) => {
         if (kind === 'entry-point') return undefined
         const target = join(resolveDir, path)
@@ -45,7 +62,8 @@ async function write(out: string, isInside: (path: string) => boolean, contents?
     outfile: out,
     allowOverwrite: true,
     bundle: true,
-    minify: true,
+    // Some comments are for bundlers.
+    minify: contents !== undefined || !readFileSync(out, 'utf8').includes('@vite-ignore'),
     format: 'esm',
     target: 'es2022',
     packages: 'external',
@@ -54,8 +72,17 @@ async function write(out: string, isInside: (path: string) => boolean, contents?
   })
 }
 
+// Left of an earlier build: what has no source any more.
+const source = join(dist, '../src')
+const hasSource = (name: string): boolean =>
+  [name.replace(/js$/, 'ts'), name.replace(/js$/, 'd.ts')].some((path) => existsSync(join(source, path)))
 const scripts = readdirSync(dist, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.js'))
+  .filter((name) => {
+    const stays = hasSource(name) || name.startsWith('engine/engine-relaxed')
+    if (!stays) rmSync(join(dist, name))
+    return stays
+  })
   .map((name) => join(dist, name))
 
 // What open() needs: open.js. Every entry of the package finds it there, so there is one GgufError.
@@ -65,17 +92,22 @@ const shared = reach(index)
 shared.delete(index)
 
 // Generated, and by another tool than what is written here.
-const glue = new Set(['inspect.js', 'text.js'].map((name) => join(dist, name)))
+const glue = new Set(
+  ['inspect.js', 'text.js', ...kVariants.map((name) => `engine/engine-${name}.js`)].map((name) =>
+    join(dist, name),
+  ),
+)
 
-// The engine's own: one file each for its page, its worker and its threads. The latter two need nothing of open.js.
-const engine = ['index.js', 'worker.js', 'thread.js'].map((name) => join(dist, 'engine', name))
-const [page, ...workers] = engine
+// The engine's own: one file each for its page, its workers, and for where there are none. The worker's needs nothing of
+// open.js and imports nothing: it may become a classic script, and may lie anywhere.
+const engine = ['index.js', 'engine-worker.js', 'in-place.js'].map((name) => join(dist, 'engine', name))
+const [page, worker, inPlace] = engine as [string, string, string]
 const inside = new Set(engine.flatMap((path) => [...reach(path)]).filter((path) => !shared.has(path)))
 
 // Workers bring their own copies, and so little of them that bundlers need not split what open.js loads later.
 const template = join(dist, 'text/template-worker.js')
-for (const path of [...workers, template]) await write(path, () => true)
-await write(page!, (path) => !shared.has(path))
+for (const path of [worker, template]) await write(path, () => true)
+for (const path of [inPlace, page]) await write(path, (path) => !shared.has(path))
 for (const path of scripts)
   if (
     path !== template &&

@@ -6,16 +6,16 @@ set(MODULE_LINK_OPTIONS -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web -sALLOW_
   -sEXPORTED_RUNTIME_METHODS=HEAPU8 -sEXPORTED_FUNCTIONS=_malloc,_free -sINCOMING_MODULE_JS_API=instantiateWasm
   -fno-exceptions -fno-rtti)
 
-# wasm_module(NAME LIBRARY SOURCES... OPTIONS...): one factory NAME.js with NAME.wasm beside it.
+# wasm_module(NAME LIBRARY FOLDER SOURCES... OPTIONS...): one factory NAME.js with NAME.wasm beside it, in wasm/dist or its FOLDER.
 function(wasm_module name)
-  cmake_parse_arguments(arg "" "LIBRARY" "SOURCES;OPTIONS" ${ARGN})
+  cmake_parse_arguments(arg "" "LIBRARY;FOLDER" "SOURCES;OPTIONS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/wasm)
   target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti -DEMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
   # Embind after the sources: embind_types.cpp stands in for a part of it.
   target_link_libraries(${name} PRIVATE ${arg_LIBRARY} -lembind)
   target_link_options(${name} PRIVATE ${MODULE_LINK_OPTIONS} ${arg_OPTIONS})
-  set_target_properties(${name} PROPERTIES SUFFIX .js RUNTIME_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/wasm/dist)
+  set_target_properties(${name} PROPERTIES SUFFIX .js RUNTIME_OUTPUT_DIRECTORY ${CMAKE_SOURCE_DIR}/wasm/dist${arg_FOLDER})
 endfunction()
 
 # inspect: parse, lint. What open() loads: small, but for the loop that every byte runs through.
@@ -29,7 +29,7 @@ wasm_module(inspect LIBRARY inspect_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindin
 core_library(text_core FLOORS ${TEXT_FLOORS} OPTIONS -msimd128 -O2 -flto)
 wasm_module(text LIBRARY text_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_text.cpp
   ${CMAKE_SOURCE_DIR}/wasm/embind_types.cpp OPTIONS -O2 -flto -sWASM_ASYNC_COMPILATION=0
-  -sBINARYEN_EXTRA_PASSES=one-caller-inline-max-function-size=64 -sINCOMING_MODULE_JS_API=wasmBinary)
+  -sBINARYEN_EXTRA_PASSES=one-caller-inline-max-function-size=64 -sINCOMING_MODULE_JS_API=instantiateWasm)
 
 # quant: dequantize, quantize, statistics. Loaded when the first tensor's values are asked for.
 core_library(quant_core FLOORS ${QUANT_FLOORS} OPTIONS -msimd128 -O3)
@@ -58,7 +58,7 @@ engine_math(engine_math_relaxed -mrelaxed-simd)
 # engine_module(NAME MATH OPTIONS...). What runs once is not drawn into its one caller: engines compile as a whole what has
 # one long loop.
 function(engine_module name math)
-  wasm_module(${name} LIBRARY ${math} SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
+  wasm_module(${name} LIBRARY ${math} FOLDER /engine SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
     OPTIONS -O2 -sBINARYEN_EXTRA_PASSES=one-caller-inline-max-function-size=64 -sSTACK_SIZE=1MB -sINITIAL_MEMORY=8MB
     ${ARGN})
   target_compile_options(${name} PRIVATE ${ARGN})
@@ -71,7 +71,7 @@ endfunction()
 function(engine_module_with_threads name math)
   engine_module(${name} ${math} -sWASM_WORKERS=1)
   target_link_options(${name} PRIVATE -lexports.js -sENVIRONMENT=web,worker -sINCOMING_MODULE_JS_API=instantiateWasm,wasmMemory)
-  add_custom_command(TARGET ${name} POST_BUILD COMMAND ${CMAKE_COMMAND} -E rm -f ${CMAKE_SOURCE_DIR}/wasm/dist/${name}.ww.js)
+  add_custom_command(TARGET ${name} POST_BUILD COMMAND ${CMAKE_COMMAND} -E rm -f ${CMAKE_SOURCE_DIR}/wasm/dist/engine/${name}.ww.js)
 endfunction()
 add_custom_target(engine)
 engine_module(engine-simd engine_math_simd)

@@ -48,7 +48,7 @@ const kForPrograms: Partial<Record<keyof typeof advice, string>> = {
   cors: 'Node does not ask for CORS.',
   'chat-template-limit': '`maxLength` and `timeout` of `renderChat` are the limits.',
   closed: 'Something is used after its `close()`.',
-  wasm: 'Say where the files are: `wasmUrl` of `open`, `assets` of `load`. A content policy must allow `wasm-unsafe-eval`.',
+  wasm: 'Say where the files are by the option `assets`. A content policy must allow `wasm-unsafe-eval`, and the worker in `worker-src`.',
 }
 
 export function errorsPage(): string {

@@ -305,7 +305,6 @@ test('vite: the engine with its threads', async () => {
     base: './',
     logLevel: 'error',
     configFile: false,
-    worker: { format: 'es' },
     build: {
       outDir: out,
       lib: undefined!,

@@ -52,6 +52,6 @@ function importedMemory(bytes: Uint8Array): { initial: number; maximum: number }
 
 for (const variant of ['simd', 'relaxed'])
   test(`the memory of engine-${variant}-threads.wasm is what the package makes`, () => {
-    const bytes = readFileSync(packedFile(`wasm/dist/engine-${variant}-threads.wasm`))
+    const bytes = readFileSync(packedFile(`wasm/dist/engine/engine-${variant}-threads.wasm`))
     assert.deepEqual(importedMemory(bytes), { initial: kInitialPages, maximum: kMaxPages[0] })
   })

@@ -41,4 +41,4 @@ export interface TextModule {
 }
 
 /** Puts its functions into the object at once: this module starts without a promise. */
-export default function createText(module: { wasmBinary: Uint8Array<ArrayBuffer> }): unknown
+export default function createText(module: object): unknown

@@ -1,4 +1,5 @@
 // Files that are written.
+import type { AssetOptions } from './assets.js'
 import type { LazyArray, NumericArray, Scalar, ValueType } from './metadata.js'
 import type { ByteSource, ReadOptions } from './source.js'
 
@@ -30,10 +31,7 @@ export interface EditOptions {
   allowDamaged?: boolean | undefined
 }
 
-export interface BuilderOptions {
-  /** where inspect.wasm is, when it is not beside the package's files */
-  wasmUrl?: string | URL | undefined
-}
+export type BuilderOptions = AssetOptions
 
 export interface BuildOptions extends ReadOptions {
   /** Default: that of the file that was edited, 3 where there is none or it has an older one than 2. */

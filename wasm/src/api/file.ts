@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // An open file, what open() takes, and the builder that file.edit() gives: the two name each other.
+import type { AssetOptions } from './assets.js'
 import type { Finding } from './findings.js'
 import type {
   BuildOptions,
@@ -95,7 +96,7 @@ export interface OpenProgress {
  */
 export type Preview = 'full' | 'sparse' | 'auto'
 
-export interface OpenOptions {
+export interface OpenOptions extends AssetOptions {
   signal?: AbortSignal | undefined
   /** default: 'full' */
   preview?: Preview | undefined
@@ -121,8 +122,6 @@ export interface OpenOptions {
   timeout?: number | undefined
   /** open what is there of a split model in place of an error of code 'missing-shard' */
   allowMissingShards?: boolean | undefined
-  /** where inspect.wasm is, when it is not beside the package's files */
-  wasmUrl?: string | URL | undefined
 }
 
 export interface Shard {

@@ -1,4 +1,5 @@
 // Tensors: where they lie, and what is read and measured of them.
+import type { AssetOptions } from './assets.js'
 import type { ReadOptions } from './source.js'
 
 export interface TensorInfo {
@@ -82,13 +83,11 @@ export interface TensorStats extends Distribution {
     | undefined
 }
 
-export interface QuantizeOptions {
+export interface QuantizeOptions extends AssetOptions {
   /**
    * Weights of one row's elements, none negative: an importance matrix' entry for the tensor. IQ1_S, IQ2_XXS and IQ2_XS
    * cannot do without.
    */
   importance?: Float32Array | undefined
   signal?: AbortSignal | undefined
-  /** where inspect.wasm is, when it is not beside the package's files; quant.wasm is beside it */
-  wasmUrl?: string | URL | undefined
 }

@@ -14,7 +14,10 @@ const kText = (text: string): string => text
 
 // One row for each option of load() that a call can give. The compiler misses one that is added to the package.
 const kLoad: Readonly<
-  Record<Exclude<keyof LoadOptions, keyof OpenOptions | 'assets' | 'maxForks' | 'cache' | 'onProgress'>, Row>
+  Record<
+    Exclude<keyof LoadOptions, keyof OpenOptions | 'workerUrl' | 'maxForks' | 'cache' | 'onProgress'>,
+    Row
+  >
 > = {
   contextLength: {
     name: 'context',

@@ -1,3 +1,4 @@
+import type { AssetOptions } from '../api/assets.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufBuilder as Builder } from '../api/file.js'
 import { mustBeWhole } from '../file/damage.js'
@@ -46,7 +47,7 @@ interface Beginning {
   readonly alone: boolean
   /** not one shard of several */
   readonly whole: boolean
-  readonly wasmUrl: string | URL | undefined
+  readonly hosting: AssetOptions | undefined
 }
 
 function sourceOf(data: TensorData, name: string): ByteSource {
@@ -66,7 +67,7 @@ export class GgufBuilder implements Builder {
   readonly #keys: KeyEntry[] = []
   readonly #tensors: TensorEntry[] = []
   readonly #begun: Beginning | undefined
-  readonly #wasmUrl: string | URL | undefined
+  readonly #hosting: AssetOptions | undefined
   readonly #isWhole: boolean
   #touched = false
   #quantization: QuantizeReport | undefined
@@ -74,7 +75,7 @@ export class GgufBuilder implements Builder {
 
   /** beginning: what edit() fills in. */
   constructor(options: BuilderOptions = {}, beginning?: Beginning) {
-    this.#wasmUrl = beginning?.wasmUrl ?? options.wasmUrl
+    this.#hosting = beginning?.hosting ?? options
     this.#begun = beginning
     this.#isWhole = beginning?.whole ?? true
     if (!beginning) return
@@ -178,7 +179,7 @@ export class GgufBuilder implements Builder {
       adapter: this.#text('general.type') === 'adapter',
       number: (key: string) => this.#number(key),
     }
-    const { report, importance, apply } = await decide(this.#tensors, mixture, facts, options, this.#wasmUrl)
+    const { report, importance, apply } = await decide(this.#tensors, mixture, facts, options, this.#hosting)
     this.#quantization = report
     if (options.dryRun) return this
     apply()
@@ -233,7 +234,7 @@ export class GgufBuilder implements Builder {
       base: begun?.alone ? begun.part : undefined,
       checked: this.#checked,
       untouched: !this.#touched && (version ?? before) === before && big === facts?.bigEndian,
-      wasmUrl: this.#wasmUrl,
+      hosting: this.#hosting,
     }
   }
 
@@ -329,7 +330,7 @@ export function edit(file: OpenedFile, { shard, allowDamaged = false }: EditOpti
       return Array.from({ length: tokens?.length ?? 0 }, (_, i) => tokens!.bytesAt(i)!)
     }
     const today = modernize(typeof text === 'string' ? text : undefined, keys, tensors, number, words)
-    return new GgufBuilder({}, { ...today, part: first, alone: false, whole: true, wasmUrl: file.wasmUrl })
+    return new GgufBuilder({}, { ...today, part: first, alone: false, whole: true, hosting: file.hosting })
   }
   const alone = parts.length === 1
   return new GgufBuilder(
@@ -340,7 +341,7 @@ export function edit(file: OpenedFile, { shard, allowDamaged = false }: EditOpti
       part: first,
       alone,
       whole: all.length === 1 || !alone,
-      wasmUrl: file.wasmUrl,
+      hosting: file.hosting,
     },
   )
 }

@@ -1,4 +1,5 @@
 // What a file to be written is made of: keys and tensors, where they come from.
+import type { AssetOptions } from '../api/assets.js'
 import type { ByteSource } from '../api/source.js'
 import type { TensorInfo } from '../api/tensors.js'
 import type { OpenedFile, Part } from '../file/opened.js'
@@ -54,6 +55,6 @@ export interface Layout {
   readonly untouched: boolean
   /** every value is looked at as it is written: NaN and infinities are refused */
   readonly checked?: boolean
-  readonly wasmUrl: string | URL | undefined
+  readonly hosting: AssetOptions | undefined
   readonly name?: string | undefined
 }

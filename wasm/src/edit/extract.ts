@@ -53,7 +53,7 @@ async function partOf(file: OpenedFile, body: Body, to: number): Promise<FilePar
   if (range.byteLength === 0) return []
   if (body.kind === 'copy')
     return [{ kind: 'copy', to, length: range.byteLength, source: range.source, from: range.offset }]
-  const quant = await quantModule(file.wasmUrl)
+  const quant = await quantModule(file.hosting)
   const problem = whyNotFloats(quant, range)
   if (problem) throw new GgufError('unsupported', `Tensor ${body.name}: ${problem}.`)
   const pieces = (signal: AbortSignal | undefined): AsyncIterable<Uint8Array<ArrayBuffer>> =>

@@ -136,7 +136,7 @@ function plan(
 
 /** Puts the header together in the edit module. */
 async function writeHeader(
-  { keys, version, bigEndian, wasmUrl }: Layout,
+  { keys, version, bigEndian, hosting }: Layout,
   tensors: readonly Planned[],
   offsets: (i: number) => number,
 ): Promise<{
@@ -145,7 +145,7 @@ async function writeHeader(
   dataBytes: number
   alignment: number
 }> {
-  const edit = await editModule(wasmUrl)
+  const edit = await editModule(hosting)
   const writer: HeaderWriter = new edit.HeaderWriter()
   const failure = (): GgufError => {
     const { code, message } = writer.failure()
@@ -250,17 +250,17 @@ function keepsData(base: Part, planned: readonly Planned[]): boolean {
   )
 }
 
-async function planAll({ tensors, bigEndian, wasmUrl, checked: looked }: Layout): Promise<{
+async function planAll({ tensors, bigEndian, hosting, checked: looked }: Layout): Promise<{
   planned: Planned[]
   quant: QuantModule | undefined
 }> {
-  const types = tensorTypes(await inspectModule(wasmUrl))
+  const types = tensorTypes(await inspectModule(hosting))
   const changes = tensors.some(
     ({ from, type }) =>
       (isFile(from) ? from.part.header.bigEndian : false) !== bigEndian ||
       (isFile(from) ? from.info.type : from.type) !== type,
   )
-  const quant = changes || looked ? await quantModule(wasmUrl) : undefined
+  const quant = changes || looked ? await quantModule(hosting) : undefined
   const planned = tensors.map((entry) => plan(entry, types, bigEndian, quant))
   // Readers tell them by the places of the tensors, of all at once.
   const old = planned.find(({ from, type }) => from.small && type === undefined)

@@ -1,4 +1,5 @@
 // What quantize() decides before anything is computed: the type of each tensor, and whether that can be done well.
+import type { AssetOptions } from '../api/assets.js'
 import { GgufError } from '../api/errors.js'
 import { tensorTypes } from '../header/header.js'
 import { inspectModule, quantModule } from '../runtime/module.js'
@@ -185,7 +186,7 @@ export async function decide(
   name: string,
   facts: ModelFacts,
   options: RequantizeOptions,
-  wasmUrl: string | URL | undefined,
+  hosting: AssetOptions | undefined,
 ): Promise<Decision> {
   const { signal, dryRun = false, allowRequantize = false } = options
   const mixture = mixtureOf(name)
@@ -193,7 +194,7 @@ export async function decide(
     const names = Object.keys(kMixtures).join(', ')
     throw invalid(`There is no mixture ${name}: it is one of ${names}.`)
   }
-  const [inspect, quant] = await Promise.all([inspectModule(wasmUrl), quantModule(wasmUrl)])
+  const [inspect, quant] = await Promise.all([inspectModule(hosting), quantModule(hosting)])
   signal?.throwIfAborted()
   const rows = new Map([...tensorTypes(inspect).values()].map((row) => [row.name, row]))
   const kinds: Kinds = { quant, rows }

@@ -1,9 +1,11 @@
+import type { WasmName } from '../api/assets.js'
 import { GgufError } from '../api/errors.js'
 import type { OpenFile } from '../file/file.js'
 import { hasVocabulary } from '../header/metadata.js'
 import { loadTextModule } from '../runtime/module.js'
 import { kOpenChecks } from '../file/open-checks.js'
 import { open } from '../file/open.js'
+import { absolute, compile, given } from '../runtime/compile.js'
 import { addressOf } from '../sources/addresses.js'
 import { HttpSource } from '../sources/http.js'
 import type { ByteSource, Source } from '../api/source.js'
@@ -11,7 +13,8 @@ import { Client } from './client.js'
 import { LoadedModel } from './model.js'
 import { OnwardSource } from './onward-source.js'
 import { checkLoad } from './options.js'
-import type { MemoryBytes, Opened, Sizes } from './protocol.js'
+import type { ChooseOptions, MemoryBytes, Opened, Sizes } from './protocol.js'
+import { kMaxThreads } from './threading.js'
 import type { LoadOptions, Model } from './types.js'
 import { fetchWeights } from './weights.js'
 
@@ -24,19 +27,19 @@ const kMemoryLimit = 2 ** 32 - (64 << 20)
 
 /** What is given by its address, kept as it is read. */
 async function storedSources(
-  given: Source | readonly Source[],
+  from: Source | readonly Source[],
   options: LoadOptions,
 ): Promise<readonly Source[]> {
   const { StoredSource } = await import('../store/source.js')
-  const all = Array.isArray(given) ? (given as readonly Source[]) : [given as Source]
+  const all = Array.isArray(from) ? (from as readonly Source[]) : [from as Source]
   return all.map((one) =>
     typeof one === 'string' || one instanceof URL ? new StoredSource(one, options) : one,
   )
 }
 
 /** One address; of several files the requests for headers would stand in each other's way. */
-function onwardSource(given: Source | readonly Source[], options: LoadOptions): ByteSource | undefined {
-  const [one, ...others] = Array.isArray(given) ? (given as readonly Source[]) : [given as Source]
+function onwardSource(from: Source | readonly Source[], options: LoadOptions): ByteSource | undefined {
+  const [one, ...others] = Array.isArray(from) ? (from as readonly Source[]) : [from as Source]
   const isAddress = others.length === 0 && (typeof one === 'string' || one instanceof URL)
   return isAddress ? new OnwardSource(new HttpSource(addressOf(one), options)) : undefined
 }
@@ -96,6 +99,31 @@ async function fit(
   return { sizes, memory }
 }
 
+const kEngines = [
+  'engine-simd.wasm',
+  'engine-relaxed.wasm',
+  'engine-simd-threads.wasm',
+  'engine-relaxed-threads.wasm',
+] as const satisfies readonly WasmName[]
+
+/** Makes the engine. What only this page can read of given modules is read here. */
+async function begin(client: Client, options: LoadOptions): Promise<void> {
+  const { signal, threads, variant } = options
+  const named = kEngines.map(async (name) => {
+    const from = await given(name, options)
+    if (from instanceof Response) return [name, await compile(from)] as const
+    const isUrl = typeof from === 'string' || from instanceof URL
+    return [name, isUrl ? absolute(from).href : (from as BufferSource | undefined)] as const
+  })
+  const found = (await Promise.all(named)).filter(([, from]) => from !== undefined)
+  const isolated = (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated
+  await client.call(
+    'choose',
+    { assets: Object.fromEntries(found) as ChooseOptions['assets'], isolated, threads, variant },
+    { signal },
+  )
+}
+
 async function make(file: OpenFile, client: Client, options: LoadOptions): Promise<LoadedModel> {
   const { signal } = options
   if (file.container !== 'gguf') {
@@ -133,29 +161,26 @@ async function make(file: OpenFile, client: Client, options: LoadOptions): Promi
  * follow the header at once: errors of code 'unsupported' (architecture, type), 'out-of-memory', and those of open(). Of a
  * split model any one of its files, or all.
  */
-export async function load(given: Source | readonly Source[], options: LoadOptions = {}): Promise<Model> {
+export async function load(from: Source | readonly Source[], options: LoadOptions = {}): Promise<Model> {
   checkLoad(options)
-  const { signal, onProgress, threads, variant } = options
+  const { signal, onProgress, threads } = options
   signal?.throwIfAborted()
-  if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1)) {
-    throw new GgufError('invalid-argument', `${threads} threads cannot be.`)
+  if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1 && threads <= kMaxThreads)) {
+    throw new GgufError(
+      'invalid-argument',
+      `threads must be a whole number from 1 to ${kMaxThreads}, not ${threads}.`,
+    )
   }
-  const assets =
-    options.assets === undefined
-      ? undefined
-      : new URL(options.assets, globalThis.location?.href ?? import.meta.url).href
-  const client = await Client.start()
+  const client = new Client(options.workerUrl ?? given('engine-worker.js', options))
   let file: OpenFile | undefined
   try {
     // The engine is made while the header is read.
-    const chosen = client.call('choose', { assets, threads, variant }, { signal })
+    const chosen = begin(client, options)
     chosen.catch(() => {})
     const opening = Object.entries(options).filter(
       ([name]) => Object.hasOwn(kOpenChecks, name) && name !== 'onProgress' && name !== 'cache',
     )
-    const sources = options.cache
-      ? await storedSources(given, options)
-      : (onwardSource(given, options) ?? given)
+    const sources = options.cache ? await storedSources(from, options) : (onwardSource(from, options) ?? from)
     // What is run is read as a whole: a preview can be misled.
     file = (await open(sources, { ...Object.fromEntries(opening), preview: 'full' })) as OpenFile
     const { mustBeLoadable } = await import('../file/damage.js')
@@ -169,7 +194,7 @@ export async function load(given: Source | readonly Source[], options: LoadOptio
       tensorCount: file.tensors.length,
     })
     // Its tokenizer's module travels while the engine is made.
-    const text = hasVocabulary(file.metadata) ? loadTextModule(options.wasmUrl) : undefined
+    const text = hasVocabulary(file.metadata) ? loadTextModule(options) : undefined
     text?.catch(() => {})
     await chosen
     const model = await make(file, client, options)

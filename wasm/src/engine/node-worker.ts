@@ -1,11 +1,19 @@
-import type { Worker as NodeWorker } from 'node:worker_threads'
-import { importNamed } from '../runtime/import-named.js'
+import type { Worker } from 'node:worker_threads'
+import { nodeModule, nodeProcess } from '../runtime/node-module.js'
 
-/** Under Node, a worker of the script of that name beside this one: no literal, which bundlers would take for an asset. */
-export async function nodeWorker(script: string): Promise<NodeWorker> {
-  const { Worker: Made } = await importNamed<typeof import('node:worker_threads')>('node:worker_threads')
+/** Under Node, a worker of the script. Its name is written out for what traces files; bundlers for pages leave it alone. */
+export function nodeWorker(workerUrl?: string | URL): { worker: Worker; script: URL } {
+  const script =
+    workerUrl === undefined
+      ? new URL(/* webpackIgnore: true */ /* @vite-ignore */ './engine-worker.js', import.meta.url)
+      : new URL(workerUrl, import.meta.url)
+  const { Worker: Made } = nodeModule<typeof import('node:worker_threads')>('node:worker_threads')
   // What says how to read a program on the command line is handed on to workers, which refuse their file for it.
-  const isOnCommandLine = process.execArgv.some((argument) => argument.startsWith('--input-type'))
-  const options = isOnCommandLine ? { execArgv: [] } : {}
-  return new Made(new URL(/* webpackIgnore: true */ /* @vite-ignore */ script, import.meta.url), options)
+  const isOnCommandLine = nodeProcess()?.execArgv?.some((argument) => argument.startsWith('--input-type'))
+  // Its threads begin with the same script.
+  const worker = new Made(script, {
+    workerData: { script: script.href },
+    ...(isOnCommandLine ? { execArgv: [] } : {}),
+  })
+  return { worker, script }
 }

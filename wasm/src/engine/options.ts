@@ -71,7 +71,7 @@ const kLoad: Checks<LoadOptions> = {
   precision: oneOf('fast', 'compact', 'exact'),
   cacheType: oneOf('f16', 'f32'),
   memoryLimit: number(0),
-  assets: either(text, object),
+  workerUrl: either(text, object),
 }
 
 function checkLists({ stop, logitBias }: GenerateOptions, vocabularySize: number): void {

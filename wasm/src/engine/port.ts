@@ -8,9 +8,18 @@ export interface Port<Out, In> {
   yield(): Promise<void>
 }
 
-export async function portOfThisWorker<Out, In>(): Promise<Port<Out, In>> {
+const threads = () => nodeModule<typeof import('node:worker_threads')>('node:worker_threads')
+
+/** What the page called this worker. */
+export function workerName(): unknown {
+  return isNode()
+    ? (threads().workerData as { name?: string } | null)?.name
+    : (globalThis as { name?: string }).name
+}
+
+export function messagePort<Out, In>(): Port<Out, In> {
   if (isNode()) {
-    const { parentPort } = await nodeModule<typeof import('node:worker_threads')>('node:worker_threads')
+    const { parentPort } = threads()
     return {
       post: (message, transfer) => parentPort!.postMessage(message, transfer),
       listen: (listener) => parentPort!.on('message', listener),

@@ -1,4 +1,5 @@
 // What the page and the engine's worker say to each other. Every call has an answer; a generation has pieces before it.
+import type { WasmName } from '../api/assets.js'
 import type {
   CacheType,
   Peaks,
@@ -11,7 +12,10 @@ import type {
 } from './types.js'
 
 export interface ChooseOptions {
-  readonly assets: string | undefined
+  /** Of the engine's modules, those that do not lie beside the worker's script. */
+  readonly assets: Readonly<Partial<Record<WasmName, string | BufferSource | WebAssembly.Module>>>
+  /** the page's crossOriginIsolated */
+  readonly isolated: boolean | undefined
   /** Wished for. */
   readonly threads: number | undefined
   readonly variant: Variant | undefined
@@ -159,3 +163,9 @@ export type Answer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly pieces: readonly Piece[] }
   | { readonly id: number; readonly error: { code: string; message: string; offset: number } }
+
+/** The way to the engine, whether it is in a worker or not. */
+export interface Link {
+  post(message: Message, transfer: ArrayBuffer[]): void
+  end(): void
+}

@@ -1,6 +1,6 @@
 // One thread of the engine: an instance of its module over the same memory, inside its pool until it is ended. Nothing
 // of JavaScript is called from there, so the imports need only exist.
-import { portOfThisWorker } from './port.js'
+import type { Port } from './port.js'
 
 /** What the engine's worker sends, once. Places are addresses in the memory. */
 export interface ThreadStart {
@@ -31,17 +31,18 @@ function importsOf(module: WebAssembly.Module, memory: WebAssembly.Memory): WebA
   return imports
 }
 
-const port = await portOfThisWorker<'ready' | 'left', ThreadStart>()
-port.listen(({ module, memory, stack, stackBytes, worker }) => {
-  const { exports } = new WebAssembly.Instance(module, importsOf(module, memory))
-  const thread = exports as unknown as ThreadExports
-  thread._emscripten_wasm_worker_initialize(stack, stackBytes)
-  try {
-    thread.run_thread(worker)
-  } catch (error) {
-    thread.fail_thread(worker)
-    throw error
-  }
-  port.post('left', [])
-})
-port.post('ready', [])
+export function runThread(port: Port<'ready' | 'left', ThreadStart>): void {
+  port.listen(({ module, memory, stack, stackBytes, worker }) => {
+    const { exports } = new WebAssembly.Instance(module, importsOf(module, memory))
+    const thread = exports as unknown as ThreadExports
+    thread._emscripten_wasm_worker_initialize(stack, stackBytes)
+    try {
+      thread.run_thread(worker)
+    } catch (error) {
+      thread.fail_thread(worker)
+      throw error
+    }
+    port.post('left', [])
+  })
+  port.post('ready', [])
+}

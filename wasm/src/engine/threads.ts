@@ -1,6 +1,7 @@
 // The threads that the engine's pool computes with, besides the worker itself.
 import { isNode, nodeModule } from '../runtime/node-module.js'
 import type { ThreadStart } from './thread.js'
+import { kMaxThreads, kThreadName } from './threading.js'
 
 export interface Thread {
   start(message: ThreadStart): void
@@ -9,30 +10,39 @@ export interface Thread {
   end(): void
 }
 
-// The pool's own limit; and where memory is what limits every machine that a browser runs on.
-const kMost = 64
+// Where memory is what limits every machine that a browser runs on.
 const kDefaultMost = 16
 // Of two or three, halves would more often lose than gain.
 const kLeastTried = 4
 
-async function availableCores(): Promise<number> {
+function availableCores(): number {
   if (isNode()) {
-    const { availableParallelism } = await nodeModule<typeof import('node:os')>('node:os')
-    return availableParallelism()
+    return nodeModule<typeof import('node:os')>('node:os').availableParallelism()
   }
   return globalThis.navigator?.hardwareConcurrency ?? 1
 }
 
+function whyNoThreads(isPageIsolated: boolean | undefined): string | undefined {
+  if (isNode()) return undefined
+  const { crossOriginIsolated } = globalThis as { crossOriginIsolated?: boolean }
+  if (typeof SharedArrayBuffer === 'undefined' || crossOriginIsolated === false)
+    return isPageIsolated
+      ? "The page is cross-origin isolated, but this browser gives its workers no shared memory, so there are no threads. The worker's script needs the header Cross-Origin-Embedder-Policy as well."
+      : 'The page is not cross-origin isolated, so there are no threads.'
+  if (typeof Worker !== 'function') return 'There are no workers here, so there are no threads.'
+  return undefined
+}
+
 /** How many threads to compute with, and why not more where it is one. */
-export async function threadCount(wished: number | undefined): Promise<{ count: number; reason?: string }> {
-  // Node has no crossOriginIsolated: it may always share memory.
-  const isolated = (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated ?? true
+export function threadCount(
+  wished: number | undefined,
+  isPageIsolated: boolean | undefined,
+): { count: number; reason?: string } {
   if (wished === 1) return { count: 1 }
-  if (!isolated || typeof SharedArrayBuffer === 'undefined') {
-    return { count: 1, reason: 'The page is not cross-origin isolated, so there are no threads.' }
-  }
-  if (wished !== undefined) return { count: Math.min(wished, kMost) }
-  const cores = await availableCores()
+  const reason = whyNoThreads(isPageIsolated)
+  if (reason !== undefined) return { count: 1, reason }
+  if (wished !== undefined) return { count: Math.min(wished, kMaxThreads) }
+  const cores = availableCores()
   // Of many cores one is left to the page and its neighbours: a loop ends with its slowest thread.
   return { count: Math.min(cores > 4 ? cores - 1 : cores, kDefaultMost) }
 }
@@ -42,11 +52,23 @@ export function fewerThreads(count: number): number[] {
   return count < kLeastTried ? [count] : [count, Math.ceil(count / 2), Math.ceil(count / 4)]
 }
 
+// A worker of the same script as this one. Bundlers turn it into a classic script where they know no other.
+function ownType(): WorkerType {
+  try {
+    ;(globalThis as { importScripts?(): void }).importScripts!()
+    return 'classic'
+  } catch {
+    return 'module'
+  }
+}
+
 /** A thread whose script has begun, or undefined where none can be made. What it breaks on later is the engine's end. */
 async function makeThread(): Promise<Thread | undefined> {
   if (isNode()) {
-    const { nodeWorker } = await import('./node-worker.js')
-    const worker = await nodeWorker('./thread.js')
+    const { Worker: Made, workerData } =
+      nodeModule<typeof import('node:worker_threads')>('node:worker_threads')
+    const script = new URL((workerData as { script: string }).script)
+    const worker = new Made(script, { workerData: { name: kThreadName }, execArgv: [] })
     return await new Promise((resolve) => {
       const failed = () => resolve(undefined)
       worker.once('error', failed)
@@ -62,7 +84,7 @@ async function makeThread(): Promise<Thread | undefined> {
     })
   }
   try {
-    const worker = new Worker(new URL('./thread.js', import.meta.url), { type: 'module' })
+    const worker = new Worker(globalThis.location.href, { type: ownType(), name: kThreadName })
     return await new Promise((resolve) => {
       const failed = (event: Event) => {
         event.preventDefault()

@@ -46,8 +46,8 @@ export interface LoadOptions extends Omit<
   cache?: boolean | undefined
   /** Bytes that the model may take. Default: what a tab can have, 4 GiB less some room. */
   memoryLimit?: number | undefined
-  /** The folder where engine-*.wasm are, when they are not beside the package's files. */
-  assets?: string | URL | undefined
+  /** The script of the engine's worker alone (engine-worker.js), when it is not beside the package's files. */
+  workerUrl?: string | URL | undefined
   onProgress?: ((progress: LoadProgress) => void) | undefined
 }
 

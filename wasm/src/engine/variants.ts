@@ -1,7 +1,8 @@
 // The engine's modules: which of them works here and is fastest.
-import { messageOf } from '../api/errors.js'
-import { compile, instantiate } from '../runtime/compile.js'
-import { Failed } from './failed.js'
+import type { WasmName } from '../api/assets.js'
+import { compileNamed, instantiate } from '../runtime/compile.js'
+import createPlain from './engine-simd.js'
+import createThreaded from './engine-simd-threads.js'
 import { kInitialPages, kMaxPages } from './memory-pages.js'
 import type { CreateEngine, EngineModule, WasmEngine } from './module.js'
 import { fewerThreads, makeThreads, threadCount, type Thread } from './threads.js'
@@ -15,38 +16,36 @@ const kRelaxedProbe = new Uint8Array([
 ])
 
 interface Files {
-  readonly wasm: URL
-  glue(): Promise<{ default: CreateEngine }>
+  readonly name: WasmName
+  wasm(): URL
+  readonly create: CreateEngine
 }
 
-// Addresses and imports are written out: bundlers look for them.
-const kPlain: Readonly<Record<Variant, () => Files>> = {
-  simd: () => ({
-    wasm: new URL('../engine-simd.wasm', import.meta.url),
-    glue: () => import('../engine-simd.js'),
-  }),
-  relaxed: () => ({
-    wasm: new URL('../engine-relaxed.wasm', import.meta.url),
-    glue: () => import('../engine-relaxed.js'),
-  }),
+// Addresses are written out: bundlers look for them. The variants' glue is the same (scripts/join-modules.ts compares it),
+// and imported at once: a worker's script that loads more cannot be a classic one, which some bundlers make of it.
+const kPlain: Readonly<Record<Variant, Files>> = {
+  simd: {
+    name: 'engine-simd.wasm',
+    wasm: () => new URL('./engine-simd.wasm', import.meta.url),
+    create: createPlain,
+  },
+  relaxed: {
+    name: 'engine-relaxed.wasm',
+    wasm: () => new URL('./engine-relaxed.wasm', import.meta.url),
+    create: createPlain,
+  },
 }
 const kThreaded: typeof kPlain = {
-  simd: () => ({
-    wasm: new URL('../engine-simd-threads.wasm', import.meta.url),
-    glue: () => import('../engine-simd-threads.js'),
-  }),
-  relaxed: () => ({
-    wasm: new URL('../engine-relaxed-threads.wasm', import.meta.url),
-    glue: () => import('../engine-relaxed-threads.js'),
-  }),
-}
-
-async function compiled(url: URL): Promise<WebAssembly.Module> {
-  try {
-    return await compile(url)
-  } catch (error) {
-    throw new Failed('wasm', `The engine's WebAssembly module could not be loaded: ${messageOf(error)}.`)
-  }
+  simd: {
+    name: 'engine-simd-threads.wasm',
+    wasm: () => new URL('./engine-simd-threads.wasm', import.meta.url),
+    create: createThreaded,
+  },
+  relaxed: {
+    name: 'engine-relaxed-threads.wasm',
+    wasm: () => new URL('./engine-relaxed-threads.wasm', import.meta.url),
+    create: createThreaded,
+  },
 }
 
 /** Address space is reserved for all that it may become: where there is less, with less. */
@@ -68,11 +67,10 @@ interface Started {
   readonly memory: WebAssembly.Memory | undefined
 }
 
-async function start(variant: Variant, threaded: boolean, assets: string | undefined): Promise<Started> {
+async function start(variant: Variant, threaded: boolean, assets: ChooseOptions['assets']): Promise<Started> {
   const memory = threaded ? sharedMemory() : undefined
-  const { wasm, glue } = (memory ? kThreaded : kPlain)[variant]()
-  const url = assets === undefined ? wasm : new URL(wasm.pathname.split('/').pop()!, assets)
-  const [{ default: create }, module] = await Promise.all([glue(), compiled(url)])
+  const { name, wasm, create } = (memory ? kThreaded : kPlain)[variant]
+  const module = await compileNamed(name, assets?.[name], wasm)
   const engine = await instantiate(create, module, memory ? { wasmMemory: memory } : {})
   return { engine, module, memory }
 }
@@ -80,7 +78,7 @@ async function start(variant: Variant, threaded: boolean, assets: string | undef
 async function fastest(
   wished: Variant | undefined,
   threaded: boolean,
-  assets: string | undefined,
+  assets: ChooseOptions['assets'],
 ): Promise<Started & { variant: Variant; reason: string }> {
   let reason = wished === 'simd' ? 'Asked for.' : 'This engine has no relaxed SIMD.'
   if (wished !== 'simd' && WebAssembly.validate(kRelaxedProbe)) {
@@ -90,6 +88,12 @@ async function fastest(
     reason = 'Relaxed SIMD computes wrongly here.'
   }
   return { ...(await start('simd', threaded, assets)), variant: 'simd', reason }
+}
+
+function whyFewer(wished: number, count: number, memory: WebAssembly.Memory | undefined): string {
+  if (count >= wished) return ''
+  if (!memory) return 'There is no address space for shared memory, so there are no threads.'
+  return `Of ${wished} threads ${count} could be started.`
 }
 
 const kEnding = 200
@@ -109,8 +113,13 @@ export interface Chosen {
 }
 
 /** The fastest variant that works here, and why. */
-export async function choose({ assets, threads: wished, variant: only }: ChooseOptions): Promise<Chosen> {
-  const { count, reason: alone } = await threadCount(wished)
+export async function choose({
+  assets,
+  isolated,
+  threads: wished,
+  variant: only,
+}: ChooseOptions): Promise<Chosen> {
+  const { count, reason: alone } = threadCount(wished, isolated)
   const [threads, { engine, module, memory, variant, reason }] = await Promise.all([
     makeThreads(count - 1),
     fastest(only, count > 1, assets),
@@ -121,7 +130,7 @@ export async function choose({ assets, threads: wished, variant: only }: ChooseO
   return {
     engine,
     variant,
-    reason: alone === undefined ? reason : `${reason} ${alone}`,
+    reason: [reason, alone ?? whyFewer(count, usable.length + 1, memory)].filter(Boolean).join(' '),
     threads: usable.length + 1,
     threadChoices: wished === undefined ? fewerThreads(usable.length + 1) : [usable.length + 1],
     startThreads(opened) {

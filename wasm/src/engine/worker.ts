@@ -1,7 +1,7 @@
-// The engine's worker: one wasm module, one session. It looks at its messages between tokens and between batches.
+// The engine behind its messages: one wasm module, one session. It looks at them between tokens and between batches.
 import { Failed } from './failed.js'
 import type { EngineModule, Span, WasmEngine } from './module.js'
-import { portOfThisWorker, type Port } from './port.js'
+import type { Port } from './port.js'
 import type {
   Answer,
   Call,
@@ -27,7 +27,9 @@ function listOf<T>(count: number, at: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => at(i))
 }
 
-class EngineWorker {
+type AnswerPort = Pick<Port<Answer, Message>, 'post' | 'yield'>
+
+export class EngineWorker {
   #choosing: Promise<Chosen> | undefined
   #chosen: Chosen | undefined
   #module: EngineModule | undefined
@@ -36,24 +38,27 @@ class EngineWorker {
   /** that one token is computed with; prompts have all */
   #threads = 1
   readonly #cancelled = new Set<number>()
-  readonly #port: Port<Answer, Message>
+  readonly #port: AnswerPort
+  #last: Promise<void> = Promise.resolve()
 
-  constructor(port: Port<Answer, Message>) {
+  constructor(port: AnswerPort) {
     this.#port = port
   }
 
-  cancel(id: number): void {
-    this.#cancelled.add(id)
+  receive(message: Message): void {
+    if ('close' in message) void this.#close()
+    else if ('cancel' in message) this.#cancelled.add(message.cancel)
+    else this.#last = this.#last.then(() => this.#handle(message as Call<CallName>))
   }
 
-  async close(): Promise<void> {
+  async #close(): Promise<void> {
     this.#engine?.delete()
     const chosen = await this.#choosing?.catch(() => undefined)
     await chosen?.endThreads()
     this.#port.post({ id: 0, value: undefined }, [])
   }
 
-  async handle(call: Call): Promise<void> {
+  async #handle(call: Call): Promise<void> {
     let answer: Answer
     let transfer: ArrayBuffer[] = []
     try {
@@ -294,12 +299,3 @@ class EngineWorker {
     return new Float32Array(this.#module!.HEAPU8.buffer, pointer >>> 0, length).slice()
   }
 }
-
-const port = await portOfThisWorker<Answer, Message>()
-const worker = new EngineWorker(port)
-let last: Promise<void> = Promise.resolve()
-port.listen((message) => {
-  if ('close' in message) void worker.close()
-  else if ('cancel' in message) worker.cancel(message.cancel)
-  else last = last.then(() => worker.handle(message as Call<CallName>))
-})

@@ -1,3 +1,4 @@
+import type { AssetOptions } from '../api/assets.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufBuilder } from '../api/file.js'
 import type { Header, TypeRow } from '../header/header.js'
@@ -47,19 +48,19 @@ export class OpenFile implements OpenedFile {
   #chatTemplates: ReadonlyMap<string, ChatTemplate> | undefined
 
   /** Where inspect.wasm is hosted; the other modules are beside it. */
-  readonly wasmUrl: string | URL | undefined
+  readonly hosting: AssetOptions | undefined
 
   readonly #findingsOfSet: (shards: readonly ShardPart[]) => Finding[]
 
   /** findingsOfSet: of shards.ts, which one file needs nothing of. */
   constructor(
     shards: readonly ShardPart[],
-    wasmUrl?: string | URL,
+    hosting?: AssetOptions,
     findingsOfSet: (shards: readonly ShardPart[]) => Finding[] = () => [],
   ) {
     this.#shards = shards
     this.#findingsOfSet = findingsOfSet
-    this.wasmUrl = wasmUrl
+    this.hosting = hosting
     const first = shards.find(({ part }) => part)?.part
     if (!first) throw new GgufError('missing-shard', 'None of the files is there.')
     this.#first = first
@@ -127,7 +128,7 @@ export class OpenFile implements OpenedFile {
   }
 
   get metadata(): Metadata {
-    return (this.#metadata ??= new HeaderMetadata(this.header, this.wasmUrl))
+    return (this.#metadata ??= new HeaderMetadata(this.header, this.hosting))
   }
 
   get tensors(): readonly TensorInfo[] {
@@ -196,11 +197,11 @@ export class OpenFile implements OpenedFile {
 
   tokenizer(): Tokenizer {
     this.#mustBeComplete()
-    return (this.#tokenizer ??= new FileTokenizer(this.header, textModule(this.wasmUrl)))
+    return (this.#tokenizer ??= new FileTokenizer(this.header, textModule(this.hosting)))
   }
 
   async loadTokenizer(options: ReadOptions = {}): Promise<Tokenizer> {
-    await Promise.all([loadTextModule(this.wasmUrl), this.completeHeader(options)])
+    await Promise.all([loadTextModule(this.hosting), this.completeHeader(options)])
     return this.tokenizer()
   }
 
@@ -223,7 +224,7 @@ export class OpenFile implements OpenedFile {
     const [{ renderChat }] = await Promise.all([
       import('../text/render-chat.js'),
       this.completeHeader(),
-      hasVocabulary(this.metadata) ? loadTextModule(this.wasmUrl) : undefined,
+      hasVocabulary(this.metadata) ? loadTextModule(this.hosting) : undefined,
     ])
     return renderChat(this.chatTemplates, this.#specialTexts(), messages, options)
   }

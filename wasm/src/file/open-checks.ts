@@ -24,5 +24,6 @@ export const kOpenChecks: Readonly<Record<keyof OpenOptions, Check>> = {
   retries: number(0),
   timeout: either(number(0), oneOf(Infinity)),
   allowMissingShards: flag,
-  wasmUrl: either(text, object),
+  wasmUrl: anything, // whoever starts the module says what is wrong
+  assets: either(text, object),
 }

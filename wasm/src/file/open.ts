@@ -134,7 +134,7 @@ async function readHeader(
   shard: number,
   module: Promise<InspectModule>,
   progress: Progress,
-  { signal, wasmUrl, preview = 'full' }: OpenOptions,
+  { signal, wasmUrl, assets, preview = 'full' }: OpenOptions,
 ): Promise<Part> {
   let header: Header | undefined
   // Its code travels beside the first bytes.
@@ -191,7 +191,7 @@ async function readHeader(
     if (!(error instanceof GgufError && error.code === 'legacy-container'))
       throw progress.shardCount > 1 ? naming(source, error) : error
     const { readLegacy } = await import('../header/legacy.js')
-    return { source, header: await readLegacy(source, await module, signal, wasmUrl) }
+    return { source, header: await readLegacy(source, await module, signal, { wasmUrl, assets }) }
   }
 }
 
@@ -203,7 +203,8 @@ async function readHeader(
  */
 export async function open(source: Source | readonly Source[], options: OpenOptions = {}): Promise<GgufFile> {
   checkOptions('open()', options, kOpenChecks)
-  const { signal, cache } = options
+  const { signal, cache, wasmUrl, assets } = options
+  const hosting = { wasmUrl, assets }
   signal?.throwIfAborted()
   const progress = new Progress(options)
   const Remote = cache ? (await import('../store/kept.js')).KeptSource : HttpSource
@@ -217,7 +218,7 @@ export async function open(source: Source | readonly Source[], options: OpenOpti
   if (sources.length === 0)
     throw new GgufError('invalid-argument', 'There is nothing to open: the list is empty.')
   // The first bytes travel while the module starts.
-  const module = inspectModule(options.wasmUrl)
+  const module = inspectModule(options)
   module.catch(() => {})
   const read = (one: ByteSource, shard: number) => readHeader(one, shard, module, progress, options)
   let first: Part | undefined
@@ -233,11 +234,11 @@ export async function open(source: Source | readonly Source[], options: OpenOpti
     progress.shardCount = sources.length
     const { metadata } = new OpenFile([{ name, part: first }])
     if (sources.length === 1 && !(Number(metadata.get('split.count') ?? 0) > 1))
-      return new OpenFile([{ name: first.source.name, part: first }], options.wasmUrl)
+      return new OpenFile([{ name: first.source.name, part: first }], hosting)
     const { openShards, findingsOfSet } = await import('./shards.js')
     const onCount = (count: number): void => void (progress.shardCount = count)
     const shards = await openShards(first, { given: sources, read, options, onCount })
-    return new OpenFile(shards, options.wasmUrl, shards.length > 1 ? findingsOfSet : undefined)
+    return new OpenFile(shards, hosting, shards.length > 1 ? findingsOfSet : undefined)
   } catch (error) {
     first?.header.close()
     for (const one of sources) one.close?.()

@@ -1,4 +1,5 @@
 // An opened file as the other parts of the package see it: what it is made of, without how it was opened.
+import type { AssetOptions } from '../api/assets.js'
 import type { GgufFile } from '../api/file.js'
 import type { ByteSource } from '../api/source.js'
 import type { ReadRowsOptions, TensorInfo } from '../api/tensors.js'
@@ -38,7 +39,7 @@ export interface RowRange {
 
 export interface OpenedFile extends GgufFile {
   /** Where inspect.wasm is hosted; the other modules are beside it. */
-  readonly wasmUrl: string | URL | undefined
+  readonly hosting: AssetOptions | undefined
   /** The header of the first part. */
   readonly header: Header
   /** Every physical file that is there. */

@@ -1,4 +1,5 @@
 import type { LegacyReader } from '../edit.js'
+import type { AssetOptions } from '../api/assets.js'
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import { Header } from './header.js'
 import type { InspectModule } from '../inspect.js'
@@ -17,7 +18,7 @@ export async function readLegacy(
   source: ByteSource,
   module: InspectModule,
   signal: AbortSignal | undefined,
-  wasmUrl: string | URL | undefined,
+  hosting: AssetOptions | undefined,
 ): Promise<Header> {
   const { size } = source
   if (size === undefined) {
@@ -26,7 +27,7 @@ export async function readLegacy(
       'This is a model container from before GGUF, which ends where the file ends, and the size of the file is not known.',
     )
   }
-  const edit = await editModule(wasmUrl)
+  const edit = await editModule(hosting)
   const reader = new edit.LegacyReader()
   try {
     let loaded = 0

@@ -1,3 +1,4 @@
+import type { AssetOptions } from '../api/assets.js'
 import type { Header, KeyEntry } from './header.js'
 import { HeaderArray } from './lazy-array.js'
 import { editModule } from '../runtime/module.js'
@@ -10,15 +11,15 @@ export const hasVocabulary = (metadata: Metadata): boolean =>
 /** The key-values of a header. The table of keys is made on first use, values when they are asked for. */
 export class HeaderMetadata implements Metadata {
   readonly #header: Header
-  readonly #wasmUrl: string | URL | undefined
+  readonly #hosting: AssetOptions | undefined
   #entries: Map<string, KeyEntry> | undefined
   readonly #again: [string, KeyEntry][] = []
   // Arrays and long texts keep their identity.
   readonly #made = new Map<string, MetadataValue>()
 
-  constructor(header: Header, wasmUrl?: string | URL) {
+  constructor(header: Header, hosting?: AssetOptions) {
     this.#header = header
-    this.#wasmUrl = wasmUrl
+    this.#hosting = hosting
   }
 
   get #table(): Map<string, KeyEntry> {
@@ -76,7 +77,7 @@ export class HeaderMetadata implements Metadata {
   }
 
   async meaning(key: string): Promise<KeyMeaning | undefined> {
-    const [unit, meaning] = (await editModule(this.#wasmUrl)).keyMeaning(key)
+    const [unit, meaning] = (await editModule(this.#hosting)).keyMeaning(key)
     return meaning === '' ? undefined : { unit, meaning }
   }
 

@@ -1,24 +1,117 @@
-// How a wasm module of the package is read, compiled and started, by its address.
-import { nodeModule } from './node-module.js'
+// How a wasm module of the package is found, read, compiled and started.
+import type { AssetOptions, AssetTable, WasmName, WasmSource } from '../api/assets.js'
+import { GgufError, quoted } from '../api/errors.js'
+import { isNode, nodeModule } from './node-module.js'
 
-/** Bytes of a file: address, under Node, which cannot fetch it. */
-export async function readFromDisk(url: URL): Promise<Uint8Array<ArrayBuffer>> {
-  const { readFile } = await nodeModule<typeof import('node:fs/promises')>('node:fs/promises')
-  return new Uint8Array(await readFile(url))
+/** An address as given: relative ones are relative to the page. */
+export const absolute = (address: string | URL): URL =>
+  new URL(address, globalThis.location?.href ?? import.meta.url)
+
+const isAddress = (source: unknown): source is string | URL =>
+  typeof source === 'string' || source instanceof URL
+
+/** A folder's address with a slash behind: "/assets" is a folder as well. */
+const inFolder = (folder: string | URL, name: string): URL => {
+  const url = absolute(folder)
+  if (!/\/[^/]*\.[^/]*$|\/$/.test(url.pathname)) url.pathname += '/'
+  return new URL(name, url)
 }
 
-export async function fetchFile(url: URL): Promise<Response> {
+/** What the caller gives for a file of that name; undefined: it lies beside the package's code. */
+export function given<Name extends keyof AssetTable>(
+  name: Name,
+  { assets, wasmUrl }: AssetOptions = {},
+): AssetTable[Name] | undefined {
+  if (isAddress(assets)) return inFolder(assets, name)
+  if (assets?.[name] !== undefined) return assets[name]
+  if (name === 'inspect.wasm') return wasmUrl as AssetTable[Name]
+  // The engine's files have never been looked for there.
+  return isAddress(wasmUrl) && !name.startsWith('engine') ? new URL(name, absolute(wasmUrl)) : undefined
+}
+
+function readFromDisk(url: URL): Promise<Uint8Array<ArrayBuffer>> {
+  const { readFile } = nodeModule<typeof import('node:fs/promises')>('node:fs/promises')
+  return readFile(url) as Promise<Uint8Array<ArrayBuffer>>
+}
+
+/** Pages that lie on a disk may read what is beside them by XMLHttpRequest alone, if at all. */
+function readByRequest(url: URL): Promise<ArrayBuffer> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open('GET', url)
+    request.responseType = 'arraybuffer'
+    request.onload = () => resolve(request.response as ArrayBuffer)
+    request.onerror = () => reject(new Error('the page may not read files'))
+    request.send()
+  })
+}
+
+async function answer(url: URL): Promise<Response> {
   const response = await fetch(url)
-  if (!response.ok) throw new Error(`${url} is answered with status ${response.status}`)
+  if (!response.ok) throw new Error(`the server answers with status ${response.status}`)
+  // Servers of applications answer with their page what they do not have.
+  if (response.headers.get('content-type')?.startsWith('text/html'))
+    throw new Error('the server answers with a web page')
   return response
 }
 
+/** Bytes, or a Response that brings them. */
+async function bytesOf(source: WasmSource): Promise<BufferSource | Response> {
+  if (source instanceof Response || source instanceof ArrayBuffer || ArrayBuffer.isView(source))
+    return source as BufferSource | Response
+  if (!isAddress(source)) throw new Error('it is no address, Response, bytes or WebAssembly.Module')
+  const url = absolute(source)
+  if (url.protocol !== 'file:') return answer(url)
+  return isNode() ? readFromDisk(url) : readByRequest(url)
+}
+
 /** Compiles while the bytes arrive, where the server names their type: others forbid it. */
-export async function compile(url: URL): Promise<WebAssembly.Module> {
-  if (url.protocol === 'file:') return WebAssembly.compile(await readFromDisk(url))
-  const response = await fetchFile(url)
-  const streams = response.headers.get('content-type')?.startsWith('application/wasm') === true
-  return streams ? WebAssembly.compileStreaming(response) : WebAssembly.compile(await response.arrayBuffer())
+export async function compile(source: WasmSource | PromiseLike<WasmSource>): Promise<WebAssembly.Module> {
+  const from = await source
+  // Every object has this class by its type alone.
+  if ((from as object) instanceof WebAssembly.Module) return from as WebAssembly.Module
+  const bytes = await bytesOf(from)
+  if (!(bytes instanceof Response)) return WebAssembly.compile(bytes)
+  const streams = bytes.headers.get('content-type')?.startsWith('application/wasm') === true
+  return streams ? WebAssembly.compileStreaming(bytes) : WebAssembly.compile(await bytes.arrayBuffer())
+}
+
+/** The module of that name: what is given, or what lies beside the package's code, or at others that a failure asks for. */
+export async function compileNamed(
+  name: WasmName,
+  from: WasmSource | PromiseLike<WasmSource> | undefined,
+  beside: () => URL,
+  others: (url: URL) => Promise<readonly URL[]> = async () => [],
+): Promise<WebAssembly.Module> {
+  let place: unknown
+  try {
+    if (from !== undefined) {
+      if (isAddress(from)) place = absolute(from)
+      return await compile(from)
+    }
+    const url = beside()
+    place = url
+    try {
+      return await compile(url)
+    } catch (error) {
+      for (const other of await others(url)) {
+        const found = await compile(other).catch(() => undefined)
+        if (found) return found
+      }
+      throw error
+    }
+  } catch (error) {
+    throw notStarted(name, place, error)
+  }
+}
+
+export function notStarted(name: WasmName, place: unknown, error: unknown): GgufError {
+  const at = isAddress(place) ? String(place) : `${name} that was given`
+  return new GgufError(
+    'wasm',
+    `The WebAssembly module ${at} could not be started: ${quoted(error)}. Host ${name} beside the code, or say where it is by the option assets.`,
+    { cause: error },
+  )
 }
 
 /** What Emscripten's glue is given. */

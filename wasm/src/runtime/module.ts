@@ -1,52 +1,41 @@
+import type { AssetOptions, WasmName, WasmSource } from '../api/assets.js'
 import type { EditModule } from '../edit.js'
-import { GgufError, quoted } from '../api/errors.js'
 import createInspect, { type InspectModule } from '../inspect.js'
-import { compile, fetchFile, instantiate, readFromDisk, type GlueOptions } from './compile.js'
+import { absolute, compileNamed, given, instantiate, notStarted, type GlueOptions } from './compile.js'
+import { isNode, nodeModule } from './node-module.js'
 import type { QuantModule } from '../quant.js'
 import createText from '../text.js'
 import type { TextModule } from '../text.js'
 
-/** Bytes of a file of the package. */
-async function read(url: URL): Promise<Uint8Array<ArrayBuffer>> {
-  return url.protocol === 'file:'
-    ? await readFromDisk(url)
-    : new Uint8Array(await (await fetchFile(url)).arrayBuffer())
-}
+const others = async (url: URL): Promise<readonly URL[]> => (await import('./elsewhere.js')).elsewhere(url)
 
+/** Starts a module by its glue. */
 async function start<T>(
-  url: URL,
+  name: WasmName,
+  hosting: AssetOptions | undefined,
+  beside: () => URL,
   glue: Promise<{ default: (options: GlueOptions) => Promise<T> }>,
 ): Promise<T> {
-  try {
-    const [{ default: create }, compiled] = await Promise.all([glue, compile(url)])
-    return await instantiate(create, compiled)
-  } catch (error) {
-    throw notStarted(url, error)
-  }
-}
-
-function notStarted(url: URL, error: unknown): GgufError {
-  const hint = `Host it beside the package's files or give its address as the option wasmUrl.`
-  return new GgufError(
-    'wasm',
-    `The WebAssembly module ${url} could not be started: ${quoted(error)}. ${hint}`,
-    { cause: error },
-  )
+  const [{ default: create }, module] = await Promise.all([
+    glue,
+    compileNamed(name, given(name, hosting), beside, others),
+  ])
+  return await instantiate(create, module).catch((error: unknown) => {
+    throw notStarted(name, undefined, error)
+  })
 }
 
 /** One instance for all callers. A failed start is tried again by the next. */
 function once<T>(
-  begin: (wasmUrl: string | URL | undefined) => Promise<T>,
-): (wasmUrl?: string | URL) => Promise<T> {
+  begin: (hosting: AssetOptions | undefined) => Promise<T>,
+): (hosting?: AssetOptions) => Promise<T> {
   let started: Promise<T> | undefined
-  return (wasmUrl) =>
-    (started ??= begin(wasmUrl).catch((error: unknown) => {
+  return (hosting) =>
+    (started ??= begin(hosting).catch((error: unknown) => {
       started = undefined
       throw error
     }))
 }
-
-const hosted = (wasmUrl: string | URL): URL => new URL(wasmUrl, globalThis.location?.href ?? import.meta.url)
 
 type Call = (...args: unknown[]) => unknown
 
@@ -68,10 +57,12 @@ function classOf(module: Record<string, Call>, name: string): new (...args: unkn
 }
 
 /** The inspect module, started by the first call. */
-export const inspectModule = once<InspectModule>(async (wasmUrl) => {
+export const inspectModule = once<InspectModule>(async (hosting) => {
   const module = await start<Record<string, Call>>(
+    'inspect.wasm',
+    hosting,
     // Beside this code: scripts/join-modules.ts joins it into wasm/dist/open.js, where the .wasm files are.
-    wasmUrl === undefined ? new URL('./inspect.wasm', import.meta.url) : hosted(wasmUrl),
+    () => new URL('./inspect.wasm', import.meta.url),
     Promise.resolve({ default: createInspect }),
   )
   return Object.assign(module, { Document: classOf(module, 'Document') }) as unknown as InspectModule
@@ -79,71 +70,75 @@ export const inspectModule = once<InspectModule>(async (wasmUrl) => {
 
 let text: TextModule | undefined
 
-const textUrl = (wasmUrl: string | URL | undefined): URL =>
-  wasmUrl === undefined ? new URL('./text.wasm', import.meta.url) : new URL('text.wasm', hosted(wasmUrl))
+const besideText = (): URL => new URL('./text.wasm', import.meta.url)
 
-function startText(wasmBinary: Uint8Array<ArrayBuffer>): TextModule {
-  const module: Record<string, Call> & { wasmBinary?: unknown } = {}
+function startText(compiled: WebAssembly.Module): TextModule {
+  const module: Record<string, Call> & Partial<GlueOptions> = {}
   // The glue fills the object that it is given before it returns, whether a promise (Emscripten 4 and later) or not.
-  Promise.resolve(createText(Object.assign(module, { wasmBinary }))).catch(() => undefined)
+  Promise.resolve(
+    createText(
+      Object.assign(module, {
+        instantiateWasm(imports: WebAssembly.Imports, receive: (instance: WebAssembly.Instance) => object) {
+          return receive(new WebAssembly.Instance(compiled, imports))
+        },
+      }),
+    ),
+  ).catch(() => undefined)
   if (!module['TextTokenizer_new']) throw new Error('it cannot be instantiated')
-  delete module.wasmBinary
   return (text = Object.assign(module, {
     TextTokenizer: classOf(module, 'TextTokenizer'),
   }) as unknown as TextModule)
 }
 
 /** The text module, at once. Where it was not loaded before, the caller waits for it, and so does its page. */
-export function textModule(wasmUrl?: string | URL): TextModule {
+export function textModule(hosting?: AssetOptions): TextModule {
   if (text) return text
-  const url = textUrl(wasmUrl)
+  const from = given('text.wasm', hosting) ?? besideText()
   try {
-    return startText(readNow(url))
+    return startText(compileNow(from))
   } catch (error) {
-    throw notStarted(url, error)
+    throw notStarted('text.wasm', from, error)
   }
 }
 
 /** The same without making anyone wait. */
-export async function loadTextModule(wasmUrl?: string | URL): Promise<TextModule> {
+export async function loadTextModule(hosting?: AssetOptions): Promise<TextModule> {
   if (text) return text
-  const url = textUrl(wasmUrl)
-  try {
-    const bytes = await read(url)
-    return text ?? startText(bytes)
-  } catch (error) {
-    throw notStarted(url, error)
-  }
+  const module = await compileNamed('text.wasm', given('text.wasm', hosting), besideText, others)
+  return text ?? startText(module)
+}
+
+/** Without a promise. */
+function compileNow(source: WasmSource | PromiseLike<WasmSource>): WebAssembly.Module {
+  if (source instanceof WebAssembly.Module) return source
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source))
+    return new WebAssembly.Module(source as BufferSource)
+  if (typeof source !== 'string' && !(source instanceof URL))
+    throw new Error('it comes later: await file.loadTokenizer() first')
+  return new WebAssembly.Module(readNow(absolute(source)))
 }
 
 /** Bytes of a file of the package without a promise. */
 function readNow(url: URL): Uint8Array<ArrayBuffer> {
-  if (url.protocol === 'file:') {
-    const fs = globalThis.process.getBuiltinModule?.('node:fs')
-    if (!fs) throw new Error('this version of Node can only await file.loadTokenizer()')
-    return new Uint8Array(fs.readFileSync(url))
-  }
+  if (isNode() && url.protocol === 'file:')
+    return nodeModule<typeof import('node:fs')>('node:fs').readFileSync(url) as Uint8Array<ArrayBuffer>
+  if (typeof XMLHttpRequest === 'undefined')
+    throw new Error('nothing can be read at once here: await file.loadTokenizer() first')
   const request = new XMLHttpRequest()
   request.open('GET', url, false)
   // Pages may not ask for bytes here, but for text that keeps them.
   request.overrideMimeType('text/plain; charset=x-user-defined')
   request.send()
-  if (request.status !== 200) throw new Error(`${url} is answered with status ${request.status}`)
+  if (request.status !== 200) throw new Error(`the server answers with status ${request.status}`)
   return Uint8Array.from(request.responseText, (char) => char.charCodeAt(0))
 }
 
-/** The quant module. wasmUrl: that of the inspect module; this one is beside it. */
-export const quantModule = once<QuantModule>((wasmUrl) =>
-  start(
-    wasmUrl === undefined ? new URL('./quant.wasm', import.meta.url) : new URL('quant.wasm', hosted(wasmUrl)),
-    import('../quant.js'),
-  ),
+/** The quant module. */
+export const quantModule = once<QuantModule>((hosting) =>
+  start('quant.wasm', hosting, () => new URL('./quant.wasm', import.meta.url), import('../quant.js')),
 )
 
-/** The edit module. wasmUrl: that of the inspect module; this one is beside it. */
-export const editModule = once<EditModule>((wasmUrl) =>
-  start(
-    wasmUrl === undefined ? new URL('./edit.wasm', import.meta.url) : new URL('edit.wasm', hosted(wasmUrl)),
-    import('../edit.js'),
-  ),
+/** The edit module. */
+export const editModule = once<EditModule>((hosting) =>
+  start('edit.wasm', hosting, () => new URL('./edit.wasm', import.meta.url), import('../edit.js')),
 )

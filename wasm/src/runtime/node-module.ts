@@ -1,8 +1,29 @@
-/** Whether this is Node, or what acts as it; else a browser. */
-export const isNode = (): boolean => typeof process !== 'undefined' && Boolean(process.versions?.node)
+import { GgufError } from '../api/errors.js'
 
-/** A module of Node's own. */
-export async function nodeModule<T>(name: string): Promise<T> {
-  const { importNamed } = await import('./import-named.js')
-  return await importNamed<T>(name)
+interface NodeProcess {
+  readonly versions?: { readonly node?: string }
+  /** Electron's: its windows are pages */
+  readonly type?: string
+  readonly execArgv?: readonly string[]
+  getBuiltinModule?(name: string): unknown
+}
+
+// By globalThis: some bundlers bring a stand-in to code that says `process`.
+export const nodeProcess = (): NodeProcess | undefined => (globalThis as { process?: NodeProcess }).process
+
+/** Whether this is Node, or what acts as it (Bun, Deno); else a browser. workerd has some of Node, but no files. */
+export const isNode = (): boolean => {
+  const node = nodeProcess()
+  return (
+    Boolean(node?.versions?.node) &&
+    node?.type !== 'renderer' &&
+    globalThis.navigator?.userAgent !== 'Cloudflare-Workers'
+  )
+}
+
+/** A module of Node's own, without an import that bundlers would look into. */
+export function nodeModule<T>(name: string): T {
+  const module = nodeProcess()?.getBuiltinModule?.(name)
+  if (!module) throw new GgufError('unsupported', `There is no ${name} here: Node 20.16 or newer has it.`)
+  return module as T
 }

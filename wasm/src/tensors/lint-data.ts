@@ -43,7 +43,7 @@ function finding(
 
 export async function lintData(file: OpenedFile, options: LintDataOptions): Promise<Finding[]> {
   const { signal, onProgress } = options
-  const module = await quantModule(file.wasmUrl)
+  const module = await quantModule(file.hosting)
   signal?.throwIfAborted()
   const ranges = file.tensors.flatMap((tensor) => dataOf(file, tensor) ?? [])
   const total = ranges.reduce((sum, { byteLength }) => sum + byteLength, 0)

@@ -12,10 +12,10 @@ const kFloats = 1 << 16
 export async function quantize(
   type: string,
   floats: Float32Array,
-  { importance, signal, wasmUrl }: QuantizeOptions = {},
+  { importance, signal, ...hosting }: QuantizeOptions = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   signal?.throwIfAborted()
-  const module = await quantModule(wasmUrl)
+  const module = await quantModule(hosting)
   const { id, blockSize, blockBytes } = module.findType(type)
   if (id < 0 || !module.canQuantize(id))
     throw new GgufError('unsupported', `There is no quantizer of type ${type}.`)

@@ -78,7 +78,7 @@ export async function walk(file: OpenedFile, name: string, options: ReadRowsOpti
   const range = { ...file.rowRange(name, options), bigEndian: file.endianness === 'big' }
   const { tensor, type, byteLength, rowLength } = range
   const { signal } = options
-  const module = await quantModule(file.wasmUrl)
+  const module = await quantModule(file.hosting)
   signal?.throwIfAborted()
   const problem = whyNotFloats(module, range)
   if (problem) throw new GgufError('unsupported', `Tensor ${name}: ${problem}.`)

@@ -1,0 +1,160 @@
+// Starts the engine's worker: in Node, in a page, from the server of another origin, beside what a development server
+// bundled. Where there are no workers at all, the engine runs in place.
+import { GgufError, messageOf, quoted } from '../api/errors.js'
+import { absolute } from '../runtime/compile.js'
+import { isNode } from '../runtime/node-module.js'
+import type { Answer, Link, Message } from './protocol.js'
+
+// Milliseconds that a worker has to end its threads in.
+const kPatience = 1500
+
+type Heard = (answer: Answer) => void
+type Broke = (reason: string) => void
+
+function notStarted(script: unknown, reason: unknown): GgufError {
+  return new GgufError(
+    'wasm',
+    `The engine's worker ${String(script)} could not be started: ${quoted(reason)}. Host engine-worker.js and engine-*.wasm (wasm/dist/engine of the package) where this page may load them and say where by the option assets, or workerUrl for the script alone. A content policy must allow the script in worker-src.`,
+    { cause: reason },
+  )
+}
+
+async function inNode(workerUrl: string | URL | undefined, heard: Heard, broke: Broke): Promise<Link> {
+  const { nodeWorker } = await import('./node-worker.js')
+  const { worker, script } = nodeWorker(workerUrl)
+  await new Promise<void>((resolve, reject) => {
+    worker.once('message', () => resolve())
+    worker.once('error', (error) => reject(notStarted(script, error)))
+    worker.once('exit', (code) => reject(notStarted(script, `it ended with code ${code}`)))
+  })
+  worker.on('message', heard)
+  worker.on('error', (error) => broke(String(error)))
+  worker.on('exit', (code) => broke(`it ended with code ${code}`))
+  worker.unref() // a loaded model does not keep a program alive; its calls do
+  let calls = 0
+  worker.on('message', (answer: Answer) => {
+    if (!('pieces' in answer) && --calls === 0) worker.unref()
+  })
+  return {
+    post(message, transfer) {
+      if ('name' in message && ++calls === 1) worker.ref()
+      worker.postMessage(message, transfer)
+    },
+    end: () => void worker.terminate(),
+  }
+}
+
+/** The one place where bundlers find the script. */
+function bundled(): Worker {
+  return new Worker(new URL('./engine-worker.js', import.meta.url), { type: 'module' })
+}
+
+/** Where a bundler has put the script: only what it makes of the line above knows. Asked for after a failure alone. */
+function bundledUrl(): URL | undefined {
+  const { Worker: Real } = globalThis
+  let asked: string | URL | undefined
+  class Asked {
+    constructor(url: string | URL) {
+      asked = url
+    }
+  }
+  try {
+    globalThis.Worker = Asked as unknown as typeof Worker
+    bundled()
+  } catch {
+    // import.meta.url is no address there
+  } finally {
+    globalThis.Worker = Real
+  }
+  return asked === undefined ? undefined : absolute(asked)
+}
+
+/** Resolves with the worker of the script once it runs. */
+function running(make: () => Worker): Promise<Worker> {
+  return new Promise((resolve, reject) => {
+    const worker = make()
+    worker.addEventListener('message', () => resolve(worker), { once: true })
+    worker.addEventListener(
+      'error',
+      (event) => {
+        event.preventDefault()
+        reject(new Error(event.message || 'its script could not be loaded'))
+      },
+      { once: true },
+    )
+  })
+}
+
+const isForeign = (url: URL): boolean =>
+  /^https?:$/.test(url.protocol) && url.origin !== globalThis.location?.origin
+
+/** Workers of another origin are refused, but not a script of this page's that imports theirs. */
+function atAddress(url: URL): Worker {
+  if (!isForeign(url)) return new Worker(url, { type: 'module' })
+  const script = new Blob([`import ${JSON.stringify(url.href)}`], { type: 'text/javascript' })
+  // Not revoked: its threads begin with the same address.
+  return new Worker(URL.createObjectURL(script), { type: 'module' })
+}
+
+async function ofPage(workerUrl: string | URL | undefined): Promise<Worker> {
+  if (workerUrl !== undefined) {
+    const url = absolute(workerUrl)
+    return running(() => atAddress(url)).catch((error: unknown) => {
+      throw notStarted(url, error)
+    })
+  }
+  try {
+    return await running(bundled)
+  } catch (error) {
+    const url = bundledUrl()
+    if (!url) throw notStarted('engine-worker.js', error)
+    const { elsewhere } = await import('../runtime/elsewhere.js')
+    const others = isForeign(url) ? [url] : elsewhere(url)
+    for (const other of others) {
+      const worker = await running(() => atAddress(other)).catch(() => undefined)
+      if (worker) return worker
+    }
+    throw notStarted(url, error)
+  }
+}
+
+async function inPage(workerUrl: string | URL | undefined, heard: Heard, broke: Broke): Promise<Link> {
+  const worker = await ofPage(workerUrl)
+  worker.addEventListener('message', (event: MessageEvent<Answer>) => heard(event.data))
+  worker.addEventListener('error', (event) => broke(event.message || 'it ended'))
+  return {
+    post: (message, transfer) => worker.postMessage(message, transfer),
+    end() {
+      if (!globalThis.crossOriginIsolated) return worker.terminate()
+      // Threads that sleep in shared memory end at once when they are woken, and after seconds when they are only
+      // told. A worker that does not listen, deep in a prompt, is not waited for.
+      const stop = setTimeout(() => worker.terminate(), kPatience)
+      worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
+        if (data.id !== 0) return
+        clearTimeout(stop)
+        worker.terminate()
+      })
+      worker.postMessage({ close: true } satisfies Message)
+    },
+  }
+}
+
+export async function startWorker(
+  workerUrl: string | URL | undefined,
+  heard: Heard,
+  broke: Broke,
+): Promise<Link> {
+  if (isNode()) return inNode(workerUrl, heard, broke)
+  if (typeof Worker === 'function') return inPage(workerUrl, heard, broke)
+  try {
+    const { inPlace } = await import('./in-place.js')
+    return inPlace(heard)
+  } catch (cause) {
+    // Service workers may not import later what was not bundled into them.
+    throw new GgufError(
+      'unsupported',
+      `There are no workers here, and the engine's code for that case cannot be loaded: ${messageOf(cause)}. Bundle the script into one file, without splitting.`,
+      { cause },
+    )
+  }
+}

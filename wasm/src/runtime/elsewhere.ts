@@ -1,0 +1,20 @@
+// Where a file of the package is when it does not lie beside the code that runs. Development servers bundle a dependency
+// into a folder of their own (Vite: node_modules/.vite/deps) and leave behind what it reads by its address.
+
+const kPackage = /\/node_modules\/ggufscope\//
+// Of the package, by name: where they lie in it.
+const folderOf = (name: string): string => (name.startsWith('engine-') ? 'wasm/dist/engine' : 'wasm/dist')
+
+/** Addresses to try for the file that was looked for at that one. */
+export function elsewhere(url: URL): URL[] {
+  if (!/^https?:$/.test(url.protocol) || kPackage.test(url.pathname)) return []
+  const name = url.pathname.split('/').pop()!
+  const folders = url.pathname.split('/node_modules/').slice(0, -1)
+  if (folders.length === 0) return []
+  // As Node looks for packages: from the folder upwards.
+  const roots = [...folders.map((_, i) => folders.slice(0, folders.length - i).join('/node_modules/'))]
+  for (let up = folders[0]!; up !== '';) roots.push((up = up.slice(0, up.lastIndexOf('/'))))
+  return [...new Set(roots)].map(
+    (root) => new URL(`${root}/node_modules/ggufscope/${folderOf(name)}/${name}`, url),
+  )
+}
