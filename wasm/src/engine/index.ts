@@ -1,7 +1,7 @@
 export { GgufError } from '../api/errors.js'
 export { load } from './load.js'
 export * from '../openai/index.js'
-export { schemaToGrammar, type JsonSchema } from './json-schema.js'
+export { schemaToGrammar, type JsonSchema } from '../schema/index.js'
 export type {
   ChatOptions,
   GenerateOptions,

@@ -1,7 +1,7 @@
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { ChatMessage, Tokenizer } from '../api/text.js'
-import { schemaToGrammar } from './json-schema.js'
+import { schemaToGrammar } from '../schema/index.js'
 import type { Client } from './client.js'
 import { checkChat, checkGenerate } from './options.js'
 import type { GenerateCall, Opened, SamplerNumbers, Sizes } from './protocol.js'

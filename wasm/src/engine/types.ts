@@ -1,6 +1,6 @@
 import type { GgufFile, OpenOptions } from '../api/file.js'
 import type { Tokenizer, ChatMessage, RenderChatOptions } from '../api/text.js'
-import type { JsonSchema } from './json-schema.js'
+import type { JsonSchema } from '../schema/index.js'
 
 /** simd: SIMD of 128 bits; relaxed: with products of bytes too, where the engine has them */
 export type Variant = 'simd' | 'relaxed'

@@ -14,7 +14,7 @@ import {
 } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import { kGenerateChecks } from '../engine/options.js'
-import type { JsonSchema } from '../engine/json-schema.js'
+import type { JsonSchema } from '../schema/index.js'
 import type { GenerateOptions } from '../engine/types.js'
 import type {
   CallOptions,

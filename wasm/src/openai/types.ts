@@ -1,6 +1,6 @@
 // Requests and answers in OpenAI's shape. null means absent throughout, as in OpenAI's own types, which fit here.
 import type { ChatMessage } from '../api/text.js'
-import type { JsonSchema } from '../engine/json-schema.js'
+import type { JsonSchema } from '../schema/index.js'
 import type { Model } from '../engine/types.js'
 
 /** What of a loaded model these functions use. */

@@ -1,0 +1,174 @@
+// Schemas to expressions. What several schemas accept together has one rule, so that recursion ends.
+import type { Context } from './context.js'
+import { arrayExpression, emptyArray } from './arrays.js'
+import { accepts } from './evaluate.js'
+import { choice, isNone, rule, text, type Expression } from './gbnf.js'
+import { kCommon } from './json-rules.js'
+import { refuse, SchemaDocument, kTypes, type Json, type Node, type TypeName } from './node.js'
+import { Normalizer, numbersOf, type Alternative } from './normalize.js'
+import { numberExpression } from './numbers.js'
+import { emptyObject, objectExpression } from './objects.js'
+import { Rules } from './rules.js'
+import { noStrings, stringExpression, stringsOf } from './strings.js'
+
+const keyOf = (nodes: readonly Node[]) =>
+  nodes
+    .map(({ id }) => id)
+    .sort((a, b) => a - b)
+    .join()
+
+interface Visit {
+  expression?: Expression
+  name?: string
+}
+
+export class Converter implements Context {
+  readonly rules = new Rules(kCommon)
+  readonly normalizer: Normalizer
+  readonly strings: Node
+  readonly #visits = new Map<string, Visit>()
+  readonly #empty = new Map<string, boolean>()
+  #depth = 0
+
+  constructor(readonly document: SchemaDocument) {
+    this.normalizer = new Normalizer(document, (nodes) => this.isEmpty(nodes))
+    this.strings = document.make({ types: new Set(['string']) }, '#')
+  }
+
+  #without(nodes: readonly Node[]): Node[] {
+    return [...new Set(nodes)].filter((node) => node !== this.document.any)
+  }
+
+  isEmpty(given: readonly Node[]): boolean {
+    const nodes = this.#without(given)
+    if (nodes.length === 0) return false
+    const key = keyOf(nodes)
+    const known = this.#empty.get(key)
+    if (known !== undefined) return known
+    if (++this.#depth > 300) refuse(nodes[0]!.path, 'nests too deep')
+    this.#empty.set(key, false) // while it is asked
+    const out = this.normalizer.all(nodes).every((one) => {
+      if (one.values) return this.#fitting(one.values, nodes).length === 0
+      return [...one.types].every((type) => this.#isEmptyType(one, type))
+    })
+    this.#empty.set(key, out)
+    this.#depth--
+    return out
+  }
+  #isEmptyType(one: Alternative, type: TypeName): boolean {
+    if (type === 'array') return emptyArray(one.array, this)
+    if (type === 'object') return emptyObject(one.object, this)
+    return type === 'string' && noStrings(stringsOf(one))
+  }
+
+  #fitting(values: readonly Json[], nodes: readonly Node[]): Json[] {
+    return values.filter((value) => nodes.every((node) => accepts(node, value)))
+  }
+
+  values(nodes: readonly Node[]): Json[] | undefined {
+    const out: Json[] = []
+    for (const one of this.normalizer.all(this.#without(nodes))) {
+      const several = one.values ?? this.#known(one)
+      if (!several) return undefined
+      out.push(...this.#fitting(several, nodes))
+    }
+    return out
+  }
+  #known(one: Alternative): Json[] | undefined {
+    const out: Json[] = []
+    for (const type of one.types) {
+      const { low, high, integer } = one.number
+      if (type === 'null') out.push(null)
+      else if (type === 'boolean') out.push(false, true)
+      else if (type === 'number' && integer && high - low < 20)
+        for (let n = Math.ceil(low); n <= high; n++) out.push(n)
+      else return undefined
+    }
+    return out
+  }
+
+  visit(given: readonly Node[], hint: string): Expression {
+    const nodes = this.#without(given)
+    if (nodes.length === 0) return this.rules.use('value')
+    const key = keyOf(nodes)
+    const known = this.#visits.get(key)
+    if (known) {
+      if (known.expression) return known.expression
+      known.name ??= this.rules.reserve(hint || 'schema')
+      return rule(known.name)
+    }
+    if (++this.#depth > 200) refuse(nodes[0]!.path, 'nests too deep')
+    const visit: Visit = {}
+    this.#visits.set(key, visit)
+    const body = this.#body(nodes, hint)
+    this.#depth--
+    visit.expression = visit.name === undefined ? body : this.rules.define(visit.name, body)
+    return visit.expression
+  }
+
+  #body(nodes: readonly Node[], hint: string): Expression {
+    const values = new Map<string, Expression>()
+    const ways: Expression[] = []
+    for (const one of this.normalizer.all(nodes)) {
+      if (one.values) {
+        for (const value of this.#fitting(one.values, nodes)) {
+          const printed = JSON.stringify(value)
+          values.set(printed, text(printed))
+        }
+        continue
+      }
+      const all = one.types.size === kTypes.length
+      const spoken = [...one.spoken].filter((type) => !this.#isEmptyType(one, type))
+      const types = new Set(all && spoken.length > 0 ? spoken : one.types)
+      const { string, array, object, number, excluded } = one
+      const free =
+        string.patterns.length +
+          string.formats.length +
+          array.tuples.length +
+          array.contains.length +
+          excluded.length ===
+          0 &&
+        object.layers.length + object.required.length + object.names.length === 0 &&
+        number.steps.length + number.notSteps.length === 0
+      if (all && one.spoken.size === 0 && free && !number.integer && !number.fraction)
+        return this.rules.use('value')
+      const write = (several: Iterable<TypeName>) =>
+        [...several]
+          .map((type) => this.#ofType(type, one, nodes[0]!.path, hint))
+          .filter((way) => !isNone(way))
+      const written = write(types)
+      // Where nothing is left of the types that are spoken of, the others are.
+      ways.push(...(written.length > 0 ? written : write([...one.types].filter((type) => !types.has(type)))))
+    }
+    if (values.size > 0) ways.push(this.rules.add('value', choice(...values.values())))
+    const out = choice(...ways)
+    return ways.length > 1 ? this.rules.add(hint || 'any', out) : out
+  }
+
+  #ofType(type: TypeName, one: Alternative, path: string, hint: string): Expression {
+    switch (type) {
+      case 'null':
+        return this.rules.use('null')
+      case 'boolean': {
+        const left = [true, false].filter((value) => !one.excluded.includes(value))
+        return left.length === 2
+          ? this.rules.use('boolean')
+          : choice(...left.map((value) => text(String(value))))
+      }
+      case 'number':
+        return (
+          numberExpression(numbersOf(one), this.rules) ??
+          refuse(
+            path,
+            `has multiples of ${one.number.steps.concat(one.number.notSteps).join(' and ')}, which a grammar keeps only of small integers, halves and quarters, or within bounds of 10000 multiples`,
+          )
+        )
+      case 'string':
+        return stringExpression(stringsOf(one), this.rules, hint || 'string')
+      case 'array':
+        return arrayExpression(one.array, this, path, hint)
+      case 'object':
+        return objectExpression(one.object, this, path, hint)
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// Formats that are kept: regular expressions of texts that each accepts (not of all of them), or bounds of numbers. Any
+// other format is an annotation, as the specification says.
+// No two hyphens side by side: those are of encoded names, which have rules of their own.
+const kLabel = '[a-zA-Z0-9](-?[a-zA-Z0-9]){0,20}'
+const kHost = `${kLabel}(\\.${kLabel}){0,4}`
+const kDay =
+  '[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))'
+const kTime = '([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])'
+const kByte = '(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])'
+const kPath = '(/([a-zA-Z0-9._~-][a-zA-Z0-9._~/-]{0,100})?)?'
+const kEmail = `[a-zA-Z0-9_]{1,30}([.+-][a-zA-Z0-9_]{1,20}){0,2}@(${kLabel}\\.){1,3}[a-zA-Z]{2,12}`
+const kUri = `https?://${kHost}${kPath}`
+const kPointer = '(/([a-zA-Z0-9._-]|~[01]){0,30}){0,8}'
+
+export const kStringFormats: Readonly<Record<string, string>> = {
+  date: kDay,
+  time: kTime,
+  'date-time': `${kDay}T${kTime}`,
+  'iso-time': kTime,
+  'iso-date-time': `${kDay}T${kTime}`,
+  duration:
+    'P([0-9]{1,4}W|([0-9]{1,4}Y)?[0-9]{1,4}M([0-9]{1,4}D)?|[0-9]{1,4}D(T[0-9]{1,4}H)?|T[0-9]{1,4}(H|M|S))',
+  uuid: '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}',
+  email: kEmail,
+  'idn-email': kEmail,
+  hostname: kHost,
+  'idn-hostname': kHost,
+  ipv4: `${kByte}(\\.${kByte}){3}`,
+  ipv6: '([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}',
+  uri: kUri,
+  url: `https?://(${kLabel}\\.){1,4}[a-zA-Z]{2,12}${kPath}`,
+  iri: kUri,
+  'uri-reference': `(https?://${kHost})?${kPath}`,
+  'iri-reference': `(https?://${kHost})?${kPath}`,
+  'uri-template': `https?://${kHost}(/([a-zA-Z0-9._~-]{0,40}|\\{[a-zA-Z0-9_]{1,20}\\})){0,8}`,
+  'json-pointer': kPointer,
+  'relative-json-pointer': `(0|[1-9][0-9]{0,3})(#|${kPointer})`,
+  'json-pointer-uri-fragment': `#${kPointer}`,
+  regex: '[a-zA-Z0-9 _-]{0,60}',
+  byte: '([a-zA-Z0-9+/]{4})*([a-zA-Z0-9+/]{2}==|[a-zA-Z0-9+/]{3}=)?',
+}
+
+interface NumberFormat {
+  readonly integer?: true
+  readonly minimum?: number
+  readonly maximum?: number
+}
+export const kNumberFormats: Readonly<Record<string, NumberFormat>> = {
+  int32: { integer: true, minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
+  int64: { integer: true, minimum: -(2 ** 63), maximum: 2 ** 63 },
+}

@@ -1,0 +1,17 @@
+// GBNF rules of JSON's values.
+
+const kPlain = '[^"\\\\\\x00-\\x1f]'
+// Escapes of surrogates would be half a character each.
+export const kCommon: Readonly<Record<string, string>> = {
+  space: '| " " | "\\n"{1,2} [ \\t]{0,20}',
+  char: `${kPlain} | "\\\\" (["\\\\/bfnrt] | "u" ([0-9a-cefA-CEF] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2}))`,
+  string: '"\\"" char* "\\""',
+  integer: '"-"? ("0" | [1-9] [0-9]{0,19})',
+  number: 'integer ("." [0-9]{1,16})? ([eE] [-+]? [0-9]{1,2})?',
+  boolean: '"true" | "false"',
+  null: '"null"',
+  pair: 'string ":" space value',
+  object: '"{" space (pair ("," space pair)* space)? "}"',
+  array: '"[" space (value ("," space value)* space)? "]"',
+  value: 'object | array | string | number | boolean | null',
+}

@@ -1,0 +1,262 @@
+// Objects: declared properties in their order, then other ones by what their keys match.
+import { dfaToRules, labelsOf, makeDfa } from './automaton.js'
+import { choice, kEmpty, kNone, optional, repeat, sequence, text, type Expression } from './gbnf.js'
+import type { Alternative, Layer } from './normalize.js'
+import { accepts, matches } from './evaluate.js'
+import { refuse, type Node } from './node.js'
+import { exactText, kAny, parseRegex, type Regex } from './regex.js'
+import { partsOf, stringsOf } from './strings.js'
+import type { Context } from './context.js'
+
+type ObjectBounds = Alternative['object']
+
+/** What the values of a key must be, by all layers. */
+export function nodesOfKey(layers: readonly Layer[], key: string, never: Node): Node[] {
+  const out = new Set<Node>()
+  for (const { properties, patterns, additional } of layers) {
+    const own = properties.get(key)
+    const found = [
+      ...(own ? [own] : []),
+      ...patterns.flatMap(([source, node]) => (matches(source, key) ? [node] : [])),
+    ]
+    for (const node of found) out.add(node)
+    if (found.length === 0 && additional) out.add(additional)
+  }
+  return out.has(never) ? [never] : [...out]
+}
+
+/** Keys that some layer or requirement names, in order. */
+function namedKeys({ layers, required }: ObjectBounds): string[] {
+  return [...new Set([...layers.flatMap(({ properties }) => [...properties.keys()]), ...required])]
+}
+
+/** Keys that are no string by propertyNames are never there. */
+export function valueNodes(o: ObjectBounds, key: string, never: Node): Node[] {
+  return o.names.every((names) => accepts(names, key)) ? nodesOfKey(o.layers, key, never) : [never]
+}
+
+/** Whether objects have only keys that are named. */
+export function isClosed({ layers }: ObjectBounds, context: Context): boolean {
+  return layers.some(
+    ({ patterns, additional }) =>
+      patterns.length === 0 && additional !== undefined && context.isEmpty([additional]),
+  )
+}
+
+/** The keys that propertyNames allows, where they are few. */
+function allowedKeys(o: ObjectBounds, context: Context): string[] | undefined {
+  if (o.names.length === 0) return undefined
+  const alternatives = context.normalizer.all([...o.names, context.strings])
+  if (!alternatives.every(({ values }) => values)) return undefined
+  const values = alternatives
+    .flatMap(({ values = [] }) => values)
+    .filter((value) => typeof value === 'string')
+  return [...new Set(values)].filter((value) => o.names.every((names) => accepts(names, value)))
+}
+
+export function emptyObject(o: ObjectBounds, context: Context): boolean {
+  const { never } = context.document
+  if (o.required.some((key) => context.isEmpty(valueNodes(o, key, never)))) return true
+  if (o.min === 0 || !isClosed(o, context)) return false
+  return namedKeys(o).filter((key) => !context.isEmpty(valueNodes(o, key, never))).length < o.min
+}
+
+/** Alternatives by which key it is that a refused additionalProperties asks for. */
+function withSomeKeys(o: ObjectBounds, context: Context, path: string): ObjectBounds[] {
+  const [some, ...rest] = o.some
+  if (!some) return [o]
+  if (!isClosed(o, context) && !o.layers.every(({ additional }) => additional === undefined))
+    refuse(path, 'asks for some other property among additional ones, which a grammar cannot')
+  const keys = namedKeys(o).filter(
+    (key) => !some.names.has(key) && !some.patterns.some((source) => matches(source, key)),
+  )
+  return keys.flatMap((key) => {
+    const layer: Layer = { properties: new Map([[key, some.node]]), patterns: [] }
+    const required = [...new Set([...o.required, key])]
+    return withSomeKeys({ ...o, layers: [...o.layers, layer], required, some: rest }, context, path)
+  })
+}
+
+export function objectExpression(
+  given: ObjectBounds,
+  context: Context,
+  path: string,
+  hint: string,
+): Expression {
+  const { layers, required, min, max, names, some } = given
+  if (layers.length + required.length + names.length + some.length === 0 && min === 0 && max === Infinity)
+    return context.rules.use('object')
+  context.rules.use('space')
+  return choice(
+    ...withSomeKeys(given, context, path).map((o) => new ObjectWriter(o, context, path, hint).write()),
+  )
+}
+
+interface Property {
+  readonly pair: Expression
+  readonly needed: boolean
+}
+
+class ObjectWriter {
+  readonly #properties: Property[] = []
+  readonly #others: Expression
+  readonly #made = new Map<string, Expression>()
+  readonly #cap: number
+
+  constructor(
+    readonly o: ObjectBounds,
+    readonly context: Context,
+    readonly path: string,
+    readonly hint: string,
+  ) {
+    const { never } = context.document
+    const keys = namedKeys(o)
+    const allowed = allowedKeys(o, context)
+    for (const key of allowed ?? []) if (!keys.includes(key)) keys.push(key)
+    const needed = new Set(o.required)
+    for (const key of keys) {
+      const nodes = valueNodes(o, key, never)
+      const pair = nodes.includes(never) ? kNone : this.#pair(text(JSON.stringify(key)), nodes, key)
+      if (needed.has(key) && pair === kNone)
+        context.normalizer.reason ??= `${path} requires ${JSON.stringify(key)} and forbids it`
+      if (needed.has(key) || pair !== kNone) this.#properties.push({ pair, needed: needed.has(key) })
+    }
+    this.#others = allowed ? kNone : this.#otherPairs(keys)
+    const { min, max } = o
+    const open = this.#others !== kNone
+    if (open && min > this.#properties.length + 1)
+      refuse(
+        path,
+        `needs ${min} properties of any names, and a grammar cannot tell more than one such name from another`,
+      )
+    // Texts differ by how many properties they have as far as that is counted.
+    this.#cap = max === Infinity ? Math.max(min, 1) : max + 1
+    if (this.#cap * this.#properties.length > 5000) refuse(path, 'counts too many properties')
+  }
+
+  write(): Expression {
+    const space = this.context.rules.use('space')
+    return this.context.rules.add(
+      this.hint || 'object',
+      sequence(text('{'), space, this.#from(0, 0), space, text('}')),
+    )
+  }
+
+  #pair(key: Expression, nodes: readonly Node[], hint: string): Expression {
+    const value = this.context.visit(nodes, hint)
+    const space = this.context.rules.use('space')
+    return this.context.rules.add(hint || 'property', sequence(key, text(':'), space, value))
+  }
+
+  /** What comes where the properties before i are done, count of them being there. */
+  #from(i: number, count: number): Expression {
+    const { min, max } = this.o
+    if (count > max) return kNone
+    const key = `${i} ${count}`
+    const known = this.#made.get(key)
+    if (known) return known
+    const comma = count > 0 ? [text(','), this.context.rules.use('space')] : []
+    let out: Expression
+    const property = this.#properties[i]
+    if (property) {
+      const rest = this.#from(i + 1, Math.min(count + 1, this.#cap))
+      const own = sequence(...comma, property.pair, rest)
+      out = property.needed ? own : this.#either(own, this.#from(i + 1, count), property, comma)
+    } else {
+      const [need, room] = [Math.max(min - count, 0), max - count]
+      const next = sequence(text(','), this.context.rules.use('space'), this.#others)
+      if (this.#others === kNone || room === 0) out = need > 0 ? kNone : kEmpty
+      else if (need > 1) out = kNone
+      else if (count > 0) out = repeat(next, need, room)
+      else {
+        const first = sequence(this.#others, repeat(next, 0, room - 1))
+        out = need > 0 ? first : optional(first)
+      }
+    }
+    out = this.context.rules.add(count > 0 ? 'rest' : 'first', out, 60)
+    this.#made.set(key, out)
+    return out
+  }
+
+  #either(
+    own: Expression,
+    without: Expression,
+    property: Property,
+    comma: readonly Expression[],
+  ): Expression {
+    // After the first property all that follows an optional one is the same with and without it.
+    const uncounted = this.#cap === 1 && comma.length > 0
+    return uncounted ? sequence(optional(sequence(...comma, property.pair)), without) : choice(own, without)
+  }
+
+  /** Pairs whose keys are none of those named. */
+  #otherPairs(named: readonly string[]): Expression {
+    const { o, context } = this
+    const { never } = context.document
+    const said = o.layers.some(({ additional }) => additional !== undefined)
+    const patterns = [...new Set(o.layers.flatMap((layer) => layer.patterns.map(([source]) => source)))]
+    const open = said || (named.length === 0 && patterns.length === 0) || o.min > named.length
+    const rest = o.layers.flatMap(({ additional }) => additional ?? [])
+    if (patterns.length === 0) {
+      if (!open || context.isEmpty(rest)) return kNone
+      const key =
+        o.names.length === 0 && named.length === 0 ? context.rules.use('string') : this.#keysOf(named)
+      return key === kNone ? kNone : this.#pair(key, rest, 'pair')
+    }
+    const regexes = [...patterns.map(parseRegex), ...named.map(exactText)]
+    const names = this.#names()
+    const dfa = makeDfa([...regexes, ...names.regexes], (matched) => {
+      if (matched.slice(patterns.length, regexes.length).includes(true)) return ''
+      if (!names.fits(matched.slice(regexes.length))) return ''
+      const found = patterns.map((_, i) => (matched[i] ? '1' : '0')).join('')
+      return found.includes('1') || open ? `k${found}` : ''
+    })
+    const pairs = labelsOf(dfa).map((label) => {
+      const has = (source: string) => label[1 + patterns.indexOf(source)] === '1'
+      const nodes = new Set<Node>()
+      for (const layer of o.layers) {
+        const found = layer.patterns.filter(([source]) => has(source))
+        for (const [, node] of found) nodes.add(node)
+        if (found.length === 0 && layer.additional) nodes.add(layer.additional)
+      }
+      if (nodes.has(never) || context.isEmpty([...nodes])) return kNone
+      const key = sequence(text('"'), dfaToRules(dfa, label, context.rules, 'key'), text('"'))
+      return this.#pair(context.rules.add('key', key), [...nodes], 'pair')
+    })
+    const out = choice(...pairs.filter((pair) => pair !== kNone))
+    return pairs.every((pair) => pair === kNone) ? kNone : context.rules.add('pair', out)
+  }
+
+  #keysOf(named: readonly string[]): Expression {
+    const names = this.#names()
+    const dfa = makeDfa([...named.map(exactText), ...names.regexes], (matched) =>
+      !matched.slice(0, named.length).includes(true) && names.fits(matched.slice(named.length)) ? 'key' : '',
+    )
+    if (labelsOf(dfa).length === 0) return kNone
+    const { rules } = this.context
+    return rules.add('key', sequence(text('"'), dfaToRules(dfa, 'key', rules, 'key'), text('"')))
+  }
+
+  /** What propertyNames say, as patterns and a choice by which of them match. */
+  #names(): { regexes: Regex[]; fits: (matched: readonly boolean[]) => boolean } {
+    if (this.o.names.length === 0) return { regexes: [{ kind: 'set', ranges: kAny }], fits: () => true }
+    const alternatives = this.context.normalizer.all([...this.o.names, this.context.strings])
+    const parts = alternatives.map(({ values, ...one }) =>
+      values
+        ? values
+            .filter((value) => typeof value === 'string')
+            .map((value) => ({ regex: exactText(value), negated: false, any: true }))
+        : partsOf(stringsOf(one)).map((part) => ({ ...part, any: false })),
+    )
+    const fits = (matched: readonly boolean[]) => {
+      let at = 0
+      return parts
+        .map((several) => {
+          const good = several.map(({ negated }) => matched[at++] !== negated)
+          return several[0]?.any ? good.includes(true) : good.every(Boolean)
+        })
+        .includes(true)
+    }
+    return { regexes: parts.flat().map(({ regex }) => regex), fits }
+  }
+}

@@ -1,0 +1,113 @@
+// The rules of a grammar while it is made: names for them, and what is left of them when rules that no text ends are gone.
+import { choice, isNone, print, repeat, rule, sequence, type Expression } from './gbnf.js'
+
+export class Rules {
+  readonly #bodies = new Map<string, Expression>()
+  readonly #raw = new Map<string, string>()
+  readonly #named = new Map<string, string>() // names by bodies
+  readonly #ending = new Set<string>()
+  readonly #counts = new Map<string, number>() // of names by what they begin with
+
+  constructor(readonly common: Readonly<Record<string, string>>) {}
+
+  /** One of the common rules, with those that it uses. */
+  use(name: string): Expression {
+    if (!this.#raw.has(name)) {
+      const body = this.common[name]!
+      this.#raw.set(name, body)
+      for (const [used] of body.replaceAll(/"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]/g, '').matchAll(/[a-z]+/g))
+        this.use(used)
+    }
+    return rule(name)
+  }
+
+  /** A name that no rule has; define gives it a body. */
+  reserve(hint: string): string {
+    // A name that ends in a number could be another's with its count.
+    const base = hint
+      .replaceAll(/[^a-zA-Z0-9]+/g, '-')
+      .slice(0, 40)
+      .replace(/-\d+$/, '-x')
+    const n = (this.#counts.get(base) ?? 0) + 1
+    this.#counts.set(base, n)
+    const name = `${base}-${n}`
+    this.#bodies.set(name, sequence())
+    return name
+  }
+  /** ends: some text matches the body, as is known already. */
+  define(name: string, body: Expression, ends = false): Expression {
+    this.#bodies.set(name, body)
+    if (ends) this.#ending.add(name)
+    return rule(name)
+  }
+
+  /** A rule for a body, one for equal bodies. Short ones stay as they are. */
+  add(hint: string, body: Expression, shortest = 24): Expression {
+    const printed = print(body)
+    if (printed.length < shortest) return body
+    const known = this.#named.get(printed)
+    if (known !== undefined) return rule(known)
+    const name = this.reserve(hint)
+    this.#named.set(printed, name)
+    return this.define(name, body)
+  }
+
+  /** Rules that some finite text matches. */
+  #productive(): Set<string> {
+    const good = new Set([...this.#raw.keys(), ...this.#ending])
+    const ends = (e: Expression): boolean => {
+      switch (e.kind) {
+        case 'rule':
+          return good.has(e.name)
+        case 'sequence':
+          return e.items.every(ends)
+        case 'choice':
+          return e.items.some(ends)
+        case 'repeat':
+          return e.min === 0 || ends(e.item)
+        default:
+          return true
+      }
+    }
+    for (let before = -1; before !== good.size;) {
+      before = good.size
+      for (const [name, body] of this.#bodies) if (!good.has(name) && ends(body)) good.add(name)
+    }
+    return good
+  }
+
+  /** The grammar's text; undefined where no text matches root. */
+  print(root: Expression): string | undefined {
+    const good = this.#productive()
+    const pruned = (e: Expression): Expression => {
+      switch (e.kind) {
+        case 'rule':
+          return good.has(e.name) ? e : choice()
+        case 'sequence':
+          return sequence(...e.items.map(pruned))
+        case 'choice':
+          return choice(...e.items.map(pruned))
+        case 'repeat':
+          return repeat(pruned(e.item), e.min, e.max)
+        default:
+          return e
+      }
+    }
+    const start = pruned(root)
+    if (isNone(start)) return undefined
+    const lines = new Map<string, string>([['root', print(start)]])
+    const open = [start]
+    const reach = (e: Expression) => {
+      if (e.kind === 'sequence' || e.kind === 'choice') e.items.forEach(reach)
+      else if (e.kind === 'repeat') reach(e.item)
+      else if (e.kind === 'rule' && !lines.has(e.name) && this.#bodies.has(e.name)) {
+        const body = pruned(this.#bodies.get(e.name)!)
+        lines.set(e.name, print(body))
+        open.push(body)
+      }
+    }
+    while (open.length > 0) reach(open.pop()!)
+    const own = [...lines].map(([name, body]) => `${name} ::= ${body}\n`)
+    return [...own, ...[...this.#raw].map(([name, body]) => `${name} ::= ${body}\n`)].join('')
+  }
+}

@@ -1,0 +1,98 @@
+// Strings by patterns, formats, lengths and excluded values: what all of them accept is one automaton.
+import { dfaToRules, isEmptyDfa, makeDfa, type Dfa } from './automaton.js'
+import { choice, jsonCharacter, repeat, sequence, text, type Expression } from './gbnf.js'
+import { kStringFormats } from './formats.js'
+import type { Alternative } from './normalize.js'
+import { anyOfLength, exactText, kAny, parseRegex, type Regex } from './regex.js'
+import type { Rules } from './rules.js'
+
+export interface StringBounds {
+  readonly min: number
+  readonly max: number
+  readonly patterns: readonly { readonly source: string; readonly negated: boolean }[]
+  readonly formats: readonly string[]
+  readonly excluded: readonly string[]
+}
+
+export function stringsOf({ string, excluded }: Alternative): StringBounds {
+  return { ...string, excluded: excluded.filter((value) => typeof value === 'string') }
+}
+
+interface Part {
+  readonly regex: Regex
+  readonly negated: boolean
+}
+
+export function partsOf(b: StringBounds): Part[] {
+  const formats = b.formats.map((name) => ({ source: `^(?:${kStringFormats[name]!})$`, negated: false }))
+  const parts = new Map(
+    [...b.patterns, ...formats].map(({ source, negated }) => [
+      `${negated} ${source}`,
+      { regex: parseRegex(source), negated },
+    ]),
+  )
+  const out = [...parts.values(), ...b.excluded.map((value) => ({ regex: exactText(value), negated: true }))]
+  if (b.min > 0 || b.max < Infinity) out.push({ regex: anyOfLength(b.min, b.max), negated: false })
+  return out
+}
+
+export function stringDfa(b: StringBounds): Dfa {
+  const parts = partsOf(b)
+  return makeDfa(
+    parts.map(({ regex }) => regex),
+    (matches) => (matches.every((good, i) => good !== parts[i]!.negated) ? 'string' : ''),
+  )
+}
+
+/** Whether no string is left. What formats leave out is not known to be refused. */
+export function noStrings(b: StringBounds): boolean {
+  if (b.max < b.min) return true
+  if (b.patterns.length + b.excluded.length === 0) return false
+  return isEmptyDfa(stringDfa({ ...b, formats: [] }))
+}
+
+/** A regular expression as it stands; undefined where that takes an automaton. */
+function direct(regex: Regex, any: Expression): Expression | undefined {
+  const inner = (r: Regex): Expression | undefined => {
+    switch (r.kind) {
+      case 'set':
+        return jsonCharacter(r.ranges)
+      case 'repeat': {
+        const item = inner(r.item)
+        return item && repeat(item, r.min, r.max)
+      }
+      case 'sequence':
+      case 'choice': {
+        const items = r.items.map(inner)
+        if (items.some((item) => item === undefined)) return undefined
+        return (r.kind === 'sequence' ? sequence : choice)(...(items as Expression[]))
+      }
+      default:
+        return undefined
+    }
+  }
+  const alternatives = regex.kind === 'choice' ? regex.items : [regex]
+  const outs = alternatives.map((alternative) => {
+    let items = alternative.kind === 'sequence' ? alternative.items : [alternative]
+    const start = items[0]?.kind === 'start'
+    const end = items.at(-1)?.kind === 'end'
+    items = items.slice(start ? 1 : 0, end ? -1 : undefined)
+    const body = inner({ kind: 'sequence', items })
+    const around = repeat(any, 0, Infinity)
+    return body && sequence(...(start ? [] : [around]), body, ...(end ? [] : [around]))
+  })
+  return outs.includes(undefined) ? undefined : choice(...(outs as Expression[]))
+}
+
+const kQuote = text('"')
+
+export function stringExpression(b: StringBounds, rules: Rules, hint: string): Expression {
+  const parts = partsOf(b)
+  if (parts.length === 0) return rules.use('string')
+  const plain = b.patterns.length + b.formats.length + b.excluded.length === 0
+  if (plain) return rules.add(hint, sequence(kQuote, repeat(rules.use('char'), b.min, b.max), kQuote))
+  const [only] = parts
+  const alone = parts.length === 1 && !only!.negated ? direct(only!.regex, jsonCharacter(kAny)) : undefined
+  const body = alone ?? dfaToRules(stringDfa(b), 'string', rules, hint)
+  return rules.add(hint, sequence(kQuote, body, kQuote))
+}
