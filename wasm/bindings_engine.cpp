@@ -27,6 +27,8 @@ struct Failure {
 /// What a model's keys say, and what the package must know of the engine.
 struct Facts {
   uint32_t vocabulary_size, embedding_length, layers, trained_context_length, threads, output_length;
+  std::string pooling;     ///< of embed by default
+  uint32_t pooled_length;  ///< floats of a pooled vector
   bool encoder, recurrent;
   uint32_t row_group;  ///< rows that are packed together: a tensor's rows arrive in multiples of them, but for the last
 };
@@ -69,9 +71,10 @@ struct ProfileRow {
   double columns, rows, calls, ms, bytes, products;
 };
 
-constexpr std::string_view kPrecisionNames[] = {"exact", "fast", "compact"};  // in the order of Precision
-constexpr std::string_view kCacheTypeNames[] = {"f32", "f16"};                // in the order of CacheType
-constexpr const char* kFinishNames[] = {"", "end", "stop", "context"};        // in the order of Finish
+constexpr std::string_view kPrecisionNames[] = {"exact", "fast", "compact"};           // in the order of Precision
+constexpr std::string_view kCacheTypeNames[] = {"f32", "f16"};                         // in the order of CacheType
+constexpr std::string_view kPoolingNames[] = {"none", "mean", "cls", "last", "rank"};  // in the order of Pooling
+constexpr const char* kFinishNames[] = {"", "end", "stop", "context"};                 // in the order of Finish
 
 template <class Enum, size_t N>
 Result<Enum> named(const std::string_view (&names)[N], std::string_view name, const char* what) {
@@ -139,6 +142,8 @@ class Engine {
             .trained_context_length = h.n_ctx_train,
             .threads = static_cast<uint32_t>(session_->n_threads()),
             .output_length = static_cast<uint32_t>(model.n_output()),
+            .pooling = std::string(kPoolingNames[static_cast<size_t>(pooling_of(model))]),
+            .pooled_length = static_cast<uint32_t>(pooled_floats(model, Pooling::kMean)),
             .encoder = model.is_encoder(),
             .recurrent = model.is_recurrent(),
             .row_group = kGroupRows};
@@ -247,8 +252,12 @@ class Engine {
     return {reinterpret_cast<uintptr_t>(output_.data()), static_cast<uint32_t>(output_.size() / sizeof(float))};
   }
   void forget_output() { output_ = Buffer(); }
-  bool embed(uint32_t n) {
-    Result<std::vector<float>> out = session_->embed(ids(n));
+  /// pooling: a name, or empty for the file's own.
+  bool embed(uint32_t n, const std::string& pooling) {
+    const Result<Pooling> kind =
+        pooling.empty() ? Pooling::kUnspecified : named<Pooling>(kPoolingNames, pooling, "pooling");
+    if (!kind) return refuse(kind.error());
+    Result<std::vector<float>> out = session_->embed(ids(n), *kind);
     if (!out) return refuse(out.error());
     floats_ = std::move(*out);
     return true;
@@ -376,6 +385,8 @@ EMSCRIPTEN_BINDINGS(engine_values) {
       .field("trainedContextLength", &Facts::trained_context_length)
       .field("threads", &Facts::threads)
       .field("outputLength", &Facts::output_length)
+      .field("pooling", &Facts::pooling)
+      .field("pooledLength", &Facts::pooled_length)
       .field("encoder", &Facts::encoder)
       .field("recurrent", &Facts::recurrent)
       .field("rowGroup", &Facts::row_group);

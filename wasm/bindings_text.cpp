@@ -33,6 +33,7 @@ class TextTokenizer {
   [[nodiscard]] uint32_t size() const { return made_->size(); }
   [[nodiscard]] bool adds_bos() const { return made_->adds_bos(); }
   [[nodiscard]] bool adds_eos() const { return made_->adds_eos(); }
+  [[nodiscard]] bool adds_sep() const { return made_->adds_sep(); }
 
   /// bos eos eot eom unk sep pad mask, then fim: pre suf mid pad rep sep. -1: none.
   Span special() {
@@ -128,6 +129,7 @@ EMSCRIPTEN_BINDINGS(text) {
   function("TextTokenizer_size", method<TextTokenizer, &TextTokenizer::size>);
   function("TextTokenizer_addsBos", method<TextTokenizer, &TextTokenizer::adds_bos>);
   function("TextTokenizer_addsEos", method<TextTokenizer, &TextTokenizer::adds_eos>);
+  function("TextTokenizer_addsSep", method<TextTokenizer, &TextTokenizer::adds_sep>);
   function("TextTokenizer_special", method<TextTokenizer, &TextTokenizer::special>);
   function("TextTokenizer_reserve", method<TextTokenizer, &TextTokenizer::reserve>);
   function("TextTokenizer_encode", method<TextTokenizer, &TextTokenizer::encode>);

@@ -63,9 +63,10 @@ Result<MemoryEstimate> Session::memory(const StateOptions& options, Precision pr
   return model_->memory(adjusted(options), precision, pool_->n_threads());
 }
 
-// An encoder reads its text at once.
+// Who sees both ways reads a text at once.
 StateOptions Session::adjusted(StateOptions options) const {
-  if (model_->has_encoder()) options.n_batch = options.n_ctx != 0 ? options.n_ctx : model_->hparams().n_ctx_train;
+  if (model_->has_encoder() || !model_->hparams().causal)
+    options.n_batch = options.n_ctx != 0 ? options.n_ctx : model_->hparams().n_ctx_train;
   // It keeps nothing, so nothing is rounded to half precision.
   if (model_->is_encoder()) options.cache_type = CacheType::kF32;
   return options;
@@ -393,18 +394,22 @@ Result<Buffer> Session::evaluate(std::span<const TokenId> tokens) {
   return out;
 }
 
-Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens) {
+Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens, Pooling pooling) {
   if (const Result<void> good = check(tokens); !good) return std::unexpected(good.error());
   forget();
   const Batch batch{.tokens = tokens, .positions = {}, .sequences = {}, .wanted = {}, .embeddings = true};
   Result<Buffer> rows = Buffer::allocate(uint64_t{tokens.size()} * output_floats(*model_, true) * sizeof(float));
   if (!rows) return std::unexpected(rows.error());
-  std::vector<float> out(model_->hparams().n_embd);
+  if (pooling == Pooling::kUnspecified) pooling = pooling_of(*model_);
+  std::vector<float> out(pooled_floats(*model_, pooling) * (pooling == Pooling::kNone ? tokens.size() : 1));
   const Result<void> done = model_->has_encoder() ? encode(*model_, *state_, *pool_, tokens, rows->as<float>())
                                                   : forward(*model_, *state_, *pool_, batch, rows->as<float>());
   state_->clear();
   if (!done) return std::unexpected(done.error());
-  pool_embeddings(*model_, rows->as<float>(), tokens.size(), out.data());
+  if (const Result<void> pooled =
+          pool_embeddings(*model_, *pool_, pooling, rows->as<float>(), tokens.size(), out.data());
+      !pooled)
+    return std::unexpected(pooled.error());
   return out;
 }
 

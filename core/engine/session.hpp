@@ -17,6 +17,7 @@
 #include "engine/sampler.hpp"
 #include "gguf/parse.hpp"
 #include "model/forward.hpp"
+#include "model/pooling.hpp"
 #include "nn/peaks.hpp"
 #include "text/tokenizer.hpp"
 
@@ -118,8 +119,10 @@ class Session {
   /// Floats: logits [tokens.size(), n_vocab] (of encoders: embeddings [.., n_embd]) of a text of its own. Forgets the
   /// cache of all texts. kUnsupported for encoder-decoder models.
   [[nodiscard]] Result<Buffer> evaluate(std::span<const TokenId> tokens);
-  /// One pooled vector [n_embd]; of encoder-decoder models the encoder's. Forgets the cache of all texts.
-  [[nodiscard]] Result<std::vector<float>> embed(std::span<const TokenId> tokens);
+  /// One pooled vector [pooled_floats], with kNone [tokens.size(), pooled_floats]; of encoder-decoder models the
+  /// encoder's. Not normalized. Forgets the cache of all texts. Errors of pool_embeddings.
+  [[nodiscard]] Result<std::vector<float>> embed(std::span<const TokenId> tokens,
+                                                 Pooling pooling = Pooling::kUnspecified);
 
   /// The cache and the tokens in it as bytes, and back, in a session of the same file.
   [[nodiscard]] Result<std::vector<uint8_t>> save_state();

@@ -33,6 +33,14 @@ struct NormNames {
   std::string_view output = "output_norm";
 };
 
+/// The classification head: whose embedding it reads, the activation between its matrices, and what its outputs become.
+enum class RankHead : uint8_t {
+  kNone,
+  kFirst,  ///< the first token's, tanh
+  kMean,   ///< the mean, or the first token's by classifier.pooling_type; GELU
+  kLast,   ///< the last token's, tanh, softmax of the outputs
+};
+
 struct Architecture {
   std::string_view name;
   NormKind norm = NormKind::kRms;
@@ -56,11 +64,13 @@ struct Architecture {
   bool yarn_betas_by_key = false;       ///< rope.scaling.yarn_beta_* of the file count
   bool yarn_multiplier_by_key = false;  ///< rope.scaling.yarn_log_multiplier of the file counts
   bool attention_norm_optional = false;
-  bool residual_is_normed = false;    ///< x = mix(pre(x)) + pre(x) * residual_scale
-  bool normalize_embedding = false;   ///< without weights
-  bool adds_embedding = false;        ///< layer_output_scale times the embedding is added after each layer
-  bool position_embedding = false;    ///< position_embd.weight is required
-  bool divide_logits = false;         ///< logit_scale divides
+  bool residual_is_normed = false;   ///< x = mix(pre(x)) + pre(x) * residual_scale
+  bool normalize_embedding = false;  ///< without weights
+  bool adds_embedding = false;       ///< layer_output_scale times the embedding is added after each layer
+  bool position_embedding = false;   ///< position_embd.weight is required
+  bool divide_logits = false;        ///< logit_scale divides
+  RankHead rank_head = RankHead::kNone;
+  bool dense_after_pooling = false;   ///< dense_2 and dense_3, where the file has them
   bool encoder = false;               ///< sees both ways; its output is an embedding a token
   bool needs_output = false;          ///< output.weight is required; else token_embd serves
   bool eps_optional = false;          ///< without its key the epsilon of the norms is 0

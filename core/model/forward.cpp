@@ -404,16 +404,4 @@ Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& 
   return {};
 }
 
-void pool_embeddings(const Model& model, const float* embeddings, size_t n_tokens, float* out) {
-  const size_t n = model.hparams().n_embd;
-  const uint32_t pooling = model.hparams().pooling;
-  if (pooling == 2 || pooling == 3) {
-    std::memcpy(out, embeddings + (pooling == 2 ? 0 : n_tokens - 1) * n, n * sizeof(float));
-    return;
-  }
-  std::memset(out, 0, n * sizeof(float));
-  for (size_t t = 0; t < n_tokens; ++t) vec::add(out, embeddings + t * n, n);
-  vec::scale(out, 1.0f / static_cast<float>(n_tokens), n);
-}
-
 }  // namespace ggufscope

@@ -32,10 +32,6 @@ struct Batch {
 [[nodiscard]] Result<void> encode(const Model& model, State& state, Pool& pool, std::span<const int32_t> tokens,
                                   float* out);
 
-/// Embeddings [n_tokens, n_embd] of one sequence to one [n_embd], as pooling_type says: 0 and 1 mean, 2 the first
-/// token's, 3 the last token's.
-void pool_embeddings(const Model& model, const float* embeddings, size_t n_tokens, float* out);
-
 /// Floats of scratch for n tokens.
 [[nodiscard]] uint64_t forward_floats(const Model& model, uint64_t n_tokens);
 

@@ -331,6 +331,11 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture)
   if (h.causal) keys.boolean("attention.causal", h.causal);  // encoders see both ways, whatever the file says
   keys.u32("pooling_type", h.pooling, UINT32_MAX);
   if (h.pooling > 4) h.pooling = 0;  // llama.cpp writes -1 for "not said"
+  if (architecture.rank_head == RankHead::kMean) {
+    uint32_t read_by_head = 1;
+    keys.u32("classifier.pooling_type", read_by_head, UINT32_MAX);
+    h.rank_by_mean = read_by_head != 2;
+  }
 
   read_rope(keys, architecture, h);
   read_window(keys, architecture, h);

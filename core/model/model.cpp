@@ -5,6 +5,7 @@
 
 #include "gguf/access.hpp"
 #include "model/mixer.hpp"
+#include "model/pooling.hpp"
 #include "model/rwkv_container.hpp"
 #include "quant/byte_order.hpp"
 #include "quant/registry.hpp"
@@ -87,6 +88,7 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
       planner.affine(w.output_norm, std::string(a.norms.output), n_embd, Need::kRequired, bias);
     }
   }
+  plan_pooling(planner, a, h, w.pooling);
   if (!a.ignored.empty()) planner.ignore(a.ignored);
   if (a.encoder) {
     planner.ignore("output.weight");

@@ -149,6 +149,13 @@ struct LayerWeights {
   Vector output_scale;  // [1]
 };
 
+/// What makes one vector of a text's embeddings, or ranks it: pooling.hpp.
+struct PoolingWeights {
+  Linear dense_2, dense_3;
+  Linear cls, cls_output;
+  Affine cls_norm;
+};
+
 struct Weights {
   Linear token_embedding;     // [n_vocab, n_embd]
   Linear position_embedding;  // [n_ctx, n_embd]
@@ -157,6 +164,7 @@ struct Weights {
   Linear output;                                     // absent: tied to token_embedding
   Linear per_layer_embedding, per_layer_model_proj;  // gemma3n, gemma4
   Affine per_layer_proj_norm;
+  PoolingWeights pooling;
   LinearStack altup_projection, altup_unembedding;             // gemma3n: a matrix for each stream but the first
   Vector rope_factors, rope_factors_long, rope_factors_short;  // [n_rot / 2]
   std::vector<LayerWeights> layers;

@@ -223,6 +223,7 @@ std::string_view Tokenizer::pre() const { return impl_->vocabulary.pre_name; }
 const SpecialIds& Tokenizer::special() const { return impl_->vocabulary.special; }
 bool Tokenizer::adds_bos() const { return impl_->vocabulary.add_bos; }
 bool Tokenizer::adds_eos() const { return impl_->vocabulary.add_eos; }
+bool Tokenizer::adds_sep() const { return impl_->vocabulary.add_sep; }
 std::span<const TokenizerNote> Tokenizer::notes() const { return impl_->vocabulary.notes; }
 uint32_t Tokenizer::size() const { return static_cast<uint32_t>(impl_->vocabulary.texts.size()); }
 

@@ -76,6 +76,7 @@ class Tokenizer {
   [[nodiscard]] const SpecialIds& special() const;
   [[nodiscard]] bool adds_bos() const;
   [[nodiscard]] bool adds_eos() const;
+  [[nodiscard]] bool adds_sep() const;  ///< between the two texts of a pair
   [[nodiscard]] bool is_end_of_generation(TokenId id) const;
   [[nodiscard]] std::span<const TokenizerNote> notes() const;
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "model/architecture.hpp"
+#include "model/pooling.hpp"
 #include "model/rwkv_container.hpp"
 #include "model_data.hpp"
 
@@ -49,7 +50,8 @@ void check_model(const std::string& name, const std::filesystem::path& folder) {
   if (model.is_encoder()) {
     const std::vector<float> pooled = read_floats(folder / "pooled.f32");
     std::vector<float> mine(pooled.size());
-    pool_embeddings(model, got.data(), tokens.size(), mine.data());
+    BOOST_REQUIRE(
+        pool_embeddings(model, *pool, Pooling::kUnspecified, got.data(), tokens.size(), mine.data()).has_value());
     const double d = max_difference(mine, pooled);
     BOOST_CHECK_MESSAGE(d <= std::max(tolerance, 2e-3), name << ": pooled embedding differs by " << d);
     return;

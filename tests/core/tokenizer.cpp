@@ -18,7 +18,7 @@ std::string read_text(const std::filesystem::path& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-std::vector<std::string> split(const std::string& text, const std::string& separator) {
+std::vector<std::string> split_at(const std::string& text, const std::string& separator) {
   std::vector<std::string> parts;
   size_t begin = 0;
   for (size_t at; (at = text.find(separator, begin)) != std::string::npos; begin = at + separator.size())
@@ -61,12 +61,12 @@ BOOST_AUTO_TEST_CASE(answers_of_llama_cpp_itself, *boost::unit_test::preconditio
     const std::string file = "data/vocab/ggml-vocab-" + name + ".gguf";
     const Tokenizer tokenizer =
         open_tokenizer(test::shared(name == "llama-bpe" ? "data/vocab/llama-bpe.derived.gguf" : file));
-    const auto inputs = split(read_text(test::shared(file + ".inp")), "\n__ggml_vocab_test__\n");
-    const auto outputs = split(read_text(test::shared(file + ".out")), "\n");
+    const auto inputs = split_at(read_text(test::shared(file + ".inp")), "\n__ggml_vocab_test__\n");
+    const auto outputs = split_at(read_text(test::shared(file + ".out")), "\n");
     BOOST_REQUIRE(outputs.size() >= inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       std::vector<TokenId> wanted;
-      for (const std::string& id : split(outputs[i], " "))
+      for (const std::string& id : split_at(outputs[i], " "))
         if (!id.empty()) wanted.push_back(std::stoi(id));
       const auto got = tokenizer.encode(inputs[i]);
       BOOST_CHECK_MESSAGE(got == wanted,
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(vectors, *boost::unit_test::precondition(test::needs_shared
     const Tokenizer tokenizer = open_tokenizer(
         test::shared(tiny ? "vectors/arch/" + name.substr(5) + "/model.gguf" : "data/vocab/" + name + ".gguf"));
     size_t cases = 0;
-    for (const std::string& line : split(read_text(test::shared("vectors/tokenize/" + name + ".jsonl")), "\n")) {
+    for (const std::string& line : split_at(read_text(test::shared("vectors/tokenize/" + name + ".jsonl")), "\n")) {
       if (line.empty()) continue;
       const test::Json json = test::JsonReader(line).value();
       const std::string text = json["text"].bytes();

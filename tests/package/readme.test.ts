@@ -2,6 +2,7 @@
 // sample model. What stands behind a snippet's language says how it is tested:
 //   ts           type-checked, and run on Node, where it must print something
 //   ts browser   type-checked: it needs a page (or a browser's storage)
+//   ts types     type-checked: it needs another kind of model
 //   js, json     parsed: settings of a bundler and the like
 //   sh           lines of "npx ggufscope" or "ggufscope" run; lines of "npm" name a script of package.json
 //   sh example   commands and options exist, but files that are not here; so do lines that call other programs, too
@@ -92,7 +93,7 @@ function folderFor(at: string): string {
 }
 
 describe('TypeScript snippets run', { concurrency: 2 }, () => {
-  for (const { at, text, mark, page } of snippets.filter(({ mark }) => mark !== 'browser')) {
+  for (const { at, text, mark, page } of snippets.filter(({ mark }) => !['browser', 'types'].includes(mark))) {
     test(at, async () => {
       assert.equal(mark, '', `unknown mark "${mark}"`)
       const local = text.replaceAll(

@@ -12,6 +12,7 @@ export interface WasmTokenizer {
   size(): number
   addsBos(): boolean
   addsEos(): boolean
+  addsSep(): boolean
   special(): Span
   /** room for the text or the ids of the next call */
   reserve(bytes: number): number

@@ -88,6 +88,8 @@ export interface Tokenizer extends Disposable {
   readonly special: SpecialTokens
   readonly addsBos: boolean
   readonly addsEos: boolean
+  /** between the two texts of a pair, as rerankers read them */
+  readonly addsSep: boolean
   readonly tokens: TokenList
   /** what is odd in the vocabulary */
   readonly findings: readonly Finding[]

@@ -4,6 +4,9 @@ export * from '../openai/index.js'
 export { schemaToGrammar, type JsonSchema } from '../schema/index.js'
 export type {
   ChatOptions,
+  EmbedOptions,
+  EmbedResult,
+  EncodeChatOptions,
   GenerateOptions,
   GenerateResult,
   LoadOptions,
@@ -13,8 +16,11 @@ export type {
   OperationName,
   Peaks,
   Piece,
+  Pooling,
   Precision,
   ProfiledOperation,
+  RankedDocument,
+  RerankOptions,
   SamplingOptions,
   TokenProbability,
   Variant,

@@ -3,10 +3,12 @@ import type { GgufFile } from '../api/file.js'
 import type { ChatMessage, Tokenizer } from '../api/text.js'
 import { schemaToGrammar } from '../schema/index.js'
 import type { Client } from './client.js'
-import { checkChat, checkGenerate } from './options.js'
+import { labelsOf, normalizeRows, normOf, pairTokens } from './embeddings.js'
+import { checkChat, checkEmbed, checkGenerate, checkRerank } from './options.js'
 import type { GenerateCall, Opened, SamplerNumbers, Sizes } from './protocol.js'
 import type {
   ChatOptions,
+  EmbedOptions,
   EncodeChatOptions,
   GenerateOptions,
   Model,
@@ -14,8 +16,12 @@ import type {
   Peaks,
   Piece,
   ProfiledOperation,
+  RankedDocument,
+  RerankOptions,
   SamplingOptions,
 } from './types.js'
+
+type EmbedInput = string | readonly number[] | readonly string[] | readonly (readonly number[])[]
 
 /** The messages before the last one, and its text: the answer to them goes on from there. */
 function continued(messages: readonly ChatMessage[]): { before: readonly ChatMessage[]; begun: string } {
@@ -60,6 +66,7 @@ export class LoadedModel implements Model {
     memory: ModelInfo['memory'],
   ): LoadedModel {
     const { vocabularySize, embeddingLength, layers, trainedContextLength, threads, encoder } = opened.facts
+    const { pooling, pooledLength } = opened.facts
     const info: ModelInfo = {
       architecture: opened.architecture,
       variant: opened.variant,
@@ -70,6 +77,9 @@ export class LoadedModel implements Model {
       trainedContextLength,
       vocabularySize,
       embeddingLength,
+      pooledLength,
+      pooling,
+      labels: labelsOf(file, opened.architecture),
       layers,
       encoder,
       memory,
@@ -142,11 +152,48 @@ export class LoadedModel implements Model {
     return await this.#client.call('evaluate', Int32Array.from(tokens), { signal })
   }
 
-  async embed(
-    text: string | readonly number[],
-    { signal }: { signal?: AbortSignal | undefined } = {},
-  ): Promise<Float32Array> {
-    return await this.#client.call('embed', Int32Array.from(this.#tokens(text)), { signal })
+  embed(text: string | readonly number[], options?: EmbedOptions): Promise<Float32Array>
+  embed(
+    texts: readonly string[] | readonly (readonly number[])[],
+    options?: EmbedOptions,
+  ): Promise<Float32Array[]>
+  async embed(given: EmbedInput, options: EmbedOptions = {}): Promise<Float32Array | Float32Array[]> {
+    checkEmbed(options)
+    if (!Array.isArray(given) || typeof given[0] === 'number')
+      return (await this.#embedAll([given as string | readonly number[]], options))[0]!
+    return await this.#embedAll(given as readonly (string | readonly number[])[], options)
+  }
+
+  async rerank(
+    query: string,
+    documents: readonly string[],
+    options: RerankOptions = {},
+  ): Promise<RankedDocument[]> {
+    checkRerank(options)
+    const { topN, signal, onDone } = options
+    const pairs = documents.map((document) => pairTokens(this.file, query, document))
+    const scores = await this.#embedAll(pairs, { pooling: 'rank', signal, onDone })
+    const ranked = scores.map(([score], index) => ({ index, score: score! }))
+    return ranked.sort((a, b) => b.score - a.score).slice(0, topN)
+  }
+
+  async #embedAll(
+    texts: readonly (string | readonly number[])[],
+    { pooling, normalize, signal, onDone }: EmbedOptions,
+  ): Promise<Float32Array[]> {
+    const kind = pooling ?? this.info.pooling
+    const vectors: Float32Array[] = []
+    let count = 0
+    for (const text of texts) {
+      const tokens = Int32Array.from(this.#tokens(text))
+      count += tokens.length
+      const values = await this.#client.call('embed', { tokens, pooling: pooling ?? '' }, { signal })
+      const rows = kind === 'none' ? tokens.length : 1
+      normalizeRows(values, values.length / rows, normOf(normalize, kind))
+      vectors.push(values)
+    }
+    onDone?.({ tokens: count })
+    return vectors
   }
 
   async saveState(): Promise<Uint8Array> {

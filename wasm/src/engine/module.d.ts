@@ -71,7 +71,8 @@ export interface WasmEngine {
   evaluate(tokens: number): boolean
   evaluated(): Span
   forgetOutput(): void
-  embed(tokens: number): boolean
+  /** pooling: a name, or empty for the file's own */
+  embed(tokens: number, pooling: string): boolean
   embedding(): Span
   saveState(): boolean
   saved(): Span

@@ -16,7 +16,7 @@ import {
 } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import { kOpenChecks } from '../file/open-checks.js'
-import type { ChatOptions, GenerateOptions, LoadOptions } from './types.js'
+import type { ChatOptions, EmbedOptions, GenerateOptions, LoadOptions, RerankOptions } from './types.js'
 
 type Checks<T> = Readonly<Record<keyof T, Check>>
 
@@ -62,6 +62,15 @@ const kChat: Checks<ChatOptions> = {
   continue: flag,
 }
 
+const kEmbed: Checks<EmbedOptions> = {
+  pooling: oneOf('none', 'mean', 'cls', 'last', 'rank'),
+  normalize: either(flag, integer(-1)),
+  signal,
+  onDone: callback,
+}
+
+const kRerank: Checks<RerankOptions> = { topN: integer(0), signal, onDone: callback }
+
 const kLoad: Checks<LoadOptions> = {
   ...kOpenChecks,
   contextLength: anything, // sizesOf and load() tell more of these
@@ -99,4 +108,6 @@ export function checkChat(options: ChatOptions, vocabularySize: number): void {
   checkLists(options, vocabularySize)
 }
 
+export const checkEmbed = (options: EmbedOptions): void => checkOptions('embed()', options, kEmbed)
+export const checkRerank = (options: RerankOptions): void => checkOptions('rerank()', options, kRerank)
 export const checkLoad = (options: LoadOptions): void => checkOptions('load()', options, kLoad)

@@ -4,6 +4,7 @@ import type {
   CacheType,
   Peaks,
   Piece,
+  Pooling,
   Precision,
   ProfiledOperation,
   SamplingOptions,
@@ -53,6 +54,10 @@ export interface Facts {
   readonly threads: number
   /** floats of an output row */
   readonly outputLength: number
+  /** of embed() by default */
+  readonly pooling: Pooling
+  /** floats of a pooled vector */
+  readonly pooledLength: number
   readonly encoder: boolean
   readonly recurrent: boolean
   /** Rows that are packed together: a tensor's rows arrive in multiples of them, but for the last. */
@@ -136,7 +141,8 @@ export interface Calls {
   start: [Sizes, number]
   generate: [GenerateCall, Generated]
   evaluate: [Int32Array, Float32Array]
-  embed: [Int32Array, Float32Array]
+  /** pooling: a name, or empty for the file's own */
+  embed: [{ tokens: Int32Array; pooling: Pooling | '' }, Float32Array]
   save: [{ sequence: number }, Uint8Array]
   restore: [{ sequence: number; bytes: Uint8Array }, void]
   fork: [{ from: number; to: number }, void]

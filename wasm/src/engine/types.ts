@@ -167,6 +167,12 @@ export interface ModelInfo {
   readonly trainedContextLength: number
   readonly vocabularySize: number
   readonly embeddingLength: number
+  /** floats of a pooled vector: embeddingLength, but where dense layers follow the pooling */
+  readonly pooledLength: number
+  /** of embed() by default: the file's pooling_type, 'mean' where it names none */
+  readonly pooling: Pooling
+  /** names of the classification head's outputs, where the file gives them */
+  readonly labels: readonly string[]
   readonly layers: number
   /** its outputs are embeddings, not text */
   readonly encoder: boolean
@@ -223,6 +229,42 @@ export interface Peaks {
   readonly far: number
 }
 
+/** none: each token's vector; mean: of all; cls: the first token's; last: the last token's; rank: the classification head. */
+export type Pooling = 'none' | 'mean' | 'cls' | 'last' | 'rank'
+
+export interface EmbedResult {
+  /** tokens of all texts together */
+  readonly tokens: number
+}
+
+export interface EmbedOptions {
+  /** Default: the file's pooling_type; 'mean' where it names none. */
+  pooling?: Pooling | undefined
+  /**
+   * true or 2: to a Euclidean length of 1; false or -1: not; 0: the largest magnitude becomes 32760; 1, 3 and more: to a
+   * p-norm of 1. Default: true, with pooling 'none' and 'rank' false.
+   */
+  normalize?: boolean | number | undefined
+  signal?: AbortSignal | undefined
+  /** Told when all is computed. */
+  onDone?: ((result: EmbedResult) => void) | undefined
+}
+
+export interface RerankOptions {
+  /** How many of the best to give. Default: all. */
+  topN?: number | undefined
+  signal?: AbortSignal | undefined
+  /** Told when all is computed. */
+  onDone?: ((result: EmbedResult) => void) | undefined
+}
+
+export interface RankedDocument {
+  /** of the document in the list that was given */
+  readonly index: number
+  /** the head's first output, as it is: the larger, the better */
+  readonly score: number
+}
+
 /** What chat() takes beside the options of generate(). */
 export interface EncodeChatOptions extends Pick<RenderChatOptions, 'template' | 'tools' | 'variables'> {
   /** The last message, an assistant's text, goes on in place of a new one. Default: false. */
@@ -243,11 +285,21 @@ export interface Model extends Disposable {
   encodeChat(messages: readonly ChatMessage[], options?: EncodeChatOptions): Promise<number[]>
   /** Logits, one row of the vocabulary a token; of an encoder, embeddings. */
   evaluate(tokens: readonly number[], options?: { signal?: AbortSignal | undefined }): Promise<Float32Array>
-  /** One pooled vector. */
+  /**
+   * What a text means, as one vector [info.pooledLength]; of several texts one vector each. With pooling 'none' a vector
+   * for each token, one after the other; with 'rank' what the classification head says, one number for each class.
+   * Errors: 'out-of-range' for a text that does not fit the context, 'unsupported' for 'rank' without a head.
+   */
+  embed(text: string | readonly number[], options?: EmbedOptions): Promise<Float32Array>
   embed(
-    text: string | readonly number[],
-    options?: { signal?: AbortSignal | undefined },
-  ): Promise<Float32Array>
+    texts: readonly string[] | readonly (readonly number[])[],
+    options?: EmbedOptions,
+  ): Promise<Float32Array[]>
+  /**
+   * How well each document answers the query, the best first. Takes a model with a classification head, a reranker: else
+   * an error of code 'unsupported'.
+   */
+  rerank(query: string, documents: readonly string[], options?: RerankOptions): Promise<RankedDocument[]>
   /**
    * The same model with a text of its own, which begins as this one's does now: what was read is shared, not computed
    * again. All forks share the context's room. close() ends the fork alone; closing the model ends its forks.

@@ -111,8 +111,7 @@ export class EngineWorker {
         return out
       }
       case 'embed':
-        this.#check(this.engine.embed(this.#putIds(call.argument as Int32Array)))
-        return this.#floats(this.engine.embedding())
+        return this.#embed(call.argument as Calls['embed'][0])
       case 'fork': {
         const { from, to } = call.argument as Calls['fork'][0]
         return this.#check(this.engine.fork(from, to))
@@ -246,6 +245,11 @@ export class EngineWorker {
       tokens,
       guessedTokens: engine.guessed(),
     }
+  }
+
+  #embed({ tokens, pooling }: Calls['embed'][0]): Float32Array {
+    this.#check(this.engine.embed(this.#putIds(tokens), pooling))
+    return this.#floats(this.engine.embedding())
   }
 
   #text(): string {

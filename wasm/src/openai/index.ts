@@ -1,3 +1,5 @@
 export { createChatCompletion, streamChatCompletion } from './chat.js'
 export { createCompletion, streamCompletion } from './completion.js'
+export { createEmbedding } from './embedding.js'
+export { createRerank } from './rerank.js'
 export type * from './types.js'

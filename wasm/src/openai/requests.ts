@@ -20,6 +20,8 @@ import type {
   CallOptions,
   ChatCompletionRequest,
   CompletionRequest,
+  EmbeddingRequest,
+  RerankRequest,
   ResponseFormat,
   SamplingRequest,
   StreamOptions,
@@ -114,6 +116,22 @@ const kCompletion: Checks<CompletionRequest> = {
   best_of: integer(1, 128),
 }
 
+const kEmbedding: Checks<EmbeddingRequest> = {
+  input: either(text, list),
+  model: text,
+  encoding_format: oneOf('float', 'base64'),
+  dimensions: integer(1),
+  user: text,
+}
+
+const kRerank: Checks<RerankRequest> = {
+  query: text,
+  documents: list,
+  model: text,
+  top_n: integer(1),
+  return_documents: flag,
+}
+
 const kStream: Checks<StreamOptions> = { include_usage: flag, include_obfuscation: flag }
 
 /** Values that ask for nothing; others are refused. */
@@ -200,6 +218,19 @@ export function checkCompletionRequest(
   checkStream(what, given, streams)
   if ((given.best_of ?? 1) > (given.n ?? 1))
     throw new GgufError('unsupported', `The option best_of of ${what} can be no more than n.`)
+  return given
+}
+
+export function checkEmbeddingRequest(what: string, request: EmbeddingRequest): Given<EmbeddingRequest> {
+  const given = checkRequest(what, request, kEmbedding)
+  if (given.input === undefined) invalid(`${what} needs an input.`)
+  return given
+}
+
+export function checkRerankRequest(what: string, request: RerankRequest): Given<RerankRequest> {
+  const given = checkRequest(what, request, kRerank)
+  if (given.query === undefined || given.documents === undefined)
+    invalid(`${what} needs a query and documents.`)
   return given
 }
 

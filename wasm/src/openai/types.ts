@@ -4,7 +4,10 @@ import type { JsonSchema } from '../schema/index.js'
 import type { Model } from '../engine/types.js'
 
 /** What of a loaded model these functions use. */
-export type CompletionModel = Pick<Model, 'info' | 'file' | 'tokenizer' | 'generate' | 'encodeChat' | 'embed'>
+export type CompletionModel = Pick<
+  Model,
+  'info' | 'file' | 'tokenizer' | 'generate' | 'encodeChat' | 'embed' | 'rerank'
+>
 
 type Maybe<T> = T | null | undefined
 
@@ -266,6 +269,47 @@ export interface CompletionChunk {
     finish_reason: 'stop' | 'length' | null
   }[]
   usage?: Usage | null
+}
+
+export interface EmbeddingRequest {
+  /** A text, token ids, or several of either. */
+  readonly input: string | readonly string[] | readonly number[] | readonly (readonly number[])[]
+  /** Given back in the answer. Default: the architecture's name. */
+  readonly model?: Maybe<string>
+  /** base64: of the floats' bytes, little endian. Default: 'float'. */
+  readonly encoding_format?: Maybe<string>
+  /** Only so many floats, normalized again: of models that were trained for it. Default: all. */
+  readonly dimensions?: Maybe<number>
+  /** Taken, without effect. */
+  readonly user?: Maybe<string>
+}
+
+/** E: what the vectors are, by encoding_format. */
+export interface EmbeddingAnswer<E = number[]> {
+  object: 'list'
+  data: { object: 'embedding'; index: number; embedding: E }[]
+  model: string
+  usage: { prompt_tokens: number; total_tokens: number }
+}
+
+/** The shape of Jina, Cohere and llama.cpp: OpenAI has none. */
+export interface RerankRequest {
+  readonly query: string
+  readonly documents: readonly (string | { readonly text: string })[]
+  /** Given back in the answer. Default: the architecture's name. */
+  readonly model?: Maybe<string>
+  /** How many of the best to give. Default: all. */
+  readonly top_n?: Maybe<number>
+  /** Default: false. */
+  readonly return_documents?: Maybe<boolean>
+}
+
+export interface RerankAnswer {
+  object: 'list'
+  /** the best first; the score is the head's first output, as it is */
+  results: { index: number; relevance_score: number; document?: { text: string } }[]
+  model: string
+  usage: { prompt_tokens: number; total_tokens: number }
 }
 
 export interface CallOptions {

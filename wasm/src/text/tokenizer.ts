@@ -57,6 +57,7 @@ export class FileTokenizer implements Tokenizer {
   readonly size: number
   readonly addsBos: boolean
   readonly addsEos: boolean
+  readonly addsSep: boolean
   readonly special: SpecialTokens
   readonly findings: readonly Finding[]
   readonly tokens: TokenList
@@ -85,6 +86,7 @@ export class FileTokenizer implements Tokenizer {
     this.size = wasm.size()
     this.addsBos = wasm.addsBos()
     this.addsEos = wasm.addsEos()
+    this.addsSep = wasm.addsSep()
     const ids = this.#ids(wasm.special())
     this.special = Object.fromEntries(
       kRoles.flatMap((role, i) => (ids[i]! >= 0 ? [[role, ids[i]!]] : [])),

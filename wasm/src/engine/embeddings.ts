@@ -1,0 +1,58 @@
+// Vectors of texts, and the pairs that rerankers read.
+import type { GgufFile } from '../api/file.js'
+import type { Pooling } from './types.js'
+
+/** Scales rows of n floats in place: -1 not, 0 to a largest magnitude of 32760, else to a p-norm of 1. */
+export function normalizeRows(values: Float32Array, n: number, p: number): void {
+  if (p < 0) return
+  for (let at = 0; at < values.length; at += n) {
+    const row = values.subarray(at, at + n)
+    let length = 0
+    for (const value of row) {
+      const size = Math.abs(value)
+      if (p === 0) length = Math.max(length, size / 32760)
+      else length += p === 2 ? size * size : size ** p
+    }
+    if (p === 2) length = Math.sqrt(length)
+    else if (p !== 0) length = length ** (1 / p)
+    if (length > 0) row.forEach((value, i) => (row[i] = value / length))
+  }
+}
+
+/** The p of normalizeRows. */
+export function normOf(normalize: boolean | number | undefined, pooling: Pooling): number {
+  if (normalize === undefined) return pooling === 'none' || pooling === 'rank' ? -1 : 2
+  if (typeof normalize === 'number') return normalize
+  return normalize ? 2 : -1
+}
+
+/**
+ * What a reranker reads: its own template, or the two texts with the tokens between them that it was trained with.
+ */
+export function pairTokens(file: GgufFile, query: string, document: string): number[] {
+  const tokenizer = file.tokenizer()
+  const template = file.metadata.get('tokenizer.chat_template.rerank')
+  if (typeof template === 'string') {
+    const texts: Record<string, string> = { query, document }
+    const prompt = template.replace(/\{(query|document)\}/g, (_, name: string) => texts[name]!)
+    return tokenizer.encode(prompt, { special: true })
+  }
+  const { bos, eos, sep } = tokenizer.special
+  const pieces = tokenizer.kind === 'wordpiece'
+  const some = (adds: boolean, id: number | undefined): number[] => (adds && id !== undefined ? [id] : [])
+  return [
+    ...some(tokenizer.addsBos || pieces, bos),
+    ...tokenizer.encode(query),
+    ...some(tokenizer.addsEos, eos ?? sep),
+    ...some(tokenizer.addsSep || pieces, sep),
+    ...tokenizer.encode(document),
+    ...(pieces ? some(true, sep) : some(tokenizer.addsEos, eos ?? sep)),
+  ]
+}
+
+/** Names of the outputs of a classification head. */
+export function labelsOf(file: GgufFile, architecture: string): readonly string[] {
+  const labels = file.metadata.get(`${architecture}.classifier.output_labels`)
+  if (typeof labels !== 'object' || labels === null || !(Symbol.iterator in labels)) return []
+  return Array.from(labels as Iterable<unknown>, String)
+}

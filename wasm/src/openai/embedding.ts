@@ -1,0 +1,67 @@
+import { GgufError } from '../api/errors.js'
+import { normalizeRows } from '../engine/embeddings.js'
+import { textsOf } from './completion.js'
+import { checkEmbeddingRequest } from './requests.js'
+import type { CallOptions, CompletionModel, EmbeddingAnswer, EmbeddingRequest } from './types.js'
+
+function base64(values: Float32Array): string {
+  const view = new DataView(new ArrayBuffer(4 * values.length))
+  values.forEach((value, i) => view.setFloat32(4 * i, value, true))
+  let binary = ''
+  for (const byte of new Uint8Array(view.buffer)) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}
+
+function shortened(values: Float32Array, dimensions: number | undefined): Float32Array {
+  if (dimensions === undefined || dimensions === values.length) return values
+  if (dimensions > values.length)
+    throw new GgufError(
+      'invalid-argument',
+      `The vectors have ${values.length} dimensions, not ${dimensions}.`,
+    )
+  const some = values.slice(0, dimensions)
+  normalizeRows(some, dimensions, 2)
+  return some
+}
+
+/**
+ * Vectors of texts in OpenAI's shape, pooled as the file says and normalized. Errors: those of embed(), 'unsupported' for
+ * rerankers, which make no vectors, and 'invalid-argument' for options that are unknown or out of range.
+ */
+export function createEmbedding(
+  model: CompletionModel,
+  request: EmbeddingRequest & { readonly encoding_format: 'base64' },
+  call?: CallOptions,
+): Promise<EmbeddingAnswer<string>>
+export function createEmbedding(
+  model: CompletionModel,
+  request: EmbeddingRequest & { readonly encoding_format?: 'float' | null | undefined },
+  call?: CallOptions,
+): Promise<EmbeddingAnswer>
+export function createEmbedding(
+  model: CompletionModel,
+  request: EmbeddingRequest,
+  call?: CallOptions,
+): Promise<EmbeddingAnswer<number[] | string>>
+export async function createEmbedding(
+  model: CompletionModel,
+  request: EmbeddingRequest,
+  { signal }: CallOptions = {},
+): Promise<EmbeddingAnswer<number[] | string>> {
+  const { input, encoding_format, dimensions, ...given } = checkEmbeddingRequest('createEmbedding()', request)
+  const texts = textsOf('The input', input)
+  if (model.info.pooling === 'rank')
+    throw new GgufError('unsupported', 'This model ranks texts and makes no vectors: use createRerank().')
+  let tokens = 0
+  const vectors = await model.embed(texts as string[], { signal, onDone: (done) => (tokens = done.tokens) })
+  return {
+    object: 'list',
+    data: vectors.map((vector, index) => {
+      const values = shortened(vector, dimensions)
+      const embedding = encoding_format === 'base64' ? base64(values) : Array.from(values)
+      return { object: 'embedding', index, embedding }
+    }),
+    model: given.model ?? model.info.architecture,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  }
+}
