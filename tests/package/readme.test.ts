@@ -93,7 +93,9 @@ function folderFor(at: string): string {
 }
 
 describe('TypeScript snippets run', { concurrency: 2 }, () => {
-  for (const { at, text, mark, page } of snippets.filter(({ mark }) => !['browser', 'types'].includes(mark))) {
+  for (const { at, text, mark, page } of snippets.filter(
+    ({ mark }) => !['browser', 'types'].includes(mark),
+  )) {
     test(at, async () => {
       assert.equal(mark, '', `unknown mark "${mark}"`)
       const local = text.replaceAll(
