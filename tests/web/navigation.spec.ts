@@ -58,13 +58,13 @@ test('recent files are kept, newest first, and can be cleared', async ({ page, s
     await opened(page)
   }
   await page.getByRole('button', { name: 'ggufscope: start page' }).click()
-  const entries = page.getByRole('region', { name: 'Opened lately' }).getByRole('listitem')
+  const entries = page.getByRole('region', { name: 'Recent files' }).getByRole('listitem')
   await expect(entries).toHaveText([/one\.gguf/, /two\.gguf/])
   await entries.nth(1).getByRole('button').click()
   await opened(page)
   await page.getByRole('button', { name: 'ggufscope: start page' }).click()
   await page.getByRole('button', { name: 'Clear the list' }).click()
-  await expect(page.getByRole('region', { name: 'Opened lately' })).toBeHidden()
+  await expect(page.getByRole('region', { name: 'Recent files' })).toBeHidden()
 })
 
 test('everything by keyboard', async ({ page, site }) => {

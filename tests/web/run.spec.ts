@@ -1,9 +1,23 @@
 // The panel that runs the model: the trained sample, in a worker, stopped and started again.
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
-import { expect, test } from './site.ts'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test, type Page } from './site.ts'
 
-test('the sample goes on with a text, and the page stays free', async ({ page, site }) => {
+/** The panel in the mode that completes texts, with a seed. */
+async function completing(page: Page, seed = '7') {
+  await page.getByLabel('Complete a text').check()
+  await page.getByText('Settings', { exact: true }).click()
+  await page.getByLabel('Seed').fill(seed)
+  await page.getByRole('textbox', { name: 'Text to complete' }).fill('Once upon a time')
+}
+const finished = (page: Page) =>
+  page.getByRole('status').filter({ hasText: /tokens?, .* a second, .*ms\.|ended its answer/ })
+
+test('the sample completes a text, and the page stays free', async ({ page, site }) => {
   await page.addInitScript(() => {
     const tasks: number[] = []
     Object.assign(window, { tasks })
@@ -14,48 +28,199 @@ test('the sample goes on with a text, and the page stays free', async ({ page, s
     })
   })
   await site.visit(page, 'sample.gguf', '#run')
+  await completing(page)
   const answer = page.getByTestId('answer')
-  await page.getByText('Settings').click()
-  await page.getByLabel('Seed').fill('7')
-  await page.getByRole('button', { name: 'Run' }).click()
-  await expect(page.getByRole('status').filter({ hasText: /tokens, .* a second, .*ms\.$/ })).toBeVisible()
+  await page.getByRole('button', { name: 'Complete' }).click()
+  await expect(finished(page)).toBeVisible()
   const first = (await answer.textContent()) ?? ''
-  expect(first).toMatch(/^\s*Once upon a time, a [a-z]+ [a-z]+ /)
-  await expect(answer.locator('.piece').first()).toHaveAttribute('title', /^token \d+: [\d.]+ %/)
+  expect(first).toMatch(/^\s*, a [a-z]+ [a-z]+ /)
 
   // The engine is there now: nothing that follows may hold up the page.
   await page.evaluate(() => ((window as unknown as { tasks: number[] }).tasks.length = 0))
-  await page.getByRole('button', { name: 'Run' }).click()
-  await expect(page.getByRole('status').filter({ hasText: /ms\.$/ })).toBeVisible()
+  await page.getByRole('button', { name: 'Complete' }).click()
+  await expect(finished(page)).toBeVisible()
   expect(await answer.textContent()).toBe(first)
   const longest = await page.evaluate(() => Math.max(0, ...(window as unknown as { tasks: number[] }).tasks))
   test.info().annotations.push({ type: 'longest task', description: `${longest} ms` })
 })
 
-test('stop stops, and another run begins anew', async ({ page, site }) => {
+test('stop stops, and another answer begins anew', async ({ page, site }) => {
   await site.visit(page, 'sample.gguf', '#run')
-  const answer = page.getByTestId('answer')
-  await page.getByText('Settings').click()
-  await page.getByLabel('Seed').fill('7')
+  await completing(page)
   // The sample writes a story in a tenth of a second: nobody is as quick as an observer.
-  await answer.evaluate((element) => {
+  await page.evaluate(() => {
     const stop = [...document.querySelectorAll('button')].find((button) => button.textContent === 'Stop')
     const observer = new MutationObserver(() => {
-      if (!element.querySelector('.piece')) return
+      if (
+        !document.querySelector('[data-testid=answer] .plain')?.textContent &&
+        !/tokens/.test(document.querySelector('.status')?.textContent ?? '')
+      )
+        return
       observer.disconnect()
       stop?.click()
     })
-    observer.observe(element, { childList: true, subtree: true })
+    observer.observe(document.body, { childList: true, subtree: true, characterData: true })
   })
-  await page.getByRole('button', { name: 'Run' }).click()
-  await expect(page.getByRole('status').filter({ hasText: '(stopped)' })).toBeVisible()
-  const cut = await answer.locator('.piece').count()
-  await page.getByRole('button', { name: 'Run' }).click()
-  await expect(page.getByRole('status').filter({ hasText: /ms\.$/ })).toBeVisible()
-  expect(await answer.locator('.piece').count()).toBeGreaterThan(cut)
-  await page.getByLabel('Answer as in a chat').check()
-  await page.getByRole('button', { name: 'Run' }).click()
-  await expect(page.getByRole('status').filter({ hasText: /ms\.$/ })).toBeVisible()
+  await page.getByRole('button', { name: 'Complete' }).click()
+  await expect(page.getByRole('status').filter({ hasText: 'Stopped.' })).toBeVisible()
+  await page.getByRole('button', { name: 'Answer again' }).click()
+  await expect(finished(page)).toBeVisible()
+  await expect(page.getByText('2 of 2')).toBeVisible()
+})
+
+test('a conversation has turns, branches, and a memory', async ({ page, site }) => {
+  await site.visit(page, 'sample.gguf', '#run')
+  const message = page.getByRole('textbox', { name: 'Message', exact: true })
+  await message.fill('Tell me of bees')
+  await message.press('Enter')
+  await expect(finished(page)).toHaveCount(1)
+  await expect(message).toHaveValue('')
+  await message.fill('And of ships')
+  await message.press('Enter')
+  await expect(finished(page)).toHaveCount(2)
+  await expect(page.getByRole('article', { name: 'You' })).toHaveCount(2)
+  await expect(page.getByLabel('Context in use')).toBeVisible()
+
+  // Another text of the first message: a branch of its own, and the way back.
+  const first = page.getByRole('article', { name: 'You' }).first()
+  await first.getByRole('button', { name: 'Edit' }).click()
+  await page.getByLabel('Edit the message').fill('Tell me of dogs')
+  await page.getByRole('button', { name: 'Send' }).first().click()
+  await expect(first).toContainText('2 of 2')
+  await expect(page.getByRole('article', { name: 'You' })).toHaveCount(1)
+  await expect(finished(page)).toHaveCount(1)
+  await first.getByRole('button', { name: 'The branch before' }).click()
+  await expect(page.getByRole('article', { name: 'You' })).toHaveCount(2)
+  await expect(first).toContainText('Tell me of bees')
+
+  // The engine and the conversation are there after looking elsewhere, the conversation after a reload too.
+  await page.getByRole('tab', { name: 'Tensors' }).click()
+  await page.getByRole('tab', { name: 'Run' }).click()
+  await expect(page.getByText(/of memory: .* weights/)).toBeVisible()
+  await page.reload()
+  await expect(page.getByRole('article', { name: 'You' })).toHaveCount(2)
+  await expect(first).toContainText('Tell me of bees')
+
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export' }).click()
+  const path = await (await saved).path()
+  await page.getByRole('button', { name: 'New' }).click()
+  await expect(page.getByRole('article')).toHaveCount(0)
+  await page.getByLabel('Conversation to import').setInputFiles({
+    name: 'x.json',
+    mimeType: 'application/json',
+    buffer: Buffer.from('{"turns": 3}'),
+  })
+  await expect(page.getByRole('alert')).toContainText('could not be opened')
+  await page.getByLabel('Conversation to import').setInputFiles({
+    name: 'x.json',
+    mimeType: 'application/json',
+    buffer: await readFile(path),
+  })
+  await expect(page.getByRole('article', { name: 'You' })).toHaveCount(2)
+})
+
+test('each token tells how likely it was, and another one leads to another answer', async ({
+  page,
+  site,
+}) => {
+  await site.visit(page, 'sample.gguf', '#run')
+  await completing(page)
+  await page.getByLabel('Longest answer').fill('12')
+  await page.getByLabel(/Show tokens/).check()
+  await page.getByRole('button', { name: 'Complete' }).click()
+  await expect(finished(page)).toBeVisible()
+  const pieces = page.getByTestId('answer').locator('.piece')
+  await expect(pieces).toHaveCount(12)
+  await expect(pieces.first()).toHaveAttribute('title', /^token \d+: [\d.]+ %/)
+  const before = await pieces.allTextContents()
+  await pieces.nth(5).click()
+  const candidates = page.getByRole('group', { name: 'The likeliest tokens here' }).getByRole('button')
+  const other = candidates.and(page.locator(':enabled')).first()
+  const word = JSON.parse((await other.locator('.mono').textContent()) ?? '') as string
+  await other.click()
+  await expect(page.getByText('2 of 2')).toBeVisible()
+  await expect(finished(page)).toBeVisible()
+  const after = await pieces.allTextContents()
+  expect(after.slice(0, 5)).toEqual(before.slice(0, 5))
+  expect(after[5]).toBe(word)
+  expect(after[5]).not.toBe(before[5])
+  expect(after.length).toBe(6 + 12)
+})
+
+test('an answer is shown as Markdown, and nothing in it runs', async ({ page, site }) => {
+  await site.visit(page, 'sample.gguf', '#run')
+  const said = [
+    '# Bees\n\n- one\n- **two**\n\n```js\nlet a = 1\n```\n\n[a link](https://example.invalid/)',
+    'Raw <b onclick="bad()">bold</b> <img src=x onerror="window.bad=1">',
+    '<script>window.bad=1</script>',
+    '![an image](https://example.invalid/x.png) [no](javascript:bad())',
+  ].join('\n\n')
+  const turn = { tokens: [], state: 'done', told: '' }
+  const conversation = {
+    format: 'ggufscope-conversation',
+    version: 1,
+    system: '',
+    turns: [
+      { ...turn, id: 1, role: 'user', text: 'bees' },
+      { ...turn, id: 2, parent: 1, role: 'assistant', text: said },
+    ],
+    chosen: [],
+  }
+  await page.getByLabel('Conversation to import').setInputFiles({
+    name: 'x.json',
+    mimeType: 'application/json',
+    buffer: Buffer.from(JSON.stringify(conversation)),
+  })
+  const answer = page.getByTestId('answer')
+  await expect(answer.getByRole('heading', { name: 'Bees' })).toBeVisible()
+  await expect(answer.getByRole('listitem')).toHaveCount(2)
+  await expect(answer.locator('pre code')).toHaveText('let a = 1\n')
+  await expect(answer.getByRole('link', { name: 'a link' })).toHaveAttribute('rel', /noopener/)
+  await expect(answer).toContainText('Raw <b onclick="bad()">bold</b>')
+  await expect(answer).toContainText('<script>window.bad=1</script>')
+  expect(
+    await answer
+      .locator('b, img, script, iframe, form, input, [style], [onclick], a[href^=javascript]')
+      .count(),
+  ).toBe(0)
+  expect(await page.evaluate(() => 'bad' in window)).toBe(false)
+})
+
+test('settings out of range are refused', async ({ page, site }) => {
+  await site.visit(page, 'sample.gguf', '#run')
+  await completing(page)
+  await page.getByLabel('Temperature').fill('-3')
+  await page.getByRole('button', { name: 'Complete' }).click()
+  await expect(page.getByRole('alert').first()).toContainText('Temperature must be from 0 to 5.')
+  await expect(page.getByRole('article')).toHaveCount(0)
+  await page.getByLabel(/Precise/).check()
+  await page.getByLabel('Context', { exact: true }).fill('64')
+  await page.getByRole('button', { name: 'Complete' }).click()
+  await expect(finished(page)).toContainText('The context is full.')
+})
+
+test('a split model of this computer runs', async ({ page, site }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'ggufscope-'))
+  try {
+    const root = join(import.meta.dirname, '../..')
+    const sample = join(root, 'tests/fixtures/stories.gguf')
+    execFileSync(process.execPath, [
+      join(root, 'wasm/dist/cli.js'),
+      ...['split', sample, '--max-size', '500K', '--output', join(folder, 'part')],
+    ])
+    await site.visit(page)
+    const parts = (await readdir(folder)).map((name) => join(folder, name))
+    expect(parts.length).toBeGreaterThan(1)
+    await page.getByLabel('Choose GGUF files').setInputFiles(parts)
+    await page.getByRole('tab', { name: 'Run' }).click()
+    await completing(page)
+    await page.getByRole('button', { name: 'Complete' }).click()
+    await expect(finished(page)).toBeVisible()
+    await expect(page.getByTestId('answer')).toContainText(/, a [a-z]+ /)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 })
 
 test('a model that cannot run says why', async ({ page, site }) => {
@@ -65,22 +230,23 @@ test('a model that cannot run says why', async ({ page, site }) => {
   const tokens = ['tokenizer.ggml.tokens', { type: 'array', of: 'string', value: ['a', 'b'] }] as const
   site.add('/other.gguf', writeGguf({ ...rest, metadata: [...others, architecture, tokens] }))
   await site.visit(page, '/other.gguf', '#run')
-  await page.getByRole('button', { name: 'Run' }).click()
+  await page.getByRole('button', { name: 'Complete' }).click()
   await expect(page.getByRole('tabpanel').getByRole('alert')).toContainText('nosuch')
 })
 
 test('an answer keeps to a JSON schema', async ({ page, site }) => {
   await site.visit(page, 'sample.gguf', '#run')
-  await page.getByText('Settings').click()
+  await completing(page)
+  await page.getByLabel(/Show tokens/).check()
   const schema = page.getByLabel('JSON schema')
   await schema.fill('{ "enum": ["bees"')
-  await page.getByRole('button', { name: 'Run' }).click()
-  await expect(page.getByRole('alert')).toContainText('The schema is no JSON')
+  await page.getByRole('button', { name: 'Complete' }).click()
+  await expect(page.getByRole('alert')).toContainText('The schema is not JSON')
   await schema.fill(
     '{ "type": "object", "properties": { "legs": { "enum": [2, 6] } }, "required": ["legs"] }',
   )
-  await page.getByRole('button', { name: 'Run' }).click()
-  await expect(page.getByRole('status').filter({ hasText: /ms\.$/ })).toBeVisible()
+  await page.getByRole('button', { name: 'Complete' }).click()
+  await expect(page.getByRole('status').filter({ hasText: /ms\./ })).toBeVisible()
   const pieces = await page.getByTestId('answer').locator('.piece').allTextContents()
   expect([2, 6]).toContain((JSON.parse(pieces.join('')) as { legs: number }).legs)
 })

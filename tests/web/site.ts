@@ -42,7 +42,7 @@ export const test = base.extend<{ strict: undefined }, { site: Site }>({
   ],
 })
 
-export { expect }
+export { expect, type Page }
 
 /** Waits until a file is open; its name is the page's heading. */
 export async function opened(page: Page): Promise<void> {

@@ -61,7 +61,7 @@ export const panels: readonly Panel[] = [
   },
   {
     id: 'chat',
-    title: 'Chat',
+    title: 'Template',
     load: (file) => withTokenizer(file, import('./panels/Chat.svelte')),
     whole: true,
     fits: (file) => file.summary().hasChatTemplate,

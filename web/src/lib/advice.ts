@@ -124,7 +124,10 @@ export const advice: Record<GgufErrorCode, Advice> = {
     title: 'The server sends whole files only',
     todo: 'Reading a part would fetch far too much. Download the file and drop it here.',
   },
-  'server-error': { title: 'The server has a problem', todo: 'It is not your fault. Try again in a while.' },
+  'server-error': {
+    title: 'The server has a problem',
+    todo: 'The fault is the server’s. Try again in a few minutes.',
+  },
   'http-error': {
     title: 'The server answers with an error',
     todo: 'Check the address, or try again in a while.',

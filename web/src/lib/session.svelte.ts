@@ -48,6 +48,8 @@ function readHash(): [panel: string, item: string | undefined] {
   }
 }
 
+const hashEveryMs = 200
+
 class Session {
   stage = $state.raw<Stage>({ kind: 'start' })
   address = $state('')
@@ -57,6 +59,7 @@ class Session {
 
   private last: Attempt | undefined
   private control: AbortController | undefined
+  private hashWritten = 0
   private hashTimer: ReturnType<typeof setTimeout> | undefined
 
   constructor() {
@@ -128,10 +131,12 @@ class Session {
   private writeHash(hash: string) {
     // Browsers limit how often a page may do this, and held keys are quick.
     clearTimeout(this.hashTimer)
-    this.hashTimer = setTimeout(
-      () => history.replaceState(history.state, '', location.pathname + location.search + hash),
-      200,
-    )
+    const write = () => {
+      this.hashWritten = performance.now()
+      history.replaceState(history.state, '', location.pathname + location.search + hash)
+    }
+    if (performance.now() - this.hashWritten > hashEveryMs) write()
+    else this.hashTimer = setTimeout(write, hashEveryMs)
   }
 
   private forget() {

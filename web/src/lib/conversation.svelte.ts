@@ -1,0 +1,161 @@
+// A conversation as a tree: an edited message or another answer is a branch beside the one before it.
+
+export interface Candidate {
+  token: number
+  text: string
+  logprob: number
+}
+
+/** One token of an answer, as it was drawn. */
+export interface Drawn {
+  token: number
+  text: string
+  logprob: number | undefined
+  /** the likeliest tokens at this place, the drawn one among them or not */
+  candidates: Candidate[]
+}
+
+export type TurnState = 'done' | 'running' | 'stopped' | 'cut' | 'failed'
+
+export interface Turn {
+  id: number
+  /** the turn that it follows; undefined: the first */
+  parent: number | undefined
+  role: 'user' | 'assistant'
+  text: string
+  tokens: Drawn[]
+  state: TurnState
+  /** how many tokens, how fast; or what went wrong */
+  told: string
+}
+
+/** What is kept and exported. */
+export interface SavedConversation {
+  format: 'ggufscope-conversation'
+  version: 1
+  system: string
+  turns: Turn[]
+  chosen: [parent: number, child: number][]
+}
+
+const root = -1
+
+export class Conversation {
+  system = $state('')
+  turns = $state<Turn[]>([])
+  /** which branch is shown after a turn */
+  private chosen = $state<Record<number, number>>({})
+
+  /** from the first turn to the last of the branch that is shown */
+  readonly path: readonly Turn[] = $derived.by(() => {
+    const path: Turn[] = []
+    let at: number | undefined = root
+    while (at !== undefined) {
+      const branches = this.after(at)
+      const next: Turn | undefined = branches.find(({ id }) => id === this.chosen[at!]) ?? branches.at(-1)
+      if (next) path.push(next)
+      at = next?.id
+    }
+    return path
+  })
+
+  /** the branches after a turn; undefined: the first turns */
+  private after(id: number): readonly Turn[] {
+    return this.turns.filter(({ parent }) => (parent ?? root) === id)
+  }
+
+  branchesOf(turn: Turn): readonly Turn[] {
+    return this.after(turn.parent ?? root)
+  }
+
+  /** Adds a turn after `parent`, and shows it. */
+  add(parent: number | undefined, role: Turn['role'], text: string): Turn {
+    const id = 1 + Math.max(0, ...this.turns.map((turn) => turn.id))
+    this.turns.push({ id, parent, role, text, tokens: [], state: 'done', told: '' })
+    this.chosen[parent ?? root] = id
+    return this.turns[this.turns.length - 1]!
+  }
+
+  choose(turn: Turn) {
+    this.chosen[turn.parent ?? root] = turn.id
+  }
+
+  /** The turns up to this one, itself included. */
+  until(turn: Turn): Turn[] {
+    const line: Turn[] = []
+    for (let at: Turn | undefined = turn; at; at = this.turns.find(({ id }) => id === at!.parent))
+      line.unshift(at)
+    return line
+  }
+
+  clear() {
+    this.turns = []
+    this.chosen = {}
+  }
+
+  save(): SavedConversation {
+    const chosen = Object.entries(this.chosen).map(([parent, child]): [number, number] => [
+      Number(parent),
+      child,
+    ])
+    // What is not finished when the page goes away was stopped.
+    const turns = $state
+      .snapshot(this.turns)
+      .map((turn): Turn => ({ ...turn, state: turn.state === 'running' ? 'stopped' : turn.state }))
+    return { format: 'ggufscope-conversation', version: 1, system: this.system, turns, chosen }
+  }
+
+  /** Takes the place of what is there. An Error where `saved` is something else. */
+  restore(saved: unknown) {
+    const given = checked(saved)
+    this.system = given.system
+    this.turns = given.turns
+    this.chosen = Object.fromEntries(given.chosen)
+  }
+
+  markdown(): string {
+    const parts = this.path.map(
+      ({ role, text }) => `**${role === 'user' ? 'User' : 'Assistant'}**\n\n${text}`,
+    )
+    return [...(this.system ? [`**System**\n\n${this.system}`] : []), ...parts].join('\n\n---\n\n') + '\n'
+  }
+}
+
+function checked(saved: unknown): SavedConversation {
+  const given = saved as Partial<SavedConversation> | null
+  const isTurn = (turn: Partial<Turn> | null) =>
+    typeof turn === 'object' &&
+    turn !== null &&
+    Number.isInteger(turn.id) &&
+    (turn.parent === undefined || Number.isInteger(turn.parent)) &&
+    (turn.role === 'user' || turn.role === 'assistant') &&
+    typeof turn.text === 'string'
+  const turns: unknown = given?.turns
+  const fits =
+    typeof given === 'object' &&
+    given !== null &&
+    given.format === 'ggufscope-conversation' &&
+    given.version === 1 &&
+    Array.isArray(turns) &&
+    turns.every(isTurn)
+  if (!fits) throw new Error('The file is no conversation that was exported here.')
+  const known = new Set(given.turns!.map(({ id }) => id))
+  // A parent that is missing, or comes later, would make a circle.
+  if (given.turns!.some(({ id, parent }) => parent !== undefined && (!known.has(parent) || parent >= id)))
+    throw new Error('The turns of the conversation do not follow one another.')
+  return {
+    format: 'ggufscope-conversation',
+    version: 1,
+    system: typeof given.system === 'string' ? given.system : '',
+    turns: given.turns!.map(({ id, parent, role, text, tokens, state, told }) => ({
+      id,
+      parent,
+      role,
+      text,
+      tokens: Array.isArray(tokens) ? tokens : [],
+      state: state ?? 'done',
+      told: typeof told === 'string' ? told : '',
+    })),
+    chosen: Array.isArray(given.chosen) ? given.chosen : [],
+  }
+}

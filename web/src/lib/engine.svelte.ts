@@ -1,0 +1,189 @@
+// The model of the open file, loaded when it is first asked, and what it answers.
+import type { Source } from 'ggufscope'
+import type { GenerateOptions, GenerateResult, Model, Piece } from 'ggufscope/engine'
+import type { Candidate, Conversation, Drawn, Turn } from './conversation.svelte'
+import { bytes, count, counted, percent } from './format'
+import { rememberKeeping } from './kept'
+
+/** of the likeliest tokens, told with each that is drawn */
+const candidatesShown = 5
+const showEveryMs = 60
+
+export interface LoadSettings {
+  source: Source | readonly Source[]
+  contextLength: number | undefined
+  keep: boolean
+}
+
+export type AnswerOptions = Omit<GenerateOptions, 'signal' | 'onDone' | 'logprobs'>
+
+export interface Question {
+  conversation: Conversation
+  /** the turn that the answer goes into, the last of its branch */
+  turn: Turn
+  /** through the chat template, or the text as it is */
+  chat: boolean
+  options: AnswerOptions
+  load: LoadSettings
+}
+
+export class Engine {
+  status = $state('')
+  /** what the loaded model takes */
+  memory = $state('')
+  /** tokens in the context, of those that it has room for */
+  used = $state(0)
+  room = $state(0)
+  control = $state.raw<AbortController>()
+
+  private model: Model | undefined
+  private loadedWith = ''
+
+  get busy(): boolean {
+    return this.control !== undefined
+  }
+
+  stop() {
+    this.control?.abort()
+  }
+
+  close() {
+    this.stop()
+    this.unload()
+  }
+
+  private unload() {
+    this.model?.close()
+    this.model = undefined
+    this.memory = ''
+  }
+
+  /** Writes the answer into the turn, piece by piece; its tokens that are there already are kept, and gone on from. */
+  async answer(question: Question): Promise<void> {
+    const control = (this.control = new AbortController())
+    const { turn } = question
+    turn.state = 'running'
+    turn.told = ''
+    try {
+      const model = await this.ready(question.load, control.signal)
+      this.status = 'Reading the prompt'
+      await this.draw(model, question, control.signal)
+    } catch (error) {
+      if (control.signal.aborted) {
+        turn.state = 'stopped'
+        turn.told = turn.told ? `${turn.told}. Stopped.` : 'Stopped.'
+      } else {
+        turn.state = 'failed'
+        turn.told = error instanceof Error ? error.message : String(error)
+      }
+    } finally {
+      this.status = ''
+      if (this.control === control) this.control = undefined
+    }
+  }
+
+  private async ready({ source, contextLength, keep }: LoadSettings, signal: AbortSignal): Promise<Model> {
+    const wanted = String(contextLength ?? '')
+    if (this.model && this.loadedWith === wanted) return this.model
+    this.unload()
+    this.status = 'Starting the engine'
+    const { load } = await import('ggufscope/engine')
+    if (keep) rememberKeeping()
+    const model = await load(source, {
+      signal,
+      contextLength,
+      cache: keep,
+      onProgress: ({ phase, loaded, total }) => {
+        if (phase === 'weights') this.status = `Loading ${bytes(loaded)} of ${bytes(total)}`
+      },
+    })
+    this.model = model
+    this.loadedWith = wanted
+    const { memory, variant, threads, contextLength: room } = model.info
+    this.room = room
+    this.memory = `${bytes(memory.total)} of memory: ${bytes(memory.weights)} weights, ${bytes(memory.cache)} cache; ${variant} SIMD, ${counted(threads, 'thread')}`
+    return model
+  }
+
+  private async draw(model: Model, question: Question, signal: AbortSignal) {
+    const { turn } = question
+    const start = performance.now()
+    let first = 0
+    let drawn = 0
+    let result: GenerateResult | undefined
+    const options: GenerateOptions = {
+      ...question.options,
+      signal,
+      logprobs: candidatesShown,
+      onDone: (done) => (result = done),
+    }
+    const told = () =>
+      `${counted(drawn, 'token')}, ${(Math.max(0, drawn - 1) / Math.max(1e-3, (performance.now() - first) / 1000)).toFixed(1)} a second, the first after ${Math.round(first - start)} ms`
+    // The page is drawn a few times a second, however fast the tokens come.
+    let text = turn.text
+    const tokens = $state.snapshot(turn.tokens)
+    let shownAt = 0
+    const show = () => {
+      turn.text = text
+      turn.tokens = [...tokens]
+      turn.told = this.status = told()
+      shownAt = performance.now()
+    }
+    for await (const piece of await pieces(model, question, options)) {
+      first ||= performance.now()
+      text += piece.text
+      const last = tokens.at(-1)
+      if (piece.token >= 0) {
+        drawn++
+        tokens.push(drawnFrom(model, piece))
+      } else if (last) last.text += piece.text
+      if (performance.now() - shownAt > showEveryMs) show()
+    }
+    show()
+    if (result) this.used = result.promptTokens + result.tokens
+    const ends = { length: 'cut', context: 'cut', stop: 'done', end: 'done' } as const
+    turn.state = signal.aborted ? 'stopped' : ends[result?.finishReason ?? 'end']
+    turn.told = drawn > 0 ? `${told()}.` : 'The model ended its answer here.'
+    if (turn.state === 'stopped') turn.told += ' Stopped.'
+    if (result?.finishReason === 'length') turn.told += ' The longest answer was reached.'
+    if (result?.finishReason === 'context') turn.told += ' The context is full.'
+  }
+}
+
+/** A turn that has tokens already is gone on with; what the template makes of the rest is computed once. */
+async function pieces(
+  model: Model,
+  question: Question,
+  options: GenerateOptions,
+): Promise<AsyncGenerator<Piece>> {
+  const { conversation, turn, chat } = question
+  const line = conversation.until(turn).slice(0, -1)
+  const prefix = turn.tokens.map(({ token }) => token)
+  const { system } = conversation
+  const messages = [
+    ...(system.trim() ? [{ role: 'system', content: system }] : []),
+    ...line.map(({ role, text }) => ({ role, content: text })),
+  ]
+  if (chat && prefix.length === 0) return model.chat(messages, options)
+  const { tokenizer } = model
+  const bos = tokenizer.special.bos
+  const text = chat ? await model.file.renderChat(messages) : line.map((turn) => turn.text).join('')
+  const tokens = tokenizer.encode(text, { special: true })
+  if (tokenizer.addsBos && bos !== undefined && tokens[0] !== bos) tokens.unshift(bos)
+  return model.generate([...tokens, ...prefix], options)
+}
+
+function drawnFrom(model: Model, { token, text, logprob, alternatives = [] }: Piece): Drawn {
+  const candidates = alternatives.map((one): Candidate => ({
+    ...one,
+    text: model.tokenizer.decode([one.token], { special: true }),
+  }))
+  return { token, text, logprob, candidates }
+}
+
+/** "41.2 %" */
+export const likelihood = (logprob: number) => percent(Math.exp(logprob), 1)
+
+/** "token 12: 41.2 %", for what stands at a token. */
+export const about = ({ token, logprob }: Drawn) =>
+  logprob === undefined ? `token ${count(token)}` : `token ${count(token)}: ${likelihood(logprob)}`
