@@ -35,6 +35,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['Threads and isolation', '/guides/threads'],
     ['Bundlers and runtimes', '/guides/bundlers'],
     ['Other containers and models', '/guides/other-models'],
+    ['The viewer', '/guides/viewer'],
     ['The command line', '/guides/command-line'],
   ]),
   group('Moving here', [
