@@ -73,7 +73,7 @@ test('from the viewer to the documentation and back', async ({ page, site }) => 
   await page.getByRole('link', { name: 'Docs' }).click()
   await expect(page.getByRole('heading', { level: 1 })).toContainText('ggufscope')
   await page.goto(`${site.url}/docs/reference/errors.html`)
-  await page.getByRole('link', { name: 'Viewer' }).click()
+  await page.getByRole('link', { name: 'Viewer', exact: true }).click()
   await expect(page.getByRole('button', { name: 'ggufscope: start page' })).toBeVisible()
 })
 
