@@ -263,7 +263,6 @@ test('requests that cannot be followed are errors with a code, never silence', a
     { service_tier: 'flex' },
     { verbosity: 'low' },
     { web_search_options: {} },
-    { response_format: { type: 'json_schema', json_schema: { schema: { not: {} } } } },
   ]
   for (const [code, requests] of [
     ['invalid-argument', invalid],
@@ -395,4 +394,21 @@ test('an abort ends a request, whole or streamed, with its reason', async () => 
     await assert.rejects(run, reason)
   }
   assert.equal((await createChatCompletion(model, ask)).choices[0]!.message.content, kAnswer)
+})
+
+test('the documentation names every option of a chat request', async () => {
+  const page = readFileSync(join(kRoot, 'web/docs/guides/openai.md'), 'utf8').split('## Chat completions')[1]!
+  const documented = new Set(
+    [...page.split('## Completions')[0]!.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name!),
+  )
+  const error = await createChatCompletion(model, { ...ask, nothing: 1 } as object as typeof ask).then(
+    () => undefined,
+    (reason: Error) => reason,
+  )
+  const names = /It has (.*)\.$/.exec(error!.message)![1]!.split(', ')
+  assert.ok(names.length > 40)
+  assert.deepEqual(
+    names.filter((name) => !documented.has(name)),
+    [],
+  )
 })

@@ -63,6 +63,11 @@ export const kCommands: readonly CommandRow[] = [
     load: () => import('./run.js'),
   },
   {
+    name: 'serve',
+    summary: "a server with OpenAI's addresses for a model, or an MCP server that looks into files",
+    load: () => import('./serve.js'),
+  },
+  {
     name: 'completion',
     summary: 'a script that completes commands, options and files in a shell',
     load: () => import('./completion.js'),

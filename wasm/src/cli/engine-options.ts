@@ -116,8 +116,10 @@ const kGenerate: Readonly<
 const optionsOf = (rows: Readonly<Record<string, Row>>): Options =>
   Object.fromEntries(Object.values(rows).map(({ name, parse: _, ...option }) => [name, option]))
 
-/** For the table of the command. */
-export const kEngineOptions: Options = { ...optionsOf(kLoad), ...optionsOf(kGenerate) }
+/** Those of load(), for the table of a command. */
+export const kLoadOptions: Options = optionsOf(kLoad)
+/** The same with those of generate(). */
+export const kEngineOptions: Options = { ...kLoadOptions, ...optionsOf(kGenerate) }
 
 function valuesOf(rows: Readonly<Record<string, Row>>, values: Values): Record<string, unknown> {
   const given: Record<string, unknown> = {}

@@ -12,6 +12,7 @@ import { helpOf, overview } from './help.js'
 import { watchInputs } from './inputs.js'
 import { Progress } from './progress.js'
 import { StandardInput } from './standard-input.js'
+import { packageVersion } from './version.js'
 
 const kSignals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
@@ -26,12 +27,6 @@ function headersOf(lines: readonly string[]): Headers {
     }
   }
   return headers
-}
-
-async function packageVersion(): Promise<string> {
-  const { readFile } = await import('node:fs/promises')
-  const text = await readFile(new URL('../../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
 }
 
 /** undefined: no address. */

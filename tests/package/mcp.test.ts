@@ -1,0 +1,136 @@
+// ggufscope serve --mcp of the packed package, with the protocol's official client.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { startServer } from '../server/server.ts'
+import { kRoot, packedFile } from './packed.ts'
+
+const kFixtures = join(kRoot, 'tests/fixtures')
+const file = join(kFixtures, 'stories.gguf')
+const kCli = packedFile('wasm/dist/cli.js')
+const client = new Client({ name: 'test', version: '1' })
+await client.connect(new StdioClientTransport({ command: process.execPath, args: [kCli, 'serve', '--mcp'] }))
+const server = await startServer()
+server.mount('/', kFixtures)
+after(async () => {
+  await client.close()
+  await server.close()
+})
+
+interface Result {
+  structuredContent?: Record<string, unknown>
+  content: { type: string; text: string }[]
+  isError?: boolean
+}
+const call = async (name: string, args: Record<string, unknown>): Promise<Result> =>
+  (await client.callTool({ name, arguments: args })) as unknown as Result
+const ask = async (name: string, args: Record<string, unknown> = {}) => {
+  const { structuredContent, content, isError } = await call(name, { file, ...args })
+  assert.ok(!isError, content[0]?.text)
+  assert.deepEqual(JSON.parse(content[0]!.text), structuredContent)
+  return structuredContent as Record<string, unknown>
+}
+
+test('the official client finds the tools, and every one answers', async () => {
+  assert.equal(client.getServerVersion()?.name, 'ggufscope')
+  const { tools } = await client.listTools()
+  const names = ['open', 'metadata', 'tensors', 'lint', 'search_tokens', 'tokenize', 'tensor_stats']
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    names,
+  )
+  for (const { description, inputSchema } of tools) {
+    assert.ok(description!.length > 20)
+    assert.deepEqual(inputSchema.required![0], 'file')
+  }
+  const opened = await ask('open')
+  assert.equal(opened['architecture'], 'llama')
+  assert.deepEqual(opened['damage'], [])
+  const metadata = (await ask('metadata', { key: 'rope' }))['metadata'] as Record<string, unknown>
+  assert.ok(Object.keys(metadata).length > 0 && Object.keys(metadata).every((key) => key.includes('rope')))
+  const tokens = (await ask('metadata', { key: 'tokenizer.ggml.tokens' }))['metadata'] as Record<
+    string,
+    { length: number }
+  >
+  assert.equal(tokens['tokenizer.ggml.tokens']!.length, 1024)
+  const all = await ask('tensors', { name: 'attn_q', limit: 2, from: 1 })
+  assert.equal((all['tensors'] as unknown[]).length, 2)
+  assert.ok((all['total'] as number) > 2)
+  assert.ok(Array.isArray((await ask('lint'))['findings']))
+  const found = (await ask('search_tokens', { text: 'owl' }))['tokens'] as { text: string }[]
+  assert.ok(found.length > 0 && found.every(({ text }) => text.toLowerCase().includes('owl')))
+  const ids = await ask('tokenize', { text: 'a small owl' })
+  assert.ok((ids['count'] as number) >= 3)
+  const stats = await ask('tensor_stats', { name: 'blk.0.attn_q.weight' })
+  assert.equal(stats['nans'], 0)
+  assert.ok((stats['histogram'] as { counts: number[] }).counts.length > 4)
+})
+
+test('addresses are read by ranges, files one after another', async () => {
+  const remote = await ask('open', { file: `${server.url}/stories.gguf` })
+  assert.equal(remote['architecture'], 'llama')
+  assert.ok((remote['bytesRead'] as number) < (remote['size'] as number) / 4)
+  const many = Array.from({ length: 8 }, (_, i) => `${server.url}/stories.gguf?copy=${i}`)
+  for (const one of [...many, ...many]) await ask('tokenize', { file: one, text: 'owl' })
+  await Promise.all(many.map((one) => ask('search_tokens', { file: one, text: 'owl' })))
+})
+
+test('what is wrong is told, and the server goes on', async () => {
+  const cases: [string, Record<string, unknown>, RegExp][] = [
+    ['open', { file: join(kFixtures, 'missing.gguf') }, /\[no-such-file\]/],
+    ['open', { file: join(kRoot, 'package.json') }, /\[json\]|\[bad-magic\]/],
+    ['open', {}, /file is missing/],
+    ['tensor_stats', { file, name: 'nothing' }, /\[not-found\]/],
+    ['tensors', { file, limit: -1 }, /\[invalid-argument\]/],
+    ['tensors', { file, part: 'x' }, /has no option "part"/],
+  ]
+  for (const [name, args, message] of cases) {
+    const result = await call(name, args)
+    assert.equal(result.isError, true, name)
+    assert.match(result.content[0]!.text, message)
+  }
+  await assert.rejects(call('format_disk', {}), /no tool/)
+  await client.ping()
+})
+
+test('lines that are no messages are answered, versions are agreed on, and the end of input ends it', async () => {
+  const child = spawn(process.execPath, [kCli, 'serve', '--mcp'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  let text = ''
+  child.stdout.on('data', (piece) => (text += String(piece)))
+  const initialize = (id: number, protocolVersion: string) =>
+    JSON.stringify({ jsonrpc: '2.0', id, method: 'initialize', params: { protocolVersion } })
+  child.stdin.end(
+    [
+      '{',
+      '5',
+      initialize(1, '2024-11-05'),
+      initialize(2, '1999-01-01'),
+      '{"jsonrpc":"2.0","id":3,"method":"x"}',
+    ].join('\n'),
+  )
+  const [code] = (await once(child, 'close')) as [number]
+  assert.equal(code, 0)
+  const answers = text
+    .trim()
+    .split('\n')
+    .map(
+      (line) =>
+        JSON.parse(line) as {
+          id: number | null
+          error?: { code: number }
+          result?: { protocolVersion: string }
+        },
+    )
+  const by = (id: number | null) => answers.filter((answer) => answer.id === id)
+  assert.deepEqual(
+    by(null).map(({ error }) => error!.code),
+    [-32700, -32600],
+  )
+  assert.equal(by(1)[0]!.result!.protocolVersion, '2024-11-05')
+  assert.equal(by(2)[0]!.result!.protocolVersion, '2025-11-25')
+  assert.equal(by(3)[0]!.error!.code, -32601)
+})

@@ -1,0 +1,320 @@
+// ggufscope serve of the packed package: with OpenAI's official client, plain requests, and clients that misbehave.
+import assert from 'node:assert/strict'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import OpenAI from 'openai'
+import { zodResponseFormat } from 'openai/helpers/zod'
+import { z } from 'zod'
+import { kRoot, packedFile } from './packed.ts'
+
+const kModel = join(kRoot, 'tests/fixtures/stories.gguf')
+const kCli = packedFile('wasm/dist/cli.js')
+const running = new Set<ChildProcess>()
+after(() => running.forEach((child) => child.kill('SIGKILL')))
+
+interface Running {
+  readonly url: string
+  readonly port: number
+  readonly child: ChildProcess
+  readonly client: OpenAI
+}
+
+async function serve(...args: string[]): Promise<Running> {
+  const child = spawn(process.execPath, [kCli, 'serve', kModel, '--port', '0', '--json', ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  running.add(child)
+  let text = ''
+  for await (const piece of child.stdout!.iterator({ destroyOnReturn: false })) {
+    text += String(piece)
+    if (text.includes('}')) break
+  }
+  const { url } = JSON.parse(text) as { url: string }
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 })
+  return { url, port: Number(new URL(url).port), child, client }
+}
+
+const server = await serve('--alias', 'stories')
+const { client, url } = server
+const model = 'stories'
+const question = [{ role: 'user', content: 'What do bees make?' }] as const
+const kAnswer = 'Bees make honey.'
+const ask = { model, messages: [...question], temperature: 0 }
+// Long: it does not end by itself.
+const endless = { ...ask, ignore_eos: true, max_tokens: 300 } as typeof ask
+
+const post = (path: string, body: unknown, init: RequestInit = {}, at = url): Promise<Response> =>
+  fetch(at + path, {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+    ...init,
+  })
+
+test("OpenAI's client has a conversation, whole and streamed, and JSON", async () => {
+  const first = await client.chat.completions.create(ask)
+  assert.equal(first.choices[0]!.message.content, kAnswer)
+  assert.equal(first.model, model)
+  const messages = [
+    ...question,
+    first.choices[0]!.message,
+    { role: 'user', content: 'Tell me a story about an owl.' },
+  ] as OpenAI.ChatCompletionMessageParam[]
+  const stream = client.chat.completions.stream({ ...ask, messages, stream_options: { include_usage: true } })
+  let told = ''
+  stream.on('content', (delta) => (told += delta))
+  const final = await stream.finalChatCompletion()
+  assert.equal(final.choices[0]!.message.content, told)
+  assert.ok(told.length > 100)
+  assert.ok(final.usage!.completion_tokens > 20)
+  assert.ok(final.usage!.prompt_tokens_details!.cached_tokens! > 8, 'the conversation was computed again')
+  const format = zodResponseFormat(z.object({ bees: z.literal('honey') }), 'bees')
+  const parsed = await client.chat.completions.parse({ ...ask, response_format: format })
+  assert.deepEqual(parsed.choices[0]!.message.parsed, { bees: 'honey' })
+  const again = await client.completions.create({
+    model,
+    prompt: 'Once upon a time',
+    temperature: 0,
+    max_tokens: 5,
+  })
+  assert.match(again.choices[0]!.text, /^, /)
+  let pieces = ''
+  const request = { model, prompt: 'Once upon a time', temperature: 0, max_tokens: 5, stream: true } as const
+  for await (const chunk of await client.completions.create(request)) {
+    pieces += chunk.choices[0]?.text ?? ''
+    assert.equal(chunk.usage, undefined)
+  }
+  assert.equal(pieces, again.choices[0]!.text)
+})
+
+test('models, embeddings, tokens and templates', async () => {
+  const [listed] = (await client.models.list()).data
+  assert.equal(listed!.id, model)
+  assert.equal((await client.models.retrieve(model)).owned_by, 'ggufscope')
+  await assert.rejects(client.models.retrieve('other'), OpenAI.NotFoundError)
+  const input = ['a small owl', 'a bird']
+  const { data, usage } = await client.embeddings.create({ model, input })
+  assert.equal(data.length, 2)
+  assert.ok(Math.abs(Math.hypot(...data[0]!.embedding) - 1) < 1e-5)
+  assert.ok(usage.total_tokens > 3)
+  const floats = await client.embeddings.create({ model, input, encoding_format: 'float' })
+  assert.equal(floats.data[0]!.embedding.length, data[0]!.embedding.length)
+  const { tokens } = (await (await post('/tokenize', { content: 'a small owl' })).json()) as {
+    tokens: number[]
+  }
+  assert.ok(tokens.length >= 3)
+  assert.deepEqual(await (await post('/detokenize', { tokens })).json(), { content: 'a small owl' })
+  const pieces = { content: 'owl', with_pieces: true, add_special: true }
+  const named = (await (await post('/tokenize', pieces)).json()) as {
+    tokens: { id: number; piece: string }[]
+  }
+  assert.ok(named.tokens.every(({ id, piece }) => Number.isInteger(id) && piece.length > 0))
+  const { prompt } = (await (await post('/apply-template', { messages: question })).json()) as {
+    prompt: string
+  }
+  assert.match(prompt, /What do bees make\?/)
+  assert.deepEqual(await (await fetch(`${url}/health`)).json(), { status: 'ok' })
+  const ranked = await post('/v1/rerank', { query: 'bees', documents: ['honey'] })
+  assert.equal(ranked.status, 400) // a language model has no head
+  assert.equal(((await ranked.json()) as { error: { code: string } }).error.code, 'unsupported')
+})
+
+test('errors have a status, a code and the shape that clients read', async () => {
+  const cases: [path: string, body: unknown, status: number, code: string][] = [
+    ['/v1/chat/completions', { messages: [] }, 400, 'invalid-argument'],
+    ['/v1/chat/completions', { ...ask, temperature: -1 }, 400, 'invalid-argument'],
+    ['/v1/chat/completions', { ...ask, unknown: 1 }, 400, 'invalid-argument'],
+    ['/v1/chat/completions', [], 400, 'invalid-argument'],
+    ['/v1/chat/completions', '{', 400, 'invalid_json'],
+    ['/v1/chat/completions', { ...ask, stream: true, top_p: 2 }, 400, 'invalid-argument'],
+    ['/v1/completions', { prompt: Array(400).fill(5) }, 400, 'out-of-range'],
+    ['/v1/completions', { prompt: [99999] }, 400, 'out-of-range'],
+    ['/v1/embeddings', {}, 400, 'invalid-argument'],
+    ['/tokenize', {}, 400, 'invalid-argument'],
+    ['/detokenize', { tokens: [-1] }, 400, 'out-of-range'],
+    ['/apply-template', {}, 400, 'invalid-argument'],
+    ['/v1/nothing', {}, 404, 'not_found'],
+    ['/health', {}, 405, 'method_not_allowed'],
+  ]
+  for (const [path, body, status, code] of cases) {
+    const response = await post(path, body)
+    const { error } = (await response.json()) as { error: { message: string; type: string; code: string } }
+    assert.deepEqual(
+      [response.status, error.code],
+      [status, code],
+      `${path} ${JSON.stringify(body).slice(0, 80)}`,
+    )
+    assert.ok(error.message.length > 10 && error.type === 'invalid_request_error')
+  }
+  await assert.rejects(client.chat.completions.create({ ...ask, top_p: 3 }), OpenAI.BadRequestError)
+  const large = await post('/tokenize', { content: 'a'.repeat(11e6) })
+  assert.equal(large.status, 413)
+  // Of unknown length: it is counted.
+  const chunked = await fetch(`${url}/tokenize`, {
+    method: 'POST',
+    body: new ReadableStream({
+      pull(controller) {
+        controller.enqueue(new Uint8Array(1 << 20).fill(32))
+      },
+    }),
+    duplex: 'half',
+  } as RequestInit).then(
+    ({ status }) => status,
+    () => 413, // the connection may be closed before all is sent
+  )
+  assert.equal(chunked, 413)
+  const preflight = await fetch(`${url}/v1/chat/completions`, {
+    method: 'OPTIONS',
+    headers: { origin: 'https://example.com', 'access-control-request-headers': 'authorization,x-own' },
+  })
+  assert.equal(preflight.status, 204)
+  assert.equal(preflight.headers.get('access-control-allow-origin'), '*')
+  assert.equal(preflight.headers.get('access-control-allow-headers'), 'authorization,x-own')
+})
+
+test('fifty requests at once are all answered', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, async (_, i) => {
+      if (i % 3 === 0) return (await client.chat.completions.create(ask)).choices[0]!.message.content
+      let text = ''
+      for await (const { choices } of await client.chat.completions.create({ ...ask, stream: true }))
+        text += choices[0]?.delta.content ?? ''
+      return text
+    }),
+  )
+  assert.deepEqual(new Set(answers), new Set([kAnswer]))
+})
+
+test('clients that leave, by abort or kill -9, free the model at once', async () => {
+  const controller = new AbortController()
+  const stream = await client.chat.completions.create(
+    { ...endless, stream: true },
+    { signal: controller.signal },
+  )
+  for await (const _ of stream) controller.abort()
+  const script = `
+    const response = await fetch('${url}/v1/chat/completions', {
+      method: 'POST', body: ${JSON.stringify(JSON.stringify({ ...endless, n: 100, stream: true }))} })
+    for await (const _ of response.body) process.stdout.write('.')`
+  const killed = Array.from({ length: 4 }, () =>
+    spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'ignore'] }),
+  )
+  await Promise.race(killed.map((child) => once(child.stdout!, 'data')))
+  await sleep(300)
+  for (const child of killed) child.kill('SIGKILL')
+  await Promise.all(killed.map((child) => once(child, 'exit')))
+  // A hundred answers would take half a minute each.
+  const begun = performance.now()
+  assert.equal((await client.chat.completions.create(ask)).choices[0]!.message.content, kAnswer)
+  assert.ok(performance.now() - begun < 5000)
+})
+
+test('a reader that takes nothing holds nobody up', async () => {
+  const socket = connect(server.port, '127.0.0.1')
+  const body = JSON.stringify({ ...endless, n: 3, stream: true })
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  )
+  socket.pause()
+  await sleep(50)
+  assert.equal((await client.chat.completions.create(ask)).choices[0]!.message.content, kAnswer)
+  socket.destroy()
+})
+
+test('a key is asked for, a full queue answers 503, and the prompt cache knows several conversations', async () => {
+  const own = await serve(
+    '--api-key',
+    'right',
+    '--queue',
+    '1',
+    '--slots',
+    '3',
+    '--cors',
+    'https://example.com',
+  )
+  const allowed = new OpenAI({ baseURL: `${own.url}/v1`, apiKey: 'right', maxRetries: 0 })
+  for (const apiKey of ['wrong', 'righ', 'rightt'])
+    await assert.rejects(
+      new OpenAI({ baseURL: `${own.url}/v1`, apiKey, maxRetries: 0 }).models.list(),
+      OpenAI.AuthenticationError,
+    )
+  assert.equal((await post('/tokenize', { content: 'a' }, {}, own.url)).status, 401)
+  const health = await fetch(`${own.url}/health`)
+  assert.equal(health.status, 200)
+  assert.equal(health.headers.get('access-control-allow-origin'), 'https://example.com')
+
+  const controller = new AbortController()
+  const busy = await allowed.chat.completions.create(
+    { ...endless, n: 20, stream: true } as typeof endless & { stream: true },
+    { signal: controller.signal },
+  )
+  const waiting = allowed.chat.completions.create(ask)
+  waiting.catch(() => {})
+  await sleep(100)
+  const refused = await post(
+    '/v1/chat/completions',
+    ask,
+    { headers: { authorization: 'Bearer right' } },
+    own.url,
+  )
+  assert.equal(refused.status, 503)
+  assert.equal(refused.headers.get('retry-after'), '1')
+  controller.abort()
+  await busy[Symbol.asyncIterator]()
+    .next()
+    .catch(() => {})
+  assert.equal((await waiting).choices[0]!.message.content, kAnswer)
+
+  const cached = async (content: string): Promise<number> => {
+    const messages = [{ role: 'user' as const, content }]
+    const { usage } = await allowed.chat.completions.create({ ...ask, messages, max_tokens: 4 })
+    return usage!.prompt_tokens - usage!.prompt_tokens_details!.cached_tokens!
+  }
+  const texts = ['owl', 'bee', 'fox'].map(
+    (name) => `Tell me a long and happy story about the old ${name} of the wood.`,
+  )
+  const other = `${'Bees like flowers and the sun. '.repeat(3)}What do bees make?`
+  for (const text of [texts[0]!, other]) await cached(text)
+  for (const text of [texts[0]!, other, texts[0]!]) assert.equal(await cached(text), 1, text)
+  own.child.kill('SIGTERM')
+  const [code] = (await once(own.child, 'exit')) as [number]
+  assert.equal(code, 0)
+})
+
+test('a signal lets the answers that run come to their end', async () => {
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    const own = await serve()
+    const stream = await own.client.chat.completions.create({ ...endless, stream: true })
+    const exit = once(own.child, 'exit') as Promise<[number]>
+    let count = 0
+    let finish: string | null = null
+    for await (const { choices } of stream) {
+      if (++count === 3) own.child.kill(name)
+      finish = choices[0]?.finish_reason ?? finish
+    }
+    assert.equal(finish, 'length')
+    assert.ok(count > 100)
+    assert.deepEqual((await exit)[0], 0)
+    await assert.rejects(fetch(`${own.url}/health`))
+  }
+})
+
+test('wrong calls say so', async () => {
+  for (const [args, message] of [
+    [[kModel, '--port', 'x'], /--port takes a whole number/],
+    [[kModel, '--port', String(server.port)], /cannot be opened/],
+    [[], /which file/],
+    [['--mcp', '--port', '1'], /one of them/],
+  ] as const) {
+    const child = spawn(process.execPath, [kCli, 'serve', ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+    let text = ''
+    child.stderr.on('data', (piece) => (text += String(piece)))
+    const [code] = (await once(child, 'close')) as [number]
+    assert.equal(code, 2, text)
+    assert.match(text, message)
+  }
+})

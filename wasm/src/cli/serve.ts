@@ -1,0 +1,132 @@
+import { messageOf } from '../api/errors.js'
+import type { GgufFile } from '../node.js'
+import { kFile, UsageError, type Command, type Context, type Values } from './command.js'
+import { kLoadOptions, loadOptionsOf } from './engine-options.js'
+import { ModelServer } from './serve/server.js'
+import { CachedModel } from './serve/slots.js'
+import { sizeOf } from './sizes.js'
+
+const kPort = 8080
+const kHost = '127.0.0.1'
+const kSlots = 2
+const kQueue = 100
+const kMaxBody = '10M'
+// Of one prompt, where neither the call nor the model says less.
+const kContext = 4096
+// Milliseconds that requests have when the server is asked to end.
+const kPatience = 10_000
+
+function whole(values: Values, name: string, fallback: number, least: number, most: number): number {
+  const given = values[name]
+  if (given === undefined) return fallback
+  const value = Number(given)
+  if (Number.isInteger(value) && value >= least && value <= most && String(given).trim() !== '') return value
+  throw new UsageError(`--${name} takes a whole number from ${least} to ${most}, not "${String(given)}"`)
+}
+
+/** A model that makes vectors remembers no prompts. */
+function slotsOf(values: Values, file: GgufFile): number {
+  const pooling = file.metadata.get(`${file.summary().architecture}.pooling_type`)
+  const isForText = pooling === undefined || pooling === 0
+  return isForText ? whole(values, 'slots', kSlots, 1, 64) : 1
+}
+
+async function load(context: Context): Promise<{ cached: CachedModel; id: string; close: () => void }> {
+  const { values } = context
+  const options = loadOptionsOf(values)
+  const file = await context.open()
+  const slots = slotsOf(values, file)
+  const { contextLength = kContext, name } = file.summary()
+  const id = (values['alias'] as string | undefined) ?? file.name ?? name ?? 'model'
+  file.close()
+  const each = options.contextLength ?? Math.min(contextLength, kContext)
+  const model = await context.load({ ...options, contextLength: each * slots, maxForks: slots - 1 })
+  return { cached: new CachedModel(model, slots), id, close: () => model.close() }
+}
+
+/** Resolves when a signal asks the program to end. */
+function asked(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+async function serve(context: Context): Promise<number> {
+  const { values, signal, style, print, printJson, json } = context
+  const port = whole(values, 'port', kPort, 0, 65535)
+  const maxQueue = whole(values, 'queue', kQueue, 0, 100_000)
+  const host = (values['host'] as string | undefined) ?? kHost
+  const apiKey = (values['api-key'] as string | undefined) ?? process.env['GGUFSCOPE_API_KEY']
+  if (apiKey === '') throw new UsageError('--api-key takes a key that is not empty')
+  const maxBody = sizeOf((values['max-body'] as string | undefined) ?? kMaxBody)
+  const log = values['log'] === true
+  const { cached, id, close } = await load(context)
+  const served = { model: cached.completionModel, id, since: Math.floor(Date.now() / 1000) }
+  let server: ModelServer
+  try {
+    server = await ModelServer.start(served, {
+      port,
+      host,
+      apiKey,
+      corsOrigin: (values['cors'] as string | undefined) ?? '*',
+      maxBody,
+      maxQueue,
+      onRequest: ({ method, path, status, ms }) => {
+        if (log) console.error(`${method} ${path} ${status} ${ms.toFixed(0)} ms`)
+      },
+    })
+  } catch (error) {
+    close()
+    throw new UsageError(`port ${port} of ${host} cannot be opened: ${messageOf(error)}`)
+  }
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`
+  if (json) printJson({ url, model: id })
+  else print(`${id} at ${style.bold(`${url}/v1`)}`)
+  const isLocal = host === 'localhost' || host === '::1' || host.startsWith('127.')
+  if (!isLocal && apiKey === undefined)
+    context.warn(`everybody who reaches ${host} may use the model: --api-key closes it`)
+  await asked(signal)
+  await server.stop(kPatience)
+  close()
+  return 0
+}
+
+export const command: Command = {
+  arguments: [{ ...kFile, optional: true }],
+  options: {
+    port: { value: 'N', help: `default: ${kPort}; 0: any that is free` },
+    host: { value: 'HOST', help: `the address to listen at; default: ${kHost}, this machine alone` },
+    'api-key': {
+      value: 'KEY',
+      help: 'requests must carry it; default: that of GGUFSCOPE_API_KEY in the environment, or none',
+    },
+    alias: { value: 'NAME', help: "how the server names the model; default: the file's name" },
+    slots: {
+      value: 'N',
+      help: `how many conversations stay in the prompt cache, each with room for --context tokens; default: ${kSlots}`,
+    },
+    queue: { value: 'N', help: `requests that may wait; more get status 503; default: ${kQueue}` },
+    cors: { value: 'ORIGIN', help: 'pages of which origin may ask; default: *, all' },
+    'max-body': { value: 'SIZE', help: `bytes of a request's body; default: ${kMaxBody}` },
+    log: { help: 'a line for each request on stderr' },
+    mcp: {
+      excludes: ['port', 'host', 'api-key', 'alias', 'slots', 'queue', 'cors', 'max-body', 'log'],
+      help: 'speak the Model Context Protocol on standard input and output, about any file, in place of HTTP',
+    },
+    ...kLoadOptions,
+  },
+  help: [
+    'Answers /v1/chat/completions, /v1/completions, /v1/embeddings, /v1/rerank, /v1/models, /tokenize, /detokenize, /apply-template and /health.',
+    'SIGINT and SIGTERM end it when the requests that run have their answers, after 10 seconds at most.',
+  ],
+  async run(context) {
+    if (context.values['mcp'] === true) {
+      const { serveMcp } = await import('./serve/mcp.js')
+      return await serveMcp(context)
+    }
+    if (context.positionals.length === 0)
+      throw new UsageError('which file? ggufscope serve <file-or-url> [options]')
+    return await serve(context)
+  },
+}

@@ -1,0 +1,42 @@
+// Errors as OpenAI's clients read them.
+import { GgufError, messageOf } from '../../api/errors.js'
+import { QueueFull } from './queue.js'
+
+/** What a request did wrong, before the model saw it. */
+export class RequestError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message)
+  }
+}
+
+export interface Failure {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: { error: { message: string; type: string; param: null; code: string } }
+}
+
+const kServerFaults = new Set(['closed', 'wasm', 'out-of-memory'])
+
+const typeOf = (status: number): string =>
+  status === 401 ? 'authentication_error' : status < 500 ? 'invalid_request_error' : 'server_error'
+
+function failure(
+  status: number,
+  code: string,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): Failure {
+  return { status, headers, body: { error: { message, type: typeOf(status), param: null, code } } }
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof RequestError) return failure(error.status, error.code, error.message, error.headers)
+  if (error instanceof QueueFull) return failure(503, 'busy', error.message, { 'retry-after': '1' })
+  if (!(error instanceof GgufError)) return failure(500, 'internal', messageOf(error))
+  return failure(kServerFaults.has(error.code) ? 503 : 400, error.code, error.message)
+}

@@ -1,0 +1,268 @@
+// What assistants can ask of GGUF files: one row a tool.
+import { checkOptions, integer, text, type Check } from '../../api/checks.js'
+import { GgufError, messageOf } from '../../api/errors.js'
+import type { GgufFile, MetadataValue } from '../../node.js'
+import { damageOf } from '../../file/damage.js'
+import { openFile } from '../../edit/open-file.js'
+import type { Context } from '../command.js'
+import { jsonScalar } from '../format.js'
+
+const kMostOpen = 4
+// Elements of an array, and characters of a text, that are shown.
+const kMostElements = 16
+const kMostText = 2000
+
+type Given = Readonly<Record<string, unknown>>
+
+interface Argument {
+  readonly type: 'string' | 'integer'
+  readonly description: string
+  readonly required?: boolean
+}
+
+interface Tool {
+  readonly title: string
+  readonly description: string
+  readonly arguments: Readonly<Record<string, Argument>>
+  run(file: GgufFile, given: Given, signal: AbortSignal): unknown
+}
+
+const kFile: Argument = {
+  type: 'string',
+  description: 'A path, an address (https:), or hf:owner/repository/file.gguf',
+  required: true,
+}
+const kLimit: Argument = { type: 'integer', description: 'How many to give at most; default: 100' }
+const kFrom: Argument = { type: 'integer', description: 'How many to leave out first; default: 0' }
+
+function page<T>(all: readonly T[], { from = 0, limit = 100 }: Given): { total: number; items: T[] } {
+  return { total: all.length, items: all.slice(Number(from), Number(from) + Number(limit)) }
+}
+
+const holds = (name: string, part: unknown): boolean =>
+  part === undefined || name.toLowerCase().includes(String(part).toLowerCase())
+
+/** Long texts and arrays by their beginning. */
+function shown(value: MetadataValue | undefined): unknown {
+  if (typeof value === 'string' && value.length > kMostText)
+    return { length: value.length, begin: value.slice(0, kMostText) }
+  if (typeof value !== 'object' || value === null) return value
+  const elements: unknown[] = []
+  for (const element of value) {
+    if (elements.length === kMostElements) break
+    elements.push(shown(element as MetadataValue))
+  }
+  return value.length <= kMostElements ? elements : { length: value.length, begin: elements }
+}
+
+const kTools: Readonly<Record<string, Tool>> = {
+  open: {
+    title: 'Open a file',
+    description:
+      'What the model is: name, architecture, parameters, quantization mix, context length, vocabulary, license, and whether the file is whole.',
+    arguments: {},
+    run: (file) => ({
+      ...file.summary(),
+      container: file.container,
+      version: file.version,
+      size: file.size,
+      tensorCount: file.tensors.length,
+      keyCount: file.metadata.size,
+      shards: file.shards.length,
+      bytesRead: file.bytesRead,
+      damage: damageOf(openFile(file)),
+    }),
+  },
+  metadata: {
+    title: 'Read metadata',
+    description:
+      'Keys and values of the header, of those whose name holds a text; long arrays by their beginning.',
+    arguments: {
+      key: { type: 'string', description: 'A part of the names, such as "rope" or "tokenizer"' },
+      from: kFrom,
+      limit: kLimit,
+    },
+    run: (file, given) => {
+      const { total, items } = page(
+        [...file.metadata.keys()].filter((key) => holds(key, given['key'])),
+        given,
+      )
+      return { total, metadata: Object.fromEntries(items.map((key) => [key, shown(file.metadata.get(key))])) }
+    },
+  },
+  tensors: {
+    title: 'List tensors',
+    description: 'Name, shape, type, offset and bytes of the tensors whose name holds a text.',
+    arguments: {
+      name: { type: 'string', description: 'A part of the names, such as "blk.0." or "ffn_down"' },
+      from: kFrom,
+      limit: kLimit,
+    },
+    run: (file, given) => {
+      const { total, items } = page(
+        file.tensors.filter(({ name }) => holds(name, given['name'])),
+        given,
+      )
+      return {
+        total,
+        tensors: items.map(({ name, shape, type, offset, byteLength }) => ({
+          name,
+          shape,
+          type,
+          offset,
+          byteLength,
+        })),
+      }
+    },
+  },
+  lint: {
+    title: 'Check a file',
+    description:
+      'What is wrong with the file: "error" where a strict loader refuses it, "spec" against the specification, "note" for what looks unusual.',
+    arguments: {},
+    run: (file) => ({ findings: file.lint() }),
+  },
+  search_tokens: {
+    title: 'Search the vocabulary',
+    description: 'Tokens of the vocabulary that hold a text, with id, type and score.',
+    arguments: {
+      text: {
+        type: 'string',
+        description: 'A part of the token; ASCII letters of either case',
+        required: true,
+      },
+      limit: kLimit,
+    },
+    run: async (file, { text: part, limit = 100 }, signal) => {
+      const tokenizer = await file.loadTokenizer({ signal })
+      const ids = tokenizer.search({ text: String(part), limit: Number(limit) })
+      return {
+        tokens: ids.map((id) => {
+          const { text: spelled, type, score } = tokenizer.tokens.at(id)!
+          return { id, text: spelled, type, score }
+        }),
+      }
+    },
+  },
+  tokenize: {
+    title: 'Tokenize a text',
+    description: 'Token ids of a text, with the piece of each.',
+    arguments: { text: { type: 'string', description: 'The text', required: true } },
+    run: async (file, { text: given }, signal) => {
+      const tokenizer = await file.loadTokenizer({ signal })
+      const ids = tokenizer.encode(String(given), { special: true })
+      return { count: ids.length, tokens: ids.map((id) => ({ id, text: tokenizer.tokens.at(id)!.text })) }
+    },
+  },
+  tensor_stats: {
+    title: 'Statistics of a tensor',
+    description:
+      'Minimum, maximum, mean, deviation, zeros, NaN and infinities, outlier columns and a histogram of the values of a tensor. Reads all its data.',
+    arguments: { name: { type: 'string', description: 'The whole name of the tensor', required: true } },
+    run: async (file, { name }, signal) => {
+      const {
+        rows: _,
+        columns: __,
+        histogram,
+        outlierColumns,
+        ...stats
+      } = await file.stats(String(name), {
+        signal,
+      })
+      return {
+        ...stats,
+        histogram: { ...histogram, counts: [...histogram.counts] },
+        outlierColumns: outlierColumns.slice(0, kMostElements),
+      }
+    },
+  },
+}
+
+const kChecks: Readonly<Record<Argument['type'], Check>> = { string: text, integer: integer(0) }
+
+const argumentsOf = (tool: Tool): Record<string, Argument> => ({ file: kFile, ...tool.arguments })
+
+export class McpTools {
+  readonly #context: Context
+  /** The file used last is the last one. */
+  readonly #open = new Map<string, Promise<GgufFile>>()
+
+  #running = 0
+
+  constructor(context: Context) {
+    this.#context = context
+  }
+
+  has(name: string): boolean {
+    return Object.hasOwn(kTools, name)
+  }
+
+  list(): unknown[] {
+    return Object.entries(kTools).map(([name, tool]) => {
+      const all = Object.entries(argumentsOf(tool))
+      return {
+        name,
+        title: tool.title,
+        description: tool.description,
+        inputSchema: {
+          type: 'object',
+          properties: Object.fromEntries(
+            all.map(([argument, { type, description }]) => [argument, { type, description }]),
+          ),
+          required: all.filter(([, { required }]) => required).map(([argument]) => argument),
+          additionalProperties: false,
+        },
+        annotations: { readOnlyHint: true, openWorldHint: true },
+      }
+    })
+  }
+
+  async call(name: string, given: unknown, signal: AbortSignal): Promise<unknown> {
+    this.#running++
+    try {
+      const result = await this.#run(kTools[name]!, given, signal)
+      const json = JSON.stringify(result, (_, value: unknown) => jsonScalar(value))
+      return { content: [{ type: 'text', text: json }], structuredContent: JSON.parse(json) as unknown }
+    } catch (error) {
+      const code = error instanceof GgufError ? ` [${error.code}]` : ''
+      return { content: [{ type: 'text', text: `${messageOf(error)}${code}` }], isError: true }
+    } finally {
+      this.#running--
+    }
+  }
+
+  close(): void {
+    for (const file of this.#open.values()) void file.then((one) => one.close()).catch(() => {})
+    this.#open.clear()
+  }
+
+  async #run(tool: Tool, given: unknown, signal: AbortSignal): Promise<unknown> {
+    const all = Object.entries(argumentsOf(tool))
+    const checks = Object.fromEntries(all.map(([name, { type }]) => [name, kChecks[type]]))
+    checkOptions('The tool', given, checks)
+    for (const [name, { required }] of all)
+      if (required && (given as Given)[name] === undefined)
+        throw new GgufError('invalid-argument', `The argument ${name} is missing.`)
+    return await tool.run(await this.#file((given as { file: string }).file), given as Given, signal)
+  }
+
+  /** Opens a file, or takes it where it is open: a few stay so. */
+  async #file(path: string): Promise<GgufFile> {
+    const known = this.#open.get(path)
+    this.#open.delete(path)
+    const file = known ?? this.#context.open({}, path, [])
+    this.#open.set(path, file)
+    const [oldest] = this.#open
+    // A file that another call reads stays.
+    if (this.#open.size > kMostOpen && oldest && this.#running === 1) {
+      this.#open.delete(oldest[0])
+      void oldest[1].then((one) => one.close()).catch(() => {})
+    }
+    try {
+      return await file
+    } catch (error) {
+      this.#open.delete(path)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,136 @@
+// The Model Context Protocol on standard input and output: JSON-RPC 2.0, one message a line. Written here, as the official
+// SDK brings an HTTP stack of a hundred packages along; tests speak to this server with the SDK's client.
+import { createInterface } from 'node:readline'
+import { messageOf } from '../../api/errors.js'
+import type { Context } from '../command.js'
+import { packageVersion } from '../version.js'
+import { McpTools } from './mcp-tools.js'
+
+// The newest first.
+const kVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
+
+const kInvalidRequest = -32600
+const kParseError = -32700
+const kMethodNotFound = -32601
+const kInvalidParams = -32602
+const kInternal = -32603
+
+class ProtocolError extends Error {
+  constructor(
+    readonly code: number,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+interface Message {
+  readonly jsonrpc: '2.0'
+  readonly id?: string | number
+  readonly method?: string
+  readonly params?: Readonly<Record<string, unknown>>
+}
+
+function isMessage(value: unknown): value is Message {
+  return typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0'
+}
+
+class McpServer {
+  readonly #tools: McpTools
+  readonly #send: (message: unknown) => void
+  readonly #running = new Map<string | number, AbortController>()
+
+  constructor(tools: McpTools, send: (message: unknown) => void) {
+    this.#tools = tools
+    this.#send = send
+  }
+
+  async line(text: string): Promise<void> {
+    if (text.trim() === '') return
+    let given: unknown
+    try {
+      given = JSON.parse(text)
+    } catch {
+      return this.#fail(null, kParseError, 'The line is no JSON.')
+    }
+    await Promise.all((Array.isArray(given) ? given : [given]).map((message) => this.#handle(message)))
+  }
+
+  #fail(id: string | number | null, code: number, message: string): void {
+    this.#send({ jsonrpc: '2.0', id, error: { code, message } })
+  }
+
+  async #handle(message: unknown): Promise<void> {
+    if (!isMessage(message)) return this.#fail(null, kInvalidRequest, 'This is no message of JSON-RPC 2.0.')
+    const { id, method, params = {} } = message
+    if (method === undefined) return // an answer: nothing is asked of clients
+    if (id === undefined) return this.#notified(method, params)
+    const controller = new AbortController()
+    this.#running.set(id, controller)
+    try {
+      const result = await this.#result(method, params, controller.signal)
+      if (!controller.signal.aborted) this.#send({ jsonrpc: '2.0', id, result })
+    } catch (error) {
+      if (controller.signal.aborted) return
+      this.#fail(id, error instanceof ProtocolError ? error.code : kInternal, messageOf(error))
+    } finally {
+      this.#running.delete(id)
+    }
+  }
+
+  #notified(method: string, { requestId }: Readonly<Record<string, unknown>>): void {
+    if (method === 'notifications/cancelled') this.#running.get(requestId as string | number)?.abort()
+  }
+
+  async #result(
+    method: string,
+    params: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    switch (method) {
+      case 'initialize': {
+        const wanted = String(params['protocolVersion'])
+        return {
+          protocolVersion: kVersions.includes(wanted) ? wanted : kVersions[0],
+          capabilities: { tools: {} },
+          serverInfo: {
+            name: 'ggufscope',
+            title: 'GGUF files: look into them',
+            version: await packageVersion(),
+          },
+          instructions:
+            'Each tool takes a GGUF file by its path, its address, or hf:owner/repository/file.gguf. Only what is asked for is read, by ranges: files of any size will do.',
+        }
+      }
+      case 'ping':
+        return {}
+      case 'tools/list':
+        return { tools: this.#tools.list() }
+      case 'tools/call': {
+        const { name, arguments: given = {} } = params
+        if (typeof name !== 'string' || !this.#tools.has(name))
+          throw new ProtocolError(kInvalidParams, `There is no tool ${JSON.stringify(name)}.`)
+        return await this.#tools.call(name, given, signal)
+      }
+      default:
+        throw new ProtocolError(kMethodNotFound, `There is no method ${JSON.stringify(method)}.`)
+    }
+  }
+}
+
+/** Serves until standard input ends, or a signal comes. */
+export async function serveMcp(context: Context): Promise<number> {
+  const tools = new McpTools(context)
+  const server = new McpServer(tools, (message) => process.stdout.write(`${JSON.stringify(message)}\n`))
+  const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })
+  const end = (): void => lines.close()
+  context.signal.addEventListener('abort', end, { once: true })
+  const calls = new Set<Promise<void>>()
+  for await (const line of lines) {
+    const call = server.line(line).finally(() => calls.delete(call))
+    calls.add(call)
+  }
+  if (!context.signal.aborted) await Promise.all(calls)
+  tools.close()
+  return 0
+}

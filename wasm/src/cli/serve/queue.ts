@@ -1,0 +1,62 @@
+/** Too many wait. */
+export class QueueFull extends Error {
+  constructor(readonly waiting: number) {
+    super(`The server is busy: ${waiting} requests wait. Try again later.`)
+  }
+}
+
+/** One task after another; so many may wait. */
+export class Queue {
+  readonly #limit: number
+  readonly #waiting: (() => void)[] = []
+  #running = false
+  #emptied: (() => void)[] = []
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get size(): number {
+    return this.#waiting.length + (this.#running ? 1 : 0)
+  }
+
+  /** Runs a task when its turn has come; a signal takes it out of the queue. Errors: QueueFull. */
+  async run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted()
+    if (this.#running) {
+      if (this.#waiting.length >= this.#limit) throw new QueueFull(this.#waiting.length)
+      await this.#turn(signal)
+    }
+    this.#running = true
+    try {
+      return await task()
+    } finally {
+      this.#running = false
+      const next = this.#waiting.shift()
+      if (next) {
+        this.#running = true // nobody comes between
+        next()
+      } else for (const told of this.#emptied.splice(0)) told()
+    }
+  }
+
+  /** Resolves when nothing runs and nothing waits. */
+  async empty(): Promise<void> {
+    if (this.size > 0) await new Promise<void>((resolve) => this.#emptied.push(resolve))
+  }
+
+  #turn(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const go = (): void => {
+        signal.removeEventListener('abort', leave)
+        resolve()
+      }
+      const leave = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(go), 1)
+        reject(signal.reason as Error)
+      }
+      signal.addEventListener('abort', leave, { once: true })
+      this.#waiting.push(go)
+    })
+  }
+}

@@ -1,0 +1,174 @@
+// What each address of the server answers. Requests and answers are those of OpenAI, and of llama.cpp's server where
+// OpenAI has none.
+import { checkOptions, flag, list, text, type Check } from '../../api/checks.js'
+import {
+  createChatCompletion,
+  createCompletion,
+  createEmbedding,
+  createRerank,
+  type ChatCompletionRequest,
+  type CompletionModel,
+  type CompletionRequest,
+  type EmbeddingRequest,
+  type RerankRequest,
+} from '../../engine/index.js'
+import type { ChatMessage } from '../../node.js'
+import { RequestError } from './failures.js'
+
+export interface Served {
+  readonly model: CompletionModel
+  /** how /v1/models names it */
+  readonly id: string
+  /** seconds since 1970 */
+  readonly since: number
+}
+
+/** A whole answer, or events of a stream. */
+export type Answer = { readonly json: unknown } | { readonly events: AsyncIterable<unknown> }
+
+export interface Route {
+  readonly method: 'GET' | 'POST'
+  /** other addresses of the same */
+  readonly paths: readonly string[]
+  /** without a key, even where the server has one */
+  readonly open?: boolean
+  /** waits for the model */
+  readonly queued?: boolean
+  answer(served: Served, body: unknown, signal: AbortSignal, path: string): Answer | Promise<Answer>
+}
+
+function checked(
+  what: string,
+  body: unknown,
+  checks: Readonly<Record<string, Check>>,
+): Record<string, unknown> {
+  checkOptions(what, body, checks)
+  return body as Record<string, unknown>
+}
+
+function required(what: string, name: string, value: unknown): void {
+  if (value === undefined) throw new RequestError(400, 'invalid-argument', `${what} needs ${name}.`)
+}
+
+function objectOf(body: unknown): Record<string, unknown> {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body))
+    return body as Record<string, unknown>
+  throw new RequestError(400, 'invalid-argument', 'The request must be a JSON object.')
+}
+
+/** A request as it came, with the model's name and without the usage that nobody asked for. */
+function request<T>(served: Served, body: unknown): T {
+  const given = objectOf(body)
+  const { model = served.id, stream, stream_options } = given
+  const silent = stream === true && (stream_options === undefined || stream_options === null)
+  return { ...given, model, ...(silent && { stream_options: { include_usage: false } }) } as T
+}
+
+const answerOf = (answer: unknown): Answer =>
+  typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer
+    ? { events: answer as AsyncIterable<unknown> }
+    : { json: answer }
+
+function describe({ id, since, model }: Served): object {
+  const { info } = model
+  const meta = {
+    architecture: info.architecture,
+    context_length: info.contextLength,
+    trained_context_length: info.trainedContextLength,
+    vocabulary_size: info.vocabularySize,
+    embedding_length: info.embeddingLength,
+  }
+  return { id, object: 'model', created: since, owned_by: 'ggufscope', meta }
+}
+
+function tokenize({ model }: Served, body: unknown): Answer {
+  const checks = { content: text, add_special: flag, parse_special: flag, with_pieces: flag }
+  const { content, ...options } = checked('/tokenize', body, checks)
+  required('/tokenize', 'content', content)
+  const { tokenizer } = model
+  const special = options['parse_special'] !== false
+  const ids = tokenizer.encode(content as string, { special, bos: options['add_special'] === true })
+  if (options['with_pieces'] !== true) return { json: { tokens: ids } }
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  const pieceOf = (id: number): string | number[] => {
+    const { bytes } = tokenizer.tokens.at(id)!
+    try {
+      return decoder.decode(bytes)
+    } catch {
+      return [...bytes] // a part of a character
+    }
+  }
+  return { json: { tokens: ids.map((id) => ({ id, piece: pieceOf(id) })) } }
+}
+
+function detokenize({ model }: Served, body: unknown): Answer {
+  const { tokens } = checked('/detokenize', body, { tokens: list })
+  required('/detokenize', 'tokens', tokens)
+  for (const id of tokens as unknown[])
+    if (!(Number.isInteger(id) && Number(id) >= 0 && Number(id) < model.tokenizer.size))
+      throw new RequestError(400, 'out-of-range', `There is no token ${String(id)}.`)
+  return { json: { content: model.tokenizer.decode(tokens as number[]) } }
+}
+
+async function applyTemplate(served: Served, body: unknown): Promise<Answer> {
+  const { messages, tools, chat_template_kwargs } = objectOf(body)
+  required('/apply-template', 'messages', messages)
+  const prompt = await served.model.file.renderChat(messages as ChatMessage[], {
+    tools: (tools ?? undefined) as readonly unknown[] | undefined,
+    variables: (chat_template_kwargs ?? undefined) as Record<string, unknown> | undefined,
+  })
+  return { json: { prompt } }
+}
+
+export const kRoutes: readonly Route[] = [
+  { method: 'GET', paths: ['/health', '/v1/health'], open: true, answer: () => ({ json: { status: 'ok' } }) },
+  {
+    method: 'GET',
+    paths: ['/v1/models', '/models'],
+    answer: (served) => ({ json: { object: 'list', data: [describe(served)] } }),
+  },
+  {
+    method: 'GET',
+    paths: ['/v1/models/*'],
+    answer: (served, _, __, path) => {
+      const id = decodeURIComponent(path.slice('/v1/models/'.length))
+      if (id === served.id) return { json: describe(served) }
+      throw new RequestError(404, 'model_not_found', `There is no model "${id}", but "${served.id}".`)
+    },
+  },
+  {
+    method: 'POST',
+    paths: ['/v1/chat/completions', '/chat/completions'],
+    queued: true,
+    answer: async (served, body, signal) =>
+      answerOf(
+        await createChatCompletion(served.model, request<ChatCompletionRequest>(served, body), { signal }),
+      ),
+  },
+  {
+    method: 'POST',
+    paths: ['/v1/completions', '/completions'],
+    queued: true,
+    answer: async (served, body, signal) =>
+      answerOf(await createCompletion(served.model, request<CompletionRequest>(served, body), { signal })),
+  },
+  {
+    method: 'POST',
+    paths: ['/v1/embeddings', '/embeddings'],
+    queued: true,
+    answer: async (served, body, signal) => ({
+      json: await createEmbedding(served.model, request<EmbeddingRequest>(served, body), { signal }),
+    }),
+  },
+  {
+    method: 'POST',
+    paths: ['/v1/rerank', '/rerank', '/v1/reranking', '/reranking'],
+    queued: true,
+    answer: async (served, body, signal) => ({
+      json: await createRerank(served.model, request<RerankRequest>(served, body), { signal }),
+    }),
+  },
+  { method: 'POST', paths: ['/tokenize'], answer: tokenize },
+  { method: 'POST', paths: ['/detokenize'], answer: detokenize },
+  { method: 'POST', paths: ['/apply-template'], answer: applyTemplate },
+]

@@ -1,0 +1,221 @@
+// The HTTP server around the routes: keys, bodies, streams, clients that leave, and an orderly end.
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { failureOf, RequestError } from './failures.js'
+import { Queue } from './queue.js'
+import { kRoutes, type Answer, type Route, type Served } from './routes.js'
+
+export interface ServerOptions {
+  readonly host: string
+  readonly port: number
+  /** Without one, everybody who reaches the port may ask. */
+  readonly apiKey: string | undefined
+  /** What Access-Control-Allow-Origin says. */
+  readonly corsOrigin: string
+  /** bytes of a request's body */
+  readonly maxBody: number
+  /** requests that may wait for the model */
+  readonly maxQueue: number
+  /** Told of each request when it has ended. */
+  readonly onRequest: (line: { method: string; path: string; status: number; ms: number }) => void
+}
+
+// Bytes that may wait for a slow reader; an answer has some hundred bytes a token.
+const kMaxWaiting = 32 << 20
+// Milliseconds in which a reader must take something of a finished answer.
+const kReaderPatience = 60_000
+// The same of a client that sends its request.
+const kHeadersTimeout = 20_000
+const kRequestTimeout = 120_000
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+/** Compares in a time that tells nothing of the key. */
+function checkKey(apiKey: string | undefined, { headers }: IncomingMessage): void {
+  if (apiKey === undefined) return
+  const [scheme = '', given = ''] = (headers.authorization ?? '').split(/\s+/, 2)
+  const other = headers['x-api-key']
+  const key = scheme.toLowerCase() === 'bearer' ? given : typeof other === 'string' ? other : ''
+  if (timingSafeEqual(digest(key), digest(apiKey))) return
+  throw new RequestError(401, 'invalid_api_key', 'The API key is missing or wrong.', {
+    'www-authenticate': 'Bearer',
+  })
+}
+
+async function bodyOf(message: IncomingMessage, most: number): Promise<unknown> {
+  const tooLarge = (): RequestError =>
+    new RequestError(413, 'body_too_large', `The body has more than ${most} bytes.`, { connection: 'close' })
+  if (Number(message.headers['content-length'] ?? 0) > most) throw tooLarge()
+  const pieces: Buffer[] = []
+  let length = 0
+  // A body that is refused is answered: its connection stays until then.
+  for await (const piece of message.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    length += piece.length
+    if (length > most) throw tooLarge()
+    pieces.push(piece)
+  }
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces)))
+  } catch {
+    throw new RequestError(400, 'invalid_json', 'The body is no JSON.')
+  }
+}
+
+function routeOf(method: string, path: string): Route {
+  const matches = ({ paths }: Route): boolean =>
+    paths.some((one) => (one.endsWith('*') ? path.startsWith(one.slice(0, -1)) : one === path))
+  const found = kRoutes.filter(matches)
+  if (found.length === 0) throw new RequestError(404, 'not_found', `There is nothing at ${path}.`)
+  const route = found.find((one) => one.method === method || (method === 'HEAD' && one.method === 'GET'))
+  if (route) return route
+  const allow = [...new Set(found.map((one) => one.method))].join(', ')
+  throw new RequestError(405, 'method_not_allowed', `${path} takes ${allow}, not ${method}.`, { allow })
+}
+
+/** A client that reads too slowly is left, so that its answer does not fill the memory. */
+function send(response: ServerResponse, text: string): void {
+  response.write(text)
+  if (response.writableLength > kMaxWaiting) response.destroy(new Error('the client reads too slowly'))
+}
+
+async function sendEvents(response: ServerResponse, events: AsyncIterable<unknown>): Promise<void> {
+  const begin = (): void => {
+    if (response.headersSent) return
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    })
+  }
+  try {
+    for await (const event of events) {
+      if (response.destroyed) return
+      begin()
+      send(response, `data: ${JSON.stringify(event)}\n\n`)
+    }
+  } catch (error) {
+    // Before the first event the status tells it.
+    if (!response.headersSent || response.destroyed) throw error
+    send(response, `data: ${JSON.stringify(failureOf(error).body)}\n\n`)
+  }
+  begin()
+  response.end('data: [DONE]\n\n')
+}
+
+function sendJson(response: ServerResponse, status: number, value: unknown, headers = {}): void {
+  const body = Buffer.from(JSON.stringify(value))
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': body.length,
+    ...headers,
+  })
+  response.end(body)
+}
+
+function fail(response: ServerResponse, error: unknown): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy()
+    return
+  }
+  const { status, headers, body } = failureOf(error)
+  sendJson(response, status, body, headers)
+}
+
+function preflight(message: IncomingMessage, response: ServerResponse): void {
+  const wanted = message.headers['access-control-request-headers']
+  response.writeHead(204, {
+    'access-control-allow-methods': 'GET, POST, OPTIONS',
+    'access-control-allow-headers': typeof wanted === 'string' ? wanted : 'authorization, content-type',
+    'access-control-allow-private-network': 'true',
+    'access-control-max-age': '86400',
+  })
+  response.end()
+}
+
+export class ModelServer {
+  readonly #server: Server
+  readonly #queue: Queue
+  readonly #running = new Set<AbortController>()
+
+  private constructor(served: Served, options: ServerOptions) {
+    this.#queue = new Queue(options.maxQueue)
+    this.#server = createServer((message, response) => void this.#handle(served, options, message, response))
+    this.#server.headersTimeout = kHeadersTimeout
+    this.#server.requestTimeout = kRequestTimeout
+    this.#server.on('clientError', (_, socket) => {
+      if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
+    })
+  }
+
+  /** Resolves when the port is open. Errors of listen. */
+  static async start(served: Served, options: ServerOptions): Promise<ModelServer> {
+    const server = new ModelServer(served, options)
+    await new Promise<void>((resolve, reject) => {
+      server.#server.once('error', reject)
+      server.#server.listen(options.port, options.host, resolve)
+    })
+    return server
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** Takes no more requests, and gives those that run so many milliseconds. */
+  async stop(patience: number): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    this.#server.closeIdleConnections()
+    const hurry = setTimeout(() => {
+      for (const controller of this.#running) controller.abort(new Error('The server ends.'))
+      setTimeout(() => this.#server.closeAllConnections(), 1000).unref()
+    }, patience)
+    await this.#queue.empty()
+    this.#server.closeIdleConnections()
+    await closed
+    clearTimeout(hurry)
+  }
+
+  async #handle(
+    served: Served,
+    options: ServerOptions,
+    message: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const begun = performance.now()
+    const { method = 'GET' } = message
+    const path = (message.url ?? '/').split('?', 1)[0]!
+    const controller = new AbortController()
+    this.#running.add(controller)
+    response.on('close', () => {
+      controller.abort(new Error('The client left.'))
+      this.#running.delete(controller)
+      options.onRequest({ method, path, status: response.statusCode, ms: performance.now() - begun })
+    })
+    response.setHeader('access-control-allow-origin', options.corsOrigin)
+    if (options.corsOrigin !== '*') response.setHeader('vary', 'origin')
+    if (!this.#server.listening) response.setHeader('connection', 'close')
+    try {
+      if (method === 'OPTIONS') return preflight(message, response)
+      const route = routeOf(method, path)
+      if (!route.open) checkKey(options.apiKey, message)
+      const body = route.method === 'POST' ? await bodyOf(message, options.maxBody) : undefined
+      const { signal } = controller
+      const work = async (): Promise<void> =>
+        await this.#answer(await route.answer(served, body, signal, path), response)
+      await (route.queued ? this.#queue.run(signal, work) : work())
+      // The answer is whole; a reader that takes nothing of it is not waited for.
+      message.socket.setTimeout(kReaderPatience, () => {
+        if (!response.writableFinished) message.socket.destroy()
+      })
+    } catch (error) {
+      message.resume() // what is left of a body that was refused
+      fail(response, error)
+    }
+  }
+
+  async #answer(answer: Answer, response: ServerResponse): Promise<void> {
+    if ('events' in answer) await sendEvents(response, answer.events)
+    else if (!response.destroyed) sendJson(response, 200, answer.json)
+  }
+}
