@@ -6,6 +6,7 @@ const root = join(import.meta.dirname, '..')
 const mayUse: Record<string, string[]> = {
   base: [],
   types: ['base'],
+  jinja: ['base'],
   gguf: ['base', 'types'],
   quant: ['base', 'types'],
   text: ['base', 'types', 'gguf'],

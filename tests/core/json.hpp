@@ -66,6 +66,25 @@ class JsonReader {
     return json;
   }
 
+  /// The fields of an object as they are written, not read.
+  std::map<std::string, std::string> raw_fields() {
+    std::map<std::string, std::string> out;
+    BOOST_REQUIRE(peek() == '{');
+    ++pos_;
+    while (peek() != '}') {
+      if (peek() == ',') ++pos_;
+      peek();
+      std::string key = string();
+      BOOST_REQUIRE(peek() == ':');
+      ++pos_;
+      peek();
+      const size_t begin = pos_;
+      value();
+      out.emplace(std::move(key), text_.substr(begin, pos_ - begin));
+    }
+    return out;
+  }
+
  private:
   char peek() {
     while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\n')) ++pos_;
