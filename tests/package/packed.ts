@@ -71,3 +71,9 @@ export async function loadNodePackage(): Promise<typeof import('ggufscope/node')
     pathToFileURL(packedFile('wasm/dist/node.js')).href
   )) as typeof import('ggufscope/node')
 }
+
+export async function loadHub(): Promise<typeof import('ggufscope/hub')> {
+  return (await import(
+    pathToFileURL(packedFile('wasm/dist/hub/index.js')).href
+  )) as typeof import('ggufscope/hub')
+}

@@ -18,6 +18,16 @@ export const kCommands: readonly CommandRow[] = [
     load: () => import('./lint.js'),
   },
   {
+    name: 'files',
+    summary: 'the GGUF files of a repository on a model hub, grouped into models',
+    load: async () => ({ command: (await import('./hub.js')).files }),
+  },
+  {
+    name: 'search',
+    summary: 'models with GGUF files on Hugging Face, those with most downloads first',
+    load: async () => ({ command: (await import('./hub.js')).search }),
+  },
+  {
     name: 'tokenize',
     summary: 'token ids of a text, of standard input where none is given',
     load: () => import('./tokenize.js'),

@@ -56,7 +56,7 @@ function contextOf(
   const progress = new Progress(process.stderr)
   const json = values['json'] === true
   // A token is for the server that it was given with, and no other address of the call.
-  const firstOrigin = originOf(positionals[0])
+  const firstOrigin = originOf(command.arguments[0]?.file === 'read' ? positionals[0] : undefined)
   const headersFor = (path: string) => (originOf(path) === firstOrigin ? headers : undefined)
   const write = (text: string): void => {
     progress.clear()
@@ -119,11 +119,14 @@ async function runCommand(row: CommandRow, args: readonly string[]): Promise<num
     interrupted.abort(new Interrupted(name, kSignals[name as keyof typeof kSignals]))
   const names = Object.keys(kSignals) as NodeJS.Signals[]
   for (const name of names) process.once(name, interrupt)
-  const context = contextOf(row, command, parsed, interrupted.signal)
+  let context: Context | undefined
   try {
+    const { withHubFiles } = await import('./hub.js')
+    const call = await withHubFiles(parsed, command, interrupted.signal)
+    context = contextOf(row, command, call, interrupted.signal)
     return await command.run(context)
   } finally {
-    context.progress.clear()
+    context?.progress.clear()
     for (const name of names) process.off(name, interrupt)
   }
 }

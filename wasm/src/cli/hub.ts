@@ -1,0 +1,125 @@
+// Repositories of model hubs on the command line: which server and which token, and the files that a name means.
+import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { findVariant, listRepository, parseHubAddress, searchModels } from '../hub/index.js'
+import type { HubAddress, HubOptions } from '../hub/index.js'
+import type { Command, Context, Values } from './command.js'
+import { bytesText, counted, countText, table, visible } from './format.js'
+
+/** HF_ENDPOINT and HF_TOKEN are what Hugging Face's own tools read. */
+function optionsFor(address: HubAddress | undefined, signal: AbortSignal): HubOptions {
+  const { env } = process
+  const isHuggingFace = address === undefined || address.hub === 'huggingface'
+  return {
+    signal,
+    server: isHuggingFace ? (address?.server ?? (env['HF_ENDPOINT'] || undefined)) : undefined,
+    token: isHuggingFace ? env['HF_TOKEN'] || undefined : undefined,
+  }
+}
+
+async function addressOf(word: string): Promise<HubAddress | undefined> {
+  const address = parseHubAddress(word)
+  if (address === undefined) return undefined
+  // "folder/name" of a folder that is there is a path, whether or not the file is there: nothing is asked of a server.
+  const places = word.includes(':') ? [word] : [word, dirname(word)]
+  const there = await Promise.all(places.map((place) => stat(place).catch(() => undefined)))
+  return there.some((one) => one !== undefined) ? undefined : address
+}
+
+/** The first file of the model that a word means, with the token that reads it; undefined where it names no repository. */
+export async function fileOnHub(
+  word: string,
+  signal: AbortSignal,
+): Promise<{ url: string; headers: readonly string[] } | undefined> {
+  const address = await addressOf(word)
+  if (address === undefined) return undefined
+  const options = optionsFor(address, signal)
+  const variant = await findVariant(address, options)
+  return {
+    // The others of a split model are found by its name.
+    url: variant.files[0]!.url,
+    headers: options.token === undefined ? [] : [`Authorization: Bearer ${options.token}`],
+  }
+}
+
+/** The words and options of a call with the repositories among them replaced by files. */
+export async function withHubFiles<Call extends { positionals: readonly string[]; values: Values }>(
+  call: Call,
+  { arguments: words }: Command,
+  signal: AbortSignal,
+): Promise<Call> {
+  const given = (call.values['header'] ?? []) as readonly string[]
+  const headers = [...given]
+  const positionals = await Promise.all(
+    call.positionals.map(async (word, i) => {
+      if ((words[i] ?? words.at(-1))?.file !== 'read') return word
+      const found = await fileOnHub(word, signal)
+      if (found && given.length === 0 && headers.length === 0) headers.push(...found.headers)
+      return found?.url ?? word
+    }),
+  )
+  return { ...call, positionals, values: { ...call.values, header: headers } }
+}
+
+async function list(context: Context): Promise<number> {
+  const word = context.positionals[0]!
+  const repository = await listRepository(word, optionsFor(parseHubAddress(word), context.signal))
+  if (context.json) {
+    context.printJson(repository)
+    return 0
+  }
+  const { style, print } = context
+  const rows = repository.variants.map(({ name, kind, bytes, files, missing }) => [
+    visible(name),
+    kind,
+    bytesText(bytes),
+    counted(files.length, 'file') + (missing > 0 ? `, ${missing} missing` : ''),
+  ])
+  const [title, ...lines] = table([['name', 'kind', 'size', 'files'], ...rows], ['<', '<', '>', '<'])
+  print(style.bold(title!))
+  lines.forEach(print)
+  print(style.dim(`open one with its name: ${repository.id}:${repository.variants[0]!.name}`))
+  return 0
+}
+
+export const files: Command = {
+  arguments: [
+    { name: 'repository', help: 'owner/name, hf:owner/name, ms:owner/name, ollama:name:tag, or its page' },
+  ],
+  help: [
+    'Hugging Face’s server is HF_ENDPOINT, and the access token HF_TOKEN, where these variables are set.',
+  ],
+  run: list,
+}
+
+async function find(context: Context): Promise<number> {
+  const found = await searchModels(context.positionals.join(' '), optionsFor(undefined, context.signal))
+  if (context.json) {
+    context.printJson(found)
+    return 0
+  }
+  if (found.length === 0) {
+    context.print('No model with GGUF files fits.')
+    return 0
+  }
+  const rows = found.map(({ id, downloads, likes, updated, gated }) => [
+    visible(id),
+    downloads === undefined ? '' : countText(downloads),
+    likes === undefined ? '' : countText(likes),
+    updated?.slice(0, 10) ?? '',
+    gated ? 'gated' : '',
+  ])
+  const head = ['name', 'downloads', 'likes', 'updated', '']
+  const [title, ...lines] = table([head, ...rows], ['<', '>', '>', '<', '<'])
+  context.print(context.style.bold(title!))
+  lines.forEach((line) => context.print(line.trimEnd()))
+  return 0
+}
+
+export const search: Command = {
+  arguments: [{ name: 'words', repeats: true, help: 'what the models are called' }],
+  help: [
+    'Hugging Face’s server is HF_ENDPOINT, and the access token HF_TOKEN, where these variables are set.',
+  ],
+  run: find,
+}

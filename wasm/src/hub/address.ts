@@ -1,0 +1,70 @@
+// How people name a repository: short forms, pages, and the names that other tools take.
+import type { HubAddress, HubName } from './types.js'
+
+const kHosts: readonly { host: RegExp; hub: HubName }[] = [
+  { host: /^(www\.)?(huggingface\.co|hf\.co|hf-mirror\.com)$/, hub: 'huggingface' },
+  { host: /^(www\.)?modelscope\.(cn|ai)$/, hub: 'modelscope' },
+  { host: /^(www\.)?ollama\.com$|^registry\.ollama\.ai$/, hub: 'ollama' },
+]
+
+const kPrefixes: Readonly<Record<string, HubName>> = {
+  hf: 'huggingface',
+  huggingface: 'huggingface',
+  ms: 'modelscope',
+  modelscope: 'modelscope',
+  ollama: 'ollama',
+}
+
+const kName = /^[\w][\w.-]*$/
+
+/**
+ * The repository that a text names; undefined where it names none: a file's address, a path, anything else. Taken are
+ * "owner/name", "owner/name:Q4_K_M", "hf:owner/name@revision", "hf.co/owner/name:Q4_K_M", "ms:owner/name",
+ * "ollama:name:tag", and the pages of repositories.
+ */
+export function parseHubAddress(text: string): HubAddress | undefined {
+  const given = text.trim()
+  const prefix = /^([a-z]+):(?!\/\/[^/]*\.)(?:\/\/)?(.+)$/i.exec(given)
+  const named = prefix && Object.hasOwn(kPrefixes, prefix[1]!.toLowerCase())
+  if (named) return ofPath(kPrefixes[prefix[1]!.toLowerCase()]!, prefix[2]!)
+  const web = /^(?:https?:\/\/)?((?:[\w-]+\.)+[a-z]{2,}(?::\d+)?)\/([^?#]+)/i.exec(given)
+  if (web) {
+    const [, host = '', path = ''] = web
+    const row = kHosts.find((one) => one.host.test(host.toLowerCase()))
+    return row && ofPath(row.hub, decoded(path).replace(/^(models|library)\//, ''), mirrorOf(host))
+  }
+  if (/^[a-z][\w.-]*:[\w.-]+$/i.test(given) && !/^[a-z]:/i.test(given)) return ofPath('ollama', given)
+  const bare = /^[^/\\:\s]+\/[^/\\:\s]+(:[\w.-]+)?$/.test(given)
+  return bare && !/\.gguf$/i.test(given) ? ofPath('huggingface', given) : undefined
+}
+
+/** A mirror is asked itself; other names of a hub are names of the hub. */
+const mirrorOf = (host: string) =>
+  /^hf-mirror\.com$/i.test(host) ? `https://${host.toLowerCase()}` : undefined
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+function ofPath(hub: HubName, path: string, server?: string): HubAddress | undefined {
+  const [head = '', ...rest] = path.replace(/\/+$/, '').split('/')
+  const owned = hub !== 'ollama' || rest.length > 0
+  const [name = '', quantization] = splitOnce(owned ? (rest.shift() ?? '') : head, ':')
+  const [bare, revision = rest[0] === 'tree' ? rest[1] : undefined] = splitOnce(name, '@')
+  const owner = owned ? head : 'library'
+  // More of a path leads to a file or to another page; "tree/main" is the repository still.
+  const more = rest.length > 0 && rest[0] !== 'tree' && !(rest[0] === 'files' || rest[0] === 'summary')
+  if (!kName.test(owner) || !kName.test(bare ?? '') || more) return undefined
+  const address = { hub, id: `${owner}/${bare}`, server }
+  if (hub === 'ollama') return { ...address, revision: quantization ?? 'latest' }
+  return { ...address, revision, quantization }
+}
+
+function splitOnce(text: string, mark: string): [string, string?] {
+  const at = text.indexOf(mark)
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)]
+}

@@ -1,0 +1,153 @@
+// The hubs' HTTP interfaces, a row each: how a repository's files are listed, and how models are searched.
+import { GgufError } from '../api/errors.js'
+import { encodedPath, isObject, numberOf, onServer, requestJson, textOf } from './request.js'
+import type { FoundModel, HubFile, HubName, HubOptions } from './types.js'
+
+export interface Hub {
+  /** its own server */
+  readonly server: string
+  /** the revision where none is given */
+  readonly revision: string
+  /** of its pages for people, where that is another than the server */
+  readonly site?: string
+  readonly page: (id: string, revision: string) => string
+  readonly list: (id: string, revision: string, options: HubOptions) => Promise<HubFile[]>
+  readonly search?: (query: string, limit: number, options: HubOptions) => Promise<FoundModel[]>
+}
+
+/** Pages of a listing, however long: a server that always names a next one must not hold anybody. */
+const kMostPages = 100
+
+const kHuggingFace: Hub = {
+  server: 'https://huggingface.co',
+  revision: 'main',
+  page: (id) => `/${encodedPath(id)}`,
+  // The tree in pages of up to 1,000 entries; the header Link names the next one.
+  async list(id, revision, options) {
+    const files: HubFile[] = []
+    const path = `/api/models/${encodedPath(id)}/tree/${encodeURIComponent(revision)}?recursive=true`
+    let url: URL | undefined = onServer(options.server, this.server, path)
+    for (let page = 0; url !== undefined && page < kMostPages; page++) {
+      const { body, response } = await requestJson(url, options)
+      for (const entry of arrayOf(body, url)) {
+        const file = isObject(entry) && entry['type'] === 'file' ? textOf(entry['path']) : undefined
+        if (file === undefined || !isObject(entry)) continue
+        // Of files in Git LFS or Xet the entry's own size is the file's; "lfs" repeats it with the hash.
+        const lfs = isObject(entry['lfs']) ? entry['lfs'] : {}
+        files.push({
+          path: file,
+          size: numberOf(lfs['size']) ?? numberOf(entry['size']) ?? 0,
+          sha256: textOf(lfs['oid']),
+          url: onServer(
+            options.server,
+            this.server,
+            `/${encodedPath(id)}/resolve/${encodeURIComponent(revision)}/${encodedPath(file)}`,
+          ).href,
+        })
+      }
+      url = nextPage(response, url)
+    }
+    return files
+  },
+  async search(query, limit, options) {
+    const url = onServer(options.server, this.server, '/api/models')
+    const words = { search: query, filter: 'gguf', sort: 'downloads', direction: '-1', limit: String(limit) }
+    for (const [name, value] of Object.entries(words)) url.searchParams.set(name, value)
+    const { body } = await requestJson(url, options)
+    return arrayOf(body, url).flatMap((entry): FoundModel[] => {
+      const id = isObject(entry) ? (textOf(entry['id']) ?? textOf(entry['modelId'])) : undefined
+      if (id === undefined || !isObject(entry)) return []
+      return [
+        {
+          id,
+          downloads: numberOf(entry['downloads']),
+          likes: numberOf(entry['likes']),
+          updated: textOf(entry['lastModified']) ?? textOf(entry['createdAt']),
+          gated: entry['gated'] !== undefined && entry['gated'] !== false,
+        },
+      ]
+    })
+  },
+}
+
+const kModelScope: Hub = {
+  server: 'https://modelscope.cn',
+  revision: 'master',
+  page: (id) => `/models/${encodedPath(id)}`,
+  async list(id, revision, options) {
+    const url = onServer(options.server, this.server, `/api/v1/models/${encodedPath(id)}/repo/files`)
+    url.searchParams.set('Revision', revision)
+    url.searchParams.set('Recursive', 'true')
+    const { body } = await requestJson(url, options)
+    const data = isObject(body) && isObject(body['Data']) ? body['Data'] : undefined
+    if (data === undefined || !Array.isArray(data['Files'])) {
+      const said = isObject(body) ? textOf(body['Message']) : undefined
+      throw new GgufError('http-error', `${url.host} lists no files of ${id}${said ? `: ${said}` : '.'}`)
+    }
+    return data['Files'].flatMap((entry: unknown): HubFile[] => {
+      const path = isObject(entry) && entry['Type'] !== 'tree' ? textOf(entry['Path']) : undefined
+      if (path === undefined || !isObject(entry)) return []
+      const file = `/models/${encodedPath(id)}/resolve/${encodeURIComponent(revision)}/${encodedPath(path)}`
+      return [
+        {
+          path,
+          size: numberOf(entry['Size']) ?? 0,
+          sha256: textOf(entry['Sha256']) || undefined,
+          url: onServer(options.server, this.server, file).href,
+        },
+      ]
+    })
+  },
+}
+
+// An OCI registry: a manifest names layers by digest, of which those of a model are GGUF files.
+const kOllamaKinds: Readonly<Record<string, string>> = {
+  'application/vnd.ollama.image.model': '',
+  'application/vnd.ollama.image.projector': 'mmproj-',
+  'application/vnd.ollama.image.adapter': 'lora-',
+}
+const kOllama: Hub = {
+  server: 'https://registry.ollama.ai',
+  site: 'https://ollama.com',
+  revision: 'latest',
+  page: (id, revision) => `/${encodedPath(id)}:${encodeURIComponent(revision)}`,
+  async list(id, revision, options) {
+    const base = `/v2/${encodedPath(id)}`
+    const url = onServer(options.server, this.server, `${base}/manifests/${encodeURIComponent(revision)}`)
+    const { body } = await requestJson(url, options, {
+      Accept: 'application/vnd.docker.distribution.manifest.v2+json',
+    })
+    const layers = isObject(body) && Array.isArray(body['layers']) ? (body['layers'] as unknown[]) : []
+    return layers.flatMap((layer): HubFile[] => {
+      const kind = isObject(layer) ? kOllamaKinds[textOf(layer['mediaType']) ?? ''] : undefined
+      const digest = isObject(layer) ? textOf(layer['digest']) : undefined
+      if (kind === undefined || digest === undefined || !isObject(layer)) return []
+      return [
+        {
+          path: `${kind}${id.replace(/^library\//, '').replace('/', '-')}-${revision}.gguf`,
+          size: numberOf(layer['size']) ?? 0,
+          sha256: /^sha256:([0-9a-f]{64})$/.exec(digest)?.[1],
+          url: onServer(options.server, this.server, `${base}/blobs/${digest}`).href,
+        },
+      ]
+    })
+  },
+}
+
+export const kHubs: Readonly<Record<HubName, Hub>> = {
+  huggingface: kHuggingFace,
+  modelscope: kModelScope,
+  ollama: kOllama,
+}
+
+function arrayOf(body: unknown, url: URL): unknown[] {
+  if (Array.isArray(body)) return body as unknown[]
+  throw new GgufError('http-error', `${url.host} answered ${url.pathname} with JSON that is no list.`)
+}
+
+/** RFC 8288: <address>; rel="next". Only on the same origin, since the token goes along. */
+function nextPage(response: Response, url: URL): URL | undefined {
+  const link = /<([^>]+)>\s*;[^,]*\brel="?next"?/.exec(response.headers.get('link') ?? '')?.[1]
+  const next = link === undefined ? undefined : new URL(link, url)
+  return next?.origin === url.origin ? next : undefined
+}

@@ -1,0 +1,68 @@
+// ggufscope/hub: what repositories of model hubs hold.
+import { GgufError, quoted } from '../api/errors.js'
+import { parseHubAddress } from './address.js'
+import { kHubs } from './hubs.js'
+import { onServer } from './request.js'
+import type { FoundModel, HubAddress, HubOptions, HubVariant, Repository } from './types.js'
+import { pickVariant, variantsOf } from './variants.js'
+
+export { parseHubAddress } from './address.js'
+export { pickVariant, quantizationOf, variantsOf } from './variants.js'
+export type * from './types.js'
+
+function parsed(address: string | HubAddress): HubAddress {
+  if (typeof address !== 'string') return address
+  const found = parseHubAddress(address)
+  if (found) return found
+  throw new GgufError(
+    'invalid-argument',
+    `${quoted(address)} names no repository. Give owner/name, hf:owner/name, ms:owner/name, ollama:name:tag, or its page.`,
+  )
+}
+
+/**
+ * What a repository holds: its GGUF files with sizes, grouped into models. One request, more of long listings.
+ * Errors: 'invalid-argument', 'not-found' where it holds no GGUF file, 'no-such-file', 'unauthorized' and 'forbidden' of
+ * the hub, and those of the network.
+ */
+export async function listRepository(
+  address: string | HubAddress,
+  options: HubOptions = {},
+): Promise<Repository> {
+  const { hub: name, id, revision: given, server } = parsed(address)
+  const hub = kHubs[name]
+  const revision = given ?? hub.revision
+  const asked = { ...options, server: options.server ?? server }
+  const files = (await hub.list(id, revision, asked)).filter(({ path }) => /\.gguf$/i.test(path))
+  const page = onServer(asked.server, hub.site ?? hub.server, hub.page(id, revision)).href
+  if (files.length === 0) throw new GgufError('not-found', `${id} holds no GGUF file. Its page: ${page}`)
+  return { hub: name, id, revision, page, files, variants: variantsOf(files) }
+}
+
+/**
+ * The model that an address means: "owner/name:Q4_K_M" the one of that quantization, "owner/name" the usual choice. Its
+ * files' addresses are what open() and load() take. Errors of listRepository; 'not-found' names what there is instead.
+ */
+export async function findVariant(
+  address: string | HubAddress,
+  options: HubOptions = {},
+): Promise<HubVariant> {
+  const { quantization } = parsed(address)
+  const { id, variants } = await listRepository(address, options)
+  const found = pickVariant(variants, quantization)
+  if (found) return found
+  const there = variants.map(({ name }) => name).join(', ')
+  const wanted = quantization === undefined ? 'model that is whole' : quoted(quantization)
+  throw new GgufError('not-found', `${id} has no ${wanted}. It has: ${there}.`)
+}
+
+/** Models with GGUF files that fit a query, by downloads. Of Hugging Face and servers that speak its protocol. */
+export async function searchModels(
+  query: string,
+  options: HubOptions & { limit?: number | undefined } = {},
+): Promise<FoundModel[]> {
+  const limit = options.limit ?? 20
+  if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
+    throw new GgufError('invalid-argument', `limit: ${limit} is no whole number from 1 to 1,000.`)
+  return await kHubs.huggingface.search!(query, limit, options)
+}

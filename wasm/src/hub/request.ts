@@ -1,0 +1,51 @@
+import { GgufError } from '../api/errors.js'
+import { refusal, TransientError, unreachable } from '../sources/http-errors.js'
+import type { HubOptions } from './types.js'
+
+/** A hub's answer as JSON. Errors: those of HTTP statuses, 'network', 'html' or 'http-error' for anything but JSON. */
+export async function requestJson(
+  url: URL,
+  options: HubOptions,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ body: unknown; response: Response }> {
+  const { token, signal } = options
+  const fetch = options.fetch ?? globalThis.fetch
+  const authorization = token ? { Authorization: `Bearer ${token}` } : {}
+  let response: Response
+  try {
+    response = await fetch(url, { headers: { ...headers, ...authorization }, signal: signal ?? null })
+  } catch (cause) {
+    signal?.throwIfAborted()
+    const error = unreachable(url.host, cause)
+    throw error instanceof TransientError ? error.error : error
+  }
+  if (!response.ok) {
+    const error = refusal(response, { host: url.host, name: url.pathname })
+    throw error instanceof TransientError ? error.error : error
+  }
+  const text = await response.text()
+  try {
+    return { body: JSON.parse(text) as unknown, response }
+  } catch (cause) {
+    const code = text.trimStart().startsWith('<') ? 'html' : 'http-error'
+    throw new GgufError(code, `${url.host} answered ${url.pathname} with something else than JSON.`, {
+      cause,
+    })
+  }
+}
+
+/** The address of a path on the server, or on the hub's own. */
+export function onServer(server: string | URL | undefined, standard: string, path: string): URL {
+  const base = String(server ?? standard).replace(/\/+$/, '')
+  return new URL(base + path, globalThis.location?.href)
+}
+
+/** A path's parts, each encoded. */
+export const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+export const numberOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) ? value : undefined
