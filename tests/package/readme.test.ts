@@ -23,6 +23,7 @@ import { delimiter, join, relative } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { transform } from 'esbuild'
+import { startHub, type HubServer } from '../server/hub.ts'
 import { startServer, type Server } from '../server/server.ts'
 import { kRoot, loadNodePackage, packedFile, packedRoot } from './packed.ts'
 
@@ -60,16 +61,22 @@ const snippets = blocks.filter(({ language }) => language === 'ts')
 const readme = readFileSync(join(kRoot, 'README.md'), 'utf8')
 
 let server: Server
+let hub: HubServer
 let folder: string
 before(async () => {
   server = await startServer()
   server.mount('/', join(kRoot, 'tests/fixtures'))
+  hub = await startHub([
+    { id: 'owner/name', files: { 'model-Q4_K_M.gguf': readFileSync(kModel) } },
+    { id: 'owner/smollm', files: {} },
+  ])
   folder = mkdtempSync(join(packedRoot(), 'readme-'))
   // A package of its own: within ggufscope's, the name would mean the checkout.
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
 })
 after(async () => {
   await server.close()
+  await hub.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -102,12 +109,17 @@ describe('TypeScript snippets run', { concurrency: 2 }, () => {
         /(?:https:\/\/huggingface\.co\/|hf:)[^'"`]+/g,
         `${server.url}/stories.gguf`,
       )
+      // The hub of the tests stands for the hub's own server.
+      const redirected = `const { fetch } = globalThis
+globalThis.fetch = (url, options) => fetch(String(url).replace('https://huggingface.co', '${hub.url}'), options)
+${local}`
+      const code = local.includes('ggufscope/hub') ? redirected : local
       const own = folderFor(at)
       const path = join(own, 'snippet.mjs')
       // The README's are JavaScript as printed, for Node 20 too.
       const plain = page === 'README.md'
       if (plain) assert.doesNotMatch(text, /\busing \w+ =/)
-      writeFileSync(path, plain ? local : (await transform(local, { loader: 'ts', target: 'node20' })).code)
+      writeFileSync(path, plain ? code : (await transform(code, { loader: 'ts', target: 'node20' })).code)
       for (const node of plain ? nodes : [process.execPath]) {
         const { stdout } = await run(node, [path], { cwd: own })
         assert.ok(stdout.trim().length > 0, 'it prints nothing')
@@ -172,7 +184,12 @@ async function checkLine(line: string, mark: string, cwd: string): Promise<void>
     assert.ok(mark === 'example' || programs.includes('ggufscope'), `${line}: neither npm nor ggufscope`)
     return await checkExample(line)
   }
-  const env = { ...process.env, NODE: process.execPath, CLI: packedFile('wasm/dist/cli.js') }
+  const env = {
+    ...process.env,
+    HF_ENDPOINT: hub.url,
+    NODE: process.execPath,
+    CLI: packedFile('wasm/dist/cli.js'),
+  }
   const { stdout } = await run('sh', ['-c', kShell + line], { cwd, env })
   assert.ok(/> *\S+$/.test(line) || stdout.trim().length > 0, `${line} prints nothing`)
 }

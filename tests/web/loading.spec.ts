@@ -29,7 +29,7 @@ test('another file can be opened while one is loading', async ({ page, site }) =
   site.add('/small.gguf', writeGguf(smallModel()))
   await site.visit(page, '/slow.gguf')
   await expect(page.getByRole('progressbar')).toBeVisible()
-  await page.getByLabel('Address of a GGUF file').fill('/small.gguf')
+  await page.getByLabel('Address of a GGUF file or a repository').fill('/small.gguf')
   await page.keyboard.press('Enter')
   await opened(page)
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('small.gguf')

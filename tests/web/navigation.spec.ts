@@ -37,12 +37,12 @@ test('a standardized key says what it means, and in which unit', async ({ page, 
 
 test('the address follows what is looked at, and back goes back', async ({ page, site }) => {
   await site.visit(page)
-  await page.getByLabel('Address of a GGUF file').fill('/one.gguf')
+  await page.getByLabel('Address of a GGUF file or a repository').fill('/one.gguf')
   await page.keyboard.press('Enter')
   await opened(page)
   await page.getByRole('tab', { name: 'Tensors' }).click()
   await expect(page).toHaveURL(/\?url=%2Fone\.gguf#tensors$/)
-  await page.getByLabel('Address of a GGUF file').fill('/two.gguf')
+  await page.getByLabel('Address of a GGUF file or a repository').fill('/two.gguf')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('two.gguf')
   await page.goBack()

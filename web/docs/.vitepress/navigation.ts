@@ -22,6 +22,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
   ]),
   group('Guides', [
     ['Preview a remote file', '/guides/preview'],
+    ['Find models on a hub', '/guides/hub'],
     ['Count tokens', '/guides/tokens'],
     ['Inspect tensors', '/guides/tensors'],
     ['Edit a file', '/guides/edit'],

@@ -11,6 +11,7 @@ const showEveryMs = 60
 
 export interface LoadSettings {
   source: Source | readonly Source[]
+  headers: Record<string, string> | undefined
   contextLength: number | undefined
   keep: boolean
 }
@@ -82,7 +83,10 @@ export class Engine {
     }
   }
 
-  private async ready({ source, contextLength, keep }: LoadSettings, signal: AbortSignal): Promise<Model> {
+  private async ready(
+    { source, headers, contextLength, keep }: LoadSettings,
+    signal: AbortSignal,
+  ): Promise<Model> {
     const wanted = String(contextLength ?? '')
     if (this.model && this.loadedWith === wanted) return this.model
     this.unload()
@@ -91,6 +95,7 @@ export class Engine {
     if (keep) rememberKeeping()
     const model = await load(source, {
       signal,
+      headers,
       contextLength,
       cache: keep,
       onProgress: ({ phase, loaded, total }) => {

@@ -1,6 +1,8 @@
 // The one file that is open, on its way, or failed; and the address bar that says so.
 import { open, type GgufFile, type OpenProgress, type Scalar, type Source } from 'ggufscope'
+import type { Repository } from 'ggufscope/hub'
 import { absolute, nameOf } from './address'
+import { hub, type Place } from './hub.svelte'
 import { keptSource } from './kept'
 import { other } from './other.svelte'
 import { recent } from './recent.svelte'
@@ -15,6 +17,7 @@ export type Stage =
       /** the first of the file, known after one round trip */
       keys: ReadonlyMap<string, Scalar> | undefined
     }
+  | { kind: 'repository'; label: string; repository: Repository; title: string }
   | { kind: 'open'; label: string; file: GgufFile }
   | { kind: 'failed'; label: string; error: unknown }
 
@@ -22,12 +25,20 @@ interface Attempt {
   /** in the state of its entries of the browser's history */
   id: string
   source: Source | readonly Source[]
+  /** of a hub that asked for a token */
+  headers?: Record<string, string> | undefined
   label: string
   /** what the address field shows and the deep link keeps; empty for files of this computer */
   address: string
 }
 
 const attemptOf = (given: Omit<Attempt, 'id'>): Attempt => ({ id: String(Math.random()), ...given })
+
+/** The files that a hub has for an address take its place. */
+function locate(attempt: Attempt, { urls }: Extract<Place, { kind: 'model' }>) {
+  attempt.source = urls.length === 1 ? urls[0]! : urls
+  attempt.label = nameOf(urls[0]!)
+}
 
 function readState(): string | undefined {
   const state: unknown = history.state
@@ -71,6 +82,11 @@ class Session {
   /** where the open file came from: several files of a split model as a list */
   get source(): Source | readonly Source[] | undefined {
     return this.last?.source
+  }
+
+  /** what its server wants with every request */
+  get headers(): Record<string, string> | undefined {
+    return this.last?.headers
   }
 
   /** what is selected in a panel, whether or not it is shown now */
@@ -158,9 +174,20 @@ class Session {
       history.pushState({ opened: attempt.id }, '', location.pathname + query)
     } else history.replaceState({ opened: attempt.id }, '')
     try {
+      if (attempt.address) {
+        const place = await hub.find(attempt.address, control.signal)
+        if (this.control !== control) return
+        attempt.headers = place?.headers
+        if (place?.kind === 'repository') {
+          const { repository, title } = place
+          return this.replace({ kind: 'repository', label, repository, title })
+        }
+        if (place) locate(attempt, place)
+      }
       const source = typeof attempt.source === 'string' ? await keptSource(attempt.source) : attempt.source
       const file = await open(source, {
         ...options,
+        headers: attempt.headers,
         preview: 'auto',
         cache: true,
         signal: control.signal,
@@ -174,8 +201,8 @@ class Session {
         },
       })
       if (this.control !== control) return file.close()
-      this.replace({ kind: 'open', label: file.name || label, file })
-      recent.add(attempt.address ? { name: label, url: attempt.address } : { name: label })
+      this.replace({ kind: 'open', label: file.name || attempt.label, file })
+      recent.add(attempt.address ? { name: attempt.label, url: attempt.address } : { name: attempt.label })
     } catch (error) {
       if (this.control !== control) return
       if (control.signal.aborted) this.abandon()

@@ -1,0 +1,87 @@
+// Models found on a hub: searched, listed, opened and run, from a server that speaks the hub's protocol.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeGguf } from '../fixtures/gguf.ts'
+import { shards, smallModel } from '../fixtures/models.ts'
+import { startHub, type HubServer } from '../server/hub.ts'
+import { expect, opened, test, type Page } from './site.ts'
+
+const stories = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
+const parts = shards(smallModel(), 2, 'small-Q8_0').map((part) => [part.name, writeGguf(part.model)] as const)
+let hub: HubServer
+test.beforeAll(async () => {
+  hub = await startHub([
+    {
+      id: 'someone/stories-GGUF',
+      downloads: 1200,
+      files: {
+        'stories-Q4_K_M.gguf': stories,
+        'mmproj-F16.gguf': { size: 900_000_000 },
+        ...Object.fromEntries(parts),
+      },
+    },
+    { id: 'someone/gated-stories', token: 'secret', files: { 'gated-Q4_K_M.gguf': stories } },
+  ])
+})
+test.afterAll(async () => await hub.close())
+
+async function useServer(page: Page, token = '') {
+  await page.getByText('Server and access token').click()
+  await page.getByLabel('Server', { exact: true }).fill(hub.url)
+  await page.getByLabel('Access token').fill(token)
+  await page.getByRole('button', { name: 'Save' }).click()
+}
+
+test('a model is found, and one of its quantizations opened and run', async ({ page, site }) => {
+  await site.visit(page)
+  await useServer(page)
+  await page.getByLabel('Name of a model').fill('stories')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: /someone\/stories-GGUF.*1.2 K downloads/ }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('someone/stories-GGUF')
+  await expect(page).toHaveURL(/\?url=someone%2Fstories-GGUF$/)
+  const models = page.getByRole('region', { name: 'Models' })
+  await expect(models.getByRole('row')).toHaveCount(3)
+  await expect(models.getByRole('row', { name: /Q8_0/ })).toContainText('2 files')
+  await expect(models.getByRole('row', { name: /Q4_K_M/ })).toContainText(/\d\.\d\d/)
+  await expect(page.getByRole('region', { name: 'For images and sound' })).toContainText('900 MB')
+  await models.getByRole('button', { name: 'Q4_K_M' }).click()
+  await opened(page)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('stories-Q4_K_M.gguf')
+  await expect(page).toHaveURL(/url=someone%2Fstories-GGUF%3AQ4_K_M/)
+  await page.reload()
+  await opened(page)
+  await page.getByRole('tab', { name: 'Run' }).click()
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Hello')
+  await page.getByRole('button', { name: 'Send' }).click()
+  await expect(page.getByTestId('answer')).not.toBeEmpty()
+  await page.goBack()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('someone/stories-GGUF')
+})
+
+test('an address with a quantization opens it, all its files', async ({ page, site }) => {
+  await site.visit(page)
+  await useServer(page)
+  await page.getByLabel(/^Address of a GGUF file/).fill('https://huggingface.co/someone/stories-GGUF:q8_0')
+  await page.keyboard.press('Enter')
+  await opened(page)
+  await expect(page.getByText('in 2 parts')).toBeVisible()
+  await page.getByLabel(/^Address of a GGUF file/).fill('someone/stories-GGUF:Q2_K')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('someone/stories-GGUF has no Q2_K')
+  await expect(page.getByRole('button', { name: 'Q4_K_M' })).toBeVisible()
+})
+
+test('a gated repository asks for a token, which goes nowhere else', async ({ page, site }) => {
+  await site.visit(page)
+  await useServer(page)
+  await page.getByLabel(/^Address of a GGUF file/).fill('someone/gated-stories:Q4_K_M')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'The server wants a sign-in' })).toBeVisible()
+  hub.fetched.length = 0
+  await page.getByLabel('Access token').fill('secret')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await opened(page)
+  expect(hub.fetched.length).toBeGreaterThan(0)
+  expect(hub.fetched.filter(({ authorization }) => authorization !== undefined)).toEqual([])
+})

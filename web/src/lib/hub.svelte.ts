@@ -1,0 +1,60 @@
+// Repositories of model hubs: which server, which token, and what an address means there.
+import type { FoundModel, HubAddress, HubOptions, HubVariant, Repository } from 'ggufscope/hub'
+import { storage } from './storage'
+
+type Headers = Record<string, string> | undefined
+
+/** Where an address leads: to a repository of several models, or to the files of one. */
+export type Place =
+  | { kind: 'repository'; repository: Repository; title: string; headers: Headers }
+  | { kind: 'model'; urls: readonly string[]; headers: Headers }
+
+class Hub {
+  /** A server that speaks Hugging Face's protocol, in place of its own. */
+  server = $state(storage.get('hub.server') ?? '')
+  /** An access token, for that server alone. */
+  token = $state(storage.get('hub.token') ?? '')
+
+  set(server: string, token: string) {
+    this.server = server.trim()
+    this.token = token.trim()
+    storage.set('hub.server', this.server)
+    storage.set('hub.token', this.token)
+  }
+
+  async search(query: string, signal: AbortSignal): Promise<FoundModel[]> {
+    const { searchModels } = await import('ggufscope/hub')
+    return await searchModels(query, { ...this.options(undefined), signal, limit: 30 })
+  }
+
+  /** What an address means on a hub; undefined where it is none of a repository. */
+  async find(address: string, signal: AbortSignal): Promise<Place | undefined> {
+    // Most addresses are files': nothing is loaded for them.
+    if (/\.gguf([?#]|$)/i.test(address) || !/[/:]/.test(address)) return undefined
+    const { listRepository, parseHubAddress, pickVariant } = await import('ggufscope/hub')
+    const parsed = parseHubAddress(address)
+    if (!parsed) return undefined
+    const options = this.options(parsed)
+    const repository = await listRepository(parsed, { ...options, signal })
+    const wanted = parsed.quantization
+    const chosen = wanted === undefined ? only(repository) : pickVariant(repository.variants, wanted)
+    const headers = options.token ? { Authorization: `Bearer ${options.token}` } : undefined
+    const title = wanted ? `${repository.id} has no ${wanted}` : repository.id
+    if (!chosen) return { kind: 'repository', repository, title, headers }
+    return { kind: 'model', urls: chosen.files.map(({ url }) => url), headers }
+  }
+
+  private options(address: HubAddress | undefined): HubOptions {
+    if (address && address.hub !== 'huggingface') return {}
+    return { server: address?.server ?? (this.server || undefined), token: this.token || undefined }
+  }
+}
+
+/** The one model of a repository that has no more: of Ollama's each tag is one. */
+function only({ hub, variants }: Repository): HubVariant | undefined {
+  return hub === 'ollama' && variants.filter(({ kind }) => kind === 'model').length === 1
+    ? variants[0]
+    : undefined
+}
+
+export const hub = new Hub()
