@@ -14,7 +14,7 @@ const allowed = [
 const required = ['index.js', 'index.d.ts', 'open.js', 'node.js', 'node.d.ts', 'cli.js', 'inspect.wasm']
 
 const errors: string[] = []
-const report = execFileSync('npm', ['pack', '--dry-run', '--json'], {
+const report = execFileSync('npm', ['pack', '--ignore-scripts', '--dry-run', '--json'], {
   cwd: root,
   encoding: 'utf8',
   stdio: ['ignore', 'pipe', 'ignore'],

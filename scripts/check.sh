@@ -7,6 +7,7 @@ run() { "$@" || { echo "check failed: $*" >&2; status=1; }; }
 run node scripts/check-layers.ts
 run node scripts/check-imports.ts
 run node scripts/check-package.ts
+run node scripts/check-publish.ts
 run tsc --noEmit -p tests/tsconfig.json
 run svelte-check --workspace web --tsconfig ./tsconfig.json --output human --fail-on-warnings
 run prettier --log-level warn --check package.json 'scripts/**/*.ts' 'wasm/src/**/*.ts' 'tests/**/*.ts' 'web/*.ts' 'web/docs/.vitepress/**/*.{ts,css}' 'web/src/**/*.{ts,css}'

@@ -40,6 +40,19 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 [ $own_toolchain = no ] || bash scripts/toolchain.sh
 
+# Other browsers: where they cannot be installed, their tests are skipped and say so.
+if [ "${1:-}" = test ]; then
+  others=()
+  for need in /usr/bin/firefox-esr:firefox-esr /usr/bin/WebKitWebDriver:webkit2gtk-driver /usr/bin/xvfb-run:xvfb /usr/bin/xauth:xauth; do
+    [ -e "${need%%:*}" ] || others+=("${need#*:}")
+  done
+  if [ ${#others[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    echo "installing ${others[*]}"
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${others[@]}" >/dev/null; } || true
+  fi
+  [ ${#others[@]} = 0 ] || [ -e /usr/bin/xvfb-run ] || echo "not installed, so tests in other browsers are skipped: ${others[*]}"
+fi
+
 if changed node_modules/.complete package.json package-lock.json; then
   npm ci --no-audit --no-fund --loglevel=error
   touch node_modules/.complete

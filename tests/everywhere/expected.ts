@@ -1,6 +1,8 @@
 // What tests/everywhere/app.js gives where everything works, and the sample that it is run on.
-import { readFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { packedRoot } from '../package/packed.ts'
 
 export type Seen = Readonly<Record<string, string>>
 
@@ -23,4 +25,35 @@ export function faultsOf(seen: Seen, expected: Seen, threads: number): string[] 
     const wanted = step === 'engine, all threads' ? many : expected[step]
     return seen[step] === wanted ? [] : [`${step}: ${seen[step]} (expected ${wanted})`]
   })
+}
+
+/** What the program gives in this Node, with two threads: what every environment must give. */
+export async function expectedSeen(): Promise<Seen> {
+  const work = mkdtempSync(join(packedRoot(), 'expected-'))
+  try {
+    // A package of its own: within this repository the name would mean the checkout.
+    writeFileSync(join(work, 'package.json'), '{ "type": "module" }')
+    copyFileSync(join(import.meta.dirname, 'app.js'), join(work, 'app.js'))
+    const { everything } = (await import(pathToFileURL(join(work, 'app.js')).href)) as {
+      everything(source: Uint8Array, options: object, threads: number): Promise<Seen>
+    }
+    const seen = await everything(modelBytes(), {}, 2)
+    const failed = kSteps.filter((step) => seen[step]?.startsWith('failed') ?? true)
+    if (failed.length > 0)
+      throw new Error(`Node itself fails: ${failed.map((step) => `${step}: ${seen[step]}`)}`)
+    return seen
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+/** A page without a bundler whose program is app.js beside it and the package at `base`/package. */
+export function importMapPage(base = ''): string {
+  const imports = {
+    ggufscope: `${base}/package/wasm/dist/index.js`,
+    'ggufscope/engine': `${base}/package/wasm/dist/engine/index.js`,
+    '@huggingface/jinja': `${base}/jinja/index.js`,
+  }
+  return `<!doctype html><link rel="icon" href="data:,"><script type="importmap">${JSON.stringify({ imports })}</script>
+<script type="module">import { everything } from './app.js'; globalThis.everything = everything</script>`
 }

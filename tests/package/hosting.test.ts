@@ -16,7 +16,7 @@ import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { chromium, type Browser, type Page } from '@playwright/test'
 import { build } from 'esbuild'
-import { faultsOf, modelBytes, type Seen } from '../everywhere/expected.ts'
+import { expectedSeen, faultsOf, importMapPage, modelBytes, type Seen } from '../everywhere/expected.ts'
 import { startServer, type Server } from '../server/server.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
 import { kRoot, packedFile, packedRoot } from './packed.ts'
@@ -33,14 +33,7 @@ const foreign = await startServer({ isolated: true })
 let browser: Browser
 let expected: Seen
 before(async () => {
-  const { everything } = (await import(pathToFileURL(app).href)) as {
-    everything(source: Uint8Array, options: object, threads: number): Promise<Seen>
-  }
-  expected = await everything(modelBytes(), {}, 2)
-  assert.deepEqual(
-    Object.values(expected).filter((one) => one.startsWith('failed')),
-    [],
-  )
+  expected = await expectedSeen()
   if (!skip) browser = await chromium.launch(kBrowser)
   for (const server of [home, foreign]) server.add('/stories.gguf', modelBytes())
   // One folder of everything, as the documentation says.
@@ -98,15 +91,6 @@ function everythingIn(html: string, options = '{}', source = "'/stories.gguf'"):
   )
 }
 
-const importMap = (base: string): string =>
-  `<script type="importmap">${JSON.stringify({
-    imports: {
-      ggufscope: `${base}/package/wasm/dist/index.js`,
-      'ggufscope/engine': `${base}/package/wasm/dist/engine/index.js`,
-      '@huggingface/jinja': `${base}/jinja/index.js`,
-    },
-  })}</script><script type="module">import { everything } from './app.js'; globalThis.everything = everything</script>`
-
 function addApp(): void {
   home.add(`/page-${serial}/app.js`, readFileSync(app))
   for (const server of [home, foreign])
@@ -115,12 +99,12 @@ function addApp(): void {
 
 test('an import map and no bundler', { skip }, async () => {
   addApp()
-  assert.deepEqual(faultsOf(await everythingIn(importMap('')), expected, 2), [])
+  assert.deepEqual(faultsOf(await everythingIn(importMapPage()), expected, 2), [])
 })
 
 test('a server of another origin, as a CDN is', { skip }, async () => {
   addApp()
-  assert.deepEqual(faultsOf(await everythingIn(importMap(foreign.url)), expected, 2), [])
+  assert.deepEqual(faultsOf(await everythingIn(importMapPage(foreign.url)), expected, 2), [])
 })
 
 const kNames = readdirSync(packedFile('wasm/dist'))

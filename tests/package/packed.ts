@@ -36,7 +36,10 @@ export function packedRoot(): string {
   mkdirSync(parent, { recursive: true })
   const work = mkdtempSync(join(parent, 'making-'))
   const [packed] = JSON.parse(
-    execFileSync('npm', ['pack', '--json', '--pack-destination', work], { cwd: kRoot, encoding: 'utf8' }),
+    execFileSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', work], {
+      cwd: kRoot,
+      encoding: 'utf8',
+    }),
   ) as [{ filename: string }]
   execFileSync('tar', ['-xzf', packed.filename], { cwd: work })
   mkdirSync(join(work, 'node_modules'))

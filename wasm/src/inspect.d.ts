@@ -1,4 +1,5 @@
 // The glue that Emscripten generates from wasm/bindings.cpp, as far as the package uses it.
+import type { Bytes } from './api/arrays.js'
 import type { FindingLevel } from './api/findings.js'
 import type { FileKind } from './api/file.js'
 import type { ValueType } from './api/metadata.js'
@@ -47,7 +48,7 @@ export interface WasmDocument {
 }
 
 export interface InspectModule {
-  HEAPU8: Uint8Array<ArrayBuffer>
+  HEAPU8: Bytes
   Document: new () => WasmDocument
   typeCount(): number
   typeRow(

@@ -1,4 +1,5 @@
 // The glue that Emscripten generates from wasm/bindings_quant.cpp, as far as the package uses it.
+import type { Bytes } from './api/arrays.js'
 import type { Span } from './inspect.js'
 
 type Numbers<Keys extends string> = Readonly<Record<Keys, number>>
@@ -22,7 +23,7 @@ export interface Collector {
 }
 
 export interface QuantModule {
-  HEAPU8: Uint8Array<ArrayBuffer>
+  HEAPU8: Bytes
   _malloc(bytes: number): number
   _free(pointer: number): void
   findType(name: string): { id: number; blockSize: number; blockBytes: number }

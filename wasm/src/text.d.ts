@@ -1,4 +1,5 @@
 // The glue that Emscripten generates from wasm/bindings_text.cpp, as far as the package uses it.
+import type { Bytes } from './api/arrays.js'
 import type { Span } from './inspect.js'
 
 export interface WasmTokenizer {
@@ -34,7 +35,7 @@ export interface WasmTokenizer {
 }
 
 export interface TextModule {
-  HEAPU8: Uint8Array<ArrayBuffer>
+  HEAPU8: Bytes
   _malloc(bytes: number): number
   _free(pointer: number): void
   /** of a whole header that lies in the heap */

@@ -1,4 +1,5 @@
 // Files that are written.
+import type { Bytes } from './arrays.js'
 import type { AssetOptions } from './assets.js'
 import type { LazyArray, NumericArray, Scalar, ValueType } from './metadata.js'
 import type { ByteSource, ReadOptions } from './source.js'
@@ -59,7 +60,7 @@ interface At {
 
 /** A stretch of a file to be written. All together they are the file, in order and without gaps. */
 export type FilePart =
-  | (At & { readonly kind: 'bytes'; readonly bytes: Uint8Array<ArrayBuffer> })
+  | (At & { readonly kind: 'bytes'; readonly bytes: Bytes })
   | (At & { readonly kind: 'zeros' })
   /** the same bytes as source has from `from` on */
   | (At & { readonly kind: 'copy'; readonly source: ByteSource; readonly from: number })
@@ -67,7 +68,7 @@ export type FilePart =
   | (At & {
       readonly kind: 'computed'
       readonly tensor: string
-      pieces(signal: AbortSignal | undefined): AsyncIterable<Uint8Array<ArrayBuffer>>
+      pieces(signal: AbortSignal | undefined): AsyncIterable<Bytes>
     })
 
 export interface QuantizedTensor {
@@ -139,12 +140,12 @@ export interface WrittenFile {
   /** the recipe: the header, and ranges to copy or compute */
   readonly parts: readonly FilePart[]
   /** Everything before the tensor data. */
-  readonly header: Uint8Array<ArrayBuffer>
+  readonly header: Bytes
   /** The bytes in order, in pieces of at most 8 MB. */
-  pieces(options?: WriteOptions): AsyncGenerator<Uint8Array<ArrayBuffer>>
-  stream(options?: WriteOptions): ReadableStream<Uint8Array<ArrayBuffer>>
+  pieces(options?: WriteOptions): AsyncGenerator<Bytes>
+  stream(options?: WriteOptions): ReadableStream<Bytes>
   /** Of a Blob's or File's bytes slices are taken, without reading them; all else is read. */
   blob(options?: WriteOptions): Promise<Blob>
   /** The whole file in memory. Error: out-of-memory. */
-  bytes(options?: WriteOptions): Promise<Uint8Array<ArrayBuffer>>
+  bytes(options?: WriteOptions): Promise<Bytes>
 }

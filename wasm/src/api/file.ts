@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // An open file, what open() takes, and the builder that file.edit() gives: the two name each other.
+import type { Floats } from './arrays.js'
 import type { AssetOptions } from './assets.js'
 import type { Finding } from './findings.js'
 import type {
@@ -206,7 +207,7 @@ export interface GgufFile extends Disposable {
   /** Raw bytes of whole rows, by one range. The layout is the file's. */
   read(name: string, options?: ReadRowsOptions): Promise<Uint8Array>
   /** Whole rows as floats, row-major, the same bits as ggml's. Only the bytes of those rows are read. */
-  dequantize(name: string, options?: ReadRowsOptions): Promise<Float32Array<ArrayBuffer>>
+  dequantize(name: string, options?: ReadRowsOptions): Promise<Floats>
   /** What the values are like, gathered as they stream by: never the whole tensor in memory. */
   stats(name: string, options?: StatsOptions): Promise<TensorStats>
   /**

@@ -1,3 +1,4 @@
+import type { Bytes } from '../api/arrays.js'
 import { GgufError } from '../api/errors.js'
 import { BlobSource } from '../sources/bytes.js'
 import type { FilePart, WriteOptions } from '../api/edit.js'
@@ -23,13 +24,13 @@ export class WrittenFile {
   }
 
   /** Everything before the tensor data. */
-  get header(): Uint8Array<ArrayBuffer> {
+  get header(): Bytes {
     const [first] = this.parts
     return first?.kind === 'bytes' ? first.bytes : new Uint8Array()
   }
 
   /** The bytes in order, in pieces of at most 8 MB. */
-  async *pieces({ signal, onProgress }: WriteOptions = {}): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  async *pieces({ signal, onProgress }: WriteOptions = {}): AsyncGenerator<Bytes> {
     let written = 0
     for (const part of this.parts) {
       const tensor = part.kind === 'computed' ? part.tensor : undefined
@@ -49,7 +50,7 @@ export class WrittenFile {
     }
   }
 
-  stream(options: WriteOptions = {}): ReadableStream<Uint8Array<ArrayBuffer>> {
+  stream(options: WriteOptions = {}): ReadableStream<Bytes> {
     const pieces = this.pieces(options)
     return new ReadableStream(
       {
@@ -88,8 +89,8 @@ export class WrittenFile {
   }
 
   /** The whole file in memory. */
-  async bytes(options: WriteOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
-    let bytes: Uint8Array<ArrayBuffer>
+  async bytes(options: WriteOptions = {}): Promise<Bytes> {
+    let bytes: Bytes
     try {
       bytes = new Uint8Array(this.size)
     } catch (cause) {
@@ -110,10 +111,7 @@ export class WrittenFile {
   }
 }
 
-async function* piecesOf(
-  part: FilePart,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+async function* piecesOf(part: FilePart, signal: AbortSignal | undefined): AsyncGenerator<Bytes> {
   switch (part.kind) {
     case 'bytes':
       yield part.bytes

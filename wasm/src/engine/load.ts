@@ -29,7 +29,10 @@ const kMemoryLimit = 2 ** 32 - (64 << 20)
 async function storedSources(
   from: Source | readonly Source[],
   options: LoadOptions,
-): Promise<readonly Source[]> {
+): Promise<Source | readonly Source[]> {
+  const { canKeep } = await import('../store/folder.js')
+  // As open(): where nothing can be kept, nothing is.
+  if (!canKeep()) return onwardSource(from, options) ?? from
   const { StoredSource } = await import('../store/source.js')
   const all = Array.isArray(from) ? (from as readonly Source[]) : [from as Source]
   return all.map((one) =>

@@ -79,7 +79,7 @@ const kLoad: Checks<LoadOptions> = {
   variant: oneOf('simd', 'relaxed'),
   precision: oneOf('fast', 'compact', 'exact'),
   cacheType: oneOf('f16', 'f32'),
-  memoryLimit: number(0),
+  memoryLimit: either(number(0), oneOf(Infinity)),
   workerUrl: either(text, object),
 }
 

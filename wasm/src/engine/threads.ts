@@ -24,11 +24,12 @@ function availableCores(): number {
 
 function whyNoThreads(isPageIsolated: boolean | undefined): string | undefined {
   if (isNode()) return undefined
-  const { crossOriginIsolated } = globalThis as { crossOriginIsolated?: boolean }
-  if (typeof SharedArrayBuffer === 'undefined' || crossOriginIsolated === false)
-    return isPageIsolated
-      ? "The page is cross-origin isolated, but this browser gives its workers no shared memory, so there are no threads. The worker's script needs the header Cross-Origin-Embedder-Policy as well."
-      : 'The page is not cross-origin isolated, so there are no threads.'
+  const { crossOriginIsolated: isIsolated } = globalThis as { crossOriginIsolated?: boolean }
+  if (!isIsolated && isPageIsolated)
+    return "The page is cross-origin isolated, but not the engine's worker, so there are no threads: its script needs the header Cross-Origin-Embedder-Policy as well."
+  if (isIsolated === false) return 'The page is not cross-origin isolated, so there are no threads.'
+  if (typeof SharedArrayBuffer === 'undefined')
+    return 'This browser has no shared memory (SharedArrayBuffer), so there are no threads.'
   if (typeof Worker !== 'function') return 'There are no workers here, so there are no threads.'
   return undefined
 }
@@ -52,13 +53,14 @@ export function fewerThreads(count: number): number[] {
   return count < kLeastTried ? [count] : [count, Math.ceil(count / 2), Math.ceil(count / 4)]
 }
 
-// A worker of the same script as this one. Bundlers turn it into a classic script where they know no other.
+// A worker of the same script as this one. Some bundlers make a classic script of it. Module workers refuse importScripts
+// by a TypeError; without an argument Firefox's do not.
 function ownType(): WorkerType {
   try {
-    ;(globalThis as { importScripts?(): void }).importScripts!()
+    ;(globalThis as { importScripts?(url: string): void }).importScripts!('data:text/javascript,')
     return 'classic'
-  } catch {
-    return 'module'
+  } catch (error) {
+    return error instanceof TypeError ? 'module' : 'classic' // a content policy forbids the address
   }
 }
 

@@ -41,7 +41,7 @@ export interface LoadOptions extends Omit<
   maxForks?: number | undefined
   /**
    * Keep the file, where it is given by its address, in the browser's private storage: it is not fetched again, and a
-   * transfer that was interrupted goes on where it stopped. Default: false.
+   * transfer that was interrupted goes on where it stopped. Where nothing can be kept, nothing is. Default: false.
    */
   cache?: boolean | undefined
   /** Bytes that the model may take. Default: what a tab can have, 4 GiB less some room. */

@@ -1,3 +1,4 @@
+import type { Floats } from '../api/arrays.js'
 import type { AssetOptions } from '../api/assets.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufBuilder } from '../api/file.js'
@@ -247,7 +248,7 @@ export class OpenFile implements OpenedFile {
     return await source.read(offset, byteLength, { signal: options.signal })
   }
 
-  async dequantize(name: string, options: ReadRowsOptions = {}): Promise<Float32Array<ArrayBuffer>> {
+  async dequantize(name: string, options: ReadRowsOptions = {}): Promise<Floats> {
     options.signal?.throwIfAborted()
     const { dequantizeRows } = await import('../tensors/values.js')
     return await dequantizeRows(this, name, options)

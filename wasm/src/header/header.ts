@@ -1,3 +1,4 @@
+import type { Bytes } from '../api/arrays.js'
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import type { InspectModule, Span, WasmDocument } from '../inspect.js'
 import type { Finding } from '../api/findings.js'
@@ -311,14 +312,14 @@ export class Header {
   }
 
   /** A view of all that is in the heap, up to the tensor data, to be used before the next call into wasm. */
-  allBytes(): Uint8Array<ArrayBuffer> {
+  allBytes(): Bytes {
     this.mustHave()
     const { buffer, byteOffset, byteLength } = this.view(0, Math.min(this.#length, this.document.facts()[3]))
     return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength)
   }
 
   /** A copy of it. */
-  bytes(): Uint8Array<ArrayBuffer> {
+  bytes(): Bytes {
     return this.allBytes().slice()
   }
 

@@ -1,4 +1,3 @@
-import type { BigIntStats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { GgufError, messageOf, type GgufErrorCode } from '../api/errors.js'
@@ -13,10 +12,16 @@ const kCodes: Readonly<Record<string, readonly [code: GgufErrorCode, what: strin
   EPERM: ['forbidden', 'The permissions forbid reading'],
 }
 
+/** What tells one file from another, by whatever path. */
+export interface FileIdentity {
+  readonly dev: bigint
+  readonly ino: bigint
+}
+
 /** A file on disk, of any size. Opened by the first read. */
 export class NodeFileSource implements ByteSource {
   /** Told of every file that a source opens: a program can keep from writing over what it reads. */
-  static onOpened: ((path: string, stat: BigIntStats) => void) | undefined
+  static onOpened: ((path: string, stat: FileIdentity) => void) | undefined
 
   readonly #path: string
   #opened: Promise<FileHandle> | undefined

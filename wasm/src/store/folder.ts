@@ -28,16 +28,18 @@ function isInfo(value: unknown): value is StoredInfo {
   )
 }
 
+/** Whether this page or worker has a private file system. */
+export const canKeep = (): boolean => typeof globalThis.navigator?.storage?.getDirectory === 'function'
+
 /** A folder of the origin's private file system. */
 export async function privateFolder(name: string): Promise<FileSystemDirectoryHandle> {
-  const storage = globalThis.navigator?.storage
-  if (!storage?.getDirectory) {
+  if (!canKeep()) {
     throw new GgufError(
       'unsupported',
       'Nothing can be kept here: this needs a browser with a private file system, and a page on https:// or localhost.',
     )
   }
-  return await (await storage.getDirectory()).getDirectoryHandle(name, { create: true })
+  return await (await navigator.storage.getDirectory()).getDirectoryHandle(name, { create: true })
 }
 
 const root = (): Promise<FileSystemDirectoryHandle> => privateFolder(kRoot)
@@ -77,7 +79,12 @@ export async function writeWhole(
   name: string,
   content: Blob | Uint8Array,
 ): Promise<void> {
-  const writable = await (await folder.getFileHandle(name, { create: true })).createWritable()
+  const handle = await folder.getFileHandle(name, { create: true })
+  if (typeof handle.createWritable !== 'function') {
+    const { writeByWorker } = await import('./write-by-worker.js')
+    return writeByWorker(handle, new Uint8Array(await new Response(content as BodyInit).arrayBuffer()))
+  }
+  const writable = await handle.createWritable()
   await writable.write(content as Blob | Uint8Array<ArrayBuffer>)
   await writable.close()
 }

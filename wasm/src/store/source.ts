@@ -155,8 +155,9 @@ export class StoredSource implements ByteSource {
         `${this.name} takes ${gigabytes(bytes)} more, and this browser gives the page ${gigabytes(Math.max(0, room))}: remove stored models or free space on the disk.`,
       )
     }
-    // Else the browser may delete it when the disk fills up. It need not agree.
-    await navigator.storage.persist?.().catch(() => false)
+    // Else the browser may delete it when the disk fills up. It need not agree, and Firefox asks the user first: nothing
+    // waits for that.
+    void navigator.storage.persist?.().catch(() => false)
   }
 
   /** Bytes [from, to) of a part, which is fetched and kept first where it is missing. */

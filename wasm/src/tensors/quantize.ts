@@ -1,3 +1,4 @@
+import type { Bytes } from '../api/arrays.js'
 import { GgufError } from '../api/errors.js'
 import { Heap } from '../runtime/heap.js'
 import { quantModule } from '../runtime/module.js'
@@ -13,7 +14,7 @@ export async function quantize(
   type: string,
   floats: Float32Array,
   { importance, signal, ...hosting }: QuantizeOptions = {},
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<Bytes> {
   signal?.throwIfAborted()
   const module = await quantModule(hosting)
   const { id, blockSize, blockBytes } = module.findType(type)

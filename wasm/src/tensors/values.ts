@@ -1,3 +1,4 @@
+import type { Floats } from '../api/arrays.js'
 import { GgufError } from '../api/errors.js'
 import type { OpenedFile } from '../file/opened.js'
 import { Heap } from '../runtime/heap.js'
@@ -91,9 +92,9 @@ export async function dequantizeRows(
   file: OpenedFile,
   name: string,
   options: ReadRowsOptions,
-): Promise<Float32Array<ArrayBuffer>> {
+): Promise<Floats> {
   const { module, count, pieces } = await walk(file, name, options)
-  let out: Float32Array<ArrayBuffer>
+  let out: Floats
   try {
     out = new Float32Array(count)
   } catch (cause) {

@@ -1,0 +1,81 @@
+// The declarations of the packed package as a strict project reads them, libraries included, by every kind of resolution
+// and by a TypeScript from before arrays had a parameter (5.7). `npm run test:everywhere` has every version from 5.4.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { promisify } from 'node:util'
+import { kRoot, packedRoot } from './packed.ts'
+
+const run = promisify(execFile)
+const work = mkdtempSync(join(packedRoot(), 'types-'))
+writeFileSync(join(work, 'package.json'), '{ "type": "module" }')
+after(() => rmSync(work, { recursive: true, force: true }))
+
+// Every entry, and what each is for, in use.
+writeFileSync(
+  join(work, 'use.ts'),
+  `import { open, quantize, GgufError, type GgufFile, type Tokenizer } from 'ggufscope'
+import { load, schemaToGrammar, type Model, type Piece } from 'ggufscope/engine'
+import { GgufBuilder } from 'ggufscope/edit'
+import * as store from 'ggufscope/store'
+import { open as openPath, NodeFileSource } from 'ggufscope/node'
+
+export async function use(): Promise<void> {
+  const file: GgufFile = await open('x', { signal: AbortSignal.timeout(5), assets: { 'inspect.wasm': new Uint8Array(4) } })
+  const rows: Float32Array = await file.dequantize('t', { rows: [0, 1] })
+  const tokenizer: Tokenizer = await file.loadTokenizer()
+  const ids: number[] = tokenizer.encode('a')
+  const blocks: Uint8Array = await quantize('Q8_0', rows)
+  const model: Model = await load(file.name ?? 'x', { threads: 1 })
+  for await (const piece of model.generate(ids)) use2(piece)
+  await openPath(new NodeFileSource('x'))
+  new GgufBuilder().set('general.name', blocks.length)
+  schemaToGrammar({ type: 'object' })
+  void [store, GgufError]
+  // @ts-expect-error: no such option
+  await open('x', { nothing: 1 })
+  // @ts-expect-error: no such place
+  await open('x', { assets: { 'nothing.wasm': 'x' } })
+}
+function use2(piece: Piece): string {
+  return piece.text
+}
+`,
+)
+
+const kCompilers = {
+  'this TypeScript': join(kRoot, 'node_modules/typescript/bin/tsc'),
+  'TypeScript 5.6': join(kRoot, 'node_modules/@arethetypeswrong/core/node_modules/typescript/bin/tsc'),
+}
+const kStrict = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  skipLibCheck: false,
+  noEmit: true,
+  target: 'es2022',
+  lib: ['es2022', 'dom', 'dom.iterable'],
+  types: [],
+}
+const kResolutions = [
+  { module: 'esnext', moduleResolution: 'bundler' },
+  { module: 'node16', moduleResolution: 'node16' },
+  { module: 'nodenext', moduleResolution: 'nodenext' },
+] as const
+
+describe('declarations', { concurrency: 2 }, () => {
+  for (const [compiler, tsc] of Object.entries(kCompilers))
+    for (const resolution of kResolutions)
+      test(`${compiler}, ${resolution.moduleResolution}`, async () => {
+        const own = join(work, `${compiler.replaceAll(/\W/g, '')}-${resolution.moduleResolution}`)
+        mkdirSync(own)
+        const config = { compilerOptions: { ...kStrict, ...resolution }, files: ['../use.ts'] }
+        writeFileSync(join(own, 'tsconfig.json'), JSON.stringify(config))
+        const { stdout } = await run(process.execPath, [tsc, '-p', own]).catch(
+          (error: { stdout: string }) => error,
+        )
+        assert.equal(stdout, '')
+      })
+})

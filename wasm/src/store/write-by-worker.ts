@@ -1,0 +1,50 @@
+// Safari before version 26 writes files of the private file system in workers alone, and by another kind of handle.
+
+/** Of Safari's workers: not in the types of pages. */
+interface SyncHandle {
+  truncate(size: number): void
+  write(bytes: Uint8Array): number
+  flush(): void
+  close(): void
+}
+type WithSyncHandle = FileSystemFileHandle & { createSyncAccessHandle?(): Promise<SyncHandle> }
+
+async function write(file: WithSyncHandle, bytes: Uint8Array): Promise<void> {
+  const handle = await file.createSyncAccessHandle!()
+  try {
+    handle.truncate(0)
+    if (handle.write(bytes) !== bytes.length)
+      throw new DOMException('There is no room for the file.', 'QuotaExceededError')
+    handle.flush()
+  } finally {
+    handle.close()
+  }
+}
+
+// The function above, as it is, in a worker of its own: a blob, which a content policy must allow in worker-src.
+const script = (): string =>
+  `const write = ${String(write)}
+onmessage = ({ data: [file, bytes] }) =>
+  write(file, bytes).then(() => postMessage({}), ({ name, message }) => postMessage({ name, message }))`
+
+/** Writes the file whole. */
+export async function writeByWorker(file: FileSystemFileHandle, bytes: Uint8Array): Promise<void> {
+  // Workers have the handles themselves.
+  if (typeof (file as WithSyncHandle).createSyncAccessHandle === 'function') return write(file, bytes)
+  const url = URL.createObjectURL(new Blob([script()], { type: 'text/javascript' }))
+  const worker = new Worker(url)
+  try {
+    await new Promise<void>((resolve, reject) => {
+      worker.onerror = (event) =>
+        reject(new Error(event.message || 'a worker that writes could not be started'))
+      worker.onmessage = ({ data }: MessageEvent<{ name?: string; message?: string }>) => {
+        if (data.name === undefined) resolve()
+        else reject(new DOMException(data.message, data.name))
+      }
+      worker.postMessage([file, bytes])
+    })
+  } finally {
+    worker.terminate()
+    URL.revokeObjectURL(url)
+  }
+}
