@@ -1,6 +1,7 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { join } from 'node:path'
 import { defineConfig } from 'vite'
+import { serviceWorker } from './service-worker.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -9,6 +10,7 @@ export default defineConfig({
   base: './',
   plugins: [
     svelte({ configFile: false }),
+    serviceWorker(),
     {
       // The development server puts styles into the page, which its content policy forbids.
       name: 'development-styles',

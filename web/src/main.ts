@@ -1,5 +1,6 @@
 import { mount } from 'svelte'
 import App from './App.svelte'
+import { workOffline } from './lib/offline'
 import './app.css'
 
 // Workers may come from this page's own address only.
@@ -15,3 +16,4 @@ trustedTypes?.createPolicy('default', {
 
 const target = document.getElementById('app')
 if (target) mount(App, { target })
+void workOffline()

@@ -1,0 +1,29 @@
+// Writes the service worker into the build, with the list of the files to keep. A library for this brings hundreds of packages.
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Plugin } from 'vite'
+
+/** of web/public */
+const fixed = ['icon.svg', 'manifest.webmanifest', 'sample.gguf']
+
+export function serviceWorker(): Plugin {
+  return {
+    name: 'service-worker',
+    apply: 'build',
+    generateBundle: {
+      order: 'post',
+      handler(_, bundle) {
+        const built = Object.keys(bundle).filter((file) => !/\.(html|map)$/.test(file))
+        const files = [...built, ...fixed].toSorted()
+        const hash = createHash('sha256').update(files.join('\n'))
+        for (const file of fixed) hash.update(readFileSync(join(import.meta.dirname, 'public', file)))
+        const version = hash.digest('hex').slice(0, 16)
+        const source = readFileSync(join(import.meta.dirname, 'src/service-worker.js'), 'utf8')
+          .replace('= __FILES__', () => `= ${JSON.stringify(files)}`)
+          .replace("'viewer-__VERSION__'", `'viewer-${version}'`)
+        this.emitFile({ type: 'asset', fileName: 'service-worker.js', source })
+      },
+    },
+  }
+}

@@ -1,0 +1,84 @@
+// Keeps the viewer's own files, so that it works without a network after the first visit. Files that are opened are never
+// kept here. `__FILES__` and `__VERSION__` are put in by the build: every file has its hash in its name.
+/* eslint-env serviceworker */
+const files = __FILES__
+const name = 'viewer-__VERSION__'
+const home = new URL('./', location.href).href
+const addressOf = (file) => new URL(file, home).href
+const known = new Set(files.map(addressOf))
+
+// What the start page and the panels need comes at once; the engines, by far the largest part, when the page is idle.
+const isLarge = (file) => /engine-|\.gguf$/.test(file)
+
+async function keep(list) {
+  const cache = await caches.open(name)
+  const missing = []
+  for (const file of list) if (!(await cache.match(addressOf(file)))) missing.push(addressOf(file))
+  await cache.addAll(missing)
+}
+
+self.addEventListener('install', (event) => {
+  event.waitUntil(keep(['./', ...files.filter((file) => !isLarge(file))]))
+})
+
+self.addEventListener('activate', (event) => {
+  event.waitUntil(
+    (async () => {
+      const others = (await caches.keys()).filter((key) => key.startsWith('viewer-') && key !== name)
+      await Promise.all(others.map((key) => caches.delete(key)))
+      await self.clients.claim()
+    })(),
+  )
+})
+
+self.addEventListener('message', (event) => {
+  if (event.data === 'keep-rest') event.waitUntil(keep(files).catch(() => {}))
+})
+
+/** The newest page where there is a network, else the one that was kept. */
+async function page(request) {
+  try {
+    const response = await fetch(request)
+    if (response.ok) return response
+  } catch {
+    // Without a network.
+  }
+  const kept = await (await caches.open(name)).match(home)
+  return kept ?? Response.error()
+}
+
+async function asset(request) {
+  const cache = await caches.open(name)
+  const kept = await cache.match(request.url)
+  if (kept) return kept
+  const response = await fetch(request)
+  if (response.status === 200) await cache.put(request.url, response.clone())
+  return response
+}
+
+/** A range of a file that is kept; the server's answer where it is not. */
+async function part(request) {
+  const kept = await (await caches.open(name)).match(request.url)
+  const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.get('range') ?? '') ?? []
+  if (!kept || from === undefined) return await fetch(request)
+  const whole = await kept.blob()
+  const start = Number(from)
+  const end = to === '' ? whole.size : Math.min(whole.size, Number(to) + 1)
+  if (start >= end) return new Response(null, { status: 416, headers: { 'Content-Range': `bytes */${whole.size}` } })
+  const headers = new Headers(kept.headers)
+  headers.delete('content-encoding')
+  headers.set('Content-Length', String(end - start))
+  headers.set('Content-Range', `bytes ${start}-${end - 1}/${whole.size}`)
+  return new Response(whole.slice(start, end), { status: 206, headers })
+}
+
+self.addEventListener('fetch', (event) => {
+  const { request } = event
+  if (request.method !== 'GET') return
+  const { origin, pathname } = new URL(request.url)
+  const address = origin + pathname
+  if (request.mode === 'navigate' && (address === home || address === `${home}index.html`))
+    event.respondWith(page(request))
+  else if (known.has(address))
+    event.respondWith(request.headers.has('range') ? part(request) : asset(request))
+})
