@@ -19,6 +19,7 @@ const kEntries = [
   ['node', 'node.ts', 'ggufscope/node', 'The same with paths, and writeFile.'],
   ['engine', 'engine/index.ts', 'ggufscope/engine', 'Load a model and run it.'],
   ['edit', 'edit/index.ts', 'ggufscope/edit', 'Build and change files.'],
+  ['ai', 'ai/index.ts', 'ggufscope/ai', 'A provider for the AI SDK.'],
   ['store', 'store/index.ts', 'ggufscope/store', "Files kept in the browser's private storage."],
 ] as const
 

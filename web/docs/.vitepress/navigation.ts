@@ -33,6 +33,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['Embeddings and rerankers', '/guides/embeddings'],
     ["OpenAI's API", '/guides/openai'],
     ['Server', '/guides/server'],
+    ['AI SDK', '/guides/ai-sdk'],
     ['MCP server', '/guides/mcp'],
     ['Cache', '/guides/cache'],
     ['Memory', '/guides/memory'],

@@ -1,0 +1,156 @@
+// ggufscope/ai of the packed package with the real AI SDK, on the trained sample model.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type { EmbeddingModelV4, LanguageModelV4, RerankingModelV4 } from '@ai-sdk/provider'
+import {
+  embed,
+  embedMany,
+  generateObject,
+  generateText,
+  rerank,
+  streamObject,
+  streamText,
+  type ModelMessage,
+} from 'ai'
+import { z } from 'zod'
+import type * as Ai from 'ggufscope/ai'
+import type * as Engine from 'ggufscope/engine'
+import { kRoot, packedFile } from './packed.ts'
+import { smallBert } from './small-bert.ts'
+
+const { createGgufscope, GgufError } = (await import(
+  pathToFileURL(packedFile('wasm/dist/ai/index.js')).href
+)) as typeof Ai
+const { load } = (await import(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)) as typeof Engine
+const bytes = new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/stories.gguf')))
+const loaded = await load(bytes)
+after(() => loaded.close())
+
+const gguf = createGgufscope({ stories: loaded })
+// The compiler holds our types against the specification's.
+const model: LanguageModelV4 = gguf('stories')
+const embedder: EmbeddingModelV4 = gguf.embeddingModel()
+const ranker: RerankingModelV4 = gguf.rerankingModel()
+const ask = { model, prompt: 'What do bees make?', temperature: 0, maxRetries: 0 } as const
+const kAnswer = 'Bees make honey.'
+
+test('generateText: text, usage, finish reason, warnings', async () => {
+  const { text, finishReason, usage, warnings, response } = await generateText(ask)
+  assert.equal(text, kAnswer)
+  assert.equal(finishReason, 'stop')
+  assert.ok(usage.inputTokens! > 5 && usage.outputTokens! > 3)
+  assert.deepEqual(warnings ?? [], [])
+  assert.equal(response.modelId, 'stories')
+  const cut = await generateText({ ...ask, maxOutputTokens: 2 })
+  assert.equal(cut.finishReason, 'length')
+  assert.ok(kAnswer.startsWith(cut.text) && cut.text !== '')
+  assert.equal((await generateText({ ...ask, stopSequences: [' honey'] })).text, 'Bees make')
+  const messages = [
+    { role: 'user', content: [{ type: 'text', text: 'What do bees make?' }] },
+    { role: 'assistant', content: kAnswer },
+    { role: 'user', content: 'Tell me a story about an owl.' },
+  ] satisfies ModelMessage[]
+  const story = await generateText({ ...ask, prompt: undefined as never, messages })
+  assert.ok(story.text.length > 100)
+  const own = { ggufscope: { max_completion_tokens: 1 } }
+  assert.equal((await generateText({ ...ask, providerOptions: own })).usage.outputTokens, 1)
+})
+
+test('streamText: the same piece by piece, and an abort ends it', async () => {
+  const { textStream, usage, finishReason } = streamText(ask)
+  const pieces: string[] = []
+  for await (const piece of textStream) pieces.push(piece)
+  assert.equal(pieces.join(''), kAnswer)
+  assert.ok(pieces.length > 2)
+  assert.equal(await finishReason, 'stop')
+  assert.ok((await usage).outputTokens! > 3)
+  const controller = new AbortController()
+  let aborted = false
+  const long = streamText({
+    ...ask,
+    providerOptions: { ggufscope: { ignore_eos: true } },
+    maxOutputTokens: 300,
+    abortSignal: controller.signal,
+    onAbort: () => void (aborted = true),
+  })
+  let count = 0
+  for await (const _ of long.textStream) if (++count === 3) controller.abort()
+  assert.ok(aborted && count < 50, `${count}`)
+  const parts: string[] = []
+  const { stream } = await model.doStream({
+    prompt: [{ role: 'user', content: [{ type: 'text', text: 'What do bees make?' }] }],
+    temperature: 0,
+    includeRawChunks: true,
+  })
+  for await (const part of stream as unknown as AsyncIterable<{ type: string }>)
+    if (parts.at(-1) !== part.type) parts.push(part.type)
+  const plain = parts.filter((type) => type !== 'raw' && type !== 'text-delta')
+  assert.deepEqual(plain, ['stream-start', 'response-metadata', 'text-start', 'text-end', 'finish'])
+  assert.ok(parts.includes('raw'))
+})
+
+test('generateObject and streamObject keep to the schema', async () => {
+  const schema = z.object({ bees: z.literal('honey'), legs: z.number().int().min(1).max(8) })
+  for (const seed of [1, 2]) {
+    const { object } = await generateObject({ ...ask, temperature: 1, seed, schema })
+    assert.equal(object.bees, 'honey')
+    assert.ok(object.legs >= 1 && object.legs <= 8)
+  }
+  let last: unknown
+  const { partialObjectStream } = streamObject({ ...ask, schema })
+  for await (const partial of partialObjectStream) last = partial
+  assert.equal(schema.parse(last).bees, 'honey')
+})
+
+test('embed and embedMany; a model without a head is no reranker', async () => {
+  const one = await embed({ model: embedder, value: 'a small owl' })
+  const { embeddings, usage } = await embedMany({ model: embedder, values: ['a small owl', 'a bird'] })
+  assert.deepEqual(embeddings[0], one.embedding)
+  assert.ok(Math.abs(Math.hypot(...embeddings[1]!) - 1) < 1e-5)
+  assert.ok(usage.tokens > 3)
+  await assert.rejects(
+    rerank({ model: ranker, query: 'a', documents: ['b'], maxRetries: 0 }),
+    /no classification head/,
+  )
+})
+
+test('rerank gives documents in the order of the head', async () => {
+  using reranker = await load(await smallBert(4), { precision: 'exact' })
+  const ranking = createGgufscope(reranker)
+  const documents = ['owls sleep by day', 'bees make honey', 'honey']
+  const query = 'what do bees make'
+  const wanted = await reranker.rerank(query, documents)
+  const given = { model: ranking.rerankingModel(), query, maxRetries: 0 }
+  const { ranking: got } = await rerank({ ...given, documents, topN: 2 })
+  assert.deepEqual(
+    got.map(({ originalIndex, score }) => ({ index: originalIndex, score })),
+    wanted.slice(0, 2),
+  )
+  const objects = documents.map((text) => ({ text }))
+  assert.equal((await rerank({ ...given, documents: objects })).rerankedDocuments.length, 3)
+  await assert.rejects(embed({ model: ranking.embeddingModel(), value: 'a', maxRetries: 0 }), /createRerank/)
+})
+
+test('what cannot be done is an error, and models load when they are used', async () => {
+  assert.throws(() => gguf('other'), { code: 'not-found' })
+  assert.throws(() => gguf.imageModel('x'), { code: 'unsupported' })
+  assert.ok(new GgufError('closed', 'x') instanceof Error)
+  const image = { type: 'image', image: new Uint8Array([1, 2, 3]), mediaType: 'image/png' } as const
+  await assert.rejects(
+    generateText({ ...ask, prompt: undefined as never, messages: [{ role: 'user', content: [image] }] }),
+    /"file" of a user message is not supported/,
+  )
+  await assert.rejects(generateText({ ...ask, topP: 5 }), /top_p/)
+  let loads = 0
+  const lazy = createGgufscope(async () => {
+    loads++
+    return loads === 1 ? Promise.reject(new Error('no network')) : loaded
+  })
+  assert.equal(loads, 0)
+  await assert.rejects(generateText({ ...ask, model: lazy() }), /no network/)
+  for (let i = 0; i < 2; i++) assert.equal((await generateText({ ...ask, model: lazy() })).text, kAnswer)
+  assert.equal(loads, 2)
+})

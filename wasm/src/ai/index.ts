@@ -1,0 +1,102 @@
+import { GgufError } from '../api/errors.js'
+import type { CompletionModel } from '../openai/types.js'
+import { createEmbedding, createRerank } from '../engine/index.js'
+import { languageModel } from './language-model.js'
+import type { EmbeddingModel, LanguageModel, RerankingModel } from './types.js'
+
+export { GgufError } from '../api/errors.js'
+export type * from './types.js'
+
+/** A model that load() gave, or the promise of one, or what loads it when it is first used. */
+export type ModelSource =
+  CompletionModel | PromiseLike<CompletionModel> | (() => PromiseLike<CompletionModel>)
+
+/** A provider of the AI SDK: what streamText, generateText, embedMany and rerank take. */
+export interface GgufscopeProvider {
+  (modelId?: string): LanguageModel
+  readonly specificationVersion: 'v4'
+  languageModel(modelId?: string): LanguageModel
+  embeddingModel(modelId?: string): EmbeddingModel
+  rerankingModel(modelId?: string): RerankingModel
+  /** None: an error of code 'unsupported'. */
+  imageModel(modelId: string): never
+}
+
+const kProvider = 'ggufscope'
+const kDefault = 'default'
+
+function embeddingModel(modelId: string, loaded: () => Promise<CompletionModel>): EmbeddingModel {
+  return {
+    specificationVersion: 'v4',
+    provider: kProvider,
+    modelId,
+    maxEmbeddingsPerCall: Infinity,
+    supportsParallelCalls: false,
+    async doEmbed({ values, dimensions, abortSignal }) {
+      if (values.length === 0) return { embeddings: [], usage: { tokens: 0 }, warnings: [] }
+      const request = { input: values, dimensions } as const
+      const { data, usage } = await createEmbedding(await loaded(), request, { signal: abortSignal })
+      const embeddings = data.map(({ embedding }) => embedding)
+      return { embeddings, usage: { tokens: usage.total_tokens }, warnings: [] }
+    },
+  }
+}
+
+function rerankingModel(modelId: string, loaded: () => Promise<CompletionModel>): RerankingModel {
+  return {
+    specificationVersion: 'v4',
+    provider: kProvider,
+    modelId,
+    async doRerank({ documents, query, topN, abortSignal }) {
+      const texts =
+        documents.type === 'text' ? documents.values : documents.values.map((value) => JSON.stringify(value))
+      const request = { query, documents: texts, top_n: topN }
+      const { results } = await createRerank(await loaded(), request, { signal: abortSignal })
+      const ranking = results.map(({ index, relevance_score }) => ({
+        index,
+        relevanceScore: relevance_score,
+      }))
+      return { ranking, warnings: [] }
+    },
+  }
+}
+
+const isSource = (given: unknown): given is ModelSource =>
+  typeof given === 'function' ||
+  (typeof given === 'object' && given !== null && ('then' in given || 'generate' in given))
+
+/**
+ * A provider of the AI SDK (version 4 of its specification) for one model, or for several by name. Models stay whose they
+ * are: close them when they are no longer used.
+ */
+export function createGgufscope(
+  models: ModelSource | Readonly<Record<string, ModelSource>>,
+): GgufscopeProvider {
+  const named: Readonly<Record<string, ModelSource>> = isSource(models) ? { [kDefault]: models } : models
+  const started = new Map<string, Promise<CompletionModel>>()
+  const loaderOf = (id: string): (() => Promise<CompletionModel>) => {
+    const source = Object.hasOwn(named, id) ? named[id] : undefined
+    if (source === undefined)
+      throw new GgufError('not-found', `There is no model "${id}", but ${Object.keys(named).join(', ')}.`)
+    return () => {
+      const known = started.get(id) ?? Promise.resolve(typeof source === 'function' ? source() : source)
+      started.set(id, known)
+      known.catch(() => started.delete(id)) // the next call tries again
+      return known
+    }
+  }
+  const first = Object.keys(named)[0] ?? kDefault
+  const text = (id = first): LanguageModel => languageModel(kProvider, id, loaderOf(id))
+  return Object.assign(text.bind(undefined), {
+    specificationVersion: 'v4' as const,
+    languageModel: text,
+    embeddingModel: (id = first) => embeddingModel(id, loaderOf(id)),
+    rerankingModel: (id = first) => rerankingModel(id, loaderOf(id)),
+    imageModel: (id: string): never => {
+      throw new GgufError(
+        'unsupported',
+        `There is no image model "${id}": GGUF models make text and vectors here.`,
+      )
+    },
+  })
+}

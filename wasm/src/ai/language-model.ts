@@ -1,0 +1,167 @@
+import { createChatCompletion, streamChatCompletion } from '../engine/index.js'
+import type { ChatCompletionChunk, ChatCompletionDelta, CompletionModel, Usage } from '../openai/types.js'
+import { requestOf } from './prompt.js'
+import type {
+  CallOptions,
+  Content,
+  FinishReason,
+  GenerateAnswer,
+  LanguageModel,
+  StreamPart,
+  TokenUsage,
+  Warning,
+} from './types.js'
+
+const kFinish = { stop: 'stop', length: 'length', tool_calls: 'tool-calls' } as const
+
+function finishOf(raw: keyof typeof kFinish): FinishReason {
+  return { unified: kFinish[raw], raw }
+}
+
+function usageOf(usage: Usage | null | undefined): TokenUsage {
+  const cacheRead = usage?.prompt_tokens_details.cached_tokens
+  const total = usage?.prompt_tokens
+  return {
+    inputTokens: {
+      total,
+      noCache: total === undefined ? undefined : total - (cacheRead ?? 0),
+      cacheRead,
+      cacheWrite: undefined,
+    },
+    outputTokens: { total: usage?.completion_tokens, text: undefined, reasoning: undefined },
+  }
+}
+
+const metadataOf = ({ id, created, model }: { id: string; created: number; model: string }) => ({
+  id,
+  timestamp: new Date(1000 * created),
+  modelId: model,
+})
+
+/** Deltas of an answer as parts of a stream: text, reasoning and calls each begin and end. */
+class PartWriter {
+  readonly #calls = new Map<number, { id: string; name: string; input: string }>()
+  #count = 0
+  #open: { kind: 'text' | 'reasoning'; id: string } | undefined;
+
+  *write(delta: ChatCompletionDelta): Generator<StreamPart> {
+    if (delta.reasoning_content) yield* this.#text('reasoning', delta.reasoning_content)
+    if (delta.content) yield* this.#text('text', delta.content)
+    for (const { index, id, function: called } of delta.tool_calls ?? []) {
+      let call = this.#calls.get(index)
+      if (!call) {
+        yield* this.#end()
+        yield* this.#endCalls()
+        call = { id: id ?? `call-${index}`, name: called?.name ?? '', input: '' }
+        this.#calls.set(index, call)
+        yield { type: 'tool-input-start', id: call.id, toolName: call.name }
+      }
+      const more = called?.arguments ?? ''
+      if (more === '') continue
+      call.input += more
+      yield { type: 'tool-input-delta', id: call.id, delta: more }
+    }
+  }
+
+  *finish(): Generator<StreamPart> {
+    yield* this.#end()
+    yield* this.#endCalls()
+  }
+
+  *#text(kind: 'text' | 'reasoning', delta: string): Generator<StreamPart> {
+    if (this.#open?.kind !== kind) {
+      yield* this.#end()
+      this.#open = { kind, id: String(this.#count++) }
+      yield { type: `${kind}-start`, id: this.#open.id }
+    }
+    yield { type: `${kind}-delta`, id: this.#open.id, delta }
+  }
+
+  *#end(): Generator<StreamPart> {
+    if (this.#open) yield { type: `${this.#open.kind}-end`, id: this.#open.id }
+    this.#open = undefined
+  }
+
+  // A call has ended where another begins, or the answer ends.
+  *#endCalls(): Generator<StreamPart> {
+    for (const { id, name, input } of this.#calls.values()) {
+      yield { type: 'tool-input-end', id }
+      yield { type: 'tool-call', toolCallId: id, toolName: name, input }
+    }
+    this.#calls.clear()
+  }
+}
+
+async function* partsOf(
+  chunks: AsyncIterable<ChatCompletionChunk>,
+  warnings: Warning[],
+  raw: boolean,
+): AsyncGenerator<StreamPart> {
+  yield { type: 'stream-start', warnings }
+  const writer = new PartWriter()
+  let finishReason: FinishReason | undefined
+  let usage: Usage | null | undefined
+  let begun = false
+  try {
+    for await (const chunk of chunks) {
+      if (raw) yield { type: 'raw', rawValue: chunk }
+      if (!begun) yield { type: 'response-metadata', ...metadataOf(chunk) }
+      begun = true
+      usage = chunk.usage ?? usage
+      const [choice] = chunk.choices
+      if (!choice) continue
+      yield* writer.write(choice.delta)
+      if (choice.finish_reason) finishReason = finishOf(choice.finish_reason)
+    }
+  } catch (error) {
+    yield { type: 'error', error }
+    return
+  }
+  yield* writer.finish()
+  yield { type: 'finish', usage: usageOf(usage), finishReason: finishReason ?? finishOf('length') }
+}
+
+function streamOf<T>(parts: AsyncGenerator<T>): ReadableStream<T> {
+  return new ReadableStream<T>({
+    async pull(controller) {
+      const { value, done } = await parts.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel() {
+      await parts.return(undefined)
+    },
+  })
+}
+
+export function languageModel(
+  provider: string,
+  modelId: string,
+  loaded: () => Promise<CompletionModel>,
+): LanguageModel {
+  return {
+    specificationVersion: 'v4',
+    provider,
+    modelId,
+    supportedUrls: {},
+    async doGenerate(options: CallOptions): Promise<GenerateAnswer> {
+      const { request, warnings } = requestOf(options, modelId)
+      const call = { signal: options.abortSignal }
+      const answer = await createChatCompletion(await loaded(), { ...request, stream: false }, call)
+      const { message, finish_reason } = answer.choices[0]!
+      const content: Content[] = []
+      if (message.reasoning_content) content.push({ type: 'reasoning', text: message.reasoning_content })
+      if (message.content) content.push({ type: 'text', text: message.content })
+      for (const { id, function: called } of message.tool_calls ?? [])
+        content.push({ type: 'tool-call', toolCallId: id, toolName: called.name, input: called.arguments })
+      const usage = usageOf(answer.usage)
+      return { content, finishReason: finishOf(finish_reason), usage, response: metadataOf(answer), warnings }
+    },
+    async doStream(options: CallOptions): Promise<{ stream: ReadableStream<StreamPart> }> {
+      const { request, warnings } = requestOf(options, modelId)
+      const given = { ...request, stream_options: { include_usage: true } }
+      const chunks = streamChatCompletion(await loaded(), given, { signal: options.abortSignal })
+      return { stream: streamOf(partsOf(chunks, warnings, options.includeRawChunks === true)) }
+    },
+  }
+}

@@ -1,0 +1,158 @@
+// Version 4 of the AI SDK's specifications, as far as a provider of text, vectors and rankings needs it. These types are
+// written here so that the package depends on nothing; a test holds them against @ai-sdk/provider's.
+
+export interface TextPart {
+  readonly type: 'text'
+  readonly text: string
+}
+
+export type ToolOutput =
+  | { readonly type: 'text' | 'error-text'; readonly value: string }
+  | { readonly type: 'json' | 'error-json'; readonly value: unknown }
+  | { readonly type: 'execution-denied'; readonly reason?: string }
+  | { readonly type: 'content'; readonly value: readonly { readonly type: string; readonly text?: string }[] }
+
+/** Of an assistant's and a user's message; kinds that are not named here are refused. */
+export type Part =
+  | TextPart
+  | { readonly type: 'reasoning'; readonly text: string }
+  | {
+      readonly type: 'tool-call'
+      readonly toolCallId: string
+      readonly toolName: string
+      readonly input: unknown
+    }
+  | {
+      readonly type: 'tool-result'
+      readonly toolCallId: string
+      readonly toolName: string
+      readonly output: ToolOutput
+    }
+  | { readonly type: 'file' | 'reasoning-file' | 'custom' | 'tool-approval-response' }
+
+export type PromptMessage =
+  | { readonly role: 'system'; readonly content: string }
+  | { readonly role: 'user' | 'assistant' | 'tool'; readonly content: readonly Part[] }
+
+export type Tool =
+  | {
+      readonly type: 'function'
+      readonly name: string
+      readonly description?: string
+      readonly inputSchema: unknown
+      readonly strict?: boolean
+    }
+  | { readonly type: 'provider'; readonly id: string; readonly name: string }
+
+export interface CallOptions {
+  readonly prompt: readonly PromptMessage[]
+  readonly maxOutputTokens?: number
+  readonly temperature?: number
+  readonly stopSequences?: readonly string[]
+  readonly topP?: number
+  readonly topK?: number
+  readonly presencePenalty?: number
+  readonly frequencyPenalty?: number
+  readonly responseFormat?: { readonly type: 'text' } | { readonly type: 'json'; readonly schema?: unknown }
+  readonly seed?: number
+  readonly tools?: readonly Tool[]
+  readonly toolChoice?:
+    { readonly type: 'auto' | 'none' | 'required' } | { readonly type: 'tool'; readonly toolName: string }
+  readonly reasoning?: string
+  readonly includeRawChunks?: boolean
+  readonly abortSignal?: AbortSignal
+  /** ggufscope: further options of createChatCompletion, such as min_p or chat_template_kwargs */
+  readonly providerOptions?: { readonly [provider: string]: { readonly [option: string]: unknown } }
+}
+
+export interface Warning {
+  type: 'unsupported'
+  feature: string
+  details?: string
+}
+
+export interface FinishReason {
+  unified: 'stop' | 'length' | 'tool-calls'
+  raw: string
+}
+
+export interface TokenUsage {
+  inputTokens: {
+    total: number | undefined
+    noCache: number | undefined
+    cacheRead: number | undefined
+    cacheWrite: undefined
+  }
+  outputTokens: { total: number | undefined; text: undefined; reasoning: undefined }
+}
+
+export interface ToolCallContent {
+  type: 'tool-call'
+  toolCallId: string
+  toolName: string
+  /** JSON */
+  input: string
+}
+export type Content = { type: 'text'; text: string } | { type: 'reasoning'; text: string } | ToolCallContent
+
+export interface ResponseMetadata {
+  id: string
+  timestamp: Date
+  modelId: string
+}
+
+export interface GenerateAnswer {
+  content: Content[]
+  finishReason: FinishReason
+  usage: TokenUsage
+  response: ResponseMetadata
+  warnings: Warning[]
+}
+
+export type StreamPart =
+  | { type: 'stream-start'; warnings: Warning[] }
+  | ({ type: 'response-metadata' } & ResponseMetadata)
+  | { type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end'; id: string }
+  | { type: 'text-delta' | 'reasoning-delta' | 'tool-input-delta'; id: string; delta: string }
+  | { type: 'tool-input-start'; id: string; toolName: string }
+  | { type: 'tool-input-end'; id: string }
+  | ToolCallContent
+  | { type: 'finish'; usage: TokenUsage; finishReason: FinishReason }
+  | { type: 'raw'; rawValue: unknown }
+  | { type: 'error'; error: unknown }
+
+export interface LanguageModel {
+  readonly specificationVersion: 'v4'
+  readonly provider: string
+  readonly modelId: string
+  readonly supportedUrls: Record<string, RegExp[]>
+  doGenerate(options: CallOptions): Promise<GenerateAnswer>
+  doStream(options: CallOptions): Promise<{ stream: ReadableStream<StreamPart> }>
+}
+
+export interface EmbeddingModel {
+  readonly specificationVersion: 'v4'
+  readonly provider: string
+  readonly modelId: string
+  readonly maxEmbeddingsPerCall: number
+  readonly supportsParallelCalls: false
+  doEmbed(options: {
+    readonly values: readonly string[]
+    readonly dimensions?: number
+    readonly abortSignal?: AbortSignal
+  }): Promise<{ embeddings: number[][]; usage: { tokens: number }; warnings: Warning[] }>
+}
+
+export interface RerankingModel {
+  readonly specificationVersion: 'v4'
+  readonly provider: string
+  readonly modelId: string
+  doRerank(options: {
+    readonly documents:
+      | { readonly type: 'text'; readonly values: readonly string[] }
+      | { readonly type: 'object'; readonly values: readonly object[] }
+    readonly query: string
+    readonly topN?: number
+    readonly abortSignal?: AbortSignal
+  }): Promise<{ ranking: { index: number; relevanceScore: number }[]; warnings: Warning[] }>
+}
