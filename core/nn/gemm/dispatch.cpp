@@ -1,123 +1,169 @@
-// Which micro-kernel multiplies a format, and the loop over row groups and tiles that calls it.
+// Dispatch: which micro-kernel multiplies a format, and the loop over row groups and tiles that calls it.
 #include "nn/gemm/dispatch.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
+#include "nn/gemm/formats.hpp"
 #include "nn/gemm/int8_dot.hpp"
 #include "nn/gemm/microkernel.hpp"
 
 namespace ggufscope {
 namespace {
 
-// Whether there is a product of bytes; whether it may take one operand's for numbers without a sign.
+// What a CPU's int8 dot product allows. kSaturatingUint8: saturating, and its two-product form takes uint8.
+enum class Cpu : uint8_t { kNoInt8Dot, kSaturating, kSaturatingUint8, kSigned, kUnsigned };
+constexpr size_t kCpus = 5, kCodeTypes = 7;
+
+/// How codes of one type are multiplied on one CPU.
+struct Choice {
+  bool possible = false;
+  DotKind decode{}, batch{};  ///< one token (GEMV), several (GEMM)
+  bool prefill = false;       ///< prefill.cpp from kPrefillTokens on, but for formats with a stored minimum
+};
+
+// The choice of every kernel, by CPU and code type. A format whose cell is empty is not used on that CPU: its type has
+// another row in formats.hpp.
+constexpr auto kChoices = [] {
+  using enum DotKind;
+  std::array<std::array<Choice, kCodeTypes>, kCpus> table{};
+  const auto set = [&](Cpu cpu, CodeType codes, DotKind decode, DotKind batch, bool prefill = false) {
+    table[static_cast<size_t>(cpu)][static_cast<size_t>(codes)] = {true, decode, batch, prefill};
+  };
+  // clang-format off
+  //  CPU                     codes            decode         batch          prefill.cpp
+  set(Cpu::kSigned,           CodeType::kU4,   kInt8x4,       kInt8x4);
+  set(Cpu::kSigned,           CodeType::kU5,   kInt8x4,       kInt8x4);
+  set(Cpu::kSigned,           CodeType::kU6,   kInt8x4,       kInt8x4);
+  set(Cpu::kSigned,           CodeType::kU7,   kInt8x4,       kInt8x4);
+  set(Cpu::kSigned,           CodeType::kI8,   kInt8x4,       kInt8x4);
+
+  set(Cpu::kUnsigned,         CodeType::kU4,   kInt8x4Packed, kInt8x4Packed);
+  set(Cpu::kUnsigned,         CodeType::kU5,   kInt8x4,       kInt8x4);
+  set(Cpu::kUnsigned,         CodeType::kU6,   kInt8x4,       kInt8x4);
+  set(Cpu::kUnsigned,         CodeType::kU7,   kInt8x4,       kInt8x4);
+  set(Cpu::kUnsigned,         CodeType::kU8,   kInt8x4,       kInt8x4);
+
+  for (const Cpu cpu : {Cpu::kSaturating, Cpu::kSaturatingUint8}) {
+    set(cpu,                  CodeType::kU4,   kInt8x2,       kInt8x2);
+    set(cpu,                  CodeType::kU5,   kInt8x2,       kInt8x2);
+    set(cpu,                  CodeType::kU6,   kInt8x2,       kInt8x2Wide,  true);
+    set(cpu,                  CodeType::kU7,   kInt8x2Wide,   kInt8x2Wide,  true);
+  }
+  set(Cpu::kSaturating,       CodeType::kU8,   kInt16,        kInt16,       true);
+  set(Cpu::kSaturatingUint8,  CodeType::kU8,   kInt8x2Split,  kInt16,       true);
+
+  for (const CodeType codes : {CodeType::kU4, CodeType::kU5, CodeType::kU6, CodeType::kU7, CodeType::kU8})
+    set(Cpu::kNoInt8Dot,      codes,           kInt16,        kInt16,       true);
+
+  for (size_t cpu = 0; cpu < kCpus; ++cpu)
+    set(static_cast<Cpu>(cpu), CodeType::kI16, kBfp16,        kBfp16);
+  // clang-format on
+  return table;
+}();
+constexpr const Choice& choice_of(const PackedFormat& f, Cpu cpu) {
+  return kChoices[static_cast<size_t>(cpu)][static_cast<size_t>(f.code_type)];
+}
+
+// The CPUs that a build can meet, or that its tests stand in for.
 #if defined(__wasm_relaxed_simd__)
-constexpr bool kHasInt8Dot = true, kMayBeUnsigned = true;
+constexpr std::array kBuildCpus{Cpu::kSaturating, Cpu::kSaturatingUint8, Cpu::kSigned, Cpu::kUnsigned};
 #elif defined(__wasm_simd128__)
-constexpr bool kHasInt8Dot = false, kMayBeUnsigned = false;
+constexpr std::array kBuildCpus{Cpu::kNoInt8Dot};
 #else
-constexpr bool kHasInt8Dot = true, kMayBeUnsigned = false;
+constexpr std::array kBuildCpus{Cpu::kSaturating, Cpu::kSigned};
 #endif
+
+static_assert(std::ranges::all_of(kBuildCpus,
+                                  [](Cpu cpu) {
+                                    return std::ranges::all_of(kFormats, [&](const PackedFormat& f) {
+                                      return std::ranges::any_of(kFormats, [&](const PackedFormat& g) {
+                                        return g.type == f.type && choice_of(g, cpu).possible;
+                                      });
+                                    });
+                                  }),
+              "a type without a kernel on some CPU");
+
+Cpu cpu_in_use() {
+  switch (int8_dot()) {
+    case Int8Dot::kSigned:
+      return Cpu::kSigned;
+    case Int8Dot::kUnsigned:
+      return Cpu::kUnsigned;
+    case Int8Dot::kSaturating:
+      return int8x2_is_unsigned() ? Cpu::kSaturatingUint8 : Cpu::kSaturating;
+    case Int8Dot::kNone:
+      break;
+  }
+  return Cpu::kNoInt8Dot;
+}
 
 // Called by pointer: inlined, all kernels would be one function, which V8 is slow to optimize, and poor at it.
 using Kernel = void (*)(const PackedFormat& f, const uint8_t* group, size_t step, size_t n_in, const uint8_t* tile,
                         Beta beta, float* y, size_t y_stride, size_t n_rows);
 struct Kernels {
-  Kernel tokens[kTileTokens];  // 1, 2 .. of them
-  // Decode: the only token.
-  Kernel alone;
+  Kernel tokens[kTileTokens];  ///< a tile of 1, 2 .. tokens
+  Kernel decode;               ///< the only token: one row group
   Kernel streams[std::size(kMemoryStreams)];
 };
-template <KernelSpec S, KernelSpec OfOne = S>
-constexpr Kernels kKernels{{microkernel<S, 1, 1>, microkernel<S, 2, 1>, microkernel<S, 3, 1>, microkernel<S, 4, 1>},
-                           microkernel<OfOne, 1, 1>,
-                           {microkernel<OfOne, 1, kMemoryStreams[0]>, microkernel<OfOne, 1, kMemoryStreams[1]>}};
+// A batch's tile of one token takes decode's kernel where both have the same layout of activations.
+template <KernelSpec Decode, KernelSpec Batch,
+          KernelSpec One = activation_layout(Decode.dot) == activation_layout(Batch.dot) ? Decode : Batch>
+constexpr Kernels kKernels{
+    {microkernel<One, 1, 1>, microkernel<Batch, 2, 1>, microkernel<Batch, 3, 1>, microkernel<Batch, 4, 1>},
+    microkernel<Decode, 1, 1>,
+    {microkernel<Decode, 1, kMemoryStreams[0]>, microkernel<Decode, 1, kMemoryStreams[1]>}};
 
-size_t g_streams = 0;  // of kMemoryStreams
-
-DotKind dot_kind(const PackedFormat& f) {
-  if (f.code_type == CodeType::kI16) return DotKind::kBfp16;
-  switch (int8_dot()) {
-    case Int8Dot::kSigned:
-      return DotKind::kInt8x4;
-    case Int8Dot::kUnsigned:
-      return f.code_type == CodeType::kU7 && f.bits == 4 && f.table == nullptr ? DotKind::kInt8x4Packed
-                                                                               : DotKind::kInt8x4;
-    case Int8Dot::kSaturating:
-      return f.code_type == CodeType::kU7 ? DotKind::kInt8x2 : DotKind::kInt16;
-    case Int8Dot::kNone:
-      break;
-  }
-  return DotKind::kInt16;
+constexpr KernelSpec spec_of(const PackedFormat& f, DotKind dot) {
+  return {f.super, f.bits, f.half_scales, f.sub, f.correction, f.table != nullptr, dot};
 }
 
-template <bool Super, int Bits, bool Half, int Sub, Correction C, bool Table>
-const Kernels& kernels_of(DotKind dot) {
-  constexpr bool kHasSign = C == Correction::kNone;  // its codes
-  constexpr bool kReaches255 = C == Correction::kOffset && Sub == 32 && (Bits == 8 || Table);
-  if constexpr (kHasInt8Dot) {
-    if constexpr (kMayBeUnsigned && Bits == 4 && !Table)
-      if (dot == DotKind::kInt8x4Packed)
-        return kKernels<KernelSpec{Super, Bits, Half, Sub, C, Table, DotKind::kInt8x4Packed}>;
-    if constexpr (!kHasSign)
-      if (dot == DotKind::kInt8x2) return kKernels<KernelSpec{Super, Bits, Half, Sub, C, Table, DotKind::kInt8x2}>;
-    if (dot == DotKind::kInt8x4) return kKernels<KernelSpec{Super, Bits, Half, Sub, C, Table, DotKind::kInt8x4}>;
-  }
-  if constexpr (kMayBeUnsigned && kReaches255)
-    if (int8x2_is_unsigned())
-      return kKernels<KernelSpec{Super, Bits, Half, Sub, C, Table, DotKind::kInt16},
-                      KernelSpec{Super, Bits, Half, Sub, C, Table, DotKind::kInt8x2Split}>;
-  if constexpr (kHasInt8Dot ? kReaches255 : !kHasSign)
-    return kKernels<KernelSpec{Super, Bits, Half, Sub, C, Table, DotKind::kInt16}>;
-  __builtin_trap();
+// The kernels of every format, then of every wide one, on each CPU: the same function where formats have the same
+// shape.
+using KernelTable = std::array<std::array<const Kernels*, kCpus>, 2 * std::size(kFormats)>;
+template <size_t Row, Cpu C>
+constexpr const Kernels* kernels_of() {
+  constexpr size_t kRows = std::size(kFormats);
+  constexpr PackedFormat kFormat = Row < kRows ? kFormats[Row] : kWideFormats[Row - kRows];
+  constexpr Choice kChoice = choice_of(kFormat, C);
+  if constexpr (kChoice.possible)
+    return &kKernels<spec_of(kFormat, kChoice.decode), spec_of(kFormat, kChoice.batch)>;
+  else
+    return nullptr;
+}
+constexpr KernelTable kKernelTable = []<size_t... Row>(std::index_sequence<Row...>) {
+  KernelTable table{};
+  const auto fill = [&]<Cpu C>() { ((table[Row][static_cast<size_t>(C)] = kernels_of<Row, C>()), ...); };
+  [&]<size_t... I>(std::index_sequence<I...>) { (fill.template operator()<kBuildCpus[I]>(), ...); }
+  (std::make_index_sequence<kBuildCpus.size()>());
+  return table;
+}
+(std::make_index_sequence<2 * std::size(kFormats)>());
+
+const Kernels& find_kernels_of(const PackedFormat& f) {
+  const size_t row = &f >= kFormats && &f < std::end(kFormats)
+                         ? static_cast<size_t>(&f - kFormats)
+                         : std::size(kFormats) + static_cast<size_t>(&f - kWideFormats.data());
+  return *kKernelTable[row][static_cast<size_t>(cpu_in_use())];
 }
 
-// Every shape that a format has, once: the row is compared with it, so that a missing one cannot go unnoticed.
-const Kernels& find_kernels_of(const PackedFormat& f, DotKind dot) {
-  if (dot == DotKind::kBfp16)  // F16, and BF16 or F16 with float scales
-    return f.half_scales ? kKernels<KernelSpec{false, 16, true, 16, Correction::kNone, false, DotKind::kBfp16}>
-                         : kKernels<KernelSpec{false, 16, false, 16, Correction::kNone, false, DotKind::kBfp16}>;
-#define SHAPE(super_, bits_, half_, sub_, correction_, table_)                           \
-  if (f.super == super_ && f.bits == bits_ && f.half_scales == half_ && f.sub == sub_ && \
-      f.correction == Correction::correction_ && (f.table != nullptr) == table_)         \
-    return kernels_of<super_, bits_, half_, sub_, Correction::correction_, table_>(dot);
-  SHAPE(false, 4, true, 32, kOffset, false)  // Q4_0
-  SHAPE(false, 4, true, 32, kStored, false)  // Q4_1
-  SHAPE(false, 8, true, 32, kStored, false)  // Q5_1
-  SHAPE(false, 8, true, 32, kOffset, false)  // Q5_0, Q8_0
-  SHAPE(false, 8, true, 32, kNone, false)    // Q8_0
-  SHAPE(false, 4, true, 32, kNone, true)     // IQ4_NL
-  SHAPE(false, 4, true, 32, kOffset, true)   // IQ4_NL
-  // Float scales.
-  SHAPE(false, 4, false, 32, kOffset, false)  // Q4_0
-  SHAPE(false, 4, false, 32, kStored, false)  // Q4_1
-  SHAPE(false, 8, false, 32, kOffset, false)  // Q5_0, Q8_0
-  SHAPE(false, 8, false, 32, kStored, false)  // Q5_1
-  SHAPE(false, 8, false, 32, kNone, false)    // Q8_0
-  SHAPE(false, 4, false, 32, kNone, true)     // IQ4_NL
-  SHAPE(false, 4, false, 32, kOffset, true)   // MXFP4, IQ4_NL
-  SHAPE(false, 4, false, 16, kOffset, true)   // NVFP4
-  SHAPE(true, 4, false, 16, kStored, false)   // Q2_K, IQ1_M
-  SHAPE(true, 4, false, 16, kOffset, false)   // Q3_K
-  SHAPE(true, 4, false, 16, kOffset, true)    // IQ2_XS, IQ2_S
-  SHAPE(true, 4, false, 32, kStored, false)   // Q4_K, IQ1_S, IQ3_S
-  SHAPE(true, 8, false, 32, kStored, false)   // Q5_K
-  SHAPE(true, 8, false, 16, kOffset, false)   // Q6_K
-  SHAPE(true, 4, false, 32, kNone, true)      // IQ4_XS, IQ2_XXS, IQ3_XXS
-  SHAPE(true, 4, false, 32, kOffset, true)    // the same
-#undef SHAPE
-  __builtin_trap();
-}
+size_t g_streams = 0;  // index into kMemoryStreams
+
 }  // namespace
 
+const PackedFormat* find_packed_format(uint32_t type) {
+  const Cpu cpu = cpu_in_use();
+  for (const PackedFormat& f : kFormats)
+    if (f.type == type && choice_of(f, cpu).possible) return &f;
+  return nullptr;
+}
+
 ActivationQuant activation_quant(const PackedFormat& f, size_t n_tokens) {
-  const DotKind dot = dot_kind(f);
-  ActivationLayout codes = activation_layout(dot);
-  // Of pairs of codes of super-blocks' tables, or Q6_K's, too few fit 16 bits (kInt8x2Elements).
-  const bool few_int8x2 = dot == DotKind::kInt8x2 && f.super && (f.table != nullptr || (f.bits == 8 && f.sub == 16));
-  if (n_tokens >= kPrefillTokens && !f.stores_e() && (dot == DotKind::kInt16 || few_int8x2))
-    codes = ActivationLayout::kPrefill;
-  if (n_tokens == 1 && int8x2_is_unsigned() && dot == DotKind::kInt16) codes = ActivationLayout::kNibbles;
-  return {f.super ? kSuperHalf : static_cast<uint16_t>(f.block()), codes};
+  const Choice& choice = choice_of(f, cpu_in_use());
+  const bool prefill = choice.prefill && n_tokens >= kPrefillTokens && !f.stores_e();
+  return {f.super ? kSuperHalf : static_cast<uint16_t>(f.block()),
+          prefill ? ActivationLayout::kPrefill : activation_layout(n_tokens == 1 ? choice.decode : choice.batch)};
 }
 
 void use_memory_streams(size_t index) { g_streams = index; }
@@ -129,11 +175,11 @@ void gemm_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, 
                  size_t y_stride, size_t n_rows) {
   if (quant.layout == ActivationLayout::kPrefill)
     return gemm_prefill(f, groups, n_groups, panel, quant, tiles, tile_bytes, n_tokens, y, y_stride, n_rows);
-  const Kernels& kernels = find_kernels_of(f, dot_kind(f));
+  const Kernels& kernels = find_kernels_of(f);
   const Beta beta = panel.first == 0 ? Beta::kZero : Beta::kOne;
   const size_t group_bytes = packed_group_bytes(f, panel.n);
-  const bool alone = n_tokens == 1 && quant == activation_quant(f, 1);
-  const size_t streams = kMemoryStreams[g_streams], step = alone ? n_groups / streams : 0;
+  const bool decode = n_tokens == 1 && quant == activation_quant(f, 1);
+  const size_t streams = kMemoryStreams[g_streams], step = decode ? n_groups / streams : 0;
   for (size_t group = 0; group < n_groups; ++group) {
     if (group == step) group = step * streams;
     if (group == n_groups) break;
@@ -141,7 +187,7 @@ void gemm_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, 
     // All of a prompt's tiles pass over one group, which stays in L1.
     for (size_t t = 0; t < n_tokens; t += kTileTokens) {
       const size_t n = std::min(kTileTokens, n_tokens - t);
-      const Kernel kernel = group < step ? kernels.streams[g_streams] : alone ? kernels.alone : kernels.tokens[n - 1];
+      const Kernel kernel = group < step ? kernels.streams[g_streams] : decode ? kernels.decode : kernels.tokens[n - 1];
       kernel(f, groups + group * group_bytes, step, panel.n,
              tiles + t / kTileTokens * tile_bytes + activation_offset(quant, panel.first, n), beta,
              y + t * y_stride + row, y_stride, n_rows - row);

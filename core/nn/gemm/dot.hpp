@@ -3,6 +3,7 @@
 // All kinds are exact integer arithmetic, so the result does not depend on the kind:
 //   kInt8x4        int32 += four int8 products: one instruction with AVX-VNNI and on ARM, five on other x86 CPUs
 //   kInt8x2        int16 += two int8 products: one instruction everywhere; int16 overflows after kInt8x2Elements
+//   kInt8x2Wide    kInt8x2 whose sums are widened to int32 at once, for codes too large to add up in int16
 //   kInt8x4Packed  kInt8x4 on bytes that still hold two 4-bit codes, where the CPU takes them as uint8
 //   kInt8x2Split   kInt8x2 with each activation split into two nibbles: decode with uint8 codes, where the CPU takes
 //                  them as uint8 but saturates kInt8x4
@@ -27,7 +28,7 @@
 namespace ggufscope {
 namespace {
 
-enum class DotKind : uint8_t { kInt8x4, kInt8x2, kInt8x4Packed, kInt8x2Split, kInt16, kBfp16 };
+enum class DotKind : uint8_t { kInt8x4, kInt8x2, kInt8x2Wide, kInt8x4Packed, kInt8x2Split, kInt16, kBfp16 };
 
 /// What a micro-kernel is compiled for: the columns of PackedFormat that shape its code, and the dot product.
 struct KernelSpec {
@@ -253,10 +254,11 @@ inline void dot_int8x2_groups(const uint8_t* const* codes, const uint8_t* a, con
     for (int h = 0; h < 2; ++h) acc[n][0][h] = wasm_i32x4_add(acc[n][0][h], wasm_i32x4_dot_i16x8(pairs[n][h], c.ones));
 }
 
-// Four int8 products. On x86 without AVX-VNNI the one instruction becomes five, which make the ones anew each time.
+// Four int8 products. On x86 without AVX-VNNI the one instruction becomes five, which make the ones anew each time:
+// kInt8x2Wide spells them out.
 template <KernelSpec S>
 inline v128_t add_int8x4(v128_t x, v128_t w, v128_t acc, const Constants& c) {
-  if constexpr (S.dot == DotKind::kInt8x2)
+  if constexpr (S.dot == DotKind::kInt8x2Wide)
     return wasm_i32x4_add(acc, wasm_i32x4_dot_i16x8(relaxed_dot_i16(x, w), c.ones));
   return relaxed_dot_i32(x, w, acc);
 }
@@ -286,15 +288,11 @@ inline void dot_int8x4(const uint8_t* codes, const uint8_t* a, const Constants& 
       for (int h = 0; h < 2; ++h) acc[t][h] = wasm_i32x4_add(acc[t][h], others[t][h]);
 }
 
-// Elements whose products with activations fit int16: codes are below 16, 25 (of a table), 32 (Q5) and 64 (Q6_K).
+// Elements whose products with activations fit int16: codes are below 16 (kU4), 32 (kU5) or 64 (kU6, Q6_K).
 template <KernelSpec S>
 constexpr int kInt8x2Elements = S.bits == 4 && !S.table      ? 32
                                 : S.bits == 8 && S.sub == 16 ? 8
                                                              : 16;
-
-// IQ2's codes reach 86: not even two pairs fit.
-template <KernelSpec S>
-constexpr bool kFewInt8x2 = (S.super && S.table && S.sub == 16);
 
 // The dot product of a sub-block of Sub elements, int32 lanes; with kInt8x4Packed acc[t][1] is of whole bytes.
 template <KernelSpec S, int T, int Sub>
@@ -303,9 +301,7 @@ inline void dot(const uint8_t* codes, const uint8_t* a, const Constants& c, v128
     dot_int16<S, T, Sub / 4>(codes, a, c, acc);
   } else if constexpr (S.dot == DotKind::kInt8x2Split) {
     dot_int8x2_split<S, Sub / 4, 1>(&codes, a, c, reinterpret_cast<v128_t(*)[1][2]>(acc));
-  } else if constexpr (S.dot == DotKind::kInt8x4 || S.dot == DotKind::kInt8x4Packed || kFewInt8x2<S> ||
-                       (S.bits == 8 && S.sub == 16 && T > 1)) {
-    // Q6_K with kInt8x2 too: accumulators of both widths do not fit the registers with several tokens.
+  } else if constexpr (S.dot == DotKind::kInt8x4 || S.dot == DotKind::kInt8x4Packed || S.dot == DotKind::kInt8x2Wide) {
     dot_int8x4<S, T, Sub / 4>(codes, a, c, acc);
   } else {
     constexpr int kStep = std::min(kInt8x2Elements<S>, Sub);

@@ -52,12 +52,15 @@ inline constexpr uint16_t kHalfScaleLimit = 0x5400;  ///< the bits of 64: scales
 /// The term that makes up for an offset of the codes or for a minimum.
 enum class Correction : uint8_t { kNone, kOffset, kStored };
 
-/// The range of the codes, which decides what dot products can take them.
+/// The range of the codes, after the table. With the CPU it decides the dot product (dispatch.cpp).
 enum class CodeType : uint8_t {
-  kU7,   ///< 0..127: the relaxed int8 dot product, on every CPU
-  kI8,   ///< -128..127: only where that is signed (Int8Dot::kSigned)
-  kU8,   ///< 0..255: where it is unsigned (Int8Dot::kUnsigned); elsewhere widened to int16
-  kI16,  ///< -2^14..2^14: the int16 dot product, which every CPU has
+  kU4,   ///< 0..15, two in a byte without a table
+  kU5,   ///< 0..31
+  kU6,   ///< 0..63
+  kU7,   ///< 0..127
+  kI8,   ///< -128..127
+  kU8,   ///< 0..255
+  kI16,  ///< -2^14..2^14
 };
 
 /// One block of one row: codes [K], d, e, and for super types scale and min of each sub-block.
@@ -91,7 +94,7 @@ struct PackedFormat {
   [[nodiscard]] constexpr size_t block_bytes() const { return codes_at() + block() * bits; }
 };
 
-/// The format of a type on this CPU; nullptr for a type without a fast path.
+/// The format of a type on this CPU; nullptr for a type without one.
 [[nodiscard]] const PackedFormat* find_packed_format(uint32_t type);
 /// Those of other CPUs as well.
 [[nodiscard]] std::span<const PackedFormat> all_packed_formats();
