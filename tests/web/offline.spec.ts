@@ -8,7 +8,9 @@ test('everything works without a network after the first visit', async ({ page, 
   const kept = () =>
     page.evaluate(async () => {
       const names = (await caches.keys()).filter((name) => name.startsWith('viewer-'))
-      const files = await Promise.all(names.map(async (name) => (await (await caches.open(name)).keys()).length))
+      const files = await Promise.all(
+        names.map(async (name) => (await (await caches.open(name)).keys()).length),
+      )
       return files.reduce((sum, count) => sum + count, 0)
     })
   const wanted = await page.evaluate(async () => {

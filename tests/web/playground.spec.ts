@@ -20,6 +20,36 @@ test('text to tokens', async ({ page, site }) => {
   await expect(page.getByText('0 tokens')).toBeVisible()
 })
 
+test('the vocabulary is searched by what tokens read like, and ids become text', async ({ page, site }) => {
+  await site.visit(page, 'sample.gguf', '#tokenizer')
+  const grid = page.getByRole('grid', { name: 'Vocabulary' })
+  await expect(grid).toBeVisible()
+  // As the text reads, not as the file spells a space.
+  await page.getByLabel('Search the vocabulary').fill(' the')
+  const first = grid.getByRole('row').nth(1)
+  await expect(first).toContainText('·the')
+  const id = await first.getByRole('rowheader').textContent()
+  await page.getByLabel('Token ids').fill(`[${id}, ${id}]`)
+  await expect(page.getByRole('region', { name: 'Text of the ids' })).toHaveText(' the the')
+  await page.getByLabel('Token ids').fill('1 x')
+  await expect(page.getByText('x is no token id')).toBeVisible()
+  await page.getByLabel('Search the vocabulary').fill('')
+  await page.getByLabel('Kind of token').selectOption('control')
+  await expect(grid.getByRole('row').nth(1)).toContainText('control')
+})
+
+test('a text of over a million characters says what is counted', async ({ page, site }) => {
+  await site.visit(page, 'sample.gguf', '#tokenizer')
+  const text = page.getByRole('textbox', { name: 'Text', exact: true })
+  await text.evaluate((element: HTMLTextAreaElement) => {
+    element.value = 'a bee '.repeat(200_000)
+    element.dispatchEvent(new Event('input', { bubbles: true }))
+  })
+  await expect(page.getByText('the first 1,000,000 of 1,200,000 characters')).toBeVisible()
+  await page.getByRole('button', { name: 'Count all of it' }).click()
+  await expect(page.getByText(/All of it: [\d,]+ tokens/)).toBeVisible()
+})
+
 test("the source model's tokenizer.json beside the own tokens", async ({ page, site }) => {
   const tokens = ['a', 'b', 'ab']
   const file = writeGguf({

@@ -1,0 +1,26 @@
+import type { Token } from 'ggufscope'
+import { oneLine } from './format'
+
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** What a token stands for: text where it is text, bytes where it is a part of a character. */
+export function tokenText(token: Token): string {
+  try {
+    return (
+      oneLine(strict.decode(token.bytes), 60).replaceAll(' ', '·') || oneLine(token.text, 60) || '(nothing)'
+    )
+  } catch {
+    return [...token.bytes.subarray(0, 12)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')
+  }
+}
+
+/** Ids in any notation: "1 2,3", "[1, 2]". An Error names what is no id. */
+export function parseIds(text: string, size: number): number[] {
+  const words = text.split(/[\s,;[\]]+/).filter(Boolean)
+  return words.map((word) => {
+    const id = Number(word)
+    if (!Number.isInteger(id) || id < 0 || id >= size)
+      throw new Error(`${oneLine(word, 40)} is no token id: they go from 0 to ${size - 1}.`)
+    return id
+  })
+}
