@@ -65,6 +65,7 @@ alignas(16) constexpr auto kBiases = [] {
 
 // What a loop over blocks keeps in registers.
 struct Constants {
+  v128_t half_correction;  // kHalfCorrection
   v128_t low_nibbles = loop_constant(wasm_i8x16_splat(15));
   v128_t low_bits;  // of int16 lanes: the mask of the first code
   v128_t ones = loop_constant(wasm_i16x8_splat(1));

@@ -11,6 +11,9 @@
 #include "nn/gemm/format.hpp"
 #include "nn/vec.hpp"
 
+// Steps of the micro-kernel are functions for the reader; for the compiler they are one.
+#define STEP [[gnu::always_inline]] inline
+
 namespace ggufscope {
 namespace {
 
@@ -86,157 +89,234 @@ inline void load_scales(const uint8_t* at, const Constants& c, v128_t* out) {
 }
 constexpr float kHalfCorrection = 0x1p51f;  // sqrt(2^112 / kHalfScaleFactor)
 
-// The micro-kernel: G row groups, `step` groups apart, times T tokens. Memory answers several streams faster than one,
-// where each has pages of its own.
-template <KernelSpec S, int T, int G>
-void microkernel(const PackedFormat& f, const uint8_t* p, size_t step, size_t n_in, const uint8_t* a, Beta beta,
-                 float* y, size_t y_stride, size_t n_rows) {
-  constexpr size_t kBlock = kLayout<S>.block(), kPart = S.super ? kSuperHalf : kBlock;
-  constexpr ActivationQuant kQuant{kPart, activation_layout(S.dot)};
-  constexpr size_t a_bytes = token_block_bytes(kQuant) * T;  // of a part
-  constexpr bool kStoresE = S.correction == Correction::kStored;
-  // The activations' scales of one token, those of the weights for several: whichever are fewer.
-  constexpr bool kCorrectsActivations = S.half_scales && T == 1, kCorrectsWeights = S.half_scales && T > 1;
-  const v128_t correction = loop_constant(wasm_f32x4_splat(kHalfCorrection));
-  Constants c;
+// Constants of the micro-kernel for T tokens times G row groups.
+template <KernelSpec S, int T, int G = 1>
+struct Shape {
+  static constexpr size_t kBlock = kLayout<S>.block();
+  static constexpr size_t kBlockBytes = kLayout<S>.block_bytes();
+  static constexpr size_t kPart = S.super ? kSuperHalf : kBlock;  // elements of a block with one activation scale
+  static constexpr size_t kParts = kBlock / kPart;
+  static constexpr ActivationQuant kQuant{kPart, activation_layout(S.dot)};
+  static constexpr size_t kCodeBytes = kPart * code_bytes(kQuant) * T;  // of a part's activations
+  static constexpr size_t kScaleBytes = sizeof(float) * T;              // of their scales, which the sums follow
+  static constexpr size_t kPartBytes = token_block_bytes(kQuant) * T;   // all together
+  static constexpr bool kStoresE = S.correction == Correction::kStored;
+  // kHalfCorrection goes to the activations' scales of one token, or to the weights' for several: whichever are fewer.
+  static constexpr bool kCorrectsActivations = S.half_scales && T == 1, kCorrectsWeights = S.half_scales && T > 1;
+  // What accumulators of rows 0..3 and of rows 4..7 are multiplied with in the end: powers of two, so that panels add
+  // up to what one row would.
+  static constexpr float kLow = S.half_scales ? kHalfCorrection : 1, kFinal[2] = {kLow, kLow / kHighFactor<S>};
+  // Whether row groups share the loads of activations.
+  static constexpr bool kSharesActivations = S.dot == DotKind::kBfp16 || (T == 1 && kInterleavesGroups<S>);
+  // Whether accumulators go through memory before they are scaled: V8 would store them in every iteration of the loop.
+  static constexpr bool kSpills = !S.super && S.table && S.sub == 32 && T > 2;
+  // Whether memory streams take turns every few cache lines (four streams, Intel's memory), or in long runs (two
+  // streams, AMD's prefetchers).
+  static constexpr bool kShortInterleave = T == 1 && G == kMemoryStreams[0];
+};
+
+// The operands of a call: where G row groups, `step` groups apart, and the tile are.
+struct Operands {
+  const uint8_t* weights;
+  size_t step_bytes, step_rows;
+  const uint8_t* activations;
+  float* y;
+  size_t y_stride, n_rows;
+
+  [[nodiscard]] const uint8_t* group(int g) const { return weights + static_cast<size_t>(g) * step_bytes; }
+  [[nodiscard]] size_t rows(int g) const { return std::min(n_rows - static_cast<size_t>(g) * step_rows, kGroupRows); }
+  [[nodiscard]] float* out(int g, int t) const {
+    return y + static_cast<size_t>(t) * y_stride + static_cast<size_t>(g) * step_rows;
+  }
+};
+
+template <KernelSpec S>
+STEP void load_constants(const PackedFormat& f, Constants& c) {
+  c.half_correction = loop_constant(wasm_f32x4_splat(kHalfCorrection));
   c.low_bits = loop_constant(wasm_i16x8_splat(S.bits == 4 && !S.table ? 15 : 255));
   c.table = S.table ? wasm_v128_load(f.table) : wasm_i8x16_splat(0);
-  for (int upper = 0; upper < 2; ++upper)
+  for (int high = 0; high < 2; ++high)
     for (int h = 0; h < 2; ++h) {
       const int factor = -f.offset * (h == 1 && S.dot == DotKind::kInt8x4Packed ? 17 : 1);
-      c.minus_offset[upper][h] = loop_constant(wasm_i32x4_splat((factor & 0xffff) << (16 * upper)));
+      c.minus_offset[high][h] = loop_constant(wasm_i32x4_splat((factor & 0xffff) << (16 * high)));
     }
-  constexpr size_t bytes = kLayout<S>.block_bytes();
-  const size_t step_bytes = step * (n_in / kBlock * bytes), step_rows = step * kGroupRows;
-  // What the sums of rows 0..3 and of rows 4..7 lack: powers of two, so that panels add up to what one row would.
-  constexpr float kLow = S.half_scales ? kHalfCorrection : 1, kCorrection[2] = {kLow, kLow / kHighFactor<S>};
-  const auto rows_of = [&](int g) { return std::min(n_rows - static_cast<size_t>(g) * step_rows, kGroupRows); };
-  const auto y_of = [&](int g, int t) {
-    return y + static_cast<size_t>(t) * y_stride + static_cast<size_t>(g) * step_rows;
-  };
-  v128_t sums[G][T][2];
+}
+
+// Step 1, init: float accumulators are 0, or y of the panels before.
+template <KernelSpec S, int T, int G>
+STEP void init(const Operands& o, Beta beta, v128_t (*acc)[T][2]) {
   for (int g = 0; g < G; ++g)
     for (int t = 0; t < T; ++t) {
-      sums[g][t][0] = sums[g][t][1] = wasm_f32x4_splat(0);
+      acc[g][t][0] = acc[g][t][1] = wasm_f32x4_splat(0);
       if (beta == Beta::kZero) continue;
-      load_rows(y_of(g, t), rows_of(g), sums[g][t]);
-      for (int h = 0; h < 2; ++h) sums[g][t][h] = wasm_f32x4_mul(sums[g][t][h], wasm_f32x4_splat(1 / kCorrection[h]));
+      load_rows(o.out(g, t), o.rows(g), acc[g][t]);
+      for (int h = 0; h < 2; ++h)
+        acc[g][t][h] = wasm_f32x4_mul(acc[g][t][h], wasm_f32x4_splat((1 / Shape<S, T>::kFinal[h])));
     }
-  // Whether groups share what is made of the activations.
-  constexpr bool kSharesActivations = S.dot == DotKind::kBfp16 || (T == 1 && kInterleavesGroups<S>);
-  // Beta of codes that go through memory before anything else is made of them: V8 stores each turn of their loop what
-  // it will need the register of after it.
-  constexpr bool kSpills = !S.super && S.table && S.sub == 32 && T > 2;
-  // What `products` and the rest of a part of group g's block `own` add to its sums.
-  const auto finish = [&](int g, const uint8_t* own, size_t part, const uint8_t* own_a, v128_t(*products)[2]) {
-    const uint8_t* scales = own_a + kPart * code_bytes(kQuant) * T;
-    const uint8_t* totals = scales + sizeof(float) * T;
-    v128_t corrections[T][2], spilled[T][2];
-    if constexpr (S.super) {
-      if constexpr (kStoresE) min_corrections<S, T>(own, part, totals, corrections);
-    } else {
-      if constexpr (!kSharesActivations) {
-        init_accumulators<S, T>(totals, 0, c, products);
-        dot<S, T, S.sub>(own + kLayout<S>.codes_at(), own_a, c, products);
-        if constexpr (!kSpills) accumulators_to_float<S, T>(c, products);
-      }
-      if constexpr (kSpills) {
-        v128_t* const to = in_memory<T>(&spilled[0][0]);
-        for (int i = 0; i < 2 * T; ++i) to[i] = products[i / 2][i % 2];
-        products = spilled;
-      }
-      if constexpr (kStoresE)
-        for (int t = 0; t < T; ++t) corrections[t][0] = corrections[t][1] = wasm_v128_load32_splat(totals + 4 * t);
-    }
-    v128_t d[2], e[2];
-    load_scales<S>(own, c, d);
-    if constexpr (kStoresE) {
-      load_scales<S>(own + kLayout<S>.e_at(), c, e);
-      if constexpr (kHighFactor<S> != 1) e[1] = wasm_f32x4_mul(e[1], wasm_f32x4_splat(kHighFactor<S>));
-    }
-    if constexpr (kCorrectsWeights) {
-      for (int h = 0; h < 2; ++h) {
-        d[h] = wasm_f32x4_mul(d[h], correction);
-        if constexpr (kStoresE) e[h] = wasm_f32x4_mul(e[h], correction);
-      }
-    }
-    v128_t* const own_sums = in_memory<T>(&sums[g][0][0]);
-    for (int t = 0; t < T; ++t) {
-      v128_t a_scale = f32_splat_at(scales + 4 * t);
-      if constexpr (kCorrectsActivations) a_scale = wasm_f32x4_mul(a_scale, correction);
-      for (int h = 0; h < 2; ++h) {
-        v128_t product = products[t][h];
-        if constexpr (kSpills) product = wasm_f32x4_sub(product, c.bias_bits);
-        v128_t sum = wasm_f32x4_mul(d[h], product);
-        if constexpr (kStoresE) sum = relaxed_madd(e[h], wasm_f32x4_convert_i32x4(corrections[t][h]), sum);
-        own_sums[2 * t + h] = relaxed_madd(sum, a_scale, own_sums[2 * t + h]);
-      }
-    }
-  };
-  const auto block_of = [&](int g) { return p + static_cast<size_t>(g) * step_bytes; };
-  // Sub-blocks [first, first + n) of a part, added to products.
-  const auto accumulate_sub_blocks = [&](int g, size_t part, size_t first, size_t n, const uint8_t* own_a,
-                                         v128_t(*products)[2]) {
-    const uint8_t* totals = own_a + (kPart * code_bytes(kQuant) + sizeof(float)) * T;
-    for (size_t s = first; s < first + n; ++s)
-      accumulate_sub_block<S, T>(block_of(g), part, s, own_a, totals, c, products);
-  };
-  // Groups take turns, so that memory answers all of them: many readers at two to five lines (Intel's memory), few of
-  // them at up to 1 KB of super-blocks (AMD's prefetchers).
-  constexpr bool kShortInterleave = T == 1 && G == kMemoryStreams[0];
-  constexpr size_t kParts = kBlock / kPart;
-  size_t n_blocks = n_in / kBlock;
-  if constexpr (kShortInterleave && !S.super && S.bits == 4 && !kStoresE && !kSharesActivations) {
-    for (; n_blocks > 1; n_blocks -= 2, p += 2 * bytes, a += 2 * a_bytes) {
-      UNROLL_STREAMS
-      for (int g = 0; g < G; ++g) {
-        v128_t products[2][T][2];
-        finish(g, block_of(g), 0, a, products[0]);
-        finish(g, block_of(g) + bytes, 0, a + a_bytes, products[1]);
-      }
+}
+
+// Step 2, accumulate, K-quants: sub-blocks [first, first + n) of half a super-block, added to dots. Not always_inline:
+// before this is inlined, LLVM finds the loads of activations that memory streams share.
+template <KernelSpec S, int T>
+inline void accumulate_sub_blocks(const uint8_t* block, size_t half, size_t first, size_t n, const uint8_t* a,
+                                  const Constants& c, v128_t (*dots)[2]) {
+  const uint8_t* sums = a + Shape<S, T>::kCodeBytes + Shape<S, T>::kScaleBytes;
+  for (size_t s = first; s < first + n; ++s) accumulate_sub_block<S, T>(block, half, s, a, sums, c, dots);
+}
+
+// Step 2, accumulate, flat types: the dot product of a block, as floats unless kSpills.
+template <KernelSpec S, int T>
+STEP void accumulate_block(const uint8_t* block, const uint8_t* a, const Constants& c, v128_t (*dots)[2]) {
+  init_accumulators<S, T>(a + Shape<S, T>::kCodeBytes + Shape<S, T>::kScaleBytes, 0, c, dots);
+  dot<S, T, S.sub>(block + kLayout<S>.codes_at(), a, c, dots);
+  if constexpr (!Shape<S, T>::kSpills) accumulators_to_float<S, T>(c, dots);
+}
+
+// The weights' scales d and e of a block.
+template <KernelSpec S, int T>
+STEP void load_block_scales(const uint8_t* block, const Constants& c, v128_t* d, v128_t* e) {
+  load_scales<S>(block, c, d);
+  if constexpr (Shape<S, T>::kStoresE) {
+    load_scales<S>(block + kLayout<S>.e_at(), c, e);
+    if constexpr (kHighFactor<S> != 1) e[1] = wasm_f32x4_mul(e[1], wasm_f32x4_splat(kHighFactor<S>));
+  }
+  if constexpr (Shape<S, T>::kCorrectsWeights) {
+    for (int h = 0; h < 2; ++h) {
+      d[h] = wasm_f32x4_mul(d[h], c.half_correction);
+      if constexpr (Shape<S, T>::kStoresE) e[h] = wasm_f32x4_mul(e[h], c.half_correction);
     }
   }
-  for (; n_blocks > 0; --n_blocks, p += bytes, a += kParts * a_bytes) {
-    if constexpr (T == 1 && S.super && S.bits == 4 && !kShortInterleave) {
-      UNROLL_STREAMS
-      for (int g = 0; g < G; ++g) {
-        UNROLL(1)  // short enough to be unrolled otherwise, with values on the stack (kGemvUnroll)
-        for (size_t part = 0; part < kParts; ++part) {
-          v128_t products[T][2] = {{wasm_f32x4_splat(0), wasm_f32x4_splat(0)}};
-          UNROLL(1)
-          for (size_t s = 0; s < kPart / S.sub; ++s) accumulate_sub_blocks(g, part, s, 1, a + part * a_bytes, products);
-          finish(g, block_of(g), part, a + part * a_bytes, products);
-        }
-      }
-    } else {
-      UNROLL(1)
-      for (size_t part = 0; part < kParts; ++part) {
-        const uint8_t* own_a = a + part * a_bytes;
-        v128_t products[G][T][2];
-        if constexpr (S.super) {
-          for (auto& group : products)
-            for (auto& token : group) token[0] = token[1] = wasm_f32x4_splat(0);
-          constexpr size_t kInterleave = kShortInterleave ? 8 / S.bits : T == 1 && S.sub == 16 ? kPart / S.sub : 1;
-          UNROLL(1)
-          for (size_t s = 0; s < kPart / S.sub; s += kInterleave) {
-            UNROLL_STREAMS
-            for (int g = 0; g < G; ++g) accumulate_sub_blocks(g, part, s, kInterleave, own_a, products[g]);
-          }
-        }
-        if constexpr (S.dot == DotKind::kBfp16) dot_bfp16<T, G>(p + kLayout<S>.codes_at(), step_bytes, a, products);
-        if constexpr (T == 1 && kInterleavesGroups<S>)
-          dot_interleaved<S, G>(p + kLayout<S>.codes_at(), step_bytes, a,
-                                a + kPart * code_bytes(kQuant) + sizeof(float), c, products);
-        UNROLL_STREAMS
-        for (int g = 0; g < G; ++g) finish(g, block_of(g), part, own_a, products[g]);
-      }
+}
+
+// Step 3, scale: acc += a_scale * (d * dots + e * corrections) for one part of a block.
+template <KernelSpec S, int T>
+STEP void scale(const uint8_t* block, size_t part, const uint8_t* a, const Constants& c, v128_t (*dots)[2],
+                v128_t (*acc)[2]) {
+  using Sh = Shape<S, T>;
+  const uint8_t* scales = a + Sh::kCodeBytes;
+  const uint8_t* sums = scales + Sh::kScaleBytes;
+  v128_t corrections[T][2], spilled[T][2], d[2], e[2];
+  if constexpr (Sh::kSpills) {
+    v128_t* const to = in_memory<T>(&spilled[0][0]);
+    for (int i = 0; i < 2 * T; ++i) to[i] = dots[i / 2][i % 2];
+    dots = spilled;
+  }
+  if constexpr (Sh::kStoresE && S.super) min_corrections<S, T>(block, part, sums, corrections);
+  if constexpr (Sh::kStoresE && !S.super)
+    for (int t = 0; t < T; ++t) corrections[t][0] = corrections[t][1] = wasm_v128_load32_splat(sums + 4 * t);
+  load_block_scales<S, T>(block, c, d, e);
+  v128_t* const own = in_memory<T>(&acc[0][0]);
+  for (int t = 0; t < T; ++t) {
+    v128_t a_scale = f32_splat_at(scales + 4 * t);
+    if constexpr (Sh::kCorrectsActivations) a_scale = wasm_f32x4_mul(a_scale, c.half_correction);
+    for (int h = 0; h < 2; ++h) {
+      v128_t product = dots[t][h];
+      if constexpr (Sh::kSpills) product = wasm_f32x4_sub(product, c.bias_bits);
+      v128_t sum = wasm_f32x4_mul(d[h], product);
+      if constexpr (Sh::kStoresE) sum = relaxed_madd(e[h], wasm_f32x4_convert_i32x4(corrections[t][h]), sum);
+      own[2 * t + h] = relaxed_madd(sum, a_scale, own[2 * t + h]);
     }
   }
+}
+
+// Step 4, store: y = acc, without the powers of two.
+template <KernelSpec S, int T, int G>
+STEP void store(const Operands& o, v128_t (*acc)[T][2]) {
   for (int g = 0; g < G; ++g)
     for (int t = 0; t < T; ++t) {
-      for (int h = 0; h < 2; ++h) sums[g][t][h] = wasm_f32x4_mul(sums[g][t][h], wasm_f32x4_splat(kCorrection[h]));
-      store_rows(sums[g][t], rows_of(g), y_of(g, t));
+      for (int h = 0; h < 2; ++h)
+        acc[g][t][h] = wasm_f32x4_mul(acc[g][t][h], wasm_f32x4_splat((Shape<S, T>::kFinal[h])));
+      store_rows(acc[g][t], o.rows(g), o.out(g, t));
     }
+}
+
+// A block of one stream after the other: decode, two streams, K-quants of 4 bits.
+template <KernelSpec S, int T, int G>
+STEP void block_in_runs(const Operands& o, const Constants& c, v128_t (*acc)[T][2]) {
+  using Sh = Shape<S, T, G>;
+  UNROLL_STREAMS
+  for (int g = 0; g < G; ++g) {
+    UNROLL(1)  // short enough to be unrolled otherwise, which spills (kGemvUnroll)
+    for (size_t part = 0; part < Sh::kParts; ++part) {
+      const uint8_t* a = o.activations + part * Sh::kPartBytes;
+      v128_t dots[T][2] = {{wasm_f32x4_splat(0), wasm_f32x4_splat(0)}};
+      UNROLL(1)
+      for (size_t s = 0; s < Sh::kPart / S.sub; ++s) accumulate_sub_blocks<S, T>(o.group(g), part, s, 1, a, c, dots);
+      scale<S, T>(o.group(g), part, a, c, dots, acc[g]);
+    }
+  }
+}
+
+// A block of all row groups, part by part.
+template <KernelSpec S, int T, int G>
+STEP void block_interleaved(const Operands& o, const Constants& c, v128_t (*dots)[T][2], v128_t (*acc)[T][2]) {
+  using Sh = Shape<S, T, G>;
+  UNROLL(1)
+  for (size_t part = 0; part < Sh::kParts; ++part) {
+    const uint8_t* a = o.activations + part * Sh::kPartBytes;
+    if constexpr (S.super) {
+      for (int i = 0; i < G * T; ++i) dots[i / T][i % T][0] = dots[i / T][i % T][1] = wasm_f32x4_splat(0);
+      constexpr size_t kTurn = Sh::kShortInterleave ? 8 / S.bits : T == 1 && S.sub == 16 ? Sh::kPart / S.sub : 1;
+      UNROLL(1)
+      for (size_t s = 0; s < Sh::kPart / S.sub; s += kTurn) {
+        UNROLL_STREAMS
+        for (int g = 0; g < G; ++g) accumulate_sub_blocks<S, T>(o.group(g), part, s, kTurn, a, c, dots[g]);
+      }
+    }
+    if constexpr (S.dot == DotKind::kBfp16) dot_bfp16<T, G>(o.weights + kLayout<S>.codes_at(), o.step_bytes, a, dots);
+    if constexpr (T == 1 && kInterleavesGroups<S>)
+      dot_interleaved<S, G>(o.weights + kLayout<S>.codes_at(), o.step_bytes, a, a + Sh::kCodeBytes + Sh::kScaleBytes, c,
+                            dots);
+    UNROLL_STREAMS
+    for (int g = 0; g < G; ++g) {
+      if constexpr (!S.super && !Sh::kSharesActivations) accumulate_block<S, T>(o.group(g), a, c, dots[g]);
+      scale<S, T>(o.group(g), part, a, c, dots[g], acc[g]);
+    }
+  }
+}
+
+// Two blocks of each of four streams, one after the other: decode, flat types of 4 bits.
+template <KernelSpec S, int T, int G>
+STEP void two_blocks(const Operands& o, const Constants& c, v128_t (*acc)[T][2]) {
+  using Sh = Shape<S, T, G>;
+  UNROLL_STREAMS
+  for (int g = 0; g < G; ++g) {
+    v128_t dots[2][T][2];
+    accumulate_block<S, T>(o.group(g), o.activations, c, dots[0]);
+    scale<S, T>(o.group(g), 0, o.activations, c, dots[0], acc[g]);
+    accumulate_block<S, T>(o.group(g) + Sh::kBlockBytes, o.activations + Sh::kPartBytes, c, dots[1]);
+    scale<S, T>(o.group(g) + Sh::kBlockBytes, 0, o.activations + Sh::kPartBytes, c, dots[1], acc[g]);
+  }
+}
+
+// The micro-kernel: G row groups, `step` groups apart, times a tile of T tokens; n_in elements. Memory answers several
+// streams faster than one, where each has pages of its own.
+template <KernelSpec S, int T, int G>
+void microkernel(const PackedFormat& f, const uint8_t* weights, size_t step, size_t n_in, const uint8_t* activations,
+                 Beta beta, float* y, size_t y_stride, size_t n_rows) {
+  using Sh = Shape<S, T, G>;
+  Operands o{weights, step * (n_in / Sh::kBlock * Sh::kBlockBytes), step * kGroupRows, activations, y, y_stride,
+             n_rows};
+  const auto advance = [&](size_t n) {
+    o.weights += n * Sh::kBlockBytes;
+    o.activations += n * Sh::kParts * Sh::kPartBytes;
+  };
+  Constants c;
+  load_constants<S>(f, c);
+  v128_t acc[G][T][2];
+  init<S, T, G>(o, beta, acc);
+  size_t n_blocks = n_in / Sh::kBlock;
+  if constexpr (Sh::kShortInterleave && !S.super && S.bits == 4 && !Sh::kStoresE && !Sh::kSharesActivations)
+    for (; n_blocks > 1; n_blocks -= 2, advance(2)) two_blocks<S, T, G>(o, c, acc);
+  for (; n_blocks > 0; --n_blocks, advance(1)) {
+    if constexpr (T == 1 && S.super && S.bits == 4 && !Sh::kShortInterleave)
+      block_in_runs<S, T, G>(o, c, acc);
+    else {
+      v128_t dots[G][T][2];
+      block_interleaved<S, T, G>(o, c, dots, acc);
+    }
+  }
+  store<S, T, G>(o, acc);
 }
 
 }  // namespace
