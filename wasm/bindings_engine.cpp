@@ -199,7 +199,17 @@ class Engine {
       generate_.stop.push_back(stops.substr(at, end - at));
   }
   /// GBNF; empty: any text.
-  void set_grammar(const std::string& gbnf) { generate_.grammar = gbnf; }
+  void set_grammar(const std::string& gbnf) {
+    generate_.grammar = gbnf;
+    generate_.triggers.clear();
+  }
+  /// Where the grammar begins, one by one after set_grammar; none: with the answer.
+  void add_trigger(const GrammarTrigger& trigger) { generate_.triggers.push_back(trigger); }
+  /// Ids in the reserved room of control tokens whose names are text.
+  void set_shown(uint32_t n) {
+    const std::span<const TokenId> shown = ids(n);
+    generate_.shown.assign(shown.begin(), shown.end());
+  }
   /// Pairs of id and bias in the reserved room.
   void set_bias(uint32_t n_pairs) {
     bias_.clear();
@@ -411,6 +421,10 @@ EMSCRIPTEN_BINDINGS(engine_values) {
       .field("firstRow", &ArrivedRows::first_row)
       .field("at", &ArrivedRows::at)
       .field("bytes", &ArrivedRows::bytes);
+  value_object<GrammarTrigger>("GrammarTrigger")
+      .field("text", &GrammarTrigger::text)
+      .field("token", &GrammarTrigger::token)
+      .field("atStart", &GrammarTrigger::at_start);
   value_object<SamplerOptions> sampler("SamplerOptions");
 #define SAMPLER_OPTION(type, member, name, value, key) sampler.field(#name, &SamplerOptions::member);
 #include "engine/sampler_options.inc"
@@ -472,6 +486,8 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("drop", &Engine::drop)
       .function("setStops", &Engine::set_stops)
       .function("setGrammar", &Engine::set_grammar)
+      .function("addTrigger", &Engine::add_trigger)
+      .function("setShown", &Engine::set_shown)
       .function("setBias", &Engine::set_bias)
       .function("begin", &Engine::begin)
       .function("waiting", &Engine::n_waiting)

@@ -14,15 +14,17 @@ size_t overlap(std::string_view text, std::string_view stop) {
 
 }  // namespace
 
-AnswerText::AnswerText(const Tokenizer& tokenizer, std::vector<std::string> stops)
-    : tokenizer_(tokenizer), decoder_(tokenizer), stops_(std::move(stops)) {
+AnswerText::AnswerText(const Tokenizer& tokenizer, std::vector<std::string> stops, std::vector<TokenId> shown)
+    : tokenizer_(tokenizer), decoder_(tokenizer), stops_(std::move(stops)), shown_(std::move(shown)) {
   std::erase(stops_, std::string());
 }
 
 std::string AnswerText::push(TokenId id) {
-  const std::string text = decoder_.push(id);
+  const bool special = tokenizer_.is_special(id);
+  const bool shown = special && std::ranges::find(shown_, id) != shown_.end();
+  const std::string text = shown ? decoder_.finish() + std::string(tokenizer_.piece(id)) : decoder_.push(id);
   if (stops_.empty()) return text;
-  return tokenizer_.is_special(id) ? add(tokenizer_.piece(id), true) : add(text, false);
+  return special && !shown ? add(tokenizer_.piece(id), true) : add(text, false);
 }
 
 std::string AnswerText::finish() {

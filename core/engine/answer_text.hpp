@@ -13,7 +13,8 @@ namespace ggufscope {
 /// their names in place: "<|user|>" ends an answer where that token comes.
 class AnswerText {
  public:
-  AnswerText(const Tokenizer& tokenizer, std::vector<std::string> stops);
+  /// shown: control tokens whose names are text as others are.
+  AnswerText(const Tokenizer& tokenizer, std::vector<std::string> stops, std::vector<TokenId> shown = {});
 
   /// Whole code points that became certain with this token, often empty.
   [[nodiscard]] std::string push(TokenId id);
@@ -29,6 +30,7 @@ class AnswerText {
   const Tokenizer& tokenizer_;
   StreamDecoder decoder_;
   std::vector<std::string> stops_;
+  std::vector<TokenId> shown_;
   std::string held_;
   std::vector<bool> hidden_;  // by byte of held_: of a control token's name
   bool stopped_ = false;

@@ -65,7 +65,7 @@ class Parser {
       return fail(ErrorCode::kInvalidArgument, "the grammar is not UTF-8");
     for (skip_space(true); at_ < text_.size(); skip_space(true))
       if (!rule()) return std::unexpected(error_);
-    Rules out{std::move(rules_), 0};
+    Rules out{std::move(rules_), std::move(tokens_), 0};
     const auto found = ids_.find(std::string(root));
     if (found == ids_.end() || !out.rules[found->second].defined)
       return fail(ErrorCode::kInvalidArgument, "the grammar has no rule " + std::string(root));
@@ -185,13 +185,37 @@ class Parser {
         item.kind = Kind::kRule;
         item.rule = rule_id(called, start);
       } else if (c == '<' || c == '!') {
-        return complain("tokens in <> are not supported", ErrorCode::kUnsupported);
+        if (!token(item)) return false;
       } else {
         return true;
       }
       if (!repeats(item)) return false;
       out.items.push_back(std::move(item));
     }
+  }
+
+  // <name>, <[id]>, or either with ! before it.
+  bool token(Expression& out) {
+    const size_t start = at_;
+    out.kind = Kind::kToken;
+    out.negated = here('!');
+    if (out.negated) ++at_;
+    if (!here('<')) return complain("expected a token in <>");
+    gbnf::Token named{.text = {}, .offset = start};
+    if (text_.substr(at_ + 1, 1) == "[") {
+      at_ += 2;
+      if (!number(named.id)) return false;
+      if (text_.substr(at_, 2) != "]>") return complain("expected ]>");
+      at_ += 2;
+    } else {
+      const size_t end = text_.find_first_of(">\n", at_);
+      if (end == std::string_view::npos || text_[end] != '>') return complain(start, "a token without its >");
+      named.text = text_.substr(at_, end + 1 - at_);
+      at_ = end + 1;
+    }
+    out.rule = static_cast<uint32_t>(tokens_.size());
+    tokens_.push_back(std::move(named));
+    return true;
   }
 
   bool repeats(Expression& item) {
@@ -340,6 +364,7 @@ class Parser {
   std::string_view text_;
   size_t at_ = 0;
   std::vector<Rule> rules_;
+  std::vector<gbnf::Token> tokens_;
   std::unordered_map<std::string, uint32_t> ids_;
   Error error_{};
 };

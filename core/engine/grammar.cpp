@@ -24,11 +24,12 @@ constexpr uint32_t kEnd = 0;  // the state that ends every rule
 // From the tree to the network, back to front: emit(what, next) makes the states that read what and go on at next.
 class GrammarCompiler {
  public:
-  explicit GrammarCompiler(const gbnf::Rules& rules) : rules_(rules) {
+  GrammarCompiler(const gbnf::Rules& rules, const Tokenizer* vocabulary) : rules_(rules), vocabulary_(vocabulary) {
     add({.op = Op::kEnd, .first = 0, .last = 0, .next = 0, .other = 0});
   }
 
   Result<Grammar> compile() {
+    if (const Result<void> found = find_tokens(); !found) return std::unexpected(found.error());
     starts_.resize(rules_.rules.size());
     for (uint32_t i = 0; i < rules_.rules.size(); ++i) names_.push_back(i);
     for (uint32_t i = 0; i < rules_.rules.size(); ++i) {
@@ -81,6 +82,9 @@ class GrammarCompiler {
         return emit_class(e, next);
       case Kind::kRule:
         return call(e.rule, next);
+      case Kind::kToken:
+        return add(
+            {.op = Op::kToken, .first = e.negated, .last = e.negated, .next = next, .other = token_ids_[e.rule]});
       case Kind::kSequence:
         for (size_t i = e.items.size(); i-- > 0;) next = emit(e.items[i], next);
         return next;
@@ -95,9 +99,29 @@ class GrammarCompiler {
     return next;
   }
 
+  // The tokens that the grammar names.
+  Result<void> find_tokens() {
+    grammar_.has_tokens_ = !rules_.tokens.empty();
+    for (const gbnf::Token& token : rules_.tokens) {
+      const auto wrong = [&](const std::string& what) {
+        return fail(ErrorCode::kInvalidArgument, token.offset, what, "the grammar");
+      };
+      if (vocabulary_ == nullptr) return wrong("a token, and no vocabulary");
+      uint32_t id = token.id;
+      if (!token.text.empty()) {
+        const std::vector<TokenId> ids = vocabulary_->encode(token.text, {.special = true});
+        if (ids.size() != 1) return wrong(token.text + " is not one token of the vocabulary");
+        id = static_cast<uint32_t>(ids[0]);
+      }
+      if (id >= vocabulary_->size()) return wrong("no token " + std::to_string(id));
+      token_ids_.push_back(id);
+    }
+    return {};
+  }
+
   // Whether a copy is as small as a call.
   static bool is_small(const Expression& e) {
-    return e.kind == Kind::kRule || (e.kind == Kind::kText && e.text.size() <= 2) ||
+    return e.kind == Kind::kRule || e.kind == Kind::kToken || (e.kind == Kind::kText && e.text.size() <= 2) ||
            (e.kind == Kind::kClass && e.ranges.size() <= 2 && e.ranges.back().last <= 0x7F);
   }
 
@@ -268,6 +292,8 @@ class GrammarCompiler {
   }
 
   const gbnf::Rules& rules_;
+  const Tokenizer* vocabulary_;
+  std::vector<uint32_t> token_ids_;
   Grammar grammar_;
   std::vector<uint32_t> starts_;  // by rule; those without a name of their own after the others
   std::vector<uint32_t> names_;   // the named rule that a rule is part of
@@ -277,10 +303,10 @@ class GrammarCompiler {
   bool too_large_ = false;
 };
 
-Result<Grammar> Grammar::compile(std::string_view gbnf, std::string_view root) {
+Result<Grammar> Grammar::compile(std::string_view gbnf, std::string_view root, const Tokenizer* vocabulary) {
   const Result<gbnf::Rules> rules = gbnf::parse(gbnf, root);
   if (!rules) return std::unexpected(rules.error());
-  return GrammarCompiler(*rules).compile();
+  return GrammarCompiler(*rules, vocabulary).compile();
 }
 
 }  // namespace ggufscope

@@ -1,9 +1,9 @@
 // Text held to a grammar: which tokens may come next.
 //
-// A grammar is compiled to a network over bytes: its states read a byte, branch, call a rule, or end one. A text's
-// readings so far are a set of configurations (state, stack of returns), and as few sets come again and again, they are
-// numbered and the steps between them remembered: a deterministic automaton that is made while it is walked. The
-// tokens that may follow a set are found by walking the vocabulary's tree with it, and remembered too.
+// A grammar is compiled to a network over bytes: its states read a byte or a token, branch, call a rule, or end one. A
+// text's readings so far are a set of configurations (state, stack of returns), and as few sets come again and again,
+// they are numbered and the steps between them remembered: a deterministic automaton that is made while it is walked.
+// The tokens that may follow a set are found by walking the vocabulary's tree with it, and remembered too.
 #pragma once
 
 #include <array>
@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "engine/number_set.hpp"
 #include "engine/token_trie.hpp"
+#include "text/tokenizer.hpp"
 
 namespace ggufscope {
 
@@ -24,14 +25,16 @@ class Grammar {
  public:
   /// GBNF (gbnf.hpp). kInvalidArgument with the byte where the text is wrong, or for a rule that begins with itself;
   /// kOutOfRange for what is too large.
-  [[nodiscard]] static Result<Grammar> compile(std::string_view gbnf, std::string_view root = "root");
+  /// Tokens in <> need the vocabulary: kInvalidArgument for those that it has not, or that are several tokens.
+  [[nodiscard]] static Result<Grammar> compile(std::string_view gbnf, std::string_view root = "root",
+                                               const Tokenizer* vocabulary = nullptr);
 
-  enum class Op : uint8_t { kByte, kBranch, kCall, kEnd };
+  enum class Op : uint8_t { kByte, kToken, kBranch, kCall, kEnd };
   struct State {
     Op op;
-    uint8_t first, last;  ///< kByte: the bytes that lead to next
+    uint8_t first, last;  ///< kByte: the bytes that lead to next; kToken: first is 1 where any other token does
     uint32_t next;        ///< kCall: where to go on after the rule
-    uint32_t other;       ///< kBranch: the other way; kCall: the rule's first state
+    uint32_t other;       ///< kBranch: the other way; kCall: the rule's first state; kToken: the id
   };
   [[nodiscard]] const State& state(uint32_t i) const { return states_[i]; }
   [[nodiscard]] size_t n_states() const { return states_.size(); }
@@ -39,12 +42,14 @@ class Grammar {
   /// Bytes that no state tells apart have one class.
   [[nodiscard]] uint8_t byte_class(uint8_t byte) const { return class_of_[byte]; }
   [[nodiscard]] uint32_t n_classes() const { return n_classes_; }
+  [[nodiscard]] bool has_tokens() const { return has_tokens_; }
 
  private:
   friend class GrammarCompiler;
   std::vector<State> states_;
   std::array<uint8_t, 256> class_of_{};
   uint32_t n_classes_ = 0, start_ = 0;
+  bool has_tokens_ = false;
 };
 
 /// A text as far as it was read. Borrows the grammar.
@@ -57,6 +62,10 @@ class GrammarMatcher {
   /// Reads on; false, with nothing read, where the grammar does not go on like this. kOutOfRange where the text can be
   /// read in too many ways.
   [[nodiscard]] Result<bool> read(std::string_view bytes);
+  /// The same of a token: as one that the grammar names, or by its text; a control token has none.
+  [[nodiscard]] Result<bool> read(TokenId id, std::string_view bytes);
+  /// Whether this very token may come, by its name in the grammar.
+  [[nodiscard]] bool names(TokenId id) const;
   /// Whether the text may end here.
   [[nodiscard]] bool may_end() const { return sets_[now_].may_end; }
   /// Whether it must.
@@ -82,6 +91,7 @@ class GrammarMatcher {
 
   [[nodiscard]] uint32_t push(uint32_t next, uint32_t below);
   void close(Configuration start);
+  [[nodiscard]] Result<Id> walk(std::string_view bytes);
   [[nodiscard]] Id intern();
   [[nodiscard]] Id step(Id from, uint8_t byte);
   [[nodiscard]] Id make_step(Id from, uint8_t byte);

@@ -74,6 +74,7 @@ void GrammarMatcher::close(Configuration start) {
     const Grammar::State& s = grammar_->state(c.state);
     switch (s.op) {
       case Op::kByte:
+      case Op::kToken:
         made_.push_back(c);
         break;
       case Op::kBranch:
@@ -127,7 +128,7 @@ GrammarMatcher::Id GrammarMatcher::make_step(Id from, uint8_t byte) {
   for (size_t i = set.first; i < set.first + set.n_configurations; ++i) {
     const Configuration c = configurations_[i];
     const Grammar::State& s = grammar_->state(c.state);
-    if (byte >= s.first && byte <= s.last) close({s.next, c.stack});
+    if (s.op == Op::kByte && byte >= s.first && byte <= s.last) close({s.next, c.stack});
   }
   return intern();
 }
@@ -162,15 +163,66 @@ void GrammarMatcher::forget_all_but_now() {
   now_ = intern();
 }
 
-Result<bool> GrammarMatcher::read(std::string_view bytes) {
-  forget_all_but_now();
-  work_ = 0;
+// The set after these bytes.
+Result<GrammarMatcher::Id> GrammarMatcher::walk(std::string_view bytes) {
   Id at = now_;
   for (const char c : bytes) {
     at = step(at, static_cast<uint8_t>(c));
     if (at == kTooMuch) return too_ambiguous();
-    if (at == 0) return false;
+    if (at == 0) return at;
   }
+  return at;
+}
+
+Result<bool> GrammarMatcher::read(std::string_view bytes) {
+  forget_all_but_now();
+  work_ = 0;
+  const Result<Id> at = walk(bytes);
+  if (!at) return std::unexpected(at.error());
+  if (*at == 0 && !bytes.empty()) return false;
+  now_ = *at;
+  return true;
+}
+
+bool GrammarMatcher::names(TokenId id) const {
+  const Set& set = sets_[now_];
+  for (size_t i = set.first; i < set.first + set.n_configurations; ++i) {
+    const Grammar::State& s = grammar_->state(configurations_[i].state);
+    if (s.op == Op::kToken && s.first == 0 && s.other == static_cast<uint32_t>(id)) return true;
+  }
+  return false;
+}
+
+Result<bool> GrammarMatcher::read(TokenId id, std::string_view bytes) {
+  if (!grammar_->has_tokens()) return bytes.empty() ? Result<bool>(false) : read(bytes);
+  forget_all_but_now();
+  work_ = 0;
+  Id by_text = 0;
+  if (!bytes.empty()) {
+    const Result<Id> at = walk(bytes);
+    if (!at) return std::unexpected(at.error());
+    by_text = *at;
+  }
+  // What the token leads to by its name, and with it what its text leads to.
+  made_.clear();
+  seen_.clear();
+  made_may_end_ = false;
+  const Set set = sets_[now_];
+  for (size_t i = set.first; i < set.first + set.n_configurations; ++i) {
+    const Configuration c = configurations_[i];
+    const Grammar::State& s = grammar_->state(c.state);
+    if (s.op == Op::kToken && (s.other == static_cast<uint32_t>(id)) != (s.first != 0)) close({s.next, c.stack});
+  }
+  if (by_text != 0) {
+    const Set other = sets_[by_text];
+    for (size_t i = other.first; i < other.first + other.n_configurations; ++i) {
+      const Configuration c = configurations_[i];
+      if (seen_.insert(both(c.state, c.stack))) made_.push_back(c);
+    }
+    made_may_end_ = made_may_end_ || other.may_end;
+  }
+  const Id at = intern();
+  if (at == 0) return false;
   now_ = at;
   return true;
 }
@@ -195,6 +247,14 @@ Result<const std::vector<bool>*> GrammarMatcher::allowed(const TokenTrie& trie) 
     path_[node.depth + 1] = to;
     for (int32_t token = node.token; token >= 0; token = trie.next_same(token)) out[static_cast<size_t>(token)] = true;
     ++i;
+  }
+  const Set set = sets_[now_];
+  for (size_t i = set.first; i < set.first + set.n_configurations; ++i) {
+    const Grammar::State& s = grammar_->state(configurations_[i].state);
+    if (s.op != Op::kToken || s.other >= out.size()) continue;
+    const bool before = out[s.other];
+    if (s.first != 0) out.assign(out.size(), true);
+    out[s.other] = s.first == 0 || before;
   }
   if (allowed_.size() >= kMaxMasks) allowed_.clear();
   return &allowed_.insert_or_assign(now_, std::move(out)).first->second;

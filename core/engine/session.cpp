@@ -131,7 +131,7 @@ Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions opt
   if (!model_->hparams().causal)
     return fail(ErrorCode::kUnsupported,
                 "this model fills in a text that it sees as a whole, it does not continue one");
-  if (const Result<void> good = set_grammar(options.grammar); !good) return good;
+  if (const Result<void> good = set_grammar(options); !good) return good;
   Text& t = text();
   forget_guesses();
   t.n_guessed = 0;
@@ -158,34 +158,17 @@ Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions opt
   const bool dry = t.options.sampler.dry_multiplier != 0 && tokenizer_;
   t.sampler.emplace(t.options.sampler, dry ? breakers_of(*tokenizer_, t.options.dry_breakers) : DryBreakers{});
   for (const TokenId id : t.tokens) t.sampler->accept(id);
-  if (tokenizer_) t.answer.emplace(*tokenizer_, t.options.stop);
+  if (tokenizer_) t.answer.emplace(*tokenizer_, t.options.stop, t.options.shown);
   t.finished = false;
   return {};
 }
 
-Result<void> Session::set_grammar(const std::string& gbnf) {
-  Text& t = text();
-  if (gbnf.empty()) return {};
+Result<void> Session::set_grammar(const GenerateOptions& options) {
+  AnswerGrammar& grammar = text().grammar;
+  if (options.grammar.empty()) return grammar.leave(), Result<void>();
   if (!tokenizer_) return fail(ErrorCode::kUnsupported, "a grammar needs a vocabulary, and this file has none");
-  if (trie_.n_tokens() == 0) {
-    // Control tokens make no text.
-    std::vector<std::string_view> pieces(tokenizer_->size());
-    for (size_t i = 0; i < pieces.size(); ++i) {
-      const auto id = static_cast<TokenId>(i);
-      if (!tokenizer_->is_special(id) && !tokenizer_->is_end_of_generation(id)) pieces[i] = tokenizer_->piece(id);
-    }
-    trie_ = TokenTrie(pieces);
-  }
-  if (gbnf != t.grammar_text) {
-    Result<Grammar> compiled = Grammar::compile(gbnf);
-    if (!compiled) return std::unexpected(compiled.error());
-    t.matcher.reset();
-    t.grammar = std::make_unique<Grammar>(std::move(*compiled));
-    t.grammar_text = gbnf;
-    t.matcher.emplace(*t.grammar);
-  }
-  t.matcher->reset();
-  return {};
+  if (trie_.n_tokens() == 0) trie_ = AnswerGrammar::trie_of(*tokenizer_);
+  return grammar.begin(options.grammar, options.triggers, *tokenizer_, trie_, options.ignore_end);
 }
 
 // As llama.cpp draws under a grammar: a token that may come stays, which spares looking at all of them; otherwise those
@@ -193,32 +176,22 @@ Result<void> Session::set_grammar(const std::string& gbnf) {
 Result<Candidate> Session::sample() {
   const Timed timed(pool_->profile(), Operation::kSampling);
   Text& t = text();
-  if (t.options.grammar.empty()) return t.sampler->sample(logits());
-  const auto reads = [this, &t](TokenId id) -> Result<bool> {
-    if (tokenizer_->is_end_of_generation(id)) return t.matcher->may_end() && !t.options.ignore_end;
-    const std::string_view piece = tokenizer_->piece(id);
-    if (piece.empty() || tokenizer_->is_special(id)) return false;
-    return t.matcher->read(piece);
-  };
+  if (!t.grammar.in_use()) return t.sampler->sample(logits());
   const float mirostat_mu = t.sampler->checkpoint().mirostat_mu;
   Result<Candidate> chosen = t.sampler->sample(logits());
   if (!chosen) return chosen;
-  const Result<bool> good = reads(chosen->id);
+  const Result<bool> good = t.grammar.read(chosen->id);
   if (!good) return std::unexpected(good.error());
   if (*good) return chosen;
-  const Result<const std::vector<bool>*> found = t.matcher->allowed(trie_);
-  if (!found) return std::unexpected(found.error());
-  std::vector<bool> allowed = **found;
-  if (t.matcher->may_end() && !t.options.ignore_end)
-    for (size_t i = 0; i < allowed.size(); ++i)
-      if (tokenizer_->is_end_of_generation(static_cast<TokenId>(i))) allowed[i] = true;
+  const Result<std::vector<bool>> allowed = t.grammar.allowed();
+  if (!allowed) return std::unexpected(allowed.error());
   t.sampler->restore({t.sampler->checkpoint().random, mirostat_mu});
-  chosen = t.sampler->sample(logits(), allowed);
+  chosen = t.sampler->sample(logits(), *allowed);
   if (!chosen) {
-    if (t.matcher->may_end()) return Candidate{kNoToken, 0, 0};
+    if (t.grammar.may_end()) return Candidate{kNoToken, 0, 0};
     return fail(ErrorCode::kOutOfRange, "no token of the vocabulary goes on as the grammar wants");
   }
-  if (const Result<bool> done = reads(chosen->id); !done) return std::unexpected(done.error());
+  if (const Result<bool> done = t.grammar.read(chosen->id); !done) return std::unexpected(done.error());
   return chosen;
 }
 
@@ -332,7 +305,7 @@ Result<Step> Session::next() {
   Text& t = text();
   if (t.finished) return fail(ErrorCode::kInvalidArgument, "the answer has ended");
   Step step;
-  if (!t.options.grammar.empty() && t.matcher->must_end()) {
+  if (t.grammar.in_use() && t.grammar.must_end()) {
     step.finish = Finish::kEnd;
     finish_text(step);
     return step;

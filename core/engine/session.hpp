@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/answer_grammar.hpp"
 #include "engine/answer_text.hpp"
-#include "engine/grammar.hpp"
 #include "engine/sampler.hpp"
 #include "gguf/parse.hpp"
 #include "model/forward.hpp"
@@ -34,6 +34,8 @@ struct GenerateOptions {
   bool shift = false;            ///< a full context forgets its older half in place of ending
   uint32_t n_guesses = 0;        ///< tokens guessed at most before they are drawn; the answer is the same
   std::string grammar;           ///< GBNF that the answer keeps to, whole unless it is cut short; empty: any text
+  std::vector<GrammarTrigger> triggers;  ///< where the grammar begins; none: with the answer
+  std::vector<TokenId> shown;            ///< control tokens whose names are part of the text
 };
 
 enum class Finish : uint8_t { kNone, kEnd, kStop, kContext };
@@ -148,10 +150,7 @@ class Session {
       guesses.clear();
       finished = true;
     }
-    // The grammar of the last answer that had one, and what was found out about it.
-    std::string grammar_text;
-    std::unique_ptr<Grammar> grammar;
-    std::optional<GrammarMatcher> matcher;
+    AnswerGrammar grammar;
   };
 
   Session() = default;
@@ -160,7 +159,7 @@ class Session {
   [[nodiscard]] StateOptions adjusted(StateOptions options) const;
   [[nodiscard]] Result<void> check(std::span<const TokenId> tokens) const;
   void forget();
-  [[nodiscard]] Result<void> set_grammar(const std::string& gbnf);
+  [[nodiscard]] Result<void> set_grammar(const GenerateOptions& options);
   [[nodiscard]] std::span<const float> logits() const;
   [[nodiscard]] Result<Candidate> sample();
   [[nodiscard]] std::vector<TokenId> guess() const;

@@ -179,7 +179,7 @@ const Wrong kWrong[] = {
     {"root ::= \"\\U00110000\"", kInvalid, "an escape of no character at byte 10"},
     {"root ::= \"\xFF\"", kInvalid, "not UTF-8"},
     {"root ::= \"a\"\nroot ::= \"b\"", kInvalid, "a second rule root at byte 13"},
-    {"root ::= <think>", ErrorCode::kUnsupported, "at byte 9"},
+    {"root ::= <think>", ErrorCode::kInvalidArgument, "at byte 9"},
     {"root ::= root \"a\"", kInvalid, "the rule root may begin with itself"},
     {"root ::= \"a\" | x? root", kInvalid, "left recursion"},
     {"root ::= a\na ::= b\nb ::= \"\" c\nc ::= \"x\" | [y]* a", kInvalid, "left recursion"},

@@ -58,10 +58,13 @@ const kLoad: Readonly<
   },
 }
 
-// The same for generate() and chat(); a grammar, a schema and biases have their own code in run.ts.
+// The same for generate() and chat(); a grammar, a schema and biases have their own code in run.ts. Triggers are for programs.
 const kGenerate: Readonly<
   Record<
-    Exclude<keyof GenerateOptions, 'signal' | 'onDone' | 'grammar' | 'schema' | 'stop' | 'logitBias'>,
+    Exclude<
+      keyof GenerateOptions,
+      'signal' | 'onDone' | 'grammar' | 'grammarTriggers' | 'showTokens' | 'schema' | 'stop' | 'logitBias'
+    >,
     Row
   >
 > = {

@@ -263,6 +263,12 @@ export class LoadedModel implements Model {
       stop: typeof stop === 'string' ? [stop] : stop,
       bias: Float64Array.from(Object.entries(logitBias).flatMap(([id, bias]) => [Number(id), bias])),
       grammar: schema === undefined ? (grammar ?? '') : schemaToGrammar(schema),
+      triggers: (options.grammarTriggers ?? []).map((trigger) => {
+        if (typeof trigger === 'string') return { text: trigger, token: -1, atStart: false }
+        if ('token' in trigger) return { text: '', token: trigger.token, atStart: false }
+        return { text: trigger.text, token: -1, atStart: trigger.atStart ?? false }
+      }),
+      shown: Int32Array.from(options.showTokens ?? []),
       maxTokens,
     }
   }

@@ -2,6 +2,7 @@
 // of these is refused by Embind, by the field's name.
 import type { GlueOptions } from '../runtime/compile.js'
 import type {
+  TriggerRecord,
   AnswerOptions,
   ArrivedRows,
   Facts,
@@ -55,6 +56,10 @@ export interface WasmEngine {
   setStops(stops: string): void
   /** GBNF; empty: any text */
   setGrammar(gbnf: string): void
+  /** after setGrammar, which forgets those before */
+  addTrigger(trigger: TriggerRecord): void
+  /** ids in the reserved room */
+  setShown(tokens: number): void
   setBias(pairs: number): void
   begin(tokens: number, options: AnswerOptions): boolean
   waiting(): number

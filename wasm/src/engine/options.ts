@@ -45,6 +45,8 @@ export const kGenerateChecks: Checks<GenerateOptions> = {
   maxTokens: either(integer(0), oneOf(Infinity)),
   stop: either(text, list),
   grammar: text,
+  grammarTriggers: list,
+  showTokens: list,
   schema: either(object, flag),
   logprobs: integer(0, 100),
   ignoreEnd: flag,
@@ -83,7 +85,36 @@ const kLoad: Checks<LoadOptions> = {
   workerUrl: either(text, object),
 }
 
-function checkLists({ stop, logitBias }: GenerateOptions, vocabularySize: number): void {
+function checkTokens(name: string, ids: readonly unknown[], vocabularySize: number): void {
+  for (const id of ids)
+    if (!(Number.isInteger(id) && (id as number) >= 0 && (id as number) < vocabularySize))
+      throw new GgufError(
+        'invalid-argument',
+        `The option ${name} names the token ${String(id)}: ids go from 0 to ${vocabularySize - 1}.`,
+      )
+}
+
+function checkTriggers(triggers: readonly unknown[], vocabularySize: number): void {
+  for (const trigger of triggers) {
+    const { text, token } = (typeof trigger === 'string' ? { text: trigger } : (trigger ?? {})) as {
+      text?: unknown
+      token?: unknown
+    }
+    if (token !== undefined && text === undefined) checkTokens('grammarTriggers', [token], vocabularySize)
+    else if (typeof text !== 'string' || text === '' || token !== undefined)
+      throw new GgufError(
+        'invalid-argument',
+        `The option grammarTriggers holds ${JSON.stringify(trigger)}: a trigger is a text, { text, atStart } or { token }.`,
+      )
+  }
+}
+
+function checkLists(
+  { stop, logitBias, grammarTriggers, showTokens }: GenerateOptions,
+  vocabularySize: number,
+): void {
+  checkTriggers(grammarTriggers ?? [], vocabularySize)
+  checkTokens('showTokens', showTokens ?? [], vocabularySize)
   const fail = (message: string): never => {
     throw new GgufError('invalid-argument', message)
   }

@@ -106,6 +106,13 @@ export interface MemoryBytes {
   readonly scratch: number
 }
 
+/** A text, or a token: then text is empty. token -1: none */
+export interface TriggerRecord {
+  readonly text: string
+  readonly token: number
+  readonly atStart: boolean
+}
+
 export interface GenerateCall {
   readonly sequence: number
   readonly tokens: Int32Array
@@ -114,6 +121,8 @@ export interface GenerateCall {
   readonly bias: Float64Array
   /** GBNF; empty: any text */
   readonly grammar: string
+  readonly triggers: readonly TriggerRecord[]
+  readonly shown: Int32Array
   readonly maxTokens: number
 }
 

@@ -1,5 +1,6 @@
 import type { GgufFile, OpenOptions } from '../api/file.js'
 import type { Tokenizer, ChatMessage, RenderChatOptions } from '../api/text.js'
+import type { GrammarTrigger } from '../chat/types.js'
 import type { JsonSchema } from '../schema/index.js'
 
 /** simd: SIMD of 128 bits; relaxed: with products of bytes too, where the engine has them */
@@ -107,6 +108,13 @@ export interface GenerateOptions extends SamplingOptions {
   stop?: string | readonly string[] | undefined
   /** GBNF that the answer keeps to. It ends where the grammar does; maxTokens may cut it short. */
   grammar?: string | undefined
+  /**
+   * Where the grammar begins: with the first of these that the answer has, a text or a token, which the grammar reads too.
+   * Until then any token may come, and the answer may end. Default: with the answer.
+   */
+  grammarTriggers?: readonly GrammarTrigger[] | undefined
+  /** Control tokens, by id, whose names are part of the answer's text. Default: none is. */
+  showTokens?: readonly number[] | undefined
   /** A JSON schema: the answer is JSON that it accepts. Errors of schemaToGrammar. */
   schema?: JsonSchema | undefined
   /** How many of the likeliest tokens to tell with each, from 0 to 100. Default: 0. */

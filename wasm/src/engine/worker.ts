@@ -182,6 +182,8 @@ export class EngineWorker {
     this.#check(engine.select(call.sequence))
     engine.setStops(call.stop.map((stop) => `${stop.replaceAll('\0', '')}\0`).join(''))
     engine.setGrammar(call.grammar)
+    for (const trigger of call.triggers) engine.addTrigger(trigger)
+    engine.setShown(this.#putIds(call.shown))
     this.#put(new Uint8Array(call.bias.buffer))
     engine.setBias(call.bias.length / 2)
     const { logprobs, lookup } = call.options

@@ -1,0 +1,186 @@
+// Grammars of answers: tokens by their names, triggers, control tokens as text; on the trained sample's vocabulary.
+#include "engine/answer_grammar.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/answer_text.hpp"
+#include "gguf/parse.hpp"
+#include "model_data.hpp"
+
+using namespace ggufscope;
+
+namespace {
+
+struct Vocabulary {
+  std::vector<uint8_t> file = test::read_file(test::fixture("stories.gguf"));
+  ParseState parsed;
+  std::unique_ptr<Tokenizer> tokenizer;
+  TokenTrie trie;
+
+  Vocabulary() {
+    const Result<ParseProgress> done = parse_header(file, file.size(), parsed);
+    BOOST_REQUIRE(done.has_value());
+    Result<Tokenizer> made = Tokenizer::make(Gguf{parsed.header, file});
+    BOOST_REQUIRE(made.has_value());
+    tokenizer = std::make_unique<Tokenizer>(std::move(*made));
+    trie = AnswerGrammar::trie_of(*tokenizer);
+  }
+  [[nodiscard]] TokenId named(std::string_view text) const {
+    const std::vector<TokenId> ids = tokenizer->encode(text, {.special = true});
+    BOOST_REQUIRE_EQUAL(ids.size(), 1u);
+    return ids[0];
+  }
+  [[nodiscard]] std::vector<TokenId> ids(std::string_view text) const { return tokenizer->encode(text); }
+};
+
+AnswerGrammar begun(const Vocabulary& v, const std::string& gbnf, std::vector<GrammarTrigger> triggers = {}) {
+  AnswerGrammar grammar;
+  const Result<void> good = grammar.begin(gbnf, std::move(triggers), *v.tokenizer, v.trie, false);
+  BOOST_REQUIRE_MESSAGE(good.has_value(), good.error().message);
+  return grammar;
+}
+
+bool reads(AnswerGrammar& grammar, TokenId id) {
+  const Result<std::vector<bool>> allowed = grammar.allowed();
+  BOOST_REQUIRE_MESSAGE(allowed.has_value(), allowed.error().message);
+  const Result<bool> good = grammar.read(id);
+  BOOST_REQUIRE_MESSAGE(good.has_value(), good.error().message);
+  BOOST_TEST((*allowed)[static_cast<size_t>(id)] == *good, "token " << id << " is allowed or not as it is read");
+  return *good;
+}
+bool reads(AnswerGrammar& grammar, const std::vector<TokenId>& ids) {
+  for (const TokenId id : ids)
+    if (!reads(grammar, id)) return false;
+  return true;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(answer_grammar)
+
+BOOST_AUTO_TEST_CASE(tokens_are_read_by_name_and_by_id) {
+  const Vocabulary v;
+  const TokenId user = v.named("<|user|>"), assistant = v.named("<|assistant|>");
+  for (const std::string& name : {std::string("<|user|>"), "<[" + std::to_string(user) + "]>"}) {
+    AnswerGrammar grammar = begun(v, "root ::= " + name + " \"a\"+");
+    BOOST_TEST(!reads(grammar, assistant));
+    BOOST_TEST(!reads(grammar, v.ids("a")));
+    BOOST_TEST(reads(grammar, user));
+    BOOST_TEST(!grammar.may_end());
+    BOOST_TEST(reads(grammar, v.ids("a")));
+    BOOST_TEST(grammar.may_end());
+    BOOST_TEST(!reads(grammar, user));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(any_other_token_is_read_where_one_is_excluded) {
+  const Vocabulary v;
+  const TokenId user = v.named("<|user|>"), assistant = v.named("<|assistant|>"), end = v.named("<|end|>");
+  BOOST_REQUIRE(v.tokenizer->is_end_of_generation(end));
+  AnswerGrammar grammar = begun(v, "root ::= <|user|> !<|user|>* <|user|>");
+  BOOST_TEST(reads(grammar, user));
+  BOOST_TEST(reads(grammar, v.ids("Bees make honey.")));
+  BOOST_TEST(reads(grammar, assistant));
+  BOOST_TEST(!reads(grammar, end));
+  BOOST_TEST(reads(grammar, user));
+  BOOST_TEST(grammar.must_end());
+}
+
+BOOST_AUTO_TEST_CASE(a_token_is_read_by_its_text_and_by_its_name_at_once) {
+  const Vocabulary v;
+  const std::vector<TokenId> ids = v.ids(" bees");
+  AnswerGrammar grammar = begun(v, "root ::= <[" + std::to_string(ids[0]) + "]> \"x\" | \" bees\"");
+  BOOST_TEST(reads(grammar, ids));
+  BOOST_TEST(grammar.may_end());
+  AnswerGrammar other = begun(v, "root ::= <[" + std::to_string(ids[0]) + "]> \"x\" | \" bees\"");
+  BOOST_TEST(reads(other, ids[0]));
+  BOOST_TEST(reads(other, v.ids("x")));
+}
+
+BOOST_AUTO_TEST_CASE(an_end_that_the_grammar_names_may_come) {
+  const Vocabulary v;
+  const TokenId end = v.named("<|end|>");
+  AnswerGrammar grammar = begun(v, "root ::= \"a\" <|end|>");
+  BOOST_TEST(!reads(grammar, end));
+  BOOST_TEST(reads(grammar, v.ids("a")));
+  BOOST_TEST(!grammar.may_end());
+  BOOST_TEST(reads(grammar, end));
+}
+
+BOOST_AUTO_TEST_CASE(tokens_that_are_not_there_are_errors) {
+  const Vocabulary v;
+  const std::pair<const char*, const char*> wrong[] = {
+      {"root ::= <nothing>", "<nothing> is not one token"},
+      {"root ::= <[99999]>", "no token 99999"},
+      {"root ::= <[5]", "expected ]>"},
+      {"root ::= <[x]>", "expected a number"},
+      {"root ::= <open", "without its >"},
+      {"root ::= !\"a\"", "expected a token"},
+  };
+  for (const auto& [gbnf, message] : wrong) {
+    AnswerGrammar grammar;
+    const Result<void> done = grammar.begin(gbnf, {}, *v.tokenizer, v.trie, false);
+    BOOST_REQUIRE_MESSAGE(!done.has_value(), gbnf);
+    BOOST_TEST((done.error().code == ErrorCode::kInvalidArgument));
+    BOOST_TEST(done.error().message.find(message) != std::string::npos, done.error().message);
+  }
+  BOOST_TEST(!Grammar::compile("root ::= <[5]>").has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_lazy_grammar_begins_where_its_trigger_does) {
+  const Vocabulary v;
+  AnswerGrammar grammar = begun(v, "root ::= \"honey\" [.!]", {{.text = "honey"}});
+  BOOST_TEST(grammar.may_end());
+  BOOST_TEST(reads(grammar, v.ids("Bees make wax, and bees make")));
+  BOOST_TEST(grammar.may_end());
+  BOOST_TEST(reads(grammar, v.ids(" honey")));
+  BOOST_TEST(!grammar.may_end());
+  BOOST_TEST(!reads(grammar, v.ids("?")));
+  BOOST_TEST(reads(grammar, v.ids("!")));
+  BOOST_TEST(grammar.must_end());
+}
+
+BOOST_AUTO_TEST_CASE(a_token_that_begins_what_the_grammar_refuses_may_not_come) {
+  const Vocabulary v;
+  const std::vector<TokenId> ids = v.ids(" honey.");
+  AnswerGrammar grammar = begun(v, "root ::= \"ney\" \"!\"", {{.text = "ney"}});
+  BOOST_TEST(reads(grammar, ids[0]));
+  if (ids.size() > 1) BOOST_TEST(!reads(grammar, std::vector<TokenId>(ids.begin() + 1, ids.end())));
+}
+
+BOOST_AUTO_TEST_CASE(a_trigger_may_be_a_token_or_stand_at_the_start_alone) {
+  const Vocabulary v;
+  const TokenId user = v.named("<|user|>");
+  AnswerGrammar grammar = begun(v, "root ::= <|user|> \"a\"", {{.text = "", .token = user}});
+  BOOST_TEST(reads(grammar, v.ids("Bees")));
+  BOOST_TEST(reads(grammar, user));
+  BOOST_TEST(!reads(grammar, v.ids("b")));
+  BOOST_TEST(reads(grammar, v.ids("a")));
+  const std::vector<GrammarTrigger> at_start{{.text = "{", .at_start = true}};
+  AnswerGrammar first = begun(v, "root ::= \"{}\"", at_start);
+  BOOST_TEST(reads(first, v.ids(" \n")));
+  BOOST_TEST(reads(first, v.ids("{")));
+  BOOST_TEST(!reads(first, v.ids("a")));
+  AnswerGrammar later = begun(v, "root ::= \"{}\"", at_start);
+  BOOST_TEST(reads(later, v.ids("so {a")));
+}
+
+BOOST_AUTO_TEST_CASE(control_tokens_are_text_where_they_are_asked_for) {
+  const Vocabulary v;
+  const TokenId user = v.named("<|user|>"), assistant = v.named("<|assistant|>");
+  AnswerText hidden(*v.tokenizer, {}), shown(*v.tokenizer, {}, {user}), stopping(*v.tokenizer, {"er|>a"}, {user});
+  std::string texts[3];
+  for (const TokenId id : {user, v.ids("ab")[0], assistant}) {
+    texts[0] += hidden.push(id);
+    texts[1] += shown.push(id);
+    texts[2] += stopping.push(id);
+  }
+  BOOST_TEST(texts[1] == "<|user|>" + texts[0]);
+  BOOST_TEST(stopping.stopped());
+  BOOST_TEST(texts[2] + stopping.finish() == "<|us");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
