@@ -251,11 +251,15 @@ test('requests that cannot be followed are errors with a code, never silence', a
     { messages: ['hello'] },
     { mirostat: 1 },
     { tool_choice: 'sometimes' },
+    { tool_choice: 'required' },
+    { tools: [tool, tool] },
+    { tools: [{ type: 'function' }] },
+    { tools: [tool], tool_choice: { type: 'function', function: { name: 'other' } } },
     { chat_template_kwargs: 'x' },
   ]
   const unsupported: Record<string, unknown>[] = [
-    { tools: [tool] },
-    { tools: [tool], tool_choice: 'required' },
+    { tools: [{ type: 'custom', custom: { name: 'x' } }] },
+    { tools: [tool], response_format: { type: 'json_object' } },
     { functions: [] },
     { audio: {} },
     { modalities: ['text', 'audio'] },
@@ -263,6 +267,7 @@ test('requests that cannot be followed are errors with a code, never silence', a
     { service_tier: 'flex' },
     { verbosity: 'low' },
     { web_search_options: {} },
+    { response_format: { type: 'json_schema', json_schema: { schema: { $recursiveRef: '#' } } } },
   ]
   for (const [code, requests] of [
     ['invalid-argument', invalid],

@@ -1,5 +1,6 @@
 export { GgufError } from '../api/errors.js'
 export { load } from './load.js'
+export * from '../chat/index.js'
 export * from '../openai/index.js'
 export { schemaToGrammar, type JsonSchema } from '../schema/index.js'
 export type {

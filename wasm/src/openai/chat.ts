@@ -1,5 +1,5 @@
-import { GgufError } from '../api/errors.js'
-import type { ChatMessage } from '../api/text.js'
+import type { ReplyDelta, ReplyParser } from '../chat/index.js'
+import type { FinishReason } from '../engine/types.js'
 import {
   answersOf,
   finishOf,
@@ -10,9 +10,12 @@ import {
   type AnswersOptions,
 } from './answers.js'
 import { checkChatRequest, generateOptionsOf, schemaOf, type Given } from './requests.js'
+import { replyPlanOf } from './tools.js'
 import type {
   CallOptions,
   ChatCompletion,
+  ChatCompletionAnswer,
+  ChatFinishReason,
   ChatCompletionChunk,
   ChatCompletionRequest,
   ChoiceLogprobs,
@@ -28,21 +31,20 @@ function variablesOf({ reasoning_effort, chat_template_kwargs }: Given<ChatCompl
   }
 }
 
-// Tool calls are not parsed yet: a request that wants them is refused.
-function refuseTools({ tools, tool_choice }: Given<ChatCompletionRequest>): void {
-  const wanted = tools !== undefined && tools.length > 0 && tool_choice !== 'none'
-  if (wanted || (tool_choice !== undefined && tool_choice !== 'none' && tool_choice !== 'auto'))
-    throw new GgufError('unsupported', 'Tools are not supported yet: send none, or tool_choice "none".')
+interface ChatPlan extends AnswersOptions {
+  /** Reads one answer; undefined: its text is its content. */
+  parser(): ReplyParser | undefined
 }
 
 async function planOf(
   model: CompletionModel,
   request: Given<ChatCompletionRequest>,
   call: CallOptions,
-): Promise<AnswersOptions> {
-  refuseTools(request)
-  const prompt = await model.encodeChat(request.messages as readonly ChatMessage[], {
-    tools: request.tools,
+): Promise<ChatPlan> {
+  const schema = schemaOf(request.response_format)
+  const reply = replyPlanOf(model, request, schema !== undefined || request.grammar !== undefined)
+  const prompt = await model.encodeChat(reply.messages, {
+    tools: reply.tools,
     variables: variablesOf(request),
     continue: request.continue,
   })
@@ -52,9 +54,32 @@ async function planOf(
     generate: {
       ...generateOptionsOf(request, call),
       maxTokens: request.max_completion_tokens ?? request.max_tokens,
-      schema: schemaOf(request.response_format),
+      schema,
+      ...reply.options(prompt),
     },
     alternatives: request.logprobs ? (request.top_logprobs ?? 0) : undefined,
+    parser: () => reply.parser(prompt),
+  }
+}
+
+/** The deltas of each answer's events. */
+class Replies {
+  readonly #parsers: (ReplyParser | undefined)[] = []
+  readonly #called = new Set<number>()
+
+  constructor(readonly plan: ChatPlan) {}
+
+  read({ index, text, finish }: AnswerEvent): ReplyDelta[] {
+    if (!(index in this.#parsers)) this.#parsers[index] = this.plan.parser()
+    const parser = this.#parsers[index]
+    if (!parser) return text === '' ? [] : [{ content: text }]
+    const deltas = [...parser.push(text), ...(finish === undefined ? [] : parser.end())]
+    if (deltas.some(({ tool_calls }) => tool_calls)) this.#called.add(index)
+    return deltas
+  }
+  finish(index: number, reason: FinishReason): ChatFinishReason {
+    const finish = finishOf(reason)
+    return finish === 'stop' && this.#called.has(index) ? 'tool_calls' : finish
   }
 }
 
@@ -74,25 +99,41 @@ async function* chunks(
   const frame = frameOf(model, 'chat.completion.chunk', 'chatcmpl', request.model)
   const counter = new UsageCounter()
   const usage = usageOf(request, counter)
+  const replies = new Replies(plan)
   let begun = -1
-  for await (const { index, text, logprobs, finish } of answersOf(model, plan, counter)) {
+  for await (const event of answersOf(model, plan, counter)) {
+    const { index, logprobs, finish } = event
     if (index > begun) {
       begun = index
       const delta = { role: 'assistant', content: '', refusal: null } as const
       yield { ...frame, choices: [{ index, delta, logprobs: null, finish_reason: null }], ...usage.meanwhile }
     }
-    const told = logprobs.length > 0 ? logprobsOf(request, logprobs) : null
-    const delta = text === '' ? {} : { content: text }
-    if (text !== '' || told)
+    let told = logprobs.length > 0 ? logprobsOf(request, logprobs) : null
+    const deltas: ReplyDelta[] = replies.read(event)
+    if (deltas.length === 0 && told) deltas.push({})
+    for (const delta of deltas) {
       yield { ...frame, choices: [{ index, delta, logprobs: told, finish_reason: null }], ...usage.meanwhile }
+      told = null
+    }
     if (finish !== undefined)
       yield {
         ...frame,
-        choices: [{ index, delta: {}, logprobs: null, finish_reason: finishOf(finish) }],
+        choices: [{ index, delta: {}, logprobs: null, finish_reason: replies.finish(index, finish) }],
         ...usage.atFinish(index === plan.n - 1),
       }
   }
   if (usage.ownChunk) yield { ...frame, choices: [], usage: counter.usage }
+}
+
+function join(message: ChatCompletionAnswer, { content, reasoning_content, tool_calls }: ReplyDelta): void {
+  if (content !== undefined) message.content = (message.content ?? '') + content
+  if (reasoning_content !== undefined)
+    message.reasoning_content = (message.reasoning_content ?? '') + reasoning_content
+  for (const { index, id, function: called } of tool_calls ?? []) {
+    const calls = (message.tool_calls ??= [])
+    calls[index] ??= { id: id ?? '', type: 'function', function: { name: called.name ?? '', arguments: '' } }
+    calls[index].function.arguments += called.arguments ?? ''
+  }
 }
 
 async function whole(
@@ -104,16 +145,20 @@ async function whole(
   const frame = frameOf(model, 'chat.completion', 'chatcmpl', request.model)
   const counter = new UsageCounter()
   const choices: ChatCompletion['choices'] = []
-  for await (const { index, text, logprobs, finish } of answersOf(model, plan, counter)) {
+  const replies = new Replies(plan)
+  for await (const event of answersOf(model, plan, counter)) {
+    const { index, logprobs, finish } = event
     const choice = (choices[index] ??= {
       index,
       message: { role: 'assistant', content: '', refusal: null },
       logprobs: logprobsOf(request, []),
       finish_reason: 'length',
     })
-    choice.message.content += text
+    for (const delta of replies.read(event)) join(choice.message, delta)
     choice.logprobs?.content.push(...logprobs)
-    if (finish !== undefined) choice.finish_reason = finishOf(finish)
+    if (finish === undefined) continue
+    choice.finish_reason = replies.finish(index, finish)
+    if (choice.message.tool_calls && choice.message.content === '') choice.message.content = null
   }
   return {
     ...frame,

@@ -149,7 +149,7 @@ class ArrayWriter {
       out = this.#universe.flatMap((value, i) => {
         if (!nodes.every((node) => accepts(node, value))) return []
         const found = contains.map(({ node, from }) => Number(place >= from && accepts(node, value)))
-        return [{ item: text(JSON.stringify(value)), found, value: i }]
+        return [{ item: this.context.style.value(value), found, value: i }]
       })
     } else {
       if (contains.length > 4) refuse(this.path, 'has more than four contains')

@@ -1,9 +1,9 @@
 // Schemas to expressions. What several schemas accept together has one rule, so that recursion ends.
-import type { Context } from './context.js'
+import type { Context, ObjectSyntax, ValueStyle } from './context.js'
 import { arrayExpression, emptyArray } from './arrays.js'
 import { accepts } from './evaluate.js'
-import { choice, isNone, rule, text, type Expression } from './gbnf.js'
-import { kCommon } from './json-rules.js'
+import { choice, isNone, rule, type Expression } from './gbnf.js'
+import { kJson } from './json-rules.js'
 import { refuse, SchemaDocument, kTypes, type Json, type Node, type TypeName } from './node.js'
 import { Normalizer, numbersOf, type Alternative } from './normalize.js'
 import { numberExpression } from './numbers.js'
@@ -23,14 +23,20 @@ interface Visit {
 }
 
 export class Converter implements Context {
-  readonly rules = new Rules(kCommon)
+  readonly rules: Rules
   readonly normalizer: Normalizer
   readonly strings: Node
   readonly #visits = new Map<string, Visit>()
   readonly #empty = new Map<string, boolean>()
   #depth = 0
 
-  constructor(readonly document: SchemaDocument) {
+  /** rules: those of a grammar that has more than this schema. */
+  constructor(
+    readonly document: SchemaDocument,
+    rules?: Rules,
+    readonly style: ValueStyle = kJson,
+  ) {
+    this.rules = rules ?? new Rules(style.common)
     this.normalizer = new Normalizer(document, (nodes) => this.isEmpty(nodes))
     this.strings = document.make({ types: new Set(['string']) }, '#')
   }
@@ -112,8 +118,7 @@ export class Converter implements Context {
     for (const one of this.normalizer.all(nodes)) {
       if (one.values) {
         for (const value of this.#fitting(one.values, nodes)) {
-          const printed = JSON.stringify(value)
-          values.set(printed, text(printed))
+          values.set(JSON.stringify(value), this.style.value(value))
         }
         continue
       }
@@ -153,7 +158,7 @@ export class Converter implements Context {
         const left = [true, false].filter((value) => !one.excluded.includes(value))
         return left.length === 2
           ? this.rules.use('boolean')
-          : choice(...left.map((value) => text(String(value))))
+          : choice(...left.map((value) => this.style.value(value)))
       }
       case 'number':
         return (
@@ -164,11 +169,21 @@ export class Converter implements Context {
           )
         )
       case 'string':
-        return stringExpression(stringsOf(one), this.rules, hint || 'string')
+        return stringExpression(stringsOf(one), this, hint || 'string')
       case 'array':
         return arrayExpression(one.array, this, path, hint)
       case 'object':
         return objectExpression(one.object, this, path, hint)
     }
+  }
+
+  /** The objects that all nodes accept, in another syntax. Errors: 'unsupported' for objects that are listed. */
+  objects(nodes: readonly Node[], syntax: ObjectSyntax, hint: string): Expression {
+    const object = this.document.make({ types: new Set(['object']) }, '#')
+    const ways = this.normalizer.all([...nodes, object]).map((one) => {
+      if (one.values) refuse(nodes[0]!.path, 'lists whole objects, which cannot be written as parameters')
+      return objectExpression(one.object, this, nodes[0]!.path, hint, syntax)
+    })
+    return choice(...ways)
   }
 }

@@ -1,4 +1,6 @@
 // GBNF rules of JSON's values.
+import type { ValueStyle } from './context.js'
+import { jsonCharacter, text } from './gbnf.js'
 
 const kPlain = '[^"\\\\\\x00-\\x1f]'
 // Escapes of surrogates would be half a character each.
@@ -14,4 +16,12 @@ export const kCommon: Readonly<Record<string, string>> = {
   object: '"{" space (pair ("," space pair)* space)? "}"',
   array: '"[" space (value ("," space value)* space)? "]"',
   value: 'object | array | string | number | boolean | null',
+}
+
+export const kJson: ValueStyle = {
+  common: kCommon,
+  quote: text('"'),
+  character: jsonCharacter,
+  value: (value) => text(JSON.stringify(value)),
+  key: (key) => text(JSON.stringify(key)),
 }

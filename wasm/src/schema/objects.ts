@@ -6,7 +6,7 @@ import { accepts, matches } from './evaluate.js'
 import { refuse, type Node } from './node.js'
 import { exactText, kAny, parseRegex, type Regex } from './regex.js'
 import { partsOf, stringsOf } from './strings.js'
-import type { Context } from './context.js'
+import type { Context, ObjectSyntax } from './context.js'
 
 type ObjectBounds = Alternative['object']
 
@@ -82,13 +82,21 @@ export function objectExpression(
   context: Context,
   path: string,
   hint: string,
+  syntax?: ObjectSyntax,
 ): Expression {
   const { layers, required, min, max, names, some } = given
-  if (layers.length + required.length + names.length + some.length === 0 && min === 0 && max === Infinity)
+  if (
+    !syntax &&
+    layers.length + required.length + names.length + some.length === 0 &&
+    min === 0 &&
+    max === Infinity
+  )
     return context.rules.use('object')
   context.rules.use('space')
   return choice(
-    ...withSomeKeys(given, context, path).map((o) => new ObjectWriter(o, context, path, hint).write()),
+    ...withSomeKeys(given, context, path).map((o) =>
+      new ObjectWriter(o, context, path, hint, syntax).write(),
+    ),
   )
 }
 
@@ -102,13 +110,16 @@ class ObjectWriter {
   readonly #others: Expression
   readonly #made = new Map<string, Expression>()
   readonly #cap: number
+  readonly #syntax: ObjectSyntax
 
   constructor(
     readonly o: ObjectBounds,
     readonly context: Context,
     readonly path: string,
     readonly hint: string,
+    syntax?: ObjectSyntax,
   ) {
+    this.#syntax = syntax ?? this.#json()
     const { never } = context.document
     const keys = namedKeys(o)
     const allowed = allowedKeys(o, context)
@@ -116,12 +127,12 @@ class ObjectWriter {
     const needed = new Set(o.required)
     for (const key of keys) {
       const nodes = valueNodes(o, key, never)
-      const pair = nodes.includes(never) ? kNone : this.#pair(text(JSON.stringify(key)), nodes, key)
+      const pair = nodes.includes(never) ? kNone : this.#syntax.pair(key, nodes)
       if (needed.has(key) && pair === kNone)
         context.normalizer.reason ??= `${path} requires ${JSON.stringify(key)} and forbids it`
       if (needed.has(key) || pair !== kNone) this.#properties.push({ pair, needed: needed.has(key) })
     }
-    this.#others = allowed ? kNone : this.#otherPairs(keys)
+    this.#others = allowed || !this.#syntax.others ? kNone : this.#otherPairs(keys)
     const { min, max } = o
     const open = this.#others !== kNone
     if (open && min > this.#properties.length + 1)
@@ -134,12 +145,20 @@ class ObjectWriter {
     if (this.#cap * this.#properties.length > 5000) refuse(path, 'counts too many properties')
   }
 
-  write(): Expression {
+  #json(): ObjectSyntax {
     const space = this.context.rules.use('space')
-    return this.context.rules.add(
-      this.hint || 'object',
-      sequence(text('{'), space, this.#from(0, 0), space, text('}')),
-    )
+    return {
+      open: sequence(text('{'), space),
+      close: sequence(space, text('}')),
+      comma: sequence(text(','), space),
+      pair: (key, nodes) => this.#pair(this.context.style.key(key), nodes, key),
+      others: true,
+    }
+  }
+
+  write(): Expression {
+    const { open, close } = this.#syntax
+    return this.context.rules.add(this.hint || 'object', sequence(open, this.#from(0, 0), close))
   }
 
   #pair(key: Expression, nodes: readonly Node[], hint: string): Expression {
@@ -155,7 +174,7 @@ class ObjectWriter {
     const key = `${i} ${count}`
     const known = this.#made.get(key)
     if (known) return known
-    const comma = count > 0 ? [text(','), this.context.rules.use('space')] : []
+    const comma = count > 0 ? [this.#syntax.comma] : []
     let out: Expression
     const property = this.#properties[i]
     if (property) {
@@ -164,7 +183,7 @@ class ObjectWriter {
       out = property.needed ? own : this.#either(own, this.#from(i + 1, count), property, comma)
     } else {
       const [need, room] = [Math.max(min - count, 0), max - count]
-      const next = sequence(text(','), this.context.rules.use('space'), this.#others)
+      const next = sequence(this.#syntax.comma, this.#others)
       if (this.#others === kNone || room === 0) out = need > 0 ? kNone : kEmpty
       else if (need > 1) out = kNone
       else if (count > 0) out = repeat(next, need, room)
@@ -220,11 +239,16 @@ class ObjectWriter {
         if (found.length === 0 && layer.additional) nodes.add(layer.additional)
       }
       if (nodes.has(never) || context.isEmpty([...nodes])) return kNone
-      const key = sequence(text('"'), dfaToRules(dfa, label, context.rules, 'key'), text('"'))
+      const key = this.#quoted(dfaToRules(dfa, label, context.rules, 'key', context.style.character))
       return this.#pair(context.rules.add('key', key), [...nodes], 'pair')
     })
     const out = choice(...pairs.filter((pair) => pair !== kNone))
     return pairs.every((pair) => pair === kNone) ? kNone : context.rules.add('pair', out)
+  }
+
+  #quoted(key: Expression): Expression {
+    const { quote } = this.context.style
+    return sequence(quote, key, quote)
   }
 
   #keysOf(named: readonly string[]): Expression {
@@ -233,8 +257,8 @@ class ObjectWriter {
       !matched.slice(0, named.length).includes(true) && names.fits(matched.slice(named.length)) ? 'key' : '',
     )
     if (labelsOf(dfa).length === 0) return kNone
-    const { rules } = this.context
-    return rules.add('key', sequence(text('"'), dfaToRules(dfa, 'key', rules, 'key'), text('"')))
+    const { rules, style } = this.context
+    return rules.add('key', this.#quoted(dfaToRules(dfa, 'key', rules, 'key', style.character)))
   }
 
   /** What propertyNames say, as patterns and a choice by which of them match. */

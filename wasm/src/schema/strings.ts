@@ -1,10 +1,10 @@
 // Strings by patterns, formats, lengths and excluded values: what all of them accept is one automaton.
 import { dfaToRules, isEmptyDfa, makeDfa, type Dfa } from './automaton.js'
-import { choice, jsonCharacter, repeat, sequence, text, type Expression } from './gbnf.js'
+import type { Context } from './context.js'
+import { choice, repeat, sequence, type Expression } from './gbnf.js'
 import { kStringFormats } from './formats.js'
 import type { Alternative } from './normalize.js'
 import { anyOfLength, exactText, kAny, parseRegex, type Regex } from './regex.js'
-import type { Rules } from './rules.js'
 
 export interface StringBounds {
   readonly min: number
@@ -52,11 +52,12 @@ export function noStrings(b: StringBounds): boolean {
 }
 
 /** A regular expression as it stands; undefined where that takes an automaton. */
-function direct(regex: Regex, any: Expression): Expression | undefined {
+function direct(regex: Regex, { style }: Context): Expression | undefined {
+  const any = style.character(kAny)
   const inner = (r: Regex): Expression | undefined => {
     switch (r.kind) {
       case 'set':
-        return jsonCharacter(r.ranges)
+        return style.character(r.ranges)
       case 'repeat': {
         const item = inner(r.item)
         return item && repeat(item, r.min, r.max)
@@ -84,15 +85,15 @@ function direct(regex: Regex, any: Expression): Expression | undefined {
   return outs.includes(undefined) ? undefined : choice(...(outs as Expression[]))
 }
 
-const kQuote = text('"')
-
-export function stringExpression(b: StringBounds, rules: Rules, hint: string): Expression {
+export function stringExpression(b: StringBounds, context: Context, hint: string): Expression {
+  const { rules, style } = context
   const parts = partsOf(b)
   if (parts.length === 0) return rules.use('string')
   const plain = b.patterns.length + b.formats.length + b.excluded.length === 0
-  if (plain) return rules.add(hint, sequence(kQuote, repeat(rules.use('char'), b.min, b.max), kQuote))
+  if (plain)
+    return rules.add(hint, sequence(style.quote, repeat(rules.use('char'), b.min, b.max), style.quote))
   const [only] = parts
-  const alone = parts.length === 1 && !only!.negated ? direct(only!.regex, jsonCharacter(kAny)) : undefined
-  const body = alone ?? dfaToRules(stringDfa(b), 'string', rules, hint)
-  return rules.add(hint, sequence(kQuote, body, kQuote))
+  const alone = parts.length === 1 && !only!.negated ? direct(only!.regex, context) : undefined
+  const body = alone ?? dfaToRules(stringDfa(b), 'string', rules, hint, style.character)
+  return rules.add(hint, sequence(style.quote, body, style.quote))
 }

@@ -30,6 +30,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['Split files', '/guides/split-files'],
     ['Run and chat', '/guides/run'],
     ['JSON answers', '/guides/json'],
+    ['Tools and reasoning', '/guides/tools'],
     ['Embeddings and rerankers', '/guides/embeddings'],
     ["OpenAI's API", '/guides/openai'],
     ['Server', '/guides/server'],

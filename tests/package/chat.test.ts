@@ -1,0 +1,207 @@
+// Tool calls and reasoning: each format's replies cut at every character, and its grammars read by a reader of their own.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type * as Engine from 'ggufscope/engine'
+import { kReplies } from './chat-formats.ts'
+import { Gbnf } from './gbnf.ts'
+import { packedFile } from './packed.ts'
+
+const { chatFormatNames, createReplyParser, detectChatFormat, toolGrammar } = (await import(
+  pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
+)) as typeof Engine
+
+const kTools: Engine.FunctionTool[] = [
+  {
+    type: 'function',
+    function: {
+      name: 'weather',
+      parameters: {
+        type: 'object',
+        properties: {
+          city: { type: 'string', minLength: 1, maxLength: 12 },
+          days: { type: 'integer', minimum: 1, maximum: 14 },
+          unit: { enum: ['C', 'F'] },
+          at: { anyOf: [{ type: 'string', maxLength: 5 }, { type: 'null' }] },
+          tags: { type: 'array', items: { type: 'string', maxLength: 3 }, maxItems: 2 },
+          where: {
+            type: 'object',
+            properties: { lat: { type: 'number', minimum: -90, maximum: 90 }, sea: { type: 'boolean' } },
+            required: ['sea'],
+            additionalProperties: false,
+          },
+        },
+        required: ['city', 'days'],
+        additionalProperties: false,
+      },
+    },
+  },
+  { type: 'function', function: { name: 'now' } },
+]
+const kNote: Engine.FunctionTool = {
+  type: 'function',
+  function: { name: 'note', parameters: { type: 'object', properties: { text: { type: 'string' } } } },
+}
+
+interface Joined {
+  content: string
+  reasoning: string
+  calls: { id: string; name: string; arguments: string }[]
+}
+function joined(deltas: readonly Engine.ReplyDelta[]): Joined {
+  const out: Joined = { content: '', reasoning: '', calls: [] }
+  for (const { content = '', reasoning_content = '', tool_calls = [] } of deltas) {
+    out.content += content
+    out.reasoning += reasoning_content
+    for (const { index, id, type, function: called } of tool_calls) {
+      if (id !== undefined) {
+        assert.equal(index, out.calls.length)
+        assert.equal(type, 'function')
+        out.calls.push({ id, name: called.name!, arguments: '' })
+      }
+      out.calls[index]!.arguments += called.arguments ?? ''
+    }
+  }
+  return out
+}
+function parse(format: Engine.ChatFormat, parts: readonly string[], prompt: string | undefined): Joined {
+  let ids = 0
+  const parser = createReplyParser(format, {
+    tools: [...kTools, kNote],
+    prompt,
+    newId: () => `call_${ids++}`,
+  })
+  return joined([...parts.flatMap((part) => parser.push(part)), ...parser.end()])
+}
+
+test('replies of every format are parsed, however their text is cut', () => {
+  const seen = new Set<string>()
+  for (const {
+    format: name,
+    template,
+    reply,
+    prompt,
+    content = '',
+    reasoning = '',
+    calls = [],
+  } of kReplies) {
+    const format = detectChatFormat({ template })
+    assert.equal(format.name, name, template)
+    seen.add(name)
+    const whole = parse(format, [reply], prompt)
+    const what = `${name}: ${reply}`
+    assert.equal(whole.content, content, what)
+    assert.equal(whole.reasoning, reasoning, what)
+    assert.deepEqual(
+      whole.calls.map((call) => [call.name, JSON.parse(call.arguments) as unknown]),
+      calls.map(([called, given]) => [called, given]),
+      what,
+    )
+    for (const [i, [, , id]] of calls.entries())
+      if (id !== undefined) assert.equal(whole.calls[i]!.id, id, what)
+    assert.deepEqual(parse(format, [...reply], prompt), whole, `${what}, character by character`)
+    for (let at = 1; at < reply.length; at++)
+      assert.deepEqual(
+        parse(format, [reply.slice(0, at), reply.slice(at)], prompt),
+        whole,
+        `${what}, cut at ${at}`,
+      )
+  }
+  assert.deepEqual([...seen].sort(), [...chatFormatNames].sort())
+})
+
+test('a reply that ends anywhere gives no more than its beginning says', () => {
+  for (const { template, reply, prompt } of kReplies) {
+    const format = detectChatFormat({ template })
+    for (let at = 0; at < reply.length; at += 3) {
+      const part = parse(format, [reply.slice(0, at)], prompt)
+      for (const call of part.calls) assert.ok(call.name.length < 40)
+    }
+  }
+})
+
+const validators = new Map(
+  kTools.map(({ function: { name, parameters } }) => [
+    name,
+    new Ajv2020({ strict: false }).compile(parameters ?? { type: 'object', additionalProperties: false }),
+  ]),
+)
+
+test('what a grammar of tool calls writes is read back, and keeps to the schemas', () => {
+  let state = 1
+  const random = () => (state = (state * 48271) % 2147483647) / 2147483647
+  const table: string[] = []
+  for (const name of chatFormatNames) {
+    const { template } = kReplies.find(({ format }) => format === name)!
+    const format = detectChatFormat({ template })
+    for (const toolChoice of ['required', 'auto', { function: { name: 'now' } }] as const) {
+      for (const parallelToolCalls of [true, false]) {
+        const made = toolGrammar(format, { tools: kTools, toolChoice, parallelToolCalls })
+        assert.equal(made.grammarTriggers.length > 0, toolChoice === 'auto', name)
+        const grammar = new Gbnf(made.grammar!)
+        let most = 0
+        for (let i = 0; i < 40; i++) {
+          const text = grammar.sample(random)
+          const what = `${name}: ${text}`
+          const first = made.grammarTriggers.map((trigger) =>
+            typeof trigger === 'object' && 'text' in trigger ? trigger.text : String(trigger),
+          )
+          if (toolChoice === 'auto')
+            assert.ok(
+              first.some((trigger) => text.startsWith(trigger)),
+              what,
+            )
+          // Before a trigger stands what the model wrote of itself.
+          const reply =
+            toolChoice !== 'auto' ? text : name === 'gpt-oss' ? `<|channel|>commentary${text}` : text
+          const { calls, content } = parse(format, [reply], undefined)
+          assert.ok(calls.length > 0, what)
+          assert.equal(content, '', what)
+          most = Math.max(most, calls.length)
+          for (const call of calls) {
+            const given = JSON.parse(call.arguments) as unknown
+            assert.ok(validators.get(call.name)?.(given), `${what}\n${call.name}: ${call.arguments}`)
+            if (typeof toolChoice === 'object') assert.equal(call.name, 'now')
+          }
+        }
+        assert.equal(most > 1, parallelToolCalls && name !== 'gpt-oss', `${name}: ${most} calls`)
+      }
+    }
+    table.push(name)
+  }
+  const none = toolGrammar(detectChatFormat({ template: '<tool_call>' }), {
+    tools: kTools,
+    toolChoice: 'none',
+  })
+  assert.equal(none.grammar, undefined)
+  assert.throws(
+    () =>
+      toolGrammar(detectChatFormat({ template: '' }), {
+        tools: kTools,
+        toolChoice: { function: { name: 'x' } },
+      }),
+    { code: 'invalid-argument', message: /"x"/ },
+  )
+})
+
+test('control tokens of a vocabulary stand in the grammar as tokens', () => {
+  const ids = new Map([
+    ['<tool_call>', 7],
+    ['</tool_call>', 8],
+    ['<think>', 9],
+    ['</think>', 10],
+  ])
+  const format = detectChatFormat({ template: '<tool_call> <think></think>' })
+  const options = { tools: kTools, controlToken: (name: string) => ids.get(name) }
+  const lazy = toolGrammar(format, options)
+  assert.deepEqual(lazy.grammarTriggers, [{ token: 7 }])
+  assert.deepEqual(
+    [...lazy.showTokens].sort((a, b) => a - b),
+    [7, 8, 9, 10],
+  )
+  assert.match(lazy.grammar!, /^root ::= .*/)
+  assert.match(lazy.grammar!, /<\[7\]>/)
+  const forced = toolGrammar(format, { ...options, toolChoice: 'required', prompt: 'assistant\n<think>\n' })
+  assert.match(forced.grammar!, /^root ::= \[[^\n]*\* <\[10\]>/)
+})

@@ -1,0 +1,207 @@
+// Tools through the engine: the trained sample, held to each format's grammar, calls functions as their schemas say.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type * as Engine from 'ggufscope/engine'
+import { kReplies } from './chat-formats.ts'
+import { kRoot, packedFile } from './packed.ts'
+
+const { chatFormatNames, createChatCompletion, createReplyParser, detectChatFormat, load, toolGrammar } =
+  (await import(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)) as typeof Engine
+
+const model = await load(new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/stories.gguf'))))
+after(() => model.close())
+
+const kWeather = {
+  type: 'object',
+  properties: {
+    city: { type: 'string', minLength: 2, maxLength: 8 },
+    days: { type: 'integer', minimum: 1, maximum: 14 },
+    unit: { enum: ['C', 'F'] },
+  },
+  required: ['city', 'days'],
+  additionalProperties: false,
+}
+const kTools: Engine.FunctionTool[] = [
+  {
+    type: 'function',
+    function: { name: 'weather', description: 'Tells the weather.', parameters: kWeather },
+  },
+  { type: 'function', function: { name: 'now' } },
+]
+const kMessages = [{ role: 'user', content: 'What do bees make?' }]
+const validate = new Ajv2020({ strict: false }).compile(kWeather)
+
+function checkCalls(calls: readonly { function: { name: string; arguments: string } }[], what: string): void {
+  assert.ok(calls.length > 0, what)
+  for (const { function: called } of calls) {
+    const given = JSON.parse(called.arguments) as unknown
+    if (called.name === 'now') assert.deepEqual(given, {}, what)
+    else assert.ok(called.name === 'weather' && validate(given), `${what}: ${called.arguments}`)
+  }
+}
+
+async function textOf(prompt: string, options: Engine.GenerateOptions): Promise<string> {
+  let text = ''
+  for await (const piece of model.generate(prompt, options)) text += piece.text
+  return text
+}
+
+test('every format: calls that the model is held to keep to the schemas', async () => {
+  for (const name of chatFormatNames) {
+    const format = detectChatFormat({ template: kReplies.find((reply) => reply.format === name)!.template })
+    // Without the reasoning before, which a model of stories does not end.
+    const made = toolGrammar(
+      { ...format, reasoning: undefined },
+      { tools: kTools, toolChoice: 'required', parallelToolCalls: false },
+    )
+    const grammar = made.grammar!.replace(/^root ::= \("<\|channel\|>analysis.*?assistant"\)\? /, 'root ::= ')
+    const text = await textOf('What do bees make?', { grammar, seed: 3, maxTokens: 400, temperature: 1 })
+    const parser = createReplyParser(format, { tools: kTools })
+    const calls: { function: { name: string; arguments: string } }[] = []
+    for (const { tool_calls = [] } of [...parser.push(text), ...parser.end()])
+      for (const { index, function: called } of tool_calls) {
+        calls[index] ??= { function: { name: called.name!, arguments: '' } }
+        calls[index].function.arguments += called.arguments ?? ''
+      }
+    checkCalls(calls, `${name}: ${text}`)
+  }
+})
+
+const kLegs = {
+  type: 'object',
+  properties: { n: { enum: [2, 4, 6] } },
+  required: ['n'],
+  additionalProperties: false,
+}
+const kSmall: Engine.FunctionTool[] = [
+  { type: 'function', function: { name: 'legs', parameters: kLegs } },
+  { type: 'function', function: { name: 'now' } },
+]
+const ask = {
+  messages: kMessages,
+  tools: kSmall,
+  seed: 5,
+  temperature: 1,
+  max_tokens: 200,
+  parallel_tool_calls: false,
+}
+type Called = { function: { name: string; arguments: string } }
+const namesAndArguments = (calls: readonly Called[] = []) =>
+  calls.map(({ function: called }) => [called.name, JSON.parse(called.arguments) as unknown] as const)
+
+test('requests with tools: required and one by name, whole and as chunks', async () => {
+  const whole = await createChatCompletion(model, { ...ask, tool_choice: 'required' })
+  const { message, finish_reason } = whole.choices[0]!
+  assert.equal(finish_reason, 'tool_calls', JSON.stringify(whole))
+  assert.equal(message.content, null)
+  assert.match(message.tool_calls![0]!.id, /^call_\w+$/)
+  const [[name, given] = []] = namesAndArguments(message.tool_calls)
+  assert.ok(name === 'now' || [2, 4, 6].includes((given as { n: number }).n), JSON.stringify(message))
+
+  const calls: Called[] = []
+  let last: string | null = null
+  for await (const chunk of await createChatCompletion(model, {
+    ...ask,
+    tool_choice: 'required',
+    stream: true,
+  }))
+    for (const { delta, finish_reason: finish } of chunk.choices) {
+      last = finish ?? last
+      for (const { index, id, function: called } of delta.tool_calls ?? []) {
+        if (id !== undefined) calls[index] = { function: { name: called!.name!, arguments: '' } }
+        calls[index]!.function.arguments += called?.arguments ?? ''
+      }
+    }
+  assert.equal(last, 'tool_calls')
+  assert.deepEqual(
+    calls,
+    message.tool_calls!.map((call) => ({ function: call.function })),
+  )
+
+  for (const wanted of ['now', 'legs'])
+    for (const seed of [1, 2]) {
+      const tool_choice = { type: 'function', function: { name: wanted } } as const
+      const named = await createChatCompletion(model, { ...ask, seed, tool_choice })
+      const [[called, args] = []] = namesAndArguments(named.choices[0]!.message.tool_calls)
+      assert.equal(called, wanted)
+      if (wanted === 'legs') assert.ok([2, 4, 6].includes((args as { n: number }).n))
+    }
+})
+
+test('without a choice of tools replies are text', async () => {
+  for (const given of [
+    { tools: kSmall, tool_choice: 'none' },
+    { tools: [], tool_choice: 'auto' },
+  ] as const) {
+    const answer = await createChatCompletion(model, { messages: kMessages, ...given, temperature: 0 })
+    assert.equal(answer.choices[0]!.message.content, 'Bees make honey.')
+    assert.equal(answer.choices[0]!.message.tool_calls, undefined)
+    assert.equal(answer.choices[0]!.finish_reason, 'stop')
+  }
+})
+
+test('a call, its result, and an answer', async () => {
+  const first = await createChatCompletion(model, { ...ask, tool_choice: 'required' })
+  const { message } = first.choices[0]!
+  const messages = [
+    ...kMessages,
+    message,
+    { role: 'tool', tool_call_id: message.tool_calls![0]!.id, content: 'sunny' },
+    { role: 'user', content: 'What do bees make?' },
+  ]
+  const second = await createChatCompletion(model, {
+    messages,
+    tools: kSmall,
+    tool_choice: 'none',
+    temperature: 0,
+    max_tokens: 20,
+  })
+  assert.ok(second.choices[0]!.message.content!.length > 0)
+})
+
+test('a lazy grammar holds the answer from its trigger on', async () => {
+  const prompt = await model.file.renderChat(kMessages)
+  const greedy = { temperature: 0, maxTokens: 40 }
+  assert.equal(await textOf(prompt, greedy), 'Bees make honey.')
+  const waxy = { ...greedy, grammar: 'root ::= "make wax" [.!]' }
+  assert.match(await textOf(prompt, { ...waxy, grammarTriggers: ['make'] }), /^Bees make wax[.!]$/)
+  assert.match(await textOf(prompt, { ...waxy, grammarTriggers: [{ text: 'make' }] }), /^Bees make wax[.!]$/)
+  // Nothing but white space is before a trigger at the start: this one never comes.
+  assert.equal(
+    await textOf(prompt, { ...waxy, grammarTriggers: [{ text: 'make', atStart: true }] }),
+    'Bees make honey.',
+  )
+  const pieces: Engine.Piece[] = []
+  for await (const piece of model.generate(prompt, greedy)) pieces.push(piece)
+  const token = pieces.find(({ text }) => text.includes('ma'))!.token
+  const named = await textOf(prompt, {
+    ...greedy,
+    grammar: `root ::= <[${token}]> "X"`,
+    grammarTriggers: [{ token }],
+  })
+  assert.match(named, /^Bees? ?\w*X$/)
+})
+
+test('a grammar names tokens, and control tokens are shown where that is asked', async () => {
+  const user = model.tokenizer.find('<|user|>')!
+  const options = { grammar: 'root ::= <|user|> "hi" !<|user|> <|assistant|>', seed: 1, maxTokens: 20 }
+  const hidden = await textOf('Bees', options)
+  assert.match(hidden, /^hi/)
+  assert.equal(await textOf('Bees', { ...options, showTokens: [user] }), `<|user|>${hidden}`)
+  for (const wrong of [
+    { grammarTriggers: [{}] },
+    { grammarTriggers: [''] },
+    { grammarTriggers: [{ token: -1 }] },
+    { showTokens: [1e6] },
+    { showTokens: [0.5] },
+  ])
+    await assert.rejects(textOf('Bees', { ...options, ...(wrong as object) }), { code: 'invalid-argument' })
+  await assert.rejects(textOf('Bees', { grammar: 'root ::= <nothing>' }), {
+    code: 'invalid-argument',
+    message: /<nothing> is not one token/,
+  })
+})

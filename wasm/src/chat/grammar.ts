@@ -1,0 +1,354 @@
+// Grammars of tool calls: what a format writes around arguments, and the arguments as the functions' schemas say.
+import { dfaToRules, makeDfa } from '../schema/automaton.js'
+import type { ObjectSyntax, ValueStyle } from '../schema/context.js'
+import { Converter } from '../schema/converter.js'
+import {
+  characters,
+  choice,
+  kEmpty,
+  optional,
+  repeat,
+  sequence,
+  text,
+  without,
+  type Expression,
+  type Range,
+} from '../schema/gbnf.js'
+import { kCommon, kJson } from '../schema/json-rules.js'
+import { SchemaDocument, type Json, type Node } from '../schema/node.js'
+import { kAny, parseRegex, type Regex } from '../schema/regex.js'
+import { Rules } from '../schema/rules.js'
+import { partsOf, stringsOf } from '../schema/strings.js'
+import { chosenTools, kindOf, schemaOfTool } from './tool-schemas.js'
+import type { ChatFormat, FunctionTool, GrammarTrigger, ToolGrammar, ToolGrammarOptions } from './types.js'
+
+// Names that stand between such signs, or as such signs write them, may be one control token.
+const kMarker = /<[|｜/]?[^<>\s]*[|｜]?>|\[\/?[A-Z_]+\]/gu
+
+const kPython: ValueStyle = {
+  ...kJson,
+  common: { ...kCommon, boolean: '"True" | "False"', null: '"None"' },
+  value: (value) => text(pythonOf(value)),
+}
+function pythonOf(value: Json): string {
+  if (value === null) return 'None'
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  if (typeof value !== 'object') return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(pythonOf).join(',')}]`
+  return `{${Object.entries(value as { [key: string]: Json })
+    .map(([key, item]) => `${JSON.stringify(key)}:${pythonOf(item)}`)
+    .join(',')}}`
+}
+
+const escaped = (value: string) => value.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+
+class GrammarBuilder {
+  readonly shown = new Set<number>()
+  readonly #rules: Rules
+  readonly #style: ValueStyle
+
+  constructor(
+    readonly format: ChatFormat,
+    readonly options: ToolGrammarOptions,
+  ) {
+    this.#style = format.kind === 'python' ? kPython : format.kind === 'gemma' ? this.#gemmaStyle() : kJson
+    this.#rules = new Rules(this.#style.common)
+    const { reasoning, open, close, callOpen, callClose, marks, dropped, nameOpen, nameClose, parameters } =
+      format
+    const all = [
+      open,
+      close,
+      callOpen,
+      callClose,
+      nameOpen,
+      ...nameClose,
+      ...marks,
+      ...dropped,
+      '[CALL_ID]',
+      '<|"|>',
+    ]
+    if (reasoning) all.push(reasoning.open, reasoning.close)
+    if (parameters) all.push(parameters.open, ...parameters.named, parameters.close)
+    for (const one of all) this.#marked(one)
+  }
+
+  #token(name: string): number | undefined {
+    return this.options.controlToken?.(name)
+  }
+
+  /** A text whose control tokens are tokens. */
+  #marked(value: string): Expression {
+    const parts: Expression[] = []
+    let at = 0
+    for (const { 0: name, index } of value.matchAll(kMarker)) {
+      const id = this.#token(name)
+      if (id === undefined) continue
+      this.shown.add(id)
+      parts.push(text(value.slice(at, index)), { kind: 'token', token: id, negated: false })
+      at = index + name.length
+    }
+    return sequence(...parts, text(value.slice(at)))
+  }
+
+  /** Any text without another in it. */
+  #without(end: string): Expression {
+    if (this.#token(end) !== undefined) return repeat(characters(kAny), 0, Infinity)
+    const dfa = makeDfa([parseRegex(escaped(end))], ([found]) => (found ? '' : 'text'))
+    return dfaToRules(dfa, 'text', this.#rules, 'text', characters)
+  }
+
+  build(): Expression {
+    const { tools, toolChoice = 'auto', parallelToolCalls = true } = this.options
+    const calls = chosenTools(tools, toolChoice).map((tool) => this.#call(tool))
+    const call = this.#rules.add('call', choice(...calls))
+    if (this.format.layout === 'harmony') return call // the model ends its turn with a call
+    const { open, between, close } = this.format
+    const next = this.format.layout === 'recipients' ? text('>>>') : this.#marked(between)
+    const several = parallelToolCalls ? repeat(sequence(next, call), 0, Infinity) : kEmpty
+    return sequence(this.#marked(open), call, several, this.#marked(close))
+  }
+
+  #call(tool: FunctionTool): Expression {
+    const { format } = this
+    const { name } = tool.function
+    const document = new SchemaDocument(schemaOfTool(tool))
+    const converter = new Converter(document, this.#rules, this.#style)
+    const object = document.make({ types: new Set(['object']) }, '#')
+    const json = () => converter.visit([document.root, object], name)
+    if (format.layout === 'harmony') return sequence(text(name), this.#harmonyHead(), json())
+    if (format.layout === 'recipients') return sequence(text(`${name}\n`), json())
+    const open = this.#marked(format.callOpen)
+    const close = this.#marked(format.callClose)
+    switch (format.kind) {
+      case 'object': {
+        const [nameKey, argumentsKey, idKey] = [
+          format.keys.name[0]!,
+          format.keys.arguments[0]!,
+          format.keys.id[0]!,
+        ]
+        const id = idKey === 'id' ? '' : `"${idKey}": "`
+        const digits: Expression = { kind: 'class', ranges: [[0x30, 0x39]] }
+        const head = id === '' ? text('{') : sequence(text(`{${id}`), repeat(digits, 1, 3), text('", '))
+        const named = text(`"${nameKey}": ${JSON.stringify(name)}, "${argumentsKey}": `)
+        return sequence(open, head, named, json(), text('}'), close)
+      }
+      case 'named':
+        return sequence(open, this.#named(name), json(), close)
+      case 'python':
+        return sequence(
+          open,
+          text(`${name}(`),
+          converter.objects([document.root], this.#pythonArguments(converter), name),
+          text(')'),
+          close,
+        )
+      case 'gemma':
+        return sequence(
+          open,
+          text(`${name}{`),
+          converter.objects([document.root], this.#gemmaArguments(converter), name),
+          text('}'),
+          close,
+        )
+      case 'parameters':
+        return sequence(
+          open,
+          this.#named(name),
+          converter.objects([document.root], this.#tags(converter), name),
+          close,
+        )
+    }
+  }
+
+  #named(name: string): Expression {
+    const { nameOpen, nameClose, name: format } = this.format
+    const end = this.#marked(nameClose[0]!)
+    const counted = sequence(text(':'), repeat({ kind: 'class', ranges: [[0x30, 0x39]] }, 1, 2))
+    if (format === 'kimi-k2') return sequence(text(`${nameOpen}${name}`), counted, end)
+    if (format !== 'solar') return sequence(this.#marked(nameOpen), text(name), end)
+    const id = repeat({ kind: 'class', ranges: [[0x30, 0x39], [0x61, 0x7a]] }, 1, 12) // prettier-ignore
+    return sequence(id, this.#marked(nameOpen), text(name), end)
+  }
+
+  /** After the recipient's name. */
+  #harmonyHead(): Expression {
+    const channel = sequence(this.#marked('<|channel|>'), choice(text('commentary'), text('analysis')))
+    const kind = choice(sequence(text(' '), this.#marked('<|constrain|>'), text('json')), text(' json'))
+    return sequence(optional(channel), optional(kind), this.#marked('<|message|>'))
+  }
+
+  #pythonArguments(converter: Converter): ObjectSyntax {
+    return {
+      open: kEmpty,
+      close: kEmpty,
+      comma: text(', '),
+      pair: (key, nodes) => sequence(text(`${key}=`), converter.visit(nodes, key)),
+      others: false,
+    }
+  }
+
+  #gemmaStyle(): ValueStyle {
+    const quote = this.#marked('<|"|>')
+    const token = quote.kind === 'token'
+    const spelled = (ranges: readonly Range[]) => characters(token ? ranges : without(ranges, [[0x3c, 0x3c]]))
+    const marker = token ? `<[${String((quote as { token: number }).token)}]>` : '"<|\\"|>"'
+    const value = (one: Json): Expression => {
+      if (typeof one === 'string') return sequence(quote, text(one), quote)
+      if (typeof one !== 'object' || one === null) return text(String(one))
+      const items = Array.isArray(one)
+        ? (one as Json[]).map(value)
+        : Object.entries(one).map(([key, item]) => sequence(text(`${key}:`), value(item as Json)))
+      const joined = items.flatMap((item, i) => (i > 0 ? [text(','), item] : [item]))
+      return Array.isArray(one)
+        ? sequence(text('['), ...joined, text(']'))
+        : sequence(text('{'), ...joined, text('}'))
+    }
+    return {
+      common: {
+        ...kCommon,
+        space: '""',
+        char: token ? '[^\\x00]' : '[^\\x00<]',
+        string: `${marker} char* ${marker}`,
+        pair: '[a-zA-Z_] [a-zA-Z0-9_]{0,30} ":" value',
+      },
+      quote,
+      character: spelled,
+      value,
+      key: (key) => text(key),
+    }
+  }
+  #gemmaArguments(converter: Converter): ObjectSyntax {
+    return {
+      open: kEmpty,
+      close: kEmpty,
+      comma: text(','),
+      pair: (key, nodes) => sequence(text(`${key}:`), converter.visit(nodes, key)),
+      others: false,
+    }
+  }
+
+  #tags(converter: Converter): ObjectSyntax {
+    const { open, named, close, padding } = this.format.parameters!
+    return {
+      open: text(this.format.name === 'glm-4' ? '' : '\n'),
+      close: kEmpty,
+      comma: kEmpty,
+      pair: (key, nodes) => {
+        const kind = kindOf(converter, nodes)
+        const after = named[kind === 'string' ? 0 : named.length - 1]!
+        const value = kind === 'string' ? this.#raw(converter, nodes, key) : converter.visit(nodes, key)
+        return this.#rules.add(
+          key,
+          sequence(
+            this.#marked(open),
+            text(key),
+            this.#marked(after),
+            text(padding),
+            value,
+            text(padding),
+            this.#marked(close),
+            text('\n'),
+          ),
+        )
+      },
+      others: false,
+    }
+  }
+
+  /** Strings as they are, without what would end them. */
+  #raw(converter: Converter, nodes: readonly Node[], hint: string): Expression {
+    const { close, padding } = this.format.parameters!
+    const end = this.#token(close) === undefined ? [parseRegex(escaped(close.trim()))] : []
+    // White space at the ends could be taken for what stands around a value.
+    const edges: Regex[] = padding === '' ? [] : [parseRegex('^\\n|\\n$')]
+    const values = converter.values(nodes)
+    if (values) return choice(...values.map((value) => text(String(value))))
+    const ways = converter.normalizer.all(nodes).map((one) => {
+      const parts = partsOf(stringsOf(one))
+      const dfa = makeDfa([...parts.map(({ regex }) => regex), ...end, ...edges], (matched) => {
+        const own = parts.every(({ negated }, i) => matched[i] !== negated)
+        return own && !matched.slice(parts.length).includes(true) ? 'text' : ''
+      })
+      return dfaToRules(dfa, 'text', this.#rules, hint, characters)
+    })
+    return choice(...ways)
+  }
+
+  /** What may come before calls where some call must come. */
+  before(): Expression {
+    const { reasoning, layout } = this.format
+    const prompt = (this.options.prompt ?? '').trimEnd()
+    if (layout === 'harmony') {
+      const analysis = sequence(
+        this.#marked('<|channel|>'),
+        text('analysis'),
+        this.#marked('<|message|>'),
+        this.#without('<|end|>'),
+        this.#marked('<|end|>'),
+        this.#marked('<|start|>'),
+        text('assistant'),
+      )
+      const commentary = sequence(this.#marked('<|channel|>'), text('commentary'))
+      return sequence(optional(analysis), optional(commentary), text(' to=functions.'))
+    }
+    if (!reasoning) return kEmpty
+    const rest = sequence(
+      this.#without(reasoning.close),
+      this.#marked(reasoning.close),
+      optional(text('\n')),
+      optional(text('\n')),
+    )
+    return prompt.endsWith(reasoning.open.trim())
+      ? rest
+      : optional(sequence(this.#marked(reasoning.open), rest))
+  }
+
+  triggers(): GrammarTrigger[] {
+    const { format, options } = this
+    if (format.layout === 'harmony') return [{ text: ' to=functions.' }]
+    if (format.layout === 'recipients')
+      return options.tools.flatMap(({ function: { name } }) => [
+        { text: `${name}\n`, atStart: true },
+        { text: `>>>${name}\n` },
+      ])
+    const first = format.open === '' ? format.callOpen : format.open
+    if (format.bare !== '') return [{ text: format.bare, atStart: true }]
+    const mark = first.trimEnd().replace(/(?<=.)\[$/, '')
+    const id = this.#token(mark)
+    if (id !== undefined) return [{ token: id }]
+    // A control token with text after it begins there as well.
+    const head = [...mark.matchAll(kMarker)][0]
+    const headId = head?.index === 0 ? this.#token(head[0]) : undefined
+    return [headId === undefined ? { text: mark } : { token: headId }]
+  }
+
+  print(root: Expression): string | undefined {
+    return this.#rules.print(root)
+  }
+  /** Of a trigger >>>name the grammar reads all of it. */
+  lazy(calls: Expression): Expression {
+    if (this.format.layout === 'harmony') return sequence(text(' to=functions.'), calls)
+    return this.format.layout === 'recipients' ? sequence(optional(text('>>>')), calls) : calls
+  }
+}
+
+/**
+ * What generate() must be told so that a reply's calls keep to the functions' schemas. With 'auto' the grammar begins where
+ * the model begins a call; with 'required' or a function the reply is calls, after its reasoning.
+ * Errors: those of schemaToGrammar, 'invalid-argument' for a function that is not among the tools.
+ */
+export function toolGrammar(format: ChatFormat, options: ToolGrammarOptions): ToolGrammar {
+  const builder = new GrammarBuilder(format, options)
+  const { tools, toolChoice = 'auto' } = options
+  const showTokens = [...builder.shown]
+  if (chosenTools(tools, toolChoice).length === 0)
+    return { grammar: undefined, grammarTriggers: [], showTokens }
+  const calls = builder.build()
+  const lazy = toolChoice === 'auto'
+  const root = lazy ? builder.lazy(calls) : sequence(builder.before(), calls)
+  return {
+    grammar: builder.print(root),
+    grammarTriggers: lazy ? builder.triggers() : [],
+    showTokens,
+  }
+}

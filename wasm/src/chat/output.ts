@@ -1,0 +1,79 @@
+// The deltas of a reply, in OpenAI's shape.
+import type { Emit } from './reader.js'
+import type { ReplyDelta } from './types.js'
+
+/** Gathers deltas. White space at the ends of content and reasoning is held back until it is known to be inside. */
+export class Output {
+  #deltas: ReplyDelta[] = []
+  #held = ''
+  #begun = false
+  /** nothing but content so far, whose beginning is told as it is */
+  #fresh = true
+  #last: 'content' | 'reasoning_content' = 'content'
+  #index = -1
+  #arguments = false
+
+  constructor(readonly newId: () => string) {}
+
+  take(): ReplyDelta[] {
+    const out = this.#deltas
+    this.#deltas = []
+    return out
+  }
+
+  readonly content: Emit = (text) => this.#text('content', text)
+  readonly reasoning: Emit = (text) => this.#text('reasoning_content', text)
+  /** Ends a part: white space at its end is not told. */
+  part(): void {
+    this.#held = ''
+    this.#begun = this.#fresh = false
+  }
+  /** The reply ends. What ends plain content is part of it. */
+  finish(): void {
+    this.endCall()
+    if (this.#last === 'content' && this.#index < 0) this.#append('content', this.#held)
+    this.#held = ''
+  }
+
+  #text(name: 'content' | 'reasoning_content', text: string): void {
+    this.#last = name
+    for (const char of text)
+      if (/\s/.test(char)) {
+        if (this.#begun || (name === 'content' && this.#fresh)) this.#held += char
+      } else {
+        this.#append(name, this.#held + char)
+        this.#held = ''
+        this.#begun = true
+      }
+  }
+  #append(name: 'content' | 'reasoning_content', text: string): void {
+    if (text === '') return
+    const last = this.#deltas.at(-1)
+    if (last && last[name] !== undefined) last[name] += text
+    else this.#deltas.push({ [name]: text })
+  }
+
+  call(name: string, id?: string): void {
+    this.part()
+    this.endCall()
+    this.#index++
+    this.#arguments = false
+    this.#deltas.push({
+      tool_calls: [
+        { index: this.#index, id: id || this.newId(), type: 'function', function: { name, arguments: '' } },
+      ],
+    })
+  }
+  readonly arguments: Emit = (text) => {
+    if (text === '') return
+    this.#arguments = true
+    const last = this.#deltas.at(-1)?.tool_calls?.[0]
+    if (last) last.function.arguments = (last.function.arguments ?? '') + text
+    else this.#deltas.push({ tool_calls: [{ index: this.#index, function: { arguments: text } }] })
+  }
+  /** A call without arguments has an empty object. */
+  endCall(): void {
+    if (this.#index >= 0 && !this.#arguments) this.arguments('{}')
+    this.#arguments = true
+  }
+}

@@ -1,0 +1,74 @@
+// The schemas of tools' arguments: what they say of each parameter.
+import { GgufError } from '../api/errors.js'
+import { Converter } from '../schema/converter.js'
+import { SchemaDocument, typeOf, type JsonSchema, type Node } from '../schema/node.js'
+import { nodesOfKey } from '../schema/objects.js'
+import type { FunctionTool, ToolChoice } from './types.js'
+
+/** string: only strings, which stand as they are; json: no string; either: JSON, else a string */
+export type ValueKind = 'string' | 'json' | 'either'
+
+export const kNoArguments: JsonSchema = { type: 'object', properties: {}, additionalProperties: false }
+
+export function schemaOfTool({ function: { parameters } }: FunctionTool): JsonSchema {
+  if (parameters === null || parameters === undefined) return kNoArguments
+  const bare = typeof parameters === 'object' && Object.keys(parameters).length === 0
+  return bare ? kNoArguments : parameters
+}
+
+/** The kind of values that nodes accept. */
+export function kindOf(converter: Converter, nodes: readonly Node[]): ValueKind {
+  const types = new Set<string>()
+  for (const one of converter.normalizer.all(nodes))
+    for (const type of one.values ? one.values.map(typeOf) : one.types) types.add(type)
+  if (!types.has('string')) return types.size === 0 ? 'either' : 'json'
+  return types.size === 1 ? 'string' : 'either'
+}
+
+/** By tool and parameter. */
+export class ParameterKinds {
+  readonly #tools: ReadonlyMap<string, FunctionTool>
+  readonly #known = new Map<string, ValueKind>()
+
+  constructor(tools: readonly FunctionTool[]) {
+    this.#tools = new Map(tools.map((tool) => [tool.function.name, tool]))
+  }
+
+  has(name: string): boolean {
+    return this.#tools.size === 0 || this.#tools.has(name)
+  }
+
+  of(name: string, parameter: string): ValueKind {
+    const tool = this.#tools.get(name)
+    if (!tool) return 'either'
+    const key = `${name}\0${parameter}`
+    let kind = this.#known.get(key)
+    if (!kind) this.#known.set(key, (kind = this.#find(tool, parameter)))
+    return kind
+  }
+  #find(tool: FunctionTool, parameter: string): ValueKind {
+    try {
+      const document = new SchemaDocument(schemaOfTool(tool))
+      const converter = new Converter(document)
+      const kinds = converter.normalizer
+        .all([document.root])
+        .map(({ object }) => kindOf(converter, nodesOfKey(object.layers, parameter, document.never)))
+      return kinds.length > 0 && kinds.every((kind) => kind === kinds[0]) ? kinds[0]! : 'either'
+    } catch (error) {
+      if (error instanceof GgufError) return 'either' // a schema that no grammar keeps
+      throw error
+    }
+  }
+}
+
+/** The tools that a choice allows. Errors: 'invalid-argument' for a name that none has. */
+export function chosenTools(tools: readonly FunctionTool[], choice: ToolChoice): readonly FunctionTool[] {
+  if (choice === 'none') return []
+  if (typeof choice === 'string') return tools
+  const chosen = tools.filter((tool) => tool.function.name === choice.function.name)
+  if (chosen.length > 0) return chosen
+  throw new GgufError(
+    'invalid-argument',
+    `tool_choice names ${JSON.stringify(choice.function.name)}, and no tool has that name.`,
+  )
+}

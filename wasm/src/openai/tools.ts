@@ -1,0 +1,121 @@
+// Tools and reasoning in requests: what the engine is asked for, and how replies are read.
+import { GgufError } from '../api/errors.js'
+import type { ChatMessage } from '../api/text.js'
+import {
+  createReplyParser,
+  detectChatFormat,
+  toolGrammar,
+  withoutTools,
+  type ChatFormat,
+  type FunctionTool,
+  type ReplyParser,
+  type ToolChoice,
+} from '../chat/index.js'
+import type { GenerateOptions } from '../engine/types.js'
+import type { Given } from './requests.js'
+import type { ChatCompletionRequest, CompletionModel } from './types.js'
+
+// Enough of the prompt to see whether its template began the reasoning.
+const kPromptEnd = 24
+
+function invalid(message: string): never {
+  throw new GgufError('invalid-argument', message)
+}
+
+function toolsOf({ tools = [] }: Given<ChatCompletionRequest>): FunctionTool[] {
+  const names = new Set<string>()
+  return tools.map((tool, i) => {
+    const { type = 'function', function: called } = (tool ?? {}) as {
+      type?: unknown
+      function?: { name?: unknown }
+    }
+    if (type !== 'function')
+      throw new GgufError(
+        'unsupported',
+        `tools[${i}] is of type ${JSON.stringify(type)}: only functions are known.`,
+      )
+    const name = called?.name
+    if (typeof name !== 'string' || !/^[\w.-]{1,64}$/.test(name))
+      invalid(`tools[${i}] needs a function.name of up to 64 letters, digits, _, - and dots.`)
+    if (names.has(name)) invalid(`Two tools have the name ${JSON.stringify(name)}.`)
+    names.add(name)
+    return tool as FunctionTool
+  })
+}
+
+function choiceOf(
+  { tool_choice: choice }: Given<ChatCompletionRequest>,
+  tools: readonly FunctionTool[],
+): ToolChoice {
+  if (choice === undefined) return tools.length > 0 ? 'auto' : 'none'
+  if (choice === 'none' || (choice === 'auto' && tools.length === 0)) return 'none'
+  const name = (choice as { function?: { name?: unknown } }).function?.name
+  const known = choice === 'auto' || choice === 'required' || typeof name === 'string'
+  if (!known)
+    invalid(
+      `tool_choice is ${JSON.stringify(choice)}: it is "auto", "none", "required" or { type: "function", function: { name } }.`,
+    )
+  if (tools.length === 0) invalid('tool_choice asks for a call, and there are no tools.')
+  return choice as ToolChoice
+}
+
+/** How a request's replies are made and read. */
+export interface ReplyPlan {
+  readonly messages: readonly ChatMessage[]
+  /** for the template */
+  readonly tools: readonly FunctionTool[] | undefined
+  /** What generate() is told, by the prompt's tokens. */
+  options(prompt: readonly number[]): GenerateOptions
+  /** undefined: replies are content as they are. */
+  parser(prompt: readonly number[]): ReplyParser | undefined
+}
+
+/** constrained: a grammar or schema holds the reply already. */
+export function replyPlanOf(
+  model: CompletionModel,
+  request: Given<ChatCompletionRequest>,
+  constrained: boolean,
+): ReplyPlan {
+  const given = toolsOf(request)
+  const toolChoice = choiceOf(request, given)
+  const tools = toolChoice === 'none' ? [] : given
+  const messages = request.messages as readonly ChatMessage[]
+  if (tools.length > 0 && constrained)
+    throw new GgufError(
+      'unsupported',
+      'A reply cannot keep to a response_format or grammar and call tools: leave one out.',
+    )
+  if (constrained) return { messages, tools: undefined, options: () => ({}), parser: () => undefined }
+  const format = formatOf(model, tools.length > 0)
+  const { tokenizer } = model
+  const promptEnd = (prompt: readonly number[]) =>
+    tokenizer.decode(prompt.slice(-kPromptEnd), { special: true })
+  const controlToken = (name: string): number | undefined => {
+    const id = tokenizer.find(name)
+    return id !== undefined && tokenizer.tokens.at(id)?.special === true ? id : undefined
+  }
+  const plain = tools.length === 0 && !format.reasoning && format.layout === 'marked'
+  return {
+    messages: format.inTemplate ? messages : withoutTools(messages, format, tools),
+    tools: tools.length > 0 && format.inTemplate ? tools : undefined,
+    options(prompt) {
+      if (plain) return {}
+      const parallelToolCalls = request.parallel_tool_calls ?? true
+      return toolGrammar(format, {
+        tools,
+        toolChoice,
+        parallelToolCalls,
+        prompt: promptEnd(prompt),
+        controlToken,
+      })
+    },
+    parser: (prompt) => (plain ? undefined : createReplyParser(format, { tools, prompt: promptEnd(prompt) })),
+  }
+}
+
+function formatOf(model: CompletionModel, hasTools: boolean): ChatFormat {
+  const templates = model.file.chatTemplates
+  const template = (hasTools ? templates.get('tool_use') : undefined) ?? templates.get('default')
+  const tokens = { has: (text: string) => model.tokenizer.find(text) !== undefined }
+  return detectChatFormat({ template: template?.text ?? '', tokens })
+}
