@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,6 +12,7 @@ import OpenAI from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
 import { kRoot, packedFile } from './packed.ts'
+import { smallBert } from './small-bert.ts'
 
 const kModel = join(kRoot, 'tests/fixtures/stories.gguf')
 const kCli = packedFile('wasm/dist/cli.js')
@@ -24,7 +27,11 @@ interface Running {
 }
 
 async function serve(...args: string[]): Promise<Running> {
-  const child = spawn(process.execPath, [kCli, 'serve', kModel, '--port', '0', '--json', ...args], {
+  return await serveFile(kModel, ...args)
+}
+
+async function serveFile(file: string, ...args: string[]): Promise<Running> {
+  const child = spawn(process.execPath, [kCli, 'serve', file, '--port', '0', '--json', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   running.add(child)
@@ -300,6 +307,36 @@ test('a signal lets the answers that run come to their end', async () => {
     assert.ok(count > 100)
     assert.deepEqual((await exit)[0], 0)
     await assert.rejects(fetch(`${own.url}/health`))
+  }
+})
+
+test('a reranker ranks, an embedding model makes vectors', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ggufscope-'))
+  try {
+    for (const pooling of [2, 4]) {
+      const file = join(folder, `bert-${pooling}.gguf`)
+      writeFileSync(file, await smallBert(pooling))
+      const own = await serveFile(file)
+      const request = {
+        query: 'what do bees make',
+        documents: ['owls sleep', { text: 'bees make honey' }],
+        top_n: 1,
+      }
+      const ranked = await post('/v1/rerank', request, {}, own.url)
+      const vectors = await post('/v1/embeddings', { input: ['bees', 'owls'] }, {}, own.url)
+      assert.deepEqual([ranked.status, vectors.status], [200, pooling === 4 ? 400 : 200])
+      if (pooling === 4) {
+        const { results } = (await ranked.json()) as { results: { index: number; relevance_score: number }[] }
+        assert.equal(results.length, 1)
+        assert.ok(Number.isFinite(results[0]!.relevance_score))
+      } else assert.equal(((await vectors.json()) as { data: unknown[] }).data.length, 2)
+      const chat = await post('/v1/chat/completions', ask, {}, own.url)
+      assert.equal(chat.status, 400)
+      own.child.kill('SIGTERM')
+      await once(own.child, 'exit')
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
 })
 

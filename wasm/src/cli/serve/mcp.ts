@@ -125,6 +125,7 @@ export async function serveMcp(context: Context): Promise<number> {
   const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })
   const end = (): void => lines.close()
   context.signal.addEventListener('abort', end, { once: true })
+  process.stdout.on('error', end) // the client is gone
   const calls = new Set<Promise<void>>()
   for await (const line of lines) {
     const call = server.line(line).finally(() => calls.delete(call))

@@ -29,6 +29,9 @@ const kReaderPatience = 60_000
 const kHeadersTimeout = 20_000
 const kRequestTimeout = 120_000
 
+// Bytes of a refused body that are read to its end.
+const kMaxDrained = 256 << 20
+
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Compares in a time that tells nothing of the key. */
@@ -45,7 +48,7 @@ function checkKey(apiKey: string | undefined, { headers }: IncomingMessage): voi
 
 async function bodyOf(message: IncomingMessage, most: number): Promise<unknown> {
   const tooLarge = (): RequestError =>
-    new RequestError(413, 'body_too_large', `The body has more than ${most} bytes.`, { connection: 'close' })
+    new RequestError(413, 'body_too_large', `The body has more than ${most} bytes.`)
   if (Number(message.headers['content-length'] ?? 0) > most) throw tooLarge()
   const pieces: Buffer[] = []
   let length = 0
@@ -77,6 +80,29 @@ function routeOf(method: string, path: string): Route {
 function send(response: ServerResponse, text: string): void {
   response.write(text)
   if (response.writableLength > kMaxWaiting) response.destroy(new Error('the client reads too slowly'))
+}
+
+/** Takes what is left of a body that was refused, so that its sender gets to read the answer; not without end. */
+function drain(message: IncomingMessage): void {
+  if (message.complete) return
+  let left = kMaxDrained
+  message.on('data', (piece: Buffer) => {
+    left -= piece.length
+    if (left < 0) message.socket.destroy()
+  })
+}
+
+/** The answer is whole: a reader that takes nothing more of it is left. */
+function leaveStalled(response: ServerResponse): void {
+  if (response.writableFinished) return
+  let taken = response.socket?.bytesWritten
+  const timer = setInterval(() => {
+    const now = response.socket?.bytesWritten
+    if (now === taken) response.destroy()
+    taken = now
+  }, kReaderPatience)
+  timer.unref()
+  response.on('close', () => clearInterval(timer))
 }
 
 async function sendEvents(response: ServerResponse, events: AsyncIterable<unknown>): Promise<void> {
@@ -204,13 +230,10 @@ export class ModelServer {
       const work = async (): Promise<void> =>
         await this.#answer(await route.answer(served, body, signal, path), response)
       await (route.queued ? this.#queue.run(signal, work) : work())
-      // The answer is whole; a reader that takes nothing of it is not waited for.
-      message.socket.setTimeout(kReaderPatience, () => {
-        if (!response.writableFinished) message.socket.destroy()
-      })
+      leaveStalled(response)
     } catch (error) {
-      message.resume() // what is left of a body that was refused
       fail(response, error)
+      drain(message)
     }
   }
 
