@@ -71,6 +71,25 @@ test('the tokenizer of a preview reads the rest first; a failure can be tried ag
   await slow.close()
 })
 
+test('the rest is read, and the file checked, when the page is left alone', async ({ page, site }) => {
+  await page.clock.install()
+  const far = await startServer({ delay: 250, bandwidth: 2e6 })
+  far.add('/idle.gguf', sparseContent(header, size))
+  await site.visit(page, `${far.url}/idle.gguf`)
+  await opened(page)
+  await expect(page.getByText('the file is not checked')).toBeVisible()
+  await expect(page.getByRole('tab', { name: 'Findings …' })).toBeVisible()
+  await page.clock.runFor(9_000)
+  await page.mouse.move(200, 200)
+  await page.clock.runFor(9_000)
+  expect(far.counts().bytes).toBeLessThan(header.length / 2)
+  await page.clock.runFor(2_000)
+  await expect(page.getByRole('tab', { name: /Findings \d+/ })).toBeVisible()
+  await expect(page.getByText('the file is not checked')).toBeHidden()
+  expect(far.counts().bytes).toBeLessThan(header.length + 500_000)
+  await far.close()
+})
+
 test('a tensor on which the pointer rests is read before it is opened', async ({ page, site }) => {
   site.add('/hover.gguf', sparseContent(header, size))
   await site.visit(page, '/hover.gguf', '#tensors')

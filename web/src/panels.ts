@@ -49,7 +49,7 @@ export const panels: readonly Panel[] = [
     id: 'findings',
     title: 'Findings',
     load: () => import('./panels/Findings.svelte'),
-    badge: (file) => (rest.isComplete(file) ? count(findingsOf(file).length) : ''),
+    badge: (file) => (rest.isComplete(file) ? count(findingsOf(file).length) : '…'),
     whole: true,
   },
   {
