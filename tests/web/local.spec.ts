@@ -1,5 +1,5 @@
 // Files of this computer: chosen, dropped, and far larger than memory.
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { writeGguf, writeHeader } from '../fixtures/gguf.ts'
@@ -50,6 +50,44 @@ test('the parts of a split model chosen together', async ({ page, site }) => {
   await page.getByRole('tab', { name: 'Tensors' }).click()
   await page.getByLabel('By block').uncheck()
   expect(await rowCount(page, 'Tensors')).toBe(model.tensors?.length)
+})
+
+test('a folder is dropped: the GGUF files in it', async ({ page, site }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'ggufscope-'))
+  try {
+    await mkdir(join(folder, 'models'))
+    await writeFile(join(folder, 'notes.txt'), 'no model')
+    for (const part of shards(smallModel(), 3, 'split'))
+      await writeFile(join(folder, 'models', part.name), writeGguf(part.model))
+    await site.visit(page)
+    // What the browser itself makes of files that come from outside of it.
+    const browser = await page.context().newCDPSession(page)
+    const data = { items: [], files: [folder], dragOperationsMask: 1 }
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+      await browser.send('Input.dispatchDragEvent', { type, x: 200, y: 200, data })
+    await opened(page)
+    await expect(page.getByText('in 3 parts')).toBeVisible()
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('a path of this computer, and a drop without files, say what to do', async ({ page, site }) => {
+  await site.visit(page)
+  for (const path of ['C:\\models\\x.gguf', '~/x.gguf', 'file:///tmp/x.gguf']) {
+    await page.getByLabel(/^Address of a GGUF file/).fill(path)
+    await page.keyboard.press('Enter')
+    await expect(page.getByRole('alert')).toContainText('Choose the file, or drop it here.')
+  }
+  const transfer = await page.evaluateHandle(() => {
+    const data = new DataTransfer()
+    data.items.add(new File(['x'], 'x.gguf'))
+    data.items.clear()
+    Object.defineProperty(data, 'types', { value: ['Files'] })
+    return data
+  })
+  await page.dispatchEvent('body', 'drop', { dataTransfer: transfer })
+  await expect(page.getByRole('alert')).toContainText('What was dropped holds no GGUF file.')
 })
 
 test('a split model of which parts are missing says so', async ({ page, site }) => {

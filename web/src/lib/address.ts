@@ -15,3 +15,8 @@ export function nameOf(address: string): string {
     return last
   }
 }
+
+/** "C:\\models\\x.gguf", "\\\\server\\x", "~/x.gguf", "file:///x.gguf": nothing that a page can read. */
+export function isLocalPath(address: string): boolean {
+  return /^([a-z]:[\\/]|\\\\|~\/|file:|\/(home|Users|mnt|Volumes)\/)/i.test(address)
+}

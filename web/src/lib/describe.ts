@@ -189,6 +189,8 @@ export function cacheBytesPerToken(file: GgufFile, summary: Summary): number | u
   const { layers, kvHeads, headLength, architecture } = summary
   if (summary.kind !== 'model' || !layers || !kvHeads || !headLength || architecture === undefined)
     return undefined
+  // Encoders keep nothing of earlier tokens.
+  if (file.metadata.get(`${architecture}.attention.causal`) === false) return undefined
   const latent = ['attention.kv_lora_rank', 'ssm.state_size', 'wkv.head_size', 'kda.head_dim']
   if (latent.some((key) => file.metadata.has(`${architecture}.${key}`))) return undefined
   const valueLength = file.metadata.get(`${architecture}.attention.value_length`)

@@ -1,7 +1,7 @@
 // The one file that is open, on its way, or failed; and the address bar that says so.
-import { open, type GgufFile, type OpenProgress, type Scalar, type Source } from 'ggufscope'
+import { GgufError, open, type GgufFile, type OpenProgress, type Scalar, type Source } from 'ggufscope'
 import type { Repository } from 'ggufscope/hub'
-import { absolute, nameOf } from './address'
+import { absolute, isLocalPath, nameOf } from './address'
 import { hub, type Place } from './hub.svelte'
 import { keptSource } from './kept'
 import { other } from './other.svelte'
@@ -95,15 +95,29 @@ class Session {
   }
 
   open(address: string) {
+    if (isLocalPath(address)) {
+      const message = 'A page cannot read a path of this computer. Choose the file, or drop it here.'
+      return this.fail(address, new GgufError('invalid-argument', message))
+    }
     const url = absolute(address)
     void this.start(attemptOf({ source: url, label: nameOf(url), address }), true)
   }
 
-  openFiles(files: readonly File[]) {
+  /** `from`: what to call the place, where it holds no file. */
+  openFiles(files: readonly File[], from = '') {
     const first = files[0]
-    if (!first) return
+    if (!first) {
+      if (from) this.fail(from, new GgufError('not-found', `${from} holds no GGUF file.`))
+      return
+    }
     const source = files.length === 1 ? first : files
     void this.start(attemptOf({ source, label: first.name, address: '' }), true)
+  }
+
+  private fail(label: string, error: GgufError) {
+    this.cancel()
+    this.control = undefined
+    this.replace({ kind: 'failed', label, error })
   }
 
   retry(options: { allowMissingShards?: boolean } = {}) {

@@ -1,4 +1,4 @@
-// Colours of ggml types within one file: warm and light where there are few bits, cool and dark where there are many.
+// Colours of ggml types: warm where there are few bits, cool where there are many, grey for floats.
 import type { TypeShare } from 'ggufscope'
 
 export interface ColoredType extends TypeShare {
@@ -13,18 +13,29 @@ const floats: Record<string, string> = {
   F16: 'oklch(0.7 0.012 230)',
 }
 
-/** The shares as they come, each with a colour; ranked by bits, so that neighbours on the scale differ visibly. */
+// Types of the same bits differ in lightness by their family.
+const families: readonly [name: RegExp, lightness: number][] = [
+  [/^(IQ|TQ)/, 0.58],
+  [/_K/, 0.68],
+  [/^(MXFP|NVFP)/, 0.82],
+]
+const least = 1.5
+const most = 8.5
+
+/** One colour for a type, the same in every file: its hue tells the bits, from warm to cool. */
+function colorOf(type: string, bits: number): string {
+  if (Object.hasOwn(floats, type)) return floats[type] ?? ''
+  const t = Math.max(0, Math.min(1, (bits - least) / (most - least)))
+  const lightness = families.find(([name]) => name.test(type))?.[1] ?? 0.75
+  return `oklch(${lightness} 0.105 ${Math.round(60 + 215 * t)})`
+}
+
+/** The shares as they come, each with its colour. */
 export function colored(shares: readonly TypeShare[]): ColoredType[] {
   const bits = (share: TypeShare) => (share.elements > 0 ? (share.bytes * 8) / share.elements : 0)
-  const ranked = shares.filter((share) => !(share.type in floats)).sort((a, b) => bits(a) - bits(b))
-  return shares.map((share) => {
-    const at = ranked.indexOf(share)
-    const t = ranked.length > 1 ? at / (ranked.length - 1) : 0.45
-    const scale = `oklch(${(0.77 - 0.24 * t).toFixed(3)} 0.105 ${Math.round(78 + 172 * t)})`
-    return {
-      ...share,
-      bitsPerWeight: bits(share),
-      color: Object.hasOwn(floats, share.type) ? (floats[share.type] ?? scale) : scale,
-    }
-  })
+  return shares.map((share) => ({
+    ...share,
+    bitsPerWeight: bits(share),
+    color: colorOf(share.type, bits(share)),
+  }))
 }

@@ -1,0 +1,34 @@
+/** Files that were dropped, those in folders included; of folders the GGUF files alone, shards in order of their names. */
+export async function droppedFiles(data: DataTransfer): Promise<File[]> {
+  // The list is empty after the event: everything is taken from it before anything is waited for.
+  const entries = [...data.items].flatMap((item) => item.webkitGetAsEntry() ?? [])
+  if (!entries.some((entry) => entry.isDirectory)) return [...data.files]
+  const all = await Promise.all(entries.map((entry) => filesIn(entry, false)))
+  return all.flat()
+}
+
+/** Folders nest, and one that was dropped by mistake may hold a disk. */
+const deepest = 4
+
+async function filesIn(entry: FileSystemEntry, inside: boolean, depth = 0): Promise<File[]> {
+  if (entry.isFile) {
+    if (inside && !/\.gguf$/i.test(entry.name)) return []
+    const file = await new Promise<File>((resolve, reject) =>
+      (entry as FileSystemFileEntry).file(resolve, reject),
+    )
+    return [file]
+  }
+  if (depth >= deepest) return []
+  const reader = (entry as FileSystemDirectoryEntry).createReader()
+  const children: FileSystemEntry[] = []
+  // A reader gives a hundred at a time, and none at the end.
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    )
+    if (some.length === 0) break
+    children.push(...some)
+  }
+  children.sort((a, b) => (a.name < b.name ? -1 : 1))
+  return (await Promise.all(children.map((child) => filesIn(child, true, depth + 1)))).flat()
+}
