@@ -111,14 +111,14 @@ void check_rows(const PackedFormat& f, const float* values, const float* rows, s
   }
 }
 
-struct Case {
+struct FormatCase {
   const PackedFormat& format;
   Int8Dot int8_dot_kind;
 };
 
 // Every format with each int8 dot product that this CPU has or can stand in for.
-std::vector<Case> formats_here() {
-  std::vector<Case> cases;
+std::vector<FormatCase> formats_here() {
+  std::vector<FormatCase> cases;
   const Int8Dot own = int8_dot();
   for (const Int8Dot int8_dot_kind : {own, Int8Dot::kSaturating}) {
     if (int8_dot_kind != own && own == Int8Dot::kNone) continue;
