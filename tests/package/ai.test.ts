@@ -13,6 +13,8 @@ import {
   rerank,
   streamObject,
   streamText,
+  isStepCount,
+  tool,
   type ModelMessage,
 } from 'ai'
 import { z } from 'zod'
@@ -132,6 +134,51 @@ test('rerank gives documents in the order of the head', async () => {
   const objects = documents.map((text) => ({ text }))
   assert.equal((await rerank({ ...given, documents: objects })).rerankedDocuments.length, 3)
   await assert.rejects(embed({ model: ranking.embeddingModel(), value: 'a', maxRetries: 0 }), /createRerank/)
+})
+
+test('tools: calls keep to their schemas, results go back, whole and streamed', async () => {
+  const inputSchema = z.object({ n: z.union([z.literal(2), z.literal(4)]), who: z.enum(['owl', 'bee']) })
+  const called: z.infer<typeof inputSchema>[] = []
+  const legs = tool({
+    description: 'Counts legs.',
+    inputSchema,
+    execute: (input) => {
+      called.push(input)
+      return { legs: input.n }
+    },
+  })
+  const required = { ...ask, temperature: 1, seed: 4, tools: { legs }, toolChoice: 'required' } as const
+  const { toolCalls, toolResults, finishReason } = await generateText(required)
+  assert.equal(finishReason, 'tool-calls')
+  assert.ok(toolCalls.length > 0 && toolCalls.every(({ toolName }) => toolName === 'legs'))
+  for (const input of called) inputSchema.parse(input)
+  assert.equal(toolResults.length, toolCalls.length)
+  called.length = 0
+  const chosen = { ...required, toolChoice: { type: 'tool', toolName: 'legs' } } as const
+  const kinds: string[] = []
+  let streamed = ''
+  const { stream } = streamText(chosen)
+  for await (const part of stream) {
+    kinds.push(part.type)
+    if (part.type === 'tool-input-delta') streamed += part.delta
+  }
+  for (const kind of ['tool-input-start', 'tool-input-delta', 'tool-input-end', 'tool-call', 'tool-result'])
+    assert.ok(kinds.includes(kind), `no ${kind} in ${kinds.join(' ')}`)
+  assert.equal(streamed.replaceAll(/\s/g, ''), called.map((input) => JSON.stringify(input)).join(''))
+  // A call, its result, and the answer to it: two steps.
+  let steps = 0
+  const answer = await generateText({
+    ...ask,
+    tools: { legs },
+    stopWhen: isStepCount(2),
+    prepareStep: ({ stepNumber }) => {
+      steps++
+      return { toolChoice: stepNumber === 0 ? 'required' : 'none' }
+    },
+  })
+  assert.equal(steps, 2)
+  assert.equal(answer.steps.length, 2)
+  assert.notEqual(answer.finishReason, 'tool-calls')
 })
 
 test('what cannot be done is an error, and models load when they are used', async () => {

@@ -98,6 +98,31 @@ test("OpenAI's client has a conversation, whole and streamed, and JSON", async (
   assert.equal(pieces, again.choices[0]!.text)
 })
 
+test("OpenAI's client calls tools, whole and streamed, and sends their results", async () => {
+  const parameters = {
+    type: 'object',
+    properties: { n: { enum: [2, 4, 6] } },
+    required: ['n'],
+    additionalProperties: false,
+  }
+  const tools = [{ type: 'function' as const, function: { name: 'legs', parameters } }]
+  const request = { ...ask, tools, tool_choice: 'required' as const, parallel_tool_calls: false }
+  const { choices } = await client.chat.completions.create(request)
+  assert.equal(choices[0]!.finish_reason, 'tool_calls')
+  const [call] = choices[0]!.message.tool_calls!
+  assert.ok(call?.type === 'function' && call.function.name === 'legs')
+  const given = JSON.parse(call.function.arguments) as { n: number }
+  assert.ok([2, 4, 6].includes(given.n))
+  const streamed = await client.chat.completions.stream(request).finalChatCompletion()
+  const again = streamed.choices[0]!.message.tool_calls![0]!
+  assert.ok(again.type === 'function' && again.function.arguments === call.function.arguments)
+  const result = { role: 'tool' as const, tool_call_id: call.id, content: String(given.n) }
+  const messages = [...question, choices[0]!.message, result]
+  const answer = await client.chat.completions.create({ ...ask, messages, tools, tool_choice: 'none' })
+  assert.equal(typeof answer.choices[0]!.message.content, 'string')
+  assert.equal(answer.choices[0]!.message.tool_calls, undefined)
+})
+
 test('models, embeddings, tokens and templates', async () => {
   const [listed] = (await client.models.list()).data
   assert.equal(listed!.id, model)
