@@ -433,6 +433,8 @@ const kCases: readonly Case[] = [
     accepts: ['a1', '1abc'],
     rejects: ['ab', '1', 'a1z', 'a1bcd'],
   },
+  { name: 'looking ahead after some characters', schema: { type: 'string', pattern: '^P(?:\\dW|(?!.*W)(?=\\d|T)[\\dT]{2}(?!9)\\w?)$' }, accepts: ['P1W', 'P12', 'PT1x'], rejects: ['PW', 'P129', 'P1WW'] }, // prettier-ignore
+  { name: 'lengths that a format has anyway', schema: { type: 'string', format: 'uri', minLength: 1, maxLength: 2083 }, accepts: ['https://example.org/a'], rejects: ['x'] }, // prettier-ignore
   { name: 'word borders', schema: { type: 'string', pattern: '\\bab\\b' }, accepts: ['ab', 'x ab.'], rejects: ['xab', 'abc'] }, // prettier-ignore
   { name: 'properties of characters', schema: { type: 'string', pattern: '^\\p{Lu}\\P{L}$' }, accepts: ['A1', 'Ä-'], rejects: ['a1', 'AB'] }, // prettier-ignore
   { name: 'a format that nobody knows', schema: { type: 'string', format: 'colour' }, accepts: ['red', ''], rejects: [1] }, // prettier-ignore
@@ -663,7 +665,8 @@ test('what a grammar cannot keep is an error that names the place', () => {
     [{ type: 'object', minProperties: 2 }, 'unsupported', /needs 2 properties of any names/],
     [{ type: 'number', multipleOf: 0.01 }, 'unsupported', /multiples of 0.01/],
     [{ type: 'integer', multipleOf: 99991 }, 'unsupported', /multiples of 99991/],
-    [{ type: 'string', pattern: '^a(?=a)b$' }, 'unsupported', /looks ahead elsewhere/],
+    [{ type: 'string', pattern: '^a+(?=b)b$' }, 'unsupported', /looks ahead where/],
+    [{ type: 'number', minimum: 1, exclusiveMinimum: 'x' }, 'invalid-argument', /#\/exclusiveMinimum is "x"/],
     [{ type: 'string', pattern: '^(?<=a)b$' }, 'unsupported', /look behind at character 4/],
     [{ type: 'string', pattern: '(a)\\1' }, 'unsupported', /"\\1" at character 3/],
     [{ type: 'string', pattern: '[z-a]' }, 'unsupported', /this range/],

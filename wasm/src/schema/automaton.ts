@@ -13,6 +13,7 @@ import {
   type Range,
 } from './gbnf.js'
 import { kAny, kWord, type Regex } from './regex.js'
+import { alternativesOf } from './lookahead.js'
 import type { Rules } from './rules.js'
 
 const kMaxNfa = 100_000
@@ -98,15 +99,14 @@ class Machine {
   readonly #ids = new Map<string, number>()
   readonly start: number
 
-  /** search: it may match anywhere in the text. */
+  /** The regular expression may match anywhere in the text. */
   constructor(
     regex: Regex,
     readonly alphabet: Alphabet,
-    search: boolean,
   ) {
     const any: Regex = { kind: 'repeat', item: { kind: 'set', ranges: kAny }, min: 0, max: Infinity }
     this.#final = this.#state()
-    const from = this.#build(search ? { kind: 'sequence', items: [any, regex, any] } : regex, this.#final)
+    const from = this.#build({ kind: 'sequence', items: [any, regex, any] }, this.#final)
     this.start = this.#intern([from], true, false)
   }
 
@@ -141,7 +141,7 @@ class Machine {
         return at
       }
       case 'ahead':
-        throw new GgufError('unsupported', 'A pattern looks ahead elsewhere than after ^ at its beginning.')
+        throw new GgufError('unsupported', 'A pattern looks ahead where what is before has no fixed length.')
       default: {
         const at = this.#state()
         const state = this.#states[at]!
@@ -207,43 +207,13 @@ export interface Dfa {
 /** What it means for a string that it matches these patterns and not those. */
 export type Label = (matches: readonly boolean[]) => string
 
-interface Part {
-  readonly regex: Regex
-  readonly search: boolean
-}
-
-/** Alternatives of a pattern that look ahead at their beginning: each is parts that must match, or must not. */
-function alternativesOf(regex: Regex): { readonly part: Part; readonly negated: boolean }[][] {
-  const plain = (item: Regex): boolean =>
-    item.kind === 'ahead'
-      ? false
-      : item.kind === 'repeat'
-        ? plain(item.item)
-        : item.kind === 'sequence' || item.kind === 'choice'
-          ? item.items.every(plain)
-          : true
-  if (plain(regex)) return [[{ part: { regex, search: true }, negated: false }]]
-  if (regex.kind === 'choice') return regex.items.flatMap(alternativesOf)
-  const start: Regex = { kind: 'start' }
-  const items = regex.kind === 'sequence' ? regex.items : [regex]
-  if (items[0]?.kind !== 'start') return [[{ part: { regex, search: true }, negated: false }]]
-  const out: { part: Part; negated: boolean }[] = []
-  let i = 1
-  for (; items[i]?.kind === 'ahead'; i++) {
-    const { item, negated } = items[i] as Regex & { kind: 'ahead' }
-    out.push({ part: { regex: { kind: 'sequence', items: [start, item] }, search: true }, negated })
-  }
-  const rest: Regex = { kind: 'sequence', items: [start, ...items.slice(i)] }
-  return [[...out, { part: { regex: rest, search: true }, negated: false }]]
-}
-
 /** The strings by which of the patterns they match: label says what that means, '' for strings that are not wanted. */
 export function makeDfa(patterns: readonly Regex[], label: Label): Dfa {
   const alternatives = patterns.map(alternativesOf)
   const sets: (readonly Range[])[] = []
-  for (const { part } of alternatives.flat(2)) setsOf(part.regex, sets)
+  for (const { regex } of alternatives.flat(2)) setsOf(regex, sets)
   const alphabet = new Alphabet(sets)
-  const machines = alternatives.flat(2).map(({ part }) => new Machine(part.regex, alphabet, part.search))
+  const machines = alternatives.flat(2).map(({ regex }) => new Machine(regex, alphabet))
   const labelOf = (tuple: readonly number[]): string => {
     let at = 0
     return label(
@@ -418,4 +388,18 @@ export function dfaToRules(
   const start = go(0, 0)
   for (let at = open.pop(); at !== undefined; at = open.pop()) rules.define(names.get(at)!, body(at, 0), true)
   return start
+}
+
+/** The lengths of the shortest and the longest string, in characters. */
+export function lengthsOf(dfa: Dfa): { readonly shortest: number; readonly longest: number } {
+  const alive = reaching(dfa, (label) => label !== '')
+  let shortest = Infinity
+  let level = new Set(alive[0] ? [0] : [])
+  // A string longer than there are states goes through one of them twice.
+  for (let length = 0; length <= dfa.next.length; length++) {
+    if (level.size === 0) return { shortest, longest: length - 1 }
+    if ([...level].some((at) => dfa.labels[at] !== '')) shortest = Math.min(shortest, length)
+    level = new Set([...level].flatMap((at) => dfa.next[at]!.filter((to) => alive[to])))
+  }
+  return { shortest, longest: Infinity }
 }

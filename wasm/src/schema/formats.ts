@@ -1,8 +1,8 @@
 // Formats that are kept: regular expressions of texts that each accepts (not of all of them), or bounds of numbers. Any
 // other format is an annotation, as the specification says.
 // No two hyphens side by side: those are of encoded names, which have rules of their own.
-const kLabel = '[a-zA-Z0-9](-?[a-zA-Z0-9]){0,20}'
-const kHost = `${kLabel}(\\.${kLabel}){0,4}`
+const kLabel = '[a-zA-Z0-9](-?[a-zA-Z0-9]){0,19}'
+const kHost = `${kLabel}(\\.${kLabel}){0,3}`
 const kDay =
   '[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))'
 const kTime = '([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])'

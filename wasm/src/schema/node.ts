@@ -264,10 +264,7 @@ export class SchemaDocument {
     return defined({
       ...typesOf(raw, path),
       values: valuesOf(raw, path),
-      minimum: number('minimum'),
-      exclusiveMinimum: number('exclusiveMinimum'),
-      maximum: number('maximum'),
-      exclusiveMaximum: number('exclusiveMaximum'),
+      ...boundsOf(raw, number),
       multipleOf: number('multipleOf', 0),
       minLength: count('minLength'),
       maxLength: count('maxLength'),
@@ -351,6 +348,21 @@ export class SchemaDocument {
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
 function defined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as Defined<T>
+}
+
+/** Bounds; of OpenAPI 3.0 and draft 4 exclusiveMinimum: true speaks of minimum. */
+function boundsOf(
+  raw: Raw,
+  number: (key: string) => number | undefined,
+): { [Key in 'minimum' | 'exclusiveMinimum' | 'maximum' | 'exclusiveMaximum']: number | undefined } {
+  const pair = (key: string, exclusive: string): [number | undefined, number | undefined] => {
+    const bound = number(key)
+    if (typeof raw[exclusive] !== 'boolean') return [bound, number(exclusive)]
+    return raw[exclusive] ? [undefined, bound] : [bound, undefined]
+  }
+  const [minimum, exclusiveMinimum] = pair('minimum', 'exclusiveMinimum')
+  const [maximum, exclusiveMaximum] = pair('maximum', 'exclusiveMaximum')
+  return { minimum, exclusiveMinimum, maximum, exclusiveMaximum }
 }
 
 function typesOf(raw: Raw, path: string): Pick<Keywords, 'types' | 'integer'> {

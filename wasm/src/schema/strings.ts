@@ -1,5 +1,6 @@
 // Strings by patterns, formats, lengths and excluded values: what all of them accept is one automaton.
-import { dfaToRules, isEmptyDfa, makeDfa, type Dfa } from './automaton.js'
+import { dfaToRules, isEmptyDfa, lengthsOf, makeDfa, type Dfa } from './automaton.js'
+import type { Part } from './lookahead.js'
 import type { Context } from './context.js'
 import { choice, repeat, sequence, type Expression } from './gbnf.js'
 import { kStringFormats } from './formats.js'
@@ -18,11 +19,6 @@ export function stringsOf({ string, excluded }: Alternative): StringBounds {
   return { ...string, excluded: excluded.filter((value) => typeof value === 'string') }
 }
 
-interface Part {
-  readonly regex: Regex
-  readonly negated: boolean
-}
-
 export function partsOf(b: StringBounds): Part[] {
   const formats = b.formats.map((name) => ({ source: `^(?:${kStringFormats[name]!})$`, negated: false }))
   const parts = new Map(
@@ -37,7 +33,18 @@ export function partsOf(b: StringBounds): Part[] {
 }
 
 export function stringDfa(b: StringBounds): Dfa {
-  const parts = partsOf(b)
+  const free = { ...b, min: 0, max: Infinity }
+  const unbounded = b.min === 0 && b.max === Infinity
+  const dfa = dfaOf(partsOf(free))
+  if (unbounded) return dfa
+  // Lengths that all strings have anyway take no states.
+  const { shortest, longest } = lengthsOf(dfa)
+  if (b.min <= shortest && b.max >= longest) return dfa
+  return dfaOf(
+    partsOf({ ...b, min: b.min <= shortest ? 0 : b.min, max: b.max >= longest ? Infinity : b.max }),
+  )
+}
+function dfaOf(parts: readonly Part[]): Dfa {
   return makeDfa(
     parts.map(({ regex }) => regex),
     (matches) => (matches.every((good, i) => good !== parts[i]!.negated) ? 'string' : ''),
