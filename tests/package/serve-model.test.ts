@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import OpenAI from 'openai'
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
-import { kRoot, packedFile } from './packed.ts'
+import { kRoot, kShared, packedFile } from './packed.ts'
 import { smallBert } from './small-bert.ts'
 
 const kModel = join(kRoot, 'tests/fixtures/stories.gguf')
@@ -364,6 +364,24 @@ test('a reranker ranks, an embedding model makes vectors', async () => {
     rmSync(folder, { recursive: true, force: true })
   }
 })
+
+const kT5 = join(kShared, '../vectors/arch/t5/model.gguf')
+
+test(
+  'a model whose prompts cannot be shared is served too',
+  { skip: existsSync(kT5) ? false : 'no reference vectors' },
+  async () => {
+    const own = await serveFile(kT5)
+    for (const prompt of [
+      [5, 6, 7],
+      [9, 8, 7],
+      [5, 6, 7],
+    ]) {
+      const response = await post('/v1/completions', { prompt, max_tokens: 3 }, {}, own.url)
+      assert.equal(response.status, 200)
+    }
+  },
+)
 
 test('wrong calls say so', async () => {
   for (const [args, message] of [

@@ -95,9 +95,15 @@ export class CachedModel {
       oldest.model.close()
       this.#slots.splice(this.#slots.indexOf(oldest), 1)
     }
-    const slot = { model: await from.model.fork(), tokens: from.tokens, usedAt: 0 }
-    this.#slots.push(slot)
-    return slot
+    try {
+      const slot = { model: await from.model.fork(), tokens: from.tokens, usedAt: 0 }
+      this.#slots.push(slot)
+      return slot
+    } catch (error) {
+      // An encoder's output cannot be shared: such a model remembers one prompt.
+      if (error instanceof GgufError && error.code === 'unsupported') return from
+      throw error
+    }
   }
 
   // Embeddings take the room of all sequences.
