@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url'
+import { load as loadAnywhere, type LoadOptions, type Model } from './engine/index.js'
 import { open as openAnywhere } from './file/open.js'
+import { isOpened } from './file/opened.js'
 import { NodeFileSource } from './sources/node-file.js'
 import type { WriteFileOptions } from './edit/write-file.js'
 import type { WrittenFile } from './api/edit.js'
@@ -7,6 +9,12 @@ import type { GgufFile, OpenOptions } from './api/file.js'
 import type { Source } from './api/source.js'
 
 export * from './index.js'
+export * from './edit/index.js'
+export * from './engine/index.js'
+export * from './store/index.js'
+// Of these two entries have one of their own each.
+export { GgufBuilder } from './edit/index.js'
+export type { StreamOptions } from './api/source.js'
 export { NodeFileSource } from './sources/node-file.js'
 export type { WriteFileOptions } from './edit/write-file.js'
 
@@ -18,12 +26,21 @@ export function withPaths(source: Source): Source {
   return new NodeFileSource(/^file:/i.test(source) ? fileURLToPath(source) : source)
 }
 
+const allWithPaths = (source: Source | readonly Source[]): Source | readonly Source[] =>
+  Array.isArray(source) ? (source as readonly Source[]).map(withPaths) : withPaths(source as Source)
+
 /** open() of "ggufscope" that takes paths as well: a string without http(s):, hf:, blob: or data: is one. */
 export function open(source: Source | readonly Source[], options: OpenOptions = {}): Promise<GgufFile> {
-  const all = Array.isArray(source)
-    ? (source as readonly Source[]).map(withPaths)
-    : withPaths(source as Source)
-  return openAnywhere(all, options)
+  return openAnywhere(allWithPaths(source), options)
+}
+
+/** load() of "ggufscope/engine" that takes paths as well, as open() does. */
+export function load(
+  source: Source | readonly Source[] | GgufFile,
+  options: LoadOptions = {},
+): Promise<Model> {
+  if (isOpened(source)) return loadAnywhere(source, options)
+  return loadAnywhere(allWithPaths(source as Source | readonly Source[]), options)
 }
 
 /** Writes what a GgufBuilder built to disk, whole or not at all. */

@@ -1,6 +1,8 @@
 import type { WasmName } from '../api/assets.js'
+import type { GgufFile } from '../api/file.js'
 import { GgufError } from '../api/errors.js'
 import type { OpenFile } from '../file/file.js'
+import { isOpened } from '../file/opened.js'
 import { hasVocabulary } from '../header/metadata.js'
 import { loadTextModule } from '../runtime/module.js'
 import { kOpenChecks } from '../file/open-checks.js'
@@ -127,12 +129,24 @@ async function begin(client: Client, options: LoadOptions): Promise<void> {
   )
 }
 
-async function make(file: OpenFile, client: Client, options: LoadOptions): Promise<LoadedModel> {
+async function make(
+  file: OpenFile,
+  client: Client,
+  options: LoadOptions,
+  ownsFile: boolean,
+): Promise<LoadedModel> {
   const { signal } = options
   if (file.container !== 'gguf') {
     throw new GgufError(
       'legacy-container',
       `A ${file.container} container from before GGUF cannot be run: convert the file first.`,
+    )
+  }
+  if (file.tensors.length === 0) {
+    const { kind } = file.summary()
+    throw new GgufError(
+      'unsupported',
+      `This file has no weights (${kind === 'vocabulary' ? 'a vocabulary alone' : kind}): it can be opened, not run.`,
     )
   }
   const parts = file.parts.map((part) => part!) // open() misses none without being told that it may
@@ -151,20 +165,19 @@ async function make(file: OpenFile, client: Client, options: LoadOptions): Promi
   ])
   await client.call('start', sizes, { signal })
   const { weights, cache, recurrent, scratch } = memory
-  return LoadedModel.of(file, client, opened, sizes, {
-    weights,
-    cache: cache + recurrent,
-    scratch,
-    total: totalOf(memory),
-  })
+  const used = { weights, cache: cache + recurrent, scratch, total: totalOf(memory) }
+  return LoadedModel.of(file, client, opened, sizes, used, ownsFile)
 }
 
 /**
  * Loads a model into a worker of its own. What cannot run is refused before its weights are fetched, but for some that
  * follow the header at once: errors of code 'unsupported' (architecture, type), 'out-of-memory', and those of open(). Of a
- * split model any one of its files, or all.
+ * split model any one of its files, or all. Or a file that open() gave, which stays open when the model is closed.
  */
-export async function load(from: Source | readonly Source[], options: LoadOptions = {}): Promise<Model> {
+export async function load(
+  from: Source | readonly Source[] | GgufFile,
+  options: LoadOptions = {},
+): Promise<Model> {
   checkLoad(options)
   const { signal, onProgress, threads } = options
   signal?.throwIfAborted()
@@ -183,9 +196,17 @@ export async function load(from: Source | readonly Source[], options: LoadOption
     const opening = Object.entries(options).filter(
       ([name]) => Object.hasOwn(kOpenChecks, name) && name !== 'onProgress' && name !== 'cache',
     )
-    const sources = options.cache ? await storedSources(from, options) : (onwardSource(from, options) ?? from)
     // What is run is read as a whole: a preview can be misled.
-    file = (await open(sources, { ...Object.fromEntries(opening), preview: 'full' })) as OpenFile
+    if (isOpened(from)) {
+      file = from as OpenFile
+      await file.completeHeader({ signal })
+    } else {
+      const given = from as Source | readonly Source[]
+      const sources = options.cache
+        ? await storedSources(given, options)
+        : (onwardSource(given, options) ?? given)
+      file = (await open(sources, { ...Object.fromEntries(opening), preview: 'full' })) as OpenFile
+    }
     const { mustBeLoadable } = await import('../file/damage.js')
     if (file.container === 'gguf') mustBeLoadable(file)
     const bytes = file.bytesRead
@@ -200,9 +221,10 @@ export async function load(from: Source | readonly Source[], options: LoadOption
     const text = hasVocabulary(file.metadata) ? loadTextModule(options) : undefined
     text?.catch(() => {})
     await chosen
-    const model = await make(file, client, options)
+    const model = await make(file, client, options, !isOpened(from))
     await text
-    if (options.cache) await Promise.all(file.parts.map((part) => finish(part?.source, signal)))
+    if (options.cache && !isOpened(from))
+      await Promise.all(file.parts.map((part) => finish(part?.source, signal)))
     onProgress?.({
       phase: 'ready',
       loaded: model.info.memory.weights,
@@ -213,7 +235,7 @@ export async function load(from: Source | readonly Source[], options: LoadOption
     return model
   } catch (error) {
     client.end()
-    file?.close()
+    if (!isOpened(from)) file?.close()
     signal?.throwIfAborted()
     throw error
   }

@@ -41,6 +41,18 @@ interface Shared {
   /** sequences that no fork has */
   readonly free: number[]
   readonly sequences: number
+  /** else whoever opened it closes it */
+  readonly ownsFile: boolean
+}
+
+function checkIds(prompt: unknown): void {
+  if (!Array.isArray(prompt) && !ArrayBuffer.isView(prompt))
+    throw new GgufError('invalid-argument', `A prompt is a text or its tokens' ids, not ${String(prompt)}.`)
+  for (const id of prompt as readonly unknown[]) {
+    // Beyond the vocabulary: the engine says so.
+    if (!Number.isInteger(id))
+      throw new GgufError('invalid-argument', `A token's id must be a whole number, not ${String(id)}.`)
+  }
 }
 
 /** One sequence of a loaded model: the first, or a fork's. */
@@ -64,6 +76,7 @@ export class LoadedModel implements Model {
     opened: Opened,
     { context, sequences, precision }: Sizes,
     memory: ModelInfo['memory'],
+    ownsFile: boolean,
   ): LoadedModel {
     const { vocabularySize, embeddingLength, layers, trainedContextLength, threads, encoder } = opened.facts
     const { pooling, pooledLength } = opened.facts
@@ -85,7 +98,7 @@ export class LoadedModel implements Model {
       memory,
     }
     const free = Array.from({ length: sequences - 1 }, (_, i) => sequences - 1 - i)
-    return new LoadedModel(file, info, { client, defaults: opened.defaults, free, sequences }, 0)
+    return new LoadedModel(file, info, { client, defaults: opened.defaults, free, sequences, ownsFile }, 0)
   }
 
   get #client(): Client {
@@ -218,7 +231,7 @@ export class LoadedModel implements Model {
     const { client, free } = this.#shared
     if (this.#sequence === 0) {
       client.end()
-      this.file.close()
+      if (this.#shared.ownsFile) this.file.close()
     } else {
       free.push(this.#sequence) // whoever forks next calls after this
       client.call('drop', { sequence: this.#sequence }).catch(() => {}) // the model was closed before
@@ -230,7 +243,9 @@ export class LoadedModel implements Model {
   }
 
   #tokens(prompt: string | readonly number[]): readonly number[] {
-    return typeof prompt === 'string' ? this.tokenizer.encode(prompt, { special: true, bos: true }) : prompt
+    if (typeof prompt === 'string') return this.tokenizer.encode(prompt, { special: true, bos: true })
+    checkIds(prompt)
+    return prompt
   }
 
   /** The file's defaults with the given numbers over them. */

@@ -278,13 +278,13 @@ export class OpenFile implements OpenedFile {
     const type = small ? { ...usual, blockSize: 64, blockBytes: usual.smallBlockBytes } : usual
     const rowLength = tensor.shape[0] ?? 1
     const rowCount = rowLength === 0 ? 0 : tensor.elementCount / rowLength
-    const [from, to] = rows ?? [0, rowCount]
-    if (!Number.isInteger(from) || !Number.isInteger(to) || from < 0 || from > to || to > rowCount) {
+    const [from = -1, to = -1]: readonly number[] =
+      rows === undefined ? [0, rowCount] : Array.isArray(rows) ? rows : []
+    if (!(Number.isInteger(from) && Number.isInteger(to) && 0 <= from && from <= to && to <= rowCount))
       throw new GgufError(
         'invalid-argument',
-        `Tensor ${name} has ${rowCount} rows: there is no range [${from}, ${to}).`,
+        `Tensor ${name} has ${rowCount} rows: rows must be [from, to], not ${JSON.stringify(rows)}.`,
       )
-    }
     if (rowLength % type.blockSize !== 0) {
       throw new GgufError(
         'bad-shape',

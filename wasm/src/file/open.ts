@@ -2,7 +2,7 @@ import { checkOptions } from '../api/checks.js'
 import { kOpenChecks } from './open-checks.js'
 import { GgufError } from '../api/errors.js'
 import { OpenFile } from './file.js'
-import type { Part } from './opened.js'
+import { isOpened, type Part } from './opened.js'
 import { Header } from '../header/header.js'
 import type { InspectModule } from '../inspect.js'
 import { inspectModule } from '../runtime/module.js'
@@ -37,7 +37,7 @@ export function sourceOf(
   if (ArrayBuffer.isView(source)) {
     return new BytesSource(new Uint8Array(source.buffer, source.byteOffset, source.byteLength))
   }
-  if (typeof source === 'object' && source !== null && 'read' in source) return source
+  if (typeof source === 'object' && source !== null && 'read' in source && !isOpened(source)) return source
   throw new GgufError(
     'invalid-argument',
     `open() takes an address, a Blob or File, bytes or a ByteSource, not ${String(source)}.`,

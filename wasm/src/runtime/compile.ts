@@ -34,18 +34,6 @@ function readFromDisk(url: URL): Promise<Uint8Array<ArrayBuffer>> {
   return readFile(url) as Promise<Uint8Array<ArrayBuffer>>
 }
 
-/** Pages that lie on a disk may read what is beside them by XMLHttpRequest alone, if at all. */
-function readByRequest(url: URL): Promise<ArrayBuffer> {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest()
-    request.open('GET', url)
-    request.responseType = 'arraybuffer'
-    request.onload = () => resolve(request.response as ArrayBuffer)
-    request.onerror = () => reject(new Error('the page may not read files'))
-    request.send()
-  })
-}
-
 async function answer(url: URL): Promise<Response> {
   const response = await fetch(url)
   if (!response.ok) throw new Error(`the server answers with status ${response.status}`)
@@ -61,8 +49,7 @@ async function bytesOf(source: WasmSource): Promise<BufferSource | Response> {
     return source as BufferSource | Response
   if (!isAddress(source)) throw new Error('it is no address, Response, bytes or WebAssembly.Module')
   const url = absolute(source)
-  if (url.protocol !== 'file:') return answer(url)
-  return isNode() ? readFromDisk(url) : readByRequest(url)
+  return url.protocol === 'file:' && isNode() ? readFromDisk(url) : answer(url)
 }
 
 /** Compiles while the bytes arrive, where the server names their type: others forbid it. */
@@ -76,21 +63,20 @@ export async function compile(source: WasmSource | PromiseLike<WasmSource>): Pro
   return streams ? WebAssembly.compileStreaming(bytes) : WebAssembly.compile(await bytes.arrayBuffer())
 }
 
-/** The module of that name: what is given, or what lies beside the package's code, or at others that a failure asks for. */
+/**
+ * The module of that name: what is given, or what lies beside the package's code. Where its address fails, what `others`
+ * finds.
+ */
 export async function compileNamed(
   name: WasmName,
   from: WasmSource | PromiseLike<WasmSource> | undefined,
   beside: () => URL,
-  others: (url: URL) => Promise<readonly URL[]> = async () => [],
+  others: (url: URL) => Promise<readonly (WasmSource | PromiseLike<WasmSource>)[]> = async () => [],
 ): Promise<WebAssembly.Module> {
-  let place: unknown
+  let url: URL | undefined
   try {
-    if (from !== undefined) {
-      if (isAddress(from)) place = absolute(from)
-      return await compile(from)
-    }
-    const url = beside()
-    place = url
+    if (from !== undefined && !isAddress(from)) return await compile(from)
+    url = from === undefined ? beside() : absolute(from)
     try {
       return await compile(url)
     } catch (error) {
@@ -101,7 +87,7 @@ export async function compileNamed(
       throw error
     }
   } catch (error) {
-    throw notStarted(name, place, error)
+    throw notStarted(name, url, error)
   }
 }
 

@@ -18,3 +18,20 @@ export function elsewhere(url: URL): URL[] {
     (root) => new URL(`${root}/node_modules/ggufscope/${folderOf(name)}/${name}`, url),
   )
 }
+
+/** What else may give a module that was looked for at that address. */
+export function otherSources(url: URL): (URL | Promise<ArrayBuffer>)[] {
+  return url.protocol === 'file:' ? [readByRequest(url)] : elsewhere(url)
+}
+
+/** Pages that lie on a disk may read what is beside them by XMLHttpRequest alone, if at all. */
+function readByRequest(url: URL): Promise<ArrayBuffer> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open('GET', url)
+    request.responseType = 'arraybuffer'
+    request.onload = () => resolve(request.response as ArrayBuffer)
+    request.onerror = () => reject(new Error('the page may not read files'))
+    request.send()
+  })
+}

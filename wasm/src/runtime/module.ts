@@ -7,7 +7,7 @@ import type { QuantModule } from '../quant.js'
 import createText from '../text.js'
 import type { TextModule } from '../text.js'
 
-const others = async (url: URL): Promise<readonly URL[]> => (await import('./elsewhere.js')).elsewhere(url)
+const others = async (url: URL) => (await import('./elsewhere.js')).otherSources(url)
 
 /** Starts a module by its glue. */
 async function start<T>(

@@ -16,6 +16,11 @@ export async function quantize(
   { importance, signal, ...hosting }: QuantizeOptions = {},
 ): Promise<Bytes> {
   signal?.throwIfAborted()
+  if (typeof type !== 'string' || !(floats instanceof Float32Array))
+    throw new GgufError(
+      'invalid-argument',
+      `quantize() takes a type's name and a Float32Array, not ${String(type)} and ${Array.isArray(floats) ? 'an array' : typeof floats}.`,
+    )
   const module = await quantModule(hosting)
   const { id, blockSize, blockBytes } = module.findType(type)
   if (id < 0 || !module.canQuantize(id))

@@ -1,0 +1,183 @@
+// What an environment's row is given: its folder with the packed package installed, and ways to run things there.
+import { execFile, spawn } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Driven } from '../browsers/drive.ts'
+import { startServer } from '../server/server.ts'
+import type { Environment } from './environments.ts'
+import { kModel, modelBytes, type Seen } from './expected.ts'
+
+const run = promisify(execFile)
+const kMinutes = 6
+
+export interface Context {
+  /** A program of node_modules/.bin, or one by its path, in the folder. */
+  command(command: readonly string[], environment?: Record<string, string>): Promise<string>
+  /** A built folder, from an isolated server, in the browser. */
+  page(folder: string): Promise<Seen>
+  /** What a server of the environment's own serves at "/", in the browser. */
+  served(command: readonly string[]): Promise<Seen>
+  /** What a page of its server says after "SEEN". */
+  fetched(command: readonly string[], path: string): Promise<Seen>
+  /** What a program prints after "SEEN". It is given the model's path. */
+  program(command: readonly string[]): Promise<Seen>
+  /** Copies the package's files beside a bundle, as the documentation says. */
+  copyAssets(folder: string): void
+}
+
+function seenIn(text: string): Seen {
+  const found = /SEEN (\{.*?\})(?=\s*<|\s*$)/s.exec(
+    text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>'),
+  )
+  if (!found) throw new Error(`nothing was seen: ${text.slice(-1500)}`)
+  return JSON.parse(found[1]!) as Seen
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((done) => server.once('listening', done))
+  const { port } = server.address() as { port: number }
+  await new Promise((done) => server.close(done))
+  return port
+}
+
+/** The folder with everything installed. What is there from an earlier run with the same packages stays. */
+export async function install(
+  parent: string,
+  { name, packages, files = {}, manifest: more = {} }: Environment,
+  tarball: string,
+): Promise<string> {
+  const folder = join(parent, name.toLowerCase().replaceAll(/\W+/g, '-'))
+  mkdirSync(folder, { recursive: true })
+  const manifest = { name: 'app', private: true, type: 'module', version: '1.0.0', ...more }
+  if (!existsSync(join(folder, 'node_modules')))
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
+  for (const stale of [
+    'dist',
+    'build',
+    '.next',
+    '.parcel-cache',
+    'node_modules/.vite',
+    'node_modules/ggufscope',
+  ])
+    rmSync(join(folder, stale), { recursive: true, force: true })
+  await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages, tarball], {
+    cwd: folder,
+  })
+  copyFileSync(join(import.meta.dirname, 'app.js'), join(folder, 'app.js'))
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  return folder
+}
+
+export function contextOf(folder: string, browser: Driven): Context {
+  const env = {
+    ...process.env,
+    MODEL: kModel,
+    NEXT_TELEMETRY_DISABLED: '1',
+    PATH: `${join(folder, 'node_modules/.bin')}:${process.env['PATH']}`,
+  }
+
+  async function visit(url: string): Promise<Seen> {
+    const page = await browser.newPage()
+    try {
+      await page.goto(url)
+      return await page.evaluate(async (model) => {
+        const found = globalThis as unknown as {
+          everything?: (source: string, options: object, threads: number) => Promise<Record<string, string>>
+        }
+        for (let i = 0; !found.everything; i++) {
+          if (i === 400)
+            throw new Error(`the page has no program: ${document.documentElement.outerHTML.slice(0, 500)}`)
+          await new Promise((done) => setTimeout(done, 50))
+        }
+        return await found.everything(model, {}, 2)
+      }, modelServer)
+    } finally {
+      await page.close()
+    }
+  }
+  let modelServer = ''
+
+  /** A server of the environment's own, until the work is done. */
+  async function beside<T>(command: readonly string[], work: (url: string) => Promise<T>): Promise<T> {
+    const port = await freePort()
+    const [program, ...words] = command.map((word) => word.replace('{port}', String(port)))
+    const server = spawn(program!, words, {
+      cwd: folder,
+      env: { ...env, PORT: String(port), HOSTNAME: '127.0.0.1' },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let told = ''
+    for (const stream of [server.stdout, server.stderr]) stream.on('data', (data) => (told += String(data)))
+    const url = `http://127.0.0.1:${port}`
+    try {
+      for (
+        let tries = 0;
+        !(await fetch(url).then(
+          (response) => response.ok,
+          () => false,
+        ));
+        tries++
+      ) {
+        if (tries === 300 || server.exitCode !== null)
+          throw new Error(`the server does not answer: ${told.slice(-1500)}`)
+        await new Promise((done) => setTimeout(done, 200))
+      }
+      return await work(url)
+    } finally {
+      try {
+        process.kill(-server.pid!, 'SIGKILL')
+      } catch {
+        // it has gone already
+      }
+    }
+  }
+
+  async function withModel<T>(work: () => Promise<T>): Promise<T> {
+    await using server = await startServer()
+    server.add('/stories.gguf', modelBytes())
+    modelServer = `${server.url}/stories.gguf`
+    return await work()
+  }
+
+  async function command(
+    words: readonly string[],
+    environment: Record<string, string> = {},
+  ): Promise<string> {
+    const [program, ...rest] = words
+    const { stdout } = await run(program!, rest, {
+      cwd: folder,
+      env: { ...env, ...environment },
+      timeout: kMinutes * 60_000,
+      maxBuffer: 1 << 26,
+    }).catch((error: { stdout?: string; stderr?: string; message: string }) => {
+      throw new Error(`${words.join(' ')}: ${`${error.stdout}${error.stderr}`.slice(-1500) || error.message}`)
+    })
+    return stdout
+  }
+
+  return {
+    command,
+    async page(built) {
+      await using server = await startServer({ isolated: true, cors: false })
+      server.mount('/', join(folder, built))
+      return await withModel(() => visit(`${server.url}/index.html`))
+    },
+    served: (words) => withModel(() => beside(words, visit)),
+    fetched: (words, path) => beside(words, async (url) => seenIn(await (await fetch(url + path)).text())),
+    program: async (words) => seenIn(await command([...words, kModel])),
+    copyAssets(built) {
+      const dist = join(folder, 'node_modules/ggufscope/wasm/dist')
+      for (const from of [dist, join(dist, 'engine')])
+        for (const name of readdirSync(from))
+          if (/\.wasm$|^engine-worker\.js$/.test(name))
+            copyFileSync(join(from, name), join(folder, built, name))
+    },
+  }
+}

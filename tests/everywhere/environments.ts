@@ -1,0 +1,272 @@
+// Where the package is tried: what each environment installs, holds, and runs. A row is an environment.
+import type { Context } from './context.ts'
+import type { Seen } from './expected.ts'
+
+export interface Environment {
+  readonly name: string
+  /** what its user does besides installing: the documentation's setting, if any */
+  readonly setting?: string
+  /** with versions, as npm takes them; exact where the version is the point */
+  readonly packages: readonly string[]
+  readonly files?: Readonly<Record<string, string>>
+  /** of its package.json, besides the usual */
+  readonly manifest?: Readonly<Record<string, unknown>>
+  /** threads that "all" are: 2 unless the environment cannot share memory */
+  readonly threads?: number
+  run(context: Context): Promise<Seen>
+}
+
+const kMain = "import { everything } from './app.js'\nglobalThis.everything = everything\n"
+const kPage = '<!doctype html><link rel="icon" href="data:,"><script type="module" src="./main.js"></script>'
+const kBuiltPage = kPage.replace('./main.js', 'main.js')
+const kProgram = `import { everything } from './app.js'
+import { readFileSync } from 'node:fs'
+const seen = await everything(new Uint8Array(readFileSync(process.argv[2])), {}, 2)
+console.log('SEEN ' + JSON.stringify(seen))
+process.exit(0)
+`
+const kCommonProgram = `const { everything } = require('./app.js')
+const { open } = require('ggufscope/node')
+const { readFileSync } = require('node:fs')
+if (typeof open !== 'function') throw new Error('no open')
+everything(new Uint8Array(readFileSync(process.argv[2])), {}, 2).then((seen) => {
+  console.log('SEEN ' + JSON.stringify(seen))
+  process.exit(0)
+})
+`
+const kHeaders = `{ 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }`
+const kViteIsolated = `export default { server: { headers: ${kHeaders} } }\n`
+
+const vite = (version: number): Environment[] => [
+  {
+    name: `Vite ${version}, development`,
+    packages: [`vite@${version}`],
+    files: { 'index.html': kPage, 'main.js': kMain, 'vite.config.js': kViteIsolated },
+    run: (context) => context.served(['vite', '--port', '{port}', '--strictPort', '--host', '127.0.0.1']),
+  },
+  {
+    name: `Vite ${version}, build`,
+    packages: [`vite@${version}`],
+    files: { 'index.html': kPage, 'main.js': kMain },
+    run: async (context) => {
+      await context.command(['vite', 'build', '--base', './'])
+      return context.page('dist')
+    },
+  },
+]
+
+const node = (version: number): Environment[] =>
+  (
+    [
+      ['ES modules', 'run.mjs', kProgram],
+      ['CommonJS', 'run.cjs', kCommonProgram],
+    ] as const
+  ).map(([kind, file, program]) => ({
+    name: `Node ${version}, ${kind}`,
+    packages: [`node@${version}`],
+    files: { [file]: program },
+    run: (context) => context.program(['./node_modules/node/bin/node', file]),
+  }))
+
+const nextFiles = (config: string): Record<string, string> => ({
+  'app/layout.jsx': `export default function Layout({ children }) { return <html><body>{children}</body></html> }\n`,
+  'app/page.jsx': `'use client'
+import { useEffect } from 'react'
+import { everything } from '../app.js'
+export default function Page() {
+  useEffect(() => { globalThis.everything = everything }, [])
+  return <p>page</p>
+}
+`,
+  'app/server/page.jsx': `import { everything } from '../../app.js'
+import { readFileSync } from 'node:fs'
+export const dynamic = 'force-dynamic'
+export default async function Page() {
+  const seen = await everything(new Uint8Array(readFileSync(process.env.MODEL)), {}, 2)
+  return <pre id="seen">{'SEEN ' + JSON.stringify(seen)}</pre>
+}
+`,
+  'next.config.mjs': config,
+})
+const nextConfig = (more: string): string =>
+  `export default { ${more} headers: async () => [{ source: '/:path*', headers: [{ key: 'Cross-Origin-Opener-Policy', value: 'same-origin' }, { key: 'Cross-Origin-Embedder-Policy', value: 'require-corp' }] }] }\n`
+const kNext = ['next@latest', 'react@latest', 'react-dom@latest']
+const kExternal = `serverExternalPackages: ['ggufscope'],`
+const next = (name: string, flag: string): Environment[] => [
+  {
+    name: `Next, ${name}, client`,
+    packages: kNext,
+    files: nextFiles(nextConfig(kExternal)),
+    run: async (context) => {
+      await context.command(['next', 'build', flag])
+      return context.served(['next', 'start', '-p', '{port}', '-H', '127.0.0.1'])
+    },
+  },
+  {
+    name: `Next, ${name}, server component`,
+    setting: "serverExternalPackages: ['ggufscope']",
+    packages: kNext,
+    files: nextFiles(nextConfig(kExternal)),
+    run: async (context) => {
+      await context.command(['next', 'build', flag])
+      return context.fetched(['next', 'start', '-p', '{port}', '-H', '127.0.0.1'], '/server')
+    },
+  },
+  {
+    name: `Next, ${name}, standalone`,
+    setting: "serverExternalPackages: ['ggufscope']",
+    packages: kNext,
+    files: nextFiles(
+      nextConfig(`${kExternal} output: 'standalone', outputFileTracingRoot: import.meta.dirname,`),
+    ),
+    run: async (context) => {
+      await context.command(['next', 'build', flag])
+      return context.fetched([process.execPath, '.next/standalone/server.js'], '/server')
+    },
+  },
+]
+
+export const kEnvironments: readonly Environment[] = [
+  ...[5, 6, 7, 8].flatMap(vite),
+  {
+    name: 'webpack 5',
+    packages: ['webpack@5', 'webpack-cli@6'],
+    files: { 'main.js': kMain, 'dist/index.html': kBuiltPage },
+    run: async (context) => {
+      await context.command(['webpack', '--mode', 'production', '--entry', './main.js'])
+      return context.page('dist')
+    },
+  },
+  {
+    name: 'Rspack',
+    packages: ['@rspack/core@1', '@rspack/cli@1'],
+    files: { 'main.js': kMain, 'dist/index.html': kBuiltPage },
+    run: async (context) => {
+      await context.command(['rspack', 'build', '--mode', 'production', '--entry', './main.js'])
+      return context.page('dist')
+    },
+  },
+  {
+    name: 'Rollup',
+    setting: 'the files copied beside the bundle',
+    packages: ['rollup@4', '@rollup/plugin-node-resolve@16'],
+    files: { 'main.js': kMain, 'dist/index.html': kBuiltPage },
+    run: async (context) => {
+      await context.command(['rollup', 'main.js', '-p', 'node-resolve', '-d', 'dist'])
+      context.copyAssets('dist')
+      return context.page('dist')
+    },
+  },
+  {
+    name: 'esbuild',
+    setting: 'the files copied beside the bundle',
+    packages: ['esbuild@0'],
+    files: { 'main.js': kMain, 'dist/index.html': kBuiltPage },
+    run: async (context) => {
+      await context.command(['esbuild', 'main.js', '--bundle', '--format=esm', '--outfile=dist/main.js'])
+      context.copyAssets('dist')
+      return context.page('dist')
+    },
+  },
+  {
+    name: 'Parcel',
+    setting: 'package.json: `"@parcel/resolver-default": { "packageExports": true }`',
+    manifest: { '@parcel/resolver-default': { packageExports: true } },
+    packages: ['parcel@2'],
+    files: { 'index.html': kPage, 'main.js': kMain },
+    run: async (context) => {
+      await context.command([
+        'parcel',
+        'build',
+        'index.html',
+        '--public-url',
+        './',
+        '--no-scope-hoist',
+        '--cache-dir',
+        '.parcel-cache',
+      ])
+      return context.page('dist')
+    },
+  },
+  ...next('Turbopack', '--turbopack'),
+  ...next('webpack', '--webpack'),
+  {
+    name: 'SvelteKit, build',
+    packages: [
+      '@sveltejs/kit@2',
+      '@sveltejs/adapter-static@3',
+      '@sveltejs/vite-plugin-svelte@6',
+      'svelte@5',
+      'vite@7',
+    ],
+    files: {
+      'svelte.config.js': `import adapter from '@sveltejs/adapter-static'\nexport default { kit: { adapter: adapter({ fallback: 'index.html' }) } }\n`,
+      'vite.config.js': `import { sveltekit } from '@sveltejs/kit/vite'\nexport default { plugins: [sveltekit()] }\n`,
+      'src/app.html': `<!doctype html><html><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>`,
+      'src/routes/[...rest]/+page.svelte': `<script>\nimport { onMount } from 'svelte'\nimport { everything } from '../../../app.js'\nonMount(() => { globalThis.everything = everything })\n</script>\n<p>page</p>`,
+      'src/routes/+layout.js': `export const ssr = false\n`,
+    },
+    run: async (context) => {
+      await context.command(['vite', 'build'])
+      return context.page('build')
+    },
+  },
+  {
+    name: 'Astro, build',
+    packages: ['astro@5'],
+    files: {
+      'src/pages/index.astro': `<html><body><script>\nimport { everything } from '../../app.js'\nglobalThis.everything = everything\n</script></body></html>`,
+    },
+    run: async (context) => {
+      await context.command(['astro', 'build'], { ASTRO_TELEMETRY_DISABLED: '1' })
+      return context.page('dist')
+    },
+  },
+  ...[20, 22, 24, 26].flatMap(node),
+  {
+    name: 'Bun',
+    packages: ['bun@1'],
+    files: { 'run.mjs': kProgram },
+    run: (context) => context.program(['./node_modules/.bin/bun', 'run.mjs']),
+  },
+  {
+    name: 'Deno',
+    packages: ['deno@2'],
+    files: { 'run.mjs': kProgram },
+    run: (context) => context.program(['./node_modules/.bin/deno', 'run', '-A', 'run.mjs']),
+  },
+  {
+    name: 'workerd',
+    setting: 'modules by `assets`, one bundle',
+    packages: ['miniflare@4', 'esbuild@0'],
+    threads: 1,
+    files: {
+      'worker.js': `import { everything } from './app.js'
+import model from './model.bin'
+import inspect from 'ggufscope/inspect.wasm'
+import text from 'ggufscope/text.wasm'
+import quant from 'ggufscope/quant.wasm'
+import simd from 'ggufscope/engine-simd.wasm'
+import relaxed from 'ggufscope/engine-relaxed.wasm'
+const assets = { 'inspect.wasm': inspect, 'text.wasm': text, 'quant.wasm': quant, 'engine-simd.wasm': simd, 'engine-relaxed.wasm': relaxed }
+export default { fetch: async () => Response.json(await everything(new Uint8Array(model), { assets }, 2)) }
+`,
+      'run.mjs': `import { build } from 'esbuild'
+import { Miniflare } from 'miniflare'
+import { copyFileSync } from 'node:fs'
+copyFileSync(process.argv[2], 'model.bin')
+await build({ entryPoints: ['worker.js'], bundle: true, format: 'esm', outfile: 'out/worker.js', loader: { '.wasm': 'copy', '.bin': 'copy' }, assetNames: '[name]', logLevel: 'error', conditions: ['workerd', 'worker'] })
+const { readdirSync, readFileSync } = await import('node:fs')
+const type = (name) => (name.endsWith('.wasm') ? 'CompiledWasm' : name.endsWith('.bin') ? 'Data' : 'ESModule')
+const names = readdirSync('out').sort((a, b) => (a === 'worker.js' ? -1 : b === 'worker.js' ? 1 : 0))
+const modules = names.map((name) => ({ type: type(name), path: name, contents: name === 'worker.js' ? readFileSync('out/' + name, 'utf8') : readFileSync('out/' + name) }))
+const miniflare = new Miniflare({ modules, compatibilityDate: '2025-06-01' })
+const response = await miniflare.dispatchFetch('http://localhost/')
+console.log('SEEN ' + (await response.text()))
+await miniflare.dispose()
+process.exit(0)
+`,
+    },
+    run: (context) => context.program([process.execPath, 'run.mjs']),
+  },
+]
