@@ -8,7 +8,7 @@ if changed build/package.stamp core wasm/*.cpp wasm/*.hpp wasm/modules.cmake CMa
   touch build/package.stamp.new
   [ -e build/wasm/build.ninja ] ||
     env -u CMAKE_CXX_COMPILER_LAUNCHER emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=OFF > $log 2>&1 || { cat $log; exit 1; }
-  ninja -j "$JOBS" -C build/wasm inspect text quant edit engine > $log 2>&1 || { tail -n 60 $log; exit 1; }
+  ninja -j "$JOBS" -C build/wasm inspect text quant edit jinja engine > $log 2>&1 || { tail -n 60 $log; exit 1; }
   mv build/package.stamp.new build/package.stamp
 fi
 if changed wasm/src/edit/standard-keys.ts core/gguf/keys.inc scripts/make-standard-keys.ts; then

@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib'
 const root = join(import.meta.dirname, '..')
 const kBudget = 96_000
 const kEngineBudget = 500_000
+const kJinjaBudget = 100_000
 const allowed = [
   /^(package\.json|README\.md|LICENSE)$/,
   /^wasm\/dist\/(?:[a-z-]+\/)*[a-z0-9-]+\.(?:js|d\.ts|wasm)$/,
@@ -28,8 +29,10 @@ for (const name of [...required.map((file) => `wasm/dist/${file}`), 'README.md',
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   sideEffects: unknown
+  dependencies?: unknown
   exports: Record<string, string | Record<string, string>>
 }
+if (manifest.dependencies !== undefined) errors.push('package.json: the package has no dependencies')
 if (manifest.sideEffects !== false) errors.push('package.json: sideEffects must be false')
 for (const target of Object.values(manifest.exports).flatMap((entry) =>
   typeof entry === 'string' ? [entry] : Object.values(entry),
@@ -54,8 +57,8 @@ for (const entry of ['index.js', 'engine/index.js'])
     [...reach(join(dist, entry))].some((path) => ![join(dist, entry), join(dist, 'open.js')].includes(path))
   )
     errors.push(`${entry} and open.js import others: ${[...reach(join(dist, entry))].join(', ')}`)
-for (const entry of ['engine/engine-worker.js', 'text/template-worker.js'])
-  if (reach(join(dist, entry)).size > 1) errors.push(`${entry} imports other modules`)
+if (reach(join(dist, 'engine/engine-worker.js')).size > 1)
+  errors.push('engine-worker.js imports other modules')
 const loaded = [...reach(join(dist, 'index.js')), join(dist, 'inspect.wasm')]
 if (!loaded.includes(join(dist, 'open.js'))) errors.push('the list of what open() loads lacks open.js')
 const bytes = loaded.reduce((sum, path) => sum + gzipSync(readFileSync(path), { level: 9 }).length, 0)
@@ -66,6 +69,8 @@ for (const name of engines) {
   const size = gzipSync(readFileSync(join(dist, name)), { level: 9 }).length
   if (size > kEngineBudget) errors.push(`${name} has ${size} bytes gzipped, more than ${kEngineBudget}`)
 }
+const jinja = gzipSync(readFileSync(join(dist, 'jinja.wasm')), { level: 9 }).length
+if (jinja > kJinjaBudget) errors.push(`jinja.wasm has ${jinja} bytes gzipped, more than ${kJinjaBudget}`)
 if (bytes > kBudget) errors.push(`open() loads ${bytes} bytes gzipped, more than ${kBudget}`)
 
 // Safari's engine has no Symbol.dispose: what `using` becomes throws there. The command line runs in Node alone.

@@ -104,17 +104,11 @@ const engine = ['index.js', 'engine-worker.js', 'in-place.js'].map((name) => joi
 const [page, worker, inPlace] = engine as [string, string, string]
 const inside = new Set(engine.flatMap((path) => [...reach(path)]).filter((path) => !shared.has(path)))
 
-// Workers bring their own copies, and so little of them that bundlers need not split what open.js loads later.
-const template = join(dist, 'text/template-worker.js')
-for (const path of [worker, template]) await write(path, () => true)
+// Workers bring their own copies.
+await write(worker, () => true)
 for (const path of [inPlace, page]) await write(path, (path) => !shared.has(path))
 for (const path of scripts)
-  if (
-    path !== template &&
-    !shared.has(path) &&
-    !inside.has(path) &&
-    imported(path).some((target) => shared.has(target))
-  )
+  if (!shared.has(path) && !inside.has(path) && imported(path).some((target) => shared.has(target)))
     await write(path, () => false)
 const exports = [...shared].map((path) => `export * from ${JSON.stringify(named(path, index))}`)
 await write(opened, (path) => shared.has(path), exports.join('\n'))

@@ -43,6 +43,12 @@ wasm_module(quant LIBRARY quant_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_q
 core_library(edit_core FLOORS base types gguf OPTIONS -Oz -flto)
 wasm_module(edit LIBRARY edit_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_edit.cpp OPTIONS -Oz -flto)
 
+# jinja: chat templates. Loaded when the first one is rendered. Templates nest, and so does what runs them.
+core_library(jinja_core FLOORS ${JINJA_FLOORS} OPTIONS -msimd128 -Oz -flto)
+wasm_module(jinja LIBRARY jinja_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_jinja.cpp
+  ${CMAKE_SOURCE_DIR}/wasm/embind_types.cpp OPTIONS -Oz -flto -Wl,-mllvm,-inline-threshold=-50
+  -sSTACK_SIZE=2MB -sINITIAL_MEMORY=4MB)
+
 # engine: inference, in a worker of its own. Variants of one source; the package picks one at run time. They share what
 # they can of the objects: only nn and model multiply differently, and only the pool knows of threads. Memory that is
 # shared takes objects that know atomics, which those of the others may as well.

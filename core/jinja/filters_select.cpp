@@ -154,7 +154,7 @@ bool make_slices(Runtime& r, const Iter& iter, std::vector<Value>& rows) {
   for (int64_t i = 0; i < slices; ++i) {
     const bool longer = i < n % slices;
     const int64_t end = begin + n / slices + (longer ? 1 : 0);
-    std::vector<Value> row(items.begin() + begin, items.begin() + end);
+    std::vector<Value> row(items.data() + begin, items.data() + end);
     if (!longer && !fill.missing() && !fill.is_none()) row.push_back(fill);
     rows.push_back(r.sequence(Type::kList, row));
     if (rows.back().failed()) return false;

@@ -46,7 +46,7 @@ const kForPrograms: Partial<Record<keyof typeof advice, string>> = {
   'connection-lost':
     'The package tries again by itself first; `retries` and `timeout` say how often and how long.',
   cors: 'Node does not ask for CORS.',
-  'chat-template-limit': '`maxLength` and `timeout` of `renderChat` are the limits.',
+  'chat-template-limit': 'The limits are steps, memory and depth, and `maxLength` of `renderChat`.',
   closed: 'Something is used after its `close()`.',
   wasm: 'Say where the files are by the option `assets`. A content policy must allow `wasm-unsafe-eval`, and the worker in `worker-src`.',
 }

@@ -136,7 +136,7 @@ test('rollup', async () => {
     name: 'resolve',
     resolveId: (id: string) => (id === 'ggufscope' ? packedFile('wasm/dist/index.js') : null),
   }
-  const bundle = await rollup({ input: entry, plugins: [resolve], external: ['@huggingface/jinja'] })
+  const bundle = await rollup({ input: entry, plugins: [resolve] })
   await bundle.write({ dir: out, format: 'es', entryFileNames: 'main.js', chunkFileNames: '[name].js' })
   await bundle.close()
   copyWasm(out)

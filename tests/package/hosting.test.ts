@@ -93,8 +93,6 @@ function everythingIn(html: string, options = '{}', source = "'/stories.gguf'"):
 
 function addApp(): void {
   home.add(`/page-${serial}/app.js`, readFileSync(app))
-  for (const server of [home, foreign])
-    server.mount('/jinja', join(packedRoot(), 'node_modules/@huggingface/jinja/dist'))
 }
 
 test('an import map and no bundler', { skip }, async () => {

@@ -1,15 +1,6 @@
 // The package as its users get it: packed by npm, unpacked into node_modules of an empty folder under build/.
 import { execFileSync } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -44,11 +35,6 @@ export function packedRoot(): string {
   execFileSync('tar', ['-xzf', packed.filename], { cwd: work })
   mkdirSync(join(work, 'node_modules'))
   renameSync(join(work, 'package'), join(work, 'node_modules/ggufscope'))
-  for (const name of ['@huggingface/jinja']) {
-    const from = join(kRoot, 'node_modules', name)
-    if (existsSync(from))
-      cpSync(from, join(work, 'node_modules', name), { recursive: true, dereference: true })
-  }
   try {
     renameSync(work, root)
   } catch (error) {

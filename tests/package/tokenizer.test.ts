@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { Template } from '@huggingface/jinja'
-import { open, type GgufError, type GgufFile } from 'ggufscope/node'
+import { open, type GgufFile } from 'ggufscope/node'
 import { writeHeader, type Value } from '../fixtures/gguf.ts'
 
 const kShared = process.env['GGUFSCOPE_SHARED'] ?? join(import.meta.dirname, '../../../shared')
@@ -224,57 +223,7 @@ const kTools = [
     },
   },
 ]
-const kToolCall = [
-  ...kMessages.slice(0, 2),
-  {
-    role: 'assistant',
-    content: '',
-    tool_calls: [{ id: 'abcdefghi', type: 'function', function: { name: 'add', arguments: { a: 2, b: 2 } } }],
-  },
-  { role: 'tool', tool_call_id: 'abcdefghi', name: 'add', content: '4' },
-]
-
 describe('chat templates', () => {
-  const folder = shared('data/templates')
-  /** What the interpreter says without bounds. */
-  function directly(text: string, variables: Record<string, unknown>): string | Error {
-    try {
-      return new Template(text).render(variables)
-    } catch (error) {
-      return error as Error
-    }
-  }
-
-  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    test(name, async () => {
-      const text = readFileSync(join(folder, name), 'utf8')
-      using file = await made([['tokenizer.chat_template', { type: 'string', value: text }]])
-      assert.deepEqual(file.chatTemplates.get('default'), { name: 'default', source: 'file', text })
-      for (const [messages, tools] of [
-        [kMessages, undefined],
-        [kToolCall, kTools],
-      ] as const) {
-        const variables = { bos_token: '<s>', eos_token: '</s>' }
-        const wanted = directly(text, {
-          ...variables,
-          tools: tools ?? null,
-          documents: null,
-          add_generation_prompt: true,
-          messages,
-        })
-        const rendering = file.renderChat(messages, { tools, variables })
-        if (typeof wanted === 'string') {
-          assert.equal(await rendering, wanted)
-        } else {
-          await assert.rejects(rendering, (error: GgufError) => {
-            assert.equal(error.code, 'chat-template')
-            return error.message.includes(wanted.message)
-          })
-        }
-      }
-    })
-  }
-
   test('names, and what is chosen for tools', async () => {
     using file = await made([
       ['tokenizer.chat_template', { type: 'string', value: 'plain {{ messages[0].content }}' }],
@@ -330,7 +279,7 @@ describe('chat templates', () => {
     test(`bounded: ${name}`, { timeout: 10_000 }, async () => {
       using file = await made([['tokenizer.chat_template', { type: 'string', value: text }]])
       const start = performance.now()
-      await assert.rejects(file.renderChat(kMessages, { timeout: 1000 }), { code: 'chat-template-limit' })
+      await assert.rejects(file.renderChat(kMessages), { code: 'chat-template-limit' })
       assert.ok(performance.now() - start < 4000)
     })
   }

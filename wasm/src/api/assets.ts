@@ -5,6 +5,7 @@ export type WasmName =
   | 'text.wasm'
   | 'quant.wasm'
   | 'edit.wasm'
+  | 'jinja.wasm'
   | 'engine-simd.wasm'
   | 'engine-relaxed.wasm'
   | 'engine-simd-threads.wasm'

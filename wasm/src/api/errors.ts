@@ -76,6 +76,9 @@ export type GgufErrorCode =
 export interface GgufErrorDetails {
   /** absolute byte offset in the file, where a byte is to blame */
   offset?: number | undefined
+  /** line and column of a chat template, from 1 */
+  line?: number | undefined
+  column?: number | undefined
   /** HTTP status, where a server answered */
   status?: number | undefined
   cause?: unknown
@@ -86,13 +89,14 @@ export class GgufError extends Error {
   override readonly name = 'GgufError'
   readonly code: GgufErrorCode
   readonly offset: number | undefined
+  readonly line: number | undefined
+  readonly column: number | undefined
   readonly status: number | undefined
 
   constructor(code: GgufErrorCode, message: string, details: GgufErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
     this.code = code
-    this.offset = details.offset
-    this.status = details.status
+    ;({ offset: this.offset, line: this.line, column: this.column, status: this.status } = details)
   }
 }
 

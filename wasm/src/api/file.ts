@@ -200,7 +200,7 @@ export interface GgufFile extends Disposable {
   /** By name. Where the file has none: the one that its vocabulary suggests, if any. */
   readonly chatTemplates: ReadonlyMap<string, ChatTemplate>
   /**
-   * The prompt of a conversation by the file's chat template, bounded in time and size: templates are code of
+   * The prompt of a conversation by the file's chat template, as Python's Jinja2 renders it, bounded in steps and size: templates are code of
    * strangers. Encode it with { special: true } and without bos where it begins with BOS itself.
    */
   renderChat(messages: readonly ChatMessage[], options?: RenderChatOptions): Promise<string>

@@ -128,10 +128,8 @@ export interface RenderChatOptions {
   variables?: Readonly<Record<string, unknown>> | undefined
   /** What strftime_now tells. */
   now?: Date | undefined
-  /** The most characters of the result, and of any text on the way. Default: 4 million. */
+  /** The most bytes (UTF-8) of the result, and of any text on the way. Default: 4 million. */
   maxLength?: number | undefined
-  /** Milliseconds. Default: 2000. */
-  timeout?: number | undefined
 }
 
 /** A token whose text differs, or that only one of the two has. */

@@ -227,7 +227,14 @@ export class OpenFile implements OpenedFile {
       this.completeHeader(),
       hasVocabulary(this.metadata) ? loadTextModule(this.hosting) : undefined,
     ])
-    return renderChat(this.chatTemplates, this.#specialTexts(), messages, options)
+    const { text } = await renderChat(
+      this.chatTemplates,
+      this.#specialTexts(),
+      messages,
+      options,
+      this.hosting,
+    )
+    return text
   }
 
   /** What templates call bos_token, eos_token, ...: the texts of the tokens in those roles. */

@@ -2,6 +2,7 @@ import type { AssetOptions, WasmName, WasmSource } from '../api/assets.js'
 import type { EditModule } from '../edit.js'
 import createInspect, { type InspectModule } from '../inspect.js'
 import { absolute, compileNamed, given, instantiate, notStarted, type GlueOptions } from './compile.js'
+import type { JinjaModule } from '../jinja.js'
 import { isNode, nodeModule } from './node-module.js'
 import type { QuantModule } from '../quant.js'
 import createText from '../text.js'
@@ -142,3 +143,16 @@ export const quantModule = once<QuantModule>((hosting) =>
 export const editModule = once<EditModule>((hosting) =>
   start('edit.wasm', hosting, () => new URL('./edit.wasm', import.meta.url), import('../edit.js')),
 )
+
+/** The jinja module. */
+export const jinjaModule = once<JinjaModule>(async (hosting) => {
+  const module = await start<Record<string, Call>>(
+    'jinja.wasm',
+    hosting,
+    () => new URL('./jinja.wasm', import.meta.url),
+    import('../jinja.js') as Promise<unknown> as Promise<{
+      default: (options: GlueOptions) => Promise<Record<string, Call>>
+    }>,
+  )
+  return Object.assign(module, { ChatTemplate: classOf(module, 'ChatTemplate') }) as unknown as JinjaModule
+})

@@ -1,21 +1,8 @@
-// The prompt of a conversation. A page renders in a worker, which is ended when it does not answer in time; elsewhere,
-// and where there can be no worker, the bounds of the interpreter are all there is.
-import { GgufError, type GgufErrorCode } from '../api/errors.js'
-import { kTimeout, limit, renderTemplate, type TemplateOptions } from './render-template.js'
+// The prompt of a conversation.
+import { GgufError } from '../api/errors.js'
+import type { AssetOptions } from '../api/assets.js'
 import type { ChatMessage, ChatTemplate, RenderChatOptions } from '../api/text.js'
-
-export interface Call {
-  readonly id: number
-  readonly text: string
-  readonly variables: Readonly<Record<string, unknown>>
-  readonly options: TemplateOptions
-}
-export type Answer =
-  | { readonly id: number; readonly text: string }
-  | { readonly id: number; readonly code: GgufErrorCode; readonly message: string }
-
-// What a worker may take longer than its interpreter, which looks at the clock between steps: its start, one long step.
-const kGrace = 3000
+import { renderTemplate, type Rendered } from './render-template.js'
 
 function choose(templates: ReadonlyMap<string, ChatTemplate>, options: RenderChatOptions): ChatTemplate {
   const name =
@@ -32,53 +19,13 @@ function choose(templates: ReadonlyMap<string, ChatTemplate>, options: RenderCha
   )
 }
 
-let worker: Worker | undefined
-let lastId = 0
-let turn: Promise<Answer | undefined> = Promise.resolve(undefined)
-// A page without a bundler: the worker does not find @huggingface/jinja. Or a policy forbids workers.
-let refused = false
-
-function inWorker(call: Call, timeout: number): Promise<Answer | undefined> {
-  return new Promise((resolve) => {
-    const done = (answer: Answer | undefined, end: boolean): void => {
-      clearTimeout(timer)
-      worker?.removeEventListener('message', heard)
-      worker?.removeEventListener('error', broke)
-      if (end) {
-        worker?.terminate()
-        worker = undefined
-      }
-      resolve(answer)
-    }
-    const heard = ({ data }: MessageEvent<Answer>): void => {
-      if (data.id === call.id) done(data, false)
-    }
-    const broke = (): void => {
-      refused = true
-      done(undefined, true)
-    }
-    const timer = setTimeout(() => {
-      const { code, message } = limit('it takes too long')
-      done({ id: call.id, code, message }, true)
-    }, timeout + kGrace)
-    try {
-      worker ??= new Worker(new URL('./template-worker.js', import.meta.url), { type: 'module' })
-      worker.addEventListener('message', heard)
-      worker.addEventListener('error', broke)
-      worker.postMessage(call)
-    } catch {
-      // No worker, or variables that cannot be sent, such as functions.
-      done(undefined, false)
-    }
-  })
-}
-
 export async function renderChat(
   templates: ReadonlyMap<string, ChatTemplate>,
   specialTexts: Readonly<Record<string, string>>,
   messages: readonly ChatMessage[],
   options: RenderChatOptions,
-): Promise<string> {
+  hosting?: AssetOptions,
+): Promise<Rendered> {
   const variables = {
     ...specialTexts,
     tools: options.tools ?? null,
@@ -87,15 +34,6 @@ export async function renderChat(
     ...options.variables,
     messages,
   }
-  const { text } = choose(templates, options)
-  const { maxLength, timeout, now } = options
-  const bounds = { maxLength, timeout, now }
-  if (!refused && typeof Worker === 'function' && typeof document === 'object') {
-    const call = { id: ++lastId, text, variables, options: bounds }
-    // In turn: the clock of each begins when the one before is done.
-    const answer = await (turn = turn.then(() => inWorker(call, timeout ?? kTimeout)))
-    if (answer && 'text' in answer) return answer.text
-    if (answer) throw new GgufError(answer.code, answer.message)
-  }
-  return renderTemplate(text, variables, bounds)
+  const { maxLength, now } = options
+  return await renderTemplate(choose(templates, options).text, variables, { maxLength, now }, hosting)
 }

@@ -1,114 +1,124 @@
-// Chat templates are programs of strangers. They run in the interpreter of @huggingface/jinja, which has no access to
-// anything but what it is given; here every step of it is counted, so that none runs on or grows without end.
-import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja'
-import { GgufError, messageOf } from '../api/errors.js'
+// Chat templates are programs of strangers. core/jinja runs them: it has no access to anything but what it is given, and
+// its bounds (steps, output, memory, depth) hold on the page's own thread.
+import { GgufError } from '../api/errors.js'
+import type { AssetOptions } from '../api/assets.js'
 import type { RenderChatOptions } from '../api/text.js'
+import type { Span } from '../inspect.js'
+import type { JinjaModule, WasmTemplate } from '../jinja.js'
+import { jinjaModule } from '../runtime/module.js'
 
 const kMaxLength = 4_000_000
-export const kTimeout = 2000
-const kMaxElements = 200_000
-const kMaxDepth = 500
-const kMaxTemplate = 1_000_000
+const kMostKept = 16
 
-type Value = ReturnType<Interpreter['evaluate']>
-type Statement = Parameters<Interpreter['evaluate']>[0]
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-export function limit(what: string): GgufError {
-  return new GgufError('chat-template-limit', `The chat template was stopped: ${what}.`)
+/** What a template made of a conversation. */
+export interface Rendered {
+  readonly text: string
+  /** The text in stretches: of the messages, tools and documents, or the template's own. */
+  readonly runs: readonly { readonly bytes: number; readonly content: boolean }[]
 }
 
-class BoundedInterpreter extends Interpreter {
-  readonly #maxLength: number
-  readonly #deadline: number
-  #depth = 0
+// Parsed once; of many the ones used last.
+const kept = new Map<string, WasmTemplate>()
 
-  constructor(environment: Environment, maxLength: number, timeout: number) {
-    super(environment)
-    this.#maxLength = maxLength
-    this.#deadline = performance.now() + timeout
-  }
-
-  override evaluate(statement: Statement, environment: Environment): Value {
-    if (performance.now() > this.#deadline) throw limit('it takes too long')
-    if (++this.#depth > kMaxDepth) throw limit(`it nests deeper than ${kMaxDepth} levels`)
-    try {
-      const value = super.evaluate(statement, environment)
-      const size = sizeOf(value.value)
-      // No single step more than doubles what it is given, or it fails in the engine.
-      if (typeof value.value === 'string' ? size > this.#maxLength : size > kMaxElements) {
-        throw limit(`it makes a ${typeof value.value === 'string' ? 'text' : 'list'} of ${size} elements`)
-      }
-      return value
-    } finally {
-      this.#depth--
-    }
-  }
-}
-
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string' || Array.isArray(value)) return value.length
-  return value instanceof Map ? value.size : 0
-}
-
-/** range() of Python over numbers, bounded. */
-function range(first: number, second?: number, step = 1): number[] {
-  const [from, to] = second === undefined ? [0, first] : [first, second]
-  if (step === 0) throw new Error('range() step must not be zero')
-  const count = Math.max(0, Math.ceil((to - from) / step))
-  if (!(count <= kMaxElements)) throw limit(`range() of ${count} elements`)
-  return Array.from({ length: count }, (_, i) => from + i * step)
-}
-
-function strftime(now: Date, format: string): string {
-  const two = (n: number) => String(n).padStart(2, '0')
-  const month = (style: 'long' | 'short') => new Intl.DateTimeFormat(undefined, { month: style }).format(now)
-  const parts: Readonly<Record<string, () => string>> = {
-    '%Y': () => String(now.getFullYear()),
-    '%m': () => two(now.getMonth() + 1),
-    '%d': () => two(now.getDate()),
-    '%b': () => month('short'),
-    '%B': () => month('long'),
-    '%H': () => two(now.getHours()),
-    '%M': () => two(now.getMinutes()),
-    '%%': () => '%',
-  }
-  return format.replace(/%[YmdbBHM%]/g, (part) => parts[part]!())
-}
-
-export type TemplateOptions = Pick<RenderChatOptions, 'maxLength' | 'timeout' | 'now'>
-
-/** Renders one template with those variables, bounded. */
-export function renderTemplate(
-  text: string,
-  variables: Readonly<Record<string, unknown>>,
-  { maxLength = kMaxLength, timeout = kTimeout, now = new Date() }: TemplateOptions = {},
-): string {
+/** Calls with bytes in the heap. */
+function withBytes<T>(module: JinjaModule, text: string, use: (pointer: number, length: number) => T): T {
+  const bytes = encoder.encode(text)
+  const pointer = module._malloc(Math.max(bytes.length, 1)) >>> 0
+  if (pointer === 0)
+    throw new GgufError('out-of-memory', `No memory for ${bytes.length} bytes of a conversation.`)
   try {
-    if (text.length > kMaxTemplate) throw limit(`it is ${text.length} characters long itself`)
-    const environment = new Environment()
-    const globals: Record<string, unknown> = {
-      true: true,
-      false: false,
-      none: null,
-      True: true,
-      False: false,
-      None: null,
-      range,
-      raise_exception: (message: string) => {
-        throw new Error(message)
-      },
-      strftime_now: (format: string) => strftime(now, format),
-    }
-    for (const [name, value] of Object.entries(globals)) environment.set(name, value)
-    for (const [name, value] of Object.entries(variables)) {
-      if (!environment.variables.has(name)) environment.set(name, value)
-    }
-    const program = parse(tokenize(text, { lstrip_blocks: true, trim_blocks: true }))
-    return String(new BoundedInterpreter(environment, maxLength, timeout).run(program).value)
-  } catch (error) {
-    if (error instanceof GgufError) throw error
-    // Too deep for the parser, or a text longer than the engine can hold.
-    if (error instanceof RangeError) throw limit(messageOf(error))
-    throw new GgufError('chat-template', `The chat template fails: ${messageOf(error)}`, { cause: error })
+    module.HEAPU8.set(bytes, pointer)
+    return use(pointer, bytes.length)
+  } finally {
+    module._free(pointer)
   }
+}
+
+function parsed(module: JinjaModule, source: string): WasmTemplate {
+  let template = kept.get(source)
+  kept.delete(source)
+  template ??= withBytes(module, source, (pointer, length) => new module.ChatTemplate(pointer, length))
+  kept.set(source, template)
+  if (kept.size > kMostKept) {
+    const [[oldest, one]] = kept as unknown as [[string, WasmTemplate]]
+    kept.delete(oldest)
+    one.delete()
+  }
+  return template
+}
+
+function failure(template: WasmTemplate): GgufError {
+  const line = template.errorLine()
+  const column = template.errorColumn()
+  const place = line > 0 ? ` at line ${line}, column ${column}` : ''
+  const details = line > 0 ? { line, column } : {}
+  const message = template.errorMessage()
+  return template.errorKind() === 2
+    ? new GgufError('chat-template-limit', `The chat template was stopped${place}: ${message}.`, details)
+    : new GgufError('chat-template', `The chat template fails${place}: ${message}`, details)
+}
+
+/** JSON of variables; integers beyond 2^53 as they are. */
+function toJson(variables: Readonly<Record<string, unknown>>): string {
+  try {
+    return JSON.stringify(variables)
+  } catch (error) {
+    if (!(error instanceof TypeError) || !/bigint/i.test(error.message))
+      throw new GgufError(
+        'invalid-argument',
+        `The template's variables cannot be written as JSON: ${String(error)}`,
+      )
+  }
+  // Numbers of any size, by a mark that no other text of these variables has.
+  let mark = '\u0001int:'
+  while (
+    JSON.stringify(variables, (_, value: unknown) => (typeof value === 'bigint' ? 0 : value)).includes(
+      JSON.stringify(mark).slice(1, -1),
+    )
+  )
+    mark += ':'
+  const json = JSON.stringify(variables, (_, value: unknown) =>
+    typeof value === 'bigint' ? `${mark}${value}` : value,
+  )
+  return json.replaceAll(
+    new RegExp(`"${JSON.stringify(mark).slice(1, -1).replace('\\', '\\\\')}(-?\\d+)"`, 'g'),
+    '$1',
+  )
+}
+
+const bytesOf = (module: JinjaModule, [pointer, length]: Span): Uint8Array =>
+  module.HEAPU8.subarray(pointer >>> 0, (pointer >>> 0) + length)
+
+export type TemplateOptions = Pick<RenderChatOptions, 'maxLength' | 'now'>
+
+/** Renders one template with those variables. */
+export async function renderTemplate(
+  source: string,
+  variables: Readonly<Record<string, unknown>>,
+  { maxLength = kMaxLength, now = new Date() }: TemplateOptions = {},
+  hosting?: AssetOptions,
+): Promise<Rendered> {
+  const json = toJson(variables)
+  const module = await jinjaModule(hosting)
+  const template = parsed(module, source)
+  template.setDate(now.getFullYear(), now.getMonth() + 1, now.getDate())
+  template.setTime(
+    now.getHours(),
+    now.getMinutes(),
+    now.getSeconds(),
+    now.getMilliseconds() * 1000,
+    Math.floor(now.getTime() / 1000),
+  )
+  if (!withBytes(module, json, (pointer, length) => template.render(pointer, length, true, maxLength)))
+    throw failure(template)
+  const [pointer, count] = template.runs()
+  const pairs = new Uint32Array(module.HEAPU8.buffer, pointer >>> 0, count)
+  const runs = Array.from({ length: count / 2 }, (_, i) => ({
+    bytes: pairs[2 * i]!,
+    content: pairs[2 * i + 1] === 1,
+  }))
+  return { text: decoder.decode(bytesOf(module, template.text())), runs }
 }

@@ -1,0 +1,128 @@
+// Chat templates through the package: as Python renders them where the shared data is there, errors with their place.
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { GgufError, open, type ChatMessage, type GgufFile } from 'ggufscope/node'
+import { writeHeader } from '../fixtures/gguf.ts'
+
+const kShared = process.env['GGUFSCOPE_SHARED'] ?? join(import.meta.dirname, '../../../shared')
+const kNow = new Date(2026, 6, 4, 9, 5, 3)
+
+async function withTemplate(text: string): Promise<GgufFile> {
+  return open(
+    writeHeader({ metadata: [['tokenizer.chat_template', { type: 'string', value: text }]] }).header,
+  )
+}
+async function render(text: string, variables: Record<string, unknown> = {}): Promise<string> {
+  using file = await withTemplate(text)
+  return await file.renderChat([{ role: 'user', content: 'Hi' }], { variables, now: kNow })
+}
+
+interface Conversation {
+  messages: ChatMessage[]
+  tools?: unknown[]
+  documents?: unknown[]
+  variables?: Record<string, unknown>
+}
+type Wanted = { ok: string } | { err: string }
+
+const vectors = join(kShared, 'vectors/jinja')
+describe("Python's Jinja2", { skip: existsSync(vectors) ? false : 'no shared/vectors/jinja' }, () => {
+  const read = <T>(name: string) => JSON.parse(readFileSync(join(vectors, name), 'utf8')) as T
+  const specials = { bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>' }
+
+  test('every template with every conversation', async () => {
+    const conversations = read<Record<string, Conversation>>('conversations.json')
+    const files = new Map<string, GgufFile>()
+    let count = 0
+    for (const [key, wanted] of Object.entries(read<Record<string, Wanted>>('rendered.json'))) {
+      const [name, conversation, prompt] = key.split('|') as [string, string, string]
+      let file = files.get(name)
+      if (!file) {
+        file = await withTemplate(readFileSync(join(kShared, 'data/templates', name), 'utf8'))
+        files.set(name, file)
+      }
+      const { messages, tools, documents, variables } = conversations[conversation]!
+      const rendering = file.renderChat(messages, {
+        tools,
+        documents,
+        addGenerationPrompt: prompt === 'True',
+        variables: { ...specials, ...variables },
+        now: kNow,
+      })
+      if ('ok' in wanted) assert.equal(await rendering, wanted.ok, key)
+      else await assert.rejects(rendering, { code: 'chat-template' }, key)
+      count++
+    }
+    for (const file of files.values()) file.close()
+    assert.ok(count >= 612)
+  })
+
+  test('every construct', async () => {
+    const { simple } = read<Record<string, Conversation>>('conversations.json')
+    type Construct = { template: string; expected: Wanted }
+    for (const [name, { template, expected }] of Object.entries(
+      read<Record<string, Construct>>('constructs.json'),
+    )) {
+      using file = await withTemplate(template)
+      const rendering = file.renderChat(simple!.messages, { variables: specials, now: kNow })
+      if ('ok' in expected) assert.equal(await rendering, expected.ok, name)
+      else await assert.rejects(rendering, { code: 'chat-template' }, name)
+    }
+  })
+})
+
+test('errors tell line and column', async () => {
+  const cases: [text: string, line: number, column: number, words: RegExp][] = [
+    ['a\n{% if x %}', 2, 11, /endif/],
+    ["é{{ 1 + 'x' }}", 1, 7, /unsupported operands/],
+    ['\n\n  {{ raise_exception("no tools here") }}', 3, 21, /no tools here/],
+    ['{{ messages[0].content.nothing.more }}', 1, 32, /no attribute 'nothing'/],
+  ]
+  for (const [text, line, column, words] of cases) {
+    using file = await withTemplate(text)
+    await assert.rejects(file.renderChat([{ role: 'user', content: 'Hi' }]), (error) => {
+      assert.ok(error instanceof GgufError)
+      assert.equal(error.code, 'chat-template')
+      assert.deepEqual([error.line, error.column], [line, column])
+      assert.match(error.message, new RegExp(`line ${line}, column ${column}: `))
+      return words.test(error.message)
+    })
+  }
+})
+
+test('values cross exactly', async () => {
+  assert.equal(await render('{{ n + 1 }} {{ x }}', { n: 2n ** 70n, x: 'int:1' }), `${2n ** 70n + 1n} int:1`)
+  assert.equal(
+    await render('{{ v }}', { v: [1, 1.5, -0.25, null, true, '\u0000\ud83d\ude00'] }),
+    "[1, 1.5, -0.25, None, True, '\\x00😀']",
+  )
+  assert.equal(await render("{{ strftime_now('%A %d %B %Y, %H:%M:%S') }}"), 'Saturday 04 July 2026, 09:05:03')
+  const circle: Record<string, unknown> = {}
+  circle['self'] = circle
+  await assert.rejects(render('', { circle }), { code: 'invalid-argument' })
+})
+
+test('limits', async () => {
+  using file = await withTemplate("{{ 'ab' * 50 }}")
+  assert.equal((await file.renderChat([], { maxLength: 100 })).length, 100)
+  await assert.rejects(file.renderChat([], { maxLength: 99 }), { code: 'chat-template-limit' })
+})
+
+test('a conversation of 20 messages takes less than a millisecond', async () => {
+  const text =
+    "{% for m in messages %}{% if loop.first and m.role == 'system' %}{{ m.content | trim }}{% endif %}<|{{ m['role'] }}|>\n{{ m.content.split('</think>')[-1].lstrip('\\n') }}<|end|>\n{% endfor %}"
+  using file = await withTemplate(text)
+  const messages = Array.from({ length: 20 }, (_, i) => ({
+    role: i % 2 ? 'assistant' : 'user',
+    content: 'All work and no play makes Jack a dull boy. '.repeat(5),
+  }))
+  let best = Infinity
+  for (let i = 0; i < 50; i++) {
+    const start = performance.now()
+    await file.renderChat(messages)
+    best = Math.min(best, performance.now() - start)
+  }
+  assert.ok(best < 1, `${best} ms`)
+})
