@@ -11,7 +11,7 @@ bool parse(std::string_view source, Arena& arena, Nodes& body, Problem& problem)
 }
 
 bool Deeper::too_deep() const {
-  constexpr uint32_t kMaxNesting = 1000;
+  constexpr uint32_t kMaxNesting = 700;
   if (parser.depth_ <= kMaxNesting) return false;
   if (parser.problem_.code == Problem::Code::kNone)
     parser.problem_ = {Problem::Code::kLimit, "it nests too deep", parser.current().at, true};

@@ -20,7 +20,7 @@ struct Limits {
   uint64_t steps = 20'000'000;      ///< nodes, elements and 64 bytes of text each are one
   size_t output_bytes = 16 << 20;   ///< of the rendering, and of each text on the way to it
   size_t memory_bytes = 256 << 20;  ///< of all values
-  uint32_t depth = 900;             ///< of nested nodes, macros and values
+  uint32_t depth = 500;             ///< of nested nodes, macros and values
 };
 
 /// The moment that strftime_now tells.

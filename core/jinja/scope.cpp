@@ -24,6 +24,7 @@ class Analyzer {
   Analyzer(Arena& arena, Program& program, Problem& problem) : arena_(arena), program_(program), problem_(problem) {}
 
   bool run() {
+    if (!check_depth()) return false;
     for (Node* node : program_.body) find_blocks(node);
     FunctionBuild* function = new_function(nullptr);
     Symbols* symbols = new_symbols(nullptr, function);
@@ -40,6 +41,22 @@ class Analyzer {
  private:
   void fail(const Node* node, std::initializer_list<Part> parts, Problem::Code code = Problem::Code::kTemplate) {
     if (problem_.code == Problem::Code::kNone) problem_ = {code, sentence(parts), node->at, true};
+  }
+
+  /// The walks below call themselves: not deeper than this. Long sums nest as deep as they are long.
+  bool check_depth() {
+    constexpr uint32_t kMaxDepth = 300;
+    std::vector<std::pair<Node*, uint32_t>> waiting;
+    for (Node* node : program_.body) waiting.push_back({node, 1});
+    while (!waiting.empty()) {
+      const auto [node, depth] = waiting.back();
+      waiting.pop_back();
+      if (depth > kMaxDepth) fail(node, {"it nests deeper than ", kMaxDepth, " levels"}, Problem::Code::kLimit);
+      if (problem_.code != Problem::Code::kNone) return false;
+      const uint32_t below = depth + 1;
+      each_child(*node, [&](Node* child, Use) { waiting.push_back({child, below}); });
+    }
+    return true;
   }
 
   FunctionBuild* new_function(FunctionBuild* outer) {
@@ -172,10 +189,7 @@ class Analyzer {
   }
   void walk(Node* node, const Frame& frame) {
     if (problem_.code != Problem::Code::kNone) return;
-    constexpr uint32_t kMaxDepth = 700;
-    if (++depth_ > kMaxDepth) fail(node, {"it nests deeper than ", kMaxDepth, " levels"}, Problem::Code::kLimit);
     walk_kind(node, frame);
-    --depth_;
   }
   void walk_kind(Node* node, const Frame& frame) {
     switch (node->kind) {
@@ -391,7 +405,6 @@ class Analyzer {
   Program& program_;
   Problem& problem_;
   FunctionLayout spare_;
-  uint32_t depth_ = 0;
   std::vector<std::unique_ptr<FunctionBuild>> functions_;
   std::vector<std::unique_ptr<Symbols>> symbols_;
 };

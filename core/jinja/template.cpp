@@ -8,7 +8,7 @@
 namespace ggufscope::jinja {
 namespace {
 
-constexpr size_t kMaxSource = 4 << 20;
+constexpr size_t kMaxSource = 1 << 20;
 constexpr size_t kMaxTreeBytes = 256 << 20;
 
 std::vector<Run> runs_of(const Writer& out) {

@@ -52,7 +52,6 @@ export function importMapPage(base = ''): string {
   const imports = {
     ggufscope: `${base}/package/wasm/dist/index.js`,
     'ggufscope/engine': `${base}/package/wasm/dist/engine/index.js`,
-    '@huggingface/jinja': `${base}/jinja/index.js`,
   }
   return `<!doctype html><link rel="icon" href="data:,"><script type="importmap">${JSON.stringify({ imports })}</script>
 <script type="module">import { everything } from './app.js'; globalThis.everything = everything</script>`

@@ -1,7 +1,7 @@
 // What only browsers do: CORS, hidden headers, preflights, workers, threads. Pages of one server open files of another. In
 // Chromium, Firefox and WebKitGTK, which is Safari's engine.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import {
@@ -18,15 +18,13 @@ import { kPreviewShapes, previewModel, smallModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
 import type { Faults } from '../server/faults.ts'
 import { startServer } from '../server/server.ts'
-import { kRoot, loadPackage, packedFile, packedRoot } from './packed.ts'
+import { kRoot, loadPackage, packedFile } from './packed.ts'
 
 const home = await startServer({ cors: false })
 const foreign = await startServer()
 const isolatedHome = await startServer({ isolated: true, cors: false })
-const jinja = join(packedRoot(), 'node_modules/@huggingface/jinja/dist')
 for (const server of [home, isolatedHome]) {
   server.mount('/package', packedFile('.'))
-  if (existsSync(jinja)) server.mount('/jinja', jinja)
   server.add('/index.html', '<!doctype html><title>test</title><link rel="icon" href="data:,">')
   server.add('/stories.gguf', modelBytes())
   server.add('/app/app.js', readFileSync(join(kRoot, 'tests/everywhere/app.js')))

@@ -254,8 +254,9 @@ describe('chat templates', () => {
     assert.throws(() => none.tokenizer(), { code: 'unsupported' })
   })
 
-  const kHostile: [name: string, text: string][] = [
-    ['a range without end', '{% for i in range(10**9) %}x{% endfor %}'],
+  const kHostile: [name: string, text: string, code?: string][] = [
+    // Python's sandbox refuses it as well.
+    ['a range without end', '{% for i in range(10**9) %}x{% endfor %}', 'chat-template'],
     [
       'loops in loops',
       '{% for i in range(9999) %}{% for j in range(9999) %}{% for k in range(9999) %}{% endfor %}{% endfor %}{% endfor %}',
@@ -275,11 +276,11 @@ describe('chat templates', () => {
     ['much output', '{% for i in range(100000) %}' + 'x'.repeat(1000) + '{% endfor %}'],
     ['a long template', 'x'.repeat(2_000_000)],
   ]
-  for (const [name, text] of kHostile) {
+  for (const [name, text, code = 'chat-template-limit'] of kHostile) {
     test(`bounded: ${name}`, { timeout: 10_000 }, async () => {
       using file = await made([['tokenizer.chat_template', { type: 'string', value: text }]])
       const start = performance.now()
-      await assert.rejects(file.renderChat(kMessages), { code: 'chat-template-limit' })
+      await assert.rejects(file.renderChat(kMessages), { code })
       assert.ok(performance.now() - start < 4000)
     })
   }

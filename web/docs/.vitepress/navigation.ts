@@ -24,6 +24,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['Preview a remote file', '/guides/preview'],
     ['Find models on a hub', '/guides/hub'],
     ['Count tokens', '/guides/tokens'],
+    ['Chat templates', '/guides/chat-templates'],
     ['Inspect tensors', '/guides/tensors'],
     ['Edit a file', '/guides/edit'],
     ['Quantize', '/guides/quantize'],
