@@ -2,7 +2,6 @@ import type { AssetOptions, WasmName, WasmSource } from '../api/assets.js'
 import type { EditModule } from '../edit.js'
 import createInspect, { type InspectModule } from '../inspect.js'
 import { absolute, compileNamed, given, instantiate, notStarted, type GlueOptions } from './compile.js'
-import type { JinjaModule } from '../jinja.js'
 import { isNode, nodeModule } from './node-module.js'
 import type { QuantModule } from '../quant.js'
 import createText from '../text.js'
@@ -11,7 +10,7 @@ import type { TextModule } from '../text.js'
 const others = async (url: URL) => (await import('./elsewhere.js')).otherSources(url)
 
 /** Starts a module by its glue. */
-async function start<T>(
+export async function start<T>(
   name: WasmName,
   hosting: AssetOptions | undefined,
   beside: () => URL,
@@ -27,7 +26,7 @@ async function start<T>(
 }
 
 /** One instance for all callers. A failed start is tried again by the next. */
-function once<T>(
+export function once<T>(
   begin: (hosting: AssetOptions | undefined) => Promise<T>,
 ): (hosting?: AssetOptions) => Promise<T> {
   let started: Promise<T> | undefined
@@ -38,10 +37,10 @@ function once<T>(
     }))
 }
 
-type Call = (...args: unknown[]) => unknown
+export type Call = (...args: unknown[]) => unknown
 
 /** A class of a module's functions CLASS_METHOD, which take the object's address first. */
-function classOf(module: Record<string, Call>, name: string): new (...args: unknown[]) => object {
+export function classOf(module: Record<string, Call>, name: string): new (...args: unknown[]) => object {
   class Made {
     readonly address: unknown
     constructor(...args: unknown[]) {
@@ -143,16 +142,3 @@ export const quantModule = once<QuantModule>((hosting) =>
 export const editModule = once<EditModule>((hosting) =>
   start('edit.wasm', hosting, () => new URL('./edit.wasm', import.meta.url), import('../edit.js')),
 )
-
-/** The jinja module. */
-export const jinjaModule = once<JinjaModule>(async (hosting) => {
-  const module = await start<Record<string, Call>>(
-    'jinja.wasm',
-    hosting,
-    () => new URL('./jinja.wasm', import.meta.url),
-    import('../jinja.js') as Promise<unknown> as Promise<{
-      default: (options: GlueOptions) => Promise<Record<string, Call>>
-    }>,
-  )
-  return Object.assign(module, { ChatTemplate: classOf(module, 'ChatTemplate') }) as unknown as JinjaModule
-})

@@ -5,7 +5,8 @@ import type { AssetOptions } from '../api/assets.js'
 import type { RenderChatOptions } from '../api/text.js'
 import type { Span } from '../inspect.js'
 import type { JinjaModule, WasmTemplate } from '../jinja.js'
-import { jinjaModule } from '../runtime/module.js'
+import type { GlueOptions } from '../runtime/compile.js'
+import { classOf, once, start, type Call } from '../runtime/module.js'
 
 const kMaxLength = 4_000_000
 const kMostKept = 16
@@ -19,6 +20,18 @@ export interface Rendered {
   /** The text in stretches: of the messages, tools and documents, or the template's own. */
   readonly runs: readonly { readonly bytes: number; readonly content: boolean }[]
 }
+
+const jinjaModule = once<JinjaModule>(async (hosting) => {
+  const module = await start<Record<string, Call>>(
+    'jinja.wasm',
+    hosting,
+    () => new URL('../jinja.wasm', import.meta.url),
+    import('../jinja.js') as Promise<unknown> as Promise<{
+      default: (options: GlueOptions) => Promise<Record<string, Call>>
+    }>,
+  )
+  return Object.assign(module, { ChatTemplate: classOf(module, 'ChatTemplate') }) as unknown as JinjaModule
+})
 
 // Parsed once; of many the ones used last.
 const kept = new Map<string, WasmTemplate>()
