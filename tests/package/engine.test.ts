@@ -197,7 +197,7 @@ test('answers keep to a schema or a grammar, whatever the sampling', async () =>
   await assert.rejects(text(model.generate(kPrompt, { grammar: 'root ::= "a"', schema })), {
     code: 'invalid-argument',
   })
-  await assert.rejects(text(model.generate(kPrompt, { schema: { not: {} } })), { code: 'unsupported' })
+  await assert.rejects(text(model.generate(kPrompt, { schema: { not: {} } })), { code: 'invalid-argument' })
   assert.match(await text(model.generate(kPrompt, { temperature: 0 })), /lived/)
 })
 
