@@ -11,28 +11,15 @@ struct Row {
   BlockField fields[2];  // count 0: not there
 };
 
-// clang-format off
 constexpr Row kRows[] = {
-    {TypeId::kF32, {{0, 4, 1}}},    {TypeId::kF16, {{0, 2, 1}}},    {TypeId::kBF16, {{0, 2, 1}}},
-    {TypeId::kF64, {{0, 8, 1}}},    {TypeId::kI16, {{0, 2, 1}}},    {TypeId::kI32, {{0, 4, 1}}},
-    {TypeId::kI64, {{0, 8, 1}}},    {TypeId::kQ4_0, {{0, 2, 1}}},   {TypeId::kQ4_1, {{0, 2, 2}}},
-    {TypeId::kQ5_0, {{0, 2, 1}, {2, 4, 1}}},                        {TypeId::kQ5_1, {{0, 2, 2}, {4, 4, 1}}},
-    {TypeId::kQ8_0, {{0, 2, 1}}},   {TypeId::kQ8_1, {{0, 2, 2}}},   {TypeId::kQ2_K, {{80, 2, 2}}},
-    {TypeId::kQ3_K, {{108, 2, 1}}}, {TypeId::kQ4_K, {{0, 2, 2}}},   {TypeId::kQ5_K, {{0, 2, 2}}},
-    {TypeId::kQ6_K, {{208, 2, 1}}}, {TypeId::kQ8_K, {{0, 4, 1}, {260, 2, 16}}},
-    {TypeId::kIQ1_S, {{0, 2, 1}, {34, 2, 8}}},                      {TypeId::kIQ1_M, {{48, 2, 4}}},
-    {TypeId::kIQ2_XXS, {{0, 2, 1}, {2, 4, 16}}},                    {TypeId::kIQ2_XS, {{0, 2, 33}}},
-    {TypeId::kIQ2_S, {{0, 2, 1}}},  {TypeId::kIQ3_XXS, {{0, 2, 1}, {66, 4, 8}}},
-    {TypeId::kIQ3_S, {{0, 2, 1}}},  {TypeId::kIQ4_NL, {{0, 2, 1}}}, {TypeId::kIQ4_XS, {{0, 2, 2}}},
-    {TypeId::kTQ1_0, {{52, 2, 1}}}, {TypeId::kTQ2_0, {{64, 2, 1}}},
-    {TypeId::kQ1_0, {{0, 2, 1}}},   {TypeId::kQ2_0, {{0, 2, 1}}},
+#define GGUFSCOPE_FIELDS(id, ...) {TypeId::id, {__VA_ARGS__}},
+#include "types/types.inc"
 };
 
 constexpr Row kSmallRows[] = {
-    {TypeId::kQ2_K, {{20, 2, 2}}},  {TypeId::kQ3_K, {{26, 2, 1}}},  {TypeId::kQ4_K, {{0, 2, 2}}},
-    {TypeId::kQ5_K, {{0, 2, 1}}},   {TypeId::kQ6_K, {{52, 2, 1}}},  {TypeId::kQ8_K, {{0, 4, 1}, {68, 2, 4}}},
+#define GGUFSCOPE_SMALL_FIELDS(id, ...) {TypeId::id, {__VA_ARGS__}},
+#include "types/types.inc"
 };
-// clang-format on
 
 /// n numbers at p, which may be unaligned, in the other byte order.
 template <class T>

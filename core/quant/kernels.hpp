@@ -11,7 +11,6 @@ namespace ggufscope {
   void reference_##name(const uint8_t* src, float* dst, size_t n_blocks);  \
   void dequantize_##name(const uint8_t* src, float* dst, size_t n_blocks); \
   void quantize_##name(const float* src, uint8_t* dst, size_t n_blocks, const float* importance, size_t row_blocks);
-#include "quant/kernels.inc"
-#undef GGUFSCOPE_QUANT
+#include "types/types.inc"
 
 }  // namespace ggufscope

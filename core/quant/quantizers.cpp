@@ -10,8 +10,7 @@ Quantizer find_quantizer(uint32_t type) {
 #define GGUFSCOPE_QUANT(id, name, kernel, quantizer) \
   case TypeId::id:                                   \
     GGUFSCOPE_QUANTIZER_##quantizer(name)
-#include "quant/kernels.inc"
-#undef GGUFSCOPE_QUANT
+#include "types/types.inc"
   }
   return {nullptr, false};
 }

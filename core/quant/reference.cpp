@@ -7,8 +7,7 @@ DequantizeFn find_reference(uint32_t type) {
 #define GGUFSCOPE_QUANT(id, name, kernel, quantizer) \
   case TypeId::id:                                   \
     return reference_##name;
-#include "quant/kernels.inc"
-#undef GGUFSCOPE_QUANT
+#include "types/types.inc"
   }
   return nullptr;
 }

@@ -11,8 +11,7 @@ namespace {
 constexpr QuantKernels kKernels[] = {
 #define GGUFSCOPE_QUANT(id, name, kernel, quantizer) \
   {static_cast<uint32_t>(TypeId::id), GGUFSCOPE_KERNEL_##kernel(name)},
-#include "quant/kernels.inc"
-#undef GGUFSCOPE_QUANT
+#include "types/types.inc"
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The kernels of every ggml type that can be computed. One row a type in kernels.inc; geometry is in types/types.hpp.
+// The kernels of every ggml type that can be computed. The rows are those of types/types.inc.
 //
 // Three tables come of the rows, so that a module links only what it uses: the fast dequantizers (every module), the
 // scalar references (tests, benchmarks) and the quantizers.

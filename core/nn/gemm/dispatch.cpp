@@ -24,7 +24,7 @@ struct Choice {
 };
 
 // The choice of every kernel, by CPU and code type. A format whose cell is empty is not used on that CPU: its type has
-// another row in formats.hpp.
+// another row in types.inc.
 constexpr auto kChoices = [] {
   using enum DotKind;
   std::array<std::array<Choice, kCodeTypes>, kCpus> table{};

@@ -25,47 +25,20 @@ inline constexpr auto kIq4Biased = biased(kIq4Values, 128), kIq2Biased = biased(
 // With the least bias, so that values are CodeType::kU7.
 inline constexpr auto kIq2Biased43 = biased(kIq2Values, 43), kE2m1Biased = biased(kE2m1Doubled, 12);
 
-template <TypeId Id>
-inline constexpr uint32_t kId = static_cast<uint32_t>(Id);
-
-// clang-format off
-// Where a type has several rows, the first that the CPU can multiply is its format.
 inline constexpr PackedFormat kFormats[] = {
-    //                       super  bits half   sub correction          offset table               code type           unpack
-    {kId<TypeId::kF16>,        false,  16,   true,   16,  Correction::kNone,      0,    nullptr,              CodeType::kI16,  unpack_f16},
-    {kId<TypeId::kBF16>,       false,  16,   false,  16,  Correction::kNone,      0,    nullptr,              CodeType::kI16,  unpack_bf16},
-    {kId<TypeId::kQ4_0>,       false,  4,    true,   32,  Correction::kOffset,    8,    nullptr,              CodeType::kU4,   unpack_q4_0},
-    {kId<TypeId::kQ4_1>,       false,  4,    true,   32,  Correction::kStored,    0,    nullptr,              CodeType::kU4,   unpack_q4_1},
-    {kId<TypeId::kQ5_0>,       false,  8,    true,   32,  Correction::kOffset,    16,   nullptr,              CodeType::kU5,   unpack_q5_0},
-    {kId<TypeId::kQ5_1>,       false,  8,    true,   32,  Correction::kStored,    0,    nullptr,              CodeType::kU5,   unpack_q5_1},
-    {kId<TypeId::kQ8_0>,       false,  8,    true,   32,  Correction::kNone,      0,    nullptr,              CodeType::kI8,   unpack_q8_0},
-    {kId<TypeId::kQ8_0>,       false,  8,    true,   32,  Correction::kOffset,    128,  nullptr,              CodeType::kU8,   unpack_q8_0_biased},
-    {kId<TypeId::kIQ4_NL>,     false,  4,    true,   32,  Correction::kNone,      0,    kIq4Values,           CodeType::kI8,   unpack_q4_0},
-    {kId<TypeId::kIQ4_NL>,     false,  4,    true,   32,  Correction::kOffset,    128,  kIq4Biased.data(),    CodeType::kU8,   unpack_q4_0},
-    {kId<TypeId::kMXFP4>,      false,  4,    false,  32,  Correction::kOffset,    12,   kE2m1Biased.data(),   CodeType::kU5,   unpack_mxfp4},
-    {kId<TypeId::kNVFP4>,      false,  4,    false,  16,  Correction::kOffset,    12,   kE2m1Biased.data(),   CodeType::kU5,   unpack_nvfp4},
-    {kId<TypeId::kTQ1_0>,      false,  4,    false,  32,  Correction::kOffset,    1,    nullptr,              CodeType::kU4,   unpack_tq1_0},
-    {kId<TypeId::kTQ2_0>,      false,  4,    false,  32,  Correction::kOffset,    1,    nullptr,              CodeType::kU4,   unpack_tq2_0},
-    {kId<TypeId::kQ1_0>,       false,  4,    true,   32,  Correction::kOffset,    1,    nullptr,              CodeType::kU4,   unpack_q1_0},
-    {kId<TypeId::kQ2_0>,       false,  4,    true,   32,  Correction::kOffset,    1,    nullptr,              CodeType::kU4,   unpack_q2_0},
-    {kId<TypeId::kQ2_K>,       true,   4,    false,  16,  Correction::kStored,    0,    nullptr,              CodeType::kU4,   unpack_q2_k},
-    {kId<TypeId::kQ3_K>,       true,   4,    false,  16,  Correction::kOffset,    4,    nullptr,              CodeType::kU4,   unpack_q3_k},
-    {kId<TypeId::kQ4_K>,       true,   4,    false,  32,  Correction::kStored,    0,    nullptr,              CodeType::kU4,   unpack_q4_k},
-    {kId<TypeId::kQ5_K>,       true,   8,    false,  32,  Correction::kStored,    0,    nullptr,              CodeType::kU5,   unpack_q5_k},
-    {kId<TypeId::kQ6_K>,       true,   8,    false,  16,  Correction::kOffset,    32,   nullptr,              CodeType::kU6,   unpack_q6_k},
-    {kId<TypeId::kIQ4_XS>,     true,   4,    false,  32,  Correction::kNone,      0,    kIq4Values,           CodeType::kI8,   unpack_iq4_xs},
-    {kId<TypeId::kIQ4_XS>,     true,   4,    false,  32,  Correction::kOffset,    128,  kIq4Biased.data(),    CodeType::kU8,   unpack_iq4_xs},
-    {kId<TypeId::kIQ1_S>,      true,   4,    false,  32,  Correction::kStored,    0,    nullptr,              CodeType::kU4,   unpack_iq1_s},
-    {kId<TypeId::kIQ1_M>,      true,   4,    false,  16,  Correction::kStored,    0,    nullptr,              CodeType::kU4,   unpack_iq1_m},
-    {kId<TypeId::kIQ2_XXS>,    true,   4,    false,  32,  Correction::kNone,      0,    kIq2Values,           CodeType::kI8,   unpack_iq2_xxs},
-    {kId<TypeId::kIQ2_XXS>,    true,   4,    false,  32,  Correction::kOffset,    128,  kIq2Biased.data(),    CodeType::kU8,   unpack_iq2_xxs},
-    {kId<TypeId::kIQ2_XS>,     true,   4,    false,  16,  Correction::kOffset,    43,   kIq2Biased43.data(),  CodeType::kU7,   unpack_iq2_xs},
-    {kId<TypeId::kIQ2_S>,      true,   4,    false,  16,  Correction::kOffset,    43,   kIq2Biased43.data(),  CodeType::kU7,   unpack_iq2_s},
-    {kId<TypeId::kIQ3_XXS>,    true,   4,    false,  32,  Correction::kNone,      0,    kIq3Values,           CodeType::kI8,   unpack_iq3_xxs},
-    {kId<TypeId::kIQ3_XXS>,    true,   4,    false,  32,  Correction::kOffset,    128,  kIq3Biased.data(),    CodeType::kU8,   unpack_iq3_xxs},
-    {kId<TypeId::kIQ3_S>,      true,   4,    false,  32,  Correction::kStored,    0,    nullptr,              CodeType::kU4,   unpack_iq3_s},
+#define GGUFSCOPE_PACKED(type, super, bits, half_scales, sub, correction, offset, table, code_type, unpack) \
+  {static_cast<uint32_t>(TypeId::type),                                                                     \
+   super,                                                                                                   \
+   bits,                                                                                                    \
+   half_scales,                                                                                             \
+   sub,                                                                                                     \
+   Correction::correction,                                                                                  \
+   offset,                                                                                                  \
+   table,                                                                                                   \
+   CodeType::code_type,                                                                                     \
+   unpack_##unpack},
+#include "types/types.inc"
 };
-// clang-format on
 
 inline constexpr auto kWideFormats = [] {
   std::array<PackedFormat, std::size(kFormats)> wide{};
