@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "types/types.hpp"
 
@@ -26,6 +27,16 @@ std::span<const FileType> file_types() { return kFileTypes; }
 const FileType* find_file_type(uint32_t file_type) {
   file_type &= ~kFileTypeGuessed;
   return file_type < kFileTypes.size() ? &kFileTypes[file_type] : nullptr;
+}
+
+const FileType* file_type_of(uint32_t type) {
+  const TypeGeometry* geometry = find_type(type);
+  if (geometry == nullptr) return nullptr;
+  const std::string medium = std::string(geometry->name) + "_M";
+  for (const std::string_view name : {geometry->name, std::string_view(medium)})
+    for (const FileType& row : kFileTypes)
+      if (row.name == name) return &row;
+  return nullptr;
 }
 
 }  // namespace ggufscope

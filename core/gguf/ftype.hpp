@@ -22,4 +22,7 @@ inline constexpr uint32_t kFileTypeGuessed = 1024;
 /// nullptr for an id that this build does not know. The guessed flag is ignored.
 [[nodiscard]] const FileType* find_file_type(uint32_t id);
 
+/// The mixture that is named after a type: "Q5_0" of Q5_0, "Q4_K_M" of Q4_K. nullptr where there is none.
+[[nodiscard]] const FileType* file_type_of(uint32_t type);
+
 }  // namespace ggufscope

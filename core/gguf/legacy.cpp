@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "gguf/ftype.hpp"
 #include "gguf/parse.hpp"
 #include "gguf/write.hpp"
 
@@ -106,20 +107,39 @@ constexpr LegacyLayout kLayouts[] = {
 };
 // clang-format on
 
+constexpr uint8_t kNoType = 255;
+/// rwkv.cpp's numbers of types, in tensors and of whole files.
+constexpr uint8_t kRwkvTypes[] = {0, 1, 2, 3, kNoType, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+/// Types behind the file types of programs that stand on ggml alone (ggml_ftype); llama.cpp's own differ from the 11th
+/// on.
+constexpr uint8_t kGgmlFileTypes[] = {0,  1,  2,  3,  3,  kNoType, kNoType, 8,  6,  7,  10, 11, 12,
+                                      13, 14, 16, 17, 18, 19,      20,      21, 22, 23, 29, 30};
+
 /// The type of a tensor: ids of llama.cpp, or rwkv.cpp's own numbers; then the era of the block layouts.
 std::optional<uint32_t> tensor_type(const LegacyState& state, uint32_t code) {
   const LegacyLayout& layout = *state.layout;
   if (code >= all_types().size()) return std::nullopt;
   if (layout.steps.data() == kRwkv) {
-    constexpr uint8_t kIds[] = {0, 1, 2, 3, 255, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    if (code >= std::size(kIds) || kIds[code] == 255) return std::nullopt;
-    code = kIds[code];
+    if (code >= std::size(kRwkvTypes) || kRwkvTypes[code] == kNoType) return std::nullopt;
+    code = kRwkvTypes[code];
   }
   uint32_t era = 2;
   if (layout.container == "ggml") era = state.words[static_cast<size_t>(layout.file_type)] / kFileTypeFactor;
   if (layout.container == "ggmf") era = state.version == 101 ? 2 : 0;
   if (layout.container == "ggjt") era = state.version - 1;
   return legacy_type(code, era);
+}
+
+/// general.file_type, in llama.cpp's numbers; nothing where it has none.
+std::optional<uint32_t> file_type(const LegacyState& state, uint32_t code) {
+  const LegacyLayout& layout = *state.layout;
+  code %= kFileTypeFactor;
+  if (layout.steps.data() == kLlama) return code;
+  std::span<const uint8_t> types = kGgmlFileTypes;
+  if (layout.steps.data() == kRwkv) types = kRwkvTypes;
+  if (code >= types.size() || types[code] == kNoType) return std::nullopt;
+  const FileType* row = file_type_of(types[code]);
+  return row != nullptr ? std::optional(row->id) : std::nullopt;
 }
 
 LegacyValue scalar(std::string key, uint32_t value) {
@@ -416,7 +436,7 @@ std::vector<LegacyValue> all_values(const LegacyState& state) {
       out.push_back(text("tokenizer.ggml.model", "llama"));
       convert_llama_tokens(value, out);
     } else if (value.key == "general.file_type") {
-      out.push_back(scalar(value.key, load<uint32_t>(value.bytes.data()) % kFileTypeFactor));
+      if (const auto id = file_type(state, load<uint32_t>(value.bytes.data()))) out.push_back(scalar(value.key, *id));
     } else {
       out.push_back(value);
       // rwkv4 to rwkv7 have their own prefixes.

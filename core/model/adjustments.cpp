@@ -186,6 +186,7 @@ void gemma2(Hparams& h, Keys& keys) {
 
 void gemma4(Hparams& h, Keys& keys) {
   h.attention_scale = 1.0f;
+  h.full_layers_causal = true;
   h.rope_factors = RopeFactors::kFullLayers;
   h.logit_soft_cap = 30.0f;
   keys.f32("final_logit_softcapping", h.logit_soft_cap);

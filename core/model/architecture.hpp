@@ -91,6 +91,10 @@ struct Architecture {
   /// attention.scale, attention.clamp_kqv, attention.max_alibi_bias, rescale_every_n_layers. Others are ignored, as
   /// llama.cpp ignores them.
   std::string_view reads = "";
+  bool ffn_scales = false;  ///< factors of feed-forward matrices (ffn_up.scale, ffn_up_exps.scale...) count
+  /// Optional tensors that files may have and that do not count, separated by spaces: names as in a block
+  /// ("attn_q.bias"), or of the whole model. llama.cpp loads these too and leaves them out of its computation.
+  std::string_view unread = "";
   std::string_view ignored = "";   ///< tensors whose names begin so take no part in logits
   std::string_view required = "";  ///< further tensors that every layer must have, separated by spaces
   /// What a row cannot say: runs after the common keys are read.
@@ -99,6 +103,8 @@ struct Architecture {
 
 /// True where `name` stands in the architecture's list of optional keys.
 [[nodiscard]] bool reads_key(const Architecture& architecture, std::string_view name);
+/// True where a tensor of that name takes part in the computation, if it is there.
+[[nodiscard]] bool reads_tensor(const Architecture& architecture, std::string_view name);
 
 [[nodiscard]] std::span<const Architecture> all_architectures();
 

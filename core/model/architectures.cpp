@@ -29,13 +29,15 @@ constexpr NormNames kBertNorms{
 constexpr std::string_view kScales = "embedding_scale residual_scale";
 constexpr std::string_view kGraniteScales = "logit_scale embedding_scale residual_scale attention.scale";
 
+constexpr std::string_view kPlainBiases = "attn_output.bias ffn_gate.bias ffn_up.bias ffn_down.bias";  // see unread
+
 // clang-format off
 constexpr Architecture kArchitectures[] = {
-    {.name = "llama", .rope = kAdjacent, .normalize_expert_weights = true},
+    {.name = "llama", .rope = kAdjacent, .normalize_expert_weights = true, .ffn_scales = true},
     {.name = "afmoe", .norms = kSandwich, .qk_norm = QkNorm::kRequired, .window = {.period = 4}, .embedding_scale_sqrt = true,
-     .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true, .required = "attn_gate.weight",
+     .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true, .unread = "attn_gate.scale", .required = "attn_gate.weight",
      .adjust = [](Hparams& h, Keys&) { no_rope_every_fourth(h); }},
-    {.name = "apertus", .activation = Activation::kXielu, .qk_norm = QkNorm::kRequired, .needs_output = true, .adjust = apertus},
+    {.name = "apertus", .activation = Activation::kXielu, .qk_norm = QkNorm::kRequired, .needs_output = true, .unread = "attn_q_norm.bias attn_k_norm.bias", .adjust = apertus},
     {.name = "arcee", .rope = kAdjacent, .activation = Activation::kReluSquared},
     {.name = "arctic", .rope = kAdjacent, .normalize_expert_weights = true, .experts_read_layer_input = true,
      .adjust = [](Hparams& h, Keys&) { h.dense_and_experts_scale = 1.0f; }},
@@ -49,20 +51,20 @@ constexpr Architecture kArchitectures[] = {
     {.name = "bailingmoe", .rope = kAdjacent, .needs_output = true, .expert_scale_by_key = true},
     {.name = "bailingmoe2", .qk_norm = QkNorm::kRequired, .needs_output = true, .gating_by_key = true, .expert_scale_by_key = true},
     {.name = "bailingmoe3", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .gating_by_key = true,
-     .expert_scale_by_key = true, .adjust = bailingmoe3},
+     .expert_scale_by_key = true, .unread = "attn_gate.scale", .adjust = bailingmoe3},
     {.name = "bert", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .norms = kBertNorms, .norm_biases = true,
      .norm_after_residual = true, .qk_norm_kind = kLayerNorm, .position_embedding = true, .rank_head = RankHead::kFirst, .encoder = true},
-    {.name = "bitnet", .required = "attn_sub_norm.weight ffn_sub_norm.weight"},
+    {.name = "bitnet", .ffn_scales = true, .required = "attn_sub_norm.weight ffn_sub_norm.weight"},
     {.name = "bloom", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .norm_biases = true, .max_alibi_bias = 8.0f},
     {.name = "chameleon", .rope = kAdjacent, .qk_norm = QkNorm::kRequired, .qk_norm_kind = kLayerNorm, .adjust = chameleon},
     {.name = "chatglm", .rope = kAdjacent},
-    {.name = "cogvlm", .adjust = cogvlm},
+    {.name = "cogvlm", .unread = "attn_qkv.scale", .adjust = cogvlm},
     {.name = "codeshell", .norm = kLayerNorm, .activation = kGelu, .norm_biases = true},
     {.name = "cohere2", .norm = kLayerNorm, .rope = kAdjacent, .norms = kOneNorm, .parallel = true,
-     .window = {.period = 4}, .reads = "logit_scale", .adjust = one_base_where_windowed},
+     .window = {.period = 4}, .reads = "logit_scale", .ffn_scales = true, .adjust = one_base_where_windowed},
     {.name = "cohere2moe", .norm = kLayerNorm, .rope = kAdjacent, .norms = kOneNorm, .parallel = true,
      .window = {.period = 4, .full_first = true}, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true,
-     .reads = "logit_scale", .adjust = cohere2moe},
+     .reads = "logit_scale", .ffn_scales = true, .adjust = cohere2moe},
     {.name = "command-r", .norm = kLayerNorm, .rope = kAdjacent, .norms = kOneNorm, .parallel = true, .qk_norm_kind = kLayerNorm, .reads = "logit_scale"},
     {.name = "dbrx", .norm = kLayerNorm, .norms = {.ffn = "attn_output_norm"}, .needs_output = true, .normalize_expert_weights = true, .reads = "attention.clamp_kqv"},
     {.name = "deci", .rope = kAdjacent, .attention_norm_optional = true, .adjust = deci},
@@ -70,9 +72,9 @@ constexpr Architecture kArchitectures[] = {
     {.name = "deepseek2", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .yarn_betas_by_key = true, .gating_by_key = true, .expert_scale_by_key = true, .adjust = deepseek2},
     {.name = "deepseek2-ocr", .gating_by_key = true, .expert_scale_by_key = true, .adjust = deepseek2_ocr},
     {.name = "dots1", .qk_norm = QkNorm::kRequired, .needs_output = true, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true},
-    {.name = "dream", .adjust = not_causal},
-    {.name = "ernie4_5", .rope = kAdjacent},
-    {.name = "ernie4_5-moe", .rope = kAdjacent, .normalize_expert_weights = true},
+    {.name = "dream", .unread = "output.bias", .adjust = not_causal},
+    {.name = "ernie4_5", .rope = kAdjacent, .unread = "attn_output.bias"},
+    {.name = "ernie4_5-moe", .rope = kAdjacent, .normalize_expert_weights = true, .unread = "attn_output.bias"},
     {.name = "eurobert", .encoder = true},
     {.name = "exaone"},
     {.name = "exaone4", .norms = kPost, .qk_norm = QkNorm::kRequired, .window = {.period = 4, .length = 4096}, .adjust = exaone4},
@@ -80,7 +82,7 @@ constexpr Architecture kArchitectures[] = {
      .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true, .adjust = one_base_where_windowed},
     {.name = "falcon", .norm = kLayerNorm, .activation = kGelu, .norms = kOneNorm, .norm_biases = true, .parallel = true},
     {.name = "falcon-h1", .mixer = MixerKind::kAttentionMamba2,
-     .adjust = no_rope_factors},
+     .unread = "attn_output.bias", .adjust = no_rope_factors},
     {.name = "gemma", .activation = kGelu, .embedding_scale_sqrt = true},
     {.name = "gemma-embedding", .activation = kGelu, .norms = kSandwich, .qk_norm = QkNorm::kRequired,
      .window = {.period = 6, .kind = WindowKind::kSymmetric}, .windowed_rope_own = true, .dense_after_pooling = true,
@@ -92,7 +94,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "gemma3n", .activation = kGelu, .norms = kSandwich, .qk_norm = QkNorm::kRequired, .normalize_values = true,
      .window = {.period = 5}, .windowed_rope_own = true, .embedding_scale_sqrt = true, .altup = true, .adjust = gemma3n},
     {.name = "gemma4", .activation = kGelu, .norms = kSandwich, .qk_norm = QkNorm::kRequired, .normalize_values = true,
-     .window = {.period = 6}, .windowed_rope_own = true, .embedding_scale_sqrt = true, .adjust = gemma4},
+     .window = {.period = 6}, .windowed_rope_own = true, .embedding_scale_sqrt = true, .ffn_scales = true, .adjust = gemma4},
     {.name = "glm4", .rope = kAdjacent, .norms = kSandwich,
      .adjust = [](Hparams& h, Keys&) { if (h.rope_sections[1] != 0) h.rope_kind = RopeKind::kHalves; }},
     {.name = "glm4moe", .norms = kFfnByPost, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true},
@@ -130,17 +132,17 @@ constexpr Architecture kArchitectures[] = {
     {.name = "kimi-linear", .mixer = MixerKind::kLatentAttention, .needs_output = true, .gating_by_key = true,
      .expert_scale_by_key = true, .normalize_expert_weights = true, .adjust = kimi_linear},
     {.name = "laguna", .qk_norm = QkNorm::kRequired, .softplus_gate = true, .window = {.period = 4, .full_first = true},
-     .yarn_betas_by_key = true, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true, .required = "attn_gate.weight",
+     .yarn_betas_by_key = true, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true, .unread = "attn_gate.scale", .required = "attn_gate.weight",
      .adjust = plain_windowed_rope},
     {.name = "lfm2", .norms = {.output = "token_embd_norm"}, .qk_norm = QkNorm::kRequired,
      .dense_after_pooling = true, .adjust = lfm2},
     {.name = "lfm2moe", .norms = {.output = "token_embd_norm"}, .qk_norm = QkNorm::kRequired, .dense_after_pooling = true,
      .gating = Gating::kSigmoid, .gating_by_key = true, .normalize_expert_weights = true,
      .adjust = [](Hparams& h, Keys&) { set_mixers(h, MixerKind::kShortConvolution); }},
-    {.name = "llada", .rope = kAdjacent, .adjust = llada},
+    {.name = "llada", .rope = kAdjacent, .unread = kPlainBiases, .adjust = llada},
     {.name = "llada-moe", .qk_norm = QkNorm::kRequired, .needs_output = true, .expert_norm_fixed = true, .adjust = not_causal},
     {.name = "llama-embed", .rope = kAdjacent, .encoder = true, .normalize_expert_weights = true,
-     .adjust = [](Hparams& h, Keys& keys) { h.causal = true; keys.boolean("attention.causal", h.causal); }},
+     .ffn_scales = true, .adjust = [](Hparams& h, Keys& keys) { h.causal = true; keys.boolean("attention.causal", h.causal); }},
     {.name = "llama4", .rope = kAdjacent, .qk_norm = QkNorm::kUnweighted, .qk_norm_after_rope = true,
      .window = {.period = 4, .length = 8192, .kind = WindowKind::kChunked}, .gating = Gating::kSigmoid,
      .weigh_before_experts = true, .choose_by_logits = true, .adjust = llama4},
@@ -148,37 +150,37 @@ constexpr Architecture kArchitectures[] = {
     {.name = "mamba", .rope = kNoRope, .mixer = MixerKind::kMamba, .norms = kOneNorm},
     {.name = "mamba2", .rope = kNoRope, .mixer = MixerKind::kMamba2, .norms = kOneNorm},
     {.name = "mellum", .qk_norm = QkNorm::kRequired, .window = {.period = 4}, .needs_output = true, .gating_by_key = true,
-     .normalize_expert_weights = true, .adjust = mellum},
+     .normalize_expert_weights = true, .ffn_scales = true, .adjust = mellum},
     {.name = "mimo2", .window = {.period = 1}, .windowed_rope_own = true, .needs_output = true, .gating = Gating::kSigmoid, .normalize_expert_weights = true,
-     .adjust = [](Hparams& h, Keys& keys) { keys.f32("attention.value_scale", h.attention_value_scale); }},
+     .unread = "attn_q.bias attn_k.bias attn_v.bias attn_q.scale attn_k.scale attn_v.scale", .adjust = [](Hparams& h, Keys& keys) { keys.f32("attention.value_scale", h.attention_value_scale); }},
     {.name = "minicpm", .rope = kAdjacent, .divide_logits = true, .normalize_expert_weights = true, .reads = "logit_scale embedding_scale residual_scale", .adjust = minicpm},
     {.name = "minicpm3", .mixer = MixerKind::kLatentAttention,
      .adjust = [](Hparams& h, Keys&) { minicpm_scales(h); }},
     {.name = "minimax-01", .residual_is_normed = true, .normalize_expert_weights = true, .reads = kScales, .adjust = minimax01},
     {.name = "minimax-m2", .qk_norm = QkNorm::kRequired, .needs_output = true, .gating = Gating::kSigmoid, .gating_by_key = true,
      .normalize_expert_weights = true},
-    {.name = "mistral3", .rope = kAdjacent, .yarn_betas_by_key = true, .yarn_multiplier_by_key = true, .normalize_expert_weights = true, .adjust = mistral3},
+    {.name = "mistral3", .rope = kAdjacent, .yarn_betas_by_key = true, .yarn_multiplier_by_key = true, .normalize_expert_weights = true, .ffn_scales = true, .adjust = mistral3},
     {.name = "mistral4", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .yarn_betas_by_key = true, .gating_by_key = true,
      .expert_scale_by_key = true, .adjust = mistral4},
     {.name = "modern-bert", .norm = kLayerNorm, .activation = kGelu, .window = {.period = 3, .full_first = true, .kind = WindowKind::kSymmetric},
      .windowed_rope_own = true, .attention_norm_optional = true, .rank_head = RankHead::kMean, .encoder = true},
     {.name = "mpt", .norm = kLayerNorm, .rope = kNoRope, .activation = kGelu, .qk_norm_kind = kLayerNorm, .reads = "attention.clamp_kqv attention.max_alibi_bias"},
     {.name = "muse-glimmer", .rope = kAdjacent, .norms = kSandwich, .qk_norm = QkNorm::kRequired, .window = {.period = 4}, .normalize_embedding = true,
-     .needs_output = true, .reads = "logit_scale", .required = "attn_gate.weight", .adjust = muse_glimmer},
-    {.name = "nanbeige", .rope = kAdjacent, .adjust = nanbeige},
+     .needs_output = true, .reads = "logit_scale", .unread = "attn_gate.scale", .required = "attn_gate.weight", .adjust = muse_glimmer},
+    {.name = "nanbeige", .rope = kAdjacent, .ffn_scales = true, .adjust = nanbeige},
     {.name = "nemotron", .norm = kLayerNorm, .activation = Activation::kReluSquared, .norm_biases = true, .needs_output = true},
-    {.name = "nemotron_h", .rope = kNoRope, .activation = Activation::kReluSquared, .norms = kOneNorm, .adjust = nemotron_h},
+    {.name = "nemotron_h", .rope = kNoRope, .activation = Activation::kReluSquared, .norms = kOneNorm, .ffn_scales = true, .adjust = nemotron_h},
     {.name = "nemotron_h_moe", .rope = kNoRope, .activation = Activation::kReluSquared, .norms = kOneNorm,
-     .gating = Gating::kSigmoid, .expert_scale_by_key = true, .adjust = nemotron_h},
+     .gating = Gating::kSigmoid, .expert_scale_by_key = true, .ffn_scales = true, .adjust = nemotron_h},
     {.name = "neo-bert", .rope = kAdjacent, .norms = {.output = "enc.output_norm"}, .rank_head = RankHead::kFirst, .encoder = true},
-    {.name = "nomic-bert", .norm = kLayerNorm, .norms = kBertNorms, .norm_biases = true, .norm_after_residual = true, .encoder = true},
+    {.name = "nomic-bert", .norm = kLayerNorm, .norms = kBertNorms, .norm_biases = true, .norm_after_residual = true, .encoder = true, .unread = "ffn_up.bias ffn_down.bias"},
     {.name = "nomic-bert-moe", .norm = kLayerNorm, .activation = kGelu, .norms = kBertNorms, .norm_biases = true,
      .norm_after_residual = true, .encoder = true, .expert_norm_fixed = true},
     {.name = "olmo", .norm = kLayerNorm, .rope = kAdjacent, .unweighted_norms = true, .reads = "attention.clamp_kqv"},
     {.name = "olmo2", .norms = kPost, .qk_norm = QkNorm::kRequired, .window = {.period = 4}, .needs_output = true,
      .adjust = olmo2},
     {.name = "olmoe", .qk_norm = QkNorm::kRequired, .needs_output = true, .expert_norm_fixed = true},
-    {.name = "openelm", .qk_norm = QkNorm::kRequired},
+    {.name = "openelm", .qk_norm = QkNorm::kRequired, .unread = "attn_qkv.scale"},
     {.name = "orion", .norm = kLayerNorm, .norm_biases = true, .needs_output = true},
     {.name = "paddleocr"},
     {.name = "pangu-embedded", .adjust = no_rope_factors},
@@ -188,7 +190,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "phimoe", .norm_biases = true, .needs_output = true, .normalize_expert_weights = true},
     {.name = "plamo", .norms = kOneNorm, .parallel = true, .needs_output = true},
     {.name = "plamo2", .norms = kSandwich, .qk_norm = QkNorm::kRequired, .needs_output = true,
-     .adjust = [](Hparams& h, Keys&) { set_mixers(h, MixerKind::kPlamo2); }},
+     .unread = "ssm_in.scale ssm_out.scale", .adjust = [](Hparams& h, Keys&) { set_mixers(h, MixerKind::kPlamo2); }},
     {.name = "plamo3", .norms = kSandwich, .qk_norm = QkNorm::kRequired, .window = {.period = 8}, .windowed_rope_own = true},
     {.name = "plm", .rope = kAdjacent, .activation = Activation::kReluSquared, .mixer = MixerKind::kLatentAttention},
     {.name = "qwen", .needs_output = true, .required = "attn_qkv.bias",
@@ -196,15 +198,15 @@ constexpr Architecture kArchitectures[] = {
     {.name = "qwen2"},
     {.name = "qwen2moe", .needs_output = true, .expert_norm_fixed = true, .required = "ffn_gate_inp_shexp.weight"},
     // llama.cpp computes this one without the file's epsilon.
-    {.name = "qwen2vl", .eps_optional = true, .adjust = [](Hparams& h, Keys&) { h.norm_eps = 0; }},
-    {.name = "qwen3", .qk_norm = QkNorm::kRequired, .rank_head = RankHead::kLast},
-    {.name = "qwen3moe", .qk_norm = QkNorm::kRequired, .normalize_expert_weights = true},
-    {.name = "qwen3next", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .normalize_expert_weights = true, .adjust = delta_net},
-    {.name = "qwen35", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .adjust = delta_net},
-    {.name = "qwen35moe", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .normalize_expert_weights = true, .adjust = delta_net},
+    {.name = "qwen2vl", .eps_optional = true, .unread = "output.bias", .adjust = [](Hparams& h, Keys&) { h.norm_eps = 0; }},
+    {.name = "qwen3", .qk_norm = QkNorm::kRequired, .rank_head = RankHead::kLast, .ffn_scales = true},
+    {.name = "qwen3moe", .qk_norm = QkNorm::kRequired, .normalize_expert_weights = true, .ffn_scales = true},
+    {.name = "qwen3next", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .normalize_expert_weights = true, .ffn_scales = true, .unread = "attn_qkv.scale attn_gate.scale ssm_out.scale", .adjust = delta_net},
+    {.name = "qwen35", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .ffn_scales = true, .adjust = delta_net},
+    {.name = "qwen35moe", .norms = kFfnByPost, .qk_norm = QkNorm::kRequired, .gated_query = true, .normalize_expert_weights = true, .ffn_scales = true, .adjust = delta_net},
     {.name = "qwen3vl", .qk_norm = QkNorm::kRequired, .rank_head = RankHead::kLast, .adjust = interleaved_sections},
     {.name = "qwen3vlmoe", .qk_norm = QkNorm::kRequired, .normalize_expert_weights = true, .adjust = interleaved_sections},
-    {.name = "refact", .rope = kNoRope, .max_alibi_bias = 8.0f},
+    {.name = "refact", .rope = kNoRope, .max_alibi_bias = 8.0f, .unread = kPlainBiases},
     {.name = "rnd1", .qk_norm = QkNorm::kRequired, .normalize_expert_weights = true, .adjust = not_causal},
     {.name = "rwkv", .norm = kLayerNorm, .rope = kNoRope, .mixer = MixerKind::kRwkv4, .norms = {.ffn = "attn_norm_2"},
      .norm_biases = true, .needs_output = true},
@@ -223,27 +225,39 @@ constexpr Architecture kArchitectures[] = {
     {.name = "starcoder2", .norm = kLayerNorm, .activation = kGelu, .norm_biases = true,
      .required = "attn_output.bias ffn_up.bias ffn_down.bias"},
     {.name = "step35", .window = {.period = 1}, .windowed_rope_own = true, .needs_output = true, .gating = Gating::kSigmoid, .gating_by_key = true,
-     .expert_scale_by_key = true, .adjust = step35},
+     .expert_scale_by_key = true, .unread = "attn_gate.scale", .adjust = step35},
     {.name = "t5", .rope = kNoRope, .activation = kGelu, .blocks = "dec.blk.", .norms = {.output = "dec.output_norm"},
      .encoder_decoder = true, .adjust = t5_decoder},
     {.name = "t5encoder", .rope = kNoRope, .activation = kGelu, .blocks = "enc.blk.", .norms = {.output = "enc.output_norm"},
      .encoder = true, .adjust = t5},
     {.name = "talkie", .unweighted_norms = true, .qk_norm = QkNorm::kUnweighted, .qk_norm_after_rope = true,
      .normalize_embedding = true, .adds_embedding = true, .needs_output = true,
-     .reads = "logit_scale", .required = "attn_q_norm.weight layer_output_scale.weight"},
+     .reads = "logit_scale", .ffn_scales = true, .unread = "ffn_gate.scale ffn_up.scale", .required = "attn_q_norm.weight layer_output_scale.weight"},
     {.name = "xverse", .rope = kAdjacent, .needs_output = true},
 };
 // clang-format on
 
-}  // namespace
-
-bool reads_key(const Architecture& architecture, std::string_view name) {
-  for (std::string_view rest = architecture.reads; !rest.empty();) {
-    const std::string_view first = rest.substr(0, rest.find(' '));
-    if (first == name) return true;
-    rest.remove_prefix(std::min(first.size() + 1, rest.size()));
+// Whether a word is among those between spaces.
+bool has_word(std::string_view words, std::string_view wanted) {
+  while (!words.empty()) {
+    const std::string_view first = words.substr(0, words.find(' '));
+    if (first == wanted) return true;
+    words.remove_prefix(std::min(first.size() + 1, words.size()));
   }
   return false;
+}
+
+}  // namespace
+
+bool reads_key(const Architecture& architecture, std::string_view name) { return has_word(architecture.reads, name); }
+
+bool reads_tensor(const Architecture& architecture, std::string_view name) {
+  const size_t at = name.find("blk.");
+  const size_t dot = at == std::string_view::npos ? at : name.find('.', at + 4);
+  const std::string_view part = dot == std::string_view::npos ? name : name.substr(dot + 1);
+  const bool ffn_scale = part.starts_with("ffn_") && part.ends_with(".scale") && part != "ffn_gate_inp.scale";
+  if (ffn_scale && !architecture.ffn_scales) return false;
+  return !has_word(architecture.unread, part);
 }
 
 std::span<const Architecture> all_architectures() { return kArchitectures; }

@@ -131,7 +131,8 @@ void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
   State& state = pass.state;
-  const CacheView cache = state.cache(pass.encoding ? 0 : layer.kv_layer);
+  // An encoder's layer attends where the first layer's share of its output will lie when it is done.
+  const CacheView cache = pass.encoding ? state.cross(0) : state.cache(layer.kv_layer);
   if (k != nullptr)
     each_token(pass.pool, Operation::kCache, pass.n_tokens, [&](size_t t) {
       cache_store(cache, shape, layer.windowed ? state.batch_slots[t] : state.batch_cells[t],

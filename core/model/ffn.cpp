@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/sentence.hpp"
 #include "model/mixer.hpp"
 #include "nn/activation.hpp"
 #include "nn/vec.hpp"
@@ -17,8 +18,9 @@ void plan_dense(const LayerPlan& plan, FfnWeights& w, std::string_view suffix, b
   if (down == nullptr) return p.refuse(ErrorCode::kNotFound, "tensor " + name("ffn_down") + ".weight is missing");
   const uint64_t n_ff = down->shape[0], n_embd = plan.h.n_embd;
   if (check_width && plan.h.n_ff_known && n_ff != plan.layer.n_ff)
-    return p.refuse(ErrorCode::kBadShape, "tensor " + name("ffn_down") + ".weight has rows of " + std::to_string(n_ff) +
-                                              " elements, feed_forward_length is " + std::to_string(plan.layer.n_ff));
+    return p.refuse(ErrorCode::kBadShape, "tensor " + name("ffn_down") + ".weight has rows of " +
+                                              counted(n_ff, "element") + ", feed_forward_length is " +
+                                              std::to_string(plan.layer.n_ff));
   p.linear(w.gate, name("ffn_gate"), n_embd, n_ff, Need::kOptional);
   const TensorEntry* up = p.find(name("ffn_up") + ".weight");
   const bool fused = !w.gate && up != nullptr && n_ff <= (uint64_t{1} << 40) && up->shape[1] == 2 * n_ff;
@@ -58,9 +60,11 @@ void plan_experts(const LayerPlan& plan, MoeWeights& w) {
   const TensorEntry* down = p.find(down_name);
   if (down == nullptr) return p.refuse(ErrorCode::kNotFound, "tensor " + down_name + " is missing");
   const uint64_t n_ff = down->shape[0];
-  if (h.n_ff_known && n_ff != plan.layer.n_ff && n_ff != h.n_ff_exp)
-    return p.refuse(ErrorCode::kBadShape, "tensor " + down_name + " has rows of " + std::to_string(n_ff) +
-                                              " elements, expert_feed_forward_length is " + std::to_string(h.n_ff_exp));
+  // Without a width of their own the experts that are used have the layer's width together.
+  const uint64_t derived = h.n_ff_exp == 0 && h.n_expert_used != 0 ? plan.layer.n_ff / h.n_expert_used : h.n_ff_exp;
+  if (h.n_ff_known && n_ff != plan.layer.n_ff && n_ff != derived)
+    return p.refuse(ErrorCode::kBadShape, "tensor " + down_name + " has rows of " + counted(n_ff, "element") +
+                                              ", expert_feed_forward_length is " + std::to_string(h.n_ff_exp));
   if (p.has(plan.name("ffn_gate_up_exps.weight"))) {
     p.stack(w.experts.gate_up, plan.name("ffn_gate_up_exps"), n_in, n_ff <= (uint64_t{1} << 40) ? 2 * n_ff : 0,
             n_expert);
@@ -323,6 +327,8 @@ void plan_ffn(const LayerPlan& plan, LayerWeights& weights) {
   const bool dense = p.has(plan.name("ffn_down.weight")) || p.has(plan.name("ffn_up.weight"));
   const bool beside = plan.architecture.experts_read_layer_input;
   if (beside) p.affine(weights.experts_norm, plan.name("ffn_norm_exps"), plan.h.n_embd);
+  // A file of experts may keep a bias for their choice in its dense layers, too.
+  if (!experts && plan.h.n_expert != 0) p.ignore(plan.name("exp_probs_b"));
   if (dense && (!experts || plan.h.dense_and_experts_scale != 0)) plan_dense(plan, weights.ffn, "", !beside);
   // A layer with a norm or a width for it must have a network.
   const bool mixes_only = plan.layer.mixer == MixerKind::kMamba2 || plan.layer.mixer == MixerKind::kMamba;

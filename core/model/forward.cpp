@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/sentence.hpp"
 #include "model/mixer.hpp"
 #include "nn/vec.hpp"
 
@@ -30,10 +31,11 @@ void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
   std::vector<size_t> ends;
   ends.reserve(pass.n_tokens);
   const int64_t window = h.window;
+  const bool causal = !pass.encoding && (h.causal || (h.full_layers_causal && !windowed));
   for (size_t t = 0; t < pass.n_tokens; ++t) {
     const uint64_t bit = uint64_t{1} << pass.sequences[t];
     const int64_t position = pass.positions[t];
-    int64_t first = INT32_MIN, last = h.causal && !pass.encoding ? position : INT32_MAX;
+    int64_t first = INT32_MIN, last = causal ? position : INT32_MAX;
     if (windowed) {
       switch (h.window_kind) {
         case WindowKind::kSliding:
@@ -212,6 +214,7 @@ void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> wan
   }
   const size_t n_logits = n * h.n_vocab;
   apply(pass.pool, w.output ? w.output : w.token_embedding, rows, n, out);
+  for (size_t i = 0; i < n && w.output_bias; ++i) vec::add(out + i * h.n_vocab, w.output_bias.data(), h.n_vocab);
   if (h.logit_scale != 1) vec::scale(out, h.logit_scale, n_logits);
   if (h.logit_soft_cap != 0)
     for (size_t i = 0; i < n_logits; ++i) out[i] = h.logit_soft_cap * std::tanh(out[i] / h.logit_soft_cap);
@@ -312,7 +315,7 @@ Result<void> check_batch(const Model& model, const State& state, const Batch& ba
     if (sequence < 0 || static_cast<uint32_t>(sequence) >= state.options().n_sequences)
       return fail(ErrorCode::kOutOfRange, "no sequence " + std::to_string(sequence));
   if (!h.causal && n > state.options().n_batch)
-    return fail(ErrorCode::kOutOfRange, std::to_string(n) + " tokens cannot be seen both ways in batches of " +
+    return fail(ErrorCode::kOutOfRange, counted(n, "token") + " cannot be seen both ways in batches of " +
                                             std::to_string(state.options().n_batch));
   return {};
 }
@@ -376,8 +379,7 @@ Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& 
     pass.sequences = std::span(sequences).first(n);
     if (caches) {
       if (!state.take_cells(n, state.batch_cells))
-        return fail(ErrorCode::kOutOfMemory,
-                    "the context of " + std::to_string(state.options().n_ctx) + " tokens is full");
+        return fail(ErrorCode::kOutOfMemory, "the context of " + counted(state.options().n_ctx, "token") + " is full");
       for (size_t t = 0; t < n; ++t) state.cells()[state.batch_cells[t]] = {positions[t], uint64_t{1} << sequences[t]};
       if (!state.take_slots(state.batch_cells)) {
         for (const uint32_t c : state.batch_cells) state.cells()[c] = Cell{};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "base/sentence.hpp"
 #include "gguf/access.hpp"
 #include "model/architecture.hpp"
 
@@ -89,7 +90,7 @@ bool Keys::u32s(std::string_view name, std::vector<uint32_t>& out, uint32_t most
   }
   if (found->count < out.size() || found->count > kMostCount) {
     refuse(ErrorCode::kBadCount,
-           key + " has " + std::to_string(found->count) + " values for " + std::to_string(out.size()) + " layers");
+           key + " has " + counted(found->count, "value") + " for " + counted(out.size(), "layer"));
     return true;
   }
   const auto values = get_integers(gguf_, key);
@@ -252,8 +253,8 @@ void read_experts(Keys& keys, const Architecture& architecture, Hparams& h) {
     h.gating = static_cast<Gating>(gating);
   }
   if (h.n_expert_used > h.n_expert || (h.n_expert > 0 && h.n_expert_used == 0))
-    keys.refuse(ErrorCode::kOutOfRange, "expert_used_count is " + std::to_string(h.n_expert_used) + " of " +
-                                            std::to_string(h.n_expert) + " experts");
+    keys.refuse(ErrorCode::kOutOfRange,
+                "expert_used_count is " + std::to_string(h.n_expert_used) + " of " + counted(h.n_expert, "expert"));
   if (h.n_expert_groups > 1 &&
       (h.n_expert % h.n_expert_groups != 0 || h.n_group_used == 0 || h.n_group_used > h.n_expert_groups ||
        h.n_expert_groups > 64 || h.n_expert / h.n_expert_groups < 2 ||
@@ -290,7 +291,7 @@ void check(Keys& keys, const Hparams& h) {
       return keys.refuse(ErrorCode::kOutOfRange, "no attention heads" + where);
     if (layer.n_head % layer.n_head_kv != 0)
       return keys.refuse(ErrorCode::kOutOfRange, std::to_string(layer.n_head_kv) + " key heads do not divide " +
-                                                     std::to_string(layer.n_head) + " heads" + where);
+                                                     counted(layer.n_head, "head") + where);
     if (layer.d_k == 0 || layer.d_v == 0)
       return keys.refuse(ErrorCode::kOutOfRange, "attention heads have no elements" + where);
     if (layer.use_rope && (layer.n_rot > layer.d_k || layer.n_rot % 2 != 0))

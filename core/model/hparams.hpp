@@ -86,8 +86,9 @@ struct Hparams {
   float head_norm_eps = 0;    // of queries' and keys' norms, where it is not norm_eps
   bool norms_follow = false;  // the norms named for before a part come after it (Chameleon's "swin")
   bool causal = true;
-  uint32_t pooling = 0;       ///< 0 none, 1 mean, 2 first, 3 last, 4 rank
-  bool rank_by_mean = false;  ///< the classification head reads the mean
+  bool full_layers_causal = false;  ///< where causal is false: only windowed layers see both ways
+  uint32_t pooling = 0;             ///< 0 none, 1 mean, 2 first, 3 last, 4 rank
+  bool rank_by_mean = false;        ///< the classification head reads the mean
 
   RopeKind rope_kind = RopeKind::kHalves;
   RopeParameters rope;           // full layers

@@ -23,29 +23,29 @@ void plan_kimi_delta(const LayerPlan& plan, LayerWeights& weights) {
   const uint64_t n_embd = h.n_embd, n_head = plan.layer.n_head, d = h.d_head_kda, n = inner_size(h);
   if (d == 0 || n_head == 0 || n_head != h.layers[0].n_head || h.d_conv < 2)
     return p.refuse(ErrorCode::kOutOfRange, "kda.head_dim, ssm.conv_kernel or attention.head_count is out of range");
-  p.linear(w.q, plan.name("attn_q"), n_embd, n);
-  p.linear(w.k, plan.name("attn_k"), n_embd, n);
-  p.linear(w.v, plan.name("attn_v"), n_embd, n);
+  p.matrix(w.q, plan.name("attn_q"), n_embd, n);
+  p.matrix(w.k, plan.name("attn_k"), n_embd, n);
+  p.matrix(w.v, plan.name("attn_v"), n_embd, n);
   p.vector(w.conv_q, plan.name("ssm_conv1d_q.weight"), n * h.d_conv, Need::kRequired);
   p.vector(w.conv_k, plan.name("ssm_conv1d_k.weight"), n * h.d_conv, Need::kRequired);
   p.vector(w.conv_v, plan.name("ssm_conv1d_v.weight"), n * h.d_conv, Need::kRequired);
   // Decay and gate are of low rank, or (without the second matrix) of full rank.
   const auto factored = [&](Linear& a, Linear& b, std::string_view first, std::string_view second) {
     const bool two = p.has(plan.name(second) + ".weight");
-    p.linear(a, plan.name(first), n_embd, two ? d : n);
-    if (two) p.linear(b, plan.name(second), d, n);
+    p.matrix(a, plan.name(first), n_embd, two ? d : n);
+    if (two) p.matrix(b, plan.name(second), d, n);
   };
   factored(w.decay_a, w.decay_b, "ssm_f_a", "ssm_f_b");
   if (p.has(plan.name("attn_gate.weight"))) {
-    p.linear(w.gate_a, plan.name("attn_gate"), n_embd, n);
+    p.matrix(w.gate_a, plan.name("attn_gate"), n_embd, n);
   } else {
     factored(w.gate_a, w.gate_b, "ssm_g_a", "ssm_g_b");
   }
-  p.linear(w.beta, plan.name("ssm_beta"), n_embd, n_head);
+  p.matrix(w.beta, plan.name("ssm_beta"), n_embd, n_head);
   p.vector(w.a, plan.name("ssm_a"), n_head, Need::kRequired);
   p.vector(w.dt_bias, plan.name("ssm_dt.bias"), n, Need::kRequired);
   p.affine(w.norm, plan.name("ssm_norm"), d);
-  p.linear(w.out, plan.name("attn_output"), n, n_embd);
+  p.matrix(w.out, plan.name("attn_output"), n, n_embd);
 }
 
 uint64_t kimi_delta_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights&, uint64_t n_tokens) {

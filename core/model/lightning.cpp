@@ -20,10 +20,10 @@ void plan_lightning(const LayerPlan& plan, LayerWeights& weights) {
   const uint64_t n_embd = plan.h.n_embd, n = row_size(plan.h);
   if (n == 0 || uint64_t{plan.layer.n_head} * plan.layer.d_k != n || plan.layer.n_head != plan.h.layers[0].n_head)
     return p.refuse(ErrorCode::kOutOfRange, "lightning attention has other heads in each layer, or none");
-  p.linear(w.qkv, plan.name("attn_qkv"), n_embd, 3 * n);
-  p.linear(w.gate, plan.name("attn_gate"), n_embd, n);
+  p.matrix(w.qkv, plan.name("attn_qkv"), n_embd, 3 * n);
+  p.matrix(w.gate, plan.name("attn_gate"), n_embd, n);
   p.affine(w.sub_norm, plan.name("attn_norm_2"), n);
-  p.linear(w.out, plan.name("attn_output"), n, n_embd);
+  p.matrix(w.out, plan.name("attn_output"), n, n_embd);
 }
 
 uint64_t lightning_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights&, uint64_t n_tokens) {

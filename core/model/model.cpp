@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/sentence.hpp"
 #include "gguf/access.hpp"
 #include "model/mixer.hpp"
 #include "model/pooling.hpp"
@@ -16,13 +17,12 @@ namespace {
 
 void plan_norms(const LayerPlan& plan, LayerWeights& w) {
   const Architecture& a = plan.architecture;
-  const Need bias = a.norm_biases ? Need::kRequired : Need::kOptional;
   const auto norm = [&](Affine& to, std::string_view name, Need need) {
     if (name.empty()) return;
     if (a.unweighted_norms) {
       to.present = true;
     } else {
-      plan.planner.affine(to, plan.name(name), plan.h.n_embd, need, bias);
+      plan.planner.affine(to, plan.name(name), plan.h.n_embd, need, a.norm_biases ? need : Need::kOptional);
     }
   };
   NormNames names = a.norms;
@@ -69,8 +69,7 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
   const TensorEntry* embedding = planner.find("token_embd.weight");
   if (embedding == nullptr) return planner.refuse(ErrorCode::kNotFound, "tensor token_embd.weight is missing");
   if (embedding->shape[1] == 0 || embedding->shape[1] > Keys::kMostCount)
-    return planner.refuse(ErrorCode::kBadShape,
-                          "tensor token_embd.weight has " + std::to_string(embedding->shape[1]) + " rows");
+    return planner.refuse(ErrorCode::kBadShape, "tensor token_embd.weight has " + counted(embedding->shape[1], "row"));
   h.n_vocab = static_cast<uint32_t>(embedding->shape[1]);
   const uint64_t n_embd = h.n_embd, n_vocab = h.n_vocab;
   planner.linear(w.token_embedding, "token_embd", n_embd, n_vocab);
@@ -94,6 +93,7 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
     planner.ignore("output.weight");
   } else {
     planner.linear(w.output, "output", n_embd, n_vocab, a.needs_output ? Need::kRequired : Need::kOptional);
+    if (!w.output) planner.vector(w.output_bias, "output.bias", n_vocab, Need::kOptional);
   }
   const auto half = std::max(h.rope.n_rot, h.rope_windowed.n_rot) / 2;
   if (half > 0) {
@@ -175,6 +175,7 @@ Result<std::unique_ptr<Model>> Model::open(const Architecture& architecture, Hpa
   model->architecture_ = &architecture;
   model->hparams_ = std::move(hparams);
   Planner planner(std::move(tensors));
+  planner.leave_out([&](std::string_view name) { return !reads_tensor(architecture, name); });
   plan_model(planner, architecture, model->hparams_, model->weights_);
   Result<std::vector<TensorRequest>> plan = planner.finish();
   if (!plan) return std::unexpected(plan.error());
@@ -300,7 +301,7 @@ Result<void> Model::set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView 
   const uint64_t n_rows = rows.size() / request.row_bytes;
   if (rows.size() % request.row_bytes != 0 || first_row > request.n_rows || n_rows > request.n_rows - first_row)
     return fail(ErrorCode::kInvalidArgument,
-                std::to_string(rows.size()) + " bytes are no whole rows of tensor " + request.entry.name);
+                counted(rows.size(), "byte") + " are no whole rows of tensor " + request.entry.name);
   std::vector<uint8_t> swapped;
   if (request.entry.big_endian) {
     swapped.assign(rows.begin(), rows.end());

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/sentence.hpp"
 #include "model/mixer.hpp"
 #include "nn/vec.hpp"
 
@@ -47,6 +48,13 @@ void low_rank(Pass& pass, const Linear& down, const Linear& up, const float* x, 
 
 void add_rows(float* y, const float* row, size_t n, size_t n_embd) {
   for (size_t t = 0; t < n; ++t) vec::add(y + t * n_embd, row, n_embd);
+}
+
+// The values of all channels, in `room` where the file has one a head.
+const float* by_channel(const Vector& values, size_t n_embd, float* room) {
+  if (values.n == n_embd) return values.data();
+  for (size_t i = 0; i < n_embd; ++i) room[i] = values.data()[i / (n_embd / values.n)];
+  return room;
 }
 
 size_t kv_width(const Hparams& h, const LayerParameters& layer) {
@@ -94,11 +102,20 @@ void plan_rwkv(const LayerPlan& plan, LayerWeights& weights) {
       for (const auto& [to, part] : {std::pair(&w.lerp_k, "time_mix_lerp_k"), std::pair(&w.lerp_v, "time_mix_lerp_v"),
                                      std::pair(&w.lerp_r, "time_mix_lerp_r")})
         vector(*to, part, n);
-      vector(w.first, "time_mix_first", n);
-      vector(w.decay, "time_mix_decay", n);
-      if (kind == MixerKind::kRwkv4) break;
-      vector(w.lerp_g, "time_mix_lerp_g", n);
-      p.linear(w.gate, plan.name("time_mix_gate"), n, n);
+      if (kind == MixerKind::kRwkv4) {
+        vector(w.first, "time_mix_first", n);
+        vector(w.decay, "time_mix_decay", n);
+        break;
+      }
+      // Version 5.1 has one value a head, and no gate.
+      for (const auto& [to, part] : {std::pair(&w.first, "time_mix_first"), std::pair(&w.decay, "time_mix_decay")}) {
+        const TensorEntry* entry = p.find(plan.name(part) + ".weight");
+        const bool by_head =
+            entry != nullptr && size > 1 && entry->shape[0] * entry->shape[1] * entry->shape[2] == n / size;
+        vector(*to, part, by_head ? n / size : n);
+      }
+      p.linear(w.gate, plan.name("time_mix_gate"), n, n, Need::kOptional);
+      if (w.gate) vector(w.lerp_g, "time_mix_lerp_g", n);
       p.affine(w.norm, plan.name("time_mix_ln"), n);
       break;
     case MixerKind::kRwkv6:
@@ -190,12 +207,11 @@ void run_rwkv(Pass& pass, size_t il, const float* x, float* y) {
         wkv4(pass.pool, n_embd, w.first.data(), w.decay.data(), k, v, r, pass.states(il, 2 * n_embd), out);
         break;
       }
-      project(w.lerp_g, w.gate, g);
-      activate(Activation::kSilu, g, all);
-      wkv6(pass.pool, n_heads, size, w.first.data(), w.decay.data(), 0, 1.0f, k, v, r, pass.states(il, 2 * n_embd),
-           out);
+      if (w.gate) project(w.lerp_g, w.gate, g), activate(Activation::kSilu, g, all);
+      wkv6(pass.pool, n_heads, size, by_channel(w.first, n_embd, a), by_channel(w.decay, n_embd, decay), 0, 1.0f, k, v,
+           r, pass.states(il, 2 * n_embd), out);
       head_norm();
-      vec::multiply(out, g, all);
+      if (w.gate) vec::multiply(out, g, all);
       break;
     }
     case MixerKind::kRwkv6:
@@ -287,7 +303,7 @@ void plan_channel_mix(const LayerPlan& plan, LayerWeights& weights) {
   const uint64_t n = plan.h.n_embd, n_ff = key != nullptr ? key->shape[1] : 0;
   if (plan.h.n_ff_known && n_ff != plan.layer.n_ff)
     return p.refuse(ErrorCode::kBadShape, "tensor " + plan.name("channel_mix_key.weight") + " has " +
-                                              std::to_string(n_ff) + " rows, feed_forward_length is " +
+                                              counted(n_ff, "row") + ", feed_forward_length is " +
                                               std::to_string(plan.layer.n_ff));
   p.linear(w.channel_key, plan.name("channel_mix_key"), n, n_ff);
   p.linear(w.channel_value, plan.name("channel_mix_value"), n_ff, n);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/sentence.hpp"
+
 namespace ggufscope {
 namespace {
 
@@ -81,8 +83,7 @@ Result<std::unique_ptr<Model>> open_rwkv_checkpoint(std::vector<TensorEntry> ten
   const TensorEntry* embedding = find(tensors, "token_embd.weight");
   if (embedding == nullptr) return fail(ErrorCode::kNotFound, "tensor emb.weight is missing");
   if (embedding->shape[0] == 0 || embedding->shape[0] > Keys::kMostCount)
-    return fail(ErrorCode::kBadShape,
-                "tensor emb.weight has rows of " + std::to_string(embedding->shape[0]) + " elements");
+    return fail(ErrorCode::kBadShape, "tensor emb.weight has rows of " + counted(embedding->shape[0], "element"));
 
   Hparams h;
   h.n_embd = static_cast<uint32_t>(embedding->shape[0]);
@@ -97,15 +98,16 @@ Result<std::unique_ptr<Model>> open_rwkv_checkpoint(std::vector<TensorEntry> ten
   if (const TensorEntry* bonus = find(tensors, "blk.0.time_mix_r_k.weight"); bonus != nullptr) {
     layer.mixer = MixerKind::kRwkv7;
     head_size = bonus->shape[0];
-  } else if (find(tensors, "blk.0.time_mix_gate.weight") != nullptr) {
+  } else if (find(tensors, "blk.0.time_mix_ln.weight") != nullptr) {
     layer.mixer = MixerKind::kRwkv5;
+    // [1, head size, heads], or in version 5.1 [1, 1, heads]
     if (const TensorEntry* decay = find(tensors, "blk.0.time_mix_decay.weight"); decay != nullptr)
-      head_size = decay->shape[1];  // [1, head size, heads]
+      head_size = embedding->shape[0] / std::max<uint64_t>(decay->shape[2], 1);
   } else {
     layer.mixer = MixerKind::kRwkv4;
   }
   if (layer.mixer != MixerKind::kRwkv4 && (head_size == 0 || head_size > 4096))
-    return fail(ErrorCode::kBadShape, "heads of " + std::to_string(head_size) + " elements");
+    return fail(ErrorCode::kBadShape, "heads of " + counted(head_size, "element"));
   h.wkv_head_size = static_cast<uint32_t>(head_size);
   h.layers.assign(h.n_layer, layer);
   return Model::open(**architecture, std::move(h), std::move(tensors));

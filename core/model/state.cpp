@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/sentence.hpp"
 #include "model/forward.hpp"
 #include "model/mixer.hpp"
 #include "nn/vec.hpp"
@@ -54,10 +55,10 @@ StateSizes state_sizes(const Model& model, const StateOptions& options) {
     const LayerParameters& layer = h.layers[il];
     const Mixer& mixer = find_mixer(layer.mixer);
     if (const CacheShape shape = cache_shape(h, layer); shape.n_head_kv != 0) {
-      const uint64_t element = cache_element_bytes(options.cache_type) * shape.n_head_kv;
       const uint64_t n_cells = cells_of(layer, n_ctx, n_slots);
-      // An encoder-decoder's layers cache what they read of the encoder beside their own.
+      // An encoder-decoder's layers keep what they read of the encoder beside their own.
       for (size_t i = 0; i < (model.has_encoder() ? 2 : 1) && layer.kv_layer == il; ++i) {
+        const uint64_t element = cache_element_bytes(i == 0 ? options.cache_type : State::kCrossType) * shape.n_head_kv;
         uint64_t bytes = 0;
         sizes.fits = sizes.fits && add_product(bytes, n_cells * shape.d_k, element);
         sizes.fits = sizes.fits && add_product(sizes.cache_bytes, round_up64(bytes), 1);
@@ -92,7 +93,7 @@ Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, con
   if (o.n_sequences == 0 || o.n_sequences > kMaxSequences)
     return fail(ErrorCode::kInvalidArgument, "a state has 1 to 64 sequences");
   if (o.n_batch == 0 || o.n_batch > (1u << 16) || o.n_ctx == 0 || o.n_ctx > (1u << 30))
-    return fail(ErrorCode::kInvalidArgument, "a context of " + std::to_string(o.n_ctx) + " tokens");
+    return fail(ErrorCode::kInvalidArgument, "a context of " + counted(o.n_ctx, "token"));
   o.n_batch = std::min(o.n_batch, o.n_ctx);
   const StateSizes sizes = state_sizes(model, o);
   if (!sizes.fits) return fail(ErrorCode::kOutOfMemory, "the context needs more memory than can be counted");
@@ -146,10 +147,11 @@ Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, con
         place.values = at;
         at += round_up64(n_cells * shape.d_v * element);
         if (model.has_encoder()) {
+          const uint64_t cross = cache_element_bytes(State::kCrossType) * shape.n_head_kv;
           place.cross_keys = at;
-          at += round_up64(uint64_t{o.n_ctx} * shape.d_k * element);
+          at += round_up64(uint64_t{o.n_ctx} * shape.d_k * cross);
           place.cross_values = at;
-          at += round_up64(uint64_t{o.n_ctx} * shape.d_v * element);
+          at += round_up64(uint64_t{o.n_ctx} * shape.d_v * cross);
         }
       }
     }
@@ -181,7 +183,7 @@ CacheView State::cache(size_t layer) {
 
 CacheView State::cross(size_t layer) {
   const LayerPlace& place = places_[layer];
-  return {options_.cache_type, cache_.data() + place.cross_keys, cache_.data() + place.cross_values, place.d_v_row,
+  return {kCrossType, cache_.data() + place.cross_keys, cache_.data() + place.cross_values, place.d_v_row,
           options_.n_ctx};
 }
 
@@ -455,8 +457,8 @@ Result<void> State::restore(const Model& model, uint32_t sequence, ByteView byte
          bytes.subspan(kHead + static_cast<size_t>(n_cells) * sizeof(int32_t), static_cast<size_t>(n_cells)))
       n_windowed += has != 0 ? 1 : 0;
   if (n_cells > cells_.size() || bytes.size() != fixed + n_cells * cell_bytes + n_windowed * windowed_bytes)
-    return fail(ErrorCode::kBadLength, "the saved state has " + std::to_string(bytes.size()) + " bytes for " +
-                                           std::to_string(n_cells) + " tokens");
+    return fail(ErrorCode::kBadLength,
+                "the saved state has " + counted(bytes.size(), "byte") + " for " + counted(n_cells, "token"));
   const uint8_t* p = bytes.data() + kHead;
   int32_t previous = -1;
   for (size_t i = 0; i < n_cells; ++i) {
@@ -468,8 +470,7 @@ Result<void> State::restore(const Model& model, uint32_t sequence, ByteView byte
   remove(sequence, 0, -1);
   std::vector<uint32_t> chosen;
   if (!take_cells(static_cast<size_t>(n_cells), chosen))
-    return fail(ErrorCode::kOutOfMemory,
-                "the context has no room for the saved " + std::to_string(n_cells) + " tokens");
+    return fail(ErrorCode::kOutOfMemory, "the context has no room for the saved " + counted(n_cells, "token"));
   for (const uint32_t c : chosen) {
     cells_[c] = {load<int32_t>(p), bit(sequence)};
     p += sizeof(int32_t);

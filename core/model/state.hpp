@@ -129,7 +129,9 @@ class State {
   std::vector<int32_t> cell_positions, slot_positions;
   std::vector<float*> token_states;
   RopeTable rope_tables[2];
-  /// Keys and values that a decoder's layer attends to: those of the encoder's output.
+  /// Keys and values that a decoder's layer attends to: those of the encoder's output. Nothing of an encoder is rounded
+  /// to half precision, whatever the cache's type.
+  static constexpr CacheType kCrossType = CacheType::kF32;
   [[nodiscard]] CacheView cross(size_t layer);
   size_t n_encoded = 0;
 

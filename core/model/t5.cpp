@@ -2,6 +2,7 @@
 // encoder's output, which are computed once.
 #include <cstring>
 
+#include "base/sentence.hpp"
 #include "model/forward.hpp"
 #include "model/mixer.hpp"
 
@@ -48,8 +49,8 @@ Result<void> encode(const Model& model, State& state, Pool& pool, std::span<cons
     return fail(ErrorCode::kUnsupported, std::string(model.architecture().name) + " has no encoder");
   const size_t n = tokens.size(), size = n * h.n_embd;
   if (n == 0 || n > state.options().n_batch)
-    return fail(ErrorCode::kOutOfRange, std::to_string(n) + " tokens cannot be encoded in batches of " +
-                                            std::to_string(state.options().n_batch));
+    return fail(ErrorCode::kOutOfRange,
+                counted(n, "token") + " cannot be encoded in batches of " + std::to_string(state.options().n_batch));
   for (const int32_t token : tokens)
     if (token < 0 || static_cast<uint32_t>(token) >= h.n_vocab)
       return fail(ErrorCode::kOutOfRange,

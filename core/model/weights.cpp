@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/sentence.hpp"
 #include "nn/vec.hpp"
 #include "quant/registry.hpp"
 #include "types/types.hpp"
@@ -80,16 +81,16 @@ bool Planner::request(const std::string& name, std::span<const uint64_t> shape, 
   }
   const uint64_t row = entry->shape[0];
   if (row == 0 || row % geometry->block_size != 0 || row / geometry->block_size > (uint64_t{1} << 40) / n_rows) {
-    refuse(ErrorCode::kBadShape, "tensor " + name + " has rows of " + std::to_string(row) + " elements of type " +
-                                     std::string(geometry->name));
+    refuse(ErrorCode::kBadShape,
+           "tensor " + name + " has rows of " + counted(row, "element") + " of type " + std::string(geometry->name));
     return false;
   }
   out.entry = *entry;
   out.n_rows = out.n_rows_kept = n_rows;
   out.row_bytes = row / geometry->block_size * geometry->block_bytes;
   if (entry->n_bytes != out.row_bytes * n_rows) {
-    refuse(ErrorCode::kBadLength, "tensor " + name + " has " + std::to_string(entry->n_bytes) +
-                                      " bytes, its shape needs " + std::to_string(out.row_bytes * n_rows));
+    refuse(ErrorCode::kBadLength, "tensor " + name + " has " + counted(entry->n_bytes, "byte") + ", its shape needs " +
+                                      std::to_string(out.row_bytes * n_rows));
     return false;
   }
   if (entry->n_bytes > SIZE_MAX / 8 || row * n_rows > SIZE_MAX / 8) {
@@ -112,6 +113,19 @@ bool Planner::request(const std::string& name, std::span<const uint64_t> shape, 
 }
 
 bool Planner::linear(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need) {
+  if (!weights_of(to, name, n_in, n_out, need)) return false;
+  vector(to.bias, name + ".bias", n_out, Need::kOptional);
+  vector(to.scale, name + ".scale", 1, Need::kOptional);
+  return true;
+}
+
+bool Planner::matrix(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need) {
+  ignore(name + ".bias");
+  ignore(name + ".scale");
+  return weights_of(to, name, n_in, n_out, need);
+}
+
+bool Planner::weights_of(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need) {
   TensorRequest r;
   const uint64_t shape[] = {n_in, n_out};
   if (!request(name + ".weight", shape, need, r)) return false;
@@ -119,8 +133,6 @@ bool Planner::linear(Linear& to, const std::string& name, uint64_t n_in, uint64_
   to.n_out = static_cast<size_t>(n_out);
   r.linear = &to;
   plan_.push_back(std::move(r));
-  vector(to.bias, name + ".bias", n_out, Need::kOptional);
-  vector(to.scale, name + ".scale", 1, Need::kOptional);
   return true;
 }
 
@@ -143,7 +155,7 @@ bool Planner::vector(Vector& to, const std::string& name, uint64_t n, Need need)
   if (!request(name, {}, need, r)) return false;
   if (r.n_rows * r.entry.shape[0] != n) {
     refuse(ErrorCode::kBadShape, "tensor " + name + " has shape " + shape_text(r.entry.shape) +
-                                     ", the model's keys say " + std::to_string(n) + " elements");
+                                     ", the model's keys say " + counted(n, "element"));
     return false;
   }
   to.n = static_cast<size_t>(n);
@@ -156,8 +168,8 @@ bool Planner::first_row(Vector& to, const std::string& name, uint64_t n, Need ne
   TensorRequest r;
   if (!request(name, {}, need, r)) return false;
   if (r.entry.shape[0] != n) {
-    refuse(ErrorCode::kBadShape, "tensor " + name + " has rows of " + std::to_string(r.entry.shape[0]) +
-                                     " elements, the model's keys say " + std::to_string(n));
+    refuse(ErrorCode::kBadShape, "tensor " + name + " has rows of " + counted(r.entry.shape[0], "element") +
+                                     ", the model's keys say " + std::to_string(n));
     return false;
   }
   r.n_rows_kept = 1;

@@ -162,6 +162,7 @@ struct Weights {
   Vector token_type;          // first row of token_types
   Affine embedding_norm, output_norm, encoder_norm;
   Linear output;                                     // absent: tied to token_embedding
+  Vector output_bias;                                // [n_vocab], where the output is tied
   Linear per_layer_embedding, per_layer_model_proj;  // gemma3n, gemma4
   Affine per_layer_proj_norm;
   PoolingWeights pooling;
@@ -196,6 +197,8 @@ class Planner {
 
   /// name.weight [n_in, n_out], with name.bias and name.scale where the file has them. Returns whether it is there.
   bool linear(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need = Need::kRequired);
+  /// The same, of which only the weights are read: a bias or a scale of the file takes no part.
+  bool matrix(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need = Need::kRequired);
   /// name.weight [n_in, n_out, n].
   bool stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n,
              Need need = Need::kRequired);
@@ -209,6 +212,12 @@ class Planner {
 
   /// Tensors whose names begin so take no part.
   void ignore(std::string_view prefix);
+  /// The same of those for which leaves_out(name) is true; no later call finds them.
+  template <class LeavesOut>
+  void leave_out(const LeavesOut& leaves_out) {
+    std::erase_if(tensors_, [&](const TensorEntry& entry) { return leaves_out(std::string_view(entry.name)); });
+    used_.assign(tensors_.size(), false);
+  }
 
   void refuse(ErrorCode code, std::string message);
   [[nodiscard]] bool failed() const { return failed_; }
@@ -219,6 +228,7 @@ class Planner {
   [[nodiscard]] Result<std::vector<TensorRequest>> finish();
 
  private:
+  bool weights_of(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need);
   bool request(const std::string& name, std::span<const uint64_t> shape, Need need, TensorRequest& out);
 
   std::vector<TensorEntry> tensors_;  // by name

@@ -10,6 +10,7 @@
 #include "data.hpp"
 #include "gguf/access.hpp"
 #include "gguf/arrays.hpp"
+#include "gguf/ftype.hpp"
 #include "quant/legacy.hpp"
 #include "quant/registry.hpp"
 
@@ -169,6 +170,36 @@ BOOST_AUTO_TEST_CASE(other_programs) {
       BOOST_TEST(*get_string(view(*header), "general.architecture") == c.architecture);
       BOOST_REQUIRE_EQUAL(header->header.tensors.size(), 1u);
       BOOST_TEST(header->header.tensors[0].type == c.type);
+    }
+  }
+}
+
+// rwkv.cpp numbers files as its tensors; programs on ggml alone as ggml does, which differs from llama.cpp beyond Q2_K.
+BOOST_AUTO_TEST_CASE(file_types_are_those_of_the_program) {
+  const auto rwkv = [](uint32_t code) {
+    return Writer().words({kGgmf, 101, 256, 32, 1, code}).tensor("emb.weight", 0, {32, 1}, 128).out;
+  };
+  const auto gpt2 = [](uint32_t code) {
+    return Writer().words({kGgml, 1, 1024, 32, 4, 1, code, 1}).token("a").tensor("model/wte", 0, {32}, 128).out;
+  };
+  struct Case {
+    Bytes file;
+    std::optional<uint64_t> file_type;
+    std::string_view name;
+  };
+  const Case cases[] = {
+      {rwkv(0), 0, "F32"},      {rwkv(1), 1, "F16"},    {rwkv(2), 2, "Q4_0"},    {rwkv(3), 3, "Q4_1"},
+      {rwkv(4), {}, ""},        {rwkv(7), 8, "Q5_0"},   {rwkv(8), 9, "Q5_1"},    {rwkv(9), 7, "Q8_0"},
+      {rwkv(13), 15, "Q4_K_M"}, {rwkv(99), {}, ""},     {gpt2(2002), 2, "Q4_0"}, {gpt2(2007), 7, "Q8_0"},
+      {gpt2(11), 12, "Q3_K_M"}, {gpt2(14), 18, "Q6_K"}, {gpt2(21), 28, "IQ2_S"}, {gpt2(24), 32, "BF16"},
+  };
+  for (const Case& c : cases) {
+    BOOST_TEST_CONTEXT(c.name) {
+      const Result<LegacyHeader> header = read(c.file);
+      BOOST_REQUIRE_MESSAGE(header.has_value(), (header ? "" : header.error().message));
+      const std::optional<uint64_t> got = get_u64(view(*header), "general.file_type");
+      BOOST_TEST((got == c.file_type));
+      if (got) BOOST_TEST(find_file_type(static_cast<uint32_t>(*got))->name == c.name);
     }
   }
 }

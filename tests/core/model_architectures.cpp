@@ -3,6 +3,7 @@
 #include <cfloat>
 
 #include "made_architectures.hpp"
+#include "made_more.hpp"
 #include "made_variants.hpp"
 #include "model/architecture.hpp"
 #include "model_data.hpp"
@@ -23,6 +24,11 @@ struct Case {
 };
 
 const std::vector<int32_t> kTokens{1, 17, 5, 9, 30, 2, 2, 8, 21, 13, 4, 11};
+
+MadeModel sees_both_ways(MadeModel made) {
+  made.booleans["attention.causal"] = false;
+  return made;
+}
 
 std::vector<float> last_logits(Model& model, Pool& pool, size_t n_batch) {
   const auto state = make_state(model, pool, {.n_ctx = 32});
@@ -145,6 +151,24 @@ BOOST_AUTO_TEST_CASE(logits_agree_with_llama_cpp) {
        {-0.164988f, 0.267818f, 0.465679f, -1.04993f, 0.0624455f, -0.0657706f},
        2e-2,
        [](Hparams& h) { h.layers[4].kv_layer = 0; }},
+      // Only its windowed layers see both ways.
+      {sees_both_ways(made_gemma4()),
+       {-0.151166f, -0.151532f, 0.272306f, -0.944687f, -0.0421199f, -0.428656f},
+       2e-2,
+       [](Hparams& h) { h.full_layers_causal = false; }},
+      // The convolution's kernel stands around the token.
+      {sees_both_ways(made_lfm2()),
+       {-1.58935f, 1.49033f, 0.344808f, 0.24537f, -0.0981632f, 0.941649f},
+       1e-5,
+       [](Hparams& h) { h.causal = true; }},
+      {made_lfm2(),
+       {-1.39967f, 1.82611f, 0.379584f, 0.25068f, -0.345936f, 0.981678f},
+       1e-5,
+       [](Hparams& h) { h.layers[0].mixer = MixerKind::kShortConvolution, h.rope.freq_base = 10.0f; }},
+      {made_llama4(),
+       {-0.00235356f, -0.265911f, -1.02689f, 0.136397f, 0.934385f, 0.3582f},
+       1e-5,
+       [](Hparams& h) { h.rope_factors = RopeFactors::kNone; }},
   };
   const auto pool = make_pool();
   for (const Case& c : cases) {

@@ -64,6 +64,13 @@ BOOST_AUTO_TEST_CASE(encoders_see_both_ways_whatever_the_file_says) {
   BOOST_TEST(max_difference(base, logits(encoder)) == 0.0);
 }
 
+BOOST_AUTO_TEST_CASE(a_width_of_experts_may_follow_from_those_used) {
+  MadeModel made = made_experts();  // 24 wide
+  const std::vector<float> base = logits(made);
+  made.integers["feed_forward_length"] = 48;
+  BOOST_TEST(max_difference(base, logits(made)) == 0.0);
+}
+
 BOOST_AUTO_TEST_CASE(an_epsilon_that_llama_cpp_does_without_is_0) {
   MadeModel made = named("qwen2vl");
   const std::vector<float> base = logits(made);
