@@ -30,6 +30,11 @@ void Part::append_to(std::string& out) const {
   } else {
     if (kind_ == Kind::kNegative) out += '-';
     out += std::to_string(kind_ == Kind::kNegative ? 0 - number_ : number_);
+    if (kind_ == Kind::kCounted) {
+      out += ' ';
+      out += number_ == 1 || many_.empty() ? text_ : many_;
+      if (number_ != 1 && many_.empty()) out += 's';
+    }
   }
 }
 

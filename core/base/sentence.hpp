@@ -15,6 +15,12 @@ struct Quoted {
   std::string_view text;
 };
 
+/// A count with its noun: "1 row", "2 rows".
+struct Counted {
+  uint64_t count;
+  std::string_view one, many = {};  ///< many: where it is not one with an s
+};
+
 /// A part of a sentence. It borrows the text.
 class Part {
  public:
@@ -25,17 +31,23 @@ class Part {
   template <std::integral T>
   Part(T number) : kind_(number < 0 ? Kind::kNegative : Kind::kNumber), number_(static_cast<uint64_t>(number)) {}
 
+  Part(Counted counted) : kind_(Kind::kCounted), text_(counted.one), many_(counted.many), number_(counted.count) {}
+
   void append_to(std::string& out) const;
 
  private:
-  enum class Kind : uint8_t { kText, kQuoted, kNumber, kNegative };
+  enum class Kind : uint8_t { kText, kQuoted, kNumber, kNegative, kCounted };
   Kind kind_ = Kind::kText;
-  union {
-    std::string_view text_;
-    uint64_t number_;
-  };
+  std::string_view text_, many_;
+  uint64_t number_ = 0;
 };
 
 [[nodiscard]] std::string sentence(std::initializer_list<Part> parts);
+
+/// "1 row", "2 rows".
+template <std::integral T>
+[[nodiscard]] std::string counted(T count, std::string_view one, std::string_view many = {}) {
+  return sentence({Counted{static_cast<uint64_t>(count), one, many}});
+}
 
 }  // namespace ggufscope

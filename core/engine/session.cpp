@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/sentence.hpp"
 #include "gguf/access.hpp"
 
 namespace ggufscope {
@@ -118,7 +119,7 @@ Result<void> Session::check(std::span<const TokenId> tokens) const {
   if (tokens.empty()) return fail(ErrorCode::kOutOfRange, "there are no tokens");
   if (tokens.size() > n_context())
     return fail(ErrorCode::kOutOfRange,
-                std::to_string(tokens.size()) + " tokens do not fit a context of " + std::to_string(n_context()));
+                counted(tokens.size(), "token") + " do not fit a context of " + std::to_string(n_context()));
   for (const TokenId id : tokens)
     if (id < 0 || static_cast<uint32_t>(id) >= model_->hparams().n_vocab)
       return fail(ErrorCode::kOutOfRange, "there is no token " + std::to_string(id));

@@ -29,7 +29,7 @@ constexpr auto kHasPlaceholder = [] {
   return has;
 }();
 
-/// Matches pattern against key: a placeholder takes one segment, {id} only digits.
+/// Matches pattern against key: a placeholder takes one segment, {id} only digits, {tensor} all that is left.
 bool matches(std::string_view pattern, std::string_view key) {
   while (!pattern.empty()) {
     if (pattern[0] != '{') {
@@ -38,6 +38,7 @@ bool matches(std::string_view pattern, std::string_view key) {
       key.remove_prefix(1);
       continue;
     }
+    if (pattern == "{tensor}") return !key.empty();
     const std::string_view segment = key.substr(0, key.find('.'));
     const bool digits = std::ranges::all_of(segment, [](char c) { return c >= '0' && c <= '9'; });
     if (segment.empty() || (pattern.starts_with("{id}") && !digits)) return false;

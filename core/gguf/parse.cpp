@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/sentence.hpp"
 #include "gguf/access.hpp"
 #include "gguf/small_blocks.hpp"
 #include "gguf/sniff.hpp"
@@ -248,7 +249,7 @@ class Parser {
     if (!read_string(info.name, {"tensor name", index}) || !read(info.n_dims, {"dimension count of tensor", index}))
       return false;
     if (info.n_dims > kMaxDims) {
-      const std::string what = std::to_string(info.n_dims) + " dimensions";
+      const std::string what = counted(info.n_dims, "dimension");
       return stop(ErrorCode::kBadShape, position_ - 4, what, {"tensor", index});
     }
     info.shape.fill(1);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/sentence.hpp"
 #include "text/unicode.hpp"
 
 namespace ggufscope {
@@ -29,7 +30,7 @@ Plamo2Model::Plamo2Model(Vocabulary& v) {
   table_.build(ids, v.texts);
   int missing = 0;
   for (const TokenId token : byte_tokens_) missing += token == kNoToken ? 1 : 0;
-  if (missing != 0) v.note(true, "byte-token-missing", std::to_string(missing) + " bytes have no token");
+  if (missing != 0) v.note(true, "byte-token-missing", counted(missing, "byte has", "bytes have") + " no token");
 }
 
 void Plamo2Model::encode(const Vocabulary& v, std::string_view text, std::vector<TokenId>& out) {

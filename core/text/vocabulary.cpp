@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/sentence.hpp"
 #include "base/sort.hpp"
 #include "gguf/access.hpp"
 #include "gguf/arrays.hpp"
@@ -164,11 +165,11 @@ Result<void> load_texts(const Gguf& gguf, Vocabulary& v) {
       add_text(v, gguf.text(extent), duplicates, first_duplicate);
     }
   });
-  if (empty != 0) v.note(false, "token-empty", std::to_string(empty) + " tokens are empty");
+  if (empty != 0) v.note(false, "token-empty", counted(empty, "token is", "tokens are") + " empty");
   if (duplicates != 0)
     v.note(true, "token-duplicate",
-           std::to_string(duplicates) + " tokens have the text of another, token " + std::to_string(first_duplicate) +
-               " first: the lower id is used");
+           counted(duplicates, "token has", "tokens have") + " the text of another, token " +
+               std::to_string(first_duplicate) + " first: the lower id is used");
   return {};
 }
 

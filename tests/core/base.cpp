@@ -7,6 +7,7 @@
 #include "base/bytes.hpp"
 #include "base/error.hpp"
 #include "base/half.hpp"
+#include "base/sentence.hpp"
 #include "base/simd.hpp"
 #include "data.hpp"
 #include "types/types.hpp"
@@ -85,6 +86,14 @@ BOOST_AUTO_TEST_CASE(errors_name_code_byte_and_noun) {
   BOOST_REQUIRE(!result.has_value());
   BOOST_TEST(result.error().message == "truncated at byte 1048560 in tensor name 812");
   BOOST_TEST(error_name(result.error().code) == "truncated");
+}
+
+BOOST_AUTO_TEST_CASE(counts_agree_with_their_nouns) {
+  BOOST_TEST(counted(0, "row") == "0 rows");
+  BOOST_TEST(counted(1, "row") == "1 row");
+  BOOST_TEST(counted(1u << 30, "row") == "1073741824 rows");
+  BOOST_TEST(counted(1, "byte lies", "bytes lie") == "1 byte lies");
+  BOOST_TEST(sentence({Counted{2, "byte lies", "bytes lie"}, " at ", -3}) == "2 bytes lie at -3");
 }
 
 BOOST_AUTO_TEST_CASE(types_know_every_id_and_name_the_removed) {

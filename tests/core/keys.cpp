@@ -35,7 +35,8 @@ BOOST_AUTO_TEST_CASE(every_row_is_found_and_says_something) {
       BOOST_TEST(patterns.insert(row.pattern).second);
       std::string key(row.pattern);
       for (const auto& [placeholder, text] :
-           {std::pair{"{arch}", "qwen2-x"}, std::pair{"{id}", "17"}, std::pair{"{name}", "dense_2"}})
+           {std::pair{"{arch}", "qwen2-x"}, std::pair{"{id}", "17"}, std::pair{"{name}", "dense_2"},
+            std::pair{"{tensor}", "blk.0.attn_q.weight"}})
         if (const size_t at = key.find(placeholder); at != std::string::npos)
           key.replace(at, std::string_view(placeholder).size(), text);
       BOOST_TEST(find_standard_key(key) == &row);
@@ -51,7 +52,7 @@ BOOST_AUTO_TEST_CASE(every_row_is_found_and_says_something) {
 BOOST_AUTO_TEST_CASE(keys_that_are_not_standardized) {
   for (const char* key : {"", "general", "general.", "general.nam", "general.names", ".context_length", "llama.",
                           "general.base_model.x.name", "general.base_model..name", "a.b.context_length", "__proto__",
-                          "llama.attention.", "_feat_in", "tokenizer.chat_template."})
+                          "llama.attention.", "_feat_in", "tokenizer.chat_template.", "comfy.gguf.orig_shape."})
     BOOST_TEST(find_standard_key(key) == nullptr, key);
 }
 

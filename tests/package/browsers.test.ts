@@ -67,20 +67,23 @@ function suite(browserName: BrowserName): void {
   }
 
   /** open() in the page. */
-  function see(url: string): Promise<Opened> {
-    return page.evaluate(async (url): Promise<Opened> => {
-      const { open, GgufError } = (await import(
-        new URL('/package/wasm/dist/index.js', location.href).href
-      )) as typeof import('ggufscope')
-      try {
-        const file = await open(url, { retries: 1, timeout: 500 })
-        const last = await file.read(file.tensors.at(-1)!.name)
-        return { names: file.tensors.map(({ name }) => name), size: file.size, last: [...last] }
-      } catch (error) {
-        if (!(error instanceof GgufError)) throw error
-        return { code: error.code, message: error.message }
-      }
-    }, url)
+  function see(url: string, headers: Record<string, string> = {}): Promise<Opened> {
+    return page.evaluate(
+      async ({ url, headers }): Promise<Opened> => {
+        const { open, GgufError } = (await import(
+          new URL('/package/wasm/dist/index.js', location.href).href
+        )) as typeof import('ggufscope')
+        try {
+          const file = await open(url, { retries: 1, timeout: 500, headers })
+          const last = await file.read(file.tensors.at(-1)!.name)
+          return { names: file.tensors.map(({ name }) => name), size: file.size, last: [...last] }
+        } catch (error) {
+          if (!(error instanceof GgufError)) throw error
+          return { code: error.code, message: error.message }
+        }
+      },
+      { url, headers },
+    )
   }
 
   const names = model.tensors!.map(({ name }) => name)
@@ -112,6 +115,26 @@ function suite(browserName: BrowserName): void {
     const gone = await startServer()
     await gone.close()
     assert.equal((await see(`${gone.url}/x.gguf`)).code, 'network')
+  })
+
+  // A browser does not tell where a redirect leads ("opaque"): what fetch() would take along must stay.
+  test("headers of the caller's own do not follow a redirect to another origin", async () => {
+    const target = address({})
+    const secrets = { Authorization: 'Bearer secret', 'X-Token': 'secret' }
+    home.add('/hop.gguf', bytes)
+    home.add('/twice.gguf', bytes)
+    for (const path of ['/hop.gguf', '/twice.gguf']) {
+      home.plan('/hop.gguf', { redirect: target })
+      home.plan('/twice.gguf', { redirect: '/hop.gguf' })
+      home.reset()
+      foreign.reset()
+      const seen = await see(home.url + path, secrets)
+      assert.equal(seen.code, undefined, seen.message)
+      assert.deepEqual(seen.last, last)
+      assert.equal(home.log[0]!.headers['x-token'], 'secret')
+      assert.ok(foreign.log.length > 0)
+      for (const { headers } of foreign.log) assert.doesNotMatch(JSON.stringify(headers), /secret/)
+    }
   })
 
   test('a file that changes is noticed where the tag is exposed', async () => {

@@ -107,7 +107,10 @@ test('what is there of a set; what is not is named', async () => {
     const { out, err } = await works(...call, '--allow-missing-shards')
     assert.match(call[0] === 'info' ? out : err, /gap-00003-of-00003\.gguf .* is not there/)
   }
-  await fails(1, /is not there/, 'merge', first, '-o', 'gap.gguf', '--allow-missing-shards')
+  for (const call of [['merge', first], ['quantize', first, 'F16'], ['split', first], ['convert', first]])
+    await fails(1, /is not there/, ...call, '-o', `gap-${call[0]}.gguf`, '--allow-missing-shards')
+  // The engine needs every tensor: what is there would not run.
+  await fails(2, /--allow-missing-shards means nothing to run/, 'run', first, 'x', '--allow-missing-shards')
 }) // prettier-ignore
 
 test('renamed shards together; a set of one', async () => {

@@ -126,6 +126,18 @@ test('.safetensors: names and metadata that JSON has its ways with', async () =>
   assert.equal(readSafetensors(await (await toSafetensors(none)).bytes()).tensors.size, 0)
 })
 
+test('.safetensors holds a name once: the two tensors of one name are named', async () => {
+  const twice = { name: 'blk.0.attn_q.weight', shape: [4], type: 'F32' }
+  const tensors = [twice, { ...twice, name: 'output.weight' }, twice]
+  using file = await open(writeGguf({ metadata: [['general.architecture', text('llama')]], tensors }))
+  await assert.rejects(toSafetensors(file), {
+    code: 'duplicate',
+    message: /two tensors of the name blk\.0\.attn_q\.weight/,
+  })
+  const one = await toSafetensors(file, { tensors: ['output.weight'] })
+  assert.deepEqual([...readSafetensors(await one.bytes()).tensors.keys()], ['output.weight'])
+})
+
 test('.safetensors of real files', { skip }, async () => {
   const files = [
     join(kRoot, 'tests/fixtures/stories.gguf'),

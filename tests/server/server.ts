@@ -1,7 +1,7 @@
 // A loopback HTTP server for tests and benchmarks: ranges, an artificial delay, one bandwidth cap shared by all
 // connections, exact counts of what was sent, and faults as data (faults.ts).
 import { createServer } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { resolve, sep } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -24,6 +24,7 @@ export interface ServerOptions {
 }
 
 export interface LoggedRequest {
+  headers: IncomingHttpHeaders
   method: string
   path: string
   range: string | undefined
@@ -119,6 +120,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     const fault = strike(all, index, random)
 
     const entry: LoggedRequest = {
+      headers: request.headers,
       method: request.method ?? '',
       path,
       range: request.headers.range,

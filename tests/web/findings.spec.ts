@@ -1,6 +1,6 @@
 // What the checks of the package find, as it is shown: levels, words, byte offsets.
 import { writeGguf } from '../fixtures/gguf.ts'
-import { hostileKeys } from '../fixtures/models.ts'
+import { array, hostileKeys, text } from '../fixtures/models.ts'
 import { expect, opened, test } from './site.ts'
 
 test('findings stand with level, code and byte, and levels can be hidden', async ({ page, site }) => {
@@ -23,4 +23,45 @@ test('findings stand with level, code and byte, and levels can be hidden', async
   for (const text of await items.allTextContents()) expect(text).toMatch(/at byte\s+[\d,]+ \(0x[\da-f]+\)/)
   await panel.getByRole('checkbox', { name: /^Errors/ }).uncheck()
   await expect(items).toHaveCount(all - errors)
+})
+
+test('what lies behind the data is told', async ({ page, site }) => {
+  const whole = writeGguf({
+    metadata: [['general.architecture', text('llama')]],
+    tensors: [{ name: 'a', shape: [1], type: 'F32' }],
+  })
+  const zip = Uint8Array.of(0x50, 0x4b, 3, 4, ...new Array<number>(60).fill(0))
+  const both = new Uint8Array(whole.length + zip.length)
+  both.set(whole)
+  both.set(zip, whole.length)
+  site.add('/appended.gguf', both)
+  await site.visit(page, '/appended.gguf', '#findings')
+  await opened(page)
+  await expect(
+    page.getByRole('tabpanel').getByText(/64 bytes follow .*: a ZIP archive begins there/),
+  ).toBeVisible()
+})
+
+test('the shape that a tensor had in ComfyUI, and counts of one', async ({ page, site }) => {
+  site.add(
+    '/comfy.gguf',
+    writeGguf({
+      metadata: [
+        ['general.architecture', text('sd1')],
+        ['comfy.gguf.orig_shape.input_blocks.0.0.weight', array('i32', [64, 4, 3, 3])],
+      ],
+      tensors: [
+        { name: 'input_blocks.0.0.weight', shape: [256, 9], type: 'F32' },
+        { name: 'one', shape: [1], type: 'F32' },
+      ],
+    }),
+  )
+  await site.visit(page, '/comfy.gguf', '#metadata')
+  await opened(page)
+  await expect(page.getByRole('tabpanel').getByText(/before ComfyUI-GGUF stored it/)).toBeVisible()
+  await page.getByRole('tab', { name: /^Tensors/ }).click()
+  await page.getByRole('gridcell', { name: 'input_blocks.0.0.weight' }).click()
+  await expect(page.getByText('64 × 4 × 3 × 3, slowest first')).toBeVisible()
+  await page.getByRole('gridcell', { name: 'one', exact: true }).click()
+  await expect(page.getByText('1, each of 1 element', { exact: true })).toBeVisible()
 })

@@ -2,7 +2,7 @@
 import type { GgufFile } from 'ggufscope'
 import type { Component } from 'svelte'
 import { count } from './lib/format'
-import { findingsOf } from './lib/memo'
+import { findingsOf } from './lib/memo.svelte'
 import { rest } from './lib/rest.svelte'
 
 export interface PanelProps {

@@ -87,8 +87,8 @@ bool beyond_ggml(const LintFile& file, const TensorInfo& t) {
   return (t.name.length > kGgmlNameLength || t.n_dims > kGgmlDims) && is_foreign(file);
 }
 void say_beyond_ggml(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
-  findings.add(t.info_offset, {"tensor ", Quoted{name}, " has a name of ", t.name.length, " bytes and ", t.n_dims,
-                               " dimensions: ggml's own reader takes 63 and 4"});
+  findings.add(t.info_offset, {"tensor ", Quoted{name}, " has a name of ", Counted{t.name.length, "byte"}, " and ",
+                               Counted{t.n_dims, "dimension"}, ": ggml's own reader takes 63 and 4"});
 }
 
 bool bad_name_empty(const LintFile&, const TensorInfo& t) { return t.name.length == 0; }
@@ -110,7 +110,7 @@ void say_name_nul(const LintFile&, const TensorInfo& t, std::string_view name, F
 
 bool bad_dimensions(const LintFile& file, const TensorInfo& t) { return t.n_dims > kGgmlDims && !is_foreign(file); }
 void say_dimensions(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
-  findings.add(t.info_offset, {"tensor ", Quoted{name}, " has ", t.n_dims, " dimensions: 4 at most"});
+  findings.add(t.info_offset, {"tensor ", Quoted{name}, " has ", Counted{t.n_dims, "dimension"}, ": 4 at most"});
 }
 
 bool bad_no_dimensions(const LintFile&, const TensorInfo& t) { return t.n_dims == 0; }
@@ -139,7 +139,7 @@ bool bad_element_count(const LintFile&, const TensorInfo& t) {
 }
 void say_element_count(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
   findings.add(t.info_offset,
-               {"tensor ", Quoted{name}, " has ", t.n_elements, " elements: ggml counts up to 2^63 - 1"});
+               {"tensor ", Quoted{name}, " has ", Counted{t.n_elements, "element"}, ": ggml counts up to 2^63 - 1"});
 }
 
 bool bad_unknown_type(const LintFile&, const TensorInfo& t) {
@@ -169,8 +169,8 @@ bool bad_partial_block(const LintFile& file, const TensorInfo& t) {
 }
 void say_partial_block(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
   const TypeGeometry* type = find_gguf_type(t.type);
-  findings.add(t.info_offset, {"tensor ", Quoted{name}, " has rows of ", t.shape[0], " elements, not whole blocks of ",
-                               type->block_size, " (", type->name, ")"});
+  findings.add(t.info_offset, {"tensor ", Quoted{name}, " has rows of ", Counted{t.shape[0], "element"},
+                               ", not whole blocks of ", type->block_size, " (", type->name, ")"});
 }
 
 void check_small_blocks(const LintFile& file, FindingList& findings) {
@@ -234,8 +234,8 @@ void check_gap(const LintFile& file, FindingList& findings) {
     const TensorInfo* tensor = &file.gguf.header.tensors[i];
     const uint64_t expected = align_up(reach, file.gguf.header.alignment);
     if (known && tensor->relative_offset > expected)
-      findings.add(tensor->info_offset, {tensor->relative_offset - expected, " bytes lie unused before tensor ",
-                                         Quoted{file.gguf.text(tensor->name)}});
+      findings.add(tensor->info_offset, {Counted{tensor->relative_offset - expected, "byte lies", "bytes lie"},
+                                         " unused before tensor ", Quoted{file.gguf.text(tensor->name)}});
     reach = std::max(reach, tensor->relative_offset + tensor->n_bytes);
     known = has_layout(*tensor);
   }
@@ -258,7 +258,7 @@ void check_truncated(const LintFile& file, FindingList& findings) {
   for (const TensorInfo& tensor : file.gguf.header.tensors) {
     const uint64_t end = tensor.offset + tensor.n_bytes;
     if (end > *file.file_size)
-      findings.add(*file.file_size, {"the file ends ", end - *file.file_size, " bytes before tensor ",
+      findings.add(*file.file_size, {"the file ends ", Counted{end - *file.file_size, "byte"}, " before tensor ",
                                      Quoted{file.gguf.text(tensor.name)}, " does: it is cut, or damaged"});
   }
 }
@@ -269,7 +269,8 @@ void check_trailing(const LintFile& file, FindingList& findings) {
   uint64_t reach = 0;
   for (const TensorInfo& tensor : header.tensors) reach = std::max(reach, tensor.relative_offset + tensor.n_bytes);
   const uint64_t end = header.data_offset + align_up(reach, header.alignment);
-  if (*file.file_size > end) findings.add(end, {*file.file_size - end, " bytes follow the tensor data"});
+  if (*file.file_size > end)
+    findings.add(end, {Counted{*file.file_size - end, "byte follows", "bytes follow"}, " the tensor data"});
 }
 
 void check_padding(const LintFile& file, FindingList& findings) {

@@ -130,7 +130,8 @@ void check_array_length(const LintFile& file, FindingList& findings) {
     // Of a pattern of windows llama.cpp takes as many as there are blocks.
     if (key.ends_with("sliding_window_pattern") && kv.count > *blocks) continue;
     if (row != nullptr && row->form == KeyForm::kEither && key.starts_with(file.architecture))
-      findings.add(kv.value.offset, {Quoted{key}, " has ", kv.count, " elements for ", *blocks, " blocks"});
+      findings.add(kv.value.offset,
+                   {Quoted{key}, " has ", Counted{kv.count, "element"}, " for ", Counted{*blocks, "block"}});
   }
 }
 
@@ -150,10 +151,10 @@ void check_expert_counts(const LintFile& file, FindingList& findings) {
   if (find_key(file.gguf, arch_key(file, "expert_used_count")) != nullptr && !used) return;
   if (experts > kMaxExperts)
     findings.add(key_offset(file.gguf, arch_key(file, "expert_count")),
-                 {experts, " experts: llama.cpp takes 512 at most"});
+                 {Counted{experts, "expert"}, ": llama.cpp takes 512 at most"});
   if (used.value_or(0) > experts || (experts > 0 && used.value_or(0) == 0))
     findings.add(key_offset(file.gguf, arch_key(file, "expert_count")),
-                 {used.value_or(0), " experts used of ", experts});
+                 {Counted{used.value_or(0), "expert"}, " used of ", experts});
 }
 
 void check_heads(const LintFile& file, FindingList& findings) {
@@ -161,10 +162,10 @@ void check_heads(const LintFile& file, FindingList& findings) {
   if (!width || !heads || *heads == 0) return;
   const uint64_t offset = key_offset(file.gguf, arch_key(file, "attention.head_count"));
   if (*width % *heads != 0 && !hyper(file, "attention.key_length"))
-    findings.add(offset, {"embedding_length ", *width, " is not divided evenly by ", *heads, " heads"});
+    findings.add(offset, {"embedding_length ", *width, " is not divided evenly by ", Counted{*heads, "head"}});
   const auto kv_heads = hyper(file, "attention.head_count_kv");
   if (kv_heads && *kv_heads != 0 && *heads % *kv_heads != 0)
-    findings.add(offset, {*heads, " heads cannot share ", *kv_heads, " key-value heads evenly"});
+    findings.add(offset, {Counted{*heads, "head"}, " cannot share ", *kv_heads, " key-value heads evenly"});
 }
 
 /// llama.cpp wants these to rotate whole heads.

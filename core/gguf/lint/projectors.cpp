@@ -212,7 +212,7 @@ struct EncoderValues {
   void length(std::string_view suffix, std::optional<uint64_t> wanted) const {
     const KeyValue* kv = list(suffix);
     if (kv != nullptr && wanted && kv->count != *wanted)
-      say(suffix, sentence({"has ", kv->count, " elements, not ", *wanted}));
+      say(suffix, sentence({"has ", Counted{kv->count, "element"}, ", not ", *wanted}));
   }
 };
 

@@ -27,8 +27,8 @@ void check_embedding_shape(const LintFile& file, FindingList& findings) {
                                           " elements for an embedding_length of ", *width});
   const KeyValue* tokens = find_key(file.gguf, "tokenizer.ggml.tokens");
   if (tokens != nullptr && tokens->type == ValueType::kArray && tokens->count != embedding->shape[1])
-    findings.add(embedding->info_offset,
-                 {"token_embd.weight has ", embedding->shape[1], " rows for ", tokens->count, " tokens"});
+    findings.add(embedding->info_offset, {"token_embd.weight has ", Counted{embedding->shape[1], "row"}, " for ",
+                                          Counted{tokens->count, "token"}});
 }
 
 /// Guesses for another model, whose embeddings and more tokens they use.
@@ -100,8 +100,8 @@ void check_block_number(const LintFile& file, FindingList& findings) {
   for (const TensorInfo& tensor : file.gguf.header.tensors) {
     const auto block = block_of(file.gguf.text(tensor.name));
     if (block && *block >= *blocks)
-      findings.add(tensor.info_offset,
-                   {"tensor ", Quoted{file.gguf.text(tensor.name)}, " belongs to none of the ", *blocks, " blocks"});
+      findings.add(tensor.info_offset, {"tensor ", Quoted{file.gguf.text(tensor.name)}, " belongs to none of the ",
+                                        Counted{*blocks, "block"}});
   }
 }
 

@@ -116,7 +116,7 @@ void compare_lengths(const LintFile& file, Report&& report) {
 }
 
 void add_lengths(FindingList& findings, const KeyValue& kv, std::string_view key, uint64_t n_tokens) {
-  findings.add(kv.value.offset, {key, " has ", kv.count, " elements for ", n_tokens, " tokens"});
+  findings.add(kv.value.offset, {key, " has ", Counted{kv.count, "element"}, " for ", Counted{n_tokens, "token"}});
 }
 
 void check_array_short(const LintFile& file, FindingList& findings) {
@@ -216,7 +216,7 @@ void check_special_range(const LintFile& file, FindingList& findings) {
     const auto id = get_i64(file.gguf, special_key(name));
     if (id && (*id < 0 || static_cast<uint64_t>(*id) >= tokens->count))
       findings.add(key_offset(file.gguf, special_key(name)),
-                   {special_key(name), " is ", *id, " of ", tokens->count, " tokens"});
+                   {special_key(name), " is ", *id, " of ", Counted{tokens->count, "token"}});
   }
 }
 

@@ -1,3 +1,4 @@
+import { counted as plainlyCounted } from '../api/counted.js'
 import type { MetadataValue } from '../api/metadata.js'
 
 export interface Style {
@@ -69,7 +70,9 @@ const kByteUnits = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
 export function bytesText(bytes: number): string {
   const unit = Math.min(kByteUnits.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10))
-  return unit === 0 ? `${bytes} bytes` : `${(bytes / 1024 ** unit).toFixed(2)} ${kByteUnits[unit]}`
+  return unit === 0
+    ? plainlyCounted(bytes, 'byte')
+    : `${(bytes / 1024 ** unit).toFixed(2)} ${kByteUnits[unit]}`
 }
 
 /** 8030261248 -> "8.03 B" */
@@ -89,9 +92,9 @@ export function grouped(count: number): string {
   return count.toLocaleString('en-US')
 }
 
-/** "1 error", "2 errors" */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${grouped(count)} ${count === 1 ? one : many}`
+/** The count with its noun, digits in groups. */
+export function counted(count: number, one: string, many?: string): string {
+  return plainlyCounted(count, one, many, grouped(count))
 }
 
 /** Columns of the terminal that a text takes: East Asian wide and emoji take two, combining marks none. */

@@ -97,6 +97,10 @@ function contextOf(
       return file
     },
     load: async (options) => {
+      if (allowMissingShards)
+        throw new UsageError(
+          `--allow-missing-shards means nothing to ${row.name}: the engine needs every file of the model`,
+        )
       const source = sourcesOf(positionals[0]!, given)
       const { load } = await import('../engine/index.js')
       const model = await load(source, { headers, signal, onProgress: progress.loading, ...options })

@@ -3,7 +3,7 @@ import type { ImportanceSource } from '../api/file.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
-import { bytesText, grouped, shorten, table, visible } from './format.js'
+import { counted, bytesText, grouped, shorten, table, visible } from './format.js'
 import { readInput } from './inputs.js'
 import { kOutputOptions, outputOf, save } from './save.js'
 
@@ -64,7 +64,7 @@ function printSummary({ print, values }: Context, report: QuantizeReport): void 
   if (quantized === 0) print('nothing was quantized: no tensor gets another type')
   else
     print(
-      `${grouped(quantized)} of ${grouped(tensors.length)} tensors quantized: ${sum('fromBytes')} to ${sum('toBytes')}`,
+      `${grouped(quantized)} of ${counted(tensors.length, 'tensor')} quantized: ${sum('fromBytes')} to ${sum('toBytes')}`,
     )
   if (fellBack.length > 0) {
     const { name, wanted, to } = tensors.find((tensor) => tensor.wanted !== tensor.to)!
@@ -76,7 +76,7 @@ function printSummary({ print, values }: Context, report: QuantizeReport): void 
   if (!importance) return
   const { covered, lacking, unused, entries } = importance
   print(
-    `the importance matrix covers ${grouped(covered.length)} of ${grouped(covered.length + lacking.length)} tensors (${grouped(entries)} entries)`,
+    `the importance matrix covers ${grouped(covered.length)} of ${counted(covered.length + lacking.length, 'tensor')} (${counted(entries, 'entry', 'entries')})`,
   )
   if (lacking.length > 0) print(named(lacking, 'without an entry'))
   if (unused.length > 0) print(`entries that are no tensor of this model: ${named(unused, 'named')}`)

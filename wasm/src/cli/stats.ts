@@ -2,7 +2,7 @@ import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { TensorStats } from '../api/tensors.js'
 import { kFile, type Command, type Context } from './command.js'
-import { grouped, shortenNames, table, visible } from './format.js'
+import { counted, grouped, shortenNames, table, visible } from './format.js'
 import { kRowsOption, rowsOf } from './rows.js'
 
 const short = (value: number): string =>
@@ -33,7 +33,7 @@ function details({ name, absoluteMaximum, rows, outlierColumns, scales }: Tensor
     const { count, min, max, mean, standardDeviation, zeros, subnormal, notFinite } = scales
     const values = `${short(min)} to ${short(max)}, mean ${short(mean)}, deviation ${short(standardDeviation)}`
     const odd = `${grouped(zeros)} zero, ${grouped(subnormal)} subnormal, ${grouped(notFinite)} not finite`
-    facts.push([`scales of ${grouped(count)} blocks`, `${values}; ${odd}`])
+    facts.push([`scales of ${counted(count, 'block')}`, `${values}; ${odd}`])
   }
   return facts.map(([what, value], i) => [i === 0 ? `${visible(name)}: ${what}` : what, value])
 }

@@ -1,4 +1,5 @@
 // Importance: which columns of a tensor its inputs make matter, as llama.cpp's imatrix gathers it.
+import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import { isOpened } from '../file/opened.js'
 import type { GgufFile } from '../api/file.js'
@@ -141,7 +142,11 @@ export function parseImatrix(bytes: Uint8Array): ImatrixColumns {
   const count = i32()
   // An entry takes 13 bytes at least.
   if (count < 1 || count > bytes.length / 13)
-    throw new GgufError('bad-count', `This is no imatrix: it would have ${count} entries.`, { offset: 0 })
+    throw new GgufError(
+      'bad-count',
+      `This is no imatrix: it would have ${counted(count, 'entry', 'entries')}.`,
+      { offset: 0 },
+    )
   for (let i = 0; i < count; i++) {
     const name = text()
     const calls = i32()

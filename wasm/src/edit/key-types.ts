@@ -24,7 +24,11 @@ for (const [pattern, type, form] of kStandardKeys) {
     const rest = pattern.slice(kArch.length)
     if (!behindArch.has(rest)) behindArch.set(rest, { type, form })
   } else if (pattern.includes('{')) {
-    const escaped = pattern.replaceAll('.', '\\.').replaceAll('{id}', '\\d+').replaceAll('{name}', '[^.]+')
+    const escaped = pattern
+      .replaceAll('.', '\\.')
+      .replaceAll('{id}', '\\d+')
+      .replaceAll('{name}', '[^.]+')
+      .replaceAll('{tensor}', '.+')
     patterns.push({ type, form, pattern: new RegExp(`^${escaped}$`) })
   } else {
     exact.set(pattern, { type, form })

@@ -1,4 +1,5 @@
 // From what a builder holds to the parts of a file.
+import { counted } from '../api/counted.js'
 import type { HeaderWriter } from '../edit.js'
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import type { Part } from '../file/opened.js'
@@ -74,7 +75,7 @@ function rangeOf(entry: TensorEntry, types: ReadonlyMap<number, TensorType>): Bl
       const given = from.source.size ?? 'an unknown number of'
       throw new GgufError(
         'bad-shape',
-        `Tensor ${name} needs ${byteLength} bytes of ${type.name}, not ${given}.`,
+        `Tensor ${name} needs ${counted(byteLength, 'byte')} of ${type.name}, not ${given}.`,
       )
     }
     return { type, source: from.source, offset: 0, byteLength, small: false, bigEndian: false }
@@ -97,7 +98,7 @@ function bytesOf({ name, shape }: TensorEntry, type: TensorType): number {
   if (rowLength % type.blockSize !== 0) {
     throw new GgufError(
       'bad-shape',
-      `Rows of ${rowLength} elements are no whole blocks of ${type.blockSize}: tensor ${name} cannot be ${type.name}.`,
+      `Rows of ${counted(rowLength, 'element')} are no whole blocks of ${type.blockSize}: tensor ${name} cannot be ${type.name}.`,
     )
   }
   return (elements(shape) / type.blockSize) * type.blockBytes
@@ -127,7 +128,10 @@ function plan(
   const matrices = elements(entry.shape.slice(2))
   if (entry.importance && ![columns, columns * matrices].includes(entry.importance.count)) {
     const { count } = entry.importance
-    throw new GgufError('bad-shape', `Tensor ${name} has ${columns} columns, its importance ${count} values.`)
+    throw new GgufError(
+      'bad-shape',
+      `Tensor ${name} has ${counted(columns, 'column')}, its importance ${counted(count, 'value')}.`,
+    )
   }
   const problem = whyNotFloats(quant, from)
   if (problem) throw fail(problem)

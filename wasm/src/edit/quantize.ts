@@ -1,5 +1,6 @@
 // What quantize() decides before anything is computed: the type of each tensor, and whether that can be done well.
 import type { AssetOptions } from '../api/assets.js'
+import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import { tensorTypes } from '../header/header.js'
 import { inspectModule, quantModule } from '../runtime/module.js'
@@ -110,7 +111,7 @@ function fitting(
   const why = narrow === undefined ? 'and there is no type to fall back to' : 'and no fallback is allowed'
   throw new GgufError(
     'bad-shape',
-    `Tensor ${name} cannot be ${type}: its rows of ${rowLength} elements are no whole blocks of ${size(type)}, ${why}. Give it another type ("${name}=F16"), or take another mixture.`,
+    `Tensor ${name} cannot be ${type}: its rows of ${counted(rowLength, 'element')} are no whole blocks of ${size(type)}, ${why}. Give it another type ("${name}=F16"), or take another mixture.`,
   )
 }
 
@@ -173,7 +174,7 @@ function importanceFor(
   if (isOuter(name) && name !== 'output.weight') return undefined
   throw new GgufError(
     'bad-shape',
-    `The importance matrix has ${found.count} values for ${name}, which has ${columns} columns: it is of another model.`,
+    `The importance matrix has ${counted(found.count, 'value')} for ${name}, which has ${counted(columns, 'column')}: it is of another model.`,
   )
 }
 
@@ -255,7 +256,7 @@ function reportOf(
   const unused = [...(importance?.keys() ?? [])].filter((name) => !known.has(name))
   if (importance && unused.length === importance.size) {
     throw invalid(
-      `The importance matrix is of another model: none of its ${importance.size} entries (${few(unused)}) is a tensor of this one.`,
+      `The importance matrix is of another model: none of its ${counted(importance.size, 'entry', 'entries')} (${few(unused)}) is a tensor of this one.`,
     )
   }
   return {
@@ -287,7 +288,7 @@ function refuse(
   if (again !== undefined && !allow) {
     const { from, to } = find(again)
     throw invalid(
-      `Tensor ${again} is quantized already (${from}): as ${to} it would have the errors of both (${requantized.length} tensors). Take the original, or allow it (allowRequantize; --allow-requantize).`,
+      `Tensor ${again} is quantized already (${from}): as ${to} it would have the errors of both (${counted(requantized.length, 'tensor')}). Take the original, or allow it (allowRequantize; --allow-requantize).`,
     )
   }
   const [name] = bare
@@ -296,6 +297,6 @@ function refuse(
     ? 'the importance matrix has no entry for it: was it made of this model?'
     : "give a file of llama.cpp's imatrix (importance; --imatrix)."
   throw invalid(
-    `Tensor ${name} cannot become ${find(name).to} without importance (${bare.length} tensors): ${advice}`,
+    `Tensor ${name} cannot become ${find(name).to} without importance (${counted(bare.length, 'tensor')}): ${advice}`,
   )
 }

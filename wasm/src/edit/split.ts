@@ -1,3 +1,4 @@
+import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import type { KeyEntry, Layout, TensorEntry } from './entries.js'
 import { tensorLengths } from './layout.js'
@@ -40,7 +41,7 @@ export async function splitLayout(
   if (groups.length > kMostFiles)
     throw new GgufError(
       'invalid-argument',
-      `${groups.length} files are more than a model can have: ${kMostFiles}.`,
+      `${counted(groups.length, 'file')} are more than a model can have: ${kMostFiles}.`,
     )
   const keys = layout.keys.filter(({ key }) => !key.startsWith('split.'))
   const five = (n: number): string => String(n).padStart(5, '0')

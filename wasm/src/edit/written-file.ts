@@ -1,4 +1,5 @@
 import type { Bytes } from '../api/arrays.js'
+import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import { BlobSource } from '../sources/bytes.js'
 import type { FilePart, WriteOptions } from '../api/edit.js'
@@ -43,7 +44,7 @@ export class WrittenFile {
         onProgress?.({ written, size: this.size, tensor })
       }
       if (made !== part.length) {
-        throw new GgufError('truncated', `${made} of ${part.length} bytes were there.`, {
+        throw new GgufError('truncated', `${made} of ${counted(part.length, 'byte')} were there.`, {
           offset: part.to + made,
         })
       }
@@ -96,7 +97,7 @@ export class WrittenFile {
     } catch (cause) {
       throw new GgufError(
         'out-of-memory',
-        `There is no memory for ${this.size} bytes: take stream() or blob().`,
+        `There is no memory for ${counted(this.size, 'byte')}: take stream() or blob().`,
         {
           cause,
         },

@@ -1,4 +1,5 @@
 // What lies behind the tensor data of a file: archives that were appended, files that were concatenated.
+import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import type { Finding } from '../api/findings.js'
 import type { ByteSource, ReadOptions } from '../api/source.js'
@@ -61,7 +62,7 @@ export async function findBehindData(file: OpenedFile, options: ReadOptions = {}
       return []
     const kind = kKinds.find(([from, wanted]) => startsWith(bytes, from, wanted))
     const what = kind?.[2] ?? (bytes.every((byte) => byte === 0) ? 'zeros' : 'of no known kind')
-    const message = `${source.size! - at} bytes follow the tensor data at byte ${at}: ${what}`
+    const message = `${counted(source.size! - at, 'byte follows', 'bytes follow')} the tensor data at byte ${at}: ${what}`
     return [{ level: 'note', code: 'trailing-data', message, offset: at, shard }]
   })
   return (await Promise.all(found)).flat()

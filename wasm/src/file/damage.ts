@@ -1,4 +1,5 @@
 // Whether what was opened is whole: what every command that reads says, and what those that write refuse.
+import { counted } from '../api/counted.js'
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import type { Finding } from '../api/findings.js'
 import type { TensorInfo } from '../api/tensors.js'
@@ -32,7 +33,7 @@ function damageOfPart(part: Part, shard: number, isAlone: boolean): Finding[] {
     const all = part.header.facts().tensorsSeen
     add(
       'data-truncated',
-      `${of} is cut: ${size} of ${end} bytes are there, and the data of ${cut.length} of ${all} tensors is not whole, from ${printable(name)} on`,
+      `${of} is cut: ${size} of ${counted(end, 'byte')} are there, and the data of ${cut.length} of ${counted(all, 'tensor')} is not whole, from ${printable(name)} on`,
       size,
     )
   }
@@ -96,7 +97,7 @@ export function mustHaveRows(file: OpenedFile, tensor: TensorInfo, rows?: readon
   const there = Math.max(0, Math.floor((size - tensor.offset) / (tensor.byteLength / Math.max(all, 1))))
   throw new GgufError(
     'out-of-range',
-    `The file was cut at byte ${size}: of the ${all} rows of tensor ${printable(tensor.name)} the first ${there} are there.`,
+    `The file was cut at byte ${size}: of the ${counted(all, 'row')} of tensor ${printable(tensor.name)} the first ${there} are there.`,
     { offset: size },
   )
 }

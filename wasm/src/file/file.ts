@@ -1,5 +1,6 @@
 import type { Floats } from '../api/arrays.js'
 import type { AssetOptions } from '../api/assets.js'
+import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufBuilder } from '../api/file.js'
 import type { Header, TypeRow } from '../header/header.js'
@@ -290,12 +291,12 @@ export class OpenFile implements OpenedFile {
     if (!(Number.isInteger(from) && Number.isInteger(to) && 0 <= from && from <= to && to <= rowCount))
       throw new GgufError(
         'invalid-argument',
-        `Tensor ${name} has ${rowCount} rows: rows must be [from, to], not ${JSON.stringify(rows)}.`,
+        `Tensor ${name} has ${counted(rowCount, 'row')}: rows must be [from, to], not ${JSON.stringify(rows)}.`,
       )
     if (rowLength % type.blockSize !== 0) {
       throw new GgufError(
         'bad-shape',
-        `Rows of ${rowLength} elements are no whole blocks of ${type.blockSize}: tensor ${name} cannot be ${type.name}.` +
+        `Rows of ${counted(rowLength, 'element')} are no whole blocks of ${type.blockSize}: tensor ${name} cannot be ${type.name}.` +
           (!small && type.smallBlockBytes > 0 && rowLength % 64 === 0
             ? ' It may be of an early build: { superBlock: 64 }.'
             : ''),

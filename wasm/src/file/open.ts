@@ -1,5 +1,6 @@
 import { checkOptions } from '../api/checks.js'
 import { kOpenChecks } from './open-checks.js'
+import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import { OpenFile } from './file.js'
 import { isOpened, type Part } from './opened.js'
@@ -159,7 +160,7 @@ async function readHeader(
         if (header.length > kMostHeaderBytes) {
           throw new GgufError(
             'bad-count',
-            `The header is not whole after ${header.length} bytes: this is no GGUF file.`,
+            `The header is not whole after ${counted(header.length, 'byte')}: this is no GGUF file.`,
             { offset: header.length },
           )
         }

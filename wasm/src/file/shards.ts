@@ -1,4 +1,5 @@
 // Split models: which files belong together, and what only all of them show.
+import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import type { Finding } from '../api/findings.js'
 import type { OpenOptions } from '../api/file.js'
@@ -63,9 +64,15 @@ function findingsOfShard(part: Part, shard: number, count: number, declared: num
       })
   }
   compare('error', 'split-number', 'split.no', shard, `is shard ${shard + 1}`)
-  compare(level, 'split-count', 'split.count', count, `is of ${count} shards`)
+  compare(level, 'split-count', 'split.count', count, `is of ${counted(count, 'shard')}`)
   if (declared !== undefined)
-    compare(level, 'split-tensors', 'split.tensors.count', declared, `is of a set of ${declared} tensors`)
+    compare(
+      level,
+      'split-tensors',
+      'split.tensors.count',
+      declared,
+      `is of a set of ${counted(declared, 'tensor')}`,
+    )
   return findings
 }
 
@@ -91,7 +98,7 @@ export function findingsOfSet(shards: readonly ShardPart[]): Finding[] {
     }
   }
   if (shards.every(({ part }) => part) && declared !== undefined && declared !== tensors) {
-    const message = `split.tensors.count is ${declared}, but the shards have ${tensors} tensors`
+    const message = `split.tensors.count is ${declared}, but the shards have ${counted(tensors, 'tensor')}`
     findings.push({ level: 'error', code: 'split-tensors', message, offset: 0, shard: 0 })
   }
   return findings.slice(0, kMaxFindings)
@@ -114,7 +121,7 @@ function refuseMissing(missing: readonly string[], count: number, { allowMissing
   if (missing.length === 0 || allowMissingShards) return
   throw new GgufError(
     'missing-shard',
-    `${missing.length} of the ${count} files of this model are missing: ${missing.toSorted().join(', ')}. What is there can be opened with allowMissingShards.`,
+    `${missing.length} of the ${counted(count, 'file')} of this model are missing: ${missing.toSorted().join(', ')}. What is there can be opened with allowMissingShards.`,
   )
 }
 
@@ -178,7 +185,7 @@ async function loneShard({ header, source }: Part, count: number): Promise<GgufE
     )
   return new GgufError(
     'missing-shard',
-    `This is one of ${count} files of a split model, and its name does not tell those of the others. Give all of them to open(), or allowMissingShards.`,
+    `This is one of ${counted(count, 'file')} of a split model, and its name does not tell those of the others. Give all of them to open(), or allowMissingShards.`,
   )
 }
 

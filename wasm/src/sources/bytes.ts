@@ -1,3 +1,4 @@
+import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import type { ByteSource, ReadOptions } from '../api/source.js'
 
@@ -6,12 +7,12 @@ const kPiece = 1 << 20
 /** Throws unless [offset, offset + length) lies in a source of that size. */
 export function checkRange(offset: number, length: number, size: number | undefined): void {
   if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || offset < 0 || length < 0) {
-    throw new GgufError('invalid-argument', `There is no range of ${length} bytes at ${offset}.`)
+    throw new GgufError('invalid-argument', `There is no range of ${counted(length, 'byte')} at ${offset}.`)
   }
   if (size !== undefined && length > size - offset) {
     throw new GgufError(
       'out-of-range',
-      `The file has ${size} bytes: the ${length} bytes at ${offset} are not all there. It may have been cut.`,
+      `The file has ${counted(size, 'byte')}: the ${counted(length, 'byte')} at ${offset} are not all there. It may have been cut.`,
       { offset },
     )
   }

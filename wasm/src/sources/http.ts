@@ -1,3 +1,4 @@
+import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import type { ByteSource, ReadOptions, RetryInfo, StreamOptions } from '../api/source.js'
 import { siblingOf } from './addresses.js'
@@ -356,7 +357,7 @@ export class HttpSource implements ByteSource {
         }
         throw new GgufError(
           'bad-range',
-          `${host} has only ${total} bytes of ${this.name}: there is no byte ${at}.`,
+          `${host} has only ${counted(Number(total), 'byte')} of ${this.name}: there is no byte ${at}.`,
           { status },
         )
       }

@@ -1,3 +1,4 @@
+import { counted } from '../api/counted.js'
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import type { Header } from '../header/header.js'
 import type { Span } from '../inspect.js'
@@ -71,7 +72,7 @@ export class FileTokenizer implements Tokenizer {
     const { length } = header.allBytes()
     const pointer = module._malloc(length) >>> 0
     if (pointer === 0)
-      throw new GgufError('out-of-memory', `No memory for ${length} bytes of the vocabulary.`)
+      throw new GgufError('out-of-memory', `No memory for ${counted(length, 'byte')} of the vocabulary.`)
     module.HEAPU8.set(header.allBytes(), pointer)
     const wasm = new module.TextTokenizer(pointer, length)
     module._free(pointer)
@@ -196,7 +197,10 @@ export class FileTokenizer implements Tokenizer {
 
   #room(bytes: number): number {
     if (bytes > 0x40000000)
-      throw new GgufError('out-of-memory', `A text of ${bytes} bytes is too long: 1 GiB is the most.`)
+      throw new GgufError(
+        'out-of-memory',
+        `A text of ${counted(bytes, 'byte')} is too long: 1 GiB is the most.`,
+      )
     return this.wasm.reserve(bytes) >>> 0
   }
 

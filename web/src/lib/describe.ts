@@ -62,14 +62,14 @@ export function describe(summary: Summary): string {
   const parts = [sentences[summary.kind](summary)]
   if (summary.experts !== undefined && summary.experts > 1 && summary.expertsUsed !== undefined) {
     parts.push(
-      `It is a mixture of ${count(summary.experts)} experts with ${count(summary.expertsUsed)} at work for each token, so that ${words(summary.activeParameters)} parameters are active.`,
+      `It is a mixture of ${counted(summary.experts, 'expert')} with ${count(summary.expertsUsed)} at work for each token, so that ${words(summary.activeParameters)} parameters are active.`,
     )
   }
   if (summary.kind === 'model') {
     const context =
       summary.contextLength === undefined
         ? ''
-        : `takes up to ${count(summary.contextLength)} tokens of context`
+        : `takes up to ${counted(summary.contextLength, 'token')} of context`
     const tokens = vocabulary(summary)
     const knows = tokens ? `knows ${tokens}` : ''
     const both = [context, knows].filter(Boolean).join(' and ')
@@ -96,9 +96,7 @@ export function figures(file: GgufFile, summary: Summary): Figure[] {
     summary.parameters > 0
       ? { label: 'parameters', value: compact(summary.parameters), exact: count(summary.parameters) }
       : undefined,
-    size === undefined
-      ? undefined
-      : { label: 'file size', value: bytes(size), exact: `${count(size)} bytes` },
+    size === undefined ? undefined : { label: 'file size', value: bytes(size), exact: counted(size, 'byte') },
     summary.bitsPerWeight > 0
       ? { label: 'bits per weight', value: summary.bitsPerWeight.toFixed(2) }
       : undefined,
@@ -166,7 +164,7 @@ export function facts(file: GgufFile, summary: Summary): Fact[] {
     ['Attention heads', heads],
     ['Head length', number(summary.headLength)],
     ['Experts', experts],
-    ['Sliding window', summary.slidingWindow === undefined ? '' : `${count(summary.slidingWindow)} tokens`],
+    ['Sliding window', summary.slidingWindow === undefined ? '' : counted(summary.slidingWindow, 'token')],
     ['RoPE base', number(summary.ropeFrequencyBase)],
     [
       'Tokenizer',
@@ -175,7 +173,7 @@ export function facts(file: GgufFile, summary: Summary): Fact[] {
     ['Chat template', summary.hasChatTemplate ? 'yes' : summary.kind === 'model' ? 'none' : ''],
     [
       'Format',
-      `${file.container.toUpperCase()}${file.version === 0 ? '' : ` ${file.version}`}, ${file.endianness}-endian, aligned to ${count(file.alignment)} bytes${file.shards.length > 1 ? `, in ${count(file.shards.length)} parts` : ''}`,
+      `${file.container.toUpperCase()}${file.version === 0 ? '' : ` ${file.version}`}, ${file.endianness}-endian, aligned to ${counted(file.alignment, 'byte')}${file.shards.length > 1 ? `, in ${counted(file.shards.length, 'part')}` : ''}`,
     ],
   ]
   return rows.flatMap(([label, value]) => (value ? { label, value: oneLine(value, 300) } : []))

@@ -8,9 +8,9 @@ export function count(value: number | bigint): string {
   return integer.format(value)
 }
 
-/** "1 layer", "2 layers" */
-export function counted(value: number, one: string): string {
-  return `${count(value)} ${value === 1 ? one : `${one}s`}`
+/** "1 layer", "2 layers"; many where it is not one with an s. */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`
 }
 
 /** Three significant digits, trailing zeros kept off: 4.37, 43.7, 437. */

@@ -1,0 +1,9 @@
+/** "1 row", "2 rows": a count with its noun, written as the reader has it. */
+export function counted(
+  count: number | bigint,
+  one: string,
+  many = `${one}s`,
+  written = String(count),
+): string {
+  return `${written} ${Number(count) === 1 ? one : many}`
+}
