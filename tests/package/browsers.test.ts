@@ -119,21 +119,23 @@ function suite(browserName: BrowserName): void {
 
   // A browser does not tell where a redirect leads ("opaque"): what fetch() would take along must stay.
   test("headers of the caller's own do not follow a redirect to another origin", async () => {
-    const target = address({})
     const secrets = { Authorization: 'Bearer secret', 'X-Token': 'secret' }
-    home.add('/hop.gguf', bytes)
-    home.add('/twice.gguf', bytes)
-    for (const path of ['/hop.gguf', '/twice.gguf']) {
-      home.plan('/hop.gguf', { redirect: target })
-      home.plan('/twice.gguf', { redirect: '/hop.gguf' })
-      home.reset()
-      foreign.reset()
+    // The browsers take turns on the same servers.
+    const hop = `/hop-${browserName}.gguf`
+    const twice = `/twice-${browserName}.gguf`
+    for (const path of [hop, twice]) {
+      const target = address({})
+      home.add(path, bytes)
+      home.plan(hop, { redirect: target })
+      home.plan(twice, { redirect: hop })
       const seen = await see(home.url + path, secrets)
       assert.equal(seen.code, undefined, seen.message)
       assert.deepEqual(seen.last, last)
-      assert.equal(home.log[0]!.headers['x-token'], 'secret')
-      assert.ok(foreign.log.length > 0)
-      for (const { headers } of foreign.log) assert.doesNotMatch(JSON.stringify(headers), /secret/)
+      const first = home.log.find((request) => request.path === path)!
+      assert.equal(first.headers['x-token'], 'secret')
+      const there = foreign.log.filter((request) => target.endsWith(request.path))
+      assert.ok(there.length > 0)
+      for (const { headers } of there) assert.doesNotMatch(JSON.stringify(headers), /secret/)
     }
   })
 

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { corruptions, soundModel } from '../fixtures/corruptions.ts'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { array, hostileKeys, shards, smallModel, text, u32 } from '../fixtures/models.ts'
 import { startServer } from '../server/server.ts'
@@ -180,4 +181,42 @@ test('a reader that leaves early is no failure', async () => {
   const status = await new Promise((done) => child.on('close', done))
   assert.equal(status, 0)
   assert.equal(err, '')
+})
+
+test('stats of a file with a tensor of an unknown type: of all the others, and what is left out', async () => {
+  const odd = join(folder, 'unknown-type.gguf')
+  writeFileSync(odd, corruptions.find(({ name }) => name.endsWith('of type 99'))!.bytes())
+  const { status, out, err } = await run(['stats', odd])
+  assert.equal(status, 0, err)
+  assert.match(err, /blk\.0\.attn_q\.weight is of type \S+, whose layout is not known/)
+  assert.equal(err.trim().split('\n').length, 1)
+  const rows = out.trim().split('\n').slice(1)
+  assert.equal(rows.length, soundModel().tensors!.length - 1)
+  assert.doesNotMatch(out, /blk\.0\.attn_q\.weight/)
+  // Asked for by its name it is an error.
+  const alone = await run(['stats', odd, 'blk.0.attn_q.weight'])
+  assert.equal(alone.status, 1)
+  assert.match(alone.err, /layout is not known/)
+})
+
+test('info tells which shape a tensor had in ComfyUI, and the file type of other programs', async () => {
+  const comfy = join(folder, 'comfy.gguf')
+  writeFileSync(
+    comfy,
+    writeGguf({
+      metadata: [
+        ['general.architecture', text('sd1')],
+        ['comfy.gguf.orig_shape.input_blocks.0.0.weight', array('i32', [64, 4, 3, 3])],
+      ],
+      tensors: [{ name: 'input_blocks.0.0.weight', shape: [256, 9], type: 'F32' }],
+    }),
+  )
+  const { out } = await run(['info', comfy])
+  assert.match(out, /^comfy\.gguf\.orig_shap\S+ +i32\[4\] +\[64, 4, 3, 3\]\n.*before ComfyUI-GGUF/m)
+  const row = (
+    JSON.parse((await run(['info', comfy, '--json'])).out) as {
+      metadata: { key: string; meaning?: string }[]
+    }
+  ).metadata[1]!
+  assert.match(row.meaning!, /before ComfyUI-GGUF stored it/)
 })

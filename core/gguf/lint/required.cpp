@@ -11,7 +11,7 @@ namespace {
 using enum ValueType;
 
 /// A row of required_keys.inc: words with spaces between.
-struct RequiredKeys {
+struct LoaderKeys {
   std::string_view suffixes, architectures;
 };
 
@@ -24,7 +24,7 @@ bool requires_key(std::string_view architecture, std::string_view suffix) {
   if (suffix == kLayerEpsilon) return layer;
   if (suffix == kRmsEpsilon)
     return !layer && !has_word(kNoEpsilon, architecture) && is_known_architecture(architecture);
-  return has_word(kAlwaysRequired, suffix) || std::ranges::any_of(kRequiredKeys, [&](const RequiredKeys& row) {
+  return has_word(kAlwaysRequired, suffix) || std::ranges::any_of(kRequiredKeys, [&](const LoaderKeys& row) {
            return has_word(row.suffixes, suffix) && has_word(row.architectures, architecture);
          });
 }
@@ -43,7 +43,7 @@ void each_required(std::string_view architecture, Visit visit) {
   all(kAlwaysRequired);
   for (const std::string_view epsilon : {kRmsEpsilon, kLayerEpsilon})
     if (requires_key(architecture, epsilon)) visit(epsilon);
-  for (const RequiredKeys& row : kRequiredKeys)
+  for (const LoaderKeys& row : kRequiredKeys)
     if (has_word(row.architectures, architecture)) all(row.suffixes);
 }
 
@@ -110,10 +110,13 @@ void check_loader_type(const LintFile& file, FindingList& findings) {
       check_type(file, findings, key, row->type, row->form == KeyForm::kEither);
   };
   each_required(file.architecture, check_suffix);
-  any_word(kLoaderKeys, [&](std::string_view suffix) {
+  const auto check_optional = [&](std::string_view suffix) {
     if (!requires_key(file.architecture, suffix)) check_suffix(suffix);
     return false;
-  });
+  };
+  any_word(kLoaderKeys, check_optional);
+  for (const LoaderKeys& row : kTypedKeys)
+    if (has_word(row.architectures, file.architecture)) any_word(row.suffixes, check_optional);
 }
 
 constexpr LintRule kRequiredRules[] = {

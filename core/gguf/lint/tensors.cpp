@@ -4,6 +4,8 @@
 #include <array>
 #include <memory>
 
+#include "gguf/lint/extents.hpp"
+#include "gguf/lint/required.hpp"
 #include "gguf/lint/rules.hpp"
 
 namespace ggufscope {
@@ -212,200 +214,16 @@ void check_tensor_missing(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// What the letters of shapes stand for in one block, or outside of them.
-class Extents {
- public:
-  explicit Extents(const LintFile& file)
-      : shares_width_(has_word("hunyuan-moe qwen2moe qwen3next qwen35moe", file.architecture)) {
-    for (size_t i = 0; i < kKeys.size(); ++i) {
-      const std::string key = arch_key(file, kKeys[i]);
-      if (const KeyValue* kv = find_key(file.gguf, key); kv != nullptr) {
-        there_[i] = true;
-        whole_[i] = get_u64(file.gguf, key);
-        if (kv->type == ValueType::kArray && kv->count <= kMaxBlocks)
-          by_block_[i] = get_integers(file.gguf, key).value_or(std::vector<int64_t>());
-      }
-    }
-    const KeyValue* tokens = find_key(file.gguf, "tokenizer.ggml.tokens");
-    if (tokens != nullptr && tokens->type == ValueType::kArray) tokens_ = tokens->count;
-  }
-
-  /// nullopt where the file does not say, or the loader takes something else.
-  [[nodiscard]] std::optional<uint64_t> of(char letter, std::optional<uint64_t> block) const {
-    const auto value = [&](Key key) { return this->value(key, block); };
-    const auto heads = value(kHeads), kv_heads = there_[kKvHeads] ? value(kKvHeads) : heads;
-    const auto head = [&](Key key, Key windowed) -> std::optional<uint64_t> {
-      // Layers with a window may have other heads.
-      if (!heads || (there_[windowed] && value(windowed) != value(key))) return std::nullopt;
-      if (there_[key]) return value(key);
-      const auto width = value(kWidth);
-      return width && *heads != 0 ? std::optional(*width / *heads) : *heads == 0 ? heads : std::nullopt;
-    };
-    const auto key = [&] { return head(kKeyLength, kWindowedKeyLength); };
-    const auto value_length = [&] { return head(kValueLength, kWindowedValueLength); };
-    // Of latent attention; with windows its ranks differ by block.
-    const bool latent = !there_[kWindowedLatentRank];
-    const auto latent_key = [&] { return latent ? there_[kLatentKey] ? value(kLatentKey) : key() : std::nullopt; };
-    const auto latent_value = [&] {
-      return latent ? there_[kLatentValue] ? value(kLatentValue) : value_length() : std::nullopt;
-    };
-    const auto rotated = [&] { return there_[kRotated] ? value(kRotated) : key(); };
-    const auto unrotated = [&] { return less(latent_key(), rotated()); };
-    switch (letter) {
-      case 'E':
-        return value(kWidth);
-      case 'F':
-        return value(kFeedForward);
-      case 'G':
-        return product(value(kFeedForward), 2);
-      case '2':
-        return quotient(value(kFeedForward), 2);
-      case 'M':
-        // Without the key an expert has its share of the usual width.
-        return there_[kExpertFeedForward] ? value(kExpertFeedForward)
-                                          : quotient(value(kFeedForward), value(kExpertsUsed));
-      case 'X':
-        return value(kExperts);
-      case 'C':
-        return value(kContext);
-      case 'T':
-        return tokens_;
-      case 'N':
-        return heads;
-      case 'H':
-        return key();
-      case 'Q':
-        return product(heads, key());
-      case 'O':
-        return product(heads, value_length());
-      case 'R':
-        return product(2, product(heads, key()));
-      case 'D':
-        return kv_heads;
-      case 'K':
-        return product(kv_heads, key());
-      case 'V':
-        return product(kv_heads, value_length());
-      case 'S':
-        return sum(product(heads, key()), sum(product(kv_heads, key()), product(kv_heads, value_length())));
-      case 'u':
-        return sum(product(heads, key()), product(2, product(kv_heads, key())));
-      case 'h':
-        if (there_[kSharedFeedForward]) return value(kSharedFeedForward);
-        return shares_width_ ? value(kFeedForward) : product(value(kExpertFeedForward), value(kSharedExperts));
-      case 'a':
-        return latent ? value(kQueryRank) : std::nullopt;
-      case 'b':
-        return latent ? value(kLatentRank) : std::nullopt;
-      case 'c':
-        return latent ? sum(value(kLatentRank), rotated()) : std::nullopt;
-      case 'd':
-        return product(heads, latent_key());
-      case 'e':
-        return unrotated();
-      case 'f':
-        return latent_value();
-      case 'g':
-        return product(heads, latent_value());
-      case 'i':
-        return product(heads, sum(unrotated(), latent_value()));
-      case 'p':
-        return value(kIndexerLength);
-      case 'q':
-        return value(kIndexerHeads);
-      case 't':
-        return product(value(kIndexerLength), value(kIndexerHeads));
-      case 'j':
-        return product(heads, rotated());
-      case 'k':
-        return product(kv_heads, rotated());
-      case '1':
-        return 1;
-      default:
-        return std::nullopt;
-    }
-  }
-
- private:
-  enum Key : uint8_t {
-    kWidth,
-    kFeedForward,
-    kExpertFeedForward,
-    kExperts,
-    kContext,
-    kHeads,
-    kKvHeads,
-    kKeyLength,
-    kValueLength,
-    kWindowedKeyLength,
-    kWindowedValueLength,
-    kSharedFeedForward,
-    kSharedExperts,
-    kQueryRank,
-    kLatentRank,
-    kWindowedLatentRank,
-    kLatentKey,
-    kLatentValue,
-    kRotated,
-    kExpertsUsed,
-    kIndexerLength,
-    kIndexerHeads,
-    kKeyCount
-  };
-  static constexpr std::array<std::string_view, kKeyCount> kKeys = {"embedding_length",
-                                                                    "feed_forward_length",
-                                                                    "expert_feed_forward_length",
-                                                                    "expert_count",
-                                                                    "context_length",
-                                                                    "attention.head_count",
-                                                                    "attention.head_count_kv",
-                                                                    "attention.key_length",
-                                                                    "attention.value_length",
-                                                                    "attention.key_length_swa",
-                                                                    "attention.value_length_swa",
-                                                                    "expert_shared_feed_forward_length",
-                                                                    "expert_shared_count",
-                                                                    "attention.q_lora_rank",
-                                                                    "attention.kv_lora_rank",
-                                                                    "attention.kv_lora_rank_swa",
-                                                                    "attention.key_length_mla",
-                                                                    "attention.value_length_mla",
-                                                                    "rope.dimension_count",
-                                                                    "expert_used_count",
-                                                                    "attention.indexer.key_length",
-                                                                    "attention.indexer.head_count"};
-
-  /// Of these a missing key, and 0, are 0 to llama.cpp. For 0 of others it takes something else, or has no such tensor.
-  static bool counts_from_zero(Key key) { return key == kFeedForward || key == kHeads || key == kKvHeads; }
-
-  [[nodiscard]] std::optional<uint64_t> value(Key key, std::optional<uint64_t> block) const {
-    const std::vector<int64_t>& values = by_block_[key];
-    if (counts_from_zero(key) && (!there_[key] || whole_[key] == uint64_t{0})) return 0;
-    if (!block || *block >= values.size()) return whole_[key] != uint64_t{0} ? whole_[key] : std::nullopt;
-    const int64_t one = values[static_cast<size_t>(*block)];
-    return one > 0 ? std::optional(static_cast<uint64_t>(one)) : std::nullopt;
-  }
-
-  static constexpr uint64_t kSane = uint64_t{1} << 32;
-  static std::optional<uint64_t> product(std::optional<uint64_t> a, std::optional<uint64_t> b) {
-    return a && b && *a < kSane && *b < kSane ? std::optional(*a * *b) : std::nullopt;
-  }
-  static std::optional<uint64_t> quotient(std::optional<uint64_t> a, std::optional<uint64_t> b) {
-    return a && b && *b != 0 ? std::optional(*a / *b) : std::nullopt;
-  }
-  static std::optional<uint64_t> sum(std::optional<uint64_t> a, std::optional<uint64_t> b) {
-    return a && b ? std::optional(*a + *b) : std::nullopt;
-  }
-  static std::optional<uint64_t> less(std::optional<uint64_t> a, std::optional<uint64_t> b) {
-    return a && b && *a >= *b ? std::optional(*a - *b) : std::nullopt;
-  }
-
-  std::array<bool, kKeys.size()> there_{};
-  std::array<std::optional<uint64_t>, kKeys.size()> whole_{};
-  std::array<std::vector<int64_t>, kKeys.size()> by_block_;
-  std::optional<uint64_t> tokens_;
-  bool shares_width_;  ///< shared experts are as wide as a dense layer where the file does not say
-};
+/// Of a tensor that a text of what may be there names with a shape; empty where it does not.
+std::string_view optional_shape(std::string_view text, std::string_view name) {
+  std::vector<std::string_view> words;
+  spell_out(text, words);
+  std::string_view found;
+  for (std::string_view word : words)
+    if (const std::string_view of = cut_off(word, ':'); of == base_name(name) || of == name) found = word;
+  if (found.empty()) return found;
+  return name.ends_with(".bias") && found.size() > 1 ? found.substr(1) : found;
+}
 
 /// Of a tensor that a plan names, or of the bias of a matrix that it names; empty where nothing is known.
 std::string_view wanted_shape(const TensorPlan& plan, std::string_view name) {
@@ -427,7 +245,8 @@ void check_tensor_shape(const LintFile& file, FindingList& findings) {
       const TensorName name = split_name(file.gguf.text(tensor.name));
       if (name.block && name.blocks != row->blocks) continue;
       const TensorPlan& plan = name.block ? block : ends;
-      const std::string_view shape = wanted_shape(plan, name.rest);
+      std::string_view shape = wanted_shape(plan, name.rest);
+      if (shape.empty()) shape = optional_shape(name.block ? row->more : row->more_ends, name.rest);
       if (shape.empty()) continue;
       for (uint32_t i = 0; i < std::max<size_t>(tensor.n_dims, shape.size()); ++i) {
         const uint64_t got = i < tensor.n_dims ? tensor.shape[i] : 1;
@@ -469,10 +288,14 @@ void check_tensor_unknown(const LintFile& file, FindingList& findings) {
   std::vector<const TensorInfo*> unknown;
   for (const TensorInfo& tensor : file.gguf.header.tensors) unknown.push_back(&tensor);
   const size_t n_tensors = unknown.size();
+  // The loader counts shared experts where it requires the key: of 0 it makes none.
+  const bool no_shared = requires_key(file.architecture, "expert_shared_count") && file.architecture != "kimi-k3" &&
+                         hyper(file, "expert_shared_count") == uint64_t{0};
   for (const TensorRow* row : rows) {
     const NameList ends(row->ends, row->more_ends, kAnyEnds), block(row->block, row->more, kAnyBlock);
     std::erase_if(unknown, [&](const TensorInfo* tensor) {
       const TensorName name = split_name(file.gguf.text(tensor->name));
+      if (no_shared && base_name(name.rest).ends_with("_shexp")) return false;
       return name.block ? name.blocks == row->blocks && block.has(name.rest) : ends.has(name.rest);
     });
   }

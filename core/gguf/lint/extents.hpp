@@ -1,0 +1,112 @@
+// The lengths that llama.cpp gives tensors, as the letters of tensors.inc name them.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "gguf/lint/rules.hpp"
+
+namespace ggufscope {
+
+/// What the letters of shapes stand for in one block, or outside of them.
+class Extents {
+ public:
+  explicit Extents(const LintFile& file);
+
+  /// nullopt where the file does not say, or the loader takes something else.
+  [[nodiscard]] std::optional<uint64_t> of(char letter, std::optional<uint64_t> block) const;
+
+ private:
+  enum Key : uint8_t {
+    kWidth,
+    kFeedForward,
+    kExpertFeedForward,
+    kExperts,
+    kContext,
+    kHeads,
+    kKvHeads,
+    kKeyLength,
+    kValueLength,
+    kWindowedKeyLength,
+    kWindowedValueLength,
+    kSharedFeedForward,
+    kSharedExperts,
+    kQueryRank,
+    kLatentRank,
+    kWindowedLatentRank,
+    kLatentKey,
+    kLatentValue,
+    kRotated,
+    kExpertsUsed,
+    kIndexerLength,
+    kIndexerHeads,
+    kConvKernel,
+    kInner,
+    kState,
+    kStepRank,
+    kGroups,
+    kWkvHead,
+    kMixRank,
+    kDecayRank,
+    kDecayLora,
+    kIclrLora,
+    kValueLora,
+    kGateLora,
+    kBuckets,
+    kShortConvolution,
+    kKeyCount
+  };
+  static constexpr std::array<std::string_view, kKeyCount> kKeys = {"embedding_length",
+                                                                    "feed_forward_length",
+                                                                    "expert_feed_forward_length",
+                                                                    "expert_count",
+                                                                    "context_length",
+                                                                    "attention.head_count",
+                                                                    "attention.head_count_kv",
+                                                                    "attention.key_length",
+                                                                    "attention.value_length",
+                                                                    "attention.key_length_swa",
+                                                                    "attention.value_length_swa",
+                                                                    "expert_shared_feed_forward_length",
+                                                                    "expert_shared_count",
+                                                                    "attention.q_lora_rank",
+                                                                    "attention.kv_lora_rank",
+                                                                    "attention.kv_lora_rank_swa",
+                                                                    "attention.key_length_mla",
+                                                                    "attention.value_length_mla",
+                                                                    "rope.dimension_count",
+                                                                    "expert_used_count",
+                                                                    "attention.indexer.key_length",
+                                                                    "attention.indexer.head_count",
+                                                                    "ssm.conv_kernel",
+                                                                    "ssm.inner_size",
+                                                                    "ssm.state_size",
+                                                                    "ssm.time_step_rank",
+                                                                    "ssm.group_count",
+                                                                    "wkv.head_size",
+                                                                    "time_mix_extra_dim",
+                                                                    "time_decay_extra_dim",
+                                                                    "attention.decay_lora_rank",
+                                                                    "attention.iclr_lora_rank",
+                                                                    "attention.value_residual_mix_lora_rank",
+                                                                    "attention.gate_lora_rank",
+                                                                    "attention.relative_buckets_count",
+                                                                    "shortconv.l_cache"};
+
+  [[nodiscard]] bool counts_from_zero(Key key) const;
+  [[nodiscard]] std::optional<uint64_t> value(Key key, std::optional<uint64_t> block) const;
+  /// The letters of state-space models and RWKV.
+  [[nodiscard]] std::optional<uint64_t> recurrent(char letter, std::optional<uint64_t> block) const;
+
+  std::array<bool, kKeys.size()> there_{};
+  std::array<std::optional<uint64_t>, kKeys.size()> whole_{};
+  std::array<std::vector<int64_t>, kKeys.size()> by_block_;
+  std::array<bool, kKeys.size()> required_{};  ///< llama.cpp takes nothing else where the value is 0
+  std::optional<uint64_t> tokens_, token_types_;
+  bool shares_width_;     ///< shared experts are as wide as a dense layer where the file does not say
+  bool derives_experts_;  ///< 0 as the width of an expert is as good as none
+};
+
+}  // namespace ggufscope
