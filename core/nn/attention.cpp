@@ -218,11 +218,11 @@ struct Tile {
   // One token's cells come from memory, which answers many at once only where nothing is computed between: a read of
   // each line of the cache. Of long runs what a second cache holds; further on prefetchers follow.
   void touch(std::span<const CellRun> runs) const {
-    constexpr size_t kMost = 64 << 10, kLine = 64;
+    constexpr size_t kMaxBytes = 64 << 10, kLine = 64;
     const size_t key_bytes = shape.d_k * cache_element_bytes(cache.type),
                  value_bytes = cache.value_stride * cache_element_bytes(cache.type);
     for (const CellRun& run : runs) {
-      const size_t n = std::min<size_t>(run.end - run.begin, kMost / std::max(key_bytes, value_bytes));
+      const size_t n = std::min<size_t>(run.end - run.begin, kMaxBytes / std::max(key_bytes, value_bytes));
       const volatile uint8_t* const k = keys + run.begin * key_bytes;
       const volatile uint8_t* const v = values + run.begin * value_bytes;
       const size_t n_keys = n * key_bytes, n_values = n * value_bytes;
@@ -232,11 +232,11 @@ struct Tile {
       }
     }
   }
-  // Few rows read halves where they lie, if those are whole vectors; many share a block of floats made of them.
+  // Few rows read binary16 in place, if heads are whole vectors; many share a block converted to floats.
   bool reads_halves(size_t n_rows, size_t n) const {
     return cache.type == CacheType::kF16 && n_rows <= 4 && n % 8 == 0;
   }
-  // n_rows of n numbers, times what halves lack, where the block would be.
+  // n_rows of n numbers, times the scale correction of unscaled binary16, where the block would be.
   void lift(const float* const* rows, size_t n_rows, size_t n, float factor, const float** lifted) const {
     float* to = block;
     for (size_t r = 0; r < n_rows; ++r, to += n) {

@@ -26,24 +26,24 @@ double best_rate(const F& run) {
   return 1e3 / std::max(best, 1e-6);
 }
 
-constexpr size_t kTurns = 10000;
-// Products of each of kLeft numbers with each of kRight: all of them are others, so that no compiler takes one for the
-// other; as many sums as hide a product's latency and leave registers for the factors.
-constexpr size_t kLeft = 5, kRight = 2, kSums = kLeft * kRight;
+constexpr size_t kIterations = 10000;
+// Products of each of kLeft vectors with each of kRight, all different, so that no compiler merges two of them. As many
+// accumulators as hide a product's latency and leave registers for the factors.
+constexpr size_t kLeft = 5, kRight = 2, kAccumulators = kLeft * kRight;
 constexpr size_t kRepeats = 32;
 
 volatile int g_sink;
 void use(v128_t value) { g_sink = wasm_i32x4_extract_lane(value, 0); }
 
-// What is multiplied comes from memory, so that no compiler knows the products. Not inlined: engines optimize what is
-// called again.
+// Factors are loaded, so that no compiler knows the products. Not inlined: V8 optimizes functions that are called
+// again.
 template <class Multiply>
 [[gnu::noinline]] v128_t multiply_from_near(const uint8_t* from, Multiply multiply) {
-  v128_t sums[kSums];
+  v128_t sums[kAccumulators];
   for (v128_t& sum : sums) sum = wasm_i32x4_splat(0);
   v128_t right[kRight];
   for (size_t i = 0; i < kRight; ++i) right[i] = wasm_v128_load(from + 1024 * kLeft + 16 * i);
-  for (size_t turn = 0; turn < kTurns; ++turn) {
+  for (size_t turn = 0; turn < kIterations; ++turn) {
     for (size_t i = 0; i < kLeft; ++i) {
       const v128_t left = wasm_v128_load(from + 1024 * i + turn % 64 * 16);
       for (size_t k = 0; k < kRight; ++k) sums[i * kRight + k] = multiply(left, right[k], sums[i * kRight + k]);
@@ -54,13 +54,13 @@ template <class Multiply>
   return all;
 }
 
-// Four readers, as products with one token have them.
+// Four memory streams, as decode has them.
 [[gnu::noinline]] v128_t read(const uint8_t* from, size_t n) {
   v128_t all[4] = {wasm_i32x4_splat(0), wasm_i32x4_splat(0), wasm_i32x4_splat(0), wasm_i32x4_splat(0)};
   for (size_t i = 0; i < n / 4; i += 64)
-    for (size_t reader = 0; reader < 4; ++reader)
+    for (size_t stream = 0; stream < 4; ++stream)
       for (size_t k = 0; k < 4; ++k)
-        all[k] = wasm_v128_xor(all[k], wasm_v128_load(from + reader * (n / 4) + i + 16 * k));
+        all[k] = wasm_v128_xor(all[k], wasm_v128_load(from + stream * (n / 4) + i + 16 * k));
   return wasm_v128_xor(wasm_v128_xor(all[0], all[1]), wasm_v128_xor(all[2], all[3]));
 }
 
@@ -68,16 +68,16 @@ template <class Multiply>
 
 Result<Peaks> measure_peaks(Pool& pool, uint64_t far_bytes) {
   constexpr size_t kNear = 1 << 20, kPart = 64 << 10;
-  static_assert(Pool::kMaxThreads * kNear <= kLeastFar);
-  Result<Buffer> buffer = Buffer::allocate(std::max(far_bytes / kPart * kPart, kLeastFar));
-  if (!buffer) buffer = Buffer::allocate(kLeastFar);
+  static_assert(Pool::kMaxThreads * kNear <= kMinFarBytes);
+  Result<Buffer> buffer = Buffer::allocate(std::max(far_bytes / kPart * kPart, kMinFarBytes));
+  if (!buffer) buffer = Buffer::allocate(kMinFarBytes);
   if (!buffer) return std::unexpected(buffer.error());
   const size_t n_far = buffer->size();
   std::memset(buffer->data(), 3, n_far);
   const uint8_t* const from = buffer->data();
   const size_t n_items = pool.n_threads() * kRepeats;
   const auto products = [&](size_t lanes, auto multiply) {
-    return static_cast<double>(lanes * kSums * kTurns * n_items) * best_rate([&] {
+    return static_cast<double>(lanes * kAccumulators * kIterations * n_items) * best_rate([&] {
              pool.parallel_for(n_items, 1, [&](size_t first, size_t last, size_t) {
                for (size_t i = first; i < last; ++i) use(multiply_from_near(from, multiply));
              });

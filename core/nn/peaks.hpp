@@ -1,4 +1,5 @@
-// What the machine allows, by all threads of a pool: the limits that kernels are measured against.
+// The machine's limits, by all threads of a pool, which kernels are measured against: multiplications and reads a
+// second.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +10,15 @@
 namespace ggufscope {
 
 struct Peaks {
-  double bytes, words, floats;  ///< multiplications with an addition a second, of such numbers
-  double near, far;             ///< bytes a second: read from the second cache, and from memory
+  double bytes, words, floats;  ///< multiply-accumulates a second: int8, int16, float32
+  double near, far;             ///< bytes read a second: from the L2 cache, from DRAM
 };
 
-/// Bytes at least that are read as from memory. Some machines' last caches hold more: less of them is read faster.
-inline constexpr uint64_t kLeastFar = 128 << 20;
+/// The fewest bytes that are read as from DRAM. Some CPUs' last-level caches hold more than this.
+inline constexpr uint64_t kMinFarBytes = 128 << 20;
 
-/// The best of many short runs of each, as other work only ever takes away: about a second in all. far_bytes: what one
-/// pass reads from memory, if there is room for it. kOutOfMemory where there is none for kLeastFar.
+/// The best of many short runs of each, since other work only makes a run slower; about a second in all. far_bytes:
+/// what one pass reads from DRAM, if there is room for it. kOutOfMemory where there is none for kMinFarBytes.
 [[nodiscard]] Result<Peaks> measure_peaks(Pool& pool, uint64_t far_bytes);
 
 }  // namespace ggufscope

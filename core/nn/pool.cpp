@@ -17,7 +17,7 @@
 
 namespace ggufscope {
 namespace {
-size_t g_runs = 0;  // of kFirstEighths
+size_t g_runs = 0;  // of kInitialEighths
 }
 
 void use_runs(size_t which) { g_runs = which; }
@@ -55,8 +55,8 @@ struct Pool::Workers {
   Task task = nullptr;
   const void* context = nullptr;
   size_t n_shares = 1;   // one for each thread
-  size_t first_run = 1;  // items of a share's first portion
-  size_t grain = 1;      // of each that follows
+  size_t first_run = 1;  // items of a thread's initial chunk
+  size_t grain = 1;      // items of each chunk that follows
   struct alignas(64) Share {
     std::atomic<size_t> next{0};
     size_t begin = 0, end = 0;
@@ -148,7 +148,7 @@ struct Pool::Workers {
   }
 #endif
 
-  // The thread's own share, then what is left of the others'.
+  // The thread's own chunks, then stolen ones.
   void take_items(size_t thread) {
     for (size_t i = 0; i < n_shares; ++i) {
       Share& share = shares[(thread + i) % n_shares];
@@ -247,9 +247,9 @@ void Pool::run(Task task, const void* context, size_t n_items, size_t grain, boo
   w.n_shares = n_used_;
   w.first_run = w.grain = grain;
   if (in_runs) {
-    // Of a thread's share.
+    // Eighths of a thread's items.
     const auto eighths = [&](size_t n) { return n * n_items / (n_used_ * 8) / grain * grain; };
-    w.first_run = std::max(eighths(kFirstEighths[g_runs]), grain);
+    w.first_run = std::max(eighths(kInitialEighths[g_runs]), grain);
     w.grain = std::max(eighths(1), grain);
   }
   const size_t n_grains = (n_items + grain - 1) / grain;

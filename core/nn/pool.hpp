@@ -1,4 +1,4 @@
-// A fixed set of worker threads that share one loop at a time. A build without threads is a plain loop.
+// A fixed set of worker threads with work stealing, for one loop at a time. A build without threads is a plain loop.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 
 namespace ggufscope {
 
-/// How much of a thread's share its first run is. Long ones serve cores that are alike, shorter ones those that are
-/// not; which it is turns out while computing.
-inline constexpr size_t kFirstEighths[] = {7, 5};
-/// Index into kFirstEighths, for all pools; 0 at first.
-void use_runs(size_t which);
+/// The initial chunk of parallel_for_runs, in eighths of a thread's items. A long one suits equal cores, a shorter one
+/// cores of different speeds; the engine tries both while it generates.
+inline constexpr size_t kInitialEighths[] = {7, 5};
+/// Index into kInitialEighths, for all pools; 0 at first.
+void use_runs(size_t index);
 
-/// The caller's thread takes part in every loop as thread 0. Each thread begins with a share of its own, the same part
-/// of all items in each loop, so that what it wrote is still near; then it takes from the others'. Workers that wake
-/// late are not waited for: a loop ends when its last item ends. Idle workers spin for some hundred microseconds, then
-/// sleep. One loop at a time, from one thread.
+/// The caller's thread takes part in every loop as thread 0. Each thread starts with the same part of the items in
+/// every loop, so that data it wrote is still in its core's cache; then it steals chunks from the others. A loop does
+/// not wait for workers that wake late: it ends when its last item ends. Idle workers spin for some hundred
+/// microseconds, then sleep. One loop at a time, from one thread.
 class Pool {
  public:
   static constexpr size_t kMaxThreads = 64;
@@ -52,8 +52,9 @@ class Pool {
   void parallel_for(size_t n_items, size_t grain, const Body& body) {
     run(task_of<Body>(), &body, n_items, grain, false);
   }
-  /// The same for what streams from memory, which answers long runs faster: ranges are multiples of `grain`, the first
-  /// of each thread most of its share (kFirstEighths), and the last ones short, so that threads end together.
+  /// The same for loops limited by memory bandwidth, which long runs serve best: ranges are multiples of `grain`, each
+  /// thread's initial chunk is most of its items (kInitialEighths), and the last ones are short, so that threads end
+  /// together.
   template <class Body>
   void parallel_for_runs(size_t n_items, size_t grain, const Body& body) {
     run(task_of<Body>(), &body, n_items, grain, true);

@@ -37,17 +37,17 @@ inline float max4(v128_t v) {
   return ab > cd ? ab : cd;
 }
 
-/// The bits of |x|, or those in `most` where they are larger. As integers magnitudes are in order, infinities and then
-/// NaN on top, by one instruction where f32x4.max takes eight.
-inline v128_t max_magnitude(v128_t most, v128_t x) {
-  return wasm_i32x4_max(most, wasm_v128_and(x, wasm_i32x4_splat(INT32_MAX)));
+/// The larger of |x| and `max`, as bits. Compared as integers, magnitudes are in order, infinities and then NaN on top:
+/// one instruction where f32x4.max takes eight.
+inline v128_t max_magnitude(v128_t max, v128_t x) {
+  return wasm_i32x4_max(max, wasm_v128_and(x, wasm_i32x4_splat(INT32_MAX)));
 }
 
 /// The largest of four such bits, as a float.
-inline float largest_magnitude(v128_t most) {
-  most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 2, 3, 0, 1));
-  most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 1, 0, 3, 2));
-  return wasm_f32x4_extract_lane(most, 0);
+inline float largest_magnitude(v128_t max) {
+  max = wasm_i32x4_max(max, wasm_i32x4_shuffle(max, max, 2, 3, 0, 1));
+  max = wasm_i32x4_max(max, wasm_i32x4_shuffle(max, max, 1, 0, 3, 2));
+  return wasm_f32x4_extract_lane(max, 0);
 }
 
 /// Sum of a[i] * b[i].
@@ -93,7 +93,7 @@ inline void scale(float* y, float s, size_t n) {
   for (; i < n; ++i) y[i] *= s;
 }
 
-// Read from memory where they are used: as constants in the code, engines make each of them anew in general registers.
+// Loaded where they are used: V8 would rebuild constants in the code through general registers at every use.
 alignas(16) inline constexpr float kExp[] = {-87.3365447f,     88.3762626f,      1.44269504f,      -0.693359375f,
                                              2.12194440e-4f,   1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
                                              4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f, 1.0f,
@@ -127,7 +127,6 @@ inline v128_t sigmoid4(v128_t x) {
   const v128_t one = wasm_f32x4_splat(1.0f);
   return wasm_f32x4_div(one, wasm_f32x4_add(one, exp4(wasm_f32x4_neg(x))));
 }
-inline float sigmoid1(float x) { return 1.0f / (1.0f + exp1(-x)); }
 
 /// Four consecutive binary16 values as floats, exactly: the mantissa and exponent are shifted into place and scaled
 /// by 2^112, which also makes subnormals right; infinities and NaN are patched.
@@ -148,8 +147,8 @@ inline void load_f16(const uint16_t* src, float* dst, size_t n) {
   for (; i < n; ++i) dst[i] = ggufscope::f16_to_f32(src[i]);
 }
 
-/// What turns binary16 into floats: the sign stays on top, exponent and mantissa move into place, 2^112 makes up for
-/// the other bias.
+/// Constants of the conversion from binary16: the sign stays on top, exponent and mantissa move into place, and 2^112
+/// corrects the exponent's bias.
 struct HalfConstants {
   v128_t kept = loop_constant(wasm_i16x8_splat(static_cast<int16_t>(0x8fff)));
   v128_t bias = loop_constant(wasm_f32x4_splat(0x1p112f));
@@ -170,8 +169,8 @@ inline void load_finite_f16x8(const uint8_t* p, const HalfConstants& c, v128_t* 
   out[1] = wasm_f32x4_mul(out[1], c.bias);
 }
 
-/// Four floats as binary16 in i32 lanes, rounded to nearest, ties to even. What is beyond the range, or no number,
-/// becomes the largest.
+/// Four floats as binary16 in i32 lanes, rounded to nearest, ties to even. Values beyond the range and NaN become the
+/// largest finite one.
 inline v128_t to_finite_f16x4(v128_t x) {
   const v128_t most = wasm_f32x4_splat(65504.0f), half = wasm_f32x4_splat(0.5f);
   const v128_t magnitude = wasm_f32x4_pmin(most, wasm_f32x4_abs(x));

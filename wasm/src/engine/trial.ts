@@ -1,6 +1,6 @@
 // What is a machine's own affair is tried while tokens are generated, a few choices in turns, as a machine's speed changes
 // by itself: how many memory streams decode reads weights in (kMemoryStreams of core/nn/gemm/dispatch.hpp), how much of its
-// share a thread takes at once (kFirstEighths of core/nn/pool.hpp), and how many threads there are: those of one core's
+// share a thread takes at once (kInitialEighths of core/nn/pool.hpp), and how many threads there are: those of one core's
 // halves, slow cores among fast ones, or more threads than a container may run make each other slower. Results are the
 // same whichever it is.
 /** Until then engines still optimize what is called. */

@@ -121,7 +121,7 @@ function refuseMissing(missing: readonly string[], count: number, { allowMissing
   if (missing.length === 0 || allowMissingShards) return
   throw new GgufError(
     'missing-shard',
-    `${missing.length} of the ${counted(count, 'file')} of this model are missing: ${missing.toSorted().join(', ')}. What is there can be opened with allowMissingShards.`,
+    `${missing.length} of the ${counted(count, 'file')} of this model ${missing.length === 1 ? 'is' : 'are'} missing: ${missing.toSorted().join(', ')}. What is there can be opened with allowMissingShards.`,
   )
 }
 
