@@ -246,9 +246,10 @@ import model from './model.bin'
 import inspect from 'ggufscope/inspect.wasm'
 import text from 'ggufscope/text.wasm'
 import quant from 'ggufscope/quant.wasm'
+import jinja from 'ggufscope/jinja.wasm'
 import simd from 'ggufscope/engine-simd.wasm'
 import relaxed from 'ggufscope/engine-relaxed.wasm'
-const assets = { 'inspect.wasm': inspect, 'text.wasm': text, 'quant.wasm': quant, 'engine-simd.wasm': simd, 'engine-relaxed.wasm': relaxed }
+const assets = { 'inspect.wasm': inspect, 'text.wasm': text, 'quant.wasm': quant, 'jinja.wasm': jinja, 'engine-simd.wasm': simd, 'engine-relaxed.wasm': relaxed }
 export default { fetch: async () => Response.json(await everything(new Uint8Array(model), { assets }, 2)) }
 `,
       'run.mjs': `import { build } from 'esbuild'

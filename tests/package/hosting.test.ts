@@ -227,9 +227,9 @@ test('a module that cannot start is named, with its cure', { skip }, async () =>
       `{ assets: '/nothing/' }`,
       /nothing\/inspect\.wasm could not be started: the server answers with status 404/,
     ],
-    [`{ wasmUrl: '/app/index.html' }`, /answers with a web page/],
+    [`{ wasmUrl: '/app/index.html' }`, /it is a web page/],
     [`{ wasmUrl: new Uint8Array(4) }`, /inspect\.wasm that was given could not be started/],
-    [`{ wasmUrl: 5 }`, /no address, Response, bytes or WebAssembly\.Module/],
+    [`{ wasmUrl: 5 }`, /no address, Response, bytes or module/],
   ] as const) {
     const out = await bundle('esm')
     home.mount(`/page-${serial}`, out)

@@ -33,10 +33,7 @@ const wrong: Readonly<Record<string, readonly [run: () => unknown, message: RegE
   'rows: turned': [() => file.read(tensor!.name, { rows: [2, 1] }), /rows must be \[from, to\]/],
   'rows: null': [() => file.read(tensor!.name, { rows: null as Any }), /rows must be \[from, to\], not null/],
   'no tensor': [() => file.dequantize(undefined as Any), /no tensor "undefined"/, 'not-found'],
-  'encode: nothing': [
-    () => tokenizer.encode(undefined as Any),
-    /must be a string or UTF-8 bytes, not undefined/,
-  ],
+  'encode: nothing': [() => tokenizer.encode(undefined as Any), /must be a string or UTF-8 bytes/],
   'encode: a number': [() => tokenizer.encode(5 as Any), /must be a string/],
   'encode: null': [() => tokenizer.encode(null as Any), /must be a string/],
   'encode: an array': [() => tokenizer.encode(['a'] as Any), /must be a string/],
@@ -123,5 +120,20 @@ test('ggufscope/node has what all entries have', async () => {
     )
     const found = { open, load, quantize, GgufError, ...others } as Record<string, unknown>
     for (const name of names) assert.ok(name in found, `${entry}: ${name}`)
+  }
+})
+
+test('what a generator returns is what onDone is told', async () => {
+  let told: unknown
+  const options = { seed: 1, maxTokens: 3, onDone: (result: unknown) => void (told = result) }
+  for (const pieces of [
+    model.generate('Once', options),
+    model.chat([{ role: 'user', content: 'Hi' }], options),
+  ]) {
+    let step = await pieces.next()
+    while (!step.done) step = await pieces.next()
+    assert.equal(step.value.finishReason, 'length')
+    assert.equal(step.value.tokens, 3)
+    assert.deepEqual(step.value, told)
   }
 })

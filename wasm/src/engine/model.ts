@@ -11,6 +11,7 @@ import type {
   EmbedOptions,
   EncodeChatOptions,
   GenerateOptions,
+  GenerateResult,
   Model,
   ModelInfo,
   Peaks,
@@ -131,19 +132,19 @@ export class LoadedModel implements Model {
   async *generate(
     prompt: string | readonly number[],
     options: GenerateOptions = {},
-  ): AsyncGenerator<Piece, void, void> {
+  ): AsyncGenerator<Piece, GenerateResult, void> {
     checkGenerate(options, this.info.vocabularySize)
-    yield* this.#stream(this.#tokens(prompt), options)
+    return yield* this.#stream(this.#tokens(prompt), options)
   }
 
   async *chat(
     messages: readonly ChatMessage[],
     options: ChatOptions = {},
-  ): AsyncGenerator<Piece, void, void> {
+  ): AsyncGenerator<Piece, GenerateResult, void> {
     checkChat(options, this.info.vocabularySize)
     const { template, tools, variables, continue: goOn, ...generating } = options
     const tokens = await this.encodeChat(messages, { template, tools, variables, continue: goOn })
-    yield* this.#stream(tokens, generating)
+    return yield* this.#stream(tokens, generating)
   }
 
   async encodeChat(messages: readonly ChatMessage[], options: EncodeChatOptions = {}): Promise<number[]> {
@@ -289,7 +290,10 @@ export class LoadedModel implements Model {
   }
 
   /** Pieces as they come; whoever ends the loop early ends the generation. */
-  async *#stream(tokens: readonly number[], options: GenerateOptions): AsyncGenerator<Piece, void, void> {
+  async *#stream(
+    tokens: readonly number[],
+    options: GenerateOptions,
+  ): AsyncGenerator<Piece, GenerateResult, void> {
     const { signal, onDone } = options
     signal?.throwIfAborted()
     const left = new AbortController()
@@ -320,6 +324,7 @@ export class LoadedModel implements Model {
       }
       const result = await generated
       onDone?.(result)
+      return result
     } finally {
       if (!ended) left.abort()
       signal?.removeEventListener('abort', stop)

@@ -285,10 +285,13 @@ export interface Model extends Disposable {
   readonly info: ModelInfo
   readonly file: GgufFile
   readonly tokenizer: Tokenizer
-  /** A text, which gets BOS as the file says, or token ids as they are. */
-  generate(prompt: string | readonly number[], options?: GenerateOptions): AsyncGenerator<Piece, void, void>
+  /** A text, which gets BOS as the file says, or token ids as they are. What the generator returns is what onDone is told. */
+  generate(
+    prompt: string | readonly number[],
+    options?: GenerateOptions,
+  ): AsyncGenerator<Piece, GenerateResult, void>
   /** Through the file's chat template. */
-  chat(messages: readonly ChatMessage[], options?: ChatOptions): AsyncGenerator<Piece, void, void>
+  chat(messages: readonly ChatMessage[], options?: ChatOptions): AsyncGenerator<Piece, GenerateResult, void>
   /** The prompt that chat() would read, as token ids. */
   encodeChat(messages: readonly ChatMessage[], options?: EncodeChatOptions): Promise<number[]>
   /** Logits, one row of the vocabulary a token; of an encoder, embeddings. */

@@ -13,7 +13,7 @@ const isAddress = (source: unknown): source is string | URL =>
 /** A folder's address with a slash behind: "/assets" is a folder as well. */
 const inFolder = (folder: string | URL, name: string): URL => {
   const url = absolute(folder)
-  if (!/\/[^/]*\.[^/]*$|\/$/.test(url.pathname)) url.pathname += '/'
+  url.pathname = url.pathname.replace(/\/?$/, '/')
   return new URL(name, url)
 }
 
@@ -38,8 +38,7 @@ async function answer(url: URL): Promise<Response> {
   const response = await fetch(url)
   if (!response.ok) throw new Error(`the server answers with status ${response.status}`)
   // Servers of applications answer with their page what they do not have.
-  if (response.headers.get('content-type')?.startsWith('text/html'))
-    throw new Error('the server answers with a web page')
+  if (response.headers.get('content-type')?.startsWith('text/html')) throw new Error('it is a web page')
   return response
 }
 
@@ -47,7 +46,7 @@ async function answer(url: URL): Promise<Response> {
 async function bytesOf(source: WasmSource): Promise<BufferSource | Response> {
   if (source instanceof Response || source instanceof ArrayBuffer || ArrayBuffer.isView(source))
     return source as BufferSource | Response
-  if (!isAddress(source)) throw new Error('it is no address, Response, bytes or WebAssembly.Module')
+  if (!isAddress(source)) throw new Error('it is no address, Response, bytes or module')
   const url = absolute(source)
   return url.protocol === 'file:' && isNode() ? readFromDisk(url) : answer(url)
 }
@@ -95,7 +94,7 @@ export function notStarted(name: WasmName, place: unknown, error: unknown): Gguf
   const at = isAddress(place) ? String(place) : `${name} that was given`
   return new GgufError(
     'wasm',
-    `The WebAssembly module ${at} could not be started: ${quoted(error)}. Host ${name} beside the code, or say where it is by the option assets.`,
+    `The WebAssembly module ${at} could not be started: ${quoted(error)}. Say where it is by the option assets.`,
     { cause: error },
   )
 }

@@ -1,6 +1,8 @@
 // Where a file of the package is when it does not lie beside the code that runs. Development servers bundle a dependency
 // into a folder of their own (Vite: node_modules/.vite/deps) and leave behind what it reads by its address.
 
+import { isNode } from './node-module.js'
+
 const kPackage = /\/node_modules\/ggufscope\//
 // Of the package, by name: where they lie in it.
 const folderOf = (name: string): string => (name.startsWith('engine-') ? 'wasm/dist/engine' : 'wasm/dist')
@@ -21,7 +23,12 @@ export function elsewhere(url: URL): URL[] {
 
 /** What else may give a module that was looked for at that address. */
 export function otherSources(url: URL): (URL | Promise<ArrayBuffer>)[] {
-  return url.protocol === 'file:' ? [readByRequest(url)] : elsewhere(url)
+  const others: (URL | Promise<ArrayBuffer>)[] = elsewhere(url)
+  // Files that were copied beside a bundle are all in its folder; classic scripts have no address here.
+  const here: string | undefined = import.meta.url
+  if (here) others.unshift(new URL(url.pathname.split('/').pop()!, here))
+  if (url.protocol === 'file:' && !isNode()) others.push(readByRequest(url))
+  return others
 }
 
 /** Pages that lie on a disk may read what is beside them by XMLHttpRequest alone, if at all. */

@@ -84,7 +84,7 @@ function startText(compiled: WebAssembly.Module): TextModule {
       }),
     ),
   ).catch(() => undefined)
-  if (!module['TextTokenizer_new']) throw new Error('it cannot be instantiated')
+  if (!module['TextTokenizer_new']) throw new Error('it is another module')
   return (text = Object.assign(module, {
     TextTokenizer: classOf(module, 'TextTokenizer'),
   }) as unknown as TextModule)
@@ -114,7 +114,7 @@ function compileNow(source: WasmSource | PromiseLike<WasmSource>): WebAssembly.M
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source))
     return new WebAssembly.Module(source as BufferSource)
   if (typeof source !== 'string' && !(source instanceof URL))
-    throw new Error('it comes later: await file.loadTokenizer() first')
+    throw new Error('await file.loadTokenizer() first')
   return new WebAssembly.Module(readNow(absolute(source)))
 }
 
@@ -122,8 +122,7 @@ function compileNow(source: WasmSource | PromiseLike<WasmSource>): WebAssembly.M
 function readNow(url: URL): Uint8Array<ArrayBuffer> {
   if (isNode() && url.protocol === 'file:')
     return nodeModule<typeof import('node:fs')>('node:fs').readFileSync(url) as Uint8Array<ArrayBuffer>
-  if (typeof XMLHttpRequest === 'undefined')
-    throw new Error('nothing can be read at once here: await file.loadTokenizer() first')
+  if (typeof XMLHttpRequest === 'undefined') throw new Error('await file.loadTokenizer() first')
   const request = new XMLHttpRequest()
   request.open('GET', url, false)
   // Pages may not ask for bytes here, but for text that keeps them.

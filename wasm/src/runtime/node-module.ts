@@ -24,6 +24,6 @@ export const isNode = (): boolean => {
 /** A module of Node's own, without an import that bundlers would look into. */
 export function nodeModule<T>(name: string): T {
   const module = nodeProcess()?.getBuiltinModule?.(name)
-  if (!module) throw new GgufError('unsupported', `There is no ${name} here: Node 20.16 or newer has it.`)
+  if (!module) throw new GgufError('unsupported', `Node 20.16 or newer has ${name}.`)
   return module as T
 }

@@ -49,9 +49,6 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const forgotten = new FinalizationRegistry<WasmTokenizer>((tokenizer) => tokenizer.delete())
 
-const noText = (text: unknown): GgufError =>
-  new GgufError('invalid-argument', `A text must be a string or UTF-8 bytes, not ${String(text)}.`)
-
 /** A tokenizer in the wasm heap. It owns its vocabulary: it outlives the file that it was made of. */
 export class FileTokenizer implements Tokenizer {
   readonly #module: TextModule
@@ -207,7 +204,8 @@ export class FileTokenizer implements Tokenizer {
   /** Puts a text into the heap and gives its length in bytes. */
   #put(text: string | Uint8Array): number {
     if (typeof text !== 'string') {
-      if (!(text instanceof Uint8Array)) throw noText(text)
+      if (!(text instanceof Uint8Array))
+        throw new GgufError('invalid-argument', 'A text must be a string or UTF-8 bytes.')
       const pointer = this.#room(text.length)
       this.#module.HEAPU8.set(text, pointer)
       return text.length

@@ -1,7 +1,14 @@
 // The prompt cache across requests: several sequences of one model, each with the tokens that its cache holds. A request
 // goes to the one that has most of its prompt.
 import { GgufError } from '../../api/errors.js'
-import type { CompletionModel, EmbedOptions, GenerateOptions, Model, Piece } from '../../engine/index.js'
+import type {
+  CompletionModel,
+  EmbedOptions,
+  GenerateOptions,
+  GenerateResult,
+  Model,
+  Piece,
+} from '../../engine/index.js'
 
 interface Slot {
   model: Model
@@ -55,7 +62,7 @@ export class CachedModel {
   async *#generate(
     prompt: string | readonly number[],
     options: GenerateOptions = {},
-  ): AsyncGenerator<Piece, void, void> {
+  ): AsyncGenerator<Piece, GenerateResult, void> {
     const tokens =
       typeof prompt === 'string' ? this.#model.tokenizer.encode(prompt, { special: true, bos: true }) : prompt
     const room = this.#context - tokens.length
@@ -67,11 +74,17 @@ export class CachedModel {
     const slot = await this.#take(tokens)
     const drawn: number[] = []
     const maxTokens = Math.min(options.maxTokens ?? Infinity, room)
+    let result: GenerateResult | undefined
+    const onDone = (done: GenerateResult): void => {
+      result = done
+      options.onDone?.(done)
+    }
     try {
-      for await (const piece of slot.model.generate(tokens, { ...options, maxTokens })) {
+      for await (const piece of slot.model.generate(tokens, { ...options, maxTokens, onDone })) {
         if (piece.token >= 0) drawn.push(piece.token)
         yield piece
       }
+      return result! // told before the last step
     } finally {
       slot.tokens = [...tokens, ...drawn]
     }
