@@ -123,12 +123,12 @@ Checkpoint rwkv5(bool gated) {
   constexpr float kUnit = 1.2784645f;  // its SiLU is 1
   Checkpoint c;
   uint32_t seed = 1;
-  const auto values = [&](uint64_t n, float scale, float plus = 0) {
+  const auto values = [&](size_t n, float scale, float plus = 0) {
     std::vector<float> out = random_floats(n, seed++);
     for (float& x : out) x = plus + scale * x;
     return out;
   };
-  const uint64_t n = kWidth, size = n / kHeads;
+  constexpr size_t n = kWidth, size = kWidth / kHeads;
   const auto norm = [&](const std::string& name) {
     put(c, name + ".weight", {n}, values(n, 0.2f, 1));
     put(c, name + ".bias", {n}, values(n, 0.2f));
@@ -144,7 +144,7 @@ Checkpoint rwkv5(bool gated) {
     const auto by_head = [&](const std::string& name, std::vector<float> of) {
       if (!gated) return put(c, att + name, {1, 1, kHeads}, of);
       std::vector<float> all(n);
-      for (uint64_t i = 0; i < n; ++i) all[i] = of[i / size];
+      for (size_t i = 0; i < n; ++i) all[i] = of[i / size];
       put(c, att + name, {1, size, kHeads}, all);
     };
     const std::vector<float> bonus = values(kHeads, 0.5f, 1), decay = values(kHeads, 0.2f, 0.7f);
@@ -155,7 +155,7 @@ Checkpoint rwkv5(bool gated) {
     if (gated) {
       put(c, att + "time_mix_g", {n}, std::vector<float>(n, 1));
       std::vector<float> gate(n * n, 0);
-      for (uint64_t row = 0; row < n; ++row) gate[row * n] = kUnit;
+      for (size_t row = 0; row < n; ++row) gate[row * n] = kUnit;
       put(c, att + "gate.weight", {n, n}, gate);
     }
     for (const char* part : {"time_mix_k", "time_mix_r"}) put(c, ffn + part, {n}, values(n, 0.5f, 0.5f));

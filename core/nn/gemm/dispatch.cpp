@@ -116,7 +116,7 @@ constexpr Kernels kKernels{
     {microkernel<Decode, 1, kMemoryStreams[0]>, microkernel<Decode, 1, kMemoryStreams[1]>}};
 
 constexpr KernelSpec spec_of(const PackedFormat& f, DotKind dot) {
-  return {f.super, f.bits, f.half_scales, f.sub, f.correction, f.table != nullptr, dot};
+  return {f.super, f.bits, f.half_scales, f.sub, f.correction, f.has_table, dot};
 }
 
 // The kernels of every format, then of every wide one, on each CPU: the same function where formats have the same

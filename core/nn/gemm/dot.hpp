@@ -43,8 +43,8 @@ struct KernelSpec {
 
 // The offsets of a block's parts in such a format.
 template <KernelSpec S>
-constexpr PackedFormat kLayout{0, S.super, S.bits,        S.half_scales, S.sub, S.correction,
-                               0, nullptr, CodeType::kU7, nullptr};
+constexpr PackedFormat kLayout{0, S.super, S.bits,        S.half_scales, S.sub,  S.correction,
+                               0, nullptr, CodeType::kU7, nullptr,       S.table};
 
 constexpr ActivationLayout activation_layout(DotKind dot) {
   if (dot == DotKind::kBfp16) return ActivationLayout::kBfp16;

@@ -83,6 +83,7 @@ struct PackedFormat {
   const int8_t* table;  ///< nullptr: codes stand for themselves
   CodeType code_type;
   UnpackFn* unpack;
+  bool has_table;  ///< with sanitizers GCC does not compare the pointer in a constant expression
 
   [[nodiscard]] constexpr size_t block() const { return super ? 256 : bits == 16 ? 2 * sub : sub; }
   [[nodiscard]] constexpr size_t n_subs() const { return block() / sub; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 
 #include "nn/gemm/unpack.hpp"
 #include "quant/block.hpp"
@@ -25,6 +26,9 @@ inline constexpr auto kIq4Biased = biased(kIq4Values, 128), kIq2Biased = biased(
 // With the least bias, so that values are CodeType::kU7.
 inline constexpr auto kIq2Biased43 = biased(kIq2Values, 43), kE2m1Biased = biased(kE2m1Doubled, 12);
 
+constexpr bool is_table(const int8_t*) { return true; }
+constexpr bool is_table(std::nullptr_t) { return false; }
+
 inline constexpr PackedFormat kFormats[] = {
 #define GGUFSCOPE_PACKED(type, super, bits, half_scales, sub, correction, offset, table, code_type, unpack) \
   {static_cast<uint32_t>(TypeId::type),                                                                     \
@@ -36,7 +40,8 @@ inline constexpr PackedFormat kFormats[] = {
    offset,                                                                                                  \
    table,                                                                                                   \
    CodeType::code_type,                                                                                     \
-   unpack_##unpack},
+   unpack_##unpack,                                                                                         \
+   is_table(table)},
 #include "types/types.inc"
 };
 
