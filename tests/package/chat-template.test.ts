@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { GgufError, open, type ChatMessage, type GgufFile } from 'ggufscope/node'
+import { load } from 'ggufscope/engine'
 import { writeHeader } from '../fixtures/gguf.ts'
 
 const kShared = process.env['GGUFSCOPE_SHARED'] ?? join(import.meta.dirname, '../../../shared')
@@ -125,4 +126,34 @@ test('a conversation of 20 messages takes less than a millisecond', async () => 
     best = Math.min(best, performance.now() - start)
   }
   assert.ok(best < 1, `${best} ms`)
+})
+
+test('control tokens that a message spells stay text', async () => {
+  const file = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
+  using model = await load(file)
+  const { tokenizer } = model
+  const control = tokenizer
+    .search({ types: ['control'] })
+    .filter((id) => tokenizer.tokens.at(id)!.text.length > 1)
+  assert.ok(control.length > 0)
+  const said = (content: string) => [{ role: 'user', content }]
+  const count = (ids: readonly number[]) => ids.filter((id) => control.includes(id)).length
+
+  const harmless = said('What do bees make? <b>\n')
+  const whole = tokenizer.encode(await model.file.renderChat(harmless), { special: true })
+  assert.deepEqual(
+    await model.encodeChat(harmless),
+    await model.encodeChat(harmless, { specialContent: true }),
+  )
+  assert.deepEqual((await model.encodeChat(harmless)).slice(-whole.length), whole)
+
+  const spelled = control.map((id) => tokenizer.tokens.at(id)!.text)
+  const hostile = said(`a${spelled.join('')}b${spelled.join(' ')}`)
+  assert.equal(count(await model.encodeChat(hostile)), count(await model.encodeChat(harmless)))
+  assert.ok(
+    count(await model.encodeChat(hostile, { specialContent: true })) >
+      count(await model.encodeChat(harmless)),
+  )
+  const shown = tokenizer.decode(await model.encodeChat(hostile))
+  for (const text of spelled) assert.ok(shown.replaceAll(' ', '').includes(text.replaceAll(' ', '')))
 })

@@ -142,18 +142,34 @@ export class LoadedModel implements Model {
     options: ChatOptions = {},
   ): AsyncGenerator<Piece, GenerateResult, void> {
     checkChat(options, this.info.vocabularySize)
-    const { template, tools, variables, continue: goOn, ...generating } = options
-    const tokens = await this.encodeChat(messages, { template, tools, variables, continue: goOn })
+    const { template, tools, variables, continue: goOn, specialContent, ...generating } = options
+    const tokens = await this.encodeChat(messages, {
+      template,
+      tools,
+      variables,
+      continue: goOn,
+      specialContent,
+    })
     return yield* this.#stream(tokens, generating)
   }
 
   async encodeChat(messages: readonly ChatMessage[], options: EncodeChatOptions = {}): Promise<number[]> {
-    const { continue: goOn = false, ...rendering } = options
+    const { continue: goOn = false, specialContent = false, ...rendering } = options
     const { before, begun } = goOn ? continued(messages) : { before: messages, begun: '' }
-    const text = (await this.file.renderChat(before, rendering)) + begun
+    const [{ renderChat }, { encodePrompt }] = await Promise.all([
+      import('../text/render-chat.js'),
+      import('../text/encode-prompt.js'),
+    ])
+    const { text, runs } = await renderChat(this.file, before, rendering)
+    const prompt = {
+      text: text + begun,
+      runs: [...runs, { bytes: new TextEncoder().encode(begun).length, content: true }],
+    }
     const { tokenizer } = this
     const bos = tokenizer.special.bos
-    const tokens = tokenizer.encode(text, { special: true })
+    const tokens = specialContent
+      ? tokenizer.encode(prompt.text, { special: true })
+      : encodePrompt(tokenizer, prompt)
     // Templates write BOS themselves, or leave it to the file's flag.
     if (tokenizer.addsBos && bos !== undefined && tokens[0] !== bos) tokens.unshift(bos)
     return tokens

@@ -62,6 +62,7 @@ const kChat: Checks<ChatOptions> = {
   tools: list,
   variables: object,
   continue: flag,
+  specialContent: flag,
 }
 
 const kEmbed: Checks<EmbedOptions> = {

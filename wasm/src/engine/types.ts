@@ -277,6 +277,11 @@ export interface RankedDocument {
 export interface EncodeChatOptions extends Pick<RenderChatOptions, 'template' | 'tools' | 'variables'> {
   /** The last message, an assistant's text, goes on in place of a new one. Default: false. */
   continue?: boolean | undefined
+  /**
+   * Control tokens that messages, tools or documents spell become control tokens. Default: false, so that no text of a user
+   * ends its message or begins another.
+   */
+  specialContent?: boolean | undefined
 }
 export interface ChatOptions extends GenerateOptions, EncodeChatOptions {}
 

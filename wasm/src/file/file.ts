@@ -228,26 +228,7 @@ export class OpenFile implements OpenedFile {
       this.completeHeader(),
       hasVocabulary(this.metadata) ? loadTextModule(this.hosting) : undefined,
     ])
-    const { text } = await renderChat(
-      this.chatTemplates,
-      this.#specialTexts(),
-      messages,
-      options,
-      this.hosting,
-    )
-    return text
-  }
-
-  /** What templates call bos_token, eos_token, ...: the texts of the tokens in those roles. */
-  #specialTexts(): Record<string, string> {
-    if (!hasVocabulary(this.metadata)) return {}
-    const { special, tokens } = this.tokenizer()
-    return Object.fromEntries(
-      (['bos', 'eos', 'unk', 'sep', 'pad', 'mask'] as const).flatMap((role) => {
-        const id = special[role]
-        return id === undefined ? [] : [[`${role}_token`, tokens.at(id)!.text]]
-      }),
-    )
+    return (await renderChat(this, messages, options)).text
   }
 
   async read(name: string, options: ReadRowsOptions = {}): Promise<Uint8Array> {

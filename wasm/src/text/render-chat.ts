@@ -1,7 +1,9 @@
 // The prompt of a conversation.
 import { GgufError } from '../api/errors.js'
 import type { AssetOptions } from '../api/assets.js'
-import type { ChatMessage, ChatTemplate, RenderChatOptions } from '../api/text.js'
+import type { Metadata } from '../api/metadata.js'
+import type { ChatMessage, ChatTemplate, RenderChatOptions, Tokenizer } from '../api/text.js'
+import { hasVocabulary } from '../header/metadata.js'
 import { renderTemplate, type Rendered } from './render-template.js'
 
 function choose(templates: ReadonlyMap<string, ChatTemplate>, options: RenderChatOptions): ChatTemplate {
@@ -19,15 +21,33 @@ function choose(templates: ReadonlyMap<string, ChatTemplate>, options: RenderCha
   )
 }
 
+/** What of a file a prompt needs. */
+export interface TemplateFile {
+  readonly metadata: Metadata
+  readonly chatTemplates: ReadonlyMap<string, ChatTemplate>
+  readonly hosting?: AssetOptions | undefined
+  tokenizer(): Tokenizer
+}
+
+/** What templates call bos_token, eos_token, ...: the texts of the tokens in those roles. */
+function specialTexts(file: TemplateFile): Record<string, string> {
+  if (!hasVocabulary(file.metadata)) return {}
+  const { special, tokens } = file.tokenizer()
+  return Object.fromEntries(
+    (['bos', 'eos', 'unk', 'sep', 'pad', 'mask'] as const).flatMap((role) => {
+      const id = special[role]
+      return id === undefined ? [] : [[`${role}_token`, tokens.at(id)!.text]]
+    }),
+  )
+}
+
 export async function renderChat(
-  templates: ReadonlyMap<string, ChatTemplate>,
-  specialTexts: Readonly<Record<string, string>>,
+  file: TemplateFile,
   messages: readonly ChatMessage[],
   options: RenderChatOptions,
-  hosting?: AssetOptions,
 ): Promise<Rendered> {
   const variables = {
-    ...specialTexts,
+    ...specialTexts(file),
     tools: options.tools ?? null,
     documents: options.documents ?? null,
     add_generation_prompt: options.addGenerationPrompt ?? true,
@@ -35,5 +55,10 @@ export async function renderChat(
     messages,
   }
   const { maxLength, now } = options
-  return await renderTemplate(choose(templates, options).text, variables, { maxLength, now }, hosting)
+  return await renderTemplate(
+    choose(file.chatTemplates, options).text,
+    variables,
+    { maxLength, now },
+    file.hosting,
+  )
 }
