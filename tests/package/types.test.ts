@@ -1,5 +1,5 @@
 // The declarations of the packed package as a strict project reads them, libraries included, by every kind of resolution
-// and by a TypeScript from before arrays had a parameter (5.7). `npm run test:everywhere` has every version from 5.4.
+// and by a TypeScript from before arrays had a parameter (5.7).
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
