@@ -334,7 +334,7 @@ test('the command: a dry run, a summary, and what it refuses', async () => {
 
   writeFileSync(at('i.gguf'), imatrixOf({ [kNames[1]!]: ones }))
   const done = await run('model.gguf', 'Q4_K_S', '--imatrix', 'i.gguf', '-o', 'small.gguf')
-  assert.match(done.out, /covers 1 of 4 tensors \(1 entries\)/)
+  assert.match(done.out, /covers 1 of 4 tensors \(1 entry\)/)
   assert.match(done.out, /3 tensors without an entry: token_embd.weight/)
   using small = await open(at('small.gguf'))
   assert.equal(small.metadata.get('quantize.imatrix.file'), 'i.gguf')
