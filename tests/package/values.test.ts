@@ -334,6 +334,6 @@ test('the commands dequantize and stats', () => {
   writeFileSync(path, writeGguf({ tensors: [{ name: 'q', shape: [32], type: 'Q8_0', data: blocks }] }))
   assert.match(
     run('stats', path, 'q').stdout,
-    /^scales of 1 blocks: 1 to 1, mean 1, .*; 0 zero, 0 subnormal, 0 not/m,
+    /^scales of 1 block: 1 to 1, mean 1, .*; 0 zero, 0 subnormal, 0 not/m,
   )
 })
