@@ -95,13 +95,13 @@ test('what was seen is not fetched again, until the list is cleared', async ({ p
       return end
     })
   await site.visit(page, `${slow.url}/seen.gguf`, '#tokenizer')
-  await expect(page.getByText(/^129,\d+ tokens/)).toBeVisible()
+  await expect(page.getByText(/^129,\d+ tokens, /)).toBeVisible()
   await expect.poll(keptTo).toBeGreaterThanOrEqual(header.length)
   slow.reset()
   // Storage has half a minute to be there before the network has brought the header once more.
   slow.setBandwidth(200e3)
   await page.reload()
-  await expect(page.getByText(/^129,\d+ tokens/)).toBeVisible()
+  await expect(page.getByText(/^129,\d+ tokens, /)).toBeVisible()
   expect(slow.counts('/seen.gguf').bytes).toBeLessThan(header.length - 500_000)
   await slow.close()
 

@@ -168,7 +168,7 @@ test('the search looks at whole values, not at what a row shows of them', async 
   )
   await site.visit(page, '/long.gguf', '#metadata')
   await page.getByLabel('Search keys and values').fill('needle in')
-  await expect(page.getByText('1 of 1 keys')).toBeVisible()
+  await expect(page.getByText('1 of 1 key', { exact: true })).toBeVisible()
 })
 
 test('a link from another page can be dropped', async ({ page, site }) => {
