@@ -192,7 +192,7 @@ class Lexer {
                                                      : false;
       }
     }
-    // As Jinja2: a tag that the template's end cuts is told by the parser.
+    // As in Jinja2, the parser reports a tag that the end of the template cuts off.
     (void)open;
     return true;
   }

@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(encoders_round_nothing_to_half_precision) {
   }
 }
 
-// Two texts in one batch, token by token in turns: none sees the other.
+// Two sequences in one batch, their tokens interleaved: neither attends to the other.
 BOOST_AUTO_TEST_CASE(sequences_that_see_both_ways_do_not_see_each_other) {
   const auto pool = make_pool();
   for (MadeModel made : {made_lfm2(), made_gemma4()}) {

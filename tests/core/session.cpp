@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(control_tokens_end_the_answer_by_their_names) {
   BOOST_TEST(told({"<|user|>"}) == before + "|");
   BOOST_TEST(told({"eep.<|user|>W"}) == before.substr(0, before.find("eep")) + "|");
   BOOST_TEST(told({"<|end|>"}) == text + "|");
-  // A beginning of a stop string that does not go on is told, a control token's name never.
+  // The answer gets a partial stop string that is not completed, and never a control token's name.
   BOOST_TEST(told({".<|user|>Where"}) == text);
   const auto user = std::find(ids.begin(), ids.end(), tokenizer.find("<|user|>")) - ids.begin();
   BOOST_TEST(told({".<|user|>W"}, static_cast<size_t>(user) + 1) == before);

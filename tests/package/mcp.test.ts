@@ -79,7 +79,7 @@ test('addresses are read by ranges, files one after another', async () => {
   await Promise.all(many.map((one) => ask('search_tokens', { file: one, text: 'owl' })))
 })
 
-test('what is wrong is told, and the server goes on', async () => {
+test('a bad request is answered with an error, and the server continues', async () => {
   const cases: [string, Record<string, unknown>, RegExp][] = [
     ['open', { file: join(kFixtures, 'missing.gguf') }, /\[no-such-file\]/],
     ['open', { file: join(kRoot, 'package.json') }, /\[json\]|\[bad-magic\]/],

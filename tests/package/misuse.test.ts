@@ -123,7 +123,7 @@ test('ggufscope/node has what all entries have', async () => {
   }
 })
 
-test('what a generator returns is what onDone is told', async () => {
+test('a generator returns the result that onDone gets', async () => {
   let told: unknown
   const options = { seed: 1, maxTokens: 3, onDone: (result: unknown) => void (told = result) }
   for (const pieces of [

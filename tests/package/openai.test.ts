@@ -166,7 +166,7 @@ test('n answers, each with its own seed; the prompt counts once', async () => {
   assert.deepEqual(streamed, texts)
 })
 
-test('log probabilities are of the tokens that are told', async () => {
+test('log probabilities belong to the tokens of the answer', async () => {
   const request = { ...ask, logprobs: true, top_logprobs: 2 }
   const { choices, usage } = await createChatCompletion(model, request)
   const content = choices[0]!.logprobs!.content

@@ -126,7 +126,7 @@ test('an importance matrix is looked at before it is used', async () => {
   await assert.rejects(quantized(modelOf(), 'Q4_K_M', { importance }), { offset })
 })
 
-test('what a matrix covers is told, and where it comes from is written', async () => {
+test('the report names what a matrix covers, and the file its origin', async () => {
   const [embedding, q, v] = kNames as [string, string, string]
   using file = await open(modelOf())
   using importance = await open(

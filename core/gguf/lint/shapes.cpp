@@ -105,11 +105,11 @@ void check_block_number(const LintFile& file, FindingList& findings) {
   }
 }
 
-constexpr uint64_t kMostBlocks = 65536;  // a count beyond is a finding of its own
+constexpr uint64_t kMaxBlocks = 65536;  // a count beyond is a finding of its own
 
 void check_block_missing(const LintFile& file, FindingList& findings) {
   const auto blocks = hyper(file, "block_count");
-  if (!is_llama_model(file) || is_shard(file) || !blocks || *blocks > kMostBlocks) return;
+  if (!is_llama_model(file) || is_shard(file) || !blocks || *blocks > kMaxBlocks) return;
   if (file.architecture == "deci") return;  // layers that neither mix nor feed forward
   std::vector<bool> seen(static_cast<size_t>(*blocks));
   for (const TensorInfo& tensor : file.gguf.header.tensors)

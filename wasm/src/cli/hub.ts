@@ -6,6 +6,10 @@ import type { HubAddress, HubOptions } from '../hub/index.js'
 import type { Command, Context, Values } from './command.js'
 import { bytesText, counted, countText, table, visible } from './format.js'
 
+const kVariables = [
+  'Hugging Face’s server is HF_ENDPOINT, and the access token HF_TOKEN, where these variables are set.',
+]
+
 /** HF_ENDPOINT and HF_TOKEN are what Hugging Face's own tools read. */
 function optionsFor(address: HubAddress | undefined, signal: AbortSignal): HubOptions {
   const { env } = process
@@ -86,9 +90,7 @@ export const files: Command = {
   arguments: [
     { name: 'repository', help: 'owner/name, hf:owner/name, ms:owner/name, ollama:name:tag, or its page' },
   ],
-  help: [
-    'Hugging Face’s server is HF_ENDPOINT, and the access token HF_TOKEN, where these variables are set.',
-  ],
+  help: kVariables,
   run: list,
 }
 
@@ -118,8 +120,6 @@ async function find(context: Context): Promise<number> {
 
 export const search: Command = {
   arguments: [{ name: 'words', repeats: true, help: 'what the models are called' }],
-  help: [
-    'Hugging Face’s server is HF_ENDPOINT, and the access token HF_TOKEN, where these variables are set.',
-  ],
+  help: kVariables,
   run: find,
 }

@@ -155,7 +155,7 @@ export class Engine {
   }
 }
 
-/** A turn that has tokens already is gone on with; what the template makes of the rest is computed once. */
+/** The answer's pieces; a turn that has tokens already is continued behind them. */
 async function pieces(
   model: Model,
   question: Question,
@@ -170,11 +170,10 @@ async function pieces(
     ...line.map(({ role, text }) => ({ role, content: text })),
   ]
   if (chat && prefix.length === 0) return model.chat(messages, options)
-  const { tokenizer } = model
-  const bos = tokenizer.special.bos
-  const text = chat ? await model.file.renderChat(messages) : line.map((turn) => turn.text).join('')
-  const tokens = tokenizer.encode(text, { special: true })
-  if (tokenizer.addsBos && bos !== undefined && tokens[0] !== bos) tokens.unshift(bos)
+  const text = line.map((turn) => turn.text).join('')
+  const tokens = chat
+    ? await model.encodeChat(messages)
+    : model.tokenizer.encode(text, { special: true, bos: true })
   return model.generate([...tokens, ...prefix], options)
 }
 
