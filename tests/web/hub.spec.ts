@@ -21,6 +21,11 @@ test.beforeAll(async () => {
       },
     },
     { id: 'someone/gated-stories', token: 'secret', files: { 'gated-Q4_K_M.gguf': stories } },
+    {
+      id: 'someone/gated-names',
+      token: 'secret',
+      files: { 'plain.gguf': stories, 'a/twice-Q8_0.gguf': stories, 'b/twice-Q8_0.gguf': stories },
+    },
   ])
 })
 test.afterAll(async () => await hub.close())
@@ -84,4 +89,32 @@ test('a gated repository asks for a token, which goes nowhere else', async ({ pa
   await opened(page)
   expect(hub.fetched.length).toBeGreaterThan(0)
   expect(hub.fetched.filter(({ authorization }) => authorization !== undefined)).toEqual([])
+})
+
+test('files of a gated repository open by their own addresses, with the token for its server alone', async ({
+  page,
+  site,
+}) => {
+  await site.visit(page)
+  await useServer(page, 'secret')
+  for (const name of ['plain', 'a/twice-Q8_0']) {
+    await page.getByLabel(/^Address of a GGUF file/).fill('someone/gated-names')
+    await page.keyboard.press('Enter')
+    hub.fetched.length = hub.requests.length = 0
+    await page.getByRole('region', { name: 'Models' }).getByRole('button', { name }).click()
+    await opened(page)
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText(`${name.split('/').at(-1)}.gguf`)
+    expect(hub.requests.some(({ authorization }) => authorization === 'Bearer secret')).toBe(true)
+    expect(hub.fetched.filter(({ authorization }) => authorization !== undefined)).toEqual([])
+  }
+  // The address in the link is enough after a reload.
+  await page.reload()
+  await opened(page)
+  const asked: (string | undefined)[] = []
+  page.on('request', async (request) => asked.push((await request.allHeaders())['authorization']))
+  await page.getByLabel(/^Address of a GGUF file/).fill(`${site.url}/sample.gguf`)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('sample.gguf')
+  expect(asked.length).toBeGreaterThan(0)
+  expect(asked.filter((one) => one !== undefined)).toEqual([])
 })

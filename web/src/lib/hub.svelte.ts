@@ -4,6 +4,11 @@ import { storage } from './storage'
 
 type Headers = Record<string, string> | undefined
 
+/** Whose token it is where no other server is set. */
+const ownServer = 'https://huggingface.co'
+
+const originOf = (address: string) => (URL.canParse(address) ? new URL(address).origin : undefined)
+
 /** Where an address leads: to a repository of several models, or to the files of one. */
 export type Place =
   | { kind: 'repository'; repository: Repository; title: string; headers: Headers }
@@ -38,15 +43,32 @@ class Hub {
     const repository = await listRepository(parsed, { ...options, signal })
     const wanted = parsed.quantization
     const chosen = wanted === undefined ? only(repository) : pickVariant(repository.variants, wanted)
-    const headers = options.token ? { Authorization: `Bearer ${options.token}` } : undefined
+    const headers = options.token ? this.authorization : undefined
     const title = wanted ? `${repository.id} has no ${wanted}` : repository.id
     if (!chosen) return { kind: 'repository', repository, title, headers }
     return { kind: 'model', urls: chosen.files.map(({ url }) => url), headers }
   }
 
+  /** The token, where an address is of its server: a file's own address in a gated repository needs it as well. */
+  headersFor(address: string): Headers {
+    return this.token !== '' && this.serves(address) ? this.authorization : undefined
+  }
+
+  private get authorization(): Record<string, string> {
+    return { Authorization: `Bearer ${this.token}` }
+  }
+
+  private serves(address: string): boolean {
+    const origin = originOf(address)
+    return origin !== undefined && origin === originOf(this.server || ownServer)
+  }
+
   private options(address: HubAddress | undefined): HubOptions {
     if (address && address.hub !== 'huggingface') return {}
-    return { server: address?.server ?? (this.server || undefined), token: this.token || undefined }
+    const server = address?.server ?? (this.server || ownServer)
+    // A mirror that an address names is another server.
+    const token = this.serves(server) ? this.token || undefined : undefined
+    return { server, token }
   }
 }
 

@@ -34,6 +34,9 @@ interface Attempt {
 
 const attemptOf = (given: Omit<Attempt, 'id'>): Attempt => ({ id: String(Math.random()), ...given })
 
+const headersOf = (source: Attempt['source']) =>
+  typeof source === 'string' ? hub.headersFor(source) : undefined
+
 /** The files that a hub has for an address take its place. */
 function locate(attempt: Attempt, { urls }: Extract<Place, { kind: 'model' }>) {
   attempt.source = urls.length === 1 ? urls[0]! : urls
@@ -191,7 +194,7 @@ class Session {
       if (attempt.address) {
         const place = await hub.find(attempt.address, control.signal)
         if (this.control !== control) return
-        attempt.headers = place?.headers
+        attempt.headers = place?.headers ?? headersOf(attempt.source)
         if (place?.kind === 'repository') {
           const { repository, title } = place
           return this.replace({ kind: 'repository', label, repository, title })
