@@ -10,9 +10,11 @@ const mayUse: Record<string, string[]> = {
   gguf: ['base', 'types'],
   quant: ['base', 'types'],
   text: ['base', 'types', 'gguf'],
+  media: ['base'],
   nn: ['base', 'types', 'quant'],
   model: ['base', 'types', 'gguf', 'quant', 'nn'],
-  engine: ['base', 'types', 'gguf', 'quant', 'text', 'nn', 'model'],
+  audio: ['base', 'types', 'gguf', 'media', 'nn', 'model'],
+  engine: ['base', 'types', 'gguf', 'quant', 'text', 'nn', 'media', 'model', 'audio'],
 }
 const banned = /^\s*#\s*include\s*<(emscripten[^>]*|iostream|regex|functional|format|print)>/
 

@@ -8,9 +8,6 @@
 #include "model/mixer.hpp"
 #include "model/pooling.hpp"
 #include "model/rwkv_container.hpp"
-#include "quant/byte_order.hpp"
-#include "quant/registry.hpp"
-#include "types/types.hpp"
 
 namespace ggufscope {
 namespace {
@@ -236,16 +233,9 @@ Precision Model::precision_of(const TensorRequest& request, Precision precision)
 Result<uint64_t> Model::weight_bytes(Precision precision) const {
   uint64_t sum = 0;
   for (const TensorRequest& request : plan_) {
-    if (request.vector != nullptr) {
-      if (!add_product(sum, request.n_rows_kept * request.entry.shape[0], sizeof(float))) return uncountable();
-      continue;
-    }
-    const size_t n_in = request.linear != nullptr ? request.linear->n_in : request.stack->n_in;
-    const size_t n_out = request.linear != nullptr ? request.linear->n_out : request.stack->n_out;
-    const size_t n = request.linear != nullptr ? 1 : request.stack->matrices.size();
-    const Result<uint64_t> bytes = packed_bytes(request.entry.type, n_in, n_out, precision_of(request, precision));
+    const Result<uint64_t> bytes = loaded_size(request, precision_of(request, precision));
     if (!bytes) return std::unexpected(bytes.error());
-    if (!add_product(sum, *bytes, n)) return uncountable();
+    if (!add_product(sum, *bytes, 1)) return uncountable();
   }
   return sum;
 }
@@ -264,16 +254,7 @@ Result<MemoryEstimate> Model::memory(const StateOptions& options, Precision prec
   return estimate;
 }
 
-uint64_t Model::loaded_bytes() const {
-  uint64_t bytes = 0;
-  for (const TensorRequest& request : plan_) {
-    if (request.linear != nullptr) bytes += request.linear->matrix.packed_bytes();
-    if (request.stack != nullptr)
-      for (const PackedMatrix& matrix : request.stack->matrices) bytes += matrix.packed_bytes();
-    if (request.vector != nullptr) bytes += request.vector->buffer.size();
-  }
-  return bytes;
-}
+uint64_t Model::loaded_bytes() const { return ggufscope::loaded_bytes(plan_); }
 
 Result<void> Model::begin_load(Pool&, Precision precision) {
   precision_ = precision;
@@ -281,71 +262,11 @@ Result<void> Model::begin_load(Pool&, Precision precision) {
   return {};
 }
 
-namespace {
-
-Result<void> pack(Pool& pool, const TensorRequest& request, PackedMatrix& matrix, size_t n_in, size_t n_out,
-                  Precision precision, uint64_t first_row, ByteView rows) {
-  if (matrix.empty()) {  // memory is taken when the first bytes come, not before
-    Result<PackedMatrix> created = PackedMatrix::create(pool, request.entry.type, n_in, n_out, precision);
-    if (!created) return std::unexpected(created.error());
-    matrix = std::move(*created);
-  }
-  return matrix.pack_rows(pool, first_row, rows);
-}
-
-}  // namespace
-
 Result<void> Model::set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows) {
   if (i >= plan_.size()) return fail(ErrorCode::kInvalidArgument, "no such tensor in the plan");
-  TensorRequest& request = plan_[i];
-  const uint64_t n_rows = rows.size() / request.row_bytes;
-  if (rows.size() % request.row_bytes != 0 || first_row > request.n_rows || n_rows > request.n_rows - first_row)
-    return fail(ErrorCode::kInvalidArgument,
-                counted(rows.size(), "byte") + " are no whole rows of tensor " + request.entry.name);
-  std::vector<uint8_t> swapped;
-  if (request.entry.big_endian) {
-    swapped.assign(rows.begin(), rows.end());
-    swap_block_bytes(request.entry.type, swapped.data(), rows.size() / find_type(request.entry.type)->block_bytes);
-    rows = swapped;
-  }
-  const Precision precision = precision_of(request, precision_);
-  if (request.linear != nullptr) {
-    Linear& to = *request.linear;
-    if (const Result<void> r = pack(pool, request, to.matrix, to.n_in, to.n_out, precision, first_row, rows); !r)
-      return r;
-  } else if (request.stack != nullptr) {
-    LinearStack& to = *request.stack;
-    for (uint64_t row = first_row; row < first_row + n_rows;) {
-      const uint64_t index = row / to.n_out, within = row % to.n_out;
-      const uint64_t count = std::min<uint64_t>(first_row + n_rows - row, to.n_out - within);
-      const ByteView part = rows.subspan(static_cast<size_t>((row - first_row) * request.row_bytes),
-                                         static_cast<size_t>(count * request.row_bytes));
-      PackedMatrix& matrix = to.matrices[static_cast<size_t>(index)];
-      if (const Result<void> r = pack(pool, request, matrix, to.n_in, to.n_out, precision, within, part); !r) return r;
-      row += count;
-    }
-  } else {
-    Vector& to = *request.vector;
-    if (to.buffer.size() == 0) {
-      Result<Buffer> buffer = Buffer::allocate(uint64_t{to.n} * sizeof(float));
-      if (!buffer) return std::unexpected(buffer.error());
-      to.buffer = std::move(*buffer);
-    }
-    const size_t row = static_cast<size_t>(request.entry.shape[0]);
-    const uint64_t kept = first_row >= request.n_rows_kept ? 0 : std::min(n_rows, request.n_rows_kept - first_row);
-    find_kernels(request.entry.type)
-        ->dequantize(rows.data(), to.data() + static_cast<size_t>(first_row) * row,
-                     static_cast<size_t>(kept) * (row / find_type(request.entry.type)->block_size));
-  }
-  request.n_rows_arrived += n_rows;
-  return {};
+  return pack_rows(pool, plan_[i], precision_of(plan_[i], precision_), first_row, rows);
 }
 
-Result<void> Model::finish_load() {
-  for (const TensorRequest& request : plan_)
-    if (request.n_rows_arrived < request.n_rows_kept)
-      return fail(ErrorCode::kTruncated, request.entry.offset, "truncated", "tensor " + request.entry.name);
-  return {};
-}
+Result<void> Model::finish_load() { return all_arrived(plan_); }
 
 }  // namespace ggufscope

@@ -4,6 +4,7 @@
 
 #include "base/sentence.hpp"
 #include "nn/vec.hpp"
+#include "quant/byte_order.hpp"
 #include "quant/registry.hpp"
 #include "types/types.hpp"
 
@@ -136,6 +137,24 @@ bool Planner::weights_of(Linear& to, const std::string& name, uint64_t n_in, uin
   return true;
 }
 
+bool Planner::convolution(Linear& to, const std::string& name, uint64_t n_kernel, uint64_t n_in, uint64_t n_out) {
+  TensorRequest r;
+  const uint64_t shape[] = {n_kernel, n_in, n_out};
+  if (!request(name + ".weight", shape, Need::kRequired, r)) return false;
+  if (find_type(r.entry.type)->block_size != 1) {
+    refuse(ErrorCode::kUnsupported, "tensor " + name + ".weight is quantized, and its rows are no whole blocks");
+    return false;
+  }
+  to.n_in = static_cast<size_t>(n_kernel * n_in);
+  to.n_out = static_cast<size_t>(n_out);
+  r.linear = &to;
+  r.n_rows = r.n_rows_kept = n_out;
+  r.row_bytes = r.entry.n_bytes / n_out;
+  plan_.push_back(std::move(r));
+  vector(to.bias, name + ".bias", n_out);
+  return true;
+}
+
 bool Planner::stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n, Need need) {
   TensorRequest r;
   const uint64_t shape[] = {n_in, n_out, n};
@@ -198,6 +217,106 @@ Result<std::vector<TensorRequest>> Planner::finish() {
     return std::pair(a.entry.file, a.entry.offset) < std::pair(b.entry.file, b.entry.offset);
   });
   return std::move(plan_);
+}
+
+Result<uint64_t> loaded_size(const TensorRequest& request, Precision precision) {
+  if (request.vector != nullptr) return request.n_rows_kept * request.entry.shape[0] * sizeof(float);
+  const size_t n_in = request.linear != nullptr ? request.linear->n_in : request.stack->n_in;
+  const size_t n_out = request.linear != nullptr ? request.linear->n_out : request.stack->n_out;
+  const size_t n = request.linear != nullptr ? 1 : request.stack->matrices.size();
+  const Result<uint64_t> bytes = packed_bytes(request.entry.type, n_in, n_out, precision);
+  if (!bytes) return std::unexpected(bytes.error());
+  if (n != 0 && *bytes > (uint64_t{1} << 62) / n)
+    return fail(ErrorCode::kOverflow, "tensor " + request.entry.name + " needs more memory than can be counted");
+  return *bytes * n;
+}
+
+namespace {
+
+Result<void> pack(Pool& pool, const TensorRequest& request, PackedMatrix& matrix, size_t n_in, size_t n_out,
+                  Precision precision, uint64_t first_row, ByteView rows) {
+  if (matrix.empty()) {  // memory is taken when the first bytes come, not before
+    Result<PackedMatrix> created = PackedMatrix::create(pool, request.entry.type, n_in, n_out, precision);
+    if (!created) return std::unexpected(created.error());
+    matrix = std::move(*created);
+  }
+  return matrix.pack_rows(pool, first_row, rows);
+}
+
+Result<void> pack_stack(Pool& pool, const TensorRequest& request, Precision precision, uint64_t first_row,
+                        ByteView rows) {
+  LinearStack& to = *request.stack;
+  const uint64_t end = first_row + rows.size() / request.row_bytes;
+  for (uint64_t row = first_row; row < end;) {
+    const uint64_t index = row / to.n_out, within = row % to.n_out;
+    const uint64_t count = std::min<uint64_t>(end - row, to.n_out - within);
+    const ByteView part = rows.subspan(static_cast<size_t>((row - first_row) * request.row_bytes),
+                                       static_cast<size_t>(count * request.row_bytes));
+    PackedMatrix& matrix = to.matrices[static_cast<size_t>(index)];
+    if (const Result<void> r = pack(pool, request, matrix, to.n_in, to.n_out, precision, within, part); !r) return r;
+    row += count;
+  }
+  return {};
+}
+
+Result<void> dequantize_rows(const TensorRequest& request, uint64_t first_row, ByteView rows) {
+  Vector& to = *request.vector;
+  if (to.buffer.size() == 0) {
+    Result<Buffer> buffer = Buffer::allocate(uint64_t{to.n} * sizeof(float));
+    if (!buffer) return std::unexpected(buffer.error());
+    to.buffer = std::move(*buffer);
+  }
+  const size_t row = static_cast<size_t>(request.entry.shape[0]);
+  const uint64_t n_rows = rows.size() / request.row_bytes;
+  const uint64_t kept = first_row >= request.n_rows_kept ? 0 : std::min(n_rows, request.n_rows_kept - first_row);
+  find_kernels(request.entry.type)
+      ->dequantize(rows.data(), to.data() + static_cast<size_t>(first_row) * row,
+                   static_cast<size_t>(kept) * (row / find_type(request.entry.type)->block_size));
+  return {};
+}
+
+}  // namespace
+
+Result<void> pack_rows(Pool& pool, TensorRequest& request, Precision precision, uint64_t first_row, ByteView rows) {
+  const uint64_t n_rows = rows.size() / request.row_bytes;
+  if (rows.size() % request.row_bytes != 0 || first_row > request.n_rows || n_rows > request.n_rows - first_row)
+    return fail(ErrorCode::kInvalidArgument,
+                counted(rows.size(), "byte") + " are no whole rows of tensor " + request.entry.name);
+  std::vector<uint8_t> swapped;
+  if (request.entry.big_endian) {
+    swapped.assign(rows.begin(), rows.end());
+    swap_block_bytes(request.entry.type, swapped.data(), rows.size() / find_type(request.entry.type)->block_bytes);
+    rows = swapped;
+  }
+  Result<void> done;
+  if (request.linear != nullptr) {
+    Linear& to = *request.linear;
+    done = pack(pool, request, to.matrix, to.n_in, to.n_out, precision, first_row, rows);
+  } else if (request.stack != nullptr) {
+    done = pack_stack(pool, request, precision, first_row, rows);
+  } else {
+    done = dequantize_rows(request, first_row, rows);
+  }
+  if (done) request.n_rows_arrived += n_rows;
+  return done;
+}
+
+Result<void> all_arrived(std::span<const TensorRequest> plan) {
+  for (const TensorRequest& request : plan)
+    if (request.n_rows_arrived < request.n_rows_kept)
+      return fail(ErrorCode::kTruncated, request.entry.offset, "truncated", "tensor " + request.entry.name);
+  return {};
+}
+
+uint64_t loaded_bytes(std::span<const TensorRequest> plan) {
+  uint64_t bytes = 0;
+  for (const TensorRequest& request : plan) {
+    if (request.linear != nullptr) bytes += request.linear->matrix.packed_bytes();
+    if (request.stack != nullptr)
+      for (const PackedMatrix& matrix : request.stack->matrices) bytes += matrix.packed_bytes();
+    if (request.vector != nullptr) bytes += request.vector->buffer.size();
+  }
+  return bytes;
 }
 
 namespace {

@@ -184,6 +184,18 @@ struct TensorRequest {
   Vector* vector = nullptr;
 };
 
+/// What a request's tensor takes once it is packed. kOverflow; errors of packed_bytes.
+[[nodiscard]] Result<uint64_t> loaded_size(const TensorRequest& request, Precision precision);
+/// Whole rows of a request's tensor, in the file's layout, from first_row on, go where the request says. Memory is
+/// taken when the first of them come. Rows beyond n_rows_kept are ignored. kInvalidArgument for other bytes,
+/// kOutOfMemory.
+[[nodiscard]] Result<void> pack_rows(Pool& pool, TensorRequest& request, Precision precision, uint64_t first_row,
+                                     ByteView rows);
+/// kTruncated names a tensor of which rows are missing.
+[[nodiscard]] Result<void> all_arrived(std::span<const TensorRequest> plan);
+/// Bytes of the weights that have arrived.
+[[nodiscard]] uint64_t loaded_bytes(std::span<const TensorRequest> plan);
+
 enum class Need : uint8_t { kRequired, kOptional };
 
 /// Builds the plan: each call finds a tensor, checks its shape, and notes its destination. The first error is kept
@@ -199,6 +211,9 @@ class Planner {
   bool linear(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need = Need::kRequired);
   /// The same, of which only the weights are read: a bias or a scale of the file takes no part.
   bool matrix(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need = Need::kRequired);
+  /// name.weight [n_kernel, n_in, n_out] of a convolution along one axis, with name.bias: a matrix whose rows are
+  /// [n_in, n_kernel], the kernel fastest.
+  bool convolution(Linear& to, const std::string& name, uint64_t n_kernel, uint64_t n_in, uint64_t n_out);
   /// name.weight [n_in, n_out, n].
   bool stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n,
              Need need = Need::kRequired);

@@ -1,0 +1,68 @@
+#include "media/resample.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+namespace ggufscope {
+namespace {
+
+constexpr uint32_t kMaxRate = 768000;
+constexpr double kSincZeros = 32;    // zeros of the sinc on either side
+constexpr double kBeta = 9.6;        // of the Kaiser window
+constexpr double kPassband = 0.945;  // where the filter is down to half, of the lower rate's half
+constexpr uint64_t kMaxResampled = uint64_t{1} << 31;
+
+// The modified Bessel function of order 0, by its power series.
+double bessel0(double x) {
+  double sum = 1, term = 1;
+  for (int k = 1; term > sum * 1e-17; ++k) {
+    term *= (x / (2 * k)) * (x / (2 * k));
+    sum += term;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Result<std::vector<float>> resample(std::span<const float> samples, uint32_t from_rate, uint32_t to_rate) {
+  for (const uint32_t rate : {from_rate, to_rate})
+    if (rate == 0 || rate > kMaxRate)
+      return fail(ErrorCode::kInvalidArgument, "a sampling rate of " + std::to_string(rate) + " Hz");
+  if (from_rate == to_rate) return std::vector<float>(samples.begin(), samples.end());
+  const uint64_t divisor = std::gcd(from_rate, to_rate);
+  const uint64_t step = from_rate / divisor, n_phases = to_rate / divisor;
+  const uint64_t n_out = (uint64_t{samples.size()} * n_phases + step - 1) / step;
+  if (n_out > kMaxResampled) return fail(ErrorCode::kOutOfMemory, "the sound is too long at the new rate");
+  // In samples of the input: the sinc's cutoff, and how far the window reaches.
+  const double cutoff = kPassband * std::min(1.0, double(to_rate) / from_rate);
+  const int64_t reach = static_cast<int64_t>(std::ceil(kSincZeros / cutoff));
+  const size_t n_taps = static_cast<size_t>(2 * reach);
+  const double scale = 1 / bessel0(kBeta);
+  std::vector<float> taps(n_taps);
+  std::vector<float> out(static_cast<size_t>(n_out));
+  const int64_t n = static_cast<int64_t>(samples.size());
+  // Every n_phases-th sample of the output has the same weights.
+  for (uint64_t phase = 0; phase < std::min<uint64_t>(n_phases, n_out); ++phase) {
+    const double part = double(phase * step % n_phases) / double(n_phases);
+    for (size_t k = 0; k < n_taps; ++k) {
+      const double t = double(static_cast<int64_t>(k) - reach + 1) - part;  // from the output's time
+      const double u = t * cutoff / kSincZeros, x = std::numbers::pi * t * cutoff;
+      const double sinc = x == 0 ? 1 : std::sin(x) / x;
+      const double window = u * u >= 1 ? 0 : bessel0(kBeta * std::sqrt(1 - u * u)) * scale;
+      taps[k] = static_cast<float>(cutoff * sinc * window);
+    }
+    for (uint64_t i = phase; i < n_out; i += n_phases) {
+      const int64_t first = static_cast<int64_t>(i * step / n_phases) - reach + 1;
+      const int64_t begin = std::max<int64_t>(0, -first), end = std::min<int64_t>(int64_t(n_taps), n - first);
+      float sum = 0;
+      for (int64_t k = begin; k < end; ++k)
+        sum += taps[static_cast<size_t>(k)] * samples[static_cast<size_t>(first + k)];
+      out[static_cast<size_t>(i)] = sum;
+    }
+  }
+  return out;
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,222 @@
+// Whisper against whisper.cpp's own numbers: spectrograms, encoder, decoder.
+#include "audio/whisper.hpp"
+
+#include <algorithm>
+#include <numbers>
+
+#include "gguf/legacy.hpp"
+#include "media/log_mel.hpp"
+#include "media/resample.hpp"
+#include "model_data.hpp"
+
+using namespace ggufscope;
+using namespace ggufscope::test;
+
+namespace {
+
+std::filesystem::path whisper_folder() { return shared("vectors/media/whisper"); }
+
+/// A container of whisper.cpp, its weights loaded.
+struct Loaded {
+  std::vector<uint8_t> bytes;
+  LegacyHeader header;
+  std::unique_ptr<Pool> pool;
+  std::unique_ptr<WhisperModel> model;
+  std::unique_ptr<WhisperState> state;
+};
+
+Loaded load_whisper(const std::filesystem::path& path, Precision precision, CacheType cache_type) {
+  Loaded out;
+  out.bytes = read_file(path);
+  LegacyState state;
+  const auto progress = read_legacy(out.bytes, out.bytes.size(), state);
+  BOOST_REQUIRE_MESSAGE(progress && progress->complete, "cannot read " << path.string());
+  auto header = legacy_header(state);
+  BOOST_REQUIRE(header);
+  out.header = std::move(*header);
+  auto model = WhisperModel::open({out.header.header, out.header.bytes}, out.bytes.size());
+  BOOST_REQUIRE_MESSAGE(model, model.error().message);
+  out.model = std::move(*model);
+  out.pool = std::move(*Pool::create(2));
+  out.model->begin_load(precision);
+  for (size_t i = 0; i < out.model->plan().size(); ++i) {
+    const TensorRequest& r = out.model->plan()[i];
+    const ByteView rows =
+        ByteView(out.bytes).subspan(static_cast<size_t>(r.entry.offset), static_cast<size_t>(r.n_rows * r.row_bytes));
+    BOOST_REQUIRE(out.model->set_rows(*out.pool, i, 0, rows));
+  }
+  BOOST_REQUIRE(out.model->finish_load());
+  auto made = WhisperState::create(*out.model, *out.pool, cache_type);
+  BOOST_REQUIRE(made);
+  out.state = std::move(*made);
+  return out;
+}
+
+/// Frames [n, n_mel], those behind the sound being padding.
+std::vector<float> spectrogram(const std::vector<float>& filters, const std::vector<float>& samples, size_t n_frames) {
+  LogMel mel(filters);
+  BOOST_REQUIRE(mel.begin(samples.size()));
+  const std::span<const float> all(samples);
+  for (size_t at = 0; at < samples.size() || at == 0; at += 1000) {  // in pieces
+    BOOST_REQUIRE(mel.add(all.subspan(at, std::min<size_t>(1000, samples.size() - at))));
+    mel.compute(mel.first(), mel.ready());
+    mel.consume();
+  }
+  mel.finish();
+  std::vector<float> out(n_frames * mel.n_mel(), mel.padding());
+  std::copy_n(mel.values(), std::min(n_frames, mel.n_stored()) * mel.n_mel(), out.data());
+  return out;
+}
+
+double largest_difference(std::span<const float> a, std::span<const float> b) {
+  BOOST_REQUIRE_EQUAL(a.size(), b.size());
+  double most = 0;
+  for (size_t i = 0; i < a.size(); ++i) most = std::max(most, std::fabs(double(a[i]) - double(b[i])));
+  return most;
+}
+
+/// The number after "what": { ... "key": in meta.json.
+double nested(const std::string& text, const std::string& what, const std::string& key) {
+  const size_t tolerance = text.find("\"tolerance\":");
+  return json_number(text.substr(text.find("\"" + what + "\":", tolerance)), key);
+}
+
+void encode(Loaded& m, std::span<const float> mel, std::vector<float>* conv = nullptr) {
+  BOOST_REQUIRE(m.state->begin_encode(mel, m.model->hparams().encoder.n_ctx));
+  for (size_t step = 0; step < m.state->n_steps(); ++step) {
+    m.state->encode_step(step);
+    if (step == WhisperState::kConvolution && conv != nullptr)
+      conv->assign(m.state->encoded().begin(), m.state->encoded().end());
+  }
+}
+
+std::vector<float> every(std::span<const float> rows, size_t n, size_t stride) {
+  std::vector<float> out;
+  for (size_t at = 0; at < rows.size(); at += n * stride)
+    out.insert(out.end(), rows.begin() + std::ptrdiff_t(at), rows.begin() + std::ptrdiff_t(at + n));
+  return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(whisper)
+
+BOOST_AUTO_TEST_CASE(mel_filters_are_slaneys, *boost::unit_test::precondition(needs_shared("vectors/media/whisper"))) {
+  const std::vector<uint8_t> bytes = read_file(whisper_folder() / "multi-f32" / "model.bin");
+  LegacyState state;
+  BOOST_REQUIRE(read_legacy(bytes, bytes.size(), state));
+  const auto header = legacy_header(state);
+  const auto filters = get_floats({header->header, header->bytes}, "whisper.mel_filters");
+  BOOST_REQUIRE(filters);
+  BOOST_TEST(largest_difference(*filters, mel_filters(80)) < 1e-7);
+}
+
+BOOST_AUTO_TEST_CASE(spectrograms_of_formulas) {
+  // A sine of 1000 Hz: what its bands hear follows from the formula. Frame 12 lies wholly in the sound.
+  std::vector<float> sine(8000);
+  for (size_t i = 0; i < sine.size(); ++i)
+    sine[i] = static_cast<float>(0.5 * std::sin(2 * std::numbers::pi * 1000 * double(i) / 16000));
+  const std::vector<float> filters = mel_filters(80);
+  const std::vector<float> mel = spectrogram(filters, sine, 3000);
+  // |DFT|^2 of the window: (0.5 * 400 / 4)^2 in bin 25, a quarter of it in each neighbour.
+  double most = -10;
+  for (size_t m = 0; m < 80; ++m) {
+    double power = 0;
+    for (int bin = 24; bin <= 26; ++bin) power += (bin == 25 ? 2500 : 625) * double(filters[m * 201 + size_t(bin)]);
+    most = std::max(most, std::log10(std::max(power, 1e-10)));
+  }
+  for (size_t m = 0; m < 80; ++m) {
+    double power = 0;
+    for (int bin = 24; bin <= 26; ++bin) power += (bin == 25 ? 2500 : 625) * double(filters[m * 201 + size_t(bin)]);
+    const double want = (std::max(std::log10(std::max(power, 1e-10)), most - 8) + 4) / 4;
+    BOOST_TEST(std::fabs(double(mel[12 * 80 + m]) - want) < 1e-4);
+  }
+  BOOST_TEST(spectrogram(filters, std::vector<float>(16000), 3000)[0] == -1.5f);
+  BOOST_TEST(spectrogram(filters, {}, 3000)[2999 * 80] == -1.5f);
+}
+
+BOOST_AUTO_TEST_CASE(spectrograms_of_the_vectors,
+                     *boost::unit_test::precondition(needs_shared("vectors/media/whisper"))) {
+  for (const auto& [name, n_mel] : {std::pair("speech-en.mel80", 80), {"speech-fr-short.mel128", 128}}) {
+    const std::string base(name, std::string_view(name).find('.'));
+    const std::vector<float> want = read_floats(whisper_folder() / "inputs" / (std::string(name) + ".f32"));
+    const size_t n = want.size() / size_t(n_mel);  // [n_mel, frames]
+    const std::vector<float> got =
+        spectrogram(mel_filters(size_t(n_mel)), read_floats(whisper_folder() / "inputs" / (base + ".f32")), n);
+    double most = 0;
+    for (size_t m = 0; m < size_t(n_mel); ++m)
+      for (size_t t = 0; t < n; ++t)
+        most = std::max(most, std::fabs(double(want[m * n + t]) - double(got[t * size_t(n_mel) + m])));
+    BOOST_TEST(most < 1e-4, name << " differs by " << most);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sounds_that_cannot_be) {
+  const std::vector<float> filters = mel_filters(80);
+  LogMel mel(filters);
+  BOOST_TEST((mel.begin(uint64_t{1} << 40).error().code == ErrorCode::kInvalidArgument));
+  BOOST_REQUIRE(mel.begin(2));
+  const float bad[] = {0, std::nanf("")};
+  BOOST_TEST(mel.add(bad).error().message == "sample 1 of the sound is not a finite number");
+  const float many[3] = {};
+  BOOST_TEST((mel.add(many).error().code == ErrorCode::kInvalidArgument));
+}
+
+BOOST_AUTO_TEST_CASE(resampling_keeps_tones) {
+  // A tone of 1 kHz at other rates, against the same tone at 16 kHz; one of 12 kHz, which 16 kHz cannot have, is gone.
+  for (const uint32_t rate : {8000u, 22050u, 44100u, 48000u}) {
+    std::vector<float> tone(rate), high(rate);
+    for (size_t i = 0; i < tone.size(); ++i) {
+      const double t = 2 * std::numbers::pi * double(i) / rate;
+      tone[i] = static_cast<float>(std::sin(1000 * t));
+      high[i] = static_cast<float>(std::sin(12000 * t));
+    }
+    const auto got = resample(tone, rate, 16000);
+    BOOST_REQUIRE(got);
+    BOOST_TEST(got->size() == 16000);
+    double most = 0;
+    for (size_t i = 1000; i < 15000; ++i)
+      most = std::max(most, std::fabs(double((*got)[i]) - std::sin(2 * std::numbers::pi * 1000 * double(i) / 16000)));
+    BOOST_TEST(most < 2e-4, rate << " Hz differs by " << most);
+    if (rate < 24001) continue;
+    const auto gone = resample(high, rate, 16000);
+    for (size_t i = 1000; i < 15000; ++i) BOOST_REQUIRE(std::fabs((*gone)[i]) < 5e-5);
+  }
+  BOOST_TEST(!resample({}, 0, 16000));
+  BOOST_TEST(resample({}, 44100, 16000)->empty());
+}
+
+BOOST_AUTO_TEST_CASE(encoder_and_decoder, *boost::unit_test::precondition(needs_shared("vectors/media/whisper"))) {
+  for (const auto& entry : std::filesystem::directory_iterator(whisper_folder())) {
+    if (!std::filesystem::exists(entry.path() / "model.bin")) continue;
+    const std::string name = entry.path().filename().string(), meta = read_text(entry.path() / "meta.json");
+    Loaded m = load_whisper(entry.path() / "model.bin", Precision::kExact, CacheType::kF32);
+    const WhisperHparams& h = m.model->hparams();
+    const std::vector<float> samples = read_floats(whisper_folder() / "inputs" / (json_string(meta, "audio") + ".f32"));
+    std::vector<float> conv;
+    encode(m, spectrogram(m.model->mel_filters(), samples, 2 * h.encoder.n_ctx), &conv);
+    const auto within = [&](const char* what, std::span<const float> got, const char* file, double factor) {
+      const double most = largest_difference(got, read_floats(entry.path() / file));
+      const double tolerance = nested(meta, what, "against_oracle") * factor;
+      BOOST_TEST_MESSAGE(name << " " << file << ": " << most << " of " << tolerance);
+      BOOST_TEST(most < tolerance, name << " " << file << " differs by " << most);
+    };
+    within("conv", every(conv, h.encoder.n_embd, 20), "conv.f32", 1);
+    within("encoder", every(m.state->encoded(), h.encoder.n_embd, 4), "encoder.f32", 1);
+    within("encoder", every(m.state->encoded(), h.encoder.n_embd, 4), "encoder_exact.f32", 0.1);
+
+    std::vector<int32_t> ids = json_integers(meta, "prompt");
+    const std::vector<int32_t> best = json_integers(meta, "argmax");
+    ids.insert(ids.end(), best.begin(), best.end() - 1);
+    std::vector<float> logits(ids.size() * h.n_vocab), some;
+    BOOST_REQUIRE(m.state->decode_text(ids, true, logits.data()));
+    const auto columns = read_file(entry.path() / "logit_ids.i32");
+    for (size_t row = ids.size() - best.size(); row < ids.size(); ++row)
+      for (size_t i = 0; i < columns.size(); i += 4)
+        some.push_back(logits[row * h.n_vocab + load<uint32_t>(columns.data() + i)]);
+    within("logits", some, "logits.f32", 1);
+    within("logits", some, "logits_exact.f32", 0.1);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
