@@ -14,6 +14,7 @@ import type {
   WriteValue,
   WrittenFile,
 } from './edit.js'
+import type { KvType, MemoryDevice, MemoryEstimate } from './memory.js'
 import type { Metadata, Scalar, ValueType } from './metadata.js'
 import type { ReadOptions, RetryInfo } from './source.js'
 import type { ReadRowsOptions, TensorInfo, TensorStats } from './tensors.js'
@@ -149,6 +150,32 @@ export interface LintDataOptions extends ReadOptions {
   onProgress?: ((loaded: number, total: number) => void) | undefined
 }
 
+export interface MemoryOptions {
+  /** tokens, prompt and answer together; default: what the model was trained for, 4,096 where the file does not say */
+  context?: number | undefined
+  /** of keys and values, or of each; default 'f16' */
+  kvType?: KvType | { readonly k?: KvType | undefined; readonly v?: KvType | undefined } | undefined
+  /** tokens that are computed at once (llama.cpp's --ubatch-size); default 512 */
+  batch?: number | undefined
+  /**
+   * Layers on the devices, the last ones first; the output layer counts as one more (llama.cpp's --n-gpu-layers). 'fit': as
+   * many as fit. Default: 'fit' where there are devices, else 0.
+   */
+  gpuLayers?: number | 'fit' | undefined
+  /** Experts of this many of the first layers stay with the CPU (llama.cpp's --n-cpu-moe); default 0. */
+  cpuExperts?: number | undefined
+  /** The accelerators. Layers are split by their memory. */
+  devices?: readonly MemoryDevice[] | undefined
+  /** the computer's own memory */
+  host?: MemoryDevice | undefined
+  /** The projector for images or sound. */
+  mmproj?: GgufFile | undefined
+  /** The model that drafts tokens for speculative decoding. It has the same context and cache types. */
+  draft?: GgufFile | undefined
+  /** Adapters. */
+  lora?: GgufFile | readonly GgufFile[] | undefined
+}
+
 /** An open file. Its header is in memory; tensor data is read when asked for. */
 export interface GgufFile extends Disposable {
   /**
@@ -210,6 +237,12 @@ export interface GgufFile extends Disposable {
   dequantize(name: string, options?: ReadRowsOptions): Promise<Floats>
   /** What the values are like, gathered as they stream by: never the whole tensor in memory. */
   stats(name: string, options?: StatsOptions): Promise<TensorStats>
+  /**
+   * How much memory the model takes when it runs: weights, keys and values, states, layer by layer and device by device.
+   * From the header alone. Weights and caches are llama.cpp's own figures; `compute` is an estimate. Errors: 'unsupported'
+   * where the file holds no model that runs by itself, 'invalid-argument'.
+   */
+  memory(options?: MemoryOptions): Promise<MemoryEstimate>
   /**
    * A builder that begins with this file's keys and tensors, all shards' as one. The file stays as it is; keep it open
    * until what was built is written. A damaged file is refused: see damage() and allowDamaged.

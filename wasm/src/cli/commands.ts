@@ -43,6 +43,11 @@ export const kCommands: readonly CommandRow[] = [
     load: () => import('./stats.js'),
   },
   {
+    name: 'memory',
+    summary: 'how much memory a model takes when it runs, and whether it fits; status 1 if it does not',
+    load: () => import('./memory.js'),
+  },
+  {
     name: 'set',
     summary: 'a copy with other keys: set, renamed, removed; tensor data is copied as it is',
     load: () => import('./set.js'),

@@ -11,7 +11,16 @@ import { summarize } from '../header/summary.js'
 import { FileTokenizer } from '../text/tokenizer.js'
 import type { EditOptions } from '../api/edit.js'
 import type { Finding } from '../api/findings.js'
-import type { Container, GgufFile, LintDataOptions, Shard, StatsOptions, Summary } from '../api/file.js'
+import type {
+  Container,
+  GgufFile,
+  LintDataOptions,
+  MemoryOptions,
+  Shard,
+  StatsOptions,
+  Summary,
+} from '../api/file.js'
+import type { MemoryEstimate } from '../api/memory.js'
 import type { Metadata } from '../api/metadata.js'
 import type { ByteSource, ReadOptions } from '../api/source.js'
 import type { ReadRowsOptions, TensorInfo, TensorStats } from '../api/tensors.js'
@@ -247,6 +256,11 @@ export class OpenFile implements OpenedFile {
     options.signal?.throwIfAborted()
     const { tensorStats } = await import('../tensors/stats.js')
     return await tensorStats(this, name, options)
+  }
+
+  async memory(options: MemoryOptions = {}): Promise<MemoryEstimate> {
+    const { estimateMemory } = await import('../memory/estimate.js')
+    return estimateMemory(this, options)
   }
 
   async edit(options: EditOptions = {}): Promise<GgufBuilder> {

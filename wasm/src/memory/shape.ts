@@ -1,0 +1,226 @@
+// What a model keeps of earlier tokens, layer by layer: widths of keys and values, states of recurrent layers.
+import type { GgufFile } from '../api/file.js'
+import type { TensorInfo } from '../api/tensors.js'
+import { ModelKeys } from './keys.js'
+import { windowsOf } from './windows.js'
+
+/** One cache of a layer. Elements a cell; a cell stands for `ratio` tokens. */
+export interface CacheShape {
+  readonly k: number
+  readonly v: number
+  readonly window?: number | undefined
+  readonly ratio?: number | undefined
+}
+
+export interface LayerShape {
+  readonly tensors: readonly TensorInfo[]
+  readonly caches: readonly CacheShape[]
+  /** F32 elements of state, a sequence */
+  readonly state: number
+}
+
+export interface ModelShape {
+  readonly layers: readonly LayerShape[]
+  /** the embedding and what else comes before the layers; always the CPU's */
+  readonly input: readonly TensorInfo[]
+  readonly output: readonly TensorInfo[]
+  /** no tensor of its own: the embedding is the output matrix as well, and a device needs its own copy */
+  readonly tied: TensorInfo | undefined
+  readonly embedding: number
+  readonly feedForward: number
+  readonly heads: number
+  readonly vocabulary: number
+  readonly trainedContext: number | undefined
+}
+
+// They see a whole text at once.
+const kWithoutCache: ReadonlySet<string> = new Set([
+  ...[
+    'bert',
+    'jina-bert-v2',
+    'jina-bert-v3',
+    'nomic-bert',
+    'nomic-bert-moe',
+    'modern-bert',
+    'neo-bert',
+    'eurobert',
+  ],
+  ...['gemma-embedding', 'llama-embed', 'wavtokenizer-dec', 'dream', 'llada', 'llada-moe', 'rnd1'],
+])
+
+/** A file that declares more is damaged. */
+const kMaxLayers = 4096
+
+const kRecurrent = /^(ssm_|shortconv|time_mix_)/
+const kAttention = /^(attn_k|attn_qkv|attn_kv_a|attn_v)/
+
+interface Block {
+  readonly tensors: TensorInfo[]
+  readonly recurrent: boolean
+  readonly attends: boolean
+  readonly indexed: boolean
+}
+
+function blockOf(tensors: TensorInfo[], prefix: string): Block {
+  const names = tensors.map(({ name }) => name.slice(prefix.length))
+  const recurrent = names.some((name) => kRecurrent.test(name))
+  // Delta nets have a fused projection of that name too.
+  const own = recurrent ? names.filter((name) => !/^attn_(qkv|k_|q_)/.test(name)) : names
+  return {
+    tensors,
+    recurrent,
+    attends: own.some((name) => kAttention.test(name)) && !names.some((name) => name.startsWith('time_mix_')),
+    indexed: names.some((name) => name.startsWith('indexer')),
+  }
+}
+
+/** F32 elements that a recurrent layer keeps: the last inputs of its convolution, and its state. */
+function stateOf(keys: ModelKeys, embedding: number, heads: number): number {
+  const n = (key: string, missing = 0) => keys.number(key) ?? missing
+  const head = n('wkv.head_size')
+  if (head > 0) return n('token_shift_count', 2) * embedding + embedding * head
+  const taps = n('shortconv.l_cache')
+  if (taps > 0) return embedding * (taps - 1)
+  const kernel = Math.max(0, n('ssm.conv_kernel') - 1)
+  const delta = n('kda.head_dim')
+  if (delta > 0) return kernel * 3 * heads * delta + delta * delta * heads
+  const inner = n('ssm.inner_size')
+  const size = n('ssm.state_size')
+  return kernel * (inner + 2 * n('ssm.group_count') * size) + size * inner
+}
+
+/** Layers from here on read the keys and values of earlier ones. */
+function ownLayers(keys: ModelKeys, count: number): number {
+  if (keys.architecture === 'gemma3n') return Math.min(20, count)
+  const shared = keys.number('attention.shared_kv_layers') ?? 0
+  return Math.max(0, count - shared - (keys.number('nextn_predict_layers') ?? 0))
+}
+
+interface Heads {
+  readonly count: readonly number[]
+  readonly key: (windowed: boolean) => number
+  readonly value: (windowed: boolean) => number
+  readonly latent: boolean
+}
+
+function headsOf(keys: ModelKeys, embedding: number, count: number): Heads {
+  const queries = keys.layers('attention.head_count', count) ?? Array<number>(count).fill(0)
+  const first = queries.find((one) => one > 0)
+  const usual = first ? Math.floor(embedding / first) : 0
+  const key = keys.number('attention.key_length') ?? usual
+  const value = keys.number('attention.value_length') ?? usual
+  const windowedKey = keys.number('attention.key_length_swa') ?? key
+  const windowedValue = keys.number('attention.value_length_swa') ?? value
+  return {
+    count: keys.layers('attention.head_count_kv', count) ?? queries,
+    key: (windowed) => (windowed ? windowedKey : key),
+    value: (windowed) => (windowed ? windowedValue : value),
+    latent: keys.has('attention.key_length_mla') && keys.has('attention.value_length_mla'),
+  }
+}
+
+/** The further caches of sparse attention: keys of the indexer that chooses what is attended to. */
+function sparseCaches(
+  keys: ModelKeys,
+  heads: Heads,
+  index: number,
+  count: number,
+  block: Block,
+): CacheShape[] {
+  const indexer = keys.number('attention.indexer.key_length') ?? 0
+  const ratio = keys.layers('attention.compress_ratios', count)?.[index] ?? 0
+  if (keys.architecture === 'deepseek4') {
+    if (ratio === 0) return []
+    const compressed = { k: heads.key(false), v: 0, ratio }
+    return ratio === 4 ? [compressed, { k: indexer, v: 0, ratio }] : [compressed]
+  }
+  if (indexer === 0) return []
+  const types = keys.layers('attention.indexer.types', count)
+  if (!(types ? types[index] === 1 : block.indexed)) return []
+  // MiniMax keeps a value's head beside it.
+  return [{ k: indexer, v: keys.architecture.startsWith('minimax') ? heads.value(false) : 0 }]
+}
+
+function cachesOf(keys: ModelKeys, blocks: readonly Block[], embedding: number): CacheShape[][] {
+  const count = blocks.length
+  const heads = headsOf(keys, embedding, count)
+  const windows = windowsOf(
+    keys.architecture,
+    count,
+    keys.number('attention.sliding_window'),
+    patternOf(keys, count),
+  )
+  const own = ownLayers(keys, count)
+  const latent = heads.latent || keys.architecture === 'deepseek4'
+  const caches = blocks.map((block, i): CacheShape[] => {
+    if (!block.attends || i >= own || kWithoutCache.has(keys.architecture)) return []
+    const windowed = windows?.layers[i] === true
+    const n = heads.count[i]!
+    const main = { k: heads.key(windowed) * n, v: latent ? 0 : heads.value(windowed) * n }
+    const further = sparseCaches(keys, heads, i, count, block)
+    return [{ ...main, window: windowed ? windows.length : undefined }, ...further]
+  })
+  // Granite Switch keeps one head more, by which it chooses its adapters.
+  if (keys.has('adapters.router_gain')) caches.at(-1)?.push({ k: heads.key(false), v: heads.value(false) })
+  return caches
+}
+
+function patternOf(keys: ModelKeys, count: number) {
+  const values = keys.layers('attention.sliding_window_pattern', count)
+  // One number is a period, an array says it of each layer.
+  const isPeriod = values !== undefined && values.every((one) => one === values[0]) && values[0]! > 1
+  return isPeriod ? { number: values[0], layers: undefined } : { number: undefined, layers: values }
+}
+
+export async function shapeOf(file: GgufFile): Promise<ModelShape> {
+  const keys = await ModelKeys.of(file)
+  const encoder = file.tensors.some(({ name }) => name.startsWith('dec.blk.'))
+  const declared =
+    (encoder ? keys.number('decoder_block_count') : undefined) ?? keys.number('block_count') ?? 0
+  const count = Math.min(declared, kMaxLayers)
+  const prefixes = encoder ? ['dec.blk.', 'enc.blk.'] : ['blk.', 'enc.blk.']
+  const grouped = groupTensors(file.tensors, prefixes, count)
+  const embedding = keys.number('embedding_length') ?? 0
+  const heads = Math.max(0, ...(keys.layers('attention.head_count', count) ?? []))
+  const blocks = grouped.blocks.map((tensors) =>
+    blockOf(tensors, tensors[0] ? prefixOf(tensors[0].name) : ''),
+  )
+  const caches = cachesOf(keys, blocks, embedding)
+  const state = stateOf(keys, embedding, heads)
+  const token = file.tensor('token_embd.weight')
+  const output = grouped.rest.filter(({ name }) => /^(output|dec\.output|cls)/.test(name))
+  return {
+    layers: blocks.map(({ tensors, recurrent }, i) => ({
+      tensors,
+      caches: caches[i]!,
+      state: recurrent ? state : 0,
+    })),
+    input: grouped.rest.filter((tensor) => !output.includes(tensor)),
+    output,
+    tied: file.tensor('output.weight') || kWithoutCache.has(keys.architecture) ? undefined : token,
+    embedding,
+    feedForward: Math.max(0, ...(keys.layers('feed_forward_length', count) ?? [])),
+    heads,
+    vocabulary: token?.shape[1] ?? 0,
+    trainedContext: keys.number('context_length'),
+  }
+}
+
+const prefixOf = (name: string) => /^(?:\w+\.)?blk\.\d+\./.exec(name)?.[0] ?? ''
+
+function groupTensors(tensors: readonly TensorInfo[], prefixes: readonly string[], count: number) {
+  const blocks: TensorInfo[][] = Array.from({ length: count }, () => [])
+  const rest: TensorInfo[] = []
+  for (const tensor of tensors) {
+    const prefix = prefixes.find((one) => tensor.name.startsWith(one))
+    const index = prefix === undefined ? NaN : Number.parseInt(tensor.name.slice(prefix.length), 10)
+    const block = blocks[index]
+    if (block) block.push(tensor)
+    else rest.push(tensor)
+  }
+  // Those of a decoder come first: what a layer keeps is told by them.
+  for (const block of blocks) block.sort((a, b) => prefixes.indexOf(kind(a)) - prefixes.indexOf(kind(b)))
+  return { blocks, rest }
+}
+
+const kind = ({ name }: TensorInfo) => name.slice(0, name.indexOf('blk.') + 4)
