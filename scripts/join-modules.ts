@@ -104,11 +104,19 @@ const engine = ['index.js', 'engine-worker.js', 'in-place.js'].map((name) => joi
 const [page, worker, inPlace] = engine as [string, string, string]
 const inside = new Set(engine.flatMap((path) => [...reach(path)]).filter((path) => !shared.has(path)))
 
+// What makes prompts, with the first of them.
+const prompts = join(dist, 'text/render-chat.js')
+const ofPrompts = new Set([...reach(prompts)].filter((path) => !shared.has(path) && path !== prompts))
+
 // Workers bring their own copies.
 await write(worker, () => true)
-for (const path of [inPlace, page]) await write(path, (path) => !shared.has(path))
+for (const path of [inPlace, page, prompts]) await write(path, (path) => !shared.has(path))
 for (const path of scripts)
-  if (!shared.has(path) && !inside.has(path) && imported(path).some((target) => shared.has(target)))
+  if (
+    ![shared, inside, ofPrompts].some((joined) => joined.has(path)) &&
+    path !== prompts &&
+    imported(path).some((target) => shared.has(target))
+  )
     await write(path, () => false)
 const exports = [...shared].map((path) => `export * from ${JSON.stringify(named(path, index))}`)
 await write(opened, (path) => shared.has(path), exports.join('\n'))
@@ -116,6 +124,7 @@ await write(opened, (path) => shared.has(path), exports.join('\n'))
 // What is left of modules that held types is empty. Glue stays for the next build, which may not make it again; the
 // package goes without it (package.json).
 for (const path of scripts) {
-  const isJoined = (shared.has(path) || inside.has(path)) && path !== opened && !engine.includes(path)
+  const isJoined =
+    [shared, inside, ofPrompts].some((joined) => joined.has(path)) && ![opened, ...engine].includes(path)
   if ((isJoined && !glue.has(path)) || statSync(path).size === 0) rmSync(path)
 }

@@ -48,6 +48,7 @@ describe("Python's Jinja2", { skip: existsSync(vectors) ? false : 'no shared/vec
       const rendering = file.renderChat(messages, {
         tools,
         documents,
+        adapt: false,
         addGenerationPrompt: prompt === 'True',
         variables: { ...specials, ...variables },
         now: kNow,
@@ -67,7 +68,7 @@ describe("Python's Jinja2", { skip: existsSync(vectors) ? false : 'no shared/vec
       read<Record<string, Construct>>('constructs.json'),
     )) {
       using file = await withTemplate(template)
-      const rendering = file.renderChat(simple!.messages, { variables: specials, now: kNow })
+      const rendering = file.renderChat(simple!.messages, { adapt: false, variables: specials, now: kNow })
       if ('ok' in expected) assert.equal(await rendering, expected.ok, name)
       else await assert.rejects(rendering, { code: 'chat-template' }, name)
     }

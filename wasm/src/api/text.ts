@@ -111,22 +111,35 @@ export interface Tokenizer extends Disposable {
 
 export interface ChatMessage {
   readonly role: string
-  /** Most templates take text; some take parts ({ type: 'text', text }). */
+  /** Text, or OpenAI's parts ({ type: 'text', text }, ...); null or absent beside tool_calls. */
   readonly content?: unknown
   readonly [field: string]: unknown
 }
 
 export interface RenderChatOptions {
-  /** The name of one of file.chatTemplates. Default: "default", or "tool_use" where there are tools and such a template. */
+  /**
+   * The name of one of file.chatTemplates, or of a known format. Default: "default", or "tool_use" where there are tools and
+   * such a template.
+   */
   template?: string | undefined
-  /** Definitions of tools, as the template expects them: mostly { type: 'function', function: { name, description, parameters } }. */
+  /** Definitions of tools: { type: 'function', function: { name, description, parameters } }. Default: none. */
   tools?: readonly unknown[] | undefined
+  /** Texts to answer from: mostly { title, text }. An error of code 'unsupported' where the template takes none. Default: none. */
   documents?: readonly unknown[] | undefined
   /** End with the beginning of the assistant's answer. Default: true. */
   addGenerationPrompt?: boolean | undefined
+  /** End within the last message, an assistant's, for the model to go on with it. Default: false. */
+  continue?: boolean | undefined
+  /**
+   * Give the template OpenAI's messages in the form that it takes: parts, arguments of calls, results, roles, reasoning.
+   * false: as they are, as Python's Jinja2 would get them. Default: true.
+   */
+  adapt?: boolean | undefined
   /** Further variables of the template, such as enable_thinking. */
   variables?: Readonly<Record<string, unknown>> | undefined
-  /** What strftime_now tells. */
+  /** The same by another name; of a variable that both have this one's value counts. */
+  templateVariables?: Readonly<Record<string, unknown>> | undefined
+  /** What strftime_now tells. Default: the present. */
   now?: Date | undefined
   /** The most bytes (UTF-8) of the result, and of any text on the way. Default: 4 million. */
   maxLength?: number | undefined

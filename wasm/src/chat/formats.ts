@@ -18,10 +18,9 @@ const kPlain: ChatFormat = {
   parameters: undefined,
   reasoning: undefined,
   dropped: [],
-  inTemplate: true,
 }
 
-interface Row extends Partial<Omit<ChatFormat, 'inTemplate'>> {
+interface Row extends Partial<ChatFormat> {
   readonly name: string
   readonly test: (template: string) => boolean
 }
@@ -280,8 +279,7 @@ const kReasoning: readonly ReasoningRow[] = [
 function formatOf({ test: _, ...row }: Row, template: string): ChatFormat {
   const marked = { ...kPlain, ...row }
   const reasoning = row.layout === 'harmony' ? undefined : kReasoning.find(({ test }) => test(template))
-  const inTemplate = /\btools\b/.test(template)
-  return { ...marked, inTemplate, reasoning: reasoning && { open: reasoning.open, close: reasoning.close } }
+  return { ...marked, reasoning: reasoning && { open: reasoning.open, close: reasoning.close } }
 }
 
 /** The names of all formats. */

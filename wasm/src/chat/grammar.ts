@@ -19,7 +19,8 @@ import { SchemaDocument, type Json, type Node } from '../schema/node.js'
 import { kAny, parseRegex, type Regex } from '../schema/regex.js'
 import { Rules } from '../schema/rules.js'
 import { partsOf, stringsOf } from '../schema/strings.js'
-import { chosenTools, kindOf, schemaOfTool } from './tool-schemas.js'
+import { schemaOfTool } from './schema-of-tool.js'
+import { chosenTools, kindOf } from './tool-schemas.js'
 import type { ChatFormat, FunctionTool, GrammarTrigger, ToolGrammar, ToolGrammarOptions } from './types.js'
 
 // Names that stand between such signs, or as such signs write them, may be one control token.

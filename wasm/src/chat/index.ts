@@ -1,6 +1,5 @@
 export { detectChatFormat, kChatFormatNames as chatFormatNames } from './formats.js'
 export { toolGrammar } from './grammar.js'
-export { withoutTools } from './instructions.js'
 export { createReplyParser } from './parser.js'
 export type {
   ChatFormat,

@@ -1,20 +1,13 @@
 // The schemas of tools' arguments: what they say of each parameter.
 import { GgufError } from '../api/errors.js'
 import { Converter } from '../schema/converter.js'
-import { SchemaDocument, typeOf, type JsonSchema, type Node } from '../schema/node.js'
+import { SchemaDocument, typeOf, type Node } from '../schema/node.js'
 import { nodesOfKey } from '../schema/objects.js'
+import { schemaOfTool } from './schema-of-tool.js'
 import type { FunctionTool, ToolChoice } from './types.js'
 
 /** string: only strings, which stand as they are; json: no string; either: JSON, else a string */
 export type ValueKind = 'string' | 'json' | 'either'
-
-export const kNoArguments: JsonSchema = { type: 'object', properties: {}, additionalProperties: false }
-
-export function schemaOfTool({ function: { parameters } }: FunctionTool): JsonSchema {
-  if (parameters === null || parameters === undefined) return kNoArguments
-  const bare = typeof parameters === 'object' && Object.keys(parameters).length === 0
-  return bare ? kNoArguments : parameters
-}
 
 /** The kind of values that nodes accept. */
 export function kindOf(converter: Converter, nodes: readonly Node[]): ValueKind {

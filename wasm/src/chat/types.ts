@@ -80,8 +80,6 @@ export interface ChatFormat {
   readonly reasoning: { readonly open: string; readonly close: string } | undefined
   /** Markers that are neither content nor calls. */
   readonly dropped: readonly string[]
-  /** Whether the chat template takes tools; else instructions go into the system message. */
-  readonly inTemplate: boolean
 }
 
 export interface DetectOptions {

@@ -4,7 +4,7 @@ import type { ChatMessage, Tokenizer } from '../api/text.js'
 import { schemaToGrammar } from '../schema/index.js'
 import type { Client } from './client.js'
 import { labelsOf, normalizeRows, normOf, pairTokens } from './embeddings.js'
-import { checkChat, checkEmbed, checkGenerate, checkRerank } from './options.js'
+import { checkChat, checkEmbed, checkGenerate, checkRerank, kEncodeChatChecks } from './options.js'
 import type { GenerateCall, Opened, SamplerNumbers, Sizes } from './protocol.js'
 import type {
   ChatOptions,
@@ -23,17 +23,6 @@ import type {
 } from './types.js'
 
 type EmbedInput = string | readonly number[] | readonly string[] | readonly (readonly number[])[]
-
-/** The messages before the last one, and its text: the answer to them goes on from there. */
-function continued(messages: readonly ChatMessage[]): { before: readonly ChatMessage[]; begun: string } {
-  const last = messages.at(-1)
-  if (last?.role !== 'assistant' || typeof last.content !== 'string')
-    throw new GgufError(
-      'invalid-argument',
-      "To continue, the last message must be an assistant's, with text as its content.",
-    )
-  return { before: messages.slice(0, -1), begun: last.content }
-}
 
 /** What a model and its forks have in common. */
 interface Shared {
@@ -142,29 +131,20 @@ export class LoadedModel implements Model {
     options: ChatOptions = {},
   ): AsyncGenerator<Piece, GenerateResult, void> {
     checkChat(options, this.info.vocabularySize)
-    const { template, tools, variables, continue: goOn, specialContent, ...generating } = options
-    const tokens = await this.encodeChat(messages, {
-      template,
-      tools,
-      variables,
-      continue: goOn,
-      specialContent,
-    })
+    const entries = Object.entries(options)
+    const isOfPrompt = ([name]: readonly [string, unknown]) => name in kEncodeChatChecks
+    const tokens = await this.encodeChat(messages, Object.fromEntries(entries.filter(isOfPrompt)))
+    const generating: GenerateOptions = Object.fromEntries(entries.filter((entry) => !isOfPrompt(entry)))
     return yield* this.#stream(tokens, generating)
   }
 
   async encodeChat(messages: readonly ChatMessage[], options: EncodeChatOptions = {}): Promise<number[]> {
-    const { continue: goOn = false, specialContent = false, ...rendering } = options
-    const { before, begun } = goOn ? continued(messages) : { before: messages, begun: '' }
+    const { specialContent = false, ...rendering } = options
     const [{ renderChat }, { encodePrompt }] = await Promise.all([
       import('../text/render-chat.js'),
       import('../text/encode-prompt.js'),
     ])
-    const { text, runs } = await renderChat(this.file, before, rendering)
-    const prompt = {
-      text: text + begun,
-      runs: [...runs, { bytes: new TextEncoder().encode(begun).length, content: true }],
-    }
+    const prompt = await renderChat(this.file, messages, rendering)
     const { tokenizer } = this
     const bos = tokenizer.special.bos
     const tokens = specialContent

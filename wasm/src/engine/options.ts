@@ -16,7 +16,15 @@ import {
 } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import { kOpenChecks } from '../file/open-checks.js'
-import type { ChatOptions, EmbedOptions, GenerateOptions, LoadOptions, RerankOptions } from './types.js'
+import { kRenderChecks } from '../text/render-options.js'
+import type {
+  ChatOptions,
+  EmbedOptions,
+  EncodeChatOptions,
+  GenerateOptions,
+  LoadOptions,
+  RerankOptions,
+} from './types.js'
 
 type Checks<T> = Readonly<Record<keyof T, Check>>
 
@@ -56,14 +64,10 @@ export const kGenerateChecks: Checks<GenerateOptions> = {
   onDone: callback,
 }
 
-const kChat: Checks<ChatOptions> = {
-  ...kGenerateChecks,
-  template: text,
-  tools: list,
-  variables: object,
-  continue: flag,
-  specialContent: flag,
-}
+/** Options of encodeChat(), and of chat() beside those of generate(). */
+export const kEncodeChatChecks: Checks<EncodeChatOptions> = { ...kRenderChecks, specialContent: flag }
+
+const kChat: Checks<ChatOptions> = { ...kGenerateChecks, ...kEncodeChatChecks }
 
 const kEmbed: Checks<EmbedOptions> = {
   pooling: oneOf('none', 'mean', 'cls', 'last', 'rank'),

@@ -274,9 +274,7 @@ export interface RankedDocument {
 }
 
 /** What chat() takes beside the options of generate(). */
-export interface EncodeChatOptions extends Pick<RenderChatOptions, 'template' | 'tools' | 'variables'> {
-  /** The last message, an assistant's text, goes on in place of a new one. Default: false. */
-  continue?: boolean | undefined
+export interface EncodeChatOptions extends RenderChatOptions {
   /**
    * Control tokens that messages, tools or documents spell become control tokens. Default: false, so that no text of a user
    * ends its message or begins another.

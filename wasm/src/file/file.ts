@@ -6,7 +6,8 @@ import type { GgufBuilder } from '../api/file.js'
 import type { Header, TypeRow } from '../header/header.js'
 import { hasVocabulary, HeaderMetadata } from '../header/metadata.js'
 import { loadTextModule, textModule } from '../runtime/module.js'
-import { chatTemplates } from '../text/chat-template.js'
+import { chatTemplates, hasTemplate } from '../text/chat-template.js'
+import { loadKnownFormats } from '../text/suggested-formats.js'
 import { summarize } from '../header/summary.js'
 import { FileTokenizer } from '../text/tokenizer.js'
 import type { EditOptions } from '../api/edit.js'
@@ -213,6 +214,7 @@ export class OpenFile implements OpenedFile {
 
   async loadTokenizer(options: ReadOptions = {}): Promise<Tokenizer> {
     await Promise.all([loadTextModule(this.hosting), this.completeHeader(options)])
+    if (!hasTemplate(this.metadata)) await loadKnownFormats()
     return this.tokenizer()
   }
 

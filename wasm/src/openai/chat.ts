@@ -46,7 +46,10 @@ async function planOf(
   const prompt = await model.encodeChat(reply.messages, {
     tools: reply.tools,
     variables: variablesOf(request),
+    documents: request.documents,
+    addGenerationPrompt: request.add_generation_prompt,
     continue: request.continue,
+    now: call.now,
   })
   return {
     prompts: [prompt],

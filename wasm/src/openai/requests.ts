@@ -88,6 +88,8 @@ const kChat: Checks<ChatCompletionRequest> = {
   parallel_tool_calls: flag,
   reasoning_effort: text,
   chat_template_kwargs: object,
+  documents: list,
+  add_generation_prompt: flag,
   continue: flag,
   metadata: object,
   store: flag,

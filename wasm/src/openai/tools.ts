@@ -5,7 +5,6 @@ import {
   createReplyParser,
   detectChatFormat,
   toolGrammar,
-  withoutTools,
   type ChatFormat,
   type FunctionTool,
   type ReplyParser,
@@ -96,8 +95,8 @@ export function replyPlanOf(
   }
   const plain = tools.length === 0 && !format.reasoning && format.layout === 'marked'
   return {
-    messages: format.inTemplate ? messages : withoutTools(messages, format, tools),
-    tools: tools.length > 0 && format.inTemplate ? tools : undefined,
+    messages,
+    tools: tools.length > 0 ? tools : undefined,
     options(prompt) {
       if (plain) return {}
       const parallelToolCalls = request.parallel_tool_calls ?? true
@@ -117,5 +116,5 @@ function formatOf(model: CompletionModel, hasTools: boolean): ChatFormat {
   const templates = model.file.chatTemplates
   const template = (hasTools ? templates.get('tool_use') : undefined) ?? templates.get('default')
   const tokens = { has: (text: string) => model.tokenizer.find(text) !== undefined }
-  return detectChatFormat({ template: template?.text ?? '', tokens })
+  return detectChatFormat({ template: template?.source === 'file' ? template.text : '', tokens })
 }

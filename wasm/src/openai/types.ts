@@ -112,6 +112,10 @@ export interface ChatCompletionRequest extends SamplingRequest {
   readonly reasoning_effort?: Maybe<string>
   /** Variables of the chat template. */
   readonly chat_template_kwargs?: Maybe<Readonly<Record<string, unknown>>>
+  /** For templates that take documents: mostly { title, text }. Default: none. */
+  readonly documents?: Maybe<readonly unknown[]>
+  /** The prompt ends with the beginning of the answer. Default: true. */
+  readonly add_generation_prompt?: Maybe<boolean>
   /** The last message, an assistant's, goes on in place of a new one. Default: false. */
   readonly continue?: Maybe<boolean>
   /** Given back in the answer. */
@@ -314,4 +318,6 @@ export interface RerankAnswer {
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
+  /** What the chat template takes for the present. Default: the present. */
+  readonly now?: Date | undefined
 }

@@ -1,23 +1,33 @@
 // The prompt of a conversation.
+import { checkOptions } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { AssetOptions } from '../api/assets.js'
 import type { Metadata } from '../api/metadata.js'
 import type { ChatMessage, ChatTemplate, RenderChatOptions, Tokenizer } from '../api/text.js'
 import { hasVocabulary } from '../header/metadata.js'
-import { renderTemplate, type Rendered } from './render-template.js'
+import { adaptConversation, type AdaptedConversation } from '../chat/adapt.js'
+import { kReasoningFields, probeOf } from '../chat/probe.js'
+import { loadKnownFormats } from './suggested-formats.js'
+import { kRenderChecks } from './render-options.js'
+import { renderTemplate, variablesJson, type Rendered } from './render-template.js'
 
-function choose(templates: ReadonlyMap<string, ChatTemplate>, options: RenderChatOptions): ChatTemplate {
+async function choose(
+  templates: ReadonlyMap<string, ChatTemplate>,
+  options: Pick<RenderChatOptions, 'template' | 'tools'>,
+): Promise<string> {
   const name =
     options.template ?? (options.tools?.length && templates.has('tool_use') ? 'tool_use' : 'default')
   const template =
     templates.get(name) ?? (options.template === undefined ? [...templates.values()][0] : undefined)
-  if (template) return template
+  if (template?.source === 'file') return template.text
+  const text = (await loadKnownFormats()).knownTemplate(template?.source ?? name)
+  if (text !== undefined) return text
   const names = [...templates.keys()].map((known) => `"${known}"`).join(', ')
   throw new GgufError(
     'not-found',
     names === ''
-      ? 'The file has no chat template, and its vocabulary suggests none.'
-      : `The file has no chat template "${name}", but ${names}.`,
+      ? `The file has no chat template "${name}", and its vocabulary suggests none: the option template may name a known format, such as "chatml".`
+      : `The file has no chat template "${name}", but ${names}, and there is no known format of that name.`,
   )
 }
 
@@ -41,24 +51,106 @@ function specialTexts(file: TemplateFile): Record<string, string> {
   )
 }
 
+/** What of a conversation the template is given. */
+async function conversationOf(
+  file: TemplateFile,
+  source: string,
+  messages: readonly ChatMessage[],
+  { adapt = true, tools, documents, now }: RenderChatOptions,
+): Promise<AdaptedConversation> {
+  if (!adapt) return { messages, variables: { tools: tools ?? null } }
+  const tokens = {
+    has: (text: string) => hasVocabulary(file.metadata) && file.tokenizer().find(text) !== undefined,
+  }
+  return await adaptConversation(probeOf(source, file.hosting), { messages, tools, documents, tokens, now })
+}
+
+/** A word that nobody wrote, at the end of the last message. */
+const kEnd = 'zqcontinue'
+
+function invalidContinue(): never {
+  throw new GgufError(
+    'invalid-argument',
+    "To continue, the last message must be an assistant's, with text as its content and without calls.",
+  )
+}
+
+/** The messages with kEnd where the last one ends: in its text, or in its reasoning where there is no text yet. */
+function marked(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const last = messages.at(-1)
+  if (last?.role !== 'assistant' || last['tool_calls'] !== undefined) invalidContinue()
+  const { content } = last
+  const before = messages.slice(0, -1)
+  const reasoning = kReasoningFields.find((field) => typeof last[field] === 'string' && last[field] !== '')
+  if (reasoning !== undefined && (content === '' || content === null || content === undefined))
+    return [...before, { ...last, [reasoning]: `${String(last[reasoning])}${kEnd}` }]
+  if (typeof content === 'string') return [...before, { ...last, content: content + kEnd }]
+  const part = Array.isArray(content) ? (content.at(-1) as { type?: unknown; text?: unknown }) : undefined
+  if (typeof part?.text !== 'string') invalidContinue()
+  return [
+    ...before,
+    { ...last, content: [...(content as unknown[]).slice(0, -1), { ...part, text: part.text + kEnd }] },
+  ]
+}
+
+/** The beginning of a prompt, in UTF-16 units of its text. */
+function cut({ text, runs }: Rendered, end: number): Rendered {
+  const kept = text.slice(0, end)
+  let room = new TextEncoder().encode(kept).length
+  const keptRuns: { bytes: number; content: boolean }[] = []
+  for (const run of runs) {
+    const bytes = Math.min(run.bytes, room)
+    room -= bytes
+    if (bytes > 0) keptRuns.push({ ...run, bytes })
+  }
+  return { text: kept, runs: keptRuns }
+}
+
+/** What the template is given. */
+async function variablesOf(
+  file: TemplateFile,
+  source: string,
+  messages: readonly ChatMessage[],
+  options: RenderChatOptions,
+): Promise<Record<string, unknown>> {
+  const goOn = options.continue ?? false
+  const adapted = await conversationOf(file, source, goOn ? marked(messages) : messages, options)
+  return {
+    ...specialTexts(file),
+    documents: options.documents ?? null,
+    add_generation_prompt: !goOn && (options.addGenerationPrompt ?? true),
+    ...adapted.variables,
+    ...options.variables,
+    ...options.templateVariables,
+    messages: adapted.messages,
+  }
+}
+
+/** JSON of what the template is given, for those who render it by other means. */
+export async function chatVariables(
+  file: TemplateFile,
+  messages: readonly ChatMessage[],
+  options: RenderChatOptions,
+): Promise<string> {
+  return variablesJson(await variablesOf(file, await choose(file.chatTemplates, options), messages, options))
+}
+
 export async function renderChat(
   file: TemplateFile,
   messages: readonly ChatMessage[],
   options: RenderChatOptions,
 ): Promise<Rendered> {
-  const variables = {
-    ...specialTexts(file),
-    tools: options.tools ?? null,
-    documents: options.documents ?? null,
-    add_generation_prompt: options.addGenerationPrompt ?? true,
-    ...options.variables,
-    messages,
-  }
+  checkOptions('renderChat()', options, kRenderChecks)
+  const source = await choose(file.chatTemplates, options)
+  const variables = await variablesOf(file, source, messages, options)
   const { maxLength, now } = options
-  return await renderTemplate(
-    choose(file.chatTemplates, options).text,
-    variables,
-    { maxLength, now },
-    file.hosting,
-  )
+  const rendered = await renderTemplate(source, variables, { maxLength, now }, file.hosting)
+  if (!options.continue) return rendered
+  const end = rendered.text.lastIndexOf(kEnd)
+  if (end < 0)
+    throw new GgufError(
+      'unsupported',
+      'The chat template does not show the last message, which is to be continued.',
+    )
+  return cut(rendered, end)
 }

@@ -3,6 +3,7 @@
 import { GgufError } from '../api/errors.js'
 import type { AssetOptions } from '../api/assets.js'
 import type { RenderChatOptions } from '../api/text.js'
+import { JsonText } from '../chat/json-text.js'
 import type { Span } from '../inspect.js'
 import type { JinjaModule, WasmTemplate } from '../jinja.js'
 import type { GlueOptions } from '../runtime/compile.js'
@@ -74,32 +75,25 @@ function failure(template: WasmTemplate): GgufError {
     : new GgufError('chat-template', `The chat template fails${place}: ${message}`, details)
 }
 
-/** JSON of variables; integers beyond 2^53 as they are. */
-function toJson(variables: Readonly<Record<string, unknown>>): string {
+/** JSON of variables; integers of any size, and JSON that is given as such, as they are. */
+export function variablesJson(variables: Readonly<Record<string, unknown>>): string {
+  const exact: string[] = []
+  const mark = `${crypto.getRandomValues(new Uint32Array(4)).join('-')}:` // which no other text of these variables has
   try {
-    return JSON.stringify(variables)
+    const json = JSON.stringify(variables, function (this: Record<string, unknown>, key, value: unknown) {
+      const given = this[key]
+      if (given instanceof JsonText) return `${mark}${exact.push(given.text) - 1}`
+      return typeof given === 'bigint' ? `${mark}${exact.push(String(given)) - 1}` : value
+    })
+    return exact.length === 0
+      ? json
+      : json.replaceAll(new RegExp(`"${mark}(\\d+)"`, 'g'), (_, i: string) => exact[Number(i)]!)
   } catch (error) {
-    if (!(error instanceof TypeError) || !/bigint/i.test(error.message))
-      throw new GgufError(
-        'invalid-argument',
-        `The template's variables cannot be written as JSON: ${String(error)}`,
-      )
-  }
-  // Numbers of any size, by a mark that no other text of these variables has.
-  let mark = '\u0001int:'
-  while (
-    JSON.stringify(variables, (_, value: unknown) => (typeof value === 'bigint' ? 0 : value)).includes(
-      JSON.stringify(mark).slice(1, -1),
+    throw new GgufError(
+      'invalid-argument',
+      `The template's variables cannot be written as JSON: ${String(error)}`,
     )
-  )
-    mark += ':'
-  const json = JSON.stringify(variables, (_, value: unknown) =>
-    typeof value === 'bigint' ? `${mark}${value}` : value,
-  )
-  return json.replaceAll(
-    new RegExp(`"${JSON.stringify(mark).slice(1, -1).replace('\\', '\\\\')}(-?\\d+)"`, 'g'),
-    '$1',
-  )
+  }
 }
 
 const bytesOf = (module: JinjaModule, [pointer, length]: Span): Uint8Array =>
@@ -114,7 +108,7 @@ export async function renderTemplate(
   { maxLength = kMaxLength, now = new Date() }: TemplateOptions = {},
   hosting?: AssetOptions,
 ): Promise<Rendered> {
-  const json = toJson(variables)
+  const json = variablesJson(variables)
   const module = await jinjaModule(hosting)
   const template = parsed(module, source)
   template.setDate(now.getFullYear(), now.getMonth() + 1, now.getDate())

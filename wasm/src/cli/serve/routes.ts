@@ -111,11 +111,14 @@ function detokenize({ model }: Served, body: unknown): Answer {
 }
 
 async function applyTemplate(served: Served, body: unknown): Promise<Answer> {
-  const { messages, tools, chat_template_kwargs } = objectOf(body)
-  required('/apply-template', 'messages', messages)
-  const prompt = await served.model.file.renderChat(messages as ChatMessage[], {
-    tools: (tools ?? undefined) as readonly unknown[] | undefined,
-    variables: (chat_template_kwargs ?? undefined) as Record<string, unknown> | undefined,
+  const given = objectOf(body)
+  required('/apply-template', 'messages', given['messages'])
+  const prompt = await served.model.file.renderChat(given['messages'] as ChatMessage[], {
+    tools: (given['tools'] ?? undefined) as readonly unknown[] | undefined,
+    documents: (given['documents'] ?? undefined) as readonly unknown[] | undefined,
+    variables: (given['chat_template_kwargs'] ?? undefined) as Record<string, unknown> | undefined,
+    addGenerationPrompt: (given['add_generation_prompt'] ?? undefined) as boolean | undefined,
+    continue: (given['continue'] ?? undefined) as boolean | undefined,
   })
   return { json: { prompt } }
 }

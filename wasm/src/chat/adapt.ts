@@ -1,0 +1,156 @@
+// OpenAI's messages as a chat template takes them. Nothing changes that the template takes as it is.
+import { GgufError } from '../api/errors.js'
+import { adaptContents } from './contents.js'
+import { adaptCalls, adaptTools, normalizeCalls } from './histories.js'
+import { kReasoningFields, type Message, type TemplateProbe } from './probe.js'
+import type { DetectOptions } from './types.js'
+
+export interface Conversation {
+  readonly messages: readonly Message[]
+  readonly tools: readonly unknown[] | undefined
+  readonly documents: readonly unknown[] | undefined
+  /** for templates that take the date as a variable */
+  readonly now?: Date | undefined
+  /** of the vocabulary */
+  readonly tokens?: DetectOptions['tokens']
+}
+/** For the template; the tools' variable may have another name than tools. */
+export interface AdaptedConversation {
+  readonly messages: readonly Message[]
+  readonly variables: Readonly<Record<string, unknown>>
+}
+
+function checkMessages(messages: readonly unknown[]): void {
+  messages.forEach((message, i) => {
+    const role = (message as { role?: unknown } | null | undefined)?.role
+    if (typeof role !== 'string')
+      throw new GgufError('invalid-argument', `Message ${i} is no object with a role.`)
+  })
+}
+
+/** null means absent, but as content, and so does an empty list of calls. */
+function withoutNulls(message: Message): Message {
+  const absent = (name: string, value: unknown) =>
+    (name !== 'content' && value === null) ||
+    (name === 'tool_calls' && Array.isArray(value) && value.length === 0)
+  if (!Object.entries(message).some(([name, value]) => absent(name, value))) return message
+  return Object.fromEntries(
+    Object.entries(message).filter(([name, value]) => !absent(name, value)),
+  ) as unknown as Message
+}
+
+type Content = string | readonly unknown[]
+
+/** Two contents in one. */
+export function joinContents(a: unknown, b: unknown, between = '\n\n'): unknown {
+  if (a === '' || a === null || a === undefined) return b
+  if (b === '' || b === null || b === undefined) return a
+  if (typeof a === 'string' && typeof b === 'string') return `${a}${between}${b}`
+  const parts = (content: unknown, text: string) =>
+    typeof content === 'string' ? [{ type: 'text', text }] : (content as Content)
+  return [...parts(a, `${String(a)}${between}`), ...parts(b, String(b))]
+}
+
+/** The developer is the system, or the other way round, where the template knows only one of them. */
+async function adaptDeveloper(
+  probe: TemplateProbe,
+  messages: readonly Message[],
+): Promise<readonly Message[]> {
+  if (!messages.some(({ role }) => role === 'developer' || role === 'system')) return messages
+  const developer = await probe.knows('developer')
+  const system = !developer || (await probe.system()).first
+  return messages.map((message) => {
+    if (message.role === 'developer' && !developer) return { ...message, role: 'system' }
+    return message.role === 'system' && !system ? { ...message, role: 'developer' } : message
+  })
+}
+
+const instructs = ({ role }: Message) => role === 'system' || role === 'developer'
+
+/** Messages of the system that the template has no place for go into the next message of the user. */
+async function adaptSystem(probe: TemplateProbe, messages: readonly Message[]): Promise<readonly Message[]> {
+  if (!messages.some(instructs)) return messages
+  const { first, later, several } = await probe.system()
+  const begun = messages.findIndex((message) => !instructs(message))
+  const leading = messages.slice(0, begun < 0 ? messages.length : begun)
+  const others = messages.slice(leading.length)
+  const content = leading.map((one) => one.content).reduce((a, b) => joinContents(a, b), undefined)
+  const head = leading.length < 2 || several ? leading : [{ ...leading[0]!, content }]
+  const out: Message[] = first ? [...head] : []
+  let pending = first ? undefined : content
+  for (const message of others) {
+    if (instructs(message) && !later) pending = joinContents(pending, message.content)
+    else if (message.role === 'user' && pending !== undefined) {
+      out.push({ ...message, content: joinContents(pending, message.content) })
+      pending = undefined
+    } else out.push(message)
+  }
+  return pending === undefined ? out : [...out, { role: 'user', content: pending }]
+}
+
+const saysNothing = (message: Message) =>
+  message.role === 'assistant' &&
+  [undefined, null, ''].includes(message.content as undefined) &&
+  !message['tool_calls'] &&
+  !message['refusal'] &&
+  kReasoningFields.every((field) => !message[field])
+
+/** Messages of one role in a row become one where the template wants roles to alternate. */
+async function adaptRepeats(probe: TemplateProbe, messages: readonly Message[]): Promise<readonly Message[]> {
+  const out: Message[] = []
+  for (const message of messages) {
+    if (saysNothing(message) && !(await probe.silence())) continue
+    const last = out.at(-1)
+    const { role } = message
+    const joined =
+      last?.role === role &&
+      (role === 'user' || (role === 'assistant' && !last['tool_calls'])) &&
+      !(await probe.repeats(role))
+    if (joined)
+      out[out.length - 1] = { ...last, ...message, content: joinContents(last.content, message.content) }
+    else out.push(message)
+  }
+  return out
+}
+
+/** Reasoning under the name that the template reads. */
+async function adaptReasoning(probe: TemplateProbe, message: Message): Promise<Message> {
+  if (message.role !== 'assistant') return message
+  const given = kReasoningFields.find((field) => typeof message[field] === 'string')
+  if (given === undefined || message[given] === '') return message
+  const field = await probe.reasoning(given)
+  if (field === undefined) return message
+  const { [given]: reasoning, content, ...rest } = message
+  const crowded =
+    message['tool_calls'] !== undefined &&
+    typeof content === 'string' &&
+    content !== '' &&
+    !(await probe.reasonsBesideText(field))
+  if (crowded) return { ...rest, [field]: joinContents(reasoning, content) } as unknown as Message
+  if (field === given) return message
+  return { ...rest, content, [field]: reasoning } as unknown as Message
+}
+
+/**
+ * What a template is given for a conversation in OpenAI's form.
+ * Errors: 'invalid-argument' for messages of no such form, 'unsupported' for images, sounds or documents that the template
+ * has no place for.
+ */
+export async function adaptConversation(
+  probe: TemplateProbe,
+  { messages, tools = [], documents = [], tokens, now = new Date() }: Conversation,
+): Promise<AdaptedConversation> {
+  checkMessages(messages)
+  if (documents.length > 0 && !(await probe.documents()))
+    throw new GgufError('unsupported', 'The chat template takes no documents.')
+  let all: readonly Message[] = normalizeCalls(messages.map(withoutNulls))
+  const described = await adaptTools(probe, all, tools, tokens)
+  all = await adaptDeveloper(probe, described.messages)
+  all = await adaptSystem(probe, all)
+  all = await adaptCalls(probe, all)
+  all = await Promise.all(all.map((message) => adaptReasoning(probe, message)))
+  all = await adaptRepeats(probe, all)
+  const { variables } = described
+  const dated = 'datetime' in variables ? { ...variables, datetime: now.toUTCString() } : variables
+  return { messages: await adaptContents(probe, all), variables: dated }
+}

@@ -1,0 +1,102 @@
+// Calls as a format writes them.
+import type { ChatFormat } from './types.js'
+
+export interface WritableCall {
+  readonly name: string
+  /** JSON of the arguments */
+  readonly args: string
+  readonly id?: string | undefined
+}
+
+const kTokens = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
+const kPython: Readonly<Record<string, string>> = {
+  true: 'True',
+  false: 'False',
+  null: 'None',
+  ',': ', ',
+  ':': ': ',
+}
+const kJson: Readonly<Record<string, string>> = { ',': ', ', ':': ': ' }
+const pythonToken = (token: string) => kPython[token] ?? token
+/** Strings between tokens of their own, keys bare. */
+function gemmaToken(token: string, next: string | undefined): string {
+  if (!token.startsWith('"')) return token
+  const text = String(JSON.parse(token))
+  return next === ':' ? text : `<|"|>${text}<|"|>`
+}
+
+/** Keys and values of a JSON object, values as their tokens: numbers stay as they are written. */
+function pairsOf(json: string): { key: string; tokens: string[] }[] {
+  const pairs: { key: string; tokens: string[] }[] = []
+  let depth = 0
+  const tokens = json.match(kTokens) ?? []
+  tokens.forEach((token, i) => {
+    if ('}]'.includes(token)) depth--
+    if (depth === 1 && tokens[i + 1] === ':' && token.startsWith('"'))
+      pairs.push({ key: String(JSON.parse(token)), tokens: [] })
+    else if (
+      depth > 1 ||
+      (depth === 1 && !(token === ',' || (token === ':' && pairs.at(-1)?.tokens.length === 0)))
+    )
+      pairs.at(-1)?.tokens.push(token)
+    if ('{['.includes(token)) depth++
+  })
+  return pairs
+}
+
+/** What stands between the beginning and the end of a call. n: calls before it in the conversation. */
+function inner(format: ChatFormat, { name, args, id }: WritableCall, n: number): string {
+  const { kind, keys, nameOpen, nameClose, parameters } = format
+  switch (kind) {
+    case 'object': {
+      const own =
+        format.name === 'command-r7b' ? `"${keys.id[0]!}": ${JSON.stringify(id ?? String(n))}, ` : ''
+      return `{${own}"${keys.name[0]!}": ${JSON.stringify(name)}, "${keys.arguments[0]!}": ${args}}`
+    }
+    case 'named': {
+      const counted = format.name === 'kimi-k2' ? `:${n}` : ''
+      const before = format.name === 'solar' ? (id ?? String(n)) : ''
+      return `${before}${nameOpen}${name}${counted}${nameClose[0] ?? '\n'}${args}`
+    }
+    case 'python':
+      return `${name}(${pairsOf(args)
+        .map(({ key, tokens }) => `${key}=${tokens.map(pythonToken).join('')}`)
+        .join(', ')})`
+    case 'gemma':
+      return `${nameOpen}${name}{${pairsOf(args)
+        .map(({ key, tokens }) => `${key}:${tokens.map((one, i) => gemmaToken(one, tokens[i + 1])).join('')}`)
+        .join(',')}}`
+    case 'parameters': {
+      const { open, named, close, padding } = parameters!
+      const tags = pairsOf(args).map(({ key, tokens }) => {
+        const text = tokens.length === 1 && tokens[0]!.startsWith('"')
+        const value = text ? String(JSON.parse(tokens[0]!)) : tokens.map((one) => kJson[one] ?? one).join('')
+        return `${open}${key}${named[text ? 0 : named.length - 1]!}${padding}${value}${padding}${close}\n`
+      })
+      const gap = format.name === 'glm-4' ? '' : '\n'
+      return `${nameOpen}${name}${nameClose[0]!}${gap}${tags.join('')}`
+    }
+  }
+}
+
+/** n: calls before these in the conversation. */
+export function writeCalls(format: ChatFormat, calls: readonly WritableCall[], n = 0): string {
+  const { layout, open, between, close, callOpen, callClose } = format
+  if (layout === 'harmony')
+    return calls
+      .map(
+        ({ name, args }) =>
+          `<|channel|>commentary to=functions.${name} <|constrain|>json<|message|>${args}<|call|>`,
+      )
+      .join('<|start|>assistant')
+  if (layout === 'recipients') return calls.map(({ name, args }) => `${name}\n${args}`).join('>>>')
+  const all = calls.map((call, i) => `${callOpen}${inner(format, call, n + i)}${callClose}`)
+  return `${open}${all.join(between)}${close}`
+}
+
+/** How a call looks, for those who have seen none. */
+export function exampleCall(format: ChatFormat): string {
+  if (format.kind === 'object' || format.kind === 'named')
+    return writeCalls(format, [{ name: 'NAME', args: '{"ARGUMENT": VALUE}' }])
+  return writeCalls(format, [{ name: 'NAME', args: '{"ARGUMENT": "VALUE"}' }])
+}
