@@ -10,7 +10,7 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 }  // namespace
 
 TokenTrie AnswerGrammar::trie_of(const Tokenizer& tokenizer) {
-  // Control tokens make no text.
+  // Control tokens have no text.
   std::vector<std::string_view> pieces(tokenizer.size());
   for (size_t i = 0; i < pieces.size(); ++i) {
     const auto id = static_cast<TokenId>(i);
@@ -56,7 +56,7 @@ Result<bool> AnswerGrammar::read(TokenId id) {
   return matcher_->read(id, text_of(id));
 }
 
-// Where in the text the earliest trigger begins; before: bytes of it that were there before the last token.
+// Where in the text the earliest trigger begins. before: bytes of the text before the last token.
 size_t AnswerGrammar::trigger_in(std::string_view text, size_t before) const {
   size_t first = std::string::npos;
   for (const GrammarTrigger& trigger : triggers_) {
@@ -71,8 +71,8 @@ size_t AnswerGrammar::trigger_in(std::string_view text, size_t before) const {
   return first;
 }
 
-// Before a trigger any token may come, but one that completes a trigger only if the grammar goes on with what it has of
-// it. keep: the token has come; otherwise only asked.
+// Before a trigger any token is allowed. A token that completes a trigger is allowed only if the grammar accepts the
+// text from the trigger on. keep: the token is read; otherwise this is only a question.
 Result<bool> AnswerGrammar::read_before(TokenId id, bool keep) {
   const std::string_view piece = text_of(id);
   const bool named = std::ranges::any_of(triggers_, [id](const GrammarTrigger& t) { return t.token == id; });

@@ -1,4 +1,4 @@
-// What of an answer a grammar holds: all of it, or what comes from a trigger on.
+// The part of an answer to which a grammar applies: all of it, or everything from a trigger on.
 #pragma once
 
 #include <memory>
@@ -13,28 +13,28 @@
 
 namespace ggufscope {
 
-/// Where a lazy grammar begins: with this token, or where this text begins, which tokens may cut anywhere.
+/// Where a lazy grammar begins: at this token, or where this text begins. Token borders may cut the text anywhere.
 struct GrammarTrigger {
   std::string text;
   TokenId token = kNoToken;
-  bool at_start = false;  ///< of a text: only where nothing but white space is before it
+  bool at_start = false;  ///< for a text: only if nothing but white space comes before it
 };
 
-/// One answer's grammar and what was found out about it. Borrows the tokenizer and the trie of its tokens.
+/// The grammar of one answer. Keeps references to the tokenizer and to the trie of its tokens.
 class AnswerGrammar {
  public:
   /// The trie of tokens that make text.
   [[nodiscard]] static TokenTrie trie_of(const Tokenizer& tokenizer);
 
-  /// Begins an answer; an empty grammar accepts all. With triggers the grammar reads from the first of them on. The
-  /// last grammar is kept compiled. Errors of Grammar::compile.
+  /// Begins an answer; an empty grammar accepts any text. With triggers the grammar reads from the first of them on.
+  /// The last compiled grammar is kept for reuse. Errors of Grammar::compile.
   [[nodiscard]] Result<void> begin(const std::string& gbnf, std::vector<GrammarTrigger> triggers,
                                    const Tokenizer& tokenizer, const TokenTrie& trie, bool ignore_end);
   /// No grammar: any token may come.
   void leave() { in_use_ = false; }
   [[nodiscard]] bool in_use() const { return in_use_; }
 
-  /// Reads a token; false, with nothing read, where it may not come.
+  /// Reads a token; false, with nothing read, if the grammar does not allow it.
   [[nodiscard]] Result<bool> read(TokenId id);
   /// true for every token that may come next.
   [[nodiscard]] Result<std::vector<bool>> allowed();
@@ -54,7 +54,7 @@ class AnswerGrammar {
   const Tokenizer* tokenizer_ = nullptr;
   const TokenTrie* trie_ = nullptr;
   bool in_use_ = false, begun_ = false, ignore_end_ = false;
-  std::string waiting_;     // the end of the answer before a trigger: what may begin one
+  std::string waiting_;     // the end of the answer before a trigger: text that may begin one
   bool only_space_ = true;  // before waiting_
 };
 

@@ -9,18 +9,18 @@
 
 namespace ggufscope {
 
-/// Text that may begin a stop string is held back. Control tokens make no text, but stop strings are looked for with
-/// their names in place: "<|user|>" ends an answer where that token comes.
+/// Text that may begin a stop string is held back. Control tokens have no text, but the search for stop strings
+/// includes their names: "<|user|>" ends an answer at that token.
 class AnswerText {
  public:
-  /// shown: control tokens whose names are text as others are.
+  /// shown: control tokens whose names are part of the text.
   AnswerText(const Tokenizer& tokenizer, std::vector<std::string> stops, std::vector<TokenId> shown = {});
 
-  /// Whole code points that became certain with this token, often empty.
+  /// Adds a token. Returns the whole code points that are now final, often none.
   [[nodiscard]] std::string push(TokenId id);
-  /// What is still held back: nothing more comes. May complete a stop string.
+  /// Ends the answer. Returns the text that was held back, which may complete a stop string.
   [[nodiscard]] std::string finish();
-  /// A stop string has come. What stands before it has been told by push, or is by finish.
+  /// Whether a stop string was found. push or finish returns the text before it.
   [[nodiscard]] bool stopped() const { return stopped_; }
 
  private:
@@ -32,7 +32,7 @@ class AnswerText {
   std::vector<std::string> stops_;
   std::vector<TokenId> shown_;
   std::string held_;
-  std::vector<bool> hidden_;  // by byte of held_: of a control token's name
+  std::vector<bool> hidden_;  // for each byte of held_: whether it belongs to a control token's name
   bool stopped_ = false;
 };
 

@@ -32,7 +32,7 @@ std::vector<CodePoints> sorted_apart(std::vector<CodePoints> ranges) {
   return out;
 }
 
-// What the sorted ranges leave.
+// The complement of the sorted ranges.
 std::vector<CodePoints> complement(const std::vector<CodePoints>& ranges) {
   std::vector<CodePoints> out;
   uint32_t next = 0;
@@ -44,7 +44,7 @@ std::vector<CodePoints> complement(const std::vector<CodePoints>& ranges) {
   return out;
 }
 
-// No text has surrogates.
+// Surrogates are excluded: they are not characters.
 std::vector<CodePoints> without_surrogates(const std::vector<CodePoints>& ranges) {
   std::vector<CodePoints> out;
   for (const CodePoints r : ranges) {
@@ -178,7 +178,7 @@ class Parser {
         skip_space(depth > 0);
         const bool defines = text_.substr(at_, 3) == "::=";
         at_ = after;
-        if (defines) {  // the next rule: what came before ended with its line
+        if (defines) {  // the next rule: the rule before ended with its line
           at_ = start;
           return depth == 0 || complain("expected ) before the next rule");
         }

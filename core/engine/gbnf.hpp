@@ -3,7 +3,7 @@
 //   1. a grammar is rules "name ::= alternatives"; the text starts with the rule "root"
 //   2. alternatives are sequences with "|" between them; a sequence may be empty
 //   3. an item is "text", [class], [^class], "." for any character, a rule's name, ( alternatives ), or a token of the
-//      vocabulary: <name>, whose text is all of that with its brackets, <[id]>, or with ! before it any other token
+//      vocabulary: <name>, whose text is all of that with its brackets; <[id]>; or, with ! before it, any other token
 //   4. an item may be followed by * + ? {n} {n,} {n,m}, any of them more than once
 //   5. escapes in texts and classes: \n \r \t \\ \" \[ \] \- \^ \xHH \uHHHH \UHHHHHHHH, all of them code points
 //   6. "#" starts a comment. A rule ends with its line, but inside parentheses, after "::=" and around "|" lines may
@@ -39,13 +39,13 @@ inline constexpr uint32_t kNoLimit = UINT32_MAX;
 
 struct Rule {
   std::string name;
-  uint64_t offset;  ///< of the name in the text, where it is first met
+  uint64_t offset;  ///< byte offset of the first occurrence of the name
   bool defined = false;
   Expression body{.kind = Expression::Kind::kSequence};
 };
 
 struct Token {
-  std::string text;  ///< with its brackets; empty: by its id
+  std::string text;  ///< the text with its brackets; empty: the token is given by its id
   uint32_t id = UINT32_MAX;
   uint64_t offset;
 };

@@ -21,7 +21,8 @@ constexpr uint32_t kEnd = 0;  // the state that ends every rule
 
 }  // namespace
 
-// From the tree to the network, back to front: emit(what, next) makes the states that read what and go on at next.
+// Makes the automaton from the tree, back to front: emit(what, next) makes the states that read `what` and continue at
+// `next`.
 class GrammarCompiler {
  public:
   GrammarCompiler(const gbnf::Rules& rules, const Tokenizer* vocabulary) : rules_(rules), vocabulary_(vocabulary) {
@@ -99,7 +100,7 @@ class GrammarCompiler {
     return next;
   }
 
-  // The tokens that the grammar names.
+  // Finds the tokens that the grammar names.
   Result<void> find_tokens() {
     grammar_.has_tokens_ = !rules_.tokens.empty();
     for (const gbnf::Token& token : rules_.tokens) {
@@ -125,7 +126,7 @@ class GrammarCompiler {
            (e.kind == Kind::kClass && e.ranges.size() <= 2 && e.ranges.back().last <= 0x7F);
   }
 
-  // Several copies of what takes several states are calls of a rule of its own.
+  // Repeated items of several states become calls of their own rule, not copies.
   uint32_t emit_repeat(const Expression& e, uint32_t next) {
     const Expression& item = e.items[0];
     const bool endless = e.max == gbnf::kNoLimit;
@@ -164,7 +165,8 @@ class GrammarCompiler {
     return all;
   }
 
-  // Cut until the UTF-8 of all code points between two is a product of ranges of bytes (as Thompson's and RE2's).
+  // Splits a range of code points until the UTF-8 of each part is a product of byte ranges (as in Thompson's
+  // construction and RE2).
   void emit_range(uint32_t first, uint32_t last, uint32_t next, std::vector<uint32_t>& ways) {
     for (const uint32_t most : {0x7Fu, 0x7FFu, 0xFFFFu}) {
       if (first <= most && last > most) {
@@ -199,7 +201,7 @@ class GrammarCompiler {
     ways.push_back(at);
   }
 
-  // Which states reach the end of their rule without reading: what a state needs for it, propagated backwards.
+  // Finds the states that reach the end of their rule without reading, by propagating backwards.
   std::vector<bool> empty_states() const {
     const std::vector<Grammar::State>& states = grammar_.states_;
     std::vector<uint32_t> first(states.size() + 1, 0), from;
@@ -228,7 +230,7 @@ class GrammarCompiler {
     return empty;
   }
 
-  // A rule that may begin with itself, at once or through others, would be called without end.
+  // Left recursion: a rule that may begin with itself, directly or through others, would call itself endlessly.
   Result<void> refuse_left_recursion() const {
     const std::vector<Grammar::State>& states = grammar_.states_;
     const std::vector<bool> empty = empty_states();
@@ -295,7 +297,7 @@ class GrammarCompiler {
   const Tokenizer* vocabulary_;
   std::vector<uint32_t> token_ids_;
   Grammar grammar_;
-  std::vector<uint32_t> starts_;  // by rule; those without a name of their own after the others
+  std::vector<uint32_t> starts_;  // by rule; unnamed rules come last
   std::vector<uint32_t> names_;   // the named rule that a rule is part of
   std::vector<uint32_t> calls_;   // by state: the rule that it calls
   std::map<std::tuple<uint8_t, uint8_t, uint32_t>, uint32_t> tails_;

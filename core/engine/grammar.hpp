@@ -1,9 +1,9 @@
-// Text held to a grammar: which tokens may come next.
+// Grammars: which tokens may come next in a text.
 //
-// A grammar is compiled to a network over bytes: its states read a byte or a token, branch, call a rule, or end one. A
-// text's readings so far are a set of configurations (state, stack of returns), and as few sets come again and again,
-// they are numbered and the steps between them remembered: a deterministic automaton that is made while it is walked.
-// The tokens that may follow a set are found by walking the vocabulary's tree with it, and remembered too.
+// A grammar is compiled to a pushdown automaton over bytes. A state reads a byte or a token, branches, calls a rule, or
+// ends one. The text so far corresponds to a set of configurations (state, stack of return states). Few different sets
+// occur, so they are numbered, and the transitions between them are cached: a deterministic automaton, made lazily. The
+// tokens that a set allows are found by walking the vocabulary's trie, and cached too.
 #pragma once
 
 #include <array>
@@ -20,12 +20,13 @@
 
 namespace ggufscope {
 
-/// The network. Made once, never changed.
+/// The automaton. Immutable.
 class Grammar {
  public:
-  /// GBNF (gbnf.hpp). kInvalidArgument with the byte where the text is wrong, or for a rule that begins with itself;
-  /// kOutOfRange for what is too large.
-  /// Tokens in <> need the vocabulary: kInvalidArgument for those that it has not, or that are several tokens.
+  /// Compiles GBNF (gbnf.hpp). kInvalidArgument with the byte offset of a syntax error, or for left recursion;
+  /// kOutOfRange for a grammar that is too large.
+  /// Tokens in <> need the vocabulary: kInvalidArgument if it does not have the token, or if the text is several
+  /// tokens.
   [[nodiscard]] static Result<Grammar> compile(std::string_view gbnf, std::string_view root = "root",
                                                const Tokenizer* vocabulary = nullptr);
 
@@ -39,7 +40,7 @@ class Grammar {
   [[nodiscard]] const State& state(uint32_t i) const { return states_[i]; }
   [[nodiscard]] size_t n_states() const { return states_.size(); }
   [[nodiscard]] uint32_t start() const { return start_; }
-  /// Bytes that no state tells apart have one class.
+  /// Bytes that no state distinguishes share a class.
   [[nodiscard]] uint8_t byte_class(uint8_t byte) const { return class_of_[byte]; }
   [[nodiscard]] uint32_t n_classes() const { return n_classes_; }
   [[nodiscard]] bool has_tokens() const { return has_tokens_; }
@@ -52,25 +53,25 @@ class Grammar {
   bool has_tokens_ = false;
 };
 
-/// A text as far as it was read. Borrows the grammar.
+/// The state of one text. Keeps a reference to the grammar.
 class GrammarMatcher {
  public:
   explicit GrammarMatcher(const Grammar& grammar);
 
-  /// Back to the empty text. What was remembered stays.
+  /// Back to the empty text. The caches stay.
   void reset();
-  /// Reads on; false, with nothing read, where the grammar does not go on like this. kOutOfRange where the text can be
-  /// read in too many ways.
+  /// Reads text; false, with nothing read, if the grammar does not allow it. kOutOfRange if the text has too many
+  /// configurations.
   [[nodiscard]] Result<bool> read(std::string_view bytes);
-  /// The same of a token: as one that the grammar names, or by its text; a control token has none.
+  /// The same for a token: as a token that the grammar names, or by its text. Control tokens have no text.
   [[nodiscard]] Result<bool> read(TokenId id, std::string_view bytes);
-  /// Whether this very token may come, by its name in the grammar.
+  /// Whether the grammar names this token here.
   [[nodiscard]] bool names(TokenId id) const;
-  /// Whether the text may end here.
+  /// Whether the text may end here (the grammar accepts it).
   [[nodiscard]] bool may_end() const { return sets_[now_].may_end; }
-  /// Whether it must.
+  /// Whether it must end: the grammar allows nothing more.
   [[nodiscard]] bool must_end() const { return sets_[now_].n_configurations == 0; }
-  /// true for every token that may follow; holds until the next call. The trie is the same in every call.
+  /// true for every token that may follow; valid until the next call. Pass the same trie in every call.
   [[nodiscard]] Result<const std::vector<bool>*> allowed(const TokenTrie& trie);
 
  private:

@@ -1,5 +1,5 @@
-// A set of 64-bit numbers that is filled and emptied many times: a flat table whose slots know in which filling they
-// were taken, so that emptying costs nothing and adding allocates nothing.
+// A set of 64-bit numbers that is filled and cleared many times. It is a flat hash table whose slots store the
+// generation in which they were taken, so clearing costs nothing and adding allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ class NumberSet {
   void clear() {
     count_ = 0;
     if (++filling_ != 0) return;
-    slots_.assign(slots_.size(), {});  // the counter came round
+    slots_.assign(slots_.size(), {});  // the counter wrapped around
     filling_ = 1;
   }
 
-  /// False where it is in the set already.
+  /// Adds a number. False if it is in the set already.
   bool insert(uint64_t number) {
     if ((count_ + 1) * 2 > slots_.size()) grow();
     if (!put(number)) return false;

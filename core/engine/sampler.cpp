@@ -17,7 +17,7 @@ bool better(const Candidate& a, const Candidate& b) { return a.logit != b.logit 
 
 bool is_number(float logit) { return logit > -kInfinity; }  // false for NaN too
 
-// top-n-sigma: logits further than n standard deviations below the best go.
+// top-n-sigma: removes logits further than n standard deviations below the best.
 void cut_sigma(Candidates& candidates, float n) {
   double sum = 0;
   for (const Candidate& c : candidates.items()) sum += static_cast<double>(c.logit);
@@ -30,7 +30,8 @@ void cut_sigma(Candidates& candidates, float n) {
   candidates.filter([least](const Candidate& c) { return c.logit >= least; });
 }
 
-// Locally typical sampling (Meister et al. 2022): nearest to the entropy first, until p of the mass is in.
+// Locally typical sampling (Meister et al. 2022): keeps the candidates whose surprise is nearest to the entropy, until
+// their probabilities add up to p.
 void cut_typical(Candidates& candidates, float p) {
   candidates.normalize();
   double entropy = 0;
@@ -70,7 +71,7 @@ void cut_min_p(Candidates& candidates, float p) {
   candidates.filter([least](const Candidate& c) { return c.logit >= least; });
 }
 
-// Whether one of 16 logits is above the least: with tens of thousands of them most are not.
+// Whether one of 16 logits is above the smallest kept one: of tens of thousands most are not.
 bool any_above(const float* logits, float least) {
   const v128_t bound = wasm_f32x4_splat(least);
   const auto above = [&](size_t i) { return wasm_f32x4_gt(wasm_v128_load(logits + i), bound); };
@@ -90,7 +91,7 @@ void Candidates::assign_top(std::span<const float> logits, size_t k) {
   items_.clear();
   n_sorted_ = 0;
   const size_t room = 2 * k + 64;
-  float least = -kInfinity;  // nothing at or below it can be among the best: k items before it are as good
+  float least = -kInfinity;  // an item at or below it cannot be among the best: k earlier items are as good
   constexpr size_t kTogether = 16;
   for (size_t i = 0; i < logits.size();) {
     const size_t end = std::min(i + kTogether, logits.size());
@@ -111,7 +112,7 @@ void Candidates::assign_top(std::span<const float> logits, size_t k) {
 }
 
 void Candidates::sort_until(size_t n) {
-  // Doubling what is sorted keeps the total near linear in how far one looks.
+  // Doubling the sorted part keeps the total time near linear in the number of items read.
   const size_t until = std::min(items_.size(), std::max<size_t>({n, 64, 2 * n_sorted_}));
   const auto at = [this](size_t i) { return items_.begin() + static_cast<ptrdiff_t>(i); };
   if (until < items_.size()) std::nth_element(at(n_sorted_), at(until), items_.end(), better);
@@ -147,7 +148,7 @@ void Candidates::divide_logits(float divisor) {
 void Candidates::normalize() {
   if (items_.empty()) return;
   const float most = sorted(0).logit;
-  if (most == kInfinity) {  // the infinite ones share everything
+  if (most == kInfinity) {  // infinite logits share the whole probability
     filter([](const Candidate& c) { return c.logit == kInfinity; });
     for (Candidate& c : items_) c.p = 1.0f / static_cast<float>(items_.size());
     return;
@@ -212,7 +213,7 @@ void Sampler::apply_penalties() {
   for (const auto& [id, count] : counts) {
     if (id < 0 || static_cast<size_t>(id) >= work_.size()) continue;
     float& logit = work_[static_cast<size_t>(id)];
-    // Academic code divides always, which would favour negative logits: they are multiplied.
+    // The paper always divides, which would favour negative logits; these are multiplied instead.
     logit = logit <= 0 ? logit * o.repeat_penalty : logit / o.repeat_penalty;
     logit -= static_cast<float>(count) * o.frequency_penalty + o.presence_penalty;
   }
@@ -232,7 +233,7 @@ void Sampler::apply_dry() {
   // back(i): the i-th token from the end.
   const std::span<const int32_t> last = std::span<const int32_t>(history_).last(n);
   const auto back = [&](size_t i) { return last[n - 1 - i]; };
-  size_t longest = 0;  // no repetition reaches back beyond a breaker
+  size_t longest = 0;  // a repetition does not go back beyond a breaker
   while (longest < n && !breaks(back(longest))) ++longest;
   if (longest < allowed) return;
   // matches[i]: how many tokens before and with back(i) equal the end of the text (the Z function of the reversed
@@ -276,7 +277,7 @@ void Sampler::run_chain() {
     else
       c.divide_logits(o.temperature);
     c.normalize();
-    size_t n = 1;  // Basu et al. 2021, as llama.cpp: what is more surprising than mu goes
+    size_t n = 1;  // Basu et al. 2021, as in llama.cpp: removes candidates whose surprise is above mu
     while (n < c.size() && -std::log2(c.sorted(n).p) <= mirostat_mu_) ++n;
     c.keep_best(n);
     c.normalize();

@@ -3,9 +3,9 @@
 //   1. logit bias, then repeat / frequency / presence penalties, then DRY, over the last tokens
 //   2. top-n-sigma, top-k, typical, top-p, min-p, XTC: each takes candidates away
 //   3. temperature (0 or less: the best), then a draw from the softmax
-//   mirostat v2 instead of 2 and 3: temperature, then a cut at a surprise that follows the text
+//   mirostat v2 instead of 2 and 3: temperature, then a cut at a surprise that adapts to the text
 //
-// The vocabulary is never sorted as a whole: candidates are put in order only as far as a step looks at them.
+// The vocabulary is never sorted completely: candidates are sorted only as far as a step reads them.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ struct Candidate {
   float p;
 };
 
-/// Candidates that are sorted by falling logit only as far as somebody looks (ties: the smaller id first).
+/// Candidates by descending logit (ties: the smaller id first), sorted lazily.
 class Candidates {
  public:
   void assign(std::span<const float> logits);                ///< NaN and -infinity are left out
@@ -77,7 +77,7 @@ class Candidates {
   size_t n_sorted_ = 0;  // items_[0, n_sorted_) are the best, in order
 };
 
-/// What DRY and the penalties must know of the vocabulary, told by the caller: borrowed, must outlive the sampler.
+/// What DRY and the penalties need from the vocabulary. The caller keeps the data alive as long as the sampler.
 struct DryBreakers {
   /// For each token id, whether its text ends or contains a sequence breaker. Empty: none.
   std::vector<bool> breaks;
@@ -87,18 +87,18 @@ class Sampler {
  public:
   explicit Sampler(SamplerOptions options, DryBreakers breakers = {});
 
-  /// A token of the text so far (prompt or generated), in order.
+  /// Appends a token of the text (prompt or generated), in order.
   void accept(int32_t token) { history_.push_back(token); }
   [[nodiscard]] std::span<const int32_t> history() const { return history_; }
 
-  /// The next token by these logits; it is not accepted yet. allowed: false for ids that must not come (a grammar), or
-  /// empty. kOutOfRange where no candidate is a number, or none is allowed.
+  /// Draws the next token from these logits [n_vocab]; does not append it. allowed: false for forbidden ids (a
+  /// grammar), or empty. kOutOfRange if no candidate is a number, or none is allowed.
   [[nodiscard]] Result<Candidate> sample(std::span<const float> logits, const std::vector<bool>& allowed = {});
 
-  /// What sample would draw from: candidates with probabilities, best first. Draws only XTC's chance.
+  /// The candidates from which sample would draw, with probabilities, best first. The only random draw is XTC's.
   [[nodiscard]] const Candidates& distribution(std::span<const float> logits, const std::vector<bool>& allowed = {});
 
-  /// The generator and mirostat's state as they were, for a second draw from the same logits.
+  /// A copy of the random generator and mirostat's state, for a second draw from the same logits.
   struct Checkpoint {
     std::mt19937 random;
     float mirostat_mu;

@@ -10,7 +10,7 @@ namespace ggufscope {
 namespace {
 
 constexpr uint32_t kStateMagic = 0x31534747;  // "GGS1"
-constexpr size_t kLeastMatch = 2;             // tokens that must agree before what followed them is guessed
+constexpr size_t kLeastMatch = 2;             // tokens that must match before the tokens after them are proposed
 
 // Tokens in which a sequence breaker occurs.
 DryBreakers breakers_of(const Tokenizer& tokenizer, const std::vector<std::string>& breakers) {
@@ -64,11 +64,11 @@ Result<MemoryEstimate> Session::memory(const StateOptions& options, Precision pr
   return model_->memory(adjusted(options), precision, pool_->n_threads());
 }
 
-// Who sees both ways reads a text at once.
+// Without causal masking the whole text is one batch.
 StateOptions Session::adjusted(StateOptions options) const {
   if (model_->has_encoder() || !model_->hparams().causal)
     options.n_batch = options.n_ctx != 0 ? options.n_ctx : model_->hparams().n_ctx_train;
-  // It keeps nothing, so nothing is rounded to half precision.
+  // It caches nothing between batches, so nothing is rounded to half precision.
   if (model_->is_encoder()) options.cache_type = CacheType::kF32;
   return options;
 }
@@ -102,7 +102,7 @@ Result<void> Session::fork(uint32_t from, uint32_t to) {
   forget_guesses();
   (void)state_->remove(to, 0, -1);
   texts_[to].forget();
-  if (!state_->copy(from, to, 0, -1)) return {};  // it begins anew: no error, only work
+  if (!state_->copy(from, to, 0, -1)) return {};  // the text is computed again: not an error, only slower
   texts_[to].tokens = texts_[from].tokens;
   texts_[to].tokens.resize(texts_[from].n_computed);
   texts_[to].n_computed = texts_[from].n_computed;
@@ -137,7 +137,7 @@ Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions opt
   forget_guesses();
   t.n_guessed = 0;
   if (model_->has_encoder()) {
-    // The prompt is for the encoder; the answer begins with a token of its own.
+    // The encoder reads the prompt; the decoder begins with its start token.
     if (const Result<void> done = encode(*model_, *state_, *pool_, tokens, nullptr); !done) return done;
     const TokenId start = model_->hparams().decoder_start;
     t.tokens.assign(1, start);
@@ -149,7 +149,7 @@ Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions opt
     const size_t most = std::min(t.n_computed, tokens.size() - 1);
     while (same < most && t.tokens[same] == tokens[same]) ++same;
     if (same < t.n_computed && !state_->remove(now_, static_cast<int32_t>(same), -1)) {
-      (void)state_->remove(now_, 0, -1);  // a recurrent state cannot go back
+      (void)state_->remove(now_, 0, -1);  // a recurrent state cannot be rewound
       same = 0;
     }
     t.tokens.assign(tokens.begin(), tokens.end());
@@ -172,8 +172,8 @@ Result<void> Session::set_grammar(const GenerateOptions& options) {
   return grammar.begin(options.grammar, options.triggers, *tokenizer_, trie_, options.ignore_end);
 }
 
-// As llama.cpp draws under a grammar: a token that may come stays, which spares looking at all of them; otherwise those
-// that may not come are taken away and another is drawn. Nothing may come where the text must end: kNoToken.
+// Draws under a grammar as llama.cpp does. First it draws from all tokens; if the grammar allows the token, no other
+// token is tested. Otherwise forbidden tokens are removed and another one is drawn. kNoToken if the text must end here.
 Result<Candidate> Session::sample() {
   const Timed timed(pool_->profile(), Operation::kSampling);
   Text& t = text();
@@ -212,7 +212,7 @@ Result<void> Session::advance(size_t n) {
   return compute(std::min(n, n_waiting()), {});
 }
 
-// The next n tokens, and what may come after them.
+// Accepts n proposed tokens and proposes what may follow.
 Result<void> Session::compute(size_t n, std::span<const TokenId> guesses) {
   Text& t = text();
   if (n == 0) return {};
@@ -238,7 +238,8 @@ std::span<const float> Session::logits() const {
   return std::span(text().logits).subspan(text().n_right * model_->n_output(), model_->n_output());
 }
 
-// What followed the last tokens where they stood before: the longest stretch that agrees is believed for its length.
+// Prompt lookup: finds an earlier occurrence of the last tokens and proposes what followed it. A longer match proposes
+// more tokens.
 std::vector<TokenId> Session::guess() const {
   const Text& t = text();
   const size_t size = t.tokens.size();
@@ -256,7 +257,7 @@ std::vector<TokenId> Session::guess() const {
   return {from, from + static_cast<ptrdiff_t>(std::min({most, longest, size - after}))};
 }
 
-// Whether the one token that waits is the next guess: then it is computed.
+// Whether the one pending token is the next proposed token, which is computed already.
 bool Session::was_guessed() {
   Text& t = text();
   if (t.n_right == t.guesses.size() || t.tokens[t.n_computed] != t.guesses[t.n_right]) return false;
@@ -268,13 +269,13 @@ bool Session::was_guessed() {
 
 void Session::forget_guesses() {
   Text& t = text();
-  // A window's layers still have what the token before the guesses saw.
+  // Windowed layers still have the cells that the token before the proposed ones sees.
   if (t.n_right < t.guesses.size()) (void)state_->remove(now_, static_cast<int32_t>(t.n_computed), -1);
   t.guesses.clear();
   t.n_right = 0;
 }
 
-// A full cache: the older half of the text after its first tokens goes, the rest moves up.
+// Context shift: drops the older half of the sequence after its first tokens, and moves the rest up.
 bool Session::make_room() {
   Text& t = text();
   const size_t kept = std::min<size_t>(4, t.n_computed / 2), dropped = (t.n_computed - kept) / 2;
@@ -313,7 +314,7 @@ Result<Step> Session::next() {
   }
   if (n_waiting() != 0 && !was_guessed()) {
     forget_guesses();
-    // Other texts take of the same cells.
+    // Other sequences use cells of the same cache.
     const bool full = t.tokens.size() > n_context() || (!model_->is_recurrent() && state_->n_free_cells() == 0);
     if (full && !(t.options.shift && make_room())) {
       step.finish = Finish::kContext;

@@ -2,8 +2,8 @@
 //
 //   open(header)  ->  memory()  ->  begin_load, set_rows for every request of model().plan(), start(context); somewhere
 //   between, when nothing else is to be done, read_vocabulary
-//   begin(tokens) keeps what the cache already holds of them;  advance(n) computes the next n;  next() gives a token
-//   fork(from, to) lets two texts go on from the same beginning, which is kept once;  select(text) changes between them
+//   begin(tokens) keeps the common beginning in the KV cache;  advance(n) computes the next n;  next() gives a token
+//   fork(from, to) copies a sequence, which shares its cells of the cache;  select(sequence) changes between them
 #pragma once
 
 #include <algorithm>
@@ -25,16 +25,15 @@ namespace ggufscope {
 
 struct GenerateOptions {
   SamplerOptions sampler;
-  /// Text that ends the answer and is not part of it. Control tokens, which make no text, are looked for by their
-  /// names.
+  /// Text that ends the answer and is not part of it. Control tokens have no text; they match by their names.
   std::vector<std::string> stop;
   std::vector<std::string> dry_breakers{"\n", ":", "\"", "*"};
-  uint32_t n_probabilities = 0;  ///< likeliest alternatives to tell of each token
-  bool ignore_end = false;       ///< end-of-generation tokens are tokens as any other
-  bool shift = false;            ///< a full context forgets its older half in place of ending
-  uint32_t n_guesses = 0;        ///< tokens guessed at most before they are drawn; the answer is the same
-  std::string grammar;           ///< GBNF that the answer keeps to, whole unless it is cut short; empty: any text
-  std::vector<GrammarTrigger> triggers;  ///< where the grammar begins; none: with the answer
+  uint32_t n_probabilities = 0;  ///< number of likeliest alternatives to report for each token
+  bool ignore_end = false;       ///< end-of-generation tokens do not end the answer
+  bool shift = false;            ///< context shift: a full context drops its older half instead of ending
+  uint32_t n_guesses = 0;        ///< prompt-lookup decoding: most tokens proposed at a time; the answer is the same
+  std::string grammar;           ///< GBNF of the answer, which is complete unless a limit ends it; empty: any text
+  std::vector<GrammarTrigger> triggers;  ///< where the grammar begins; none: at the start of the answer
   std::vector<TokenId> shown;            ///< control tokens whose names are part of the text
 };
 
@@ -42,13 +41,13 @@ enum class Finish : uint8_t { kNone, kEnd, kStop, kContext };
 
 struct Step {
   TokenId token = kNoToken;
-  std::string text;  ///< whole code points, often empty; what may begin a stop string is held back
+  std::string text;  ///< whole code points, often empty; text that may begin a stop string is held back
   float log_p = 0;   ///< of the token, where n_probabilities is not 0
   std::vector<LogProbability> best;
   Finish finish = Finish::kNone;  ///< not kNone: the last step; token may be kNoToken
 };
 
-/// At least the header of a file, and how long the file is if that is known.
+/// At least the header of a file, and the file's length if it is known.
 struct HeaderBytes {
   ByteView bytes;
   std::optional<uint64_t> file_size;
@@ -56,8 +55,8 @@ struct HeaderBytes {
 
 class Session {
  public:
-  /// The headers of a model's files in order, of which there are several where it was split. Errors of the parser and
-  /// of Model::open. A file without a vocabulary opens too: it has no tokenizer and takes token ids only.
+  /// headers: of the model's files in order; a split model has several. Errors of the parser and of Model::open. A file
+  /// without a vocabulary opens too: it has no tokenizer and takes token ids only.
   [[nodiscard]] static Result<std::unique_ptr<Session>> open(std::span<const HeaderBytes> headers, size_t n_threads);
   [[nodiscard]] static Result<std::unique_ptr<Session>> open(ByteView header, std::optional<uint64_t> file_size,
                                                              size_t n_threads) {
@@ -70,9 +69,9 @@ class Session {
   [[nodiscard]] size_t n_threads() const { return pool_->n_threads(); }
   [[nodiscard]] void* worker(size_t thread) { return pool_->worker(thread); }
   void use_threads(size_t n) { pool_->use_threads(n); }
-  /// What was computed since the last call. The first call begins to time it, and gives nothing.
+  /// The profile since the last call. The first call starts the timing and returns nothing.
   [[nodiscard]] std::vector<Profile::Row> take_profile();
-  /// Memory's reads: of as many bytes as the weights have, as each token reads them all.
+  /// DRAM bandwidth is measured on as many bytes as the weights have, because each token reads all of them.
   [[nodiscard]] Result<Peaks> measure_peaks() {
     return ggufscope::measure_peaks(*pool_, std::min<uint64_t>(model_->loaded_bytes(), 1 << 30));
   }
@@ -86,47 +85,48 @@ class Session {
   [[nodiscard]] Result<void> set_rows(size_t request, uint64_t first_row, ByteView rows) {
     return model_->set_rows(*pool_, request, first_row, rows);
   }
-  /// Makes the tokenizer; until then the first file's header must stay where it is. start does it where it was not done
-  /// before: a loader has time for it while bytes are on their way.
+  /// Makes the tokenizer; until then the first file's header must stay in place. A loader calls it while it waits for
+  /// bytes; otherwise start does it.
   void read_vocabulary();
-  /// All rows are there: makes the state. kTruncated where rows are missing, kOutOfMemory.
+  /// Call it when all rows have arrived: allocates the state. kTruncated if rows are missing, kOutOfMemory.
   [[nodiscard]] Result<void> start(const StateOptions& options);
 
-  /// The text that the calls below speak of; 0 at first. options.n_sequences of start says how many there are.
-  /// kOutOfRange. Texts share the cells of the cache: a beginning that they have in common is there once.
+  /// Selects the sequence of the calls below; 0 at first, less than options.n_sequences of start, else kOutOfRange.
+  /// Sequences share the cells of the cache: a common beginning is stored once.
   [[nodiscard]] Result<void> select(uint32_t text);
-  /// Lets text to begin as text from does now. kOutOfRange, kUnsupported for encoder-decoder models.
+  /// Makes sequence `to` a copy of sequence `from`. kOutOfRange, kUnsupported for encoder-decoder models.
   [[nodiscard]] Result<void> fork(uint32_t from, uint32_t to);
-  /// Forgets the selected text and what only it keeps in the cache.
+  /// Clears the selected sequence, and frees cells that no other sequence uses.
   void drop();
 
-  /// The text to go on from. Kept is the longest beginning that the cache already holds; the rest waits for advance.
-  /// kOutOfRange for unknown ids, more tokens than the context holds, or none; errors of Grammar::compile.
+  /// Starts an answer after these tokens. The longest beginning that is in the cache stays; advance computes the rest.
+  /// kOutOfRange for unknown ids, no tokens, or more than the context holds; errors of Grammar::compile.
   [[nodiscard]] Result<void> begin(std::span<const TokenId> tokens, GenerateOptions options);
   [[nodiscard]] size_t n_waiting() const { return text().tokens.size() - text().n_computed; }
   [[nodiscard]] size_t n_reused() const { return text().n_reused; }
-  /// Computes up to n of the tokens that wait.
+  /// Computes up to n of the pending tokens.
   [[nodiscard]] Result<void> advance(size_t n);
-  /// The next token. None may wait; it is computed by the next advance, or by next itself.
-  /// With options.n_guesses, what followed the last tokens where they stood before is computed along with the last one;
-  /// a guess that is drawn then needs no pass of its own, others leave the cache. Recurrent and encoder-decoder models
-  /// guess nothing: their states cannot go back.
+  /// Draws the next token; no token may be pending. The next call of advance or next computes it.
+  /// With options.n_guesses (prompt-lookup decoding), the tokens that followed an earlier occurrence of the last tokens
+  /// are computed together with the last one. A proposed token that is drawn needs no pass of its own; the others are
+  /// removed from the cache. Recurrent and encoder-decoder models do not propose tokens: their states cannot be
+  /// rewound.
   [[nodiscard]] Result<Step> next();
-  /// Ends the answer here: the text that was held back. finish is kStop where that text completes a stop string. After
-  /// the last step it gives nothing.
+  /// Ends the answer here and returns the text that was held back. finish is kStop if that text completes a stop
+  /// string. Empty after the last step.
   [[nodiscard]] Step end();
-  /// Tokens of this answer that were guessed.
+  /// Tokens of this answer that were proposed by prompt lookup and accepted.
   [[nodiscard]] size_t n_guessed() const { return text().n_guessed; }
 
-  /// Floats: logits [tokens.size(), n_vocab] (of encoders: embeddings [.., n_embd]) of a text of its own. Forgets the
-  /// cache of all texts. kUnsupported for encoder-decoder models.
+  /// Logits [tokens.size(), n_vocab] (encoders: embeddings [tokens.size(), n_embd]) of a separate sequence. Clears the
+  /// cache of all sequences. kUnsupported for encoder-decoder models.
   [[nodiscard]] Result<Buffer> evaluate(std::span<const TokenId> tokens);
-  /// One pooled vector [pooled_floats], with kNone [tokens.size(), pooled_floats]; of encoder-decoder models the
-  /// encoder's. Not normalized. Forgets the cache of all texts. Errors of pool_embeddings.
+  /// One pooled vector [pooled_floats], with kNone [tokens.size(), pooled_floats]; for encoder-decoder models the
+  /// encoder's. Not normalized. Clears the cache of all sequences. Errors of pool_embeddings.
   [[nodiscard]] Result<std::vector<float>> embed(std::span<const TokenId> tokens,
                                                  Pooling pooling = Pooling::kUnspecified);
 
-  /// The cache and the tokens in it as bytes, and back, in a session of the same file.
+  /// Saves and restores the cache and its tokens as bytes, in a session of the same file.
   [[nodiscard]] Result<std::vector<uint8_t>> save_state();
   [[nodiscard]] Result<void> load_state(ByteView bytes);
 
@@ -136,10 +136,10 @@ class Session {
     std::vector<TokenId> tokens;  // the first n_computed are in the cache
     size_t n_computed = 0;
     size_t n_reused = 0;
-    std::vector<TokenId> guesses;  // computed after the first n_computed, if they are drawn: only of the selected text
-    size_t n_right = 0;            // of the guesses, which are among n_computed by now
+    std::vector<TokenId> guesses;  // proposed tokens, computed after the first n_computed (selected sequence only)
+    size_t n_right = 0;            // proposed tokens that are already in n_computed
     size_t n_guessed = 0;
-    std::vector<float> logits;  // of the last computed token when guesses were made, then of each guess
+    std::vector<float> logits;  // of the last computed token when tokens were proposed, then of each proposed token
     GenerateOptions options;
     std::optional<Sampler> sampler;
     std::optional<AnswerText> answer;

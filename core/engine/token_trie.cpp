@@ -11,7 +11,7 @@ TokenTrie::TokenTrie(std::span<const std::string_view> tokens) : same_(tokens.si
   const auto text = [&](int32_t id) { return tokens[static_cast<size_t>(id)]; };
   std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return text(a) < text(b); });
 
-  std::vector<uint32_t> path;  // the nodes from the root to the last token
+  std::vector<uint32_t> path;  // the nodes from the root to the last added token
   const auto leave = [&](size_t depth) {
     for (; path.size() > depth; path.pop_back()) nodes_[path.back()].end = static_cast<uint32_t>(nodes_.size());
   };

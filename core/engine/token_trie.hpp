@@ -1,4 +1,4 @@
-// The vocabulary as a tree of bytes, so that tokens with a common beginning are tried together.
+// The vocabulary as a trie of bytes: tokens with a common prefix are tested together.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace ggufscope {
 
-/// Nodes in the order of a walk that goes down first. A whole subtree is left by going on at its end.
+/// Nodes in depth-first (preorder) order. To skip a subtree, continue at its end.
 class TokenTrie {
  public:
   struct Node {

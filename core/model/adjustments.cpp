@@ -13,7 +13,7 @@ void for_layers(Hparams& h, void (*change)(LayerParameters& layer, uint32_t il))
   for (uint32_t il = 0; il < h.n_layer; ++il) change(h.layers[il], il);
 }
 
-// Files of other architectures may carry these keys without meaning them.
+// Files of other architectures may have these keys without using them.
 void soft_caps(Hparams& h, Keys& keys, float attention, float logits) {
   h.attention_soft_cap = attention;
   h.logit_soft_cap = logits;
@@ -109,7 +109,7 @@ void mellum(Hparams& h, Keys& keys) {
   keys.boolean("expert_weights_norm", h.normalize_expert_weights);
 }
 
-// Layers are one thing each: attention, Mamba-2, or a feed-forward network.
+// Each layer has one part only: attention, Mamba-2, or a feed-forward network.
 void nemotron_h(Hparams& h, Keys&) {
   for (LayerParameters& layer : h.layers)
     if (layer.n_ff != 0) {
@@ -329,7 +329,7 @@ void t5_decoder(Hparams& h, Keys& keys) {
   for (uint32_t il = 0; il < h.n_layer; ++il) h.layers[il].kv_layer = il;
 }
 
-// Diffusion models predict every token of a text from all of it.
+// Diffusion models predict every token of a text from the whole text.
 void not_causal(Hparams& h, Keys&) { h.causal = false; }
 
 void no_rope_factors(Hparams& h, Keys&) { h.rope_factors = RopeFactors::kNone; }

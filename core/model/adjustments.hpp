@@ -1,4 +1,5 @@
-// What a row of the registry cannot say: each function runs after the common keys of its architecture are read.
+// Adjustments that a row of the registry cannot express. Each function runs after the common keys of its architecture
+// are read.
 #pragma once
 
 #include "model/hparams.hpp"

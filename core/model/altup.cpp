@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kSparseLayers = 10;
 constexpr float kSparsity = 1.6448533535003662f;  // standard deviations: the 95th percentile of a normal distribution
 
-// The gate keeps what stands out by so many standard deviations of its row.
+// The gate keeps values that exceed the row's mean by this many standard deviations.
 void keep_outliers(float* row, size_t n) {
   float sum = 0, squares = 0;
   for (size_t i = 0; i < n; ++i) sum += row[i];
@@ -37,7 +37,7 @@ void match_magnitude(float* x, const float* like, size_t n_rows, size_t n) {
   for (size_t r = 0; r < n_rows; ++r) vec::scale(x + r * n, magnitude(like + r * n, n) / magnitude(x + r * n, n), n);
 }
 
-// What the router says of x: [n_tokens, n_streams]. scratch [n_tokens, n_embd].
+// The router's output for x: [n_tokens, n_streams]. scratch [n_tokens, n_embd].
 void modalities(Pass& pass, const AltupWeights& w, const float* x, float* scratch, float* out) {
   const Hparams& h = pass.h();
   const size_t n = pass.n_tokens;
@@ -71,7 +71,7 @@ void plan_altup(const LayerPlan& plan, uint64_t n_streams, AltupWeights& w) {
   p.linear(w.laurel_left, plan.name("laurel_l"), n_embd, rank);
   p.linear(w.laurel_right, plan.name("laurel_r"), rank, n_embd);
   p.affine(w.laurel_norm, plan.name("laurel_post_norm"), n_embd);
-  // Layers that read the cache of others have keys and values all the same.
+  // Layers that read another layer's cache still have keys and values of their own.
   if (plan.layer.kv_layer != plan.il)
     for (const char* part : {"attn_k.", "attn_v.", "attn_k_norm."}) p.ignore(plan.name(part));
 }

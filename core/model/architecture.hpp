@@ -1,5 +1,5 @@
-// The registry: one row an architecture. A row says how the shared decoder (forward.cpp) differs for it; what the
-// tensors of the file say themselves (fused projections, biases, experts, tied output) is not repeated here.
+// The registry: one row for each architecture. A row says how the shared decoder (forward.cpp) differs for it. What the
+// file's tensors show (fused projections, biases, experts, tied output) is not repeated here.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,7 @@ struct Architecture {
   bool divide_logits = false;        ///< logit_scale divides
   RankHead rank_head = RankHead::kNone;
   bool dense_after_pooling = false;   ///< dense_2 and dense_3, where the file has them
-  bool encoder = false;               ///< sees both ways; its output is an embedding a token
+  bool encoder = false;               ///< bidirectional; its output is an embedding for each token
   bool needs_output = false;          ///< output.weight is required; else token_embd serves
   bool eps_optional = false;          ///< without its key the epsilon of the norms is 0
   bool embedding_scale_sqrt = false;  ///< embeddings times sqrt(n_embd)
@@ -97,7 +97,7 @@ struct Architecture {
   std::string_view unread = "";
   std::string_view ignored = "";   ///< tensors whose names begin so take no part in logits
   std::string_view required = "";  ///< further tensors that every layer must have, separated by spaces
-  /// What a row cannot say: runs after the common keys are read.
+  /// Adjustments that a row cannot express: runs after the common keys are read.
   void (*adjust)(Hparams& h, Keys& keys) = nullptr;
 };
 

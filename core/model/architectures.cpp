@@ -25,7 +25,7 @@ constexpr NormNames kOneNorm{.ffn = ""};
 constexpr NormNames kBertNorms{
     .attention = "", .after_attention = "attn_output_norm", .ffn = "", .after_ffn = "layer_output_norm", .output = ""};
 
-// Optional keys that count, see Architecture::reads.
+// Optional keys that the architecture reads, see Architecture::reads.
 constexpr std::string_view kScales = "embedding_scale residual_scale";
 constexpr std::string_view kGraniteScales = "logit_scale embedding_scale residual_scale attention.scale";
 
@@ -44,7 +44,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "arwkv7", .rope = kNoRope, .mixer = MixerKind::kRwkv7, .needs_output = true, .eps_optional = true},
     {.name = "baichuan", .rope = kAdjacent, .needs_output = true,
      .adjust = [](Hparams& h, Keys&) {
-       if (h.n_layer == 32) return;  // 7B; llama.cpp tells them apart by nothing else
+       if (h.n_layer == 32) return;  // 7B; llama.cpp distinguishes them by this only
        if (h.n_layer == 40) h.max_alibi_bias = 8.0f;  // 13B
        for (LayerParameters& layer : h.layers) layer.use_rope = false;
      }},

@@ -248,7 +248,7 @@ void mix_experts(Pass& pass, size_t il, const ExpertWeights& w, const int32_t* i
   pass.state.arena.release(mark);
 }
 
-// GroveMoE: the smaller experts that the best ones' neighbourhoods share read what the experts gave.
+// GroveMoE: smaller experts, each shared by a few neighbouring experts, read the experts' output.
 // As llama.cpp has it, the weight is the probability of the expert whose number is the chunk's.
 void add_chunks(Pass& pass, size_t il, const MoeWeights& w, const float* probabilities, const int32_t* ids, float* y,
                 float* copy) {

@@ -18,7 +18,7 @@
 
 namespace ggufscope {
 
-// Which cells each token of the batch sees: those of its sequence, not after it, inside the window.
+// Finds the cells that each token of the batch sees: those of its sequence, not after it, inside the window.
 void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
                   std::vector<std::span<const CellRun>>& visible) {
   const Hparams& h = pass.h();
@@ -131,7 +131,7 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
       std::memcpy(to, from, size * sizeof(float));
     }
   };
-  // What a part gives is scaled; or, in MiniMax-01, what it read, which takes the place of x.
+  // Scales the output of a part; in MiniMax-01 its input instead, which then replaces x.
   const auto scale_residual = [&](const float* read, float* given) {
     if (arch.residual_is_normed) std::memcpy(a.x, read, size * sizeof(float));
     if (h.residual_scale != 1) vec::scale(arch.residual_is_normed ? a.x : given, h.residual_scale, size);

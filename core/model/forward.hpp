@@ -9,10 +9,10 @@
 
 namespace ggufscope {
 
-/// Tokens to compute, in order; of several sequences if need be. A sequence's positions must go on from where it is.
+/// Tokens to compute, in order, of one or more sequences. The positions of a sequence must continue after its last one.
 struct Batch {
   std::span<const int32_t> tokens;
-  std::span<const int32_t> positions;  ///< empty: each sequence goes on
+  std::span<const int32_t> positions;  ///< empty: each sequence continues
   std::span<const int32_t> sequences;  ///< empty: all 0
   std::span<const uint8_t> wanted;     ///< 1: this token's output is returned; empty: every token's
   bool embeddings = false;             ///< outputs are the normalized activations [n_embd], not logits
@@ -22,7 +22,7 @@ struct Batch {
 [[nodiscard]] size_t output_floats(const Model& model, bool embeddings);
 
 /// Computes a batch of any length, options().n_batch tokens at a time. out [n_wanted, output_floats].
-/// cancel, where given, is looked at before every layer (of recurrent models: before every n_batch tokens).
+/// cancel, if given, is checked before every layer (recurrent models: before every n_batch tokens).
 /// Errors: kOutOfRange for ids, positions and sequences; kOutOfMemory where the cache has too few free cells;
 /// kInvalidArgument when cancelled. After an error the tokens that were not finished are not in the state.
 [[nodiscard]] Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& batch, float* out,

@@ -16,8 +16,8 @@
 
 namespace ggufscope {
 
-/// What mixes tokens in a layer. kAttentionMamba2: both, side by side, on the same input. kOutputOnly: each
-/// token by itself, through the output's matrix.
+/// The token mixer of a layer. kAttentionMamba2: both in parallel on the same input. kOutputOnly: no mixing, only the
+/// output matrix.
 enum class MixerKind : uint8_t {
   kNone,
   kAttention,
@@ -45,7 +45,7 @@ enum class WindowKind : uint8_t {
   kSymmetric,  ///< |distance| <= window / 2
 };
 
-/// What becomes of the router's logits.
+/// The function applied to the router's logits.
 enum class Gating : uint8_t {
   kNone = 0,
   kSoftmax = 1,
@@ -112,7 +112,7 @@ struct Hparams {
   float residual_scale = 1;
   float logit_scale = 1;  // multiplied
   float logit_soft_cap = 0;
-  uint32_t first_silent = 0, n_silent = 0;  // tokens that are never said: their logits are the smallest float
+  uint32_t first_silent = 0, n_silent = 0;  // tokens that are never generated: their logits are the smallest float
 
   uint32_t n_expert = 0;
   uint32_t n_expert_used = 0;
@@ -144,12 +144,12 @@ struct Hparams {
   uint32_t n_encoder_layer = 0;  // t5: layers of its encoder; n_layer are the decoder's
   int32_t decoder_start = 0;
   uint32_t n_embd_per_layer = 0;  // gemma3n, gemma4
-  uint32_t n_loops = 1;           // the layers are passed so often; n_layer counts every pass
+  uint32_t n_loops = 1;           // how often the layers are run; n_layer counts every run
   bool norm_between_loops = true;
   std::vector<LayerParameters> layers;
 };
 
-/// Typed look-ups of "<architecture>.<name>". The first refused value is kept as the error.
+/// Typed look-ups of "<architecture>.<name>". Keeps the first refused value as the error.
 class Keys {
  public:
   Keys(const Gguf& gguf, std::string_view architecture) : gguf_(gguf), prefix_(std::string(architecture) + ".") {}

@@ -1,4 +1,5 @@
-// Between the decoder and its layers' parts: what a part declares (its tensors, its memory) and how it is called.
+// The interface between the decoder and the parts of a layer: what a part declares (tensors, memory) and how it is
+// called.
 #pragma once
 
 #include <string>
@@ -48,7 +49,7 @@ template <class... Sizes>
   return (Arena::round_up(uint64_t{n}) + ... + uint64_t{0});
 }
 
-/// One row a kind of token mixing.
+/// One row for each kind of token mixer.
 struct Mixer {
   MixerKind kind;
   void (*plan)(const LayerPlan& plan, LayerWeights& weights);
@@ -138,7 +139,7 @@ void plan_rwkv(const LayerPlan& plan, LayerWeights& weights);
 uint64_t rwkv_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens);
 uint64_t rwkv_state(const Hparams& h);
 void run_rwkv(Pass& pass, size_t il, const float* x, float* y);
-/// RWKV's feed-forward, which looks at the token before as well.
+/// RWKV's feed-forward network, which also reads the token before.
 void plan_channel_mix(const LayerPlan& plan, LayerWeights& weights);
 uint64_t channel_mix_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_tokens);
 void run_channel_mix(Pass& pass, size_t il, const float* x, float* y);
@@ -151,12 +152,12 @@ void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* s
 struct Activations {
   float* x;        // [n_tokens, n_embd] the residual stream
   float* normed;   // what a part of the layer reads
-  float* mixed;    // what attention gives
-  float* forward;  // what the feed-forward network gives
+  float* mixed;    // output of attention
+  float* forward;  // output of the feed-forward network
   float* input;    // x as the layer found it
 };
-/// keep, where not empty: rows of x that anyone asks for after this layer, ascending. The others are dropped as early
-/// as can be, and pass.n_tokens becomes keep.size(). False: all rows are still there.
+/// keep, if not empty: the rows of x that are needed after this layer, ascending. The others are dropped as early as
+/// possible, and pass.n_tokens becomes keep.size(). False: all rows are still there.
 bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint32_t> keep = {});
 
 /// out [n_tokens, n_embd]: a layer's own input for each token, by way of x.

@@ -39,7 +39,7 @@ void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, std::
                 LayerWeights& w) {
   const LayerPlan plan{
       planner, a, h, h.layers[std::min(il, h.layers.size() - 1)], il, std::string(blocks) + std::to_string(il) + "."};
-  // Whatever such a layer has, it takes no part.
+  // Tensors of such a layer take no part.
   if (plan.layer.mixer == MixerKind::kNone && plan.layer.n_ff == 0) return planner.ignore(plan.prefix);
   if (const auto mixer = find_mixer(plan.layer.mixer); mixer.plan != nullptr) mixer.plan(plan, w);
   if (planner.has(plan.name("channel_mix_key.weight"))) {
@@ -221,7 +221,7 @@ std::unexpected<Error> uncountable() {
 }
 }  // namespace
 
-// What is only looked up, a row a token, stays as it is in the file.
+// A matrix that is only looked up, one row for each token, stays as in the file.
 Precision Model::precision_of(const TensorRequest& request, Precision precision) const {
   const Linear* const linear = request.linear;
   const bool looked_up =

@@ -1,7 +1,7 @@
 // A model: its architecture's row, hyper-parameters and weights. Life of one:
 //
 //   open(gguf, file size)      checks everything, allocates little: the plan says which bytes are needed
-//   memory(options)            what loading and running will take, exactly, before any of it is allocated
+//   memory(options)            the exact bytes of loading and running, before any of them are allocated
 //   begin_load(pool, ...)      then set_rows for every request of the plan, in any order, then finish_load
 //   State::create, forward     see state.hpp, forward.hpp
 #pragma once
@@ -33,7 +33,7 @@ struct MemoryEstimate {
   [[nodiscard]] uint64_t total() const { return weights + cache + recurrent + scratch; }
 };
 
-/// A header, and how long its file is if that is known.
+/// A header, and the length of its file if it is known.
 struct ModelFile {
   const Gguf* gguf;
   std::optional<uint64_t> size;

@@ -1,4 +1,4 @@
-// From the embeddings of a text's tokens to one vector, or to what a classification head says.
+// From the embeddings of a text's tokens to one vector, or to the output of a classification head.
 //
 //   none  [n_tokens, n]: dense(x_t)            mean  dense(mean of x_t)
 //   cls   dense(x_first)                       last  dense(x_last)

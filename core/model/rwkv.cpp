@@ -1,7 +1,7 @@
 // RWKV (Peng et al. 2023-2025), versions 4 to 7, and the hybrids that put its attention into another body.
 //
 // Every projection reads the token mixed with the one before it: x_i = x + (previous - x) * mu_i.
-// A state holds the last inputs of both parts [2, n_embd], then what the attention remembers.
+// A state holds the last inputs of both parts [2, n_embd], then the state of the attention.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -271,7 +271,7 @@ void run_rwkv(Pass& pass, size_t il, const float* x, float* y) {
       add_rows(a, w.a0.data(), n, n_embd);
       activate(Activation::kSigmoid, a, all);
       if (w.g1) mix(5), low_rank(pass, w.g1, w.g2, mixed, Activation::kSigmoid, true, middle, g);
-      // kk = the key that is forgotten, of length 1; b = kk a; a = -kk; k is kept by a share k_a
+      // kk = the key that is removed, of length 1; b = kk a; a = -kk; k is kept by a share k_a
       float* kk = mixed;
       for (size_t i = 0; i < all; ++i) kk[i] = k[i] * w.k_k.data()[i % n_embd];
       for (size_t i = 0; i < n * n_heads; ++i) l2_normalize(kk + i * size, size, 1e-12f);

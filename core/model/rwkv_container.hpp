@@ -9,7 +9,7 @@ namespace ggufscope {
 /// True where the names are those of an RWKV checkpoint.
 [[nodiscard]] bool is_rwkv_checkpoint(std::span<const TensorEntry> tensors);
 
-/// Versions 4, 5.2 and 7, told apart by their tensors; sizes come from the shapes. time_decay as rwkv.cpp stores it:
+/// Versions 4, 5.2 and 7, recognized by their tensors; sizes come from the shapes. time_decay as rwkv.cpp stores it:
 /// -e^w of version 4, e^(-e^w) of version 5. Errors as Model::open.
 [[nodiscard]] Result<std::unique_ptr<Model>> open_rwkv_checkpoint(std::vector<TensorEntry> tensors);
 

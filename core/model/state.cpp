@@ -19,7 +19,7 @@ uint32_t context_of(const Model& model, const StateOptions& options) {
   return options.n_ctx != 0 ? options.n_ctx : model.hparams().n_ctx_train;
 }
 
-// Slots of the layers that see a window: what all sequences may see, and a batch. 0: as many as there are cells.
+// Slots of windowed layers: for the cells that all sequences may see, and a batch. 0: as many as there are cells.
 uint64_t window_slots(const Model& model, const StateOptions& options) {
   const Hparams& h = model.hparams();
   if (h.window == 0 || !h.causal || model.has_encoder() || h.window_kind == WindowKind::kSymmetric) return 0;
@@ -56,7 +56,7 @@ StateSizes state_sizes(const Model& model, const StateOptions& options) {
     const Mixer& mixer = find_mixer(layer.mixer);
     if (const CacheShape shape = cache_shape(h, layer); shape.n_head_kv != 0) {
       const uint64_t n_cells = cells_of(layer, n_ctx, n_slots);
-      // An encoder-decoder's layers keep what they read of the encoder beside their own.
+      // An encoder-decoder's layers also keep the keys and values of the encoder's output.
       for (size_t i = 0; i < (model.has_encoder() ? 2 : 1) && layer.kv_layer == il; ++i) {
         const uint64_t element = cache_element_bytes(i == 0 ? options.cache_type : State::kCrossType) * shape.n_head_kv;
         uint64_t bytes = 0;
@@ -304,7 +304,7 @@ bool State::take_slots(std::span<const uint32_t> cells) {
       seen = seen || ((cell->sequences & bit(s)) != 0 && int64_t{next[s]} - cell->position < window_);
     if (!seen) old.push_back(slot);
   }
-  // The oldest go first: a text may be cut a little, and go on from there.
+  // Frees the oldest first: a sequence may be cut a little and continue from there.
   std::sort(old.begin(), old.end(),
             [this](uint32_t a, uint32_t b) { return cell_in(a)->position < cell_in(b)->position; });
   open.insert(open.end(), old.begin(), old.end());
@@ -375,7 +375,7 @@ void append(std::vector<uint8_t>& out, T value) {
   store(out.data() + at, value);
 }
 
-// A number that says whether two models can exchange states.
+// A fingerprint: models with the same number can exchange states.
 uint64_t fingerprint(const Model& model, CacheType type) {
   uint64_t hash = 1469598103934665603ull;
   const auto mix = [&](uint64_t value) { hash = (hash ^ value) * 1099511628211ull; };
@@ -475,7 +475,7 @@ Result<void> State::restore(const Model& model, uint32_t sequence, ByteView byte
     cells_[c] = {load<int32_t>(p), bit(sequence)};
     p += sizeof(int32_t);
   }
-  // Of the windowed layers' cells those are kept that will be seen.
+  // Keeps those cells of windowed layers that will still be seen.
   std::vector<uint32_t> windowed, kept;
   for (const uint32_t c : chosen) {
     release_slot(c);

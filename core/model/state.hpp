@@ -1,10 +1,10 @@
-// What a model remembers between calls: cached keys and values, recurrent states, and the scratch memory of a batch.
+// The state of a model between calls: KV cache and recurrent states; and the scratch memory of a batch.
 //
 // The cache is a table of cells. A cell belongs to a set of sequences at one position, so that sequences that begin
 // alike share its keys and values. Recurrent layers keep one state a sequence instead.
 //
-// Layers that see a window only need no more than the window's cells: where that is less than the context, their keys
-// and values lie in slots, which cells have while some sequence may still see them.
+// Windowed layers need only the cells of the window. If that is less than the context, their keys and values lie in
+// slots. A cell has a slot while some sequence may still see it.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace ggufscope {
 
 inline constexpr uint32_t kMaxSequences = 64;
 
-/// No sum of sizes goes past it.
+/// The largest allowed sum of sizes.
 inline constexpr uint64_t kMostBytes = uint64_t{1} << 60;
 
-/// sum += a * b; false, and the sum as it was, where that is past kMostBytes.
+/// sum += a * b; false, with sum unchanged, if the result is above kMostBytes.
 [[nodiscard]] bool add_product(uint64_t& sum, uint64_t a, uint64_t b);
 
 struct Cell {
@@ -74,14 +74,14 @@ class State {
 
   [[nodiscard]] const StateOptions& options() const { return options_; }
 
-  /// Forgets everything.
+  /// Clears everything.
   void clear();
-  /// Forgets positions [first, last) of a sequence; last < 0: to its end. False, and nothing is done, where a
-  /// recurrent model is asked for a part, or the window before first is no longer there.
+  /// Removes positions [first, last) of a sequence; last < 0: to its end. False, with nothing done, for a part of a
+  /// recurrent model's sequence, or if the window before first is no longer there.
   bool remove(uint32_t sequence, int32_t first, int32_t last);
-  /// Makes positions [first, last) of one sequence also those of another, which was empty there.
+  /// Adds positions [first, last) of one sequence to another, which must be empty there.
   bool copy(uint32_t from, uint32_t to, int32_t first, int32_t last);
-  /// Forgets all other sequences.
+  /// Removes all other sequences.
   void keep(uint32_t sequence);
   /// Adds delta to positions [first, last): cached keys are rotated along. kUnsupported for recurrent models and
   /// positions that are learned.
@@ -89,7 +89,7 @@ class State {
   /// -1 of an empty sequence.
   [[nodiscard]] int32_t last_position(uint32_t sequence) const;
   [[nodiscard]] size_t n_free_cells() const;
-  /// Bytes of all buffers: what Model::memory foretold.
+  /// Bytes of all buffers, as Model::memory computed them.
   [[nodiscard]] uint64_t allocated_bytes() const {
     return cache_.size() + recurrent_.size() + scratch_.size() + thread_scratch.size();
   }
@@ -107,9 +107,10 @@ class State {
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
   /// Takes n free cells, in order of index. False where there are too few.
   bool take_cells(size_t n, std::vector<uint32_t>& out) const;
-  /// Gives the cells slots, of cells that no sequence will see again if need be. Nothing to do where cells need none.
+  /// Assigns slots to the cells; if needed, takes them from cells that no sequence will see again. Does nothing if
+  /// cells need no slots.
   bool take_slots(std::span<const uint32_t> cells);
-  /// Where a windowed layer keeps a cell's keys and values: -1 where it does not any more.
+  /// The slot in which a windowed layer keeps a cell's keys and values; -1: not any more.
   [[nodiscard]] int32_t slot_of(uint32_t cell) const {
     return slot_of_.empty() ? static_cast<int32_t>(cell) : slot_of_[cell];
   }
@@ -129,8 +130,8 @@ class State {
   std::vector<int32_t> cell_positions, slot_positions;
   std::vector<float*> token_states;
   RopeTable rope_tables[2];
-  /// Keys and values that a decoder's layer attends to: those of the encoder's output. Nothing of an encoder is rounded
-  /// to half precision, whatever the cache's type.
+  /// Keys and values of the encoder's output, to which a decoder's layer attends. They stay float32, whatever the
+  /// cache's type.
   static constexpr CacheType kCrossType = CacheType::kF32;
   [[nodiscard]] CacheView cross(size_t layer);
   size_t n_encoded = 0;

@@ -17,7 +17,7 @@
 
 namespace ggufscope {
 
-/// A tensor of the file: what a GGUF header says, or what an older container says of it.
+/// A tensor of the file, as described by a GGUF header or an older container.
 struct TensorEntry {
   std::string name;
   uint32_t n_dims = 0;
@@ -149,7 +149,7 @@ struct LayerWeights {
   Vector output_scale;  // [1]
 };
 
-/// What makes one vector of a text's embeddings, or ranks it: pooling.hpp.
+/// Weights of pooling and of the classification head: pooling.hpp.
 struct PoolingWeights {
   Linear dense_2, dense_3;
   Linear cls, cls_output;
@@ -184,7 +184,7 @@ struct TensorRequest {
   Vector* vector = nullptr;
 };
 
-/// What a request's tensor takes once it is packed. kOverflow; errors of packed_bytes.
+/// Bytes of a request's tensor after packing. kOverflow; errors of packed_bytes.
 [[nodiscard]] Result<uint64_t> loaded_size(const TensorRequest& request, Precision precision);
 /// Whole rows of a request's tensor, in the file's layout, from first_row on, go where the request says. Memory is
 /// taken when the first of them come. Rows beyond n_rows_kept are ignored. kInvalidArgument for other bytes,
@@ -209,7 +209,7 @@ class Planner {
 
   /// name.weight [n_in, n_out], with name.bias and name.scale where the file has them. Returns whether it is there.
   bool linear(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need = Need::kRequired);
-  /// The same, of which only the weights are read: a bias or a scale of the file takes no part.
+  /// The same without bias and scale, even if the file has them.
   bool matrix(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need = Need::kRequired);
   /// name.weight [n_kernel, n_in, n_out] of a convolution along one axis, with name.bias: a matrix whose rows are
   /// [n_in, n_kernel], the kernel fastest.
@@ -255,7 +255,7 @@ class Planner {
 
 /// y [n_tokens, n_out] = x [n_tokens, n_in] W^T * scale + bias.
 void apply(Pool& pool, const Linear& linear, const float* x, size_t n_tokens, float* y);
-/// Several projections of the same x in one go: activations are prepared once. Those that are absent are skipped.
+/// Several projections of the same x at once: activations are quantized once. Absent ones are skipped.
 struct Projection {
   const Linear* linear;
   float* y;  ///< [n_tokens, n_out]

@@ -18,7 +18,7 @@ enum class Activation : uint8_t {
   kTanh,
 };
 
-/// log(1 + e^x), which is x itself where e^x would drown the 1.
+/// log(1 + e^x); x itself where e^x + 1 rounds to e^x.
 [[nodiscard]] inline float softplus(float x) { return x > 20.0f ? x : std::log1p(std::exp(x)); }
 
 /// Parameters of xIELU as the kernel takes them: softplus and the shift by beta already applied.
@@ -26,7 +26,7 @@ struct XieluParameters {
   float alpha_n = 0, alpha_p = 0, beta = 0, eps = 0;
 };
 
-/// In place. xielu is read by kXielu only.
+/// In place. Only kXielu reads xielu.
 void activate(Activation activation, float* x, size_t n, const XieluParameters& xielu = {});
 
 /// out = activation(gate) * up; out may be gate or up.

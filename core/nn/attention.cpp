@@ -43,7 +43,7 @@ uint32_t relative_bucket(int32_t distance, uint32_t n_buckets, bool both_ways) {
     distance = std::min(distance, 0);
   }
   const uint32_t away = static_cast<uint32_t>(std::abs(static_cast<int64_t>(distance)));
-  const uint32_t exact = n_buckets / 2;  // near distances have a bucket each, far ones share them logarithmically
+  const uint32_t exact = n_buckets / 2;  // short distances: a bucket each; long ones: a logarithmic scale
   if (away < exact) return bucket + away;
   const double ratio = std::log(static_cast<float>(away) / static_cast<float>(exact)) / std::log(kMaxDistance / exact);
   const double far = std::floor(exact + ratio * (n_buckets - exact));
@@ -52,16 +52,16 @@ uint32_t relative_bucket(int32_t distance, uint32_t n_buckets, bool both_ways) {
 
 namespace {
 
-constexpr size_t kBlock = 64;  // cells looked at together: their keys stay in the first cache
-constexpr size_t kRows = 16;   // query rows that share a block, where a group has not more
+constexpr size_t kBlock = 64;  // cells of a block: their keys stay in L1
+constexpr size_t kRows = 16;   // query rows that share a block, unless a group has more
 
 // Tokens whose queries are scored together.
 size_t tile_tokens(const AttentionShape& shape) {
   return std::max<size_t>(1, std::min<size_t>(8, kRows / (shape.n_head / shape.n_head_kv)));
 }
 
-// Numbers of the cache as floats, in registers, kNumbers at a time; halves are 2^112 times too small, which what they
-// are multiplied by makes up for.
+// Loads kNumbers values of the cache as floats. Binary16 values come out 2^112 times too small; the factor that they
+// are multiplied with corrects it.
 template <CacheType Type>
 struct Cached;
 template <>
@@ -95,7 +95,7 @@ void score_rows(const float* const* queries, const uint8_t* keys, size_t stride,
       for (size_t j = 0; j < kCells; ++j) sums[r][j] = wasm_f32x4_splat(0);
     size_t i = 0;
     for (; i + Numbers::kNumbers <= d; i += Numbers::kNumbers) {
-      // Whichever are fewer wait in registers.
+      // Keeps in registers whichever are fewer.
       if constexpr (R > 2) {
         v128_t key[kCells][kVectors];
         for (size_t j = 0; j < kCells; ++j) numbers.load(k[j] + i * kBytes, key[j]);
@@ -170,7 +170,7 @@ void mix_rows(const float* const* weights, const uint8_t* values, size_t stride,
           out[r][i] += weights[r][c] * reinterpret_cast<const float*>(values)[c * stride + i];
 }
 
-// Calls function with the rows four, three (at most), two and one at a time.
+// Calls function for four (or at most three) rows at a time, then for two, then for one.
 template <size_t Most, class Function>
 void by_rows(size_t n_rows, const Function& function) {
   size_t r = 0;
@@ -182,7 +182,7 @@ void by_rows(size_t n_rows, const Function& function) {
   if (r < n_rows) function(std::integral_constant<size_t, 1>(), r);
 }
 
-// Rows [begin, end) of a head's keys or values as floats: where they lie, or converted into tile.
+// Rows [begin, end) of a head's keys or values as floats: in place, or converted into tile.
 const uint8_t* block_of(const uint8_t* base, CacheType type, size_t begin, size_t end, size_t stride, size_t n,
                         float* tile) {
   if (type == CacheType::kF32) return base + begin * stride * sizeof(float);
@@ -215,8 +215,8 @@ struct Tile {
   float* results[64];        // [d_v]
   size_t group;
 
-  // One token's cells come from memory, which answers many at once only where nothing is computed between: a read of
-  // each line of the cache. Of long runs what a second cache holds; further on prefetchers follow.
+  // Decode reads the cells from DRAM, which overlaps reads only if nothing is computed between them. So one byte of
+  // each cache line is read first. For long runs only as much as L2 holds; prefetchers fetch the rest.
   void touch(std::span<const CellRun> runs) const {
     constexpr size_t kMaxBytes = 64 << 10, kLine = 64;
     const size_t key_bytes = shape.d_k * cache_element_bytes(cache.type),
@@ -232,7 +232,8 @@ struct Tile {
       }
     }
   }
-  // Few rows read binary16 in place, if heads are whole vectors; many share a block converted to floats.
+  // Few rows read binary16 values in place, if a head is a multiple of a vector. Many rows share a block that is
+  // converted to floats.
   bool reads_halves(size_t n_rows, size_t n) const {
     return cache.type == CacheType::kF16 && n_rows <= 4 && n % 8 == 0;
   }
@@ -249,7 +250,7 @@ struct Tile {
   void score(size_t begin, size_t end, const size_t* at, size_t first_row, size_t last_row) const {
     const size_t d = shape.d_k, n_rows = last_row - first_row;
     const bool halves = reads_halves(n_rows, d);
-    // Queries beyond 2^16 would be infinite with all of 2^112.
+    // The factor 2^112 is split: with all of it, queries above 2^16 would become infinite.
     const float* lifted[4];
     if (halves) lift(queries + first_row, n_rows, d, 0x1p96f, lifted);
     for (size_t c = begin; c < end; c += kBlock) {
@@ -389,7 +390,7 @@ void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& 
                 group};
       float* scores = work.block + kBlock * std::max(shape.d_k, shape.d_v);
       if (n_tokens == 1) work.touch(runs[0]);
-      // Groups wider than the tables are done in parts.
+      // Groups wider than the tables are computed in parts.
       for (size_t g0 = 0; g0 < group; g0 += 64) {
         work.group = std::min<size_t>(group - g0, 64);
         float* next = scores;

@@ -15,7 +15,7 @@ enum class CacheType : uint8_t { kF32, kF16 };
 /// Bytes of one element.
 [[nodiscard]] constexpr size_t cache_element_bytes(CacheType type) { return type == CacheType::kF32 ? 4 : 2; }
 
-/// Keys [n_head_kv, n_cells, d_k] and values [n_head_kv, n_cells, value_stride] of one layer; borrowed.
+/// Keys [n_head_kv, n_cells, d_k] and values [n_head_kv, n_cells, value_stride] of one layer. A view: it owns nothing.
 /// Latent attention has no values of its own: they are the first d_v elements of the keys (value_stride = d_k).
 struct CacheView {
   CacheType type = CacheType::kF32;
@@ -43,7 +43,7 @@ struct AttentionOptions {
   float scale = 1.0f;
   float soft_cap = 0.0f;           ///< not 0: cap(s) = soft_cap * tanh(s / soft_cap)
   const float* slopes = nullptr;   ///< [n_head] ALiBi (Press et al. 2021): bias = -slope * |distance|
-  const float* sinks = nullptr;    ///< [n_head] one more logit a head, without a value
+  const float* sinks = nullptr;    ///< [n_head] one more logit for each head, without a value (attention sink)
   const float* buckets = nullptr;  ///< [n_buckets, n_head] T5's relative position bias
   uint32_t n_buckets = 0;
   bool buckets_both_ways = false;  ///< encoder: half of the buckets for keys after the query

@@ -9,7 +9,7 @@
 namespace ggufscope {
 namespace {
 
-// Engines begin with a compiler that is quick and code that is not, and compile again beside the program.
+// JavaScript engines first compile quickly to slow code, and optimize it later in the background.
 constexpr double kWarmMs = 80, kMeasuredMs = 120;
 
 // Runs a second, the fastest of them.
@@ -36,7 +36,7 @@ volatile int g_sink;
 void use(v128_t value) { g_sink = wasm_i32x4_extract_lane(value, 0); }
 
 // Factors are loaded, so that no compiler knows the products. Not inlined: V8 optimizes functions that are called
-// again.
+// several times.
 template <class Multiply>
 [[gnu::noinline]] v128_t multiply_from_near(const uint8_t* from, Multiply multiply) {
   v128_t sums[kAccumulators];
@@ -54,7 +54,7 @@ template <class Multiply>
   return all;
 }
 
-// Four memory streams, as decode has them.
+// Four memory streams, as in decode.
 [[gnu::noinline]] v128_t read(const uint8_t* from, size_t n) {
   v128_t all[4] = {wasm_i32x4_splat(0), wasm_i32x4_splat(0), wasm_i32x4_splat(0), wasm_i32x4_splat(0)};
   for (size_t i = 0; i < n / 4; i += 64)

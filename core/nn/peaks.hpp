@@ -1,5 +1,5 @@
-// The machine's limits, by all threads of a pool, which kernels are measured against: multiplications and reads a
-// second.
+// The machine's limits for all threads of a pool: multiplications and bytes read a second. Kernels are compared with
+// them.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct Peaks {
   double near, far;             ///< bytes read a second: from the L2 cache, from DRAM
 };
 
-/// The fewest bytes that are read as from DRAM. Some CPUs' last-level caches hold more than this.
+/// At least this many bytes are read to measure DRAM. Some CPUs' last-level caches hold more.
 inline constexpr uint64_t kMinFarBytes = 128 << 20;
 
 /// The best of many short runs of each, since other work only makes a run slower; about a second in all. far_bytes:

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-// Native builds make their threads; wasm with shared memory is brought threads by its host; other wasm has none.
+// Native builds make threads. In wasm with shared memory the host brings them. Other wasm builds have none.
 #if !defined(__EMSCRIPTEN__)
 #define GGUFSCOPE_THREADS 1
 #include <pthread.h>
@@ -25,9 +25,9 @@ void use_runs(size_t which) { g_runs = which; }
 #if defined(GGUFSCOPE_THREADS)
 namespace {
 
-// Some 100 to 200 microseconds of polling: longer than what threads wait inside a token (where one has a head of
-// attention more than another) and mostly between tokens, shorter than a scheduler's slice. Wasm has no pause
-// instruction, so a turn is shorter there.
+// Some 100 to 200 microseconds of polling. That is longer than threads wait inside a token (if one has an attention
+// head more than another) and mostly between tokens, and shorter than a scheduler's time slice. Wasm has no pause
+// instruction, so an iteration is shorter there.
 #if defined(__EMSCRIPTEN__)
 constexpr int kSpins = 200000;
 #else
@@ -42,7 +42,7 @@ inline void relax() {
 #endif
 }
 
-// One word says everything about the loop in progress, so that joining and closing are single atomic steps.
+// One integer holds the whole state of the loop in progress, so joining and closing are single atomic steps.
 constexpr uint32_t kActive = 0xff;  // workers inside the loop
 constexpr uint32_t kOpen = 0x100;   // workers may still join
 constexpr uint32_t kEpoch = 0x200;  // which loop: the bits above
@@ -80,7 +80,7 @@ struct Pool::Workers {
 #if defined(__EMSCRIPTEN__)
   void sleep(uint32_t seen) {
     n_sleeping.fetch_add(1);
-    // The word is compared once more as the thread falls asleep: a loop that begins now is not missed.
+    // The wait compares the state again before the thread sleeps, so a loop that begins now is not missed.
     for (uint32_t now = state.load(); (now & kEpochMask) == seen && !stop.load(); now = state.load())
       __builtin_wasm_memory_atomic_wait32(word(), static_cast<int>(now), -1);
     n_sleeping.fetch_sub(1);
@@ -91,7 +91,7 @@ struct Pool::Workers {
       __builtin_wasm_memory_atomic_wait32(n_used_word(), static_cast<int>(n), -1);
   }
   void unpark() { __builtin_wasm_memory_atomic_notify(n_used_word(), ~0u); }
-  // A worker lost its core in the middle of an item: let it run. One that broke there would be waited for forever.
+  // A worker lost its core in the middle of an item: let it run. A worker that trapped there would never finish.
   void nap() {
     if (broken.load(std::memory_order_relaxed)) __builtin_trap();
     constexpr int64_t kNanoseconds = 20000;
@@ -103,7 +103,7 @@ struct Pool::Workers {
   static_assert(sizeof(std::atomic<uint32_t>) == sizeof(int));
 
   bool add_worker() { return true; }
-  // The host ends its threads; until then they must not find a pool that is gone.
+  // The host ends its threads. Until then the pool must stay alive.
   bool join_all() { return false; }
 #else
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -179,7 +179,7 @@ struct Pool::Workers {
       w.park(self.index);
       uint32_t now = w.wait_for_other(seen);
       seen = now & kEpochMask;
-      // How many are used changes between loops only.
+      // The number of used threads changes only between loops.
       while ((now & kOpen) != 0 && self.index < w.n_used.load(std::memory_order_relaxed)) {
         seen = now & kEpochMask;
         if (!w.state.compare_exchange_weak(now, now + 1, std::memory_order_acquire)) continue;
@@ -221,9 +221,9 @@ void Pool::use_threads(size_t n) {
 Pool::~Pool() {
   if (workers_ == nullptr) return;
   workers_->stop.store(true);
-  workers_->state.fetch_add(kEpoch);  // a loop that nobody can join: who waits for another sees it
+  workers_->state.fetch_add(kEpoch);  // a loop that no worker can join: it wakes the ones that wait
   workers_->wake_all();
-  workers_->n_used.store(kMaxThreads + 1);  // a value that nobody waits with
+  workers_->n_used.store(kMaxThreads + 1);  // a value for which nobody waits
   workers_->unpark();
   if (workers_->join_all()) delete workers_;
 }

@@ -34,14 +34,14 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   [[nodiscard]] size_t n_threads() const { return n_threads_; }
-  /// Loops from now on have the first n of them (1 .. n_threads()); the others sleep. At first all.
+  /// From now on loops use the first n threads (1 .. n_threads()); the others sleep. At first all are used.
   void use_threads(size_t n);
 
-  /// Wasm cannot make threads: the host brings thread 1 .. n_threads() - 1, each by work(worker(thread)), whenever it
-  /// can, and the pool computes without those that are not there yet. work() returns when the pool has ended.
+  /// Wasm cannot make threads. The host calls work(worker(thread)) on thread 1 .. n_threads() - 1, whenever each is
+  /// ready; the pool computes without those that are not there yet. work() returns when the pool has ended.
   [[nodiscard]] void* worker(size_t thread);
   static void work(void* worker);
-  /// work() did not return but trapped: the loop that waits for it traps too.
+  /// For a work() that trapped instead of returning: the loop that waits for it traps too.
   static void fail_worker(void* worker);
 
   /// body(first, last, thread) for disjoint ranges that cover [0, n_items), each of at most `grain` items, on any
@@ -60,7 +60,7 @@ class Pool {
     run(task_of<Body>(), &body, n_items, grain, true);
   }
 
-  /// What was computed with this pool since then; nullptr before start_profile.
+  /// The profile of everything computed with this pool since start_profile; nullptr before it.
   [[nodiscard]] Profile* profile() const { return profile_.get(); }
   void start_profile() { profile_ = std::make_unique<Profile>(); }
 

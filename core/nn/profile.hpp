@@ -1,4 +1,4 @@
-// Where a model's time goes: what each kind of operation took, read and multiplied.
+// Where a model's time goes: time, bytes read and multiplications of each kind of operation.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace ggufscope {
 
-/// What is timed by itself. kPass is a whole pass over the model, in which all others but kSampling lie.
+/// The operations that are timed. kPass is a whole pass over the model; it contains all others except kSampling.
 enum class Operation : uint8_t {
   kPass,
   kProducts,     ///< with weights
@@ -25,7 +25,7 @@ enum class Operation : uint8_t {
   kRecurrence,
   kSampling,
 };
-/// In the order of Operation. What is left of a pass, less all that it contains, is "other".
+/// In the order of Operation. "other" is the time of a pass without its timed operations.
 inline constexpr std::string_view kOperationNames[] = {"other", "products",   "activations", "attention",
                                                        "norm",  "positions",  "cache",       "gate",
                                                        "add",   "recurrence", "sampling"};
@@ -61,7 +61,7 @@ class Profile {
   bool one_token_ = false;
 };
 
-/// From its making to its end, one call of an operation. Does nothing without a profile.
+/// Times one call of an operation, from construction to destruction. Does nothing without a profile.
 class Timed {
  public:
   Timed(Profile* profile, Operation operation) : Timed(profile, Profile::Row{.key = {.operation = operation}}) {}
@@ -76,7 +76,7 @@ class Timed {
   Timed(const Timed&) = delete;
   Timed& operator=(const Timed&) = delete;
 
-  /// Milliseconds since some time, never less than before.
+  /// Milliseconds of a monotonic clock.
   static double now_ms();
 
  private:

@@ -26,7 +26,7 @@ struct RopeParameters {
   uint32_t n_ctx_original = 0;
 };
 
-/// What a model's heads share: the angle of pair i at position p is p * inverse_frequency[i].
+/// The frequencies that a model's heads share: the angle of pair i at position p is p * inverse_frequency[i].
 struct RopeTable {
   std::vector<double> inverse_frequency;  // [n_rot / 2]
   float magnitude = 1.0f;

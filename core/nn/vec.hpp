@@ -37,8 +37,8 @@ inline float max4(v128_t v) {
   return ab > cd ? ab : cd;
 }
 
-/// The larger of |x| and `max`, as bits. Compared as integers, magnitudes are in order, infinities and then NaN on top:
-/// one instruction where f32x4.max takes eight.
+/// The larger of |x| and `max`, as bits. Integer comparison orders magnitudes correctly, with infinities and then NaN
+/// above all. It takes one instruction; f32x4.max takes eight.
 inline v128_t max_magnitude(v128_t max, v128_t x) {
   return wasm_i32x4_max(max, wasm_v128_and(x, wasm_i32x4_splat(INT32_MAX)));
 }
@@ -93,7 +93,7 @@ inline void scale(float* y, float s, size_t n) {
   for (; i < n; ++i) y[i] *= s;
 }
 
-// Loaded where they are used: V8 would rebuild constants in the code through general registers at every use.
+// Loaded at each use: V8 would rebuild literal constants through general registers at every use.
 alignas(16) inline constexpr float kExp[] = {-87.3365447f,     88.3762626f,      1.44269504f,      -0.693359375f,
                                              2.12194440e-4f,   1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
                                              4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f, 1.0f,

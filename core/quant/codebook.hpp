@@ -1,5 +1,5 @@
-// The IQ codebooks as the quantizers need them: from the levels of a group to the entry, or, where the codebook lacks
-// the point, to the entries around it. Built on first use.
+// The IQ codebooks as the quantizers need them: from the levels of a group to the entry, or, if the codebook has no
+// such entry, to its neighbours. Built on first use.
 #pragma once
 
 #include <cstdint>

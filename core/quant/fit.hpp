@@ -9,13 +9,13 @@
 
 namespace ggufscope {
 
-/// Groups whose largest magnitude is below are all zero.
+/// Groups whose largest magnitude is below this are all zero.
 inline constexpr float kTinyGroup = 1e-15f;
 
 /// Round to nearest, ties to even, for |value| < 2^22; a definite integer for anything else.
 [[nodiscard]] int nearest_int(float value);
 
-/// Toward zero, as x86 converts: what does not fit is the least int.
+/// Toward zero, as x86 converts: a value that does not fit becomes the smallest int.
 [[nodiscard]] inline int truncate_to_int(float value) {
   return value > -2147483648.0f && value < 2147483648.0f ? static_cast<int>(value) : INT32_MIN;
 }
@@ -43,7 +43,7 @@ float fit_symmetric_stepwise(size_t n, int n_max, const float* x, int8_t* levels
 
 struct AffineFit {
   float scale;
-  float min;  ///< not negative: what is taken off
+  float min;  ///< not negative: the minimum that is subtracted
 };
 
 struct AffineSearch {

@@ -36,7 +36,7 @@ struct ScaledValues {
   uint8_t lower[16], upper[16];
 };
 
-/// The scaled values by their scale's byte, made at first use: nothing is left to multiply.
+/// The scaled values for each byte of the scale, made on first use: no multiplication is left.
 template <float (*half)(uint8_t)>
 const ScaledValues* scaled_values() {
   static const auto tables = [] {

@@ -37,8 +37,8 @@ constexpr int8_t kIq2Levels[4] = {8, 25, 43, 0};
 constexpr int8_t kIq3XxsLevels[8] = {4, 12, 20, 28, 36, 44, 52, 62};
 constexpr int8_t kIq3SLevels[8] = {1, 3, 5, 7, 9, 11, 13, 15};
 
-// Made as the program starts, not on first use: that may be on several threads at once, and wasm's guards of local
-// statics know of none.
+// Made at program start, not on first use: several threads may use them first, and wasm's guards of local statics are
+// not thread-safe.
 const Expanded<2048, 8> kIq1(kIq1Gaps, kIq1Levels);
 const Expanded<256, 8> kIq2Xxs(kIq2XxsGaps, kIq2Levels);
 const Expanded<512, 8> kIq2Xs(kIq2XsGaps, kIq2Levels);

@@ -1,5 +1,5 @@
 // The codebooks of the IQ types. A code packs an entry's levels, first element lowest: 8 elements of 2 bits (IQ1, IQ2)
-// or 4 of 3 bits (IQ3). They are format facts (ggml-common.h); the tables expand at start.
+// or 4 of 3 bits (IQ3). They are part of the format (ggml-common.h); the tables are unpacked at start.
 #pragma once
 
 #include <cstddef>

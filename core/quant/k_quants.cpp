@@ -206,8 +206,8 @@ struct QuadrupleNibbles {
   v128_t high(v128_t bytes) const { return wasm_v128_and(wasm_u16x8_shr(bytes, 2), mask); }
 };
 
-/// Super-blocks of Q4_K or Q5_K: put(block, dst, scales) writes one. Scales are unpacked one super-block ahead: to
-/// wait for them took 4 % of the time.
+/// Super-blocks of Q4_K or Q5_K: put(block, dst, scales) writes one. Scales are unpacked one super-block ahead: waiting
+/// for them took 4 % of the time.
 template <size_t kBytes, class Put>
 inline void put_k4_blocks(const uint8_t* src, float* dst, size_t n_blocks, DequantizeFn reference, Put put) {
   const K4Unpacker unpacker;

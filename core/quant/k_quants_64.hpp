@@ -1,5 +1,5 @@
-// The K-quants of builds of 2023 and early 2024 whose super-blocks had 64 elements (LLAMA_QKK_64). Files say nothing of
-// it: the type ids are the same, only the sizes of the tensors tell.
+// The K-quants of builds of 2023 and early 2024 whose super-blocks had 64 elements (LLAMA_QKK_64). The type ids are the
+// same, so only the sizes of the tensors show it.
 #pragma once
 
 #include "quant/registry.hpp"

@@ -19,15 +19,15 @@ inline void each_4(v128_t q, Put put) {
   put(12, floats_of(wasm_i32x4_extend_high_i16x8(high)));
 }
 
-/// Calls put(k, bytes) for k = 0, 8 with eight bytes of low and of high in turn, from byte k on.
+/// Calls put(k, bytes) for k = 0, 8 with eight bytes of low and of high, interleaved, from byte k on.
 template <class Put>
 inline void interleave_bytes(v128_t low, v128_t high, Put put) {
   put(0, wasm_i8x16_shuffle(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
   put(8, wasm_i8x16_shuffle(low, high, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
 }
 
-/// Calls put(k, lanes) for k = 0, 4 with four 32-bit lanes each, their lower halves from word k of low on, their upper
-/// ones from word k of high on.
+/// Calls put(k, lanes) for k = 0, 4 with four 32-bit lanes each, their lower halves from int16 k of low on, their upper
+/// ones from int16 k of high on.
 template <class Put>
 inline void interleave_words(v128_t low, v128_t high, Put put) {
   put(0, wasm_i16x8_shuffle(low, high, 0, 8, 1, 9, 2, 10, 3, 11));
@@ -35,7 +35,7 @@ inline void interleave_words(v128_t low, v128_t high, Put put) {
 }
 
 /// Calls put(k, lanes) for k = 0, 4, 8, 12 with four 32-bit lanes each: bytes k.. of low and high are their lower half,
-/// words of upper (all the same) their upper half.
+/// the int16 of upper (all the same) their upper half.
 template <class Put>
 inline void each_lower(v128_t low, v128_t high, v128_t upper, Put put) {
   interleave_bytes(low, high, [&](int k, v128_t both) {
@@ -43,7 +43,7 @@ inline void each_lower(v128_t low, v128_t high, v128_t upper, Put put) {
   });
 }
 
-/// The same with bytes k.. of low and high as the upper half of the lanes, words of lower below them.
+/// The same with bytes k.. of low and high as the upper half of the lanes, the int16 of lower below them.
 template <class Put>
 inline void each_upper(v128_t lower, v128_t low, v128_t high, Put put) {
   interleave_bytes(low, high, [&](int k, v128_t both) {
@@ -73,7 +73,7 @@ struct ByteFloats {
   }
 };
 
-/// Signed bytes as those of which 128 stands for 0.
+/// Signed bytes, as unsigned ones with an offset of 128.
 struct SignedByteFloats : ByteFloats {
   const v128_t top = loop_constant(wasm_i8x16_splat(-128));
 
@@ -151,7 +151,7 @@ struct ByteMasks {
 };
 [[nodiscard]] const ByteMasks& byte_masks();
 
-/// The entries at p and q side by side.
+/// The entries at p and q next to each other.
 inline v128_t load_pair(const void* p, const void* q) { return wasm_v128_load64_lane(q, wasm_v128_load64_zero(p), 1); }
 
 /// Bit k of the 16 low bits as all ones or zeros in byte k.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kPlus[3] = {-0.875f, 0.125f, 1.125f}, kMinus[3] = {-1.125f, -0.125f, 0.875f};
 
-/// order: the elements by value, equal ones as they come.
+/// order: the elements by value; a stable sort.
 void sort_by_value(const float* x, size_t n, uint8_t* order) {
   for (size_t j = 0; j < n; ++j) {
     size_t at = j;
@@ -46,7 +46,7 @@ void put_levels(const Split& split, const uint8_t* order, size_t n, bool mirrore
   }
 }
 
-/// The entry of eight levels, or the nearest around. on_grid turns false where the codebook lacks them.
+/// The entry of eight levels, or the nearest one. on_grid becomes false if the codebook does not have the levels.
 uint32_t find_entry(const Codebook& book, const uint8_t* levels, const float* x, const float* weights, float scale,
                     const float* values, bool& on_grid) {
   uint32_t code = 0;

@@ -22,15 +22,16 @@ struct Search {
 struct SubBlock {
   const Codebook& book;
   size_t n;
-  float x[32];  ///< magnitudes; the one that pays for an even number of signs may be negative
+  float x[32];  ///< magnitudes; one may be negative, to make the number of minus signs even
   float weights[32];
-  float roots[32];  ///< of the weights: what distances are weighted with
+  float roots[32];  ///< roots of the weights: the weights of distances
   uint8_t levels[32];
 
   [[nodiscard]] size_t group() const { return book.bits == 2 ? 8 : 4; }
   [[nodiscard]] int max_level() const { return book.bits == 2 ? 2 : 7; }
 
-  /// The levels of group k for the scale; whether the codebook has them. Else those of the nearest entry around.
+  /// Sets the levels of group k for the scale. Returns whether the codebook has them; otherwise they are those of the
+  /// nearest entry.
   bool fit_group(size_t k, float inverse_scale, float scale, uint8_t* out) const {
     const size_t first = k * group();
     uint32_t code = 0;
@@ -102,7 +103,7 @@ struct SubBlock {
     return scale;
   }
 
-  /// The codebook entry of group k; 0 where hostile numbers (NaN) left levels that it lacks.
+  /// The codebook entry of group k; 0 if hostile numbers (NaN) left levels that are not in it.
   [[nodiscard]] uint32_t entry(size_t k) const {
     uint32_t code = 0;
     for (size_t i = 0; i < group(); ++i)

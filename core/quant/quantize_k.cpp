@@ -7,7 +7,7 @@
 namespace ggufscope {
 namespace {
 
-/// levels[i] for the stored scale d and offset; left alone where d is zero, as ggml leaves them.
+/// levels[i] for the stored scale d and offset; unchanged if d is zero, as in ggml.
 template <class Level>
 void requantize(const float* x, size_t n, float d, float offset, int low, int high, Level* levels) {
   if (d == 0) return;

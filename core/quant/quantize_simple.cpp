@@ -90,7 +90,7 @@ void pack_e2m1(const float* x, uint8_t* qs, size_t n_bytes, float half_scale) {
     qs[j] = static_cast<uint8_t>(nearest_e2m1(x[j], half_scale) | nearest_e2m1(x[j + n_bytes], half_scale) << 4);
 }
 
-/// Nearest unsigned E4M3 by the four leading mantissa bits, at most 448; what is not positive is 0.
+/// Nearest unsigned E4M3 by the four leading mantissa bits, at most 448; 0 for values that are not positive.
 uint8_t ue4m3_of(float x) {
   if (!(x > 0)) return 0;
   const uint32_t bits = std::bit_cast<uint32_t>(x > 448.0f ? 448.0f : x);

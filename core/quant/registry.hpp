@@ -1,6 +1,7 @@
 // The kernels of every ggml type that can be computed. The rows are those of types/types.inc.
 //
-// Three tables come of the rows, so that a module links only what it uses: the fast dequantizers (every module), the
+// Three tables are made from the rows, so that a module links only what it uses: the fast dequantizers (every module),
+// the
 // scalar references (tests, benchmarks) and the quantizers.
 #pragma once
 
@@ -22,7 +23,7 @@ using QuantizeFn = void (*)(const float* src, uint8_t* dst, size_t n_blocks, con
 
 struct QuantKernels {
   uint32_t type;
-  DequantizeFn dequantize;  ///< SIMD where it pays, bit-identical to the reference
+  DequantizeFn dequantize;  ///< SIMD where it is faster, bit-identical to the reference
 };
 
 [[nodiscard]] std::span<const QuantKernels> all_kernels();
@@ -30,7 +31,7 @@ struct QuantKernels {
 /// nullptr for a type that cannot be computed. Those of legacy_types() are found too.
 [[nodiscard]] const QuantKernels* find_kernels(uint32_t type);
 
-/// The scalar dequantizer, written to be read; nullptr for a type that cannot be computed.
+/// The plain scalar dequantizer; nullptr for a type that cannot be computed.
 [[nodiscard]] DequantizeFn find_reference(uint32_t type);
 
 struct Quantizer {

@@ -13,7 +13,7 @@ enum class ScaleKind : uint8_t {
   kF32,
   kE8m0,
   kUe4m3,
-  kIq1m,  ///< an F16, four bits of it on top of each of four words
+  kIq1m,  ///< an F16, four bits of it on top of each of four uint16
 };
 
 struct BlockScales {

@@ -59,9 +59,9 @@ struct HalfLanes {
   }
 };
 
-constexpr size_t kPerTurn = 32;  // elements a turn of the loop: its own cost is that of several vectors
+constexpr size_t kPerTurn = 32;  // elements of an iteration: the loop itself costs as much as several vectors
 
-/// n elements of so many bytes: put(to, from) makes Step floats, the reference what is left.
+/// n elements of so many bytes: put(to, from) makes Step floats; the reference makes the rest.
 template <size_t Bytes, size_t Step = 8, class Put>
 inline void by_turns(const uint8_t* src, float* dst, size_t n, DequantizeFn reference, const Put& put) {
   const size_t done = n / kPerTurn * kPerTurn;

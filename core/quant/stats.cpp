@@ -72,7 +72,7 @@ void Histogram::add(const float* finite, size_t n, float absolute_maximum) {
   size_t i = 0;
   // A power of two from 1 to 2^100: the product of floats is exact.
   if (bins_per_one >= 1 && bins_per_one <= 0x1p100) {
-    // Neighbours are often of one bin: four counts in turn, so that none waits for the one before.
+    // Neighbours are often in one bin: four counters alternate, so that no addition waits for the one before.
     uint32_t four[4][2 * kHalf] = {};
     const v128_t scale = wasm_f32x4_splat(static_cast<float>(bins_per_one)), half = wasm_i32x4_splat(kHalf);
     const size_t most = std::min<size_t>(n, UINT32_MAX);

@@ -1,4 +1,4 @@
-// Statistics of a tensor as its floats go by, in any pieces, without ever holding the whole.
+// Statistics of a tensor from its floats in pieces of any size, without ever holding the whole.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ struct Moments {
   [[nodiscard]] double deviation() const;  ///< of the population
 };
 
-/// Counts over [-2^exponent, 2^exponent) in 2 * kHalf equal bins. The range doubles when a value needs it, pairs of
-/// bins becoming one, so that the result does not depend on the order.
+/// Counts over [-2^exponent, 2^exponent) in 2 * kHalf equal bins. When a value does not fit, the range doubles and
+/// pairs of bins are joined, so the result does not depend on the order.
 struct Histogram {
   static constexpr int kHalf = 128;
   int exponent = -150;

@@ -27,7 +27,7 @@ struct F32Flaw {
     return flaw_if(bits >= 0x7f800000, bits > 0x7f800000);
   }
 };
-/// Looked at as a float: from half a step beyond the largest one on that is infinity.
+/// Tested as a float: from half a step above the largest float on, it becomes infinite.
 struct F64Flaw {
   static BlockFlaw of(const uint8_t* p, bool big) {
     const double value = load<double>(p, big);

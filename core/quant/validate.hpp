@@ -1,4 +1,4 @@
-// Blocks that llama.cpp refuses where it is told to look at the data (--check-tensors; ggml_validate_row_data): floats,
+// Blocks that llama.cpp refuses with --check-tensors (ggml_validate_row_data): floats,
 // scales and minimums that are NaN or infinite. A float64 is infinite where it does not fit a float, the exponent of
 // MXFP4 is NaN where it is 0xff; the scales of NVFP4 and integers are always right.
 #pragma once

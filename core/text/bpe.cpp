@@ -50,7 +50,8 @@ void BpeModel::index_words(const Vocabulary& v) {
   const TextList& pieces = v.pieces();
   words_.reserve(n_tokens);
   for (uint32_t id = 0; id < n_tokens; ++id) {
-    // The piece is the bytes that the spelling stands for, or else the spelling itself: then only if it is ASCII.
+    // The piece is the bytes that the spelling stands for. If it stands for none, it is the spelling itself, but only
+    // if that is ASCII.
     const std::string_view piece = pieces[id];
     const auto printable = [](char c) { return c > ' ' && c < 0x7F; };
     if (piece.size() == v.texts[id].size() && !std::all_of(piece.begin(), piece.end(), printable)) continue;
@@ -64,7 +65,7 @@ uint32_t BpeModel::find_whole(const Vocabulary& v, std::string_view word, uint64
     const TextList& pieces = v.pieces();
     return words_.find(word, hash, [&](uint32_t id) { return pieces[id]; });
   }
-  // Until then only where the answer depends on it.
+  // Until then only if the result depends on it.
   if (!v.ignore_merges) return StringIndex::kAbsent;
   spelled_.clear();
   for (const char c : word) append_utf8(spelled_, printable_of_byte(static_cast<uint8_t>(c)));
@@ -118,7 +119,7 @@ GGUFSCOPE_WARM void BpeModel::read_merge(const Vocabulary& v, std::string_view t
   const std::string_view left = text.substr(0, space), right = text.substr(space + 1);
   const size_t n_extra = extra_.size();
   const Symbol a = part(left), b = part(right);
-  // Tokens mostly stand in the order of their merges: the next one is a good guess.
+  // Tokens are mostly in the order of their merges: the next one is tried first.
   Symbol merged = kNoSymbol;
   for (Symbol guess = reader.last; guess != kNoSymbol && guess <= reader.last + 1 && guess < v.texts.size(); ++guess)
     if (is_union(v.texts[guess], left, right)) merged = guess;
@@ -212,7 +213,7 @@ void BpeModel::encode_word(const Vocabulary& v, std::string_view word, std::vect
     if (newlines || v.ignore_merges) {
       if (const TokenId token = v.find(word); token != kNoToken) return out.push_back(token);
     }
-    // Nothing merges across the start of a run of marks: shorter words, the same tokens.
+    // No merge crosses the start of a run of marks, so words end there: the same tokens, found faster.
     for (size_t start = 0; start < word.size();) {
       const size_t end = split_at_marks_ ? end_of_marked_word(word, start) : word.size();
       const std::string_view part = word.substr(start, end - start);
@@ -307,7 +308,7 @@ void BpeModel::merge_short() {
 }
 
 void BpeModel::merge_long() {
-  // A candidate is rank << 32 | left node; it is out of date where the node's rank is another by now.
+  // A candidate is rank << 32 | left node. It is outdated if the node has another rank by now.
   constexpr auto later = [](uint64_t a, uint64_t b) { return a > b; };
   const auto look_up = [&](uint32_t left) {
     Node& node = nodes_[left];
@@ -346,7 +347,7 @@ void BpeModel::merge_long() {
 
 void BpeModel::emit(const Vocabulary& v, Symbol symbol, std::string_view bytes, std::vector<TokenId>& out) const {
   if (symbol < v.texts.size()) return out.push_back(static_cast<TokenId>(symbol));
-  // No token: llama.cpp takes the bytes of the spelling one by one, and drops those that are no token either.
+  // Not a token: llama.cpp takes the bytes of the spelling one by one, and drops those that are not tokens either.
   std::string spelled;
   if (v.byte_encode) {
     for (const char c : bytes) append_utf8(spelled, printable_of_byte(static_cast<uint8_t>(c)));

@@ -21,7 +21,7 @@ namespace ggufscope {
 
 class BpeModel {
  public:
-  /// Reads tokenizer.ggml.merges. What is odd there becomes a note of the vocabulary.
+  /// Reads tokenizer.ggml.merges. Irregularities become notes of the vocabulary.
   BpeModel(const Gguf& gguf, Vocabulary& vocabulary);
 
   /// Appends the tokens of one fragment.
@@ -48,7 +48,7 @@ class BpeModel {
     Symbol merged = kNoSymbol;
   };
 
-  // What is remembered from merge to merge while they are read.
+  // State from merge to merge while they are read.
   struct MergeReader {
     // A third of the parts are one or two bytes long: found once, then read here.
     std::vector<Symbol> short_parts = std::vector<Symbol>(1 << 16, kNoSymbol);
@@ -59,7 +59,7 @@ class BpeModel {
   };
 
   void index_words(const Vocabulary& vocabulary);
-  /// The token that is this word, as far as it can be told; kAbsent: none.
+  /// The token that equals this word, if it is known; kAbsent: none.
   [[nodiscard]] uint32_t find_whole(const Vocabulary& vocabulary, std::string_view word, uint64_t hash);
   void read_merges(const Gguf& gguf, Vocabulary& vocabulary);
   void read_merge(const Vocabulary& vocabulary, std::string_view text, uint32_t rank, MergeReader& reader);

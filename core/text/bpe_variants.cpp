@@ -1,4 +1,4 @@
-// The byte-pair kinds that look at the text first: hybriddna and whitespace.
+// The byte-pair kinds that process the text first: hybriddna and whitespace.
 #include <algorithm>
 
 #include "text/bpe.hpp"

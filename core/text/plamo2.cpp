@@ -9,7 +9,7 @@ namespace ggufscope {
 namespace {
 
 constexpr int32_t kUnknownCost = 10000000;
-constexpr double kNoCost = 20000000;  // tokens this dear are never used
+constexpr double kNoCost = 20000000;  // tokens of this cost are never used
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// PLaMo-2: of all ways to write the text as tokens, the one of the lowest cost, found from the end backwards. A
-// character that no token spells costs kUnknownCost and becomes byte tokens.
+// PLaMo-2: finds the tokens of the text with the lowest total cost, from the end backwards. A character that no token
+// spells costs kUnknownCost and becomes byte tokens.
 #pragma once
 
 #include <array>

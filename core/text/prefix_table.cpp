@@ -5,8 +5,8 @@
 namespace ggufscope {
 
 void PrefixTable::build(const std::vector<uint32_t>& ids, const TextList& texts) {
-  // By the first eight bytes as a number, which decides nearly always, byte for byte from the last; what is equal there
-  // keeps its order.
+  // Radix sort by the first eight bytes as a number, from the last byte on. They nearly always decide; equal ones keep
+  // their order.
   constexpr size_t kHead = 8;
   struct Key {
     uint64_t head;

@@ -1,5 +1,5 @@
-// Longest and all prefixes of a text among many words: the words sorted, and the range that still fits narrowed byte
-// by byte. No nodes: 4 bytes a word.
+// Finds the longest prefix, or all prefixes, of a text among many words. The words are sorted, and each byte narrows
+// the range of matching words. There are no nodes: 4 bytes for each word.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace ggufscope {
 
 class PrefixTable {
  public:
-  /// Words longer than this are looked at no further: it bounds the time a byte of text takes.
+  /// Words are compared up to this length only. It bounds the time for each byte of text.
   static constexpr size_t kMaxDepth = 4096;
 
   /// ids of words in texts, in any order; of equal words the first counts. Empty words are left out.

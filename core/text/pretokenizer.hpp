@@ -1,7 +1,8 @@
-// Pre-tokenizers of byte-level BPE: how a text is cut into words, which merges never cross.
+// Pre-tokenizers of byte-level BPE: they split a text into words. Merges never cross the borders of words.
 //
-// A pre-tokenizer is a list of steps; each cuts every piece of the step before. llama.cpp writes the steps as regular
-// expressions; here they are hand-written scanners with the same result, its peculiarities included (letters beyond
+// A pre-tokenizer is a list of steps; each splits every piece of the step before. llama.cpp writes the steps as regular
+// expressions. Here they are hand-written scanners with the same result, llama.cpp's peculiarities included (letters
+// beyond
 // ASCII count as upper and as lower case; the end of a piece counts as the end of the text).
 #pragma once
 
@@ -11,7 +12,7 @@
 
 namespace ggufscope {
 
-/// Where the words go, in order. Never empty ones.
+/// Receives the words, in order. They are never empty.
 struct WordSink {
   void (*take)(void* context, std::string_view word);
   void* context;
@@ -20,7 +21,7 @@ struct WordSink {
 struct Pieces;
 using SplitStep = void (*)(std::string_view piece, const Pieces& out);
 
-/// What a step hands its pieces to: the next step or, after the last, the sink.
+/// The receiver of a step's pieces: the next step or, after the last, the sink.
 struct Pieces {
   std::span<const SplitStep> next;
   WordSink sink;
@@ -32,11 +33,11 @@ struct Pieces {
   }
 };
 
-// Flags of a row: what llama.cpp sets besides when the name is met.
+// Flags of a row: further settings of llama.cpp for this name.
 inline constexpr uint32_t kIgnoreMerges = 1;  ///< a word that is a token is that token, merges or not
 inline constexpr uint32_t kAddBos = 2;        ///< BOS unless the file says otherwise
 inline constexpr uint32_t kAddSep = 4;
-inline constexpr uint32_t kKeepSpaces = 8;       ///< decoding does not tidy spaces before punctuation
+inline constexpr uint32_t kKeepSpaces = 8;       ///< decoding does not remove spaces before punctuation
 inline constexpr uint32_t kEscapeSpaces = 16;    ///< spaces are written U+2581 in tokens
 inline constexpr uint32_t kRawBytes = 32;        ///< tokens are plain UTF-8, not GPT-2's printable bytes
 inline constexpr uint32_t kNoBos = 64;           ///< no BOS unless the file names one

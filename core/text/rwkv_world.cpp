@@ -16,7 +16,7 @@ uint32_t parse_number(std::string_view digits, int base) {
   return error == std::errc{} && end == digits.data() + digits.size() ? value : kNotANumber;
 }
 
-// The escape behind a backslash at text[pos - 1]; false where it is none that Python writes.
+// Reads the escape behind a backslash at text[pos - 1]; false if Python does not write such an escape.
 bool read_escape(std::string_view text, size_t& pos, bool is_bytes, std::string& out) {
   if (pos >= text.size()) return false;
   const char c = text[pos++];

@@ -169,7 +169,7 @@ size_t match_cased(const Text& text, size_t pos, Mask letters, bool second) {
     c = text.at(end);
   }
   if ((c.mask & letters) == 0) {
-    // No V after the run: the last character of it that is U and V is given back.
+    // Backtracking: without a V after the run, its last character that is both U and V is given back.
     if (!second) return after_both;
     return end != pos ? end : kNoMatch;
   }
@@ -395,7 +395,7 @@ size_t match_digit_triple(const Text& text, size_t pos) {
 }
 
 size_t match_trailing_spaces(const Text& text, size_t pos) {
-  // Inside a run of spaces the match was tried at its start already.
+  // Inside a run of spaces: the match was already tried at its start.
   size_t before = pos;
   while (before > 0 && (static_cast<uint8_t>(text.text[before - 1]) & 0xC0) == 0x80) --before;
   if (pos > 0 && (text.mask(before - 1) & kSpace) != 0) return kNoMatch;
@@ -487,7 +487,7 @@ void lines(std::string_view piece, const Pieces& out) {
 }
 
 void digits_from_right(std::string_view piece, const Pieces& out) {
-  // llama.cpp leaves the text before a number in one piece with the number's first group: so does this.
+  // As llama.cpp, leaves the text before a number in one piece with the number's first group.
   const Text text{piece};
   size_t start = 0;
   for (size_t pos = 0; pos < piece.size();) {

@@ -1,5 +1,5 @@
-// The steps that pre-tokenizers are made of. Each comment is llama.cpp's regular expression for the step; what a step
-// does not match stays together as a piece of its own.
+// The steps of pre-tokenizers. Each comment is llama.cpp's regular expression for the step. Text between two matches is
+// a piece of its own.
 #pragma once
 
 #include <string_view>

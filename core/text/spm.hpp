@@ -1,7 +1,7 @@
-// SentencePiece BPE (llama): characters are joined, the pair whose union is the best-scored token first.
+// SentencePiece BPE (llama): joins characters; the pair whose union is the best-scored token first.
 //
-// A text is cut where no token can reach across (before U+2581 after anything else), so words can be remembered.
-// Without such places it is one long word; candidates lie in a heap: n log n.
+// A text is split where no token can cross (before U+2581 after anything else), so that words can be cached. Without
+// such places it is one long word; candidates are in a heap: n log n.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ class SpmModel {
   struct Node {
     uint32_t begin, length;  // bytes of the word; length 0: merged away
     uint32_t prev, next;
-    TokenId token;  // of this text, kNoToken for a character that is none
+    TokenId token;  // of this text; kNoToken for a character that is not a token
   };
   struct Candidate {
     float score;

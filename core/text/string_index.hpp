@@ -1,4 +1,4 @@
-// A flat hash table from texts to numbers. The texts lie elsewhere; the table has 8 bytes a slot.
+// A flat hash table from texts to numbers. The texts are stored elsewhere; a slot has 8 bytes.
 #pragma once
 
 #include <bit>
@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-// The body of a loop over all tokens. Engines compile a wasm function well only when it was called often: inlined into
-// a function that is called once, all of the loop would run in code made for a quick start.
+// The body of a loop over all tokens, not inlined. Engines optimize a wasm function only after many calls. Inlined into
+// a function that is called once, the whole loop would run in baseline code.
 #define GGUFSCOPE_WARM [[gnu::noinline]]
 
 namespace ggufscope {
@@ -67,7 +67,7 @@ class StringIndex {
     }
   }
 
-  /// The id that the text has already, or id after adding it.
+  /// The id of the text if it is there; otherwise adds it with `id` and returns that.
   template <class TextOf>
   uint32_t add(std::string_view text, uint32_t id, const TextOf& text_of) {
     if ((count_ + 1) * 4 > slots_.size() * 3) grow(text_of);

@@ -46,7 +46,7 @@ void clean_spaces(std::string& text) {
       const size_t skip = i > 0 && text[i - 1] == ' ' ? drops_space_before(i) : 0;
       if (skip != 0) out.pop_back();
       out.push_back(text[i]);
-      // A NUL stands for a character that was dropped, so that what follows does not see it.
+      // A NUL marks a removed character, so that the next steps ignore it.
       if (skip == 2) text[++i] = '\0';
     }
     text.swap(out);
@@ -68,7 +68,7 @@ struct TokenizerImpl {
   Model model;
   PrefixTable special_table;          // of the texts of special tokens
   std::vector<uint32_t> order;        // of each token: its place in vocabulary.special_tokens
-  std::vector<TokenId> long_special;  // those that the table does not see whole
+  std::vector<TokenId> long_special;  // special tokens that are longer than the table compares
 
   TokenizerImpl(const Gguf& gguf, Vocabulary&& v) : vocabulary(std::move(v)), model(make_model(gguf, vocabulary)) {
     std::vector<uint32_t> ids;
@@ -91,7 +91,7 @@ struct TokenizerImpl {
     TokenId token = kNoToken;
   };
 
-  // The special tokens that stand in the text at all, in the order in which they cut it: the longest first.
+  // The special tokens that occur in the text, in the order in which they split it: the longest first.
   [[nodiscard]] std::vector<TokenId> present(std::string_view text, bool parse_special) const {
     const Vocabulary& v = vocabulary;
     const auto applies = [&](TokenId id) { return parse_special || !v.is(id, kAttrControl | kAttrUnknown); };

@@ -46,7 +46,7 @@ struct DecodeOptions {
   bool special = true;          ///< show control and unknown tokens as text (llama.cpp: unparse_special)
 };
 
-/// What was odd in the vocabulary: it works all the same.
+/// An irregularity of the vocabulary. The tokenizer works all the same.
 struct TokenizerNote {
   bool strict;       ///< llama.cpp refuses the file for it
   std::string code;  ///< "token-duplicate", "pre-tokenizer-unknown", ...
@@ -55,17 +55,17 @@ struct TokenizerNote {
 
 struct TokenizerImpl;
 
-/// Owns all that it needs: the header's bytes may go. Encoding keeps small caches: one tokenizer a thread.
+/// Owns all its data: the header's bytes may be freed. Encoding uses small caches, so use one tokenizer in each thread.
 class Tokenizer {
  public:
-  /// kUnsupported without a vocabulary or of an unknown kind; kBadValueType when the tokens are no strings.
+  /// kUnsupported without a vocabulary or for an unknown kind; kBadValueType if the tokens are not strings.
   [[nodiscard]] static Result<Tokenizer> make(const Gguf& gguf);
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
 
-  /// Any bytes; what is not UTF-8 reads as U+FFFD, where the kind has no byte tokens.
+  /// text: any bytes. Bytes that are not UTF-8 read as U+FFFD if the kind has no byte tokens.
   [[nodiscard]] std::vector<TokenId> encode(std::string_view text, EncodeOptions options = {}) const;
   /// Bytes, not always whole UTF-8. Ids out of range are skipped.
   [[nodiscard]] std::string decode(std::span<const TokenId> ids, DecodeOptions options = {}) const;
@@ -93,13 +93,13 @@ class Tokenizer {
   std::unique_ptr<TokenizerImpl> impl_;
 };
 
-/// Ids one by one to text: bytes of an unfinished code point are held back until it is whole.
+/// Decodes ids one by one: bytes of an incomplete code point are held back until it is complete.
 class StreamDecoder {
  public:
   explicit StreamDecoder(const Tokenizer& tokenizer, bool special = false) : tokenizer_(tokenizer), special_(special) {}
-  /// The text that became whole with this token: valid UTF-8 (broken bytes become U+FFFD), often empty.
+  /// Adds a token. Returns the text that is now complete: valid UTF-8 (broken bytes become U+FFFD), often empty.
   [[nodiscard]] std::string push(TokenId id);
-  /// What is still held back.
+  /// Ends the text. Returns what was held back.
   [[nodiscard]] std::string finish();
 
  private:

@@ -1,4 +1,4 @@
-// UTF-8 and the few Unicode properties that tokenizers look at (Unicode 15.1, as llama.cpp's tables).
+// UTF-8 and the few Unicode properties that tokenizers need (Unicode 15.1, as llama.cpp's tables).
 #pragma once
 
 #include <cstddef>
@@ -63,10 +63,10 @@ void append_utf8(std::string& out, uint32_t code_point);
 
 /// True if decoding and encoding again gives the same bytes.
 [[nodiscard]] bool is_canonical_utf8(std::string_view text);
-/// What is left after decoding and encoding again: bytes that begin no sequence are U+FFFD, one each.
+/// The text after decoding and encoding again: each byte that begins no sequence becomes U+FFFD.
 [[nodiscard]] std::string canonical_utf8(std::string_view text);
 
-/// Bytes at the end of text that begin a sequence which is not whole: 0 to 3.
+/// Number of bytes at the end of text that are the beginning of an incomplete sequence: 0 to 3.
 [[nodiscard]] size_t unfinished_utf8(std::string_view text);
 
 }  // namespace ggufscope

@@ -47,7 +47,7 @@ void UnigramModel::read_character_map(const Gguf& gguf, Vocabulary& v) {
 }
 
 UnigramModel::Replacement UnigramModel::normalize_prefix(const Vocabulary& v, std::string_view text) const {
-  // llama.cpp leaves alone whatever begins like a user-defined token.
+  // As llama.cpp, does not normalize text that begins with a user-defined token.
   const size_t user = user_defined_.visit_prefixes(text, v.texts, [](size_t, uint32_t) { return true; });
   if (user > 0) return {text.substr(0, user), user};
 

@@ -1,4 +1,4 @@
-// Unigram (t5, replit): of all ways to write the normalized text as tokens, the one of the highest sum of scores.
+// Unigram (t5, replit): finds the tokens of the normalized text with the highest sum of scores.
 //
 // Normalization follows the precompiled character map of SentencePiece: a trie of replacements as a XOR-compressed
 // double array (Kanda 2018), one 32-bit word a node:
@@ -19,7 +19,7 @@ namespace ggufscope {
 
 class UnigramModel {
  public:
-  /// Reads tokenizer.ggml.precompiled_charsmap. What is odd there becomes a note of the vocabulary.
+  /// Reads tokenizer.ggml.precompiled_charsmap. Irregularities become notes of the vocabulary.
   UnigramModel(const Gguf& gguf, Vocabulary& vocabulary);
 
   void encode(const Vocabulary& vocabulary, std::string_view text, std::vector<TokenId>& out);

@@ -131,7 +131,7 @@ Result<void> load_world(const Gguf& gguf, const KeyValue& key, Vocabulary& v) {
     const uint64_t line = key.value.offset + pos;
     auto token = read_rwkv_world_line(world, pos, key.value.offset);
     if (!token) return std::unexpected(std::move(token.error()));
-    // No more ids than bytes: a line cannot ask for a vocabulary that the text has no room for.
+    // No more ids than bytes: a line cannot demand a vocabulary that is larger than the text.
     if (token->id < v.texts.size() || token->id > world.size())
       return fail(ErrorCode::kOutOfRange, line, "a token's id does not follow the one before", kWorldKey);
     while (v.texts.size() < token->id)
@@ -152,7 +152,7 @@ Result<void> load_texts(const Gguf& gguf, Vocabulary& v) {
     return fail(ErrorCode::kUnsupported, "the file has no tokens: tokenizer.ggml.tokens is missing");
   if (tokens->type != ValueType::kArray || tokens->element_type != ValueType::kString)
     return fail(ErrorCode::kBadValueType, tokens->value.offset, "no array of strings", "tokenizer.ggml.tokens");
-  // Texts are numbered and laid end to end in 32 bits.
+  // Texts lie one after another in one buffer; their numbers and offsets have 32 bits.
   if (tokens->count >= 0x7FFFFFFF || tokens->value.length >= 0xFFFFFFFF)
     return fail(ErrorCode::kBadCount, tokens->value.offset, "too many tokens", "tokenizer.ggml.tokens");
   v.texts.reserve(static_cast<size_t>(tokens->count), static_cast<size_t>(tokens->value.length));
@@ -196,7 +196,7 @@ void load_types(const Gguf& gguf, Vocabulary& v) {
     for (size_t i = 0; i < std::min(types->size(), v.attrs.size()); ++i) v.attrs[i] = attr_of_type((*types)[i]);
     return;
   }
-  // Old files name what was added to the vocabulary instead.
+  // Old files list the added tokens instead.
   const KeyValue* added = find_key(gguf, "tokenizer.ggml.added_tokens");
   if (added == nullptr || added->type != ValueType::kArray || added->element_type != ValueType::kString) return;
   for_each_string(gguf, *added, [&](uint64_t, Extent extent) {

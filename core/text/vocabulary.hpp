@@ -1,4 +1,4 @@
-// The tokens of a file with everything that is known of them: what all kinds of tokenizer share.
+// The tokens of a file and their attributes: the data that all kinds of tokenizer share.
 #pragma once
 
 #include <cstdint>
@@ -60,9 +60,9 @@ struct Vocabulary {
   [[nodiscard]] TokenId find(std::string_view text) const {
     return static_cast<TokenId>(index.find(text, [this](uint32_t id) { return texts[id]; }));
   }
-  /// What each token decodes to. Made when it is first asked for: who only encodes or counts may never ask.
+  /// The text that each token decodes to. Made on first use: encoding and counting do not need it.
   [[nodiscard]] const TextList& pieces() const;
-  /// One of them, without making all; of the kinds whose pieces depend on nothing but the token.
+  /// One of them, without making all; only for kinds whose pieces depend on the token alone.
   void append_piece_of(std::string& out, TokenId id) const;
   /// The token "<0x0A>" of a byte, or kNoToken.
   [[nodiscard]] TokenId byte_token(uint8_t byte) const;
@@ -85,7 +85,8 @@ struct Vocabulary {
 [[nodiscard]] uint32_t printable_of_byte(uint8_t byte);
 /// -1 where the character stands for no byte.
 [[nodiscard]] int byte_of_printable(uint32_t code_point);
-/// The bytes that a text in that spelling stands for; false, with out as it was, where a character stands for none.
+/// Appends the bytes that a text in that spelling stands for; false, with out unchanged, if a character stands for
+/// none.
 bool append_printable_bytes(std::string& out, std::string_view text);
 
 /// Appends text with every U+2581 as a space.
@@ -93,7 +94,7 @@ void append_unescaped_spaces(std::string& out, std::string_view text);
 /// Appends text with every space as U+2581.
 void append_escaped_spaces(std::string& out, std::string_view text);
 
-/// True if a U+2581 stands after something else: then tokens reach across the starts of words.
+/// True if a U+2581 comes after another character: then tokens cross the starts of words.
 [[nodiscard]] bool has_inner_mark(std::string_view text);
 /// Where the word that begins at start ends: before the first U+2581 after something else.
 [[nodiscard]] size_t end_of_marked_word(std::string_view text, size_t start);

@@ -3,7 +3,7 @@
 namespace ggufscope {
 namespace {
 
-// The ideographs that BERT sets apart. The first block of extension E that the reference leaves out is left out here.
+// The ideographs that BERT separates. As in the reference, the first block of extension E is missing.
 constexpr bool stands_alone(uint32_t c) {
   return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) ||
          (c >= 0x2A700 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) || (c >= 0xF900 && c <= 0xFAFF) ||
@@ -52,7 +52,7 @@ void WordPieceModel::encode(const Vocabulary& v, std::string_view text, std::vec
 void WordPieceModel::encode_word(const Vocabulary& v, std::vector<TokenId>& out) {
   const std::string_view word = word_;
   const uint64_t hash = hash_text(word);
-  // No token is longer than the whole word.
+  // The longest possible token is the whole word.
   const uint32_t whole = v.index.find(word, hash, [&](uint32_t id) { return v.texts[id]; });
   if (whole != StringIndex::kAbsent) return out.push_back(static_cast<TokenId>(whole));
   if (cache_.find(word, hash, out)) return;

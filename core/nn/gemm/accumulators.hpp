@@ -1,5 +1,5 @@
-// What the micro-kernels share: accumulators, the rows of a group in y, and what keeps LLVM and V8 from reshaping
-// loops.
+// What the micro-kernels share: accumulators, loads and stores of the rows of y, and means to keep LLVM and V8 from
+// changing the loops.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Activation quantization: x = a * q, with one scale a a block, so that a dot product with integer codes is one of
-// integers.
+// Activation quantization: x = a * q with one scale a for each block. A dot product with integer codes is then an
+// integer dot product.
 //
 // A tile is T tokens (1 .. kTileTokens), one block after the other. A block of K elements is
 //   codes    int8      [K / 4][T][4]

@@ -12,15 +12,15 @@
 namespace ggufscope {
 namespace {
 
-// What a CPU's int8 dot product allows. kSaturatingUint8: saturating, and its two-product form takes uint8.
+// The CPU's int8 dot product. kSaturatingUint8: it saturates, and its two-product form takes uint8.
 enum class Cpu : uint8_t { kNoInt8Dot, kSaturating, kSaturatingUint8, kSigned, kUnsigned };
 constexpr size_t kCpus = 5, kCodeTypes = 7;
 
 /// How codes of one type are multiplied on one CPU.
 struct Choice {
   bool possible = false;
-  DotKind decode{}, batch{};  ///< one token (GEMV), several (GEMM)
-  bool prefill = false;       ///< prefill.cpp from kPrefillTokens on, but for formats with a stored minimum
+  DotKind decode{}, batch{};  ///< for one token (GEMV), for several (GEMM)
+  bool prefill = false;       ///< prefill.cpp for kPrefillTokens and more, except formats with a stored minimum
 };
 
 // The choice of every kernel, by CPU and code type. A format whose cell is empty is not used on that CPU: its type has
@@ -66,7 +66,7 @@ constexpr const Choice& choice_of(const PackedFormat& f, Cpu cpu) {
   return kChoices[static_cast<size_t>(cpu)][static_cast<size_t>(f.code_type)];
 }
 
-// The CPUs that a build can meet, or that its tests stand in for.
+// The CPUs on which a build can run, or which its tests emulate.
 #if defined(__wasm_relaxed_simd__)
 constexpr std::array kBuildCpus{Cpu::kSaturating, Cpu::kSaturatingUint8, Cpu::kSigned, Cpu::kUnsigned};
 #elif defined(__wasm_simd128__)
@@ -99,7 +99,7 @@ Cpu cpu_in_use() {
   return Cpu::kNoInt8Dot;
 }
 
-// Called by pointer: inlined, all kernels would be one function, which V8 is slow to optimize, and poor at it.
+// Called by pointer. If all kernels were inlined into one function, V8 would optimize it late and badly.
 using Kernel = void (*)(const PackedFormat& f, const uint8_t* group, size_t step, size_t n_in, const uint8_t* tile,
                         Beta beta, float* y, size_t y_stride, size_t n_rows);
 struct Kernels {
@@ -184,7 +184,7 @@ void gemm_groups(const PackedFormat& f, const uint8_t* groups, size_t n_groups, 
     if (group == step) group = step * streams;
     if (group == n_groups) break;
     const size_t row = group * kGroupRows;
-    // All of a prompt's tiles pass over one group, which stays in L1.
+    // All tiles of a prompt are multiplied by one row group, which stays in L1, before the next group.
     for (size_t t = 0; t < n_tokens; t += kTileTokens) {
       const size_t n = std::min(kTileTokens, n_tokens - t);
       const Kernel kernel = group < step ? kernels.streams[g_streams] : decode ? kernels.decode : kernels.tokens[n - 1];

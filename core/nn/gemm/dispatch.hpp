@@ -1,4 +1,4 @@
-// Which kernel multiplies: the one decision by format, the CPU's int8 dot product and the number of tokens.
+// Which kernel multiplies. It depends on the format, the CPU's int8 dot product and the number of tokens.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace ggufscope {
 
-/// Tokens from which on prefill.cpp pays: it widens the codes to int16 once for all of them.
+/// From this many tokens on prefill.cpp is faster, because it widens the codes to int16 once for all of them.
 inline constexpr size_t kPrefillTokens = 12;
 
 /// How the activations of a product with n_tokens tokens must be quantized.
@@ -37,8 +37,8 @@ void gemm_prefill(const PackedFormat& f, const uint8_t* groups, size_t n_groups,
                   ActivationQuant quant, const uint8_t* tiles, size_t tile_bytes, size_t n_tokens, float* y,
                   size_t y_stride, size_t n_rows);
 
-/// The same for one group and the tokens of one tile in scalar code, written to be read: bit for bit equal where
-/// multiplications and additions are not fused.
+/// The same for one group and the tokens of one tile in plain scalar code. Bit for bit equal if multiplications and
+/// additions are not fused.
 void gemm_group_reference(const PackedFormat& f, const uint8_t* group, size_t n_in, const float* x, size_t x_stride,
                           size_t n_tokens, Beta beta, float* y, size_t y_stride, size_t n_rows);
 

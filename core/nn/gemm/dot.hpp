@@ -63,7 +63,7 @@ alignas(16) constexpr auto kBiases = [] {
   return biases;
 }();
 
-// What a loop over blocks keeps in registers.
+// Constants that a loop over blocks keeps in registers.
 struct Constants {
   v128_t half_correction;  // kHalfCorrection
   v128_t low_nibbles = loop_constant(wasm_i8x16_splat(15));

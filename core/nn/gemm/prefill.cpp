@@ -10,7 +10,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr size_t kDepth = 1024;  // elements whose int16 codes L1 holds beside a tile's
+constexpr size_t kDepth = 1024;  // elements of a chunk: L1 holds their int16 codes together with a tile's activations
 
 // Codes of eight rows, pair by pair in the order of ActivationLayout::kInt16, and scales d for each block of
 // activations.
@@ -53,7 +53,7 @@ void widen_codes(const PackedFormat& f, const uint8_t* codes, size_t n, const ui
   }
 }
 
-// Widens what one block of activations multiplies: n elements of a group's block p, from its element `first` on.
+// Widens the codes for one block of activations: n elements of a group's block p, from its element `first` on.
 void widen_codes(const PackedFormat& f, const uint8_t* p, size_t first, size_t n, int16_t (*to)[2][8], float* d) {
   if (f.half_scales) {
     v128_t rows[2];

@@ -1,4 +1,4 @@
-// The product of one group in scalar code: the definition that micro-kernels are tested against.
+// The product of one group in scalar code: the reference of the micro-kernels' tests.
 #include <algorithm>
 #include <bit>
 #include <cmath>

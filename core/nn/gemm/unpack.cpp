@@ -22,7 +22,7 @@ inline v128_t field(v128_t bytes, size_t shift, uint8_t mask) {
                        wasm_i8x16_splat(static_cast<int8_t>(mask)));
 }
 
-// The same, moved up to bit `to` and merged into codes.
+// The same, shifted to bit `to` and merged into codes.
 inline v128_t with_field(v128_t codes, v128_t bytes, size_t shift, uint8_t mask, uint32_t to) {
   return wasm_v128_or(codes, wasm_i16x8_shl(field(bytes, shift, mask), to));
 }

@@ -11,10 +11,10 @@ export type WasmName =
   | 'engine-simd-threads.wasm'
   | 'engine-relaxed-threads.wasm'
 
-/** A WebAssembly module: its address, an answer that brings it, its bytes, or what was compiled of them. */
+/** A WebAssembly module: its address, a Response with it, its bytes, or a compiled module. */
 export type WasmSource = string | URL | Response | ArrayBuffer | ArrayBufferView | WebAssembly.Module
 
-/** By name; what is not named is found as if the option were not given. */
+/** By name. Files that are not named are found as without the option. */
 export type AssetTable = {
   readonly [Name in WasmName]?: WasmSource | PromiseLike<WasmSource> | undefined
 } & {
@@ -30,8 +30,8 @@ export interface AssetOptions {
   /** inspect.wasm alone: an address, a Response, bytes or a WebAssembly.Module. Beside an address the other modules are looked for. */
   wasmUrl?: WasmSource | PromiseLike<WasmSource> | undefined
   /**
-   * All files: the address of the folder that they lie in, or each by its name. It comes before wasmUrl. Relative addresses
-   * are relative to the page.
+   * All files: the address of their folder, or each file by its name. It takes precedence over wasmUrl.
+   * Relative addresses are relative to the page.
    */
   assets?: string | URL | AssetTable | undefined
 }

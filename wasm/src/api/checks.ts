@@ -1,7 +1,7 @@
 // Options are checked by tables: one row an option, with what its value must be.
 import { GgufError } from './errors.js'
 
-/** What a value must be, in words, where it is something else. */
+/** A check: says in words what the value must be, if it is something else. */
 export type Check = (value: unknown) => string | undefined
 
 const check =
@@ -32,7 +32,7 @@ export const signal = check(
   'an AbortSignal',
   (v) => typeof v === 'object' && v !== null && 'aborted' in v && 'addEventListener' in v,
 )
-/** Whatever the one who reads it checks. */
+/** Any value: the code that uses it checks it. */
 export const anything: Check = () => undefined
 export const either = (...checks: readonly Check[]): Check => {
   return (value) => {
@@ -47,8 +47,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * Refuses options that the table lacks, and values that they cannot have: 'invalid-argument'. An option that is undefined
- * counts as absent. what: whose options these are, "generate()".
+ * Refuses options that are not in the table, and values that they cannot have: 'invalid-argument'. An
+ * undefined option counts as absent. what: the function whose options these are, e.g. "generate()".
  */
 export function checkOptions(
   what: string,

@@ -1,4 +1,4 @@
-/** "1 row", "2 rows": a count with its noun, written as the reader has it. */
+/** "1 row", "2 rows": a count with its noun. written: the count as text. */
 export function counted(
   count: number | bigint,
   one: string,

@@ -22,12 +22,12 @@ export interface TensorPlan {
 }
 
 export interface EditOptions {
-  /** Of a split model: this file alone, its split.* keys as they are. Default: all files become one. */
+  /** For a split model: edit this file alone, and keep its split.* keys. Default: all files become one. */
   shard?: number | undefined
   /**
-   * Edit a file that is cut, or a set that is not whole or contradicts itself (file.damage()), in place of an error:
-   * 'truncated', 'missing-shard', 'duplicate' or 'unsupported'. Where cut data has to be moved, zeros stand for what is
-   * not there.
+   * Edit a truncated file, or an incomplete or inconsistent set (file.damage()), instead of throwing an
+   * error: 'truncated', 'missing-shard', 'duplicate' or 'unsupported'. Where truncated data has to be moved,
+   * zeros replace the missing data.
    */
   allowDamaged?: boolean | undefined
 }
@@ -37,14 +37,14 @@ export type BuilderOptions = AssetOptions
 export interface BuildOptions extends ReadOptions {
   /** Default: that of the file that was edited, 3 where there is none or it has an older one than 2. */
   version?: 2 | 3 | undefined
-  /** Default: that of the file that was edited, else little. Tensor data is turned as it is written. */
+  /** Default: the byte order of the edited file, else little. Tensor data is converted when it is written. */
   endianness?: 'little' | 'big' | undefined
 }
 
 export interface WriteProgress {
   readonly written: number
   readonly size: number
-  /** the tensor that is being computed, or looked at by quantize(); undefined while bytes are copied */
+  /** the tensor that is being computed, or checked by quantize(); undefined while bytes are copied */
   readonly tensor: string | undefined
 }
 
@@ -58,13 +58,13 @@ interface At {
   readonly length: number
 }
 
-/** A stretch of a file to be written. All together they are the file, in order and without gaps. */
+/** A range of a file to be written. All ranges together are the file, in order and without gaps. */
 export type FilePart =
   | (At & { readonly kind: 'bytes'; readonly bytes: Bytes })
   | (At & { readonly kind: 'zeros' })
   /** the same bytes as source has from `from` on */
   | (At & { readonly kind: 'copy'; readonly source: ByteSource; readonly from: number })
-  /** made on the way: another byte order, another type */
+  /** computed while writing: another byte order, another type */
   | (At & {
       readonly kind: 'computed'
       readonly tensor: string
@@ -80,13 +80,15 @@ export interface QuantizedTensor {
   readonly to: string
   readonly fromBytes: number
   readonly toBytes: number
-  /** the type that the mixture or the caller gives; another than `to` where the rows are no whole blocks of it */
+  /**
+   * the type that the mixture or the caller gives; differs from `to` if the rows are not whole blocks of it
+   */
   readonly wanted: string
   /** the matrix has an entry that is used */
   readonly importance: boolean
   /** it was quantized before */
   readonly requantized: boolean
-  /** it would come out badly without importance, and there is none */
+  /** the type needs importance for good results, and there is none */
   readonly needsImportance: boolean
 }
 
@@ -105,10 +107,10 @@ export interface QuantizeReport {
   readonly importance:
     | {
         readonly entries: number
-        /** tensors that are quantized with it, and without it */
+        /** tensors that are quantized with the matrix, and without it */
         readonly covered: readonly string[]
         readonly lacking: readonly string[]
-        /** entries that are no tensor of the model */
+        /** entries that are not tensors of the model */
         readonly unused: readonly string[]
         readonly datasets: readonly string[]
         readonly chunks: number | undefined
@@ -130,8 +132,8 @@ export interface SafetensorsOptions extends ReadOptions {
 }
 
 /**
- * A file that could be written: its header, and where the rest comes from. Nothing but the header is in memory; the rest
- * is read when it is asked for, a piece at a time.
+ * A file to be written: its header, and the sources of the rest. Only the header is in memory; the rest is
+ * read on demand, a piece at a time.
  */
 export interface WrittenFile {
   /** of a shard: the name that the others expect */
@@ -144,7 +146,7 @@ export interface WrittenFile {
   /** The bytes in order, in pieces of at most 8 MB. */
   pieces(options?: WriteOptions): AsyncGenerator<Bytes>
   stream(options?: WriteOptions): ReadableStream<Bytes>
-  /** Of a Blob's or File's bytes slices are taken, without reading them; all else is read. */
+  /** Takes slices of a Blob or File without reading them; reads everything else. */
   blob(options?: WriteOptions): Promise<Blob>
   /** The whole file in memory. Error: out-of-memory. */
   bytes(options?: WriteOptions): Promise<Bytes>

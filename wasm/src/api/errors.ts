@@ -39,7 +39,7 @@ export type GgufErrorCode =
   | 'network'
   /** the server answers, but does not let this page read the answer */
   | 'cors'
-  /** the connection was cut, and again when it was tried again */
+  /** the connection broke, also after all retries */
   | 'connection-lost'
   | 'unauthorized'
   | 'forbidden'
@@ -48,7 +48,7 @@ export type GgufErrorCode =
   | 'rate-limited'
   /** the server says that the range asked for does not exist */
   | 'bad-range'
-  /** ranges are ignored, and reading up to the wanted place would fetch far too much */
+  /** the server ignores ranges, and reading up to the requested offset would fetch far too much */
   | 'no-ranges'
   | 'server-error'
   | 'http-error'
@@ -58,15 +58,15 @@ export type GgufErrorCode =
   | 'missing-shard'
   /** the browser or the disk has no room to keep it */
   | 'quota'
-  /** what was received is not what the server's hash tells */
+  /** the received bytes do not match the server's hash */
   | 'bad-hash'
-  /** a preview left it out: read it first */
+  /** a preview left this part out: read it first */
   | 'incomplete'
-  /** a preview showed what the header does not say */
+  /** a preview showed something else than the header */
   | 'preview-mismatch'
   /** the chat template is wrong, or refuses the conversation */
   | 'chat-template'
-  /** the chat template takes too long, or makes too much */
+  /** the chat template needs too many steps, or makes too much text */
   | 'chat-template-limit'
   /** used after close() */
   | 'closed'
@@ -74,17 +74,17 @@ export type GgufErrorCode =
   | 'wasm'
 
 export interface GgufErrorDetails {
-  /** absolute byte offset in the file, where a byte is to blame */
+  /** absolute byte offset in the file at which the error lies, if there is one */
   offset?: number | undefined
   /** line and column of a chat template, from 1 */
   line?: number | undefined
   column?: number | undefined
-  /** HTTP status, where a server answered */
+  /** HTTP status, if a server answered */
   status?: number | undefined
   cause?: unknown
 }
 
-/** Every error of this package, except for the reason of an AbortSignal, which is thrown as it is. */
+/** Every error of this package. The reason of an AbortSignal is thrown as it is. */
 export class GgufError extends Error {
   override readonly name = 'GgufError'
   readonly code: GgufErrorCode
@@ -104,7 +104,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** An error's message within a sentence, whose full stop is the sentence's own. */
+/** An error's message inside a sentence: without its full stop. */
 export function quoted(error: unknown): string {
   return messageOf(error).replace(/\.+$/, '')
 }

@@ -45,7 +45,10 @@ export interface Summary {
   readonly sizeLabel: string | undefined
   /** elements of all tensors, counted */
   readonly parameters: number
-  /** parameters that one token touches: of the experts only those used. Equal to parameters without experts. */
+  /**
+   * parameters used for one token: of the experts only the active ones. Equals parameters if there are no
+   * experts.
+   */
   readonly activeParameters: number
   /** what the file calls itself (general.file_type), e.g. "Q4_K_M" */
   readonly fileType: string | undefined
@@ -82,7 +85,7 @@ export interface OpenProgress {
   readonly fileSize: number | undefined
   readonly shard: number
   readonly shardCount: number
-  /** key-values and tensors walked so far, of those that the file declares (0 until they are known) */
+  /** key-values and tensors read so far, and the numbers that the file declares (0 until they are known) */
   readonly keysSeen: number
   readonly keyCount: number
   readonly tensorsSeen: number
@@ -92,9 +95,9 @@ export interface OpenProgress {
 }
 
 /**
- * full: the header is read as one stream, and everything answers at once. sparse: long arrays (vocabularies) are left out,
- * and what is behind them is found by a few small parallel reads; where that fails, full. auto: sparse where the link that
- * is measured makes it faster.
+ * full: reads the header as one stream, and everything is there at once. sparse: leaves long arrays
+ * (vocabularies) out, and finds the keys behind them by a few small parallel reads; if that fails, full.
+ * auto: measures the link and takes sparse if that is faster.
  */
 export type Preview = 'full' | 'sparse' | 'auto'
 
@@ -103,26 +106,30 @@ export interface OpenOptions extends AssetOptions {
   /** default: 'full' */
   preview?: Preview | undefined
   /**
-   * Keep what is read of an address in the browser's private storage (128 MB of all files, those seen last). Opened again
-   * it takes one request, seldom more: its answer tells by its tag that the file is the same. Where nothing can be kept,
-   * nothing is.
+   * Keep what is read of an address in the browser's private storage (at most 128 MB for all files; the least
+   * recently used are removed). Opening the file again takes one request, seldom more, which checks by the
+   * entity tag that the file is the same. Without such storage the option has no effect.
    */
   cache?: boolean | undefined
-  /** The first keys, told once, long before the header is whole: texts and numbers that come before the first long array. */
+  /**
+   * Called once with the first keys, long before the header is complete: texts and numbers before the first
+   * long array.
+   */
   onKeys?: ((keys: ReadonlyMap<string, Scalar>) => void) | undefined
   onProgress?: ((progress: OpenProgress) => void) | undefined
   /** in place of globalThis.fetch */
   fetch?: typeof globalThis.fetch | undefined
   /**
-   * Sent with every request to the origin of the given address, and to no other that a redirect leads to. Browsers do not
-   * tell where a redirect leads: behind one they get Authorization alone, which they take off at another origin.
+   * Sent with every request to the origin of the given address, and to no other origin after a redirect.
+   * Browsers do not show the target of a redirect. After a redirect they send only Authorization, which they
+   * remove at another origin.
    */
   headers?: HeadersInit | undefined
-  /** attempts after a failure that may pass (default 4) */
+  /** retries after a transient failure (default 4) */
   retries?: number | undefined
   /** milliseconds without a byte after which a request counts as failed (default 30,000) */
   timeout?: number | undefined
-  /** open what is there of a split model in place of an error of code 'missing-shard' */
+  /** open an incomplete split model instead of throwing an error of code 'missing-shard' */
   allowMissingShards?: boolean | undefined
 }
 
@@ -135,11 +142,11 @@ export interface Shard {
   readonly tensorCount: number
 }
 
-/** What the file is, told by its magic. */
+/** The container, recognized by its magic. */
 export type Container = 'gguf' | 'ggml' | 'ggmf' | 'ggjt' | 'ggla'
 
 export interface StatsOptions extends ReadRowsOptions {
-  /** A tensor of the same shape, in this or another file, that is held to be right. */
+  /** The reference: a tensor of the same shape, in this or another file. */
   against?: { readonly file: GgufFile; readonly name?: string | undefined } | undefined
   /** bytes of the tensor read so far, of how many */
   onProgress?: ((loaded: number, total: number) => void) | undefined
@@ -176,7 +183,7 @@ export interface MemoryOptions {
   lora?: GgufFile | readonly GgufFile[] | undefined
 }
 
-/** An open file. Its header is in memory; tensor data is read when asked for. */
+/** An open file. Its header is in memory; tensor data is read on demand. */
 export interface GgufFile extends Disposable {
   /**
    * 'gguf', or a container from before it. Those are shown with the metadata that a converter to GGUF would write; their
@@ -187,15 +194,20 @@ export interface GgufFile extends Disposable {
   readonly version: number
   readonly endianness: 'little' | 'big'
   readonly alignment: number
-  /** bytes; undefined where the server does not say. Of the first shard, where there are shards. */
+  /** bytes; undefined if the server does not say. For a split model: of the first shard. */
   readonly size: number | undefined
   readonly dataOffset: number
   /** bytes of the header that were fetched to open the file, over all shards */
   readonly bytesRead: number
   readonly name: string | undefined
-  /** false: a sparse preview left out arrays. What needs them throws 'incomplete' (lint, tokenizer, chatTemplates). */
+  /**
+   * false: a sparse preview left out arrays. Members that need them throw 'incomplete' (lint, tokenizer,
+   * chatTemplates).
+   */
   readonly complete: boolean
-  /** Reads what a preview left out; an error of code 'preview-mismatch' where it does not fit to what was shown. */
+  /**
+   * Reads what a preview left out. Throws an error of code 'preview-mismatch' if it contradicts the preview.
+   */
   completeHeader(options?: ReadOptions): Promise<void>
   readonly metadata: Metadata
   readonly tensors: readonly TensorInfo[]
@@ -205,9 +217,9 @@ export interface GgufFile extends Disposable {
   summary(): Summary
   lint(): Finding[]
   /**
-   * Whether the file, or set of files, is whole: 'error' for data that was cut off, shards that are missing or that
-   * contradict each other, and tensors that are there twice; 'note' for what lies behind the data (an archive, another
-   * GGUF file). By headers, sizes and a few bytes behind the data.
+   * What is wrong with the file or set of files: 'error' for truncated data, for missing or contradictory
+   * shards, and for tensors that occur twice; 'note' for bytes behind the data (an archive, another GGUF
+   * file). It reads headers, sizes and a few bytes behind the data.
    */
   damage(options?: ReadOptions): Promise<Finding[]>
   /**
@@ -216,26 +228,30 @@ export interface GgufFile extends Disposable {
    */
   lintData(options?: LintDataOptions): Promise<Finding[]>
   /**
-   * Made once. An error of code 'unsupported' where the file has no vocabulary or one of an unknown kind. The module of
-   * the tokenizers is loaded by the first call of a page, which waits for it: loadTokenizer() before does not.
+   * Made once. Throws an error of code 'unsupported' if the file has no vocabulary, or one of an unknown
+   * kind. The first call of a page loads the tokenizers' module and blocks until it is there. Call
+   * loadTokenizer() before to avoid that.
    */
   tokenizer(): Tokenizer
-  /** The same, and nothing waits: loads the module, and what a preview in parts left out of the header. */
+  /** The same without blocking: loads the module, and what a sparse preview left out of the header. */
   loadTokenizer(options?: ReadOptions): Promise<Tokenizer>
-  /** The tokens of tokenizer.huggingface.json against the file's own; undefined where the file carries none. */
+  /**
+   * Compares the tokens of tokenizer.huggingface.json with the file's own; undefined if the file has none.
+   */
   compareTokenizers(options?: ReadOptions): Promise<TokenizerComparison | undefined>
-  /** By name. Where the file has none: the one that its vocabulary suggests, if any. */
+  /** By name. If the file has none: the template that its vocabulary suggests, if any. */
   readonly chatTemplates: ReadonlyMap<string, ChatTemplate>
   /**
-   * The prompt of a conversation by the file's chat template, as Python's Jinja2 renders it, bounded in steps and size: templates are code of
-   * strangers. Encode it with { special: true } and without bos where it begins with BOS itself.
+   * The prompt of a conversation by the file's chat template, as Python's Jinja2 renders it. Steps and size
+   * are limited, because templates are untrusted code. Encode it with { special: true }, and without bos if
+   * it begins with BOS itself.
    */
   renderChat(messages: readonly ChatMessage[], options?: RenderChatOptions): Promise<string>
-  /** Raw bytes of whole rows, by one range. The layout is the file's. */
+  /** Raw bytes of whole rows, in the file's layout. Takes one range request. */
   read(name: string, options?: ReadRowsOptions): Promise<Uint8Array>
   /** Whole rows as floats, row-major, the same bits as ggml's. Only the bytes of those rows are read. */
   dequantize(name: string, options?: ReadRowsOptions): Promise<Floats>
-  /** What the values are like, gathered as they stream by: never the whole tensor in memory. */
+  /** Statistics of the values, computed while they stream: the whole tensor is never in memory. */
   stats(name: string, options?: StatsOptions): Promise<TensorStats>
   /**
    * How much memory the model takes when it runs: weights, keys and values, states, layer by layer and device by device.
@@ -244,45 +260,54 @@ export interface GgufFile extends Disposable {
    */
   memory(options?: MemoryOptions): Promise<MemoryEstimate>
   /**
-   * A builder that begins with this file's keys and tensors, all shards' as one. The file stays as it is; keep it open
-   * until what was built is written. A damaged file is refused: see damage() and allowDamaged.
+   * A builder with this file's keys and tensors (of all shards). The file does not change; keep it open until
+   * the result is written. A damaged file is refused: see damage() and allowDamaged.
    */
   edit(options?: EditOptions): Promise<GgufBuilder>
   /** Frees the header and the source. Views handed out before stop working. */
   close(): void
 }
 
-/** An open GGUF file of llama.cpp's imatrix, or columns by tensor: what parseImatrix makes of an imatrix.dat. */
+/**
+ * An open GGUF file of llama.cpp's imatrix, or columns by tensor, as parseImatrix makes them from an
+ * imatrix.dat.
+ */
 export type ImportanceSource = GgufFile | ReadonlyMap<string, Float32Array>
 
 export interface RequantizeOptions extends ReadOptions {
   /** Every tensor of weights gets the mixture's main type. */
   pure?: boolean | undefined
   /**
-   * The type of a tensor, whatever the mixture says; undefined: as it says. Or types by patterns, of which the first that
-   * matches counts: a part of the name ("ffn_down", of weights alone), or all of it, with * for anything ("blk.0.*").
-   * Upper and lower case are alike; a pattern that matches nothing is an error.
+   * The type of a tensor, which overrides the mixture; undefined: the mixture's. Or types by patterns; the
+   * first match counts. A pattern is a part of the name ("ffn_down", weights only), or the whole name with *
+   * for any text ("blk.0.*"). Case does not matter. A pattern that matches nothing is an error.
    */
   types?:
     | ((tensor: TensorPlan) => string | undefined)
     | Readonly<Record<string, string>>
     | ReadonlyMap<string, string>
     | undefined
-  /** Which columns matter. Types below 3 bits need it. Every value is looked at first. */
+  /** Which columns matter. Types below 3 bits need it. Every value is checked first. */
   importance?: ImportanceSource | undefined
-  /** What quantize.imatrix.file will say; without it there is no such key. */
+  /** The value of quantize.imatrix.file; without it there is no such key. */
   importanceFile?: string | undefined
   /** Tensors that are quantized already may be quantized to another type. Default: that is refused. */
   allowRequantize?: boolean | undefined
-  /** Rows that are no whole blocks of a type take one of smaller blocks, or F16. Default: true; false refuses them. */
+  /**
+   * Tensors whose rows are not whole blocks of their type get a type with smaller blocks, or F16. Default:
+   * true; false refuses them.
+   */
   fallback?: boolean | undefined
-  /** Fills `quantization` in and changes nothing. The report names a missing matrix and requantization; neither is refused. */
+  /**
+   * Only fills in `quantization`, and changes nothing. The report names a missing matrix and requantization;
+   * neither is refused.
+   */
   dryRun?: boolean | undefined
 }
 
 /**
- * A GGUF file in the making: keys and tensors, from nothing (`new GgufBuilder()` of ggufscope/edit) or from an opened file
- * (`file.edit()`). Arrays and tensor data of opened files stay where they are until the file is written.
+ * A GGUF file to build: keys and tensors, from nothing (`new GgufBuilder()` of ggufscope/edit) or from an
+ * opened file (`file.edit()`). Arrays and tensor data of opened files are read only when the file is written.
  */
 export interface GgufBuilder {
   keys(): string[]
@@ -291,32 +316,34 @@ export interface GgufBuilder {
   readonly tensors: readonly TensorPlan[]
   /**
    * Sets a key. Without a type a standardized key gets the type that readers expect ("general.version" a string,
-   * "llama.rope.freq_base" an f32), any other key that is there keeps its own, and a new one gets what the value looks
-   * like: "u32" or wider for integers, "f32" for other numbers, in arrays "i32" for integers. An error of code
+   * "llama.rope.freq_base" an f32), any other existing key keeps its type, and a new one gets its type from
+   * the value: "u32" or wider for integers, "f32" for other numbers, in arrays "i32" for integers. An error
+   * of code
    * 'invalid-argument' where the type cannot hold the value.
    */
   set(key: string, value: WriteValue, type?: WriteType): this
-  /** Takes a key of an opened file over, without making anything of its value. */
+  /** Copies a key of an opened file, without converting its value. */
   copy(file: GgufFile, key: string, as?: string): this
-  /** Removes the keys of a split (split.*): the file is a whole model, or becomes one. */
+  /** Removes the keys of a split (split.*), for a file that is a whole model. */
   removeSplit(): this
-  /** Removes a key, however often it is there. */
+  /** Removes all occurrences of a key. */
   remove(key: string): this
   rename(key: string, to: string): this
-  /** shape: ggml's order, fastest first. Float32Arrays are quantized as the type when the file is written. */
+  /** shape: ggml's order, fastest first. Float32Arrays are quantized to the type when the file is written. */
   addTensor(name: string, shape: readonly number[], type: string, data: TensorData): this
   renameTensor(name: string, to: string): this
   removeTensor(name: string): this
   /**
-   * Gives every tensor its type in one of llama.cpp's mixtures ("Q4_K_M"): norms, biases and the like stay what they are.
-   * The work is done when the file is written; NaN, infinities and values that a type cannot hold are refused then. What
+   * Gives every tensor its type in one of llama.cpp's mixtures ("Q4_K_M"): norms, biases and the like keep
+   * their type. The work is done when the file is written; NaN, infinities and values that a type cannot hold
+   * are refused then. What
    * llama-quantize refuses is refused here: quantizing again, types that need importance and have none, a matrix of
-   * another model. `quantization` tells what was decided.
+   * another model. `quantization` has the decisions.
    */
   quantize(mixture: string, options?: RequantizeOptions): Promise<this>
-  /** What the last quantize() decided. */
+  /** The decisions of the last quantize(). */
   readonly quantization: QuantizeReport | undefined
-  /** The file as it would be written. What it is made of is read only when it is written. */
+  /** The file to write. Its sources are read only when it is written. */
   build(options?: BuildOptions): Promise<WrittenFile>
   /** The files of a split model, named as its loaders expect: "NAME-00001-of-00003.gguf". The first has all keys. */
   split(name: string, options?: SplitOptions): Promise<WrittenFile[]>

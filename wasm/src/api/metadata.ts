@@ -5,13 +5,13 @@ import type { ReadOptions } from './source.js'
 export type ValueType =
   'u8' | 'i8' | 'u16' | 'i16' | 'u32' | 'i32' | 'f32' | 'bool' | 'string' | 'array' | 'u64' | 'i64' | 'f64'
 
-/** Integers of 64 bits are numbers while a number holds them exactly (up to 2^53), and bigints beyond. */
+/** 64-bit integers are numbers if a number holds them exactly (up to 2^53), otherwise bigints. */
 export type Scalar = number | bigint | boolean | string
 
 export type MetadataValue = Scalar | LazyArray
 
 /**
- * An array of the header, still as bytes: elements are made when they are asked for.
+ * An array of the header, still as bytes: elements are made on demand.
  * After file.close() every access throws a GgufError of code 'closed'.
  */
 export interface LazyArray<T extends MetadataValue = MetadataValue> extends Iterable<T> {
@@ -20,17 +20,20 @@ export interface LazyArray<T extends MetadataValue = MetadataValue> extends Iter
   readonly length: number
   /** false: a sparse preview left it out, and access throws a GgufError of code 'incomplete' until load() */
   readonly loaded: boolean
-  /** Reads it, where a preview left it out. */
+  /** Reads the array, if a preview left it out. */
   load(options?: ReadOptions): Promise<void>
   /** Like Array.prototype.at: negative counts from the end, undefined beyond. */
   at(index: number): T | undefined
-  /** Like Array.prototype.slice. The cheap way to show a page. */
+  /** Like Array.prototype.slice: makes only these elements. */
   slice(from?: number, to?: number): T[]
-  /** The bytes of one string, which need not be valid UTF-8. undefined beyond the end or where elements are no strings. */
+  /**
+   * The bytes of one string, which need not be valid UTF-8. undefined beyond the end, or if elements are not
+   * strings.
+   */
   bytesAt(index: number): Uint8Array | undefined
   /** A copy of all elements of a numeric array; 64-bit integers as BigInt64Array or BigUint64Array, bool as Uint8Array. */
   toTypedArray(): NumericArray
-  /** All elements: what JSON.stringify asks for. Expensive on vocabularies; 64-bit integers beyond 2^53 as strings. */
+  /** All elements, for JSON.stringify. Expensive on vocabularies; 64-bit integers beyond 2^53 as strings. */
   toJSON(): unknown[]
 }
 
@@ -54,7 +57,7 @@ export interface KeyMeaning {
   readonly meaning: string
 }
 
-/** An entry whose key was there before. */
+/** An entry whose key occurred before. */
 export interface RepeatedKey {
   readonly key: string
   readonly type: ValueType
@@ -63,7 +66,10 @@ export interface RepeatedKey {
   readonly offset: number
 }
 
-/** The key-values of the file, like a read-only Map in the order of the file. Where a key is there twice, the first counts. */
+/**
+ * The key-values of the file, like a read-only Map in the order of the file. If a key occurs twice, the first
+ * counts.
+ */
 export interface Metadata extends Iterable<[string, MetadataValue]> {
   readonly size: number
   has(key: string): boolean
@@ -72,7 +78,7 @@ export interface Metadata extends Iterable<[string, MetadataValue]> {
   type(key: string): ValueType | undefined
   /** Absolute byte offset of the value. */
   offset(key: string): number | undefined
-  /** The entries of keys that are there more than once, but for the first of each, in the order of the file. */
+  /** Repeated entries of keys that occur more than once (all but the first), in the order of the file. */
   readonly repeated: readonly RepeatedKey[]
   /** What a standardized key means; undefined for any other key. */
   meaning(key: string): Promise<KeyMeaning | undefined>

@@ -5,13 +5,13 @@ export interface ReadOptions {
 }
 
 export interface StreamOptions extends ReadOptions {
-  /** nothing behind this offset is wanted: a source may stop there */
+  /** the reader needs nothing behind this offset: a source may stop there */
   end?: number | undefined
 }
 
-/** Where bytes come from: the only seam to the world. Offsets and lengths in bytes. */
+/** Where bytes come from: the only interface to the outside. Offsets and lengths in bytes. */
 export interface ByteSource {
-  /** When it is known. A source may learn it with its first answer. */
+  /** The size in bytes, if it is known. A source may learn it from its first response. */
   readonly size?: number | undefined
   /** File name, for shards and messages. */
   readonly name?: string | undefined

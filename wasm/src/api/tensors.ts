@@ -1,4 +1,4 @@
-// Tensors: where they lie, and what is read and measured of them.
+// Tensors: their place, and what can be read and measured.
 import type { AssetOptions } from './assets.js'
 import type { ReadOptions } from './source.js'
 
@@ -32,8 +32,8 @@ export interface ReadRowsOptions extends ReadOptions {
   /** [from, to): rows of shape[0] elements, counted over all further dimensions. All rows when absent. */
   rows?: readonly [from: number, to: number] | undefined
   /**
-   * Elements in a super-block of the K types. Some builds until May 2024 had 64 in place of 256, and their files do not
-   * say so; without this option the places of the tensors decide.
+   * Elements in a super-block of the K types. Some builds until May 2024 had 64 instead of 256, and their
+   * files do not say so. Without this option the offsets of the tensors decide.
    */
   superBlock?: 64 | 256 | undefined
 }
@@ -53,7 +53,7 @@ export interface Distribution {
   readonly zeros: number
 }
 
-/** minimum, mean and the like are those of the finite values. */
+/** Minimum, mean and so on count finite values only. */
 export interface TensorStats extends Distribution {
   readonly name: string
   readonly type: string
@@ -62,9 +62,9 @@ export interface TensorStats extends Distribution {
   readonly nans: number
   readonly infinities: number
   readonly absoluteMaximum: number
-  /** Equal bins from `from` on, `width` wide each. */
+  /** Equal bins of `width` each, the first from `from` on. */
   readonly histogram: { readonly from: number; readonly width: number; readonly counts: Float64Array }
-  /** undefined where there are more than four million */
+  /** undefined if there are more than four million */
   readonly rows: LineStats | undefined
   /** Columns are positions in a row: the input channels of a matrix. */
   readonly columns: LineStats | undefined
@@ -85,8 +85,8 @@ export interface TensorStats extends Distribution {
 
 export interface QuantizeOptions extends AssetOptions {
   /**
-   * Weights of one row's elements, none negative: an importance matrix' entry for the tensor. IQ1_S, IQ2_XXS and IQ2_XS
-   * cannot do without.
+   * Weights of one row's elements, none negative: the tensor's entry in an importance matrix. IQ1_S, IQ2_XXS
+   * and IQ2_XS require it.
    */
   importance?: Float32Array | undefined
   signal?: AbortSignal | undefined

@@ -24,23 +24,23 @@ export type SpecialRole =
   | 'fimRepository'
   | 'fimSeparator'
 
-/** Ids by role; roles that no token has are absent. */
+/** Ids by role. Roles without a token are absent. */
 export type SpecialTokens = { readonly [Role in SpecialRole]?: number }
 
 export interface Token {
   readonly id: number
   /** as the file spells it */
   readonly text: string
-  /** what it decodes to, which need not be valid UTF-8 alone */
+  /** the bytes that it decodes to; by themselves they need not be valid UTF-8 */
   readonly bytes: Uint8Array
   readonly type: TokenType
   readonly score: number
-  /** control or unknown: not for readers */
+  /** control or unknown: hidden from readers */
   readonly special: boolean
   readonly endOfGeneration: boolean
 }
 
-/** The vocabulary; tokens are made when they are asked for. */
+/** The vocabulary; token objects are made on demand. */
 export interface TokenList extends Iterable<Token> {
   readonly length: number
   at(id: number): Token | undefined
@@ -71,13 +71,13 @@ export interface TokenSearch {
   limit?: number | undefined
 }
 
-/** Ids one by one to text: a character that is spread over tokens comes with its last one. */
+/** Decodes ids one by one: a character of several tokens comes with the last of them. */
 export interface StreamDecoder {
   push(id: number): string
   finish(): string
 }
 
-/** Text to tokens and back, the same as llama.cpp. It outlives the file that it was made of. */
+/** Text to tokens and back, the same as llama.cpp. It works after the file is closed. */
 export interface Tokenizer extends Disposable {
   readonly kind: TokenizerKind
   /** tokenizer.ggml.model */
@@ -91,10 +91,10 @@ export interface Tokenizer extends Disposable {
   /** between the two texts of a pair, as rerankers read them */
   readonly addsSep: boolean
   readonly tokens: TokenList
-  /** what is odd in the vocabulary */
+  /** irregularities of the vocabulary */
   readonly findings: readonly Finding[]
   encode(text: string | Uint8Array, options?: EncodeOptions): number[]
-  /** How many ids encode gives, without making them. */
+  /** The number of ids that encode would return, without making them. */
   count(text: string | Uint8Array, options?: EncodeOptions): number
   decode(ids: Iterable<number>, options?: DecodeOptions): string
   /** The exact bytes, which need not be valid UTF-8. */
@@ -139,9 +139,9 @@ export interface RenderChatOptions {
   variables?: Readonly<Record<string, unknown>> | undefined
   /** The same by another name; of a variable that both have this one's value counts. */
   templateVariables?: Readonly<Record<string, unknown>> | undefined
-  /** What strftime_now tells. Default: the present. */
+  /** The time for strftime_now. Default: the present. */
   now?: Date | undefined
-  /** The most bytes (UTF-8) of the result, and of any text on the way. Default: 4 million. */
+  /** The most bytes (UTF-8) of the result, and of any intermediate text. Default: 4 million. */
   maxLength?: number | undefined
 }
 
@@ -152,7 +152,7 @@ export interface TokenizerDifference {
   readonly theirs: string | undefined
 }
 
-/** What a file's tokenizer.huggingface.json has beside the vocabulary of tokenizer.ggml.*. */
+/** How a file's tokenizer.huggingface.json differs from the vocabulary of tokenizer.ggml.*. */
 export interface TokenizerComparison {
   /** its model.type: "BPE", "Unigram", "WordPiece", ... */
   readonly model: string
@@ -160,7 +160,7 @@ export interface TokenizerComparison {
   readonly size: number
   readonly addedTokens: number
   readonly merges: number
-  /** tokens of type 'unused' that only the file's own vocabulary has: they fill up its embedding */
+  /** tokens of type 'unused' that only the file's own vocabulary has: padding of its embedding */
   readonly padding: number
   /** how many tokens differ */
   readonly different: number
@@ -171,7 +171,7 @@ export interface TokenizerComparison {
 export interface ChatTemplate {
   /** "default", or the name that the file gives */
   readonly name: string
-  /** 'file', or the name of a known format that the vocabulary suggests, where the file has no template */
+  /** 'file', or, if the file has no template, the name of a known format that the vocabulary suggests */
   readonly source: string
   readonly text: string
 }

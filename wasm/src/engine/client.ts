@@ -16,7 +16,7 @@ export class Client {
   #ended: GgufError | undefined
   #lastId = 0
 
-  /** Its worker starts meanwhile; where that fails, so does every call. */
+  /** The worker starts in the background; if that fails, every call fails. */
   constructor(workerUrl?: string | URL) {
     this.#link = startWorker(
       workerUrl,

@@ -2,7 +2,10 @@
 import type { GgufFile } from '../api/file.js'
 import type { Pooling } from './types.js'
 
-/** Scales rows of n floats in place: -1 not, 0 to a largest magnitude of 32760, else to a p-norm of 1. */
+/**
+ * Scales rows of n floats in place. p -1: not at all; 0: to a largest magnitude of 32760; else to a p-norm of
+ * 1.
+ */
 export function normalizeRows(values: Float32Array, n: number, p: number): void {
   if (p < 0) return
   for (let at = 0; at < values.length; at += n) {
@@ -27,7 +30,7 @@ export function normOf(normalize: boolean | number | undefined, pooling: Pooling
 }
 
 /**
- * What a reranker reads: its own template, or the two texts with the tokens between them that it was trained with.
+ * The input of a reranker: its own template, or the two texts joined by the tokens with which it was trained.
  */
 export function pairTokens(file: GgufFile, query: string, document: string): number[] {
   const tokenizer = file.tokenizer()

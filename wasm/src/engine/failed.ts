@@ -1,4 +1,4 @@
-/** What goes wrong in the engine's worker; a GgufError once it has reached the page. */
+/** An error in the engine's worker. The page turns it into a GgufError. */
 export class Failed extends Error {
   constructor(
     readonly code: string,

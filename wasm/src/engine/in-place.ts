@@ -1,5 +1,5 @@
-// The engine where there are no workers (service workers, workerd): in the thread that asks, which it blocks for a token
-// or a batch of the prompt at a time.
+// The engine where there are no workers (service workers, workerd): in the calling thread, which it blocks
+// for a token or a batch of the prompt at a time.
 import type { Answer, Link } from './protocol.js'
 import { EngineWorker } from './worker.js'
 

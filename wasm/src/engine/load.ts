@@ -27,13 +27,13 @@ const kBatch = 128
 // A wasm memory ends at 4 GiB; the engine's own data and what loading needs take some of it.
 const kMemoryLimit = 2 ** 32 - (64 << 20)
 
-/** What is given by its address, kept as it is read. */
+/** A source for an address, cached while it is read. */
 async function storedSources(
   from: Source | readonly Source[],
   options: LoadOptions,
 ): Promise<Source | readonly Source[]> {
   const { canKeep } = await import('../store/folder.js')
-  // As open(): where nothing can be kept, nothing is.
+  // As in open(): without storage nothing is cached.
   if (!canKeep()) return onwardSource(from, options) ?? from
   const { StoredSource } = await import('../store/source.js')
   const all = Array.isArray(from) ? (from as readonly Source[]) : [from as Source]
@@ -49,7 +49,7 @@ function onwardSource(from: Source | readonly Source[], options: LoadOptions): B
   return isAddress ? new OnwardSource(new HttpSource(addressOf(one), options)) : undefined
 }
 
-/** Fetches what no tensor needed, so that the stored file is whole. */
+/** Fetches the bytes that no tensor needed, so that the stored file is complete. */
 async function finish(source: ByteSource | undefined, signal: AbortSignal | undefined): Promise<void> {
   const { StoredSource } = await import('../store/source.js')
   if (source instanceof StoredSource) await source.finish({ signal })
@@ -62,7 +62,7 @@ function gigabytes(bytes: number): string {
 const totalOf = ({ weights, cache, recurrent, scratch }: MemoryBytes): number =>
   weights + cache + recurrent + scratch
 
-/** What is asked for, checked, with the model's own where nothing is. */
+/** The options, checked, with the model's values as defaults. */
 function sizesOf({ facts }: Opened, options: LoadOptions): Sizes {
   const context = options.contextLength ?? Math.min(facts.trainedContextLength || kContext, kContext)
   if (!Number.isInteger(context) || context < 1 || context > kMaxContext) {
@@ -81,7 +81,7 @@ function sizesOf({ facts }: Opened, options: LoadOptions): Sizes {
   return { context, batch: Math.min(kBatch, context), sequences: maxForks + 1, cacheType, precision }
 }
 
-/** Takes the compact precision where the fast one does not fit and none was asked for. */
+/** Takes the compact precision if the fast one does not fit and none was requested. */
 async function fit(
   client: Client,
   wanted: Sizes,
@@ -111,7 +111,7 @@ const kEngines = [
   'engine-relaxed-threads.wasm',
 ] as const satisfies readonly WasmName[]
 
-/** Makes the engine. What only this page can read of given modules is read here. */
+/** Makes the engine. Modules that only this page can read are read here. */
 async function begin(client: Client, options: LoadOptions): Promise<void> {
   const { signal, threads, variant } = options
   const named = kEngines.map(async (name) => {
@@ -149,7 +149,7 @@ async function make(
       `This file has no weights (${kind === 'vocabulary' ? 'a vocabulary alone' : kind}): it can be opened, not run.`,
     )
   }
-  const parts = file.parts.map((part) => part!) // open() misses none without being told that it may
+  const parts = file.parts.map((part) => part!) // open() throws for missing ones unless allowed
   const headers = parts.map(({ header, source }) => ({ bytes: header.bytes(), fileSize: source.size }))
   const opened: Opened = await client.call('open', headers, {
     signal,
@@ -159,7 +159,7 @@ async function make(
   await client.call('begin', sizes, { signal })
   const sources = parts.map(({ source }) => source)
   await Promise.all([
-    // Before the first piece is there.
+    // Before the first piece has arrived.
     client.call('vocabulary', undefined, { signal }),
     fetchWeights(client, sources, opened, options),
   ])
@@ -170,9 +170,10 @@ async function make(
 }
 
 /**
- * Loads a model into a worker of its own. What cannot run is refused before its weights are fetched, but for some that
- * follow the header at once: errors of code 'unsupported' (architecture, type), 'out-of-memory', and those of open(). Of a
- * split model any one of its files, or all. Or a file that open() gave, which stays open when the model is closed.
+ * Loads a model into its own worker. source: as in open(), for a split model any one of its files or all; or
+ * a file that open() returned, which stays open when the model is closed. A model that cannot run is refused
+ * before its weights are fetched, except for those that follow the header at once. Errors: 'unsupported'
+ * (architecture, type), 'out-of-memory', and those of open().
  */
 export async function load(
   from: Source | readonly Source[] | GgufFile,
@@ -196,7 +197,7 @@ export async function load(
     const opening = Object.entries(options).filter(
       ([name]) => Object.hasOwn(kOpenChecks, name) && name !== 'onProgress' && name !== 'cache',
     )
-    // What is run is read as a whole: a preview can be misled.
+    // A model to run needs the whole header: a preview can be wrong.
     if (isOpened(from)) {
       file = from as OpenFile
       await file.completeHeader({ signal })
@@ -217,7 +218,7 @@ export async function load(
       tensors: 0,
       tensorCount: file.tensors.length,
     })
-    // Its tokenizer's module travels while the engine is made.
+    // The tokenizer's module is fetched while the engine is made.
     const text = hasVocabulary(file.metadata) ? loadTextModule(options) : undefined
     text?.catch(() => {})
     await chosen

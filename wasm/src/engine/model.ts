@@ -28,10 +28,10 @@ type EmbedInput = string | readonly number[] | readonly string[] | readonly (rea
 interface Shared {
   readonly client: Client
   readonly defaults: SamplerNumbers
-  /** sequences that no fork has */
+  /** sequences that no fork uses */
   readonly free: number[]
   readonly sequences: number
-  /** else whoever opened it closes it */
+  /** otherwise the caller that opened it closes it */
   readonly ownsFile: boolean
 }
 
@@ -230,7 +230,7 @@ export class LoadedModel implements Model {
       client.end()
       if (this.#shared.ownsFile) this.file.close()
     } else {
-      free.push(this.#sequence) // whoever forks next calls after this
+      free.push(this.#sequence) // the next fork waits for this
       client.call('drop', { sequence: this.#sequence }).catch(() => {}) // the model was closed before
     }
   }
@@ -285,7 +285,7 @@ export class LoadedModel implements Model {
     }
   }
 
-  /** Pieces as they come; whoever ends the loop early ends the generation. */
+  /** Yields pieces as they arrive. Leaving the loop early ends the generation. */
   async *#stream(
     tokens: readonly number[],
     options: GenerateOptions,
@@ -310,7 +310,7 @@ export class LoadedModel implements Model {
         ended = true
         wake()
       })
-    generated.catch(() => {}) // awaited below, unless the caller leaves
+    generated.catch(() => {}) // awaited below, unless the caller leaves the loop
     try {
       while (!ended || pieces.length > 0) {
         signal?.throwIfAborted()

@@ -1,5 +1,5 @@
-// What Embind makes of wasm/bindings_engine.cpp. Places in the heap hold until the next call. An object that lacks a field
-// of these is refused by Embind, by the field's name.
+// What Embind makes of wasm/bindings_engine.cpp. Addresses in the heap are valid until the next call. Embind
+// refuses an object without one of these fields, and names the field.
 import type { GlueOptions } from '../runtime/compile.js'
 import type {
   TriggerRecord,
@@ -42,7 +42,7 @@ export interface WasmEngine {
   samplerDefaults(): SamplerNumbers
   plannedCount(): number
   planned(index: number): PlannedTensor
-  /** What running takes: to memoryBytes(). */
+  /** Computes the memory of running; memoryBytes() has the result. */
   estimate(sizes: Sizes): boolean
   memoryBytes(): MemoryBytes
   readVocabulary(): void
@@ -56,7 +56,7 @@ export interface WasmEngine {
   setStops(stops: string): void
   /** GBNF; empty: any text */
   setGrammar(gbnf: string): void
-  /** after setGrammar, which forgets those before */
+  /** after setGrammar, which removes earlier ones */
   addTrigger(trigger: TriggerRecord): void
   /** ids in the reserved room */
   setShown(tokens: number): void
@@ -67,7 +67,7 @@ export interface WasmEngine {
   guessed(): number
   advance(tokens: number): boolean
   next(): boolean
-  /** Ends the answer: token() is none, text() what was held back. */
+  /** Ends the answer: token() is none, text() the text that was held back. */
   end(): void
   token(): number
   finish(): '' | 'end' | 'stop' | 'context'
@@ -83,7 +83,7 @@ export interface WasmEngine {
   saved(): Span
   forgetSaved(): void
   loadState(bytes: number): boolean
-  /** Takes what was computed since the last call: so many rows. */
+  /** Takes the profile since the last call. Returns its number of rows. */
   takeProfile(): number
   profileRow(index: number): ProfileRow
   /** To peakRates(). */

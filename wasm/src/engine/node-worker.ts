@@ -8,7 +8,8 @@ export function nodeWorker(workerUrl?: string | URL): { worker: Worker; script: 
       ? new URL(/* webpackIgnore: true */ /* @vite-ignore */ './engine-worker.js', import.meta.url)
       : new URL(workerUrl, import.meta.url)
   const { Worker: Made } = nodeModule<typeof import('node:worker_threads')>('node:worker_threads')
-  // What says how to read a program on the command line is handed on to workers, which refuse their file for it.
+  // Node's options for a program on the command line (such as --eval) reach its workers too, which then
+  // refuse their file.
   const isOnCommandLine = nodeProcess()?.execArgv?.some((argument) => argument.startsWith('--input-type'))
   // Its threads begin with the same script.
   const worker = new Made(script, {

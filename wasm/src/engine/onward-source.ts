@@ -3,19 +3,19 @@ import { CoalescedSource, type RemoteSource } from '../sources/coalesced.js'
 import type { HttpSource } from '../sources/http.js'
 import type { ReadOptions, StreamOptions } from '../api/source.js'
 
-// What lies between the header and the first weights is passed over, up to so much.
+// A gap of up to this many bytes between the header and the first weights is read and dropped.
 const kGap = 64 << 10
 
-/** A transfer that was left where its reader had enough. */
+/** A paused transfer: its reader has enough for now. */
 interface Left {
   readonly pieces: AsyncGenerator<Uint8Array>
   readonly control: AbortController
-  /** the piece that came last, and its offset */
+  /** the last received piece, and its offset */
   readonly piece: Uint8Array
   readonly at: number
 }
 
-/** Aborts with the signal, until it is told not to. */
+/** Aborts with the signal, until the returned function is called. */
 function follow(control: AbortController, signal: AbortSignal | undefined): () => void {
   const stop = () => control.abort(signal?.reason)
   if (signal?.aborted) stop()
@@ -24,8 +24,8 @@ function follow(control: AbortController, signal: AbortSignal | undefined): () =
 }
 
 /**
- * A remote file that is read from its beginning: the request that brought the header goes on with the weights behind it.
- * A request of their own would come only when the engine knows which it wants.
+ * A remote file that is read from its beginning: the request for the header continues with the weights behind
+ * it. A separate request could start only after the engine has planned which weights it needs.
  */
 export class OnwardSource extends CoalescedSource {
   readonly #remote: HttpSource
@@ -47,7 +47,7 @@ export class OnwardSource extends CoalescedSource {
         const { done, value: piece } = await pieces.next()
         if (done) return
         this.#left = { pieces, control, piece, at }
-        yield piece // is left here where this was the last
+        yield piece // the reader pauses here after the last piece
         this.#left = undefined
         at += piece.length
       }
@@ -88,7 +88,7 @@ export class OnwardSource extends CoalescedSource {
     }
   }
 
-  /** Ends the header's request, unless it is going on. */
+  /** Ends the header's request, unless it continues with the weights. */
   leave(): void {
     stop(this.#left)
     this.#left = undefined

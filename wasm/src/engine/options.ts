@@ -1,4 +1,5 @@
-// What the options of the engine's calls may be. The compiler misses a row for one that is added to types.ts.
+// The allowed options of the engine's calls. If types.ts gets an option without a row here, the compiler
+// reports it.
 import {
   anything,
   callback,
@@ -80,7 +81,7 @@ const kRerank: Checks<RerankOptions> = { topN: integer(0), signal, onDone: callb
 
 const kLoad: Checks<LoadOptions> = {
   ...kOpenChecks,
-  contextLength: anything, // sizesOf and load() tell more of these
+  contextLength: anything, // sizesOf and load() check more of these
   maxForks: anything,
   threads: anything,
   variant: oneOf('simd', 'relaxed'),

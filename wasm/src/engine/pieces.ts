@@ -1,17 +1,17 @@
-// Which ranges of a model's files are fetched, and what lies in each: pure functions of the plan.
+// Which ranges of a model's files are fetched, and which rows are in each: pure functions of the plan.
 import type { RemoteSource } from '../sources/coalesced.js'
 import type { ByteSource } from '../api/source.js'
 
 import type { ArrivedRows, PlannedTensor } from './protocol.js'
 
-/** Bytes that are read at once where a source does not tell of them as they come. */
+/** Bytes of one read, for a source that cannot stream. */
 const kReadBytes = 4 << 20
-/** Bytes that are packed at once where it does. */
+/** Bytes that are packed at once, for a source that can stream. */
 export const kFlowBytes = 2 << 20
-// What is between two tensors and nobody needs is fetched along.
+// A gap of this size between two tensors is fetched too.
 const kGap = 64 << 10
 
-/** A range of a file, and the whole rows of tensors that are in it. */
+/** A range of a file, and the whole rows of tensors in it. */
 export interface Piece {
   readonly file: number
   readonly offset: number
@@ -19,7 +19,7 @@ export interface Piece {
   readonly parts: ArrivedRows[]
 }
 
-/** A source that tells of a range as it comes: coalesced.ts. */
+/** A source that can stream a range: coalesced.ts. */
 export type Flow = NonNullable<RemoteSource['flow']>
 
 export function flowOf(source: ByteSource): Flow | undefined {
@@ -29,7 +29,7 @@ export function flowOf(source: ByteSource): Flow | undefined {
 interface PieceSizes {
   /** bytes of a piece of that file, about */
   readonly maxBytes: (file: number) => number
-  /** Pieces end between such groups of rows. */
+  /** Pieces end at multiples of this many rows. */
   readonly rowGroup: number
 }
 
@@ -65,7 +65,7 @@ export function* piecesOf(
   if (piece) yield piece
 }
 
-/** Pieces that one request brings, up to a gap. Of a source that does not flow, one. */
+/** The pieces of one request, up to a gap. One piece for a source that cannot stream. */
 export function runsOf(
   plan: readonly PlannedTensor[],
   sources: readonly ByteSource[],
@@ -84,7 +84,7 @@ export function runsOf(
   return runs
 }
 
-/** Takes from a run's end what is to come by other requests: so many, each with about as many bytes as the run keeps. */
+/** Removes the end of a run for other requests: this many, each with about as many bytes as the run keeps. */
 export function shareRun(run: Piece[], done: number, others: number): Piece[][] {
   const left = run.splice(done)
   const total = left.reduce((sum, { bytes }) => sum + bytes, 0)

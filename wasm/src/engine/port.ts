@@ -1,16 +1,16 @@
 import { isNode, nodeModule } from '../runtime/node-module.js'
 
-/** The other end of a worker, from inside it: the same in browsers and in Node. */
+/** A worker's connection to the page, from inside the worker: the same in browsers and in Node. */
 export interface Port<Out, In> {
   post(message: Out, transfer: ArrayBuffer[]): void
   listen(listener: (message: In) => void): void
-  /** lets messages in */
+  /** lets pending messages be handled */
   yield(): Promise<void>
 }
 
 const threads = () => nodeModule<typeof import('node:worker_threads')>('node:worker_threads')
 
-/** What the page called this worker. */
+/** The name that the page gave this worker. */
 export function workerName(): unknown {
   return isNode()
     ? (threads().workerData as { name?: string } | null)?.name

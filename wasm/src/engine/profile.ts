@@ -2,7 +2,7 @@
 import type { ProfileRow } from './module.js'
 import type { ProfiledOperation } from './types.js'
 
-/** Of a pass's time, other is what no other operation took. The longest first. */
+/** "other" is the part of a pass's time that no other operation took. Longest first. */
 export function profileOf(
   rows: readonly ProfileRow[],
   typeName: (id: number) => string,

@@ -1,4 +1,5 @@
-// What the page and the engine's worker say to each other. Every call has an answer; a generation has pieces before it.
+// The messages between the page and the engine's worker. Every call has an answer; a generation has pieces
+// before it.
 import type { WasmName } from '../api/assets.js'
 import type {
   CacheType,
@@ -13,11 +14,11 @@ import type {
 } from './types.js'
 
 export interface ChooseOptions {
-  /** Of the engine's modules, those that do not lie beside the worker's script. */
+  /** Those modules of the engine that do not lie beside the worker's script. */
   readonly assets: Readonly<Partial<Record<WasmName, string | BufferSource | WebAssembly.Module>>>
   /** the page's crossOriginIsolated */
   readonly isolated: boolean | undefined
-  /** Wished for. */
+  /** As requested. */
   readonly threads: number | undefined
   readonly variant: Variant | undefined
 }
@@ -44,7 +45,7 @@ export interface FileHeader {
   readonly fileSize: number | undefined
 }
 
-/** What the model's keys say, and what the package must know of the engine. */
+/** Facts from the model's keys, and what the package must know about the engine. */
 export interface Facts {
   readonly vocabularySize: number
   readonly embeddingLength: number
@@ -60,7 +61,7 @@ export interface Facts {
   readonly pooledLength: number
   readonly encoder: boolean
   readonly recurrent: boolean
-  /** Rows that are packed together: a tensor's rows arrive in multiples of them, but for the last. */
+  /** Rows that are packed together: a tensor's rows arrive in multiples of this number, except at its end. */
   readonly rowGroup: number
 }
 
@@ -145,7 +146,7 @@ export interface Calls {
   memory: [Sizes, MemoryBytes]
   begin: [Sizes, void]
   vocabulary: [void, void]
-  /** The memory comes back. */
+  /** The answer returns the memory. */
   rows: [{ bytes: Uint8Array<ArrayBuffer>; parts: readonly ArrivedRows[] }, ArrayBuffer]
   start: [Sizes, number]
   generate: [GenerateCall, Generated]
@@ -169,7 +170,7 @@ export interface Call<N extends CallName = CallName> {
 export interface Cancel {
   readonly cancel: number
 }
-/** Last of all: lets go of threads and memory. The answer's id is 0; those of calls begin at 1. */
+/** The last call: frees threads and memory. The answer's id is 0; ids of calls begin at 1. */
 export interface Close {
   readonly close: true
 }
@@ -179,7 +180,7 @@ export type Answer =
   | { readonly id: number; readonly pieces: readonly Piece[] }
   | { readonly id: number; readonly error: { code: string; message: string; offset: number } }
 
-/** The way to the engine, whether it is in a worker or not. */
+/** The connection to the engine, whether it is in a worker or not. */
 export interface Link {
   post(message: Message, transfer: ArrayBuffer[]): void
   end(): void

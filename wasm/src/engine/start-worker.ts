@@ -1,11 +1,11 @@
-// Starts the engine's worker: in Node, in a page, from the server of another origin, beside what a development server
-// bundled. Where there are no workers at all, the engine runs in place.
+// Starts the engine's worker: in Node, in a page, from a server of another origin, or beside the bundle of a
+// development server. If there are no workers at all, the engine runs in place.
 import { GgufError, messageOf, quoted } from '../api/errors.js'
 import { absolute } from '../runtime/compile.js'
 import { isNode } from '../runtime/node-module.js'
 import type { Answer, Link, Message } from './protocol.js'
 
-// Milliseconds that a worker has to end its threads in.
+// Milliseconds in which a worker must end its threads.
 const kPatience = 1500
 
 type Heard = (answer: Answer) => void
@@ -49,7 +49,9 @@ function bundled(): Worker {
   return new Worker(new URL('./engine-worker.js', import.meta.url), { type: 'module' })
 }
 
-/** Where a bundler has put the script: only what it makes of the line above knows. Asked for after a failure alone. */
+/**
+ * Where a bundler has put the script: only its version of the line above knows. Called only after a failure.
+ */
 function bundledUrl(): URL | undefined {
   const { Worker: Real } = globalThis
   let asked: string | URL | undefined
@@ -126,8 +128,8 @@ async function inPage(workerUrl: string | URL | undefined, heard: Heard, broke: 
     post: (message, transfer) => worker.postMessage(message, transfer),
     end() {
       if (!globalThis.crossOriginIsolated) return worker.terminate()
-      // Threads that sleep in shared memory end at once when they are woken, and after seconds when they are only
-      // told. A worker that does not listen, deep in a prompt, is not waited for.
+      // Threads that sleep in shared memory end at once if they are woken, but only after seconds if they are
+      // just terminated. A worker that does not answer (it computes a prompt) is not awaited.
       const stop = setTimeout(() => worker.terminate(), kPatience)
       worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
         if (data.id !== 0) return
@@ -150,7 +152,7 @@ export async function startWorker(
     const { inPlace } = await import('./in-place.js')
     return inPlace(heard)
   } catch (cause) {
-    // Service workers may not import later what was not bundled into them.
+    // Service workers must not import later: the engine must be in their bundle.
     throw new GgufError(
       'unsupported',
       `There are no workers here, and the engine's code for that case cannot be loaded: ${messageOf(cause)}. Bundle the script into one file, without splitting.`,

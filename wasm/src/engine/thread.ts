@@ -1,8 +1,8 @@
-// One thread of the engine: an instance of its module over the same memory, inside its pool until it is ended. Nothing
-// of JavaScript is called from there, so the imports need only exist.
+// One thread of the engine: an instance of its module over the same memory, inside its pool until it is
+// ended. It calls no JavaScript, so the imports need only exist.
 import type { Port } from './port.js'
 
-/** What the engine's worker sends, once. Places are addresses in the memory. */
+/** The one message of the engine's worker. Pointers are addresses in the memory. */
 export interface ThreadStart {
   readonly module: WebAssembly.Module
   readonly memory: WebAssembly.Memory

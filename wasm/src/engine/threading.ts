@@ -1,6 +1,6 @@
-// What the page, the engine's worker and its threads agree on.
+// Constants that the page, the engine's worker and its threads share.
 
-/** What a worker is called that is a thread of the engine. */
+/** The name of a worker that is a thread of the engine. */
 export const kThreadName = 'ggufscope-thread'
 
 /** The pool's own limit. */

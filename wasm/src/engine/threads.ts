@@ -10,9 +10,9 @@ export interface Thread {
   end(): void
 }
 
-// Where memory is what limits every machine that a browser runs on.
+// Beyond this number, memory bandwidth limits every machine that runs a browser.
 const kDefaultMost = 16
-// Of two or three, halves would more often lose than gain.
+// With two or three threads, half of them would be slower more often than faster.
 const kLeastTried = 4
 
 function availableCores(): number {
@@ -44,11 +44,14 @@ export function threadCount(
   if (reason !== undefined) return { count: 1, reason }
   if (wished !== undefined) return { count: Math.min(wished, kMaxThreads) }
   const cores = availableCores()
-  // Of many cores one is left to the page and its neighbours: a loop ends with its slowest thread.
+  // With many cores, one is left to the page and other programs: a loop ends with its slowest thread.
   return { count: Math.min(cores > 4 ? cores - 1 : cores, kDefaultMost) }
 }
 
-/** How many threads one token is tried with: all, half of them, a quarter (of cores that are two threads each, those). */
+/**
+ * The numbers of threads to try for one token: all, half, a quarter (half: for cores of two hardware
+ * threads).
+ */
 export function fewerThreads(count: number): number[] {
   return count < kLeastTried ? [count] : [count, Math.ceil(count / 2), Math.ceil(count / 4)]
 }
@@ -64,7 +67,9 @@ function ownType(): WorkerType {
   }
 }
 
-/** A thread whose script has begun, or undefined where none can be made. What it breaks on later is the engine's end. */
+/**
+ * A thread whose script has started, or undefined if none can be made. If it fails later, the engine fails.
+ */
 async function makeThread(): Promise<Thread | undefined> {
   if (isNode()) {
     const { Worker: Made, workerData } =

@@ -1,22 +1,22 @@
-// What is a machine's own affair is tried while tokens are generated, a few choices in turns, as a machine's speed changes
-// by itself: how many memory streams decode reads weights in (kMemoryStreams of core/nn/gemm/dispatch.hpp), how much of its
-// share a thread takes at once (kInitialEighths of core/nn/pool.hpp), and how many threads there are: those of one core's
-// halves, slow cores among fast ones, or more threads than a container may run make each other slower. Results are the
-// same whichever it is.
-/** Until then engines still optimize what is called. */
+// Choices that depend on the machine are tried while tokens are generated. The choices alternate, because a
+// machine's speed changes by itself. They are the number of memory streams of decode (kMemoryStreams of
+// core/nn/gemm/dispatch.hpp), a thread's initial chunk (kInitialEighths of core/nn/pool.hpp), and the number
+// of threads: threads that share a core, slow cores among fast ones, and more threads than a container may
+// run make each other slower. No choice changes results.
+/** Until then JavaScript engines still optimize the code. */
 const kWarmMs = 300
 const kWarmPasses = 8
 const kPasses = 6
-/** The first choice is left for no less: a small difference is noise. */
+/** Another choice must take less than this share of the first one's time: a small difference is noise. */
 const kGain = 0.98
 
-/** The mean of the faster half: what is slower was disturbed. */
+/** The mean of the faster half: the slower half was disturbed by other work. */
 function fastHalf(times: readonly number[]): number {
   const half = [...times].sort((a, b) => a - b).slice(0, Math.ceil(times.length / 2))
   return half.reduce((sum, time) => sum + time, 0) / half.length
 }
 
-/** use(0) is how it was, use(choices - 1) the last choice. */
+/** use(0) is the default, use(choices - 1) the last choice. */
 export interface Tried {
   readonly choices: number
   use(choice: number): void
@@ -29,7 +29,7 @@ export class Trial {
   #warmMsLeft = kWarmMs
   #warmPassesLeft = 2 * kWarmPasses
 
-  /** tried: what the next tokens are computed with, one to be settled after the other. */
+  /** tried: the settings to try, one after the other. */
   constructor(...tried: Tried[]) {
     this.#tried = tried
   }

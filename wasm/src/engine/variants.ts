@@ -1,4 +1,4 @@
-// The engine's modules: which of them works here and is fastest.
+// Chooses the fastest of the engine's modules that works here.
 import type { WasmName } from '../api/assets.js'
 import { compileNamed, instantiate } from '../runtime/compile.js'
 import createPlain from './engine-simd.js'
@@ -48,7 +48,7 @@ const kThreaded: typeof kPlain = {
   },
 }
 
-/** Address space is reserved for all that it may become: where there is less, with less. */
+/** The memory reserves address space for its largest size; if there is less, a smaller size is tried. */
 function sharedMemory(): WebAssembly.Memory | undefined {
   for (const maximum of kMaxPages) {
     try {
@@ -102,13 +102,13 @@ export interface Chosen {
   readonly engine: EngineModule
   readonly variant: Variant
   readonly reason: string
-  /** That the pool may have, this worker included. */
+  /** The most threads of the pool, this worker included. */
   readonly threads: number
-  /** How many of them one token may be computed with: what was asked for is not tried. */
+  /** The numbers of threads to try for one token. A requested number is not tried. */
   readonly threadChoices: readonly number[]
-  /** Brings the pool of an opened engine its threads. */
+  /** Starts the threads of an opened engine's pool. */
   startThreads(opened: WasmEngine): void
-  /** When its pool has gone, or never was: ends its threads, each as it comes out. */
+  /** Ends the threads after the pool has ended, or if it never existed. */
   endThreads(): Promise<void>
 }
 
@@ -144,8 +144,8 @@ export async function choose({
     async endThreads() {
       await Promise.all(started.map(({ left }) => left))
       for (const thread of usable) thread.end()
-      // Chromium keeps a worker for good that is ended while workers of its own are ending, and does not tell when they
-      // have.
+      // Chromium never frees a worker that is terminated while its own workers are ending, and does not
+      // report when they have ended.
       if (usable.length > 0) await new Promise((done) => setTimeout(done, kEnding))
     },
   }

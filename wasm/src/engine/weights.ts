@@ -1,4 +1,4 @@
-// Fetches the weights of a plan and hands them to the engine: what came is packed while the next is on its way.
+// Fetches the weights of a plan and passes them to the engine: a piece is packed while the next arrives.
 import type { ByteSource } from '../api/source.js'
 import type { Client } from './client.js'
 import { OnwardSource } from './onward-source.js'
@@ -6,16 +6,16 @@ import { flowOf, kFlowBytes, runsOf, shareRun, type Flow, type Piece } from './p
 import type { Opened, PlannedTensor } from './protocol.js'
 import type { LoadOptions } from './types.js'
 
-// Requests under way together. One for each piece would cost browsers more than the bytes do, so each brings many, where
-// the source can tell of them as they come; two pieces of a request are then on their way to the engine.
+// Parallel requests. One request for each piece would cost a browser more than the bytes do. So each request
+// brings many pieces if the source can stream; two pieces of a request are then on their way to the engine.
 const kRequests = 3
-// What is left of a request is shared among several only where one connection is seen to be slow: others gain nothing
-// for what is soon there, and what a browser has received ahead of us would come twice.
+// The rest of a request is divided among several only if one connection is slow. Otherwise they gain nothing,
+// and bytes that a browser has buffered would be fetched twice.
 const kMeasureMs = 250
 const kSlowBytesPerMs = 100e3
 const kMinShareBytes = 16 << 20
 
-/** How many bytes and tensors came. */
+/** Bytes and tensors received. */
 class Progress {
   readonly #missing: number[]
   readonly #total: number
@@ -50,7 +50,7 @@ class Fetcher {
   readonly #sources: readonly ByteSource[]
   readonly #progress: Progress
   readonly #failure: AbortController
-  /** that wait for a request */
+  /** pieces that wait for a request */
   readonly #runs: Piece[][]
   readonly #requests: Promise<void>[] = []
   #active = 0
@@ -77,7 +77,7 @@ class Fetcher {
     }
   }
 
-  /** As many requests as there may be, for what waits. */
+  /** Starts as many requests as allowed for the waiting pieces. */
   #send(): void {
     for (let more = Math.min(kRequests - this.#active, this.#runs.length); more > 0; more--) {
       const one = this.#request()
@@ -103,7 +103,7 @@ class Fetcher {
     }
   }
 
-  /** Packs a piece, and gives its memory back. */
+  /** Packs a piece, and returns its memory for reuse. */
   async #pack(bytes: Uint8Array<ArrayBuffer>, piece: Piece): Promise<ArrayBuffer> {
     const rows = { bytes, parts: piece.parts }
     const returned = await this.#client.call('rows', rows, { transfer: [bytes.buffer] })
@@ -114,12 +114,15 @@ class Fetcher {
 
   async #read(source: ByteSource, piece: Piece): Promise<void> {
     const bytes = await source.read(piece.offset, piece.bytes, { signal: this.#failure.signal })
-    // A source in memory gives a part of it, which must not move away.
+    // A source in memory returns a part of itself, which must not be transferred.
     const isShared = bytes.byteLength < bytes.buffer.byteLength || source.size === bytes.buffer.byteLength
     await this.#pack((isShared ? bytes.slice() : bytes) as Uint8Array<ArrayBuffer>, piece)
   }
 
-  /** Whether others should help with a run: its request is slow by itself, not for what packs, and much is left. */
+  /**
+   * Whether other requests should take a part of a run: its connection is slow (packing is not the limit),
+   * and much is left.
+   */
   #helpers(
     run: readonly Piece[],
     next: number,
@@ -172,14 +175,14 @@ class Fetcher {
   }
 }
 
-/** A piece's bytes, in memory that came back where it is large enough. */
+/** A buffer for a piece: a returned one if it is large enough. */
 function roomFor(piece: Piece, spare: ArrayBuffer | undefined): Uint8Array<ArrayBuffer> {
   const room =
     spare && spare.byteLength >= piece.bytes ? spare : new ArrayBuffer(Math.max(kFlowBytes, piece.bytes))
   return new Uint8Array(room, 0, piece.bytes)
 }
 
-/** Fetches while what came before is packed: memory for loading is bounded by a few pieces. */
+/** Fetches while earlier pieces are packed: loading needs memory for a few pieces only. */
 export async function fetchWeights(
   client: Client,
   sources: readonly ByteSource[],

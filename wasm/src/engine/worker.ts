@@ -1,4 +1,5 @@
-// The engine behind its messages: one wasm module, one session. It looks at them between tokens and between batches.
+// The worker's side of the engine: one wasm module, one session. It handles messages between tokens and
+// between batches.
 import { Failed } from './failed.js'
 import type { EngineModule, Span, WasmEngine } from './module.js'
 import type { Port } from './port.js'
@@ -18,11 +19,14 @@ import { Trial, type Tried } from './trial.js'
 import { choose, type Chosen } from './variants.js'
 
 const kBatch = 128
-/** Pieces are told, and messages let in, no more often than this: both take 0.1 ms and more, and a small model's token 0.5. */
+/**
+ * Pieces are posted, and messages handled, at most every kTellMs: both take 0.1 ms and more, and a small
+ * model's token takes 0.5 ms.
+ */
 const kTellMs = 4
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** What an engine tells of one by one. */
+/** A list from a function of the index. */
 function listOf<T>(count: number, at: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => at(i))
 }
@@ -35,7 +39,7 @@ export class EngineWorker {
   #module: EngineModule | undefined
   #engine: WasmEngine | undefined
   #trial = new Trial()
-  /** that one token is computed with; prompts have all */
+  /** threads for decode; prefill uses all */
   #threads = 1
   readonly #cancelled = new Set<number>()
   readonly #port: AnswerPort
@@ -68,7 +72,7 @@ export class EngineWorker {
       answer = { id: call.id, value }
     } catch (error) {
       const { code = 'wasm', offset = 0 } = error as Partial<Failed>
-      // What wasm throws: the memory's end, or a bug. The session is gone then.
+      // wasm threw: out of memory, or a bug. The session is lost then.
       const message = error instanceof Error ? error.message : String(error)
       answer = { id: call.id, error: { code, message, offset } }
     }
@@ -208,7 +212,7 @@ export class EngineWorker {
       while (tokens < call.maxTokens && !this.#cancelled.has(id)) {
         const asked = performance.now()
         this.#check(engine.next())
-        // The first is drawn of what the prompt gave, and a guess may have spared a pass.
+        // The first token is drawn from the prompt's logits, and a proposed token may have saved a pass.
         if (tokens > 0 && lookup === 0) this.#trial.took(performance.now() - asked)
         const token = engine.token()
         const finish = engine.finish()
@@ -228,7 +232,7 @@ export class EngineWorker {
         yielded = performance.now()
       }
       if (finishReason === 'length' && !this.#cancelled.has(id)) {
-        // The limit cuts the answer: what was held back for a stop string belongs to it.
+        // The token limit ends the answer: text that was held back for a stop string belongs to it.
         engine.end()
         const text = this.#text()
         if (text !== '') pieces.push({ text, token: -1 })
@@ -292,7 +296,7 @@ export class EngineWorker {
     return ids.length
   }
 
-  /** A copy: what is in shared memory can neither be decoded nor sent away. */
+  /** A copy: shared memory can neither be decoded nor transferred. */
   #bytes(pointer: number, length: number): Uint8Array<ArrayBuffer> {
     return this.#module!.HEAPU8.slice(pointer >>> 0, (pointer >>> 0) + length)
   }
