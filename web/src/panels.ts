@@ -16,13 +16,13 @@ export interface Panel {
   load: (file: GgufFile) => Promise<{ default: Component<PanelProps> }>
   /** a short figure beside the title */
   badge?: (file: GgufFile) => string
-  /** it needs all of the header, which a preview may have left out in part */
+  /** it needs the whole header; a preview may have left out a part */
   whole?: boolean
   /** whether the file has what the panel shows; absent: always */
   fits?: (file: GgufFile) => boolean
 }
 
-/** For panels that ask for the tokenizer: they say themselves why there is none. */
+/** For panels that need the tokenizer. If there is none, the panel shows the reason. */
 async function withTokenizer<T>(file: GgufFile, panel: Promise<T>): Promise<T> {
   await file.loadTokenizer().catch(() => undefined)
   return await panel

@@ -1,4 +1,4 @@
-// What lies behind the tensor data of a file: archives that were appended, files that were concatenated.
+// Identifies bytes behind the tensor data of a file: appended archives, concatenated files.
 import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import type { Finding } from '../api/findings.js'
@@ -17,7 +17,7 @@ export function dataEnd(header: Header): number {
 
 const kMagic = [0x47, 0x47, 0x55, 0x46]
 
-/** What begins with these bytes, at a place in a file. */
+/** Names the format that begins with these bytes, at an offset of a file. */
 const kKinds: readonly (readonly [at: number, bytes: readonly number[], what: string])[] = [
   [0, kMagic, 'another GGUF file begins there: files were concatenated, and readers see the first only'],
   [0, [0x50, 0x4b, 3, 4], 'a ZIP archive begins there'],
@@ -33,7 +33,7 @@ async function head(source: ByteSource, at: number, options: ReadOptions): Promi
   const { size } = source
   if (size === undefined || at >= size) return new Uint8Array()
   return await source.read(at, Math.min(512, size - at), options).catch((error: unknown) => {
-    // A stream, or a server without ranges: then nobody knows.
+    // A stream, or a server without ranges: then it is unknown.
     if (error instanceof GgufError && error.code === 'no-ranges') return new Uint8Array()
     throw error
   })
@@ -54,7 +54,7 @@ export async function findBehindData(file: OpenedFile, options: ReadOptions = {}
     const { header, source } = part
     const at = dataEnd(header)
     const bytes = await head(source, at, options)
-    // Of a type without a known layout nobody knows where it ends.
+    // The end of a tensor of an unknown type is unknown.
     if (
       bytes.length === 0 ||
       header.tensors(shard).some((one) => one.byteLength === 0 && one.elementCount > 0)

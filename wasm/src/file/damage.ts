@@ -1,4 +1,4 @@
-// Whether what was opened is whole: what every command that reads says, and what those that write refuse.
+// Whether an opened file or set is complete. Commands that read report damage; commands that write refuse it.
 import { counted } from '../api/counted.js'
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
 import type { Finding } from '../api/findings.js'
@@ -47,8 +47,8 @@ function damageOfPart(part: Part, shard: number, isAlone: boolean): Finding[] {
 }
 
 /**
- * What is missing of a file or set, and what contradicts itself: shards, tensor data that was cut off, numbers of shards,
- * names that are there twice. By headers and sizes: nothing is read. shard: of that file alone.
+ * What is missing or contradictory in a file or set: shards, truncated tensor data, numbers of shards,
+ * repeated names. It uses headers and sizes only, and reads nothing. shard: check that file only.
  */
 export function damageOf(file: OpenedFile, shard?: number): Finding[] {
   const { shardParts } = file
@@ -73,14 +73,14 @@ function refuse([first, ...more]: readonly Finding[], advice: string): void {
 }
 
 /**
- * Throws where a file or set is not whole: what is made of it would be broken, and nothing in it would say so. shard: of
- * that file alone.
+ * Throws if a file or set is incomplete, because output made from it would be broken without a sign of it.
+ * shard: check that file only.
  */
 export function mustBeWhole(file: OpenedFile, shard?: number): void {
   refuse(damageOf(file, shard), kWriteAnyway)
 }
 
-/** Throws where llama.cpp refuses a file or set, too: what only later shards say of the set is passed over. */
+/** Throws if llama.cpp refuses the file or set too: statements of later shards about the set are ignored. */
 export function mustBeLoadable(file: OpenedFile): void {
   refuse(
     damageOf(file).filter(({ level }) => level === 'error'),
@@ -88,7 +88,7 @@ export function mustBeLoadable(file: OpenedFile): void {
   )
 }
 
-/** Throws where the data of a tensor is not all there: how many rows are. */
+/** Throws if the data of a tensor is incomplete; the message has the number of rows. */
 export function mustHaveRows(file: OpenedFile, tensor: TensorInfo, rows?: readonly [number, number]): void {
   const size = file.shardParts[tensor.shard]?.part?.source.size
   const { offset, byteLength } = file.rowRange(tensor, { rows })

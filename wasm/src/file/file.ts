@@ -64,7 +64,7 @@ export class OpenFile implements OpenedFile {
 
   readonly #findingsOfSet: (shards: readonly ShardPart[]) => Finding[]
 
-  /** findingsOfSet: of shards.ts, which one file needs nothing of. */
+  /** findingsOfSet: from shards.ts, which a single file does not load. */
   constructor(
     shards: readonly ShardPart[],
     hosting?: AssetOptions,
@@ -89,7 +89,7 @@ export class OpenFile implements OpenedFile {
     return this.#shards.map(({ part }) => part)
   }
 
-  /** The same, with names of those that are not. */
+  /** The same, with the names of missing ones. */
   get shardParts(): readonly ShardPart[] {
     return this.#shards
   }

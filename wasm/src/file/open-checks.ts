@@ -12,7 +12,7 @@ import {
 } from '../api/checks.js'
 import type { OpenOptions } from '../api/file.js'
 
-/** What the options of open() may be. */
+/** The allowed options of open(). */
 export const kOpenChecks: Readonly<Record<keyof OpenOptions, Check>> = {
   signal,
   preview: oneOf('full', 'sparse', 'auto'),
@@ -20,10 +20,10 @@ export const kOpenChecks: Readonly<Record<keyof OpenOptions, Check>> = {
   onKeys: callback,
   onProgress: callback,
   fetch: callback,
-  headers: anything, // fetch() says what is wrong
+  headers: anything, // fetch() reports what is wrong
   retries: number(0),
   timeout: either(number(0), oneOf(Infinity)),
   allowMissingShards: flag,
-  wasmUrl: anything, // whoever starts the module says what is wrong
+  wasmUrl: anything, // starting the module reports what is wrong
   assets: either(text, object),
 }

@@ -15,7 +15,7 @@ import type { SparseAttempt } from '../sparse/preview.js'
 import type { GgufFile, OpenOptions, OpenProgress } from '../api/file.js'
 import type { ByteSource, RetryInfo, Source, StreamOptions } from '../api/source.js'
 
-// No real header comes near; a server that sends for ever is stopped here.
+// Larger than any real header: a server that sends endlessly is stopped here.
 const kMostHeaderBytes = 1 << 30
 // What is read of a header before a sparse preview leaves its stream.
 const kHeadBytes = 1 << 15
@@ -45,7 +45,7 @@ export function sourceOf(
   )
 }
 
-/** One look at a stream, by whichever protocol it is iterated. */
+/** One iteration of a stream, with either protocol. */
 async function* pieces(
   source: ByteSource,
   offset: number,
@@ -76,7 +76,7 @@ async function* pieces(
   }
 }
 
-/** Progress over all shards, told to whoever asked. */
+/** Progress over all shards, reported to the caller. */
 class Progress {
   readonly #report: OpenOptions['onProgress']
   #onKeys: OpenOptions['onKeys']
@@ -89,7 +89,7 @@ class Progress {
     this.#onKeys = onKeys
   }
 
-  /** Once, when a piece has brought no new key: a long array has begun. last: no more pieces will come. */
+  /** Called once, when a piece has no new key: a long array has begun. last: no more pieces will come. */
   tellKeys(header: Header, last: boolean): void {
     if (!this.#onKeys) return
     const { keysSeen } = header.facts()
@@ -122,14 +122,14 @@ class Progress {
   }
 }
 
-/** Of one file of several: which. */
+/** The index of a file of several. */
 function naming({ name }: ByteSource, error: unknown): unknown {
   if (!(error instanceof GgufError) || !name || error.message.includes(name)) return error
   const { code, message, offset, status } = error
   return new GgufError(code, `${name}: ${message}`, { offset, status, cause: error })
 }
 
-/** Reads until the header is whole, and not a piece further; or, for a sparse preview, what it takes to know it. */
+/** Reads until the header is complete, and no piece further; for a sparse preview, as much as it needs. */
 async function readHeader(
   source: ByteSource,
   shard: number,
@@ -138,7 +138,7 @@ async function readHeader(
   { signal, wasmUrl, assets, preview = 'full' }: OpenOptions,
 ): Promise<Part> {
   let header: Header | undefined
-  // Its code travels beside the first bytes.
+  // Its code is fetched together with the first bytes.
   let loading = preview === 'full' ? undefined : import('../sparse/preview.js')
   loading?.catch(() => {})
   try {
@@ -179,11 +179,11 @@ async function readHeader(
         header.close()
         return { source, header: found }
       }
-      // Else the stream goes on where it was left.
+      // Otherwise the stream continues where it stopped.
     } while (needed !== 0)
     header ??= new Header(await module)
     signal?.throwIfAborted()
-    // The bytes are at their end: the parser says what they lack.
+    // No more bytes: the parser reports what is missing.
     if (needed !== 0) header.append(new Uint8Array(), header.length)
     return { source, header }
   } catch (error) {
@@ -197,10 +197,10 @@ async function readHeader(
 }
 
 /**
- * Opens a GGUF file: resolves when its header is whole. Tensor data is read when it is asked for.
+ * Opens a GGUF file. Resolves when its header is complete; tensor data is read on demand.
  *
- * Of a split model any one shard will do where the others lie beside it (addresses, paths); else give all of them as an
- * array. Rejects with a GgufError, or with options.signal.reason.
+ * For a split model give any one shard if the others are beside it (addresses, paths); otherwise all of them
+ * as an array. Rejects with a GgufError, or with options.signal.reason.
  */
 export async function open(source: Source | readonly Source[], options: OpenOptions = {}): Promise<GgufFile> {
   checkOptions('open()', options, kOpenChecks)
@@ -218,7 +218,7 @@ export async function open(source: Source | readonly Source[], options: OpenOpti
   )
   if (sources.length === 0)
     throw new GgufError('invalid-argument', 'There is nothing to open: the list is empty.')
-  // The first bytes travel while the module starts.
+  // The first bytes are fetched while the module starts.
   const module = inspectModule(options)
   module.catch(() => {})
   const read = (one: ByteSource, shard: number) => readHeader(one, shard, module, progress, options)
@@ -226,7 +226,7 @@ export async function open(source: Source | readonly Source[], options: OpenOpti
   try {
     const name = sources[0]!.name ?? ''
     if (kPiece.test(name)) sources = [await (await import('./pieces.js')).joinPieces(sources, options)]
-    // Their code travels beside the first bytes.
+    // Their code is fetched together with the first bytes.
     if (sources.length > 1 || kShard.test(name)) {
       progress.shardCount = Math.max(2, sources.length)
       import('./shards.js').catch(() => {})

@@ -1,4 +1,4 @@
-// An opened file as the other parts of the package see it: what it is made of, without how it was opened.
+// An opened file as the other parts of the package use it.
 import type { AssetOptions } from '../api/assets.js'
 import type { GgufFile } from '../api/file.js'
 import type { ByteSource } from '../api/source.js'
@@ -7,7 +7,7 @@ import type { Header, TypeRow } from '../header/header.js'
 
 export const kMaxFindings = 20
 
-/** A name of the file for a message: quoted, cut, and without what does not print. */
+/** A name from the file for a message: quoted, shortened, and without unprintable characters. */
 export function printable(name: string): string {
   const short = name.slice(0, 60).replace(/[^\x20-\x7e]/g, '?')
   return `'${short}${name.length > 60 ? '...' : ''}'`
@@ -44,7 +44,7 @@ export interface OpenedFile extends GgufFile {
   readonly header: Header
   /** Every physical file that is there. */
   readonly parts: readonly (Part | undefined)[]
-  /** The same, with names of those that are not. */
+  /** The same, with the names of missing ones. */
   readonly shardParts: readonly ShardPart[]
   /** Geometry of a tensor's type; an error where the type has no known layout. */
   tensorType(tensor: TensorInfo): TypeRow
@@ -54,7 +54,7 @@ export interface OpenedFile extends GgufFile {
 
 const opened = new WeakSet<GgufFile>()
 
-/** Called by what open() makes. */
+/** Called by the class of opened files. */
 export function addOpened(file: OpenedFile): void {
   opened.add(file)
 }

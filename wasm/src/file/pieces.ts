@@ -1,4 +1,4 @@
-// Files that were cut into pieces as they are, without headers of their own: "model.gguf.part1of3", "model.gguf-split-a".
+// Files that were cut into pieces without headers: "model.gguf.part1of3", "model.gguf-split-a".
 import { GgufError } from '../api/errors.js'
 import type { OpenOptions } from '../api/file.js'
 import type { ByteSource, ReadOptions } from '../api/source.js'
@@ -6,7 +6,7 @@ import { checkRange, streamByReads } from '../sources/bytes.js'
 
 /** The names of all pieces where the name tells their number; else the name of piece i. */
 interface Pieces {
-  /** of the file that they are together */
+  /** name of the joined file */
   readonly whole: string
   readonly count: number | undefined
   name(i: number): string
@@ -86,7 +86,7 @@ async function probed(source: ByteSource, { signal }: OpenOptions): Promise<Byte
   return source
 }
 
-/** The file that the pieces are together. Any of them is enough where the others lie beside it. */
+/** The joined file. Any piece is enough if the others are beside it. */
 export async function joinPieces(given: readonly ByteSource[], options: OpenOptions): Promise<ByteSource> {
   const [first] = given
   const pieces = piecesOf(first!.name ?? '')!
@@ -99,7 +99,7 @@ export async function joinPieces(given: readonly ByteSource[], options: OpenOpti
       sources.push(await probed(source, options))
     } catch (error) {
       if (!(error instanceof GgufError && error.code === 'no-such-file')) throw error
-      // Without a number in the name the last piece is the one that no other follows.
+      // Without a number in the name, the last piece is the one without a next piece.
       if (i > 0 && (pieces.count === undefined || options.allowMissingShards)) break
       for (const one of sources) one.close?.()
       throw new GgufError(

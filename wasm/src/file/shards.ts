@@ -1,4 +1,4 @@
-// Split models: which files belong together, and what only all of them show.
+// Split models: which files belong together, and checks of the whole set.
 import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import type { Finding } from '../api/findings.js'
@@ -13,7 +13,7 @@ import { kMaxFindings, printable, type Part, type ShardPart } from './opened.js'
 const kParallelShards = 6
 const kMissing = new Set(['no-such-file', 'missing-shard'])
 
-/** The place of a file in a split model, told by its name: name-00001-of-00003.gguf. */
+/** The place of a file in a split model, from its name: name-00001-of-00003.gguf. */
 export interface ShardName {
   /** from 0 */
   readonly index: number
@@ -31,7 +31,7 @@ export function parseShardName(module: InspectModule, name: string | undefined):
   return index < 0 ? undefined : { index, names }
 }
 
-/** A number of a header; undefined where it has none of that key. */
+/** A number of a header; undefined if it does not have the key. */
 export function numberIn(header: Header, key: string): number | undefined {
   const index = header.keys().indexOf(key)
   const entry = index < 0 ? undefined : header.keyEntries()[index]!
@@ -41,7 +41,10 @@ export function numberIn(header: Header, key: string): number | undefined {
 
 const nameOf = (part: Part, shard: number): string => part.source.name ?? `shard ${shard + 1}`
 
-/** What a shard's own keys say of its place. Loaders read split.count and split.tensors.count of the first shard only. */
+/**
+ * Checks a shard's keys about its place. Loaders read split.count and split.tensors.count of the first shard
+ * only.
+ */
 function findingsOfShard(part: Part, shard: number, count: number, declared: number | undefined): Finding[] {
   const name = nameOf(part, shard)
   const said = (key: string): number | string => numberIn(part.header, key) ?? 'not there'
@@ -76,7 +79,7 @@ function findingsOfShard(part: Part, shard: number, count: number, declared: num
   return findings
 }
 
-/** What no shard shows alone: of a set whose tensors may be written as one there is none. */
+/** Checks of the whole set. A set without such findings can be merged. */
 export function findingsOfSet(shards: readonly ShardPart[]): Finding[] {
   const first = shards.find(({ part }) => part)?.part
   const declared = first && numberIn(first.header, 'split.tensors.count')
@@ -89,7 +92,7 @@ export function findingsOfSet(shards: readonly ShardPart[]): Finding[] {
     for (const { name, offset } of part?.header.tensors(shard) ?? []) {
       tensors++
       const before = seen.get(name)
-      // Within one shard it is a finding of that file.
+      // Within one shard, lint of that file reports it.
       if (before !== undefined && before !== shard) {
         const message = `tensor ${printable(name)} is in shard ${before + 1} already`
         findings.push({ level: 'error', code: 'duplicate-tensor', message, offset, shard })
@@ -104,7 +107,7 @@ export function findingsOfSet(shards: readonly ShardPart[]): Finding[] {
   return findings.slice(0, kMaxFindings)
 }
 
-/** How many files the model has that this one is of. */
+/** The number of files of this file's model. */
 const countOf = ({ header }: Part): number => numberIn(header, 'split.count') ?? 0
 
 /** What opens the other files of a set. */
@@ -113,7 +116,7 @@ interface Others {
   readonly given: readonly ByteSource[]
   read(source: ByteSource, shard: number): Promise<Part>
   readonly options: OpenOptions
-  /** told before the others are opened */
+  /** called before the others are opened */
   onCount(count: number): void
 }
 
@@ -133,7 +136,7 @@ function closeAll(parts: readonly (Part | undefined)[], but: Part): void {
   }
 }
 
-/** Files that were given together under names of their own: split.no tells their places. */
+/** Orders files with other names by split.no. */
 async function openByNumber(first: Part, { given, read, options, onCount }: Others): Promise<ShardPart[]> {
   const count = countOf(first)
   const parts: Part[] = [first]
@@ -173,7 +176,7 @@ async function openByNumber(first: Part, { given, read, options, onCount }: Othe
   }
 }
 
-/** What to say of a shard whose name does not tell those of the others. */
+/** The error for a shard whose name does not give the names of the others. */
 async function loneShard({ header, source }: Part, count: number): Promise<GgufError> {
   const { dataEnd, isGguf } = await import('./behind-data.js')
   const end = dataEnd(header)

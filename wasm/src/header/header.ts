@@ -7,7 +7,7 @@ import type { Scalar, ValueType } from '../api/metadata.js'
 import type { ReadOptions } from '../api/source.js'
 import type { TensorInfo, TensorType } from '../api/tensors.js'
 
-/** Counts are declared by the file; those seen are parsed so far. */
+/** Counts that the file declares, and counts parsed so far. */
 export interface Facts {
   readonly version: number
   readonly bigEndian: boolean
@@ -22,9 +22,9 @@ export interface Facts {
 }
 
 export interface TypeRow extends TensorType {
-  /** of 64 elements, where ggml built with QK_K = 64 had such super-blocks; else 0 */
+  /** bytes of a super-block of 64 elements (ggml built with QK_K = 64); 0 for types without one */
   readonly smallBlockBytes: number
-  /** a layout that only the containers before GGUF have; its id is of this build's making */
+  /** a layout of containers before GGUF only; its id exists only in this build */
   readonly legacy: boolean
 }
 
@@ -99,25 +99,25 @@ export function tensorTypes(module: InspectModule): ReadonlyMap<number, TypeRow>
   return table
 }
 
-/** What a container from before GGUF says of itself. Its header in the heap is the one that a converter would write. */
+/** Facts of a container from before GGUF. Its header in the heap is the one that a converter would write. */
 export interface Legacy {
   readonly container: Container
   readonly version: number
   readonly bytesRead: number
 }
 
-/** The arrays that are not there of a header that was read in parts. */
+/** The missing arrays of a header that was read in parts. */
 export interface Gaps {
   readonly bytesRead: number
-  /** whether the elements at this offset are not there */
+  /** whether the elements at this offset are missing */
   has(offset: number): boolean
-  /** Reads them; without an offset all there are. */
+  /** Reads them; without an offset, all missing ones. */
   load(offset: number | undefined, options: ReadOptions): Promise<void>
 }
 
 /**
  * The header of one file in the wasm heap. Every read takes a fresh view: the heap moves when it grows.
- * Freed by close(); whoever forgets is helped by a FinalizationRegistry.
+ * close() frees it; a FinalizationRegistry frees headers that were not closed.
  */
 export class Header {
   readonly #module: InspectModule
@@ -153,7 +153,7 @@ export class Header {
     return this.gaps?.bytesRead ?? this.bytesRead ?? this.#length
   }
 
-  /** Throws where a part of the header is not there: all of it, or the array at this offset. */
+  /** Throws if a part of the header is missing: any part, or the array at this offset. */
   mustHave(offset?: number): void {
     if (!this.gaps || (offset !== undefined && !this.gaps.has(offset))) return
     const advice = offset === undefined ? 'await file.completeHeader() first' : 'await its load() first'
@@ -170,7 +170,10 @@ export class Header {
     this.#document = undefined
   }
 
-  /** Parses on over the next bytes of the file. 0: the header is whole; else so many bytes of the file it takes at least. */
+  /**
+   * Continues parsing with the next bytes of the file. Returns 0 if the header is complete, otherwise the
+   * least number of bytes of the file that it needs.
+   */
   append(chunk: Uint8Array, fileSize: number | undefined): number {
     const document = this.document
     const pointer = document.reserve(chunk.length) >>> 0
@@ -278,7 +281,7 @@ export class Header {
     return row?.legacy === true && !this.#legacy ? undefined : row
   }
 
-  /** Ids that ggml has no layout for mean a fork's type, where one has it. */
+  /** Ids without a layout in ggml are read as the types of forks. */
   typeName(id: number): string {
     const row = this.type(id)
     const fork = !row || row.removed ? this.#module.forkTypeName(id) : ''
@@ -311,7 +314,7 @@ export class Header {
     return kScalars[entry.type]!.get(this.view(entry.offset, entry.length), 0, !this.bigEndian)
   }
 
-  /** A view of all that is in the heap, up to the tensor data, to be used before the next call into wasm. */
+  /** A view of all header bytes in the heap, up to the tensor data. Valid until the next call into wasm. */
   allBytes(): Bytes {
     this.mustHave()
     const { buffer, byteOffset, byteLength } = this.view(0, Math.min(this.#length, this.document.facts()[3]))
@@ -323,7 +326,7 @@ export class Header {
     return this.allBytes().slice()
   }
 
-  /** A view of bytes of the file, to be used before the next call into wasm. */
+  /** A view of bytes of the file. Valid until the next call into wasm. */
   view(offset: number, length: number): DataView {
     this.mustHave(offset)
     return new DataView(this.#module.HEAPU8.buffer, (this.document.base() >>> 0) + offset, length)
@@ -346,7 +349,7 @@ export class Header {
     return new Float64Array(this.#module.HEAPU8.buffer, pointer >>> 0, length).slice()
   }
 
-  /** What a gather call left: decoded once and cut where all is valid UTF-8, else one by one. */
+  /** The strings of a gather call: decoded at once and cut if all are valid UTF-8, otherwise one by one. */
   #texts(valid: boolean): string[] {
     const document = this.document
     const [endsPointer, count] = document.ends()

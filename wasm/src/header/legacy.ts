@@ -7,8 +7,8 @@ import { editModule } from '../runtime/module.js'
 import type { Container } from '../api/file.js'
 import type { ByteSource } from '../api/source.js'
 
-// The first window takes in a usual vocabulary. Between tensor headers lies data: small ones are read over, large ones
-// are hopped over.
+// The first window contains a usual vocabulary. Data lies between tensor headers: small tensors are read,
+// large ones skipped.
 const kFirstWindow = 1 << 19
 const kWindow = 1 << 16
 const kHop = 1 << 9

@@ -21,7 +21,7 @@ class Keys {
     return typeof value === 'number' ? value : undefined
   }
 
-  /** A number, or the most of an array with one number a layer. */
+  /** A number, or the largest of an array with one number for each layer. */
   most(key: string): number | undefined {
     const value = this.metadata.get(key)
     if (!isArray(value)) return this.number(key)

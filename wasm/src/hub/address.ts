@@ -1,4 +1,4 @@
-// How people name a repository: short forms, pages, and the names that other tools take.
+// Names of repositories: short forms, pages, and the names that other tools use.
 import type { HubAddress, HubName } from './types.js'
 
 const kHosts: readonly { host: RegExp; hub: HubName }[] = [
@@ -18,7 +18,7 @@ const kPrefixes: Readonly<Record<string, HubName>> = {
 const kName = /^[\w][\w.-]*$/
 
 /**
- * The repository that a text names; undefined where it names none: a file's address, a path, anything else. Taken are
+ * The repository that a text names; undefined for any other text: a file's address, a path. Accepted are
  * "owner/name", "owner/name:Q4_K_M", "hf:owner/name@revision", "hf.co/owner/name:Q4_K_M", "ms:owner/name",
  * "ollama:name:tag", and the pages of repositories.
  */
@@ -38,7 +38,7 @@ export function parseHubAddress(text: string): HubAddress | undefined {
   return bare && !/\.gguf$/i.test(given) ? ofPath('huggingface', given) : undefined
 }
 
-/** A mirror is asked itself; other names of a hub are names of the hub. */
+/** A mirror is asked directly; other names of a hub stand for the hub. */
 const mirrorOf = (host: string) =>
   /^hf-mirror\.com$/i.test(host) ? `https://${host.toLowerCase()}` : undefined
 

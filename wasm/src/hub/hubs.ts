@@ -4,18 +4,18 @@ import { encodedPath, isObject, numberOf, onServer, requestJson, textOf } from '
 import type { FoundModel, HubFile, HubName, HubOptions } from './types.js'
 
 export interface Hub {
-  /** its own server */
+  /** the hub's own server */
   readonly server: string
-  /** the revision where none is given */
+  /** the default revision */
   readonly revision: string
-  /** of its pages for people, where that is another than the server */
+  /** address of its pages, if they are on another server */
   readonly site?: string
   readonly page: (id: string, revision: string) => string
   readonly list: (id: string, revision: string, options: HubOptions) => Promise<HubFile[]>
   readonly search?: (query: string, limit: number, options: HubOptions) => Promise<FoundModel[]>
 }
 
-/** Pages of a listing, however long: a server that always names a next one must not hold anybody. */
+/** Limit of a listing's pages: a server that always names a next one must not block. */
 const kMostPages = 100
 
 const kHuggingFace: Hub = {
@@ -32,7 +32,7 @@ const kHuggingFace: Hub = {
       for (const entry of arrayOf(body, url)) {
         const file = isObject(entry) && entry['type'] === 'file' ? textOf(entry['path']) : undefined
         if (file === undefined || !isObject(entry)) continue
-        // Of files in Git LFS or Xet the entry's own size is the file's; "lfs" repeats it with the hash.
+        // For files in Git LFS or Xet, the entry's size is the file's; "lfs" repeats it with the hash.
         const lfs = isObject(entry['lfs']) ? entry['lfs'] : {}
         files.push({
           path: file,

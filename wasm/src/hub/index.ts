@@ -1,4 +1,4 @@
-// ggufscope/hub: what repositories of model hubs hold.
+// ggufscope/hub: the files in repositories of model hubs.
 import { GgufError, quoted } from '../api/errors.js'
 import { parseHubAddress } from './address.js'
 import { kHubs } from './hubs.js'
@@ -21,9 +21,9 @@ function parsed(address: string | HubAddress): HubAddress {
 }
 
 /**
- * What a repository holds: its GGUF files with sizes, grouped into models. One request, more of long listings.
- * Errors: 'invalid-argument', 'not-found' where it holds no GGUF file, 'no-such-file', 'unauthorized' and 'forbidden' of
- * the hub, and those of the network.
+ * Lists a repository: its GGUF files with sizes, grouped into models. One request, more for long listings.
+ * Errors: 'invalid-argument', 'not-found' if it has no GGUF file, 'no-such-file', 'unauthorized' and
+ * 'forbidden' from the hub, and those of the network.
  */
 export async function listRepository(
   address: string | HubAddress,
@@ -41,7 +41,8 @@ export async function listRepository(
 
 /**
  * The model that an address means: "owner/name:Q4_K_M" the one of that quantization, "owner/name" the usual choice. Its
- * files' addresses are what open() and load() take. Errors of listRepository; 'not-found' names what there is instead.
+ * files' addresses are what open() and load() take. Errors of listRepository; 'not-found' names the available
+ * quantizations.
  */
 export async function findVariant(
   address: string | HubAddress,
@@ -56,7 +57,7 @@ export async function findVariant(
   throw new GgufError('not-found', `${id} has no ${wanted}. It has: ${there}.`)
 }
 
-/** Models with GGUF files that fit a query, by downloads. Of Hugging Face and servers that speak its protocol. */
+/** Models with GGUF files that fit a query, by downloads. On Hugging Face and servers with its protocol. */
 export async function searchModels(
   query: string,
   options: HubOptions & { limit?: number | undefined } = {},

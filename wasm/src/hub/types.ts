@@ -1,24 +1,24 @@
-// What a model hub offers, in one form for all hubs.
+// The contents of model hubs, in one form for all hubs.
 
 export type HubName = 'huggingface' | 'modelscope' | 'ollama'
 
-/** A repository on a hub, as a person names it. */
+/** A repository on a hub, as named by a user. */
 export interface HubAddress {
   readonly hub: HubName
   /** "owner/name" */
   readonly id: string
-  /** a branch, a tag or a commit; of Ollama the tag */
+  /** a branch, a tag or a commit; for Ollama the tag */
   readonly revision?: string | undefined
   /** "Q4_K_M": the name of a quantization, in any case */
   readonly quantization?: string | undefined
-  /** the address of the server, where it is not the hub's own: of a mirror, as the page's address had it */
+  /** the address of the server, if it is not the hub's own: a mirror, taken from the page's address */
   readonly server?: string | undefined
 }
 
 export interface HubOptions {
-  /** The server that speaks the hub's protocol, in place of the hub's own. */
+  /** A server with the hub's protocol, instead of the hub's own. */
   server?: string | URL | undefined
-  /** An access token. It is sent to the server's own origin and nowhere else. */
+  /** An access token. It is sent only to the server's origin. */
   token?: string | undefined
   signal?: AbortSignal | undefined
   /** in place of globalThis.fetch */
@@ -28,28 +28,31 @@ export interface HubOptions {
 export interface HubFile {
   /** in the repository, with folders */
   readonly path: string
-  /** bytes, of the file itself and not of a pointer to it */
+  /** bytes of the file itself, not of a Git LFS pointer */
   readonly size: number
   /** what open() takes */
   readonly url: string
-  /** of the whole file, in hexadecimal digits, where the hub tells it */
+  /** of the whole file, in hexadecimal digits, if the hub gives it */
   readonly sha256?: string | undefined
 }
 
-/** model: a language model or whatever else stands for itself; projector: for images or sound of a model beside it */
+/**
+ * model: a language model or another file that is used alone; projector: for images or sound, used with a
+ * model
+ */
 export type VariantKind = 'model' | 'projector' | 'adapter' | 'imatrix'
 
 /** One model of a repository: a file, or all files of a split model. */
 export interface HubVariant {
-  /** "Q4_K_M", or the file's name where it tells no quantization */
+  /** "Q4_K_M", or the file's name if it has no quantization */
   readonly name: string
   readonly kind: VariantKind
   readonly quantization: string | undefined
-  /** in the order that open() and load() take */
+  /** in the order for open() and load() */
   readonly files: readonly HubFile[]
   /** of all files */
   readonly bytes: number
-  /** how many files of a split model the repository lacks */
+  /** how many files of a split model are not in the repository */
   readonly missing: number
 }
 

@@ -1,4 +1,5 @@
-// The files of a repository as the models that they make up: shards joined, quantizations named, parts of other kinds apart.
+// Groups the files of a repository into models: joins shards, names quantizations, separates files of other
+// kinds.
 import type { HubFile, HubVariant, VariantKind } from './types.js'
 
 const kShard = /^(.*?)-(\d{5})-of-(\d{5})\.gguf$/i
@@ -14,7 +15,7 @@ const kKinds: readonly [name: RegExp, kind: VariantKind][] = [
 ]
 const kOrder: readonly VariantKind[] = ['model', 'projector', 'adapter', 'imatrix']
 
-/** "Q4_K_M" of "folder/model-q4_k_m.gguf"; undefined where the name tells none. */
+/** "Q4_K_M" for "folder/model-q4_k_m.gguf"; undefined if the name has none. */
 export function quantizationOf(path: string): string | undefined {
   const file = path.replace(kShard, '$1').replace(/\.gguf$/i, '')
   return [...file.matchAll(kQuantization)]
@@ -57,7 +58,7 @@ function variantOf({ files, count }: { files: HubFile[]; count: number }): HubVa
 
 const stemOf = (path: string) => path.replace(kShard, '$1').replace(/\.gguf$/i, '')
 
-/** Two of one name and kind are told apart by their files' names. */
+/** Two models of one name and kind are named after their files. */
 function named(variants: readonly HubVariant[]): HubVariant[] {
   const times = new Map<string, number>()
   const key = ({ kind, name }: HubVariant) => `${kind} ${name}`
@@ -67,7 +68,7 @@ function named(variants: readonly HubVariant[]): HubVariant[] {
   )
 }
 
-/** Taken where no quantization is asked for: the first of these that is there, as other tools do. */
+/** The default quantizations: the first of these that exists is taken, as in other tools. */
 const kUsual = ['Q4_K_M', 'Q4_0', 'Q4_K_S', 'Q5_K_M', 'Q8_0']
 
 /** The model of that quantization (any case) or name; without one, the usual choice, else the smallest. */

@@ -17,7 +17,7 @@ export interface AnswersOptions {
   /** answers to each prompt */
   readonly n: number
   readonly generate: GenerateOptions
-  /** likeliest tokens to tell beside each token; undefined: no log probabilities */
+  /** number of likeliest tokens to report with each token; undefined: no log probabilities */
   readonly alternatives: number | undefined
 }
 
@@ -44,7 +44,7 @@ export class UsageCounter {
   }
 }
 
-/** Where a stream tells its usage. */
+/** The chunk in which a stream reports its usage. */
 export function usageOf(
   { stream_options: options }: Given<SamplingRequest>,
   counter: UsageCounter,

@@ -172,7 +172,7 @@ async function whole(
 }
 
 /**
- * Answers a conversation in OpenAI's shape. With stream: true, chunks as they come.
+ * Answers a conversation in OpenAI's format. With stream: true, yields chunks as they arrive.
  * Errors: 'invalid-argument' for options that are unknown or out of range, 'unsupported' for those that a local model cannot
  * follow, and those of chat().
  */
@@ -200,7 +200,7 @@ export async function createChatCompletion(
   return given.stream ? chunks(model, given, call) : await whole(model, given, call)
 }
 
-/** The same as chunks, whatever request.stream says. */
+/** The same as chunks, for any value of request.stream. */
 export function streamChatCompletion(
   model: CompletionModel,
   request: ChatCompletionRequest,

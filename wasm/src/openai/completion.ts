@@ -17,7 +17,7 @@ export function textsOf(what: string, given: unknown): (string | readonly number
   )
 }
 
-/** The prompt of a model that fills in what stands before a suffix. */
+/** The fill-in-the-middle prompt for a suffix. */
 function fillIn(
   model: CompletionModel,
   prompt: string | readonly number[],
@@ -106,7 +106,7 @@ async function whole(
 }
 
 /**
- * Goes on from a prompt, in OpenAI's older shape. With stream: true, chunks as they come.
+ * Continues a prompt, in OpenAI's older format. With stream: true, yields chunks as they arrive.
  * Errors: 'invalid-argument' for options that are unknown or out of range, 'unsupported' for those that the model cannot
  * follow, and those of generate().
  */
@@ -134,7 +134,7 @@ export async function createCompletion(
   return given.stream ? chunks(model, given, call) : await whole(model, given, call)
 }
 
-/** The same as chunks, whatever request.stream says. */
+/** The same as chunks, for any value of request.stream. */
 export function streamCompletion(
   model: CompletionModel,
   request: CompletionRequest,

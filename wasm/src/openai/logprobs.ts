@@ -1,10 +1,10 @@
-// Log probabilities of an answer's tokens, told along with the text that each made: what is held back for a stop string,
-// and then is no part of the answer, is not told.
+// Log probabilities of an answer's tokens, reported together with their text. Tokens that are held back for a
+// stop string, and then are not part of the answer, are not reported.
 import type { StreamDecoder, Tokenizer } from '../api/text.js'
 import type { FinishReason, Piece, TokenProbability } from '../engine/types.js'
 import type { CompletionLogprobs, ContentLogprob, TokenLogprob } from './types.js'
 
-// What OpenAI tells of impossible tokens; JSON has no infinities.
+// OpenAI's value for impossible tokens; JSON has no infinities.
 const kLeast = -9999
 
 interface Waiting {
@@ -29,7 +29,7 @@ export class LogprobQueue {
     this.#decoder = tokenizer.stream()
   }
 
-  /** The tokens whose text is told whole with this piece. */
+  /** The tokens whose text is complete with this piece. */
   take({ text, token, logprob, alternatives = [] }: Piece): ContentLogprob[] {
     if (token >= 0 && logprob !== undefined) {
       const begin = this.#decoded
@@ -63,7 +63,7 @@ export class LogprobQueue {
   }
 }
 
-/** The same in the shape of completions. offset: of the first token in the answer's text. */
+/** The same in the format of completions. offset: of the first token in the answer's text. */
 export function completionLogprobs(content: readonly ContentLogprob[], offset: number): CompletionLogprobs {
   let at = offset
   return {

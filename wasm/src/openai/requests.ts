@@ -1,4 +1,4 @@
-// What requests may say, and what the engine is asked for then.
+// The allowed requests, and the engine's options for them.
 import {
   anything,
   checkOptions,
@@ -136,7 +136,7 @@ const kRerank: Checks<RerankRequest> = {
 
 const kStream: Checks<StreamOptions> = { include_usage: flag, include_obfuscation: flag }
 
-/** Values that ask for nothing; others are refused. */
+/** Values that request nothing; others are refused. */
 const kNothing: Readonly<Partial<Record<keyof ChatCompletionRequest, readonly unknown[]>>> = {
   store: [false],
   service_tier: ['auto', 'default'],
@@ -153,7 +153,7 @@ function invalid(message: string): never {
   throw new GgufError('invalid-argument', message)
 }
 
-/** Refuses what is unknown or out of range, and leaves nulls out. */
+/** Refuses unknown options and values out of range, and leaves nulls out. */
 export function checkRequest<T extends object>(what: string, request: T, checks: Checks<T>): Given<T> {
   if (object(request) !== undefined) checkOptions(what, request, {})
   const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null))
@@ -236,7 +236,7 @@ export function checkRerankRequest(what: string, request: RerankRequest): Given<
   return given
 }
 
-/** The schema that an answer keeps to; undefined: any text. */
+/** The schema of an answer; undefined: any text. */
 export function schemaOf(format: ResponseFormat | undefined): JsonSchema | undefined {
   switch (format?.type) {
     case undefined:
@@ -256,7 +256,7 @@ export function schemaOf(format: ResponseFormat | undefined): JsonSchema | undef
   }
 }
 
-/** What of a request goes to generate() as it is. */
+/** The options of a request that go to generate() as they are. */
 export function generateOptionsOf(request: Given<SamplingRequest>, { signal }: CallOptions): GenerateOptions {
   const options: Record<string, unknown> = { signal }
   for (const [name, engineName] of Object.entries(kEngineNames)) {

@@ -10,7 +10,8 @@ function textOf(document: unknown): string {
 }
 
 /**
- * How well documents answer a query, the best first. Errors: those of rerank(), and 'invalid-argument' for options that
+ * Scores how well documents answer a query; best first. Errors: those of rerank(), and 'invalid-argument' for
+ * options that
  * are unknown or out of range.
  */
 export async function createRerank(

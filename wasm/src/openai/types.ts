@@ -1,9 +1,10 @@
-// Requests and answers in OpenAI's shape. null means absent throughout, as in OpenAI's own types, which fit here.
+// Requests and answers in OpenAI's format. null means absent everywhere, as in OpenAI's own types, which are
+// accepted here.
 import type { ChatMessage } from '../api/text.js'
 import type { JsonSchema } from '../schema/index.js'
 import type { Model } from '../engine/types.js'
 
-/** What of a loaded model these functions use. */
+/** The members of a loaded model that these functions use. */
 export type CompletionModel = Pick<
   Model,
   'info' | 'file' | 'tokenizer' | 'generate' | 'encodeChat' | 'embed' | 'rerank'
@@ -11,7 +12,7 @@ export type CompletionModel = Pick<
 
 type Maybe<T> = T | null | undefined
 
-/** Of OpenAI's messages, whatever else they carry goes to the chat template. */
+/** OpenAI's messages. Further fields go to the chat template. */
 export type ChatCompletionMessage =
   | ChatMessage
   | {
@@ -25,7 +26,10 @@ export type ChatCompletionMessage =
       readonly function_call?: unknown
     }
 
-/** json_object: any JSON object, or what a schema beside it accepts. json_schema: JSON that the schema accepts. */
+/**
+ * json_object: any JSON object, or one that an additional schema accepts. json_schema: JSON that the schema
+ * accepts.
+ */
 export type ResponseFormat =
   | { readonly type: 'text' }
   | { readonly type: 'json_object'; readonly schema?: Maybe<JsonSchema> }
@@ -40,15 +44,21 @@ export type ResponseFormat =
     }
 
 export interface StreamOptions {
-  /** true: a last chunk without choices tells the usage; false: none does. Default: the last chunk of an answer does. */
+  /**
+   * true: a last chunk without choices has the usage; false: no chunk has it. Default: the last chunk of an
+   * answer has it.
+   */
   readonly include_usage?: Maybe<boolean>
   /** Taken, without effect. */
   readonly include_obfuscation?: Maybe<boolean>
 }
 
-/** What requests for chats and for completions share. Ranges are OpenAI's; what they lack has llama.cpp's names. */
+/**
+ * Options that chat and completion requests share. Ranges are OpenAI's; options that OpenAI does not have use
+ * llama.cpp's names.
+ */
 export interface SamplingRequest {
-  /** Given back in the answer. Default: the architecture's name. */
+  /** Returned in the answer. Default: the architecture's name. */
   readonly model?: Maybe<string>
   /** How many answers, from 1 to 128. Default: 1. */
   readonly n?: Maybe<number>
@@ -62,13 +72,13 @@ export interface SamplingRequest {
   readonly presence_penalty?: Maybe<number>
   /** From -100, which forbids a token, to 100, by token id. Default: none. */
   readonly logit_bias?: Maybe<Readonly<Record<string, number>>>
-  /** The same seed gives the same answer; of n answers each has its own. Default: another one every time. */
+  /** The same seed gives the same answer; each of n answers has its own. Default: a new one every time. */
   readonly seed?: Maybe<number>
-  /** Texts that end the answer, control tokens by their names included. Default: none. */
+  /** Texts that end the answer; control tokens match by their names. Default: none. */
   readonly stop?: Maybe<string | readonly string[]>
   /** Default: false. */
   readonly stream?: Maybe<boolean>
-  /** With stream alone. */
+  /** Only with stream. */
   readonly stream_options?: Maybe<StreamOptions>
   /** Taken, without effect. */
   readonly user?: Maybe<string>
@@ -89,19 +99,19 @@ export interface SamplingRequest {
   readonly mirostat_tau?: Maybe<number>
   readonly mirostat_eta?: Maybe<number>
   readonly ignore_eos?: Maybe<boolean>
-  /** GBNF that the answer keeps to. */
+  /** A grammar in GBNF for the answer. */
   readonly grammar?: Maybe<string>
 }
 
 export interface ChatCompletionRequest extends SamplingRequest {
   readonly messages: readonly ChatCompletionMessage[]
-  /** Tokens of an answer at most. Default: until its end, or until the context is full. */
+  /** Largest number of tokens of an answer. Default: until it ends or the context is full. */
   readonly max_completion_tokens?: Maybe<number>
-  /** The same by its older name; max_completion_tokens counts where both are there. */
+  /** The same by its older name; max_completion_tokens counts if both are given. */
   readonly max_tokens?: Maybe<number>
-  /** Tell each token's log probability. Default: false. */
+  /** Report each token's log probability. Default: false. */
   readonly logprobs?: Maybe<boolean>
-  /** With logprobs: so many of the likeliest tokens beside each, from 0 to 20. Default: 0. */
+  /** With logprobs: number of likeliest tokens reported with each token, from 0 to 20. Default: 0. */
   readonly top_logprobs?: Maybe<number>
   /** Default: text. */
   readonly response_format?: Maybe<ResponseFormat>
@@ -118,7 +128,7 @@ export interface ChatCompletionRequest extends SamplingRequest {
   readonly add_generation_prompt?: Maybe<boolean>
   /** The last message, an assistant's, goes on in place of a new one. Default: false. */
   readonly continue?: Maybe<boolean>
-  /** Given back in the answer. */
+  /** Returned in the answer. */
   readonly metadata?: Maybe<Readonly<Record<string, string>>>
 
   // Taken without effect where they ask for nothing, else refused: 'unsupported'.
@@ -278,7 +288,7 @@ export interface CompletionChunk {
 export interface EmbeddingRequest {
   /** A text, token ids, or several of either. */
   readonly input: string | readonly string[] | readonly number[] | readonly (readonly number[])[]
-  /** Given back in the answer. Default: the architecture's name. */
+  /** Returned in the answer. Default: the architecture's name. */
   readonly model?: Maybe<string>
   /** base64: of the floats' bytes, little endian. Default: 'float'. */
   readonly encoding_format?: Maybe<string>
@@ -300,7 +310,7 @@ export interface EmbeddingAnswer<E = number[]> {
 export interface RerankRequest {
   readonly query: string
   readonly documents: readonly (string | { readonly text: string })[]
-  /** Given back in the answer. Default: the architecture's name. */
+  /** Returned in the answer. Default: the architecture's name. */
   readonly model?: Maybe<string>
   /** How many of the best to give. Default: all. */
   readonly top_n?: Maybe<number>

@@ -17,7 +17,7 @@ const inFolder = (folder: string | URL, name: string): URL => {
   return new URL(name, url)
 }
 
-/** What the caller gives for a file of that name; undefined: it lies beside the package's code. */
+/** The caller's module for a file of that name; undefined: it lies beside the package's code. */
 export function given<Name extends keyof AssetTable>(
   name: Name,
   { assets, wasmUrl }: AssetOptions = {},
@@ -25,7 +25,7 @@ export function given<Name extends keyof AssetTable>(
   if (isAddress(assets)) return inFolder(assets, name)
   if (assets?.[name] !== undefined) return assets[name]
   if (name === 'inspect.wasm') return wasmUrl as AssetTable[Name]
-  // The engine's files have never been looked for there.
+  // The engine's files are not expected there.
   return isAddress(wasmUrl) && !name.startsWith('engine') ? new URL(name, absolute(wasmUrl)) : undefined
 }
 
@@ -37,7 +37,7 @@ function readFromDisk(url: URL): Promise<Uint8Array<ArrayBuffer>> {
 async function answer(url: URL): Promise<Response> {
   const response = await fetch(url)
   if (!response.ok) throw new Error(`the server answers with status ${response.status}`)
-  // Servers of applications answer with their page what they do not have.
+  // Application servers answer requests for missing files with their page.
   if (response.headers.get('content-type')?.startsWith('text/html')) throw new Error('it is a web page')
   return response
 }
@@ -51,7 +51,7 @@ async function bytesOf(source: WasmSource): Promise<BufferSource | Response> {
   return url.protocol === 'file:' && isNode() ? readFromDisk(url) : answer(url)
 }
 
-/** Compiles while the bytes arrive, where the server names their type: others forbid it. */
+/** Compiles while the bytes arrive, if the server sends the right type (browsers require it). */
 export async function compile(source: WasmSource | PromiseLike<WasmSource>): Promise<WebAssembly.Module> {
   const from = await source
   // Every object has this class by its type alone.
@@ -63,8 +63,8 @@ export async function compile(source: WasmSource | PromiseLike<WasmSource>): Pro
 }
 
 /**
- * The module of that name: what is given, or what lies beside the package's code. Where its address fails, what `others`
- * finds.
+ * The module of that name: the given one, or the file beside the package's code. If its address fails, the
+ * one that `others` finds.
  */
 export async function compileNamed(
   name: WasmName,
@@ -99,7 +99,7 @@ export function notStarted(name: WasmName, place: unknown, error: unknown): Gguf
   )
 }
 
-/** What Emscripten's glue is given. */
+/** The arguments of Emscripten's glue. */
 export interface GlueOptions {
   wasmMemory?: WebAssembly.Memory
   instantiateWasm(
@@ -108,7 +108,9 @@ export interface GlueOptions {
   ): object
 }
 
-/** Starts the glue on a compiled module. The glue does not tell of a failed instantiation: this promise does. */
+/**
+ * Starts the glue on a compiled module. The glue does not report a failed instantiation; this promise does.
+ */
 export function instantiate<T>(
   create: (options: GlueOptions) => Promise<T>,
   module: WebAssembly.Module,

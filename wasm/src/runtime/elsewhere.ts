@@ -1,5 +1,6 @@
-// Where a file of the package is when it does not lie beside the code that runs. Development servers bundle a dependency
-// into a folder of their own (Vite: node_modules/.vite/deps) and leave behind what it reads by its address.
+// Finds a file of the package that does not lie beside the running code. Development servers bundle a
+// dependency into their own folder (Vite: node_modules/.vite/deps), without the files that it reads by
+// address.
 
 import { isNode } from './node-module.js'
 
@@ -7,7 +8,7 @@ const kPackage = /\/node_modules\/ggufscope\//
 // Of the package, by name: where they lie in it.
 const folderOf = (name: string): string => (name.startsWith('engine-') ? 'wasm/dist/engine' : 'wasm/dist')
 
-/** Addresses to try for the file that was looked for at that one. */
+/** Addresses to try for a file that was not at the expected address. */
 export function elsewhere(url: URL): URL[] {
   if (!/^https?:$/.test(url.protocol) || kPackage.test(url.pathname)) return []
   const name = url.pathname.split('/').pop()!
@@ -21,7 +22,7 @@ export function elsewhere(url: URL): URL[] {
   )
 }
 
-/** What else may give a module that was looked for at that address. */
+/** Other ways to get a module that was not at the expected address. */
 export function otherSources(url: URL): (URL | Promise<ArrayBuffer>)[] {
   const others: (URL | Promise<ArrayBuffer>)[] = elsewhere(url)
   // Files that were copied beside a bundle are all in its folder; classic scripts have no address here.
@@ -31,7 +32,7 @@ export function otherSources(url: URL): (URL | Promise<ArrayBuffer>)[] {
   return others
 }
 
-/** Pages that lie on a disk may read what is beside them by XMLHttpRequest alone, if at all. */
+/** Pages on a disk (file:) can read files beside them only by XMLHttpRequest, if at all. */
 function readByRequest(url: URL): Promise<ArrayBuffer> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()

@@ -1,7 +1,10 @@
 import { GgufError } from '../api/errors.js'
 import type { QuantModule } from '../quant.js'
 
-/** Places in the module's heap for as long as a piece of work takes. Views are made at each use: the heap moves. */
+/**
+ * Allocations in the module's heap for one piece of work. Views are made at each use, because the heap moves
+ * when it grows.
+ */
 export class Heap {
   readonly #module: QuantModule
   readonly #places: number[] = []
@@ -40,7 +43,7 @@ export class Heap {
     return new Float64Array(this.#module.HEAPU8.buffer, place, count).slice()
   }
 
-  /** Last of all. `using` is not for this: Safari's engine has no Symbol.dispose. */
+  /** Frees all allocations. Not by `using`: Safari's engine has no Symbol.dispose. */
   free(): void {
     for (const place of this.#places) this.#module._free(place)
   }

@@ -25,7 +25,7 @@ export async function start<T>(
   })
 }
 
-/** One instance for all callers. A failed start is tried again by the next. */
+/** One instance for all callers. After a failed start the next call tries again. */
 export function once<T>(
   begin: (hosting: AssetOptions | undefined) => Promise<T>,
 ): (hosting?: AssetOptions) => Promise<T> {
@@ -90,7 +90,7 @@ function startText(compiled: WebAssembly.Module): TextModule {
   }) as unknown as TextModule)
 }
 
-/** The text module, at once. Where it was not loaded before, the caller waits for it, and so does its page. */
+/** The text module, synchronously. If it is not loaded yet, the call blocks, and with it the page. */
 export function textModule(hosting?: AssetOptions): TextModule {
   if (text) return text
   const from = given('text.wasm', hosting) ?? besideText()
@@ -101,7 +101,7 @@ export function textModule(hosting?: AssetOptions): TextModule {
   }
 }
 
-/** The same without making anyone wait. */
+/** The same without blocking. */
 export async function loadTextModule(hosting?: AssetOptions): Promise<TextModule> {
   if (text) return text
   const module = await compileNamed('text.wasm', given('text.wasm', hosting), besideText, others)
@@ -125,7 +125,7 @@ function readNow(url: URL): Uint8Array<ArrayBuffer> {
   if (typeof XMLHttpRequest === 'undefined') throw new Error('await file.loadTokenizer() first')
   const request = new XMLHttpRequest()
   request.open('GET', url, false)
-  // Pages may not ask for bytes here, but for text that keeps them.
+  // Pages must not request bytes synchronously, but text, in an encoding that preserves the bytes.
   request.overrideMimeType('text/plain; charset=x-user-defined')
   request.send()
   if (request.status !== 200) throw new Error(`the server answers with status ${request.status}`)

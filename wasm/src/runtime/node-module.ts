@@ -8,10 +8,13 @@ interface NodeProcess {
   getBuiltinModule?(name: string): unknown
 }
 
-// By globalThis: some bundlers bring a stand-in to code that says `process`.
+// By globalThis: some bundlers replace `process` in code by a substitute.
 export const nodeProcess = (): NodeProcess | undefined => (globalThis as { process?: NodeProcess }).process
 
-/** Whether this is Node, or what acts as it (Bun, Deno); else a browser. workerd has some of Node, but no files. */
+/**
+ * Whether this is Node or a compatible runtime (Bun, Deno); otherwise a browser. workerd has parts of Node,
+ * but no files.
+ */
 export const isNode = (): boolean => {
   const node = nodeProcess()
   return (
@@ -21,7 +24,7 @@ export const isNode = (): boolean => {
   )
 }
 
-/** A module of Node's own, without an import that bundlers would look into. */
+/** A built-in module of Node, without an import that bundlers would follow. */
 export function nodeModule<T>(name: string): T {
   const module = nodeProcess()?.getBuiltinModule?.(name)
   if (!module) throw new GgufError('unsupported', `Node 20.16 or newer has ${name}.`)

@@ -1,6 +1,6 @@
 import { GgufError } from '../api/errors.js'
 
-// Pages of model hubs and the address that gives the file instead, as [page, download] on the path of the address.
+// Pages of model hubs and the address of the file itself, as [page, download] on the path of the address.
 const kPages: readonly { host: RegExp; page: RegExp; file: string }[] = [
   {
     host: /^(www\.)?(huggingface\.co|hf\.co|hf-mirror\.com)$/,
@@ -16,7 +16,7 @@ const kPages: readonly { host: RegExp; page: RegExp; file: string }[] = [
 ]
 
 /**
- * The address to fetch for what a person gave: "hf:owner/repository/path/x.gguf" (a revision after an at sign:
+ * The address to fetch for a user's input: "hf:owner/repository/path/x.gguf" (a revision after an at sign:
  * "hf:owner/repository@main/x.gguf"), a page of a model hub, or an address as it is. Relative ones are relative to the page.
  */
 export function addressOf(source: string | URL): URL {

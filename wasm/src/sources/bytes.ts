@@ -18,7 +18,7 @@ export function checkRange(offset: number, length: number, size: number | undefi
   }
 }
 
-/** Pieces of a source that has no stream of its own: a mebibyte, then ever longer ones. */
+/** Pieces of a source without a stream: one mebibyte, then longer and longer ones. */
 export async function* streamByReads(
   source: ByteSource & { readonly size: number },
   offset: number,

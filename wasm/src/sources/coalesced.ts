@@ -44,24 +44,27 @@ export function planRanges<T extends { offset: number; end: number }>(
 }
 
 export interface RemoteSource extends ByteSource {
-  /** how many reads are worth having under way */
+  /** how many parallel reads are useful */
   readonly parallel?: number
-  /** The bytes [offset, end) by one request, or all from there on, in pieces that hold until the next one is asked for. */
+  /**
+   * The bytes [offset, end) by one request, or all from there on, in pieces that are valid until the next one
+   * is requested.
+   */
   flow?(offset: number, end: number | undefined, options: ReadOptions): AsyncGenerator<Uint8Array>
 }
 
-/** A request on its way: who asks for bytes of it meanwhile waits for it too. */
+/** A request in transfer: later reads of its bytes wait for it too. */
 interface Flight {
   readonly offset: number
   readonly end: number
   readonly parts: Wanted[]
-  /** called when one of those who wait has gone */
+  /** called when a reader that waits for it leaves */
   leave(): void
 }
 
 /**
- * A source where every request is a round trip: reads asked for at the same time are merged, few run at once, and what
- * is on its way or was read lately is not asked for again.
+ * A source where every request is a round trip. It merges reads that are made at the same time, runs few at
+ * once, and does not repeat requests for bytes that are in transfer or were read recently.
  */
 export class CoalescedSource implements ByteSource {
   readonly #source: RemoteSource
@@ -139,7 +142,7 @@ export class CoalescedSource implements ByteSource {
     while (this.#flights.size < most && this.#queue.length > 0) void this.#fetch(this.#queue.shift()!)
   }
 
-  /** Whether the bytes are there, or on their way. */
+  /** Whether the bytes are there, or in transfer. */
   #isServed(part: Wanted): boolean {
     const bytes = this.#recent.find(part.offset, part.end)
     if (bytes) {
@@ -158,7 +161,7 @@ export class CoalescedSource implements ByteSource {
   async #fetch(plan: PlannedRange<Wanted>): Promise<void> {
     const { offset, end } = plan
     const parts = [...plan.parts]
-    // Stopped when the last of those who wait for it has gone.
+    // Aborted when the last reader that waits for it leaves.
     const controller = new AbortController()
     const leave = () => {
       if (parts.every(({ signal }) => signal?.aborted)) controller.abort(parts[0]!.signal!.reason)

@@ -1,21 +1,21 @@
-// The body of one answer: read piece by piece, and given up when nothing comes for too long.
+// The body of one response: read piece by piece, and aborted if nothing arrives for too long.
 import { connectionLost } from './http-errors.js'
 
-// What a browser has waiting of an answer, about.
+// Approximate size of a browser's receive buffer.
 const kReusedBytes = 512 << 10
 
 interface BodyOptions {
   /** bytes at its begin that are dropped */
   readonly skip: number
-  /** the file's byte that the first piece begins with */
+  /** offset in the file of the first piece's first byte */
   readonly at: number
-  /** pieces lie in one buffer and hold until the next one is asked for */
+  /** pieces lie in one reused buffer and are valid until the next one is requested */
   readonly reused: boolean
   readonly idle: IdleTimeout
   readonly host: string
 }
 
-/** The pieces of an answer's body. Errors: a TransientError with the byte where the connection was lost. */
+/** The pieces of a response's body. Errors: a TransientError with the byte where the connection was lost. */
 export async function* readBody(
   response: Response,
   { skip, at, reused, idle, host }: BodyOptions,
@@ -52,8 +52,8 @@ export async function* readBody(
 }
 
 /**
- * A reader whose pieces all lie in one buffer: nothing is allocated for what is copied away at once. undefined: this
- * engine has none for bodies.
+ * A reader whose pieces all lie in one reused buffer, for callers that copy them at once; undefined: this
+ * JavaScript engine has no such reader for bodies.
  */
 function reusingReader(
   body: ReadableStream<Uint8Array>,
@@ -76,7 +76,7 @@ function reusingReader(
   }
 }
 
-/** Aborts one request when its caller does, or when nothing is heard for too long. */
+/** Aborts one request when its caller does, or when nothing arrives for too long. */
 export class IdleTimeout {
   timedOut = false
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -92,7 +92,7 @@ export class IdleTimeout {
     this.heard()
   }
 
-  /** The clock starts anew. */
+  /** Restarts the timer. */
   heard(): void {
     this.pause()
     if (!Number.isFinite(this.timeout)) return
@@ -102,7 +102,7 @@ export class IdleTimeout {
     }, this.timeout)
   }
 
-  /** While the reader is busy with what it got, silence is its own doing. */
+  /** Stops the timer while the reader is busy with a piece. */
   pause(): void {
     clearTimeout(this.#timer)
   }

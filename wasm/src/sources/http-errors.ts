@@ -1,7 +1,7 @@
-// What can go wrong with a request, as errors that say which host, which byte and what to do.
+// Errors of requests, which say which host, which byte and what to do.
 import { GgufError, quoted, type GgufErrorCode } from '../api/errors.js'
 
-/** A failure that may pass: the request is tried again. delayMs: after the time that the server asked for. */
+/** A transient failure: the request is retried. delayMs: the delay that the server asked for. */
 export class TransientError extends Error {
   constructor(
     readonly error: GgufError,

@@ -18,12 +18,12 @@ export interface HttpOptions {
 
 const kRetries = 4
 const kFirstDelayMs = 250
-// A server that asks for more patience than this gets none.
+// If a server asks for a longer delay than this, the request fails.
 const kMaxDelayMs = 30_000
 const kTimeoutMs = 30_000
-// However much each attempt brings: a transfer that is cut again and again ends.
+// Limit of attempts, even if each one makes progress: a transfer that breaks again and again ends.
 const kMaxAttempts = 40
-// Where ranges are ignored, up to so many bytes are read and dropped to reach the wanted ones.
+// If a server ignores ranges, up to this many bytes are read and dropped to reach the requested ones.
 const kMaxSkipped = 64 << 20
 const kMaxRedirects = 20
 const kMaxBlindBuffer = 16 << 20
@@ -33,21 +33,21 @@ function isForeign(url: URL): boolean {
   return here !== undefined && url.origin !== here && /^https?:$/.test(url.protocol)
 }
 
-/** One answer with its body under control. */
+/** One response and its body. */
 interface Answer {
   body: AsyncGenerator<Uint8Array>
-  /** the offset after its last byte, where it is known */
+  /** the offset after its last byte, if it is known */
   end: number | undefined
 }
 
 /**
- * A file behind an http(s) address. Ranges where the server has them; one plain transfer where it has not. Failures
- * that may pass are tried again after a while, from the byte where they struck.
+ * A file behind an http(s) address. Uses ranges if the server supports them, otherwise one plain transfer.
+ * After a transient failure it retries with a delay, from the byte where the transfer broke.
  */
 export class HttpSource implements ByteSource {
   readonly #url: URL
   readonly #options: HttpOptions
-  // Where redirects led: asked directly from then on, until that fails.
+  // The target of redirects, which is then requested directly, until that fails.
   #target: URL
   #size: number | undefined
   #ranges = true
@@ -79,7 +79,7 @@ export class HttpSource implements ByteSource {
     return new HttpSource(siblingOf(this.#url, name), this.#options)
   }
 
-  /** What tells this file from another at the same address. */
+  /** Identifies the version of the file at this address. */
   get validator(): string | undefined {
     return this.#etag ?? this.#modified ?? undefined
   }
@@ -110,7 +110,7 @@ export class HttpSource implements ByteSource {
   async read(offset: number, length: number, { signal }: ReadOptions): Promise<Uint8Array> {
     checkRange(offset, length, this.#size)
     if (length === 0) return new Uint8Array()
-    // A length that no size confirms is no reason to allocate much.
+    // A length without a confirmed size must not cause a large allocation.
     let bytes = new Uint8Array(this.#size === undefined ? Math.min(length, kMaxBlindBuffer) : length)
     let filled = 0
     for await (const chunk of this.#transfer(offset, offset + length, signal, true)) {
@@ -127,8 +127,8 @@ export class HttpSource implements ByteSource {
   }
 
   /**
-   * The bytes [offset, end), or up to the end of the file; not a byte more or less, unless the file ends before.
-   * reused: pieces lie in one buffer and hold until the next one is asked for.
+   * Exactly the bytes [offset, end), or less if the file ends before. reused: pieces lie in one buffer and
+   * are valid until the next one is requested.
    */
   async *#transfer(
     offset: number,
@@ -152,7 +152,7 @@ export class HttpSource implements ByteSource {
         // Where no length was announced, the end of the answer is the end of the file.
         const last = Math.min(end ?? Infinity, this.#size ?? Infinity)
         if (answer.end === undefined || at >= last) return
-        // A server may send less than it was asked for: the rest is asked for next.
+        // A server may send less than requested: the rest is requested next.
         if (answer.end !== at || at === before) throw connectionLost(this.#target.host, at, undefined)
       } catch (error) {
         signal?.throwIfAborted()
@@ -167,7 +167,7 @@ export class HttpSource implements ByteSource {
     }
   }
 
-  /** One request. Answers that cannot be used are thrown: as TransientError where another attempt may help. */
+  /** One request. Throws for unusable responses; a TransientError if another attempt may help. */
   async #ask(
     at: number,
     end: number | undefined,
@@ -201,7 +201,7 @@ export class HttpSource implements ByteSource {
     }
   }
 
-  /** The answer, whether a range was asked for, and where redirects led that were followed here. */
+  /** The response, whether a range was requested, and the target of redirects that were followed here. */
   async #fetch(
     at: number,
     end: number | undefined,
@@ -211,7 +211,7 @@ export class HttpSource implements ByteSource {
     hops = 0,
   ): Promise<[Response, boolean, URL | undefined]> {
     const headers = new Headers(target.origin === this.#url.origin ? this.#options.headers : undefined)
-    // fetch() takes Authorization off at another origin, and no other header of the caller's.
+    // fetch() removes Authorization at another origin, but no other header of the caller.
     const others = [...headers.keys()].filter((name) => name !== 'authorization')
     if (ranged) {
       headers.set('Range', `bytes=${at}-${end === undefined ? '' : end - 1}`)
@@ -225,7 +225,7 @@ export class HttpSource implements ByteSource {
     try {
       response = await fetch(target.href, others.length > 0 ? { ...init, redirect: 'manual' } : init)
       if (response.type === 'opaqueredirect') {
-        // Browsers do not tell where to: what they would take along stays here.
+        // Browsers do not show the target: headers that they would pass on are not sent.
         for (const name of others) headers.delete(name)
         response = await fetch(target.href, init)
       }
@@ -235,8 +235,8 @@ export class HttpSource implements ByteSource {
         this.#target = this.#url
         return await this.#fetch(at, end, signal, ranged)
       }
-      // fetch() says the same of a dead server and of one that does not allow this page: tell them apart. Range may be
-      // what the server, or the browser on its behalf, does not allow.
+      // fetch() fails in the same way for a dead server and for one that does not allow this page: find out
+      // which. Range may be the header that the server, or the browser for it, does not allow.
       const foreign = isForeign(this.#url) && at <= kMaxSkipped
       if (foreign && ranged && (await this.#isThere(signal))) {
         if (++this.#rangesFailed >= 2) this.#ranges = false
@@ -268,7 +268,7 @@ export class HttpSource implements ByteSource {
     )
   }
 
-  /** Holds an answer against what is known of the file. undefined: ask again, in another way. */
+  /** Compares a response with what is known of the file; undefined: request again in another way. */
   async #accept(
     response: Response,
     ranged: boolean,
@@ -301,7 +301,8 @@ export class HttpSource implements ByteSource {
       else if (!range && end === undefined && length !== undefined) total = at + length
     } else {
       if (ranged) this.#ranges = false
-      // Another site may hide that its answer is compressed, and then this length is that of fewer bytes.
+      // Another origin may hide that its response is compressed; then this is the length of the compressed
+      // bytes.
       if (!isForeign(this.#target) || response.headers.has('content-encoding')) total = length
     }
 
@@ -331,7 +332,10 @@ export class HttpSource implements ByteSource {
     return { skip: 0, end: length === undefined ? undefined : first + length }
   }
 
-  /** Asks again for everything. A server that sends partial answers in another encoding counts bytes of that one. */
+  /**
+   * Requests the whole file again. A server that sends partial responses in another encoding counts the
+   * encoded bytes.
+   */
   #withoutRanges(response: Response): undefined {
     this.#ranges = false
     void response.body?.cancel().catch(() => {})
@@ -364,7 +368,7 @@ export class HttpSource implements ByteSource {
       return this.#withoutRanges(response)
     }
     void response.body?.cancel().catch(() => {})
-    // A signed address that a redirect led to may have expired: begin again at the given one.
+    // The signed address of a redirect may have expired: start again at the given one.
     if (this.#target !== this.#url && status >= 400 && status < 429) {
       this.#target = this.#url
       return undefined

@@ -12,7 +12,7 @@ const kCodes: Readonly<Record<string, readonly [code: GgufErrorCode, what: strin
   EPERM: ['forbidden', 'The permissions forbid reading'],
 }
 
-/** What tells one file from another, by whatever path. */
+/** Identifies a file, by any path. */
 export interface FileIdentity {
   readonly dev: bigint
   readonly ino: bigint
@@ -20,7 +20,7 @@ export interface FileIdentity {
 
 /** A file on disk, of any size. Opened by the first read. */
 export class NodeFileSource implements ByteSource {
-  /** Told of every file that a source opens: a program can keep from writing over what it reads. */
+  /** Called for every file that a source opens, so that a program can avoid writing over it. */
   static onOpened: ((path: string, stat: FileIdentity) => void) | undefined
 
   readonly #path: string

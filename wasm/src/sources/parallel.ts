@@ -1,4 +1,7 @@
-/** Runs tasks in order of the list, a few at a time. The first failure is thrown when all that began have ended. */
+/**
+ * Runs tasks in order of the list, a few at a time. Throws the first failure after all started tasks have
+ * ended.
+ */
 export async function eachInParallel<T>(
   items: readonly T[],
   limit: number,

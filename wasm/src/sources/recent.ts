@@ -1,14 +1,14 @@
 const kMostBytes = 16 << 20
-// Longer ranges are seldom asked for twice, and would push out all others.
+// Longer ranges are rarely read twice, and would displace all others.
 const kLongest = 2 << 20
 
-/** The bytes read last, for who asks for them, or for a part of them, again. */
+/** A cache of the bytes read last. */
 export class RecentBytes {
   // the one used last at the end
   readonly #runs: { offset: number; bytes: Uint8Array }[] = []
   #total = 0
 
-  /** A copy of [offset, end), where it was read lately. */
+  /** A copy of [offset, end), if it is in the cache. */
   find(offset: number, end: number): Uint8Array | undefined {
     const at = this.#runs.findLastIndex((run) => run.offset <= offset && end <= run.offset + run.bytes.length)
     if (at < 0) return undefined

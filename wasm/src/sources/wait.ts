@@ -1,4 +1,4 @@
-/** Resolves after so many milliseconds; rejects with signal.reason as soon as it is aborted. */
+/** Resolves after this many milliseconds; rejects with signal.reason as soon as it is aborted. */
 export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted()

@@ -1,35 +1,35 @@
-// What a piece out of the middle of a header is. Strings and tensor infos are found by their chains: where one ends the
-// next begins, and lengths of 64 bits that are all small do not come about by chance.
+// Recognizes what a piece from the middle of a header contains. Strings and tensor infos form chains: where
+// one ends the next begins. A chain of small 64-bit lengths does not occur by chance.
 import { Cursor, kArray, kString, kValueBytes } from './cursor.js'
 
-// A vocabulary has no longer words; a chain may begin so far into a piece.
+// Longest word of a vocabulary; a chain may begin this far into a piece.
 const kLongestWord = 2048
 const kLeastWords = 8
 const kMostDims = 8
 const kMostTypeId = 1000
 
 export interface Words {
-  /** where the last whole one begins that looks like one, from the start of the piece, and that of some before it */
+  /** where the last complete string begins, from the start of the piece, and where some before it begin */
   readonly starts: readonly number[]
-  /** where it breaks off: less than the piece's length where the array ended in it */
+  /** where the chain ends: before the end of the piece if the array ends in it */
   readonly end: number
-  /** whether it breaks off before the piece does */
+  /** whether the chain ends before the piece does */
   readonly broken: boolean
   readonly count: number
-  /** bytes of one on average, its length included, and their deviation */
+  /** average bytes of a string, its length included, and their deviation */
   readonly mean: number
   readonly deviation: number
-  /** each is two words with a space between: merges of a byte-pair encoding */
+  /** each string is two words with a space between: merges of a byte-pair encoding */
   readonly pairs: boolean
 }
 
 const kKeptStarts = 8
 
-/** The chain of strings in a piece. undefined: there is none. at: where one is known to begin. */
+/** The chain of strings in a piece; undefined: there is none. at: a known start of a string. */
 export function findWords(bytes: Uint8Array, little: boolean, at?: number): Words | undefined {
   const last = at ?? Math.min(kLongestWord, bytes.length - 8)
   for (let start = at ?? 0; start <= last; start++) {
-    // The high half of a length is empty: most places are passed over here.
+    // The high half of a length is zero: this test skips most places.
     const high = little ? start + 4 : start
     if ((bytes[high]! | bytes[high + 1]! | bytes[high + 2]! | bytes[high + 3]!) !== 0) continue
     const words = chain(bytes, little, start)
@@ -80,7 +80,7 @@ function isPair(bytes: Uint8Array, from: number, end: number): boolean {
   return spaces === 1 && bytes[end - 1] !== 0x20
 }
 
-/** Whether so many key-values, or as many as the piece holds, lie here one behind the other. */
+/** Whether this many key-values, or as many as fit in the piece, lie here one behind the other. */
 export function keysAt(bytes: Uint8Array, little: boolean, at: number, wanted: number): boolean {
   const cursor = new Cursor(bytes, little, at)
   for (let found = 0; found < wanted; found++) {
@@ -104,7 +104,10 @@ export function keysAt(bytes: Uint8Array, little: boolean, at: number, wanted: n
   return true
 }
 
-/** One tensor info. undefined: this is none, or it does not end in these bytes (then cursor.short tells). */
+/**
+ * One tensor info; undefined: it is not one, or it does not end in these bytes (then cursor.short is above
+ * 0).
+ */
 export function readInfo(cursor: Cursor): boolean {
   const length = cursor.u64()
   if (length > 1024 || !cursor.skip(length)) return false
@@ -115,7 +118,7 @@ export function readInfo(cursor: Cursor): boolean {
   return type < kMostTypeId && cursor.short === 0
 }
 
-/** Whether tensor infos lie here, as many as wanted or as the piece holds. */
+/** Whether tensor infos lie here, as many as requested or as fit in the piece. */
 export function infosAt(bytes: Uint8Array, little: boolean, at: number, wanted: number): boolean {
   const cursor = new Cursor(bytes, little, at)
   for (let found = 0; found < wanted; found++) if (!readInfo(cursor)) return cursor.short > 0 && found > 0

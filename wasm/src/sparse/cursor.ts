@@ -3,12 +3,12 @@ export const kValueBytes: readonly number[] = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 
 export const kString = 8
 export const kArray = 9
 
-/** Reads on through bytes; what is beyond their end reads as 0 and is told by `short`. */
+/** Reads through bytes. Beyond their end it reads 0, and counts the missing bytes in `short`. */
 export class Cursor {
   readonly #view: DataView
   readonly #little: boolean
   at = 0
-  /** so many bytes were asked for beyond the end */
+  /** bytes requested beyond the end */
   short = 0
 
   constructor(bytes: Uint8Array, little: boolean, at = 0) {

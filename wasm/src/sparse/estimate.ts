@@ -1,4 +1,4 @@
-// How far an array of strings reaches, told from samples of it.
+// Estimates from samples where an array of strings ends.
 import type { Words } from './classify.js'
 import type { OpenArray } from './walk.js'
 
@@ -10,14 +10,14 @@ export interface Point {
 }
 
 export interface Estimate {
-  /** where the array ends, and how wrong that may be */
+  /** where the array ends, and the possible error */
   readonly end: number
   readonly error: number
 }
 
 const kSteps = 64
 
-/** Walks through the strings that are left, of lengths between those of the samples around. */
+/** Extrapolates over the remaining strings, with lengths interpolated between the samples. */
 export function estimateEnd(array: OpenArray, points: readonly Point[]): Estimate {
   const samples = points.flatMap(({ offset, words }) =>
     words ? [{ at: offset + words.end / 2, ...words }] : [],
@@ -39,7 +39,7 @@ export function estimateEnd(array: OpenArray, points: readonly Point[]): Estimat
   const least = Math.min(...samples.map(({ count }) => count))
   const counted = samples.reduce((sum, { count }) => sum + Math.min(count, 4 * least), 0)
   const spread = Math.max(...means) - Math.min(...means)
-  // One sample at the beginning says little: vocabularies begin with short words.
+  // One sample at the beginning is a poor estimate: vocabularies begin with short words.
   const bend = samples.length === 1 ? 0.2 * means[0]! : 0.06 * spread
   return { end, error: 1024 + array.remaining * ((1.6 * deviation) / Math.sqrt(counted) + bend) }
 }

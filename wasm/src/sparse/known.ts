@@ -1,7 +1,7 @@
-/** The bytes of a file that were read, as runs that neither touch nor overlap, by offset. */
+/** The bytes of a file that were read, as runs sorted by offset that neither touch nor overlap. */
 export class Known {
   readonly #runs: { offset: number; bytes: Uint8Array }[] = []
-  /** bytes that were fetched, those that were there already included */
+  /** bytes that were fetched, including repeated ones */
   fetched = 0
 
   add(offset: number, bytes: Uint8Array): void {
@@ -20,13 +20,13 @@ export class Known {
     this.#runs.splice(first, near.length, { offset: start, bytes: whole })
   }
 
-  /** What is known without a gap from here on. */
+  /** The known bytes from here on, up to the first gap. */
   from(offset: number): Uint8Array {
     const run = this.#runs.find((one) => one.offset <= offset && offset < one.offset + one.bytes.length)
     return run ? run.bytes.subarray(offset - run.offset) : new Uint8Array()
   }
 
-  /** What is known of the first bytes, as far as there is no gap. */
+  /** The known first bytes, up to the first gap. */
   beginning(length: number): Known {
     const known = new Known()
     known.add(0, this.from(0).subarray(0, length))
@@ -49,7 +49,7 @@ export class Known {
     return gaps
   }
 
-  /** Copies what is known of [0, target.length) there. */
+  /** Copies the known bytes of [0, target.length) to target. */
   copyTo(target: Uint8Array): void {
     for (const { offset, bytes } of this.#runs) {
       if (offset < target.length) target.set(bytes.subarray(0, target.length - offset), offset)

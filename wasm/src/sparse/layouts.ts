@@ -1,10 +1,10 @@
-// Vocabularies that were met before: where their arrays lie. A match spares the search, and is verified like everything.
+// Known vocabularies: where their arrays lie. A match saves the search; the result is verified all the same.
 import { kKnownLayouts } from './known-layouts.js'
 import type { Hole, Layout } from './walk.js'
 
 export type { Layout }
 
-/** The layout of the arrays of a header from the one at that offset on. */
+/** The layout of a header's arrays, from the array at that offset on. */
 export function layoutOfHoles(arrays: readonly Hole[], from: number): Layout {
   return arrays
     .filter(({ offset }) => offset >= from)
@@ -18,7 +18,9 @@ const kMostArrays = 16
 
 const learned = new Map<string, Layout>()
 
-/** Tells an array of strings by its count and its first elements. undefined: too few of them are there. */
+/**
+ * Identifies an array of strings by its count and its first elements; undefined: too few of them are known.
+ */
 export function fingerprint(count: number, elements: Uint8Array): string | undefined {
   if (elements.length < kSampleBytes) return undefined
   let hash = 0x811c9dc5
@@ -32,14 +34,14 @@ function isLayout(value: unknown): value is Layout {
   return Array.isArray(value) && value.length > 0 && value.length <= kMostArrays && value.every(isPlace)
 }
 
-/** What this browser learned, in other tabs too. Storage may be full, forbidden, or not there at all. */
+/** Layouts that this browser learned, in other tabs too. Storage may be full, forbidden or absent. */
 function load(): void {
   try {
     const stored: unknown = JSON.parse(globalThis.localStorage?.getItem(kStorageKey) ?? '[]')
     for (const [id, layout] of stored as [string, unknown][])
       if (isLayout(layout)) learned.set(String(id), layout)
   } catch {
-    // Nothing was learned, then.
+    // Then nothing was learned.
   }
 }
 
@@ -60,6 +62,6 @@ export function learn(id: string, layout: Layout): void {
   try {
     globalThis.localStorage?.setItem(kStorageKey, JSON.stringify([...learned]))
   } catch {
-    // It is remembered until the page is left.
+    // Then it is kept until the page is left.
   }
 }

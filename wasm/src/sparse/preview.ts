@@ -1,4 +1,4 @@
-// The sparse preview: a header of which the long arrays were left out.
+// The sparse preview: a header without its long arrays.
 import { GgufError } from '../api/errors.js'
 import { Header, type Gaps } from '../header/header.js'
 import type { InspectModule } from '../inspect.js'
@@ -9,24 +9,25 @@ import { Known } from './known.js'
 import { expect, search, type ReadRanges } from './search.js'
 import type { Hole, Walk } from './walk.js'
 
-// What is read of a header before it is decided how to go on.
+// Bytes of a header that are read before deciding how to continue.
 const kHeadBytes = 1 << 15
-// Where pieces come without waiting for them, so many bytes tell that the link is fast.
+// If pieces arrive without waiting, this many bytes show that the link is fast.
 const kPlenty = 1 << 19
-// A piece that came sooner was there already.
+// A piece that came sooner was already buffered.
 const kWaitedMs = 0.3
-// No header that is read in parts takes more memory than this.
+// Memory limit of a header that is read in parts.
 const kMostHeaderBytes = 1 << 28
-// What a sparse preview takes, seldom more: round trips behind the head, bytes, and time for its requests. The second
-// where the vocabulary was met before.
+// Usual cost of a sparse preview: round trips behind the head, bytes, and time for its requests. The second
+// is for known vocabularies.
 const kSearch = { rounds: 4, bytes: 350_000, overheadMs: 40 }
 const kMet = { rounds: 1, bytes: 110_000, overheadMs: 30 }
-// It must promise so much more speed than the stream.
+// It must promise to be this much faster than the stream.
 const kGain = 1.3
-// What a search may take. It narrows each end in every round, and streaming would begin anew: it goes on for long.
+// Limits of a search. It narrows each end in every round, and streaming would start from the beginning, so
+// the limits are wide.
 const kMost = { rounds: 14, bytes: 1_500_000 }
 
-/** The beginning of a header with what it told of the link, and the decision how to go on. */
+/** The beginning of a header, the measured link, and the decision how to continue. */
 export class SparseAttempt {
   readonly #source: ByteSource
   readonly #preview: Preview
@@ -44,7 +45,7 @@ export class SparseAttempt {
     this.#roundTripMs = roundTripMs
   }
 
-  /** What the stream has brought. */
+  /** Bytes that the stream has brought. */
   #known(): Known {
     const bytes = new Uint8Array(this.#length)
     let at = 0
@@ -57,7 +58,7 @@ export class SparseAttempt {
     return known
   }
 
-  /** Takes the next piece, which came at that time after so long a wait. True: a decision can be made. */
+  /** Takes the next piece: when it came, and how long it took. True: a decision can be made. */
   isEnough(piece: Uint8Array, at: number, waitedMs: number): boolean {
     this.#head.push(piece)
     this.#length += piece.length
@@ -71,12 +72,12 @@ export class SparseAttempt {
     return this.#length >= kHeadBytes && (waitedMs > kWaitedMs || this.#length >= kPlenty)
   }
 
-  /** Whether the decision against it is final: early pieces may mislead. */
+  /** Whether the decision against the sparse way is final: early pieces may mislead. */
   get isSettled(): boolean {
     return this.#length >= kPlenty
   }
 
-  /** Whether reading in parts promises to end before the stream does, or is wanted anyway. */
+  /** Whether reading in parts should end before the stream does, or was requested anyway. */
   get isWorthwhile(): boolean {
     if (this.#preview === 'sparse') return true
     if (this.#source.size === undefined || this.#source.ranges === false) return false
@@ -87,7 +88,10 @@ export class SparseAttempt {
     return whole > kGain * (rounds * this.#roundTripMs + bytes / bytesPerMs + overheadMs)
   }
 
-  /** Finds the tensor table without reading the arrays before it. undefined: this header has to be read on as a stream. */
+  /**
+   * Finds the tensor table without reading the arrays before it; undefined: this header must be read as a
+   * stream.
+   */
   async run(
     module: InspectModule,
     signal: AbortSignal | undefined,
@@ -117,7 +121,7 @@ export class SparseAttempt {
       return sparse
     }
     sparse?.close()
-    // Where the table is not what was expected, the arrays are read at once; what is there already is not read again.
+    // If the table is not as expected, the arrays are read at once; known bytes are not read again.
     await read(known.missing(0, end))
     signal?.throwIfAborted()
     const whole = parsed(module, known.from(0), size)
@@ -126,7 +130,10 @@ export class SparseAttempt {
   }
 }
 
-/** The header in those bytes. undefined: it is not whole in them, or none; the stream tells what is really wrong. */
+/**
+ * The header in those bytes; undefined: it is incomplete or not a header. The stream then reports the real
+ * error.
+ */
 function parsed(module: InspectModule, bytes: Uint8Array, size: number): Header | undefined {
   const header = new Header(module)
   try {
@@ -138,7 +145,10 @@ function parsed(module: InspectModule, bytes: Uint8Array, size: number): Header 
   return undefined
 }
 
-/** The header with the arrays that were left out as such that parse: one long text, then empty ones; zeros. */
+/**
+ * The header with placeholders that parse in place of the missing arrays: one long text, then empty ones;
+ * zeros.
+ */
 function withoutHoles(known: Known, walk: Walk, headerEnd: number): Uint8Array {
   const bytes = new Uint8Array(headerEnd)
   known.copyTo(bytes)
@@ -164,7 +174,7 @@ function isConsistent(header: Header, headerEnd: number, size: number): boolean 
   return size === end || size === next
 }
 
-/** The arrays that were left out, read when they are asked for. */
+/** The arrays that were left out, read on demand. */
 class HeaderGaps implements Gaps {
   readonly #header: Header
   readonly #source: ByteSource
@@ -217,7 +227,7 @@ class HeaderGaps implements Gaps {
   }
 }
 
-/** Whether so many strings fill the bytes exactly. */
+/** Whether this many strings fill the bytes exactly. */
 function isChain(bytes: Uint8Array, strings: number, little: boolean): boolean {
   const cursor = new Cursor(bytes, little)
   for (let i = 0; i < strings; i++) if (!cursor.skip(cursor.u64())) return false

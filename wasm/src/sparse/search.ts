@@ -1,5 +1,5 @@
-// Finds what lies behind the vocabulary of a remote header in a few rounds of small parallel reads. What is guessed here
-// is where to read; the result is an exact walk from key to key, and is verified by who asked for it.
+// Finds what lies behind the vocabulary of a remote header in a few rounds of small parallel reads. Only the
+// places to read are estimates; the result is an exact walk from key to key, and the caller verifies it.
 import { findWords, infosAt, keysAt } from './classify.js'
 import { estimateEnd, type Point } from './estimate.js'
 import type { Known } from './known.js'
@@ -15,27 +15,29 @@ export interface Range {
 export type ReadRanges = (ranges: readonly Range[]) => Promise<void>
 
 const kTokens = 'tokenizer.ggml.tokens'
-// Vocabularies begin with their shortest words: so much longer they are than their beginning lets expect.
+// Vocabularies begin with their shortest words: they are this much longer than their beginning suggests.
 const kGrowth = 1.3
-// A token with its length, about.
+// Average bytes of a token with its length.
 const kTokenBytes = 15
 
 const kProbe = 4096
 const kLongestProbe = 12_288
 // An end that is known this exactly is read in one piece.
 const kWindow = 120_000
-// More than this of a vocabulary's beginning tells no more of its length, and walking it takes milliseconds.
+// More than this of a vocabulary's beginning does not improve the estimate, and walking it takes
+// milliseconds.
 const kSample = 1 << 15
 // Bytes of a tensor info, and of the keys before the first.
 const kInfo = 76
 const kTail = 6144
-// What is read for the key of an array, with a sample of its strings.
+// Bytes read for the key of an array, with a sample of its strings.
 const kHeading = 2048
-// An end that was not where it was expected may be so many times further away than the estimate's error.
+// An end that was missed may be this many times further away than the estimate's error.
 const kWidening = 3
-// Where the samples reach beyond the estimate and nothing tells where the array ends: so much further, of its length.
+// If samples reach beyond the estimate and nothing shows the end of the array: this share of its length
+// further.
 const kFurther = 0.5
-// Where a vocabulary is looked at first, in shares of the length that its beginning lets expect; real ones are longer.
+// Places of the first samples, as shares of the expected length; real vocabularies are longer.
 const kFirstPlaces = { few: [0.5, 0.9, 1.2], many: [0.4, 0.8, 1.02, 1.12, 1.25, 1.5] }
 const kPlaces = { few: [1 / 4, 2 / 4, 3 / 4], many: [1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6] }
 const kMergePlaces = [0.3, 0.75, 1.4]
@@ -52,11 +54,13 @@ export interface Found {
   readonly walk: Walk
   /** of the last tensor info */
   readonly end: number
-  /** Remembers where the arrays lie: for who has verified what was found. */
+  /** Stores the places of the arrays. Called after the result was verified. */
   learn(): void
 }
 
-/** The walk at its end, or undefined where this header is better read whole or takes more than `most`. */
+/**
+ * The completed walk; undefined if it is better to read this header whole, or if it takes more than `most`.
+ */
 export async function search(
   known: Known,
   size: number,
@@ -103,11 +107,11 @@ export async function search(
 interface Vocabulary {
   readonly id: string
   readonly offset: number
-  /** where it was met before */
+  /** from an earlier file */
   readonly layout: Layout | undefined
 }
 
-/** The array of strings at which the first walk stops. */
+/** The array of strings at which the first walk stopped. */
 function vocabularyOf(walk: Walk, stop: Stop, known: Known): Vocabulary | undefined {
   if (stop.kind !== 'strings') return undefined
   const { offset, count } = stop.array
@@ -115,7 +119,7 @@ function vocabularyOf(walk: Walk, stop: Stop, known: Known): Vocabulary | undefi
   return id === undefined ? undefined : { id, offset, layout: findLayout(id) }
 }
 
-/** The ends of all arrays at once, where they were met before. */
+/** The ends of all arrays at once, if the vocabulary is known. */
 function planKnown(walk: Walk, offset: number, layout: Layout): Range[] {
   return layout.map(([begin, length], i) => {
     const end = offset + begin + length
@@ -123,7 +127,7 @@ function planKnown(walk: Walk, offset: number, layout: Layout): Range[] {
   })
 }
 
-/** Classifies a piece that was read, together with strings that it goes on or that go on behind it. */
+/** Classifies a piece, together with the strings that continue from before it or behind it. */
 function addPoint(points: Point[], known: Known, { offset, end }: Range, little: boolean): void {
   const take = (touches: (point: Point) => boolean): Point | undefined => {
     const at = points.findIndex(touches)
@@ -142,7 +146,7 @@ function addPoint(points: Point[], known: Known, { offset, end }: Range, little:
   }
 }
 
-/** Of a header of which the beginning is known: where it probably ends, and whether its vocabulary was met before. */
+/** For a header with a known beginning: where it probably ends, and whether its vocabulary is known. */
 export function expect(all: Known): { end: number; isMet: boolean } {
   let known = all.beginning(kSample)
   let walk = new Walk(known)
@@ -168,14 +172,14 @@ export function expect(all: Known): { end: number; isMet: boolean } {
   return { end: array.offset + vocabulary + tail, isMet: false }
 }
 
-/** Bytes of tokens that are still to come: about as many as an array that stands before them has elements. */
+/** Bytes of tokens that are still to come: about as many tokens as an array before them has elements. */
 function tokensAhead(walk: Walk, open?: OpenArray): number {
   if (open?.key === kTokens || walk.arrays.includes(kTokens)) return 0
   const before = walk.longArrays.map(({ offset, end, strings }) => strings ?? (end - offset) / 4)
   return kTokenBytes * Math.max(0, ...before, open?.count ?? 0)
 }
 
-/** Walks on, over the ends of arrays that have been found. */
+/** Continues the walk over the ends of arrays that were found. */
 function advance(walk: Walk, points: readonly Point[], known: Known): Stop {
   for (;;) {
     const stop = walk.go()
@@ -186,7 +190,7 @@ function advance(walk: Walk, points: readonly Point[], known: Known): Stop {
   }
 }
 
-/** The end of an array where it lies in known bytes: there the chain of strings turns into one of keys or tensor infos. */
+/** The end of an array in known bytes: there the chain of strings becomes a chain of keys or tensor infos. */
 function endOf(walk: Walk, array: OpenArray, points: readonly Point[], known: Known): number | undefined {
   for (const { offset, words } of like(walk, array, points, known).inside) {
     if (!words?.broken) continue
@@ -212,9 +216,9 @@ interface Bracket {
   readonly high: number
 }
 
-/** Which pieces belong to an array: strings of its kind, up to the first piece that is something else. */
+/** The pieces that belong to an array: strings of its kind, up to the first piece of another kind. */
 function like(walk: Walk, array: OpenArray, points: readonly Point[], known: Known): Bracket {
-  // Vocabularies begin with their shortest words: the later half of what was walked tells more of what comes.
+  // Vocabularies begin with their shortest words: the later half of the walked strings predicts better.
   const begin = known.from(array.offset).subarray(0, array.at - array.offset)
   const half = begin.length >> 1
   const words = findWords(begin.subarray(half), walk.little) ?? findWords(begin, walk.little, 0)
@@ -238,7 +242,7 @@ function tailBytes(walk: Walk): number {
   return kTail + kInfo * (walk.tensorCount - walk.infos)
 }
 
-/** Bytes of a key with an array of so many elements of four bytes. */
+/** Bytes of a key with an array of this many elements of four bytes. */
 function arrayBytes(name: string, count: number): number {
   return 8 + `tokenizer.ggml.${name}`.length + 16 + 4 * count
 }
@@ -247,14 +251,14 @@ function layoutOf(walk: Walk): readonly string[] {
   return kLayouts[walk.texts.get('tokenizer.ggml.model') ?? ''] ?? []
 }
 
-/** times: how often in a row the walk has lacked bytes. */
+/** times: how often in a row the walk ran out of known bytes. */
 function planNeed(walk: Walk, { at, bytes }: Stop & { kind: 'need' }, times: number): Range[] {
   const isTail = layoutOf(walk).every((name) => walk.arrays.includes(`tokenizer.ggml.${name}`))
   const guess = isTail || times > 1 ? times * tailBytes(walk) : kHeading
   return [{ offset: at, end: at + Math.max(2 * bytes, guess) }]
 }
 
-/** Where the end of an array is looked for: [from, to), as far as samples allow. */
+/** Where to search for the end of an array: [from, to), limited by the samples. */
 function interval(
   array: OpenArray,
   { inside, low }: Bracket,
@@ -262,17 +266,17 @@ function interval(
 ): [number, number] {
   const { end, error } = estimateEnd(array, inside)
   const likely = error * kWidening ** Math.max(0, missed - 1)
-  // One piece where the end probably lies in it; else places on both sides of it.
+  // One piece if the end probably lies in it; otherwise places on both sides of it.
   const width = 2 * likely <= kWindow ? likely : 2 * likely
-  // Where samples contradict the estimate, the samples count.
+  // If samples contradict the estimate, the samples count.
   if (end > low && end < bound) return [Math.max(low, end - width), Math.min(bound, end + width)]
   if (end >= bound) return [missed > 1 ? low : Math.max(low, bound - likely), bound]
   return [low, Math.min(bound, low + Math.max(width, kFurther * (low - array.offset)))]
 }
 
 /**
- * Where to look for the end of an array of strings, and for what comes behind it. missed: rounds that looked for this end
- * and did not find it.
+ * Where to read for the end of an array of strings, and for the keys behind it. missed: rounds that searched
+ * for this end without success.
  */
 function planStrings(
   walk: Walk,
@@ -304,7 +308,7 @@ function planStrings(
   ])
 }
 
-/** Between which pieces the merges behind an array of tokens end, as far as pieces were read there. */
+/** The pieces between which the merges behind an array of tokens end, as far as they were read. */
 function mergesBetween(
   walk: Walk,
   array: OpenArray,
@@ -321,7 +325,10 @@ function mergesBetween(
   return high - low > kWindow ? { low, high } : undefined
 }
 
-/** The piece in which an array ends, and those that the layout puts behind it, as far from it as its end is not known. */
+/**
+ * The piece in which an array ends, and the pieces that the layout expects behind it, with the same
+ * uncertainty.
+ */
 function windows(from: number, to: number, { shifts, tail }: Following): Range[] {
   return [
     { offset: from, end: to + (shifts.length === 0 ? tail : kHeading) },
@@ -339,7 +346,7 @@ interface Following {
   readonly tail: number
 }
 
-/** What comes behind an array of strings in the usual layout. */
+/** The keys behind an array of strings in the usual layout. */
 function following(walk: Walk, array: OpenArray): Following {
   const layout = layoutOf(walk)
   const at = layout.findIndex((name) => array.key === `tokenizer.ggml.${name}`)
@@ -354,7 +361,7 @@ function following(walk: Walk, array: OpenArray): Following {
   return { shifts, tail: tailBytes(walk) }
 }
 
-/** Where the layout puts merges behind the tokens: mostly as many, each a space longer than its token. */
+/** Where the layout expects merges behind the tokens: mostly as many, each a space longer than its token. */
 function mergesAhead(
   walk: Walk,
   array: OpenArray,

@@ -1,10 +1,10 @@
-// The exact walk over a header of which parts are known. What has a length is skipped; where an array of strings leaves
-// the known bytes, its end must be told before the walk goes on.
+// The exact walk over a partly known header. Values with a length are skipped. If an array of strings leaves
+// the known bytes, its end must be given before the walk continues.
 import { readInfo } from './classify.js'
 import { Cursor, kArray, kString, kValueBytes } from './cursor.js'
 import type { Known } from './known.js'
 
-// A piece of an array that is read rather than left out; a text that no preview can do without.
+// Arrays up to this size are read rather than left out; texts up to this size belong to every preview.
 const kSmallArray = 16 << 10
 const kLongestText = 1 << 20
 const kLongestKey = 1 << 16
@@ -25,7 +25,7 @@ export interface OpenArray {
   readonly key: string
   readonly offset: number
   readonly count: number
-  /** the next string not seen, and how many there are from it on */
+  /** the next unseen string, and how many there are from it on */
   readonly at: number
   readonly remaining: number
 }
@@ -34,7 +34,7 @@ export type Stop =
   | { readonly kind: 'need'; readonly at: number; readonly bytes: number }
   | { readonly kind: 'strings'; readonly array: OpenArray }
   | { readonly kind: 'end'; readonly at: number }
-  /** no header that can be walked in parts */
+  /** not a header that can be walked in parts */
   | { readonly kind: 'wrong' }
 
 const kWrong: Stop = { kind: 'wrong' }
@@ -47,7 +47,7 @@ export class Walk {
   readonly tensorCount: number
   readonly keyCount: number
   readonly holes: Hole[] = []
-  /** all that could be left out, known or not */
+  /** all arrays that could be left out, known or not */
   readonly longArrays: Hole[] = []
   /** keys of arrays so far, and the short texts */
   readonly arrays: string[] = []
@@ -82,7 +82,7 @@ export class Walk {
     this.#open = undefined
   }
 
-  /** Goes on as far as the known bytes reach. */
+  /** Continues as far as the known bytes reach. */
   go(): Stop {
     for (;;) {
       const stop = this.#open ? this.#strings() : this.keys < this.keyCount ? this.#key() : this.#info()

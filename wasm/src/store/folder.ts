@@ -12,7 +12,7 @@ export interface StoredInfo {
   /** the server's ETag, or its Last-Modified */
   readonly validator: string | undefined
   readonly partBytes: number
-  /** all parts are there, and are right as far as the server lets that be told */
+  /** all parts are there, and are correct as far as the server allows to check */
   readonly complete: boolean
 }
 
@@ -49,7 +49,7 @@ export async function folderName(url: string): Promise<string> {
   return Array.from(new Uint8Array(digest, 0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** What a file of JSON says, and when it was written. undefined: not there, or damaged. */
+/** The content of a JSON file, and when it was written; undefined: missing or damaged. */
 export async function readJson(
   folder: FileSystemDirectoryHandle,
   name: string,
@@ -73,7 +73,7 @@ export async function removeAll(folder: FileSystemDirectoryHandle): Promise<void
   for (const name of names) await folder.removeEntry(name, { recursive: true })
 }
 
-/** Only what was closed is there after a crash. */
+/** After a crash only closed files are there. */
 export async function writeWhole(
   folder: FileSystemDirectoryHandle,
   name: string,

@@ -1,4 +1,4 @@
-// Files kept in the browser: whole downloads that go on where they stopped.
+// Files stored in the browser: complete downloads, which resume after an interruption.
 import type { HttpOptions } from '../sources/http.js'
 import { addressOf } from '../sources/addresses.js'
 import { StoredFolder } from './folder.js'
@@ -11,19 +11,22 @@ export interface StoredFile {
   readonly url: string
   readonly name: string
   readonly size: number
-  /** how many of its bytes are kept */
+  /** how many of its bytes are stored */
   readonly bytes: number
-  /** all of them, checked: it opens without network */
+  /** all bytes are stored and checked: it opens without a network */
   readonly complete: boolean
 }
 
 export interface DownloadOptions extends Omit<HttpOptions, 'onRetry'> {
   signal?: AbortSignal | undefined
-  /** bytes that are kept, of how many */
+  /** bytes stored, and the total */
   onProgress?: ((stored: number, size: number) => void) | undefined
 }
 
-/** Keeps a whole file, beginning where the last attempt stopped. The source can be given to open() and load(). */
+/**
+ * Stores a whole file; continues where the last attempt stopped. Pass the returned source to open() or
+ * load().
+ */
 export async function download(address: string | URL, options: DownloadOptions = {}): Promise<StoredSource> {
   const source = new StoredSource(address, options)
   await source.finish({ signal: options.signal }, options.onProgress)
@@ -35,7 +38,7 @@ export async function storedFiles(): Promise<StoredFile[]> {
   return all.map(({ url, name, size, bytes, complete }) => ({ url, name, size, bytes, complete }))
 }
 
-/** What is kept of the file at this address. */
+/** What is stored of the file at this address. */
 export async function storedFile(address: string | URL): Promise<StoredFile | undefined> {
   const { href } = addressOf(address)
   return (await storedFiles()).find(({ url }) => url === href)

@@ -1,5 +1,5 @@
-// What was read of a remote file, kept in the origin's private file system: a preview of a file that was seen before
-// takes one request, which tells whether the file is still the same.
+// Stores the bytes read of a remote file in the origin's private file system. The next preview of the file
+// takes one request, which checks that the file is still the same.
 import { siblingOf } from '../sources/addresses.js'
 import { HttpSource, type HttpOptions } from '../sources/http.js'
 import type { ByteSource, ReadOptions, StreamOptions } from '../api/source.js'
@@ -7,9 +7,9 @@ import { folderName, privateFolder, readJson, removeAll, writeWhole } from './fo
 
 const kRoot = 'ggufscope-previews'
 const kInfo = 'info.json'
-// Of all files together; those seen longest ago go first.
+// Limit for all files together; the least recently used are removed first.
 const kMostBytes = 128 << 20
-// Of one file: a header, and some rows of its tensors.
+// Limit for one file: a header, and some rows of its tensors.
 const kMostOfOne = 32 << 20
 const kMostRuns = 256
 // A transfer is left for what is kept when that is so much longer, or more.
@@ -56,7 +56,7 @@ async function runsIn(folder: FileSystemDirectoryHandle): Promise<Run[]> {
   return runs
 }
 
-/** Removes what was seen longest ago, but for the folder in use, until the rest is not too much. */
+/** Removes the least recently used folders, except the one in use, until the rest is within the limit. */
 async function tidy(inUse: string): Promise<void> {
   const root = await privateFolder(kRoot)
   const all: { name: string; seen: number; bytes: number }[] = []
@@ -76,14 +76,15 @@ async function tidy(inUse: string): Promise<void> {
   }
 }
 
-/** Forgets what open() kept with the option cache. */
+/** Removes what open() stored with the option cache. */
 export async function removePreviews(): Promise<void> {
   await removeAll(await privateFolder(kRoot))
 }
 
 /**
- * A file behind an address. What is read of it is kept, and not fetched again once the server's first answer has shown
- * by its tag that the file is the same; a server that gives no tag, or storage that fails, leaves it a plain HttpSource.
+ * A file behind an address, whose bytes are stored when they are read. They are not fetched again after the
+ * server's first response has shown by its entity tag that the file is the same. Without a tag, or if storage
+ * fails, it is a plain HttpSource.
  */
 export class KeptSource implements ByteSource {
   readonly #url: URL
@@ -137,10 +138,11 @@ export class KeptSource implements ByteSource {
       for await (const piece of this.#network.stream(offset, options)) {
         pieces.push(piece)
         at += piece.length
-        // The first answer tells whether what is kept may be used. Who measures the link must not wait for storage.
+        // The first response decides whether the stored bytes may be used. Storage must not delay the
+        // measurement of the link.
         if (pieces.length === 1) void this.#kept().then((kept) => (runs = kept))
         yield piece
-        // To leave a transfer costs a round trip later on.
+        // Leaving a transfer costs a round trip later.
         keptTo = keptEnd(runs, at)
         if (keptTo - at >= kWorth) break
       }
@@ -158,7 +160,7 @@ export class KeptSource implements ByteSource {
     if (at < end) yield* this.stream(at, options)
   }
 
-  /** What may be used instead of the network: nothing, until that has told of which file. */
+  /** The stored bytes that may be used; none before the server has identified the file. */
   async #kept(): Promise<readonly Run[]> {
     const { validator, size } = this.#network
     if (validator === undefined || size === undefined) return []
@@ -220,7 +222,7 @@ export class KeptSource implements ByteSource {
     })
   }
 
-  /** Writes go one after another. Nobody waits for them, and where storage fails, less is kept. */
+  /** Writes run one after another. Nothing waits for them; if storage fails, less is stored. */
   #write(task: () => Promise<void>): void {
     this.#writing = this.#writing.then(task).catch(() => {})
   }

@@ -7,7 +7,7 @@ import type { ByteSource, ReadOptions } from '../api/source.js'
 import { partCount, partLength, StoredFolder, sumOf, type StoredInfo } from './folder.js'
 import { Sha256 } from './sha256.js'
 
-// A part is what an interruption costs at most.
+// An interruption loses at most one part.
 const kLeastPart = 1 << 18
 const kMostPart = 8 << 20
 const kParts = 64
@@ -21,7 +21,7 @@ interface Open {
   readonly parts: Set<number>
 }
 
-/** A part on its way, for all who wait for it; stopped when the last of them has gone. */
+/** A part in transfer, shared by all readers that wait for it; aborted when the last of them leaves. */
 interface Transfer {
   readonly bytes: Promise<Uint8Array>
   readonly control: AbortController
@@ -33,8 +33,9 @@ function gigabytes(bytes: number): string {
 }
 
 /**
- * A file behind an address that is kept in the browser as it is read. What is there is not fetched again, whenever the
- * page was left; a file that is there whole opens without network. A file that changed on the server begins anew.
+ * A file behind an address that is stored in the browser while it is read. Stored parts are not fetched
+ * again, even after the page was closed. A complete file opens without a network. If the file changed on the
+ * server, storing starts again.
  */
 export class StoredSource implements ByteSource {
   readonly #url: URL
@@ -58,7 +59,7 @@ export class StoredSource implements ByteSource {
     return this.#network.name
   }
 
-  /** bytes of the file that are kept */
+  /** bytes of the file that are stored */
   get bytesStored(): number {
     return this.#opened ? sumOf(this.#opened.info, this.#opened.parts) : 0
   }
@@ -91,7 +92,7 @@ export class StoredSource implements ByteSource {
     return bytes
   }
 
-  /** Fetches what is missing. onProgress: bytes that are there, of how many. */
+  /** Fetches the missing parts. onProgress: bytes stored, and the total. */
   async finish(options: ReadOptions, onProgress?: (stored: number, size: number) => void): Promise<void> {
     const open = await this.#open(options)
     const { info, parts } = open
@@ -122,7 +123,7 @@ export class StoredSource implements ByteSource {
     if (before?.complete && parts.size === partCount(before))
       return (this.#opened = { folder, info: before, parts })
 
-    // The server tells whether this is still the file of which some parts are there.
+    // The server shows whether this is still the file of the stored parts.
     await this.#network.read(0, 4, { signal })
     const { size, validator } = this.#network
     if (size === undefined || !this.#network.ranges) {
@@ -160,7 +161,7 @@ export class StoredSource implements ByteSource {
     void navigator.storage.persist?.().catch(() => false)
   }
 
-  /** Bytes [from, to) of a part, which is fetched and kept first where it is missing. */
+  /** Bytes [from, to) of a part; a missing part is fetched and stored first. */
   async #slice(
     open: Open,
     part: number,
@@ -208,7 +209,7 @@ export class StoredSource implements ByteSource {
     return bytes
   }
 
-  /** All parts are there: are they what the server says they are? Where its tag is a hash, it can be told. */
+  /** All parts are there: checks their hash, if the server's tag is one. */
   async #check(open: Open): Promise<void> {
     const { folder, info } = open
     if (info.complete) return

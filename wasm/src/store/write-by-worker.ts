@@ -1,6 +1,7 @@
-// Safari before version 26 writes files of the private file system in workers alone, and by another kind of handle.
+// Safari before version 26 can write files of the private file system only in workers, by another kind of
+// handle.
 
-/** Of Safari's workers: not in the types of pages. */
+/** Exists in Safari's workers only; missing in the types of pages. */
 interface SyncHandle {
   truncate(size: number): void
   write(bytes: Uint8Array): number

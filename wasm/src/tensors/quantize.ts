@@ -46,7 +46,7 @@ export async function quantize(
     if (importance) heap.putFloats(weights, importance)
     let breath = performance.now()
     for (let at = 0; at < blockCount; at += blocksPerPiece) {
-      // The searches take seconds for large tensors: the page gets its turn, and an abort is seen.
+      // The searches take seconds for large tensors: yields to the page, and checks for an abort.
       if (performance.now() - breath > 50) {
         await new Promise((resolve) => setTimeout(resolve))
         signal?.throwIfAborted()

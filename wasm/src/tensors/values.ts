@@ -10,7 +10,7 @@ import type { ReadRowsOptions, TensorInfo, TensorType } from '../api/tensors.js'
 const kReadBytes = 1 << 24
 const kFloats = 1 << 18
 
-/** Floats of a tensor as they come: blocks and floats are places in the module's heap. */
+/** A piece of a tensor's floats: blocks and floats are addresses in the module's heap. */
 export interface Piece {
   readonly blocks: number
   readonly blockCount: number
@@ -32,7 +32,7 @@ export interface Walk {
   pieces(heap: Heap): AsyncIterable<Piece>
 }
 
-/** Whole blocks of a tensor, somewhere. */
+/** Whole blocks of a tensor in a source. */
 export interface BlockRange {
   readonly type: TensorType
   readonly source: ByteSource
@@ -43,7 +43,7 @@ export interface BlockRange {
   readonly bigEndian: boolean
 }
 
-/** The reason why blocks cannot be made floats; undefined where they can. */
+/** The reason why blocks cannot be dequantized; undefined if they can. */
 export function whyNotFloats(module: QuantModule, { type }: BlockRange): string | undefined {
   return module.canDequantize(type.id) ? undefined : `type ${type.name} cannot be dequantized`
 }

@@ -13,8 +13,9 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
- * Holds a tokenizer.json against the file's own vocabulary, id by id. Only the texts of tokens are compared: what
- * splits and merges texts is spelled too differently. https://huggingface.co/docs/tokenizers/api/tokenizer
+ * Compares a tokenizer.json with the file's own vocabulary, id by id. Only the texts of tokens are compared:
+ * the rules that split and merge texts are written too differently.
+ * https://huggingface.co/docs/tokenizers/api/tokenizer
  */
 export function compareTokenizer(json: string, tokenizer: Tokenizer, offset: number): TokenizerComparison {
   let parsed: unknown

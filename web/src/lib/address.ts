@@ -1,4 +1,4 @@
-/** "huggingface.co/a/b" as people type it; a path beside this page stays one. */
+/** Adds https:// to "huggingface.co/a/b"; a path relative to this page stays one. */
 export function absolute(address: string): string {
   if (/^[a-z][a-z\d+.-]*:/i.test(address) && !/^[\w.-]+:\d+(\/|$)/.test(address)) return address
   if (/^[\w-]+(\.[\w-]+)+(:\d+)?\//.test(address)) return `https://${address}`

@@ -1,4 +1,4 @@
-// What an error means for the person who sees it, and what to do: a row for each code of GgufError.
+// What an error means for the user, and what to do: a row for each code of GgufError.
 import type { GgufErrorCode } from 'ggufscope'
 
 export interface Advice {

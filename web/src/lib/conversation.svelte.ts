@@ -11,7 +11,7 @@ export interface Drawn {
   token: number
   text: string
   logprob: number | undefined
-  /** the likeliest tokens at this place, the drawn one among them or not */
+  /** the likeliest tokens at this place; the drawn one may be missing */
   candidates: Candidate[]
 }
 
@@ -25,11 +25,11 @@ export interface Turn {
   text: string
   tokens: Drawn[]
   state: TurnState
-  /** how many tokens, how fast; or what went wrong */
+  /** number of tokens and speed; or the error */
   told: string
 }
 
-/** What is kept and exported. */
+/** The stored and exported form. */
 export interface SavedConversation {
   format: 'ggufscope-conversation'
   version: 1
@@ -98,14 +98,14 @@ export class Conversation {
       Number(parent),
       child,
     ])
-    // What is not finished when the page goes away was stopped.
+    // A turn that is unfinished when the page closes counts as stopped.
     const turns = $state
       .snapshot(this.turns)
       .map((turn): Turn => ({ ...turn, state: turn.state === 'running' ? 'stopped' : turn.state }))
     return { format: 'ggufscope-conversation', version: 1, system: this.system, turns, chosen }
   }
 
-  /** Takes the place of what is there. An Error where `saved` is something else. */
+  /** Replaces the conversation. Throws an Error if `saved` is not one. */
   restore(saved: unknown) {
     const given = checked(saved)
     this.system = given.system

@@ -11,7 +11,7 @@ const tokenizers: Record<string, string> = {
   plamo2: 'PLaMo 2',
 }
 
-/** "a", or "an" where the word sounds so. */
+/** "a" or "an", by the sound of the word. */
 function article(word: string): string {
   return /^([aeio]|u(?!ni)|8|11)/i.test(word) ? 'an' : 'a'
 }
@@ -84,7 +84,7 @@ export interface Figure {
   exact?: string
 }
 
-/** Bytes of all files of a model; undefined where a server does not say. */
+/** Bytes of all files of a model; undefined if a server does not say. */
 export function sizeOf(file: GgufFile): number | undefined {
   if (file.shards.some(({ present, size }) => present && size === undefined)) return undefined
   return file.shards.reduce((sum, { size }) => sum + (size ?? 0), 0)
@@ -118,7 +118,7 @@ export interface Fact {
   value: string
 }
 
-/** What the first keys tell, while the rest of the header is on its way. */
+/** A description from the first keys, while the rest of the header is loading. */
 export function earlyFacts(keys: ReadonlyMap<string, Scalar>): Fact[] {
   const architecture = String(keys.get('general.architecture') ?? '')
   const own = (key: string) => keys.get(`${architecture}.${key}`)
@@ -181,13 +181,13 @@ export function facts(file: GgufFile, summary: Summary): Fact[] {
 
 /**
  * Bytes of the key-value cache for one token, in F16: keys and values of every layer.
- * undefined where the model keeps something else (recurrent state, compressed latents) or does not say enough.
+ * undefined if the model caches something else (recurrent state, compressed latents) or the keys are missing.
  */
 export function cacheBytesPerToken(file: GgufFile, summary: Summary): number | undefined {
   const { layers, kvHeads, headLength, architecture } = summary
   if (summary.kind !== 'model' || !layers || !kvHeads || !headLength || architecture === undefined)
     return undefined
-  // Encoders keep nothing of earlier tokens.
+  // Encoders have no KV cache.
   if (file.metadata.get(`${architecture}.attention.causal`) === false) return undefined
   const latent = ['attention.kv_lora_rank', 'ssm.state_size', 'wkv.head_size', 'kda.head_dim']
   if (latent.some((key) => file.metadata.has(`${architecture}.${key}`))) return undefined

@@ -3,7 +3,7 @@ import type { Finding, GgufErrorCode } from 'ggufscope'
 
 export const docsAddress = './docs/'
 
-/** What a finding's rule means, and its cure. */
+/** The page of a finding's rule: meaning and cure. */
 export const ruleAddress = (code: Finding['code']) =>
   `${docsAddress}reference/lint-rules.html#${encodeURIComponent(code)}`
 

@@ -1,13 +1,16 @@
-/** Files that were dropped, those in folders included; of folders the GGUF files alone, shards in order of their names. */
+/**
+ * The dropped files, including those in folders. From folders only GGUF files are taken; shards are sorted by
+ * name.
+ */
 export async function droppedFiles(data: DataTransfer): Promise<File[]> {
-  // The list is empty after the event: everything is taken from it before anything is waited for.
+  // The list is empty after the event: everything is taken from it before the first await.
   const entries = [...data.items].flatMap((item) => item.webkitGetAsEntry() ?? [])
   if (!entries.some((entry) => entry.isDirectory)) return [...data.files]
   const all = await Promise.all(entries.map((entry) => filesIn(entry, false)))
   return all.flat()
 }
 
-/** Folders nest, and one that was dropped by mistake may hold a disk. */
+/** Limits for nested folders: a folder dropped by mistake may be a whole disk. */
 const deepest = 4
 
 async function filesIn(entry: FileSystemEntry, inside: boolean, depth = 0): Promise<File[]> {
@@ -21,7 +24,7 @@ async function filesIn(entry: FileSystemEntry, inside: boolean, depth = 0): Prom
   if (depth >= deepest) return []
   const reader = (entry as FileSystemDirectoryEntry).createReader()
   const children: FileSystemEntry[] = []
-  // A reader gives a hundred at a time, and none at the end.
+  // A reader returns up to a hundred entries at a time, and none at the end.
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),

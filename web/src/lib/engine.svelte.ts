@@ -1,11 +1,11 @@
-// The model of the open file, loaded when it is first asked, and what it answers.
+// The model of the open file, loaded with the first message, and its answers.
 import type { Source } from 'ggufscope'
 import type { GenerateOptions, GenerateResult, Model, Piece } from 'ggufscope/engine'
 import type { Candidate, Conversation, Drawn, Turn } from './conversation.svelte'
 import { bytes, count, counted, percent } from './format'
 import { rememberKeeping } from './kept'
 
-/** of the likeliest tokens, told with each that is drawn */
+/** number of likeliest tokens that are recorded with each drawn one */
 const candidatesShown = 5
 const showEveryMs = 60
 
@@ -30,9 +30,9 @@ export interface Question {
 
 export class Engine {
   status = $state('')
-  /** what the loaded model takes */
+  /** memory of the loaded model */
   memory = $state('')
-  /** tokens in the context, of those that it has room for */
+  /** tokens in the context, and its capacity */
   used = $state(0)
   room = $state(0)
   control = $state.raw<AbortController>()
@@ -59,7 +59,10 @@ export class Engine {
     this.memory = ''
   }
 
-  /** Writes the answer into the turn, piece by piece; its tokens that are there already are kept, and gone on from. */
+  /**
+   * Writes the answer into the turn, piece by piece. Existing tokens of the turn are kept, and the answer
+   * continues after them.
+   */
   async answer(question: Question): Promise<void> {
     const control = (this.control = new AbortController())
     const { turn } = question
@@ -124,7 +127,7 @@ export class Engine {
     }
     const told = () =>
       `${counted(drawn, 'token')}, ${(Math.max(0, drawn - 1) / Math.max(1e-3, (performance.now() - first) / 1000)).toFixed(1)} a second, the first after ${Math.round(first - start)} ms`
-    // The page is drawn a few times a second, however fast the tokens come.
+    // The page is updated a few times a second, however fast the tokens arrive.
     let text = turn.text
     const tokens = $state.snapshot(turn.tokens)
     let shownAt = 0
@@ -155,7 +158,7 @@ export class Engine {
   }
 }
 
-/** The answer's pieces; a turn that has tokens already is continued behind them. */
+/** The answer's pieces; a turn with tokens is continued after them. */
 async function pieces(
   model: Model,
   question: Question,
@@ -188,6 +191,6 @@ function drawnFrom(model: Model, { token, text, logprob, alternatives = [] }: Pi
 /** "41.2 %" */
 export const likelihood = (logprob: number) => percent(Math.exp(logprob), 1)
 
-/** "token 12: 41.2 %", for what stands at a token. */
+/** "token 12: 41.2 %", the label of a token. */
 export const about = ({ token, logprob }: Drawn) =>
   logprob === undefined ? `token ${count(token)}` : `token ${count(token)}: ${likelihood(logprob)}`

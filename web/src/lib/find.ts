@@ -3,7 +3,7 @@ import { preview } from './values'
 
 const chunk = 4096
 
-/** Indexes of the entries whose text contains `query`; capital letters count only where the query has some. */
+/** Indexes of the entries whose text contains `query`. Case matters only if the query has capital letters. */
 export async function findEntries(
   view: LazyArray,
   query: string,
@@ -22,7 +22,7 @@ export async function findEntries(
       if (found.length >= options.limit) break
     }
     options.onProgress(found, Math.min(view.length, from + chunk))
-    // The page stays alive between chunks.
+    // Yields to the page between chunks.
     await new Promise((resolve) => setTimeout(resolve))
     options.signal.throwIfAborted()
   }

@@ -1,4 +1,4 @@
-// Numbers, sizes and file text, as people read them. Pure functions; nothing here touches the page.
+// Numbers, sizes and file text in readable form. Pure functions.
 
 const integer = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
@@ -13,7 +13,7 @@ export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`
 }
 
-/** Three significant digits, trailing zeros kept off: 4.37, 43.7, 437. */
+/** Three significant digits without trailing zeros: 4.37, 43.7, 437. */
 function significant(value: number): string {
   const digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
   return String(Number(value.toFixed(digits)))
@@ -59,7 +59,7 @@ export function hex(value: number): string {
   return `0x${value.toString(16)}`
 }
 
-/** A float as its shortest text that says the same to float32: 1e-5, 0.1, 10000. */
+/** The shortest text that gives the same float32: 1e-5, 0.1, 10000. */
 export function float(value: number): string {
   if (!Number.isFinite(value) || Number.isInteger(value)) return String(value)
   const short = Number(value.toPrecision(7))
@@ -71,13 +71,13 @@ const unseen =
   /[\p{Cc}\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]|\p{Cs}/gu
 const named: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\0': '\\0' }
 
-/** File text on one line, with everything that is not seen made visible; cut at `limit` characters. */
+/** File text on one line, with invisible characters made visible; cut at `limit` characters. */
 export function oneLine(text: string, limit = 400): string {
   const head = text.length > limit ? `${text.slice(0, limit)}…` : text
   return head.replace(unseen, (char) => named[char] ?? `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)
 }
 
-/** As oneLine, but new lines and tabs stay: for text that is shown as text. */
+/** As oneLine, but keeps new lines and tabs: for text blocks. */
 export function textLine(text: string): string {
   return text.replace(unseen, (char) =>
     char === '\t' ? '    ' : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,

@@ -1,10 +1,10 @@
-// Repositories of model hubs: which server, which token, and what an address means there.
+// Repositories of model hubs: the server, the token, and what an address means there.
 import type { FoundModel, HubAddress, HubOptions, HubVariant, Repository } from 'ggufscope/hub'
 import { storage } from './storage'
 
 type Headers = Record<string, string> | undefined
 
-/** Whose token it is where no other server is set. */
+/** The server of the token if no other is set. */
 const ownServer = 'https://huggingface.co'
 
 const originOf = (address: string) => (URL.canParse(address) ? new URL(address).origin : undefined)
@@ -15,7 +15,7 @@ export type Place =
   | { kind: 'model'; urls: readonly string[]; headers: Headers }
 
 class Hub {
-  /** A server that speaks Hugging Face's protocol, in place of its own. */
+  /** A server with Hugging Face's protocol, instead of Hugging Face. */
   server = $state(storage.get('hub.server') ?? '')
   /** An access token, for that server alone. */
   token = $state(storage.get('hub.token') ?? '')
@@ -32,9 +32,9 @@ class Hub {
     return await searchModels(query, { ...this.options(undefined), signal, limit: 30 })
   }
 
-  /** What an address means on a hub; undefined where it is none of a repository. */
+  /** What an address means on a hub; undefined if it is not the address of a repository. */
   async find(address: string, signal: AbortSignal): Promise<Place | undefined> {
-    // Most addresses are files': nothing is loaded for them.
+    // Most addresses are those of files: nothing is loaded for them.
     if (/\.gguf([?#]|$)/i.test(address) || !/[/:]/.test(address)) return undefined
     const { listRepository, parseHubAddress, pickVariant } = await import('ggufscope/hub')
     const parsed = parseHubAddress(address)
@@ -49,7 +49,7 @@ class Hub {
     return { kind: 'model', urls: chosen.files.map(({ url }) => url), headers }
   }
 
-  /** The token, where an address is of its server: a file's own address in a gated repository needs it as well. */
+  /** The token, if the address is on its server: a file's own address in a gated repository needs it too. */
   headersFor(address: string): Headers {
     return this.token !== '' && this.serves(address) ? this.authorization : undefined
   }
@@ -72,7 +72,7 @@ class Hub {
   }
 }
 
-/** The one model of a repository that has no more: of Ollama's each tag is one. */
+/** The only model of a repository: with Ollama, each tag is one. */
 function only({ hub, variants }: Repository): HubVariant | undefined {
   return hub === 'ollama' && variants.filter(({ kind }) => kind === 'model').length === 1
     ? variants[0]

@@ -1,11 +1,12 @@
-// What is kept in this browser, so that it need not be fetched twice: whole files, and what previews read.
+// Data that is stored in this browser, so that it need not be fetched twice: whole files, and the bytes of
+// previews.
 import type { StoredFile } from 'ggufscope/store'
 import type { Source } from 'ggufscope'
 import { storage } from './storage'
 
 const key = 'keeps'
 
-/** From now on it is worth looking. */
+/** From now on the store may have files. */
 export function rememberKeeping() {
   storage.set(key, 'yes')
 }
@@ -16,7 +17,7 @@ export async function keptFile(address: string): Promise<StoredFile | undefined>
   return storedFile(address).catch(() => undefined)
 }
 
-/** The file in this browser where all of it is there, else its address. */
+/** The file in this browser if it is complete, otherwise its address. */
 export async function keptSource(address: string): Promise<Source> {
   if (!(await keptFile(address))?.complete) return address
   const { StoredSource } = await import('ggufscope/store')

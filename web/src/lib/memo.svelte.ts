@@ -1,10 +1,12 @@
 import type { Finding, GgufFile } from 'ggufscope'
 
-// Counts up when more is known of a file: whoever asked is asked again.
+// Counts up when more of a file is known, so that dependent values are computed again.
 let version = $state(0)
 const known = new WeakMap<GgufFile, readonly Finding[]>()
 
-/** Findings of a file, worked out once. What lies behind its data is told by its first bytes when these were read. */
+/**
+ * Findings of a file, computed once. Bytes behind its data are identified when their first bytes were read.
+ */
 export function findingsOf(file: GgufFile): readonly Finding[] {
   let findings = version >= 0 ? known.get(file) : undefined
   if (!findings) {
@@ -17,7 +19,7 @@ export function findingsOf(file: GgufFile): readonly Finding[] {
 const isBehind = ({ code }: Finding): boolean => code === 'trailing-data'
 
 async function lookBehind(file: GgufFile, findings: readonly Finding[]): Promise<void> {
-  // The file may be closed meanwhile, or its server gone: then the finding stays as it is.
+  // The file may be closed meanwhile, or its server unreachable: then the finding stays as it is.
   const behind = (await file.damage().catch(() => [])).filter(isBehind)
   if (behind.length === 0) return
   known.set(

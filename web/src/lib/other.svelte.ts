@@ -1,4 +1,4 @@
-// A second file, whose tensors those of the open one are held against.
+// A second file: tensors of the open file are compared with its tensors.
 import { open, type GgufFile, type Source } from 'ggufscope'
 import { absolute, nameOf } from './address'
 

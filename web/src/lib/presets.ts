@@ -1,4 +1,4 @@
-// How an answer is drawn: the sampling parameters with what they mean, and sets of them.
+// The sampling parameters with their meaning, and presets of them.
 
 export interface Sampling {
   temperature: number
@@ -92,7 +92,7 @@ export const standard: Sampling = {
   maxTokens: 400,
 }
 
-/** What is wrong with the values, in words; empty where nothing is. */
+/** What is wrong with the values, in words; empty: nothing. */
 export function faultOf(values: Sampling): string {
   const bad = parameters.find(({ id, min, max }) => !(values[id] >= min && values[id] <= max))
   return bad ? `${bad.title} must be from ${bad.min} to ${bad.max.toLocaleString('en-US')}.` : ''

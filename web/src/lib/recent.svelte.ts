@@ -1,4 +1,4 @@
-// What was opened lately: names and addresses, kept in local storage; what was read of them is kept with them.
+// Recently opened files: names, addresses and a short description, in local storage.
 import { forgetPreviews } from './kept'
 import { storage } from './storage'
 
@@ -36,7 +36,7 @@ class RecentFiles {
 
   clear() {
     this.save([])
-    forgetPreviews().catch(() => {}) // where nothing can be kept
+    forgetPreviews().catch(() => {}) // if there is no storage
   }
 
   private save(list: Recent[]) {

@@ -2,7 +2,8 @@
 import type { GgufFile, LazyArray } from 'ggufscope'
 
 class Rest {
-  // The package's objects tell nobody that they changed: whoever asks here is asked again when more was read.
+  // The package's objects do not announce changes. Values that depend on this are computed again when more
+  // was read.
   private version = $state(0)
 
   isComplete(file: GgufFile): boolean {

@@ -5,7 +5,7 @@ import { blockOf } from './tensors'
 export type Column = 'name' | 'type' | 'shape' | 'elements' | 'bytes' | 'offset'
 
 export interface Order {
-  /** undefined: as the file has it */
+  /** undefined: in the file's order */
   column: Column | undefined
   down: boolean
 }
@@ -14,7 +14,7 @@ export type Row =
   | { kind: 'tensor'; tensor: TensorInfo }
   | { kind: 'block'; name: string; tensors: number; bytes: number; open: boolean }
 
-// "blk.2" before "blk.10". One collator: making one for each comparison is what is slow.
+// "blk.2" before "blk.10". One collator for all: making one for each comparison is slow.
 const natural = new Intl.Collator('en', { numeric: true })
 
 const compare: Record<Column, (a: TensorInfo, b: TensorInfo) => number> = {

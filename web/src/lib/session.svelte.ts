@@ -1,4 +1,4 @@
-// The one file that is open, on its way, or failed; and the address bar that says so.
+// The one file that is open, loading or failed; and the address bar, which shows it.
 import { GgufError, open, type GgufFile, type OpenProgress, type Scalar, type Source } from 'ggufscope'
 import type { Repository } from 'ggufscope/hub'
 import { absolute, isLocalPath, nameOf } from './address'
@@ -22,10 +22,10 @@ export type Stage =
   | { kind: 'failed'; label: string; error: unknown }
 
 interface Attempt {
-  /** in the state of its entries of the browser's history */
+  /** stored in its entries of the browser's history */
   id: string
   source: Source | readonly Source[]
-  /** of a hub that asked for a token */
+  /** headers for a hub that needs a token */
   headers?: Record<string, string> | undefined
   label: string
   /** what the address field shows and the deep link keeps; empty for files of this computer */
@@ -37,7 +37,7 @@ const attemptOf = (given: Omit<Attempt, 'id'>): Attempt => ({ id: String(Math.ra
 const headersOf = (source: Attempt['source']) =>
   typeof source === 'string' ? hub.headersFor(source) : undefined
 
-/** The files that a hub has for an address take its place. */
+/** Replaces an address by the files that a hub has for it. */
 function locate(attempt: Attempt, { urls }: Extract<Place, { kind: 'model' }>) {
   attempt.source = urls.length === 1 ? urls[0]! : urls
   attempt.label = nameOf(urls[0]!)
@@ -87,7 +87,7 @@ class Session {
     return this.last?.source
   }
 
-  /** what its server wants with every request */
+  /** headers that its server needs with every request */
   get headers(): Record<string, string> | undefined {
     return this.last?.headers
   }
@@ -106,7 +106,7 @@ class Session {
     void this.start(attemptOf({ source: url, label: nameOf(url), address }), true)
   }
 
-  /** `from`: what to call the place, where it holds no file. */
+  /** `from`: the name of the place, for an error if it has no file. */
   openFiles(files: readonly File[], from = '') {
     const first = files[0]
     if (!first) {
@@ -162,7 +162,7 @@ class Session {
   }
 
   private writeHash(hash: string) {
-    // Browsers limit how often a page may do this, and held keys are quick.
+    // Browsers limit how often a page may do this, and a held key repeats fast.
     clearTimeout(this.hashTimer)
     const write = () => {
       this.hashWritten = performance.now()
@@ -227,7 +227,7 @@ class Session {
     }
   }
 
-  /** The start page in place of a file that was not waited for: a reload must not begin it again. */
+  /** Shows the start page instead of a file whose loading was cancelled: a reload must not start it again. */
   private abandon() {
     this.replace({ kind: 'start' })
     this.address = ''
@@ -246,7 +246,7 @@ class Session {
   private followLocation() {
     this.followHash()
     if (this.last && readState() === this.last.id) {
-      // Another place in the file that is open; or Forward to one that was left.
+      // Another place in the open file; or Forward to a file that was left.
       if (this.stage.kind === 'start') void this.start(this.last, false)
       return
     }

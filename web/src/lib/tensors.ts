@@ -1,4 +1,4 @@
-// How the tensors of a file lie: by block of the network, and along the file.
+// The tensors of a file by block of the network, and by place in the file.
 import type { GgufFile, TensorInfo } from 'ggufscope'
 
 /** "blk.12.attn_q.weight" -> "blk.12"; "v.blk.3.ln1.bias" -> "v.blk.3"; "" for a tensor outside the blocks. */
@@ -15,10 +15,10 @@ export interface Segment {
 
 /**
  * The file to scale, in at most `bins` pieces: each is of the type that holds the most bytes there.
- * Split models lie one part after the other.
+ * The parts of a split model come one after the other.
  */
 export function fileStrip(file: GgufFile, bins: number): { segments: Segment[]; total: number } {
-  // Where a size is not known, a part ends with its last tensor.
+  // If a size is unknown, a part ends with its last tensor.
   const ends = file.shards.map((shard) => shard.size ?? shard.dataOffset)
   for (const { shard, offset, byteLength } of file.tensors) {
     if (file.shards[shard]?.size === undefined) ends[shard] = Math.max(ends[shard] ?? 0, offset + byteLength)
@@ -32,7 +32,8 @@ export function fileStrip(file: GgufFile, bins: number): { segments: Segment[]; 
   if (total === 0) return { segments: [], total }
 
   const weights = Array.from({ length: bins }, () => new Map<string, number>())
-  // Tensors of a sound file do not overlap, so that they touch each bin about once; a hostile one is cut short.
+  // Tensors of a valid file do not overlap, so they touch each bin about once. For a hostile file the loop
+  // ends early.
   let work = 200 * bins + 4 * file.tensors.length
   const add = (offset: number, length: number, kind: string) => {
     const from = Math.max(0, (offset / total) * bins)

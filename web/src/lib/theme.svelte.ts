@@ -1,4 +1,4 @@
-// Light, dark, or what the system says. The choice is kept in local storage.
+// Light, dark, or the system's setting. The choice is in local storage.
 import { storage } from './storage'
 
 export type Theme = 'system' | 'light' | 'dark'

@@ -22,7 +22,7 @@ const families: readonly [name: RegExp, lightness: number][] = [
 const least = 1.5
 const most = 8.5
 
-/** One colour for a type, the same in every file: its hue tells the bits, from warm to cool. */
+/** One colour for a type, the same in every file: its hue shows the bits, from warm (few) to cool (many). */
 function colorOf(type: string, bits: number): string {
   if (Object.hasOwn(floats, type)) return floats[type] ?? ''
   const t = Math.max(0, Math.min(1, (bits - least) / (most - least)))
@@ -30,7 +30,7 @@ function colorOf(type: string, bits: number): string {
   return `oklch(${lightness} 0.105 ${Math.round(60 + 215 * t)})`
 }
 
-/** The shares as they come, each with its colour. */
+/** The shares in the given order, each with its colour. */
 export function colored(shares: readonly TypeShare[]): ColoredType[] {
   const bits = (share: TypeShare) => (share.elements > 0 ? (share.bytes * 8) / share.elements : 0)
   return shares.map((share) => ({

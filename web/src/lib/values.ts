@@ -33,7 +33,9 @@ export function preview(value: MetadataValue | undefined, limit = 200, depth = 0
 /** Arrays up to this length are searched with the keys. */
 const searchedEntries = 2000
 
-/** Whether a value's whole text contains `text`, which is in lower case; of long arrays, their first entries' text. */
+/**
+ * Whether a value's whole text contains `text` (lower case); for long arrays only the first entries count.
+ */
 export function contains(value: MetadataValue | undefined, text: string): boolean {
   if (typeof value === 'string')
     return value.toLowerCase().includes(text) || preview(value).toLowerCase().includes(text)
@@ -43,13 +45,13 @@ export function contains(value: MetadataValue | undefined, text: string): boolea
   return preview(value).toLowerCase().includes(text)
 }
 
-/** What the clipboard gets: strings as they are, arrays as JSON. */
+/** The text for the clipboard: strings as they are, arrays as JSON. */
 export function wholeText(value: MetadataValue | undefined): string {
   if (value === undefined) return ''
   return isArray(value) ? JSON.stringify(value.toJSON()) : String(value)
 }
 
-/** What a bare number means, where the file itself says: a token's text, a file type's name. */
+/** What a number means, if the file says it: a token's text, a file type's name. */
 export function meaning(file: GgufFile, key: string, value: MetadataValue | undefined): string {
   if (typeof value !== 'number') return ''
   if (key === 'general.file_type') return file.summary().fileType ?? ''
