@@ -390,3 +390,20 @@ test('what is no source is refused', async () => {
   await assert.rejects(open({ read: async () => new Uint8Array() }), { code: 'invalid-argument' })
   await assert.rejects(open('file:///tmp/x.gguf'), { code: 'unsupported' })
 })
+
+test('JSON.stringify gives the metadata: arrays whole, integers beyond 2^53 as texts', async () => {
+  const large = 2n ** 60n + 1n
+  const bytes = writeGguf({
+    metadata: [
+      ['general.architecture', text('llama')],
+      ['a.large', { type: 'u64', value: large }],
+      ['a.list', array('u32', [1, 2, 3])],
+    ],
+  })
+  using file = await open(bytes)
+  assert.deepEqual(JSON.parse(JSON.stringify(file.metadata)), {
+    'general.architecture': 'llama',
+    'a.large': String(large),
+    'a.list': [1, 2, 3],
+  })
+})

@@ -1,9 +1,11 @@
-// Files kept in the browser: an interrupted download goes on after a reload, a file that is there needs no network.
+// Files kept in the browser and in Node: an interrupted download goes on, a file that is there needs no network.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { chromium, type Browser, type Page } from '@playwright/test'
 import { writeHeader } from '../fixtures/gguf.ts'
@@ -263,7 +265,7 @@ for (const preview of ['full', 'sparse'] as const) {
   })
 }
 
-test('SHA-256 in pieces, and where nothing can be kept', async () => {
+test('SHA-256 in pieces', async () => {
   const { Sha256 } = (await import(
     pathToFileURL(packedFile('wasm/dist/store/sha256.js')).href
   )) as typeof import('../../wasm/src/store/sha256.ts')
@@ -273,14 +275,66 @@ test('SHA-256 in pieces, and where nothing can be kept', async () => {
     for (let at = 0; at < length; at += 37) hash.update(bytes.subarray(at, at + 37))
     assert.equal(hash.hex(), createHash('sha256').update(bytes).digest('hex'), String(length))
   }
-  const { download } = (await import(
-    pathToFileURL(packedFile('wasm/dist/store/index.js')).href
-  )) as typeof import('ggufscope/store')
-  await assert.rejects(download('http://127.0.0.1:1/x.gguf'), { code: 'unsupported', message: /browser/ })
-  home.add('/plain.gguf', bytesContent(model))
-  const { open } = await loadPackage()
-  using file = await open(`${home.url}/plain.gguf`, { cache: true })
-  assert.ok(file.tensors.length > 0)
 })
 
 assert.ok(partCount >= 5)
+
+const built = async <T>(path: string): Promise<T> =>
+  (await import(pathToFileURL(packedFile(`wasm/dist/${path}`)).href)) as T
+
+test('Node keeps files in the cache folder: previews, downloads that go on, models without network', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ggufscope-cache-'))
+  process.env['XDG_CACHE_HOME'] = folder
+  try {
+    const { open } = await loadPackage()
+    const { download, removePreviews, removeStored, storedFiles } =
+      await built<typeof import('ggufscope/store')>('store/index.js')
+    const { load } = await built<typeof import('ggufscope/engine')>('engine/index.js')
+    const path = '/node.gguf'
+    const url = home.url + path
+    home.add(path, bytesContent(model))
+    home.plan(path, { after: 4, cut: 1000 })
+    await assert.rejects(download(url, { retries: 0 }), { code: 'connection-lost' })
+    const [part] = await storedFiles()
+    assert.ok(part!.bytes >= kPart && !part!.complete)
+    home.plan(path)
+    home.reset()
+    const source = await download(url)
+    assert.equal(home.counts(path).bytes, model.length - part!.bytes + 4)
+    assert.deepEqual(Buffer.from(await source.read(0, model.length, {})), model)
+
+    home.plan(path, { cut: -1 })
+    home.reset()
+    const loaded = await load(url, { cache: true, threads: 1 })
+    assert.ok((await loaded.evaluate([1])).length > 0)
+    loaded.close()
+    assert.equal(home.counts(path).requests, 0)
+
+    const shape = kPreviewShapes.find(({ name }) => name === 'bpe-129k')!
+    const { header, size } = writeHeader(previewModel(shape))
+    home.add('/header.gguf', sparseContent(header, size))
+    const bytes: number[] = []
+    for (const bandwidth of [Infinity, 4e6]) {
+      home.reset()
+      home.setBandwidth(bandwidth)
+      const file = await open(`${home.url}/header.gguf`, { cache: true })
+      bytes.push(home.counts('/header.gguf').bytes)
+      file.close()
+      await wait(1000) // nobody waits for what is written
+    }
+    home.setBandwidth(Infinity)
+    assert.ok(bytes[1]! < 0.8 * bytes[0]!, `${bytes.join(' then ')} bytes were fetched`)
+    await removePreviews()
+    assert.deepEqual(readdirSync(join(folder, 'ggufscope', 'ggufscope-previews')), [])
+    await removeStored(url)
+    assert.deepEqual(await storedFiles(), [])
+    assert.deepEqual(readdirSync(join(folder, 'ggufscope', 'ggufscope-files')), [])
+
+    writeFileSync(join(folder, 'file'), '')
+    process.env['XDG_CACHE_HOME'] = join(folder, 'file')
+    await assert.rejects(download(url), { code: 'forbidden', message: /Set XDG_CACHE_HOME/ })
+  } finally {
+    delete process.env['XDG_CACHE_HOME']
+    rmSync(folder, { recursive: true })
+  }
+})

@@ -106,9 +106,9 @@ export interface OpenOptions extends AssetOptions {
   /** default: 'full' */
   preview?: Preview | undefined
   /**
-   * Keep what is read of an address in the browser's private storage (at most 128 MB for all files; the least
-   * recently used are removed). Opening the file again takes one request, seldom more, which checks by the
-   * entity tag that the file is the same. Without such storage the option has no effect.
+   * Keep what is read of an address in the browser's private storage, or in Node in the user's cache folder (at most
+   * 128 MB for all files; the least recently used are removed). Opening the file again takes one request, seldom more, which
+   * checks by the entity tag that the file is the same. Without such storage the option has no effect.
    */
   cache?: boolean | undefined
   /**

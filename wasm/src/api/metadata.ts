@@ -86,4 +86,9 @@ export interface Metadata extends Iterable<[string, MetadataValue]> {
   values(): IterableIterator<MetadataValue>
   entries(): IterableIterator<[string, MetadataValue]>
   forEach(callback: (value: MetadataValue, key: string, metadata: Metadata) => void): void
+  /**
+   * What JSON.stringify asks for: an object of all keys, arrays included. Integers beyond 2^53 are strings. JSON has no NaN
+   * and no infinities: they become null. Throws a GgufError of code 'incomplete' where a preview left an array out.
+   */
+  toJSON(): Record<string, unknown>
 }

@@ -15,7 +15,7 @@ const kText = (text: string): string => text
 // One row for each option of load() that a call can give. The compiler misses one that is added to the package.
 const kLoad: Readonly<
   Record<
-    Exclude<keyof LoadOptions, keyof OpenOptions | 'workerUrl' | 'maxForks' | 'cache' | 'onProgress'>,
+    Exclude<keyof LoadOptions, Exclude<keyof OpenOptions, 'cache'> | 'workerUrl' | 'maxForks' | 'onProgress'>,
     Row
   >
 > = {
@@ -49,6 +49,10 @@ const kLoad: Readonly<
     choices: ['f16', 'f32'],
     parse: kText,
     help: 'of cached keys and values; default: f16',
+  },
+  cache: {
+    name: 'cache',
+    help: 'keep a file that is given by its address in the cache folder of the user, for the next run',
   },
   memoryLimit: {
     name: 'memory-limit',

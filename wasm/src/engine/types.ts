@@ -52,9 +52,9 @@ export interface LoadOptions extends Omit<
    */
   maxForks?: number | undefined
   /**
-   * For an address: keep the file in the browser's private storage, so that it is not fetched again, and an
-   * interrupted transfer continues where it stopped. Without such storage the option has no effect. Default:
-   * false.
+   * For an address: keep the file in the browser's private storage, or in Node in the user's cache folder
+   * ($XDG_CACHE_HOME/ggufscope), so that it is not fetched again, and an interrupted transfer continues where it stopped.
+   * Without such storage the option has no effect. Default: false.
    */
   cache?: boolean | undefined
   /** Bytes of memory that the model may take. Default: slightly less than 4 GiB, the limit of WebAssembly. */

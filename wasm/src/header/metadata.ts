@@ -97,6 +97,14 @@ export class HeaderMetadata implements Metadata {
     for (const [key, value] of this.entries()) callback(value, key, this)
   }
 
+  toJSON(): Record<string, unknown> {
+    const plain = ([key, value]: [string, MetadataValue]): [string, unknown] => [
+      key,
+      typeof value === 'bigint' ? String(value) : value,
+    ]
+    return Object.fromEntries([...this.entries()].map(plain))
+  }
+
   [Symbol.iterator](): IterableIterator<[string, MetadataValue]> {
     return this.entries()
   }

@@ -5,6 +5,8 @@ interface NodeProcess {
   /** Electron's: its windows are pages */
   readonly type?: string
   readonly execArgv?: readonly string[]
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly platform?: string
   getBuiltinModule?(name: string): unknown
 }
 

@@ -1,9 +1,38 @@
-// A file in the origin's private file system, as parts of equal length: a part is there whole or not at all, so a
-// transfer that was interrupted goes on with the next part.
+// A file in the origin's private file system, or in a folder of Node's, as parts of equal length: a part is there whole or
+// not at all, so a transfer that was interrupted goes on with the next part.
 import { GgufError } from '../api/errors.js'
+import { isNode } from '../runtime/node-module.js'
 
 const kRoot = 'ggufscope-files'
 const kInfo = 'info.json'
+
+/** What is used of a File. */
+export interface StoredBytes {
+  readonly size: number
+  readonly lastModified: number
+  slice(from: number, to: number): { arrayBuffer(): Promise<ArrayBuffer> }
+  arrayBuffer(): Promise<ArrayBuffer>
+  text(): Promise<string>
+}
+
+/** What is used of a FileSystemFileHandle; those of Node write as a whole. */
+export interface FolderFile {
+  readonly kind: 'file'
+  readonly name: string
+  getFile(): Promise<StoredBytes>
+  write?(bytes: Uint8Array): Promise<void>
+}
+
+/** What is used of a FileSystemDirectoryHandle. */
+export interface Folder {
+  readonly kind: 'directory'
+  readonly name: string
+  getDirectoryHandle(name: string, options: { create: true }): Promise<Folder>
+  getFileHandle(name: string, options?: { create: true }): Promise<FolderFile>
+  removeEntry(name: string, options: { recursive: true }): Promise<void>
+  keys(): AsyncIterable<string>
+  values(): AsyncIterable<Folder | FolderFile>
+}
 
 export interface StoredInfo {
   readonly url: string
@@ -28,11 +57,13 @@ function isInfo(value: unknown): value is StoredInfo {
   )
 }
 
-/** Whether this page or worker has a private file system. */
-export const canKeep = (): boolean => typeof globalThis.navigator?.storage?.getDirectory === 'function'
+/** Whether this page or worker has a private file system, or this is Node. */
+export const canKeep = (): boolean =>
+  isNode() || typeof globalThis.navigator?.storage?.getDirectory === 'function'
 
-/** A folder of the origin's private file system. */
-export async function privateFolder(name: string): Promise<FileSystemDirectoryHandle> {
+/** A folder of the origin's private file system; in Node, of the user's folder for caches. */
+export async function privateFolder(name: string): Promise<Folder> {
+  if (isNode()) return await (await import('./node-folder.js')).nodeFolder(name)
   if (!canKeep()) {
     throw new GgufError(
       'unsupported',
@@ -42,7 +73,14 @@ export async function privateFolder(name: string): Promise<FileSystemDirectoryHa
   return await (await navigator.storage.getDirectory()).getDirectoryHandle(name, { create: true })
 }
 
-const root = (): Promise<FileSystemDirectoryHandle> => privateFolder(kRoot)
+/** Bytes that may still be kept. */
+export async function room(): Promise<number> {
+  if (isNode()) return await (await import('./node-folder.js')).nodeRoom()
+  const { quota, usage } = await navigator.storage.estimate()
+  return (quota ?? Infinity) - (usage ?? 0)
+}
+
+const root = (): Promise<Folder> => privateFolder(kRoot)
 
 export async function folderName(url: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(url))
@@ -51,7 +89,7 @@ export async function folderName(url: string): Promise<string> {
 
 /** The content of a JSON file, and when it was written; undefined: missing or damaged. */
 export async function readJson(
-  folder: FileSystemDirectoryHandle,
+  folder: Folder,
   name: string,
 ): Promise<{ value: unknown; time: number } | undefined> {
   try {
@@ -62,47 +100,47 @@ export async function readJson(
   }
 }
 
-async function readInfo(folder: FileSystemDirectoryHandle): Promise<StoredInfo | undefined> {
+async function readInfo(folder: Folder): Promise<StoredInfo | undefined> {
   const info = (await readJson(folder, kInfo))?.value
   return isInfo(info) ? info : undefined
 }
 
-export async function removeAll(folder: FileSystemDirectoryHandle): Promise<void> {
+export async function removeAll(folder: Folder): Promise<void> {
   const names: string[] = []
   for await (const name of folder.keys()) names.push(name)
   for (const name of names) await folder.removeEntry(name, { recursive: true })
 }
 
 /** After a crash only closed files are there. */
-export async function writeWhole(
-  folder: FileSystemDirectoryHandle,
-  name: string,
-  content: Blob | Uint8Array,
-): Promise<void> {
-  const handle = await folder.getFileHandle(name, { create: true })
+export async function writeWhole(folder: Folder, name: string, content: Blob | Uint8Array): Promise<void> {
+  const made = await folder.getFileHandle(name, { create: true })
+  const bytes = async () => new Uint8Array(await new Response(content as BodyInit).arrayBuffer())
+  if (made.write) return await made.write(await bytes())
+  const handle = made as FileSystemFileHandle
   if (typeof handle.createWritable !== 'function') {
     const { writeByWorker } = await import('./write-by-worker.js')
-    return writeByWorker(handle, new Uint8Array(await new Response(content as BodyInit).arrayBuffer()))
+    return writeByWorker(handle, await bytes())
   }
   const writable = await handle.createWritable()
   await writable.write(content as Blob | Uint8Array<ArrayBuffer>)
   await writable.close()
 }
 
-/** The browser's word for a full disk, with advice. */
+/** The browser's word for a full disk, or Node's, with advice. */
 function explained(error: unknown, name: string): unknown {
-  if (!(error instanceof Error) || error.name !== 'QuotaExceededError') return error
+  if (!(error instanceof Error)) return error
+  if (error.name !== 'QuotaExceededError' && (error as { code?: unknown }).code !== 'ENOSPC') return error
   return new GgufError(
     'quota',
-    `This browser has no room for more of ${name}: remove stored models or free space on the disk.`,
+    `There is no room for more of ${name}: remove stored models or free space on the disk.`,
     { cause: error },
   )
 }
 
 export class StoredFolder {
-  readonly #handle: FileSystemDirectoryHandle
+  readonly #handle: Folder
 
-  private constructor(handle: FileSystemDirectoryHandle) {
+  private constructor(handle: Folder) {
     this.#handle = handle
   }
 
@@ -118,7 +156,7 @@ export class StoredFolder {
     const all: (StoredInfo & { bytes: number })[] = []
     for await (const handle of (await root()).values()) {
       if (handle.kind !== 'directory') continue
-      const folder = new StoredFolder(handle as FileSystemDirectoryHandle)
+      const folder = new StoredFolder(handle)
       const info = await folder.info()
       if (info) all.push({ ...info, bytes: sumOf(info, await folder.parts(info)) })
     }
@@ -139,13 +177,13 @@ export class StoredFolder {
     for await (const handle of this.#handle.values()) {
       const part = Number(handle.name)
       if (handle.kind !== 'file' || !Number.isInteger(part)) continue
-      const { size } = await (handle as FileSystemFileHandle).getFile()
+      const { size } = await handle.getFile()
       if (size === partLength(info, part)) found.add(part)
     }
     return found
   }
 
-  async part(part: number): Promise<Blob> {
+  async part(part: number): Promise<StoredBytes> {
     return await (await this.#handle.getFileHandle(String(part))).getFile()
   }
 

@@ -1,17 +1,18 @@
-// Stores the bytes read of a remote file in the origin's private file system. The next preview of the file
-// takes one request, which checks that the file is still the same.
+// Stores the bytes read of a remote file in the origin's private file system, or in Node's cache folder. The next preview of
+// the file takes one request, which checks that the file is still the same.
 import { siblingOf } from '../sources/addresses.js'
 import { HttpSource, type HttpOptions } from '../sources/http.js'
 import type { ByteSource, ReadOptions, StreamOptions } from '../api/source.js'
 import { folderName, privateFolder, readJson, removeAll, writeWhole } from './folder.js'
+import type { Folder, StoredBytes } from './folder.js'
 
 const kRoot = 'ggufscope-previews'
 const kInfo = 'info.json'
 // Limit for all files together; the least recently used are removed first.
-const kMostBytes = 128 << 20
+const kMaxBytes = 128 << 20
 // Limit for one file: a header, and some rows of its tensors.
-const kMostOfOne = 32 << 20
-const kMostRuns = 256
+const kMaxOfOne = 32 << 20
+const kMaxRuns = 256
 // A transfer is left for what is kept when that is so much longer, or more.
 const kWorth = 256 << 10
 const kPiece = 4 << 20
@@ -21,7 +22,7 @@ const kRun = /^(\d+)-(\d+)$/
 interface Run {
   readonly offset: number
   readonly end: number
-  readonly file: Blob
+  readonly file: StoredBytes
 }
 
 interface Info {
@@ -44,13 +45,13 @@ function keptEnd(runs: readonly Run[], at: number): number {
   return at
 }
 
-async function runsIn(folder: FileSystemDirectoryHandle): Promise<Run[]> {
+async function runsIn(folder: Folder): Promise<Run[]> {
   const runs: Run[] = []
   for await (const handle of folder.values()) {
     const match = kRun.exec(handle.name)
     if (!match || handle.kind !== 'file') continue
     const [offset, end] = [Number(match[1]), Number(match[2])]
-    const file = await (handle as FileSystemFileHandle).getFile()
+    const file = await handle.getFile()
     if (file.size === end - offset) runs.push({ offset, end, file })
   }
   return runs
@@ -62,14 +63,14 @@ async function tidy(inUse: string): Promise<void> {
   const all: { name: string; seen: number; bytes: number }[] = []
   for await (const handle of root.values()) {
     if (handle.kind !== 'directory') continue
-    const folder = handle as FileSystemDirectoryHandle
+    const folder = handle
     const runs = await runsIn(folder)
     const seen = (await readJson(folder, kInfo))?.time ?? 0
     all.push({ name: handle.name, seen, bytes: lengthOf(runs) })
   }
   let bytes = all.reduce((sum, one) => sum + one.bytes, 0)
   for (const one of all.sort((a, b) => a.seen - b.seen)) {
-    if (bytes <= kMostBytes) break
+    if (bytes <= kMaxBytes) break
     if (one.name === inUse) continue
     await root.removeEntry(one.name, { recursive: true })
     bytes -= one.bytes
@@ -90,7 +91,7 @@ export class KeptSource implements ByteSource {
   readonly #url: URL
   readonly #options: HttpOptions
   readonly #network: HttpSource
-  #folder: FileSystemDirectoryHandle | undefined
+  #folder: Folder | undefined
   #runs: Run[] = []
   #opening: Promise<void> | undefined
   #writing: Promise<void> = Promise.resolve()
@@ -208,11 +209,11 @@ export class KeptSource implements ByteSource {
 
   #keep(offset: number, pieces: readonly Uint8Array[]): void {
     const end = pieces.reduce((sum, { length }) => sum + length, offset)
-    if (end - offset > kMostOfOne) return
+    if (end - offset > kMaxOfOne) return
     this.#write(async () => {
       const runs = await this.#kept()
       const isThere = runs.some((run) => run.offset <= offset && end <= run.end)
-      const isMuch = lengthOf([...runs, { offset, end }]) > kMostOfOne || runs.length >= kMostRuns
+      const isMuch = lengthOf([...runs, { offset, end }]) > kMaxOfOne || runs.length >= kMaxRuns
       if (!this.#folder || end === offset || isThere || isMuch) return
       const blob = new Blob(pieces as Uint8Array<ArrayBuffer>[])
       const name = `${offset}-${end}`

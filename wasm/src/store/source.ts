@@ -4,12 +4,12 @@ import { addressOf, siblingOf } from '../sources/addresses.js'
 import { checkRange, streamByReads } from '../sources/bytes.js'
 import { HttpSource, type HttpOptions } from '../sources/http.js'
 import type { ByteSource, ReadOptions } from '../api/source.js'
-import { partCount, partLength, StoredFolder, sumOf, type StoredInfo } from './folder.js'
+import { partCount, partLength, room, StoredFolder, sumOf, type StoredInfo } from './folder.js'
 import { Sha256 } from './sha256.js'
 
 // An interruption loses at most one part.
-const kLeastPart = 1 << 18
-const kMostPart = 8 << 20
+const kMinPart = 1 << 18
+const kMaxPart = 8 << 20
 const kParts = 64
 const kParallel = 4
 const kSha256 = /^(?:W\/)?"?([0-9a-f]{64})"?$/
@@ -137,7 +137,7 @@ export class StoredSource implements ByteSource {
       await folder.clear()
       parts.clear()
     }
-    const partBytes = Math.min(kMostPart, Math.max(kLeastPart, 2 ** Math.ceil(Math.log2(size / kParts))))
+    const partBytes = Math.min(kMaxPart, Math.max(kMinPart, 2 ** Math.ceil(Math.log2(size / kParts))))
     const info =
       before && isSame
         ? before
@@ -148,17 +148,16 @@ export class StoredSource implements ByteSource {
   }
 
   async #makeRoom(bytes: number): Promise<void> {
-    const { quota, usage } = await navigator.storage.estimate()
-    const room = (quota ?? Infinity) - (usage ?? 0)
-    if (bytes > room) {
+    const free = await room()
+    if (bytes > free) {
       throw new GgufError(
         'quota',
-        `${this.name} takes ${gigabytes(bytes)} more, and this browser gives the page ${gigabytes(Math.max(0, room))}: remove stored models or free space on the disk.`,
+        `${this.name} takes ${gigabytes(bytes)} more, and there is room for ${gigabytes(Math.max(0, free))}: remove stored models or free space on the disk.`,
       )
     }
     // Else the browser may delete it when the disk fills up. It need not agree, and Firefox asks the user first: nothing
     // waits for that.
-    void navigator.storage.persist?.().catch(() => false)
+    void globalThis.navigator?.storage?.persist?.().catch(() => false)
   }
 
   /** Bytes [from, to) of a part; a missing part is fetched and stored first. */

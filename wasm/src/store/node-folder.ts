@@ -1,0 +1,141 @@
+// What the store uses of a browser's private file system, on a folder of Node's.
+import type { FileHandle as NodeFileHandle } from 'node:fs/promises'
+import { GgufError } from '../api/errors.js'
+import { nodeModule, nodeProcess } from '../runtime/node-module.js'
+import type { Folder, FolderFile, StoredBytes } from './folder.js'
+
+const fs = () => nodeModule<typeof import('node:fs/promises')>('node:fs/promises')
+const path = () => nodeModule<typeof import('node:path')>('node:path')
+
+/** The user's folder for caches: XDG_CACHE_HOME, or what the system has in its place. */
+function cacheFolder(): string {
+  const { homedir } = nodeModule<typeof import('node:os')>('node:os')
+  const { env = {}, platform } = nodeProcess()!
+  const own = env['XDG_CACHE_HOME'] // only an absolute one counts (XDG Base Directory Specification)
+  if (own && path().isAbsolute(own)) return own
+  if (platform === 'win32') return env['LOCALAPPDATA'] ?? path().join(homedir(), 'AppData', 'Local')
+  return platform === 'darwin'
+    ? path().join(homedir(), 'Library', 'Caches')
+    : path().join(homedir(), '.cache')
+}
+
+class DiskBytes implements StoredBytes {
+  readonly size: number
+  readonly lastModified: number
+  readonly #file: string
+  readonly #from: number
+
+  constructor(file: string, from: number, size: number, lastModified: number) {
+    this.#file = file
+    this.#from = from
+    this.size = size
+    this.lastModified = lastModified
+  }
+
+  slice(from: number, to: number): DiskBytes {
+    return new DiskBytes(this.#file, this.#from + from, Math.max(0, to - from), this.lastModified)
+  }
+
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    const bytes = new Uint8Array(this.size)
+    const handle: NodeFileHandle = await fs().open(this.#file, 'r')
+    try {
+      for (let at = 0; at < bytes.length;) {
+        const { bytesRead } = await handle.read(bytes, at, bytes.length - at, this.#from + at)
+        if (bytesRead === 0) throw new GgufError('file-changed', `${this.#file} was cut while it was read.`)
+        at += bytesRead
+      }
+    } finally {
+      await handle.close()
+    }
+    return bytes.buffer
+  }
+
+  async text(): Promise<string> {
+    return new TextDecoder().decode(await this.arrayBuffer())
+  }
+}
+
+class DiskFile implements FolderFile {
+  readonly kind = 'file'
+  readonly name: string
+  readonly #file: string
+
+  constructor(file: string) {
+    this.name = path().basename(file)
+    this.#file = file
+  }
+
+  async getFile(): Promise<StoredBytes> {
+    const { size, mtimeMs } = await fs().stat(this.#file)
+    return new DiskBytes(this.#file, 0, size, mtimeMs)
+  }
+
+  /** Under its name only when it is whole, also beside another process that writes the same. */
+  async write(bytes: Uint8Array): Promise<void> {
+    const temporary = `${this.#file}.${crypto.randomUUID()}.part`
+    try {
+      await fs().writeFile(temporary, bytes, { flush: true })
+      await fs().rename(temporary, this.#file)
+    } catch (error) {
+      await fs().rm(temporary, { force: true })
+      throw error
+    }
+  }
+}
+
+class DiskFolder implements Folder {
+  readonly kind = 'directory'
+  readonly name: string
+  readonly #folder: string
+
+  constructor(folder: string) {
+    this.name = path().basename(folder)
+    this.#folder = folder
+  }
+
+  async getDirectoryHandle(name: string): Promise<DiskFolder> {
+    const folder = path().join(this.#folder, name)
+    await fs().mkdir(folder, { recursive: true })
+    return new DiskFolder(folder)
+  }
+
+  getFileHandle(name: string): Promise<DiskFile> {
+    return Promise.resolve(new DiskFile(path().join(this.#folder, name)))
+  }
+
+  async removeEntry(name: string): Promise<void> {
+    await fs().rm(path().join(this.#folder, name), { recursive: true })
+  }
+
+  async *keys(): AsyncGenerator<string> {
+    yield* await fs().readdir(this.#folder)
+  }
+
+  async *values(): AsyncGenerator<DiskFile | DiskFolder> {
+    for (const entry of await fs().readdir(this.#folder, { withFileTypes: true })) {
+      const full = path().join(this.#folder, entry.name)
+      yield entry.isDirectory() ? new DiskFolder(full) : new DiskFile(full)
+    }
+  }
+}
+
+/** The folder of that name below the user's folder for caches. It is made where it is missing. */
+export async function nodeFolder(name: string): Promise<Folder> {
+  const root = path().join(cacheFolder(), 'ggufscope')
+  try {
+    return await new DiskFolder(root).getDirectoryHandle(name)
+  } catch (error) {
+    throw new GgufError(
+      'forbidden',
+      `The folder for kept files could not be made in ${root}: ${(error as Error).message}. Set XDG_CACHE_HOME to another folder.`,
+      { cause: error },
+    )
+  }
+}
+
+/** Bytes that the disk has free for this user. */
+export async function nodeRoom(): Promise<number> {
+  const { bavail, bsize } = await fs().statfs(cacheFolder())
+  return bavail * bsize
+}
