@@ -21,7 +21,7 @@ try {
   const tarball = readFileSync(join(work, filename))
   const bytes = tarball.buffer.slice(tarball.byteOffset, tarball.byteOffset + tarball.length)
 
-  const { messages, pkg } = await publint({ pack: { tarball: bytes as ArrayBuffer }, strict: true })
+  const { messages, pkg } = await publint({ pack: { tarball: bytes }, strict: true })
   for (const message of messages) errors.push(`publint: ${formatMessage(message, pkg, { color: false })}`)
 
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {

@@ -7,22 +7,13 @@ import { setTimeout } from 'node:timers/promises'
 import type { ByteSource, LazyArray, Scalar } from 'ggufscope'
 import { writeGguf, writeHeader, type Written } from '../fixtures/gguf.ts'
 import { randomLayout } from '../fixtures/layouts.ts'
-import {
-  array,
-  kPreviewShapes,
-  makeTokens,
-  previewModel,
-  shards,
-  smallModel,
-  text,
-  u32,
-} from '../fixtures/models.ts'
+import { kPreviewShapes, makeTokens, previewModel, shards, smallModel } from '../fixtures/models.ts'
 import { sparseByte, sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
 import { kShared, loadPackage } from './packed.ts'
 import { assertSame } from './same.ts'
 
-const { open, GgufError } = await loadPackage()
+const { open } = await loadPackage()
 const server = await startServer()
 after(() => server.close())
 

@@ -124,9 +124,9 @@ async function* partsOf(
 function streamOf<T>(parts: AsyncGenerator<T>): ReadableStream<T> {
   return new ReadableStream<T>({
     async pull(controller) {
-      const { value, done } = await parts.next()
-      if (done) controller.close()
-      else controller.enqueue(value)
+      const next = await parts.next()
+      if (next.done) controller.close()
+      else controller.enqueue(next.value)
     },
     async cancel() {
       await parts.return(undefined)

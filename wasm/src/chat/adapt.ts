@@ -126,9 +126,9 @@ async function adaptReasoning(probe: TemplateProbe, message: Message): Promise<M
     typeof content === 'string' &&
     content !== '' &&
     !(await probe.reasonsBesideText(field))
-  if (crowded) return { ...rest, [field]: joinContents(reasoning, content) } as unknown as Message
+  if (crowded) return { ...rest, [field]: joinContents(reasoning, content) }
   if (field === given) return message
-  return { ...rest, content, [field]: reasoning } as unknown as Message
+  return { ...rest, content, [field]: reasoning }
 }
 
 /**

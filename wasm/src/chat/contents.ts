@@ -61,7 +61,7 @@ async function adaptContent(probe: TemplateProbe, message: Message, i: number): 
     if (content === '' && !calls) return message
     const { content: _, ...rest } = message
     const wanted = calls ? await probe.callContent(content) : ''
-    return wanted === undefined ? (rest as Message) : { ...message, content: wanted }
+    return wanted === undefined ? rest : { ...message, content: wanted }
   }
   const known = role === 'developer' ? 'system' : role === 'ipython' || role === 'function' ? 'tool' : role
   const probed = known === 'system' || known === 'user' || known === 'assistant' || known === 'tool'

@@ -198,7 +198,7 @@ class GrammarBuilder {
       if (typeof one !== 'object' || one === null) return text(String(one))
       const items = Array.isArray(one)
         ? (one as Json[]).map(value)
-        : Object.entries(one).map(([key, item]) => sequence(text(`${key}:`), value(item as Json)))
+        : Object.entries(one).map(([key, item]) => sequence(text(`${key}:`), value(item)))
       const joined = items.flatMap((item, i) => (i > 0 ? [text(','), item] : [item]))
       return Array.isArray(one)
         ? sequence(text('['), ...joined, text(']'))
@@ -263,7 +263,8 @@ class GrammarBuilder {
     // White space at the ends could be taken for what stands around a value.
     const edges: Regex[] = padding === '' ? [] : [parseRegex('^\\n|\\n$')]
     const values = converter.values(nodes)
-    if (values) return choice(...values.map((value) => text(String(value))))
+    if (values)
+      return choice(...values.map((value) => text(typeof value === 'string' ? value : JSON.stringify(value))))
     const ways = converter.normalizer.all(nodes).map((one) => {
       const parts = partsOf(stringsOf(one))
       const dfa = makeDfa([...parts.map(({ regex }) => regex), ...end, ...edges], (matched) => {

@@ -41,9 +41,7 @@ export function normalizeCalls(messages: readonly Message[]): Message[] {
   const names = new Map<unknown, unknown>() // by id
   return messages.map((message): Message => {
     const { function_call: old, ...rest } = message
-    const next = (old
-      ? { ...rest, tool_calls: [{ type: 'function', function: old }] }
-      : message) as unknown as Message
+    const next = old ? { ...rest, tool_calls: [{ type: 'function', function: old }] } : message
     for (const { id, function: called } of callsOf(next)) names.set(id, called?.name)
     if (!isResult(next)) return next
     const name = next['name'] ?? names.get(next['tool_call_id'])
@@ -163,7 +161,7 @@ function textBeforeCalls(message: Message): Message[] {
   const { content, tool_calls: calls, ...rest } = message
   if (calls === undefined || content === undefined || content === null || content === '') return [message]
   return [
-    { ...rest, content } as unknown as Message,
+    { ...rest, content },
     { role: message.role, content: null, tool_calls: calls },
   ]
 }

@@ -154,7 +154,7 @@ export const command: Command = {
   async run({ positionals, commands }) {
     const all = await Promise.all(
       commands.map(async ({ name, summary, load }): Promise<Known> => {
-        const { command } = (await load()) as { command: Command }
+        const { command } = await load()
         return { name, summary, options: { ...command.options, ...kShared }, arguments: command.arguments }
       }),
     )

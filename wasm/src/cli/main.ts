@@ -45,6 +45,19 @@ function sourceOf(path: string, row: CommandRow, command: Command): Source {
   return new StandardInput()
 }
 
+function outputOf(progress: Progress, json: boolean): Pick<Context, 'print' | 'warn'> {
+  return {
+    print: (text) => {
+      progress.clear()
+      process.stdout.write(text + '\n')
+    },
+    warn: (message) => {
+      progress.clear()
+      console.error(json ? JSON.stringify({ warning: { message } }) : `ggufscope: ${visible(message)}`)
+    },
+  }
+}
+
 function contextOf(
   row: CommandRow,
   command: Command,
@@ -58,14 +71,7 @@ function contextOf(
   // A token is for the server that it was given with, and no other address of the call.
   const firstOrigin = originOf(command.arguments[0]?.file === 'read' ? positionals[0] : undefined)
   const headersFor = (path: string) => (originOf(path) === firstOrigin ? headers : undefined)
-  const write = (text: string): void => {
-    progress.clear()
-    process.stdout.write(text + '\n')
-  }
-  const warn = (message: string): void => {
-    progress.clear()
-    console.error(json ? JSON.stringify({ warning: { message } }) : `ggufscope: ${visible(message)}`)
-  }
+  const { print, warn } = outputOf(progress, json)
   const given = (values['shard'] ?? []) as readonly string[]
   const sourcesOf = (path: string, shards: readonly string[]): Source[] => {
     const all = [path, ...shards]
@@ -83,8 +89,8 @@ function contextOf(
     width: widthOf(process.stdout, process.env),
     signal,
     progress,
-    print: write,
-    printJson: (value) => write(JSON.stringify(value, (_, element: unknown) => jsonScalar(element), 2)),
+    print,
+    printJson: (value) => print(JSON.stringify(value, (_, element: unknown) => jsonScalar(element), 2)),
     warn,
     open: async (options, path = positionals[0]!, shards = given) => {
       const sources = sourcesOf(path, shards)

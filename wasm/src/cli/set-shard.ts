@@ -11,7 +11,7 @@ const pathOf = (word: string): string => (/^file:/i.test(word) ? fileURLToPath(w
 /** The name of the file that a word of the call names, without query. */
 function nameOf(word: string): string {
   const source = withPaths(word)
-  return source instanceof NodeFileSource ? source.name : basename(String(source).replace(/[?#].*$/, ''))
+  return source instanceof NodeFileSource ? source.name : basename(word.replace(/[?#].*$/, ''))
 }
 
 /**

@@ -29,10 +29,10 @@ export class StandardInput implements ByteSource {
     this.#pieces ??= process.stdin.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
     for (;;) {
       signal?.throwIfAborted()
-      const { done, value } = await this.#pieces.next()
-      if (done) break
-      this.#at += value.length
-      yield value
+      const next = await this.#pieces.next()
+      if (next.done) break
+      this.#at += next.value.length
+      yield next.value
     }
     this.#size ??= this.#at
   }

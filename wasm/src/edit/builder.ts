@@ -28,10 +28,10 @@ import { describeRow, isStandard, standardKey, typeToWrite } from './key-types.j
 import { encodeValue } from './values.js'
 import type { WrittenFile } from './written-file.js'
 
-const kMostKeyBytes = 65_535
-const kMostNameBytes = 64
+const kMaxKeyBytes = 65_535
+const kMaxNameBytes = 64
 // Dimensions that ggml has.
-const kMostDimensions = 4
+const kMaxDimensions = 4
 
 const bytesIn = (text: string): number => new TextEncoder().encode(text).length
 const invalid = (message: string): GgufError => new GgufError('invalid-argument', message)
@@ -56,7 +56,7 @@ function sourceOf(data: TensorData, name: string): ByteSource {
   if (ArrayBuffer.isView(data))
     return new BytesSource(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
   if (typeof data === 'object' && data !== null && 'read' in data) return data
-  throw invalid(`The data of tensor ${name} are floats, bytes, a Blob or a ByteSource, not ${String(data)}.`)
+  throw invalid(`The data of tensor ${name} are floats, bytes, a Blob or a ByteSource, not ${typeof data}.`)
 }
 
 /**
@@ -147,7 +147,7 @@ export class GgufBuilder implements Builder {
 
   addTensor(name: string, shape: readonly number[], type: string, data: TensorData): this {
     this.#checkName(name)
-    if (shape.length > kMostDimensions || !shape.every((n) => Number.isSafeInteger(n) && n >= 0))
+    if (shape.length > kMaxDimensions || !shape.every((n) => Number.isSafeInteger(n) && n >= 0))
       throw new GgufError('bad-shape', `Tensor ${name}: [${shape.join(', ')}] is no shape.`)
     const from = { source: sourceOf(data, name), type: data instanceof Float32Array ? 'F32' : type }
     this.#touched = true
@@ -278,8 +278,8 @@ export class GgufBuilder implements Builder {
   }
 
   #checkName(name: string): void {
-    if (name === '' || bytesIn(name) > kMostNameBytes)
-      throw invalid(`${quoted(name)} is no name of a tensor: 1 to ${kMostNameBytes} bytes.`)
+    if (name === '' || bytesIn(name) > kMaxNameBytes)
+      throw invalid(`${quoted(name)} is no name of a tensor: 1 to ${kMaxNameBytes} bytes.`)
     if (this.#tensors.some((one) => one.name === name))
       throw new GgufError('duplicate', `There is a tensor ${quoted(name)} already.`)
   }
@@ -287,8 +287,8 @@ export class GgufBuilder implements Builder {
 
 /** The specification has segments of lower_snake_case; files have more, but no blanks and nothing beyond ASCII. */
 function checkKey(key: string): void {
-  if (!/^[\x21-\x7e]+$/.test(key) || key.length > kMostKeyBytes)
-    throw invalid(`${quoted(key)} is no key: visible ASCII characters, at most ${kMostKeyBytes}.`)
+  if (!/^[\x21-\x7e]+$/.test(key) || key.length > kMaxKeyBytes)
+    throw invalid(`${quoted(key)} is no key: visible ASCII characters, at most ${kMaxKeyBytes}.`)
 }
 
 /** What file.edit() does. */

@@ -107,6 +107,37 @@ export async function toNpy(
   return new WrittenFile([{ kind: 'bytes', to: 0, length: size, bytes: header }, ...parts])
 }
 
+/** The named tensors in the order of a .safetensors file, which holds each name once. */
+function tensorsFor(source: OpenedFile, names: readonly string[]): TensorInfo[] {
+  const seen = new Set<string>()
+  const tensors = names.map((name) => {
+    const tensor = source.tensor(name)
+    if (!tensor) throw new GgufError('not-found', `There is no tensor "${name}" in this file.`)
+    if (name === '__metadata__')
+      throw new GgufError('unsupported', 'A tensor of the name __metadata__ has no place in safetensors.')
+    if (seen.has(name))
+      throw new GgufError(
+        'duplicate',
+        `safetensors holds a name once: there are two tensors of the name ${printable(name)}.`,
+      )
+    seen.add(name)
+    return tensor
+  })
+  // The widest first: then each begins at a multiple of its numbers' width, which readers that copy nothing need.
+  const width = ({ type }: TensorInfo): number => kSafetensors[type] ?? 4
+  return tensors.sort((a, b) => width(b) - width(a))
+}
+
+/** The length of the JSON text as 8 bytes, then the text, padded with spaces to a multiple of 8 bytes. */
+function safetensorsHeader(entries: readonly [string, unknown][]): Uint8Array<ArrayBuffer> {
+  const json = encoder.encode(JSON.stringify(Object.fromEntries(entries)))
+  const size = 8 + Math.ceil(json.length / 8) * 8
+  const header = new Uint8Array(size).fill(0x20)
+  new DataView(header.buffer).setBigUint64(0, BigInt(size - 8), true)
+  header.set(json, 8)
+  return header
+}
+
 /** Tensors as a .safetensors file, quantized ones as floats; texts and numbers of the metadata as its metadata. */
 export async function toSafetensors(
   file: GgufFile,
@@ -114,23 +145,7 @@ export async function toSafetensors(
 ): Promise<WrittenFile> {
   signal?.throwIfAborted()
   const source = openFile(file)
-  const width = ({ type }: TensorInfo): number => kSafetensors[type] ?? 4
-  const tensors = (chosen ?? source.tensors.map(({ name }) => name)).map((name) => {
-    const tensor = source.tensor(name)
-    if (!tensor) throw new GgufError('not-found', `There is no tensor "${name}" in this file.`)
-    return tensor
-  })
-  // The widest first: then each begins at a multiple of its numbers' width, which readers that copy nothing need.
-  tensors.sort((a, b) => width(b) - width(a))
-  const names = new Set<string>()
-  for (const { name } of tensors) {
-    if (names.has(name))
-      throw new GgufError(
-        'duplicate',
-        `safetensors holds a name once: there are two tensors of the name ${printable(name)}.`,
-      )
-    names.add(name)
-  }
+  const tensors = tensorsFor(source, chosen ?? source.tensors.map(({ name }) => name))
   const metadata = [...source.metadata].flatMap(([key, value]): [string, string][] =>
     typeof value === 'object' ? [] : [[key, String(value)]],
   )
@@ -138,8 +153,6 @@ export async function toSafetensors(
   const bodies: Body[] = []
   let end = 0
   for (const tensor of tensors) {
-    if (tensor.name === '__metadata__')
-      throw new GgufError('unsupported', 'A tensor of the name __metadata__ has no place in safetensors.')
     const range = rangeOf(source, tensor)
     const plain = tensor.type in kSafetensors
     const length = plain ? range.byteLength : 4 * tensor.elementCount
@@ -158,13 +171,9 @@ export async function toSafetensors(
     ])
     end += length
   }
-  const json = encoder.encode(JSON.stringify(Object.fromEntries(entries)))
-  const size = 8 + Math.ceil(json.length / 8) * 8
-  const header = new Uint8Array(size).fill(0x20)
-  new DataView(header.buffer).setBigUint64(0, BigInt(size - 8), true)
-  header.set(json, 8)
-  const parts: FilePart[] = [{ kind: 'bytes', to: 0, length: size, bytes: header }]
-  let to = size
+  const header = safetensorsHeader(entries)
+  const parts: FilePart[] = [{ kind: 'bytes', to: 0, length: header.length, bytes: header }]
+  let to = header.length
   for (const body of bodies) {
     const made = await partOf(source, body, to)
     parts.push(...made)

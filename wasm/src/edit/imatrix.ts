@@ -84,7 +84,7 @@ async function inFile(file: GgufFile, signal: AbortSignal | undefined): Promise<
     const type = file.metadata.get('general.type') ?? 'model'
     throw new GgufError(
       'invalid-argument',
-      `This is no importance matrix: the GGUF file (${String(type)}) has no tensor whose name ends in .in_sum2.`,
+      `This is no importance matrix: the GGUF file (${type as string}) has no tensor whose name ends in .in_sum2.`,
     )
   }
   const datasets = file.metadata.get('imatrix.datasets')

@@ -1,6 +1,6 @@
 // The types that standardized keys are written in, from the catalogue that lint reads, too (core/gguf/keys.inc).
 import { GgufError } from '../api/errors.js'
-import type { LazyArray, NumericArray, ValueType } from '../api/metadata.js'
+import type { ValueType } from '../api/metadata.js'
 import { kStandardKeys, type KeyForm, type ScalarType } from './standard-keys.js'
 import type { WriteType, WriteValue } from '../api/edit.js'
 import { arrayTypeOf, holds, isList } from './values.js'
@@ -90,7 +90,7 @@ function typeInRow(
     (list ? [...(value as Iterable<WriteValue>)] : [value]).every((one) => !isList(one) && holds(type, one))
   // The type of what is there, or of what is given, where readers take it.
   const kept = present && (present.type === 'array') === list ? present.elementType : undefined
-  const given = list ? arrayTypeOf(value as LazyArray | NumericArray) : undefined
+  const given = list ? arrayTypeOf(value) : undefined
   for (const type of [kept, given] as (ScalarType | undefined)[])
     if (type !== undefined && standsFor(type, row, list) && (type === 'string' || fits(type))) return of(type)
   // A count that u32 does not hold, a negative number in an array.
@@ -111,5 +111,5 @@ export function typeToWrite(
   if (row) return typeInRow(key, row, value, present)
   // An array of arrays says its types in each element.
   if (!present || present.elementType === 'array') return undefined
-  return present.type === 'array' ? { arrayOf: present.elementType as ScalarType } : present.type
+  return present.type === 'array' ? { arrayOf: present.elementType } : present.type
 }

@@ -30,7 +30,10 @@ export function patternsOf(
 ): (tensor: TensorPlan, weights: boolean) => string | undefined {
   if (types === undefined) return () => undefined
   if (typeof types === 'function') return (tensor) => types(tensor)?.toUpperCase()
-  const given = types instanceof Map ? [...types] : Object.entries(types as Readonly<Record<string, string>>)
+  const given: [string, string][] =
+    types instanceof Map
+      ? [...(types as ReadonlyMap<string, string>)]
+      : Object.entries(types as Readonly<Record<string, string>>)
   const patterns = given.map(([text, type]) => patternOf(text, type, tensors))
   for (const { text, expression, type } of patterns) {
     if (!isType(type))

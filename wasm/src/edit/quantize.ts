@@ -181,6 +181,44 @@ function importanceFor(
 const bytesOf = (shape: readonly number[], type: TensorType | undefined): number =>
   type?.blockSize ? (shape.reduce((product, n) => product * n, 1) / type.blockSize) * type.blockBytes : 0
 
+interface Change {
+  /** The mixture's type, and the one that the tensor's rows allow. */
+  readonly want: string
+  readonly to: string
+  readonly kinds: Kinds
+  readonly mixture: Mixture
+  readonly importance: ImportanceEntries | undefined
+}
+
+function tensorOf(
+  entry: TensorEntry,
+  { want, to, kinds, mixture, importance }: Change,
+): { tensor: QuantizedTensor; found: ReturnType<typeof importanceFor> } {
+  const { quant, rows } = kinds
+  const from = sourceType(entry)
+  const changes = to !== entry.type || entry.type !== from
+  const row = to === entry.type ? rows.get(to) : checkTypes(entry, to, kinds)
+  const found = changes && !isPlain(to) ? importanceFor(entry, importance) : undefined
+  const lossless = row !== undefined && quant.modernType(rows.get(from)?.id ?? -1) === row.id
+  const tensor: QuantizedTensor = {
+    name: entry.name,
+    shape: entry.shape,
+    from,
+    to,
+    fromBytes: bytesOf(entry.shape, rows.get(from)),
+    toBytes: bytesOf(entry.shape, row),
+    wanted: want,
+    importance: found !== undefined,
+    requantized: to !== from && !isPlain(from) && !lossless,
+    needsImportance:
+      changes &&
+      !found &&
+      row !== undefined &&
+      (quant.needsImportance(row.id) || (!isOuter(entry.name) && needsImportance(mixture, to))),
+  }
+  return { tensor, found }
+}
+
 /** Gives each tensor its type in the mixture, and tells what is wrong with that; nothing is changed yet. */
 export async function decide(
   tensors: readonly TensorEntry[],
@@ -202,30 +240,9 @@ export async function decide(
   const importance = options.importance && (await readImportance(options.importance, signal))
   const wanted = wantedTypes(tensors, mixture, facts, kinds, options)
   const decided = tensors.map((entry) => {
-    const from = sourceType(entry)
     const want = wanted.get(entry) ?? entry.type
     const to = want === entry.type ? want : fitting(entry, want, kinds, options, facts.adapter)
-    const changes = to !== entry.type || entry.type !== from
-    const row = to === entry.type ? rows.get(to) : checkTypes(entry, to, kinds)
-    const found = changes && !isPlain(to) ? importanceFor(entry, importance) : undefined
-    const lossless = row !== undefined && quant.modernType(rows.get(from)?.id ?? -1) === row.id
-    const tensor: QuantizedTensor = {
-      name: entry.name,
-      shape: entry.shape,
-      from,
-      to,
-      fromBytes: bytesOf(entry.shape, rows.get(from)),
-      toBytes: bytesOf(entry.shape, row),
-      wanted: want,
-      importance: found !== undefined,
-      requantized: to !== from && !isPlain(from) && !lossless,
-      needsImportance:
-        changes &&
-        !found &&
-        row !== undefined &&
-        (quant.needsImportance(row.id) || (!isOuter(entry.name) && needsImportance(mixture, to))),
-    }
-    return { entry, tensor, found }
+    return { entry, ...tensorOf(entry, { want, to, kinds, mixture, importance }) }
   })
   const report = reportOf(
     decided.map(({ tensor }) => tensor),

@@ -6,9 +6,9 @@ import type { SplitOptions } from '../api/edit.js'
 import { encodeValue } from './values.js'
 
 // What gguf-split of llama.cpp takes when it is told nothing.
-const kMostTensors = 128
+const kMaxTensors = 128
 // split.no and split.count are of 16 bits.
-const kMostFiles = 65_535
+const kMaxFiles = 65_535
 
 function entry(key: string, value: number, type: 'u16' | 'i32'): KeyEntry {
   return { key, from: encodeValue(value, type, key) }
@@ -23,7 +23,7 @@ export async function splitLayout(
   for (const limit of [maxTensors, maxBytes])
     if (limit !== undefined && !(limit >= 1))
       throw new GgufError('invalid-argument', `${limit} is no limit for a file: at least 1.`)
-  const mostTensors = maxTensors ?? (maxBytes === undefined ? kMostTensors : Infinity)
+  const mostTensors = maxTensors ?? (maxBytes === undefined ? kMaxTensors : Infinity)
   const lengths = await tensorLengths(layout)
   const groups: TensorEntry[][] = [[]]
   let bytes = 0
@@ -38,10 +38,10 @@ export async function splitLayout(
     }
     bytes += lengths[i]!
   }
-  if (groups.length > kMostFiles)
+  if (groups.length > kMaxFiles)
     throw new GgufError(
       'invalid-argument',
-      `${counted(groups.length, 'file')} are more than a model can have: ${kMostFiles}.`,
+      `${counted(groups.length, 'file')} are more than a model can have: ${kMaxFiles}.`,
     )
   const keys = layout.keys.filter(({ key }) => !key.startsWith('split.'))
   const five = (n: number): string => String(n).padStart(5, '0')

@@ -26,7 +26,7 @@ export async function* turned(
       const bytes = await source.read(offset + at, Math.min(step, byteLength - at), { signal })
       heap.put(place, bytes)
       module.swapBytes(type.id, place, bytes.length / type.blockBytes, small)
-      yield heap.bytes(place, bytes.length).slice() as Uint8Array<ArrayBuffer>
+      yield heap.bytes(place, bytes.length).slice()
     }
   } finally {
     heap.free()
@@ -99,7 +99,7 @@ export async function* modernized(
       heap.put(from, bytes)
       module.modernize(type.id, from, to, count)
       if (bigEndian) module.swapBytes(today.id, to, count, false)
-      yield heap.bytes(to, count * today.blockBytes).slice() as Uint8Array<ArrayBuffer>
+      yield heap.bytes(to, count * today.blockBytes).slice()
     }
   } finally {
     heap.free()
@@ -198,7 +198,7 @@ export async function* converted(
       first += count
       if (bigEndian) module.swapBytes(type.id, blocks, count, false)
       filled = 0
-      return heap.bytes(blocks, count * type.blockBytes).slice() as Uint8Array<ArrayBuffer>
+      return heap.bytes(blocks, count * type.blockBytes).slice()
     }
     for await (const piece of floatPieces(module, from, heap, signal)) {
       // Big-endian blocks were turned where they are.
@@ -238,7 +238,7 @@ export async function* floated(
     const breath = breather(signal)
     for await (const { floats, count } of floatPieces(module, from, heap, signal)) {
       await breath()
-      yield heap.bytes(floats, 4 * count).slice() as Uint8Array<ArrayBuffer>
+      yield heap.bytes(floats, 4 * count).slice()
     }
   } finally {
     heap.free()

@@ -1,7 +1,7 @@
 // JavaScript values as the bytes of GGUF values: little-endian, lengths of 64 bits.
 import { GgufError } from '../api/errors.js'
 import { kValueTypes } from '../header/header.js'
-import type { LazyArray, NumericArray, Scalar, ValueType } from '../api/metadata.js'
+import type { LazyArray, NumericArray, ValueType } from '../api/metadata.js'
 import type { WriteType, WriteValue } from '../api/edit.js'
 
 export interface EncodedValue {
@@ -195,7 +195,7 @@ function putElements(out: Bytes, list: List, wanted: WriteType | undefined, wher
         : typeof value === 'string'
           ? encoder.encode(value)
           : undefined
-      if (!bytes) throw wrong(name, `${String(value)} is no string`)
+      if (!bytes) throw wrong(name, `${JSON.stringify(value)} is no string`)
       out.length(bytes.length)
       out.raw(bytes)
     } else {

@@ -56,9 +56,9 @@ export class WrittenFile {
     return new ReadableStream(
       {
         async pull(controller) {
-          const { done, value } = await pieces.next()
-          if (done) controller.close()
-          else controller.enqueue(value)
+          const next = await pieces.next()
+          if (next.done) controller.close()
+          else controller.enqueue(next.value)
         },
         async cancel() {
           await pieces.return(undefined)

@@ -44,8 +44,9 @@ export class OnwardSource extends CoalescedSource {
     try {
       let at = offset
       for (;;) {
-        const { done, value: piece } = await pieces.next()
-        if (done) return
+        const next = await pieces.next()
+        if (next.done) return
+        const piece = next.value
         this.#left = { pieces, control, piece, at }
         yield piece // the reader pauses here after the last piece
         this.#left = undefined
@@ -77,9 +78,9 @@ export class OnwardSource extends CoalescedSource {
         if (part.length > 0) yield part
         at += piece.length
         if (at >= end) return
-        const { done, value } = await left.pieces.next()
-        if (done) break
-        piece = value
+        const next = await left.pieces.next()
+        if (next.done) break
+        piece = next.value
       }
       checkRange(offset, end - offset, at)
     } finally {

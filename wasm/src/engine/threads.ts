@@ -13,7 +13,7 @@ export interface Thread {
 // Beyond this number, memory bandwidth limits every machine that runs a browser.
 const kDefaultMost = 16
 // With two or three threads, half of them would be slower more often than faster.
-const kLeastTried = 4
+const kMinTried = 4
 
 function availableCores(): number {
   if (isNode()) {
@@ -53,7 +53,7 @@ export function threadCount(
  * threads).
  */
 export function fewerThreads(count: number): number[] {
-  return count < kLeastTried ? [count] : [count, Math.ceil(count / 2), Math.ceil(count / 4)]
+  return count < kMinTried ? [count] : [count, Math.ceil(count / 2), Math.ceil(count / 4)]
 }
 
 // A worker of the same script as this one. Some bundlers make a classic script of it. Module workers refuse importScripts
@@ -72,10 +72,9 @@ function ownType(): WorkerType {
  */
 async function makeThread(): Promise<Thread | undefined> {
   if (isNode()) {
-    const { Worker: Made, workerData } =
-      nodeModule<typeof import('node:worker_threads')>('node:worker_threads')
-    const script = new URL((workerData as { script: string }).script)
-    const worker = new Made(script, { workerData: { name: kThreadName }, execArgv: [] })
+    const threads = nodeModule<typeof import('node:worker_threads')>('node:worker_threads')
+    const script = new URL((threads.workerData as { script: string }).script)
+    const worker = new threads.Worker(script, { workerData: { name: kThreadName }, execArgv: [] })
     return await new Promise((resolve) => {
       const failed = () => resolve(undefined)
       worker.once('error', failed)

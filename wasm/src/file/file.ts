@@ -12,18 +12,10 @@ import { summarize } from '../header/summary.js'
 import { FileTokenizer } from '../text/tokenizer.js'
 import type { EditOptions } from '../api/edit.js'
 import type { Finding } from '../api/findings.js'
-import type {
-  Container,
-  GgufFile,
-  LintDataOptions,
-  MemoryOptions,
-  Shard,
-  StatsOptions,
-  Summary,
-} from '../api/file.js'
+import type { Container, LintDataOptions, MemoryOptions, Shard, StatsOptions, Summary } from '../api/file.js'
 import type { MemoryEstimate } from '../api/memory.js'
 import type { Metadata } from '../api/metadata.js'
-import type { ByteSource, ReadOptions } from '../api/source.js'
+import type { ReadOptions } from '../api/source.js'
 import type { ReadRowsOptions, TensorInfo, TensorStats } from '../api/tensors.js'
 import type {
   ChatMessage,
@@ -132,7 +124,7 @@ export class OpenFile implements OpenedFile {
 
   async completeHeader(options: ReadOptions = {}): Promise<void> {
     options.signal?.throwIfAborted()
-    await Promise.all(this.#shards.map(({ part }) => part?.header.gaps?.load(undefined, options)))
+    await Promise.all(this.#shards.map(async ({ part }) => part?.header.gaps?.load(undefined, options)))
   }
 
   #mustBeComplete(): void {
@@ -273,7 +265,7 @@ export class OpenFile implements OpenedFile {
   /** Where whole rows of a tensor lie. */
   rowRange(which: string | TensorInfo, { rows, superBlock }: ReadRowsOptions): RowRange {
     const tensor = typeof which === 'string' ? this.tensor(which) : which
-    if (!tensor) throw new GgufError('not-found', `There is no tensor "${String(which)}" in this file.`)
+    if (!tensor) throw new GgufError('not-found', `There is no tensor "${which as string}" in this file.`)
     const { name } = tensor
     const usual = this.tensorType(tensor)
     const part = this.#shards[tensor.shard]?.part

@@ -16,7 +16,7 @@ import type { GgufFile, OpenOptions, OpenProgress } from '../api/file.js'
 import type { ByteSource, RetryInfo, Source, StreamOptions } from '../api/source.js'
 
 // Larger than any real header: a server that sends endlessly is stopped here.
-const kMostHeaderBytes = 1 << 30
+const kMaxHeaderBytes = 1 << 30
 // What is read of a header before a sparse preview leaves its stream.
 const kHeadBytes = 1 << 15
 // What files of a set, or raw pieces of one file, are called.
@@ -41,7 +41,7 @@ export function sourceOf(
   if (typeof source === 'object' && source !== null && 'read' in source && !isOpened(source)) return source
   throw new GgufError(
     'invalid-argument',
-    `open() takes an address, a Blob or File, bytes or a ByteSource, not ${String(source)}.`,
+    `open() takes an address, a Blob or File, bytes or a ByteSource, not ${typeof source}.`,
   )
 }
 
@@ -129,6 +129,15 @@ function naming({ name }: ByteSource, error: unknown): unknown {
   return new GgufError(code, `${name}: ${message}`, { offset, status, cause: error })
 }
 
+const noHeader = (length: number): GgufError =>
+  new GgufError(
+    'bad-count',
+    `The header is not whole after ${counted(length, 'byte')}: this is no GGUF file.`,
+    {
+      offset: length,
+    },
+  )
+
 /** Reads until the header is complete, and no piece further; for a sparse preview, as much as it needs. */
 async function readHeader(
   source: ByteSource,
@@ -157,13 +166,7 @@ async function readHeader(
         progress.tell({ shard, source, header }, piece.length)
         progress.tellKeys(header, needed === 0 || header.length >= kHeadBytes)
         if (needed === 0) break
-        if (header.length > kMostHeaderBytes) {
-          throw new GgufError(
-            'bad-count',
-            `The header is not whole after ${counted(header.length, 'byte')}: this is no GGUF file.`,
-            { offset: header.length },
-          )
-        }
+        if (header.length > kMaxHeaderBytes) throw noHeader(header.length)
         if (loading) attempt ??= new (await loading).SparseAttempt(source, preview, now - done)
         if (loading && attempt?.isEnough(piece, now, now - done)) {
           left = attempt.isWorthwhile

@@ -16,7 +16,7 @@ export interface Hub {
 }
 
 /** Limit of a listing's pages: a server that always names a next one must not block. */
-const kMostPages = 100
+const kMaxPages = 100
 
 const kHuggingFace: Hub = {
   server: 'https://huggingface.co',
@@ -27,7 +27,7 @@ const kHuggingFace: Hub = {
     const files: HubFile[] = []
     const path = `/api/models/${encodedPath(id)}/tree/${encodeURIComponent(revision)}?recursive=true`
     let url: URL | undefined = onServer(options.server, this.server, path)
-    for (let page = 0; url !== undefined && page < kMostPages; page++) {
+    for (let page = 0; url !== undefined && page < kMaxPages; page++) {
       const { body, response } = await requestJson(url, options)
       for (const entry of arrayOf(body, url)) {
         const file = isObject(entry) && entry['type'] === 'file' ? textOf(entry['path']) : undefined

@@ -10,7 +10,7 @@ export function textsOf(what: string, given: unknown): (string | readonly number
     Array.isArray(value) && value.length > 0 && value.every((id) => Number.isSafeInteger(id))
   if (typeof given === 'string' || isIds(given)) return [given]
   if (Array.isArray(given) && given.length > 0 && given.every((one) => typeof one === 'string' || isIds(one)))
-    return given as (string | readonly number[])[]
+    return given
   throw new GgufError(
     'invalid-argument',
     `${what} must be a string, an array of token ids, or an array of either: none of them empty.`,

@@ -31,7 +31,7 @@ export function given<Name extends keyof AssetTable>(
 
 function readFromDisk(url: URL): Promise<Uint8Array<ArrayBuffer>> {
   const { readFile } = nodeModule<typeof import('node:fs/promises')>('node:fs/promises')
-  return readFile(url) as Promise<Uint8Array<ArrayBuffer>>
+  return readFile(url)
 }
 
 async function answer(url: URL): Promise<Response> {
@@ -55,7 +55,7 @@ async function bytesOf(source: WasmSource): Promise<BufferSource | Response> {
 export async function compile(source: WasmSource | PromiseLike<WasmSource>): Promise<WebAssembly.Module> {
   const from = await source
   // Every object has this class by its type alone.
-  if ((from as object) instanceof WebAssembly.Module) return from as WebAssembly.Module
+  if ((from as object) instanceof WebAssembly.Module) return from
   const bytes = await bytesOf(from)
   if (!(bytes instanceof Response)) return WebAssembly.compile(bytes)
   const streams = bytes.headers.get('content-type')?.startsWith('application/wasm') === true

@@ -121,7 +121,7 @@ function compileNow(source: WasmSource | PromiseLike<WasmSource>): WebAssembly.M
 /** Bytes of a file of the package without a promise. */
 function readNow(url: URL): Uint8Array<ArrayBuffer> {
   if (isNode() && url.protocol === 'file:')
-    return nodeModule<typeof import('node:fs')>('node:fs').readFileSync(url) as Uint8Array<ArrayBuffer>
+    return nodeModule<typeof import('node:fs')>('node:fs').readFileSync(url)
   if (typeof XMLHttpRequest === 'undefined') throw new Error('await file.loadTokenizer() first')
   const request = new XMLHttpRequest()
   request.open('GET', url, false)

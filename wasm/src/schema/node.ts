@@ -109,6 +109,32 @@ interface Place {
   readonly base: string
 }
 
+const namesOf = (value: unknown, path: string): string[] => {
+  if (!Array.isArray(value) || value.some((name) => typeof name !== 'string'))
+    wrong(path, 'is no array of names')
+  return value as string[]
+}
+
+/** Reads a keyword whose value is a number: a count, or any number above a bound. */
+function numbersIn(raw: Raw, at: (key: string) => string) {
+  return {
+    count(key: string): number | undefined {
+      const value = raw[key]
+      if (value === undefined) return undefined
+      if (typeof value !== 'number' || value < 0 || !Number.isInteger(value))
+        wrong(at(key), `is ${JSON.stringify(value)}, no count`)
+      return value
+    },
+    number(key: string, above = -Infinity): number | undefined {
+      const value = raw[key]
+      if (value === undefined) return undefined
+      if (typeof value !== 'number' || !Number.isFinite(value) || value <= above)
+        wrong(at(key), `is ${JSON.stringify(value)}, ${above === 0 ? 'no number above 0' : 'no number'}`)
+      return value
+    },
+  }
+}
+
 /** A schema with all that it refers to. */
 export class SchemaDocument {
   readonly root: Node
@@ -225,6 +251,7 @@ export class SchemaDocument {
       if (raw[key] !== undefined) refuse(at(key), 'is a keyword that is not supported')
     const node = (key: string): Node | undefined =>
       raw[key] === undefined ? undefined : this.#node({ raw: raw[key], path: at(key), base })
+    const { count, number } = numbersIn(raw, at)
     const list = (key: string, least = 0): Node[] | undefined => {
       const value = raw[key]
       if (value === undefined) return undefined
@@ -240,27 +267,9 @@ export class SchemaDocument {
         this.#node({ raw: item, path: `${at(key)}/${escaped(name)}`, base }),
       ])
     }
-    const count = (key: string): number | undefined => {
-      const value = raw[key]
-      if (value === undefined) return undefined
-      if (typeof value !== 'number' || value < 0 || !Number.isInteger(value))
-        wrong(at(key), `is ${JSON.stringify(value)}, no count`)
-      return value
-    }
-    const number = (key: string, above = -Infinity): number | undefined => {
-      const value = raw[key]
-      if (value === undefined) return undefined
-      if (typeof value !== 'number' || !Number.isFinite(value) || value <= above)
-        wrong(at(key), `is ${JSON.stringify(value)}, ${above === 0 ? 'no number above 0' : 'no number'}`)
-      return value
-    }
-    const names = (value: unknown, where: string): string[] => {
-      if (!Array.isArray(value) || value.some((name) => typeof name !== 'string'))
-        wrong(where, 'is no array of names')
-      return value as string[]
-    }
     const tuple = list('prefixItems') ?? (Array.isArray(raw['items']) ? list('items') : undefined)
     const contains = node('contains')
+    const [min, max] = [count('minContains') ?? 1, count('maxContains') ?? Infinity]
     return defined({
       ...typesOf(raw, path),
       values: valuesOf(raw, path),
@@ -275,20 +284,15 @@ export class SchemaDocument {
       minItems: count('minItems'),
       maxItems: count('maxItems'),
       unique: raw['uniqueItems'] === true || undefined,
-      contains: contains && {
-        node: contains,
-        min: count('minContains') ?? 1,
-        max: count('maxContains') ?? Infinity,
-        from: 0,
-      },
+      contains: contains && { node: contains, min, max, from: 0 },
       properties: raw['properties'] === undefined ? undefined : new Map(map('properties')),
       patternProperties: map('patternProperties'),
       additional: node('additionalProperties'),
-      required: raw['required'] === undefined ? undefined : names(raw['required'], at('required')),
+      required: raw['required'] === undefined ? undefined : namesOf(raw['required'], at('required')),
       minProperties: count('minProperties'),
       maxProperties: count('maxProperties'),
       propertyNames: node('propertyNames'),
-      ...this.#dependencies(raw, path, map, names),
+      ...this.#dependencies(raw, path, map),
       references: this.#references(raw, path, base),
       allOf: list('allOf'),
       anyOf: list('anyOf', 1),
@@ -306,7 +310,6 @@ export class SchemaDocument {
     raw: Raw,
     path: string,
     map: (key: string) => [string, Node][] | undefined,
-    names: (value: unknown, where: string) => string[],
   ): Pick<Keywords, 'dependentRequired' | 'dependentSchemas'> {
     const required = new Map<string, string[]>()
     const schemas = new Map(map('dependentSchemas'))
@@ -318,7 +321,7 @@ export class SchemaDocument {
       if (!isObject(value)) wrong(`${path}/${key}`, 'is no object')
       for (const [name, item] of Object.entries(value)) {
         const where = `${path}/${key}/${escaped(name)}`
-        if (key === 'dependentRequired' || Array.isArray(item)) required.set(name, names(item, where))
+        if (key === 'dependentRequired' || Array.isArray(item)) required.set(name, namesOf(item, where))
         else schemas.set(name, this.#node({ raw: item, path: where, base: kBase }))
       }
     }

@@ -75,36 +75,37 @@ const kOfType: Readonly<Partial<Record<TypeName, readonly (keyof Keywords)[]>>> 
   number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
 } // prettier-ignore
 
+function boundsOf(k: Keywords): NumberBounds {
+  const { format = '' } = k
+  const bounds = Object.hasOwn(kNumberFormats, format) ? kNumberFormats[format]! : {}
+  const low = Math.max(k.minimum ?? -Infinity, bounds.minimum ?? -Infinity)
+  const above = k.exclusiveMinimum ?? -Infinity
+  const high = Math.min(k.maximum ?? Infinity, bounds.maximum ?? Infinity)
+  const below = k.exclusiveMaximum ?? Infinity
+  return {
+    integer: (k.integer ?? false) || (bounds.integer ?? false),
+    fraction: k.fraction ?? false,
+    low: Math.max(low, above),
+    lowOpen: above >= low && above > -Infinity,
+    high: Math.min(high, below),
+    highOpen: below <= high && below < Infinity,
+    steps: k.multipleOf === undefined ? [] : [k.multipleOf],
+    notSteps: k.notMultipleOf === undefined ? [] : [k.notMultipleOf],
+    excluded: [],
+  }
+}
+
 function ofKeywords(k: Keywords): Alternative {
   const spoken = kTypes.filter((type) => kOfType[type]?.some((key) => k[key] !== undefined))
   const { format = '', prefix = [], items, properties = new Map(), patternProperties = [], additional } = k
   if (Object.hasOwn(kStringFormats, format)) spoken.push('string')
-  const bounds = Object.hasOwn(kNumberFormats, format) ? kNumberFormats[format]! : {}
-  const [low, above] = [
-    Math.max(k.minimum ?? -Infinity, bounds.minimum ?? -Infinity),
-    k.exclusiveMinimum ?? -Infinity,
-  ]
-  const [high, below] = [
-    Math.min(k.maximum ?? Infinity, bounds.maximum ?? Infinity),
-    k.exclusiveMaximum ?? Infinity,
-  ]
   const layered = k.properties !== undefined || patternProperties.length > 0 || additional !== undefined
   return {
     types: k.types ?? new Set(kTypes),
     spoken: new Set(spoken),
     ...(k.values && { values: k.values }),
     excluded: k.excluded ?? [],
-    number: {
-      integer: (k.integer ?? false) || (bounds.integer ?? false),
-      fraction: k.fraction ?? false,
-      low: Math.max(low, above),
-      lowOpen: above >= low && above > -Infinity,
-      high: Math.min(high, below),
-      highOpen: below <= high && below < Infinity,
-      steps: k.multipleOf === undefined ? [] : [k.multipleOf],
-      notSteps: k.notMultipleOf === undefined ? [] : [k.notMultipleOf],
-      excluded: [],
-    },
+    number: boundsOf(k),
     string: {
       min: k.minLength ?? 0,
       max: k.maxLength ?? Infinity,

@@ -215,7 +215,7 @@ function product(readers: readonly Reader<object>[]): Dfa | undefined {
     next.push(
       kChars.map((char) => {
         const to = tuple?.map((state, i) => readers[i]!.step(state, char))
-        const whole = to?.every((state) => state !== undefined) ? (to as object[]) : undefined
+        const whole = to?.every((state) => state !== undefined) ? to : undefined
         const key = JSON.stringify(whole) ?? ''
         let id = ids.get(key)
         if (id === undefined) {

@@ -1,4 +1,4 @@
-const kMostBytes = 16 << 20
+const kMaxBytes = 16 << 20
 // Longer ranges are rarely read twice, and would displace all others.
 const kLongest = 2 << 20
 
@@ -25,7 +25,7 @@ export class RecentBytes {
     if (!this.keeps(bytes)) return
     this.#runs.push({ offset, bytes })
     this.#total += bytes.length
-    while (this.#total > kMostBytes) this.#total -= this.#runs.shift()!.bytes.length
+    while (this.#total > kMaxBytes) this.#total -= this.#runs.shift()!.bytes.length
   }
 
   clear(): void {

@@ -4,9 +4,9 @@ import { Cursor, kArray, kString, kValueBytes } from './cursor.js'
 
 // Longest word of a vocabulary; a chain may begin this far into a piece.
 const kLongestWord = 2048
-const kLeastWords = 8
-const kMostDims = 8
-const kMostTypeId = 1000
+const kMinWords = 8
+const kMaxDims = 8
+const kMaxTypeId = 1000
 
 export interface Words {
   /** where the last complete string begins, from the start of the piece, and where some before it begin */
@@ -67,7 +67,7 @@ function chain(bytes: Uint8Array, little: boolean, start: number): Words | undef
     sum += length + 8
     squares += (length + 8) ** 2
   }
-  if (count < kLeastWords || 2 * empty > count) return undefined
+  if (count < kMinWords || 2 * empty > count) return undefined
   const mean = sum / count
   const deviation = Math.sqrt(Math.max(0, squares / count - mean * mean))
   return { starts, end, broken, count, mean, deviation, pairs: pairs > 0.8 * count }
@@ -112,10 +112,10 @@ export function readInfo(cursor: Cursor): boolean {
   const length = cursor.u64()
   if (length > 1024 || !cursor.skip(length)) return false
   const dims = cursor.u32()
-  if (dims > kMostDims || !cursor.skip(8 * dims)) return false
+  if (dims > kMaxDims || !cursor.skip(8 * dims)) return false
   const type = cursor.u32()
   cursor.u64()
-  return type < kMostTypeId && cursor.short === 0
+  return type < kMaxTypeId && cursor.short === 0
 }
 
 /** Whether tensor infos lie here, as many as requested or as fit in the piece. */

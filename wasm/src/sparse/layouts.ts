@@ -13,8 +13,8 @@ export function layoutOfHoles(arrays: readonly Hole[], from: number): Layout {
 
 const kSampleBytes = 4096
 const kStorageKey = 'ggufscope.layouts'
-const kMostStored = 64
-const kMostArrays = 16
+const kMaxStored = 64
+const kMaxArrays = 16
 
 const learned = new Map<string, Layout>()
 
@@ -31,7 +31,7 @@ export function fingerprint(count: number, elements: Uint8Array): string | undef
 function isLayout(value: unknown): value is Layout {
   const isPlace = (place: unknown): boolean =>
     Array.isArray(place) && place.length === 2 && place.every((n) => Number.isSafeInteger(n) && n >= 0)
-  return Array.isArray(value) && value.length > 0 && value.length <= kMostArrays && value.every(isPlace)
+  return Array.isArray(value) && value.length > 0 && value.length <= kMaxArrays && value.every(isPlace)
 }
 
 /** Layouts that this browser learned, in other tabs too. Storage may be full, forbidden or absent. */
@@ -56,7 +56,7 @@ export function learn(id: string, layout: Layout): void {
   learned.delete(id)
   learned.set(id, layout)
   for (const oldest of learned.keys()) {
-    if (learned.size <= kMostStored) break
+    if (learned.size <= kMaxStored) break
     learned.delete(oldest)
   }
   try {

@@ -16,7 +16,7 @@ const kPlenty = 1 << 19
 // A piece that came sooner was already buffered.
 const kWaitedMs = 0.3
 // Memory limit of a header that is read in parts.
-const kMostHeaderBytes = 1 << 28
+const kMaxHeaderBytes = 1 << 28
 // Usual cost of a sparse preview: round trips behind the head, bytes, and time for its requests. The second
 // is for known vocabularies.
 const kSearch = { rounds: 4, bytes: 350_000, overheadMs: 40 }
@@ -112,7 +112,7 @@ export class SparseAttempt {
     }
     const found = await search(known, size, kMost, read)
     signal?.throwIfAborted()
-    if (!found || found.end > kMostHeaderBytes) return undefined
+    if (!found || found.end > kMaxHeaderBytes) return undefined
     const { walk, end } = found
     const sparse = parsed(module, withoutHoles(known, walk, end), size)
     if (sparse && isConsistent(sparse, end, size)) {
@@ -201,7 +201,7 @@ class HeaderGaps implements Gaps {
   async load(offset: number | undefined, { signal }: ReadOptions): Promise<void> {
     signal?.throwIfAborted()
     const holes = offset === undefined ? [...this.#holes.values()] : [this.#holes.get(offset)]
-    await Promise.all(holes.map((hole) => hole && this.#fill(hole, signal)))
+    await Promise.all(holes.map(async (hole) => hole && this.#fill(hole, signal)))
     if (this.#holes.size > 0) return
     this.#header.bytesRead = this.#known.fetched
     this.#header.gaps = undefined

@@ -8,7 +8,7 @@ import type { Known } from './known.js'
 const kSmallArray = 16 << 10
 const kLongestText = 1 << 20
 const kLongestKey = 1 << 16
-const kMostCount = 2 ** 30
+const kMaxCount = 2 ** 30
 
 /** Arrays that can be left out, as [offset, length] from the first element of the first; the last one behind the others. */
 export type Layout = readonly (readonly [offset: number, length: number])[]
@@ -119,7 +119,7 @@ export class Walk {
     const element = cursor.u32()
     const count = cursor.u64()
     if (cursor.short > 0) return this.#need(cursor)
-    if (element === kArray || element >= kValueBytes.length || count > kMostCount) return kWrong
+    if (element === kArray || element >= kValueBytes.length || count > kMaxCount) return kWrong
     const offset = this.#at + cursor.at
     if (element === kString) {
       this.#open = { key, offset, count, at: offset, remaining: count }

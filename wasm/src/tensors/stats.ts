@@ -1,6 +1,7 @@
 import { GgufError } from '../api/errors.js'
 import { isOpened, type OpenedFile } from '../file/opened.js'
 import { Heap } from '../runtime/heap.js'
+import type { Collector } from '../quant.js'
 import type { StatsOptions } from '../api/file.js'
 import type { LineStats, TensorStats } from '../api/tensors.js'
 import { walk } from './values.js'
@@ -28,6 +29,33 @@ function outliers(columns: LineStats | undefined): TensorStats['outlierColumns']
     .sort((a, b) => b.rootMeanSquare - a.rootMeanSquare)
 }
 
+interface Floats {
+  /** Where they lie in the module's memory. */
+  readonly floats: number
+  readonly count: number
+}
+
+/** Compares each piece with the reference's values at the same place. Pieces of the two may end at different places. */
+function comparer(collector: Collector, pieces: AsyncIterable<Floats>): (piece: Floats) => Promise<void> {
+  const others = pieces[Symbol.asyncIterator]()
+  let left = 0
+  let place = 0
+  return async (piece) => {
+    for (let done = 0; done < piece.count;) {
+      if (left === 0) {
+        const { value } = (await others.next()) as { value: Floats }
+        left = value.count
+        place = value.floats
+      }
+      const n = Math.min(left, piece.count - done)
+      collector.compare(place, piece.floats + 4 * done, n)
+      done += n
+      left -= n
+      place += 4 * n
+    }
+  }
+}
+
 export async function tensorStats(
   file: OpenedFile,
   name: string,
@@ -49,24 +77,10 @@ export async function tensorStats(
     const rowCount = rowLength === 0 ? 0 : count / rowLength
     const collector = new module.Collector(tensor.typeId, small, rowLength, rowCount)
     try {
-      // Pieces of the two may end at different places: what is left of the reference's waits.
-      const others = reference?.pieces(heap)[Symbol.asyncIterator]()
-      let left = 0
-      let place = 0
+      const compare = reference && comparer(collector, reference.pieces(heap))
       for await (const piece of pieces(heap)) {
         collector.add(piece.blocks, piece.blockCount, piece.floats, piece.count)
-        for (let done = 0; others && done < piece.count;) {
-          if (left === 0) {
-            const { value } = (await others.next()) as { value: { floats: number; count: number } }
-            left = value.count
-            place = value.floats
-          }
-          const n = Math.min(left, piece.count - done)
-          collector.compare(place, piece.floats + 4 * done, n)
-          done += n
-          left -= n
-          place += 4 * n
-        }
+        await compare?.(piece)
         onProgress?.(piece.loaded, byteLength)
       }
       const columns = lines(heap.doubles(collector.lines(true)))
@@ -83,7 +97,7 @@ export async function tensorStats(
         columns,
         outlierColumns: outliers(count > rowLength ? columns : undefined),
         scales,
-        error: others ? collector.comparison() : undefined,
+        error: reference ? collector.comparison() : undefined,
       }
     } finally {
       collector.delete()

@@ -10,7 +10,7 @@ import type { GlueOptions } from '../runtime/compile.js'
 import { classOf, once, start, type Call } from '../runtime/module.js'
 
 const kMaxLength = 4_000_000
-const kMostKept = 16
+const kMaxKept = 16
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -56,7 +56,7 @@ function parsed(module: JinjaModule, source: string): WasmTemplate {
   kept.delete(source)
   template ??= withBytes(module, source, (pointer, length) => new module.ChatTemplate(pointer, length))
   kept.set(source, template)
-  if (kept.size > kMostKept) {
+  if (kept.size > kMaxKept) {
     const [[oldest, one]] = kept as unknown as [[string, WasmTemplate]]
     kept.delete(oldest)
     one.delete()

@@ -89,9 +89,7 @@ export class FileTokenizer implements Tokenizer {
     this.addsEos = wasm.addsEos()
     this.addsSep = wasm.addsSep()
     const ids = this.#ids(wasm.special())
-    this.special = Object.fromEntries(
-      kRoles.flatMap((role, i) => (ids[i]! >= 0 ? [[role, ids[i]!]] : [])),
-    ) as SpecialTokens
+    this.special = Object.fromEntries(kRoles.flatMap((role, i) => (ids[i]! >= 0 ? [[role, ids[i]!]] : [])))
     this.findings = Array.from({ length: wasm.noteCount() }, (_, i) => ({
       level: wasm.noteStrict(i) ? ('error' as const) : ('note' as const),
       code: wasm.noteCode(i),

@@ -83,7 +83,7 @@ export class Conversation {
   /** The turns up to this one, itself included. */
   until(turn: Turn): Turn[] {
     const line: Turn[] = []
-    for (let at: Turn | undefined = turn; at; at = this.turns.find(({ id }) => id === at!.parent))
+    for (let at: Turn | undefined = turn; at; at = this.turns.find(({ id }) => id === at.parent))
       line.unshift(at)
     return line
   }

@@ -7,10 +7,10 @@ import { openFile } from '../../edit/open-file.js'
 import type { Context } from '../command.js'
 import { jsonScalar } from '../format.js'
 
-const kMostOpen = 4
+const kMaxOpen = 4
 // Elements of an array, and characters of a text, that are shown.
-const kMostElements = 16
-const kMostText = 2000
+const kMaxElements = 16
+const kMaxText = 2000
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -40,19 +40,19 @@ function page<T>(all: readonly T[], { from = 0, limit = 100 }: Given): { total: 
 }
 
 const holds = (name: string, part: unknown): boolean =>
-  part === undefined || name.toLowerCase().includes(String(part).toLowerCase())
+  part === undefined || name.toLowerCase().includes((part as string).toLowerCase())
 
 /** Long texts and arrays by their beginning. */
 function shown(value: MetadataValue | undefined): unknown {
-  if (typeof value === 'string' && value.length > kMostText)
-    return { length: value.length, begin: value.slice(0, kMostText) }
+  if (typeof value === 'string' && value.length > kMaxText)
+    return { length: value.length, begin: value.slice(0, kMaxText) }
   if (typeof value !== 'object' || value === null) return value
   const elements: unknown[] = []
   for (const element of value) {
-    if (elements.length === kMostElements) break
-    elements.push(shown(element as MetadataValue))
+    if (elements.length === kMaxElements) break
+    elements.push(shown(element))
   }
-  return value.length <= kMostElements ? elements : { length: value.length, begin: elements }
+  return value.length <= kMaxElements ? elements : { length: value.length, begin: elements }
 }
 
 const kTools: Readonly<Record<string, Tool>> = {
@@ -172,7 +172,7 @@ const kTools: Readonly<Record<string, Tool>> = {
       return {
         ...stats,
         histogram: { ...histogram, counts: [...histogram.counts] },
-        outlierColumns: outlierColumns.slice(0, kMostElements),
+        outlierColumns: outlierColumns.slice(0, kMaxElements),
       }
     },
   },
@@ -254,7 +254,7 @@ export class McpTools {
     this.#open.set(path, file)
     const [oldest] = this.#open
     // A file that another call reads stays.
-    if (this.#open.size > kMostOpen && oldest && this.#running === 1) {
+    if (this.#open.size > kMaxOpen && oldest && this.#running === 1) {
       this.#open.delete(oldest[0])
       void oldest[1].then((one) => one.close()).catch(() => {})
     }
