@@ -357,7 +357,7 @@ void Session::forget() {
 Result<Buffer> Session::evaluate(std::span<const TokenId> tokens) {
   if (const Result<void> good = check(tokens); !good) return std::unexpected(good.error());
   if (model_->has_encoder())
-    return fail(ErrorCode::kUnsupported, "what an encoder and a decoder say of one text is not told");
+    return fail(ErrorCode::kUnsupported, "logits of a text are not available for encoder-decoder models");
   forget();
   Result<Buffer> out = Buffer::allocate(uint64_t{tokens.size()} * model_->n_output() * sizeof(float));
   if (!out) return out;

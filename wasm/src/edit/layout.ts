@@ -41,7 +41,7 @@ function bytesUpToNext({ part, info }: FileTensor): number {
   if (last === Infinity) {
     throw new GgufError(
       'unsupported',
-      `The bytes of tensor ${info.name} cannot be told: its type ${info.type} and the size of the file are not known.`,
+      `The size of tensor ${info.name} is unknown, since its type ${info.type} and the size of the file are not known.`,
     )
   }
   return Math.max(0, last - info.offset)

@@ -166,7 +166,7 @@ export class OpenFile implements OpenedFile {
     if (type && type.blockSize > 0) return type
     throw new GgufError(
       'unsupported',
-      `Tensor ${tensor.name} is of type ${tensor.type}, whose layout is not known: its bytes cannot be told.`,
+      `Tensor ${tensor.name} is of type ${tensor.type}, whose layout is not known, so its bytes cannot be read.`,
     )
   }
 

@@ -40,7 +40,10 @@ function planOf(
   const texts = textsOf('The prompt', request.prompt)
   const { suffix, echo = false, logprobs } = request
   if (echo && logprobs !== undefined)
-    throw new GgufError('unsupported', 'Log probabilities of the prompt are not told: send echo or logprobs.')
+    throw new GgufError(
+      'unsupported',
+      'Log probabilities of the prompt are not available: send echo or logprobs, not both.',
+    )
   const { tokenizer } = model
   return {
     prompts: suffix ? texts.map((text) => fillIn(model, text, suffix)) : texts,

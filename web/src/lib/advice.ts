@@ -58,19 +58,19 @@ export const advice: Record<GgufErrorCode, Advice> = {
   },
   'out-of-memory': {
     title: 'The header does not fit into memory',
-    todo: 'Close other tabs and try again. If the header is not huge by right, the file is damaged.',
+    todo: 'Close other tabs and try again. If the header should be small, the file is damaged.',
   },
   duplicate: {
     title: 'There are two of that name',
-    todo: 'Choose another name, or remove what has it.',
+    todo: 'Choose another name, or remove the one that has it.',
   },
   'bad-values': {
-    title: 'The weights or the importance matrix hold numbers that cannot be used',
-    todo: 'Take another copy of the source, or a type that holds such values: BF16 or F32.',
+    title: 'The weights or the importance matrix contain unusable numbers',
+    todo: 'Take another copy of the source, or a type that can hold such values: BF16 or F32.',
   },
   quota: {
     title: 'The browser has no room for this file',
-    todo: 'Remove stored models, free space on the disk, or run it without keeping it.',
+    todo: 'Remove stored models, free space on the disk, or run the model without storing it.',
   },
   'bad-hash': {
     title: 'The download is damaged',
@@ -86,7 +86,7 @@ export const advice: Record<GgufErrorCode, Advice> = {
   },
   'file-exists': {
     title: 'There is a file of that name already',
-    todo: 'Choose another name, or say that it may be replaced.',
+    todo: 'Choose another name, or allow that the file is replaced.',
   },
   network: {
     title: 'The server cannot be reached',
@@ -94,11 +94,11 @@ export const advice: Record<GgufErrorCode, Advice> = {
   },
   cors: {
     title: 'The server does not let this page read the file',
-    todo: 'Its answers lack the header Access-Control-Allow-Origin. Download the file and drop it here, or ask the server for that header.',
+    todo: 'Its responses do not have the header Access-Control-Allow-Origin. Download the file and drop it here, or ask the server for that header.',
   },
   'connection-lost': {
     title: 'The connection was lost',
-    todo: 'It was tried again without success. Try once more in a while.',
+    todo: 'Several retries failed. Try again later.',
   },
   unauthorized: {
     title: 'The server wants a sign-in',
@@ -130,11 +130,11 @@ export const advice: Record<GgufErrorCode, Advice> = {
   },
   'http-error': {
     title: 'The server answers with an error',
-    todo: 'Check the address, or try again in a while.',
+    todo: 'Check the address, or try again later.',
   },
   html: {
     title: 'This address leads to a web page',
-    todo: 'Give the address of the file itself: on model hubs the one of the download button (“resolve” instead of “blob”).',
+    todo: 'Give the address of the file itself: on model hubs that of the download button (“resolve” instead of “blob”).',
   },
   'lfs-pointer': {
     title: 'This is a pointer to the file',
@@ -150,11 +150,11 @@ export const advice: Record<GgufErrorCode, Advice> = {
   },
   'chat-template': {
     title: 'The chat template does not work',
-    todo: 'It is not valid, or it refuses these messages on purpose: its own words stand above.',
+    todo: 'It is not valid, or it refuses these messages on purpose: its own message is above.',
   },
   'chat-template-limit': {
     title: 'The chat template was stopped',
-    todo: 'It took more steps or made more text than any sound template. It may be meant to do harm.',
+    todo: 'It took more steps or made more text than any normal template. It may be malicious.',
   },
   closed: { title: 'The file was closed', todo: 'Open it again.' },
   wasm: {
