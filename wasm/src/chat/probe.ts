@@ -285,8 +285,10 @@ export class TemplateProbe {
         }
         const [withObject, withString] = [await shown(kArguments), await shown(text)]
         const unharmed = (all: string | undefined) => all !== undefined && !/\\+"zqkey/.test(all)
-        const string = unharmed(withString)
-        const object = unharmed(withObject) && (!/'zqkey'\s*:/.test(withObject!) || !string)
+        const object = unharmed(withObject) && (!/'zqkey'\s*:/.test(withObject!) || !unharmed(withString))
+        // Text that a template writes otherwise than the object is no form that its model has seen.
+        const same = withString?.replaceAll(/\s/g, '') === withObject?.replaceAll(/\s/g, '')
+        const string = unharmed(withString) && (same || !object)
         if (object || string) return { nested, object, string }
       }
       return undefined
