@@ -112,6 +112,8 @@ const pages: [name: string, path: string | undefined, hash: string, ready: strin
   ['a tensor', 'sample.gguf', '#tensors/token_embd.weight', 'pre'],
   ['tokenizer', 'sample.gguf', '#tokenizer', '.chips li'],
   ['chat', 'sample.gguf', '#chat', '.line'],
+  ['compare', 'sample.gguf', '#compare', '.compare form'],
+  ['memory', 'sample.gguf', '#memory', '.command'],
   ['run', 'sample.gguf', '#run', '.ask'],
   ['findings', '/hostile.gguf', '#findings', '.findings'],
   ['failure', '/missing.gguf', '', '[role=alert]'],

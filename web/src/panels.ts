@@ -31,6 +31,9 @@ async function withTokenizer<T>(file: GgufFile, panel: Promise<T>): Promise<T> {
 const hasVocabulary = ({ metadata }: GgufFile) =>
   metadata.has('tokenizer.ggml.tokens') || metadata.has('tokenizer.rwkv.world')
 
+/** A model that has weights: what memory is told of. */
+export const runsAlone = (file: GgufFile) => file.tensors.length > 0 && file.summary().kind === 'model'
+
 export const panels: readonly Panel[] = [
   { id: 'overview', title: 'Overview', load: () => import('./panels/Overview.svelte') },
   {
@@ -65,6 +68,17 @@ export const panels: readonly Panel[] = [
     load: (file) => withTokenizer(file, import('./panels/Chat.svelte')),
     whole: true,
     fits: (file) => file.summary().hasChatTemplate,
+  },
+  {
+    id: 'compare',
+    title: 'Compare',
+    load: () => import('./panels/Compare.svelte'),
+  },
+  {
+    id: 'memory',
+    title: 'Memory',
+    load: () => import('./panels/Memory.svelte'),
+    fits: runsAlone,
   },
   {
     id: 'run',

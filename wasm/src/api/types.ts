@@ -1,6 +1,7 @@
 // All public types of the package's main entry, by subject.
 export type * from './arrays.js'
 export type * from './assets.js'
+export type * from './compare.js'
 export type * from './file.js'
 export type * from './findings.js'
 export type * from './memory.js'

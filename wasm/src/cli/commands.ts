@@ -48,6 +48,16 @@ export const kCommands: readonly CommandRow[] = [
     load: () => import('./memory.js'),
   },
   {
+    name: 'compare',
+    summary: 'what two files differ in: keys, tensors, values; status 1 if they do',
+    load: () => import('./compare.js'),
+  },
+  {
+    name: 'diff',
+    summary: 'the same as compare',
+    load: () => import('./compare.js'),
+  },
+  {
     name: 'set',
     summary: 'a copy with other keys: set, renamed, removed; tensor data is copied as it is',
     load: () => import('./set.js'),

@@ -178,19 +178,3 @@ export function facts(file: GgufFile, summary: Summary): Fact[] {
   ]
   return rows.flatMap(([label, value]) => (value ? { label, value: oneLine(value, 300) } : []))
 }
-
-/**
- * Bytes of the key-value cache for one token, in F16: keys and values of every layer.
- * undefined if the model caches something else (recurrent state, compressed latents) or the keys are missing.
- */
-export function cacheBytesPerToken(file: GgufFile, summary: Summary): number | undefined {
-  const { layers, kvHeads, headLength, architecture } = summary
-  if (summary.kind !== 'model' || !layers || !kvHeads || !headLength || architecture === undefined)
-    return undefined
-  // Encoders have no KV cache.
-  if (file.metadata.get(`${architecture}.attention.causal`) === false) return undefined
-  const latent = ['attention.kv_lora_rank', 'ssm.state_size', 'wkv.head_size', 'kda.head_dim']
-  if (latent.some((key) => file.metadata.has(`${architecture}.${key}`))) return undefined
-  const valueLength = file.metadata.get(`${architecture}.attention.value_length`)
-  return layers * kvHeads * (headLength + (typeof valueLength === 'number' ? valueLength : headLength)) * 2
-}

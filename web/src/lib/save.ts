@@ -8,8 +8,8 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-export function saveText(text: string, name: string) {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
+export function saveText(text: string, name: string, type = 'application/json') {
+  const url = URL.createObjectURL(new Blob([text], { type }))
   const link = document.createElement('a')
   link.href = url
   link.download = name

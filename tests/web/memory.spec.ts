@@ -1,0 +1,22 @@
+// The page Memory: a computer is chosen, and what fits on it is the package's own answer.
+import { expect, opened, test } from './site.ts'
+
+test('what fits follows the computer, the context and the cache', async ({ page, site }) => {
+  await site.visit(page, '/sample.gguf', '#memory')
+  await opened(page)
+  const result = page.getByRole('region', { name: 'What it takes' })
+  await expect(result.getByRole('heading', { name: /^It fits/ })).toBeVisible()
+  await expect(page.getByText('4 of 4 layers on the card')).toBeVisible()
+  const before = await result.getByRole('img').nth(1).getAttribute('aria-label')
+  await page.getByLabel('Cached keys').selectOption('q4_0')
+  await expect(result.getByRole('img').nth(1)).not.toHaveAttribute('aria-label', before!)
+  await expect(result.getByText(/-ngl 4 -ctk q4_0$/)).toBeVisible()
+  await page.getByLabel('Graphics memory, GB').fill('0')
+  await page.getByLabel('Computer memory, GB').fill('0.001')
+  await expect(result.getByRole('heading', { name: /^It does not fit/ })).toBeVisible()
+  await expect(page.getByText('No context fits.')).toBeVisible()
+  // The same computer is there the next time.
+  await page.getByLabel('Computer memory, GB').blur()
+  await page.reload()
+  await expect(page.getByLabel('Computer memory, GB')).toHaveValue('0.001')
+})

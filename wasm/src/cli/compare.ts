@@ -1,0 +1,111 @@
+// Two files held against each other.
+import type { ComparedValue, Comparison, KeyDifference, TensorComparison } from '../api/compare.js'
+import { compare } from '../node.js'
+import { UsageError, type Command, type Context } from './command.js'
+import { counted, shortenNames, table, valueText, visible } from './format.js'
+
+const short = (value: number): string =>
+  Number.isFinite(value) ? Number(value.toPrecision(4)).toString() : String(value)
+
+const kSigns = { removed: '-', added: '+', changed: '~', unread: '?' } as const
+
+function keyLines({ key, kind, a, b, index }: KeyDifference, room: number): string[] {
+  const text = (one: ComparedValue | undefined) =>
+    one === undefined ? '' : `${one.type} ${valueText(one.value, room)}`
+  const at = index === undefined ? '' : `, first at ${index}`
+  if (kind === 'unread') return [`? ${visible(key)}: not read (of the same type and length)`]
+  if (kind !== 'changed') return [`${kSigns[kind]} ${visible(key)}: ${text(a ?? b)}`]
+  return [`~ ${visible(key)}${at}`, `    - ${text(a)}`, `    + ${text(b)}`]
+}
+
+const shapeOf = (tensor: TensorComparison['a']) => (tensor ? tensor.shape.join(' x ') : 'missing')
+
+function tensorRow({ a, b, comparable, equal, error }: TensorComparison): string[] {
+  const types = a && b && a.type !== b.type ? `${a.type} -> ${b.type}` : (a ?? b)!.type
+  if (!comparable) return [types, `${shapeOf(a)} -> ${shapeOf(b)}`, '', '', '']
+  const note = equal === true ? 'same' : error ? '' : equal === false ? 'other bytes' : 'not read'
+  return [types, note, ...(error ? [error.nmse, error.cosine, error.maximum].map(short) : ['', '', ''])]
+}
+
+function print(found: Comparison, { print, style, width }: Context): void {
+  const shown = found.tensors.filter(
+    ({ a, b, comparable, equal }) => !comparable || equal === false || a?.type !== b?.type,
+  )
+  const keys = found.keys.flatMap((difference) => keyLines(difference, width - 20))
+  print(style.bold(`${counted(found.keys.length, 'key')} ${found.keys.length === 1 ? 'differs' : 'differ'}`))
+  keys.forEach(print)
+  const read = { none: 'values were not read', sampled: 'some rows of each were read', all: 'all was read' }
+  const same = found.tensors.length - shown.length
+  print(
+    `\n${style.bold(`${counted(shown.length, 'tensor')} of ${found.tensors.length} ${shown.length === 1 ? 'differs' : 'differ'}`)}${same > 0 ? `; ${read[found.values]}` : ''}`,
+  )
+  if (shown.length === 0) return
+  const names = shortenNames(
+    shown.map(({ name }) => visible(name)),
+    48,
+  )
+  const [head, ...lines] = table(
+    [
+      ['name', 'type', '', 'NMSE', 'cosine', 'largest error'],
+      ...shown.map((one, i) => [names[i]!, ...tensorRow(one)]),
+    ],
+    ['<', '<', '<', '>', '>', '>'],
+  )
+  print(style.bold(head!))
+  lines.forEach(print)
+}
+
+const jsonOf = ({ values, same, keys, tensors }: Comparison) => ({
+  ...{ values, same },
+  keys: keys.map(({ key, kind, a, b, index }) => {
+    const plain = (one: ComparedValue | undefined) =>
+      one && {
+        type: one.type,
+        value:
+          typeof one.value === 'object'
+            ? { type: one.value.type, length: one.value.length }
+            : typeof one.value === 'bigint'
+              ? String(one.value)
+              : one.value,
+      }
+    return { key, kind, a: plain(a), b: plain(b), index }
+  }),
+  tensors: tensors.map(({ name, a, b, comparable, equal, error }) => {
+    const plain = (one: TensorComparison['a']) =>
+      one && { type: one.type, shape: one.shape, bytes: one.byteLength }
+    return { name, a: plain(a), b: plain(b), comparable, equal, error }
+  }),
+})
+
+export const command: Command = {
+  arguments: [
+    { name: 'first', file: 'read' },
+    { name: 'second', file: 'read' },
+  ],
+  options: {
+    values: {
+      value: 'HOW',
+      choices: ['none', 'sampled', 'all'],
+      help: 'none: headers alone; sampled: some rows of each tensor (default); all: every byte',
+    },
+  },
+  help: ['The error is that of the second file against the first. Tensors with the greatest come first.'],
+  async run(context) {
+    const [first, second] = context.positionals
+    if (first === undefined || second === undefined) throw new UsageError('compare takes two files')
+    const values = (context.values['values'] ?? 'sampled') as Comparison['values']
+    // A preview is enough where no values are read: vocabularies of the same type and length are not fetched.
+    const options = values === 'none' ? ({ preview: 'sparse' } as const) : {}
+    using a = await context.open(options, first)
+    using b = await context.open(options, second)
+    const { signal, progress, json } = context
+    const found = await compare(a, b, {
+      ...{ values, signal },
+      onProgress: (done, total, name) => progress.show(() => `comparing: ${done} of ${total}, ${name}`),
+    })
+    progress.clear()
+    if (json) context.printJson(jsonOf(found))
+    else print(found, context)
+    return found.same ? 0 : 1
+  },
+}

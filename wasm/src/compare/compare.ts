@@ -1,0 +1,71 @@
+// Two files held against each other: compare().
+import { checkOptions, callback, integer, oneOf, signal as isSignal } from '../api/checks.js'
+import type { CompareOptions, Comparison, TensorComparison } from '../api/compare.js'
+import type { GgufFile } from '../api/file.js'
+import { compareKeys } from './keys.js'
+import { compareValues } from './values.js'
+
+const kChecks = {
+  values: oneOf('none', 'sampled', 'all'),
+  sampleBytes: integer(1, 2 ** 30),
+  signal: isSignal,
+  onProgress: callback,
+}
+
+function pairs(a: GgufFile, b: GgufFile): TensorComparison[] {
+  const names = new Set([...a.tensors, ...b.tensors].map(({ name }) => name))
+  return [...names].map((name) => {
+    const [left, right] = [a.tensor(name), b.tensor(name)]
+    const comparable =
+      left !== undefined &&
+      left.shape.length === right?.shape.length &&
+      left.shape.every((n, i) => n === right.shape[i])
+    return { name, a: left, b: right, comparable, equal: undefined, error: undefined }
+  })
+}
+
+/** What differs most comes first. */
+const damage = ({ comparable, equal, error, a, b }: TensorComparison): number => {
+  if (!comparable) return Infinity
+  if (error) return Number.isFinite(error.nmse) ? error.nmse + (error.notFinite > 0 ? 1e9 : 0) : 1e12
+  return equal === false || a?.type !== b?.type ? 0 : -1
+}
+
+const differs = ({ comparable, equal, a, b }: TensorComparison) =>
+  !comparable || equal === false || a?.type !== b?.type
+
+export async function compareFiles(
+  a: GgufFile,
+  b: GgufFile,
+  options: CompareOptions = {},
+): Promise<Comparison> {
+  checkOptions('compare()', options, kChecks)
+  const { values = 'sampled', sampleBytes = 65_536, signal, onProgress } = options
+  signal?.throwIfAborted()
+  const keys = compareKeys(a, b)
+  let tensors = pairs(a, b)
+  if (values !== 'none') {
+    const total = tensors.filter(({ comparable }) => comparable).length
+    let done = 0
+    const compared: TensorComparison[] = []
+    for (const tensor of tensors) {
+      const { name, a: left, b: right, comparable } = tensor
+      if (!comparable || !left || !right) {
+        compared.push(tensor)
+        continue
+      }
+      const read = values === 'all' ? undefined : sampleBytes
+      compared.push({ ...tensor, ...(await compareValues(a, b, { name, a: left, b: right }, read, signal)) })
+      onProgress?.(++done, total, name)
+    }
+    tensors = compared
+  }
+  return {
+    ...{ values, keys },
+    tensors: tensors.toSorted((x, y) => {
+      const [left, right] = [damage(x), damage(y)]
+      return left === right ? 0 : right > left ? 1 : -1
+    }),
+    same: keys.every(({ kind }) => kind === 'unread') && !tensors.some(differs),
+  }
+}
