@@ -14,7 +14,8 @@ const mayUse: Record<string, string[]> = {
   nn: ['base', 'types', 'quant'],
   model: ['base', 'types', 'gguf', 'quant', 'nn'],
   audio: ['base', 'types', 'gguf', 'media', 'nn', 'model'],
-  engine: ['base', 'types', 'gguf', 'quant', 'text', 'nn', 'media', 'model', 'audio'],
+  vision: ['base', 'types', 'gguf', 'media', 'nn', 'model'],
+  engine: ['base', 'types', 'gguf', 'quant', 'text', 'nn', 'media', 'model', 'audio', 'vision'],
 }
 const banned = /^\s*#\s*include\s*<(emscripten[^>]*|iostream|regex|functional|format|print)>/
 

@@ -54,7 +54,7 @@ wasm_module(jinja LIBRARY jinja_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_j
 # shared takes objects that know atomics, which those of the others may as well.
 set(ATOMICS -matomics -mbulk-memory)
 # Nothing is quantized there but activations.
-core_library(engine_common FLOORS ${TEXT_FLOORS} quant media audio engine OPTIONS -msimd128 -O3 ${ATOMICS}
+core_library(engine_common FLOORS ${TEXT_FLOORS} quant media audio vision engine OPTIONS -msimd128 -O3 ${ATOMICS}
   WITHOUT "quant/(quantize|fit|codebook)[a-z0-9_]*\\.cpp")
 function(engine_math name)
   core_library(${name} FLOORS nn model OPTIONS -msimd128 -O3 ${ATOMICS} ${ARGN} WITHOUT "nn/pool\\.cpp")

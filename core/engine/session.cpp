@@ -10,6 +10,7 @@ namespace ggufscope {
 namespace {
 
 constexpr uint32_t kStateMagic = 0x31534747;  // "GGS1"
+constexpr uint32_t kMediaMagic = 0x32534747;  // "GGS2": images are among the tokens
 constexpr size_t kLeastMatch = 2;             // tokens that must match before the tokens after them are proposed
 
 // Tokens in which a sequence breaker occurs.
@@ -26,7 +27,25 @@ DryBreakers breakers_of(const Tokenizer& tokenizer, const std::vector<std::strin
 
 }  // namespace
 
-Result<std::unique_ptr<Session>> Session::open(std::span<const HeaderBytes> headers, size_t n_threads) {
+namespace {
+
+Result<std::unique_ptr<VisionModel>> open_projector(const HeaderBytes& header, uint32_t file_index,
+                                                    const Model& model) {
+  ParseState parsed;
+  const Result<ParseProgress> progress = parse_header(header.bytes, header.file_size, parsed);
+  if (!progress) return std::unexpected(progress.error());
+  if (!progress->complete)
+    return fail(ErrorCode::kTruncated, header.bytes.size(), "truncated", "header of the projector");
+  if (model.is_encoder() || model.has_encoder() || !model.hparams().causal)
+    return fail(ErrorCode::kUnsupported, "a projector needs a model that goes on from a text");
+  const Gguf gguf{parsed.header, header.bytes};
+  return VisionModel::open({&gguf, header.file_size}, file_index, model.n_input());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Session>> Session::open(std::span<const HeaderBytes> headers, size_t n_threads,
+                                               const HeaderBytes* projector) {
   std::unique_ptr<Session> session(new Session);
   std::vector<ParseState> parsed(headers.size());
   std::vector<Gguf> ggufs;
@@ -43,6 +62,12 @@ Result<std::unique_ptr<Session>> Session::open(std::span<const HeaderBytes> head
   if (!model) return std::unexpected(model.error());
   const Gguf& gguf = ggufs[0];
   session->model_ = std::move(*model);
+  if (projector != nullptr) {
+    Result<std::unique_ptr<VisionModel>> vision =
+        open_projector(*projector, static_cast<uint32_t>(headers.size()), *session->model_);
+    if (!vision) return std::unexpected(vision.error());
+    session->vision_ = std::move(*vision);
+  }
   session->architecture_ = std::string(get_string(gguf, "general.architecture").value_or(""));
   session->defaults_ = ggufscope::sampler_defaults(gguf);
   Result<std::unique_ptr<Pool>> pool = Pool::create(n_threads);
@@ -61,13 +86,33 @@ void Session::read_vocabulary() {
 }
 
 Result<MemoryEstimate> Session::memory(const StateOptions& options, Precision precision) const {
-  return model_->memory(adjusted(options), precision, pool_->n_threads());
+  Result<MemoryEstimate> estimate = model_->memory(adjusted(options), precision, pool_->n_threads());
+  if (!estimate || !vision_) return estimate;
+  const Result<uint64_t> weights = vision_->weight_bytes(precision);
+  if (!weights) return std::unexpected(weights.error());
+  estimate->weights += *weights;
+  const ImageRule& image = vision_->parameters().image;
+  // Of the largest part that is fixed, or of a fitted one of a usual photo.
+  const Result<ImageParts> parts = split_image({{1024, 768}, std::vector<uint8_t>(1024 * 768 * 3).data()}, image);
+  uint64_t most = 0;
+  if (parts)
+    for (const Image& tile : parts->tiles)
+      most = std::max(most, ImageEncoder::scratch_bytes(*vision_, tile.size, pool_->n_threads()));
+  if (parts && parts->overview)
+    most = std::max(most, ImageEncoder::scratch_bytes(*vision_, parts->overview->size, pool_->n_threads()));
+  estimate->scratch += most;
+  return estimate;
 }
 
 // Without causal masking the whole text is one batch.
 StateOptions Session::adjusted(StateOptions options) const {
   if (model_->has_encoder() || !model_->hparams().causal)
     options.n_batch = options.n_ctx != 0 ? options.n_ctx : model_->hparams().n_ctx_train;
+  // An image that is seen both ways is one batch.
+  if (vision_ && vision_->row().non_causal) {
+    const uint32_t side = vision_->parameters().image.image_size;
+    options.n_batch = std::max(options.n_batch, vision_->tokens_of({side, side}).n_tokens);
+  }
   // It caches nothing between batches, so nothing is rounded to half precision.
   if (model_->is_encoder()) options.cache_type = CacheType::kF32;
   return options;
@@ -76,6 +121,8 @@ StateOptions Session::adjusted(StateOptions options) const {
 Result<void> Session::start(const StateOptions& options) {
   read_vocabulary();
   if (const Result<void> done = model_->finish_load(); !done) return done;
+  if (vision_)
+    if (const Result<void> done = vision_->finish_load(*pool_); !done) return done;
   Result<std::unique_ptr<State>> state = State::create(*model_, *pool_, adjusted(options));
   if (!state) return std::unexpected(state.error());
   state_ = std::move(*state);
@@ -121,9 +168,10 @@ Result<void> Session::check(std::span<const TokenId> tokens) const {
     return fail(ErrorCode::kOutOfRange,
                 counted(tokens.size(), "token") + " do not fit a context of " + std::to_string(n_context()));
   for (const TokenId id : tokens)
-    if (id < 0 || static_cast<uint32_t>(id) >= model_->hparams().n_vocab)
+    if (!is_media(id) && (id < 0 || static_cast<uint32_t>(id) >= model_->hparams().n_vocab))
       return fail(ErrorCode::kOutOfRange, "there is no token " + std::to_string(id));
-  return {};
+  const Result<std::vector<TokenRun>> runs = token_runs(tokens, media_);
+  return runs ? Result<void>() : std::unexpected(runs.error());
 }
 
 Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions options) {
@@ -148,7 +196,8 @@ Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions opt
     size_t same = 0;
     const size_t most = std::min(t.n_computed, tokens.size() - 1);
     while (same < most && t.tokens[same] == tokens[same]) ++same;
-    if (same < t.n_computed && !state_->remove(now_, static_cast<int32_t>(same), -1)) {
+    same = before_medium(tokens, same);
+    if (same < t.n_computed && !state_->remove(now_, position_of(tokens, same), -1)) {
       (void)state_->remove(now_, 0, -1);  // a recurrent state cannot be rewound
       same = 0;
     }
@@ -158,7 +207,8 @@ Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions opt
   t.options = std::move(options);
   const bool dry = t.options.sampler.dry_multiplier != 0 && tokenizer_;
   t.sampler.emplace(t.options.sampler, dry ? breakers_of(*tokenizer_, t.options.dry_breakers) : DryBreakers{});
-  for (const TokenId id : t.tokens) t.sampler->accept(id);
+  for (const TokenId id : t.tokens)
+    if (!is_media(id)) t.sampler->accept(id);
   if (tokenizer_) t.answer.emplace(*tokenizer_, t.options.stop, t.options.shown);
   t.finished = false;
   return {};
@@ -216,16 +266,20 @@ Result<void> Session::advance(size_t n) {
 Result<void> Session::compute(size_t n, std::span<const TokenId> guesses) {
   Text& t = text();
   if (n == 0) return {};
-  const auto first = t.tokens.begin() + static_cast<ptrdiff_t>(t.n_computed);
-  std::vector<TokenId> part(first, first + static_cast<ptrdiff_t>(n));
-  part.insert(part.end(), guesses.begin(), guesses.end());
+  n = whole_media(t.tokens, t.n_computed, n);
+  const size_t n_before = t.tokens.size();
+  const std::vector<TokenId>* tokens = &t.tokens;
+  std::vector<TokenId> guessed;
+  if (!guesses.empty()) {  // they come after all that waits
+    guessed.assign(t.tokens.begin(), t.tokens.end());
+    guessed.insert(guessed.begin() + static_cast<ptrdiff_t>(n_before), guesses.begin(), guesses.end());
+    tokens = &guessed;
+  }
   std::vector<uint8_t> wanted(n - 1, 0);
-  wanted.resize(part.size(), 1);
+  wanted.resize(n + guesses.size(), 1);
   t.logits.resize((1 + guesses.size()) * model_->n_output());
-  const std::vector<int32_t> sequences(part.size(), static_cast<int32_t>(now_));
-  const Batch batch{.tokens = part, .positions = {}, .sequences = sequences, .wanted = wanted};
-  if (const Result<void> done = forward(*model_, *state_, *pool_, batch, t.logits.data()); !done) {
-    if (!state_->remove(now_, static_cast<int32_t>(t.n_computed), -1)) drop();
+  if (const Result<void> done = run(*tokens, t.n_computed, wanted.size(), now_, wanted, t.logits.data()); !done) {
+    if (!state_->remove(now_, position_of(t.tokens, t.n_computed), -1)) drop();
     return done;
   }
   t.n_computed += n;
@@ -254,7 +308,8 @@ std::vector<TokenId> Session::guess() const {
     if (n > longest) longest = n, after = end;
   }
   const auto from = t.tokens.begin() + static_cast<ptrdiff_t>(after);
-  return {from, from + static_cast<ptrdiff_t>(std::min({most, longest, size - after}))};
+  const auto end = from + static_cast<ptrdiff_t>(std::min({most, longest, size - after}));
+  return {from, std::find_if(from, end, is_media)};
 }
 
 // Whether the one pending token is the next proposed token, which is computed already.
@@ -270,7 +325,7 @@ bool Session::was_guessed() {
 void Session::forget_guesses() {
   Text& t = text();
   // Windowed layers still have the cells that the token before the proposed ones sees.
-  if (t.n_right < t.guesses.size()) (void)state_->remove(now_, static_cast<int32_t>(t.n_computed), -1);
+  if (t.n_right < t.guesses.size()) (void)state_->remove(now_, position_of(t.tokens, t.n_computed), -1);
   t.guesses.clear();
   t.n_right = 0;
 }
@@ -278,6 +333,7 @@ void Session::forget_guesses() {
 // Context shift: drops the older half of the sequence after its first tokens, and moves the rest up.
 bool Session::make_room() {
   Text& t = text();
+  if (std::ranges::any_of(t.tokens, is_media)) return false;  // an image's tokens do not move
   const size_t kept = std::min<size_t>(4, t.n_computed / 2), dropped = (t.n_computed - kept) / 2;
   if (dropped == 0) return false;
   const auto at = [](size_t i) { return static_cast<int32_t>(i); };
@@ -361,9 +417,7 @@ Result<Buffer> Session::evaluate(std::span<const TokenId> tokens) {
   forget();
   Result<Buffer> out = Buffer::allocate(uint64_t{tokens.size()} * model_->n_output() * sizeof(float));
   if (!out) return out;
-  Batch batch;
-  batch.tokens = tokens;
-  const Result<void> done = forward(*model_, *state_, *pool_, batch, out->as<float>());
+  const Result<void> done = run(tokens, 0, tokens.size(), 0, {}, out->as<float>());
   state_->clear();
   if (!done) return std::unexpected(done.error());
   return out;
@@ -371,6 +425,7 @@ Result<Buffer> Session::evaluate(std::span<const TokenId> tokens) {
 
 Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens, Pooling pooling) {
   if (const Result<void> good = check(tokens); !good) return std::unexpected(good.error());
+  if (std::ranges::any_of(tokens, is_media)) return fail(ErrorCode::kUnsupported, "images have no embedding of a text");
   forget();
   const Batch batch{.tokens = tokens, .positions = {}, .sequences = {}, .wanted = {}, .embeddings = true};
   Result<Buffer> rows = Buffer::allocate(uint64_t{tokens.size()} * output_floats(*model_, true) * sizeof(float));
@@ -388,34 +443,46 @@ Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens, Pooli
   return out;
 }
 
-// u32 magic, u32 number of tokens, the tokens, what State::save gives.
+// u32 magic, u32 number of tokens, the tokens, with kMediaMagic what save_media gives, what State::save gives.
 Result<std::vector<uint8_t>> Session::save_state() {
   if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
   forget_guesses();
   const Text& t = text();
   Result<std::vector<uint8_t>> cache = state_->save(*model_, now_);
   if (!cache) return cache;
+  const std::span<const TokenId> computed = std::span(t.tokens).first(t.n_computed);
+  const bool media = std::ranges::any_of(computed, is_media);
   std::vector<uint8_t> out(8 + 4 * t.n_computed);
-  store(out.data(), kStateMagic);
+  store(out.data(), media ? kMediaMagic : kStateMagic);
   store(out.data() + 4, static_cast<uint32_t>(t.n_computed));
   if (t.n_computed != 0) std::memcpy(out.data() + 8, t.tokens.data(), 4 * t.n_computed);
+  if (media) {
+    const std::vector<uint8_t> table = save_media(computed);
+    out.insert(out.end(), table.begin(), table.end());
+  }
   out.insert(out.end(), cache->begin(), cache->end());
   return out;
 }
 
 Result<void> Session::load_state(ByteView bytes) {
   if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
-  if (bytes.size() < 8 || load<uint32_t>(bytes.data()) != kStateMagic)
+  const uint32_t magic = bytes.size() < 8 ? 0 : load<uint32_t>(bytes.data());
+  if (magic != kStateMagic && magic != kMediaMagic)
     return fail(ErrorCode::kInvalidArgument, "these bytes are no saved state");
   const uint64_t n = load<uint32_t>(bytes.data() + 4);
   if (n > n_context() || 4 * n > bytes.size() - 8) return fail(ErrorCode::kInvalidArgument, "the saved state was cut");
   std::vector<TokenId> tokens(static_cast<size_t>(n));
   if (n != 0) std::memcpy(tokens.data(), bytes.data() + 8, 4 * tokens.size());
   drop();
+  ByteView rest = bytes.subspan(8 + 4 * tokens.size());
+  if (magic == kMediaMagic) {
+    const Result<size_t> table = load_media(rest);
+    if (!table) return std::unexpected(table.error());
+    rest = rest.subspan(*table);
+  }
   if (n != 0)
     if (const Result<void> good = check(tokens); !good) return good;
-  if (const Result<void> done = state_->restore(*model_, now_, bytes.subspan(8 + 4 * tokens.size())); !done)
-    return done;
+  if (const Result<void> done = state_->restore(*model_, now_, rest); !done) return done;
   Text& t = text();
   t.tokens = std::move(tokens);
   t.n_computed = t.tokens.size();

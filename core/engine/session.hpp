@@ -14,6 +14,7 @@
 
 #include "engine/answer_grammar.hpp"
 #include "engine/answer_text.hpp"
+#include "engine/media.hpp"
 #include "engine/sampler.hpp"
 #include "gguf/parse.hpp"
 #include "model/forward.hpp"
@@ -57,14 +58,23 @@ class Session {
  public:
   /// headers: of the model's files in order; a split model has several. Errors of the parser and of Model::open. A file
   /// without a vocabulary opens too: it has no tokenizer and takes token ids only.
-  [[nodiscard]] static Result<std::unique_ptr<Session>> open(std::span<const HeaderBytes> headers, size_t n_threads);
+  /// projector: the header of an mmproj file for the model; its tensors follow the model's in the plan, as of a further
+  /// file. Errors of VisionModel::open.
+  [[nodiscard]] static Result<std::unique_ptr<Session>> open(std::span<const HeaderBytes> headers, size_t n_threads,
+                                                             const HeaderBytes* projector = nullptr);
   [[nodiscard]] static Result<std::unique_ptr<Session>> open(ByteView header, std::optional<uint64_t> file_size,
                                                              size_t n_threads) {
     const HeaderBytes only{header, file_size};
-    return open({&only, 1}, n_threads);
+    return open({&only, 1}, n_threads, nullptr);
   }
 
   [[nodiscard]] const Model& model() const { return *model_; }
+  [[nodiscard]] const VisionModel* projector() const { return vision_.get(); }
+  [[nodiscard]] size_t n_planned() const { return model_->plan().size() + (vision_ ? vision_->plan().size() : 0); }
+  [[nodiscard]] const TensorRequest& planned(size_t i) const {
+    const size_t n = model_->plan().size();
+    return i < n ? model_->plan()[i] : vision_->plan()[i - n];
+  }
   [[nodiscard]] const Tokenizer* tokenizer() const { return tokenizer_ ? &*tokenizer_ : nullptr; }
   [[nodiscard]] size_t n_threads() const { return pool_->n_threads(); }
   [[nodiscard]] void* worker(size_t thread) { return pool_->worker(thread); }
@@ -81,8 +91,13 @@ class Session {
   [[nodiscard]] uint32_t n_texts() const { return static_cast<uint32_t>(texts_.size()); }
 
   [[nodiscard]] Result<MemoryEstimate> memory(const StateOptions& options, Precision precision) const;
-  [[nodiscard]] Result<void> begin_load(Precision precision) { return model_->begin_load(*pool_, precision); }
+  [[nodiscard]] Result<void> begin_load(Precision precision) {
+    if (vision_) vision_->begin_load(precision);
+    return model_->begin_load(*pool_, precision);
+  }
   [[nodiscard]] Result<void> set_rows(size_t request, uint64_t first_row, ByteView rows) {
+    const size_t n = model_->plan().size();
+    if (vision_ && request >= n) return vision_->set_rows(*pool_, request - n, first_row, rows);
     return model_->set_rows(*pool_, request, first_row, rows);
   }
   /// Makes the tokenizer; until then the first file's header must stay in place. A loader calls it while it waits for
@@ -98,6 +113,24 @@ class Session {
   [[nodiscard]] Result<void> fork(uint32_t from, uint32_t to);
   /// Clears the selected sequence, and frees cells that no other sequence uses.
   void drop();
+
+  /// An image to encode, [height, width, 3]: to image_tokens(), which then stand for it among a text's tokens. Several
+  /// steps, so that the caller can stop between any two; an image that was encoded before has none. kUnsupported
+  /// without a projector or a vocabulary; errors of ImageJob.
+  [[nodiscard]] Result<void> begin_image(const ImageView& image);
+  [[nodiscard]] size_t n_image_steps() const { return job_ ? job_->n_steps() : 0; }
+  /// False: all is done.
+  [[nodiscard]] Result<bool> step_image();
+  [[nodiscard]] std::vector<TokenId> image_tokens() const { return job_ ? job_->tokens() : std::vector<TokenId>(); }
+  /// What the projector made of the media among these tokens: [n, n_input], and [n, 3] their times, rows and columns,
+  /// in a text of these tokens alone.
+  struct EncodedMedia {
+    std::vector<float> embeddings;
+    std::vector<int32_t> positions;
+  };
+  [[nodiscard]] Result<EncodedMedia> encoded_media(std::span<const TokenId> tokens) const;
+  /// Forgets what was encoded; texts that are computed stay.
+  void forget_media();
 
   /// Starts an answer after these tokens. The longest beginning that is in the cache stays; advance computes the rest.
   /// kOutOfRange for unknown ids, no tokens, or more than the context holds; errors of Grammar::compile.
@@ -154,6 +187,22 @@ class Session {
   };
 
   Session() = default;
+  [[nodiscard]] bool multi_axis() const { return state_ && !state_->rope_tables[0].axis.empty(); }
+  /// Tokens first .. first + n of a text, then guesses; out: a row for each that is wanted (all where wanted is empty).
+  [[nodiscard]] Result<void> run(std::span<const TokenId> tokens, size_t first, size_t n, uint32_t sequence,
+                                 std::span<const uint8_t> wanted, float* out);
+  [[nodiscard]] Result<void> run_part(const TokenRun& run, std::span<const TokenId> tokens, size_t first, size_t n,
+                                      std::span<const int32_t> sequences, std::span<const uint8_t> wanted, float* out);
+  /// n, or more where a medium that is seen both ways would be cut.
+  [[nodiscard]] size_t whole_media(std::span<const TokenId> tokens, size_t first, size_t n) const;
+  /// The same number, or the begin of the medium whose tokens it would cut.
+  [[nodiscard]] size_t before_medium(std::span<const TokenId> tokens, size_t n) const;
+  static constexpr size_t kSavedMedium = 32;  ///< bytes
+  [[nodiscard]] std::vector<uint8_t> save_media(std::span<const TokenId> tokens) const;
+  /// How many bytes they took.
+  [[nodiscard]] Result<size_t> load_media(ByteView bytes);
+  /// The position of token n.
+  [[nodiscard]] int32_t position_of(std::span<const TokenId> tokens, size_t n) const;
   [[nodiscard]] Text& text() { return texts_[now_]; }
   [[nodiscard]] const Text& text() const { return texts_[now_]; }
   [[nodiscard]] StateOptions adjusted(StateOptions options) const;
@@ -173,6 +222,9 @@ class Session {
   SamplerOptions defaults_;
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<Model> model_;
+  std::unique_ptr<VisionModel> vision_;
+  MediaStore media_;
+  std::optional<ImageJob> job_;
   std::optional<Header> header_;  // of the first file, until the tokenizer is made
   ByteView header_bytes_;
   std::optional<Tokenizer> tokenizer_;

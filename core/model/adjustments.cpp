@@ -121,6 +121,11 @@ void nemotron_h(Hparams& h, Keys&) {
 
 void interleaved_sections(Hparams& h, Keys&) { h.rope_interleaved_sections = true; }
 
+void qwen3vl(Hparams& h, Keys& keys) {
+  h.rope_interleaved_sections = true;
+  keys.u32("n_deepstack_layers", h.n_deep_layer, h.n_layer);
+}
+
 // "Dynamic NTK": a factor alpha stretches the base.
 void hunyuan(Hparams& h, Keys& keys) {
   float alpha = 0;

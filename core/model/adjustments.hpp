@@ -17,6 +17,7 @@ void one_base_where_windowed(Hparams& h, Keys&);
 void mellum(Hparams& h, Keys& keys);
 void nemotron_h(Hparams& h, Keys&);
 void interleaved_sections(Hparams& h, Keys&);
+void qwen3vl(Hparams& h, Keys& keys);
 void hunyuan(Hparams& h, Keys& keys);
 void granite(Hparams& h, Keys& keys);
 void nanbeige(Hparams& h, Keys& keys);

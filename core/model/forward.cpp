@@ -18,6 +18,16 @@
 
 namespace ggufscope {
 
+namespace {
+
+// Of tokens of an image that share a time: row by row.
+uint32_t image_order(std::span<const int32_t> axes, size_t t) {
+  const int32_t *p = axes.data() + 3 * t, time = p[0];
+  return static_cast<uint32_t>(p[1] - time) << 16 | static_cast<uint32_t>(p[2] - time);
+}
+
+}  // namespace
+
 // Finds the cells that each token of the batch sees: those of its sequence, not after it, inside the window.
 void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
                   std::vector<std::span<const CellRun>>& visible) {
@@ -31,10 +41,11 @@ void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
   std::vector<size_t> ends;
   ends.reserve(pass.n_tokens);
   const int64_t window = h.window;
-  const bool causal = !pass.encoding && (h.causal || (h.full_layers_causal && !windowed));
+  const bool causal = !pass.encoding && !pass.both_ways && (h.causal || (h.full_layers_causal && !windowed));
   for (size_t t = 0; t < pass.n_tokens; ++t) {
     const uint64_t bit = uint64_t{1} << pass.sequences[t];
     const int64_t position = pass.positions[t];
+    const uint32_t order = pass.axes.empty() || !causal ? UINT32_MAX : image_order(pass.axes, t);
     int64_t first = INT32_MIN, last = causal ? position : INT32_MAX;
     if (windowed) {
       switch (h.window_kind) {
@@ -53,8 +64,8 @@ void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
     bool open = false;
     for (size_t c = 0; c < n_cells; ++c) {
       const Cell* cell = cell_at(c);
-      const bool sees =
-          cell != nullptr && (cell->sequences & bit) != 0 && cell->position >= first && cell->position <= last;
+      const bool sees = cell != nullptr && (cell->sequences & bit) != 0 && cell->position >= first &&
+                        cell->position <= last && (cell->position != position || cell->order <= order);
       if (sees && !open) runs.push_back({static_cast<uint32_t>(c), static_cast<uint32_t>(c)});
       if (sees) runs.back().end = static_cast<uint32_t>(c + 1);
       open = sees;
@@ -72,8 +83,15 @@ void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* s
   const Weights& w = pass.model.weights();
   const Hparams& h = pass.h();
   const size_t n = pass.n_tokens, n_embd = h.n_embd;
-  get_rows(w.token_embedding.matrix, tokens, x);
-  if (h.embedding_scale != 1) vec::scale(x, h.embedding_scale, n * n_embd);
+  if (pass.inputs.empty()) {
+    get_rows(w.token_embedding.matrix, tokens, x);
+  } else {
+    for (size_t t = 0; t < n; ++t)
+      std::memcpy(x + t * n_embd, pass.inputs.data() + t * pass.model.n_input(), n_embd * sizeof(float));
+  }
+  // What a projector makes is scaled already where all embeddings are scaled by their length.
+  const bool scaled = !pass.inputs.empty() && pass.model.architecture().embedding_scale_sqrt;
+  if (h.embedding_scale != 1 && !scaled) vec::scale(x, h.embedding_scale, n * n_embd);
   if (w.token_type)
     for (size_t t = 0; t < n; ++t) vec::add(x + t * n_embd, w.token_type.data(), n_embd);
   if (w.position_embedding) {
@@ -247,7 +265,13 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
     const size_t half = table.inverse_frequency.size();
     float* cosines = pass.take(n * half);
     float* sines = pass.take(n * half);
-    for (size_t t = 0; t < n; ++t) rope_angles(table, pass.positions[t], cosines + t * half, sines + t * half);
+    for (size_t t = 0; t < n; ++t) {
+      if (pass.axes.empty()) {
+        rope_angles(table, pass.positions[t], cosines + t * half, sines + t * half);
+      } else {
+        rope_angles(table, pass.axes.data() + 3 * t, cosines + t * half, sines + t * half);
+      }
+    }
     pass.cosines[which] = cosines;
     pass.sines[which] = sines;
   }
@@ -284,6 +308,10 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
       per_layer_output(pass, il, per_layer, a.x, a.forward);
       vec::add(a.x, a.forward, size);
     }
+    if (!pass.inputs.empty() && il < h.n_deep_layer)
+      for (size_t t = 0; t < pass.n_tokens; ++t)
+        vec::add(a.x + t * h.n_embd,
+                 pass.inputs.data() + (dropped ? wanted[t] : t) * model.n_input() + (il + 1) * h.n_embd, h.n_embd);
     if (const Vector& scale = pass.weights(il).output_scale; scale && model.architecture().adds_embedding) {
       for (size_t t = 0; t < pass.n_tokens; ++t)
         vec::add_scaled(a.x + t * h.n_embd, scale.data()[0], pass.first_value + (dropped ? wanted[t] : t) * h.n_embd,
@@ -314,7 +342,17 @@ Result<void> check_batch(const Model& model, const State& state, const Batch& ba
   for (const int32_t sequence : batch.sequences)
     if (sequence < 0 || static_cast<uint32_t>(sequence) >= state.options().n_sequences)
       return fail(ErrorCode::kOutOfRange, "no sequence " + std::to_string(sequence));
-  if (!h.causal && n > state.options().n_batch)
+  if ((!batch.inputs.empty() && batch.inputs.size() != n * model.n_input()) ||
+      (!batch.axes.empty() && (batch.axes.size() != 3 * n || !batch.positions.empty())))
+    return fail(ErrorCode::kInvalidArgument, "the parts of a batch have other lengths");
+  if (!batch.axes.empty()) {
+    if (state.rope_tables[0].axis.empty())
+      return fail(ErrorCode::kInvalidArgument, "this model has one position a token, not three");
+    for (size_t i = 0; i < batch.axes.size(); ++i)
+      if (batch.axes[i] < batch.axes[i / 3 * 3] || batch.axes[i] - batch.axes[i / 3 * 3] > UINT16_MAX)
+        return fail(ErrorCode::kOutOfRange, "an image's tokens are before their own position, or too far behind it");
+  }
+  if ((!h.causal || batch.both_ways) && n > state.options().n_batch)
     return fail(ErrorCode::kOutOfRange, counted(n, "token") + " cannot be seen both ways in batches of " +
                                             std::to_string(state.options().n_batch));
   return {};
@@ -352,6 +390,8 @@ Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& 
   if (model.has_encoder() && state.n_encoded == 0)
     return fail(ErrorCode::kInvalidArgument, "nothing was encoded for the decoder to attend to");
   const bool recurrent = model.is_recurrent();
+  // An image takes fewer positions than it has tokens where they have several.
+  const bool gapless = recurrent && state.rope_tables[0].axis.empty();
   bool caches = false;
   for (const LayerParameters& layer : h.layers) caches = caches || uses_cache(layer.mixer);
   int32_t next[kMaxSequences];
@@ -363,8 +403,11 @@ Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& 
     const size_t n = std::min<size_t>(batch.tokens.size() - first, state.options().n_batch);
     for (size_t t = 0; t < n; ++t) {
       const int32_t s = batch.sequences.empty() ? 0 : batch.sequences[first + t];
-      const int32_t position = batch.positions.empty() ? next[s] : batch.positions[first + t];
-      if (position < next[s] || position == INT32_MAX || (recurrent && position != next[s]) ||
+      const int32_t position = !batch.axes.empty()       ? batch.axes[3 * (first + t)]
+                               : batch.positions.empty() ? next[s]
+                                                         : batch.positions[first + t];
+      if (position < next[s] - (batch.axes.empty() ? 0 : 1) || position < 0 || position == INT32_MAX ||
+          (gapless && position != next[s]) ||
           (model.weights().position_embedding &&
            static_cast<size_t>(position) >= model.weights().position_embedding.n_out))
         return fail(ErrorCode::kOutOfRange, "position " + std::to_string(position) + " of sequence " +
@@ -377,10 +420,15 @@ Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& 
     pass.n_tokens = n;
     pass.positions = std::span(positions).first(n);
     pass.sequences = std::span(sequences).first(n);
+    if (!batch.axes.empty()) pass.axes = batch.axes.subspan(3 * first, 3 * n);
+    if (!batch.inputs.empty()) pass.inputs = batch.inputs.subspan(first * model.n_input(), n * model.n_input());
+    pass.both_ways = batch.both_ways;
     if (caches) {
       if (!state.take_cells(n, state.batch_cells))
         return fail(ErrorCode::kOutOfMemory, "the context of " + counted(state.options().n_ctx, "token") + " is full");
-      for (size_t t = 0; t < n; ++t) state.cells()[state.batch_cells[t]] = {positions[t], uint64_t{1} << sequences[t]};
+      for (size_t t = 0; t < n; ++t)
+        state.cells()[state.batch_cells[t]] = {positions[t], uint64_t{1} << sequences[t],
+                                               pass.axes.empty() ? 0 : image_order(pass.axes, t)};
       if (!state.take_slots(state.batch_cells)) {
         for (const uint32_t c : state.batch_cells) state.cells()[c] = Cell{};
         return fail(ErrorCode::kOutOfMemory, "the windows of all sequences are full");

@@ -15,7 +15,13 @@ struct Batch {
   std::span<const int32_t> positions;  ///< empty: each sequence continues
   std::span<const int32_t> sequences;  ///< empty: all 0
   std::span<const uint8_t> wanted;     ///< 1: this token's output is returned; empty: every token's
-  bool embeddings = false;             ///< outputs are the normalized activations [n_embd], not logits
+  /// [n_tokens, model.n_input()] in place of the tokens' embeddings, as of an image; tokens are then of no account.
+  std::span<const float> inputs = {};
+  /// [n_tokens, 3] with multi-axis rotation: time, row, column of each token. Their times may be the same, then they
+  /// see each other row by row. positions must be empty.
+  std::span<const int32_t> axes = {};
+  bool both_ways = false;   ///< all tokens of the batch see each other; at most n_batch of them
+  bool embeddings = false;  ///< outputs are the normalized activations [n_embd], not logits
 };
 
 /// Floats of one output row of a batch.

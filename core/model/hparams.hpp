@@ -144,6 +144,7 @@ struct Hparams {
   uint32_t n_encoder_layer = 0;  // t5: layers of its encoder; n_layer are the decoder's
   int32_t decoder_start = 0;
   uint32_t n_embd_per_layer = 0;  // gemma3n, gemma4
+  uint32_t n_deep_layer = 0;      // first layers after which inputs in place of tokens are added to
   uint32_t n_loops = 1;           // how often the layers are run; n_layer counts every run
   bool norm_between_loops = true;
   std::vector<LayerParameters> layers;

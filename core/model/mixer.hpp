@@ -17,7 +17,10 @@ struct Pass {
   size_t n_tokens = 0;
   std::span<const int32_t> positions{};  // [n_tokens]
   std::span<const int32_t> sequences{};  // [n_tokens]
-  const float* cosines[2] = {};          // [n_tokens, n_rot / 2], of full and of windowed layers
+  std::span<const int32_t> axes{};       // [n_tokens, 3] or empty
+  std::span<const float> inputs{};       // [n_tokens, model.n_input()] or empty
+  bool both_ways = false;
+  const float* cosines[2] = {};  // [n_tokens, n_rot / 2], of full and of windowed layers
   const float* sines[2] = {};
   const std::vector<LayerWeights>* layers = nullptr;  // nullptr: the model's own
   bool encoding = false;         // the encoder of an encoder-decoder: sees both ways, keeps nothing

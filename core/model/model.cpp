@@ -208,9 +208,14 @@ RopeTable Model::rope_table(size_t which, uint32_t n_ctx) const {
   const size_t n_sections = size_t{s[0]} + s[1] + s[2] + s[3];
   for (size_t i = 0; i < table.inverse_frequency.size() && n_sections > 0; ++i) {
     const size_t sector = i % n_sections;
-    const bool fourth =
-        h.rope_interleaved_sections ? sector >= size_t{3} * s[sector % 3] : sector >= size_t{s[0]} + s[1] + s[2];
-    if (fourth) table.inverse_frequency[i] = 0;
+    uint8_t axis = 0;
+    if (h.rope_interleaved_sections) {
+      axis = sector < size_t{3} * s[sector % 3] ? static_cast<uint8_t>(sector % 3) : uint8_t{3};
+    } else {
+      for (size_t end = s[0]; axis < 3 && sector >= end; end += s[axis]) ++axis;
+    }
+    if (axis == 3) table.inverse_frequency[i] = 0;
+    table.axis.push_back(axis == 3 ? uint8_t{0} : axis);
   }
   return table;
 }

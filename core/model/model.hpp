@@ -72,6 +72,9 @@ class Model {
   /// True where a layer keeps a state that cannot be rewound to an earlier token.
   [[nodiscard]] bool is_recurrent() const;
 
+  /// Floats of an input in place of a token: its embedding, and what is added after the first layers (Qwen3-VL).
+  [[nodiscard]] size_t n_input() const { return size_t{hparams_.n_embd} * (1 + hparams_.n_deep_layer); }
+
   /// ALiBi's slopes [n_head], empty where there are none.
   [[nodiscard]] const std::vector<float>& slopes() const { return slopes_; }
   /// Angles of full (0) and windowed (1) layers in a context of n_ctx positions.

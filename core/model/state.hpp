@@ -26,6 +26,7 @@ inline constexpr uint64_t kMostBytes = uint64_t{1} << 60;
 struct Cell {
   int32_t position = -1;
   uint64_t sequences = 0;  ///< bit s: sequence s; 0: free
+  uint32_t order = 0;      ///< among the tokens of an image that share a position
 };
 
 /// Activations of one batch: handed out in order, released all at once. The size was computed before.

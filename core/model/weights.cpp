@@ -155,6 +155,24 @@ bool Planner::convolution(Linear& to, const std::string& name, uint64_t n_kernel
   return true;
 }
 
+bool Planner::flattened(Linear& to, const std::string& tensor, uint64_t n_in, uint64_t n_out, Need need) {
+  TensorRequest r;
+  if (!request(tensor, {}, need, r)) return false;
+  if (r.n_rows * r.entry.shape[0] != n_in * n_out ||
+      (r.entry.shape[0] != n_in && find_type(r.entry.type)->block_size != 1)) {
+    refuse(ErrorCode::kBadShape, "tensor " + tensor + " has shape " + shape_text(r.entry.shape) +
+                                     ", the model's keys say " + counted(n_out, "row") + " of " + std::to_string(n_in));
+    return false;
+  }
+  to.n_in = static_cast<size_t>(n_in);
+  to.n_out = static_cast<size_t>(n_out);
+  r.linear = &to;
+  r.n_rows = r.n_rows_kept = n_out;
+  r.row_bytes = r.entry.n_bytes / n_out;
+  plan_.push_back(std::move(r));
+  return true;
+}
+
 bool Planner::stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n, Need need) {
   TensorRequest r;
   const uint64_t shape[] = {n_in, n_out, n};

@@ -214,6 +214,8 @@ class Planner {
   /// name.weight [n_kernel, n_in, n_out] of a convolution along one axis, with name.bias: a matrix whose rows are
   /// [n_in, n_kernel], the kernel fastest.
   bool convolution(Linear& to, const std::string& name, uint64_t n_kernel, uint64_t n_in, uint64_t n_out);
+  /// The tensor of exactly this name as a matrix [n_in, n_out], however its dimensions cut the same elements; no bias.
+  bool flattened(Linear& to, const std::string& tensor, uint64_t n_in, uint64_t n_out, Need need = Need::kRequired);
   /// name.weight [n_in, n_out, n].
   bool stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n,
              Need need = Need::kRequired);

@@ -17,6 +17,8 @@ v128_t gelu4(v128_t x) {
   return wasm_f32x4_mul(x, vec::sigmoid4(u2));
 }
 
+v128_t gelu_quick4(v128_t x) { return wasm_f32x4_mul(x, vec::sigmoid4(wasm_f32x4_mul(wasm_f32x4_splat(1.702f), x))); }
+
 v128_t relu4(v128_t x) { return wasm_f32x4_pmax(x, wasm_f32x4_splat(0)); }
 
 v128_t relu_squared4(v128_t x) {
@@ -65,6 +67,8 @@ void activate(Activation activation, float* x, size_t n, const XieluParameters& 
       return map(x, n, relu_squared4);
     case Activation::kSigmoid:
       return map(x, n, vec::sigmoid4);
+    case Activation::kGeluQuick:
+      return map(x, n, gelu_quick4);
     case Activation::kTanh:
       for (size_t i = 0; i < n; ++i) x[i] = std::tanh(x[i]);
       return;
@@ -91,6 +95,8 @@ void activate_gated(Activation activation, const float* gate, const float* up, s
       return times(relu_squared4);
     case Activation::kSigmoid:
       return times(vec::sigmoid4);
+    case Activation::kGeluQuick:
+      return times(gelu_quick4);
     case Activation::kSwigluOai:
       return map_gated(gate, up, n, out, swiglu_oai4);
     case Activation::kTanh:

@@ -16,6 +16,7 @@ enum class Activation : uint8_t {
   kSwigluOai,  ///< gated only: min(g, 7) sigmoid(1.702 g) (clamp(u, -7, 7) + 1), of gpt-oss
   kSigmoid,
   kTanh,
+  kGeluQuick,  ///< x sigmoid(1.702 x)
 };
 
 /// log(1 + e^x); x itself where e^x + 1 rounds to e^x.

@@ -34,12 +34,27 @@ RopeTable make_rope_table(const RopeParameters& p, std::span<const float> factor
   return table;
 }
 
-void rope_angles(const RopeTable& table, int32_t position, float* cosines, float* sines) {
+namespace {
+
+template <class Position>
+void angles(const RopeTable& table, const Position& position, float* cosines, float* sines) {
   for (size_t i = 0; i < table.inverse_frequency.size(); ++i) {
-    const double angle = position * table.inverse_frequency[i];
+    const double angle = position(i) * table.inverse_frequency[i];
     cosines[i] = static_cast<float>(std::cos(angle)) * table.magnitude;
     sines[i] = static_cast<float>(std::sin(angle)) * table.magnitude;
   }
+}
+
+}  // namespace
+
+void rope_angles(const RopeTable& table, int32_t position, float* cosines, float* sines) {
+  angles(
+      table, [&](size_t) { return position; }, cosines, sines);
+}
+
+void rope_angles(const RopeTable& table, const int32_t* positions, float* cosines, float* sines) {
+  angles(
+      table, [&](size_t i) { return positions[table.axis[i]]; }, cosines, sines);
 }
 
 void rope(RopeKind kind, float* x, size_t n_heads, size_t stride, size_t n_rot, const float* cosines,

@@ -29,6 +29,7 @@ struct RopeParameters {
 /// The frequencies that a model's heads share: the angle of pair i at position p is p * inverse_frequency[i].
 struct RopeTable {
   std::vector<double> inverse_frequency;  // [n_rot / 2]
+  std::vector<uint8_t> axis;              // [n_rot / 2] of multi-axis rotation: which of a token's positions counts
   float magnitude = 1.0f;
 };
 
@@ -37,6 +38,9 @@ struct RopeTable {
 
 /// cosines and sines [n_rot / 2] of one position, magnitude applied.
 void rope_angles(const RopeTable& table, int32_t position, float* cosines, float* sines);
+
+/// The same of a token with several positions, one for each number in table.axis.
+void rope_angles(const RopeTable& table, const int32_t* positions, float* cosines, float* sines);
 
 /// Rotates the first n_rot elements of each of n_heads heads that lie `stride` floats apart.
 void rope(RopeKind kind, float* x, size_t n_heads, size_t stride, size_t n_rot, const float* cosines,

@@ -1,0 +1,198 @@
+#include "engine/media.hpp"
+
+#include <algorithm>
+
+#include "base/sentence.hpp"
+
+namespace ggufscope {
+namespace {
+
+uint64_t hash_of(const Image& image) {
+  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  const auto add = [&](uint64_t byte) { hash = (hash ^ byte) * 0x100000001b3u; };
+  for (const uint32_t side : {image.size.width, image.size.height})
+    for (int shift = 0; shift < 32; shift += 8) add(side >> shift & 255);
+  for (const uint8_t byte : image.rgb) add(byte);
+  return hash;
+}
+
+// The id of a hash: its own, or the next that no other has.
+TokenId media_id(uint64_t hash, const MediaStore& store) {
+  uint32_t folded = static_cast<uint32_t>(hash ^ hash >> 32) & 0x3fffffff;
+  for (;; ++folded) {
+    const TokenId id = kNoToken - 1 - static_cast<TokenId>(folded & 0x3fffffff);
+    const auto found = store.find(id);
+    if (found == store.end() || found->second.hash == hash) return id;
+  }
+}
+
+TokenId find_piece(const Tokenizer& tokenizer, std::string_view piece) {
+  for (uint32_t id = 0; id < tokenizer.size(); ++id)
+    if (tokenizer.piece(static_cast<TokenId>(id)) == piece) return static_cast<TokenId>(id);
+  return kNoToken;
+}
+
+std::string tile_text(std::string_view text, uint32_t row, uint32_t column) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    ++i;
+    out += std::to_string(text[i] == 'r' ? row : column);
+  }
+  return out;
+}
+
+class PieceWriter {
+ public:
+  PieceWriter(const Tokenizer& tokenizer, std::vector<ImagePiece>& out) : tokenizer_(tokenizer), out_(out) {}
+  void text(std::string_view text) {
+    if (!text.empty()) add(tokenizer_.encode(text, {.special = true}));
+  }
+  void pieces(std::initializer_list<std::string_view> pieces) {
+    for (const std::string_view piece : pieces) {
+      const TokenId id = find_piece(tokenizer_, piece);
+      if (id == kNoToken && missing_.empty()) missing_ = piece;
+      add({id});
+    }
+  }
+  void part(size_t number) { out_.push_back({{}, static_cast<int32_t>(number)}); }
+  [[nodiscard]] std::string_view missing() const { return missing_; }
+
+ private:
+  void add(const std::vector<TokenId>& tokens) {
+    if (out_.empty() || out_.back().part >= 0) out_.emplace_back();
+    out_.back().tokens.insert(out_.back().tokens.end(), tokens.begin(), tokens.end());
+  }
+  const Tokenizer& tokenizer_;
+  std::vector<ImagePiece>& out_;
+  std::string_view missing_;
+};
+
+}  // namespace
+
+Result<std::vector<TokenRun>> token_runs(std::span<const TokenId> tokens, const MediaStore& store) {
+  std::vector<TokenRun> runs;
+  int32_t position = 0;
+  for (size_t i = 0; i < tokens.size();) {
+    TokenRun run{i, i, nullptr, 0, position};
+    if (!is_media(tokens[i])) {
+      while (run.end < tokens.size() && !is_media(tokens[run.end])) ++run.end;
+      position += static_cast<int32_t>(run.end - run.begin);
+    } else {
+      const auto found = store.find(tokens[i]);
+      if (found == store.end())
+        return fail(ErrorCode::kNotFound,
+                    "there is no image " + std::to_string(tokens[i]) + "; it must be encoded again");
+      run.medium = &found->second;
+      while (run.end < tokens.size() && run.end - run.begin < run.medium->n_tokens && tokens[run.end] == tokens[i])
+        ++run.end;
+      position += static_cast<int32_t>(run.medium->n_positions);
+    }
+    i = run.end;
+    runs.push_back(run);
+  }
+  return runs;
+}
+
+std::vector<int32_t> media_axes(const Medium& medium, size_t offset, size_t n, int32_t position) {
+  std::vector<int32_t> axes;
+  axes.reserve(3 * n);
+  for (size_t i = offset; i < offset + n; ++i) {
+    axes.push_back(position);
+    axes.push_back(position + static_cast<int32_t>(i / medium.columns));
+    axes.push_back(position + static_cast<int32_t>(i % medium.columns));
+  }
+  return axes;
+}
+
+Result<std::vector<ImagePiece>> image_pieces(const ImageMarkers& markers, const ImageParts& parts,
+                                             const Tokenizer& tokenizer) {
+  std::vector<ImagePiece> out;
+  PieceWriter write(tokenizer, out);
+  const auto overview = [&](bool now) {
+    if (!parts.overview || !now) return;
+    const bool bare = markers.cut_only && parts.tiles.empty();
+    if (!bare) write.pieces(markers.overview_begin);
+    write.part(parts.tiles.size());
+    if (!bare) write.pieces(markers.overview_end);
+  };
+  write.text(markers.begin);
+  overview(markers.overview_first);
+  if (!parts.tiles.empty()) write.pieces(markers.tiles_begin);
+  for (uint32_t row = 0; row < parts.rows; ++row) {
+    for (uint32_t column = 0; column < parts.columns; ++column) {
+      write.text(tile_text(markers.tile, row + 1, column + 1));
+      write.pieces(markers.tile_begin);
+      write.part(size_t{row} * parts.columns + column);
+      write.pieces(markers.tile_end);
+    }
+    if (row + 1 < parts.rows) write.pieces(markers.row_end);
+  }
+  if (!parts.tiles.empty()) write.pieces(markers.tiles_end);
+  overview(!markers.overview_first);
+  write.text(markers.end);
+  if (!write.missing().empty())
+    return fail(ErrorCode::kNotFound,
+                sentence({"the vocabulary has no token ", Quoted{write.missing()}, ", which the projector needs"}));
+  return out;
+}
+
+Result<void> ImageJob::begin(const ImageView& image, const Tokenizer& tokenizer, bool multi_axis, MediaStore& store) {
+  Result<ImageParts> parts = split_image(image, model_.parameters().image);
+  if (!parts) return std::unexpected(parts.error());
+  parts_ = std::move(*parts);
+  multi_axis_ = multi_axis;
+  const Result<std::vector<ImagePiece>> pieces = image_pieces(model_.row().markers, parts_, tokenizer);
+  if (!pieces) return std::unexpected(pieces.error());
+  tokens_.clear();
+  waiting_.clear();
+  waiting_parts_.clear();
+  MediaStore known;  // of this image: an id is taken before its part is encoded
+  for (const auto& [id, medium] : store) known[id].hash = medium.hash;
+  for (const ImagePiece& piece : *pieces) {
+    tokens_.insert(tokens_.end(), piece.tokens.begin(), piece.tokens.end());
+    if (piece.part < 0) continue;
+    const auto number = static_cast<size_t>(piece.part);
+    const Image& part = number < parts_.tiles.size() ? parts_.tiles[number] : *parts_.overview;
+    const TokenGrid grid = model_.tokens_of(part.size);
+    const bool by_grid = multi_axis && model_.row().grid_positions;
+    Medium medium;
+    medium.hash = hash_of(part);
+    medium.n_tokens = grid.n_tokens;
+    medium.columns = by_grid ? grid.columns : grid.n_tokens;
+    medium.n_positions = by_grid ? std::max(grid.columns, grid.rows) : grid.n_tokens;
+    medium.both_ways = model_.row().non_causal;
+    const TokenId id = media_id(medium.hash, known);
+    tokens_.insert(tokens_.end(), grid.n_tokens, id);
+    const auto found = store.find(id);
+    const bool waits = std::ranges::any_of(waiting_, [&](const auto& other) { return other.first == id; });
+    if (waits || (found != store.end() && !found->second.embeddings.empty())) continue;
+    known[id].hash = medium.hash;
+    waiting_.emplace_back(id, std::move(medium));
+    waiting_parts_.push_back(&part);
+  }
+  at_ = 0;
+  n_steps_ = waiting_.size() * encoder_.n_steps();
+  if (waiting_.empty()) return {};
+  return encoder_.begin(*waiting_parts_[0]);
+}
+
+Result<bool> ImageJob::step(MediaStore& store) {
+  if (at_ == waiting_.size()) return false;
+  if (encoder_.step()) return true;
+  auto& [id, medium] = waiting_[at_];
+  medium.embeddings = encoder_.take_output();
+  store[id] = std::move(medium);
+  return next_part();
+}
+
+Result<bool> ImageJob::next_part() {
+  if (++at_ == waiting_.size()) return false;
+  if (const Result<void> begun = encoder_.begin(*waiting_parts_[at_]); !begun) return std::unexpected(begun.error());
+  return true;
+}
+
+}  // namespace ggufscope

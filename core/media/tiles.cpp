@@ -1,0 +1,205 @@
+#include "media/tiles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ggufscope {
+namespace {
+
+Image resize(const ImageView& image, ImageSize to, const Resizing& how) {
+  return ggufscope::resize(image, to, how.filter, how.padding, how.ground);
+}
+
+/// tile 0 x 0: the image is not cut. before: the size that it is resized to first, 0 x 0: none.
+struct Cut {
+  ImageSize overview, refined, tile, grid, before{};
+};
+
+// The candidate in which most of the image's pixels are kept, of several the one that wastes least.
+ImageSize best_candidate(ImageSize image, const std::vector<ImageSize>& candidates) {
+  ImageSize best{};
+  uint64_t most = 0, least_waste = std::numeric_limits<uint64_t>::max();
+  for (const ImageSize& candidate : candidates) {
+    const float scale = std::min(static_cast<float>(candidate.width) / static_cast<float>(image.width),
+                                 static_cast<float>(candidate.height) / static_cast<float>(image.height));
+    const ImageSize scaled{static_cast<uint32_t>(static_cast<float>(image.width) * scale),
+                           static_cast<uint32_t>(static_cast<float>(image.height) * scale)};
+    const uint64_t kept = std::min(scaled.n_pixels(), image.n_pixels());
+    const uint64_t waste = candidate.n_pixels() - std::min(kept, candidate.n_pixels());
+    if (kept < most || (kept == most && waste >= least_waste)) continue;
+    most = kept;
+    least_waste = waste;
+    best = candidate;
+  }
+  return best;
+}
+
+uint32_t to_multiple(double length, uint32_t of) {
+  return std::max(static_cast<uint32_t>(std::round(static_cast<float>(length) / static_cast<float>(of))) * of, of);
+}
+
+// About side * side pixels in the aspect ratio of the image.
+ImageSize square_like(ImageSize image, uint32_t side, uint32_t align) {
+  const float ratio = static_cast<float>(image.width) / static_cast<float>(image.height);
+  const auto height = static_cast<uint32_t>(static_cast<float>(side) / std::sqrt(ratio));
+  const auto width = static_cast<uint32_t>(static_cast<float>(height) * ratio);
+  return {to_multiple(width, align), to_multiple(height, align)};
+}
+
+constexpr uint32_t kMaxGridTiles = 9;
+
+ImageSize nearest_grid(ImageSize image, uint32_t side) {
+  const float log_ratio = std::log(static_cast<float>(image.width) / static_cast<float>(image.height));
+  const float area = static_cast<float>(image.width) * static_cast<float>(image.height) /
+                     (static_cast<float>(side) * static_cast<float>(side));
+  const auto multiple = static_cast<uint32_t>(std::min(std::ceil(area), static_cast<float>(kMaxGridTiles)));
+  ImageSize best{1, 1};
+  float least = std::numeric_limits<float>::infinity();
+  for (const uint32_t n : {multiple - 1, multiple, multiple + 1}) {
+    if (n == 1 || n > kMaxGridTiles) continue;
+    for (uint32_t columns = 1; columns <= n; ++columns) {
+      if (n % columns != 0) continue;
+      const ImageSize grid{columns, n / columns};
+      const float error =
+          std::fabs(log_ratio - std::log(static_cast<float>(grid.width) / static_cast<float>(grid.height)));
+      if (error < least) best = grid, least = error;
+    }
+  }
+  return best;
+}
+
+Cut cut_to_candidates(ImageSize image, const ImageRule& rule) {
+  const ImageSize side{rule.image_size, rule.image_size};
+  if (image.width <= rule.image_size && image.height <= rule.image_size) return {side, {}, {}, {}};
+  const ImageSize refined = best_candidate(image, rule.candidates);
+  return {side, refined, side, {refined.width / rule.image_size, refined.height / rule.image_size}};
+}
+
+Cut cut_to_grid(ImageSize image, const ImageRule& rule) {
+  const uint32_t side = rule.image_size, align = rule.patch * rule.merge;
+  if (image.width <= side && image.height <= side) return {{side, side}, {}, {}, {}};
+  ImageSize overview{to_multiple(image.width, align), to_multiple(image.height, align)};
+  if (image.n_pixels() > uint64_t{side} * side) overview = square_like(image, side, align);
+  const ImageSize grid = nearest_grid(image, side);
+  const ImageSize cell{to_multiple(image.width, grid.width) / grid.width,
+                       to_multiple(image.height, grid.height) / grid.height};
+  const ImageSize tile = square_like(cell, side, align);
+  return {overview, {tile.width * grid.width, tile.height * grid.height}, tile, grid};
+}
+
+// In two steps: to the longest edge, the other side even; then stretched to whole tiles.
+Cut cut_at_longest_edge(ImageSize image, const ImageRule& rule) {
+  const uint32_t edge = rule.fit.longest_edge;
+  const auto scaled = [&](uint32_t x, uint32_t longer) {
+    const auto side = static_cast<uint32_t>(static_cast<double>(edge) * x / longer);
+    return std::max(side + side % 2, 1u);
+  };
+  const bool wide = image.width >= image.height;
+  const ImageSize before{wide ? edge : scaled(image.width, image.height),
+                         wide ? scaled(image.height, image.width) : edge};
+  const uint32_t side = rule.image_size;
+  const ImageSize grid{(before.width + side - 1) / side, (before.height + side - 1) / side};
+  return {{side, side}, {grid.width * side, grid.height * side}, {side, side}, grid, before};
+}
+
+// LFM2: the grid of 2 to 10 tiles whose aspect ratio is nearest; of several the larger one where the image fills half.
+ImageSize ratio_grid(ImageSize image) {
+  constexpr uint32_t kFewest = 2, kMost = 10;
+  const float ratio = static_cast<float>(image.width) / static_cast<float>(image.height);
+  const auto area = static_cast<float>(image.n_pixels());
+  ImageSize best{1, 1};
+  float least = std::numeric_limits<float>::max();
+  for (uint32_t n = kFewest; n <= kMost; ++n)
+    for (uint32_t columns = 1; columns <= n; ++columns) {
+      if (n % columns != 0) continue;
+      const ImageSize grid{columns, n / columns};
+      const float off = std::fabs(ratio - static_cast<float>(grid.width) / static_cast<float>(grid.height));
+      if (off < least || (off == least && area > 0.5f * static_cast<float>(kRatioTile * kRatioTile * n)))
+        best = grid, least = off;
+    }
+  return best;
+}
+
+Cut cut_by_ratio(ImageSize image, const ImageRule& rule) {
+  const uint32_t align = rule.patch * rule.merge;
+  // To even where it is half way, as Python rounds.
+  const auto aligned = [&](uint32_t x) {
+    return std::max(rule.patch, static_cast<uint32_t>(std::nearbyint(static_cast<double>(x) / align)) * align);
+  };
+  const ImageSize rounded{aligned(image.width), aligned(image.height)};
+  const ImageSize overview = fit_size(image, rule.fit);
+  if (rounded.n_pixels() <= 2 * rule.fit.max_pixels) return {overview, {}, {}, {}};
+  const ImageSize grid = ratio_grid(image), tile{kRatioTile, kRatioTile};
+  return {overview, {grid.width * kRatioTile, grid.height * kRatioTile}, tile, grid};
+}
+
+// Youtu-VL: steps of 0.02 down from the image's size.
+ImageSize fit_in_steps(ImageSize image, const ImageRule& rule) {
+  const uint32_t align = rule.patch * rule.merge;
+  const uint64_t most = rule.fit.max_pixels / (uint64_t{rule.patch} * rule.patch);
+  const auto scaled = [&](uint32_t x, float scale) {
+    const float sides = std::ceil(static_cast<float>(x) * scale / static_cast<float>(align));
+    return std::max(align, static_cast<uint32_t>(sides) * align);
+  };
+  ImageSize to{};
+  for (float scale = 1; scale > 0; scale -= 0.02f) {
+    to = {scaled(image.width, scale), scaled(image.height, scale)};
+    if (uint64_t{to.width / rule.patch} * (to.height / rule.patch) <= most) break;
+  }
+  return to;
+}
+
+Cut cut_of(ImageSize image, const ImageRule& rule) {
+  switch (rule.split) {
+    case ImageSplit::kFitted:
+      return {fit_size(image, rule.fit), {}, {}, {}};
+    case ImageSplit::kFittedSteps:
+      return {fit_in_steps(image, rule), {}, {}, {}};
+    case ImageSplit::kCandidates:
+      return cut_to_candidates(image, rule);
+    case ImageSplit::kGrid:
+      return cut_to_grid(image, rule);
+    case ImageSplit::kLongestEdge:
+      return cut_at_longest_edge(image, rule);
+    case ImageSplit::kRatioGrid:
+      return cut_by_ratio(image, rule);
+    default:
+      return {{rule.image_size, rule.image_size}, {}, {}, {}};
+  }
+}
+
+}  // namespace
+
+Result<ImageParts> split_image(const ImageView& image, const ImageRule& rule) {
+  if (const Result<void> good = check_image_size(image.size); !good) return std::unexpected(good.error());
+  const Cut cut = cut_of(image.size, rule);
+  const uint32_t side = rule.patch;
+  const bool cuts = cut.tile.n_pixels() != 0;
+  if (cut.overview.width < side || cut.overview.height < side ||
+      (cuts && (cut.tile.width < side || cut.tile.height < side)))
+    return fail(ErrorCode::kUnsupported,
+                "the projector's keys give an image of this size no patch of " + std::to_string(side) + " pixels");
+  if (cut.overview.n_pixels() > kMaxImagePixels || cut.refined.n_pixels() > kMaxImagePixels)
+    return fail(ErrorCode::kOutOfRange, "the projector's keys make more pixels of this image than are taken");
+  ImageParts parts;
+  if (!cuts) {
+    const bool apart = rule.split == ImageSplit::kSquare || rule.split == ImageSplit::kFitted ||
+                       rule.split == ImageSplit::kFittedSteps;
+    parts.overview = resize(image, cut.overview, apart ? rule.whole : rule.overview);
+    return parts;
+  }
+  Image before;
+  if (cut.before.n_pixels() != 0) before = resize(image, cut.before, rule.tiled);
+  const ImageView source = before.rgb.empty() ? image : before.view();
+  const Image refined = resize(source, cut.refined, rule.tiled);
+  parts.columns = cut.grid.width;
+  parts.rows = cut.grid.height;
+  for (uint32_t y = 0; y < parts.rows; ++y)
+    for (uint32_t x = 0; x < parts.columns; ++x)
+      parts.tiles.push_back(crop(refined.view(), x * cut.tile.width, y * cut.tile.height, cut.tile));
+  parts.overview = resize(before.rgb.empty() ? image : refined.view(), cut.overview, rule.overview);
+  return parts;
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,65 @@
+// One pass of an image part through an encoder and its projector, a layer at a time, so that the caller can stop or
+// tell how far it is between any two. The patches may stand in any order: each knows its row and column.
+#pragma once
+
+#include <vector>
+
+#include "model/state.hpp"
+#include "vision/vision_model.hpp"
+
+namespace ggufscope {
+
+class ImageEncoder {
+ public:
+  ImageEncoder(const VisionModel& model, Pool& pool) : model_(model), pool_(pool) {}
+
+  /// Bytes of scratch for a part of this size.
+  [[nodiscard]] static uint64_t scratch_bytes(const VisionModel& model, ImageSize part, size_t n_threads);
+
+  /// The part's pixels are read here. kOutOfRange for a part of more than kMaxPatches patches or of other positions
+  /// than the file has; kOutOfMemory.
+  [[nodiscard]] Result<void> begin(const Image& part);
+  [[nodiscard]] size_t n_steps() const { return model_.parameters().n_run + 2; }
+  /// The patches, then each layer, then the projector. False: that was the last, and output() is there.
+  bool step();
+  [[nodiscard]] TokenGrid grid() const { return grid_; }
+  /// [grid().n_tokens, n_out].
+  [[nodiscard]] std::vector<float> take_output() { return std::move(output_); }
+
+ private:
+  struct Place {
+    uint32_t row, column;
+  };
+  void order_places();
+  void make_angles();
+  void embed();
+  void add_positions();
+  void run_layer(uint32_t il);
+  void attend(uint32_t il, const float* x, float* y);
+  void normalize_heads(const Affine& norm, float* x, size_t n_heads) const;
+  void deep_features(uint32_t il);
+  void project();
+  [[nodiscard]] size_t n_rows() const { return places_.size() + (model_.weights().class_token ? 1 : 0); }
+
+  const VisionModel& model_;
+  Pool& pool_;
+  uint32_t columns_ = 0, rows_ = 0;
+  TokenGrid grid_;
+  std::vector<Place> places_;           // of the patches, in the order in which they stand
+  std::vector<uint32_t> place_of_;      // [rows, columns]: the place's number
+  std::vector<float> pixels_;           // [n_patches, 3, patch, patch]
+  std::vector<float> cosines_, sines_;  // [n_patches, d_head / 2]
+  std::vector<CellRun> all_, windows_;  // windows_: of each patch
+  std::vector<std::span<const CellRun>> sees_all_, sees_window_;
+  std::vector<int32_t> no_positions_;  // of rows: there is no bias of distances
+  Buffer scratch_, cache_, thread_scratch_;
+  Arena arena_;
+  size_t thread_floats_ = 0;
+  float *x_ = nullptr, *normed_ = nullptr, *mixed_ = nullptr, *features_ = nullptr;
+  size_t n_features_ = 0;
+  std::vector<float> deep_;  // [layers with deep features, n_tokens, n]
+  std::vector<float> output_;
+  size_t at_ = 0;
+};
+
+}  // namespace ggufscope

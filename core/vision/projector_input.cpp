@@ -1,0 +1,94 @@
+#include "vision/projector_input.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "model/mixer.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+
+void ProjectorInput::merge_patches(float* to) const {
+  for (uint32_t y = 0; y < grid.rows; ++y)
+    for (uint32_t x = 0; x < grid.columns; ++x)
+      for (uint32_t dy = 0; dy < p.merge; ++dy)
+        for (uint32_t dx = 0; dx < p.merge; ++dx, to += n_features) {
+          const uint32_t row = y * p.merge + dy, column = x * p.merge + dx;
+          if (row < rows && column < columns) {
+            std::memcpy(to, encoded + size_t{place_of[row * columns + column]} * n_features,
+                        n_features * sizeof(float));
+          } else {
+            std::fill_n(to, n_features, 0.0f);
+          }
+        }
+}
+
+void ProjectorInput::pool_patches(float* to) const {
+  const size_t n = size_t{p.merge} * p.merge;
+  const size_t mark = arena.mark();
+  float* merged = arena.take(size_t{grid.columns} * grid.rows * n * n_features);
+  merge_patches(merged);
+  for (size_t t = 0; t < size_t{grid.columns} * grid.rows; ++t) {
+    float* mean = to + t * n_features;
+    std::memcpy(mean, merged + t * n * n_features, n_features * sizeof(float));
+    for (size_t i = 1; i < n; ++i) vec::add(mean, merged + (t * n + i) * n_features, n_features);
+    vec::scale(mean, 1.0f / static_cast<float>(n), n_features);
+  }
+  arena.release(mark);
+}
+
+void ProjectorInput::normalize(const Affine& by, float* x, size_t n_rows, size_t n, NormKind kind, float eps) const {
+  normalize_rows(pool, eps, kind, by, x, n_rows, n, x);
+}
+
+void ProjectorInput::adapt(const Adapter& adapter, const float* x, size_t n_rows, Activation activation,
+                           float* to) const {
+  const size_t mark = arena.mark(), n_hidden = adapter.first.n_out;
+  float* hidden = adapter.second ? arena.take(n_rows * n_hidden) : to;
+  apply(pool, adapter.first, x, n_rows, hidden);
+  if (adapter.norm_between) normalize(adapter.norm_between, hidden, n_rows, n_hidden, NormKind::kLayer, p.eps);
+  each_token(pool, Operation::kGate, n_rows,
+             [&](size_t t) { activate_rounded(activation, hidden + t * n_hidden, n_hidden); });
+  if (adapter.second) apply(pool, adapter.second, hidden, n_rows, to);
+  if (adapter.norm_after)
+    normalize(adapter.norm_after, to, n_rows, adapter.second ? adapter.second.n_out : n_hidden, NormKind::kLayer,
+              p.eps);
+  arena.release(mark);
+}
+
+void round_to_halves(float* x, size_t n) {
+  constexpr size_t kPart = 256;
+  uint16_t halves[kPart];
+  for (size_t first = 0; first < n; first += kPart) {
+    const size_t count = std::min(kPart, n - first);
+    vec::store_finite_f16(x + first, halves, count);
+    vec::load_f16(halves, x + first, count);
+  }
+}
+
+void activate_rounded(Activation activation, float* x, size_t n) {
+  if (activation != Activation::kGelu && activation != Activation::kGeluQuick) return activate(activation, x, n);
+  constexpr size_t kPart = 256;
+  constexpr float kIdentity = 10;  // from here on ggml's GELU is its argument
+  for (size_t first = 0; first < n; first += kPart) {
+    const size_t count = std::min(kPart, n - first);
+    float* part = x + first;
+    float kept[kPart];
+    std::memcpy(kept, part, count * sizeof(float));
+    round_to_halves(part, count);
+    activate(activation, part, count);
+    round_to_halves(part, count);
+    for (size_t i = 0; i < count && activation == Activation::kGelu; ++i)
+      if (kept[i] >= kIdentity) part[i] = kept[i];
+  }
+}
+
+uint64_t projection_floats(const VisionParameters& p, const VisionWeights& w, uint64_t n_patches, uint64_t n_tokens,
+                           uint64_t n_out) {
+  const uint64_t padded = n_tokens * p.merge * p.merge + n_patches, features = std::max<size_t>(p.features.size(), 1);
+  const uint64_t merged = padded * p.n_embd * features;
+  const uint64_t hidden = std::max<uint64_t>(w.adapter.first.n_out, w.merger.n_out) * std::max(n_tokens, n_patches);
+  return arena_floats(merged, merged, merged, hidden, hidden, n_tokens * n_out, n_tokens * n_out);
+}
+
+}  // namespace ggufscope

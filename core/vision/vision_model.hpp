@@ -1,0 +1,51 @@
+// An image encoder with its projector, from an mmproj file. Life of one, as of a Model:
+//
+//   open(file, n_embd of the text model)   checks everything, allocates little: the plan says which bytes are needed
+//   begin_load, then pack_rows for every request of the plan, in any order, then finish_load
+//   split_image(pixels, parameters().image), and an ImageEncoder for each part
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/model.hpp"
+#include "vision/projector.hpp"
+
+namespace ggufscope {
+
+class VisionModel {
+ public:
+  /// n_embd_text: floats of a token that the text model takes. kUnsupported for a projector that cannot be run, before
+  /// anything else is read; kBadShape where it does not fit the text model; errors of read_vision_parameters and of
+  /// Planner. `file_index` is what the plan's requests carry.
+  [[nodiscard]] static Result<std::unique_ptr<VisionModel>> open(const ModelFile& file, uint32_t file_index,
+                                                                 uint64_t n_embd_text);
+  VisionModel(const VisionModel&) = delete;
+  VisionModel& operator=(const VisionModel&) = delete;
+
+  [[nodiscard]] const ProjectorRow& row() const { return *row_; }
+  [[nodiscard]] const VisionParameters& parameters() const { return parameters_; }
+  [[nodiscard]] const VisionWeights& weights() const { return weights_; }
+  [[nodiscard]] size_t n_out() const { return n_out_; }  ///< floats of a token
+  [[nodiscard]] const std::vector<TensorRequest>& plan() const { return plan_; }
+  /// Of an image part of this size.
+  [[nodiscard]] TokenGrid tokens_of(ImageSize part) const;
+
+  [[nodiscard]] Result<uint64_t> weight_bytes(Precision precision) const;
+  void begin_load(Precision precision);
+  [[nodiscard]] Result<void> set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows);
+  [[nodiscard]] Result<void> finish_load(Pool& pool);
+
+ private:
+  VisionModel() = default;
+
+  const ProjectorRow* row_ = nullptr;
+  VisionParameters parameters_;
+  VisionWeights weights_;
+  size_t n_out_ = 0;
+  std::vector<TensorRequest> plan_;
+  Precision precision_ = Precision::kExact;
+};
+
+}  // namespace ggufscope
