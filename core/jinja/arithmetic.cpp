@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 
 #include "jinja/big_int.hpp"
+#include "jinja/decimal.hpp"
 #include "jinja/runtime.hpp"
 
 namespace ggufscope::jinja {
@@ -240,7 +239,7 @@ bool parse_python_float(std::string_view text, double& out) {
     if (i < plain.size() && (plain[i] == '-' || plain[i] == '+')) ++i;
     if (digits() == 0) return false;
   }
-  out = std::strtod(plain.c_str(), nullptr);
+  out = parse_float(plain);
   return i == plain.size();
 }
 
@@ -264,9 +263,7 @@ Value round_half_even(Runtime& r, const Value& value, int64_t digits) {
     const double unit = std::pow(10.0, static_cast<double>(-digits));
     return Value::of(std::nearbyint(x / unit) * unit);
   }
-  char buffer[720];
-  std::snprintf(buffer, sizeof buffer, "%.*f", static_cast<int>(digits), x);
-  return Value::of(std::strtod(buffer, nullptr));
+  return Value::of(parse_float(print_float(x, 'f', static_cast<int>(digits))));
 }
 
 }  // namespace ggufscope::jinja

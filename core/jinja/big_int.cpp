@@ -3,19 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "jinja/limbs.hpp"
+
 namespace ggufscope::jinja {
 namespace {
-
-/// Sign and magnitude, least limb first, no leading zeros.
-struct Limbs {
-  std::vector<uint32_t> m;
-  bool negative = false;
-};
-
-void trim(Limbs& x) {
-  while (!x.m.empty() && x.m.back() == 0) x.m.pop_back();
-  if (x.m.empty()) x.negative = false;
-}
 
 int64_t small(const Value& v) { return v.is(Type::kBool) ? (v.boolean ? 1 : 0) : v.integer; }
 
@@ -53,13 +44,6 @@ Value value_of(Arena& arena, Limbs x) {
   return v;
 }
 
-int compare_magnitudes(const Limbs& a, const Limbs& b) {
-  if (a.m.size() != b.m.size()) return a.m.size() < b.m.size() ? -1 : 1;
-  for (size_t i = a.m.size(); i-- > 0;)
-    if (a.m[i] != b.m[i]) return a.m[i] < b.m[i] ? -1 : 1;
-  return 0;
-}
-
 /// Magnitudes of a + b, or of a - b where |a| >= |b|.
 Limbs add_magnitudes(const Limbs& a, const Limbs& b) {
   Limbs out;
@@ -71,19 +55,6 @@ Limbs add_magnitudes(const Limbs& a, const Limbs& b) {
   }
   return out;
 }
-Limbs subtract_magnitudes(const Limbs& a, const Limbs& b) {
-  Limbs out;
-  int64_t borrow = 0;
-  for (size_t i = 0; i < a.m.size(); ++i) {
-    int64_t d = static_cast<int64_t>(a.m[i]) - (i < b.m.size() ? static_cast<int64_t>(b.m[i]) : 0) - borrow;
-    borrow = d < 0 ? 1 : 0;
-    if (d < 0) d += int64_t{1} << 32;
-    out.m.push_back(static_cast<uint32_t>(d));
-  }
-  trim(out);
-  return out;
-}
-
 Limbs add(const Limbs& a, const Limbs& b) {
   Limbs out;
   if (a.negative == b.negative) {
@@ -100,75 +71,6 @@ Limbs add(const Limbs& a, const Limbs& b) {
   return out;
 }
 
-/// x = x * factor + more
-void multiply_small(Limbs& x, uint32_t factor, uint32_t more) {
-  uint64_t carry = more;
-  for (uint32_t& limb : x.m) {
-    carry += static_cast<uint64_t>(limb) * factor;
-    limb = static_cast<uint32_t>(carry);
-    carry >>= 32;
-  }
-  if (carry != 0) x.m.push_back(static_cast<uint32_t>(carry));
-}
-/// x = x / divisor; what is left over
-uint32_t divide_small(Limbs& x, uint32_t divisor) {
-  uint64_t rest = 0;
-  for (size_t i = x.m.size(); i-- > 0;) {
-    rest = rest << 32 | x.m[i];
-    x.m[i] = static_cast<uint32_t>(rest / divisor);
-    rest %= divisor;
-  }
-  trim(x);
-  return static_cast<uint32_t>(rest);
-}
-
-/// Magnitudes, bit by bit: numbers are short here, and there are at most kMaxBits.
-void divide_magnitudes(const Limbs& a, const Limbs& b, Limbs& quotient, Limbs& rest) {
-  quotient.m.assign(a.m.size(), 0);
-  rest.m.clear();
-  for (size_t bit = a.m.size() * 32; bit-- > 0;) {
-    multiply_small(rest, 2, a.m[bit / 32] >> (bit % 32) & 1);
-    if (rest.m.empty() && (a.m[bit / 32] >> (bit % 32) & 1) != 0) rest.m.push_back(1);
-    trim(rest);
-    if (compare_magnitudes(rest, b) < 0) continue;
-    rest = subtract_magnitudes(rest, b);
-    quotient.m[bit / 32] |= 1u << (bit % 32);
-  }
-  trim(quotient);
-}
-
-size_t bits_of(const Limbs& x) {
-  if (x.m.empty()) return 0;
-  size_t bits = x.m.size() * 32;
-  for (uint32_t top = x.m.back(); (top & 0x80000000u) == 0; top <<= 1) --bits;
-  return bits;
-}
-
-Limbs shift_left(Limbs x, size_t bits) {
-  x.m.insert(x.m.begin(), bits / 32, 0);
-  if (bits % 32 != 0) multiply_small(x, 1u << (bits % 32), 0);
-  return x;
-}
-
-/// Correctly rounded, ties to even; sticky: something non-zero was dropped below.
-double to_double(const Limbs& x, bool sticky, int exponent) {
-  const size_t bits = bits_of(x);
-  uint64_t top = 0;
-  for (size_t i = 0; i < 64; ++i) {
-    const size_t bit = bits - 1 - i;
-    top = top << 1 | (i < bits ? x.m[bit / 32] >> (bit % 32) & 1 : 0);
-  }
-  if (bits > 64)
-    for (size_t i = 0; i < bits - 64; ++i) sticky = sticky || (x.m[i / 32] >> (i % 32) & 1) != 0;
-  // 53 bits are kept; of the 11 below, the last one also stands for all that was dropped.
-  if (sticky) top |= 1;
-  uint64_t mantissa = top >> 11;
-  const uint64_t below = top & 2047;
-  if (below > 1024 || (below == 1024 && (mantissa & 1) != 0)) ++mantissa;
-  const double value = std::ldexp(static_cast<double>(mantissa), static_cast<int>(bits) - 53 + exponent);
-  return x.negative ? -value : value;
-}
-
 }  // namespace
 
 uint32_t digit_value(uint32_t c) {
@@ -183,7 +85,6 @@ Value parse_integer(Arena& arena, std::string_view digits, uint32_t base, bool n
   for (const char c : digits) {
     const uint32_t digit = digit_value(static_cast<uint8_t>(c));
     multiply_small(x, base, digit);
-    if (x.m.empty() && digit != 0) x.m.push_back(digit);
     if (x.m.size() > kMaxBits / 32) return Value::fail();
   }
   x.negative = negative;
@@ -298,14 +199,9 @@ double ratio_of_integers(Arena&, const Value& a, const Value& b) {
   if (std::fabs(p) <= exact && std::fabs(q) <= exact) return p / q;
   Limbs x = limbs_of(a);
   const Limbs y = limbs_of(b);
-  // At least 66 bits of quotient, so that rounding sees enough of it.
-  const auto more = static_cast<int>(bits_of(y)) - static_cast<int>(bits_of(x)) + 66;
-  const size_t shift = more > 0 ? static_cast<size_t>(more) : 0;
-  Limbs quotient, rest;
-  x = shift_left(std::move(x), shift);
-  divide_magnitudes(x, y, quotient, rest);
-  quotient.negative = x.negative != y.negative;
-  return quotient.m.empty() ? 0.0 : to_double(quotient, !rest.m.empty(), -static_cast<int>(shift));
+  const bool negative = x.negative != y.negative;
+  const double ratio = ratio_of_limbs(std::move(x), y);
+  return negative ? -ratio : ratio;
 }
 
 bool is_zero(const Value& value) { return !value.is(Type::kBig) && small(value) == 0; }

@@ -176,15 +176,24 @@ Value in_order(Runtime& r, const Value& value) {
     return r.sequence(value.type, items);
   }
   if (!value.is(Type::kDict)) return value;
-  bool sortable = true;
+  // Keys that do not compare are ordered by the names of their types: NoneType, numbers, str, tuple.
+  std::vector<Value> ranked;
+  size_t tuples = 0;
   for (uint32_t i = 0; i < value.dict->n; ++i) {
-    keys.push_back(value.dict->entries[i].key);
+    const Value& key = value.dict->entries[i].key;
+    keys.push_back(key);
     items.push_back(in_order(r, value.dict->entries[i].value));
     if (items.back().failed()) return items.back();
-    sortable = sortable && (keys[0].is_number() ? keys.back().is_number()
-                                                : keys.back().is(Type::kString) && keys[0].is(Type::kString));
+    const int64_t rank = key.is_none() ? 0 : key.is_number() ? 1 : key.is(Type::kString) ? 2 : 3;
+    tuples += rank == 3 ? 1 : 0;
+    const std::vector<Value> pair = {Value::of(rank), rank == 1 || rank == 2 ? key : Value::of(int64_t{0})};
+    ranked.push_back(r.sequence(Type::kTuple, pair));
+    if (ranked.back().failed()) return ranked.back();
   }
-  if (sortable && !sort_values(r, keys, items, false)) return Value::fail();
+  if (tuples < 2) {
+    std::vector<Value> again = ranked;
+    if (!sort_values(r, ranked, items, false) || !sort_values(r, again, keys, false)) return Value::fail();
+  }
   Dict* dict = r.make<Dict>();
   for (size_t i = 0; dict != nullptr && i < keys.size(); ++i)
     if (!insert(r, *dict, keys[i], items[i])) return Value::fail();

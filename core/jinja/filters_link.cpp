@@ -200,7 +200,8 @@ Value rel_words(Runtime& r, const Value& rel, bool no_follow) {
   if (no_follow) words.push_back(r.string("nofollow"));
   words.push_back(r.string("noopener"));
   const auto text = [](const Value& v) { return v.str->view(); };
-  std::sort(words.begin(), words.end(), [&](const Value& a, const Value& b) { return text(a) < text(b); });
+  std::vector<Value> keys = words;
+  if (!sort_values(r, keys, words, false)) return Value::fail();
   words.erase(
       std::unique(words.begin(), words.end(), [&](const Value& a, const Value& b) { return text(a) == text(b); }),
       words.end());

@@ -1,9 +1,9 @@
 // % of strings, str.format and the format mini-language.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "jinja/big_int.hpp"
+#include "jinja/decimal.hpp"
 #include "jinja/format_spec.hpp"
 #include "jinja/runtime.hpp"
 
@@ -218,13 +218,9 @@ Value ascii_only(Runtime& r, const Str& text) {
     if (c.value < 0x80) {
       out.put_part(text, i, i + 1);
     } else {
-      char hex[16];
-      std::snprintf(hex, sizeof hex,
-                    c.value < 0x100     ? "\\x%02x"
-                    : c.value < 0x10000 ? "\\u%04x"
-                                        : "\\U%08x",
-                    static_cast<unsigned>(c.value));
-      out.put(hex, text.is_content(i));
+      const bool wide = c.value >= 0x10000;
+      const std::string_view prefix = wide ? "\\U" : c.value < 0x100 ? "\\x" : "\\u";
+      put_hex(out, prefix, c.value, wide ? 8 : c.value < 0x100 ? 2 : 4, text.is_content(i));
     }
     i += c.length;
   }
@@ -237,16 +233,7 @@ std::string format_float(double value, char type, int precision, bool alternate)
     if (type == 'E' || type == 'F' || type == 'G') upper_case(word);
     return word;
   }
-  const char pattern[] = {'%', '#', '.', '*', type, '\0'};
-  const char plain[] = {'%', '.', '*', type, '\0'};
-  const char* chosen = alternate ? pattern : plain;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-  const int size = std::snprintf(nullptr, 0, chosen, precision, value);
-  std::string out(static_cast<size_t>(size), '\0');
-  std::snprintf(out.data(), out.size() + 1, chosen, precision, value);
-#pragma GCC diagnostic pop
-  return out;
+  return print_float(value, type, precision, alternate);
 }
 
 Value percent_format(Runtime& r, const Str& format, const Value& values) { return Percent(r, format, values).run(); }

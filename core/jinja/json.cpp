@@ -2,19 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 
 #include "jinja/big_int.hpp"
+#include "jinja/decimal.hpp"
 
 namespace ggufscope::jinja {
 namespace {
 
-void put_unit(Writer& out, uint32_t unit, bool content) {
-  char hex[16];
-  std::snprintf(hex, sizeof hex, "\\u%04x", static_cast<unsigned>(unit));
-  out.put(hex, content);
-}
+void put_unit(Writer& out, uint32_t unit, bool content) { put_hex(out, "\\u", unit, 4, content); }
 
 void write_string(const Str& text, bool ascii, Writer& out) {
   constexpr std::string_view kEscaped = "\"\\\n\r\t\f\b";
@@ -201,7 +196,7 @@ class Reader {
     }
     if (pos_ == digits || text_[digits] < '0' || text_[digits] > '9') return wrong();
     if (integer) return r_.integer(parse_integer(r_.arena, text_.substr(digits, pos_ - digits), 10, digits != begin));
-    return Value::of(std::strtod(std::string(text_.substr(begin, pos_ - begin)).c_str(), nullptr));
+    return Value::of(parse_float(text_.substr(begin, pos_ - begin)));
   }
 
   bool hex(uint32_t& out) {

@@ -1,9 +1,8 @@
 #include "jinja/lexer.hpp"
 
-#include <cstdlib>
-
 #include "base/sentence.hpp"
 #include "jinja/big_int.hpp"
+#include "jinja/decimal.hpp"
 #include "jinja/unicode.hpp"
 
 namespace ggufscope::jinja {
@@ -265,9 +264,8 @@ class Lexer {
     const size_t begin = pos_;
     if (const size_t end = float_end(); end != begin) {
       const std::string text = without_underscores(begin, end);
-      out_.push_back({.type = Token::kNumber,
-                      .at = static_cast<uint32_t>(begin),
-                      .value = Value::of(std::strtod(text.c_str(), nullptr))});
+      out_.push_back(
+          {.type = Token::kNumber, .at = static_cast<uint32_t>(begin), .value = Value::of(parse_float(text))});
       pos_ = end;
       return true;
     }

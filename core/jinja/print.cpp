@@ -1,19 +1,12 @@
 // str() and repr() of values.
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 
 #include "jinja/big_int.hpp"
+#include "jinja/decimal.hpp"
 #include "jinja/runtime.hpp"
 
 namespace ggufscope::jinja {
 namespace {
-
-void put_hex(Writer& out, std::string_view prefix, uint32_t value, uint32_t digits, bool content) {
-  std::string text(prefix);
-  for (uint32_t i = digits; i-- > 0;) text += "0123456789abcdef"[value >> (4 * i) & 15];
-  out.put(text, content);
-}
 
 bool write_items(Runtime& r, const Value* items, size_t n, Writer& out) {
   for (size_t i = 0; i < n; ++i) {
@@ -102,22 +95,18 @@ void write_macro(const Macro& macro, Writer& out) {
 
 }  // namespace
 
+void put_hex(Writer& out, std::string_view prefix, uint32_t value, uint32_t digits, bool content) {
+  std::string text(prefix);
+  for (uint32_t i = digits; i-- > 0;) text += "0123456789abcdef"[value >> (4 * i) & 15];
+  out.put(text, content);
+}
+
 std::string float_text(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  // The fewest digits that read as the same number.
-  char buffer[64];
-  for (int precision = 0; precision < 17; ++precision) {
-    std::snprintf(buffer, sizeof buffer, "%.*e", precision, value);
-    if (std::strtod(buffer, nullptr) == value) break;
-  }
-  const std::string_view text(buffer);
-  const size_t e = text.find('e');
-  const int exponent = std::atoi(std::string(text.substr(e + 1)).c_str());
-  const bool negative = text[0] == '-';
-  std::string digits;
-  for (const char c : text.substr(0, e))
-    if (c >= '0' && c <= '9') digits += c;
+  const bool negative = std::signbit(value);
+  int exponent = 0;
+  std::string digits = shortest_digits(std::fabs(value), exponent);
   std::string out = negative ? "-" : "";
   if (exponent < -4 || exponent >= 16) {
     out += digits[0];

@@ -180,6 +180,8 @@ class Nesting {
 void write_repr(const Str& text, Writer& out);
 [[nodiscard]] Value to_text(Runtime& r, const Value& value);  ///< kString
 [[nodiscard]] std::string float_text(double value);
+/// prefix and the value as so many hexadecimal digits
+void put_hex(Writer& out, std::string_view prefix, uint32_t value, uint32_t digits, bool content);
 void write_escaped(const Str& text, Writer& out);  ///< for HTML
 [[nodiscard]] Value escape(Runtime& r, const Value& value);
 

@@ -57,6 +57,7 @@ constexpr Case kExpressions[] = {
     {"{{ 'x' if n > 3 else 'y' }} {{ 'x' if false }}|", "x |"},
     {"{{ '%s|%5.2f|%-4d|%04x|%r' % ('a', 1.5, 3, 255, 'q') }}", "a| 1.50|3   |00ff|'q'"},
     {"{{ '{0:>5}|{1:,}|{k!r:^7}'.format('a', 1234567, k='z') }}", "    a|1,234,567|  'z'  "},
+    {"{{ {'k': 1, 2: 3, none: 4, 1.5: 5} | pprint }}", "{None: 4, 1.5: 5, 2: 3, 'k': 1}"},
     {"{{ d.update({'x': 1}) }}", nullptr},
     {"{{ [1].append(2) }}", nullptr},
     {"{{ s.__class__ }}|{{ undefined_name }}|", "||"},
