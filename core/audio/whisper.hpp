@@ -126,8 +126,9 @@ class WhisperState {
   [[nodiscard]] uint32_t n_cells() const { return n_cells_; }
   /// out [tokens wanted, n_vocab]. kOutOfRange for ids, positions and cells, or before anything was encoded.
   [[nodiscard]] Result<void> decode(std::span<const DecoderToken> tokens, float* out);
-  /// The same for a text from the beginning, in cells 0 ..: out [n, n_vocab], or of the last token only.
-  [[nodiscard]] Result<void> decode_text(std::span<const int32_t> ids, bool all, float* out);
+  /// The same for a text from the beginning, in cells 0 ..: out [rows.size(), n_vocab] of the tokens at those places,
+  /// ascending.
+  [[nodiscard]] Result<void> decode_text(std::span<const int32_t> ids, std::span<const uint32_t> rows, float* out);
 
   /// Attention of the decoder's tokens over the encoder's frames, of heads (layer, head) in the next decode:
   /// out [heads, tokens, n_audio].

@@ -348,13 +348,15 @@ Result<void> WhisperState::decode(std::span<const DecoderToken> tokens, float* o
   return {};
 }
 
-Result<void> WhisperState::decode_text(std::span<const int32_t> ids, bool all, float* out) {
+Result<void> WhisperState::decode_text(std::span<const int32_t> ids, std::span<const uint32_t> rows, float* out) {
   std::vector<CellRun> runs(ids.size());
   std::vector<DecoderToken> tokens(ids.size());
   for (uint32_t t = 0; t < ids.size(); ++t) {
     runs[t] = {0, t + 1};
-    tokens[t] = {ids[t], t, t, std::span(&runs[t], 1), all || t + 1 == ids.size()};
+    tokens[t] = {ids[t], t, t, std::span(&runs[t], 1), false};
   }
+  for (const uint32_t row : rows)
+    if (row < tokens.size()) tokens[row].wanted = true;
   return decode(tokens, out);
 }
 

@@ -1,0 +1,558 @@
+#include "audio/transcribe.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "base/sentence.hpp"
+
+namespace ggufscope {
+namespace {
+
+constexpr int kChunkTicks = 3000;      // a window, in 10 ms
+constexpr int kShortest = 10;          // what is shorter is not heard
+constexpr int kShortRest = 500;        // a rest below this is heard without the text before
+constexpr float kHistoryBelow = 0.5f;  // the temperature from which the text before is left out
+constexpr uint32_t kMaxSequencesAtOnce = 8;
+constexpr int kHalfWindow = 32;  // samples around one, of its loudness
+constexpr uint32_t kFirst[] = {0};
+constexpr double kWorst = -std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Transcriber::Transcriber(const WhisperModel& model, WhisperState& state, Pool& pool)
+    : model_(model), state_(state), pool_(pool), vocabulary_(model.vocabulary()), mel_(model.mel_filters()) {
+  sequences_.resize(1);
+  sequences_[0].random.seed(0);
+}
+
+uint32_t Transcriber::n_audio_ctx() const {
+  return options_.audio_context != 0 ? options_.audio_context : model_.hparams().encoder.n_ctx;
+}
+
+Result<void> Transcriber::begin(const TranscribeOptions& options, uint64_t n_samples) {
+  phase_ = Phase::kDone;
+  options_ = options;
+  segments_.clear();
+  language_p_.clear();
+  language_ = 0;
+  const bool detects = options.language.empty() || options.language == "auto";
+  if (!detects) {
+    const auto language = find_language(options.language);
+    if (!language) return fail(ErrorCode::kInvalidArgument, "no language \"" + options.language + "\"");
+    language_ = *language;
+  }
+  if (vocabulary_.multilingual() && language_ >= vocabulary_.n_languages())
+    return fail(ErrorCode::kInvalidArgument, "this model does not know the language \"" + options.language + "\"");
+  if (options.audio_context > model_.hparams().encoder.n_ctx)
+    return fail(ErrorCode::kInvalidArgument, "an audio context of " + std::to_string(options.audio_context) +
+                                                 "; the model has " + std::to_string(model_.hparams().encoder.n_ctx));
+  if (options.best_of > kMaxSequencesAtOnce || options.beam_size > kMaxSequencesAtOnce)
+    return fail(ErrorCode::kInvalidArgument, "at most 8 sequences are decoded side by side");
+  if (!(options.temperature >= 0 && options.temperature_step >= 0))
+    return fail(ErrorCode::kInvalidArgument, "a temperature below 0");
+  temperatures_.clear();
+  if (options.temperature_step > 0)
+    for (float t = options.temperature; t < 1 + 1e-6f && temperatures_.size() < 100; t += options.temperature_step)
+      temperatures_.push_back(t);
+  if (temperatures_.empty()) temperatures_.push_back(options.temperature);
+  suppressed_ = options.suppress_non_speech ? non_speech_tokens(vocabulary_) : std::vector<int32_t>();
+  if (const Result<void> begun = mel_.begin(n_samples); !begun) return begun;
+  heard_.clear();
+  loudness_.clear();
+  clock_ = {};
+  seek_ = seek_begin_ = seek_end_ = 0;
+  // Whoever knows one language has nothing to detect.
+  phase_ = detects && vocabulary_.multilingual() ? Phase::kDetect : Phase::kBegin;
+  encode_step_ = 0;
+  return {};
+}
+
+Result<void> Transcriber::add(std::span<const float> samples) {
+  if (const Result<void> added = mel_.add(samples); !added) return added;
+  if (options_.token_times) heard_.insert(heard_.end(), samples.begin(), samples.end());
+  const size_t first = mel_.first();
+  pool_.parallel_for(mel_.ready() - first, 8,
+                     [&](size_t from, size_t to, size_t) { mel_.compute(first + from, first + to); });
+  mel_.consume();
+  return {};
+}
+
+double Transcriber::progress() const {
+  if (phase_ == Phase::kDone) return 1;
+  return seek_end_ > seek_begin_ ? std::min(1.0, double(seek_ - seek_begin_) / double(seek_end_ - seek_begin_)) : 0;
+}
+
+// Frames of the spectrogram from seek on; behind its padding there are zeros.
+Result<void> Transcriber::begin_window(int64_t seek, uint32_t n_ctx) {
+  const size_t n_mel = mel_.n_mel(), n = size_t{2} * n_ctx, from = static_cast<size_t>(seek);
+  window_.assign(n * n_mel, 0.0f);
+  for (size_t t = 0; t < n && from + t < mel_.n_frames(); ++t) {
+    float* const row = window_.data() + t * n_mel;
+    if (from + t < mel_.n_stored())
+      std::copy_n(mel_.values() + (from + t) * n_mel, n_mel, row);
+    else
+      std::fill_n(row, n_mel, mel_.padding());
+  }
+  encode_step_ = 0;
+  return state_.begin_encode(window_, n_ctx);
+}
+
+Result<void> Transcriber::encode_window(int64_t seek, uint32_t n_ctx) {
+  if (phase_ == Phase::kBegin || phase_ == Phase::kDetect) mel_.finish();
+  phase_ = Phase::kDone;
+  if (const Result<void> begun = begin_window(seek, n_ctx); !begun) return begun;
+  for (size_t step = 0; step < state_.n_steps(); ++step) state_.encode_step(step);
+  return {};
+}
+
+Result<bool> Transcriber::step() {
+  Result<void> done;
+  switch (phase_) {
+    case Phase::kDetect:
+      done = detect();
+      break;
+    case Phase::kBegin:
+      mel_.finish();
+      done = start();
+      break;
+    case Phase::kWindow:
+      if (seek_ + kShortest >= seek_end_) {
+        phase_ = Phase::kDone;
+        break;
+      }
+      done = begin_window(seek_, n_audio_ctx());
+      phase_ = Phase::kEncode;
+      break;
+    case Phase::kEncode:
+      state_.encode_step(encode_step_++);
+      if (encode_step_ < state_.n_steps()) break;
+      if (seek_ > seek_begin_ && seek_ + kShortRest >= seek_end_) fixed_context_.clear(), context_.clear();
+      temperature_ = best_ = 0;
+      phase_ = Phase::kPrompt;
+      break;
+    case Phase::kPrompt:
+      done = start_prompt();
+      break;
+    case Phase::kToken:
+      done = next_token();
+      break;
+    case Phase::kDone:
+      break;
+  }
+  if (!done) {
+    phase_ = Phase::kDone;
+    return std::unexpected(done.error());
+  }
+  return phase_ != Phase::kDone;
+}
+
+Result<void> Transcriber::detect() {
+  if (encode_step_ == 0) {
+    mel_.finish();
+    if (mel_.n_sound_frames() == 0) {
+      phase_ = Phase::kDone;
+      return {};
+    }
+    // The whole window, whatever the option says.
+    if (const Result<void> begun = begin_window(0, model_.hparams().encoder.n_ctx); !begun) return begun;
+  }
+  state_.encode_step(encode_step_++);
+  if (encode_step_ < state_.n_steps()) return {};
+  logits_.resize(static_cast<size_t>(vocabulary_.n_vocab()));
+  const int32_t sot = vocabulary_.sot();
+  if (const Result<void> done = state_.decode_text({&sot, 1}, kFirst, logits_.data()); !done) return done;
+  const size_t n = whisper_languages().size();
+  const std::span<const float> logits(logits_.data() + vocabulary_.language(0), n);
+  const float most = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  language_p_.resize(n);
+  for (size_t i = 0; i < n; ++i) sum += double(language_p_[i] = std::exp(logits[i] - most));
+  for (float& p : language_p_) p = static_cast<float>(double(p) / sum);
+  language_ = static_cast<uint32_t>(std::max_element(language_p_.begin(), language_p_.end()) - language_p_.begin());
+  return start();
+}
+
+Result<void> Transcriber::start() {
+  if (options_.token_times) {
+    const int n = static_cast<int>(heard_.size());
+    loudness_.resize(heard_.size());
+    pool_.parallel_for(heard_.size(), 4096, [&](size_t first, size_t last, size_t) {
+      for (int i = static_cast<int>(first); i < static_cast<int>(last); ++i) {
+        float sum = 0;
+        for (int j = std::max(0, i - kHalfWindow); j <= std::min(n - 1, i + kHalfWindow); ++j)
+          sum += std::fabs(heard_[static_cast<size_t>(j)]);
+        loudness_[static_cast<size_t>(i)] = sum / (2 * kHalfWindow + 1);
+      }
+    });
+    heard_ = {};
+  }
+  seek_ = seek_begin_ = options_.offset_ms / 10;
+  seek_end_ =
+      options_.duration_ms == 0 ? static_cast<int64_t>(mel_.n_sound_frames()) : seek_begin_ + options_.duration_ms / 10;
+  if (seek_end_ < seek_begin_ + kShortest) {
+    phase_ = Phase::kDone;
+    return {};
+  }
+  if (!options_.keep_context) fixed_context_.clear(), context_.clear();
+  const size_t most = model_.hparams().decoder.n_ctx / 2;
+  if (const std::vector<int32_t> prompt = vocabulary_.tokenize(options_.prompt); !prompt.empty()) {
+    if (!options_.carry_prompt) {
+      context_.insert(context_.begin(), prompt.begin(), prompt.end());
+    } else if (fixed_context_.empty()) {
+      const size_t n = std::min(prompt.size(), std::max<size_t>(1, most - 1));
+      fixed_context_.assign(prompt.end() - static_cast<std::ptrdiff_t>(n), prompt.end());
+    }
+  }
+  // First distilled models know no timestamps.
+  if (model_.hparams().decoder.n_layer == 2 && vocabulary_.n_vocab() != 51866) options_.timestamps = false;
+  task_ = {vocabulary_.sot()};
+  if (vocabulary_.multilingual()) {
+    task_.push_back(vocabulary_.language(language_));
+    task_.push_back(options_.translate ? vocabulary_.translate() : vocabulary_.transcribe());
+  }
+  if (!options_.timestamps) task_.push_back(vocabulary_.no_timestamps());
+  phase_ = Phase::kWindow;
+  return {};
+}
+
+size_t Transcriber::n_sequences() const {
+  const bool drawn = temperatures_[temperature_] > 0;
+  return std::max<size_t>(1, drawn ? options_.best_of : options_.beam_size);
+}
+
+std::vector<int32_t> Transcriber::make_prompt() const {
+  std::vector<int32_t> prompt;
+  const size_t most = model_.hparams().decoder.n_ctx / 2;
+  const bool fixed = options_.carry_prompt && !fixed_context_.empty();
+  if (temperatures_[temperature_] < kHistoryBelow && (fixed || !context_.empty())) {
+    prompt.push_back(vocabulary_.previous());
+    if (fixed) prompt.insert(prompt.end(), fixed_context_.begin(), fixed_context_.end());
+    const size_t n = std::min(most - std::min(most, prompt.size()), context_.size());
+    prompt.insert(prompt.end(), context_.end() - static_cast<std::ptrdiff_t>(n), context_.end());
+  }
+  prompt.insert(prompt.end(), task_.begin(), task_.end());
+  return prompt;
+}
+
+uint32_t Transcriber::take_cell() {
+  const auto free = std::find(cell_users_.begin(), cell_users_.end(), 0);
+  *free = 1;  // there are cells for all sequences
+  return static_cast<uint32_t>(free - cell_users_.begin());
+}
+
+void Transcriber::retain(std::span<const uint32_t> cells, int n) {
+  for (const uint32_t cell : cells) cell_users_[cell] = static_cast<uint16_t>(cell_users_[cell] + n);
+}
+
+std::vector<CellRun> Transcriber::runs_of(std::span<const uint32_t> cells) {
+  std::vector<CellRun> runs;
+  for (const uint32_t cell : cells) {
+    if (!runs.empty() && runs.back().end == cell)
+      ++runs.back().end;
+    else
+      runs.push_back({cell, cell + 1});
+  }
+  return runs;
+}
+
+Result<void> Transcriber::start_prompt() {
+  const size_t n = n_sequences(), n_ctx = model_.hparams().decoder.n_ctx;
+  const auto n_vocab = static_cast<size_t>(vocabulary_.n_vocab());
+  while (sequences_.size() < n) {
+    sequences_.emplace_back();
+    sequences_.back().random.seed(static_cast<uint32_t>(sequences_.size() - 1));
+  }
+  prompt_ = make_prompt();
+  // The prompt is shared; besides it each sequence has half a context at most.
+  const size_t n_cells = std::max(n_ctx, prompt_.size() + n * (n_ctx / 2));
+  if (const Result<void> room = state_.reserve_cells(static_cast<uint32_t>(n_cells)); !room) return room;
+  cell_users_.assign(state_.n_cells(), 0);
+  logits_.resize(std::max<size_t>(n, 2) * n_vocab);
+  // Whether there is speech is asked where the transcript starts, what it says where the prompt ends.
+  const auto last = static_cast<uint32_t>(prompt_.size() - 1), sot = last + 1 - static_cast<uint32_t>(task_.size());
+  const uint32_t rows[] = {sot, last};
+  const std::span<const uint32_t> wanted = std::span(rows).subspan(sot == last ? 1 : 0);
+  if (const Result<void> done = state_.decode_text(prompt_, wanted, logits_.data()); !done) return done;
+  std::vector<float> log_p(n_vocab);
+  log_softmax(std::span(logits_).first(n_vocab), log_p);
+  no_speech_p_ = std::exp(log_p[static_cast<size_t>(vocabulary_.no_speech())]);
+  const std::span<const float> first = std::span<const float>(logits_).subspan((wanted.size() - 1) * n_vocab, n_vocab);
+
+  std::vector<uint32_t> cells(prompt_.size());
+  for (uint32_t i = 0; i < cells.size(); ++i) cells[i] = i;
+  for (size_t j = 0; j < n; ++j) {
+    DecodedSequence& s = sequences_[j];
+    const std::mt19937 random = s.random;
+    s = DecodedSequence();
+    s.random = random;
+    s.seek_delta = kChunkTicks;
+    s.mean_log_p = s.score = kWorst;
+    s.cells = cells;
+    retain(cells, 1);
+    s.logits.assign(first.begin(), first.end());
+    apply_rules(vocabulary_, options_, model_.hparams().encoder.n_ctx, suppressed_, temperatures_[temperature_], s);
+  }
+  n_tokens_ = 0;
+  phase_ = Phase::kToken;
+  return {};
+}
+
+// The best of all that each beam may go on with.
+void Transcriber::choose_beams(size_t i) {
+  struct Candidate {
+    size_t from;
+    TokenData token;
+    double sum;
+  };
+  std::vector<Candidate> candidates;
+  const size_t n = n_sequences();
+  for (size_t j = 0; j < n; ++j) {
+    DecodedSequence& s = sequences_[j];
+    if (s.completed || s.failed) continue;
+    for (const TokenData& token : sample_several(vocabulary_, s, options_.beam_size))
+      candidates.push_back({j, token, s.sum_log_p + double(token.log_p)});
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.sum > b.sum; });
+  const auto same = [&](const Candidate& a, const Candidate& b) {
+    const auto equal = [](const TokenData& x, const TokenData& y) { return x.id == y.id; };
+    const auto &x = sequences_[a.from].tokens, &y = sequences_[b.from].tokens;
+    return a.token.id == b.token.id && std::equal(x.begin(), x.end(), y.begin(), y.end(), equal);
+  };
+  std::vector<DecodedSequence> next(n);
+  size_t at = 0;
+  for (size_t j = 0; j < n; ++j) {
+    if (sequences_[j].completed || sequences_[j].failed) continue;
+    if (at >= candidates.size()) at = 0;
+    const Candidate& chosen = candidates[at++];
+    while (at < candidates.size() && same(candidates[at], chosen) && i > 0) ++at;
+    const DecodedSequence& from = sequences_[chosen.from];
+    next[j].tokens = from.tokens;
+    next[j].tokens.push_back(chosen.token);
+    next[j].cells = from.cells;
+    next[j].seek_delta = from.seek_delta;
+    next[j].has_timestamp = from.has_timestamp;
+    next[j].sum_log_p = chosen.sum;
+    next[j].n_result = from.n_result;
+  }
+  for (size_t j = 0; j < n; ++j) {
+    DecodedSequence& s = sequences_[j];
+    if (s.completed || s.failed) continue;
+    retain(next[j].cells, 1);
+  }
+  for (size_t j = 0; j < n; ++j) {
+    DecodedSequence& s = sequences_[j];
+    if (s.completed || s.failed) continue;
+    retain(s.cells, -1);
+    s.tokens = std::move(next[j].tokens);
+    s.cells = std::move(next[j].cells);
+    s.seek_delta = next[j].seek_delta;
+    s.has_timestamp = next[j].has_timestamp;
+    s.n_result = next[j].n_result;
+    s.sum_log_p = next[j].sum_log_p;
+  }
+}
+
+// What the token just drawn means: the window's step, the end, or a failure.
+void Transcriber::update(DecodedSequence& s, size_t i) {
+  const TokenData& token = s.tokens.back();
+  const int64_t n = static_cast<int64_t>(i);
+  if (token.id > vocabulary_.first_timestamp()) {
+    const int delta = 2 * (token.id - vocabulary_.first_timestamp());
+    if (s.has_timestamp && s.seek_delta > delta && s.n_result < n) {
+      s.failed = true;  // back in time
+      return;
+    }
+    s.seek_delta = delta;
+    s.n_result = static_cast<int>(i + 1);
+    s.has_timestamp = true;
+  }
+  const bool at_end = seek_ + s.seek_delta + kShortest >= seek_end_;
+  if (token.id == vocabulary_.eot() || (options_.max_tokens > 0 && i >= options_.max_tokens) ||
+      (s.has_timestamp && at_end)) {
+    if (s.n_result == 0 && options_.timestamps) {
+      if (!at_end) {
+        s.failed = true;
+        return;
+      }
+      s.n_result = static_cast<int>(i + 1);
+    }
+    if (options_.single_segment || !options_.timestamps) {
+      s.n_result = static_cast<int>(i + 1);
+      s.seek_delta = kChunkTicks;
+    }
+    s.completed = true;
+    return;
+  }
+  const size_t most = model_.hparams().decoder.n_ctx / 2 - 4;
+  if (i + 1 == most && (s.n_result == 0 || s.seek_delta < kChunkTicks / 2)) s.failed = true;  // it repeats itself
+}
+
+Result<void> Transcriber::next_token() {
+  const size_t n = n_sequences(), i = n_tokens_;
+  const bool beams = temperatures_[temperature_] <= 0 ? options_.beam_size > 1 : false;
+  if (beams) {
+    choose_beams(i);
+  } else {
+    for (size_t j = 0; j < n; ++j) {
+      DecodedSequence& s = sequences_[j];
+      if (s.completed || s.failed) continue;
+      s.tokens.push_back(sample(vocabulary_, s, temperatures_[temperature_] < 1e-6f));
+      s.sum_log_p += double(s.tokens.back().log_p);
+    }
+  }
+  bool all = true;
+  for (size_t j = 0; j < n; ++j) {
+    DecodedSequence& s = sequences_[j];
+    if (!s.completed && !s.failed) update(s, i);
+    all = all && (s.completed || s.failed);
+  }
+  if (!all) {
+    if (const Result<void> done = decode_next(); !done) return done;
+  }
+  ++n_tokens_;
+  if (all || n_tokens_ >= model_.hparams().decoder.n_ctx / 2 - 4) finish_temperature();
+  return {};
+}
+
+Result<void> Transcriber::decode_next() {
+  const auto n_vocab = static_cast<size_t>(vocabulary_.n_vocab());
+  std::vector<DecoderToken> tokens;
+  std::vector<DecodedSequence*> going;
+  std::vector<std::vector<CellRun>> runs;
+  for (size_t j = 0; j < n_sequences(); ++j) {
+    DecodedSequence& s = sequences_[j];
+    if (s.completed || s.failed) continue;
+    const uint32_t cell = take_cell();
+    s.cells.push_back(cell);
+    tokens.push_back({s.tokens.back().id, static_cast<uint32_t>(prompt_.size() + n_tokens_), cell, {}, true});
+    runs.push_back(runs_of(s.cells));
+    going.push_back(&s);
+  }
+  for (size_t t = 0; t < tokens.size(); ++t) tokens[t].visible = runs[t];
+  if (const Result<void> done = state_.decode(tokens, logits_.data()); !done) return done;
+  for (size_t t = 0; t < going.size(); ++t) {
+    const float* const row = logits_.data() + t * n_vocab;
+    going[t]->logits.assign(row, row + n_vocab);
+    apply_rules(vocabulary_, options_, model_.hparams().encoder.n_ctx, suppressed_, temperatures_[temperature_],
+                *going[t]);
+  }
+  return {};
+}
+
+void Transcriber::rate(DecodedSequence& s) const {
+  if (s.n_result == 0) return;
+  double sum = 0;
+  for (int i = 0; i < s.n_result; ++i) sum += double(s.tokens[static_cast<size_t>(i)].log_p);
+  s.mean_log_p = sum / s.n_result;
+  double penalty = s.n_result;
+  if (options_.length_penalty > 0) penalty = std::pow((5 + penalty) / 6, double(options_.length_penalty));
+  s.score = sum / penalty;
+  std::map<int32_t, int> counts;
+  const int first = std::max(0, s.n_result - 32);
+  for (int i = first; i < s.n_result; ++i) ++counts[s.tokens[static_cast<size_t>(i)].id];
+  s.entropy = 0;
+  for (const auto& [id, count] : counts) {
+    const double p = count / double(s.n_result - first);
+    s.entropy -= p * std::log(p);
+  }
+}
+
+void Transcriber::finish_temperature() {
+  double best_score = kWorst;
+  for (size_t j = 0; j < n_sequences(); ++j) {
+    DecodedSequence& s = sequences_[j];
+    if (s.failed) continue;
+    s.tokens.resize(static_cast<size_t>(s.n_result));
+    rate(s);
+    if (s.n_result > 32 && s.entropy < double(options_.entropy_threshold)) {
+      s.failed = true;
+      continue;
+    }
+    if (best_score < s.score) {
+      best_score = s.score;
+      best_ = j;
+    }
+  }
+  const DecodedSequence& best = sequences_[best_];
+  const bool bad = best.failed || (best.mean_log_p < double(options_.log_probability_threshold) &&
+                                   no_speech_p_ < options_.no_speech_threshold);
+  if (bad && temperature_ + 1 < temperatures_.size()) {
+    ++temperature_;
+    phase_ = Phase::kPrompt;
+    return;
+  }
+  finish_window();
+}
+
+void Transcriber::push_segment(const DecodedSequence& best, int64_t t0, int64_t t1, std::string text, size_t first,
+                               size_t end) {
+  TranscriptSegment segment;
+  segment.t0 = t0;
+  segment.t1 = t1;
+  segment.text = std::move(text);
+  segment.no_speech_p = no_speech_p_;
+  segment.mean_log_p = static_cast<float>(best.mean_log_p);
+  segment.temperature = temperatures_[temperature_];
+  segment.seek = seek_;
+  segment.tokens.assign(best.tokens.begin() + static_cast<std::ptrdiff_t>(first),
+                        best.tokens.begin() + static_cast<std::ptrdiff_t>(end));
+  segments_.push_back(std::move(segment));
+  if (!options_.token_times) return;
+  find_token_times(vocabulary_, loudness_, clock_, segments_.back());
+  if (options_.max_length > 0) wrap_segment(vocabulary_, options_.max_length, options_.split_on_word, segments_);
+}
+
+void Transcriber::add_segments(const DecodedSequence& best) {
+  const std::vector<TokenData>& tokens = best.tokens;
+  const int32_t zero = vocabulary_.first_timestamp();
+  // Without timestamps the window's begin is all that is known.
+  const auto time = [&](const TokenData& token) {
+    return token.timestamp == 0 ? seek_ : seek_ + 2 * (token.timestamp - zero);
+  };
+  int64_t t0 = time(tokens.front());
+  size_t first = 0;
+  std::string text;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].id < vocabulary_.eot()) text += vocabulary_.text(tokens[i].id);
+    if (tokens[i].id <= zero || options_.single_segment) continue;
+    const int64_t t1 = time(tokens[i]);
+    if (!text.empty()) push_segment(best, t0, t1, std::move(text), first, i + 1);
+    text.clear();
+    t0 = t1;
+    while (i + 1 < tokens.size() && tokens[i + 1].id > zero) t0 = time(tokens[++i]);
+    first = i + 1;
+  }
+  if (!text.empty()) push_segment(best, t0, seek_ + best.seek_delta, std::move(text), first, tokens.size());
+}
+
+void Transcriber::finish_window() {
+  const DecodedSequence& best = sequences_[best_];
+  const std::vector<TokenData>& tokens = best.tokens;
+  const bool silent =
+      no_speech_p_ > options_.no_speech_threshold && best.mean_log_p < double(options_.log_probability_threshold);
+  std::vector<int32_t> before;
+  if (!options_.carry_prompt && prompt_.front() == vocabulary_.previous())
+    before.assign(prompt_.begin() + 1, prompt_.end() - static_cast<std::ptrdiff_t>(task_.size()));
+  context_ = std::move(before);
+  if (!silent)
+    for (int i = 0; i < best.n_result && static_cast<size_t>(i) < tokens.size(); ++i)
+      context_.push_back(tokens[static_cast<size_t>(i)].id);
+  if (!options_.condition_on_text) context_.clear();
+  if (!tokens.empty() && !silent) add_segments(best);
+
+  int64_t delta = best.seek_delta;
+  const size_t n = tokens.size();
+  const bool cut = options_.max_tokens > 0 && !options_.single_segment && n > options_.max_tokens;
+  // One timestamp at the end: nothing is said behind it.
+  if (n > 1 && !cut && tokens[n - 2].id < vocabulary_.first_timestamp() &&
+      tokens[n - 1].id > vocabulary_.first_timestamp())
+    delta = std::min<int64_t>(seek_end_ - seek_, kChunkTicks);
+  // A window that does not move on would be heard for ever.
+  seek_ += std::max<int64_t>(delta, 1);
+  phase_ = Phase::kWindow;
+}
+
+}  // namespace ggufscope
