@@ -10,6 +10,7 @@
 
 #include "base/simd.hpp"
 #include "engine/session.hpp"
+#include "engine_values.hpp"
 #include "nn/gemm/dispatch.hpp"
 #include "span.hpp"
 #include "types/types.hpp"
@@ -18,44 +19,6 @@ using namespace emscripten;
 
 namespace ggufscope {
 namespace {
-
-struct Failure {
-  std::string code, message;
-  double offset;
-};
-
-/// What a model's keys say, and what the package must know of the engine.
-struct Facts {
-  uint32_t vocabulary_size, embedding_length, layers, trained_context_length, threads, output_length;
-  std::string pooling;     ///< of embed by default
-  uint32_t pooled_length;  ///< floats of a pooled vector
-  bool encoder, recurrent;
-  uint32_t row_group;  ///< rows that are packed together: a tensor's rows arrive in multiples of them, but for the last
-};
-
-/// A tensor's rows in the order of the files.
-struct PlannedTensor {
-  uint32_t file;
-  double offset;  ///< of row 0, from the file's begin
-  double rows, row_bytes;
-};
-
-/// What begin_load and start are given.
-struct Sizes {
-  uint32_t context, batch, sequences;  ///< tokens, tokens, how many share the context
-  std::string cache_type, precision;
-};
-
-struct MemoryBytes {
-  double weights, cache, recurrent, scratch;
-};
-
-/// Rows of a planned tensor: bytes from byte `at` of the reserved room.
-struct ArrivedRows {
-  uint32_t tensor;
-  double first_row;
-  uint32_t at, bytes;
-};
 
 /// One answer's options, but for texts and biases, which are set before.
 struct AnswerOptions {
@@ -71,19 +34,8 @@ struct ProfileRow {
   double columns, rows, calls, ms, bytes, products;
 };
 
-constexpr std::string_view kPrecisionNames[] = {"exact", "fast", "compact"};           // in the order of Precision
-constexpr std::string_view kCacheTypeNames[] = {"f32", "f16"};                         // in the order of CacheType
 constexpr std::string_view kPoolingNames[] = {"none", "mean", "cls", "last", "rank"};  // in the order of Pooling
 constexpr const char* kFinishNames[] = {"", "end", "stop", "context"};                 // in the order of Finish
-
-template <class Enum, size_t N>
-Result<Enum> named(const std::string_view (&names)[N], std::string_view name, const char* what) {
-  const auto* const found = std::ranges::find(names, name);
-  if (found == std::end(names))
-    return std::unexpected(
-        Error{ErrorCode::kInvalidArgument, 0, "no " + std::string(what) + " \"" + std::string(name) + "\""});
-  return static_cast<Enum>(found - names);
-}
 
 class Engine {
  public:

@@ -1,0 +1,352 @@
+// Whisper as JavaScript sees it: the loading of bindings_engine.cpp, then one sound at a time, in steps.
+#include <emscripten/bind.h>
+
+#include <cmath>
+#include <memory>
+
+#include "audio/transcribe.hpp"
+#include "engine_values.hpp"
+#include "gguf/parse.hpp"
+#include "media/resample.hpp"
+#include "nn/gemm/format.hpp"
+#include "span.hpp"
+
+using namespace emscripten;
+
+namespace ggufscope {
+namespace {
+
+/// In the order of wasm/src/audio/records.ts.
+struct SpeechOptions {
+  std::string language, prompt;
+  bool translate, timestamps, single_segment, keep_context, condition_on_text, suppress_blank, suppress_non_speech,
+      token_times, split_on_word, carry_prompt;
+  uint32_t max_tokens, max_length, audio_context, offset_ms, duration_ms, best_of, beam_size;
+  float temperature, temperature_step, entropy_threshold, log_probability_threshold, no_speech_threshold,
+      max_initial_timestamp, length_penalty;
+};
+
+struct SpeechSegment {
+  double begin, end, seek;  ///< 10 ms
+  float no_speech, mean_log_p, temperature;
+};
+
+struct SpeechFacts {
+  uint32_t mels, audio_context, audio_length, text_context;
+  bool multilingual;
+};
+
+class Speech {
+ public:
+  uintptr_t reserve(uint32_t n) {
+    if (input_.size() < n) {
+      input_ = Buffer();
+      Result<Buffer> grown = Buffer::allocate(n);
+      if (!grown) return 0;
+      input_ = std::move(*grown);
+    }
+    return reinterpret_cast<uintptr_t>(input_.data());
+  }
+  [[nodiscard]] Failure failure() const {
+    return {std::string(error_name(error_.code)), error_.message, static_cast<double>(error_.offset)};
+  }
+  /// The header: n bytes in the reserved room. legacy: of a container before GGUF, whose tensors' places are the
+  /// file's.
+  bool open_header(uint32_t n, double file_size, bool legacy, uint32_t n_threads) {
+    std::optional<uint64_t> size;
+    if (file_size >= 0) size = static_cast<uint64_t>(file_size);
+    const std::vector<uint8_t> bytes(input_.data(), input_.data() + n);
+    ParseState parsed;
+    const Result<ParseProgress> progress = parse_header(bytes, legacy ? std::nullopt : size, parsed);
+    if (!progress) return refuse(progress.error());
+    if (!progress->complete) return refuse(Error{ErrorCode::kTruncated, n, "the header is not whole"});
+    if (legacy)
+      for (TensorInfo& info : parsed.header.tensors) info.offset -= parsed.header.data_offset;
+    Result<std::unique_ptr<WhisperModel>> model = WhisperModel::open({parsed.header, bytes}, size);
+    if (!model) return refuse(model.error());
+    Result<std::unique_ptr<Pool>> pool = Pool::create(n_threads);
+    if (!pool) return refuse(pool.error());
+    model_ = std::move(*model);
+    pool_ = std::move(*pool);
+    return true;
+  }
+#if defined(__EMSCRIPTEN_SHARED_MEMORY__)
+  [[nodiscard]] uintptr_t worker(uint32_t thread) { return reinterpret_cast<uintptr_t>(pool_->worker(thread)); }
+#endif
+  [[nodiscard]] Facts facts() const {
+    const WhisperHparams& h = model_->hparams();
+    return {.vocabulary_size = h.n_vocab,
+            .embedding_length = h.decoder.n_embd,
+            .layers = h.encoder.n_layer + h.decoder.n_layer,
+            .trained_context_length = h.decoder.n_ctx,
+            .threads = static_cast<uint32_t>(pool_->n_threads()),
+            .output_length = h.n_vocab,
+            .pooling = "none",
+            .pooled_length = 0,
+            .encoder = false,
+            .recurrent = false,
+            .row_group = kGroupRows};
+  }
+  [[nodiscard]] SpeechFacts speech_facts() const {
+    const WhisperHparams& h = model_->hparams();
+    return {h.n_mel, h.encoder.n_ctx, h.encoder.n_embd, h.decoder.n_ctx, model_->vocabulary().multilingual()};
+  }
+  [[nodiscard]] uint32_t n_planned() const { return static_cast<uint32_t>(model_->plan().size()); }
+  [[nodiscard]] PlannedTensor planned(uint32_t i) const {
+    const TensorRequest& r = model_->plan()[i];
+    return {
+        .file = 0, .offset = double(r.entry.offset), .rows = double(r.n_rows_kept), .row_bytes = double(r.row_bytes)};
+  }
+  bool estimate(const Sizes& sizes) {
+    const Result<Precision> precision = named<Precision>(kPrecisionNames, sizes.precision, "precision");
+    if (!precision) return refuse(precision.error());
+    const Result<CacheType> cache = named<CacheType>(kCacheTypeNames, sizes.cache_type, "cache type");
+    if (!cache) return refuse(cache.error());
+    const Result<uint64_t> weights = model_->weight_bytes(*precision);
+    if (!weights) return refuse(weights.error());
+    const Result<WhisperState::Sizes> state = WhisperState::sizes(*model_, *cache, pool_->n_threads());
+    if (!state) return refuse(state.error());
+    memory_ = {double(*weights), double(state->cache), 0, double(state->scratch)};
+    return true;
+  }
+  [[nodiscard]] MemoryBytes memory_bytes() const { return memory_; }
+  bool begin_load(const Sizes& sizes) {
+    const Result<Precision> precision = named<Precision>(kPrecisionNames, sizes.precision, "precision");
+    if (!precision) return refuse(precision.error());
+    model_->begin_load(*precision);
+    return true;
+  }
+  bool set_rows(const ArrivedRows& rows) {
+    if (rows.at > input_.size() || rows.bytes > input_.size() - rows.at)
+      return refuse(Error{ErrorCode::kInvalidArgument, 0, "rows beyond the reserved room"});
+    return done(model_->set_rows(*pool_, rows.tensor, static_cast<uint64_t>(rows.first_row),
+                                 {input_.data() + rows.at, rows.bytes}));
+  }
+  bool start(const Sizes& sizes) {
+    const Result<CacheType> cache = named<CacheType>(kCacheTypeNames, sizes.cache_type, "cache type");
+    if (!cache) return refuse(cache.error());
+    if (!done(model_->finish_load())) return false;
+    Result<std::unique_ptr<WhisperState>> state = WhisperState::create(*model_, *pool_, *cache);
+    if (!state) return refuse(state.error());
+    state_ = std::move(*state);
+    transcriber_ = std::make_unique<Transcriber>(*model_, *state_, *pool_);
+    return true;
+  }
+  void use_threads(uint32_t n) { pool_->use_threads(n); }
+
+  /// A new sound of so many samples.
+  bool begin(const SpeechOptions& o, double n_samples) {
+    TranscribeOptions t;
+    t.language = o.language;
+    t.prompt = o.prompt;
+    t.translate = o.translate;
+    t.timestamps = o.timestamps;
+    t.single_segment = o.single_segment;
+    t.keep_context = o.keep_context;
+    t.condition_on_text = o.condition_on_text;
+    t.suppress_blank = o.suppress_blank;
+    t.suppress_non_speech = o.suppress_non_speech;
+    t.token_times = o.token_times;
+    t.split_on_word = o.split_on_word;
+    t.carry_prompt = o.carry_prompt;
+    t.max_tokens = o.max_tokens;
+    t.max_length = o.max_length;
+    t.audio_context = o.audio_context;
+    t.offset_ms = o.offset_ms;
+    t.duration_ms = o.duration_ms;
+    t.best_of = o.best_of;
+    t.beam_size = o.beam_size;
+    t.temperature = o.temperature;
+    t.temperature_step = o.temperature_step;
+    t.entropy_threshold = o.entropy_threshold;
+    t.log_probability_threshold = o.log_probability_threshold;
+    t.no_speech_threshold = o.no_speech_threshold;
+    t.max_initial_timestamp = o.max_initial_timestamp;
+    t.length_penalty = o.length_penalty;
+    return done(transcriber_->begin(t, static_cast<uint64_t>(n_samples)));
+  }
+  /// Its next n samples in the reserved room.
+  bool add(uint32_t n) { return done(transcriber_->add({input_.as<float>(), n})); }
+  /// n samples in the reserved room at another rate: to floats(), at 16 kHz.
+  bool resample_to(uint32_t n, uint32_t rate) {
+    Result<std::vector<float>> out = resample({input_.as<float>(), n}, rate, kMelSampleRate);
+    if (!out) return refuse(out.error());
+    floats_ = std::move(*out);
+    return true;
+  }
+  /// 1: there is more to do; 0: all is done; -1: it failed.
+  int step() {
+    const Result<bool> more = transcriber_->step();
+    if (!more) return refuse(more.error()), -1;
+    return *more ? 1 : 0;
+  }
+  [[nodiscard]] double progress() const { return transcriber_->progress(); }
+  [[nodiscard]] std::string language() const { return std::string(whisper_languages()[transcriber_->language()].code); }
+  [[nodiscard]] Span language_probabilities() const { return span_of(transcriber_->language_probabilities()); }
+  static std::string language_codes() {
+    std::string out;
+    for (const Language& language : whisper_languages()) out += (out.empty() ? "" : " ") + std::string(language.code);
+    return out;
+  }
+  [[nodiscard]] uint32_t n_segments() const { return static_cast<uint32_t>(transcriber_->segments().size()); }
+  [[nodiscard]] SpeechSegment segment(uint32_t i) const {
+    const TranscriptSegment& s = transcriber_->segments()[i];
+    return {double(s.t0), double(s.t1), double(s.seek), s.no_speech_p, s.mean_log_p, s.temperature};
+  }
+  /// Bytes.
+  [[nodiscard]] Span segment_text(uint32_t i) const {
+    const std::string& text = transcriber_->segments()[i].text;
+    return {reinterpret_cast<uintptr_t>(text.data()), static_cast<uint32_t>(text.size())};
+  }
+  /// Five numbers a token: id, probability, log probability, begin and end in 10 ms (-1: not asked for).
+  Span segment_tokens(uint32_t i) {
+    doubles_.clear();
+    for (const TokenData& t : transcriber_->segments()[i].tokens)
+      doubles_.insert(doubles_.end(), {double(t.id), double(t.p), double(t.log_p), double(t.t0), double(t.t1)});
+    return span_of(doubles_);
+  }
+  Span token_text(int32_t id) {
+    text_ = model_->vocabulary().text(id);
+    return {reinterpret_cast<uintptr_t>(text_.data()), static_cast<uint32_t>(text_.size())};
+  }
+  /// Bytes in the reserved room, to ids().
+  Span tokenize(uint32_t n) {
+    ids_ = model_->vocabulary().tokenize({reinterpret_cast<const char*>(input_.data()), n});
+    return span_of(ids_);
+  }
+
+  /// Encodes the sound that begin and add gave, from a frame of the spectrogram on: to encoded(), [frames, length].
+  bool encode(uint32_t seek, uint32_t n_ctx) {
+    return done(transcriber_->encode_window(seek, n_ctx == 0 ? model_->hparams().encoder.n_ctx : n_ctx));
+  }
+  [[nodiscard]] Span encoded() const {
+    const std::span<const float> e = state_->encoded();
+    return {reinterpret_cast<uintptr_t>(e.data()), static_cast<uint32_t>(e.size())};
+  }
+  /// Logits of n ids in the reserved room, to floats().
+  bool evaluate(uint32_t n) {
+    std::vector<int32_t> ids(input_.as<int32_t>(), input_.as<int32_t>() + n);
+    std::vector<uint32_t> rows(n);
+    for (uint32_t i = 0; i < n; ++i) rows[i] = i;
+    if (n > model_->hparams().decoder.n_ctx)
+      return refuse(Error{ErrorCode::kOutOfRange, 0, "more tokens than the model's text context has"});
+    floats_.assign(size_t{n} * model_->hparams().n_vocab, 0.0f);
+    return done(state_->decode_text(ids, rows, floats_.data()));
+  }
+  /// The spectrogram of the sound that begin and add gave: to floats(), [mels, frames] of the first n frames, or all.
+  bool spectrogram(uint32_t n) {
+    if (!done(transcriber_->encode_window(0, 1))) return false;  // which finishes it
+    const LogMel& mel = transcriber_->mel();
+    const size_t n_frames = n == 0 ? mel.n_frames() : n;
+    floats_.assign(n_frames * mel.n_mel(), mel.padding());
+    for (size_t t = 0; t < std::min(n_frames, mel.n_stored()); ++t)
+      for (size_t m = 0; m < mel.n_mel(); ++m) floats_[m * n_frames + t] = mel.values()[t * mel.n_mel() + m];
+    return true;
+  }
+  [[nodiscard]] Span floats() const { return span_of(floats_); }
+  void forget_floats() { floats_ = {}; }
+
+ private:
+  bool refuse(const Error& error) {
+    error_ = error;
+    return false;
+  }
+  bool done(const Result<void>& result) { return result ? true : refuse(result.error()); }
+
+  std::unique_ptr<Pool> pool_;
+  std::unique_ptr<WhisperModel> model_;
+  std::unique_ptr<WhisperState> state_;
+  std::unique_ptr<Transcriber> transcriber_;
+  MemoryBytes memory_{};
+  Error error_{};
+  Buffer input_;
+  std::vector<double> doubles_;
+  std::vector<float> floats_;
+  std::vector<int32_t> ids_;
+  std::string text_;
+};
+
+}  // namespace
+
+EMSCRIPTEN_BINDINGS(speech) {
+  value_object<SpeechOptions>("SpeechOptions")
+      .field("language", &SpeechOptions::language)
+      .field("prompt", &SpeechOptions::prompt)
+      .field("translate", &SpeechOptions::translate)
+      .field("timestamps", &SpeechOptions::timestamps)
+      .field("singleSegment", &SpeechOptions::single_segment)
+      .field("keepContext", &SpeechOptions::keep_context)
+      .field("conditionOnText", &SpeechOptions::condition_on_text)
+      .field("suppressBlank", &SpeechOptions::suppress_blank)
+      .field("suppressNonSpeech", &SpeechOptions::suppress_non_speech)
+      .field("tokenTimes", &SpeechOptions::token_times)
+      .field("splitOnWord", &SpeechOptions::split_on_word)
+      .field("carryPrompt", &SpeechOptions::carry_prompt)
+      .field("maxTokens", &SpeechOptions::max_tokens)
+      .field("maxLength", &SpeechOptions::max_length)
+      .field("audioContext", &SpeechOptions::audio_context)
+      .field("offsetMs", &SpeechOptions::offset_ms)
+      .field("durationMs", &SpeechOptions::duration_ms)
+      .field("bestOf", &SpeechOptions::best_of)
+      .field("beamSize", &SpeechOptions::beam_size)
+      .field("temperature", &SpeechOptions::temperature)
+      .field("temperatureStep", &SpeechOptions::temperature_step)
+      .field("entropyThreshold", &SpeechOptions::entropy_threshold)
+      .field("logProbabilityThreshold", &SpeechOptions::log_probability_threshold)
+      .field("noSpeechThreshold", &SpeechOptions::no_speech_threshold)
+      .field("maxInitialTimestamp", &SpeechOptions::max_initial_timestamp)
+      .field("lengthPenalty", &SpeechOptions::length_penalty);
+  value_object<SpeechSegment>("SpeechSegment")
+      .field("begin", &SpeechSegment::begin)
+      .field("end", &SpeechSegment::end)
+      .field("seek", &SpeechSegment::seek)
+      .field("noSpeech", &SpeechSegment::no_speech)
+      .field("meanLogProbability", &SpeechSegment::mean_log_p)
+      .field("temperature", &SpeechSegment::temperature);
+  value_object<SpeechFacts>("SpeechFacts")
+      .field("mels", &SpeechFacts::mels)
+      .field("audioContext", &SpeechFacts::audio_context)
+      .field("audioLength", &SpeechFacts::audio_length)
+      .field("textContext", &SpeechFacts::text_context)
+      .field("multilingual", &SpeechFacts::multilingual);
+  class_<Speech>("Speech")
+      .constructor<>()
+      .function("reserve", &Speech::reserve)
+      .function("failure", &Speech::failure)
+      .function("openHeader", &Speech::open_header)
+#if defined(__EMSCRIPTEN_SHARED_MEMORY__)
+      .function("worker", &Speech::worker)
+#endif
+      .function("facts", &Speech::facts)
+      .function("speechFacts", &Speech::speech_facts)
+      .function("plannedCount", &Speech::n_planned)
+      .function("planned", &Speech::planned)
+      .function("estimate", &Speech::estimate)
+      .function("memoryBytes", &Speech::memory_bytes)
+      .function("beginLoad", &Speech::begin_load)
+      .function("setRows", &Speech::set_rows)
+      .function("start", &Speech::start)
+      .function("useThreads", &Speech::use_threads)
+      .function("begin", &Speech::begin)
+      .function("add", &Speech::add)
+      .function("resample", &Speech::resample_to)
+      .function("step", &Speech::step)
+      .function("progress", &Speech::progress)
+      .function("language", &Speech::language)
+      .function("languageProbabilities", &Speech::language_probabilities)
+      .class_function("languageCodes", &Speech::language_codes)
+      .function("segmentCount", &Speech::n_segments)
+      .function("segment", &Speech::segment)
+      .function("segmentText", &Speech::segment_text)
+      .function("segmentTokens", &Speech::segment_tokens)
+      .function("tokenText", &Speech::token_text)
+      .function("tokenize", &Speech::tokenize)
+      .function("encode", &Speech::encode)
+      .function("encoded", &Speech::encoded)
+      .function("evaluate", &Speech::evaluate)
+      .function("spectrogram", &Speech::spectrogram)
+      .function("floats", &Speech::floats)
+      .function("forgetFloats", &Speech::forget_floats);
+}
+
+}  // namespace ggufscope

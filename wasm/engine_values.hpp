@@ -1,0 +1,64 @@
+// What crosses from the engine's classes to JavaScript and back, by name (wasm/src/engine/protocol.ts). The value
+// objects are registered in bindings_engine.cpp.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/error.hpp"
+
+namespace ggufscope {
+
+struct Failure {
+  std::string code, message;
+  double offset;
+};
+
+/// What a model's keys say, and what the package must know of the engine.
+struct Facts {
+  uint32_t vocabulary_size, embedding_length, layers, trained_context_length, threads, output_length;
+  std::string pooling;     ///< of embed by default
+  uint32_t pooled_length;  ///< floats of a pooled vector
+  bool encoder, recurrent;
+  uint32_t row_group;  ///< rows that are packed together: a tensor's rows arrive in multiples of them, but for the last
+};
+
+/// A tensor's rows in the order of the files.
+struct PlannedTensor {
+  uint32_t file;
+  double offset;  ///< of row 0, from the file's begin
+  double rows, row_bytes;
+};
+
+/// What begin_load and start are given.
+struct Sizes {
+  uint32_t context, batch, sequences;  ///< tokens, tokens, how many share the context
+  std::string cache_type, precision;
+};
+
+struct MemoryBytes {
+  double weights, cache, recurrent, scratch;
+};
+
+/// Rows of a planned tensor: bytes from byte `at` of the reserved room.
+struct ArrivedRows {
+  uint32_t tensor;
+  double first_row;
+  uint32_t at, bytes;
+};
+
+constexpr std::string_view kPrecisionNames[] = {"exact", "fast", "compact"};  // in the order of Precision
+constexpr std::string_view kCacheTypeNames[] = {"f32", "f16"};                // in the order of CacheType
+
+template <class Enum, size_t N>
+Result<Enum> named(const std::string_view (&names)[N], std::string_view name, const char* what) {
+  const auto* const found = std::ranges::find(names, name);
+  if (found == std::end(names))
+    return std::unexpected(
+        Error{ErrorCode::kInvalidArgument, 0, "no " + std::string(what) + " \"" + std::string(name) + "\""});
+  return static_cast<Enum>(found - names);
+}
+
+}  // namespace ggufscope
