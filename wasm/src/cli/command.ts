@@ -86,8 +86,8 @@ export interface Context {
    * shards: paths of further files of the same set, by default those of --shard.
    */
   open(options?: OpenOptions, path?: string, shards?: readonly string[]): Promise<GgufFile>
-  /** Loads the model that the first positional names. */
-  load(options?: LoadOptions): Promise<Model>
+  /** Loads a model, by default the one that the first positional names. */
+  load(options?: LoadOptions, path?: string): Promise<Model>
 }
 
 /** A wrong call: the message and a hint at --help go to stderr, status 2. */

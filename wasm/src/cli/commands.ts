@@ -88,6 +88,11 @@ export const kCommands: readonly CommandRow[] = [
     load: () => import('./run.js'),
   },
   {
+    name: 'transcribe',
+    summary: 'what is said in a sound, through a Whisper model: text, subtitles or JSON',
+    load: () => import('./transcribe.js'),
+  },
+  {
     name: 'serve',
     summary: "a server with OpenAI's addresses for a model, or an MCP server that looks into files",
     load: () => import('./serve.js'),

@@ -102,12 +102,12 @@ function contextOf(
       if (warned) for (const { message } of damageOf(openFile(file))) warn(message)
       return file
     },
-    load: async (options) => {
+    load: async (options, path = positionals[0]!) => {
       if (allowMissingShards)
         throw new UsageError(
           `--allow-missing-shards means nothing to ${row.name}: the engine needs every file of the model`,
         )
-      const source = sourcesOf(positionals[0]!, given)
+      const source = sourcesOf(path, given)
       const { load } = await import('../engine/index.js')
       const model = await load(source, { headers, signal, onProgress: progress.loading, ...options })
       progress.clear()

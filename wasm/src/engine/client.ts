@@ -1,5 +1,5 @@
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
-import type { Answer, Call, CallName, Calls, Link, Message } from './protocol.js'
+import type { Answer, Call, CallName, Calls, Heard, Link, Message } from './protocol.js'
 import { startWorker } from './start-worker.js'
 import type { Piece } from './types.js'
 
@@ -7,6 +7,7 @@ interface Waiting {
   resolve(value: unknown): void
   reject(error: unknown): void
   pieces?: ((pieces: readonly Piece[]) => void) | undefined
+  heard?: ((heard: Heard) => void) | undefined
 }
 
 /** Calls into the worker, each with its answer. */
@@ -41,10 +42,12 @@ export class Client {
       signal,
       transfer = [],
       onPieces,
+      onHeard,
     }: {
       signal?: AbortSignal | undefined
       transfer?: ArrayBuffer[]
       onPieces?: ((pieces: readonly Piece[]) => void) | undefined
+      onHeard?: ((heard: Heard) => void) | undefined
     } = {},
   ): Promise<Calls[N][1]> {
     if (this.#ended) return Promise.reject(this.#ended)
@@ -65,6 +68,7 @@ export class Client {
           reject(signal?.aborted ? signal.reason : error)
         },
         pieces: onPieces,
+        heard: onHeard,
       })
       this.#post({ id, name, argument } as Call, transfer)
     })
@@ -82,6 +86,10 @@ export class Client {
     if (!waiting) return
     if ('pieces' in answer) {
       waiting.pieces?.(answer.pieces)
+      return
+    }
+    if ('heard' in answer) {
+      waiting.heard?.(answer.heard)
       return
     }
     this.#waiting.delete(answer.id)

@@ -2,6 +2,9 @@ export { GgufError } from '../api/errors.js'
 export { load } from './load.js'
 export * from '../chat/index.js'
 export * from '../openai/index.js'
+export { decodeWav } from '../audio/wav.js'
+export { toSrt, toText, toVtt } from '../audio/formats.js'
+export type * from '../audio/types.js'
 export { schemaToGrammar, type JsonSchema } from '../schema/index.js'
 export type {
   ChatOptions,

@@ -12,13 +12,14 @@ import { addressOf } from '../sources/addresses.js'
 import { HttpSource } from '../sources/http.js'
 import type { ByteSource, Source } from '../api/source.js'
 import { Client } from './client.js'
-import { LoadedModel } from './model.js'
+import { infoOf, LoadedModel } from './model.js'
 import { OnwardSource } from './onward-source.js'
 import { checkLoad } from './options.js'
 import type { ChooseOptions, MemoryBytes, Opened, Sizes } from './protocol.js'
 import { kMaxThreads } from './threading.js'
 import type { LoadOptions, Model } from './types.js'
 import { fetchWeights } from './weights.js'
+import { WhisperModel } from './whisper-model.js'
 
 const kContext = 4096
 const kMaxContext = 2 ** 24
@@ -129,14 +130,10 @@ async function begin(client: Client, options: LoadOptions): Promise<void> {
   )
 }
 
-async function make(
-  file: OpenFile,
-  client: Client,
-  options: LoadOptions,
-  ownsFile: boolean,
-): Promise<LoadedModel> {
+async function make(file: OpenFile, client: Client, options: LoadOptions, ownsFile: boolean): Promise<Model> {
   const { signal } = options
-  if (file.container !== 'gguf') {
+  const speech = file.metadata.get('general.architecture') === 'whisper'
+  if (file.container !== 'gguf' && !speech) {
     throw new GgufError(
       'legacy-container',
       `A ${file.container} container from before GGUF cannot be run: convert the file first.`,
@@ -150,7 +147,12 @@ async function make(
     )
   }
   const parts = file.parts.map((part) => part!) // open() throws for missing ones unless allowed
-  const headers = parts.map(({ header, source }) => ({ bytes: header.bytes(), fileSize: source.size }))
+  const kind = file.container === 'gguf' ? 'gguf' : 'legacy'
+  const headers = parts.map(({ header, source }) => ({
+    bytes: header.bytes(),
+    fileSize: source.size,
+    speech: speech ? (kind as 'gguf' | 'legacy') : undefined,
+  }))
   const opened: Opened = await client.call('open', headers, {
     signal,
     transfer: headers.map(({ bytes }) => bytes.buffer),
@@ -166,6 +168,9 @@ async function make(
   await client.call('start', sizes, { signal })
   const { weights, cache, recurrent, scratch } = memory
   const used = { weights, cache: cache + recurrent, scratch, total: totalOf(memory) }
+  if (speech) {
+    return new WhisperModel(file, infoOf(file, opened, sizes, used), client, ownsFile)
+  }
   return LoadedModel.of(file, client, opened, sizes, used, ownsFile)
 }
 

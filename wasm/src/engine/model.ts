@@ -2,6 +2,7 @@ import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { ChatMessage, Tokenizer } from '../api/text.js'
 import { schemaToGrammar } from '../schema/index.js'
+import type { AudioInput } from '../audio/types.js'
 import type { Client } from './client.js'
 import { labelsOf, normalizeRows, normOf, pairTokens } from './embeddings.js'
 import { checkChat, checkEmbed, checkGenerate, checkRerank, kEncodeChatChecks } from './options.js'
@@ -45,6 +46,34 @@ function checkIds(prompt: unknown): void {
   }
 }
 
+/** What a model is, for whoever loaded it. */
+export function infoOf(
+  file: GgufFile,
+  opened: Opened,
+  { context, precision }: Sizes,
+  memory: ModelInfo['memory'],
+): ModelInfo {
+  const { vocabularySize, embeddingLength, layers, trainedContextLength, threads, encoder } = opened.facts
+  const { pooling, pooledLength } = opened.facts
+  return {
+    architecture: opened.architecture,
+    variant: opened.variant,
+    variantReason: opened.reason,
+    threads,
+    precision,
+    contextLength: context,
+    trainedContextLength,
+    vocabularySize,
+    embeddingLength,
+    pooledLength,
+    pooling,
+    labels: labelsOf(file, opened.architecture),
+    layers,
+    encoder,
+    memory,
+  }
+}
+
 /** One sequence of a loaded model: the first, or a fork's. */
 export class LoadedModel implements Model {
   readonly file: GgufFile
@@ -64,29 +93,12 @@ export class LoadedModel implements Model {
     file: GgufFile,
     client: Client,
     opened: Opened,
-    { context, sequences, precision }: Sizes,
+    sizes: Sizes,
     memory: ModelInfo['memory'],
     ownsFile: boolean,
   ): LoadedModel {
-    const { vocabularySize, embeddingLength, layers, trainedContextLength, threads, encoder } = opened.facts
-    const { pooling, pooledLength } = opened.facts
-    const info: ModelInfo = {
-      architecture: opened.architecture,
-      variant: opened.variant,
-      variantReason: opened.reason,
-      threads,
-      precision,
-      contextLength: context,
-      trainedContextLength,
-      vocabularySize,
-      embeddingLength,
-      pooledLength,
-      pooling,
-      labels: labelsOf(file, opened.architecture),
-      layers,
-      encoder,
-      memory,
-    }
+    const info = infoOf(file, opened, sizes, memory)
+    const { sequences } = sizes
     const free = Array.from({ length: sequences - 1 }, (_, i) => sequences - 1 - i)
     return new LoadedModel(file, info, { client, defaults: opened.defaults, free, sequences, ownsFile }, 0)
   }
@@ -157,9 +169,26 @@ export class LoadedModel implements Model {
 
   async evaluate(
     tokens: readonly number[],
-    { signal }: { signal?: AbortSignal | undefined } = {},
+    { audio, signal }: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<Float32Array> {
+    if (audio !== undefined) this.#cannotHear()
     return await this.#client.call('evaluate', Int32Array.from(tokens), { signal })
+  }
+
+  async transcribe(): Promise<never> {
+    return this.#cannotHear()
+  }
+  async encode(): Promise<never> {
+    return this.#cannotHear()
+  }
+  async logMel(): Promise<never> {
+    return this.#cannotHear()
+  }
+  #cannotHear(): never {
+    throw new GgufError(
+      'unsupported',
+      `A model of architecture ${this.info.architecture} cannot hear: transcribing takes a Whisper model.`,
+    )
   }
 
   embed(text: string | readonly number[], options?: EmbedOptions): Promise<Float32Array>

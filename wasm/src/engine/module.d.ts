@@ -1,5 +1,6 @@
 // What Embind makes of wasm/bindings_engine.cpp. Addresses in the heap are valid until the next call. Embind
 // refuses an object without one of these fields, and names the field.
+import type { SpeechRecord } from '../audio/records.js'
 import type { GlueOptions } from '../runtime/compile.js'
 import type {
   TriggerRecord,
@@ -93,6 +94,59 @@ export interface WasmEngine {
   delete(): void
 }
 
+/** What loading needs of either class. */
+export type WasmLoader = Pick<
+  WasmEngine,
+  | 'reserve'
+  | 'failure'
+  | 'worker'
+  | 'facts'
+  | 'plannedCount'
+  | 'planned'
+  | 'estimate'
+  | 'memoryBytes'
+  | 'beginLoad'
+  | 'setRows'
+  | 'start'
+  | 'useThreads'
+  | 'delete'
+>
+
+/** wasm/bindings_speech.cpp */
+export interface WasmSpeech extends WasmLoader {
+  openHeader(headerBytes: number, fileSize: number, legacy: boolean, threads: number): boolean
+  begin(options: SpeechRecord, samples: number): boolean
+  add(samples: number): boolean
+  /** to floats() */
+  resample(samples: number, rate: number): boolean
+  /** 1: there is more to do; 0: done; -1: failed */
+  step(): number
+  progress(): number
+  language(): string
+  languageProbabilities(): Span
+  segmentCount(): number
+  segment(index: number): {
+    begin: number
+    end: number
+    seek: number
+    noSpeech: number
+    meanLogProbability: number
+    temperature: number
+  }
+  segmentText(index: number): Span
+  segmentTokens(index: number): Span
+  tokenText(id: number): Span
+  tokenize(bytes: number): Span
+  encode(seek: number, audioContext: number): boolean
+  encoded(): Span
+  /** to floats() */
+  evaluate(tokens: number): boolean
+  /** to floats() */
+  spectrogram(frames: number): boolean
+  floats(): Span
+  forgetFloats(): void
+}
+
 export interface EngineModule {
   /** in shared memory where there are threads */
   readonly HEAPU8: Uint8Array
@@ -101,6 +155,7 @@ export interface EngineModule {
     /** Modules with threads only: for a thread. */
     stack?(): Span
   }
+  readonly Speech: { new (): WasmSpeech; languageCodes(): string }
   selfTest(seed: number): boolean
   useMemoryStreams(choice: number): void
   useRuns(choice: number): void

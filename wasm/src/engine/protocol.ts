@@ -1,6 +1,8 @@
 // The messages between the page and the engine's worker. Every call has an answer; a generation has pieces
 // before it.
 import type { WasmName } from '../api/assets.js'
+import type { SoundRecord, SpeechRecord } from '../audio/records.js'
+import type { Transcription, TranscriptSegment } from '../audio/types.js'
 import type {
   CacheType,
   Peaks,
@@ -43,6 +45,8 @@ export interface AnswerOptions {
 export interface FileHeader {
   readonly bytes: Uint8Array
   readonly fileSize: number | undefined
+  /** A Whisper model: in GGUF, or in a container before it, whose header gives places in the file. */
+  readonly speech?: 'gguf' | 'legacy' | undefined
 }
 
 /** Facts from the model's keys, and what the package must know about the engine. */
@@ -157,6 +161,10 @@ export interface Calls {
   restore: [{ sequence: number; bytes: Uint8Array }, void]
   fork: [{ from: number; to: number }, void]
   drop: [{ sequence: number }, void]
+  transcribe: [{ sound: SoundRecord; record: SpeechRecord; words: boolean }, Transcription]
+  encodeSound: [{ sound: SoundRecord; audioContext: number }, Float32Array]
+  evaluateSound: [{ tokens: Int32Array; sound: SoundRecord | undefined }, Float32Array]
+  logMel: [{ sound: SoundRecord; frames: number }, Float32Array]
   profile: [void, readonly ProfiledOperation[]]
   peaks: [void, Peaks]
 }
@@ -175,9 +183,15 @@ export interface Close {
   readonly close: true
 }
 export type Message = Call | Cancel | Close
+/** Of a sound: the segments that are new, and how much of it is done. */
+export interface Heard {
+  readonly segments: readonly TranscriptSegment[]
+  readonly progress: number
+}
 export type Answer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly pieces: readonly Piece[] }
+  | { readonly id: number; readonly heard: Heard }
   | { readonly id: number; readonly error: { code: string; message: string; offset: number } }
 
 /** The connection to the engine, whether it is in a worker or not. */

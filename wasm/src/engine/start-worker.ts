@@ -33,7 +33,8 @@ async function inNode(workerUrl: string | URL | undefined, heard: Heard, broke: 
   worker.unref() // a loaded model does not keep a program alive; its calls do
   let calls = 0
   worker.on('message', (answer: Answer) => {
-    if (!('pieces' in answer) && --calls === 0) worker.unref()
+    const isEnd = !('pieces' in answer) && !('heard' in answer)
+    if (isEnd && --calls === 0) worker.unref()
   })
   return {
     post(message, transfer) {

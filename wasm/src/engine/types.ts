@@ -1,5 +1,6 @@
 import type { GgufFile, OpenOptions } from '../api/file.js'
 import type { Tokenizer, ChatMessage, RenderChatOptions } from '../api/text.js'
+import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
 import type { GrammarTrigger } from '../chat/types.js'
 import type { JsonSchema } from '../schema/index.js'
 
@@ -329,9 +330,33 @@ export interface Model extends Disposable {
   encodeChat(messages: readonly ChatMessage[], options?: EncodeChatOptions): Promise<number[]>
   /**
    * Logits [tokens.length, info.vocabularySize]; for an encoder, embeddings [tokens.length,
-   * info.embeddingLength].
+   * info.embeddingLength]. Of Whisper the decoder's, for the first 30 s of audio, or what was encoded last.
    */
-  evaluate(tokens: readonly number[], options?: { signal?: AbortSignal | undefined }): Promise<Float32Array>
+  evaluate(
+    tokens: readonly number[],
+    options?: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined },
+  ): Promise<Float32Array>
+  /**
+   * What is said in a sound, with times. Takes a Whisper model: else an error of code 'unsupported'. Other errors:
+   * 'invalid-argument' for options and samples that are not finite numbers, those of decodeWav.
+   */
+  transcribe(audio: AudioInput, options?: TranscribeOptions): Promise<Transcription>
+  /**
+   * Whisper: the encoder's output for the first 30 s of a sound [frames, length of the encoder's embedding]; 1500 frames,
+   * or audioContext.
+   */
+  encode(
+    audio: AudioInput,
+    options?: { audioContext?: number | undefined; signal?: AbortSignal | undefined },
+  ): Promise<Float32Array>
+  /**
+   * Whisper: the log-mel spectrogram of a sound [mels, frames], 100 frames a second and 3000 of padding behind; or its
+   * first frames only.
+   */
+  logMel(
+    audio: AudioInput,
+    options?: { frames?: number | undefined; signal?: AbortSignal | undefined },
+  ): Promise<Float32Array>
   /**
    * The embedding of a text [info.pooledLength]; for several texts one vector each. With pooling 'none' the
    * vectors of all tokens, one after the other; with 'rank' the output of the classification head, one number

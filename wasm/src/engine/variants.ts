@@ -4,7 +4,7 @@ import { compileNamed, instantiate } from '../runtime/compile.js'
 import createPlain from './engine-simd.js'
 import createThreaded from './engine-simd-threads.js'
 import { kInitialPages, kMaxPages } from './memory-pages.js'
-import type { CreateEngine, EngineModule, WasmEngine } from './module.js'
+import type { CreateEngine, EngineModule, WasmLoader } from './module.js'
 import { fewerThreads, makeThreads, threadCount, type Thread } from './threads.js'
 import type { ChooseOptions } from './protocol.js'
 import type { Variant } from './types.js'
@@ -107,7 +107,7 @@ export interface Chosen {
   /** The numbers of threads to try for one token. A requested number is not tried. */
   readonly threadChoices: readonly number[]
   /** Starts the threads of an opened engine's pool. */
-  startThreads(opened: WasmEngine): void
+  startThreads(opened: WasmLoader): void
   /** Ends the threads after the pool has ended, or if it never existed. */
   endThreads(): Promise<void>
 }

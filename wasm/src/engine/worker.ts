@@ -1,19 +1,22 @@
 // The worker's side of the engine: one wasm module, one session. It handles messages between tokens and
 // between batches.
 import { Failed } from './failed.js'
-import type { EngineModule, Span, WasmEngine } from './module.js'
+import type { EngineModule, Span, WasmEngine, WasmLoader } from './module.js'
 import type { Port } from './port.js'
 import type {
   Answer,
   Call,
   CallName,
   Calls,
+  FileHeader,
   GenerateCall,
   Generated,
   Message,
+  Opened,
   PlannedTensor,
 } from './protocol.js'
 import { profileOf } from './profile.js'
+import { SpeechWorker } from './speech-worker.js'
 import type { FinishReason, Piece } from './types.js'
 import { Trial, type Tried } from './trial.js'
 import { choose, type Chosen } from './variants.js'
@@ -38,6 +41,8 @@ export class EngineWorker {
   #chosen: Chosen | undefined
   #module: EngineModule | undefined
   #engine: WasmEngine | undefined
+  #loader: WasmLoader | undefined
+  #speech: SpeechWorker | undefined
   #trial = new Trial()
   /** threads for decode; prefill uses all */
   #threads = 1
@@ -56,7 +61,7 @@ export class EngineWorker {
   }
 
   async #close(): Promise<void> {
-    this.#engine?.delete()
+    this.#loader?.delete()
     const chosen = await this.#choosing?.catch(() => undefined)
     await chosen?.endThreads()
     this.#port.post({ id: 0, value: undefined }, [])
@@ -91,20 +96,20 @@ export class EngineWorker {
       case 'open':
         return this.#open(call.argument as Calls['open'][0])
       case 'memory':
-        this.#check(this.engine.estimate(call.argument as Calls['memory'][0]))
-        return this.engine.memoryBytes()
+        this.#check(this.loader.estimate(call.argument as Calls['memory'][0]))
+        return this.loader.memoryBytes()
       case 'begin':
-        return this.#check(this.engine.beginLoad(call.argument as Calls['begin'][0]))
+        return this.#check(this.loader.beginLoad(call.argument as Calls['begin'][0]))
       case 'vocabulary':
-        return this.engine.readVocabulary()
+        return this.#engine?.readVocabulary()
       case 'rows': {
         const { bytes, parts } = call.argument as Calls['rows'][0]
         this.#put(bytes)
-        for (const rows of parts) this.#check(this.engine.setRows(rows))
+        for (const rows of parts) this.#check(this.loader.setRows(rows))
         return bytes.buffer
       }
       case 'start':
-        this.#check(this.engine.start(call.argument as Calls['start'][0]))
+        this.#check(this.loader.start(call.argument as Calls['start'][0]))
         return this.#module!.HEAPU8.length
       case 'generate':
         return await this.#generate(call.id, call.argument as GenerateCall)
@@ -131,6 +136,20 @@ export class EngineWorker {
         this.engine.forgetSaved()
         return out
       }
+      case 'transcribe':
+        return await this.#transcribe(call.id, call.argument as Calls['transcribe'][0])
+      case 'encodeSound': {
+        const { sound, audioContext } = call.argument as Calls['encodeSound'][0]
+        return await this.speech.encode(sound, audioContext)
+      }
+      case 'evaluateSound': {
+        const { tokens, sound } = call.argument as Calls['evaluateSound'][0]
+        return await this.speech.evaluate(tokens, sound)
+      }
+      case 'logMel': {
+        const { sound, frames } = call.argument as Calls['logMel'][0]
+        return await this.speech.logMel(sound, frames)
+      }
       case 'profile':
         return profileOf(
           listOf(this.engine.takeProfile(), (i) => this.engine.profileRow(i)),
@@ -151,7 +170,8 @@ export class EngineWorker {
   #open(headers: Calls['open'][0]): Calls['open'][1] {
     const chosen = this.#chosen
     if (!chosen) throw new Failed('closed', 'The engine was not started.')
-    this.#engine = new chosen.engine.Engine()
+    if (headers[0]?.speech) return this.#openSpeech(chosen, headers[0])
+    this.#engine = this.#loader = new chosen.engine.Engine()
     for (const { bytes, fileSize } of headers) {
       this.#put(bytes)
       this.engine.addHeader(bytes.length, fileSize ?? -1)
@@ -170,13 +190,55 @@ export class EngineWorker {
     }
   }
 
+  #openSpeech(chosen: Chosen, { bytes, fileSize, speech }: FileHeader): Opened {
+    const loader = new chosen.engine.Speech()
+    this.#loader = loader
+    this.#put(bytes)
+    this.#check(loader.openHeader(bytes.length, fileSize ?? -1, speech === 'legacy', chosen.threads))
+    chosen.startThreads(loader)
+    this.#threads = chosen.threads
+    this.#speech = new SpeechWorker(chosen.engine, loader)
+    return {
+      variant: chosen.variant,
+      reason: chosen.reason,
+      architecture: 'whisper',
+      facts: loader.facts(),
+      defaults: {} as Opened['defaults'],
+      plan: listOf<PlannedTensor>(loader.plannedCount(), (i) => loader.planned(i)),
+    }
+  }
+
+  async #transcribe(id: number, { sound, record, words }: Calls['transcribe'][0]): Promise<unknown> {
+    let yielded = performance.now()
+    return await this.speech.transcribe(sound, record, {
+      words,
+      cancelled: () => this.#cancelled.has(id),
+      tell: (heard) => this.#port.post({ id, heard }, []),
+      pause: async () => {
+        if (performance.now() - yielded < kTellMs) return
+        await this.#port.yield()
+        yielded = performance.now()
+      },
+    })
+  }
+
+  get speech(): SpeechWorker {
+    if (!this.#speech) throw new Failed('unsupported', 'This model cannot hear.')
+    return this.#speech
+  }
+
+  get loader(): WasmLoader {
+    if (!this.#loader) throw new Failed('closed', 'The engine was not started.')
+    return this.#loader
+  }
+
   #tried({ engine, threads, threadChoices }: Chosen): Tried[] {
     const tried: Tried[] = [{ choices: 2, use: (choice) => engine.useMemoryStreams(choice) }]
     if (threads > 1) tried.push({ choices: 2, use: (choice) => engine.useRuns(choice) })
     if (threadChoices.length > 1)
       tried.push({
         choices: threadChoices.length,
-        use: (choice) => this.engine.useThreads((this.#threads = threadChoices[choice]!)),
+        use: (choice) => this.loader.useThreads((this.#threads = threadChoices[choice]!)),
       })
     return tried
   }
@@ -281,12 +343,12 @@ export class EngineWorker {
 
   #check(done: boolean): void {
     if (done) return
-    const { code, message, offset } = this.engine.failure()
+    const { code, message, offset } = this.loader.failure()
     throw new Failed(code, message, offset)
   }
 
   #put(bytes: Uint8Array): void {
-    const pointer = this.engine.reserve(Math.max(bytes.length, 1)) >>> 0
+    const pointer = this.loader.reserve(Math.max(bytes.length, 1)) >>> 0
     if (pointer === 0) throw new Failed('out-of-memory', `No memory for ${bytes.length} bytes.`)
     this.#module!.HEAPU8.set(bytes, pointer)
   }

@@ -33,6 +33,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['JSON answers', '/guides/json'],
     ['Tools and reasoning', '/guides/tools'],
     ['Embeddings and rerankers', '/guides/embeddings'],
+    ['Transcribing speech', '/guides/transcribe'],
     ["OpenAI's API", '/guides/openai'],
     ['Server', '/guides/server'],
     ['AI SDK', '/guides/ai-sdk'],

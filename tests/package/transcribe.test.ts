@@ -1,0 +1,242 @@
+// Whisper through the package: transcripts, spectrograms, what is said of sounds and models that cannot be. whisper.cpp's
+// reference models are used where they are.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type * as Engine from 'ggufscope/engine'
+import { kRoot, packedFile } from './packed.ts'
+
+const { load, createTranscription, decodeWav, toSrt, toVtt } = (await import(
+  pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
+)) as typeof Engine
+
+const kVectors = join(kRoot, '..', 'shared', 'vectors', 'media', 'whisper')
+const kModel = join(kVectors, 'multi-f32', 'model.bin')
+const skip = existsSync(kModel) ? false : 'no reference models beside the checkout'
+const floatsOf = (name: string): Float32Array<ArrayBuffer> => {
+  const bytes = readFileSync(join(kVectors, name))
+  return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
+}
+const model = skip
+  ? undefined
+  : await load(new Uint8Array(readFileSync(kModel)), { precision: 'exact', cacheType: 'f32', threads: 1 })
+after(() => model?.close())
+
+/** A WAV file of 16-bit samples. */
+function wavOf(samples: Float32Array, { rate = 16000, channels = 1, bits = 16 } = {}): Uint8Array {
+  const size = samples.length * channels * (bits / 8)
+  const view = new DataView(new ArrayBuffer(44 + size))
+  const text = (at: number, word: string) =>
+    [...word].forEach((c, i) => view.setUint8(at + i, c.charCodeAt(0)))
+  text(0, 'RIFF')
+  view.setUint32(4, 36 + size, true)
+  text(8, 'WAVEfmt ')
+  view.setUint32(16, 16, true)
+  view.setUint16(20, 1, true)
+  view.setUint16(22, channels, true)
+  view.setUint32(24, rate, true)
+  view.setUint16(34, bits, true)
+  text(36, 'data')
+  view.setUint32(40, size, true)
+  samples.forEach((x, i) => {
+    for (let c = 0; c < channels; c++) view.setInt16(44 + 2 * (i * channels + c), Math.round(x * 32768), true)
+  })
+  return new Uint8Array(view.buffer)
+}
+
+test('WAV files: channels, rates, what cannot be read', () => {
+  const samples = Float32Array.of(0, 0.5, -0.5, -1)
+  assert.deepEqual(decodeWav(wavOf(samples)), { samples, sampleRate: 16000 })
+  assert.deepEqual(decodeWav(wavOf(samples, { rate: 44100, channels: 2 })), { samples, sampleRate: 44100 })
+  assert.throws(() => decodeWav(wavOf(samples).subarray(0, 46)), { code: 'truncated', offset: 46 })
+  const odd = wavOf(samples)
+  odd[20] = 85 // MP3
+  assert.throws(() => decodeWav(odd), { code: 'unsupported', message: /format 85/ })
+  for (const bytes of [new Uint8Array(0), new Uint8Array(100), wavOf(samples).subarray(0, 36)])
+    assert.throws(() => decodeWav(bytes), { code: 'unsupported' })
+})
+
+test('subtitles', () => {
+  const segment = { start: 3661.5, end: 3662.25, text: ' a --> b', tokens: [] }
+  const heard = {
+    segments: [{ ...segment, noSpeechProbability: 0, meanLogprob: 0, temperature: 0, seek: 0 }],
+  }
+  assert.equal(toSrt(heard), '1\n01:01:01,500 --> 01:01:02,250\na -> b\n\n')
+  assert.equal(toVtt(heard), 'WEBVTT\n\n01:01:01.500 --> 01:01:02.250\na -> b\n\n')
+})
+
+test('spectrograms are those of the reference', { skip }, async () => {
+  const { signals } = JSON.parse(readFileSync(join(kVectors, 'mel_checks.json'), 'utf8')) as {
+    signals: Record<string, { frames: number[]; values: number[][] }>
+  }
+  const sine = (hz: number, n: number) =>
+    Float32Array.from({ length: n }, (_, i) => 0.5 * Math.sin((2 * Math.PI * hz * i) / 16000))
+  const sounds: Record<string, Float32Array> = {
+    sine1000: sine(1000, 8000),
+    impulse: Float32Array.from({ length: 8000 }, (_, i) => Number(i === 4000)),
+    silence: new Float32Array(16000),
+    short: sine(440, 150),
+  }
+  for (const [name, sound] of Object.entries(sounds)) {
+    const mel = await model!.logMel(sound, { frames: 3000 })
+    const { frames, values } = signals[name]!
+    frames.forEach((frame, i) =>
+      values[i]!.forEach((want, m) => {
+        const got = mel[m * 3000 + frame]!
+        assert.ok(Math.abs(got - want) < 1e-5, `${name}, frame ${frame}, mel ${m}: ${got}, not ${want}`)
+      }),
+    )
+  }
+  // The same sound at another rate is nearly the same.
+  const at = async (rate: number) => {
+    const samples = Float32Array.from(
+      { length: rate },
+      (_, i) => 0.5 * Math.sin((2 * Math.PI * 440 * i) / rate),
+    )
+    return await model!.logMel({ samples, sampleRate: rate }, { frames: 90 })
+  }
+  const [a, b] = [await at(16000), await at(44100)]
+  for (let t = 10; t < 80; t++) assert.ok(Math.abs(a[10 * 90 + t]! - b[10 * 90 + t]!) < 0.01)
+})
+
+test('encoder, decoder and transcripts are those of the reference', { skip }, async () => {
+  const meta = JSON.parse(readFileSync(join(kVectors, 'multi-f32', 'meta.json'), 'utf8')) as {
+    prompt: number[]
+    argmax: number[]
+  }
+  const audio = floatsOf('inputs/speech-en.f32')
+  const encoded = await model!.encode(audio)
+  const want = floatsOf('multi-f32/encoder_exact.f32')
+  for (let row = 0; row < 375; row++)
+    for (let i = 0; i < 16; i++) assert.ok(Math.abs(encoded[row * 64 + i]! - want[row * 16 + i]!) < 1e-3)
+  const size = model!.info.vocabularySize
+  const logits = (await model!.evaluate(meta.prompt, { audio })).subarray(-size)
+  assert.equal(logits.indexOf(logits.reduce((a, b) => Math.max(a, b))), meta.argmax[0])
+
+  const { runs } = JSON.parse(readFileSync(join(kVectors, 'multi-f32', 'full.json'), 'utf8')) as {
+    runs: {
+      set: string
+      lang: string
+      segments: { t0: number; t1: number; ids: number[]; text_hex: string }[]
+    }[]
+  }
+  const sets = {
+    timestamps: { language: 'en' },
+    auto_language: { maxTokens: 24 },
+    token_timestamps_max_len_20: {
+      language: 'en',
+      maxTokens: 32,
+      words: true,
+      maxLength: 20,
+      splitOnWord: true,
+    },
+  }
+  for (const [name, options] of Object.entries(sets)) {
+    const run = runs.find(({ set }) => set === name)!
+    const told: Engine.TranscriptSegment[] = []
+    const progress: number[] = []
+    const heard = await model!.transcribe(audio, {
+      ...options,
+      temperatureStep: 0,
+      onSegment: (segment) => told.push(segment),
+      onProgress: (done) => progress.push(done),
+    })
+    assert.equal(heard.language, run.lang)
+    assert.deepEqual(
+      heard.segments.map(({ start, end, tokens, text }) => ({
+        t0: Math.round(start * 100),
+        t1: Math.round(end * 100),
+        ids: tokens.map(({ id }) => id),
+        text,
+      })),
+      run.segments.map(({ t0, t1, ids, text_hex }) => ({
+        t0,
+        t1,
+        ids,
+        text: new TextDecoder().decode(Buffer.from(text_hex, 'hex')),
+      })),
+    )
+    assert.deepEqual(told, heard.segments)
+    assert.equal(progress.at(-1), 1)
+    assert.equal(heard.languageProbabilities === undefined, name !== 'auto_language')
+  }
+})
+
+test('a transcript in the shape of requests', { skip }, async () => {
+  const file = new Uint8Array(readFileSync(join(kVectors, 'inputs', 'speech-en.wav')))
+  const request = { file, language: 'en', temperature: 0 }
+  const options = { maxTokens: 24, temperatureStep: 0 }
+  const { text } = await createTranscription(model!, request, options)
+  const verbose = await createTranscription(
+    model!,
+    { ...request, response_format: 'verbose_json', timestamp_granularities: ['word', 'segment'] },
+    options,
+  )
+  assert.equal(verbose.text, text)
+  assert.equal(
+    verbose
+      .segments!.map((s) => s.text)
+      .join('')
+      .trim(),
+    text,
+  )
+  assert.ok(verbose.segments!.every((s) => s.compression_ratio > 0 && s.tokens.length > 0))
+  assert.equal(
+    verbose
+      .words!.map(({ word }) => word)
+      .join(' ')
+      .replaceAll(' ', ''),
+    text.replaceAll(' ', ''),
+  )
+  assert.match(
+    await createTranscription(model!, { ...request, response_format: 'srt' }, options),
+    /^1\n00:00:/,
+  )
+})
+
+test('abort, silence, and sounds that cannot be', { skip }, async () => {
+  const stop = new AbortController()
+  const running = model!.transcribe(floatsOf('inputs/speech-en.f32'), {
+    signal: stop.signal,
+    onProgress: () => stop.abort(new Error('enough')),
+  })
+  await assert.rejects(running, /enough/)
+  const bad = floatsOf('inputs/speech-en.f32')
+  bad[70000] = NaN
+  await assert.rejects(model!.transcribe(bad), { code: 'invalid-argument', message: /sample 70000/ })
+  assert.deepEqual((await model!.transcribe(new Float32Array(0))).segments, [])
+  await assert.rejects(model!.transcribe([1] as never), { code: 'invalid-argument' })
+  await assert.rejects(model!.transcribe(bad, { language: 'klingon' }), /no language "klingon"/)
+  await assert.rejects(model!.transcribe(bad, { beams: 2 } as never), /beams/)
+  await assert.rejects(model!.embed('text'), { code: 'unsupported' })
+})
+
+test('models that cannot be', { skip }, async () => {
+  const bytes = new Uint8Array(readFileSync(kModel))
+  await assert.rejects(load(bytes.subarray(0, 3_000_000)), { code: 'truncated' })
+  using stories = await load(new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/stories.gguf'))))
+  await assert.rejects(stories.transcribe(new Float32Array(1)), { code: 'unsupported' })
+})
+
+test('the command', { skip }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'transcribe-'))
+  try {
+    writeFileSync(join(folder, 'silence.wav'), wavOf(new Float32Array(800)))
+    const run = (...args: string[]) =>
+      execFileSync(process.execPath, [packedFile('wasm/dist/cli.js'), 'transcribe', ...args], {
+        encoding: 'utf8',
+      })
+    const sound = join(kVectors, 'inputs', 'speech-en.wav')
+    const call = [sound, '--model', kModel, '--language', 'en', '--precision', 'exact', '--duration', '1', '--threads', '1']
+    assert.match(run(...call, '--format', 'vtt'), /^WEBVTT\n\n00:00:00\.\d{3} --> /)
+    const heard = JSON.parse(run(...call, '--json')) as Engine.Transcription
+    assert.equal(heard.language, 'en')
+    assert.equal(run(join(folder, 'silence.wav'), '-m', kModel, '--threads', '1'), '')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})

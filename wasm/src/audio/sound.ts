@@ -1,0 +1,48 @@
+import { GgufError } from '../api/errors.js'
+import type { AudioBufferLike, AudioInput } from './types.js'
+import { decodeWav, type Sound } from './wav.js'
+
+const kRate = 16000
+
+function mean(channels: readonly Float32Array[], sampleRate: number): Sound {
+  const [first] = channels
+  if (!first || channels.some((one) => !(one instanceof Float32Array) || one.length !== first.length))
+    throw new GgufError('invalid-argument', 'Sound is one Float32Array for each channel, all of one length.')
+  const samples = new Float32Array(first)
+  for (const channel of channels.slice(1)) for (let i = 0; i < samples.length; i++) samples[i]! += channel[i]!
+  if (channels.length > 1) for (let i = 0; i < samples.length; i++) samples[i]! /= channels.length
+  return { samples, sampleRate }
+}
+
+function checkRate(rate: unknown): number {
+  if (!Number.isInteger(rate) || (rate as number) < 1 || (rate as number) > 768000)
+    throw new GgufError(
+      'invalid-argument',
+      `sampleRate must be a whole number from 1 to 768000, not ${String(rate)}.`,
+    )
+  return rate as number
+}
+
+/** A copy of the samples, one channel. Errors of decodeWav; 'invalid-argument' for what is no sound. */
+export async function soundOf(audio: AudioInput): Promise<Sound> {
+  if (audio instanceof Float32Array) return mean([audio], kRate)
+  if (audio instanceof Uint8Array) return decodeWav(audio)
+  if (audio instanceof ArrayBuffer) return decodeWav(new Uint8Array(audio))
+  if (typeof Blob !== 'undefined' && audio instanceof Blob)
+    return decodeWav(new Uint8Array(await audio.arrayBuffer()))
+  if (typeof audio === 'object' && audio !== null) {
+    if ('samples' in audio) {
+      const { samples } = audio
+      return mean(samples instanceof Float32Array ? [samples] : [...samples], checkRate(audio.sampleRate))
+    }
+    if ('getChannelData' in audio) {
+      const buffer = audio as AudioBufferLike
+      const channels = Array.from({ length: buffer.numberOfChannels }, (_, i) => buffer.getChannelData(i))
+      return mean(channels, checkRate(Math.round(buffer.sampleRate)))
+    }
+  }
+  throw new GgufError(
+    'invalid-argument',
+    'Sound is a Float32Array at 16 kHz, { samples, sampleRate }, an AudioBuffer, or the bytes of a WAV file.',
+  )
+}

@@ -1,0 +1,75 @@
+import type { TranscribeOptions, Transcription } from '../engine/index.js'
+import { toSrt, toText, toVtt } from '../engine/index.js'
+import { UsageError, type Command, type Context } from './command.js'
+import { kLoadOptions, loadOptionsOf } from './engine-options.js'
+import { readInput } from './inputs.js'
+
+const kWriters: Readonly<Record<string, (heard: Transcription) => string>> = {
+  txt: toText,
+  srt: toSrt,
+  vtt: toVtt,
+}
+
+function optionsOf({ values, signal, progress }: Context): TranscribeOptions {
+  const numberOf = (name: string): number | undefined => {
+    const value = values[name]
+    if (typeof value !== 'string') return undefined
+    if (value.trim() === '' || !Number.isFinite(Number(value)))
+      throw new UsageError(`--${name} takes a number, not "${value}"`)
+    return Number(value)
+  }
+  return {
+    language: values['language'] as string | undefined,
+    task: values['translate'] === true ? 'translate' : 'transcribe',
+    timestamps: values['no-timestamps'] !== true,
+    words: values['words'] === true,
+    prompt: values['prompt'] as string | undefined,
+    temperature: numberOf('temperature'),
+    beamSize: numberOf('beam-size'),
+    offset: numberOf('offset'),
+    duration: numberOf('duration'),
+    onProgress: (done) => progress.show(() => `transcribing: ${Math.floor(100 * done)} %`),
+    signal,
+  }
+}
+
+export const command: Command = {
+  arguments: [{ name: 'sound', file: 'read', help: 'is a WAV file: PCM of 8 to 32 bits, or floats.' }],
+  options: {
+    model: {
+      value: 'FILE',
+      short: 'm',
+      file: 'read',
+      help: 'a Whisper model: GGUF, or a file of whisper.cpp',
+    },
+    format: {
+      value: 'NAME',
+      choices: ['txt', 'srt', 'vtt', 'json'],
+      help: 'of the transcript; default: txt',
+    },
+    language: { value: 'NAME', help: 'code or English name of what is spoken; default: detected' },
+    translate: { help: 'into English' },
+    'no-timestamps': { help: 'the model writes none: one segment for each window of 30 s' },
+    words: { help: 'times of words, in JSON' },
+    prompt: { value: 'TEXT', help: 'stands before the transcript: names, spelling, style' },
+    temperature: { value: 'T', help: 'the first one; default: 0, the likeliest tokens' },
+    'beam-size': { value: 'N', help: 'beams at temperature 0, from 2 to 8; default: greedy' },
+    offset: { value: 'S', help: 'seconds of the sound to begin at' },
+    duration: { value: 'S', help: 'seconds of the sound to hear' },
+    ...Object.fromEntries(Object.entries(kLoadOptions).filter(([name]) => name !== 'context')),
+  },
+  async run(context) {
+    const { positionals, values, progress } = context
+    const path = values['model']
+    if (typeof path !== 'string') throw new UsageError('transcribe needs a Whisper model: --model FILE')
+    const options = optionsOf(context)
+    const sound = await readInput(positionals[0]!, 'the sound')
+    using model = await context.load(loadOptionsOf(values), path)
+    const heard = await model.transcribe(sound, options)
+    progress.clear()
+    const format = context.json ? 'json' : ((values['format'] as string | undefined) ?? 'txt')
+    if (format === 'json') context.printJson(heard)
+    else process.stdout.write(kWriters[format]!(heard))
+    return 0
+  },
+}

@@ -1,0 +1,189 @@
+// The part of the engine's worker that hears: one sound at a time through a Whisper model.
+import type { SoundRecord, SpeechRecord } from '../audio/records.js'
+import { speechRecord } from '../audio/records.js'
+import type { Transcription, TranscriptSegment, TranscriptToken, TranscriptWord } from '../audio/types.js'
+import { Failed } from './failed.js'
+import type { EngineModule, Span, WasmSpeech } from './module.js'
+import type { Heard } from './protocol.js'
+
+const kRate = 16000
+const kPiece = 30 * kRate
+const kNumbers = 5 // of a token in segmentTokens
+const decoder = new TextDecoder()
+
+interface Hearing {
+  readonly words: boolean
+  readonly cancelled: () => boolean
+  readonly pause: () => Promise<void>
+  readonly tell: (heard: Heard) => void
+}
+
+export class SpeechWorker {
+  readonly #module: EngineModule
+  readonly #speech: WasmSpeech
+  readonly #languages: readonly string[]
+  /** of the sound that evaluate() hears */
+  #encoded = false
+
+  constructor(module: EngineModule, speech: WasmSpeech) {
+    this.#module = module
+    this.#speech = speech
+    this.#languages = module.Speech.languageCodes().split(' ')
+  }
+
+  async transcribe(sound: SoundRecord, record: SpeechRecord, hearing: Hearing): Promise<Transcription> {
+    const speech = this.#speech
+    this.#encoded = false
+    await this.#hear(sound, record, hearing)
+    const all: TranscriptSegment[] = []
+    let told = -1
+    for (let more = 1; more === 1;) {
+      more = speech.step()
+      this.#check(more >= 0)
+      const segments = this.#segments(all.length, hearing.words)
+      all.push(...segments)
+      const progress = speech.progress()
+      if (segments.length > 0 || progress !== told) hearing.tell({ segments, progress })
+      told = progress
+      await hearing.pause()
+      if (hearing.cancelled()) break
+    }
+    const probabilities = this.#floats(speech.languageProbabilities())
+    return {
+      text: all
+        .map(({ text }) => text)
+        .join('')
+        .trim(),
+      language: speech.language(),
+      languageProbabilities:
+        probabilities.length === 0
+          ? undefined
+          : Object.fromEntries(this.#languages.map((code, i) => [code, probabilities[i]!])),
+      duration: sound.samples.length / sound.sampleRate,
+      segments: all,
+    }
+  }
+
+  async encode(sound: SoundRecord, audioContext: number): Promise<Float32Array> {
+    await this.#hear(sound, speechRecord())
+    this.#check(this.#speech.encode(0, audioContext))
+    this.#encoded = true
+    return this.#floats(this.#speech.encoded())
+  }
+
+  async evaluate(tokens: Int32Array, sound: SoundRecord | undefined): Promise<Float32Array> {
+    if (sound) await this.encode(sound, 0)
+    else if (!this.#encoded)
+      throw new Failed('invalid-argument', 'A Whisper model evaluates tokens with a sound: the option audio.')
+    this.#put(new Uint8Array(tokens.buffer, tokens.byteOffset, tokens.byteLength))
+    this.#check(this.#speech.evaluate(tokens.length))
+    return this.#takeFloats()
+  }
+
+  async logMel(sound: SoundRecord, frames: number): Promise<Float32Array> {
+    this.#encoded = false
+    await this.#hear(sound, speechRecord())
+    this.#check(this.#speech.spectrogram(frames))
+    return this.#takeFloats()
+  }
+
+  tokenize(text: string): number[] {
+    const bytes = new TextEncoder().encode(text)
+    this.#put(bytes)
+    const [pointer, length] = this.#speech.tokenize(bytes.length)
+    return [...new Int32Array(this.#module.HEAPU8.buffer, pointer >>> 0, length)]
+  }
+
+  /** Hands the samples over, in pieces that the memory need not hold together. */
+  async #hear({ samples, sampleRate }: SoundRecord, record: SpeechRecord, hearing?: Hearing): Promise<void> {
+    let sound: Float32Array = samples
+    if (sampleRate !== kRate) {
+      this.#put(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength))
+      this.#check(this.#speech.resample(samples.length, sampleRate))
+      sound = this.#takeFloats()
+    }
+    this.#check(this.#speech.begin(record, sound.length))
+    for (let at = 0; at < sound.length; at += kPiece) {
+      const piece = sound.subarray(at, at + kPiece)
+      this.#put(new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength))
+      this.#check(this.#speech.add(piece.length))
+      await hearing?.pause()
+      if (hearing?.cancelled()) return
+    }
+  }
+
+  #segments(from: number, words: boolean): TranscriptSegment[] {
+    const speech = this.#speech
+    const segments: TranscriptSegment[] = []
+    for (let i = from; i < speech.segmentCount(); i++) {
+      const { begin, end, seek, noSpeech, meanLogProbability, temperature } = speech.segment(i)
+      const tokens = this.#tokens(i, words)
+      segments.push({
+        start: begin / 100,
+        end: end / 100,
+        text: decoder.decode(this.#bytes(speech.segmentText(i))),
+        tokens,
+        words: words ? this.#words(tokens) : undefined,
+        noSpeechProbability: noSpeech,
+        meanLogprob: meanLogProbability,
+        temperature,
+        seek: seek / 100,
+      })
+    }
+    return segments
+  }
+
+  #tokens(segment: number, words: boolean): TranscriptToken[] {
+    const [pointer, length] = this.#speech.segmentTokens(segment)
+    const numbers = new Float64Array(this.#module.HEAPU8.buffer, pointer >>> 0, length)
+    return Array.from({ length: length / kNumbers }, (_, i) => {
+      const [id, probability, logprob, begin, end] = numbers.subarray(i * kNumbers, (i + 1) * kNumbers)
+      const token = { id: id!, probability: probability!, logprob: logprob! }
+      return words ? { ...token, start: begin! / 100, end: end! / 100 } : token
+    })
+  }
+
+  /** A word begins with a space, or where the text does; a code point may be of several tokens. */
+  #words(tokens: readonly TranscriptToken[]): TranscriptWord[] {
+    const words: { bytes: number[]; start: number; end: number; probability: number }[] = []
+    const kEnd = this.#speech.facts().vocabularySize >= 51865 ? 50257 : 50256
+    for (const { id, probability, start = 0, end = 0 } of tokens) {
+      if (id >= kEnd) continue
+      const bytes = this.#bytes(this.#speech.tokenText(id))
+      const last = words.at(-1)
+      if (!last || bytes[0] === 0x20) words.push({ bytes: [...bytes], start, end, probability })
+      else {
+        last.bytes.push(...bytes)
+        last.end = end
+        last.probability = Math.min(last.probability, probability)
+      }
+    }
+    return words.map(({ bytes, ...word }) => ({ word: decoder.decode(Uint8Array.from(bytes)), ...word }))
+  }
+
+  #check(done: boolean): void {
+    if (done) return
+    const { code, message, offset } = this.#speech.failure()
+    throw new Failed(code, message, offset)
+  }
+
+  #put(bytes: Uint8Array): void {
+    const pointer = this.#speech.reserve(Math.max(bytes.length, 1)) >>> 0
+    if (pointer === 0) throw new Failed('out-of-memory', `No memory for ${bytes.length} bytes.`)
+    this.#module.HEAPU8.set(bytes, pointer)
+  }
+
+  #bytes([pointer, length]: Span): Uint8Array<ArrayBuffer> {
+    return this.#module.HEAPU8.slice(pointer >>> 0, (pointer >>> 0) + length)
+  }
+
+  #floats([pointer, length]: Span): Float32Array<ArrayBuffer> {
+    return new Float32Array(this.#module.HEAPU8.buffer, pointer >>> 0, length).slice()
+  }
+
+  #takeFloats(): Float32Array<ArrayBuffer> {
+    const floats = this.#floats(this.#speech.floats())
+    this.#speech.forgetFloats()
+    return floats
+  }
+}

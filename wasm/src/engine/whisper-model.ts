@@ -1,0 +1,139 @@
+import { GgufError } from '../api/errors.js'
+import type { GgufFile } from '../api/file.js'
+import type { Tokenizer } from '../api/text.js'
+import { speechRecord } from '../audio/records.js'
+import { soundOf } from '../audio/sound.js'
+import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
+import type { Client } from './client.js'
+import type { Model, ModelInfo, Peaks, ProfiledOperation } from './types.js'
+
+function onlyHears(what: string): never {
+  throw new GgufError('unsupported', `A Whisper model hears: it has transcribe(), but no ${what}.`)
+}
+
+/** A loaded Whisper model: it hears, and writes no text of its own. */
+export class WhisperModel implements Model {
+  readonly file: GgufFile
+  readonly info: ModelInfo
+  readonly #client: Client
+  readonly #ownsFile: boolean
+  #closed = false
+
+  constructor(file: GgufFile, info: ModelInfo, client: Client, ownsFile: boolean) {
+    this.file = file
+    this.info = info
+    this.#client = client
+    this.#ownsFile = ownsFile
+  }
+
+  get #open(): Client {
+    if (this.#closed) throw new GgufError('closed', 'This model was closed.')
+    return this.#client
+  }
+
+  async transcribe(audio: AudioInput, options: TranscribeOptions = {}): Promise<Transcription> {
+    const { signal, onSegment, onProgress, words = false } = options
+    const client = this.#open
+    const record = speechRecord(options)
+    signal?.throwIfAborted()
+    const sound = await soundOf(audio)
+    return await client.call(
+      'transcribe',
+      { sound, record, words },
+      {
+        signal,
+        transfer: [sound.samples.buffer],
+        onHeard: ({ segments, progress }) => {
+          if (signal?.aborted) return
+          for (const segment of segments) onSegment?.(segment)
+          onProgress?.(progress)
+        },
+      },
+    )
+  }
+
+  async encode(
+    audio: AudioInput,
+    {
+      audioContext = 0,
+      signal,
+    }: { audioContext?: number | undefined; signal?: AbortSignal | undefined } = {},
+  ): Promise<Float32Array> {
+    const client = this.#open
+    const sound = await soundOf(audio)
+    return await client.call(
+      'encodeSound',
+      { sound, audioContext },
+      { signal, transfer: [sound.samples.buffer] },
+    )
+  }
+
+  async logMel(
+    audio: AudioInput,
+    { frames = 0, signal }: { frames?: number | undefined; signal?: AbortSignal | undefined } = {},
+  ): Promise<Float32Array> {
+    const client = this.#open
+    const sound = await soundOf(audio)
+    return await client.call('logMel', { sound, frames }, { signal, transfer: [sound.samples.buffer] })
+  }
+
+  async evaluate(
+    tokens: readonly number[],
+    { audio, signal }: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined } = {},
+  ): Promise<Float32Array> {
+    const client = this.#open
+    const sound = audio === undefined ? undefined : await soundOf(audio)
+    const transfer = sound ? [sound.samples.buffer] : []
+    return await client.call(
+      'evaluateSound',
+      { tokens: Int32Array.from(tokens), sound },
+      { signal, transfer },
+    )
+  }
+
+  get tokenizer(): Tokenizer {
+    return this.file.tokenizer()
+  }
+
+  async *generate(): AsyncGenerator<never, never, void> {
+    onlyHears('generate()')
+  }
+  async *chat(): AsyncGenerator<never, never, void> {
+    onlyHears('chat()')
+  }
+  async encodeChat(): Promise<never> {
+    return onlyHears('chat()')
+  }
+  async embed(): Promise<never> {
+    return onlyHears('embed()')
+  }
+  async rerank(): Promise<never> {
+    return onlyHears('rerank()')
+  }
+  async fork(): Promise<never> {
+    return onlyHears('fork()')
+  }
+  async saveState(): Promise<never> {
+    return onlyHears('saveState()')
+  }
+  async loadState(): Promise<never> {
+    return onlyHears('loadState()')
+  }
+  async profile(): Promise<readonly ProfiledOperation[]> {
+    return onlyHears('profile()')
+  }
+  async peaks(): Promise<Peaks> {
+    return onlyHears('peaks()')
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#client.end()
+    if (this.#ownsFile) this.file.close()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+}

@@ -1,0 +1,127 @@
+import { toSrt, toText, toVtt } from '../audio/formats.js'
+import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
+import type { Model } from '../engine/types.js'
+import { GgufError } from '../api/errors.js'
+
+/** OpenAI's request of /v1/audio/transcriptions, with the sound as its file. */
+export interface TranscriptionRequest {
+  file: AudioInput
+  model?: string | undefined
+  language?: string | undefined
+  prompt?: string | undefined
+  temperature?: number | undefined
+  /** Default: 'json'. */
+  response_format?: 'json' | 'text' | 'srt' | 'verbose_json' | 'vtt' | undefined
+  /** With verbose_json. Default: ['segment']. */
+  timestamp_granularities?: readonly ('word' | 'segment')[] | undefined
+}
+
+export interface VerboseTranscription {
+  task: 'transcribe' | 'translate'
+  /** code: 'en' */
+  language: string
+  duration: number
+  text: string
+  segments?: {
+    id: number
+    seek: number
+    start: number
+    end: number
+    text: string
+    tokens: number[]
+    temperature: number
+    avg_logprob: number
+    compression_ratio: number
+    no_speech_prob: number
+  }[]
+  words?: { word: string; start: number; end: number }[]
+}
+
+/** Bytes of a text over those that deflate makes of it: a text that repeats itself has much of it. */
+async function compressionRatio(text: string): Promise<number> {
+  const bytes = new TextEncoder().encode(text)
+  if (bytes.length === 0) return 0
+  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate'))
+  return bytes.length / (await new Response(stream).arrayBuffer()).byteLength
+}
+
+async function verbose(
+  heard: Transcription,
+  { task = 'transcribe' }: TranscribeOptions,
+  granularities: readonly string[],
+): Promise<VerboseTranscription> {
+  const segments = granularities.includes('segment')
+    ? await Promise.all(
+        heard.segments.map(async (s, id) => ({
+          id,
+          seek: Math.round(s.seek * 100),
+          start: s.start,
+          end: s.end,
+          text: s.text,
+          tokens: s.tokens.map((token) => token.id),
+          temperature: s.temperature,
+          avg_logprob: s.meanLogprob,
+          compression_ratio: await compressionRatio(s.text),
+          no_speech_prob: s.noSpeechProbability,
+        })),
+      )
+    : undefined
+  const words = granularities.includes('word')
+    ? heard.segments.flatMap((s) =>
+        (s.words ?? []).map(({ word, start, end }) => ({ word: word.trim(), start, end })),
+      )
+    : undefined
+  return {
+    task,
+    language: heard.language,
+    duration: heard.duration,
+    text: heard.text,
+    ...(segments && { segments }),
+    ...(words && { words }),
+  }
+}
+
+/**
+ * A transcript in OpenAI's shape: { text }, a verbose_json, or a text (text, srt, vtt). options goes on to transcribe().
+ * Errors of transcribe().
+ */
+export async function createTranscription(
+  model: Model,
+  request: TranscriptionRequest & { response_format: 'text' | 'srt' | 'vtt' },
+  options?: TranscribeOptions,
+): Promise<string>
+export async function createTranscription(
+  model: Model,
+  request: TranscriptionRequest & { response_format: 'verbose_json' },
+  options?: TranscribeOptions,
+): Promise<VerboseTranscription>
+export async function createTranscription(
+  model: Model,
+  request: TranscriptionRequest & { response_format?: 'json' | undefined },
+  options?: TranscribeOptions,
+): Promise<{ text: string }>
+export async function createTranscription(
+  model: Model,
+  request: TranscriptionRequest,
+  options: TranscribeOptions = {},
+): Promise<string | VerboseTranscription | { text: string }> {
+  const { file, language, prompt, temperature, response_format: format = 'json' } = request
+  const granularities = request.timestamp_granularities ?? ['segment']
+  const all: TranscribeOptions = {
+    ...options,
+    ...(language !== undefined && { language }),
+    ...(prompt !== undefined && { prompt }),
+    ...(temperature !== undefined && { temperature }),
+    words: options.words ?? (format === 'verbose_json' && granularities.includes('word')),
+  }
+  const writers = { text: toText, srt: toSrt, vtt: toVtt }
+  if (format !== 'json' && format !== 'verbose_json' && !Object.hasOwn(writers, format))
+    throw new GgufError(
+      'invalid-argument',
+      `response_format is json, text, srt, verbose_json or vtt, not ${String(format)}.`,
+    )
+  const heard = await model.transcribe(file, all)
+  if (format === 'json') return { text: heard.text }
+  if (format === 'verbose_json') return await verbose(heard, all, granularities)
+  return writers[format](heard)
+}
