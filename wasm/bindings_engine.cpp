@@ -274,6 +274,7 @@ class Engine {
     o.n_batch = sizes.batch;
     o.n_sequences = sizes.sequences;
     o.cache_type = *cache_type;
+    o.attend_to_all = !sizes.sparse_attention;
     return o;
   }
   [[nodiscard]] std::span<const TokenId> ids(uint32_t n) const { return {input_.as<TokenId>(), n}; }
@@ -362,6 +363,7 @@ EMSCRIPTEN_BINDINGS(engine_values) {
       .field("batch", &Sizes::batch)
       .field("sequences", &Sizes::sequences)
       .field("cacheType", &Sizes::cache_type)
+      .field("sparseAttention", &Sizes::sparse_attention)
       .field("precision", &Sizes::precision);
   value_object<MemoryBytes>("MemoryBytes")
       .field("weights", &MemoryBytes::weights)

@@ -36,6 +36,7 @@ struct PlannedTensor {
 struct Sizes {
   uint32_t context, batch, sequences;  ///< tokens, tokens, how many share the context
   std::string cache_type, precision;
+  bool sparse_attention = true;
 };
 
 struct MemoryBytes {

@@ -27,6 +27,15 @@ void kimi_delta(Hparams& h, Keys& keys) {
   set_mixers(h, MixerKind::kKimiDelta);
 }
 
+void read_temperature(Hparams& h, Keys& keys) {
+  keys.f32("attention.temperature_scale", h.temperature_scale);
+  keys.u32("attention.temperature_length", h.temperature_length, 1u << 30);
+  if (h.temperature_scale != 0 && h.temperature_length == 0)
+    keys.refuse(ErrorCode::kOutOfRange, "attention.temperature_length is 0");
+}
+
+}  // namespace
+
 void read_clamps(Hparams& h, Keys& keys) {
   std::vector<float> experts(h.n_layer), dense(h.n_layer);
   keys.f32s("swiglu_clamp_exp", experts);
@@ -37,13 +46,9 @@ void read_clamps(Hparams& h, Keys& keys) {
   }
 }
 
-// yarn's magnitude goes into the scale of the scores instead of the rotation. own_magnitude: the file's multiplier is
-// that of the rotation as well.
-void latent_yarn(Hparams& h, Keys& keys, bool own_magnitude) {
-  float log_multiplier = 0;
-  keys.f32("rope.scaling.yarn_log_multiplier", log_multiplier);
+void latent_yarn(Hparams& h, Keys& keys, float log_multiplier, bool own_magnitude) {
   const float log_ratio = std::log(1.0f / h.rope.freq_scale);
-  const float d_k = static_cast<float>(h.d_k_latent != 0 ? h.d_k_latent : h.layers[0].d_k);
+  const float d_k = static_cast<float>(h.latent.d_k != 0 ? h.latent.d_k : h.layers[0].d_k);
   if (h.rope.ext_factor != 0) {
     const float m = log_multiplier / 0.1f;
     const auto magnitude = [&](float by) { return log_ratio <= 0 ? 1.0f : 0.1f * by * log_ratio + 1.0f; };
@@ -55,13 +60,13 @@ void latent_yarn(Hparams& h, Keys& keys, bool own_magnitude) {
   }
   const float mscale = h.rope.attn_factor * (1.0f + 0.1f * log_ratio) * (1.0f + log_multiplier * log_ratio);
   h.attention_scale = mscale * mscale / std::sqrt(d_k);
-  keys.f32("attention.temperature_scale", h.temperature_scale);
-  keys.u32("attention.temperature_length", h.temperature_length, 1u << 30);
-  if (h.temperature_scale != 0 && h.temperature_length == 0)
-    keys.refuse(ErrorCode::kOutOfRange, "attention.temperature_length is 0");
 }
 
-}  // namespace
+float yarn_multiplier(Keys& keys) {
+  float log_multiplier = 0;
+  keys.f32("rope.scaling.yarn_log_multiplier", log_multiplier);
+  return log_multiplier;
+}
 
 // Layers without key heads are recurrent.
 void set_mixers(Hparams& h, MixerKind recurrent) {
@@ -138,6 +143,24 @@ void granite(Hparams& h, Keys& keys) {
   bool finetuned = true;
   keys.boolean("rope.scaling.finetuned", finetuned);
   for (LayerParameters& layer : h.layers) layer.use_rope = finetuned;
+}
+
+void granite_switch(Hparams& h, Keys& keys) {
+  granite(h, keys);
+  uint32_t n = 0;
+  keys.required("adapters.count", n, 1u << 12);
+  keys.required("adapters.lora_rank", h.switches.rank, 1u << 16);
+  keys.f32("adapters.router_gain", h.switches.gain);
+  if (keys.failed()) return;
+  h.switches.activate.resize(n);
+  h.switches.substitute.resize(n);
+  keys.tokens("adapters.token_ids_activate", h.switches.activate);
+  keys.tokens("adapters.token_ids_substitute", h.switches.substitute);
+  for (const int32_t token : h.switches.substitute)
+    if (static_cast<uint32_t>(token) >= h.n_vocab)
+      keys.refuse(ErrorCode::kOutOfRange, "adapters.token_ids_substitute holds " + std::to_string(token));
+  for (LayerParameters& layer : h.layers)
+    if (layer.d_v != layer.d_k) keys.refuse(ErrorCode::kOutOfRange, "heads of keys and of values differ in size");
 }
 
 // The same layers several times over, each pass with keys of its own.
@@ -249,9 +272,15 @@ void mistral3(Hparams& h, Keys& keys) {
     keys.refuse(ErrorCode::kOutOfRange, "rope.scaling.original_context_length is 0");
 }
 
-void deepseek2(Hparams& h, Keys& keys) { latent_yarn(h, keys, true); }
+void deepseek2(Hparams& h, Keys& keys) {
+  latent_yarn(h, keys, yarn_multiplier(keys), true);
+  read_temperature(h, keys);
+}
 
-void mistral4(Hparams& h, Keys& keys) { latent_yarn(h, keys, false); }
+void mistral4(Hparams& h, Keys& keys) {
+  latent_yarn(h, keys, yarn_multiplier(keys), false);
+  read_temperature(h, keys);
+}
 
 // Layers without heads do not mix; those without key heads only project; those without a feed-forward network are
 // left out by llama.cpp.
@@ -376,6 +405,17 @@ void kimi_linear(Hparams& h, Keys& keys) {
   for (LayerParameters& layer : h.layers) layer.use_rope = false;
 }
 
+void kimi_k3(Hparams& h, Keys& keys) {
+  kimi_linear(h, keys);
+  h.kda_negated = true;
+  if (keys.f32("kda.gate_lower_bound", h.kda_gate_bound) && h.kda_gate_bound >= 0)
+    keys.refuse(ErrorCode::kOutOfRange, "kda.gate_lower_bound is not negative");
+  keys.u32("attn_res.block_size", h.residual_block);
+  keys.f32("activation.situ_beta", h.situ.beta);
+  keys.f32("activation.situ_linear_beta", h.situ.linear_beta);
+  if (h.situ.beta == 0) keys.refuse(ErrorCode::kOutOfRange, "activation.situ_beta is missing or 0");
+}
+
 void bailingmoe3(Hparams& h, Keys& keys) {
   kimi_delta(h, keys);
   read_clamps(h, keys);
@@ -417,6 +457,12 @@ void cogvlm(Hparams& h, Keys&) {
   h.rope.n_rot = h.layers[0].d_k;
   h.rope_factors = RopeFactors::kNone;
   for (LayerParameters& layer : h.layers) layer.n_rot = h.rope.n_rot;
+}
+
+// It makes hidden states of speech, one a token: its caller reads the last.
+void pockettts(Hparams& h, Keys&) {
+  h.causal = true;
+  if (h.pooling == 0) h.pooling = 3;
 }
 
 void deepseek2_ocr(Hparams&, Keys& keys) {

@@ -6,6 +6,13 @@
 
 namespace ggufscope {
 
+/// Limits of SwiGLU, where the file has them.
+void read_clamps(Hparams& h, Keys& keys);
+/// rope.scaling.yarn_log_multiplier, 0 without it.
+float yarn_multiplier(Keys& keys);
+/// Latent attention: yarn's magnitude goes into the scale of the scores instead of the rotation. own_magnitude: the
+/// multiplier is that of the rotation as well.
+void latent_yarn(Hparams& h, Keys& keys, float log_multiplier, bool own_magnitude);
 /// Layers without key heads are of this kind.
 void set_mixers(Hparams& h, MixerKind recurrent);
 void no_rope_every_fourth(Hparams& h);
@@ -20,6 +27,7 @@ void interleaved_sections(Hparams& h, Keys&);
 void qwen3vl(Hparams& h, Keys& keys);
 void hunyuan(Hparams& h, Keys& keys);
 void granite(Hparams& h, Keys& keys);
+void granite_switch(Hparams& h, Keys& keys);
 void nanbeige(Hparams& h, Keys& keys);
 void minicpm_scales(Hparams& h);
 void lfm2(Hparams& h, Keys& keys);
@@ -31,6 +39,11 @@ void gemma3n(Hparams& h, Keys& keys);
 void llama4(Hparams& h, Keys&);
 void mistral3(Hparams& h, Keys& keys);
 void deepseek2(Hparams& h, Keys& keys);
+void deepseek32(Hparams& h, Keys& keys);
+void glm_dsa(Hparams& h, Keys& keys);
+void deepseek4(Hparams& h, Keys& keys);
+void dots3note(Hparams& h, Keys& keys);
+void minimax_m3(Hparams& h, Keys& keys);
 void mistral4(Hparams& h, Keys& keys);
 void deci(Hparams& h, Keys&);
 void grok(Hparams& h, Keys& keys);
@@ -47,11 +60,13 @@ void chameleon(Hparams& h, Keys& keys);
 void cohere2moe(Hparams& h, Keys& keys);
 void grovemoe(Hparams& h, Keys& keys);
 void kimi_linear(Hparams& h, Keys& keys);
+void kimi_k3(Hparams& h, Keys& keys);
 void bailingmoe3(Hparams& h, Keys& keys);
 void step35(Hparams& h, Keys& keys);
 void minimax01(Hparams& h, Keys& keys);
 void muse_glimmer(Hparams& h, Keys& keys);
 void cogvlm(Hparams& h, Keys&);
+void pockettts(Hparams& h, Keys&);
 void deepseek2_ocr(Hparams&, Keys& keys);
 
 }  // namespace ggufscope

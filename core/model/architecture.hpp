@@ -108,7 +108,7 @@ struct Architecture {
 
 [[nodiscard]] std::span<const Architecture> all_architectures();
 
-/// The row of a name. kUnsupported with the names that can run.
+/// The row of a name. kUnsupported with the reason, or of unknown names with those that can run.
 [[nodiscard]] Result<const Architecture*> find_architecture(std::string_view name);
 
 }  // namespace ggufscope

@@ -71,7 +71,12 @@ constexpr Architecture kArchitectures[] = {
     {.name = "deepseek", .rope = kAdjacent, .expert_scale_by_key = true, .expert_norm_fixed = true},
     {.name = "deepseek2", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .yarn_betas_by_key = true, .gating_by_key = true, .expert_scale_by_key = true, .adjust = deepseek2},
     {.name = "deepseek2-ocr", .gating_by_key = true, .expert_scale_by_key = true, .adjust = deepseek2_ocr},
+    {.name = "deepseek32", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .gating_by_key = true, .expert_scale_by_key = true, .adjust = deepseek32},
+    {.name = "deepseek4", .rope = kAdjacent, .mixer = MixerKind::kCompressedAttention, .window = {.period = 1}, .needs_output = true, .gating_by_key = true,
+     .expert_scale_by_key = true, .unread = "exp_probs_b_vl.bias", .adjust = deepseek4},
     {.name = "dots1", .qk_norm = QkNorm::kRequired, .needs_output = true, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true},
+    {.name = "dots3note", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .window = {.period = 1}, .gating_by_key = true, .expert_scale_by_key = true,
+     .unread = "attn_gate.scale", .required = "attn_k_norm.weight attn_gate.weight", .adjust = dots3note},
     {.name = "dream", .unread = "output.bias", .adjust = not_causal},
     {.name = "ernie4_5", .rope = kAdjacent, .unread = "attn_output.bias"},
     {.name = "ernie4_5-moe", .rope = kAdjacent, .normalize_expert_weights = true, .unread = "attn_output.bias"},
@@ -95,6 +100,7 @@ constexpr Architecture kArchitectures[] = {
      .window = {.period = 5}, .windowed_rope_own = true, .embedding_scale_sqrt = true, .altup = true, .adjust = gemma3n},
     {.name = "gemma4", .activation = kGelu, .norms = kSandwich, .qk_norm = QkNorm::kRequired, .normalize_values = true,
      .window = {.period = 6}, .windowed_rope_own = true, .embedding_scale_sqrt = true, .ffn_scales = true, .adjust = gemma4},
+    {.name = "glm-dsa", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true, .ffn_scales = true, .adjust = glm_dsa},
     {.name = "glm4", .rope = kAdjacent, .norms = kSandwich,
      .adjust = [](Hparams& h, Keys&) { if (h.rope_sections[1] != 0) h.rope_kind = RopeKind::kHalves; }},
     {.name = "glm4moe", .norms = kFfnByPost, .gating = Gating::kSigmoid, .gating_by_key = true, .expert_scale_by_key = true},
@@ -113,6 +119,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "granitehybrid", .rope = kAdjacent, .divide_logits = true, .normalize_expert_weights = true,
      .reads = kGraniteScales, .adjust = [](Hparams& h, Keys& keys) { granite(h, keys); set_mixers(h, MixerKind::kMamba2); }},
     {.name = "granitemoe", .rope = kAdjacent, .divide_logits = true, .normalize_expert_weights = true, .reads = kGraniteScales},
+    {.name = "graniteswitch", .rope = kAdjacent, .mixer = MixerKind::kSwitchedAttention, .divide_logits = true, .reads = kGraniteScales, .adjust = granite_switch},
     {.name = "grok", .activation = kGelu, .norms = {.after_attention = "attn_output_norm", .after_ffn = "layer_output_norm"},
      .normalize_expert_weights = true, .reads = "logit_scale", .adjust = grok},
     {.name = "grovemoe", .qk_norm = QkNorm::kRequired, .normalize_expert_weights = true, .adjust = grovemoe},
@@ -129,6 +136,8 @@ constexpr Architecture kArchitectures[] = {
      .norm_after_residual = true, .qk_norm_kind = kLayerNorm, .rank_head = RankHead::kFirst, .encoder = true, .max_alibi_bias = 8.0f},
     {.name = "jina-bert-v3", .norm = kLayerNorm, .activation = kGelu, .norms = kBertNorms, .norm_biases = true,
      .norm_after_residual = true, .qk_norm_kind = kLayerNorm, .encoder = true},
+    {.name = "kimi-k3", .activation = Activation::kSitu, .mixer = MixerKind::kLatentAttention, .needs_output = true, .gating_by_key = true,
+     .expert_scale_by_key = true, .unread = "attn_gate.scale", .adjust = kimi_k3},
     {.name = "kimi-linear", .mixer = MixerKind::kLatentAttention, .needs_output = true, .gating_by_key = true,
      .expert_scale_by_key = true, .normalize_expert_weights = true, .adjust = kimi_linear},
     {.name = "laguna", .qk_norm = QkNorm::kRequired, .softplus_gate = true, .window = {.period = 4, .full_first = true},
@@ -159,6 +168,8 @@ constexpr Architecture kArchitectures[] = {
     {.name = "minimax-01", .residual_is_normed = true, .normalize_expert_weights = true, .reads = kScales, .adjust = minimax01},
     {.name = "minimax-m2", .qk_norm = QkNorm::kRequired, .needs_output = true, .gating = Gating::kSigmoid, .gating_by_key = true,
      .normalize_expert_weights = true},
+    {.name = "minimax-m3", .activation = Activation::kSwigluOai, .qk_norm = QkNorm::kRequired, .needs_output = true, .gating = Gating::kSigmoid,
+     .gating_by_key = true, .expert_scale_by_key = true, .adjust = minimax_m3},
     {.name = "mistral3", .rope = kAdjacent, .yarn_betas_by_key = true, .yarn_multiplier_by_key = true, .normalize_expert_weights = true, .ffn_scales = true, .adjust = mistral3},
     {.name = "mistral4", .rope = kAdjacent, .mixer = MixerKind::kLatentAttention, .yarn_betas_by_key = true, .gating_by_key = true,
      .expert_scale_by_key = true, .adjust = mistral4},
@@ -193,6 +204,7 @@ constexpr Architecture kArchitectures[] = {
      .unread = "ssm_in.scale ssm_out.scale", .adjust = [](Hparams& h, Keys&) { set_mixers(h, MixerKind::kPlamo2); }},
     {.name = "plamo3", .norms = kSandwich, .qk_norm = QkNorm::kRequired, .window = {.period = 8}, .windowed_rope_own = true},
     {.name = "plm", .rope = kAdjacent, .activation = Activation::kReluSquared, .mixer = MixerKind::kLatentAttention},
+    {.name = "pockettts", .norm = kLayerNorm, .rope = kAdjacent, .activation = Activation::kGeluHalf, .norm_biases = true, .encoder = true, .adjust = pockettts},
     {.name = "qwen", .needs_output = true, .required = "attn_qkv.bias",
      .adjust = [](Hparams& h, Keys&) { for (LayerParameters& layer : h.layers) layer.n_ff /= 2; }},
     {.name = "qwen2"},
@@ -237,6 +249,20 @@ constexpr Architecture kArchitectures[] = {
 };
 // clang-format on
 
+struct Refusal {
+  std::string_view name, reason;
+};
+
+// Names that llama.cpp knows and that cannot run here.
+constexpr Refusal kRefusals[] = {
+    {"clip", "it is the part of a model that sees or hears, and the text model runs"},
+    {"dflash", "it drafts for another model and reads that one's hidden states"},
+    {"eagle3", "it drafts for another model and reads that one's hidden states"},
+    {"gemma4-assistant", "it drafts for another model and reads that one's cache"},
+    {"qwen3tts", "llama.cpp 0.7.0 loads it and then stops, for its files lack the parts that make speech"},
+    {"wavtokenizer-dec", "it makes sound of a codec's tokens, not text"},
+};
+
 // Whether a word is among those between spaces.
 bool has_word(std::string_view words, std::string_view wanted) {
   while (!words.empty()) {
@@ -268,6 +294,10 @@ Result<const Architecture*> find_architecture(std::string_view name) {
     if (architecture.name == name) return &architecture;
     names += (names.empty() ? "" : ", ") + std::string(architecture.name);
   }
+  for (const Refusal& refusal : kRefusals)
+    if (refusal.name == name)
+      return fail(ErrorCode::kUnsupported,
+                  "cannot run architecture " + std::string(name) + ": " + std::string(refusal.reason));
   return fail(ErrorCode::kUnsupported,
               "cannot run architecture " + std::string(name.substr(0, 64)) + " yet; can run: " + names);
 }

@@ -80,12 +80,17 @@ float query_temperature(const Hparams& h, int32_t position) {
 }
 
 void rotate(Pass& pass, size_t il, float* x, size_t token_stride, size_t n_heads, size_t head_stride, size_t offset) {
+  rotate(pass, il, x, token_stride, n_heads, head_stride, offset, pass.h().rope_kind);
+}
+
+void rotate(Pass& pass, size_t il, float* x, size_t token_stride, size_t n_heads, size_t head_stride, size_t offset,
+            RopeKind kind) {
   const LayerParameters& layer = pass.layer(il);
   if (!layer.use_rope) return;
   const size_t which = layer.windowed ? 1 : 0, half = layer.n_rot / 2;
   each_token(pass.pool, Operation::kPositions, pass.n_tokens, [&](size_t t) {
-    rope(pass.h().rope_kind, x + t * token_stride + offset, n_heads, head_stride, layer.n_rot,
-         pass.cosines[which] + t * half, pass.sines[which] + t * half);
+    rope(kind, x + t * token_stride + offset, n_heads, head_stride, layer.n_rot, pass.cosines[which] + t * half,
+         pass.sines[which] + t * half);
   });
 }
 
@@ -117,13 +122,15 @@ void plan_attention(const LayerPlan& plan, LayerWeights& weights) {
     p.vector(w.relative_bias, plan.name("attn_rel_b.weight"), uint64_t{layer.n_head} * plan.h.n_relative_buckets,
              plan.il == 0 ? Need::kRequired : Need::kOptional);
   p.vector(w.sinks, plan.name("attn_sinks.weight"), layer.n_head, Need::kOptional);
+  if (layer.has_indexer) plan_block_indexer(plan, weights);
 }
 
-uint64_t attention_floats(const Hparams&, const LayerParameters& layer, const LayerWeights&, uint64_t n_tokens) {
+uint64_t attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights&, uint64_t n_tokens) {
   const uint64_t n_q = uint64_t{layer.n_head} * layer.d_k, n_k = uint64_t{layer.n_head_kv} * layer.d_k;
   const uint64_t n_v = uint64_t{layer.n_head_kv} * layer.d_v, n_out = uint64_t{layer.n_head} * layer.d_v;
   return arena_floats(n_tokens * n_q, n_tokens * n_k, n_tokens * n_v, n_tokens * n_out,
-                      n_tokens * std::max(2 * n_q, n_q + n_k + n_v), n_tokens * std::max(n_q, n_out));
+                      n_tokens * std::max(2 * n_q, n_q + n_k + n_v), n_tokens * std::max(n_q, n_out)) +
+         (layer.has_indexer ? block_attention_floats(h, layer, n_tokens) : 0);
 }
 
 void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions options, const float* q,
@@ -149,8 +156,8 @@ void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions
     options.n_buckets = h.n_relative_buckets;
     options.buckets_both_ways = pass.encoding || !h.causal;
   }
-  attention(pass.pool, shape, options, cache, q, pass.n_tokens,
-            layer.windowed ? state.visible_windowed : state.visible_full, pass.positions.data(),
+  const auto& visible = layer.chooses ? pass.chosen : layer.windowed ? state.visible_windowed : state.visible_full;
+  attention(pass.pool, shape, options, cache, q, pass.n_tokens, visible, pass.positions.data(),
             layer.windowed ? state.slot_positions.data() : state.cell_positions.data(),
             reinterpret_cast<float*>(state.thread_scratch.data()), state.thread_scratch_floats, out);
 }
@@ -216,7 +223,11 @@ void run_attention(Pass& pass, size_t il, const float* x, float* y) {
   AttentionOptions options;
   options.scale = h.attention_scale != 0 ? h.attention_scale : 1.0f / std::sqrt(static_cast<float>(d_k));
   options.sinks = w.sinks.data();
-  attend(pass, il, shape, options, q, own_keys ? k : nullptr, v, mixed);
+  if (layer.has_indexer && !pass.state.options().attend_to_all) {
+    attend_blocks(pass, il, options, x, q, k, v, mixed);
+  } else {
+    attend(pass, il, shape, options, q, own_keys ? k : nullptr, v, mixed);
+  }
 
   if (w.sub_norm) normalize_rows(pass.pool, h.norm_eps, h.norm, w.sub_norm, mixed, n, n_out, mixed);
   if (w.gate && w.qkv) apply(pass.pool, w.gate, x, n, gate);

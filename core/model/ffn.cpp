@@ -49,12 +49,14 @@ void plan_experts(const LayerPlan& plan, MoeWeights& w) {
   if (n_expert == 0)
     return p.refuse(ErrorCode::kOutOfRange, "tensor " + plan.name("ffn_gate_inp.weight") + " without expert_count");
   p.linear(w.router, plan.name("ffn_gate_inp"), n_embd, n_expert);
-  const TensorEntry* latent = p.find(plan.name("ffn_latent_down.weight"));
+  const bool routed = p.has(plan.name("ffn_routed_down.weight"));
+  const std::string latent_name = plan.name(routed ? "ffn_routed" : "ffn_latent");
+  const TensorEntry* latent = p.find(latent_name + "_down.weight");
   const uint64_t n_in = latent != nullptr ? latent->shape[1] : n_embd;
   if (latent != nullptr) {
-    p.linear(w.latent_down, plan.name("ffn_latent_down"), n_embd, n_in);
-    p.linear(w.latent_up, plan.name("ffn_latent_up"), n_in, n_embd);
-    p.affine(w.latent_norm, plan.name("ffn_norm_exps"), n_in, Need::kOptional);
+    p.linear(w.latent_down, latent_name + "_down", n_embd, n_in);
+    p.linear(w.latent_up, latent_name + "_up", n_in, n_embd);
+    p.affine(w.latent_norm, plan.name(routed ? "ffn_routed_norm" : "ffn_norm_exps"), n_in, Need::kOptional);
   }
   const std::string down_name = plan.name("ffn_down_exps.weight");
   const TensorEntry* down = p.find(down_name);
@@ -76,6 +78,8 @@ void plan_experts(const LayerPlan& plan, MoeWeights& w) {
   if (h.experts_per_chunk != 0) plan_chunks(plan, w.chunks);
   p.vector(w.selection_bias, plan.name(p.has(plan.name("exp_probs_b")) ? "exp_probs_b" : "exp_probs_b.bias"), n_expert,
            Need::kOptional);
+  if (plan.il < h.n_hash_layer)
+    p.integers(w.by_token, plan.name("ffn_gate_tid2eid.weight"), h.n_expert_used, h.n_vocab, h.n_expert);
   if (p.has(plan.name("ffn_down_shexp.weight"))) {
     plan_dense(plan, w.shared, "_shexp", false);
     p.linear(w.shared_gate, plan.name("ffn_gate_inp_shexp"), n_embd, 1, Need::kOptional);
@@ -83,10 +87,11 @@ void plan_experts(const LayerPlan& plan, MoeWeights& w) {
 }
 
 // out = activation(gate) * up, both within the limit where there is one; out may be gate.
-void gated(Activation activation, float limit, const float* gate, const float* up, size_t n, float* out) {
-  if (limit == 0) return activate_gated(activation, gate, up, n, out);
+void gated(const Hparams& h, float limit, const float* gate, const float* up, size_t n, float* out) {
+  if (limit == 0) return activate_gated(h.activation, gate, up, n, out, h.situ);
   if (out != gate) std::memcpy(out, gate, n * sizeof(float));
-  activate(activation, out, n);
+  for (size_t i = 0; i < n && h.clamp_before_activation; ++i) out[i] = std::min(out[i], limit);
+  activate(h.activation, out, n);
   for (size_t i = 0; i < n; ++i) out[i] = std::min(out[i], limit) * std::clamp(up[i], -limit, limit);
 }
 
@@ -104,10 +109,10 @@ void run_dense(Pass& pass, size_t il, const FfnWeights& w, const float* x, size_
   apply(pass.pool, {{&w.up, up}, {&w.gate, inner}}, x, n);
   if (w.gate) {
     each_token(pass.pool, Operation::kGate, n,
-               [&](size_t t) { gated(activation, limit, inner + t * n_ff, up + t * n_ff, n_ff, inner + t * n_ff); });
+               [&](size_t t) { gated(pass.h(), limit, inner + t * n_ff, up + t * n_ff, n_ff, inner + t * n_ff); });
   } else if (w.up.n_out != n_ff) {
     each_token(pass.pool, Operation::kGate, n, [&](size_t t) {
-      gated(activation, limit, up + 2 * t * n_ff, up + (2 * t + 1) * n_ff, n_ff, inner + t * n_ff);
+      gated(pass.h(), limit, up + 2 * t * n_ff, up + (2 * t + 1) * n_ff, n_ff, inner + t * n_ff);
     });
   } else {
     each_token(pass.pool, Operation::kGate, n, [&](size_t t) {
@@ -159,8 +164,16 @@ void keep_best_groups(const Hparams& h, float* scores) {
   for (uint32_t i = h.n_group_used; i < n_groups; ++i) std::fill_n(scores + order[i] * per_group, per_group, -INFINITY);
 }
 
-// Which experts a token takes and with what weights: ids and weights [n_used].
-void choose(const Pass& pass, const MoeWeights& w, float* logits, float* scores, int32_t* ids, float* weights) {
+// An expert that a token names twice has both weights.
+void merge_repeated(size_t used, int32_t* ids, float* weights) {
+  for (size_t i = 0; i < used; ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (ids[k] == ids[i] && ids[i] >= 0) weights[k] += weights[i], ids[i] = -1;
+}
+
+// Which experts a token takes and with what weights: ids and weights [n_used]. named: by the token itself, or nullptr.
+void choose(const Pass& pass, const MoeWeights& w, const int32_t* named, float* logits, float* scores, int32_t* ids,
+            float* weights) {
   const Hparams& h = pass.h();
   const size_t n = h.n_expert, used = h.n_expert_used;
   std::memcpy(scores, logits, n * sizeof(float));
@@ -171,7 +184,8 @@ void choose(const Pass& pass, const MoeWeights& w, float* logits, float* scores,
   for (size_t i = 0; i < used; ++i) {
     // Distinct even where scores are NaN: the buffers have room for one row a token and expert.
     size_t best = n;
-    for (size_t e = 0; e < n; ++e)
+    if (named != nullptr) best = static_cast<size_t>(named[i]);
+    for (size_t e = 0; e < n && named == nullptr; ++e)
       if (std::find(ids, ids + i, static_cast<int32_t>(e)) == ids + i && (best == n || scores[e] > scores[best]))
         best = e;
     ids[i] = static_cast<int32_t>(best);
@@ -184,6 +198,7 @@ void choose(const Pass& pass, const MoeWeights& w, float* logits, float* scores,
     vec::scale(weights, 1.0f / std::max(sum, kLeastWeight), used);
   }
   if (h.expert_weights_scale != 0) vec::scale(weights, h.expert_weights_scale, used);
+  if (named != nullptr) merge_repeated(used, ids, weights);
 }
 
 uint64_t mix_floats(const ExpertWeights& w, uint64_t n) {
@@ -229,12 +244,12 @@ void mix_experts(Pass& pass, size_t il, const ExpertWeights& w, const int32_t* i
     if (w.gate_up) {
       apply(pass.pool, w.gate_up, e, gathered, m, up);
       for (size_t r = 0; r < m; ++r)
-        gated(h.activation, limit, up + 2 * r * n_ff, up + (2 * r + 1) * n_ff, n_ff, inner + r * n_ff);
+        gated(h, limit, up + 2 * r * n_ff, up + (2 * r + 1) * n_ff, n_ff, inner + r * n_ff);
     } else {
       apply(pass.pool, w.up, e, gathered, m, up);
       if (w.gate) {
         apply(pass.pool, w.gate, e, gathered, m, inner);
-        gated(h.activation, limit, inner, up, m * n_ff, inner);
+        gated(h, limit, inner, up, m * n_ff, inner);
       } else {
         std::memcpy(inner, up, m * n_ff * sizeof(float));
         activate(h.activation, inner, m * n_ff, pass.layer(il).xielu);
@@ -288,7 +303,11 @@ void run_experts(Pass& pass, size_t il, const MoeWeights& w, const float* x, con
   float* shared_gate = pass.take(n);
 
   apply(pass.pool, w.router, router_input, n, logits);
-  for (size_t t = 0; t < n; ++t) choose(pass, w, logits + t * h.n_expert, scores, ids + t * used, weights + t * used);
+  for (size_t t = 0; t < n; ++t) {
+    const int32_t* named =
+        w.by_token.empty() ? nullptr : w.by_token.data() + static_cast<size_t>(pass.tokens[t]) * used;
+    choose(pass, w, named, logits + t * h.n_expert, scores, ids + t * used, weights + t * used);
+  }
 
   if (w.latent_down) {
     const size_t n_latent = w.latent_down.n_out;
@@ -339,6 +358,7 @@ void plan_ffn(const LayerPlan& plan, LayerWeights& weights) {
 bool has_ffn(const LayerWeights& weights) { return weights.ffn.down || weights.moe.experts; }
 
 uint64_t ffn_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_tokens) {
+  if (weights.switched.down.b) return switched_ffn_floats(weights, n_tokens);
   const uint64_t own = weights.experts_norm ? arena_floats(n_tokens * h.n_embd) : 0;
   const uint64_t dense = weights.ffn.down ? arena_floats(n_tokens * h.n_embd) + dense_floats(weights.ffn, n_tokens) : 0;
   return own + dense + (weights.moe.experts ? experts_floats(h, weights.moe, n_tokens) : 0);
@@ -346,6 +366,7 @@ uint64_t ffn_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_to
 
 void run_ffn(Pass& pass, size_t il, const float* x, const float* layer_input, float* y) {
   const LayerWeights& w = pass.weights(il);
+  if (w.switched.down.b) return run_switched_ffn(pass, il, x, y);
   if (!w.moe.experts) return run_dense(pass, il, w.ffn, x, pass.n_tokens, y);
   const size_t n = pass.n_tokens * pass.h().n_embd, mark = pass.state.arena.mark();
   if (w.experts_norm) {

@@ -182,7 +182,7 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
   }
 
   const bool channel_mix = static_cast<bool>(w.rwkv.channel_key);
-  const bool drops = !keep.empty() && mixes && !h.parallel && !channel_mix && !h.norms_follow;
+  const bool drops = !keep.empty() && mixes && !h.parallel && !channel_mix && !h.norms_follow && pass.slots.empty();
   if (drops) {
     for (size_t i = 0; i < keep.size(); ++i)
       for (float* rows : {a.x, a.input})
@@ -276,7 +276,12 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
     pass.sines[which] = sines;
   }
   pass.first_value = pass.take(size);
-  embed(pass, tokens, a.x, a.normed);
+  pass.tokens = tokens.data();
+  if (h.switches.activate.empty()) {
+    embed(pass, tokens, a.x, a.normed);
+  } else {
+    embed(pass, switch_tokens(pass, tokens), a.x, a.normed);
+  }
   if (model.architecture().adds_embedding) std::memcpy(pass.first_value, a.x, size * sizeof(float));
   float* per_layer = nullptr;
   if (h.n_embd_per_layer != 0) {
@@ -296,8 +301,20 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
     streams = pass.take((n_more + 1) * size);
     split_streams(pass, a.x, streams);
   }
+  HyperStreams hyper;
+  if (h.hyper.n != 0) hyper = begin_streams(pass, a.x);
+  Bank bank;
+  if (h.residual_block != 0) bank.streams = pass.take((h.n_layer + h.residual_block - 1) / h.residual_block * size);
   for (size_t il = 0; il < h.n_layer; ++il) {
     if (!recurrent && cancelled(cancel)) return fail(ErrorCode::kInvalidArgument, "cancelled");
+    if (hyper.x != nullptr) {
+      run_hyper_layer(pass, il, hyper, a);
+      continue;
+    }
+    if (bank.streams != nullptr) {
+      run_banking_layer(pass, il, bank, a);
+      continue;
+    }
     if (streams != nullptr) {
       run_altup_layer(pass, il, streams, per_layer, a);
       continue;
@@ -324,6 +341,11 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
       normalize_rows(pass.pool, h.norm_eps, h.norm, model.weights().output_norm, a.x, pass.n_tokens, h.n_embd, a.x);
   }
   if (streams != nullptr) merge_streams(pass, streams, a.x, a.forward);
+  if (hyper.x != nullptr) end_streams(pass, hyper, a.x);
+  if (bank.streams != nullptr) {
+    mix_banked(pass, bank, model.weights().output_res_score, a.x, a.forward);
+    a.x = a.forward;
+  }
   write_outputs(pass, batch, wanted, dropped, a.x, a.normed, out);
   pass.n_tokens = n;
   return {};
@@ -380,7 +402,7 @@ uint64_t forward_floats(const Model& model, uint64_t n) {
   const uint64_t half = h.rope.n_rot / 2, half_windowed = h.rope_windowed.n_rot / 2;
   return arena_floats(size, size, size, size, size, size, n * half, n * half, n * half_windowed, n * half_windowed,
                       per_layer) +
-         layer_most + altup_floats(h, model.weights(), n);
+         layer_most + altup_floats(h, model.weights(), n) + bank_floats(h, n) + hyper_floats(h, n);
 }
 
 Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& batch, float* out,

@@ -108,6 +108,15 @@ bool Keys::u32s(std::string_view name, std::vector<uint32_t>& out, uint32_t most
   return true;
 }
 
+void Keys::tokens(std::string_view name, std::vector<int32_t>& out) {
+  std::vector<uint32_t> ids(out.size());
+  const KeyValue* found = find_key(gguf_, full(name));
+  if (found == nullptr || found->type != ValueType::kArray)
+    return refuse(ErrorCode::kNotFound, full(name) + " is missing or no array");
+  u32s(name, ids);
+  for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<int32_t>(ids[i]);
+}
+
 bool Keys::f32s(std::string_view name, std::vector<float>& out) {
   const std::string key = full(name);
   const KeyValue* found = find_key(gguf_, key);
@@ -284,7 +293,8 @@ void check(Keys& keys, const Hparams& h) {
   for (size_t i = 0; i < h.layers.size(); ++i) {
     const LayerParameters& layer = h.layers[i];
     const bool attends = layer.mixer == MixerKind::kAttention || layer.mixer == MixerKind::kAttentionMamba2 ||
-                         layer.mixer == MixerKind::kLatentAttention;
+                         layer.mixer == MixerKind::kSwitchedAttention || layer.mixer == MixerKind::kLatentAttention ||
+                         layer.mixer == MixerKind::kCompressedAttention;
     if (!attends) continue;
     const std::string where = " in layer " + std::to_string(i);
     if (layer.n_head == 0 || layer.n_head_kv == 0)
@@ -348,9 +358,10 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture)
   read_scales(keys, architecture, h);
 
   keys.u32("attention.q_lora_rank", h.q_lora_rank);
-  keys.u32("attention.kv_lora_rank", h.kv_lora_rank);
-  keys.u32("attention.key_length_mla", h.d_k_latent, 1u << 16);
-  keys.u32("attention.value_length_mla", h.d_v_latent, 1u << 16);
+  keys.u32("attention.kv_lora_rank", h.latent.rank);
+  keys.u32("attention.key_length_mla", h.latent.d_k, 1u << 16);
+  keys.u32("attention.value_length_mla", h.latent.d_v, 1u << 16);
+  h.latent_windowed = h.latent;
   keys.u32("ssm.conv_kernel", h.d_conv, 1u << 10);
   keys.u32("ssm.inner_size", h.d_inner);
   keys.u32("ssm.state_size", h.d_state, 1u << 16);

@@ -26,6 +26,8 @@ enum class MixerKind : uint8_t {
   kMamba2,
   kAttentionMamba2,
   kPlamo2,
+  kSwitchedAttention,
+  kCompressedAttention,
   kOutputOnly,
   kShortConvolution,
   kDeltaNet,
@@ -57,6 +59,44 @@ enum class Gating : uint8_t {
 /// Which layers divide their frequencies by the file's factors.
 enum class RopeFactors : uint8_t { kAll, kFullLayers, kNone };
 
+/// Latent attention. The lengths of heads are not 0 where keys and values are absorbed.
+struct LatentSizes {
+  uint32_t rank = 0;  ///< of what keys and values are made of
+  uint32_t d_k = 0;   ///< key_length_mla
+  uint32_t d_v = 0;   ///< value_length_mla
+};
+
+/// What chooses the positions that a token attends to: see indexer.cpp.
+struct IndexerSizes {
+  uint32_t n_head = 0;
+  uint32_t d_k = 0;
+  uint32_t top_k = 0;         ///< positions, or blocks of them
+  uint32_t block = 0;         ///< 0: positions are chosen one by one
+  uint32_t local_blocks = 0;  ///< the last ones, always taken
+  float norm_eps = 0;
+  RopeKind rope = RopeKind::kHalves;
+};
+
+/// DeepSeek-V4's attention: see compressed_attention.cpp.
+struct CompressedSizes {
+  uint32_t n_groups = 0;  ///< of heads, each with an output matrix of its own
+  uint32_t out_rank = 0;
+};
+
+/// See hyper_connections.cpp.
+struct HyperSizes {
+  uint32_t n = 0;  ///< residual streams; 0: one, without weights
+  uint32_t iterations = 0;
+  float eps = 0;
+};
+
+/// Adapters in the model's own file: see granite_switch.cpp.
+struct SwitchSizes {
+  uint32_t rank = 0;
+  float gain = 15.0f;
+  std::vector<int32_t> activate, substitute;  ///< a token of each adapter
+};
+
 struct LayerParameters {
   MixerKind mixer = MixerKind::kAttention;
   uint32_t n_head = 0;
@@ -68,8 +108,11 @@ struct LayerParameters {
   uint32_t kv_layer = 0;  ///< whose cache is read: its own, or an earlier layer's (Gemma 4)
   bool windowed = false;
   bool use_rope = true;
-  float clamp_experts = 0;  ///< SwiGLU's gate and input are kept within it; 0: not
-  float clamp_dense = 0;    ///< the same of dense networks and shared experts
+  bool chooses = false;         ///< attends to chosen positions only
+  bool has_indexer = false;     ///< chooses them; else those that the layer before took
+  uint32_t compress_ratio = 0;  ///< of DeepSeek-V4: so many positions become one, beside the window
+  float clamp_experts = 0;      ///< SwiGLU's gate and input are kept within it; 0: not
+  float clamp_dense = 0;        ///< the same of dense networks and shared experts
   XieluParameters xielu;
 };
 
@@ -99,6 +142,7 @@ struct Hparams {
   float max_alibi_bias = 0;
   WindowKind window_kind = WindowKind::kSliding;
   uint32_t window = 0;
+  uint32_t window_kept = 0;  // cells that windowed layers keep, where that is more
 
   float attention_scale = 0;  // 0: 1 / sqrt(d_k)
   float attention_soft_cap = 0;
@@ -110,6 +154,8 @@ struct Hparams {
 
   float embedding_scale = 1;
   float residual_scale = 1;
+  uint32_t residual_block = 0;  // kimi-k3: so many layers share a banked residual stream
+  SituParameters situ;
   float logit_scale = 1;  // multiplied
   float logit_soft_cap = 0;
   uint32_t first_silent = 0, n_silent = 0;  // tokens that are never generated: their logits are the smallest float
@@ -119,6 +165,7 @@ struct Hparams {
   uint32_t n_expert_groups = 0;
   uint32_t n_group_used = 0;
   Gating gating = Gating::kSoftmax;
+  bool clamp_before_activation = false;  // see LayerParameters::clamp_experts
   bool normalize_expert_weights = false;
   float expert_weights_scale = 1;
   uint32_t n_ff_exp = 0;              // width of an expert, where it is not n_ff
@@ -129,8 +176,14 @@ struct Hparams {
   float chunk_scale = 1;              // which adds this much of itself
   float dense_and_experts_scale = 0;  // grok: a dense network beside the experts, their sum times this
 
-  uint32_t q_lora_rank = 0, kv_lora_rank = 0;
-  uint32_t d_k_latent = 0, d_v_latent = 0;  // key_length_mla, value_length_mla: not 0 where attention is absorbed
+  uint32_t q_lora_rank = 0;
+  LatentSizes latent;
+  LatentSizes latent_windowed;  // of windowed layers
+  IndexerSizes indexer;
+  SwitchSizes switches;
+  CompressedSizes compressed;
+  HyperSizes hyper;
+  uint32_t n_hash_layer = 0;  // the first layers' experts are chosen by the token
 
   uint32_t d_conv = 0, d_inner = 0, d_state = 0, dt_rank = 0, n_group = 0;  // ssm.*
   bool ssm_norms = false;  // ssm.dt_b_c_rms: dt, B and C are normalized, without weights
@@ -140,6 +193,7 @@ struct Hparams {
   uint32_t rescale_every = 0;  // rwkv: halve the activations after every so many layers
   uint32_t d_head_kda = 0;     // kda.*
   float kda_gate_bound = 0;    // 0: the decay is a softplus
+  bool kda_negated = false;    // with a bound: ssm_a holds the negative of the rate
   uint32_t n_relative_buckets = 0;
   uint32_t n_encoder_layer = 0;  // t5: layers of its encoder; n_layer are the decoder's
   int32_t decoder_start = 0;
@@ -162,6 +216,8 @@ class Keys {
   bool boolean(std::string_view name, bool& out);
   bool text(std::string_view name, std::string_view& out);
   /// One value for all, or an array of at least out.size(). Without the prefix where name starts with '.'.
+  /// An array of at least out.size() token ids; kNotFound without the key.
+  void tokens(std::string_view name, std::vector<int32_t>& out);
   bool u32s(std::string_view name, std::vector<uint32_t>& out, uint32_t most = kMostCount);
   bool f32s(std::string_view name, std::vector<float>& out);
   void required(std::string_view name, uint32_t& out, uint32_t most = kMostCount);

@@ -38,6 +38,8 @@ void plan_kimi_delta(const LayerPlan& plan, LayerWeights& weights) {
   factored(w.decay_a, w.decay_b, "ssm_f_a", "ssm_f_b");
   if (p.has(plan.name("attn_gate.weight"))) {
     p.matrix(w.gate_a, plan.name("attn_gate"), n_embd, n);
+  } else if (p.has(plan.name("ssm_g.weight"))) {
+    p.matrix(w.gate_a, plan.name("ssm_g"), n_embd, n);
   } else {
     factored(w.gate_a, w.gate_b, "ssm_g_a", "ssm_g_b");
   }
@@ -103,8 +105,9 @@ void run_kimi_delta(Pass& pass, size_t il, const float* x, float* y) {
       l2_normalize(k + row, d, h.norm_eps);
       for (size_t i = row; i < row + d; ++i) {
         const float raw = decay[i] + w.dt_bias.data()[head * d + i - row];
-        decay[i] =
-            std::exp(h.kda_gate_bound != 0 ? h.kda_gate_bound / (1.0f + std::exp(-rate * raw)) : rate * softplus(raw));
+        decay[i] = std::exp(h.kda_gate_bound != 0
+                                ? h.kda_gate_bound / (1.0f + std::exp(h.kda_negated ? rate * raw : -rate * raw))
+                                : rate * softplus(raw));
         q[i] *= scale;
         a[i] = decay[i] * k[i];
         b[i] = -strength * k[i];

@@ -12,15 +12,16 @@
 namespace ggufscope {
 namespace {
 
-struct LatentSizes {
+struct Sizes {
   uint64_t n_head, d_k, d_v, n_rot, d_nope, latent;
   bool absorbed;
 };
 
-LatentSizes sizes_of(const Hparams& h, const LayerParameters& layer) {
-  const bool absorbed = h.d_k_latent != 0;
-  const uint64_t d_k = absorbed ? h.d_k_latent : layer.d_k, d_v = absorbed ? h.d_v_latent : layer.d_v;
-  return {layer.n_head, d_k, d_v, layer.n_rot, d_k - layer.n_rot, h.kv_lora_rank, absorbed};
+Sizes sizes_of(const Hparams& h, const LayerParameters& layer) {
+  const LatentSizes& own = latent_of(h, layer);
+  const bool absorbed = own.d_k != 0;
+  const uint64_t d_k = absorbed ? own.d_k : layer.d_k, d_v = absorbed ? own.d_v : layer.d_v;
+  return {layer.n_head, d_k, d_v, layer.n_rot, d_k - layer.n_rot, own.rank, absorbed};
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights) {
   AttentionWeights& w = weights.attention;
   Planner& p = plan.planner;
   const Hparams& h = plan.h;
-  const LatentSizes s = sizes_of(h, plan.layer);
+  const Sizes s = sizes_of(h, plan.layer);
   if (s.latent == 0 || s.n_rot == 0 || s.n_rot > s.d_k || (s.absorbed && s.n_rot == s.d_k) || s.d_v == 0)
     return p.refuse(ErrorCode::kOutOfRange,
                     "attention.kv_lora_rank or a head size of latent attention is missing or out of range");
@@ -42,6 +43,8 @@ void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights) {
   }
   p.linear(w.kv_a, plan.name("attn_kv_a_mqa"), h.n_embd, s.latent + s.n_rot);
   p.affine(w.kv_a_norm, plan.name("attn_kv_a_norm"), s.latent);
+  // dots3note: a norm of the rotated part.
+  p.affine(w.k_norm, plan.name("attn_k_norm"), s.n_rot, Need::kOptional);
   if (s.absorbed) {
     p.stack(w.k_b, plan.name("attn_k_b"), s.d_nope, s.latent, s.n_head);
     p.stack(w.v_b, plan.name("attn_v_b"), s.latent, s.d_v, s.n_head);
@@ -50,23 +53,25 @@ void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights) {
   }
   p.linear(w.out, plan.name("attn_output"), s.n_head * s.d_v, h.n_embd);
   plan_output_gate(plan, w, s.n_head * s.d_v);
+  if (plan.layer.has_indexer) plan_indexer(plan, weights);
 }
 
 uint64_t latent_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
                                  uint64_t n) {
-  const LatentSizes s = sizes_of(h, layer);
+  const Sizes s = sizes_of(h, layer);
   const uint64_t cached = s.latent + s.n_rot;
   return arena_floats(n * h.q_lora_rank, n * s.n_head * s.d_k, n * cached, n * s.latent, n * s.n_head * s.d_v,
                       n * s.n_head * std::max(cached, s.d_nope + s.d_v), n * s.n_head * std::max(s.latent, s.d_k),
                       n * s.n_head * s.d_v, n * std::max(s.d_nope, s.latent), n * std::max(s.latent, s.d_v),
-                      n * weights.attention.gate.n_out);
+                      n * weights.attention.gate.n_out) +
+         (layer.has_indexer ? indexer_floats(h, n) : 0);
 }
 
 void run_latent_attention(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
   const AttentionWeights& w = pass.weights(il).attention;
-  const LatentSizes s = sizes_of(h, layer);
+  const Sizes s = sizes_of(h, layer);
   const size_t n = pass.n_tokens, n_head = layer.n_head, n_rot = layer.n_rot;
   const size_t d_k = static_cast<size_t>(s.d_k), d_v = static_cast<size_t>(s.d_v),
                latent = static_cast<size_t>(s.latent);
@@ -90,7 +95,11 @@ void run_latent_attention(Pass& pass, size_t il, const float* x, float* y) {
     normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.q_a_norm, low, n, h.q_lora_rank, low);
     apply(pass.pool, w.q_b, low, n, q);
   }
+  if (layer.has_indexer) choose_positions(pass, il, x, low);
   rotate(pass, il, q, n_head * d_k, n_head, d_k, d_nope);
+  for (size_t t = 0; t < n && w.k_norm; ++t)
+    normalize(NormKind::kRms, kv + t * cached + latent, w.k_norm.weight.data(), nullptr, n_rot, h.norm_eps,
+              kv + t * cached + latent);
   rotate(pass, il, kv, cached, 1, cached, latent);
   for (size_t t = 0; t < n; ++t)
     normalize(NormKind::kRms, kv + t * cached, w.kv_a_norm.weight.data(), nullptr, latent, h.norm_eps, kv + t * cached);

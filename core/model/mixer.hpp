@@ -2,6 +2,7 @@
 // called.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "model/state.hpp"
@@ -23,7 +24,13 @@ struct Pass {
   const float* cosines[2] = {};  // [n_tokens, n_rot / 2], of full and of windowed layers
   const float* sines[2] = {};
   const std::vector<LayerWeights>* layers = nullptr;  // nullptr: the model's own
-  bool encoding = false;         // the encoder of an encoder-decoder: sees both ways, keeps nothing
+  bool encoding = false;            // the encoder of an encoder-decoder: sees both ways, keeps nothing
+  const int32_t* tokens = nullptr;  // [n_tokens]
+  // [n_tokens] the cells that layers which choose attend to: left by the last layer that has an indexer
+  std::vector<CellRun> chosen_runs{};
+  std::vector<std::span<const CellRun>> chosen{};
+  std::vector<std::vector<uint32_t>> cells_by_position{};  // of each sequence; UINT32_MAX: none
+  std::vector<uint32_t> slots{};                           // [n_tokens] which adapter of the file works
   float* first_value = nullptr;  // [n_tokens, n_embd], for all layers: RWKV-7's first values, Talkie's embeddings
 
   [[nodiscard]] const Hparams& h() const { return model.hparams(); }
@@ -67,7 +74,8 @@ struct Mixer {
 [[nodiscard]] const Mixer& find_mixer(MixerKind kind);
 
 [[nodiscard]] constexpr bool uses_cache(MixerKind kind) {
-  return kind == MixerKind::kAttention || kind == MixerKind::kLatentAttention || kind == MixerKind::kAttentionMamba2;
+  return kind == MixerKind::kAttention || kind == MixerKind::kLatentAttention || kind == MixerKind::kAttentionMamba2 ||
+         kind == MixerKind::kSwitchedAttention || kind == MixerKind::kCompressedAttention;
 }
 
 /// Elements a cell of a layer's cache holds for each key head: latent attention caches what keys are made of.
@@ -75,6 +83,18 @@ struct CacheShape {
   size_t n_head_kv = 0, d_k = 0, d_v = 0;  // d_v 0: values are part of the keys
 };
 [[nodiscard]] CacheShape cache_shape(const Hparams& h, const LayerParameters& layer);
+
+/// Further rows that a layer keeps for each cell, beside keys and values.
+struct FurtherRow {
+  size_t n = 0;           ///< floats
+  bool windowed = false;  ///< only of cells that the window still holds; they stay float32
+};
+inline constexpr size_t kFurtherRows = 4;
+[[nodiscard]] std::array<FurtherRow, kFurtherRows> further_rows(const Hparams& h, const LayerParameters& layer);
+
+[[nodiscard]] inline const LatentSizes& latent_of(const Hparams& h, const LayerParameters& layer) {
+  return layer.windowed ? h.latent_windowed : h.latent;
+}
 
 // attention.cpp
 /// name [n_embd] -> [n_out], or -> [n_head]: one factor for each head.
@@ -90,7 +110,10 @@ void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions
             const float* k, const float* v, float* out);
 /// Factor of a query at a position that grows with it (Llama 4, Mistral 3).
 float query_temperature(const Hparams& h, int32_t position);
+/// Rotates n_rot elements from `offset` on of each head, by the layer's angles; kind: the model's, or another.
 void rotate(Pass& pass, size_t il, float* x, size_t token_stride, size_t n_heads, size_t head_stride, size_t offset);
+void rotate(Pass& pass, size_t il, float* x, size_t token_stride, size_t n_heads, size_t head_stride, size_t offset,
+            RopeKind kind);
 // t5.cpp
 void plan_cross_attention(const LayerPlan& plan, LayerWeights& weights);
 /// y = attention of x [n_tokens, n_embd] over what encode left in the state.
@@ -100,6 +123,42 @@ void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights);
 uint64_t latent_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& w,
                                  uint64_t n_tokens);
 void run_latent_attention(Pass& pass, size_t il, const float* x, float* y);
+// indexer.cpp
+void plan_indexer(const LayerPlan& plan, LayerWeights& weights);
+uint64_t indexer_floats(const Hparams& h, uint64_t n_tokens);
+/// Fills pass.chosen from x [n_tokens, n_embd] and the compressed queries low [n_tokens, q_lora_rank].
+void choose_positions(Pass& pass, size_t il, const float* x, const float* low);
+/// The k best scores' numbers, ascending.
+void best_of(std::span<const float> scores, size_t k, std::vector<uint32_t>& order);
+/// x [d] times a cell's key, of a cache of one head. row [d]: scratch.
+[[nodiscard]] float cached_dot(const CacheView& cache, size_t cell, size_t d, const float* x, float* row);
+/// Cells come ascending.
+inline void add_cell(std::vector<CellRun>& runs, uint32_t cell) {
+  if (runs.empty() || runs.back().end != cell) runs.push_back({cell, cell});
+  runs.back().end = cell + 1;
+}
+// block_attention.cpp
+void plan_block_indexer(const LayerPlan& plan, LayerWeights& weights);
+uint64_t block_attention_floats(const Hparams& h, const LayerParameters& layer, uint64_t n_tokens);
+/// Attention as attend has it, of a layer whose index heads read x [n_tokens, n_embd].
+void attend_blocks(Pass& pass, size_t il, const AttentionOptions& options, const float* x, const float* q,
+                   const float* k, const float* v, float* out);
+// granite_switch.cpp
+/// Sets pass.slots; returns the tokens to embed in the control tokens' place.
+std::vector<int32_t> switch_tokens(Pass& pass, std::span<const int32_t> tokens);
+void plan_switched_attention(const LayerPlan& plan, LayerWeights& weights);
+uint64_t switched_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
+                                   uint64_t n_tokens);
+void run_switched_attention(Pass& pass, size_t il, const float* x, float* y);
+/// 0 of layers without adapters.
+uint64_t switched_ffn_floats(const LayerWeights& weights, uint64_t n_tokens);
+void run_switched_ffn(Pass& pass, size_t il, const float* x, float* y);
+// compressed_attention.cpp
+void plan_compressed_attention(const LayerPlan& plan, LayerWeights& weights);
+uint64_t compressed_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
+                                     uint64_t n_tokens);
+void run_compressed_attention(Pass& pass, size_t il, const float* x, float* y);
+[[nodiscard]] std::array<FurtherRow, kFurtherRows> compressed_rows(const Hparams& h, const LayerParameters& layer);
 // mamba.cpp
 void plan_mamba(const LayerPlan& plan, LayerWeights& weights);
 uint64_t mamba_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens);
@@ -162,6 +221,31 @@ struct Activations {
 /// keep, if not empty: the rows of x that are needed after this layer, ascending. The others are dropped as early as
 /// possible, and pass.n_tokens becomes keep.size(). False: all rows are still there.
 bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint32_t> keep = {});
+
+// hyper_connections.cpp
+struct HyperStreams {
+  float* x = nullptr;        // [n_tokens, n, n_embd]
+  float* other = nullptr;    // the same
+  float* weights = nullptr;  // [n_tokens, n (2 + n)]
+};
+void plan_hyper_ends(Planner& planner, const Hparams& h, HyperWeights& weights);
+void plan_hyper(const LayerPlan& plan, LayerWeights& weights);
+uint64_t hyper_floats(const Hparams& h, uint64_t n_tokens);
+/// x [n_tokens, n_embd] -> streams, and the streams' sum -> x.
+HyperStreams begin_streams(Pass& pass, const float* x);
+void end_streams(Pass& pass, const HyperStreams& s, float* x);
+void run_hyper_layer(Pass& pass, size_t il, HyperStreams& s, const Activations& a);
+
+// residual_attention.cpp
+struct Bank {
+  float* streams = nullptr;  // [n, n_tokens, n_embd]
+  size_t n = 0;
+};
+/// Of the bank, and of scratch beyond a layer's parts.
+uint64_t bank_floats(const Hparams& h, uint64_t n_tokens);
+/// out [n_tokens, n_embd]: the mixture of x and what is banked.
+void mix_banked(Pass& pass, const Bank& bank, const Vector& score, const float* x, float* out);
+void run_banking_layer(Pass& pass, size_t il, Bank& bank, const Activations& a);
 
 /// out [n_tokens, n_embd]: a layer's own input for each token, by way of x.
 void per_layer_output(Pass& pass, size_t il, const float* inputs, const float* x, float* out);

@@ -42,6 +42,8 @@ constexpr Mixer kMixers[] = {
     {MixerKind::kMamba2, plan_mamba2, mamba2_floats, mamba2_state, run_mamba2},
     {MixerKind::kAttentionMamba2, plan_attention_mamba2, attention_mamba2_floats, mamba2_state, run_attention_mamba2},
     {MixerKind::kPlamo2, plan_plamo2, plamo2_floats, mamba_state, run_plamo2},
+    {MixerKind::kSwitchedAttention, plan_switched_attention, switched_attention_floats, nullptr, run_switched_attention},
+    {MixerKind::kCompressedAttention, plan_compressed_attention, compressed_attention_floats, nullptr, run_compressed_attention},
     {MixerKind::kOutputOnly, plan_output_only, nullptr, nullptr, run_output_only},
     {MixerKind::kShortConvolution, plan_short_convolution, short_convolution_floats, short_convolution_state, run_short_convolution},
     {MixerKind::kDeltaNet, plan_delta_net, delta_net_floats, delta_net_state, run_delta_net},
@@ -65,10 +67,19 @@ const Mixer& find_mixer(MixerKind kind) {
 
 CacheShape cache_shape(const Hparams& h, const LayerParameters& layer) {
   if (!uses_cache(layer.mixer)) return {};
-  if (layer.mixer == MixerKind::kLatentAttention && h.d_k_latent != 0)
-    return {1, size_t{h.kv_lora_rank} + layer.n_rot, 0};
+  if (layer.mixer == MixerKind::kLatentAttention && h.latent.d_k != 0)
+    return {1, size_t{latent_of(h, layer).rank} + layer.n_rot, 0};
+  if (layer.mixer == MixerKind::kCompressedAttention) return {1, layer.d_k, 0};
   // Expanded latent attention has keys for every head, whatever the file calls their number.
   return {layer.mixer == MixerKind::kLatentAttention ? layer.n_head : layer.n_head_kv, layer.d_k, layer.d_v};
+}
+
+std::array<FurtherRow, kFurtherRows> further_rows(const Hparams& h, const LayerParameters& layer) {
+  if (layer.mixer == MixerKind::kCompressedAttention) return compressed_rows(h, layer);
+  std::array<FurtherRow, kFurtherRows> rows;
+  if (layer.has_indexer) rows[0] = {h.indexer.d_k, false};
+  if (!h.switches.activate.empty() && &layer == h.layers.data()) rows[0] = {1, false};  // the token's slot
+  return rows;
 }
 
 States Pass::states(size_t il, size_t offset) {

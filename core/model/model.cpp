@@ -54,6 +54,11 @@ void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, std::
     planner.affine(w.per_layer_norm, plan.name("post_norm"), h.n_embd);
   }
   planner.vector(w.output_scale, plan.name("layer_output_scale.weight"), 1, Need::kOptional);
+  if (h.hyper.n != 0) plan_hyper(plan, w);
+  if (h.residual_block != 0) {
+    planner.vector(w.attn_res_score, plan.name("attn_res_score.weight"), h.n_embd);
+    planner.vector(w.ffn_res_score, plan.name("ffn_res_score.weight"), h.n_embd);
+  }
   for (std::string_view rest = a.required; !rest.empty();) {
     const size_t end = std::min(rest.find(' '), rest.size());
     const std::string name = plan.name(rest.substr(0, end));
@@ -84,6 +89,8 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
       planner.affine(w.output_norm, std::string(a.norms.output), n_embd, Need::kRequired, bias);
     }
   }
+  if (h.hyper.n != 0) plan_hyper_ends(planner, h, w.hyper_output);
+  if (h.residual_block != 0) planner.vector(w.output_res_score, "output_res_score.weight", n_embd);
   plan_pooling(planner, a, h, w.pooling);
   if (!a.ignored.empty()) planner.ignore(a.ignored);
   if (a.encoder) {

@@ -23,6 +23,8 @@ struct StateOptions {
   uint32_t n_batch = 512;    ///< tokens computed together; more are split
   uint32_t n_sequences = 1;  ///< at most 64
   CacheType cache_type = CacheType::kF32;
+  /// MiniMax-M3 attends to every position, as llama.cpp has it without flash attention, not to the best blocks only.
+  bool attend_to_all = false;
 };
 
 struct MemoryEstimate {

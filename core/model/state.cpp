@@ -19,6 +19,9 @@ uint32_t context_of(const Model& model, const StateOptions& options) {
   return options.n_ctx != 0 ? options.n_ctx : model.hparams().n_ctx_train;
 }
 
+// Cells that layers with a window keep of each sequence.
+uint32_t kept_window(const Hparams& h) { return std::max(h.window, h.window_kept); }
+
 // Slots of windowed layers: for the cells that all sequences may see, and a batch. 0: as many as there are cells.
 uint64_t window_slots(const Model& model, const StateOptions& options) {
   const Hparams& h = model.hparams();
@@ -26,12 +29,17 @@ uint64_t window_slots(const Model& model, const StateOptions& options) {
   for (const LayerParameters& layer : h.layers)
     if (layer.kv_layer < h.layers.size() && h.layers[layer.kv_layer].windowed != layer.windowed) return 0;
   const uint64_t n_ctx = context_of(model, options);
-  const uint64_t n = uint64_t{h.window} * options.n_sequences + std::min<uint64_t>(options.n_batch, n_ctx);
+  const uint64_t n = uint64_t{kept_window(h)} * options.n_sequences + std::min<uint64_t>(options.n_batch, n_ctx);
   return n < n_ctx ? n : 0;
 }
 
 uint64_t cells_of(const LayerParameters& layer, uint64_t n_ctx, uint64_t n_slots) {
   return layer.windowed && n_slots != 0 ? n_slots : n_ctx;
+}
+
+// Whatever the cache's type, what positions are chosen by is not rounded further.
+CacheType further_type(CacheType cache, const FurtherRow& row) {
+  return cache == CacheType::kF32 || row.windowed ? CacheType::kF32 : CacheType::kF16;
 }
 
 // Bytes of saved states.
@@ -72,6 +80,13 @@ StateSizes state_sizes(const Model& model, const StateOptions& options) {
       uint64_t scores = fixed;
       sizes.fits = sizes.fits && add_product(scores, per_cell, n_ctx);
       sizes.thread_floats = std::max(sizes.thread_floats, scores);
+    }
+    for (const FurtherRow& row : further_rows(h, layer)) {
+      const uint64_t element = cache_element_bytes(further_type(options.cache_type, row));
+      uint64_t bytes = 0;
+      sizes.fits =
+          sizes.fits && add_product(bytes, row.windowed ? cells_of(layer, n_ctx, n_slots) : n_ctx, row.n * element);
+      sizes.fits = sizes.fits && add_product(sizes.cache_bytes, round_up64(bytes), 1);
     }
     if (mixer.state != nullptr)
       sizes.fits =
@@ -118,7 +133,7 @@ Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, con
 
   state->cells_.resize(o.n_ctx);
   state->cell_positions.assign(o.n_ctx, -1);
-  state->window_ = h.window;
+  state->window_ = kept_window(h);
   const uint64_t n_slots = window_slots(model, o);
   if (n_slots != 0) {
     state->slot_of_.assign(o.n_ctx, -1);
@@ -127,7 +142,7 @@ Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, con
   state->slot_positions.assign(state->n_slots(), -1);
   state->token_states.resize(o.n_batch);
   state->batch_cells.reserve(o.n_batch);
-  state->places_.resize(h.n_layer);
+  state->places_.resize(size_t{h.n_layer} * (1 + kFurtherRows));
   uint64_t at = 0, floats = 0;
   for (size_t il = 0; il < h.n_layer; ++il) {
     const LayerParameters& layer = h.layers[il];
@@ -137,6 +152,7 @@ Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, con
       place.d_k_row = shape.d_k;
       place.d_v_row = shape.d_v;
       place.n_head_kv = shape.n_head_kv;
+      place.type = o.cache_type;
       place.cached = layer.kv_layer == il;
       place.windowed = layer.windowed;
       place.slotted = layer.windowed && n_slots != 0;
@@ -155,6 +171,19 @@ Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, con
         }
       }
     }
+    const auto rows = further_rows(h, layer);
+    for (size_t i = 0; i < kFurtherRows; ++i) {
+      LayerPlace& further = state->places_[h.n_layer + il * kFurtherRows + i];
+      further.d_k_row = rows[i].n;
+      further.n_head_kv = 1;
+      further.type = further_type(o.cache_type, rows[i]);
+      further.cached = rows[i].n != 0;
+      further.windowed = rows[i].windowed && layer.windowed;
+      further.slotted = further.windowed && n_slots != 0;
+      further.keys = at;
+      const uint64_t n_cells = further.slotted ? n_slots : o.n_ctx;
+      at += round_up64(n_cells * rows[i].n * cache_element_bytes(further.type));
+    }
     const Mixer& mixer = find_mixer(layer.mixer);
     if (mixer.state != nullptr) {
       place.recurrent = floats;
@@ -169,10 +198,16 @@ Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, con
   return state;
 }
 
-CacheView State::cache(size_t layer) {
-  const LayerPlace& place = places_[layer];
+CacheView State::cache(size_t layer) { return view_of(places_[layer]); }
+
+CacheView State::further(size_t layer, size_t i) {
+  const size_t n_layer = places_.size() / (1 + kFurtherRows);
+  return view_of(places_[n_layer + layer * kFurtherRows + i]);
+}
+
+CacheView State::view_of(const LayerPlace& place) {
   CacheView view;
-  view.type = options_.cache_type;
+  view.type = place.type;
   view.keys = cache_.data() + place.keys;
   view.n_cells = place.slotted ? cell_of_.size() : options_.n_ctx;
   const bool shared = place.d_v_row == 0;
@@ -323,6 +358,9 @@ Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, 
   const Hparams& h = model.hparams();
   if (model.is_recurrent()) return fail(ErrorCode::kUnsupported, "a recurrent state has no positions to shift");
   if (model.weights().position_embedding) return fail(ErrorCode::kUnsupported, "learned positions cannot be shifted");
+  for (const LayerParameters& layer : h.layers)
+    if ((layer.has_indexer && h.indexer.block != 0) || layer.compress_ratio != 0)
+      return fail(ErrorCode::kUnsupported, "blocks of positions cannot be shifted");
   if (model.architecture().qk_norm_after_rope && model.architecture().qk_norm != QkNorm::kUnweighted)
     return fail(ErrorCode::kUnsupported, "keys that were weighted after their rotation cannot be rotated on");
   if (sequence >= options_.n_sequences) return fail(ErrorCode::kInvalidArgument, "no such sequence");
@@ -342,23 +380,27 @@ Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, 
     rope_angles(table, delta, cosines.data(), sines.data());
     const bool latent = place.d_v_row == 0 || layer.mixer == MixerKind::kLatentAttention;
     const size_t offset = latent ? place.d_k_row - layer.n_rot : 0;
-    const CacheView view = cache(il);
-    key.resize(place.d_k_row);
-    for (size_t c = 0; c < cells_.size(); ++c) {
-      const Cell& cell = cells_[c];
-      if ((cell.sequences & bit(sequence)) == 0 || cell.position < first || cell.position >= last) continue;
-      const int32_t at = place.slotted ? slot_of_[c] : static_cast<int32_t>(c);
-      for (size_t head = 0; head < place.n_head_kv && at >= 0; ++head) {
-        const size_t row = (head * view.n_cells + static_cast<size_t>(at)) * place.d_k_row;
-        float* p = reinterpret_cast<float*>(view.keys) + row;
-        if (view.type == CacheType::kF16)
-          vec::load_f16(reinterpret_cast<uint16_t*>(view.keys) + row, p = key.data(), place.d_k_row);
-        rope(h.rope_kind, p + offset, 1, 0, layer.n_rot, cosines.data(), sines.data());
-        if (view.type == CacheType::kF16)
-          for (size_t i = 0; i < place.d_k_row; ++i)
-            reinterpret_cast<uint16_t*>(view.keys)[row + i] = f32_to_f16(key[i]);
+    const auto turn = [&](const LayerPlace& keys, RopeKind kind, size_t from) {
+      const CacheView view = view_of(keys);
+      key.resize(keys.d_k_row);
+      for (size_t c = 0; c < cells_.size(); ++c) {
+        const Cell& cell = cells_[c];
+        if ((cell.sequences & bit(sequence)) == 0 || cell.position < first || cell.position >= last) continue;
+        const int32_t at = keys.slotted ? slot_of_[c] : static_cast<int32_t>(c);
+        for (size_t head = 0; head < keys.n_head_kv && at >= 0; ++head) {
+          const size_t row = (head * view.n_cells + static_cast<size_t>(at)) * keys.d_k_row;
+          float* p = reinterpret_cast<float*>(view.keys) + row;
+          if (view.type == CacheType::kF16)
+            vec::load_f16(reinterpret_cast<uint16_t*>(view.keys) + row, p = key.data(), keys.d_k_row);
+          rope(kind, p + from, 1, 0, layer.n_rot, cosines.data(), sines.data());
+          if (view.type == CacheType::kF16)
+            for (size_t i = 0; i < keys.d_k_row; ++i)
+              reinterpret_cast<uint16_t*>(view.keys)[row + i] = f32_to_f16(key[i]);
+        }
       }
-    }
+    };
+    turn(place, h.rope_kind, offset);
+    if (layer.has_indexer) turn(places_[h.n_layer + il * kFurtherRows], h.indexer.rope, 0);
   }
   for (size_t c = 0; c < cells_.size(); ++c)
     if ((cells_[c].sequences & bit(sequence)) != 0 && cells_[c].position >= first && cells_[c].position < last)
@@ -408,13 +450,12 @@ Result<std::vector<uint8_t>> State::save(const Model& model, uint32_t sequence) 
   for (const uint32_t c : chosen) append(out, cells_[c].position);
   for (const uint32_t c : chosen) append(out, static_cast<uint8_t>(slot_of(c) >= 0));
   State& self = const_cast<State&>(*this);
-  const size_t element = cache_element_bytes(options_.cache_type);
   for (size_t il = 0; il < places_.size(); ++il) {
     const LayerPlace& place = places_[il];
     if (place.cached) {
-      const CacheView view = self.cache(il);
+      const CacheView view = self.view_of(place);
       for (const bool values : {false, true}) {
-        const size_t row = (values ? place.d_v_row : place.d_k_row) * element;
+        const size_t row = (values ? place.d_v_row : place.d_k_row) * cache_element_bytes(place.type);
         for (size_t head = 0; head < place.n_head_kv; ++head)
           for (const uint32_t c : chosen) {
             const int32_t at = place.slotted ? slot_of_[c] : static_cast<int32_t>(c);
@@ -444,11 +485,11 @@ Result<void> State::restore(const Model& model, uint32_t sequence, ByteView byte
     return fail(ErrorCode::kInvalidArgument, "the saved state is of another model or cache type");
   const int32_t end = load<int32_t>(bytes.data() + 16);
   const uint64_t n_cells = load<uint32_t>(bytes.data() + 20);
-  const size_t element = cache_element_bytes(options_.cache_type);
   uint64_t cell_bytes = sizeof(int32_t) + 1, windowed_bytes = 0, fixed = kHead;
   for (const LayerPlace& place : places_) {
     if (place.cached)
-      (place.windowed ? windowed_bytes : cell_bytes) += (place.d_k_row + place.d_v_row) * place.n_head_kv * element;
+      (place.windowed ? windowed_bytes : cell_bytes) +=
+          (place.d_k_row + place.d_v_row) * place.n_head_kv * cache_element_bytes(place.type);
     fixed += place.recurrent_floats * sizeof(float);
   }
   uint64_t n_windowed = 0;
@@ -490,9 +531,9 @@ Result<void> State::restore(const Model& model, uint32_t sequence, ByteView byte
   for (size_t il = 0; il < places_.size(); ++il) {
     const LayerPlace& place = places_[il];
     if (place.cached) {
-      const CacheView view = cache(il);
+      const CacheView view = view_of(place);
       for (const bool values : {false, true}) {
-        const size_t row = (values ? place.d_v_row : place.d_k_row) * element;
+        const size_t row = (values ? place.d_v_row : place.d_k_row) * cache_element_bytes(place.type);
         for (size_t head = 0; head < place.n_head_kv && row != 0; ++head)
           for (const uint32_t c : place.windowed ? windowed : chosen) {
             const int32_t at = place.slotted ? slot_of_[c] : static_cast<int32_t>(c);

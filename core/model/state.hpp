@@ -102,6 +102,8 @@ class State {
   // For the layers and forward.
   void set_recurrent_end(uint32_t sequence, int32_t position) { recurrent_end_[sequence] = position; }
   [[nodiscard]] CacheView cache(size_t layer);
+  /// A layer's further row i: one head of keys, rounded to half precision at most.
+  [[nodiscard]] CacheView further(size_t layer, size_t i);
   /// A recurrent layer's state of one sequence: [recurrent_floats of the layer].
   [[nodiscard]] float* recurrent(size_t layer, uint32_t sequence);
   [[nodiscard]] std::vector<Cell>& cells() { return cells_; }
@@ -144,12 +146,14 @@ class State {
     uint64_t cross_keys = 0, cross_values = 0;
     size_t d_k_row = 0, d_v_row = 0;  // elements a head
     size_t n_head_kv = 0;
+    CacheType type = CacheType::kF32;
     uint64_t recurrent = 0;  // float offset of sequence 0 in recurrent_
     size_t recurrent_floats = 0;
     bool cached = false;
     bool windowed = false;
     bool slotted = false;  // it keeps slots, not cells
   };
+  [[nodiscard]] CacheView view_of(const LayerPlace& place);
   void reset_recurrent(uint32_t sequence);
   void release_slot(uint32_t cell);
 
@@ -159,7 +163,7 @@ class State {
   std::vector<int32_t> slot_of_;  // by cell; empty: windowed layers keep all cells
   std::vector<int32_t> cell_of_;  // by slot
   uint32_t window_ = 0;
-  std::vector<LayerPlace> places_;
+  std::vector<LayerPlace> places_;  // of the layers, then of their further rows
   Buffer cache_, recurrent_, scratch_;
   std::vector<uint8_t> wkv4_;  // layers whose states begin at -1e38
 };

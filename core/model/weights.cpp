@@ -65,7 +65,8 @@ bool Planner::request(const std::string& name, std::span<const uint64_t> shape, 
     return false;
   }
   const TypeGeometry* geometry = find_type(entry->type);
-  if (geometry == nullptr || geometry->block_size == 0 || find_kernels(entry->type) == nullptr) {
+  const bool integer = out.integers != nullptr && entry->type == static_cast<uint32_t>(TypeId::kI32);
+  if (geometry == nullptr || geometry->block_size == 0 || (find_kernels(entry->type) == nullptr && !integer)) {
     refuse(ErrorCode::kUnsupported,
            "tensor " + name + " has type " +
                (geometry != nullptr ? std::string(geometry->name) : std::to_string(entry->type)) +
@@ -174,17 +175,53 @@ bool Planner::flattened(Linear& to, const std::string& tensor, uint64_t n_in, ui
 }
 
 bool Planner::stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n, Need need) {
+  if (!bare_stack(to, name + ".weight", n_in, n_out, n, need)) return false;
+  vector(to.biases, name + ".bias", n_out * n, Need::kOptional);
+  vector(to.scales, name + ".scale", n, Need::kOptional);
+  return true;
+}
+
+bool Planner::split_stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n) {
   TensorRequest r;
-  const uint64_t shape[] = {n_in, n_out, n};
-  if (!request(name + ".weight", shape, need, r)) return false;
+  const TensorEntry* entry = find(name);
+  const uint64_t flat[] = {n_in, n_out * n}, stacked[] = {n_in, n_out, n};
+  const bool is_stack = entry != nullptr && entry->shape[2] != 1;
+  if (!request(name, is_stack ? std::span<const uint64_t>(stacked) : std::span<const uint64_t>(flat), Need::kRequired,
+               r))
+    return false;
+  return place_stack(to, std::move(r), n_in, n_out, n);
+}
+
+bool Planner::integers(std::vector<int32_t>& to, const std::string& name, uint64_t n, uint64_t n_rows, uint32_t limit) {
+  TensorRequest r;
+  r.integers = &to;
+  r.integer_limit = limit;
+  const uint64_t shape[] = {n, n_rows};
+  if (!request(name, shape, Need::kRequired, r)) return false;
+  if (r.entry.type != static_cast<uint32_t>(TypeId::kI32)) {
+    refuse(ErrorCode::kUnsupported, "tensor " + name + " is not of type I32");
+    return false;
+  }
+  to.resize(static_cast<size_t>(n * n_rows));
+  plan_.push_back(std::move(r));
+  return true;
+}
+
+bool Planner::place_stack(LinearStack& to, TensorRequest&& r, uint64_t n_in, uint64_t n_out, uint64_t n) {
   to.n_in = static_cast<size_t>(n_in);
   to.n_out = static_cast<size_t>(n_out);
   to.matrices.resize(static_cast<size_t>(n));
   r.stack = &to;
   plan_.push_back(std::move(r));
-  vector(to.biases, name + ".bias", n_out * n, Need::kOptional);
-  vector(to.scales, name + ".scale", n, Need::kOptional);
   return true;
+}
+
+bool Planner::bare_stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n,
+                         Need need) {
+  TensorRequest r;
+  const uint64_t shape[] = {n_in, n_out, n};
+  if (!request(name, shape, need, r)) return false;
+  return place_stack(to, std::move(r), n_in, n_out, n);
 }
 
 bool Planner::vector(Vector& to, const std::string& name, uint64_t n, Need need) {
@@ -238,6 +275,7 @@ Result<std::vector<TensorRequest>> Planner::finish() {
 }
 
 Result<uint64_t> loaded_size(const TensorRequest& request, Precision precision) {
+  if (request.integers != nullptr) return request.integers->size() * sizeof(int32_t);
   if (request.vector != nullptr) return request.n_rows_kept * request.entry.shape[0] * sizeof(float);
   const size_t n_in = request.linear != nullptr ? request.linear->n_in : request.stack->n_in;
   const size_t n_out = request.linear != nullptr ? request.linear->n_out : request.stack->n_out;
@@ -293,6 +331,17 @@ Result<void> dequantize_rows(const TensorRequest& request, uint64_t first_row, B
   return {};
 }
 
+Result<void> copy_integers(const TensorRequest& request, uint64_t first_row, ByteView rows) {
+  int32_t* to = request.integers->data() + static_cast<size_t>(first_row * request.entry.shape[0]);
+  for (size_t i = 0; i < rows.size() / sizeof(int32_t); ++i) {
+    to[i] = load<int32_t>(rows.data() + i * sizeof(int32_t));
+    if (to[i] < 0 || static_cast<uint32_t>(to[i]) >= request.integer_limit)
+      return fail(ErrorCode::kOutOfRange, "tensor " + request.entry.name + " holds " + std::to_string(to[i]) +
+                                              ", not a number below " + std::to_string(request.integer_limit));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> pack_rows(Pool& pool, TensorRequest& request, Precision precision, uint64_t first_row, ByteView rows) {
@@ -312,6 +361,8 @@ Result<void> pack_rows(Pool& pool, TensorRequest& request, Precision precision, 
     done = pack(pool, request, to.matrix, to.n_in, to.n_out, precision, first_row, rows);
   } else if (request.stack != nullptr) {
     done = pack_stack(pool, request, precision, first_row, rows);
+  } else if (request.integers != nullptr) {
+    done = copy_integers(request, first_row, rows);
   } else {
     done = dequantize_rows(request, first_row, rows);
   }
@@ -333,6 +384,7 @@ uint64_t loaded_bytes(std::span<const TensorRequest> plan) {
     if (request.stack != nullptr)
       for (const PackedMatrix& matrix : request.stack->matrices) bytes += matrix.packed_bytes();
     if (request.vector != nullptr) bytes += request.vector->buffer.size();
+    if (request.integers != nullptr && request.n_rows_arrived != 0) bytes += request.integers->size() * sizeof(int32_t);
   }
   return bytes;
 }

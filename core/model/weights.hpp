@@ -64,6 +64,13 @@ struct Affine {
   explicit operator bool() const { return present; }
 };
 
+/// DeepSeek-V4: what makes a block's key.
+struct CompressorWeights {
+  Linear kv, gate;  // [n_embd] -> [sets * d]
+  Vector ape;       // [ratio, sets * d]
+  Affine norm;
+};
+
 struct AttentionWeights {
   Linear qkv, q, k, v, out, gate;
   Affine q_norm, k_norm, sub_norm;
@@ -76,6 +83,23 @@ struct AttentionWeights {
   Linear q_a, q_b, kv_a, kv_b;
   Affine q_a_norm, kv_a_norm;
   LinearStack k_b, v_b;  // a matrix each head
+  // compressed attention
+  LinearStack out_a;  // a matrix each group of heads
+  CompressorWeights compressor, index_compressor;
+};
+
+struct IndexerWeights {
+  Linear q, k, head_weights;
+  Affine q_norm, k_norm;
+};
+
+/// Low-rank pairs of one matrix: [n_in, rank, n_slots] and [rank, n_out, n_slots].
+struct SwitchedAdapter {
+  LinearStack a, b;
+};
+
+struct SwitchWeights {
+  SwitchedAdapter q, k, v, out, gate, up, down;
 };
 
 struct FfnWeights {
@@ -94,8 +118,9 @@ struct MoeWeights {
   ExpertWeights experts;
   Linear latent_down, latent_up;  // experts narrower than the model: what they read and give
   Affine latent_norm;
-  ExpertWeights chunks;   // grovemoe: smaller ones, each for a few neighbours of the experts
-  Vector selection_bias;  // [n_expert]
+  ExpertWeights chunks;           // grovemoe: smaller ones, each for a few neighbours of the experts
+  Vector selection_bias;          // [n_expert]
+  std::vector<int32_t> by_token;  // [n_vocab, n_expert_used]: which experts a token takes, whatever the router says
   FfnWeights shared;
   Linear shared_gate;  // [n_embd] -> [1]
 };
@@ -133,9 +158,16 @@ struct AltupWeights {
   Vector correct_scale;  // [n_embd]
 };
 
+/// What hyper-connections compute their weights by.
+struct HyperWeights {
+  Linear mix;
+  Vector base, scale;
+};
+
 struct LayerWeights {
   Affine attn_norm, attn_norm_2, attn_post_norm, ffn_norm, ffn_post_norm;
   AttentionWeights attention, cross;
+  IndexerWeights indexer;
   Affine cross_norm;
   FfnWeights ffn;
   MoeWeights moe;
@@ -146,7 +178,10 @@ struct LayerWeights {
   AltupWeights altup;                     // gemma3n
   Linear per_layer_gate, per_layer_proj;  // gemma3n, gemma4
   Affine per_layer_norm;
-  Vector output_scale;  // [1]
+  Vector output_scale;                      // [1]
+  HyperWeights hyper_attention, hyper_ffn;  // deepseek4
+  SwitchWeights switched;                   // graniteswitch
+  Vector attn_res_score, ffn_res_score;     // [n_embd], kimi-k3
 };
 
 /// Weights of pooling and of the classification head: pooling.hpp.
@@ -161,6 +196,8 @@ struct Weights {
   Linear position_embedding;  // [n_ctx, n_embd]
   Vector token_type;          // first row of token_types
   Affine embedding_norm, output_norm, encoder_norm;
+  HyperWeights hyper_output;                         // deepseek4
+  Vector output_res_score;                           // [n_embd], kimi-k3
   Linear output;                                     // absent: tied to token_embedding
   Vector output_bias;                                // [n_vocab], where the output is tied
   Linear per_layer_embedding, per_layer_model_proj;  // gemma3n, gemma4
@@ -179,9 +216,11 @@ struct TensorRequest {
   uint64_t row_bytes = 0;
   uint64_t n_rows_kept = 0;  ///< rows that are wanted: the first so many
   uint64_t n_rows_arrived = 0;
-  Linear* linear = nullptr;  // one of these three
+  Linear* linear = nullptr;  // one of these four
   LinearStack* stack = nullptr;
   Vector* vector = nullptr;
+  std::vector<int32_t>* integers = nullptr;
+  uint32_t integer_limit = 0;  ///< each is below it
 };
 
 /// Bytes of a request's tensor after packing. kOverflow; errors of packed_bytes.
@@ -219,6 +258,13 @@ class Planner {
   /// name.weight [n_in, n_out, n].
   bool stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n,
              Need need = Need::kRequired);
+  /// The tensor of exactly this name [n_in, n_out, n].
+  bool bare_stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n,
+                  Need need = Need::kRequired);
+  /// The same, or [n_in, n_out * n]: the matrices one below the other.
+  bool split_stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n);
+  /// The tensor of exactly this name, of type I32 [n, n_rows], each from 0 to limit - 1.
+  bool integers(std::vector<int32_t>& to, const std::string& name, uint64_t n, uint64_t n_rows, uint32_t limit);
   /// The tensor of exactly this name with n elements in all.
   bool vector(Vector& to, const std::string& name, uint64_t n, Need need = Need::kRequired);
   /// The first row, of n elements.
@@ -245,6 +291,7 @@ class Planner {
   [[nodiscard]] Result<std::vector<TensorRequest>> finish();
 
  private:
+  bool place_stack(LinearStack& to, TensorRequest&& request, uint64_t n_in, uint64_t n_out, uint64_t n);
   bool weights_of(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need);
   bool request(const std::string& name, std::span<const uint64_t> shape, Need need, TensorRequest& out);
 

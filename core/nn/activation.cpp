@@ -45,6 +45,18 @@ float xielu1(float x, const XieluParameters& p) {
   return (std::expm1(std::fmin(x, p.eps)) - x) * p.alpha_n + p.beta * x;
 }
 
+float gelu_half1(float x) {
+  if (std::fabs(x) >= 10.0f) return std::fmax(x, 0.0f);
+  const float rounded = f16_to_f32(f32_to_f16(x));
+  const float cubic = 1.0f + 0.044715f * rounded * rounded;
+  return f16_to_f32(f32_to_f16(0.5f * rounded * (1.0f + std::tanh(0.79788456080286535588f * rounded * cubic))));
+}
+
+float situ1(float gate, float up, const SituParameters& p) {
+  const float a = p.beta * std::tanh(gate / p.beta) / (1.0f + std::exp(-gate));
+  return a * (p.linear_beta > 0 ? p.linear_beta * std::tanh(up / p.linear_beta) : up);
+}
+
 v128_t swiglu_oai4(v128_t gate, v128_t up) {
   const v128_t limit = wasm_f32x4_splat(7.0f), one = wasm_f32x4_splat(1.0f);
   const v128_t g = wasm_f32x4_min(gate, limit);
@@ -61,6 +73,9 @@ void activate(Activation activation, float* x, size_t n, const XieluParameters& 
       return map(x, n, silu4);
     case Activation::kGelu:
       return map(x, n, gelu4);
+    case Activation::kGeluHalf:
+      for (size_t i = 0; i < n; ++i) x[i] = gelu_half1(x[i]);
+      return;
     case Activation::kRelu:
       return map(x, n, relu4);
     case Activation::kReluSquared:
@@ -76,11 +91,13 @@ void activate(Activation activation, float* x, size_t n, const XieluParameters& 
       for (size_t i = 0; i < n; ++i) x[i] = xielu1(x[i], xielu);
       return;
     case Activation::kSwigluOai:
-      return;  // has no ungated form; the registry never asks for it
+    case Activation::kSitu:
+      return;  // have no ungated form; the registry never asks for it
   }
 }
 
-void activate_gated(Activation activation, const float* gate, const float* up, size_t n, float* out) {
+void activate_gated(Activation activation, const float* gate, const float* up, size_t n, float* out,
+                    const SituParameters& situ) {
   const auto times = [&](auto function) {
     map_gated(gate, up, n, out, [&](v128_t g, v128_t u) { return wasm_f32x4_mul(function(g), u); });
   };
@@ -89,6 +106,12 @@ void activate_gated(Activation activation, const float* gate, const float* up, s
       return times(silu4);
     case Activation::kGelu:
       return times(gelu4);
+    case Activation::kGeluHalf:
+      for (size_t k = 0; k < n; ++k) out[k] = gelu_half1(gate[k]) * up[k];
+      return;
+    case Activation::kSitu:
+      for (size_t k = 0; k < n; ++k) out[k] = situ1(gate[k], up[k], situ);
+      return;
     case Activation::kRelu:
       return times(relu4);
     case Activation::kReluSquared:

@@ -112,6 +112,13 @@ inline LoadedModel load_model(const ParsedFile& file, Pool& pool, Precision prec
   return loaded;
 }
 
+/// Of a reference run, as its meta.json tells.
+inline StateOptions options_of(const std::string& meta) {
+  constexpr uint32_t kContext = 256;
+  const bool sparse = json_string(meta, "reference_run").find("flash attention on") != std::string::npos;
+  return {.n_ctx = kContext, .n_batch = 64, .attend_to_all = !sparse};
+}
+
 inline std::unique_ptr<State> make_state(const Model& model, Pool& pool, StateOptions options) {
   auto state = State::create(model, pool, options);
   BOOST_REQUIRE_MESSAGE(state.has_value(), (state ? "" : state.error().message));

@@ -17,6 +17,7 @@ const skip = existsSync(kVectors) ? false : 'no reference vectors'
 const timeout = 600_000
 
 interface Meta {
+  reference_run: string
   tolerance: { compare_with: string; max_abs: number }
   noise: { exact?: { max: number } }
 }
@@ -41,10 +42,12 @@ async function logits(
 ): Promise<{ got: Float32Array; info: Engine.ModelInfo } | undefined> {
   const folder = join(kVectors, name)
   const tokens = JSON.parse(readFileSync(join(folder, 'tokens.json'), 'utf8')) as number[]
+  const meta = JSON.parse(readFileSync(join(folder, 'meta.json'), 'utf8')) as Meta
   try {
     using model = await load(new Uint8Array(readFileSync(join(folder, 'model.gguf'))), {
       contextLength: 256,
       cacheType: 'f32',
+      sparseAttention: meta.reference_run.includes('flash attention on'),
       ...options,
     })
     return { got: await model.evaluate(tokens), info: model.info }

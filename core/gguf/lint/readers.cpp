@@ -1,16 +1,7 @@
 // Whose rules a file is held to.
-#include <algorithm>
-
 #include "gguf/lint/rules.hpp"
 
 namespace ggufscope {
-
-bool is_known_architecture(std::string_view name) {
-  constexpr std::string_view kArchitectures[] = {
-#include "gguf/architectures.inc"
-  };
-  return std::ranges::find(kArchitectures, name) != std::end(kArchitectures);
-}
 
 std::string_view other_reader(const LintFile& file) {
   struct Reader {

@@ -157,6 +157,9 @@ void find_missing(const TensorPlan& plan, const bool* seen, Experts model, Missi
   }
 }
 
+// llama.cpp knows two more names: of projectors, which have rules of their own, and of one that it does not load.
+constexpr std::string_view kNamesWithoutRow = "clip gptj";
+
 std::vector<const TensorRow*> rows_of(const LintFile& file) {
   std::vector<const TensorRow*> rows;
   if (file.kind != FileKind::kModel || file.architecture.empty()) return rows;
@@ -315,5 +318,10 @@ constexpr LintRule kTensorRules[] = {
 }  // namespace
 
 RuleSpan tensor_rules() { return kTensorRules; }
+
+bool is_known_architecture(std::string_view name) {
+  const auto has = [name](const TensorRow& row) { return has_word(row.architectures, name); };
+  return has_word(kNamesWithoutRow, name) || std::ranges::any_of(kTensorRows, has);
+}
 
 }  // namespace ggufscope

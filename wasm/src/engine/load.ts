@@ -79,7 +79,9 @@ function sizesOf({ facts }: Opened, options: LoadOptions): Sizes {
       `maxForks must be a whole number from 0 to ${kMaxForks}, not ${maxForks}.`,
     )
   }
-  return { context, batch: Math.min(kBatch, context), sequences: maxForks + 1, cacheType, precision }
+  const { sparseAttention = true } = options
+  const batch = Math.min(kBatch, context)
+  return { context, batch, sequences: maxForks + 1, cacheType, sparseAttention, precision }
 }
 
 /** Takes the compact precision if the fast one does not fit and none was requested. */

@@ -87,6 +87,7 @@ const kLoad: Checks<LoadOptions> = {
   variant: oneOf('simd', 'relaxed'),
   precision: oneOf('fast', 'compact', 'exact'),
   cacheType: oneOf('f16', 'f32'),
+  sparseAttention: flag,
   memoryLimit: either(number(0), oneOf(Infinity)),
   workerUrl: either(text, object),
 }

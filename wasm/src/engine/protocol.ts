@@ -100,6 +100,7 @@ export interface Sizes {
   readonly batch: number
   readonly sequences: number
   readonly cacheType: CacheType
+  readonly sparseAttention: boolean
   readonly precision: Precision
 }
 

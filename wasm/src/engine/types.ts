@@ -47,6 +47,9 @@ export interface LoadOptions extends Omit<
   precision?: Precision | undefined
   /** Of cached keys and values. Default: f16. */
   cacheType?: CacheType | undefined
+  /** Of MiniMax-M3: false lets every token attend to all before it, as llama.cpp does without flash attention, not to the
+      best blocks only. Default: true. */
+  sparseAttention?: boolean | undefined
   /**
    * The largest number of open forks. Attention windows and recurrent states take memory for each. Default:
    * 1.

@@ -57,6 +57,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['Lint rules', '/reference/lint-rules'],
     ['Errors and their cures', '/reference/errors'],
     ['Browsers and runtimes', '/reference/runtimes'],
+    ['Architectures', '/reference/architectures'],
     ['Differences from llama.cpp', '/reference/llama-cpp-differences'],
   ]),
   group('Inside', [

@@ -1,0 +1,116 @@
+// Adjustments of architectures that attend to chosen or compressed positions.
+#include <algorithm>
+#include <cmath>
+
+#include "model/adjustments.hpp"
+
+namespace ggufscope {
+namespace {
+
+void read_indexer(Hparams& h, Keys& keys) {
+  keys.required("attention.indexer.head_count", h.indexer.n_head, 1u << 12);
+  keys.required("attention.indexer.key_length", h.indexer.d_k, 1u << 16);
+  keys.required("attention.indexer.top_k", h.indexer.top_k, 1u << 30);
+}
+
+// Layers that attend to chosen positions; types: those that choose.
+void sparse(Hparams& h, Keys& keys, const std::vector<uint32_t>& types) {
+  if (h.latent.d_k == 0 || h.latent.d_v == 0)
+    keys.refuse(ErrorCode::kNotFound, "attention.key_length_mla or attention.value_length_mla is missing");
+  bool chosen = false;
+  for (uint32_t il = 0; il < h.n_layer; ++il) {
+    LayerParameters& layer = h.layers[il];
+    if (layer.windowed) continue;
+    layer.chooses = true;
+    layer.has_indexer = types[il] != 0;
+    chosen = chosen || layer.has_indexer;
+    if (!chosen)
+      keys.refuse(ErrorCode::kOutOfRange,
+                  "attention.indexer.types: no layer chooses before layer " + std::to_string(il));
+  }
+}
+
+}  // namespace
+
+void deepseek32(Hparams& h, Keys& keys) {
+  latent_yarn(h, keys, yarn_multiplier(keys), false);
+  read_indexer(h, keys);
+  h.indexer.norm_eps = 1e-6f;
+  sparse(h, keys, std::vector<uint32_t>(h.n_layer, 1));
+}
+
+void glm_dsa(Hparams& h, Keys& keys) {
+  latent_yarn(h, keys, 0, true);
+  read_indexer(h, keys);
+  h.indexer.rope = RopeKind::kAdjacent;
+  std::vector<uint32_t> types(h.n_layer, 1);
+  // GLM-5.2, which has this context, came without the key at first.
+  for (uint32_t il = 2; il < h.n_layer && h.n_ctx_train >= 1u << 20; ++il) types[il] = il % 4 == 2 ? 1 : 0;
+  keys.u32s("attention.indexer.types", types);
+  sparse(h, keys, types);
+}
+
+void deepseek4(Hparams& h, Keys& keys) {
+  read_indexer(h, keys);
+  keys.required("attention.output_group_count", h.compressed.n_groups, 1u << 16);
+  keys.required("attention.output_lora_rank", h.compressed.out_rank, 1u << 16);
+  keys.required("hyper_connection.count", h.hyper.n, 64);
+  keys.required("hyper_connection.sinkhorn_iterations", h.hyper.iterations, 1u << 12);
+  keys.f32("hyper_connection.epsilon", h.hyper.eps);
+  keys.u32("hash_layer_count", h.n_hash_layer);
+  read_clamps(h, keys);
+  h.clamp_before_activation = true;
+  if (h.gating != Gating::kSqrtSoftplus)
+    keys.refuse(ErrorCode::kUnsupported, "expert_gating_func is not 4, DeepSeek-V4's own");
+  if (h.window == 0) keys.refuse(ErrorCode::kOutOfRange, "attention.sliding_window is missing or 0");
+  std::vector<uint32_t> ratios(h.n_layer);
+  keys.u32s("attention.compress_ratios", ratios);
+  const bool shared_clamp = keys.has("swiglu_clamp_shexp");
+  for (uint32_t il = 0; il < h.n_layer; ++il) {
+    LayerParameters& layer = h.layers[il];
+    if (ratios[il] != 0 && ratios[il] != 4 && ratios[il] != 128)
+      keys.refuse(ErrorCode::kUnsupported, "attention.compress_ratios holds " + std::to_string(ratios[il]));
+    layer.compress_ratio = ratios[il];
+    layer.windowed = true;
+    if (!shared_clamp) layer.clamp_dense = layer.clamp_experts;
+    // Blocks are made of these positions; those of ratio 4 overlap.
+    h.window_kept = std::max(h.window_kept, ratios[il] == 4 ? 8 : ratios[il]);
+  }
+  // Layers that compress rotate by a base of their own, with the file's scaling; the others by the plain one.
+  h.rope_windowed = RopeParameters{};
+  h.rope_windowed.n_rot = h.rope.n_rot;
+  h.rope_windowed.freq_base = h.rope.freq_base;
+  keys.f32("attention.compress_rope_freq_base", h.rope.freq_base);
+  if (h.rope.freq_base <= 0) keys.refuse(ErrorCode::kOutOfRange, "attention.compress_rope_freq_base is not positive");
+  h.rope.attn_factor = h.rope.ext_factor != 0 ? 1.0f / (1.0f + 0.1f * std::log(1.0f / h.rope.freq_scale)) : 1.0f;
+  h.rope_factors = RopeFactors::kNone;
+}
+
+// Windowed layers have a latent geometry of their own.
+void dots3note(Hparams& h, Keys& keys) {
+  read_indexer(h, keys);
+  h.indexer.norm_eps = 1e-6f;
+  keys.required("attention.kv_lora_rank_swa", h.latent_windowed.rank);
+  keys.required("attention.key_length_mla_swa", h.latent_windowed.d_k, 1u << 16);
+  keys.required("attention.value_length_mla_swa", h.latent_windowed.d_v, 1u << 16);
+  std::vector<uint32_t> types(h.n_layer, 0);
+  keys.u32s("attention.indexer.types", types);
+  for (uint32_t il = 0; il < h.n_layer; ++il)
+    if (types[il] == 0 && !h.layers[il].windowed)
+      keys.refuse(ErrorCode::kOutOfRange,
+                  "attention.indexer.types: layer " + std::to_string(il) + " has neither window nor indexer");
+  sparse(h, keys, types);
+}
+
+// All layers but the dense ones attend to blocks.
+void minimax_m3(Hparams& h, Keys& keys) {
+  read_indexer(h, keys);
+  keys.required("attention.indexer.block_size", h.indexer.block, 1u << 24);
+  keys.u32("attention.indexer.local_blocks", h.indexer.local_blocks, 1u << 24);
+  h.indexer.rope = h.rope_kind;
+  uint32_t n_dense = 0;
+  keys.u32("leading_dense_block_count", n_dense);
+  for (uint32_t il = n_dense; il < h.n_layer; ++il) h.layers[il].has_indexer = true;
+}
+
+}  // namespace ggufscope

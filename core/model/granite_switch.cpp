@@ -1,0 +1,153 @@
+// Granite with low-rank adapters in its file (2026): control tokens of a text choose which of them, slot 0 being none,
+// works for the tokens from there on. The choice is a head of attention of its own, whose keys are +gain at control
+// tokens and -gain elsewhere, and whose values are the slots: with several control tokens in view their mean, rounded.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "model/mixer.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+
+std::vector<int32_t> switch_tokens(Pass& pass, std::span<const int32_t> tokens) {
+  const SwitchSizes& s = pass.h().switches;
+  State& state = pass.state;
+  const CacheView cache = state.further(0, 0);
+  std::vector<int32_t> shown(tokens.begin(), tokens.end());
+  for (size_t t = 0; t < pass.n_tokens; ++t) {
+    // The last of equal tokens counts, as in llama.cpp's table.
+    const auto at = std::find(s.activate.rbegin(), s.activate.rend(), tokens[t]);
+    const float slot = static_cast<float>(s.activate.rend() - at);
+    if (at != s.activate.rend()) shown[t] = s.substitute[static_cast<size_t>(slot) - 1];
+    cache_store(cache, {1, 1, 1, 0}, state.batch_cells[t], &slot, nullptr);
+  }
+  pass.slots.resize(pass.n_tokens);
+  const float one = 1.0f, other = std::exp(-2.0f * s.gain);
+  for (size_t t = 0; t < pass.n_tokens; ++t) {
+    float weights = 0, sum = 0, row = 0;
+    for (const CellRun& run : state.visible_full[t])
+      for (uint32_t c = run.begin; c < run.end; ++c) {
+        const float slot = cached_dot(cache, c, 1, &one, &row);
+        weights += slot != 0 ? 1.0f : other;
+        sum += slot;
+      }
+    const float mean = std::round(std::clamp(sum / weights, 0.0f, static_cast<float>(s.activate.size())));
+    pass.slots[t] = static_cast<uint32_t>(mean);
+  }
+  return shown;
+}
+
+namespace {
+
+// y += the slot's adapter of x, for each token by its own slot.
+void add_switched(Pass& pass, const SwitchedAdapter& adapter, const float* x, float* y) {
+  const size_t n = pass.n_tokens, n_in = adapter.a.n_in, rank = adapter.a.n_out, n_out = adapter.b.n_out;
+  const size_t mark = pass.state.arena.mark();
+  float* gathered = pass.take(n * n_in);
+  float* low = pass.take(n * rank);
+  float* delta = pass.take(n * n_out);
+  for (uint32_t slot = 0; slot < adapter.a.matrices.size(); ++slot) {
+    size_t m = 0;
+    for (size_t t = 0; t < n; ++t)
+      if (pass.slots[t] == slot) std::memcpy(gathered + m++ * n_in, x + t * n_in, n_in * sizeof(float));
+    if (m == 0) continue;
+    apply(pass.pool, adapter.a, slot, gathered, m, low);
+    apply(pass.pool, adapter.b, slot, low, m, delta);
+    m = 0;
+    for (size_t t = 0; t < n; ++t)
+      if (pass.slots[t] == slot) vec::add(y + t * n_out, delta + m++ * n_out, n_out);
+  }
+  pass.state.arena.release(mark);
+}
+
+uint64_t switched_floats(const SwitchedAdapter& adapter, uint64_t n) {
+  return arena_floats(n * adapter.a.n_in, n * adapter.a.n_out, n * adapter.b.n_out);
+}
+
+}  // namespace
+
+void plan_switched_attention(const LayerPlan& plan, LayerWeights& weights) {
+  plan_attention(plan, weights);
+  SwitchWeights& w = weights.switched;
+  const LayerParameters& layer = plan.layer;
+  const uint64_t n_embd = plan.h.n_embd, n_q = uint64_t{layer.n_head} * layer.d_k;
+  const uint64_t n_kv = uint64_t{layer.n_head_kv} * layer.d_k, n_ff = layer.n_ff;
+  const auto adapter = [&](SwitchedAdapter& to, std::string_view part, uint64_t n_in, uint64_t n_out) {
+    const uint64_t rank = plan.h.switches.rank, n_slots = plan.h.switches.activate.size() + 1;
+    plan.planner.bare_stack(to.a, plan.name(part) + ".lora_a", n_in, rank, n_slots);
+    plan.planner.bare_stack(to.b, plan.name(part) + ".lora_b", rank, n_out, n_slots);
+  };
+  if (!weights.attention.qkv)
+    return plan.planner.refuse(ErrorCode::kNotFound, "tensor " + plan.name("attn_qkv.weight") + " is missing");
+  adapter(w.q, "attn_q", n_embd, n_q);
+  adapter(w.k, "attn_k", n_embd, n_kv);
+  adapter(w.v, "attn_v", n_embd, n_kv);
+  adapter(w.out, "attn_output", n_q, n_embd);
+  adapter(w.gate, "ffn_gate", n_embd, n_ff);
+  adapter(w.up, "ffn_up", n_embd, n_ff);
+  adapter(w.down, "ffn_down", n_ff, n_embd);
+}
+
+uint64_t switched_attention_floats(const Hparams&, const LayerParameters& layer, const LayerWeights& weights,
+                                   uint64_t n) {
+  const SwitchWeights& w = weights.switched;
+  const uint64_t n_q = uint64_t{layer.n_head} * layer.d_k, n_kv = uint64_t{layer.n_head_kv} * layer.d_k;
+  return arena_floats(n * n_q, n * n_kv, n * n_kv, n * std::max(n_q, n_q + 2 * n_kv)) +
+         std::max(
+             {switched_floats(w.q, n), switched_floats(w.k, n), switched_floats(w.v, n), switched_floats(w.out, n)});
+}
+
+void run_switched_attention(Pass& pass, size_t il, const float* x, float* y) {
+  const Hparams& h = pass.h();
+  const LayerParameters& layer = pass.layer(il);
+  const LayerWeights& weights = pass.weights(il);
+  const SwitchWeights& w = weights.switched;
+  const size_t n = pass.n_tokens, d = layer.d_k, n_q = layer.n_head * d, n_kv = layer.n_head_kv * d;
+  const size_t row = n_q + 2 * n_kv, mark = pass.state.arena.mark();
+  float* q = pass.take(n * n_q);
+  float* k = pass.take(n * n_kv);
+  float* v = pass.take(n * n_kv);
+  float* fused = pass.take(n * row);  // later the mixed heads
+  apply(pass.pool, weights.attention.qkv, x, n, fused);
+  for (size_t t = 0; t < n; ++t) {
+    std::memcpy(q + t * n_q, fused + t * row, n_q * sizeof(float));
+    std::memcpy(k + t * n_kv, fused + t * row + n_q, n_kv * sizeof(float));
+    std::memcpy(v + t * n_kv, fused + t * row + n_q + n_kv, n_kv * sizeof(float));
+  }
+  add_switched(pass, w.q, x, q);
+  add_switched(pass, w.k, x, k);
+  add_switched(pass, w.v, x, v);
+  rotate(pass, il, q, n_q, layer.n_head, d, 0);
+  rotate(pass, il, k, n_kv, layer.n_head_kv, d, 0);
+  AttentionOptions options;
+  options.scale = h.attention_scale != 0 ? h.attention_scale : 1.0f / std::sqrt(static_cast<float>(d));
+  attend(pass, il, {layer.n_head, layer.n_head_kv, d, d}, options, q, k, v, fused);
+  apply(pass.pool, weights.attention.out, fused, n, y);
+  add_switched(pass, w.out, fused, y);
+  pass.state.arena.release(mark);
+}
+
+uint64_t switched_ffn_floats(const LayerWeights& weights, uint64_t n) {
+  const SwitchWeights& w = weights.switched;
+  if (!w.down.b) return 0;
+  return arena_floats(n * w.down.a.n_in, n * w.down.a.n_in) +
+         std::max({switched_floats(w.gate, n), switched_floats(w.up, n), switched_floats(w.down, n)});
+}
+
+void run_switched_ffn(Pass& pass, size_t il, const float* x, float* y) {
+  const LayerWeights& weights = pass.weights(il);
+  const SwitchWeights& w = weights.switched;
+  const size_t n = pass.n_tokens, n_ff = w.down.a.n_in, mark = pass.state.arena.mark();
+  float* gate = pass.take(n * n_ff);
+  float* up = pass.take(n * n_ff);
+  apply(pass.pool, {{&weights.ffn.gate, gate}, {&weights.ffn.up, up}}, x, n);
+  add_switched(pass, w.gate, x, gate);
+  add_switched(pass, w.up, x, up);
+  activate_gated(pass.h().activation, gate, up, n * n_ff, gate);
+  apply(pass.pool, weights.ffn.down, gate, n, y);
+  add_switched(pass, w.down, gate, y);
+  pass.state.arena.release(mark);
+}
+
+}  // namespace ggufscope

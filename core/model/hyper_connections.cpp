@@ -1,0 +1,124 @@
+// Hyper-connections with manifold constraints (DeepSeek-V4, 2026): several residual streams. What a part of a layer
+// reads is a weighted sum of them; what it gives is added to each by a weight; and a matrix close to doubly stochastic
+// (Sinkhorn) mixes the streams. All weights come from the streams themselves, through one product.
+#include <cmath>
+#include <cstring>
+
+#include "model/mixer.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+namespace {
+
+float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
+
+void plan_connection(Planner& p, const Hparams& h, HyperWeights& w, const std::string& name, uint64_t n_out,
+                     uint64_t n_scales) {
+  p.matrix(w.mix, name + "_fn", uint64_t{h.hyper.n} * h.n_embd, n_out);
+  p.vector(w.base, name + "_base.weight", n_out);
+  p.vector(w.scale, name + "_scale.weight", n_scales);
+}
+
+// comb [n from, n to] of one token: softmax over `to`, then columns and rows divided by their sums.
+void balance(const HyperSizes& s, float* comb) {
+  const size_t n = s.n;
+  for (size_t from = 0; from < n; ++from) {
+    softmax(comb + from * n, n);
+    for (size_t to = 0; to < n; ++to) comb[from * n + to] += s.eps;
+  }
+  const auto divide = [&](size_t line, size_t step, size_t apart) {
+    float sum = 0;
+    for (size_t i = 0; i < n; ++i) sum += comb[line * apart + i * step];
+    for (size_t i = 0; i < n; ++i) comb[line * apart + i * step] /= sum + s.eps;
+  };
+  for (uint32_t i = 0; i < s.iterations || i == 0; ++i) {
+    for (size_t from = 0; from < n && i > 0; ++from) divide(from, 1, n);
+    for (size_t to = 0; to < n; ++to) divide(to, n, 1);
+  }
+}
+
+}  // namespace
+
+void plan_hyper_ends(Planner& planner, const Hparams& h, HyperWeights& weights) {
+  plan_connection(planner, h, weights, "output_hc", h.hyper.n, 1);
+}
+
+void plan_hyper(const LayerPlan& plan, LayerWeights& weights) {
+  const uint64_t n = plan.h.hyper.n;
+  plan_connection(plan.planner, plan.h, weights.hyper_attention, plan.name("hc_attn"), n * (2 + n), 3);
+  plan_connection(plan.planner, plan.h, weights.hyper_ffn, plan.name("hc_ffn"), n * (2 + n), 3);
+}
+
+uint64_t hyper_floats(const Hparams& h, uint64_t n_tokens) {
+  const uint64_t n = h.hyper.n, size = n_tokens * n * h.n_embd;
+  return n == 0 ? 0 : arena_floats(size, size, n_tokens * n * (2 + n));
+}
+
+namespace {
+
+// The weights [n_tokens, w.base.n] that the streams give; read: their sum by the first n of them [n_tokens, n_embd].
+void read_streams(Pass& pass, const HyperWeights& w, const HyperStreams& s, float* read) {
+  const Hparams& h = pass.h();
+  const size_t n = h.hyper.n, n_embd = h.n_embd, row = n * n_embd, n_mix = w.base.n;
+  each_token(pass.pool, Operation::kNorm, pass.n_tokens, [&](size_t t) {
+    normalize(NormKind::kRms, s.x + t * row, nullptr, nullptr, row, h.norm_eps, s.other + t * row);
+  });
+  apply(pass.pool, w.mix, s.other, pass.n_tokens, s.weights);
+  each_token(pass.pool, Operation::kAdd, pass.n_tokens, [&](size_t t) {
+    float* m = s.weights + t * n_mix;
+    const auto affine = [&](size_t i, size_t which) { return m[i] * w.scale.data()[which] + w.base.data()[i]; };
+    for (size_t i = 0; i < n; ++i) m[i] = sigmoid(affine(i, 0)) + h.hyper.eps;
+    if (n_mix > n) {
+      for (size_t i = n; i < 2 * n; ++i) m[i] = 2.0f * sigmoid(affine(i, 1));
+      for (size_t i = 2 * n; i < n_mix; ++i) m[i] = affine(i, 2);
+      balance(h.hyper, m + 2 * n);
+    }
+    std::memset(read + t * n_embd, 0, n_embd * sizeof(float));
+    for (size_t i = 0; i < n; ++i) vec::add_scaled(read + t * n_embd, m[i], s.x + t * row + i * n_embd, n_embd);
+  });
+}
+
+void write_streams(Pass& pass, HyperStreams& s, const float* given) {
+  const size_t n = pass.h().hyper.n, n_embd = pass.h().n_embd, row = n * n_embd;
+  each_token(pass.pool, Operation::kAdd, pass.n_tokens, [&](size_t t) {
+    const float* m = s.weights + t * n * (2 + n);
+    std::memset(s.other + t * row, 0, row * sizeof(float));
+    for (size_t to = 0; to < n; ++to) {
+      float* out = s.other + t * row + to * n_embd;
+      vec::add_scaled(out, m[n + to], given + t * n_embd, n_embd);
+      for (size_t from = 0; from < n; ++from)
+        vec::add_scaled(out, m[(2 + from) * n + to], s.x + t * row + from * n_embd, n_embd);
+    }
+  });
+  std::swap(s.x, s.other);
+}
+
+}  // namespace
+
+HyperStreams begin_streams(Pass& pass, const float* x) {
+  const size_t n = pass.h().hyper.n, n_embd = pass.h().n_embd, size = pass.n_tokens * n * n_embd;
+  HyperStreams s{pass.take(size), pass.take(size), pass.take(pass.n_tokens * n * (2 + n))};
+  for (size_t i = 0; i < pass.n_tokens * n; ++i)
+    std::memcpy(s.x + i * n_embd, x + i / n * n_embd, n_embd * sizeof(float));
+  return s;
+}
+
+void run_hyper_layer(Pass& pass, size_t il, HyperStreams& s, const Activations& a) {
+  const Hparams& h = pass.h();
+  const LayerWeights& w = pass.weights(il);
+  const size_t n = pass.n_tokens;
+  read_streams(pass, w.hyper_attention, s, a.input);
+  normalize_rows(pass.pool, h.norm_eps, h.norm, w.attn_norm, a.input, n, h.n_embd, a.normed);
+  find_mixer(pass.layer(il).mixer).run(pass, il, a.normed, a.mixed);
+  write_streams(pass, s, a.mixed);
+  read_streams(pass, w.hyper_ffn, s, a.input);
+  normalize_rows(pass.pool, h.norm_eps, h.norm, w.ffn_norm, a.input, n, h.n_embd, a.normed);
+  run_ffn(pass, il, a.normed, a.input, a.forward);
+  write_streams(pass, s, a.forward);
+}
+
+void end_streams(Pass& pass, const HyperStreams& s, float* x) {
+  read_streams(pass, pass.model.weights().hyper_output, s, x);
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,139 @@
+// Attention to the best positions only: the "lightning indexer" of DeepSeek-V3.2 (2025). Small heads of their own score
+// each position s that a token t may see,
+//   score(t, s) = sum over heads h of w_h(t) max(q_h(t) . k(s), 0)
+// and the top_k highest take part in attention. The keys are cached beside those of attention. llama.cpp turns q and k
+// by a Hadamard matrix first, which leaves their products as they are.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "model/mixer.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+
+void plan_indexer(const LayerPlan& plan, LayerWeights& weights) {
+  IndexerWeights& w = weights.indexer;
+  Planner& p = plan.planner;
+  const Hparams& h = plan.h;
+  const uint64_t n_embd = h.n_embd, n_head = h.indexer.n_head, d = h.indexer.d_k;
+  if (n_head == 0 || d == 0 || h.indexer.top_k == 0 || plan.layer.n_rot > d)
+    return p.refuse(ErrorCode::kOutOfRange, "attention.indexer.* is missing or out of range");
+  p.matrix(w.q, plan.name("indexer.attn_q_b"), h.q_lora_rank, n_head * d);
+  p.matrix(w.k, plan.name("indexer.attn_k"), n_embd, d);
+  p.matrix(w.head_weights, plan.name("indexer.proj"), n_embd, n_head);
+  p.affine(w.k_norm, plan.name("indexer.k_norm"), d, Need::kRequired, Need::kRequired);
+}
+
+uint64_t indexer_floats(const Hparams& h, uint64_t n) {
+  const uint64_t n_head = h.indexer.n_head, d = h.indexer.d_k;
+  return arena_floats(n * n_head * d, n * d, n * n_head);
+}
+
+namespace {
+
+// The k best of scores, as the algorithm of C++'s partial_sort in llama.cpp's builds chooses among equal ones: a heap
+// of the first k, its worst on top, which better ones of the rest replace.
+class BestHeap {
+ public:
+  BestHeap(std::vector<uint32_t>& order, std::span<const float> scores, size_t k)
+      : order_(order), scores_(scores), k_(k) {
+    order.resize(scores.size());
+    std::iota(order.begin(), order.end(), 0u);
+    for (size_t parent = k / 2; parent-- > 0;) sift(parent, order[parent]);
+    for (size_t i = k; i < order.size(); ++i)
+      if (better(order[i], order[0])) sift(0, std::exchange(order[i], order[0]));
+    order.resize(k);
+    std::sort(order.begin(), order.end());
+  }
+
+ private:
+  [[nodiscard]] bool better(uint32_t a, uint32_t b) const { return scores_[a] > scores_[b]; }
+  // The hole goes down to a leaf by way of the worse children, the value up again from there.
+  void sift(size_t hole, uint32_t value) {
+    const size_t top = hole;
+    size_t child = hole;
+    while (child < (k_ - 1) / 2) {
+      child = 2 * (child + 1);
+      if (better(order_[child], order_[child - 1])) --child;
+      order_[hole] = order_[child];
+      hole = child;
+    }
+    if (k_ % 2 == 0 && k_ >= 2 && child == (k_ - 2) / 2) {
+      child = 2 * (child + 1);
+      order_[hole] = order_[child - 1];
+      hole = child - 1;
+    }
+    while (hole > top && better(order_[(hole - 1) / 2], value)) {
+      order_[hole] = order_[(hole - 1) / 2];
+      hole = (hole - 1) / 2;
+    }
+    order_[hole] = value;
+  }
+
+  std::vector<uint32_t>& order_;
+  std::span<const float> scores_;
+  size_t k_;
+};
+
+}  // namespace
+
+void best_of(std::span<const float> scores, size_t k, std::vector<uint32_t>& order) {
+  if (k >= scores.size()) {
+    order.resize(scores.size());
+    std::iota(order.begin(), order.end(), 0u);
+  } else {
+    BestHeap(order, scores, k);
+  }
+}
+
+float cached_dot(const CacheView& cache, size_t cell, size_t d, const float* x, float* row) {
+  if (cache.type == CacheType::kF32) return vec::dot(reinterpret_cast<const float*>(cache.keys) + cell * d, x, d);
+  vec::load_f16(reinterpret_cast<const uint16_t*>(cache.keys) + cell * d, row, d);
+  return vec::dot(row, x, d);
+}
+
+void choose_positions(Pass& pass, size_t il, const float* x, const float* low) {
+  const Hparams& h = pass.h();
+  const IndexerWeights& w = pass.weights(il).indexer;
+  const size_t n = pass.n_tokens, n_head = h.indexer.n_head, d = h.indexer.d_k, mark = pass.state.arena.mark();
+  float* q = pass.take(n * n_head * d);
+  float* k = pass.take(n * d);
+  float* head_weights = pass.take(n * n_head);
+  apply(pass.pool, w.q, low, n, q);
+  apply(pass.pool, {{&w.k, k}, {&w.head_weights, head_weights}}, x, n);
+  normalize_rows(pass.pool, h.indexer.norm_eps, NormKind::kLayer, w.k_norm, k, n, d, k);
+  rotate(pass, il, q, n_head * d, n_head, d, 0, h.indexer.rope);
+  rotate(pass, il, k, d, 1, d, 0, h.indexer.rope);
+  vec::scale(head_weights, 1.0f / std::sqrt(static_cast<float>(n_head * d)), n * n_head);
+
+  State& state = pass.state;
+  const CacheView cache = state.further(il, 0);
+  for (size_t t = 0; t < n; ++t) cache_store(cache, {1, 1, d, 0}, state.batch_cells[t], k + t * d, nullptr);
+
+  std::vector<std::vector<CellRun>> runs(n);
+  each_token(pass.pool, Operation::kAttention, n, [&](size_t t) {
+    std::vector<uint32_t> cells, order;
+    for (const CellRun& run : state.visible_full[t])
+      for (uint32_t c = run.begin; c < run.end; ++c) cells.push_back(c);
+    std::vector<float> scores(cells.size(), 0.0f), row(d);
+    for (size_t i = 0; i < cells.size(); ++i)
+      for (size_t head = 0; head < n_head; ++head) {
+        const float product = cached_dot(cache, cells[i], d, q + (t * n_head + head) * d, row.data());
+        scores[i] += head_weights[t * n_head + head] * std::max(product, 0.0f);
+      }
+    best_of(scores, h.indexer.top_k, order);
+    for (const uint32_t i : order) add_cell(runs[t], cells[i]);
+  });
+  pass.chosen_runs.clear();
+  pass.chosen.clear();
+  for (const auto& own : runs) pass.chosen_runs.insert(pass.chosen_runs.end(), own.begin(), own.end());
+  size_t begin = 0;
+  for (const auto& own : runs) {
+    pass.chosen.emplace_back(pass.chosen_runs.data() + begin, own.size());
+    begin += own.size();
+  }
+  state.arena.release(mark);
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,62 @@
+// Attention over the residual stream's past (Kimi K3, 2026). Every block_size-th layer banks what it found and starts
+// the stream anew from its attention's output. What a part of a layer reads is a mixture of the stream and the banked
+// ones,
+//   weights = softmax over streams s of (rms_norm(s) . score),   read = sum of weight(s) s.
+#include <cstring>
+
+#include "model/mixer.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+
+uint64_t bank_floats(const Hparams& h, uint64_t n_tokens) {
+  if (h.residual_block == 0) return 0;
+  const uint64_t n_banked = (h.n_layer + h.residual_block - 1) / h.residual_block;
+  return arena_floats(n_banked * n_tokens * h.n_embd) + arena_floats(n_tokens * (n_banked + 1), n_tokens * h.n_embd);
+}
+
+void mix_banked(Pass& pass, const Bank& bank, const Vector& score, const float* x, float* out) {
+  const Hparams& h = pass.h();
+  const size_t n = pass.n_tokens, n_embd = h.n_embd, n_streams = bank.n + 1, mark = pass.state.arena.mark();
+  if (bank.n == 0) return void(std::memcpy(out, x, n * n_embd * sizeof(float)));
+  float* weights = pass.take(n * n_streams);
+  float* normed = pass.take(n * n_embd);
+  each_token(pass.pool, Operation::kNorm, n, [&](size_t t) {
+    float* own = weights + t * n_streams;
+    float* row = normed + t * n_embd;
+    const auto stream = [&](size_t s) { return s < bank.n ? bank.streams + (s * n + t) * n_embd : x + t * n_embd; };
+    for (size_t s = 0; s < n_streams; ++s) {
+      normalize(NormKind::kRms, stream(s), nullptr, nullptr, n_embd, h.norm_eps, row);
+      own[s] = vec::dot(row, score.data(), n_embd);
+    }
+    softmax(own, n_streams);
+    std::memset(row, 0, n_embd * sizeof(float));
+    for (size_t s = 0; s < n_streams; ++s) vec::add_scaled(row, own[s], stream(s), n_embd);
+  });
+  std::memcpy(out, normed, n * n_embd * sizeof(float));
+  pass.state.arena.release(mark);
+}
+
+void run_banking_layer(Pass& pass, size_t il, Bank& bank, const Activations& a) {
+  const Hparams& h = pass.h();
+  const LayerWeights& w = pass.weights(il);
+  const size_t n = pass.n_tokens, size = n * h.n_embd;
+  const auto read = [&](const Vector& score, const Affine& norm) {
+    mix_banked(pass, bank, score, a.x, a.input);
+    normalize_rows(pass.pool, h.norm_eps, h.norm, norm, a.input, n, h.n_embd, a.normed);
+  };
+  read(w.attn_res_score, w.attn_norm);
+  const bool banks = il % h.residual_block == 0;
+  if (banks) std::memcpy(bank.streams + bank.n++ * size, a.x, size * sizeof(float));
+  find_mixer(pass.layer(il).mixer).run(pass, il, a.normed, a.mixed);
+  if (banks) {
+    std::memcpy(a.x, a.mixed, size * sizeof(float));
+  } else {
+    add_rows(pass.pool, a.x, a.mixed, n, h.n_embd);
+  }
+  read(w.ffn_res_score, w.ffn_norm);
+  run_ffn(pass, il, a.normed, a.input, a.forward);
+  add_rows(pass.pool, a.x, a.forward, n, h.n_embd);
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,59 @@
+// node scripts/compare-architectures.ts LLAMA_CPP: what a llama.cpp's source tree knows and this version does not, and the
+// other way round: names of architectures (src/llama-arch.cpp) and of pre-tokenizers (src/llama-vocab.cpp).
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+const read = (...parts: string[]): string => readFileSync(join(...parts), 'utf8')
+const names = (text: string, pattern: RegExp): Set<string> =>
+  new Set([...text.matchAll(pattern)].flatMap(([, name]) => name!.split(' ')))
+const without = (all: Set<string>, taken: Set<string>): string[] =>
+  [...all].filter((name) => !taken.has(name)).sort()
+
+/** The names that lint knows: those of tensors.inc, and the ones without a row. */
+export function knownArchitectures(): Set<string> {
+  const [, rows] = read(root, 'core/gguf/tensors.inc').split('kTensorRows[] = {')
+  const known = names(rows!, /^ {4}\{"([^"]+)", "/gm)
+  const more = /kNamesWithoutRow = "([^"]+)"/.exec(read(root, 'core/gguf/lint/tensors.cpp'))
+  for (const name of more![1]!.split(' ')) known.add(name)
+  return known
+}
+
+/** The names that run, and those that are refused with a reason. */
+export function runnableArchitectures(): { runs: Set<string>; refused: Set<string> } {
+  const source = read(root, 'core/model/architectures.cpp')
+  const [, refusals] = source.split('kRefusals[] = {')
+  return {
+    runs: names(source, /\{\.name = "([^"]+)"/g),
+    refused: names(refusals!.slice(0, refusals!.indexOf('};')), /\{"([^"]+)", /g),
+  }
+}
+
+export function knownPreTokenizers(): Set<string> {
+  return names(read(root, 'core/gguf/pre_tokenizers.inc'), /^GGUFSCOPE_PRE_TOKENIZER\("([^"]+)"/gm)
+}
+
+function compare(tree: string): void {
+  const theirs = names(read(tree, 'src/llama-arch.cpp'), /\{\s*LLM_ARCH_\w+,\s*"([^"()]+)"\s*\}/g)
+  const theirPre = names(read(tree, 'src/llama-vocab.cpp'), /tokenizer_pre == "([^"]+)"/g)
+  const ours = knownArchitectures()
+  const { runs } = runnableArchitectures()
+  const say = (what: string, found: string[]): void =>
+    console.log(`${what}: ${found.length === 0 ? 'none' : found.join(', ')}`)
+  say('architectures of llama.cpp that are unknown here', without(theirs, ours))
+  say('architectures known here and not there', without(ours, theirs))
+  say(
+    'architectures of both that do not run here',
+    without(theirs, runs).filter((name) => ours.has(name)),
+  )
+  say('pre-tokenizers of llama.cpp that are unknown here', without(theirPre, knownPreTokenizers()))
+}
+
+if (import.meta.main) {
+  const tree = process.argv[2]
+  if (tree === undefined) {
+    console.error('node scripts/compare-architectures.ts LLAMA_CPP')
+    process.exit(2)
+  }
+  compare(tree)
+}
