@@ -17,7 +17,9 @@ void trim_media(MediaStore& store, const Texts& texts) {
   for (const auto& [id, medium] : store) bytes += medium.embeddings.size() * sizeof(float);
   if (bytes <= kMaxMediaBytes) return;
   for (auto& [id, medium] : store) {
-    const auto has = [id = id](const auto& text) { return std::ranges::find(text.tokens, id) != text.tokens.end(); };
+    const auto has = [wanted = id](const auto& text) {
+      return std::ranges::find(text.tokens, wanted) != text.tokens.end();
+    };
     if (!std::ranges::any_of(texts, has)) medium.embeddings = {};
   }
 }

@@ -50,6 +50,13 @@ const kLoad: Readonly<
     parse: kText,
     help: 'of cached keys and values; default: f16',
   },
+  sparseAttention: {
+    name: 'sparse-attention',
+    value: 'WHEN',
+    choices: ['on', 'off'],
+    parse: (text) => text === 'on',
+    help: 'MiniMax-M3: attend to the best blocks only; default: on',
+  },
   cache: {
     name: 'cache',
     help: 'keep a file that is given by its address in the cache folder of the user, for the next run',
