@@ -43,7 +43,7 @@ describe('every template', { skip: existsSync(kTemplates) ? false : 'no shared/d
       for (const [title, conversation] of Object.entries(kConversations)) {
         const what = `${name}: ${title}`
         const { messages, tools } = conversation
-        const options = { tools, variables: kSpecials, now: kNow }
+        const options = { adapt: true, tools, variables: kSpecials, now: kNow }
         const rendering = file.renderChat(messages, options)
         if (name === kRefusing && conversation.messages.some(({ role }) => role === 'assistant')) {
           if (title !== 'null content') await assert.rejects(rendering, { code: 'chat-template' }, what)
@@ -227,23 +227,25 @@ test('kinds of templates', async (t) => {
   for (const [title, template, messages, text] of kKinds)
     await t.test(title, async () => {
       using file = await withTemplate(template)
-      assert.equal(await file.renderChat(messages), text)
+      assert.equal(await file.renderChat(messages, { adapt: true }), text)
     })
 })
 
 test('what a template has no place for is an error', async () => {
   using file = await withTemplate(kChatml)
   const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }
-  await assert.rejects(file.renderChat([{ role: 'user', content: [image] }]), {
+  await assert.rejects(file.renderChat([{ role: 'user', content: [image] }], { adapt: true }), {
     code: 'unsupported',
     message: /Message 0 holds an image part/,
   })
-  await assert.rejects(file.renderChat([kUser], { documents: [{ text: 'd' }] }), { code: 'unsupported' })
-  await assert.rejects(file.renderChat([{} as ChatMessage]), { code: 'invalid-argument' })
+  await assert.rejects(file.renderChat([kUser], { adapt: true, documents: [{ text: 'd' }] }), {
+    code: 'unsupported',
+  })
+  await assert.rejects(file.renderChat([{} as ChatMessage], { adapt: true }), { code: 'invalid-argument' })
   using objects = await withTemplate(kKinds.find(([title]) => title.startsWith('numbers'))![1])
   const broken = { role: 'assistant', content: null, tool_calls: [call('{"a":', 'x')] }
   await assert.rejects(
-    objects.renderChat([kUser, broken, { role: 'tool', tool_call_id: 'x', content: '' }]),
+    objects.renderChat([kUser, broken, { role: 'tool', tool_call_id: 'x', content: '' }], { adapt: true }),
     {
       code: 'invalid-argument',
       message: /arguments of tool_calls\[0\] of message 1/,
@@ -253,18 +255,21 @@ test('what a template has no place for is an error', async () => {
 
 test('tools that the template takes no notice of are told by the system', async () => {
   using file = await withTemplate(kChatml)
-  const text = await file.renderChat([{ role: 'system', content: 'S' }, kUser], { tools: kConversationTools })
+  const text = await file.renderChat([{ role: 'system', content: 'S' }, kUser], {
+    adapt: true,
+    tools: kConversationTools,
+  })
   assert.match(
     text,
     /^<system>S\n\nYou can call these functions:\n\{"name":"get_weather",.*clock.*<\/><user>Hi/s,
   )
 })
 
-test('adapt: false gives messages as they are', async () => {
+test('without adapt messages are given as they are', async () => {
   using file = await withTemplate(kChatml)
   const content = [{ type: 'text', text: 'a' }]
   assert.equal(
-    await file.renderChat([{ role: 'user', content }], { adapt: false, addGenerationPrompt: false }),
+    await file.renderChat([{ role: 'user', content }], { addGenerationPrompt: false }),
     "<user>[{'type': 'text', 'text': 'a'}]</>",
   )
 })
@@ -274,7 +279,7 @@ test('continue ends within the last message', async () => {
     "{% for m in messages %}<{{ m.role }}>{% if m.role == 'assistant' and loop.last %}<think>{{ m.reasoning_content }}</think>{% endif %}{{ m.content | trim }}</>{% endfor %}{% if add_generation_prompt %}<assistant><think>{% endif %}"
   using file = await withTemplate(text)
   const begun = (message: object) =>
-    file.renderChat([kUser, { role: 'assistant', ...message }], { continue: true })
+    file.renderChat([kUser, { role: 'assistant', ...message }], { adapt: true, continue: true })
   assert.equal(await begun({ content: 'Sure, ' }), '<user>Hi</><assistant><think></think>Sure, ')
   assert.equal(
     await begun({ content: [{ type: 'text', text: 'A ' }] }),
@@ -288,9 +293,12 @@ test('continue ends within the last message', async () => {
   ])
     await assert.rejects(begun(last), { code: 'invalid-argument' })
   using deaf = await withTemplate('nothing')
-  await assert.rejects(deaf.renderChat([kUser, { role: 'assistant', content: 'A' }], { continue: true }), {
-    code: 'unsupported',
-  })
+  await assert.rejects(
+    deaf.renderChat([kUser, { role: 'assistant', content: 'A' }], { adapt: true, continue: true }),
+    {
+      code: 'unsupported',
+    },
+  )
 })
 
 test('options are checked, and variables have two names', async () => {

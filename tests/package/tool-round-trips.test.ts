@@ -85,6 +85,7 @@ describe(
         )
         const format = detectChatFormat({ template: source })
         const options = {
+          adapt: true,
           tools: kTools,
           variables: { enable_thinking: false, bos_token: '', eos_token: '</s>' },
         }

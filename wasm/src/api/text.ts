@@ -132,7 +132,7 @@ export interface RenderChatOptions {
   continue?: boolean | undefined
   /**
    * Give the template OpenAI's messages in the form that it takes: parts, arguments of calls, results, roles, reasoning.
-   * false: as they are, as Python's Jinja2 would get them. Default: true.
+   * false: as they are, as Python's Jinja2 would get them. Default: false of renderChat, true of chat() and encodeChat().
    */
   adapt?: boolean | undefined
   /** Further variables of the template, such as enable_thinking. */

@@ -156,7 +156,7 @@ export class LoadedModel implements Model {
       import('../text/render-chat.js'),
       import('../text/encode-prompt.js'),
     ])
-    const prompt = await renderChat(this.file, messages, rendering)
+    const prompt = await renderChat(this.file, messages, { ...rendering, adapt: rendering.adapt ?? true })
     const { tokenizer } = this
     const bos = tokenizer.special.bos
     const tokens = specialContent

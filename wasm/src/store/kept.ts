@@ -4,7 +4,7 @@ import { siblingOf } from '../sources/addresses.js'
 import { HttpSource, type HttpOptions } from '../sources/http.js'
 import type { ByteSource, ReadOptions, StreamOptions } from '../api/source.js'
 import { folderName, privateFolder, readJson, removeAll, writeWhole } from './folder.js'
-import type { Folder, StoredBytes } from './folder.js'
+import type { Folder, StoredBytes } from './types.js'
 
 const kRoot = 'ggufscope-previews'
 const kInfo = 'info.json'

@@ -2,7 +2,7 @@
 import type { FileHandle as NodeFileHandle } from 'node:fs/promises'
 import { GgufError } from '../api/errors.js'
 import { nodeModule, nodeProcess } from '../runtime/node-module.js'
-import type { Folder, FolderFile, StoredBytes } from './folder.js'
+import type { Folder, FolderFile, StoredBytes } from './types.js'
 
 const fs = () => nodeModule<typeof import('node:fs/promises')>('node:fs/promises')
 const path = () => nodeModule<typeof import('node:path')>('node:path')

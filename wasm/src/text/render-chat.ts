@@ -56,7 +56,7 @@ async function conversationOf(
   file: TemplateFile,
   source: string,
   messages: readonly ChatMessage[],
-  { adapt = true, tools, documents, now }: RenderChatOptions,
+  { adapt = false, tools, documents, now }: RenderChatOptions,
 ): Promise<AdaptedConversation> {
   if (!adapt) return { messages, variables: { tools: tools ?? null } }
   const tokens = {

@@ -114,6 +114,7 @@ async function applyTemplate(served: Served, body: unknown): Promise<Answer> {
   const given = objectOf(body)
   required('/apply-template', 'messages', given['messages'])
   const prompt = await served.model.file.renderChat(given['messages'] as ChatMessage[], {
+    adapt: true,
     tools: (given['tools'] ?? undefined) as readonly unknown[] | undefined,
     documents: (given['documents'] ?? undefined) as readonly unknown[] | undefined,
     variables: (given['chat_template_kwargs'] ?? undefined) as Record<string, unknown> | undefined,
