@@ -118,7 +118,14 @@ bool is_optional_for_loader(std::string_view architecture, std::string_view part
       "gemma4 per_layer_model_proj.weight",
       "gemma4 per_layer_proj_norm.weight",
       "gemma4 per_layer_token_embd.weight",
+      "glm-dsa blk..indexer.attn_k.weight",
+      "glm-dsa blk..indexer.attn_q_b.weight",
+      "glm-dsa blk..indexer.k_norm.bias",
+      "glm-dsa blk..indexer.k_norm.weight",
+      "glm-dsa blk..indexer.proj.weight",
       "grok blk..layer_output_norm.weight",
+      "kimi-k3 blk..ffn_down_shexp.weight",
+      "kimi-k3 blk..ffn_up_shexp.weight",
       "kimi-linear blk..ffn_down_shexp.weight",
       "kimi-linear blk..ffn_up_shexp.weight",
       "kimi-linear blk..ssm_a",
@@ -191,6 +198,7 @@ bool has_other_default(std::string_view key) {
       "qwen3next.full_attention_interval",
       "qwen35.full_attention_interval",
       "gemma4.attention.head_count_kv",
+      "glm-dsa.attention.indexer.types",
   };
   return all.contains(key);
 }
