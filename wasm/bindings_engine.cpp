@@ -60,11 +60,13 @@ class Engine {
     if (file_size >= 0) size = static_cast<uint64_t>(file_size);
     headers_.emplace_back(std::vector<uint8_t>(input_.data(), input_.data() + n), size);
   }
-  /// Of the headers so far, which are kept until the vocabulary is read.
-  bool open(uint32_t n_threads) {
+  /// Of the headers so far, which are kept until the vocabulary is read; the last may be a projector's.
+  bool open(uint32_t n_threads, bool with_projector) {
     std::vector<HeaderBytes> headers;
     for (const auto& [bytes, size] : headers_) headers.push_back({bytes, size});
-    Result<std::unique_ptr<Session>> session = Session::open(headers, n_threads);
+    const HeaderBytes projector = headers.back();
+    if (with_projector) headers.pop_back();
+    Result<std::unique_ptr<Session>> session = Session::open(headers, n_threads, with_projector ? &projector : nullptr);
     if (!session) return refuse(session.error());
     session_ = std::move(*session);
     return true;
@@ -102,9 +104,9 @@ class Engine {
   }
   /// The file's defaults.
   [[nodiscard]] SamplerOptions sampler_defaults() const { return session_->sampler_defaults(); }
-  [[nodiscard]] uint32_t n_planned() const { return static_cast<uint32_t>(session_->model().plan().size()); }
+  [[nodiscard]] uint32_t n_planned() const { return static_cast<uint32_t>(session_->n_planned()); }
   [[nodiscard]] PlannedTensor planned(uint32_t i) const {
-    const TensorRequest& r = session_->model().plan()[i];
+    const TensorRequest& r = session_->planned(i);
     return {.file = static_cast<uint32_t>(r.entry.file),
             .offset = double(r.entry.offset),
             .rows = double(r.n_rows_kept),
@@ -204,6 +206,35 @@ class Engine {
     return span_of(doubles_);
   }
 
+  /// width * height pixels of three bytes in the reserved room.
+  bool begin_image(uint32_t width, uint32_t height) {
+    if (uint64_t{width} * height * 3 > input_.size())
+      return refuse(Error{ErrorCode::kInvalidArgument, 0, "pixels beyond the reserved room"});
+    more_image_ = true;
+    return done(session_->begin_image({{width, height}, input_.data()}));
+  }
+  [[nodiscard]] uint32_t n_image_steps() const { return static_cast<uint32_t>(session_->n_image_steps()); }
+  bool step_image() {
+    const Result<bool> more = session_->step_image();
+    if (!more) return refuse(more.error());
+    more_image_ = *more;
+    return true;
+  }
+  [[nodiscard]] bool more_image() const { return more_image_; }
+  Span image_tokens() {
+    ids_ = session_->image_tokens();
+    return span_of(ids_);
+  }
+  /// Of n ids in the reserved room: to embedding(), and positions().
+  bool encoded_media(uint32_t n) {
+    Result<Session::EncodedMedia> out = session_->encoded_media(ids(n));
+    if (!out) return refuse(out.error());
+    floats_ = std::move(out->embeddings);
+    ids_ = std::move(out->positions);
+    return true;
+  }
+  [[nodiscard]] Span positions() const { return span_of(ids_); }
+
   bool evaluate(uint32_t n) {
     Result<Buffer> out = session_->evaluate(ids(n));
     if (!out) return refuse(out.error());
@@ -296,6 +327,8 @@ class Engine {
   Buffer input_, output_;
   std::vector<double> doubles_;
   std::vector<float> floats_;
+  std::vector<int32_t> ids_;
+  bool more_image_ = false;
   std::vector<uint8_t> bytes_;
 };
 
@@ -454,6 +487,13 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("finish", &Engine::finish)
       .function("text", &Engine::text)
       .function("probabilities", &Engine::probabilities)
+      .function("beginImage", &Engine::begin_image)
+      .function("imageSteps", &Engine::n_image_steps)
+      .function("stepImage", &Engine::step_image)
+      .function("moreImage", &Engine::more_image)
+      .function("imageTokens", &Engine::image_tokens)
+      .function("encodedMedia", &Engine::encoded_media)
+      .function("positions", &Engine::positions)
       .function("evaluate", &Engine::evaluate)
       .function("evaluated", &Engine::evaluated)
       .function("forgetOutput", &Engine::forget_output)

@@ -501,10 +501,10 @@ Result<void> State::restore(const Model& model, uint32_t sequence, ByteView byte
     return fail(ErrorCode::kBadLength,
                 "the saved state has " + counted(bytes.size(), "byte") + " for " + counted(n_cells, "token"));
   const uint8_t* p = bytes.data() + kHead;
-  int32_t previous = -1;
+  int32_t previous = -1;  // those of an image may be at one position
   for (size_t i = 0; i < n_cells; ++i) {
     const int32_t position = load<int32_t>(p + i * sizeof(int32_t));
-    if (position <= previous) return fail(ErrorCode::kOutOfRange, "the saved state's positions do not ascend");
+    if (position < previous) return fail(ErrorCode::kOutOfRange, "the saved state's positions descend");
     previous = position;
   }
   if (end < -1) return fail(ErrorCode::kOutOfRange, "the saved state ends before it begins");

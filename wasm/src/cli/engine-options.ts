@@ -12,10 +12,13 @@ interface Row extends Option {
 
 const kText = (text: string): string => text
 
-// One row for each option of load() that a call can give. The compiler misses one that is added to the package.
+// One row for each option of load() that a call can give; the projector is run.ts's. The compiler misses one that is added to the package.
 const kLoad: Readonly<
   Record<
-    Exclude<keyof LoadOptions, Exclude<keyof OpenOptions, 'cache'> | 'workerUrl' | 'maxForks' | 'onProgress'>,
+    Exclude<
+      keyof LoadOptions,
+      Exclude<keyof OpenOptions, 'cache'> | 'workerUrl' | 'maxForks' | 'onProgress' | 'projector'
+    >,
     Row
   >
 > = {

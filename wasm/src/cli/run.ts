@@ -5,6 +5,7 @@ import { kFile, UsageError, type Command, type Context } from './command.js'
 import { biasesOf, generateOptionsOf, kEngineOptions, loadOptionsOf } from './engine-options.js'
 import { counted } from './format.js'
 import { profileLines } from './profile.js'
+import { readInput } from './inputs.js'
 import { readText } from './text.js'
 
 function parsed(schema: string): JsonSchema {
@@ -74,6 +75,11 @@ function printEnd({ print, style }: Context, model: Model, result: GenerateResul
   )
 }
 
+/** What a message says: its images first. */
+function contentOf(images: readonly object[], text: string): unknown {
+  return images.length > 0 ? [...images, { type: 'text', text }] : text
+}
+
 export const command: Command = {
   arguments: [
     kFile,
@@ -81,6 +87,14 @@ export const command: Command = {
   ],
   options: {
     chat: { help: 'the text is a message, answered through the chat template' },
+    mmproj: { value: 'FILE', file: 'read', help: "the model's projector, with which it takes images" },
+    image: {
+      value: 'FILE',
+      file: 'read',
+      repeats: true,
+      needs: 'mmproj',
+      help: 'a PNG image of the message, which is answered through the chat template',
+    },
     template: { value: 'NAME', needs: 'chat', help: "one of the file's chat templates" },
     grammar: {
       value: 'FILE',
@@ -104,14 +118,22 @@ export const command: Command = {
     const options = { ...(await optionsOf(context)), onDone: (done: GenerateResult) => (result = done) }
     const loading = loadOptionsOf(values)
     const input = positionals.length > 1 ? positionals.slice(1).join(' ') : await readAll(process.stdin)
-    using model = await context.load(loading)
+    const images = await Promise.all(
+      ((values['image'] ?? []) as readonly string[]).map(async (path) => ({
+        type: 'image',
+        image: await readInput(path, '--image'),
+      })),
+    )
+    const mmproj = values['mmproj'] as string | undefined
+    using projector = mmproj === undefined ? undefined : await context.open(undefined, mmproj, [])
+    using model = await context.load(projector === undefined ? loading : { ...loading, projector })
     const profiled = values['profile'] === true
     if (profiled) await model.profile() // begins it
     const template = values['template'] as string | undefined
     const { text, pieces } = await answerOf(
       context,
-      values['chat'] === true
-        ? model.chat([{ role: 'user', content: input }], { ...options, template })
+      values['chat'] === true || images.length > 0
+        ? model.chat([{ role: 'user', content: contentOf(images, input) }], { ...options, template })
         : model.generate(input, options),
     )
     if (profiled) progress.show(() => 'measuring the machine')

@@ -8,6 +8,7 @@ interface Waiting {
   reject(error: unknown): void
   pieces?: ((pieces: readonly Piece[]) => void) | undefined
   heard?: ((heard: Heard) => void) | undefined
+  steps?: ((done: number, of: number) => void) | undefined
 }
 
 /** Calls into the worker, each with its answer. */
@@ -43,11 +44,13 @@ export class Client {
       transfer = [],
       onPieces,
       onHeard,
+      onSteps,
     }: {
       signal?: AbortSignal | undefined
       transfer?: ArrayBuffer[]
       onPieces?: ((pieces: readonly Piece[]) => void) | undefined
       onHeard?: ((heard: Heard) => void) | undefined
+      onSteps?: ((done: number, of: number) => void) | undefined
     } = {},
   ): Promise<Calls[N][1]> {
     if (this.#ended) return Promise.reject(this.#ended)
@@ -69,6 +72,7 @@ export class Client {
         },
         pieces: onPieces,
         heard: onHeard,
+        steps: onSteps,
       })
       this.#post({ id, name, argument } as Call, transfer)
     })
@@ -90,6 +94,10 @@ export class Client {
     }
     if ('heard' in answer) {
       waiting.heard?.(answer.heard)
+      return
+    }
+    if ('done' in answer) {
+      waiting.steps?.(answer.done, answer.of)
       return
     }
     this.#waiting.delete(answer.id)

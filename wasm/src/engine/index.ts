@@ -5,14 +5,18 @@ export * from '../openai/index.js'
 export { decodeWav } from '../audio/wav.js'
 export { toSrt, toText, toVtt } from '../audio/formats.js'
 export type * from '../audio/types.js'
+export type { ImageInput, RawImage } from '../media/pixels.js'
 export { schemaToGrammar, type JsonSchema } from '../schema/index.js'
 export type {
   ChatOptions,
   EmbedOptions,
   EmbedResult,
   EncodeChatOptions,
+  EncodedMedia,
+  EncodeMediaOptions,
   GenerateOptions,
   GenerateResult,
+  ImagePart,
   LoadOptions,
   LoadProgress,
   Model,

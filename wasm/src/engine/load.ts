@@ -132,9 +132,34 @@ async function begin(client: Client, options: LoadOptions): Promise<void> {
   )
 }
 
-async function make(file: OpenFile, client: Client, options: LoadOptions, ownsFile: boolean): Promise<Model> {
-  const { signal } = options
-  const speech = file.metadata.get('general.architecture') === 'whisper'
+/** Opens the mmproj file of a model for as long as it is used. */
+async function withProjector<T>(
+  options: LoadOptions,
+  use: (projector: OpenFile | undefined) => Promise<T>,
+): Promise<T> {
+  const { projector: from, signal, fetch, headers, cache } = options
+  if (from === undefined) return await use(undefined)
+  const ours = !isOpened(from)
+  const sources = ours && cache ? await storedSources(from as Source, options) : from
+  const file = (
+    ours ? await open(sources as Source, { signal, fetch, headers, preview: 'full' }) : from
+  ) as OpenFile
+  try {
+    await file.completeHeader({ signal })
+    const { mustBeLoadable } = await import('../file/damage.js')
+    if (file.container === 'gguf') mustBeLoadable(file)
+    const used = await use(file)
+    if (ours && cache) await Promise.all(file.parts.map((part) => finish(part?.source, signal)))
+    return used
+  } finally {
+    if (ours) file.close()
+  }
+}
+
+const isSpeech = (file: OpenFile): boolean => file.metadata.get('general.architecture') === 'whisper'
+
+function checkRuns(file: OpenFile, { projector }: LoadOptions): void {
+  const speech = isSpeech(file)
   if (file.container !== 'gguf' && !speech) {
     throw new GgufError(
       'legacy-container',
@@ -148,17 +173,30 @@ async function make(file: OpenFile, client: Client, options: LoadOptions, ownsFi
       `This file has no weights (${kind === 'vocabulary' ? 'a vocabulary alone' : kind}): it can be opened, not run.`,
     )
   }
-  const parts = file.parts.map((part) => part!) // open() throws for missing ones unless allowed
+  if (speech && projector !== undefined)
+    throw new GgufError('unsupported', 'A Whisper model hears: it takes no projector.')
+}
+
+async function make(
+  file: OpenFile,
+  projector: OpenFile | undefined,
+  { client, options, ownsFile }: { client: Client; options: LoadOptions; ownsFile: boolean },
+): Promise<Model> {
+  const { signal } = options
+  const speech = isSpeech(file)
+  // open() throws for missing ones unless allowed
+  const parts = [...file.parts, ...(projector?.parts ?? [])].map((part) => part!)
   const kind = file.container === 'gguf' ? 'gguf' : 'legacy'
   const headers = parts.map(({ header, source }) => ({
     bytes: header.bytes(),
     fileSize: source.size,
     speech: speech ? (kind as 'gguf' | 'legacy') : undefined,
   }))
-  const opened: Opened = await client.call('open', headers, {
-    signal,
-    transfer: headers.map(({ bytes }) => bytes.buffer),
-  })
+  const opened: Opened = await client.call(
+    'open',
+    { headers, withProjector: projector !== undefined },
+    { signal, transfer: headers.map(({ bytes }) => bytes.buffer) },
+  )
   const { sizes, memory } = await fit(client, sizesOf(opened, options), options)
   await client.call('begin', sizes, { signal })
   const sources = parts.map(({ source }) => source)
@@ -215,6 +253,7 @@ export async function load(
         : (onwardSource(given, options) ?? given)
       file = (await open(sources, { ...Object.fromEntries(opening), preview: 'full' })) as OpenFile
     }
+    const opened = file
     const { mustBeLoadable } = await import('../file/damage.js')
     if (file.container === 'gguf') mustBeLoadable(file)
     const bytes = file.bytesRead
@@ -229,7 +268,9 @@ export async function load(
     const text = hasVocabulary(file.metadata) ? loadTextModule(options) : undefined
     text?.catch(() => {})
     await chosen
-    const model = await make(file, client, options, !isOpened(from))
+    checkRuns(file, options)
+    const making = { client, options, ownsFile: !isOpened(from) }
+    const model = await withProjector(options, (projector) => make(opened, projector, making))
     await text
     if (options.cache && !isOpened(from))
       await Promise.all(file.parts.map((part) => finish(part?.source, signal)))

@@ -11,8 +11,11 @@ import type {
   ChatOptions,
   EmbedOptions,
   EncodeChatOptions,
+  EncodedMedia,
+  EncodeMediaOptions,
   GenerateOptions,
   GenerateResult,
+  ImagePart,
   Model,
   ModelInfo,
   Peaks,
@@ -145,34 +148,74 @@ export class LoadedModel implements Model {
     checkChat(options, this.info.vocabularySize)
     const entries = Object.entries(options)
     const isOfPrompt = ([name]: readonly [string, unknown]) => name in kEncodeChatChecks
-    const tokens = await this.encodeChat(messages, Object.fromEntries(entries.filter(isOfPrompt)))
+    const rendering = Object.fromEntries(entries.filter(isOfPrompt))
+    const tokens = await this.#encodeChat(messages, rendering, options.signal)
     const generating: GenerateOptions = Object.fromEntries(entries.filter((entry) => !isOfPrompt(entry)))
     return yield* this.#stream(tokens, generating)
   }
 
   async encodeChat(messages: readonly ChatMessage[], options: EncodeChatOptions = {}): Promise<number[]> {
-    const { specialContent = false, ...rendering } = options
+    return await this.#encodeChat(messages, options)
+  }
+
+  async #encodeChat(
+    messages: readonly ChatMessage[],
+    { specialContent = false, ...rendering }: EncodeChatOptions,
+    signal?: AbortSignal,
+  ): Promise<number[]> {
     const [{ renderChat }, { encodePrompt }] = await Promise.all([
       import('../text/render-chat.js'),
       import('../text/encode-prompt.js'),
     ])
-    const prompt = await renderChat(this.file, messages, { ...rendering, adapt: rendering.adapt ?? true })
+    const { markImages, cutAtMarkers } = await import('../media/chat-images.js')
+    const marked = markImages(messages)
+    const prompt = await renderChat(this.file, marked?.messages ?? messages, {
+      ...rendering,
+      adapt: rendering.adapt ?? true,
+    })
     const { tokenizer } = this
     const bos = tokenizer.special.bos
-    const tokens = specialContent
-      ? tokenizer.encode(prompt.text, { special: true })
-      : encodePrompt(tokenizer, prompt)
+    const encode = (part: typeof prompt): number[] =>
+      specialContent ? tokenizer.encode(part.text, { special: true }) : encodePrompt(tokenizer, part)
+    const [first, ...others] = marked ? cutAtMarkers(prompt, marked.marker, marked.images.length) : [prompt]
+    const tokens = encode(first as typeof prompt)
+    for (const [i, part] of others.entries()) {
+      const image = marked!.images[i]!
+      tokens.push(...(await this.#imageTokens({ type: 'image', image }, { signal })))
+      tokens.push(...encode(part as typeof prompt))
+    }
     // Templates write BOS themselves, or leave it to the file's flag.
     if (tokenizer.addsBos && bos !== undefined && tokens[0] !== bos) tokens.unshift(bos)
     return tokens
   }
 
+  async encodeMedia(part: ImagePart, options: EncodeMediaOptions = {}): Promise<EncodedMedia> {
+    const tokens = await this.#imageTokens(part, options)
+    const { signal } = options
+    return { tokens, ...(await this.#client.call('encoded', Int32Array.from(tokens), { signal })) }
+  }
+
+  /** Ids that stand for an image, and those around it. */
+  async #imageTokens(part: ImagePart, { signal, onProgress }: EncodeMediaOptions): Promise<number[]> {
+    if (part?.type !== 'image')
+      throw new GgufError('invalid-argument', "What is encoded is { type: 'image', image }.")
+    signal?.throwIfAborted()
+    const { pixelsOf } = await import('../media/pixels.js')
+    const onSteps = (done: number, total: number) => onProgress?.({ done, total })
+    return [...(await this.#client.call('image', await pixelsOf(part.image), { signal, onSteps }))]
+  }
+
   async evaluate(
-    tokens: readonly number[],
+    tokens: readonly (number | ImagePart)[],
     { audio, signal }: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<Float32Array> {
     if (audio !== undefined) this.#cannotHear()
-    return await this.#client.call('evaluate', Int32Array.from(tokens), { signal })
+    const ids: number[] = []
+    for (const token of tokens) {
+      if (typeof token === 'number') ids.push(token)
+      else ids.push(...(await this.#imageTokens(token, { signal })))
+    }
+    return await this.#client.call('evaluate', Int32Array.from(ids), { signal })
   }
 
   async transcribe(): Promise<never> {

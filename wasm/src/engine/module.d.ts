@@ -35,7 +35,8 @@ export interface WasmEngine {
   reserve(bytes: number): number
   failure(): { code: string; message: string; offset: number }
   addHeader(headerBytes: number, fileSize: number): void
-  open(threads: number): boolean
+  /** withProjector: the last header is an mmproj file's */
+  open(threads: number, withProjector: boolean): boolean
   /** Modules with threads only: what run_thread takes in thread 1 and those after it. */
   worker?(thread: number): number
   architecture(): string
@@ -74,6 +75,15 @@ export interface WasmEngine {
   finish(): '' | 'end' | 'stop' | 'context'
   text(): Span
   probabilities(): Span
+  /** pixels of three bytes in the reserved room */
+  beginImage(width: number, height: number): boolean
+  imageSteps(): number
+  stepImage(): boolean
+  moreImage(): boolean
+  imageTokens(): Span
+  /** ids in the reserved room; to embedding() and positions() */
+  encodedMedia(tokens: number): boolean
+  positions(): Span
   evaluate(tokens: number): boolean
   evaluated(): Span
   forgetOutput(): void

@@ -147,7 +147,7 @@ export interface Calls {
   /** Before all others: makes the engine. */
   choose: [ChooseOptions, void]
   /** of the model's files, in order */
-  open: [readonly FileHeader[], Opened]
+  open: [{ headers: readonly FileHeader[]; withProjector: boolean }, Opened]
   memory: [Sizes, MemoryBytes]
   begin: [Sizes, void]
   vocabulary: [void, void]
@@ -156,6 +156,9 @@ export interface Calls {
   start: [Sizes, number]
   generate: [GenerateCall, Generated]
   evaluate: [Int32Array, Float32Array]
+  /** to the tokens that stand for it; its steps are told as they are done */
+  image: [{ width: number; height: number; rgb: Uint8Array<ArrayBuffer> }, Int32Array]
+  encoded: [Int32Array, { embeddings: Float32Array; positions: Int32Array }]
   /** pooling: a name, or empty for the file's own */
   embed: [{ tokens: Int32Array; pooling: Pooling | '' }, Float32Array]
   save: [{ sequence: number }, Uint8Array]
@@ -193,6 +196,7 @@ export type Answer =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly pieces: readonly Piece[] }
   | { readonly id: number; readonly heard: Heard }
+  | { readonly id: number; readonly done: number; readonly of: number }
   | { readonly id: number; readonly error: { code: string; message: string; offset: number } }
 
 /** The connection to the engine, whether it is in a worker or not. */

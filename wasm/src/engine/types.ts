@@ -2,6 +2,8 @@ import type { GgufFile, OpenOptions } from '../api/file.js'
 import type { Tokenizer, ChatMessage, RenderChatOptions } from '../api/text.js'
 import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
 import type { GrammarTrigger } from '../chat/types.js'
+import type { Source } from '../api/source.js'
+import type { ImageInput } from '../media/pixels.js'
 import type { JsonSchema } from '../schema/index.js'
 
 /** simd: 128-bit SIMD; relaxed: also relaxed SIMD's int8 dot products */
@@ -21,10 +23,34 @@ export interface LoadProgress {
   readonly tensorCount: number
 }
 
+/** An image among tokens. */
+export interface ImagePart {
+  readonly type: 'image'
+  readonly image: ImageInput
+}
+
+export interface EncodeMediaOptions {
+  signal?: AbortSignal | undefined
+  /** Told after each layer of the encoder: how much of the image is done. */
+  onProgress?: ((progress: { readonly done: number; readonly total: number }) => void) | undefined
+}
+
+/** What a projector makes of an image. */
+export interface EncodedMedia {
+  /** That stand for it in a prompt: with those around it, its own have ids below -1. */
+  readonly tokens: readonly number[]
+  /** [tokens of its own, the floats that the model takes for one] */
+  readonly embeddings: Float32Array
+  /** [tokens of its own, 3]: time, row and column from the first token on; the same number thrice without M-RoPE. */
+  readonly positions: Int32Array
+}
+
 export interface LoadOptions extends Omit<
   OpenOptions,
   'onProgress' | 'onKeys' | 'allowMissingShards' | 'preview'
 > {
+  /** The model's mmproj file, with which it takes images. Or one that open() gave, which stays open. Default: none. */
+  projector?: Source | GgufFile | undefined
   /**
    * Largest number of tokens of prompt and answer together. Default: the model's context length, at most
    * 4096.
@@ -332,11 +358,17 @@ export interface Model extends Disposable {
   /** The prompt of chat() as token ids. */
   encodeChat(messages: readonly ChatMessage[], options?: EncodeChatOptions): Promise<number[]>
   /**
+   * Encodes an image with the model's projector, or finds it where it was encoded before. Errors: 'unsupported' without a
+   * projector, 'out-of-range' for an image that cannot be taken, 'invalid-argument' for what is no image.
+   */
+  encodeMedia(part: ImagePart, options?: EncodeMediaOptions): Promise<EncodedMedia>
+  /**
    * Logits [tokens.length, info.vocabularySize]; for an encoder, embeddings [tokens.length,
-   * info.embeddingLength]. Of Whisper the decoder's, for the first 30 s of audio, or what was encoded last.
+   * info.embeddingLength]. Of Whisper the decoder's, for the first 30 s of audio, or what was encoded last. An image is
+   * as many tokens as encodeMedia() gives.
    */
   evaluate(
-    tokens: readonly number[],
+    tokens: readonly (number | ImagePart)[],
     options?: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined },
   ): Promise<Float32Array>
   /**

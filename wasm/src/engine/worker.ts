@@ -119,6 +119,15 @@ export class EngineWorker {
         this.engine.forgetOutput()
         return out
       }
+      case 'image':
+        return await this.#image(call.id, call.argument as Calls['image'][0])
+      case 'encoded': {
+        this.#check(this.engine.encodedMedia(this.#putIds(call.argument as Int32Array)))
+        return {
+          embeddings: this.#floats(this.engine.embedding()),
+          positions: this.#integers(this.engine.positions()),
+        }
+      }
       case 'embed':
         return this.#embed(call.argument as Calls['embed'][0])
       case 'fork': {
@@ -167,7 +176,7 @@ export class EngineWorker {
     }
   }
 
-  #open(headers: Calls['open'][0]): Calls['open'][1] {
+  #open({ headers, withProjector }: Calls['open'][0]): Calls['open'][1] {
     const chosen = this.#chosen
     if (!chosen) throw new Failed('closed', 'The engine was not started.')
     if (headers[0]?.speech) return this.#openSpeech(chosen, headers[0])
@@ -176,7 +185,7 @@ export class EngineWorker {
       this.#put(bytes)
       this.engine.addHeader(bytes.length, fileSize ?? -1)
     }
-    this.#check(this.engine.open(chosen.threads))
+    this.#check(this.engine.open(chosen.threads, withProjector))
     chosen.startThreads(this.engine)
     this.#threads = chosen.threads
     this.#trial = new Trial(...this.#tried(chosen))
@@ -320,6 +329,23 @@ export class EngineWorker {
     return this.#floats(this.engine.embedding())
   }
 
+  /** Cancelled, it is left: the engine begins the next one anew. */
+  async #image(id: number, { width, height, rgb }: Calls['image'][0]): Promise<Int32Array> {
+    const { engine } = this
+    this.#put(rgb)
+    this.#check(engine.beginImage(width, height))
+    const of = engine.imageSteps()
+    let yielded = performance.now()
+    for (let done = 0; engine.moreImage() && !this.#cancelled.has(id);) {
+      this.#check(engine.stepImage())
+      if (done < of) this.#port.post({ id, done: ++done, of }, [])
+      if (performance.now() - yielded < kTellMs) continue
+      await this.#port.yield()
+      yielded = performance.now()
+    }
+    return this.#integers(engine.imageTokens())
+  }
+
   #text(): string {
     const [pointer, length] = this.engine.text()
     return decoder.decode(this.#bytes(pointer, length))
@@ -361,6 +387,10 @@ export class EngineWorker {
   /** A copy: shared memory can neither be decoded nor transferred. */
   #bytes(pointer: number, length: number): Uint8Array<ArrayBuffer> {
     return this.#module!.HEAPU8.slice(pointer >>> 0, (pointer >>> 0) + length)
+  }
+
+  #integers([pointer, length]: Span): Int32Array<ArrayBuffer> {
+    return new Int32Array(this.#module!.HEAPU8.buffer, pointer >>> 0, length).slice()
   }
 
   #doubles([pointer, length]: Span): Float64Array<ArrayBuffer> {

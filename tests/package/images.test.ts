@@ -1,0 +1,243 @@
+// Images through the package: the reference vectors of image encoders, PNG files, chats with images, and refusals.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type * as Engine from 'ggufscope/engine'
+import { kShared, loadNodePackage, packedFile } from './packed.ts'
+
+const { createChatCompletion, load } = (await import(
+  pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
+)) as typeof Engine
+
+const { open } = await loadNodePackage()
+const kVectors = join(kShared, '../vectors/media/vision')
+const skip = existsSync(kVectors) ? false : 'no reference vectors'
+const timeout = 600_000
+const kMarker = '<__media__>'
+
+interface Input {
+  prompt: string
+  tolerance: Record<'embd' | 'logits', { max_abs: number }>
+  result: { n_tokens: number; chunks: { type: string; ids?: number[]; n_tokens: number }[] }
+}
+
+const bytesOf = (...path: string[]): Uint8Array => new Uint8Array(readFileSync(join(kVectors, ...path)))
+const floatsOf = (...path: string[]): Float32Array => new Float32Array(bytesOf(...path).buffer)
+
+const pictures: Record<string, Uint8Array> = skip
+  ? {}
+  : Object.fromEntries(
+      readdirSync(join(kVectors, 'inputs'))
+        .filter((name) => name.endsWith('.png'))
+        .map((name) => [name.split('-')[0]!, bytesOf('inputs', name)]),
+    )
+
+function difference(a: Float32Array, b: Float32Array): number {
+  assert.equal(a.length, b.length)
+  return a.reduce((most, value, i) => {
+    const d = Math.abs(value - b[i]!)
+    return d > most || Number.isNaN(d) ? d : most
+  }, 0)
+}
+
+const opened = (name: string, options: Engine.LoadOptions = {}) =>
+  load(bytesOf(name, 'model.gguf'), {
+    projector: bytesOf(name, 'mmproj.gguf'),
+    precision: 'exact',
+    cacheType: 'f32',
+    contextLength: 2048,
+    ...options,
+  })
+
+/** The model's bytes with a chat template, which takes a message's content as one text, or its parts. */
+async function withTemplate(name: string, template: string): Promise<Uint8Array> {
+  using file = await open(bytesOf(name, 'model.gguf'))
+  const builder = (await file.edit()).set('tokenizer.chat_template', template)
+  return await (await builder.build()).bytes()
+}
+const kPlain = '{% for m in messages %}[{{ m.content }}]{% endfor %}'
+const kTyped =
+  "{% for m in messages %}[{% for part in m.content %}{% if part.type == 'text' %}{{ part.text }}\n{% endif %}{% endfor %}]{% endfor %}"
+
+/** As libmtmd reads a prompt: each text by itself, images between them. */
+async function promptOf(model: Engine.Model, prompt: string, images: Uint8Array[]): Promise<number[]> {
+  const { tokenizer } = model
+  const tokens = tokenizer.addsBos ? [tokenizer.special.bos!] : []
+  for (const [i, text] of prompt.split(kMarker).entries()) {
+    if (i > 0) tokens.push(...(await model.encodeMedia({ type: 'image', image: images[i - 1]! })).tokens)
+    tokens.push(...tokenizer.encode(text, { special: true }))
+  }
+  return tokens
+}
+
+const folders = skip
+  ? []
+  : readdirSync(kVectors).filter((name) => existsSync(join(kVectors, name, 'meta.json')))
+
+test('embeddings and logits are those of libmtmd', { skip, timeout }, async () => {
+  for (const name of folders) {
+    const { inputs } = JSON.parse(readFileSync(join(kVectors, name, 'meta.json'), 'utf8')) as {
+      inputs: Record<string, Input>
+    }
+    using model = await opened(name)
+    for (const [input, { prompt, tolerance, result }] of Object.entries(inputs)) {
+      const images = (input === 'two' ? ['small', 'large'] : [input]).map((picture) => pictures[picture]!)
+      if (existsSync(join(kVectors, name, `${input}.embd.f32`))) {
+        const { embeddings, positions } = await model.encodeMedia({ type: 'image', image: images[0]! })
+        const off = difference(embeddings, floatsOf(name, `${input}.embd.f32`))
+        assert.ok(off <= tolerance.embd.max_abs, `${name}, ${input}: embeddings differ by ${off}`)
+        assert.equal(positions.length % 3, 0)
+      }
+      const tokens = await promptOf(model, prompt, images)
+      assert.equal(tokens.length, result.n_tokens, `${name}, ${input}`)
+      let at = 0
+      for (const { type, ids, n_tokens } of result.chunks) {
+        const part = tokens.slice(at, (at += n_tokens))
+        if (type === 'text') assert.deepEqual(part, ids)
+        else assert.ok(part.every((id) => id < -1))
+      }
+      const logits = await model.evaluate(tokens)
+      const last = logits.slice(-model.info.vocabularySize)
+      const off = difference(last, floatsOf(name, `${input}.logits.f32`))
+      assert.ok(off <= tolerance.logits.max_abs, `${name}, ${input}: logits differ by ${off}`)
+    }
+  }
+})
+
+test('a PNG and its pixels are one image, and it is encoded once', { skip }, async () => {
+  using model = await opened('qwen2vl')
+  const data = bytesOf('inputs', 'small-64x48.rgb')
+  let steps = 0
+  const onProgress = () => void steps++
+  const first = await model.encodeMedia(
+    { type: 'image', image: { width: 64, height: 48, data } },
+    { onProgress },
+  )
+  assert.ok(steps > 2)
+  steps = 0
+  const second = await model.encodeMedia({ type: 'image', image: pictures['small']! }, { onProgress })
+  assert.equal(steps, 0)
+  assert.deepEqual(second, first)
+})
+
+test('a chat takes images in its messages', { skip }, async () => {
+  const bytes = await withTemplate('qwen2vl', kPlain)
+  const reopened = (model: Uint8Array) =>
+    load(model, { projector: bytesOf('qwen2vl', 'mmproj.gguf'), precision: 'exact' })
+  using model = await reopened(bytes)
+  const url = `data:image/png;base64,${Buffer.from(pictures['small']!).toString('base64')}`
+  const image = { type: 'image_url', image_url: { url } }
+  const messages = [{ role: 'user', content: [image, { type: 'text', text: 'What is it?' }, image] }]
+  const tokens = await model.encodeChat(messages)
+  assert.equal(tokens.filter((id) => id < -1).length, 24)
+  using typed = await reopened(await withTemplate('qwen2vl', kTyped))
+  assert.equal((await typed.encodeChat(messages)).filter((id) => id < -1).length, 24)
+  const [one, two] = [
+    model.chat(messages, { maxTokens: 4, temperature: 0 }),
+    model.generate(tokens, { maxTokens: 4, temperature: 0 }),
+  ]
+  const read = async (pieces: AsyncIterable<Engine.Piece>) => {
+    const ids: number[] = []
+    for await (const { token } of pieces) ids.push(token)
+    return ids
+  }
+  assert.deepEqual(await read(one), await read(two))
+  // What was read goes on in a fork and in a saved state.
+  using fork = await model.fork()
+  const options = { maxTokens: 4, temperature: 0, ignoreEnd: true }
+  const here = await read(model.generate(tokens, options))
+  assert.deepEqual(await read(fork.generate(tokens, options)), here)
+  const state = await model.saveState()
+  using other = await reopened(bytes)
+  await other.loadState(state)
+  let reused = 0
+  const onDone = (done: Engine.GenerateResult) => void (reused = done.reusedTokens)
+  assert.deepEqual(await read(other.generate(tokens, { ...options, onDone })), here)
+  assert.ok(reused >= tokens.length - 1)
+})
+
+test('a request and the command take images', { skip }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'images-'))
+  try {
+    const bytes = await withTemplate('qwen2vl', kPlain)
+    writeFileSync(join(folder, 'model.gguf'), bytes)
+    writeFileSync(join(folder, 'picture.png'), pictures['small']!)
+    const mmproj = join(kVectors, 'qwen2vl', 'mmproj.gguf')
+    const run = (...options: string[]) =>
+      spawnSync(
+        process.execPath,
+        [packedFile('wasm/dist/cli.js'), 'run', 'model.gguf', 'What is it?', ...options],
+        { cwd: folder, encoding: 'utf8' },
+      )
+    const ran = run(
+      ...['--mmproj', mmproj, '--image', 'picture.png', '--json'],
+      ...['--max-tokens', '6', '--temperature', '0', '--ignore-end'],
+    )
+    assert.equal(ran.status, 0, ran.stderr)
+    const { text, promptTokens } = JSON.parse(ran.stdout) as { text: string; promptTokens: number }
+    const url = `data:image/png;base64,${Buffer.from(pictures['small']!).toString('base64')}`
+    const content = [
+      { type: 'image_url', image_url: { url } },
+      { type: 'text', text: 'What is it?' },
+    ]
+    using model = await load(bytes, { projector: bytesOf('qwen2vl', 'mmproj.gguf') })
+    const messages = [{ role: 'user', content }]
+    let chatted = ''
+    const options = { maxTokens: 6, temperature: 0, ignoreEnd: true }
+    for await (const piece of model.chat(messages, options)) chatted += piece.text
+    assert.equal(text, chatted)
+    const { usage } = await createChatCompletion(model, { messages, max_tokens: 1, temperature: 0 })
+    assert.equal(usage.prompt_tokens, promptTokens)
+    const bare = run('--image', 'picture.png')
+    assert.equal(bare.status, 2, bare.stderr)
+    assert.match(bare.stderr, /--mmproj/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('refusals say what is wrong', { skip }, async () => {
+  const image = (width: number, height: number, data: ArrayLike<number> = []) =>
+    ({ type: 'image', image: { width, height, data } }) as const
+  using model = await opened('gemma3')
+  await assert.rejects(model.encodeMedia(image(0, 0)), { code: 'out-of-range' })
+  await assert.rejects(model.encodeMedia(image(10_000, 10_000)), { code: 'out-of-range' })
+  await assert.rejects(model.encodeMedia(image(2, 1, [0, 0, 0, 0, NaN, 0])), { code: 'out-of-range' })
+  await assert.rejects(model.encodeMedia(image(2, 1, [0])), { code: 'invalid-argument' })
+  assert.ok((await model.encodeMedia(image(1, 1, [255, 0, 0]))).embeddings.every(Number.isFinite))
+  await assert.rejects(model.encodeMedia({ type: 'image', image: 'https://example.org/a.png' }), {
+    code: 'invalid-argument',
+  })
+  const cut = pictures['small']!.slice(0, 200)
+  await assert.rejects(model.encodeMedia({ type: 'image', image: cut }), { code: 'invalid-argument' })
+  await assert.rejects(model.encodeMedia({ type: 'image', image: new Uint8Array([0xff, 0xd8, 0xff]) }), {
+    code: 'unsupported',
+  })
+  using bare = await load(bytesOf('gemma3', 'model.gguf'))
+  await assert.rejects(bare.encodeMedia(image(1, 1, [0, 0, 0])), { code: 'unsupported' })
+  // Deep features make tokens of another size.
+  const other = bytesOf('qwen3vl', 'mmproj.gguf')
+  await assert.rejects(opened('gemma3', { projector: other }), { code: 'bad-shape' })
+  await assert.rejects(opened('gemma3', { projector: bytesOf('gemma3', 'model.gguf') }), {
+    code: 'unsupported',
+  })
+  const mmproj = bytesOf('gemma3', 'mmproj.gguf')
+  await assert.rejects(opened('gemma3', { projector: mmproj.slice(0, mmproj.length - 64) }), {
+    code: 'truncated',
+  })
+})
+
+test('encoding ends when it is aborted', { skip }, async () => {
+  using model = await opened('lfm2')
+  const controller = new AbortController()
+  const onProgress = () => controller.abort(new Error('enough'))
+  const part = { type: 'image', image: pictures['wide']! } as const
+  await assert.rejects(model.encodeMedia(part, { signal: controller.signal, onProgress }), {
+    message: 'enough',
+  })
+  assert.ok((await model.encodeMedia({ type: 'image', image: pictures['small']! })).tokens.length > 0)
+})

@@ -1,0 +1,21 @@
+// An image's pixels as the engine takes them: width, height, and red, green and blue bytes.
+import { GgufError } from '../api/errors.js'
+
+export interface Pixels {
+  readonly width: number
+  readonly height: number
+  /** [height, width, 3] */
+  readonly rgb: Uint8Array<ArrayBuffer>
+}
+
+/** What the engine takes at most (core/media/image.hpp). */
+const kMaxPixels = 2 ** 26
+
+export function checkPixels(width: number, height: number): void {
+  const whole = Number.isInteger(width) && Number.isInteger(height) && width >= 0 && height >= 0
+  if (!whole || width * height === 0 || width * height > kMaxPixels)
+    throw new GgufError(
+      'out-of-range',
+      `An image of ${width} x ${height} pixels cannot be taken: it must have from 1 to ${kMaxPixels}.`,
+    )
+}
