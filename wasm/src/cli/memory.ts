@@ -75,7 +75,7 @@ async function optionsOf(context: Context, opened: GgufFile[]): Promise<MemoryOp
 
 function printEstimate(found: MemoryEstimate, { print, style }: Context): void {
   const { context, kvType, gpuLayers, layerCount, fits, largestContext, tokensPerSecond } = found
-  const types = kvType.k === kvType.v ? kvType.k : `${kvType.k} keys, ${kvType.v} values`
+  const types = kvType.k === kvType.v ? kvType.k : `keys ${kvType.k}, values ${kvType.v}`
   print(`${bytesText(found.total)} with ${counted(context, 'token')} of context (cache: ${types})`)
   const rows = found.devices
     .filter((device, i) => i === 0 || device.memory !== undefined)
