@@ -231,7 +231,19 @@ test('the command', { skip }, () => {
         encoding: 'utf8',
       })
     const sound = join(kVectors, 'inputs', 'speech-en.wav')
-    const call = [sound, '--model', kModel, '--language', 'en', '--precision', 'exact', '--duration', '1', '--threads', '1']
+    const call = [
+      sound,
+      '--model',
+      kModel,
+      '--language',
+      'en',
+      '--precision',
+      'exact',
+      '--duration',
+      '1',
+      '--threads',
+      '1',
+    ]
     assert.match(run(...call, '--format', 'vtt'), /^WEBVTT\n\n00:00:00\.\d{3} --> /)
     const heard = JSON.parse(run(...call, '--json')) as Engine.Transcription
     assert.equal(heard.language, 'en')
