@@ -1,11 +1,12 @@
 // RIFF WAVE: "RIFF", u32 size, "WAVE", then chunks: id, u32 size, data, padded to two bytes. "fmt " has the format (1 PCM,
 // 3 floats, 0xfffe: told by the first two bytes of its subformat), channels, rate, 6 bytes, bits of a sample; "data" has the
 // samples, interleaved, little-endian. PCM of 8 bits is unsigned. A writer that streams leaves the size of data 0 or all ones.
+import type { Floats } from '../api/arrays.js'
 import { GgufError } from '../api/errors.js'
 
 export interface Sound {
   /** of one channel */
-  readonly samples: Float32Array<ArrayBuffer>
+  readonly samples: Floats
   readonly sampleRate: number
 }
 

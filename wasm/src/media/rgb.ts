@@ -1,11 +1,12 @@
 // An image's pixels as the engine takes them: width, height, and red, green and blue bytes.
+import type { Bytes } from '../api/arrays.js'
 import { GgufError } from '../api/errors.js'
 
 export interface Pixels {
   readonly width: number
   readonly height: number
   /** [height, width, 3] */
-  readonly rgb: Uint8Array<ArrayBuffer>
+  readonly rgb: Bytes
 }
 
 /** What the engine takes at most (core/media/image.hpp). */
