@@ -43,7 +43,7 @@ struct PlannedTensor {
 /// What begin_load and start are given.
 struct Sizes {
   uint32_t context, batch, sequences;  ///< tokens, tokens, how many share the context
-  std::string cache_type, precision;
+  std::string cache_keys, cache_values, precision;
 };
 
 struct MemoryBytes {
@@ -60,7 +60,7 @@ struct ArrivedRows {
 /// One answer's options, but for texts and biases, which are set before.
 struct AnswerOptions {
   SamplerOptions sampler;
-  uint32_t seed, logprobs, lookup;
+  uint32_t seed, logprobs, lookup, draft, keep;
   bool ignore_end, context_shift;
 };
 
@@ -72,7 +72,7 @@ struct ProfileRow {
 };
 
 constexpr std::string_view kPrecisionNames[] = {"exact", "fast", "compact"};           // in the order of Precision
-constexpr std::string_view kCacheTypeNames[] = {"f32", "f16"};                         // in the order of CacheType
+constexpr std::string_view kCacheTypeNames[] = {"f32", "f16", "q8_0", "q4_0"};         // in the order of CacheType
 constexpr std::string_view kPoolingNames[] = {"none", "mean", "cls", "last", "rank"};  // in the order of Pooling
 constexpr const char* kFinishNames[] = {"", "end", "stop", "context"};                 // in the order of Finish
 
@@ -188,6 +188,9 @@ class Engine {
     const Result<StateOptions> state = state_options(sizes);
     return state ? done(session_->start(*state)) : refuse(state.error());
   }
+  /// Another engine of the same module, whose weights are there and which is started after this: it proposes tokens. It
+  /// lives at least as long.
+  bool set_draft(Engine& draft) { return done(session_->set_draft(*draft.session_)); }
   bool select(uint32_t sequence) { return done(session_->select(sequence)); }
   bool fork(uint32_t from, uint32_t to) { return done(session_->fork(from, to)); }
   void drop() { session_->drop(); }
@@ -226,6 +229,8 @@ class Engine {
     generate_.ignore_end = options.ignore_end;
     generate_.shift = options.context_shift;
     generate_.n_guesses = options.lookup;
+    generate_.n_draft = options.draft;
+    generate_.n_keep = options.keep;
     return done(session_->begin(ids(n), generate_));
   }
   [[nodiscard]] uint32_t n_waiting() const { return static_cast<uint32_t>(session_->n_waiting()); }
@@ -315,13 +320,15 @@ class Engine {
 
  private:
   static Result<StateOptions> state_options(const Sizes& sizes) {
-    const Result<CacheType> cache_type = named<CacheType>(kCacheTypeNames, sizes.cache_type, "cache type");
-    if (!cache_type) return std::unexpected(cache_type.error());
+    const Result<CacheType> keys = named<CacheType>(kCacheTypeNames, sizes.cache_keys, "cache type");
+    if (!keys) return std::unexpected(keys.error());
+    const Result<CacheType> values = named<CacheType>(kCacheTypeNames, sizes.cache_values, "cache type");
+    if (!values) return std::unexpected(values.error());
     StateOptions o;
     o.n_ctx = sizes.context;
     o.n_batch = sizes.batch;
     o.n_sequences = sizes.sequences;
-    o.cache_type = *cache_type;
+    o.cache_types = {*keys, *values};
     return o;
   }
   [[nodiscard]] std::span<const TokenId> ids(uint32_t n) const { return {input_.as<TokenId>(), n}; }
@@ -409,7 +416,8 @@ EMSCRIPTEN_BINDINGS(engine_values) {
       .field("context", &Sizes::context)
       .field("batch", &Sizes::batch)
       .field("sequences", &Sizes::sequences)
-      .field("cacheType", &Sizes::cache_type)
+      .field("cacheKeys", &Sizes::cache_keys)
+      .field("cacheValues", &Sizes::cache_values)
       .field("precision", &Sizes::precision);
   value_object<MemoryBytes>("MemoryBytes")
       .field("weights", &MemoryBytes::weights)
@@ -433,6 +441,8 @@ EMSCRIPTEN_BINDINGS(engine_values) {
       .field("seed", &AnswerOptions::seed)
       .field("logprobs", &AnswerOptions::logprobs)
       .field("lookup", &AnswerOptions::lookup)
+      .field("draft", &AnswerOptions::draft)
+      .field("keep", &AnswerOptions::keep)
       .field("ignoreEnd", &AnswerOptions::ignore_end)
       .field("contextShift", &AnswerOptions::context_shift);
   value_object<ProfileRow>("ProfileRow")
@@ -481,6 +491,7 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("beginLoad", &Engine::begin_load)
       .function("setRows", &Engine::set_rows)
       .function("start", &Engine::start)
+      .function("setDraft", &Engine::set_draft)
       .function("select", &Engine::select)
       .function("fork", &Engine::fork)
       .function("drop", &Engine::drop)

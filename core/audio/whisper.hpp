@@ -147,7 +147,7 @@ class WhisperState {
   void convolve();
   void encoder_block(const WhisperBlock& block);
   void feed_forward(const WhisperBlock& block, size_t n, size_t n_embd, size_t n_ff, float* x);
-  void attend(const AttentionShape& shape, float scale, const CacheView& cache, const float* q, size_t n,
+  void attend(const AttentionShape& shape, float scale, const CacheView& cache, float* q, size_t n,
               std::span<const std::span<const CellRun>> visible, float* out);
   void decoder_block(size_t il, std::span<const DecoderToken> tokens, std::span<const std::span<const CellRun>> visible,
                      float* x);

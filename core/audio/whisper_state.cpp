@@ -55,7 +55,7 @@ Result<void> allocate_into(Buffer& to, uint64_t bytes) {
 
 Result<WhisperState::Sizes> WhisperState::sizes(const WhisperModel& model, CacheType cache_type, size_t n_threads) {
   const WhisperHparams& h = model.hparams();
-  const uint64_t element = cache_element_bytes(cache_type), n_audio = h.encoder.n_ctx;
+  const uint64_t element = cache_row_bytes(cache_type, 1), n_audio = h.encoder.n_ctx;
   Sizes s;
   // Of a layer's key and value; the encoder's own are floats.
   const bool fits =
@@ -81,7 +81,7 @@ Result<std::unique_ptr<WhisperState>> WhisperState::create(const WhisperModel& m
   state->cells_.resize(h.decoder.n_layer);
   state->thread_floats_ = static_cast<size_t>(thread_floats(h));
   const uint64_t own = uint64_t{h.encoder.n_ctx} * h.encoder.n_embd * sizeof(float);
-  const uint64_t cross = uint64_t{h.encoder.n_ctx} * h.decoder.n_embd * cache_element_bytes(cache_type);
+  const uint64_t cross = uint64_t{h.encoder.n_ctx} * h.decoder.n_embd * cache_row_bytes(cache_type, 1);
   const uint64_t scratch = std::max(encoder_floats(h), decoder_floats(h)) * sizeof(float);
   std::vector<std::pair<Buffer*, uint64_t>> buffers = {
       {&state->encoded_, own},
@@ -104,7 +104,7 @@ Result<void> WhisperState::reserve_cells(uint32_t n) {
   if (n <= n_cells_) return {};
   n_cells_ = 0;
   const WhisperSizes& sizes = model_.hparams().decoder;
-  const uint64_t bytes = uint64_t{n} * sizes.n_embd * cache_element_bytes(cache_type_);
+  const uint64_t bytes = uint64_t{n} * sizes.n_embd * cache_row_bytes(cache_type_, 1);
   // Of several sequences no token sees more than the decoder's context.
   for (Cache& cache : cells_)
     for (Buffer* buffer : {&cache.keys, &cache.values})
@@ -115,10 +115,10 @@ Result<void> WhisperState::reserve_cells(uint32_t n) {
 
 CacheView WhisperState::view(Cache& cache, CacheType type, size_t n_cells) const {
   const WhisperSizes& sizes = &cache == &own_ ? model_.hparams().encoder : model_.hparams().decoder;
-  return {type, cache.keys.data(), cache.values.data(), sizes.n_embd / sizes.n_head, n_cells};
+  return {{type, type}, cache.keys.data(), cache.values.data(), sizes.n_embd / sizes.n_head, n_cells};
 }
 
-void WhisperState::attend(const AttentionShape& shape, float scale, const CacheView& cache, const float* q, size_t n,
+void WhisperState::attend(const AttentionShape& shape, float scale, const CacheView& cache, float* q, size_t n,
                           std::span<const std::span<const CellRun>> visible, float* out) {
   AttentionOptions options;
   options.scale = scale;
@@ -254,7 +254,7 @@ void WhisperState::watch_cross(size_t il, const float* q, size_t n) {
   for (size_t i = 0; i < watched_.size(); ++i) {
     if (watched_[i].layer != il) continue;
     const uint8_t* const keys =
-        cross_[il].keys.data() + watched_[i].head * n_audio_ * d * cache_element_bytes(cache_type_);
+        cross_[il].keys.data() + watched_[i].head * n_audio_ * d * cache_row_bytes(cache_type_, 1);
     for (size_t t = 0; t < n; ++t) {
       float* const out = watched_out_ + (i * n + t) * n_audio_;
       const float* const query = q + t * sizes.n_embd + watched_[i].head * d;

@@ -126,8 +126,8 @@ uint64_t attention_floats(const Hparams&, const LayerParameters& layer, const La
                       n_tokens * std::max(2 * n_q, n_q + n_k + n_v), n_tokens * std::max(n_q, n_out));
 }
 
-void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions options, const float* q,
-            const float* k, const float* v, float* out) {
+void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions options, float* q, const float* k,
+            const float* v, float* out) {
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
   State& state = pass.state;

@@ -7,9 +7,11 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
+#include "json.hpp"
 #include "model_data.hpp"
 
 using namespace ggufscope;
@@ -405,6 +407,41 @@ BOOST_AUTO_TEST_CASE(guesses_of_other_models, *boost::unit_test::precondition(te
 }
 
 // What a profile counts is what the model's shape says.
+// llama.cpp's greedy tokens and how many of a drafter's it takes a round; then draws, which a draft does not change
+// either.
+BOOST_AUTO_TEST_CASE(draft_models_change_no_token,
+                     *boost::unit_test::precondition(test::needs_shared("vectors/long"))) {
+  const std::filesystem::path folder = test::shared("vectors/long/draft");
+  const test::Json meta = test::JsonReader(test::read_text(folder / "meta.json")).value();
+  for (const auto& [name, row] : meta["models"].fields) {
+    BOOST_TEST_CONTEXT(name) {
+      const StateOptions options{.n_ctx = 128, .n_batch = 64, .n_sequences = 2};
+      const auto target =
+          loaded(test::read_file(test::shared("vectors") / row["target"].text), options, Precision::kExact);
+      const auto draft = loaded(test::read_file(folder / row["draft"].text), options, Precision::kExact);
+      BOOST_REQUIRE(target->set_draft(*draft).has_value());
+      BOOST_REQUIRE(draft->start(options).has_value());
+      const std::vector<int32_t> prompt = row["tokens"].integers(), want = row["greedy"]["tokens"].integers();
+      GenerateOptions plain = greedy(), drafted = plain;
+      plain.ignore_end = drafted.ignore_end = true;
+      drafted.n_draft = 4;
+      BOOST_TEST(generate(*target, prompt, drafted, want.size()).tokens == want, boost::test_tools::per_element());
+      const auto accepted = row["accepted_per_round_of_4"].integers();
+      BOOST_TEST(static_cast<int64_t>(target->n_guessed()) == std::accumulate(accepted.begin(), accepted.end(), 0));
+      // The other text, of which the drafter knows nothing yet.
+      BOOST_REQUIRE(target->fork(0, 1).has_value() && target->select(1).has_value());
+      for (const uint32_t seed : {1u, 2u}) {
+        plain.sampler.temperature = drafted.sampler.temperature = 1;
+        plain.sampler.seed = drafted.sampler.seed = seed;
+        BOOST_TEST(generate(*target, prompt, drafted, 48).tokens == generate(*target, prompt, plain, 48).tokens,
+                   boost::test_tools::per_element());
+      }
+    }
+  }
+  const auto stories = loaded(64), other = loaded(test::read_file(folder / "qwen3-draft.gguf"), {.n_ctx = 64});
+  BOOST_TEST((stories->set_draft(*other).error().code == ErrorCode::kInvalidArgument));
+}
+
 BOOST_AUTO_TEST_CASE(a_profile_counts_all_products) {
   for (const size_t n_threads : {size_t{1}, size_t{2}}) {
     const auto s = loaded(64, Precision::kFast, n_threads);

@@ -39,8 +39,11 @@ export function load(
   source: Source | readonly Source[] | GgufFile,
   options: LoadOptions = {},
 ): Promise<Model> {
-  if (isOpened(source)) return loadAnywhere(source, options)
-  return loadAnywhere(allWithPaths(source as Source | readonly Source[]), options)
+  const { draft: given } = options
+  const draft =
+    given === undefined || isOpened(given) ? given : allWithPaths(given as Source | readonly Source[])
+  const from = isOpened(source) ? source : allWithPaths(source as Source | readonly Source[])
+  return loadAnywhere(from, { ...options, draft })
 }
 
 /** Writes what a GgufBuilder built to disk, whole or not at all. */

@@ -109,7 +109,8 @@ function contextOf(
         )
       const source = sourcesOf(positionals[0]!, given)
       const { load } = await import('../engine/index.js')
-      const model = await load(source, { headers, signal, onProgress: progress.loading, ...options })
+      const draft = options?.draft === undefined ? undefined : sourcesOf(options.draft as string, [])
+      const model = await load(source, { headers, signal, onProgress: progress.loading, ...options, draft })
       progress.clear()
       return model
     },

@@ -72,13 +72,15 @@ function sizesOf({ facts }: Opened, options: LoadOptions): Sizes {
     )
   }
   const { maxForks = 1, cacheType = 'f16', precision = 'fast' } = options
+  const { cacheTypeK: cacheKeys = cacheType, cacheTypeV: cacheValues = cacheType } = options
   if (!Number.isInteger(maxForks) || maxForks < 0 || maxForks > kMaxForks) {
     throw new GgufError(
       'invalid-argument',
       `maxForks must be a whole number from 0 to ${kMaxForks}, not ${maxForks}.`,
     )
   }
-  return { context, batch: Math.min(kBatch, context), sequences: maxForks + 1, cacheType, precision }
+  const batch = Math.min(kBatch, context)
+  return { context, batch, sequences: maxForks + 1, cacheKeys, cacheValues, precision }
 }
 
 /** Takes the compact precision if the fast one does not fit and none was requested. */
@@ -129,12 +131,14 @@ async function begin(client: Client, options: LoadOptions): Promise<void> {
   )
 }
 
-async function make(
-  file: OpenFile,
-  client: Client,
-  options: LoadOptions,
-  ownsFile: boolean,
-): Promise<LoadedModel> {
+interface Loaded {
+  readonly opened: Opened
+  readonly sizes: Sizes
+  readonly memory: MemoryBytes
+}
+
+/** Brings a file's model into the engine. A draft model has the sizes of the model that it drafts for. */
+async function bring(file: OpenFile, client: Client, options: LoadOptions, main?: Loaded): Promise<Loaded> {
   const { signal } = options
   if (file.container !== 'gguf') {
     throw new GgufError(
@@ -155,7 +159,11 @@ async function make(
     signal,
     transfer: headers.map(({ bytes }) => bytes.buffer),
   })
-  const { sizes, memory } = await fit(client, sizesOf(opened, options), options)
+  const room = (options.memoryLimit ?? kMemoryLimit) - (main ? totalOf(main.memory) : 0)
+  const { sizes, memory } = await fit(client, main?.sizes ?? sizesOf(opened, options), {
+    ...options,
+    memoryLimit: room,
+  })
   await client.call('begin', sizes, { signal })
   const sources = parts.map(({ source }) => source)
   await Promise.all([
@@ -164,9 +172,55 @@ async function make(
     fetchWeights(client, sources, opened, options),
   ])
   await client.call('start', sizes, { signal })
-  const { weights, cache, recurrent, scratch } = memory
-  const used = { weights, cache: cache + recurrent, scratch, total: totalOf(memory) }
-  return LoadedModel.of(file, client, opened, sizes, used, ownsFile)
+  return { opened, sizes, memory }
+}
+
+/** The draft model, after the model itself. */
+async function bringDraft(
+  from: NonNullable<LoadOptions['draft']>,
+  client: Client,
+  options: LoadOptions,
+  main: Loaded,
+): Promise<MemoryBytes> {
+  const { signal, fetch } = options
+  const given = isOpened(from)
+  const file = (
+    given ? from : await open(from as Source | readonly Source[], { signal, fetch, preview: 'full' })
+  ) as OpenFile
+  try {
+    if (given) await file.completeHeader({ signal })
+    const { mustBeLoadable } = await import('../file/damage.js')
+    if (file.container === 'gguf') mustBeLoadable(file)
+    await client.call('draft', true, { signal })
+    const { memory } = await bring(file, client, { ...options, onProgress: undefined }, main)
+    await client.call('draft', false, { signal })
+    return memory
+  } finally {
+    if (!given) file.close()
+  }
+}
+
+async function make(
+  file: OpenFile,
+  client: Client,
+  options: LoadOptions,
+  ownsFile: boolean,
+): Promise<LoadedModel> {
+  const main = await bring(file, client, options)
+  const { draft } = options
+  const all = [main.memory]
+  if (draft !== undefined) all.push(await bringDraft(draft, client, options, main))
+  const sum = (of: (memory: MemoryBytes) => number) => all.reduce((total, memory) => total + of(memory), 0)
+  const used = {
+    weights: sum(({ weights }) => weights),
+    cache: sum(({ cache, recurrent }) => cache + recurrent),
+    scratch: sum(({ scratch }) => scratch),
+    total: sum(totalOf),
+  }
+  return LoadedModel.of(file, client, main.opened, main.sizes, used, {
+    ownsFile,
+    drafted: draft !== undefined,
+  })
 }
 
 /**

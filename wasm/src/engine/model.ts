@@ -33,6 +33,8 @@ interface Shared {
   readonly sequences: number
   /** otherwise the caller that opened it closes it */
   readonly ownsFile: boolean
+  /** A draft model was loaded too. */
+  readonly drafted: boolean
 }
 
 function checkIds(prompt: unknown): void {
@@ -66,7 +68,7 @@ export class LoadedModel implements Model {
     opened: Opened,
     { context, sequences, precision }: Sizes,
     memory: ModelInfo['memory'],
-    ownsFile: boolean,
+    { ownsFile, drafted }: Pick<Shared, 'ownsFile' | 'drafted'>,
   ): LoadedModel {
     const { vocabularySize, embeddingLength, layers, trainedContextLength, threads, encoder } = opened.facts
     const { pooling, pooledLength } = opened.facts
@@ -88,7 +90,12 @@ export class LoadedModel implements Model {
       memory,
     }
     const free = Array.from({ length: sequences - 1 }, (_, i) => sequences - 1 - i)
-    return new LoadedModel(file, info, { client, defaults: opened.defaults, free, sequences, ownsFile }, 0)
+    return new LoadedModel(
+      file,
+      info,
+      { client, defaults: opened.defaults, free, sequences, ownsFile, drafted },
+      0,
+    )
   }
 
   get #client(): Client {
@@ -123,7 +130,13 @@ export class LoadedModel implements Model {
     options: GenerateOptions = {},
   ): AsyncGenerator<Piece, GenerateResult, void> {
     checkGenerate(options, this.info.vocabularySize)
-    return yield* this.#stream(this.#tokens(prompt), options)
+    const { onOverflow, maxTokens = Infinity, keep = 4 } = options as GenerateOptions & { keep?: number }
+    let tokens = this.#tokens(prompt)
+    if (onOverflow === 'cut-middle') {
+      const { cutMiddle, promptRoom } = await import('./overflow.js')
+      tokens = cutMiddle(tokens, promptRoom(this.info.contextLength, maxTokens), keep)
+    }
+    return yield* this.#stream(tokens, options, keep)
   }
 
   async *chat(
@@ -133,9 +146,20 @@ export class LoadedModel implements Model {
     checkChat(options, this.info.vocabularySize)
     const entries = Object.entries(options)
     const isOfPrompt = ([name]: readonly [string, unknown]) => name in kEncodeChatChecks
-    const tokens = await this.encodeChat(messages, Object.fromEntries(entries.filter(isOfPrompt)))
+    const rendering: EncodeChatOptions = Object.fromEntries(entries.filter(isOfPrompt))
     const generating: GenerateOptions = Object.fromEntries(entries.filter((entry) => !isOfPrompt(entry)))
-    return yield* this.#stream(tokens, generating)
+    if (generating.onOverflow === undefined && generating.keep === undefined)
+      return yield* this.#stream(await this.encodeChat(messages, rendering), generating)
+    const { fitChat } = await import('./overflow.js')
+    // Only a prompt that ends with the last of all messages goes on from it.
+    const encode = (some: readonly ChatMessage[]) =>
+      this.encodeChat(some, { ...rendering, continue: rendering.continue && some.at(-1) === messages.at(-1) })
+    const { tokens, keep } = await fitChat(
+      messages,
+      { contextLength: this.info.contextLength, encode },
+      generating,
+    )
+    return yield* this.#stream(tokens, generating, keep)
   }
 
   async encodeChat(messages: readonly ChatMessage[], options: EncodeChatOptions = {}): Promise<number[]> {
@@ -253,7 +277,7 @@ export class LoadedModel implements Model {
     return numbers
   }
 
-  #call(tokens: readonly number[], options: GenerateOptions): GenerateCall {
+  #call(tokens: readonly number[], options: GenerateOptions, keep: number): GenerateCall {
     const { stop = [], logitBias = {}, maxTokens = Infinity, logprobs = 0, lookup = 0, seed } = options
     const sampler = this.#sampler(options)
     const { grammar, schema } = options
@@ -269,6 +293,8 @@ export class LoadedModel implements Model {
         seed: random >>> 0,
         logprobs,
         lookup,
+        draft: this.#shared.drafted ? (options.draft ?? 4) : 0,
+        keep,
         ignoreEnd: options.ignoreEnd ?? false,
         contextShift: options.contextShift ?? false,
       },
@@ -289,6 +315,7 @@ export class LoadedModel implements Model {
   async *#stream(
     tokens: readonly number[],
     options: GenerateOptions,
+    keep = 4,
   ): AsyncGenerator<Piece, GenerateResult, void> {
     const { signal, onDone } = options
     signal?.throwIfAborted()
@@ -299,7 +326,7 @@ export class LoadedModel implements Model {
     let ended = false
     let wake = () => {}
     const generated = this.#client
-      .call('generate', this.#call(tokens, options), {
+      .call('generate', this.#call(tokens, options, keep), {
         signal: left.signal,
         onPieces: (more) => {
           pieces.push(...more)

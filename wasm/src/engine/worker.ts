@@ -38,6 +38,9 @@ export class EngineWorker {
   #chosen: Chosen | undefined
   #module: EngineModule | undefined
   #engine: WasmEngine | undefined
+  #draft: WasmEngine | undefined
+  /** Whether calls of loading are for the draft model. */
+  #drafts = false
   #trial = new Trial()
   /** threads for decode; prefill uses all */
   #threads = 1
@@ -57,6 +60,7 @@ export class EngineWorker {
 
   async #close(): Promise<void> {
     this.#engine?.delete()
+    this.#draft?.delete()
     const chosen = await this.#choosing?.catch(() => undefined)
     await chosen?.endThreads()
     this.#port.post({ id: 0, value: undefined }, [])
@@ -90,21 +94,25 @@ export class EngineWorker {
         return
       case 'open':
         return this.#open(call.argument as Calls['open'][0])
+      case 'draft':
+        this.#drafts = call.argument as boolean
+        return
       case 'memory':
-        this.#check(this.engine.estimate(call.argument as Calls['memory'][0]))
-        return this.engine.memoryBytes()
+        this.#checkLoading(this.loading.estimate(call.argument as Calls['memory'][0]))
+        return this.loading.memoryBytes()
       case 'begin':
-        return this.#check(this.engine.beginLoad(call.argument as Calls['begin'][0]))
+        return this.#checkLoading(this.loading.beginLoad(call.argument as Calls['begin'][0]))
       case 'vocabulary':
-        return this.engine.readVocabulary()
+        return this.loading.readVocabulary()
       case 'rows': {
         const { bytes, parts } = call.argument as Calls['rows'][0]
-        this.#put(bytes)
-        for (const rows of parts) this.#check(this.engine.setRows(rows))
+        this.#put(bytes, this.loading)
+        for (const rows of parts) this.#checkLoading(this.loading.setRows(rows))
         return bytes.buffer
       }
       case 'start':
-        this.#check(this.engine.start(call.argument as Calls['start'][0]))
+        if (this.#drafts) this.#check(this.engine.setDraft(this.loading))
+        this.#checkLoading(this.loading.start(call.argument as Calls['start'][0]))
         return this.#module!.HEAPU8.length
       case 'generate':
         return await this.#generate(call.id, call.argument as GenerateCall)
@@ -151,22 +159,27 @@ export class EngineWorker {
   #open(headers: Calls['open'][0]): Calls['open'][1] {
     const chosen = this.#chosen
     if (!chosen) throw new Failed('closed', 'The engine was not started.')
-    this.#engine = new chosen.engine.Engine()
+    const engine = new chosen.engine.Engine()
+    if (this.#drafts) this.#draft = engine
+    else this.#engine = engine
     for (const { bytes, fileSize } of headers) {
-      this.#put(bytes)
-      this.engine.addHeader(bytes.length, fileSize ?? -1)
+      this.#put(bytes, engine)
+      engine.addHeader(bytes.length, fileSize ?? -1)
     }
-    this.#check(this.engine.open(chosen.threads))
-    chosen.startThreads(this.engine)
-    this.#threads = chosen.threads
-    this.#trial = new Trial(...this.#tried(chosen))
+    // A draft model shares the threads of the main model once its weights are loaded.
+    this.#checkLoading(engine.open(this.#drafts ? 1 : chosen.threads))
+    if (!this.#drafts) {
+      chosen.startThreads(engine)
+      this.#threads = chosen.threads
+      this.#trial = new Trial(...this.#tried(chosen))
+    }
     return {
       variant: chosen.variant,
       reason: chosen.reason,
-      architecture: this.engine.architecture(),
-      facts: this.engine.facts(),
-      defaults: this.engine.samplerDefaults(),
-      plan: listOf<PlannedTensor>(this.engine.plannedCount(), (i) => this.engine.planned(i)),
+      architecture: engine.architecture(),
+      facts: engine.facts(),
+      defaults: engine.samplerDefaults(),
+      plan: listOf<PlannedTensor>(engine.plannedCount(), (i) => engine.planned(i)),
     }
   }
 
@@ -190,7 +203,7 @@ export class EngineWorker {
     engine.setShown(this.#putIds(call.shown))
     this.#put(new Uint8Array(call.bias.buffer))
     engine.setBias(call.bias.length / 2)
-    const { logprobs, lookup } = call.options
+    const { logprobs, lookup, draft } = call.options
     const began = performance.now()
     this.#check(engine.begin(this.#putIds(call.tokens), call.options))
     const reusedTokens = engine.reused()
@@ -213,7 +226,7 @@ export class EngineWorker {
         const asked = performance.now()
         this.#check(engine.next())
         // The first token is drawn from the prompt's logits, and a proposed token may have saved a pass.
-        if (tokens > 0 && lookup === 0) this.#trial.took(performance.now() - asked)
+        if (tokens > 0 && lookup === 0 && draft === 0) this.#trial.took(performance.now() - asked)
         const token = engine.token()
         const finish = engine.finish()
         const text = this.#text()
@@ -279,14 +292,23 @@ export class EngineWorker {
     return this.#engine
   }
 
-  #check(done: boolean): void {
+  /** The engine that calls of loading are for. */
+  get loading(): WasmEngine {
+    return this.#drafts && this.#draft ? this.#draft : this.engine
+  }
+
+  #check(done: boolean, engine = this.engine): void {
     if (done) return
-    const { code, message, offset } = this.engine.failure()
+    const { code, message, offset } = engine.failure()
     throw new Failed(code, message, offset)
   }
 
-  #put(bytes: Uint8Array): void {
-    const pointer = this.engine.reserve(Math.max(bytes.length, 1)) >>> 0
+  #checkLoading(done: boolean): void {
+    this.#check(done, this.loading)
+  }
+
+  #put(bytes: Uint8Array, engine = this.engine): void {
+    const pointer = engine.reserve(Math.max(bytes.length, 1)) >>> 0
     if (pointer === 0) throw new Failed('out-of-memory', `No memory for ${bytes.length} bytes.`)
     this.#module!.HEAPU8.set(bytes, pointer)
   }
