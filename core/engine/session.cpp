@@ -9,9 +9,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr uint32_t kStateMagic = 0x31534747;  // "GGS1"
-constexpr uint32_t kMediaMagic = 0x32534747;  // "GGS2": images are among the tokens
-constexpr size_t kLeastMatch = 2;             // tokens that must match before the tokens after them are proposed
+constexpr size_t kLeastMatch = 2;  // tokens that must match before the tokens after them are proposed
 
 // Tokens in which a sequence breaker occurs.
 DryBreakers breakers_of(const Tokenizer& tokenizer, const std::vector<std::string>& breakers) {
@@ -127,6 +125,7 @@ Result<void> Session::start(const StateOptions& options) {
   if (!state) return std::unexpected(state.error());
   state_ = std::move(*state);
   texts_ = std::vector<Text>(options.n_sequences);
+  used_.clear();
   now_ = 0;
   return {};
 }
@@ -149,6 +148,8 @@ Result<void> Session::fork(uint32_t from, uint32_t to) {
   forget_guesses();
   (void)state_->remove(to, 0, -1);
   texts_[to].forget();
+  texts_[to].adapters = texts_[from].adapters;
+  texts_[to].adapter_starts = texts_[from].adapter_starts;
   if (!state_->copy(from, to, 0, -1)) return {};  // the text is computed again: not an error, only slower
   texts_[to].tokens = texts_[from].tokens;
   texts_[to].tokens.resize(texts_[from].n_computed);
@@ -186,15 +187,22 @@ Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions opt
   t.n_guessed = 0;
   if (model_->has_encoder()) {
     // The encoder reads the prompt; the decoder begins with its start token.
+    if (const Result<void> used = use_adapters_at(t, 0); !used) return used;
     if (const Result<void> done = encode(*model_, *state_, *pool_, tokens, nullptr); !done) return done;
     const TokenId start = model_->hparams().decoder_start;
     t.tokens.assign(1, start);
     if (const Result<void> good = check(t.tokens); !good) return good;
     t.n_computed = t.n_reused = 0;
+    t.adapter_starts = adapter_starts(t, t.tokens);
   } else {
     // At least the last token is computed, for its logits.
     size_t same = 0;
-    const size_t most = std::min(t.n_computed, tokens.size() - 1);
+    size_t most = std::min(t.n_computed, tokens.size() - 1);
+    std::vector<size_t> starts = adapter_starts(t, tokens);
+    for (size_t i = 0; i < starts.size(); ++i)
+      if (i >= t.adapter_starts.size() || starts[i] != t.adapter_starts[i])
+        most = std::min({most, starts[i], i < t.adapter_starts.size() ? t.adapter_starts[i] : 0});
+    t.adapter_starts = std::move(starts);
     while (same < most && t.tokens[same] == tokens[same]) ++same;
     same = before_medium(tokens, same);
     if (same < t.n_computed && !state_->remove(now_, position_of(tokens, same), -1)) {
@@ -341,6 +349,8 @@ bool Session::make_room() {
   if (!state_->shift(*model_, now_, at(kept + dropped), at(t.n_computed), -at(dropped))) return false;
   t.tokens.erase(t.tokens.begin() + at(kept), t.tokens.begin() + at(kept + dropped));
   t.n_computed -= dropped;
+  for (size_t& start : t.adapter_starts)
+    if (start != SIZE_MAX && start > kept) start = std::max(kept, start - std::min(start, dropped));
   return true;
 }
 
@@ -417,6 +427,7 @@ Result<Buffer> Session::evaluate(std::span<const TokenId> tokens) {
   forget();
   Result<Buffer> out = Buffer::allocate(uint64_t{tokens.size()} * model_->n_output() * sizeof(float));
   if (!out) return out;
+  text().adapter_starts = adapter_starts(text(), tokens);
   const Result<void> done = run(tokens, 0, tokens.size(), 0, {}, out->as<float>());
   state_->clear();
   if (!done) return std::unexpected(done.error());
@@ -432,8 +443,11 @@ Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens, Pooli
   if (!rows) return std::unexpected(rows.error());
   if (pooling == Pooling::kUnspecified) pooling = pooling_of(*model_);
   std::vector<float> out(pooled_floats(*model_, pooling) * (pooling == Pooling::kNone ? tokens.size() : 1));
-  const Result<void> done = model_->has_encoder() ? encode(*model_, *state_, *pool_, tokens, rows->as<float>())
-                                                  : forward(*model_, *state_, *pool_, batch, rows->as<float>());
+  text().adapter_starts = adapter_starts(text(), tokens);
+  Result<void> done = use_adapters_at(text(), 0);
+  if (done)
+    done = model_->has_encoder() ? encode(*model_, *state_, *pool_, tokens, rows->as<float>())
+                                 : forward_parts(0, batch, rows->as<float>());
   state_->clear();
   if (!done) return std::unexpected(done.error());
   if (const Result<void> pooled =
@@ -441,52 +455,6 @@ Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens, Pooli
       !pooled)
     return std::unexpected(pooled.error());
   return out;
-}
-
-// u32 magic, u32 number of tokens, the tokens, with kMediaMagic what save_media gives, what State::save gives.
-Result<std::vector<uint8_t>> Session::save_state() {
-  if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
-  forget_guesses();
-  const Text& t = text();
-  Result<std::vector<uint8_t>> cache = state_->save(*model_, now_);
-  if (!cache) return cache;
-  const std::span<const TokenId> computed = std::span(t.tokens).first(t.n_computed);
-  const bool media = std::ranges::any_of(computed, is_media);
-  std::vector<uint8_t> out(8 + 4 * t.n_computed);
-  store(out.data(), media ? kMediaMagic : kStateMagic);
-  store(out.data() + 4, static_cast<uint32_t>(t.n_computed));
-  if (t.n_computed != 0) std::memcpy(out.data() + 8, t.tokens.data(), 4 * t.n_computed);
-  if (media) {
-    const std::vector<uint8_t> table = save_media(computed);
-    out.insert(out.end(), table.begin(), table.end());
-  }
-  out.insert(out.end(), cache->begin(), cache->end());
-  return out;
-}
-
-Result<void> Session::load_state(ByteView bytes) {
-  if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
-  const uint32_t magic = bytes.size() < 8 ? 0 : load<uint32_t>(bytes.data());
-  if (magic != kStateMagic && magic != kMediaMagic)
-    return fail(ErrorCode::kInvalidArgument, "these bytes are no saved state");
-  const uint64_t n = load<uint32_t>(bytes.data() + 4);
-  if (n > n_context() || 4 * n > bytes.size() - 8) return fail(ErrorCode::kInvalidArgument, "the saved state was cut");
-  std::vector<TokenId> tokens(static_cast<size_t>(n));
-  if (n != 0) std::memcpy(tokens.data(), bytes.data() + 8, 4 * tokens.size());
-  drop();
-  ByteView rest = bytes.subspan(8 + 4 * tokens.size());
-  if (magic == kMediaMagic) {
-    const Result<size_t> table = load_media(rest);
-    if (!table) return std::unexpected(table.error());
-    rest = rest.subspan(*table);
-  }
-  if (n != 0)
-    if (const Result<void> good = check(tokens); !good) return good;
-  if (const Result<void> done = state_->restore(*model_, now_, rest); !done) return done;
-  Text& t = text();
-  t.tokens = std::move(tokens);
-  t.n_computed = t.tokens.size();
-  return {};
 }
 
 }  // namespace ggufscope

@@ -17,6 +17,7 @@
 #include "engine/media.hpp"
 #include "engine/sampler.hpp"
 #include "gguf/parse.hpp"
+#include "model/adapter.hpp"
 #include "model/forward.hpp"
 #include "model/pooling.hpp"
 #include "nn/peaks.hpp"
@@ -92,6 +93,7 @@ class Session {
 
   [[nodiscard]] Result<MemoryEstimate> memory(const StateOptions& options, Precision precision) const;
   [[nodiscard]] Result<void> begin_load(Precision precision) {
+    precision_ = precision;
     if (vision_) vision_->begin_load(precision);
     return model_->begin_load(*pool_, precision);
   }
@@ -132,6 +134,12 @@ class Session {
   /// Forgets what was encoded; texts that are computed stay.
   void forget_media();
 
+  /// Opens an adapter, a whole file, for set_adapters. Errors of Adapter::open; kInvalidArgument before start.
+  [[nodiscard]] Result<std::shared_ptr<const Adapter>> open_adapter(ByteView file);
+  /// Replaces the adapters of the selected sequence; a fork copies them. Clears the sequence's cache if they differ
+  /// from those before. kInvalidArgument for a scale that is not finite.
+  [[nodiscard]] Result<void> set_adapters(std::vector<AdapterUse> uses);
+
   /// Starts an answer after these tokens. The longest beginning that is in the cache stays; advance computes the rest.
   /// kOutOfRange for unknown ids, no tokens, or more than the context holds; errors of Grammar::compile.
   [[nodiscard]] Result<void> begin(std::span<const TokenId> tokens, GenerateOptions options);
@@ -151,8 +159,8 @@ class Session {
   /// Tokens of this answer that were proposed by prompt lookup and accepted.
   [[nodiscard]] size_t n_guessed() const { return text().n_guessed; }
 
-  /// Logits [tokens.size(), n_vocab] (encoders: embeddings [tokens.size(), n_embd]) of a separate sequence. Clears the
-  /// cache of all sequences. kUnsupported for encoder-decoder models.
+  /// Logits [tokens.size(), n_vocab] (encoders: embeddings [tokens.size(), n_embd]) of a separate sequence, with the
+  /// selected sequence's adapters. Clears the cache of all sequences. kUnsupported for encoder-decoder models.
   [[nodiscard]] Result<Buffer> evaluate(std::span<const TokenId> tokens);
   /// One pooled vector [pooled_floats], with kNone [tokens.size(), pooled_floats]; for encoder-decoder models the
   /// encoder's. Not normalized. Clears the cache of all sequences. Errors of pool_embeddings.
@@ -184,6 +192,8 @@ class Session {
       finished = true;
     }
     AnswerGrammar grammar;
+    std::vector<AdapterUse> adapters;
+    std::vector<size_t> adapter_starts;  // of each adapter: the first token of the prompt that it works on
   };
 
   Session() = default;
@@ -216,6 +226,19 @@ class Session {
   void forget_guesses();
   [[nodiscard]] Result<void> compute(size_t n, std::span<const TokenId> guesses);
   [[nodiscard]] bool make_room();
+  // session_adapters.cpp
+  [[nodiscard]] static std::vector<size_t> adapter_starts(const Text& text, std::span<const TokenId> tokens);
+  /// Tokens from the first on that are computed with the same adapters.
+  [[nodiscard]] static size_t n_with_same_adapters(const Text& text, size_t first);
+  /// Lets the model compute as a text's token wants it.
+  [[nodiscard]] Result<void> use_adapters_at(const Text& text, size_t token);
+  /// forward of the tokens from the selected text's token `first` on, in parts where adapters change.
+  [[nodiscard]] Result<void> forward_parts(size_t first, const Batch& batch, float* out);
+  /// What a saved state says of the text's adapters: empty, where it has none.
+  [[nodiscard]] static std::vector<uint8_t> adapter_record(const Text& text);
+  /// Bytes of such a record, and where its adapters began. kInvalidArgument where the text has other adapters.
+  [[nodiscard]] static Result<size_t> read_adapter_record(const Text& text, bool present, ByteView bytes,
+                                                          std::vector<size_t>& starts);
   void finish_text(Step& step);
 
   std::string architecture_;
@@ -232,6 +255,8 @@ class Session {
   std::unique_ptr<State> state_;
   std::vector<Text> texts_ = std::vector<Text>(1);
   uint32_t now_ = 0;
+  Precision precision_ = Precision::kExact;
+  std::vector<AdapterUse> used_;  // that the model computes with
 };
 
 }  // namespace ggufscope

@@ -102,7 +102,7 @@ Result<void> Session::run(std::span<const TokenId> tokens, size_t first, size_t 
   const std::vector<int32_t> sequences(n, static_cast<int32_t>(sequence));
   if (media_.empty()) {
     const Batch batch{.tokens = tokens.subspan(first, n), .positions = {}, .sequences = sequences, .wanted = wanted};
-    return forward(*model_, *state_, *pool_, batch, out);
+    return forward_parts(first, batch, out);
   }
   const Result<std::vector<TokenRun>> runs = token_runs(tokens, media_);
   if (!runs) return std::unexpected(runs.error());
@@ -140,7 +140,7 @@ Result<void> Session::run_part(const TokenRun& run, std::span<const TokenId> tok
     batch.both_ways = medium.both_ways;
     if (multi_axis()) batch.axes = axes = media_axes(medium, offset, n, run.position);
   }
-  return forward(*model_, *state_, *pool_, batch, out);
+  return forward_parts(first, batch, out);
 }
 
 // For each medium: id, tokens, columns, positions, whether both ways, 0, and its hash.

@@ -84,7 +84,7 @@ void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* s
   const Hparams& h = pass.h();
   const size_t n = pass.n_tokens, n_embd = h.n_embd;
   if (pass.inputs.empty()) {
-    get_rows(w.token_embedding.matrix, tokens, x);
+    look_up(pass.pool, w.token_embedding, tokens, x);
   } else {
     for (size_t t = 0; t < n; ++t)
       std::memcpy(x + t * n_embd, pass.inputs.data() + t * pass.model.n_input(), n_embd * sizeof(float));
@@ -241,6 +241,13 @@ void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> wan
   out += n_logits;
 }
 
+// A control vector's direction of a layer, added to what leaves it.
+void steer(const Pass& pass, size_t il, float* x, size_t n_rows) {
+  const float* direction = pass.model.steering(il);
+  for (size_t t = 0; t < n_rows && direction != nullptr; ++t)
+    vec::add(x + t * pass.h().n_embd, direction, pass.h().n_embd);
+}
+
 bool cancelled(const std::atomic<bool>* cancel) { return cancel != nullptr && cancel->load(std::memory_order_relaxed); }
 
 Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*& out,
@@ -309,14 +316,17 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
     if (!recurrent && cancelled(cancel)) return fail(ErrorCode::kInvalidArgument, "cancelled");
     if (hyper.x != nullptr) {
       run_hyper_layer(pass, il, hyper, a);
+      steer(pass, il, hyper.x, n * h.hyper.n);
       continue;
     }
     if (bank.streams != nullptr) {
       run_banking_layer(pass, il, bank, a);
+      steer(pass, il, a.x, n);
       continue;
     }
     if (streams != nullptr) {
       run_altup_layer(pass, il, streams, per_layer, a);
+      steer(pass, il, streams, n * (model.weights().altup_projection.matrices.size() + 1));
       continue;
     }
     const bool last = il + 1 == h.n_layer && wanted.size() < n && per_layer == nullptr;
@@ -336,6 +346,7 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
     } else if (scale) {
       vec::scale(a.x, scale.data()[0], pass.n_tokens * h.n_embd);
     }
+    steer(pass, il, a.x, pass.n_tokens);
     const uint32_t n_pass = h.n_layer / h.n_loops;
     if (h.norm_between_loops && (il + 1) % n_pass == 0 && il + 1 < h.n_layer)
       normalize_rows(pass.pool, h.norm_eps, h.norm, model.weights().output_norm, a.x, pass.n_tokens, h.n_embd, a.x);

@@ -82,6 +82,13 @@ class Model {
   /// Angles of full (0) and windowed (1) layers in a context of n_ctx positions.
   [[nodiscard]] RopeTable rope_table(size_t which, uint32_t n_ctx) const;
 
+  /// What is added to the activations that leave a layer [n_embd], nullptr: nothing. See adapter.hpp.
+  [[nodiscard]] const float* steering(size_t layer) const {
+    return steering_.empty() ? nullptr : steering_.data() + layer * hparams_.n_embd;
+  }
+  /// [n_layer, n_embd], or empty.
+  void steer(std::vector<float> directions) { steering_ = std::move(directions); }
+
   /// In order of files and offsets.
   [[nodiscard]] const std::vector<TensorRequest>& plan() const { return plan_; }
 
@@ -108,6 +115,7 @@ class Model {
   std::vector<TensorRequest> plan_;
   Precision precision_ = Precision::kExact;
   std::vector<float> slopes_;
+  std::vector<float> steering_;  // [n_layer, n_embd]
 };
 
 }  // namespace ggufscope

@@ -398,10 +398,35 @@ void scale_and_add(const Linear& linear, size_t n_tokens, float* y) {
   if (linear.scale && linear.bias_first) vec::scale(y, linear.scale.data()[0], n_tokens * linear.n_out);
 }
 
+// Tokens of B's products at once: of wide outputs a few, so that what they are written to stays in the cache.
+size_t low_rank_tokens(const LowRank& pair) {
+  constexpr size_t kFloats = size_t{1} << 18;
+  return std::clamp<size_t>(kFloats / pair.b[0].n_out(), 1, 64);
+}
+
+// Of matrix i: y += scale B (A x).
+void add_low_rank(Pool& pool, std::span<const LowRankUse> uses, size_t i, const float* x, size_t n_tokens, float* y) {
+  for (const auto& [pair, scale, scratch] : uses) {
+    const PackedMatrix &a = pair->a[i], &b = pair->b[i];
+    const size_t n_in = a.n_in(), n_out = b.n_out(), step = low_rank_tokens(*pair);
+    float* low = scratch;                        // [step, rank]
+    float* added = scratch + step * pair->rank;  // [step, n_out]
+    for (size_t t = 0; t < n_tokens; t += step) {
+      const size_t n = std::min(step, n_tokens - t);
+      matmul(pool, a, x + t * n_in, n, low);
+      matmul(pool, b, low, n, added);
+      vec::add_scaled(y + t * n_out, scale, added, n * n_out);
+    }
+  }
+}
+
 }  // namespace
+
+size_t low_rank_scratch(const LowRank& pair) { return low_rank_tokens(pair) * (pair.rank + pair.b[0].n_out()); }
 
 void apply(Pool& pool, const Linear& linear, const float* x, size_t n_tokens, float* y) {
   matmul(pool, linear.matrix, x, n_tokens, y);
+  add_low_rank(pool, linear.adapters, 0, x, n_tokens, y);
   scale_and_add(linear, n_tokens, y);
 }
 
@@ -411,16 +436,34 @@ void apply(Pool& pool, std::initializer_list<Projection> projections, const floa
   for (const Projection& p : projections)
     if (*p.linear) products[n++] = {&p.linear->matrix, p.y};
   matmul(pool, std::span<const Product>(products, n), x, n_tokens);
-  for (const Projection& p : projections)
-    if (*p.linear) scale_and_add(*p.linear, n_tokens, p.y);
+  for (const Projection& p : projections) {
+    if (!*p.linear) continue;
+    add_low_rank(pool, p.linear->adapters, 0, x, n_tokens, p.y);
+    scale_and_add(*p.linear, n_tokens, p.y);
+  }
 }
 
 void apply(Pool& pool, const LinearStack& stack, size_t i, const float* x, size_t n_tokens, float* y) {
   matmul(pool, stack.matrices[i], x, n_tokens, y);
+  add_low_rank(pool, stack.adapters, i, x, n_tokens, y);
   if (stack.scales) vec::scale(y, stack.scales.data()[i], n_tokens * stack.n_out);
   if (stack.biases)
     for (size_t t = 0; t < n_tokens; ++t)
       vec::add(y + t * stack.n_out, stack.biases.data() + i * stack.n_out, stack.n_out);
+}
+
+void look_up(Pool& pool, const Linear& table, std::span<const int32_t> ids, float* out) {
+  get_rows(table.matrix, ids, out);
+  for (const auto& [pair, scale, scratch] : table.adapters) {
+    const size_t step = low_rank_tokens(*pair), n_in = table.n_in;
+    float* added = scratch + step * pair->rank;
+    for (size_t t = 0; t < ids.size(); t += step) {
+      const size_t n = std::min(step, ids.size() - t);
+      get_rows(pair->a[0], ids.subspan(t, n), scratch);
+      matmul(pool, pair->b[0], scratch, n, added);
+      vec::add_scaled(out + t * n_in, scale, added, n * n_in);
+    }
+  }
 }
 
 }  // namespace ggufscope

@@ -39,13 +39,27 @@ struct Vector {
   explicit operator bool() const { return n != 0; }
 };
 
+/// What an adapter adds to a weight: y += B (A x) times a scale.
+struct LowRank {
+  std::vector<PackedMatrix> a, b;  // [rank, n_in] and [n_out, rank]; of a stack one for each matrix
+  size_t rank = 0;
+};
+/// Floats that add_low_rank writes to besides y.
+[[nodiscard]] size_t low_rank_scratch(const LowRank& pair);
+struct LowRankUse {
+  const LowRank* pair;
+  float scale;
+  float* scratch;  // [low_rank_scratch]
+};
+
 /// y = x W^T * scale + bias.
 struct Linear {
   PackedMatrix matrix;
   Vector bias;   // [n_out]
   Vector scale;  // [1]
   size_t n_in = 0, n_out = 0;
-  bool bias_first = false;  // y = (x W^T + bias) * scale
+  bool bias_first = false;           // y = (x W^T + bias) * scale
+  std::vector<LowRankUse> adapters;  // beside the matrix; most often none
   explicit operator bool() const { return n_out != 0; }
 };
 
@@ -55,6 +69,7 @@ struct LinearStack {
   Vector biases;  // [n, n_out]
   Vector scales;  // [n]
   size_t n_in = 0, n_out = 0;
+  std::vector<LowRankUse> adapters;
   explicit operator bool() const { return n_out != 0; }
 };
 
@@ -312,5 +327,7 @@ struct Projection {
 void apply(Pool& pool, std::initializer_list<Projection> projections, const float* x, size_t n_tokens);
 /// Matrix i of a stack.
 void apply(Pool& pool, const LinearStack& stack, size_t i, const float* x, size_t n_tokens, float* y);
+/// Rows ids of a table as floats to out [ids.size(), n_in]. Its adapters have A [n_rows, rank], B [n_in, rank].
+void look_up(Pool& pool, const Linear& table, std::span<const int32_t> ids, float* out);
 
 }  // namespace ggufscope

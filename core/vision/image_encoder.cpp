@@ -351,7 +351,7 @@ void ImageEncoder::run_layer(uint32_t il) {
 // Of the layer's output, merged: what goes into a layer of the text model.
 void ImageEncoder::deep_features(uint32_t il) {
   const VisionWeights& w = model_.weights();
-  const Adapter& deep = w.layers[il].deep;
+  const ProjectorAdapter& deep = w.layers[il].deep;
   const size_t at = deep_.size(), n_merged = deep.first.n_in, mark = arena_.mark();
   deep_.resize(at + grid_.n_tokens * deep.second.n_out);
   const ProjectorInput j{model_.parameters(),        w, pool_,  arena_, columns_, rows_, grid_, x_, place_of_.data(),

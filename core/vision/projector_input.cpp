@@ -41,7 +41,7 @@ void ProjectorInput::normalize(const Affine& by, float* x, size_t n_rows, size_t
   normalize_rows(pool, eps, kind, by, x, n_rows, n, x);
 }
 
-void ProjectorInput::adapt(const Adapter& adapter, const float* x, size_t n_rows, Activation activation,
+void ProjectorInput::adapt(const ProjectorAdapter& adapter, const float* x, size_t n_rows, Activation activation,
                            float* to) const {
   const size_t mark = arena.mark(), n_hidden = adapter.first.n_out;
   float* hidden = adapter.second ? arena.take(n_rows * n_hidden) : to;

@@ -27,7 +27,7 @@ struct ProjectorInput {
   /// by: of rows of n elements, in place.
   void normalize(const Affine& by, float* x, size_t n_rows, size_t n, NormKind kind, float eps) const;
   /// out = second(activation(norm_between(first(x)))), norm_after of it; without a second, of the activation.
-  void adapt(const Adapter& adapter, const float* x, size_t n_rows, Activation activation, float* to) const;
+  void adapt(const ProjectorAdapter& adapter, const float* x, size_t n_rows, Activation activation, float* to) const;
 };
 
 /// In place. Of both GELUs the argument and the value are rounded to half precision, as ggml's table of them does: the

@@ -155,7 +155,7 @@ void plan_qwen3vl(VisionPlan& plan) {
   for (uint32_t il = 0; il < plan.p.n_layer; ++il) {
     const std::string name = "v.deepstack." + std::to_string(il);
     if (!plan.planner.has(name + ".fc1.weight")) continue;
-    Adapter& deep = plan.w.layers[il].deep;
+    ProjectorAdapter& deep = plan.w.layers[il].deep;
     plan.planner.affine(deep.norm, name + ".norm", n_in);
     const uint64_t n_hidden = plan.rows_of(name + ".fc1.weight");
     plan.planner.linear(deep.first, name + ".fc1", n_in, n_hidden);

@@ -10,7 +10,7 @@
 namespace ggufscope {
 
 /// Norm, matrix, activation, matrix: what the small networks of projectors are made of.
-struct Adapter {
+struct ProjectorAdapter {
   Affine norm;
   Linear first, second;
   Affine norm_between, norm_after;
@@ -21,7 +21,7 @@ struct VisionLayer {
   Linear qkv, q, k, v, out;
   Linear up, gate, down;
   Vector scale_1, scale_2, scale_out;  // [n_embd] of what attention and feed-forward give, and of the sum
-  Adapter deep;                        // its output goes into a layer of the text model
+  ProjectorAdapter deep;               // its output goes into a layer of the text model
 };
 
 struct VisionWeights {
@@ -31,7 +31,7 @@ struct VisionWeights {
   Vector positions;    // [n_positions, n_embd]
   Affine norm_before, norm_after;
   std::vector<VisionLayer> layers;
-  Adapter adapter;
+  ProjectorAdapter adapter;
   Linear merger;
   Vector row_break;   // [n_out]
   Vector transposed;  // [n_embd, n_out], of which `transposed_matrix` is made when it is there
@@ -56,7 +56,7 @@ struct VisionPlan {
   /// Floats of one row of the encoder's output: features of several layers lie side by side.
   [[nodiscard]] uint64_t n_features() const { return uint64_t{p.n_embd} * std::max<size_t>(p.features.size(), 1); }
   /// first [n_in, whatever the file says], second [that, n_out]; without a second, first gives n_out.
-  void adapter(Adapter& to, const std::string& first, const std::string& second, uint64_t n_in,
+  void adapter(ProjectorAdapter& to, const std::string& first, const std::string& second, uint64_t n_in,
                Need need_second = Need::kRequired) {
     const uint64_t n_hidden = rows_of(first + ".weight");
     planner.linear(to.first, first, n_in, n_hidden);

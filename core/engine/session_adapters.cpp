@@ -1,0 +1,123 @@
+// Adapters of a session's texts: which of them work on which token, and what of the cache they let be kept.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "engine/session.hpp"
+
+namespace ggufscope {
+
+Result<std::shared_ptr<const Adapter>> Session::open_adapter(ByteView file) {
+  if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
+  Result<std::unique_ptr<Adapter>> adapter = Adapter::open(*model_, *pool_, file, precision_);
+  if (!adapter) return std::unexpected(adapter.error());
+  return std::shared_ptr<const Adapter>(std::move(*adapter));
+}
+
+Result<void> Session::set_adapters(std::vector<AdapterUse> uses) {
+  for (const AdapterUse& use : uses)
+    if (use.adapter == nullptr || !std::isfinite(use.scale))
+      return fail(ErrorCode::kInvalidArgument, "an adapter's scale is no finite number");
+  std::erase_if(uses, [](const AdapterUse& use) { return use.scale == 0; });  // the same as without it
+  if (uses == text().adapters) return {};
+  forget_guesses();
+  drop();
+  text().adapters = std::move(uses);
+  text().adapter_starts.clear();
+  return {};
+}
+
+// An adapter that tokens switch on works from where they stand last in the prompt; SIZE_MAX: not at all.
+std::vector<size_t> Session::adapter_starts(const Text& text, std::span<const TokenId> tokens) {
+  std::vector<size_t> starts;
+  for (const AdapterUse& use : text.adapters) {
+    const std::span<const int32_t> invocation = use.adapter->invocation();
+    if (invocation.empty()) {
+      starts.push_back(0);
+      continue;
+    }
+    const auto found = std::find_end(tokens.begin(), tokens.end(), invocation.begin(), invocation.end());
+    starts.push_back(found == tokens.end() ? SIZE_MAX : static_cast<size_t>(found - tokens.begin()));
+  }
+  return starts;
+}
+
+size_t Session::n_with_same_adapters(const Text& text, size_t first) {
+  size_t end = SIZE_MAX;
+  for (const size_t start : text.adapter_starts)
+    if (start > first) end = std::min(end, start);
+  return end - first;
+}
+
+Result<void> Session::use_adapters_at(const Text& text, size_t token) {
+  std::vector<AdapterUse> uses;
+  for (size_t i = 0; i < text.adapters.size(); ++i)
+    if (i < text.adapter_starts.size() && text.adapter_starts[i] <= token) uses.push_back(text.adapters[i]);
+  if (uses == used_) return {};
+  if (const Result<void> done = use_adapters(*model_, uses); !done) return done;
+  used_ = std::move(uses);
+  return {};
+}
+
+Result<void> Session::forward_parts(size_t first, const Batch& batch, float* out) {
+  for (size_t done = 0; done < batch.tokens.size();) {
+    const size_t n = std::min(batch.tokens.size() - done, n_with_same_adapters(text(), first + done));
+    if (const Result<void> used = use_adapters_at(text(), first + done); !used) return used;
+    const auto cut = [&](auto values, size_t width) {
+      return values.empty() ? values : values.subspan(done * width, n * width);
+    };
+    Batch part = batch;
+    part.tokens = cut(batch.tokens, 1);
+    part.positions = cut(batch.positions, 1);
+    part.sequences = cut(batch.sequences, 1);
+    part.wanted = cut(batch.wanted, 1);
+    part.inputs = cut(batch.inputs, model_->n_input());
+    part.axes = cut(batch.axes, 3);
+    if (const Result<void> passed = forward(*model_, *state_, *pool_, part, out); !passed) return passed;
+    const auto n_out = part.wanted.empty() ? static_cast<ptrdiff_t>(n) : std::ranges::count(part.wanted, 1);
+    out += static_cast<size_t>(n_out) * output_floats(*model_, batch.embeddings);
+    done += n;
+  }
+  return {};
+}
+
+// Of each adapter: u64 fingerprint, u32 scale's bits, u32 first and last layer, u64 start.
+std::vector<uint8_t> Session::adapter_record(const Text& text) {
+  constexpr size_t kBytes = 28;
+  std::vector<uint8_t> out(text.adapters.empty() ? 0 : 4 + kBytes * text.adapters.size());
+  if (!out.empty()) store(out.data(), static_cast<uint32_t>(text.adapters.size()));
+  for (size_t i = 0; i < text.adapters.size(); ++i) {
+    const AdapterUse& use = text.adapters[i];
+    uint8_t* to = out.data() + 4 + kBytes * i;
+    uint32_t scale = 0;
+    std::memcpy(&scale, &use.scale, 4);
+    store(to, use.adapter->fingerprint());
+    store(to + 8, scale);
+    store(to + 12, use.first_layer);
+    store(to + 16, use.last_layer);
+    store(to + 20, uint64_t{i < text.adapter_starts.size() ? text.adapter_starts[i] : SIZE_MAX});
+  }
+  return out;
+}
+
+Result<size_t> Session::read_adapter_record(const Text& text, bool present, ByteView bytes,
+                                            std::vector<size_t>& starts) {
+  const std::vector<uint8_t> own = adapter_record(text);
+  const auto refuse = [] {
+    return fail(ErrorCode::kInvalidArgument,
+                "the saved state was computed with other adapters than those that are set");
+  };
+  if (present == own.empty() || bytes.size() < own.size()) return refuse();
+  starts.assign(text.adapters.size(), 0);
+  if (own.empty()) return size_t{0};
+  if (std::memcmp(bytes.data(), own.data(), 4) != 0) return refuse();
+  for (size_t i = 0; i < text.adapters.size(); ++i) {
+    const size_t at = 4 + 28 * i;
+    if (std::memcmp(bytes.data() + at, own.data() + at, 20) != 0) return refuse();
+    const uint64_t start = load<uint64_t>(bytes.data() + at + 20);
+    starts[i] = start >= SIZE_MAX ? SIZE_MAX : static_cast<size_t>(start);
+  }
+  return own.size();
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,217 @@
+// LoRA adapters and control vectors against llama.cpp's logits: ../shared/vectors/lora has a folder a base model.
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+
+#include "engine/session.hpp"
+#include "json.hpp"
+#include "model_data.hpp"
+
+using namespace ggufscope;
+using namespace ggufscope::test;
+
+BOOST_AUTO_TEST_SUITE(model_adapters, *boost::unit_test::precondition(needs_shared("vectors/lora")))
+
+namespace {
+
+const char* const kFolder = "vectors/lora";
+
+std::unique_ptr<Session> start(const std::vector<uint8_t>& file, uint32_t n_sequences = 1) {
+  auto session = Session::open(file, file.size(), 1);
+  BOOST_REQUIRE_MESSAGE(session.has_value(), session.error().message);
+  BOOST_REQUIRE((*session)->begin_load(Precision::kExact).has_value());
+  const auto& plan = (*session)->model().plan();
+  for (size_t i = 0; i < plan.size(); ++i) {
+    const ByteView bytes = ByteView(file).subspan(static_cast<size_t>(plan[i].entry.offset));
+    BOOST_REQUIRE(
+        (*session)->set_rows(i, 0, bytes.first(static_cast<size_t>(plan[i].n_rows * plan[i].row_bytes))).has_value());
+  }
+  StateOptions options;
+  options.n_ctx = 256;
+  options.n_sequences = n_sequences;
+  const auto started = (*session)->start(options);
+  BOOST_REQUIRE_MESSAGE(started.has_value(), started.error().message);
+  return std::move(*session);
+}
+
+std::vector<float> logits(Session& session, std::span<const TokenId> tokens) {
+  const auto out = session.evaluate(tokens);
+  BOOST_REQUIRE_MESSAGE(out.has_value(), out.error().message);
+  return {out->as<float>(), out->as<float>() + out->size() / sizeof(float)};
+}
+
+AdapterUse use_of(Session& session, const std::filesystem::path& path, float scale) {
+  const auto adapter = session.open_adapter(read_file(path));
+  BOOST_REQUIRE_MESSAGE(adapter.has_value(), path.string() << ": " << (adapter ? "" : adapter.error().message));
+  BOOST_TEST((*adapter)->ignored().empty());
+  return {*adapter, scale};
+}
+
+std::vector<TokenId> answer(Session& session, std::span<const TokenId> prompt, size_t n) {
+  GenerateOptions options;
+  options.sampler.temperature = 0;
+  options.ignore_end = true;
+  const auto begun = session.begin(prompt, options);
+  BOOST_REQUIRE_MESSAGE(begun.has_value(), begun.error().message);
+  std::vector<TokenId> tokens;
+  while (tokens.size() < n) {
+    const auto step = session.next();
+    BOOST_REQUIRE_MESSAGE(step.has_value(), step.error().message);
+    tokens.push_back(step->token);
+  }
+  return tokens;
+}
+
+std::vector<std::filesystem::path> folders() {
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::directory_iterator(shared(kFolder)))
+    if (entry.path().filename() != "odd") found.push_back(entry.path());
+  std::ranges::sort(found);
+  return found;
+}
+
+// With the adapters of one run of the vectors.
+void check_run(Session& session, const std::filesystem::path& folder, const std::string& name, const Json& run,
+               std::span<const TokenId> tokens) {
+  BOOST_TEST_CONTEXT(folder.filename().string() << " " << name) {
+    std::vector<AdapterUse> uses;
+    for (const Json& use : run["adapters"].items)
+      uses.push_back(use_of(session, folder / use.items[0].text, std::stof(use.items[1].text)));
+    BOOST_REQUIRE(session.set_adapters(std::move(uses)).has_value());
+    const Json& tolerance = run["tolerance"];
+    const std::string file = run[tolerance["compare_with"].text].text;
+    BOOST_TEST(max_difference(logits(session, tokens), read_floats(folder / file)) <=
+               std::stod(tolerance["max_abs"].text));
+    if (!run.fields.contains("greedy") || session.model().is_encoder()) return;
+    const Json& greedy = run[run.fields.contains("greedy_exact") ? "greedy_exact" : "greedy"];
+    BOOST_TEST(answer(session, tokens, 16) == greedy["tokens"].integers(), boost::test_tools::per_element());
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(adapters_move_the_logits_as_llama_cpp_says) {
+  for (const auto& folder : folders()) {
+    const Json meta = JsonReader(read_text(folder / "meta.json")).value();
+    const std::vector<TokenId> tokens = meta["tokens"].integers();
+    const auto session = start(read_file(shared("vectors") / meta["base"].text));
+    const std::vector<float> base = logits(*session, tokens);
+    for (const auto& [name, run] : meta["runs"].fields) check_run(*session, folder, name, run, tokens);
+    if (meta.fields.contains("control_vector")) {
+      const Json& steered = meta["control_vector"];
+      BOOST_REQUIRE(session->set_adapters({use_of(*session, folder / steered["vector"].text, 1)}).has_value());
+      // llama.cpp's own logits, whose noise is larger than exact arithmetic's. It was recorded for a run without the
+      // vector, which moves the activations: twice of it.
+      const Json& run = meta["runs"]["a-1.0"];
+      double within = std::stod(run["tolerance"]["max_abs"].text);
+      for (const char* noise : {"exact", "exact_gelu"})
+        if (run["noise"].fields.contains(noise)) within = 2 * std::stod(run["noise"][noise].text);
+      BOOST_TEST_CONTEXT(folder.filename().string())
+      BOOST_TEST(max_difference(logits(*session, tokens), read_floats(folder / steered["file"].text)) <= within);
+      // No layer of the range has a direction.
+      AdapterUse elsewhere = use_of(*session, folder / steered["vector"].text, 1);
+      elsewhere.first_layer = 1000;
+      BOOST_REQUIRE(session->set_adapters({elsewhere}).has_value());
+      BOOST_TEST((logits(*session, tokens) == base));
+    }
+    BOOST_REQUIRE(session->set_adapters({}).has_value());
+    BOOST_TEST((logits(*session, tokens) == base), folder.filename().string() << " is not as it was");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(activated_adapters_work_from_their_tokens_on) {
+  for (const auto& folder : folders()) {
+    const Json meta = JsonReader(read_text(folder / "meta.json")).value();
+    if (!meta.fields.contains("activated")) continue;
+    const std::vector<TokenId> tokens = meta["tokens"].integers();
+    const Json& variant = meta["activated"]["variants"]["from-invocation"];
+    const auto session = start(read_file(shared("vectors") / meta["base"].text));
+    const std::vector<float> base = logits(*session, tokens);
+    const AdapterUse use = use_of(*session, folder / meta["activated"]["adapter"].text, 1);
+    BOOST_REQUIRE(session->set_adapters({use}).has_value());
+    const std::vector<float> given = logits(*session, tokens);
+    BOOST_TEST(max_difference(given, read_floats(folder / variant["file"].text)) <= 3e-4);
+    const size_t first = std::stoul(variant["first_token_with_adapter"].text) * session->model().n_output();
+    BOOST_TEST(std::equal(base.begin(), base.begin() + static_cast<ptrdiff_t>(first), given.begin()));
+    // After another text whose beginning the cache holds, in which the tokens stand elsewhere or not at all.
+    const std::vector<TokenId> expected = variant["greedy"]["tokens"].integers();
+    BOOST_TEST(answer(*session, tokens, 16) == expected, boost::test_tools::per_element());
+    const std::vector<TokenId> cut(tokens.begin(), tokens.begin() + 12);  // without the last of them
+    const std::vector<TokenId> before = answer(*session, cut, 4);
+    BOOST_TEST(answer(*session, tokens, 16) == expected, boost::test_tools::per_element());
+    BOOST_REQUIRE(session->set_adapters({}).has_value());
+    BOOST_TEST(answer(*session, cut, 4) == before, boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(odd_adapters_are_refused_or_taken) {
+  const auto folder = shared(kFolder) / "odd";
+  const Json meta = JsonReader(read_text(folder / "meta.json")).value();
+  const std::vector<TokenId> tokens = meta["tokens"].integers();
+  const auto session = start(read_file(shared("vectors") / meta["base"].text));
+  const std::vector<float> base = logits(*session, tokens);
+  for (const Json& odd : meta["cases"].items) {
+    BOOST_TEST_CONTEXT(odd["file"].text) {
+      const auto adapter = session->open_adapter(read_file(folder / odd["file"].text));
+      BOOST_REQUIRE(adapter.has_value() == (odd["outcome"].text == "taken"));
+      if (!adapter) {
+        BOOST_TEST(!adapter.error().message.empty());
+        continue;
+      }
+      BOOST_REQUIRE(session->set_adapters({{*adapter, 1}}).has_value());
+      BOOST_TEST(max_difference(logits(*session, tokens), read_floats(folder / odd["logits"].text)) <= 3e-4);
+      const bool skips = odd["file"].text.starts_with("norm-tensor");
+      BOOST_TEST((*adapter)->ignored().empty() != skips);
+    }
+  }
+  BOOST_REQUIRE(session->set_adapters({}).has_value());
+  BOOST_TEST((logits(*session, tokens) == base));
+}
+
+BOOST_AUTO_TEST_CASE(texts_have_adapters_of_their_own) {
+  const auto folder = shared(kFolder) / "llama-gqa";
+  const Json meta = JsonReader(read_text(folder / "meta.json")).value();
+  const std::vector<TokenId> tokens = meta["tokens"].integers();
+  const auto session = start(read_file(shared("vectors") / meta["base"].text), 2);
+  const std::vector<TokenId> plain = answer(*session, tokens, 8);
+  const AdapterUse a = use_of(*session, folder / "a.gguf", 1);
+  BOOST_REQUIRE(session->set_adapters({a}).has_value());
+  const std::vector<TokenId> adapted = answer(*session, tokens, 8);
+  BOOST_TEST(session->n_reused() == 0u);  // what was computed without it is forgotten
+  BOOST_TEST((adapted != plain));
+  BOOST_REQUIRE(session->fork(0, 1).has_value());
+  BOOST_REQUIRE(session->select(1).has_value());
+  BOOST_TEST(answer(*session, tokens, 8) == adapted, boost::test_tools::per_element());
+  BOOST_TEST(session->n_reused() != 0u);
+  BOOST_REQUIRE(session->set_adapters({}).has_value());
+  BOOST_TEST(answer(*session, tokens, 8) == plain, boost::test_tools::per_element());
+  BOOST_REQUIRE(session->select(0).has_value());
+  BOOST_TEST(answer(*session, tokens, 8) == adapted, boost::test_tools::per_element());
+  const auto saved = session->save_state();
+  BOOST_REQUIRE(saved.has_value());
+  BOOST_TEST(session->load_state(*saved).has_value());
+  BOOST_TEST(answer(*session, tokens, 8) == adapted, boost::test_tools::per_element());
+  // Zero is the same as none; another scale is another adapter.
+  for (const float scale : {0.0f, 0.5f}) {
+    BOOST_REQUIRE(session->set_adapters({{a.adapter, scale}}).has_value());
+    BOOST_TEST(!session->load_state(*saved).has_value());
+    BOOST_TEST((answer(*session, tokens, 8) == plain) == (scale == 0));
+  }
+  BOOST_TEST(!session->set_adapters({{a.adapter, NAN}}).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(cut_and_broken_adapters_are_refused) {
+  const auto folder = shared(kFolder) / "llama-gqa";
+  const Json meta = JsonReader(read_text(folder / "meta.json")).value();
+  const auto session = start(read_file(shared("vectors") / meta["base"].text));
+  const std::vector<uint8_t> whole = read_file(folder / "b.gguf");
+  for (size_t n = 0; n < whole.size(); n += 1 + whole.size() / 97)
+    BOOST_TEST(!session->open_adapter(ByteView(whole).first(n)).has_value());
+  // Headers with a byte changed: taken or refused, never a crash.
+  for (size_t at = 0; at < std::min<size_t>(whole.size(), 4096); at += 7) {
+    std::vector<uint8_t> broken = whole;
+    broken[at] ^= 0xff;
+    (void)session->open_adapter(broken);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
