@@ -7,6 +7,8 @@ export { toSrt, toText, toVtt } from '../audio/formats.js'
 export type * from '../audio/types.js'
 export { schemaToGrammar, type JsonSchema } from '../schema/index.js'
 export type {
+  AdapterChoice,
+  AdapterInfo,
   ChatOptions,
   EmbedOptions,
   EmbedResult,
@@ -26,6 +28,7 @@ export type {
   RankedDocument,
   RerankOptions,
   SamplingOptions,
+  SetAdaptersOptions,
   TokenProbability,
   Variant,
 } from './types.js'

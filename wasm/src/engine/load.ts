@@ -231,6 +231,7 @@ export async function load(
     await chosen
     const model = await make(file, client, options, !isOpened(from))
     await text
+    if (options.adapters) await model.setAdapters(options.adapters, { signal })
     if (options.cache && !isOpened(from))
       await Promise.all(file.parts.map((part) => finish(part?.source, signal)))
     onProgress?.({

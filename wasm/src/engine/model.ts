@@ -3,11 +3,14 @@ import type { GgufFile } from '../api/file.js'
 import type { ChatMessage, Tokenizer } from '../api/text.js'
 import { schemaToGrammar } from '../schema/index.js'
 import type { AudioInput } from '../audio/types.js'
+import { Adapters } from './adapters.js'
 import type { Client } from './client.js'
 import { labelsOf, normalizeRows, normOf, pairTokens } from './embeddings.js'
 import { checkChat, checkEmbed, checkGenerate, checkRerank, kEncodeChatChecks } from './options.js'
 import type { GenerateCall, Opened, SamplerNumbers, Sizes } from './protocol.js'
 import type {
+  AdapterChoice,
+  AdapterInfo,
   ChatOptions,
   EmbedOptions,
   EncodeChatOptions,
@@ -21,6 +24,7 @@ import type {
   RankedDocument,
   RerankOptions,
   SamplingOptions,
+  SetAdaptersOptions,
 } from './types.js'
 
 type EmbedInput = string | readonly number[] | readonly string[] | readonly (readonly number[])[]
@@ -28,6 +32,7 @@ type EmbedInput = string | readonly number[] | readonly string[] | readonly (rea
 /** What a model and its forks have in common. */
 interface Shared {
   readonly client: Client
+  readonly adapters: Adapters
   readonly defaults: SamplerNumbers
   /** sequences that no fork uses */
   readonly free: number[]
@@ -100,7 +105,9 @@ export class LoadedModel implements Model {
     const info = infoOf(file, opened, sizes, memory)
     const { sequences } = sizes
     const free = Array.from({ length: sequences - 1 }, (_, i) => sequences - 1 - i)
-    return new LoadedModel(file, info, { client, defaults: opened.defaults, free, sequences, ownsFile }, 0)
+    const adapters = new Adapters(client)
+    const { defaults } = opened
+    return new LoadedModel(file, info, { client, adapters, defaults, free, sequences, ownsFile }, 0)
   }
 
   get #client(): Client {
@@ -119,11 +126,16 @@ export class LoadedModel implements Model {
     }
     try {
       await client.call('fork', { from: this.#sequence, to })
+      this.#shared.adapters.fork(this.#sequence, to)
     } catch (error) {
       this.#shared.free.push(to)
       throw error
     }
     return new LoadedModel(this.file, this.info, this.#shared, to)
+  }
+
+  get adapters(): readonly AdapterInfo[] {
+    return this.#shared.adapters.of(this.#sequence)
   }
 
   get tokenizer(): Tokenizer {
@@ -172,7 +184,8 @@ export class LoadedModel implements Model {
     { audio, signal }: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<Float32Array> {
     if (audio !== undefined) this.#cannotHear()
-    return await this.#client.call('evaluate', Int32Array.from(tokens), { signal })
+    const argument = { sequence: this.#sequence, tokens: Int32Array.from(tokens) }
+    return await this.#client.call('evaluate', argument, { signal })
   }
 
   async transcribe(): Promise<never> {
@@ -226,13 +239,22 @@ export class LoadedModel implements Model {
     for (const text of texts) {
       const tokens = Int32Array.from(this.#tokens(text))
       count += tokens.length
-      const values = await this.#client.call('embed', { tokens, pooling: pooling ?? '' }, { signal })
+      const argument = { sequence: this.#sequence, tokens, pooling: pooling ?? ('' as const) }
+      const values = await this.#client.call('embed', argument, { signal })
       const rows = kind === 'none' ? tokens.length : 1
       normalizeRows(values, values.length / rows, normOf(normalize, kind))
       vectors.push(values)
     }
     onDone?.({ tokens: count })
     return vectors
+  }
+
+  async setAdapters(
+    adapters: readonly AdapterChoice[],
+    { signal }: SetAdaptersOptions = {},
+  ): Promise<readonly AdapterInfo[]> {
+    void this.#client // closed?
+    return await this.#shared.adapters.set(this.#sequence, adapters, signal)
   }
 
   async saveState(): Promise<Uint8Array> {
@@ -261,6 +283,7 @@ export class LoadedModel implements Model {
     } else {
       free.push(this.#sequence) // the next fork waits for this
       client.call('drop', { sequence: this.#sequence }).catch(() => {}) // the model was closed before
+      this.#shared.adapters.drop(this.#sequence)
     }
   }
 

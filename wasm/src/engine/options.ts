@@ -81,6 +81,7 @@ const kRerank: Checks<RerankOptions> = { topN: integer(0), signal, onDone: callb
 
 const kLoad: Checks<LoadOptions> = {
   ...kOpenChecks,
+  adapters: list,
   contextLength: anything, // sizesOf and load() check more of these
   maxForks: anything,
   threads: anything,
