@@ -9,7 +9,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr size_t kLeastMatch = 2;  // tokens that must match before the tokens after them are proposed
+constexpr size_t kMinMatch = 2;  // tokens that must match before the tokens after them are proposed
 
 // Tokens in which a sequence breaker occurs.
 DryBreakers breakers_of(const Tokenizer& tokenizer, const std::vector<std::string>& breakers) {
@@ -308,8 +308,8 @@ std::vector<TokenId> Session::guess() const {
   if (t.options.n_guesses == 0 || model_->is_recurrent() || model_->has_encoder() || size >= n_context()) return {};
   const size_t most = std::min({size_t{t.options.n_guesses}, size_t{state_->options().n_batch} - 1, n_context() - size,
                                 state_->n_free_cells() - 1});
-  const size_t enough = std::max<size_t>(most, kLeastMatch);
-  size_t longest = kLeastMatch - 1, after = size;
+  const size_t enough = std::max<size_t>(most, kMinMatch);
+  size_t longest = kMinMatch - 1, after = size;
   for (size_t end = size - 1; end > longest && longest < enough; --end) {
     size_t n = 0;
     while (n < std::min(end, enough) && t.tokens[end - 1 - n] == t.tokens[size - 1 - n]) ++n;

@@ -14,7 +14,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr uint64_t kMostRank = 1 << 16;
+constexpr uint64_t kMaxRank = 1 << 16;
 
 uint64_t fingerprint_of(ByteView bytes) {
   uint64_t hash = 0xcbf29ce484222325u ^ bytes.size();
@@ -194,7 +194,7 @@ class AdapterReader {
                             shape_text(b), ", the weight [", w.n_in, ", ", w.n_out, w.n == 1 ? "" : ", ...", "]"}));
     };
     const uint64_t rank = b.shape[0];
-    if (rank == 0 || rank > kMostRank) return refuse("has an impossible rank");
+    if (rank == 0 || rank > kMaxRank) return refuse("has an impossible rank");
     if ((embeds ? a.shape[0] : a.shape[1]) != rank) return refuse("has two ranks");
     if (embeds ? a.shape[1] != w.n_out || b.shape[1] != w.n_in : a.shape[0] != w.n_in || b.shape[1] != w.n_out)
       return refuse("does not fit");

@@ -241,7 +241,7 @@ void gemma3n(Hparams& h, Keys& keys) {
   h.attention_scale = 1.0f;
   h.logit_soft_cap = 30.0f;
   if (const TensorInfo* norm = find_tensor(keys.gguf(), "per_layer_proj_norm.weight"); norm != nullptr)
-    h.n_embd_per_layer = static_cast<uint32_t>(std::min<uint64_t>(norm->shape[0], Keys::kMostCount));
+    h.n_embd_per_layer = static_cast<uint32_t>(std::min<uint64_t>(norm->shape[0], Keys::kMaxCount));
   if (h.n_embd_per_layer == 0) return keys.refuse(ErrorCode::kNotFound, "tensor per_layer_proj_norm.weight is missing");
   for (uint32_t il = kOwn; il < h.n_layer; ++il) {
     h.layers[il].kv_layer = kOwn - (h.layers[il].windowed ? 2 : 1);

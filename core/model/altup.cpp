@@ -67,7 +67,7 @@ void plan_altup(const LayerPlan& plan, uint64_t n_streams, AltupWeights& w) {
   p.vector(w.correct_scale, plan.name("altup_correct_scale.weight"), n_embd, Need::kRequired);
   const TensorEntry* low = p.find(plan.name("laurel_l.weight"));
   if (low == nullptr) return p.refuse(ErrorCode::kNotFound, "tensor " + plan.name("laurel_l.weight") + " is missing");
-  const uint64_t rank = std::min<uint64_t>(low->shape[1], Keys::kMostCount);
+  const uint64_t rank = std::min<uint64_t>(low->shape[1], Keys::kMaxCount);
   p.linear(w.laurel_left, plan.name("laurel_l"), n_embd, rank);
   p.linear(w.laurel_right, plan.name("laurel_r"), rank, n_embd);
   p.affine(w.laurel_norm, plan.name("laurel_post_norm"), n_embd);

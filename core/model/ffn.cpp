@@ -127,7 +127,7 @@ void run_dense(Pass& pass, size_t il, const FfnWeights& w, const float* x, size_
   pass.state.arena.release(mark);
 }
 
-constexpr float kLeastWeight = 6.103515625e-5f;  // the smallest normal binary16
+constexpr float kMinWeight = 6.103515625e-5f;  // the smallest normal binary16
 
 void gate_logits(Gating gating, float* x, size_t n) {
   switch (gating) {
@@ -195,7 +195,7 @@ void choose(const Pass& pass, const MoeWeights& w, const int32_t* named, float* 
   if (h.normalize_expert_weights) {
     float sum = 0;
     for (size_t i = 0; i < used; ++i) sum += weights[i];
-    vec::scale(weights, 1.0f / std::max(sum, kLeastWeight), used);
+    vec::scale(weights, 1.0f / std::max(sum, kMinWeight), used);
   }
   if (h.expert_weights_scale != 0) vec::scale(weights, h.expert_weights_scale, used);
   if (named != nullptr) merge_repeated(used, ids, weights);
@@ -281,7 +281,7 @@ void add_chunks(Pass& pass, size_t il, const MoeWeights& w, const float* probabi
       weight[i] = probabilities[t * h.n_expert + static_cast<size_t>(chunk[i])];
       sum += weight[i];
     }
-    vec::scale(weight, h.chunk_scale / std::max(sum, kLeastWeight), n_best);
+    vec::scale(weight, h.chunk_scale / std::max(sum, kMinWeight), n_best);
     for (size_t i = 0; i < n_best; ++i)  // a chunk that was chosen twice is computed once
       for (size_t k = 0; k < i; ++k)
         if (chunk[k] == chunk[i]) weight[k] += weight[i], chunk[i] = -1;

@@ -88,7 +88,7 @@ bool Keys::u32s(std::string_view name, std::vector<uint32_t>& out, uint32_t most
     std::fill(out.begin(), out.end(), value);
     return true;
   }
-  if (found->count < out.size() || found->count > kMostCount) {
+  if (found->count < out.size() || found->count > kMaxCount) {
     refuse(ErrorCode::kBadCount,
            key + " has " + counted(found->count, "value") + " for " + counted(out.size(), "layer"));
     return true;
@@ -127,7 +127,7 @@ bool Keys::f32s(std::string_view name, std::vector<float>& out) {
     std::fill(out.begin(), out.end(), value);
     return true;
   }
-  const auto values = found->count <= kMostCount ? get_floats(gguf_, key) : std::nullopt;
+  const auto values = found->count <= kMaxCount ? get_floats(gguf_, key) : std::nullopt;
   if (!values || values->size() < out.size()) {
     refuse(ErrorCode::kInvalidArgument, key + " is not an array of " + std::to_string(out.size()) + " numbers");
     return true;
@@ -189,24 +189,24 @@ void read_rope(Keys& keys, const Architecture& architecture, Hparams& h) {
 }
 
 void read_heads(Keys& keys, Hparams& h) {
-  constexpr uint32_t kMostHeads = 1u << 16;
+  constexpr uint32_t kMaxHeads = 1u << 16;
   const size_t n = h.n_layer;
   std::vector<uint32_t> heads(n, 0), ffs(n, 0);
-  keys.u32s("attention.head_count", heads, kMostHeads);
+  keys.u32s("attention.head_count", heads, kMaxHeads);
   std::vector<uint32_t> heads_kv = heads;
-  keys.u32s("attention.head_count_kv", heads_kv, kMostHeads);
+  keys.u32s("attention.head_count_kv", heads_kv, kMaxHeads);
   h.n_ff_known = keys.u32s("feed_forward_length", ffs);
   const auto first = std::find_if(heads.begin(), heads.end(), [](uint32_t count) { return count != 0; });
   uint32_t d_k = first != heads.end() ? h.n_embd / *first : 0;
   uint32_t d_v = d_k;
-  keys.u32("attention.key_length", d_k, kMostHeads);
-  keys.u32("attention.value_length", d_v, kMostHeads);
+  keys.u32("attention.key_length", d_k, kMaxHeads);
+  keys.u32("attention.value_length", d_v, kMaxHeads);
   uint32_t d_k_windowed = d_k, d_v_windowed = d_v, n_rot = d_k;
-  keys.u32("attention.key_length_swa", d_k_windowed, kMostHeads);
-  keys.u32("attention.value_length_swa", d_v_windowed, kMostHeads);
-  keys.u32("rope.dimension_count", n_rot, kMostHeads);
+  keys.u32("attention.key_length_swa", d_k_windowed, kMaxHeads);
+  keys.u32("attention.value_length_swa", d_v_windowed, kMaxHeads);
+  keys.u32("rope.dimension_count", n_rot, kMaxHeads);
   uint32_t n_rot_windowed = n_rot;
-  keys.u32("rope.dimension_count_swa", n_rot_windowed, kMostHeads);
+  keys.u32("rope.dimension_count_swa", n_rot_windowed, kMaxHeads);
   for (size_t i = 0; i < n; ++i) {
     LayerParameters& layer = h.layers[i];
     layer.n_head = heads[i];
@@ -244,11 +244,11 @@ void read_window(Keys& keys, const Architecture& architecture, Hparams& h) {
 }
 
 void read_experts(Keys& keys, const Architecture& architecture, Hparams& h) {
-  constexpr uint32_t kMostExperts = 4096;
-  keys.u32("expert_count", h.n_expert, kMostExperts);
-  keys.u32("expert_used_count", h.n_expert_used, kMostExperts);
-  keys.u32("expert_group_count", h.n_expert_groups, kMostExperts);
-  keys.u32("expert_group_used_count", h.n_group_used, kMostExperts);
+  constexpr uint32_t kMaxExpertCount = 4096;
+  keys.u32("expert_count", h.n_expert, kMaxExpertCount);
+  keys.u32("expert_used_count", h.n_expert_used, kMaxExpertCount);
+  keys.u32("expert_group_count", h.n_expert_groups, kMaxExpertCount);
+  keys.u32("expert_group_used_count", h.n_group_used, kMaxExpertCount);
   keys.u32("expert_feed_forward_length", h.n_ff_exp);
   if (architecture.expert_scale_by_key) keys.f32("expert_weights_scale", h.expert_weights_scale);
   h.normalize_expert_weights = architecture.normalize_expert_weights;
@@ -326,7 +326,7 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture)
   h.layers.resize(h.n_layer);
 
   if (const TensorInfo* embedding = find_tensor(gguf, "token_embd.weight"); embedding != nullptr)
-    h.n_vocab = static_cast<uint32_t>(std::min<uint64_t>(embedding->shape[1], Keys::kMostCount));
+    h.n_vocab = static_cast<uint32_t>(std::min<uint64_t>(embedding->shape[1], Keys::kMaxCount));
   const std::string_view eps_keys[] = {"attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon"};
   const bool layer_norm = architecture.norm == NormKind::kLayer;
   if (!keys.f32(eps_keys[layer_norm ? 1 : 0], h.norm_eps) && !keys.f32(eps_keys[layer_norm ? 0 : 1], h.norm_eps)) {

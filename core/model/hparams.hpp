@@ -211,23 +211,23 @@ class Keys {
 
   [[nodiscard]] bool has(std::string_view name) const;
   /// Sets out where the key exists; returns whether it does. A value of another type, or beyond `most`, is an error.
-  bool u32(std::string_view name, uint32_t& out, uint32_t most = kMostCount);
+  bool u32(std::string_view name, uint32_t& out, uint32_t most = kMaxCount);
   bool f32(std::string_view name, float& out);
   bool boolean(std::string_view name, bool& out);
   bool text(std::string_view name, std::string_view& out);
   /// One value for all, or an array of at least out.size(). Without the prefix where name starts with '.'.
   /// An array of at least out.size() token ids; kNotFound without the key.
   void tokens(std::string_view name, std::vector<int32_t>& out);
-  bool u32s(std::string_view name, std::vector<uint32_t>& out, uint32_t most = kMostCount);
+  bool u32s(std::string_view name, std::vector<uint32_t>& out, uint32_t most = kMaxCount);
   bool f32s(std::string_view name, std::vector<float>& out);
-  void required(std::string_view name, uint32_t& out, uint32_t most = kMostCount);
+  void required(std::string_view name, uint32_t& out, uint32_t most = kMaxCount);
 
   void refuse(ErrorCode code, std::string message);
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] const Error& error() const { return error_; }
   [[nodiscard]] const Gguf& gguf() const { return gguf_; }
 
-  static constexpr uint32_t kMostCount = 1u << 24;  ///< more of anything counted by a key is no model
+  static constexpr uint32_t kMaxCount = 1u << 24;  ///< more of anything counted by a key is no model
 
  private:
   [[nodiscard]] std::string full(std::string_view name) const;

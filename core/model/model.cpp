@@ -70,7 +70,7 @@ void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, std::
 void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w) {
   const TensorEntry* embedding = planner.find("token_embd.weight");
   if (embedding == nullptr) return planner.refuse(ErrorCode::kNotFound, "tensor token_embd.weight is missing");
-  if (embedding->shape[1] == 0 || embedding->shape[1] > Keys::kMostCount)
+  if (embedding->shape[1] == 0 || embedding->shape[1] > Keys::kMaxCount)
     return planner.refuse(ErrorCode::kBadShape, "tensor token_embd.weight has " + counted(embedding->shape[1], "row"));
   h.n_vocab = static_cast<uint32_t>(embedding->shape[1]);
   const uint64_t n_embd = h.n_embd, n_vocab = h.n_vocab;

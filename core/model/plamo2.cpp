@@ -15,7 +15,7 @@ void plan_plamo2(const LayerPlan& plan, LayerWeights& weights) {
     return p.refuse(ErrorCode::kOutOfRange, "the ssm.* keys of " + plan.prefix + " are missing, 0 or do not divide");
   const TensorEntry* dt = p.find(plan.name("ssm_dt.weight"));
   if (dt == nullptr) return p.refuse(ErrorCode::kNotFound, "tensor " + plan.name("ssm_dt.weight") + " is missing");
-  const uint64_t low = std::min<uint64_t>(dt->shape[0], Keys::kMostCount);
+  const uint64_t low = std::min<uint64_t>(dt->shape[0], Keys::kMaxCount);
   p.linear(w.in, plan.name("ssm_in"), h.n_embd, 2 * uint64_t{h.d_inner});
   p.vector(w.conv, plan.name("ssm_conv1d.weight"), uint64_t{h.d_inner} * h.d_conv, Need::kRequired);
   p.linear(w.x, plan.name("ssm_x"), h.d_inner, low + 2 * h.d_state);

@@ -82,7 +82,7 @@ Result<std::unique_ptr<Model>> open_rwkv_checkpoint(std::vector<TensorEntry> ten
   for (TensorEntry& tensor : tensors) tensor.name = renamed(tensor.name);
   const TensorEntry* embedding = find(tensors, "token_embd.weight");
   if (embedding == nullptr) return fail(ErrorCode::kNotFound, "tensor emb.weight is missing");
-  if (embedding->shape[0] == 0 || embedding->shape[0] > Keys::kMostCount)
+  if (embedding->shape[0] == 0 || embedding->shape[0] > Keys::kMaxCount)
     return fail(ErrorCode::kBadShape, "tensor emb.weight has rows of " + counted(embedding->shape[0], "element"));
 
   Hparams h;

@@ -49,8 +49,8 @@ constexpr uint32_t kVersion = 2;
 }  // namespace
 
 bool add_product(uint64_t& sum, uint64_t a, uint64_t b) {
-  if (b != 0 && a > kMostBytes / b) return false;
-  if (a * b > kMostBytes - sum) return false;
+  if (b != 0 && a > kMaxStateBytes / b) return false;
+  if (a * b > kMaxStateBytes - sum) return false;
   sum += a * b;
   return true;
 }
@@ -94,7 +94,7 @@ StateSizes state_sizes(const Model& model, const StateOptions& options) {
   }
   sizes.thread_floats = round_up64(sizes.thread_floats);
   sizes.arena_floats = forward_floats(model, std::min<uint64_t>(options.n_batch, n_ctx));
-  sizes.fits = sizes.fits && sizes.arena_floats <= kMostBytes;
+  sizes.fits = sizes.fits && sizes.arena_floats <= kMaxStateBytes;
   return sizes;
 }
 

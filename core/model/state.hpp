@@ -18,9 +18,9 @@ namespace ggufscope {
 inline constexpr uint32_t kMaxSequences = 64;
 
 /// The largest allowed sum of sizes.
-inline constexpr uint64_t kMostBytes = uint64_t{1} << 60;
+inline constexpr uint64_t kMaxStateBytes = uint64_t{1} << 60;
 
-/// sum += a * b; false, with sum unchanged, if the result is above kMostBytes.
+/// sum += a * b; false, with sum unchanged, if the result is above kMaxStateBytes.
 [[nodiscard]] bool add_product(uint64_t& sum, uint64_t a, uint64_t b);
 
 struct Cell {

@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-constexpr size_t kMostSeedBytes = 4096;  // rounds are worth more than long files
+constexpr size_t kMaxSeedBytes = 4096;  // rounds are worth more than long files
 
 void mutate(Bytes& bytes, std::mt19937& random) {
   static constexpr uint64_t kInteresting[] = {
@@ -55,7 +55,7 @@ void mutate(Bytes& bytes, std::mt19937& random) {
 void add_seed(std::vector<Bytes>& seeds, const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   Bytes bytes(std::istreambuf_iterator<char>(in), {});
-  if (bytes.size() > kMostSeedBytes) bytes.resize(kMostSeedBytes);
+  if (bytes.size() > kMaxSeedBytes) bytes.resize(kMaxSeedBytes);
   seeds.push_back(std::move(bytes));
 }
 

@@ -253,7 +253,7 @@ test('what a template has no place for is an error', async () => {
   )
 })
 
-test('tools that the template takes no notice of are told by the system', async () => {
+test('the system message describes tools that the template ignores', async () => {
   using file = await withTemplate(kChatml)
   const text = await file.renderChat([{ role: 'system', content: 'S' }, kUser], {
     adapt: true,

@@ -1,4 +1,4 @@
-// The page Compare: another file is opened beside the first, and what differs is told by headers, and by values.
+// The page Compare: opens another file beside the first, and shows how their headers and values differ.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, opened, test } from './site.ts'

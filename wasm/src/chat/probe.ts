@@ -397,7 +397,7 @@ export class TemplateProbe {
   }
 }
 
-const kMostKept = 16
+const kMaxKept = 16
 const kept = new Map<string, TemplateProbe>()
 
 /** What is known of a template; of many those used last. */
@@ -405,6 +405,6 @@ export function probeOf(source: string, hosting: AssetOptions | undefined): Temp
   const probe = kept.get(source) ?? new TemplateProbe(source, hosting)
   kept.delete(source)
   kept.set(source, probe)
-  if (kept.size > kMostKept) kept.delete(kept.keys().next().value!)
+  if (kept.size > kMaxKept) kept.delete(kept.keys().next().value!)
   return probe
 }
