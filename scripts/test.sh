@@ -8,12 +8,16 @@ bash scripts/setup.sh test
 logs=build/logs
 mkdir -p $logs
 failed=()
-# step NAME COMMAND...: runs on after a failure, so that one run shows everything that is wrong.
+# step NAME COMMAND...: runs on after a failure, so that one run shows everything that is wrong. Output goes to a file
+# that is shown meanwhile: through a pipe, a process that a test left behind would hold the run.
 step() {
   local name=$1 start=$SECONDS
   shift
   echo "== $name"
-  if ! "$@" 2>&1 | tee "$logs/$name.log"; then failed+=("$name"); fi
+  "$@" > "$logs/$name.log" 2>&1 < /dev/null &
+  local run=$!
+  tail -n +1 -f --pid=$run "$logs/$name.log"
+  wait $run || failed+=("$name")
   echo "   $name: $((SECONDS - start)) s"
 }
 quiet() { "$@" > "$logs/last.log" 2>&1 || { tail -n 60 "$logs/last.log"; return 1; }; }
@@ -65,7 +69,14 @@ lane wasm wasm_lane
 step check bash scripts/check.sh
 show_lane wasm
 # Files wait for their servers' faults more than they compute.
-step package node --test --test-concurrency=2 --test-reporter=spec 'tests/package/**/*.test.ts'
+package_tests() {
+  # The second reporter tells how a file's process ended: its exit code or signal.
+  timeout -k 10 1500 node --test --test-concurrency=2 --test-timeout=600000 --test-reporter=spec --test-reporter-destination=stdout \
+    --test-reporter=tap --test-reporter-destination=$logs/package.tap 'tests/package/**/*.test.ts' && return
+  grep -B 5 -A 2 '^  exitCode: ' $logs/package.tap
+  return 1
+}
+step package package_tests
 # Alone: its pages wait for the screen, not for other tests.
 step web playwright test --config tests/web/playwright.config.ts --reporter=list
 

@@ -5,6 +5,7 @@
 #include "gguf/access.hpp"
 #include "gguf/arrays.hpp"
 #include "text/pretokenizer.hpp"
+#include "text/token_spelling.hpp"
 #include "text/unicode.hpp"
 
 namespace ggufscope {

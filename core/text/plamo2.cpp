@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/sentence.hpp"
+#include "text/token_spelling.hpp"
 #include "text/unicode.hpp"
 
 namespace ggufscope {

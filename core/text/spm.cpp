@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "text/token_spelling.hpp"
 #include "text/unicode.hpp"
 
 namespace ggufscope {

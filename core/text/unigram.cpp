@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "gguf/access.hpp"
+#include "text/token_spelling.hpp"
 #include "text/unicode.hpp"
 
 namespace ggufscope {

@@ -1,5 +1,7 @@
 #include "text/wordpiece.hpp"
 
+#include "text/token_spelling.hpp"
+
 namespace ggufscope {
 namespace {
 

@@ -11,6 +11,7 @@
 #include "../core/gguf_bytes.hpp"
 #include "gguf/parse.hpp"
 #include "text/pretokenizer.hpp"
+#include "text/token_spelling.hpp"
 #include "text/tokenizer.hpp"
 #include "text/unicode.hpp"
 #include "text/vocabulary.hpp"

@@ -17,6 +17,8 @@ import { smallBert } from './small-bert.ts'
 const kModel = join(kRoot, 'tests/fixtures/stories.gguf')
 const kCli = packedFile('wasm/dist/cli.js')
 const running = new Set<ChildProcess>()
+// At the exit too: an error outside of the tests ends this process without its hooks.
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 after(() => running.forEach((child) => child.kill('SIGKILL')))
 
 interface Running {

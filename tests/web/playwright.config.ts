@@ -8,6 +8,9 @@ export default defineConfig({
   workers: 2,
   retries: 0,
   timeout: 90_000,
+  // Where many fail, the first ones say enough.
+  maxFailures: 12,
+  globalTimeout: 1_800_000,
   // Machines that run tests are often busy.
   expect: { timeout: 30_000 },
   use: {

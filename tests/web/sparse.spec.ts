@@ -11,7 +11,7 @@ const { header, size } = writeHeader(model)
 const tokens = model.metadata!.find(([key]) => key === 'tokenizer.ggml.tokens')![1].value as string[]
 
 test('overview first, the tensor table next, arrays when they are opened', async ({ page, site }) => {
-  const slow = await startServer({ delay: 250, bandwidth: 1.2e6 })
+  const slow = await startServer({ delay: 250, bandwidth: 0.6e6 })
   slow.add('/large.gguf', sparseContent(header, size))
   await site.visit(page, `${slow.url}/large.gguf`)
 
@@ -46,10 +46,10 @@ test('overview first, the tensor table next, arrays when they are opened', async
   await expect(entries).toContainText(tokens[2]!)
   expect(await read.textContent()).not.toBe(badge)
 
-  // Findings need all of the header, and it is all there by now.
+  // Findings need all of the header, and it is all there by now. A slow machine aborts requests later.
   await page.getByRole('tab', { name: 'Findings' }).click()
   await expect(page.getByRole('tab', { name: /Findings \d+/ })).toBeVisible()
-  expect(slow.counts().bytes).toBeLessThan(header.length + 500_000)
+  expect(slow.counts().bytes).toBeLessThan(header.length * 1.25)
   await slow.close()
 })
 
@@ -73,14 +73,18 @@ test('the tokenizer of a preview reads the rest first; a failure can be tried ag
 
 test('the rest is read, and the file checked, when the page is left alone', async ({ page, site }) => {
   await page.clock.install()
-  const far = await startServer({ delay: 250, bandwidth: 2e6 })
+  const far = await startServer({ delay: 250, bandwidth: 0.5e6 })
   far.add('/idle.gguf', sparseContent(header, size))
   await site.visit(page, `${far.url}/idle.gguf`)
   await opened(page)
   await expect(page.getByText('the file is not checked')).toBeVisible()
   await expect(page.getByRole('tab', { name: 'Findings …' })).toBeVisible()
-  await page.clock.runFor(9_000)
+  // From here on the page's time stands still but for what runFor() adds, however slow the machine is.
+  await page.mouse.move(100, 100)
+  await page.clock.pauseAt(await page.evaluate(() => Date.now() + 3_000))
   await page.mouse.move(200, 200)
+  await page.clock.runFor(9_000)
+  await page.mouse.move(300, 200)
   await page.clock.runFor(9_000)
   expect(far.counts().bytes).toBeLessThan(header.length / 2)
   await page.clock.runFor(2_000)
