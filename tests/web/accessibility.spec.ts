@@ -110,6 +110,8 @@ const pages: [name: string, path: string | undefined, hash: string, ready: strin
   ['a text', 'sample.gguf', '#metadata/tokenizer.chat_template', '.line'],
   ['tensors', 'sample.gguf', '#tensors', '[role=grid]'],
   ['a tensor', 'sample.gguf', '#tensors/token_embd.weight', 'pre'],
+  ['edit', 'sample.gguf', '#edit/keys%2Ftokenizer.chat_template', '.try .line'],
+  ['edit entries', 'sample.gguf', '#edit/keys%2Ftokenizer.ggml.tokens', '.entries [role=gridcell]'],
   ['tokenizer', 'sample.gguf', '#tokenizer', '.chips li'],
   ['chat', 'sample.gguf', '#chat', '.line'],
   ['compare', 'sample.gguf', '#compare', '.compare form'],

@@ -23,3 +23,30 @@ test('keys, types and values that differ from another file, and the table saved'
   expect(saved).toHaveLength(30)
   expect(saved[1]).toMatch(/,"false",/)
 })
+
+test('a second file is dropped on the lower half of the page, and a link restores a comparison', async ({
+  page,
+  site,
+}) => {
+  const other = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
+  other.write('Little Anvmal', other.indexOf('Little Animal'))
+  site.add('/other.gguf', other)
+  await page.goto(`${site.url}/?${new URLSearchParams({ url: '/sample.gguf', with: '/other.gguf' })}#compare`)
+  await opened(page)
+  await expect(page.getByText('1 key and 0 tensors differ.')).toBeVisible()
+  await page.getByRole('button', { name: 'Close it' }).click()
+  expect(new URL(page.url()).searchParams.get('with')).toBeNull()
+
+  await page.getByRole('tab', { name: 'Overview' }).click()
+  const transfer = await page.evaluateHandle(async () => {
+    const data = new DataTransfer()
+    data.items.add(new File([await (await fetch('/other.gguf')).blob()], 'dropped.gguf'))
+    return data
+  })
+  const at = { dataTransfer: transfer, clientX: 300, clientY: 700 }
+  await page.dispatchEvent('body', 'dragenter', at)
+  await expect(page.getByText('Drop it here to compare with it')).toBeVisible()
+  await page.dispatchEvent('body', 'drop', at)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('sample.gguf')
+  await expect(page.getByText('1 key and 0 tensors differ.')).toBeVisible()
+})

@@ -3,6 +3,7 @@ import type { GgufFile } from 'ggufscope'
 import type { Component } from 'svelte'
 import { count } from './lib/format'
 import { findingsOf } from './lib/memo.svelte'
+import { pending } from './lib/pending.svelte'
 import { rest } from './lib/rest.svelte'
 
 export interface PanelProps {
@@ -54,6 +55,14 @@ export const panels: readonly Panel[] = [
     load: () => import('./panels/Findings.svelte'),
     badge: (file) => (rest.isComplete(file) ? count(findingsOf(file).length) : '…'),
     whole: true,
+  },
+  {
+    id: 'edit',
+    title: 'Edit',
+    load: () => import('./panels/Edit.svelte'),
+    badge: () => (pending.count > 0 ? count(pending.count) : ''),
+    whole: true,
+    fits: (file) => file.container === 'gguf',
   },
   {
     id: 'tokenizer',

@@ -13,6 +13,40 @@ export type WriteValue = Scalar | NumericArray | LazyArray | readonly WriteValue
 /** Raw blocks, little-endian (a ByteSource or Blob of them is read when the file is written), or floats to quantize. */
 export type TensorData = Float32Array | Uint8Array | ArrayBuffer | Blob | ByteSource
 
+/** JSON has no NaN, no infinities and no integers beyond 2^53. Those are texts: "NaN", "-Infinity", "9007199254740993". */
+export type ChangeValue = string | number | boolean | readonly ChangeValue[]
+
+/**
+ * One change of a file, as data. `type` is "u32", or "i32[]" for an array; without it set() chooses the type. Of `entries`
+ * the numbers count from 0 in the array before the change: `set` gives some entries another value, `remove` leaves some out,
+ * `append` adds some at the end.
+ */
+export type Change =
+  | {
+      readonly change: 'set'
+      readonly key: string
+      readonly type?: string | undefined
+      readonly value: ChangeValue
+    }
+  | {
+      readonly change: 'entries'
+      readonly key: string
+      readonly set?: Readonly<Record<string, ChangeValue>> | undefined
+      readonly remove?: readonly number[] | undefined
+      readonly append?: readonly ChangeValue[] | undefined
+    }
+  | { readonly change: 'rename'; readonly key: string; readonly to: string }
+  | { readonly change: 'remove'; readonly key: string }
+  | { readonly change: 'rename-tensor'; readonly name: string; readonly to: string }
+  | { readonly change: 'remove-tensor'; readonly name: string }
+
+/** Changes as they are saved. They are made one after the other. */
+export interface ChangeList {
+  readonly format: 'ggufscope-changes'
+  readonly version: 1
+  readonly changes: readonly Change[]
+}
+
 export interface TensorPlan {
   readonly name: string
   /** ggml order: fastest first */

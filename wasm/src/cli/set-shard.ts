@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Change } from '../api/edit.js'
 import type { GgufFile } from '../api/file.js'
 import { NodeFileSource, withPaths } from '../node.js'
 import { UsageError, type Context } from './command.js'
@@ -18,11 +19,16 @@ function nameOf(word: string): string {
  * The index of the file to edit; undefined for a model of one file. Readers take keys from the first, so keys go there;
  * split.* keys of the file that is named.
  */
-export function editedShard(context: Context, file: GgufFile, keys: readonly string[]): number | undefined {
+export function editedShard(
+  context: Context,
+  file: GgufFile,
+  keys: readonly string[],
+  changes: readonly Change[],
+): number | undefined {
   const { positionals, values, warn } = context
   const { shards } = file
   if (shards.length === 1) return undefined
-  if (values['remove-tensor'] !== undefined)
+  if (values['remove-tensor'] !== undefined || changes.some(({ change }) => change === 'remove-tensor'))
     throw new UsageError(
       'without that tensor split.tensors.count would be wrong in every file: merge the files first',
     )
@@ -35,7 +41,10 @@ export function editedShard(context: Context, file: GgufFile, keys: readonly str
       )
     return Math.max(named, 0)
   }
-  const renamed = ((values['rename-tensor'] ?? []) as string[]).map((word) => word.split('=')[0]!)
+  const renamed = [
+    ...changes.flatMap((one) => (one.change === 'rename-tensor' ? [one.name] : [])),
+    ...((values['rename-tensor'] ?? []) as string[]).map((word) => word.split('=')[0]!),
+  ]
   const shard =
     keys.length > 0 ? 0 : (renamed.map((name) => file.tensor(name)?.shard).find((i) => i !== undefined) ?? 0)
   if (shard !== named)

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import type { GgufBuilder } from '../api/file.js'
+import { applyChanges, parseChanges } from '../edit/changes.js'
 import { standardKey } from '../edit/key-types.js'
 import type { WriteType, WriteValue } from '../api/edit.js'
 import { kValueTypes } from '../header/header.js'
@@ -90,6 +91,11 @@ export const command: Command = {
       file: 'read',
       help: 'the text of a file, for chat templates: UTF-8, or UTF-16 with a byte order mark',
     },
+    changes: {
+      value: 'PATH',
+      file: 'read',
+      help: 'first the changes that the viewer saved',
+    },
     rename: { value: 'OLD=NEW', repeats: true, help: 'another name for a key' },
     remove: { value: 'KEY', repeats: true, help: 'without this key' },
     'rename-tensor': { value: 'OLD=NEW', repeats: true, help: 'another name for a tensor' },
@@ -104,15 +110,19 @@ export const command: Command = {
   ],
   async run(context) {
     const [path, ...assignments] = context.positionals
+    const list = context.values['changes']
+    const changes = typeof list === 'string' ? parseChanges(await readText(list, '--changes')) : []
     using file = await context.open()
     const keys = [
+      ...changes.flatMap((change) => ('key' in change ? [change.key] : [])),
       ...assignments.map((word) => keyOf(pair(word, 'KEY=VALUE')[0])[0]),
       ...['rename', 'remove', 'file']
         .flatMap((name) => words(context, name))
         .map((word) => word.split('=')[0]!),
     ]
-    const shard = editedShard(context, file, keys)
+    const shard = editedShard(context, file, keys, changes)
     const builder = await file.edit({ shard, allowDamaged: context.values['force'] === true })
+    applyChanges(file, builder, changes)
     for (const word of words(context, 'rename')) builder.rename(...pair(word, 'OLD=NEW'))
     for (const key of words(context, 'remove')) builder.remove(key)
     for (const word of words(context, 'rename-tensor')) builder.renameTensor(...pair(word, 'OLD=NEW'))

@@ -1,6 +1,8 @@
 export { GgufError } from '../api/errors.js'
 export { GgufBuilder } from './builder.js'
+export { applyChanges, formatChanges, parseChanges } from './changes.js'
 export { toNpy, toSafetensors } from './extract.js'
+export { findingSubject, fixOf, type FindingSubject, type Fix } from './fixes.js'
 export { parseImatrix } from './imatrix.js'
 export { WrittenFile } from './written-file.js'
 export type * from '../api/edit.js'

@@ -2,6 +2,16 @@
 import { open, type GgufFile, type Source } from 'ggufscope'
 import { absolute, nameOf } from './address'
 
+/** The page's address holds it as "with", so that a link restores the comparison. */
+function keepInLink(address: string | undefined) {
+  const query = new URLSearchParams(location.search)
+  if ((query.get('with') ?? undefined) === address) return
+  if (address === undefined) query.delete('with')
+  else query.set('with', address)
+  const text = query.size > 0 ? `?${query}` : ''
+  history.replaceState(history.state, '', location.pathname + text + location.hash)
+}
+
 class OtherFile {
   file = $state.raw<GgufFile>()
   label = $state('')
@@ -13,16 +23,31 @@ class OtherFile {
   openAddress(address: string) {
     try {
       void this.start(absolute(address), nameOf(address))
+      keepInLink(address)
     } catch (error) {
       this.failure = error instanceof Error ? error.message : String(error)
     }
   }
 
   openFiles(files: readonly File[]) {
-    if (files[0]) void this.start(files, files[0].name)
+    if (!files[0]) return
+    keepInLink(undefined)
+    void this.start(files, files[0].name)
+  }
+
+  /** Opens what the page's address names beside the file. */
+  followLink() {
+    const address = new URLSearchParams(location.search).get('with')
+    if (address) this.openAddress(address)
   }
 
   close() {
+    keepInLink(undefined)
+    this.drop()
+  }
+
+  /** The file that was open beside the first is left with it. */
+  drop() {
     this.control?.abort()
     this.control = undefined
     this.file?.close()
@@ -32,7 +57,7 @@ class OtherFile {
   }
 
   private async start(source: Source | readonly Source[], label: string) {
-    this.close()
+    this.drop()
     const control = (this.control = new AbortController())
     this.opening = true
     this.label = label

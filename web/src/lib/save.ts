@@ -8,11 +8,15 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-export function saveText(text: string, name: string, type = 'application/json') {
-  const url = URL.createObjectURL(new Blob([text], { type }))
+/** Downloads a Blob. Browsers never put a download in the place of a file without asking. */
+export function saveBlob(blob: Blob, name: string, keepMs = 10_000) {
+  const url = URL.createObjectURL(blob)
   const link = document.createElement('a')
   link.href = url
   link.download = name
   link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+  setTimeout(() => URL.revokeObjectURL(url), keepMs)
 }
+
+export const saveText = (text: string, name: string, type = 'application/json') =>
+  saveBlob(new Blob([text], { type }), name)

@@ -5,6 +5,7 @@ import { absolute, isLocalPath, nameOf } from './address'
 import { hub, type Place } from './hub.svelte'
 import { keptSource } from './kept'
 import { other } from './other.svelte'
+import { pending } from './pending.svelte'
 import { recent } from './recent.svelte'
 import { narrow } from './screen'
 
@@ -78,7 +79,9 @@ class Session {
 
   constructor() {
     this.followLocation()
-    window.addEventListener('popstate', () => this.followLocation())
+    window.addEventListener('popstate', () => {
+      if (this.mayFollow()) this.followLocation()
+    })
     window.addEventListener('hashchange', () => this.followHash())
   }
 
@@ -98,6 +101,7 @@ class Session {
   }
 
   open(address: string) {
+    if (!pending.mayLeave()) return
     if (isLocalPath(address)) {
       const message = 'A page cannot read a path of this computer. Choose the file, or drop it here.'
       return this.fail(address, new GgufError('invalid-argument', message))
@@ -113,6 +117,7 @@ class Session {
       if (from) this.fail(from, new GgufError('not-found', `${from} holds no GGUF file.`))
       return
     }
+    if (!pending.mayLeave()) return
     const source = files.length === 1 ? first : files
     void this.start(attemptOf({ source, label: first.name, address: '' }), true)
   }
@@ -134,6 +139,7 @@ class Session {
 
   /** Back to the empty page. */
   leave() {
+    if (!pending.mayLeave()) return
     this.cancel()
     this.control = undefined
     this.replace({ kind: 'start' })
@@ -219,6 +225,7 @@ class Session {
       })
       if (this.control !== control) return file.close()
       this.replace({ kind: 'open', label: file.name || attempt.label, file })
+      other.followLink()
       recent.add(attempt.address ? { name: attempt.label, url: attempt.address } : { name: attempt.label })
     } catch (error) {
       if (this.control !== control) return
@@ -240,7 +247,22 @@ class Session {
     this.stage = stage
     if (before.kind !== 'open') return
     before.file.close()
-    other.close()
+    other.drop()
+    pending.set(0, false)
+  }
+
+  /** Whether the history may be followed. If a person prefers to stay, the place of the open file is put back. */
+  private mayFollow(): boolean {
+    const leaves = this.stage.kind === 'open' && this.last !== undefined && readState() !== this.last.id
+    if (!leaves || pending.mayLeave()) return true
+    const { id, address } = this.last!
+    const query = address ? `?${new URLSearchParams({ url: address })}` : ''
+    history.pushState(
+      { opened: id },
+      '',
+      location.pathname + query + hashOf(this.panel, this.itemOf(this.panel)),
+    )
+    return false
   }
 
   private followLocation() {

@@ -1,0 +1,214 @@
+// The panel Edit: changes of keys and tensors, what they do to findings and templates, and the ways to save them.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { LazyArray } from 'ggufscope'
+import { writeGguf, writeHeader, type Model } from '../fixtures/gguf.ts'
+import { array, hugeModel, text, u32 } from '../fixtures/models.ts'
+import { sparseContent } from '../server/content.ts'
+import { expect, opened, test, type Page } from './site.ts'
+
+const dist = join(import.meta.dirname, '../../wasm/dist')
+const kCli = join(dist, 'cli.js')
+const { open } = (await import(pathToFileURL(join(dist, 'index.js')).href)) as typeof import('ggufscope')
+const kTemplate = '{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}'
+
+const model: Model = {
+  metadata: [
+    ['general.architecture', text('llama')],
+    ['general.name', text('before')],
+    ['general.version', u32(1)],
+    ['my.byte', { type: 'u8', value: 7 }],
+    ['my.list', array('string', ['a', 'b', 'c', 'd'])],
+    ['my.old', text('gone')],
+    ['tokenizer.chat_template', text(kTemplate)],
+  ],
+  tensors: [
+    { name: 'one', shape: [64], type: 'F32', data: new Uint8Array(256).fill(7) },
+    { name: 'two', shape: [64], type: 'F32', data: new Uint8Array(256).fill(9) },
+  ],
+}
+
+const choose = (page: Page, name: string) => page.getByRole('rowheader', { name, exact: true }).click()
+const value = (page: Page) => page.getByRole('region', { name: 'What is to be changed' }).getByLabel('Value')
+const changesOf = (page: Page) => page.getByRole('button', { name: /^Changes and saving/ }).click()
+
+async function openLocal(page: Page, name: string, bytes: Uint8Array): Promise<void> {
+  await page.getByLabel('Choose GGUF files').setInputFiles({
+    ...{ name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) },
+  })
+  await opened(page)
+  await page.getByRole('tab', { name: /^Edit/ }).click()
+}
+
+async function downloaded(page: Page, button: RegExp | string): Promise<{ name: string; bytes: Buffer }> {
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: button }).click()
+  const file = await download
+  return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) }
+}
+
+test('a local file: keys and tensors are changed, shown before and after, undone, and saved', async ({
+  page,
+  site,
+}) => {
+  await site.visit(page)
+  await openLocal(page, 'mine.gguf', writeGguf(model))
+
+  await choose(page, 'general.name')
+  await value(page).fill('after')
+  // A value that the type does not hold is refused, and the last one that it holds stays.
+  await choose(page, 'my.byte')
+  await value(page).fill('25')
+  await value(page).fill('256')
+  await expect(page.getByText('my.byte: 256 is no u8.')).toBeVisible()
+  await expect(value(page)).toHaveAttribute('aria-invalid', 'true')
+  await choose(page, 'my.list')
+  const entries = page.getByRole('grid', { name: 'Entries of my.list' })
+  await entries.getByText('b', { exact: true }).click()
+  await page.getByLabel('Entry 1', { exact: true }).fill('B')
+  await page.getByLabel('Entry 1', { exact: true }).press('Enter')
+  await entries.getByText('d', { exact: true }).click()
+  await page.getByRole('button', { name: 'Remove it' }).click()
+  await page.getByLabel('New entry').fill('e')
+  await page.getByRole('button', { name: 'Add at the end' }).click()
+  await expect(page.getByText('4 entries of string.')).toBeVisible()
+  await choose(page, 'my.old')
+  await page.getByRole('button', { name: 'Remove the key' }).click()
+  await page.getByRole('button', { name: 'Add a key' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('llama.rope.freq_base')
+  await value(page).fill('10000')
+  await page.getByRole('button', { name: 'Add the key' }).click()
+  await expect(page.getByRole('combobox', { name: 'Type' })).toHaveValue('f32')
+
+  // The template is rendered as it is typed.
+  await choose(page, 'tokenizer.chat_template')
+  await value(page).fill(kTemplate.replace('{{ m.role }}:', '<{{ m.role }}>'))
+  await expect(page.getByRole('region', { name: 'Prompt' }).getByText('<user> How many ships')).toBeVisible()
+
+  await page.getByRole('button', { name: 'Tensors', exact: true }).click()
+  await choose(page, 'one')
+  await page.getByLabel('Name', { exact: true }).fill('two')
+  await page.getByLabel('Name', { exact: true }).press('Enter')
+  await expect(page.getByText('There is a tensor "two" already.')).toBeVisible()
+  await page.getByLabel('Name', { exact: true }).fill('uno')
+  await page.getByLabel('Name', { exact: true }).press('Enter')
+
+  // Changes are kept while another panel is shown.
+  await page.getByRole('tab', { name: /^Overview/ }).click()
+  await page.getByRole('tab', { name: 'Edit 7' }).click()
+  await changesOf(page)
+  const list = page.getByRole('region', { name: 'Changes' })
+  await expect(list.getByText('before', { exact: true })).toBeVisible()
+  await expect(list.getByText('after', { exact: true })).toBeVisible()
+  await list.getByRole('button', { name: 'Undo: Tensor, new name, one' }).click()
+  await expect(list.getByRole('button', { name: /^Undo: / })).toHaveCount(6)
+
+  await page.getByLabel('Name', { exact: true }).fill('mine.gguf')
+  await expect(page.getByText('The open file has this name.')).toBeVisible()
+  await page.getByLabel('Name', { exact: true }).fill('other.gguf')
+  const saved = await downloaded(page, /^Save the new file/)
+  expect(saved.name).toBe('other.gguf')
+  using file = await open(saved.bytes)
+  const { metadata } = file
+  expect(metadata.get('general.name')).toBe('after')
+  expect([metadata.type('my.byte'), metadata.get('my.byte')]).toEqual(['u8', 25])
+  expect([...(metadata.get('my.list') as LazyArray)]).toEqual(['a', 'B', 'c', 'e'])
+  expect(metadata.has('my.old')).toBe(false)
+  expect([metadata.type('llama.rope.freq_base'), metadata.get('llama.rope.freq_base')]).toEqual([
+    'f32',
+    10000,
+  ])
+  expect(metadata.get('tokenizer.chat_template')).toContain('<{{ m.role }}>')
+  expect(file.tensors.map(({ name }) => name)).toEqual(['one', 'two'])
+  expect(await file.read('two')).toEqual(new Uint8Array(256).fill(9))
+})
+
+test('a finding is fixed with one click, and leaving without saving asks', async ({ page, site }) => {
+  await site.visit(page)
+  await openLocal(page, 'odd.gguf', writeGguf(model))
+  await page.getByRole('tab', { name: /^Findings/ }).click()
+  const rule = page.getByRole('region', { name: /value-type/ })
+  await expect(rule.getByText('A standard key has another type')).toBeVisible()
+  await rule.getByRole('button', { name: /^at byte/ }).click()
+  await expect(rule.locator('mark').first()).toHaveText('67') // "g" of general.version
+  await rule.getByRole('button', { name: 'Store it as string' }).click()
+  await rule.getByRole('button', { name: 'See the changes' }).click()
+  await expect(page.getByText(/The checks find \d+ things? to report .*, and \d+ without\./)).toBeVisible()
+
+  const asked: string[] = []
+  page.on('dialog', async (dialog) => {
+    asked.push(dialog.message())
+    await (asked.length === 1 ? dialog.dismiss() : dialog.accept())
+  })
+  await page.getByRole('button', { name: 'ggufscope: start page' }).click()
+  await opened(page)
+  await expect(page.getByRole('tab', { name: 'Edit 1' })).toBeVisible()
+  await page.goBack()
+  await expect(page.getByRole('tablist')).toBeHidden()
+  expect(asked).toHaveLength(2)
+  expect(asked[0]).toContain('not saved')
+})
+
+test('a remote file: pieces go to the disk, and the command line applies the changes', async ({
+  page,
+  site,
+}) => {
+  const bytes = writeGguf(model)
+  site.add('/far.gguf', bytes)
+  await site.visit(page, '/far.gguf', '#edit/keys%2Fgeneral.name')
+  await value(page).fill("it's new")
+  await changesOf(page)
+  const changes = await downloaded(page, 'Save the changes alone')
+  const saved = await downloaded(page, /^Save the new file/)
+  const folder = mkdtempSync(join(tmpdir(), 'ggufscope-edit-'))
+  try {
+    writeFileSync(join(folder, 'far.gguf'), bytes)
+    writeFileSync(join(folder, changes.name), changes.bytes)
+    execFileSync(
+      process.execPath,
+      [kCli, 'set', 'far.gguf', '--changes', changes.name, '--output', 'new.gguf'],
+      {
+        cwd: folder,
+      },
+    )
+    expect(readFileSync(join(folder, 'new.gguf')).equals(saved.bytes)).toBe(true)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+
+  // 80 MB are beyond what a page may hold. The browser's private folder stands for the disk.
+  const large = writeHeader({ ...model, tensors: [{ name: 'big', shape: [1024, 20_000], type: 'F32' }] })
+  site.add('/large.gguf', sparseContent(large.header, large.size))
+  await page.addInitScript(() => {
+    Object.assign(window, {
+      showSaveFilePicker: async ({ suggestedName }: { suggestedName: string }) =>
+        (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true }),
+    })
+  })
+  await site.visit(page, '/large.gguf', '#edit/keys%2Fgeneral.name')
+  await value(page).fill('large')
+  await changesOf(page)
+  await page.getByRole('button', { name: /^Save the new file/ }).click()
+  await expect(page.getByText('Saved as large-edited.gguf.')).toBeVisible()
+  const size = await page.evaluate(
+    async () =>
+      (await (await (await navigator.storage.getDirectory()).getFileHandle('large-edited.gguf')).getFile())
+        .size,
+  )
+  expect(Math.abs(size - large.size)).toBeLessThan(100)
+})
+
+test('without a way to the disk a large remote file offers its changes alone', async ({ page, site }) => {
+  const large = writeHeader(hugeModel(40e9))
+  site.add('/huge.gguf', sparseContent(large.header, large.size))
+  await page.addInitScript(() => Object.assign(window, { showSaveFilePicker: undefined }))
+  await site.visit(page, '/huge.gguf', '#edit/keys%2Fgeneral.name')
+  await value(page).fill('huge')
+  await changesOf(page)
+  await expect(page.getByText(/cannot save a file of [34]\d(\.\d)? GB from a server/)).toBeVisible()
+  await expect(page.getByRole('button', { name: /^Save the new file/ })).toHaveCount(0)
+  await expect(page.getByText(/^npx ggufscope set .*huge\.gguf --changes/)).toBeVisible()
+})

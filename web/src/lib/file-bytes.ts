@@ -1,0 +1,49 @@
+// Bytes of the open file around a place, from where it came: a file of this computer or a server.
+import type { Finding, GgufFile } from 'ggufscope'
+import type { FindingSubject } from 'ggufscope/edit'
+import { session } from './session.svelte'
+
+const before = 16
+const shown = 96
+
+export interface Excerpt {
+  readonly from: number
+  readonly bytes: Uint8Array
+}
+
+/** The source of a shard; undefined where it cannot be read by ranges here. */
+function sourceOf(shard: number): Blob | string | undefined {
+  const { source } = session
+  const one: unknown = Array.isArray(source) ? source[shard] : shard === 0 ? source : undefined
+  return one instanceof Blob || typeof one === 'string' ? one : undefined
+}
+
+export const canRead = ({ shard }: Finding) => sourceOf(shard) !== undefined
+
+/** A few lines of 16 bytes. Errors: those of the browser, or an answer that is no range. */
+export async function excerptAt(offset: number, shard: number, signal: AbortSignal): Promise<Excerpt> {
+  const source = sourceOf(shard)
+  const from = Math.max(0, Math.floor(offset / 16) * 16 - before)
+  if (source instanceof Blob)
+    return { from, bytes: new Uint8Array(await source.slice(from, from + shown).arrayBuffer()) }
+  const headers = { ...session.headers, Range: `bytes=${from}-${from + shown - 1}` }
+  const response = await fetch(source ?? '', { headers, signal })
+  if (response.status !== 206) {
+    await response.body?.cancel()
+    throw new Error(`The server did not send the bytes asked for (status ${response.status}).`)
+  }
+  return { from, bytes: new Uint8Array(await response.arrayBuffer()) }
+}
+
+const widths: Record<string, number> = { u8: 1, i8: 1, bool: 1, u16: 2, i16: 2, u64: 8, i64: 8, f64: 8 }
+
+/** How many bytes a finding is about, as far as that is known: a key, a value, or one byte. */
+export function fieldLength(file: GgufFile, { offset }: Finding, { key }: FindingSubject): number {
+  if (key === undefined) return 1
+  const at = file.metadata.offset(key)
+  if (at === undefined || offset < at) return new TextEncoder().encode(key).length
+  const value = file.metadata.get(key)
+  if (typeof value === 'string' && offset === at) return Math.max(1, new TextEncoder().encode(value).length)
+  const type = typeof value === 'object' ? value.type : file.metadata.type(key)
+  return widths[type ?? ''] ?? (type === 'string' ? 1 : 4)
+}

@@ -1,0 +1,60 @@
+// Findings of one rule together, each with what it is about and its fix.
+import type { Finding, FindingLevel, GgufFile } from 'ggufscope'
+import { findingSubject, fixOf, type Change, type FindingSubject, type Fix } from 'ggufscope/edit'
+
+export interface Item {
+  readonly finding: Finding
+  /** the same message at other places */
+  readonly again: number
+  readonly subject: FindingSubject
+}
+
+export interface Group {
+  readonly code: string
+  readonly level: FindingLevel
+  readonly items: readonly Item[]
+}
+
+const order: readonly FindingLevel[] = ['error', 'spec', 'note']
+
+/** Most severe first; then in the order of the file. */
+export function groupFindings(file: GgufFile, findings: readonly Finding[]): Group[] {
+  const groups = new Map<string, Map<string, Finding[]>>()
+  for (const finding of findings) {
+    const code = `${order.indexOf(finding.level)} ${finding.code}`
+    const group = groups.get(code) ?? new Map<string, Finding[]>()
+    groups.set(code, group)
+    const same = group.get(finding.message)
+    if (same) same.push(finding)
+    else group.set(finding.message, [finding])
+  }
+  return [...groups.values()]
+    .map((messages) => {
+      const items = [...messages.values()].map(([finding, ...more]) => {
+        return { finding: finding!, again: more.length, subject: findingSubject(file, finding!) }
+      })
+      const { code, level } = items[0]!.finding
+      return { code, level, items }
+    })
+    .toSorted((a, b) => order.indexOf(a.level) - order.indexOf(b.level))
+}
+
+/** Fixes of this many findings of a group are looked for. */
+const most = 200
+
+/** One fix for all findings of a group that have one. */
+export async function fixOfGroup(file: GgufFile, { items }: Group): Promise<Fix | undefined> {
+  const changes = new Map<string, Change>()
+  let title = ''
+  let count = 0
+  for (const { finding } of items.slice(0, most)) {
+    const fix = await fixOf(file, finding)
+    if (!fix) continue
+    title ||= fix.title
+    if (title !== fix.title) title = 'Fix'
+    count++
+    for (const change of fix.changes) changes.set(JSON.stringify(change), change)
+  }
+  if (count === 0) return undefined
+  return { title: count === 1 ? title : `${title} (${count})`, changes: [...changes.values()] }
+}

@@ -1,0 +1,26 @@
+// How many changes of the open file are not saved. What holds them is loaded with its panel.
+const question = 'Changes of this file are not saved. Leave it without them?'
+
+class Pending {
+  /** changes, saved or not */
+  count = $state(0)
+  private unsaved = false
+
+  private readonly ask = (event: Event) => event.preventDefault()
+
+  /** Browsers ask before they leave the page only while there is something to lose. */
+  set(count: number, unsaved: boolean) {
+    this.count = count
+    if (unsaved === this.unsaved) return
+    this.unsaved = unsaved
+    if (unsaved) window.addEventListener('beforeunload', this.ask)
+    else window.removeEventListener('beforeunload', this.ask)
+  }
+
+  /** Asks before another file takes the place of one with unsaved changes. */
+  mayLeave(): boolean {
+    return !this.unsaved || window.confirm(question)
+  }
+}
+
+export const pending = new Pending()
