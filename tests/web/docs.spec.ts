@@ -81,7 +81,10 @@ test('a finding and a failure lead to what is written of them', async ({ page, s
   const { header, size } = writeHeader(hostileKeys())
   site.add('/hostile-docs.gguf', sparseContent(header, size))
   await site.visit(page, '/hostile-docs.gguf', '#findings')
-  await expect(page.locator('.findings h2 a').first()).toHaveAttribute('href', /docs\/reference\/lint-rules\.html#/)
+  await expect(page.locator('.findings h2 a').first()).toHaveAttribute(
+    'href',
+    /docs\/reference\/lint-rules\.html#/,
+  )
   await site.visit(page, '/nothing-here.gguf')
   await page.getByRole('link', { name: 'no-such-file' }).click()
   await expect(page.locator('#no-such-file')).toBeInViewport()

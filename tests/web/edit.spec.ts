@@ -206,7 +206,7 @@ test('without a way to the disk a large remote file offers its changes alone', a
   site.add('/huge.gguf', sparseContent(large.header, large.size))
   await page.addInitScript(() => Object.assign(window, { showSaveFilePicker: undefined }))
   await site.visit(page, '/huge.gguf', '#edit/keys%2Fgeneral.name')
-  await value(page).fill('huge')
+  await value(page).fill('larger')
   await changesOf(page)
   await expect(page.getByText(/cannot save a file of [34]\d(\.\d)? GB from a server/)).toBeVisible()
   await expect(page.getByRole('button', { name: /^Save the new file/ })).toHaveCount(0)

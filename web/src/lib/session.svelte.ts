@@ -251,10 +251,18 @@ class Session {
     pending.set(0, false)
   }
 
+  /** Whether the page's address is a place in the last file. A person may have typed another panel into it. */
+  private isHere(): boolean {
+    if (!this.last) return false
+    const opened = readState()
+    if (opened !== undefined || this.stage.kind !== 'open') return opened === this.last.id
+    const address = new URLSearchParams(location.search).get('url') ?? ''
+    return location.hash !== '' && address === this.last.address
+  }
+
   /** Whether the history may be followed. If a person prefers to stay, the place of the open file is put back. */
   private mayFollow(): boolean {
-    const leaves = this.stage.kind === 'open' && this.last !== undefined && readState() !== this.last.id
-    if (!leaves || pending.mayLeave()) return true
+    if (this.stage.kind !== 'open' || this.isHere() || pending.mayLeave()) return true
     const { id, address } = this.last!
     const query = address ? `?${new URLSearchParams({ url: address })}` : ''
     history.pushState(
@@ -267,7 +275,8 @@ class Session {
 
   private followLocation() {
     this.followHash()
-    if (this.last && readState() === this.last.id) {
+    if (this.last && this.isHere()) {
+      history.replaceState({ opened: this.last.id }, '')
       // Another place in the open file; or Forward to a file that was left.
       if (this.stage.kind === 'start') void this.start(this.last, false)
       return
