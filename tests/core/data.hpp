@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -29,6 +30,15 @@ inline std::filesystem::path shared(const std::string& name) {
   const std::filesystem::path root =
       folder != nullptr ? std::filesystem::path(folder) : std::filesystem::path(GGUFSCOPE_SOURCE_DIR) / ".." / "shared";
   return root / name;
+}
+
+/// Models with what llama.cpp makes of them: ../shared/vectors/arch, or the project's own few where that is missing.
+inline std::filesystem::path models_folder() {
+  const std::filesystem::path all = shared("vectors/arch");
+  if (std::filesystem::exists(all)) return all;
+  [[maybe_unused]] static const int said = std::fputs(
+      "No shared/vectors/arch beside the checkout: the three models of tests/fixtures/golden stand in.\n", stderr);
+  return fixture("golden/arch");
 }
 
 inline std::vector<uint8_t> read_file(const std::filesystem::path& path) {

@@ -71,8 +71,7 @@ void each_small_model(Visit visit) {
   for (const MadeModel& model : made)
     // Its tensors are larger than this one says.
     if (model.architecture != "chameleon") visit("made " + model.architecture, whole_header(model.bytes()));
-  if (!std::filesystem::exists(shared("vectors/arch"))) return;
-  for (const auto& entry : std::filesystem::directory_iterator(shared("vectors/arch")))
+  for (const auto& entry : std::filesystem::directory_iterator(models_folder()))
     if (entry.is_directory())
       visit(entry.path().filename().string(), whole_header(read_file(entry.path() / "model.gguf")));
 }

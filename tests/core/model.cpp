@@ -180,6 +180,12 @@ BOOST_AUTO_TEST_CASE(logits_and_greedy_text_agree_with_llama_cpp,
   BOOST_TEST_MESSAGE(n_run << " models run, " << n_refused << " refused");
 }
 
+// The same for three architectures whose models are in the project: in a clone without the shared vectors too.
+BOOST_AUTO_TEST_CASE(models_of_the_project_agree_with_llama_cpp) {
+  for (const std::string name : {"llama", "mamba", "qwen3moe"})
+    BOOST_TEST_CONTEXT(name) check_model(name, fixture("golden/arch") / name);
+}
+
 BOOST_AUTO_TEST_CASE(names_that_cannot_run_are_refused_with_the_reason) {
   for (const char* name : {"clip", "dflash", "eagle3", "gemma4-assistant", "qwen3tts", "wavtokenizer-dec"}) {
     const auto refused = find_architecture(name);

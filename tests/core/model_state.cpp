@@ -29,8 +29,7 @@ void for_subjects(Pool& pool, bool causal_only, Check check) {
     BOOST_REQUIRE_MESSAGE(made.loaded.model != nullptr, made.loaded.error);
     check(made);
   }
-  if (!std::filesystem::exists(shared("vectors/arch"))) return;
-  for (const auto& entry : std::filesystem::directory_iterator(shared("vectors/arch"))) {
+  for (const auto& entry : std::filesystem::directory_iterator(models_folder())) {
     if (!entry.is_directory()) continue;
     const auto file = parse_file(read_file(entry.path() / "model.gguf"));
     Subject s{entry.path().filename().string(), load_model(*file, pool),

@@ -23,16 +23,14 @@ using namespace ggufscope;
 
 namespace {
 
-const auto kNeedsVectors = boost::unit_test::precondition(test::needs_shared("vectors/quant"));
+using Path = std::filesystem::path;
 
-std::vector<float> read_floats(const std::string& name) {
-  const std::vector<uint8_t> bytes = test::read_file(test::shared("vectors/quant/" + name));
+std::vector<float> read_floats(const Path& path) {
+  const std::vector<uint8_t> bytes = test::read_file(path);
   std::vector<float> values(bytes.size() / sizeof(float));
   std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
   return values;
 }
-
-bool has_vector(const std::string& name) { return std::filesystem::exists(test::shared("vectors/quant/" + name)); }
 
 bool same_bits(float a, float b) {
   return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b) || (std::isnan(a) && std::isnan(b));
@@ -52,15 +50,15 @@ std::vector<float> dequantize(DequantizeFn kernel, const TypeGeometry& type, con
 }
 
 /// "floats", "" without files, or where they differ.
-std::string compare_floats(const TypeGeometry& type, DequantizeFn kernel) {
+std::string compare_floats(const Path& folder, const TypeGeometry& type, DequantizeFn kernel) {
   std::string result;
   for (const auto& [input, output] : {std::pair{".quantized.bin", ".expected.f32"},
                                       {".random.bin", ".random.f32"},
                                       {".all65536.bin", ".all65536.f32"}}) {
     const std::string name = std::string(type.name) + input;
-    if (!has_vector(name)) continue;
-    const std::vector<float> expected = read_floats(std::string(type.name) + output);
-    const std::vector<float> got = dequantize(kernel, type, test::read_file(test::shared("vectors/quant/" + name)));
+    if (!std::filesystem::exists(folder / name)) continue;
+    const std::vector<float> expected = read_floats(folder / (std::string(type.name) + output));
+    const std::vector<float> got = dequantize(kernel, type, test::read_file(folder / name));
     const size_t same = first_difference(got, expected);
     if (got.size() != expected.size() || same != expected.size()) return name + " at float " + std::to_string(same);
     result = "floats";
@@ -69,12 +67,13 @@ std::string compare_floats(const TypeGeometry& type, DequantizeFn kernel) {
 }
 
 /// ", bytes", "" without a file, or where they differ.
-std::string compare_bytes(const TypeGeometry& type, const Quantizer& quantizer) {
-  const std::string name = std::string(type.name) + ".quantized.bin";
-  if (!has_vector(name)) return "";
+std::string compare_bytes(const Path& folder, const TypeGeometry& type, const Quantizer& quantizer) {
+  const Path path = folder / (std::string(type.name) + ".quantized.bin");
+  if (!std::filesystem::exists(path)) return "";
   if (quantizer.quantize == nullptr) return "no quantizer";
-  const std::vector<float> source = read_floats("source.f32"), importance = read_floats("imatrix.f32");
-  const std::vector<uint8_t> expected = test::read_file(test::shared("vectors/quant/" + name));
+  const std::vector<float> source = read_floats(folder / "source.f32"),
+                           importance = read_floats(folder / "imatrix.f32");
+  const std::vector<uint8_t> expected = test::read_file(path);
   const size_t n_blocks = source.size() / type.block_size;
   std::vector<uint8_t> got(n_blocks * type.block_bytes);
   quantizer.quantize(source.data(), got.data(), n_blocks, quantizer.needs_importance ? importance.data() : nullptr,
@@ -307,13 +306,16 @@ BOOST_AUTO_TEST_CASE(quantizers_take_any_floats) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(all_types_agree_with_ggml, *kNeedsVectors) {
+namespace {
+
+void check_types(const Path& folder) {
   std::string table = "type      dequantize  quantize    identical to ggml\n";
   for (const QuantKernels& kernels : all_kernels()) {
     const TypeGeometry& type = *find_type(kernels.type);
     const Quantizer quantizer = find_quantizer(type.id);
-    const std::string floats = compare_floats(type, find_reference(type.id)), bytes = compare_bytes(type, quantizer);
-    BOOST_TEST(compare_floats(type, kernels.dequantize) == floats, type.name);
+    const std::string floats = compare_floats(folder, type, find_reference(type.id));
+    const std::string bytes = compare_bytes(folder, type, quantizer);
+    BOOST_TEST(compare_floats(folder, type, kernels.dequantize) == floats, type.name);
     BOOST_TEST((floats == "floats" || floats.empty()), type.name << ": " << floats);
     BOOST_TEST((bytes == ", bytes" || bytes.empty()), type.name << ": " << bytes);
     const auto cell = [](std::string text, size_t width) { return text + std::string(width - text.size(), ' '); };
@@ -323,6 +325,15 @@ BOOST_AUTO_TEST_CASE(all_types_agree_with_ggml, *kNeedsVectors) {
     table += (floats.empty() ? "no file of ggml's to compare with" : floats + bytes) + "\n";
   }
   BOOST_TEST_MESSAGE(table);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(all_types_agree_with_ggml) { check_types(test::fixture("golden/quant")); }
+
+BOOST_AUTO_TEST_CASE(all_types_agree_with_ggml_at_length,
+                     *boost::unit_test::precondition(test::needs_shared("vectors/quant"))) {
+  check_types(test::shared("vectors/quant"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -52,6 +52,27 @@ const std::string kVectors[] = {"ggml-vocab-baichuan",
                                 "tiny-rwkv6",
                                 "tiny-t5"};
 
+/// Encodes and decodes each text of a file as llama.cpp did. Returns the number of texts.
+size_t check_answers(const std::string& name, const Tokenizer& tokenizer, const std::filesystem::path& file) {
+  size_t cases = 0;
+  for (const std::string& line : split_at(read_text(file), "\n")) {
+    if (line.empty()) continue;
+    const test::Json json = test::JsonReader(line).value();
+    const std::string text = json["text"].bytes();
+    const std::vector<TokenId> ids = json["ids"].integers(), ids_special = json["ids_special"].integers();
+    const auto got = tokenizer.encode(text), got_special = tokenizer.encode(text, {.special = true, .bos = true});
+    BOOST_CHECK_MESSAGE(got == ids, name << " '" << text << "': " << show(got) << "not " << show(ids));
+    BOOST_CHECK_MESSAGE(got_special == ids_special,
+                        name << " special '" << text << "': " << show(got_special) << "not " << show(ids_special));
+    BOOST_CHECK_EQUAL(tokenizer.decode(ids), json["detok"].bytes());
+    BOOST_CHECK_EQUAL(tokenizer.decode(ids_special), json["detok_special"].bytes());
+    BOOST_CHECK_EQUAL(tokenizer.decode(ids_special, {.remove_special = true, .special = false}),
+                      json["detok_special_removed"].bytes());
+    ++cases;
+  }
+  return cases;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(tokenizer)
@@ -80,23 +101,17 @@ BOOST_AUTO_TEST_CASE(vectors, *boost::unit_test::precondition(test::needs_shared
     const bool tiny = name.starts_with("tiny-");
     const Tokenizer tokenizer = open_tokenizer(
         test::shared(tiny ? "vectors/arch/" + name.substr(5) + "/model.gguf" : "data/vocab/" + name + ".gguf"));
-    size_t cases = 0;
-    for (const std::string& line : split_at(read_text(test::shared("vectors/tokenize/" + name + ".jsonl")), "\n")) {
-      if (line.empty()) continue;
-      const test::Json json = test::JsonReader(line).value();
-      const std::string text = json["text"].bytes();
-      const std::vector<TokenId> ids = json["ids"].integers(), ids_special = json["ids_special"].integers();
-      const auto got = tokenizer.encode(text), got_special = tokenizer.encode(text, {.special = true, .bos = true});
-      BOOST_CHECK_MESSAGE(got == ids, name << " '" << text << "': " << show(got) << "not " << show(ids));
-      BOOST_CHECK_MESSAGE(got_special == ids_special,
-                          name << " special '" << text << "': " << show(got_special) << "not " << show(ids_special));
-      BOOST_CHECK_EQUAL(tokenizer.decode(ids), json["detok"].bytes());
-      BOOST_CHECK_EQUAL(tokenizer.decode(ids_special), json["detok_special"].bytes());
-      BOOST_CHECK_EQUAL(tokenizer.decode(ids_special, {.remove_special = true, .special = false}),
-                        json["detok_special_removed"].bytes());
-      ++cases;
-    }
-    BOOST_CHECK_EQUAL(cases, 150u);
+    BOOST_CHECK_EQUAL(check_answers(name, tokenizer, test::shared("vectors/tokenize/" + name + ".jsonl")), 150u);
+  }
+}
+
+// A vocabulary of each kind is in the project: for clones without the shared vectors too.
+BOOST_AUTO_TEST_CASE(kinds_of_the_project_agree_with_llama_cpp) {
+  for (const std::string name : {"arch/llama", "arch/mamba", "arch/qwen3moe", "vocab/wordpiece", "vocab/unigram",
+                                 "vocab/rwkv", "vocab/plamo2"}) {
+    const Tokenizer tokenizer = open_tokenizer(test::fixture("golden/" + name + "/model.gguf"));
+    const std::string file = "golden/tokenize/" + name.substr(name.find('/') + 1) + ".jsonl";
+    BOOST_CHECK_EQUAL(check_answers(name, tokenizer, test::fixture(file)), 10u);
   }
 }
 
