@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { LazyArray } from 'ggufscope'
 import { writeGguf, writeHeader, type Model } from '../fixtures/gguf.ts'
-import { array, hugeModel, text, u32 } from '../fixtures/models.ts'
+import { array, hugeModel, shards, text, u32 } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
 import { expect, opened, test, type Page } from './site.ts'
 
@@ -124,6 +124,35 @@ test('a local file: keys and tensors are changed, shown before and after, undone
   expect(metadata.get('tokenizer.chat_template')).toContain('<{{ m.role }}>')
   expect(file.tensors.map(({ name }) => name)).toEqual(['one', 'two'])
   expect(await file.read('two')).toEqual(new Uint8Array(256).fill(9))
+})
+
+test('of a split model all files become one, or the first is saved alone', async ({ page, site }) => {
+  await site.visit(page)
+  const parts = shards(model, 2, 'split')
+  await page.getByLabel('Choose GGUF files').setInputFiles(
+    parts.map(({ name, model: part }) => {
+      return { name, mimeType: 'application/octet-stream', buffer: Buffer.from(writeGguf(part)) }
+    }),
+  )
+  await opened(page)
+  await page.getByRole('tab', { name: /^Edit/ }).click()
+  await choose(page, 'general.name')
+  await value(page).fill('after')
+  await changesOf(page)
+  const whole = await downloaded(page, /^Save the new file/)
+  expect(whole.name).toBe('split-edited.gguf')
+  await page.getByRole('checkbox', { name: /^Only the first file/ }).check()
+  await expect(page.getByLabel('Name', { exact: true })).toHaveValue(parts[0]!.name)
+  const first = await downloaded(page, /^Save the new file/)
+  using one = await open(whole.bytes)
+  expect([one.metadata.get('general.name'), one.tensors.length]).toEqual(['after', 2])
+  expect(one.metadata.has('split.count')).toBe(false)
+  const files = [first.bytes, writeGguf(parts[1]!.model)].map(
+    (bytes, i) => new File([new Uint8Array(bytes)], parts[i]!.name),
+  )
+  using set = await open(files)
+  expect([set.metadata.get('general.name'), set.tensors.length]).toEqual(['after', 2])
+  expect(await set.read('two')).toEqual(await one.read('two'))
 })
 
 test('a finding is fixed with one click, and leaving without saving asks', async ({ page, site }) => {

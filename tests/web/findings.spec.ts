@@ -24,7 +24,8 @@ test('findings stand with level, code and byte, and levels can be hidden', async
   expect(await items.count()).toBe(
     Number((await page.getByRole('tab', { name: /^Findings/ }).textContent())?.replace(/\D/g, '')),
   )
-  for (const text of await items.allTextContents()) expect(text).toMatch(/at byte\s+[\d,]+ \(0x[\da-f]+\)/)
+  for (const text of await items.allTextContents())
+    expect(text).toMatch(/at byte\s+[\d,]+ \(0x[\da-f]+\)|Add [a-z_.]+/)
   await panel.getByRole('checkbox', { name: /^Errors/ }).uncheck()
   await expect(groups).toHaveCount(all - errors)
 })

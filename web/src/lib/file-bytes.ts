@@ -38,12 +38,15 @@ export async function excerptAt(offset: number, shard: number, signal: AbortSign
 const widths: Record<string, number> = { u8: 1, i8: 1, bool: 1, u16: 2, i16: 2, u64: 8, i64: 8, f64: 8 }
 
 /** How many bytes a finding is about, as far as that is known: a key, a value, or one byte. */
-export function fieldLength(file: GgufFile, { offset }: Finding, { key }: FindingSubject): number {
+export function fieldLength(file: GgufFile, { offset }: Finding, { key, tensor }: FindingSubject): number {
+  const bytesIn = (text: string) => new TextEncoder().encode(text).length
+  // The description of a tensor begins with the length of its name.
+  if (tensor !== undefined && offset < file.dataOffset) return (file.version === 1 ? 4 : 8) + bytesIn(tensor)
   if (key === undefined) return 1
   const at = file.metadata.offset(key)
-  if (at === undefined || offset < at) return new TextEncoder().encode(key).length
+  if (at === undefined || offset < at) return bytesIn(key)
   const value = file.metadata.get(key)
-  if (typeof value === 'string' && offset === at) return Math.max(1, new TextEncoder().encode(value).length)
+  if (typeof value === 'string' && offset === at) return Math.max(1, bytesIn(value))
   const type = typeof value === 'object' ? value.type : file.metadata.type(key)
   return widths[type ?? ''] ?? (type === 'string' ? 1 : 4)
 }
