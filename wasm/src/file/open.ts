@@ -11,6 +11,7 @@ import { addressOf } from '../sources/addresses.js'
 import { BlobSource, BytesSource, streamByReads } from '../sources/bytes.js'
 import { CoalescedSource, type RemoteSource } from '../sources/coalesced.js'
 import { HttpSource, type HttpOptions } from '../sources/http.js'
+import type { Stream } from '../sparse/flow.js'
 import type { SparseAttempt } from '../sparse/preview.js'
 import type { GgufFile, OpenOptions, OpenProgress } from '../api/file.js'
 import type { ByteSource, RetryInfo, Source, StreamOptions } from '../api/source.js'
@@ -167,7 +168,10 @@ async function readHeader(
         progress.tellKeys(header, needed === 0 || header.length >= kHeadBytes)
         if (needed === 0) break
         if (header.length > kMaxHeaderBytes) throw noHeader(header.length)
-        if (loading) attempt ??= new (await loading).SparseAttempt(source, preview, now - done)
+        if (loading) {
+          const stream: Stream = (offset, signal) => pieces(source, offset, { signal })
+          attempt ??= new (await loading).SparseAttempt(source, preview, now - done, stream)
+        }
         if (loading && attempt?.isEnough(piece, now, now - done)) {
           left = attempt.isWorthwhile
           if (left || attempt.isSettled) loading = undefined

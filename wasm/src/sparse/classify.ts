@@ -73,6 +73,59 @@ function chain(bytes: Uint8Array, little: boolean, start: number): Words | undef
   return { starts, end, broken, count, mean, deviation, pairs: pairs > 0.8 * count }
 }
 
+// This many elements one behind the other show an array of numbers.
+const kNumbers = 32
+const kUsual = { most: 1e7, least: 1e-5 }
+
+export interface Numbers {
+  /** of the first element, from the start of the piece, if each is one less than the one before: a score by rank */
+  readonly rank: { readonly at: number; readonly value: number } | undefined
+}
+
+/** Small integers or usual floats of four bytes each, as types and scores are; undefined: the piece has others. */
+export function findNumbers(bytes: Uint8Array, little: boolean): Numbers | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const isNumber = (at: number): boolean => {
+    if (view.getUint32(at, little) < 1 << 16) return true
+    const size = Math.abs(view.getFloat32(at, little))
+    return size > kUsual.least && size < kUsual.most
+  }
+  const value = (at: number): number => view.getFloat32(at, little)
+  for (let at = 0; at < 4; at++) {
+    const places = Array.from({ length: kNumbers }, (_, i) => at + 4 * i)
+    if (places.at(-1)! + 4 > bytes.length || !places.every(isNumber)) continue
+    const falls = places.every((place, i) => value(place) === value(at) - i)
+    return { rank: falls ? { at, value: value(at) } : undefined }
+  }
+  return undefined
+}
+
+export interface Infos {
+  /** of the first complete one, from the start of the piece */
+  readonly at: number
+  /** of its tensor, from the start of the tensor data */
+  readonly offset: number
+  /** average bytes of an info */
+  readonly mean: number
+}
+
+/** The tensor infos in a piece. */
+export function findInfos(bytes: Uint8Array, little: boolean): Infos | undefined {
+  for (let start = 0; start < Math.min(512, bytes.length - 8); start++) {
+    if ((bytes[little ? start + 7 : start]! | bytes[little ? start + 4 : start + 3]!) !== 0) continue
+    const cursor = new Cursor(bytes, little, start)
+    let count = 0
+    let first = 0
+    let end = start
+    while (readInfo(cursor, (offset) => (first = count === 0 ? offset : first))) {
+      count++
+      end = cursor.at
+    }
+    if (count >= 4) return { at: start, offset: first, mean: (end - start) / count }
+  }
+  return undefined
+}
+
 /** One space, neither first nor last. */
 function isPair(bytes: Uint8Array, from: number, end: number): boolean {
   let spaces = 0
@@ -108,14 +161,16 @@ export function keysAt(bytes: Uint8Array, little: boolean, at: number, wanted: n
  * One tensor info; undefined: it is not one, or it does not end in these bytes (then cursor.short is above
  * 0).
  */
-export function readInfo(cursor: Cursor): boolean {
+export function readInfo(cursor: Cursor, onOffset?: (offset: number) => void): boolean {
   const length = cursor.u64()
-  if (length > 1024 || !cursor.skip(length)) return false
+  if (length === 0 || length > 1024 || !cursor.skip(length)) return false
   const dims = cursor.u32()
   if (dims > kMaxDims || !cursor.skip(8 * dims)) return false
   const type = cursor.u32()
-  cursor.u64()
-  return type < kMaxTypeId && cursor.short === 0
+  const offset = cursor.u64()
+  if (type >= kMaxTypeId || cursor.short > 0) return false
+  onOffset?.(offset)
+  return true
 }
 
 /** Whether tensor infos lie here, as many as requested or as fit in the piece. */

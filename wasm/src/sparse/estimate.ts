@@ -1,45 +1,96 @@
 // Estimates from samples where an array of strings ends.
-import type { Words } from './classify.js'
-import type { OpenArray } from './walk.js'
+import type { Infos, Numbers, Words } from './classify.js'
 
 /** A piece of the file and what it is. */
 export interface Point {
   readonly offset: number
   readonly length: number
   readonly words: Words | undefined
+  readonly numbers?: Numbers | undefined
+  readonly infos?: Infos | undefined
 }
 
+/** A logistic distribution: it has heavier tails than the normal one, and its quantiles are a short formula. */
 export interface Estimate {
-  /** where the array ends, and the possible error */
-  readonly end: number
-  readonly error: number
+  readonly mean: number
+  readonly scale: number
 }
 
-const kSteps = 64
+/** An array of strings whose first elements are known. */
+export interface Growing {
+  readonly offset: number
+  /** the next unseen string, and how many there are from it on */
+  readonly at: number
+  readonly remaining: number
+}
+
+const kSteps = 96
+// The variance of the logarithm of a string's mean length over an array, before samples tell more, and how
+// many arrays' worth of observation that is.
+const kDrift = 0.15
+const kDriftWeight = 0.6
+// Vocabularies begin with their shortest words: so much longer are those at e times the distance.
+const kGrowth = 0.04
+// From a deviation to the scale of a logistic distribution.
+const kScale = Math.sqrt(3) / Math.PI
+
+interface Sample {
+  readonly from: number
+  readonly to: number
+  readonly mean: number
+  /** variance of the logarithm of the mean */
+  readonly noise: number
+}
+
+function sampled({ offset, words }: Point): Sample[] {
+  if (!words) return []
+  const { mean, deviation, count, end } = words
+  return [{ from: offset, to: offset + end, mean, noise: (deviation / mean) ** 2 / count }]
+}
 
 /** Extrapolates over the remaining strings, with lengths interpolated between the samples. */
-export function estimateEnd(array: OpenArray, points: readonly Point[]): Estimate {
-  const samples = points.flatMap(({ offset, words }) =>
-    words ? [{ at: offset + words.end / 2, ...words }] : [],
-  )
-  if (samples.length === 0) return { end: array.at + 12 * array.remaining, error: Infinity }
+export function estimateEnd(array: Growing, points: readonly Point[]): Estimate {
+  const samples = points.flatMap(sampled)
+  const first = samples[0]
+  const last = samples.at(-1)
+  if (!first || !last) return { mean: array.at + 12 * array.remaining, scale: 4 * array.remaining }
+  const start = array.offset - 1
+  // Lengths change with the logarithm of the rank.
   const meanAt = (at: number): number => {
-    const next = samples.findIndex((sample) => sample.at >= at)
-    if (next < 0) return samples.at(-1)!.mean
-    const before = samples[next - 1]
+    const next = samples.findIndex((sample) => sample.to >= at)
+    if (next < 0) {
+      const growth = samples.length === 1 ? kGrowth : 0
+      return last.mean * (1 + growth * Math.log((at - start) / (last.to - start)))
+    }
     const after = samples[next]!
-    if (!before) return after.mean
-    return before.mean + ((at - before.at) / (after.at - before.at)) * (after.mean - before.mean)
+    const before = samples[next - 1]
+    if (at >= after.from || !before) return after.mean
+    const log = (place: number): number => Math.log((place - start) / (before.to - start))
+    return before.mean + (log(at) / log(after.from)) * (after.mean - before.mean)
   }
   let end = array.at
   for (let i = 0; i < kSteps; i++) end += (array.remaining / kSteps) * meanAt(end)
+  return { mean: end, scale: kScale * Math.sqrt(variance(samples, array.at, end)) }
+}
 
-  const means = samples.map(({ mean }) => mean)
-  const deviation = Math.max(...samples.map((sample) => sample.deviation))
-  const least = Math.min(...samples.map(({ count }) => count))
-  const counted = samples.reduce((sum, { count }) => sum + Math.min(count, 4 * least), 0)
-  const spread = Math.max(...means) - Math.min(...means)
-  // One sample at the beginning is a poor estimate: vocabularies begin with short words.
-  const bend = samples.length === 1 ? 0.2 * means[0]! : 0.06 * spread
-  return { end, error: 1024 + array.remaining * ((1.6 * deviation) / Math.sqrt(counted) + bend) }
+/** Lengths drift like a random walk between the samples, and each sample's mean is uncertain. */
+function variance(samples: readonly Sample[], from: number, end: number): number {
+  const length = Math.max(1, end - from)
+  let changes = kDrift * kDriftWeight
+  let distance = kDriftWeight
+  let noise = 0
+  let cubes = 0
+  for (const [i, sample] of samples.entries()) {
+    const next = samples[i + 1]
+    const gap = Math.max(0, Math.min(end, next?.from ?? end) - sample.to)
+    if (next) {
+      changes += Math.max(0, Math.log(next.mean / sample.mean) ** 2 - sample.noise - next.noise)
+      distance += Math.max(0, next.from - sample.to) / length
+    }
+    cubes += gap ** 3 / (next && next.from < end ? 12 : 3)
+    const before = samples[i - 1]
+    const weight = (gap + Math.max(0, sample.from - (before?.to ?? sample.from))) / 2
+    noise += weight ** 2 * sample.noise
+  }
+  return (changes / distance / length) * cubes + noise
 }

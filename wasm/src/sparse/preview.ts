@@ -6,23 +6,33 @@ import type { Preview } from '../api/file.js'
 import type { ByteSource, ReadOptions } from '../api/source.js'
 import { Cursor } from './cursor.js'
 import { Known } from './known.js'
-import { expect, search, type ReadRanges } from './search.js'
+import { Flow, type Stream } from './flow.js'
+import type { Range } from './pieces.js'
+import { expect, search, type Link } from './search.js'
 import type { Hole, Walk } from './walk.js'
 
 // Bytes of a header that are read before deciding how to continue.
 const kHeadBytes = 1 << 15
 // If pieces arrive without waiting, this many bytes show that the link is fast.
 const kPlenty = 1 << 19
+// The decision for the stream is final here; before, it is taken again when there is so many times as much.
+const kSettled = 1 << 21
+const kAgain = 1.5
 // A piece that came sooner was already buffered.
 const kWaitedMs = 0.3
 // Memory limit of a header that is read in parts.
 const kMaxHeaderBytes = 1 << 28
+// Bytes of a round trip: what a link may show, and what is taken if it shows none.
+const kPerRound = { least: 100_000, usual: 300_000, most: 400_000 }
+// Pieces of a stream that are looked at in a round trip.
+const kBatches = 8
 // Usual cost of a sparse preview: round trips behind the head, bytes, and time for its requests. The second
 // is for known vocabularies.
-const kSearch = { rounds: 4, bytes: 350_000, overheadMs: 40 }
+const kSearch = { rounds: 4, bytes: 300_000, overheadMs: 30 }
 const kMet = { rounds: 1, bytes: 110_000, overheadMs: 30 }
-// It must promise to be this much faster than the stream.
-const kGain = 1.3
+// It must promise to be this much faster than the stream, and more where the stream has brought much already.
+const kGain = 1.05
+const kLateGain = 1.3
 // Limits of a search. It narrows each end in every round, and streaming would start from the beginning, so
 // the limits are wide.
 const kMost = { rounds: 14, bytes: 1_500_000 }
@@ -32,16 +42,20 @@ export class SparseAttempt {
   readonly #source: ByteSource
   readonly #preview: Preview
   readonly #roundTripMs: number
+  readonly #stream: Stream
   readonly #head: Uint8Array[] = []
   #firstAt: number | undefined
   #length = 0
   #firstLength = 0
   #ms = 0
-  #expected: { end: number; isMet: boolean } | undefined
+  #judged = 0
+  #expected = { end: 0, isMet: false }
 
-  constructor(source: ByteSource, preview: Preview, roundTripMs: number) {
+  /** stream: of the source's bytes. */
+  constructor(source: ByteSource, preview: Preview, roundTripMs: number, stream: Stream) {
     this.#source = source
     this.#preview = preview
+    this.#stream = stream
     this.#roundTripMs = roundTripMs
   }
 
@@ -72,20 +86,37 @@ export class SparseAttempt {
     return this.#length >= kHeadBytes && (waitedMs > kWaitedMs || this.#length >= kPlenty)
   }
 
+  get #bytesPerMs(): number {
+    return (this.#length - this.#firstLength) / this.#ms
+  }
+
+  /** Bytes that the link carries in one round trip. */
+  get #perRound(): number {
+    const bytes = this.#roundTripMs * this.#bytesPerMs
+    return Number.isFinite(bytes)
+      ? Math.min(kPerRound.most, Math.max(kPerRound.least, bytes))
+      : kPerRound.usual
+  }
+
   /** Whether the decision against the sparse way is final: early pieces may mislead. */
   get isSettled(): boolean {
-    return this.#length >= kPlenty
+    return this.#length >= kSettled
   }
 
   /** Whether reading in parts should end before the stream does, or was requested anyway. */
   get isWorthwhile(): boolean {
     if (this.#preview === 'sparse') return true
     if (this.#source.size === undefined || this.#source.ranges === false) return false
-    const bytesPerMs = (this.#length - this.#firstLength) / this.#ms
-    this.#expected ??= expect(this.#known())
+    const bytesPerMs = this.#bytesPerMs
+    // What came since may show that the strings grow.
+    if (this.#length >= kAgain * this.#judged) {
+      this.#judged = this.#length
+      this.#expected = expect(this.#known())
+    }
     const whole = (this.#expected.end - this.#length) / bytesPerMs
     const { rounds, bytes, overheadMs } = this.#expected.isMet ? kMet : kSearch
-    return whole > kGain * (rounds * this.#roundTripMs + bytes / bytesPerMs + overheadMs)
+    const gain = this.#length < 2 * kHeadBytes ? kGain : kLateGain
+    return whole > gain * (rounds * this.#roundTripMs + bytes / bytesPerMs + overheadMs)
   }
 
   /**
@@ -100,18 +131,54 @@ export class SparseAttempt {
     const source = this.#source
     const { size } = source
     if (size === undefined || source.ranges === false) return undefined
-    const known = this.#known()
-    const read: ReadRanges = async (ranges) => {
-      await Promise.all(
-        ranges.map(async ({ offset, end }) => {
-          const bytes = await source.read(offset, end - offset, { signal })
-          known.add(offset, bytes)
-          onRead(bytes.length)
-        }),
-      )
-    }
-    const found = await search(known, size, kMost, read)
     signal?.throwIfAborted()
+    const known = this.#known()
+    // Ends what is still under way when the header is complete.
+    const inner = new AbortController()
+    const abort = () => inner.abort(signal?.reason)
+    signal?.addEventListener('abort', abort, { once: true })
+    try {
+      return await this.#searched(module, known, size, inner.signal, onRead)
+    } finally {
+      signal?.removeEventListener('abort', abort)
+      inner.abort()
+    }
+  }
+
+  async #searched(
+    module: InspectModule,
+    known: Known,
+    size: number,
+    signal: AbortSignal,
+    onRead: (bytes: number) => void,
+  ): Promise<Header | undefined> {
+    const source = this.#source
+    const read = async (ranges: readonly Range[]) => {
+      const reads = ranges.map(async ({ offset, end }) => {
+        const bytes = await source.read(offset, end - offset, { signal })
+        known.add(offset, bytes)
+        onRead(bytes.length)
+      })
+      await Promise.all(reads)
+    }
+    const link: Link = {
+      roundTripMs: this.#roundTripMs,
+      bytesPerMs: this.#bytesPerMs,
+      perRound: this.#perRound,
+      elapsedMs: () => performance.now() - (this.#firstAt ?? 0) + this.#roundTripMs,
+      read,
+      flow:
+        this.#preview === 'sparse'
+          ? undefined
+          : (offset) =>
+              new Flow(this.#stream(offset, signal), offset, {
+                known,
+                batch: this.#perRound / kBatches,
+                onRead,
+              }),
+    }
+    const found = await search(known, size, link, kMost)
+    signal.throwIfAborted()
     if (!found || found.end > kMaxHeaderBytes) return undefined
     const { walk, end } = found
     const sparse = parsed(module, withoutHoles(known, walk, end), size)
@@ -123,7 +190,7 @@ export class SparseAttempt {
     sparse?.close()
     // If the table is not as expected, the arrays are read at once; known bytes are not read again.
     await read(known.missing(0, end))
-    signal?.throwIfAborted()
+    signal.throwIfAborted()
     const whole = parsed(module, known.from(0), size)
     if (whole) whole.bytesRead = known.fetched
     return whole

@@ -1,54 +1,36 @@
 // Finds what lies behind the vocabulary of a remote header in a few rounds of small parallel reads. Only the
 // places to read are estimates; the result is an exact walk from key to key, and the caller verifies it.
-import { findWords, infosAt, keysAt } from './classify.js'
 import { estimateEnd, type Point } from './estimate.js'
 import type { Known } from './known.js'
+import type { Flow } from './flow.js'
 import { findLayout, fingerprint, layoutOfHoles, learn, type Layout } from './layouts.js'
-import { Walk, type OpenArray, type Stop } from './walk.js'
+import { addPoint, endOf, piecesOf, type Range } from './pieces.js'
+import {
+  following,
+  planNeed,
+  planStrings,
+  tailBytes,
+  tokensAhead,
+  type Plan,
+  type Situation,
+} from './plan.js'
+import { Walk, type Stop } from './walk.js'
 
-export interface Range {
-  readonly offset: number
-  readonly end: number
-}
+export type { Range }
 
 /** Reads ranges at the same time: one round trip. */
-export type ReadRanges = (ranges: readonly Range[]) => Promise<void>
+type ReadRanges = (ranges: readonly Range[]) => Promise<void>
 
-const kTokens = 'tokenizer.ggml.tokens'
-// Vocabularies begin with their shortest words: they are this much longer than their beginning suggests.
-const kGrowth = 1.3
-// Average bytes of a token with its length.
-const kTokenBytes = 15
-
-const kProbe = 4096
-const kLongestProbe = 12_288
-// An end that is known this exactly is read in one piece.
-const kWindow = 120_000
-// More than this of a vocabulary's beginning does not improve the estimate, and walking it takes
-// milliseconds.
-const kSample = 1 << 15
-// Bytes of a tensor info, and of the keys before the first.
-const kInfo = 76
-const kTail = 6144
-// Bytes read for the key of an array, with a sample of its strings.
+// Bytes read around the end of an array in a known vocabulary.
 const kHeading = 2048
-// An end that was missed may be this many times further away than the estimate's error.
-const kWidening = 3
-// If samples reach beyond the estimate and nothing shows the end of the array: this share of its length
-// further.
-const kFurther = 0.5
-// Places of the first samples, as shares of the expected length; real vocabularies are longer.
-const kFirstPlaces = { few: [0.5, 0.9, 1.2], many: [0.4, 0.8, 1.02, 1.12, 1.25, 1.5] }
-const kPlaces = { few: [1 / 4, 2 / 4, 3 / 4], many: [1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6] }
-const kMergePlaces = [0.3, 0.75, 1.4]
-
-// The arrays that a vocabulary of each kind (tokenizer.ggml.model) has, in the order of llama.cpp's converters.
-const kLayouts: Readonly<Record<string, readonly string[]>> = {
-  gpt2: ['tokens', 'token_type', 'merges'],
-  llama: ['tokens', 'scores', 'token_type'],
-  bert: ['tokens', 'token_type'],
-  t5: ['tokens', 'scores', 'token_type'],
-}
+// Round trips that a search may take beyond what it plans.
+const kReserve = 1.5
+// What a stream loses to the samples beside it, in round trips.
+const kSlack = 0.3
+// Round trips that one round takes, its bytes included.
+const kRound = 1.2
+// A stream that is so many round trips behind what the samples show begins there again.
+const kFar = 1.3
 
 export interface Found {
   readonly walk: Walk
@@ -58,50 +40,119 @@ export interface Found {
   learn(): void
 }
 
-/**
- * The completed walk; undefined if it is better to read this header whole, or if it takes more than `most`.
- */
+/** The link, and how to read over it. */
+export interface Link {
+  readonly roundTripMs: number
+  readonly bytesPerMs: number
+  /** bytes that a round may read in the time of a round trip, in bounds */
+  readonly perRound: number
+  /** since the file was asked for */
+  elapsedMs(): number
+  read: ReadRanges
+  /** Begins a stream at that offset. undefined: the preview must stay small, however long it takes. */
+  flow: ((offset: number) => Flow) | undefined
+}
+
+/** The completed walk; undefined if it is better to read this header whole, or if it takes more than `most`. */
 export async function search(
   known: Known,
   size: number,
+  link: Link,
   most: { readonly rounds: number; readonly bytes: number },
-  read: ReadRanges,
 ): Promise<Found | undefined> {
   const walk = new Walk(known)
   if (!walk.isKnownVersion) return undefined
-  const points: Point[] = []
+  const situation = { walk, known, points: [] as Point[], size, perRound: link.perRound }
   const { fetched } = known
   const vocabulary = vocabularyOf(walk, walk.go(), known)
+  let flow: Flow | undefined
+  let reading: Promise<readonly Range[]> | undefined
   let needs = 0
-  let missed = { key: '', rounds: 0 }
-  for (let round = 0; ; round++) {
-    const stop = advance(walk, points, known)
+  for (let round = 0; ;) {
+    const stop = advance(situation)
     if (stop.kind === 'end') {
       const learnt = () =>
         vocabulary && learn(vocabulary.id, layoutOfHoles(walk.longArrays, vocabulary.offset))
+      flow?.stop()
       return { walk, end: stop.at, learn: learnt }
     }
-    if (stop.kind === 'wrong' || round >= most.rounds || known.fetched - fetched > most.bytes)
-      return undefined
-    needs = stop.kind === 'need' ? needs + 1 : 0
-    if (stop.kind === 'strings') {
-      const isSame = stop.array.key === missed.key
-      missed = { key: stop.array.key, rounds: isSame ? missed.rounds + 1 : 0 }
+    if (stop.kind === 'wrong') return undefined
+    if (!reading) {
+      if (!flow && (round >= most.rounds || known.fetched - fetched > most.bytes)) return undefined
+      const plan =
+        round === 0 && vocabulary?.layout
+          ? planKnown(walk, vocabulary.offset, vocabulary.layout)
+          : stop.kind === 'need'
+            ? planNeed(situation, stop, needs + 1)
+            : planStrings(situation, stop.array)
+      // The first samples show where a stream may begin.
+      if (round > 0) flow = flowFor(flow, plan, { situation, link })
+      const ranges = unread(plan.ranges, situation, flow)
+      if (ranges.length > 0) {
+        reading = link.read(ranges).then(() => ranges)
+        needs = stop.kind === 'need' ? needs + 1 : 0
+        round++
+      } else if (!flow) return undefined
     }
-    const met = round === 0 ? vocabulary?.layout : undefined
-    const plan = met
-      ? planKnown(walk, vocabulary!.offset, met)
-      : stop.kind === 'need'
-        ? planNeed(walk, stop, needs)
-        : planStrings(walk, stop.array, points, { known, size, missed: missed.rounds })
-    const ranges = plan
-      .flatMap(({ offset, end }) => known.missing(Math.round(offset), Math.min(Math.round(end), size)))
-      .filter(({ offset, end }) => end > offset)
-    if (ranges.length === 0) return undefined
-    await read(ranges)
-    for (const range of ranges) addPoint(points, known, range, walk.little)
-    points.sort((a, b) => a.offset - b.offset)
+    const [came, isRead] = await next(reading, flow)
+    if (isRead) reading = undefined
+    if (came.length === 0) return undefined
+    for (const range of came) addPoint(situation.points, known, range, walk.little)
+    situation.points.sort((a, b) => a.offset - b.offset)
   }
+}
+
+/** What comes first: the ranges that are being read, or a piece of the stream beside them. */
+async function next(
+  reading: Promise<readonly Range[]> | undefined,
+  flow: Flow | undefined,
+): Promise<readonly [came: readonly Range[], isRead: boolean]> {
+  const ways = [
+    reading?.then((ranges) => [ranges, true] as const),
+    flow?.next().then((piece) => [piece ? [piece] : [], false] as const),
+  ]
+  return Promise.race(ways.filter((way) => way !== undefined))
+}
+
+/** What of a plan is neither read nor brought by the stream within a round trip. */
+function unread(
+  planned: readonly Range[],
+  { known, size, perRound }: Situation,
+  flow?: Flow,
+): readonly Range[] {
+  const ranges: { offset: number; end: number }[] = []
+  const soon = flow ? flow.at + perRound : 0
+  for (const range of planned.toSorted((a, b) => a.offset - b.offset)) {
+    const offset = Math.round(Math.max(range.offset, flow && range.offset >= flow.at ? soon : 0))
+    const end = Math.round(Math.min(range.end, size))
+    const last = ranges.at(-1)
+    if (last && offset <= last.end) last.end = Math.max(last.end, end)
+    else if (end > offset) ranges.push({ offset, end })
+  }
+  return ranges.flatMap(({ offset, end }) => known.missing(offset, end))
+}
+
+/**
+ * The stream beside the samples, if it is needed: the search may end more than a round trip after the whole header would
+ * have come, and a stream that begins after this round too.
+ */
+function flowFor(
+  flow: Flow | undefined,
+  { ranges, rounds, resume, end }: Plan,
+  { situation, link }: { situation: Situation; link: Link },
+): Flow | undefined {
+  const { roundTripMs, bytesPerMs } = link
+  const perRound = roundTripMs * bytesPerMs
+  const { known, size } = situation
+  const bytes = unread(ranges, situation).reduce((sum, range) => sum + range.end - range.offset, 0)
+  const now = link.elapsedMs() / roundTripMs
+  const mayBeLate = now + kRound * rounds + kReserve > 2 + end / perRound
+  const isLastMoment = now + 1 + kSlack + bytes / perRound > 1 + resume / perRound
+  const from = known.missing(resume, size)[0]?.offset ?? size
+  const isFar = flow !== undefined && from - flow.at > kFar * perRound
+  if (flow && mayBeLate && !isFar) return flow
+  flow?.stop()
+  return mayBeLate && (isLastMoment || isFar) ? link.flow?.(from) : undefined
 }
 
 interface Vocabulary {
@@ -120,67 +171,41 @@ function vocabularyOf(walk: Walk, stop: Stop, known: Known): Vocabulary | undefi
 }
 
 /** The ends of all arrays at once, if the vocabulary is known. */
-function planKnown(walk: Walk, offset: number, layout: Layout): Range[] {
-  return layout.map(([begin, length], i) => {
+function planKnown(walk: Walk, offset: number, layout: Layout): Plan {
+  const ranges = layout.map(([begin, length], i) => {
     const end = offset + begin + length
     return { offset: end - kHeading, end: end + (i === layout.length - 1 ? tailBytes(walk) : kHeading) }
   })
-}
-
-/** Classifies a piece, together with the strings that continue from before it or behind it. */
-function addPoint(points: Point[], known: Known, { offset, end }: Range, little: boolean): void {
-  const take = (touches: (point: Point) => boolean): Point | undefined => {
-    const at = points.findIndex(touches)
-    return at < 0 ? undefined : points.splice(at, 1)[0]
-  }
-  offset =
-    take((point) => point.words !== undefined && point.offset + point.length === offset)?.offset ?? offset
-  for (;;) {
-    const words = findWords(known.from(offset).subarray(0, end - offset), little)
-    const next = words && !words.broken ? take((point) => point.offset === end) : undefined
-    if (!next) {
-      points.push({ offset, length: end - offset, words })
-      return
-    }
-    end += next.length
-  }
+  return { ranges, resume: offset, end: ranges.at(-1)!.end, rounds: 1 }
 }
 
 /** For a header with a known beginning: where it probably ends, and whether its vocabulary is known. */
-export function expect(all: Known): { end: number; isMet: boolean } {
-  let known = all.beginning(kSample)
-  let walk = new Walk(known)
+export function expect(known: Known): { end: number; isMet: boolean } {
+  const walk = new Walk(known)
   if (!walk.isKnownVersion) return { end: 0, isMet: false }
-  let stop = walk.go()
-  if (stop.kind !== 'strings') {
-    known = all
-    walk = new Walk(known)
-    stop = walk.go()
-  }
+  const stop = walk.go()
   const tail = tailBytes(walk)
-  if (stop.kind !== 'strings')
-    return { end: 'at' in stop ? stop.at + tokensAhead(walk) + tail : 0, isMet: false }
+  if (stop.kind !== 'strings') {
+    const words = walk.longArrays.find(({ strings }) => strings !== undefined)
+    const ahead = tokensAhead(walk) + (words ? words.end - words.offset : 0)
+    const strings = following(walk, 0).merges ? tokensAhead(walk) + ahead : tokensAhead(walk)
+    return { end: 'at' in stop ? stop.at + strings + tail : 0, isMet: false }
+  }
   const { array } = stop
   const layout = vocabularyOf(walk, stop, known)?.layout
   const last = layout?.at(-1)
   if (last) return { end: array.offset + last[0] + last[1] + tail, isMet: true }
-  const { inside } = like(walk, array, [], known)
-  const { end } = estimateEnd(array, inside)
-  const merges = mergesAhead(walk, array, end, inside[0]?.words?.mean ?? 0)
-  const arraysEnd = merges ? merges.at + merges.length : end + (following(walk, array).shifts.at(-1) ?? 0)
-  const vocabulary = kGrowth * (arraysEnd + tokensAhead(walk, array) - array.offset)
-  return { end: array.offset + vocabulary + tail, isMet: false }
-}
-
-/** Bytes of tokens that are still to come: about as many tokens as an array before them has elements. */
-function tokensAhead(walk: Walk, open?: OpenArray): number {
-  if (open?.key === kTokens || walk.arrays.includes(kTokens)) return 0
-  const before = walk.longArrays.map(({ offset, end, strings }) => strings ?? (end - offset) / 4)
-  return kTokenBytes * Math.max(0, ...before, open?.count ?? 0)
+  const { inside } = piecesOf(walk, array, [], known)
+  const { mean } = estimateEnd(array, inside)
+  const { shifts, merges } = following(walk, array.count)
+  // If the kind of the vocabulary is not known yet, it may have merges.
+  const isOpen = merges || !walk.names.has('tokenizer.ggml.model')
+  const length = (mean - array.offset) * (isOpen ? 2 : 1)
+  return { end: array.offset + length + (shifts.at(-1) ?? 0) + tokensAhead(walk, array) + tail, isMet: false }
 }
 
 /** Continues the walk over the ends of arrays that were found. */
-function advance(walk: Walk, points: readonly Point[], known: Known): Stop {
+function advance({ walk, points, known }: Situation): Stop {
   for (;;) {
     const stop = walk.go()
     if (stop.kind !== 'strings') return stop
@@ -188,186 +213,4 @@ function advance(walk: Walk, points: readonly Point[], known: Known): Stop {
     if (end === undefined) return stop
     walk.close(end)
   }
-}
-
-/** The end of an array in known bytes: there the chain of strings becomes a chain of keys or tensor infos. */
-function endOf(walk: Walk, array: OpenArray, points: readonly Point[], known: Known): number | undefined {
-  for (const { offset, words } of like(walk, array, points, known).inside) {
-    if (!words?.broken) continue
-    // The first key, read as a string, is a link of the chain too.
-    for (const start of [words.end, ...words.starts.toReversed()]) {
-      const bytes = known.from(offset + start)
-      const keysLeft = walk.keyCount - walk.keys
-      if (
-        keysLeft > 0
-          ? keysAt(bytes, walk.little, 0, Math.min(keysLeft, 3))
-          : infosAt(bytes, walk.little, 0, 3)
-      )
-        return offset + start
-    }
-  }
-  return undefined
-}
-
-interface Bracket {
-  /** pieces of the array itself, by offset */
-  readonly inside: readonly Point[]
-  readonly low: number
-  readonly high: number
-}
-
-/** The pieces that belong to an array: strings of its kind, up to the first piece of another kind. */
-function like(walk: Walk, array: OpenArray, points: readonly Point[], known: Known): Bracket {
-  // Vocabularies begin with their shortest words: the later half of the walked strings predicts better.
-  const begin = known.from(array.offset).subarray(0, array.at - array.offset)
-  const half = begin.length >> 1
-  const words = findWords(begin.subarray(half), walk.little) ?? findWords(begin, walk.little, 0)
-  const inside: Point[] = words ? [{ offset: array.offset + half, length: half, words }] : []
-  const own = words ?? points.find(({ offset }) => offset >= array.offset)?.words
-  let low = array.at
-  for (const point of points) {
-    if (point.offset + point.length <= array.at) continue
-    if (!point.words || point.words.pairs !== own?.pairs) {
-      if (point.offset >= low) return { inside, low, high: point.offset }
-      continue
-    }
-    inside.push(point)
-    low = Math.max(low, point.offset + point.words.end)
-    if (point.words.broken) return { inside, low: point.offset, high: low }
-  }
-  return { inside, low, high: Infinity }
-}
-
-function tailBytes(walk: Walk): number {
-  return kTail + kInfo * (walk.tensorCount - walk.infos)
-}
-
-/** Bytes of a key with an array of this many elements of four bytes. */
-function arrayBytes(name: string, count: number): number {
-  return 8 + `tokenizer.ggml.${name}`.length + 16 + 4 * count
-}
-
-function layoutOf(walk: Walk): readonly string[] {
-  return kLayouts[walk.texts.get('tokenizer.ggml.model') ?? ''] ?? []
-}
-
-/** times: how often in a row the walk ran out of known bytes. */
-function planNeed(walk: Walk, { at, bytes }: Stop & { kind: 'need' }, times: number): Range[] {
-  const isTail = layoutOf(walk).every((name) => walk.arrays.includes(`tokenizer.ggml.${name}`))
-  const guess = isTail || times > 1 ? times * tailBytes(walk) : kHeading
-  return [{ offset: at, end: at + Math.max(2 * bytes, guess) }]
-}
-
-/** Where to search for the end of an array: [from, to), limited by the samples. */
-function interval(
-  array: OpenArray,
-  { inside, low }: Bracket,
-  { bound, missed }: { bound: number; missed: number },
-): [number, number] {
-  const { end, error } = estimateEnd(array, inside)
-  const likely = error * kWidening ** Math.max(0, missed - 1)
-  // One piece if the end probably lies in it; otherwise places on both sides of it.
-  const width = 2 * likely <= kWindow ? likely : 2 * likely
-  // If samples contradict the estimate, the samples count.
-  if (end > low && end < bound) return [Math.max(low, end - width), Math.min(bound, end + width)]
-  if (end >= bound) return [missed > 1 ? low : Math.max(low, bound - likely), bound]
-  return [low, Math.min(bound, low + Math.max(width, kFurther * (low - array.offset)))]
-}
-
-/**
- * Where to read for the end of an array of strings, and for the keys behind it. missed: rounds that searched
- * for this end without success.
- */
-function planStrings(
-  walk: Walk,
-  array: OpenArray,
-  points: readonly Point[],
-  { known, size, missed }: { known: Known; size: number; missed: number },
-): Range[] {
-  const bracket = like(walk, array, points, known)
-  const { inside, low, high } = bracket
-  if (inside.length === 0) return [{ offset: array.at, end: array.at + kProbe }]
-  const bound = Math.min(high, size)
-  const [from, to] = bound - low <= kWindow ? [low, bound] : interval(array, bracket, { bound, missed })
-  const { end } = estimateEnd(array, inside)
-  const length = Math.min(kLongestProbe, Math.max(kProbe, Math.round((end - array.at) / 300)))
-  const probes = (places: readonly number[]): Range[] =>
-    places.map((offset) => ({ offset, end: offset + length }))
-  const first = inside.length === 1
-  const later = first ? undefined : mergesBetween(walk, array, points, bound)
-  const between = (low: number, high: number, parts: readonly number[]): number[] =>
-    parts.map((part) => low + part * (high - low))
-  const laterProbes = probes(later ? between(later.low, later.high, kPlaces.few) : [])
-  if (to - from <= kWindow) return [...windows(from, to, following(walk, array)), ...laterProbes]
-  if (!first) return [...probes(between(from, to, kPlaces[later ? 'few' : 'many'])), ...laterProbes]
-
-  const merges = mergesAhead(walk, array, end, inside[0]!.words!.mean)
-  return probes([
-    ...between(low, end, kFirstPlaces[merges ? 'few' : 'many']).filter((at) => at < bound),
-    ...(merges ? between(merges.at, merges.at + merges.length, kMergePlaces) : []),
-  ])
-}
-
-/** The pieces between which the merges behind an array of tokens end, as far as they were read. */
-function mergesBetween(
-  walk: Walk,
-  array: OpenArray,
-  points: readonly Point[],
-  from: number,
-): { low: number; high: number } | undefined {
-  if (array.key !== kTokens || !layoutOf(walk).includes('merges')) return undefined
-  const behind = points.filter(({ offset }) => offset >= from)
-  const last = behind.findLastIndex(({ words }) => words?.pairs === true)
-  if (last < 0) return undefined
-  const low = behind[last]!.offset + behind[last]!.length
-  const next = behind[last + 1]
-  const high = next ? next.offset : low + kFurther * (low - from)
-  return high - low > kWindow ? { low, high } : undefined
-}
-
-/**
- * The piece in which an array ends, and the pieces that the layout expects behind it, with the same
- * uncertainty.
- */
-function windows(from: number, to: number, { shifts, tail }: Following): Range[] {
-  return [
-    { offset: from, end: to + (shifts.length === 0 ? tail : kHeading) },
-    ...shifts.map((shift, i) => ({
-      offset: from + shift,
-      end: to + shift + (i === shifts.length - 1 ? tail : kHeading),
-    })),
-  ]
-}
-
-interface Following {
-  /** from the end of the array to those of arrays of fixed size behind it */
-  readonly shifts: readonly number[]
-  /** bytes worth reading behind the last */
-  readonly tail: number
-}
-
-/** The keys behind an array of strings in the usual layout. */
-function following(walk: Walk, array: OpenArray): Following {
-  const layout = layoutOf(walk)
-  const at = layout.findIndex((name) => array.key === `tokenizer.ggml.${name}`)
-  if (at < 0) return { shifts: [], tail: kHeading }
-  const shifts: number[] = []
-  let shift = 0
-  for (const name of layout.slice(at + 1)) {
-    if (name === 'merges') return { shifts, tail: kHeading }
-    shift += arrayBytes(name, array.count)
-    shifts.push(shift)
-  }
-  return { shifts, tail: tailBytes(walk) }
-}
-
-/** Where the layout expects merges behind the tokens: mostly as many, each a space longer than its token. */
-function mergesAhead(
-  walk: Walk,
-  array: OpenArray,
-  end: number,
-  mean: number,
-): { at: number; length: number } | undefined {
-  if (array.key !== kTokens || !layoutOf(walk).includes('merges')) return undefined
-  return { at: end + (following(walk, array).shifts.at(-1) ?? 0), length: array.count * (mean + 1) }
 }

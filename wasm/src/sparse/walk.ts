@@ -49,12 +49,13 @@ export class Walk {
   readonly holes: Hole[] = []
   /** all arrays that could be left out, known or not */
   readonly longArrays: Hole[] = []
-  /** keys of arrays so far, and the short texts */
-  readonly arrays: string[] = []
+  /** keys so far, and the short texts */
+  readonly names = new Set<string>()
   readonly texts = new Map<string, string>()
   keys = 0
   infos = 0
   #at = 24
+  #infosFrom = 0
   #open: OpenArray | undefined
 
   /** known: at least the first 24 bytes. */
@@ -71,6 +72,11 @@ export class Walk {
   /** Counts of version 1 have 32 bits. */
   get isKnownVersion(): boolean {
     return this.version === 2 || this.version === 3
+  }
+
+  /** Average bytes of the tensor infos so far; undefined: there are none. */
+  get infoBytes(): number | undefined {
+    return this.infos > 0 ? (this.#at - this.#infosFrom) / this.infos : undefined
   }
 
   /** Ends the open array of strings there. */
@@ -111,6 +117,7 @@ export class Walk {
     if (!cursor.skip(size)) return this.#need(cursor)
     if (type === kString && size < 256) this.texts.set(key, decoder.decode(bytes.subarray(text, cursor.at)))
     this.#at += cursor.at
+    this.names.add(key)
     this.keys++
     return undefined
   }
@@ -132,7 +139,7 @@ export class Walk {
       }
       this.#at = end
     }
-    this.arrays.push(key)
+    this.names.add(key)
     this.keys++
     return undefined
   }
@@ -161,6 +168,7 @@ export class Walk {
     if (this.infos === this.tensorCount) return { kind: 'end', at: this.#at }
     const cursor = new Cursor(this.#known.from(this.#at), this.little)
     if (!readInfo(cursor)) return cursor.short > 0 ? this.#need(cursor) : kWrong
+    if (this.infos === 0) this.#infosFrom = this.#at
     this.#at += cursor.at
     this.infos++
     return undefined

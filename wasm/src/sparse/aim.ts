@@ -1,0 +1,71 @@
+// Where to read for an end of which only a distribution is known: one window if it probably lies in that, else samples
+// at the quantiles. Time is counted in bytes: those that the link carries in one round trip.
+import type { Estimate } from './estimate.js'
+
+export interface Target extends Estimate {
+  /** the end lies in (low, high] */
+  readonly low: number
+  readonly high: number
+}
+
+export interface Aim {
+  /** read in one piece: [from, to] */
+  readonly window: readonly [number, number] | undefined
+  /** probability that the end lies in the window */
+  readonly hit: number
+  /** places of samples */
+  readonly probes: readonly number[]
+}
+
+// A byte costs this much more than its time, so that a preview stays small.
+const kThrift = 1.4
+// An interval that costs less than this share of a round trip is read whole, and no window costs more.
+const kWhole = 0.55
+const kMostWindow = 0.7
+// A window is read only if the end is this likely in it.
+const kLeastHit = 0.3
+
+/**
+ * perRound: bytes of a round trip. cost: how many bytes each byte of a window stands for. slots: requests that are left.
+ */
+export function aim(target: Target, perRound: number, cost: number, slots: number): Aim {
+  const { low, high, mean } = target
+  const width = high - low
+  if (width * cost <= kWhole * perRound) return { window: [low, high], hit: 1, probes: [] }
+  // If the samples contradict the estimate, the samples count.
+  const scale = Math.max(target.scale, (low - mean) / 2, (mean - high) / 2, 1)
+  const below = (at: number): number => 1 / (1 + Math.exp((mean - at) / scale))
+  const lowest = below(low)
+  const share = below(high) - lowest
+  const place = (probability: number): number => {
+    const p = Math.min(1 - 1e-9, Math.max(1e-9, lowest + share * probability))
+    return Math.min(high, Math.max(low, mean + scale * Math.log(p / (1 - p))))
+  }
+  // The window ends where the next byte costs more than it may save.
+  const least = (kThrift * cost * scale * share) / perRound
+  if (least < 0.25) {
+    const half = scale * 2 * Math.acosh(Math.sqrt(0.25 / least))
+    let from = Math.max(low, mean - half)
+    let to = Math.min(high, mean + half)
+    const excess = to - from - (kMostWindow * perRound) / cost
+    if (excess > 0) {
+      from = mean <= low ? low : from + excess / 2
+      to = mean >= high ? high : to - excess / 2
+      if (mean <= low) to = from + (kMostWindow * perRound) / cost
+      if (mean >= high) from = to - (kMostWindow * perRound) / cost
+    }
+    const before = (below(from) - lowest) / share
+    const behind = (below(high) - below(to)) / share
+    const hit = 1 - before - behind
+    if (hit >= kLeastHit) {
+      // If the window misses, these show how far.
+      const guards: number[] = []
+      const left = Math.round(((slots - 1) * before) / Math.max(1e-9, before + behind))
+      for (let i = 1; i <= left; i++) guards.push(place((before * i) / (left + 1)))
+      for (let i = 1; i < slots - left; i++) guards.push(place(1 - (behind * i) / (slots - left)))
+      return { window: [from, to], hit, probes: guards }
+    }
+  }
+  const probes = Array.from({ length: slots }, (_, i) => place((i + 1) / (slots + 1)))
+  return { window: undefined, hit: 0, probes }
+}
