@@ -17,7 +17,7 @@ const kTail = 6144
 // Bytes read for the key of an array, with a sample of its strings.
 const kHeading = 2048
 // Requests of a round: browsers open so many connections over HTTP/1.1.
-const kRequests = 6
+export const kRequests = 6
 // Places of the first samples, as shares of the expected length.
 const kFirst = { few: [0.4, 0.85, 1.15], many: [0.3, 0.6, 0.85, 1.02, 1.2, 1.6] }
 const kFirstMerges = [0.5, 1.15, 2.2]

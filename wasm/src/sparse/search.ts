@@ -7,6 +7,7 @@ import { findLayout, fingerprint, layoutOfHoles, learn, type Layout } from './la
 import { addPoint, endOf, piecesOf, type Range } from './pieces.js'
 import {
   following,
+  kRequests,
   planNeed,
   planStrings,
   tailBytes,
@@ -80,8 +81,8 @@ export async function search(
     if (!reading) {
       if (!flow && (round >= most.rounds || known.fetched - fetched > most.bytes)) return undefined
       const plan =
-        round === 0 && vocabulary?.layout
-          ? planKnown(walk, vocabulary.offset, vocabulary.layout)
+        round === 0 && vocabulary?.layout && stop.kind === 'strings'
+          ? planKnown(situation, stop, vocabulary.layout)
           : stop.kind === 'need'
             ? planNeed(situation, stop, needs + 1)
             : planStrings(situation, stop.array)
@@ -170,13 +171,20 @@ function vocabularyOf(walk: Walk, stop: Stop, known: Known): Vocabulary | undefi
   return id === undefined ? undefined : { id, offset, layout: findLayout(id) }
 }
 
-/** The ends of all arrays at once, if the vocabulary is known. */
-function planKnown(walk: Walk, offset: number, layout: Layout): Plan {
-  const ranges = layout.map(([begin, length], i) => {
-    const end = offset + begin + length
-    return { offset: end - kHeading, end: end + (i === layout.length - 1 ? tailBytes(walk) : kHeading) }
+/**
+ * The ends of all arrays at once, if the vocabulary is known, and samples as for others: where the layout is another one
+ * after all, no round is lost.
+ */
+function planKnown(situation: Situation, { array }: Stop & { kind: 'strings' }, layout: Layout): Plan {
+  const ends = layout.map(([begin, length], i) => {
+    const end = array.offset + begin + length
+    const behind = i === layout.length - 1 ? tailBytes(situation.walk) : kHeading
+    return { offset: end - kHeading, end: end + behind }
   })
-  return { ranges, resume: offset, end: ranges.at(-1)!.end, rounds: 1 }
+  const plan = planStrings(situation, array)
+  const samples = plan.ranges.filter((_, i) => i % 2 === 0).slice(0, Math.max(0, kRequests - ends.length))
+  const short = samples.map(({ offset }) => ({ offset, end: offset + 2 * kHeading }))
+  return { ...plan, ranges: [...ends, ...short] }
 }
 
 /** For a header with a known beginning: where it probably ends, and whether its vocabulary is known. */
