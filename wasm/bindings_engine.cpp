@@ -210,19 +210,24 @@ class Engine {
   bool begin_image(uint32_t width, uint32_t height) {
     if (uint64_t{width} * height * 3 > input_.size())
       return refuse(Error{ErrorCode::kInvalidArgument, 0, "pixels beyond the reserved room"});
-    more_image_ = true;
+    more_media_ = true;
     return done(session_->begin_image({{width, height}, input_.data()}));
   }
-  [[nodiscard]] uint32_t n_image_steps() const { return static_cast<uint32_t>(session_->n_image_steps()); }
-  bool step_image() {
-    const Result<bool> more = session_->step_image();
+  /// n samples in the reserved room, so many a second.
+  bool begin_sound(uint32_t n, uint32_t rate) {
+    more_media_ = true;
+    return done(session_->begin_sound({input_.as<float>(), n}, rate));
+  }
+  [[nodiscard]] uint32_t n_media_steps() const { return static_cast<uint32_t>(session_->n_media_steps()); }
+  bool step_media() {
+    const Result<bool> more = session_->step_media();
     if (!more) return refuse(more.error());
-    more_image_ = *more;
+    more_media_ = *more;
     return true;
   }
-  [[nodiscard]] bool more_image() const { return more_image_; }
-  Span image_tokens() {
-    ids_ = session_->image_tokens();
+  [[nodiscard]] bool more_media() const { return more_media_; }
+  Span media_tokens() {
+    ids_ = session_->media_tokens();
     return span_of(ids_);
   }
   /// Of n ids in the reserved room: to embedding(), and positions().
@@ -328,7 +333,7 @@ class Engine {
   std::vector<double> doubles_;
   std::vector<float> floats_;
   std::vector<int32_t> ids_;
-  bool more_image_ = false;
+  bool more_media_ = false;
   std::vector<uint8_t> bytes_;
 };
 
@@ -488,10 +493,11 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("text", &Engine::text)
       .function("probabilities", &Engine::probabilities)
       .function("beginImage", &Engine::begin_image)
-      .function("imageSteps", &Engine::n_image_steps)
-      .function("stepImage", &Engine::step_image)
-      .function("moreImage", &Engine::more_image)
-      .function("imageTokens", &Engine::image_tokens)
+      .function("beginSound", &Engine::begin_sound)
+      .function("mediaSteps", &Engine::n_media_steps)
+      .function("stepMedia", &Engine::step_media)
+      .function("moreMedia", &Engine::more_media)
+      .function("mediaTokens", &Engine::media_tokens)
       .function("encodedMedia", &Engine::encoded_media)
       .function("positions", &Engine::positions)
       .function("evaluate", &Engine::evaluate)

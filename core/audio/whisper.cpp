@@ -86,16 +86,16 @@ void plan_block(Planner& p, const std::string& name, const WhisperSizes& sizes, 
 
 void plan_whisper(Planner& p, const WhisperHparams& h, WhisperWeights& w) {
   const uint64_t n_audio = h.encoder.n_embd, n_text = h.decoder.n_embd;
-  p.convolution(w.conv1, "encoder.conv1", 3, h.n_mel, n_audio);
-  p.convolution(w.conv2, "encoder.conv2", 3, n_audio, n_audio);
-  p.vector(w.encoder_positions, "encoder.positional_embedding", h.encoder.n_ctx * n_audio);
+  p.convolution(w.encoder.conv1, "encoder.conv1", 3, h.n_mel, n_audio);
+  p.convolution(w.encoder.conv2, "encoder.conv2", 3, n_audio, n_audio);
+  p.vector(w.encoder.positions, "encoder.positional_embedding", h.encoder.n_ctx * n_audio);
   p.vector(w.decoder_positions, "decoder.positional_embedding", h.decoder.n_ctx * n_text);
-  p.affine(w.encoder_norm, "encoder.ln_post", n_audio, Need::kRequired, Need::kRequired);
+  p.affine(w.encoder.norm, "encoder.ln_post", n_audio, Need::kRequired, Need::kRequired);
   p.affine(w.decoder_norm, "decoder.ln", n_text, Need::kRequired, Need::kRequired);
   p.linear(w.token_embedding, "decoder.token_embedding", n_text, h.n_vocab);
-  w.encoder.resize(h.encoder.n_layer);
-  for (size_t i = 0; i < w.encoder.size() && !p.failed(); ++i)
-    plan_block(p, "encoder.blocks." + std::to_string(i) + ".", h.encoder, 0, w.encoder[i]);
+  w.encoder.blocks.resize(h.encoder.n_layer);
+  for (size_t i = 0; i < w.encoder.blocks.size() && !p.failed(); ++i)
+    plan_block(p, "encoder.blocks." + std::to_string(i) + ".", h.encoder, 0, w.encoder.blocks[i]);
   w.decoder.resize(h.decoder.n_layer);
   for (size_t i = 0; i < w.decoder.size() && !p.failed(); ++i)
     plan_block(p, "decoder.blocks." + std::to_string(i) + ".", h.decoder, n_audio, w.decoder[i]);

@@ -1,7 +1,6 @@
 // Whisper (Radford et al. 2022): an encoder of log-mel spectrograms and a decoder of text that attends to its output.
 //
-//   encoder  two convolutions of 3 frames (the second one at every other frame), each with GELU; positions; blocks of
-//            norm, attention, add, norm, feed-forward, add; a norm
+//   encoder  whisper_encoder.hpp
 //   decoder  token and position embeddings; blocks with attention to the encoder's output between the two parts; a
 //   norm;
 //            the token embeddings as the output's weights
@@ -16,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "audio/whisper_encoder.hpp"
 #include "audio/whisper_vocabulary.hpp"
 #include "gguf/access.hpp"
 #include "model/model.hpp"
@@ -24,33 +24,19 @@
 
 namespace ggufscope {
 
-/// One of the two stacks.
-struct WhisperSizes {
-  uint32_t n_ctx = 0;  ///< encoder: frames of its output; decoder: tokens
-  uint32_t n_embd = 0;
-  uint32_t n_head = 0;
-  uint32_t n_layer = 0;
-  uint32_t n_ff = 0;
-};
-
 struct WhisperHparams {
   WhisperSizes encoder, decoder;
   uint32_t n_mel = 0;
   uint32_t n_vocab = 0;
-};
-
-struct WhisperBlock {
-  Affine attn_norm, cross_norm, ffn_norm;
-  AttentionWeights attn, cross;  // cross: of the decoder
-  Linear up, down;
+  [[nodiscard]] WhisperEncoderShape encoder_shape() const { return {.sizes = encoder, .n_mel = n_mel}; }
 };
 
 struct WhisperWeights {
-  Linear conv1, conv2;
-  Vector encoder_positions, decoder_positions;  // [n_ctx, n_embd]
-  Affine encoder_norm, decoder_norm;
+  WhisperEncoderWeights encoder;
+  Vector decoder_positions;  // [n_ctx, n_embd]
+  Affine decoder_norm;
   Linear token_embedding;  // [n_vocab, n_embd]
-  std::vector<WhisperBlock> encoder, decoder;
+  std::vector<WhisperBlock> decoder;
 };
 
 /// True where the header is that of a Whisper model.
@@ -100,7 +86,7 @@ struct DecoderToken {
 /// What a model remembers of one sound, and scratch memory.
 class WhisperState {
  public:
-  static constexpr size_t kConvolution = 0;  ///< the first step of encoding; one a block, and the last norm follow
+  static constexpr size_t kConvolution = WhisperEncoder::kConvolution;
 
   struct Sizes {
     uint64_t cache = 0, scratch = 0;  ///< bytes
@@ -114,12 +100,12 @@ class WhisperState {
   /// Encodes mel [2 n_ctx, n_mel] frames to n_ctx frames (at most the encoder's), in n_steps() steps of about one layer
   /// each, so that the caller can stop between any two. kOutOfRange.
   [[nodiscard]] Result<void> begin_encode(std::span<const float> mel, uint32_t n_ctx);
-  [[nodiscard]] size_t n_steps() const;
+  [[nodiscard]] size_t n_steps() const { return encoder_.n_steps(); }
   /// Steps must come in order, from 0. The last one makes the keys and values that the decoder attends to.
   void encode_step(size_t step);
-  /// After the first step the convolutions' output, after the last one the encoder's: [n_ctx, n_embd].
-  [[nodiscard]] std::span<const float> encoded() const { return {encoded_.as<float>(), n_audio_ * n_audio_embd_}; }
-  [[nodiscard]] uint32_t n_audio() const { return static_cast<uint32_t>(n_audio_); }
+  /// As WhisperEncoder::encoded.
+  [[nodiscard]] std::span<const float> encoded() const { return encoder_.encoded(); }
+  [[nodiscard]] uint32_t n_audio() const { return static_cast<uint32_t>(encoder_.n_frames()); }
 
   /// Room for so many cells; forgets what was in them. kOutOfMemory.
   [[nodiscard]] Result<void> reserve_cells(uint32_t n);
@@ -144,32 +130,28 @@ class WhisperState {
   struct Cache {
     Buffer keys, values;
   };
-  WhisperState(const WhisperModel& model, Pool& pool) : model_(model), pool_(pool) {}
-  void convolve();
-  void encoder_block(const WhisperBlock& block);
-  void feed_forward(const WhisperBlock& block, size_t n, size_t n_embd, size_t n_ff, float* x);
-  void attend(const AttentionShape& shape, float scale, const CacheView& cache, const float* q, size_t n,
-              std::span<const std::span<const CellRun>> visible, float* out);
+  WhisperState(const WhisperModel& model, Pool& pool)
+      : model_(model),
+        pool_(pool),
+        pass_(pool),
+        shape_(model.hparams().encoder_shape()),
+        encoder_(shape_, model.weights().encoder, pass_) {}
+  void store_cross();
   void decoder_block(size_t il, std::span<const DecoderToken> tokens, std::span<const std::span<const CellRun>> visible,
                      float* x);
   void watch_cross(size_t il, const float* q, size_t n);
-  [[nodiscard]] CacheView view(Cache& cache, CacheType type, size_t n_cells) const;
+  [[nodiscard]] CacheView view(Cache& cache, size_t n_cells) const;
   [[nodiscard]] Result<void> check(std::span<const DecoderToken> tokens) const;
 
   const WhisperModel& model_;
   Pool& pool_;
+  WhisperPass pass_;
+  WhisperEncoderShape shape_;
+  WhisperEncoder encoder_;
   CacheType cache_type_ = CacheType::kF32;
-  size_t n_audio_ = 0, n_audio_embd_ = 0, n_next_step_ = 0;
   bool has_sound_ = false;
-  std::vector<float> mel_;            // [2 n_audio, n_mel]
-  Buffer encoded_;                    // [n_ctx, n_embd]
   std::vector<Cache> cross_, cells_;  // a layer of the decoder each
-  Cache own_;                         // of the encoder's layer at hand
   uint32_t n_cells_ = 0;
-  Buffer scratch_, thread_scratch_;
-  size_t thread_floats_ = 0;
-  std::vector<int32_t> positions_;
-  Arena arena_;
   std::vector<Head> watched_;
   float* watched_out_ = nullptr;
 };

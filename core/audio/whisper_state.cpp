@@ -1,4 +1,4 @@
-// Memory of a sound, and the encoder.
+// Memory of a sound, and the decoder.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -6,49 +6,28 @@
 #include "audio/whisper.hpp"
 #include "base/sentence.hpp"
 #include "model/mixer.hpp"
-#include "nn/activation.hpp"
 #include "nn/vec.hpp"
 
 namespace ggufscope {
 namespace {
 
 constexpr float kNormEps = 1e-5f;
-constexpr size_t kChunkRows = 256;  // of the widest activations: they stay in L2
-
-AttentionShape heads_of(const WhisperSizes& sizes) {
-  const size_t d = sizes.n_embd / sizes.n_head;
-  return {sizes.n_head, sizes.n_head, d, d};
-}
-
-uint64_t encoder_floats(const WhisperHparams& h) {
-  const uint64_t n = h.encoder.n_ctx, n_embd = h.encoder.n_embd, rows = kChunkRows;
-  const uint64_t convolution = arena_floats(2 * n * n_embd, rows * 3 * std::max<uint64_t>(h.n_mel, n_embd));
-  const uint64_t block = arena_floats(n * n_embd, n * n_embd, n * n_embd, n * n_embd, n * n_embd);
-  const uint64_t forward = arena_floats(rows * n_embd, rows * h.encoder.n_ff, rows * n_embd);
-  const uint64_t cross = arena_floats(n * h.decoder.n_embd, n * h.decoder.n_embd);
-  return std::max({convolution, block, forward, cross});
-}
 
 uint64_t decoder_floats(const WhisperHparams& h) {
-  const uint64_t n = h.decoder.n_ctx, n_embd = h.decoder.n_embd, rows = kChunkRows;
+  const uint64_t n = h.decoder.n_ctx, n_embd = h.decoder.n_embd;
   const uint64_t block = arena_floats(n * n_embd, n * n_embd, n * n_embd, n * n_embd, n * n_embd);
-  const uint64_t forward = arena_floats(rows * n_embd, rows * h.decoder.n_ff, rows * n_embd);
-  return arena_floats(n * n_embd) + std::max(block, forward);
+  return arena_floats(n * n_embd) + std::max(block, WhisperPass::feed_forward_floats(h.decoder));
+}
+
+uint64_t pass_floats(const WhisperHparams& h) {
+  const uint64_t n = uint64_t{h.encoder.n_ctx} * h.decoder.n_embd, cross = arena_floats(n, n);
+  return std::max({WhisperEncoder::arena_floats(h.encoder_shape()), cross, decoder_floats(h)});
 }
 
 uint64_t thread_floats(const WhisperHparams& h) {
-  const uint64_t floats = std::max({attention_scratch(heads_of(h.encoder), h.encoder.n_ctx),
-                                    attention_scratch(heads_of(h.decoder), h.encoder.n_ctx),
-                                    attention_scratch(heads_of(h.decoder), h.decoder.n_ctx)});
-  return Arena::round_up(floats);
-}
-
-Result<void> allocate_into(Buffer& to, uint64_t bytes) {
-  to = Buffer();
-  Result<Buffer> made = Buffer::allocate(bytes);
-  if (!made) return std::unexpected(made.error());
-  to = std::move(*made);
-  return {};
+  return Arena::round_up(std::max<uint64_t>({WhisperEncoder::thread_floats(h.encoder_shape()),
+                                             attention_scratch(whisper_heads(h.decoder), h.encoder.n_ctx),
+                                             attention_scratch(whisper_heads(h.decoder), h.decoder.n_ctx)}));
 }
 
 }  // namespace
@@ -57,12 +36,10 @@ Result<WhisperState::Sizes> WhisperState::sizes(const WhisperModel& model, Cache
   const WhisperHparams& h = model.hparams();
   const uint64_t element = cache_element_bytes(cache_type), n_audio = h.encoder.n_ctx;
   Sizes s;
-  // Of a layer's key and value; the encoder's own are floats.
   const bool fits =
       add_product(s.cache, 2 * element * h.decoder.n_layer, (n_audio + h.decoder.n_ctx) * h.decoder.n_embd) &&
-      add_product(s.cache, 2 * sizeof(float), n_audio * h.encoder.n_embd) &&
-      add_product(s.scratch, std::max(encoder_floats(h), decoder_floats(h)), sizeof(float)) &&
-      add_product(s.scratch, n_audio * h.encoder.n_embd + 2 * n_audio * h.n_mel, sizeof(float)) &&
+      add_product(s.scratch, WhisperEncoder::own_floats(h.encoder_shape()), sizeof(float)) &&
+      add_product(s.scratch, pass_floats(h), sizeof(float)) &&
       add_product(s.scratch, thread_floats(h) * n_threads, sizeof(float));
   if (!fits) return fail(ErrorCode::kOverflow, "the model needs more memory than can be counted");
   return s;
@@ -76,26 +53,14 @@ Result<std::unique_ptr<WhisperState>> WhisperState::create(const WhisperModel& m
   if (state == nullptr) return fail(ErrorCode::kOutOfMemory, "cannot allocate a state");
   const WhisperHparams& h = model.hparams();
   state->cache_type_ = cache_type;
-  state->n_audio_embd_ = h.encoder.n_embd;
   state->cross_.resize(h.decoder.n_layer);
   state->cells_.resize(h.decoder.n_layer);
-  state->thread_floats_ = static_cast<size_t>(thread_floats(h));
-  const uint64_t own = uint64_t{h.encoder.n_ctx} * h.encoder.n_embd * sizeof(float);
+  if (const auto r = state->pass_.allocate(pass_floats(h), thread_floats(h)); !r) return std::unexpected(r.error());
+  if (const auto r = state->encoder_.allocate(); !r) return std::unexpected(r.error());
   const uint64_t cross = uint64_t{h.encoder.n_ctx} * h.decoder.n_embd * cache_element_bytes(cache_type);
-  const uint64_t scratch = std::max(encoder_floats(h), decoder_floats(h)) * sizeof(float);
-  std::vector<std::pair<Buffer*, uint64_t>> buffers = {
-      {&state->encoded_, own},
-      {&state->own_.keys, own},
-      {&state->own_.values, own},
-      {&state->scratch_, scratch},
-      {&state->thread_scratch_, uint64_t{state->thread_floats_} * pool.n_threads() * sizeof(float)}};
-  for (Cache& cache : state->cross_) {
-    buffers.emplace_back(&cache.keys, cross);
-    buffers.emplace_back(&cache.values, cross);
-  }
-  for (const auto& [buffer, bytes] : buffers)
-    if (const Result<void> done = allocate_into(*buffer, bytes); !done) return std::unexpected(done.error());
-  state->arena_.reset(state->scratch_.as<float>(), state->scratch_.size() / sizeof(float));
+  for (Cache& cache : state->cross_)
+    for (Buffer* buffer : {&cache.keys, &cache.values})
+      if (const auto r = allocate_into(*buffer, cross); !r) return std::unexpected(r.error());
   if (const Result<void> done = state->reserve_cells(h.decoder.n_ctx); !done) return std::unexpected(done.error());
   return state;
 }
@@ -113,139 +78,37 @@ Result<void> WhisperState::reserve_cells(uint32_t n) {
   return {};
 }
 
-CacheView WhisperState::view(Cache& cache, CacheType type, size_t n_cells) const {
-  const WhisperSizes& sizes = &cache == &own_ ? model_.hparams().encoder : model_.hparams().decoder;
-  return {type, cache.keys.data(), cache.values.data(), sizes.n_embd / sizes.n_head, n_cells};
-}
-
-void WhisperState::attend(const AttentionShape& shape, float scale, const CacheView& cache, const float* q, size_t n,
-                          std::span<const std::span<const CellRun>> visible, float* out) {
-  AttentionOptions options;
-  options.scale = scale;
-  // No bias: positions matter to nothing, but one is read for each token.
-  positions_.resize(std::max(positions_.size(), n));
-  attention(pool_, shape, options, cache, q, n, visible, positions_.data(), positions_.data(),
-            thread_scratch_.as<float>(), thread_floats_, out);
-}
-
-void WhisperState::feed_forward(const WhisperBlock& block, size_t n, size_t n_embd, size_t n_ff, float* x) {
-  const size_t mark = arena_.mark();
-  float* normed = arena_.take(kChunkRows * n_embd);
-  float* wide = arena_.take(kChunkRows * n_ff);
-  float* added = arena_.take(kChunkRows * n_embd);
-  for (size_t first = 0; first < n; first += kChunkRows) {
-    const size_t rows = std::min(kChunkRows, n - first);
-    float* const part = x + first * n_embd;
-    normalize_rows(pool_, kNormEps, NormKind::kLayer, block.ffn_norm, part, rows, n_embd, normed);
-    apply(pool_, block.up, normed, rows, wide);
-    each_token(pool_, Operation::kGate, rows, [&](size_t t) { activate(Activation::kGelu, wide + t * n_ff, n_ff); });
-    apply(pool_, block.down, wide, rows, added);
-    add_rows(pool_, part, added, rows, n_embd);
-  }
-  arena_.release(mark);
+CacheView WhisperState::view(Cache& cache, size_t n_cells) const {
+  const size_t d = whisper_heads(model_.hparams().decoder).d_k;
+  return {cache_type_, cache.keys.data(), cache.values.data(), d, n_cells};
 }
 
 Result<void> WhisperState::begin_encode(std::span<const float> mel, uint32_t n_ctx) {
-  const WhisperHparams& h = model_.hparams();
-  if (n_ctx == 0 || n_ctx > h.encoder.n_ctx)
-    return fail(ErrorCode::kOutOfRange,
-                "an audio context of " + std::to_string(n_ctx) + "; the model has " + std::to_string(h.encoder.n_ctx));
-  if (mel.size() != size_t{2} * n_ctx * h.n_mel)
-    return fail(ErrorCode::kInvalidArgument, "a spectrogram of " + counted(mel.size(), "value") + " for " +
-                                                 std::to_string(n_ctx) + " frames of output");
-  mel_.assign(mel.begin(), mel.end());
-  n_audio_ = n_ctx;
-  n_next_step_ = 0;
   has_sound_ = false;
-  return {};
-}
-
-size_t WhisperState::n_steps() const { return model_.weights().encoder.size() + 2; }
-
-namespace {
-
-// Rows of a convolution over frames x [n_frames, n_in]: frame t and its neighbours, [n_in, 3]. There are zeros around.
-void gather(const float* x, size_t n_frames, size_t n_in, size_t t, float* row) {
-  for (size_t k = 0; k < 3; ++k) {
-    const bool inside = t + k >= 1 && t + k - 1 < n_frames;
-    const float* frame = x + (t + k - 1) * n_in;
-    for (size_t c = 0; c < n_in; ++c) row[c * 3 + k] = inside ? frame[c] : 0;
-  }
-}
-
-}  // namespace
-
-void WhisperState::convolve() {
-  const WhisperHparams& h = model_.hparams();
-  const WhisperWeights& w = model_.weights();
-  const size_t n = n_audio_, n_embd = h.encoder.n_embd;
-  float* first = arena_.take(2 * n * n_embd);
-  float* gathered = arena_.take(kChunkRows * 3 * std::max<size_t>(h.n_mel, n_embd));
-  const auto layer = [&](const Linear& by, const float* x, size_t n_in, size_t stride, size_t n_out, float* y) {
-    for (size_t begin = 0; begin < n_out; begin += kChunkRows) {
-      const size_t rows = std::min(kChunkRows, n_out - begin);
-      each_token(pool_, Operation::kCache, rows,
-                 [&](size_t t) { gather(x, 2 * n, n_in, (begin + t) * stride, gathered + t * 3 * n_in); });
-      float* const part = y + begin * n_embd;
-      apply(pool_, by, gathered, rows, part);
-      each_token(pool_, Operation::kGate, rows,
-                 [&](size_t t) { activate(Activation::kGelu, part + t * n_embd, n_embd); });
-    }
-  };
-  layer(w.conv1, mel_.data(), h.n_mel, 1, 2 * n, first);
-  layer(w.conv2, first, n_embd, 2, n, encoded_.as<float>());
-}
-
-void WhisperState::encoder_block(const WhisperBlock& block) {
-  const WhisperSizes& sizes = model_.hparams().encoder;
-  const AttentionShape shape = heads_of(sizes);
-  const size_t n = n_audio_, n_embd = sizes.n_embd, mark = arena_.mark();
-  float* x = encoded_.as<float>();
-  float* normed = arena_.take(n * n_embd);
-  float* q = arena_.take(n * n_embd);
-  float* k = arena_.take(n * n_embd);
-  float* v = arena_.take(n * n_embd);
-  float* mixed = arena_.take(n * n_embd);
-  normalize_rows(pool_, kNormEps, NormKind::kLayer, block.attn_norm, x, n, n_embd, normed);
-  apply(pool_, {{&block.attn.q, q}, {&block.attn.k, k}, {&block.attn.v, v}}, normed, n);
-  const CacheView cache = view(own_, CacheType::kF32, n);
-  each_token(pool_, Operation::kCache, n,
-             [&](size_t t) { cache_store(cache, shape, t, k + t * n_embd, v + t * n_embd); });
-  const CellRun all{0, static_cast<uint32_t>(n)};
-  const std::vector<std::span<const CellRun>> visible(n, std::span(&all, 1));
-  attend(shape, 1 / std::sqrt(static_cast<float>(shape.d_k)), cache, q, n, visible, mixed);
-  apply(pool_, block.attn.out, mixed, n, normed);
-  add_rows(pool_, x, normed, n, n_embd);
-  arena_.release(mark);
-  feed_forward(block, n, n_embd, sizes.n_ff, x);
+  return encoder_.begin(mel, n_ctx);
 }
 
 void WhisperState::encode_step(size_t step) {
-  const WhisperHparams& h = model_.hparams();
-  const WhisperWeights& w = model_.weights();
-  const size_t n = n_audio_, n_embd = h.encoder.n_embd;
-  if (step != n_next_step_ || step >= n_steps()) return;
-  ++n_next_step_;
-  float* x = encoded_.as<float>();
-  arena_.release(0);
-  if (step == kConvolution) return convolve();
-  if (step == 1) vec::add(x, w.encoder_positions.data(), n * n_embd);
-  if (step <= w.encoder.size()) return encoder_block(w.encoder[step - 1]);
-  normalize_rows(pool_, kNormEps, NormKind::kLayer, w.encoder_norm, x, n, n_embd, x);
-  const AttentionShape shape = heads_of(h.decoder);
-  const size_t n_text = h.decoder.n_embd;
-  float* k = arena_.take(n * n_text);
-  float* v = arena_.take(n * n_text);
-  for (size_t il = 0; il < w.decoder.size(); ++il) {
-    apply(pool_, {{&w.decoder[il].cross.k, k}, {&w.decoder[il].cross.v, v}}, x, n);
-    const CacheView cache = view(cross_[il], cache_type_, n);
-    each_token(pool_, Operation::kCache, n,
-               [&](size_t t) { cache_store(cache, shape, t, k + t * n_text, v + t * n_text); });
-  }
+  if (!encoder_.step(step) || step + 1 != n_steps()) return;
+  store_cross();
   has_sound_ = true;
 }
 
-// Decoder.
+void WhisperState::store_cross() {
+  const WhisperSizes& sizes = model_.hparams().decoder;
+  const AttentionShape shape = whisper_heads(sizes);
+  const size_t n = n_audio(), n_text = sizes.n_embd;
+  pass_.arena.release(0);
+  float* k = pass_.arena.take(n * n_text);
+  float* v = pass_.arena.take(n * n_text);
+  for (size_t il = 0; il < model_.weights().decoder.size(); ++il) {
+    const AttentionWeights& cross = model_.weights().decoder[il].cross;
+    apply(pool_, {{&cross.k, k}, {&cross.v, v}}, encoded().data(), n);
+    const CacheView cache = view(cross_[il], n);
+    each_token(pool_, Operation::kCache, n,
+               [&](size_t t) { cache_store(cache, shape, t, k + t * n_text, v + t * n_text); });
+  }
+}
 
 void WhisperState::watch_cross(size_t il, const float* q, size_t n) {
   const WhisperSizes& sizes = model_.hparams().decoder;
@@ -254,18 +117,18 @@ void WhisperState::watch_cross(size_t il, const float* q, size_t n) {
   for (size_t i = 0; i < watched_.size(); ++i) {
     if (watched_[i].layer != il) continue;
     const uint8_t* const keys =
-        cross_[il].keys.data() + watched_[i].head * n_audio_ * d * cache_element_bytes(cache_type_);
+        cross_[il].keys.data() + watched_[i].head * n_audio() * d * cache_element_bytes(cache_type_);
     for (size_t t = 0; t < n; ++t) {
-      float* const out = watched_out_ + (i * n + t) * n_audio_;
+      float* const out = watched_out_ + (i * n + t) * n_audio();
       const float* const query = q + t * sizes.n_embd + watched_[i].head * d;
-      for (size_t c = 0; c < n_audio_; ++c) {
+      for (size_t c = 0; c < n_audio(); ++c) {
         if (cache_type_ == CacheType::kF32)
           std::memcpy(key.data(), keys + c * d * sizeof(float), d * sizeof(float));
         else
           vec::load_f16(reinterpret_cast<const uint16_t*>(keys) + c * d, key.data(), d);
         out[c] = vec::dot(query, key.data(), d) / std::sqrt(static_cast<float>(d));
       }
-      softmax(out, n_audio_);
+      softmax(out, n_audio());
     }
   }
 }
@@ -274,32 +137,31 @@ void WhisperState::decoder_block(size_t il, std::span<const DecoderToken> tokens
                                  std::span<const std::span<const CellRun>> visible, float* x) {
   const WhisperSizes& sizes = model_.hparams().decoder;
   const WhisperBlock& block = model_.weights().decoder[il];
-  const AttentionShape shape = heads_of(sizes);
-  const float scale = 1 / std::sqrt(static_cast<float>(shape.d_k));
-  const size_t n = tokens.size(), n_embd = sizes.n_embd, mark = arena_.mark();
-  float* normed = arena_.take(n * n_embd);
-  float* q = arena_.take(n * n_embd);
-  float* k = arena_.take(n * n_embd);
-  float* v = arena_.take(n * n_embd);
-  float* mixed = arena_.take(n * n_embd);
+  const AttentionShape shape = whisper_heads(sizes);
+  const size_t n = tokens.size(), n_embd = sizes.n_embd, mark = pass_.arena.mark();
+  float* normed = pass_.arena.take(n * n_embd);
+  float* q = pass_.arena.take(n * n_embd);
+  float* k = pass_.arena.take(n * n_embd);
+  float* v = pass_.arena.take(n * n_embd);
+  float* mixed = pass_.arena.take(n * n_embd);
   normalize_rows(pool_, kNormEps, NormKind::kLayer, block.attn_norm, x, n, n_embd, normed);
   apply(pool_, {{&block.attn.q, q}, {&block.attn.k, k}, {&block.attn.v, v}}, normed, n);
-  const CacheView cache = view(cells_[il], cache_type_, n_cells_);
+  const CacheView cache = view(cells_[il], n_cells_);
   for (size_t t = 0; t < n; ++t) cache_store(cache, shape, tokens[t].cell, k + t * n_embd, v + t * n_embd);
-  attend(shape, scale, cache, q, n, visible, mixed);
+  pass_.attend(shape, cache, q, n, visible, mixed);
   apply(pool_, block.attn.out, mixed, n, normed);
   add_rows(pool_, x, normed, n, n_embd);
 
   normalize_rows(pool_, kNormEps, NormKind::kLayer, block.cross_norm, x, n, n_embd, normed);
   apply(pool_, block.cross.q, normed, n, q);
-  const CellRun all{0, static_cast<uint32_t>(n_audio_)};
+  const CellRun all{0, static_cast<uint32_t>(n_audio())};
   const std::vector<std::span<const CellRun>> frames(n, std::span(&all, 1));
-  attend(shape, scale, view(cross_[il], cache_type_, n_audio_), q, n, frames, mixed);
+  pass_.attend(shape, view(cross_[il], n_audio()), q, n, frames, mixed);
   watch_cross(il, q, n);
   apply(pool_, block.cross.out, mixed, n, normed);
   add_rows(pool_, x, normed, n, n_embd);
-  arena_.release(mark);
-  feed_forward(block, n, n_embd, sizes.n_ff, x);
+  pass_.arena.release(mark);
+  pass_.feed_forward(block, n, false, kNormEps, x);
 }
 
 Result<void> WhisperState::check(std::span<const DecoderToken> tokens) const {
@@ -322,8 +184,8 @@ Result<void> WhisperState::decode(std::span<const DecoderToken> tokens, float* o
   const WhisperHparams& h = model_.hparams();
   const WhisperWeights& w = model_.weights();
   const size_t n = tokens.size(), n_embd = h.decoder.n_embd;
-  arena_.release(0);
-  float* x = arena_.take(n * n_embd);
+  pass_.arena.release(0);
+  float* x = pass_.arena.take(n * n_embd);
   std::vector<int32_t> ids(n);
   std::vector<std::span<const CellRun>> visible(n);
   for (size_t t = 0; t < n; ++t) {

@@ -1,20 +1,24 @@
 #include "engine/media.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/sentence.hpp"
 
 namespace ggufscope {
 namespace {
 
-uint64_t hash_of(const Image& image) {
-  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+// FNV-1a of numbers of 32 bits, then of bytes.
+uint64_t hash_of(std::initializer_list<uint32_t> numbers, ByteView bytes) {
+  uint64_t hash = 0xcbf29ce484222325u;
   const auto add = [&](uint64_t byte) { hash = (hash ^ byte) * 0x100000001b3u; };
-  for (const uint32_t side : {image.size.width, image.size.height})
-    for (int shift = 0; shift < 32; shift += 8) add(side >> shift & 255);
-  for (const uint8_t byte : image.rgb) add(byte);
+  for (const uint32_t number : numbers)
+    for (int shift = 0; shift < 32; shift += 8) add(number >> shift & 255);
+  for (const uint8_t byte : bytes) add(byte);
   return hash;
 }
+
+uint64_t hash_of(const Image& image) { return hash_of({image.size.width, image.size.height}, image.rgb); }
 
 // The id of a hash: its own, or the next that no other has.
 TokenId media_id(uint64_t hash, const MediaStore& store) {
@@ -85,7 +89,7 @@ Result<std::vector<TokenRun>> token_runs(std::span<const TokenId> tokens, const 
       const auto found = store.find(tokens[i]);
       if (found == store.end())
         return fail(ErrorCode::kNotFound,
-                    "there is no image " + std::to_string(tokens[i]) + "; it must be encoded again");
+                    "there is no image or sound " + std::to_string(tokens[i]) + "; it must be encoded again");
       run.medium = &found->second;
       while (run.end < tokens.size() && run.end - run.begin < run.medium->n_tokens && tokens[run.end] == tokens[i])
         ++run.end;
@@ -101,6 +105,10 @@ std::vector<int32_t> media_axes(const Medium& medium, size_t offset, size_t n, i
   std::vector<int32_t> axes;
   axes.reserve(3 * n);
   for (size_t i = offset; i < offset + n; ++i) {
+    if (medium.columns == 0) {
+      axes.insert(axes.end(), 3, position + static_cast<int32_t>(i));
+      continue;
+    }
     axes.push_back(position);
     axes.push_back(position + static_cast<int32_t>(i / medium.columns));
     axes.push_back(position + static_cast<int32_t>(i % medium.columns));
@@ -192,6 +200,111 @@ Result<bool> ImageJob::step(MediaStore& store) {
 Result<bool> ImageJob::next_part() {
   if (++at_ == waiting_.size()) return false;
   if (const Result<void> begun = encoder_.begin(*waiting_parts_[at_]); !begun) return std::unexpected(begun.error());
+  return true;
+}
+
+constexpr size_t kPartFrames = 2 * kAudioFrames;  // of the spectrogram
+constexpr size_t kPartSamples = kPartFrames * kMelStep;
+
+SoundJob::SoundJob(const AudioModel& model, Pool& pool)
+    : model_(model),
+      pool_(pool),
+      encoder_(model, pool),
+      mel_(mel_filters(model.parameters().encoder.n_mel), kMelFloorHalf) {}
+
+uint64_t SoundJob::n_parts(uint64_t n_samples) { return n_samples / kPartSamples + 1; }
+
+Result<void> SoundJob::check(std::span<const float> samples, uint64_t n, const AudioModel& model, size_t max_tokens) {
+  if (samples.empty()) return fail(ErrorCode::kInvalidArgument, "the sound has no samples");
+  const auto broken = std::ranges::find_if_not(samples, [](float x) { return std::isfinite(x); });
+  if (broken != samples.end())
+    return fail(ErrorCode::kInvalidArgument,
+                "sample " + std::to_string(broken - samples.begin()) + " of the sound is not a finite number");
+  const uint64_t n_tokens = n_parts(n) * model.n_tokens();
+  if (n_tokens > max_tokens)
+    return fail(ErrorCode::kOutOfRange, "a sound of " + std::to_string(n / kMelSampleRate) + " s needs " +
+                                            counted(n_tokens, "token") + ", and the context has " +
+                                            std::to_string(max_tokens));
+  return {};
+}
+
+Result<void> SoundJob::begin(std::vector<float> samples, const Tokenizer& tokenizer, size_t max_tokens,
+                             const MediaStore& store) {
+  if (const Result<void> good = check(samples, samples.size(), model_, max_tokens); !good) return good;
+  const uint64_t n = n_parts(samples.size());
+  const AudioProjectorRow& row = model_.row();
+  const ByteView bytes(reinterpret_cast<const uint8_t*>(samples.data()), samples.size() * sizeof(float));
+  const auto text = [&](std::string_view around) {
+    if (around.empty()) return;
+    const std::vector<TokenId> ids = tokenizer.encode(around, {.special = true});
+    tokens_.insert(tokens_.end(), ids.begin(), ids.end());
+  };
+  tokens_.clear();
+  waiting_.clear();
+  MediaStore known;  // an id is taken before its part is encoded
+  for (const auto& [id, medium] : store) known[id].hash = medium.hash;
+  text(row.begin);
+  const uint64_t whole = hash_of({}, bytes);
+  for (size_t part = 0; part < n; ++part) {
+    Medium medium;
+    medium.hash =
+        hash_of({static_cast<uint32_t>(whole), static_cast<uint32_t>(whole >> 32), static_cast<uint32_t>(part)}, {});
+    medium.n_tokens = medium.n_positions = model_.n_tokens();
+    const TokenId id = media_id(medium.hash, known);
+    tokens_.insert(tokens_.end(), medium.n_tokens, id);
+    const auto found = store.find(id);
+    if (found != store.end() && !found->second.embeddings.empty()) continue;
+    known[id].hash = medium.hash;
+    waiting_.push_back({id, std::move(medium), part});
+  }
+  text(row.end);
+  at_ = n_added_ = 0;
+  encoding_ = false;
+  const size_t n_mel_steps = (samples.size() + kPartSamples - 1) / kPartSamples;
+  n_steps_ = waiting_.empty() ? 0 : n_mel_steps + waiting_.size() * encoder_.n_steps();
+  if (waiting_.empty()) return {};
+  samples_ = std::move(samples);
+  return mel_.begin(samples_.size());
+}
+
+// The next 30 s.
+Result<void> SoundJob::step_mel() {
+  const size_t n = std::min(kPartSamples, samples_.size() - n_added_);
+  if (const Result<void> added = mel_.add(std::span(samples_).subspan(n_added_, n)); !added) return added;
+  n_added_ += n;
+  const size_t first = mel_.first(), ready = mel_.ready();
+  pool_.parallel_for(ready - first, 8, [&](size_t from, size_t to, size_t) { mel_.compute(first + from, first + to); });
+  mel_.consume();
+  return {};
+}
+
+Result<void> SoundJob::begin_part() {
+  const size_t n_mel = mel_.n_mel(), first = waiting_[at_].part * kPartFrames;
+  std::vector<float> part(kPartFrames * n_mel, mel_.padding());
+  if (first < mel_.n_stored()) {
+    const size_t n = std::min(kPartFrames, mel_.n_stored() - first);
+    std::copy_n(mel_.values() + first * n_mel, n * n_mel, part.data());
+  }
+  return encoder_.begin(part);
+}
+
+Result<bool> SoundJob::step(MediaStore& store) {
+  if (at_ == waiting_.size()) return false;
+  if (!encoding_) {
+    if (const Result<void> done = step_mel(); !done) return std::unexpected(done.error());
+    if (n_added_ < samples_.size()) return true;
+    mel_.finish();
+    samples_ = {};
+    encoding_ = true;
+    if (const Result<void> begun = begin_part(); !begun) return std::unexpected(begun.error());
+    return true;
+  }
+  if (encoder_.step()) return true;
+  Waiting& done = waiting_[at_];
+  done.medium.embeddings = encoder_.take_output();
+  store[done.id] = std::move(done.medium);
+  if (++at_ == waiting_.size()) return false;
+  if (const Result<void> begun = begin_part(); !begun) return std::unexpected(begun.error());
   return true;
 }
 

@@ -1,11 +1,14 @@
-// Images among the tokens of a text: an encoded part of an image (a tile, an overview) is so many tokens of one
-// negative id, which its pixels give it, so that the same image is the same tokens wherever and whenever it comes.
+// Images and sounds among the tokens of a text: an encoded part of one (a tile, an overview, 30 s) is so many tokens of
+// one negative id, which its pixels or samples give it, so that the same image is the same tokens wherever and whenever
+// it comes.
 #pragma once
 
 #include <map>
 #include <span>
 #include <vector>
 
+#include "audio/audio_model.hpp"
+#include "media/log_mel.hpp"
 #include "text/tokenizer.hpp"
 #include "vision/image_encoder.hpp"
 
@@ -18,7 +21,7 @@ namespace ggufscope {
 struct Medium {
   uint64_t hash = 0;
   uint32_t n_tokens = 0;
-  uint32_t columns = 0;           ///< of its grid with multi-axis positions
+  uint32_t columns = 0;           ///< of its grid with multi-axis positions; 0: no grid, all axes go on
   uint32_t n_positions = 0;       ///< that it takes in a text
   bool both_ways = false;         ///< its tokens see each other whatever their order
   std::vector<float> embeddings;  ///< [n_tokens, n_input]; empty of one that only a restored cache knows
@@ -71,6 +74,47 @@ class ImageJob {
   std::vector<const Image*> waiting_parts_;
   size_t at_ = 0, n_steps_ = 0;
   bool multi_axis_ = false;
+  std::vector<TokenId> tokens_;
+};
+
+/// One sound on its way through an audio projector, a step at a time: its spectrogram, 30 s of it in each step, then
+/// each 30 s through the encoder.
+class SoundJob {
+ public:
+  SoundJob(const AudioModel& model, Pool& pool);
+  /// Samples at 16 kHz, which are kept. Nothing is left to do where the store has it all. kInvalidArgument for no
+  /// samples, or one that is not finite; kOutOfRange where it needs more than max_tokens; errors of LogMel::begin.
+  [[nodiscard]] Result<void> begin(std::vector<float> samples, const Tokenizer& tokenizer, size_t max_tokens,
+                                   const MediaStore& store);
+  /// What begin refuses, of samples at any rate: n of them at 16 kHz.
+  [[nodiscard]] static Result<void> check(std::span<const float> samples, uint64_t n, const AudioModel& model,
+                                          size_t max_tokens);
+  /// Parts that a sound of so many samples has: 30 s each, with the silence behind it that libmtmd adds.
+  [[nodiscard]] static uint64_t n_parts(uint64_t n_samples);
+  [[nodiscard]] size_t n_steps() const { return n_steps_; }
+  /// False: all is done.
+  [[nodiscard]] Result<bool> step(MediaStore& store);
+  /// With those around the sound.
+  [[nodiscard]] const std::vector<TokenId>& tokens() const { return tokens_; }
+
+ private:
+  struct Waiting {
+    TokenId id;
+    Medium medium;
+    size_t part;
+  };
+  [[nodiscard]] Result<void> step_mel();
+  [[nodiscard]] Result<void> begin_part();
+
+  const AudioModel& model_;
+  Pool& pool_;
+  AudioEncoder encoder_;
+  LogMel mel_;
+  std::vector<float> samples_;
+  size_t n_added_ = 0;
+  std::vector<Waiting> waiting_;
+  size_t at_ = 0, n_steps_ = 0;
+  bool encoding_ = false;
   std::vector<TokenId> tokens_;
 };
 

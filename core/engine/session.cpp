@@ -25,23 +25,6 @@ DryBreakers breakers_of(const Tokenizer& tokenizer, const std::vector<std::strin
 
 }  // namespace
 
-namespace {
-
-Result<std::unique_ptr<VisionModel>> open_projector(const HeaderBytes& header, uint32_t file_index,
-                                                    const Model& model) {
-  ParseState parsed;
-  const Result<ParseProgress> progress = parse_header(header.bytes, header.file_size, parsed);
-  if (!progress) return std::unexpected(progress.error());
-  if (!progress->complete)
-    return fail(ErrorCode::kTruncated, header.bytes.size(), "truncated", "header of the projector");
-  if (model.is_encoder() || model.has_encoder() || !model.hparams().causal)
-    return fail(ErrorCode::kUnsupported, "a projector needs a model that goes on from a text");
-  const Gguf gguf{parsed.header, header.bytes};
-  return VisionModel::open({&gguf, header.file_size}, file_index, model.n_input());
-}
-
-}  // namespace
-
 Result<std::unique_ptr<Session>> Session::open(std::span<const HeaderBytes> headers, size_t n_threads,
                                                const HeaderBytes* projector) {
   std::unique_ptr<Session> session(new Session);
@@ -61,10 +44,8 @@ Result<std::unique_ptr<Session>> Session::open(std::span<const HeaderBytes> head
   const Gguf& gguf = ggufs[0];
   session->model_ = std::move(*model);
   if (projector != nullptr) {
-    Result<std::unique_ptr<VisionModel>> vision =
-        open_projector(*projector, static_cast<uint32_t>(headers.size()), *session->model_);
-    if (!vision) return std::unexpected(vision.error());
-    session->vision_ = std::move(*vision);
+    const Result<void> opened = session->open_projector(*projector, static_cast<uint32_t>(headers.size()));
+    if (!opened) return std::unexpected(opened.error());
   }
   session->architecture_ = std::string(get_string(gguf, "general.architecture").value_or(""));
   session->defaults_ = ggufscope::sampler_defaults(gguf);
@@ -85,20 +66,9 @@ void Session::read_vocabulary() {
 
 Result<MemoryEstimate> Session::memory(const StateOptions& options, Precision precision) const {
   Result<MemoryEstimate> estimate = model_->memory(adjusted(options), precision, pool_->n_threads());
-  if (!estimate || !vision_) return estimate;
-  const Result<uint64_t> weights = vision_->weight_bytes(precision);
-  if (!weights) return std::unexpected(weights.error());
-  estimate->weights += *weights;
-  const ImageRule& image = vision_->parameters().image;
-  // Of the largest part that is fixed, or of a fitted one of a usual photo.
-  const Result<ImageParts> parts = split_image({{1024, 768}, std::vector<uint8_t>(1024 * 768 * 3).data()}, image);
-  uint64_t most = 0;
-  if (parts)
-    for (const Image& tile : parts->tiles)
-      most = std::max(most, ImageEncoder::scratch_bytes(*vision_, tile.size, pool_->n_threads()));
-  if (parts && parts->overview)
-    most = std::max(most, ImageEncoder::scratch_bytes(*vision_, parts->overview->size, pool_->n_threads()));
-  estimate->scratch += most;
+  if (!estimate || (!vision_ && !audio_)) return estimate;
+  if (const Result<void> added = add_projector_memory(precision, *estimate); !added)
+    return std::unexpected(added.error());
   return estimate;
 }
 
@@ -119,6 +89,8 @@ StateOptions Session::adjusted(StateOptions options) const {
 Result<void> Session::start(const StateOptions& options) {
   read_vocabulary();
   if (const Result<void> done = model_->finish_load(); !done) return done;
+  if (audio_)
+    if (const Result<void> done = audio_->finish_load(); !done) return done;
   if (vision_)
     if (const Result<void> done = vision_->finish_load(*pool_); !done) return done;
   Result<std::unique_ptr<State>> state = State::create(*model_, *pool_, adjusted(options));

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "engine/answer_grammar.hpp"
@@ -60,7 +61,8 @@ class Session {
   /// headers: of the model's files in order; a split model has several. Errors of the parser and of Model::open. A file
   /// without a vocabulary opens too: it has no tokenizer and takes token ids only.
   /// projector: the header of an mmproj file for the model; its tensors follow the model's in the plan, as of a further
-  /// file. Errors of VisionModel::open.
+  /// file. It has an encoder of images, of sounds, or both; one that cannot be run is refused when it is asked for, if
+  /// the other can. kUnsupported for none; errors of VisionModel::open and AudioModel::open.
   [[nodiscard]] static Result<std::unique_ptr<Session>> open(std::span<const HeaderBytes> headers, size_t n_threads,
                                                              const HeaderBytes* projector = nullptr);
   [[nodiscard]] static Result<std::unique_ptr<Session>> open(ByteView header, std::optional<uint64_t> file_size,
@@ -71,10 +73,12 @@ class Session {
 
   [[nodiscard]] const Model& model() const { return *model_; }
   [[nodiscard]] const VisionModel* projector() const { return vision_.get(); }
-  [[nodiscard]] size_t n_planned() const { return model_->plan().size() + (vision_ ? vision_->plan().size() : 0); }
+  [[nodiscard]] const AudioModel* audio() const { return audio_.get(); }
+  /// Of the model, then of the projector's encoders.
+  [[nodiscard]] size_t n_planned() const { return model_->plan().size() + n_vision_planned() + n_audio_planned(); }
   [[nodiscard]] const TensorRequest& planned(size_t i) const {
-    const size_t n = model_->plan().size();
-    return i < n ? model_->plan()[i] : vision_->plan()[i - n];
+    const size_t n = model_->plan().size(), n_seen = n + n_vision_planned();
+    return i < n ? model_->plan()[i] : i < n_seen ? vision_->plan()[i - n] : audio_->plan()[i - n_seen];
   }
   [[nodiscard]] const Tokenizer* tokenizer() const { return tokenizer_ ? &*tokenizer_ : nullptr; }
   [[nodiscard]] size_t n_threads() const { return pool_->n_threads(); }
@@ -95,10 +99,12 @@ class Session {
   [[nodiscard]] Result<void> begin_load(Precision precision) {
     precision_ = precision;
     if (vision_) vision_->begin_load(precision);
+    if (audio_) audio_->begin_load(precision);
     return model_->begin_load(*pool_, precision);
   }
   [[nodiscard]] Result<void> set_rows(size_t request, uint64_t first_row, ByteView rows) {
-    const size_t n = model_->plan().size();
+    const size_t n = model_->plan().size(), n_seen = n + n_vision_planned();
+    if (audio_ && request >= n_seen) return audio_->set_rows(*pool_, request - n_seen, first_row, rows);
     if (vision_ && request >= n) return vision_->set_rows(*pool_, request - n, first_row, rows);
     return model_->set_rows(*pool_, request, first_row, rows);
   }
@@ -116,14 +122,16 @@ class Session {
   /// Clears the selected sequence, and frees cells that no other sequence uses.
   void drop();
 
-  /// An image to encode, [height, width, 3]: to image_tokens(), which then stand for it among a text's tokens. Several
+  /// An image to encode, [height, width, 3]: to media_tokens(), which then stand for it among a text's tokens. Several
   /// steps, so that the caller can stop between any two; an image that was encoded before has none. kUnsupported
-  /// without a projector or a vocabulary; errors of ImageJob.
+  /// without a projector for images or a vocabulary; errors of ImageJob.
   [[nodiscard]] Result<void> begin_image(const ImageView& image);
-  [[nodiscard]] size_t n_image_steps() const { return job_ ? job_->n_steps() : 0; }
+  /// The same of a sound, samples of one channel at `rate` a second. Errors of resample and of SoundJob.
+  [[nodiscard]] Result<void> begin_sound(std::span<const float> samples, uint32_t rate);
+  [[nodiscard]] size_t n_media_steps() const;
   /// False: all is done.
-  [[nodiscard]] Result<bool> step_image();
-  [[nodiscard]] std::vector<TokenId> image_tokens() const { return job_ ? job_->tokens() : std::vector<TokenId>(); }
+  [[nodiscard]] Result<bool> step_media();
+  [[nodiscard]] std::vector<TokenId> media_tokens() const;
   /// What the projector made of the media among these tokens: [n, n_input], and [n, 3] their times, rows and columns,
   /// in a text of these tokens alone.
   struct EncodedMedia {
@@ -197,6 +205,12 @@ class Session {
   };
 
   Session() = default;
+  [[nodiscard]] size_t n_vision_planned() const { return vision_ ? vision_->plan().size() : 0; }
+  [[nodiscard]] size_t n_audio_planned() const { return audio_ ? audio_->plan().size() : 0; }
+  [[nodiscard]] Result<void> open_projector(const HeaderBytes& header, uint32_t file_index);
+  [[nodiscard]] Result<void> add_projector_memory(Precision precision, MemoryEstimate& to) const;
+  /// What begin_image and begin_sound have in common; refused: why the projector takes no such part.
+  [[nodiscard]] Result<void> check_media(const std::optional<Error>& refused) const;
   [[nodiscard]] bool multi_axis() const { return state_ && !state_->rope_tables[0].axis.empty(); }
   /// Tokens first .. first + n of a text, then guesses; out: a row for each that is wanted (all where wanted is empty).
   [[nodiscard]] Result<void> run(std::span<const TokenId> tokens, size_t first, size_t n, uint32_t sequence,
@@ -246,8 +260,10 @@ class Session {
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<VisionModel> vision_;
+  std::unique_ptr<AudioModel> audio_;
+  std::optional<Error> no_images_, no_sounds_;  // why
   MediaStore media_;
-  std::optional<ImageJob> job_;
+  std::variant<std::monostate, ImageJob, SoundJob> job_;
   std::optional<Header> header_;  // of the first file, until the tokenizer is made
   ByteView header_bytes_;
   std::optional<Tokenizer> tokenizer_;

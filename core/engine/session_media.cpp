@@ -1,16 +1,19 @@
-// A session's images: encoding them, and passes over texts in which they stand.
+// A session's images and sounds: encoding them, and passes over texts in which they stand.
 #include <algorithm>
 #include <cstring>
 
 #include "base/sentence.hpp"
 #include "engine/session.hpp"
+#include "gguf/access.hpp"
+#include "media/resample.hpp"
 
 namespace ggufscope {
 namespace {
 
-constexpr size_t kMaxMediaBytes = size_t{256} << 20;  // of embeddings that are kept for when an image comes again
+constexpr size_t kMaxMediaBytes = size_t{256}
+                                  << 20;  // of embeddings that are kept for when an image or sound comes again
 
-// Forgets what was made of images that no text has, where all together are too much.
+// Forgets what was made of images and sounds that no text has, where all together are too much.
 template <class Texts>
 void trim_media(MediaStore& store, const Texts& texts) {
   size_t bytes = 0;
@@ -26,21 +29,123 @@ void trim_media(MediaStore& store, const Texts& texts) {
 
 }  // namespace
 
-Result<void> Session::begin_image(const ImageView& image) {
-  job_.reset();
-  if (!vision_) return fail(ErrorCode::kUnsupported, "the model was loaded without a projector; it takes no images");
+Result<void> Session::open_projector(const HeaderBytes& header, uint32_t file_index) {
+  ParseState parsed;
+  const Result<ParseProgress> progress = parse_header(header.bytes, header.file_size, parsed);
+  if (!progress) return std::unexpected(progress.error());
+  if (!progress->complete)
+    return fail(ErrorCode::kTruncated, header.bytes.size(), "truncated", "header of the projector");
+  if (model_->is_encoder() || model_->has_encoder() || !model_->hparams().causal)
+    return fail(ErrorCode::kUnsupported, "a projector needs a model that goes on from a text");
+  const Gguf gguf{parsed.header, header.bytes};
+  if (get_string(gguf, "general.architecture").value_or("") != "clip")
+    return fail(ErrorCode::kUnsupported, "a projector's general.architecture is \"clip\"");
+  const bool sees = get_bool(gguf, "clip.has_vision_encoder").value_or(false);
+  const bool hears = get_bool(gguf, "clip.has_audio_encoder").value_or(false);
+  const ModelFile file{&gguf, header.file_size};
+  no_images_ = Error{ErrorCode::kUnsupported, 0, "this projector has no image encoder: it takes no images"};
+  no_sounds_ = Error{ErrorCode::kUnsupported, 0, "this projector has no audio encoder: it takes no sounds"};
+  if (!sees && !hears) return fail(ErrorCode::kUnsupported, "this projector has neither an image nor an audio encoder");
+  // An encoder that cannot be run is no fault of the other; what is wrong with a file is.
+  const auto take = [](auto& opened, auto& to, std::optional<Error>& refused) -> Result<void> {
+    if (opened) to = std::move(*opened);
+    refused = opened ? std::nullopt : std::optional(opened.error());
+    if (!opened && opened.error().code != ErrorCode::kUnsupported) return std::unexpected(opened.error());
+    return {};
+  };
+  if (sees) {
+    auto vision = VisionModel::open(file, file_index, model_->n_input());
+    if (const Result<void> taken = take(vision, vision_, no_images_); !taken) return taken;
+  }
+  if (hears) {
+    auto audio = AudioModel::open(file, file_index, model_->n_input());
+    if (const Result<void> taken = take(audio, audio_, no_sounds_); !taken) return taken;
+  }
+  if (!vision_ && !audio_) return std::unexpected(sees ? *no_images_ : *no_sounds_);
+  return {};
+}
+
+Result<void> Session::add_projector_memory(Precision precision, MemoryEstimate& to) const {
+  uint64_t most = 0;
+  if (audio_) {
+    const Result<uint64_t> weights = audio_->weight_bytes(precision);
+    if (!weights) return std::unexpected(weights.error());
+    to.weights += *weights;
+    most = AudioEncoder::scratch_bytes(*audio_, pool_->n_threads());
+  }
+  if (vision_) {
+    const Result<uint64_t> weights = vision_->weight_bytes(precision);
+    if (!weights) return std::unexpected(weights.error());
+    to.weights += *weights;
+    // Of the largest part that is fixed, or of a fitted one of a usual photo.
+    const std::vector<uint8_t> pixels(1024 * 768 * 3);
+    const Result<ImageParts> parts = split_image({{1024, 768}, pixels.data()}, vision_->parameters().image);
+    const auto count = [&](const Image& part) {
+      most = std::max(most, ImageEncoder::scratch_bytes(*vision_, part.size, pool_->n_threads()));
+    };
+    if (parts) std::ranges::for_each(parts->tiles, count);
+    if (parts && parts->overview) count(*parts->overview);
+  }
+  to.scratch += most;
+  return {};
+}
+
+Result<void> Session::check_media(const std::optional<Error>& refused) const {
+  if (!vision_ && !audio_)
+    return fail(ErrorCode::kUnsupported,
+                "the model was loaded without a projector; it takes neither images nor sounds");
+  if (refused) return std::unexpected(*refused);
   if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
-  if (!tokenizer_) return fail(ErrorCode::kUnsupported, "images stand among tokens, and this file has no vocabulary");
+  if (!tokenizer_)
+    return fail(ErrorCode::kUnsupported, "images and sounds stand among tokens, and this file has no vocabulary");
+  return {};
+}
+
+Result<void> Session::begin_image(const ImageView& image) {
+  job_.emplace<std::monostate>();
+  if (const Result<void> good = check_media(no_images_); !good) return good;
   trim_media(media_, texts_);
-  job_.emplace(*vision_, *pool_);
-  const Result<void> begun = job_->begin(image, *tokenizer_, multi_axis(), media_);
-  if (!begun) job_.reset();
+  const Result<void> begun = job_.emplace<ImageJob>(*vision_, *pool_).begin(image, *tokenizer_, multi_axis(), media_);
+  if (!begun) job_.emplace<std::monostate>();
   return begun;
 }
 
-Result<bool> Session::step_image() {
-  if (!job_) return fail(ErrorCode::kInvalidArgument, "no image is being encoded");
-  return job_->step(media_);
+Result<void> Session::begin_sound(std::span<const float> samples, uint32_t rate) {
+  job_.emplace<std::monostate>();
+  if (const Result<void> good = check_media(no_sounds_); !good) return good;
+  trim_media(media_, texts_);
+  if (rate == 0) return fail(ErrorCode::kInvalidArgument, "a sound of 0 samples a second");
+  Result<std::vector<float>> sound = std::vector<float>();
+  if (rate == kMelSampleRate) {
+    sound->assign(samples.begin(), samples.end());
+  } else {
+    const auto n = samples.size() * uint64_t{kMelSampleRate} / rate;
+    if (const Result<void> good = SoundJob::check(samples, n, *audio_, n_context()); !good) return good;
+    sound = resample(samples, rate, kMelSampleRate);
+    if (!sound) return std::unexpected(sound.error());
+  }
+  const Result<void> begun =
+      job_.emplace<SoundJob>(*audio_, *pool_).begin(std::move(*sound), *tokenizer_, n_context(), media_);
+  if (!begun) job_.emplace<std::monostate>();
+  return begun;
+}
+
+size_t Session::n_media_steps() const {
+  if (const auto* job = std::get_if<ImageJob>(&job_)) return job->n_steps();
+  if (const auto* job = std::get_if<SoundJob>(&job_)) return job->n_steps();
+  return 0;
+}
+
+Result<bool> Session::step_media() {
+  if (auto* job = std::get_if<ImageJob>(&job_)) return job->step(media_);
+  if (auto* job = std::get_if<SoundJob>(&job_)) return job->step(media_);
+  return fail(ErrorCode::kInvalidArgument, "no image or sound is being encoded");
+}
+
+std::vector<TokenId> Session::media_tokens() const {
+  if (const auto* job = std::get_if<ImageJob>(&job_)) return job->tokens();
+  if (const auto* job = std::get_if<SoundJob>(&job_)) return job->tokens();
+  return {};
 }
 
 Result<Session::EncodedMedia> Session::encoded_media(std::span<const TokenId> tokens) const {
@@ -51,7 +156,7 @@ Result<Session::EncodedMedia> Session::encoded_media(std::span<const TokenId> to
     if (run.medium == nullptr) continue;
     const Medium& medium = *run.medium;
     const size_t n = run.end - run.begin;
-    if (medium.embeddings.empty()) return fail(ErrorCode::kNotFound, "the image is known by its tokens only");
+    if (medium.embeddings.empty()) return fail(ErrorCode::kNotFound, "the image or sound is known by its tokens only");
     const auto end = medium.embeddings.begin() + static_cast<ptrdiff_t>(n * model_->n_input());
     out.embeddings.insert(out.embeddings.end(), medium.embeddings.begin(), end);
     if (multi_axis()) {
@@ -133,7 +238,7 @@ Result<void> Session::run_part(const TokenRun& run, std::span<const TokenId> tok
   if (run.medium != nullptr) {
     const Medium& medium = *run.medium;
     if (medium.embeddings.empty())
-      return fail(ErrorCode::kNotFound, "what was made of an image is forgotten; it must be encoded again");
+      return fail(ErrorCode::kNotFound, "what was made of an image or sound is forgotten; it must be encoded again");
     stand_ins.assign(n, 0);
     batch.tokens = stand_ins;
     batch.inputs = std::span(medium.embeddings).subspan(offset * model_->n_input(), n * model_->n_input());
@@ -176,12 +281,12 @@ Result<size_t> Session::load_media(ByteView bytes) {
     medium.n_positions = load<uint32_t>(at + 12);
     medium.both_ways = load<uint32_t>(at + 16) != 0;
     medium.hash = load<uint64_t>(at + 24);
-    const bool sound = is_media(id) && medium.n_tokens != 0 && medium.n_tokens <= kMaxPatches && medium.columns != 0 &&
+    const bool sound = is_media(id) && medium.n_tokens != 0 && medium.n_tokens <= kMaxPatches &&
                        medium.columns <= medium.n_tokens && medium.n_positions <= medium.n_tokens;
-    if (!sound) return fail(ErrorCode::kInvalidArgument, "the saved state holds no image's tokens");
+    if (!sound) return fail(ErrorCode::kInvalidArgument, "the saved state holds no tokens of an image or sound");
     const auto found = media_.find(id);
     if (found != media_.end() && found->second.hash != medium.hash)
-      return fail(ErrorCode::kInvalidArgument, "the saved state's image has the tokens of another one here");
+      return fail(ErrorCode::kInvalidArgument, "the saved state's image or sound has the tokens of another one here");
     if (found == media_.end()) media_.emplace(id, std::move(medium));
   }
   return 4 + static_cast<size_t>(n) * kSavedMedium;

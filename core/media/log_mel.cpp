@@ -8,7 +8,6 @@ namespace ggufscope {
 namespace {
 
 constexpr size_t kHalf = kMelWindow / 2;
-constexpr double kFloor = 1e-10;
 constexpr double kRange = 8;                // below the largest value, in powers of 10
 constexpr size_t kRadix = 16, kInner = 25;  // 400 = 16 * 25
 constexpr uint64_t kMaxSamples = uint64_t{1} << 31;
@@ -43,8 +42,13 @@ std::vector<float> mel_filters(size_t n_mel) {
   return filters;
 }
 
-LogMel::LogMel(std::span<const float> filters)
-    : n_mel_(filters.size() / kMelBins), bands_(n_mel_), hann_(kMelWindow), cosines_(kMelWindow), sines_(kMelWindow) {
+LogMel::LogMel(std::span<const float> filters, double floor)
+    : n_mel_(filters.size() / kMelBins),
+      floor_(floor),
+      bands_(n_mel_),
+      hann_(kMelWindow),
+      cosines_(kMelWindow),
+      sines_(kMelWindow) {
   for (size_t m = 0; m < n_mel_; ++m) {
     const std::span<const float> row = filters.subspan(m * kMelBins, kMelBins);
     const auto first = std::find_if(row.begin(), row.end(), [](float w) { return w != 0; });
@@ -146,7 +150,7 @@ void LogMel::compute(size_t first, size_t last) {
       double sum = 0;
       const Band& band = bands_[m];
       for (size_t k = 0; k < band.weights.size(); ++k) sum += bins[band.first + k] * band.weights[k];
-      out[m] = static_cast<float>(std::log10(std::max(sum, kFloor)));
+      out[m] = static_cast<float>(std::log10(std::max(sum, floor_)));
     }
   }
 }
@@ -163,11 +167,11 @@ void LogMel::consume() {
 void LogMel::finish() {
   const size_t n = n_stored_ * n_mel_;
   float* values = values_.as<float>();
-  double lowest = std::log10(kFloor);  // of the padding
+  double lowest = std::log10(floor_);  // of the padding
   for (size_t i = 0; i < n; ++i) lowest = std::max(lowest, double(values[i]));
   lowest -= kRange;
   for (size_t i = 0; i < n; ++i) values[i] = static_cast<float>((std::max(double(values[i]), lowest) + 4) / 4);
-  padding_ = static_cast<float>((std::max(std::log10(kFloor), lowest) + 4) / 4);
+  padding_ = static_cast<float>((std::max(std::log10(floor_), lowest) + 4) / 4);
   samples_ = {};
 }
 

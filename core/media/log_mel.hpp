@@ -3,7 +3,7 @@
 //   1. in front, samples 1..200 mirrored (fewer of a shorter sound, zeros before them); behind, 30 s and 200 zeros
 //   2. frames of 400 samples every 160; their number is (length - 400) / 160, where length counts the padding
 //   3. periodic Hann window 0.5 - 0.5 cos(2 pi i / 400); |DFT|^2 in 201 bins; a bank of mel filters
-//   4. log10(max(x, 1e-10)), not below the largest value of the whole sound less 8; (x + 4) / 4
+//   4. log10(max(x, floor)), not below the largest value of the whole sound less 8; (x + 4) / 4
 //
 // Sound arrives in pieces of any length, and only what the next frame needs of it is kept.
 #pragma once
@@ -22,7 +22,9 @@ inline constexpr size_t kMelSampleRate = 16000;
 inline constexpr size_t kMelWindow = 400;  ///< samples of a frame
 inline constexpr size_t kMelStep = 160;    ///< samples from frame to frame
 inline constexpr size_t kMelBins = kMelWindow / 2 + 1;
-inline constexpr size_t kMelPadding = 30 * kMelSampleRate;  ///< zeros behind the sound
+inline constexpr double kMelFloor = 1e-10;                       ///< Whisper's
+inline constexpr double kMelFloorHalf = 5.9604644775390625e-08;  ///< libmtmd's: 2^-24, the least half
+inline constexpr size_t kMelPadding = 30 * kMelSampleRate;       ///< zeros behind the sound
 
 /// Triangular filters [n_mel, 201], evenly spaced on Slaney's mel scale from 0 to 8 kHz, each of area 1: what Whisper's
 /// files hold. 1 <= n_mel.
@@ -31,7 +33,7 @@ inline constexpr size_t kMelPadding = 30 * kMelSampleRate;  ///< zeros behind th
 class LogMel {
  public:
   /// filters [n_mel, 201]; n_mel is what divides them.
-  explicit LogMel(std::span<const float> filters);
+  explicit LogMel(std::span<const float> filters, double floor = kMelFloor);
 
   /// A new sound of n_samples in all. kOutOfMemory; kInvalidArgument beyond 2^31 samples (37 hours).
   [[nodiscard]] Result<void> begin(uint64_t n_samples);
@@ -65,6 +67,7 @@ class LogMel {
   void power(const double* frame, double* bins) const;
 
   size_t n_mel_;
+  double floor_;
   std::vector<Band> bands_;
   std::vector<double> hann_, cosines_, sines_;  // [400]
   Buffer values_;

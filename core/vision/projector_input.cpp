@@ -56,16 +56,6 @@ void ProjectorInput::adapt(const ProjectorAdapter& adapter, const float* x, size
   arena.release(mark);
 }
 
-void round_to_halves(float* x, size_t n) {
-  constexpr size_t kPart = 256;
-  uint16_t halves[kPart];
-  for (size_t first = 0; first < n; first += kPart) {
-    const size_t count = std::min(kPart, n - first);
-    vec::store_finite_f16(x + first, halves, count);
-    vec::load_f16(halves, x + first, count);
-  }
-}
-
 void activate_rounded(Activation activation, float* x, size_t n) {
   if (activation != Activation::kGelu && activation != Activation::kGeluQuick) return activate(activation, x, n);
   constexpr size_t kPart = 256;

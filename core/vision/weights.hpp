@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/weights.hpp"
+#include "nn/halves.hpp"
 #include "vision/parameters.hpp"
 
 namespace ggufscope {
@@ -37,9 +38,6 @@ struct VisionWeights {
   Vector transposed;  // [n_embd, n_out], of which `transposed_matrix` is made when it is there
   PackedMatrix transposed_matrix;
 };
-
-/// n floats, each rounded to half precision: ggml's convolutions are of halves, whatever the file has.
-void round_to_halves(float* x, size_t n);
 
 struct VisionPlan {
   Planner& planner;

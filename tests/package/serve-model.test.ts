@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -400,3 +400,38 @@ test('wrong calls say so', async () => {
     assert.match(text, message)
   }
 })
+
+const kWhisper = join(kShared, '../vectors/media/whisper')
+test(
+  "OpenAI's client sends a sound",
+  { skip: existsSync(kWhisper) ? false : 'no reference models' },
+  async () => {
+    const whisper = await serveFile(join(kWhisper, 'multi-f32/model.bin'), '--threads', '1')
+    const file = () => new File([readFileSync(join(kWhisper, 'inputs/speech-en.wav'))], 'speech.wav')
+    const { transcriptions, translations } = whisper.client.audio
+    const wanted = { file: file(), model: 'whisper-1', temperature: 0, language: 'en' }
+    const { text } = await transcriptions.create(wanted)
+    assert.ok(text.length > 0)
+    const verbose = await transcriptions.create({
+      ...wanted,
+      file: file(),
+      response_format: 'verbose_json',
+      timestamp_granularities: ['word', 'segment'],
+    })
+    assert.equal(verbose.text, text)
+    assert.ok(verbose.segments!.length > 0 && verbose.words!.length > 0)
+    const plain: unknown = await transcriptions.create({ ...wanted, file: file(), response_format: 'srt' })
+    assert.match(String(plain), /^1\n00:00:\d\d,\d{3} --> /)
+    assert.equal(typeof (await translations.create({ file: file(), model: 'whisper-1' })).text, 'string')
+    const status = async (body: FormData | string) =>
+      (await fetch(`${whisper.url}/v1/audio/transcriptions`, { method: 'POST', body })).status
+    const form = new FormData()
+    assert.deepEqual([await status('none'), await status(form)], [400, 400])
+    form.set('file', file())
+    form.set('colour', 'blue')
+    assert.equal(await status(form), 400)
+    // A model of text does not hear.
+    await assert.rejects(client.audio.transcriptions.create({ file: file(), model }), { status: 400 })
+    whisper.child.kill('SIGTERM')
+  },
+)

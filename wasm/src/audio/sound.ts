@@ -1,6 +1,6 @@
 import { GgufError } from '../api/errors.js'
 import type { AudioBufferLike, AudioInput } from './types.js'
-import { decodeWav, type Sound } from './wav.js'
+import { decodeWav, isWav, type Sound } from './wav.js'
 
 const kRate = 16000
 
@@ -23,13 +23,31 @@ function checkRate(rate: unknown): number {
   return rate as number
 }
 
+/** A file's sound: WAV here, other formats by the platform's decoder, which pages have and workers and Node do not. */
+async function decoded(bytes: Uint8Array<ArrayBuffer>): Promise<Sound> {
+  if (isWav(bytes)) return decodeWav(bytes)
+  if (bytes.length === 0) throw new GgufError('invalid-argument', 'This sound has no bytes.')
+  if (typeof OfflineAudioContext !== 'function')
+    throw new GgufError(
+      'unsupported',
+      'Only WAV files can be read here, and this is none: decode others to { samples, sampleRate } first.',
+    )
+  let buffer: AudioBuffer
+  try {
+    buffer = await new OfflineAudioContext(1, 1, kRate).decodeAudioData(bytes.slice().buffer)
+  } catch {
+    throw new GgufError('invalid-argument', 'This sound cannot be decoded.')
+  }
+  return await soundOf(buffer)
+}
+
 /** A copy of the samples, one channel. Errors of decodeWav; 'invalid-argument' for what is no sound. */
 export async function soundOf(audio: AudioInput): Promise<Sound> {
   if (audio instanceof Float32Array) return mean([audio], kRate)
-  if (audio instanceof Uint8Array) return decodeWav(audio)
-  if (audio instanceof ArrayBuffer) return decodeWav(new Uint8Array(audio))
+  if (audio instanceof Uint8Array) return await decoded(new Uint8Array(audio))
+  if (audio instanceof ArrayBuffer) return await decoded(new Uint8Array(audio))
   if (typeof Blob !== 'undefined' && audio instanceof Blob)
-    return decodeWav(new Uint8Array(await audio.arrayBuffer()))
+    return await decoded(new Uint8Array(await audio.arrayBuffer()))
   if (typeof audio === 'object' && audio !== null) {
     if ('samples' in audio) {
       const { samples } = audio
@@ -43,6 +61,6 @@ export async function soundOf(audio: AudioInput): Promise<Sound> {
   }
   throw new GgufError(
     'invalid-argument',
-    'Sound is a Float32Array at 16 kHz, { samples, sampleRate }, an AudioBuffer, or the bytes of a WAV file.',
+    'Sound is a Float32Array at 16 kHz, { samples, sampleRate }, an AudioBuffer, or the bytes of a WAV file or another that the browser decodes.',
   )
 }

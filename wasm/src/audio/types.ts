@@ -6,8 +6,9 @@ export interface AudioBufferLike {
 }
 
 /**
- * Samples from -1 to 1 at 16 kHz; samples at another rate, of one channel or several; what decodeAudioData gives; or a WAV
- * file's bytes (PCM of 8, 16, 24 and 32 bits, floats). Several channels are averaged.
+ * Samples from -1 to 1 at 16 kHz; samples at another rate, of one channel or several; what decodeAudioData gives; or a
+ * file's bytes: WAV (PCM of 8, 16, 24 and 32 bits, floats) everywhere, and what the browser decodes in a page. Several
+ * channels are averaged.
  */
 export type AudioInput =
   | Float32Array

@@ -1,6 +1,6 @@
 import { text as readAll } from 'node:stream/consumers'
 import { messageOf } from '../api/errors.js'
-import type { GenerateOptions, GenerateResult, JsonSchema, Model, Piece } from '../engine/index.js'
+import type { GenerateOptions, GenerateResult, JsonSchema, MediaPart, Model, Piece } from '../engine/index.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
 import { biasesOf, generateOptionsOf, kEngineOptions, loadOptionsOf } from './engine-options.js'
 import { counted } from './format.js'
@@ -75,9 +75,22 @@ function printEnd({ print, style }: Context, model: Model, result: GenerateResul
   )
 }
 
-/** What a message says: its images first. */
-function contentOf(images: readonly object[], text: string): unknown {
-  return images.length > 0 ? [...images, { type: 'text', text }] : text
+/** The images and sounds of a message, which come before its text. */
+async function mediaOf({ values }: Context): Promise<MediaPart[]> {
+  const given = (name: string) => (values[name] ?? []) as readonly string[]
+  const images = given('image').map(async (path): Promise<MediaPart> => ({
+    type: 'image',
+    image: await readInput(path, '--image'),
+  }))
+  const sounds = given('audio').map(async (path): Promise<MediaPart> => ({
+    type: 'audio',
+    audio: await readInput(path, '--audio'),
+  }))
+  return await Promise.all([...images, ...sounds])
+}
+
+function contentOf(media: readonly MediaPart[], text: string): unknown {
+  return media.length > 0 ? [...media, { type: 'text', text }] : text
 }
 
 export const command: Command = {
@@ -87,13 +100,24 @@ export const command: Command = {
   ],
   options: {
     chat: { help: 'the text is a message, answered through the chat template' },
-    mmproj: { value: 'FILE', file: 'read', help: "the model's projector, with which it takes images" },
+    mmproj: {
+      value: 'FILE',
+      file: 'read',
+      help: "the model's projector, with which it takes images or sounds",
+    },
     image: {
       value: 'FILE',
       file: 'read',
       repeats: true,
       needs: 'mmproj',
       help: 'a PNG image of the message, which is answered through the chat template',
+    },
+    audio: {
+      value: 'FILE',
+      file: 'read',
+      repeats: true,
+      needs: 'mmproj',
+      help: 'a WAV file of the message, which is answered through the chat template',
     },
     template: { value: 'NAME', needs: 'chat', help: "one of the file's chat templates" },
     grammar: {
@@ -118,12 +142,7 @@ export const command: Command = {
     const options = { ...(await optionsOf(context)), onDone: (done: GenerateResult) => (result = done) }
     const loading = loadOptionsOf(values)
     const input = positionals.length > 1 ? positionals.slice(1).join(' ') : await readAll(process.stdin)
-    const images = await Promise.all(
-      ((values['image'] ?? []) as readonly string[]).map(async (path) => ({
-        type: 'image',
-        image: await readInput(path, '--image'),
-      })),
-    )
+    const media = await mediaOf(context)
     const mmproj = values['mmproj'] as string | undefined
     using projector = mmproj === undefined ? undefined : await context.open(undefined, mmproj, [])
     using model = await context.load(projector === undefined ? loading : { ...loading, projector })
@@ -132,8 +151,8 @@ export const command: Command = {
     const template = values['template'] as string | undefined
     const { text, pieces } = await answerOf(
       context,
-      values['chat'] === true || images.length > 0
-        ? model.chat([{ role: 'user', content: contentOf(images, input) }], { ...options, template })
+      values['chat'] === true || media.length > 0
+        ? model.chat([{ role: 'user', content: contentOf(media, input) }], { ...options, template })
         : model.generate(input, options),
     )
     if (profiled) progress.show(() => 'measuring the machine')

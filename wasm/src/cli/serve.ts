@@ -1,4 +1,5 @@
 import { messageOf } from '../api/errors.js'
+import type { Model } from '../engine/index.js'
 import type { GgufFile } from '../node.js'
 import { kFile, UsageError, type Command, type Context, type Values } from './command.js'
 import { kLoadOptions, loadOptionsOf } from './engine-options.js'
@@ -11,6 +12,7 @@ const kHost = '127.0.0.1'
 const kSlots = 2
 const kQueue = 100
 const kMaxBody = '10M'
+const kMaxForm = '25M'
 // Of one prompt, where neither the call nor the model says less.
 const kContext = 4096
 // Milliseconds that requests have when the server is asked to end.
@@ -24,14 +26,15 @@ function whole(values: Values, name: string, fallback: number, least: number, mo
   throw new UsageError(`--${name} takes a whole number from ${least} to ${most}, not "${String(given)}"`)
 }
 
-/** A model that makes vectors remembers no prompts. */
+/** A model that makes vectors, or hears, remembers no prompts. */
 function slotsOf(values: Values, file: GgufFile): number {
+  if (file.summary().architecture === 'whisper') return 1
   const pooling = file.metadata.get(`${file.summary().architecture}.pooling_type`)
   const isForText = pooling === undefined || pooling === 0
   return isForText ? whole(values, 'slots', kSlots, 1, 64) : 1
 }
 
-async function load(context: Context): Promise<{ cached: CachedModel; id: string; close: () => void }> {
+async function load(context: Context): Promise<{ model: Model; cached: CachedModel; id: string }> {
   const { values } = context
   const options = loadOptionsOf(values)
   const file = await context.open()
@@ -41,7 +44,7 @@ async function load(context: Context): Promise<{ cached: CachedModel; id: string
   file.close()
   const each = options.contextLength ?? Math.min(contextLength, kContext)
   const model = await context.load({ ...options, contextLength: each * slots, maxForks: slots - 1 })
-  return { cached: new CachedModel(model, slots), id, close: () => model.close() }
+  return { model, cached: new CachedModel(model, slots), id }
 }
 
 /** Resolves when a signal asks the program to end. */
@@ -59,10 +62,11 @@ async function serve(context: Context): Promise<number> {
   const host = (values['host'] as string | undefined) ?? kHost
   const apiKey = (values['api-key'] as string | undefined) ?? process.env['GGUFSCOPE_API_KEY']
   if (apiKey === '') throw new UsageError('--api-key takes a key that is not empty')
-  const maxBody = sizeOf((values['max-body'] as string | undefined) ?? kMaxBody)
+  const most = values['max-body'] as string | undefined
+  const [maxBody, maxForm] = [sizeOf(most ?? kMaxBody), sizeOf(most ?? kMaxForm)]
   const log = values['log'] === true
-  const { cached, id, close } = await load(context)
-  const served = { model: cached.completionModel, id, since: Math.floor(Date.now() / 1000) }
+  const { model, cached, id } = await load(context)
+  const served = { model: cached.completionModel, speech: model, id, since: Math.floor(Date.now() / 1000) }
   let server: ModelServer
   try {
     server = await ModelServer.start(served, {
@@ -71,13 +75,14 @@ async function serve(context: Context): Promise<number> {
       apiKey,
       corsOrigin: (values['cors'] as string | undefined) ?? '*',
       maxBody,
+      maxForm,
       maxQueue,
       onRequest: ({ method, path, status, ms }) => {
         if (log) console.error(`${method} ${path} ${status} ${ms.toFixed(0)} ms`)
       },
     })
   } catch (error) {
-    close()
+    model.close()
     throw new UsageError(`port ${port} of ${host} cannot be opened: ${messageOf(error)}`)
   }
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`
@@ -88,7 +93,7 @@ async function serve(context: Context): Promise<number> {
     context.warn(`everybody who reaches ${host} may use the model: --api-key closes it`)
   await asked(signal)
   await server.stop(kPatience)
-  close()
+  model.close()
   return 0
 }
 
@@ -108,7 +113,10 @@ export const command: Command = {
     },
     queue: { value: 'N', help: `requests that may wait; more get status 503; default: ${kQueue}` },
     cors: { value: 'ORIGIN', help: 'pages of which origin may ask; default: *, all' },
-    'max-body': { value: 'SIZE', help: `bytes of a request's body; default: ${kMaxBody}` },
+    'max-body': {
+      value: 'SIZE',
+      help: `bytes of a request's body; default: ${kMaxBody}, and ${kMaxForm} with a sound`,
+    },
     log: { help: 'a line for each request on stderr' },
     mcp: {
       excludes: ['port', 'host', 'api-key', 'alias', 'slots', 'queue', 'cors', 'max-body', 'log'],
@@ -117,7 +125,7 @@ export const command: Command = {
     ...kLoadOptions,
   },
   help: [
-    'Answers /v1/chat/completions, /v1/completions, /v1/embeddings, /v1/rerank, /v1/models, /tokenize, /detokenize, /apply-template and /health.',
+    'Answers /v1/chat/completions, /v1/completions, /v1/embeddings, /v1/rerank, /v1/audio/transcriptions, /v1/audio/translations, /v1/models, /tokenize, /detokenize, /apply-template and /health.',
     'SIGINT and SIGTERM end it when the requests that run have their answers, after 10 seconds at most.',
   ],
   async run(context) {

@@ -8,6 +8,7 @@ export type * from '../audio/types.js'
 export type { ImageInput, RawImage } from '../media/pixels.js'
 export { schemaToGrammar, type JsonSchema } from '../schema/index.js'
 export type {
+  AudioPart,
   ChatOptions,
   EmbedOptions,
   EmbedResult,
@@ -19,6 +20,7 @@ export type {
   ImagePart,
   LoadOptions,
   LoadProgress,
+  MediaPart,
   Model,
   ModelInfo,
   OperationName,

@@ -15,7 +15,7 @@ import type {
   EncodeMediaOptions,
   GenerateOptions,
   GenerateResult,
-  ImagePart,
+  MediaPart,
   Model,
   ModelInfo,
   Peaks,
@@ -167,8 +167,8 @@ export class LoadedModel implements Model {
       import('../text/render-chat.js'),
       import('../text/encode-prompt.js'),
     ])
-    const { markImages, cutAtMarkers } = await import('../media/chat-images.js')
-    const marked = markImages(messages)
+    const { markMedia, cutAtMarkers } = await import('../media/chat-media.js')
+    const marked = markMedia(messages)
     const prompt = await renderChat(this.file, marked?.messages ?? messages, {
       ...rendering,
       adapt: rendering.adapt ?? true,
@@ -177,11 +177,10 @@ export class LoadedModel implements Model {
     const bos = tokenizer.special.bos
     const encode = (part: typeof prompt): number[] =>
       specialContent ? tokenizer.encode(part.text, { special: true }) : encodePrompt(tokenizer, part)
-    const [first, ...others] = marked ? cutAtMarkers(prompt, marked.marker, marked.images.length) : [prompt]
+    const [first, ...others] = marked ? cutAtMarkers(prompt, marked.marker, marked.media.length) : [prompt]
     const tokens = encode(first as typeof prompt)
     for (const [i, part] of others.entries()) {
-      const image = marked!.images[i]!
-      tokens.push(...(await this.#imageTokens({ type: 'image', image }, { signal })))
+      tokens.push(...(await this.#mediaTokens(marked!.media[i]!, { signal })))
       tokens.push(...encode(part as typeof prompt))
     }
     // Templates write BOS themselves, or leave it to the file's flag.
@@ -189,31 +188,40 @@ export class LoadedModel implements Model {
     return tokens
   }
 
-  async encodeMedia(part: ImagePart, options: EncodeMediaOptions = {}): Promise<EncodedMedia> {
-    const tokens = await this.#imageTokens(part, options)
+  async encodeMedia(part: MediaPart, options: EncodeMediaOptions = {}): Promise<EncodedMedia> {
+    const tokens = await this.#mediaTokens(part, options)
     const { signal } = options
     return { tokens, ...(await this.#client.call('encoded', Int32Array.from(tokens), { signal })) }
   }
 
-  /** Ids that stand for an image, and those around it. */
-  async #imageTokens(part: ImagePart, { signal, onProgress }: EncodeMediaOptions): Promise<number[]> {
-    if (part?.type !== 'image')
-      throw new GgufError('invalid-argument', "What is encoded is { type: 'image', image }.")
+  /** Ids that stand for an image or a sound, and those around it. */
+  async #mediaTokens(part: MediaPart, { signal, onProgress }: EncodeMediaOptions): Promise<number[]> {
     signal?.throwIfAborted()
-    const { pixelsOf } = await import('../media/pixels.js')
     const onSteps = (done: number, total: number) => onProgress?.({ done, total })
+    if (part?.type === 'audio') {
+      const { soundOf } = await import('../audio/sound.js')
+      const sound = await soundOf(part.audio)
+      const transfer = [sound.samples.buffer]
+      return [...(await this.#client.call('sound', sound, { signal, transfer, onSteps }))]
+    }
+    if (part?.type !== 'image')
+      throw new GgufError(
+        'invalid-argument',
+        "What is encoded is { type: 'image', image } or { type: 'audio', audio }.",
+      )
+    const { pixelsOf } = await import('../media/pixels.js')
     return [...(await this.#client.call('image', await pixelsOf(part.image), { signal, onSteps }))]
   }
 
   async evaluate(
-    tokens: readonly (number | ImagePart)[],
+    tokens: readonly (number | MediaPart)[],
     { audio, signal }: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<Float32Array> {
     if (audio !== undefined) this.#cannotHear()
     const ids: number[] = []
     for (const token of tokens) {
       if (typeof token === 'number') ids.push(token)
-      else ids.push(...(await this.#imageTokens(token, { signal })))
+      else ids.push(...(await this.#mediaTokens(token, { signal })))
     }
     return await this.#client.call('evaluate', Int32Array.from(ids), { signal })
   }

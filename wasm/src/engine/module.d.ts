@@ -77,10 +77,12 @@ export interface WasmEngine {
   probabilities(): Span
   /** pixels of three bytes in the reserved room */
   beginImage(width: number, height: number): boolean
-  imageSteps(): number
-  stepImage(): boolean
-  moreImage(): boolean
-  imageTokens(): Span
+  /** samples of one channel in the reserved room */
+  beginSound(samples: number, rate: number): boolean
+  mediaSteps(): number
+  stepMedia(): boolean
+  moreMedia(): boolean
+  mediaTokens(): Span
   /** ids in the reserved room; to embedding() and positions() */
   encodedMedia(tokens: number): boolean
   positions(): Span

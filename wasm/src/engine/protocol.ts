@@ -158,6 +158,7 @@ export interface Calls {
   evaluate: [Int32Array, Float32Array]
   /** to the tokens that stand for it; its steps are told as they are done */
   image: [{ width: number; height: number; rgb: Uint8Array<ArrayBuffer> }, Int32Array]
+  sound: [SoundRecord, Int32Array]
   encoded: [Int32Array, { embeddings: Float32Array; positions: Int32Array }]
   /** pooling: a name, or empty for the file's own */
   embed: [{ tokens: Int32Array; pooling: Pooling | '' }, Float32Array]

@@ -29,13 +29,21 @@ export interface ImagePart {
   readonly image: ImageInput
 }
 
+/** A sound among tokens. */
+export interface AudioPart {
+  readonly type: 'audio'
+  readonly audio: AudioInput
+}
+
+export type MediaPart = ImagePart | AudioPart
+
 export interface EncodeMediaOptions {
   signal?: AbortSignal | undefined
-  /** Told after each layer of the encoder: how much of the image is done. */
+  /** Told after each layer of the encoder: how much of the image or sound is done. */
   onProgress?: ((progress: { readonly done: number; readonly total: number }) => void) | undefined
 }
 
-/** What a projector makes of an image. */
+/** What a projector makes of an image or a sound. */
 export interface EncodedMedia {
   /** That stand for it in a prompt: with those around it, its own have ids below -1. */
   readonly tokens: readonly number[]
@@ -49,7 +57,10 @@ export interface LoadOptions extends Omit<
   OpenOptions,
   'onProgress' | 'onKeys' | 'allowMissingShards' | 'preview'
 > {
-  /** The model's mmproj file, with which it takes images. Or one that open() gave, which stays open. Default: none. */
+  /**
+   * The model's mmproj file, with which it takes images, sounds, or both. Or one that open() gave, which stays open.
+   * Default: none.
+   */
   projector?: Source | GgufFile | undefined
   /**
    * Largest number of tokens of prompt and answer together. Default: the model's context length, at most
@@ -358,17 +369,18 @@ export interface Model extends Disposable {
   /** The prompt of chat() as token ids. */
   encodeChat(messages: readonly ChatMessage[], options?: EncodeChatOptions): Promise<number[]>
   /**
-   * Encodes an image with the model's projector, or finds it where it was encoded before. Errors: 'unsupported' without a
-   * projector, 'out-of-range' for an image that cannot be taken, 'invalid-argument' for what is no image.
+   * Encodes an image or a sound with the model's projector, or finds it where it was encoded before. Errors: 'unsupported'
+   * without a projector that takes such a part, 'out-of-range' for an image that cannot be taken or a sound that is too
+   * long for the context, 'invalid-argument' for what is no image or no sound, or samples that are not finite.
    */
-  encodeMedia(part: ImagePart, options?: EncodeMediaOptions): Promise<EncodedMedia>
+  encodeMedia(part: MediaPart, options?: EncodeMediaOptions): Promise<EncodedMedia>
   /**
    * Logits [tokens.length, info.vocabularySize]; for an encoder, embeddings [tokens.length,
-   * info.embeddingLength]. Of Whisper the decoder's, for the first 30 s of audio, or what was encoded last. An image is
-   * as many tokens as encodeMedia() gives.
+   * info.embeddingLength]. Of Whisper the decoder's, for the first 30 s of audio, or what was encoded last. An image or a
+   * sound is as many tokens as encodeMedia() gives.
    */
   evaluate(
-    tokens: readonly (number | ImagePart)[],
+    tokens: readonly (number | MediaPart)[],
     options?: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined },
   ): Promise<Float32Array>
   /**

@@ -5,7 +5,7 @@ import { speechRecord } from '../audio/records.js'
 import { soundOf } from '../audio/sound.js'
 import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
 import type { Client } from './client.js'
-import type { ImagePart, Model, ModelInfo, Peaks, ProfiledOperation } from './types.js'
+import type { MediaPart, Model, ModelInfo, Peaks, ProfiledOperation } from './types.js'
 
 function onlyHears(what: string): never {
   throw new GgufError('unsupported', `A Whisper model hears: it has transcribe(), but no ${what}.`)
@@ -78,11 +78,13 @@ export class WhisperModel implements Model {
   }
 
   async evaluate(
-    tokens: readonly (number | ImagePart)[],
+    tokens: readonly (number | MediaPart)[],
     { audio, signal }: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<Float32Array> {
     const client = this.#open
-    const ids = Int32Array.from(tokens, (id) => (typeof id === 'number' ? id : onlyHears('images')))
+    const ids = Int32Array.from(tokens, (id) =>
+      typeof id === 'number' ? id : onlyHears('parts among tokens'),
+    )
     const sound = audio === undefined ? undefined : await soundOf(audio)
     const transfer = sound ? [sound.samples.buffer] : []
     return await client.call('evaluateSound', { tokens: ids, sound }, { signal, transfer })

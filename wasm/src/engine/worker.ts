@@ -121,6 +121,8 @@ export class EngineWorker {
       }
       case 'image':
         return await this.#image(call.id, call.argument as Calls['image'][0])
+      case 'sound':
+        return await this.#sound(call.id, call.argument as Calls['sound'][0])
       case 'encoded': {
         this.#check(this.engine.encodedMedia(this.#putIds(call.argument as Int32Array)))
         return {
@@ -329,21 +331,31 @@ export class EngineWorker {
     return this.#floats(this.engine.embedding())
   }
 
-  /** Cancelled, it is left: the engine begins the next one anew. */
   async #image(id: number, { width, height, rgb }: Calls['image'][0]): Promise<Int32Array> {
-    const { engine } = this
     this.#put(rgb)
-    this.#check(engine.beginImage(width, height))
-    const of = engine.imageSteps()
+    this.#check(this.engine.beginImage(width, height))
+    return await this.#encodeMedia(id)
+  }
+
+  async #sound(id: number, { samples, sampleRate }: Calls['sound'][0]): Promise<Int32Array> {
+    this.#put(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength))
+    this.#check(this.engine.beginSound(samples.length, sampleRate))
+    return await this.#encodeMedia(id)
+  }
+
+  /** Cancelled, it is left: the engine begins the next one anew. */
+  async #encodeMedia(id: number): Promise<Int32Array> {
+    const { engine } = this
+    const of = engine.mediaSteps()
     let yielded = performance.now()
-    for (let done = 0; engine.moreImage() && !this.#cancelled.has(id);) {
-      this.#check(engine.stepImage())
+    for (let done = 0; engine.moreMedia() && !this.#cancelled.has(id);) {
+      this.#check(engine.stepMedia())
       if (done < of) this.#port.post({ id, done: ++done, of }, [])
       if (performance.now() - yielded < kTellMs) continue
       await this.#port.yield()
       yielded = performance.now()
     }
-    return this.#integers(engine.imageTokens())
+    return this.#integers(engine.mediaTokens())
   }
 
   #text(): string {

@@ -1,5 +1,6 @@
 // Images as they are given: to pixels.
 import { GgufError } from '../api/errors.js'
+import { fileOfAddress } from './data-address.js'
 import { checkPixels, type Pixels } from './rgb.js'
 
 /** Rows from above, three or four bytes a pixel: red, green, blue, and transparency, which does not count. ImageData is one. */
@@ -31,18 +32,6 @@ function fromRaw({ width, height, data }: RawImage): Pixels {
   return { width, height, rgb }
 }
 
-function fromAddress(address: string): Uint8Array<ArrayBuffer> {
-  const [, encoding, body] = /^data:[^,]*?(;base64)?,(.*)$/s.exec(address) ?? []
-  if (body === undefined)
-    throw new GgufError('invalid-argument', 'An image is given by a data: address; others are not fetched.')
-  try {
-    const text = encoding ? atob(body) : unescape(body)
-    return Uint8Array.from(text, (character) => character.charCodeAt(0))
-  } catch {
-    throw new GgufError('invalid-argument', "An image's data: address is not in base64.")
-  }
-}
-
 /** By the platform's decoder, which browsers have. */
 async function decoded(bytes: Uint8Array<ArrayBuffer>): Promise<Pixels> {
   if (typeof createImageBitmap !== 'function' || typeof OffscreenCanvas !== 'function')
@@ -72,7 +61,7 @@ async function decoded(bytes: Uint8Array<ArrayBuffer>): Promise<Pixels> {
 /** Errors: 'out-of-range' for a size that cannot be taken, 'invalid-argument' for what is no image, 'unsupported' for a format. */
 export async function pixelsOf(image: ImageInput): Promise<Pixels> {
   let bytes: Uint8Array<ArrayBuffer>
-  if (typeof image === 'string') bytes = fromAddress(image)
+  if (typeof image === 'string') bytes = fileOfAddress(image, 'An image')
   else if (image instanceof Blob) bytes = new Uint8Array(await image.arrayBuffer())
   else if (image instanceof ArrayBuffer) bytes = new Uint8Array(image)
   else if (image instanceof Uint8Array) bytes = new Uint8Array(image)

@@ -81,27 +81,29 @@ async function verbose(
   }
 }
 
+type Hearing = Pick<Model, 'transcribe'>
+
 /**
  * A transcript in OpenAI's shape: { text }, a verbose_json, or a text (text, srt, vtt). options goes on to transcribe().
  * Errors of transcribe().
  */
 export async function createTranscription(
-  model: Model,
+  model: Hearing,
   request: TranscriptionRequest & { response_format: 'text' | 'srt' | 'vtt' },
   options?: TranscribeOptions,
 ): Promise<string>
 export async function createTranscription(
-  model: Model,
+  model: Hearing,
   request: TranscriptionRequest & { response_format: 'verbose_json' },
   options?: TranscribeOptions,
 ): Promise<VerboseTranscription>
 export async function createTranscription(
-  model: Model,
+  model: Hearing,
   request: TranscriptionRequest & { response_format?: 'json' | undefined },
   options?: TranscribeOptions,
 ): Promise<{ text: string }>
 export async function createTranscription(
-  model: Model,
+  model: Hearing,
   request: TranscriptionRequest,
   options: TranscribeOptions = {},
 ): Promise<string | VerboseTranscription | { text: string }> {

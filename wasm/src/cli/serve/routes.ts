@@ -10,13 +10,16 @@ import {
   type CompletionModel,
   type CompletionRequest,
   type EmbeddingRequest,
+  type Model,
   type RerankRequest,
 } from '../../engine/index.js'
 import type { ChatMessage } from '../../node.js'
 import { RequestError } from './failures.js'
+import { transcriptionAnswer } from './transcriptions.js'
 
 export interface Served {
   readonly model: CompletionModel
+  readonly speech: Pick<Model, 'transcribe'>
   /** how /v1/models names it */
   readonly id: string
   /** seconds since 1970 */
@@ -24,7 +27,8 @@ export interface Served {
 }
 
 /** A whole answer, or events of a stream. */
-export type Answer = { readonly json: unknown } | { readonly events: AsyncIterable<unknown> }
+export type Answer =
+  { readonly json: unknown } | { readonly text: string } | { readonly events: AsyncIterable<unknown> }
 
 export interface Route {
   readonly method: 'GET' | 'POST'
@@ -32,6 +36,8 @@ export interface Route {
   readonly paths: readonly string[]
   /** without a key, even where the server has one */
   readonly open?: boolean
+  /** its body is multipart/form-data, a FormData to answer() */
+  readonly form?: boolean
   /** waits for the model */
   readonly queued?: boolean
   answer(served: Served, body: unknown, signal: AbortSignal, path: string): Answer | Promise<Answer>
@@ -172,6 +178,16 @@ export const kRoutes: readonly Route[] = [
       json: await createRerank(served.model, request<RerankRequest>(served, body), { signal }),
     }),
   },
+  ...(['transcribe', 'translate'] as const).map((task): Route => {
+    const name = task === 'translate' ? 'translations' : 'transcriptions'
+    return {
+      method: 'POST',
+      paths: [`/v1/audio/${name}`, `/audio/${name}`],
+      form: true,
+      queued: true,
+      answer: ({ speech }, form, signal) => transcriptionAnswer(speech, form as FormData, { task, signal }),
+    }
+  }),
   { method: 'POST', paths: ['/tokenize'], answer: tokenize },
   { method: 'POST', paths: ['/detokenize'], answer: detokenize },
   { method: 'POST', paths: ['/apply-template'], answer: applyTemplate },

@@ -13,8 +13,9 @@ export interface ServerOptions {
   readonly apiKey: string | undefined
   /** What Access-Control-Allow-Origin says. */
   readonly corsOrigin: string
-  /** bytes of a request's body */
+  /** bytes of a request's body, and of one with a file */
   readonly maxBody: number
+  readonly maxForm: number
   /** requests that may wait for the model */
   readonly maxQueue: number
   /** Told of each request when it has ended. */
@@ -46,7 +47,7 @@ function checkKey(apiKey: string | undefined, { headers }: IncomingMessage): voi
   })
 }
 
-async function bodyOf(message: IncomingMessage, most: number): Promise<unknown> {
+async function bytesOf(message: IncomingMessage, most: number): Promise<Buffer> {
   const tooLarge = (): RequestError =>
     new RequestError(413, 'body_too_large', `The body has more than ${most} bytes.`)
   if (Number(message.headers['content-length'] ?? 0) > most) throw tooLarge()
@@ -58,11 +59,35 @@ async function bodyOf(message: IncomingMessage, most: number): Promise<unknown> 
     if (length > most) throw tooLarge()
     pieces.push(piece)
   }
+  return Buffer.concat(pieces)
+}
+
+function jsonOf(bytes: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces)))
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
     throw new RequestError(400, 'invalid_json', 'The body is no JSON.')
   }
+}
+
+async function formOf(bytes: Buffer, { headers }: IncomingMessage): Promise<FormData> {
+  try {
+    const type = { 'content-type': headers['content-type'] ?? '' }
+    return await new Response(new Uint8Array(bytes), { headers: type }).formData()
+  } catch {
+    throw new RequestError(400, 'invalid_form', 'The body is no multipart/form-data.')
+  }
+}
+
+async function bodyOf(
+  { form, method }: Route,
+  message: IncomingMessage,
+  { maxBody, maxForm }: ServerOptions,
+): Promise<unknown> {
+  if (method !== 'POST') return undefined
+  return form
+    ? await formOf(await bytesOf(message, maxForm), message)
+    : jsonOf(await bytesOf(message, maxBody))
 }
 
 function routeOf(method: string, path: string): Route {
@@ -129,14 +154,14 @@ async function sendEvents(response: ServerResponse, events: AsyncIterable<unknow
   response.end('data: [DONE]\n\n')
 }
 
+function sendBody(response: ServerResponse, status: number, type: string, body: Buffer, headers = {}): void {
+  response.writeHead(status, { 'content-type': type, 'content-length': body.length, ...headers })
+  response.end(body)
+}
+
 function sendJson(response: ServerResponse, status: number, value: unknown, headers = {}): void {
   const body = Buffer.from(JSON.stringify(value))
-  response.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': body.length,
-    ...headers,
-  })
-  response.end(body)
+  sendBody(response, status, 'application/json; charset=utf-8', body, headers)
 }
 
 function fail(response: ServerResponse, error: unknown): void {
@@ -225,7 +250,7 @@ export class ModelServer {
       if (method === 'OPTIONS') return preflight(message, response)
       const route = routeOf(method, path)
       if (!route.open) checkKey(options.apiKey, message)
-      const body = route.method === 'POST' ? await bodyOf(message, options.maxBody) : undefined
+      const body = await bodyOf(route, message, options)
       const { signal } = controller
       const work = async (): Promise<void> =>
         await this.#answer(await route.answer(served, body, signal, path), response)
@@ -239,6 +264,8 @@ export class ModelServer {
 
   async #answer(answer: Answer, response: ServerResponse): Promise<void> {
     if ('events' in answer) await sendEvents(response, answer.events)
-    else if (!response.destroyed) sendJson(response, 200, answer.json)
+    else if (response.destroyed) return
+    else if ('text' in answer) sendBody(response, 200, 'text/plain; charset=utf-8', Buffer.from(answer.text))
+    else sendJson(response, 200, answer.json)
   }
 }

@@ -1,0 +1,149 @@
+// One row a projector; what libmtmd knows and cannot be run here comes last. What follows the encoder:
+//
+//   ultravox        stack; RMS norm; first; silu(second half) * first half; RMS norm; last
+//   qwen2a          last
+//   voxtral         stack; first; GELU; last
+//   musicflamingo   first; GELU; last
+//   meralion        stack; norm; first; silu; silu(gate) * up; last
+//   glma            norm of each frame; stack; first; GELU; last; a token of its own at either end
+#include <cstring>
+
+#include "audio/audio_projector.hpp"
+#include "audio/gelu_erf.hpp"
+#include "base/sentence.hpp"
+#include "nn/activation.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+namespace {
+
+constexpr float kRmsEps = 1e-6f;  // of ultravox: no key has it
+
+void normalize_in_place(const AudioProjectorInput& j, NormKind kind, float eps, const Affine& by, float* x,
+                        size_t n_rows, size_t n) {
+  normalize_rows(j.pool, eps, kind, by, x, n_rows, n, x);
+}
+
+void plan_ultravox(AudioPlan& plan) {
+  Planner& planner = plan.planner;
+  planner.affine(plan.w.norm_before, "mm.a.norm_pre", plan.n_stacked());
+  const uint64_t n_both = plan.linear(plan.w.first, "mm.a.mlp.1", plan.n_stacked());
+  if (n_both % 2 != 0)
+    planner.refuse(ErrorCode::kBadShape,
+                   "tensor mm.a.mlp.1.weight has " + counted(n_both, "row") + ", which is no gate and as many values");
+  planner.affine(plan.w.norm_between, "mm.a.norm_mid", n_both / 2);
+  plan.n_out = plan.linear(plan.w.last, "mm.a.mlp.2", n_both / 2);
+}
+void project_ultravox(AudioProjectorInput& j) {
+  const size_t n_both = j.w.first.n_out, n = n_both / 2;
+  normalize_in_place(j, NormKind::kRms, kRmsEps, j.w.norm_before, j.stacked, j.n_tokens, j.w.first.n_in);
+  float* both = j.arena.take(j.n_tokens * n_both);
+  float* hidden = j.arena.take(j.n_tokens * n);
+  apply(j.pool, j.w.first, j.stacked, j.n_tokens, both);
+  each_token(j.pool, Operation::kGate, j.n_tokens, [&](size_t t) {
+    activate_gated(Activation::kSilu, both + t * n_both + n, both + t * n_both, n, hidden + t * n);
+  });
+  normalize_in_place(j, NormKind::kRms, kRmsEps, j.w.norm_between, hidden, j.n_tokens, n);
+  apply(j.pool, j.w.last, hidden, j.n_tokens, j.out);
+}
+
+void plan_qwen2a(AudioPlan& plan) { plan.n_out = plan.linear(plan.w.last, "mm.a.fc", plan.n_stacked()); }
+void project_qwen2a(AudioProjectorInput& j) { apply(j.pool, j.w.last, j.stacked, j.n_tokens, j.out); }
+
+void plan_audio_mlp(AudioPlan& plan) {
+  const uint64_t n_hidden = plan.linear(plan.w.first, "mm.a.mlp.1", plan.n_stacked());
+  plan.n_out = plan.linear(plan.w.last, "mm.a.mlp.2", n_hidden);
+}
+void project_audio_mlp(AudioProjectorInput& j) {
+  float* hidden = j.arena.take(j.n_tokens * j.w.first.n_out);
+  apply(j.pool, j.w.first, j.stacked, j.n_tokens, hidden);
+  const size_t n = j.w.first.n_out;
+  each_token(j.pool, Operation::kGate, j.n_tokens, [&](size_t t) { gelu_erf(hidden + t * n, n); });
+  apply(j.pool, j.w.last, hidden, j.n_tokens, j.out);
+}
+
+void plan_meralion(AudioPlan& plan) {
+  plan.planner.affine(plan.w.norm_before, "mm.a.norm_pre", plan.n_stacked(), Need::kRequired, Need::kRequired);
+  const uint64_t n = plan.linear(plan.w.first, "mm.a.mlp.0", plan.n_stacked());
+  const uint64_t n_gate = plan.linear(plan.w.gate, "mm.a.mlp.1", n);
+  plan.planner.linear(plan.w.up, "mm.a.mlp.2", n, n_gate);
+  plan.n_out = plan.linear(plan.w.last, "mm.a.mlp.3", n_gate);
+}
+void project_meralion(AudioProjectorInput& j) {
+  const size_t n = j.w.first.n_out, n_gate = j.w.gate.n_out;
+  normalize_in_place(j, NormKind::kLayer, j.p.encoder.eps, j.w.norm_before, j.stacked, j.n_tokens, j.w.first.n_in);
+  float* hidden = j.arena.take(j.n_tokens * n);
+  float* gate = j.arena.take(j.n_tokens * n_gate);
+  float* up = j.arena.take(j.n_tokens * n_gate);
+  apply(j.pool, j.w.first, j.stacked, j.n_tokens, hidden);
+  each_token(j.pool, Operation::kGate, j.n_tokens, [&](size_t t) { activate(Activation::kSilu, hidden + t * n, n); });
+  apply(j.pool, {{&j.w.gate, gate}, {&j.w.up, up}}, hidden, j.n_tokens);
+  each_token(j.pool, Operation::kGate, j.n_tokens, [&](size_t t) {
+    activate_gated(Activation::kSilu, gate + t * n_gate, up + t * n_gate, n_gate, up + t * n_gate);
+  });
+  apply(j.pool, j.w.last, up, j.n_tokens, j.out);
+}
+
+void plan_glma(AudioPlan& plan) {
+  plan.planner.affine(plan.w.norm_before, "mm.a.norm_pre", plan.p.encoder.sizes.n_embd);
+  plan_audio_mlp(plan);
+  plan.planner.vector(plan.w.begin, "v.boi", plan.n_out);
+  plan.planner.vector(plan.w.end, "v.eoi", plan.n_out);
+}
+void project_glma(AudioProjectorInput& j) {
+  normalize_in_place(j, NormKind::kLayer, j.p.encoder.eps, j.w.norm_before, j.stacked, j.n_frames,
+                     j.p.encoder.sizes.n_embd);
+  project_audio_mlp(j);
+}
+
+constexpr AudioProjectorRow kAudioRows[] = {
+    {.name = "ultravox", .plan = plan_ultravox, .project = project_ultravox, .stacks = true},
+    {.name = "qwen2a",
+     .plan = plan_qwen2a,
+     .project = project_qwen2a,
+     .halves = true,
+     .begin = "<|audio_bos|>",
+     .end = "<|audio_eos|>"},
+    {.name = "voxtral",
+     .plan = plan_audio_mlp,
+     .project = project_audio_mlp,
+     .halves = true,
+     .stacks = true,
+     .begin = "[BEGIN_AUDIO]"},
+    {.name = "musicflamingo", .plan = plan_audio_mlp, .project = project_audio_mlp, .halves = true, .begin = "<sound>"},
+    {.name = "meralion", .plan = plan_meralion, .project = project_meralion, .stacks = true},
+    {.name = "glma", .plan = plan_glma, .project = project_glma, .stacks = true, .ends = true},
+    {.name = "d1omni_a"},
+    {.name = "dots3note_a"},
+    {.name = "gemma3na"},
+    {.name = "gemma4a"},
+    {.name = "gemma4ua"},
+    {.name = "granite_speech"},
+    {.name = "lfm2a"},
+    {.name = "mimo_audio"},
+    {.name = "parakeet"},
+    {.name = "pockettts_gen"},
+    {.name = "pockettts_spkenc"},
+    {.name = "qwen3a"},
+    {.name = "qwen3tts_gen"},
+    {.name = "qwen3tts_spkenc"},
+};
+
+}  // namespace
+
+std::span<const AudioProjectorRow> all_audio_projectors() { return kAudioRows; }
+
+Result<const AudioProjectorRow*> find_audio_projector(std::string_view name) {
+  std::string runs;
+  bool known = false;
+  for (const AudioProjectorRow& row : kAudioRows) {
+    if (row.name == name && row.project != nullptr) return &row;
+    known = known || row.name == name;
+    if (row.project != nullptr) runs += (runs.empty() ? "" : ", ") + std::string(row.name);
+  }
+  return fail(ErrorCode::kUnsupported,
+              sentence({"audio projector ", Quoted{name}, known ? " cannot be run yet" : " is not known",
+                        "; these can: ", runs}));
+}
+
+}  // namespace ggufscope

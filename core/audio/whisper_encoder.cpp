@@ -1,0 +1,194 @@
+#include "audio/whisper_encoder.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "audio/gelu_erf.hpp"
+#include "base/sentence.hpp"
+#include "nn/activation.hpp"
+#include "nn/halves.hpp"
+#include "nn/vec.hpp"
+
+namespace ggufscope {
+namespace {
+
+constexpr size_t kChunkRows = 256;  // of the widest activations: they stay in L2
+
+void gelu(bool exact, float* x, size_t n) {
+  if (exact) return gelu_erf(x, n);
+  activate(Activation::kGelu, x, n);
+}
+
+// Rows of a convolution over frames x [n_frames, n_in]: frame t and its neighbours, [n_in, 3]. There are zeros around.
+void gather(const float* x, size_t n_frames, size_t n_in, size_t t, float* row) {
+  for (size_t k = 0; k < 3; ++k) {
+    const bool inside = t + k >= 1 && t + k - 1 < n_frames;
+    const float* frame = x + (t + k - 1) * n_in;
+    for (size_t c = 0; c < n_in; ++c) row[c * 3 + k] = inside ? frame[c] : 0;
+  }
+}
+
+}  // namespace
+
+Result<void> allocate_into(Buffer& to, uint64_t bytes) {
+  to = Buffer();
+  Result<Buffer> made = Buffer::allocate(bytes);
+  if (!made) return std::unexpected(made.error());
+  to = std::move(*made);
+  return {};
+}
+
+Result<void> WhisperPass::allocate(uint64_t n_arena, uint64_t n_thread) {
+  thread_floats = static_cast<size_t>(Arena::round_up(n_thread));
+  if (const Result<void> done = allocate_into(scratch, n_arena * sizeof(float)); !done) return done;
+  if (const Result<void> done =
+          allocate_into(thread_scratch, uint64_t{thread_floats} * pool.n_threads() * sizeof(float));
+      !done)
+    return done;
+  arena.reset(scratch.as<float>(), scratch.size() / sizeof(float));
+  return {};
+}
+
+void WhisperPass::attend(const AttentionShape& shape, const CacheView& cache, const float* q, size_t n,
+                         std::span<const std::span<const CellRun>> visible, float* out) {
+  AttentionOptions options;
+  options.scale = 1 / std::sqrt(static_cast<float>(shape.d_k));
+  // No bias: positions matter to nothing, but one is read for each token.
+  positions_.resize(std::max(positions_.size(), n));
+  attention(pool, shape, options, cache, q, n, visible, positions_.data(), positions_.data(),
+            thread_scratch.as<float>(), thread_floats, out);
+}
+
+uint64_t WhisperPass::feed_forward_floats(const WhisperSizes& sizes) {
+  const uint64_t rows = kChunkRows;
+  return ggufscope::arena_floats(rows * sizes.n_embd, rows * sizes.n_ff, rows * sizes.n_embd);
+}
+
+void WhisperPass::feed_forward(const WhisperBlock& block, size_t n, bool exact_gelu, float eps, float* x) {
+  const size_t mark = arena.mark(), n_embd = block.up.n_in, n_ff = block.up.n_out;
+  float* normed = arena.take(kChunkRows * n_embd);
+  float* wide = arena.take(kChunkRows * n_ff);
+  float* added = arena.take(kChunkRows * n_embd);
+  for (size_t first = 0; first < n; first += kChunkRows) {
+    const size_t rows = std::min(kChunkRows, n - first);
+    float* const part = x + first * n_embd;
+    normalize_rows(pool, eps, NormKind::kLayer, block.ffn_norm, part, rows, n_embd, normed);
+    apply(pool, block.up, normed, rows, wide);
+    each_token(pool, Operation::kGate, rows, [&](size_t t) { gelu(exact_gelu, wide + t * n_ff, n_ff); });
+    apply(pool, block.down, wide, rows, added);
+    add_rows(pool, part, added, rows, n_embd);
+  }
+  arena.release(mark);
+}
+
+uint64_t WhisperEncoder::arena_floats(const WhisperEncoderShape& shape) {
+  const uint64_t n = shape.sizes.n_ctx, n_embd = shape.sizes.n_embd;
+  const uint64_t convolution =
+      ggufscope::arena_floats(2 * n * n_embd, kChunkRows * 3 * std::max<uint64_t>(shape.n_mel, n_embd));
+  const uint64_t block = ggufscope::arena_floats(n * n_embd, n * n_embd, n * n_embd, n * n_embd, n * n_embd);
+  return std::max({convolution, block, WhisperPass::feed_forward_floats(shape.sizes)});
+}
+
+uint64_t WhisperEncoder::thread_floats(const WhisperEncoderShape& shape) {
+  return attention_scratch(whisper_heads(shape.sizes), shape.sizes.n_ctx);
+}
+
+uint64_t WhisperEncoder::own_floats(const WhisperEncoderShape& shape) {
+  return uint64_t{shape.sizes.n_ctx} * (3 * uint64_t{shape.sizes.n_embd} + 2 * uint64_t{shape.n_mel});
+}
+
+Result<void> WhisperEncoder::allocate() {
+  const uint64_t n = uint64_t{shape_.sizes.n_ctx} * shape_.sizes.n_embd * sizeof(float);
+  for (Buffer* buffer : {&encoded_, &keys_, &values_})
+    if (const Result<void> done = allocate_into(*buffer, n); !done) return done;
+  return {};
+}
+
+Result<void> WhisperEncoder::begin(std::span<const float> mel, uint32_t n_ctx) {
+  if (n_ctx == 0 || n_ctx > shape_.sizes.n_ctx)
+    return fail(ErrorCode::kOutOfRange, "an audio context of " + std::to_string(n_ctx) + "; the model has " +
+                                            std::to_string(shape_.sizes.n_ctx));
+  if (mel.size() != size_t{2} * n_ctx * shape_.n_mel)
+    return fail(ErrorCode::kInvalidArgument, "a spectrogram of " + counted(mel.size(), "value") + " for " +
+                                                 std::to_string(n_ctx) + " frames of output");
+  mel_.assign(mel.begin(), mel.end());
+  if (shape_.half_inputs) round_to_halves(mel_.data(), mel_.size());
+  n_frames_ = n_ctx;
+  n_next_step_ = 0;
+  return {};
+}
+
+bool WhisperEncoder::step(size_t step) {
+  if (step != n_next_step_ || step >= n_steps()) return false;
+  ++n_next_step_;
+  pass_.arena.release(0);
+  if (step == kConvolution) {
+    convolve();
+    return true;
+  }
+  if (step == 1) vec::add(encoded_.as<float>(), weights_.positions.data(), n_frames_ * shape_.sizes.n_embd);
+  if (step <= weights_.blocks.size()) {
+    run_block(weights_.blocks[step - 1]);
+  } else {
+    finish();
+  }
+  return true;
+}
+
+void WhisperEncoder::convolve() {
+  const size_t n = n_frames_, n_embd = shape_.sizes.n_embd;
+  float* first = pass_.arena.take(2 * n * n_embd);
+  float* gathered = pass_.arena.take(kChunkRows * 3 * std::max<size_t>(shape_.n_mel, n_embd));
+  const auto layer = [&](const Linear& by, const float* x, size_t n_in, size_t stride, size_t n_out, float* y) {
+    for (size_t begin = 0; begin < n_out; begin += kChunkRows) {
+      const size_t rows = std::min(kChunkRows, n_out - begin);
+      each_token(pass_.pool, Operation::kCache, rows,
+                 [&](size_t t) { gather(x, 2 * n, n_in, (begin + t) * stride, gathered + t * 3 * n_in); });
+      float* const part = y + begin * n_embd;
+      apply(pass_.pool, by, gathered, rows, part);
+      each_token(pass_.pool, Operation::kGate, rows,
+                 [&](size_t t) { gelu(shape_.exact_gelu, part + t * n_embd, n_embd); });
+    }
+  };
+  layer(weights_.conv1, mel_.data(), shape_.n_mel, 1, 2 * n, first);
+  if (shape_.half_inputs)
+    each_token(pass_.pool, Operation::kCache, 2 * n, [&](size_t t) { round_to_halves(first + t * n_embd, n_embd); });
+  layer(weights_.conv2, first, n_embd, 2, n, encoded_.as<float>());
+}
+
+void WhisperEncoder::run_block(const WhisperBlock& block) {
+  const AttentionShape shape = whisper_heads(shape_.sizes);
+  const size_t n = n_frames_, n_embd = shape_.sizes.n_embd, mark = pass_.arena.mark();
+  Pool& pool = pass_.pool;
+  float* x = encoded_.as<float>();
+  float* normed = pass_.arena.take(n * n_embd);
+  float* q = pass_.arena.take(n * n_embd);
+  float* k = pass_.arena.take(n * n_embd);
+  float* v = pass_.arena.take(n * n_embd);
+  float* mixed = pass_.arena.take(n * n_embd);
+  normalize_rows(pool, shape_.eps, NormKind::kLayer, block.attn_norm, x, n, n_embd, normed);
+  apply(pool, {{&block.attn.q, q}, {&block.attn.k, k}, {&block.attn.v, v}}, normed, n);
+  const CacheView cache{CacheType::kF32, keys_.data(), values_.data(), shape.d_k, n};
+  each_token(pool, Operation::kCache, n,
+             [&](size_t t) { cache_store(cache, shape, t, k + t * n_embd, v + t * n_embd); });
+  const CellRun all{0, static_cast<uint32_t>(n)};
+  const std::vector<std::span<const CellRun>> visible(n, std::span(&all, 1));
+  pass_.attend(shape, cache, q, n, visible, mixed);
+  apply(pool, block.attn.out, mixed, n, normed);
+  add_rows(pool, x, normed, n, n_embd);
+  pass_.arena.release(mark);
+  pass_.feed_forward(block, n, shape_.exact_gelu, shape_.eps, x);
+}
+
+void WhisperEncoder::finish() {
+  const size_t n_embd = shape_.sizes.n_embd;
+  float* x = encoded_.as<float>();
+  if (shape_.halves) {
+    n_frames_ /= 2;
+    for (size_t t = 0; t < n_frames_; ++t)
+      for (size_t i = 0; i < n_embd; ++i) x[t * n_embd + i] = (x[2 * t * n_embd + i] + x[(2 * t + 1) * n_embd + i]) / 2;
+  }
+  if (weights_.norm) normalize_rows(pass_.pool, shape_.eps, NormKind::kLayer, weights_.norm, x, n_frames_, n_embd, x);
+}
+
+}  // namespace ggufscope

@@ -1,0 +1,170 @@
+// Sounds through the package: the reference vectors of audio projectors, chats with sounds, and refusals.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type * as Engine from 'ggufscope/engine'
+import { kShared, loadNodePackage, packedFile } from './packed.ts'
+
+const { createChatCompletion, load } = (await import(
+  pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
+)) as typeof Engine
+
+const { open } = await loadNodePackage()
+const kMedia = join(kShared, '../vectors/media')
+const kVectors = join(kMedia, 'audio')
+const skip = existsSync(kVectors) ? false : 'no reference vectors'
+const kMarker = '<__media__>'
+
+interface Input {
+  prompt: string
+  tolerance: Record<'embd' | 'logits', { max_abs: number }>
+  result: { n_tokens: number; chunks: { type: string; ids?: number[]; n_tokens: number }[] }
+}
+
+const bytesOf = (...path: string[]): Uint8Array => new Uint8Array(readFileSync(join(kVectors, ...path)))
+const floatsOf = (...path: string[]): Float32Array => new Float32Array(bytesOf(...path).buffer)
+const wavOf = (name: string): Uint8Array =>
+  new Uint8Array(readFileSync(join(kMedia, 'whisper/inputs', `${name}.wav`)))
+const samplesOf = (name: string): Float32Array =>
+  new Float32Array(new Uint8Array(readFileSync(join(kMedia, 'whisper/inputs', `${name}.f32`))).buffer)
+
+function difference(a: Float32Array, b: Float32Array): number {
+  assert.equal(a.length, b.length)
+  return a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i]!)), 0)
+}
+
+const opened = (name: string, options: Engine.LoadOptions = {}) =>
+  load(bytesOf(name, 'model.gguf'), {
+    projector: bytesOf(name, 'mmproj.gguf'),
+    precision: 'exact',
+    cacheType: 'f32',
+    contextLength: 2048,
+    ...options,
+  })
+
+test('embeddings and logits are those of libmtmd', { skip, timeout: 600_000 }, async () => {
+  for (const name of readdirSync(kVectors)) {
+    const { inputs } = JSON.parse(readFileSync(join(kVectors, name, 'meta.json'), 'utf8')) as {
+      inputs: Record<string, Input>
+    }
+    using model = await opened(name)
+    const { tokenizer } = model
+    for (const [input, { prompt, tolerance, result }] of Object.entries(inputs)) {
+      const sounds = (input === 'two' ? ['speech-fr-short', 'speech-en'] : [input]).map(wavOf)
+      const parts: (number | Engine.MediaPart)[] = tokenizer.addsBos ? [tokenizer.special.bos!] : []
+      for (const [i, text] of prompt.split(kMarker).entries()) {
+        if (i > 0) parts.push({ type: 'audio', audio: sounds[i - 1]! })
+        parts.push(...tokenizer.encode(text, { special: true }))
+      }
+      if (input !== 'two') {
+        const { embeddings } = await model.encodeMedia({ type: 'audio', audio: sounds[0]! })
+        const off = difference(embeddings, floatsOf(name, `${input}.embd.f32`))
+        assert.ok(off <= tolerance.embd.max_abs, `${name}, ${input}: embeddings differ by ${off}`)
+      }
+      const logits = await model.evaluate(parts)
+      const size = model.info.vocabularySize
+      assert.equal(logits.length, result.n_tokens * size)
+      const off = difference(logits.slice(-size), floatsOf(name, `${input}.logits.f32`))
+      assert.ok(off <= tolerance.logits.max_abs, `${name}, ${input}: logits differ by ${off}`)
+    }
+  }
+})
+
+test('a chat, a request and the command take sounds', { skip }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sounds-'))
+  try {
+    using file = await open(bytesOf('voxtral', 'model.gguf'))
+    const template = '{% for m in messages %}[{{ m.content }}]{% endfor %}'
+    const builder = (await file.edit()).set('tokenizer.chat_template', template)
+    const bytes = await (await builder.build()).bytes()
+    writeFileSync(join(folder, 'model.gguf'), bytes)
+    writeFileSync(join(folder, 'speech.wav'), wavOf('speech-fr-short'))
+    using model = await load(bytes, { projector: bytesOf('voxtral', 'mmproj.gguf'), contextLength: 512 })
+    const data = Buffer.from(wavOf('speech-fr-short')).toString('base64')
+    const text = { type: 'text', text: 'What is it?' }
+    const messages = [
+      { role: 'user', content: [{ type: 'input_audio', input_audio: { data, format: 'wav' } }, text] },
+    ]
+    const audio = { samples: samplesOf('speech-fr-short'), sampleRate: 16000 }
+    const same = [{ role: 'user', content: [{ type: 'audio', audio }, text] }]
+    const tokens = await model.encodeChat(messages)
+    assert.equal(tokens.filter((id) => id < -1).length, 150)
+    assert.deepEqual(await model.encodeChat(same), tokens)
+    // Several sounds, and what was computed goes on in a fork.
+    const twice = [{ role: 'user', content: [same[0]!.content[0], text, same[0]!.content[0]] }]
+    assert.equal((await model.encodeChat(twice)).filter((id) => id < -1).length, 300)
+    const options = { maxTokens: 5, temperature: 0, ignoreEnd: true }
+    let chatted = ''
+    for await (const piece of model.chat(messages, options)) chatted += piece.text
+    using fork = await model.fork()
+    let forked = ''
+    for await (const piece of fork.chat(same, options)) forked += piece.text
+    assert.equal(forked, chatted)
+    const { usage } = await createChatCompletion(model, { messages, max_tokens: 1, temperature: 0 })
+    assert.equal(usage.prompt_tokens, tokens.length)
+    const mmproj = join(kVectors, 'voxtral', 'mmproj.gguf')
+    const cli = packedFile('wasm/dist/cli.js')
+    const run = (...more: string[]) =>
+      spawnSync(process.execPath, [cli, 'run', 'model.gguf', 'What is it?', ...more], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+    const ran = run(
+      ...['--mmproj', mmproj, '--audio', 'speech.wav', '--context', '512', '--json'],
+      ...['--max-tokens', '5', '--temperature', '0', '--ignore-end'],
+    )
+    assert.equal(ran.status, 0, ran.stderr)
+    assert.equal((JSON.parse(ran.stdout) as { text: string }).text, chatted)
+    assert.equal(run('--audio', 'speech.wav').status, 2)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('refusals say what is wrong', { skip }, async () => {
+  using model = await opened('ultravox', { contextLength: 400 })
+  const part = (audio: Engine.AudioInput) => ({ type: 'audio', audio }) as const
+  await assert.rejects(model.encodeMedia(part(new Float32Array(0))), { code: 'invalid-argument' })
+  await assert.rejects(model.encodeMedia(part(Float32Array.of(0, NaN))), { code: 'invalid-argument' })
+  const long = { samples: new Float32Array(31 * 8000), sampleRate: 8000 }
+  await assert.rejects(model.encodeMedia(part(long)), { code: 'out-of-range' })
+  await assert.rejects(model.encodeMedia(part(new Uint8Array([0xff, 0xfb, 0x90]))), { code: 'unsupported' })
+  await assert.rejects(model.encodeMedia(part(wavOf('speech-en').slice(0, 100))), { code: 'truncated' })
+  const image = { width: 1, height: 1, data: [0, 0, 0] }
+  await assert.rejects(model.encodeMedia({ type: 'image', image }), { code: 'unsupported' })
+  const broken = { type: 'input_audio', input_audio: { data: '*' } }
+  await assert.rejects(model.encodeChat([{ role: 'user', content: [broken] }]), { code: 'invalid-argument' })
+  // A sound of another rate is as long.
+  const half = { samples: samplesOf('speech-en').filter((_, i) => i % 2 === 0), sampleRate: 8000 }
+  assert.equal((await model.encodeMedia(part(half))).tokens.length, 300)
+
+  using bare = await load(bytesOf('ultravox', 'model.gguf'))
+  await assert.rejects(bare.encodeMedia(part(new Float32Array(100))), { code: 'unsupported' })
+  const seeing = new Uint8Array(readFileSync(join(kMedia, 'vision/gemma3/mmproj.gguf')))
+  using other = await opened('ultravox', { projector: seeing })
+  await assert.rejects(other.encodeMedia(part(new Float32Array(100))), { code: 'unsupported' })
+  const mmproj = bytesOf('ultravox', 'mmproj.gguf')
+  await assert.rejects(opened('ultravox', { projector: mmproj.slice(0, mmproj.length - 64) }), {
+    code: 'truncated',
+  })
+})
+
+test('encoding ends when it is aborted', { skip }, async () => {
+  using model = await opened('qwen2a')
+  const controller = new AbortController()
+  let steps = 0
+  const onProgress = () => {
+    steps++
+    controller.abort(new Error('enough'))
+  }
+  const part = { type: 'audio', audio: wavOf('speech-en') } as const
+  await assert.rejects(model.encodeMedia(part, { signal: controller.signal, onProgress }), {
+    message: 'enough',
+  })
+  assert.ok(steps >= 1)
+  assert.equal((await model.encodeMedia(part)).tokens.length, 752)
+})

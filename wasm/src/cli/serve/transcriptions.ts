@@ -1,0 +1,64 @@
+// Requests of /v1/audio: forms with a sound, as OpenAI's clients send them.
+import {
+  createTranscription,
+  type Model,
+  type TranscribeOptions,
+  type TranscriptionRequest,
+} from '../../engine/index.js'
+import { RequestError } from './failures.js'
+
+function refuse(message: string): never {
+  throw new RequestError(400, 'invalid-argument', message)
+}
+
+/** The fields of a form but for the file; a list's name ends in []. */
+const kFields: Readonly<Record<string, (text: string, name: string) => unknown>> = {
+  model: (text) => text,
+  language: (text) => text,
+  prompt: (text) => text,
+  response_format: (text) => text,
+  temperature: (text, name) => {
+    const value = Number(text)
+    return text.trim() !== '' && Number.isFinite(value)
+      ? value
+      : refuse(`${name} must be a number, not "${text}".`)
+  },
+  stream: (text, name) => (text === 'false' ? undefined : refuse(`${name} is not supported: leave it out.`)),
+}
+const kGranularities = ['timestamp_granularities[]', 'timestamp_granularities']
+
+function requestOf(form: FormData): TranscriptionRequest {
+  const file = form.get('file')
+  if (!(file instanceof Blob)) refuse('The form needs a file.')
+  const request: Record<string, unknown> = {}
+  const granularities: string[] = []
+  for (const [name, value] of form) {
+    if (name === 'file') continue
+    if (typeof value !== 'string') refuse(`${name} is a text, not a file.`)
+    if (kGranularities.includes(name)) granularities.push(value)
+    else if (Object.hasOwn(kFields, name)) request[name] = kFields[name]!(value, name)
+    else refuse(`The request has no field "${name}".`)
+  }
+  for (const one of granularities)
+    if (one !== 'word' && one !== 'segment')
+      refuse(`timestamp_granularities are word and segment, not "${one}".`)
+  return {
+    ...request,
+    file,
+    ...(granularities.length > 0 && { timestamp_granularities: granularities as ('word' | 'segment')[] }),
+  }
+}
+
+export async function transcriptionAnswer(
+  model: Pick<Model, 'transcribe'>,
+  form: FormData,
+  options: Pick<TranscribeOptions, 'task' | 'signal'>,
+): Promise<{ json: unknown } | { text: string }> {
+  const request = requestOf(form)
+  const answer: unknown = await createTranscription(
+    model,
+    request as TranscriptionRequest & { response_format?: 'json' },
+    options,
+  )
+  return typeof answer === 'string' ? { text: answer } : { json: answer }
+}

@@ -1,0 +1,99 @@
+// Images and sounds in the messages of a conversation: each gives its place to a marker that no message can know, and the
+// rendered prompt is cut there.
+import { GgufError } from '../api/errors.js'
+import type { ChatMessage } from '../api/text.js'
+import type { AudioInput } from '../audio/types.js'
+import type { MediaPart } from '../engine/types.js'
+import type { Rendered } from '../text/render-template.js'
+import { fileOfAddress, fromBase64 } from './data-address.js'
+import type { ImageInput } from './pixels.js'
+
+/** What a part of a message's content may be, beside text. */
+interface Part {
+  readonly type: string
+  readonly image?: ImageInput
+  readonly image_url?: string | { readonly url: string }
+  readonly audio?: AudioInput
+  readonly audio_url?: string | { readonly url: string }
+  /** OpenAI's: base64 of a file */
+  readonly input_audio?: { readonly data: string; readonly format?: string }
+}
+
+function addressOf(part: Part, name: 'image_url' | 'audio_url'): string {
+  const address = part[name]
+  const url = typeof address === 'object' && address !== null ? address.url : address
+  if (typeof url !== 'string')
+    throw new GgufError('invalid-argument', `A part of type ${name} has its address in ${name}.url.`)
+  return url
+}
+
+function mediumOf(part: Part): MediaPart | undefined {
+  switch (part.type) {
+    case 'image':
+      return 'image' in part ? { type: 'image', image: part.image! } : undefined
+    case 'image_url':
+      return { type: 'image', image: addressOf(part, 'image_url') }
+    case 'audio':
+      return 'audio' in part ? { type: 'audio', audio: part.audio! } : undefined
+    case 'audio_url':
+      return { type: 'audio', audio: fileOfAddress(addressOf(part, 'audio_url'), 'A sound') }
+    case 'input_audio': {
+      const data = part.input_audio?.data
+      if (typeof data !== 'string')
+        throw new GgufError('invalid-argument', 'A part of type input_audio has base64 in input_audio.data.')
+      return { type: 'audio', audio: fromBase64(data, 'input_audio.data') }
+    }
+    default:
+      return undefined
+  }
+}
+
+export interface MarkedMessages {
+  readonly messages: readonly ChatMessage[]
+  readonly media: readonly MediaPart[]
+  readonly marker: string
+}
+
+/** undefined: there are no images and no sounds. */
+export function markMedia(messages: readonly ChatMessage[]): MarkedMessages | undefined {
+  const media: MediaPart[] = []
+  const marker = `<__media_${crypto.randomUUID()}__>`
+  const marked = messages.map((message) => {
+    if (!Array.isArray(message.content)) return message
+    const before = media.length
+    const parts = (message.content as readonly Part[]).map((part) => {
+      const medium = typeof part === 'object' && part !== null ? mediumOf(part) : undefined
+      if (medium === undefined) return part
+      media.push(medium)
+      return { type: 'text', text: marker }
+    })
+    if (media.length === before) return message
+    return { ...message, content: parts }
+  })
+  return media.length > 0 ? { messages: marked, media, marker } : undefined
+}
+
+/** The prompt between the markers, one more than there are images and sounds. */
+export function cutAtMarkers({ text, runs }: Rendered, marker: string, count: number): Rendered[] {
+  const texts = text.split(marker)
+  if (texts.length !== count + 1)
+    throw new GgufError(
+      'unsupported',
+      `The chat template leaves out images or sounds: it wrote ${texts.length - 1} of ${count}.`,
+    )
+  const encoder = new TextEncoder()
+  const skipped = encoder.encode(marker).length
+  let begin = 0
+  return texts.map((part) => {
+    const end = begin + encoder.encode(part).length
+    const cut: { bytes: number; content: boolean }[] = []
+    let at = 0
+    for (const run of runs) {
+      const bytes = Math.min(at + run.bytes, end) - Math.max(at, begin)
+      if (bytes > 0) cut.push({ bytes, content: run.content })
+      at += run.bytes
+    }
+    begin = end + skipped
+    return { text: part, runs: cut }
+  })
+}
