@@ -2,6 +2,7 @@ import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { ChatMessage, Tokenizer } from '../api/text.js'
 import { schemaToGrammar } from '../schema/index.js'
+import { soundOf } from '../audio/sound.js'
 import type { AudioInput } from '../audio/types.js'
 import type { Client } from './client.js'
 import { labelsOf, normalizeRows, normOf, pairTokens } from './embeddings.js'
@@ -199,7 +200,6 @@ export class LoadedModel implements Model {
     signal?.throwIfAborted()
     const onSteps = (done: number, total: number) => onProgress?.({ done, total })
     if (part?.type === 'audio') {
-      const { soundOf } = await import('../audio/sound.js')
       const sound = await soundOf(part.audio)
       const transfer = [sound.samples.buffer]
       return [...(await this.#client.call('sound', sound, { signal, transfer, onSteps }))]
