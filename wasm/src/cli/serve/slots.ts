@@ -45,7 +45,9 @@ export class CachedModel {
     return {
       info: { ...model.info, contextLength: this.#context },
       file: model.file,
-      tokenizer: model.tokenizer,
+      get tokenizer() {
+        return model.tokenizer
+      },
       encodeChat: (messages, options) => model.encodeChat(messages, options),
       generate: (prompt, options) => this.#generate(prompt, options),
       embed: ((texts: string, options?: EmbedOptions) => {
