@@ -24,6 +24,7 @@ type ReadRanges = (ranges: readonly Range[]) => Promise<void>
 
 // Bytes read around the end of an array in a known vocabulary.
 const kHeading = 2048
+const kNear = 1 << 16
 // Round trips that a search may take beyond what it plans.
 const kReserve = 1.5
 // What a stream loses to the samples beside it, in round trips.
@@ -179,10 +180,16 @@ function planKnown(situation: Situation, { array }: Stop & { kind: 'strings' }, 
   const ends = layout.map(([begin, length], i) => {
     const end = array.offset + begin + length
     const behind = i === layout.length - 1 ? tailBytes(situation.walk) : kHeading
-    return { offset: end - kHeading, end: end + behind }
+    // The end of an array of numbers needs no look at what is before it.
+    const before = length === 4 * array.count ? 0 : kHeading
+    return { offset: end - before, end: end + behind }
   })
   const plan = planStrings(situation, array)
-  const samples = plan.ranges.filter((_, i) => i % 2 === 0).slice(0, Math.max(0, kRequests - ends.length))
+  // What lies near a known end says no more than that.
+  const isNear = (place: Range) => ends.some(({ offset }) => Math.abs(offset - place.offset) < kNear)
+  const samples = plan.ranges
+    .filter((range, i) => i % 2 === 0 && !isNear(range))
+    .slice(0, Math.max(0, kRequests - ends.length))
   const short = samples.map(({ offset }) => ({ offset, end: offset + 2 * kHeading }))
   return { ...plan, ranges: [...ends, ...short] }
 }
