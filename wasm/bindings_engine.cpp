@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "adapter_shelf.hpp"
 #include "base/simd.hpp"
 #include "engine/session.hpp"
 #include "engine_values.hpp"
@@ -145,6 +146,16 @@ class Engine {
   bool select(uint32_t sequence) { return done(session_->select(sequence)); }
   bool fork(uint32_t from, uint32_t to) { return done(session_->fork(from, to)); }
   void drop() { session_->drop(); }
+
+  /// n bytes in the reserved room, which is given back: to adapter_facts().
+  bool open_adapter(uint32_t n) {
+    const Buffer file = std::exchange(input_, Buffer());
+    return done(adapters_.open(*session_, {file.data(), n}));
+  }
+  [[nodiscard]] AdapterFacts adapter_facts() const { return adapters_.facts(); }
+  void close_adapter(uint32_t id) { adapters_.close(id); }
+  void choose_adapter(const ChosenAdapter& chosen) { adapters_.choose(chosen); }
+  bool set_adapters() { return done(adapters_.set(*session_)); }
 
   /// Stop strings, each ended by a zero byte.
   void set_stops(const std::string& stops) {
@@ -329,6 +340,7 @@ class Engine {
   Peaks peaks_{};
   std::vector<Profile::Row> profile_;
   Error error_{};
+  AdapterShelf adapters_;
   Buffer input_, output_;
   std::vector<double> doubles_;
   std::vector<float> floats_;
@@ -476,6 +488,11 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("select", &Engine::select)
       .function("fork", &Engine::fork)
       .function("drop", &Engine::drop)
+      .function("openAdapter", &Engine::open_adapter)
+      .function("adapterFacts", &Engine::adapter_facts)
+      .function("closeAdapter", &Engine::close_adapter)
+      .function("chooseAdapter", &Engine::choose_adapter)
+      .function("setAdapters", &Engine::set_adapters)
       .function("setStops", &Engine::set_stops)
       .function("setGrammar", &Engine::set_grammar)
       .function("addTrigger", &Engine::add_trigger)

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { Adapters } from './engine/adapters.js'
 import { load as loadAnywhere, type LoadOptions, type Model } from './engine/index.js'
 import { open as openAnywhere } from './file/open.js'
 import { isOpened } from './file/opened.js'
@@ -34,11 +35,12 @@ export function open(source: Source | readonly Source[], options: OpenOptions = 
   return openAnywhere(allWithPaths(source), options)
 }
 
-/** load() of "ggufscope/engine" that takes paths as well, as open() does. */
+/** load() of "ggufscope/engine" that takes paths as well, as open() does; so do adapters from then on. */
 export function load(
   source: Source | readonly Source[] | GgufFile,
   options: LoadOptions = {},
 ): Promise<Model> {
+  Adapters.resolve = withPaths
   if (isOpened(source)) return loadAnywhere(source, options)
   return loadAnywhere(allWithPaths(source as Source | readonly Source[]), options)
 }

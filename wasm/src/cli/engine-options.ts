@@ -1,5 +1,5 @@
-import type { GenerateOptions, LoadOptions } from '../engine/index.js'
-import type { OpenOptions } from '../node.js'
+import type { AdapterChoice, GenerateOptions, LoadOptions } from '../engine/index.js'
+import { withPaths, type OpenOptions } from '../node.js'
 import { UsageError, type Option, type Options, type Values } from './command.js'
 import { sizeOf } from './sizes.js'
 
@@ -17,7 +17,7 @@ const kLoad: Readonly<
   Record<
     Exclude<
       keyof LoadOptions,
-      Exclude<keyof OpenOptions, 'cache'> | 'workerUrl' | 'maxForks' | 'onProgress' | 'projector'
+      Exclude<keyof OpenOptions, 'cache'> | 'workerUrl' | 'maxForks' | 'onProgress' | 'projector' | 'adapters'
     >,
     Row
   >
@@ -133,8 +133,29 @@ const kGenerate: Readonly<
 const optionsOf = (rows: Readonly<Record<string, Row>>): Options =>
   Object.fromEntries(Object.values(rows).map(({ name, parse: _, ...option }) => [name, option]))
 
+// Both make one list; which an adapter is, its file says.
+const kAdapterOptions: Options = {
+  lora: {
+    value: 'FILE[=SCALE]',
+    repeats: true,
+    file: 'read',
+    help: 'a LoRA adapter beside the weights, times a scale; default: 1',
+  },
+  'control-vector': {
+    value: 'FILE[=SCALE]',
+    repeats: true,
+    file: 'read',
+    help: 'directions that are added to what leaves the layers, times a scale',
+  },
+  'control-vector-layers': {
+    value: 'FIRST-LAST',
+    needs: 'control-vector',
+    help: 'the layers that control vectors change; default: all that they have',
+  },
+}
+
 /** Those of load(), for the table of a command. */
-export const kLoadOptions: Options = optionsOf(kLoad)
+export const kLoadOptions: Options = { ...optionsOf(kLoad), ...kAdapterOptions }
 /** The same with those of generate(). */
 export const kEngineOptions: Options = { ...kLoadOptions, ...optionsOf(kGenerate) }
 
@@ -152,8 +173,29 @@ function valuesOf(rows: Readonly<Record<string, Row>>, values: Values): Record<s
   return given
 }
 
+/** "a.gguf", "a.gguf=0.5": of a path with = in it, what follows the last one counts where it is a number. */
+export function adapterOf(text: string): AdapterChoice {
+  const at = text.lastIndexOf('=')
+  const number = text.slice(at + 1).trim()
+  if (at <= 0 || number === '' || Number.isNaN(Number(number))) return { source: withPaths(text) }
+  const scale = Number(number)
+  if (!Number.isFinite(scale)) throw new UsageError(`"${text}": an adapter's scale is a finite number`)
+  return { source: withPaths(text.slice(0, at)), scale }
+}
+
+function layersOf(text: string): readonly [number, number] {
+  const match = /^(\d+)-(\d+)$/.exec(text)
+  if (!match) throw new UsageError(`--control-vector-layers takes FIRST-LAST, not "${text}"`)
+  return [Number(match[1]), Number(match[2])]
+}
+
 export function loadOptionsOf(values: Values): LoadOptions {
-  return valuesOf(kLoad, values)
+  const range = values['control-vector-layers'] as string | undefined
+  const layers = range === undefined ? undefined : layersOf(range)
+  const loras = ((values['lora'] ?? []) as readonly string[]).map(adapterOf)
+  const vectors = ((values['control-vector'] ?? []) as readonly string[]).map(adapterOf)
+  const adapters = [...loras, ...vectors.map((vector) => ({ ...vector, layers }))]
+  return { ...valuesOf(kLoad, values), ...(adapters.length > 0 && { adapters }) }
 }
 
 export function generateOptionsOf(values: Values): GenerateOptions {

@@ -111,6 +111,8 @@ function contextOf(
       const { load } = await import('../engine/index.js')
       const model = await load(source, { headers, signal, onProgress: progress.loading, ...options })
       progress.clear()
+      for (const { ignored } of model.adapters)
+        if (ignored.length > 0) warn(`tensors of an adapter that change nothing: ${ignored.join(', ')}`)
       return model
     },
   }

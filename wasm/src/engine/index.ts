@@ -8,6 +8,8 @@ export type * from '../audio/types.js'
 export type { ImageInput, RawImage } from '../media/pixels.js'
 export { schemaToGrammar, type JsonSchema } from '../schema/index.js'
 export type {
+  AdapterChoice,
+  AdapterInfo,
   AudioPart,
   ChatOptions,
   EmbedOptions,
@@ -32,6 +34,7 @@ export type {
   RankedDocument,
   RerankOptions,
   SamplingOptions,
+  SetAdaptersOptions,
   TokenProbability,
   Variant,
 } from './types.js'

@@ -272,6 +272,7 @@ export async function load(
     const making = { client, options, ownsFile: !isOpened(from) }
     const model = await withProjector(options, (projector) => make(opened, projector, making))
     await text
+    if (options.adapters) await model.setAdapters(options.adapters, { signal })
     if (options.cache && !isOpened(from))
       await Promise.all(file.parts.map((part) => finish(part?.source, signal)))
     onProgress?.({

@@ -4,11 +4,14 @@ import type { ChatMessage, Tokenizer } from '../api/text.js'
 import { schemaToGrammar } from '../schema/index.js'
 import { soundOf } from '../audio/sound.js'
 import type { AudioInput } from '../audio/types.js'
+import { Adapters } from './adapters.js'
 import type { Client } from './client.js'
 import { labelsOf, normalizeRows, normOf, pairTokens } from './embeddings.js'
 import { checkChat, checkEmbed, checkGenerate, checkRerank, kEncodeChatChecks } from './options.js'
 import type { GenerateCall, Opened, SamplerNumbers, Sizes } from './protocol.js'
 import type {
+  AdapterChoice,
+  AdapterInfo,
   ChatOptions,
   EmbedOptions,
   EncodeChatOptions,
@@ -25,6 +28,7 @@ import type {
   RankedDocument,
   RerankOptions,
   SamplingOptions,
+  SetAdaptersOptions,
 } from './types.js'
 
 type EmbedInput = string | readonly number[] | readonly string[] | readonly (readonly number[])[]
@@ -32,6 +36,7 @@ type EmbedInput = string | readonly number[] | readonly string[] | readonly (rea
 /** What a model and its forks have in common. */
 interface Shared {
   readonly client: Client
+  readonly adapters: Adapters
   readonly defaults: SamplerNumbers
   /** sequences that no fork uses */
   readonly free: number[]
@@ -104,7 +109,9 @@ export class LoadedModel implements Model {
     const info = infoOf(file, opened, sizes, memory)
     const { sequences } = sizes
     const free = Array.from({ length: sequences - 1 }, (_, i) => sequences - 1 - i)
-    return new LoadedModel(file, info, { client, defaults: opened.defaults, free, sequences, ownsFile }, 0)
+    const adapters = new Adapters(client)
+    const { defaults } = opened
+    return new LoadedModel(file, info, { client, adapters, defaults, free, sequences, ownsFile }, 0)
   }
 
   get #client(): Client {
@@ -123,11 +130,16 @@ export class LoadedModel implements Model {
     }
     try {
       await client.call('fork', { from: this.#sequence, to })
+      this.#shared.adapters.fork(this.#sequence, to)
     } catch (error) {
       this.#shared.free.push(to)
       throw error
     }
     return new LoadedModel(this.file, this.info, this.#shared, to)
+  }
+
+  get adapters(): readonly AdapterInfo[] {
+    return this.#shared.adapters.of(this.#sequence)
   }
 
   get tokenizer(): Tokenizer {
@@ -223,7 +235,8 @@ export class LoadedModel implements Model {
       if (typeof token === 'number') ids.push(token)
       else ids.push(...(await this.#mediaTokens(token, { signal })))
     }
-    return await this.#client.call('evaluate', Int32Array.from(ids), { signal })
+    const argument = { sequence: this.#sequence, tokens: Int32Array.from(ids) }
+    return await this.#client.call('evaluate', argument, { signal })
   }
 
   async transcribe(): Promise<never> {
@@ -277,13 +290,22 @@ export class LoadedModel implements Model {
     for (const text of texts) {
       const tokens = Int32Array.from(this.#tokens(text))
       count += tokens.length
-      const values = await this.#client.call('embed', { tokens, pooling: pooling ?? '' }, { signal })
+      const argument = { sequence: this.#sequence, tokens, pooling: pooling ?? ('' as const) }
+      const values = await this.#client.call('embed', argument, { signal })
       const rows = kind === 'none' ? tokens.length : 1
       normalizeRows(values, values.length / rows, normOf(normalize, kind))
       vectors.push(values)
     }
     onDone?.({ tokens: count })
     return vectors
+  }
+
+  async setAdapters(
+    adapters: readonly AdapterChoice[],
+    { signal }: SetAdaptersOptions = {},
+  ): Promise<readonly AdapterInfo[]> {
+    void this.#client // closed?
+    return await this.#shared.adapters.set(this.#sequence, adapters, signal)
   }
 
   async saveState(): Promise<Uint8Array> {
@@ -312,6 +334,7 @@ export class LoadedModel implements Model {
     } else {
       free.push(this.#sequence) // the next fork waits for this
       client.call('drop', { sequence: this.#sequence }).catch(() => {}) // the model was closed before
+      this.#shared.adapters.drop(this.#sequence)
     }
   }
 

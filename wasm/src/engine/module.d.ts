@@ -4,8 +4,10 @@ import type { SpeechRecord } from '../audio/records.js'
 import type { GlueOptions } from '../runtime/compile.js'
 import type {
   TriggerRecord,
+  AdapterFacts,
   AnswerOptions,
   ArrivedRows,
+  ChosenAdapter,
   Facts,
   MemoryBytes,
   PlannedTensor,
@@ -54,6 +56,13 @@ export interface WasmEngine {
   select(sequence: number): boolean
   fork(from: number, to: number): boolean
   drop(): void
+  /** bytes in the reserved room; then adapterFacts() */
+  openAdapter(bytes: number): boolean
+  adapterFacts(): Omit<AdapterFacts, 'ignored'> & { readonly ignored: string }
+  closeAdapter(id: number): void
+  /** one by one, then setAdapters() for the selected sequence */
+  chooseAdapter(adapter: ChosenAdapter): void
+  setAdapters(): boolean
   /** each ended by a zero byte */
   setStops(stops: string): void
   /** GBNF; empty: any text */

@@ -82,6 +82,7 @@ const kRerank: Checks<RerankOptions> = { topN: integer(0), signal, onDone: callb
 const kLoad: Checks<LoadOptions> = {
   ...kOpenChecks,
   projector: anything, // open() checks more of it
+  adapters: list,
   contextLength: anything, // sizesOf and load() check more of these
   maxForks: anything,
   threads: anything,

@@ -112,6 +112,25 @@ export interface MemoryBytes {
   readonly scratch: number
 }
 
+/** An adapter that the engine holds. */
+export interface AdapterFacts {
+  readonly id: number
+  readonly controlVector: boolean
+  /** weights or layers that it changes */
+  readonly targets: number
+  readonly bytes: number
+  /** names of tensors that change nothing */
+  readonly ignored: readonly string[]
+}
+
+/** Layers are those of a control vector, both included. */
+export interface ChosenAdapter {
+  readonly id: number
+  readonly scale: number
+  readonly firstLayer: number
+  readonly lastLayer: number
+}
+
 /** A text, or a token: then text is empty. token -1: none */
 export interface TriggerRecord {
   readonly text: string
@@ -155,17 +174,20 @@ export interface Calls {
   rows: [{ bytes: Uint8Array<ArrayBuffer>; parts: readonly ArrivedRows[] }, ArrayBuffer]
   start: [Sizes, number]
   generate: [GenerateCall, Generated]
-  evaluate: [Int32Array, Float32Array]
+  evaluate: [{ sequence: number; tokens: Int32Array }, Float32Array]
   /** to the tokens that stand for it; its steps are told as they are done */
   image: [{ width: number; height: number; rgb: Uint8Array<ArrayBuffer> }, Int32Array]
   sound: [SoundRecord, Int32Array]
   encoded: [Int32Array, { embeddings: Float32Array; positions: Int32Array }]
   /** pooling: a name, or empty for the file's own */
-  embed: [{ tokens: Int32Array; pooling: Pooling | '' }, Float32Array]
+  embed: [{ sequence: number; tokens: Int32Array; pooling: Pooling | '' }, Float32Array]
   save: [{ sequence: number }, Uint8Array]
   restore: [{ sequence: number; bytes: Uint8Array }, void]
   fork: [{ from: number; to: number }, void]
   drop: [{ sequence: number }, void]
+  openAdapter: [Uint8Array, AdapterFacts]
+  closeAdapters: [readonly number[], void]
+  setAdapters: [{ sequence: number; adapters: readonly ChosenAdapter[] }, void]
   transcribe: [{ sound: SoundRecord; record: SpeechRecord; words: boolean }, Transcription]
   encodeSound: [{ sound: SoundRecord; audioContext: number }, Float32Array]
   evaluateSound: [{ tokens: Int32Array; sound: SoundRecord | undefined }, Float32Array]

@@ -1,8 +1,8 @@
 import type { GgufFile, OpenOptions } from '../api/file.js'
+import type { Source } from '../api/source.js'
 import type { Tokenizer, ChatMessage, RenderChatOptions } from '../api/text.js'
 import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
 import type { GrammarTrigger } from '../chat/types.js'
-import type { Source } from '../api/source.js'
 import type { ImageInput } from '../media/pixels.js'
 import type { JsonSchema } from '../schema/index.js'
 
@@ -13,6 +13,31 @@ export type Precision = 'fast' | 'compact' | 'exact'
 
 /** Of cached keys and values. */
 export type CacheType = 'f16' | 'f32'
+
+/** A LoRA adapter or a control vector, and how much of it. */
+export interface AdapterChoice {
+  /** A GGUF file, whole: what open() takes. It is read once while any sequence of the model has it. */
+  readonly source: Source
+  /** Any finite number; 0 is the same as leaving it out. Default: 1. */
+  readonly scale?: number | undefined
+  /** Of a control vector: the first and the last layer that it changes, from 1. Default: all that it has. */
+  readonly layers?: readonly [first: number, last: number] | undefined
+}
+
+/** What was found in an adapter. */
+export interface AdapterInfo {
+  readonly kind: 'lora' | 'control-vector'
+  /** weights or layers that it changes */
+  readonly targets: number
+  /** names of its tensors that change nothing: of norms, tables of positions, convolutions, layers that the model lacks */
+  readonly ignored: readonly string[]
+  /** that it takes beside the model */
+  readonly bytes: number
+}
+
+export interface SetAdaptersOptions {
+  signal?: AbortSignal | undefined
+}
 
 export interface LoadProgress {
   readonly phase: 'header' | 'weights' | 'ready'
@@ -87,6 +112,8 @@ export interface LoadOptions extends Omit<
   /** Of MiniMax-M3: false lets every token attend to all before it, as llama.cpp does without flash attention, not to the
       best blocks only. Default: true. */
   sparseAttention?: boolean | undefined
+  /** LoRA adapters and control vectors, as setAdapters() takes them. Default: none. */
+  adapters?: readonly AdapterChoice[] | undefined
   /**
    * The largest number of open forks. Attention windows and recurrent states take memory for each. Default:
    * 1.
@@ -356,6 +383,8 @@ export interface Model extends Disposable {
   readonly info: ModelInfo
   readonly file: GgufFile
   readonly tokenizer: Tokenizer
+  /** What was found in the adapters that setAdapters() was last given. */
+  readonly adapters: readonly AdapterInfo[]
   /**
    * Continues a prompt: a text, which gets BOS if the file asks for it, or token ids as they are. The
    * generator's return value is the result that onDone receives.
@@ -426,6 +455,18 @@ export interface Model extends Disposable {
    * ends its forks.
    */
   fork(): Promise<Model>
+  /**
+   * Replaces the adapters of this model, or of this fork alone; an empty list restores the model bit for bit. A fork copies
+   * the adapters of its model. The KV cache of other adapters is not reused. An activated adapter (aLoRA) works from the
+   * last occurrence of its invocation tokens in the prompt. Returns what was found in each adapter. If one is refused,
+   * nothing changes: 'invalid-argument' for a file that is not an adapter or is for another architecture, 'not-found' for
+   * a weight that the model lacks, 'bad-shape', 'truncated', 'unsupported'.
+   */
+  setAdapters(
+    adapters: readonly AdapterChoice[],
+    options?: SetAdaptersOptions,
+  ): Promise<readonly AdapterInfo[]>
+  /** loadState() needs the same adapters to be set, else it fails with 'invalid-argument'. */
   saveState(): Promise<Uint8Array>
   loadState(bytes: Uint8Array): Promise<void>
   /**

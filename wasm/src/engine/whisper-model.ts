@@ -5,7 +5,7 @@ import { speechRecord } from '../audio/records.js'
 import { soundOf } from '../audio/sound.js'
 import type { AudioInput, TranscribeOptions, Transcription } from '../audio/types.js'
 import type { Client } from './client.js'
-import type { MediaPart, Model, ModelInfo, Peaks, ProfiledOperation } from './types.js'
+import type { AdapterInfo, MediaPart, Model, ModelInfo, Peaks, ProfiledOperation } from './types.js'
 
 function onlyHears(what: string): never {
   throw new GgufError('unsupported', `A Whisper model hears: it has transcribe(), but no ${what}.`)
@@ -15,6 +15,7 @@ function onlyHears(what: string): never {
 export class WhisperModel implements Model {
   readonly file: GgufFile
   readonly info: ModelInfo
+  readonly adapters: readonly AdapterInfo[] = []
   readonly #client: Client
   readonly #ownsFile: boolean
   #closed = false
@@ -114,6 +115,9 @@ export class WhisperModel implements Model {
   }
   async fork(): Promise<never> {
     return onlyHears('fork()')
+  }
+  async setAdapters(): Promise<never> {
+    return onlyHears('setAdapters()')
   }
   async saveState(): Promise<never> {
     return onlyHears('saveState()')

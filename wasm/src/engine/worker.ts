@@ -114,7 +114,9 @@ export class EngineWorker {
       case 'generate':
         return await this.#generate(call.id, call.argument as GenerateCall)
       case 'evaluate': {
-        this.#check(this.engine.evaluate(this.#putIds(call.argument as Int32Array)))
+        const { sequence, tokens } = call.argument as Calls['evaluate'][0]
+        this.#check(this.engine.select(sequence))
+        this.#check(this.engine.evaluate(this.#putIds(tokens)))
         const out = this.#floats(this.engine.evaluated())
         this.engine.forgetOutput()
         return out
@@ -137,8 +139,20 @@ export class EngineWorker {
         return this.#check(this.engine.fork(from, to))
       }
       case 'drop':
-        this.#check(this.engine.select((call.argument as Calls['drop'][0]).sequence))
+        this.#setAdapters({ ...(call.argument as Calls['drop'][0]), adapters: [] })
         return this.engine.drop()
+      case 'openAdapter': {
+        const bytes = call.argument as Calls['openAdapter'][0]
+        this.#put(bytes)
+        this.#check(this.engine.openAdapter(bytes.length))
+        const { ignored, ...facts } = this.engine.adapterFacts()
+        return { ...facts, ignored: ignored === '' ? [] : ignored.split('\n') }
+      }
+      case 'closeAdapters':
+        for (const id of call.argument as Calls['closeAdapters'][0]) this.engine.closeAdapter(id)
+        return
+      case 'setAdapters':
+        return this.#setAdapters(call.argument as Calls['setAdapters'][0])
       case 'save': {
         this.#check(this.engine.select((call.argument as Calls['save'][0]).sequence))
         this.#check(this.engine.saveState())
@@ -326,7 +340,14 @@ export class EngineWorker {
     }
   }
 
-  #embed({ tokens, pooling }: Calls['embed'][0]): Float32Array {
+  #setAdapters({ sequence, adapters }: Calls['setAdapters'][0]): void {
+    this.#check(this.engine.select(sequence))
+    for (const adapter of adapters) this.engine.chooseAdapter(adapter)
+    this.#check(this.engine.setAdapters())
+  }
+
+  #embed({ sequence, tokens, pooling }: Calls['embed'][0]): Float32Array {
+    this.#check(this.engine.select(sequence))
     this.#check(this.engine.embed(this.#putIds(tokens), pooling))
     return this.#floats(this.engine.embedding())
   }

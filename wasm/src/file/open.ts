@@ -77,6 +77,29 @@ async function* pieces(
   }
 }
 
+/** A copy of all bytes of a source. 'bad-length' if there are more than `most`. */
+export async function readWhole(
+  source: ByteSource,
+  most: number,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of pieces(source, 0, { signal })) {
+    signal?.throwIfAborted()
+    parts.push(part.slice()) // a source may use its memory again
+    length += part.length
+    if (length > most) throw new GgufError('bad-length', `The file is longer than ${most} bytes.`)
+  }
+  const whole = new Uint8Array(length)
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
 /** Progress over all shards, reported to the caller. */
 class Progress {
   readonly #report: OpenOptions['onProgress']

@@ -30,6 +30,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['Quantize', '/guides/quantize'],
     ['Split files', '/guides/split-files'],
     ['Run and chat', '/guides/run'],
+    ['Adapters', '/guides/adapters'],
     ['JSON answers', '/guides/json'],
     ['Tools and reasoning', '/guides/tools'],
     ['Embeddings and rerankers', '/guides/embeddings'],

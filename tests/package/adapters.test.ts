@@ -1,0 +1,120 @@
+// Adapters through the package, against llama.cpp's logits: every base model of the vectors with two of its runs.
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type * as Node from 'ggufscope/node'
+import { kShared, packedFile } from './packed.ts'
+
+const { load, GgufError } = (await import(pathToFileURL(packedFile('wasm/dist/node.js')).href)) as typeof Node
+
+const kVectors = join(kShared, '../vectors')
+const kLora = join(kVectors, 'lora')
+const skip = existsSync(kLora) ? false : 'no reference vectors'
+
+interface Run {
+  readonly adapters: readonly (readonly [file: string, scale: number])[]
+  readonly file?: string
+  readonly exact_file?: string
+  readonly tolerance: { readonly compare_with: 'file' | 'exact_file'; readonly max_abs: number }
+}
+interface Meta {
+  readonly base: string
+  readonly tokens: number[]
+  readonly runs: Readonly<Record<string, Run>>
+}
+
+const read = (path: string): Uint8Array => new Uint8Array(readFileSync(path))
+const metaOf = (name: string): Meta =>
+  JSON.parse(readFileSync(join(kLora, name, 'meta.json'), 'utf8')) as Meta
+
+function difference(got: Float32Array, path: string): number {
+  const expected = new Float32Array(read(path).buffer)
+  assert.equal(got.length, expected.length)
+  return got.reduce((most, value, i) => Math.max(most, Math.abs(value - expected[i]!)), 0)
+}
+
+async function loaded(name: string, options: Node.LoadOptions = {}): Promise<Node.Model> {
+  return await load(read(join(kVectors, metaOf(name).base)), {
+    contextLength: 256,
+    cacheType: 'f32',
+    precision: 'exact',
+    threads: 1,
+    ...options,
+  })
+}
+
+test(
+  'adapters move the logits as llama.cpp says, and leave no trace',
+  { skip, timeout: 300_000 },
+  async () => {
+    for (const name of readdirSync(kLora).filter((name) => name !== 'odd')) {
+      const { tokens, runs } = metaOf(name)
+      using model = await loaded(name)
+      const before = await model.evaluate(tokens)
+      for (const run of ['a-minus0.75', 'a-1.0-b-0.5']) {
+        const { adapters, tolerance, ...files } = runs[run]!
+        const choices = adapters.map(([file, scale]) => ({ source: join(kLora, name, file), scale }))
+        const infos = await model.setAdapters(choices)
+        assert.deepEqual(model.adapters, infos)
+        assert.ok(
+          infos.every(({ kind, targets, ignored }) => kind === 'lora' && targets > 0 && !ignored.length),
+        )
+        const expected = join(kLora, name, files[tolerance.compare_with]!)
+        const moved = difference(await model.evaluate(tokens), expected)
+        assert.ok(moved <= tolerance.max_abs, `${name} ${run}: ${moved}`)
+      }
+      assert.deepEqual(await model.setAdapters([]), [])
+      assert.deepEqual(await model.evaluate(tokens), before, name)
+    }
+  },
+)
+
+test('forks have adapters of their own', { skip }, async () => {
+  const { tokens } = metaOf('llama')
+  const adapter = { source: read(join(kLora, 'llama', 'a.gguf')) }
+  const vector = { source: read(join(kLora, 'llama', 'cvec.gguf')) }
+  using model = await loaded('llama', { adapters: [adapter, vector] })
+  assert.deepEqual(
+    model.adapters.map(({ kind }) => kind),
+    ['lora', 'control-vector'],
+  )
+  const both = await model.evaluate(tokens)
+  using fork = await model.fork()
+  assert.deepEqual(await fork.evaluate(tokens), both)
+  await fork.setAdapters([])
+  const plain = await fork.evaluate(tokens)
+  assert.notDeepEqual(plain, both)
+  assert.deepEqual(await model.evaluate(tokens), both)
+  await fork.setAdapters([
+    { ...adapter, scale: 0 },
+    { ...vector, layers: [100, 200] },
+  ])
+  assert.deepEqual(await fork.evaluate(tokens), plain)
+})
+
+test('odd adapters are refused, and nothing changes', { skip }, async () => {
+  const { tokens } = metaOf('llama-gqa')
+  const odd = JSON.parse(readFileSync(join(kLora, 'odd', 'meta.json'), 'utf8')) as {
+    cases: readonly { file: string; outcome: string }[]
+  }
+  using model = await loaded('llama-gqa', { adapters: [{ source: join(kLora, 'llama-gqa', 'a.gguf') }] })
+  const before = await model.evaluate(tokens)
+  for (const { file } of odd.cases.filter(({ outcome }) => outcome !== 'taken'))
+    await assert.rejects(
+      model.setAdapters([{ source: join(kLora, 'odd', file) }]),
+      (error) => error instanceof GgufError && error.code !== 'wasm',
+      file,
+    )
+  const code = (expected: string) => (error: unknown) => error instanceof GgufError && error.code === expected
+  const whole = read(join(kLora, 'llama-gqa', 'a.gguf'))
+  await assert.rejects(model.setAdapters([{ source: whole.subarray(0, -1) }]), code('truncated'))
+  await assert.rejects(model.setAdapters([{ source: whole, scale: NaN }]), code('invalid-argument'))
+  await assert.rejects(model.setAdapters([{ source: whole, layers: [2, 1] }]), code('invalid-argument'))
+  const aborted = AbortSignal.abort(new Error('enough'))
+  await assert.rejects(model.setAdapters([{ source: whole }], { signal: aborted }), /enough/)
+  assert.deepEqual(await model.evaluate(tokens), before)
+  const [info] = await model.setAdapters([{ source: join(kLora, 'odd', 'norm-tensor-ignored.gguf') }])
+  assert.ok(info!.ignored.length > 0)
+})

@@ -1,0 +1,119 @@
+// Which adapters a model's sequences have. The engine holds one while any sequence has it.
+import { GgufError } from '../api/errors.js'
+import type { Source } from '../api/source.js'
+import { readWhole, sourceOf } from '../file/open.js'
+import type { Client } from './client.js'
+import type { AdapterFacts, ChosenAdapter } from './protocol.js'
+import type { AdapterChoice, AdapterInfo } from './types.js'
+
+// No adapter comes near; a server that sends for ever is stopped here.
+const kMostBytes = 2 ** 31
+const kAllLayers = 2 ** 32 - 1
+
+/** An address by its text, so that it is found again; all else by itself. */
+const keyOf = (source: Source): unknown => (source instanceof URL ? source.href : source)
+
+const infoOf = ({ controlVector, targets, ignored, bytes }: AdapterFacts): AdapterInfo => ({
+  kind: controlVector ? 'control-vector' : 'lora',
+  targets,
+  ignored,
+  bytes,
+})
+
+function chosen({ scale = 1, layers }: AdapterChoice, id: number): ChosenAdapter {
+  const [firstLayer, lastLayer] = layers ?? [0, kAllLayers]
+  return { id, scale, firstLayer, lastLayer }
+}
+
+function check(choices: readonly AdapterChoice[]): void {
+  const fail = (message: string): never => {
+    throw new GgufError('invalid-argument', message)
+  }
+  if (!Array.isArray(choices)) fail(`Adapters are a list of { source, scale }, not ${String(choices)}.`)
+  for (const choice of choices as readonly (AdapterChoice | null)[]) {
+    if (typeof choice !== 'object' || choice === null || choice.source === undefined)
+      return fail(`An adapter is { source, scale }, not ${String(choice)}.`)
+    const { scale = 1, layers } = choice
+    if (typeof scale !== 'number' || !Number.isFinite(Math.fround(scale)))
+      fail(`An adapter's scale must be a finite number, not ${String(scale)}.`)
+    if (layers === undefined) continue
+    const isRange = Array.isArray(layers) && layers.length === 2
+    if (!isRange || !layers.every((at) => Number.isSafeInteger(at) && at >= 0) || layers[0] > layers[1])
+      fail(`An adapter's layers must be [first, last], not ${String(layers)}.`)
+  }
+}
+
+export class Adapters {
+  /** What a path is, where there are paths. */
+  static resolve = (source: Source): Source => source
+  readonly #client: Client
+  readonly #open = new Map<unknown, AdapterFacts>()
+  /** keys by sequence */
+  readonly #used = new Map<number, readonly unknown[]>()
+
+  constructor(client: Client) {
+    this.#client = client
+  }
+
+  /** What a sequence has. */
+  of(sequence: number): readonly AdapterInfo[] {
+    return (this.#used.get(sequence) ?? []).flatMap((key) => {
+      const facts = this.#open.get(key)
+      return facts ? [infoOf(facts)] : []
+    })
+  }
+
+  /** Opens those that are not open, and lets a sequence have them. Nothing changes where one fails. */
+  async set(
+    sequence: number,
+    choices: readonly AdapterChoice[],
+    signal: AbortSignal | undefined,
+  ): Promise<AdapterInfo[]> {
+    check(choices)
+    signal?.throwIfAborted()
+    const before = this.#used.get(sequence) ?? []
+    this.#used.set(sequence, [...before, ...choices.map(({ source }) => keyOf(source))])
+    let kept = before
+    try {
+      const facts: AdapterFacts[] = []
+      for (const { source } of choices) facts.push(await this.#facts(source, signal))
+      const adapters = choices.map((choice, i) => chosen(choice, facts[i]!.id))
+      await this.#client.call('setAdapters', { sequence, adapters }, { signal })
+      kept = choices.map(({ source }) => keyOf(source))
+      return facts.map(infoOf)
+    } finally {
+      this.#used.set(sequence, kept)
+      await this.#closeUnused()
+    }
+  }
+
+  fork(from: number, to: number): void {
+    this.#used.set(to, this.#used.get(from) ?? [])
+  }
+
+  drop(sequence: number): void {
+    this.#used.delete(sequence)
+    this.#closeUnused().catch(() => {}) // the model was closed before
+  }
+
+  async #facts(source: Source, signal: AbortSignal | undefined): Promise<AdapterFacts> {
+    const key = keyOf(source)
+    const known = this.#open.get(key)
+    if (known) return known
+    const bytes = await readWhole(sourceOf(Adapters.resolve(source), { signal }), kMostBytes, signal)
+    const facts = await this.#client.call('openAdapter', bytes, { signal, transfer: [bytes.buffer] })
+    this.#open.set(key, facts)
+    return facts
+  }
+
+  async #closeUnused(): Promise<void> {
+    const used = new Set([...this.#used.values()].flat())
+    const unused = [...this.#open].filter(([key]) => !used.has(key))
+    if (unused.length === 0) return
+    for (const [key] of unused) this.#open.delete(key)
+    await this.#client.call(
+      'closeAdapters',
+      unused.map(([, { id }]) => id),
+    )
+  }
+}
