@@ -7,6 +7,7 @@
 
 #include "base/simd.hpp"
 #include "gguf/access.hpp"
+#include "nn/vec.hpp"
 
 namespace ggufscope {
 namespace {
@@ -31,7 +32,7 @@ void cut_sigma(Candidates& candidates, float n) {
 }
 
 // Locally typical sampling (Meister et al. 2022): keeps the candidates whose surprise is nearest to the entropy, until
-// their probabilities add up to p.
+// their probabilities add up to p. VocabularyScan does it for a whole vocabulary.
 void cut_typical(Candidates& candidates, float p) {
   candidates.normalize();
   double entropy = 0;
@@ -54,16 +55,21 @@ void cut_typical(Candidates& candidates, float p) {
     mass += static_cast<double>(s.candidate.p);
     if (mass > static_cast<double>(p)) break;
   }
-  candidates.keep(std::move(kept), false);
+  candidates.refill([&](std::vector<Candidate>& items) { items = std::move(kept); });
 }
 
-void cut_top_p(Candidates& candidates, float p) {
-  candidates.normalize();
+// Keeps the likeliest candidates whose probabilities, computed before, add up to p.
+void keep_top_p(Candidates& candidates, float p) {
   float mass = 0;
   for (size_t i = 0; i < candidates.size(); ++i) {
     mass += candidates.sorted(i).p;
     if (mass >= p) return candidates.keep_best(i + 1);
   }
+}
+
+void cut_top_p(Candidates& candidates, float p) {
+  candidates.normalize();
+  keep_top_p(candidates, p);
 }
 
 void cut_min_p(Candidates& candidates, float p) {
@@ -136,29 +142,37 @@ void Candidates::drop_best(size_t n) {
   n_sorted_ -= n;
 }
 
-void Candidates::keep(std::vector<Candidate> items, bool sorted) {
-  items_ = std::move(items);
-  n_sorted_ = sorted ? items_.size() : 0;
-}
-
 void Candidates::divide_logits(float divisor) {
   for (Candidate& c : items_) c.logit /= divisor;
 }
 
 void Candidates::normalize() {
   if (items_.empty()) return;
-  const float most = sorted(0).logit;
-  if (most == kInfinity) {  // infinite logits share the whole probability
+  // The largest of many is found without sorting.
+  constexpr size_t kMany = 4096;
+  const float most = n_sorted_ == 0 && items_.size() > kMany
+                         ? std::max_element(items_.begin(), items_.end(),
+                                            [](const auto& a, const auto& b) { return a.logit < b.logit; })
+                               ->logit
+                         : sorted(0).logit;
+  if (most == kInfinity) {  // the infinite ones share everything
     filter([](const Candidate& c) { return c.logit == kInfinity; });
     for (Candidate& c : items_) c.p = 1.0f / static_cast<float>(items_.size());
     return;
   }
   double sum = 0;
-  for (Candidate& c : items_) {
-    c.p = std::exp(c.logit - most);
-    sum += static_cast<double>(c.p);
+  for (size_t i = 0; i < items_.size(); i += 4) {
+    float four[4] = {};
+    const size_t n = std::min<size_t>(4, items_.size() - i);
+    for (size_t k = 0; k < n; ++k) four[k] = items_[i + k].logit - most;
+    wasm_v128_store(four, vec::exp4(wasm_v128_load(four)));
+    for (size_t k = 0; k < n; ++k) {
+      items_[i + k].p = four[k];
+      sum += static_cast<double>(four[k]);
+    }
   }
-  for (Candidate& c : items_) c.p = static_cast<float>(static_cast<double>(c.p) / sum);
+  const double share = 1 / sum;
+  for (Candidate& c : items_) c.p = static_cast<float>(static_cast<double>(c.p) * share);
 }
 
 namespace {
@@ -265,38 +279,73 @@ void Sampler::apply_dry() {
   }
 }
 
+// Mirostat 2 (Basu et al. 2021), as in llama.cpp: drops candidates whose surprise is above mu.
+void Sampler::run_mirostat() {
+  Candidates& c = candidates_;
+  if (options_.temperature > 0)
+    for (float& logit : work_) logit /= options_.temperature;
+  if (options_.temperature > 0 && scan_.read(work_)) {
+    // A surprise of mu bits and a margin, since rounded probabilities are compared below.
+    const double least = static_cast<double>(scan_.max()) + scan_.log_sum() -
+                         std::log(2.0) * static_cast<double>(std::max(mirostat_mu_, 0.0f)) - 1e-3;
+    const float bound = std::min(static_cast<float>(least), scan_.max());
+    c.refill([&](std::vector<Candidate>& items) { scan_.collect_above(bound, items); });
+  } else {
+    c.assign(work_);
+    if (c.empty()) return;
+    if (options_.temperature <= 0) c.keep_best(1);
+    c.normalize();
+  }
+  size_t n = 1;
+  while (n < c.size() && -std::log2(c.sorted(n).p) <= mirostat_mu_) ++n;
+  c.keep_best(n);
+  c.normalize();
+}
+
+// Applies typical sampling, top-p and min-p to the logits of the whole vocabulary. False if none of them is on.
+bool Sampler::cut_vocabulary() {
+  const SamplerOptions& o = options_;
+  const bool typical = o.typical_p < 1;
+  if (!typical && o.min_p <= 0 && o.top_p >= 1) return false;
+  if (!scan_.read(work_)) return false;
+  Candidates& c = candidates_;
+  c.refill([&](std::vector<Candidate>& items) {
+    if (typical) {  // nearest to the entropy first, until more than p of the mass is in
+      scan_.collect_nearest(scan_.expected_logit(), static_cast<double>(o.typical_p), false, items);
+    } else if (o.min_p > 0) {  // top-p and min-p both keep the best: as many as the one that keeps fewer
+      scan_.collect_above(scan_.max() + std::log(std::min(o.min_p, 1.0f)), items);
+    } else {
+      scan_.collect_nearest(static_cast<double>(scan_.max()), static_cast<double>(o.top_p), true, items);
+    }
+  });
+  if (!typical && o.min_p > 0 && o.top_p < 1) keep_top_p(c, o.top_p);
+  if (typical && o.top_p < 1) cut_top_p(c, o.top_p);
+  if (typical && o.min_p > 0) cut_min_p(c, o.min_p);
+  return true;
+}
+
 void Sampler::run_chain() {
   const SamplerOptions& o = options_;
   Candidates& c = candidates_;
+  if (o.mirostat == 2) return run_mirostat();
   const bool best_only = o.temperature <= 0 && o.xtc_probability <= 0 && o.typical_p >= 1;
-  if (o.mirostat == 2) {
-    c.assign(work_);
-    if (c.empty()) return;
-    if (o.temperature <= 0)
-      c.keep_best(1);
-    else
-      c.divide_logits(o.temperature);
-    c.normalize();
-    size_t n = 1;  // Basu et al. 2021, as in llama.cpp: removes candidates whose surprise is above mu
-    while (n < c.size() && -std::log2(c.sorted(n).p) <= mirostat_mu_) ++n;
-    c.keep_best(n);
-    c.normalize();
-    return;
-  }
   size_t k = o.top_k <= 0 ? work_.size() : static_cast<size_t>(o.top_k);
   if (best_only) k = 1;
-  if (o.top_n_sigma > 0 || k >= work_.size())
-    c.assign(work_);
-  else
-    c.assign_top(work_, k);
-  if (c.empty()) return;
-  if (o.top_n_sigma > 0) {
-    cut_sigma(c, o.top_n_sigma);
-    c.keep_best(k);
+  const bool whole = k >= work_.size() && o.top_n_sigma <= 0;
+  if (!(whole && cut_vocabulary())) {
+    if (o.top_n_sigma > 0 || k >= work_.size())
+      c.assign(work_);
+    else
+      c.assign_top(work_, k);
+    if (c.empty()) return;
+    if (o.top_n_sigma > 0) {
+      cut_sigma(c, o.top_n_sigma);
+      c.keep_best(k);
+    }
+    if (o.typical_p < 1) cut_typical(c, o.typical_p);
+    if (o.top_p < 1) cut_top_p(c, o.top_p);
+    if (o.min_p > 0) cut_min_p(c, o.min_p);
   }
-  if (o.typical_p < 1) cut_typical(c, o.typical_p);
-  if (o.top_p < 1) cut_top_p(c, o.top_p);
-  if (o.min_p > 0) cut_min_p(c, o.min_p);
   if (o.xtc_probability > 0 && o.xtc_threshold <= 0.5f && c.size() >= 2 &&
       uniform() <= static_cast<double>(o.xtc_probability)) {
     c.normalize();  // exclude top choices: of those above the threshold only the least likely stays

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "engine/vocabulary_scan.hpp"
 #include "gguf/header.hpp"
 
 namespace ggufscope {
@@ -30,13 +31,6 @@ struct SamplerOptions {
 
 /// The defaults above with the file's general.sampling.* keys over them, wrong types and non-finite numbers aside.
 [[nodiscard]] SamplerOptions sampler_defaults(const Gguf& gguf);
-
-/// A token that may follow. p is set once candidates are normalized.
-struct Candidate {
-  int32_t id;
-  float logit;
-  float p;
-};
 
 /// Candidates by descending logit (ties: the smaller id first), sorted lazily.
 class Candidates {
@@ -54,7 +48,12 @@ class Candidates {
   [[nodiscard]] std::span<Candidate> items() { return items_; }
   void keep_best(size_t n);
   void drop_best(size_t n);
-  void keep(std::vector<Candidate> items, bool sorted);
+  /// What `fill` puts into an empty list, in any order.
+  template <class Fill>
+  void refill(const Fill& fill) {
+    fill(items_);
+    n_sorted_ = 0;
+  }
   void divide_logits(float divisor);
   /// Sets every p to its share of the softmax.
   void normalize();
@@ -111,6 +110,8 @@ class Sampler {
   void apply_penalties();
   void apply_dry();
   void run_chain();
+  void run_mirostat();
+  [[nodiscard]] bool cut_vocabulary();
   double uniform();
 
   SamplerOptions options_;
@@ -119,6 +120,7 @@ class Sampler {
   std::mt19937 random_;
   float mirostat_mu_;
   std::vector<float> work_;  // [n_vocab]: logits with bias and penalties
+  VocabularyScan scan_;
   Candidates candidates_;
 };
 

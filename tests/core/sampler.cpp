@@ -195,6 +195,55 @@ BOOST_AUTO_TEST_CASE(large_vocabularies_give_the_same_as_a_full_sort) {
   BOOST_TEST(argmax(logits) == order[0]);
 }
 
+// Cuts of a whole vocabulary, which look at a histogram, against definitions that sort everything.
+BOOST_AUTO_TEST_CASE(whole_vocabularies_are_cut_as_their_definitions_say) {
+  for (const float spread : {0.5f, 3.0f, 12.0f}) {
+    std::vector<float> logits = noise(30011, 5);
+    for (float& logit : logits) logit *= spread;
+    logits[77] = logits[4077];                    // equal ones
+    std::vector<std::pair<double, int32_t>> all;  // p, id
+    double sum = 0, entropy = 0;
+    for (const float logit : logits) sum += std::exp(static_cast<double>(logit));
+    for (size_t i = 0; i < logits.size(); ++i)
+      all.emplace_back(std::exp(static_cast<double>(logits[i])) / sum, static_cast<int32_t>(i));
+    for (const auto& [p, id] : all) entropy -= p * std::log(p);
+    const auto kept = [&](double most, bool strict, const auto& key) {
+      std::vector<std::pair<double, int32_t>> order = all;
+      std::stable_sort(order.begin(), order.end(),
+                       [&](const auto& a, const auto& b) { return key(a.first) < key(b.first); });
+      double mass = 0;
+      size_t n = 0;
+      while (n < order.size() && (strict ? mass <= most : mass < most)) mass += order[n++].first;
+      return n;
+    };
+    for (const float cut : {0.1f, 0.5f, 0.95f}) {
+      const auto size = [&](SamplerOptions o) { return Sampler(std::move(o)).distribution(logits).size(); };
+      const auto close = [](size_t a, size_t b) {
+        return a + 1 + a / 10000 >= b && b + 1 + b / 10000 >= a;
+      };  // sums round
+      const size_t top = kept(cut, false, [](double p) { return -p; });
+      const size_t typical = kept(cut, true, [&](double p) { return std::abs(-std::log(p) - entropy); });
+      const double most = std::max_element(all.begin(), all.end())->first;
+      const auto above = static_cast<size_t>(std::count_if(
+          all.begin(), all.end(), [&](const auto& one) { return one.first >= static_cast<double>(cut) * most; }));
+      SamplerOptions o = plain();
+      o.top_p = cut;
+      BOOST_TEST(close(size(o), top), "top-p " << size(o) << " " << top);
+      o.min_p = cut;
+      BOOST_TEST(close(size(o), std::min(top, above)), "both " << size(o));
+      o.top_p = 1;
+      BOOST_TEST(close(size(o), above), "min-p " << size(o) << " " << above);
+      o = plain();
+      o.typical_p = cut;
+      BOOST_TEST(close(size(o), typical), "typical " << size(o) << " " << typical);
+      const Candidates left = Sampler(o).distribution(logits);
+      double mass = 0;
+      for (const Candidate& c : Candidates(left).items()) mass += static_cast<double>(c.p);
+      BOOST_TEST(std::abs(mass - 1) < 1e-4);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(draws_follow_the_distribution_and_the_seed) {
   const std::vector<float> logits = logits_of({0.1f, 0.2f, 0.3f, 0.4f});
   std::vector<int> hits(4);
