@@ -2,6 +2,10 @@
 // wasm), 2.3.1 and 3.8.1, on the same synthetic files; "ggufscope in Node" is the same package in this process, without
 // a figure of its memory.
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0,Q8_0 --threads 1,2 --rounds 5 --loads 5 --tokens 32
+//   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0 --threads 1 --prompt 4096 --tokens 32
+//   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0 --threads 1 --depth 4096 --prompt 128 --tokens 32
+// --depth: tokens that stand in the cache already, of which each run's prompt is the continuation: they are computed before
+// it and not timed. --cache-type: of our keys and values; the others keep f16.
 // Each contender has a page of its own with the model loaded; runs are interleaved (A B C A B C) with another prompt
 // each, after a rest; the first run of each is for its compiler and not counted; medians. Times are taken outside, from
 // the call to the first piece and between pieces. Loads are interleaved too, each into a new page. Beside them: what
@@ -22,9 +26,13 @@ import { machine, median } from './common/figures.ts'
 
 const kRoot = join(import.meta.dirname, '../..')
 const kDist = join(kRoot, 'wasm/dist')
+/** At least: prompts and depths may need more. */
 const kContext = 256
 
 interface Task {
+  /** what stands before the prompt, and is computed first; empty: nothing */
+  before: string
+  beforeTokens: number[]
   prompt: string
   promptTokens: number[]
   tokens: number
@@ -47,21 +55,25 @@ interface LoadTask {
   url: string
   threads: number
   context: number
+  cacheType: 'f32' | 'f16' | 'q8_0' | 'q4_0'
 }
 
 /** Runs in the page, or here: leaves what runs a task in globalThis.loaded. */
 type LoadIn = (task: LoadTask) => Promise<void>
 
-const loadOurs: LoadIn = async ({ engine, url, threads, context }) => {
+const loadOurs: LoadIn = async ({ engine, url, threads, context, cacheType }) => {
   const { load } = (await import(engine)) as typeof Engine
-  const model = await load(url, { threads, contextLength: context })
+  const model = await load(url, { threads, contextLength: context, cacheType })
   if (model.info.threads !== threads) throw new Error(model.info.variantReason)
   const loaded: Loaded = {
-    async run({ promptTokens, tokens }) {
+    async run({ beforeTokens, promptTokens, tokens }) {
       const times: Times = []
-      const start = performance.now()
       const options = { maxTokens: tokens, temperature: 0, ignoreEnd: true }
-      for await (const _ of model.generate(promptTokens, options)) times.push(performance.now() - start)
+      if (beforeTokens.length > 0)
+        for await (const _ of model.generate(beforeTokens, { ...options, maxTokens: 1 })) continue
+      const start = performance.now()
+      const all = [...beforeTokens, ...promptTokens]
+      for await (const _ of model.generate(all, options)) times.push(performance.now() - start)
       return times
     },
     async readings() {
@@ -88,12 +100,15 @@ const loadWllama2: LoadIn = async ({ url, threads, context }) => {
   const blob = await (await fetch(url)).blob()
   await wllama.loadModel([blob], { n_threads: threads, n_ctx: context, n_batch: 128 })
   const loaded: Loaded = {
-    async run({ prompt, tokens }) {
+    async run({ before, prompt, tokens }) {
       const times: Times = []
+      const useCache = before !== ''
+      const options = { nPredict: tokens, sampling: { temp: 0 }, stream: true, useCache }
+      if (useCache)
+        for await (const _ of await wllama.createCompletion(before, { ...options, nPredict: 1 })) continue
       const start = performance.now()
-      const options = { nPredict: tokens, sampling: { temp: 0 }, stream: true, useCache: false }
       // To its end: it computes on when the loop is left.
-      for await (const _ of await wllama.createCompletion(prompt, options))
+      for await (const _ of await wllama.createCompletion(before + prompt, options))
         times.push(performance.now() - start)
       return times
     },
@@ -113,11 +128,16 @@ const loadWllama3: LoadIn = async ({ url, threads, context }) => {
   const options = { n_threads: threads, n_ctx: context, n_batch: 128, n_gpu_layers: 0, n_parallel: 1 }
   await wllama.loadModel([blob], options)
   const loaded: Loaded = {
-    async run({ prompt, tokens }) {
+    async run({ before, prompt, tokens }) {
       const times: Times = []
+      const cached = before !== ''
+      const request = { temperature: 0, ignore_eos: true, cache_prompt: cached, stream: true }
+      if (cached)
+        for await (const _ of await wllama.createCompletion({ ...request, prompt: before, max_tokens: 1 }))
+          continue
       const start = performance.now()
-      const request = { prompt, max_tokens: tokens, temperature: 0, ignore_eos: true, cache_prompt: false }
-      for await (const chunk of await wllama.createCompletion({ ...request, stream: true }))
+      const whole = { ...request, prompt: before + prompt, max_tokens: tokens }
+      for await (const chunk of await wllama.createCompletion(whole))
         if (chunk.choices[0]?.text) times.push(performance.now() - start)
       return times
     },
@@ -209,11 +229,19 @@ interface Result {
   ofMemory: number[]
 }
 
+interface Lengths {
+  depth: number
+  prompt: number
+  tokens: number
+}
+
 let serial = 0
-function task({ prompt, tokens }: { prompt: number; tokens: number }, vocabulary: number): Task {
+function task({ depth, prompt, tokens }: Lengths, vocabulary: number): Task {
   serial++
-  const promptTokens = promptOf(serial, prompt, vocabulary)
-  return { prompt: promptTokens.map(characterOf).join(''), promptTokens, tokens }
+  const all = promptOf(serial, depth + prompt, vocabulary)
+  const textOf = (some: number[]) => some.map(characterOf).join('')
+  const [beforeTokens, promptTokens] = [all.slice(0, depth), all.slice(depth)]
+  return { before: textOf(beforeTokens), beforeTokens, prompt: textOf(promptTokens), promptTokens, tokens }
 }
 
 async function cell(
@@ -226,10 +254,12 @@ async function cell(
     contenders,
     rounds,
     loads,
-    prompt,
-    tokens,
-  }: { contenders: string[]; rounds: number; loads: number; prompt: number; tokens: number },
+    cacheType,
+    ...lengths
+  }: { contenders: string[]; rounds: number; loads: number; cacheType: LoadTask['cacheType'] } & Lengths,
 ): Promise<{ results: Result[]; foreign: number }> {
+  const { depth, prompt, tokens } = lengths
+  const context = Math.max(kContext, depth + prompt + tokens + 8)
   const runners: Runner[] = []
   const results: Result[] = []
   const load = async (name: string): Promise<number> => {
@@ -237,7 +267,7 @@ async function cell(
     await page?.goto(`${url}/index.html`)
     const engine =
       page === undefined ? pathToFileURL(join(kDist, 'engine/index.js')).href : `${url}/ours/engine/index.js`
-    const given: LoadTask = { engine, url: url + path, threads, context: kContext }
+    const given: LoadTask = { engine, url: url + path, threads, context, cacheType }
     const start = performance.now()
     const load = kContenders[name]!
     await (page === undefined ? load(given) : page.evaluate(load, given))
@@ -260,7 +290,7 @@ async function cell(
   const begin = async ({ name, loadMs, peakBytes }: Result): Promise<void> => {
     const peak = await peakMemory(browser, async () => {
       loadMs.push(await load(name))
-      await runners.at(-1)!.run(task({ prompt, tokens: Math.min(tokens, 8) }, vocabulary))
+      await runners.at(-1)!.run(task({ ...lengths, tokens: Math.min(tokens, 8) }, vocabulary))
     })
     peakBytes.push(peak)
   }
@@ -274,7 +304,7 @@ async function cell(
     for (let round = 0; round < rounds; round++) {
       for (const [i, runner] of runners.entries()) {
         await sleep(kRestMs)
-        const times = await runner.run(task({ prompt, tokens }, vocabulary))
+        const times = await runner.run(task(lengths, vocabulary))
         if (times.length !== tokens)
           throw new Error(`${results[i]!.name}: ${times.length} pieces of ${tokens}`)
         results[i]!.prompt.push((1000 * prompt) / times[0]!)
@@ -308,7 +338,9 @@ const { values } = parseArgs({
     contenders: { type: 'string', default: Object.keys(kContenders).join(',') },
     rounds: { type: 'string', default: '5' },
     loads: { type: 'string', default: '5' },
+    depth: { type: 'string', default: '0' },
     prompt: { type: 'string', default: '128' },
+    'cache-type': { type: 'string', default: 'f16' },
     tokens: { type: 'string', default: '32' },
     // of the server; a link of 500 Mbit/s has some 60e6
     bandwidth: { type: 'string', default: 'Infinity' },
@@ -333,7 +365,7 @@ const browser = await chromium.launch(kBrowser)
 await (await browser.newPage()).goto(`${server.url}/index.html`)
 console.log(`${machine()}, Chromium ${browser.version()}`)
 console.log(
-  `Tokens a second: prompt of ${values.prompt} / generation after it. Load: milliseconds until ready, ${values.bandwidth} bytes a second. Memory: MB by which the browser grew at most, until the first tokens were there.`,
+  `Tokens a second: prompt of ${values.prompt}${values.depth === '0' ? '' : ` after ${values.depth} others`} / generation after it. Load: milliseconds until ready, ${values.bandwidth} bytes a second. Memory: MB by which the browser grew at most, until the first tokens were there.`,
 )
 const peers = contenders.filter((name) => name.startsWith('wllama'))
 console.log(
@@ -358,6 +390,8 @@ try {
             contenders,
             rounds: Number(values.rounds),
             loads: Number(values.loads),
+            cacheType: values['cache-type'] as LoadTask['cacheType'],
+            depth: Number(values.depth),
             prompt: Number(values.prompt),
             tokens: Number(values.tokens),
           },
