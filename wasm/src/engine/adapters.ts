@@ -7,7 +7,7 @@ import type { AdapterFacts, ChosenAdapter } from './protocol.js'
 import type { AdapterChoice, AdapterInfo } from './types.js'
 
 // No adapter comes near; a server that sends for ever is stopped here.
-const kMostBytes = 2 ** 31
+const kMaxBytes = 2 ** 31
 const kAllLayers = 2 ** 32 - 1
 
 /** An address by its text, so that it is found again; all else by itself. */
@@ -100,7 +100,7 @@ export class Adapters {
     const key = keyOf(source)
     const known = this.#open.get(key)
     if (known) return known
-    const bytes = await readWhole(sourceOf(Adapters.resolve(source), { signal }), kMostBytes, signal)
+    const bytes = await readWhole(sourceOf(Adapters.resolve(source), { signal }), kMaxBytes, signal)
     const facts = await this.#client.call('openAdapter', bytes, { signal, transfer: [bytes.buffer] })
     this.#open.set(key, facts)
     return facts
