@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { Adapters } from './engine/adapters.js'
 import { load as loadAnywhere, type LoadOptions, type Model } from './engine/index.js'
-import { open as openAnywhere } from './file/open.js'
+import { open as openAnywhere, paths } from './file/open.js'
 import { isOpened } from './file/opened.js'
 import { NodeFileSource } from './sources/node-file.js'
 import type { WriteFileOptions } from './edit/write-file.js'
@@ -40,7 +39,7 @@ export function load(
   source: Source | readonly Source[] | GgufFile,
   options: LoadOptions = {},
 ): Promise<Model> {
-  Adapters.resolve = withPaths
+  paths.resolve = withPaths
   if (isOpened(source)) return loadAnywhere(source, options)
   return loadAnywhere(allWithPaths(source as Source | readonly Source[]), options)
 }

@@ -1,7 +1,7 @@
 // Which adapters a model's sequences have. The engine holds one while any sequence has it.
 import { GgufError } from '../api/errors.js'
 import type { Source } from '../api/source.js'
-import { readWhole, sourceOf } from '../file/open.js'
+import { paths, readWhole, sourceOf } from '../file/open.js'
 import type { Client } from './client.js'
 import type { AdapterFacts, ChosenAdapter } from './protocol.js'
 import type { AdapterChoice, AdapterInfo } from './types.js'
@@ -44,8 +44,6 @@ function check(choices: readonly AdapterChoice[]): void {
 }
 
 export class Adapters {
-  /** What a path is, where there are paths. */
-  static resolve = (source: Source): Source => source
   readonly #client: Client
   readonly #open = new Map<unknown, AdapterFacts>()
   /** keys by sequence */
@@ -100,7 +98,7 @@ export class Adapters {
     const key = keyOf(source)
     const known = this.#open.get(key)
     if (known) return known
-    const bytes = await readWhole(sourceOf(Adapters.resolve(source), { signal }), kMaxBytes, signal)
+    const bytes = await readWhole(sourceOf(paths.resolve(source), { signal }), kMaxBytes, signal)
     const facts = await this.#client.call('openAdapter', bytes, { signal, transfer: [bytes.buffer] })
     this.#open.set(key, facts)
     return facts

@@ -77,6 +77,9 @@ async function* pieces(
   }
 }
 
+/** What a source is that is no open()'s: node.ts knows paths. */
+export const paths = { resolve: (source: Source): Source => source }
+
 /** A copy of all bytes of a source. 'bad-length' if there are more than `most`. */
 export async function readWhole(
   source: ByteSource,
