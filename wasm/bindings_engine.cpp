@@ -21,20 +21,6 @@ using namespace emscripten;
 namespace ggufscope {
 namespace {
 
-/// One answer's options, but for texts and biases, which are set before.
-struct AnswerOptions {
-  SamplerOptions sampler;
-  uint32_t seed, logprobs, lookup;
-  bool ignore_end, context_shift;
-};
-
-struct ProfileRow {
-  std::string operation;
-  bool one_token;
-  int32_t type_a, type_b, type_c;  ///< ggml types of weights multiplied side by side; -1: none
-  double columns, rows, calls, ms, bytes, products;
-};
-
 constexpr std::string_view kPoolingNames[] = {"none", "mean", "cls", "last", "rank"};  // in the order of Pooling
 constexpr const char* kFinishNames[] = {"", "end", "stop", "context"};                 // in the order of Finish
 
@@ -143,6 +129,9 @@ class Engine {
     const Result<StateOptions> state = state_options(sizes);
     return state ? done(session_->start(*state)) : refuse(state.error());
   }
+  /// Another engine of the same module, whose weights are there and which is started after this: it proposes tokens. It
+  /// lives at least as long.
+  bool set_draft(Engine& draft) { return done(session_->set_draft(*draft.session_)); }
   bool select(uint32_t sequence) { return done(session_->select(sequence)); }
   bool fork(uint32_t from, uint32_t to) { return done(session_->fork(from, to)); }
   void drop() { session_->drop(); }
@@ -191,6 +180,8 @@ class Engine {
     generate_.ignore_end = options.ignore_end;
     generate_.shift = options.context_shift;
     generate_.n_guesses = options.lookup;
+    generate_.n_draft = options.draft;
+    generate_.n_keep = options.keep;
     return done(session_->begin(ids(n), generate_));
   }
   [[nodiscard]] uint32_t n_waiting() const { return static_cast<uint32_t>(session_->n_waiting()); }
@@ -314,13 +305,15 @@ class Engine {
 
  private:
   static Result<StateOptions> state_options(const Sizes& sizes) {
-    const Result<CacheType> cache_type = named<CacheType>(kCacheTypeNames, sizes.cache_type, "cache type");
-    if (!cache_type) return std::unexpected(cache_type.error());
+    const Result<CacheType> keys = named<CacheType>(kCacheTypeNames, sizes.cache_keys, "cache type");
+    if (!keys) return std::unexpected(keys.error());
+    const Result<CacheType> values = named<CacheType>(kCacheTypeNames, sizes.cache_values, "cache type");
+    if (!values) return std::unexpected(values.error());
     StateOptions o;
     o.n_ctx = sizes.context;
     o.n_batch = sizes.batch;
     o.n_sequences = sizes.sequences;
-    o.cache_type = *cache_type;
+    o.cache_types = {*keys, *values};
     o.attend_to_all = !sizes.sparse_attention;
     return o;
   }
@@ -385,80 +378,6 @@ extern "C" EMSCRIPTEN_KEEPALIVE void run_thread(void* worker) { Pool::work(worke
 extern "C" EMSCRIPTEN_KEEPALIVE void fail_thread(void* worker) { Pool::fail_worker(worker); }
 #endif
 
-EMSCRIPTEN_BINDINGS(engine_values) {
-  value_array<Span>("Span").element(&Span::pointer).element(&Span::length);
-  value_object<Failure>("Failure")
-      .field("code", &Failure::code)
-      .field("message", &Failure::message)
-      .field("offset", &Failure::offset);
-  value_object<Facts>("Facts")
-      .field("vocabularySize", &Facts::vocabulary_size)
-      .field("embeddingLength", &Facts::embedding_length)
-      .field("layers", &Facts::layers)
-      .field("trainedContextLength", &Facts::trained_context_length)
-      .field("threads", &Facts::threads)
-      .field("outputLength", &Facts::output_length)
-      .field("pooling", &Facts::pooling)
-      .field("pooledLength", &Facts::pooled_length)
-      .field("encoder", &Facts::encoder)
-      .field("recurrent", &Facts::recurrent)
-      .field("rowGroup", &Facts::row_group);
-  value_object<PlannedTensor>("PlannedTensor")
-      .field("file", &PlannedTensor::file)
-      .field("offset", &PlannedTensor::offset)
-      .field("rows", &PlannedTensor::rows)
-      .field("rowBytes", &PlannedTensor::row_bytes);
-  value_object<Sizes>("Sizes")
-      .field("context", &Sizes::context)
-      .field("batch", &Sizes::batch)
-      .field("sequences", &Sizes::sequences)
-      .field("cacheType", &Sizes::cache_type)
-      .field("sparseAttention", &Sizes::sparse_attention)
-      .field("precision", &Sizes::precision);
-  value_object<MemoryBytes>("MemoryBytes")
-      .field("weights", &MemoryBytes::weights)
-      .field("cache", &MemoryBytes::cache)
-      .field("recurrent", &MemoryBytes::recurrent)
-      .field("scratch", &MemoryBytes::scratch);
-  value_object<ArrivedRows>("ArrivedRows")
-      .field("tensor", &ArrivedRows::tensor)
-      .field("firstRow", &ArrivedRows::first_row)
-      .field("at", &ArrivedRows::at)
-      .field("bytes", &ArrivedRows::bytes);
-  value_object<GrammarTrigger>("GrammarTrigger")
-      .field("text", &GrammarTrigger::text)
-      .field("token", &GrammarTrigger::token)
-      .field("atStart", &GrammarTrigger::at_start);
-  value_object<SamplerOptions> sampler("SamplerOptions");
-#define SAMPLER_OPTION(type, member, name, value, key) sampler.field(#name, &SamplerOptions::member);
-#include "engine/sampler_options.inc"
-  value_object<AnswerOptions>("AnswerOptions")
-      .field("sampler", &AnswerOptions::sampler)
-      .field("seed", &AnswerOptions::seed)
-      .field("logprobs", &AnswerOptions::logprobs)
-      .field("lookup", &AnswerOptions::lookup)
-      .field("ignoreEnd", &AnswerOptions::ignore_end)
-      .field("contextShift", &AnswerOptions::context_shift);
-  value_object<ProfileRow>("ProfileRow")
-      .field("operation", &ProfileRow::operation)
-      .field("oneToken", &ProfileRow::one_token)
-      .field("typeA", &ProfileRow::type_a)
-      .field("typeB", &ProfileRow::type_b)
-      .field("typeC", &ProfileRow::type_c)
-      .field("columns", &ProfileRow::columns)
-      .field("rows", &ProfileRow::rows)
-      .field("calls", &ProfileRow::calls)
-      .field("ms", &ProfileRow::ms)
-      .field("bytes", &ProfileRow::bytes)
-      .field("products", &ProfileRow::products);
-  value_object<Peaks>("Peaks")
-      .field("bytes", &Peaks::bytes)
-      .field("words", &Peaks::words)
-      .field("floats", &Peaks::floats)
-      .field("near", &Peaks::near)
-      .field("far", &Peaks::far);
-}
-
 EMSCRIPTEN_BINDINGS(engine) {
   function("selfTest", &self_test);
   function("useMemoryStreams", &use_memory_streams);
@@ -485,6 +404,7 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("beginLoad", &Engine::begin_load)
       .function("setRows", &Engine::set_rows)
       .function("start", &Engine::start)
+      .function("setDraft", &Engine::set_draft)
       .function("select", &Engine::select)
       .function("fork", &Engine::fork)
       .function("drop", &Engine::drop)

@@ -100,7 +100,7 @@ class Speech {
   bool estimate(const Sizes& sizes) {
     const Result<Precision> precision = named<Precision>(kPrecisionNames, sizes.precision, "precision");
     if (!precision) return refuse(precision.error());
-    const Result<CacheType> cache = named<CacheType>(kCacheTypeNames, sizes.cache_type, "cache type");
+    const Result<CacheType> cache = cache_type_of(sizes);
     if (!cache) return refuse(cache.error());
     const Result<uint64_t> weights = model_->weight_bytes(*precision);
     if (!weights) return refuse(weights.error());
@@ -123,7 +123,7 @@ class Speech {
                                  {input_.data() + rows.at, rows.bytes}));
   }
   bool start(const Sizes& sizes) {
-    const Result<CacheType> cache = named<CacheType>(kCacheTypeNames, sizes.cache_type, "cache type");
+    const Result<CacheType> cache = cache_type_of(sizes);
     if (!cache) return refuse(cache.error());
     if (!done(model_->finish_load())) return false;
     Result<std::unique_ptr<WhisperState>> state = WhisperState::create(*model_, *pool_, *cache);
@@ -247,6 +247,11 @@ class Speech {
   void forget_floats() { floats_ = {}; }
 
  private:
+  static Result<CacheType> cache_type_of(const Sizes& sizes) {
+    if (sizes.cache_keys != sizes.cache_values)
+      return fail(ErrorCode::kUnsupported, "a speech model caches keys and values in one type");
+    return named<CacheType>(kCacheTypeNames, sizes.cache_keys, "cache type");
+  }
   bool refuse(const Error& error) {
     error_ = error;
     return false;

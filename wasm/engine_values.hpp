@@ -1,5 +1,5 @@
 // What crosses from the engine's classes to JavaScript and back, by name (wasm/src/engine/protocol.ts). The value
-// objects are registered in bindings_engine.cpp.
+// objects are registered in bindings_values.cpp.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "engine/sampler.hpp"
 
 namespace ggufscope {
 
@@ -35,7 +36,7 @@ struct PlannedTensor {
 /// What begin_load and start are given.
 struct Sizes {
   uint32_t context, batch, sequences;  ///< tokens, tokens, how many share the context
-  std::string cache_type, precision;
+  std::string cache_keys, cache_values, precision;
   bool sparse_attention = true;
 };
 
@@ -50,8 +51,22 @@ struct ArrivedRows {
   uint32_t at, bytes;
 };
 
-constexpr std::string_view kPrecisionNames[] = {"exact", "fast", "compact"};  // in the order of Precision
-constexpr std::string_view kCacheTypeNames[] = {"f32", "f16"};                // in the order of CacheType
+/// One answer's options, but for texts and biases, which are set before.
+struct AnswerOptions {
+  SamplerOptions sampler;
+  uint32_t seed, logprobs, lookup, draft, keep;
+  bool ignore_end, context_shift;
+};
+
+struct ProfileRow {
+  std::string operation;
+  bool one_token;
+  int32_t type_a, type_b, type_c;  ///< ggml types of weights multiplied side by side; -1: none
+  double columns, rows, calls, ms, bytes, products;
+};
+
+constexpr std::string_view kPrecisionNames[] = {"exact", "fast", "compact"};    // in the order of Precision
+constexpr std::string_view kCacheTypeNames[] = {"f32", "f16", "q8_0", "q4_0"};  // in the order of CacheType
 
 template <class Enum, size_t N>
 Result<Enum> named(const std::string_view (&names)[N], std::string_view name, const char* what) {

@@ -66,7 +66,7 @@ engine_math(engine_math_relaxed -mrelaxed-simd)
 function(engine_module name math)
   wasm_module(${name} LIBRARY ${math} FOLDER /engine SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp
     ${CMAKE_SOURCE_DIR}/wasm/bindings_adapters.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_speech.cpp
-    ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
+    ${CMAKE_SOURCE_DIR}/wasm/bindings_values.cpp ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
     OPTIONS -O2 -sBINARYEN_EXTRA_PASSES=one-caller-inline-max-function-size=64 -sSTACK_SIZE=1MB -sINITIAL_MEMORY=8MB
     ${ARGN})
   target_compile_options(${name} PRIVATE ${ARGN})

@@ -91,7 +91,7 @@ class WhisperState {
   struct Sizes {
     uint64_t cache = 0, scratch = 0;  ///< bytes
   };
-  /// kOverflow.
+  /// kOverflow; kUnsupported for quantized caches.
   [[nodiscard]] static Result<Sizes> sizes(const WhisperModel& model, CacheType cache_type, size_t n_threads);
   /// Both must outlive it. kOutOfMemory.
   [[nodiscard]] static Result<std::unique_ptr<WhisperState>> create(const WhisperModel& model, Pool& pool,

@@ -49,7 +49,7 @@ Result<void> WhisperPass::allocate(uint64_t n_arena, uint64_t n_thread) {
   return {};
 }
 
-void WhisperPass::attend(const AttentionShape& shape, const CacheView& cache, const float* q, size_t n,
+void WhisperPass::attend(const AttentionShape& shape, const CacheView& cache, float* q, size_t n,
                          std::span<const std::span<const CellRun>> visible, float* out) {
   AttentionOptions options;
   options.scale = 1 / std::sqrt(static_cast<float>(shape.d_k));
@@ -168,7 +168,7 @@ void WhisperEncoder::run_block(const WhisperBlock& block) {
   float* mixed = pass_.arena.take(n * n_embd);
   normalize_rows(pool, shape_.eps, NormKind::kLayer, block.attn_norm, x, n, n_embd, normed);
   apply(pool, {{&block.attn.q, q}, {&block.attn.k, k}, {&block.attn.v, v}}, normed, n);
-  const CacheView cache{CacheType::kF32, keys_.data(), values_.data(), shape.d_k, n};
+  const CacheView cache{CacheTypes{}, keys_.data(), values_.data(), shape.d_k, n};
   each_token(pool, Operation::kCache, n,
              [&](size_t t) { cache_store(cache, shape, t, k + t * n_embd, v + t * n_embd); });
   const CellRun all{0, static_cast<uint32_t>(n)};

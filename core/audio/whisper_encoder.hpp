@@ -56,7 +56,7 @@ struct WhisperPass {
   explicit WhisperPass(Pool& of) : pool(of) {}
   /// kOutOfMemory.
   [[nodiscard]] Result<void> allocate(uint64_t n_arena, uint64_t n_thread);
-  void attend(const AttentionShape& shape, const CacheView& cache, const float* q, size_t n,
+  void attend(const AttentionShape& shape, const CacheView& cache, float* q, size_t n,
               std::span<const std::span<const CellRun>> visible, float* out);
   /// x [n, n_embd] += the block's feed-forward network of its norm.
   void feed_forward(const WhisperBlock& block, size_t n, bool exact_gelu, float eps, float* x);

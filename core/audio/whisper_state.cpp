@@ -33,8 +33,9 @@ uint64_t thread_floats(const WhisperHparams& h) {
 }  // namespace
 
 Result<WhisperState::Sizes> WhisperState::sizes(const WhisperModel& model, CacheType cache_type, size_t n_threads) {
+  if (is_quantized(cache_type)) return fail(ErrorCode::kUnsupported, "a speech model's cache is f32 or f16");
   const WhisperHparams& h = model.hparams();
-  const uint64_t element = cache_element_bytes(cache_type), n_audio = h.encoder.n_ctx;
+  const uint64_t element = cache_row_bytes(cache_type, 1), n_audio = h.encoder.n_ctx;
   Sizes s;
   const bool fits =
       add_product(s.cache, 2 * element * h.decoder.n_layer, (n_audio + h.decoder.n_ctx) * h.decoder.n_embd) &&
@@ -57,7 +58,7 @@ Result<std::unique_ptr<WhisperState>> WhisperState::create(const WhisperModel& m
   state->cells_.resize(h.decoder.n_layer);
   if (const auto r = state->pass_.allocate(pass_floats(h), thread_floats(h)); !r) return std::unexpected(r.error());
   if (const auto r = state->encoder_.allocate(); !r) return std::unexpected(r.error());
-  const uint64_t cross = uint64_t{h.encoder.n_ctx} * h.decoder.n_embd * cache_element_bytes(cache_type);
+  const uint64_t cross = uint64_t{h.encoder.n_ctx} * h.decoder.n_embd * cache_row_bytes(cache_type, 1);
   for (Cache& cache : state->cross_)
     for (Buffer* buffer : {&cache.keys, &cache.values})
       if (const auto r = allocate_into(*buffer, cross); !r) return std::unexpected(r.error());
@@ -69,7 +70,7 @@ Result<void> WhisperState::reserve_cells(uint32_t n) {
   if (n <= n_cells_) return {};
   n_cells_ = 0;
   const WhisperSizes& sizes = model_.hparams().decoder;
-  const uint64_t bytes = uint64_t{n} * sizes.n_embd * cache_element_bytes(cache_type_);
+  const uint64_t bytes = uint64_t{n} * sizes.n_embd * cache_row_bytes(cache_type_, 1);
   // Of several sequences no token sees more than the decoder's context.
   for (Cache& cache : cells_)
     for (Buffer* buffer : {&cache.keys, &cache.values})
@@ -80,7 +81,7 @@ Result<void> WhisperState::reserve_cells(uint32_t n) {
 
 CacheView WhisperState::view(Cache& cache, size_t n_cells) const {
   const size_t d = whisper_heads(model_.hparams().decoder).d_k;
-  return {cache_type_, cache.keys.data(), cache.values.data(), d, n_cells};
+  return {{cache_type_, cache_type_}, cache.keys.data(), cache.values.data(), d, n_cells};
 }
 
 Result<void> WhisperState::begin_encode(std::span<const float> mel, uint32_t n_ctx) {
@@ -117,7 +118,7 @@ void WhisperState::watch_cross(size_t il, const float* q, size_t n) {
   for (size_t i = 0; i < watched_.size(); ++i) {
     if (watched_[i].layer != il) continue;
     const uint8_t* const keys =
-        cross_[il].keys.data() + watched_[i].head * n_audio() * d * cache_element_bytes(cache_type_);
+        cross_[il].keys.data() + watched_[i].head * n_audio() * d * cache_row_bytes(cache_type_, 1);
     for (size_t t = 0; t < n; ++t) {
       float* const out = watched_out_ + (i * n + t) * n_audio();
       const float* const query = q + t * sizes.n_embd + watched_[i].head * d;

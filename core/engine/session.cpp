@@ -9,8 +9,6 @@
 namespace ggufscope {
 namespace {
 
-constexpr size_t kMinMatch = 2;  // tokens that must match before the tokens after them are proposed
-
 // Tokens in which a sequence breaker occurs.
 DryBreakers breakers_of(const Tokenizer& tokenizer, const std::vector<std::string>& breakers) {
   DryBreakers out;
@@ -82,7 +80,7 @@ StateOptions Session::adjusted(StateOptions options) const {
     options.n_batch = std::max(options.n_batch, vision_->tokens_of({side, side}).n_tokens);
   }
   // It caches nothing between batches, so nothing is rounded to half precision.
-  if (model_->is_encoder()) options.cache_type = CacheType::kF32;
+  if (model_->is_encoder()) options.cache_types = {};
   return options;
 }
 
@@ -118,6 +116,7 @@ Result<void> Session::fork(uint32_t from, uint32_t to) {
     return fail(ErrorCode::kOutOfRange, "text " + std::to_string(from) + " cannot be forked to text " +
                                             std::to_string(to) + " of " + std::to_string(n_texts()));
   forget_guesses();
+  if (draft_ != nullptr) (void)draft_->fork(from, to);
   (void)state_->remove(to, 0, -1);
   texts_[to].forget();
   texts_[to].adapters = texts_[from].adapters;
@@ -132,6 +131,9 @@ Result<void> Session::fork(uint32_t from, uint32_t to) {
 void Session::drop() {
   if (state_) (void)state_->remove(now_, 0, -1);
   text().forget();
+  if (draft_ == nullptr) return;
+  draft_->now_ = now_;
+  draft_->drop();
 }
 
 Result<void> Session::check(std::span<const TokenId> tokens) const {
@@ -239,7 +241,11 @@ std::vector<Profile::Row> Session::take_profile() {
 
 Result<void> Session::advance(size_t n) {
   forget_guesses();
-  return compute(std::min(n, n_waiting()), {});
+  if (const Result<void> done = compute(std::min(n, n_waiting()), {}); !done) return done;
+  // The draft model computes the prompt too, but for the last token.
+  if (draft_ != nullptr && text().options.n_draft != 0 && text().n_computed > 1)
+    (void)draft_->follow(now_, std::span(text().tokens).first(text().n_computed - 1));
+  return {};
 }
 
 // Accepts n proposed tokens and proposes what may follow.
@@ -272,49 +278,11 @@ std::span<const float> Session::logits() const {
   return std::span(text().logits).subspan(text().n_right * model_->n_output(), model_->n_output());
 }
 
-// Prompt lookup: finds an earlier occurrence of the last tokens and proposes what followed it. A longer match proposes
-// more tokens.
-std::vector<TokenId> Session::guess() const {
-  const Text& t = text();
-  const size_t size = t.tokens.size();
-  if (t.options.n_guesses == 0 || model_->is_recurrent() || model_->has_encoder() || size >= n_context()) return {};
-  const size_t most = std::min({size_t{t.options.n_guesses}, size_t{state_->options().n_batch} - 1, n_context() - size,
-                                state_->n_free_cells() - 1});
-  const size_t enough = std::max<size_t>(most, kMinMatch);
-  size_t longest = kMinMatch - 1, after = size;
-  for (size_t end = size - 1; end > longest && longest < enough; --end) {
-    size_t n = 0;
-    while (n < std::min(end, enough) && t.tokens[end - 1 - n] == t.tokens[size - 1 - n]) ++n;
-    if (n > longest) longest = n, after = end;
-  }
-  const auto from = t.tokens.begin() + static_cast<ptrdiff_t>(after);
-  const auto end = from + static_cast<ptrdiff_t>(std::min({most, longest, size - after}));
-  return {from, std::find_if(from, end, is_media)};
-}
-
-// Whether the one pending token is the next proposed token, which is computed already.
-bool Session::was_guessed() {
-  Text& t = text();
-  if (t.n_right == t.guesses.size() || t.tokens[t.n_computed] != t.guesses[t.n_right]) return false;
-  ++t.n_right;
-  ++t.n_guessed;
-  ++t.n_computed;
-  return true;
-}
-
-void Session::forget_guesses() {
-  Text& t = text();
-  // Windowed layers still have the cells that the token before the proposed ones sees.
-  if (t.n_right < t.guesses.size()) (void)state_->remove(now_, position_of(t.tokens, t.n_computed), -1);
-  t.guesses.clear();
-  t.n_right = 0;
-}
-
-// Context shift: drops the older half of the sequence after its first tokens, and moves the rest up.
+// Context shift: drops the older half of the sequence after the tokens to keep, and moves the rest up.
 bool Session::make_room() {
   Text& t = text();
   if (std::ranges::any_of(t.tokens, is_media)) return false;  // an image's tokens do not move
-  const size_t kept = std::min<size_t>(4, t.n_computed / 2), dropped = (t.n_computed - kept) / 2;
+  const size_t kept = std::min<size_t>(t.options.n_keep, t.n_computed), dropped = (t.n_computed - kept) / 2;
   if (dropped == 0) return false;
   const auto at = [](size_t i) { return static_cast<int32_t>(i); };
   if (!state_->remove(now_, at(kept), at(kept + dropped))) return false;

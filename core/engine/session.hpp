@@ -33,8 +33,10 @@ struct GenerateOptions {
   std::vector<std::string> dry_breakers{"\n", ":", "\"", "*"};
   uint32_t n_probabilities = 0;  ///< number of likeliest alternatives to report for each token
   bool ignore_end = false;       ///< end-of-generation tokens do not end the answer
-  bool shift = false;            ///< context shift: a full context drops its older half instead of ending
+  bool shift = false;            ///< context shift: a full context drops the older half of what follows n_keep
+  uint32_t n_keep = 4;           ///< first tokens that a shift keeps: attention sinks (Xiao et al. 2023)
   uint32_t n_guesses = 0;        ///< prompt-lookup decoding: most tokens proposed at a time; the answer is the same
+  uint32_t n_draft = 0;          ///< most tokens that the draft model proposes where lookup finds none
   std::string grammar;           ///< GBNF of the answer, which is complete unless a limit ends it; empty: any text
   std::vector<GrammarTrigger> triggers;  ///< where the grammar begins; none: at the start of the answer
   std::vector<TokenId> shown;            ///< control tokens whose names are part of the text
@@ -114,6 +116,12 @@ class Session {
   /// Call it when all rows have arrived: allocates the state. kTruncated if rows are missing, kOutOfMemory.
   [[nodiscard]] Result<void> start(const StateOptions& options);
 
+  /// Sets the draft model of speculative decoding (Leviathan et al. 2023): another session with the same vocabulary, of
+  /// which the weights are loaded. It shares this session's threads; call its start, with as many sequences, after
+  /// this. The caller keeps it alive. kUnsupported for models whose states cannot be rewound, kInvalidArgument if the
+  /// vocabularies differ.
+  [[nodiscard]] Result<void> set_draft(Session& draft);
+
   /// Selects the sequence of the calls below; 0 at first, less than options.n_sequences of start, else kOutOfRange.
   /// Sequences share the cells of the cache: a common beginning is stored once.
   [[nodiscard]] Result<void> select(uint32_t text);
@@ -157,9 +165,10 @@ class Session {
   [[nodiscard]] Result<void> advance(size_t n);
   /// Draws the next token; no token may be pending. The next call of advance or next computes it.
   /// With options.n_guesses (prompt-lookup decoding), the tokens that followed an earlier occurrence of the last tokens
-  /// are computed together with the last one. A proposed token that is drawn needs no pass of its own; the others are
-  /// removed from the cache. Recurrent and encoder-decoder models do not propose tokens: their states cannot be
-  /// rewound.
+  /// are computed together with the last one; with options.n_draft, the likeliest tokens of the draft model. A proposed
+  /// token that is drawn needs no pass of its own; the others are removed from the cache. A proposal is accepted with
+  /// the probability that this model gives it, and another token is drawn from the rest otherwise: the answer is the
+  /// same as without. Recurrent and encoder-decoder models do not propose tokens: their states cannot be rewound.
   [[nodiscard]] Result<Step> next();
   /// Ends the answer here and returns the text that was held back. finish is kStop if that text completes a stop
   /// string. Empty after the last step.
@@ -235,7 +244,10 @@ class Session {
   [[nodiscard]] Result<void> set_grammar(const GenerateOptions& options);
   [[nodiscard]] std::span<const float> logits() const;
   [[nodiscard]] Result<Candidate> sample();
-  [[nodiscard]] std::vector<TokenId> guess() const;
+  [[nodiscard]] std::vector<TokenId> guess();
+  [[nodiscard]] std::vector<TokenId> look_up(size_t n_max) const;
+  bool follow(uint32_t sequence, std::span<const TokenId> tokens);
+  [[nodiscard]] std::vector<TokenId> propose(uint32_t sequence, std::span<const TokenId> tokens, size_t n);
   [[nodiscard]] bool was_guessed();
   void forget_guesses();
   [[nodiscard]] Result<void> compute(size_t n, std::span<const TokenId> guesses);
@@ -257,7 +269,8 @@ class Session {
 
   std::string architecture_;
   SamplerOptions defaults_;
-  std::unique_ptr<Pool> pool_;
+  std::shared_ptr<Pool> pool_;  // a draft model's is that of the model it drafts for
+  Session* draft_ = nullptr;
   std::unique_ptr<Model> model_;
   std::unique_ptr<VisionModel> vision_;
   std::unique_ptr<AudioModel> audio_;

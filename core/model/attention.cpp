@@ -133,8 +133,8 @@ uint64_t attention_floats(const Hparams& h, const LayerParameters& layer, const 
          (layer.has_indexer ? block_attention_floats(h, layer, n_tokens) : 0);
 }
 
-void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions options, const float* q,
-            const float* k, const float* v, float* out) {
+void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions options, float* q, const float* k,
+            const float* v, float* out) {
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
   State& state = pass.state;

@@ -85,9 +85,8 @@ void attend_blocks(Pass& pass, size_t il, const AttentionOptions& options, const
       std::memcpy(queries + t * group * d_k, q + (t * n_kv + head) * group * d_k, group * d_k * sizeof(float));
     });
     CacheView own = cache;
-    const size_t before = head * cache.n_cells * cache_element_bytes(cache.type);
-    own.keys += before * d_k;
-    own.values += before * d_v;
+    own.keys += head * cache.n_cells * cache_row_bytes(cache.types.keys, d_k);
+    own.values += head * cache.n_cells * cache_row_bytes(cache.types.values, d_v);
     attention(pass.pool, {group, 1, d_k, d_v}, options, own, queries, n, visible, pass.positions.data(),
               state.cell_positions.data(), reinterpret_cast<float*>(state.thread_scratch.data()),
               state.thread_scratch_floats, results);

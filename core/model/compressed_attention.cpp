@@ -172,11 +172,9 @@ void compress_tokens(Pass& pass, size_t il, const Compressor& c, const float* x)
 }
 
 void load_row(const CacheView& cache, size_t cell, size_t d, float* out) {
-  if (cache.type == CacheType::kF32) {
-    std::memcpy(out, reinterpret_cast<const float*>(cache.keys) + cell * d, d * sizeof(float));
-  } else {
-    vec::load_f16(reinterpret_cast<const uint16_t*>(cache.keys) + cell * d, out, d);
-  }
+  const size_t row_bytes = cache_row_bytes(cache.types.keys, d);
+  load_cache_rows(cache.types.keys, cache.keys + cell * row_bytes, row_bytes, 1, d, out);
+  if (is_quantized(cache.types.keys)) hadamard(out, d, cache.key_width);
 }
 
 // The cells of the blocks that token t attends to.

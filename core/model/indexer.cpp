@@ -88,8 +88,9 @@ void best_of(std::span<const float> scores, size_t k, std::vector<uint32_t>& ord
 }
 
 float cached_dot(const CacheView& cache, size_t cell, size_t d, const float* x, float* row) {
-  if (cache.type == CacheType::kF32) return vec::dot(reinterpret_cast<const float*>(cache.keys) + cell * d, x, d);
-  vec::load_f16(reinterpret_cast<const uint16_t*>(cache.keys) + cell * d, row, d);
+  if (cache.types.keys == CacheType::kF32) return vec::dot(reinterpret_cast<const float*>(cache.keys) + cell * d, x, d);
+  const size_t row_bytes = cache_row_bytes(cache.types.keys, d);
+  load_cache_rows(cache.types.keys, cache.keys + cell * row_bytes, row_bytes, 1, d, row);
   return vec::dot(row, x, d);
 }
 

@@ -105,9 +105,10 @@ void plan_attention(const LayerPlan& plan, LayerWeights& weights);
 uint64_t attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
                           uint64_t n_tokens);
 void run_attention(Pass& pass, size_t il, const float* x, float* y);
-/// Attention of prepared heads over the layer's cache: q [n_tokens, n_head, d_k] -> out [n_tokens, n_head, d_v].
-void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions options, const float* q,
-            const float* k, const float* v, float* out);
+/// Attention of prepared heads over the layer's cache: q [n_tokens, n_head, d_k] -> out [n_tokens, n_head, d_v]. q is
+/// overwritten.
+void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions options, float* q, const float* k,
+            const float* v, float* out);
 /// Factor of a query at a position that grows with it (Llama 4, Mistral 3).
 float query_temperature(const Hparams& h, int32_t position);
 /// Rotates n_rot elements from `offset` on of each head, by the layer's angles; kind: the model's, or another.

@@ -22,7 +22,7 @@ struct StateOptions {
   uint32_t n_ctx = 0;        ///< cells of the cache, shared by all sequences; 0: the model's training context
   uint32_t n_batch = 512;    ///< tokens computed together; more are split
   uint32_t n_sequences = 1;  ///< at most 64
-  CacheType cache_type = CacheType::kF32;
+  CacheTypes cache_types = {};
   /// MiniMax-M3 attends to every position, as llama.cpp has it without flash attention, not to the best blocks only.
   bool attend_to_all = false;
 };

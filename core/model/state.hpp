@@ -23,6 +23,9 @@ inline constexpr uint64_t kMaxStateBytes = uint64_t{1} << 60;
 /// sum += a * b; false, with sum unchanged, if the result is above kMaxStateBytes.
 [[nodiscard]] bool add_product(uint64_t& sum, uint64_t a, uint64_t b);
 
+/// A sequence's bit in Cell::sequences.
+[[nodiscard]] constexpr uint64_t sequence_bit(uint32_t sequence) { return uint64_t{1} << sequence; }
+
 struct Cell {
   int32_t position = -1;
   uint64_t sequences = 0;  ///< bit s: sequence s; 0: free
@@ -77,15 +80,16 @@ class State {
 
   /// Clears everything.
   void clear();
-  /// Removes positions [first, last) of a sequence; last < 0: to its end. False, with nothing done, for a part of a
-  /// recurrent model's sequence, or if the window before first is no longer there.
+  /// Removes positions [first, last) of a sequence; last < 0: to its end. Recurrent states do not change by a part
+  /// before the end, as in llama.cpp. False, with nothing done, for the end alone of a recurrent model's sequence, or
+  /// if the window before first is no longer there.
   bool remove(uint32_t sequence, int32_t first, int32_t last);
   /// Adds positions [first, last) of one sequence to another, which must be empty there.
   bool copy(uint32_t from, uint32_t to, int32_t first, int32_t last);
   /// Removes all other sequences.
   void keep(uint32_t sequence);
-  /// Adds delta to positions [first, last): cached keys are rotated along. kUnsupported for recurrent models and
-  /// positions that are learned.
+  /// Adds delta to positions [first, last): cached keys are rotated along. A recurrent state moves with the last
+  /// position. kUnsupported for positions that are learned.
   [[nodiscard]] Result<void> shift(const Model& model, uint32_t sequence, int32_t first, int32_t last, int32_t delta);
   /// -1 of an empty sequence.
   [[nodiscard]] int32_t last_position(uint32_t sequence) const;
@@ -135,7 +139,7 @@ class State {
   RopeTable rope_tables[2];
   /// Keys and values of the encoder's output, to which a decoder's layer attends. They stay float32, whatever the
   /// cache's type.
-  static constexpr CacheType kCrossType = CacheType::kF32;
+  static constexpr CacheTypes kCrossTypes{};
   [[nodiscard]] CacheView cross(size_t layer);
   size_t n_encoded = 0;
 
@@ -144,9 +148,11 @@ class State {
   struct LayerPlace {
     uint64_t keys = 0, values = 0;  // byte offsets in cache_
     uint64_t cross_keys = 0, cross_values = 0;
-    size_t d_k_row = 0, d_v_row = 0;  // elements a head
+    size_t d_k_row = 0, d_v_row = 0;        // elements a head
+    size_t key_bytes = 0, value_bytes = 0;  // of a row of one head
+    size_t key_width = 1, value_width = 1;  // of the Hadamard transform
     size_t n_head_kv = 0;
-    CacheType type = CacheType::kF32;
+    CacheTypes types;
     uint64_t recurrent = 0;  // float offset of sequence 0 in recurrent_
     size_t recurrent_floats = 0;
     bool cached = false;

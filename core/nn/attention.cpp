@@ -9,18 +9,6 @@
 #include "nn/vec.hpp"
 
 namespace ggufscope {
-namespace {
-
-void store_row(uint8_t* base, CacheType type, size_t row, size_t n, const float* x) {
-  if (type == CacheType::kF32) {
-    std::memcpy(base + row * n * sizeof(float), x, n * sizeof(float));
-    return;
-  }
-  vec::store_finite_f16(x, reinterpret_cast<uint16_t*>(base) + row * n, n);
-}
-
-}  // namespace
-
 std::vector<float> alibi_slopes(size_t n_head, float max_bias) {
   std::vector<float> slopes(n_head);
   size_t power = 1;
@@ -82,7 +70,7 @@ template <CacheType Type, size_t R>
 void score_rows(const float* const* queries, const uint8_t* keys, size_t stride, size_t n_cells, size_t d, float scale,
                 float* const* scores) {
   using Numbers = Cached<Type>;
-  constexpr size_t kBytes = cache_element_bytes(Type), kVectors = Numbers::kNumbers / 4;
+  constexpr size_t kBytes = cache_row_bytes(Type, 1), kVectors = Numbers::kNumbers / 4;
   constexpr size_t kCells = R > 2 ? 2 : 4;  // with more the sums would not fit the registers
   constexpr size_t kTogether = 4 / kCells;  // rows whose sums fill a vector
   const Numbers numbers;
@@ -145,7 +133,7 @@ template <CacheType Type, size_t R>
 void mix_rows(const float* const* weights, const uint8_t* values, size_t stride, size_t n_cells, size_t d,
               float* const* out) {
   using Numbers = Cached<Type>;
-  constexpr size_t kBytes = cache_element_bytes(Type), kLoads = 8 / Numbers::kNumbers;
+  constexpr size_t kBytes = cache_row_bytes(Type, 1), kLoads = 8 / Numbers::kNumbers;
   const Numbers numbers;
   size_t i = 0;
   for (; i + 8 <= d; i += 8) {
@@ -185,20 +173,9 @@ void by_rows(size_t n_rows, const Function& function) {
 // Rows [begin, end) of a head's keys or values as floats: in place, or converted into tile.
 const uint8_t* block_of(const uint8_t* base, CacheType type, size_t begin, size_t end, size_t stride, size_t n,
                         float* tile) {
-  if (type == CacheType::kF32) return base + begin * stride * sizeof(float);
-  const vec::HalfConstants constants;
-  for (size_t c = begin; c < end; ++c) {
-    const uint16_t* from = reinterpret_cast<const uint16_t*>(base) + c * stride;
-    float* to = tile + (c - begin) * n;
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-      v128_t eight[2];
-      vec::load_finite_f16x8(reinterpret_cast<const uint8_t*>(from + i), constants, eight);
-      wasm_v128_store(to + i, eight[0]);
-      wasm_v128_store(to + i + 4, eight[1]);
-    }
-    for (; i < n; ++i) to[i] = f16_to_f32(from[i]);
-  }
+  const size_t row_bytes = cache_row_bytes(type, stride);
+  if (type == CacheType::kF32) return base + begin * row_bytes;
+  load_cache_rows(type, base + begin * row_bytes, row_bytes, end - begin, n, tile);
   return reinterpret_cast<const uint8_t*>(tile);
 }
 
@@ -219,8 +196,8 @@ struct Tile {
   // each cache line is read first. For long runs only as much as L2 holds; prefetchers fetch the rest.
   void touch(std::span<const CellRun> runs) const {
     constexpr size_t kMaxBytes = 64 << 10, kLine = 64;
-    const size_t key_bytes = shape.d_k * cache_element_bytes(cache.type),
-                 value_bytes = cache.value_stride * cache_element_bytes(cache.type);
+    const size_t key_bytes = cache_row_bytes(cache.types.keys, shape.d_k),
+                 value_bytes = cache_row_bytes(cache.types.values, cache.value_stride);
     for (const CellRun& run : runs) {
       const size_t n = std::min<size_t>(run.end - run.begin, kMaxBytes / std::max(key_bytes, value_bytes));
       const volatile uint8_t* const k = keys + run.begin * key_bytes;
@@ -234,8 +211,8 @@ struct Tile {
   }
   // Few rows read binary16 values in place, if a head is a multiple of a vector. Many rows share a block that is
   // converted to floats.
-  bool reads_halves(size_t n_rows, size_t n) const {
-    return cache.type == CacheType::kF16 && n_rows <= 4 && n % 8 == 0;
+  static bool reads_halves(CacheType type, size_t n_rows, size_t n) {
+    return type == CacheType::kF16 && n_rows <= 4 && n % 8 == 0;
   }
   // n_rows of n numbers, times the scale correction of unscaled binary16, where the block would be.
   void lift(const float* const* rows, size_t n_rows, size_t n, float factor, const float** lifted) const {
@@ -249,7 +226,7 @@ struct Tile {
   // Cells [begin, end), the at-th and following of rows [first_row, last_row); at[] counts from each row's begin.
   void score(size_t begin, size_t end, const size_t* at, size_t first_row, size_t last_row) const {
     const size_t d = shape.d_k, n_rows = last_row - first_row;
-    const bool halves = reads_halves(n_rows, d);
+    const bool halves = reads_halves(cache.types.keys, n_rows, d);
     // The factor 2^112 is split: with all of it, queries above 2^16 would become infinite.
     const float* lifted[4];
     if (halves) lift(queries + first_row, n_rows, d, 0x1p96f, lifted);
@@ -264,7 +241,7 @@ struct Tile {
         });
         continue;
       }
-      const uint8_t* rows = block_of(keys, cache.type, c, c + n, d, d, block);
+      const uint8_t* rows = block_of(keys, cache.types.keys, c, c + n, d, d, block);
       by_rows<2>(n_rows, [&](auto count, size_t r) {
         score_rows<CacheType::kF32, decltype(count)::value>(queries + first_row + r, rows, d, n, d, options.scale,
                                                             to + first_row + r);
@@ -277,7 +254,7 @@ struct Tile {
       const size_t n = std::min(kBlock, end - c);
       const float* from[64];
       for (size_t r = first_row; r < last_row; ++r) from[r] = scores[r] + at[r / group] + (c - begin);
-      if (reads_halves(n_rows, d) && stride % 8 == 0) {
+      if (reads_halves(cache.types.values, n_rows, d) && stride % 8 == 0) {
         const float* lifted[4];
         lift(from + first_row, n_rows, n, 0x1p112f, lifted);
         by_rows<4>(n_rows, [&](auto count, size_t r) {
@@ -286,10 +263,11 @@ struct Tile {
         });
         continue;
       }
-      const uint8_t* rows = block_of(values, cache.type, c, c + n, stride, d, block);
+      const uint8_t* rows = block_of(values, cache.types.values, c, c + n, stride, d, block);
       by_rows<4>(n_rows, [&](auto count, size_t r) {
-        mix_rows<CacheType::kF32, decltype(count)::value>(
-            from + first_row + r, rows, cache.type == CacheType::kF32 ? stride : d, n, d, results + first_row + r);
+        mix_rows<CacheType::kF32, decltype(count)::value>(from + first_row + r, rows,
+                                                          cache.types.values == CacheType::kF32 ? stride : d, n, d,
+                                                          results + first_row + r);
       });
     }
   }
@@ -355,16 +333,17 @@ size_t attention_scratch(const AttentionShape& shape, size_t n_cells) {
 }
 
 void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& options, const CacheView& cache,
-               const float* q, size_t n_tokens, std::span<const std::span<const CellRun>> runs,
+               float* q, size_t n_tokens, std::span<const std::span<const CellRun>> runs,
                const int32_t* query_positions, const int32_t* cell_positions, float* scratch, size_t scratch_floats,
                float* out) {
   const size_t group = shape.n_head / shape.n_head_kv;  // query heads that share a key head: each key is read once
-  const size_t key_head_bytes = cache.n_cells * shape.d_k * cache_element_bytes(cache.type);
-  const size_t value_head_bytes = cache.n_cells * cache.value_stride * cache_element_bytes(cache.type);
+  const size_t key_head_bytes = cache.n_cells * cache_row_bytes(cache.types.keys, shape.d_k);
+  const size_t value_head_bytes = cache.n_cells * cache_row_bytes(cache.types.values, cache.value_stride);
   const size_t tile = tile_tokens(shape), n_tiles = (n_tokens + tile - 1) / tile;
   Profile::Row row{.key = {.operation = Operation::kAttention}};
   if (pool.profile() != nullptr) {
-    const size_t of_cell = shape.n_head_kv * (shape.d_k + shape.d_v) * cache_element_bytes(cache.type);
+    const size_t of_cell = shape.n_head_kv * (cache_row_bytes(cache.types.keys, shape.d_k) +
+                                              cache_row_bytes(cache.types.values, shape.d_v));
     for (size_t t = 0; t < n_tokens; ++t) {
       size_t n_seen = 0;
       for (const CellRun& run : runs[t]) n_seen += run.end - run.begin;
@@ -399,7 +378,9 @@ void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& 
           for (const CellRun& run : runs[t]) n_seen += run.end - run.begin;
           for (size_t g = 0; g < work.group; ++g) {
             const size_t row = (t - t0) * work.group + g, head = kv_head * group + g0 + g;
-            work.queries[row] = q + (t * shape.n_head + head) * shape.d_k;
+            float* const query = q + (t * shape.n_head + head) * shape.d_k;
+            if (is_quantized(cache.types.keys)) hadamard(query, shape.d_k, cache.key_width);
+            work.queries[row] = query;
             work.results[row] = out + (t * shape.n_head + head) * shape.d_v;
             work.scores[row] = next;
             next += n_seen;
@@ -417,6 +398,8 @@ void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& 
                 work.scores[row], end);
         }
         work.visit(seen, [&](auto... a) { work.mix(a...); });
+        for (size_t row = 0; is_quantized(cache.types.values) && row < (t1 - t0) * work.group; ++row)
+          hadamard(work.results[row], shape.d_v, cache.value_width);
       }
     }
   });
@@ -424,10 +407,13 @@ void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& 
 
 void cache_store(const CacheView& cache, const AttentionShape& shape, size_t cell, const float* keys,
                  const float* values) {
+  const auto store = [&](uint8_t* base, CacheType type, size_t head, size_t n, size_t width, const float* rows) {
+    uint8_t* const row = base + (head * cache.n_cells + cell) * cache_row_bytes(type, n);
+    store_cache_row(type, rows + head * n, n, width, row);
+  };
   for (size_t head = 0; head < shape.n_head_kv; ++head) {
-    store_row(cache.keys, cache.type, head * cache.n_cells + cell, shape.d_k, keys + head * shape.d_k);
-    if (values != nullptr)
-      store_row(cache.values, cache.type, head * cache.n_cells + cell, shape.d_v, values + head * shape.d_v);
+    store(cache.keys, cache.types.keys, head, shape.d_k, cache.key_width, keys);
+    if (values != nullptr) store(cache.values, cache.types.values, head, shape.d_v, cache.value_width, values);
   }
 }
 

@@ -6,23 +6,21 @@
 #include <span>
 #include <vector>
 
+#include "nn/kv_cache.hpp"
 #include "nn/pool.hpp"
 
 namespace ggufscope {
 
-enum class CacheType : uint8_t { kF32, kF16 };
-
-/// Bytes of one element.
-[[nodiscard]] constexpr size_t cache_element_bytes(CacheType type) { return type == CacheType::kF32 ? 4 : 2; }
-
 /// Keys [n_head_kv, n_cells, d_k] and values [n_head_kv, n_cells, value_stride] of one layer. A view: it owns nothing.
-/// Latent attention has no values of its own: they are the first d_v elements of the keys (value_stride = d_k).
+/// Latent attention has no values of its own: they are the first d_v elements of the keys (value_stride = d_k, and
+/// types and widths are those of the keys).
 struct CacheView {
-  CacheType type = CacheType::kF32;
+  CacheTypes types;
   uint8_t* keys = nullptr;
   uint8_t* values = nullptr;
   size_t value_stride = 0;
   size_t n_cells = 0;
+  size_t key_width = 1, value_width = 1;  ///< of the Hadamard transform of quantized rows
 };
 
 /// Cells [begin, end) that a token sees.
@@ -61,9 +59,9 @@ struct AttentionOptions {
 
 /// q [n_tokens, n_head, d_k], out [n_tokens, n_head, d_v]. runs[t]: the cells that token t sees, at least one cell.
 /// query_positions [n_tokens] and cell_positions [n_cells] matter where there is a bias. scratch: n_threads times
-/// attention_scratch(shape, cells seen at most).
+/// attention_scratch(shape, cells seen at most). q is overwritten where keys are quantized.
 void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& options, const CacheView& cache,
-               const float* q, size_t n_tokens, std::span<const std::span<const CellRun>> runs,
+               float* q, size_t n_tokens, std::span<const std::span<const CellRun>> runs,
                const int32_t* query_positions, const int32_t* cell_positions, float* scratch, size_t scratch_floats,
                float* out);
 

@@ -277,7 +277,7 @@ void ImageEncoder::attend(uint32_t il, const float* x, float* y) {
   normalize_heads(w.k_norm, k, p.n_head_kv);
   const AttentionShape shape = attention_shape(p);
   const size_t half = p.d_head / 2, n_cache = n * n_kv;
-  const CacheView cache{CacheType::kF32, cache_.data(), cache_.data() + n_cache * sizeof(float), p.d_head, n};
+  const CacheView cache{CacheTypes{}, cache_.data(), cache_.data() + n_cache * sizeof(float), p.d_head, n};
   const PatchRope kind = model_.row().rope;
   each_token(pool_, Operation::kPositions, n, [&](size_t t) {
     if (kind != PatchRope::kNone && t < places_.size()) {

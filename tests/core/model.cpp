@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(stories_go_on_as_published, *boost::unit_test::precondition
     const LoadedModel loaded = load_model(*file, *pool);
     BOOST_REQUIRE_MESSAGE(loaded.model != nullptr, loaded.error);
     for (const CacheType cache : {CacheType::kF32, CacheType::kF16}) {
-      const auto state = make_state(*loaded.model, *pool, {.n_ctx = 512, .cache_type = cache});
+      const auto state = make_state(*loaded.model, *pool, {.n_ctx = 512, .cache_types = {cache, cache}});
       for (size_t i = 0; i + 1 < greedy.size(); ++i) {
         const int32_t next = argmax(evaluate(*loaded.model, *state, *pool, std::span(&greedy[i], 1)));
         BOOST_REQUIRE_MESSAGE(next == greedy[i + 1],

@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(encoders_round_nothing_to_half_precision) {
   // An encoder beside a decoder, of the same cache.
   const Loaded t5 = loaded(made_t5(true).bytes(), *pool);
   const auto encoded = [&](CacheType type) {
-    const auto state = make_state(*t5.model, *pool, {.n_ctx = 32, .n_batch = 32, .cache_type = type});
+    const auto state = make_state(*t5.model, *pool, {.n_ctx = 32, .n_batch = 32, .cache_types = {type, type}});
     std::vector<float> out(kTokens.size() * t5.model->hparams().n_embd);
     BOOST_REQUIRE(encode(*t5.model, *state, *pool, kTokens, out.data()).has_value());
     return out;
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(encoders_round_nothing_to_half_precision) {
   BOOST_TEST(max_difference(encoded(CacheType::kF16), encoded(CacheType::kF32)) == 0.0);
   // What the decoder's first token reads of it comes in full precision, too: its own one key weighs nothing.
   const auto first_logits = [&](CacheType type) {
-    const auto state = make_state(*t5.model, *pool, {.n_ctx = 32, .n_batch = 32, .cache_type = type});
+    const auto state = make_state(*t5.model, *pool, {.n_ctx = 32, .n_batch = 32, .cache_types = {type, type}});
     BOOST_REQUIRE(encode(*t5.model, *state, *pool, kTokens, nullptr).has_value());
     return evaluate(*t5.model, *state, *pool, std::span(kTokens).first(1));
   };
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(encoders_round_nothing_to_half_precision) {
                                      ByteView(bytes).subspan(static_cast<size_t>(plan[i].entry.offset),
                                                              static_cast<size_t>(plan[i].n_rows * plan[i].row_bytes)))
                           .has_value());
-      BOOST_REQUIRE((*session)->start({.n_ctx = 32, .n_batch = 32, .cache_type = type}).has_value());
+      BOOST_REQUIRE((*session)->start({.n_ctx = 32, .n_batch = 32, .cache_types = {type, type}}).has_value());
       const auto out = (*session)->evaluate(kTokens);
       BOOST_REQUIRE_MESSAGE(out.has_value(), (out ? "" : out.error().message));
       return std::vector<float>(out->as<float>(), out->as<float>() + out->size() / sizeof(float));

@@ -203,7 +203,8 @@ BOOST_AUTO_TEST_CASE(half_precision_caches_are_close) {
   for_subjects(*pool, false, [&](const Subject& s) {
     const auto exact =
         evaluate(s.model(), *make_state(s.model(), *pool, {.n_ctx = 256, .n_batch = 64}), *pool, s.tokens);
-    const auto state = make_state(s.model(), *pool, {.n_ctx = 256, .n_batch = 64, .cache_type = CacheType::kF16});
+    const auto state =
+        make_state(s.model(), *pool, {.n_ctx = 256, .n_batch = 64, .cache_types = {CacheType::kF16, CacheType::kF16}});
     const auto half = evaluate(s.model(), *state, *pool, s.tokens);
     // What llama.cpp itself moves by with such a cache: up to 0.5 where an expert is chosen otherwise, more where
     // other positions are.
@@ -312,8 +313,9 @@ BOOST_AUTO_TEST_CASE(windows_keep_what_is_seen) {
 BOOST_AUTO_TEST_CASE(memory_is_known_before_it_is_taken) {
   const auto pool = make_pool(2);
   for_subjects(*pool, false, [&](const Subject& s) {
-    for (const CacheType type : {CacheType::kF32, CacheType::kF16}) {
-      const StateOptions options{.n_ctx = 100, .n_batch = 13, .n_sequences = 3, .cache_type = type};
+    for (const CacheTypes types :
+         {CacheTypes{}, CacheTypes{CacheType::kF16, CacheType::kF16}, CacheTypes{CacheType::kQ8_0, CacheType::kQ4_0}}) {
+      const StateOptions options{.n_ctx = 100, .n_batch = 13, .n_sequences = 3, .cache_types = types};
       const auto estimate = s.model().memory(options, Precision::kExact, pool->n_threads());
       BOOST_REQUIRE(estimate.has_value());
       const auto state = make_state(s.model(), *pool, options);

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
+#include "json.hpp"
 #include "model_data.hpp"
 
 using namespace ggufscope;
@@ -402,6 +405,43 @@ BOOST_AUTO_TEST_CASE(guesses_of_other_models, *boost::unit_test::precondition(te
     }
   }
   BOOST_TEST(n_guessed > 100u);
+}
+
+// llama.cpp's greedy tokens and how many of a drafter's it takes a round; then draws, which a draft does not change
+// either.
+BOOST_AUTO_TEST_CASE(draft_models_change_no_token,
+                     *boost::unit_test::precondition(test::needs_shared("vectors/long"))) {
+  const std::filesystem::path folder = test::shared("vectors/long/draft");
+  const test::Json meta = test::JsonReader(test::read_text(folder / "meta.json")).value();
+  for (const auto& [name, row] : meta["models"].fields) {
+    BOOST_TEST_CONTEXT(name) {
+      const StateOptions options{.n_ctx = 128, .n_batch = 64, .n_sequences = 2};
+      const auto target =
+          loaded(test::read_file(test::shared("vectors") / row["target"].text), options, Precision::kExact);
+      const auto draft = loaded(test::read_file(folder / row["draft"].text), options, Precision::kExact);
+      BOOST_REQUIRE(target->set_draft(*draft).has_value());
+      BOOST_REQUIRE(draft->start(options).has_value());
+      const std::vector<int32_t> prompt = row["tokens"].integers(), want = row["greedy"]["tokens"].integers();
+      GenerateOptions plain = greedy(), drafted = plain;
+      plain.ignore_end = drafted.ignore_end = true;
+      drafted.n_draft = 4;
+      BOOST_TEST(generate(*target, prompt, drafted, want.size()).tokens == want, boost::test_tools::per_element());
+      // llama.cpp quantizes a Q4_0 drafter's activations, which moves a few of its proposals.
+      const auto accepted = row["accepted_per_round_of_4"].integers();
+      const int64_t theirs = std::accumulate(accepted.begin(), accepted.end(), 0);
+      BOOST_TEST(std::abs(static_cast<int64_t>(target->n_guessed()) - theirs) <= 3, target->n_guessed());
+      // The other text, of which the drafter knows nothing yet.
+      BOOST_REQUIRE(target->fork(0, 1).has_value() && target->select(1).has_value());
+      for (const uint32_t seed : {1u, 2u}) {
+        plain.sampler.temperature = drafted.sampler.temperature = 1;
+        plain.sampler.seed = drafted.sampler.seed = seed;
+        BOOST_TEST(generate(*target, prompt, drafted, 48).tokens == generate(*target, prompt, plain, 48).tokens,
+                   boost::test_tools::per_element());
+      }
+    }
+  }
+  const auto stories = loaded(64), other = loaded(test::read_file(folder / "qwen3-draft.gguf"), {.n_ctx = 64});
+  BOOST_TEST((stories->set_draft(*other).error().code == ErrorCode::kInvalidArgument));
 }
 
 // What a profile counts is what the model's shape says.

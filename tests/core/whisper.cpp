@@ -195,6 +195,7 @@ BOOST_AUTO_TEST_CASE(encoder_and_decoder, *boost::unit_test::precondition(needs_
     const std::string name = entry.path().filename().string(), meta = read_text(entry.path() / "meta.json");
     Loaded m = load_whisper(entry.path() / "model.bin", Precision::kExact, CacheType::kF32);
     const WhisperHparams& h = m.model->hparams();
+    BOOST_TEST((WhisperState::sizes(*m.model, CacheType::kQ8_0, 1).error().code == ErrorCode::kUnsupported));
     const std::vector<float> samples = read_floats(whisper_folder() / "inputs" / (json_string(meta, "audio") + ".f32"));
     std::vector<float> conv;
     encode(m, spectrogram(m.model->mel_filters(), samples, 2 * h.encoder.n_ctx), &conv);

@@ -251,7 +251,20 @@ test('run takes the options of the engine', async () => {
   const call = ['run', kStories, 'Once upon a time', '--temperature', '0', '--max-tokens', '4']
   const plain = JSON.parse((await run([...call, '--json'])).out) as { text: string }
   const options = ['--threads', '1', '--variant', 'simd', '--precision', 'exact', '--cache-type', 'f32']
-  const same = await run([...call, ...options, '--context', '64', '--memory-limit', '1G', '--lookup', '4'])
+  options.push(
+    '--context',
+    '64',
+    '--memory-limit',
+    '1G',
+    '--lookup',
+    '4',
+    '--cache-type-v',
+    'f32',
+    '--keep',
+    '8',
+  )
+  options.push('--draft', kStories, '--draft-tokens', '2', '--on-overflow', 'cut-middle')
+  const same = await run([...call, ...options])
   assert.equal(same.status, 0, same.err)
   assert.ok(same.out.includes(plain.text), same.out)
   assert.match(same.out, /, simd$/m)

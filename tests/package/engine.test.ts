@@ -330,14 +330,27 @@ test('forks share what was read, and end alone', async () => {
   await assert.rejects(load(bytes, { cacheType: 'f64' as 'f32' }), { code: 'invalid-argument' })
 })
 
-test('a cache of f32 takes twice the room of f16', async () => {
+// Bytes of 32 numbers, and how far logits may move. Keys and values are as many.
+const kCaches = [
+  [{ cacheType: 'f32' }, 128, 0.3],
+  [{ cacheType: 'q8_0' }, 34, 0.5],
+  [{ cacheType: 'q4_0' }, 18, 3],
+  [{ cacheTypeK: 'q8_0' }, (34 + 64) / 2, 0.5],
+  [{ cacheType: 'q4_0', cacheTypeV: 'f32' }, (18 + 128) / 2, 3],
+] as const
+
+test('a cache takes the room of its types, and moves logits by their noise', async () => {
   using half = await load(bytes)
-  using whole = await load(bytes, { cacheType: 'f32' })
-  assert.equal(whole.info.memory.cache, 2 * half.info.memory.cache)
   const tokens = half.tokenizer.encode('Bees make honey.', { bos: true })
-  const [a, b] = [await half.evaluate(tokens), await whole.evaluate(tokens)]
-  const worst = a.reduce((most, value, i) => Math.max(most, Math.abs(value - b[i]!)), 0)
-  assert.ok(worst > 0 && worst < 0.3, `differs by ${worst}`)
+  const plain = await half.evaluate(tokens)
+  for (const [types, size, noise] of kCaches) {
+    using model = await load(bytes, types)
+    const ratio = model.info.memory.cache / half.info.memory.cache
+    assert.ok(Math.abs(ratio - size / 64) < 0.01, `${JSON.stringify(types)}: ${ratio}`)
+    const logits = await model.evaluate(tokens)
+    const worst = plain.reduce((most, value, i) => Math.max(most, Math.abs(value - logits[i]!)), 0)
+    assert.ok(worst > 0 && worst < noise, `${JSON.stringify(types)} differs by ${worst}`)
+  }
 })
 
 test('a full context ends, or shifts', async () => {
@@ -353,6 +366,60 @@ test('a full context ends, or shifts', async () => {
   const shifted = await text(model.generate(kPrompt, { ...options, contextShift: true, maxTokens: 100 }))
   assert.equal(finish, 'length')
   assert.ok(shifted.startsWith(ended) && shifted.length > 2 * ended.length)
+})
+
+test('a prompt that is too long is refused, or cut as asked', async () => {
+  using model = await load(bytes, { contextLength: 64 })
+  let result: Engine.GenerateResult | undefined
+  const options = { temperature: 0, maxTokens: 8, onDone: (done: Engine.GenerateResult) => (result = done) }
+  const tokens = model.tokenizer.encode('Once upon a time there was a small owl. '.repeat(20), { bos: true })
+  await assert.rejects(text(model.generate(tokens, options)), { code: 'out-of-range' })
+  const cut = [...tokens.slice(0, 6), ...tokens.slice(tokens.length - 50)]
+  const expected = await text(model.generate(cut, options))
+  const cutting = { ...options, onOverflow: 'cut-middle', keep: 6 } as const
+  assert.equal(await text(model.generate(tokens, cutting)), expected)
+  assert.equal(result?.promptTokens, 56)
+
+  const turn = (i: number) => [
+    { role: 'user', content: `Tell me ${i}.` },
+    { role: 'assistant', content: `It is ${i}.` },
+  ]
+  const system = { role: 'system', content: 'Be brief.' }
+  const question = { role: 'user', content: 'Tell me a story.' }
+  const chat = (from: number) => [system, ...[1, 2, 3, 4, 5, 6, 7, 8, 9].slice(from).flatMap(turn), question]
+  await assert.rejects(text(model.chat(chat(0), options)), { code: 'out-of-range' })
+  const story = await text(model.chat(chat(0), { ...options, onOverflow: 'drop-turns', keep: 'system' }))
+  const { promptTokens } = result!
+  assert.ok(promptTokens <= 56)
+  let least = 0 // the fewest turns left out with which the prompt leaves room
+  while ((await model.encodeChat(chat(least))).length > 56) least++
+  assert.equal(promptTokens, (await model.encodeChat(chat(least))).length)
+  assert.equal(await text(model.chat(chat(least), options)), story)
+  const long = [system, { role: 'user', content: 'owl '.repeat(90) }]
+  await assert.rejects(text(model.chat(long, { onOverflow: 'drop-turns' })), { code: 'out-of-range' })
+  await assert.rejects(text(model.generate('a', { keep: 'system' })), { code: 'invalid-argument' })
+  await assert.rejects(text(model.generate('a', { onOverflow: 'drop-turns' })), { code: 'invalid-argument' })
+})
+
+test('a draft model changes no token', async () => {
+  using alone = await load(bytes)
+  using model = await load(bytes, { draft: bytes, cacheType: 'f16', maxForks: 1 })
+  assert.equal(model.info.memory.weights, 2 * alone.info.memory.weights)
+  let guessed = 0
+  const onDone = (done: Engine.GenerateResult) => (guessed = done.guessedTokens)
+  for (const sampling of [{ temperature: 0 }, { seed: 5 }]) {
+    const plain = await text(alone.generate(kPrompt, { ...sampling, maxTokens: 40 }))
+    assert.equal(await text(model.generate(kPrompt, { ...sampling, maxTokens: 40, onDone })), plain)
+    assert.ok(guessed > 5, `${guessed} guessed`)
+    assert.equal(await text(model.generate(kPrompt, { ...sampling, maxTokens: 40, draft: 0, onDone })), plain)
+    assert.equal(guessed, 0)
+  }
+  using fork = await model.fork()
+  assert.equal(
+    await text(fork.generate(kPrompt, { seed: 6 })),
+    await text(alone.generate(kPrompt, { seed: 6 })),
+  )
+  await assert.rejects(load(bytes, { draft: bytes.slice(0, 100) }), { code: 'truncated' })
 })
 
 test('ten loads and closes leave nothing behind', async () => {

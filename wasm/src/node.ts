@@ -40,8 +40,11 @@ export function load(
   options: LoadOptions = {},
 ): Promise<Model> {
   paths.resolve = withPaths
-  if (isOpened(source)) return loadAnywhere(source, options)
-  return loadAnywhere(allWithPaths(source as Source | readonly Source[]), options)
+  const { draft: given } = options
+  const draft =
+    given === undefined || isOpened(given) ? given : allWithPaths(given as Source | readonly Source[])
+  const from = isOpened(source) ? source : allWithPaths(source as Source | readonly Source[])
+  return loadAnywhere(from, { ...options, draft })
 }
 
 /** Writes what a GgufBuilder built to disk, whole or not at all. */

@@ -12,6 +12,8 @@ interface Row extends Option {
 
 const kText = (text: string): string => text
 
+const kCacheType = { value: 'TYPE', choices: ['f16', 'f32', 'q8_0', 'q4_0'], parse: kText }
+
 // One row for each option of load() that a call can give; the projector is run.ts's. The compiler misses one that is added to the package.
 const kLoad: Readonly<
   Record<
@@ -46,12 +48,14 @@ const kLoad: Readonly<
     parse: kText,
     help: 'weights repacked; small ones as they are in the file; all of it as float32',
   },
-  cacheType: {
-    name: 'cache-type',
-    value: 'TYPE',
-    choices: ['f16', 'f32'],
+  cacheType: { ...kCacheType, name: 'cache-type', help: 'of cached keys and values; default: f16' },
+  cacheTypeK: { ...kCacheType, name: 'cache-type-k', help: 'of cached keys alone' },
+  cacheTypeV: { ...kCacheType, name: 'cache-type-v', help: 'of cached values alone' },
+  draft: {
+    name: 'draft',
+    value: 'FILE',
     parse: kText,
-    help: 'of cached keys and values; default: f16',
+    help: 'a smaller model of the same vocabulary, whose tokens are checked several at a time',
   },
   sparseAttention: {
     name: 'sparse-attention',
@@ -127,7 +131,25 @@ const kGenerate: Readonly<
   },
   ignoreEnd: { name: 'ignore-end', help: 'go on after end-of-generation tokens' },
   contextShift: { name: 'context-shift', help: 'when the context is full, forget the older half and go on' },
+  keep: {
+    name: 'keep',
+    value: 'N',
+    parse: (text) => (text === 'system' ? text : numberOf('keep', text)),
+    help: 'tokens at the beginning that are never forgotten; with --chat also: system',
+  },
+  onOverflow: {
+    name: 'on-overflow',
+    value: 'HOW',
+    choices: ['error', 'cut-middle', 'drop-turns'],
+    parse: kText,
+    help: 'what is done with a prompt that is too long for the context; drop-turns: with --chat',
+  },
   lookup: { name: 'lookup', value: 'N', help: 'tokens to guess ahead (prompt-lookup decoding), at most 31' },
+  draft: {
+    name: 'draft-tokens',
+    value: 'N',
+    help: 'tokens that the draft model proposes at a time; default: 4',
+  },
 }
 
 const optionsOf = (rows: Readonly<Record<string, Row>>): Options =>
@@ -159,6 +181,12 @@ export const kLoadOptions: Options = { ...optionsOf(kLoad), ...kAdapterOptions }
 /** The same with those of generate(). */
 export const kEngineOptions: Options = { ...kLoadOptions, ...optionsOf(kGenerate) }
 
+function numberOf(name: string, text: string): number {
+  if (text.trim() === '' || !Number.isFinite(Number(text)))
+    throw new UsageError(`--${name} takes a number, not "${text}"`)
+  return Number(text)
+}
+
 function valuesOf(rows: Readonly<Record<string, Row>>, values: Values): Record<string, unknown> {
   const given: Record<string, unknown> = {}
   for (const [key, { name, parse }] of Object.entries(rows)) {
@@ -166,9 +194,7 @@ function valuesOf(rows: Readonly<Record<string, Row>>, values: Values): Record<s
     if (value === undefined) continue
     if (typeof value !== 'string') given[key] = true
     else if (parse) given[key] = parse(value)
-    else if (value.trim() === '' || !Number.isFinite(Number(value)))
-      throw new UsageError(`--${name} takes a number, not "${value}"`)
-    else given[key] = Number(value)
+    else given[key] = numberOf(name, value)
   }
   return given
 }

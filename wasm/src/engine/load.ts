@@ -73,6 +73,7 @@ function sizesOf({ facts }: Opened, options: LoadOptions): Sizes {
     )
   }
   const { maxForks = 1, cacheType = 'f16', precision = 'fast' } = options
+  const { cacheTypeK: cacheKeys = cacheType, cacheTypeV: cacheValues = cacheType } = options
   if (!Number.isInteger(maxForks) || maxForks < 0 || maxForks > kMaxForks) {
     throw new GgufError(
       'invalid-argument',
@@ -81,7 +82,7 @@ function sizesOf({ facts }: Opened, options: LoadOptions): Sizes {
   }
   const { sparseAttention = true } = options
   const batch = Math.min(kBatch, context)
-  return { context, batch, sequences: maxForks + 1, cacheType, sparseAttention, precision }
+  return { context, batch, sequences: maxForks + 1, cacheKeys, cacheValues, sparseAttention, precision }
 }
 
 /** Takes the compact precision if the fast one does not fit and none was requested. */
@@ -158,7 +159,7 @@ async function withProjector<T>(
 
 const isSpeech = (file: OpenFile): boolean => file.metadata.get('general.architecture') === 'whisper'
 
-function checkRuns(file: OpenFile, { projector }: LoadOptions): void {
+function checkRuns(file: OpenFile, { projector, draft }: LoadOptions): void {
   const speech = isSpeech(file)
   if (file.container !== 'gguf' && !speech) {
     throw new GgufError(
@@ -175,29 +176,41 @@ function checkRuns(file: OpenFile, { projector }: LoadOptions): void {
   }
   if (speech && projector !== undefined)
     throw new GgufError('unsupported', 'A Whisper model hears: it takes no projector.')
+  if (speech && draft !== undefined) throw new GgufError('unsupported', 'A Whisper model has no draft model.')
 }
 
-async function make(
+interface Loaded {
+  readonly opened: Opened
+  readonly sizes: Sizes
+  readonly memory: MemoryBytes
+}
+
+/** Brings a file's model into the engine. A draft model has the sizes of the model that it drafts for. */
+async function bring(
   file: OpenFile,
-  projector: OpenFile | undefined,
-  { client, options, ownsFile }: { client: Client; options: LoadOptions; ownsFile: boolean },
-): Promise<Model> {
+  client: Client,
+  options: LoadOptions,
+  { projector, main }: { projector?: OpenFile | undefined; main?: Loaded | undefined },
+): Promise<Loaded> {
   const { signal } = options
-  const speech = isSpeech(file)
   // open() throws for missing ones unless allowed
   const parts = [...file.parts, ...(projector?.parts ?? [])].map((part) => part!)
-  const kind = file.container === 'gguf' ? 'gguf' : 'legacy'
+  const kind: 'gguf' | 'legacy' = file.container === 'gguf' ? 'gguf' : 'legacy'
   const headers = parts.map(({ header, source }) => ({
     bytes: header.bytes(),
     fileSize: source.size,
-    speech: speech ? (kind as 'gguf' | 'legacy') : undefined,
+    speech: isSpeech(file) ? kind : undefined,
   }))
   const opened: Opened = await client.call(
     'open',
     { headers, withProjector: projector !== undefined },
     { signal, transfer: headers.map(({ bytes }) => bytes.buffer) },
   )
-  const { sizes, memory } = await fit(client, sizesOf(opened, options), options)
+  const room = (options.memoryLimit ?? kMemoryLimit) - (main ? totalOf(main.memory) : 0)
+  const { sizes, memory } = await fit(client, main?.sizes ?? sizesOf(opened, options), {
+    ...options,
+    memoryLimit: room,
+  })
   await client.call('begin', sizes, { signal })
   const sources = parts.map(({ source }) => source)
   await Promise.all([
@@ -206,12 +219,56 @@ async function make(
     fetchWeights(client, sources, opened, options),
   ])
   await client.call('start', sizes, { signal })
-  const { weights, cache, recurrent, scratch } = memory
-  const used = { weights, cache: cache + recurrent, scratch, total: totalOf(memory) }
-  if (speech) {
-    return new WhisperModel(file, infoOf(file, opened, sizes, used), client, ownsFile)
+  return { opened, sizes, memory }
+}
+
+/** The draft model, after the model itself. */
+async function bringDraft(
+  from: NonNullable<LoadOptions['draft']>,
+  client: Client,
+  options: LoadOptions,
+  main: Loaded,
+): Promise<MemoryBytes> {
+  const { signal, fetch } = options
+  const given = isOpened(from)
+  const file = (
+    given ? from : await open(from as Source | readonly Source[], { signal, fetch, preview: 'full' })
+  ) as OpenFile
+  try {
+    if (given) await file.completeHeader({ signal })
+    const { mustBeLoadable } = await import('../file/damage.js')
+    if (file.container === 'gguf') mustBeLoadable(file)
+    checkRuns(file, {})
+    if (isSpeech(file)) throw new GgufError('unsupported', 'A Whisper model hears: it drafts no text.')
+    await client.call('draft', true, { signal })
+    const { memory } = await bring(file, client, { ...options, onProgress: undefined }, { main })
+    await client.call('draft', false, { signal })
+    return memory
+  } finally {
+    if (!given) file.close()
   }
-  return LoadedModel.of(file, client, opened, sizes, used, ownsFile)
+}
+
+async function make(
+  file: OpenFile,
+  projector: OpenFile | undefined,
+  { client, options, ownsFile }: { client: Client; options: LoadOptions; ownsFile: boolean },
+): Promise<Model> {
+  const main = await bring(file, client, options, { projector })
+  const { opened, sizes } = main
+  const { draft } = options
+  const all = [main.memory]
+  if (draft !== undefined) all.push(await bringDraft(draft, client, options, main))
+  const sum = (of: (memory: MemoryBytes) => number) => all.reduce((total, memory) => total + of(memory), 0)
+  const used = {
+    weights: sum(({ weights }) => weights),
+    cache: sum(({ cache, recurrent }) => cache + recurrent),
+    scratch: sum(({ scratch }) => scratch),
+    total: sum(totalOf),
+  }
+  if (isSpeech(file)) return new WhisperModel(file, infoOf(file, opened, sizes, used), client, ownsFile)
+  const drafted = draft !== undefined
+  return LoadedModel.of(file, client, opened, sizes, used, { ownsFile, drafted })
 }
 
 /**

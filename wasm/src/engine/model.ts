@@ -43,6 +43,8 @@ interface Shared {
   readonly sequences: number
   /** otherwise the caller that opened it closes it */
   readonly ownsFile: boolean
+  /** A draft model was loaded too. */
+  readonly drafted: boolean
 }
 
 function checkIds(prompt: unknown): void {
@@ -104,14 +106,14 @@ export class LoadedModel implements Model {
     opened: Opened,
     sizes: Sizes,
     memory: ModelInfo['memory'],
-    ownsFile: boolean,
+    { ownsFile, drafted }: Pick<Shared, 'ownsFile' | 'drafted'>,
   ): LoadedModel {
     const info = infoOf(file, opened, sizes, memory)
     const { sequences } = sizes
     const free = Array.from({ length: sequences - 1 }, (_, i) => sequences - 1 - i)
     const adapters = new Adapters(client)
     const { defaults } = opened
-    return new LoadedModel(file, info, { client, adapters, defaults, free, sequences, ownsFile }, 0)
+    return new LoadedModel(file, info, { client, adapters, defaults, free, sequences, ownsFile, drafted }, 0)
   }
 
   get #client(): Client {
@@ -151,7 +153,13 @@ export class LoadedModel implements Model {
     options: GenerateOptions = {},
   ): AsyncGenerator<Piece, GenerateResult, void> {
     checkGenerate(options, this.info.vocabularySize)
-    return yield* this.#stream(this.#tokens(prompt), options)
+    const { onOverflow, maxTokens = Infinity, keep = 4 } = options as GenerateOptions & { keep?: number }
+    let tokens = this.#tokens(prompt)
+    if (onOverflow === 'cut-middle') {
+      const { cutMiddle, promptRoom } = await import('./overflow.js')
+      tokens = cutMiddle(tokens, promptRoom(this.info.contextLength, maxTokens), keep)
+    }
+    return yield* this.#stream(tokens, options, keep)
   }
 
   async *chat(
@@ -161,10 +169,24 @@ export class LoadedModel implements Model {
     checkChat(options, this.info.vocabularySize)
     const entries = Object.entries(options)
     const isOfPrompt = ([name]: readonly [string, unknown]) => name in kEncodeChatChecks
-    const rendering = Object.fromEntries(entries.filter(isOfPrompt))
-    const tokens = await this.#encodeChat(messages, rendering, options.signal)
+    const rendering: EncodeChatOptions = Object.fromEntries(entries.filter(isOfPrompt))
     const generating: GenerateOptions = Object.fromEntries(entries.filter((entry) => !isOfPrompt(entry)))
-    return yield* this.#stream(tokens, generating)
+    if (generating.onOverflow === undefined && generating.keep === undefined)
+      return yield* this.#stream(await this.#encodeChat(messages, rendering, options.signal), generating)
+    const { fitChat } = await import('./overflow.js')
+    // Only a prompt that ends with the last of all messages goes on from it.
+    const encode = (some: readonly ChatMessage[]) =>
+      this.#encodeChat(
+        some,
+        { ...rendering, continue: rendering.continue && some.at(-1) === messages.at(-1) },
+        options.signal,
+      )
+    const { tokens, keep } = await fitChat(
+      messages,
+      { contextLength: this.info.contextLength, encode },
+      generating,
+    )
+    return yield* this.#stream(tokens, generating, keep)
   }
 
   async encodeChat(messages: readonly ChatMessage[], options: EncodeChatOptions = {}): Promise<number[]> {
@@ -356,7 +378,7 @@ export class LoadedModel implements Model {
     return numbers
   }
 
-  #call(tokens: readonly number[], options: GenerateOptions): GenerateCall {
+  #call(tokens: readonly number[], options: GenerateOptions, keep: number): GenerateCall {
     const { stop = [], logitBias = {}, maxTokens = Infinity, logprobs = 0, lookup = 0, seed } = options
     const sampler = this.#sampler(options)
     const { grammar, schema } = options
@@ -372,6 +394,8 @@ export class LoadedModel implements Model {
         seed: random >>> 0,
         logprobs,
         lookup,
+        draft: this.#shared.drafted ? (options.draft ?? 4) : 0,
+        keep,
         ignoreEnd: options.ignoreEnd ?? false,
         contextShift: options.contextShift ?? false,
       },
@@ -392,6 +416,7 @@ export class LoadedModel implements Model {
   async *#stream(
     tokens: readonly number[],
     options: GenerateOptions,
+    keep = 4,
   ): AsyncGenerator<Piece, GenerateResult, void> {
     const { signal, onDone } = options
     signal?.throwIfAborted()
@@ -402,7 +427,7 @@ export class LoadedModel implements Model {
     let ended = false
     let wake = () => {}
     const generated = this.#client
-      .call('generate', this.#call(tokens, options), {
+      .call('generate', this.#call(tokens, options, keep), {
         signal: left.signal,
         onPieces: (more) => {
           pieces.push(...more)

@@ -53,6 +53,8 @@ export interface WasmEngine {
   beginLoad(sizes: Sizes): boolean
   setRows(rows: ArrivedRows): boolean
   start(sizes: Sizes): boolean
+  /** Takes an engine with its weights, which is started after this and deleted after this one. */
+  setDraft(draft: WasmEngine): boolean
   select(sequence: number): boolean
   fork(from: number, to: number): boolean
   drop(): void

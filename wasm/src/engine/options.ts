@@ -60,7 +60,10 @@ export const kGenerateChecks: Checks<GenerateOptions> = {
   logprobs: integer(0, 100),
   ignoreEnd: flag,
   contextShift: flag,
+  keep: either(integer(0), oneOf('system')),
+  onOverflow: oneOf('error', 'cut-middle', 'drop-turns'),
   lookup: integer(0, 31), // logits of each take a row of the vocabulary
+  draft: integer(0, 31),
   signal,
   onDone: callback,
 }
@@ -79,6 +82,8 @@ const kEmbed: Checks<EmbedOptions> = {
 
 const kRerank: Checks<RerankOptions> = { topN: integer(0), signal, onDone: callback }
 
+const kCacheType = oneOf('f16', 'f32', 'q8_0', 'q4_0')
+
 const kLoad: Checks<LoadOptions> = {
   ...kOpenChecks,
   projector: anything, // open() checks more of it
@@ -88,7 +93,10 @@ const kLoad: Checks<LoadOptions> = {
   threads: anything,
   variant: oneOf('simd', 'relaxed'),
   precision: oneOf('fast', 'compact', 'exact'),
-  cacheType: oneOf('f16', 'f32'),
+  draft: anything, // open() checks more of it
+  cacheType: kCacheType,
+  cacheTypeK: kCacheType,
+  cacheTypeV: kCacheType,
   sparseAttention: flag,
   memoryLimit: either(number(0), oneOf(Infinity)),
   workerUrl: either(text, object),
@@ -140,6 +148,11 @@ function checkLists(
 
 export function checkGenerate(options: GenerateOptions, vocabularySize: number): void {
   checkOptions('generate()', options, kGenerateChecks)
+  if (options.keep === 'system' || options.onOverflow === 'drop-turns')
+    throw new GgufError(
+      'invalid-argument',
+      `The option ${options.keep === 'system' ? 'keep' : 'onOverflow'} of generate() speaks of messages, which only chat() has.`,
+    )
   checkLists(options, vocabularySize)
 }
 

@@ -38,6 +38,8 @@ export interface AnswerOptions {
   readonly seed: number
   readonly logprobs: number
   readonly lookup: number
+  readonly draft: number
+  readonly keep: number
   readonly ignoreEnd: boolean
   readonly contextShift: boolean
 }
@@ -99,7 +101,8 @@ export interface Sizes {
   /** tokens that are computed at once */
   readonly batch: number
   readonly sequences: number
-  readonly cacheType: CacheType
+  readonly cacheKeys: CacheType
+  readonly cacheValues: CacheType
   readonly sparseAttention: boolean
   readonly precision: Precision
 }
@@ -170,6 +173,8 @@ export interface Calls {
   memory: [Sizes, MemoryBytes]
   begin: [Sizes, void]
   vocabulary: [void, void]
+  /** Later calls of loading are for the draft model (true), or for the model itself. */
+  draft: [boolean, void]
   /** The answer returns the memory. */
   rows: [{ bytes: Uint8Array<ArrayBuffer>; parts: readonly ArrivedRows[] }, ArrayBuffer]
   start: [Sizes, number]

@@ -5,39 +5,17 @@ import type { AudioInput, TranscribeOptions, Transcription } from '../audio/type
 import type { GrammarTrigger } from '../chat/types.js'
 import type { ImageInput } from '../media/pixels.js'
 import type { JsonSchema } from '../schema/index.js'
+import type { AdapterChoice, AdapterInfo, SetAdaptersOptions } from './adapter-types.js'
 
 /** simd: 128-bit SIMD; relaxed: also relaxed SIMD's int8 dot products */
 export type Variant = 'simd' | 'relaxed'
 
 export type Precision = 'fast' | 'compact' | 'exact'
 
-/** Of cached keys and values. */
-export type CacheType = 'f16' | 'f32'
+/** Of cached keys and values: q8_0 takes 53 % of the bytes of f16, q4_0 28 %. */
+export type CacheType = 'f16' | 'f32' | 'q8_0' | 'q4_0'
 
-/** A LoRA adapter or a control vector, and how much of it. */
-export interface AdapterChoice {
-  /** A GGUF file, whole: what open() takes. It is read once while any sequence of the model has it. */
-  readonly source: Source
-  /** Any finite number; 0 is the same as leaving it out. Default: 1. */
-  readonly scale?: number | undefined
-  /** Of a control vector: the first and the last layer that it changes, from 1. Default: all that it has. */
-  readonly layers?: readonly [first: number, last: number] | undefined
-}
-
-/** What was found in an adapter. */
-export interface AdapterInfo {
-  readonly kind: 'lora' | 'control-vector'
-  /** weights or layers that it changes */
-  readonly targets: number
-  /** names of its tensors that change nothing: of norms, tables of positions, convolutions, layers that the model lacks */
-  readonly ignored: readonly string[]
-  /** that it takes beside the model */
-  readonly bytes: number
-}
-
-export interface SetAdaptersOptions {
-  signal?: AbortSignal | undefined
-}
+export type { AdapterChoice, AdapterInfo, SetAdaptersOptions } from './adapter-types.js'
 
 export interface LoadProgress {
   readonly phase: 'header' | 'weights' | 'ready'
@@ -109,11 +87,22 @@ export interface LoadOptions extends Omit<
   precision?: Precision | undefined
   /** Of cached keys and values. Default: f16. */
   cacheType?: CacheType | undefined
+  /** Of cached keys alone. Default: cacheType. */
+  cacheTypeK?: CacheType | undefined
+  /** Of cached values alone; ignored where values are part of the keys (latent attention). Default: cacheType. */
+  cacheTypeV?: CacheType | undefined
   /** Of MiniMax-M3: false lets every token attend to all before it, as llama.cpp does without flash attention, not to the
       best blocks only. Default: true. */
   sparseAttention?: boolean | undefined
   /** LoRA adapters and control vectors, as setAdapters() takes them. Default: none. */
   adapters?: readonly AdapterChoice[] | undefined
+  /**
+   * A draft model: a smaller model with the same vocabulary, whose proposed tokens this one checks several at a time
+   * (speculative decoding). An answer's tokens are the same for any sampling. Errors: 'invalid-argument' if the
+   * vocabularies differ, 'unsupported' if one of the two is recurrent or has an encoder. It is fetched without `headers`:
+   * if it needs some, pass what open() returned, which stays open.
+   */
+  draft?: Source | readonly Source[] | GgufFile | undefined
   /**
    * The largest number of open forks. Attention windows and recurrent states take memory for each. Default:
    * 1.
@@ -213,8 +202,20 @@ export interface GenerateOptions extends SamplingOptions {
   logprobs?: number | undefined
   /** Continue after end-of-generation tokens. Default: false. */
   ignoreEnd?: boolean | undefined
-  /** When the context is full, drop the older half and continue instead of ending. Default: false. */
+  /** When the context is full, drop the older half of what follows `keep` and continue instead of ending. Default: false. */
   contextShift?: boolean | undefined
+  /**
+   * Tokens at the beginning that contextShift and onOverflow never drop. In chat() also 'system': the tokens before the
+   * first message that is not a system message. Default: 4.
+   */
+  keep?: number | 'system' | undefined
+  /**
+   * What happens to a prompt that leaves no room for the answer. The room is maxTokens, or a quarter of the context by
+   * default, and at most half of it. 'error': a prompt longer than the context fails with 'out-of-range'. 'cut-middle': the
+   * tokens after `keep` are dropped until it fits. 'drop-turns', in chat() only: the oldest turns are left out, system
+   * messages stay. Default: 'error'.
+   */
+  onOverflow?: 'error' | 'cut-middle' | 'drop-turns' | undefined
   /**
    * Prompt-lookup (speculative) decoding: tokens to propose at a time, at most 31. If the last tokens
    * occurred before in prompt or answer, the tokens after that place are proposed. Faster for an answer that
@@ -222,6 +223,8 @@ export interface GenerateOptions extends SamplingOptions {
    * Default: 0.
    */
   lookup?: number | undefined
+  /** Tokens that the draft model proposes at a time, at most 31. Default: 4 if load() has a draft model. */
+  draft?: number | undefined
   signal?: AbortSignal | undefined
   /** Called when the answer has ended. */
   onDone?: ((result: GenerateResult) => void) | undefined
@@ -251,7 +254,7 @@ export interface GenerateResult {
   /** of them, tokens that were still in the KV cache */
   readonly reusedTokens: number
   readonly tokens: number
-  /** of them, tokens that prompt-lookup decoding (option lookup) proposed */
+  /** of them, tokens that prompt-lookup decoding (option lookup) or the draft model proposed */
   readonly guessedTokens: number
   /** milliseconds until the prompt was computed */
   readonly promptMs: number

@@ -43,6 +43,9 @@ export class EngineWorker {
   #engine: WasmEngine | undefined
   #loader: WasmLoader | undefined
   #speech: SpeechWorker | undefined
+  #draft: WasmEngine | undefined
+  /** Whether calls of loading are for the draft model. */
+  #drafts = false
   #trial = new Trial()
   /** threads for decode; prefill uses all */
   #threads = 1
@@ -62,6 +65,7 @@ export class EngineWorker {
 
   async #close(): Promise<void> {
     this.#loader?.delete()
+    this.#draft?.delete()
     const chosen = await this.#choosing?.catch(() => undefined)
     await chosen?.endThreads()
     this.#port.post({ id: 0, value: undefined }, [])
@@ -95,21 +99,25 @@ export class EngineWorker {
         return
       case 'open':
         return this.#open(call.argument as Calls['open'][0])
+      case 'draft':
+        this.#drafts = call.argument as boolean
+        return
       case 'memory':
-        this.#check(this.loader.estimate(call.argument as Calls['memory'][0]))
-        return this.loader.memoryBytes()
+        this.#check(this.loading.estimate(call.argument as Calls['memory'][0]), this.loading)
+        return this.loading.memoryBytes()
       case 'begin':
-        return this.#check(this.loader.beginLoad(call.argument as Calls['begin'][0]))
+        return this.#check(this.loading.beginLoad(call.argument as Calls['begin'][0]), this.loading)
       case 'vocabulary':
-        return this.#engine?.readVocabulary()
+        return (this.#drafts ? this.#draft : this.#engine)?.readVocabulary()
       case 'rows': {
         const { bytes, parts } = call.argument as Calls['rows'][0]
-        this.#put(bytes)
-        for (const rows of parts) this.#check(this.loader.setRows(rows))
+        this.#put(bytes, this.loading)
+        for (const rows of parts) this.#check(this.loading.setRows(rows), this.loading)
         return bytes.buffer
       }
       case 'start':
-        this.#check(this.loader.start(call.argument as Calls['start'][0]))
+        if (this.#drafts && this.#draft) this.#check(this.engine.setDraft(this.#draft))
+        this.#check(this.loading.start(call.argument as Calls['start'][0]), this.loading)
         return this.#module!.HEAPU8.length
       case 'generate':
         return await this.#generate(call.id, call.argument as GenerateCall)
@@ -196,22 +204,27 @@ export class EngineWorker {
     const chosen = this.#chosen
     if (!chosen) throw new Failed('closed', 'The engine was not started.')
     if (headers[0]?.speech) return this.#openSpeech(chosen, headers[0])
-    this.#engine = this.#loader = new chosen.engine.Engine()
+    const engine = new chosen.engine.Engine()
+    if (this.#drafts) this.#draft = engine
+    else this.#engine = this.#loader = engine
     for (const { bytes, fileSize } of headers) {
-      this.#put(bytes)
-      this.engine.addHeader(bytes.length, fileSize ?? -1)
+      this.#put(bytes, engine)
+      engine.addHeader(bytes.length, fileSize ?? -1)
     }
-    this.#check(this.engine.open(chosen.threads, withProjector))
-    chosen.startThreads(this.engine)
-    this.#threads = chosen.threads
-    this.#trial = new Trial(...this.#tried(chosen))
+    // A draft model shares the threads of the main model once its weights are loaded.
+    this.#check(engine.open(this.#drafts ? 1 : chosen.threads, withProjector), engine)
+    if (!this.#drafts) {
+      chosen.startThreads(engine)
+      this.#threads = chosen.threads
+      this.#trial = new Trial(...this.#tried(chosen))
+    }
     return {
       variant: chosen.variant,
       reason: chosen.reason,
-      architecture: this.engine.architecture(),
-      facts: this.engine.facts(),
-      defaults: this.engine.samplerDefaults(),
-      plan: listOf<PlannedTensor>(this.engine.plannedCount(), (i) => this.engine.planned(i)),
+      architecture: engine.architecture(),
+      facts: engine.facts(),
+      defaults: engine.samplerDefaults(),
+      plan: listOf<PlannedTensor>(engine.plannedCount(), (i) => engine.planned(i)),
     }
   }
 
@@ -277,7 +290,7 @@ export class EngineWorker {
     engine.setShown(this.#putIds(call.shown))
     this.#put(new Uint8Array(call.bias.buffer))
     engine.setBias(call.bias.length / 2)
-    const { logprobs, lookup } = call.options
+    const { logprobs, lookup, draft } = call.options
     const began = performance.now()
     this.#check(engine.begin(this.#putIds(call.tokens), call.options))
     const reusedTokens = engine.reused()
@@ -300,7 +313,7 @@ export class EngineWorker {
         const asked = performance.now()
         this.#check(engine.next())
         // The first token is drawn from the prompt's logits, and a proposed token may have saved a pass.
-        if (tokens > 0 && lookup === 0) this.#trial.took(performance.now() - asked)
+        if (tokens > 0 && lookup === 0 && draft === 0) this.#trial.took(performance.now() - asked)
         const token = engine.token()
         const finish = engine.finish()
         const text = this.#text()
@@ -400,14 +413,19 @@ export class EngineWorker {
     return this.#engine
   }
 
-  #check(done: boolean): void {
+  /** The engine that calls of loading are for. */
+  get loading(): WasmLoader {
+    return this.#drafts && this.#draft ? this.#draft : this.loader
+  }
+
+  #check(done: boolean, engine: WasmLoader = this.loader): void {
     if (done) return
-    const { code, message, offset } = this.loader.failure()
+    const { code, message, offset } = engine.failure()
     throw new Failed(code, message, offset)
   }
 
-  #put(bytes: Uint8Array): void {
-    const pointer = this.loader.reserve(Math.max(bytes.length, 1)) >>> 0
+  #put(bytes: Uint8Array, engine: WasmLoader = this.loader): void {
+    const pointer = engine.reserve(Math.max(bytes.length, 1)) >>> 0
     if (pointer === 0) throw new Failed('out-of-memory', `No memory for ${bytes.length} bytes.`)
     this.#module!.HEAPU8.set(bytes, pointer)
   }

@@ -31,6 +31,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['Split files', '/guides/split-files'],
     ['Run and chat', '/guides/run'],
     ['Adapters', '/guides/adapters'],
+    ['Long contexts', '/guides/long-contexts'],
     ['JSON answers', '/guides/json'],
     ['Tools and reasoning', '/guides/tools'],
     ['Embeddings and rerankers', '/guides/embeddings'],

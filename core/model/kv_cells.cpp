@@ -1,0 +1,126 @@
+// The table of cells: which are free, which slots windowed layers give them, and where a sequence's positions move.
+#include <algorithm>
+
+#include "model/mixer.hpp"
+#include "model/state.hpp"
+#include "nn/kv_cache.hpp"
+
+namespace ggufscope {
+
+int32_t State::last_position(uint32_t sequence) const {
+  if (sequence >= options_.n_sequences) return -1;
+  int32_t last = recurrent_end_[sequence];
+  for (const Cell& cell : cells_)
+    if ((cell.sequences & sequence_bit(sequence)) != 0) last = std::max(last, cell.position);
+  return last;
+}
+
+size_t State::n_free_cells() const {
+  return static_cast<size_t>(
+      std::count_if(cells_.begin(), cells_.end(), [](const Cell& c) { return c.sequences == 0; }));
+}
+
+bool State::take_cells(size_t n, std::vector<uint32_t>& out) const {
+  out.clear();
+  for (size_t i = 0; i < cells_.size() && out.size() < n; ++i)
+    if (cells_[i].sequences == 0) out.push_back(static_cast<uint32_t>(i));
+  return out.size() == n;
+}
+
+void State::release_slot(uint32_t cell) {
+  if (slot_of_.empty() || slot_of_[cell] < 0) return;
+  cell_of_[static_cast<size_t>(slot_of_[cell])] = -1;
+  slot_of_[cell] = -1;
+}
+
+bool State::take_slots(std::span<const uint32_t> cells) {
+  if (slot_of_.empty()) return true;
+  for (const uint32_t c : cells) release_slot(c);  // those of what the cells held before
+  // What the tokens to come may see: the cells of this batch among them count as seen already.
+  int32_t next[kMaxSequences];
+  for (uint32_t s = 0; s < options_.n_sequences; ++s) next[s] = INT32_MAX;
+  for (const uint32_t c : cells)
+    for (uint32_t s = 0; s < options_.n_sequences; ++s)
+      if ((cells_[c].sequences & sequence_bit(s)) != 0) next[s] = std::min(next[s], cells_[c].position);
+  for (uint32_t s = 0; s < options_.n_sequences; ++s)
+    if (next[s] == INT32_MAX) next[s] = last_position(s) + 1;
+  std::vector<uint32_t> open, old;
+  for (uint32_t slot = 0; slot < cell_of_.size(); ++slot) {
+    const Cell* cell = cell_in(slot);
+    if (cell == nullptr || cell->sequences == 0) {
+      open.push_back(slot);
+      continue;
+    }
+    bool seen = false;
+    for (uint32_t s = 0; s < options_.n_sequences; ++s)
+      seen = seen || ((cell->sequences & sequence_bit(s)) != 0 && int64_t{next[s]} - cell->position < window_);
+    if (!seen) old.push_back(slot);
+  }
+  // Frees the oldest first: a sequence may be cut a little and continue from there.
+  std::sort(old.begin(), old.end(),
+            [this](uint32_t a, uint32_t b) { return cell_in(a)->position < cell_in(b)->position; });
+  open.insert(open.end(), old.begin(), old.end());
+  size_t taken = 0;
+  for (const uint32_t c : cells) {
+    if (taken == open.size()) return false;
+    const uint32_t slot = open[taken++];
+    if (cell_of_[slot] >= 0) slot_of_[static_cast<size_t>(cell_of_[slot])] = -1;
+    cell_of_[slot] = static_cast<int32_t>(c);
+    slot_of_[c] = static_cast<int32_t>(slot);
+  }
+  return true;
+}
+
+Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, int32_t last, int32_t delta) {
+  const Hparams& h = model.hparams();
+  if (model.weights().position_embedding) return fail(ErrorCode::kUnsupported, "learned positions cannot be shifted");
+  for (const LayerParameters& layer : h.layers)
+    if ((layer.has_indexer && h.indexer.block != 0) || layer.compress_ratio != 0)
+      return fail(ErrorCode::kUnsupported, "blocks of positions cannot be shifted");
+  if (model.architecture().qk_norm_after_rope && model.architecture().qk_norm != QkNorm::kUnweighted)
+    return fail(ErrorCode::kUnsupported, "keys that were weighted after their rotation cannot be rotated on");
+  if (sequence >= options_.n_sequences) return fail(ErrorCode::kInvalidArgument, "no such sequence");
+  if (last < 0) last = INT32_MAX;
+  for (const Cell& cell : cells_) {
+    if ((cell.sequences & sequence_bit(sequence)) == 0 || cell.position < first || cell.position >= last) continue;
+    if (cell.sequences != sequence_bit(sequence))
+      return fail(ErrorCode::kInvalidArgument, "a shared cell cannot be shifted");
+    if (cell.position + int64_t{delta} < 0) return fail(ErrorCode::kInvalidArgument, "a shift before position 0");
+  }
+  std::vector<float> key, cosines(h.rope.n_rot + h.rope_windowed.n_rot), sines(cosines.size());
+  for (size_t il = 0; il < h.n_layer; ++il) {
+    const LayerParameters& layer = h.layers[il];
+    const LayerPlace& place = places_[il];
+    if (!place.cached || !layer.use_rope || h.rope_kind == RopeKind::kNone) continue;
+    RopeTable table = rope_tables[layer.windowed ? 1 : 0];
+    table.magnitude = 1.0f;  // the keys have it already
+    rope_angles(table, delta, cosines.data(), sines.data());
+    const bool latent = place.d_v_row == 0 || layer.mixer == MixerKind::kLatentAttention;
+    const size_t offset = latent ? place.d_k_row - layer.n_rot : 0;
+    const auto turn = [&](const LayerPlace& keys, RopeKind kind, size_t from) {
+      const CacheView view = view_of(keys);
+      key.resize(keys.d_k_row);
+      for (size_t c = 0; c < cells_.size(); ++c) {
+        const Cell& cell = cells_[c];
+        if ((cell.sequences & sequence_bit(sequence)) == 0 || cell.position < first || cell.position >= last) continue;
+        const int32_t at = keys.slotted ? slot_of_[c] : static_cast<int32_t>(c);
+        for (size_t head = 0; head < keys.n_head_kv && at >= 0; ++head) {
+          uint8_t* const row = view.keys + (head * view.n_cells + static_cast<size_t>(at)) * keys.key_bytes;
+          load_cache_rows(view.types.keys, row, keys.key_bytes, 1, keys.d_k_row, key.data());
+          if (is_quantized(view.types.keys)) hadamard(key.data(), keys.d_k_row, keys.key_width);
+          rope(kind, key.data() + from, 1, 0, layer.n_rot, cosines.data(), sines.data());
+          store_cache_row(view.types.keys, key.data(), keys.d_k_row, keys.key_width, row);
+        }
+      }
+    };
+    turn(place, h.rope_kind, offset);
+    if (layer.has_indexer) turn(places_[h.n_layer + il * kFurtherRows], h.indexer.rope, 0);
+  }
+  for (size_t c = 0; c < cells_.size(); ++c)
+    if ((cells_[c].sequences & sequence_bit(sequence)) != 0 && cells_[c].position >= first && cells_[c].position < last)
+      cells_[c].position += delta;
+  if (int32_t& end = recurrent_end_[sequence]; end >= first && end < last) end += delta;
+  return {};
+}
+
+}  // namespace ggufscope

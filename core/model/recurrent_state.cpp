@@ -1,0 +1,25 @@
+// The states of recurrent layers: one a layer and sequence, side by side in one buffer.
+#include <algorithm>
+#include <cstring>
+
+#include "model/state.hpp"
+
+namespace ggufscope {
+
+float* State::recurrent(size_t layer, uint32_t sequence) {
+  const LayerPlace& place = places_[layer];
+  return recurrent_.as<float>() +
+         static_cast<size_t>(place.recurrent + Arena::round_up(place.recurrent_floats) * sequence);
+}
+
+void State::reset_recurrent(uint32_t sequence) {
+  for (size_t il = 0; il < places_.size(); ++il) {
+    const size_t n = places_[il].recurrent_floats;
+    if (n == 0) continue;
+    float* p = recurrent(il, sequence);
+    std::memset(p, 0, n * sizeof(float));
+    if (wkv4_[il] != 0) std::fill(p + n - n / 5, p + n, -1e38f);  // its last fifth: the running maximum
+  }
+}
+
+}  // namespace ggufscope
