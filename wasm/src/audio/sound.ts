@@ -1,5 +1,5 @@
 import { GgufError } from '../api/errors.js'
-import type { AudioBufferLike, AudioInput } from './types.js'
+import type { AudioInput } from './types.js'
 import { decodeWav, isWav, type Sound } from './wav.js'
 
 const kRate = 16000
@@ -54,7 +54,7 @@ export async function soundOf(audio: AudioInput): Promise<Sound> {
       return mean(samples instanceof Float32Array ? [samples] : [...samples], checkRate(audio.sampleRate))
     }
     if ('getChannelData' in audio) {
-      const buffer = audio as AudioBufferLike
+      const buffer = audio
       const channels = Array.from({ length: buffer.numberOfChannels }, (_, i) => buffer.getChannelData(i))
       return mean(channels, checkRate(Math.round(buffer.sampleRate)))
     }

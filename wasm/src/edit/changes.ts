@@ -3,7 +3,7 @@ import { GgufError } from '../api/errors.js'
 import { kValueTypes } from '../header/header.js'
 import type { Change, ChangeList, ChangeValue, WriteType, WriteValue } from '../api/edit.js'
 import type { GgufBuilder, GgufFile } from '../api/file.js'
-import type { LazyArray, Scalar, ValueType } from '../api/metadata.js'
+import type { LazyArray, ValueType } from '../api/metadata.js'
 
 export const kChangesFormat = 'ggufscope-changes'
 
@@ -27,7 +27,7 @@ function valueOf(value: ChangeValue, type: WriteType | undefined): WriteValue {
     return (value as readonly ChangeValue[]).map((one) => valueOf(one, inner))
   }
   if (typeof value !== 'string' || type === undefined || type === 'string' || typeof type === 'object')
-    return value as Scalar
+    return value
   const text = value.trim()
   if (type === 'bool') return text === 'true' ? true : text === 'false' ? false : value
   if (type === 'f32' || type === 'f64') {

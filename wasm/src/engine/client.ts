@@ -1,5 +1,5 @@
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
-import type { Answer, Call, CallName, Calls, Heard, Link, Message } from './protocol.js'
+import type { Answer, CallName, Calls, Heard, Link, Message } from './protocol.js'
 import { startWorker } from './start-worker.js'
 import type { Piece } from './types.js'
 
@@ -74,7 +74,7 @@ export class Client {
         heard: onHeard,
         steps: onSteps,
       })
-      this.#post({ id, name, argument } as Call, transfer)
+      this.#post({ id, name, argument }, transfer)
     })
   }
 

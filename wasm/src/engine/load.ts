@@ -15,7 +15,7 @@ import { Client } from './client.js'
 import { infoOf, LoadedModel } from './model.js'
 import { OnwardSource } from './onward-source.js'
 import { checkLoad } from './options.js'
-import type { ChooseOptions, MemoryBytes, Opened, Sizes } from './protocol.js'
+import type { MemoryBytes, Opened, Sizes } from './protocol.js'
 import { kMaxThreads } from './threading.js'
 import type { LoadOptions, Model } from './types.js'
 import { fetchWeights } from './weights.js'
@@ -122,15 +122,11 @@ async function begin(client: Client, options: LoadOptions): Promise<void> {
     const from = await given(name, options)
     if (from instanceof Response) return [name, await compile(from)] as const
     const isUrl = typeof from === 'string' || from instanceof URL
-    return [name, isUrl ? absolute(from).href : (from as BufferSource | undefined)] as const
+    return [name, isUrl ? absolute(from).href : from] as const
   })
   const found = (await Promise.all(named)).filter(([, from]) => from !== undefined)
   const isolated = (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated
-  await client.call(
-    'choose',
-    { assets: Object.fromEntries(found) as ChooseOptions['assets'], isolated, threads, variant },
-    { signal },
-  )
+  await client.call('choose', { assets: Object.fromEntries(found), isolated, threads, variant }, { signal })
 }
 
 /** Opens the mmproj file of a model for as long as it is used. */
@@ -271,6 +267,34 @@ async function make(
   return LoadedModel.of(file, client, opened, sizes, used, { ownsFile, drafted })
 }
 
+function checkThreads(threads: number | undefined): void {
+  if (threads === undefined || (Number.isInteger(threads) && threads >= 1 && threads <= kMaxThreads)) return
+  throw new GgufError(
+    'invalid-argument',
+    `threads must be a whole number from 1 to ${kMaxThreads}, not ${threads}.`,
+  )
+}
+
+/** The model's file with its whole header, which a model to run needs: a preview can be wrong. */
+async function openWhole(
+  from: Source | readonly Source[] | GgufFile,
+  options: LoadOptions,
+): Promise<OpenFile> {
+  if (isOpened(from)) {
+    const file = from as OpenFile
+    await file.completeHeader({ signal: options.signal })
+    return file
+  }
+  const opening = Object.entries(options).filter(
+    ([name]) => Object.hasOwn(kOpenChecks, name) && name !== 'onProgress' && name !== 'cache',
+  )
+  const given = from as Source | readonly Source[]
+  const sources = options.cache
+    ? await storedSources(given, options)
+    : (onwardSource(given, options) ?? given)
+  return (await open(sources, { ...Object.fromEntries(opening), preview: 'full' })) as OpenFile
+}
+
 /**
  * Loads a model into its own worker. source: as in open(), for a split model any one of its files or all; or
  * a file that open() returned, which stays open when the model is closed. A model that cannot run is refused
@@ -282,34 +306,16 @@ export async function load(
   options: LoadOptions = {},
 ): Promise<Model> {
   checkLoad(options)
-  const { signal, onProgress, threads } = options
+  const { signal, onProgress } = options
   signal?.throwIfAborted()
-  if (threads !== undefined && !(Number.isInteger(threads) && threads >= 1 && threads <= kMaxThreads)) {
-    throw new GgufError(
-      'invalid-argument',
-      `threads must be a whole number from 1 to ${kMaxThreads}, not ${threads}.`,
-    )
-  }
+  checkThreads(options.threads)
   const client = new Client(options.workerUrl ?? given('engine-worker.js', options))
   let file: OpenFile | undefined
   try {
     // The engine is made while the header is read.
     const chosen = begin(client, options)
     chosen.catch(() => {})
-    const opening = Object.entries(options).filter(
-      ([name]) => Object.hasOwn(kOpenChecks, name) && name !== 'onProgress' && name !== 'cache',
-    )
-    // A model to run needs the whole header: a preview can be wrong.
-    if (isOpened(from)) {
-      file = from as OpenFile
-      await file.completeHeader({ signal })
-    } else {
-      const given = from as Source | readonly Source[]
-      const sources = options.cache
-        ? await storedSources(given, options)
-        : (onwardSource(given, options) ?? given)
-      file = (await open(sources, { ...Object.fromEntries(opening), preview: 'full' })) as OpenFile
-    }
+    file = await openWhole(from, options)
     const opened = file
     const { mustBeLoadable } = await import('../file/damage.js')
     if (file.container === 'gguf') mustBeLoadable(file)

@@ -216,7 +216,7 @@ export class LoadedModel implements Model {
     const tokens = encode(first as typeof prompt)
     for (const [i, part] of others.entries()) {
       tokens.push(...(await this.#mediaTokens(marked!.media[i]!, { signal })))
-      tokens.push(...encode(part as typeof prompt))
+      tokens.push(...encode(part))
     }
     // Templates write BOS themselves, or leave it to the file's flag.
     if (tokenizer.addsBos && bos !== undefined && tokens[0] !== bos) tokens.unshift(bos)

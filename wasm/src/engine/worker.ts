@@ -53,6 +53,45 @@ export class EngineWorker {
   readonly #port: AnswerPort
   #last: Promise<void> = Promise.resolve()
 
+  /** What each call of the protocol does. */
+  readonly #calls: {
+    readonly [Name in CallName]: (
+      argument: Calls[Name][0],
+      id: number,
+    ) => Calls[Name][1] | Promise<Calls[Name][1]>
+  } = {
+    choose: (options) => this.#choose(options),
+    open: (files) => this.#open(files),
+    memory: (sizes) => this.#estimate(sizes),
+    begin: (sizes) => this.#check(this.loading.beginLoad(sizes), this.loading),
+    vocabulary: () => (this.#drafts ? this.#draft : this.#engine)?.readVocabulary(),
+    draft: (drafts) => void (this.#drafts = drafts),
+    rows: (rows) => this.#rows(rows),
+    start: (sizes) => this.#start(sizes),
+    generate: (call, id) => this.#generate(id, call),
+    evaluate: (tokens) => this.#evaluate(tokens),
+    image: (image, id) => this.#image(id, image),
+    sound: (sound, id) => this.#sound(id, sound),
+    encoded: (tokens) => this.#encoded(tokens),
+    embed: (tokens) => this.#embed(tokens),
+    save: (which) => this.#save(which),
+    restore: (saved) => this.#restore(saved),
+    fork: ({ from, to }) => this.#check(this.engine.fork(from, to)),
+    drop: (which) => this.#drop(which),
+    openAdapter: (bytes) => this.#openAdapter(bytes),
+    closeAdapters: (ids) => ids.forEach((id) => this.engine.closeAdapter(id)),
+    setAdapters: (chosen) => this.#setAdapters(chosen),
+    transcribe: (call, id) => this.#transcribe(id, call),
+    encodeSound: ({ sound, audioContext }) => this.speech.encode(sound, audioContext),
+    evaluateSound: ({ tokens, sound }) => this.speech.evaluate(tokens, sound),
+    logMel: ({ sound, frames }) => this.speech.logMel(sound, frames),
+    profile: () => {
+      const rows = listOf(this.engine.takeProfile(), (i) => this.engine.profileRow(i))
+      return profileOf(rows, (type) => this.#module!.typeName(type))
+    },
+    peaks: () => this.#peaks(),
+  }
+
   constructor(port: AnswerPort) {
     this.#port = port
   }
@@ -60,7 +99,7 @@ export class EngineWorker {
   receive(message: Message): void {
     if ('close' in message) void this.#close()
     else if ('cancel' in message) this.#cancelled.add(message.cancel)
-    else this.#last = this.#last.then(() => this.#handle(message as Call<CallName>))
+    else this.#last = this.#last.then(() => this.#handle(message))
   }
 
   async #close(): Promise<void> {
@@ -89,115 +128,80 @@ export class EngineWorker {
     this.#port.post(answer, transfer)
   }
 
-  async #run(call: Call): Promise<unknown> {
-    if (this.#cancelled.has(call.id)) return undefined
-    switch (call.name) {
-      case 'choose':
-        this.#choosing = choose(call.argument as Calls['choose'][0])
-        this.#chosen = await this.#choosing
-        this.#module = this.#chosen.engine
-        return
-      case 'open':
-        return this.#open(call.argument as Calls['open'][0])
-      case 'draft':
-        this.#drafts = call.argument as boolean
-        return
-      case 'memory':
-        this.#check(this.loading.estimate(call.argument as Calls['memory'][0]), this.loading)
-        return this.loading.memoryBytes()
-      case 'begin':
-        return this.#check(this.loading.beginLoad(call.argument as Calls['begin'][0]), this.loading)
-      case 'vocabulary':
-        return (this.#drafts ? this.#draft : this.#engine)?.readVocabulary()
-      case 'rows': {
-        const { bytes, parts } = call.argument as Calls['rows'][0]
-        this.#put(bytes, this.loading)
-        for (const rows of parts) this.#check(this.loading.setRows(rows), this.loading)
-        return bytes.buffer
-      }
-      case 'start':
-        if (this.#drafts && this.#draft) this.#check(this.engine.setDraft(this.#draft))
-        this.#check(this.loading.start(call.argument as Calls['start'][0]), this.loading)
-        return this.#module!.HEAPU8.length
-      case 'generate':
-        return await this.#generate(call.id, call.argument as GenerateCall)
-      case 'evaluate': {
-        const { sequence, tokens } = call.argument as Calls['evaluate'][0]
-        this.#check(this.engine.select(sequence))
-        this.#check(this.engine.evaluate(this.#putIds(tokens)))
-        const out = this.#floats(this.engine.evaluated())
-        this.engine.forgetOutput()
-        return out
-      }
-      case 'image':
-        return await this.#image(call.id, call.argument as Calls['image'][0])
-      case 'sound':
-        return await this.#sound(call.id, call.argument as Calls['sound'][0])
-      case 'encoded': {
-        this.#check(this.engine.encodedMedia(this.#putIds(call.argument as Int32Array)))
-        return {
-          embeddings: this.#floats(this.engine.embedding()),
-          positions: this.#integers(this.engine.positions()),
-        }
-      }
-      case 'embed':
-        return this.#embed(call.argument as Calls['embed'][0])
-      case 'fork': {
-        const { from, to } = call.argument as Calls['fork'][0]
-        return this.#check(this.engine.fork(from, to))
-      }
-      case 'drop':
-        this.#setAdapters({ ...(call.argument as Calls['drop'][0]), adapters: [] })
-        return this.engine.drop()
-      case 'openAdapter': {
-        const bytes = call.argument as Calls['openAdapter'][0]
-        this.#put(bytes)
-        this.#check(this.engine.openAdapter(bytes.length))
-        const { ignored, ...facts } = this.engine.adapterFacts()
-        return { ...facts, ignored: ignored === '' ? [] : ignored.split('\n') }
-      }
-      case 'closeAdapters':
-        for (const id of call.argument as Calls['closeAdapters'][0]) this.engine.closeAdapter(id)
-        return
-      case 'setAdapters':
-        return this.#setAdapters(call.argument as Calls['setAdapters'][0])
-      case 'save': {
-        this.#check(this.engine.select((call.argument as Calls['save'][0]).sequence))
-        this.#check(this.engine.saveState())
-        const [pointer, length] = this.engine.saved()
-        const out = this.#bytes(pointer, length)
-        this.engine.forgetSaved()
-        return out
-      }
-      case 'transcribe':
-        return await this.#transcribe(call.id, call.argument as Calls['transcribe'][0])
-      case 'encodeSound': {
-        const { sound, audioContext } = call.argument as Calls['encodeSound'][0]
-        return await this.speech.encode(sound, audioContext)
-      }
-      case 'evaluateSound': {
-        const { tokens, sound } = call.argument as Calls['evaluateSound'][0]
-        return await this.speech.evaluate(tokens, sound)
-      }
-      case 'logMel': {
-        const { sound, frames } = call.argument as Calls['logMel'][0]
-        return await this.speech.logMel(sound, frames)
-      }
-      case 'profile':
-        return profileOf(
-          listOf(this.engine.takeProfile(), (i) => this.engine.profileRow(i)),
-          (id) => this.#module!.typeName(id),
-        )
-      case 'peaks':
-        this.#check(this.engine.measurePeaks())
-        return this.engine.peakRates()
-      case 'restore': {
-        const { sequence, bytes } = call.argument as Calls['restore'][0]
-        this.#check(this.engine.select(sequence))
-        this.#put(bytes)
-        return this.#check(this.engine.loadState(bytes.length))
-      }
+  async #run<Name extends CallName>({ id, name, argument }: Call<Name>): Promise<unknown> {
+    if (this.#cancelled.has(id)) return undefined
+    return await this.#calls[name](argument, id)
+  }
+
+  async #choose(options: Calls['choose'][0]): Promise<void> {
+    this.#choosing = choose(options)
+    this.#chosen = await this.#choosing
+    this.#module = this.#chosen.engine
+  }
+
+  #estimate(sizes: Calls['memory'][0]): Calls['memory'][1] {
+    this.#check(this.loading.estimate(sizes), this.loading)
+    return this.loading.memoryBytes()
+  }
+
+  #rows({ bytes, parts }: Calls['rows'][0]): ArrayBuffer {
+    this.#put(bytes, this.loading)
+    for (const rows of parts) this.#check(this.loading.setRows(rows), this.loading)
+    return bytes.buffer
+  }
+
+  #start(sizes: Calls['start'][0]): number {
+    if (this.#drafts && this.#draft) this.#check(this.engine.setDraft(this.#draft))
+    this.#check(this.loading.start(sizes), this.loading)
+    return this.#module!.HEAPU8.length
+  }
+
+  #evaluate({ sequence, tokens }: Calls['evaluate'][0]): Float32Array {
+    this.#check(this.engine.select(sequence))
+    this.#check(this.engine.evaluate(this.#putIds(tokens)))
+    const out = this.#floats(this.engine.evaluated())
+    this.engine.forgetOutput()
+    return out
+  }
+
+  #encoded(tokens: Calls['encoded'][0]): Calls['encoded'][1] {
+    this.#check(this.engine.encodedMedia(this.#putIds(tokens)))
+    return {
+      embeddings: this.#floats(this.engine.embedding()),
+      positions: this.#integers(this.engine.positions()),
     }
+  }
+
+  #drop({ sequence }: Calls['drop'][0]): void {
+    this.#setAdapters({ sequence, adapters: [] })
+    this.engine.drop()
+  }
+
+  #openAdapter(bytes: Calls['openAdapter'][0]): Calls['openAdapter'][1] {
+    this.#put(bytes)
+    this.#check(this.engine.openAdapter(bytes.length))
+    const { ignored, ...facts } = this.engine.adapterFacts()
+    return { ...facts, ignored: ignored === '' ? [] : ignored.split('\n') }
+  }
+
+  #save({ sequence }: Calls['save'][0]): Uint8Array {
+    this.#check(this.engine.select(sequence))
+    this.#check(this.engine.saveState())
+    const [pointer, length] = this.engine.saved()
+    const out = this.#bytes(pointer, length)
+    this.engine.forgetSaved()
+    return out
+  }
+
+  #restore({ sequence, bytes }: Calls['restore'][0]): void {
+    this.#check(this.engine.select(sequence))
+    this.#put(bytes)
+    this.#check(this.engine.loadState(bytes.length))
+  }
+
+  #peaks(): Calls['peaks'][1] {
+    this.#check(this.engine.measurePeaks())
+    return this.engine.peakRates()
   }
 
   #open({ headers, withProjector }: Calls['open'][0]): Calls['open'][1] {
@@ -246,7 +250,10 @@ export class EngineWorker {
     }
   }
 
-  async #transcribe(id: number, { sound, record, words }: Calls['transcribe'][0]): Promise<unknown> {
+  async #transcribe(
+    id: number,
+    { sound, record, words }: Calls['transcribe'][0],
+  ): Promise<Calls['transcribe'][1]> {
     let yielded = performance.now()
     return await this.speech.transcribe(sound, record, {
       words,
@@ -281,7 +288,7 @@ export class EngineWorker {
     return tried
   }
 
-  async #generate(id: number, call: GenerateCall): Promise<Generated> {
+  #prepare(call: GenerateCall): void {
     const { engine } = this
     this.#check(engine.select(call.sequence))
     engine.setStops(call.stop.map((stop) => `${stop.replaceAll('\0', '')}\0`).join(''))
@@ -290,6 +297,18 @@ export class EngineWorker {
     engine.setShown(this.#putIds(call.shown))
     this.#put(new Uint8Array(call.bias.buffer))
     engine.setBias(call.bias.length / 2)
+  }
+
+  /** The token limit ends the answer: text that was held back for a stop string belongs to it. */
+  #heldBack(): Piece[] {
+    this.engine.end()
+    const text = this.#text()
+    return text === '' ? [] : [{ text, token: -1 }]
+  }
+
+  async #generate(id: number, call: GenerateCall): Promise<Generated> {
+    const { engine } = this
+    this.#prepare(call)
     const { logprobs, lookup, draft } = call.options
     const began = performance.now()
     this.#check(engine.begin(this.#putIds(call.tokens), call.options))
@@ -322,20 +341,15 @@ export class EngineWorker {
           const piece: Piece = { text, token: finish === 'end' ? -1 : token }
           pieces.push(logprobs > 0 && token >= 0 ? { ...piece, ...this.#alternatives() } : piece)
         }
-        if (finish !== '') {
-          finishReason = finish
-          break
-        }
+        finishReason = finish || finishReason
+        if (finish !== '') break
         if (performance.now() - yielded < kTellMs) continue
         tell()
         await this.#port.yield()
         yielded = performance.now()
       }
       if (finishReason === 'length' && !this.#cancelled.has(id)) {
-        // The token limit ends the answer: text that was held back for a stop string belongs to it.
-        engine.end()
-        const text = this.#text()
-        if (text !== '') pieces.push({ text, token: -1 })
+        pieces.push(...this.#heldBack())
         if (engine.finish() === 'stop') finishReason = 'stop'
       }
     } finally {

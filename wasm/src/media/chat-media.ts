@@ -30,11 +30,11 @@ function addressOf(part: Part, name: 'image_url' | 'audio_url'): string {
 function mediumOf(part: Part): MediaPart | undefined {
   switch (part.type) {
     case 'image':
-      return 'image' in part ? { type: 'image', image: part.image! } : undefined
+      return 'image' in part ? { type: 'image', image: part.image } : undefined
     case 'image_url':
       return { type: 'image', image: addressOf(part, 'image_url') }
     case 'audio':
-      return 'audio' in part ? { type: 'audio', audio: part.audio! } : undefined
+      return 'audio' in part ? { type: 'audio', audio: part.audio } : undefined
     case 'audio_url':
       return { type: 'audio', audio: fileOfAddress(addressOf(part, 'audio_url'), 'A sound') }
     case 'input_audio': {

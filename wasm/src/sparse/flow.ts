@@ -46,11 +46,11 @@ export class Flow {
   async #take(): Promise<Range | undefined> {
     const offset = this.#at
     while (this.#at - offset < this.#batch) {
-      const { done, value } = await this.#pieces.next()
-      if (done) break
-      this.#known.add(this.#at, value)
-      this.#at += value.length
-      this.#onRead(value.length)
+      const piece = await this.#pieces.next()
+      if (piece.done) break
+      this.#known.add(this.#at, piece.value)
+      this.#at += piece.value.length
+      this.#onRead(piece.value.length)
     }
     return this.#at > offset ? { offset, end: this.#at } : undefined
   }
