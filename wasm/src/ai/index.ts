@@ -7,18 +7,18 @@ import type { EmbeddingModel, LanguageModel, RerankingModel } from './types.js'
 export { GgufError } from '../api/errors.js'
 export type * from './types.js'
 
-/** A model that load() gave, or the promise of one, or what loads it when it is first used. */
+/** A loaded model, a promise of one, or a function that loads it at its first use. */
 export type ModelSource =
   CompletionModel | PromiseLike<CompletionModel> | (() => PromiseLike<CompletionModel>)
 
-/** A provider of the AI SDK: what streamText, generateText, embedMany and rerank take. */
+/** A provider for the AI SDK, for streamText, generateText, embedMany and rerank. */
 export interface GgufscopeProvider {
   (modelId?: string): LanguageModel
   readonly specificationVersion: 'v4'
   languageModel(modelId?: string): LanguageModel
   embeddingModel(modelId?: string): EmbeddingModel
   rerankingModel(modelId?: string): RerankingModel
-  /** None: an error of code 'unsupported'. */
+  /** Always throws an error of code 'unsupported'. */
   imageModel(modelId: string): never
 }
 
@@ -66,8 +66,8 @@ const isSource = (given: unknown): given is ModelSource =>
   (typeof given === 'object' && given !== null && ('then' in given || 'generate' in given))
 
 /**
- * A provider of the AI SDK (version 4 of its specification) for one model, or for several by name. Models stay whose they
- * are: close them when they are no longer used.
+ * A provider for the AI SDK (version 4 of its specification) with one model, or with several by name. The provider does
+ * not close models: the caller does.
  */
 export function createGgufscope(
   models: ModelSource | Readonly<Record<string, ModelSource>>,

@@ -38,7 +38,7 @@ const metadataOf = ({ id, created, model }: { id: string; created: number; model
   modelId: model,
 })
 
-/** Deltas of an answer as parts of a stream: text, reasoning and calls each begin and end. */
+/** Converts an answer's deltas to stream parts. Each text, reasoning and call has a start and an end part. */
 class PartWriter {
   readonly #calls = new Map<number, { id: string; name: string; input: string }>()
   #count = 0
@@ -82,7 +82,7 @@ class PartWriter {
     this.#open = undefined
   }
 
-  // A call has ended where another begins, or the answer ends.
+  // A call ends when another one begins, or when the answer ends.
   *#endCalls(): Generator<StreamPart> {
     for (const { id, name, input } of this.#calls.values()) {
       yield { type: 'tool-input-end', id }

@@ -1,4 +1,4 @@
-// What the AI SDK asks, in the shape of OpenAI's requests.
+// Converts calls of the AI SDK to OpenAI's requests.
 import { GgufError } from '../api/errors.js'
 import type { ChatCompletionMessage, ChatCompletionRequest } from '../openai/types.js'
 import type { CallOptions, Part, PromptMessage, TextPart, ToolOutput, Warning } from './types.js'

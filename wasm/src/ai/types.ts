@@ -1,5 +1,5 @@
-// Version 4 of the AI SDK's specifications, as far as a provider of text, vectors and rankings needs it. These types are
-// written here so that the package depends on nothing; a test holds them against @ai-sdk/provider's.
+// The part of the AI SDK's specifications (version 4) that a provider of text, embeddings and rankings needs. The types
+// are written here so that the package has no dependency. A test compares them with those of @ai-sdk/provider.
 
 export interface TextPart {
   readonly type: 'text'
@@ -12,7 +12,7 @@ export type ToolOutput =
   | { readonly type: 'execution-denied'; readonly reason?: string }
   | { readonly type: 'content'; readonly value: readonly { readonly type: string; readonly text?: string }[] }
 
-/** Of an assistant's and a user's message; kinds that are not named here are refused. */
+/** A part of a user's or an assistant's message. Other types are refused with an error. */
 export type Part =
   | TextPart
   | { readonly type: 'reasoning'; readonly text: string }
@@ -90,7 +90,7 @@ export interface ToolCallContent {
   type: 'tool-call'
   toolCallId: string
   toolName: string
-  /** JSON */
+  /** JSON text */
   input: string
 }
 export type Content = { type: 'text'; text: string } | { type: 'reasoning'; text: string } | ToolCallContent

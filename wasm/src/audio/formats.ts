@@ -1,4 +1,4 @@
-// A transcript as text files: SubRip, WebVTT, plain.
+// Formats a transcript as SubRip, WebVTT or plain text.
 import type { Transcription } from './types.js'
 
 function clock(seconds: number, mark: string): string {

@@ -1,4 +1,4 @@
-// What a transcription's options are to the engine, and what it tells.
+// Converts the options of a transcription to the engine's, and the engine's segments to the package's.
 import {
   callback,
   checkOptions,
@@ -78,7 +78,7 @@ export function speechRecord(options: TranscribeOptions = {}) {
 }
 export type SpeechRecord = ReturnType<typeof speechRecord>
 
-/** A sound on its way to the engine. */
+/** A sound that is passed to the engine. */
 export interface SoundRecord {
   readonly samples: Float32Array<ArrayBuffer>
   readonly sampleRate: number

@@ -23,7 +23,7 @@ function checkRate(rate: unknown): number {
   return rate as number
 }
 
-/** A file's sound: WAV here, other formats by the platform's decoder, which pages have and workers and Node do not. */
+/** Decodes a file: WAV here, other formats with the platform's decoder, which only pages have, not workers and Node. */
 async function decoded(bytes: Uint8Array<ArrayBuffer>): Promise<Sound> {
   if (isWav(bytes)) return decodeWav(bytes)
   if (bytes.length === 0) throw new GgufError('invalid-argument', 'This sound has no bytes.')
@@ -41,7 +41,9 @@ async function decoded(bytes: Uint8Array<ArrayBuffer>): Promise<Sound> {
   return await soundOf(buffer)
 }
 
-/** A copy of the samples, one channel. Errors of decodeWav; 'invalid-argument' for what is no sound. */
+/**
+ * Returns a copy of the samples, mixed to one channel. Errors: those of decodeWav; 'invalid-argument' for other values.
+ */
 export async function soundOf(audio: AudioInput): Promise<Sound> {
   if (audio instanceof Float32Array) return mean([audio], kRate)
   if (audio instanceof Uint8Array) return await decoded(new Uint8Array(audio))

@@ -1,4 +1,4 @@
-/** Sound in the platform's shape: an AudioBuffer of the Web Audio API has it. */
+/** Sound in the form of the Web Audio API's AudioBuffer. */
 export interface AudioBufferLike {
   readonly numberOfChannels: number
   readonly sampleRate: number
@@ -6,9 +6,9 @@ export interface AudioBufferLike {
 }
 
 /**
- * Samples from -1 to 1 at 16 kHz; samples at another rate, of one channel or several; what decodeAudioData gives; or a
- * file's bytes: WAV (PCM of 8, 16, 24 and 32 bits, floats) everywhere, and what the browser decodes in a page. Several
- * channels are averaged.
+ * Samples from -1 to 1 at 16 kHz; samples at another rate, with one or several channels; an AudioBuffer; or the bytes
+ * of a file: WAV (PCM of 8, 16, 24 and 32 bits, floats) everywhere, and in a page every format that the browser
+ * decodes. Several channels are averaged.
  */
 export type AudioInput =
   | Float32Array
@@ -22,7 +22,7 @@ export interface TranscriptToken {
   readonly id: number
   readonly probability: number
   readonly logprob: number
-  /** seconds, with the option words; undefined without */
+  /** seconds, with the option `words`; otherwise undefined */
   readonly start?: number | undefined
   readonly end?: number | undefined
 }
@@ -32,25 +32,25 @@ export interface TranscriptWord {
   /** seconds */
   readonly start: number
   readonly end: number
-  /** the least of its tokens' */
+  /** the smallest probability of its tokens */
   readonly probability: number
 }
 
 export interface TranscriptSegment {
-  /** seconds of the sound; the last one may end behind it */
+  /** seconds from the beginning of the sound; the last segment may end after the sound */
   readonly start: number
   readonly end: number
-  /** as the model writes it, most often with a space in front */
+  /** the model's text, usually with a leading space */
   readonly text: string
-  /** of the text, and the timestamp behind it where there is one */
+  /** tokens of the text, and the timestamp after it if there is one */
   readonly tokens: readonly TranscriptToken[]
-  /** with the option words */
+  /** present with the option `words` */
   readonly words?: readonly TranscriptWord[] | undefined
-  /** of the window that it was heard in: that nobody speaks, the mean of its tokens' logprobs, how it was drawn */
+  /** of the segment's window: probability of silence, mean logprob of its tokens, temperature of sampling */
   readonly noSpeechProbability: number
   readonly meanLogprob: number
   readonly temperature: number
-  /** seconds: where that window begins */
+  /** seconds: the beginning of that window */
   readonly seek: number
 }
 
@@ -58,67 +58,73 @@ export interface Transcription {
   readonly text: string
   /** code: 'en' */
   readonly language: string
-  /** by code, where the language was detected */
+  /** probabilities by language code, if the language was detected */
   readonly languageProbabilities?: Readonly<Record<string, number>> | undefined
-  /** seconds of the sound */
+  /** length of the sound in seconds */
   readonly duration: number
   readonly segments: readonly TranscriptSegment[]
 }
 
 export interface TranscribeOptions {
-  /** Code or English name of the language that is spoken; 'auto': detected. Default: 'auto'. */
+  /** Code or English name of the spoken language; 'auto': detect it. Default: 'auto'. */
   language?: string | undefined
-  /** translate: into English. Default: 'transcribe'. */
+  /** translate: translate into English. Default: 'transcribe'. */
   task?: 'transcribe' | 'translate' | undefined
-  /** Whether the model writes timestamps; without, each window of 30 s is one segment. Default: true. */
+  /** Whether the model writes timestamps. Without them, each window of 30 s is one segment. Default: true. */
   timestamps?: boolean | undefined
-  /** Times of words and tokens, estimated of the probabilities of timestamps and of the loudness. Default: false. */
+  /**
+   * Times of words and tokens, estimated from the probabilities of timestamps and from the loudness. Default: false.
+   */
   words?: boolean | undefined
-  /** Text that stands before the transcript: names, spelling, style. Default: none. */
+  /** Text that precedes the transcript, as an example of names, spelling and style. Default: none. */
   prompt?: string | undefined
-  /** The prompt stands before every window, not before the first alone. Default: false. */
+  /** Uses the prompt for every window, not only for the first. Default: false. */
   carryPrompt?: boolean | undefined
-  /** What was heard in one window is the prompt of the next. Default: true. */
+  /** Uses the text of one window as the prompt of the next. Default: true. */
   conditionOnText?: boolean | undefined
-  /** What the last transcribe() heard is the prompt of this one. Default: false. */
+  /** Uses the text of the last transcribe() as the prompt of this one. Default: false. */
   keepContext?: boolean | undefined
-  /** All of a window is one segment. Default: false. */
+  /** Makes each window one segment. Default: false. */
   singleSegment?: boolean | undefined
-  /** Tokens of a window at most; 0: no limit. Default: 0. */
+  /** Largest number of tokens of a window; 0: no limit. Default: 0. */
   maxTokens?: number | undefined
-  /** Characters of a segment at most, where longer ones are cut; 0: no limit. Default: 0. */
+  /** Largest number of characters of a segment; longer segments are split. 0: no limit. Default: 0. */
   maxLength?: number | undefined
-  /** maxLength cuts between words only. Default: false. */
+  /** maxLength splits only between words. Default: false. */
   splitOnWord?: boolean | undefined
-  /** Neither a blank nor the end comes first. Default: true. */
+  /** Suppresses a blank and the end token at the beginning of a window. Default: true. */
   suppressBlank?: boolean | undefined
-  /** Notes, brackets and other signs that are no speech never come. Default: false. */
+  /** Suppresses tokens that are not speech, such as notes and brackets. Default: false. */
   suppressNonSpeech?: boolean | undefined
-  /** Frames of 20 ms that the encoder makes of a window; fewer are faster. 0: the model's 1500. Default: 0. */
+  /**
+   * Number of 20 ms frames that the encoder computes for a window; fewer are faster. 0: the model's 1500. Default: 0.
+   */
   audioContext?: number | undefined
-  /** Seconds of the sound to begin at. Default: 0. */
+  /** Start of the transcription, in seconds. Default: 0. */
   offset?: number | undefined
-  /** Seconds of the sound to hear; 0: all. Default: 0. */
+  /** Seconds to transcribe; 0: up to the end. Default: 0. */
   duration?: number | undefined
-  /** The first temperature. Default: 0, the likeliest tokens. */
+  /** Temperature of the first attempt. Default: 0 (greedy). */
   temperature?: number | undefined
-  /** Added where a window fails, up to a temperature of 1; 0: what failed stays. Default: 0.2. */
+  /** Added to the temperature when a window fails, up to 1; 0: no further attempts. Default: 0.2. */
   temperatureStep?: number | undefined
-  /** Sequences drawn side by side at temperatures above 0, of which the best is taken. From 1 to 8. Default: 5. */
+  /** Number of sequences sampled at temperatures above 0; the best one is used. From 1 to 8. Default: 5. */
   bestOf?: number | undefined
-  /** Beams at temperature 0, from 2 to 8; 0 or 1: greedy. Default: 0. */
+  /** Number of beams at temperature 0, from 2 to 8; 0 or 1: greedy. Default: 0. */
   beamSize?: number | undefined
-  /** A window fails where the entropy of its last 32 tokens is below this: it repeats itself. Default: 2.4. */
+  /**
+   * A window fails if the entropy of its last 32 tokens is below this, because the text repeats itself. Default: 2.4.
+   */
   entropyThreshold?: number | undefined
-  /** A window fails where the mean of its tokens' logprobs is below this. Default: -1. */
+  /** A window fails if the mean logprob of its tokens is below this. Default: -1. */
   logprobThreshold?: number | undefined
-  /** A window with a likelier silence than this does not fail for its logprobs: it is silent. Default: 0.6. */
+  /** A window that fails by logprobs counts as silence if its probability of silence is above this. Default: 0.6. */
   noSpeechThreshold?: number | undefined
-  /** The first timestamp is at most so many seconds into the window. Default: 1. */
+  /** Largest first timestamp of a window, in seconds. Default: 1. */
   maxInitialTimestamp?: number | undefined
-  /** Told of each segment when its window is done. */
+  /** Called for each segment when its window is done. */
   onSegment?: ((segment: TranscriptSegment) => void) | undefined
-  /** Told how much of the sound is done, from 0 to 1. */
+  /** Called with the fraction of the sound that is done, from 0 to 1. */
   onProgress?: ((done: number) => void) | undefined
   signal?: AbortSignal | undefined
 }

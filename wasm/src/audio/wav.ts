@@ -1,11 +1,12 @@
-// RIFF WAVE: "RIFF", u32 size, "WAVE", then chunks: id, u32 size, data, padded to two bytes. "fmt " has the format (1 PCM,
-// 3 floats, 0xfffe: told by the first two bytes of its subformat), channels, rate, 6 bytes, bits of a sample; "data" has the
-// samples, interleaved, little-endian. PCM of 8 bits is unsigned. A writer that streams leaves the size of data 0 or all ones.
+// RIFF WAVE: "RIFF", u32 size, "WAVE", then chunks: id, u32 size, data, padded to two bytes. "fmt " has the format (1
+// PCM, 3 floats, 0xfffe: the first two bytes of its subformat say which), channels, rate, 6 bytes, bits of a sample;
+// "data" has the samples, interleaved, little-endian. PCM of 8 bits is unsigned. A writer that streams leaves the size
+// of data 0 or all ones.
 import type { Floats } from '../api/arrays.js'
 import { GgufError } from '../api/errors.js'
 
 export interface Sound {
-  /** of one channel */
+  /** number of samples of one channel */
   readonly samples: Floats
   readonly sampleRate: number
 }
@@ -53,7 +54,7 @@ function formatOf(view: DataView, at: number, size: number): Format {
   return { channels, sampleRate, bytes: bits / 8, read }
 }
 
-/** The samples of a WAV file, its channels averaged. Errors: 'unsupported' names what cannot be read, 'truncated'. */
+/** Decodes a WAV file to samples, and averages its channels. Errors: 'unsupported', 'truncated'. */
 export function decodeWav(bytes: Uint8Array): Sound {
   if (!isWav(bytes)) fail('no WAV file: it does not begin as one', 0)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,4 +1,4 @@
-// OpenAI's messages as a chat template takes them. Nothing changes that the template takes as it is.
+// Converts OpenAI's messages to the form that a chat template takes. What the template takes already stays unchanged.
 import { GgufError } from '../api/errors.js'
 import { adaptContents } from './contents.js'
 import { adaptCalls, adaptTools, normalizeCalls } from './histories.js'
@@ -9,12 +9,12 @@ export interface Conversation {
   readonly messages: readonly Message[]
   readonly tools: readonly unknown[] | undefined
   readonly documents: readonly unknown[] | undefined
-  /** for templates that take the date as a variable */
+  /** the date, for templates that take it as a variable */
   readonly now?: Date | undefined
-  /** of the vocabulary */
+  /** tests whether the vocabulary has a token */
   readonly tokens?: DetectOptions['tokens']
 }
-/** For the template; the tools' variable may have another name than tools. */
+/** The template's input. The variable of the tools need not be named `tools`. */
 export interface AdaptedConversation {
   readonly messages: readonly Message[]
   readonly variables: Readonly<Record<string, unknown>>
@@ -28,7 +28,7 @@ function checkMessages(messages: readonly unknown[]): void {
   })
 }
 
-/** null means absent, but as content, and so does an empty list of calls. */
+/** Removes fields that are null (except content), and empty lists of calls: both mean that the field is absent. */
 function withoutNulls(message: Message): Message {
   const absent = (name: string, value: unknown) =>
     (name !== 'content' && value === null) ||
@@ -41,7 +41,7 @@ function withoutNulls(message: Message): Message {
 
 type Content = string | readonly unknown[]
 
-/** Two contents in one. */
+/** Joins two contents. */
 export function joinContents(a: unknown, b: unknown, between = '\n\n'): unknown {
   if (a === '' || a === null || a === undefined) return b
   if (b === '' || b === null || b === undefined) return a
@@ -51,7 +51,7 @@ export function joinContents(a: unknown, b: unknown, between = '\n\n'): unknown 
   return [...parts(a, `${String(a)}${between}`), ...parts(b, String(b))]
 }
 
-/** The developer is the system, or the other way round, where the template knows only one of them. */
+/** Renames the role developer to system, or system to developer, if the template knows only the other one. */
 async function adaptDeveloper(
   probe: TemplateProbe,
   messages: readonly Message[],
@@ -67,7 +67,7 @@ async function adaptDeveloper(
 
 const instructs = ({ role }: Message) => role === 'system' || role === 'developer'
 
-/** Messages of the system that the template has no place for go into the next message of the user. */
+/** Moves system messages for which the template has no place into the next user message. */
 async function adaptSystem(probe: TemplateProbe, messages: readonly Message[]): Promise<readonly Message[]> {
   if (!messages.some(instructs)) return messages
   const { first, later, several } = await probe.system()
@@ -95,7 +95,7 @@ const saysNothing = (message: Message) =>
   !message['refusal'] &&
   kReasoningFields.every((field) => !message[field])
 
-/** Messages of one role in a row become one where the template wants roles to alternate. */
+/** Joins consecutive messages of the same role if the template requires alternating roles. */
 async function adaptRepeats(probe: TemplateProbe, messages: readonly Message[]): Promise<readonly Message[]> {
   const out: Message[] = []
   for (const message of messages) {
@@ -113,7 +113,7 @@ async function adaptRepeats(probe: TemplateProbe, messages: readonly Message[]):
   return out
 }
 
-/** Reasoning under the name that the template reads. */
+/** Renames the reasoning field to the one that the template reads. */
 async function adaptReasoning(probe: TemplateProbe, message: Message): Promise<Message> {
   if (message.role !== 'assistant') return message
   const given = kReasoningFields.find((field) => typeof message[field] === 'string')
@@ -132,9 +132,9 @@ async function adaptReasoning(probe: TemplateProbe, message: Message): Promise<M
 }
 
 /**
- * What a template is given for a conversation in OpenAI's form.
- * Errors: 'invalid-argument' for messages of no such form, 'unsupported' for images, sounds or documents that the template
- * has no place for.
+ * Converts a conversation in OpenAI's form to a template's input.
+ * Errors: 'invalid-argument' for messages of another form, 'unsupported' for images, sounds or documents for which the
+ * template has no place.
  */
 export async function adaptConversation(
   probe: TemplateProbe,

@@ -1,4 +1,4 @@
-// Contents of messages: text, or parts, as the template takes them for each role.
+// Converts contents of messages to text or parts, whichever the template takes for each role.
 import { GgufError } from '../api/errors.js'
 import { kMediaTypes, type ContentForms, type Medium, type Message, type TemplateProbe } from './probe.js'
 
@@ -10,7 +10,7 @@ interface Part {
 const kinds = Object.entries(kMediaTypes) as unknown as readonly (readonly [Medium, readonly string[]])[]
 const mediumOf = (type: unknown) => kinds.find(([, types]) => types.includes(String(type)))?.[0]
 
-/** The text of a part; undefined: it has another content. */
+/** The text of a part; undefined: the part is not text. */
 function textOf(part: unknown): string | undefined {
   if (typeof part === 'string') return part
   const { type, text, refusal } = (part ?? {}) as Part
@@ -19,7 +19,7 @@ function textOf(part: unknown): string | undefined {
   return type === 'refusal' && typeof refusal === 'string' ? refusal : undefined
 }
 
-/** A medium's part without its bytes, which are not the template's. */
+/** The part of an image or sound without its bytes, which templates do not use. */
 function lightPart(part: Part, given: string, type: string): Part {
   const value = part[given]
   const url = typeof value === 'object' && value !== null ? (value as { url?: unknown }).url : value
@@ -32,7 +32,7 @@ async function adaptPart(probe: TemplateProbe, part: unknown, at: string): Promi
   if (text !== undefined) return { type: 'text', text }
   const type = String((part as Part | null)?.type)
   const medium = mediumOf(type)
-  if (medium === undefined) return part // the template's own
+  if (medium === undefined) return part // a type that the template may know
   const taken = await probe.media(medium, type)
   if (taken !== undefined) return lightPart(part as Part, type, taken)
   throw new GgufError(

@@ -1,4 +1,4 @@
-// The table of formats: a row each. The first row whose test fits a template is its format.
+// The table of formats, one row for each. A template's format is the first row whose test it passes.
 import type { ChatFormat, DetectOptions, ParameterTags } from './types.js'
 
 const kPlain: ChatFormat = {
@@ -288,14 +288,14 @@ export const kChatFormatNames: readonly string[] = [
 ]
 
 /**
- * How a model with this chat template writes tool calls and reasoning. Of a template that knows nothing of tools, the generic
+ * How a model with this chat template writes tool calls and reasoning. A template without tools gets the generic
  * format: a reply that is one JSON object with a name and arguments, which instructionsOf() asks for.
  */
 export function detectChatFormat({ template, tokens }: DetectOptions): ChatFormat {
   const row = kRows.find(({ test }) => test(template))
   if (row) return formatOf(row, template)
   const named = /\btools\b/.test(template)
-  // Mistral's older templates leave the marker to the tokenizer.
+  // Mistral's older templates do not contain the marker: the tokenizer adds it.
   if (named && tokens?.has('[TOOL_CALLS]'))
     return formatOf(
       kRows.find(({ name }) => name === 'mistral-nemo')!,

@@ -1,4 +1,5 @@
-// Grammars of tool calls: what a format writes around arguments, and the arguments as the functions' schemas say.
+// Makes grammars of tool calls from a format (the text around the arguments) and the functions' schemas (the
+// arguments).
 import { dfaToRules, makeDfa } from '../schema/automaton.js'
 import type { ObjectSyntax, ValueStyle } from '../schema/context.js'
 import { Converter } from '../schema/converter.js'
@@ -23,7 +24,7 @@ import { schemaOfTool } from './schema-of-tool.js'
 import { chosenTools, kindOf } from './tool-schemas.js'
 import type { ChatFormat, FunctionTool, GrammarTrigger, ToolGrammar, ToolGrammarOptions } from './types.js'
 
-// Names that stand between such signs, or as such signs write them, may be one control token.
+// A text of one of these forms (<|name|>, [NAME]) may be a control token.
 const kMarker = /<[|｜/]?[^<>\s]*[|｜]?>|\[\/?[A-Z_]+\]/gu
 
 const kPython: ValueStyle = {
@@ -77,7 +78,7 @@ class GrammarBuilder {
     return this.options.controlToken?.(name)
   }
 
-  /** A text whose control tokens are tokens. */
+  /** A text in which control tokens are matched as tokens. */
   #marked(value: string): Expression {
     const parts: Expression[] = []
     let at = 0
@@ -91,7 +92,7 @@ class GrammarBuilder {
     return sequence(...parts, text(value.slice(at)))
   }
 
-  /** Any text without another in it. */
+  /** Any text that does not contain the given one. */
   #without(end: string): Expression {
     if (this.#token(end) !== undefined) return repeat(characters(kAny), 0, Infinity)
     const dfa = makeDfa([parseRegex(escaped(end))], ([found]) => (found ? '' : 'text'))
@@ -171,7 +172,7 @@ class GrammarBuilder {
     return sequence(id, this.#marked(nameOpen), text(name), end)
   }
 
-  /** After the recipient's name. */
+  /** What follows the recipient's name. */
   #harmonyHead(): Expression {
     const channel = sequence(this.#marked('<|channel|>'), choice(text('commentary'), text('analysis')))
     const kind = choice(sequence(text(' '), this.#marked('<|constrain|>'), text('json')), text(' json'))
@@ -256,11 +257,11 @@ class GrammarBuilder {
     }
   }
 
-  /** Strings as they are, without what would end them. */
+  /** Unquoted strings that do not contain the text that ends them. */
   #raw(converter: Converter, nodes: readonly Node[], hint: string): Expression {
     const { close, padding } = this.format.parameters!
     const end = this.#token(close) === undefined ? [parseRegex(escaped(close.trim()))] : []
-    // White space at the ends could be taken for what stands around a value.
+    // White space at the ends could be read as the padding around a value.
     const edges: Regex[] = padding === '' ? [] : [parseRegex('^\\n|\\n$')]
     const values = converter.values(nodes)
     if (values)
@@ -276,7 +277,7 @@ class GrammarBuilder {
     return choice(...ways)
   }
 
-  /** What may come before calls where some call must come. */
+  /** What may precede the calls if a call is required. */
   before(): Expression {
     const { reasoning, layout } = this.format
     const prompt = (this.options.prompt ?? '').trimEnd()
@@ -318,7 +319,7 @@ class GrammarBuilder {
     const mark = first.trimEnd().replace(/(?<=.)\[$/, '')
     const id = this.#token(mark)
     if (id !== undefined) return [{ token: id }]
-    // A control token with text after it begins there as well.
+    // If the mark begins with a control token, that token is the trigger.
     const head = [...mark.matchAll(kMarker)][0]
     const headId = head?.index === 0 ? this.#token(head[0]) : undefined
     return [headId === undefined ? { text: mark } : { token: headId }]
@@ -327,7 +328,7 @@ class GrammarBuilder {
   print(root: Expression): string | undefined {
     return this.#rules.print(root)
   }
-  /** Of a trigger >>>name the grammar reads all of it. */
+  /** After the trigger >>>name, the grammar includes the whole trigger. */
   lazy(calls: Expression): Expression {
     if (this.format.layout === 'harmony') return sequence(text(' to=functions.'), calls)
     return this.format.layout === 'recipients' ? sequence(optional(text('>>>')), calls) : calls
@@ -335,8 +336,8 @@ class GrammarBuilder {
 }
 
 /**
- * What generate() must be told so that a reply's calls keep to the functions' schemas. With 'auto' the grammar begins where
- * the model begins a call; with 'required' or a function the reply is calls, after its reasoning.
+ * Options of generate() that make a reply's calls valid for the functions' schemas. With 'auto' the grammar begins
+ * where the model begins a call. With 'required' or a function, the reply is optional reasoning and then calls.
  * Errors: those of schemaToGrammar, 'invalid-argument' for a function that is not among the tools.
  */
 export function toolGrammar(format: ChatFormat, options: ToolGrammarOptions): ToolGrammar {

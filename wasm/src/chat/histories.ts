@@ -1,4 +1,4 @@
-// Tools, calls and results in a conversation, as the template takes them.
+// Converts a conversation's tools, calls and results to the form that the template takes.
 import { detectChatFormat } from './formats.js'
 import { callsAsText, resultsAsText, withInstructions } from './instructions.js'
 import { objectText, pythonJson } from './json-text.js'
@@ -18,7 +18,7 @@ interface Call {
 const callsOf = (message: Message) => (message['tool_calls'] ?? []) as readonly Call[]
 const isResult = ({ role }: Message) => role === 'tool' || role === 'function'
 
-/** Calls with ids, and results with the ids of their calls, where they are missing. */
+/** Adds missing ids to calls, and missing ids of their calls to results. */
 function withIds(messages: readonly Message[]): Message[] {
   let count = 0
   let open: unknown[] = []
@@ -36,7 +36,7 @@ function withIds(messages: readonly Message[]): Message[] {
   })
 }
 
-/** OpenAI's older form of calls and results, and the names of functions beside their results. */
+/** Converts OpenAI's older form of calls and results, and adds the names of functions to their results. */
 export function normalizeCalls(messages: readonly Message[]): Message[] {
   const names = new Map<unknown, unknown>() // by id
   return messages.map((message): Message => {
@@ -56,12 +56,12 @@ const objectOf = (value: unknown): Described =>
 const propertiesOf = (tool: unknown) =>
   Object.entries(objectOf(objectOf(objectOf(tool)['parameters'])['properties']))
 
-/** Whether a function lacks what OpenAI's form allows to leave out. */
+/** Whether a function lacks a field that is optional in OpenAI's form. */
 const isSparse = (tool: unknown): boolean =>
   ['description', 'parameters'].some((name) => (objectOf(tool)[name] ?? null) === null) ||
   propertiesOf(tool).some(([, property]) => objectOf(property)['description'] === undefined)
 
-/** The same with empty descriptions, for templates that write them unasked. */
+/** Adds empty descriptions, for templates that write descriptions without a check that they exist. */
 function filled(tool: unknown): Described {
   const { parameters, description, ...rest } = objectOf(tool)
   const properties = propertiesOf(tool).map(([key, property]) => [
@@ -79,7 +79,10 @@ function filled(tool: unknown): Described {
   }
 }
 
-/** Tools in the form that the template takes; else instructions in the system's message, and calls as text. */
+/**
+ * Converts tools to the template's form. If it has none, instructions go into the system message, and calls become
+ * text.
+ */
 export async function adaptTools(
   probe: TemplateProbe,
   messages: readonly Message[],
@@ -104,7 +107,7 @@ export async function adaptTools(
   return { messages: told ? texts : withInstructions(texts, format, wrapped), variables }
 }
 
-/** Ids of nine letters and digits, each its own. */
+/** Makes unique ids of nine letters and digits. */
 function shortIds(): (id: unknown) => string {
   const known = new Map<unknown, string>()
   return (id) => {
@@ -124,7 +127,7 @@ function shortIds(): (id: unknown) => string {
 async function adaptCall(probe: TemplateProbe, call: Call, at: string): Promise<Call> {
   const form = (await probe.calls())!
   const { function: called, ...rest } = call
-  if (called === undefined) return call // the template's own form
+  if (called === undefined) return call // another form, which the template may know
   const given = called.arguments ?? '{}'
   const text = typeof given === 'string'
   const kept = text ? form.string : form.object
@@ -133,7 +136,7 @@ async function adaptCall(probe: TemplateProbe, call: Call, at: string): Promise<
   return form.nested ? { ...call, function: adapted } : { ...rest, ...adapted }
 }
 
-/** One message for each call, its result after it: for templates that take one call at a time. */
+/** Writes one message for each call, followed by its result, for templates that take one call in a message. */
 function oneByOne(messages: readonly Message[]): Message[] {
   const out: Message[] = []
   for (let i = 0; i < messages.length; i++) {
@@ -156,7 +159,7 @@ function oneByOne(messages: readonly Message[]): Message[] {
   return out
 }
 
-/** Text and calls in messages of their own. */
+/** Puts text and calls into separate messages. */
 function textBeforeCalls(message: Message): Message[] {
   const { content, tool_calls: calls, ...rest } = message
   if (calls === undefined || content === undefined || content === null || content === '') return [message]

@@ -1,9 +1,9 @@
-// What a system message must say where a chat template knows nothing of tools.
+// Instructions for the system message if a chat template does not support tools.
 import { schemaOfTool } from './schema-of-tool.js'
 import { exampleCall, writeCalls } from './write-calls.js'
 import type { ChatFormat, FunctionTool } from './types.js'
 
-/** Text for the system message: the functions, and how to call one. */
+/** Text for the system message that lists the functions and shows how to call one. */
 function toolInstructions(format: ChatFormat, tools: readonly FunctionTool[]): string {
   const described = tools.map((tool) => {
     const { name, description } = tool.function
@@ -26,7 +26,7 @@ interface WrittenCall {
   readonly function?: { readonly name?: string; readonly arguments?: unknown }
 }
 
-/** Calls of the assistant as text, for a template that does not write them. */
+/** The assistant's calls as text, for a template that does not write calls. */
 export function callsAsText(messages: readonly Message[], format: ChatFormat): Message[] {
   let written = 0
   return messages.map((message): Message => {
@@ -44,7 +44,7 @@ export function callsAsText(messages: readonly Message[], format: ChatFormat): M
   })
 }
 
-/** Results of functions as the user's text, for a template that has no role for them. */
+/** Results of functions as user text, for a template that has no role for them. */
 export function resultsAsText(messages: readonly Message[]): Message[] {
   return messages.map(({ role, content, ...rest }): Message => {
     if (role !== 'tool' && role !== 'function') return { role, content, ...rest }
@@ -54,7 +54,7 @@ export function resultsAsText(messages: readonly Message[]): Message[] {
   })
 }
 
-/** A conversation whose system message tells of the functions. */
+/** Adds the functions to a conversation's system message. */
 export function withInstructions(
   messages: readonly Message[],
   format: ChatFormat,

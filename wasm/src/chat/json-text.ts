@@ -1,7 +1,7 @@
-// JSON that goes to a template as it stands, so that 1.0 and numbers beyond 2^53 stay what they are.
+// JSON that is passed to a template as text, so that 1.0 and numbers beyond 2^53 keep their digits.
 import { GgufError } from '../api/errors.js'
 
-/** A value by its JSON. */
+/** A value that is kept as its JSON text. */
 export class JsonText {
   constructor(readonly text: string) {}
 
@@ -10,7 +10,7 @@ export class JsonText {
   }
 }
 
-/** As Python's json.dumps writes it, without escapes of what is not ASCII. */
+/** The JSON that Python's json.dumps writes with ensure_ascii=False. */
 export function pythonJson(value: unknown): string {
   if (value instanceof JsonText) return value.text
   if (typeof value === 'bigint') return String(value)
@@ -22,7 +22,7 @@ export function pythonJson(value: unknown): string {
     .join(', ')}}`
 }
 
-/** The JSON object that a text is. Errors: 'invalid-argument', which names what it is. */
+/** Checks that a text is a JSON object. Error: 'invalid-argument', whose message begins with `what`. */
 export function objectText(text: string, what: string): JsonText {
   const trimmed = text.trim()
   if (trimmed === '') return new JsonText('{}')

@@ -1,13 +1,13 @@
-// The deltas of a reply, in OpenAI's shape.
+// Makes a reply's deltas in OpenAI's format.
 import type { Emit } from './reader.js'
 import type { ReplyDelta } from './types.js'
 
-/** Gathers deltas. White space at the ends of content and reasoning is held back until it is known to be inside. */
+/** Collects deltas. White space after content or reasoning is held back until more text follows it. */
 export class Output {
   #deltas: ReplyDelta[] = []
   #held = ''
   #begun = false
-  /** nothing but content so far, whose beginning is told as it is */
+  /** only content so far, so leading white space is kept */
   #fresh = true
   #last: 'content' | 'reasoning_content' = 'content'
   #index = -1
@@ -23,12 +23,12 @@ export class Output {
 
   readonly content: Emit = (text) => this.#text('content', text)
   readonly reasoning: Emit = (text) => this.#text('reasoning_content', text)
-  /** Ends a part: white space at its end is not told. */
+  /** Ends a part, and drops the white space at its end. */
   part(): void {
     this.#held = ''
     this.#begun = this.#fresh = false
   }
-  /** The reply ends. What ends plain content is part of it. */
+  /** Ends the reply. White space at the end of plain content is kept. */
   finish(): void {
     this.endCall()
     if (this.#last === 'content' && this.#index < 0) this.#append('content', this.#held)
@@ -71,7 +71,7 @@ export class Output {
     if (last) last.function.arguments = (last.function.arguments ?? '') + text
     else this.#deltas.push({ tool_calls: [{ index: this.#index, function: { arguments: text } }] })
   }
-  /** A call without arguments has an empty object. */
+  /** Ends a call. A call without arguments gets an empty object. */
   endCall(): void {
     if (this.#index >= 0 && !this.#arguments) this.arguments('{}')
     this.#arguments = true

@@ -1,4 +1,4 @@
-// Replies as their text comes: content, reasoning and tool calls.
+// Parses replies incrementally into content, reasoning and tool calls.
 import { gemmaPair, isJson, pythonValue } from './values.js'
 import { Output } from './output.js'
 import { Reader, type Emit, type Reading } from './reader.js'
@@ -10,7 +10,7 @@ class Parser {
   readonly #out: Output
   readonly #kinds: ParameterKinds
   readonly #starts: readonly string[]
-  /** Without tools nothing is a call. */
+  /** Whether there are tools. Without them, nothing is parsed as a call. */
   readonly #calling: boolean
 
   constructor(
@@ -24,7 +24,7 @@ class Parser {
     this.#kinds = new ParameterKinds(options.tools ?? [])
     const { open, callOpen, marks } = format
     this.#calling = options.tools === undefined || options.tools.length > 0
-    // Marks of a section stand for its whole beginning, of which models vary the white space.
+    // A section is recognized by its marks, because models vary the white space in the rest of its beginning.
     const sections = open !== '' && marks.length > 0 ? [] : [open.trim(), callOpen.trim()]
     this.#starts = [...new Set(this.#calling ? [...sections, ...marks] : [])]
       .filter((mark) => mark !== '' && mark !== '[' && mark !== '{"')
@@ -75,7 +75,7 @@ class Parser {
     this.#out.part()
   }
 
-  /** A reply that is a call without any marker. */
+  /** Parses a reply that is a call without a marker. */
   *#bare(): Reading<boolean> {
     const r = this.#r
     let ahead = 0
@@ -98,7 +98,7 @@ class Parser {
     yield* r.word(/[\s;]/)
     return yield* this.#object(this.#out)
   }
-  /** Whether the text ahead matches whole, as long as what there is of it may still. */
+  /** Whether the text ahead matches completely. Reads more text while a match is still possible. */
   *#looksLike(ahead: number, whole: RegExp, begun: RegExp): Reading<boolean> {
     let text = ''
     for (let i = ahead; ; i++) {
@@ -110,7 +110,7 @@ class Parser {
     }
   }
 
-  /** Calls after a marker; false where what follows is none. */
+  /** Parses the calls after a marker; false if no call follows. */
   *#calls(mark: string): Reading<boolean> {
     const { kind, open, close, callOpen, between } = this.format
     const r = this.#r
@@ -148,7 +148,7 @@ class Parser {
     return yield* this.#r.peek(ahead)
   }
 
-  /** One JSON object with a call, or a list of them. */
+  /** Parses one JSON object with a call, or a list of them. */
   *#objects(mark: string): Reading<boolean> {
     const { close, callClose } = this.format
     const r = this.#r
@@ -187,7 +187,7 @@ class Parser {
     let early = '' // arguments before the name
     let begun = false
     const begin = () => {
-      // Command R's way to say that no tool is needed.
+      // Command R calls this function when no tool is needed.
       if (begun || name === undefined || /^directly[-_]answer$/.test(name)) return
       begun = true
       out.call(name, id)
@@ -213,7 +213,7 @@ class Parser {
           if (value === '"') emit(yield* r.string())
           else yield* r.json(emit)
         } else yield* r.json(() => {})
-        if (char !== '"') yield* r.next() // never stands still
+        if (char !== '"') yield* r.next() // always advances
         if (name !== undefined && early !== '') begin()
       }
     }
@@ -223,7 +223,7 @@ class Parser {
     return true
   }
 
-  /** Llama's built-in tools: name.call(key="value"), or code for the interpreter. */
+  /** Parses calls of Llama's built-in tools: name.call(key="value"), or code for the interpreter. */
   *#code(): Reading<boolean> {
     const r = this.#r
     let ahead = 0
@@ -285,7 +285,7 @@ class Parser {
     this.#out.arguments(first ? '{}' : '}')
   }
 
-  /** undefined: the text ended within. */
+  /** undefined: the text ended inside. */
   *#name(): Reading<{ name: string; id: string | undefined } | undefined> {
     const { nameOpen, nameClose, parameters } = this.format
     const r = this.#r
@@ -370,7 +370,7 @@ class Parser {
       yield* r.space()
       if (!(yield* r.take(tags.open))) break
       let key = ''
-      // White space within the tags that follow a name does not count.
+      // White space inside the tags after a name is ignored.
       const [ends, then] = bareEnd ? [['</arg_key>'], '<arg_value>'] : [tags.named, '']
       yield* r.until(ends, (text) => (key += text))
       if (then !== '') {
@@ -448,7 +448,10 @@ class Parser {
     }
   }
 
-  /** Functionary: name, line end, and either text for all or a function's arguments; >>> before the next. */
+  /**
+   * Functionary: a recipient's name and a line end, then text (for "all") or a function's arguments; >>> before the
+   * next.
+   */
   *#recipients(): Reading {
     const r = this.#r
     for (;;) {
@@ -473,7 +476,7 @@ class Parser {
   }
 }
 
-/** Reads replies of a format. One parser reads one reply. */
+/** Makes a parser of replies in a format. Each parser reads one reply. */
 export function createReplyParser(format: ChatFormat, options: ReplyParserOptions = {}): ReplyParser {
   const parser = new Parser(format, options.prompt ?? '', options)
   const reading = parser.run()

@@ -1,5 +1,5 @@
-// What a chat template takes, found by rendering small conversations with words that occur nowhere else. Each question is
-// asked once for a template, and only when a conversation raises it.
+// Finds out what a chat template takes: renders small conversations with words that occur nowhere else. Each probe runs
+// once for a template, and only if a conversation needs its result.
 import { GgufError } from '../api/errors.js'
 import type { AssetOptions } from '../api/assets.js'
 import { renderTemplate } from '../text/render-template.js'
@@ -11,18 +11,21 @@ export interface Message {
   readonly [field: string]: unknown
 }
 
-/** Forms of a message's content whose text arrives. */
+/** The forms of a message's content whose text appears in the prompt. */
 export interface ContentForms {
   readonly text: boolean
   readonly parts: boolean
 }
-/** How calls are taken: whether inside `function`, and which forms of arguments arrive unharmed. */
+/**
+ * nested: a call's fields are inside `function`. object, string: forms of arguments that appear unchanged in the
+ * prompt.
+ */
 export interface CallForms {
   readonly nested: boolean
   readonly object: boolean
   readonly string: boolean
 }
-/** nested: OpenAI's { type, function }; else the function alone. text: as JSON text. The variable's name is mostly tools. */
+/** nested: OpenAI's { type, function }, otherwise the function alone. text: JSON text. variable: usually `tools`. */
 export interface ToolForms {
   readonly nested: boolean
   readonly variable: string
@@ -43,7 +46,7 @@ const kFunction = {
   },
 }
 const kArguments = { zqkey: 'zqvalue' }
-/** Names of roles that results of tools have. */
+/** Roles of messages with tool results. */
 const kResultRoles = ['tool', 'function', 'ipython', 'observation']
 /** Names of fields that hold an assistant's reasoning. */
 export const kReasoningFields = ['reasoning_content', 'reasoning', 'thinking', 'thought'] as const
@@ -54,7 +57,7 @@ const kToolForms: readonly ToolForms[] = [
   { nested: true, variable: 'functions', text: false },
   { nested: true, variable: 'functions', text: true },
 ]
-/** What variables may be where there are no tools: the first row that a template takes. */
+/** Variables for a conversation without tools. The first row that a template takes is used. */
 const kNoTools: readonly Variables[] = [
   { tools: null },
   {},
@@ -62,7 +65,7 @@ const kNoTools: readonly Variables[] = [
   { tools: null, functions: '', datetime: 'zqtime' },
 ]
 
-/** Types of parts by medium; the first that a template takes is written. */
+/** Types of parts for each medium. The first one that a template takes is used. */
 export const kMediaTypes = {
   image: ['image_url', 'image'],
   audio: ['input_audio', 'audio', 'audio_url'],
@@ -72,10 +75,10 @@ export type Medium = keyof typeof kMediaTypes
 
 const count = (text: string, part: string) => text.split(part).length - 1
 const part = (text: string) => ({ type: 'text', text })
-/** Whether a part was printed as a value. */
+/** Whether the template printed a part as a value instead of its text. */
 const printed = (text: string) => /text\\*['"]\s*:\s*\\*['"]\s*zqone|type\\*['"]\s*:\s*\\*['"](?:text|image|input_audio|audio|video)/.test(text) // prettier-ignore
 
-/** The template's variable of tools, of functions alone. */
+/** The template's variables with the given tools. */
 export function toolVariables(
   { nested, variable, text }: ToolForms,
   functions: readonly unknown[],
@@ -102,7 +105,7 @@ export class TemplateProbe {
     return known
   }
 
-  /** Variables that stand for tools where there are none; datetime is the reader's. */
+  /** The variables for a conversation without tools; datetime is the template engine's. */
   noTools(): Promise<Variables> {
     return this.#once('no tools', async () => {
       for (const row of kNoTools)
@@ -119,7 +122,7 @@ export class TemplateProbe {
     })
   }
 
-  /** undefined: the template refuses. */
+  /** undefined: the template raised an error. */
   async #render(messages: readonly Message[], variables: Variables = {}): Promise<string | undefined> {
     const all = {
       ...(await this.noTools()),
@@ -135,7 +138,7 @@ export class TemplateProbe {
       const all = { bos_token: '', eos_token: '', ...variables }
       return (await renderTemplate(this.source, all, {}, this.hosting)).text
     } catch (error) {
-      // A limit that is met with so little would be met with all the rest.
+      // A template that exceeds a limit with so small an input would exceed it with every other one.
       if (error instanceof GgufError && error.code === 'chat-template') return undefined
       throw error
     }
@@ -169,7 +172,7 @@ export class TemplateProbe {
     })
   }
 
-  /** The type of part for which the template writes something of its own; undefined: it has no place for the medium. */
+  /** The type of part that the template knows for a medium; undefined: the template has no place for the medium. */
   media(medium: Medium, given: string): Promise<string | undefined> {
     return this.#once(`${medium} ${given}`, async () => {
       const without = await this.#render([{ role: 'user', content: [part('zqone')] }])
@@ -183,7 +186,7 @@ export class TemplateProbe {
     })
   }
 
-  /** first: a message of the system before all others; later: another one further on. */
+  /** first: whether a system message may come first; later: whether another one may follow other messages. */
   system(): Promise<{ first: boolean; later: boolean; several: boolean }> {
     return this.#once('system', async () => {
       const text = (await this.content('system')).text
@@ -197,14 +200,14 @@ export class TemplateProbe {
       }
     })
   }
-  /** Whether the template knows a role by its name. */
+  /** Whether the template knows a role. */
   knows(role: string): Promise<boolean> {
     return this.#once(`role ${role}`, async () =>
       this.#names(role) ? await this.#shows(['zqone'], [{ role, content: 'zqone' }, kUser]) : false,
     )
   }
 
-  /** Whether two messages of a role may follow each other. */
+  /** Whether two consecutive messages may have the same role. */
   repeats(role: 'user' | 'assistant'): Promise<boolean> {
     return this.#once(`repeats ${role}`, async () => {
       const text = (await this.content(role)).text
@@ -222,7 +225,7 @@ export class TemplateProbe {
         for (const messages of [[kUser], [{ role: 'system', content: 'zqsystem' }, kUser]])
           if (await this.#shows(['zqcall', 'zqkey'], messages, toolVariables(form, [kFunction]))) return form
       }
-      // It does something else with them.
+      // The template uses them for something else.
       const form = kToolForms[0]!
       const text = await this.#render([kUser], toolVariables(form, [kFunction]))
       return text !== undefined && text !== (await this.#render([kUser])) ? form : undefined
@@ -278,7 +281,7 @@ export class TemplateProbe {
         const shown = async (args: unknown): Promise<string | undefined> => {
           for (const content of ['', null, undefined]) {
             const all = await this.#renderCalls({ form: { nested }, args, content })
-            // The result counts by itself: templates differ in the role that they take.
+            // The result is probed separately, because templates differ in the role that they take.
             if (all !== undefined && /zqkey[^]{1,60}zqvalue/.test(all)) return all
           }
           return undefined
@@ -286,7 +289,7 @@ export class TemplateProbe {
         const [withObject, withString] = [await shown(kArguments), await shown(text)]
         const unharmed = (all: string | undefined) => all !== undefined && !/\\+"zqkey/.test(all)
         const object = unharmed(withObject) && (!/'zqkey'\s*:/.test(withObject!) || !unharmed(withString))
-        // Text that a template writes otherwise than the object is no form that its model has seen.
+        // If a template writes text differently from the object, its model was not trained on that form.
         const same = withString?.replaceAll(/\s/g, '') === withObject?.replaceAll(/\s/g, '')
         const string = unharmed(withString) && (same || !object)
         if (object || string) return { nested, object, string }
@@ -295,7 +298,7 @@ export class TemplateProbe {
     })
   }
 
-  /** What the content of a message with calls is when there is none: '', null or nothing at all. */
+  /** How to write a message with calls but without content: '', null or no field. */
   callContent(given?: unknown): Promise<unknown> {
     return this.#once(`call content ${JSON.stringify(given)}`, async () => {
       const form = await this.calls()
@@ -311,11 +314,11 @@ export class TemplateProbe {
     })
   }
 
-  /** The role that results of tools have; undefined: none that the template knows. */
+  /** The role for tool results; undefined: the template knows none. */
   resultRole(): Promise<string | undefined> {
     return this.#once('result', async () => {
       const calls = (await this.calls()) !== undefined
-      // A template that writes any role may be meant for results where it tells of tools.
+      // A template that writes any role can take results if it also writes the tools.
       const generic = (await this.tools()) !== undefined
       for (const role of kResultRoles) {
         if (!this.#names(role) && !(generic && role === 'tool')) continue
@@ -336,11 +339,11 @@ export class TemplateProbe {
       const role = (await this.resultRole()) ?? 'tool'
       const text = await this.#renderCalls({ calls: 2, role })
       if (text === undefined) return false
-      // Names stand in the descriptions of the tools too.
+      // The names also occur in the descriptions of the tools.
       return count(text, 'zqvalue') === 2 && text.includes('zqresult0') && text.includes('zqresult1')
     })
   }
-  /** What ids of calls must be: of nine letters or digits, there at all, or as they are. */
+  /** What the template requires of ids: nine letters or digits, any id, or nothing. */
   ids(): Promise<'short' | 'needed' | 'free'> {
     return this.#once('ids', async () => {
       const role = (await this.resultRole()) ?? 'tool'
@@ -358,7 +361,7 @@ export class TemplateProbe {
     })
   }
 
-  /** The field of reasoning that the template writes, the given one first; undefined: none. */
+  /** The reasoning field that the template writes, the given one first; undefined: it writes none. */
   reasoning(given: string): Promise<string | undefined> {
     return this.#once(`reasoning ${given}`, async () => {
       for (const field of new Set([given, ...kReasoningFields])) {
@@ -371,13 +374,13 @@ export class TemplateProbe {
       return undefined
     })
   }
-  /** Whether calls beside text are written. */
+  /** Whether the template writes calls in a message that also has text. */
   callsBesideText(): Promise<boolean> {
     return this.#once('beside text', async () =>
       ((await this.#renderCalls({ content: 'zqone' })) ?? 'zqvalue').includes('zqvalue'),
     )
   }
-  /** Whether the assistant may say nothing. */
+  /** Whether an assistant message may be empty. */
   silence(): Promise<boolean> {
     return this.#once(
       'silence',
@@ -388,7 +391,7 @@ export class TemplateProbe {
   async takes(variables: Variables): Promise<boolean> {
     return (await this.#render([kUser], variables)) !== undefined
   }
-  /** Whether a message may hold text, reasoning and calls at once. */
+  /** Whether a message may have text, reasoning and calls together. */
   reasonsBesideText(field: string): Promise<boolean> {
     return this.#once(`beside ${field}`, async () => {
       const text = await this.#renderCalls({ content: 'zqone', extra: { [field]: 'zqthought' } })
@@ -400,7 +403,7 @@ export class TemplateProbe {
 const kMaxKept = 16
 const kept = new Map<string, TemplateProbe>()
 
-/** What is known of a template; of many those used last. */
+/** The probe of a template, from a cache of the most recently used ones. */
 export function probeOf(source: string, hosting: AssetOptions | undefined): TemplateProbe {
   const probe = kept.get(source) ?? new TemplateProbe(source, hosting)
   kept.delete(source)

@@ -1,7 +1,7 @@
-// Text that arrives in parts, read by generators that stop where they need more. Nothing is decided before it is certain,
-// so how the text is cut changes nothing.
+// Text that arrives in parts, read by generators that pause when they need more. They decide nothing before enough text
+// has arrived, so the result does not depend on how the text was cut.
 
-/** Runs until it needs more text than there is. */
+/** Runs until more text is needed. */
 export type Reading<T = void> = Generator<undefined, T, undefined>
 export type Emit = (text: string) => void
 
@@ -18,12 +18,12 @@ export class Reader {
     this.#ended = true
   }
 
-  /** Whether n more characters are there. */
+  /** Whether n more characters follow. */
   *has(n: number): Reading<boolean> {
     while (this.#text.length - this.#at < n && !this.#ended) yield
     return this.#text.length - this.#at >= n
   }
-  /** A character ahead; '' at the end. */
+  /** The character at a distance ahead; '' at the end. */
   *peek(ahead = 0): Reading<string> {
     return (yield* this.has(ahead + 1)) ? this.#text[this.#at + ahead]! : ''
   }
@@ -45,13 +45,13 @@ export class Reader {
     for (const marker of markers) if (yield* this.take(marker)) return marker
     return undefined
   }
-  /** Passes white space; how many characters. */
+  /** Skips white space. Returns the number of characters. */
   *space(): Reading<number> {
     let n = 0
     for (; /\s/.test(yield* this.peek()); n++) this.#at++
     return n
   }
-  /** Gives text on until a marker, which is passed; undefined where the text ends first. */
+  /** Passes text on up to a marker, which is skipped. Returns undefined if the text ends first. */
   *until(markers: readonly string[], emit: Emit): Reading<string | undefined> {
     for (;;) {
       const found = yield* this.takeAny(markers)
@@ -68,7 +68,7 @@ export class Reader {
     return out
   }
 
-  /** Gives a JSON value on as it stands. */
+  /** Passes a JSON value on unchanged. */
   *json(emit: Emit): Reading {
     let depth = 0
     let inString = false
@@ -89,7 +89,7 @@ export class Reader {
       else if ('}]'.includes(char)) depth--
     } while (depth > 0 || inString)
   }
-  /** A JSON string's value; what is broken as it stands. */
+  /** A JSON string's value; the text itself if it is not a valid JSON string. */
   *string(): Reading<string> {
     let raw = ''
     yield* this.json((text) => (raw += text))

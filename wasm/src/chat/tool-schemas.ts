@@ -1,4 +1,4 @@
-// The schemas of tools' arguments: what they say of each parameter.
+// Finds the kind of each parameter from the schemas of the tools' arguments.
 import { GgufError } from '../api/errors.js'
 import { Converter } from '../schema/converter.js'
 import { SchemaDocument, typeOf, type Node } from '../schema/node.js'
@@ -6,10 +6,10 @@ import { nodesOfKey } from '../schema/objects.js'
 import { schemaOfTool } from './schema-of-tool.js'
 import type { FunctionTool, ToolChoice } from './types.js'
 
-/** string: only strings, which stand as they are; json: no string; either: JSON, else a string */
+/** string: only strings, written without quotes; json: no strings; either: JSON if it parses, otherwise a string */
 export type ValueKind = 'string' | 'json' | 'either'
 
-/** The kind of values that nodes accept. */
+/** The kind of the values that all nodes accept. */
 export function kindOf(converter: Converter, nodes: readonly Node[]): ValueKind {
   const types = new Set<string>()
   for (const one of converter.normalizer.all(nodes))
@@ -18,7 +18,7 @@ export function kindOf(converter: Converter, nodes: readonly Node[]): ValueKind 
   return types.size === 1 ? 'string' : 'either'
 }
 
-/** By tool and parameter. */
+/** Kinds by tool and parameter. */
 export class ParameterKinds {
   readonly #tools: ReadonlyMap<string, FunctionTool>
   readonly #known = new Map<string, ValueKind>()
@@ -48,13 +48,13 @@ export class ParameterKinds {
         .map(({ object }) => kindOf(converter, nodesOfKey(object.layers, parameter, document.never)))
       return kinds.length > 0 && kinds.every((kind) => kind === kinds[0]) ? kinds[0]! : 'either'
     } catch (error) {
-      if (error instanceof GgufError) return 'either' // a schema that no grammar keeps
+      if (error instanceof GgufError) return 'either' // a schema that a grammar cannot enforce
       throw error
     }
   }
 }
 
-/** The tools that a choice allows. Errors: 'invalid-argument' for a name that none has. */
+/** The tools that a choice allows. Error: 'invalid-argument' if it names no tool. */
 export function chosenTools(tools: readonly FunctionTool[], choice: ToolChoice): readonly FunctionTool[] {
   if (choice === 'none') return []
   if (typeof choice === 'string') return tools

@@ -1,4 +1,4 @@
-// Replies with tool calls and reasoning: what is known of a model's format, and what is made of its text. OpenAI's names.
+// Types for tool calls and reasoning: a model's format, and the parsed reply. Field names are OpenAI's.
 import type { JsonSchema } from '../schema/index.js'
 
 export interface FunctionTool {
@@ -6,13 +6,13 @@ export interface FunctionTool {
   readonly function: {
     readonly name: string
     readonly description?: string | undefined
-    /** Of the arguments, an object's. Default: no arguments. */
+    /** JSON schema of the arguments, which are an object. Default: no arguments. */
     readonly parameters?: JsonSchema | null | undefined
     readonly strict?: boolean | null | undefined
   }
 }
 
-/** auto: the model decides; required: some function; or one by its name */
+/** auto: the model decides; none: no call; required: at least one call; or a function by its name */
 export type ToolChoice =
   'auto' | 'none' | 'required' | { readonly type?: 'function'; readonly function: { readonly name: string } }
 
@@ -22,7 +22,7 @@ export interface ReplyToolCallDelta {
   type?: 'function'
   function: { name?: string; arguments?: string }
 }
-/** What came with some text; of tool_calls the first of a call has its id and name. */
+/** A part of a reply. The first delta of a tool call has its id and name. */
 export interface ReplyDelta {
   content?: string
   reasoning_content?: string
@@ -30,50 +30,50 @@ export interface ReplyDelta {
 }
 
 export interface ReplyParser {
-  /** The deltas of more text. However the text is cut, they are the same when joined. */
+  /** Parses more text and returns its deltas. Joined, they do not depend on how the text was cut. */
   push(text: string): ReplyDelta[]
-  /** The text has ended: what was held back. */
+  /** Ends the text and returns the deltas that were held back. */
   end(): ReplyDelta[]
 }
 
 /** object: {"name": ..., "arguments": {...}}; named: the name, then JSON; parameters: each in tags; python: f(a=1) */
 export type CallKind = 'object' | 'named' | 'parameters' | 'python' | 'gemma'
-/** How a whole reply is laid out, where markers in running text are not all. */
+/** The structure of a whole reply. marked: running text with markers. */
 export type ReplyLayout = 'marked' | 'harmony' | 'recipients'
 
 export interface ParameterTags {
   /** before a parameter's name, after it, and after its value */
   readonly open: string
-  /** several: by the kind of value, first of strings */
+  /** one for all values, or one for each kind of value, strings first */
   readonly named: readonly string[]
   readonly close: string
-  /** What stands between a tag and a value and is not part of it. */
+  /** The text between a tag and a value that is not part of the value. */
   readonly padding: string
 }
 
-/** One row of the table: how calls are written. Where a text is given it is what the grammar writes. */
+/** One row of the table of formats. The grammar writes these texts; the parser may accept more. */
 export interface ChatFormat {
   readonly name: string
   readonly layout: ReplyLayout
   readonly kind: CallKind
-  /** around all calls, and between them */
+  /** text before all calls, between two, and after all */
   readonly open: string
   readonly between: string
   readonly close: string
-  /** around one call */
+  /** text before and after each call */
   readonly callOpen: string
   readonly callClose: string
-  /** Other beginnings of calls that the parser takes too. */
+  /** Other beginnings of calls that the parser accepts. */
   readonly marks: readonly string[]
-  /** A reply that is one JSON object of a call, or a list in Python, without a marker. */
+  /** First character of a reply that is a call without a marker: a JSON object, or a Python list. */
   readonly bare: '' | '{' | '['
-  /** kind object: keys of the name, the arguments and the id; the first is written */
+  /** kind object: keys of the name, the arguments and the id; the first one is written, all are read */
   readonly keys: {
     readonly name: readonly string[]
     readonly arguments: readonly string[]
     readonly id: readonly string[]
   }
-  /** kinds named and parameters: before and after the name */
+  /** kinds named and parameters: text before and after the name */
   readonly nameOpen: string
   readonly nameClose: readonly string[]
   readonly parameters: ParameterTags | undefined
@@ -85,16 +85,18 @@ export interface ChatFormat {
 export interface DetectOptions {
   /** the chat template's text */
   readonly template: string
-  /** of the vocabulary */
+  /** Tests whether the vocabulary has a token. Default: not checked. */
   readonly tokens?: { readonly has: (text: string) => boolean } | undefined
 }
 
 export interface ReplyParserOptions {
-  /** Say which parameters are text. None ([]): nothing is a call. Default: anything may be. */
+  /**
+   * Their schemas say which parameters are text. []: nothing is parsed as a call. Default: any function may be called.
+   */
   readonly tools?: readonly FunctionTool[] | undefined
-  /** The end of the prompt: a reply may begin within reasoning that the template opened. */
+  /** The end of the prompt. It shows whether the template has opened the reasoning. */
   readonly prompt?: string | undefined
-  /** An id for a call that has none. Default: random. */
+  /** Makes an id for a call that has none. Default: random ids. */
   readonly newId?: (() => string) | undefined
 }
 
@@ -102,26 +104,26 @@ export interface ToolGrammarOptions {
   readonly tools: readonly FunctionTool[]
   /** Default: auto. */
   readonly toolChoice?: ToolChoice | undefined
-  /** Several calls in a reply. Default: true. */
+  /** Whether a reply may have several calls. Default: true. */
   readonly parallelToolCalls?: boolean | undefined
-  /** The end of the prompt, as for the parser. */
+  /** The end of the prompt, as in ReplyParserOptions. */
   readonly prompt?: string | undefined
-  /** The id of a control token by its name. Default: markers are text. */
+  /** Returns the id of a control token by its name. Default: markers are matched as text. */
   readonly controlToken?: ((name: string) => number | undefined) | undefined
 }
 
 export type GrammarTrigger =
   | string
   | { readonly token: number }
-  /** atStart: only where nothing but white space is before it */
+  /** atStart: only at the beginning of the reply, after white space at most */
   | { readonly text: string; readonly atStart?: boolean | undefined }
 
-/** For generate(). */
+/** Options for generate(). */
 export interface ToolGrammar {
   /** GBNF; undefined: any text */
   readonly grammar: string | undefined
-  /** none: the grammar holds from the reply's beginning */
+  /** empty: the grammar begins with the reply */
   readonly grammarTriggers: readonly GrammarTrigger[]
-  /** control tokens that the parser must see */
+  /** ids of control tokens that the parser needs in the text */
   readonly showTokens: readonly number[]
 }

@@ -1,4 +1,4 @@
-// Arguments in other notations than JSON, as JSON.
+// Converts arguments in other notations to JSON.
 import type { Reader, Reading } from './reader.js'
 
 const kEscapes: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ function* pythonString(r: Reader): Reading<string> {
   }
 }
 
-/** Items until one of the closing characters. */
+/** Parses items up to one of the closing characters. */
 function* items(r: Reader, close: string, item: () => Reading<string>): Reading<string[]> {
   const out: string[] = []
   yield* r.next()
@@ -48,7 +48,7 @@ function* items(r: Reader, close: string, item: () => Reading<string>): Reading<
   }
 }
 
-/** A literal of Python, or JSON, as JSON. */
+/** Converts a Python literal, or JSON, to JSON. */
 export function* pythonValue(r: Reader): Reading<string> {
   const char = yield* r.peek()
   if (char === '"' || char === "'") return JSON.stringify(yield* pythonString(r))
@@ -65,7 +65,7 @@ export function* pythonValue(r: Reader): Reading<string> {
   return yield* scalar(yield* r.word(/[^\s,\])}:]/), r)
 }
 
-/** Never stands still: a character that is no value is passed. */
+/** Always advances: skips a character that does not begin a value. */
 function* scalarText(word: string, r: Reader): Reading<string> {
   return word === '' ? yield* r.next() : word
 }
@@ -77,7 +77,7 @@ function* scalar(word: string, r: Reader): Reading<string> {
 }
 
 const kGemmaQuote = '<|"|>'
-/** A value as Gemma 4 writes it: strings between tokens of their own, keys bare. */
+/** Parses a value in Gemma 4's notation: strings between special tokens, keys without quotes. */
 export function* gemmaValue(r: Reader): Reading<string> {
   if (yield* r.take(kGemmaQuote)) {
     let out = ''

@@ -1,9 +1,9 @@
-// Calls as a format writes them.
+// Writes calls in a format.
 import type { ChatFormat } from './types.js'
 
 export interface WritableCall {
   readonly name: string
-  /** JSON of the arguments */
+  /** the arguments as JSON text */
   readonly args: string
   readonly id?: string | undefined
 }
@@ -18,14 +18,14 @@ const kPython: Readonly<Record<string, string>> = {
 }
 const kJson: Readonly<Record<string, string>> = { ',': ', ', ':': ': ' }
 const pythonToken = (token: string) => kPython[token] ?? token
-/** Strings between tokens of their own, keys bare. */
+/** Gemma 4's notation: strings between special tokens, keys without quotes. */
 function gemmaToken(token: string, next: string | undefined): string {
   if (!token.startsWith('"')) return token
   const text = String(JSON.parse(token))
   return next === ':' ? text : `<|"|>${text}<|"|>`
 }
 
-/** Keys and values of a JSON object, values as their tokens: numbers stay as they are written. */
+/** Keys and values of a JSON object. Values are JSON texts, so numbers keep their digits. */
 function pairsOf(json: string): { key: string; tokens: string[] }[] {
   const pairs: { key: string; tokens: string[] }[] = []
   let depth = 0
@@ -44,7 +44,7 @@ function pairsOf(json: string): { key: string; tokens: string[] }[] {
   return pairs
 }
 
-/** What stands between the beginning and the end of a call. n: calls before it in the conversation. */
+/** The text between the beginning and the end of a call. n: number of earlier calls in the conversation. */
 function inner(format: ChatFormat, { name, args, id }: WritableCall, n: number): string {
   const { kind, keys, nameOpen, nameClose, parameters } = format
   switch (kind) {
@@ -79,7 +79,7 @@ function inner(format: ChatFormat, { name, args, id }: WritableCall, n: number):
   }
 }
 
-/** n: calls before these in the conversation. */
+/** n: number of earlier calls in the conversation. */
 export function writeCalls(format: ChatFormat, calls: readonly WritableCall[], n = 0): string {
   const { layout, open, between, close, callOpen, callClose } = format
   if (layout === 'harmony')
@@ -94,7 +94,7 @@ export function writeCalls(format: ChatFormat, calls: readonly WritableCall[], n
   return `${open}${all.join(between)}${close}`
 }
 
-/** How a call looks, for those who have seen none. */
+/** An example call, for the instructions to a model. */
 export function exampleCall(format: ChatFormat): string {
   if (format.kind === 'object' || format.kind === 'named')
     return writeCalls(format, [{ name: 'NAME', args: '{"ARGUMENT": VALUE}' }])

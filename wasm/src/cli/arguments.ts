@@ -16,7 +16,7 @@ export function anyOf(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
 }
 
-/** Edits that turn one word into another: letters put in, left out, changed, or two swapped. */
+/** The edit distance of two words: insertions, deletions, substitutions, and swaps of neighbours. */
 function distance(a: string, b: string): number {
   let [before, last]: number[][] = [[], Array.from({ length: b.length + 1 }, (_, i) => i)]
   for (let i = 1; i <= a.length; i++) {
@@ -31,7 +31,7 @@ function distance(a: string, b: string): number {
   return last![b.length]!
 }
 
-/** The name that was meant, perhaps: a third of its letters may be wrong, or its end may lack. */
+/** The name that was probably meant: up to a third of its letters may be wrong, or its end may be missing. */
 export function nearest(given: string, names: readonly string[]): string | undefined {
   const near = names
     .map((name) => ({ name, away: name.startsWith(given) && given.length > 1 ? 0.5 : distance(given, name) }))
@@ -39,7 +39,7 @@ export function nearest(given: string, names: readonly string[]): string | undef
   return near.sort((a, b) => a.away - b.away)[0]?.name
 }
 
-/** What to tell of an option that the command lacks. */
+/** The error for an option that the command lacks. */
 async function unknown(row: CommandRow, given: string, options: Options): Promise<UsageError> {
   const name = given.replace(/^-+/, '')
   const what = `${row.name} has no option ${given}`
@@ -95,7 +95,7 @@ export interface Parsed {
   readonly values: Values
 }
 
-/** The words of a call by the command's table. Nothing is passed over in silence: UsageError. */
+/** Parses the words of a call by the command's table. Throws a UsageError for anything that it does not know. */
 export async function parse(row: CommandRow, command: Command, args: readonly string[]): Promise<Parsed> {
   const options: Options = { ...kShared, ...command.options }
   const config = Object.entries(options).map(([name, { value, short, repeats = false }]) => [

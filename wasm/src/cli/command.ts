@@ -3,12 +3,12 @@ import type { GgufFile, OpenOptions } from '../node.js'
 import type { Style } from './format.js'
 import type { Progress } from './progress.js'
 
-/** What a word of the call names on disk: a file that is read, or one that is written. */
+/** Whether an option or argument names a file that is read, or one that is written. */
 export type FileRole = 'read' | 'written'
 
-/** An option of a command. Parsing, --help, completion and the tests of safe outputs all read this. */
+/** An option of a command. Parsing, --help, completion, and the tests that protect input files use it. */
 export interface Option {
-  /** Stands for the value in --help: FILE, N. Without it the option takes none. */
+  /** The placeholder of the value in --help: FILE, N. Without it, the option takes no value. */
   readonly value?: string
   /** the letter of -o */
   readonly short?: string
@@ -16,11 +16,11 @@ export interface Option {
   readonly repeats?: boolean
   readonly help: string
   readonly file?: FileRole
-  /** all values that it takes */
+  /** all allowed values */
   readonly choices?: readonly string[]
-  /** the option without which this one means nothing */
+  /** the option that this one requires */
   readonly needs?: string
-  /** options beside which this one means nothing */
+  /** options that cannot be given together with this one */
   readonly excludes?: readonly string[]
 }
 export type Options = Readonly<Record<string, Option>>
@@ -43,73 +43,73 @@ export const kShared: Options = {
   help: { short: 'h', help: 'this text' },
 }
 
-/** A word behind the command's name that is no option. */
+/** A positional argument. */
 export interface Argument {
   readonly name: string
   readonly optional?: boolean
-  /** takes all words that are left; the last argument only */
+  /** takes all remaining words; the last argument only */
   readonly repeats?: boolean
   readonly help?: string
   readonly file?: FileRole
   readonly choices?: readonly string[]
 }
 
-/** The model that a command reads. */
+/** The argument of a command that reads one model. */
 export const kFile: Argument = { name: 'file-or-url', file: 'read' }
-/** Several of them, one result each: several.ts. */
+/** The argument of a command that reads several models, with one result for each (several.ts). */
 export const kFiles: Argument = { ...kFile, repeats: true }
 
 export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
 
-/** What a command finds when it runs. */
+/** The context of a running command. */
 export interface Context {
-  /** the words that are no options, after the command's name */
+  /** the positional arguments after the command's name */
   readonly positionals: readonly string[]
-  /** options by name, those of every command included (--json, --header) */
+  /** options by name, including those of every command (--json, --header) */
   readonly values: Values
   readonly json: boolean
-  /** the table that this command is a row of */
+  /** the table of all commands */
   readonly commands: readonly CommandRow[]
   readonly style: Style
-  /** columns of the terminal; 80 where the output goes elsewhere */
+  /** columns of the terminal; 80 if stdout is not a terminal */
   readonly width: number
   readonly signal: AbortSignal
-  /** what is under way, on a terminal's stderr */
+  /** progress, on stderr if it is a terminal */
   readonly progress: Progress
-  /** one line to stdout */
+  /** writes one line to stdout */
   print(line: string): void
   printJson(value: unknown): void
-  /** A line to stderr about what is odd but no failure. */
+  /** Writes a warning to stderr. */
   warn(message: string): void
   /**
-   * Opens a file, by default the one that the first positional names; an error ends the command with status 1.
-   * shards: paths of further files of the same set, by default those of --shard.
+   * Opens a file, by default the first positional argument. An error ends the command with status 1.
+   * shards: paths of other files of the same split model, by default those of --shard.
    */
   open(options?: OpenOptions, path?: string, shards?: readonly string[]): Promise<GgufFile>
-  /** Loads a model, by default the one that the first positional names. */
+  /** Loads a model, by default the first positional argument. */
   load(options?: LoadOptions, path?: string): Promise<Model>
 }
 
-/** A wrong call: the message and a hint at --help go to stderr, status 2. */
+/** A wrong call. The message and a hint to --help go to stderr; the status is 2. */
 export class UsageError extends Error {}
 
 export interface Command {
   readonly arguments: readonly Argument[]
-  /** beyond --json, --header and --help */
+  /** options besides --json, --header and --help */
   readonly options?: Options
   /** More lines for --help, without indentation. */
   readonly help?: readonly string[]
   /**
-   * What is missing of a file is a warning, but where the command tells it itself, or refuses such a file without --force.
+   * Damage of a file is a warning, unless the command reports it itself, or refuses damaged files without --force.
    */
   readonly damage?: 'told' | 'refused'
-  /** A stream is enough to read the model: "-" is standard input. */
+  /** Whether the command can read the model from a stream: "-" is standard input. */
   readonly standardInput?: boolean
-  /** The exit status: 0 fine, 1 something is wrong with the file. */
+  /** Runs the command and returns the exit status: 0: success; 1: something is wrong with the file. */
   run(context: Context): Promise<number>
 }
 
-/** A row of the table of commands; the file is loaded when the command is called. */
+/** A row of the table of commands. The command's module is imported when it is called. */
 export interface CommandRow {
   readonly name: string
   readonly summary: string

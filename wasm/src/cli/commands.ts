@@ -1,6 +1,6 @@
 import type { CommandRow } from './command.js'
 
-/** One row a command, one file beside this one that exports `command`. */
+/** One row for each command. Each has a file in this folder that exports `command`. */
 export const kCommands: readonly CommandRow[] = [
   {
     name: 'info',

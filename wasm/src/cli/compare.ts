@@ -1,4 +1,4 @@
-// Two files held against each other.
+// Compares two files.
 import type { ComparedValue, Comparison, KeyDifference, TensorComparison } from '../api/compare.js'
 import { compare } from '../node.js'
 import { UsageError, type Command, type Context } from './command.js'
@@ -94,7 +94,7 @@ export const command: Command = {
     const [first, second] = context.positionals
     if (first === undefined || second === undefined) throw new UsageError('compare takes two files')
     const values = (context.values['values'] ?? 'sampled') as Comparison['values']
-    // A preview is enough where no values are read: vocabularies of the same type and length are not fetched.
+    // If no values are read, a preview is enough: vocabularies of the same type and length are not fetched.
     const options = values === 'none' ? ({ preview: 'sparse' } as const) : {}
     using a = await context.open(options, first)
     using b = await context.open(options, second)

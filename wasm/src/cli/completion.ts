@@ -7,7 +7,7 @@ interface Known {
   readonly arguments: readonly Argument[]
 }
 
-/** A word in single quotes, as bash, zsh and fish read it. */
+/** Quotes a word with single quotes for bash, zsh and fish. */
 const quoteFor = {
   posix: (text: string): string => `'${text.replaceAll("'", "'\\''")}'`,
   fish: (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`,
@@ -18,14 +18,14 @@ const spellings = (options: Options): string[] =>
 
 const choicesOf = (known: Known): string[] => known.arguments.flatMap(({ choices = [] }) => choices)
 
-/** "--output -o" of every option for which the test holds, as patterns of a case. */
+/** The names ("--output|-o") of all options that pass the test, as patterns of a case statement. */
 function pattern(options: Options, holds: (option: Options[string]) => boolean): string {
   return spellings(Object.fromEntries(Object.entries(options).filter(([, option]) => holds(option)))).join(
     '|',
   )
 }
 
-/** What follows an option, then options, then words or files: of one command in bash. */
+/** Completion of one command in bash: values of options, options, then arguments. */
 function bashCase({ name, options, arguments: wanted }: Known): string {
   const lines: string[] = []
   for (const [option, { choices, short }] of Object.entries(options)) {
@@ -73,7 +73,7 @@ complete -o filenames -F _ggufscope ggufscope
 `
 }
 
-/** In the words of zsh's _arguments: '--name[help]:value:action'. */
+/** Specifications for zsh's _arguments: '--name[help]:value:action'. */
 function zshOption([name, { value, short, repeats, help, file, choices }]: [
   string,
   Options[string],

@@ -4,7 +4,7 @@ import type { GgufFile } from '../api/file.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
 import { kOutputOptions, outputOf, save } from './save.js'
 
-/** One row a format: what it makes of the file. */
+/** One row for each format, with the function that converts the file. */
 const kFormats: Readonly<Record<string, (file: GgufFile, context: Context) => Promise<WrittenFile>>> = {
   async gguf(file, { positionals, values, signal }) {
     if (positionals.length > 1) throw new UsageError('tensors are chosen for .npy and .safetensors only')

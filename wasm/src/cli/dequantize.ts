@@ -9,7 +9,7 @@ import { kOutputOptions, outputOf, save } from './save.js'
 
 const kFloatsPerPiece = 1 << 20
 
-/** Whole rows of one tensor. */
+/** A range of whole rows of one tensor. */
 interface Rows {
   readonly name: string
   readonly from: number
@@ -17,7 +17,7 @@ interface Rows {
   readonly rowLength: number
 }
 
-/** First row and floats, a few rows at a time. */
+/** Yields the first row's index and the floats of a few rows at a time. */
 async function* piecesOf(
   file: GgufFile,
   { name, from, to, rowLength }: Rows,
@@ -28,7 +28,7 @@ async function* piecesOf(
     yield [at, await file.dequantize(name, { rows: [at, Math.min(at + step, to)], signal })]
 }
 
-/** One row a line; JSON has no NaN and no infinity, which become null there. */
+/** Prints one row on each line. JSON has no NaN and no infinity, so they become null. */
 async function printRows(context: Context, file: GgufFile, rows: Rows): Promise<void> {
   const { json, print, signal } = context
   if (json) print('[')
@@ -59,9 +59,9 @@ export const command: Command = {
     const rowLength = tensor?.shape[0] ?? 1
     const rowCount = tensor && rowLength > 0 ? tensor.elementCount / rowLength : 0
     const [from, to] = rowsOf(context, rowCount) ?? [0, rowCount]
-    // Errors of the tensor or the rows come before anything is printed or written.
+    // Checks the tensor and the rows before anything is printed or written.
     if (!tensor || from >= to || to > rowCount) await file.dequantize(name, { rows: [from, to] })
-    // The parts of it that were cut off, too.
+    // Throws if data of these rows are missing.
     mustHaveRows(openFile(file), tensor!, [from, to])
     const rows: Rows = { name, from, to, rowLength }
     if (output === undefined) {

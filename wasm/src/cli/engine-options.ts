@@ -3,10 +3,10 @@ import { withPaths, type OpenOptions } from '../node.js'
 import { UsageError, type Option, type Options, type Values } from './command.js'
 import { sizeOf } from './sizes.js'
 
-/** How an option of the engine is given: its name, and what its text means. */
+/** An option of the engine on the command line: its name, and how its text is parsed. */
 interface Row extends Option {
   readonly name: string
-  /** Default: a number where it takes a value, else true. */
+  /** Default: a number if the option takes a value, otherwise true. */
   readonly parse?: (text: string) => unknown
 }
 
@@ -14,7 +14,8 @@ const kText = (text: string): string => text
 
 const kCacheType = { value: 'TYPE', choices: ['f16', 'f32', 'q8_0', 'q4_0'], parse: kText }
 
-// One row for each option of load() that a call can give; the projector is run.ts's. The compiler misses one that is added to the package.
+// One row for each option of load(), except the projector, which run.ts has. If an option is missing here, the compiler
+// reports it.
 const kLoad: Readonly<
   Record<
     Exclude<
@@ -76,7 +77,8 @@ const kLoad: Readonly<
   },
 }
 
-// The same for generate() and chat(); a grammar, a schema and biases have their own code in run.ts. Triggers are for programs.
+// The same for generate() and chat(). run.ts has the grammar, the schema and the biases. Grammar triggers are only for
+// programs.
 const kGenerate: Readonly<
   Record<
     Exclude<
@@ -155,7 +157,7 @@ const kGenerate: Readonly<
 const optionsOf = (rows: Readonly<Record<string, Row>>): Options =>
   Object.fromEntries(Object.values(rows).map(({ name, parse: _, ...option }) => [name, option]))
 
-// Both make one list; which an adapter is, its file says.
+// Both options fill one list. The file says which kind of adapter it is.
 const kAdapterOptions: Options = {
   lora: {
     value: 'FILE[=SCALE]',
@@ -176,9 +178,9 @@ const kAdapterOptions: Options = {
   },
 }
 
-/** Those of load(), for the table of a command. */
+/** The options of load(), for the table of a command. */
 export const kLoadOptions: Options = { ...optionsOf(kLoad), ...kAdapterOptions }
-/** The same with those of generate(). */
+/** The options of load() and generate(). */
 export const kEngineOptions: Options = { ...kLoadOptions, ...optionsOf(kGenerate) }
 
 function numberOf(name: string, text: string): number {
@@ -199,7 +201,7 @@ function valuesOf(rows: Readonly<Record<string, Row>>, values: Values): Record<s
   return given
 }
 
-/** "a.gguf", "a.gguf=0.5": of a path with = in it, what follows the last one counts where it is a number. */
+/** Parses "a.gguf" or "a.gguf=0.5". The text after the last "=" is the scale if it is a number. */
 export function adapterOf(text: string): AdapterChoice {
   const at = text.lastIndexOf('=')
   const number = text.slice(at + 1).trim()
@@ -228,7 +230,7 @@ export function generateOptionsOf(values: Values): GenerateOptions {
   return valuesOf(kGenerate, values)
 }
 
-/** "15339=-2.5", "13=-inf" */
+/** Parses "15339=-2.5" and "13=-inf". */
 export function biasesOf(words: readonly string[]): Readonly<Record<number, number>> | undefined {
   if (words.length === 0) return undefined
   const pairs = words.map((word) => {

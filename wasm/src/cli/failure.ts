@@ -2,18 +2,18 @@ import { GgufError, messageOf, type GgufErrorCode } from '../api/errors.js'
 import { UsageError } from './command.js'
 import { visible } from './format.js'
 
-/** An error as --json tells it, on stderr. */
+/** The JSON of an error, written to stderr with --json. */
 export interface Failure {
   /** a GgufErrorCode, "usage" or "interrupted" */
   readonly code: string
   readonly message: string
   /** byte offset in the file */
   readonly offset?: number | undefined
-  /** of HTTP */
+  /** HTTP status */
   readonly httpStatus?: number | undefined
 }
 
-/** A signal asked the command to end. */
+/** A signal interrupted the command. */
 export class Interrupted extends Error {
   constructor(
     readonly signalName: string,
@@ -23,14 +23,14 @@ export class Interrupted extends Error {
   }
 }
 
-// What the command line offers where the package's message cannot know of it.
+// Hints for the command line that the package's messages do not contain.
 const kAdvice: Partial<Readonly<Record<GgufErrorCode, string>>> = {
   unauthorized: 'Give --header "Authorization: Bearer TOKEN".',
   forbidden: 'A token goes into --header "Authorization: Bearer TOKEN".',
   'file-exists': '--force replaces it.',
 }
 
-/** undefined: a fault of the program, which is no answer to its user. */
+/** Describes an error; undefined for a bug of the program. */
 export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof UsageError) return { code: 'usage', message: error.message }
   if (error instanceof Interrupted) return { code: 'interrupted', message: error.message }
@@ -42,7 +42,7 @@ export function failureOf(error: unknown): Failure | undefined {
   return { code, message, offset, httpStatus: status }
 }
 
-/** Tells of an error on stderr, as text or JSON, and gives the exit status. Faults of the program are thrown again. */
+/** Writes an error to stderr, as text or JSON, and returns the exit status. Rethrows bugs of the program. */
 export function report(error: unknown, json: boolean): number {
   const failure = failureOf(error)
   if (!failure) {

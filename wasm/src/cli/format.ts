@@ -8,7 +8,7 @@ export interface Style {
   yellow(text: string): string
 }
 
-/** Colours for terminals that want them (NO_COLOR, TERM=dumb: no). */
+/** Colours, if the terminal supports them (not with NO_COLOR or TERM=dumb). */
 export function styleFor(stream: { isTTY?: boolean }, environment: NodeJS.ProcessEnv): Style {
   const forced = environment['FORCE_COLOR']
   const wanted =
@@ -18,7 +18,7 @@ export function styleFor(stream: { isTTY?: boolean }, environment: NodeJS.Proces
   return { bold: paint(1), dim: paint(2), red: paint(31), yellow: paint(33) }
 }
 
-/** Text of a file on a terminal: control characters would be obeyed there, so they are spelled out. */
+/** Escapes control characters in text of a file, because a terminal would execute them. */
 export function visible(text: string): string {
   // eslint-disable-next-line no-control-regex
   return text.replace(/[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (character) => {
@@ -33,13 +33,13 @@ export function shorten(text: string, length: number): string {
   return characters.length <= length ? text : characters.slice(0, length - 1).join('') + '\u2026'
 }
 
-/** The columns of a terminal, or what its user sets; 80 where nothing tells. */
+/** The columns of the terminal, or the user's setting; 80 if both are unknown. */
 export function widthOf(stream: { columns?: number }, environment: NodeJS.ProcessEnv): number {
   const columns = stream.columns || Number(environment['COLUMNS'])
   return Number.isInteger(columns) && columns > 0 ? Math.max(40, columns) : 80
 }
 
-/** Lines of whole words; a word that is longer than a line has one for itself. */
+/** Wraps text into lines of whole words. A word that is longer than a line gets its own line. */
 export function wrap(text: string, columns: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {
@@ -58,7 +58,7 @@ function cutMiddle(text: string, length: number): string {
   return `${characters.slice(0, length - 1 - end).join('')}\u2026${characters.slice(characters.length - end).join('')}`
 }
 
-/** Names cut in the middle to a length, those whole that would look like another one. */
+/** Shortens names in the middle, unless a shortened name would equal another one. */
 export function shortenNames(names: readonly string[], length: number): string[] {
   const short = names.map((name) => cutMiddle(name, length))
   const seen = new Map<string, Set<string>>()
@@ -92,12 +92,12 @@ export function grouped(count: number): string {
   return count.toLocaleString('en-US')
 }
 
-/** The count with its noun, digits in groups. */
+/** A count with grouped digits and its noun. */
 export function counted(count: number, one: string, many?: string): string {
   return plainlyCounted(count, one, many, grouped(count))
 }
 
-/** Columns of the terminal that a text takes: East Asian wide and emoji take two, combining marks none. */
+/** The width of a text in terminal columns: East Asian wide characters and emoji take two, combining marks none. */
 export function width(text: string): number {
   let columns = 0
   for (const character of text) {
@@ -140,7 +140,7 @@ export function valueText(value: MetadataValue, length: number): string {
   return shorten(visible(`[${shown.join(', ')}${more}]`), length)
 }
 
-/** What JSON lacks: bigints, NaN and infinities become strings, typed arrays plain ones. */
+/** A replacer for JSON.stringify: bigints, NaN and infinities become strings, typed arrays plain arrays. */
 export function jsonScalar(value: unknown): unknown {
   if (ArrayBuffer.isView(value)) return Array.from(value as Float64Array)
   if (typeof value === 'bigint') return String(value)

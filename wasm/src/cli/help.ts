@@ -11,7 +11,7 @@ export function spelled(name: string, { value, short }: Options[string]): string
   return `${short ? `-${short}, ` : ''}--${name}${value === undefined ? '' : ` ${value}`}`
 }
 
-/** Options in two columns, within 80. */
+/** Options in two columns, 80 characters wide at most. */
 function optionLines(options: Options): string[] {
   const rows = Object.entries(options).map(([name, option]) => {
     const choices = option.choices ? `${option.choices.join(', ')}: ` : ''

@@ -1,4 +1,4 @@
-// Repositories of model hubs on the command line: which server and which token, and the files that a name means.
+// Repositories of model hubs on the command line: finds the server, the token, and the files of a name.
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { findVariant, listRepository, parseHubAddress, searchModels } from '../hub/index.js'
@@ -24,13 +24,15 @@ function optionsFor(address: HubAddress | undefined, signal: AbortSignal): HubOp
 async function addressOf(word: string): Promise<HubAddress | undefined> {
   const address = parseHubAddress(word)
   if (address === undefined) return undefined
-  // "folder/name" of a folder that is there is a path, whether or not the file is there: nothing is asked of a server.
+  // "folder/name" is a path if the folder exists, even if the file does not: no request is sent.
   const places = word.includes(':') ? [word] : [word, dirname(word)]
   const there = await Promise.all(places.map((place) => stat(place).catch(() => undefined)))
   return there.some((one) => one !== undefined) ? undefined : address
 }
 
-/** The first file of the model that a word means, with the token that reads it; undefined where it names no repository. */
+/**
+ * Finds the first file of the model that a word names, and its access token; undefined if the word is not a repository.
+ */
 export async function fileOnHub(
   word: string,
   signal: AbortSignal,
@@ -40,13 +42,13 @@ export async function fileOnHub(
   const options = optionsFor(address, signal)
   const variant = await findVariant(address, options)
   return {
-    // The others of a split model are found by its name.
+    // The other files of a split model are found by their names.
     url: variant.files[0]!.url,
     headers: options.token === undefined ? [] : [`Authorization: Bearer ${options.token}`],
   }
 }
 
-/** The words and options of a call with the repositories among them replaced by files. */
+/** Replaces the repositories among a call's words and options by files. */
 export async function withHubFiles<Call extends { positionals: readonly string[]; values: Values }>(
   call: Call,
   { arguments: words }: Command,

@@ -15,7 +15,7 @@ import {
 } from './format.js'
 import { eachFile, kSeveralHelp } from './several.js'
 
-// Elements of an array that --json shows without --full.
+// Number of array elements that --json shows without --full.
 const kShownElements = 8
 
 function jsonValue(value: MetadataValue, full: boolean): unknown {
@@ -72,7 +72,7 @@ function printSummary(file: GgufFile, { print, style, width }: Context): void {
     print(`${style.dim(label.padEnd(18))}${shorten(visible(value), width - 18)}`)
 }
 
-/** All entries of the header, those of a key that is there again behind its first. */
+/** All entries of the header. Repeated entries of a key follow the first one. */
 function entriesOf({ metadata }: GgufFile): { key: string; type: ValueType; value: MetadataValue }[] {
   const repeated = metadata.repeated
   return [...metadata].flatMap(([key, value]) => [
@@ -81,10 +81,10 @@ function entriesOf({ metadata }: GgufFile): { key: string; type: ValueType; valu
   ])
 }
 
-/** Arrays cut to their first elements, unless full. */
+/** Shortens arrays to their first elements, unless --full is given. */
 async function jsonInfo(file: GgufFile, full: boolean): Promise<unknown> {
   const { container, version, endianness, alignment, size, dataOffset, shards } = file
-  // Pairs, not an object: keys are the file's and may repeat what an object already means.
+  // Pairs, not an object: keys come from the file, may occur twice, and may have names such as __proto__.
   const metadata = await Promise.all(
     entriesOf(file).map(async ({ key, type, value }) => ({
       key,
@@ -102,7 +102,7 @@ async function jsonInfo(file: GgufFile, full: boolean): Promise<unknown> {
   }
 }
 
-/** What is missing of the file, and what lies behind its data. */
+/** The damage of a file, and the bytes after its data. */
 function printDamage(damage: readonly Finding[], { print, style, width }: Context): void {
   for (const { level, message } of damage)
     for (const line of wrap(visible(message), width)) print(level === 'error' ? style.red(line) : line)
@@ -126,10 +126,10 @@ function printTypes(file: GgufFile, { print, style }: Context): void {
   lines.forEach(print)
 }
 
-// Columns of the key's meaning, which stands below it.
+// Indentation of a key's meaning, which is printed below it.
 const kIndent = 4
 
-/** Key, type and value on a line, what the key means below it: within the terminal's width. */
+/** Prints key, type and value on one line, and the key's meaning below, within the terminal's width. */
 async function printMetadata(file: GgufFile, { print, style, width }: Context): Promise<void> {
   const entries = entriesOf(file)
   if (entries.length === 0) return

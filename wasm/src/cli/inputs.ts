@@ -1,5 +1,5 @@
-// What a command reads, so that nothing that it writes replaces it. Device and inode identify a file: hard links,
-// symbolic links and other spellings of a path are the same file.
+// Records the files that a command reads, so that its output never replaces them. Device and inode identify a file:
+// hard links, symbolic links and other spellings of a path count as the same file.
 import { open, stat } from 'node:fs/promises'
 import { messageOf } from '../api/errors.js'
 import { NodeFileSource } from '../node.js'
@@ -10,12 +10,12 @@ const identity = ({ dev, ino }: Identity): string => `${dev}:${ino}`
 
 const kRead = new Map<string, string>()
 
-/** From now on every file that is opened counts, those beside a given one included. */
+/** Starts recording every file that is opened, including the other shards of a given one. */
 export function watchInputs(): void {
   NodeFileSource.onOpened = (path, stat) => kRead.set(identity(stat), path)
 }
 
-/** The bytes of a file that an option names, whole. */
+/** Reads the whole file that an option names. */
 export async function readInput(path: string, what: string): Promise<Uint8Array> {
   try {
     const handle = await open(path, 'r')
@@ -30,7 +30,7 @@ export async function readInput(path: string, what: string): Promise<Uint8Array>
   }
 }
 
-/** The name by which a file was read that is the same as the one at this path. */
+/** If the file at this path was read, returns the name by which it was read. */
 export async function readAs(path: string): Promise<string | undefined> {
   const there = await stat(path, { bigint: true }).catch(() => undefined)
   return there && kRead.get(identity(there))

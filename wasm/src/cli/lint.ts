@@ -25,7 +25,7 @@ async function findingsOf(
   { positionals, values, signal, progress }: Context,
 ): Promise<Finding[]> {
   await drained(file, signal)
-  // What follows the data is told by its first bytes, where they can be read.
+  // Reads the first bytes after the data, if possible, to identify them.
   const behind = positionals.includes('-')
     ? []
     : (await file.damage({ signal })).filter(({ code }) => code === 'trailing-data')

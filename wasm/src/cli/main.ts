@@ -29,13 +29,13 @@ function headersOf(lines: readonly string[]): Headers {
   return headers
 }
 
-/** undefined: no address. */
+/** Returns the address that a word is; undefined if it is not an address. */
 function originOf(path: string | undefined): string | undefined {
   const source = path === undefined ? undefined : withPaths(path)
   return typeof source === 'string' ? addressOf(source).origin : undefined
 }
 
-/** What a word of the call names: an address, a path, or standard input where the command can read that. */
+/** Returns the source that a word names: an address, a path, or standard input if the command can read it. */
 function sourceOf(path: string, row: CommandRow, command: Command): Source {
   if (path !== '-') return withPaths(path)
   if (!command.standardInput)
@@ -68,7 +68,7 @@ function contextOf(
   const hasHeaders = !headers.keys().next().done
   const progress = new Progress(process.stderr)
   const json = values['json'] === true
-  // A token is for the server that it was given with, and no other address of the call.
+  // An access token is only sent to its own server, not to other addresses of the call.
   const firstOrigin = originOf(command.arguments[0]?.file === 'read' ? positionals[0] : undefined)
   const headersFor = (path: string) => (originOf(path) === firstOrigin ? headers : undefined)
   const { print, warn } = outputOf(progress, json)
@@ -144,7 +144,7 @@ async function runCommand(row: CommandRow, args: readonly string[]): Promise<num
   }
 }
 
-/** The command that a call begins with; a file alone is for info. */
+/** Finds the command of a call. A file without a command means info. */
 async function rowOf(name: string): Promise<{ row: CommandRow; isFile: boolean }> {
   const row = kCommands.find((command) => command.name === name)
   if (row) return { row, isFile: false }
@@ -161,7 +161,7 @@ async function rowOf(name: string): Promise<{ row: CommandRow; isFile: boolean }
   throw new UsageError(`${name} stands before the command: options come behind it`)
 }
 
-/** The command line. Gives the exit status. */
+/** Runs the command line and returns the exit status. */
 export async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {

@@ -1,4 +1,4 @@
-// How much memory a model takes, and what fits where.
+// Estimates the memory of a model, and which devices it fits.
 import type { GgufFile, MemoryOptions } from '../api/file.js'
 import type { KvType, MemoryDevice, MemoryEstimate } from '../api/memory.js'
 import { kFiles, UsageError, type Command, type Context, type Options } from './command.js'

@@ -7,8 +7,9 @@ const kWords = new Set(['F16', 'BF16'])
 const percent = (share: number) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`
 
 /**
- * Two tables, of passes over several tokens and over one: time, its share, and what was read and multiplied a second
- * against what the machine allows. One token's limit is reading memory, several tokens' the products of their kind.
+ * Prints two tables, for passes over several tokens (prefill) and over one (decode): time, its share, and bytes and
+ * multiplications a second compared with the machine's limits. Memory bandwidth limits decode, arithmetic limits
+ * prefill.
  */
 export function profileLines(
   operations: readonly ProfiledOperation[],

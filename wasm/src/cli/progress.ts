@@ -2,13 +2,13 @@ import type { LoadProgress } from '../engine/index.js'
 import type { OpenProgress } from '../node.js'
 import { bytesText, shorten, visible } from './format.js'
 
-// What is done sooner tells nothing; then so often at most.
+// Nothing is shown before this delay. Later updates are at least this interval apart.
 const kFirstMs = 400
 const kEveryMs = 100
 
 const percent = (done: number, all: number): string => `${Math.floor((100 * done) / Math.max(1, all))} %`
 
-/** One line about what is under way. On a terminal only; elsewhere all of this does nothing. */
+/** A progress line on stderr. Does nothing if stderr is not a terminal. */
 export class Progress {
   readonly #stream: NodeJS.WriteStream
   #next: number
@@ -27,7 +27,7 @@ export class Progress {
     this.#stream.write(`\r\x1b[K${shorten(visible(text()), (this.#stream.columns || 80) - 1)}`)
   }
 
-  /** Before anything else is printed. */
+  /** Clears the line. Called before anything else is printed. */
   clear(): void {
     if (!this.#shown) return
     this.#shown = false
@@ -48,7 +48,7 @@ export class Progress {
         : `reading the header: ${bytesText(loaded)}`,
     )
 
-  /** Bytes of all, of what is named. */
+  /** Progress of reading, in bytes, with a title. */
   readonly reading =
     (what: string) =>
     (done: number, all: number): void =>

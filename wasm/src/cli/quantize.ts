@@ -7,7 +7,7 @@ import { counted, bytesText, grouped, shorten, table, visible } from './format.j
 import { readInput } from './inputs.js'
 import { kOutputOptions, outputOf, save } from './save.js'
 
-/** "ffn_down=Q6_K": a part of the name; "blk.0.*=F16": all of it, with * for anything. */
+/** Parses "ffn_down=Q6_K" (a part of the name) and "blk.0.*=F16" (the whole name, * matches anything). */
 function ruleOf(text: string): readonly [string, string] {
   const at = text.lastIndexOf('=')
   if (at <= 0 || at === text.length - 1)
@@ -15,14 +15,14 @@ function ruleOf(text: string): readonly [string, string] {
   return [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** Of a pattern that is given twice the first counts. */
+/** If a pattern is given twice, the first one counts. */
 function rulesOf(texts: readonly string[]): ReadonlyMap<string, string> {
   const rules = new Map<string, string>()
   for (const [name, type] of texts.map(ruleOf)) if (!rules.has(name)) rules.set(name, type)
   return rules
 }
 
-/** A GGUF file, or one of the older form, which begins with a count. */
+/** Opens an importance matrix: a GGUF file, or the older format, which begins with a count. */
 async function importanceIn(path: string, context: Context): Promise<ImportanceSource> {
   try {
     return await context.open({}, path)
@@ -33,7 +33,7 @@ async function importanceIn(path: string, context: Context): Promise<ImportanceS
   }
 }
 
-/** "2 tensors: a, b", with as many names as fit a line. */
+/** Formats "2 tensors: a, b" with as many names as fit on a line. */
 function named(names: readonly string[], what: string): string {
   const shown = names.slice(0, 4).map((name) => shorten(visible(name), 60))
   const more = names.length > shown.length ? `, and ${grouped(names.length - shown.length)} more` : ''
@@ -56,7 +56,7 @@ function printTable({ print, style }: Context, { tensors }: QuantizeReport): voi
   lines.forEach(print)
 }
 
-/** What happened to the tensors, and what should not pass unseen. */
+/** Prints what was done with the tensors, and warnings. */
 function printSummary({ print, values }: Context, report: QuantizeReport): void {
   const { tensors, quantized, fellBack, requantized, needsImportance, importance } = report
   const sum = (of: 'fromBytes' | 'toBytes'): string =>

@@ -2,7 +2,7 @@ import { UsageError, type Context, type Option } from './command.js'
 
 export const kRowsOption: Option = { value: 'A:B', help: 'rows A to B - 1 only; A alone is one row' }
 
-/** --rows 3, 3:7, 3: or :7, half open; undefined without the option. */
+/** Parses --rows 3, 3:7, 3: or :7 (the end is excluded); undefined without the option. */
 export function rowsOf({ values }: Context, rowCount: number): [number, number] | undefined {
   const given = values['rows']
   if (given === undefined) return undefined

@@ -35,15 +35,15 @@ async function optionsOf({ values, signal }: Context): Promise<GenerateOptions> 
 
 interface Answer {
   readonly text: string
-  /** with the option logprobs */
+  /** present with the option logprobs */
   readonly pieces: readonly Piece[]
 }
 
-/** Writes the text as it comes, unless the answer is told as JSON. */
+/** Writes the text as it arrives, unless --json is given. */
 async function answerOf({ json, progress, signal }: Context, pieces: AsyncIterable<Piece>): Promise<Answer> {
   let text = ''
   const all: Piece[] = []
-  // Nothing comes while the prompt is computed.
+  // There is no output while the prompt is computed.
   const begun = performance.now()
   const tell = (): void =>
     progress.show(() => `computing the prompt: ${((performance.now() - begun) / 1000).toFixed(0)} s`)
@@ -75,7 +75,7 @@ function printEnd({ print, style }: Context, model: Model, result: GenerateResul
   )
 }
 
-/** The images and sounds of a message, which come before its text. */
+/** The images and sounds of a message. They precede its text. */
 async function mediaOf({ values }: Context): Promise<MediaPart[]> {
   const given = (name: string) => (values[name] ?? []) as readonly string[]
   const images = given('image').map(async (path): Promise<MediaPart> => ({
@@ -147,7 +147,7 @@ export const command: Command = {
     using projector = mmproj === undefined ? undefined : await context.open(undefined, mmproj, [])
     using model = await context.load(projector === undefined ? loading : { ...loading, projector })
     const profiled = values['profile'] === true
-    if (profiled) await model.profile() // begins it
+    if (profiled) await model.profile() // starts the profile
     const template = values['template'] as string | undefined
     const { text, pieces } = await answerOf(
       context,

@@ -1,5 +1,5 @@
-// The only place of the command line that writes files: whole or not at all, never onto a file that is read, and onto
-// one that is there with --force only.
+// Writes all output files of the command line: completely or not at all, never over a file that is read, and over an
+// existing file only with --force.
 import { stat, unlink } from 'node:fs/promises'
 import { GgufError } from '../api/errors.js'
 import { leftParts, prepareFile, type PreparedFile } from '../edit/write-file.js'
@@ -24,13 +24,13 @@ export interface Output {
 }
 
 export interface SaveOptions {
-  /** The output is the file that was read, by the user's wish. */
+  /** The user chose to replace the file that was read (--in-place). */
   readonly inPlace?: boolean
-  /** What is printed of a file in the end. Default: its path and size. */
+  /** The line that is printed for each written file. Default: its path and size. */
   readonly told?: string
 }
 
-/** Refuses a path that cannot be written as it should be: before the work as well as after it. */
+/** Throws if a path must not or cannot be written. Called before the work and again after it. */
 async function check({ values }: Context, path: string, { inPlace = false }: SaveOptions): Promise<void> {
   const read = await readAs(path)
   if (read !== undefined && !inPlace) {
@@ -43,7 +43,7 @@ async function check({ values }: Context, path: string, { inPlace = false }: Sav
   if (!inPlace && values['force'] !== true) throw new GgufError('file-exists', `${path} is there already.`)
 }
 
-/** The path that --output gives. */
+/** Returns the path of --output. */
 export async function outputOf(context: Context): Promise<string> {
   const path = context.values['output']
   if (typeof path !== 'string' || path === '') throw new UsageError('where to? --output FILE')
@@ -64,8 +64,8 @@ async function tellOfParts({ warn }: Context, path: string): Promise<void> {
 }
 
 /**
- * Writes all files or none: they get their names when the last one is on the disk. Tells how far it is on a terminal's
- * stderr, and of each file on stdout.
+ * Writes all files or none: they are renamed to their final names after the last one is on the disk. Progress goes to
+ * stderr if it is a terminal, and a line for each file to stdout.
  */
 export async function saveAll(
   context: Context,
@@ -96,7 +96,7 @@ export async function saveAll(
     }
   } catch (error) {
     await Promise.all(prepared.map((one) => one.discard()))
-    // Half a set is of no use; what replaced older files stays.
+    // An incomplete set is useless, so new files are deleted. Files that replaced older ones stay.
     if (!overwrite) await Promise.all(named.map((path) => unlink(path).catch(() => {})))
     throw error
   } finally {
@@ -105,7 +105,7 @@ export async function saveAll(
   if (!json) for (const { path, file } of outputs) print(options.told ?? `${path}: ${bytesText(file.size)}`)
 }
 
-/** Writes one file whole or not at all. */
+/** Writes one file completely or not at all. */
 export async function save(
   context: Context,
   path: string,

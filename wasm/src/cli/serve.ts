@@ -13,9 +13,9 @@ const kSlots = 2
 const kQueue = 100
 const kMaxBody = '10M'
 const kMaxForm = '25M'
-// Of one prompt, where neither the call nor the model says less.
+// Context length of each slot, unless the call or the model has a smaller one.
 const kContext = 4096
-// Milliseconds that requests have when the server is asked to end.
+// Milliseconds that running requests have to finish when the server shuts down.
 const kPatience = 10_000
 
 function whole(values: Values, name: string, fallback: number, least: number, most: number): number {
@@ -26,7 +26,7 @@ function whole(values: Values, name: string, fallback: number, least: number, mo
   throw new UsageError(`--${name} takes a whole number from ${least} to ${most}, not "${String(given)}"`)
 }
 
-/** A model that makes vectors, or hears, remembers no prompts. */
+/** Number of slots. Embedding and speech models have one, because they have no prompt cache. */
 function slotsOf(values: Values, file: GgufFile): number {
   if (file.summary().architecture === 'whisper') return 1
   const pooling = file.metadata.get(`${file.summary().architecture}.pooling_type`)
@@ -47,7 +47,7 @@ async function load(context: Context): Promise<{ model: Model; cached: CachedMod
   return { model, cached: new CachedModel(model, slots), id }
 }
 
-/** Resolves when a signal asks the program to end. */
+/** Resolves when a signal ends the program. */
 function asked(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()

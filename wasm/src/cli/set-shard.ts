@@ -1,4 +1,4 @@
-// Which file of a split model `set` edits, so that the others still fit.
+// Chooses the file of a split model that `set` edits, so that the set stays consistent.
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,15 +9,15 @@ import { UsageError, type Context } from './command.js'
 
 const pathOf = (word: string): string => (/^file:/i.test(word) ? fileURLToPath(word) : word)
 
-/** The name of the file that a word of the call names, without query. */
+/** The file name of a path or address, without the query. */
 function nameOf(word: string): string {
   const source = withPaths(word)
   return source instanceof NodeFileSource ? source.name : basename(word.replace(/[?#].*$/, ''))
 }
 
 /**
- * The index of the file to edit; undefined for a model of one file. Readers take keys from the first, so keys go there;
- * split.* keys of the file that is named.
+ * Index of the file to edit; undefined for a model of one file. Readers take keys from the first file, so keys are
+ * changed there. split.* keys are changed in the file that the call names.
  */
 export function editedShard(
   context: Context,
@@ -54,7 +54,7 @@ export function editedShard(
   return shard
 }
 
-/** Where the file that is edited lies. */
+/** The path of the file that is edited. */
 export function pathOfShard(
   { positionals, values }: Context,
   file: GgufFile,
@@ -66,7 +66,7 @@ export function pathOfShard(
   return pathOf(words.find((word) => nameOf(word) === name) ?? join(dirname(pathOf(words[0]!)), name))
 }
 
-/** The other files are looked for by name, beside the one that is opened. */
+/** Warns if readers will not find the other files, which they search by name in the same folder. */
 export async function warnOfName(
   { warn }: Context,
   file: GgufFile,

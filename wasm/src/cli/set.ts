@@ -10,7 +10,7 @@ import { kOutputOptions, outputOf, save } from './save.js'
 import { editedShard, pathOfShard, warnOfName } from './set-shard.js'
 import { readText } from './text.js'
 
-/** "i32" or "string[]" */
+/** Parses a type: "i32" or "string[]". */
 function typeOf(text: string): WriteType {
   const element = /^(\w+)(\[\])?$/.exec(text)
   const name = element?.[1] as Exclude<WriteType, object>
@@ -21,7 +21,7 @@ function typeOf(text: string): WriteType {
 
 function parseJson(key: string, text: string): WriteValue {
   try {
-    // Integers beyond 2^53 keep all their digits.
+    // Integers beyond 2^53 keep all digits.
     return JSON.parse(text, (_, value: unknown, context?: { source?: string }) => {
       const digits = context?.source
       const large = typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(digits ?? '')
@@ -32,7 +32,7 @@ function parseJson(key: string, text: string): WriteValue {
   }
 }
 
-/** What a word of the command line means where this type is wanted; undefined: a new key without a type. */
+/** Parses the text of a value of the given type; undefined: a new key without a type. */
 function valueOf(key: string, text: string, type: WriteType | undefined): WriteValue {
   if (type === 'string') return text
   if (typeof type === 'object' || (type === undefined && text.startsWith('['))) return parseJson(key, text)
@@ -53,7 +53,9 @@ function pair(text: string, what: string): [string, string] {
   return [text.slice(0, at), text.slice(at + 1)]
 }
 
-/** What a text is read as where no type is given: as the catalogue says, as what is there, or as it looks. */
+/**
+ * The type as which a text is parsed if none is given: the catalogue's, the existing value's, or derived from the text.
+ */
 function readAs(builder: GgufBuilder, key: string, text: string): WriteType | undefined {
   const row = standardKey(key)
   if (row)
@@ -64,13 +66,13 @@ function readAs(builder: GgufBuilder, key: string, text: string): WriteType | un
   return there === 'array' ? { arrayOf: 'string' } : there
 }
 
-/** The key of "key=value" or "key:type=value". */
+/** Returns the key of "key=value" or "key:type=value". */
 const keyOf = (name: string): [key: string, type: string | undefined] => {
   const typed = /^(.*):([a-z0-9[\]]+)$/.exec(name)
   return typed ? [typed[1]!, typed[2]] : [name, undefined]
 }
 
-/** "key=value" or "key:type=value"; type: of those that give none. */
+/** Parses "key=value" or "key:type=value". type: the type if the word has none. */
 function setOne(builder: GgufBuilder, word: string, type: WriteType | undefined): void {
   const [name, text] = pair(word, 'KEY=VALUE or KEY:TYPE=VALUE')
   const [key, own] = keyOf(name)
@@ -136,7 +138,7 @@ export const command: Command = {
     const inPlace = context.values['in-place'] === true
     if (inPlace && !(withPaths(path!) instanceof NodeFileSource))
       throw new UsageError('--in-place is for files on disk: give an --output')
-    // What a symbolic link points at is replaced, not the link.
+    // Replaces the target of a symbolic link, not the link.
     const output = inPlace ? await realpath(pathOfShard(context, file, shard)) : await outputOf(context)
     if (shard !== undefined && !inPlace) await warnOfName(context, file, shard, output)
     const built = await builder.build({ signal: context.signal })

@@ -1,4 +1,4 @@
-// Commands that look at several files: one result each, the worst status in the end.
+// Commands that take several files: one result for each, and the worst status.
 import type { GgufFile, OpenOptions } from '../node.js'
 import type { Context } from './command.js'
 import { failureOf, report } from './failure.js'
@@ -14,7 +14,7 @@ export interface Result {
 export const kSeveralHelp =
   'Several files give one result each, and the worst status. With --json they are one document: an array of {"file", "status", "result"}, or {"file", "status", "error"} for a file that cannot be read.'
 
-/** Opens each file of the call and shows what `look` says of it. One that fails does not end the others. */
+/** Opens each file of the call and shows the result of `look`. A failure of one file does not stop the others. */
 export async function eachFile(
   context: Context,
   look: (file: GgufFile) => Promise<Result>,

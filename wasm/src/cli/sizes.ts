@@ -2,7 +2,7 @@ import { UsageError } from './command.js'
 
 const kUnits: Readonly<Record<string, number>> = { '': 1, K: 1e3, M: 1e6, G: 1e9, T: 1e12 }
 
-/** "2G", "500M", "1.5GB"; units of 1000, as llama.cpp's gguf-split has them. */
+/** Parses "2G", "500M" and "1.5GB" to bytes, in powers of 1000 like llama.cpp's gguf-split. */
 export function sizeOf(text: string): number {
   const match = /^(\d+(?:\.\d+)?)([KMGT]?)B?$/i.exec(text)
   if (!match) throw new UsageError(`"${text}" is no size: 500M, 2G, ...`)

@@ -5,7 +5,7 @@ import type { GgufFile } from '../api/file.js'
 import type { ByteSource, StreamOptions } from '../api/source.js'
 import { openFile } from '../edit/open-file.js'
 
-/** Standard input, read once from its beginning. Its size is known when it is a file, or has been read to its end. */
+/** Standard input, read once from its beginning. Its size is known if it is a file, or after it was read to its end. */
 export class StandardInput implements ByteSource {
   readonly name = undefined
   #size: number | undefined
@@ -41,7 +41,7 @@ export class StandardInput implements ByteSource {
     return this.#refuse(offset)
   }
 
-  /** Reads to the end, so that the size is known. */
+  /** Reads to the end, which determines the size. */
   async drain(signal: AbortSignal): Promise<void> {
     if (this.#size !== undefined) return
     for await (const _ of this.stream(this.#at, { signal }));
@@ -60,7 +60,7 @@ export class StandardInput implements ByteSource {
   }
 }
 
-/** Reads what is left of standard input where a file comes from there: then its size is known. */
+/** If the file is standard input, reads the rest of it, which determines its size. */
 export async function drained(file: GgufFile, signal: AbortSignal): Promise<void> {
   for (const part of openFile(file).parts)
     if (part?.source instanceof StandardInput) await part.source.drain(signal)

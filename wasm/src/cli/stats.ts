@@ -8,7 +8,7 @@ import { kRowsOption, rowsOf } from './rows.js'
 const short = (value: number): string =>
   Number.isFinite(value) ? Number(value.toPrecision(4)).toString() : String(value)
 
-/** What a row of the table has no room for. */
+/** Facts of a tensor that do not fit into a row of the table. */
 function details({ name, absoluteMaximum, rows, outlierColumns, scales }: TensorStats): [string, string][] {
   const facts: [string, string][] = [['absolute maximum', short(absoluteMaximum)]]
   if (rows && rows.rootMeanSquare.length > 1) {
@@ -56,7 +56,7 @@ async function gather(
     try {
       all.push(await file.stats(name, options))
     } catch (error) {
-      // One tensor that cannot be read does not end the table of the others.
+      // A tensor that cannot be read does not stop the others.
       if (names.length > 0 || !(error instanceof GgufError) || error.code !== 'unsupported') throw error
       context.warn(error.message)
     }
@@ -114,7 +114,7 @@ export const command: Command = {
       return status
     }
     printStats(all, other !== undefined, context)
-    // All tensors of a file are a table; those that were named are looked at closely.
+    // All tensors of a file are shown as a table, named tensors with details.
     for (const stats of names.length > 0 ? all : []) {
       context.print('')
       for (const [what, value] of details(stats)) context.print(`${what}: ${value}`)

@@ -1,7 +1,7 @@
 import { GgufError } from '../api/errors.js'
 import { readInput } from './inputs.js'
 
-// Byte order marks, and what they say. That of UTF-8 first: none begins another.
+// Byte order marks and their encodings, longer ones first: the mark of UTF-32LE begins with that of UTF-16LE.
 const kMarks: readonly (readonly [mark: readonly number[], encoding: string])[] = [
   [[0xef, 0xbb, 0xbf], 'utf-8'],
   [[0xff, 0xfe, 0, 0], 'utf-32le'],
@@ -10,9 +10,9 @@ const kMarks: readonly (readonly [mark: readonly number[], encoding: string])[] 
   [[0xfe, 0xff], 'utf-16be'],
 ]
 
-/** Where the first byte is that is no UTF-8. */
+/** The offset of the first byte that is not valid UTF-8. */
 function firstWrong(bytes: Uint8Array): number {
-  // stream: a character that the end cuts in two is no fault.
+  // stream: an incomplete character at the end is not an error.
   const isValid = (length: number, stream: boolean): boolean => {
     try {
       new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length), { stream })
@@ -31,7 +31,7 @@ function firstWrong(bytes: Uint8Array): number {
   return valid
 }
 
-/** The text of bytes: UTF-8, or UTF-16 with a byte order mark; the mark is no part of it. name: for messages. */
+/** Decodes bytes: UTF-8, or UTF-16 with a byte order mark, which is removed. name: for error messages. */
 export function decodeText(bytes: Uint8Array, name: string): string {
   const wrong = (message: string): GgufError => new GgufError('invalid-argument', `${name} ${message}`)
   const marked = kMarks.find(([mark]) => mark.every((byte, i) => bytes[i] === byte))
@@ -55,7 +55,7 @@ export function decodeText(bytes: Uint8Array, name: string): string {
   }
 }
 
-/** The text of a file that an option names. what: the option. */
+/** Reads the text file that an option names. what: the option. */
 export async function readText(path: string, what: string): Promise<string> {
   return decodeText(await readInput(path, what), path)
 }

@@ -5,7 +5,7 @@ import type { Tokenizer } from '../api/text.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
 import { counted, table, visible } from './format.js'
 
-/** tokenizer.huggingface.json against the file's own tokens. */
+/** Compares tokenizer.huggingface.json with the file's own tokens. */
 async function compare(context: Context, file: GgufFile): Promise<number> {
   const { print, signal } = context
   const compared = await file.compareTokenizers({ signal })

@@ -30,20 +30,20 @@ import type { WrittenFile } from './written-file.js'
 
 const kMaxKeyBytes = 65_535
 const kMaxNameBytes = 64
-// Dimensions that ggml has.
+// Largest number of dimensions in ggml.
 const kMaxDimensions = 4
 
 const bytesIn = (text: string): number => new TextEncoder().encode(text).length
 const invalid = (message: string): GgufError => new GgufError('invalid-argument', message)
 const quoted = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}...` : text)
 
-/** What a file that is edited begins with. */
+/** The initial content of a builder. */
 interface Beginning {
   readonly keys: KeyEntry[]
   readonly tensors: TensorEntry[]
   /** the only file, or the first of several */
   readonly part: Part
-  /** its data may be copied as it lies */
+  /** the file whose tensor data may be copied as one range */
   readonly alone: boolean
   /** not one shard of several */
   readonly whole: boolean
@@ -60,8 +60,8 @@ function sourceOf(data: TensorData, name: string): ByteSource {
 }
 
 /**
- * A GGUF file in the making: keys and tensors, from nothing or from an opened file (`file.edit()`). Arrays and tensor data
- * of opened files stay where they are until the file is written.
+ * Builds a GGUF file from keys and tensors: from scratch, or from an opened file (`file.edit()`). Arrays and tensor
+ * data of opened files are read when the new file is written.
  */
 export class GgufBuilder implements Builder {
   readonly #keys: KeyEntry[] = []
@@ -73,7 +73,7 @@ export class GgufBuilder implements Builder {
   #quantization: QuantizeReport | undefined
   #checked = false
 
-  /** beginning: what edit() fills in. */
+  /** beginning: the initial content, which edit() passes. */
   constructor(options: BuilderOptions = {}, beginning?: Beginning) {
     this.#hosting = beginning?.hosting ?? options
     this.#begun = beginning
@@ -252,7 +252,7 @@ export class GgufBuilder implements Builder {
       : new TextDecoder().decode(from.bytes)
   }
 
-  /** Of an array the first: of heads that differ from layer to layer. */
+  /** The number of a key; the first element if it is an array (numbers of heads that differ between layers). */
   #number(key: string): number | undefined {
     const from = this.#keys.find((entry) => entry.key === key)?.from
     const row = from && kScalars[from.type === 'array' ? from.elementType : from.type]
@@ -285,13 +285,15 @@ export class GgufBuilder implements Builder {
   }
 }
 
-/** The specification has segments of lower_snake_case; files have more, but no blanks and nothing beyond ASCII. */
+/**
+ * The specification asks for segments in lower_snake_case. Real files have other characters, but only visible ASCII.
+ */
 function checkKey(key: string): void {
   if (!/^[\x21-\x7e]+$/.test(key) || key.length > kMaxKeyBytes)
     throw invalid(`${quoted(key)} is no key: visible ASCII characters, at most ${kMaxKeyBytes}.`)
 }
 
-/** What file.edit() does. */
+/** Implements file.edit(). */
 export function edit(file: OpenedFile, { shard, allowDamaged = false }: EditOptions = {}): GgufBuilder {
   const all = file.parts
   if (shard !== undefined && !(shard in all))

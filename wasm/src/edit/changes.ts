@@ -1,4 +1,4 @@
-// Changes of a file as data: what the viewer saves, and `ggufscope set --changes` applies.
+// Changes of a file as data. The viewer saves them, and `ggufscope set --changes` applies them.
 import { GgufError } from '../api/errors.js'
 import { kValueTypes } from '../header/header.js'
 import type { Change, ChangeList, ChangeValue, WriteType, WriteValue } from '../api/edit.js'
@@ -9,7 +9,7 @@ export const kChangesFormat = 'ggufscope-changes'
 
 const invalid = (message: string): GgufError => new GgufError('invalid-argument', message)
 
-/** "u32" or "i32[]", and "i32[][]" of arrays of arrays. */
+/** Parses a type: "u32", "i32[]", or "i32[][]" for an array of arrays. */
 export function writeTypeOf(text: string): WriteType {
   if (text.endsWith('[]')) return { arrayOf: writeTypeOf(text.slice(0, -2)) }
   if (!kValueTypes.includes(text as ValueType) || text === 'array')
@@ -20,7 +20,9 @@ export function writeTypeOf(text: string): WriteType {
 const kNotFinite: Readonly<Record<string, number>> = { NaN: NaN, Infinity: Infinity, '-Infinity': -Infinity }
 const kNumber = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i
 
-/** The value that a text or JSON value stands for in a type. What fits no type is left for the builder to refuse. */
+/**
+ * Converts a text or JSON value to a value of a type. A value that does not fit stays as it is; the builder refuses it.
+ */
 function valueOf(value: ChangeValue, type: WriteType | undefined): WriteValue {
   if (Array.isArray(value)) {
     const inner = typeof type === 'object' ? type.arrayOf : undefined
@@ -39,13 +41,13 @@ function valueOf(value: ChangeValue, type: WriteType | undefined): WriteValue {
   return Number.isSafeInteger(number) ? number : BigInt(text)
 }
 
-/** The texts of an array with others in some places. Those that stay keep their bytes, which need not be UTF-8. */
+/** An array of strings with some replaced. The others keep their bytes, which need not be UTF-8. */
 class ChangedTexts implements LazyArray<string> {
   readonly type = 'string'
   readonly loaded = true
   readonly length: number
   readonly #base: LazyArray
-  /** of the base, or a text of its own */
+  /** index of a string of the base, or a new string */
   readonly #places: readonly (number | string)[]
 
   constructor(base: LazyArray, places: readonly (number | string)[]) {
@@ -87,7 +89,7 @@ class ChangedTexts implements LazyArray<string> {
 
 type Entries = Extract<Change, { change: 'entries' }>
 
-/** The array of a key with some entries changed, without those that are removed, and with the new ones at the end. */
+/** The array of a key with changed entries, without the removed ones, and with the new ones at the end. */
 function changedArray(file: GgufFile, { key, set = {}, remove = [], append = [] }: Entries): WriteValue {
   const base = file.metadata.get(key)
   if (typeof base !== 'object') throw invalid(`${key} is no array, so that it has no entries to change.`)
@@ -139,7 +141,7 @@ function apply(file: GgufFile, builder: GgufBuilder, change: Change): void {
 }
 
 /**
- * Makes changes in a builder, one after the other. `file` is the one that the builder began with.
+ * Applies changes to a builder in their order. `file` is the file from which the builder was made.
  * Errors: those of the builder's methods; 'incomplete' if a preview left out an array of which entries change.
  */
 export function applyChanges(file: GgufFile, builder: GgufBuilder, changes: readonly Change[]): void {
@@ -152,7 +154,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const isValue = (value: unknown): boolean =>
   ['string', 'number', 'boolean'].includes(typeof value) || (Array.isArray(value) && value.every(isValue))
 
-/** What each kind of change must have. */
+/** The required fields of each kind of change. */
 const kFields: Readonly<Record<Change['change'], (one: Record<string, unknown>) => boolean>> = {
   set: ({ key, type, value }) => isText(key) && (type === undefined || isText(type)) && isValue(value),
   entries: ({ key, set = {}, remove = [], append = [] }) =>
@@ -169,7 +171,7 @@ const kFields: Readonly<Record<Change['change'], (one: Record<string, unknown>) 
   'remove-tensor': ({ name }) => isText(name),
 }
 
-/** The changes of a text that `ChangeList` describes. Error: 'invalid-argument'. */
+/** Parses the JSON text of a `ChangeList`. Error: 'invalid-argument'. */
 export function parseChanges(text: string): readonly Change[] {
   let list: unknown
   try {
@@ -189,7 +191,7 @@ export function parseChanges(text: string): readonly Change[] {
   return list['changes'] as Change[]
 }
 
-/** Changes as a text that parseChanges reads. */
+/** Formats changes as a JSON text that parseChanges reads. */
 export function formatChanges(changes: readonly Change[]): string {
   const list: ChangeList = { format: kChangesFormat, version: 1, changes }
   return `${JSON.stringify(list, undefined, 1)}\n`

@@ -1,4 +1,4 @@
-// What a file to be written is made of: keys and tensors, where they come from.
+// The keys and tensors of a file that will be written, and where their data come from.
 import type { AssetOptions } from '../api/assets.js'
 import type { ByteSource } from '../api/source.js'
 import type { TensorInfo } from '../api/tensors.js'
@@ -30,7 +30,7 @@ export interface GivenTensor {
   readonly type: string
 }
 
-/** Weights of the columns: of one row, or of a row of each matrix in turn. */
+/** Importance of the columns: one row for all matrices, or one row for each matrix (expert). */
 export interface Importance {
   readonly count: number
   load(signal: AbortSignal | undefined): Promise<Float32Array>
@@ -49,11 +49,11 @@ export interface Layout {
   readonly tensors: readonly TensorEntry[]
   readonly version: number
   readonly bigEndian: boolean
-  /** the file whose data may be copied as it lies */
+  /** the file whose tensor data may be copied as one range */
   readonly base: Part | undefined
-  /** base comes back byte for byte */
+  /** nothing was changed: the result equals base byte for byte */
   readonly untouched: boolean
-  /** every value is looked at as it is written: NaN and infinities are refused */
+  /** every value is checked while it is written: NaN and infinities are errors */
   readonly checked?: boolean
   readonly hosting: AssetOptions | undefined
   readonly name?: string | undefined

@@ -1,5 +1,5 @@
-// Tensors in the formats of other programs: NumPy's .npy and safetensors. What those can hold is copied by range, all
-// else becomes 32-bit floats on the way.
+// Writes tensors as NumPy's .npy or as safetensors. Data of types that these formats have are copied; all others are
+// converted to 32-bit floats.
 import { GgufError } from '../api/errors.js'
 
 import { mustHaveRows } from '../file/damage.js'
@@ -14,7 +14,7 @@ import { floated, turned } from './transform.js'
 import type { FilePart, SafetensorsOptions } from '../api/edit.js'
 import { WrittenFile } from './written-file.js'
 
-// BF16 is no type of NumPy. A byte has no order.
+// NumPy has no BF16. '|' stands for types without a byte order.
 const kNumpy: Readonly<Record<string, string>> = {
   F32: 'f4',
   F16: 'f2',
@@ -24,7 +24,7 @@ const kNumpy: Readonly<Record<string, string>> = {
   I32: 'i4',
   I64: 'i8',
 }
-// dtypes of the same name, and their bytes
+// safetensors dtypes with the same names as ggml's types, and their sizes in bytes
 const kSafetensors: Readonly<Record<string, number>> = {
   F32: 4,
   F16: 2,
@@ -47,7 +47,7 @@ type Body =
       readonly length: number
     }
 
-/** The part of a file that holds a tensor, at `to`. */
+/** Makes the part of the file that holds a tensor, at offset `to`. */
 async function partOf(file: OpenedFile, body: Body, to: number): Promise<FilePart[]> {
   const { range } = body
   if (range.byteLength === 0) return []
@@ -70,8 +70,10 @@ function floatBody(range: BlockRange, { name, elementCount }: TensorInfo): Body 
   return { kind: 'floats', range, name, length: 4 * elementCount }
 }
 
-/** Row-major, as NumPy and PyTorch name dimensions: the slowest first. Tensors that ComfyUI-GGUF stored as rows of 256
- * elements get the shape that they had. */
+/**
+ * The shape in the order of NumPy and PyTorch: the slowest dimension first. Tensors that ComfyUI-GGUF stored as rows of
+ * 256 elements get their original shape.
+ */
 function slowestFirst(file: OpenedFile, { name, shape, elementCount }: TensorInfo): number[] {
   const original = file.metadata.get(`comfy.gguf.orig_shape.${name}`)
   if (typeof original === 'object' && original.type === 'i32' && original.length <= 8) {
@@ -81,7 +83,9 @@ function slowestFirst(file: OpenedFile, { name, shape, elementCount }: TensorInf
   return shape.toReversed()
 }
 
-/** One tensor as a .npy file. Plain numbers stay what they are, in either byte order; all other types become floats. */
+/**
+ * One tensor as a .npy file. Plain numbers are copied, in either byte order; all other types are converted to float32.
+ */
 export async function toNpy(
   file: GgufFile,
   name: string,
@@ -107,7 +111,7 @@ export async function toNpy(
   return new WrittenFile([{ kind: 'bytes', to: 0, length: size, bytes: header }, ...parts])
 }
 
-/** The named tensors in the order of a .safetensors file, which holds each name once. */
+/** The named tensors in the order of the .safetensors file. Error: 'duplicate' if two have the same name. */
 function tensorsFor(source: OpenedFile, names: readonly string[]): TensorInfo[] {
   const seen = new Set<string>()
   const tensors = names.map((name) => {
@@ -123,12 +127,12 @@ function tensorsFor(source: OpenedFile, names: readonly string[]): TensorInfo[] 
     seen.add(name)
     return tensor
   })
-  // The widest first: then each begins at a multiple of its numbers' width, which readers that copy nothing need.
+  // The widest types first: each tensor is then aligned to its element size, as zero-copy readers require.
   const width = ({ type }: TensorInfo): number => kSafetensors[type] ?? 4
   return tensors.sort((a, b) => width(b) - width(a))
 }
 
-/** The length of the JSON text as 8 bytes, then the text, padded with spaces to a multiple of 8 bytes. */
+/** The header: the length of the JSON text in 8 bytes, then the text, padded with spaces to a multiple of 8 bytes. */
 function safetensorsHeader(entries: readonly [string, unknown][]): Uint8Array<ArrayBuffer> {
   const json = encoder.encode(JSON.stringify(Object.fromEntries(entries)))
   const size = 8 + Math.ceil(json.length / 8) * 8
@@ -138,7 +142,9 @@ function safetensorsHeader(entries: readonly [string, unknown][]): Uint8Array<Ar
   return header
 }
 
-/** Tensors as a .safetensors file, quantized ones as floats; texts and numbers of the metadata as its metadata. */
+/**
+ * Tensors as a .safetensors file, quantized ones as float32. Strings and numbers of the metadata become its metadata.
+ */
 export async function toSafetensors(
   file: GgufFile,
   { tensors: chosen, signal }: SafetensorsOptions = {},

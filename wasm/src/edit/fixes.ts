@@ -1,4 +1,4 @@
-// What a finding is about, and the changes that mend it where that needs no choice.
+// The key or tensor that a finding is about, and changes that fix the finding if no choice is needed.
 import type { Change, ChangeValue } from '../api/edit.js'
 import type { GgufFile } from '../api/file.js'
 import type { Finding } from '../api/findings.js'
@@ -7,7 +7,7 @@ import { GgufBuilder } from './builder.js'
 import { applyChanges } from './changes.js'
 import { kMixtures } from './mixtures.js'
 
-/** At most one of them: a key that the file has, one that it lacks, or a tensor. */
+/** At most one of: a key of the file, a key that the file lacks, a tensor. */
 export interface FindingSubject {
   readonly key?: string
   readonly missingKey?: string
@@ -15,7 +15,7 @@ export interface FindingSubject {
 }
 
 export interface Fix {
-  /** what it does, as an order: "Remove the key" */
+  /** what the fix does, as an imperative: "Remove the key" */
   readonly title: string
   readonly changes: readonly Change[]
 }
@@ -28,14 +28,14 @@ const bytesIn = (text: string): number => new TextEncoder().encode(text).length
 
 interface Place {
   readonly key: string
-  /** from the text of the key to the end of its value; Infinity where that is not known */
+  /** from the beginning of the key to the end of the value; to is Infinity if the end is unknown */
   readonly from: number
   readonly to: number
 }
 
 const places = new WeakMap<GgufFile, readonly Place[]>()
 
-/** Where the keys of a file lie, in its order. */
+/** The positions of a file's keys, in the order of the file. */
 function placesOf(file: GgufFile): readonly Place[] {
   const known = places.get(file)
   if (known) return known
@@ -66,7 +66,7 @@ function placesOf(file: GgufFile): readonly Place[] {
 const kMissing = [/ requires ([a-z0-9_.-]+)/, /^([a-z0-9_.]+) is missing/, / but ([a-z0-9_.]+) is missing/]
 const kOthers = /without ([a-z0-9_]+\.[a-z0-9_.]+)|no (general\.quantization_version)/
 
-/** The key or tensor that a finding is about. */
+/** Returns the key or tensor that a finding is about. */
 export function findingSubject(file: GgufFile, { message, offset, shard }: Finding): FindingSubject {
   const missing = [...kMissing, kOthers].map((pattern) => pattern.exec(message)?.slice(1).find(Boolean))
   const missingKey = missing.find((key) => key?.includes('.') === true && !file.metadata.has(key))
@@ -83,7 +83,9 @@ export function findingSubject(file: GgufFile, { message, offset, shard }: Findi
   return place && Number.isFinite(place.to) ? { key: place.key } : keyNamed(file, message, offset, place)
 }
 
-/** Of the last key, an array of texts, the end is not known: the message must name it, or one of its entries. */
+/**
+ * The end of a last key that is an array of strings is unknown: the message must name the key or one of its entries.
+ */
 function keyNamed(file: GgufFile, message: string, offset: number, place: Place | undefined): FindingSubject {
   if (place === undefined || offset >= file.dataOffset) return {}
   return message.includes(place.key) || /^(byte )?(token|merge) \d/.test(message) ? { key: place.key } : {}
@@ -93,7 +95,7 @@ interface Context {
   readonly file: GgufFile
   readonly finding: Finding
   readonly subject: FindingSubject
-  /** of the key that the finding is about */
+  /** the key that the finding is about */
   readonly key: string
   readonly value: MetadataValue | undefined
 }
@@ -168,7 +170,7 @@ const cutToTokens: MakeFix = ({ file, key, value }) => {
   }
 }
 
-/** One row a rule. Rules that need a person's choice, or the original model, have none. */
+/** One row for each rule. Rules whose fix needs a person's choice, or the original model, have no row. */
 const kFixes: Readonly<Record<string, MakeFix>> = {
   'empty-key': () => ({ title: 'Remove the key', changes: [{ change: 'remove', key: '' }] }),
   'duplicate-key': keepFirst,
@@ -207,8 +209,8 @@ const kFixes: Readonly<Record<string, MakeFix>> = {
 const kKeyless = new Set(['empty-key', 'quantization-version', 'tensor-unknown', 'data-alignment'])
 
 /**
- * The fix of a finding, tried on a builder of the file; undefined where there is none that needs no choice. Fixes change
- * keys and tensors' names only: values of tensors stay.
+ * The fix of a finding, tested on a builder of the file; undefined if there is none, or if it needs a choice. Fixes
+ * change keys and names of tensors, never values of tensors.
  */
 export async function fixOf(file: GgufFile, finding: Finding): Promise<Fix | undefined> {
   const make = Object.hasOwn(kFixes, finding.code) ? kFixes[finding.code] : undefined
@@ -222,7 +224,7 @@ export async function fixOf(file: GgufFile, finding: Finding): Promise<Fix | und
   try {
     applyChanges(file, builder, fix.changes)
   } catch {
-    // What the format or the catalogue forbids is no fix.
+    // The format or the catalogue forbids these changes: they are not a fix.
     return undefined
   }
   return fix

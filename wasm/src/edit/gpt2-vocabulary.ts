@@ -1,11 +1,13 @@
-// The vocabulary of ggml's GPT-2 and GPT-J examples, which is bare bytes in the order of the merges that made them, as the
-// byte-level tokens and merges of GGUF.
+// Converts the vocabulary of ggml's GPT-2 and GPT-J examples to GGUF's byte-level tokens and merges. The old files hold
+// the bytes of each token, in the order of the merges.
 
 const kNormal = 1
 const kControl = 3
 const kUnused = 5
 
-/** GPT-2 writes a byte as a visible character: itself where it is one, else the next of those from U+0100 on. */
+/**
+ * GPT-2 writes each byte as a visible character: the byte itself if it is one, otherwise the next one from U+0100 on.
+ */
 const alphabet: readonly string[] = (() => {
   const isVisible = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad)
   let next = 0x100
@@ -14,7 +16,7 @@ const alphabet: readonly string[] = (() => {
 
 const written = (bytes: string): string => Array.from(bytes, (char) => alphabet[char.charCodeAt(0)]).join('')
 
-/** The two that were joined last: what is left when all pairs of lower ranks are joined, the lowest first. */
+/** The two parts of a token's merge: what is left after all merges of lower ranks, the lowest first. */
 function lastPair(token: string, own: number, ranks: ReadonlyMap<string, number>): string[] | undefined {
   const parts = [...token]
   while (parts.length > 2) {
@@ -34,11 +36,11 @@ export interface ByteLevelVocabulary {
   readonly tokens: string[]
   readonly types: number[]
   readonly merges: string[]
-  /** of <|endoftext|>, which begins and ends; -1: there is none */
+  /** id of <|endoftext|>, which is both BOS and EOS; -1: none */
   readonly end: number
 }
 
-/** size: rows of the embeddings, which may be more. */
+/** size: number of rows of the embeddings, which may exceed the number of tokens. */
 export function byteLevelVocabulary(words: readonly Uint8Array[], size: number): ByteLevelVocabulary {
   const texts = words.map((bytes) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
   const isControl = (text: string) => /^<\|.+\|>$/.test(text)

@@ -1,4 +1,4 @@
-// Importance: which columns of a tensor its inputs make matter, as llama.cpp's imatrix gathers it.
+// Importance matrices of llama.cpp's imatrix: mean squares of the inputs of each tensor's columns.
 import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import { isOpened } from '../file/opened.js'
@@ -7,22 +7,22 @@ import type { TensorInfo } from '../api/tensors.js'
 import type { Importance } from './entries.js'
 import type { ImportanceSource } from '../api/file.js'
 
-/** Mean squares of activations reach 1e12 or so; with more than this the quantizers' sums leave the range of floats. */
+/** Mean squares of activations reach about 1e12. Above this limit the quantizers' sums overflow float32. */
 const kMaxImportance = 1e20
 
-/** Entries by tensor, and where they come from. */
+/** Entries by tensor name, with the data sets and the number of chunks from which they were computed. */
 export class ImportanceEntries extends Map<string, Importance> {
   datasets: readonly string[] = []
   chunks: number | undefined
 }
 
-/** What parseImatrix gives: columns by tensor, and what was run to gather them. */
+/** The result of parseImatrix: columns by tensor name, with the data sets and chunks from which they were computed. */
 export class ImatrixColumns extends Map<string, Float32Array> {
   datasets: readonly string[] = []
   chunks: number | undefined
 }
 
-/** What is wrong with a number that is to say how much something matters. */
+/** Why a number is not a valid importance; undefined if it is valid. */
 function whyNot(value: number): string | undefined {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return 'infinite'
@@ -30,7 +30,7 @@ function whyNot(value: number): string | undefined {
   return value > kMaxImportance ? `${value}, which no activations reach` : undefined
 }
 
-/** place: absolute offset in the file of an element, where there is one. */
+/** place: an element's absolute offset in the file, if there is a file. */
 function check(name: string, values: Float32Array, place: (i: number) => number | undefined): Float32Array {
   const i = values.findIndex((value) => !(value >= 0 && value <= kMaxImportance))
   if (i < 0) return values
@@ -41,7 +41,7 @@ function check(name: string, values: Float32Array, place: (i: number) => number 
   )
 }
 
-/** Of a GGUF file: sums of squares of each column's inputs, and their count. */
+/** Computes the mean squares of a GGUF file's entry: the sums of squares of each column, divided by the counts. */
 async function columnsOf(
   file: GgufFile,
   name: string,
@@ -54,7 +54,7 @@ async function columnsOf(
   ])
   check(`the counts of ${name}`, n, (i) => counts.offset + 4 * i)
   const rowLength = values.length / n.length
-  // An expert that nothing went through says nothing: all its columns are alike.
+  // No token was routed to an expert with count 0: its columns get equal importance.
   const columns = values.map((value, i) => {
     const count = n[Math.floor(i / rowLength)]!
     return count > 0 ? value / count : Number.isFinite(value) ? 1 : value
@@ -95,7 +95,7 @@ async function inFile(file: GgufFile, signal: AbortSignal | undefined): Promise<
   return entries
 }
 
-/** All entries, with every value looked at. */
+/** Returns all entries. Every value is checked when it is read. */
 export async function readImportance(
   source: ImportanceSource,
   signal: AbortSignal | undefined,
@@ -117,9 +117,10 @@ export async function readImportance(
 }
 
 /**
- * The columns by tensor of an imatrix.dat, which llama.cpp wrote until 2025: count of entries; each: length and name,
- * calls, count of values, values multiplied by the calls; then, in newer ones, chunks, length and name of the data set.
- * All numbers are of 32 bits, little-endian.
+ * Parses an imatrix.dat, which llama.cpp wrote until 2025, to columns by tensor name. Layout: the count of entries; for
+ * each entry the length and bytes of the name, the calls, the count of values, and the values multiplied by the calls;
+ * then, in newer files, the chunks and the length and bytes of the data set's name. All numbers have 32 bits,
+ * little-endian.
  */
 export function parseImatrix(bytes: Uint8Array): ImatrixColumns {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -140,7 +141,7 @@ export function parseImatrix(bytes: Uint8Array): ImatrixColumns {
   }
   const entries = new ImatrixColumns()
   const count = i32()
-  // An entry takes 13 bytes at least.
+  // An entry takes at least 13 bytes.
   if (count < 1 || count > bytes.length / 13)
     throw new GgufError(
       'bad-count',

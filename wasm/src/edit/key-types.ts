@@ -1,4 +1,4 @@
-// The types that standardized keys are written in, from the catalogue that lint reads, too (core/gguf/keys.inc).
+// The types of standardized keys, from the catalogue that lint uses too (core/gguf/keys.inc).
 import { GgufError } from '../api/errors.js'
 import type { ValueType } from '../api/metadata.js'
 import { kStandardKeys, type KeyForm, type ScalarType } from './standard-keys.js'
@@ -15,7 +15,7 @@ interface Row extends StandardKey {
 }
 
 const kArch = '{arch}.'
-// By their text; behind the name of an architecture; those with other placeholders.
+// Rows by exact key, rows by the part after the architecture's name, and rows with other placeholders.
 const exact = new Map<string, StandardKey>()
 const behindArch = new Map<string, StandardKey>()
 const patterns: Row[] = []
@@ -35,7 +35,7 @@ for (const [pattern, type, form] of kStandardKeys) {
   }
 }
 
-/** The row of the catalogue that a key matches; undefined for a key that is not standardized. */
+/** Returns the catalogue row of a key; undefined if the key is not standardized. */
 export function standardKey(key: string): StandardKey | undefined {
   const dot = key.indexOf('.')
   return (
@@ -47,20 +47,20 @@ export function standardKey(key: string): StandardKey | undefined {
 
 const isWideUnsigned = (type: string): boolean => type === 'u32' || type === 'u64'
 
-/** Whether readers take that type for the row's: has_type_of in core/gguf/keys.cpp says the same. */
+/** Whether readers accept a type in place of the row's. The same rule as has_type_of in core/gguf/keys.cpp. */
 function standsFor(type: ValueType, row: StandardKey, list: boolean): boolean {
   if (list ? row.form === 'one' : row.form === 'list') return false
   if (type === row.type || (isWideUnsigned(type) && isWideUnsigned(row.type))) return true
   return list && ((type === 'i32' && row.type === 'u32') || (type === 'u32' && row.type === 'i32'))
 }
 
-/** A value that is there: its type, and that of its elements. */
+/** The type of an existing value, and of its elements if it is an array. */
 export interface Present {
   readonly type: ValueType
   readonly elementType: ValueType
 }
 
-/** Whether a value of that type is what the catalogue says of the key; true for a key that is not standardized. */
+/** Whether the catalogue allows this type for the key; true for a key that is not standardized. */
 export function isStandard(key: string, { type, elementType }: Present): boolean {
   const row = standardKey(key)
   return !row || standsFor(elementType, row, type === 'array')
@@ -88,19 +88,19 @@ function typeInRow(
   const fits = (type: ScalarType): boolean =>
     standsFor(type, row, list) &&
     (list ? [...(value as Iterable<WriteValue>)] : [value]).every((one) => !isList(one) && holds(type, one))
-  // The type of what is there, or of what is given, where readers take it.
+  // The type of the existing or the given value, if readers accept it.
   const kept = present && (present.type === 'array') === list ? present.elementType : undefined
   const given = list ? arrayTypeOf(value) : undefined
   for (const type of [kept, given] as (ScalarType | undefined)[])
     if (type !== undefined && standsFor(type, row, list) && (type === 'string' || fits(type))) return of(type)
-  // A count that u32 does not hold, a negative number in an array.
+  // Exceptions: a count too large for u32, a negative number in an array.
   const others = (['u64', 'i32', 'u32'] as const).filter((type) => type !== row.type && fits(type))
   return of(row.type === 'string' || fits(row.type) ? row.type : (others[0] ?? row.type))
 }
 
 /**
- * The type to write a value in where none is given: the catalogue's for a standardized key, but for one that is there in
- * a type that readers take as well; else the type of what is there; undefined: what the value looks like.
+ * The type in which a value is written if none is given. For a standardized key: the existing type if readers accept
+ * it, otherwise the catalogue's. For another key: the existing type. undefined: the type follows from the value.
  */
 export function typeToWrite(
   key: string,
@@ -109,7 +109,7 @@ export function typeToWrite(
 ): WriteType | undefined {
   const row = standardKey(key)
   if (row) return typeInRow(key, row, value, present)
-  // An array of arrays says its types in each element.
+  // Each element of an array of arrays has its own type.
   if (!present || present.elementType === 'array') return undefined
   return present.type === 'array' ? { arrayOf: present.elementType } : present.type
 }

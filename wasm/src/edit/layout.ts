@@ -1,4 +1,4 @@
-// From what a builder holds to the parts of a file.
+// Computes the parts of a file from a builder's keys and tensors.
 import { counted } from '../api/counted.js'
 import type { HeaderWriter } from '../edit.js'
 import { GgufError, type GgufErrorCode } from '../api/errors.js'
@@ -15,11 +15,11 @@ import type { FilePart } from '../api/edit.js'
 import { typeId } from './values.js'
 import { WrittenFile } from './written-file.js'
 
-/** A tensor with all that is known of its bytes. */
+/** A tensor with the types and the source of its bytes. */
 interface Planned {
   readonly entry: TensorEntry
   readonly from: BlockRange
-  /** undefined: the blocks stay what they are */
+  /** undefined: the blocks are copied unchanged */
   readonly type: TensorType | undefined
   readonly typeId: number
   readonly byteLength: number
@@ -28,12 +28,12 @@ interface Planned {
 
 const isFile = (from: FileTensor | GivenTensor): from is FileTensor => 'file' in from
 
-/** The type that the bytes of a tensor have where they lie. */
+/** The type of a tensor's bytes in its source. */
 export const sourceType = ({ from }: TensorEntry): string => (isFile(from) ? from.info.type : from.type)
 
 const elements = (shape: readonly number[]): number => shape.reduce((product, n) => product * n, 1)
 
-/** Of a type without a known layout: all that lies before the next tensor. */
+/** Size of a tensor whose type has an unknown layout: all bytes up to the next tensor. */
 function bytesUpToNext({ part, info }: FileTensor): number {
   const starts = part.header.tensors(0).map(({ offset }) => offset)
   const end = starts.filter((offset) => offset > info.offset).reduce((a, b) => Math.min(a, b), Infinity)
@@ -47,7 +47,7 @@ function bytesUpToNext({ part, info }: FileTensor): number {
   return Math.max(0, last - info.offset)
 }
 
-/** The source, with zeros behind its end where it was cut before that place: only a builder that allowDamaged gets there. */
+/** The source, padded with zeros up to `end` if it is truncated. Only used with the option allowDamaged. */
 function ifCut(source: ByteSource, end: number): ByteSource {
   const { size } = source
   if (size === undefined || end <= size) return source
@@ -62,7 +62,7 @@ function ifCut(source: ByteSource, end: number): ByteSource {
   }
 }
 
-/** Where the blocks of a tensor are. */
+/** Returns the source and offset of a tensor's blocks. */
 function rangeOf(entry: TensorEntry, types: ReadonlyMap<number, TensorType>): BlockRange {
   const { from, name } = entry
   if (!isFile(from)) {
@@ -92,7 +92,7 @@ function rangeOf(entry: TensorEntry, types: ReadonlyMap<number, TensorType>): Bl
   return { type, source: part.source, offset: info.offset, byteLength, small: false, bigEndian }
 }
 
-/** Of a tensor as blocks of a type. */
+/** Size of a tensor in blocks of a type. */
 function bytesOf({ name, shape }: TensorEntry, type: TensorType): number {
   const rowLength = shape[0] ?? 1
   if (rowLength % type.blockSize !== 0) {
@@ -115,7 +115,7 @@ function plan(
   const { name } = entry
   const fail = (reason: string): GgufError => new GgufError('unsupported', `Tensor ${name}: ${reason}.`)
   if (from.type.name === entry.type) {
-    // What cannot be dequantized has fields that nobody knows.
+    // If a type cannot be dequantized, the fields of its blocks are unknown.
     if (turn && (from.type.blockSize === 0 || !quant?.canDequantize(from.type.id)))
       throw fail(`the byte order of type ${entry.type} cannot be changed`)
     return { entry, from, type: undefined, typeId: from.type.id, byteLength: from.byteLength, turn }
@@ -138,7 +138,7 @@ function plan(
   return { entry, from, type, typeId: type.id, byteLength: bytesOf(entry, type), turn: bigEndian }
 }
 
-/** Puts the header together in the edit module. */
+/** Builds the header in the edit module. */
 async function writeHeader(
   { keys, version, bigEndian, hosting }: Layout,
   tensors: readonly Planned[],
@@ -197,7 +197,7 @@ async function writeHeader(
   }
 }
 
-/** Parts one behind the other; copies that lie beside each other in the same source become one. */
+/** Collects consecutive parts. Adjacent copies from the same source become one. */
 class Parts {
   readonly list: FilePart[] = []
   #size = 0
@@ -241,7 +241,7 @@ class Parts {
   }
 }
 
-/** Whether the data of a file can stay one piece: the same tensors, in the same places. */
+/** Whether the tensor data can be copied as one range: the same tensors at the same offsets. */
 function keepsData(base: Part, planned: readonly Planned[]): boolean {
   return (
     base.header.container === 'gguf' &&
@@ -266,7 +266,7 @@ async function planAll({ tensors, bigEndian, hosting, checked: looked }: Layout)
   )
   const quant = changes || looked ? await quantModule(hosting) : undefined
   const planned = tensors.map((entry) => plan(entry, types, bigEndian, quant))
-  // Readers tell them by the places of the tensors, of all at once.
+  // Readers tell the layouts apart by the tensors' offsets, for all tensors together.
   const old = planned.find(({ from, type }) => from.small && type === undefined)
   const today = planned.find(({ type }) => type && (types.get(type.id)?.smallBlockBytes ?? 0) > 0)
   if (old && today) {
@@ -278,7 +278,7 @@ async function planAll({ tensors, bigEndian, hosting, checked: looked }: Layout)
   return { planned, quant }
 }
 
-/** Bytes of each tensor as it will be written. */
+/** Size in bytes of each tensor in the written file. */
 export async function tensorLengths(layout: Layout): Promise<number[]> {
   return (await planAll(layout)).planned.map(({ byteLength }) => byteLength)
 }

@@ -1,5 +1,5 @@
-// Containers from before GGUF as the GGUF files that today's programs read: their names of tensors, the keys they need.
-// A row an architecture; of any other one names stay as they are.
+// Converts older containers (GGML, GGMF, GGJT) to GGUF with the tensor names and keys that current programs read. One
+// row for each architecture; the names of other architectures are not changed.
 import type { ByteSource } from '../api/source.js'
 import { byteLevelVocabulary, type ByteLevelVocabulary } from './gpt2-vocabulary.js'
 import type { FileTensor, KeyEntry, TensorEntry } from './entries.js'
@@ -11,25 +11,25 @@ import { whisperVocabulary } from './whisper-vocabulary.js'
 type Key = readonly [key: string, value: WriteValue, type: WriteType]
 type Reshape = (shape: readonly number[]) => readonly number[]
 
-/** What the old file says. */
+/** Access to the content of the old file. */
 interface Old {
-  /** of a tensor by its old name; empty where there is none */
+  /** shape of a tensor by its old name; empty if the file lacks it */
   shape(name: string): readonly number[]
-  /** 0 where there is no such key */
+  /** value of a key of the old header; 0 if it is missing */
   number(key: string): number
-  /** the vocabulary, as bytes */
+  /** the bytes of each token of the vocabulary */
   words(): readonly Uint8Array[]
 }
 
 interface LegacyRow {
-  /** as the legacy header says */
+  /** the architecture's name in the old header */
   readonly from: string
   readonly to: string
-  /** $1: the layer */
+  /** patterns of old names, and new names; $1 is the layer */
   readonly names: readonly (readonly [pattern: RegExp, name: string, shape?: Reshape])[]
-  /** tensors that today's loaders want although nothing uses them: copies of others */
+  /** tensors that current loaders require but do not use: copies of others */
   readonly copies?: readonly (readonly [name: string, of: string])[]
-  /** vectors of F32 that are one tensor today, in this order */
+  /** F32 vectors that are joined to one tensor, in this order */
   readonly joined?: { readonly parts: readonly RegExp[]; readonly name: string }
   /** keys that the old header lacks */
   keys(old: Old): readonly Key[]
@@ -50,7 +50,7 @@ const byteLevelKeys = ({ tokens, types, merges, end }: ByteLevelVocabulary): rea
     : [...u32('tokenizer.ggml.bos_token_id', end), ...u32('tokenizer.ggml.eos_token_id', end)]),
 ]
 
-/** Of speech models whose text comes of SentencePiece; without scores the tokens can be shown, but no text cut. */
+/** SentencePiece vocabulary of speech models. Without scores, ids can be decoded, but text cannot be tokenized. */
 const pieceKeys = (words: readonly Uint8Array[]): readonly Key[] => {
   const { tokens, types, scores } = pieceVocabulary(words)
   const id = (key: string, token: string): readonly Key[] =>
@@ -63,13 +63,13 @@ const pieceKeys = (words: readonly Uint8Array[]): readonly Key[] => {
     ...id('unknown', '<unk>'),
     ...id('bos', '<s>'),
     ...id('eos', '</s>'),
-    // Text is what such a model gives, not what it takes.
+    // Such a model writes text; it does not read text.
     ['tokenizer.ggml.add_bos_token', false, 'bool'],
     ['tokenizer.ggml.add_eos_token', false, 'bool'],
   ]
 }
 
-/** Of the programs that ggml came with: keys, and the vocabulary of GPT-2. */
+/** Files of ggml's example programs: keys, and the vocabulary of GPT-2. */
 const ofGpt2 = (from: string, feedForward: string, embedding: string): LegacyRow['keys'] => {
   return ({ shape, words }) => {
     const vocabulary = byteLevelVocabulary(words(), shape(embedding)[1] ?? 0)
@@ -83,7 +83,7 @@ const ofGpt2 = (from: string, feedForward: string, embedding: string): LegacyRow
   }
 }
 
-// Keys of ours that show what the old header said.
+// Keys of ggufscope that hold values of the old header.
 const kDropped = /^legacy\./
 
 const kRwkvBlocks: LegacyRow['names'] = [
@@ -107,7 +107,7 @@ const kRwkvBlocks: LegacyRow['names'] = [
   [/^blocks\.(\d+)\.ffn\.(key|value|receptance)\.weight$/, 'blk.$1.channel_mix_$2.weight'],
 ]
 
-/** Of versions 4 and 5, which the specification has as "rwkv", with the names of the checkpoints. */
+/** RWKV versions 4 and 5: the architecture "rwkv" of the specification, with the tensor names of the checkpoints. */
 const specified = (version: number): LegacyRow => ({
   from: `rwkv${version}`,
   to: 'rwkv',
@@ -139,7 +139,8 @@ const kRows: readonly LegacyRow[] = [
       const width = number('llama.embedding_length')
       const values = shape('layers.0.attention.wv.weight')[1] ?? width
       return [
-        // What llama.cpp's own converter takes for what those files do not say: Llama 1 was made with 1e-6, 2 with 1e-5.
+        // Defaults of llama.cpp's converter, because the old files lack these. The epsilon is 1e-6 in Llama 1, 1e-5 in
+        // Llama 2.
         ['llama.context_length', 2048, 'u32'],
         ['llama.attention.layer_norm_rms_epsilon', 5e-6, 'f32'],
         ['llama.attention.head_count_kv', Math.round((heads * values) / width), 'u32'],
@@ -187,15 +188,15 @@ const kRows: readonly LegacyRow[] = [
     keys: ofGpt2('gptj', 'transformer.h.0.mlp.fc_in.weight', 'transformer.wte.weight'),
   },
   {
-    // The specification has its sizes, which the reader gives in its words, and no names of tensors: they keep those of
-    // the checkpoints, as whisper.cpp and other programs know them, and the old header's mel filters their keys.
+    // The specification defines keys for Whisper's sizes, but no tensor names. Tensors keep the checkpoints' names,
+    // which whisper.cpp and other programs use. The mel filters keep the keys of the old header.
     from: 'whisper',
     to: 'whisper',
     names: [],
     keys: ({ number, words }) => byteLevelKeys(whisperVocabulary(words(), number('whisper.vocab_size'))),
   },
   {
-    // No specification has its sizes: they and the tensors keep the names of the reader and of whisper.cpp.
+    // The specification does not define Parakeet: sizes and tensors keep whisper.cpp's names.
     from: 'parakeet',
     to: 'parakeet',
     names: [],
@@ -215,7 +216,7 @@ const kRows: readonly LegacyRow[] = [
       ['rwkv6.context_length', 1_048_576, 'u32'],
       ['rwkv6.attention.head_count', 0, 'u32'],
       ['rwkv6.attention.layer_norm_epsilon', 1e-5, 'f32'],
-      // rwkv.cpp's files hold the weights as they were trained.
+      // rwkv.cpp's files hold the weights without rescaling.
       ['rwkv6.rescale_every_n_layers', 0, 'u32'],
       ...u32('rwkv6.wkv.head_size', shape('blocks.0.att.time_faaaa')[1]),
       ...u32('rwkv6.feed_forward_length', shape('blocks.0.ffn.key.weight')[1]),
@@ -228,7 +229,7 @@ const kRows: readonly LegacyRow[] = [
     from: 'rwkv7',
     to: 'rwkv7',
     names: kRwkvBlocks,
-    // The first layer has no residual value to mix with.
+    // The first layer does not mix with a value residual.
     copies: ['0', '1', '2'].map(
       (i) => [`blk.0.time_mix_v${i}.weight`, `blk.0.time_mix_a${i}.weight`] as const,
     ),
@@ -244,20 +245,20 @@ const kRows: readonly LegacyRow[] = [
         ...u32('rwkv7.attention.iclr_lora_rank', rank('a')),
         ...u32('rwkv7.attention.value_residual_mix_lora_rank', rank('v')),
         ...u32('rwkv7.attention.gate_lora_rank', rank('g')),
-        // rwkv.cpp's files have no vocabulary.
+        // rwkv.cpp's files contain no vocabulary.
         ['tokenizer.ggml.model', 'none', 'string'],
       ]
     },
   },
 ]
 
-/** The type of today for the block layouts of 2023; where there is none, one that loses little. */
+/** The current type for a block layout of 2023; if there is none, a type with a small error. */
 function todaysType(type: string): string {
   if (/^Q4_[23]_V1$/.test(type)) return 'Q8_0'
   return type.replace(/_V[12]$/, '')
 }
 
-/** The bytes of tensors of a file one behind the other. */
+/** A source of the concatenated bytes of several tensors. */
 function chained(parts: readonly FileTensor[]): ByteSource {
   const size = parts.reduce((sum, { info }) => sum + info.byteLength, 0)
   return {
@@ -277,7 +278,7 @@ function chained(parts: readonly FileTensor[]): ByteSource {
   }
 }
 
-/** Puts one tensor in the place of the first of those that it is made of, where all are there and alike. */
+/** Replaces vectors by one joined tensor, at the place of the first, if all of them exist and have the same shape. */
 function join(tensors: TensorEntry[], { parts, name }: NonNullable<LegacyRow['joined']>): void {
   for (const first of tensors.filter((entry) => parts[0]!.test(entry.name))) {
     const target = first.name.replace(parts[0]!, name)
@@ -302,7 +303,7 @@ export interface Modernized {
   readonly tensors: TensorEntry[]
 }
 
-/** numberOf: of a key of the old header; words: its vocabulary. */
+/** numberOf: returns the value of a key of the old header; words: its vocabulary. */
 export function modernize(
   architecture: string | undefined,
   keys: readonly KeyEntry[],

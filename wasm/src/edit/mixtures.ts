@@ -1,23 +1,23 @@
-// Which type each tensor of a model gets, by the names that people know llama.cpp's mixtures by: most tensors get the main
-// type, those that errors hurt most a wider one. A row a mixture, a column a kind of tensor; the first rule of a cell that
-// holds counts, and where none does the main type.
+// The type of each tensor in llama.cpp's mixtures (Q4_K_M, ...). Most tensors get the main type, the most sensitive
+// ones a wider type. One row for each mixture, one column for each kind of tensor. The first rule of a cell whose
+// conditions hold gives the type; if there is none, the tensor gets the main type.
 
 export type TensorKind =
   'output' | 'embedding' | 'attn_q' | 'attn_k' | 'attn_v' | 'attn_output' | 'ffn_gate' | 'ffn_up' | 'ffn_down'
 
-/** Where a tensor stands. */
+/** A tensor's position in the model, and properties of the model. */
 export interface Place {
-  /** how many tensors of its kind llama.cpp's loader meets before it */
+  /** number of tensors of its kind before it, in the order of llama.cpp's loader */
   readonly order: number
-  /** that, but the number in the name of a feed-forward tensor of a model with experts */
+  /** the same as order; for feed-forward tensors of a model with experts the number in the name */
   readonly layer: number
-  /** of attn_v how many there are; of the rest the blocks of the model */
+  /** number of attn_v tensors for attn_v; otherwise number of blocks of the model */
   readonly layers: number
   /** query heads that share one key, in the first block */
   readonly groupedHeads: number
   readonly experts: number
   readonly architecture: string | undefined
-  /** llama.cpp counts the model among those of 70B */
+  /** whether llama.cpp treats the model as a 70B model */
   readonly is70B: boolean
   readonly hasImportance: boolean
 }
@@ -49,7 +49,7 @@ const kConditions = {
 } as const satisfies Record<string, (at: Place) => boolean>
 type Condition = keyof typeof kConditions
 
-/** "Q6_K", or with what must hold: "Q6_K if outer", "Q4_K if Falcon and outer" */
+/** A type, with optional conditions: "Q6_K", "Q6_K if outer", "Q4_K if Falcon and outer" */
 type Rule = Choice | `${Choice} if ${Condition}` | `${Choice} if ${Condition} and ${Condition}`
 type Choice = `Q${2 | 3 | 4 | 5 | 6}_K` | 'Q8_0' | 'Q4_1' | 'Q5_1' | 'IQ2_XXS' | 'IQ2_S' | 'IQ3_XXS' | 'IQ3_S'
 type Cells = { readonly [Kind in TensorKind]?: readonly Rule[] }
@@ -63,7 +63,7 @@ export interface Mixture {
 
 const row = (fileType: number, type: string, kinds: Cells = {}): Mixture => ({ fileType, type, kinds })
 
-// Of models with eight experts the attention is a small part: it keeps more bits.
+// In models with eight experts attention is a small part of the weights, so it keeps more bits.
 const kV8 = 'Q8_0 if 8 experts'
 const kEight: Cells = { attn_v: [kV8], attn_k: [kV8] }
 const kOutput8 = 'Q5_K if 8 experts'
@@ -180,7 +180,7 @@ export const kMixtures: Readonly<Record<string, Mixture>> = {
   Q2_0: row(41, 'Q2_0', { ...kEight, embedding: ['Q4_K'] }),
 }
 
-/** Names that people also give. */
+/** Aliases of mixtures. */
 export const kOtherNames: Readonly<Record<string, string>> = {
   Q3_K: 'Q3_K_M',
   Q4_K: 'Q4_K_M',
@@ -192,7 +192,7 @@ export function mixtureOf(name: string): Mixture | undefined {
   return Object.hasOwn(kMixtures, known) ? kMixtures[known] : undefined
 }
 
-/** Rows that are no whole blocks of a type take one of smaller blocks; from blocks of 32 they go to F16. */
+/** If a row is not a multiple of a type's block size, a type with smaller blocks is used; after blocks of 32, F16. */
 export const kFallbacks: Readonly<Record<string, string>> = {
   Q2_0: 'Q4_0',
   TQ1_0: 'Q4_0',
@@ -212,12 +212,12 @@ export const kFallbacks: Readonly<Record<string, string>> = {
   IQ4_XS: 'IQ4_NL',
 }
 
-/** Types that come out badly without importance; embeddings and the output have none and may go without. */
+/** Types with large errors without an importance matrix. Embeddings and the output have no entry and are exempt. */
 const kNeedImportance = new Set(['IQ1_S', 'IQ1_M', 'IQ2_XXS', 'IQ2_XS', 'IQ2_S', 'IQ3_XXS'])
 export const needsImportance = (mixture: Mixture, type: string): boolean =>
   kNeedImportance.has(type) || (mixture === kMixtures['Q2_K_S'] && type === 'Q2_K')
 
-/** Numbers of blocks that llama.cpp calls 70B; true: only if heads share keys, else it is 65B. */
+/** Numbers of blocks that llama.cpp treats as 70B; true: only with grouped-query attention, otherwise it is 65B. */
 const k70B: Readonly<Record<string, readonly [layers: number, shared: boolean]>> = {
   llama: [80, true],
   'llama-embed': [80, true],
@@ -232,7 +232,7 @@ export function is70B(architecture: string | undefined, layers: number, sharedKe
   return known !== undefined && known[0] === layers && (sharedKeys || !known[1])
 }
 
-/** The type of a tensor of that kind; before fallbacks. rowsFit: its rows are whole blocks of the main type. */
+/** The type of a tensor, before fallbacks. rowsFit: its rows are whole blocks of the main type. */
 export function typeIn(mixture: Mixture, kind: TensorKind | undefined, at: Place, rowsFit: boolean): string {
   const { type } = mixture
   if (/^B?F\d/.test(type)) return type

@@ -1,4 +1,4 @@
-// Which tensors get a type of the caller's: by a function, or by patterns of names.
+// Types that the caller chooses for tensors, by a function or by patterns of names.
 import { GgufError } from '../api/errors.js'
 import type { TensorPlan } from '../api/edit.js'
 import type { RequantizeOptions } from '../api/file.js'
@@ -6,7 +6,7 @@ import type { RequantizeOptions } from '../api/file.js'
 interface Pattern {
   readonly text: string
   readonly expression: RegExp
-  /** it is to match the whole name, so that what a mixture keeps is meant too */
+  /** matches the whole name, so it also applies to tensors that a mixture does not quantize */
   readonly whole: boolean
   readonly type: string
 }
@@ -22,7 +22,7 @@ function patternOf(text: string, type: string, names: readonly { readonly name: 
   }
 }
 
-/** A type for a tensor, or undefined; weights: whether mixtures speak of it. */
+/** Returns a type for a tensor, or undefined. weights: whether mixtures quantize the tensor. */
 export function patternsOf(
   types: RequantizeOptions['types'],
   tensors: readonly { readonly name: string }[],

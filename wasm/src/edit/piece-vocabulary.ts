@@ -1,6 +1,6 @@
-// The vocabulary of whisper.cpp's Parakeet files: a SentencePiece model's pieces in their order, without their scores.
-// Of a model of merges that is enough: it lists the pieces as they were learned, single characters behind them, and only
-// the order of scores counts. The probabilities of a unigram model are lost with the scores, and so is how it cuts text.
+// The vocabulary of whisper.cpp's Parakeet files: the pieces of a SentencePiece model in order, without scores. A BPE
+// model needs no more: its pieces are in the order of the merges, followed by single characters, and only the order of
+// scores matters. A unigram model needs its probabilities, so text cannot be tokenized without them.
 
 const kNormal = 1
 const kUnknown = 2
@@ -10,7 +10,7 @@ const kByte = 6
 export interface PieceVocabulary {
   readonly tokens: string[]
   readonly types: number[]
-  /** nothing where the pieces are not those of a model of merges */
+  /** scores by rank; undefined if the pieces are not those of a BPE model */
   readonly scores: number[] | undefined
 }
 
@@ -20,7 +20,7 @@ function typeOf(token: string): number {
   return /^<.+>$/.test(token) ? kControl : kNormal
 }
 
-/** Whether each piece joins two characters or pieces before it, and the characters themselves come last. */
+/** Whether each piece is a merge of two characters or earlier pieces, and the single characters come last. */
 function isOfMerges(pieces: readonly string[]): boolean {
   const known = new Set<string>()
   const lengths = pieces.map((piece) => [...piece].length)

@@ -1,4 +1,4 @@
-// What quantize() decides before anything is computed: the type of each tensor, and whether that can be done well.
+// Plans quantize() before anything is computed: the type of each tensor, and whether its quality is acceptable.
 import type { AssetOptions } from '../api/assets.js'
 import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
@@ -24,10 +24,10 @@ import type { QuantizedTensor, QuantizeReport, TensorPlan } from '../api/edit.js
 import type { RequantizeOptions } from '../api/file.js'
 import { blockOf, inLoadersOrder, isOuter, isWeights, kindOf } from './weights.js'
 
-/** What the rules ask of the model's metadata. */
+/** The metadata that the rules use. */
 export interface ModelFacts {
   readonly architecture: string | undefined
-  /** general.type is "adapter": pairs of small matrices, which no mixture speaks of */
+  /** general.type is "adapter": pairs of small matrices, for which mixtures have no rules */
   readonly adapter: boolean
   number(key: string): number | undefined
 }
@@ -35,7 +35,7 @@ export interface ModelFacts {
 export interface Decision {
   readonly report: QuantizeReport
   readonly importance: ImportanceEntries | undefined
-  /** gives the tensors their types */
+  /** sets the types of the tensors */
   apply(): void
 }
 
@@ -44,13 +44,13 @@ const isPlain = (type: string): boolean => /^(F|BF)\d/.test(type)
 const few = (names: readonly string[]): string =>
   names.slice(0, 3).join(', ') + (names.length > 3 ? ` and ${names.length - 3} more` : '')
 
-/** Everything of a type that a choice needs. */
+/** The properties of a type that the choice needs. */
 interface Kinds {
   readonly quant: QuantModule
   readonly rows: ReadonlyMap<string, TensorType>
 }
 
-/** Where each tensor stands, in the order in which llama.cpp counts them. */
+/** The place of each tensor, in the order in which llama.cpp counts them. */
 function placesOf(
   tensors: readonly TensorEntry[],
   facts: ModelFacts,
@@ -61,7 +61,7 @@ function placesOf(
   const number = (key: string): number | undefined => facts.number(`${architecture}.${key}`)
   const heads = number('attention.head_count') ?? 0
   const kvHeads = number('attention.head_count_kv') ?? heads
-  // Projectors have their blocks elsewhere: llama.cpp takes them to have none.
+  // Blocks of projectors have other names, so llama.cpp counts none.
   const layers =
     architecture === 'clip'
       ? 0
@@ -93,7 +93,7 @@ function placesOf(
   return places
 }
 
-/** A type whose blocks the rows of a tensor are made of: that one, or what it falls back to. */
+/** Returns the given type if the tensor's rows are whole blocks of it, otherwise its fallback. */
 function fitting(
   { name, shape }: TensorEntry,
   type: string,
@@ -104,7 +104,7 @@ function fitting(
   const rowLength = shape[0] ?? 1
   const size = (one: string): number => rows.get(one)?.blockSize || Infinity
   if (rowLength % size(type) === 0) return type
-  // Blocks of 32 are the smallest.
+  // The smallest blocks have 32 elements.
   const wide = kFallbacks[type] ?? (adapter || size(type) === 32 ? 'F16' : undefined)
   const narrow = wide === undefined || rowLength % size(wide) === 0 ? wide : 'F16'
   if (narrow !== undefined && fallback) return narrow
@@ -121,7 +121,7 @@ function checkTypes({ name }: TensorEntry, type: string, { quant, rows }: Kinds)
   throw new GgufError('unsupported', `Tensor ${name}: there is no quantizer of type ${type}.`)
 }
 
-/** What the mixture, or the caller, gives each tensor; rows are not looked at. */
+/** The type of each tensor by the mixture or the caller. Row lengths are not checked. */
 function wantedTypes(
   tensors: readonly TensorEntry[],
   mixture: Mixture,
@@ -153,7 +153,7 @@ function wantedTypes(
     const kind = facts.adapter ? undefined : kindOf(entry.name, tied)
     const rowsFit = (entry.shape[0] ?? 1) % (rows.get(mixture.type)?.blockSize || 1) === 0
     const type = typeIn(mixture, kind, places.get(entry)!, rowsFit)
-    // MXFP4 is for the experts alone.
+    // MXFP4 is used for experts only.
     const experts = facts.architecture !== 'bailingmoe3' || /ffn_(up|gate|down)/.test(entry.name)
     const narrow = (entry.shape[2] ?? 1) > 1 && experts
     const mixed = mixture === kMixtures['MXFP4_MOE'] && !narrow ? 'Q8_0' : type
@@ -162,7 +162,7 @@ function wantedTypes(
   return wanted
 }
 
-/** Which columns of a tensor matter, where the matrix says so. */
+/** The importance of a tensor's columns, if the matrix has an entry for it. */
 function importanceFor(
   { name, shape }: TensorEntry,
   entries: ImportanceEntries | undefined,
@@ -170,7 +170,7 @@ function importanceFor(
   const found = entries?.get(name)
   const columns = (shape[0] ?? 1) * (shape[2] ?? 1)
   if (!found || found.count === columns) return found
-  // That of embeddings is never right: their columns are counted by tokens.
+  // Entries for embeddings are never valid, because their columns are counted by tokens.
   if (isOuter(name) && name !== 'output.weight') return undefined
   throw new GgufError(
     'bad-shape',
@@ -182,7 +182,7 @@ const bytesOf = (shape: readonly number[], type: TensorType | undefined): number
   type?.blockSize ? (shape.reduce((product, n) => product * n, 1) / type.blockSize) * type.blockBytes : 0
 
 interface Change {
-  /** The mixture's type, and the one that the tensor's rows allow. */
+  /** The mixture's type, and the type that the tensor's rows allow. */
   readonly want: string
   readonly to: string
   readonly kinds: Kinds
@@ -219,7 +219,7 @@ function tensorOf(
   return { tensor, found }
 }
 
-/** Gives each tensor its type in the mixture, and tells what is wrong with that; nothing is changed yet. */
+/** Plans the type of each tensor in the mixture and reports problems. Changes nothing yet. */
 export async function decide(
   tensors: readonly TensorEntry[],
   name: string,
@@ -295,7 +295,7 @@ function reportOf(
   }
 }
 
-/** What llama-quantize refuses too: it would come out badly. */
+/** Throws for plans with large errors, which llama-quantize refuses too. */
 function refuse(
   { tensors, requantized, needsImportance: bare, importance }: QuantizeReport,
   allow: boolean,

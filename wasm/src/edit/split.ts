@@ -5,16 +5,16 @@ import { tensorLengths } from './layout.js'
 import type { SplitOptions } from '../api/edit.js'
 import { encodeValue } from './values.js'
 
-// What gguf-split of llama.cpp takes when it is told nothing.
+// The default of llama.cpp's gguf-split.
 const kMaxTensors = 128
-// split.no and split.count are of 16 bits.
+// split.no and split.count have 16 bits.
 const kMaxFiles = 65_535
 
 function entry(key: string, value: number, type: 'u16' | 'i32'): KeyEntry {
   return { key, from: encodeValue(value, type, key) }
 }
 
-/** One layout a file. */
+/** Returns one layout for each file. */
 export async function splitLayout(
   layout: Layout,
   name: string,

@@ -1,4 +1,4 @@
-// Tensor data that is changed on its way from a source to the file, a few megabytes at a time.
+// Converts tensor data between a source and the written file, a few megabytes at a time.
 import { GgufError } from '../api/errors.js'
 import { Heap } from '../runtime/heap.js'
 import type { QuantModule } from '../quant.js'
@@ -9,10 +9,10 @@ import type { Importance } from './entries.js'
 
 const kReadBytes = 1 << 22
 const kFloats = 1 << 18
-// A page gets its turn this often, in milliseconds, while blocks are searched for.
+// Interval in milliseconds after which quantization yields to the page.
 const kBreath = 50
 
-/** The same blocks in the other byte order. */
+/** Converts blocks to the other byte order. */
 export async function* turned(
   module: QuantModule,
   { type, source, offset, byteLength, small }: BlockRange,
@@ -38,7 +38,9 @@ interface Named {
   readonly shape: readonly number[]
 }
 
-/** Refuses NaN and infinities among blocks in the heap, which are those from block `first` of the tensor on. */
+/**
+ * Throws if blocks in the heap contain NaN or infinities. `first`: index in the tensor of the first of these blocks.
+ */
 function checkBlocks(
   module: QuantModule,
   { type, offset, small }: BlockRange,
@@ -56,7 +58,7 @@ function checkBlocks(
   )
 }
 
-/** The same bytes, once they are known to be sound. */
+/** Copies blocks after checking them for NaN and infinities. */
 export async function* checked(
   module: QuantModule,
   range: BlockRange,
@@ -80,7 +82,7 @@ export async function* checked(
   }
 }
 
-/** The same quants in today's layout of blocks. */
+/** Converts old block layouts to the current one without changing the quantized values. */
 export async function* modernized(
   module: QuantModule,
   { type, source, offset, byteLength }: BlockRange,
@@ -112,7 +114,7 @@ export interface Conversion extends Named {
   readonly importance: Importance | undefined
 }
 
-/** Lets the page have its turn now and then, and sees an abort. */
+/** Yields to the page at intervals, and throws after an abort. */
 function breather(signal: AbortSignal | undefined): () => Promise<void> | undefined {
   let last = performance.now()
   return () => {
@@ -124,10 +126,10 @@ function breather(signal: AbortSignal | undefined): () => Promise<void> | undefi
   }
 }
 
-/** The largest scale of F16 times the largest code of any type: blocks with such scales hold nothing beyond. */
+/** The largest F16 scale times the largest quant of any type: blocks with F16 scales cannot exceed it. */
 const kMaxInBlock = 65_504 * 127 * 32
 
-/** Refuses blocks that were made of floats, from block `first` of the tensor on, if they cannot hold them. */
+/** Throws if quantized blocks cannot represent their floats. `first`: index in the tensor of the first block. */
 function checkMade(
   module: QuantModule,
   heap: Heap,
@@ -138,7 +140,8 @@ function checkMade(
   const [flaws, at] = module.invalidBlocks(type.id, made.blocks, made.count, false, false)
   let bad = flaws > 0 ? at : -1
   const isPlain = type.blockSize === 1
-  // Squares of such values leave the range of floats, and zeros come out. Exponents of 8 bits hold every float.
+  // Squares of larger values overflow float32, which makes blocks zero. Scales with 8-bit exponents can hold every
+  // float.
   if (bad < 0 && !isPlain && type.name !== 'MXFP4') {
     const values = heap.floats(made.floats, made.count * type.blockSize)
     const i = values.findIndex((value) => value > kMaxInBlock || value < -kMaxInBlock)
@@ -166,7 +169,7 @@ function checkMade(
   )
 }
 
-/** The floats of the blocks, quantized as another type; with importance whole rows at a time. */
+/** Dequantizes blocks and quantizes them as another type; with importance, whole rows at a time. */
 export async function* converted(
   module: QuantModule,
   from: BlockRange,
@@ -183,7 +186,7 @@ export async function* converted(
     const blocks = heap.reserve((room / type.blockSize) * type.blockBytes)
     const values = await importance?.load(signal)
     const weights = values ? heap.reserve(columns * 4) : 0
-    // Floats up to where the weights change: those of one matrix.
+    // The floats of one matrix, which share one row of importance.
     const matrix = values && values.length > columns ? columns * (shape[1] ?? 1) : Infinity
     let left = 0
     let matrices = 0
@@ -201,7 +204,7 @@ export async function* converted(
       return heap.bytes(blocks, count * type.blockBytes).slice()
     }
     for await (const piece of floatPieces(module, from, heap, signal)) {
-      // Big-endian blocks were turned where they are.
+      // Big-endian blocks were byte-swapped in place.
       checkBlocks(module, from, conversion, [piece.blocks, piece.blockCount, read], false)
       read += piece.blockCount
       for (let taken = 0; taken < piece.count;) {
@@ -227,7 +230,7 @@ export async function* converted(
   }
 }
 
-/** Floats as little-endian bytes. */
+/** Dequantizes blocks to float32, as little-endian bytes. */
 export async function* floated(
   module: QuantModule,
   from: BlockRange,

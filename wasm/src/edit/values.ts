@@ -1,4 +1,4 @@
-// JavaScript values as the bytes of GGUF values: little-endian, lengths of 64 bits.
+// Encodes JavaScript values as GGUF values: little-endian, with 64-bit lengths.
 import { GgufError } from '../api/errors.js'
 import { kValueTypes } from '../header/header.js'
 import type { LazyArray, NumericArray, ValueType } from '../api/metadata.js'
@@ -6,7 +6,7 @@ import type { WriteType, WriteValue } from '../api/edit.js'
 
 export interface EncodedValue {
   readonly type: ValueType
-  /** of an array */
+  /** element type of an array */
   readonly elementType: ValueType
   readonly count: number
   readonly bytes: Uint8Array
@@ -99,13 +99,13 @@ function wrong(where: string, message: string): GgufError {
   return new GgufError('invalid-argument', `${where}: ${message}.`)
 }
 
-/** A number that binary32 turns into an infinity or into zero. */
+/** Whether float32 would round a number to infinity or zero. */
 function isLostInSingle(value: number): boolean {
   const single = Math.fround(value)
   return (Number.isFinite(value) && !Number.isFinite(single)) || (single === 0 && value !== 0)
 }
 
-/** Whether a type can hold a value: floats round it, but lose none of it otherwise. */
+/** Whether a type can hold a value. Floating-point types may round it. */
 export function holds(type: string, value: unknown): boolean {
   if (type === 'string' || type === 'bool') return typeof value === (type === 'bool' ? 'boolean' : type)
   if (type === 'f64') return typeof value === 'number'
@@ -116,7 +116,7 @@ export function holds(type: string, value: unknown): boolean {
   return (signed ? BigInt.asIntN(bits, whole) : BigInt.asUintN(bits, whole)) === whole
 }
 
-/** The type of integers: of arrays ggml's programs expect i32, of single values u32. */
+/** The smallest fitting type of integers. ggml's programs expect i32 in arrays, and u32 for single values. */
 function integerType(values: readonly (number | bigint)[], first: 'i32' | 'u32'): ValueType | undefined {
   const all = [first, 'u32', 'i32', 'u64', 'i64'] as const
   return all.find((type) => values.every((value) => holds(type, value)))
@@ -136,7 +136,7 @@ function scalarType(value: unknown, where: string): ValueType {
   )
 }
 
-/** The element type of an array that has one of its own. */
+/** The element type of a typed array, or of an array of an opened file. */
 export function arrayTypeOf(list: unknown): ValueType | undefined {
   if (isLazy(list)) return list.type
   return isTyped(list) ? kTypedArrays.find(([Type]) => list instanceof Type)?.[1] : undefined
@@ -168,7 +168,7 @@ function putScalar(out: Bytes, type: string, value: unknown, where: string): voi
   else out.integer(BigInt(value as number | bigint), kBits[type]![0])
 }
 
-/** Puts the elements and gives their type. */
+/** Encodes the elements and returns their type. */
 function putElements(out: Bytes, list: List, wanted: WriteType | undefined, where: string): ValueType {
   const type =
     wanted === undefined ? elementTypeOf(list, where) : typeof wanted === 'string' ? wanted : 'array'
@@ -189,7 +189,7 @@ function putElements(out: Bytes, list: List, wanted: WriteType | undefined, wher
       out.length(value.length)
       out.raw(content.done())
     } else if (type === 'string') {
-      // Of a header's strings the exact bytes, which need not be UTF-8.
+      // Strings of a header keep their exact bytes, which need not be UTF-8.
       const bytes = isLazy(list)
         ? list.bytesAt(i)
         : typeof value === 'string'
@@ -206,7 +206,7 @@ function putElements(out: Bytes, list: List, wanted: WriteType | undefined, wher
   return type
 }
 
-/** type: what to write; undefined: what the value looks like. where: for messages. */
+/** Encodes a value. type: the type to write; undefined: derived from the value. where: name for error messages. */
 export function encodeValue(value: WriteValue, type: WriteType | undefined, where: string): EncodedValue {
   const out = new Bytes()
   if (isList(value)) {

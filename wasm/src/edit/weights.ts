@@ -1,7 +1,7 @@
-// Which tensors a mixture speaks of, and what each is for.
+// Which tensors a mixture quantizes, and the kind of each.
 import type { TensorKind } from './mixtures.js'
 
-// Small or sensitive beyond their size: they stay what they are.
+// These tensors are small, or unusually sensitive, so they are not quantized.
 const kKept = [
   '_norm.weight',
   'ffn_gate_inp.weight',
@@ -41,7 +41,7 @@ const kKept = [
 ]
 const kKeptWhole = new Set(['position_embd.weight', 'token_types.weight'])
 
-/** Whether a mixture says anything of the tensor: matrices of weights, but for those that the rest depends on. */
+/** Whether a mixture quantizes the tensor: weight matrices, except the sensitive ones above. */
 export function isWeights(name: string, shape: readonly number[], adapter: boolean): boolean {
   const dimensions = shape.findLastIndex((n) => n !== 1) + 1
   if (dimensions < 2) return false
@@ -50,7 +50,7 @@ export function isWeights(name: string, shape: readonly number[], adapter: boole
 }
 
 const kKinds: readonly (readonly [part: string, kind: TensorKind])[] = [
-  // Where one matrix gives queries, keys and values, the values decide.
+  // A fused matrix of queries, keys and values counts as values.
   ['attn_qkv.weight', 'attn_v'],
   ['attn_kv_b.weight', 'attn_v'],
   ['attn_v.weight', 'attn_v'],
@@ -63,20 +63,20 @@ const kKinds: readonly (readonly [part: string, kind: TensorKind])[] = [
 ]
 const kEmbeddings = new Set(['token_embd.weight', 'per_layer_token_embd.weight'])
 
-/** Embeddings and the output, of which a matrix of importance has no entry as a rule. */
+/** Whether a tensor is the embeddings or the output, for which importance matrices usually have no entry. */
 export const isOuter = (name: string): boolean => name === 'output.weight' || kEmbeddings.has(name)
 
-/** tied: there is no output.weight, so that the embeddings are that as well. */
+/** tied: there is no output.weight, so the embeddings are also the output matrix. */
 export function kindOf(name: string, tied: boolean): TensorKind | undefined {
   if (name === 'output.weight') return 'output'
   if (kEmbeddings.has(name)) return tied ? 'output' : 'embedding'
   return kKinds.find(([part]) => name.includes(part))?.[1]
 }
 
-/** The block that a name begins with. */
+/** The block number at the beginning of a name. */
 export const blockOf = (name: string): number => Number(/^blk\.(\d+)/.exec(name)?.[1] ?? -1)
 
-/** As llama.cpp's loader orders tensors: by block, then by name. */
+/** Compares tensors in the order of llama.cpp's loader: by block, then by name. */
 export function inLoadersOrder(a: string, b: string): number {
   return blockOf(a) - blockOf(b) || (a < b ? -1 : a > b ? 1 : 0)
 }

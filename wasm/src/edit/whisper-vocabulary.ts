@@ -1,8 +1,8 @@
-// The vocabulary of whisper.cpp's files: bare bytes of words, in the order of the merges that made them, without the
-// control tokens, which whisper.cpp knows by their ids. Here they get the names that OpenAI's tokenizer gives them.
+// Converts the vocabulary of whisper.cpp's files: the bytes of each token in the order of the merges, without control
+// tokens, which whisper.cpp knows by id. They get the names of OpenAI's tokenizer.
 import { byteLevelVocabulary, type ByteLevelVocabulary } from './gpt2-vocabulary.js'
 
-// Spoken languages in the order of their ids; a model has the first ones of them.
+// Languages in the order of their ids. A model has the first ones of the list.
 const kLanguages = (
   'en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi ml ' +
   'cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am ' +
@@ -13,27 +13,27 @@ const kTimes = 1501 // every 20 ms of 30 s
 const kControl = 3
 const kUnused = 5
 
-/** The English models have a word less. */
+/** English-only models have one token fewer. */
 const kWords = { english: 50256, multilingual: 50257 }
 
-// The first words are the single bytes: visible ones, then the others.
+// The first tokens are the single bytes: the visible ones, then the others.
 const kBytes: readonly number[] = (() => {
   const isVisible = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad)
   const bytes = Array.from({ length: 256 }, (_, byte) => byte)
   return [...bytes.filter(isVisible), ...bytes.filter((byte) => !isVisible(byte))]
 })()
 
-/** U+FFFD in UTF-8, which the first converters wrote for bytes that are no text by themselves. */
+/** U+FFFD in UTF-8. The first converters wrote it for bytes that are not valid UTF-8 by themselves. */
 const isLost = (word: Uint8Array): boolean =>
   word.some((byte, i) => byte === 0xef && word[i + 1] === 0xbf && word[i + 2] === 0xbd)
 
-/** size: of the model's vocabulary, which says how many languages it knows. */
+/** size: of the model's vocabulary. It determines the number of languages. */
 export function whisperVocabulary(words: readonly Uint8Array[], size: number): ByteLevelVocabulary {
   const first = size > kWords.english + 2 + 99 + kTasks.length + kTimes ? kWords.multilingual : kWords.english
   const languages = size - first - 2 - kTasks.length - kTimes
   if (words.length < kWords.english || languages < 1 || languages > kLanguages.length)
     return { ...byteLevelVocabulary(words, size), end: -1 }
-  // Single bytes are known by their place. Of longer words a part is lost, and so is what they were joined of.
+  // Single bytes are known from their position. Longer tokens have lost bytes, so their merges cannot be found.
   const lost = new Set(
     words[kBytes.indexOf(0xff)]!.length > 1 ? words.flatMap((word, id) => (isLost(word) ? [id] : [])) : [],
   )

@@ -6,15 +6,15 @@ import type { WriteOptions } from '../api/edit.js'
 import type { WrittenFile } from '../api/edit.js'
 
 export interface WriteFileOptions extends WriteOptions {
-  /** Replace a file that is there, even one that is read from. Default: an error of code 'file-exists'. */
+  /** Replaces an existing file, even one that is read. Default: an existing file is an error of code 'file-exists'. */
   overwrite?: boolean | undefined
 }
 
-/** A file that is written, but not yet under its name. */
+/** A file that is written completely under a temporary name. */
 export interface PreparedFile {
-  /** Gives it its name, at once and whole. */
+  /** Renames it to its final name, atomically. */
   commit(): Promise<void>
-  /** Leaves nothing of it. */
+  /** Deletes it. */
   discard(): Promise<void>
 }
 
@@ -32,7 +32,7 @@ const kCodes: Readonly<Record<string, GgufErrorCode>> = {
   EFBIG: 'quota',
 }
 
-// With what stands around it a name keeps to the 255 bytes that file systems allow.
+// A temporary name must not exceed the 255 bytes that file systems allow.
 const kNameBytes = 200
 
 function errorOf(path: string, error: unknown): unknown {
@@ -41,13 +41,13 @@ function errorOf(path: string, error: unknown): unknown {
   return new GgufError(code, `${path} cannot be written: ${quoted(error)}.`, { cause: error })
 }
 
-/** Temporary files begin so: ".model.gguf." and twelve hexadecimal digits and ".part" follow. */
+/** The beginning of temporary names: ".model.gguf.", followed by twelve hexadecimal digits and ".part". */
 function partPrefix(path: string): string {
   const name = Buffer.from(basename(path)).subarray(0, kNameBytes)
   return `.${name.toString().replace(/\ufffd$/, '')}.`
 }
 
-/** Temporary files of this output that an interrupted process left, or that another one is writing. */
+/** Temporary files of this output, left by an interrupted process or still being written by another one. */
 export async function leftParts(path: string): Promise<string[]> {
   const prefix = partPrefix(path)
   const names = await readdir(dirname(path)).catch(() => [])
@@ -56,14 +56,14 @@ export async function leftParts(path: string): Promise<string[]> {
     .map((name) => join(dirname(path), name))
 }
 
-/** What was renamed is there after a loss of power, too. Not every system can do that for a folder. */
+/** Flushes a folder, so that a rename survives a loss of power. Not every system supports it. */
 async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, 'r').catch(() => undefined)
   await handle?.sync().catch(() => {})
   await handle?.close().catch(() => {})
 }
 
-/** Writes a file under a temporary name beside its own, down to the disk. Errors leave nothing. */
+/** Writes a file under a temporary name in the same folder, and flushes it to the disk. On errors, deletes it. */
 export async function prepareFile(
   path: string,
   file: WrittenFile,
@@ -84,7 +84,7 @@ export async function prepareFile(
     const handle = await open(part, 'wx', there?.mode)
     try {
       for await (const piece of file.pieces(options)) await handle.writeFile(piece)
-      // The umask took from the mode; another owner's file stays that owner's where this process may give it away.
+      // Restores the mode, which the umask reduced, and the owner, if this process may change it.
       if (there) {
         await handle.chown(there.uid, there.gid).catch(() => {})
         await handle.chmod(there.mode & 0o7777).catch(() => {})
@@ -96,7 +96,7 @@ export async function prepareFile(
   } catch (error) {
     return await failed(error)
   }
-  /** A link, unlike a new name, replaces nothing; not every file system has links. */
+  /** A hard link, unlike a rename, never replaces a file. Not every file system has hard links. */
   const linked = async (): Promise<boolean> => {
     try {
       await link(part, path)
@@ -120,7 +120,7 @@ export async function prepareFile(
   }
 }
 
-/** Writes a file whole or not at all: under another name first, which becomes the right one at the end. */
+/** Writes a file completely or not at all: under a temporary name, which is renamed at the end. */
 export async function writeFile(
   path: string,
   file: WrittenFile,

@@ -8,14 +8,14 @@ const kPiece = 1 << 23
 const zeros = new Uint8Array(1 << 16)
 
 /**
- * A file that could be written: its header, and where the rest comes from. Nothing but the header is in memory; the rest
- * is read when it is asked for, a piece at a time.
+ * A file that can be written: its header, and the sources of the tensor data. Only the header is in memory. Tensor data
+ * are read piece by piece when they are requested.
  */
 export class WrittenFile {
-  /** of a shard: the name that the others expect */
+  /** for a shard of a split model: the name that the other shards expect */
   readonly name: string | undefined
   readonly size: number
-  /** the recipe: the header, and ranges to copy or compute */
+  /** the parts in order: the header, and ranges to copy or compute */
   readonly parts: readonly FilePart[]
 
   constructor(parts: readonly FilePart[], name?: string) {
@@ -68,7 +68,7 @@ export class WrittenFile {
     )
   }
 
-  /** Of a Blob's or File's bytes slices are taken, without reading them; all else is read. */
+  /** Returns the file as a Blob. Bytes of a Blob or File are sliced without reading them; everything else is read. */
   async blob({ signal, onProgress }: WriteOptions = {}): Promise<Blob> {
     const blobs: Blob[] = []
     let written = 0
@@ -79,7 +79,7 @@ export class WrittenFile {
         written += part.length
         continue
       }
-      // Each piece a Blob of its own: the browser may keep those on disk.
+      // Each piece becomes a separate Blob, which the browser may keep on disk.
       for await (const piece of new WrittenFile([part]).pieces({ signal })) {
         blobs.push(new Blob([piece]))
         written += piece.length
@@ -89,7 +89,7 @@ export class WrittenFile {
     return new Blob(blobs, { type: 'application/octet-stream' })
   }
 
-  /** The whole file in memory. */
+  /** Returns the whole file in memory. Error: 'out-of-memory'. */
   async bytes(options: WriteOptions = {}): Promise<Bytes> {
     let bytes: Bytes
     try {
@@ -124,7 +124,7 @@ async function* piecesOf(part: FilePart, signal: AbortSignal | undefined): Async
       yield* part.pieces(signal)
       return
     case 'copy': {
-      // One read ahead of the consumer.
+      // Reads one piece ahead of the consumer.
       const { source, from, length } = part
       const read = (at: number): Promise<Uint8Array> | undefined => {
         if (at >= length) return undefined
@@ -136,7 +136,7 @@ async function* piecesOf(part: FilePart, signal: AbortSignal | undefined): Async
       for (let at = kPiece; next; at += kPiece) {
         const bytes: Uint8Array = await next
         next = read(at)
-        // A copy: what the source keeps is not for others to change.
+        // A copy, because the caller may change the bytes, and the source may keep its own.
         yield new Uint8Array(bytes)
       }
     }

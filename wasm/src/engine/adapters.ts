@@ -1,4 +1,4 @@
-// Which adapters a model's sequences have. The engine holds one while any sequence has it.
+// The adapters of a model's sequences. The engine keeps an adapter while any sequence uses it.
 import { GgufError } from '../api/errors.js'
 import type { Source } from '../api/source.js'
 import { paths, readWhole, sourceOf } from '../file/open.js'
@@ -6,11 +6,11 @@ import type { Client } from './client.js'
 import type { AdapterFacts, ChosenAdapter } from './protocol.js'
 import type { AdapterChoice, AdapterInfo } from './types.js'
 
-// No adapter comes near; a server that sends for ever is stopped here.
+// No adapter is this large. The limit stops a server that sends without end.
 const kMaxBytes = 2 ** 31
 const kAllLayers = 2 ** 32 - 1
 
-/** An address by its text, so that it is found again; all else by itself. */
+/** The identity of a source: an address's text, otherwise the object itself. */
 const keyOf = (source: Source): unknown => (source instanceof URL ? source.href : source)
 
 const infoOf = ({ controlVector, targets, ignored, bytes }: AdapterFacts): AdapterInfo => ({
@@ -53,7 +53,7 @@ export class Adapters {
     this.#client = client
   }
 
-  /** What a sequence has. */
+  /** The adapters of a sequence. */
   of(sequence: number): readonly AdapterInfo[] {
     return (this.#used.get(sequence) ?? []).flatMap((key) => {
       const facts = this.#open.get(key)
@@ -61,7 +61,7 @@ export class Adapters {
     })
   }
 
-  /** Opens those that are not open, and lets a sequence have them. Nothing changes where one fails. */
+  /** Opens missing adapters and sets the sequence's adapters. If one fails, nothing changes. */
   async set(
     sequence: number,
     choices: readonly AdapterChoice[],

@@ -11,7 +11,7 @@ interface Waiting {
   steps?: ((done: number, of: number) => void) | undefined
 }
 
-/** Calls into the worker, each with its answer. */
+/** Calls functions of the worker and resolves with their results. */
 export class Client {
   readonly #waiting = new Map<number, Waiting>()
   readonly #link: Promise<Link>

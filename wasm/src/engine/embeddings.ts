@@ -1,4 +1,4 @@
-// Vectors of texts, and the pairs that rerankers read.
+// Normalizes embeddings, and makes the inputs of rerankers.
 import type { GgufFile } from '../api/file.js'
 import type { Pooling } from './types.js'
 
@@ -22,7 +22,7 @@ export function normalizeRows(values: Float32Array, n: number, p: number): void 
   }
 }
 
-/** The p of normalizeRows. */
+/** Converts the option normalize to the p of normalizeRows. */
 export function normOf(normalize: boolean | number | undefined, pooling: Pooling): number {
   if (normalize === undefined) return pooling === 'none' || pooling === 'rank' ? -1 : 2
   if (typeof normalize === 'number') return normalize
@@ -30,7 +30,7 @@ export function normOf(normalize: boolean | number | undefined, pooling: Pooling
 }
 
 /**
- * The input of a reranker: its own template, or the two texts joined by the tokens with which it was trained.
+ * The input of a reranker: rendered by its template, or both texts joined by the tokens with which it was trained.
  */
 export function pairTokens(file: GgufFile, query: string, document: string): number[] {
   const tokenizer = file.tokenizer()
@@ -53,7 +53,7 @@ export function pairTokens(file: GgufFile, query: string, document: string): num
   ]
 }
 
-/** Names of the outputs of a classification head. */
+/** The names of a classification head's outputs. */
 export function labelsOf(file: GgufFile, architecture: string): readonly string[] {
   const labels = file.metadata.get(`${architecture}.classifier.output_labels`)
   if (typeof labels !== 'object' || labels === null || !(Symbol.iterator in labels)) return []

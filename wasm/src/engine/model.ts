@@ -51,13 +51,13 @@ function checkIds(prompt: unknown): void {
   if (!Array.isArray(prompt) && !ArrayBuffer.isView(prompt))
     throw new GgufError('invalid-argument', `A prompt is a text or its tokens' ids, not ${String(prompt)}.`)
   for (const id of prompt as readonly unknown[]) {
-    // Beyond the vocabulary: the engine says so.
+    // The engine checks that ids are within the vocabulary.
     if (!Number.isInteger(id))
       throw new GgufError('invalid-argument', `A token's id must be a whole number, not ${String(id)}.`)
   }
 }
 
-/** What a model is, for whoever loaded it. */
+/** Makes the public facts of a model. */
 export function infoOf(
   file: GgufFile,
   opened: Opened,
@@ -354,7 +354,7 @@ export class LoadedModel implements Model {
       client.end()
       if (this.#shared.ownsFile) this.file.close()
     } else {
-      free.push(this.#sequence) // the next fork waits for this
+      free.push(this.#sequence) // calls run in order, so the next fork starts after the drop
       client.call('drop', { sequence: this.#sequence }).catch(() => {}) // the model was closed before
       this.#shared.adapters.drop(this.#sequence)
     }

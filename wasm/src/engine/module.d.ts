@@ -1,5 +1,5 @@
-// What Embind makes of wasm/bindings_engine.cpp. Addresses in the heap are valid until the next call. Embind
-// refuses an object without one of these fields, and names the field.
+// The interface that Embind makes from wasm/bindings_engine.cpp. Addresses in the heap are valid until the next call.
+// Embind refuses an object without one of these fields, and names the field.
 import type { SpeechRecord } from '../audio/records.js'
 import type { GlueOptions } from '../runtime/compile.js'
 import type {
@@ -117,7 +117,7 @@ export interface WasmEngine {
   delete(): void
 }
 
-/** What loading needs of either class. */
+/** The interface for loading, common to both classes. */
 export type WasmLoader = Pick<
   WasmEngine,
   | 'reserve'

@@ -1,17 +1,17 @@
-// Prompts that leave no room for an answer: what of them is left out.
+// Shortens prompts that leave no room for an answer.
 import { GgufError } from '../api/errors.js'
 import type { ChatMessage } from '../api/text.js'
 import type { GenerateOptions } from './types.js'
 
 export type Encode = (messages: readonly ChatMessage[]) => Promise<readonly number[]>
 
-/** Tokens that a prompt may have beside its answer. */
+/** The largest number of prompt tokens that leaves room for the answer. */
 export function promptRoom(contextLength: number, maxTokens: number): number {
   const answer = maxTokens === Infinity ? Math.ceil(contextLength / 4) : maxTokens
   return contextLength - Math.min(answer, Math.floor(contextLength / 2))
 }
 
-/** The first `keep` tokens and as many of the last as fit. */
+/** Keeps the first `keep` tokens and as many of the last ones as fit. */
 export function cutMiddle(tokens: readonly number[], room: number, keep: number): readonly number[] {
   if (tokens.length <= room) return tokens
   const kept = Math.min(keep, room - 1)
@@ -25,11 +25,11 @@ function systemCount(messages: readonly ChatMessage[]): number {
   return first < 0 ? messages.length : first
 }
 
-/** How many tokens come before the first message that is not the system's. */
+/** Number of tokens before the first message that is not a system message. */
 export async function systemTokens(messages: readonly ChatMessage[], encode: Encode): Promise<number> {
   const system = messages.slice(0, systemCount(messages))
   if (system.length === 0) return 0
-  // Two texts whose first tokens differ: what they share is what comes before them.
+  // Renders two texts with different first tokens. Their common prefix is what precedes the message.
   const [a, b] = await Promise.all(
     ['1', 'a'].map((content) => encode([...system, { role: 'user', content }])),
   )
@@ -37,7 +37,7 @@ export async function systemTokens(messages: readonly ChatMessage[], encode: Enc
   return differs < 0 ? a!.length : differs
 }
 
-/** Without the oldest turns, each of which begins with a user's message: as many as fit, the last at least. */
+/** Drops the oldest turns until the rest fits. A turn begins with a user message. The last turn always stays. */
 async function dropTurns(
   messages: readonly ChatMessage[],
   room: number,
@@ -46,7 +46,7 @@ async function dropTurns(
   const begin = systemCount(messages)
   const starts = messages.flatMap(({ role }, i) => (i > begin && role === 'user' ? [i] : []))
   const from = async (i: number) => await encode([...messages.slice(0, begin), ...messages.slice(starts[i])])
-  // The fewer turns, the fewer tokens: the first start that fits.
+  // Fewer turns have fewer tokens, so the first start that fits is used.
   let [low, high] = [0, starts.length]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -60,7 +60,7 @@ async function dropTurns(
   )
 }
 
-/** The prompt of a chat, and how many of its first tokens are kept. */
+/** The prompt of a chat, and the number of its first tokens that are kept. */
 export async function fitChat(
   messages: readonly ChatMessage[],
   { contextLength, encode }: { contextLength: number; encode: Encode },

@@ -1,4 +1,4 @@
-// The part of the engine's worker that hears: one sound at a time through a Whisper model.
+// The part of the engine's worker for Whisper models. It transcribes one sound at a time.
 import type { SoundRecord, SpeechRecord } from '../audio/records.js'
 import { speechRecord } from '../audio/records.js'
 import type { Transcription, TranscriptSegment, TranscriptToken, TranscriptWord } from '../audio/types.js'
@@ -8,7 +8,7 @@ import type { Heard } from './protocol.js'
 
 const kRate = 16000
 const kPiece = 30 * kRate
-const kNumbers = 5 // of a token in segmentTokens
+const kNumbers = 5 // numbers for each token in segmentTokens
 const decoder = new TextDecoder()
 
 interface Hearing {
@@ -22,7 +22,7 @@ export class SpeechWorker {
   readonly #module: EngineModule
   readonly #speech: WasmSpeech
   readonly #languages: readonly string[]
-  /** of the sound that evaluate() hears */
+  /** of the sound for evaluate() */
   #encoded = false
 
   constructor(module: EngineModule, speech: WasmSpeech) {
@@ -94,7 +94,7 @@ export class SpeechWorker {
     return [...new Int32Array(this.#module.HEAPU8.buffer, pointer >>> 0, length)]
   }
 
-  /** Hands the samples over, in pieces that the memory need not hold together. */
+  /** Passes the samples to the engine in pieces, to limit the memory. */
   async #hear({ samples, sampleRate }: SoundRecord, record: SpeechRecord, hearing?: Hearing): Promise<void> {
     let sound: Float32Array = samples
     if (sampleRate !== kRate) {
@@ -143,7 +143,7 @@ export class SpeechWorker {
     })
   }
 
-  /** A word begins with a space, or where the text does; a code point may be of several tokens. */
+  /** Groups tokens into words. A word begins with a space or at the beginning; a code point may span several tokens. */
   #words(tokens: readonly TranscriptToken[]): TranscriptWord[] {
     const words: { bytes: number[]; start: number; end: number; probability: number }[] = []
     const kEnd = this.#speech.facts().vocabularySize >= 51865 ? 50257 : 50256

@@ -12,7 +12,7 @@ export type Variant = 'simd' | 'relaxed'
 
 export type Precision = 'fast' | 'compact' | 'exact'
 
-/** Of cached keys and values: q8_0 takes 53 % of the bytes of f16, q4_0 28 %. */
+/** Type of cached keys and values. q8_0 takes 53 % of the bytes of f16, q4_0 28 %. */
 export type CacheType = 'f16' | 'f32' | 'q8_0' | 'q4_0'
 
 export type { AdapterChoice, AdapterInfo, SetAdaptersOptions } from './adapter-types.js'
@@ -42,13 +42,13 @@ export type MediaPart = ImagePart | AudioPart
 
 export interface EncodeMediaOptions {
   signal?: AbortSignal | undefined
-  /** Told after each layer of the encoder: how much of the image or sound is done. */
+  /** Called after each layer of the encoder with the fraction of the image or sound that is done. */
   onProgress?: ((progress: { readonly done: number; readonly total: number }) => void) | undefined
 }
 
-/** What a projector makes of an image or a sound. */
+/** An image or a sound, encoded by a projector. */
 export interface EncodedMedia {
-  /** That stand for it in a prompt: with those around it, its own have ids below -1. */
+  /** The tokens that represent it in a prompt, including the tokens around it. Its own tokens have ids below -1. */
   readonly tokens: readonly number[]
   /** [tokens of its own, the floats that the model takes for one] */
   readonly embeddings: Float32Array
@@ -61,7 +61,7 @@ export interface LoadOptions extends Omit<
   'onProgress' | 'onKeys' | 'allowMissingShards' | 'preview'
 > {
   /**
-   * The model's mmproj file, with which it takes images, sounds, or both. Or one that open() gave, which stays open.
+   * The model's mmproj file, which lets it take images, sounds, or both. A file that open() returned stays open.
    * Default: none.
    */
   projector?: Source | GgufFile | undefined
@@ -85,14 +85,16 @@ export interface LoadOptions extends Omit<
    * memoryLimit.
    */
   precision?: Precision | undefined
-  /** Of cached keys and values. Default: f16. */
+  /** Type of cached keys and values. Default: f16. */
   cacheType?: CacheType | undefined
-  /** Of cached keys alone. Default: cacheType. */
+  /** Type of cached keys. Default: cacheType. */
   cacheTypeK?: CacheType | undefined
-  /** Of cached values alone; ignored where values are part of the keys (latent attention). Default: cacheType. */
+  /** Type of cached values; ignored if values are part of the keys (latent attention). Default: cacheType. */
   cacheTypeV?: CacheType | undefined
-  /** Of MiniMax-M3: false lets every token attend to all before it, as llama.cpp does without flash attention, not to the
-      best blocks only. Default: true. */
+  /**
+   * For MiniMax-M3. false: every token attends to all earlier ones, as in llama.cpp without flash attention, not only
+   * to the best blocks. Default: true.
+   */
   sparseAttention?: boolean | undefined
   /** LoRA adapters and control vectors, as setAdapters() takes them. Default: none. */
   adapters?: readonly AdapterChoice[] | undefined
@@ -352,7 +354,7 @@ export interface EmbedOptions {
    */
   normalize?: boolean | number | undefined
   signal?: AbortSignal | undefined
-  /** Told when all is computed. */
+  /** Called when everything is computed. */
   onDone?: ((result: EmbedResult) => void) | undefined
 }
 
@@ -360,7 +362,7 @@ export interface RerankOptions {
   /** Number of best documents to return. Default: all. */
   topN?: number | undefined
   signal?: AbortSignal | undefined
-  /** Told when all is computed. */
+  /** Called when everything is computed. */
   onDone?: ((result: EmbedResult) => void) | undefined
 }
 
@@ -386,7 +388,7 @@ export interface Model extends Disposable {
   readonly info: ModelInfo
   readonly file: GgufFile
   readonly tokenizer: Tokenizer
-  /** What was found in the adapters that setAdapters() was last given. */
+  /** Facts of the adapters that were set by load() or the last setAdapters(). */
   readonly adapters: readonly AdapterInfo[]
   /**
    * Continues a prompt: a text, which gets BOS if the file asks for it, or token ids as they are. The
@@ -401,23 +403,24 @@ export interface Model extends Disposable {
   /** The prompt of chat() as token ids. */
   encodeChat(messages: readonly ChatMessage[], options?: EncodeChatOptions): Promise<number[]>
   /**
-   * Encodes an image or a sound with the model's projector, or finds it where it was encoded before. Errors: 'unsupported'
-   * without a projector that takes such a part, 'out-of-range' for an image that cannot be taken or a sound that is too
-   * long for the context, 'invalid-argument' for what is no image or no sound, or samples that are not finite.
+   * Encodes an image or a sound with the model's projector. A result is cached, so the same part is not encoded again.
+   * Errors: 'unsupported' without a projector for such a part, 'out-of-range' for an image of a bad size or a sound
+   * that is too long for the context, 'invalid-argument' for a value that is not an image or a sound, or samples that
+   * are not finite.
    */
   encodeMedia(part: MediaPart, options?: EncodeMediaOptions): Promise<EncodedMedia>
   /**
-   * Logits [tokens.length, info.vocabularySize]; for an encoder, embeddings [tokens.length,
-   * info.embeddingLength]. Of Whisper the decoder's, for the first 30 s of audio, or what was encoded last. An image or a
-   * sound is as many tokens as encodeMedia() gives.
+   * Logits [tokens.length, info.vocabularySize]; for an encoder, embeddings [tokens.length, info.embeddingLength]. For
+   * Whisper: the decoder's logits, for the first 30 s of the option audio, or for the sound that was encoded last. An
+   * image or a sound takes as many tokens as encodeMedia() returns.
    */
   evaluate(
     tokens: readonly (number | MediaPart)[],
     options?: { audio?: AudioInput | undefined; signal?: AbortSignal | undefined },
   ): Promise<Float32Array>
   /**
-   * What is said in a sound, with times. Takes a Whisper model: else an error of code 'unsupported'. Other errors:
-   * 'invalid-argument' for options and samples that are not finite numbers, those of decodeWav.
+   * Transcribes or translates speech, with times. Errors: 'unsupported' if this is not a Whisper model,
+   * 'invalid-argument' for bad options and samples that are not finite numbers, and those of decodeWav.
    */
   transcribe(audio: AudioInput, options?: TranscribeOptions): Promise<Transcription>
   /**
@@ -429,8 +432,8 @@ export interface Model extends Disposable {
     options?: { audioContext?: number | undefined; signal?: AbortSignal | undefined },
   ): Promise<Float32Array>
   /**
-   * Whisper: the log-mel spectrogram of a sound [mels, frames], 100 frames a second and 3000 of padding behind; or its
-   * first frames only.
+   * Whisper: the log-mel spectrogram of a sound [mels, frames], 100 frames a second, followed by 3000 frames of
+   * padding; or only its first frames.
    */
   logMel(
     audio: AudioInput,

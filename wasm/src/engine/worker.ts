@@ -23,7 +23,7 @@ import { choose, type Chosen } from './variants.js'
 
 const kBatch = 128
 /**
- * Pieces are posted, and messages handled, at most every kTellMs: both take 0.1 ms and more, and a small
+ * Pieces are posted, and messages are handled, at most every kTellMs: both take at least 0.1 ms, and a small
  * model's token takes 0.5 ms.
  */
 const kTellMs = 4
@@ -53,7 +53,7 @@ export class EngineWorker {
   readonly #port: AnswerPort
   #last: Promise<void> = Promise.resolve()
 
-  /** What each call of the protocol does. */
+  /** The handlers of the protocol's calls. */
   readonly #calls: {
     readonly [Name in CallName]: (
       argument: Calls[Name][0],
@@ -391,7 +391,7 @@ export class EngineWorker {
     return await this.#encodeMedia(id)
   }
 
-  /** Cancelled, it is left: the engine begins the next one anew. */
+  /** A cancelled run is abandoned: the engine starts the next one from the beginning. */
   async #encodeMedia(id: number): Promise<Int32Array> {
     const { engine } = this
     const of = engine.mediaSteps()

@@ -1,5 +1,5 @@
-// Images and sounds in the messages of a conversation: each gives its place to a marker that no message can know, and the
-// rendered prompt is cut there.
+// Images and sounds in messages: each is replaced by a random marker that a message cannot contain, and the rendered
+// prompt is split at the markers.
 import { GgufError } from '../api/errors.js'
 import type { ChatMessage } from '../api/text.js'
 import type { AudioInput } from '../audio/types.js'
@@ -8,14 +8,14 @@ import type { Rendered } from '../text/render-template.js'
 import { fileOfAddress, fromBase64 } from './data-address.js'
 import type { ImageInput } from './pixels.js'
 
-/** What a part of a message's content may be, beside text. */
+/** A part of a message's content that is not text. */
 interface Part {
   readonly type: string
   readonly image?: ImageInput
   readonly image_url?: string | { readonly url: string }
   readonly audio?: AudioInput
   readonly audio_url?: string | { readonly url: string }
-  /** OpenAI's: base64 of a file */
+  /** OpenAI's form: base64 of a file */
   readonly input_audio?: { readonly data: string; readonly format?: string }
 }
 
@@ -54,7 +54,7 @@ export interface MarkedMessages {
   readonly marker: string
 }
 
-/** undefined: there are no images and no sounds. */
+/** Finds the images and sounds in messages; undefined if there are none. */
 export function markMedia(messages: readonly ChatMessage[]): MarkedMessages | undefined {
   const media: MediaPart[] = []
   const marker = `<__media_${crypto.randomUUID()}__>`
@@ -73,7 +73,7 @@ export function markMedia(messages: readonly ChatMessage[]): MarkedMessages | un
   return media.length > 0 ? { messages: marked, media, marker } : undefined
 }
 
-/** The prompt between the markers, one more than there are images and sounds. */
+/** Splits the prompt at the markers. The result has one text more than there are images and sounds. */
 export function cutAtMarkers({ text, runs }: Rendered, marker: string, count: number): Rendered[] {
   const texts = text.split(marker)
   if (texts.length !== count + 1)

@@ -1,10 +1,10 @@
-// A file's bytes in a data: address.
+// Decodes files in data: addresses.
 import { GgufError } from '../api/errors.js'
 
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(text, (character) => character.charCodeAt(0))
 
-/** Errors: 'invalid-argument', of `what`. */
+/** Decodes base64. Error: 'invalid-argument', whose message begins with `what`. */
 export function fromBase64(text: string, what: string): Uint8Array<ArrayBuffer> {
   try {
     return bytesOf(atob(text))
@@ -13,7 +13,7 @@ export function fromBase64(text: string, what: string): Uint8Array<ArrayBuffer> 
   }
 }
 
-/** what: 'An image'. Errors: 'invalid-argument' for another address, which is not fetched. */
+/** Decodes a data: address. what: 'An image'. Error: 'invalid-argument' for another address, which is not fetched. */
 export function fileOfAddress(address: string, what: string): Uint8Array<ArrayBuffer> {
   const [, encoding, body] = /^data:[^,]*?(;base64)?,(.*)$/s.exec(address) ?? []
   if (body === undefined)

@@ -1,16 +1,22 @@
-// Images as they are given: to pixels.
+// Converts the accepted forms of images to pixels.
 import { GgufError } from '../api/errors.js'
 import { fileOfAddress } from './data-address.js'
 import { checkPixels, type Pixels } from './rgb.js'
 
-/** Rows from above, three or four bytes a pixel: red, green, blue, and transparency, which does not count. ImageData is one. */
+/**
+ * Pixels from the top row down, three or four bytes each: red, green, blue, and alpha, which is ignored. Such as
+ * ImageData.
+ */
 export interface RawImage {
   readonly width: number
   readonly height: number
   readonly data: ArrayLike<number>
 }
 
-/** Pixels; or a file's bytes, a Blob, or a data: address of one. PNG is read everywhere, other formats where the browser decodes them. */
+/**
+ * Pixels, or a file as bytes, a Blob or a data: address. PNG is read everywhere, other formats if the browser decodes
+ * them.
+ */
 export type ImageInput = RawImage | Blob | Uint8Array | ArrayBuffer | string
 
 function fromRaw({ width, height, data }: RawImage): Pixels {
@@ -32,7 +38,7 @@ function fromRaw({ width, height, data }: RawImage): Pixels {
   return { width, height, rgb }
 }
 
-/** By the platform's decoder, which browsers have. */
+/** Decodes an image with the browser's decoder. */
 async function decoded(bytes: Uint8Array<ArrayBuffer>): Promise<Pixels> {
   if (typeof createImageBitmap !== 'function' || typeof OffscreenCanvas !== 'function')
     throw new GgufError(
@@ -58,7 +64,10 @@ async function decoded(bytes: Uint8Array<ArrayBuffer>): Promise<Pixels> {
   }
 }
 
-/** Errors: 'out-of-range' for a size that cannot be taken, 'invalid-argument' for what is no image, 'unsupported' for a format. */
+/**
+ * Errors: 'out-of-range' for a bad size, 'invalid-argument' for a value that is not an image, 'unsupported' for a
+ * format.
+ */
 export async function pixelsOf(image: ImageInput): Promise<Pixels> {
   let bytes: Uint8Array<ArrayBuffer>
   if (typeof image === 'string') bytes = fileOfAddress(image, 'An image')

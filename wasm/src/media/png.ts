@@ -1,9 +1,9 @@
-// A PNG file's pixels as red, green and blue bytes: what the platform decodes differs by colour profiles, this does not.
+// Decodes PNG files to RGB bytes. Browsers apply colour profiles, so their results differ; this decoder applies none.
 import { GgufError } from '../api/errors.js'
 import { checkPixels, type Pixels } from './rgb.js'
 
 const kSignature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
-/** Samples of a pixel, by color type: gray, -, RGB, palette, gray and alpha, -, RGB and alpha. */
+/** Samples per pixel by color type: gray, -, RGB, palette, gray and alpha, -, RGB and alpha. */
 const kChannels = [1, 0, 3, 1, 2, 0, 4]
 const kDepths = [[1, 2, 4, 8, 16], [], [8, 16], [1, 2, 4, 8], [8, 16], [], [8, 16]]
 
@@ -40,7 +40,7 @@ function chunksOf(bytes: Uint8Array): Chunks {
   return { header, palette, data }
 }
 
-/** At most `most` bytes: an image says how many it has. */
+/** Inflates at most `most` bytes, the number that the image's header implies. */
 async function inflate(parts: readonly Uint8Array<ArrayBuffer>[], most: number): Promise<Uint8Array> {
   const stream = new Blob(parts as Uint8Array<ArrayBuffer>[])
     .stream()
@@ -73,7 +73,7 @@ function paeth(left: number, above: number, corner: number): number {
   return b <= c ? above : corner
 }
 
-/** Undoes each line's filter, in place. */
+/** Reverses the filter of each line, in place. */
 function unfilter(lines: Uint8Array, height: number, lineBytes: number, pixelBytes: number): void {
   for (let y = 0; y < height; y++) {
     const at = y * (lineBytes + 1)
@@ -91,7 +91,7 @@ function unfilter(lines: Uint8Array, height: number, lineBytes: number, pixelByt
   }
 }
 
-/** Transparency does not count, as with llama.cpp; of 16 bits the upper 8 do. */
+/** Converts lines to RGB. Alpha is ignored, as in llama.cpp. Samples of 16 bits are cut to the upper 8. */
 export async function decodePng(bytes: Uint8Array): Promise<Pixels> {
   const { header, palette, data } = chunksOf(bytes)
   const [width, height] = [header.getUint32(0), header.getUint32(4)]

@@ -1,4 +1,4 @@
-// An image's pixels as the engine takes them: width, height, and red, green and blue bytes.
+// An image in the engine's form: width, height, and RGB bytes.
 import type { Bytes } from '../api/arrays.js'
 import { GgufError } from '../api/errors.js'
 
@@ -9,7 +9,7 @@ export interface Pixels {
   readonly rgb: Bytes
 }
 
-/** What the engine takes at most (core/media/image.hpp). */
+/** The engine's limit (core/media/image.hpp). */
 const kMaxPixels = 2 ** 26
 
 export function checkPixels(width: number, height: number): void {

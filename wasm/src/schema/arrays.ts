@@ -1,4 +1,4 @@
-// Arrays: items by place, how many there are, what they contain, and that none comes twice.
+// Grammars of arrays: items by index, lengths, `contains` and `uniqueItems`.
 import { choice, kEmpty, kNone, optional, repeat, sequence, text, type Expression } from './gbnf.js'
 import type { Context } from './context.js'
 import { accepts } from './evaluate.js'
@@ -42,13 +42,13 @@ export function arrayExpression(
 
 interface State {
   readonly length: number
-  /** items that each contains has found */
+  /** number of items that matched each `contains` */
   readonly found: readonly number[]
-  /** of the universe of values, where none may come twice */
+  /** with uniqueItems: which of the possible values occurred */
   readonly used: number
 }
 
-/** An item that may come, and what changes with it. */
+/** A possible next item, and the state after it. */
 interface Option {
   readonly item: Expression
   readonly found: readonly number[]
@@ -71,7 +71,7 @@ class ArrayWriter {
   ) {
     const places = tupleLength(a)
     this.#places = places
-    // Open tuples are written whole, without what nobody described.
+    // Tuples with an open end are written with exactly the described items.
     const said = a.tuples.some(({ prefix, rest }) => prefix.length > 0 && rest !== undefined)
     const open =
       places > 0 &&
@@ -85,7 +85,7 @@ class ArrayWriter {
     this.#universe = a.unique && this.#max > 1 ? this.#values() : undefined
   }
 
-  /** The values that items can have, where they are few; undefined where no item can equal another anyway. */
+  /** The possible values of items, if they are few; undefined if no two items can be equal anyway. */
   #values(): Json[] | undefined {
     const last = Math.min(this.#places + 1, this.#max)
     const nodes = Array.from({ length: last }, (_, i) => nodesOfItem(this.a, i))
@@ -117,7 +117,7 @@ class ArrayWriter {
     return i > 0 ? [text(','), this.context.rules.use('space')] : []
   }
 
-  /** What comes after i items, where only places and lengths count. */
+  /** The grammar after i items, if only indexes and lengths matter. */
   #plain(i: number): Expression {
     const [min, max] = [this.#min, this.#max]
     if (i >= max) return kEmpty
@@ -138,7 +138,7 @@ class ArrayWriter {
     return i < min ? whole : optional(whole)
   }
 
-  /** Items at a place, by which of the contains they are. */
+  /** The items at an index, grouped by which `contains` they match. */
   #optionsAt(place: number): readonly Option[] {
     const known = this.#options.get(place)
     if (known) return known
@@ -161,7 +161,7 @@ class ArrayWriter {
         for (const [j, { node, max, from }] of contains.entries()) {
           if (found[j] === 1 && place < from) return []
           if (found[j] === 1) all.push(node)
-          // Where more do no harm an item counts or not, whatever it is.
+          // If more matches do no harm, an item may count as a match or not, whatever its value.
           else if (max < Infinity && place >= from) all.push(this.context.normalizer.negation.of(node))
         }
         return this.context.isEmpty(all) ? [] : [{ item: this.context.visit(all, 'item'), found }]

@@ -1,5 +1,5 @@
-// Finite automata over code points: regular expressions to NFAs, several of them at once to one DFA, the smallest such DFA,
-// and a DFA to rules of a grammar.
+// Finite automata over code points: converts regular expressions to NFAs, several NFAs to one DFA, minimizes the DFA,
+// and converts it to grammar rules.
 import { GgufError } from '../api/errors.js'
 import {
   choice,
@@ -23,12 +23,12 @@ function tooLarge(): never {
   throw new GgufError('unsupported', 'The strings of the schema need an automaton of too many states.')
 }
 
-/** Code points that no set tells apart have one class. */
+/** Groups code points into classes: those that no set distinguishes have the same class. */
 class Alphabet {
   readonly classes: Range[][] = []
   readonly isWord: boolean[] = []
   readonly #starts: number[] = []
-  readonly #classOf: number[] = [] // of the interval from a start on
+  readonly #classOf: number[] = [] // class of the interval that begins at each start
 
   constructor(sets: readonly (readonly Range[])[]) {
     const all = [kWord, ...sets]
@@ -91,7 +91,7 @@ interface Moment {
   readonly wordAfter: boolean
 }
 
-/** One regular expression, made deterministic while it is walked. A state is a set of NFA states and what came before. */
+/** Determinizes one regular expression on demand. A state is a set of NFA states and the kind of the last character. */
 class Machine {
   readonly #states: NfaState[] = []
   readonly #final: number
@@ -99,7 +99,7 @@ class Machine {
   readonly #ids = new Map<string, number>()
   readonly start: number
 
-  /** The regular expression may match anywhere in the text. */
+  /** Whether the regular expression may match anywhere in the text. */
   constructor(
     regex: Regex,
     readonly alphabet: Alphabet,
@@ -115,7 +115,7 @@ class Machine {
     return this.#states.push({ to: [] }) - 1
   }
 
-  /** The state from which regex leads to the state next. */
+  /** Returns the state from which regex leads to the state `next`. */
   #build(regex: Regex, next: number): number {
     switch (regex.kind) {
       case 'sequence':
@@ -198,16 +198,16 @@ class Machine {
 
 export interface Dfa {
   readonly classes: readonly (readonly Range[])[]
-  /** state and class to state; 0 is the first */
+  /** the next state by state and class; state 0 is the start */
   readonly next: readonly (readonly number[])[]
-  /** '' where a text must not end */
+  /** label of each state; '' if a text must not end there */
   readonly labels: readonly string[]
 }
 
-/** What it means for a string that it matches these patterns and not those. */
+/** Labels strings by the patterns that they match. */
 export type Label = (matches: readonly boolean[]) => string
 
-/** The strings by which of the patterns they match: label says what that means, '' for strings that are not wanted. */
+/** Makes a DFA of strings, labelled by the patterns that they match; label returns '' for strings that are excluded. */
 export function makeDfa(patterns: readonly Regex[], label: Label): Dfa {
   const alternatives = patterns.map(alternativesOf)
   const sets: (readonly Range[])[] = []
@@ -249,7 +249,7 @@ export function makeDfa(patterns: readonly Regex[], label: Label): Dfa {
   return minimized({ classes: alphabet.classes, next, labels })
 }
 
-/** States that no text tells apart become one: Hopcroft's refinement of the sets of states by label. */
+/** Merges equivalent states by Hopcroft's algorithm. */
 export function minimized({ classes, next, labels }: Dfa): Dfa {
   const group = refined(next, classes.length, numbered(labels))
   const firsts: number[] = []
@@ -300,13 +300,13 @@ function refined(next: readonly (readonly number[])[], letters: number, group: n
       members[id] = kept
       const made = members.push(moved) - 1
       for (const at of moved) group[at] = made
-      // Where the whole waits both parts must; else the smaller one says enough.
+      // If the whole group is still a splitter, both parts become splitters; otherwise the smaller part is enough.
       for (let l = 0; l < letters; l++) add(made, l)
     }
   }
   return group
 }
-/** Numbers for keys in the order of their first appearance. */
+/** Numbers keys in the order of their first occurrence. */
 function numbered(keys: readonly string[]): number[] {
   const ids = new Map<string, number>()
   return keys.map((key) => {
@@ -316,7 +316,7 @@ function numbered(keys: readonly string[]): number[] {
   })
 }
 
-/** States from which a text with such a label can be reached. */
+/** The states from which a state with the label can be reached. */
 function reaching({ next, labels }: Dfa, wanted: (label: string) => boolean): boolean[] {
   const before: number[][] = next.map(() => [])
   next.forEach((row, at) => row.forEach((to) => before[to]!.push(at)))
@@ -338,7 +338,7 @@ export function isEmptyDfa(dfa: Dfa): boolean {
   return dfa.labels.every((label) => label === '')
 }
 
-/** The strings of a label as rules; spell writes one character of a set. */
+/** Writes the strings with a label as grammar rules. spell writes one character of a set. */
 export function dfaToRules(
   given: Dfa,
   label: string,
@@ -372,7 +372,7 @@ export function dfaToRules(
     return choice(...(dfa.labels[at] === '' ? [] : [kEmpty]), ...loop)
   }
   const open: number[] = []
-  // A state that is entered in one place stands there, a chain of them as one text.
+  // A state that is entered from one place only is written inline, and a chain of them as one text.
   const go = (to: number, depth: number): Expression => {
     const plain =
       uses[to] === 1 && depth < 40 && (steps[to]!.length + Number(dfa.labels[to] !== '') < 2 || depth < 12)
@@ -390,12 +390,12 @@ export function dfaToRules(
   return start
 }
 
-/** The lengths of the shortest and the longest string, in characters. */
+/** The lengths in characters of the shortest and the longest string. */
 export function lengthsOf(dfa: Dfa): { readonly shortest: number; readonly longest: number } {
   const alive = reaching(dfa, (label) => label !== '')
   let shortest = Infinity
   let level = new Set(alive[0] ? [0] : [])
-  // A string longer than there are states goes through one of them twice.
+  // A string longer than the number of states visits a state twice.
   for (let length = 0; length <= dfa.next.length; length++) {
     if (level.size === 0) return { shortest, longest: length - 1 }
     if ([...level].some((at) => dfa.labels[at] !== '')) shortest = Math.min(shortest, length)

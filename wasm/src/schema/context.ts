@@ -1,14 +1,14 @@
-// What the writers of arrays and objects ask of the conversion that they are part of.
+// The interface of the conversion that the writers of arrays and objects use.
 import type { Expression, Range } from './gbnf.js'
 import type { Json, Node, SchemaDocument } from './node.js'
 import type { Normalizer } from './normalize.js'
 import type { Rules } from './rules.js'
 
-/** How values are written: JSON, or a notation like it. */
+/** The notation of values: JSON, or a similar one. */
 export interface ValueStyle {
-  /** what common rules are: kCommon in JSON */
+  /** the common rules; kCommon for JSON */
   readonly common: Readonly<Record<string, string>>
-  /** around strings */
+  /** the quotes of strings */
   readonly quote: Expression
   /** one character of a set within a string */
   readonly character: (ranges: readonly Range[]) => Expression
@@ -17,13 +17,13 @@ export interface ValueStyle {
   readonly key: (key: string) => Expression
 }
 
-/** How the properties of one object are written: in JSON's way, or as parameters of a call. */
+/** The notation of an object's properties: JSON, or parameters of a call. */
 export interface ObjectSyntax {
   readonly open: Expression
   readonly close: Expression
   readonly comma: Expression
   readonly pair: (key: string, nodes: readonly Node[]) => Expression
-  /** whether properties can be written that no schema names */
+  /** whether properties that no schema names can be written */
   readonly others: boolean
 }
 
@@ -34,10 +34,10 @@ export interface Context {
   readonly normalizer: Normalizer
   /** accepts every string */
   readonly strings: Node
-  /** Whether no value is accepted by all nodes. What is not known counts as accepted. */
+  /** Whether the nodes have no common value. If that is unknown, the answer is false. */
   isEmpty(nodes: readonly Node[]): boolean
-  /** All values that nodes accept, where they are few and known. */
+  /** All values that the nodes accept together, if they are few and known. */
   values(nodes: readonly Node[]): Json[] | undefined
-  /** What all nodes accept. */
+  /** The grammar of the values that all nodes accept. */
   visit(nodes: readonly Node[], hint: string): Expression
 }

@@ -1,4 +1,4 @@
-// Schemas to expressions. What several schemas accept together has one rule, so that recursion ends.
+// Converts schemas to expressions. Each combination of schemas has one rule, so that recursion ends.
 import type { Context, ObjectSyntax, ValueStyle } from './context.js'
 import { arrayExpression, emptyArray } from './arrays.js'
 import { accepts } from './evaluate.js'
@@ -30,7 +30,7 @@ export class Converter implements Context {
   readonly #empty = new Map<string, boolean>()
   #depth = 0
 
-  /** rules: those of a grammar that has more than this schema. */
+  /** rules: the rules of a grammar with other parts besides this schema. */
   constructor(
     readonly document: SchemaDocument,
     rules?: Rules,
@@ -52,7 +52,7 @@ export class Converter implements Context {
     const known = this.#empty.get(key)
     if (known !== undefined) return known
     if (++this.#depth > 300) refuse(nodes[0]!.path, 'nests too deep')
-    this.#empty.set(key, false) // while it is asked
+    this.#empty.set(key, false) // while it is being determined
     const out = this.normalizer.all(nodes).every((one) => {
       if (one.values) return this.#fitting(one.values, nodes).length === 0
       return [...one.types].every((type) => this.#isEmptyType(one, type))
@@ -142,7 +142,7 @@ export class Converter implements Context {
           .map((type) => this.#ofType(type, one, nodes[0]!.path, hint))
           .filter((way) => !isNone(way))
       const written = write(types)
-      // Where nothing is left of the types that are spoken of, the others are.
+      // If no value of the mentioned types is left, the other types still are.
       ways.push(...(written.length > 0 ? written : write([...one.types].filter((type) => !types.has(type)))))
     }
     if (values.size > 0) ways.push(this.rules.add('value', choice(...values.values())))
@@ -177,7 +177,7 @@ export class Converter implements Context {
     }
   }
 
-  /** The objects that all nodes accept, in another syntax. Errors: 'unsupported' for objects that are listed. */
+  /** The objects that all nodes accept, in another syntax. Error: 'unsupported' for objects listed by enum or const. */
   objects(nodes: readonly Node[], syntax: ObjectSyntax, hint: string): Expression {
     const object = this.document.make({ types: new Set(['object']) }, '#')
     const ways = this.normalizer.all([...nodes, object]).map((one) => {

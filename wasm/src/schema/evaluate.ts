@@ -1,9 +1,9 @@
-// Whether a schema accepts a value: what enum and const leave is found with it.
+// Validates a value against a schema. Used to filter the values of enum and const.
 import { kNumberFormats, kStringFormats } from './formats.js'
 import { isMultiple } from './numbers.js'
 import { same, typeOf, type Json, type Keywords, type Node } from './node.js'
 
-/** What was seen of a value's properties and items. */
+/** The evaluated properties and items of a value. */
 interface Seen {
   readonly keys: Set<string>
   readonly items: Set<number>

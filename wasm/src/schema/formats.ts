@@ -1,6 +1,6 @@
-// Formats that are kept: regular expressions of texts that each accepts (not of all of them), or bounds of numbers. Any
-// other format is an annotation, as the specification says.
-// No two hyphens side by side: those are of encoded names, which have rules of their own.
+// Enforced formats: regular expressions that match a subset of each format's texts, or bounds of numbers. All other
+// formats are annotations, as the specification says. Names do not contain two adjacent hyphens, because those mark
+// encoded names, which have further rules.
 const kLabel = '[a-zA-Z0-9](-?[a-zA-Z0-9]){0,19}'
 const kHost = `${kLabel}(\\.${kLabel}){0,3}`
 const kDay =

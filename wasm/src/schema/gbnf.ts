@@ -4,7 +4,7 @@ export type Range = readonly [first: number, last: number]
 const kSurrogates: Range = [0xd800, 0xdfff]
 export const kLastCodePoint = 0x10ffff
 
-/** An alternative of nothing accepts nothing; a sequence of nothing accepts the empty text. */
+/** An empty choice accepts nothing. An empty sequence accepts the empty text. */
 export type Expression =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'class'; readonly ranges: readonly Range[] }
@@ -99,7 +99,7 @@ function character(code: number): string {
   return /[\w ]/.test(char) ? char : `\\x${code.toString(16).padStart(2, '0')}`
 }
 
-/** A text as it is. */
+/** A literal text. */
 export function literal(value: string): string {
   const escaped = Array.from(value, (char) => {
     const code = char.codePointAt(0)!
@@ -121,7 +121,7 @@ function printRepeat(item: string, min: number, max: number): string {
   return `${item}${min === 0 && max === 1 ? '?' : min === max ? `{${min}}` : `{${min},${max}}`}`
 }
 
-/** inner: as an item of a sequence or of a repetition. */
+/** Prints an expression. inner: it is an item of a sequence or of a repetition. */
 export function print(e: Expression, inner = false): string {
   switch (e.kind) {
     case 'text':
@@ -158,7 +158,7 @@ const kNamed = new Map([
 const kEscaped: readonly Range[] = [[0, 0x1f], [0x22, 0x22], [0x5c, 0x5c]] // prettier-ignore
 const kUnescaped = complement(kEscaped)
 
-/** One character of a set, as a JSON string spells it. */
+/** One character of a set, in the notation of JSON strings. */
 export function jsonCharacter(ranges: readonly Range[]): Expression {
   const alternatives = [characters(without(ranges, kEscaped))]
   for (const [first, last] of without(ranges, kUnescaped))

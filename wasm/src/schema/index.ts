@@ -1,6 +1,6 @@
-// JSON schemas as GBNF: every text of the grammar is JSON that the schema accepts. A keyword is kept whole or is an error
-// that says where it stands. Objects have their properties in the schema's order, and others only where the schema says
-// so; white space and the digits of numbers have bounds.
+// Converts JSON schemas to GBNF. Every text of the grammar is JSON that the schema accepts. A keyword is enforced
+// completely, or is an error that names its place. Objects have their properties in the schema's order, and additional
+// ones only if the schema declares them. White space and digits of numbers are limited.
 import { GgufError } from '../api/errors.js'
 import { Converter } from './converter.js'
 import { SchemaDocument, type JsonSchema } from './node.js'
@@ -8,8 +8,8 @@ import { SchemaDocument, type JsonSchema } from './node.js'
 export type { JsonSchema } from './node.js'
 
 /**
- * The grammar of a schema's JSON. Errors: 'unsupported' for what a grammar cannot keep, 'invalid-argument' for what is no
- * schema or accepts nothing; both say where, as a JSON pointer.
+ * Converts a schema to a grammar in GBNF. Errors: 'unsupported' for a keyword that a grammar cannot enforce,
+ * 'invalid-argument' for a value that is not a schema, or a schema that accepts nothing. Both name a JSON pointer.
  */
 export function schemaToGrammar(schema: JsonSchema): string {
   const document = new SchemaDocument(schema)

@@ -1,9 +1,9 @@
-// GBNF rules of JSON's values.
+// GBNF rules for JSON values.
 import type { ValueStyle } from './context.js'
 import { jsonCharacter, text } from './gbnf.js'
 
 const kPlain = '[^"\\\\\\x00-\\x1f]'
-// Escapes of surrogates would be half a character each.
+// Escapes of surrogates are left out, because each is half a character.
 export const kCommon: Readonly<Record<string, string>> = {
   space: '| " " | "\\n"{1,2} [ \\t]{0,20}',
   char: `${kPlain} | "\\\\" (["\\\\/bfnrt] | "u" ([0-9a-cefA-CEF] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2}))`,

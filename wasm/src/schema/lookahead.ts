@@ -1,4 +1,5 @@
-// Patterns that look ahead, without it: where all that is before has one length, what is ahead is a pattern of its own.
+// Removes lookaheads from patterns: if everything before a lookahead has a fixed length, the lookahead becomes a
+// separate pattern.
 import type { Regex } from './regex.js'
 
 /** A pattern that must match, or must not. */
@@ -21,7 +22,7 @@ function hasOneLength(regex: Regex): boolean {
   return regex.kind !== 'choice' && regex.kind !== 'ahead'
 }
 
-/** Sequences of items, one for each choice that has something ahead in it. */
+/** Expands choices that contain lookaheads into separate sequences of items. */
 function sequencesOf(regex: Regex): Regex[][] {
   if (isPlain(regex) || regex.kind === 'repeat' || regex.kind === 'ahead') return [[regex]]
   if (regex.kind === 'choice') return regex.items.flatMap(sequencesOf)
@@ -36,7 +37,8 @@ function sequencesOf(regex: Regex): Regex[][] {
 }
 
 /**
- * Alternatives of a pattern: all parts of one must match, or must not. What cannot be taken apart stays in its part.
+ * Alternatives of a pattern: all parts of one must match, or must not match. Parts that cannot be separated stay
+ * together.
  */
 export function alternativesOf(regex: Regex): Part[][] {
   if (isPlain(regex)) return [[{ regex, negated: false }]]

@@ -1,4 +1,4 @@
-// What a schema refuses, as schemas: one for each way in which a value can fail it.
+// Negates schemas: one schema for each way in which a value can be refused.
 import { kNumberFormats, kStringFormats } from './formats.js'
 import {
   kTypes,
@@ -17,7 +17,7 @@ export class Negation {
 
   constructor(readonly document: SchemaDocument) {}
 
-  /** A node that accepts what node does not. */
+  /** A node that accepts exactly the values that `node` refuses. */
   of(node: Node): Node {
     let out = this.#known.get(node.id)
     if (!out) {
@@ -59,7 +59,7 @@ export class Negation {
     return out
   }
 
-  /** Accepts what is not equal to an array or object. */
+  /** A node that accepts every value except one array or object. */
   #unlike(value: Json, path: string): Node {
     const make = (keywords: Keywords) => this.document.make(keywords, path)
     const not = (item: Json) => this.of(make({ values: [item] }))

@@ -1,5 +1,5 @@
-// Schemas as nodes: each keyword is read once and checked, references lead to nodes. What a node says of a type it says
-// of values of that type alone, as in JSON Schema.
+// Parses schemas to nodes: each keyword is read and checked once, and references become nodes. As in JSON Schema,
+// keywords for a type apply only to values of that type.
 import { GgufError } from '../api/errors.js'
 
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown }
@@ -11,11 +11,11 @@ export interface Contains {
   readonly node: Node
   readonly min: number
   readonly max: number
-  /** the first item that counts */
+  /** index of the first item to which this applies */
   readonly from: number
 }
 
-/** Some key outside of names and patterns has a value that node accepts. */
+/** Requires that some key, except the names and patterns, has a value that node accepts. */
 export interface SomeKey {
   readonly names: ReadonlySet<string>
   readonly patterns: readonly string[]
@@ -25,7 +25,7 @@ export interface SomeKey {
 export interface Keywords {
   readonly types?: ReadonlySet<TypeName>
   readonly integer?: boolean
-  /** no integer; only made by negation, as are the excluded values, steps that do not divide and SomeKey */
+  /** not an integer; only made by negation, like the excluded values, the steps that do not divide, and SomeKey */
   readonly fraction?: boolean
   readonly values?: readonly Json[]
   readonly excluded?: readonly Json[]
@@ -71,7 +71,7 @@ export interface Node {
   readonly id: number
   /** a JSON pointer into the schema */
   readonly path: string
-  /** read when first asked for, as schemas refer to themselves */
+  /** parsed on first use, because schemas can be recursive */
   readonly keywords: () => Keywords
 }
 
@@ -97,7 +97,7 @@ const kByName = [
   'definitions',
   'dependencies',
 ]
-// Keywords of other drafts that assert something, and that are not read.
+// Unsupported assertion keywords of other drafts.
 const kForeign = ['$recursiveRef', 'extends', 'disallow', 'divisibleBy']
 
 const kBase = 'https://schema.invalid/'
@@ -115,7 +115,7 @@ const namesOf = (value: unknown, path: string): string[] => {
   return value as string[]
 }
 
-/** Reads a keyword whose value is a number: a count, or any number above a bound. */
+/** Reads a numeric keyword: a count, or a number above a bound. */
 function numbersIn(raw: Raw, at: (key: string) => string) {
   return {
     count(key: string): number | undefined {
@@ -135,7 +135,7 @@ function numbersIn(raw: Raw, at: (key: string) => string) {
   }
 }
 
-/** A schema with all that it refers to. */
+/** A schema document, which resolves references. */
 export class SchemaDocument {
   readonly root: Node
   readonly any: Node
@@ -170,7 +170,7 @@ export class SchemaDocument {
     }
   }
 
-  /** Finds what has an $id or an anchor. */
+  /** Finds all subschemas with an $id or an anchor. */
   #index(place: Place, seen: Set<unknown>): void {
     const { raw, path } = place
     if (!isObject(raw) || seen.has(raw)) return
@@ -353,7 +353,7 @@ function defined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as Defined<T>
 }
 
-/** Bounds; of OpenAPI 3.0 and draft 4 exclusiveMinimum: true speaks of minimum. */
+/** Bounds of numbers. In OpenAPI 3.0 and draft 4, exclusiveMinimum is a boolean that applies to minimum. */
 function boundsOf(
   raw: Raw,
   number: (key: string) => number | undefined,

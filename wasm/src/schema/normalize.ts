@@ -1,4 +1,5 @@
-// A schema as alternatives: each says for every type what its values are, without anyOf, references and the like.
+// Normalizes a schema to alternatives without anyOf, references and the like: each lists the constraints for every
+// type.
 import { kNumberFormats, kStringFormats } from './formats.js'
 import { Negation } from './negate.js'
 import {
@@ -16,7 +17,7 @@ import {
 } from './node.js'
 import { noNumbers, type NumberBounds } from './numbers.js'
 
-/** What one schema says of properties: of named ones, of those by pattern, of all others. */
+/** One schema's constraints for properties: by name, by pattern, and for all others. */
 export interface Layer {
   readonly properties: ReadonlyMap<string, Node>
   readonly patterns: readonly (readonly [string, Node])[]
@@ -29,7 +30,7 @@ export interface Tuple {
 
 export interface Alternative {
   readonly types: ReadonlySet<TypeName>
-  /** types that keywords speak of, where none says which they are */
+  /** types to which keywords apply, if there is no keyword `type` */
   readonly spoken: ReadonlySet<TypeName>
   readonly values?: readonly Json[]
   readonly excluded: readonly Json[]
@@ -55,7 +56,7 @@ export interface Alternative {
     readonly names: readonly Node[]
     readonly some: readonly SomeKey[]
   }
-  /** what unevaluated keywords count as seen */
+  /** properties and items that count as evaluated for the unevaluated keywords */
   readonly seen: {
     readonly keys: readonly string[]
     readonly patterns: readonly string[]
@@ -196,13 +197,13 @@ function meetTwo(a: Alternative, b: Alternative): Alternative {
   }
 }
 
-/** Numbers with the values that are not among them. */
+/** The constraints for numbers, including excluded values. */
 export function numbersOf(alternative: Alternative): NumberBounds {
   const excluded = alternative.excluded.filter((value) => typeof value === 'number')
   return { ...alternative.number, excluded }
 }
 
-/** What can be told of a type at once: the reason why no value of it is accepted. */
+/** The reason why a type has no accepted value, if a simple check finds one. */
 function contradiction(alternative: Alternative, type: TypeName): string | undefined {
   const { string, array, object } = alternative
   switch (type) {
@@ -230,7 +231,7 @@ export class Normalizer {
   readonly negation: Negation
   readonly #known = new Map<string, Alternative[]>()
   readonly #open = new Set<number>()
-  /** why the first alternative was dropped, for the message when nothing is left */
+  /** why the first alternative was dropped, for the error message if none is left */
   reason: string | undefined
   #visits = 0
 
@@ -241,7 +242,7 @@ export class Normalizer {
     this.negation = new Negation(document)
   }
 
-  /** What all nodes accept together. */
+  /** The alternatives that all nodes accept together. */
   all(nodes: readonly Node[]): Alternative[] {
     return nodes.reduce(
       (out, node) => (out.length === 0 ? out : this.#meet(out, this.#of(node, false), node.path)),
@@ -255,7 +256,7 @@ export class Normalizer {
     return a.flatMap((x) => b.flatMap((y) => this.#possible(meetTwo(x, y), path)))
   }
 
-  /** Without the types of which there is no value; nothing where no type is left. */
+  /** Removes types without values; returns nothing if no type is left. */
   #possible(alternative: Alternative, path: string): Alternative[] {
     const types = new Set<TypeName>()
     let reason = 'its types exclude each other'
@@ -269,7 +270,7 @@ export class Normalizer {
     return []
   }
 
-  /** track: what is evaluated is asked for, so that all that match count. */
+  /** track: evaluated properties and items are needed, so every matching branch counts. */
   #of(node: Node, track: boolean): Alternative[] {
     const key = `${node.id} ${track}`
     const known = this.#known.get(key)
@@ -291,7 +292,7 @@ export class Normalizer {
 
   #combined(k: Keywords, node: Node, track: boolean): Alternative[] {
     const { path } = node
-    // A schema false is meant so; what asks for it has a reason of its own.
+    // The schema false is intended to refuse; the keyword that contains it gives the reason.
     let out = k.types?.size === 0 ? [] : this.#possible(ofKeywords(k), path)
     const and = (others: readonly Alternative[]) => {
       out = out.length === 0 ? out : this.#meet(out, others, path)
@@ -341,7 +342,7 @@ export class Normalizer {
     return out
   }
 
-  /** Each branch without the others that share values with it. */
+  /** Excludes from each branch the other branches that share values with it. */
   #oneOf(branches: readonly Node[], not: (n: Node) => Alternative[], track: boolean): Alternative[] {
     const overlap = branches.map((a, i) =>
       branches.map((b, j) => i !== j && !this.isEmpty(i < j ? [a, b] : [b, a])),

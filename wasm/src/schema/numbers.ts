@@ -1,16 +1,16 @@
-// Numbers within bounds, multiples of steps, and others than some values: texts of decimals without an exponent, read
-// digit by digit by an automaton. No more digits are written than a double tells apart, so that what a reader makes of a
-// text keeps to the bounds too.
+// Grammars of numbers with bounds, multiples and excluded values: decimals without an exponent, which an automaton
+// reads digit by digit. The number of digits is limited to what a double distinguishes, so that the parsed double is
+// within the bounds too.
 import { minimized, dfaToRules, type Dfa } from './automaton.js'
 import { characters, choice, kNone, text, type Expression, type Range } from './gbnf.js'
 import type { Rules } from './rules.js'
 
-/** Digits that every double keeps; of integers without a step more are read in order. */
+/** Number of digits that every double preserves. */
 const kExactDigits = 15
 const kIntegerDigits = 20
 const kMaxStates = 20_000
 const kMaxStep = 512
-/** of multiples of a step above kSmallStep, as there is a state for each remainder and number of digits */
+/** limit for multiples of a step above kSmallStep, because each remainder and number of digits is a state */
 const kStepDigits = 10
 const kSmallStep = 16
 const kMaxListed = 10_000
@@ -54,7 +54,7 @@ export function decimalOf(value: number): Decimal {
   return { negative: sign === '-', whole, part: digits.slice(point).replace(/0+$/, '') }
 }
 
-/** Exactly, and as validators divide: both must agree. */
+/** Whether a value is a multiple, exactly and by division of doubles as validators do. Both must agree. */
 export function isMultiple(value: number, step: number): boolean {
   if (!Number.isInteger(value / step)) return false
   const [a, b] = [decimalOf(value), decimalOf(step)]
@@ -63,12 +63,12 @@ export function isMultiple(value: number, step: number): boolean {
   return scaled(a) % scaled(b) === 0n
 }
 
-/** Whether a division of doubles tells multiples rightly: the step is a sum of halves. */
+/** Whether division of doubles tests multiples correctly: the step is a dyadic fraction. */
 function isDyadic(step: number): boolean {
   return Number.isInteger(step * 2 ** 20)
 }
 
-/** undefined: a state that no number goes on from */
+/** undefined: no number continues from this state */
 interface Reader<S> {
   readonly start: S
   step(state: S, char: string): S | undefined
@@ -87,7 +87,7 @@ interface Shape {
   readonly fraction: boolean
 }
 
-/** Decimals of so many digits. signed: -0 is none of them. */
+/** Reads decimals with a limited number of digits. signed: excludes -0. */
 function shapeReader(b: NumberBounds, maxWhole: number, maxDigits: number, signed: boolean): Reader<Shape> {
   const start = {
     negative: false,
@@ -120,18 +120,18 @@ function shapeReader(b: NumberBounds, maxWhole: number, maxDigits: number, signe
   }
 }
 
-/** -1, 0, 1: the number's size so far beside that of a bound */
+/** -1, 0, 1: comparison of the magnitude so far with the bound's */
 interface Order {
   readonly negative: boolean
   readonly digits: number
-  readonly place: number // after the point; -1 before it
+  readonly place: number // digits after the point; -1 before the point
   readonly order: number
 }
 function signOf(value: number): number {
   return value === 0 ? 0 : value < 0 ? -1 : 1
 }
 
-/** Reads a number and says how it compares to a bound. */
+/** Reads a number and compares it with a bound. */
 function orderReader(bound: number, fits: (order: number) => boolean): Reader<Order> {
   const { negative, whole, part } = decimalOf(bound)
   const wholeOrder = (s: Order) => (s.digits === whole.length ? s.order : s.digits - whole.length)
@@ -159,7 +159,7 @@ function orderReader(bound: number, fits: (order: number) => boolean): Reader<Or
       const sizes = s.negative ? -order : order
       const zero = bound === 0
       if (s.negative !== negative && !zero) return fits(s.negative ? -1 : 1)
-      // Zero of either sign has no number between itself and the other.
+      // 0 and -0 are equal, so the sign does not matter for a bound of zero.
       return fits(zero && order !== 0 ? (s.negative ? -1 : 1) : sizes)
     },
   }
@@ -167,12 +167,12 @@ function orderReader(bound: number, fits: (order: number) => boolean): Reader<Or
 
 interface Remainder {
   readonly value: number
-  /** zeros at the end, as far as they count */
+  /** number of trailing zeros, up to a limit */
   readonly zeros: number
   readonly place: number
 }
 
-/** Multiples of a decimal: value times 10^places is one of step. */
+/** Reads multiples of a decimal: value times 10^places must be a multiple of step. */
 function multipleReader(step: number, wanted: boolean): Reader<Remainder> | undefined {
   const { whole, part } = decimalOf(step)
   const places = part.length
@@ -204,7 +204,7 @@ function multipleReader(step: number, wanted: boolean): Reader<Remainder> | unde
 
 const kChars = [...'0123456789-.']
 
-/** The DFA of what all readers accept; undefined where it has too many states. */
+/** The DFA of the numbers that all readers accept; undefined if it has too many states. */
 function product(readers: readonly Reader<object>[]): Dfa | undefined {
   const tuples: (readonly object[] | undefined)[] = [readers.map(({ start }) => start)]
   const ids = new Map<string, number>([[JSON.stringify(tuples[0]), 0]])
@@ -233,7 +233,7 @@ function product(readers: readonly Reader<object>[]): Dfa | undefined {
   return minimized({ classes, next, labels })
 }
 
-/** The double below, or above. */
+/** The next double below or above. */
 function beside(value: number, up: boolean): number {
   const view = new DataView(new ArrayBuffer(8))
   view.setFloat64(0, value)
@@ -241,7 +241,7 @@ function beside(value: number, up: boolean): number {
   return view.getFloat64(0)
 }
 
-/** Multiples between bounds one by one; undefined: too many. */
+/** Lists the multiples between bounds; undefined if there are too many. */
 function listed(b: NumberBounds): number[] | undefined {
   const step = Math.max(...b.steps)
   if (!Number.isFinite(b.low) || !Number.isFinite(b.high)) return undefined
@@ -250,7 +250,7 @@ function listed(b: NumberBounds): number[] | undefined {
   const { whole, part } = decimalOf(step)
   const out: number[] = []
   for (let n = first; n <= last; n++) {
-    // n steps, exactly: the digits of the step times n, and its point.
+    // n steps, computed exactly: the step's digits times n, with its decimal point.
     const digits = String(BigInt(Math.abs(n)) * BigInt(whole + part)).padStart(part.length + 1, '0')
     const at = digits.length - part.length
     const value = Number(`${n < 0 ? '-' : ''}${digits.slice(0, at)}.${digits.slice(at)}0`)
@@ -285,7 +285,7 @@ export function noNumbers(b: NumberBounds): boolean {
   return true
 }
 
-/** undefined: such steps cannot be kept. kNone: no number is written with the digits that there are. */
+/** undefined: these steps cannot be enforced. kNone: no number within the digit limit is accepted. */
 export function numberExpression(given: NumberBounds, rules: Rules): Expression | undefined {
   const b = sharpened(given)
   const free = b.low === -Infinity && b.high === Infinity && !b.fraction
@@ -316,7 +316,7 @@ export function numberExpression(given: NumberBounds, rules: Rules): Expression 
   return values && choice(...values.map((value) => text(String(value))))
 }
 
-/** Integers have closed bounds; beyond 2^53, where texts are rounded, a bound leaves out the double itself. */
+/** Converts bounds of integers to closed ones. Beyond 2^53, where texts are rounded, the bound itself is excluded. */
 function sharpened(b: NumberBounds): NumberBounds {
   const excluded = b.excluded.filter((value) => value >= b.low && value <= b.high)
   if (!b.integer) return { ...b, excluded }

@@ -1,4 +1,4 @@
-// Objects: declared properties in their order, then other ones by what their keys match.
+// Grammars of objects: declared properties in order, then other properties by the patterns that their keys match.
 import { dfaToRules, labelsOf, makeDfa } from './automaton.js'
 import { choice, kEmpty, kNone, optional, repeat, sequence, text, type Expression } from './gbnf.js'
 import type { Alternative, Layer } from './normalize.js'
@@ -10,7 +10,7 @@ import type { Context, ObjectSyntax } from './context.js'
 
 type ObjectBounds = Alternative['object']
 
-/** What the values of a key must be, by all layers. */
+/** The schemas of all layers that apply to the value of a key. */
 export function nodesOfKey(layers: readonly Layer[], key: string, never: Node): Node[] {
   const out = new Set<Node>()
   for (const { properties, patterns, additional } of layers) {
@@ -25,17 +25,17 @@ export function nodesOfKey(layers: readonly Layer[], key: string, never: Node): 
   return out.has(never) ? [never] : [...out]
 }
 
-/** Keys that some layer or requirement names, in order. */
+/** Keys that a layer or a requirement names, in order. */
 function namedKeys({ layers, required }: ObjectBounds): string[] {
   return [...new Set([...layers.flatMap(({ properties }) => [...properties.keys()]), ...required])]
 }
 
-/** Keys that are no string by propertyNames are never there. */
+/** Keys that propertyNames refuses never occur. */
 export function valueNodes(o: ObjectBounds, key: string, never: Node): Node[] {
   return o.names.every((names) => accepts(names, key)) ? nodesOfKey(o.layers, key, never) : [never]
 }
 
-/** Whether objects have only keys that are named. */
+/** Whether objects may have only named keys. */
 export function isClosed({ layers }: ObjectBounds, context: Context): boolean {
   return layers.some(
     ({ patterns, additional }) =>
@@ -43,7 +43,7 @@ export function isClosed({ layers }: ObjectBounds, context: Context): boolean {
   )
 }
 
-/** The keys that propertyNames allows, where they are few. */
+/** The keys that propertyNames allows, if they are few. */
 function allowedKeys(o: ObjectBounds, context: Context): string[] | undefined {
   if (o.names.length === 0) return undefined
   const alternatives = context.normalizer.all([...o.names, context.strings])
@@ -61,7 +61,7 @@ export function emptyObject(o: ObjectBounds, context: Context): boolean {
   return namedKeys(o).filter((key) => !context.isEmpty(valueNodes(o, key, never))).length < o.min
 }
 
-/** Alternatives by which key it is that a refused additionalProperties asks for. */
+/** For a negated additionalProperties: one alternative for each key that may be the refused one. */
 function withSomeKeys(o: ObjectBounds, context: Context, path: string): ObjectBounds[] {
   const [some, ...rest] = o.some
   if (!some) return [o]
@@ -140,7 +140,7 @@ class ObjectWriter {
         path,
         `needs ${min} properties of any names, and a grammar cannot tell more than one such name from another`,
       )
-    // Texts differ by how many properties they have as far as that is counted.
+    // States are distinguished by the number of properties, up to the counted limit.
     this.#cap = max === Infinity ? Math.max(min, 1) : max + 1
     if (this.#cap * this.#properties.length > 5000) refuse(path, 'counts too many properties')
   }
@@ -167,7 +167,7 @@ class ObjectWriter {
     return this.context.rules.add(hint || 'property', sequence(key, text(':'), space, value))
   }
 
-  /** What comes where the properties before i are done, count of them being there. */
+  /** The grammar after the properties before i, of which `count` are present. */
   #from(i: number, count: number): Expression {
     const { min, max } = this.o
     if (count > max) return kNone
@@ -203,12 +203,12 @@ class ObjectWriter {
     property: Property,
     comma: readonly Expression[],
   ): Expression {
-    // After the first property all that follows an optional one is the same with and without it.
+    // After the first property, the grammar after an optional property is the same with and without it.
     const uncounted = this.#cap === 1 && comma.length > 0
     return uncounted ? sequence(optional(sequence(...comma, property.pair)), without) : choice(own, without)
   }
 
-  /** Pairs whose keys are none of those named. */
+  /** Pairs whose keys are not among the named ones. */
   #otherPairs(named: readonly string[]): Expression {
     const { o, context } = this
     const { never } = context.document
@@ -261,7 +261,7 @@ class ObjectWriter {
     return rules.add('key', this.#quoted(dfaToRules(dfa, 'key', rules, 'key', style.character)))
   }
 
-  /** What propertyNames say, as patterns and a choice by which of them match. */
+  /** Converts propertyNames to patterns, and a test of the set of matching patterns. */
   #names(): { regexes: Regex[]; fits: (matched: readonly boolean[]) => boolean } {
     if (this.o.names.length === 0) return { regexes: [{ kind: 'set', ranges: kAny }], fits: () => true }
     const alternatives = this.context.normalizer.all([...this.o.names, this.context.strings])

@@ -1,5 +1,5 @@
-// Regular expressions of JSON schemas, read as ECMAScript reads them with the flag u. What an automaton cannot do (back
-// references, looking behind) is an error.
+// Parses the regular expressions of JSON schemas with ECMAScript's syntax (flag u). Features that an automaton cannot
+// have (back references, lookbehind) are errors.
 import { GgufError } from '../api/errors.js'
 import { complement, sortedApart, type Range } from './gbnf.js'
 
@@ -32,7 +32,7 @@ const kControls: Readonly<Record<string, number>> = { n: 10, r: 13, t: 9, f: 12,
 const kMaxRepeat = 20_000
 
 const properties = new Map<string, readonly Range[]>()
-/** The code points of \p{name}, as this engine knows Unicode. */
+/** The code points of \p{name}, in the Unicode version of the JavaScript engine. */
 function property(name: string): readonly Range[] | undefined {
   const known = properties.get(name)
   if (known) return known
@@ -122,7 +122,7 @@ class Parser {
       this.#at = start
       this.#refuse('a repetition of what is no character')
     }
-    this.#take('?') // lazy: the same strings
+    this.#take('?') // lazy quantifiers match the same strings
     return { kind: 'repeat', item, min, max }
   }
 
@@ -222,7 +222,7 @@ class Parser {
     return one(escape.codePointAt(0)!)
   }
 
-  /** A code point of two \u escapes, where the first is half of one. */
+  /** Combines two \u escapes of surrogates to a code point. */
   #scalar(code: number): number {
     if (code >= 0xd800 && code <= 0xdbff) {
       const low = /^\\u(d[c-f][\da-f]{2})/i.exec(this.#chars.slice(this.#at, this.#at + 6).join(''))

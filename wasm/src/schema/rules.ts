@@ -1,16 +1,16 @@
-// The rules of a grammar while it is made: names for them, and what is left of them when rules that no text ends are gone.
+// Collects the rules of a grammar, names them, and removes rules that match no finite text.
 import { choice, isNone, print, repeat, rule, sequence, type Expression } from './gbnf.js'
 
 export class Rules {
   readonly #bodies = new Map<string, Expression>()
   readonly #raw = new Map<string, string>()
-  readonly #named = new Map<string, string>() // names by bodies
+  readonly #named = new Map<string, string>() // names by body
   readonly #ending = new Set<string>()
-  readonly #counts = new Map<string, number>() // of names by what they begin with
+  readonly #counts = new Map<string, number>() // number of names by prefix
 
   constructor(readonly common: Readonly<Record<string, string>>) {}
 
-  /** One of the common rules, with those that it uses. */
+  /** Adds one of the common rules, and the rules that it uses. */
   use(name: string): Expression {
     if (!this.#raw.has(name)) {
       const body = this.common[name]!
@@ -21,9 +21,9 @@ export class Rules {
     return rule(name)
   }
 
-  /** A name that no rule has; define gives it a body. */
+  /** Returns an unused name. define() sets its body. */
   reserve(hint: string): string {
-    // A name that ends in a number could be another's with its count.
+    // A name that ends in a number could equal another name with its count.
     const base = hint
       .replaceAll(/[^a-zA-Z0-9]+/g, '-')
       .slice(0, 40)
@@ -34,14 +34,14 @@ export class Rules {
     this.#bodies.set(name, sequence())
     return name
   }
-  /** ends: some text matches the body, as is known already. */
+  /** ends: whether it is already known that some finite text matches the body. */
   define(name: string, body: Expression, ends = false): Expression {
     this.#bodies.set(name, body)
     if (ends) this.#ending.add(name)
     return rule(name)
   }
 
-  /** A rule for a body, one for equal bodies. Short ones stay as they are. */
+  /** Returns a rule for a body; equal bodies share one rule. Short bodies are returned inline. */
   add(hint: string, body: Expression, shortest = 24): Expression {
     const printed = print(body)
     if (printed.length < shortest) return body
@@ -52,7 +52,7 @@ export class Rules {
     return this.define(name, body)
   }
 
-  /** Rules that some finite text matches. */
+  /** The rules that match some finite text. */
   #productive(): Set<string> {
     const good = new Set([...this.#raw.keys(), ...this.#ending])
     const ends = (e: Expression): boolean => {
@@ -76,7 +76,7 @@ export class Rules {
     return good
   }
 
-  /** The grammar's text; undefined where no text matches root. */
+  /** The grammar's text; undefined if no text matches root. */
   print(root: Expression): string | undefined {
     const good = this.#productive()
     const pruned = (e: Expression): Expression => {

@@ -1,4 +1,4 @@
-// Strings by patterns, formats, lengths and excluded values: what all of them accept is one automaton.
+// Grammars of strings: combines patterns, formats, lengths and excluded values into one automaton.
 import { dfaToRules, isEmptyDfa, lengthsOf, makeDfa, type Dfa } from './automaton.js'
 import type { Part } from './lookahead.js'
 import type { Context } from './context.js'
@@ -37,7 +37,7 @@ export function stringDfa(b: StringBounds): Dfa {
   const unbounded = b.min === 0 && b.max === Infinity
   const dfa = dfaOf(partsOf(free))
   if (unbounded) return dfa
-  // Lengths that all strings have anyway take no states.
+  // Length bounds that all strings satisfy anyway need no states.
   const { shortest, longest } = lengthsOf(dfa)
   if (b.min <= shortest && b.max >= longest) return dfa
   return dfaOf(
@@ -51,14 +51,14 @@ function dfaOf(parts: readonly Part[]): Dfa {
   )
 }
 
-/** Whether no string is left. What formats leave out is not known to be refused. */
+/** Whether no string is accepted. A format's expression matches only a subset, so it cannot prove that. */
 export function noStrings(b: StringBounds): boolean {
   if (b.max < b.min) return true
   if (b.patterns.length + b.excluded.length === 0) return false
   return isEmptyDfa(stringDfa({ ...b, formats: [] }))
 }
 
-/** A regular expression as it stands; undefined where that takes an automaton. */
+/** Converts a regular expression directly to an expression; undefined if that needs an automaton. */
 function direct(regex: Regex, { style }: Context): Expression | undefined {
   const any = style.character(kAny)
   const inner = (r: Regex): Expression | undefined => {

@@ -1,5 +1,5 @@
-// Where to read for an end of which only a distribution is known: one window if it probably lies in that, else samples
-// at the quantiles. Time is counted in bytes: those that the link carries in one round trip.
+// Chooses what to read for an end of which only a distribution is known: one window if the end probably lies in it,
+// otherwise samples at the quantiles. Time is measured in bytes: those that the link carries in one round trip.
 import type { Estimate } from './estimate.js'
 
 export interface Target extends Estimate {
@@ -26,7 +26,7 @@ const kMostWindow = 0.7
 const kLeastHit = 0.3
 
 /**
- * perRound: bytes of a round trip. cost: how many bytes each byte of a window stands for. slots: requests that are left.
+ * perRound: bytes of a round trip. cost: cost factor of each byte of a window. slots: number of requests left.
  */
 export function aim(target: Target, perRound: number, cost: number, slots: number): Aim {
   const { low, high, mean } = target

@@ -1,13 +1,13 @@
-// What pieces behind an array say of its end: scores their rank, tensor infos how far the first one is.
+// Pieces after an array give estimates of its end: scores give their rank, tensor infos the distance of the first info.
 import type { Estimate, Point } from './estimate.js'
 import type { Known } from './known.js'
 import type { Walk } from './walk.js'
 
-// The scores of a SentencePiece vocabulary count down from its first piece, before which lie bytes and control tokens.
+// The scores of a SentencePiece vocabulary count down from its first piece, which follows bytes and control tokens.
 const kMostUnscored = 1024
 // Error of a rank in the table that the place of a tensor in the data suggests, as a share of the table.
 const kRankError = 0.06
-// Keys between the last array and the tensor infos, mostly.
+// Usual size of the keys between the last array and the tensor infos.
 const kKeys = 3000
 
 /** Where an array of elements of four bytes begins whose elements count down; undefined: no piece behind shows it. */

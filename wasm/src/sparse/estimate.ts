@@ -29,7 +29,7 @@ const kSteps = 96
 // many arrays' worth of observation that is.
 const kDrift = 0.15
 const kDriftWeight = 0.6
-// Vocabularies begin with their shortest words: so much longer are those at e times the distance.
+// Vocabularies begin with their shortest words. At e times the distance, words are longer by this much.
 const kGrowth = 0.04
 // From a deviation to the scale of a logistic distribution.
 const kScale = Math.sqrt(3) / Math.PI

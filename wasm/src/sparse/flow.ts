@@ -1,11 +1,11 @@
-// A stream beside the samples: it ends where a search may not.
+// A stream that runs in parallel to the samples. Unlike a search, it is certain to end.
 import type { Known } from './known.js'
 import type { Range } from './pieces.js'
 
-/** Bytes from an offset on, until the signal says so. */
+/** Streams bytes from an offset on, until the signal aborts. */
 export type Stream = (offset: number, signal: AbortSignal) => AsyncIterable<Uint8Array>
 
-/** Adds what a stream brings to the known bytes. */
+/** Adds the bytes of a stream to the known bytes. */
 export class Flow {
   readonly #pieces: AsyncIterator<Uint8Array>
   readonly #known: Known
@@ -14,7 +14,7 @@ export class Flow {
   #at: number
   #next: Promise<Range | undefined> | undefined
 
-  /** batch: bytes that are looked at together. */
+  /** batch: number of bytes that are processed together. */
   constructor(
     pieces: AsyncIterable<Uint8Array>,
     offset: number,
@@ -27,7 +27,7 @@ export class Flow {
     this.#onRead = onRead
   }
 
-  /** Everything before, from where it began, has come. */
+  /** All bytes from the stream's begin up to this offset have arrived. */
   get at(): number {
     return this.#at
   }
@@ -37,7 +37,10 @@ export class Flow {
     this.#pieces.return?.().catch(() => {})
   }
 
-  /** What came since the last time; undefined: the stream has ended. The same promise until it is settled. */
+  /**
+   * The bytes that arrived since the last call; undefined: the stream has ended. Returns the same promise until it
+   * settles.
+   */
   next(): Promise<Range | undefined> {
     this.#next ??= this.#take().finally(() => (this.#next = undefined))
     return this.#next

@@ -22,9 +22,9 @@ export const kRequests = 6
 const kFirst = { few: [0.4, 0.85, 1.15], many: [0.3, 0.6, 0.85, 1.02, 1.2, 1.6] }
 const kFirstMerges = [0.5, 1.15, 2.2]
 const kFirstTokens = [0.3, 0.7, 1, 1.4]
-// How likely there are as many merges as tokens.
+// Probability that there are as many merges as tokens.
 const kEven = 0.5
-// How likely the keys before the tensor infos are no more than usual.
+// Probability that the keys before the tensor infos are not larger than usual.
 const kShown = 0.8
 
 // Arrays of fixed size behind an end are read with it if that costs less than this share of a round trip, and the keys
@@ -58,7 +58,7 @@ export interface Situation {
 
 export interface Plan {
   readonly ranges: readonly Range[]
-  /** all before is known, or inside an array whose end lies behind: a stream can begin here */
+  /** a stream can begin here: everything before is known, or lies in an array that ends after this offset */
   readonly resume: number
   /** expected end of the header, at least, and the round trips that the search may need until there */
   readonly end: number

@@ -15,7 +15,8 @@ import type { Hole, Walk } from './walk.js'
 const kHeadBytes = 1 << 15
 // If pieces arrive without waiting, this many bytes show that the link is fast.
 const kPlenty = 1 << 19
-// The decision for the stream is final here; before, it is taken again when there is so many times as much.
+// After this many bytes, the decision for the stream is final. Before, it is repeated each time the bytes grow by this
+// factor.
 const kSettled = 1 << 21
 const kAgain = 1.5
 // A piece that came sooner was already buffered.
@@ -30,7 +31,7 @@ const kBatches = 8
 // is for known vocabularies.
 const kSearch = { rounds: 4, bytes: 300_000, overheadMs: 30 }
 const kMet = { rounds: 1, bytes: 110_000, overheadMs: 30 }
-// It must promise to be this much faster than the stream, and more where the stream has brought much already.
+// The sparse way must be expected to be this much faster than the stream, and more if much was streamed already.
 const kGain = 1.05
 const kLateGain = 1.3
 // Limits of a search. It narrows each end in every round, and streaming would start from the beginning, so
@@ -72,7 +73,7 @@ export class SparseAttempt {
     return known
   }
 
-  /** Takes the next piece: when it came, and how long it took. True: a decision can be made. */
+  /** Records the next piece, its time and its duration. Returns true if a decision can be made. */
   isEnough(piece: Uint8Array, at: number, waitedMs: number): boolean {
     this.#head.push(piece)
     this.#length += piece.length
@@ -108,7 +109,7 @@ export class SparseAttempt {
     if (this.#preview === 'sparse') return true
     if (this.#source.size === undefined || this.#source.ranges === false) return false
     const bytesPerMs = this.#bytesPerMs
-    // What came since may show that the strings grow.
+    // Bytes that arrived since may show that the strings are longer.
     if (this.#length >= kAgain * this.#judged) {
       this.#judged = this.#length
       this.#expected = expect(this.#known())
@@ -133,7 +134,7 @@ export class SparseAttempt {
     if (size === undefined || source.ranges === false) return undefined
     signal?.throwIfAborted()
     const known = this.#known()
-    // Ends what is still under way when the header is complete.
+    // Aborts pending requests when the header is complete.
     const inner = new AbortController()
     const abort = () => inner.abort(signal?.reason)
     signal?.addEventListener('abort', abort, { once: true })

@@ -31,7 +31,7 @@ const kReserve = 1.5
 const kSlack = 0.3
 // Round trips that one round takes, its bytes included.
 const kRound = 1.2
-// A stream that is so many round trips behind what the samples show begins there again.
+// A stream that is this many round trips behind the samples is restarted at their position.
 const kFar = 1.3
 
 export interface Found {
@@ -48,7 +48,7 @@ export interface Link {
   readonly bytesPerMs: number
   /** bytes that a round may read in the time of a round trip, in bounds */
   readonly perRound: number
-  /** since the file was asked for */
+  /** time since the first request */
   elapsedMs(): number
   read: ReadRanges
   /** Begins a stream at that offset. undefined: the preview must stay small, however long it takes. */
@@ -104,7 +104,7 @@ export async function search(
   }
 }
 
-/** What comes first: the ranges that are being read, or a piece of the stream beside them. */
+/** Resolves with whichever arrives first: the requested ranges, or a piece of the parallel stream. */
 async function next(
   reading: Promise<readonly Range[]> | undefined,
   flow: Flow | undefined,
@@ -116,7 +116,7 @@ async function next(
   return Promise.race(ways.filter((way) => way !== undefined))
 }
 
-/** What of a plan is neither read nor brought by the stream within a round trip. */
+/** The ranges of a plan that are not known, and that the stream will not bring within a round trip. */
 function unread(
   planned: readonly Range[],
   { known, size, perRound }: Situation,
@@ -173,19 +173,19 @@ function vocabularyOf(walk: Walk, stop: Stop, known: Known): Vocabulary | undefi
 }
 
 /**
- * The ends of all arrays at once, if the vocabulary is known, and samples as for others: where the layout is another one
- * after all, no round is lost.
+ * For a known vocabulary, reads the ends of all arrays together, and also the samples of an unknown one: if the layout
+ * is different after all, no round is lost.
  */
 function planKnown(situation: Situation, { array }: Stop & { kind: 'strings' }, layout: Layout): Plan {
   const ends = layout.map(([begin, length], i) => {
     const end = array.offset + begin + length
     const behind = i === layout.length - 1 ? tailBytes(situation.walk) : kHeading
-    // The end of an array of numbers needs no look at what is before it.
+    // The end of an array of numbers does not depend on the bytes before it.
     const before = length === 4 * array.count ? 0 : kHeading
     return { offset: end - before, end: end + behind }
   })
   const plan = planStrings(situation, array)
-  // What lies near a known end says no more than that.
+  // Samples near a known end add no information.
   const isNear = (place: Range) => ends.some(({ offset }) => Math.abs(offset - place.offset) < kNear)
   const samples = plan.ranges
     .filter((range, i) => i % 2 === 0 && !isNear(range))

@@ -1,5 +1,5 @@
-// A file in the origin's private file system, or in a folder of Node's, as parts of equal length: a part is there whole or
-// not at all, so a transfer that was interrupted goes on with the next part.
+// Stores a file in the origin's private file system, or in a folder of Node's, in parts of equal length. A part is
+// stored completely or not at all, so an interrupted transfer continues with the next part.
 import { GgufError } from '../api/errors.js'
 import { isNode } from '../runtime/node-module.js'
 import type { Folder, StoredBytes } from './types.js'
@@ -14,7 +14,7 @@ export interface StoredInfo {
   /** the server's ETag, or its Last-Modified */
   readonly validator: string | undefined
   readonly partBytes: number
-  /** all parts are there, and are correct as far as the server allows to check */
+  /** all parts are stored, and match the server's hash if it sends one */
   readonly complete: boolean
 }
 
@@ -46,7 +46,7 @@ export async function privateFolder(name: string): Promise<Folder> {
   return await (await navigator.storage.getDirectory()).getDirectoryHandle(name, { create: true })
 }
 
-/** Bytes that may still be kept. */
+/** Number of bytes that can still be stored. */
 export async function room(): Promise<number> {
   if (isNode()) return await (await import('./node-folder.js')).nodeRoom()
   const { quota, usage } = await navigator.storage.estimate()
@@ -84,7 +84,7 @@ export async function removeAll(folder: Folder): Promise<void> {
   for (const name of names) await folder.removeEntry(name, { recursive: true })
 }
 
-/** After a crash only closed files are there. */
+/** Writes a file. After a crash, only closed files exist. */
 export async function writeWhole(folder: Folder, name: string, content: Blob | Uint8Array): Promise<void> {
   const made = await folder.getFileHandle(name, { create: true })
   const bytes = async () => new Uint8Array(await new Response(content as BodyInit).arrayBuffer())
@@ -99,7 +99,7 @@ export async function writeWhole(folder: Folder, name: string, content: Blob | U
   await writable.close()
 }
 
-/** The browser's word for a full disk, or Node's, with advice. */
+/** Converts the error of a full disk, of a browser or of Node, to a GgufError with advice. */
 function explained(error: unknown, name: string): unknown {
   if (!(error instanceof Error)) return error
   if (error.name !== 'QuotaExceededError' && (error as { code?: unknown }).code !== 'ENOSPC') return error
@@ -144,7 +144,7 @@ export class StoredFolder {
     await this.#write(kInfo, new TextEncoder().encode(JSON.stringify(info)), info.name)
   }
 
-  /** Numbers of the parts that are there. */
+  /** Numbers of the stored parts. */
   async parts(info: StoredInfo): Promise<Set<number>> {
     const found = new Set<number>()
     for await (const handle of this.#handle.values()) {

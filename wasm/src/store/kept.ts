@@ -13,7 +13,7 @@ const kMaxBytes = 128 << 20
 // Limit for one file: a header, and some rows of its tensors.
 const kMaxOfOne = 32 << 20
 const kMaxRuns = 256
-// A transfer is left for what is kept when that is so much longer, or more.
+// A transfer is ended in favour of stored bytes if these are at least this many.
 const kWorth = 256 << 10
 const kPiece = 4 << 20
 const kRun = /^(\d+)-(\d+)$/
@@ -34,12 +34,12 @@ function lengthOf(runs: readonly Pick<Run, 'offset' | 'end'>[]): number {
   return runs.reduce((sum, { offset, end }) => sum + end - offset, 0)
 }
 
-/** Of the runs that have the byte at that offset, the one that goes furthest. */
+/** Of the runs that contain the offset, the one with the largest end. */
 function longestAt(runs: readonly Run[], at: number): Run | undefined {
   return runs.filter((run) => run.offset <= at && at < run.end).sort((a, b) => b.end - a.end)[0]
 }
 
-/** Where the bytes end that are kept from that offset on, without a gap. */
+/** The end of the contiguous stored bytes from the offset on. */
 function keptEnd(runs: readonly Run[], at: number): number {
   for (let run = longestAt(runs, at); run; run = longestAt(runs, at)) at = run.end
   return at
@@ -143,7 +143,7 @@ export class KeptSource implements ByteSource {
         // measurement of the link.
         if (pieces.length === 1) void this.#kept().then((kept) => (runs = kept))
         yield piece
-        // Leaving a transfer costs a round trip later.
+        // Ending a transfer costs another round trip later.
         keptTo = keptEnd(runs, at)
         if (keptTo - at >= kWorth) break
       }
@@ -176,7 +176,7 @@ export class KeptSource implements ByteSource {
     const before = (await readJson(folder, kInfo))?.value as Partial<Info> | null | undefined
     if (before?.validator === info.validator && before.size === info.size) this.#runs = await runsIn(folder)
     else await removeAll(folder)
-    // Also for its time.
+    // Writing also updates the time of the last use.
     await writeWhole(folder, kInfo, new TextEncoder().encode(JSON.stringify(info)))
     this.#folder = folder
     this.#write(() => tidy(name))
@@ -192,7 +192,7 @@ export class KeptSource implements ByteSource {
     }
   }
 
-  /** Of runs that lie side by side or overlap. undefined: not all of it is there. */
+  /** Reads a range from adjacent or overlapping runs; undefined if a part of it is missing. */
   async #keptBytes(offset: number, length: number): Promise<Uint8Array | undefined> {
     const runs = await this.#kept()
     if (keptEnd(runs, offset) < offset + length) return undefined

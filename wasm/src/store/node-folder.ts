@@ -1,4 +1,4 @@
-// What the store uses of a browser's private file system, on a folder of Node's.
+// Implements the part of a browser's private file system that the store uses, with a folder in Node.
 import type { FileHandle as NodeFileHandle } from 'node:fs/promises'
 import { GgufError } from '../api/errors.js'
 import { nodeModule, nodeProcess } from '../runtime/node-module.js'
@@ -7,7 +7,7 @@ import type { Folder, FolderFile, StoredBytes } from './types.js'
 const fs = () => nodeModule<typeof import('node:fs/promises')>('node:fs/promises')
 const path = () => nodeModule<typeof import('node:path')>('node:path')
 
-/** The user's folder for caches: XDG_CACHE_HOME, or what the system has in its place. */
+/** The user's cache folder: XDG_CACHE_HOME, or the system's default. */
 function cacheFolder(): string {
   const { homedir } = nodeModule<typeof import('node:os')>('node:os')
   const { env = {}, platform } = nodeProcess()!
@@ -71,7 +71,10 @@ class DiskFile implements FolderFile {
     return new DiskBytes(this.#file, 0, size, mtimeMs)
   }
 
-  /** Under its name only when it is whole, also beside another process that writes the same. */
+  /**
+   * Writes a temporary file and renames it when it is complete, so that processes that write the same file do not
+   * conflict.
+   */
   async write(bytes: Uint8Array): Promise<void> {
     const temporary = `${this.#file}.${crypto.randomUUID()}.part`
     try {
@@ -120,7 +123,7 @@ class DiskFolder implements Folder {
   }
 }
 
-/** The folder of that name below the user's folder for caches. It is made where it is missing. */
+/** The folder with this name in the user's cache folder. It is created if missing. */
 export async function nodeFolder(name: string): Promise<Folder> {
   const root = path().join(cacheFolder(), 'ggufscope')
   try {
@@ -134,7 +137,7 @@ export async function nodeFolder(name: string): Promise<Folder> {
   }
 }
 
-/** Bytes that the disk has free for this user. */
+/** Free bytes of the disk for this user. */
 export async function nodeRoom(): Promise<number> {
   const { bavail, bsize } = await fs().statfs(cacheFolder())
   return bavail * bsize

@@ -1,4 +1,4 @@
-// SHA-256 of bytes that come in pieces, which the browser's own digest cannot do.
+// Incremental SHA-256, which the browser's own digest does not support.
 // Per block of 64 bytes: 64 rounds over a schedule of 64 words, w[i] = w[i-16] + s0(w[i-15]) + w[i-7] + s1(w[i-2]).
 
 /** The first 32 bits of the fractional parts of the roots of the first primes: cube roots of 64, square roots of 8. */
@@ -43,7 +43,7 @@ export class Sha256 {
     this.#filled = bytes.length - at
   }
 
-  /** Lower-case hexadecimal. Nothing can be added afterwards. */
+  /** Returns the hash in lower-case hexadecimal. No bytes can be added afterwards. */
   hex(): string {
     const bits = this.#length * 8
     const tail = new Uint8Array(this.#filled < 56 ? 64 - this.#filled : 128 - this.#filled)

@@ -17,7 +17,7 @@ const kSha256 = /^(?:W\/)?"?([0-9a-f]{64})"?$/
 interface Open {
   readonly folder: StoredFolder
   info: StoredInfo
-  /** the parts that are there */
+  /** the stored parts */
   readonly parts: Set<number>
 }
 
@@ -155,8 +155,8 @@ export class StoredSource implements ByteSource {
         `${this.name} takes ${gigabytes(bytes)} more, and there is room for ${gigabytes(Math.max(0, free))}: remove stored models or free space on the disk.`,
       )
     }
-    // Else the browser may delete it when the disk fills up. It need not agree, and Firefox asks the user first: nothing
-    // waits for that.
+    // Without persistence, the browser may delete the file when the disk is full. The result is not awaited, because
+    // the browser may refuse, and Firefox asks the user first.
     void globalThis.navigator?.storage?.persist?.().catch(() => false)
   }
 
@@ -208,7 +208,7 @@ export class StoredSource implements ByteSource {
     return bytes
   }
 
-  /** All parts are there: checks their hash, if the server's tag is one. */
+  /** Called when all parts are stored. Checks their hash, if the server's tag is a hash. */
   async #check(open: Open): Promise<void> {
     const { folder, info } = open
     if (info.complete) return

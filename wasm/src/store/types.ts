@@ -1,6 +1,6 @@
-// What the store uses of a file system: a browser's private one, or Node's.
+// The part of a file system's interface that the store uses, of a browser's private one or of Node's.
 
-/** What is used of a File. */
+/** The used part of File. */
 export interface StoredBytes {
   readonly size: number
   readonly lastModified: number
@@ -9,7 +9,7 @@ export interface StoredBytes {
   text(): Promise<string>
 }
 
-/** What is used of a FileSystemFileHandle; those of Node write as a whole. */
+/** The used part of FileSystemFileHandle. Node's implementation writes whole files. */
 export interface FolderFile {
   readonly kind: 'file'
   readonly name: string
@@ -17,7 +17,7 @@ export interface FolderFile {
   write?(bytes: Uint8Array): Promise<void>
 }
 
-/** What is used of a FileSystemDirectoryHandle. */
+/** The used part of FileSystemDirectoryHandle. */
 export interface Folder {
   readonly kind: 'directory'
   readonly name: string

@@ -22,15 +22,15 @@ async function write(file: WithSyncHandle, bytes: Uint8Array): Promise<void> {
   }
 }
 
-// The function above, as it is, in a worker of its own: a blob, which a content policy must allow in worker-src.
+// Runs the function above in a separate worker, from a blob: address, which a content policy must allow in worker-src.
 const script = (): string =>
   `const write = ${String(write)}
 onmessage = ({ data: [file, bytes] }) =>
   write(file, bytes).then(() => postMessage({}), ({ name, message }) => postMessage({ name, message }))`
 
-/** Writes the file whole. */
+/** Writes the complete file. */
 export async function writeByWorker(file: FileSystemFileHandle, bytes: Uint8Array): Promise<void> {
-  // Workers have the handles themselves.
+  // Workers can use the handles directly.
   if (typeof (file as WithSyncHandle).createSyncAccessHandle === 'function') return write(file, bytes)
   const url = URL.createObjectURL(new Blob([script()], { type: 'text/javascript' }))
   const worker = new Worker(url)

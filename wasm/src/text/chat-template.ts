@@ -5,7 +5,7 @@ import { knownText, suggestedFormat } from './suggested-formats.js'
 
 const kPrefix = 'tokenizer.chat_template'
 
-/** The file's templates by name; else the known format that the vocabulary suggests. */
+/** The file's templates by name; if it has none, the known format that the vocabulary suggests. */
 export function chatTemplates(
   metadata: Metadata,
   tokenizer: () => Tokenizer,
@@ -34,7 +34,7 @@ export function chatTemplates(
   return templates
 }
 
-/** Whether a file has a template of its own. */
+/** Whether the file contains a chat template. */
 export function hasTemplate(metadata: Metadata): boolean {
   return [...metadata.keys()].some((key) => key === kPrefix || key.startsWith(`${kPrefix}.`))
 }

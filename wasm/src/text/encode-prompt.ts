@@ -1,4 +1,5 @@
-// A rendered prompt as token ids: control tokens of the template count, those that a message's text spells do not.
+// Encodes a rendered prompt to token ids. Control tokens in the template's text become tokens; those in a message's
+// text do not.
 import type { Tokenizer } from '../api/text.js'
 import type { Rendered } from './render-template.js'
 
@@ -15,7 +16,7 @@ function controlTexts(tokenizer: Tokenizer): readonly string[] {
   return texts
 }
 
-/** Where messages have their say, in UTF-16 units of the text. */
+/** The ranges of the messages' content, in UTF-16 units of the text. */
 function contentRanges({ text, runs }: Rendered): [begin: number, end: number][] {
   const bytes = new TextEncoder().encode(text)
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -31,7 +32,7 @@ function contentRanges({ text, runs }: Rendered): [begin: number, end: number][]
   return ranges
 }
 
-/** Places within control tokens that content spells, the whole of one or a part. */
+/** Cuts inside texts of control tokens that lie, at least in part, in the messages' content. */
 function cuts(rendered: Rendered, tokenizer: Tokenizer): number[] {
   const ranges = contentRanges(rendered)
   const places = new Set<number>()
@@ -47,8 +48,8 @@ function cuts(rendered: Rendered, tokenizer: Tokenizer): number[] {
 }
 
 /**
- * The ids of a prompt. Without such texts they are those of the whole; else it is cut within each, so that no control
- * token comes of it.
+ * The token ids of a prompt. The text is cut inside each control token that content spells, so that it does not become
+ * one. Without such texts, the whole prompt is encoded at once.
  */
 export function encodePrompt(tokenizer: Tokenizer, rendered: Rendered): number[] {
   const places = [0, ...cuts(rendered, tokenizer), rendered.text.length]

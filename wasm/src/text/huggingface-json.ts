@@ -46,7 +46,7 @@ export function compareTokenizer(json: string, tokenizer: Tokenizer, offset: num
   for (let id = 0; id < tokenizer.size; id++) {
     if (texts.has(id)) continue
     const { type, text } = tokenizer.tokens.at(id)!
-    // Converters fill up to the rows of the embedding.
+    // Converters pad the vocabulary to the rows of the embeddings.
     if (type === 'unused') padding++
     else differ(id, text, undefined)
   }

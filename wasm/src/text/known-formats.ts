@@ -1,29 +1,29 @@
-// Formats of prompts for files without a chat template of their own: llama.cpp's built-in ones by its names, a row each.
+// Chat formats for files without a chat template: llama.cpp's built-in ones with their names, one row for each.
 
-/** What stands before and after a message's text; % is the role. */
+/** The text before and after a message's text; % is replaced by the role. */
 type Around = readonly [before: string, after: string]
 type Role = 'system' | 'user' | 'assistant'
 
 interface KnownFormat {
   readonly name: string
-  /** of roles without an entry of their own */
+  /** for roles without an entry */
   readonly all?: Around
   readonly system?: Around
   readonly user?: Around
   readonly assistant?: Around
   /** the beginning of an answer */
   readonly prompt?: string
-  /** before everything, as a template */
+  /** Jinja text before everything */
   readonly begin?: string
-  /** before everything where no message is the system's */
+  /** text before everything if there is no system message */
   readonly bare?: string
-  /** before a message of the system, or of the user where none of the system precedes it */
+  /** text before a system message, or before a user message that does not follow a system message */
   readonly turn?: string
-  /** the same where it is not the first */
+  /** the same, if it is not the first message */
   readonly again?: string
-  /** before every message but the first */
+  /** text before every message except the first */
   readonly between?: string
-  /** roles whose text loses the white space at its ends */
+  /** roles whose text is trimmed */
   readonly trims?: readonly Role[]
 }
 
@@ -118,7 +118,7 @@ const named = (text: string) => text.split('%').map(literal).join('{{ m.role }}'
 function templateOf(row: KnownFormat): string {
   const message = (role: Role | undefined): string => {
     const [before, after] = (role && row[role]) ?? row.all ?? [undefined, '']
-    if (before === undefined) return '' // nothing of this role is written
+    if (before === undefined) return '' // messages of this role are not written
     const trims = role ? row.trims?.includes(role) : row.trims === kEvery
     const turn =
       role === 'assistant' || row.turn === undefined
@@ -144,7 +144,7 @@ function templateOf(row: KnownFormat): string {
 /** The names of all formats. */
 export const kKnownFormatNames: readonly string[] = kRows.map(({ name }) => name)
 
-/** The template of a format; undefined: there is none of that name. */
+/** The template of a format; undefined if the name is unknown. */
 export function knownTemplate(name: string): string | undefined {
   const row = kRows.find((one) => one.name === name)
   return row && templateOf(row)

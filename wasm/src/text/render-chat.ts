@@ -1,4 +1,4 @@
-// The prompt of a conversation.
+// Renders the prompt of a conversation.
 import { checkOptions } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { AssetOptions } from '../api/assets.js'
@@ -31,7 +31,7 @@ async function choose(
   )
 }
 
-/** What of a file a prompt needs. */
+/** The parts of a file that a prompt needs. */
 export interface TemplateFile {
   readonly metadata: Metadata
   readonly chatTemplates: ReadonlyMap<string, ChatTemplate>
@@ -39,7 +39,7 @@ export interface TemplateFile {
   tokenizer(): Tokenizer
 }
 
-/** What templates call bos_token, eos_token, ...: the texts of the tokens in those roles. */
+/** The template variables bos_token, eos_token, ...: the texts of these tokens. */
 function specialTexts(file: TemplateFile): Record<string, string> {
   if (!hasVocabulary(file.metadata)) return {}
   const { special, tokens } = file.tokenizer()
@@ -51,7 +51,7 @@ function specialTexts(file: TemplateFile): Record<string, string> {
   )
 }
 
-/** What of a conversation the template is given. */
+/** The parts of a conversation that are passed to the template. */
 async function conversationOf(
   file: TemplateFile,
   source: string,
@@ -65,7 +65,7 @@ async function conversationOf(
   return await adaptConversation(probeOf(source, file.hosting), { messages, tools, documents, tokens, now })
 }
 
-/** A word that nobody wrote, at the end of the last message. */
+/** A random word that marks the end of the last message. */
 const kEnd = 'zqcontinue'
 
 function invalidContinue(): never {
@@ -75,7 +75,7 @@ function invalidContinue(): never {
   )
 }
 
-/** The messages with kEnd where the last one ends: in its text, or in its reasoning where there is no text yet. */
+/** Appends kEnd to the last message: to its text, or to its reasoning if it has no text yet. */
 function marked(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   const last = messages.at(-1)
   if (last?.role !== 'assistant' || last['tool_calls'] !== undefined) invalidContinue()
@@ -93,7 +93,7 @@ function marked(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   ]
 }
 
-/** The beginning of a prompt, in UTF-16 units of its text. */
+/** The beginning of a rendered prompt. The length is in UTF-16 units. */
 function cut({ text, runs }: Rendered, end: number): Rendered {
   const kept = text.slice(0, end)
   let room = new TextEncoder().encode(kept).length
@@ -106,7 +106,7 @@ function cut({ text, runs }: Rendered, end: number): Rendered {
   return { text: kept, runs: keptRuns }
 }
 
-/** What the template is given. */
+/** Makes the template's input. */
 async function variablesOf(
   file: TemplateFile,
   source: string,
@@ -126,7 +126,7 @@ async function variablesOf(
   }
 }
 
-/** JSON of what the template is given, for those who render it by other means. */
+/** The template's input as JSON, for other template engines. */
 export async function chatVariables(
   file: TemplateFile,
   messages: readonly ChatMessage[],

@@ -1,7 +1,7 @@
 import { flag, integer, list, object, text, type Check } from '../api/checks.js'
 import type { RenderChatOptions } from '../api/text.js'
 
-/** What options of prompts must be; now is a Date. */
+/** Checks for the options of prompts; `now` is a Date. */
 export const kRenderChecks = {
   template: text,
   tools: list,

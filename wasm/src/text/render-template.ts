@@ -1,5 +1,5 @@
-// Chat templates are programs of strangers. core/jinja runs them: it has no access to anything but what it is given, and
-// its bounds (steps, output, memory, depth) hold on the page's own thread.
+// Chat templates are untrusted programs. core/jinja runs them with access to their input only, and limits steps,
+// output, memory and depth, so that they can run on the page's own thread.
 import { GgufError } from '../api/errors.js'
 import type { AssetOptions } from '../api/assets.js'
 import type { RenderChatOptions } from '../api/text.js'
@@ -15,10 +15,10 @@ const kMaxKept = 16
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** What a template made of a conversation. */
+/** A rendered template. */
 export interface Rendered {
   readonly text: string
-  /** The text in stretches: of the messages, tools and documents, or the template's own. */
+  /** Runs of the text: from messages, tools and documents, or from the template itself. */
   readonly runs: readonly { readonly bytes: number; readonly content: boolean }[]
 }
 
@@ -34,10 +34,10 @@ const jinjaModule = once<JinjaModule>(async (hosting) => {
   return Object.assign(module, { ChatTemplate: classOf(module, 'ChatTemplate') }) as unknown as JinjaModule
 })
 
-// Parsed once; of many the ones used last.
+// Parsed templates, the most recently used ones.
 const kept = new Map<string, WasmTemplate>()
 
-/** Calls with bytes in the heap. */
+/** Calls a function with bytes copied to the heap. */
 function withBytes<T>(module: JinjaModule, text: string, use: (pointer: number, length: number) => T): T {
   const bytes = encoder.encode(text)
   const pointer = module._malloc(Math.max(bytes.length, 1)) >>> 0
@@ -75,10 +75,10 @@ function failure(template: WasmTemplate): GgufError {
     : new GgufError('chat-template', `The chat template fails${place}: ${message}`, details)
 }
 
-/** JSON of variables; integers of any size, and JSON that is given as such, as they are. */
+/** Variables as JSON. Integers of any size and JsonText keep their digits. */
 export function variablesJson(variables: Readonly<Record<string, unknown>>): string {
   const exact: string[] = []
-  const mark = `${crypto.getRandomValues(new Uint32Array(4)).join('-')}:` // which no other text of these variables has
+  const mark = `${crypto.getRandomValues(new Uint32Array(4)).join('-')}:` // random, so no other text contains it
   try {
     const json = JSON.stringify(variables, function (this: Record<string, unknown>, key, value: unknown) {
       const given = this[key]
@@ -101,7 +101,7 @@ const bytesOf = (module: JinjaModule, [pointer, length]: Span): Uint8Array =>
 
 export type TemplateOptions = Pick<RenderChatOptions, 'maxLength' | 'now'>
 
-/** Renders one template with those variables. */
+/** Renders a template with the given variables. */
 export async function renderTemplate(
   source: string,
   variables: Readonly<Record<string, unknown>>,

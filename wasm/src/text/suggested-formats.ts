@@ -1,12 +1,12 @@
-// Which known format a vocabulary was made for. The formats themselves load when they are needed: open() goes without.
+// Finds the known format for which a vocabulary was made. The formats are imported on demand, so open() stays small.
 import { GgufError } from '../api/errors.js'
 
 type KnownFormats = typeof import('./known-formats.js')
 
-/** Tokens that a vocabulary made for the format has, and general.architecture where the tokens alone say too little. */
+/** Tokens that a vocabulary for the format has, and general.architecture if the tokens are not enough. */
 type Suggestion = readonly [name: string, tokens: readonly string[], architectures?: readonly string[]]
 
-/** In the order in which vocabularies are compared with them. */
+/** Rows in the order in which they are tested. */
 const kSuggestions: readonly Suggestion[] = [
   ['llama3', ['<|start_header_id|>', '<|end_header_id|>', '<|eot_id|>']],
   ['llama4', ['<|header_start|>', '<|header_end|>', '<|eot|>']],
@@ -56,7 +56,7 @@ export async function loadKnownFormats(): Promise<KnownFormats> {
   return (known ??= await import('./known-formats.js'))
 }
 
-/** At once, once they are loaded. */
+/** Returns a known format synchronously, after the formats were loaded. */
 export function knownText(name: string): string {
   if (!known)
     throw new GgufError('not-found', 'The known formats are not loaded: await file.loadTokenizer() first.')

@@ -49,7 +49,7 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const forgotten = new FinalizationRegistry<WasmTokenizer>((tokenizer) => tokenizer.delete())
 
-/** A tokenizer in the wasm heap. It owns its vocabulary: it outlives the file that it was made of. */
+/** A tokenizer in the wasm heap. It owns a copy of the vocabulary, so it stays usable after the file is closed. */
 export class FileTokenizer implements Tokenizer {
   readonly #module: TextModule
   readonly kind: TokenizerKind
@@ -100,7 +100,7 @@ export class FileTokenizer implements Tokenizer {
     this.tokens = new Tokens(this)
   }
 
-  /** The wasm object; an error after close(). */
+  /** The wasm object. Throws after close(). */
   get wasm(): WasmTokenizer {
     if (!this.#wasm) throw new GgufError('closed', 'This tokenizer was closed.')
     return this.#wasm
@@ -108,7 +108,7 @@ export class FileTokenizer implements Tokenizer {
 
   encode(text: string | Uint8Array, { special = false, bos = false }: EncodeOptions = {}): number[] {
     const ids = this.#ids(this.wasm.encode(this.#put(text), special, bos))
-    // Faster than Array.from, which goes through an iterator.
+    // Faster than Array.from, which uses an iterator.
     const out = new Array<number>(ids.length)
     for (let i = 0; i < ids.length; i++) out[i] = ids[i]!
     return out
@@ -185,7 +185,7 @@ export class FileTokenizer implements Tokenizer {
     return this.#module.HEAPU8.slice(pointer >>> 0, (pointer >>> 0) + length)
   }
 
-  /** A view, to be used before the next call into wasm. */
+  /** A view that is valid until the next call into wasm. */
   #ids([pointer, length]: Span): Int32Array {
     return new Int32Array(this.#module.HEAPU8.buffer, pointer >>> 0, length)
   }
@@ -199,7 +199,7 @@ export class FileTokenizer implements Tokenizer {
     return this.wasm.reserve(bytes) >>> 0
   }
 
-  /** Puts a text into the heap and gives its length in bytes. */
+  /** Copies a text to the heap and returns its length in bytes. */
   #put(text: string | Uint8Array): number {
     if (typeof text !== 'string') {
       if (!(text instanceof Uint8Array))

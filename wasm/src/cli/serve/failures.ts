@@ -1,8 +1,8 @@
-// Errors as OpenAI's clients read them.
+// Errors in the format of OpenAI's API.
 import { GgufError, messageOf } from '../../api/errors.js'
 import { QueueFull } from './queue.js'
 
-/** What a request did wrong, before the model saw it. */
+/** An error of the request itself, found before the model runs. */
 export class RequestError extends Error {
   constructor(
     readonly status: number,

@@ -1,4 +1,4 @@
-// What assistants can ask of GGUF files: one row a tool.
+// The tools of the MCP server: one row for each.
 import { checkOptions, integer, text, type Check } from '../../api/checks.js'
 import { GgufError, messageOf } from '../../api/errors.js'
 import type { GgufFile, MetadataValue } from '../../node.js'
@@ -8,7 +8,7 @@ import type { Context } from '../command.js'
 import { jsonScalar } from '../format.js'
 
 const kMaxOpen = 4
-// Elements of an array, and characters of a text, that are shown.
+// Largest numbers of array elements and of text characters in a result.
 const kMaxElements = 16
 const kMaxText = 2000
 
@@ -42,7 +42,7 @@ function page<T>(all: readonly T[], { from = 0, limit = 100 }: Given): { total: 
 const holds = (name: string, part: unknown): boolean =>
   part === undefined || name.toLowerCase().includes((part as string).toLowerCase())
 
-/** Long texts and arrays by their beginning. */
+/** Shortens long texts and arrays to their beginning. */
 function shown(value: MetadataValue | undefined): unknown {
   if (typeof value === 'string' && value.length > kMaxText)
     return { length: value.length, begin: value.slice(0, kMaxText) }
@@ -184,7 +184,7 @@ const argumentsOf = (tool: Tool): Record<string, Argument> => ({ file: kFile, ..
 
 export class McpTools {
   readonly #context: Context
-  /** The file used last is the last one. */
+  /** Open files. The most recently used one is last. */
   readonly #open = new Map<string, Promise<GgufFile>>()
 
   #running = 0
@@ -246,14 +246,14 @@ export class McpTools {
     return await tool.run(await this.#file((given as { file: string }).file), given as Given, signal)
   }
 
-  /** Opens a file, or takes it where it is open: a few stay so. */
+  /** Opens a file, or returns it if it is open. A few files stay open. */
   async #file(path: string): Promise<GgufFile> {
     const known = this.#open.get(path)
     this.#open.delete(path)
     const file = known ?? this.#context.open({}, path, [])
     this.#open.set(path, file)
     const [oldest] = this.#open
-    // A file that another call reads stays.
+    // A file that another call is reading is not closed.
     if (this.#open.size > kMaxOpen && oldest && this.#running === 1) {
       this.#open.delete(oldest[0])
       void oldest[1].then((one) => one.close()).catch(() => {})

@@ -1,12 +1,12 @@
-// The Model Context Protocol on standard input and output: JSON-RPC 2.0, one message a line. Written here, as the official
-// SDK brings an HTTP stack of a hundred packages along; tests speak to this server with the SDK's client.
+// The Model Context Protocol on standard input and output: JSON-RPC 2.0, one message on each line. It is implemented
+// here because the official SDK depends on about a hundred packages. Tests use the SDK's client with this server.
 import { createInterface } from 'node:readline'
 import { messageOf } from '../../api/errors.js'
 import type { Context } from '../command.js'
 import { packageVersion } from '../version.js'
 import { McpTools } from './mcp-tools.js'
 
-// The newest first.
+// Protocol versions, newest first.
 const kVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 
 const kInvalidRequest = -32600
@@ -63,7 +63,7 @@ class McpServer {
   async #handle(message: unknown): Promise<void> {
     if (!isMessage(message)) return this.#fail(null, kInvalidRequest, 'This is no message of JSON-RPC 2.0.')
     const { id, method, params = {} } = message
-    if (method === undefined) return // an answer: nothing is asked of clients
+    if (method === undefined) return // a response, although the server sends no requests
     if (id === undefined) return this.#notified(method, params)
     const controller = new AbortController()
     this.#running.set(id, controller)
@@ -125,7 +125,7 @@ export async function serveMcp(context: Context): Promise<number> {
   const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })
   const end = (): void => lines.close()
   context.signal.addEventListener('abort', end, { once: true })
-  process.stdout.on('error', end) // the client is gone
+  process.stdout.on('error', end) // the client has disconnected
   const calls = new Set<Promise<void>>()
   for await (const line of lines) {
     const call = server.line(line).finally(() => calls.delete(call))

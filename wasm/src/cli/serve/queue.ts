@@ -1,11 +1,11 @@
-/** Too many wait. */
+/** The queue is full. */
 export class QueueFull extends Error {
   constructor(readonly waiting: number) {
     super(`The server is busy: ${waiting} requests wait. Try again later.`)
   }
 }
 
-/** One task after another; so many may wait. */
+/** Runs one task at a time. At most `limit` tasks may wait. */
 export class Queue {
   readonly #limit: number
   readonly #waiting: (() => void)[] = []
@@ -20,7 +20,7 @@ export class Queue {
     return this.#waiting.length + (this.#running ? 1 : 0)
   }
 
-  /** Runs a task when its turn has come; a signal takes it out of the queue. Errors: QueueFull. */
+  /** Runs a task after the earlier ones. An aborted signal removes a waiting task. Error: QueueFull. */
   async run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
     if (this.#running) {
@@ -34,13 +34,13 @@ export class Queue {
       this.#running = false
       const next = this.#waiting.shift()
       if (next) {
-        this.#running = true // nobody comes between
+        this.#running = true // set before the next task can start
         next()
       } else for (const told of this.#emptied.splice(0)) told()
     }
   }
 
-  /** Resolves when nothing runs and nothing waits. */
+  /** Resolves when no task runs or waits. */
   async empty(): Promise<void> {
     if (this.size > 0) await new Promise<void>((resolve) => this.#emptied.push(resolve))
   }

@@ -1,5 +1,4 @@
-// What each address of the server answers. Requests and answers are those of OpenAI, and of llama.cpp's server where
-// OpenAI has none.
+// The server's routes. Requests and responses follow OpenAI's API, and llama.cpp's server for routes that OpenAI lacks.
 import { checkOptions, flag, list, text, type Check } from '../../api/checks.js'
 import {
   createChatCompletion,
@@ -20,25 +19,25 @@ import { transcriptionAnswer } from './transcriptions.js'
 export interface Served {
   readonly model: CompletionModel
   readonly speech: Pick<Model, 'transcribe'>
-  /** how /v1/models names it */
+  /** its name in /v1/models */
   readonly id: string
-  /** seconds since 1970 */
+  /** Unix time in seconds */
   readonly since: number
 }
 
-/** A whole answer, or events of a stream. */
+/** A whole response, or the events of a stream. */
 export type Answer =
   { readonly json: unknown } | { readonly text: string } | { readonly events: AsyncIterable<unknown> }
 
 export interface Route {
   readonly method: 'GET' | 'POST'
-  /** other addresses of the same */
+  /** other paths of the same route */
   readonly paths: readonly string[]
-  /** without a key, even where the server has one */
+  /** needs no API key, even if the server has one */
   readonly open?: boolean
-  /** its body is multipart/form-data, a FormData to answer() */
+  /** the body is multipart/form-data; answer() gets a FormData */
   readonly form?: boolean
-  /** waits for the model */
+  /** uses the model, so the request waits in the queue */
   readonly queued?: boolean
   answer(served: Served, body: unknown, signal: AbortSignal, path: string): Answer | Promise<Answer>
 }
@@ -62,7 +61,7 @@ function objectOf(body: unknown): Record<string, unknown> {
   throw new RequestError(400, 'invalid-argument', 'The request must be a JSON object.')
 }
 
-/** A request as it came, with the model's name and without the usage that nobody asked for. */
+/** Completes a request with the model's name, and removes usage from the stream if it was not requested. */
 function request<T>(served: Served, body: unknown): T {
   const given = objectOf(body)
   const { model = served.id, stream, stream_options } = given
@@ -101,7 +100,7 @@ function tokenize({ model }: Served, body: unknown): Answer {
     try {
       return decoder.decode(bytes)
     } catch {
-      return [...bytes] // a part of a character
+      return [...bytes] // the bytes of an incomplete character
     }
   }
   return { json: { tokens: ids.map((id) => ({ id, piece: pieceOf(id) })) } }

@@ -1,4 +1,4 @@
-// The HTTP server around the routes: keys, bodies, streams, clients that leave, and an orderly end.
+// The HTTP server for the routes: API keys, request bodies, streams, disconnected clients, and an orderly shutdown.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,33 +9,33 @@ import { kRoutes, type Answer, type Route, type Served } from './routes.js'
 export interface ServerOptions {
   readonly host: string
   readonly port: number
-  /** Without one, everybody who reaches the port may ask. */
+  /** Without a key, everybody who can reach the port may use the server. */
   readonly apiKey: string | undefined
-  /** What Access-Control-Allow-Origin says. */
+  /** The value of Access-Control-Allow-Origin. */
   readonly corsOrigin: string
-  /** bytes of a request's body, and of one with a file */
+  /** limits in bytes of a request's body, and of a body with a file */
   readonly maxBody: number
   readonly maxForm: number
-  /** requests that may wait for the model */
+  /** largest number of requests that wait for the model */
   readonly maxQueue: number
-  /** Told of each request when it has ended. */
+  /** Called when a request has ended. */
   readonly onRequest: (line: { method: string; path: string; status: number; ms: number }) => void
 }
 
-// Bytes that may wait for a slow reader; an answer has some hundred bytes a token.
+// Limit of buffered bytes for a slow client. A response has a few hundred bytes for each token.
 const kMaxWaiting = 32 << 20
-// Milliseconds in which a reader must take something of a finished answer.
+// Milliseconds within which a client must read more of a finished response.
 const kReaderPatience = 60_000
-// The same of a client that sends its request.
+// The same for a client that sends its request.
 const kHeadersTimeout = 20_000
 const kRequestTimeout = 120_000
 
-// Bytes of a refused body that are read to its end.
+// Largest number of bytes of a refused body that are still read.
 const kMaxDrained = 256 << 20
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Compares in a time that tells nothing of the key. */
+/** Compares keys in constant time. */
 function checkKey(apiKey: string | undefined, { headers }: IncomingMessage): void {
   if (apiKey === undefined) return
   const [scheme = '', given = ''] = (headers.authorization ?? '').split(/\s+/, 2)
@@ -53,7 +53,7 @@ async function bytesOf(message: IncomingMessage, most: number): Promise<Buffer> 
   if (Number(message.headers['content-length'] ?? 0) > most) throw tooLarge()
   const pieces: Buffer[] = []
   let length = 0
-  // A body that is refused is answered: its connection stays until then.
+  // A refused body gets a response, so the connection stays open until it is sent.
   for await (const piece of message.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += piece.length
     if (length > most) throw tooLarge()
@@ -101,13 +101,13 @@ function routeOf(method: string, path: string): Route {
   throw new RequestError(405, 'method_not_allowed', `${path} takes ${allow}, not ${method}.`, { allow })
 }
 
-/** A client that reads too slowly is left, so that its answer does not fill the memory. */
+/** Disconnects a client that reads too slowly, so that its response does not fill the memory. */
 function send(response: ServerResponse, text: string): void {
   response.write(text)
   if (response.writableLength > kMaxWaiting) response.destroy(new Error('the client reads too slowly'))
 }
 
-/** Takes what is left of a body that was refused, so that its sender gets to read the answer; not without end. */
+/** Reads the rest of a refused body, up to a limit, so that the client can read the response. */
 function drain(message: IncomingMessage): void {
   if (message.complete) return
   let left = kMaxDrained
@@ -117,7 +117,7 @@ function drain(message: IncomingMessage): void {
   })
 }
 
-/** The answer is whole: a reader that takes nothing more of it is left. */
+/** Disconnects a client that stops reading a finished response. */
 function leaveStalled(response: ServerResponse): void {
   if (response.writableFinished) return
   let taken = response.socket?.bytesWritten
@@ -146,7 +146,7 @@ async function sendEvents(response: ServerResponse, events: AsyncIterable<unknow
       send(response, `data: ${JSON.stringify(event)}\n\n`)
     }
   } catch (error) {
-    // Before the first event the status tells it.
+    // Before the first event, the HTTP status reports the error.
     if (!response.headersSent || response.destroyed) throw error
     send(response, `data: ${JSON.stringify(failureOf(error).body)}\n\n`)
   }
@@ -199,7 +199,7 @@ export class ModelServer {
     })
   }
 
-  /** Resolves when the port is open. Errors of listen. */
+  /** Resolves when the server listens. Errors: those of listen(). */
   static async start(served: Served, options: ServerOptions): Promise<ModelServer> {
     const server = new ModelServer(served, options)
     await new Promise<void>((resolve, reject) => {
@@ -213,7 +213,7 @@ export class ModelServer {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Takes no more requests, and gives those that run so many milliseconds. */
+  /** Accepts no more requests, and aborts running ones after the given number of milliseconds. */
   async stop(patience: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()

@@ -1,5 +1,5 @@
-// The prompt cache across requests: several sequences of one model, each with the tokens that its cache holds. A request
-// goes to the one that has most of its prompt.
+// The prompt cache across requests: several sequences of one model, each with the tokens in its KV cache. A request
+// uses the sequence with the longest common prefix.
 import { GgufError } from '../../api/errors.js'
 import type {
   CompletionModel,
@@ -23,7 +23,7 @@ function sameBeginning(a: readonly number[], b: readonly number[]): number {
   return n
 }
 
-/** A model as the requests of a server see it. One request at a time: queue.ts. */
+/** A model with the interface that requests use. queue.ts runs one request at a time. */
 export class CachedModel {
   readonly #model: Model
   readonly #slots: Slot[]
@@ -31,7 +31,7 @@ export class CachedModel {
   readonly #context: number
   #clock = 0
 
-  /** slots: how many prompts are remembered; the model's context is shared evenly among them. */
+  /** slots: number of cached prompts. The model's context is divided evenly among them. */
   constructor(model: Model, slots: number) {
     this.#model = model
     this.#most = slots
@@ -39,7 +39,7 @@ export class CachedModel {
     this.#slots = [{ model, tokens: [], usedAt: 0 }]
   }
 
-  /** What createChatCompletion and its like take. */
+  /** The model for createChatCompletion and similar functions. */
   get completionModel(): CompletionModel {
     const model = this.#model
     return {
@@ -86,13 +86,15 @@ export class CachedModel {
         if (piece.token >= 0) drawn.push(piece.token)
         yield piece
       }
-      return result! // told before the last step
+      return result! // set before the last step
     } finally {
       slot.tokens = [...tokens, ...drawn]
     }
   }
 
-  /** The slot with most of the prompt; where that would cost another conversation its cache, a copy of it. */
+  /**
+   * Returns the slot with the longest common prefix, or a copy of it if the prompt shares less than half of its tokens.
+   */
   async #take(tokens: readonly number[]): Promise<Slot> {
     const same = (slot: Slot): number => sameBeginning(slot.tokens, tokens)
     const best = this.#slots.reduce((a, b) => (same(b) > same(a) ? b : a))
@@ -105,7 +107,7 @@ export class CachedModel {
   async #copy(from: Slot): Promise<Slot> {
     if (this.#slots.length === this.#most) {
       const oldest = this.#slots.reduce((a, b) => (b.usedAt < a.usedAt ? b : a))
-      // The model's own sequence cannot be given back, only used again.
+      // The model's own sequence cannot be closed, only reused.
       if (oldest === from || oldest.model === this.#model) return oldest
       oldest.model.close()
       this.#slots.splice(this.#slots.indexOf(oldest), 1)
@@ -115,13 +117,13 @@ export class CachedModel {
       this.#slots.push(slot)
       return slot
     } catch (error) {
-      // An encoder's output cannot be shared: such a model remembers one prompt.
+      // An encoder's output cannot be shared, so such a model caches one prompt.
       if (error instanceof GgufError && error.code === 'unsupported') return from
       throw error
     }
   }
 
-  // Embeddings take the room of all sequences.
+  // Embeddings need the cells of all sequences.
   #forget(): void {
     for (const slot of this.#slots) slot.tokens = []
   }

@@ -1,4 +1,4 @@
-// Requests of /v1/audio: forms with a sound, as OpenAI's clients send them.
+// Requests to /v1/audio: multipart forms with an audio file, as OpenAI's clients send them.
 import {
   createTranscription,
   type Model,
@@ -11,7 +11,7 @@ function refuse(message: string): never {
   throw new RequestError(400, 'invalid-argument', message)
 }
 
-/** The fields of a form but for the file; a list's name ends in []. */
+/** The form's fields except the file. The name of a list ends in []. */
 const kFields: Readonly<Record<string, (text: string, name: string) => unknown>> = {
   model: (text) => text,
   language: (text) => text,
