@@ -17,7 +17,7 @@ export interface Panel {
   load: (file: GgufFile) => Promise<{ default: Component<PanelProps> }>
   /** a short figure beside the title */
   badge?: (file: GgufFile) => string
-  /** it needs the whole header; a preview may have left out a part */
+  /** it needs the whole header, because a preview may have left out a part */
   whole?: boolean
   /** whether the file has what the panel shows; absent: always */
   fits?: (file: GgufFile) => boolean
@@ -32,7 +32,7 @@ async function withTokenizer<T>(file: GgufFile, panel: Promise<T>): Promise<T> {
 const hasVocabulary = ({ metadata }: GgufFile) =>
   metadata.has('tokenizer.ggml.tokens') || metadata.has('tokenizer.rwkv.world')
 
-/** A model that has weights: what memory is told of. */
+/** Whether the file is a model with weights, whose memory can be estimated. */
 export const runsAlone = (file: GgufFile) => file.tensors.length > 0 && file.summary().kind === 'model'
 
 export const panels: readonly Panel[] = [

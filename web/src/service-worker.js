@@ -1,5 +1,5 @@
-// Keeps the viewer's own files, so that it works without a network after the first visit. Files that are opened are never
-// kept here. `__FILES__` and `__VERSION__` are put in by the build: every file has its hash in its name.
+// Caches the viewer's own files, so that it works offline after the first visit. Opened GGUF files are never cached here.
+// The build inserts `__FILES__` and `__VERSION__`. Each file has its hash in its name.
 /* eslint-env serviceworker */
 const files = __FILES__
 const name = 'viewer-__VERSION__'
@@ -7,7 +7,7 @@ const home = new URL('./', location.href).href
 const addressOf = (file) => new URL(file, home).href
 const known = new Set(files.map(addressOf))
 
-// What the start page and the panels need comes at once; the engines, by far the largest part, when the page is idle.
+// Files for the start page and the panels are cached at once; the engines, which are the largest, when the page is idle.
 const isLarge = (file) => /engine-|\.gguf$/.test(file)
 
 async function keep(list) {
@@ -35,7 +35,7 @@ self.addEventListener('message', (event) => {
   if (event.data === 'keep-rest') event.waitUntil(keep(files).catch(() => {}))
 })
 
-/** The newest page where there is a network, else the one that was kept. */
+/** The newest page if there is a network, otherwise the cached one. */
 async function page(request) {
   try {
     const response = await fetch(request)
@@ -56,7 +56,7 @@ async function asset(request) {
   return response
 }
 
-/** A range of a file that is kept; the server's answer where it is not. */
+/** A range of a cached file; the server's response if the file is not cached. */
 async function part(request) {
   const kept = await (await caches.open(name)).match(request.url)
   const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.get('range') ?? '') ?? []

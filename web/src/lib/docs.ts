@@ -1,9 +1,9 @@
-// Places in the documentation, which is served below the viewer (web/docs).
+// Addresses in the documentation, which is served in a folder below the viewer (web/docs).
 import type { Finding, GgufErrorCode } from 'ggufscope'
 
 export const docsAddress = './docs/'
 
-/** The page of a finding's rule: meaning and cure. */
+/** The address of a rule's documentation: meaning and fix. */
 export const ruleAddress = (code: Finding['code']) =>
   `${docsAddress}reference/lint-rules.html#${encodeURIComponent(code)}`
 

@@ -1,4 +1,4 @@
-// The changes of the open file. They are data (Change), and are made anew on a builder of the file whenever it matters.
+// The changes of the open file. They are data (Change), and are applied to a new builder of the file when needed.
 import { open, type ByteSource, type GgufFile } from 'ggufscope'
 import { applyChanges, type Change, type WrittenFile } from 'ggufscope/edit'
 import { pending } from './pending.svelte'
@@ -8,14 +8,14 @@ const closeMs = 5000
 
 export const words = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-/** What a change is about: two changes of the same slot replace each other. */
+/** The subject of a change. A new change replaces an earlier one with the same subject. */
 function slotOf(change: Change): string {
   if ('name' in change) return `tensor ${change.change} ${change.name}`
   const kind = change.change === 'entries' ? 'set' : change.change
   return `key ${kind} ${change.key}`
 }
 
-/** The file as it would be written, for programs that read GGUF. Nothing of it is made before it is read. */
+/** A source of the file as it would be written. Its bytes are computed when they are read. */
 function sourceOf(written: WrittenFile): ByteSource {
   return {
     size: written.size,
@@ -44,7 +44,7 @@ export class Edits {
   changes = $state.raw<readonly Change[]>([])
   /** the file with its changes; undefined without any */
   edited = $state.raw<GgufFile>()
-  /** why the changes do not fit together */
+  /** why the changes conflict */
   failure = $state('')
   private saved: readonly Change[] = this.changes
   private timer: ReturnType<typeof setTimeout> | undefined
@@ -54,7 +54,9 @@ export class Edits {
     this.file = file
   }
 
-  /** Changes of keys that the file has, then names, then new keys: so each finds the names that it was made for. */
+  /**
+   * Orders changes: values of existing keys, then renames, then new keys, so that each finds the names that it expects.
+   */
   get ordered(): readonly Change[] {
     const { metadata } = this.file
     const rank = (change: Change) => {
@@ -90,14 +92,14 @@ export class Edits {
     return this.changes.some((one) => one.change === 'remove-tensor' && one.name === name)
   }
 
-  /** keys that the file does not have */
+  /** added keys */
   get added(): readonly string[] {
     return this.changes.flatMap((one) =>
       one.change === 'set' && !this.file.metadata.has(one.key) ? [one.key] : [],
     )
   }
 
-  /** Adds changes, if the builder takes them. Returns why not, or nothing. */
+  /** Adds changes if the builder accepts them; otherwise returns the reason. */
   put(...changes: readonly Change[]): Promise<string> {
     const done = this.queue.then(async () => {
       const before = this.changes
@@ -123,13 +125,13 @@ export class Edits {
     if (change.change === 'remove') rest = rest.filter((one) => 'name' in one || one.key !== change.key)
     if (change.change === 'remove-tensor')
       rest = rest.filter((one) => !('name' in one) || one.name !== change.name)
-    // A value that is set again: the key stays. Of a key that is there twice, the others go.
+    // Setting a value again cancels a removal. If a key occurs twice, the other entries are removed.
     if (change.change === 'set' && !this.file.metadata.repeated.some(({ key }) => key === change.key))
       rest = rest.filter((one) => one.change !== 'remove' || one.key !== change.key)
     return [...rest, change]
   }
 
-  /** Takes changes back. */
+  /** Undoes changes. */
   undo(which: (change: Change) => boolean) {
     const left = this.changes.filter((one) => !which(one))
     if (left.length === this.changes.length) return
@@ -137,7 +139,7 @@ export class Edits {
     this.announce()
   }
 
-  /** What is shown now is safe on a disk. */
+  /** Marks the current changes as saved. */
   markSaved() {
     this.saved = this.changes
     pending.set(this.changes.length, false)
@@ -149,14 +151,14 @@ export class Edits {
     this.timer = setTimeout(() => void this.refresh(), refreshMs)
   }
 
-  /** shard: only that file of a split model; undefined: all of them as one. */
+  /** shard: only that file of a split model; undefined: all files merged into one. */
   async builder(shard?: number) {
     const builder = await this.file.edit({ shard, allowDamaged: true })
     applyChanges(this.file, builder, this.ordered)
     return builder
   }
 
-  /** Opens the file with its changes, as others will read it. */
+  /** Opens the changed file as readers will see it. */
   private async refresh() {
     const { changes } = this
     const before = this.edited
@@ -170,12 +172,12 @@ export class Edits {
       this.edited = undefined
       this.failure = words(error)
     }
-    // What is being computed from it may still end.
+    // Running computations may still use the old file.
     setTimeout(() => before?.close(), closeMs)
   }
 }
 
-/** What is changed in an array, by the numbers of its entries. */
+/** The changes of an array, by index. */
 export interface ArrayChanges {
   readonly set: ReadonlyMap<number, string>
   readonly removed: ReadonlySet<number>

@@ -1,4 +1,4 @@
-// Bytes of the open file around a place, from where it came: a file of this computer or a server.
+// Reads bytes of the open file around an offset, from a file of this computer or from a server.
 import type { Finding, GgufFile } from 'ggufscope'
 import type { FindingSubject } from 'ggufscope/edit'
 import { session } from './session.svelte'
@@ -11,7 +11,7 @@ export interface Excerpt {
   readonly bytes: Uint8Array
 }
 
-/** The source of a shard; undefined where it cannot be read by ranges here. */
+/** The source of a shard; undefined if it cannot be read by ranges. */
 function sourceOf(shard: number): Blob | string | undefined {
   const { source } = session
   const one: unknown = Array.isArray(source) ? source[shard] : shard === 0 ? source : undefined
@@ -20,7 +20,7 @@ function sourceOf(shard: number): Blob | string | undefined {
 
 export const canRead = ({ shard }: Finding) => sourceOf(shard) !== undefined
 
-/** A few lines of 16 bytes. Errors: those of the browser, or an answer that is no range. */
+/** Reads a few lines of 16 bytes. Throws the browser's errors, or an Error if the response is not the range. */
 export async function excerptAt(offset: number, shard: number, signal: AbortSignal): Promise<Excerpt> {
   const source = sourceOf(shard)
   const from = Math.max(0, Math.floor(offset / 16) * 16 - before)
@@ -37,10 +37,10 @@ export async function excerptAt(offset: number, shard: number, signal: AbortSign
 
 const widths: Record<string, number> = { u8: 1, i8: 1, bool: 1, u16: 2, i16: 2, u64: 8, i64: 8, f64: 8 }
 
-/** How many bytes a finding is about, as far as that is known: a key, a value, or one byte. */
+/** The number of bytes of a finding's subject, if known: a key, a value, or one byte. */
 export function fieldLength(file: GgufFile, { offset }: Finding, { key, tensor }: FindingSubject): number {
   const bytesIn = (text: string) => new TextEncoder().encode(text).length
-  // The description of a tensor begins with the length of its name.
+  // A tensor info begins with the length of its name.
   if (tensor !== undefined && offset < file.dataOffset) return (file.version === 1 ? 4 : 8) + bytesIn(tensor)
   if (key === undefined) return 1
   const at = file.metadata.offset(key)

@@ -1,10 +1,10 @@
-// Findings of one rule together, each with what it is about and its fix.
+// Groups findings by rule, with their subjects and fixes.
 import type { Finding, FindingLevel, GgufFile } from 'ggufscope'
 import { findingSubject, fixOf, type Change, type FindingSubject, type Fix } from 'ggufscope/edit'
 
 export interface Item {
   readonly finding: Finding
-  /** the same message at other places */
+  /** number of other places with the same message */
   readonly again: number
   readonly subject: FindingSubject
 }
@@ -17,7 +17,7 @@ export interface Group {
 
 const order: readonly FindingLevel[] = ['error', 'spec', 'note']
 
-/** Most severe first; then in the order of the file. */
+/** Sorted by severity, then by the order in the file. */
 export function groupFindings(file: GgufFile, findings: readonly Finding[]): Group[] {
   const groups = new Map<string, Map<string, Finding[]>>()
   for (const finding of findings) {
@@ -39,10 +39,10 @@ export function groupFindings(file: GgufFile, findings: readonly Finding[]): Gro
     .toSorted((a, b) => order.indexOf(a.level) - order.indexOf(b.level))
 }
 
-/** Fixes of this many findings of a group are looked for. */
+/** Limit of a group's findings for which fixes are computed. */
 const most = 200
 
-/** One fix for all findings of a group that have one. */
+/** One fix that combines the fixes of a group's findings. */
 export async function fixOfGroup(file: GgufFile, { items }: Group): Promise<Fix | undefined> {
   const changes = new Map<string, Change>()
   let title = ''

@@ -1,6 +1,6 @@
 import type { Finding, GgufFile } from 'ggufscope'
 
-// Counts up when more of a file is known, so that dependent values are computed again.
+// Incremented when more of a file was read, so that dependent values are computed again.
 let version = $state(0)
 const known = new WeakMap<GgufFile, readonly Finding[]>()
 

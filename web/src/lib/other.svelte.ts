@@ -2,7 +2,7 @@
 import { open, type GgufFile, type Source } from 'ggufscope'
 import { absolute, nameOf } from './address'
 
-/** The page's address holds it as "with", so that a link restores the comparison. */
+/** The page's address contains it as "with", so that a link restores the comparison. */
 function keepInLink(address: string | undefined) {
   const query = new URLSearchParams(location.search)
   if ((query.get('with') ?? undefined) === address) return
@@ -35,7 +35,7 @@ class OtherFile {
     void this.start(files, files[0].name)
   }
 
-  /** Opens what the page's address names beside the file. */
+  /** Opens the second file that the page's address names. */
   followLink() {
     const address = new URLSearchParams(location.search).get('with')
     if (address) this.openAddress(address)
@@ -46,7 +46,7 @@ class OtherFile {
     this.drop()
   }
 
-  /** The file that was open beside the first is left with it. */
+  /** Closes the second file together with the first. */
   drop() {
     this.control?.abort()
     this.control = undefined

@@ -1,4 +1,4 @@
-// How many changes of the open file are not saved. What holds them is loaded with its panel.
+// The number of unsaved changes of the open file. The changes themselves are in a module that is loaded with its panel.
 const question = 'Changes of this file are not saved. Leave it without them?'
 
 class Pending {
@@ -8,7 +8,7 @@ class Pending {
 
   private readonly ask = (event: Event) => event.preventDefault()
 
-  /** Browsers ask before they leave the page only while there is something to lose. */
+  /** Lets browsers ask before they leave the page, only while there are unsaved changes. */
   set(count: number, unsaved: boolean) {
     this.count = count
     if (unsaved === this.unsaved) return
@@ -17,7 +17,7 @@ class Pending {
     else window.removeEventListener('beforeunload', this.ask)
   }
 
-  /** Asks before another file takes the place of one with unsaved changes. */
+  /** Asks before another file replaces one with unsaved changes. */
   mayLeave(): boolean {
     return !this.unsaved || window.confirm(question)
   }

@@ -1,10 +1,10 @@
-// Ways to save a file that is made of another one, without holding it in memory.
+// Saves a changed file without holding it in memory.
 import type { WriteOptions, WrittenFile } from 'ggufscope/edit'
 import { saveBlob } from './save'
 
-/** What pages may hold in memory of a file whose bytes come from a server. */
+/** Limit in bytes for a file from a server that is held in memory. */
 const inMemory = 64_000_000
-/** Downloads of large files take their time to begin. */
+/** Milliseconds after which the download's address is revoked. Downloads of large files start late. */
 const keepMs = 3_600_000
 
 interface FilePicker {
@@ -52,7 +52,7 @@ export async function download(written: WrittenFile, name: string, options: Writ
   saveBlob(await written.blob(options), name, keepMs)
 }
 
-/** The file is there when all is written; before, and after a failure, the place stays as it was. */
+/** Writes the file. It appears when it is complete; before that, and after a failure, the old file stays. */
 export async function writeTo(target: FileSystemFileHandle, written: WrittenFile, options: WriteOptions) {
   const out = await target.createWritable()
   await written.stream(options).pipeTo(out, options.signal ? { signal: options.signal } : {})

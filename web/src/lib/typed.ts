@@ -1,4 +1,4 @@
-// Values as a person types them: what a type takes, and the text that stands for a value.
+// Converts between values and the texts that a person types.
 import type { MetadataValue, ValueType } from 'ggufscope'
 import type { ChangeValue } from 'ggufscope/edit'
 import { count, float } from './format'
@@ -6,7 +6,7 @@ import { isArray } from './values'
 
 export type ScalarType = Exclude<ValueType, 'array'>
 
-/** in the order of a person's choice */
+/** types in the order of the menu */
 export const scalarTypes: readonly { id: ScalarType; title: string }[] = [
   { id: 'string', title: 'string: text' },
   { id: 'bool', title: 'bool: true or false' },
@@ -22,7 +22,7 @@ export const scalarTypes: readonly { id: ScalarType; title: string }[] = [
   { id: 'i16', title: 'i16: -32,768 to 32,767' },
 ]
 
-/** What may be typed, in words. */
+/** A hint about the accepted texts of a type. */
 export function hintOf(type: string): string {
   const [, sign, width] = /^([ui])(\d+)$/.exec(type) ?? []
   if (width !== undefined) {
@@ -32,11 +32,11 @@ export function hintOf(type: string): string {
     return `A whole number from ${count(least)} to ${count(most)}.`
   }
   if (type === 'f32' || type === 'f64')
-    return 'A number such as 0.5 or 1e-5. NaN, Infinity and -Infinity are taken, too.'
+    return 'A number such as 0.5 or 1e-5. NaN, Infinity and -Infinity are allowed, too.'
   return ''
 }
 
-/** The text of a value in a field. */
+/** Formats a value for a text field. */
 export function fieldText(value: MetadataValue | ChangeValue | undefined): string {
   if (value === undefined) return ''
   if (typeof value === 'number') return float(value)
@@ -44,7 +44,7 @@ export function fieldText(value: MetadataValue | ChangeValue | undefined): strin
   return isArray(value as MetadataValue) ? '' : String(value)
 }
 
-/** What a text stands for in a type. What is no value of it stays a text, for the package to refuse. */
+/** Parses the text of a value of a type. An invalid text stays a string; the package refuses it. */
 export function typed(text: string, type: string): ChangeValue {
   if (type === 'string') return text
   const trimmed = text.trim()
