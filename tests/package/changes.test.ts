@@ -84,8 +84,8 @@ test('changes that cannot be made are refused', async () => {
   ]
   for (const [change, message] of refused) await assert.rejects(changed(file, [change]), { message })
   const texts: [string, RegExp][] = [
-    ['x', /no JSON/],
-    ['{}', /no list of changes/],
+    ['x', /not JSON/],
+    ['{}', /not a list of changes/],
     [formatChanges([]).replace('"version": 1', '"version": 2'), /version 2/],
     [formatChanges([{ change: 'remove' } as unknown as Change]), /Change 1 of the list/],
     [formatChanges([{ change: 'toString' } as unknown as Change]), /Change 1 of the list/],

@@ -101,7 +101,7 @@ test('what a command does not use is refused, and the nearest name is suggested'
     [/--output was given twice/, 'merge', 'good.gguf', '-o', 'a', '-o', 'b'],
     [/--json takes no value/, 'info', 'good.gguf', '--json=1'],
     [/--logit-bias "x" is not of the form/, 'run', 'x.gguf', '--logit-bias', 'x'],
-    [/options come behind/, '--json', 'info', 'good.gguf'],
+    [/options come after/, '--json', 'info', 'good.gguf'],
     [/the shell is bash, zsh or fish/, 'completion', 'csh'],
   ]
   await Promise.all(
@@ -160,7 +160,7 @@ test('a model on standard input, where a stream is enough', async () => {
   for (const [message, ...args] of [
     [/give its path/, 'merge', '-', '-o', 'x.gguf'],
     [/give its path/, 'dequantize', '-', 'x'],
-    [/here and there/, 'lint', '-', '--data'],
+    [/reads parts of the file/, 'lint', '-', '--data'],
     [/give the text as an argument/, 'tokenize', '-'],
   ] as const) {
     const { status, err } = await run(args, small)

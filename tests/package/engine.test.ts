@@ -551,7 +551,7 @@ test('the command run', () => {
   assert.equal(answer.tokens, 3)
   const profiled = run(kPrompt, '--max-tokens', '3', '--temperature', '0', '--profile')
   assert.match(profiled, /Passes over several tokens:\n.*share.*\n(?:.+\n)*\nPasses over one token:\n/)
-  assert.match(profiled, /\nThis machine: \d+ GB\/s from memory, products of bytes \d+, /)
+  assert.match(profiled, /\nThis machine: \d+ GB\/s from memory; GMAC\/s of int8 \d+, /)
   const folder = mkdtempSync(join(tmpdir(), 'ggufscope-'))
   writeFileSync(join(folder, 'schema.json'), '{ "enum": ["honey", 7] }')
   writeFileSync(join(folder, 'grammar.gbnf'), 'root ::= "yes" | "no"')

@@ -24,7 +24,7 @@ function checkMessages(messages: readonly unknown[]): void {
   messages.forEach((message, i) => {
     const role = (message as { role?: unknown } | null | undefined)?.role
     if (typeof role !== 'string')
-      throw new GgufError('invalid-argument', `Message ${i} is no object with a role.`)
+      throw new GgufError('invalid-argument', `Message ${i} is not an object with a role.`)
   })
 }
 
@@ -142,7 +142,7 @@ export async function adaptConversation(
 ): Promise<AdaptedConversation> {
   checkMessages(messages)
   if (documents.length > 0 && !(await probe.documents()))
-    throw new GgufError('unsupported', 'The chat template takes no documents.')
+    throw new GgufError('unsupported', 'The chat template does not support documents.')
   let all: readonly Message[] = normalizeCalls(messages.map(withoutNulls))
   const described = await adaptTools(probe, all, tools, tokens)
   all = await adaptDeveloper(probe, described.messages)

@@ -27,19 +27,19 @@ export type Options = Readonly<Record<string, Option>>
 
 /** Options of every command. */
 export const kShared: Options = {
-  json: { help: 'for programs: JSON on stdout, errors as JSON on stderr' },
+  json: { help: 'print JSON on stdout, and errors as JSON on stderr' },
   header: {
     value: '"A: b"',
     repeats: true,
-    help: 'send this header with every request to the origin of the given address, to no other',
+    help: 'send this header with every request to the origin of the given address, and to no other origin',
   },
   shard: {
     value: 'FILE',
     repeats: true,
     file: 'read',
-    help: 'another file of the same split model, where the names do not tell',
+    help: 'another file of the same split model, if the names do not show it',
   },
-  'allow-missing-shards': { help: 'read what is there of a split model' },
+  'allow-missing-shards': { help: 'read a split model although some of its files are missing' },
   help: { short: 'h', help: 'this text' },
 }
 

@@ -4,7 +4,7 @@ import type { CommandRow } from './command.js'
 export const kCommands: readonly CommandRow[] = [
   {
     name: 'info',
-    summary: 'what the model is: summary, quantization mix, metadata; of several files one after another',
+    summary: 'show the model: summary, quantization mix, metadata; for one or several files',
     load: () => import('./info.js'),
   },
   {
@@ -14,42 +14,43 @@ export const kCommands: readonly CommandRow[] = [
   },
   {
     name: 'lint',
-    summary: 'what is wrong with the file; status 1 if a strict loader would refuse it',
+    summary: 'check the file; status 1 if a strict loader would refuse it',
     load: () => import('./lint.js'),
   },
   {
     name: 'files',
-    summary: 'the GGUF files of a repository on a model hub, grouped into models',
+    summary: 'list the GGUF files of a repository on a model hub, grouped into models',
     load: async () => ({ command: (await import('./hub.js')).files }),
   },
   {
     name: 'search',
-    summary: 'models with GGUF files on Hugging Face, those with most downloads first',
+    summary: 'search models with GGUF files on Hugging Face, those with most downloads first',
     load: async () => ({ command: (await import('./hub.js')).search }),
   },
   {
     name: 'tokenize',
-    summary: 'token ids of a text, of standard input where none is given',
+    summary: 'print the token ids of a text, by default of standard input',
     load: () => import('./tokenize.js'),
   },
   {
     name: 'dequantize',
-    summary: 'the values of a tensor, of whole rows by range',
+    summary: 'print the values of a tensor, or of a range of its rows',
     load: () => import('./dequantize.js'),
   },
   {
     name: 'stats',
-    summary: 'statistics of tensors, and the error against another file; status 1 with NaN or infinities',
+    summary:
+      'show statistics of tensors, and the error against another file; status 1 with NaN or infinities',
     load: () => import('./stats.js'),
   },
   {
     name: 'memory',
-    summary: 'how much memory a model takes when it runs, and whether it fits; status 1 if it does not',
+    summary: 'estimate the memory of a running model, and whether it fits; status 1 if it does not',
     load: () => import('./memory.js'),
   },
   {
     name: 'compare',
-    summary: 'what two files differ in: keys, tensors, values; status 1 if they do',
+    summary: 'compare keys, tensors and values of two files; status 1 if they differ',
     load: () => import('./compare.js'),
   },
   {
@@ -59,47 +60,47 @@ export const kCommands: readonly CommandRow[] = [
   },
   {
     name: 'set',
-    summary: 'a copy with other keys: set, renamed, removed; tensor data is copied as it is',
+    summary: 'set, rename or remove keys in a copy of the file; tensor data is copied unchanged',
     load: () => import('./set.js'),
   },
   {
     name: 'quantize',
-    summary: "the tensors as one of llama.cpp's mixtures of types",
+    summary: "quantize the tensors to one of llama.cpp's mixtures of types",
     load: () => import('./quantize.js'),
   },
   {
     name: 'convert',
-    summary: 'the file in another byte order or version, or tensors as .npy or .safetensors',
+    summary: 'convert to another byte order or version, or tensors to .npy or .safetensors',
     load: () => import('./convert.js'),
   },
   {
     name: 'split',
-    summary: 'the model in several files',
+    summary: 'split a model into several files',
     load: () => import('./split.js'),
   },
   {
     name: 'merge',
-    summary: 'the files of a split model as one: any of them is named',
+    summary: 'merge the files of a split model into one; name any of them',
     load: () => import('./merge.js'),
   },
   {
     name: 'run',
-    summary: 'what the model says after a text, of standard input where none is given',
+    summary: 'run the model: continue a text, by default standard input',
     load: () => import('./run.js'),
   },
   {
     name: 'transcribe',
-    summary: 'what is said in a sound, through a Whisper model: text, subtitles or JSON',
+    summary: 'transcribe speech with a Whisper model to text, subtitles or JSON',
     load: () => import('./transcribe.js'),
   },
   {
     name: 'serve',
-    summary: "a server with OpenAI's addresses for a model, or an MCP server that looks into files",
+    summary: "serve a model over HTTP with OpenAI's API, or files over MCP",
     load: () => import('./serve.js'),
   },
   {
     name: 'completion',
-    summary: 'a script that completes commands, options and files in a shell',
+    summary: 'print a script that completes commands, options and files in a shell',
     load: () => import('./completion.js'),
   },
 ]

@@ -86,10 +86,10 @@ export const command: Command = {
     values: {
       value: 'HOW',
       choices: ['none', 'sampled', 'all'],
-      help: 'none: headers alone; sampled: some rows of each tensor (default); all: every byte',
+      help: 'none: headers only; sampled: some rows of each tensor (default); all: every byte',
     },
   },
-  help: ['The error is that of the second file against the first. Tensors with the greatest come first.'],
+  help: ['The error is that of the second file against the first. The largest errors come first.'],
   async run(context) {
     const [first, second] = context.positionals
     if (first === undefined || second === undefined) throw new UsageError('compare takes two files')

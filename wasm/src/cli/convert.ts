@@ -7,7 +7,7 @@ import { kOutputOptions, outputOf, save } from './save.js'
 /** One row for each format, with the function that converts the file. */
 const kFormats: Readonly<Record<string, (file: GgufFile, context: Context) => Promise<WrittenFile>>> = {
   async gguf(file, { positionals, values, signal }) {
-    if (positionals.length > 1) throw new UsageError('tensors are chosen for .npy and .safetensors only')
+    if (positionals.length > 1) throw new UsageError('tensors can be chosen only for .npy and .safetensors')
     const { version, endian } = values
     const wanted: BuildOptions = {
       endianness: endian as BuildOptions['endianness'],
@@ -19,7 +19,7 @@ const kFormats: Readonly<Record<string, (file: GgufFile, context: Context) => Pr
   async npy(file, { positionals, signal }) {
     const [, name, another] = positionals
     if (name === undefined || another !== undefined)
-      throw new UsageError('a .npy file holds one tensor: which?')
+      throw new UsageError('a .npy file holds one tensor: name it')
     const { toNpy } = await import('../edit/extract.js')
     return await toNpy(file, name, { signal })
   },
@@ -37,9 +37,9 @@ export const command: Command = {
     { name: 'tensor', optional: true, repeats: true, help: 'is for .npy (one) and .safetensors.' },
   ],
   options: {
-    format: { value: 'FORMAT', choices: Object.keys(kFormats), help: 'default: what the output is named' },
-    endian: { value: 'ORDER', choices: ['little', 'big'], help: 'gguf: the byte order' },
-    version: { value: 'N', choices: ['2', '3'], help: 'gguf: the version of the format' },
+    format: { value: 'FORMAT', choices: Object.keys(kFormats), help: 'default: by the name of the output' },
+    endian: { value: 'ORDER', choices: ['little', 'big'], help: 'byte order, for gguf' },
+    version: { value: 'N', choices: ['2', '3'], help: 'version of the format, for gguf' },
     ...kOutputOptions,
   },
   async run(context) {

@@ -48,7 +48,7 @@ export const command: Command = {
   options: {
     rows: kRowsOption,
     ...kOutputOptions,
-    output: { ...kOutputOptions.output, help: 'little-endian binary32, row-major, in place of text' },
+    output: { ...kOutputOptions.output, help: 'write little-endian float32, row-major, instead of text' },
     force: { ...kOutputOptions.force, needs: 'output' },
   },
   async run(context) {

@@ -103,7 +103,7 @@ async function find(context: Context): Promise<number> {
     return 0
   }
   if (found.length === 0) {
-    context.print('No model with GGUF files fits.')
+    context.print('No model with GGUF files matches.')
     return 0
   }
   const rows = found.map(({ id, downloads, likes, updated, gated }) => [

@@ -43,15 +43,15 @@ export const command: Command = {
   damage: 'told',
   arguments: [kFiles],
   options: {
-    strict: { help: 'status 1 for anything against the specification, too' },
-    data: { help: 'reads all tensor data, too, and finds NaN and infinities in it' },
+    strict: { help: 'also status 1 for violations of the specification' },
+    data: { help: 'also read all tensor data, and find NaN and infinities' },
   },
   help: [kSeveralHelp],
   standardInput: true,
   async run(context) {
     const { positionals, values } = context
     if (values['data'] === true && positionals.includes('-'))
-      throw new UsageError('--data reads the file here and there, which standard input does not allow')
+      throw new UsageError('--data reads parts of the file, which standard input does not allow')
     const levels = values['strict'] === true ? ['error', 'spec'] : ['error']
     return await eachFile(
       context,

@@ -40,7 +40,7 @@ function sourceOf(path: string, row: CommandRow, command: Command): Source {
   if (path !== '-') return withPaths(path)
   if (!command.standardInput)
     throw new UsageError(
-      `${row.name} reads the file here and there, which standard input does not allow: give its path`,
+      `${row.name} reads parts of the file, which standard input does not allow: give its path`,
     )
   return new StandardInput()
 }
@@ -76,7 +76,7 @@ function contextOf(
   const sourcesOf = (path: string, shards: readonly string[]): Source[] => {
     const all = [path, ...shards]
     if (hasHeaders && new Set(all.map(originOf)).size > 1)
-      throw new UsageError('the files of one model lie on different servers, and --header is for one of them')
+      throw new UsageError('the files of the model are on different servers, and --header is for one of them')
     return all.map((one) => sourceOf(one, row, command))
   }
   const allowMissingShards = values['allow-missing-shards'] === true
@@ -113,7 +113,7 @@ function contextOf(
       const model = await load(source, { headers, signal, onProgress: progress.loading, ...options, draft })
       progress.clear()
       for (const { ignored } of model.adapters)
-        if (ignored.length > 0) warn(`tensors of an adapter that change nothing: ${ignored.join(', ')}`)
+        if (ignored.length > 0) warn(`tensors of an adapter without effect: ${ignored.join(', ')}`)
       return model
     },
   }
@@ -158,7 +158,7 @@ async function rowOf(name: string): Promise<{ row: CommandRow; isFile: boolean }
     const meant = close === undefined ? '' : `: did you mean ${close}?`
     throw new UsageError(`there is no command and no file "${name}"${meant}`)
   }
-  throw new UsageError(`${name} stands before the command: options come behind it`)
+  throw new UsageError(`${name} is before the command: options come after it`)
 }
 
 /** Runs the command line and returns the exit status. */

@@ -12,15 +12,15 @@ const kOptions: Options = {
   context: { value: 'N', help: "tokens of context; default: the model's own" },
   'cache-type-k': { value: 'TYPE', choices: kKvTypes, help: 'of cached keys; default f16' },
   'cache-type-v': { value: 'TYPE', choices: kKvTypes, help: 'of cached values; default f16' },
-  batch: { value: 'N', help: 'tokens that are computed at once; default 512' },
+  batch: { value: 'N', help: 'tokens that are computed together; default 512' },
   gpu: {
     value: 'SIZE[:SPEED]',
     repeats: true,
-    help: 'a device: its memory and, for the speed, the bytes a second that it reads: 24G or 24G:1000G',
+    help: 'a device: its memory, and its bandwidth in bytes a second for the speed: 24G or 24G:1000G',
   },
   ram: { value: 'SIZE[:SPEED]', help: "the computer's own memory, in the same way" },
-  'gpu-layers': { value: 'N', help: 'layers on the devices; default: as many as fit' },
-  'cpu-experts': { value: 'N', help: 'experts of this many of the first layers stay with the CPU' },
+  'gpu-layers': { value: 'N', help: 'number of layers on the devices; default: as many as fit' },
+  'cpu-experts': { value: 'N', help: 'keep the experts of the first N layers on the CPU' },
   mmproj: { value: 'FILE', file: 'read', help: 'the projector for images or sound' },
   draft: { value: 'FILE', file: 'read', help: 'the model that drafts tokens' },
   lora: { value: 'FILE', file: 'read', repeats: true, help: 'an adapter' },
@@ -35,7 +35,7 @@ function integerOf({ values }: Context, name: string): number | undefined {
 
 function deviceOf(text: string, name: string): MemoryDevice {
   const [memory = '', speed, ...rest] = text.split(':')
-  if (rest.length > 0) throw new UsageError(`"${text}" is no device: 24G or 24G:1000G`)
+  if (rest.length > 0) throw new UsageError(`"${text}" is not a device: 24G or 24G:1000G`)
   return { name, memory: sizeOf(memory), bandwidth: speed === undefined ? undefined : sizeOf(speed) }
 }
 

@@ -5,7 +5,7 @@ export const command: Command = {
   arguments: [kFiles],
   options: kOutputOptions,
   help: [
-    'Any file of the set where the names tell the others (NAME-00001-of-00003.gguf, NAME.gguf.part1of2); else all of them.',
+    'Any file of the set, if its name shows the others (NAME-00001-of-00003.gguf, NAME.gguf.part1of2); otherwise all of them.',
   ],
   damage: 'refused',
   async run(context) {

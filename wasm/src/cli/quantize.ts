@@ -79,7 +79,7 @@ function printSummary({ print, values }: Context, report: QuantizeReport): void 
     `the importance matrix covers ${grouped(covered.length)} of ${counted(covered.length + lacking.length, 'tensor')} (${counted(entries, 'entry', 'entries')})`,
   )
   if (lacking.length > 0) print(named(lacking, 'without an entry'))
-  if (unused.length > 0) print(`entries that are no tensor of this model: ${named(unused, 'named')}`)
+  if (unused.length > 0) print(`entries that are not tensors of this model: ${named(unused, 'named')}`)
 }
 
 export const command: Command = {
@@ -89,21 +89,21 @@ export const command: Command = {
     { name: 'type', help: 'is a mixture of llama.cpp: Q4_K_M, Q5_K_S, Q8_0, IQ4_XS, F16, ...' },
   ],
   options: {
-    pure: { help: 'the same type for every tensor of weights' },
+    pure: { help: 'the same type for all weight tensors' },
     imatrix: {
       value: 'FILE',
       file: 'read',
-      help: "which columns matter: a file of llama.cpp's imatrix, .gguf or .dat; types below 3 bits need one",
+      help: "importance matrix: a file of llama.cpp's imatrix, .gguf or .dat; types below 3 bits need one",
     },
     'tensor-type': {
       value: 'NAME=TYPE',
       repeats: true,
-      help: 'a type for weights whose names have NAME in them, or match it where it has a *',
+      help: 'a type for weights whose names contain NAME, or match it if it has a *',
     },
-    'allow-requantize': { help: 'quantize again what is quantized: it has the errors of both types' },
-    'no-fallback': { help: 'refuse rows that are no whole blocks of a type, instead of another type' },
+    'allow-requantize': { help: 'quantize quantized tensors again: they get the errors of both types' },
+    'no-fallback': { help: 'refuse rows that are not whole blocks of a type, instead of using another type' },
     'dry-run': {
-      help: 'a table of what would be done; nothing is written',
+      help: 'print a table of the types; write nothing',
       excludes: ['output', 'force'],
     },
     ...kOutputOptions,

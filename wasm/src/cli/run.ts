@@ -96,44 +96,48 @@ function contentOf(media: readonly MediaPart[], text: string): unknown {
 export const command: Command = {
   arguments: [
     kFile,
-    { name: 'text', optional: true, repeats: true, help: 'is read from standard input where none is given.' },
+    { name: 'text', optional: true, repeats: true, help: 'is read from standard input by default.' },
   ],
   options: {
-    chat: { help: 'the text is a message, answered through the chat template' },
+    chat: { help: 'use the text as a message, with the chat template' },
     mmproj: {
       value: 'FILE',
       file: 'read',
-      help: "the model's projector, with which it takes images or sounds",
+      help: "the model's projector, for images or sounds",
     },
     image: {
       value: 'FILE',
       file: 'read',
       repeats: true,
       needs: 'mmproj',
-      help: 'a PNG image of the message, which is answered through the chat template',
+      help: 'a PNG image for the message, which uses the chat template',
     },
     audio: {
       value: 'FILE',
       file: 'read',
       repeats: true,
       needs: 'mmproj',
-      help: 'a WAV file of the message, which is answered through the chat template',
+      help: 'a WAV file for the message, which uses the chat template',
     },
     template: { value: 'NAME', needs: 'chat', help: "one of the file's chat templates" },
     grammar: {
       value: 'FILE',
       file: 'read',
       excludes: ['schema'],
-      help: 'the answer keeps to this grammar (GBNF)',
+      help: 'constrain the answer by this grammar (GBNF)',
     },
-    schema: { value: 'FILE', file: 'read', help: 'the answer is JSON that this JSON schema accepts' },
+    schema: {
+      value: 'FILE',
+      file: 'read',
+      help: 'constrain the answer to JSON that this JSON schema accepts',
+    },
     stop: { value: 'TEXT', repeats: true, help: 'end before this text' },
     'logit-bias': {
       value: 'ID=NUMBER',
       repeats: true,
-      help: "added to a token's logit; -inf forbids the token",
+      help: "add a number to a token's logit; -inf forbids the token",
     },
-    profile: { help: 'tell where the time went, and what the machine allows' },
+    profile: { help: "print the time of each operation, and the machine's limits" },
     ...kEngineOptions,
   },
   async run(context) {

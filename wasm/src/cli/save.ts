@@ -13,9 +13,9 @@ export const kOutputOptions = {
     value: 'FILE',
     short: 'o',
     file: 'written',
-    help: 'where the result goes; never a file that is read',
+    help: 'the output file; never a file that is read',
   },
-  force: { help: 'replace an output that is there, and write what can be had of a damaged input' },
+  force: { help: 'replace an existing output, and write the readable part of a damaged input' },
 } as const satisfies Options
 
 export interface Output {
@@ -46,7 +46,7 @@ async function check({ values }: Context, path: string, { inPlace = false }: Sav
 /** Returns the path of --output. */
 export async function outputOf(context: Context): Promise<string> {
   const path = context.values['output']
-  if (typeof path !== 'string' || path === '') throw new UsageError('where to? --output FILE')
+  if (typeof path !== 'string' || path === '') throw new UsageError('an output is needed: --output FILE')
   if (path === '-')
     throw new UsageError('an output is a file, not standard output: ./- is a file of that name')
   await check(context, path, {})

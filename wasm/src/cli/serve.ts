@@ -90,7 +90,7 @@ async function serve(context: Context): Promise<number> {
   else print(`${id} at ${style.bold(`${url}/v1`)}`)
   const isLocal = host === 'localhost' || host === '::1' || host.startsWith('127.')
   if (!isLocal && apiKey === undefined)
-    context.warn(`everybody who reaches ${host} may use the model: --api-key closes it`)
+    context.warn(`everybody who can reach ${host} may use the model: set --api-key to protect it`)
   await asked(signal)
   await server.stop(kPatience)
   model.close()
@@ -100,33 +100,36 @@ async function serve(context: Context): Promise<number> {
 export const command: Command = {
   arguments: [{ ...kFile, optional: true }],
   options: {
-    port: { value: 'N', help: `default: ${kPort}; 0: any that is free` },
-    host: { value: 'HOST', help: `the address to listen at; default: ${kHost}, this machine alone` },
+    port: { value: 'N', help: `default: ${kPort}; 0: any free port` },
+    host: { value: 'HOST', help: `the address to listen at; default: ${kHost}, only this machine` },
     'api-key': {
       value: 'KEY',
-      help: 'requests must carry it; default: that of GGUFSCOPE_API_KEY in the environment, or none',
+      help: 'the key that requests need; default: the environment variable GGUFSCOPE_API_KEY, or none',
     },
-    alias: { value: 'NAME', help: "how the server names the model; default: the file's name" },
+    alias: { value: 'NAME', help: "the model's name in the API; default: the file's name" },
     slots: {
       value: 'N',
-      help: `how many conversations stay in the prompt cache, each with room for --context tokens; default: ${kSlots}`,
+      help: `number of conversations in the prompt cache, each with room for --context tokens; default: ${kSlots}`,
     },
-    queue: { value: 'N', help: `requests that may wait; more get status 503; default: ${kQueue}` },
-    cors: { value: 'ORIGIN', help: 'pages of which origin may ask; default: *, all' },
+    queue: {
+      value: 'N',
+      help: `largest number of waiting requests; more get status 503; default: ${kQueue}`,
+    },
+    cors: { value: 'ORIGIN', help: 'the origin whose pages may send requests; default: *, all' },
     'max-body': {
       value: 'SIZE',
-      help: `bytes of a request's body; default: ${kMaxBody}, and ${kMaxForm} with a sound`,
+      help: `largest body of a request in bytes; default: ${kMaxBody}, and ${kMaxForm} with a sound`,
     },
-    log: { help: 'a line for each request on stderr' },
+    log: { help: 'print a line for each request on stderr' },
     mcp: {
       excludes: ['port', 'host', 'api-key', 'alias', 'slots', 'queue', 'cors', 'max-body', 'log'],
-      help: 'speak the Model Context Protocol on standard input and output, about any file, in place of HTTP',
+      help: 'serve the Model Context Protocol on standard input and output, for any file, instead of HTTP',
     },
     ...kLoadOptions,
   },
   help: [
     'Answers /v1/chat/completions, /v1/completions, /v1/embeddings, /v1/rerank, /v1/audio/transcriptions, /v1/audio/translations, /v1/models, /tokenize, /detokenize, /apply-template and /health.',
-    'SIGINT and SIGTERM end it when the requests that run have their answers, after 10 seconds at most.',
+    'SIGINT and SIGTERM end it when running requests have finished, after at most 10 seconds.',
   ],
   async run(context) {
     if (context.values['mcp'] === true) {

@@ -86,29 +86,29 @@ export const command: Command = {
   damage: 'refused',
   arguments: [kFile, { name: 'KEY=VALUE', optional: true, repeats: true }],
   options: {
-    type: { value: 'TYPE', help: 'the type of all values that give none' },
+    type: { value: 'TYPE', help: 'the type of all values without a type' },
     file: {
       value: 'KEY=PATH',
       repeats: true,
       file: 'read',
-      help: 'the text of a file, for chat templates: UTF-8, or UTF-16 with a byte order mark',
+      help: 'set a key to the text of a file, such as a chat template: UTF-8, or UTF-16 with a byte order mark',
     },
     changes: {
       value: 'PATH',
       file: 'read',
-      help: 'first the changes that the viewer saved',
+      help: 'apply changes that the viewer saved, before all others',
     },
-    rename: { value: 'OLD=NEW', repeats: true, help: 'another name for a key' },
-    remove: { value: 'KEY', repeats: true, help: 'without this key' },
-    'rename-tensor': { value: 'OLD=NEW', repeats: true, help: 'another name for a tensor' },
-    'remove-tensor': { value: 'NAME', repeats: true, help: 'without this tensor' },
-    'in-place': { excludes: ['output'], help: 'replace the file itself, when all is written' },
+    rename: { value: 'OLD=NEW', repeats: true, help: 'rename a key' },
+    remove: { value: 'KEY', repeats: true, help: 'remove a key' },
+    'rename-tensor': { value: 'OLD=NEW', repeats: true, help: 'rename a tensor' },
+    'remove-tensor': { value: 'NAME', repeats: true, help: 'remove a tensor' },
+    'in-place': { excludes: ['output'], help: 'replace the file itself, after the new one is complete' },
     ...kOutputOptions,
   },
   help: [
     'KEY=VALUE: a standardized key gets its type (--type overrides), any other keeps its own; a new one is what the value looks like.',
     'KEY:TYPE=VALUE: u8 ... f64, bool, string; arrays as JSON: KEY:i32[]=[1,2].',
-    'Of a split model the file that holds the keys is edited, whichever is named.',
+    'For a split model, the file that holds the keys is edited, whichever file is named.',
   ],
   async run(context) {
     const [path, ...assignments] = context.positionals

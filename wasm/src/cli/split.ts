@@ -7,13 +7,13 @@ export const command: Command = {
   damage: 'refused',
   arguments: [kFile],
   options: {
-    'max-tensors': { value: 'N', help: 'the most tensors in a file (128 where no limit is given)' },
-    'max-size': { value: 'SIZE', help: 'the most tensor data in a file: 500M, 2G, ...' },
+    'max-tensors': { value: 'N', help: 'largest number of tensors in a file (128 if no limit is given)' },
+    'max-size': { value: 'SIZE', help: 'largest size of the tensor data in a file: 500M, 2G, ...' },
     ...kOutputOptions,
     output: {
       ...kOutputOptions.output,
       value: 'NAME',
-      help: 'names begin so: NAME-00001-of-00003.gguf; default: the name of the file, in this folder',
+      help: 'the prefix of names: NAME-00001-of-00003.gguf; default: the name of the file, in this folder',
     },
   },
   async run(context) {

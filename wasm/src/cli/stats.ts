@@ -98,7 +98,7 @@ export const command: Command = {
     against: {
       value: 'FILE',
       file: 'read',
-      help: 'the error against the tensors of the same names in another file',
+      help: 'also print the error against the tensors of the same names in another file',
     },
   },
   async run(context) {

@@ -61,16 +61,16 @@ function printTokens(context: Context, tokenizer: Tokenizer, ids: readonly numbe
 export const command: Command = {
   arguments: [
     kFile,
-    { name: 'text', optional: true, repeats: true, help: 'is read from standard input where none is given.' },
+    { name: 'text', optional: true, repeats: true, help: 'is read from standard input by default.' },
   ],
   options: {
-    special: { excludes: ['decode'], help: 'control tokens written in the text become their ids' },
+    special: { excludes: ['decode'], help: 'parse names of control tokens in the text' },
     bos: { excludes: ['decode'], help: 'add BOS, EOS and SEP as the file says' },
-    count: { excludes: ['decode'], help: 'only how many tokens' },
+    count: { excludes: ['decode'], help: 'print only the number of tokens' },
     decode: { help: 'ids in, text out' },
     compare: {
       excludes: ['special', 'bos', 'count', 'decode'],
-      help: "the tokens of tokenizer.huggingface.json against the file's own",
+      help: "compare the tokens of tokenizer.huggingface.json with the file's own",
     },
   },
   standardInput: true,

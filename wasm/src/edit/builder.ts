@@ -148,7 +148,7 @@ export class GgufBuilder implements Builder {
   addTensor(name: string, shape: readonly number[], type: string, data: TensorData): this {
     this.#checkName(name)
     if (shape.length > kMaxDimensions || !shape.every((n) => Number.isSafeInteger(n) && n >= 0))
-      throw new GgufError('bad-shape', `Tensor ${name}: [${shape.join(', ')}] is no shape.`)
+      throw new GgufError('bad-shape', `Tensor ${name}: [${shape.join(', ')}] is not a shape.`)
     const from = { source: sourceOf(data, name), type: data instanceof Float32Array ? 'F32' : type }
     this.#touched = true
     this.#tensors.push({ name, shape: [...shape], type, importance: undefined, from })
@@ -279,7 +279,7 @@ export class GgufBuilder implements Builder {
 
   #checkName(name: string): void {
     if (name === '' || bytesIn(name) > kMaxNameBytes)
-      throw invalid(`${quoted(name)} is no name of a tensor: 1 to ${kMaxNameBytes} bytes.`)
+      throw invalid(`${quoted(name)} is not a name of a tensor: 1 to ${kMaxNameBytes} bytes.`)
     if (this.#tensors.some((one) => one.name === name))
       throw new GgufError('duplicate', `There is a tensor ${quoted(name)} already.`)
   }
@@ -304,7 +304,7 @@ export function edit(file: OpenedFile, { shard, allowDamaged = false }: EditOpti
   if (!first)
     throw new GgufError(
       'missing-shard',
-      `The first file of this model is not there, or not the one to edit (shard ${shard}, from 0).`,
+      `The first file of this model is not there, or is not the one to edit (shard ${shard}, from 0).`,
     )
   const { header } = first
   const entries = header.keyEntries()

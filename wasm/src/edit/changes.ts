@@ -177,16 +177,16 @@ export function parseChanges(text: string): readonly Change[] {
   try {
     list = JSON.parse(text)
   } catch (cause) {
-    throw new GgufError('invalid-argument', 'The list of changes is no JSON.', { cause })
+    throw new GgufError('invalid-argument', 'The list of changes is not JSON.', { cause })
   }
   if (!isRecord(list) || list['format'] !== kChangesFormat || !Array.isArray(list['changes']))
-    throw invalid(`That is no list of changes: its format is not "${kChangesFormat}".`)
+    throw invalid(`That is not a list of changes: its format is not "${kChangesFormat}".`)
   if (list['version'] !== 1)
     throw invalid(`The list of changes has version ${String(list['version'])}. This program reads version 1.`)
   for (const [i, one] of (list['changes'] as unknown[]).entries()) {
     const kind = isRecord(one) ? String(one['change']) : ''
     if (!isRecord(one) || !Object.hasOwn(kFields, kind) || !kFields[kind as Change['change']](one))
-      throw invalid(`Change ${i + 1} of the list is none that this program knows.`)
+      throw invalid(`Change ${i + 1} of the list is unknown to this program.`)
   }
   return list['changes'] as Change[]
 }

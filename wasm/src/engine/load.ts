@@ -171,8 +171,9 @@ function checkRuns(file: OpenFile, { projector, draft }: LoadOptions): void {
     )
   }
   if (speech && projector !== undefined)
-    throw new GgufError('unsupported', 'A Whisper model hears: it takes no projector.')
-  if (speech && draft !== undefined) throw new GgufError('unsupported', 'A Whisper model has no draft model.')
+    throw new GgufError('unsupported', 'A Whisper model does not take a projector.')
+  if (speech && draft !== undefined)
+    throw new GgufError('unsupported', 'A Whisper model does not take a draft model.')
 }
 
 interface Loaded {
@@ -235,7 +236,7 @@ async function bringDraft(
     const { mustBeLoadable } = await import('../file/damage.js')
     if (file.container === 'gguf') mustBeLoadable(file)
     checkRuns(file, {})
-    if (isSpeech(file)) throw new GgufError('unsupported', 'A Whisper model hears: it drafts no text.')
+    if (isSpeech(file)) throw new GgufError('unsupported', 'A Whisper model cannot be a draft model.')
     await client.call('draft', true, { signal })
     const { memory } = await bring(file, client, { ...options, onProgress: undefined }, { main })
     await client.call('draft', false, { signal })

@@ -273,7 +273,7 @@ export class LoadedModel implements Model {
   #cannotHear(): never {
     throw new GgufError(
       'unsupported',
-      `A model of architecture ${this.info.architecture} cannot hear: transcribing takes a Whisper model.`,
+      `A model of architecture ${this.info.architecture} cannot transcribe: a Whisper model is needed.`,
     )
   }
 

@@ -151,7 +151,7 @@ export function checkGenerate(options: GenerateOptions, vocabularySize: number):
   if (options.keep === 'system' || options.onOverflow === 'drop-turns')
     throw new GgufError(
       'invalid-argument',
-      `The option ${options.keep === 'system' ? 'keep' : 'onOverflow'} of generate() speaks of messages, which only chat() has.`,
+      `The option ${options.keep === 'system' ? 'keep' : 'onOverflow'} of generate() is about messages, which only chat() has.`,
     )
   checkLists(options, vocabularySize)
 }

@@ -80,12 +80,12 @@ async function fastest(
   threaded: boolean,
   assets: ChooseOptions['assets'],
 ): Promise<Started & { variant: Variant; reason: string }> {
-  let reason = wished === 'simd' ? 'Asked for.' : 'This engine has no relaxed SIMD.'
+  let reason = wished === 'simd' ? 'Requested.' : 'This engine has no relaxed SIMD.'
   if (wished !== 'simd' && WebAssembly.validate(kRelaxedProbe)) {
     const relaxed = await start('relaxed', threaded, assets)
     if (relaxed.engine.selfTest(1))
-      return { ...relaxed, variant: 'relaxed', reason: 'Relaxed SIMD is there and computes right.' }
-    reason = 'Relaxed SIMD computes wrongly here.'
+      return { ...relaxed, variant: 'relaxed', reason: 'Relaxed SIMD is supported and computes correctly.' }
+    reason = 'Relaxed SIMD computes wrong results here.'
   }
   return { ...(await start('simd', threaded, assets)), variant: 'simd', reason }
 }

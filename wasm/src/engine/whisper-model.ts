@@ -8,7 +8,7 @@ import type { Client } from './client.js'
 import type { AdapterInfo, MediaPart, Model, ModelInfo, Peaks, ProfiledOperation } from './types.js'
 
 function onlyHears(what: string): never {
-  throw new GgufError('unsupported', `A Whisper model hears: it has transcribe(), but no ${what}.`)
+  throw new GgufError('unsupported', `A Whisper model has transcribe(), but no ${what}.`)
 }
 
 /** A loaded Whisper model. It transcribes sound, and does not generate other text. */

@@ -268,7 +268,7 @@ export class EngineWorker {
   }
 
   get speech(): SpeechWorker {
-    if (!this.#speech) throw new Failed('unsupported', 'This model cannot hear.')
+    if (!this.#speech) throw new Failed('unsupported', 'This model cannot transcribe.')
     return this.#speech
   }
 

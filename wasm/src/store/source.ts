@@ -223,7 +223,7 @@ export class StoredSource implements ByteSource {
         this.#opening = undefined
         throw new GgufError(
           'bad-hash',
-          `What was received of ${this.name} is not what the server's hash tells. It was removed: load it again.`,
+          `The received bytes of ${this.name} do not match the server's hash. They were removed: load the file again.`,
         )
       }
     }
