@@ -35,6 +35,9 @@ interface Row {
 const { kCommands } = (await import(pathToFileURL(packedFile('wasm/dist/cli/commands.js')).href)) as {
   kCommands: readonly Row[]
 }
+const { formatChanges } = (await import(
+  pathToFileURL(packedFile('wasm/dist/edit/index.js')).href
+)) as typeof import('ggufscope/edit')
 
 const folder = mkdtempSync(join(tmpdir(), 'cli-outputs-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -62,6 +65,10 @@ const kPart = (i: number) => `in-0000${i}-of-00002.gguf`
 for (const { name, model: part } of shards(model, 2, 'in')) writeFileSync(join(folder, name), writeGguf(part))
 writeFileSync(join(folder, 'value.txt'), 'a value')
 writeFileSync(
+  join(folder, 'changes.json'),
+  formatChanges([{ change: 'set', key: 'general.author', type: 'string', value: 'a bee' }]),
+)
+writeFileSync(
   join(folder, 'importance.gguf'),
   writeGguf({
     metadata: [
@@ -81,7 +88,7 @@ function floats(count: number, value: number): Uint8Array {
 /** A call of each command that writes; every file that an option reads is among them. */
 const kCalls: Readonly<Record<string, readonly string[]>> = {
   dequantize: [kPart(1), tensors[0]!.name],
-  set: [kPart(1), 'general.name=x', '--file', 'general.description=value.txt'],
+  set: [kPart(1), 'general.name=x', '--file', 'general.description=value.txt', '--changes', 'changes.json'],
   quantize: [kPart(1), 'Q8_0', '--imatrix', 'importance.gguf'],
   convert: [kPart(1), '--format', 'gguf', '--endian', 'big'],
   split: [kPart(1), '--max-tensors', '1'],
