@@ -81,6 +81,22 @@ writeFileSync(
     ]),
   }),
 )
+writeFileSync(
+  join(folder, 'adapter.gguf'),
+  writeGguf({
+    metadata: [
+      ['general.architecture', text('llama')],
+      ['general.type', text('adapter')],
+      ['adapter.type', text('lora')],
+    ],
+    tensors: [256, 32].map((size, i) => ({
+      name: `${tensors[1]!.name}.lora_${'ab'[i]}`,
+      shape: i === 0 ? [size, 1] : [1, size],
+      type: 'F32',
+      data: floats(size, 1),
+    })),
+  }),
+)
 function floats(count: number, value: number): Uint8Array {
   return new Uint8Array(new Float32Array(count).fill(value).buffer)
 }
@@ -93,6 +109,7 @@ const kCalls: Readonly<Record<string, readonly string[]>> = {
   convert: [kPart(1), '--format', 'gguf', '--endian', 'big'],
   split: [kPart(1), '--max-tensors', '1'],
   merge: [kPart(1)],
+  'merge-lora': [kPart(1), 'adapter.gguf', '--type', 'Q8_0', '--imatrix', 'importance.gguf'],
 }
 /** Files that a call reads: those that it names, and of a set the other one, but for set, which edits one file. */
 const readBy = (name: string) => [
@@ -107,6 +124,7 @@ const kFailing: Readonly<Record<string, readonly string[]>> = {
   convert: [kPart(1), 'none', '--format', 'npy'],
   split: [kPart(1), '--max-tensors', '0'],
   merge: ['in-00009-of-00009.gguf'],
+  'merge-lora': [kPart(1), 'adapter.gguf', kPart(1)],
 }
 
 async function writing(): Promise<{ name: string; options: Readonly<Record<string, Option>> }[]> {

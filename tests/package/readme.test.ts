@@ -167,7 +167,7 @@ npx() { [ "$1" = ggufscope ] || return 9; shift; ggufscope "$@"; }
 
 /** Commands and options of a line exist, whatever else is in it. */
 async function checkExample(line: string): Promise<void> {
-  for (const [, command, rest] of line.matchAll(/\bggufscope ([a-z]+)([^|]*)/g)) {
+  for (const [, command, rest] of line.matchAll(/\bggufscope ([a-z-]+)([^|]*)/g)) {
     const { stdout } = await run(process.execPath, [packedFile('wasm/dist/cli.js'), command!, '--help'])
     for (const [, option] of rest!.matchAll(/\s(--[a-z-]+)/g))
       assert.ok(stdout.includes(option!), `${line}: ${command} has no ${option}`)

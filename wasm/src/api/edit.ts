@@ -105,6 +105,13 @@ export type FilePart =
       pieces(signal: AbortSignal | undefined): AsyncIterable<Bytes>
     })
 
+export interface MergeReport {
+  /** names of the tensors that change */
+  readonly merged: readonly string[]
+  /** names of weights that the adapter's pairs cannot change, and of its norm tensors */
+  readonly ignored: readonly string[]
+}
+
 export interface QuantizedTensor {
   readonly name: string
   /** ggml order: fastest first */

@@ -6,6 +6,7 @@ import type { Finding } from './findings.js'
 import type {
   BuildOptions,
   EditOptions,
+  MergeReport,
   QuantizeReport,
   SplitOptions,
   TensorData,
@@ -305,6 +306,13 @@ export interface RequantizeOptions extends ReadOptions {
   dryRun?: boolean | undefined
 }
 
+export interface MergeAdapterOptions extends ReadOptions {
+  /** any finite number; default: 1 */
+  scale?: number | undefined
+  /** The importance of columns, used if a changed tensor is quantized to its old type. */
+  importance?: ImportanceSource | undefined
+}
+
 /**
  * A GGUF file to build: keys and tensors, from nothing (`new GgufBuilder()` of ggufscope/edit) or from an
  * opened file (`file.edit()`). Arrays and tensor data of opened files are read only when the file is written.
@@ -341,6 +349,14 @@ export interface GgufBuilder {
    * another model. `quantization` has the decisions.
    */
   quantize(mixture: string, options?: RequantizeOptions): Promise<this>
+  /**
+   * Merges a LoRA adapter into the weights: W + scale * alpha / rank * B A, computed in floats while the file is written.
+   * Each tensor keeps its type: a quantized tensor is quantized again. Call quantize() afterwards for other types. Several
+   * adapters can be merged one after another. Keep each adapter open until the file is written. Errors: those of
+   * Model.setAdapters() for LoRA adapters; 'unsupported' for control vectors, activated adapters, and types that cannot
+   * be dequantized.
+   */
+  mergeAdapter(adapter: GgufFile, options?: MergeAdapterOptions): Promise<MergeReport>
   /** The decisions of the last quantize(). */
   readonly quantization: QuantizeReport | undefined
   /** The file to write. Its sources are read only when it is written. */

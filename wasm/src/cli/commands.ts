@@ -84,6 +84,11 @@ export const kCommands: readonly CommandRow[] = [
     load: () => import('./merge.js'),
   },
   {
+    name: 'merge-lora',
+    summary: 'a copy of the model with LoRA adapters merged into its weights',
+    load: () => import('./merge-lora.js'),
+  },
+  {
     name: 'run',
     summary: 'run the model: continue a text, by default standard input',
     load: () => import('./run.js'),

@@ -218,13 +218,19 @@ function valuesOf(rows: Readonly<Record<string, Row>>, values: Values): Record<s
 }
 
 /** Parses "a.gguf" or "a.gguf=0.5". The text after the last "=" is the scale if it is a number. */
-export function adapterOf(text: string): AdapterChoice {
+export function scaledOf(text: string): { path: string; scale?: number } {
   const at = text.lastIndexOf('=')
   const number = text.slice(at + 1).trim()
-  if (at <= 0 || number === '' || Number.isNaN(Number(number))) return { source: withPaths(text) }
+  if (at <= 0 || number === '' || Number.isNaN(Number(number))) return { path: text }
   const scale = Number(number)
   if (!Number.isFinite(scale)) throw new UsageError(`"${text}": an adapter's scale is a finite number`)
-  return { source: withPaths(text.slice(0, at)), scale }
+  return { path: text.slice(0, at), scale }
+}
+
+/** Parses the same for an adapter that is applied. */
+export function adapterOf(text: string): AdapterChoice {
+  const { path, ...scale } = scaledOf(text)
+  return { source: withPaths(path), ...scale }
 }
 
 function layersOf(text: string): readonly [number, number] {

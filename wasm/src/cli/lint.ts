@@ -23,6 +23,7 @@ function printFindings(findings: readonly Finding[], { print, style }: Context):
 async function findingsOf(
   file: GgufFile,
   { positionals, values, signal, progress }: Context,
+  base: GgufFile | undefined,
 ): Promise<Finding[]> {
   await drained(file, signal)
   // Reads the first bytes after the data, if possible, to identify them.
@@ -36,6 +37,10 @@ async function findingsOf(
   if (values['data'] === true)
     findings.push(...(await file.lintData({ signal, onProgress: progress.reading('checking tensor data') })))
   progress.clear()
+  if (base) {
+    const { lintAdapter } = await import('../edit/lint-adapter.js')
+    findings.push(...lintAdapter(file, base))
+  }
   return findings
 }
 
@@ -45,6 +50,11 @@ export const command: Command = {
   options: {
     strict: { help: 'also status 1 for violations of the specification' },
     data: { help: 'also read all tensor data, and find NaN and infinities' },
+    base: {
+      value: 'FILE',
+      file: 'read',
+      help: 'also check whether the files, which are LoRA adapters, fit this model',
+    },
   },
   help: [kSeveralHelp],
   standardInput: true,
@@ -52,11 +62,13 @@ export const command: Command = {
     const { positionals, values } = context
     if (values['data'] === true && positionals.includes('-'))
       throw new UsageError('--data reads parts of the file, which standard input does not allow')
+    const path = values['base'] as string | undefined
+    using base = path === undefined ? undefined : await context.open({}, path, [])
     const levels = values['strict'] === true ? ['error', 'spec'] : ['error']
     return await eachFile(
       context,
       async (file) => {
-        const findings = await findingsOf(file, context)
+        const findings = await findingsOf(file, context, base)
         return {
           status: findings.some(({ level }) => levels.includes(level)) ? 1 : 0,
           json: findings,

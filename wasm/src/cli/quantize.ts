@@ -23,7 +23,7 @@ function rulesOf(texts: readonly string[]): ReadonlyMap<string, string> {
 }
 
 /** Opens an importance matrix: a GGUF file, or the older format, which begins with a count. */
-async function importanceIn(path: string, context: Context): Promise<ImportanceSource> {
+export async function importanceIn(path: string, context: Context): Promise<ImportanceSource> {
   try {
     return await context.open({}, path)
   } catch (error) {

@@ -15,6 +15,7 @@ import type {
   BuilderOptions,
   BuildOptions,
   EditOptions,
+  MergeReport,
   SplitOptions,
   TensorData,
   TensorPlan,
@@ -22,7 +23,7 @@ import type {
   WriteType,
   WriteValue,
 } from '../api/edit.js'
-import type { RequantizeOptions } from '../api/file.js'
+import type { MergeAdapterOptions, RequantizeOptions } from '../api/file.js'
 import { openFile } from './open-file.js'
 import { describeRow, isStandard, standardKey, typeToWrite } from './key-types.js'
 import { encodeValue } from './values.js'
@@ -198,6 +199,17 @@ export class GgufBuilder implements Builder {
       put('quantize.imatrix.chunks_count', importance.chunks || undefined, 'u32')
     }
     return this
+  }
+
+  async mergeAdapter(adapter: GgufFile, options: MergeAdapterOptions = {}): Promise<MergeReport> {
+    options.signal?.throwIfAborted()
+    const { merge } = await import('./merge-adapter.js')
+    const architecture = this.#text('general.architecture')
+    const { report, changes } = await merge(adapter, this.#tensors, architecture, options, this.#hosting)
+    this.#tensors.splice(0, Infinity, ...this.#tensors.map((entry) => changes.get(entry) ?? entry))
+    this.#touched = this.#checked = true
+    if (this.#isWhole) this.removeSplit()
+    return report
   }
 
   get quantization(): QuantizeReport | undefined {

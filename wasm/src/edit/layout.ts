@@ -63,7 +63,7 @@ function ifCut(source: ByteSource, end: number): ByteSource {
 }
 
 /** Returns the source and offset of a tensor's blocks. */
-function rangeOf(entry: TensorEntry, types: ReadonlyMap<number, TensorType>): BlockRange {
+export function rangeOf(entry: TensorEntry, types: ReadonlyMap<number, TensorType>): BlockRange {
   const { from, name } = entry
   if (!isFile(from)) {
     const type = [...types.values()].find(

@@ -163,7 +163,7 @@ function wantedTypes(
 }
 
 /** The importance of a tensor's columns, if the matrix has an entry for it. */
-function importanceFor(
+export function importanceFor(
   { name, shape }: TensorEntry,
   entries: ImportanceEntries | undefined,
 ): ReturnType<ImportanceEntries['get']> {
