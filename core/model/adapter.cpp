@@ -168,7 +168,9 @@ class AdapterReader {
     const WeightShape shape{s[0], s[1], s[2] * s[3]};
     if (const Done fits = check_shapes(pair, shape, embeds); !fits) return fits;
     const bool table = request->linear == &w.position_embedding || request->linear == &w.per_layer_embedding;
-    if (request->vector != nullptr || table) {
+    // Neither a matrix nor a stack: a table of integers, as that of experts by token.
+    const bool multiplies = request->linear != nullptr || request->stack != nullptr;
+    if (request->vector != nullptr || table || !multiplies) {
       adapter_->ignored_.emplace_back(pair.weight);
       return {};
     }

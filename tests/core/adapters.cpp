@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "engine/session.hpp"
+#include "gguf_bytes.hpp"
 #include "json.hpp"
 #include "model_data.hpp"
 
@@ -88,6 +89,38 @@ void check_run(Session& session, const std::filesystem::path& folder, const std:
 }
 
 }  // namespace
+
+// What a model reads as integers takes no part in products: an adapter of it changes nothing.
+BOOST_AUTO_TEST_CASE(pairs_of_integer_tables_are_ignored,
+                     *boost::unit_test::precondition(needs_shared("vectors/arch"))) {
+  size_t n_tables = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(shared("vectors/arch"))) {
+    if (!entry.is_directory()) continue;
+    const std::vector<uint8_t> file = read_file(entry.path() / "model.gguf");
+    const auto session = Session::open(file, file.size(), 1);
+    if (!session || !(*session)->begin_load(Precision::kExact)) continue;
+    std::unique_ptr<Session> loaded;
+    for (const TensorRequest& request : (*session)->model().plan()) {
+      if (request.linear != nullptr || request.stack != nullptr || request.vector != nullptr) continue;
+      if (loaded == nullptr) loaded = start(file);
+      const auto& shape = request.entry.shape;
+      GgufBytes b(2, 4);
+      b.kv("general.type", "adapter")
+          .kv("general.architecture", json_string(read_text(entry.path() / "meta.json"), "arch"));
+      b.kv("adapter.type", "lora").kv("adapter.lora.alpha", ValueType::kF32, 1.0f);
+      const std::string name(request.entry.name);
+      const uint64_t n_a = shape[0] * shape[2] * 4, second = (n_a + 31) / 32 * 32;
+      b.tensor(name + ".lora_a", {shape[0], 1, shape[2]}, 0, 0)
+          .tensor(name + ".lora_b", {1, shape[1], shape[2]}, 0, second);
+      b.pad(32, static_cast<size_t>(second + shape[1] * shape[2] * 4));
+      const auto adapter = loaded->open_adapter(b.out);
+      BOOST_REQUIRE_MESSAGE(adapter.has_value(), name << ": " << (adapter ? "" : adapter.error().message));
+      BOOST_TEST(((*adapter)->ignored() == std::vector<std::string>{name}));
+      ++n_tables;
+    }
+  }
+  BOOST_TEST(n_tables > 0);
+}
 
 BOOST_AUTO_TEST_CASE(adapters_move_the_logits_as_llama_cpp_says) {
   for (const auto& folder : folders()) {

@@ -364,7 +364,7 @@ function suite(browserName: BrowserName): void {
           seen.variantReason,
         )
         assert.equal(seen.threads, seen.isIsolated ? 2 : 1, seen.variantReason)
-        const reason = seen.variant === 'relaxed' ? /^Relaxed SIMD is there/ : /no relaxed SIMD/
+        const reason = seen.variant === 'relaxed' ? /^Relaxed SIMD is supported/ : /no relaxed SIMD/
         assert.match(seen.variantReason, reason)
       } finally {
         await fresh.close()
