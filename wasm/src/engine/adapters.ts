@@ -99,7 +99,10 @@ export class Adapters {
     const known = this.#open.get(key)
     if (known) return known
     const bytes = await readWhole(sourceOf(paths.resolve(source), { signal }), kMaxBytes, signal)
-    const facts = await this.#client.call('openAdapter', bytes, { signal, transfer: [bytes.buffer] })
+    const facts = await this.#client.call('openAdapter', bytes, {
+      signal,
+      transfer: [bytes.buffer as ArrayBuffer],
+    })
     this.#open.set(key, facts)
     return facts
   }

@@ -85,7 +85,7 @@ export async function readWhole(
   source: ByteSource,
   most: number,
   signal: AbortSignal | undefined,
-): Promise<Uint8Array<ArrayBuffer>> {
+): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let length = 0
   for await (const part of pieces(source, 0, { signal })) {
