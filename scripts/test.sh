@@ -14,9 +14,10 @@ step() {
   local name=$1 start=$SECONDS
   shift
   echo "== $name"
-  "$@" > "$logs/$name.log" 2>&1 < /dev/null &
+  : > "$logs/$name.log"  # before tail opens it: the command may start later
+  "$@" >> "$logs/$name.log" 2>&1 < /dev/null &
   local run=$!
-  tail -n +1 -f --pid=$run "$logs/$name.log"
+  tail -n +1 -f --pid=$run "$logs/$name.log" || true
   wait $run || failed+=("$name")
   echo "   $name: $((SECONDS - start)) s"
 }

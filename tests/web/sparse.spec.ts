@@ -57,7 +57,7 @@ test('the tokenizer of a preview reads the rest first; a failure can be tried ag
   page,
   site,
 }) => {
-  const slow = await startServer({ delay: 150, bandwidth: 2.5e6 })
+  const slow = await startServer({ delay: 250, bandwidth: 1e6 })
   slow.add('/large.gguf', sparseContent(header, size))
   await site.visit(page, `${slow.url}/large.gguf`)
   await opened(page)
