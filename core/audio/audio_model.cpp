@@ -10,8 +10,8 @@
 namespace ggufscope {
 namespace {
 
-constexpr uint32_t kFloat32Type = 0;  // ggml's id
-constexpr uint32_t kMaxMel = 256;     // as libmtmd
+constexpr uint32_t kFloat32Type = 0;  // ggml's type id of F32
+constexpr uint32_t kMaxMel = 256;     // libmtmd's limit
 
 Result<AudioParameters> read_audio_parameters(const Gguf& gguf, const AudioProjectorRow& row) {
   Keys keys(gguf, "clip.audio");
@@ -41,7 +41,7 @@ void plan_audio_encoder(Planner& planner, const WhisperEncoderShape& shape, Whis
   planner.convolution(w.conv2, "a.conv1d.2", 3, n, n);
   const std::string positions = "a.position_embd.weight";
   const TensorEntry* table = planner.find(positions);
-  // Longer tables are of encoders that hear more at once; the first rows are those of 30 s.
+  // A longer position table belongs to an encoder with a longer window. The first rows are the positions of 30 s.
   const uint64_t n_rows = table == nullptr ? kAudioFrames : table->shape[1];
   if (n_rows < kAudioFrames)
     planner.refuse(ErrorCode::kBadShape,

@@ -1,4 +1,4 @@
-// An audio encoder with its projector, from an mmproj file, loaded as a VisionModel is.
+// An audio encoder with its projector, from an mmproj file. It is loaded in the same way as a VisionModel.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,10 @@ namespace ggufscope {
 
 class AudioModel {
  public:
-  /// n_embd_text: floats of a token that the text model takes. kUnsupported for a projector that cannot be run, before
-  /// anything else is read; kBadShape where it does not fit the text model; kNotFound, kInvalidArgument or kOutOfRange
-  /// name a key; errors of Planner. `file_index` is what the plan's requests carry.
+  /// Reads the keys and plans the tensors of `file`. n_embd_text is the embedding size of the text model. `file_index`
+  /// is copied into the plan's requests. Errors: kUnsupported for a projector that cannot be run (checked before
+  /// anything else is read); kBadShape if the projector's output does not fit the text model; kNotFound,
+  /// kInvalidArgument or kOutOfRange for a key, which the message names; errors of Planner.
   [[nodiscard]] static Result<std::unique_ptr<AudioModel>> open(const ModelFile& file, uint32_t file_index,
                                                                 uint64_t n_embd_text);
   AudioModel(const AudioModel&) = delete;
@@ -23,8 +24,8 @@ class AudioModel {
   [[nodiscard]] const AudioProjectorRow& row() const { return *row_; }
   [[nodiscard]] const AudioParameters& parameters() const { return parameters_; }
   [[nodiscard]] const AudioWeights& weights() const { return weights_; }
-  [[nodiscard]] size_t n_out() const { return n_out_; }  ///< floats of a token
-  /// Of 30 s of sound, or less.
+  [[nodiscard]] size_t n_out() const { return n_out_; }  ///< floats in each output token
+  /// The number of tokens for one window, which is at most 30 s of audio.
   [[nodiscard]] uint32_t n_tokens() const;
   [[nodiscard]] const std::vector<TensorRequest>& plan() const { return plan_; }
 
@@ -44,24 +45,24 @@ class AudioModel {
   Precision precision_ = Precision::kExact;
 };
 
-/// One pass of 30 s of sound through an encoder and its projector, a layer at a time, so that the caller can stop
-/// between any two.
+/// Runs one window of 30 s of audio through an encoder and its projector. Each step is one layer, so the caller can
+/// stop between two layers.
 class AudioEncoder {
  public:
-  /// Both must outlive it.
+  /// The model and the pool must outlive this object.
   AudioEncoder(const AudioModel& model, Pool& pool)
       : model_(model), pass_(pool), encoder_(model.parameters().encoder, model.weights().encoder, pass_) {}
 
-  /// Bytes of scratch.
+  /// The number of scratch bytes that one pass needs.
   [[nodiscard]] static uint64_t scratch_bytes(const AudioModel& model, size_t n_threads);
 
-  /// mel [2 * kAudioFrames, n_mel]: of Whisper's log-mel spectrogram. kOutOfMemory.
+  /// mel: Whisper's log-mel spectrogram, [2 * kAudioFrames, n_mel]. Error: kOutOfMemory.
   [[nodiscard]] Result<void> begin(std::span<const float> mel);
-  /// The convolutions, each layer, the last norm, the projector.
+  /// The steps are: the convolutions, each layer, the last norm, the projector.
   [[nodiscard]] size_t n_steps() const { return encoder_.n_steps() + 1; }
-  /// False: that was the last, and take_output() has it.
+  /// Runs the next step. Returns false after the last one; take_output() then returns the result.
   bool step();
-  /// [n_tokens, n_out].
+  /// The encoded tokens, [n_tokens, n_out].
   [[nodiscard]] std::vector<float> take_output() { return std::move(output_); }
 
  private:

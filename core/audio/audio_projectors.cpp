@@ -1,11 +1,12 @@
-// One row a projector; what libmtmd knows and cannot be run here comes last. What follows the encoder:
+// One row for each projector. Projectors that libmtmd has but that cannot be run here come last. After the encoder
+// follow:
 //
 //   ultravox        stack; RMS norm; first; silu(second half) * first half; RMS norm; last
 //   qwen2a          last
 //   voxtral         stack; first; GELU; last
 //   musicflamingo   first; GELU; last
 //   meralion        stack; norm; first; silu; silu(gate) * up; last
-//   glma            norm of each frame; stack; first; GELU; last; a token of its own at either end
+//   glma            norm of each frame; stack; first; GELU; last; one extra token at each end
 #include <cstring>
 
 #include "audio/audio_projector.hpp"
@@ -17,7 +18,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr float kRmsEps = 1e-6f;  // of ultravox: no key has it
+constexpr float kRmsEps = 1e-6f;  // ultravox's epsilon: no key holds it
 
 void normalize_in_place(const AudioProjectorInput& j, NormKind kind, float eps, const Affine& by, float* x,
                         size_t n_rows, size_t n) {

@@ -25,7 +25,7 @@ std::vector<int32_t> non_speech_tokens(const WhisperVocabulary& vocabulary) {
     add(std::string(word));
     add(" " + std::string(word));
   }
-  // Hyphens and quotes stand within words, not before them.
+  // Hyphens and quotes are suppressed only at the start of a word; within words they are allowed.
   add(" -");
   add(" '");
   return ids;
@@ -42,7 +42,8 @@ void log_softmax(std::span<const float> logits, std::span<float> out) {
 
 namespace {
 
-// What may not come, of itself or where it would stand.
+// Sets the logits of suppressed tokens to -infinity: those that are never allowed, and those that are not allowed at
+// this position.
 void suppress(const WhisperVocabulary& v, const TranscribeOptions& options, uint32_t n_audio_ctx,
               std::span<const int32_t> suppressed, const DecodedSequence& s, std::span<float> logits) {
   const auto never = [&](int32_t first, int32_t end) {
@@ -56,14 +57,14 @@ void suppress(const WhisperVocabulary& v, const TranscribeOptions& options, uint
   }
   one(v.no_timestamps());
   if (!options.timestamps) never(v.first_timestamp(), v.n_vocab());
-  // Enough tokens: what is left is to end, with a timestamp.
+  // The token limit is reached: only a timestamp or the end of text may follow.
   if (options.timestamps && !options.single_segment && options.max_tokens > 0 && s.tokens.size() >= options.max_tokens)
     never(0, v.eot());
   for (const int32_t id : {v.sot(), v.no_speech(), v.start_of_lm(), v.translate(), v.transcribe(), v.previous()})
     one(id);
   never(v.language(0), v.language(static_cast<uint32_t>(whisper_languages().size())));
   for (const int32_t id : suppressed) one(id);
-  // Timestamps come in pairs, but before the end.
+  // Timestamps come in pairs, except directly before the end of text.
   const bool last = !first && s.tokens.back().id >= v.first_timestamp();
   const bool before = s.tokens.size() < 2 || s.tokens[s.tokens.size() - 2].id >= v.first_timestamp();
   if (last && before) never(v.first_timestamp(), v.n_vocab());
@@ -104,7 +105,7 @@ void apply_rules(const WhisperVocabulary& v, const TranscribeOptions& options, u
 
 namespace {
 
-// What a token's place says of time.
+// The most likely timestamp at the next token's position, and its probabilities.
 TokenData time_of(const WhisperVocabulary& v, const DecodedSequence& s) {
   TokenData token;
   double sum = 0, most = 0;
@@ -131,7 +132,8 @@ void set_id(const WhisperVocabulary& v, const DecodedSequence& s, int32_t id, To
   }
 }
 
-// As libstdc++ draws from a discrete distribution: 53 random bits of two words, looked for in the running sums.
+// Draws an index in the same way as libstdc++'s std::discrete_distribution: 53 random bits from two 32-bit words,
+// looked up in the cumulative sums.
 class Draw {
  public:
   explicit Draw(std::span<const float> weights) : sums_(weights.size()) {

@@ -7,8 +7,8 @@
 namespace ggufscope {
 namespace {
 
-// Abramowitz and Stegun 7.1.26: with z = |x| / sqrt(2) and t = 1 / (1 + 0.3275911 z), 1 - erf(z) is
-// (a1 t + ... + a5 t^5) e^(-z^2) within 1.5e-7.
+// Abramowitz and Stegun, formula 7.1.26: with z = |x| / sqrt(2) and t = 1 / (1 + 0.3275911 z), the value 1 - erf(z)
+// equals (a1 t + ... + a5 t^5) e^(-z^2) with an error below 1.5e-7.
 v128_t gelu_erf4(v128_t x) {
   const auto splat = [](float value) { return wasm_f32x4_splat(value); };
   const v128_t z = wasm_f32x4_mul(wasm_f32x4_abs(x), splat(0.70710678118654752f));

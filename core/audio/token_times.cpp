@@ -1,5 +1,5 @@
-// Times of tokens as whisper.cpp estimates them: timestamps that were likely at a token's place, between them in
-// proportion to how long the text takes to say, then moved to where the sound is loud.
+// Token times, estimated as in whisper.cpp. Likely timestamps give fixed points. Between them, time is divided in
+// proportion to how long each token's text takes to say. Then the ends move to where the audio is loud.
 #include <algorithm>
 
 #include "audio/transcribe.hpp"
@@ -7,7 +7,8 @@
 namespace ggufscope {
 namespace {
 
-constexpr float kLikely = 0.01f;  // of a timestamp among timestamps, and of all timestamps
+constexpr float kLikely =
+    0.01f;  // minimum probability of a timestamp among all timestamps, and of all timestamps together
 constexpr int kSamplesPerTick = static_cast<int>(kMelSampleRate) / 100;
 
 float voice_of(uint32_t code) {
@@ -35,7 +36,8 @@ float voice_of(uint32_t code) {
   }
 }
 
-// How long a text takes to say. Bytes that are no UTF-8 count one by one.
+// Estimates how long a text takes to say, in arbitrary units. A byte that is not part of valid UTF-8 counts as one
+// character.
 float voice_length(std::string_view text) {
   float length = 0;
   for (size_t i = 0; i < text.size();) {
@@ -58,7 +60,7 @@ float voice_length(std::string_view text) {
   return length;
 }
 
-// Tokens whose ends are not known share the time to the next one that is.
+// Divides time between tokens with known ends among the tokens in between.
 void fill_gaps(std::vector<TokenData>& tokens, const std::vector<float>& lengths) {
   const size_t n = tokens.size();
   for (size_t first = 0, last = 0; last < n; first = ++last) {
@@ -83,8 +85,8 @@ void fill_gaps(std::vector<TokenData>& tokens, const std::vector<float>& lengths
   }
 }
 
-// A token's ends move to where loudness crosses half its mean around them. whisper.cpp 1.9 counts samples from the
-// segment's begin; so does this.
+// Moves each token's ends to where the loudness crosses half of its mean around the token. whisper.cpp 1.9 counts
+// samples from the segment's begin instead of the audio's begin; this function does the same.
 void follow_loudness(const WhisperVocabulary& v, std::span<const float> loudness, int64_t origin,
                      std::vector<TokenData>& tokens) {
   const int n_samples = static_cast<int>(loudness.size()), around = static_cast<int>(kMelSampleRate) / 8;

@@ -10,12 +10,12 @@
 namespace ggufscope {
 namespace {
 
-constexpr int kChunkTicks = 3000;      // a window, in 10 ms
-constexpr int kShortest = 10;          // what is shorter is not heard
-constexpr int kShortRest = 500;        // a rest below this is heard without the text before
-constexpr float kHistoryBelow = 0.5f;  // the temperature from which the text before is left out
+constexpr int kChunkTicks = 3000;      // length of a window, in 10 ms
+constexpr int kShortest = 10;          // a shorter rest of the audio is ignored, in 10 ms
+constexpr int kShortRest = 500;        // a rest shorter than this is decoded without the previous text, in 10 ms
+constexpr float kHistoryBelow = 0.5f;  // from this temperature on, the prompt leaves out the previous text
 constexpr uint32_t kMaxSequencesAtOnce = 8;
-constexpr int kHalfWindow = 32;  // samples around one, of its loudness
+constexpr int kHalfWindow = 32;  // loudness is a moving average over this many samples on each side
 constexpr uint32_t kFirst[] = {0};
 constexpr double kWorst = -std::numeric_limits<double>::infinity();
 
@@ -63,7 +63,7 @@ Result<void> Transcriber::begin(const TranscribeOptions& options, uint64_t n_sam
   loudness_.clear();
   clock_ = {};
   seek_ = seek_begin_ = seek_end_ = 0;
-  // Whoever knows one language has nothing to detect.
+  // A model of one language needs no language detection.
   phase_ = detects && vocabulary_.multilingual() ? Phase::kDetect : Phase::kBegin;
   encode_step_ = 0;
   return {};
@@ -84,7 +84,7 @@ double Transcriber::progress() const {
   return seek_end_ > seek_begin_ ? std::min(1.0, double(seek_ - seek_begin_) / double(seek_end_ - seek_begin_)) : 0;
 }
 
-// Frames of the spectrogram from seek on; behind its padding there are zeros.
+// Copies the frames from `seek` on. Frames after the spectrogram's padding are zero.
 Result<void> Transcriber::begin_window(int64_t seek, uint32_t n_ctx) {
   const size_t n_mel = mel_.n_mel(), n = size_t{2} * n_ctx, from = static_cast<size_t>(seek);
   window_.assign(n * n_mel, 0.0f);
@@ -155,7 +155,7 @@ Result<void> Transcriber::detect() {
       phase_ = Phase::kDone;
       return {};
     }
-    // The whole window, whatever the option says.
+    // Language detection uses the whole window, whatever audio_context says.
     if (const Result<void> begun = begin_window(0, model_.hparams().encoder.n_ctx); !begun) return begun;
   }
   state_.encode_step(encode_step_++);
@@ -205,7 +205,7 @@ Result<void> Transcriber::start() {
       fixed_context_.assign(prompt.end() - static_cast<std::ptrdiff_t>(n), prompt.end());
     }
   }
-  // First distilled models know no timestamps.
+  // The first distilled models cannot predict timestamps.
   if (model_.hparams().decoder.n_layer == 2 && vocabulary_.n_vocab() != 51866) options_.timestamps = false;
   task_ = {vocabulary_.sot()};
   if (vocabulary_.multilingual()) {
@@ -238,7 +238,7 @@ std::vector<int32_t> Transcriber::make_prompt() const {
 
 uint32_t Transcriber::take_cell() {
   const auto free = std::find(cell_users_.begin(), cell_users_.end(), 0);
-  *free = 1;  // there are cells for all sequences
+  *free = 1;  // start_prompt() reserved enough cells for all sequences
   return static_cast<uint32_t>(free - cell_users_.begin());
 }
 
@@ -265,12 +265,13 @@ Result<void> Transcriber::start_prompt() {
     sequences_.back().random.seed(static_cast<uint32_t>(sequences_.size() - 1));
   }
   prompt_ = make_prompt();
-  // The prompt is shared; besides it each sequence has half a context at most.
+  // All sequences share the prompt's cells. Each sequence adds at most half a context.
   const size_t n_cells = std::max(n_ctx, prompt_.size() + n * (n_ctx / 2));
   if (const Result<void> room = state_.reserve_cells(static_cast<uint32_t>(n_cells)); !room) return room;
   cell_users_.assign(state_.n_cells(), 0);
   logits_.resize(std::max<size_t>(n, 2) * n_vocab);
-  // Whether there is speech is asked where the transcript starts, what it says where the prompt ends.
+  // The logits at the start-of-transcript token give the probability of no speech. The logits at the prompt's end
+  // predict the first token.
   const auto last = static_cast<uint32_t>(prompt_.size() - 1), sot = last + 1 - static_cast<uint32_t>(task_.size());
   const uint32_t rows[] = {sot, last};
   const std::span<const uint32_t> wanted = std::span(rows).subspan(sot == last ? 1 : 0);
@@ -299,7 +300,7 @@ Result<void> Transcriber::start_prompt() {
   return {};
 }
 
-// The best of all that each beam may go on with.
+// Beam search: collects the continuations of every beam and keeps the n with the highest summed log probabilities.
 void Transcriber::choose_beams(size_t i) {
   struct Candidate {
     size_t from;
@@ -355,14 +356,14 @@ void Transcriber::choose_beams(size_t i) {
   }
 }
 
-// What the token just drawn means: the window's step, the end, or a failure.
+// Evaluates the token that was just sampled. It may set how far the window moves, complete the sequence, or fail it.
 void Transcriber::update(DecodedSequence& s, size_t i) {
   const TokenData& token = s.tokens.back();
   const int64_t n = static_cast<int64_t>(i);
   if (token.id > vocabulary_.first_timestamp()) {
     const int delta = 2 * (token.id - vocabulary_.first_timestamp());
     if (s.has_timestamp && s.seek_delta > delta && s.n_result < n) {
-      s.failed = true;  // back in time
+      s.failed = true;  // the timestamp goes back in time
       return;
     }
     s.seek_delta = delta;
@@ -387,7 +388,8 @@ void Transcriber::update(DecodedSequence& s, size_t i) {
     return;
   }
   const size_t most = model_.hparams().decoder.n_ctx / 2 - 4;
-  if (i + 1 == most && (s.n_result == 0 || s.seek_delta < kChunkTicks / 2)) s.failed = true;  // it repeats itself
+  if (i + 1 == most && (s.n_result == 0 || s.seek_delta < kChunkTicks / 2))
+    s.failed = true;  // the model repeats itself
 }
 
 Result<void> Transcriber::next_token() {
@@ -508,7 +510,7 @@ void Transcriber::push_segment(const DecodedSequence& best, int64_t t0, int64_t 
 void Transcriber::add_segments(const DecodedSequence& best) {
   const std::vector<TokenData>& tokens = best.tokens;
   const int32_t zero = vocabulary_.first_timestamp();
-  // Without timestamps the window's begin is all that is known.
+  // Without timestamps, only the window's begin is known.
   const auto time = [&](const TokenData& token) {
     return token.timestamp == 0 ? seek_ : seek_ + 2 * (token.timestamp - zero);
   };
@@ -546,11 +548,11 @@ void Transcriber::finish_window() {
   int64_t delta = best.seek_delta;
   const size_t n = tokens.size();
   const bool cut = options_.max_tokens > 0 && !options_.single_segment && n > options_.max_tokens;
-  // One timestamp at the end: nothing is said behind it.
+  // A single timestamp at the end means that no speech follows in this window.
   if (n > 1 && !cut && tokens[n - 2].id < vocabulary_.first_timestamp() &&
       tokens[n - 1].id > vocabulary_.first_timestamp())
     delta = std::min<int64_t>(seek_end_ - seek_, kChunkTicks);
-  // A window that does not move on would be heard for ever.
+  // The window always moves on, or it would be decoded for ever.
   seek_ += std::max<int64_t>(delta, 1);
   phase_ = Phase::kWindow;
 }

@@ -1,15 +1,17 @@
-// From sound to text: windows of 30 s, each encoded, then decoded token by token under Whisper's rules, again at higher
-// temperatures where the result fails. The rules and their order are whisper.cpp's (1.9), so that the same file gives
-// the same tokens:
+// Speech recognition. The audio is decoded in windows of 30 s. The encoder runs once for each window; then the decoder
+// generates tokens under Whisper's rules, and again at higher temperatures if the result fails. The rules and their
+// order are those of whisper.cpp 1.9, so that the same file gives the same tokens:
 //
 //   prompt     [previous-text tokens] start, language, task, [no timestamps]
-//   rules      no end and no blank first; control tokens never; timestamps in pairs and not going back; a timestamp
-//              where all of them together are likelier than any word
-//   window     moves on by the last timestamp, or by 30 s
-//   failure    mean log probability below a threshold where speech is likely, too little entropy in the last 32 tokens,
-//              no timestamp at the end: the next temperature is tried, with best_of sequences side by side
+//   rules      the first token is neither the end of text nor a blank; control tokens are always suppressed;
+//              timestamps come in pairs and never decrease; a timestamp is forced if all timestamps together are more
+//              likely than any text token
+//   window     moves on to the last timestamp, or by 30 s
+//   failure    the mean log probability is below a threshold although speech is likely, the entropy of the last 32
+//              tokens is too low, or no timestamp ends the window. The next temperature is tried, with best_of
+//              sequences in one batch
 //
-// It runs in steps of about one layer of the encoder or one token, so that the caller can stop between any two.
+// Work is divided into steps of about one encoder layer or one token, so that the caller can stop between two steps.
 #pragma once
 
 #include <random>
@@ -26,100 +28,100 @@ struct TranscribeOptions {
   bool translate = false;
   bool timestamps = true;
   bool single_segment = false;
-  bool keep_context = false;      ///< what earlier calls heard is the prompt of this one
-  bool condition_on_text = true;  ///< of one window that of the next
+  bool keep_context = false;      ///< the text of earlier calls is the prompt of this one
+  bool condition_on_text = true;  ///< the text of each window is the prompt of the next
   bool suppress_blank = true;
   bool suppress_non_speech = false;
-  bool token_times = false;    ///< estimated of probabilities and loudness
-  bool split_on_word = false;  ///< max_length cuts before words only
-  bool carry_prompt = false;   ///< the prompt stands before every window, not the first alone
+  bool token_times = false;    ///< estimate token times from probabilities and loudness
+  bool split_on_word = false;  ///< max_length cuts only before words
+  bool carry_prompt = false;   ///< the prompt is used for every window, not only the first
   std::string prompt;
-  uint32_t max_tokens = 0;                  ///< of a window; 0: no limit
-  uint32_t max_length = 0;                  ///< characters of a segment, with token_times; 0: no limit
-  uint32_t audio_context = 0;               ///< encoder frames of a window; 0: the model's
-  uint32_t offset_ms = 0, duration_ms = 0;  ///< of the sound; 0: all
+  uint32_t max_tokens = 0;                  ///< limit for each window; 0: no limit
+  uint32_t max_length = 0;                  ///< characters in each segment (needs token_times); 0: no limit
+  uint32_t audio_context = 0;               ///< encoder frames in each window; 0: the model's
+  uint32_t offset_ms = 0, duration_ms = 0;  ///< the part of the audio to transcribe; 0: all
   float temperature = 0, temperature_step = 0.2f;
   float entropy_threshold = 2.4f, log_probability_threshold = -1, no_speech_threshold = 0.6f;
-  float max_initial_timestamp = 1;  ///< s
+  float max_initial_timestamp = 1;  ///< seconds
   float length_penalty = -1;
-  uint32_t best_of = 5;    ///< sequences at a temperature above 0
-  uint32_t beam_size = 0;  ///< at temperature 0; below 2: greedy
+  uint32_t best_of = 5;    ///< number of sequences at temperatures above 0
+  uint32_t beam_size = 0;  ///< number of beams at temperature 0; below 2: greedy decoding
 };
 
 struct TokenData {
   int32_t id = 0;
-  int32_t timestamp = 0;  ///< the likeliest timestamp token at this place; 0: none
+  int32_t timestamp = 0;  ///< the most likely timestamp token at this position; 0: none
   float p = 0, log_p = 0;
-  float timestamp_p = 0;     ///< of it among timestamps
-  float timestamps_p = 0;    ///< of all timestamps
-  int64_t t0 = -1, t1 = -1;  ///< 10 ms, with token_times
-  int64_t t_dtw = -1;        ///< 10 ms, where words were aligned
+  float timestamp_p = 0;     ///< its probability among all timestamps
+  float timestamps_p = 0;    ///< probability of all timestamps together
+  int64_t t0 = -1, t1 = -1;  ///< in 10 ms; -1 without token_times
+  int64_t t_dtw = -1;        ///< in 10 ms; -1 unless words were aligned
 };
 
 struct TranscriptSegment {
-  int64_t t0 = 0, t1 = 0;  ///< 10 ms
-  std::string text;        ///< bytes: a code point may be cut at its end
+  int64_t t0 = 0, t1 = 0;  ///< in 10 ms
+  std::string text;        ///< bytes; the last code point may be incomplete
   std::vector<TokenData> tokens;
   float no_speech_p = 0;
-  float mean_log_p = 0, temperature = 0;  ///< of the window
-  int64_t seek = 0;                       ///< where the window begins, 10 ms
+  float mean_log_p = 0, temperature = 0;  ///< of the whole window
+  int64_t seek = 0;                       ///< the window's begin, in 10 ms
 };
 
-/// One beam or one sample.
+/// One beam, or one sampled sequence.
 struct DecodedSequence {
   std::vector<TokenData> tokens;
-  std::vector<uint32_t> cells;                                  // of prompt and tokens
-  std::vector<float> probabilities, log_probabilities, logits;  // [n_vocab], of the next token
+  std::vector<uint32_t> cells;                                  // cache cells of the prompt and the tokens
+  std::vector<float> probabilities, log_probabilities, logits;  // [n_vocab], for the next token
   std::mt19937 random;
   int seek_delta = 0, n_result = 0;
   bool failed = false, completed = false, has_timestamp = false;
   double sum_log_p = 0, mean_log_p = 0, entropy = 0, score = 0;
 };
 
-/// Rules over logits [n_vocab], then probabilities of the sequence's next token.
+/// Applies the decoding rules to sequence.logits [n_vocab] and computes the probabilities of the next token.
 void apply_rules(const WhisperVocabulary& vocabulary, const TranscribeOptions& options, uint32_t n_audio_ctx,
                  std::span<const int32_t> suppressed, float temperature, DecodedSequence& sequence);
-/// The likeliest token, or one drawn.
+/// The most likely token if `best`, else a sampled one.
 [[nodiscard]] TokenData sample(const WhisperVocabulary& vocabulary, DecodedSequence& sequence, bool best);
 [[nodiscard]] std::vector<TokenData> sample_several(const WhisperVocabulary& vocabulary, DecodedSequence& sequence,
                                                     uint32_t n);
-/// Words that are no speech, by their ids.
+/// Ids of tokens that are not speech, such as brackets and musical notes.
 [[nodiscard]] std::vector<int32_t> non_speech_tokens(const WhisperVocabulary& vocabulary);
-/// log softmax of logits that are not -infinity.
+/// Log softmax. Logits of -infinity stay -infinity.
 void log_softmax(std::span<const float> logits, std::span<float> out);
 
-/// Times of tokens from timestamp probabilities and the loudness [n_samples] of the sound.
+/// Estimates token times from timestamp probabilities and the audio's loudness [n_samples].
 struct TokenClock {
   int64_t begin = 0, last = 0;
   int32_t last_timestamp = 0;
 };
 void find_token_times(const WhisperVocabulary& vocabulary, std::span<const float> loudness, TokenClock& clock,
                       TranscriptSegment& segment);
-/// Cuts the last segment to max_length characters.
+/// Splits the last segment into segments of at most max_length characters.
 void wrap_segment(const WhisperVocabulary& vocabulary, uint32_t max_length, bool split_on_word,
                   std::vector<TranscriptSegment>& segments);
 
 class Transcriber {
  public:
-  /// Both must outlive it.
+  /// The model and the state must outlive this object.
   Transcriber(const WhisperModel& model, WhisperState& state, Pool& pool);
 
-  /// A new sound. kInvalidArgument names the option.
+  /// Starts the transcription of n_samples samples. Error: kInvalidArgument; the message names the option.
   [[nodiscard]] Result<void> begin(const TranscribeOptions& options, uint64_t n_samples);
-  /// Its next samples, at 16 kHz. Errors of LogMel::add.
+  /// Adds the next samples, at 16 kHz. Errors of LogMel::add.
   [[nodiscard]] Result<void> add(std::span<const float> samples);
-  /// false: all is done. Segments that were found before an error stay.
+  /// Runs the next step. Returns false when all is done. Segments that were found before an error are kept.
   [[nodiscard]] Result<bool> step();
 
   [[nodiscard]] const std::vector<TranscriptSegment>& segments() const { return segments_; }
-  /// Of the sound, 0 .. 1.
+  /// The part of the audio that is decoded, 0 to 1.
   [[nodiscard]] double progress() const;
-  /// The language's index; after begin, or after detection.
+  /// The language's index. It is valid after begin() if the language was given, else after detection.
   [[nodiscard]] uint32_t language() const { return language_; }
-  /// [100] after detection, else empty.
+  /// [100] after detection, otherwise empty.
   [[nodiscard]] const std::vector<float>& language_probabilities() const { return language_p_; }
   [[nodiscard]] const LogMel& mel() const { return mel_; }
-  /// Encodes the window at a frame of the spectrogram in one go, for evaluate and encode.
+  /// Encodes the window that starts at frame `seek` of the spectrogram, in one call. It serves evaluate and encode.
   [[nodiscard]] Result<void> encode_window(int64_t seek, uint32_t n_ctx);
 
  private:
@@ -151,7 +153,7 @@ class Transcriber {
   const WhisperVocabulary& vocabulary_;
   TranscribeOptions options_;
   LogMel mel_;
-  std::vector<float> loudness_, heard_;  // heard_: samples, for loudness
+  std::vector<float> loudness_, heard_;  // heard_: the samples, kept to compute the loudness
   std::vector<int32_t> suppressed_;
   std::vector<TranscriptSegment> segments_;
   std::vector<float> temperatures_, language_p_, logits_;

@@ -8,7 +8,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr uint64_t kMaxSize = 1 << 20;  // of a key: what no model comes near
+constexpr uint64_t kMaxSize = 1 << 20;  // upper limit for sizes in keys; no model comes close
 
 Result<uint32_t> size_of(const Gguf& gguf, const std::string& key) {
   const std::optional<uint64_t> value = get_u64(gguf, key);
@@ -17,7 +17,7 @@ Result<uint32_t> size_of(const Gguf& gguf, const std::string& key) {
   return static_cast<uint32_t>(*value);
 }
 
-// A dimension of a tensor that has no key.
+// A tensor's dimension, for sizes that have no key.
 Result<uint32_t> dimension(const Gguf& gguf, const std::string& tensor, size_t axis) {
   const TensorInfo* info = find_tensor(gguf, tensor);
   if (info == nullptr) return fail(ErrorCode::kNotFound, "tensor " + tensor + " is missing");

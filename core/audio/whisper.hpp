@@ -1,13 +1,13 @@
-// Whisper (Radford et al. 2022): an encoder of log-mel spectrograms and a decoder of text that attends to its output.
+// Whisper (Radford et al. 2022): an encoder of log-mel spectrograms and a text decoder that attends to its output.
 //
 //   encoder  whisper_encoder.hpp
-//   decoder  token and position embeddings; blocks with attention to the encoder's output between the two parts; a
-//   norm;
-//            the token embeddings as the output's weights
+//   decoder  token and position embeddings; blocks with cross-attention between self-attention and feed-forward;
+//            a norm; the token embeddings as output weights (tied)
 //
-// Keys have no bias, queries and values have one. Sizes come from the specification's keys whisper.encoder.* and
-// whisper.decoder.*, tensors have the names of the checkpoints ("encoder.blocks.0.attn.query.weight"). The header of
-// whisper.cpp's own container (gguf/legacy.hpp) says the same, so both kinds of files open here.
+// Key projections have no bias; query and value projections have one. Sizes come from the specification's keys
+// whisper.encoder.* and whisper.decoder.*. Tensors have the names of the checkpoints
+// ("encoder.blocks.0.attn.query.weight"). gguf/legacy.hpp translates the header of whisper.cpp's own container into the
+// same keys, so both kinds of files open here.
 #pragma once
 
 #include <memory>
@@ -39,26 +39,26 @@ struct WhisperWeights {
   std::vector<WhisperBlock> decoder;
 };
 
-/// True where the header is that of a Whisper model.
+/// True if the file holds a Whisper model.
 [[nodiscard]] bool is_whisper(const Gguf& gguf);
 
 class WhisperModel {
  public:
-  /// kNotFound, kBadShape, kUnsupported name the key or the tensor; kTruncated where file_size says that one is cut
-  /// off.
+  /// Checks the header and plans the tensors. Errors: kNotFound, kBadShape, kUnsupported, with the key or the tensor in
+  /// the message; kTruncated if file_size shows that a tensor is cut off.
   [[nodiscard]] static Result<std::unique_ptr<WhisperModel>> open(const Gguf& gguf, std::optional<uint64_t> file_size);
 
   [[nodiscard]] const WhisperHparams& hparams() const { return hparams_; }
   [[nodiscard]] const WhisperWeights& weights() const { return weights_; }
   [[nodiscard]] const WhisperVocabulary& vocabulary() const { return vocabulary_; }
-  /// [n_mel, 201]
+  /// [n_mel, 201].
   [[nodiscard]] const std::vector<float>& mel_filters() const { return filters_; }
-  /// In order of offsets.
+  /// Sorted by offset.
   [[nodiscard]] const std::vector<TensorRequest>& plan() const { return plan_; }
 
   [[nodiscard]] Result<uint64_t> weight_bytes(Precision precision) const;
   void begin_load(Precision precision);
-  /// As Model::set_rows.
+  /// See Model::set_rows.
   [[nodiscard]] Result<void> set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows);
   [[nodiscard]] Result<void> finish_load() const { return all_arrived(plan_); }
   [[nodiscard]] uint64_t loaded_bytes() const { return ggufscope::loaded_bytes(plan_); }
@@ -74,50 +74,50 @@ class WhisperModel {
   Precision precision_ = Precision::kExact;
 };
 
-/// A token to decode.
+/// One input token of the decoder.
 struct DecoderToken {
   int32_t id = 0;
   uint32_t position = 0;
-  uint32_t cell = 0;                   ///< of the cache, where its keys and values go
-  std::span<const CellRun> visible{};  ///< cells that it sees, its own among them
-  bool wanted = false;                 ///< its logits are returned
+  uint32_t cell = 0;                   ///< cache cell for its keys and values
+  std::span<const CellRun> visible{};  ///< cells that it attends to, including its own
+  bool wanted = false;                 ///< output mask: return its logits
 };
 
-/// What a model remembers of one sound, and scratch memory.
+/// The KV cache of one window of audio, and scratch memory.
 class WhisperState {
  public:
   static constexpr size_t kConvolution = WhisperEncoder::kConvolution;
 
   struct Sizes {
-    uint64_t cache = 0, scratch = 0;  ///< bytes
+    uint64_t cache = 0, scratch = 0;  ///< in bytes
   };
-  /// kOverflow; kUnsupported for quantized caches.
+  /// Errors: kOverflow; kUnsupported for quantized caches.
   [[nodiscard]] static Result<Sizes> sizes(const WhisperModel& model, CacheType cache_type, size_t n_threads);
-  /// Both must outlive it. kOutOfMemory.
+  /// The model and the pool must outlive this object. Error: kOutOfMemory.
   [[nodiscard]] static Result<std::unique_ptr<WhisperState>> create(const WhisperModel& model, Pool& pool,
                                                                     CacheType cache_type);
 
-  /// Encodes mel [2 n_ctx, n_mel] frames to n_ctx frames (at most the encoder's), in n_steps() steps of about one layer
-  /// each, so that the caller can stop between any two. kOutOfRange.
+  /// Starts encoding mel [2 n_ctx, n_mel] to n_ctx frames, which is at most the encoder's context. The work is divided
+  /// into n_steps() steps of about one layer each, so that the caller can stop between two steps. Error: kOutOfRange.
   [[nodiscard]] Result<void> begin_encode(std::span<const float> mel, uint32_t n_ctx);
   [[nodiscard]] size_t n_steps() const { return encoder_.n_steps(); }
-  /// Steps must come in order, from 0. The last one makes the keys and values that the decoder attends to.
+  /// Steps must run in order, from 0. The last one computes the keys and values for cross-attention.
   void encode_step(size_t step);
-  /// As WhisperEncoder::encoded.
+  /// See WhisperEncoder::encoded.
   [[nodiscard]] std::span<const float> encoded() const { return encoder_.encoded(); }
   [[nodiscard]] uint32_t n_audio() const { return static_cast<uint32_t>(encoder_.n_frames()); }
 
-  /// Room for so many cells; forgets what was in them. kOutOfMemory.
+  /// Makes room for at least n cache cells. If the cache grows, its content is lost. Error: kOutOfMemory.
   [[nodiscard]] Result<void> reserve_cells(uint32_t n);
   [[nodiscard]] uint32_t n_cells() const { return n_cells_; }
-  /// out [tokens wanted, n_vocab]. kOutOfRange for ids, positions and cells, or before anything was encoded.
+  /// Decodes tokens. out: [number of tokens with `wanted`, n_vocab]. Error: kOutOfRange for bad ids, positions or
+  /// cells, or if nothing was encoded yet.
   [[nodiscard]] Result<void> decode(std::span<const DecoderToken> tokens, float* out);
-  /// The same for a text from the beginning, in cells 0 ..: out [rows.size(), n_vocab] of the tokens at those places,
-  /// ascending.
+  /// Decodes a text from its beginning, in cells from 0. out [rows.size(), n_vocab]: the logits at the positions in
+  /// `rows`, which must ascend.
   [[nodiscard]] Result<void> decode_text(std::span<const int32_t> ids, std::span<const uint32_t> rows, float* out);
 
-  /// Attention of the decoder's tokens over the encoder's frames, of heads (layer, head) in the next decode:
-  /// out [heads, tokens, n_audio].
+  /// Cross-attention weights of the given heads, recorded during the next decode: out [heads, tokens, n_audio].
   struct Head {
     uint32_t layer, head;
   };
@@ -150,7 +150,7 @@ class WhisperState {
   WhisperEncoder encoder_;
   CacheType cache_type_ = CacheType::kF32;
   bool has_sound_ = false;
-  std::vector<Cache> cross_, cells_;  // a layer of the decoder each
+  std::vector<Cache> cross_, cells_;  // one for each decoder layer
   uint32_t n_cells_ = 0;
   std::vector<Head> watched_;
   float* watched_out_ = nullptr;

@@ -12,14 +12,14 @@
 namespace ggufscope {
 namespace {
 
-constexpr size_t kChunkRows = 256;  // of the widest activations: they stay in L2
+constexpr size_t kChunkRows = 256;  // chunk of rows whose widest activations stay in L2
 
 void gelu(bool exact, float* x, size_t n) {
   if (exact) return gelu_erf(x, n);
   activate(Activation::kGelu, x, n);
 }
 
-// Rows of a convolution over frames x [n_frames, n_in]: frame t and its neighbours, [n_in, 3]. There are zeros around.
+// im2col for one output frame: frame t and its neighbours as one row [n_in, 3]. Frames outside the input are zero.
 void gather(const float* x, size_t n_frames, size_t n_in, size_t t, float* row) {
   for (size_t k = 0; k < 3; ++k) {
     const bool inside = t + k >= 1 && t + k - 1 < n_frames;
@@ -53,7 +53,7 @@ void WhisperPass::attend(const AttentionShape& shape, const CacheView& cache, fl
                          std::span<const std::span<const CellRun>> visible, float* out) {
   AttentionOptions options;
   options.scale = 1 / std::sqrt(static_cast<float>(shape.d_k));
-  // No bias: positions matter to nothing, but one is read for each token.
+  // Attention adds no position bias here, but the kernel reads a position for each token.
   positions_.resize(std::max(positions_.size(), n));
   attention(pool, shape, options, cache, q, n, visible, positions_.data(), positions_.data(),
             thread_scratch.as<float>(), thread_floats, out);

@@ -1,7 +1,7 @@
 // The encoder of Whisper (Radford et al. 2022), which most audio projectors share:
 //
-//   two convolutions of 3 frames (the second one at every other frame), each with GELU; positions; blocks of norm,
-//   attention, add, norm, feed-forward, add; (the mean of each two frames;) a norm
+//   two convolutions over 3 frames (the second with stride 2), each followed by GELU; position embeddings; blocks of
+//   norm, attention, add, norm, feed-forward, add; optionally the mean of each pair of frames; a norm
 #pragma once
 
 #include <span>
@@ -12,9 +12,9 @@
 
 namespace ggufscope {
 
-/// One of Whisper's two stacks.
+/// Sizes of the encoder or of the decoder.
 struct WhisperSizes {
-  uint32_t n_ctx = 0;  ///< encoder: frames of its output; decoder: tokens
+  uint32_t n_ctx = 0;  ///< encoder: output frames; decoder: tokens
   uint32_t n_embd = 0;
   uint32_t n_head = 0;
   uint32_t n_layer = 0;
@@ -28,7 +28,7 @@ struct WhisperSizes {
 
 struct WhisperBlock {
   Affine attn_norm, cross_norm, ffn_norm;
-  AttentionWeights attn, cross;  // cross: of the decoder
+  AttentionWeights attn, cross;  // cross: only in the decoder
   Linear up, down;
 };
 
@@ -43,22 +43,22 @@ struct WhisperEncoderShape {
   WhisperSizes sizes;
   uint32_t n_mel = 0;
   float eps = 1e-5f;
-  bool exact_gelu = false;   ///< with erf; else with tanh
-  bool half_inputs = false;  ///< what the convolutions read is rounded to half precision, as ggml does
-  bool halves = false;       ///< the mean of each two frames, before the last norm
+  bool exact_gelu = false;   ///< with erf; otherwise the tanh approximation
+  bool half_inputs = false;  ///< the convolutions' inputs are rounded to half precision, as ggml does
+  bool halves = false;       ///< averages each pair of frames before the last norm
 };
 
-/// What the buffer held is freed first. kOutOfMemory.
+/// Frees the old content of `to` and allocates new memory. Error: kOutOfMemory.
 [[nodiscard]] Result<void> allocate_into(Buffer& to, uint64_t bytes);
 
-/// Where the blocks of both stacks compute.
+/// Scratch memory that the blocks of encoder and decoder share.
 struct WhisperPass {
   explicit WhisperPass(Pool& of) : pool(of) {}
-  /// kOutOfMemory.
+  /// Error: kOutOfMemory.
   [[nodiscard]] Result<void> allocate(uint64_t n_arena, uint64_t n_thread);
   void attend(const AttentionShape& shape, const CacheView& cache, float* q, size_t n,
               std::span<const std::span<const CellRun>> visible, float* out);
-  /// x [n, n_embd] += the block's feed-forward network of its norm.
+  /// x [n, n_embd] += feed_forward(norm(x)).
   void feed_forward(const WhisperBlock& block, size_t n, bool exact_gelu, float eps, float* x);
   [[nodiscard]] static uint64_t feed_forward_floats(const WhisperSizes& sizes);
 
@@ -73,27 +73,27 @@ struct WhisperPass {
 
 class WhisperEncoder {
  public:
-  static constexpr size_t kConvolution = 0;  ///< the first step; one a block, and the last norm follow
+  static constexpr size_t kConvolution = 0;  ///< the first step; one step for each block and the last norm follow
 
-  /// All must outlive it.
+  /// The shape, the weights and the pass must outlive this object.
   WhisperEncoder(const WhisperEncoderShape& shape, const WhisperEncoderWeights& weights, WhisperPass& pass)
       : shape_(shape), weights_(weights), pass_(pass) {}
 
-  /// Floats of the pass's arena, and of a thread's scratch.
+  /// Floats that the shared arena needs; thread_floats(): those of each thread's scratch.
   [[nodiscard]] static uint64_t arena_floats(const WhisperEncoderShape& shape);
   [[nodiscard]] static uint64_t thread_floats(const WhisperEncoderShape& shape);
-  /// Floats of its own: the spectrogram, its output, keys and values of the block at hand.
+  /// Floats that this object allocates: the spectrogram, its output, the keys and values of the current block.
   [[nodiscard]] static uint64_t own_floats(const WhisperEncoderShape& shape);
-  /// kOutOfMemory.
+  /// Error: kOutOfMemory.
   [[nodiscard]] Result<void> allocate();
 
-  /// Encodes mel [2 n_ctx, n_mel] frames to n_ctx frames (at most the encoder's), in n_steps() steps of about one layer
-  /// each, so that the caller can stop between any two. kOutOfRange.
+  /// Starts encoding mel [2 n_ctx, n_mel] to n_ctx frames, which is at most the encoder's context. The work is divided
+  /// into n_steps() steps of about one layer each, so that the caller can stop between two steps. Error: kOutOfRange.
   [[nodiscard]] Result<void> begin(std::span<const float> mel, uint32_t n_ctx);
   [[nodiscard]] size_t n_steps() const { return weights_.blocks.size() + 2; }
-  /// Steps come in order; false: this one is not the next.
+  /// Runs a step. Steps must run in order; returns false for any other than the next.
   bool step(size_t step);
-  /// After the first step the convolutions' output, after the last one the encoder's: [n_frames, n_embd].
+  /// [n_frames, n_embd]: the convolutions' output after the first step, the encoder's output after the last.
   [[nodiscard]] std::span<const float> encoded() const {
     return {encoded_.as<float>(), n_frames_ * shape_.sizes.n_embd};
   }
@@ -110,7 +110,7 @@ class WhisperEncoder {
   size_t n_frames_ = 0, n_next_step_ = 0;
   std::vector<float> mel_;  // [2 n_frames, n_mel]
   Buffer encoded_;          // [n_ctx, n_embd]
-  Buffer keys_, values_;    // of the block at hand
+  Buffer keys_, values_;    // of the current block
 };
 
 }  // namespace ggufscope

@@ -1,4 +1,4 @@
-// Memory of a sound, and the decoder.
+// The KV caches of one window of audio, and the decoder.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -71,7 +71,8 @@ Result<void> WhisperState::reserve_cells(uint32_t n) {
   n_cells_ = 0;
   const WhisperSizes& sizes = model_.hparams().decoder;
   const uint64_t bytes = uint64_t{n} * sizes.n_embd * cache_row_bytes(cache_type_, 1);
-  // Of several sequences no token sees more than the decoder's context.
+  // Scratch memory need not grow: even with several sequences, no token attends to more cells than the decoder's
+  // context.
   for (Cache& cache : cells_)
     for (Buffer* buffer : {&cache.keys, &cache.values})
       if (const Result<void> done = allocate_into(*buffer, bytes); !done) return done;

@@ -32,9 +32,9 @@ constexpr Language kLanguages[] = {
 // clang-format on
 static_assert(std::size(kLanguages) == 100);
 
-constexpr uint32_t kFewestTokens = 51765;  // of the words and control tokens but languages
+constexpr uint32_t kFewestTokens = 51765;  // number of text tokens and control tokens, without languages
 
-// GPT-2's letters for bytes: those that can be printed stand for themselves, the others for U+0100 and on.
+// GPT-2's byte-to-character table: printable bytes map to themselves, the others to U+0100 and up.
 std::array<int, 0x150> byte_letters() {
   std::array<int, 0x150> bytes;
   bytes.fill(-1);
@@ -64,7 +64,7 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_other(char c) { return !is_blank(c) && !is_letter(c) && !is_digit(c); }
 
-// The end of GPT-2's piece that begins at i.
+// The end of the GPT-2 pre-token that begins at i.
 size_t piece_end(std::string_view text, size_t i) {
   if (text[i] == '\'')
     for (const std::string_view ending : {"s", "t", "re", "ve", "m", "ll", "d"})
@@ -77,7 +77,7 @@ size_t piece_end(std::string_view text, size_t i) {
   }
   size_t end = i;
   while (end < text.size() && is_blank(text[end])) ++end;
-  // The last space belongs to the word behind it.
+  // The last space belongs to the following word.
   return end < text.size() && end - i > 1 ? end - 1 : end;
 }
 

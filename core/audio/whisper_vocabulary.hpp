@@ -1,4 +1,4 @@
-// Whisper's tokens: words of bytes, then control tokens whose ids follow from the size of the vocabulary.
+// Whisper's tokens: byte strings, then control tokens whose ids follow from the vocabulary's size.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ namespace ggufscope {
 struct Language {
   std::string_view code, name;
 };
-/// In the order of their tokens: 100 of them.
+/// The 100 languages, in the order of their tokens.
 [[nodiscard]] std::span<const Language> whisper_languages();
-/// By code ("de") or English name ("german").
+/// Finds a language by its code ("de") or English name ("german").
 [[nodiscard]] std::optional<uint32_t> find_language(std::string_view text);
 
 class WhisperVocabulary {
  public:
   WhisperVocabulary() = default;
-  /// The words are tokenizer.ggml.tokens: bare bytes as whisper.cpp's files have them, or with
-  /// tokenizer.ggml.model = "gpt2" in GPT-2's letters for bytes. kNotFound, kBadCount.
+  /// Reads tokenizer.ggml.tokens. They are bare bytes in whisper.cpp's files, or GPT-2's byte characters if
+  /// tokenizer.ggml.model is "gpt2". Errors: kNotFound, kBadCount.
   [[nodiscard]] static Result<WhisperVocabulary> read(const Gguf& gguf, uint32_t n_vocab);
 
-  // Ids, as OpenAI numbers them: a multilingual vocabulary (51865 tokens or more) has one word more, and a language
-  // more with each token beyond that.
+  // Ids follow OpenAI's numbering. A multilingual vocabulary has at least 51865 tokens: one more text token, and one
+  // more language for each token beyond 51865.
   [[nodiscard]] bool multilingual() const { return n_vocab_ >= 51865; }
   [[nodiscard]] int32_t n_vocab() const { return static_cast<int32_t>(n_vocab_); }
   [[nodiscard]] int32_t eot() const { return multilingual() ? 50257 : 50256; }  ///< end of text
@@ -38,18 +38,21 @@ class WhisperVocabulary {
   [[nodiscard]] int32_t translate() const { return 50357 + shift(); }
   [[nodiscard]] int32_t transcribe() const { return 50358 + shift(); }
   [[nodiscard]] int32_t start_of_lm() const { return 50359 + shift(); }
-  [[nodiscard]] int32_t previous() const { return 50360 + shift(); }  ///< text before this follows
+  [[nodiscard]] int32_t previous() const {
+    return 50360 + shift();
+  }  ///< start-of-previous token: previous text follows
   [[nodiscard]] int32_t no_speech() const { return 50361 + shift(); }
   [[nodiscard]] int32_t no_timestamps() const { return 50362 + shift(); }
-  [[nodiscard]] int32_t first_timestamp() const { return 50363 + shift(); }  ///< 0.00 s; one every 20 ms
-  /// Languages of this vocabulary.
+  [[nodiscard]] int32_t first_timestamp() const { return 50363 + shift(); }  ///< 0.00 s; each next id is 20 ms later
+  /// The number of languages in this vocabulary.
   [[nodiscard]] uint32_t n_languages() const { return n_vocab_ - 51765 - (multilingual() ? 1 : 0); }
 
-  /// A word's bytes; of control tokens whisper.cpp's name ("[_TT_50]").
+  /// The token's bytes; for control tokens whisper.cpp's name ("[_TT_50]").
   [[nodiscard]] std::string text(int32_t id) const;
-  /// The word of exactly these bytes.
+  /// The token with exactly these bytes.
   [[nodiscard]] std::optional<int32_t> find(std::string_view word) const;
-  /// As whisper.cpp: GPT-2's pieces, letters and digits being ASCII's, each cut into the longest words from the left.
+  /// Tokenizes like whisper.cpp: splits into GPT-2's pre-tokens (only ASCII letters and digits count as such), then
+  /// takes the longest matching tokens from the left.
   [[nodiscard]] std::vector<int32_t> tokenize(std::string_view text) const;
 
  private:

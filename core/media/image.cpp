@@ -10,7 +10,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr int kWeightBits = 32 - 8 - 2;  // a sum of products with 8-bit pixels stays inside an int32
+constexpr int kWeightBits = 32 - 8 - 2;  // with these weights, a sum of products with 8-bit pixels fits an int32
 
 double support_of(ResampleFilter filter) {
   switch (filter) {
@@ -38,9 +38,9 @@ double weight_at(ResampleFilter filter, double x) {
   return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
 }
 
-/// One axis: output i is the sum of inputs first[i] .. first[i] + count[i], weighted.
+/// Weights for one axis: output i is the weighted sum of inputs first[i] to first[i] + count[i] (exclusive).
 struct AxisWeights {
-  size_t width = 0;  // of a row of weights
+  size_t width = 0;  // length of a row of weights
   std::vector<uint32_t> first, count;
   std::vector<int32_t> weights;  // [n_out, width]
 };
@@ -72,7 +72,7 @@ AxisWeights axis_weights(uint32_t n_in, uint32_t n_out, ResampleFilter filter) {
 
 uint8_t clip8(int32_t sum) { return static_cast<uint8_t>(std::clamp(sum >> kWeightBits, 0, 255)); }
 
-// to [n_out, 3]: pixels of one line, `stride` bytes apart.
+// Computes output i of one line, [n_out, 3], from pixels that are `stride` bytes apart.
 void resample_line(const uint8_t* from, size_t stride, const AxisWeights& axis, uint32_t i, uint8_t* to) {
   const int32_t* weights = axis.weights.data() + i * axis.width;
   int32_t sums[3] = {1 << (kWeightBits - 1), 1 << (kWeightBits - 1), 1 << (kWeightBits - 1)};
@@ -88,7 +88,7 @@ Image blank(ImageSize size, Color color) {
   return image;
 }
 
-// Integers as libmtmd makes them of its floats.
+// Converts a float to an integer as libmtmd does.
 uint32_t to_count(double x) { return static_cast<uint32_t>(std::clamp(x, 0.0, 4e9)); }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Pixels before an encoder sees them: sizes, resampling, padding, cutting. All of it in 8 bits, as llama.cpp's libmtmd
-// does it, so that the encoder receives the same numbers.
+// Image preprocessing before an encoder: sizes, resampling, padding, cropping. All of it works on 8-bit pixels, as
+// llama.cpp's libmtmd does, so that the encoder receives the same numbers.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct ImageSize {
   [[nodiscard]] uint64_t n_pixels() const { return uint64_t{width} * height; }
 };
 
-/// Borrowed pixels [height, width, 3]: red, green, blue.
+/// A view of RGB pixels [height, width, 3].
 struct ImageView {
   ImageSize size;
   const uint8_t* rgb = nullptr;
@@ -31,36 +31,36 @@ struct Image {
   [[nodiscard]] ImageView view() const { return {size, rgb.data()}; }
 };
 
-inline constexpr uint64_t kMaxImagePixels = uint64_t{1} << 26;  ///< of an image that is given
-inline constexpr uint32_t kMaxAspectRatio = 200;                ///< of its sides
+inline constexpr uint64_t kMaxImagePixels = uint64_t{1} << 26;  ///< limit for input images
+inline constexpr uint32_t kMaxAspectRatio = 200;                ///< limit for the longer side divided by the shorter
 
-/// kOutOfRange for an image without pixels, with more than kMaxImagePixels, or longer than kMaxAspectRatio times its
-/// width.
+/// Error: kOutOfRange for an image without pixels, with more than kMaxImagePixels pixels, or with an aspect ratio above
+/// kMaxAspectRatio.
 [[nodiscard]] Result<void> check_image_size(ImageSize size);
 
-/// Support in pixels: 1, 2, 3. Cubic: Catmull-Rom, a = -1/2.
+/// The filters' supports are 1, 2 and 3 pixels. Bicubic is Catmull-Rom (a = -1/2).
 enum class ResampleFilter : uint8_t { kBilinear, kBicubic, kLanczos };
 
-/// kNone stretches. kCeil keeps the aspect ratio: both sides times one factor, rounded up, in the middle of a colored
-/// ground.
+/// kNone stretches the image. kCeil keeps the aspect ratio: both sides are scaled by one factor and rounded up, and the
+/// image is centered on a colored background.
 enum class ImagePadding : uint8_t { kNone, kCeil };
 
-/// Separable resampling as Pillow's: the filter as wide as the coarser of both grids, weights of 22 fractional bits,
-/// the width first. `to` has pixels.
+/// Separable resampling, like Pillow's: horizontal first, weights with 22 fractional bits; when it shrinks, the filter
+/// is widened to the output's pixel distance. `to` must not be empty.
 [[nodiscard]] Image resample(const ImageView& from, ImageSize to, ResampleFilter filter);
 [[nodiscard]] Image resize(const ImageView& from, ImageSize to, ResampleFilter filter, ImagePadding padding,
                            Color ground);
-/// size at (x, y), which lies inside.
+/// Copies the rectangle of the given size at (x, y), which must lie inside the image.
 [[nodiscard]] Image crop(const ImageView& from, uint32_t x, uint32_t y, ImageSize size);
 
-/// What a size is fitted to; 0: no such bound.
+/// Limits that fit_size() applies; 0: no limit.
 struct SizeRule {
-  uint32_t align = 1;         ///< both sides are multiples of it
-  uint64_t min_pixels = 0;    ///< below: the image grows
-  uint64_t max_pixels = 0;    ///< above: it shrinks
-  uint32_t longest_edge = 0;  ///< the longer side grows or shrinks to it before both are aligned upwards
+  uint32_t align = 1;         ///< both sides become multiples of it
+  uint64_t min_pixels = 0;    ///< a smaller image is enlarged
+  uint64_t max_pixels = 0;    ///< a larger image is shrunk
+  uint32_t longest_edge = 0;  ///< the longer side is scaled to this before both sides are rounded up to `align`
 };
-/// The size that keeps the aspect ratio as nearly as the rule lets it ("smart resize" of Qwen2-VL).
+/// The size within the limits that keeps the aspect ratio as closely as possible ("smart resize" of Qwen2-VL).
 [[nodiscard]] ImageSize fit_size(ImageSize size, const SizeRule& rule);
 
 }  // namespace ggufscope

@@ -8,11 +8,11 @@ namespace ggufscope {
 namespace {
 
 constexpr size_t kHalf = kMelWindow / 2;
-constexpr double kRange = 8;                // below the largest value, in powers of 10
+constexpr double kRange = 8;                // values are clamped to this many powers of 10 below the largest
 constexpr size_t kRadix = 16, kInner = 25;  // 400 = 16 * 25
 constexpr uint64_t kMaxSamples = uint64_t{1} << 31;
 
-// Slaney's scale: linear below 1 kHz, logarithmic above.
+// Slaney's mel scale: linear below 1 kHz, logarithmic above.
 constexpr double kLinearHz = 200.0 / 3, kBreakHz = 1000;
 const double kLogStep = std::log(6.4) / 27;
 
@@ -93,7 +93,8 @@ Result<void> LogMel::add(std::span<const float> samples) {
       return fail(ErrorCode::kInvalidArgument,
                   "sample " + std::to_string(n_added_ + i) + " of the sound is not a finite number");
   samples_.insert(samples_.end(), samples.begin(), samples.end());
-  // The mirror: sample j stands at 200 + j and at 200 - j. Nothing is consumed before it is whole.
+  // Reflection padding: sample j is stored at 200 + j and at 200 - j. No frame is consumed before the reflection is
+  // complete.
   for (uint64_t j = std::max<uint64_t>(n_added_, 1); j < n_added_ + samples.size() && j <= kHalf; ++j)
     samples_[static_cast<size_t>(kHalf - j)] = samples_[static_cast<size_t>(kHalf + j)];
   n_added_ += samples.size();
@@ -108,8 +109,8 @@ size_t LogMel::ready() const {
   return padded < kMelWindow ? 0 : static_cast<size_t>((padded - kMelWindow) / kMelStep) + 1;
 }
 
-// X[k] = sum over r < 16 of w^(r k) G_r[k mod 25], with w = e^(-2 pi i / 400) and G_r the DFT of every 16th value from
-// r on.
+// One step of the Cooley-Tukey FFT: X[k] = sum over r < 16 of w^(r k) G_r[k mod 25], with w = e^(-2 pi i / 400), where
+// G_r is the DFT of every 16th value starting at r.
 void LogMel::power(const double* frame, double* bins) const {
   double re[kRadix][kInner], im[kRadix][kInner];
   for (size_t r = 0; r < kRadix; ++r)
@@ -123,7 +124,7 @@ void LogMel::power(const double* frame, double* bins) const {
       }
       re[r][k] = a;
       im[r][k] = b;
-      if (k != 0) re[r][kInner - k] = a, im[r][kInner - k] = -b;  // of real values
+      if (k != 0) re[r][kInner - k] = a, im[r][kInner - k] = -b;  // the DFT of real values is symmetric
     }
   for (size_t k = 0; k < kMelBins; ++k) {
     double a = 0, b = 0;
@@ -167,7 +168,7 @@ void LogMel::consume() {
 void LogMel::finish() {
   const size_t n = n_stored_ * n_mel_;
   float* values = values_.as<float>();
-  double lowest = std::log10(floor_);  // of the padding
+  double lowest = std::log10(floor_);  // the value of the padding
   for (size_t i = 0; i < n; ++i) lowest = std::max(lowest, double(values[i]));
   lowest -= kRange;
   for (size_t i = 0; i < n; ++i) values[i] = static_cast<float>((std::max(double(values[i]), lowest) + 4) / 4);

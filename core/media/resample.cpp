@@ -9,12 +9,12 @@ namespace ggufscope {
 namespace {
 
 constexpr uint32_t kMaxRate = 768000;
-constexpr double kSincZeros = 32;    // zeros of the sinc on either side
-constexpr double kBeta = 9.6;        // of the Kaiser window
-constexpr double kPassband = 0.945;  // where the filter is down to half, of the lower rate's half
+constexpr double kSincZeros = 32;    // zero crossings of the sinc on each side
+constexpr double kBeta = 9.6;        // shape parameter of the Kaiser window
+constexpr double kPassband = 0.945;  // the filter's half-amplitude frequency, relative to the lower Nyquist frequency
 constexpr uint64_t kMaxResampled = uint64_t{1} << 31;
 
-// The modified Bessel function of order 0, by its power series.
+// The modified Bessel function of the first kind, order 0, by its power series.
 double bessel0(double x) {
   double sum = 1, term = 1;
   for (int k = 1; term > sum * 1e-17; ++k) {
@@ -35,7 +35,7 @@ Result<std::vector<float>> resample(std::span<const float> samples, uint32_t fro
   const uint64_t step = from_rate / divisor, n_phases = to_rate / divisor;
   const uint64_t n_out = (uint64_t{samples.size()} * n_phases + step - 1) / step;
   if (n_out > kMaxResampled) return fail(ErrorCode::kOutOfMemory, "the sound is too long at the new rate");
-  // In samples of the input: the sinc's cutoff, and how far the window reaches.
+  // In units of input samples: the sinc's cutoff and the window's half width.
   const double cutoff = kPassband * std::min(1.0, double(to_rate) / from_rate);
   const int64_t reach = static_cast<int64_t>(std::ceil(kSincZeros / cutoff));
   const size_t n_taps = static_cast<size_t>(2 * reach);
@@ -43,11 +43,11 @@ Result<std::vector<float>> resample(std::span<const float> samples, uint32_t fro
   std::vector<float> taps(n_taps);
   std::vector<float> out(static_cast<size_t>(n_out));
   const int64_t n = static_cast<int64_t>(samples.size());
-  // Every n_phases-th sample of the output has the same weights.
+  // Polyphase filter: every n_phases-th output sample has the same weights.
   for (uint64_t phase = 0; phase < std::min<uint64_t>(n_phases, n_out); ++phase) {
     const double part = double(phase * step % n_phases) / double(n_phases);
     for (size_t k = 0; k < n_taps; ++k) {
-      const double t = double(static_cast<int64_t>(k) - reach + 1) - part;  // from the output's time
+      const double t = double(static_cast<int64_t>(k) - reach + 1) - part;  // distance from the output sample
       const double u = t * cutoff / kSincZeros, x = std::numbers::pi * t * cutoff;
       const double sinc = x == 0 ? 1 : std::sin(x) / x;
       const double window = u * u >= 1 ? 0 : bessel0(kBeta * std::sqrt(1 - u * u)) * scale;

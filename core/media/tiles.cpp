@@ -11,12 +11,12 @@ Image resize(const ImageView& image, ImageSize to, const Resizing& how) {
   return ggufscope::resize(image, to, how.filter, how.padding, how.ground);
 }
 
-/// tile 0 x 0: the image is not cut. before: the size that it is resized to first, 0 x 0: none.
+/// A tile size of 0 x 0 means that the image is not cut. `before`: size to resize the image to first; 0 x 0: none.
 struct Cut {
   ImageSize overview, refined, tile, grid, before{};
 };
 
-// The candidate in which most of the image's pixels are kept, of several the one that wastes least.
+// The candidate that keeps most of the image's pixels. Among equals, the one with the least padding.
 ImageSize best_candidate(ImageSize image, const std::vector<ImageSize>& candidates) {
   ImageSize best{};
   uint64_t most = 0, least_waste = std::numeric_limits<uint64_t>::max();
@@ -39,7 +39,7 @@ uint32_t to_multiple(double length, uint32_t of) {
   return std::max(static_cast<uint32_t>(std::round(static_cast<float>(length) / static_cast<float>(of))) * of, of);
 }
 
-// About side * side pixels in the aspect ratio of the image.
+// A size of about side * side pixels with the image's aspect ratio.
 ImageSize square_like(ImageSize image, uint32_t side, uint32_t align) {
   const float ratio = static_cast<float>(image.width) / static_cast<float>(image.height);
   const auto height = static_cast<uint32_t>(static_cast<float>(side) / std::sqrt(ratio));
@@ -88,7 +88,7 @@ Cut cut_to_grid(ImageSize image, const ImageRule& rule) {
   return {overview, {tile.width * grid.width, tile.height * grid.height}, tile, grid};
 }
 
-// In two steps: to the longest edge, the other side even; then stretched to whole tiles.
+// Two steps: scale the longer side to longest_edge with the other side even, then stretch to whole tiles.
 Cut cut_at_longest_edge(ImageSize image, const ImageRule& rule) {
   const uint32_t edge = rule.fit.longest_edge;
   const auto scaled = [&](uint32_t x, uint32_t longer) {
@@ -103,7 +103,8 @@ Cut cut_at_longest_edge(ImageSize image, const ImageRule& rule) {
   return {{side, side}, {grid.width * side, grid.height * side}, {side, side}, grid, before};
 }
 
-// LFM2: the grid of 2 to 10 tiles whose aspect ratio is nearest; of several the larger one where the image fills half.
+// LFM2: the grid of 2 to 10 tiles with the nearest aspect ratio. Of two equally near, the larger one if the image fills
+// at least half of it.
 ImageSize ratio_grid(ImageSize image) {
   constexpr uint32_t kFewest = 2, kMost = 10;
   const float ratio = static_cast<float>(image.width) / static_cast<float>(image.height);
@@ -123,7 +124,7 @@ ImageSize ratio_grid(ImageSize image) {
 
 Cut cut_by_ratio(ImageSize image, const ImageRule& rule) {
   const uint32_t align = rule.patch * rule.merge;
-  // To even where it is half way, as Python rounds.
+  // Rounds halves to even, as Python does.
   const auto aligned = [&](uint32_t x) {
     return std::max(rule.patch, static_cast<uint32_t>(std::nearbyint(static_cast<double>(x) / align)) * align);
   };
@@ -134,7 +135,7 @@ Cut cut_by_ratio(ImageSize image, const ImageRule& rule) {
   return {overview, {grid.width * kRatioTile, grid.height * kRatioTile}, tile, grid};
 }
 
-// Youtu-VL: steps of 0.02 down from the image's size.
+// Youtu-VL: shrinks the image in steps of 0.02 of its size.
 ImageSize fit_in_steps(ImageSize image, const ImageRule& rule) {
   const uint32_t align = rule.patch * rule.merge;
   const uint64_t most = rule.fit.max_pixels / (uint64_t{rule.patch} * rule.patch);

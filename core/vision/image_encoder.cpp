@@ -1,7 +1,8 @@
-// The shared encoder. A layer is
+// The encoder that all projectors share. Each layer computes
 //
-//   x += scale(post(mix(norm(x))));  x += post(ffn(norm(x))) * scale          norms after, and scales, where the file
-//   has them
+//   x += scale(post_norm(attention(norm(x))));  x += scale(post_norm(ffn(norm(x))))
+//
+// The post norms and scales are used only if the file has them.
 #include "vision/image_encoder.hpp"
 
 #include <algorithm>
@@ -93,7 +94,7 @@ Result<void> ImageEncoder::begin(const Image& part) {
   return {};
 }
 
-// Row by row. Where there are windows, window by window, the patches of a token together.
+// Orders the patches row by row. If the model uses windows: window by window, with the patches of a token together.
 void ImageEncoder::order_places() {
   const VisionParameters& p = model_.parameters();
   const uint32_t side = p.window != 0 ? p.window : std::max(rows_, columns_);
@@ -182,8 +183,8 @@ void ImageEncoder::embed() {
 
 namespace {
 
-/// Weights of an axis that is resampled linearly: with the corners upon each other; or the pixels' middles, the
-/// triangle wider where the axis shrinks (ggml's antialiased interpolation).
+/// Weights for linear resampling of one axis. Either the corners of both grids coincide, or pixel centers are mapped
+/// and the triangle filter widens when the axis shrinks (ggml's antialiased interpolation).
 struct AxisSample {
   size_t first = 0;
   std::vector<float> weights;
@@ -305,7 +306,7 @@ void ImageEncoder::run_layer(uint32_t il) {
     if (by) {
       normalize_rows(pool_, p.eps, p.norm, by, from, n, n_embd, to);
     } else {
-      // Without a weight of its own it is still a norm.
+      // A norm without a weight tensor still normalizes.
       for (size_t t = 0; t < n; ++t)
         normalize(p.norm, from + t * n_embd, nullptr, nullptr, n_embd, p.eps, to + t * n_embd);
     }
@@ -348,7 +349,7 @@ void ImageEncoder::run_layer(uint32_t il) {
   if (w.deep.first) deep_features(il);
 }
 
-// Of the layer's output, merged: what goes into a layer of the text model.
+// DeepStack features: the merged output of this layer, which is later added in a layer of the text model.
 void ImageEncoder::deep_features(uint32_t il) {
   const VisionWeights& w = model_.weights();
   const ProjectorAdapter& deep = w.layers[il].deep;

@@ -1,5 +1,5 @@
-// One pass of an image part through an encoder and its projector, a layer at a time, so that the caller can stop or
-// tell how far it is between any two. The patches may stand in any order: each knows its row and column.
+// Runs one image part through an encoder and its projector. Each step is about one layer, so that the caller can stop
+// or report progress between two steps. Patches may be in any order; each has its row and column.
 #pragma once
 
 #include <vector>
@@ -13,17 +13,18 @@ class ImageEncoder {
  public:
   ImageEncoder(const VisionModel& model, Pool& pool) : model_(model), pool_(pool) {}
 
-  /// Bytes of scratch for a part of this size.
+  /// Scratch bytes for a part of this size.
   [[nodiscard]] static uint64_t scratch_bytes(const VisionModel& model, ImageSize part, size_t n_threads);
 
-  /// The part's pixels are read here. kOutOfRange for a part of more than kMaxPatches patches or of other positions
-  /// than the file has; kOutOfMemory.
+  /// Copies the part's pixels. Errors: kOutOfRange for more than kMaxPatches patches or for a size without position
+  /// embeddings in the file; kOutOfMemory.
   [[nodiscard]] Result<void> begin(const Image& part);
   [[nodiscard]] size_t n_steps() const { return model_.parameters().n_run + 2; }
-  /// The patches, then each layer, then the projector. False: that was the last, and output() is there.
+  /// Runs the next step: the patch embedding, then each layer, then the projector. Returns false after the last step;
+  /// take_output() then returns the result.
   bool step();
   [[nodiscard]] TokenGrid grid() const { return grid_; }
-  /// [grid().n_tokens, n_out].
+  /// The encoded tokens, [grid().n_tokens, n_out].
   [[nodiscard]] std::vector<float> take_output() { return std::move(output_); }
 
  private:
@@ -45,13 +46,13 @@ class ImageEncoder {
   Pool& pool_;
   uint32_t columns_ = 0, rows_ = 0;
   TokenGrid grid_;
-  std::vector<Place> places_;           // of the patches, in the order in which they stand
-  std::vector<uint32_t> place_of_;      // [rows, columns]: the place's number
+  std::vector<Place> places_;           // row and column of each patch, in processing order
+  std::vector<uint32_t> place_of_;      // [rows, columns]: index into places_
   std::vector<float> pixels_;           // [n_patches, 3, patch, patch]
   std::vector<float> cosines_, sines_;  // [n_patches, d_head / 2]
-  std::vector<CellRun> all_, windows_;  // windows_: of each patch
+  std::vector<CellRun> all_, windows_;  // windows_: one for each patch
   std::vector<std::span<const CellRun>> sees_all_, sees_window_;
-  std::vector<int32_t> no_positions_;  // of rows: there is no bias of distances
+  std::vector<int32_t> no_positions_;  // one for each row; there is no relative position bias
   Buffer scratch_, cache_, thread_scratch_;
   Arena arena_;
   size_t thread_floats_ = 0;

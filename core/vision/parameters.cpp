@@ -8,7 +8,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr uint32_t kMaxSide = 8192;  // of a fixed image size, in pixels
+constexpr uint32_t kMaxSide = 8192;  // limit for fixed image sizes, in pixels
 
 void read_colors(Keys& keys, const char* key, std::array<float, 3>& out) {
   const auto values = get_floats(keys.gguf(), key);
@@ -36,7 +36,7 @@ void read_candidates(Keys& keys, VisionParameters& p) {
   }
 }
 
-// The layers that are run, and those whose inputs are kept.
+// Sets which layers run and which of their inputs are kept as features.
 void read_features(Keys& keys, const ProjectorRow& row, VisionParameters& p) {
   p.n_run = row.penultimate ? p.n_layer - 1 : p.n_layer;
   const auto layers = get_integers(keys.gguf(), "clip.vision.feature_layer");

@@ -1,5 +1,6 @@
-// The registry of projectors: one row a name of llama.cpp's clip-impl.h. A row says how the shared encoder
-// (image_encoder.cpp) differs for it, what becomes of the encoder's output, and which tokens stand around an image.
+// The registry of image projectors: one row for each projector name in llama.cpp's clip-impl.h. A row describes how the
+// shared encoder (image_encoder.cpp) differs, how the encoder's output becomes tokens, and which tokens surround an
+// image.
 #pragma once
 
 #include <initializer_list>
@@ -11,59 +12,61 @@
 
 namespace ggufscope {
 
-/// What stands for the places of patches.
+/// How position embeddings are added to patches.
 enum class PatchPositions : uint8_t {
   kNone,
-  kRows,                 ///< row i of v.position_embd for patch i, the class token's last
-  kInterpolated,         ///< a square table, resampled to the grid of patches
-  kInterpolatedCorners,  ///< the same, the corners of both upon each other
+  kRows,                 ///< row i of v.position_embd for patch i; the last row for the class token
+  kInterpolated,         ///< a square table that is resampled to the grid of patches
+  kInterpolatedCorners,  ///< the same, with the corners of both grids aligned
 };
 
-/// Rotation of queries and keys: half of a head by the row, half by the column.
+/// Rotary position embedding of queries and keys: half of each head encodes the row, the other half the column.
 enum class PatchRope : uint8_t {
   kNone,
-  kAdjacent,  ///< pairs (2i, 2i+1); the columns' frequencies lie between those of the rows (Pixtral)
-  kHalves,    ///< pairs (i, i + d/2), the same frequencies for both (Qwen2-VL)
+  kAdjacent,  ///< pairs (2i, 2i+1); frequencies alternate between rows and columns (Pixtral)
+  kHalves,    ///< pairs (i, i + d/2); rows and columns have the same frequencies (Qwen2-VL)
 };
 
-/// Texts and tokens around an image, as libmtmd puts them. A piece is the one token that is spelled so.
+/// Texts and tokens around an image, as libmtmd inserts them. A "piece" is the single token with that spelling.
 struct ImageMarkers {
-  std::string_view begin = "", end = "";  ///< of the whole image: tokenized as text, with special tokens
-  std::string_view tile = "";             ///< text before each tile: %r and %c stand for its row and column, from 1
-  std::initializer_list<std::string_view> tile_begin{}, tile_end{}, row_end{};  ///< pieces; row_end: but for the last
+  std::string_view begin = "", end = "";  ///< around the whole image; tokenized as text with special tokens
+  std::string_view tile = "";  ///< text before each tile; %r and %c are replaced by its row and column, from 1
+  std::initializer_list<std::string_view> tile_begin{}, tile_end{},
+      row_end{};  ///< pieces; row_end follows every row but the last
   std::initializer_list<std::string_view> tiles_begin{}, tiles_end{};
   std::initializer_list<std::string_view> overview_begin{}, overview_end{};
   bool overview_first = false;
-  bool cut_only = false;  ///< an overview without tiles has no pieces of its own
+  bool cut_only = false;  ///< an overview without tiles gets no pieces
 };
 
 struct ProjectorInput;
 
 struct ProjectorRow {
   std::string_view name;
-  /// nullptr: known, but it cannot be run.
+  /// nullptr: the projector is known but cannot be run.
   void (*read)(VisionParameters& p, Keys& keys) = nullptr;
   void (*plan)(VisionPlan& plan) = nullptr;
-  /// Encoded patches -> [n_tokens, n_out].
+  /// Converts encoded patches to tokens [n_tokens, n_out].
   void (*project)(ProjectorInput& input) = nullptr;
   NormKind norm = NormKind::kLayer;
   PatchPositions positions = PatchPositions::kNone;
   PatchRope rope = PatchRope::kNone;
-  bool two_kernels = false;     ///< v.patch_embd.weight.1: a second frame, which of an image is the same
+  bool two_kernels =
+      false;  ///< v.patch_embd.weight.1 exists: the kernel of a second frame, which for an image equals the first
   bool class_token = false;     ///< v.class_embd is required
-  bool may_swap_ffn = false;    ///< old converters called ffn_up ffn_down
-  bool penultimate = false;     ///< the last layer is not run, unless features say so
-  bool breaks_rows = false;     ///< a token of its own between the rows of tokens
-  bool grid_positions = false;  ///< of multi-axis positions: by row and column
-  bool non_causal = false;      ///< the text model sees an image's tokens both ways
+  bool may_swap_ffn = false;    ///< old converters swapped the names ffn_up and ffn_down
+  bool penultimate = false;     ///< the last layer is not run, unless a feature needs it
+  bool breaks_rows = false;     ///< an extra token separates the rows of tokens
+  bool grid_positions = false;  ///< multi-axis positions are given by row and column
+  bool non_causal = false;      ///< the text model attends to an image's tokens in both directions
   ImageMarkers markers{};
 };
 
 [[nodiscard]] std::span<const ProjectorRow> all_projectors();
-/// kUnsupported with the names that can run, for one that is unknown, or known and cannot.
+/// Error: kUnsupported for an unknown projector or one that cannot be run; the message lists those that can.
 [[nodiscard]] Result<const ProjectorRow*> find_projector(std::string_view name);
 
-/// Tokens of columns x rows patches: their grid, then all of them.
+/// The grid of tokens that columns x rows patches give, and their total number (with row separators).
 struct TokenGrid {
   uint32_t columns = 0, rows = 0, n_tokens = 0;
 };

@@ -59,7 +59,7 @@ void ProjectorInput::adapt(const ProjectorAdapter& adapter, const float* x, size
 void activate_rounded(Activation activation, float* x, size_t n) {
   if (activation != Activation::kGelu && activation != Activation::kGeluQuick) return activate(activation, x, n);
   constexpr size_t kPart = 256;
-  constexpr float kIdentity = 10;  // from here on ggml's GELU is its argument
+  constexpr float kIdentity = 10;  // at and above this, ggml's GELU returns its argument
   for (size_t first = 0; first < n; first += kPart) {
     const size_t count = std::min(kPart, n - first);
     float* part = x + first;

@@ -1,4 +1,4 @@
-// What a projector's function sees: the encoded patches of one image part, and the means to compute with them.
+// The arguments of a projector's function: the encoded patches of one image part, and helpers to compute with them.
 #pragma once
 
 #include "model/state.hpp"
@@ -14,27 +14,27 @@ struct ProjectorInput {
   uint32_t columns = 0, rows = 0;  ///< of patches
   TokenGrid grid;
   const float* encoded = nullptr;      ///< [n_patches (+ 1), n_features], in the encoder's order
-  const uint32_t* place_of = nullptr;  ///< [rows * columns]: where the patch of a row and a column stands
-  size_t n_features = 0;               ///< floats of a row of `encoded`
+  const uint32_t* place_of = nullptr;  ///< [rows * columns]: index of each patch in `encoded`
+  size_t n_features = 0;               ///< floats in a row of `encoded`
   size_t n_out = 0;
   float* out = nullptr;  ///< [grid.n_tokens, n_out]
 
-  /// to [n_tokens, merge * merge * n_features]: the patches of each token side by side, row by row; those beyond the
+  /// to [n_tokens, merge * merge * n_features]: concatenates the patches of each token, row by row. Patches outside the
   /// image are 0.
   void merge_patches(float* to) const;
-  /// to [n_tokens, n_features]: their mean.
+  /// to [n_tokens, n_features]: averages the patches of each token.
   void pool_patches(float* to) const;
-  /// by: of rows of n elements, in place.
+  /// Normalizes rows of n elements in place.
   void normalize(const Affine& by, float* x, size_t n_rows, size_t n, NormKind kind, float eps) const;
-  /// out = second(activation(norm_between(first(x)))), norm_after of it; without a second, of the activation.
+  /// out = norm_after(second(activation(norm_between(first(x))))). Without a second matrix, that step is left out.
   void adapt(const ProjectorAdapter& adapter, const float* x, size_t n_rows, Activation activation, float* to) const;
 };
 
-/// In place. Of both GELUs the argument and the value are rounded to half precision, as ggml's table of them does: the
-/// encoders' outputs are compared with its own.
+/// Applies the activation in place. For both GELUs, argument and value are rounded to half precision like ggml's lookup
+/// table, so that outputs can be compared with llama.cpp's.
 void activate_rounded(Activation activation, float* x, size_t n);
 
-/// Floats of the arena that any projector takes for n_patches patches.
+/// An upper bound for the arena's floats that any projector needs for n_patches patches.
 [[nodiscard]] uint64_t projection_floats(const VisionParameters& p, const VisionWeights& w, uint64_t n_patches,
                                          uint64_t n_tokens, uint64_t n_out);
 

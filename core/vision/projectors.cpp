@@ -1,5 +1,5 @@
-// One row a projector. Names in the order of the encoders they share; what libmtmd knows and cannot be run here comes
-// last.
+// One row for each projector, in the order of the encoders they share. Projectors that libmtmd has but that cannot be
+// run here come last.
 #include <algorithm>
 #include <cstring>
 
@@ -10,9 +10,9 @@
 namespace ggufscope {
 namespace {
 
-constexpr float kTorchEps = 1e-5f;  // of LayerNorm where the projector's source names none
+constexpr float kTorchEps = 1e-5f;  // LayerNorm's epsilon where the projector's source does not set one
 
-// Bounds of pixels, by tokens.
+// Sets the pixel limits from limits in tokens.
 void limit_tokens(VisionParameters& p, uint64_t least, uint64_t most) {
   const uint64_t area = uint64_t{p.image.patch} * p.image.patch * p.merge * p.merge;
   p.image.fit.min_pixels = least * area;
@@ -30,7 +30,7 @@ void fit_image(VisionParameters& p, ResampleFilter filter) {
   p.image.whole = {filter, ImagePadding::kCeil, {}};
 }
 
-// LLaVA: 1.5 with one padded square, 1.6 with tiles.
+// LLaVA 1.5 pads the image to one square; 1.6 uses tiles.
 void read_mlp(VisionParameters& p, Keys&) {
   p.image.whole.ground = {122, 116, 104};
   p.image.overview.padding = ImagePadding::kNone;
@@ -38,7 +38,7 @@ void read_mlp(VisionParameters& p, Keys&) {
 }
 void plan_mlp(VisionPlan& plan) {
   Planner& planner = plan.planner;
-  const bool normed = planner.has("mm.3.weight");  // as of Yi-VL
+  const bool normed = planner.has("mm.3.weight");  // as in Yi-VL
   plan.adapter(plan.w.adapter, "mm.0", normed ? "mm.3" : "mm.2", plan.n_features(),
                normed ? Need::kRequired : Need::kOptional);
   if (!normed) return;
@@ -46,7 +46,7 @@ void plan_mlp(VisionPlan& plan) {
   planner.affine(plan.w.adapter.norm_after, "mm.4", plan.n_out);
 }
 void project_mlp(ProjectorInput& j) {
-  // The class token stands behind the patches, and one row is left out in front: as libmtmd has it.
+  // libmtmd puts the class token last but leaves out the first row. This function does the same.
   const float* first = j.encoded + (j.w.class_token ? j.n_features : 0);
   j.adapt(j.w.adapter, first, j.grid.n_tokens, Activation::kGelu, j.out);
 }
@@ -122,7 +122,7 @@ void read_internvl(VisionParameters& p, Keys& keys) {
       p.image.candidates.push_back({a * side, b * side});
   p.image.split = ImageSplit::kCandidates;
   p.image.overview.padding = ImagePadding::kNone;
-  if (p.n_embd == 3200 && p.n_layer == 45) p.norm = NormKind::kRms;  // the encoder of 6 billion parameters
+  if (p.n_embd == 3200 && p.n_layer == 45) p.norm = NormKind::kRms;  // the encoder with 6 billion parameters
 }
 void plan_internvl(VisionPlan& plan) {
   const uint64_t n_in = plan.n_features() * plan.p.merge * plan.p.merge;
@@ -181,7 +181,8 @@ void plan_pixtral(VisionPlan& plan) {
   plan.adapter(plan.w.adapter, "mm.1", "mm.2", n_in);
   if (plan.row.breaks_rows) planner.vector(plan.w.row_break, "v.token_embd.img_break", plan.n_out);
 }
-// merged [n_tokens, merge * merge, n_embd] -> [n_tokens, n_embd, merge * merge], as a convolution's kernel lies.
+// Transposes merged [n_tokens, merge * merge, n_embd] to [n_tokens, n_embd, merge * merge], the layout of a convolution
+// kernel.
 void channels_first(const float* merged, size_t n_tokens, size_t n_places, size_t n_embd, float* to) {
   for (size_t t = 0; t < n_tokens; ++t)
     for (size_t place = 0; place < n_places; ++place)

@@ -10,7 +10,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr uint32_t kFloat32 = 0;  // ggml's type id
+constexpr uint32_t kFloat32 = 0;  // ggml's type id of F32
 
 void plan_layer(VisionPlan& plan, uint32_t il) {
   Planner& planner = plan.planner;
@@ -27,7 +27,7 @@ void plan_layer(VisionPlan& plan, uint32_t il) {
   const auto norm = [&](Affine& to, const char* part, uint64_t n_weights) {
     planner.affine(to, prefix + part, n_weights, Need::kOptional);
   };
-  // A norm of queries or keys is of each head, or of all heads at once.
+  // Queries and keys are normalized for each head or for all heads together, depending on the norm's length.
   const uint64_t n_norm = plan.rows_of(prefix + "attn_q_norm.weight", 0);
   norm(layer.q_norm, "attn_q_norm", n_norm == p.d_head ? p.d_head : n_q);
   norm(layer.k_norm, "attn_k_norm", n_norm == p.d_head ? p.d_head : n_kv);
@@ -38,7 +38,7 @@ void plan_layer(VisionPlan& plan, uint32_t il) {
   planner.vector(layer.scale_1, prefix + "ls1.weight", n, Need::kOptional);
   planner.vector(layer.scale_2, prefix + "ls2.weight", n, Need::kOptional);
   planner.vector(layer.scale_out, prefix + "out_scale.weight", n, Need::kOptional);
-  // Old converters swapped the names of both.
+  // Old converters swapped the names of these two.
   std::string up = prefix + "ffn_up", down = prefix + "ffn_down";
   if (plan.row.may_swap_ffn && plan.rows_of(down + ".weight", 0) == n) std::swap(up, down);
   const uint64_t n_ff = plan.rows_of(up + ".weight");
@@ -47,7 +47,7 @@ void plan_layer(VisionPlan& plan, uint32_t il) {
   planner.linear(layer.down, down, n_ff, n);
 }
 
-// A fixed grid needs a row a patch; others are resampled from a square.
+// A table for a fixed grid needs one row for each patch. Other tables are square and are resampled.
 void plan_positions(VisionPlan& plan) {
   const std::string name = "v.position_embd.weight";
   const uint64_t n = plan.rows_of(name);

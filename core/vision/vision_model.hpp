@@ -1,7 +1,7 @@
-// An image encoder with its projector, from an mmproj file. Life of one, as of a Model:
+// An image encoder with its projector, from an mmproj file. It is used like a Model:
 //
-//   open(file, n_embd of the text model)   checks everything, allocates little: the plan says which bytes are needed
-//   begin_load, then pack_rows for every request of the plan, in any order, then finish_load
+//   open(file, n_embd of the text model)   checks everything and allocates little; plan() lists the bytes needed
+//   begin_load, then set_rows for every request of the plan, in any order, then finish_load
 //   split_image(pixels, parameters().image), and an ImageEncoder for each part
 #pragma once
 
@@ -16,9 +16,10 @@ namespace ggufscope {
 
 class VisionModel {
  public:
-  /// n_embd_text: floats of a token that the text model takes. kUnsupported for a projector that cannot be run, before
-  /// anything else is read; kBadShape where it does not fit the text model; errors of read_vision_parameters and of
-  /// Planner. `file_index` is what the plan's requests carry.
+  /// Reads the keys and plans the tensors of `file`. n_embd_text is the embedding size of the text model. `file_index`
+  /// is copied into the plan's requests. Errors: kUnsupported for a projector that cannot be run (checked before
+  /// anything else is read); kBadShape if the projector's output does not fit the text model; errors of
+  /// read_vision_parameters and of Planner.
   [[nodiscard]] static Result<std::unique_ptr<VisionModel>> open(const ModelFile& file, uint32_t file_index,
                                                                  uint64_t n_embd_text);
   VisionModel(const VisionModel&) = delete;
@@ -27,9 +28,9 @@ class VisionModel {
   [[nodiscard]] const ProjectorRow& row() const { return *row_; }
   [[nodiscard]] const VisionParameters& parameters() const { return parameters_; }
   [[nodiscard]] const VisionWeights& weights() const { return weights_; }
-  [[nodiscard]] size_t n_out() const { return n_out_; }  ///< floats of a token
+  [[nodiscard]] size_t n_out() const { return n_out_; }  ///< floats in each output token
   [[nodiscard]] const std::vector<TensorRequest>& plan() const { return plan_; }
-  /// Of an image part of this size.
+  /// The grid of tokens for an image part of this size.
   [[nodiscard]] TokenGrid tokens_of(ImageSize part) const;
 
   [[nodiscard]] Result<uint64_t> weight_bytes(Precision precision) const;

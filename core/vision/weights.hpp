@@ -1,4 +1,4 @@
-// The weights of an image encoder and its projector: where each tensor of an mmproj file goes.
+// The weights of an image encoder and its projector, and which tensor of an mmproj file each one is.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace ggufscope {
 
-/// Norm, matrix, activation, matrix: what the small networks of projectors are made of.
+/// A small network, the building block of projectors: norm, matrix, norm, activation, matrix, norm. All norms are
+/// optional.
 struct ProjectorAdapter {
   Affine norm;
   Linear first, second;
@@ -21,8 +22,9 @@ struct VisionLayer {
   Affine norm_1, norm_2, norm_after_mixing, norm_after_ffn, q_norm, k_norm;
   Linear qkv, q, k, v, out;
   Linear up, gate, down;
-  Vector scale_1, scale_2, scale_out;  // [n_embd] of what attention and feed-forward give, and of the sum
-  ProjectorAdapter deep;               // its output goes into a layer of the text model
+  Vector scale_1, scale_2,
+      scale_out;  // [n_embd]: scales of the attention's output, the feed-forward's output, and the layer's output
+  ProjectorAdapter deep;  // DeepStack: its output is added in a layer of the text model
 };
 
 struct VisionWeights {
@@ -35,7 +37,7 @@ struct VisionWeights {
   ProjectorAdapter adapter;
   Linear merger;
   Vector row_break;   // [n_out]
-  Vector transposed;  // [n_embd, n_out], of which `transposed_matrix` is made when it is there
+  Vector transposed;  // [n_embd, n_out]: optional; transposed_matrix is built from it
   PackedMatrix transposed_matrix;
 };
 
@@ -44,16 +46,17 @@ struct VisionPlan {
   const ProjectorRow& row;
   VisionParameters& p;
   VisionWeights& w;
-  uint64_t n_out = 0;  ///< floats of a token: the projector's plan sets it
+  uint64_t n_out = 0;  ///< floats in each token; the projector's plan sets it
 
-  /// n_out of a matrix in the file; 0 where it is missing.
+  /// The number of rows (n_out) of a matrix in the file; 0 if it is missing.
   [[nodiscard]] uint64_t rows_of(const std::string& tensor, uint32_t dimension = 1) const {
     const TensorEntry* entry = planner.find(tensor);
     return entry == nullptr ? 0 : entry->shape[dimension];
   }
-  /// Floats of one row of the encoder's output: features of several layers lie side by side.
+  /// Floats in one row of the encoder's output: the features of several layers are concatenated.
   [[nodiscard]] uint64_t n_features() const { return uint64_t{p.n_embd} * std::max<size_t>(p.features.size(), 1); }
-  /// first [n_in, whatever the file says], second [that, n_out]; without a second, first gives n_out.
+  /// Plans first [n_in, n_hidden] and second [n_hidden, n_out] with the sizes in the file. Without a second matrix,
+  /// n_out = n_hidden.
   void adapter(ProjectorAdapter& to, const std::string& first, const std::string& second, uint64_t n_in,
                Need need_second = Need::kRequired) {
     const uint64_t n_hidden = rows_of(first + ".weight");
@@ -64,7 +67,7 @@ struct VisionPlan {
   }
 };
 
-/// Encoder, then projector, then what is left over is ignored, as libmtmd does. Sets plan.n_out and p.n_run.
+/// Plans the encoder and the projector. Other tensors are ignored, as in libmtmd. Sets plan.n_out and p.n_run.
 void plan_vision(VisionPlan& plan);
 
 }  // namespace ggufscope
