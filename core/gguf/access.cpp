@@ -7,8 +7,8 @@
 namespace ggufscope {
 namespace {
 
-/// Calls visit(value) with each of count values of that type at p, which are there. False for strings and arrays, and
-/// when visit returns false.
+/// Calls visit(value) for each of `count` values of the given type at p, where enough bytes must be present. Returns
+/// false for strings and arrays, and when visit returns false.
 template <class Visit>
 bool visit_numbers(ValueType type, const uint8_t* p, uint64_t count, bool big_endian, Visit&& visit) {
   const auto all = [&]<class T>(T) {
@@ -53,7 +53,7 @@ bool visit_scalar(const Gguf& gguf, std::string_view key, Visit&& visit) {
          visit_numbers(kv->type, gguf.bytes.data() + kv->value.offset, 1, gguf.header.big_endian, visit);
 }
 
-/// An integer that fits: floats never do.
+/// Reads an integer that fits Out. Returns nothing for floats.
 template <class Out>
 constexpr auto store_integer(std::optional<Out>& out) {
   return [&out]<class T>(T value) {

@@ -1,5 +1,5 @@
-// Typed look-ups in a parsed header. None allocates more than it says; all are total: a missing key, or one of another
-// type, is std::nullopt / nullptr / an empty view, never an error.
+// Typed look-ups in a parsed header. A missing key, or a key of another type, gives std::nullopt, nullptr or an empty
+// view, never an error. Only the functions that return vectors allocate.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,26 @@
 
 namespace ggufscope {
 
-/// First key-value of that name, by linear search (headers have some tens of keys). nullptr if absent.
+/// The first key-value with that name, or nullptr. Linear search; most headers have fewer than a hundred keys.
 [[nodiscard]] const KeyValue* find_key(const Gguf& gguf, std::string_view key);
 
-/// Any integer type whose value is not negative; bool as 0 / 1.
+/// Reads any integer type with a value that is not negative. A bool gives 0 or 1.
 [[nodiscard]] std::optional<uint64_t> get_u64(const Gguf& gguf, std::string_view key);
 [[nodiscard]] std::optional<int64_t> get_i64(const Gguf& gguf, std::string_view key);
-/// Any numeric type.
+/// Reads any numeric type.
 [[nodiscard]] std::optional<double> get_f64(const Gguf& gguf, std::string_view key);
 [[nodiscard]] std::optional<bool> get_bool(const Gguf& gguf, std::string_view key);
-/// Borrows gguf.bytes. Not checked to be UTF-8.
+/// Returns a view into gguf.bytes. The bytes may be invalid UTF-8.
 [[nodiscard]] std::optional<std::string_view> get_string(const Gguf& gguf, std::string_view key);
 
-/// Every string of an array of strings, in order: views that borrow gguf.bytes. nullopt if absent or of another type.
-/// Allocates one view a string.
+/// All strings of an array, in order, as views into gguf.bytes. nullopt if the key is absent or has another type.
 [[nodiscard]] std::optional<std::vector<std::string_view>> get_strings(const Gguf& gguf, std::string_view key);
-/// Arrays of any integer or float type, converted. nullopt if absent, of another type, or (integers) out of int64.
+/// Reads an array of any numeric type, converted to the result's type. nullopt if the key is absent, has another type,
+/// or an integer does not fit int64.
 [[nodiscard]] std::optional<std::vector<int64_t>> get_integers(const Gguf& gguf, std::string_view key);
 [[nodiscard]] std::optional<std::vector<float>> get_floats(const Gguf& gguf, std::string_view key);
 
-/// First tensor of that name. nullptr if absent.
+/// The first tensor with that name, or nullptr.
 [[nodiscard]] const TensorInfo* find_tensor(const Gguf& gguf, std::string_view name);
 
 }  // namespace ggufscope

@@ -3,8 +3,8 @@
 namespace ggufscope {
 namespace {
 
-/// The element at that offset, as a key-value without key, and where the next one begins. The parser has walked these
-/// bytes: lengths are whole and nesting is bounded.
+/// Reads the element at an offset as a key-value without a key, and returns the next element's offset. The parser has
+/// already walked these bytes, so lengths are valid and nesting is bounded.
 struct Element {
   KeyValue value;
   uint64_t next;

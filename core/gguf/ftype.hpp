@@ -1,4 +1,4 @@
-// general.file_type: which mixture of types a quantizer was asked for (llama_ftype of llama.cpp).
+// general.file_type: the mixture of types that a quantizer was asked for (llama_ftype in llama.cpp).
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@ namespace ggufscope {
 
 struct FileType {
   uint32_t id;
-  std::string_view name;  ///< as file names spell it: "Q4_K_M"
-  uint32_t type;          ///< ggml type that such a file holds: the rest of the mixture goes around it
+  std::string_view name;  ///< as in file names: "Q4_K_M"
+  uint32_t type;          ///< ggml type of most tensors in such a file
   bool removed;
 };
 
-/// Set beside the id where a reader guessed it from the tensors.
+/// This flag is added to the id if a reader guessed it from the tensors.
 inline constexpr uint32_t kFileTypeGuessed = 1024;
 
 [[nodiscard]] std::span<const FileType> file_types();
 
-/// nullptr for an id that this build does not know. The guessed flag is ignored.
+/// Returns nullptr for an unknown id. The guessed flag is ignored.
 [[nodiscard]] const FileType* find_file_type(uint32_t id);
 
-/// The mixture that is named after a type: "Q5_0" of Q5_0, "Q4_K_M" of Q4_K. nullptr where there is none.
+/// The mixture named after a type: "Q5_0" for Q5_0, "Q4_K_M" for Q4_K. nullptr if there is none.
 [[nodiscard]] const FileType* file_type_of(uint32_t type);
 
 }  // namespace ggufscope

@@ -9,7 +9,7 @@
 //        u32 type; u64 offset, relative to the start of the tensor data
 //   5. padding to general.alignment (32 when absent); tensor data
 //
-// Nothing is copied out of the file here: strings and arrays stay where they are, named by absolute offsets.
+// The parser copies nothing from the file: strings and arrays are referenced by absolute offsets.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@
 
 namespace ggufscope {
 
-/// Offsets, sizes and counts stay below: sums of two cannot wrap.
+/// Upper limit for offsets, sizes and counts, so that the sum of two cannot wrap.
 inline constexpr uint64_t kMaxOffset = uint64_t{1} << 63;
 
 enum class ValueType : uint32_t {
@@ -44,7 +44,7 @@ enum class ValueType : uint32_t {
 
 inline constexpr uint32_t kValueTypes = 13;
 
-/// Bytes of one value of a type of fixed size; 0 for strings and arrays.
+/// Size in bytes of a value with a fixed-size type; 0 for strings and arrays.
 [[nodiscard]] constexpr uint32_t value_size(ValueType type) {
   constexpr uint8_t sizes[kValueTypes] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
   return static_cast<uint32_t>(type) < kValueTypes ? sizes[static_cast<uint32_t>(type)] : 0;
@@ -57,31 +57,31 @@ inline constexpr uint32_t kValueTypes = 13;
   return static_cast<uint32_t>(type) < kValueTypes ? names[static_cast<uint32_t>(type)] : "unknown";
 }
 
-/// Bytes in the file: [offset, offset + length).
+/// A range of bytes in the file: [offset, offset + length).
 struct Extent {
   uint64_t offset = 0;
   uint64_t length = 0;
 };
 
 struct KeyValue {
-  Extent key;  ///< the text of the key, without its length
+  Extent key;  ///< the key's text, without its length prefix
   ValueType type = ValueType::kU8;
-  ValueType element_type = ValueType::kU8;  ///< of an array; else equal to type
-  uint64_t count = 1;                       ///< elements of an array; 1 for scalars
-  Extent value;                             ///< the value's bytes: a string's text, an array's elements (all of them)
+  ValueType element_type = ValueType::kU8;  ///< element type of an array; otherwise equal to type
+  uint64_t count = 1;                       ///< number of array elements; 1 for scalars
+  Extent value;                             ///< the value's bytes: a string's text, or all elements of an array
 };
 
-inline constexpr uint32_t kMaxDims = 8;  ///< ggml has 4; more are listed leniently, with a finding
+inline constexpr uint32_t kMaxDims = 8;  ///< ggml allows 4; files with more are listed and get a lint finding
 
 struct TensorInfo {
   Extent name;
   uint32_t n_dims = 0;
-  std::array<uint64_t, kMaxDims> shape{};  ///< ggml order: fastest first; 1 beyond n_dims
-  uint32_t type = 0;                       ///< ggml type id, known or not
+  std::array<uint64_t, kMaxDims> shape{};  ///< ggml order: fastest-varying first; 1 beyond n_dims
+  uint32_t type = 0;                       ///< ggml type id, possibly unknown
   uint64_t offset = 0;                     ///< absolute: data_offset + relative_offset
-  uint64_t relative_offset = 0;            ///< as the file says
+  uint64_t relative_offset = 0;            ///< as stored in the file
   uint64_t n_elements = 0;
-  uint64_t n_bytes = 0;      ///< 0 where the type has no known layout, or a row is not whole blocks
+  uint64_t n_bytes = 0;      ///< 0 for a type with unknown layout, or if a row is not a whole number of blocks
   uint64_t info_offset = 0;  ///< where this entry begins in the header
 };
 
@@ -91,12 +91,13 @@ struct Header {
   uint32_t alignment = 32;
   std::vector<KeyValue> key_values;
   std::vector<TensorInfo> tensors;
-  uint64_t info_end = 0;      ///< first byte after the last tensor info
-  uint64_t data_offset = 0;   ///< info_end padded to alignment
-  bool small_blocks = false;  ///< the K types' super-blocks have 64 elements (small_blocks.hpp); n_bytes are theirs
+  uint64_t info_end = 0;     ///< first byte after the last tensor info
+  uint64_t data_offset = 0;  ///< info_end, padded to the alignment
+  bool small_blocks =
+      false;  ///< the K types' super-blocks have 64 elements (small_blocks.hpp); n_bytes accounts for it
 };
 
-/// A parsed header with the bytes that it borrows (at least [0, info_end) of the file).
+/// A parsed header and a view of the file's bytes, which must include at least [0, info_end).
 struct Gguf {
   const Header& header;
   ByteView bytes;

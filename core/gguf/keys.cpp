@@ -22,14 +22,14 @@ constexpr StandardKey kKeys[] = {
 
 constexpr std::string_view kArch = "{arch}";
 
-/// Placeholders beyond {arch}, row by row: the other rows are compared as text.
+/// Marks rows with placeholders other than {arch}. The other rows are compared as text.
 constexpr auto kHasPlaceholder = [] {
   std::array<bool, std::size(kKeys)> has{};
   for (size_t i = 0; i < has.size(); ++i) has[i] = kKeys[i].pattern.find('{', 1) != std::string_view::npos;
   return has;
 }();
 
-/// Matches pattern against key: a placeholder takes one segment, {id} only digits, {tensor} all that is left.
+/// Matches a key against a pattern: a placeholder matches one segment, {id} only digits, {tensor} all that is left.
 bool matches(std::string_view pattern, std::string_view key) {
   while (!pattern.empty()) {
     if (pattern[0] != '{') {
@@ -55,7 +55,7 @@ constexpr bool is_wide_unsigned(ValueType type) { return type == kU32 || type ==
 std::span<const StandardKey> standard_keys() { return kKeys; }
 
 const StandardKey* find_standard_key(std::string_view key) {
-  // Rows with {arch} only after all others: "general.name" must not be taken for an architecture's.
+  // Rows with {arch} are tried last, so that "general" in "general.name" is not taken for an architecture.
   const size_t dot = key.find('.');
   const std::string_view after_arch = dot == 0 || dot == std::string_view::npos ? "" : key.substr(dot);
   const StandardKey* found = nullptr;

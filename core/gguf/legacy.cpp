@@ -10,13 +10,13 @@
 
 namespace ggufscope {
 
-// What the preamble of a layout consists of, in order.
+// The items of a layout's preamble, in order.
 enum class Item : uint8_t {
-  kWord,    // u32
-  kFloats,  // count, floats
-  kGrid,    // two counts, floats
-  kWords,   // u32s, as many as an earlier word says
-  kTokens,  // the vocabulary; its length is an earlier word or its own
+  kWord,    // a u32
+  kFloats,  // a count, then floats
+  kGrid,    // two counts, then floats
+  kWords,   // u32s; an earlier u32 is their count
+  kTokens,  // the vocabulary; its length comes first or is an earlier u32
 };
 
 constexpr int kOwnCount = -1;
@@ -24,20 +24,20 @@ constexpr int kOwnCount = -1;
 struct Step {
   Item item;
   std::string_view key;
-  int count = kOwnCount;  // index of the word that holds the count
+  int count = kOwnCount;  // index of the u32 that holds the count
 };
 
 struct LegacyLayout {
-  std::string_view container;  // its magic
+  std::string_view container;  // the container's magic
   uint32_t first_version, last_version;
   std::string_view architecture;
   std::span<const Step> steps;
-  // Words (from the magic or version on) that are equal in files of this layout: what tells those apart that have
-  // nothing but the magic "ggml".
+  // u32s (counted from the magic or version) with fixed values in files of this layout. They distinguish layouts that
+  // all have the magic "ggml".
   struct {
     uint8_t a, b;
   } same[2];
-  int file_type = -1;  // index of the word that holds it
+  int file_type = -1;  // index of the u32 that holds it
   bool scores = false;
   uint32_t alignment = 1;
 };
@@ -93,7 +93,7 @@ constexpr Step kGptJ[] = {
 };
 constexpr Step kLora[] = {{Item::kWord, "adapter.lora.rank"}, {Item::kWord, "adapter.lora.alpha"}};
 
-// The first that fits is taken; llama, which has nothing to be told by, comes last of its container.
+// The first layout that fits is taken. llama has no distinguishing values, so it is last within its container.
 constexpr LegacyLayout kLayouts[] = {
     {"ggml", 0, 0, "whisper", kWhisper, {{2, 6}, {9, 11}}, 10},
     {"ggml", 0, 0, "parakeet", kParakeet, {{5, 15}, {5, 15}}, 6},
@@ -108,14 +108,14 @@ constexpr LegacyLayout kLayouts[] = {
 // clang-format on
 
 constexpr uint8_t kNoType = 255;
-/// rwkv.cpp's numbers of types, in tensors and of whole files.
+/// rwkv.cpp's type numbers, for tensors and files.
 constexpr uint8_t kRwkvTypes[] = {0, 1, 2, 3, kNoType, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-/// Types behind the file types of programs that stand on ggml alone (ggml_ftype); llama.cpp's own differ from the 11th
-/// on.
+/// Types for the file types of programs that use only ggml (ggml_ftype). llama.cpp's numbers differ from 11 on.
 constexpr uint8_t kGgmlFileTypes[] = {0,  1,  2,  3,  3,  kNoType, kNoType, 8,  6,  7,  10, 11, 12,
                                       13, 14, 16, 17, 18, 19,      20,      21, 22, 23, 29, 30};
 
-/// The type of a tensor: ids of llama.cpp, or rwkv.cpp's own numbers; then the era of the block layouts.
+/// The ggml type of a tensor: maps llama.cpp's ids or rwkv.cpp's numbers, then applies the version of the block
+/// layouts.
 std::optional<uint32_t> tensor_type(const LegacyState& state, uint32_t code) {
   const LegacyLayout& layout = *state.layout;
   if (code >= all_types().size()) return std::nullopt;
@@ -130,7 +130,7 @@ std::optional<uint32_t> tensor_type(const LegacyState& state, uint32_t code) {
   return legacy_type(code, era);
 }
 
-/// general.file_type, in llama.cpp's numbers; nothing where it has none.
+/// general.file_type in llama.cpp's numbers, or nothing if it has no equivalent.
 std::optional<uint32_t> file_type(const LegacyState& state, uint32_t code) {
   const LegacyLayout& layout = *state.layout;
   code %= kFileTypeFactor;
@@ -174,7 +174,7 @@ class Reader {
     return false;
   }
 
-  /// n bytes from the position on, which moves only when a whole entry was taken.
+  /// Checks for n bytes at the position. The position moves only after a whole entry is read.
   bool need(uint64_t n, std::string_view noun) {
     if (n <= bytes_.size()) return true;
     if (n > file_size_ - state_.position) return stop(ErrorCode::kTruncated, file_size_, "truncated", noun);
@@ -216,7 +216,7 @@ class Reader {
     return stop(ErrorCode::kUnsupported, 0, "a GGML file of an unknown kind", "magic");
   }
 
-  /// Without a version nothing but the numbers themselves tells a file from noise.
+  /// Checks that the numbers are plausible. A container without a version has no other protection against random bytes.
   [[nodiscard]] bool plausible(const LegacyLayout& layout) const {
     if (layout.last_version != 0) return true;
     const uint64_t at = 4 + 4 * static_cast<uint64_t>(layout.file_type);
@@ -253,7 +253,7 @@ class Reader {
     return true;
   }
 
-  /// n numbers of 4 bytes, skip bytes further on.
+  /// Adds an array of n 4-byte numbers that starts `skip` bytes after the position.
   void add_array(std::string key, ValueType type, uint64_t n, uint64_t skip) {
     const ByteView view = bytes_.subspan(static_cast<size_t>(skip), static_cast<size_t>(4 * n));
     state_.values.push_back({std::move(key), ValueType::kArray, type, n, {view.begin(), view.end()}});
@@ -263,7 +263,7 @@ class Reader {
   bool floats(const Step& step) {
     const uint64_t n_counts = step.item == Item::kGrid ? 2 : 1;
     if (!need(4 * n_counts, step.key)) return false;
-    const uint64_t rows = word(0), columns = n_counts == 2 ? word(4) : 1;  // below 2^32 each: the product fits
+    const uint64_t rows = word(0), columns = n_counts == 2 ? word(4) : 1;  // both are below 2^32, so the product fits
     if (rows * columns > kMaxFloats) return stop(ErrorCode::kBadCount, state_.position, "impossible count", step.key);
     if (!need(4 * (n_counts + rows * columns), step.key)) return false;
     if (n_counts == 2) {
@@ -386,7 +386,8 @@ std::string architecture_of(const LegacyState& state) {
   return has_tensor(state, "blocks.0.att.ln_x.weight") ? "rwkv5" : "rwkv4";
 }
 
-/// As llama.cpp's converter has it: a space is U+2581, the 256 single bytes behind the three first are <0xXX>.
+/// Converts tokens as llama.cpp's converter does: a space becomes U+2581, and tokens 3 to 258, the single bytes, become
+/// <0xXX>.
 void convert_llama_tokens(const LegacyValue& tokens, std::vector<LegacyValue>& out) {
   enum : uint32_t { kNormal = 1, kUnknown = 2, kControl = 3, kByte = 6 };
   constexpr std::string_view kHex = "0123456789ABCDEF";
@@ -420,7 +421,7 @@ void convert_llama_tokens(const LegacyValue& tokens, std::vector<LegacyValue>& o
   out.push_back(std::move(types));
 }
 
-/// What a converter adds to the values of the file.
+/// The file's values together with those that a converter adds.
 std::vector<LegacyValue> all_values(const LegacyState& state) {
   const LegacyLayout& layout = *state.layout;
   const bool lora = layout.steps.data() == kLora, llama = layout.steps.data() == kLlama;
@@ -439,7 +440,7 @@ std::vector<LegacyValue> all_values(const LegacyState& state) {
       if (const auto id = file_type(state, load<uint32_t>(value.bytes.data()))) out.push_back(scalar(value.key, *id));
     } else {
       out.push_back(value);
-      // rwkv4 to rwkv7 have their own prefixes.
+      // rwkv4 to rwkv7 each have their own key prefix.
       if (layout.steps.data() == kRwkv) out.back().key.replace(0, 4, architecture);
     }
   }

@@ -22,7 +22,7 @@ bool is_one_of(std::string_view word, const Range& words) {
   return std::ranges::find(words, word) != std::end(words);
 }
 
-/// Takes leading characters of a kind off the word; how many there were.
+/// Removes leading characters of a kind from the word and returns their number.
 template <class Kind>
 size_t take(std::string_view& word, Kind kind) {
   size_t n = 0;
@@ -37,7 +37,7 @@ bool take(std::string_view& word, char c) {
   return true;
 }
 
-/// Digits, or digits "." digits.
+/// Removes digits, or digits "." digits.
 bool take_decimal(std::string_view& word) {
   if (take(word, is_digit) == 0) return false;
   std::string_view rest = word;
@@ -64,13 +64,13 @@ bool is_version(std::string_view word) {
   return word.empty();
 }
 
-/// After the first: a word that begins with a letter, or a number, or nothing.
+/// Words after the first one: they begin with a letter, or are a number, or are empty.
 bool is_base_word(std::string_view word, bool first) {
   if (!std::ranges::all_of(word, is_word_char)) return false;
   return first || word.empty() || !is_digit(word[0]) || std::ranges::all_of(word, [](char c) { return !is_letter(c); });
 }
 
-/// The words of a name: views of it, so that any run of words is a view again.
+/// The words of a name, as views into it, so that adjacent words can be joined without a copy.
 using Words = std::vector<std::string_view>;
 
 Words split(std::string_view text) {
@@ -83,14 +83,14 @@ Words split(std::string_view text) {
   }
 }
 
-/// Words [from, to) with the dashes between them.
+/// Words [from, to), including the dashes between them.
 std::string_view join(const Words& words, size_t from, size_t to) {
   if (from >= to) return {};
   const char* begin = words[from].data();
   return {begin, static_cast<size_t>(words[to - 1].data() + words[to - 1].size() - begin)};
 }
 
-/// <base name>-<size label>[-<fine tune>] from words [0, end), strictly; the size label may be empty (two dashes).
+/// Matches <base name>-<size label>[-<fine tune>] in words [0, end) strictly. The size label may be empty (two dashes).
 bool strict_front(const Words& words, size_t end, FileName& out) {
   size_t i = 0;
   while (i < end && is_base_word(words[i], i == 0)) ++i;
@@ -125,7 +125,7 @@ bool strict(const Words& words, size_t end, FileName& out) {
   return true;
 }
 
-/// What real names hold: any order of version and encoding, "name.Q4_K_M", no version at all.
+/// Accepts what real file names have: version and encoding in any order, "name.Q4_K_M", no version.
 void lenient(Words words, size_t end, FileName& out) {
   if (end > 0) {
     std::string_view& last = words[end - 1];
@@ -158,7 +158,7 @@ std::optional<uint32_t> five_digits(std::string_view word) {
   return value;
 }
 
-/// "00002-of-00005" at the end of words, within range.
+/// Removes "00002-of-00005" from the end of the words, if the numbers are in range.
 bool take_shard(const Words& words, uint32_t& number, uint32_t& total) {
   const size_t n = words.size();
   if (n < 4 || words[n - 2] != "of") return false;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kCountless = ~uint64_t{0};
 
-/// What is being read, put into words only when it fails.
+/// Names what is being read. It is turned into words only for an error.
 struct Noun {
   std::string_view what;
   uint64_t index = kCountless;
@@ -25,8 +25,8 @@ struct Noun {
   }
 };
 
-/// One call of parse_header. Every step either succeeds or leaves the reason in stop_ and returns false; the state is
-/// advanced only by whole entries, so a step that lacks bytes is simply run again.
+/// One call of parse_header. Every step either succeeds, or stores the reason in stop_ and returns false. The state
+/// advances only by whole entries, so a step that lacks bytes can simply be repeated.
 class Parser {
  public:
   Parser(ByteView bytes, std::optional<uint64_t> file_size, ParseState& state)
@@ -49,7 +49,7 @@ class Parser {
     return false;
   }
 
-  /// n more bytes at position_.
+  /// Checks for n more bytes at position_.
   bool need(uint64_t n, Noun noun) {
     if (n <= bytes_.size() - position_) return true;
     if (n >= kMaxOffset - position_) return stop(ErrorCode::kOverflow, position_, "length past 2^63", noun);
@@ -62,7 +62,8 @@ class Parser {
     return false;
   }
 
-  /// The rest of the file must hold n bytes at least, or it is cut: said before the bytes are waited for.
+  /// Checks that the rest of the file can hold n bytes. A truncated file is reported at once instead of after waiting
+  /// for bytes.
   bool must_fit(uint64_t n, Noun noun) { return !file_size_ || n <= *file_size_ - position_ || need(n, noun); }
 
   template <class T>
@@ -73,7 +74,7 @@ class Parser {
     return true;
   }
 
-  /// A length, a count or a dimension: 32 bits in version 1.
+  /// Reads a length, a count or a dimension, which has 32 bits in version 1.
   bool read_length(uint64_t& value, Noun noun) {
     if (length_bytes_ == 8) return read(value, noun);
     uint32_t narrow = 0;
@@ -126,7 +127,7 @@ class Parser {
     }
     if (!need(8, {"magic and version"})) return false;
     uint32_t version = load<uint32_t>(bytes_.data() + 4);
-    // Seen from the other byte order, a small number has its low half empty.
+    // In the wrong byte order, the low 16 bits of a small number are zero.
     const bool big_endian = version != 0 && (version & 0xffff) == 0;
     if (big_endian) version = swap_bytes(version);
     if (version < 1 || version > 3)
@@ -172,7 +173,8 @@ class Parser {
     return true;
   }
 
-  /// Element type and count; then all elements where they have a size, else an open array for open_arrays() to walk.
+  /// Reads element type and count. Elements of fixed size are skipped at once; other arrays are opened for
+  /// open_arrays().
   bool array(KeyValue& out, Noun noun) {
     const uint64_t at = position_;
     if (!read_value_type(out.element_type, noun) || !read_count(out.count, kMaxArrayElements, noun)) return false;
@@ -205,7 +207,7 @@ class Parser {
         KeyValue element;
         const size_t depth = open.size();
         if (!array(element, {"nested array of key", header_.key_values.size() - 1})) return false;
-        --open[depth - 1].remaining;  // array() may have moved the vector
+        --open[depth - 1].remaining;  // not via a reference: array() may have reallocated the vector
         state_.position = position_;
       }
     }
@@ -214,7 +216,7 @@ class Parser {
     return true;
   }
 
-  /// The hot loop: a vocabulary is some hundred thousand hops.
+  /// The hot loop: a vocabulary has some hundred thousand strings.
   bool strings(ParseState::OpenArray& array) {
     const uint8_t* data = bytes_.data();
     const bool big_endian = header_.big_endian, wide = length_bytes_ == 8;
@@ -229,7 +231,7 @@ class Parser {
     state_.position = position_ = at;
     array.remaining = remaining;
     if (remaining == 0) return true;
-    Extent text;  // says why the loop broke off
+    Extent text;  // for the error message
     return read_string(text, {"string array of key", header_.key_values.size() - 1});
   }
 
@@ -261,9 +263,9 @@ class Parser {
            stop(ErrorCode::kOverflow, info.info_offset, "a shape past 2^63 elements or bytes", {"tensor", index});
   }
 
-  /// n_elements and n_bytes; false where one of them reaches 2^63.
+  /// Computes n_elements and n_bytes. Returns false if one of them reaches 2^63.
   static bool sizes(TensorInfo& info) {
-    // Zero elements are fine whatever the other dimensions say.
+    // A tensor with a zero dimension is valid, whatever the other dimensions are.
     info.n_elements = std::ranges::find(info.shape, 0u) != info.shape.end() ? 0 : 1;
     for (const uint64_t dim : info.shape)
       if (__builtin_mul_overflow(info.n_elements, dim, &info.n_elements) || info.n_elements >= kMaxOffset) return false;
@@ -273,7 +275,7 @@ class Parser {
            info.n_bytes < kMaxOffset;
   }
 
-  /// The last entry is whole: what follows from all of them together.
+  /// Computes what depends on all entries, after the last one.
   bool finish() {
     const std::optional<uint64_t> alignment = get_u64({header_, bytes_}, "general.alignment");
     header_.alignment =

@@ -1,5 +1,5 @@
-// Files of ggml built with QK_K = 64 (until May 2024), whose K types have super-blocks of 64 elements: the type ids are
-// the same, only the places of the tensors tell.
+// Files from ggml builds with QK_K = 64 (until May 2024). Their K types have super-blocks of 64 elements. The type ids
+// are the same, so only the tensors' offsets reveal it.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 
 namespace ggufscope {
 
-/// Whether each tensor of a K type is followed by the next one, or by the end of the file, at the distance that
-/// super-blocks of 64 take, and none at that of 256. Where nothing can be measured they have 256.
+/// True if the distance from each K-type tensor to the next one (or to the end of the file) matches super-blocks of 64
+/// elements, and never super-blocks of 256. False if no distance can be measured.
 [[nodiscard]] bool has_small_blocks(const Header& header, std::optional<uint64_t> file_size);
 
-/// Bytes of the tensor with super-blocks of 64; nullopt for other types, rows of parts of blocks, and 2^63 or more.
+/// Size in bytes of the tensor with super-blocks of 64. nullopt for other types, for rows that are not whole blocks,
+/// and for 2^63 or more.
 [[nodiscard]] std::optional<uint64_t> small_block_size(const TensorInfo& tensor);
 
 }  // namespace ggufscope

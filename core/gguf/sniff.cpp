@@ -24,7 +24,7 @@ constexpr std::string_view kPageSentence =
 
 // clang-format off
 constexpr std::array kSignatures = {
-    // The magics are 32-bit numbers: little-endian files begin with their letters reversed.
+    // Magics are 32-bit numbers, so in little-endian files the letters are reversed.
     Signature{0, "lmgg"sv, ErrorCode::kLegacyContainer, kLegacy}, Signature{0, "ggml"sv, ErrorCode::kLegacyContainer, kLegacy},
     Signature{0, "fmgg"sv, ErrorCode::kLegacyContainer, kLegacy}, Signature{0, "ggmf"sv, ErrorCode::kLegacyContainer, kLegacy},
     Signature{0, "tjgg"sv, ErrorCode::kLegacyContainer, kLegacy}, Signature{0, "ggjt"sv, ErrorCode::kLegacyContainer, kLegacy},

@@ -1,4 +1,4 @@
-// What a file is that does not begin with "GGUF": told by its first bytes.
+// Identifies a file that does not begin with "GGUF" by its first bytes.
 #pragma once
 
 #include "base/bytes.hpp"
@@ -6,10 +6,11 @@
 
 namespace ggufscope {
 
-/// As many bytes as tell everything apart, or the whole file where it is shorter.
+/// Enough bytes to identify every known kind. A shorter file is passed as a whole.
 inline constexpr uint64_t kSniffBytes = 64;
 
-/// The error for a file that begins with these bytes: a page, a pointer, another container, or just a bad magic.
+/// The error for a file that begins with these bytes: an HTML page, a Git LFS pointer, another container, or a bad
+/// magic.
 [[nodiscard]] Error foreign_file(ByteView first_bytes);
 
 }  // namespace ggufscope

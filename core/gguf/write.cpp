@@ -8,9 +8,9 @@
 namespace ggufscope {
 namespace {
 
-constexpr uint32_t kMaxAlignment = 1 << 24;  // the padding is written out
+constexpr uint32_t kMaxAlignment = 1 << 24;  // limited because the padding is stored in memory
 
-/// Appends in the target's encoding what it reads from a value in that value's encoding.
+/// Appends values in the target encoding, converted from the encoding of each value.
 class Writer {
  public:
   explicit Writer(Encoding target) : target_(target) {}
@@ -33,7 +33,7 @@ class Writer {
     raw(text.data(), text.size());
   }
 
-  /// False where the bytes are not what type and count say.
+  /// Returns false if the bytes do not match the type and count.
   bool value(const WriteKeyValue& kv) {
     rest_ = kv.value;
     source_ = kv.encoding;
@@ -99,7 +99,7 @@ class Writer {
   ByteView rest_;
 };
 
-/// general.alignment of the entries: 32 where there is none, nullopt where it is not a u32 in range.
+/// general.alignment among the entries: 32 if absent, nullopt if it is not a u32 in range.
 std::optional<uint32_t> alignment_of(std::span<const WriteKeyValue> key_values) {
   for (const WriteKeyValue& kv : key_values) {
     if (kv.key != "general.alignment") continue;

@@ -7,7 +7,7 @@ namespace {
 
 using Length = std::optional<uint64_t>;
 
-// Sums and products stop at the largest number: no tensor is that long either.
+// Products and sums saturate at the maximum. No tensor is that long, so the comparison still fails.
 Length product(Length a, Length b) {
   uint64_t out = 0;
   if (!a || !b) return std::nullopt;
@@ -42,8 +42,8 @@ Extents::Extents(const LintFile& file)
   if (tokens != nullptr && tokens->type == ValueType::kArray) tokens_ = tokens->count;
 }
 
-// Of these a missing key, and 0, are 0 to llama.cpp; of those that it requires 0 is. For 0 of others it takes something
-// else, or has no such tensor.
+// True for keys for which llama.cpp uses 0 as 0, or as the default if the key is absent. For other keys 0 means a
+// different default, or that the tensor does not exist.
 bool Extents::counts_from_zero(Key key) const {
   return key == kFeedForward || key == kHeads || key == kKvHeads ||
          (there_[key] && (required_[key] || key == kKeyLength || key == kValueLength || key == kRotated));
@@ -62,7 +62,7 @@ std::optional<uint64_t> Extents::of(char letter, std::optional<uint64_t> block) 
   const auto value = [&](Key key) { return this->value(key, block); };
   const auto heads = value(kHeads), kv_heads = there_[kKvHeads] ? value(kKvHeads) : heads;
   const auto head = [&](Key key, Key windowed) -> std::optional<uint64_t> {
-    // Layers with a window may have other heads.
+    // Layers with sliding-window attention may have other head counts.
     if (!heads || (there_[windowed] && value(windowed) != value(key))) return std::nullopt;
     if (there_[key]) return value(key);
     const auto width = value(kWidth);
@@ -70,7 +70,7 @@ std::optional<uint64_t> Extents::of(char letter, std::optional<uint64_t> block) 
   };
   const auto key = [&] { return head(kKeyLength, kWindowedKeyLength); };
   const auto value_length = [&] { return head(kValueLength, kWindowedValueLength); };
-  // Of latent attention; with windows its ranks differ by block.
+  // Latent attention. In models with windows, its ranks differ between blocks.
   const bool latent = !there_[kWindowedLatentRank];
   const auto latent_key = [&] { return latent ? there_[kLatentKey] ? value(kLatentKey) : key() : std::nullopt; };
   const auto latent_value = [&] {
@@ -90,7 +90,7 @@ std::optional<uint64_t> Extents::of(char letter, std::optional<uint64_t> block) 
     case '0':
       return product(3, value(kWidth));
     case 'M':
-      // Without the key an expert has its share of the usual width.
+      // Without the key, each expert gets an equal part of the usual width.
       return there_[kExpertFeedForward] ? value(kExpertFeedForward)
                                         : quotient(value(kFeedForward), value(kExpertsUsed));
     case 'X':
@@ -207,7 +207,7 @@ std::optional<uint64_t> Extents::recurrent(char letter, std::optional<uint64_t> 
     case '4':
       return value(kIclrLora);
     case '7':
-      // The first block has no values before its own; its tensors are never read.
+      // The first block has no value residual. Its tensors exist, but are never read.
       return value(block == uint64_t{0} ? kIclrLora : kValueLora);
     case '8':
       return value(kGateLora);

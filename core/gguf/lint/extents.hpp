@@ -1,4 +1,4 @@
-// The lengths that llama.cpp gives tensors, as the letters of tensors.inc name them.
+// The tensor dimensions that llama.cpp expects, named by the letters of tensors.inc.
 #pragma once
 
 #include <array>
@@ -10,12 +10,12 @@
 
 namespace ggufscope {
 
-/// What the letters of shapes stand for in one block, or outside of them.
+/// Evaluates the letters of shapes, for one block or outside of blocks.
 class Extents {
  public:
   explicit Extents(const LintFile& file);
 
-  /// nullopt where the file does not say, or the loader takes something else.
+  /// nullopt if the file does not define the value, or if the loader would use something else.
   [[nodiscard]] std::optional<uint64_t> of(char letter, std::optional<uint64_t> block) const;
 
  private:
@@ -103,10 +103,10 @@ class Extents {
   std::array<bool, kKeys.size()> there_{};
   std::array<std::optional<uint64_t>, kKeys.size()> whole_{};
   std::array<std::vector<int64_t>, kKeys.size()> by_block_;
-  std::array<bool, kKeys.size()> required_{};  ///< llama.cpp takes nothing else where the value is 0
+  std::array<bool, kKeys.size()> required_{};  ///< llama.cpp has no default if the value is 0
   std::optional<uint64_t> tokens_, token_types_;
-  bool shares_width_;     ///< shared experts are as wide as a dense layer where the file does not say
-  bool derives_experts_;  ///< 0 as the width of an expert is as good as none
+  bool shares_width_;     ///< without their own key, shared experts are as wide as a dense layer
+  bool derives_experts_;  ///< an expert width of 0 counts as absent
 };
 
 }  // namespace ggufscope

@@ -1,4 +1,4 @@
-// Rules on the version, the keys and the values, whatever they mean.
+// Rules on the version, keys and values that do not depend on their meaning.
 #include <algorithm>
 #include <charconv>
 
@@ -58,7 +58,7 @@ void check_key_ascii(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// Segments of a-z, 0-9 and _, with dots between. The architecture's name has a rule of its own.
+/// True if the segments consist of a-z, 0-9 and _, separated by dots. The architecture's name has its own rule.
 bool is_hierarchical(std::string_view key, std::string_view architecture) {
   if (!architecture.empty() && key.starts_with(architecture) && key.substr(architecture.size()).starts_with('.'))
     key.remove_prefix(architecture.size() + 1);
@@ -97,7 +97,7 @@ void check_bool_value(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// visit(kv, extent) for each string value and each string of an array, until it says false for that key.
+/// Calls visit(kv, extent) for each string value and each string of an array, until it returns false for that key.
 template <class Visit>
 void visit_strings(const LintFile& file, Visit&& visit) {
   for (const KeyValue& kv : file.gguf.header.key_values) {
@@ -115,7 +115,7 @@ void check_value_utf8(const LintFile& file, FindingList& findings) {
     const ByteView bytes = file.gguf.bytes.subspan(static_cast<size_t>(text.offset), static_cast<size_t>(text.length));
     if (utf16_length(bytes)) return true;
     findings.add(text.offset, {"a string of ", Quoted{file.gguf.text(kv.key)}, " is not UTF-8"});
-    return false;  // one for each key
+    return false;  // at most one finding for each key
   });
 }
 
@@ -138,7 +138,7 @@ void check_value_type(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// What was written once, and what says it today.
+/// An outdated key and its replacement.
 struct Renamed {
   std::string_view key, now;
 };
@@ -168,7 +168,8 @@ void check_general_type(const LintFile& file, FindingList& findings) {
                  {"general.type is ", Quoted{*type}, ", none of model, adapter, imatrix and mmproj"});
 }
 
-/// "general.base_model.{id}.name" counts from 0 to general.base_model.count - 1; so do data sets.
+/// "general.base_model.{id}.name" counts from 0 to general.base_model.count - 1. Data sets are numbered in the same
+/// way.
 void check_numbered_keys(const LintFile& file, FindingList& findings) {
   for (const std::string_view prefix : {"general.base_model.", "general.dataset."}) {
     const std::string count_key = std::string(prefix) + "count";
@@ -193,7 +194,7 @@ void check_numbered_keys(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// 8-4-4-4-12 hexadecimal digits.
+/// True for 8-4-4-4-12 hexadecimal digits.
 bool is_uuid(std::string_view text) {
   if (text.size() != 36) return false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -214,7 +215,7 @@ void check_uuid(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// What samplers take; beyond, loaders clamp silently or sample nonsense.
+/// The ranges that samplers accept. Outside of them, loaders clamp silently or sampling gives nonsense.
 struct SamplingRange {
   std::string_view name;
   double least, most;

@@ -1,4 +1,4 @@
-// Rules on file names, shard sets, and the kinds of files that are no models.
+// Rules on file names, shard sets, and files that are not models.
 #include <algorithm>
 #include <charconv>
 
@@ -56,7 +56,7 @@ void check_split_name(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// A key that a loader reads in exactly one type, and refuses the file where it is another.
+/// A key that a loader reads in exactly one type. It refuses a file with another type.
 struct KindKey {
   FileKind kind;
   std::string_view key;
@@ -87,13 +87,13 @@ void check_adapter(const LintFile& file, FindingList& findings) {
   want("adapter.type", "lora");
 }
 
-/// Without it, or with 0, llama.cpp takes the product of the two matrices as it is.
+/// If alpha is missing or 0, llama.cpp does not scale the product of the two matrices.
 void check_adapter_alpha(const LintFile& file, FindingList& findings) {
   if (file.kind == FileKind::kAdapter && get_f64(file.gguf, "adapter.lora.alpha").value_or(0) == 0)
     findings.add(key_offset(file.gguf, "adapter.lora.alpha"), "an adapter without adapter.lora.alpha");
 }
 
-/// Each "NAME<ending>" wants its "NAME<other>".
+/// Checks that each "NAME<ending>" has its counterpart "NAME<other>".
 void check_pairs(const LintFile& file, FindingList& findings, std::string_view ending, std::string_view other) {
   std::vector<std::string_view> stems;
   for (const TensorInfo& tensor : file.gguf.header.tensors)
@@ -118,7 +118,7 @@ void check_adapter_pairs(const LintFile& file, FindingList& findings) {
   check_pairs(file, findings, ".lora_b", ".lora_a");
 }
 
-/// llama.cpp takes pairs of matrices and skips the norms.
+/// llama.cpp reads pairs of matrices and ignores norms.
 void check_adapter_tensor(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kAdapter) return;
   for (const TensorInfo& tensor : file.gguf.header.tensors) {
@@ -128,14 +128,14 @@ void check_adapter_tensor(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// A is [in, rank], B is [rank, out]; of embeddings both stand the other way, and nothing is said of the rank.
+/// A is [in, rank] and B is [rank, out]. For embeddings both are transposed, so the rank is not checked.
 void check_adapter_shape(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kAdapter) return;
   const auto& tensors = file.gguf.header.tensors;
   const auto name_of = [&](uint32_t i) { return file.gguf.text(tensors[i].name); };
   const std::vector<uint32_t> order =
       sorted_order(tensors.size(), [&](uint32_t a, uint32_t b) { return name_of(a) < name_of(b); });
-  // NAME.lora_a stands right before NAME.lora_b.
+  // In sorted order, NAME.lora_a comes directly before NAME.lora_b.
   for (size_t k = 1; k < order.size(); ++k) {
     const std::string_view a = name_of(order[k - 1]), b = name_of(order[k]);
     const TensorInfo &first = tensors[order[k - 1]], &second = tensors[order[k]];
@@ -166,7 +166,7 @@ void check_importance_type(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// The number that a name has behind "direction.", read as C reads one: what follows the digits is not looked at.
+/// The number after "direction." in a tensor name, parsed like C's strtol: characters after the digits are ignored.
 std::optional<uint64_t> direction_of(std::string_view name) {
   constexpr std::string_view kPrefix = "direction.";
   if (!name.starts_with(kPrefix)) return std::nullopt;
@@ -185,7 +185,7 @@ void check_control_vector(const LintFile& file, FindingList& findings) {
   if (tensors.empty()) findings.add(0, "a control vector without directions");
   for (const TensorInfo& tensor : tensors) {
     const std::string_view name = file.gguf.text(tensor.name);
-    // Blocks count from 1.
+    // Blocks are numbered from 1.
     if (direction_of(name).value_or(0) == 0 || tensor.n_elements != tensor.shape[0] || tensor.type != kF32Type) {
       findings.add(tensor.info_offset,
                    {"tensor ", Quoted{name}, " is no direction.N of one dimension in F32, N from 1 on"});
@@ -201,7 +201,7 @@ void check_control_vector_hint(const LintFile& file, FindingList& findings) {
     findings.add(0, "a control vector without controlvector.model_hint");
 }
 
-/// ComfyUI-GGUF stores some tensors as rows of 256 elements, and beside them the shape that they had: slowest first.
+/// ComfyUI-GGUF stores some tensors as rows of 256 elements, and their original shape in a key, slowest first.
 void check_original_shape(const LintFile& file, FindingList& findings) {
   constexpr std::string_view kPrefix = "comfy.gguf.orig_shape.";
   for (const KeyValue& kv : file.gguf.header.key_values) {

@@ -1,4 +1,4 @@
-// Rules on tensor infos and on where the tensor data lies.
+// Rules on tensor infos and on the layout of the tensor data.
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -48,7 +48,7 @@ void check_alignment_large(const LintFile& file, FindingList& findings) {
     findings.add(kv->value.offset, {"alignment ", *alignment, " is needlessly large"});
 }
 
-/// A name as ggml compares it.
+/// The name up to its first NUL, which is what ggml compares.
 std::string_view before_nul(std::string_view name) { return name.substr(0, name.find('\0')); }
 
 void check_duplicate_tensor(const LintFile& file, FindingList& findings) {
@@ -60,7 +60,7 @@ void check_duplicate_tensor(const LintFile& file, FindingList& findings) {
     findings.add(tensors[i].info_offset, {"tensor ", Quoted{file.gguf.text(tensors[i].name)}, " is there already"});
 }
 
-/// For rules that look at one tensor at a time: say adds what is wrong with it, if it is bad.
+/// Rules that look at one tensor at a time: IsBad tests it, and Say adds the finding.
 using IsBad = bool (*)(const LintFile&, const TensorInfo&);
 using Say = void (*)(const LintFile&, const TensorInfo&, std::string_view name, FindingList&);
 
@@ -74,7 +74,7 @@ void each_tensor(const LintFile& file, FindingList& findings) {
   each_tensor(file, findings, is_bad, say);
 }
 
-// Other readers than ggml's take longer names and more dimensions: a rule of its own notes these.
+// Readers other than ggml allow longer names and more dimensions. Another rule notes these.
 bool bad_name_length(const LintFile& file, const TensorInfo& t) {
   return t.name.length > kGgmlNameLength && !is_foreign(file);
 }
@@ -130,7 +130,7 @@ void say_dimension_range(const LintFile&, const TensorInfo& t, std::string_view 
   findings.add(t.info_offset, {"tensor ", Quoted{name}, " has a dimension of 2^63 or more"});
 }
 
-/// ggml's own arithmetic: it refuses some shapes of a little less than 2^63 elements, too.
+/// ggml's own arithmetic, which also refuses some shapes slightly below 2^63 elements.
 bool bad_element_count(const LintFile&, const TensorInfo& t) {
   constexpr uint64_t kMost = kSigned - 1;
   if (t.n_dims > kGgmlDims || t.n_elements == 0) return false;
@@ -190,10 +190,10 @@ void say_offset_alignment(const LintFile& file, const TensorInfo& t, std::string
                                ", no multiple of the alignment ", file.gguf.header.alignment});
 }
 
-/// Tensors by where they lie.
+/// Tensor indices sorted by offset.
 std::vector<uint32_t> by_offset(const std::vector<TensorInfo>& tensors) {
   return sorted_order(tensors.size(), [&](uint32_t a, uint32_t b) {
-    // Those without bytes may share the place of the next one.
+    // A tensor without bytes may have the same offset as the next one.
     return tensors[a].offset != tensors[b].offset ? tensors[a].offset < tensors[b].offset
                                                   : tensors[a].n_bytes < tensors[b].n_bytes;
   });
@@ -207,7 +207,7 @@ bool has_layout(const TensorInfo& tensor) {
 void check_order(const LintFile& file, FindingList& findings) {
   const auto& tensors = file.gguf.header.tensors;
   for (size_t i = 1; i < tensors.size(); ++i) {
-    // Those without bytes may share a place, but only with what is listed behind them.
+    // Tensors without bytes may share an offset only with tensors that follow in the list.
     const bool inside = tensors[i].n_bytes == 0 && has_layout(tensors[i]) && tensors[i - 1].n_bytes != 0;
     if (tensors[i].offset < tensors[i - 1].offset || (inside && tensors[i].offset == tensors[i - 1].offset))
       findings.add(tensors[i].info_offset, {"tensor ", Quoted{file.gguf.text(tensors[i].name)},
@@ -228,7 +228,7 @@ void check_overlap(const LintFile& file, FindingList& findings) {
 }
 
 void check_gap(const LintFile& file, FindingList& findings) {
-  uint64_t reach = 0;  // how far the tensors so far go, from the start of the data
+  uint64_t reach = 0;  // end of the tensors so far, relative to the start of the data
   bool known = true;
   for (const uint32_t i : by_offset(file.gguf.header.tensors)) {
     const TensorInfo* tensor = &file.gguf.header.tensors[i];
@@ -283,7 +283,7 @@ void check_padding(const LintFile& file, FindingList& findings) {
     }
 }
 
-/// llama.cpp maps the file, and its buffers begin at multiples of 32 there.
+/// llama.cpp maps the file into memory and needs buffers aligned to 32 bytes.
 void check_data_alignment(const LintFile& file, FindingList& findings) {
   const uint64_t offset = file.gguf.header.data_offset;
   if (is_llama_model(file) && !file.gguf.header.tensors.empty() && offset % 32 != 0)

@@ -23,7 +23,7 @@ void FindingList::add(uint64_t offset, std::initializer_list<Part> message) {
 void FindingList::add(uint64_t offset, std::string_view message) { add(offset, std::initializer_list<Part>{message}); }
 
 std::vector<size_t> find_duplicates(const std::vector<std::string_view>& texts) {
-  // Sorted by length first: most comparisons then end at once.
+  // Sorts by length first, so that most comparisons end immediately.
   const std::vector<uint32_t> order = sorted_order(texts.size(), [&](uint32_t a, uint32_t b) {
     return texts[a].size() != texts[b].size() ? texts[a].size() < texts[b].size() : texts[a] < texts[b];
   });

@@ -1,4 +1,4 @@
-// What is wrong, or looks wrong, with a file that could be parsed.
+// Finds errors and suspicious content in a file that could be parsed.
 //
 //   error  a strict loader (ggml's gguf.cpp, llama.cpp) refuses the file
 //   spec   the specification (ggml docs/gguf.md) does not allow it
@@ -24,22 +24,22 @@ enum class FindingLevel : uint8_t { kError, kSpec, kNote };
 
 struct Finding {
   FindingLevel level;
-  std::string_view code;  ///< of its rule: static text
-  std::string message;    ///< a sentence; names from the file in it are cut and made printable
+  std::string_view code;  ///< the rule's code; static text
+  std::string message;    ///< a sentence; names from the file are shortened and made printable
   uint64_t offset;        ///< absolute byte offset in the file
 };
 
-/// What the rules look at.
+/// The input of the rules.
 struct LintFile {
   const Gguf& gguf;
   std::optional<uint64_t> file_size;
-  std::string_view file_name;  ///< without folders; empty where there is none
+  std::string_view file_name;  ///< without folders; empty if unknown
   FileKind kind;
-  std::string_view architecture;  ///< empty where there is none
+  std::string_view architecture;  ///< empty if the file has none
 };
 
-/// Where a rule says what it found. Only the first kMaxFindings of a rule are kept; the last one kept says how many
-/// more.
+/// Collects the findings of the rules. Only the first kMaxFindings of a rule are kept; the last one then says how many
+/// more there are.
 class FindingList;
 
 struct LintRule {
@@ -48,13 +48,14 @@ struct LintRule {
   void (*check)(const LintFile& file, FindingList& findings);
 };
 
-/// Findings of one rule at most: a file can repeat one mistake a million times.
+/// Limit of findings for each rule, because a file can repeat one mistake a million times.
 inline constexpr uint64_t kMaxFindings = 20;
 
-/// Every rule, in the order in which lint runs them.
+/// All rules, in the order in which lint() runs them.
 [[nodiscard]] std::vector<LintRule> lint_rules();
 
-/// Runs every rule over a file whose header is whole. Time and memory are linear in the header (sorting aside).
+/// Runs all rules over a file with a complete header. Time and memory are linear in the header's size, except for
+/// sorting.
 [[nodiscard]] std::vector<Finding> lint(const Gguf& gguf, std::optional<uint64_t> file_size = std::nullopt,
                                         std::string_view file_name = {});
 

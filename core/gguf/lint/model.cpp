@@ -1,4 +1,4 @@
-// Rules on the keys that describe a model: those that must be there, and hyper-parameters that contradict each other.
+// Rules on the keys that describe a model: missing keys, and hyper-parameters that contradict each other.
 #include <algorithm>
 
 #include "gguf/ftype.hpp"
@@ -9,8 +9,8 @@ namespace ggufscope {
 
 namespace {
 
-/// The specification's list, by architecture ("Each key specified must be present"). Behind the bar: what writers call
-/// a key that the specification names otherwise.
+/// The specification's list by architecture ("Each key specified must be present"). After "|" comes the name that
+/// writers use if it differs from the specification's.
 struct RequiredKeys {
   std::string_view architecture;
   std::span<const std::string_view> suffixes;
@@ -106,7 +106,7 @@ void check_architecture_known(const LintFile& file, FindingList& findings) {
         offset, {"architecture ", Quoted{file.architecture}, " is not among those of llama.cpp that this build knows"});
 }
 
-/// "llama.block_count" under another architecture: its name was changed, or is misspelt.
+/// Finds keys such as "llama.block_count" in a file with another architecture: its name was changed or misspelt.
 void check_architecture_keys(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kModel || file.architecture.empty() || is_known_architecture(file.architecture)) return;
   for (const KeyValue& kv : file.gguf.header.key_values) {
@@ -127,7 +127,7 @@ void check_array_length(const LintFile& file, FindingList& findings) {
     if (kv.type != kArray || kv.count == *blocks) continue;
     const std::string_view key = file.gguf.text(kv.key);
     const StandardKey* row = find_standard_key(key);
-    // Of a pattern of windows llama.cpp takes as many as there are blocks.
+    // llama.cpp reads only the first block_count entries of a window pattern.
     if (key.ends_with("sliding_window_pattern") && kv.count > *blocks) continue;
     if (row != nullptr && row->form == KeyForm::kEither && key.starts_with(file.architecture))
       findings.add(kv.value.offset,
@@ -147,7 +147,7 @@ constexpr uint64_t kMaxExperts = 512;
 void check_expert_counts(const LintFile& file, FindingList& findings) {
   if (!is_llama_model(file)) return;
   const uint64_t experts = hyper(file, "expert_count").value_or(0);
-  const auto used = hyper(file, "expert_used_count");  // nothing where it is an array
+  const auto used = hyper(file, "expert_used_count");  // nullopt if it is an array
   if (find_key(file.gguf, arch_key(file, "expert_used_count")) != nullptr && !used) return;
   if (experts > kMaxExperts)
     findings.add(key_offset(file.gguf, arch_key(file, "expert_count")),
@@ -168,7 +168,7 @@ void check_heads(const LintFile& file, FindingList& findings) {
     findings.add(offset, {Counted{*heads, "head"}, " cannot share ", *kv_heads, " key-value heads evenly"});
 }
 
-/// llama.cpp wants these to rotate whole heads.
+/// For these architectures, llama.cpp requires RoPE to rotate whole heads.
 constexpr std::string_view kWholeHeadRope[] = {"llama", "deci", "falcon"};
 
 void check_rope_dimensions(const LintFile& file, FindingList& findings) {
@@ -200,7 +200,7 @@ void check_data_layout(const LintFile& file, FindingList& findings) {
                  {"the tensors are laid out as ", Quoted{*layout}, ", which llama.cpp does not look at"});
 }
 
-/// Of speech models, also those of before GGUF.
+/// Speech models, including those from before GGUF.
 void check_fft_length(const LintFile& file, FindingList& findings) {
   for (const KeyValue& kv : file.gguf.header.key_values) {
     const std::string_view key = file.gguf.text(kv.key);
@@ -240,7 +240,7 @@ void check_file_type_known(const LintFile& file, FindingList& findings) {
                  {"file type ", *id, (row == nullptr ? " is unknown" : " was removed from llama.cpp")});
 }
 
-/// The declared type must be there, and no quantized tensors where the file says it has none.
+/// The declared type must occur, and a file declared as unquantized must not have quantized tensors.
 void check_file_type_present(const LintFile& file, FindingList& findings) {
   const auto id = get_u64(file.gguf, "general.file_type");
   const FileType* row = id && *id <= UINT32_MAX ? find_file_type(static_cast<uint32_t>(*id)) : nullptr;

@@ -1,5 +1,4 @@
-// Rules on multimodal projectors: what llama.cpp's loader of them (tools/mtmd/clip.cpp) reads of a file, and refuses it
-// without.
+// Rules on multimodal projectors: the keys and tensors that llama.cpp's loader (tools/mtmd/clip.cpp) requires.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -13,7 +12,8 @@ namespace {
 
 using enum ValueType;
 
-/// A file has one of these or more, each loaded alone: its keys are "clip.{name}.", its blocks "{tensors}.blk.N.".
+/// A kind of encoder. A file has one or more, and each is loaded separately. Its keys start with "clip.{name}." and its
+/// blocks with "{tensors}.blk.N.".
 struct Encoder {
   std::string_view name, flag, tensors;
 };
@@ -27,20 +27,20 @@ bool has_encoder(const LintFile& file, const Encoder& encoder) {
   return get_bool(file.gguf, encoder.flag).value_or(false);
 }
 
-/// Whole CLIP models, as clip.cpp had them: no projectors of llama.cpp's.
+/// True for complete CLIP models of old clip.cpp versions, which are not llama.cpp projectors.
 bool has_text_encoder(const LintFile& file) { return get_bool(file.gguf, "clip.has_text_encoder").value_or(false); }
 
 std::string encoder_key(const Encoder& encoder, std::string_view suffix) {
   return sentence({"clip.", encoder.name, ".", suffix});
 }
 
-/// An encoder that the file has, with the kind of its projector: empty where the file says none.
+/// An encoder in the file, with its projector type. The type is empty if the file does not state it.
 struct FileEncoder {
   Encoder encoder;
   std::string_view kind;
 };
 
-/// None of a file that is no projector.
+/// The file's encoders; empty if the file is not a projector.
 struct FileEncoders {
   FileEncoder all[std::size(kEncoders)];
   size_t count = 0;
@@ -59,7 +59,7 @@ struct FileEncoders {
   [[nodiscard]] const FileEncoder* end() const { return all + count; }
 };
 
-/// What clip.cpp of August 2026 knows.
+/// The projector types of clip.cpp in August 2026.
 constexpr std::string_view kProjectors =
     "adapter cogvlm deepseek4v deepseekocr deepseekocr2 dots3note_a dots3note_v dots_ocr exaone4_5 gemma3"
     " gemma3na gemma3nv gemma4a gemma4ua gemma4uv gemma4v glm4v glma granite4_vision granite_speech"
@@ -69,10 +69,10 @@ constexpr std::string_view kProjectors =
     " qwen2a qwen2vl_merger qwen3a qwen3tts_gen qwen3tts_spkenc qwen3vl_merger resampler step3vl ultravox"
     " voxtral yasa2 youtuvl";
 
-/// A key that is read in exactly one type, after "clip.{encoder}.".
+/// A key after "clip.{encoder}." that is read in exactly one type.
 struct ProjectorKey {
   std::string_view suffix;
-  std::string_view of;  ///< the encoders and the kinds of projectors that have it; empty for all
+  std::string_view of;  ///< the encoders and projector types that have it; empty for all
   ValueType type = kU32;
   bool list = false;
 };
@@ -145,7 +145,7 @@ void check_projector_type(const LintFile& file, FindingList& findings) {
       findings.add(0, {"projector ", Quoted{encoder.kind}, " is not among those of llama.cpp that this build knows"});
 }
 
-/// Keys that are read of every projector, or of every encoder of its own ("clip.{encoder}." before them).
+/// Optional keys, read for every projector or for each encoder (after "clip.{encoder}.").
 constexpr ProjectorKey kOptional[] = {
     {"has_vision_encoder", "clip", kBool},
     {"has_audio_encoder", "clip", kBool},
@@ -170,7 +170,7 @@ void check_key_types(const LintFile& file, FindingList& findings) {
           check_key_type(file, findings, encoder_key(encoder.encoder, row.suffix), row.type, row.list);
 }
 
-/// Values that the loader takes, after "clip.{encoder}."; other numbers of 32 bits are below 2^31.
+/// Ranges that the loader accepts, for keys after "clip.{encoder}.". Other 32-bit numbers must be below 2^31.
 struct ProjectorRange {
   std::string_view suffix;
   uint64_t least, most;
@@ -186,7 +186,7 @@ constexpr ProjectorRange kRanges[] = {
     {"local_group_size", 1, INT32_MAX},
 };
 
-/// One encoder's keys, as the rule on values reads them.
+/// The keys of one encoder, for the rule on values.
 struct EncoderValues {
   const LintFile& file;
   FindingList& findings;
@@ -208,7 +208,7 @@ struct EncoderValues {
     if (value && (*value < least || *value > most))
       say(suffix, sentence({"is ", *value, ": llama.cpp takes ", least, " to ", most}));
   }
-  /// As many elements as wanted, where both are there.
+  /// Checks that the key's array has the wanted length, if both are known.
   void length(std::string_view suffix, std::optional<uint64_t> wanted) const {
     const KeyValue* kv = list(suffix);
     if (kv != nullptr && wanted && kv->count != *wanted)
@@ -223,7 +223,7 @@ void check_encoder_values(const EncoderValues& v) {
     if (row.type == kU32 && is_needed(row, v.encoder) &&
         std::ranges::find(kRanges, row.suffix, &ProjectorRange::suffix) == std::end(kRanges))
       v.range(row.suffix, 0, INT32_MAX);
-  // Those that take the wave as it is have no mel bands.
+  // Encoders that take the waveform itself have no mel bands.
   if (v.encoder.encoder.name == "audio" && kind != "gemma4ua" && kind != "pockettts_spkenc")
     v.range("num_mel_bins", 1, 256);
   if (kind == "parakeet") v.range("subsampling_factor", 8, 8);
@@ -258,10 +258,10 @@ void check_projector_values(const LintFile& file, FindingList& findings) {
     findings.add(key_offset(file.gguf, "clip.use_silu"), "clip.use_gelu and clip.use_silu are both true");
 }
 
-/// Encoders whose blocks are of another kind.
+/// Encoders with a different block structure.
 constexpr std::string_view kOtherBlocks = "gemma3nv qwen3tts_spkenc pockettts_gen";
 
-/// Tensors that kinds of projectors have once: each of the names with the ending.
+/// Tensors that some projector types have once: each of the names combined with the ending.
 struct ProjectorTensors {
   std::string_view of, names, ending;
 };
@@ -319,7 +319,7 @@ constexpr ProjectorTensors kProjectorTensors[] = {
     {"qwen2a", "mm.a.fc", kBias},
 };
 
-/// The names of the tensors, by which they are found.
+/// An index of the tensor names.
 struct TensorNames {
   const Gguf& gguf;
   std::vector<uint32_t> order;
@@ -329,14 +329,14 @@ struct TensorNames {
     const auto found = std::ranges::lower_bound(order, name, {}, [&](uint32_t i) { return at(i); });
     return found != order.end() && at(*found) == name;
   }
-  /// Says so where it is not there.
+  /// Adds a finding if the tensor is missing.
   void need(const std::string& name, FindingList& findings) const {
     if (!has(name)) findings.add(0, {"a projector without tensor ", name});
   }
 };
 
-/// Of each block the loader wants the output of the attention and the feed-forward layer: a dense one where no experts
-/// are. And what its kind of projector has.
+/// Each block needs the attention's output matrix and the feed-forward layer (a dense one unless there are experts).
+/// The projector's own tensors are also checked.
 void check_projector_tensors(const LintFile& file, FindingList& findings) {
   if (file.kind != FileKind::kProjector || is_shard(file)) return;
   TensorNames names{file.gguf, {}};
@@ -351,7 +351,8 @@ void check_projector_tensors(const LintFile& file, FindingList& findings) {
       });
     }
     if (!has_word(kProjectors, encoder.kind) || has_word(kOtherBlocks, encoder.kind)) continue;
-    // A count from the file: with more blocks than tensors some are missing, and the first of them say it.
+    // The count comes from the file. If it exceeds the number of tensors, some blocks are missing, and the first of
+    // those are reported.
     const uint64_t blocks =
         std::min<uint64_t>(get_u64(file.gguf, encoder_key(encoder.encoder, "block_count")).value_or(0), n_tensors + 1);
     for (uint64_t i = 0; i < blocks; ++i) {

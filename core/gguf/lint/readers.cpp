@@ -1,4 +1,4 @@
-// Whose rules a file is held to.
+// Determines which program a file is for, and so which rules apply.
 #include "gguf/lint/rules.hpp"
 
 namespace ggufscope {
@@ -12,7 +12,7 @@ std::string_view other_reader(const LintFile& file) {
   };
   for (const Reader& reader : kReaders)
     if (has_word(reader.architectures, file.architecture)) return reader.name;
-  // stable-diffusion.cpp writes tensors and no key at all.
+  // stable-diffusion.cpp writes tensors without any keys.
   return file.architecture.empty() && is_foreign(file) ? kReaders[0].name : std::string_view();
 }
 

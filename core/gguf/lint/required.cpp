@@ -1,4 +1,4 @@
-// Rules on the keys that llama.cpp reads of an architecture: those that must be there, and the types that it takes.
+// Rules on the keys that llama.cpp reads for an architecture: those that it requires, and the types that it accepts.
 #include "gguf/lint/required.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 using enum ValueType;
 
-/// A row of required_keys.inc: words with spaces between.
+/// A row of required_keys.inc: words separated by spaces.
 struct LoaderKeys {
   std::string_view suffixes, architectures;
 };
@@ -31,7 +31,7 @@ bool requires_key(std::string_view architecture, std::string_view suffix) {
 
 namespace {
 
-/// visit(suffix) for each key that an architecture requires.
+/// Calls visit(suffix) for each key that an architecture requires.
 template <class Visit>
 void each_required(std::string_view architecture, Visit visit) {
   const auto all = [&](std::string_view words) {
@@ -57,13 +57,13 @@ void check_loader_key(const LintFile& file, FindingList& findings) {
     const std::string key = full_key(file, suffix);
     if (find_key(file.gguf, key) == nullptr) findings.add(0, {"llama.cpp requires ", key});
   });
-  // Either serves.
+  // One of the two keys is enough.
   if (file.architecture == "cohere2moe" && find_key(file.gguf, arch_key(file, kRmsEpsilon)) == nullptr &&
       find_key(file.gguf, arch_key(file, kLayerEpsilon)) == nullptr)
     findings.add(0, {"llama.cpp requires ", arch_key(file, kRmsEpsilon)});
 }
 
-/// Further keys that llama.cpp reads in exactly one type, and refuses the file where it is another: the catalogue's.
+/// Further keys for which llama.cpp accepts only one type, the catalogue's. It refuses a file with another type.
 constexpr std::string_view kLoaderKeys =
     "context_length embedding_length block_count feed_forward_length expert_count expert_used_count "
     "attention.head_count attention.head_count_kv attention.key_length attention.value_length "
@@ -76,7 +76,8 @@ constexpr std::string_view kLoaderKeys =
     "attention.q_lora_rank expert_shared_feed_forward_length attention.key_length_mla attention.value_length_mla "
     "attention.kv_lora_rank";
 
-/// One value, or where the catalogue has lists of it, one for each block: counts of these are signed or not.
+/// Checks for one value or, if the catalogue allows lists, one value for each block. List elements may be signed or
+/// unsigned.
 void check_type(const LintFile& file, FindingList& findings, std::string_view key, ValueType type, bool list) {
   const KeyValue* kv = find_key(file.gguf, key);
   if (kv == nullptr || kv->type == type) return;
@@ -105,7 +106,7 @@ void check_loader_type(const LintFile& file, FindingList& findings) {
   const auto check_suffix = [&](std::string_view suffix) {
     const std::string key = full_key(file, suffix);
     const StandardKey* row = find_standard_key(key);
-    // A pattern is a period, or flags of any type.
+    // A pattern is either a period or an array of flags of any type.
     if (row != nullptr && row->form != KeyForm::kList && !suffix.ends_with("_pattern"))
       check_type(file, findings, key, row->type, row->form == KeyForm::kEither);
   };

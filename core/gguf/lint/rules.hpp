@@ -1,4 +1,4 @@
-// What the files of rules share. Not for use outside core/gguf.
+// Helpers that the rule files share. Not for use outside core/gguf.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class FindingList {
 
   void end();
 
-  /// The message is made only where it is kept: a file can have a million findings.
+  /// Adds a finding. The message is built only if the finding is kept, because a file can have a million findings.
   void add(uint64_t offset, std::initializer_list<Part> message);
   void add(uint64_t offset, std::string_view message);
 
@@ -38,15 +38,15 @@ using RuleSpan = std::span<const LintRule>;
 RuleSpan header_rules();     // header.cpp: version, keys, values
 RuleSpan layout_rules();     // layout.cpp: alignment, tensor infos, tensor data
 RuleSpan model_rules();      // model.cpp: required keys, hyper-parameters
-RuleSpan required_rules();   // required.cpp: keys that an architecture must have, and their types
-RuleSpan shape_rules();      // shapes.cpp: tensors against hyper-parameters
-RuleSpan tensor_rules();     // tensors.cpp: tensors that an architecture must have
+RuleSpan required_rules();   // required.cpp: required keys and their types
+RuleSpan shape_rules();      // shapes.cpp: tensor shapes against hyper-parameters
+RuleSpan tensor_rules();     // tensors.cpp: tensors that an architecture requires
 RuleSpan kind_rules();       // kinds.cpp: file names, shards, adapters and other kinds
 RuleSpan projector_rules();  // projectors.cpp: multimodal projectors
 RuleSpan template_rules();   // template.cpp: chat templates
 RuleSpan tokenizer_rules();  // tokenizer.cpp
 
-/// Indices of all texts that occurred before (the later ones of each group), by sorting.
+/// Indices of all texts that occurred earlier in the list. Uses sorting.
 std::vector<size_t> find_duplicates(const std::vector<std::string_view>& texts);
 
 /// "{architecture}.suffix"
@@ -54,21 +54,21 @@ inline std::string arch_key(const LintFile& file, std::string_view suffix) {
   return std::string(file.architecture) + '.' + std::string(suffix);
 }
 
-/// The hyper-parameter of that name where it is one number.
+/// The hyper-parameter with that suffix, if it is a single number.
 inline std::optional<uint64_t> hyper(const LintFile& file, std::string_view suffix) {
   return get_u64(file.gguf, arch_key(file, suffix));
 }
 
-/// llama.cpp's LLAMA_MAX_LAYERS.
+/// LLAMA_MAX_LAYERS of llama.cpp.
 inline constexpr uint64_t kMaxBlocks = 512;
 
 /// N of "blk.N.rest"; nullopt for any other name.
 std::optional<uint64_t> block_of(std::string_view tensor_name);
 
-/// Says so where a key has another type than the one in which a loader reads it.
+/// Adds a finding if a key has another type than its loader expects.
 void check_key_type(const LintFile& file, FindingList& findings, std::string_view key, ValueType type, bool list);
 
-/// The part of text before a separator, which is taken off.
+/// Cuts text at the first separator and returns the part before it.
 inline std::string_view cut_off(std::string_view& text, char separator) {
   const size_t at = text.find(separator);
   const std::string_view first = text.substr(0, at);
@@ -76,7 +76,7 @@ inline std::string_view cut_off(std::string_view& text, char separator) {
   return first;
 }
 
-/// visit(word) for each of the words between spaces, until it says true; gives whether it did.
+/// Calls visit(word) for each space-separated word until it returns true. Returns whether it did.
 template <class Visit>
 bool any_word(std::string_view text, Visit visit) {
   while (!text.empty())
@@ -84,45 +84,46 @@ bool any_word(std::string_view text, Visit visit) {
   return false;
 }
 
-/// Whether a word is among those between spaces.
+/// True if the space-separated text contains the word.
 inline bool has_word(std::string_view text, std::string_view wanted) {
   return any_word(text, [&](std::string_view word) { return word == wanted; });
 }
 
-/// How many of so many blocks only predict further tokens: the last ones.
+/// The number of blocks at the end that only predict further tokens (multi-token prediction).
 inline uint64_t further_blocks(const LintFile& file, uint64_t blocks) {
   return std::min(hyper(file, "nextn_predict_layers").value_or(0), blocks);
 }
 
-/// Whether llama.cpp has an architecture of that name.
+/// True if llama.cpp implements the architecture.
 bool is_known_architecture(std::string_view name);
 
-/// Where to point for something that is missing.
+/// The offset to report for something that is missing.
 inline uint64_t key_offset(const Gguf& gguf, std::string_view key) {
   const KeyValue* kv = find_key(gguf, key);
   return kv != nullptr ? kv->key.offset : 0;
 }
 
-/// Shards after the first have neither tokenizer nor hyper-parameters; all have only a part of the tensors.
+/// True for one file of a split model. Files after the first have no hyper-parameters; every file has only some of the
+/// tensors.
 inline bool is_shard(const LintFile& file) { return get_u64(file.gguf, "split.count").value_or(1) > 1; }
 inline bool is_later_shard(const LintFile& file) {
   return is_shard(file) && get_u64(file.gguf, "split.no").value_or(0) > 0;
 }
 
-/// Of an architecture of llama.cpp's, so that its loader's rules apply.
+/// True for a model whose architecture llama.cpp implements, so that its loader's rules apply.
 inline bool is_llama_model(const LintFile& file) {
   return file.kind == FileKind::kModel && is_known_architecture(file.architecture);
 }
 
-/// Such a model with its keys: shards after the first have none.
+/// True for such a model if this file has its keys, that is, if it is not a later shard.
 inline bool is_loadable_model(const LintFile& file) { return is_llama_model(file) && !is_later_shard(file); }
 
-/// A model that is not for llama.cpp, so that no rule of its loader applies. A file without architecture is for it
-/// where it holds text or tensors as its converters name them.
+/// True for a model that is not for llama.cpp, so that its loader's rules do not apply. A file without an architecture
+/// counts as one for llama.cpp if it has a tokenizer or tensors with the names of llama.cpp's converters.
 bool is_foreign(const LintFile& file);
 
-/// The program that reads models of the file's architecture (readers.inc); empty for those of llama.cpp and unknown
-/// ones.
+/// The program that reads models of the file's architecture (readers.inc). Empty for llama.cpp's architectures and
+/// unknown ones.
 std::string_view other_reader(const LintFile& file);
 
 }  // namespace ggufscope

@@ -1,4 +1,4 @@
-// Rules on tensors against the hyper-parameters.
+// Rules on tensor shapes against hyper-parameters.
 #include <algorithm>
 #include <charconv>
 
@@ -31,10 +31,11 @@ void check_embedding_shape(const LintFile& file, FindingList& findings) {
                                           Counted{tokens->count, "token"}});
 }
 
-/// Guesses for another model, whose embeddings and more tokens they use.
+/// True for draft models, which use the embeddings and the vocabulary of their target model.
 bool is_draft(const LintFile& file) { return has_word("dflash eagle3", file.architecture); }
 
-/// The last norm is as wide as the stream; the output matrix reads it, and has a row for each token.
+/// The last norm must have embedding_length elements. The output matrix must have rows of that length, one for each
+/// token.
 void check_output_shape(const LintFile& file, FindingList& findings) {
   const auto width = hyper(file, "embedding_length");
   if (!is_llama_model(file) || !width || hyper(file, "embedding_length_out") || is_draft(file)) return;
@@ -56,13 +57,12 @@ void check_embedding_missing(const LintFile& file, FindingList& findings) {
   if (is_llama_model(file) && !is_shard(file) && !is_draft(file) && hyper(file, "block_count") &&
       find_key(file.gguf, "tokenizer.ggml.tokens") != nullptr &&
       find_tensor(file.gguf, "token_embd.weight") == nullptr &&
-      // Its output serves.
+      // codeshell works without this tensor.
       file.architecture != "codeshell")
     findings.add(file.gguf.header.info_end, "a model of text without token_embd.weight");
 }
 
-/// Tensors whose rows are as long as the residual stream is wide, in every block of every architecture of llama.cpp
-/// with one width.
+/// Tensors whose rows have embedding_length elements, in every block of every llama.cpp architecture with one width.
 constexpr std::string_view kReadsStream[] = {"attn_q.weight",   "attn_k.weight",    "attn_v.weight",
                                              "attn_qkv.weight", "attn_norm.weight", "ffn_norm.weight",
                                              "ffn_gate.weight", "ffn_up.weight"};
@@ -82,11 +82,11 @@ void check_stream_width(const LintFile& file, FindingList& findings) {
 }
 
 void check_feed_forward_width(const LintFile& file, FindingList& findings) {
-  const auto width = hyper(file, "feed_forward_length");  // nothing where it differs by block
+  const auto width = hyper(file, "feed_forward_length");  // nullopt if it differs between blocks
   if (!is_llama_model(file) || !width || *width == 0) return;
   for (const TensorInfo& tensor : file.gguf.header.tensors) {
     const std::string_view name = file.gguf.text(tensor.name);
-    // Where gate and up are one tensor it has twice the rows.
+    // If gate and up are one tensor, it has twice the rows.
     if (tensor.n_dims != 2 || !block_of(name) || !name.ends_with(".ffn_up.weight")) continue;
     if (tensor.shape[1] != *width && tensor.shape[1] != 2 * *width)
       findings.add(tensor.info_offset, {"tensor ", Quoted{file.gguf.text(tensor.name)}, " has ", tensor.shape[1],
@@ -105,19 +105,19 @@ void check_block_number(const LintFile& file, FindingList& findings) {
   }
 }
 
-constexpr uint64_t kMaxBlocks = 65536;  // a count beyond is a finding of its own
+constexpr uint64_t kMaxBlocks = 65536;  // a larger count has its own finding
 
 void check_block_missing(const LintFile& file, FindingList& findings) {
   const auto blocks = hyper(file, "block_count");
   if (!is_llama_model(file) || is_shard(file) || !blocks || *blocks > kMaxBlocks) return;
-  if (file.architecture == "deci") return;  // layers that neither mix nor feed forward
+  if (file.architecture == "deci") return;  // some of its layers have neither attention nor feed-forward tensors
   std::vector<bool> seen(static_cast<size_t>(*blocks));
   for (const TensorInfo& tensor : file.gguf.header.tensors)
     if (const auto block = block_of(file.gguf.text(tensor.name)); block && *block < *blocks)
       seen[static_cast<size_t>(*block)] = true;
   const auto first = std::ranges::find(seen, true);
   if (first == seen.end()) return;
-  // A file of the layers that predict further tokens alone: its model lies in another.
+  // A file that has only the layers that predict further tokens. The rest of the model is in another file.
   const uint64_t further = further_blocks(file, *blocks);
   if (further > 0 && static_cast<uint64_t>(first - seen.begin()) == *blocks - further) return;
   for (size_t i = 0; i < seen.size(); ++i)

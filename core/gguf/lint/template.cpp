@@ -1,4 +1,4 @@
-// Rules on chat templates: programs that decide what a model reads, and that a person rarely sees.
+// Rules on chat templates. They are programs that change what a model reads, and users rarely look at them.
 #include <algorithm>
 #include <charconv>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kTemplateKey = "tokenizer.chat_template";
 
-/// visit(text, its offset) for the default template and each named one.
+/// Calls visit(text, offset) for the default template and for each named one.
 template <class Visit>
 void visit_templates(const LintFile& file, Visit&& visit) {
   for (const KeyValue& kv : file.gguf.header.key_values) {
@@ -20,7 +20,7 @@ void visit_templates(const LintFile& file, Visit&& visit) {
   }
 }
 
-/// statement(the inside of each {% %} or {{ }}, its position).
+/// Calls statement(content, position) for each {% %} and {{ }}.
 template <class Statement>
 void visit_parts(std::string_view text, Statement&& statement) {
   size_t at = 0;
@@ -39,7 +39,7 @@ void visit_parts(std::string_view text, Statement&& statement) {
   }
 }
 
-/// visit(each quoted literal without its quotes).
+/// Calls visit(literal) for each quoted literal, without its quotes.
 template <class Visit>
 void visit_literals(std::string_view statement, Visit&& visit) {
   for (size_t i = 0; i < statement.size(); ++i) {
@@ -69,7 +69,8 @@ void check_loop(const LintFile& file, FindingList& findings) {
     visit_parts(text, [&](std::string_view statement, size_t at) {
       const size_t range = statement.find("range(");
       if (range == std::string_view::npos) return;
-      // A power or a product of literals is as long as it looks: any large or computed bound counts.
+      // A power or product of literals can be large although it is short, so every bound that is computed or large
+      // counts.
       const std::string_view bound = statement.substr(range + 6, statement.find(')', range) - range - 6);
       bool large = bound.contains("**");
       for (size_t i = 0; i < bound.size(); ++i) {
@@ -84,8 +85,8 @@ void check_loop(const LintFile& file, FindingList& findings) {
   });
 }
 
-/// A condition on whole words of what somebody wrote, as opposed to markers such as '</think>': a literal `in` content,
-/// or compared with it.
+/// True for a condition on words in a message's content, as opposed to markers such as '</think>': a literal that is
+/// `in` content, or compared with it.
 bool is_condition_on_content(std::string_view before, std::string_view literal, std::string_view after) {
   const auto letters = std::ranges::count_if(literal, is_ascii_letter);
   const bool plain = std::ranges::all_of(
@@ -142,7 +143,7 @@ void check_escape(const LintFile& file, FindingList& findings) {
   });
 }
 
-/// Zero-width, bidirectional and tag characters in UTF-8: nobody sees them, a model reads them.
+/// Finds zero-width, bidirectional and tag characters. They are invisible to people but not to the model.
 void check_invisible(const LintFile& file, FindingList& findings) {
   visit_templates(file, [&](std::string_view text, uint64_t offset) {
     for (size_t i = 0; i + 2 < text.size(); ++i) {
@@ -161,7 +162,7 @@ void check_balance(const LintFile& file, FindingList& findings) {
   visit_templates(file, [&](std::string_view text, uint64_t offset) {
     int64_t ifs = 0, fors = 0;
     visit_parts(text, [&](std::string_view statement, size_t at) {
-      if (text[at - 1] != '%') return;  // a {{ value }}
+      if (text[at - 1] != '%') return;  // this is a {{ value }}
       const size_t first = statement.find_first_not_of("-+ \t\r\n");
       const std::string_view word = first == std::string_view::npos
                                         ? std::string_view()
@@ -174,7 +175,7 @@ void check_balance(const LintFile& file, FindingList& findings) {
   });
 }
 
-/// tokenizer.chat_templates names the templates that stand in keys of their own.
+/// tokenizer.chat_templates lists the templates that have their own keys.
 void check_names(const LintFile& file, FindingList& findings) {
   const auto names = get_strings(file.gguf, "tokenizer.chat_templates");
   for (const std::string_view name : names.value_or(std::vector<std::string_view>()))
@@ -183,7 +184,7 @@ void check_names(const LintFile& file, FindingList& findings) {
                    {"tokenizer.chat_templates names ", Quoted{name}, ", which is not there"});
 }
 
-constexpr int64_t kDeep = 64;  // renderers written by recursion overflow their stacks a little above
+constexpr int64_t kDeep = 64;  // recursive renderers overflow their stack slightly above this
 
 void check_depth(const LintFile& file, FindingList& findings) {
   visit_templates(file, [&](std::string_view text, uint64_t offset) {
@@ -207,7 +208,7 @@ void check_depth(const LintFile& file, FindingList& findings) {
   });
 }
 
-/// A template that changes its mind on a day: no real one compares the date.
+/// Finds templates that behave differently from some date on. Legitimate templates do not compare dates.
 void check_clock(const LintFile& file, FindingList& findings) {
   visit_templates(file, [&](std::string_view text, uint64_t offset) {
     visit_parts(text, [&](std::string_view statement, size_t at) {
@@ -225,7 +226,7 @@ void check_clock(const LintFile& file, FindingList& findings) {
 
 constexpr size_t kLongBlank = 200, kLongWord = 200;
 
-/// Text moved out of sight by blanks, and text that nobody can read.
+/// Finds text that is pushed out of sight with blanks, and text that is not human-readable.
 void check_obscured(const LintFile& file, FindingList& findings) {
   const auto is_code = [](char c) {
     return is_ascii_letter(c) || (c >= '0' && c <= '9') || std::string_view("+/=_-").contains(c);

@@ -1,5 +1,5 @@
-// Rules on the tensors that llama.cpp creates for an architecture: it refuses a file that lacks one, has one in another
-// shape, or has one that it did not create.
+// Rules on the tensors that llama.cpp creates for an architecture. It refuses a file in which one is missing or has
+// another shape, and a file with a tensor that it did not create.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -11,12 +11,12 @@
 namespace ggufscope {
 namespace {
 
-/// A row of tensors.inc, whose head says how the texts are written.
+/// A row of tensors.inc. The comment at the top of that file describes the notation.
 struct TensorRow {
-  std::string_view architectures;              ///< between spaces
-  std::string_view blocks;                     ///< what a block's tensors begin with
-  std::string_view ends, block;                ///< must be there: outside of the blocks, in each of them
-  std::string_view more_ends = {}, more = {};  ///< may be there or not
+  std::string_view architectures;              ///< separated by spaces
+  std::string_view blocks;                     ///< prefix of the tensors in blocks
+  std::string_view ends, block;                ///< required: outside of blocks, and in each block
+  std::string_view more_ends = {}, more = {};  ///< optional
 };
 struct TensorPart {
   std::string_view name, text;
@@ -24,7 +24,7 @@ struct TensorPart {
 
 #include "gguf/tensors.inc"
 
-/// "blk.7.attn_q.weight" in its parts; block is empty outside of blocks.
+/// The parts of "blk.7.attn_q.weight". `block` is empty outside of blocks.
 struct TensorName {
   std::string_view blocks, rest;
   std::optional<uint64_t> block;
@@ -39,33 +39,33 @@ TensorName split_name(std::string_view name) {
   return {{}, name, std::nullopt};
 }
 
-/// Without what says which part of a layer's parameters it holds.
+/// The name without the suffix that says which parameter of the layer it is.
 std::string_view base_name(std::string_view name) {
   for (const std::string_view suffix : {".weight", ".bias", ".input_scale", ".scale"})
     if (name.ends_with(suffix)) return name.substr(0, name.size() - suffix.size());
   return name;
 }
 
-/// One tensor that a row names: base and suffix in a row make its name.
+/// A tensor that a row names; its name is base + suffix.
 struct Wanted {
   std::string_view base, suffix;
-  std::string_view shape;  ///< empty: not looked at
+  std::string_view shape;  ///< empty: not checked
 };
 
-/// Which models something is said of.
+/// Which models a variant applies to.
 enum class Experts : uint8_t { kEither, kWithout, kWith };
 
-/// A row taken apart, in the order of the text.
+/// A parsed row, in the order of its text.
 struct TensorPlan {
   struct Variant {
     size_t slot, first_need;
     Experts experts = Experts::kEither;
   };
   std::vector<Wanted> wanted;
-  std::vector<Variant> variants;  ///< the last one ends the one before it
-  std::vector<size_t> needs;      ///< of `wanted`, variant by variant
+  std::vector<Variant> variants;  ///< the last one is a sentinel that ends the one before it
+  std::vector<size_t> needs;      ///< indices into `wanted`, variant by variant
 
-  /// The index of a tensor; wanted.size() where it is none.
+  /// The index of a tensor, or wanted.size() if it is not in the plan.
   [[nodiscard]] size_t find(std::string_view name) const {
     size_t i = 0;
     while (i < wanted.size() && !(name.size() == wanted[i].base.size() + wanted[i].suffix.size() &&
@@ -75,7 +75,7 @@ struct TensorPlan {
   }
 };
 
-/// The usual shape of a tensor by its name. A bias has what the matrix has behind its rows.
+/// The usual shape of a tensor, from its name. A bias has the dimensions of its matrix without the first.
 std::string_view usual_shape(std::string_view name) {
   std::string_view found;
   any_word(kTensorShapes, [&](std::string_view word) {
@@ -93,7 +93,7 @@ std::string_view part_text(std::string_view name) {
   return part != std::end(kTensorParts) ? part->text : std::string_view();
 }
 
-/// Words of a text with its parts in their places.
+/// Splits a text into words and replaces each @name by that part's words.
 void spell_out(std::string_view text, std::vector<std::string_view>& out) {
   any_word(text, [&](std::string_view word) {
     if (word.starts_with('@'))
@@ -137,8 +137,8 @@ TensorPlan read_plan(std::string_view text) {
   return plan;
 }
 
-/// missing(tensor) for each one that is not there, slot by slot, of the variant of which most is. Where that is as much
-/// of a whole variant, nothing is missing. seen: one flag for each tensor of the plan.
+/// Calls missing(tensor) for missing tensors. In each slot, only the variant with the most tensors present counts; if
+/// another complete variant has equally many, nothing is missing. seen: one flag for each tensor of the plan.
 template <class Missing>
 void find_missing(const TensorPlan& plan, const bool* seen, Experts model, Missing missing) {
   size_t best = 0, most = 0;
@@ -157,7 +157,7 @@ void find_missing(const TensorPlan& plan, const bool* seen, Experts model, Missi
   }
 }
 
-// llama.cpp knows two more names: of projectors, which have rules of their own, and of one that it does not load.
+// Names that llama.cpp has but tensors.inc does not: clip (projectors have their own rules) and gptj (never loaded).
 constexpr std::string_view kNamesWithoutRow = "clip gptj";
 
 std::vector<const TensorRow*> rows_of(const LintFile& file) {
@@ -177,7 +177,7 @@ std::optional<uint64_t> block_count(const LintFile& file, std::string_view block
 void check_tensor_missing(const LintFile& file, FindingList& findings) {
   if (is_shard(file)) return;
   const uint64_t end = file.gguf.header.info_end;
-  const bool step = hyper(file, "interleave_moe_layer_step").value_or(1) > 1;  // experts in some blocks only
+  const bool step = hyper(file, "interleave_moe_layer_step").value_or(1) > 1;  // only some blocks have experts
   Experts experts = hyper(file, "expert_count").value_or(0) != 0 ? Experts::kWith : Experts::kWithout;
   if (step || (find_key(file.gguf, arch_key(file, "expert_count")) != nullptr && !hyper(file, "expert_count")))
     experts = Experts::kEither;
@@ -186,7 +186,7 @@ void check_tensor_missing(const LintFile& file, FindingList& findings) {
     const auto blocks = block_count(file, row->blocks);
     if (!blocks || *blocks > kMaxBlocks) continue;
     const TensorPlan ends = read_plan(row->ends), block = read_plan(row->block);
-    // Flags of the ends, then of each block; and whether it has any.
+    // seen: flags for the tensors outside of blocks, then for those of each block. any: whether a block has any tensor.
     const size_t n = block.wanted.size(), n_blocks = static_cast<size_t>(*blocks);
     const std::unique_ptr<bool[]> seen(new bool[ends.wanted.size() + n * n_blocks]()), any(new bool[n_blocks]());
     bool* const inside = seen.get() + ends.wanted.size();
@@ -198,15 +198,15 @@ void check_tensor_missing(const LintFile& file, FindingList& findings) {
       if (name.block && i < n)
         inside[static_cast<size_t>(*name.block) * n + i] = any[static_cast<size_t>(*name.block)] = true;
     }
-    // Layers that only predict further tokens may come in part, and alone: then their model lies in another file.
+    // Layers that only predict further tokens may be incomplete, or be in a file without the rest of the model.
     const uint64_t further = further_blocks(file, *blocks);
     const size_t n_trunk = n_blocks - static_cast<size_t>(further);
     if (further > 0 && std::find(any.get(), any.get() + n_trunk, true) == any.get() + n_trunk) continue;
     find_missing(ends, seen.get(), experts, [&](const Wanted& tensor) {
-      // A model of text has tokens; of its embeddings a rule of its own speaks.
+      // A text model needs tokens. Another rule checks for their embeddings.
       if (tensor.base != "token_embd") findings.add(end, {"llama.cpp requires tensor ", tensor.base, tensor.suffix});
     });
-    // Blocks without any tensor are another rule's.
+    // Another rule reports blocks without any tensors.
     for (size_t i = 0; i < n_trunk; ++i)
       if (any[i])
         find_missing(
@@ -217,7 +217,7 @@ void check_tensor_missing(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// Of a tensor that a text of what may be there names with a shape; empty where it does not.
+/// The shape that an optional entry gives a tensor; empty if it gives none.
 std::string_view optional_shape(std::string_view text, std::string_view name) {
   std::vector<std::string_view> words;
   spell_out(text, words);
@@ -228,7 +228,7 @@ std::string_view optional_shape(std::string_view text, std::string_view name) {
   return name.ends_with(".bias") && found.size() > 1 ? found.substr(1) : found;
 }
 
-/// Of a tensor that a plan names, or of the bias of a matrix that it names; empty where nothing is known.
+/// The shape of a tensor in the plan, or of the bias of a matrix in the plan; empty if unknown.
 std::string_view wanted_shape(const TensorPlan& plan, std::string_view name) {
   size_t i = plan.find(name);
   if (i < plan.wanted.size()) return plan.wanted[i].shape;
@@ -264,7 +264,7 @@ void check_tensor_shape(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// What a row has outside of the blocks or in one, whether it must be there or may be.
+/// The required and optional tensors of a row, outside of blocks or inside one.
 class NameList {
  public:
   NameList(std::string_view required, std::string_view optional, std::string_view common) {
@@ -291,7 +291,7 @@ void check_tensor_unknown(const LintFile& file, FindingList& findings) {
   std::vector<const TensorInfo*> unknown;
   for (const TensorInfo& tensor : file.gguf.header.tensors) unknown.push_back(&tensor);
   const size_t n_tensors = unknown.size();
-  // The loader counts shared experts where it requires the key: of 0 it makes none.
+  // If the key for shared experts is required and 0, the loader creates no shared experts.
   const bool no_shared = requires_key(file.architecture, "expert_shared_count") && file.architecture != "kimi-k3" &&
                          hyper(file, "expert_shared_count") == uint64_t{0};
   for (const TensorRow* row : rows) {
@@ -302,7 +302,7 @@ void check_tensor_unknown(const LintFile& file, FindingList& findings) {
       return name.block ? name.blocks == row->blocks && block.has(name.rest) : ends.has(name.rest);
     });
   }
-  // A file of which llama.cpp knows nothing is not meant for it, whatever architecture it names.
+  // If llama.cpp knows none of the tensors, the file is not for llama.cpp, whatever architecture it names.
   if (unknown.size() == n_tensors) return;
   for (const TensorInfo* tensor : unknown)
     findings.add(tensor->info_offset, {"llama.cpp has no tensor ", Quoted{file.gguf.text(tensor->name)}, " for ",

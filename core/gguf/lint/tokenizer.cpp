@@ -32,7 +32,7 @@ bool contains(const Range& range, std::string_view text) {
   return std::ranges::find(range, text) != std::end(range);
 }
 
-/// Empty where the tokenizer is another program's.
+/// The tokenizer's model; empty if another program reads it.
 std::string_view model_of(const LintFile& file) {
   if (is_foreign(file)) return {};
   return get_string(file.gguf, kModelKey).value_or(std::string_view());
@@ -69,7 +69,7 @@ void check_pre_tokenizer(const LintFile& file, FindingList& findings) {
 
 void check_pre_tokenizer_missing(const LintFile& file, FindingList& findings) {
   const auto pre = get_string(file.gguf, "tokenizer.ggml.pre");
-  // An empty one is none, to llama.cpp too.
+  // llama.cpp treats an empty value like a missing one.
   if (model_of(file) == "gpt2" && (find_key(file.gguf, "tokenizer.ggml.pre") == nullptr || (pre && pre->empty())))
     findings.add(key_offset(file.gguf, kModelKey),
                  "tokenizer.ggml.pre is missing: text is cut by the default, which may not be the model's");
@@ -104,7 +104,7 @@ void check_array_types(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// Calls report(kv, name) for the arrays that must run alongside the tokens.
+/// Calls report(kv, name) for the arrays that must have one element for each token.
 template <class Report>
 void compare_lengths(const LintFile& file, Report&& report) {
   const KeyValue* tokens = array_of(file, kTokensKey, kString);
@@ -136,7 +136,7 @@ void check_duplicate_token(const LintFile& file, FindingList& findings) {
   if (!tokens || !has_tokens(file)) return;
   for (const size_t id : find_duplicates(*tokens)) {
     const std::string_view text = (*tokens)[id];
-    if (text.empty()) continue;  // loaders give these names
+    if (text.empty()) continue;  // loaders generate these names
     const auto at = static_cast<uint64_t>(reinterpret_cast<const uint8_t*>(text.data()) - file.gguf.bytes.data());
     findings.add(at, {"token ", id, " ", Quoted{text}, " is there already"});
   }
@@ -168,7 +168,7 @@ void check_token_type(const LintFile& file, FindingList& findings) {
   }
 }
 
-/// "<0x0A>"
+/// True for texts such as "<0x0A>".
 bool is_byte_text(std::string_view text) {
   const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f'); };
   return text.size() == 6 && text.starts_with("<0x") && text[5] == '>' && is_hex(text[3]) && is_hex(text[4]);
@@ -241,7 +241,7 @@ void check_add_without_id(const LintFile& file, FindingList& findings) {
       findings.add(key_offset(file.gguf, row.add), {row.add, " is set, but ", special_key(row.id), " is missing"});
 }
 
-/// Models whose name says Phi-3 must have these tokens: llama.cpp changes how it treats the spaces behind them.
+/// Models named Phi-3 must have these tokens: llama.cpp changes how it handles the spaces after them.
 void check_named_tokens(const LintFile& file, FindingList& findings) {
   std::string name(get_string(file.gguf, "general.name").value_or(""));
   for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
@@ -254,7 +254,7 @@ void check_named_tokens(const LintFile& file, FindingList& findings) {
                    {"a model whose general.name says Phi-3 without a token ", wanted, ": llama.cpp requires it"});
 }
 
-/// A u32 of the trie's size, the trie, then the replacement texts.
+/// The format is a u32 with the trie's size, the trie, then the replacement texts.
 void check_charsmap(const LintFile& file, FindingList& findings) {
   const KeyValue* kv = find_key(file.gguf, kCharsMapKey);
   if (model_of(file) != "t5" || kv == nullptr || kv->type != kArray || value_size(kv->element_type) != 1) return;
@@ -263,7 +263,7 @@ void check_charsmap(const LintFile& file, FindingList& findings) {
     findings.add(kv->value.offset, "the precompiled_charsmap is shorter than it says");
 }
 
-/// llama.cpp writes and reads "seperator"; the specification spells it right.
+/// llama.cpp writes and reads the misspelling "seperator"; the specification has the correct spelling.
 void check_separator(const LintFile& file, FindingList& findings) {
   if (find_key(file.gguf, special_key("separator")) != nullptr &&
       find_key(file.gguf, special_key("seperator")) == nullptr)
@@ -271,7 +271,7 @@ void check_separator(const LintFile& file, FindingList& findings) {
                  {special_key("separator"), " is not read: llama.cpp's key is ", special_key("seperator")});
 }
 
-/// Not parsed, but an object as a whole.
+/// Checks only that the text is one JSON object; it is not parsed completely.
 void check_huggingface_json(const LintFile& file, FindingList& findings) {
   constexpr std::string_view kKey = "tokenizer.huggingface.json", kSpaces = " \t\r\n";
   const auto text = get_string(file.gguf, kKey);
