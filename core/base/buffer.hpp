@@ -1,4 +1,4 @@
-// A block of memory aligned for SIMD whose allocation may fail without ending the program.
+// Memory aligned for SIMD. A failed allocation is an error value and does not end the program.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace ggufscope {
 
-/// Owns bytes aligned to 64. Not zeroed. Moves, never copies.
+/// Owns bytes with an alignment of 64. They are not initialized. Movable, not copyable.
 class Buffer {
  public:
   Buffer() = default;
@@ -23,7 +23,7 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
   ~Buffer() { std::free(data_); }
 
-  /// kOutOfMemory where the memory cannot be had, or the size does not fit this machine's addresses.
+  /// Error: kOutOfMemory if the allocation fails or the size exceeds the address space.
   [[nodiscard]] static Result<Buffer> allocate(uint64_t n_bytes) {
     constexpr uint64_t kAlignment = 64;
     constexpr uint64_t kMax = SIZE_MAX / 2 - kAlignment;

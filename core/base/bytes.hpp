@@ -1,4 +1,4 @@
-// Unaligned loads of either byte order from borrowed bytes.
+// Unaligned loads from a view of bytes, in either byte order.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,5 @@
-// What every fallible function of the core returns: a value, or a code, an absolute byte offset and a noun.
+// The result of every function of the core that can fail: a value, or an error code with an absolute byte offset and a
+// message.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,13 @@ enum class ErrorCode : uint8_t {
 #undef GGUFSCOPE_ERROR
 };
 
-/// The code as JavaScript sees it: "truncated", "bad-magic", ...
+/// The code's name in JavaScript: "truncated", "bad-magic", ...
 [[nodiscard]] std::string_view error_name(ErrorCode code);
 
 struct Error {
   ErrorCode code;
-  uint64_t offset;      ///< absolute byte offset in the file; 0 where no byte is to blame
-  std::string message;  ///< a whole sentence, the offset included where there is one
+  uint64_t offset;      ///< absolute byte offset in the file; 0 if the error has no position
+  std::string message;  ///< a whole sentence, including the offset if there is one
 };
 
 template <class T>
@@ -31,7 +32,7 @@ using Result = std::expected<T, Error>;
 [[nodiscard]] std::unexpected<Error> fail(ErrorCode code, uint64_t offset, std::string_view what,
                                           std::string_view noun);
 
-/// An error that no byte is to blame for: a wrong argument, a missing tensor.
+/// An error without a byte position: a wrong argument, a missing tensor.
 [[nodiscard]] std::unexpected<Error> fail(ErrorCode code, std::string message);
 
 }  // namespace ggufscope

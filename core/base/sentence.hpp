@@ -1,5 +1,5 @@
-// Sentences of texts and numbers. One function joins the parts: chains of std::string and + at a hundred places weigh
-// more than all else that they stand between.
+// Builds messages from texts and numbers. One function joins the parts, because chains of std::string and + in a
+// hundred places would be most of the code size.
 #pragma once
 
 #include <concepts>
@@ -10,7 +10,7 @@
 
 namespace ggufscope {
 
-/// Text of a file for a message: in quotes, at most 60 bytes, what is not printable ASCII as \xNN.
+/// A text from a file, quoted for a message: at most 60 bytes; bytes other than printable ASCII become \xNN.
 struct Quoted {
   std::string_view text;
 };
@@ -18,10 +18,10 @@ struct Quoted {
 /// A count with its noun: "1 row", "2 rows".
 struct Counted {
   uint64_t count;
-  std::string_view one, many = {};  ///< many: where it is not one with an s
+  std::string_view one, many = {};  ///< many: the plural, if it is not `one` with an s
 };
 
-/// A part of a sentence. It borrows the text.
+/// A part of a sentence: a view of a text, or a number.
 class Part {
  public:
   Part(std::string_view text) : text_(text) {}    // NOLINT: parts are written as what they are

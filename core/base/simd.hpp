@@ -1,7 +1,8 @@
-// The one door to 128-bit SIMD: wasm intrinsics, real in wasm and emulated by SIMDe natively, so that the very same
-// kernel lines run under the sanitizers and the fuzzers.
+// 128-bit SIMD. All SIMD code includes this header: the wasm intrinsics, or SIMDe's emulation in native builds, so that
+// the same kernels run under the sanitizers and the fuzzers.
 //
-// relaxed_*: the relaxed SIMD proposal where the build has it (GGUFSCOPE_RELAXED), else the same meaning in SIMD128.
+// relaxed_*: instructions of the relaxed SIMD proposal in builds with GGUFSCOPE_RELAXED; otherwise SIMD128 code with
+// the same meaning.
 #pragma once
 
 #if defined(__wasm_simd128__)
@@ -24,8 +25,9 @@ using v128_t = simde_v128_t;
 
 namespace ggufscope {
 
-/// A constant for use inside a loop, kept in a local. Plain wasm_*_splat and _const of constants are put at each use by
-/// LLVM and made anew there by the engine, through general registers: several times the cost of the operation itself.
+/// Keeps a constant in a local, for use inside a loop. LLVM would otherwise repeat plain wasm_*_splat and _const at
+/// each use, and engines would rebuild the vector there from general registers, which costs several times the operation
+/// itself.
 inline v128_t loop_constant(v128_t value) {
 #if defined(__wasm_simd128__)
   const v128_t* opaque = &value;
@@ -36,7 +38,7 @@ inline v128_t loop_constant(v128_t value) {
 #endif
 }
 
-/// p itself, of which the compiler no longer knows what it points to: what it reads there stays a read.
+/// Returns p, but hides its target from the compiler, so that loads through it are not folded into constants.
 template <class T>
 inline const T* opaque(const T* p) {
 #if defined(__wasm_simd128__)
@@ -45,7 +47,7 @@ inline const T* opaque(const T* p) {
   return p;
 }
 
-/// a * b + c in f32 lanes: fused in relaxed builds where the machine fuses, two roundings elsewhere.
+/// a * b + c in f32 lanes. Fused if the build is relaxed and the CPU has FMA; otherwise rounded twice.
 inline v128_t relaxed_madd(v128_t a, v128_t b, v128_t c) {
 #if defined(__wasm_relaxed_simd__)
   return wasm_f32x4_relaxed_madd(a, b, c);
@@ -54,7 +56,7 @@ inline v128_t relaxed_madd(v128_t a, v128_t b, v128_t c) {
 #endif
 }
 
-/// i16 lanes: a[2i] * b[2i] + a[2i+1] * b[2i+1], a signed 8 bits, b within 0..127 (so that every engine agrees).
+/// i16 lanes: a[2i] * b[2i] + a[2i+1] * b[2i+1]. a is signed 8-bit; b is within 0..127, where all engines agree.
 inline v128_t relaxed_dot_i16(v128_t a, v128_t b) {
 #if defined(__wasm_relaxed_simd__)
   return wasm_i16x8_relaxed_dot_i8x16_i7x16(a, b);
@@ -65,7 +67,7 @@ inline v128_t relaxed_dot_i16(v128_t a, v128_t b) {
 #endif
 }
 
-/// i32 lanes: c + the sum of four products a * b, a signed 8 bits, b within 0..127.
+/// i32 lanes: c plus the sum of four products a * b. a is signed 8-bit; b is within 0..127.
 inline v128_t relaxed_dot_i32(v128_t a, v128_t b, v128_t c) {
 #if defined(__wasm_relaxed_simd__)
   return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(a, b, c);
@@ -74,7 +76,7 @@ inline v128_t relaxed_dot_i32(v128_t a, v128_t b, v128_t c) {
 #endif
 }
 
-/// i16 lanes: a * b / 2^15, rounded; not both -2^15.
+/// i16 lanes: a * b / 2^15, rounded. a and b must not both be -2^15.
 inline v128_t relaxed_q15mulr(v128_t a, v128_t b) {
 #if defined(__wasm_relaxed_simd__)
   return wasm_i16x8_relaxed_q15mulr(a, b);
@@ -83,7 +85,7 @@ inline v128_t relaxed_q15mulr(v128_t a, v128_t b) {
 #endif
 }
 
-/// table[indices] in bytes, indices within 0..15.
+/// table[indices] in bytes. Indices must be within 0..15.
 inline v128_t relaxed_lookup(v128_t table, v128_t indices) {
 #if defined(__wasm_relaxed_simd__)
   return wasm_i8x16_relaxed_swizzle(table, indices);

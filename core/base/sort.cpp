@@ -4,7 +4,7 @@
 
 namespace ggufscope {
 
-// Merges runs of 1, 2, 4, ... from one buffer into the other.
+// Bottom-up merge sort between two buffers.
 std::vector<uint32_t> sorted_places(size_t n, ComparePlaces comes_before, const void* context) {
   std::vector<uint32_t> from(n), to(n);
   for (uint32_t i = 0; i < n; ++i) from[i] = i;

@@ -1,4 +1,4 @@
-// Sorting without a copy of the algorithm for each caller: the wasm module that every page loads has one.
+// Sorting without an instance of the algorithm for each caller, to keep the wasm module that every page loads small.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace ggufscope {
 
-/// 0 .. n - 1 in the order that comes_before gives of what they stand for. Stable; n log n.
+/// Sorts the indices 0 .. n - 1 by comes_before. Stable, O(n log n).
 template <class ComesBefore>
 [[nodiscard]] std::vector<uint32_t> sorted_order(size_t n, const ComesBefore& comes_before);
 

@@ -9,8 +9,8 @@
 
 namespace ggufscope {
 
-/// UTF-16 code units of a text in UTF-8; nullopt where it is not valid (overlong forms, surrogates, beyond U+10FFFF
-/// and cut sequences are not).
+/// The number of UTF-16 code units of a UTF-8 text. nullopt if it is not valid UTF-8: overlong forms, surrogates, code
+/// points beyond U+10FFFF, truncated sequences.
 [[nodiscard]] inline std::optional<uint64_t> utf16_length(ByteView text) {
   uint64_t units = 0;
   size_t i = 0;

@@ -1,4 +1,4 @@
-// Attributes, items and slices, as jinja2.sandbox.ImmutableSandboxedEnvironment gives them.
+// Attributes, items and slices, with the behaviour of jinja2.sandbox.ImmutableSandboxedEnvironment.
 #include <algorithm>
 
 #include "jinja/big_int.hpp"
@@ -66,7 +66,7 @@ Value number_attribute(const Value& value, std::string_view name) {
   return {};
 }
 
-// What getattr() of Python gives; missing: there is no such attribute.
+// Python's getattr(); kMissing if there is no such attribute.
 Value native_attribute(Runtime& r, const Value& object, const Str& name) {
   const std::string_view view = name.view();
   if (object.is(Type::kNamespace)) {
@@ -119,7 +119,7 @@ Value block_item(Runtime& r, std::string_view name, Context* context) {
   return {};
 }
 
-// What object[key] of Python gives; missing: a TypeError, KeyError or IndexError.
+// Python's object[key]; kMissing where Python raises TypeError, KeyError or IndexError.
 Value native_item(Runtime& r, const Value& object, const Value& key) {
   switch (object.type) {
     case Type::kDict: {
@@ -147,7 +147,7 @@ Value native_item(Runtime& r, const Value& object, const Value& key) {
 
 int64_t clamp(int64_t value, int64_t least, int64_t most) { return std::max(least, std::min(value, most)); }
 
-// A bound of a slice of n elements; false: an error.
+// Evaluates a bound of a slice of n elements. Returns false on an error.
 bool slice_bound(Runtime& r, const Value& value, int64_t n, bool backward, int64_t fallback, int64_t& out) {
   out = fallback;
   if (value.missing() || value.is_none()) return true;
@@ -257,7 +257,7 @@ Value get_slice(Runtime& r, const Value& object, const Value& start, const Value
     return r.sequence(object.type, items);
   }
   const Str& text = *object.str;
-  std::vector<uint32_t> bytes;  // where each character begins, unless all are ASCII
+  std::vector<uint32_t> bytes;  // offset of each character; empty if all are ASCII
   if (n != text.size)
     for (uint32_t byte = 0; byte < text.size; byte += code_point_at(text.view(), byte).length) bytes.push_back(byte);
   if (!bytes.empty()) bytes.push_back(text.size);

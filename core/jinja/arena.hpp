@@ -1,4 +1,4 @@
-// Memory of one template, or of one rendering: handed out in sequence, given back as a whole, never more than a bound.
+// A bump allocator with an upper bound, for one template or one rendering. All memory is freed at once.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// Aligned to 8 bytes; nullptr beyond the bound.
+  /// Memory aligned to 8 bytes, or nullptr if the bound is exceeded.
   [[nodiscard]] void* allocate(size_t bytes) {
     bytes = (bytes + 7) & ~size_t{7};
     if (bytes > max_bytes_ - used_) return nullptr;
@@ -28,7 +28,7 @@ class Arena {
     return place;
   }
 
-  /// n objects, made by their default constructor; nullptr beyond the bound. No destructor runs.
+  /// n default-constructed objects, or nullptr if the bound is exceeded. Destructors do not run.
   template <class T>
   [[nodiscard]] T* make(size_t n = 1) {
     static_assert(std::is_trivially_destructible_v<T>);

@@ -17,7 +17,7 @@ Value unsupported(Runtime& r, Op op, const Value& a, const Value& b) {
       {"unsupported operands of ", kSymbols[static_cast<size_t>(op)], ": ", type_name(a), " and ", type_name(b)});
 }
 
-// A float of a number; infinite integers are an error.
+// Converts a number to a float. An integer that is too large is an error.
 bool to_float(Runtime& r, const Value& value, double& out) {
   out = number(value);
   if (!value.is_int() || !std::isinf(out)) return true;
@@ -141,7 +141,7 @@ std::string_view stripped(std::string_view text) {
   return text;
 }
 
-// Without underscores, which stand between digits alone; false: they do not.
+// Removes underscores, which may only separate digits. Returns false if they do not.
 bool without_underscores(std::string_view text, std::string& out) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '_') {
@@ -205,7 +205,7 @@ Value parse_python_integer(Runtime& r, std::string_view text, uint32_t base) {
   if (text.empty() || !without_underscores(text, digits)) return {};
   for (const char c : digits)
     if (digit_value(static_cast<uint8_t>(c)) >= base) return {};
-  // "010" without a base would be octal in other languages: Python wants it clear.
+  // Python rejects "010" without a base, because other languages read it as octal.
   if (asked == 0 && base == 10 && digits[0] == '0' && digits.find_first_not_of('0') != digits.npos) return {};
   if ((base & (base - 1)) != 0 && digits.size() > kMaxDigits) return {};
   if (!r.spend(digits.size() * digits.size() / 512)) return Value::fail();

@@ -1,4 +1,4 @@
-// The tree of a template. One kind of node has few of these members; which, stands beside the kind.
+// The syntax tree of a template. Each kind of node uses only the members named beside it.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ enum class Kind : uint8_t {
   kDict,     // items: key, value, key, ...
   kCond,     // a condition, b then, c else or none
   kAnd,      // a, b
-  kOr,       // a, b
+  kOr,       // items: key, value, key, ...
   kNot,      // a
   kNegate,   // a
   kPlus,     // a
@@ -60,7 +60,7 @@ inline constexpr uint8_t kUsesLoop = 2;       // kFor: has a loop variable
 inline constexpr uint8_t kScoped = 1;         // kBlock
 inline constexpr uint8_t kRequired = 2;       // kBlock
 inline constexpr uint8_t kIgnoreMissing = 1;  // kInclude
-inline constexpr uint8_t kTopLevel = 4;       // kSet, kSetBlock, kMacro: blocks see what they set
+inline constexpr uint8_t kTopLevel = 4;       // kSet, kSetBlock, kMacro: blocks see the variables that they set
 inline constexpr uint8_t kEscape = 8;         // kOutput, kConcat: within {% autoescape true %}
 inline constexpr uint8_t kVolatile = 16;      // kOutput, kConcat: within {% autoescape EXPRESSION %}
 
@@ -83,12 +83,12 @@ struct CallNode {
   Node* more_keywords = nullptr;
 };
 
-/// A variable: how many functions outward, and which of its slots.
+/// The location of a variable: how many functions outward, and its slot there.
 struct Place {
   uint32_t hops = 0, slot = 0;
 };
 
-/// What a scope does to one of its variables when it is entered.
+/// What a scope does with one of its variables on entry.
 struct Load {
   enum class Kind : uint8_t { kParameter, kResolve, kAlias, kUndefined } kind = Kind::kUndefined;
   uint32_t slot = 0;
@@ -100,7 +100,8 @@ struct Scope {
   uint32_t n = 0;
 };
 
-/// Variables of what runs as one: the template, a block, a macro, the body of a recursive loop, a loop's condition.
+/// The variables of one activation record: the template, a block, a macro, the body of a recursive loop, a loop's
+/// condition.
 struct FunctionLayout {
   FunctionLayout* outer = nullptr;
   uint32_t n_slots = 0;
@@ -110,13 +111,13 @@ struct Node {
   Kind kind = Kind::kConst;
   Op op = Op::kAdd;
   uint8_t flags = 0;
-  uint32_t at = 0;  ///< byte of the source
+  uint32_t at = 0;  ///< byte offset in the source
   const Str* text = nullptr;
   Value value;
   Node *a = nullptr, *b = nullptr, *c = nullptr, *d = nullptr;
   Nodes items, body, rest;
   CallNode* call = nullptr;
-  // What analysis finds out:
+  // Set by the scope analysis:
   const Builtin* builtin = nullptr;  ///< kFilter, kTest
   Place place;                       ///< kName, kNsRef; kMacro, kCallBlock: the name's or nothing
   Scope scope, scope2;               ///< of the body; kFor: of else
@@ -127,7 +128,7 @@ struct Node {
 };
 inline constexpr uint32_t kNoSlot = UINT32_MAX;
 
-/// What went wrong, and at which byte of the source.
+/// An error message and its byte offset in the source.
 struct Problem {
   enum class Code : uint8_t { kNone, kTemplate, kLimit } code = Code::kNone;
   std::string message;

@@ -31,7 +31,7 @@ Value argument_error(Runtime& r, const Builtin& builtin, std::initializer_list<P
   return r.fail({builtin.name, "(): ", sentence(what)});
 }
 
-// Where a macro's parameters lie in its activation.
+// Binds arguments to a macro's parameters in its activation record.
 bool bind_macro(Runtime& r, const Node& node, Activation& in, const Args& args, std::vector<Keyword>& rest) {
   rest.assign(args.keywords, args.keywords + args.n_keywords);
   const auto take = [&](std::string_view name, Value& out) {

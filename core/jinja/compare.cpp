@@ -7,7 +7,7 @@
 namespace ggufscope::jinja {
 namespace {
 
-// -1, 0, 1; 2: one is not a number.
+// Returns -1, 0 or 1, or 2 if one value is not a number.
 int compare_numbers(const Value& a, const Value& b) {
   if (a.is_int() && b.is_int()) return compare_integers(a, b);
   const double x = number(a), y = number(b);
@@ -37,7 +37,7 @@ Answer equal_dicts(Runtime& r, const Dict& a, const Dict& b) {
   return Answer::kYes;
 }
 
-// The order of lists is that of their first elements that differ.
+// Lists compare like their first elements that differ.
 Answer compare_items(Runtime& r, Op op, const Seq& a, const Seq& b) {
   for (uint32_t i = 0; i < std::min(a.n, b.n); ++i) {
     const Answer same_here = equal(r, a.items[i], b.items[i]);
@@ -191,7 +191,7 @@ Answer contains(Runtime& r, const Value& container, const Value& item) {
   return contains_item(r, container, item);
 }
 
-// Merges runs of doubling length; of equals the left one comes first, whichever the direction.
+// Bottom-up merge sort. It is stable in both directions.
 bool sort_values(Runtime& r, std::vector<Value>& keys, std::vector<Value>& values, bool reverse) {
   const size_t n = keys.size();
   std::vector<uint32_t> order(n), merged(n);

@@ -9,7 +9,7 @@
 namespace ggufscope::jinja {
 namespace {
 
-// A double has at most 767 significant digits; what further ones say is above or below a tie.
+// A double has at most 767 significant digits. Further digits only decide whether a value is above or below a tie.
 constexpr size_t kMaxSignificant = 800;
 constexpr int kMaxExponent = 100000;
 
@@ -23,7 +23,7 @@ void multiply_by_power(Limbs& x, uint32_t base, int n) {
   for (int i = 0; i < n; ++i) multiply_small(x, base, 0);
 }
 
-/// Of a finite value that is not negative.
+/// The exact decimal expansion of a finite value that is not negative.
 Decimal exact(double value) {
   if (value == 0) return {"0", 0};
   int exponent = 0;
@@ -48,7 +48,7 @@ Decimal exact(double value) {
   return out;
 }
 
-/// Rounds to n significant digits, ties to even; n may be 0 or less. Fewer are filled up.
+/// Rounds to n significant digits, ties to even; n may be 0 or negative. Missing digits are filled with zeros.
 void round_to(Decimal& d, int n) {
   if (n < 0) {
     d = {"0", d.exponent - n};
@@ -85,7 +85,7 @@ std::string with_exponent(Decimal d, int precision, bool upper, bool point) {
 std::string fixed(Decimal d, int precision, bool point) {
   round_to(d, d.exponent + 1 + precision);
   const auto after = static_cast<size_t>(precision);
-  // As an integer of units of 10^-precision.
+  // The value as an integer number of units of 10^-precision.
   std::string units = d.digits;
   if (units.size() <= after) units.insert(0, after + 1 - units.size(), '0');
   std::string out = units.substr(0, units.size() - after);
@@ -109,10 +109,10 @@ std::string general(const Decimal& d, int precision, bool upper, bool alternate)
   return out.erase(kept, end - kept);
 }
 
-/// Of digits * 10^exponent, an integer's digits.
+/// Converts digits * 10^exponent, where digits is an integer.
 double value_of(std::string_view digits, int exponent) {
   if (digits.size() <= 15 && std::abs(exponent) <= 22) {
-    // Both are exact, and so one operation rounds correctly.
+    // Both operands are exact, so one operation rounds correctly.
     double value = 0, power = 1;
     for (const char c : digits) value = value * 10 + (c - '0');
     for (int i = std::abs(exponent); i > 0; --i) power *= 10;

@@ -1,4 +1,4 @@
-// Floats as decimal text and back, exactly: what printf and strtod do, without their size.
+// Exact conversion between floats and decimal text, as printf and strtod do it, in less code.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace ggufscope::jinja {
 
-/// [+-]digits[.digits][e[+-]digits], correctly rounded; infinite beyond the largest. What follows is not looked at.
+/// Parses [+-]digits[.digits][e[+-]digits], correctly rounded; infinite on overflow. The rest of the text is ignored.
 [[nodiscard]] double parse_float(std::string_view text);
-/// A finite value as printf writes it for the types e E f F g G; alternate: '#'.
+/// Prints a finite value as printf does for the types e E f F g G; alternate: the flag '#'.
 [[nodiscard]] std::string print_float(double value, char type, int precision, bool alternate = false);
-/// The fewest digits that read as the same value, and the exponent of the first: 0.00125 -> "125", -3. Of positive
-/// values.
+/// The shortest digits that parse to the same value, and the exponent of the first digit: 0.00125 gives "125" and -3.
+/// The value must be positive.
 [[nodiscard]] std::string shortest_digits(double value, int& exponent);
 
 }  // namespace ggufscope::jinja

@@ -8,7 +8,7 @@
 namespace ggufscope::jinja {
 namespace {
 
-constexpr uint32_t kLinear = 8;  // entries that are searched without an index
+constexpr uint32_t kLinear = 8;  // up to this many entries, search without an index
 
 uint64_t mix(uint64_t x) {
   x ^= x >> 31;
@@ -22,7 +22,7 @@ uint64_t hash_bytes(std::string_view bytes) {
   return hash;
 }
 
-// Of hashable values.
+// Both values must be hashable.
 bool equal_keys(const Value& a, const Value& b) {
   if (a.is(Type::kString) || b.is(Type::kString)) return a.type == b.type && a.str->view() == b.str->view();
   if (a.is_int() && b.is_int()) return compare_integers(a, b) == 0;

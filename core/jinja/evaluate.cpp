@@ -22,7 +22,7 @@ bool spread_keywords(Runtime& r, const Value& more, std::vector<Keyword>& out) {
   return true;
 }
 
-// The arguments of one call, on the stack where there are few.
+// The arguments of one call; a few of them fit on the stack.
 struct Arguments {
   Value few[6];
   std::vector<Value> many;

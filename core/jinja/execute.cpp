@@ -15,7 +15,7 @@ bool put(Runtime& r, const Node& node, const Value& value) {
   return !r.out->over() || r.limit("it makes a text that is too long").is(Type::kNone);
 }
 
-/// What macros and filters of blocks give goes out as it is: it has to be a text.
+/// Appends the result of a macro or a block filter without conversion. It must be a text.
 bool put_string(Runtime& r, const Value& value) {
   if (value.failed()) return false;
   if (!value.is(Type::kString)) return r.fail({"a block gives ", type_name(value), ", not a string"}).is(Type::kNone);
@@ -25,7 +25,7 @@ bool put_string(Runtime& r, const Value& value) {
 
 Flow flow_of(bool ok) { return ok ? Flow::kOn : Flow::kFailed; }
 
-/// Runs a body into a text of its own.
+/// Runs a body and collects its output as a text.
 template <class Run>
 Value capture(Runtime& r, Flow& flow, const Run& run) {
   Writer body = r.writer();
@@ -87,7 +87,7 @@ Flow run_for(Runtime& r, Activation& in, Activation& around, const Node& node, V
     enter(in, node.scope);
     const Flow flow = execute(r, in, node.body);
     if (flow == Flow::kFailed) return flow;
-    // As Jinja2: an iteration that breaks or continues does not count for else.
+    // As in Jinja2, an iteration that ends with break or continue does not count for else.
     if (flow == Flow::kOn) none = false;
     if (flow == Flow::kBreak) break;
   }

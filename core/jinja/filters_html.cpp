@@ -25,7 +25,7 @@ Value safe(Runtime& r, const Value* a, const Args&) {
   return Value::of(str);
 }
 
-// The entities that escape() writes, a few more, and numbers.
+// Decodes the entities that escape() writes, a few others, and numeric ones.
 std::string unescaped(std::string_view text) {
   constexpr std::pair<std::string_view, std::string_view> kNamed[] = {
       {"amp;", "&"}, {"lt;", "<"}, {"gt;", ">"}, {"quot;", "\""}, {"apos;", "'"}, {"nbsp;", "\xC2\xA0"}};

@@ -18,7 +18,7 @@ bool is_word_punctuation(uint32_t c) {
 struct Line {
   std::vector<uint32_t> code_points;
   std::vector<size_t> bytes;
-  std::vector<size_t> dashes;  // where the run of dashes ends that goes through here
+  std::vector<size_t> dashes;  // for each position in a run of dashes, where the run ends
 
   explicit Line(std::string_view text) {
     for (size_t i = 0; i < text.size();) {
@@ -36,13 +36,13 @@ struct Line {
   [[nodiscard]] uint32_t at(size_t i) const { return i < size() ? code_points[i] : 0; }
   [[nodiscard]] bool letter(size_t i) const { return i < size() && is_letter(code_points[i]); }
 
-  /// "--" before a word, after one.
+  /// True at an em dash ("--") after a word and before another.
   [[nodiscard]] bool em_dash(size_t i) const {
     if (i == 0 || at(i) != '-' || !is_word_punctuation(at(i - 1))) return false;
     const size_t end = dashes[i];
     return end - i >= 2 && end < size() && is_word(at(end));
   }
-  /// A hyphen between letters of a word.
+  /// True at a hyphen between letters of a word.
   [[nodiscard]] bool hyphen(size_t i) const {
     if (at(i) != '-') return false;
     const bool two = i >= 2 && letter(i - 1) && letter(i - 2);
@@ -83,7 +83,7 @@ struct Wrapper {
     return true;
   }
 
-  // As much of a word as fits; false: none of it.
+  // Takes the part of a word that fits. Returns false if none does.
   bool cut(Chunk& chunk, std::vector<Chunk>& current, int64_t room) {
     if (!break_words) {
       if (!current.empty()) return false;
@@ -163,7 +163,7 @@ Value word_wrap(Runtime& r, const Value* a, const Args&) {
   return join(r, *between.str, out);
 }
 
-// The same value with the keys of its dicts in order.
+// A copy of the value with the keys of its dicts sorted.
 Value in_order(Runtime& r, const Value& value) {
   const Nesting nesting(r);
   if (nesting.over()) return Value::fail();
@@ -253,7 +253,7 @@ class Pretty {
     return true;
   }
 
-  // Words of a line that do not fit, with the white space after each, as many to a chunk as fit.
+  // Splits a line that is too long into chunks of words, each followed by its white space.
   bool chunk_line(const Str& line, int64_t width, int64_t last_width, std::vector<Value>& chunks) {
     size_t begin = 0;
     std::vector<size_t> ends;

@@ -1,4 +1,4 @@
-// urlize: addresses in a text become links.
+// urlize: turns addresses in a text into links.
 #include <algorithm>
 
 #include "jinja/tables.hpp"
@@ -15,7 +15,7 @@ bool starts_with(std::string_view text, std::string_view prefix) {
          std::equal(prefix.begin(), prefix.end(), text.begin(), [](char p, char c) { return p == lower(c); });
 }
 
-/// Bytes of the leading run of word characters and some others.
+/// Length in bytes of the leading run of word characters and `others`.
 size_t run_of(std::string_view text, std::string_view others) {
   size_t end = 0;
   while (end < text.size()) {
@@ -31,7 +31,7 @@ bool all_letters(std::string_view text, size_t least, size_t most) {
          std::all_of(text.begin(), text.end(), [](char c) { return lower(c) >= 'a' && lower(c) <= 'z'; });
 }
 
-/// A name of domains, dots between; the last part names a known or any top-level domain.
+/// True for a domain name with dots. Its last part must be a known top-level domain, unless any_top.
 bool is_domain(std::string_view host, bool any_top, size_t least_part) {
   const size_t dot = host.rfind('.');
   const std::string_view top = dot == host.npos ? host : host.substr(dot + 1);
@@ -56,7 +56,7 @@ bool is_domain(std::string_view host, bool any_top, size_t least_part) {
   }
 }
 
-/// What may follow a host: a port, then a path.
+/// True for what may follow a host: a port, then a path.
 bool is_tail(std::string_view text) {
   if (text.starts_with(':')) {
     size_t digits = 0;
@@ -190,7 +190,7 @@ bool attribute(Runtime& r, const Value& value, std::string_view name, std::strin
   return !text.failed();
 }
 
-// The words of rel, and what urlize adds, each once and in order.
+// The words of rel together with those that urlize adds, sorted and without duplicates.
 Value rel_words(Runtime& r, const Value& rel, bool no_follow) {
   std::vector<Value> words;
   if (!rel.missing() && truth(rel)) {

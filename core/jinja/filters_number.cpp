@@ -1,4 +1,4 @@
-// Filters that give numbers, or write them.
+// Filters that return or print numbers.
 #include <cmath>
 
 #include "jinja/big_int.hpp"
@@ -14,7 +14,7 @@ Value absolute(Runtime& r, const Value* a, const Args&) {
   return negate(r, a[0], is_negative(a[0]));
 }
 
-// float(value), as far as Python makes one; missing: it does not.
+// Python's float(value); kMissing if that would raise an error.
 Value as_float(Runtime& r, const Value& value) {
   if (value.is(Type::kUndefined)) return r.undefined_error(value);
   double out = 0;

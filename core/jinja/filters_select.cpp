@@ -1,4 +1,4 @@
-// Filters that give generators: nothing of them runs before something asks for an element.
+// Filters that return generators. They run lazily, when an element is requested.
 #include <algorithm>
 
 #include "jinja/select.hpp"
@@ -31,7 +31,7 @@ Value generate(Runtime& r, const Value* a, const Args& args) {
   return r.iterator(generator(r, kind, a, n_bound, args));
 }
 
-// by_attribute: the first argument is the attribute that the test looks at.
+// by_attribute: the first argument is the attribute to test.
 template <bool reject, bool by_attribute>
 Value select(Runtime& r, const Value* a, const Args& args) {
   Iter* iter = generator(r, K::kSelect, a, 1, args);

@@ -1,4 +1,4 @@
-// Filters that look at a sequence as a whole.
+// Filters that need the whole sequence.
 #include <algorithm>
 
 #include "jinja/select.hpp"
@@ -57,7 +57,7 @@ Value reverse(Runtime& r, const Value* a, const Args&) {
 }
 
 Value pick(Runtime& r, const Value* a, const Args&) {
-  // Renderings can be repeated: the choice follows from how many were made before.
+  // The choice depends only on the number of earlier choices, so that renderings are reproducible.
   const int64_t n = length_of(a[0]);
   if (n == 0) return r.undefined("there is no random item: the sequence is empty");
   if (n < 0 || (!a[0].is(Type::kString) && !a[0].is_seq() && !a[0].is(Type::kRange)))
@@ -66,7 +66,7 @@ Value pick(Runtime& r, const Value* a, const Args&) {
   return element_at(r, a[0], static_cast<int64_t>(r.seed >> 8) % n);
 }
 
-// "a,b.c" as paths; an integer, or none, is one.
+// Parses "a,b.c" into paths. An integer or none is a single path.
 bool split_paths(Runtime& r, const Value& attribute, std::vector<Value>& out) {
   if (!attribute.is(Type::kString)) return out.push_back(attribute), true;
   const Value comma = r.string(",");

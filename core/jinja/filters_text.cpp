@@ -121,7 +121,7 @@ Value indent(Runtime& r, const Value* a, const Args&) {
   std::vector<Value> lines;
   const Str& text = *a[0].str;
   if (!split_lines(r, text, false, lines)) return Value::fail();
-  // As if a newline were added: a text that ends with a line's end has an empty line there.
+  // If the text ends with a newline, an empty last line follows.
   if (ends_line(text.view())) lines.push_back(r.string({}));
   if (r.problem.code != Problem::Code::kNone) return Value::fail();
   Writer out = r.writer();

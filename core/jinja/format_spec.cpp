@@ -89,7 +89,7 @@ Value padded(Runtime& r, const Spec& spec, std::string_view head, const Str& bod
   return r.string(out);
 }
 
-// Separators every few digits, and zeros in front up to the width where zeros fill.
+// Inserts separators every few digits. With zero padding, fills up with zeros to the width.
 std::string grouped(const std::string& digits, char separator, size_t every, size_t width) {
   std::string reversed;
   size_t n = 0;
@@ -133,7 +133,7 @@ Value format_float_value(Runtime& r, const Spec& spec, double value) {
     const size_t e = digits.find('e');
     const int exponent = e == std::string::npos ? 0 : std::atoi(digits.c_str() + e + 1);
     digits = format_float(size, 'g', precision, false);
-    // As "g", but with a digit after the point, and an exponent one digit sooner.
+    // Like "g", but with at least one digit after the point, and with an exponent one digit earlier.
     if (exponent == precision - 1 && digits.find_first_of(".en") == digits.npos) {
       digits = format_float(size, 'e', precision - 1, false);
       const size_t at = digits.find('e');
@@ -217,7 +217,7 @@ Value format_value(Runtime& r, const Value& value, const Str& spec_text) {
 
 namespace {
 
-// One replacement field after another, as string.Formatter.
+// Iterates over replacement fields, like Python's string.Formatter.
 class Braces {
  public:
   Braces(Runtime& r, const Args& args) : r_(r), args_(args) {}

@@ -5,9 +5,9 @@
 
 namespace ggufscope::jinja {
 
-/// format(value, spec)
+/// Python's format(value, spec).
 [[nodiscard]] Value format_value(Runtime& r, const Value& value, const Str& spec);
-/// What is beyond ASCII as \xNN, \uNNNN or \UNNNNNNNN.
+/// Escapes characters beyond ASCII as \xNN, \uNNNN or \UNNNNNNNN.
 [[nodiscard]] Value ascii_only(Runtime& r, const Str& text);
 
 }  // namespace ggufscope::jinja

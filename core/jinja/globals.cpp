@@ -35,7 +35,7 @@ Value range(Runtime& r, const Value* a, const Args& args) {
   return v;
 }
 
-// What dict() makes: of a mapping or of pairs, then of the names.
+// Python's dict(): from a mapping or from pairs, then from keyword arguments.
 Dict* make_dict(Runtime& r, const Args& args) {
   if (args.n > 1) return r.fail({"dict takes at most one argument by position"}), nullptr;
   Dict* dict = r.make<Dict>();

@@ -8,7 +8,7 @@
 namespace ggufscope::jinja {
 namespace {
 
-// The value of a loop's target, which its condition saw: a tuple where the target is one.
+// The value of a loop's target for its condition; a tuple if the target is one.
 Value target_value(Runtime& r, Activation& in, const Node& target) {
   if (target.kind != Kind::kTuple) return in.slots[target.place.slot];
   std::vector<Value> items;
@@ -144,7 +144,7 @@ bool collect(Runtime& r, const Value& iterable, std::vector<Value>& out) {
     const Value item = next(r, *iter);
     if (item.failed()) return false;
     if (item.missing()) return true;
-    // What is gathered outside of the arena counts as well.
+    // Memory outside of the arena counts towards the limit, too.
     if (out.size() >= r.limits.memory_bytes / sizeof(Value) / 4) return r.out_of_memory().is(Type::kNone);
     out.push_back(item);
   }

@@ -210,7 +210,7 @@ class Reader {
     return true;
   }
 
-  // After \u: a code point, halves of surrogate pairs joined and lone ones replaced.
+  // Parses the rest of a \u escape. Joins surrogate pairs and replaces lone surrogates.
   bool unicode(std::string& out) {
     uint32_t unit = 0, low = 0;
     if (!hex(unit)) return false;

@@ -1,4 +1,4 @@
-// JSON: variables come in as it, tojson writes it as Python's json.dumps.
+// JSON: the input format of variables, and the output of tojson (like Python's json.dumps).
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ struct JsonStyle {
 
 [[nodiscard]] bool write_json(Runtime& r, const Value& value, const JsonStyle& style, Writer& out, uint32_t level = 0);
 
-/// The object of variables. Strings below the names messages, tools and documents are marked as content where marks are
-/// asked for; roles and types that are plain words are not, as templates build control tokens of them.
+/// Parses the object of variables. With `marks`, strings inside messages, tools and documents are marked as content.
+/// Roles and types that are plain words are not marked, because templates build control tokens from them.
 [[nodiscard]] Value read_json(Runtime& r, std::string_view text, bool marks);
 
 }  // namespace ggufscope::jinja

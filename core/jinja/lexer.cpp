@@ -69,7 +69,7 @@ class Lexer {
     return false;
   }
 
-  /// Where "{%-? raw %}" or its like ends; npos: this is none.
+  /// The end of a tag such as "{%-? raw %}"; npos if there is none here.
   [[nodiscard]] size_t raw_tag(size_t pos, std::string_view name, bool begin) const {
     if (!at(pos, "{%")) return std::string_view::npos;
     pos += 2;
@@ -83,7 +83,7 @@ class Lexer {
     return std::string_view::npos;
   }
 
-  /// Data from begin to end, without what the tag at its end strips of it.
+  /// Adds the data from begin to end, after the whitespace control of the tag that follows it.
   bool data(size_t begin, size_t end, char sign, bool variable) {
     std::string_view text = source_.substr(begin, end - begin);
     if (sign == '-') {
@@ -191,7 +191,7 @@ class Lexer {
                                                      : false;
       }
     }
-    // As in Jinja2, the parser reports a tag that the end of the template cuts off.
+    // As in Jinja2, the parser reports a tag that is cut off by the template's end.
     (void)open;
     return true;
   }
@@ -236,7 +236,7 @@ class Lexer {
     return true;
   }
 
-  /// (\d+_)*\d+ from pos; pos itself: no digit there.
+  /// Matches (\d+_)*\d+ at pos and returns its end, or pos if there is no digit.
   [[nodiscard]] size_t digits(size_t pos) const {
     while (is_digit(peek(pos)) ||
            (peek(pos) == '_' && pos > 0 && is_digit(source_[pos - 1]) && is_digit(peek(pos + 1))))
@@ -319,7 +319,7 @@ class Lexer {
     return push_text(Token::kString, begin, text);
   }
 
-  /// The escape at i, as Python's unicode-escape has it.
+  /// Decodes the escape at i like Python's unicode-escape.
   bool escape(size_t& i, size_t end, std::string& text) {
     constexpr std::string_view kLetters = "ntrabfv\\'\"";
     constexpr std::string_view kMeanings = "\n\t\r\a\b\f\v\\'\"";

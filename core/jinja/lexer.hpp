@@ -1,11 +1,10 @@
-// Text of a template to tokens, as jinja2.lexer with trim_blocks and lstrip_blocks.
+// The lexer: like jinja2.lexer with trim_blocks and lstrip_blocks.
 //
-//   1. \r\n and \r become \n; one newline at the end goes
-//   2. outside of tags: data up to the next {{ {% {# or {% raw %}. Before "-" all white space of it goes; before a
-//   block
-//      or comment the blanks since the line's begin, unless "+" stands there
-//   3. inside: white space, numbers, names, strings, operators; the tag's end counts where all brackets are closed.
-//      After "-" all white space goes; after a block or comment one newline
+//   1. \r\n and \r become \n. One newline at the end is removed.
+//   2. Outside of tags: data up to the next {{ {% {# or {% raw %}. "-" strips all white space before the tag. Before a
+//      block or comment, blanks since the line's begin are stripped, unless the tag begins with "+".
+//   3. Inside of tags: white space, numbers, names, strings, operators. A tag can end only when all brackets are
+//      closed. "-" strips all white space after the tag. After a block or comment, one newline is stripped.
 #pragma once
 
 #include <string>
@@ -57,14 +56,15 @@ struct Lexeme {
   Token type = Token::kEnd;
   bool integer = false;  ///< kNumber
   uint32_t at = 0;
-  std::string_view text = {};  ///< of a name
-  Value value = {};            ///< of data, strings and numbers
+  std::string_view text = {};  ///< for names
+  Value value = {};            ///< for data, strings and numbers
 };
 
-/// Source with line ends as templates see them.
+/// The source with all line ends as \n.
 [[nodiscard]] std::string normalize_newlines(std::string_view source);
 
-/// Ends with kEnd. Values lie in the arena, texts in the source. False: the problem says what is wrong.
+/// Tokenizes the source. The last token is kEnd. Values are allocated in the arena; texts are views of the source.
+/// Returns false and sets `problem` on an error.
 [[nodiscard]] bool tokenize(std::string_view source, Arena& arena, std::vector<Lexeme>& out, Problem& problem);
 
 }  // namespace ggufscope::jinja

@@ -84,9 +84,9 @@ double to_double(const Limbs& x, bool sticky, int exponent) {
   }
   if (bits > 64)
     for (size_t i = 0; i < bits - 64; ++i) sticky = sticky || (x.m[i / 32] >> (i % 32) & 1) != 0;
-  // The lowest bit of the 64 also stands for all that was dropped.
+  // Sticky bit: the lowest of the 64 bits is set if any dropped bit was.
   if (sticky) top |= 1;
-  // 53 bits are kept, fewer where the result is subnormal.
+  // 53 bits are kept, or fewer if the result is subnormal.
   const int lowest = static_cast<int>(bits) - 53 + exponent;
   const int dropped = 11 + (lowest < -1074 ? -1074 - lowest : 0);
   if (bits == 0 || dropped > 64) return x.negative ? -0.0 : 0.0;
@@ -99,7 +99,7 @@ double to_double(const Limbs& x, bool sticky, int exponent) {
 }
 
 double ratio_of_limbs(Limbs a, const Limbs& b) {
-  // At least 66 bits of quotient, so that rounding sees enough of it.
+  // At least 66 bits of quotient, which is enough for correct rounding.
   const auto more = static_cast<int>(bits_of(b)) - static_cast<int>(bits_of(a)) + 66;
   const size_t shift = more > 0 ? static_cast<size_t>(more) : 0;
   Limbs quotient, rest;

@@ -1,4 +1,4 @@
-// Methods of strings that ask something, and of lists, dicts, numbers, cyclers and loops.
+// Query methods of strings, and methods of lists, dicts, numbers, cyclers and loops.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,7 @@
 namespace ggufscope::jinja {
 namespace {
 
-// str.isalpha and its like: every character has one of the properties, and there is one.
+// str.isalpha and similar: true if the text is not empty and every character has one of the properties.
 template <uint16_t wanted>
 Value all_are(Runtime& r, const Value* a, const Args&) {
   const Str& text = *a[0].str;

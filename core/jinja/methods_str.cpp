@@ -1,4 +1,4 @@
-// Methods of strings that take and give texts.
+// Methods of strings that return texts.
 #include <algorithm>
 
 #include "jinja/format_spec.hpp"
@@ -23,7 +23,7 @@ Value strip_ends(Runtime& r, const Value* a, const Args&) {
   return strip(r, *a[0].str, a[1], left, right);
 }
 
-// A bound of str methods: none, or a character's place, counted from the end where it is negative.
+// A bound argument of a str method: none, or a character index; negative ones count from the end.
 bool text_bound(Runtime& r, const Value& value, int64_t length, int64_t fallback, int64_t& out) {
   out = fallback;
   if (value.missing() || value.is_none()) return true;
@@ -33,7 +33,7 @@ bool text_bound(Runtime& r, const Value& value, int64_t length, int64_t fallback
   return true;
 }
 
-// The bytes between two such bounds; begin > end where nothing lies there.
+// The byte range between two such bounds; begin > end if it is empty.
 bool text_range(Runtime& r, const Value& text, const Value& from, const Value& to, size_t& begin, size_t& end) {
   const int64_t length = length_of(text);
   int64_t first = 0, last = length;

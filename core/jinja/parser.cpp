@@ -127,7 +127,7 @@ bool Parser::statements(std::initializer_list<std::string_view> ends, Nodes& out
   return false;
 }
 
-/// The rest of the tag, and statements up to one of those ends.
+/// Parses the rest of the tag, then statements up to one of the tags in `ends`.
 bool Parser::block_body(std::initializer_list<std::string_view> ends, Nodes& out) {
   skip(Token::kColon);
   return expect(Token::kBlockEnd, "%}") && statements(ends, out);

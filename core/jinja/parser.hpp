@@ -1,4 +1,4 @@
-// Tokens to a tree, as jinja2.parser with the tags of loopcontrols and {% generation %}.
+// The parser: like jinja2.parser with the tags of loopcontrols and {% generation %}.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace ggufscope::jinja {
 
-/// The statements of the whole template. False: the problem says what is wrong.
+/// Parses the whole template into statements. Returns false and sets `problem` on an error.
 [[nodiscard]] bool parse(std::string_view source, Arena& arena, Nodes& body, Problem& problem);
 
 /// Used by parser.cpp (statements) and parser_expressions.cpp.
@@ -18,13 +18,13 @@ class Parser {
   Parser(std::vector<Lexeme>&& tokens, Arena& arena, Problem& problem)
       : tokens_(std::move(tokens)), arena_(arena), problem_(problem) {}
 
-  /// Up to a tag of one of those names, which becomes the current token; without names up to the end.
+  /// Parses statements up to a tag named in `ends`, which becomes the current token; without names, up to the end.
   [[nodiscard]] bool statements(std::initializer_list<std::string_view> ends, Nodes& out);
 
  private:
   enum TupleMode : uint8_t { kFull = 0, kSimplified = 1, kNoCondition = 2, kParenthesized = 4, kNamespace = 8 };
 
-  // Statements: the node, or nullptr and a problem.
+  // Statements return a node, or nullptr after setting the problem.
   Node* statement();
   Node* for_statement(uint32_t at);
   Node* if_statement(uint32_t at);
@@ -104,7 +104,7 @@ class Parser {
   friend struct Deeper;
 };
 
-/// Counts how deep the parser is within itself.
+/// Counts the parser's recursion depth.
 struct Deeper {
   explicit Deeper(Parser& p) : parser(p) { ++parser.depth_; }
   ~Deeper() { --parser.depth_; }

@@ -1,7 +1,7 @@
-// One rendering: its memory, its bounds, and what operators and builtins need of Python.
+// The state of one rendering: its memory and limits, and the Python operations that operators and builtins need.
 //
-// Every function that gives a Value may give one that failed(): an error, which the Runtime then holds. Those that give
-// an Answer may give kFailed. Callers pass it on at once.
+// A function that returns a Value may return one for which failed() is true; the Runtime then holds the error. A
+// function that returns an Answer may return kFailed. Callers must return at once in both cases.
 #pragma once
 
 #include <initializer_list>
@@ -17,20 +17,20 @@
 namespace ggufscope::jinja {
 
 struct Limits {
-  uint64_t steps = 20'000'000;      ///< nodes, elements and 64 bytes of text each are one
-  size_t output_bytes = 16 << 20;   ///< of the rendering, and of each text on the way to it
-  size_t memory_bytes = 256 << 20;  ///< of all values
+  uint64_t steps = 20'000'000;      ///< each node, each element and each 64 bytes of text count as one
+  size_t output_bytes = 16 << 20;   ///< for the rendering, and for each intermediate text
+  size_t memory_bytes = 256 << 20;  ///< for all values
   uint32_t depth = 500;             ///< of nested nodes, macros and values
 };
 
-/// The moment that strftime_now tells.
+/// The time that strftime_now uses.
 struct Moment {
   int64_t year = 1970;
   uint32_t month = 1, day = 1, hour = 0, minute = 0, second = 0, microsecond = 0;
   int64_t epoch_seconds = 0;
 };
 
-/// Variables of the template and what it sets at its top level, for blocks.
+/// The template's variables and its top-level assignments, which blocks can read.
 struct Context {
   Dict variables;
   const Dict* parent = nullptr;
@@ -49,7 +49,7 @@ struct Macro {
   Activation* outer = nullptr;
 };
 
-/// A position in something that can be walked. Copies of it are a position each.
+/// An iterator. Copies advance independently.
 struct Iter {
   enum class Kind : uint8_t {
     kSeq,
@@ -67,11 +67,11 @@ struct Iter {
     kCondition,
     kMissing
   } kind = Kind::kEmpty;
-  Value source;           ///< what is walked
-  Iter* inner = nullptr;  ///< what a generator walks
-  int64_t at = 0;         ///< next element; byte of a text
+  Value source;           ///< the iterated value
+  Iter* inner = nullptr;  ///< a generator's source
+  int64_t at = 0;         ///< index of the next element, or byte offset in a text
   bool done = false;
-  // Generators: arguments of the filter that made them.
+  // For generators: the arguments of the filter that made them.
   const Value* a = nullptr;
   Args args;
   bool reject = false, by_attribute = false;
@@ -88,7 +88,7 @@ struct Loop {
   Value after, current, before;
   Seq* changed = nullptr;
   uint32_t depth0 = 0;
-  const Node* node = nullptr;  ///< of a recursive loop
+  const Node* node = nullptr;  ///< the node of a recursive loop
   Activation* outer = nullptr;
 };
 
@@ -111,22 +111,22 @@ class Runtime {
   const std::vector<Node*>* blocks = nullptr;
   Writer* out = nullptr;
   uint32_t seed = 0;
-  Value filter_body;  ///< what the innermost filter of a filter block filters
-  Value caller;       ///< of the call that a call block makes next
+  Value filter_body;  ///< the input of the innermost filter of a filter block
+  Value caller;       ///< passed to the next call, which a call block makes
 
-  /// An error of the template. The first one counts.
+  /// Sets the template's error. Only the first one is kept.
   Value fail(std::initializer_list<Part> parts);
-  /// A bound was reached.
+  /// Reports an exceeded limit.
   Value limit(std::string_view what);
   Value out_of_memory() { return limit("it takes too much memory"); }
-  /// False, and an error, when the steps are used up.
+  /// Counts steps. Returns false and sets an error if none are left.
   [[nodiscard]] bool spend(uint64_t n = 1) {
     steps += n;
     if (steps <= limits.steps) return true;
     limit("it takes too long");
     return false;
   }
-  /// Errors without a place get this one.
+  /// Sets the position of an error that has none yet.
   void place_error(uint32_t at) {
     if (problem.placed) return;
     problem.at = at;
@@ -142,9 +142,9 @@ class Runtime {
   [[nodiscard]] Writer writer() const { return Writer(limits.output_bytes); }
   Value string(std::string_view bytes, bool content = false, bool markup = false);
   Value string(const Writer& text, bool markup = false);
-  /// Bytes of a text, which they share.
+  /// A substring that shares the text's bytes.
   Value part(const Str& text, size_t begin, size_t end);
-  Value constant(const char* text);  ///< lives as long as the program
+  Value constant(const char* text);  ///< the text must have static storage duration
   Value sequence(Type type, const std::vector<Value>& items);
   Value sequence(Type type, const Value* items, size_t n);
   Value integer(Value v) { return v.failed() ? limit("a number has too many digits") : v; }
@@ -155,7 +155,7 @@ class Runtime {
   Value iterator(Iter* iter);
 };
 
-/// Counts how deep values and nodes nest; over(): too deep, with the error.
+/// Counts the nesting depth of values and nodes. over() reports an error if it is too deep.
 class Nesting {
  public:
   explicit Nesting(Runtime& r) : r_(r) { ++r_.depth; }
@@ -174,13 +174,13 @@ class Nesting {
 
 [[nodiscard]] std::string_view type_name(const Value& value);
 
-// print.cpp: what str() and repr() make of values. False: an error.
+// print.cpp: str() and repr(). They return false on an error.
 [[nodiscard]] bool write_text(Runtime& r, const Value& value, Writer& out);
 [[nodiscard]] bool write_repr(Runtime& r, const Value& value, Writer& out);
 void write_repr(const Str& text, Writer& out);
 [[nodiscard]] Value to_text(Runtime& r, const Value& value);  ///< kString
 [[nodiscard]] std::string float_text(double value);
-/// prefix and the value as so many hexadecimal digits
+/// Writes the prefix and the value with the given number of hexadecimal digits.
 void put_hex(Writer& out, std::string_view prefix, uint32_t value, uint32_t digits, bool content);
 void write_escaped(const Str& text, Writer& out);  ///< for HTML
 [[nodiscard]] Value escape(Runtime& r, const Value& value);
@@ -192,7 +192,7 @@ void write_escaped(const Str& text, Writer& out);  ///< for HTML
 [[nodiscard]] Answer compare(Runtime& r, Op op, const Value& a, const Value& b);
 [[nodiscard]] Answer contains(Runtime& r, const Value& container, const Value& item);
 [[nodiscard]] bool same(const Value& a, const Value& b);  ///< Python's "is"
-/// Stable; false: an error.
+/// Sorts stably. Returns false on an error.
 [[nodiscard]] bool sort_values(Runtime& r, std::vector<Value>& keys, std::vector<Value>& values, bool reverse);
 
 // dict.cpp
@@ -206,9 +206,10 @@ void write_escaped(const Str& text, Writer& out);  ///< for HTML
 // arithmetic.cpp
 [[nodiscard]] Value binary(Runtime& r, Op op, const Value& a, const Value& b);
 [[nodiscard]] Value negate(Runtime& r, const Value& a, bool minus);
-[[nodiscard]] double number(const Value& value);          ///< of a number
-[[nodiscard]] int64_t clamp_integer(const Value& value);  ///< of an integer; far ones are the nearest that fits
-[[nodiscard]] Value parse_python_integer(Runtime& r, std::string_view text, uint32_t base);  ///< missing: none
+[[nodiscard]] double number(const Value& value);          ///< the value must be a number
+[[nodiscard]] int64_t clamp_integer(const Value& value);  ///< the value must be an integer; it is clamped to 64 bits
+[[nodiscard]] Value parse_python_integer(Runtime& r, std::string_view text,
+                                         uint32_t base);  ///< kMissing if it is not an integer
 [[nodiscard]] bool parse_python_float(std::string_view text, double& out);
 [[nodiscard]] Value round_half_even(Runtime& r, const Value& number, int64_t digits);
 
@@ -219,28 +220,29 @@ void write_escaped(const Str& text, Writer& out);  ///< for HTML
 
 // access.cpp
 [[nodiscard]] Value get_attribute(Runtime& r, const Value& object, const Str& name);
-[[nodiscard]] Value get_attribute_only(Runtime& r, const Value& object, const Str& name);  ///< never an item
+[[nodiscard]] Value get_attribute_only(Runtime& r, const Value& object,
+                                       const Str& name);  ///< never falls back to items
 [[nodiscard]] Value get_item(Runtime& r, const Value& object, const Value& key);
 [[nodiscard]] Value get_slice(Runtime& r, const Value& object, const Value& start, const Value& stop,
                               const Value& step);
-/// Looks up "a.b.0" as attribute= of filters does: items first.
+/// Looks up "a.b.0" as the filters' attribute= does: items before attributes.
 [[nodiscard]] Value get_path(Runtime& r, const Value& object, const Value& path, const Value& fallback);
 [[nodiscard]] Value element_at(Runtime& r, const Value& sequence, int64_t index);  ///< 0 <= index < length
-[[nodiscard]] int64_t length_of(const Value& value);                               ///< -1: has none
+[[nodiscard]] int64_t length_of(const Value& value);                               ///< -1 if the value has no length
 [[nodiscard]] Value length_value(Runtime& r, const Value& value);
 
 // iterate.cpp
 [[nodiscard]] Iter* iterate(Runtime& r, const Value& value);  ///< nullptr: an error
 [[nodiscard]] bool can_iterate(const Value& value);
-[[nodiscard]] Value next(Runtime& r, Iter& iter);  ///< missing: the end
+[[nodiscard]] Value next(Runtime& r, Iter& iter);  ///< kMissing at the end
 [[nodiscard]] bool collect(Runtime& r, const Value& iterable, std::vector<Value>& out);
 [[nodiscard]] Value loop_attribute(Runtime& r, Loop& loop, const Str& name);
-[[nodiscard]] Value advance_loop(Runtime& r, Loop& loop);  ///< missing: the end
+[[nodiscard]] Value advance_loop(Runtime& r, Loop& loop);  ///< kMissing at the end
 [[nodiscard]] Value loop_length(Runtime& r, Loop& loop);
 
 // call.cpp
 [[nodiscard]] Value call(Runtime& r, const Value& callee, const Args& args);
-/// self: what stands before a filter, or the object of a method; missing: none.
+/// self: the input of a filter or the object of a method; kMissing if there is none.
 [[nodiscard]] Value call_builtin(Runtime& r, const Builtin& builtin, const Value& self, const Args& args);
 [[nodiscard]] Value call_macro(Runtime& r, const Macro& macro, const Args& args);
 [[nodiscard]] Value take_keyword(Args& args, std::string_view name, Keyword* room);

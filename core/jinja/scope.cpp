@@ -14,7 +14,7 @@ namespace {
 struct Frame {
   Symbols* symbols = nullptr;
   bool toplevel = false;
-  bool soft = false;  // within if: filters need not exist before they run
+  bool soft = false;  // inside {% if %}: filters need to exist only when they run
   bool in_loop = false;
   uint8_t escape = 0;
 };
@@ -43,7 +43,7 @@ class Analyzer {
     if (problem_.code == Problem::Code::kNone) problem_ = {code, sentence(parts), node->at, true};
   }
 
-  /// The walks below call themselves: not deeper than this. Long sums nest as deep as they are long.
+  /// Limits the recursion of the walks below. A sum of n terms nests n levels deep.
   bool check_depth() {
     constexpr uint32_t kMaxDepth = 300;
     std::vector<std::pair<Node*, uint32_t>> waiting;
@@ -122,7 +122,7 @@ class Analyzer {
     return {loads, n};
   }
 
-  // What a scope's own statements read and set; nested scopes keep theirs for themselves.
+  // First walk: collects what a scope's own statements read and set. Nested scopes are separate.
   void collect_target(Node* node, Symbols& symbols, Use use) {
     if (node->kind == Kind::kName) {
       use == Use::kParameter ? symbols.parameter(node->text) : symbols.store(node->text);
@@ -174,7 +174,7 @@ class Analyzer {
     symbols.merge({&body, &others, &rest});
   }
 
-  // The second walk: places of names, filters and tests by name, what may stand where.
+  // Second walk: resolves names, filters and tests, and checks where statements may occur.
   void walk_all(const Nodes& nodes, const Frame& frame) {
     for (Node* node : nodes) walk(node, frame);
   }
@@ -384,7 +384,7 @@ class Analyzer {
     walk_all(node->body, {.symbols = symbols});
   }
 
-  // What a scoped block sees of the variables around it: one load a name, the innermost first.
+  // The outer variables that a scoped block can read: one load for each name, the innermost first.
   Scope visible(const Frame& frame) {
     std::vector<Load> loads;
     for (Symbols* s = frame.symbols; s != nullptr; s = s->parent) {

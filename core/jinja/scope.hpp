@@ -1,11 +1,11 @@
-// Which variable a name means, found once for the whole template, by the rules of Jinja2's compiler (idtracking):
+// Resolves variables for the whole template before it runs, by the rules of Jinja2's compiler (idtracking):
 //
-//   - a scope (template, block, macro, call, loop, with, filter, set block, autoescape) knows the names that its own
-//     statements read or set; {% if %} is no scope
-//   - a name that a scope sets starts as a copy of the outer variable (alias), or undefined; what is set ends with the
-//   scope
-//   - a name that no scope around knows is looked up in the context when the scope is entered
-//   - macros see the variables around their definition, as they are when the macro runs
+//   - A scope (template, block, macro, call, loop, with, filter, set block, autoescape) has the names that its own
+//     statements read or set. {% if %} is not a scope.
+//   - A name that a scope sets starts as a copy of the outer variable (alias) or as undefined. Assignments end with
+//     the scope.
+//   - A name that no enclosing scope has is looked up in the context when the scope is entered.
+//   - Macros see the variables around their definition with the values that they have when the macro runs.
 #pragma once
 
 #include <vector>
@@ -22,7 +22,7 @@ struct Program {
   std::vector<Node*> blocks;
 };
 
-/// Fills in what nodes need to run. False: the problem says what is wrong.
+/// Resolves the names of a program. Returns false and sets `problem` on an error.
 [[nodiscard]] bool analyze(Arena& arena, Program& program, Problem& problem);
 
 }  // namespace ggufscope::jinja

@@ -22,7 +22,7 @@ int64_t weekday_of(int64_t year, int64_t yday) {  // 0: Sunday
   return (days + 1) % 7;
 }
 
-// ISO 8601: weeks begin on Monday, the first one has the year's first Thursday.
+// ISO 8601: weeks begin on Monday; the first week contains the year's first Thursday.
 void iso_week(int64_t year, int64_t yday, int64_t wday, int64_t& iso_year, int64_t& week) {
   const int64_t monday = (wday + 6) % 7;
   iso_year = year;

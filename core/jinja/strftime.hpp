@@ -8,7 +8,7 @@
 
 namespace ggufscope::jinja {
 
-/// Appends to out; false: it grows beyond max_bytes.
+/// Appends to out. Returns false if it would exceed max_bytes.
 [[nodiscard]] bool strftime(const Moment& now, std::string_view format, size_t max_bytes, std::string& out);
 
 }  // namespace ggufscope::jinja

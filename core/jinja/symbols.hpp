@@ -1,4 +1,4 @@
-// Names of a scope while scopes are being found out (scope.cpp), after jinja2.idtracking.
+// The symbol tables of the scope analysis (scope.cpp), modelled on jinja2.idtracking.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace ggufscope::jinja {
 
-// A level and a name are one variable of a function, whichever scope of that level it is in.
+// A level and a name identify one variable of a function. All scopes of that level share it.
 struct Slot {
   uint32_t level;
   std::string_view name;
@@ -37,7 +37,7 @@ struct Symbols {
   struct Known {
     const Str* name;
     Load::Kind load;
-    const Symbols* from;  // kAlias: whose variable
+    const Symbols* from;  // kAlias: the scope whose variable it is
   };
   std::vector<Known> known;
   std::vector<std::string_view> stores;
@@ -74,7 +74,7 @@ struct Symbols {
   void load(const Str* name) {
     if (owner(name->view()) == nullptr) define(name, Load::Kind::kResolve);
   }
-  /// What branches of an if set may not be set: it starts as what it is outside.
+  /// A variable that only some branches of an if set starts with its outer value.
   void merge(std::initializer_list<const Symbols*> branches) {
     std::vector<std::string_view> set_somewhere;
     for (const Symbols* branch : branches)
@@ -133,14 +133,14 @@ void each_child(const Node& node, const Visit& visit) {
   one(node.call->more_args), one(node.call->more_keywords);
 }
 
-// Which of a few names are read before they are set.
+// Finds which of a few names are read before they are set.
 struct Undeclared {
   std::vector<std::string_view> names, found;
 
   static bool contains(const std::vector<std::string_view>& in, std::string_view name) {
     return std::find(in.begin(), in.end(), name) != in.end();
   }
-  /// True: all are found.
+  /// Returns true when all are found.
   bool visit(const Node& node, Use use) {
     if (node.kind == Kind::kBlock) return false;
     if (node.kind == Kind::kName) {

@@ -1,4 +1,4 @@
-// All filters, tests, methods and globals by name.
+// Look-up of filters, tests, methods and globals by name.
 #pragma once
 
 #include <span>
@@ -11,12 +11,12 @@ namespace ggufscope::jinja {
 [[nodiscard]] const Builtin* find_filter(std::string_view name);
 [[nodiscard]] const Builtin* find_test(std::string_view name);
 [[nodiscard]] const Builtin* find_global(std::string_view name);
-/// nullptr: values of this type have no such method.
+/// nullptr if values of this type have no such method.
 [[nodiscard]] const Builtin* find_method(Type type, std::string_view name);
-/// Changes the object that it belongs to: templates may not call it.
+/// True for methods that change their object, which the sandbox does not allow.
 [[nodiscard]] bool is_mutator(Type type, std::string_view name);
 
-// Each file of builtins has one table of rows.
+// Each file of builtins defines one table.
 extern const std::span<const Builtin> kTextFilters, kSequenceFilters, kSelectFilters, kNumberFilters, kHtmlFilters,
     kLayoutFilters, kLinkFilters;
 extern const std::span<const Builtin> kTests, kGlobals;

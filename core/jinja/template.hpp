@@ -4,7 +4,7 @@
 //   source -> lexer -> tokens -> parser -> nodes -> scopes (parse)      once for a template
 //   variables (JSON) + moment -> text (render)                          bounded in steps, output, memory and depth
 //
-// It has no access to anything but what it is given.
+// Templates can access only the variables that they are given.
 #pragma once
 
 #include <memory>
@@ -20,10 +20,10 @@ namespace ggufscope::jinja {
 struct TemplateError {
   Problem::Code code = Problem::Code::kNone;
   std::string message;
-  uint32_t line = 0, column = 0;  ///< from 1, columns in code points; 0: no place is to blame
+  uint32_t line = 0, column = 0;  ///< from 1, in code points; 0: no position
 };
 
-/// A stretch of a rendering: text of messages, or the template's own.
+/// A range of the output: text of messages, or the template's own.
 struct Run {
   uint32_t bytes = 0;
   bool content = false;
@@ -31,17 +31,17 @@ struct Run {
 
 struct Rendering {
   std::string text;
-  std::vector<Run> runs;  ///< where marks were asked for
-  TemplateError error;    ///< code kNone: all is well
+  std::vector<Run> runs;  ///< if marks were requested
+  TemplateError error;    ///< code kNone: no error
 };
 
 class Template {
  public:
   explicit Template(std::string_view source);
 
-  /// Why it cannot be rendered; code kNone: it can.
+  /// Why the template cannot be rendered; code kNone if it can.
   [[nodiscard]] const TemplateError& error() const { return error_; }
-  /// The object of variables as JSON. marks: find out which text comes from messages, tools and documents.
+  /// Renders with variables from a JSON object. marks: record which text comes from messages, tools and documents.
   [[nodiscard]] Rendering render(std::string_view variables, const Moment& now, bool marks,
                                  const Limits& limits = {}) const;
 

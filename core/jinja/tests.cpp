@@ -1,4 +1,4 @@
-// What may stand after "is".
+// Tests: what may follow "is".
 #include "jinja/big_int.hpp"
 #include "jinja/runtime.hpp"
 #include "jinja/tables.hpp"
@@ -25,7 +25,7 @@ Value is_bool(Runtime&, const Value* a, const Args&) {
   return Value::of(a[0].is(Type::kBool) && a[0].boolean == wanted);
 }
 
-// str.islower and str.isupper of the value's text.
+// str.islower and str.isupper of the value as a text.
 template <uint16_t wanted, uint16_t others>
 Value has_case(Runtime& r, const Value* a, const Args&) {
   const Value text = to_text(r, a[0]);

@@ -10,7 +10,7 @@ void put_image(Writer& out, uint32_t c, CaseMap map, bool content) {
   for (uint32_t i = 0; i < image.n; ++i) out.put_code_point(image.code_points[i], content);
 }
 
-// Whether a capital sigma ends a word: a cased letter before it and none after, others than letters aside.
+// True if a capital sigma ends a word: a cased letter precedes it and none follows, ignoring non-letters.
 bool is_final_sigma(std::string_view text, size_t begin, size_t end) {
   bool before = false, after = false;
   for (size_t i = begin; i > 0;) {
@@ -41,7 +41,7 @@ bool add_part(Runtime& r, const Str& text, size_t begin, size_t end, std::vector
   return !part.failed();
 }
 
-// Words between white space, from the left or from the right.
+// Splits at white space, from the left or from the right.
 bool split_words(Runtime& r, const Str& text, int64_t most, bool from_right, std::vector<Value>& out) {
   const std::string_view view = text.view();
   const auto space_at = [&](size_t i) { return has(code_point_at(view, i).value, kSpace); };
@@ -56,7 +56,7 @@ bool split_words(Runtime& r, const Str& text, int64_t most, bool from_right, std
   for (skip(); begin < end; skip()) {
     size_t edge = from_right ? end : begin;
     if (most >= 0 && static_cast<int64_t>(out.size()) == most) {
-      // The rest, as it is but for white space at its far end.
+      // The rest is kept, except for white space at its far end.
       if (from_right)
         while (end > begin && space_at(begin)) begin += code_point_at(view, begin).length;
       else
@@ -207,7 +207,7 @@ size_t find_text(Runtime& r, const Str& text, const Str& part, size_t begin, siz
   if (begin > end || end - begin < part.size) return kNone;
   if (part.size == 0) return last ? end : begin;
   const std::string_view view = text.view().substr(0, end);
-  // Candidates are counted: a hostile pair of texts makes each of them long.
+  // Candidates count as steps, because a hostile pair of texts makes each comparison long.
   size_t at = last ? end - part.size : begin;
   for (;;) {
     at = last ? view.rfind(part.data[0], at) : view.find(part.data[0], at);

@@ -29,7 +29,7 @@ struct CaseRun {
   int32_t delta;
 };
 
-// The packed tables as arrays that a binary search can walk: 60 KB, made when the first text beyond ASCII comes.
+// The unpacked tables (60 KB), in which a binary search is possible. Built when the first text beyond ASCII is used.
 struct Tables {
   std::vector<uint32_t> ends;
   std::vector<uint8_t> kinds;

@@ -1,4 +1,4 @@
-// What Python's str methods know of code points (Unicode 14, as Python 3.11's).
+// Unicode properties that Python's str methods use (Unicode 14, as in Python 3.11).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace ggufscope::jinja {
 
-/// Properties of a code point, named by the str method that asks for them.
+/// Properties of a code point, named after the str methods.
 enum Property : uint16_t {
   kAlpha = 1,
   kLower = 2,
@@ -40,7 +40,7 @@ struct CodePoint {
   uint32_t value;
   uint32_t length;  ///< bytes, at least 1
 };
-/// The code point at text[pos]; a byte that begins none stands for itself.
+/// The code point at text[pos]. An invalid byte is its own code point.
 [[nodiscard]] CodePoint code_point_at(std::string_view text, size_t pos);
 /// The code point that ends before text[end], end > 0.
 [[nodiscard]] CodePoint code_point_before(std::string_view text, size_t end);

@@ -1,4 +1,4 @@
-// Values of templates, as Python has them. All lie in an arena, are plain data, and are copied by copying.
+// Python values. They are allocated in an arena and trivially copyable.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,15 @@ struct Node;
 struct Value;
 class Runtime;
 
-/// A text: UTF-8 that it does not own. Each byte may be marked as content, that is, of a message and not of the
+/// A view of UTF-8 text. Each byte may be marked as content, which means that it comes from a message and not from the
 /// template.
 struct Str {
   const char* data = nullptr;
   uint32_t size = 0;
-  mutable uint32_t chars = kUncounted;  ///< code points, once counted
-  const uint8_t* marks = nullptr;       ///< nullptr: no byte is content; kAllContent: each is; else a byte for a byte
-  bool markup = false;                  ///< markupsafe.Markup
+  mutable uint32_t chars = kUncounted;  ///< number of code points, once counted
+  const uint8_t* marks =
+      nullptr;          ///< nullptr: no byte is content; kAllContent: all are; otherwise one mark for each byte
+  bool markup = false;  ///< markupsafe.Markup
 
   static constexpr uint32_t kUncounted = UINT32_MAX;
   [[nodiscard]] std::string_view view() const { return {data, size}; }
@@ -29,7 +30,7 @@ inline bool Str::is_content(size_t byte) const {
   return marks == kAllContent || (marks != nullptr && marks[byte] != 0);
 }
 
-/// An integer beyond 64 bits: limbs of 32 bits, least first.
+/// An integer of more than 64 bits: 32-bit limbs, least significant first.
 struct Big {
   bool negative = false;
   uint32_t n = 0;
@@ -37,7 +38,7 @@ struct Big {
 };
 
 enum class Type : uint8_t {
-  kMissing,  ///< no value at all: an argument that was not given, the end of an iteration
+  kMissing,  ///< no value: an omitted argument, or the end of an iteration
   kFail,     ///< an error, which the Runtime holds
   kUndefined,
   kNone,
@@ -49,7 +50,7 @@ enum class Type : uint8_t {
   kList,
   kTuple,
   kDict,
-  kView,  ///< of a dict: keys, values or items
+  kView,  ///< keys, values or items of a dict
   kRange,
   kIterator,
   kNamespace,
@@ -145,22 +146,22 @@ struct Value {
   }
 };
 
-/// A list or a tuple. Templates cannot change one that they hold.
+/// A list or a tuple. Templates cannot modify it.
 struct Seq {
   Value* items = nullptr;
   uint32_t n = 0;
-  bool group = false;  ///< a tuple of groupby: has the attributes grouper and list
+  bool group = false;  ///< a tuple from groupby, with the attributes grouper and list
 };
 
 struct Entry {
   Value key, value;
 };
 
-/// In order of insertion. Beyond a few entries an index by hash, open addressing.
+/// Keeps insertion order. If it has more than a few entries, it has a hash index with open addressing.
 struct Dict {
   Entry* entries = nullptr;
   uint32_t n = 0, capacity = 0;
-  uint32_t* index = nullptr;  ///< 0: free; else the entry's place + 1
+  uint32_t* index = nullptr;  ///< 0: free; otherwise the entry's index + 1
   uint32_t index_size = 0;    ///< a power of two
 };
 
@@ -184,11 +185,11 @@ struct Joiner {
   bool used = false;
 };
 
-/// What an undefined value knows of why it is one.
+/// Why a value is undefined.
 struct Absent {
-  const Str* hint = nullptr;  ///< the whole message, or
-  Value object;               ///< what has no such attribute (missing: a variable) and
-  Value name;                 ///< the name that was asked for
+  const Str* hint = nullptr;  ///< the whole message; otherwise it is built from:
+  Value object;               ///< the object without such an attribute (kMissing: a variable)
+  Value name;                 ///< the requested name
 };
 
 struct BlockReference {
@@ -196,7 +197,7 @@ struct BlockReference {
   struct Context* context = nullptr;
 };
 
-/// Arguments of a call.
+/// A keyword argument of a call.
 struct Keyword {
   const Str* name = nullptr;
   Value value;
@@ -211,15 +212,15 @@ struct Args {
 /// A filter, test, method or global function: one row of a table.
 struct Builtin {
   const char* name;
-  /// Names of the parameters: "value width?" (? may be left out, and is missing then). With "/" first they are taken by
-  /// position alone. "*": the function looks at the arguments itself, and a[0] is its object, if it has one.
+  /// The names of the parameters: "value width?"; "?" marks an optional one, which may be kMissing. If "/" comes first,
+  /// all are positional-only. "*": the function reads the arguments itself, and a[0] is its object, if it has one.
   const char* parameters;
   Value (*call)(Runtime& r, const Value* a, const Args& args);
 };
 
 struct Function {
   const Builtin* builtin = nullptr;
-  Value self;  ///< missing: a global
+  Value self;  ///< kMissing: a global function
   const char* text = "";
 };
 

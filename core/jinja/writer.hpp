@@ -1,4 +1,4 @@
-// Text in the making: bytes, and which of them are content of messages.
+// Builds a text, with marks for the bytes that are content of messages.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class Writer {
     if (content || !marks_.empty()) marks_.resize(bytes_.size(), content ? 1 : 0);
   }
   void put(const Str& text) { put_part(text, 0, text.size); }
-  /// Bytes begin to end of a text, with their marks.
+  /// Appends bytes begin to end of a text, with their marks.
   void put_part(const Str& text, size_t begin, size_t end) {
     const std::string_view part = text.view().substr(begin, end - begin);
     if (text.marks == nullptr || text.marks == kAllContent || part.size() > max_bytes_ - bytes_.size())
@@ -41,7 +41,7 @@ class Writer {
   [[nodiscard]] bool over() const { return over_; }
   [[nodiscard]] size_t size() const { return bytes_.size(); }
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
-  /// Empty: no byte is content. Else a byte for a byte.
+  /// Empty if no byte is content; otherwise one mark for each byte.
   [[nodiscard]] const std::string& marks() const { return marks_; }
 
  private:

@@ -5,7 +5,7 @@
 namespace ggufscope {
 namespace {
 
-/// Ids and names by turns. Source: ggml.h of ik_llama.cpp (August 2026) and of BitNet's llama.cpp.
+/// Ids and names, alternating. Source: ggml.h of ik_llama.cpp (August 2026) and of BitNet's llama.cpp.
 constexpr std::string_view kIkLlama =
     "97 Q8_0_X4 98 Q8_1_X4 99 Q8_2_X4 133 Q6_0 134 IQ1_BN 135 IQ2_BN 136 Q8_K64 137 IQ2_K 138 IQ3_K 139 IQ4_K 140 "
     "IQ5_K "

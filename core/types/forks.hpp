@@ -1,4 +1,4 @@
-// Tensor types of ggml's forks: their ids and names. Nothing of their layout.
+// Ids and names of the tensor types of ggml's forks. Their layouts are not known here.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 namespace ggufscope {
 
 struct ForkType {
-  std::string_view name;  ///< "IQ4_KS"; empty for an id that this build does not know
+  std::string_view name;  ///< "IQ4_KS"; empty for an unknown id
   std::string_view fork;  ///< "ik_llama.cpp"
 };
 
-/// The fork that has a type of that id. Ids of ggml's own types mean these, but for those that ggml has removed and no
-/// file has: BitNet's I2_S, I8_S and TL1 stand in their places.
+/// The fork that defines a type id. An id that ggml itself defines gives nothing, except for ids whose types ggml
+/// removed and no file has: BitNet uses those for I2_S, I8_S and TL1.
 [[nodiscard]] ForkType fork_type(uint32_t id);
 
 }  // namespace ggufscope

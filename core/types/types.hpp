@@ -1,5 +1,5 @@
-// Geometry of every ggml type: how many elements a block holds and how many bytes it takes.
-// Sources: ggml.h and ggml-common.h of ggml 0.27; a type id that is not listed degrades to "unknown", it never fails.
+// The geometry of every ggml type: elements and bytes in a block. Sources: ggml.h and ggml-common.h of ggml 0.27. An id
+// that is not listed is an unknown type, not an error.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace ggufscope {
 
-// The ids that the core names itself. The rest are data.
+// The ids that code refers to by name. All other types are only data.
 enum class TypeId : uint32_t {
   kF32 = 0,
   kF16 = 1,
@@ -49,37 +49,38 @@ enum class TypeId : uint32_t {
 
 struct TypeGeometry {
   uint32_t id;
-  std::string_view name;  ///< as ggml's enum spells it: "Q4_K", "IQ2_XXS"
-  uint32_t block_size;    ///< elements a block; 0: removed from ggml, its layout is no longer defined
-  uint32_t block_bytes;   ///< bytes a block
+  std::string_view name;  ///< as in ggml's enum: "Q4_K", "IQ2_XXS"
+  uint32_t block_size;    ///< elements in a block; 0: removed from ggml, the layout is no longer defined
+  uint32_t block_bytes;   ///< bytes in a block
   bool removed;
 };
 
-/// All ids 0..42, in order of id.
+/// All types, with the ids 0 to 42 in order.
 [[nodiscard]] std::span<const TypeGeometry> all_types();
 
-/// Block layouts of 2023 that only the containers before GGUF hold, under ids of our own: 1000 + ggml's id where
-/// neighbours share a byte (before 2023-05-12), 2000 + id where only the scale is still an f32 (before 2023-05-19).
+/// Block layouts of 2023 that only the containers before GGUF have. Their ids are ours: 1000 + ggml's id for layouts
+/// before 2023-05-12, in which neighbouring elements share a byte; 2000 + id for layouts before 2023-05-19, in which
+/// only the scale differs (f32).
 [[nodiscard]] std::span<const TypeGeometry> legacy_types();
 
-/// The type of a tensor whose file says `id` in the era 0 (before 2023-05-12), 1 (before 2023-05-19) or 2 (today).
+/// The type of a tensor with this id in a file of era 0 (before 2023-05-12), 1 (before 2023-05-19) or 2 (later).
 [[nodiscard]] uint32_t legacy_type(uint32_t id, uint32_t era);
 
-/// Bytes of a super-block of 64 elements, as the K types had them in ggml built with QK_K = 64 (until May 2024); 0 for
-/// other types. Nothing in a file says so but the places of its tensors.
+/// Bytes in a super-block of 64 elements, which the K types had in ggml built with QK_K = 64 (until May 2024); 0 for
+/// other types. Only the tensors' offsets show that a file uses them.
 [[nodiscard]] uint32_t small_block_bytes(uint32_t id);
 inline constexpr uint32_t kSmallBlock = 64;
 
-/// Whether row i of a table has id i, so that an id finds its row.
+/// True if row i of a table has id i, so that an id can be used as index.
 consteval bool ids_are_indices(const auto& rows) {
   for (uint32_t i = 0; i < rows.size(); ++i)
     if (rows[i].id != i) return false;
   return true;
 }
 
-/// nullptr for an id that this build does not know. Those of legacy_types() are found too.
+/// nullptr for an unknown id. Also finds legacy_types().
 [[nodiscard]] const TypeGeometry* find_type(uint32_t id);
-/// The type of a tensor of a GGUF file: an id of legacy_types() there is as unknown as any other.
+/// The type of a tensor in a GGUF file. The ids of legacy_types() count as unknown there.
 [[nodiscard]] const TypeGeometry* find_gguf_type(uint32_t id);
 [[nodiscard]] const TypeGeometry* find_type(std::string_view name);
 
