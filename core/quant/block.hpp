@@ -1,4 +1,4 @@
-// What every block kernel needs: unaligned scales.
+// Helpers for block kernels: unaligned scales, codebooks, and small float formats.
 #pragma once
 
 #include <cstddef>
@@ -9,25 +9,25 @@
 
 namespace ggufscope {
 
-/// The binary16 at p as a float.
+/// Loads the binary16 at p as a float.
 inline float load_f16(const uint8_t* p) { return f16_to_f32(load<uint16_t>(p)); }
 
-/// Elements of a K-quant super-block.
+/// Elements in a K-quant super-block.
 inline constexpr size_t kSuperBlock = 256;
 
-/// Codebook of IQ4_NL and IQ4_XS.
+/// The codebook of IQ4_NL and IQ4_XS.
 inline constexpr int8_t kIq4Values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
-/// E2M1 of MXFP4 and NVFP4, doubled so that it is an integer.
+/// The E2M1 values of MXFP4 and NVFP4 times two, so that they are integers.
 inline constexpr int8_t kE2m1Doubled[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
-/// Half of the power of two that an E8M0 byte stands for: 2^(e - 128). It makes up for kE2m1Doubled.
+/// Half of an E8M0 scale: 2^(e - 128). Together with kE2m1Doubled this gives the value.
 [[nodiscard]] constexpr float half_e8m0(uint8_t e) {
   const uint32_t bits = e < 2 ? 0x00200000u << e : static_cast<uint32_t>(e - 1) << 23;
   return std::bit_cast<float>(bits);
 }
 
-/// Half of an unsigned E4M3 (bias 7, no sign). 0x7f and 0 are zero; the top bit is not part of the number.
+/// Half of an unsigned E4M3 (bias 7, no sign). 0x7f and 0 give zero; the top bit is ignored.
 [[nodiscard]] constexpr float half_ue4m3(uint8_t x) {
   if (x == 0 || x == 0x7f) return 0.0f;
   const uint32_t exponent = (x >> 3) & 15u, mantissa = x & 7u;
@@ -35,8 +35,9 @@ inline constexpr int8_t kE2m1Doubled[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, 
   return std::bit_cast<float>((exponent + 119u) << 23 | mantissa << 20);
 }
 
-/// The 6-bit scale and minimum of sub-block j of Q4_K and Q5_K, packed into 12 bytes q:
-/// j < 4: bits 0..5 of q[j] and q[j + 4]; else the nibbles of q[j + 4] below bits 6..7 of q[j - 4] and q[j].
+/// The 6-bit scale and minimum of sub-block j of Q4_K and Q5_K, packed into 12 bytes q. For j < 4 they are bits 0..5 of
+/// q[j] and q[j + 4]. Otherwise the low four bits are the nibbles of q[j + 4], and the high two are bits 6..7 of q[j -
+/// 4] and q[j].
 struct ScaleMin {
   uint8_t scale, min;
 };
@@ -46,8 +47,9 @@ struct ScaleMin {
           static_cast<uint8_t>(q[j + 4] >> 4 | (q[j] >> 6) << 4)};
 }
 
-/// The k-th trit (0..4) of a byte of TQ1_0, 0..2: ceil(n * 256 / 243) stands for the base-3 number n, first trit
-/// highest, so times 3^k modulo 256 it is the integer part of three times the fraction.
+/// The k-th of the five trits (0..2) of a TQ1_0 byte. The byte is ceil(n * 256 / 243) for a base-3 number n with the
+/// first trit most significant. So the byte times 3^k, modulo 256, is a fraction, and three times that fraction has the
+/// trit as its integer part.
 [[nodiscard]] constexpr uint8_t trit(uint8_t byte, size_t k) {
   constexpr uint8_t kPowersOf3[5] = {1, 3, 9, 27, 81};
   return static_cast<uint8_t>(static_cast<uint8_t>(byte * kPowersOf3[k]) * 3 >> 8);

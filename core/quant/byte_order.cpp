@@ -8,7 +8,7 @@ namespace {
 
 struct Row {
   TypeId type;
-  BlockField fields[2];  // count 0: not there
+  BlockField fields[2];  // count 0: unused
 };
 
 constexpr Row kRows[] = {
@@ -21,7 +21,7 @@ constexpr Row kSmallRows[] = {
 #include "types/types.inc"
 };
 
-/// n numbers at p, which may be unaligned, in the other byte order.
+/// Swaps the bytes of n numbers at p, which may be unaligned.
 template <class T>
 void swap_numbers(uint8_t* p, size_t n) {
   for (size_t i = 0; i < n; ++i, p += sizeof(T)) store(p, swap_bytes(load<T>(p)));
@@ -46,7 +46,7 @@ void swap_block_bytes(uint32_t type, uint8_t* blocks, size_t n_blocks, bool smal
   const std::span<const BlockField> fields = block_fields(type, small);
   if (geometry == nullptr || fields.empty()) return;
   const size_t bytes = small ? small_block_bytes(type) : geometry->block_bytes;
-  // Plain numbers: one run of them.
+  // A type of plain numbers: the blocks are one array of them.
   if (fields[0].width == bytes) return swap_numbers(blocks, n_blocks, bytes);
   for (size_t i = 0; i < n_blocks; ++i, blocks += bytes)
     for (const BlockField& field : fields) swap_numbers(blocks + field.offset, field.count, field.width);

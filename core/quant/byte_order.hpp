@@ -1,4 +1,4 @@
-// Big-endian tensor data: which parts of a block are numbers of more than one byte.
+// Big-endian tensor data: which parts of a block are multi-byte numbers.
 #pragma once
 
 #include <cstddef>
@@ -7,20 +7,20 @@
 
 namespace ggufscope {
 
-/// count numbers of width bytes each, from offset on.
+/// `count` numbers of `width` bytes each, starting at `offset`.
 struct BlockField {
   uint16_t offset;
   uint16_t width;
   uint16_t count;
 };
 
-/// The multi-byte fields of a block, in the order of their offsets. A field is as wide as ggml's code reads or writes
-/// it (the sign words of IQ2_XXS and IQ3_XXS and the fifth bits of Q5_0 are 32 bits): what ggml makes on a big-endian
-/// machine. Empty for types of bytes alone and for types that cannot be computed.
-/// small: of a super-block of 64 elements (types that have none: empty).
+/// The multi-byte fields of a block, sorted by offset. Their widths are those with which ggml's code accesses them on a
+/// big-endian machine: the sign words of IQ2_XXS and IQ3_XXS and the fifth bits of Q5_0 have 32 bits. Empty for types
+/// that consist of single bytes and for types without kernels. small: super-blocks of 64 elements (empty for types that
+/// have none).
 [[nodiscard]] std::span<const BlockField> block_fields(uint32_t type, bool small = false);
 
-/// Turns n_blocks blocks of the type from one byte order into the other, in place.
+/// Converts n_blocks blocks of the type between byte orders, in place.
 void swap_block_bytes(uint32_t type, uint8_t* blocks, size_t n_blocks, bool small = false);
 
 }  // namespace ggufscope

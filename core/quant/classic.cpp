@@ -1,5 +1,6 @@
-// The first types: blocks of 32, a binary16 scale d, and d * q or d * q + m. Nibbles: element j in the low, j + 16 in
-// the high half of byte j. Fifth bits of Q5: bit j of a 32-bit word for element j.
+// The first types: blocks of 32 elements with a binary16 scale d. The value is d * q or d * q + m. Nibbles: element j
+// is the low half and element j + 16 the high half of byte j. Fifth bits of Q5: bit j of a 32-bit word belongs to
+// element j.
 //
 //   Q4_0  d:f16 qs[16]               d * (q - 8)
 //   Q4_1  d:f16 m:f16 qs[16]         d * q + m
@@ -89,7 +90,7 @@ void dequantize_q4_0(const uint8_t* src, float* dst, size_t n_blocks) {
 
 namespace {
 
-/// d and m at a block's begin, as OffsetFloats<128> takes them.
+/// d and m at the start of a block, prepared for OffsetFloats<128>.
 struct ScaleOffset {
   v128_t scale, offset;
   explicit ScaleOffset(const uint8_t* block) {
@@ -101,8 +102,8 @@ struct ScaleOffset {
 
 }  // namespace
 
-/// Two blocks in each iteration without a branch between them: 10 % faster than one. (Q5_1 needs more registers and
-/// would lose a third.)
+/// Two blocks in each iteration without a branch between them are 10 % faster than one. (Q5_1 would need too many
+/// registers and become a third slower.)
 void dequantize_q4_1(const uint8_t* src, float* dst, size_t n_blocks) {
   const Nibbles nibbles;
   const OffsetFloats<128> floats;
@@ -157,15 +158,15 @@ void dequantize_q5_1(const uint8_t* src, float* dst, size_t n_blocks) {
   }
 }
 
-/// Signed bytes to floats with a scale that was a binary16. Two interleavings put a byte above zeros: an integer 2^24
-/// times as large, with its sign. The scale corrects the factor; a binary32 scale could become too small for that. It
-/// takes one step less than SignedByteFloats, spread over more units (the units that interleave also subtract), and is
-/// 4 % faster.
+/// Converts signed bytes to floats with a scale that was a binary16. Two interleaves put each byte above three zero
+/// bytes, which gives an integer 2^24 times as large with the right sign. The scale corrects the factor; a binary32
+/// scale could underflow. It needs one step less than SignedByteFloats, and its steps use more execution units
+/// (interleaves and subtractions share one), so it is 4 % faster.
 struct LargeByteFloats {
   const v128_t zero = loop_constant(wasm_i32x4_splat(0));
   const v128_t small = loop_constant(wasm_f32x4_splat(0x1p-24f));
 
-  /// The scale for put_scaled from the binary16 at p.
+  /// The scale for put_scaled, from the binary16 at p.
   v128_t scale(const uint8_t* p) const { return wasm_f32x4_mul(splat_f16(p), small); }
 
   /// dst[0..16) = scale * q.
@@ -175,9 +176,9 @@ struct LargeByteFloats {
   }
 };
 
-/// Blocks of a binary16 and, at their end, 32 signed bytes. Two in each iteration: 5 to 10 % faster than one while the
-/// data is in L1, no measurable difference beyond it. Four, with their scales converted together, are not faster than
-/// two.
+/// Blocks of a binary16 and, at their end, 32 signed bytes. Two blocks in each iteration are 5 to 10 % faster than one
+/// while the data is in L1, and equally fast beyond it. Four blocks, with their scales converted together, are not
+/// faster than two.
 template <size_t kBytes>
 inline void put_signed_blocks(const uint8_t* src, float* dst, size_t n_blocks) {
   const LargeByteFloats floats;

@@ -3,7 +3,7 @@
 namespace ggufscope {
 namespace {
 
-/// Squared distance between two halves of a code, level by level.
+/// Squared distance between two halves of a code, summed over the levels.
 uint8_t half_distance(uint32_t a, uint32_t b, uint32_t bits) {
   const int mask = (1 << bits) - 1;
   int sum = 0;
@@ -14,7 +14,7 @@ uint8_t half_distance(uint32_t a, uint32_t b, uint32_t bits) {
   return static_cast<uint8_t>(sum);
 }
 
-/// n_distances: how many different distances a list spans. Codes run over levels below n_levels.
+/// n_distances: how many distinct distances a neighbour list covers. Codes consist of levels below n_levels.
 Codebook build(const IqGrid& grid, uint32_t bits, uint32_t n_levels, uint32_t n_distances) {
   const uint32_t n_elements = bits == 2 ? 8 : 4, half_bits = bits * n_elements / 2, half_mask = (1u << half_bits) - 1;
   const size_t n_codes = size_t{1} << (2 * half_bits);
@@ -34,7 +34,7 @@ Codebook build(const IqGrid& grid, uint32_t bits, uint32_t n_levels, uint32_t n_
       low[half] = half_distance(static_cast<uint32_t>(code) & half_mask, half, bits);
       high[half] = half_distance(static_cast<uint32_t>(code) >> half_bits, half, bits);
     }
-    bool seen[256] = {};  // distances are at most 4 * 49
+    bool seen[256] = {};  // indexed by distance, which is at most 4 * 49
     for (size_t i = 0; i < grid.codes.size(); ++i) {
       const uint32_t other = grid.codes[i];
       distance[i] = static_cast<uint16_t>(low[other & half_mask] + high[other >> half_bits]);

@@ -1,5 +1,5 @@
-// The IQ codebooks as the quantizers need them: from the levels of a group to the entry, or, if the codebook has no
-// such entry, to its neighbours. Built on first use.
+// The IQ codebooks as the quantizers need them: a map from the levels of a group to the codebook entry, or to the
+// nearest entries if the codebook does not have the levels. Built on first use.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace ggufscope {
 
 struct Codebook {
   IqGrid grid;
-  uint32_t bits;                     ///< a level; 2: groups of 8, 3: groups of 4
-  std::vector<int32_t> entry_of;     ///< by code: the entry, or -1 - the place of its list in neighbours
-  std::vector<uint16_t> neighbours;  ///< lists: a length, then entries by distance and number
+  uint32_t bits;                     ///< in each level; 2: groups of 8 elements, 3: groups of 4
+  std::vector<int32_t> entry_of;     ///< indexed by code: the entry, or -1 minus the position of its list in neighbours
+  std::vector<uint16_t> neighbours;  ///< lists: a length, then entries sorted by distance and number
 
   [[nodiscard]] uint32_t level(size_t entry, size_t k) const {
     return (static_cast<uint32_t>(grid.codes[entry]) >> (bits * k)) & ((1u << bits) - 1);

@@ -11,7 +11,7 @@ float as_float(int value) { return static_cast<float>(value); }
 }  // namespace
 
 int nearest_int(float value) {
-  // 1.5 * 2^23 pushes the fraction out of the mantissa.
+  // Adding 1.5 * 2^23 shifts the fraction out of the mantissa, which rounds.
   const uint32_t bits = std::bit_cast<uint32_t>(value + 12582912.0f);
   return static_cast<int>(bits & 0x007fffffu) - 0x00400000;
 }

@@ -1,4 +1,4 @@
-// Four-bit floats (E2M1) with small float scales. Low halves first, then high halves, of each scaled group.
+// Four-bit floats (E2M1) with small float scales. In each scaled group, the low nibbles come before the high ones.
 //
 //   MXFP4  e:E8M0 qs[16]          32 elements: 2^(e - 127) * E2M1
 //   NVFP4  scales[4]:UE4M3 qs[32] 4 x 16 elements, eight bytes each: scale * E2M1
@@ -31,12 +31,13 @@ void reference_nvfp4(const uint8_t* src, float* dst, size_t n_blocks) {
 
 namespace {
 
-/// The sixteen values of E2M1 times one scale: of few bits, they fill only the two upper bytes of floats.
+/// The sixteen E2M1 values times one scale. They have few significant bits, so the upper two bytes of each float
+/// suffice.
 struct ScaledValues {
   uint8_t lower[16], upper[16];
 };
 
-/// The scaled values for each byte of the scale, made on first use: no multiplication is left.
+/// A table of scaled values for each possible scale byte, filled on first use. It replaces the multiplication.
 template <float (*half)(uint8_t)>
 const ScaledValues* scaled_values() {
   static const auto tables = [] {
@@ -57,7 +58,7 @@ const ScaledValues* scaled_values() {
 struct ScaledValueLanes {
   const v128_t zero = loop_constant(wasm_i32x4_splat(0));
 
-  /// dst[0..16) = the values at indices within 0..15.
+  /// dst[0..16) = the values at the given indices (0..15).
   void put(float* dst, const ScaledValues& values, v128_t indices) const {
     const v128_t lower = wasm_i8x16_swizzle(wasm_v128_load(values.lower), indices);
     const v128_t upper = wasm_i8x16_swizzle(wasm_v128_load(values.upper), indices);

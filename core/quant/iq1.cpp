@@ -1,4 +1,4 @@
-// IQ1: super-blocks of 256 as 32 groups of 8 values in {-1, 0, 1} out of a codebook of 2048, shifted by +-1/8.
+// IQ1: super-blocks of 256 as 32 groups of 8 values in {-1, 0, 1} from a codebook of 2048 entries, shifted by +-1/8.
 //
 //   IQ1_S  d:f16 qs[32] qh[8]:u16      qh, per 32: 4 x 3 high index bits, 3-bit scale, sign of the shift
 //   IQ1_M  qs[32] qh[16] scales[4]:u16 qh nibble, per 8: 3 high index bits, sign of the shift; 3-bit scales per 16,
@@ -51,10 +51,10 @@ void reference_iq1_m(const uint8_t* src, float* dst, size_t n_blocks) {
 
 namespace {
 
-/// (2 * scale + 1) / 8 of the eight scales.
+/// (2 * scale + 1) / 8 for the eight scales.
 constexpr float kScales[8] = {0.125f, 0.375f, 0.625f, 0.875f, 1.125f, 1.375f, 1.625f, 1.875f};
 
-/// Sixteen floats of two codebook entries: scale / 8 * (8 q +- 1), which is exact as is the reference's product.
+/// Writes sixteen floats for two codebook entries: scale / 8 * (8 q +- 1). This is exact, like the reference's product.
 void put_pair(float* dst, float scale_eighth, const int8_t* first, const int8_t* second, v128_t shifts) {
   put_scaled(dst, wasm_i8x16_add(load_pair(first, second), shifts), wasm_f32x4_splat(scale_eighth));
 }
@@ -79,7 +79,7 @@ void dequantize_iq1_s(const uint8_t* src, float* dst, size_t n_blocks) {
 
 void dequantize_iq1_m(const uint8_t* src, float* dst, size_t n_blocks) {
   const int8_t* grid = iq1_eighths();
-  alignas(8) static constexpr uint64_t kShifts[2] = {0x0101010101010101u, ~uint64_t{0}};  // eight times 1 and -1
+  alignas(8) static constexpr uint64_t kShifts[2] = {0x0101010101010101u, ~uint64_t{0}};  // 8 * (+-1/8) in each byte
   for (size_t i = 0; i < n_blocks; ++i, src += 56) {
     uint32_t words[4], bits = 0;
     for (uint32_t k = 0; k < 4; ++k) {

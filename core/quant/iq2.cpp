@@ -1,4 +1,4 @@
-// IQ2: super-blocks of 256 as 32 groups of 8 magnitudes out of a codebook, with eight signs each.
+// IQ2: super-blocks of 256 as 32 groups of 8 magnitudes from a codebook, each with eight signs.
 //
 //   IQ2_XXS  d:f16 qs[32]:u16               per 32: four 8-bit indices, then 4 x 7 signs and a 4-bit scale
 //   IQ2_XS   d:f16 qs[32]:u16 scales[8]     per 8: 9-bit index, 7 signs; a 4-bit scale per 16
@@ -58,7 +58,7 @@ void reference_iq2_s(const uint8_t* src, float* dst, size_t n_blocks) {
 
 namespace {
 
-/// Sixteen floats of two codebook entries and their sixteen signs.
+/// Writes sixteen floats for two codebook entries and their sixteen signs.
 void put_pair(float* dst, v128_t scale, const uint8_t* first, const uint8_t* second, v128_t signs) {
   put_scaled(dst, negate_where(load_pair(first, second), signs), scale);
 }

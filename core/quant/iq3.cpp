@@ -1,4 +1,4 @@
-// IQ3: super-blocks of 256 as 64 groups of 4 magnitudes out of a codebook, with eight signs for two groups.
+// IQ3: super-blocks of 256 as 64 groups of 4 magnitudes from a codebook, with eight signs for each two groups.
 //
 //   IQ3_XXS  d:f16 qs[64] rest[8]:u32                       rest, per 32: 4 x 7 signs (see even_signs), 4-bit scale
 //   IQ3_S    d:f16 qs[64] qh[8] signs[32] scales[4]         ninth index bit of group l in bit l % 8 of qh[l / 8]
@@ -42,7 +42,7 @@ void reference_iq3_s(const uint8_t* src, float* dst, size_t n_blocks) {
 
 namespace {
 
-/// Sixteen floats of four codebook entries and their sixteen signs.
+/// Writes sixteen floats for four codebook entries and their sixteen signs.
 void put_four(float* dst, v128_t scale, const uint8_t* grid, const uint32_t (&index)[4], v128_t signs) {
   v128_t magnitudes = wasm_v128_load32_zero(grid + 4 * index[0]);
   magnitudes = wasm_v128_load32_lane(grid + 4 * index[1], magnitudes, 1);

@@ -1,4 +1,5 @@
-// IQ4: nibbles through a codebook of 16 uneven steps (kIq4Values). Element j in the low, j + 16 in the high half.
+// IQ4: nibbles index a codebook of 16 non-uniform values (kIq4Values). Element j is the low half and element j + 16 the
+// high half of byte j.
 //
 //   IQ4_NL  d:f16 qs[16]                              blocks of 32: d * codebook[q]
 //   IQ4_XS  d:f16 scales_h:u16 scales_l[4] qs[128]    8 x 32: d * (scale - 32) * codebook[q]; scale j: nibble j of

@@ -13,7 +13,7 @@ struct Expanded {
 
   template <size_t kBytes, size_t kLevels>
   Expanded(const uint8_t (&gaps)[kBytes], const int8_t (&levels)[kLevels]) : grid{codes, values} {
-    constexpr uint32_t kBits = 8 / kElements + 1;  // 2 bits for 8 elements, 3 for 4
+    constexpr uint32_t kBits = 8 / kElements + 1;  // 2 bits for groups of 8 elements, 3 for groups of 4
     uint32_t next = 0;
     size_t at = 0;
     for (size_t i = 0; i < kEntries; ++i) {
@@ -37,8 +37,8 @@ constexpr int8_t kIq2Levels[4] = {8, 25, 43, 0};
 constexpr int8_t kIq3XxsLevels[8] = {4, 12, 20, 28, 36, 44, 52, 62};
 constexpr int8_t kIq3SLevels[8] = {1, 3, 5, 7, 9, 11, 13, 15};
 
-// Made at program start, not on first use: several threads may use them first, and wasm's guards of local statics are
-// not thread-safe.
+// Initialized at program start, not on first use: several threads may use them first, and this wasm build has no
+// thread-safe initialization of local statics.
 const Expanded<2048, 8> kIq1(kIq1Gaps, kIq1Levels);
 const Expanded<256, 8> kIq2Xxs(kIq2XxsGaps, kIq2Levels);
 const Expanded<512, 8> kIq2Xs(kIq2XsGaps, kIq2Levels);

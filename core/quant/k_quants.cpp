@@ -1,14 +1,15 @@
-// K-quants: super-blocks of 256 with a binary16 scale d (and scale of minima dmin), and small integer scales.
+// K-quants: super-blocks of 256 elements with a binary16 scale d (and dmin, the scale of the minimums) and small
+// integer scales.
 //
 //   Q2_K  scales[16] qs[64] d:f16 dmin:f16         16 x 16: d * (scale & 15) * q - dmin * (scale >> 4)
 //   Q3_K  hmask[32] qs[64] scales[12] d:f16        16 x 16: d * (scale - 32) * (q - 4), scales of 6 bits
 //   Q4_K  d:f16 dmin:f16 scales[12] qs[128]         8 x 32: d * scale * q - dmin * min, see scale_min_k4
-//   Q5_K  d:f16 dmin:f16 scales[12] qh[32] qs[128]  8 x 32: the same, fifth bit of sub-block j in bit j of qh
+//   Q5_K  d:f16 dmin:f16 scales[12] qh[32] qs[128]  8 x 32: the same; the fifth bit of sub-block j is bit j of qh
 //   Q6_K  ql[128] qh[64] scales[16]:i8 d:f16       16 x 16: d * scale * (q - 32)
 //   Q8_K  d:f32 qs[256]:i8 bsums[16]:i16           d * q             (bsums: for dot products)
 //
-// The 2-bit fields of Q2_K and Q3_K: of 128 elements, the j-th 32 are bits 2j of 32 bytes. Nibbles of Q4_K, Q5_K: of 64
-// elements, 32 in the low halves and 32 in the high halves of 32 bytes.
+// 2-bit fields of Q2_K and Q3_K: in each 128 elements, the j-th 32 are bits 2j of 32 bytes. Nibbles of Q4_K and Q5_K:
+// in each 64 elements, the first 32 are the low halves of 32 bytes and the others the high halves.
 #include "quant/block.hpp"
 #include "quant/kernels.hpp"
 #include "quant/lanes.hpp"
@@ -32,7 +33,7 @@ void reference_q3_k(const uint8_t* src, float* dst, size_t n_blocks) {
     const float d = load_f16(src + 108);
     const uint8_t* packed = src + 96;
     for (size_t j = 0; j < 16; ++j) {
-      // Low four bits: a nibble of bytes 0..7; high two: bits 2 * (j / 4) of bytes 8..11.
+      // The low four bits are a nibble of bytes 0..7. The high two are bits 2 * (j / 4) of bytes 8..11.
       const int low = j < 8 ? packed[j] & 15 : packed[j - 8] >> 4;
       const int high = (packed[8 + j % 4] >> (2 * (j / 4))) & 3;
       const float scale = d * static_cast<float>((low | high << 4) - 32);
@@ -81,7 +82,8 @@ void reference_q6_k(const uint8_t* src, float* dst, size_t n_blocks) {
   for (size_t i = 0; i < n_blocks; ++i, src += 210, dst += kSuperBlock) {
     const float d = load_f16(src + 208);
     const int8_t* scales = reinterpret_cast<const int8_t*>(src + 192);
-    // Of 128 elements, quarter k: nibble k / 2 of 32 bytes (the second 32 for odd k), two more bits at 2k of qh.
+    // In each 128 elements, quarter k has nibble k / 2 of 32 bytes (the second 32 if k is odd) and two more bits at 2k
+    // of qh.
     for (size_t j = 0; j < 16; ++j) {
       const size_t half = j / 8, quarter = j / 2 % 4, at = 16 * (j % 2);
       const uint8_t* ql = src + 64 * half + 32 * (quarter % 2) + at;
@@ -104,24 +106,24 @@ void reference_q8_k(const uint8_t* src, float* dst, size_t n_blocks) {
 
 namespace {
 
-/// Scales times d, and minima times dmin as OffsetFloats<32> takes them, of a super-block of Q4_K or Q5_K.
+/// The scales and minimums of a Q4_K or Q5_K super-block, multiplied by d and dmin and prepared for OffsetFloats<32>.
 struct K4Scales {
   alignas(16) float scales[8], offsets[8];
 };
 
-/// Unpacks d, dmin and the twelve bytes after them, see scale_min_k4.
+/// Unpacks d, dmin and the twelve bytes after them; see scale_min_k4.
 struct K4Unpacker {
   const v128_t six_bits = loop_constant(wasm_i8x16_splat(0x3f)), four_bits = loop_constant(wasm_i8x16_splat(0x0f));
   const v128_t upper_bits = loop_constant(wasm_i8x16_splat(0x30)), zero = loop_constant(wasm_i32x4_splat(0));
 
   void unpack(const uint8_t* block, K4Scales& result) const {
-    // Lanes of 32 bits: scales 0..3 and bits 4..5 of scales 4..7; the same of minima; nibbles of both 4..7.
+    // 32-bit lanes: scales 0..3 with bits 4..5 of scales 4..7; the same for minimums; the low nibbles of both for 4..7.
     const v128_t all = wasm_v128_load(block + 4);
     const v128_t rest = wasm_i32x4_shuffle(all, wasm_u16x8_shr(all, 4), 2, 6, 2, 6);
     const v128_t upper =
         wasm_v128_or(wasm_v128_and(rest, four_bits), wasm_v128_and(wasm_u16x8_shr(all, 2), upper_bits));
     const v128_t bytes = wasm_i32x4_shuffle(wasm_v128_and(all, six_bits), upper, 0, 4, 1, 5);
-    // A byte above zeros is an integer 2^24 times as large.
+    // A byte above three zero bytes is an integer 2^24 times as large.
     v128_t numbers[4];
     each_upper(zero, zero, bytes, [&](int k, v128_t v) { numbers[k / 4] = floats_of(v); });
     const float d = load_f16(block), dmin = load_f16(block + 2);
@@ -178,7 +180,7 @@ void dequantize_q3_k(const uint8_t* src, float* dst, size_t n_blocks) {
     };
     const v128_t packed = wasm_i32x4_make(pack(low, 0), pack(mid, 2), pack(low >> 4, 4), pack(mid >> 4, 6));
     put_scaled(scales, wasm_i8x16_sub(packed, scale_offset), splat_f16(src + 108));
-    // The third bit is bit 2 of the mask, shifted along.
+    // The third bit is bit 2 of the mask, which is shifted in each step.
     v128_t ha = wasm_v128_load(src), hb = wasm_v128_load(src + 16);
     for (size_t half = 0; half < 2; ++half) {
       v128_t a = wasm_v128_load(src + 32 + 32 * half), b = wasm_v128_load(src + 48 + 32 * half);
@@ -199,15 +201,15 @@ void dequantize_q3_k(const uint8_t* src, float* dst, size_t n_blocks) {
 
 namespace {
 
-/// Nibbles times four, see OffsetFloats<32>.
+/// Nibbles times four; see OffsetFloats<32>.
 struct QuadrupleNibbles {
   const v128_t mask = loop_constant(wasm_i8x16_splat(0x3c));
   v128_t low(v128_t bytes) const { return wasm_v128_and(wasm_i16x8_shl(bytes, 2), mask); }
   v128_t high(v128_t bytes) const { return wasm_v128_and(wasm_u16x8_shr(bytes, 2), mask); }
 };
 
-/// Super-blocks of Q4_K or Q5_K: put(block, dst, scales) writes one. Scales are unpacked one super-block ahead: waiting
-/// for them took 4 % of the time.
+/// Super-blocks of Q4_K or Q5_K. put(block, dst, scales) writes one. Scales are unpacked one super-block ahead, because
+/// waiting for them took 4 % of the time.
 template <size_t kBytes, class Put>
 inline void put_k4_blocks(const uint8_t* src, float* dst, size_t n_blocks, DequantizeFn reference, Put put) {
   const K4Unpacker unpacker;
@@ -263,12 +265,12 @@ void dequantize_q5_k(const uint8_t* src, float* dst, size_t n_blocks) {
 
 namespace {
 
-/// Numbers of two bytes to floats, as ByteFloats does with bytes.
+/// Converts two-byte numbers to floats, as ByteFloats does with bytes.
 struct WordFloats {
   const v128_t upper = loop_constant(wasm_i16x8_splat(0x4b00));
   const v128_t bias;
 
-  /// zero: the number that stands for 0.
+  /// zero: the number that represents 0.
   explicit WordFloats(int zero) : bias(loop_constant(wasm_f32x4_splat(0x1p23f + static_cast<float>(zero)))) {}
 
   /// dst[0..16) = scale * (256 * high + low - zero).
@@ -280,7 +282,7 @@ struct WordFloats {
 
 }  // namespace
 
-/// A nibble in the upper half of one byte and the two bits above it in another make 16 * q with the fewest steps.
+/// A nibble in the upper half of one byte and the two bits above it in another give 16 * q in the fewest steps.
 void dequantize_q6_k(const uint8_t* src, float* dst, size_t n_blocks) {
   const WordFloats floats(16 * 32);
   const v128_t nibble = loop_constant(wasm_i8x16_splat(-16)), pair = loop_constant(wasm_i8x16_splat(3));

@@ -1,5 +1,5 @@
-// The K-quants of builds of 2023 and early 2024 whose super-blocks had 64 elements (LLAMA_QKK_64). The type ids are the
-// same, so only the sizes of the tensors show it.
+// K-quants with super-blocks of 64 elements, from builds of 2023 and early 2024 (LLAMA_QKK_64). The type ids are the
+// same, so only the tensors' sizes reveal them.
 #pragma once
 
 #include "quant/registry.hpp"
@@ -8,10 +8,10 @@ namespace ggufscope {
 
 struct SmallBlockKernels {
   uint32_t type;
-  DequantizeFn dequantize;  ///< n_blocks blocks of small_block_bytes(type) bytes to 64 floats each
+  DequantizeFn dequantize;  ///< converts n_blocks blocks of small_block_bytes(type) bytes to 64 floats each
 };
 
-/// nullptr for types without such a variant.
+/// nullptr for types without this variant.
 [[nodiscard]] const SmallBlockKernels* find_small_block_kernels(uint32_t type);
 
 }  // namespace ggufscope

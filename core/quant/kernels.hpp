@@ -1,5 +1,5 @@
-// Declarations of every kernel, from the rows: reference_NAME, dequantize_NAME, quantize_NAME. The families define
-// them.
+// Declares every kernel from the rows of types.inc: reference_NAME, dequantize_NAME, quantize_NAME. Each family of
+// types defines its own.
 #pragma once
 
 #include "quant/registry.hpp"

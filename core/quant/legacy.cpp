@@ -1,5 +1,6 @@
-// Blocks before 2023-05-19. Scales d and minima m in f32 or f16; nibbles either paired (elements 2j and 2j + 1 in byte
-// j, V1) or split as today (j and j + 16, V2); fifth bits: bit i of a 32-bit word for element i.
+// Block layouts from before 2023-05-19. Scales d and minimums m are f32 or f16. Nibbles are paired in V1 (elements 2j
+// and 2j + 1 in byte j) or split as today in V2 (j and j + 16). Fifth bits: bit i of a 32-bit word belongs to element
+// i.
 //
 //   Q4_0_V1, _V2  d:f32 qs[16]               d * (q - 8)
 //   Q4_1_V1, _V2  d:f32 m:f32 qs[16]         d * q + m
@@ -26,7 +27,7 @@ struct Layout {
   bool wide;  // scale and minimum are f32
   bool minimum;
   bool fifth_bits;
-  bool split;  // halves of the block share bytes, not neighbours
+  bool split;  // byte j holds elements j and j + 16, not neighbours
 };
 
 template <Layout kLayout>
@@ -58,7 +59,7 @@ void dequantize_q8_0_v1(const uint8_t* src, float* dst, size_t n_blocks) {
   }
 }
 
-/// Scales as f16, fifth bits as they are, halves of the block sharing bytes.
+/// Converts to today's layout: f16 scales and split nibbles; fifth bits are unchanged.
 template <Layout kLayout>
 void modernize_block(const uint8_t* src, uint8_t* dst) {
   constexpr size_t kNumbers = kLayout.minimum ? 2 : 1;

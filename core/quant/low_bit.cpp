@@ -1,4 +1,4 @@
-// One and two bits an element under one binary16 scale.
+// One or two bits for each element, with one binary16 scale.
 //
 //   Q1_0  d:f16 qs[16]  128 elements, lowest bit first: d or -d
 //   Q2_0  d:f16 qs[16]   64 elements, lowest two bits first: d * (q - 1)
@@ -41,7 +41,7 @@ void dequantize_q2_0(const uint8_t* src, float* dst, size_t n_blocks) {
   const v128_t one = loop_constant(wasm_i16x8_const(1, 4, 16, 64, 1, 4, 16, 64));
   const v128_t fractions = loop_constant(wasm_f32x4_const(1.0f, 0.25f, 0.0625f, 0.015625f));
   for (size_t i = 0; i < n_blocks; ++i, src += 18) {
-    // Fields are not shifted: in lane k they are 4^k times too large, and the scale corrects it exactly.
+    // Fields are not shifted down: in lane k they are 4^k times too large, and the scale corrects that exactly.
     const v128_t d = wasm_f32x4_mul(splat_f16(src), fractions);
     for (size_t j = 0; j < 16; j += 4, dst += 16) {
       const v128_t bytes = wasm_v128_and(wasm_i8x16_swizzle(wasm_v128_load32_splat(src + 2 + j), spread), field);

@@ -1,4 +1,4 @@
-// What the quantizers share.
+// Helpers that the quantizers share.
 #pragma once
 
 #include <cstring>
@@ -14,14 +14,14 @@ inline void store_f16(uint8_t* p, float value) { store<uint16_t>(p, f32_to_f16(v
 /// 1 / d, or 0 for 0.
 [[nodiscard]] inline float inverse_or_zero(float d) { return d != 0 ? 1.0f / d : 0.0f; }
 
-/// The largest magnitude of n floats; NaN does not count.
+/// The largest magnitude of n floats. NaN is ignored.
 [[nodiscard]] inline float absolute_maximum(const float* x, size_t n) {
   float max = 0;
   for (size_t i = 0; i < n; ++i) max = max > std::fabs(x[i]) ? max : std::fabs(x[i]);
   return max;
 }
 
-/// quantize(block's floats, block's bytes, its importance or nullptr) for every block.
+/// Calls quantize(the block's floats, the block's bytes, its importance or nullptr) for every block.
 template <size_t kElements, size_t kBytes, class Quantize>
 void each_block(const float* src, uint8_t* dst, size_t n_blocks, const float* importance, size_t row_blocks,
                 Quantize quantize) {

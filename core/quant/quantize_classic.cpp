@@ -1,5 +1,5 @@
-// Quantizers of the first types (layouts in classic.cpp): by the extremes of each block, or, with importance, by the
-// searches of fit.hpp with weights importance * sqrt(mean square of the row + x^2).
+// Quantizers of the first types (layouts in classic.cpp). The scale comes from each block's extremes or, with
+// importance, from the searches of fit.hpp with weights importance * sqrt(mean square of the row + x^2).
 #include <cfloat>
 
 #include "quant/quantize.hpp"
@@ -7,7 +7,7 @@
 namespace ggufscope {
 namespace {
 
-/// Nibbles, element j in the low and j + 16 in the high half of byte j; returns the fifth bits.
+/// Packs nibbles: element j as the low half and element j + 16 as the high half of byte j. Returns the fifth bits.
 uint32_t pack_nibbles(const uint8_t (&levels)[32], uint8_t* qs) {
   uint32_t fifth = 0;
   for (size_t j = 0; j < 16; ++j) qs[j] = static_cast<uint8_t>((levels[j] & 15) | (levels[j + 16] & 15) << 4);
@@ -15,7 +15,7 @@ uint32_t pack_nibbles(const uint8_t (&levels)[32], uint8_t* qs) {
   return fifth;
 }
 
-/// kBits 4: Q4_0, 5: Q5_0. The extreme element becomes -2^(bits - 1).
+/// Q4_0 (kBits 4) and Q5_0 (kBits 5). The element with the largest magnitude becomes -2^(bits - 1).
 template <int kBits>
 void quantize_centred(const float* src, uint8_t* dst, size_t n_blocks, const float* importance, size_t row_blocks) {
   constexpr int kMiddle = 1 << (kBits - 1);
@@ -46,7 +46,7 @@ void quantize_centred(const float* src, uint8_t* dst, size_t n_blocks, const flo
   }
 }
 
-/// kBits 4: Q4_1, 5: Q5_1. From the least to the greatest element.
+/// Q4_1 (kBits 4) and Q5_1 (kBits 5). The range is from the smallest to the largest element.
 template <int kBits>
 void quantize_offset(const float* src, uint8_t* dst, size_t n_blocks, const float* importance, size_t row_blocks) {
   constexpr int kMax = (1 << kBits) - 1;
@@ -84,7 +84,7 @@ void quantize_offset(const float* src, uint8_t* dst, size_t n_blocks, const floa
   }
 }
 
-/// Scale by the largest magnitude; returns it and the sum of the levels.
+/// Scales by the largest magnitude. Returns the scale and the sum of the levels.
 struct ByteBlock {
   float d;
   int sum;

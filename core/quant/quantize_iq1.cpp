@@ -1,6 +1,6 @@
-// Quantizers of IQ1_S and IQ1_M (layouts in iq1.cpp). With three values -1, 0, 1 the best split of a sub-block is found
-// by trying all pairs of boundaries in its sorted elements, for each sign of the shift; then groups of 8 move to the
-// nearest codebook entries.
+// Quantizers of IQ1_S and IQ1_M (layouts in iq1.cpp). The values are -1, 0 and 1, so the best split of a sub-block is
+// found by trying all pairs of boundaries in its sorted elements, for each sign of the shift. Then each group of 8
+// moves to the nearest codebook entry.
 #include <algorithm>
 #include <cfloat>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kPlus[3] = {-0.875f, 0.125f, 1.125f}, kMinus[3] = {-1.125f, -0.125f, 0.875f};
 
-/// order: the elements by value; a stable sort.
+/// Stable sort; `order` receives the element indices sorted by value.
 void sort_by_value(const float* x, size_t n, uint8_t* order) {
   for (size_t j = 0; j < n; ++j) {
     size_t at = j;
@@ -21,11 +21,11 @@ void sort_by_value(const float* x, size_t n, uint8_t* order) {
   }
 }
 
-/// The best split found: levels 0 before first, 1 before second, 2 after, in sorted order.
+/// The best split so far. In sorted order, elements have level 0 before `first`, 1 before `second`, and 2 after it.
 struct Split {
   float scale = 0, score = -FLT_MAX;
   size_t first = 0, second = 0;
-  uint32_t shifts = 0;  ///< bit per group that has its own: minus
+  uint32_t shifts = 0;  ///< one bit for each group with its own sign; 1: minus
   bool found = false;
 
   void offer(float qx, float q2, size_t i1, size_t i2, uint32_t which) {
@@ -46,7 +46,7 @@ void put_levels(const Split& split, const uint8_t* order, size_t n, bool mirrore
   }
 }
 
-/// The entry of eight levels, or the nearest one. on_grid becomes false if the codebook does not have the levels.
+/// The codebook entry for eight levels, or the nearest one; in that case on_grid becomes false.
 uint32_t find_entry(const Codebook& book, const uint8_t* levels, const float* x, const float* weights, float scale,
                     const float* values, bool& on_grid) {
   uint32_t code = 0;
@@ -70,7 +70,7 @@ uint32_t find_entry(const Codebook& book, const uint8_t* levels, const float* x,
   return nearest;
 }
 
-/// Adds the group's weighted products with its entry, times factor.
+/// Adds the group's weighted products with its entry, multiplied by factor.
 void correlate(const Codebook& book, uint32_t entry, const float* values, float factor, const float* x,
                const float* weights, float& sum_qx, float& sum_q2) {
   for (size_t j = 0; j < 8; ++j) {
@@ -92,7 +92,7 @@ void quantize_block_iq1_s(const float* x, uint8_t* y, const float* importance) {
     if (absolute_maximum(xb, 32) < 1e-12f) continue;
     uint8_t order[32], levels[32];
     sort_by_value(xb, 32, order);
-    float sum_x[33] = {}, sum_w[33] = {};  // of the elements before
+    float sum_x[33] = {}, sum_w[33] = {};  // prefix sums
     for (size_t j = 0; j < 32; ++j) {
       sum_x[j + 1] = sum_x[j] + weights[order[j]] * xb[order[j]];
       sum_w[j + 1] = sum_w[j] + weights[order[j]];
@@ -145,7 +145,7 @@ void quantize_block_iq1_s(const float* x, uint8_t* y, const float* importance) {
   }
 }
 
-/// Weights of a sub-block of IQ1_M.
+/// The weights of a sub-block of IQ1_M.
 void weigh_16(const float* x, const float* importance, float sigma2, float* weights) {
   if (importance != nullptr) {
     importance_weights(x, importance, sigma2, weights, 16);
@@ -154,7 +154,7 @@ void weigh_16(const float* x, const float* importance, float sigma2, float* weig
   }
 }
 
-/// Values of half k of a sub-block: bit 1 of the choice is for the first half, bit 0 for the second.
+/// The values for half k of a sub-block. Bit 1 of the choice is the sign for the first half, bit 0 for the second.
 const float* half_values(uint32_t choice, size_t k) {
   return ((k == 0 ? choice >> 1 : choice) & 1u) != 0 ? kMinus : kPlus;
 }
@@ -172,7 +172,7 @@ void quantize_block_iq1_m(const float* x, uint8_t* y, const float* importance) {
     if (absolute_maximum(xb, 16) < 1e-7f) continue;
     uint8_t order[16], levels[16];
     sort_by_value(xb, 16, order);
-    // Sums over the elements before, apart for each half of the sub-block, which has its own sign of the shift.
+    // Prefix sums, separate for each half of the sub-block, because each half has its own sign of the shift.
     float sum_x[2][17] = {}, sum_w[2][17] = {};
     for (size_t j = 0; j < 16; ++j) {
       const size_t i = order[j], half = i / 8;
@@ -184,8 +184,8 @@ void quantize_block_iq1_m(const float* x, uint8_t* y, const float* importance) {
     Split split;
     for (size_t i1 = 0; i1 <= 16; ++i1) {
       for (size_t i2 = i1; i2 <= 16; ++i2) {
-        // The values are one apart: three partial sums of products collapse to the total and two prefixes.
-        float qx[2][2], q2[2][2];  // by sign and half
+        // The values differ by 1, so three partial sums of products reduce to the total and two prefix sums.
+        float qx[2][2], q2[2][2];  // indexed by sign and half
         for (size_t minus = 0; minus < 2; ++minus) {
           const float* v = minus != 0 ? kMinus : kPlus;
           for (size_t h = 0; h < 2; ++h) {

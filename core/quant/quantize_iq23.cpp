@@ -1,6 +1,7 @@
-// Quantizers of IQ2 and IQ3 (layouts in iq2.cpp and iq3.cpp). Per sub-block: the scale for which the nearest codebook
-// entries correlate best with the magnitudes, out of a few about the largest; entries again for the best scale where
-// a group had missed the codebook. Magnitude of level l: scale * (2 l + 1).
+// Quantizers of IQ2 and IQ3 (layouts in iq2.cpp and iq3.cpp). For each sub-block, a few scales around the one that
+// suits the largest magnitude are tried. The best is the one whose nearest codebook entries correlate best with the
+// magnitudes. Groups that were not in the codebook are then fitted again with the best scale. Level l has the magnitude
+// scale * (2 l + 1).
 #include <algorithm>
 #include <cfloat>
 
@@ -13,25 +14,25 @@ namespace {
 enum class Refit { kGroupsOffGrid, kAllIfAnyOff, kAlways };
 
 struct Search {
-  int steps;   ///< candidates -steps..steps about the largest
-  float step;  ///< by which the largest magnitude, in units of half levels, is moved
+  int steps;   ///< candidates are -steps..steps
+  float step;  ///< distance between candidates, in units of half levels of the largest magnitude
   Refit refit;
 };
 
-/// One sub-block of up to 32 magnitudes in groups of 8 (IQ2) or 4 (IQ3).
+/// A sub-block of up to 32 magnitudes, in groups of 8 (IQ2) or 4 (IQ3).
 struct SubBlock {
   const Codebook& book;
   size_t n;
-  float x[32];  ///< magnitudes; one may be negative, to make the number of minus signs even
+  float x[32];  ///< magnitudes; one may be negative, which makes the number of minus signs even
   float weights[32];
-  float roots[32];  ///< roots of the weights: the weights of distances
+  float roots[32];  ///< square roots of the weights, which weight the distances
   uint8_t levels[32];
 
   [[nodiscard]] size_t group() const { return book.bits == 2 ? 8 : 4; }
   [[nodiscard]] int max_level() const { return book.bits == 2 ? 2 : 7; }
 
-  /// Sets the levels of group k for the scale. Returns whether the codebook has them; otherwise they are those of the
-  /// nearest entry.
+  /// Sets the levels of group k for the scale. Returns true if the codebook has them; otherwise the levels are those of
+  /// the nearest entry.
   bool fit_group(size_t k, float inverse_scale, float scale, uint8_t* out) const {
     const size_t first = k * group();
     uint32_t code = 0;
@@ -72,13 +73,13 @@ struct SubBlock {
     return sums;
   }
 
-  /// The best scale; levels hold codebook entries. largest: what the extreme level stands for.
+  /// Finds the best scale. Afterwards `levels` are those of codebook entries. largest: the value of the highest level.
   float fit(float scale, float largest, const Search& search) {
     const size_t n_groups = n / group();
     const float extreme = static_cast<float>(2 * max_level() + 1);
     uint8_t candidate[32];
     bool on_grid[8], candidate_on_grid[8];
-    // ggml takes IQ3_S for off the grid and the others for on it until a candidate wins.
+    // Until a candidate wins, ggml assumes that IQ3_S groups are not in the codebook and those of the others are.
     for (size_t k = 0; k < n_groups; ++k) on_grid[k] = search.refit != Refit::kAllIfAnyOff;
     float best = 0;
     for (int step = -search.steps; step <= search.steps; ++step) {
@@ -103,7 +104,7 @@ struct SubBlock {
     return scale;
   }
 
-  /// The codebook entry of group k; 0 if hostile numbers (NaN) left levels that are not in it.
+  /// The codebook entry of group k; 0 if bad input (NaN) left levels that are not in the codebook.
   [[nodiscard]] uint32_t entry(size_t k) const {
     uint32_t code = 0;
     for (size_t i = 0; i < group(); ++i)
@@ -112,7 +113,7 @@ struct SubBlock {
   }
 };
 
-/// Magnitudes of eight elements and their signs. even: the number of minus signs is made even at the least cost.
+/// Splits eight elements into magnitudes and signs. even: make the number of minus signs even, at the least cost.
 uint32_t split_signs(const float* from, const float* weights, float* magnitudes, bool even) {
   uint32_t signs = 0;
   for (uint32_t i = 0; i < 8; ++i) {
@@ -136,29 +137,29 @@ uint32_t split_signs(const float* from, const float* weights, float* magnitudes,
   return signs;
 }
 
-/// Weights without importance: x^2, or with a quarter of twice the mean square added.
+/// Weights without importance: x^2, or x^2 plus a quarter of twice the mean square.
 enum class Unweighted { kSquares, kSquaresPlus };
 
 struct Family {
   const Codebook& (*book)();
-  size_t sub_block;  ///< elements a scale
+  size_t sub_block;  ///< elements that share a scale
   bool even_signs;
-  float variance;  ///< times the mean square
+  float variance;  ///< multiplied by the mean square
   Unweighted unweighted;
-  float tiny;           ///< sub-blocks whose largest magnitude is below are zero
-  bool start_positive;  ///< IQ2_XXS: the first scale by fit_positive, not by the largest magnitude
+  float tiny;           ///< sub-blocks with a smaller largest magnitude become zero
+  bool start_positive;  ///< IQ2_XXS: the first scale comes from fit_positive instead of the largest magnitude
   Search search;
-  float stretch;  ///< by which the stored scale is off the best: found by trial
+  float stretch;  ///< an empirical correction of the stored scale
 };
 
-/// A super-block's sub-blocks: entries, signs and four-bit scales.
+/// A fitted super-block: entries, signs and four-bit scales.
 struct Fitted {
   float d;
   uint32_t entries[64];
-  uint32_t signs[32];  ///< of 8 elements
+  uint32_t signs[32];  ///< for each 8 elements
   uint32_t scales[16];
   bool empty;
-  bool is_zero[16];  ///< by sub-block
+  bool is_zero[16];  ///< for each sub-block
 };
 
 Fitted fit_super_block(const Family& family, const float* x, const float* importance) {
@@ -297,8 +298,8 @@ void quantize_iq3_s(const float* src, uint8_t* dst, size_t n_blocks, const float
                        [](const float* x, uint8_t* y, const float* weights) {
                          const Fitted fitted = fit_super_block(kIq3S, x, weights);
                          std::memset(y, 0, 110);
-                         // ggml does not step over the low index bits and signs of a zero sub-block: those of the next
-                         // take their place.
+                         // ggml does not advance its pointers to low index bits and signs for a zero sub-block, so
+                         // those of the next sub-block take its place.
                          uint8_t *qs = y + 2, *signs = y + 74;
                          for (size_t ib = 0; ib < 8; ++ib) {
                            if (fitted.is_zero[ib]) continue;

@@ -1,11 +1,11 @@
-// Quantizers of IQ4_NL and IQ4_XS (layouts in iq4.cpp): per 32 elements the scale that fits the codebook best, out of
-// a few about the one that takes the extreme element to the codebook's end.
+// Quantizers of IQ4_NL and IQ4_XS (layouts in iq4.cpp). For each 32 elements, a few scales are tried around the one
+// that maps the largest magnitude to the codebook's end, and the best one is used.
 #include "quant/quantize.hpp"
 
 namespace ggufscope {
 namespace {
 
-/// The codebook's nearest to x, the greater of equals.
+/// The codebook index nearest to x; of two equally near, the greater value.
 uint8_t nearest_code(float x) {
   if (x <= static_cast<float>(kIq4Values[0])) return 0;
   if (x >= static_cast<float>(kIq4Values[15])) return 15;

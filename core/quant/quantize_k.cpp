@@ -1,5 +1,5 @@
-// Quantizers of the K-quants (layouts in k_quants.cpp): scales of the sub-blocks by the searches of fit.hpp, then
-// quantized themselves, then the levels again for the scales as stored.
+// Quantizers of the K-quants (layouts in k_quants.cpp). The searches of fit.hpp give the sub-blocks' scales. These are
+// quantized, and the levels are computed again for the stored scales.
 #include <algorithm>
 
 #include "quant/quantize.hpp"
@@ -7,7 +7,7 @@
 namespace ggufscope {
 namespace {
 
-/// levels[i] for the stored scale d and offset; unchanged if d is zero, as in ggml.
+/// Computes levels[i] for the stored scale d and offset. If d is zero they stay as they are, as in ggml.
 template <class Level>
 void requantize(const float* x, size_t n, float d, float offset, int low, int high, Level* levels) {
   if (d == 0) return;
@@ -15,7 +15,7 @@ void requantize(const float* x, size_t n, float d, float offset, int low, int hi
     levels[i] = static_cast<Level>(clamp_int(nearest_int((x[i] + offset) / d), low, high) - low);
 }
 
-/// Two low bits of 256 levels: of 128 elements, the j-th 32 are bits 2j of 32 bytes.
+/// Packs the two low bits of 256 levels: in each 128 elements, the j-th 32 become bits 2j of 32 bytes.
 template <class Level>
 void pack_2_bits(const Level* levels, uint8_t* qs) {
   for (size_t j = 0; j < 256; j += 128)
@@ -24,7 +24,8 @@ void pack_2_bits(const Level* levels, uint8_t* qs) {
                                            (levels[j + l + 64] & 3) << 4 | (levels[j + l + 96] & 3) << 6);
 }
 
-/// Four low bits of 256 levels: of 64 elements, 32 in the low and 32 in the high halves of 32 bytes.
+/// Packs the four low bits of 256 levels: in each 64 elements, the first 32 become low halves and the others high
+/// halves of 32 bytes.
 void pack_4_bits(const uint8_t* levels, uint8_t* qs) {
   for (size_t j = 0; j < 256; j += 64)
     for (size_t l = 0; l < 32; ++l)
@@ -116,7 +117,7 @@ void quantize_block_q3_k(const float* x, uint8_t* y, const float* importance) {
     packed[8 + j % 4] = static_cast<uint8_t>(packed[8 + j % 4] | (l >> 4) << (2 * (j / 4)));
   }
   store_f16(y + 108, d);
-  // All bytes zero stand for scales of -32, not 0: read them back as a reader does.
+  // All-zero bytes mean scales of -32, not 0, so the scales are read back as a reader would.
   for (size_t j = 0; j < 16; ++j) {
     const int low = j < 8 ? packed[j] & 15 : packed[j - 8] >> 4, high = (packed[8 + j % 4] >> (2 * (j / 4))) & 3;
     requantize(x + 16 * j, 16, load_f16(y + 108) * static_cast<float>((low | high << 4) - 32), 0, -4, 3,
@@ -128,7 +129,7 @@ void quantize_block_q3_k(const float* x, uint8_t* y, const float* importance) {
   pack_2_bits(levels, y + 32);
 }
 
-/// Q4_K (kBits 4) and Q5_K (kBits 5). y: d, dmin, scales[12]; levels to be packed by the caller.
+/// Q4_K (kBits 4) and Q5_K (kBits 5). Writes d, dmin and scales[12] to y; the caller packs the levels.
 template <int kBits>
 void quantize_scale_min(const float* x, uint8_t* y, const float* importance, uint8_t* levels) {
   constexpr int kMax = (1 << kBits) - 1;

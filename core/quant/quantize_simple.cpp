@@ -1,5 +1,5 @@
-// Quantizers without a search: the unblocked types, the ternary and low-bit ones and the four-bit floats. Layouts in
-// simple.cpp, ternary.cpp, low_bit.cpp and fp4.cpp.
+// Quantizers without a search: the types without blocks, the ternary and low-bit types and the four-bit floats. Layouts
+// are in simple.cpp, ternary.cpp, low_bit.cpp and fp4.cpp.
 #include "quant/quantize.hpp"
 
 namespace ggufscope {
@@ -41,7 +41,8 @@ void quantize_tq1_0(const float* src, uint8_t* dst, size_t n_blocks, const float
   each_block<256, 54>(src, dst, n_blocks, importance, row_blocks, [](const float* x, uint8_t* y, const float*) {
     const float d = absolute_maximum(x, 256), inverse = inverse_or_zero(d);
     store_f16(y + 52, d);
-    // n_trits of every byte are stride elements apart; five trits are scaled to a fraction of 256, rounded up.
+    // Each byte takes n_trits trits that are `stride` elements apart. Five trits are scaled to a fraction of 256,
+    // rounded up.
     const auto pack = [&](uint8_t* bytes, const float* from, size_t stride, size_t n_trits) {
       for (size_t j = 0; j < stride; ++j) {
         uint8_t number = 0;
@@ -90,14 +91,15 @@ void pack_e2m1(const float* x, uint8_t* qs, size_t n_bytes, float half_scale) {
     qs[j] = static_cast<uint8_t>(nearest_e2m1(x[j], half_scale) | nearest_e2m1(x[j + n_bytes], half_scale) << 4);
 }
 
-/// Nearest unsigned E4M3 by the four leading mantissa bits, at most 448; 0 for values that are not positive.
+/// The nearest unsigned E4M3, rounded from the four leading mantissa bits, at most 448; 0 for values that are not
+/// positive.
 uint8_t ue4m3_of(float x) {
   if (!(x > 0)) return 0;
   const uint32_t bits = std::bit_cast<uint32_t>(x > 448.0f ? 448.0f : x);
   const int exponent = static_cast<int>(bits >> 23) - 127 + 7;
   if (exponent <= 0) return static_cast<uint8_t>(clamp_int(static_cast<int>(x * 512.0f + 0.5f), 0, 7));
   if (exponent >= 15) return 0x7e;
-  // A mantissa that rounds to 8 carries into the exponent.
+  // A mantissa that rounds up to 8 carries into the exponent.
   const uint32_t rounded = (static_cast<uint32_t>(exponent) << 3 | (bits >> 20 & 7u)) + (bits >> 19 & 1u);
   return static_cast<uint8_t>(rounded >= 15u << 3 ? 0x7eu : rounded);
 }

@@ -1,7 +1,6 @@
-// The kernels of every ggml type that can be computed. The rows are those of types/types.inc.
-//
-// Three tables are made from the rows, so that a module links only what it uses: the fast dequantizers (every module),
-// the
+// The kernels of every ggml type that has them, built from the rows of types/types.inc. There are three tables, so that
+// a module links only what it uses: the fast dequantizers (every module), the scalar references (tests, benchmarks) and
+// the quantizers.
 // scalar references (tests, benchmarks) and the quantizers.
 #pragma once
 
@@ -11,32 +10,32 @@
 
 namespace ggufscope {
 
-/// n_blocks whole blocks of the type at src (little-endian, unaligned) to n_blocks * block_size floats at dst (aligned
-/// as floats are). The same bits as ggml's to_float; NaN is NaN.
+/// Converts n_blocks whole blocks at src (little-endian, unaligned) to n_blocks * block_size floats at dst (aligned for
+/// float). The bits are the same as those of ggml's to_float, except that NaN payloads may differ.
 using DequantizeFn = void (*)(const uint8_t* src, float* dst, size_t n_blocks);
 
-/// n_blocks * block_size floats to n_blocks blocks, the same bytes as ggml's reference quantizer. importance: as many
-/// non-negative weights as floats in one row of row_blocks blocks (they repeat for every row), or nullptr.
-/// n_blocks is a multiple of row_blocks.
+/// Converts n_blocks * block_size floats to n_blocks blocks, with the same bytes as ggml's reference quantizer.
+/// importance: nullptr, or one non-negative weight for each float in a row of row_blocks blocks; the weights are the
+/// same for every row. n_blocks must be a multiple of row_blocks.
 using QuantizeFn = void (*)(const float* src, uint8_t* dst, size_t n_blocks, const float* importance,
                             size_t row_blocks);
 
 struct QuantKernels {
   uint32_t type;
-  DequantizeFn dequantize;  ///< SIMD where it is faster, bit-identical to the reference
+  DequantizeFn dequantize;  ///< SIMD if that is faster; bit-identical to the reference
 };
 
 [[nodiscard]] std::span<const QuantKernels> all_kernels();
 
-/// nullptr for a type that cannot be computed. Those of legacy_types() are found too.
+/// nullptr for a type without kernels. Also finds legacy_types().
 [[nodiscard]] const QuantKernels* find_kernels(uint32_t type);
 
-/// The plain scalar dequantizer; nullptr for a type that cannot be computed.
+/// The plain scalar dequantizer, or nullptr for a type without kernels.
 [[nodiscard]] DequantizeFn find_reference(uint32_t type);
 
 struct Quantizer {
-  QuantizeFn quantize;    ///< nullptr: ggml has no reference quantizer for it
-  bool needs_importance;  ///< quantize refuses nullptr importance
+  QuantizeFn quantize;    ///< nullptr if ggml has no reference quantizer for the type
+  bool needs_importance;  ///< quantize requires importance
 };
 
 [[nodiscard]] Quantizer find_quantizer(uint32_t type);

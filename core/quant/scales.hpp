@@ -1,4 +1,4 @@
-// Where the blocks of a type keep their scales: d, and m or dmin beside it, not the small integers below them.
+// Where a type's blocks store their scales: d, and m or dmin beside it, but not the small integer scales.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@ enum class ScaleKind : uint8_t {
   kF32,
   kE8m0,
   kUe4m3,
-  kIq1m,  ///< an F16, four bits of it on top of each of four uint16
+  kIq1m,  ///< an F16 that is split into the top four bits of four uint16
 };
 
 struct BlockScales {
   TypeId type;
   uint16_t offset;
-  uint16_t count;  ///< scales, one behind the other
+  uint16_t count;  ///< number of consecutive scales
   ScaleKind kind;
-  uint16_t minimums = 0;  ///< behind the scales, of the same kind
+  uint16_t minimums = 0;  ///< number of minimums after the scales, of the same kind
 };
 
 /// nullptr for a type whose blocks have no scale. small: super-blocks of 64 elements.

@@ -1,4 +1,4 @@
-// Types without blocks: the element itself, converted to float.
+// Types without blocks: each element is converted to float.
 #include <cstring>
 
 #include "quant/block.hpp"
@@ -32,9 +32,9 @@ void reference_i64(const uint8_t* src, float* dst, size_t n) { convert<int64_t>(
 
 namespace {
 
-/// Eight binary16 as two lanes of four floats. x: the magnitude with its exponent moved to binary32's place, right for
-/// normal numbers; a subnormal comes out between 2^-15 and 2^-14, where 2 x - 2^-14 is right, and less than x as it is
-/// nowhere else.
+/// Converts eight binary16 to two vectors of four floats. x is the magnitude with its exponent moved to binary32's
+/// position, which is correct for normal numbers. A subnormal becomes a value between 2^-15 and 2^-14, where 2 x -
+/// 2^-14 is correct. That is less than x only for subnormals.
 struct HalfLanes {
   const v128_t sign = loop_constant(wasm_i16x8_splat(static_cast<int16_t>(0x8000)));
   const v128_t magnitude_bits = loop_constant(wasm_i16x8_splat(0x7fff));
@@ -59,9 +59,9 @@ struct HalfLanes {
   }
 };
 
-constexpr size_t kPerTurn = 32;  // elements of an iteration: the loop itself costs as much as several vectors
+constexpr size_t kPerTurn = 32;  // elements in an iteration; the loop overhead is as large as several vector operations
 
-/// n elements of so many bytes: put(to, from) makes Step floats; the reference makes the rest.
+/// Converts n elements of Bytes bytes: put(to, from) makes Step floats; the reference converts the rest.
 template <size_t Bytes, size_t Step = 8, class Put>
 inline void by_turns(const uint8_t* src, float* dst, size_t n, DequantizeFn reference, const Put& put) {
   const size_t done = n / kPerTurn * kPerTurn;
@@ -107,7 +107,7 @@ void dequantize_i32(const uint8_t* src, float* dst, size_t n) {
   });
 }
 
-/// Numbers of 64 bits that are numbers of 32 bits, as the indices in model files are, by lanes; others one by one.
+/// 64-bit integers that fit 32 bits, such as indices in model files, are converted by lanes; others one at a time.
 void dequantize_i64(const uint8_t* src, float* dst, size_t n) {
   const size_t done = n / 16 * 16;
   for (size_t i = 0; i < done; i += 16) {

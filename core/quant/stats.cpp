@@ -47,7 +47,7 @@ void Moments::merge(const Moments& other) {
 
 double Moments::deviation() const { return count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count)); }
 
-/// Widens the range until the value is within.
+/// Doubles the range until the value fits.
 void Histogram::make_room(double value) {
   if (std::fabs(value) < limit) return;
   int needed;
@@ -70,9 +70,10 @@ void Histogram::add(float finite) {
 void Histogram::add(const float* finite, size_t n, float absolute_maximum) {
   make_room(static_cast<double>(absolute_maximum));
   size_t i = 0;
-  // A power of two from 1 to 2^100: the product of floats is exact.
+  // If it is a power of two from 1 to 2^100, the product of floats is exact.
   if (bins_per_one >= 1 && bins_per_one <= 0x1p100) {
-    // Neighbours are often in one bin: four counters alternate, so that no addition waits for the one before.
+    // Neighbouring values are often in the same bin, so four counters alternate to avoid waiting for the previous
+    // addition.
     uint32_t four[4][2 * kHalf] = {};
     const v128_t scale = wasm_f32x4_splat(static_cast<float>(bins_per_one)), half = wasm_i32x4_splat(kHalf);
     const size_t most = std::min<size_t>(n, UINT32_MAX);
@@ -105,7 +106,7 @@ bool all_finite(const float* values, size_t n) {
 
 double sum_of(v128_t f64x2) { return wasm_f64x2_extract_lane(f64x2, 0) + wasm_f64x2_extract_lane(f64x2, 1); }
 
-/// The first and the last two of four floats, as doubles.
+/// Converts the first two or the last two of four floats to doubles.
 v128_t low_doubles(v128_t floats) { return wasm_f64x2_promote_low_f32x4(floats); }
 v128_t high_doubles(v128_t floats) {
   return wasm_f64x2_promote_low_f32x4(wasm_i32x4_shuffle(floats, floats, 2, 3, 2, 3));
@@ -128,7 +129,7 @@ LineStats TensorStats::column(size_t i) const {
 
 void TensorStats::add(const float* values, size_t n) {
   while (n > 0) {
-    // A piece of one row at a time: two passes over it, then merged.
+    // One row at a time: two passes over it, then the results are merged.
     const uint64_t row = count / row_length, column = count % row_length;
     const size_t piece = static_cast<size_t>(std::min<uint64_t>(n, row_length - column));
     Moments moments_here;

@@ -1,4 +1,4 @@
-// Statistics of a tensor from its floats in pieces of any size, without ever holding the whole.
+// Statistics of a tensor, computed from pieces of any size.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@ struct Moments {
   double mean = 0, squares = 0;
 
   void merge(const Moments& other);
-  [[nodiscard]] double deviation() const;  ///< of the population
+  [[nodiscard]] double deviation() const;  ///< population standard deviation
 };
 
-/// Counts over [-2^exponent, 2^exponent) in 2 * kHalf equal bins. When a value does not fit, the range doubles and
-/// pairs of bins are joined, so the result does not depend on the order.
+/// Counts over [-2^exponent, 2^exponent) in 2 * kHalf equal bins. If a value does not fit, the range doubles and pairs
+/// of bins are merged, so the result does not depend on the order.
 struct Histogram {
   static constexpr int kHalf = 128;
   int exponent = -150;
@@ -37,7 +37,7 @@ struct LineStats {
   uint64_t count = 0;
 };
 
-/// LineStats of columns, side by side, so that a piece of a row adds to them by vectors.
+/// LineStats of all columns, as separate arrays, so that a piece of a row is added with SIMD.
 struct ColumnStats {
   std::vector<float> absolute_maximum;
   std::vector<double> sum_of_squares;
@@ -46,17 +46,17 @@ struct ColumnStats {
 
 struct TensorStats {
   uint64_t count = 0, zeros = 0, nans = 0, infinities = 0;
-  float min = 0, max = 0;       ///< of the finite values; 0 without any
+  float min = 0, max = 0;       ///< of the finite values; 0 if there are none
   Moments moments;              ///< of the finite values
   Histogram histogram;          ///< of the finite values
-  uint64_t row_length;          ///< ne0; columns are positions in a row
-  std::vector<LineStats> rows;  ///< of the finite values; empty beyond kMaxLines
-  ColumnStats columns;          ///< the same
+  uint64_t row_length;          ///< ne0; the column is the position in the row
+  std::vector<LineStats> rows;  ///< of the finite values; empty above kMaxLines
+  ColumnStats columns;          ///< like rows
 
   static constexpr uint64_t kMaxLines = uint64_t{1} << 22;
 
   explicit TensorStats(uint64_t row_length_in, uint64_t n_rows);
-  /// The next n floats in the order of the file.
+  /// Adds the next n floats in file order.
   void add(const float* values, size_t n);
 
   [[nodiscard]] size_t n_columns() const { return columns.absolute_maximum.size(); }
@@ -67,7 +67,7 @@ struct TensorStats {
   void add_any(const float* values, size_t n, size_t column, Moments& moments_here, LineStats& line);
 };
 
-/// How far one tensor is from another, over pairs of finite values.
+/// The difference between two tensors, over pairs of finite values.
 struct Comparison {
   uint64_t count = 0, not_finite = 0;
   double squares_of_difference = 0, squares_of_reference = 0, squares_of_other = 0, products = 0;
@@ -76,13 +76,13 @@ struct Comparison {
   void add(const float* reference, const float* other, size_t n);
 };
 
-/// The scales that a type stores with its blocks (d, not the small integer scales below it).
+/// Statistics of the scales that a type stores in its blocks (d, not the small integer scales).
 struct ScaleStats {
   uint64_t count = 0, zeros = 0, subnormal = 0, not_finite = 0;
-  float min = 0, max = 0;  ///< of the finite ones
+  float min = 0, max = 0;  ///< of the finite scales
   Moments moments;
 
-  /// False for a type whose blocks have no scale. small: super-blocks of 64 elements.
+  /// Returns false for a type whose blocks have no scale. small: super-blocks of 64 elements.
   bool add(uint32_t type, const uint8_t* blocks, size_t n_blocks, bool small = false);
 };
 

@@ -27,7 +27,7 @@ struct F32Flaw {
     return flaw_if(bits >= 0x7f800000, bits > 0x7f800000);
   }
 };
-/// Tested as a float: from half a step above the largest float on, it becomes infinite.
+/// Compared as a float: values from half a step above the largest float on become infinite.
 struct F64Flaw {
   static BlockFlaw of(const uint8_t* p, bool big) {
     const double value = load<double>(p, big);
@@ -46,7 +46,7 @@ struct Iq1mFlaw {
   }
 };
 
-/// Numbers of one kind in each block.
+/// Checks one array of numbers in each block.
 struct Numbers {
   const uint8_t* first;
   size_t n_blocks, block_bytes, width, count;

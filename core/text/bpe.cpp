@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kNoNode = 0xFFFFFFFFu;
 constexpr size_t kShortWord = 24;
-constexpr size_t kIndexAfter = 1 << 16;  // bytes of text: an index of all words takes as long as these do without
+constexpr size_t kIndexAfter = 1 << 16;  // bytes of text after which the index of all words pays off
 
 uint64_t pair_of(uint32_t left, uint32_t right) { return static_cast<uint64_t>(left) << 32 | right; }
 
@@ -51,8 +51,8 @@ void BpeModel::index_words(const Vocabulary& v) {
   const TextList& pieces = v.pieces();
   words_.reserve(n_tokens);
   for (uint32_t id = 0; id < n_tokens; ++id) {
-    // The piece is the bytes that the spelling stands for. If it stands for none, it is the spelling itself, but only
-    // if that is ASCII.
+    // The piece is the bytes that the spelling represents. If it represents none, the piece is the spelling itself, but
+    // only if that is ASCII.
     const std::string_view piece = pieces[id];
     const auto printable = [](char c) { return c > ' ' && c < 0x7F; };
     if (piece.size() == v.texts[id].size() && !std::all_of(piece.begin(), piece.end(), printable)) continue;
@@ -66,7 +66,7 @@ uint32_t BpeModel::find_whole(const Vocabulary& v, std::string_view word, uint64
     const TextList& pieces = v.pieces();
     return words_.find(word, hash, [&](uint32_t id) { return pieces[id]; });
   }
-  // Until then only if the result depends on it.
+  // Before that, the index is used only if the result depends on it.
   if (!v.ignore_merges) return StringIndex::kAbsent;
   spelled_.clear();
   for (const char c : word) append_utf8(spelled_, printable_of_byte(static_cast<uint8_t>(c)));
@@ -89,7 +89,7 @@ void BpeModel::read_merges(const Gguf& gguf, Vocabulary& v) {
     return v.note(true, "merges-many", "tokenizer.ggml.merges is too long: it is ignored");
   merges_.resize(std::bit_ceil(static_cast<size_t>(kv->count) + static_cast<size_t>(kv->count) / 3 + 16));
 
-  filter_.resize(std::bit_ceil(static_cast<size_t>(kv->count) * 2 + 16));  // 16 bits a merge
+  filter_.resize(std::bit_ceil(static_cast<size_t>(kv->count) * 2 + 16));  // 16 bits for each merge
 
   MergeReader reader;
   for_each_string(gguf, *kv, [&](uint64_t rank, Extent extent) {
@@ -120,7 +120,7 @@ GGUFSCOPE_WARM void BpeModel::read_merge(const Vocabulary& v, std::string_view t
   const std::string_view left = text.substr(0, space), right = text.substr(space + 1);
   const size_t n_extra = extra_.size();
   const Symbol a = part(left), b = part(right);
-  // Tokens are mostly in the order of their merges: the next one is tried first.
+  // Tokens are mostly in the order of their merges, so the next token is tried first.
   Symbol merged = kNoSymbol;
   for (Symbol guess = reader.last; guess != kNoSymbol && guess <= reader.last + 1 && guess < v.texts.size(); ++guess)
     if (is_union(v.texts[guess], left, right)) merged = guess;
@@ -160,7 +160,7 @@ const BpeModel::Merge* BpeModel::find_merge(Symbol left, Symbol right) const {
   }
 }
 
-// There is a free slot: the table was sized for all merges.
+// There is always a free slot, because the table was sized for all merges.
 void BpeModel::add_merge(Symbol left, Symbol right, uint32_t rank, Symbol merged) {
   const uint64_t pair = pair_of(left, right);
   const uint64_t hash = hash_pair(pair);
@@ -168,7 +168,7 @@ void BpeModel::add_merge(Symbol left, Symbol right, uint32_t rank, Symbol merged
   filter_[bit / 8] = static_cast<uint8_t>(filter_[bit / 8] | 1u << (bit % 8));
   const size_t mask = merges_.size() - 1;
   for (size_t i = static_cast<size_t>(hash) & mask;; i = (i + 1) & mask) {
-    if (merges_[i].pair == pair) return;  // the first of equals counts
+    if (merges_[i].pair == pair) return;  // of equal pairs, the first counts
     if (merges_[i].pair != kNoPair) continue;
     merges_[i] = {pair, rank, merged};
     ++n_merges_;
@@ -214,7 +214,7 @@ void BpeModel::encode_word(const Vocabulary& v, std::string_view word, std::vect
     if (newlines || v.ignore_merges) {
       if (const TokenId token = v.find(word); token != kNoToken) return out.push_back(token);
     }
-    // No merge crosses the start of a run of marks, so words end there: the same tokens, found faster.
+    // No merge crosses the start of a run of marks, so words can end there. This gives the same tokens faster.
     for (size_t start = 0; start < word.size();) {
       const size_t end = split_at_marks_ ? end_of_marked_word(word, start) : word.size();
       const std::string_view part = word.substr(start, end - start);
@@ -274,7 +274,7 @@ void BpeModel::merge_word(const Vocabulary& v, std::string_view word, std::vecto
 }
 
 void BpeModel::merge_short() {
-  // ranks[i]: of the merge of nodes i and i + 1.
+  // ranks[i]: rank of the merge of nodes i and i + 1.
   uint32_t ranks[kShortWord];
   Symbol merged[kShortWord];
   size_t count = nodes_.size();
@@ -309,7 +309,7 @@ void BpeModel::merge_short() {
 }
 
 void BpeModel::merge_long() {
-  // A candidate is rank << 32 | left node. It is outdated if the node has another rank by now.
+  // A candidate is rank << 32 | left node. It is outdated if the node's rank has changed.
   constexpr auto later = [](uint64_t a, uint64_t b) { return a > b; };
   const auto look_up = [&](uint32_t left) {
     Node& node = nodes_[left];
@@ -348,7 +348,7 @@ void BpeModel::merge_long() {
 
 void BpeModel::emit(const Vocabulary& v, Symbol symbol, std::string_view bytes, std::vector<TokenId>& out) const {
   if (symbol < v.texts.size()) return out.push_back(static_cast<TokenId>(symbol));
-  // Not a token: llama.cpp takes the bytes of the spelling one by one, and drops those that are not tokens either.
+  // Not a token: like llama.cpp, uses the tokens of the spelling's bytes and drops bytes without a token.
   std::string spelled;
   if (v.byte_encode) {
     for (const char c : bytes) append_utf8(spelled, printable_of_byte(static_cast<uint8_t>(c)));

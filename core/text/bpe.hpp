@@ -1,9 +1,9 @@
 // Byte-pair encoding by ranked merges (gpt2, gemma4, hybriddna, whitespace).
 //
-//   word -> symbols, one a byte (or a character, where the tokens are plain UTF-8)
-//   while any adjacent pair has a merge: join the pair of the lowest rank, the leftmost of equals
+//   word -> symbols, one for each byte (or character, if the tokens are plain UTF-8)
+//   while any adjacent pair has a merge: join the pair with the lowest rank, the leftmost of equals
 //
-// Words of up to kShortWord symbols are scanned; longer ones use a heap of candidates and a linked list: n log n.
+// Words of up to kShortWord symbols are scanned. Longer ones use a heap of candidates and a linked list: O(n log n).
 #pragma once
 
 #include <array>
@@ -21,14 +21,14 @@ namespace ggufscope {
 
 class BpeModel {
  public:
-  /// Reads tokenizer.ggml.merges. Irregularities become notes of the vocabulary.
+  /// Reads tokenizer.ggml.merges. Irregularities are added to the vocabulary's notes.
   BpeModel(const Gguf& gguf, Vocabulary& vocabulary);
 
   /// Appends the tokens of one fragment.
   void encode(const Vocabulary& vocabulary, std::string_view text, std::vector<TokenId>& out);
 
  private:
-  // A symbol is a token or, from n_tokens on, a text that only merges name.
+  // A symbol is a token id or, from n_tokens on, a text that only merges use.
   using Symbol = uint32_t;
   static constexpr Symbol kNoSymbol = StringIndex::kAbsent;
   static constexpr uint32_t kNoRank = 0xFFFFFFFFu;
@@ -40,17 +40,17 @@ class BpeModel {
   static constexpr uint64_t kNoPair = ~uint64_t{0};
 
   struct Node {
-    Symbol symbol;    // kNoSymbol: no merge knows it
-    uint32_t length;  // bytes; 0: merged away
-    // Of long words: neighbours, and the merge with the next one.
+    Symbol symbol;    // kNoSymbol: not part of any merge
+    uint32_t length;  // in bytes; 0: merged into another node
+    // For long words: neighbours, and the merge with the next node.
     uint32_t prev = 0, next = 0;
     uint32_t rank = kNoRank;
     Symbol merged = kNoSymbol;
   };
 
-  // State from merge to merge while they are read.
+  // State that is kept between merges while they are read.
   struct MergeReader {
-    // A third of the parts are one or two bytes long: found once, then read here.
+    // A third of the parts are one or two bytes long. They are looked up once and then cached here.
     std::vector<Symbol> short_parts = std::vector<Symbol>(1 << 16, kNoSymbol);
     uint64_t malformed = 0, unknown = 0;
     bool inner_marks = false;
@@ -59,7 +59,7 @@ class BpeModel {
   };
 
   void index_words(const Vocabulary& vocabulary);
-  /// The token that equals this word, if it is known; kAbsent: none.
+  /// The token that equals this word, if that is known already; kAbsent otherwise.
   [[nodiscard]] uint32_t find_whole(const Vocabulary& vocabulary, std::string_view word, uint64_t hash);
   void read_merges(const Gguf& gguf, Vocabulary& vocabulary);
   void read_merge(const Vocabulary& vocabulary, std::string_view text, uint32_t rank, MergeReader& reader);
@@ -78,19 +78,19 @@ class BpeModel {
 
   StringIndex extra_index_;
   TextList extra_;
-  std::vector<Merge> merges_;    // open addressing
-  std::vector<uint8_t> filter_;  // a bit for each hash of a pair that has a merge
+  std::vector<Merge> merges_;    // hash table with open addressing
+  std::vector<uint8_t> filter_;  // Bloom filter of pairs that have a merge
   size_t n_merges_ = 0;
-  StringIndex words_;  // bytes that tokens decode to -> token: whole words at once; made by index_words
+  StringIndex words_;  // decoded bytes -> token, for words that are one token; built by index_words
   bool indexed_ = false;
   size_t bytes_seen_ = 0;
-  std::vector<uint8_t> whole_;  // of each token, whether its text as a word is that token: 0 not known yet, 1 yes, 2 no
+  std::vector<uint8_t> whole_;  // for each token, whether its text as a word gives that token: 0 unknown, 1 yes, 2 no
   std::array<Symbol, 256> byte_symbols_{};
-  std::array<TokenId, 256> byte_tokens_{};  // for what no token spells
-  bool split_at_marks_ = false;             // no merge joins U+2581 to something before it
+  std::array<TokenId, 256> byte_tokens_{};  // fallback for bytes that no token spells
+  bool split_at_marks_ = false;             // true if no merge joins U+2581 to something before it
   WordCache cache_;
 
-  // Kept between words.
+  // Buffers that are reused between words.
   std::vector<Node> nodes_;
   std::vector<uint64_t> heap_;
   std::string canonical_, escaped_, spelled_;

@@ -1,4 +1,4 @@
-// The byte-pair kinds that process the text first: hybriddna and whitespace.
+// The BPE kinds that transform the text first: hybriddna and whitespace.
 #include <algorithm>
 
 #include "text/bpe.hpp"
@@ -6,7 +6,7 @@
 
 namespace ggufscope {
 
-// <dna>...</dna> holds six-letter words of the bases, with marked tokens; the rest is text.
+// <dna>...</dna> contains six-letter words of DNA bases, which have marked tokens. The rest is ordinary text.
 void BpeModel::encode_dna(const Vocabulary& v, std::string_view text, std::vector<TokenId>& out) {
   constexpr std::string_view kOpen = "<dna>", kClose = "</dna>";
   constexpr size_t kLength = 6;
@@ -32,7 +32,7 @@ void BpeModel::encode_dna(const Vocabulary& v, std::string_view text, std::vecto
   }
 }
 
-// White space separates, and is dropped.
+// Splits at white space, which is dropped.
 void BpeModel::encode_segments(const Vocabulary& v, std::string_view text, std::vector<TokenId>& out) {
   std::string segment;
   for (size_t pos = 0; pos <= text.size();) {

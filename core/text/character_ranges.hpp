@@ -1,4 +1,4 @@
-// Ranges of code points that steps of pre-tokenizers name, as in the regular expressions of llama.cpp.
+// Ranges of code points that pre-tokenizer steps use, taken from llama.cpp's regular expressions.
 #pragma once
 
 #include <cstddef>

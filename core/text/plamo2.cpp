@@ -10,7 +10,7 @@ namespace ggufscope {
 namespace {
 
 constexpr int32_t kUnknownCost = 10000000;
-constexpr double kNoCost = 20000000;  // tokens of this cost are never used
+constexpr double kNoCost = 20000000;  // tokens with this cost are never used
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void Plamo2Model::encode(const Vocabulary& v, std::string_view text, std::vector
     const auto character = static_cast<uint32_t>(utf8_length(static_cast<uint8_t>(text[pos])));
     Step best{steps_[pos + character].cost + kUnknownCost, kNoToken, character};
     table_.visit_prefixes(text.substr(pos), v.texts, [&](size_t n, uint32_t id) {
-      // Of equal costs the longest wins.
+      // Among equal costs, the longest token is used.
       const size_t end = pos + n;
       const bool whole = end == text.size() || (static_cast<uint8_t>(text[end]) & 0xC0) != 0x80;
       if (whole && steps_[end].cost + costs_[id] <= best.cost)

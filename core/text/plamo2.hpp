@@ -1,4 +1,4 @@
-// PLaMo-2: finds the tokens of the text with the lowest total cost, from the end backwards. A character that no token
+// PLaMo-2: finds the tokens with the lowest total cost, working backwards from the end. A character that no token
 // spells costs kUnknownCost and becomes byte tokens.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace ggufscope {
 
 class Plamo2Model {
  public:
-  /// Missing byte tokens become a note of the vocabulary.
+  /// Missing byte tokens are added to the vocabulary's notes.
   explicit Plamo2Model(Vocabulary& vocabulary);
 
   void encode(const Vocabulary& vocabulary, std::string_view text, std::vector<TokenId>& out);
@@ -22,12 +22,12 @@ class Plamo2Model {
  private:
   struct Step {
     int64_t cost;
-    TokenId token;    // kNoToken: the character's bytes
-    uint32_t length;  // bytes
+    TokenId token;    // kNoToken: use byte tokens
+    uint32_t length;  // in bytes
   };
 
   PrefixTable table_;
-  std::vector<int32_t> costs_;  // of each token, in units of 1e-4
+  std::vector<int32_t> costs_;  // for each token, in units of 1e-4
   std::array<TokenId, 256> byte_tokens_{};
   std::vector<Step> steps_;
 };

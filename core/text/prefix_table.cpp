@@ -5,8 +5,8 @@
 namespace ggufscope {
 
 void PrefixTable::build(const std::vector<uint32_t>& ids, const TextList& texts) {
-  // Radix sort by the first eight bytes as a number, from the last byte on. They nearly always decide; equal ones keep
-  // their order.
+  // Radix sort by the first eight bytes, from the last byte to the first. Eight bytes nearly always suffice; words
+  // equal in them keep their order.
   constexpr size_t kHead = 8;
   struct Key {
     uint64_t head;

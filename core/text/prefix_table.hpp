@@ -1,5 +1,5 @@
-// Finds the longest prefix, or all prefixes, of a text among many words. The words are sorted, and each byte narrows
-// the range of matching words. There are no nodes: 4 bytes for each word.
+// Finds the longest prefix, or all prefixes, of a text in a list of words. The words are sorted, and each byte of the
+// text narrows the range of matching words. There is no trie; it costs 4 bytes for each word.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace ggufscope {
 
 class PrefixTable {
  public:
-  /// Words are compared up to this length only. It bounds the time for each byte of text.
+  /// Only this many bytes of a word are compared, which limits the time for each byte of text.
   static constexpr size_t kMaxDepth = 4096;
 
-  /// ids of words in texts, in any order; of equal words the first counts. Empty words are left out.
+  /// ids: indices into texts, in any order. Of equal words the first counts. Empty words are left out.
   void build(const std::vector<uint32_t>& ids, const TextList& texts);
 
-  /// visit(length, id) for each word that text begins with (texts: those of build), shortest first, while it returns
-  /// true. Returns the bytes of text that are the beginning of some word.
+  /// Calls visit(length, id) for each word that is a prefix of text, shortest first, until it returns false. texts must
+  /// be the one passed to build. Returns how many bytes of text are the beginning of some word.
   template <class Visit>
   size_t visit_prefixes(std::string_view text, const TextList& texts, Visit&& visit) const {
     if (text.empty()) return 0;
@@ -31,7 +31,7 @@ class PrefixTable {
     const size_t limit = std::min(text.size(), kMaxDepth);
     size_t depth = 1;
     for (; low < high; ++depth) {
-      // All words of [low, high) begin with text[0, depth).
+      // All words in [low, high) begin with text[0, depth).
       if (texts[ids_[low]].size() == depth) {
         if (!visit(depth, ids_[low])) return depth;
         if (++low == high) return depth;

@@ -1,4 +1,4 @@
-// RWKV World: the longest token from left to right, over bytes.
+// RWKV World: greedy longest match over bytes, from left to right.
 #pragma once
 
 #include <string_view>

@@ -16,7 +16,8 @@ uint32_t parse_number(std::string_view digits, int base) {
   return error == std::errc{} && end == digits.data() + digits.size() ? value : kNotANumber;
 }
 
-// Reads the escape behind a backslash at text[pos - 1]; false if Python does not write such an escape.
+// Reads the escape after a backslash at text[pos - 1]. Returns false for an escape that Python's repr() does not
+// produce.
 bool read_escape(std::string_view text, size_t& pos, bool is_bytes, std::string& out) {
   if (pos >= text.size()) return false;
   const char c = text[pos++];

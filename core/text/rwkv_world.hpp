@@ -1,9 +1,9 @@
-// The RWKV World vocabulary as text, which files may carry whole in tokenizer.rwkv.world.
+// The RWKV World vocabulary in text form, which a file may contain in tokenizer.rwkv.world.
 //
-// 1. one token a line: its id, a space, a literal of Python, a space, the token's length in bytes
-// 2. the literal is '...' or "..." for text, b'...' or b"..." for bytes that are not text
-// 3. escapes: \t \n \r \\ \' \" \xHH \uHHHH \UHHHHHHHH; in text \xHH is a code point, in bytes a byte
-// 4. ids rise from 1; 0 ends a text and is not listed
+// 1. Each line is one token: its id, a space, a Python literal, a space, the token's length in bytes.
+// 2. The literal is '...' or "..." for text, b'...' or b"..." for bytes that are not valid text.
+// 3. Escapes: \t \n \r \\ \' \" \xHH \uHHHH \UHHHHHHHH. In text \xHH is a code point, in bytes a byte.
+// 4. Ids ascend from 1. Id 0 is the end of text and is not listed.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ struct RwkvWorldToken {
   std::string bytes;
 };
 
-/// Reads the line at `pos` and moves `pos` behind it; offset: of the text in the file. 'bad-length' if the given length
-/// is not the literal's, 'unsupported' for anything but a line of that form.
+/// Reads the line at `pos` and moves `pos` to the next one. offset: the text's offset in the file. Errors: kBadLength
+/// if the given length is not the literal's; kUnsupported for any line of another form.
 [[nodiscard]] Result<RwkvWorldToken> read_rwkv_world_line(std::string_view text, size_t& pos, uint64_t offset);
 
-/// Bytes in the spelling of tokenizer.ggml.tokens of RWKV: what unescape_rwkv() reads.
+/// Encodes bytes in the spelling of RWKV's tokenizer.ggml.tokens, which unescape_rwkv() decodes.
 [[nodiscard]] std::string escape_rwkv(std::string_view bytes);
 
 }  // namespace ggufscope

@@ -10,7 +10,7 @@
 namespace ggufscope::split {
 namespace {
 
-using Mask = uint8_t;  // one bit a CharClass; no bit: past the end
+using Mask = uint8_t;  // one bit for each CharClass; 0 past the end
 constexpr Mask bit(CharClass c) { return static_cast<Mask>(1u << static_cast<unsigned>(c)); }
 constexpr Mask kL = bit(CharClass::kLetter);
 constexpr Mask kN = bit(CharClass::kNumber);
@@ -63,7 +63,7 @@ struct Text {
   }
   [[nodiscard]] Mask mask(size_t pos) const { return at(pos).mask; }
   [[nodiscard]] char byte(size_t pos) const { return pos < text.size() ? text[pos] : '\0'; }
-  // The first position from pos on whose character is not of these classes.
+  // The first position from pos on with a character that is not in these classes.
   [[nodiscard]] size_t skip(size_t pos, Mask classes) const {
     for (Char c = at(pos); (c.mask & classes) != 0; c = at(pos)) pos += c.length;
     return pos;
@@ -72,7 +72,8 @@ struct Text {
 
 constexpr size_t kNoMatch = static_cast<size_t>(-1);
 
-// Every match of match(text, pos) -> end or kNoMatch is a piece, and so is each stretch between matches.
+// Splits the piece: every match of match(text, pos) -> end or kNoMatch becomes a piece, and so does the text between
+// matches.
 template <class Match>
 void isolate_with(std::string_view piece, const Pieces& out, const Match& match) {
   const Text text{piece};
@@ -90,7 +91,7 @@ void isolate_with(std::string_view piece, const Pieces& out, const Match& match)
   out.add(piece.substr(gap));
 }
 
-// One loop for all steps but the common ones: code size.
+// One loop serves all but the most common steps, to save code size.
 void isolate(std::string_view piece, const Pieces& out, size_t (*match)(const Text&, size_t)) {
   isolate_with(piece, out, match);
 }
@@ -102,7 +103,7 @@ size_t skip_bytes(const Text& text, size_t pos, std::string_view set) {
   return pos;
 }
 
-// 's 't 'm 'd 're 've 'll at pos; pos itself where there is none.
+// Matches 's 't 'm 'd 're 've 'll at pos and returns the end, or pos if there is none.
 template <bool any_case>
 size_t skip_contraction(const Text& text, size_t pos) {
   if (text.byte(pos) != '\'') return pos;
@@ -117,7 +118,7 @@ size_t skip_contraction(const Text& text, size_t pos) {
   return pos;
 }
 
-// \s+(?!\S)|\s+ at a space, after the rule for newlines.
+// Matches \s+(?!\S)|\s+ at a space, after the rule for newlines.
 enum class Newlines { kNoRule, kRuns, kSingle };
 template <Newlines rule>
 size_t match_spaces(const Text& text, size_t pos) {
@@ -144,23 +145,23 @@ size_t match_gpt2(const Text& text, size_t pos) {
   return match_spaces<Newlines::kNoRule>(text, pos);
 }
 
-// How the cl100k family differs from one to the next.
+// The differences between the members of the cl100k family.
 enum class Words { kLetters, kLettersMarks, kCased, kCasedMarks, kPhrases, kNotHan };
 enum class Tail { kNothing, kNewlines, kNewlinesSlashes, kOneNewlineSlash };
 struct Rules {
   Words words = Words::kLetters;
   bool contractions = true;         // before words
   bool contraction_suffix = false;  // at the end of words
-  uint32_t digits = 1;              // in a group; 0: any number
+  uint32_t digits = 1;              // digits in a group; 0: any number
   Mask not_symbol = kSpace | kL | kN;
-  Tail tail = Tail::kNewlines;  // goes with the symbols before it
-  bool blocks = false;          // of spaces: 512, 256, ..., 4, 2, 1
+  Tail tail = Tail::kNewlines;  // what may follow symbols in the same piece
+  bool blocks = false;          // spaces are split into blocks of 512, 256, ..., 4, 2, 1
 };
 
 constexpr bool lower_ascii(char32_t c) { return c >= 'a' && c <= 'z'; }
 constexpr bool upper_ascii(char32_t c) { return c >= 'A' && c <= 'Z'; }
 
-// U*V+ at pos, or kNoMatch; U+V* when second. letters: what counts as a letter.
+// Matches U*V+ at pos, or U+V* if `second`; otherwise returns kNoMatch. letters: the classes that count as letters.
 size_t match_cased(const Text& text, size_t pos, Mask letters, bool second) {
   size_t end = pos, after_both = kNoMatch;
   Char c = text.at(end);
@@ -170,7 +171,7 @@ size_t match_cased(const Text& text, size_t pos, Mask letters, bool second) {
     c = text.at(end);
   }
   if ((c.mask & letters) == 0) {
-    // Backtracking: without a V after the run, its last character that is both U and V is given back.
+    // Backtracking: if no V follows the run, its last character that is both U and V is used as the V.
     if (!second) return after_both;
     return end != pos ? end : kNoMatch;
   }
@@ -217,11 +218,11 @@ inline size_t match_word(const Words words, const Text& text, size_t pos, const 
   return kNoMatch;
 }
 
-// Blocks of 512, 256, ... spaces, as long as a space or the end follows.
+// Splits spaces into blocks of 512, 256, ..., each followed by a space or the end.
 size_t match_blocks(const Text& text, size_t pos) {
   const size_t newline_end = match_spaces<Newlines::kRuns>(text, pos);
   if (newline_end > pos && is_newline(text.text[newline_end - 1])) return newline_end;
-  std::array<size_t, 514> ends{};  // ends[i]: after i spaces
+  std::array<size_t, 514> ends{};  // ends[i]: position after i spaces
   size_t count = 0;
   ends[0] = pos;
   for (Char c = text.at(pos); (c.mask & kSpace) != 0 && count < 513; c = text.at(ends[count])) {
@@ -234,7 +235,7 @@ size_t match_blocks(const Text& text, size_t pos) {
   return ends[usable >= 2 ? 2 : 1];
 }
 
-// Inlined where the rules are constants, so that they fold away.
+// Inlined, so that constant rules are folded.
 [[gnu::always_inline]] inline size_t match_cl100k(const Rules& rules, const Text& text, size_t pos) {
   if (rules.words == Words::kNotHan) {
     size_t end = pos;
@@ -292,7 +293,7 @@ size_t match_deepseek3(const Text& text, size_t pos) {
   return match_spaces<(spark_rules ? Newlines::kSingle : Newlines::kRuns)>(text, pos);
 }
 
-// One character, or a run, or a run after an optional space.
+// Matches one character, or a run, or an optional space and a run.
 template <auto belongs>
 size_t match_one(const Text& text, size_t pos) {
   const Char c = text.at(pos);
@@ -312,7 +313,7 @@ size_t match_led_run(const Text& text, size_t pos) {
   return match_run<belongs>(text, pos);
 }
 
-// White space never belongs to these sets: llama.cpp replaces it before it looks.
+// White space is never in these sets, because llama.cpp replaces it first.
 template <const auto& ranges>
 constexpr bool in_ranges(const Char& c) {
   return (c.mask & kSpace) == 0 && within(ranges, c.code);
@@ -353,7 +354,7 @@ size_t match_digit_triple(const Text& text, size_t pos) {
 }
 
 size_t match_trailing_spaces(const Text& text, size_t pos) {
-  // Inside a run of spaces: the match was already tried at its start.
+  // Inside a run of spaces, the match was already tried at its start.
   size_t before = pos;
   while (before > 0 && (static_cast<uint8_t>(text.text[before - 1]) & 0xC0) == 0x80) --before;
   if (pos > 0 && (text.mask(before - 1) & kSpace) != 0) return kNoMatch;
@@ -445,7 +446,7 @@ void lines(std::string_view piece, const Pieces& out) {
 }
 
 void digits_from_right(std::string_view piece, const Pieces& out) {
-  // As llama.cpp, leaves the text before a number in one piece with the number's first group.
+  // Like llama.cpp, keeps the text before a number in one piece with the number's first group.
   const Text text{piece};
   size_t start = 0;
   for (size_t pos = 0; pos < piece.size();) {

@@ -1,5 +1,5 @@
-// The steps of pre-tokenizers. Each comment is llama.cpp's regular expression for the step. Text between two matches is
-// a piece of its own.
+// The steps of pre-tokenizers. The comment beside each is llama.cpp's regular expression for it. Text between two
+// matches becomes a piece, too.
 #pragma once
 
 #include <string_view>

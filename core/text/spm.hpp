@@ -1,7 +1,8 @@
-// SentencePiece BPE (llama): joins characters; the pair whose union is the best-scored token first.
+// SentencePiece BPE (llama): starts from characters and repeatedly joins the adjacent pair whose union is the token
+// with the best score.
 //
-// A text is split where no token can cross (before U+2581 after anything else), so that words can be cached. Without
-// such places it is one long word; candidates are in a heap: n log n.
+// Text is split where no token can cross (before a U+2581 that follows another character), so that words can be cached.
+// Otherwise it is one long word. Candidates are in a heap: O(n log n).
 #pragma once
 
 #include <array>
@@ -19,14 +20,14 @@ class SpmModel {
  public:
   explicit SpmModel(const Vocabulary& vocabulary);
 
-  /// Appends the tokens of one fragment. after_special: no other text stands right before it.
+  /// Appends the tokens of one fragment. after_special: the text directly follows a special token or begins the input.
   void encode(const Vocabulary& vocabulary, std::string_view text, bool after_special, std::vector<TokenId>& out);
 
  private:
   struct Node {
-    uint32_t begin, length;  // bytes of the word; length 0: merged away
+    uint32_t begin, length;  // in bytes of the word; length 0: merged into another node
     uint32_t prev, next;
-    TokenId token;  // of this text; kNoToken for a character that is not a token
+    TokenId token;  // kNoToken for a character that is not a token
   };
   struct Candidate {
     float score;
@@ -39,7 +40,7 @@ class SpmModel {
 
   std::array<TokenId, 256> byte_tokens_{};
   bool split_at_marks_ = true;
-  std::vector<uint8_t> whole_;  // as in BpeModel
+  std::vector<uint8_t> whole_;  // see BpeModel
   WordCache cache_;
 
   std::vector<Node> nodes_;

@@ -1,4 +1,4 @@
-// A flat hash table from texts to numbers. The texts are stored elsewhere; a slot has 8 bytes.
+// An open-addressing hash table from texts to numbers. Texts are stored elsewhere; a slot has 8 bytes.
 #pragma once
 
 #include <bit>
@@ -7,16 +7,16 @@
 #include <string_view>
 #include <vector>
 
-// The body of a loop over all tokens, not inlined. Engines optimize a wasm function only after many calls. Inlined into
-// a function that is called once, the whole loop would run in baseline code.
+// For the bodies of loops over all tokens, which must not be inlined. Engines optimize a wasm function only after many
+// calls. If the body were inlined into a function that is called once, the whole loop would run in baseline code.
 #define GGUFSCOPE_WARM [[gnu::noinline]]
 
 namespace ggufscope {
 
-/// 64 bits of a text, eight bytes at a time (multiply and fold, as wyhash does).
+/// A 64-bit hash of a text, eight bytes at a time (multiply and fold, like wyhash).
 [[nodiscard]] inline uint64_t hash_text(std::string_view text) {
   const auto fold = [](uint64_t a, uint64_t b) {
-    // The 128-bit product is slow in wasm: two 64-bit halves mixed do as well here.
+    // A 128-bit product is slow in wasm. Mixing two 64-bit products is good enough.
     const uint64_t product = (a ^ 0x9E3779B97F4A7C15u) * (b ^ 0xD6E8FEB86659FD93u);
     return product ^ (product >> 32);
   };
@@ -41,12 +41,12 @@ namespace ggufscope {
   return hash ^ (hash >> 29);
 }
 
-/// Ids 0 .. 2^32 - 2. text_of(id) gives the text of an id that was added.
+/// Maps texts to ids 0 .. 2^32 - 2. text_of(id) must return the text of an id that was added.
 class StringIndex {
  public:
   static constexpr uint32_t kAbsent = 0xFFFFFFFFu;
 
-  /// Room for n texts without growing.
+  /// Reserves space for n texts.
   void reserve(size_t n) {
     const size_t slots = std::bit_ceil(n + n / 2 + 8);
     if (slots > slots_.size()) rehash(slots);
@@ -67,7 +67,7 @@ class StringIndex {
     }
   }
 
-  /// The id of the text if it is there; otherwise adds it with `id` and returns that.
+  /// Returns the id of the text. If it is not there, adds it with `id`.
   template <class TextOf>
   uint32_t add(std::string_view text, uint32_t id, const TextOf& text_of) {
     if ((count_ + 1) * 4 > slots_.size() * 3) grow(text_of);
@@ -109,7 +109,7 @@ class StringIndex {
   size_t count_ = 0;
 };
 
-/// Texts one after another in one buffer, by number.
+/// A list of texts in one buffer, indexed by number.
 class TextList {
  public:
   void reserve(size_t n, size_t bytes) {
@@ -129,7 +129,7 @@ class TextList {
   }
 
  private:
-  std::vector<char> bytes_;  // below 2^32: the files that are read here are
+  std::vector<char> bytes_;  // below 2^32 bytes, because vocabularies are
   std::vector<uint32_t> begins_ = {0};
 };
 

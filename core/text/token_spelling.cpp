@@ -48,7 +48,7 @@ int byte_of_printable(uint32_t code_point) {
 
 bool append_printable_bytes(std::string& out, std::string_view text) {
   const size_t before = out.size();
-  // There are no more bytes than characters: room for all, filled without growing.
+  // There are at most as many bytes as characters, so the buffer does not grow again.
   out.resize(before + text.size());
   char* to = out.data() + before;
   for (size_t pos = 0; pos < text.size();) {

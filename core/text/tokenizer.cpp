@@ -37,7 +37,7 @@ Model make_model(const Gguf& gguf, Vocabulary& v) {
 
 constexpr bool is_ascii_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// llama.cpp's clean_up_tokenization_spaces, three passes one after the other.
+// llama.cpp's clean_up_tokenization_spaces: three passes in sequence.
 void clean_spaces(std::string& text) {
   std::string out;
   const auto pass = [&](auto&& drops_space_before) {
@@ -46,7 +46,7 @@ void clean_spaces(std::string& text) {
       const size_t skip = i > 0 && text[i - 1] == ' ' ? drops_space_before(i) : 0;
       if (skip != 0) out.pop_back();
       out.push_back(text[i]);
-      // A NUL marks a removed character, so that the next steps ignore it.
+      // A NUL marks a removed character, so that later passes ignore it.
       if (skip == 2) text[++i] = '\0';
     }
     text.swap(out);
@@ -66,9 +66,9 @@ void clean_spaces(std::string& text) {
 struct TokenizerImpl {
   Vocabulary vocabulary;
   Model model;
-  PrefixTable special_table;          // of the texts of special tokens
-  std::vector<uint32_t> order;        // of each token: its place in vocabulary.special_tokens
-  std::vector<TokenId> long_special;  // special tokens that are longer than the table compares
+  PrefixTable special_table;          // over the texts of special tokens
+  std::vector<uint32_t> order;        // for each token, its index in vocabulary.special_tokens
+  std::vector<TokenId> long_special;  // special tokens longer than the table can compare
 
   TokenizerImpl(const Gguf& gguf, Vocabulary&& v) : vocabulary(std::move(v)), model(make_model(gguf, vocabulary)) {
     std::vector<uint32_t> ids;
@@ -85,13 +85,13 @@ struct TokenizerImpl {
       order[static_cast<size_t>(vocabulary.special_tokens[i])] = i;
   }
 
-  // A stretch of the text, or a special token in its place.
+  // A piece of the text, or a special token that replaces one.
   struct Fragment {
     size_t begin = 0, end = 0;
     TokenId token = kNoToken;
   };
 
-  // The special tokens that occur in the text, in the order in which they split it: the longest first.
+  // The special tokens that occur in the text, in the order in which they split it: longest first.
   [[nodiscard]] std::vector<TokenId> present(std::string_view text, bool parse_special) const {
     const Vocabulary& v = vocabulary;
     const auto applies = [&](TokenId id) { return parse_special || !v.is(id, kAttrControl | kAttrUnknown); };
@@ -173,7 +173,7 @@ Tokenizer::~Tokenizer() = default;
 
 std::vector<TokenId> Tokenizer::encode(std::string_view text, EncodeOptions options) const {
   const Vocabulary& v = impl_->vocabulary;
-  // Which of BOS and EOS (or SEP) a kind adds.
+  // Whether the kind adds BOS, and EOS or SEP.
   const bool word_piece = v.kind == TokenizerKind::kWordPiece;
   const bool never = v.kind == TokenizerKind::kRwkv || v.kind == TokenizerKind::kPlamo2;
   const bool first = options.bos && (word_piece || (v.add_bos && !never));

@@ -1,12 +1,16 @@
-// Text to token ids and back, from a header alone, the same as llama.cpp's llama_tokenize and llama_detokenize.
+// Converts text to token ids and back, using only the header. Results equal llama.cpp's llama_tokenize and
+// llama_detokenize.
 //
-//   1. special and added tokens cut the text into fragments (user-defined ones always, control ones when asked for)
-//   2. each fragment is tokenized by the file's kind:
-//        llama   SentencePiece BPE: merge the adjacent pair whose union is the best-scored token
-//        gpt2    byte-level BPE: a pre-tokenizer cuts words, ranked merges join bytes (also gemma4, hybriddna,
-//        whitespace) bert    WordPiece: normalize, split, longest match t5      Unigram: most likely path over the
-//        scores (also replit) rwkv    greedy longest match;   plamo2: cheapest path
-//   3. BOS, EOS and SEP as the file's flags say
+//   1. Special and added tokens split the text into fragments (user-defined ones always, control ones on request).
+//   2. Each fragment is tokenized by the file's kind of tokenizer:
+//        llama   SentencePiece BPE: merges the adjacent pair whose union is the token with the best score
+//        gpt2    byte-level BPE: a pre-tokenizer splits words, ranked merges join bytes
+//                (also gemma4, hybriddna, whitespace)
+//        bert    WordPiece: normalize, split, longest match
+//        t5      Unigram: the most likely path over the scores (also replit)
+//        rwkv    greedy longest match
+//        plamo2  the path with the lowest cost
+//   3. BOS, EOS and SEP are added as the file's flags say.
 #pragma once
 
 #include <cstdint>
@@ -37,42 +41,44 @@ struct SpecialIds {
 };
 
 struct EncodeOptions {
-  bool special = false;  ///< control tokens written in the text become their ids (llama.cpp: parse_special)
-  bool bos = false;      ///< add BOS, EOS, SEP as the file's flags say (llama.cpp: add_special)
+  bool special = false;  ///< convert the texts of control tokens to their ids (llama.cpp: parse_special)
+  bool bos = false;      ///< add BOS, EOS and SEP as the file's flags say (llama.cpp: add_special)
 };
 
 struct DecodeOptions {
-  bool remove_special = false;  ///< drop a leading BOS and a trailing EOS that the file's flags add
-  bool special = true;          ///< show control and unknown tokens as text (llama.cpp: unparse_special)
+  bool remove_special = false;  ///< drop a leading BOS and a trailing EOS that the flags add
+  bool special = true;          ///< output control and unknown tokens as text (llama.cpp: unparse_special)
 };
 
-/// An irregularity of the vocabulary. The tokenizer works all the same.
+/// An irregularity of the vocabulary. The tokenizer still works.
 struct TokenizerNote {
-  bool strict;       ///< llama.cpp refuses the file for it
+  bool strict;       ///< llama.cpp refuses the file because of it
   std::string code;  ///< "token-duplicate", "pre-tokenizer-unknown", ...
   std::string message;
 };
 
 struct TokenizerImpl;
 
-/// Owns all its data: the header's bytes may be freed. Encoding uses small caches, so use one tokenizer in each thread.
+/// Owns all its data, so the header's bytes may be freed. Encoding uses small caches; each thread needs its own
+/// tokenizer.
 class Tokenizer {
  public:
-  /// kUnsupported without a vocabulary or for an unknown kind; kBadValueType if the tokens are not strings.
+  /// Errors: kUnsupported if there is no vocabulary or its kind is unknown; kBadValueType if the tokens are not
+  /// strings.
   [[nodiscard]] static Result<Tokenizer> make(const Gguf& gguf);
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
 
-  /// text: any bytes. Bytes that are not UTF-8 read as U+FFFD if the kind has no byte tokens.
+  /// text: any bytes. Bytes that are not UTF-8 count as U+FFFD if the kind has no byte tokens.
   [[nodiscard]] std::vector<TokenId> encode(std::string_view text, EncodeOptions options = {}) const;
-  /// Bytes, not always whole UTF-8. Ids out of range are skipped.
+  /// Returns bytes, which may be incomplete UTF-8. Ids out of range are skipped.
   [[nodiscard]] std::string decode(std::span<const TokenId> ids, DecodeOptions options = {}) const;
 
   [[nodiscard]] TokenizerKind kind() const;
   [[nodiscard]] std::string_view model() const;  ///< tokenizer.ggml.model
-  [[nodiscard]] std::string_view pre() const;    ///< tokenizer.ggml.pre, "default" when absent
+  [[nodiscard]] std::string_view pre() const;    ///< tokenizer.ggml.pre, or "default" if absent
   [[nodiscard]] const SpecialIds& special() const;
   [[nodiscard]] bool adds_bos() const;
   [[nodiscard]] bool adds_eos() const;
@@ -81,25 +87,26 @@ class Tokenizer {
   [[nodiscard]] std::span<const TokenizerNote> notes() const;
 
   [[nodiscard]] uint32_t size() const;
-  [[nodiscard]] std::string_view text(TokenId id) const;   ///< as the file spells it; "" out of range
-  [[nodiscard]] std::string_view piece(TokenId id) const;  ///< the bytes that it decodes to, special tokens shown
-  [[nodiscard]] TokenType type(TokenId id) const;          ///< as derived: control-looking tokens are kControl
+  [[nodiscard]] std::string_view text(TokenId id) const;   ///< as spelled in the file; "" if the id is out of range
+  [[nodiscard]] std::string_view piece(TokenId id) const;  ///< the bytes that it decodes to; special tokens as text
+  [[nodiscard]] TokenType type(TokenId id) const;          ///< control-looking tokens are kControl
   [[nodiscard]] float score(TokenId id) const;
-  [[nodiscard]] bool is_special(TokenId id) const;          ///< control or unknown: hidden from readers
-  [[nodiscard]] TokenId find(std::string_view text) const;  ///< by the file's spelling
+  [[nodiscard]] bool is_special(TokenId id) const;          ///< control or unknown: not shown to users
+  [[nodiscard]] TokenId find(std::string_view text) const;  ///< looks up the file's spelling
 
  private:
   explicit Tokenizer(std::unique_ptr<TokenizerImpl> impl);
   std::unique_ptr<TokenizerImpl> impl_;
 };
 
-/// Decodes ids one by one: bytes of an incomplete code point are held back until it is complete.
+/// Decodes one id at a time. The bytes of an incomplete code point are held back until it is complete.
 class StreamDecoder {
  public:
   explicit StreamDecoder(const Tokenizer& tokenizer, bool special = false) : tokenizer_(tokenizer), special_(special) {}
-  /// Adds a token. Returns the text that is now complete: valid UTF-8 (broken bytes become U+FFFD), often empty.
+  /// Adds a token. Returns the text that is now complete, which is often empty. It is valid UTF-8; broken bytes become
+  /// U+FFFD.
   [[nodiscard]] std::string push(TokenId id);
-  /// Ends the text. Returns what was held back.
+  /// Ends the text and returns the bytes that were held back.
   [[nodiscard]] std::string finish();
 
  private:

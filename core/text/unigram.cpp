@@ -48,7 +48,7 @@ void UnigramModel::read_character_map(const Gguf& gguf, Vocabulary& v) {
 }
 
 UnigramModel::Replacement UnigramModel::normalize_prefix(const Vocabulary& v, std::string_view text) const {
-  // As llama.cpp, does not normalize text that begins with a user-defined token.
+  // Like llama.cpp, does not normalize text that begins with a user-defined token.
   const size_t user = user_defined_.visit_prefixes(text, v.texts, [](size_t, uint32_t) { return true; });
   if (user > 0) return {text.substr(0, user), user};
 
@@ -125,7 +125,7 @@ void UnigramModel::encode(const Vocabulary& v, std::string_view text, std::vecto
     if (!character_known) offer(begin + length, unknown, unknown_score_);
     begin += length;
   }
-  // Backwards along the best path; neighbouring unknown characters are one token.
+  // Walks back along the best path. Adjacent unknown characters become one token.
   const size_t before = out.size();
   bool was_unknown = false;
   for (size_t end = all.size();; end = best_[end].begin) {

@@ -1,7 +1,8 @@
 // Unigram (t5, replit): finds the tokens of the normalized text with the highest sum of scores.
 //
-// Normalization follows the precompiled character map of SentencePiece: a trie of replacements as a XOR-compressed
-// double array (Kanda 2018), one 32-bit word a node:
+// Normalization uses SentencePiece's precompiled character map. It is a trie of replacements, stored as an
+// XOR-compressed double array (Kanda 2018) with one 32-bit word for each node:
+//
 //   bits 10-30 BASE (shifted left by 8 if bit 9 is set), bit 8 has a value, bits 0-7 the byte that leads here;
 //   a value's node holds the offset of its NUL-terminated replacement in bits 0-30
 #pragma once
@@ -19,7 +20,7 @@ namespace ggufscope {
 
 class UnigramModel {
  public:
-  /// Reads tokenizer.ggml.precompiled_charsmap. Irregularities become notes of the vocabulary.
+  /// Reads tokenizer.ggml.precompiled_charsmap. Irregularities are added to the vocabulary's notes.
   UnigramModel(const Gguf& gguf, Vocabulary& vocabulary);
 
   void encode(const Vocabulary& vocabulary, std::string_view text, std::vector<TokenId>& out);

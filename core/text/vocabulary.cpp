@@ -13,15 +13,15 @@
 namespace ggufscope {
 namespace {
 
-constexpr std::string_view kKmerMark = "\xEE\x80\x80";  // U+E000 keeps DNA k-mers apart from equal words
+constexpr std::string_view kKmerMark = "\xEE\x80\x80";  // U+E000 distinguishes DNA k-mers from equal words
 
-// What a value of tokenizer.ggml.model stands for, with llama.cpp's defaults.
+// The meaning of a value of tokenizer.ggml.model, with llama.cpp's defaults.
 struct ModelRow {
   std::string_view name;
   TokenizerKind kind;
   TokenId bos, eos, unk, sep, pad, mask;
   bool add_bos, add_eos, add_sep, space_prefix, clean_spaces;
-  std::string_view pre;  // whatever the file says
+  std::string_view pre;  // overrides the file
 };
 // clang-format off
 constexpr ModelRow kModels[] = {
@@ -52,7 +52,7 @@ constexpr SpecialKey kSpecialKeys[] = {
   {"prefix_token_id", &SpecialIds::fim_pre}, {"suffix_token_id", &SpecialIds::fim_suf}, {"middle_token_id", &SpecialIds::fim_mid},
 };
 
-// Texts by which llama.cpp recognizes tokens that the file does not name. "\xEF\xBD\x9C" is U+FF5C.
+// Texts by which llama.cpp recognizes tokens that the file's keys do not name. "\xEF\xBD\x9C" is U+FF5C.
 #define BAR "\xEF\xBD\x9C"
 #define MARK "\xE2\x96\x81"
 struct SpecialText {
@@ -120,7 +120,7 @@ GGUFSCOPE_WARM void add_text(Vocabulary& v, std::string_view text, uint64_t& dup
 
 constexpr std::string_view kWorldKey = "tokenizer.rwkv.world";
 
-// Ids that the text leaves out are "[EMPTY_7]", as empty tokens of other files are; 0 ends a text.
+// Missing ids become "[EMPTY_7]", like empty tokens of other files. Id 0 is the end of text.
 Result<void> load_world(const Gguf& gguf, const KeyValue& key, Vocabulary& v) {
   if (key.type != ValueType::kString) return fail(ErrorCode::kBadValueType, key.value.offset, "no string", kWorldKey);
   const std::string_view world = gguf.text(key.value);
@@ -131,7 +131,7 @@ Result<void> load_world(const Gguf& gguf, const KeyValue& key, Vocabulary& v) {
     const uint64_t line = key.value.offset + pos;
     auto token = read_rwkv_world_line(world, pos, key.value.offset);
     if (!token) return std::unexpected(std::move(token.error()));
-    // No more ids than bytes: a line cannot demand a vocabulary that is larger than the text.
+    // An id cannot exceed the text's length, so that a line cannot force a huge vocabulary.
     if (token->id < v.texts.size() || token->id > world.size())
       return fail(ErrorCode::kOutOfRange, line, "a token's id does not follow the one before", kWorldKey);
     while (v.texts.size() < token->id)
@@ -152,7 +152,7 @@ Result<void> load_texts(const Gguf& gguf, Vocabulary& v) {
     return fail(ErrorCode::kUnsupported, "the file has no tokens: tokenizer.ggml.tokens is missing");
   if (tokens->type != ValueType::kArray || tokens->element_type != ValueType::kString)
     return fail(ErrorCode::kBadValueType, tokens->value.offset, "no array of strings", "tokenizer.ggml.tokens");
-  // Texts lie one after another in one buffer; their numbers and offsets have 32 bits.
+  // The texts are stored in one buffer; counts and offsets have 32 bits.
   if (tokens->count >= 0x7FFFFFFF || tokens->value.length >= 0xFFFFFFFF)
     return fail(ErrorCode::kBadCount, tokens->value.offset, "too many tokens", "tokenizer.ggml.tokens");
   v.texts.reserve(static_cast<size_t>(tokens->count), static_cast<size_t>(tokens->value.length));
@@ -179,7 +179,7 @@ void load_scores(const Gguf& gguf, Vocabulary& v) {
   if (!scores) return v.note(true, "scores-type", "tokenizer.ggml.scores is no array of numbers: every score is 0");
   if (scores->size() < v.texts.size())
     v.note(true, "scores-short", "there are fewer scores than tokens: the others are 0");
-  // A score that is not a number would compare with nothing.
+  // A NaN score would break comparisons.
   for (float& score : *scores)
     if (!(score == score)) score = 0.0f;
   scores->resize(v.texts.size());
@@ -196,7 +196,7 @@ void load_types(const Gguf& gguf, Vocabulary& v) {
     for (size_t i = 0; i < std::min(types->size(), v.attrs.size()); ++i) v.attrs[i] = attr_of_type((*types)[i]);
     return;
   }
-  // Old files list the added tokens instead.
+  // Old files list added tokens in this key instead.
   const KeyValue* added = find_key(gguf, "tokenizer.ggml.added_tokens");
   if (added == nullptr || added->type != ValueType::kArray || added->element_type != ValueType::kString) return;
   for_each_string(gguf, *added, [&](uint64_t, Extent extent) {
@@ -278,7 +278,7 @@ void recognize_special_texts(Vocabulary& v) {
     const TokenId id = v.find(text);
     return id != kNoToken && std::find(end.begin(), end.end(), id) != end.end();
   };
-  // Harmony and Solar templates end a message, not the answer, with <|end|>; gemma 4 has </s> as plain text.
+  // In Harmony and Solar templates, <|end|> ends a message, not the answer. In gemma 4, </s> is plain text.
   const bool calls = ends("<|call|>") || ends("<|calls|>");
   if (ends("<|end|>") && calls && (ends("<|return|>") || ends("<|flush|>")))
     remove_end(v.find("<|end|>"), kAttrUserDefined);

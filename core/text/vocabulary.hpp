@@ -1,4 +1,4 @@
-// The tokens of a file and their attributes: the data that all kinds of tokenizer share.
+// The tokens of a file and their attributes, shared by all kinds of tokenizers.
 #pragma once
 
 #include <cstdint>
@@ -21,22 +21,22 @@ inline constexpr uint16_t kAttrNormal = 4;
 inline constexpr uint16_t kAttrControl = 8;
 inline constexpr uint16_t kAttrUserDefined = 16;
 inline constexpr uint16_t kAttrByte = 32;
-inline constexpr uint16_t kAttrLeftStrip = 64;    ///< takes the white space before it
-inline constexpr uint16_t kAttrRightStrip = 128;  ///< takes the white space after it
+inline constexpr uint16_t kAttrLeftStrip = 64;    ///< removes the white space before it
+inline constexpr uint16_t kAttrRightStrip = 128;  ///< removes the white space after it
 
 struct Vocabulary {
   TokenizerKind kind = TokenizerKind::kSpm;
   std::string model;
-  const PreTokenizer* pre = nullptr;  ///< of BPE only
+  const PreTokenizer* pre = nullptr;  ///< BPE only
   std::string pre_name;
 
   TextList texts;
-  StringIndex index;          ///< of texts; the first of equal ones
-  std::vector<float> scores;  ///< empty: all 0
+  StringIndex index;          ///< by text; of equal texts the first counts
+  std::vector<float> scores;  ///< empty: all are 0
   std::vector<uint16_t> attrs;
   std::vector<TokenId> end_of_generation;
-  std::vector<TokenId> special_tokens;  ///< control, user-defined and unknown ones, longest text first
-  size_t longest = 0;                   ///< bytes of the longest text
+  std::vector<TokenId> special_tokens;  ///< control, user-defined and unknown tokens, longest text first
+  size_t longest = 0;                   ///< length of the longest text in bytes
 
   SpecialIds special;
   bool add_bos = false, add_eos = false, add_sep = false;
@@ -58,11 +58,11 @@ struct Vocabulary {
   [[nodiscard]] TokenId find(std::string_view text) const {
     return static_cast<TokenId>(index.find(text, [this](uint32_t id) { return texts[id]; }));
   }
-  /// The text that each token decodes to. Made on first use: encoding and counting do not need it.
+  /// The text that each token decodes to. Built on first use, because encoding and counting do not need it.
   [[nodiscard]] const TextList& pieces() const;
-  /// One of them, without making all; only for kinds whose pieces depend on the token alone.
+  /// Appends one piece without building all of them. Only for kinds whose pieces depend on the token alone.
   void append_piece_of(std::string& out, TokenId id) const;
-  /// The token "<0x0A>" of a byte, or kNoToken.
+  /// The token "<0x0A>" for a byte, or kNoToken.
   [[nodiscard]] TokenId byte_token(uint8_t byte) const;
 
   void note(bool strict, std::string_view code, std::string message) {
@@ -73,7 +73,7 @@ struct Vocabulary {
   mutable TextList pieces_;
 };
 
-/// Reads all of tokenizer.ggml.* but the merges and the character map, which belong to their kinds.
+/// Reads tokenizer.ggml.* except for merges and the character map, which their kinds of tokenizer read.
 [[nodiscard]] Result<Vocabulary> load_vocabulary(const Gguf& gguf);
 
 }  // namespace ggufscope

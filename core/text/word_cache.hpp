@@ -1,4 +1,4 @@
-// A small direct-mapped cache of words and their tokens: texts repeat their words.
+// A small direct-mapped cache from words to their tokens, because texts repeat words.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace ggufscope {
 
 class WordCache {
  public:
-  /// If the word is in the cache, appends its tokens and returns true.
+  /// If the word is cached, appends its tokens and returns true.
   bool find(std::string_view word, uint64_t hash, std::vector<TokenId>& out) const {
     if (entries_.empty() || word.empty()) return false;
     const Entry& entry = entries_[hash % kEntries];
@@ -22,7 +22,7 @@ class WordCache {
     return true;
   }
 
-  /// Longer words, and words of more tokens, are not cached.
+  /// Adds a word. Long words and words with many tokens are not cached.
   void keep(std::string_view word, uint64_t hash, const TokenId* ids, size_t count) {
     if (word.empty() || word.size() > sizeof(Entry::text) || count > sizeof(Entry::ids) / sizeof(TokenId)) return;
     if (entries_.empty()) entries_.resize(kEntries);

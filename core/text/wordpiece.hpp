@@ -1,5 +1,5 @@
-// WordPiece (bert): normalized words, each cut into the longest tokens from its start; a word that cannot be cut is
-// UNK. GGUF spells the start of a word U+2581, where BERT marked what does not start one.
+// WordPiece (bert): words are normalized, and each is split into the longest tokens from its start. A word that cannot
+// be split is UNK. GGUF marks the start of a word with U+2581, whereas BERT marks continuations ("##").
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ class WordPieceModel {
   PrefixTable table_;
   BaseTable bases_;
   WordCache cache_;
-  std::string word_;  // the mark and the word
+  std::string word_;  // the mark, then the word
 };
 
 }  // namespace ggufscope
