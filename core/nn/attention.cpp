@@ -31,7 +31,8 @@ uint32_t relative_bucket(int32_t distance, uint32_t n_buckets, bool both_ways) {
     distance = std::min(distance, 0);
   }
   const uint32_t away = static_cast<uint32_t>(std::abs(static_cast<int64_t>(distance)));
-  const uint32_t exact = n_buckets / 2;  // short distances: a bucket each; long ones: a logarithmic scale
+  const uint32_t exact =
+      n_buckets / 2;  // short distances have a bucket each; long ones share buckets on a logarithmic scale
   if (away < exact) return bucket + away;
   const double ratio = std::log(static_cast<float>(away) / static_cast<float>(exact)) / std::log(kMaxDistance / exact);
   const double far = std::floor(exact + ratio * (n_buckets - exact));
@@ -40,16 +41,16 @@ uint32_t relative_bucket(int32_t distance, uint32_t n_buckets, bool both_ways) {
 
 namespace {
 
-constexpr size_t kBlock = 64;  // cells of a block: their keys stay in L1
+constexpr size_t kBlock = 64;  // cells in a block, so that their keys stay in L1
 constexpr size_t kRows = 16;   // query rows that share a block, unless a group has more
 
-// Tokens whose queries are scored together.
+// Number of tokens whose queries are scored together.
 size_t tile_tokens(const AttentionShape& shape) {
   return std::max<size_t>(1, std::min<size_t>(8, kRows / (shape.n_head / shape.n_head_kv)));
 }
 
-// Loads kNumbers values of the cache as floats. Binary16 values come out 2^112 times too small; the factor that they
-// are multiplied with corrects it.
+// Loads kNumbers cache values as floats. Binary16 values come out 2^112 times too small; the caller's factor corrects
+// it.
 template <CacheType Type>
 struct Cached;
 template <>
@@ -64,15 +65,15 @@ struct Cached<CacheType::kF16> {
   void load(const uint8_t* p, v128_t* out) const { vec::load_small_f16x8(p, constants, out); }
 };
 
-// scores[r][c] = scale * queries[r] . keys[c] for R rows; keys [n_cells, stride], with F16 rows of whole vectors. Each
-// product has the same order of summation, whatever is computed beside it.
+// scores[r][c] = scale * queries[r] . keys[c] for R rows, with keys [n_cells, stride]; F16 rows are whole vectors. The
+// order of summation does not depend on the other rows, so results are reproducible.
 template <CacheType Type, size_t R>
 void score_rows(const float* const* queries, const uint8_t* keys, size_t stride, size_t n_cells, size_t d, float scale,
                 float* const* scores) {
   using Numbers = Cached<Type>;
   constexpr size_t kBytes = cache_row_bytes(Type, 1), kVectors = Numbers::kNumbers / 4;
-  constexpr size_t kCells = R > 2 ? 2 : 4;  // with more the sums would not fit the registers
-  constexpr size_t kTogether = 4 / kCells;  // rows whose sums fill a vector
+  constexpr size_t kCells = R > 2 ? 2 : 4;  // more would need too many registers
+  constexpr size_t kTogether = 4 / kCells;  // rows whose accumulators fill a vector
   const Numbers numbers;
   for (size_t c = 0; c < n_cells; c += kCells) {
     const size_t n = std::min(kCells, n_cells - c);
@@ -83,7 +84,7 @@ void score_rows(const float* const* queries, const uint8_t* keys, size_t stride,
       for (size_t j = 0; j < kCells; ++j) sums[r][j] = wasm_f32x4_splat(0);
     size_t i = 0;
     for (; i + Numbers::kNumbers <= d; i += Numbers::kNumbers) {
-      // Keeps in registers whichever are fewer.
+      // The smaller of the two sets stays in registers.
       if constexpr (R > 2) {
         v128_t key[kCells][kVectors];
         for (size_t j = 0; j < kCells; ++j) numbers.load(k[j] + i * kBytes, key[j]);
@@ -127,7 +128,7 @@ void score_rows(const float* const* queries, const uint8_t* keys, size_t stride,
   }
 }
 
-// out[r] += sum over c of weights[r][c] * values[c] for R rows; values [n_cells, stride], with F16 rows of whole
+// out[r] += sum over c of weights[r][c] * values[c] for R rows, with values [n_cells, stride]; F16 rows are whole
 // vectors.
 template <CacheType Type, size_t R>
 void mix_rows(const float* const* weights, const uint8_t* values, size_t stride, size_t n_cells, size_t d,
@@ -158,7 +159,7 @@ void mix_rows(const float* const* weights, const uint8_t* values, size_t stride,
           out[r][i] += weights[r][c] * reinterpret_cast<const float*>(values)[c * stride + i];
 }
 
-// Calls function for four (or at most three) rows at a time, then for two, then for one.
+// Calls the function for four (or at most three) rows at a time, then for two, then for one.
 template <size_t Most, class Function>
 void by_rows(size_t n_rows, const Function& function) {
   size_t r = 0;
@@ -170,7 +171,7 @@ void by_rows(size_t n_rows, const Function& function) {
   if (r < n_rows) function(std::integral_constant<size_t, 1>(), r);
 }
 
-// Rows [begin, end) of a head's keys or values as floats: in place, or converted into tile.
+// Rows [begin, end) of a head's keys or values as floats: in place if they are floats, otherwise converted into tile.
 const uint8_t* block_of(const uint8_t* base, CacheType type, size_t begin, size_t end, size_t stride, size_t n,
                         float* tile) {
   const size_t row_bytes = cache_row_bytes(type, stride);
@@ -179,7 +180,7 @@ const uint8_t* block_of(const uint8_t* base, CacheType type, size_t begin, size_
   return reinterpret_cast<const uint8_t*>(tile);
 }
 
-// Everything of one tile: some tokens and the query heads of one key head.
+// The work on one tile: some tokens and all query heads of one key head.
 struct Tile {
   const AttentionShape& shape;
   const AttentionOptions& options;
@@ -192,8 +193,8 @@ struct Tile {
   float* results[64];        // [d_v]
   size_t group;
 
-  // Decode reads the cells from DRAM, which overlaps reads only if nothing is computed between them. So one byte of
-  // each cache line is read first. For long runs only as much as L2 holds; prefetchers fetch the rest.
+  // Decode reads the cells from DRAM. Reads overlap only if there is no computation between them, so one byte of each
+  // cache line is read first. For long runs only as much as fits L2; hardware prefetchers fetch the rest.
   void touch(std::span<const CellRun> runs) const {
     constexpr size_t kMaxBytes = 64 << 10, kLine = 64;
     const size_t key_bytes = cache_row_bytes(cache.types.keys, shape.d_k),
@@ -209,12 +210,12 @@ struct Tile {
       }
     }
   }
-  // Few rows read binary16 values in place, if a head is a multiple of a vector. Many rows share a block that is
-  // converted to floats.
+  // With few rows, binary16 values are read in place, if the head size is a multiple of a vector. With many rows, a
+  // block is converted to floats once for all of them.
   static bool reads_halves(CacheType type, size_t n_rows, size_t n) {
     return type == CacheType::kF16 && n_rows <= 4 && n % 8 == 0;
   }
-  // n_rows of n numbers, times the scale correction of unscaled binary16, where the block would be.
+  // Multiplies n_rows of n numbers by the scale correction for binary16, into the memory of the block.
   void lift(const float* const* rows, size_t n_rows, size_t n, float factor, const float** lifted) const {
     float* to = block;
     for (size_t r = 0; r < n_rows; ++r, to += n) {
@@ -223,11 +224,12 @@ struct Tile {
       vec::scale(to, factor, n);
     }
   }
-  // Cells [begin, end), the at-th and following of rows [first_row, last_row); at[] counts from each row's begin.
+  // Scores cells [begin, end), which are number `at` and following of rows [first_row, last_row); at[] is relative to
+  // each row.
   void score(size_t begin, size_t end, const size_t* at, size_t first_row, size_t last_row) const {
     const size_t d = shape.d_k, n_rows = last_row - first_row;
     const bool halves = reads_halves(cache.types.keys, n_rows, d);
-    // The factor 2^112 is split: with all of it, queries above 2^16 would become infinite.
+    // The factor 2^112 is split: as one factor, queries above 2^16 would become infinite.
     const float* lifted[4];
     if (halves) lift(queries + first_row, n_rows, d, 0x1p96f, lifted);
     for (size_t c = begin; c < end; c += kBlock) {
@@ -271,7 +273,7 @@ struct Tile {
       });
     }
   }
-  // The cells of a tile's tokens: those that all see in one run together, the rest token by token.
+  // Visits the cells of a tile's tokens: runs that all tokens see are visited once, the others token by token.
   template <class Visit>
   void visit(std::span<const std::span<const CellRun>> runs, const Visit& visit_cells) const {
     const size_t n = runs.size();
@@ -305,7 +307,7 @@ struct Tile {
   }
 };
 
-// Soft cap, biases by position, softmax: scores of one head of one token, n_seen long.
+// Applies soft cap, position biases and softmax to the n_seen scores of one head and token.
 void weigh(const AttentionShape& shape, const AttentionOptions& options, size_t head, std::span<const CellRun> runs,
            int32_t position, const int32_t* cell_positions, float* scores, size_t n_seen) {
   if (options.soft_cap != 0)
@@ -336,7 +338,8 @@ void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& 
                float* q, size_t n_tokens, std::span<const std::span<const CellRun>> runs,
                const int32_t* query_positions, const int32_t* cell_positions, float* scratch, size_t scratch_floats,
                float* out) {
-  const size_t group = shape.n_head / shape.n_head_kv;  // query heads that share a key head: each key is read once
+  const size_t group =
+      shape.n_head / shape.n_head_kv;  // query heads that share a key head, so that each key is read once
   const size_t key_head_bytes = cache.n_cells * cache_row_bytes(cache.types.keys, shape.d_k);
   const size_t value_head_bytes = cache.n_cells * cache_row_bytes(cache.types.values, cache.value_stride);
   const size_t tile = tile_tokens(shape), n_tiles = (n_tokens + tile - 1) / tile;
@@ -369,7 +372,7 @@ void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& 
                 group};
       float* scores = work.block + kBlock * std::max(shape.d_k, shape.d_v);
       if (n_tokens == 1) work.touch(runs[0]);
-      // Groups wider than the tables are computed in parts.
+      // Groups larger than the arrays are computed in parts.
       for (size_t g0 = 0; g0 < group; g0 += 64) {
         work.group = std::min<size_t>(group - g0, 64);
         float* next = scores;

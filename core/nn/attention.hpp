@@ -11,19 +11,19 @@
 
 namespace ggufscope {
 
-/// Keys [n_head_kv, n_cells, d_k] and values [n_head_kv, n_cells, value_stride] of one layer. A view: it owns nothing.
-/// Latent attention has no values of its own: they are the first d_v elements of the keys (value_stride = d_k, and
-/// types and widths are those of the keys).
+/// The keys [n_head_kv, n_cells, d_k] and values [n_head_kv, n_cells, value_stride] of one layer, as a view. Latent
+/// attention has no separate values: they are the first d_v elements of the keys, with value_stride = d_k and the type
+/// and width of the keys.
 struct CacheView {
   CacheTypes types;
   uint8_t* keys = nullptr;
   uint8_t* values = nullptr;
   size_t value_stride = 0;
   size_t n_cells = 0;
-  size_t key_width = 1, value_width = 1;  ///< of the Hadamard transform of quantized rows
+  size_t key_width = 1, value_width = 1;  ///< block widths of the Hadamard transform, for quantized rows
 };
 
-/// Cells [begin, end) that a token sees.
+/// Cells [begin, end) that a token attends to.
 struct CellRun {
   uint32_t begin = 0;
   uint32_t end = 0;
@@ -36,36 +36,38 @@ struct AttentionShape {
   size_t d_v = 0;
 };
 
-/// score = cap(scale * q.k) + bias(query position, key position); softmax; sum of values.
+/// score = cap(scale * q.k) + bias(query position, key position); then softmax and the weighted sum of values.
 struct AttentionOptions {
   float scale = 1.0f;
   float soft_cap = 0.0f;           ///< not 0: cap(s) = soft_cap * tanh(s / soft_cap)
   const float* slopes = nullptr;   ///< [n_head] ALiBi (Press et al. 2021): bias = -slope * |distance|
-  const float* sinks = nullptr;    ///< [n_head] one more logit for each head, without a value (attention sink)
+  const float* sinks = nullptr;    ///< [n_head]: an extra logit for each head without a value (attention sink)
   const float* buckets = nullptr;  ///< [n_buckets, n_head] T5's relative position bias
   uint32_t n_buckets = 0;
-  bool buckets_both_ways = false;  ///< encoder: half of the buckets for keys after the query
+  bool buckets_both_ways = false;  ///< for encoders: half of the buckets are for keys after the query
 };
 
-/// Slopes of n_head heads: a geometric sequence that starts at 2^(-max_bias / n), n the power of two below n_head;
-/// the rest take every other one of the sequence of 2 n heads.
+/// ALiBi slopes of n_head heads: a geometric sequence that starts at 2^(-max_bias / n), where n is the largest power of
+/// two up to n_head. The other heads take every second slope of the sequence for 2 n heads.
 [[nodiscard]] std::vector<float> alibi_slopes(size_t n_head, float max_bias);
 
-/// T5's bucket of a distance (key position - query position), as in Raffel et al. 2020.
+/// T5's bucket for a distance (key position - query position), as in Raffel et al. 2020.
 [[nodiscard]] uint32_t relative_bucket(int32_t distance, uint32_t n_buckets, bool both_ways);
 
 /// Floats of scratch that each thread needs.
 [[nodiscard]] size_t attention_scratch(const AttentionShape& shape, size_t n_cells);
 
-/// q [n_tokens, n_head, d_k], out [n_tokens, n_head, d_v]. runs[t]: the cells that token t sees, at least one cell.
-/// query_positions [n_tokens] and cell_positions [n_cells] matter where there is a bias. scratch: n_threads times
-/// attention_scratch(shape, cells seen at most). q is overwritten where keys are quantized.
+/// Multi-head attention: q [n_tokens, n_head, d_k] to out [n_tokens, n_head, d_v]. runs[t]: the cells that token t
+/// attends to, at least one. query_positions [n_tokens] and cell_positions [n_cells] are used only for biases. scratch:
+/// n_threads times attention_scratch(shape, largest number of cells of a token). q is overwritten if the keys are
+/// quantized.
 void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& options, const CacheView& cache,
                float* q, size_t n_tokens, std::span<const std::span<const CellRun>> runs,
                const int32_t* query_positions, const int32_t* cell_positions, float* scratch, size_t scratch_floats,
                float* out);
 
-/// Stores a token's keys [n_head_kv, d_k] and values [n_head_kv, d_v] (nullptr: they are part of the keys) in a cell.
+/// Stores a token's keys [n_head_kv, d_k] and values [n_head_kv, d_v] in a cell. values is nullptr if they are part of
+/// the keys.
 void cache_store(const CacheView& cache, const AttentionShape& shape, size_t cell, const float* keys,
                  const float* values);
 

@@ -7,7 +7,7 @@
 
 namespace ggufscope {
 
-/// n floats, each rounded to half precision: ggml's convolutions are of halves, whatever the file has.
+/// Rounds n floats to half precision. ggml's convolutions use halves, regardless of the file's type.
 inline void round_to_halves(float* x, size_t n) {
   constexpr size_t kPart = 256;
   uint16_t halves[kPart];

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kChunk = 512;  // elements quantized at once: whole blocks of both kinds
 constexpr float kMaxStored = 65504.0f;
 
-// d = largest magnitude / 127, and whole multiples of it, as ggml's reference quantizer.
+// d = largest magnitude / 127, like ggml's reference quantizer for Q8_0.
 void quantize_q8_0_block(const float* x, uint8_t* to) {
   float most = 0;
   for (size_t i = 0; i < kCacheBlock; ++i) most = std::max(most, std::fabs(x[i]));
@@ -24,8 +24,8 @@ void quantize_q8_0_block(const float* x, uint8_t* to) {
     to[2 + i] = static_cast<uint8_t>(static_cast<int8_t>(std::nearbyint(x[i] * inverse)));
 }
 
-// d = the number of largest magnitude / -8, so that it is -8 itself; element i in the low, i + 16 in the high half of
-// byte i.
+// d = the element with the largest magnitude / -8, so that this element becomes -8. Element i is the low half and
+// element i + 16 the high half of byte i.
 void quantize_q4_0_block(const float* x, uint8_t* to) {
   float most = 0;
   for (size_t i = 0; i < kCacheBlock; ++i)
@@ -93,7 +93,8 @@ void store_cache_row(CacheType type, const float* x, size_t n, size_t width, uin
   float part[kChunk];
   for (size_t at = 0; at < n; at += kChunk) {
     const size_t size = std::min(kChunk, n - at), n_blocks = (size + kCacheBlock - 1) / kCacheBlock;
-    for (size_t i = 0; i < size; ++i) part[i] = std::min(std::max(-kMaxStored, x[at + i]), kMaxStored);  // NaN too
+    for (size_t i = 0; i < size; ++i)
+      part[i] = std::min(std::max(-kMaxStored, x[at + i]), kMaxStored);  // NaN becomes finite, too
     std::fill(part + size, part + n_blocks * kCacheBlock, 0.0f);
     hadamard(part, size, width);
     quantize_blocks(type, part, n_blocks, to);

@@ -7,7 +7,7 @@
 namespace ggufscope {
 namespace {
 
-// Sums in double precision, as ggml: a mean over thousands of values needs it.
+// Sums in double precision, like ggml, because a mean over thousands of values needs it.
 double sum_of(const float* x, size_t n) {
   v128_t low = wasm_f64x2_splat(0), high = low;
   size_t i = 0;

@@ -1,4 +1,4 @@
-// Normalizations of one row and the softmax.
+// Normalizations of one row, and softmax.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ void normalize(NormKind kind, const float* x, const float* weight, const float* 
 /// x / sqrt(sum(x^2) + eps), in place.
 void l2_normalize(float* x, size_t n, float eps);
 
-/// x = e^(x - max) / sum of e^(x - max), in place. `extra`, if not null, is one more logit that counts in the sum but
-/// is not in the result (the attention sinks of gpt-oss).
+/// x = e^(x - max) / sum of e^(x - max), in place. `extra`, if not null, is one more logit that is counted in the sum
+/// but not returned (the attention sinks of gpt-oss).
 void softmax(float* x, size_t n, const float* extra = nullptr);
 
 }  // namespace ggufscope

@@ -9,10 +9,10 @@
 namespace ggufscope {
 namespace {
 
-// JavaScript engines first compile quickly to slow code, and optimize it later in the background.
+// JavaScript engines compile quickly to slow code first, and optimize it later in the background.
 constexpr double kWarmMs = 80, kMeasuredMs = 120;
 
-// Runs a second, the fastest of them.
+// Calls per second of the fastest run.
 template <class F>
 double best_rate(const F& run) {
   double best = 1e30;
@@ -27,16 +27,16 @@ double best_rate(const F& run) {
 }
 
 constexpr size_t kIterations = 10000;
-// Products of each of kLeft vectors with each of kRight, all different, so that no compiler merges two of them. As many
-// accumulators as hide a product's latency and leave registers for the factors.
+// Products of each of kLeft vectors with each of kRight. All are different, so that the compiler cannot merge them. The
+// number of accumulators hides the latency of a product and leaves registers for the factors.
 constexpr size_t kLeft = 5, kRight = 2, kAccumulators = kLeft * kRight;
 constexpr size_t kRepeats = 32;
 
 volatile int g_sink;
 void use(v128_t value) { g_sink = wasm_i32x4_extract_lane(value, 0); }
 
-// Factors are loaded, so that no compiler knows the products. Not inlined: V8 optimizes functions that are called
-// several times.
+// Factors are loaded from memory, so that the compiler cannot evaluate the products. Not inlined, because V8 optimizes
+// functions that are called several times.
 template <class Multiply>
 [[gnu::noinline]] v128_t multiply_from_near(const uint8_t* from, Multiply multiply) {
   v128_t sums[kAccumulators];

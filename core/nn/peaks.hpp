@@ -1,5 +1,5 @@
-// The machine's limits for all threads of a pool: multiplications and bytes read a second. Kernels are compared with
-// them.
+// The machine's peak rates for all threads of a pool: multiplications and bytes read per second. Kernels are compared
+// with them.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 namespace ggufscope {
 
 struct Peaks {
-  double bytes, words, floats;  ///< multiply-accumulates a second: int8, int16, float32
-  double near, far;             ///< bytes read a second: from the L2 cache, from DRAM
+  double bytes, words, floats;  ///< multiply-accumulates per second: int8, int16, float32
+  double near, far;             ///< bytes read per second: from L2, from DRAM
 };
 
-/// At least this many bytes are read to measure DRAM. Some CPUs' last-level caches hold more.
+/// Minimum size of the memory that is read to measure DRAM. Some CPUs' last-level caches are larger.
 inline constexpr uint64_t kMinFarBytes = 128 << 20;
 
-/// The best of many short runs of each, since other work only makes a run slower; about a second in all. far_bytes:
-/// what one pass reads from DRAM, if there is room for it. kOutOfMemory where there is none for kMinFarBytes.
+/// Takes the best of many short runs, because other work can only slow down a run; about a second in total. far_bytes:
+/// how much one pass reads from DRAM, if that can be allocated. Error: kOutOfMemory if not even kMinFarBytes can.
 [[nodiscard]] Result<Peaks> measure_peaks(Pool& pool, uint64_t far_bytes);
 
 }  // namespace ggufscope

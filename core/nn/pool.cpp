@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-// Native builds make threads. In wasm with shared memory the host brings them. Other wasm builds have none.
+// Native builds create threads. In wasm with shared memory the host provides them. Other wasm builds have none.
 #if !defined(__EMSCRIPTEN__)
 #define GGUFSCOPE_THREADS 1
 #include <pthread.h>
@@ -25,9 +25,9 @@ void use_runs(size_t which) { g_runs = which; }
 #if defined(GGUFSCOPE_THREADS)
 namespace {
 
-// Some 100 to 200 microseconds of polling. That is longer than threads wait inside a token (if one has an attention
-// head more than another) and mostly between tokens, and shorter than a scheduler's time slice. Wasm has no pause
-// instruction, so an iteration is shorter there.
+// Threads poll for some 100 to 200 microseconds. That is longer than they wait within a token (for example if one has
+// an attention head more) and mostly between tokens, and shorter than a scheduler's time slice. Wasm has no pause
+// instruction, so its iterations are shorter.
 #if defined(__EMSCRIPTEN__)
 constexpr int kSpins = 200000;
 #else
@@ -42,16 +42,16 @@ inline void relax() {
 #endif
 }
 
-// One integer holds the whole state of the loop in progress, so joining and closing are single atomic steps.
-constexpr uint32_t kActive = 0xff;  // workers inside the loop
+// One integer holds the whole state of the current loop, so joining and closing are single atomic steps.
+constexpr uint32_t kActive = 0xff;  // number of workers inside the loop
 constexpr uint32_t kOpen = 0x100;   // workers may still join
-constexpr uint32_t kEpoch = 0x200;  // which loop: the bits above
+constexpr uint32_t kEpoch = 0x200;  // number of the loop, in the bits above
 constexpr uint32_t kEpochMask = ~0x1ffu;
 
 }  // namespace
 
 struct Pool::Workers {
-  // The loop in progress. Written only while no worker is inside.
+  // The current loop. Written only while no worker is inside.
   Task task = nullptr;
   const void* context = nullptr;
   size_t n_shares = 1;   // one for each thread
@@ -64,7 +64,7 @@ struct Pool::Workers {
   Share shares[kMaxThreads];
   alignas(64) std::atomic<uint32_t> state{0};
   std::atomic<uint32_t> n_sleeping{0};
-  std::atomic<uint32_t> n_used{kMaxThreads};  // workers of this index and beyond are parked: they see no loops
+  std::atomic<uint32_t> n_used{kMaxThreads};  // workers from this index on are parked
   std::atomic<bool> stop{false};
   std::atomic<bool> broken{false};
   struct Worker {
@@ -80,7 +80,7 @@ struct Pool::Workers {
 #if defined(__EMSCRIPTEN__)
   void sleep(uint32_t seen) {
     n_sleeping.fetch_add(1);
-    // The wait compares the state again before the thread sleeps, so a loop that begins now is not missed.
+    // The wait compares the state again before the thread sleeps, so a loop that starts meanwhile is not missed.
     for (uint32_t now = state.load(); (now & kEpochMask) == seen && !stop.load(); now = state.load())
       __builtin_wasm_memory_atomic_wait32(word(), static_cast<int>(now), -1);
     n_sleeping.fetch_sub(1);
@@ -91,7 +91,8 @@ struct Pool::Workers {
       __builtin_wasm_memory_atomic_wait32(n_used_word(), static_cast<int>(n), -1);
   }
   void unpark() { __builtin_wasm_memory_atomic_notify(n_used_word(), ~0u); }
-  // A worker lost its core in the middle of an item: let it run. A worker that trapped there would never finish.
+  // A worker was preempted in the middle of an item. Sleeping lets it run. A worker that trapped there would never
+  // finish.
   void nap() {
     if (broken.load(std::memory_order_relaxed)) __builtin_trap();
     constexpr int64_t kNanoseconds = 20000;
@@ -103,7 +104,7 @@ struct Pool::Workers {
   static_assert(sizeof(std::atomic<uint32_t>) == sizeof(int));
 
   bool add_worker() { return true; }
-  // The host ends its threads. Until then the pool must stay alive.
+  // The host ends its threads. The pool must stay alive until then.
   bool join_all() { return false; }
 #else
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -128,7 +129,7 @@ struct Pool::Workers {
     pthread_mutex_unlock(&mutex);
   }
   void unpark() { wake_all(); }
-  // A worker lost its core in the middle of an item: let it run.
+  // A worker was preempted in the middle of an item. Sleeping lets it run.
   void nap() {
     const timespec pause{0, 20000};
     nanosleep(&pause, nullptr);
@@ -148,7 +149,7 @@ struct Pool::Workers {
   }
 #endif
 
-  // The thread's own chunks, then stolen ones.
+  // Takes the thread's own chunks, then steals.
   void take_items(size_t thread) {
     for (size_t i = 0; i < n_shares; ++i) {
       Share& share = shares[(thread + i) % n_shares];
@@ -161,7 +162,7 @@ struct Pool::Workers {
     }
   }
 
-  // Blocks until a loop other than `seen` begins, or the pool ends.
+  // Blocks until a loop other than `seen` starts, or the pool ends.
   uint32_t wait_for_other(uint32_t seen) {
     for (int i = 0; i < kSpins; ++i) {
       const uint32_t now = state.load(std::memory_order_acquire);
@@ -221,9 +222,9 @@ void Pool::use_threads(size_t n) {
 Pool::~Pool() {
   if (workers_ == nullptr) return;
   workers_->stop.store(true);
-  workers_->state.fetch_add(kEpoch);  // a loop that no worker can join: it wakes the ones that wait
+  workers_->state.fetch_add(kEpoch);  // a loop that no worker can join; it wakes waiting workers
   workers_->wake_all();
-  workers_->n_used.store(kMaxThreads + 1);  // a value for which nobody waits
+  workers_->n_used.store(kMaxThreads + 1);  // a value that nobody waits for
   workers_->unpark();
   if (workers_->join_all()) delete workers_;
 }
@@ -247,7 +248,7 @@ void Pool::run(Task task, const void* context, size_t n_items, size_t grain, boo
   w.n_shares = n_used_;
   w.first_run = w.grain = grain;
   if (in_runs) {
-    // Eighths of a thread's items.
+    // The number of items for n eighths of a thread's share, in multiples of the grain.
     const auto eighths = [&](size_t n) { return n * n_items / (n_used_ * 8) / grain * grain; };
     w.first_run = std::max(eighths(kInitialEighths[g_runs]), grain);
     w.grain = std::max(eighths(1), grain);

@@ -1,4 +1,4 @@
-// A fixed set of worker threads with work stealing, for one loop at a time. A build without threads is a plain loop.
+// A fixed set of worker threads with work stealing, for one loop at a time. Without threads, loops are plain loops.
 #pragma once
 
 #include <cstddef>
@@ -12,59 +12,61 @@
 
 namespace ggufscope {
 
-/// The initial chunk of parallel_for_runs, in eighths of a thread's items. A long one suits equal cores, a shorter one
-/// cores of different speeds; the engine tries both while it generates.
+/// The length of parallel_for_runs' initial chunk, in eighths of a thread's items. A long one suits equal cores, a
+/// shorter one cores of different speeds. The engine tries both while it generates.
 inline constexpr size_t kInitialEighths[] = {7, 5};
-/// Index into kInitialEighths, for all pools; 0 at first.
+/// Selects an entry of kInitialEighths, for all pools; 0 at first.
 void use_runs(size_t index);
 
-/// The caller's thread takes part in every loop as thread 0. Each thread starts with the same part of the items in
-/// every loop, so that data it wrote is still in its core's cache; then it steals chunks from the others. A loop does
-/// not wait for workers that wake late: it ends when its last item ends. Idle workers spin for some hundred
-/// microseconds, then sleep. One loop at a time, from one thread.
+/// The calling thread takes part in every loop as thread 0. Each thread starts with the same items in every loop, so
+/// that data it wrote is still in its core's cache; then it steals chunks from others. A loop ends when its last item
+/// ends and does not wait for workers that wake late. Idle workers spin for some hundred microseconds, then sleep.
+/// Loops must be started one at a time, from one thread.
 class Pool {
  public:
   static constexpr size_t kMaxThreads = 64;
 
-  /// n_threads: the caller's thread included; 1 in builds without threads. Fewer than asked for where the system
-  /// refuses to make more. kOutOfMemory where not even the bookkeeping fits.
+  /// n_threads includes the calling thread; it must be 1 in builds without threads. The pool has fewer threads if the
+  /// system cannot create more. Error: kOutOfMemory.
   [[nodiscard]] static Result<std::unique_ptr<Pool>> create(size_t n_threads);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   [[nodiscard]] size_t n_threads() const { return n_threads_; }
-  /// From now on loops use the first n threads (1 .. n_threads()); the others sleep. At first all are used.
+  /// Loops use the first n threads (1 .. n_threads()) from now on; the others sleep. At first all are used.
   void use_threads(size_t n);
 
-  /// Wasm cannot make threads. The host calls work(worker(thread)) on thread 1 .. n_threads() - 1, whenever each is
-  /// ready; the pool computes without those that are not there yet. work() returns when the pool has ended.
+  /// Wasm cannot create threads. The host calls work(worker(thread)) on threads 1 .. n_threads() - 1 when each is
+  /// ready; until then the pool computes without them. work() returns when the pool ends.
   [[nodiscard]] void* worker(size_t thread);
   static void work(void* worker);
-  /// For a work() that trapped instead of returning: the loop that waits for it traps too.
+  /// For a work() that trapped instead of returning: the loop that waits for it then traps, too.
   static void fail_worker(void* worker);
 
-  /// body(first, last, thread) for disjoint ranges that cover [0, n_items), each of at most `grain` items, on any
-  /// threads in any order; thread < n_threads(). Returns when all are done. Not reentrant. In wasm a body neither
-  /// allocates nor makes a local static: the allocator may call JavaScript, and the guards of statics know of no
+  /// Calls body(first, last, thread) for disjoint ranges that cover [0, n_items), each of at most `grain` items, on any
+  /// threads in any order; thread < n_threads(). Returns when all are done. Not reentrant. In wasm a body must not
+  /// allocate or initialize a local static, because the allocator may call JavaScript, and the initialization is not
+  /// thread-safe.
   /// threads.
   template <class Body>
   void parallel_for(size_t n_items, size_t grain, const Body& body) {
     run(task_of<Body>(), &body, n_items, grain, false);
   }
-  /// The same for loops limited by memory bandwidth, which long runs serve best: ranges are multiples of `grain`, each
-  /// thread's initial chunk is most of its items (kInitialEighths), and the last ones are short, so that threads end
-  /// together.
+  /// The same for loops that are limited by memory bandwidth, which need long runs. Ranges are multiples of `grain`.
+  /// Each thread's initial chunk is most of its items (kInitialEighths), and the last chunks are short, so that threads
+  /// finish together.
   template <class Body>
   void parallel_for_runs(size_t n_items, size_t grain, const Body& body) {
     run(task_of<Body>(), &body, n_items, grain, true);
   }
 
-  /// The profile of everything computed with this pool since start_profile; nullptr before it.
+  /// The profile of everything computed with this pool since start_profile, or nullptr before that.
   [[nodiscard]] Profile* profile() const { return profile_.get(); }
   void start_profile() { profile_ = std::make_unique<Profile>(); }
 
-  /// Memory for one operation at a time: reserve (grows, keeps nothing) while loading, then use while computing.
+  /// Scratch memory for one operation at a time. Call reserve while loading (it grows the memory and loses its
+  /// content), then use the memory while computing.
   [[nodiscard]] Result<void> reserve_scratch(uint64_t shared_bytes, uint64_t bytes_per_thread);
   [[nodiscard]] Buffer& shared_scratch() { return shared_scratch_; }
   [[nodiscard]] uint8_t* thread_scratch(size_t thread) {

@@ -1,4 +1,4 @@
-// Where a model's time goes: time, bytes read and multiplications of each kind of operation.
+// A profile of a model: time, bytes read and multiplications for each kind of operation.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@ namespace ggufscope {
 /// The operations that are timed. kPass is a whole pass over the model; it contains all others except kSampling.
 enum class Operation : uint8_t {
   kPass,
-  kProducts,     ///< with weights
-  kActivations,  ///< quantized, for products
+  kProducts,     ///< matrix products with weights
+  kActivations,  ///< quantization of activations
   kAttention,
   kNorm,
-  kPositions,  ///< rotated into queries and keys
-  kCache,      ///< keys and values stored
+  kPositions,  ///< rotary position embeddings
+  kCache,      ///< storing keys and values
   kGate,       ///< activation functions
   kAdd,        ///< residuals
   kRecurrence,
@@ -35,8 +35,8 @@ class Profile {
  public:
   struct Key {
     Operation operation;
-    std::array<uint32_t, 3> types = {kNone, kNone, kNone};  ///< of weights multiplied side by side
-    size_t n_in = 0, n_out = 0;                             ///< of them, rows of all together
+    std::array<uint32_t, 3> types = {kNone, kNone, kNone};  ///< of weights that are multiplied together
+    size_t n_in = 0, n_out = 0;                             ///< n_out: rows of all of these weights together
     bool one_token = false;                                 ///< set by the pass
     bool operator==(const Key&) const = default;
   };
@@ -45,13 +45,13 @@ class Profile {
     Key key;
     uint64_t calls = 0;
     double ms = 0;
-    double bytes = 0;     ///< read: of weights, or of cached keys and values
-    double products = 0;  ///< multiplications with an addition
+    double bytes = 0;     ///< bytes of weights, or of cached keys and values, that were read
+    double products = 0;  ///< multiply-adds
   };
 
-  /// Of a pass; what is added until the next one is this one's.
+  /// Starts a pass. What is added until the next call belongs to it.
   void begin_pass(size_t n_tokens) { one_token_ = n_tokens == 1; }
-  /// row.key and what is to be added.
+  /// Adds a row's numbers to the row with the same key.
   void add(Row row);
   [[nodiscard]] std::span<const Row> rows() const { return rows_; }
   void clear() { rows_.clear(); }
@@ -76,7 +76,7 @@ class Timed {
   Timed(const Timed&) = delete;
   Timed& operator=(const Timed&) = delete;
 
-  /// Milliseconds of a monotonic clock.
+  /// The time of a monotonic clock, in milliseconds.
   static double now_ms();
 
  private:

@@ -1,6 +1,7 @@
 // Recurrences that replace attention: short convolutions, state space models, linear attention with decay.
 //
-// Every function takes a batch of tokens in order; states[t] is the state of token t's sequence, read and written.
+// Every function takes a batch of tokens in order. states[t] is the state of token t's sequence, which is read and
+// updated.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,7 @@ struct ScanShape {
   size_t d_state = 0;
   bool scalar_a = false;
 };
-/// Inputs of token t at x + t * x_stride and so on; dt [n_heads] before softplus. A state is [n_heads, d_head,
+/// Token t's inputs start at x + t * x_stride and so on; dt [n_heads] is before softplus. A state is [n_heads, d_head,
 /// d_state].
 struct ScanInputs {
   const float* x = nullptr;

@@ -10,8 +10,8 @@ RopeTable make_rope_table(const RopeParameters& p, std::span<const float> factor
   RopeTable table;
   table.inverse_frequency.resize(p.n_rot / 2);
   table.magnitude = p.attn_factor;
-  // yarn: dimensions that rotate more than beta_fast times within the original context keep their frequency. Those
-  // below beta_slow rotations are interpolated. Between them is a ramp.
+  // YaRN: dimensions that rotate more than beta_fast times within the original context keep their frequency. Those
+  // below beta_slow rotations are interpolated, and between them there is a linear ramp.
   double low = 0, high = 0;
   if (p.ext_factor != 0) {
     const auto dimension = [&](double turns) {

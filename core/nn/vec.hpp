@@ -1,4 +1,4 @@
-// Four-lane helpers that every operation shares: dot product, scaled addition, exponential, f16 lanes.
+// SIMD helpers that operations share: dot product, scaled addition, exponential, f16 conversion.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ inline v128_t sums4(v128_t a, v128_t b, v128_t c, v128_t d, const Add& add) {
 inline v128_t sums4(v128_t a, v128_t b, v128_t c, v128_t d) {
   return sums4(a, b, c, d, [](v128_t x, v128_t y) { return wasm_f32x4_add(x, y); });
 }
-/// Of integers.
+/// The same for integers.
 inline v128_t integer_sums4(const v128_t* v) {
   return sums4(v[0], v[1], v[2], v[3], [](v128_t x, v128_t y) { return wasm_i32x4_add(x, y); });
 }
@@ -37,13 +37,13 @@ inline float max4(v128_t v) {
   return ab > cd ? ab : cd;
 }
 
-/// The larger of |x| and `max`, as bits. Integer comparison orders magnitudes correctly, with infinities and then NaN
-/// above all. It takes one instruction; f32x4.max takes eight.
+/// The larger of |x| and `max`, as bits. Integer comparison orders magnitudes correctly, with infinity and then NaN as
+/// the largest. It takes one instruction; f32x4.max takes eight.
 inline v128_t max_magnitude(v128_t max, v128_t x) {
   return wasm_i32x4_max(max, wasm_v128_and(x, wasm_i32x4_splat(INT32_MAX)));
 }
 
-/// The largest of four such bits, as a float.
+/// The largest of four such lanes, as a float.
 inline float largest_magnitude(v128_t max) {
   max = wasm_i32x4_max(max, wasm_i32x4_shuffle(max, max, 2, 3, 0, 1));
   max = wasm_i32x4_max(max, wasm_i32x4_shuffle(max, max, 1, 0, 3, 2));
@@ -93,7 +93,7 @@ inline void scale(float* y, float s, size_t n) {
   for (; i < n; ++i) y[i] *= s;
 }
 
-// Loaded at each use: V8 would rebuild literal constants through general registers at every use.
+// Loaded at each use, because V8 would rebuild literal constants through general registers each time.
 alignas(16) inline constexpr float kExp[] = {-87.3365447f,     88.3762626f,      1.44269504f,      -0.693359375f,
                                              2.12194440e-4f,   1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f,
                                              4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f, 1.0f,
@@ -128,8 +128,8 @@ inline v128_t sigmoid4(v128_t x) {
   return wasm_f32x4_div(one, wasm_f32x4_add(one, exp4(wasm_f32x4_neg(x))));
 }
 
-/// Four consecutive binary16 values as floats, exactly: the mantissa and exponent are shifted into place and scaled
-/// by 2^112, which also makes subnormals right; infinities and NaN are patched.
+/// Converts four consecutive binary16 values to floats, exactly: the mantissa and exponent are shifted into place and
+/// multiplied by 2^112, which also handles subnormals. Infinities and NaN are corrected afterwards.
 inline v128_t load_f16x4(const uint16_t* p) {
   const v128_t h = wasm_u32x4_load16x4(p);
   const v128_t sign = wasm_i32x4_shl(wasm_v128_and(h, wasm_i32x4_splat(0x8000)), 16);
@@ -140,21 +140,21 @@ inline v128_t load_f16x4(const uint16_t* p) {
   return wasm_v128_or(patched, sign);
 }
 
-/// n binary16 values to floats.
+/// Converts n binary16 values to floats.
 inline void load_f16(const uint16_t* src, float* dst, size_t n) {
   size_t i = 0;
   for (; i + 4 <= n; i += 4) wasm_v128_store(dst + i, load_f16x4(src + i));
   for (; i < n; ++i) dst[i] = ggufscope::f16_to_f32(src[i]);
 }
 
-/// Constants of the conversion from binary16: the sign stays on top, exponent and mantissa move into place, and 2^112
-/// corrects the exponent's bias.
+/// Constants for converting binary16: the sign stays on top, exponent and mantissa move into place, and a factor of
+/// 2^112 corrects the exponent's bias.
 struct HalfConstants {
   v128_t kept = loop_constant(wasm_i16x8_splat(static_cast<int16_t>(0x8fff)));
   v128_t bias = loop_constant(wasm_f32x4_splat(0x1p112f));
 };
 
-/// Eight binary16 values as floats, 2^112 times too small.
+/// Converts eight binary16 values to floats, but 2^112 times too small.
 inline void load_small_f16x8(const uint8_t* p, const HalfConstants& c, v128_t* out) {
   const v128_t v = wasm_v128_load(p);
   const v128_t upper = wasm_v128_and(wasm_i16x8_shr(v, 3), c.kept), lower = wasm_i16x8_shl(v, 13);
@@ -162,15 +162,15 @@ inline void load_small_f16x8(const uint8_t* p, const HalfConstants& c, v128_t* o
   out[1] = wasm_i16x8_shuffle(lower, upper, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 
-/// Eight binary16 values to floats; infinities and NaN become large numbers.
+/// Converts eight binary16 values to floats. Infinities and NaN become large numbers.
 inline void load_finite_f16x8(const uint8_t* p, const HalfConstants& c, v128_t* out) {
   load_small_f16x8(p, c, out);
   out[0] = wasm_f32x4_mul(out[0], c.bias);
   out[1] = wasm_f32x4_mul(out[1], c.bias);
 }
 
-/// Four floats as binary16 in i32 lanes, rounded to nearest, ties to even. Values beyond the range and NaN become the
-/// largest finite one.
+/// Converts four floats to binary16 in i32 lanes, rounded to nearest, ties to even. Values beyond the range and NaN
+/// become the largest finite value.
 inline v128_t to_finite_f16x4(v128_t x) {
   const v128_t most = wasm_f32x4_splat(65504.0f), half = wasm_f32x4_splat(0.5f);
   const v128_t magnitude = wasm_f32x4_pmin(most, wasm_f32x4_abs(x));
@@ -184,7 +184,7 @@ inline v128_t to_finite_f16x4(v128_t x) {
   return wasm_v128_or(wasm_v128_bitselect(small, normal, is_small), sign);
 }
 
-/// n floats to binary16, as to_finite_f16x4 does.
+/// Converts n floats to binary16 with to_finite_f16x4.
 inline void store_finite_f16(const float* src, uint16_t* dst, size_t n) {
   for (size_t i = 0; i < n; i += 4) {
     alignas(16) float four[4] = {};

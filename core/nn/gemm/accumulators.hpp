@@ -1,5 +1,5 @@
-// What the micro-kernels share: accumulators, loads and stores of the rows of y, and means to keep LLVM and V8 from
-// changing the loops.
+// Helpers that the micro-kernels share: accumulators, loads and stores of rows of y, and measures that keep LLVM and V8
+// from changing the loops.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 #include "nn/gemm/activation_quant.hpp"
 #include "nn/gemm/format.hpp"
 
-// Loops over several tokens stay loops: unrolled, LLVM sorts the products by token, each in one long chain, and the
-// weights no longer fit the registers.
+// Loops over several tokens must stay loops. If LLVM unrolls them, it sorts the products by token into long dependency
+// chains, and the weights no longer fit the registers.
 #if defined(__clang__)
 #define UNROLL(count) _Pragma(STRING(clang loop unroll_count(count)))
 #define STRING(text) #text
@@ -21,8 +21,7 @@
 
 namespace ggufscope {
 
-/// Zeros to start accumulators with, one for each: of several accumulators that start with the same value, V8 spills
-/// all but one.
+/// Separate zeros for each accumulator: if several accumulators start with the same value, V8 spills all but one.
 alignas(16) inline constexpr int32_t kZeros[8 * kTileTokens] = {};
 inline v128_t zero_at(size_t i) { return *reinterpret_cast<const volatile v128_t*>(kZeros + 4 * i); }
 
@@ -42,8 +41,8 @@ inline void store_rows(const v128_t* rows, size_t n, float* y) {
   if (n < kGroupRows) std::memcpy(y, all, n * sizeof(float));
 }
 
-/// acc[g][t] = int16 dot product of group g's rows with token t: int32 lanes, one a row. w[g] and x[t] point to pairs
-/// of codes and move on, until w[0] is `end`.
+/// acc[g][t] = int16 dot product of group g's rows with token t, in int32 lanes, one for each row. w[g] and x[t] point
+/// to pairs of codes and advance until w[0] is `end`.
 template <int T, int G>
 inline void dot_int16_pairs(const uint8_t** w, const uint8_t* end, const uint8_t** x, v128_t (*acc)[T][2]) {
   for (int i = 0; i < G * T; ++i)

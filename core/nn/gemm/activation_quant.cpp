@@ -14,7 +14,7 @@ inline int32_t sum_lanes(v128_t v) {
   return wasm_i32x4_extract_lane(wasm_i32x4_add(v, wasm_i32x4_shuffle(v, v, 1, 0, 3, 2)), 0);
 }
 
-// The scale of a kBfp16 block: codes fit int16, and the dot product of 16 of them int32.
+// The scale of a kBfp16 block, chosen so that codes fit int16 and a dot product of 16 of them fits int32.
 float bfp16_scale(const float* row, float largest) {
   float max_sum = 0;
   for (size_t half = 0; half < 32; half += 16) {
@@ -36,8 +36,8 @@ inline void store_lanes(v128_t fours, uint8_t* to, size_t step) {
 // 1.5 * 2^23: added to a small number, it leaves the nearest integer, ties to even, in the low bits.
 constexpr float kRoundingMagic = 0x1.8p23f;
 
-// Eight activations times inverse, as int16. NaN and infinity become any code: their block's scale is NaN or infinity,
-// and so is every product.
+// Converts eight activations, times inverse, to int16. NaN and infinity give arbitrary codes, but their block's scale
+// is NaN or infinity, and so is every product.
 inline v128_t to_int16(const float* x, v128_t inverse, v128_t magic) {
   const auto integers = [&](const float* four) {
     return wasm_i32x4_sub(wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(four), inverse), magic), magic);
@@ -52,12 +52,12 @@ inline float largest_of(const float* x) {
   return vec::largest_magnitude(max);
 }
 
-// The index into kMaxCodes with the least error, given four partial sums of squared errors of each.
+// The index into kMaxCodes with the smallest error. squares: four partial sums of squared errors for each.
 inline size_t best_max_code(const v128_t* squares) {
   static_assert(std::size(kMaxCodes) == 4);
   const v128_t errors =
       wasm_f32x4_mul(wasm_f32x4_convert_i32x4(vec::integer_sums4(squares)), wasm_v128_load(kErrorWeights.data()));
-  // The index goes into the two lowest bits of the error: a minimum finds both, without unpredictable branches.
+  // The index is put into the error's two lowest bits, so that one minimum finds both without unpredictable branches.
   v128_t least = wasm_v128_or(wasm_v128_and(errors, wasm_i32x4_splat(~3)), wasm_i32x4_make(0, 1, 2, 3));
   least = wasm_i32x4_min(least, wasm_i32x4_shuffle(least, least, 2, 3, 0, 1));
   least = wasm_i32x4_min(least, wasm_i32x4_shuffle(least, least, 1, 0, 3, 2));

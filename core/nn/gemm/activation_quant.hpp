@@ -7,8 +7,8 @@
 //            nibbles   [K / 32][2][32]        one token: the high nibbles of 32 elements, then the low ones
 //            bfp16     [K / 2][T][2]
 //   scales   float [T]
-//   sums     of the codes, for the offsets and minima of weights: int32 [T]; in super-blocks int16 of every 16 elements
-//            [K / 32][T][2], then of every 32 [K / 64][T][2]; bfp16 leaves them unused
+//   sums     of the codes, for offsets and minimums of weights: int32 [T]; in super-blocks int16 of every 16 elements
+//            [K / 32][T][2], then of every 32 [K / 64][T][2]; unused by bfp16
 #pragma once
 
 #include <array>
@@ -21,15 +21,16 @@ enum class ActivationLayout : uint8_t {
   kInt8,     ///< -127..127
   kInt16,    ///< the same codes, each in an int16
   kNibbles,  ///< the same codes as two signed nibbles, code = 16 * high + low; for decode (one token)
-  kPrefill,  ///< as kInt16, for weights that prefill.cpp widens to int16 as well
+  kPrefill,  ///< like kInt16, for weights that prefill.cpp widens to int16, too
   kBfp16,    ///< block floating point: up to 15 bits and a sign
 };
 
-/// The largest kBfp16 code, and the largest sum of 16 of them: times a weight code of 2^14, rounded, that fits int32.
+/// The largest kBfp16 code, and the largest sum of 16 of them: such a sum times a weight code of 2^14, rounded, fits
+/// int32.
 inline constexpr float kBfp16Max = 32766, kBfp16MaxSum = 131055;
 
-/// Candidates for the code of a block's largest activation. Each gives another scale; the one with the least squared
-/// error is taken, which is 14 % less than with 127 always.
+/// Candidates for the code of a block's largest activation. Each gives a different scale; the one with the smallest
+/// squared error is used. The error is 14 % smaller than with 127 alone.
 inline constexpr std::array<int, 4> kMaxCodes{127, 126, 125, 124};
 namespace detail {
 template <class To, class Fn>
@@ -39,9 +40,10 @@ constexpr std::array<To, kMaxCodes.size()> for_max_codes(const Fn& fn) {
   return out;
 }
 }  // namespace detail
-/// Activations are scaled to int16 first, the largest to this one; times a factor / 2^15 they are codes in 256ths.
+/// Activations are first scaled to int16 so that the largest becomes this. Multiplied by a factor / 2^15 they are codes
+/// in units of 1/256.
 inline constexpr float kMaxInt16 = 32767;
-/// Blocks whose largest activation is smaller become 0: the inverse of their scale would overflow.
+/// Blocks with a smaller largest activation become 0, because the inverse of their scale would overflow.
 inline constexpr float kMinActivation = 1e-34f;
 inline constexpr auto kMaxCodeFactors =
     detail::for_max_codes<int16_t>([](int n) { return (n * 256 * 32768 + 16383) / 32767; });
@@ -51,18 +53,19 @@ inline constexpr auto kMaxCodeInverses =
 inline constexpr auto kErrorWeights =
     detail::for_max_codes<float>([](int n) { return 1.0f / static_cast<float>(n * n); });
 
-/// Elements of a super-block that share an activation scale: half of it. One for all 256, as llama.cpp has, is noisier.
+/// Elements that share an activation scale in a super-block: half of it. One scale for all 256, as in llama.cpp, is
+/// less precise.
 inline constexpr uint16_t kSuperHalf = 128;
 
-/// How activations are quantized: the elements of a scale and the layout of the codes.
+/// How activations are quantized: the elements that share a scale, and the layout of the codes.
 struct ActivationQuant {
-  uint16_t block;  ///< kSuperHalf, with int16 sums of every 16 and 32 elements; or 32 or 16, with one int32 sum
+  uint16_t block;  ///< kSuperHalf, with int16 sums of every 16 and 32 elements; otherwise 32 or 16, with one int32 sum
   ActivationLayout layout;
   bool operator==(const ActivationQuant&) const = default;
 };
-inline constexpr size_t kTileTokens = 4;  ///< NR: tokens of a micro-kernel
+inline constexpr size_t kTileTokens = 4;  ///< NR: tokens that a micro-kernel multiplies
 
-// Sizes and offsets of a block's parts, in bytes of one token.
+// Sizes and offsets of a block's parts, in bytes for each token.
 constexpr size_t sums_16_bytes(size_t block) { return block / 8; }  // the int16 sums of every 16 elements come first
 constexpr size_t sums_bytes(ActivationQuant quant) {
   return quant.block == kSuperHalf ? sums_16_bytes(quant.block) + quant.block / 16u : 4;
@@ -72,24 +75,24 @@ constexpr size_t token_block_bytes(ActivationQuant quant) {
   return quant.block * code_bytes(quant) + sizeof(float) + sums_bytes(quant);
 }
 
-/// The offset of the codes from element k on. Layouts of two halves (even and odd elements, high and low nibbles) have
-/// the second half second_half_at() behind the first.
+/// The offset of the codes from element k on. Layouts with two halves (even and odd elements, high and low nibbles)
+/// have the second half second_half_at() bytes after the first.
 constexpr size_t activation_at(ActivationLayout layout, size_t k) {
   if (layout == ActivationLayout::kBfp16) return 2 * k;
   return layout == ActivationLayout::kInt8 ? k : k / 32 * 64 + k % 32;
 }
 constexpr size_t second_half_at(size_t block) { return block < 32 ? block : 32; }
 
-/// Where a tile of n_tokens has the elements from `first` on, which is a multiple of the block.
+/// The offset in a tile of n_tokens of the elements from `first` on, which must be a multiple of the block.
 [[nodiscard]] constexpr size_t activation_offset(ActivationQuant quant, size_t first, size_t n_tokens) {
   return first / quant.block * token_block_bytes(quant) * n_tokens;
 }
-/// Bytes of a tile of kTileTokens tokens; tiles of fewer tokens are given the same room.
+/// Bytes of a tile of kTileTokens tokens. Tiles with fewer tokens take the same space.
 [[nodiscard]] constexpr size_t activation_tile_bytes(ActivationQuant quant, size_t n_in) {
   return activation_offset(quant, n_in, kTileTokens);
 }
-/// Quantizes n_tokens (1 .. kTileTokens) rows of x, x_stride floats apart, to one tile. n_in is a multiple of the
-/// block.
+/// Quantizes n_tokens (1 .. kTileTokens) rows of x, which are x_stride floats apart, to one tile. n_in must be a
+/// multiple of the block.
 void quantize_tile(ActivationQuant quant, const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile);
 
 }  // namespace ggufscope

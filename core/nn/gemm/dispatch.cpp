@@ -12,7 +12,7 @@
 namespace ggufscope {
 namespace {
 
-// The CPU's int8 dot product. kSaturatingUint8: it saturates, and its two-product form takes uint8.
+// The CPU's int8 dot product. kSaturatingUint8 saturates, and its two-product form takes uint8 operands.
 enum class Cpu : uint8_t { kNoInt8Dot, kSaturating, kSaturatingUint8, kSigned, kUnsigned };
 constexpr size_t kCpus = 5, kCodeTypes = 7;
 
@@ -20,11 +20,11 @@ constexpr size_t kCpus = 5, kCodeTypes = 7;
 struct Choice {
   bool possible = false;
   DotKind decode{}, batch{};  ///< for one token (GEMV), for several (GEMM)
-  bool prefill = false;       ///< prefill.cpp for kPrefillTokens and more, except formats with a stored minimum
+  bool prefill = false;       ///< use prefill.cpp from kPrefillTokens on, except for formats with a stored minimum
 };
 
-// The choice of every kernel, by CPU and code type. A format whose cell is empty is not used on that CPU: its type has
-// another row in types.inc.
+// The choice of every kernel, by CPU and code type. An empty cell means that the format is not used on that CPU: its
+// type has another row in types.inc.
 constexpr auto kChoices = [] {
   using enum DotKind;
   std::array<std::array<Choice, kCodeTypes>, kCpus> table{};
@@ -99,15 +99,15 @@ Cpu cpu_in_use() {
   return Cpu::kNoInt8Dot;
 }
 
-// Called by pointer. If all kernels were inlined into one function, V8 would optimize it late and badly.
+// Kernels are called by pointer. If all were inlined into one function, V8 would optimize it late and badly.
 using Kernel = void (*)(const PackedFormat& f, const uint8_t* group, size_t step, size_t n_in, const uint8_t* tile,
                         Beta beta, float* y, size_t y_stride, size_t n_rows);
 struct Kernels {
-  Kernel tokens[kTileTokens];  ///< a tile of 1, 2 .. tokens
-  Kernel decode;               ///< the only token: one row group
+  Kernel tokens[kTileTokens];  ///< for a tile of 1, 2, ... tokens
+  Kernel decode;               ///< for a single token; one row group
   Kernel streams[std::size(kMemoryStreams)];
 };
-// A batch's tile of one token takes decode's kernel where both have the same layout of activations.
+// A tile of one token uses the decode kernel if that has the same layout of activations.
 template <KernelSpec Decode, KernelSpec Batch,
           KernelSpec One = activation_layout(Decode.dot) == activation_layout(Batch.dot) ? Decode : Batch>
 constexpr Kernels kKernels{
@@ -119,8 +119,7 @@ constexpr KernelSpec spec_of(const PackedFormat& f, DotKind dot) {
   return {f.super, f.bits, f.half_scales, f.sub, f.correction, f.has_table, dot};
 }
 
-// The kernels of every format, then of every wide one, on each CPU: the same function where formats have the same
-// shape.
+// The kernels of every format, then of every wide format, on each CPU. Formats with the same shape share functions.
 using KernelTable = std::array<std::array<const Kernels*, kCpus>, 2 * std::size(kFormats)>;
 template <size_t Row, Cpu C>
 constexpr const Kernels* kernels_of() {

@@ -11,8 +11,8 @@
 //                  without relaxed SIMD; prefill.cpp does the same with codes widened once for all tokens
 //   kBfp16         codes that are int16 in memory (F16, BF16)
 //
-// Part of dispatch.cpp, the one file that includes it: functions without external linkage are inlined into their
-// callers.
+// This file is part of dispatch.cpp, which alone includes it, because functions with internal linkage are inlined into
+// their callers.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,8 @@ namespace {
 
 enum class DotKind : uint8_t { kInt8x4, kInt8x2, kInt8x2Wide, kInt8x4Packed, kInt8x2Split, kInt16, kBfp16 };
 
-/// What a micro-kernel is compiled for: the columns of PackedFormat that shape its code, and the dot product.
+/// The compile-time parameters of a micro-kernel: the columns of PackedFormat that affect its code, and the dot
+/// product.
 struct KernelSpec {
   bool super;
   uint8_t bits;
@@ -41,7 +42,7 @@ struct KernelSpec {
   DotKind dot;
 };
 
-// The offsets of a block's parts in such a format.
+// Offsets of a block's parts in such a format.
 template <KernelSpec S>
 constexpr PackedFormat kLayout{0, S.super, S.bits,        S.half_scales, S.sub,  S.correction,
                                0, nullptr, CodeType::kU7, nullptr,       S.table};
@@ -54,8 +55,8 @@ constexpr ActivationLayout activation_layout(DotKind dot) {
 
 inline v128_t f32_splat_at(const uint8_t* p) { return wasm_v128_load32_splat(p); }
 
-// Int32 to float without a conversion: an integer below 2^22 added to the bits of 1.5 * 2^23 gives the bits of their
-// sum as a float. One subtraction is left, and CPUs have more ports for it than for a conversion.
+// Converts int32 to float without a conversion instruction: adding an integer below 2^22 to the bits of 1.5 * 2^23
+// gives the bits of the sum as a float. One subtraction remains, and CPUs have more ports for it than for conversions.
 constexpr int32_t kBiasBits = std::bit_cast<int32_t>(0x1.8p23f);
 alignas(16) constexpr auto kBiases = [] {
   std::array<int32_t, 8 * kTileTokens> biases{};
@@ -83,8 +84,8 @@ template <KernelSpec S, int T>
 inline void unpack_nibbles(const uint8_t* codes, const Constants& c, v128_t& w0, v128_t& w1) {
   const v128_t q = wasm_v128_load(codes);
   w0 = wasm_v128_and(q, c.low_nibbles);
-  // With a table, no register is left to hold codes and activations for rows 4..7 while rows 0..3 are multiplied
-  // (kGemvUnroll). They are loaded again, through a pointer that V8 does not know to be the same.
+  // With a table there are not enough registers to keep codes and activations for rows 4..7 while rows 0..3 are
+  // multiplied (kGemvUnroll). They are loaded again, through a pointer that V8 cannot recognize as the same.
   constexpr ptrdiff_t kBack = S.super ? 0 : 16;
   const v128_t high =
       S.table && (T > 1 || S.dot == DotKind::kInt16) ? wasm_v128_load(opaque(codes - kBack) + kBack) : q;
@@ -101,7 +102,7 @@ constexpr int kBytesOf4Codes = S.bits == 4 ? 16 : 32;  // four elements of eight
 template <KernelSpec S, int T>
 inline void load_codes(const uint8_t* codes, const Constants& c, v128_t& w0, v128_t& w1) {
   if constexpr (S.dot == DotKind::kInt8x4Packed) {
-    // The dot product of whole bytes is that of rows 0..3 plus 16 times that of rows 4..7: no unpacking.
+    // The dot product of whole bytes is that of rows 0..3 plus 16 times that of rows 4..7, so no unpacking is needed.
     w1 = wasm_v128_load(codes);
     w0 = wasm_v128_and(w1, c.low_nibbles);
   } else if constexpr (S.bits == 4) {
@@ -112,17 +113,17 @@ inline void load_codes(const uint8_t* codes, const Constants& c, v128_t& w0, v12
   }
 }
 
-// A load instruction for each memory stream: AMD's prefetchers (Zen 5) go by the instruction's address and lose track
-// where one instruction serves several streams.
+// Each memory stream has its own load instruction, because AMD's prefetchers (Zen 5) are indexed by the instruction's
+// address and lose track if one instruction serves several streams.
 #if defined(__clang__)
 #define UNROLL_STREAMS _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL_STREAMS
 #endif
 
-// Calls step(codes, x, at, i) for each of `Fours` groups of four elements, `Unroll` of them an iteration. x[t]: token
-// t's activations of them, splat; at: the address of the first token's. Splat loads take no offset in V8, so each token
-// has a pointer.
+// Calls step(codes, x, at, i) for each of `Fours` groups of four elements, `Unroll` of them in each iteration. x[t]:
+// token t's activations, splat; at: the address of the first token's. V8's splat loads take no offset, so each token
+// has its own pointer.
 template <int T, int Fours, int Unroll, int CodeBytes, class Step>
 inline void for_each_4(const uint8_t* codes, const uint8_t* a, const Step& step) {
   const uint8_t* x[T];
@@ -138,7 +139,8 @@ inline void for_each_4(const uint8_t* codes, const uint8_t* a, const Step& step)
   if constexpr (Unroll == Fours) {
     iteration();
   } else {
-    // Each pointer is an induction variable of its own: LLVM would keep one counter and compute every address from it.
+    // Each pointer is its own induction variable. Otherwise LLVM would keep one counter and compute every address from
+    // it.
     const uint8_t* const end = codes + CodeBytes * Fours;
     for (const uint8_t*& own : x) own = opaque(own);
     do {
@@ -155,11 +157,11 @@ inline void for_each_4(const uint8_t* codes, const uint8_t* a, const Step& step)
 // prefetchers lose track of the few cache lines that they read at a time.
 constexpr int kGemvUnroll = 2;
 
-// In all of these, acc[t][h] are accumulators of token t and rows 0..3 (h = 0) or 4..7, over `Fours` groups of four
-// elements. They are added to.
+// In all of these functions, acc[t][h] are the accumulators of token t and rows 0..3 (h = 0) or 4..7 (h = 1). The
+// products of `Fours` groups of four elements are added to them.
 
-// int32 lanes, one a row. The first and third of four elements are the low bytes of int16 lanes, the second and fourth
-// the high bytes: one after the other, as both do not fit the registers.
+// int32 lanes, one for each row. The first and third of four elements are the low bytes of int16 lanes, the second and
+// fourth the high bytes. They are processed in two passes, because both do not fit the registers.
 template <KernelSpec S, int T, int Fours>
 inline void dot_int16(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*acc)[2]) {
   for (size_t odd = 0; odd < 2; ++odd) {
@@ -181,14 +183,14 @@ inline void dot_int16(const uint8_t* codes, const uint8_t* a, const Constants& c
   }
 }
 
-// int16 lanes, two a row, which are summed later.
+// int16 lanes, two for each row, which are summed later.
 template <KernelSpec S, int T, int Fours>
 inline void dot_int8x2(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*acc)[2]) {
   constexpr int kUnroll = T > 1 ? 1 : S.bits == 8 ? Fours : kGemvUnroll;
   const auto step = [&](const uint8_t* four, const v128_t* x, const uint8_t* at, int) {
     v128_t w0, w1;
     load_codes<S, T>(four, c, w0, w1);
-    // Loaded again, as in unpack_nibbles().
+    // Loaded again, for the same reason as in unpack_nibbles().
     const uint8_t* const again = opaque(at);
     for (int t = 0; t < T; ++t) {
       const v128_t x1 = S.table && T > 1 ? wasm_v128_load32_splat(again + 4 * t) : x[t];
@@ -200,8 +202,8 @@ inline void dot_int8x2(const uint8_t* codes, const uint8_t* a, const Constants& 
   for_each_4<T, Fours, kUnroll, kBytesOf4Codes<S>>(codes, a, step);
 }
 
-// Decode with N row groups interleaved, which share the loads of activations: step(n, codes, x, y) for each of `Fours`
-// groups of four elements and each row group n. x: activations of each four; y: those second_half_at() behind them.
+// Decode with N interleaved row groups that share the loads of activations: calls step(n, codes, x, y) for each of
+// `Fours` groups of four elements and each row group n. x: the activations; y: those second_half_at() bytes later.
 template <KernelSpec S, int Fours, int N, class Step>
 inline void for_each_4_of_groups(const uint8_t* const* codes, const uint8_t* a, const Step& step) {
   const uint8_t* own[N];
@@ -218,7 +220,7 @@ inline void for_each_4_of_groups(const uint8_t* const* codes, const uint8_t* a, 
   } while (a != end);
 }
 
-// int32 lanes, one a row, of N row groups. A high nibble is -8..8 and a low one -8..7, so 32 products with 255 fit
+// N row groups, int32 lanes, one for each row. A high nibble is -8..8 and a low one -8..7, so 32 products with 255 fit
 // int16.
 template <KernelSpec S, int Fours, int N>
 inline void dot_int8x2_split(const uint8_t* const* codes, const uint8_t* a, const Constants& c, v128_t (*acc)[1][2]) {
@@ -255,8 +257,8 @@ inline void dot_int8x2_groups(const uint8_t* const* codes, const uint8_t* a, con
     for (int h = 0; h < 2; ++h) acc[n][0][h] = wasm_i32x4_add(acc[n][0][h], wasm_i32x4_dot_i16x8(pairs[n][h], c.ones));
 }
 
-// Four int8 products. On x86 without AVX-VNNI the one instruction becomes five, which make the ones anew each time:
-// kInt8x2Wide spells them out.
+// Four int8 products. On x86 without AVX-VNNI the one instruction becomes five, which build a vector of ones each time;
+// kInt8x2Wide avoids that.
 template <KernelSpec S>
 inline v128_t add_int8x4(v128_t x, v128_t w, v128_t acc, const Constants& c) {
   if constexpr (S.dot == DotKind::kInt8x2Wide)
@@ -264,11 +266,12 @@ inline v128_t add_int8x4(v128_t x, v128_t w, v128_t acc, const Constants& c) {
   return relaxed_dot_i32(x, w, acc);
 }
 
-// Dependency chains an accumulator is split into: with one token, each product would wait for the one before.
+// The number of dependency chains for each accumulator. With one token and one chain, each product would wait for the
+// one before.
 template <int T>
 constexpr int kAccumulatorChains = T == 1 ? 2 : 1;
 
-// int32 lanes, one a row.
+// int32 lanes, one for each row.
 template <KernelSpec S, int T, int Fours>
 inline void dot_int8x4(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*acc)[2]) {
   v128_t others[T][2];
@@ -289,13 +292,14 @@ inline void dot_int8x4(const uint8_t* codes, const uint8_t* a, const Constants& 
       for (int h = 0; h < 2; ++h) acc[t][h] = wasm_i32x4_add(acc[t][h], others[t][h]);
 }
 
-// Elements whose products with activations fit int16: codes are below 16 (kU4), 32 (kU5) or 64 (kU6, Q6_K).
+// Number of elements whose products with activations fit int16: codes are below 16 (kU4), 32 (kU5) or 64 (kU6, Q6_K).
 template <KernelSpec S>
 constexpr int kInt8x2Elements = S.bits == 4 && !S.table      ? 32
                                 : S.bits == 8 && S.sub == 16 ? 8
                                                              : 16;
 
-// The dot product of a sub-block of Sub elements, int32 lanes; with kInt8x4Packed acc[t][1] is of whole bytes.
+// The dot product of a sub-block of Sub elements in int32 lanes. With kInt8x4Packed, acc[t][1] is the dot product of
+// whole bytes.
 template <KernelSpec S, int T, int Sub>
 inline void dot(const uint8_t* codes, const uint8_t* a, const Constants& c, v128_t (*acc)[2]) {
   if constexpr (S.dot == DotKind::kInt16) {
@@ -316,17 +320,17 @@ inline void dot(const uint8_t* codes, const uint8_t* a, const Constants& c, v128
   }
 }
 
-// The factor by which accumulators of rows 4..7 come out too large.
+// The factor by which the accumulators of rows 4..7 are too large.
 template <KernelSpec S>
 constexpr float kHighFactor = S.dot == DotKind::kInt8x4Packed ? 16.0f : 1.0f;
 
-// Sets accumulators to the bias minus offset * sum of the activations. Sums of 32 codes fit int16, so an int16 dot
-// product with (offset, 0) picks and multiplies one of two sums; it is cheaper than an int32 product. sums: of T
-// tokens, in the low (high = 0) or high int16 of 32 bits.
+// Initializes accumulators with the bias minus offset * sum of the activations. Sums of 32 codes fit int16, so an int16
+// dot product with (offset, 0) selects and multiplies one of two sums, which is cheaper than an int32 product. sums:
+// those of T tokens, in the low (high = 0) or high int16 of 32 bits.
 template <KernelSpec S, int T>
 inline void init_accumulators(const uint8_t* sums, size_t high, const Constants& c, v128_t (*acc)[2]) {
   if constexpr (S.correction != Correction::kOffset) {
-    // From a place each: of several accumulators that start with the same value, V8 spills all but one.
+    // Each accumulator is loaded from its own address: if several start with the same value, V8 spills all but one.
     for (int t = 0; t < T; ++t)
       for (int h = 0; h < 2; ++h) acc[t][h] = *reinterpret_cast<const volatile v128_t*>(kBiases.data() + 8 * t + 4 * h);
   } else {
@@ -351,7 +355,7 @@ inline void init_accumulators(const uint8_t* sums, size_t high, const Constants&
   }
 }
 
-// Accumulators to floats, in place.
+// Converts accumulators to floats, in place.
 template <KernelSpec S, int T>
 inline void accumulators_to_float(const Constants& c, v128_t (*acc)[2]) {
   for (int t = 0; t < T; ++t) {
@@ -360,7 +364,7 @@ inline void accumulators_to_float(const Constants& c, v128_t (*acc)[2]) {
   }
 }
 
-// Block floating point: acc[g][t], as floats, of a block of each of G row groups, step_bytes apart, which share the
+// Block floating point: acc[g][t], as floats, for one block of each of G row groups, step_bytes apart, which share the
 // loads of activations. Dot products of 16 elements fit int32 (kBfp16MaxSum).
 template <int T, int G>
 inline void dot_bfp16(const uint8_t* codes, size_t step_bytes, const uint8_t* a, v128_t (*acc)[T][2]) {
@@ -381,21 +385,21 @@ inline void dot_bfp16(const uint8_t* codes, size_t step_bytes, const uint8_t* a,
       for (int h = 0; h < 2; ++h) acc[g][t][h] = wasm_f32x4_add(acc[g][t][h], second[g][t][h]);
 }
 
-// With three tokens or more, values that no register is left for are kept in wasm's own memory, where they are aligned
-// (kGemvUnroll), in place of V8's stack.
+// With three tokens or more, values that do not fit the registers are kept in wasm memory, where they are aligned
+// (kGemvUnroll), instead of V8's stack.
 template <int T>
 inline v128_t* in_memory(v128_t* values) {
   return T > 2 ? const_cast<v128_t*>(opaque(values)) : values;
 }
 
-// Whether decode interleaves its row groups line by line and loads activations once for all of them: Zen 3's memory
-// streams are faster so than with a block at a time.
+// True if decode interleaves its row groups line by line and loads activations once for all of them. On Zen 3 this is
+// faster than one block at a time.
 template <KernelSpec S>
 constexpr bool kInterleavesGroups =
     !S.super && (S.dot == DotKind::kInt8x2Split || (S.dot == DotKind::kInt8x2 && S.bits == 4 && !S.table));
 
-// acc[g], as floats, of a block of each of G row groups, step_bytes apart, for one token; rows 4..7 come out
-// kHighFactor<S> times too large. As many groups at a time as fit the registers.
+// acc[g], as floats, for one block of each of G row groups, step_bytes apart, and one token. Rows 4..7 are
+// kHighFactor<S> times too large. As many groups at a time as the registers can hold.
 template <KernelSpec S, int G>
 inline void dot_interleaved(const uint8_t* codes, size_t step_bytes, const uint8_t* a, const uint8_t* sums,
                             const Constants& c, v128_t (*acc)[1][2]) {

@@ -45,14 +45,15 @@ template <class Size>
 
 inline constexpr size_t kPanelDepth = 2048;  ///< KC: elements at most
 
-/// Binary16 scales are stored times this: exact, and never subnormal, which is slow to multiply.
+/// Binary16 scales are stored multiplied by this. That is exact and avoids subnormal values, which are slow to
+/// multiply.
 inline constexpr float kHalfScaleFactor = 0x1p10f;
 inline constexpr uint16_t kHalfScaleLimit = 0x5400;  ///< the bits of 64: scales below it stay in range
 
-/// The term that makes up for an offset of the codes or for a minimum.
+/// The term that corrects for the codes' offset or adds the minimum.
 enum class Correction : uint8_t { kNone, kOffset, kStored };
 
-/// The range of the codes, after the table. With the CPU it decides the dot product (dispatch.cpp).
+/// The range of the codes after the table. Together with the CPU it determines the dot product (dispatch.cpp).
 enum class CodeType : uint8_t {
   kU4,   ///< 0..15, two in a byte without a table
   kU5,   ///< 0..31
@@ -63,13 +64,13 @@ enum class CodeType : uint8_t {
   kI16,  ///< -2^14..2^14
 };
 
-/// One block of one row: codes [K], d, e, and for super types scale and min of each sub-block.
+/// One unpacked block of one row: codes [K], d, e, and for super types the scale and minimum of each sub-block.
 struct UnpackedBlock {
   uint8_t codes[256];  ///< 128 of CodeType::kI16, little-endian
   float d, e;
   int8_t scale[16], min[16];
 };
-/// src: a block of the file, which may be several of these; part: which of them.
+/// src: a block of the file, which may contain several unpacked blocks; part: which of them.
 using UnpackFn = void(const uint8_t* src, size_t part, UnpackedBlock& out);
 
 struct PackedFormat {
@@ -77,13 +78,14 @@ struct PackedFormat {
   bool super;
   uint8_t bits;  ///< 4, 8 or 16
   bool half_scales;
-  uint8_t sub;  ///< elements a sub-block: 32 or 16; of a flat type the block, of kI16 half of one (int32 holds no more)
+  uint8_t sub;  ///< elements in a sub-block: 32 or 16; for flat types the block, for kI16 half of it (an int32 sum can
+                ///< hold no more)
   Correction correction;
   uint8_t offset;
   const int8_t* table;  ///< nullptr: codes stand for themselves
   CodeType code_type;
   UnpackFn* unpack;
-  bool has_table;  ///< with sanitizers GCC does not compare the pointer in a constant expression
+  bool has_table;  ///< separate, because GCC with sanitizers cannot compare the pointer in a constant expression
 
   [[nodiscard]] constexpr size_t block() const { return super ? 256 : bits == 16 ? 2 * sub : sub; }
   [[nodiscard]] constexpr size_t n_subs() const { return block() / sub; }
@@ -95,15 +97,15 @@ struct PackedFormat {
   [[nodiscard]] constexpr size_t block_bytes() const { return codes_at() + block() * bits; }
 };
 
-/// The format of a type on this CPU; nullptr for a type without one.
+/// The format of a type on this CPU, or nullptr if it has none.
 [[nodiscard]] const PackedFormat* find_packed_format(uint32_t type);
-/// Those of other CPUs as well.
+/// Formats of all CPUs.
 [[nodiscard]] std::span<const PackedFormat> all_packed_formats();
 
-/// The same with float scales in place of half_scales: the format itself where it has none.
+/// The same format with float scales instead of half_scales, or the format itself if it has no half_scales.
 [[nodiscard]] const PackedFormat& wide_format(const PackedFormat& f);
 
-/// Bytes of a group of rows of n_in elements, or of a panel's n_in elements of them.
+/// Bytes of a group of rows of n_in elements, or of a panel's n_in elements of such a group.
 [[nodiscard]] inline size_t packed_group_bytes(const PackedFormat& f, size_t n_in) {
   return n_in / f.block() * f.block_bytes();
 }
@@ -112,7 +114,8 @@ struct Panel {
   size_t first, n;  ///< elements of a row
   size_t at;        ///< bytes
 };
-/// body(panel) for each panel of n_groups groups of rows of n_in elements: of about one size, and of whole blocks.
+/// Calls body(panel) for each panel of n_groups groups of rows of n_in elements. Panels consist of whole blocks and
+/// have about the same size.
 template <class Body>
 void for_each_panel(const PackedFormat& f, size_t n_in, size_t n_groups, const Body& body) {
   const size_t n_panels = (n_in + kPanelDepth - 1) / kPanelDepth;
@@ -121,21 +124,21 @@ void for_each_panel(const PackedFormat& f, size_t n_in, size_t n_groups, const B
     body(Panel{first, std::min(depth, n_in - first), n_groups * packed_group_bytes(f, first)});
 }
 
-/// Code k of a row of a group's block, through the format's table. codes: where the block has them.
+/// Code k of a row of a group's block, after the format's table. codes: the block's codes.
 [[nodiscard]] int code_of(const PackedFormat& f, const uint8_t* codes, size_t row, size_t k);
-/// The scale d or e of a row of a group's block, whose scales of that kind begin at `at`.
+/// The scale d or e of a row of a group's block. at: the start of the scales of that kind.
 [[nodiscard]] float scale_of(const PackedFormat& f, const uint8_t* at, size_t row);
 
-/// Packs n_in elements of n_rows rows of the file, src_stride bytes apart, as rows first .. of a group, whose other
-/// rows are left as they are. All eight at once are several times as fast as one at a time.
+/// Packs n_in elements of n_rows rows of the file, which are src_stride bytes apart, as rows from `first` on of a
+/// group. The group's other rows do not change. Packing all eight at once is several times as fast as one at a time.
 void pack_rows(const PackedFormat& f, const uint8_t* src, size_t src_stride, size_t n_in, uint8_t* group, size_t first,
                size_t n_rows);
-/// Whether the scales of n_blocks blocks of the file are in the range of the format's.
+/// True if the scales of n_blocks blocks of the file fit the format's range.
 [[nodiscard]] bool scales_fit(const PackedFormat& f, const uint8_t* src, size_t n_blocks);
-/// A group with half_scales as wide_format has it.
+/// Converts a group with half_scales to wide_format.
 void widen_group(const PackedFormat& f, const uint8_t* group, size_t n_in, uint8_t* wide);
-/// One row of a group as floats: what the file's type dequantizes to, but for F16 and BF16, which are rounded to the
-/// block's exponent.
+/// Converts one row of a group to floats. The result equals the file type's dequantization, except for F16 and BF16,
+/// which are rounded to the block's exponent.
 void dequantize_row(const PackedFormat& f, const uint8_t* group, size_t n_in, size_t row_in_group, float* out);
 
 }  // namespace ggufscope

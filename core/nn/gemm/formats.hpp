@@ -1,5 +1,5 @@
-// The table of formats: one row a type, or several where the CPU's int8 dot product decides. format.hpp has the
-// columns. Part of formats.cpp and dispatch.cpp.
+// The table of formats: one row for each type, or several if the CPU's int8 dot product matters. format.hpp describes
+// the columns. Included only by formats.cpp and dispatch.cpp.
 #pragma once
 
 #include <array>
@@ -11,11 +11,11 @@
 
 namespace ggufscope {
 
-// The values of IQ2's and IQ3_XXS's codes: magnitudes of the codebooks, the negative ones first.
+// The values of the codes of IQ2 and IQ3_XXS: the codebooks' magnitudes with signs, the negative ones first.
 inline constexpr int8_t kIq2Values[16] = {-43, -25, -8, 8, 25, 43};
 inline constexpr int8_t kIq3Values[16] = {-62, -52, -44, -36, -28, -20, -12, -4, 4, 12, 20, 28, 36, 44, 52, 62};
 
-// A table with a bias added, so that its values are unsigned.
+// Adds a bias to a table, so that its values are unsigned.
 constexpr std::array<int8_t, 16> biased(const int8_t (&values)[16], int by) {
   std::array<int8_t, 16> table{};
   for (size_t i = 0; i < 16; ++i) table[i] = static_cast<int8_t>(static_cast<uint8_t>(values[i] + by));
@@ -23,7 +23,7 @@ constexpr std::array<int8_t, 16> biased(const int8_t (&values)[16], int by) {
 }
 inline constexpr auto kIq4Biased = biased(kIq4Values, 128), kIq2Biased = biased(kIq2Values, 128),
                       kIq3Biased = biased(kIq3Values, 128);
-// With the least bias, so that values are CodeType::kU7.
+// The smallest possible bias, so that values are CodeType::kU7.
 inline constexpr auto kIq2Biased43 = biased(kIq2Values, 43), kE2m1Biased = biased(kE2m1Doubled, 12);
 
 constexpr bool is_table(const int8_t*) { return true; }

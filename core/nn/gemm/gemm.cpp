@@ -15,7 +15,7 @@ namespace ggufscope {
 namespace {
 
 constexpr size_t kRowsAtOnce = 4;        // rows dequantized together
-constexpr size_t kPackBytes = 32 << 10;  // bytes of the file that a work chunk of packing has at least
+constexpr size_t kPackBytes = 32 << 10;  // minimum bytes of the file in a work chunk of packing
 
 struct RowLayout {
   const TypeGeometry* geometry;
@@ -37,15 +37,15 @@ Result<RowLayout> row_layout(uint32_t type, uint64_t n_in, uint64_t n_out) {
   return RowLayout{geometry, kernels, n_in / geometry->block_size * geometry->block_bytes};
 }
 
-// a * b + c: fused where the CPU fuses (fast), or rounded twice everywhere (exact).
+// a * b + c. Fast: fused if the CPU can. Exact: always rounded twice.
 template <bool Fused>
 v128_t multiply_add(v128_t a, v128_t b, v128_t c) {
   if constexpr (Fused) return relaxed_madd(a, b, c);
   return wasm_f32x4_add(c, wasm_f32x4_mul(a, b));
 }
 
-// y[r] = dot(rows + r * n, x). Each dot product has one accumulator of four lanes, whatever is computed beside it, so
-// results do not depend on the number of rows or tokens.
+// y[r] = dot(rows + r * n, x). Each dot product has one accumulator of four lanes, so results do not depend on the
+// number of rows or tokens.
 template <bool Fused, size_t Tokens>
 void dot_rows(const float* rows, size_t n_rows, size_t n, const float* x, float* y, size_t y_stride) {
   v128_t acc[kRowsAtOnce][Tokens];
@@ -71,12 +71,13 @@ void dot_rows(const float* rows, size_t n_rows, size_t n, const float* x, float*
   }
 }
 
-// Decode (GEMV) with F32 weights, rows [first, last), read in place: n is a multiple of 8. Accumulates in the order of
-// dot_rows, so that a token's result does not depend on the batch. Not inlined, so that V8 compiles it by itself.
+// Decode (GEMV) with F32 weights, rows [first, last), read in place; n is a multiple of 8. The order of accumulation is
+// that of dot_rows, so that a token's result does not depend on the batch. Not inlined, so that V8 compiles it
+// separately.
 template <size_t Streams>
 [[gnu::noinline]] void dot_f32_rows(const PackedMatrix& w, size_t first, size_t last, const float* x, float* y) {
   const size_t n = w.n_in();
-  // Each memory stream has consecutive rows, and so pages of its own, for the CPU's prefetchers.
+  // Each memory stream has consecutive rows, and so its own pages, which suits the CPU's prefetchers.
   const size_t step = (last - first) / Streams, together = first + step * Streams;
   for (size_t row = first; row < last;) {
     const bool interleaved = row < first + step;
@@ -101,12 +102,12 @@ template <size_t Streams>
   }
 }
 
-// Rows that are interleaved, one choice for each of kMemoryStreams. Each has one accumulator, so fewer than five wait
-// for the latency of additions; eight are slow where eighths of a matrix lie a power of two apart.
+// Number of interleaved rows, for each of kMemoryStreams. Each row has one accumulator, so with fewer than five the
+// latency of additions is the limit. Eight are slow if eighths of a matrix are a power of two apart.
 constexpr decltype(&dot_f32_rows<1>) kDotF32Rows[] = {dot_f32_rows<5>, dot_f32_rows<8>};
 static_assert(std::size(kDotF32Rows) == std::size(kMemoryStreams));
 
-// Rows [first, last) of the product, all tokens: dequantizes a few rows at a time.
+// Rows [first, last) of the product for all tokens. Dequantizes a few rows at a time.
 template <bool Fused>
 [[gnu::noinline]] void multiply_rows(const PackedMatrix& w, size_t first, size_t last, const float* x, size_t n_tokens,
                                      float* y, float* scratch) {
@@ -137,8 +138,8 @@ void multiply_as_floats(const PackedMatrix& w, size_t first, size_t last, const 
   multiply_rows<true>(w, first, last, x, n_tokens, y, scratch);
 }
 
-// The packed format, or nullptr where rows stay as in the file: exact precision, no format, or compact precision and
-// more than twice the file's size.
+// The packed format, or nullptr if rows stay as in the file: exact precision, no format, or compact precision and more
+// than twice the file's size.
 const PackedFormat* fast_format(uint32_t type, uint64_t n_in, Precision precision) {
   const PackedFormat* format = precision == Precision::kExact ? nullptr : find_packed_format(type);
   if (format == nullptr || n_in % format->block() != 0) return nullptr;
@@ -148,8 +149,8 @@ const PackedFormat* fast_format(uint32_t type, uint64_t n_in, Precision precisio
   return packed <= 2 * file.block_bytes * whole ? format : nullptr;
 }
 
-constexpr size_t kChunkTokens = 128;   // tokens whose activations are quantized together: they stay in L2
-constexpr size_t kMinPartTokens = 32;  // tokens of a chunk that a part has at least (Parts)
+constexpr size_t kChunkTokens = 128;   // tokens whose activations are quantized together, so that they stay in L2
+constexpr size_t kMinPartTokens = 32;  // minimum tokens of a part in a chunk (Parts)
 constexpr size_t kQuants = 7;
 
 size_t quant_index(ActivationQuant quant) {
@@ -157,33 +158,33 @@ size_t quant_index(ActivationQuant quant) {
   return (quant.block == 16 ? 4u : quant.block == 32 ? 2u : 0u) + (quant.layout == ActivationLayout::kInt8 ? 0u : 1u);
 }
 
-// Scratch bytes of a chunk in one quantization: the largest tile of a token, times the tokens.
+// Scratch bytes for a chunk in one quantization: the largest tile for each token, times the tokens.
 size_t quant_stride(size_t n_in) { return (n_in * 5 / 2 + 64) * kChunkTokens; }
 
-// Splits the tokens of a batch into parts, each for one thread or several. A thread keeps its tokens from loop to loop
-// (Pool), so that their activations stay in its core's cache. A chunk is some tokens of each part.
+// Splits a batch's tokens into parts, each for one or several threads. A thread gets the same tokens in every loop
+// (Pool), so that their activations stay in its core's cache. A chunk has some tokens of each part.
 struct Parts {
   struct Tokens {
     size_t first, n;
   };
   size_t n_tokens;
   size_t n;       // parts
-  size_t tokens;  // of a part: whole tiles
-  size_t step;    // of a part in one chunk: whole tiles
+  size_t tokens;  // in each part: whole tiles
+  size_t step;    // in each part of one chunk: whole tiles
 
   Parts(size_t n_tokens, size_t n_threads) : n_tokens(n_tokens) {
     n = std::clamp<size_t>(n_tokens / kMinPartTokens, 1, std::min(n_threads, kChunkTokens / kMinPartTokens));
     tokens = (n_tokens + n * kTileTokens - 1) / (n * kTileTokens) * kTileTokens;
     step = std::min(tokens, kChunkTokens / n / kTileTokens * kTileTokens);
   }
-  [[nodiscard]] size_t n_tiles() const { return step / kTileTokens; }  // of a part in a chunk
+  [[nodiscard]] size_t n_tiles() const { return step / kTileTokens; }  // in each part of a chunk
   [[nodiscard]] Tokens of(size_t part, size_t chunk) const {
     const size_t first = std::min(part * tokens + chunk, n_tokens);
     return {first, std::min(part * tokens + std::min(chunk + step, tokens), n_tokens) - first};
   }
 };
 
-// Quantizes a chunk to tiles of kTileTokens tokens. A tile of fewer tokens takes the same room.
+// Quantizes a chunk to tiles of kTileTokens tokens. A tile with fewer tokens takes the same space.
 void quantize_chunk(Pool& pool, ActivationQuant quant, const float* x, const Parts& parts, size_t chunk, size_t n_in,
                     uint8_t* tiles) {
   const size_t tile_bytes = activation_tile_bytes(quant, n_in), n_tiles = parts.n * parts.n_tiles();
@@ -199,8 +200,8 @@ void quantize_chunk(Pool& pool, ActivationQuant quant, const float* x, const Par
                     });
 }
 
-// Row groups of a work chunk: `wanted`, but at least some microseconds of work. Decode takes a multiple of its memory
-// streams.
+// The number of row groups in a work chunk: `wanted`, but at least enough for some microseconds of work. For decode it
+// is a multiple of the memory streams.
 size_t chunk_groups(size_t wanted, size_t n_in, size_t n_tokens) {
   const size_t group = n_in * kGroupRows * n_tokens;  // multiplications
   const size_t min = std::max<size_t>(1, 32768 / group), max = std::max<size_t>(min, 524288 / group);
@@ -232,7 +233,7 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
                                    ? pool.reserve_scratch(kQuants * quant_stride(static_cast<size_t>(n_in)), 0)
                                    : pool.reserve_scratch(0, n_in * kRowsAtOnce * sizeof(float));
   if (!scratch) return std::unexpected(scratch.error());
-  // The last group is multiplied as a whole, rows beyond n_out included.
+  // The last group is multiplied as a whole, including rows beyond n_out.
   if (matrix.format_ != nullptr && n_out % kGroupRows != 0) {
     const size_t last = static_cast<size_t>(groups_of(n_out)) - 1;
     for_each_panel(*matrix.format_, static_cast<size_t>(n_in), last + 1, [&](const Panel& panel) {
@@ -249,7 +250,7 @@ Result<PackedMatrix> PackedMatrix::create(Pool& pool, uint32_t type, uint64_t n_
   return matrix;
 }
 
-// Converts the rows packed so far to the wide format, and continues with it.
+// Converts the rows packed so far to the wide format, which is used from then on.
 Result<void> PackedMatrix::widen() {
   const PackedFormat& wide = wide_format(*format_);
   const size_t n_groups = groups_of(n_out_);
@@ -302,7 +303,7 @@ Result<void> PackedMatrix::pack_rows(Pool& pool, uint64_t first_row, ByteView ro
 
 namespace {
 
-// The row of a profile for these products.
+// The profile's row for these products.
 Profile::Row row_of(std::span<const Product> products, size_t n_in) {
   Profile::Row row{.key = {.operation = Operation::kProducts, .n_in = n_in}};
   for (const Product& product : products) {
@@ -324,7 +325,7 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
   for (const Product& product : products) n_groups += groups_of(product.weights->n_out());
   const bool all_packed =
       std::ranges::all_of(products, [](const Product& p) { return p.weights->format() != nullptr; });
-  // Weights without a packed format are dequantized once for all tokens: one part.
+  // Weights without a packed format are dequantized once for all tokens, so there is one part.
   const Parts parts(n_tokens, all_packed ? pool.n_threads() : 1);
   Profile::Row row;
   if (pool.profile() != nullptr) row = row_of(products, n_in);
@@ -347,7 +348,7 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
         for (const Product& product : products) {
           const PackedMatrix& w = *product.weights;
           const size_t groups = groups_of(w.n_out());
-          // In the last chunk a part may have no tokens.
+          // A part may have no tokens in the last chunk.
           const size_t begin = std::max(first, offset), end = n > 0 ? std::min(last, offset + groups) : 0;
           float* y = product.y + token * w.n_out();
           if (begin < end && w.format() != nullptr) {

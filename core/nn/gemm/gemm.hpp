@@ -27,15 +27,15 @@ class PackedMatrix {
  public:
   PackedMatrix() = default;
 
-  /// Room for an [n_out, n_in] matrix of a ggml type, and scratch memory in the pool for its products. Rows are
-  /// undefined until packed. kUnsupported for a type without kernels, kBadShape where a row is no whole number of
-  /// blocks or a size is zero, kOutOfMemory.
+  /// Allocates an [n_out, n_in] matrix of a ggml type, and scratch memory in the pool for its products. Rows are
+  /// undefined until packed. Errors: kUnsupported for a type without kernels; kBadShape if a row is not a whole number
+  /// of blocks or a size is zero; kOutOfMemory.
   [[nodiscard]] static Result<PackedMatrix> create(Pool& pool, uint32_t type, uint64_t n_in, uint64_t n_out,
                                                    Precision precision);
 
-  /// Packs whole rows in the file's layout (little-endian) at rows first_row.. ; any order, any number at a time, many
-  /// are shared by the pool's threads. kInvalidArgument where the bytes are no whole rows, or the rows are not inside
-  /// the matrix.
+  /// Packs whole rows in the file's layout (little-endian) as rows first_row and following. They may come in any order
+  /// and any number at a time; the pool's threads share the work. Error: kInvalidArgument if the bytes are not whole
+  /// rows or the rows are outside of the matrix.
   [[nodiscard]] Result<void> pack_rows(Pool& pool, uint64_t first_row, ByteView rows);
 
   [[nodiscard]] uint32_t type() const { return type_; }
@@ -43,9 +43,9 @@ class PackedMatrix {
   [[nodiscard]] size_t n_out() const { return n_out_; }
   [[nodiscard]] size_t file_row_bytes() const { return file_row_bytes_; }
   [[nodiscard]] size_t packed_bytes() const { return data_.size(); }
-  /// Rows of the file's blocks, or groups of rows where there is a format.
+  /// The rows in the file's format, or groups of rows in the packed format.
   [[nodiscard]] const uint8_t* data() const { return data_.data(); }
-  /// nullptr: rows are as in the file, and products are of floats.
+  /// nullptr: rows are as in the file, and products are computed with floats.
   [[nodiscard]] const PackedFormat* format() const { return format_; }
   [[nodiscard]] Precision precision() const { return precision_; }
   [[nodiscard]] bool empty() const { return n_out_ == 0; }
@@ -62,20 +62,20 @@ class PackedMatrix {
   Buffer data_;
 };
 
-/// What create would allocate for the weights themselves. Same errors as create, out-of-memory aside.
+/// Bytes that create would allocate for the weights. Errors as create, except for kOutOfMemory.
 [[nodiscard]] Result<uint64_t> packed_bytes(uint32_t type, uint64_t n_in, uint64_t n_out, Precision precision);
 
 /// y [n_tokens, n_out] = x [n_tokens, n_in] times the transpose of weights. x and y do not overlap.
 void matmul(Pool& pool, const PackedMatrix& weights, const float* x, size_t n_tokens, float* y);
 
-/// Several products of the same x in one go (q, k and v; gate and up): all have x's n_in.
+/// One of several products of the same x, computed together (q, k and v; gate and up). All must have x's n_in.
 struct Product {
   const PackedMatrix* weights;
   float* y;  ///< [n_tokens, weights->n_out()]
 };
 void matmul(Pool& pool, std::span<const Product> products, const float* x, size_t n_tokens);
 
-/// Row ids[i] as floats to out [ids.size(), n_in]. The caller has checked 0 <= id < n_out.
+/// Converts rows ids[i] to floats: out [ids.size(), n_in]. The caller must check that 0 <= id < n_out.
 void get_rows(const PackedMatrix& weights, std::span<const int32_t> ids, float* out);
 
 }  // namespace ggufscope

@@ -6,9 +6,10 @@ namespace ggufscope {
 namespace {
 
 #if defined(__wasm_relaxed_simd__)
-// Four times -128 * b with b's bits all ones: 128 where b is int8, -128 * 255 where it is uint8.
+// Four times -128 * b, where all bits of b are 1. The result is 4 * 128 if b is int8, and 4 * -128 * 255 if it is
+// uint8.
 Int8Dot probe() {
-  volatile int8_t a = -128, b = -1;  // volatile, so that no compiler folds the product
+  volatile int8_t a = -128, b = -1;  // volatile, so that the compiler cannot evaluate the product
   switch (wasm_i32x4_extract_lane(relaxed_dot_i32(wasm_i8x16_splat(a), wasm_i8x16_splat(b), wasm_i32x4_splat(0)), 0)) {
     case 4 * 128:
       return Int8Dot::kSigned;

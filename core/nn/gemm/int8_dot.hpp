@@ -1,7 +1,7 @@
-// What the CPU's relaxed int8 dot product computes, found out by running it once.
+// Determines what the CPU's relaxed int8 dot product computes, by running it once.
 //
-// i32x4.relaxed_dot_i8x16_i7x16_add(a, b, c) is defined for b in 0..127. Outside that range engines emit what the CPU
-// has, and the results differ:
+// i32x4.relaxed_dot_i8x16_i7x16_add(a, b, c) is defined for b in 0..127. For other values engines use the CPU's own
+// instruction, and the results differ:
 //   kSigned      b is int8                        ARM's SDOT, AVX-VNNI-INT8
 //   kUnsigned    b is uint8, the sum is exact     AVX-VNNI's VPDPBUSD
 //   kSaturating  pairs are summed to a saturating int16    VPMADDUBSW: x86 without AVX-VNNI
@@ -13,14 +13,15 @@ namespace ggufscope {
 
 enum class Int8Dot : uint8_t {
   kNone,        ///< a build without relaxed SIMD
-  kSaturating,  ///< exact for operands b in 0..127 only
+  kSaturating,  ///< exact only for b in 0..127
   kSigned,
   kUnsigned,
 };
 [[nodiscard]] Int8Dot int8_dot();
-/// Whether i16x8.relaxed_dot_i8x16_i7x16 takes b as uint8.
+/// True if i16x8.relaxed_dot_i8x16_i7x16 takes b as uint8.
 [[nodiscard]] bool int8x2_is_unsigned();
-/// For tests: formats and kernels as on a CPU with such a dot product. kSaturating is right wherever there is one.
+/// For tests: selects formats and kernels as on a CPU with this dot product. kSaturating is correct on every CPU that
+/// has one.
 void override_int8_dot(Int8Dot dot);
 
 }  // namespace ggufscope

@@ -1,5 +1,5 @@
-// The GEMM micro-kernel: eight rows times up to four tokens, or (decode, GEMV) several memory streams of eight rows
-// times one token. dot.hpp has the dot products of a block. Part of dispatch.cpp, the one file that includes it.
+// The GEMM micro-kernel: eight rows times up to four tokens or, for decode (GEMV), several memory streams of eight rows
+// times one token. dot.hpp has the dot products of a block. Included only by dispatch.cpp.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "nn/gemm/format.hpp"
 #include "nn/vec.hpp"
 
-// Steps of the micro-kernel are functions for the reader; for the compiler they are one.
+// The steps of the micro-kernel are separate functions for readability, but always inlined.
 #define STEP [[gnu::always_inline]] inline
 
 namespace ggufscope {
@@ -32,7 +32,7 @@ inline void accumulate_sub_block(const uint8_t* p, size_t half, size_t s, const 
     const v128_t scale_pairs[2] = {wasm_i16x8_shuffle(scale, scale, 0, 0, 1, 1, 2, 2, 3, 3),
                                    wasm_i16x8_shuffle(scale, scale, 4, 4, 5, 5, 6, 6, 7, 7)};
     if constexpr (S.correction == Correction::kOffset) {
-      // int16 accumulators, two a row: the correction goes into the low one.
+      // int16 accumulators, two for each row; the correction goes into the low one.
       const v128_t low_half = wasm_i32x4_splat(0xffff);
       for (int t = 0; t < T; ++t) {
         const v128_t sum = wasm_v128_load32_splat(pair_sums + 4 * t);
@@ -57,7 +57,7 @@ inline void accumulate_sub_block(const uint8_t* p, size_t half, size_t s, const 
   }
 }
 
-// corrections[t], int32 lanes: sums of the activations of half a super-block times the minima.
+// corrections[t], int32 lanes: sums of the activations of half a super-block times the minimums.
 template <KernelSpec S, int T>
 inline void min_corrections(const uint8_t* p, size_t half, const uint8_t* sums, v128_t (*corrections)[2]) {
   constexpr int kPairs = kSuperHalf / S.sub / 2;
@@ -76,8 +76,9 @@ inline void min_corrections(const uint8_t* p, size_t half, const uint8_t* sums, 
   }
 }
 
-// Scales d or e of eight rows. Binary16 scales come out 2^102 times too small: half of that is corrected in each
-// block's scales (kCorrectsWeights, kCorrectsActivations), half once in the accumulators, so that neither overflows.
+// The scales d or e of eight rows. Binary16 scales come out 2^102 times too small. Half of the exponent is corrected in
+// each block's scales (kCorrectsWeights, kCorrectsActivations), the other half once in the accumulators, so that
+// neither overflows.
 template <KernelSpec S>
 inline void load_scales(const uint8_t* at, const Constants& c, v128_t* out) {
   if constexpr (S.half_scales) {
@@ -101,21 +102,23 @@ struct Shape {
   static constexpr size_t kScaleBytes = sizeof(float) * T;              // of their scales, which the sums follow
   static constexpr size_t kPartBytes = token_block_bytes(kQuant) * T;   // all together
   static constexpr bool kStoresE = S.correction == Correction::kStored;
-  // kHalfCorrection goes to the activations' scales of one token, or to the weights' for several: whichever are fewer.
+  // kHalfCorrection is applied to the activations' scales for one token, or to the weights' for several, whichever are
+  // fewer.
   static constexpr bool kCorrectsActivations = S.half_scales && T == 1, kCorrectsWeights = S.half_scales && T > 1;
-  // What accumulators of rows 0..3 and of rows 4..7 are multiplied with in the end: powers of two, so that panels add
-  // up to what one row would.
+  // The final factors for accumulators of rows 0..3 and 4..7. They are powers of two, so that panels add up exactly to
+  // the result of a whole row.
   static constexpr float kLow = S.half_scales ? kHalfCorrection : 1, kFinal[2] = {kLow, kLow / kHighFactor<S>};
-  // Whether row groups share the loads of activations.
+  // True if row groups share the loads of activations.
   static constexpr bool kSharesActivations = S.dot == DotKind::kBfp16 || (T == 1 && kInterleavesGroups<S>);
-  // Whether accumulators go through memory before they are scaled: V8 would store them in every iteration of the loop.
+  // True if accumulators go through memory before they are scaled. Otherwise V8 would store them in every iteration of
+  // the loop.
   static constexpr bool kSpills = !S.super && S.table && S.sub == 32 && T > 2;
-  // Whether memory streams take turns every few cache lines (four streams, Intel's memory), or in long runs (two
-  // streams, AMD's prefetchers).
+  // True if memory streams alternate every few cache lines (four streams, for Intel's memory system) instead of in long
+  // runs (two streams, for AMD's prefetchers).
   static constexpr bool kShortInterleave = T == 1 && G == kMemoryStreams[0];
 };
 
-// The operands of a call: where G row groups, `step` groups apart, and the tile are.
+// The operands of a call: the addresses of G row groups, `step` groups apart, and of the tile.
 struct Operands {
   const uint8_t* weights;
   size_t step_bytes, step_rows;
@@ -142,7 +145,7 @@ STEP void load_constants(const PackedFormat& f, Constants& c) {
     }
 }
 
-// Step 1, init: float accumulators are 0, or y of the panels before.
+// Step 1, init: float accumulators start with 0, or with the result of earlier panels.
 template <KernelSpec S, int T, int G>
 STEP void init(const Operands& o, Beta beta, v128_t (*acc)[T][2]) {
   for (int g = 0; g < G; ++g)
@@ -155,8 +158,8 @@ STEP void init(const Operands& o, Beta beta, v128_t (*acc)[T][2]) {
     }
 }
 
-// Step 2, accumulate, K-quants: sub-blocks [first, first + n) of half a super-block, added to dots. Not always_inline:
-// before this is inlined, LLVM finds the loads of activations that memory streams share.
+// Step 2, accumulate, K-quants: sub-blocks [first, first + n) of half a super-block are added to dots. It is not
+// always_inline, because LLVM must find the shared loads of activations before it is inlined.
 template <KernelSpec S, int T>
 inline void accumulate_sub_blocks(const uint8_t* block, size_t half, size_t first, size_t n, const uint8_t* a,
                                   const Constants& c, v128_t (*dots)[2]) {
@@ -219,7 +222,7 @@ STEP void scale(const uint8_t* block, size_t part, const uint8_t* a, const Const
   }
 }
 
-// Step 4, store: y = acc, without the powers of two.
+// Step 4, store: y = acc, with the powers of two removed.
 template <KernelSpec S, int T, int G>
 STEP void store(const Operands& o, v128_t (*acc)[T][2]) {
   for (int g = 0; g < G; ++g)
@@ -230,13 +233,13 @@ STEP void store(const Operands& o, v128_t (*acc)[T][2]) {
     }
 }
 
-// A block of one stream after the other: decode, two streams, K-quants of 4 bits.
+// Decode with two streams, K-quants of 4 bits: one block of one stream after the other.
 template <KernelSpec S, int T, int G>
 STEP void block_in_runs(const Operands& o, const Constants& c, v128_t (*acc)[T][2]) {
   using Sh = Shape<S, T, G>;
   UNROLL_STREAMS
   for (int g = 0; g < G; ++g) {
-    UNROLL(1)  // short enough to be unrolled otherwise, which spills (kGemvUnroll)
+    UNROLL(1)  // it would be unrolled otherwise, which spills (kGemvUnroll)
     for (size_t part = 0; part < Sh::kParts; ++part) {
       const uint8_t* a = o.activations + part * Sh::kPartBytes;
       v128_t dots[T][2] = {{wasm_f32x4_splat(0), wasm_f32x4_splat(0)}};
@@ -247,7 +250,7 @@ STEP void block_in_runs(const Operands& o, const Constants& c, v128_t (*acc)[T][
   }
 }
 
-// A block of all row groups, part by part.
+// A block of all row groups, one part after the other.
 template <KernelSpec S, int T, int G>
 STEP void block_interleaved(const Operands& o, const Constants& c, v128_t (*dots)[T][2], v128_t (*acc)[T][2]) {
   using Sh = Shape<S, T, G>;
@@ -275,7 +278,7 @@ STEP void block_interleaved(const Operands& o, const Constants& c, v128_t (*dots
   }
 }
 
-// Two blocks of each of four streams, one after the other: decode, flat types of 4 bits.
+// Decode with four streams, flat types of 4 bits: two blocks of each stream, one after the other.
 template <KernelSpec S, int T, int G>
 STEP void two_blocks(const Operands& o, const Constants& c, v128_t (*acc)[T][2]) {
   using Sh = Shape<S, T, G>;
@@ -289,8 +292,8 @@ STEP void two_blocks(const Operands& o, const Constants& c, v128_t (*acc)[T][2])
   }
 }
 
-// The micro-kernel: G row groups, `step` groups apart, times a tile of T tokens; n_in elements. Memory answers several
-// streams faster than one, where each has pages of its own.
+// The micro-kernel: G row groups, `step` groups apart, times a tile of T tokens, with n_in elements. Memory serves
+// several streams faster than one if each has its own pages.
 template <KernelSpec S, int T, int G>
 void microkernel(const PackedFormat& f, const uint8_t* weights, size_t step, size_t n_in, const uint8_t* activations,
                  Beta beta, float* y, size_t y_stride, size_t n_rows) {

@@ -1,4 +1,5 @@
-// Packing: blocks of the file's rows to row groups, and packed rows to floats. The layouts are in format.hpp.
+// Packing: converts blocks of the file's rows to row groups, and packed rows to floats. format.hpp describes the
+// layouts.
 #include <algorithm>
 #include <cstring>
 
@@ -49,7 +50,7 @@ bool scales_fit(const PackedFormat& f, const uint8_t* src, size_t n_blocks) {
       any = wasm_v128_or(any, wasm_i16x8_ge(wasm_v128_and(wasm_v128_load(src + i), magnitude), infinity));
     return !wasm_v128_any_true(any);
   }
-  const size_t block_bytes = find_type(f.type)->block_bytes;  // d first, then e where there is one
+  const size_t block_bytes = find_type(f.type)->block_bytes;  // d first, then e if there is one
   int max = 0;
   for (size_t block = 0; block < n_blocks; ++block, src += block_bytes) {
     max = std::max(max, load<uint16_t>(src) & 0x7fff);
@@ -60,7 +61,7 @@ bool scales_fit(const PackedFormat& f, const uint8_t* src, size_t n_blocks) {
 
 namespace {
 
-// Scales and minima of a block.
+// Scales and minimums of a block.
 void pack_scales(const PackedFormat& f, const UnpackedBlock& b, uint8_t* group, size_t row) {
   store_scale(f, group, row, b.d);
   if (f.stores_e()) store_scale(f, group + f.e_at(), row, b.e);
@@ -71,10 +72,10 @@ void pack_scales(const PackedFormat& f, const UnpackedBlock& b, uint8_t* group, 
   }
 }
 
-// Bytes of a row's codes in an UnpackedBlock.
+// Bytes of the codes of a row in an UnpackedBlock.
 size_t row_bytes(const PackedFormat& f) { return f.block() * (f.bits == 16 ? 2 : 1); }
 
-// Packs the codes of one row and keeps the others'. Four bytes of a row are adjacent.
+// Packs the codes of one row and keeps those of the others. Four bytes of a row are adjacent.
 void pack_codes(const PackedFormat& f, const UnpackedBlock& b, uint8_t* codes, size_t row) {
   const size_t half = row / 4;
   codes += 4 * (row % 4) + (f.bits == 4 ? 0 : 16 * half);

@@ -1,5 +1,5 @@
-// Prefill where the CPU has no int8 dot product for a format: the codes of some row groups are widened to int16, times
-// their sub-blocks' scales, once for all tokens. Then every tile passes over them with int16 dot products.
+// Prefill for formats without a suitable int8 dot product on this CPU. The codes of some row groups are multiplied by
+// their sub-blocks' scales and widened to int16 once for all tokens. Then every tile uses them in int16 dot products.
 #include <algorithm>
 
 #include "base/simd.hpp"
@@ -10,16 +10,16 @@
 namespace ggufscope {
 namespace {
 
-constexpr size_t kDepth = 1024;  // elements of a chunk: L1 holds their int16 codes together with a tile's activations
+constexpr size_t kDepth = 1024;  // elements in a chunk, so that its int16 codes and a tile's activations fit L1
 
-// Codes of eight rows, pair by pair in the order of ActivationLayout::kInt16, and scales d for each block of
+// Codes of eight rows, pair by pair in the order of ActivationLayout::kInt16, and a scale d for each block of
 // activations.
 struct WidenedRows {
   alignas(16) int16_t codes[kDepth / 2][2][8];
   alignas(16) float scales[kDepth / 16][kGroupRows];
 };
 
-// Widens n elements, four at a time: the first and third become a pair of int16, the second and fourth another.
+// Widens n elements, four at a time: the first and third become one pair of int16, the second and fourth another.
 template <int Bits, bool Table, bool Scaled>
 void widen_codes(const PackedFormat& f, const uint8_t* codes, size_t n, const uint8_t* scales, int16_t (*to)[2][8]) {
   const v128_t low_nibbles = loop_constant(wasm_i8x16_splat(15)), low_bytes = loop_constant(wasm_i16x8_splat(255));
@@ -53,7 +53,7 @@ void widen_codes(const PackedFormat& f, const uint8_t* codes, size_t n, const ui
   }
 }
 
-// Widens the codes for one block of activations: n elements of a group's block p, from its element `first` on.
+// Widens the codes for one block of activations: n elements of a group's block p, starting at element `first`.
 void widen_codes(const PackedFormat& f, const uint8_t* p, size_t first, size_t n, int16_t (*to)[2][8], float* d) {
   if (f.half_scales) {
     v128_t rows[2];
@@ -100,7 +100,7 @@ void prefill_microkernel(const WidenedRows& rows, size_t n, size_t block, const 
   for (int t = 0; t < T; ++t) store_rows(acc[t], n_rows, y + static_cast<size_t>(t) * y_stride);
 }
 
-// Called by pointer, so that each stays a function of its own (dispatch.cpp).
+// Called by pointer, so that each remains a separate function (dispatch.cpp).
 constexpr decltype(&prefill_microkernel<1>) kPrefillMicrokernels[kTileTokens] = {
     prefill_microkernel<1>, prefill_microkernel<2>, prefill_microkernel<3>, prefill_microkernel<4>};
 

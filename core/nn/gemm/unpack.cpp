@@ -1,4 +1,4 @@
-// Unpacking: one block of each file type to codes and scales (UnpackedBlock), which pack.cpp interleaves.
+// Unpacking: converts one block of each file type to codes and scales (UnpackedBlock), which pack.cpp interleaves.
 #include "nn/gemm/unpack.hpp"
 
 #include <algorithm>
@@ -193,7 +193,7 @@ void unpack_q2_0(const uint8_t* src, size_t part, UnpackedBlock& b) {
   for (size_t i = 0; i < 32; ++i) b.codes[i] = static_cast<uint8_t>(src[2 + 8 * part + i / 4] >> (2 * (i % 4)) & 3);
 }
 
-// NVFP4 has a scale for 16 elements.
+// NVFP4 has a scale for each 16 elements.
 void unpack_nvfp4(const uint8_t* src, size_t part, UnpackedBlock& b) {
   b.d = half_ue4m3(src[part]);
   const v128_t qs = wasm_v128_load64_zero(src + 4 + 8 * part);
@@ -207,7 +207,8 @@ v128_t with_signs(v128_t n, v128_t mask, int8_t first) {
   return wasm_i8x16_add(wasm_v128_xor(n, mask), wasm_i8x16_splat(first));
 }
 
-// Odd values -max, -max + 2 .. max (IQ1's eighths, IQ3_S) as 2 * code - max: d * scale * 2 * code - d * scale * max.
+// Odd values -max, -max + 2, ..., max (IQ1's eighths, IQ3_S), written as 2 * code - max: d * scale * 2 * code - d *
+// scale * max.
 void odd_values(float d, int max, UnpackedBlock& b) {
   b.d = 2 * d;
   b.e = -d * static_cast<float>(max);
@@ -217,7 +218,7 @@ void odd_scale(uint32_t scale, size_t s, UnpackedBlock& b) {
   b.scale[s] = b.min[s] = static_cast<int8_t>(2 * scale + 1);
 }
 
-// Sixteen codes from two entries of the codebook, shifted up or down by an eighth.
+// Sixteen codes for two codebook entries, shifted up or down by an eighth.
 void codes_iq1(const int8_t* first, const int8_t* second, v128_t ups, uint8_t* codes) {
   const v128_t biased = wasm_i8x16_add(load_pair(first, second), wasm_i8x16_splat(8));
   wasm_v128_store(codes, wasm_i8x16_add(field(biased, 1, 15), ups));
@@ -256,7 +257,7 @@ void unpack_iq1_m(const uint8_t* src, size_t, UnpackedBlock& b) {
 
 namespace {
 
-// Sixteen codes from two entries of a codebook.
+// Sixteen codes for two codebook entries.
 void codes_iq2(const uint8_t* first, const uint8_t* second, v128_t signs, uint8_t* codes) {
   wasm_v128_store(codes, with_signs(field(load_pair(first, second), 4, 15), signs, 3));  // 8, 25, 43
 }
@@ -313,7 +314,7 @@ void unpack_iq2_s(const uint8_t* src, size_t, UnpackedBlock& b) {
 
 namespace {
 
-// Loads four entries of a codebook.
+// Loads four codebook entries.
 v128_t load_four(const uint8_t* grid, uint32_t i, uint32_t j, uint32_t k, uint32_t l) {
   const v128_t two = wasm_v128_load32_lane(grid + 4 * j, wasm_v128_load32_zero(grid + 4 * i), 1);
   return wasm_v128_load32_lane(grid + 4 * l, wasm_v128_load32_lane(grid + 4 * k, two, 2), 3);
@@ -354,8 +355,8 @@ void unpack_iq3_s(const uint8_t* src, size_t, UnpackedBlock& b) {
 
 namespace {
 
-// Block floating point: 32 floats as int16 multiples of 2^-13 times the largest one's power of two, which is at least
-// `min`.
+// Block floating point: converts 32 floats to int16 multiples of 2^-13 times the power of two of the largest, which is
+// at least `min`.
 void unpack_floats(const v128_t* x, float min, UnpackedBlock& b) {
   v128_t max = wasm_i32x4_splat(0);
   for (size_t i = 0; i < 8; ++i) max = vec::max_magnitude(max, x[i]);
@@ -373,7 +374,8 @@ void unpack_floats(const v128_t* x, float min, UnpackedBlock& b) {
 
 }  // namespace
 
-// Every F16 is a multiple of 2^-24: with a power of at least 2^-11 small ones stay exact, and d fits binary16.
+// Every F16 is a multiple of 2^-24. With a power of two of at least 2^-11, small values stay exact, and d fits
+// binary16.
 void unpack_f16(const uint8_t* src, size_t, UnpackedBlock& b) {
   v128_t x[8];
   for (size_t i = 0; i < 8; ++i) x[i] = vec::load_f16x4(reinterpret_cast<const uint16_t*>(src) + 4 * i);

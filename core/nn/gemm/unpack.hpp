@@ -1,4 +1,4 @@
-// The unpack functions of the formats (formats.hpp): one a type, or one for several types with the same block.
+// The unpack functions of the formats (formats.hpp): one for each type or for several types with the same block.
 #pragma once
 
 #include "nn/gemm/format.hpp"
