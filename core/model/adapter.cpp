@@ -39,7 +39,7 @@ struct WeightShape {
 };
 
 struct Pair {
-  std::string_view weight;  // the name of what it changes
+  std::string_view weight;  // the name of the weight that it changes
   const TensorInfo* a = nullptr;
   const TensorInfo* b = nullptr;
 };
@@ -74,7 +74,7 @@ class AdapterReader {
     return {};
   }
 
-  /// The tensor's bytes, little-endian.
+  /// The tensor's bytes, converted to little-endian.
   ByteView bytes_of(const TensorInfo& t, std::vector<uint8_t>& swapped) const {
     const ByteView bytes = gguf_.bytes.subspan(static_cast<size_t>(t.offset), static_cast<size_t>(t.n_bytes));
     if (!gguf_.header.big_endian) return bytes;
@@ -168,7 +168,7 @@ class AdapterReader {
     const WeightShape shape{s[0], s[1], s[2] * s[3]};
     if (const Done fits = check_shapes(pair, shape, embeds); !fits) return fits;
     const bool table = request->linear == &w.position_embedding || request->linear == &w.per_layer_embedding;
-    // Neither a matrix nor a stack: a table of integers, as that of experts by token.
+    // Such a tensor is neither a matrix nor a stack but a table of integers, for example the experts of each token.
     const bool multiplies = request->linear != nullptr || request->stack != nullptr;
     if (request->vector != nullptr || table || !multiplies) {
       adapter_->ignored_.emplace_back(pair.weight);
@@ -205,7 +205,7 @@ class AdapterReader {
     return {};
   }
 
-  /// A tensor's matrices, one after the other.
+  /// Packs a tensor's matrices one by one.
   Done pack(const TensorInfo& t, Precision precision, std::vector<PackedMatrix>& to) {
     std::vector<uint8_t> swapped;
     if (find_kernels(t.type) == nullptr || t.n_bytes == 0)

@@ -1,12 +1,13 @@
-// Adapters: what changes a loaded model while it runs, and leaves its weights as they are.
+// Adapters. They change a loaded model's computation while they are active and do not modify its weights.
 //
-//   LoRA            general.type "adapter", adapter.type "lora". A pair a weight NAME: NAME.lora_a [n_in, rank] and
-//                   NAME.lora_b [rank, n_out]; of experts and heads with a third dimension. token_embd is stored the
-//                   other way round: lora_a [rank, n_vocab], lora_b [rank, n_embd].
-//                   y = W x + s B (A x), s = scale * adapter.lora.alpha / rank; scale alone without an alpha.
-//                   adapter.alora.invocation_tokens (u32): the adapter works from these tokens on, not before.
-//   control vector  general.architecture "controlvector". direction.N [n_embd] is added to what leaves layer N, N from
-//                   1 on, times the scale.
+//   LoRA            general.type "adapter", adapter.type "lora". One pair for each weight NAME: NAME.lora_a [n_in,
+//   rank] and
+//                   NAME.lora_b [rank, n_out]; for experts and heads with a third dimension. token_embd is stored
+//                   transposed: lora_a [rank, n_vocab], lora_b [rank, n_embd].
+//                   y = W x + s B (A x), s = scale * adapter.lora.alpha / rank; without an alpha, s = scale.
+//                   adapter.alora.invocation_tokens (u32): the adapter is active from these tokens on.
+//   control vector  general.architecture "controlvector". direction.N [n_embd], times the scale, is added to the output
+//                   of layer N. N counts from 1.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +22,24 @@ namespace ggufscope {
 
 class Adapter {
  public:
-  /// A whole file. Everything is checked and packed before anything of the model changes.
-  /// Errors: those of the parser; kInvalidArgument for a file that is no adapter, or one of another architecture;
-  /// kNotFound for a weight that the model lacks or half a pair; kBadShape; kBadValueType; kTruncated; kUnsupported for
-  /// other kinds of adapters, tensors without a meaning, and a pair for embeddings that are the output, too;
-  /// kOutOfMemory.
+  /// Opens a whole file. Everything is checked and packed before the model changes. Errors: those of the parser;
+  /// kInvalidArgument for a file that is not an adapter or is for another architecture; kNotFound for a weight that the
+  /// model does not have or an incomplete pair; kBadShape; kBadValueType; kTruncated; kUnsupported for other kinds of
+  /// adapters, unknown tensors, and a pair for embeddings that are also the output; kOutOfMemory.
   [[nodiscard]] static Result<std::unique_ptr<Adapter>> open(const Model& model, Pool& pool, ByteView file,
                                                              Precision precision);
   Adapter(const Adapter&) = delete;
   Adapter& operator=(const Adapter&) = delete;
 
   [[nodiscard]] bool is_control_vector() const { return !directions_.empty(); }
-  /// Tokens that switch it on; empty: it always works.
+  /// Tokens that activate it; empty: it is always active.
   [[nodiscard]] std::span<const int32_t> invocation() const { return invocation_; }
-  /// Tensors of the file that change nothing, by name: of norms, tables of positions, convolutions.
+  /// Names of tensors in the file that have no effect: those of norms, position tables and convolutions.
   [[nodiscard]] const std::vector<std::string>& ignored() const { return ignored_; }
-  /// Weights or layers that it changes.
+  /// The number of weights or layers that it changes.
   [[nodiscard]] size_t n_targets() const { return is_control_vector() ? directions_.size() : targets_.size(); }
   [[nodiscard]] uint64_t packed_bytes() const;
-  /// Of the file's bytes.
+  /// A hash of the file's bytes.
   [[nodiscard]] uint64_t fingerprint() const { return fingerprint_; }
 
  private:
@@ -47,7 +47,7 @@ class Adapter {
   friend struct AdapterUse;
   friend Result<void> use_adapters(Model& model, std::span<const struct AdapterUse> uses);
   struct Target {
-    std::vector<LowRankUse>* uses;  // of the weight
+    std::vector<LowRankUse>* uses;  // the list in the weight
     LowRank pair;
     float factor;  // alpha / rank
   };
@@ -68,11 +68,11 @@ class Adapter {
 struct AdapterUse {
   std::shared_ptr<const Adapter> adapter;
   float scale = 1;
-  uint32_t first_layer = 0, last_layer = UINT32_MAX;  ///< of a control vector, both included
+  uint32_t first_layer = 0, last_layer = UINT32_MAX;  ///< for a control vector; both included
   bool operator==(const AdapterUse&) const = default;
 };
 
-/// From now on the model computes with these and no others. The adapters must live until the next call.
+/// From now on the model computes with exactly these adapters. They must live until the next call.
 [[nodiscard]] Result<void> use_adapters(Model& model, std::span<const AdapterUse> uses);
 
 }  // namespace ggufscope

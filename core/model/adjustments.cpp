@@ -13,7 +13,7 @@ void for_layers(Hparams& h, void (*change)(LayerParameters& layer, uint32_t il))
   for (uint32_t il = 0; il < h.n_layer; ++il) change(h.layers[il], il);
 }
 
-// Files of other architectures may have these keys without using them.
+// Files of other architectures may contain these keys, but the architecture does not use them.
 void soft_caps(Hparams& h, Keys& keys, float attention, float logits) {
   h.attention_soft_cap = attention;
   h.logit_soft_cap = logits;
@@ -21,7 +21,7 @@ void soft_caps(Hparams& h, Keys& keys, float attention, float logits) {
   keys.f32("final_logit_softcapping", h.logit_soft_cap);
 }
 
-// Layers without key heads are delta attention.
+// Layers without key heads use delta attention.
 void kimi_delta(Hparams& h, Keys& keys) {
   keys.required("kda.head_dim", h.d_head_kda, 1u << 12);
   set_mixers(h, MixerKind::kKimiDelta);
@@ -68,7 +68,7 @@ float yarn_multiplier(Keys& keys) {
   return log_multiplier;
 }
 
-// Layers without key heads are recurrent.
+// Layers without key heads are recurrent layers of this kind.
 void set_mixers(Hparams& h, MixerKind recurrent) {
   for (LayerParameters& layer : h.layers)
     if (layer.n_head_kv == 0) layer.mixer = recurrent;
@@ -82,7 +82,7 @@ void rope_in_windowed_only(Hparams& h) {
   for_layers(h, [](LayerParameters& layer, uint32_t) { layer.use_rope = layer.windowed; });
 }
 
-// Windowed layers rotate at the full layers' base without their scaling.
+// Windowed layers rotate with the full layers' base, but without their scaling.
 void plain_windowed_rope(Hparams& h, Keys&) {
   const uint32_t n_rot = h.rope_windowed.n_rot;
   const float base = h.rope_windowed.freq_base;
@@ -97,13 +97,13 @@ void granite_swa(Hparams& h, Keys& keys) {
   for (uint32_t il = 0; il < h.n_layer; ++il) h.layers[il].use_rope = rotates[il] != 0;
 }
 
-// One base for all layers, whatever rope.freq_base_swa is, in the next two.
+// All layers have the same base in the next two; rope.freq_base_swa is ignored.
 void olmo2(Hparams& h, Keys& keys) {
   h.rope_windowed.freq_base = h.rope.freq_base;
   plain_windowed_rope(h, keys);
 }
 
-// Full layers do not rotate at all.
+// Full layers do not use RoPE.
 void one_base_where_windowed(Hparams& h, Keys&) {
   h.rope_windowed.freq_base = h.rope.freq_base;
   rope_in_windowed_only(h);
@@ -114,7 +114,7 @@ void mellum(Hparams& h, Keys& keys) {
   keys.boolean("expert_weights_norm", h.normalize_expert_weights);
 }
 
-// Each layer has one part only: attention, Mamba-2, or a feed-forward network.
+// Each layer is only one of: attention, Mamba-2, feed-forward network.
 void nemotron_h(Hparams& h, Keys&) {
   for (LayerParameters& layer : h.layers)
     if (layer.n_ff != 0) {
@@ -131,7 +131,7 @@ void qwen3vl(Hparams& h, Keys& keys) {
   keys.u32("n_deepstack_layers", h.n_deep_layer, h.n_layer);
 }
 
-// "Dynamic NTK": a factor alpha stretches the base.
+// "Dynamic NTK": a factor alpha enlarges the base.
 void hunyuan(Hparams& h, Keys& keys) {
   float alpha = 0;
   keys.f32("rope.scaling.alpha", alpha);
@@ -163,7 +163,7 @@ void granite_switch(Hparams& h, Keys& keys) {
     if (layer.d_v != layer.d_k) keys.refuse(ErrorCode::kOutOfRange, "heads of keys and of values differ in size");
 }
 
-// The same layers several times over, each pass with keys of its own.
+// The same layers are run several times; each pass has its own keys.
 void nanbeige(Hparams& h, Keys& keys) {
   bool skip_norm = false;
   keys.u32("num_loops", h.n_loops);
@@ -180,7 +180,7 @@ void nanbeige(Hparams& h, Keys& keys) {
   }
 }
 
-// A window, where the file has one, is that of all layers that attend.
+// If the file has a window, all attention layers use it.
 void lfm2(Hparams& h, Keys& keys) {
   set_mixers(h, MixerKind::kShortConvolution);
   keys.u32("attention.sliding_window", h.window, 1u << 30);
@@ -222,7 +222,7 @@ void gemma4(Hparams& h, Keys& keys) {
   uint32_t n_shared = 0;
   keys.u32("attention.shared_kv_layers", n_shared);
   if (n_shared >= h.n_layer) return keys.refuse(ErrorCode::kOutOfRange, "attention.shared_kv_layers leaves no layer");
-  // The last layers read the cache of the last one of their kind that has keys of its own.
+  // The last layers read the cache of the last earlier layer of their kind that has its own keys.
   const uint32_t n_own = h.n_layer - n_shared;
   for (uint32_t il = n_own; il < h.n_layer; ++il)
     for (uint32_t own = n_own; own-- > 0;)
@@ -236,7 +236,7 @@ void gemma4(Hparams& h, Keys& keys) {
 }
 
 void gemma3n(Hparams& h, Keys& keys) {
-  constexpr uint32_t kOwn = 20;  // layers with keys of their own
+  constexpr uint32_t kOwn = 20;  // layers with their own keys
   h.rope_factors = RopeFactors::kFullLayers;
   h.attention_scale = 1.0f;
   h.logit_soft_cap = 30.0f;
@@ -252,13 +252,13 @@ void gemma3n(Hparams& h, Keys& keys) {
 }
 
 void llama4(Hparams& h, Keys&) {
-  h.normalize_expert_weights = false;  // whatever the file says
+  h.normalize_expert_weights = false;  // regardless of the file
   if (h.window == 0) {
     for (LayerParameters& layer : h.layers) layer.windowed = false;
     h.layers[h.n_layer - 1].use_rope = false;
     return;
   }
-  h.window = 8192;  // whatever the file says
+  h.window = 8192;  // regardless of the file
   h.temperature_scale = 0.1f;
   h.temperature_length = 8192;
   h.temperature_offset = 1.0f;
@@ -282,8 +282,8 @@ void mistral4(Hparams& h, Keys& keys) {
   read_temperature(h, keys);
 }
 
-// Layers without heads do not mix; those without key heads only project; those without a feed-forward network are
-// left out by llama.cpp.
+// Layers without heads have no attention. Those without key heads have only a projection. llama.cpp skips those without
+// a feed-forward network.
 void deci(Hparams& h, Keys&) {
   for (LayerParameters& layer : h.layers) {
     if (layer.n_head == 0 || layer.n_ff == 0)
@@ -320,11 +320,11 @@ void exaone4(Hparams& h, Keys&) {
 
 void smallthinker(Hparams& h, Keys&) {
   if (h.window == 0) return;
-  h.window = 4096;  // whatever the file says
+  h.window = 4096;  // regardless of the file
   for_layers(h, [](LayerParameters& layer, uint32_t il) { layer.use_rope = il % 4 != 0; });
 }
 
-// Every interval-th layer attends, the others are delta nets.
+// Every interval-th layer is attention, the others are delta nets.
 void delta_net(Hparams& h, Keys& keys) {
   std::vector<uint32_t> recurrent(h.n_layer);
   if (!keys.u32s("attention.recurrent_layers", recurrent)) {
@@ -338,7 +338,7 @@ void delta_net(Hparams& h, Keys& keys) {
   h.rope_interleaved_sections = true;
 }
 
-// T5 scores without a scale; its networks are gated GELU, or ReLU in the first version.
+// T5 does not scale attention scores. Its feed-forward networks use gated GELU, or ReLU in the first version.
 void t5(Hparams& h, Keys& keys) {
   h.attention_scale = 1.0f;
   if (find_tensor(keys.gguf(), "enc.blk.0.ffn_gate.weight") == nullptr) h.activation = Activation::kRelu;
@@ -376,7 +376,7 @@ void llada(Hparams& h, Keys& keys) {
 void chameleon(Hparams& h, Keys& keys) {
   keys.boolean("swin_norm", h.norms_follow);
   h.head_norm_eps = 1e-5f;
-  // Tokens of images.
+  // Tokens that stand for images.
   h.first_silent = std::min(h.n_vocab, 4u);
   h.n_silent = std::min(h.n_vocab, 8196u) - h.first_silent;
 }
@@ -423,7 +423,7 @@ void bailingmoe3(Hparams& h, Keys& keys) {
   if (h.kda_gate_bound >= 0) keys.refuse(ErrorCode::kOutOfRange, "kda.gate_lower_bound is missing or not negative");
 }
 
-// Full layers rotate half of what the windowed ones do.
+// Full layers rotate half as many elements as windowed ones.
 void step35(Hparams& h, Keys& keys) {
   read_clamps(h, keys);
   h.rope_factors = RopeFactors::kFullLayers;
@@ -451,7 +451,7 @@ void muse_glimmer(Hparams& h, Keys& keys) {
   keys.f32("final_logit_softcapping", h.logit_soft_cap);
 }
 
-// Whatever the file says of rope, llama.cpp rotates the whole head at the base of the first llama.
+// llama.cpp ignores the file's RoPE keys here and rotates whole heads with Llama's original base.
 void cogvlm(Hparams& h, Keys&) {
   h.rope = RopeParameters{};
   h.rope.n_rot = h.layers[0].d_k;
@@ -459,7 +459,7 @@ void cogvlm(Hparams& h, Keys&) {
   for (LayerParameters& layer : h.layers) layer.n_rot = h.rope.n_rot;
 }
 
-// It makes hidden states of speech, one a token: its caller reads the last.
+// Outputs hidden states of speech, one for each token; the caller uses the last.
 void pockettts(Hparams& h, Keys&) {
   h.causal = true;
   if (h.pooling == 0) h.pooling = 3;

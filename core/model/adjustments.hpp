@@ -1,19 +1,19 @@
-// Adjustments that a row of the registry cannot express. Each function runs after the common keys of its architecture
-// are read.
+// Adjustments that a row of the registry cannot express. Each function runs after its architecture's common keys are
+// read.
 #pragma once
 
 #include "model/hparams.hpp"
 
 namespace ggufscope {
 
-/// Limits of SwiGLU, where the file has them.
+/// Reads the limits of SwiGLU, if the file has them.
 void read_clamps(Hparams& h, Keys& keys);
-/// rope.scaling.yarn_log_multiplier, 0 without it.
+/// rope.scaling.yarn_log_multiplier, or 0 if absent.
 float yarn_multiplier(Keys& keys);
-/// Latent attention: yarn's magnitude goes into the scale of the scores instead of the rotation. own_magnitude: the
-/// multiplier is that of the rotation as well.
+/// Latent attention: YaRN's magnitude is applied to the scale of the scores instead of the rotation. own_magnitude: the
+/// multiplier also applies to the rotation.
 void latent_yarn(Hparams& h, Keys& keys, float log_multiplier, bool own_magnitude);
-/// Layers without key heads are of this kind.
+/// Sets layers without key heads to this kind.
 void set_mixers(Hparams& h, MixerKind recurrent);
 void no_rope_every_fourth(Hparams& h);
 void rope_in_windowed_only(Hparams& h);

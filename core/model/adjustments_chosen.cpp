@@ -1,4 +1,4 @@
-// Adjustments of architectures that attend to chosen or compressed positions.
+// Adjustments of architectures that attend to selected or compressed positions.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ void read_indexer(Hparams& h, Keys& keys) {
   keys.required("attention.indexer.top_k", h.indexer.top_k, 1u << 30);
 }
 
-// Layers that attend to chosen positions; types: those that choose.
+// Layers that attend to selected positions. types: which layers select them.
 void sparse(Hparams& h, Keys& keys, const std::vector<uint32_t>& types) {
   if (h.latent.d_k == 0 || h.latent.d_v == 0)
     keys.refuse(ErrorCode::kNotFound, "attention.key_length_mla or attention.value_length_mla is missing");
@@ -44,7 +44,7 @@ void glm_dsa(Hparams& h, Keys& keys) {
   read_indexer(h, keys);
   h.indexer.rope = RopeKind::kAdjacent;
   std::vector<uint32_t> types(h.n_layer, 1);
-  // GLM-5.2, which has this context, came without the key at first.
+  // Early files of GLM-5.2, recognized by this context length, do not have the key.
   for (uint32_t il = 2; il < h.n_layer && h.n_ctx_train >= 1u << 20; ++il) types[il] = il % 4 == 2 ? 1 : 0;
   keys.u32s("attention.indexer.types", types);
   sparse(h, keys, types);
@@ -73,10 +73,10 @@ void deepseek4(Hparams& h, Keys& keys) {
     layer.compress_ratio = ratios[il];
     layer.windowed = true;
     if (!shared_clamp) layer.clamp_dense = layer.clamp_experts;
-    // Blocks are made of these positions; those of ratio 4 overlap.
+    // Compressed blocks are built from these positions; blocks with ratio 4 overlap.
     h.window_kept = std::max(h.window_kept, ratios[il] == 4 ? 8 : ratios[il]);
   }
-  // Layers that compress rotate by a base of their own, with the file's scaling; the others by the plain one.
+  // Layers with compression have their own RoPE base with the file's scaling; the others use the plain one.
   h.rope_windowed = RopeParameters{};
   h.rope_windowed.n_rot = h.rope.n_rot;
   h.rope_windowed.freq_base = h.rope.freq_base;
@@ -86,7 +86,7 @@ void deepseek4(Hparams& h, Keys& keys) {
   h.rope_factors = RopeFactors::kNone;
 }
 
-// Windowed layers have a latent geometry of their own.
+// Windowed layers have their own latent sizes.
 void dots3note(Hparams& h, Keys& keys) {
   read_indexer(h, keys);
   h.indexer.norm_eps = 1e-6f;
@@ -102,7 +102,7 @@ void dots3note(Hparams& h, Keys& keys) {
   sparse(h, keys, types);
 }
 
-// All layers but the dense ones attend to blocks.
+// All layers but the dense ones use block attention.
 void minimax_m3(Hparams& h, Keys& keys) {
   read_indexer(h, keys);
   keys.required("attention.indexer.block_size", h.indexer.block, 1u << 24);

@@ -1,12 +1,12 @@
-// Gemma 3n's residual: several streams side by side, of which one is computed and the others follow by prediction
-// (AltUp, Baykal et al. 2023), and a low-rank layer beside attention (LAuReL, Menghani et al. 2024).
+// Gemma 3n: several residual streams, of which one is computed and the others are predicted from it (AltUp, Baykal et
+// al. 2023), and a low-rank layer beside attention (LAuReL, Menghani et al. 2024).
 //
-//   p_j = x_j + sum_i predict_ij x_i                          what each stream would be
+//   p_j = x_j + sum_i predict_ij x_i                          prediction of each stream
 //   c   = (p_0 + attention(norm(p_0)) + laurel(norm(p_0))) / sqrt(2);  c += ffn(norm(c))
-//   x_j = p_j + (1 + correct_j) (c - p_0)                     what each has to learn of the one that was computed
+//   x_j = p_j + (1 + correct_j) (c - p_0)                     correction by the computed stream
 //   x_j += per-layer input, for j > 0
 //
-// predict and correct come of a router that reads p_0 and c.
+// predict and correct are outputs of a router that reads p_0 and c.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -18,9 +18,10 @@ namespace ggufscope {
 namespace {
 
 constexpr size_t kSparseLayers = 10;
-constexpr float kSparsity = 1.6448533535003662f;  // standard deviations: the 95th percentile of a normal distribution
+constexpr float kSparsity =
+    1.6448533535003662f;  // the 95th percentile of a normal distribution, in standard deviations
 
-// The gate keeps values that exceed the row's mean by this many standard deviations.
+// Keeps only values above the row's mean plus this many standard deviations.
 void keep_outliers(float* row, size_t n) {
   float sum = 0, squares = 0;
   for (size_t i = 0; i < n; ++i) sum += row[i];
@@ -32,7 +33,7 @@ void keep_outliers(float* row, size_t n) {
 
 float magnitude(const float* x, size_t n) { return std::sqrt(vec::dot(x, x, n)); }
 
-// Rows of x become as long as those of `like`.
+// Scales the rows of x to the magnitudes of those of `like`.
 void match_magnitude(float* x, const float* like, size_t n_rows, size_t n) {
   for (size_t r = 0; r < n_rows; ++r) vec::scale(x + r * n, magnitude(like + r * n, n) / magnitude(x + r * n, n), n);
 }
@@ -71,7 +72,7 @@ void plan_altup(const LayerPlan& plan, uint64_t n_streams, AltupWeights& w) {
   p.linear(w.laurel_left, plan.name("laurel_l"), n_embd, rank);
   p.linear(w.laurel_right, plan.name("laurel_r"), rank, n_embd);
   p.affine(w.laurel_norm, plan.name("laurel_post_norm"), n_embd);
-  // Layers that read another layer's cache still have keys and values of their own.
+  // Layers that read another layer's cache still have tensors for keys and values.
   if (plan.layer.kv_layer != plan.il)
     for (const char* part : {"attn_k.", "attn_v.", "attn_k_norm."}) p.ignore(plan.name(part));
 }
@@ -162,7 +163,7 @@ void run_altup_layer(Pass& pass, size_t il, float* streams, const float* per_lay
     pass.state.arena.release(inner);
   }
   norm(w.ffn_post_norm, a.forward, a.forward);
-  vec::add(a.mixed, a.forward, size);  // what was computed
+  vec::add(a.mixed, a.forward, size);  // the sum that was computed
 
   modalities(pass, w.altup, a.mixed, a.normed, routed);
   apply(pass.pool, w.altup.correct, routed, n, coefficients);  // [n_tokens, n_streams]

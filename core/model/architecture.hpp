@@ -1,5 +1,5 @@
-// The registry: one row for each architecture. A row says how the shared decoder (forward.cpp) differs for it. What the
-// file's tensors show (fused projections, biases, experts, tied output) is not repeated here.
+// The registry: one row for each architecture. A row describes how the shared decoder (forward.cpp) differs for it. It
+// does not repeat what the file's tensors show (fused projections, biases, experts, tied output).
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace ggufscope {
 
-/// Layer i is windowed where i % period < period - 1, or with full_first where i % period != 0. period 0: no windows,
-/// whatever the file says; a file may give another period, or a flag for each layer.
+/// Layer i is windowed if i % period < period - 1, or with full_first if i % period != 0. period 0: no windows,
+/// regardless of the file. Otherwise a file may give another period, or a flag for each layer.
 struct WindowRule {
   uint32_t period = 0;
-  uint32_t length = 0;  ///< where the file gives none; 0: no window then
+  uint32_t length = 0;  ///< default if the file has none; 0: no window then
   bool full_first = false;
   WindowKind kind = WindowKind::kSliding;
 };
 
-/// Normalization of queries and keys. The tensors' shapes say whether a head, or the whole row, is normalized.
+/// Normalization of queries and keys. The tensors' shapes show whether each head or the whole row is normalized.
 enum class QkNorm : uint8_t { kIfPresent, kRequired, kUnweighted };
 
-/// Names of a layer's norms without ".weight"; empty: the block has none there.
+/// Names of a layer's norms without ".weight". Empty: the layer has no such norm.
 ///   x += post(mix(pre(x)));  x += post(ffn(pre(x)))
 struct NormNames {
   std::string_view attention = "attn_norm";
@@ -33,12 +33,12 @@ struct NormNames {
   std::string_view output = "output_norm";
 };
 
-/// The classification head: whose embedding it reads, the activation between its matrices, and what its outputs become.
+/// The classification head: the embedding that it reads, the activation between its matrices, and the final function.
 enum class RankHead : uint8_t {
   kNone,
-  kFirst,  ///< the first token's, tanh
-  kMean,   ///< the mean, or the first token's by classifier.pooling_type; GELU
-  kLast,   ///< the last token's, tanh, softmax of the outputs
+  kFirst,  ///< the first token's embedding, tanh
+  kMean,   ///< the mean, or the first token's embedding if classifier.pooling_type says so; GELU
+  kLast,   ///< the last token's embedding, tanh, softmax of the outputs
 };
 
 struct Architecture {
@@ -47,68 +47,69 @@ struct Architecture {
   RopeKind rope = RopeKind::kHalves;
   Activation activation = Activation::kSilu;
   MixerKind mixer = MixerKind::kAttention;
-  std::string_view blocks = "blk.";  ///< a layer's tensors are called blocks + number + "." + part
+  std::string_view blocks = "blk.";  ///< the names of a layer's tensors are blocks + number + "." + part
   NormNames norms{};
   bool unweighted_norms = false;     ///< the norms have no tensors
   bool norm_biases = false;          ///< the norms' biases are required
-  bool norm_after_residual = false;  ///< x = post(x + mix(x)): the encoders of 2018
+  bool norm_after_residual = false;  ///< x = post(x + mix(x)): encoders of 2018 such as BERT
   bool parallel = false;             ///< attention and feed-forward read the same x; see forward.cpp
   QkNorm qk_norm = QkNorm::kIfPresent;
   NormKind qk_norm_kind = NormKind::kRms;
   bool qk_norm_after_rope = false;
-  bool softplus_gate = false;     ///< of attn_gate; else a sigmoid
+  bool softplus_gate = false;     ///< activation of attn_gate; otherwise a sigmoid
   bool normalize_values = false;  ///< values are divided by their root mean square
-  bool gated_query = false;       ///< attn_q makes a query and a gate for each head
+  bool gated_query = false;       ///< attn_q produces a query and a gate for each head
   WindowRule window{};
-  bool windowed_rope_own = false;       ///< windowed layers have base 10000 and no scaling unless the file says more
-  bool yarn_betas_by_key = false;       ///< rope.scaling.yarn_beta_* of the file count
-  bool yarn_multiplier_by_key = false;  ///< rope.scaling.yarn_log_multiplier of the file counts
+  bool windowed_rope_own = false;  ///< windowed layers have base 10000 and no scaling unless the file has keys for them
+  bool yarn_betas_by_key = false;  ///< rope.scaling.yarn_beta_* of the file are used
+  bool yarn_multiplier_by_key = false;  ///< rope.scaling.yarn_log_multiplier of the file is used
   bool attention_norm_optional = false;
   bool residual_is_normed = false;   ///< x = mix(pre(x)) + pre(x) * residual_scale
   bool normalize_embedding = false;  ///< without weights
   bool adds_embedding = false;       ///< layer_output_scale times the embedding is added after each layer
   bool position_embedding = false;   ///< position_embd.weight is required
-  bool divide_logits = false;        ///< logit_scale divides
+  bool divide_logits = false;        ///< logits are divided by logit_scale
   RankHead rank_head = RankHead::kNone;
-  bool dense_after_pooling = false;   ///< dense_2 and dense_3, where the file has them
+  bool dense_after_pooling = false;   ///< use dense_2 and dense_3 if the file has them
   bool encoder = false;               ///< bidirectional; its output is an embedding for each token
-  bool needs_output = false;          ///< output.weight is required; else token_embd serves
-  bool eps_optional = false;          ///< without its key the epsilon of the norms is 0
-  bool embedding_scale_sqrt = false;  ///< embeddings times sqrt(n_embd)
+  bool needs_output = false;          ///< output.weight is required; otherwise token_embd may replace it
+  bool eps_optional = false;          ///< if the key is absent, the norms' epsilon is 0
+  bool embedding_scale_sqrt = false;  ///< embeddings are multiplied by sqrt(n_embd)
   float max_alibi_bias = 0;
   Gating gating = Gating::kSoftmax;
-  bool gating_by_key = false;             ///< expert_gating_func of the file counts
-  bool expert_scale_by_key = false;       ///< expert_weights_scale of the file counts
-  bool expert_norm_fixed = false;         ///< expert_weights_norm of the file does not count
-  bool normalize_expert_weights = false;  ///< false: unless expert_weights_norm of the file says so
+  bool gating_by_key = false;             ///< expert_gating_func of the file is used
+  bool expert_scale_by_key = false;       ///< expert_weights_scale of the file is used
+  bool expert_norm_fixed = false;         ///< expert_weights_norm of the file is ignored
+  bool normalize_expert_weights = false;  ///< false: only if expert_weights_norm of the file says so
   bool router_reads_layer_input = false;
-  bool experts_read_layer_input = false;  ///< through a norm of their own, beside a dense network (Arctic)
-  bool weigh_before_experts = false;      ///< the chosen experts' inputs are scaled, not their outputs
+  bool experts_read_layer_input = false;  ///< through a separate norm, beside a dense network (Arctic)
+  bool weigh_before_experts = false;      ///< the selected experts' inputs are scaled, not their outputs
   bool choose_by_logits = false;
   bool altup = false;            ///< several residual streams; see altup.cpp
   bool encoder_decoder = false;  ///< a second stack, "enc.blk.", whose output the layers attend to
-  /// Optional keys that count for it, separated by spaces: of logit_scale, embedding_scale, residual_scale,
-  /// attention.scale, attention.clamp_kqv, attention.max_alibi_bias, rescale_every_n_layers. Others are ignored, as
-  /// llama.cpp ignores them.
+  /// Optional keys that this architecture uses, separated by spaces: of logit_scale, embedding_scale, residual_scale,
+  /// attention.scale, attention.clamp_kqv, attention.max_alibi_bias, rescale_every_n_layers. Others are ignored, as in
+  /// llama.cpp.
   std::string_view reads = "";
-  bool ffn_scales = false;  ///< factors of feed-forward matrices (ffn_up.scale, ffn_up_exps.scale...) count
-  /// Optional tensors that files may have and that do not count, separated by spaces: names as in a block
-  /// ("attn_q.bias"), or of the whole model. llama.cpp loads these too and leaves them out of its computation.
+  bool ffn_scales = false;  ///< the scales of feed-forward matrices (ffn_up.scale, ffn_up_exps.scale...) are used
+  /// Optional tensors that are not used, separated by spaces: names as in a block ("attn_q.bias"), or of the whole
+  /// model. llama.cpp loads these, too, but does not use them.
   std::string_view unread = "";
-  std::string_view ignored = "";   ///< tensors whose names begin so take no part in logits
-  std::string_view required = "";  ///< further tensors that every layer must have, separated by spaces
-  /// Adjustments that a row cannot express: runs after the common keys are read.
+  std::string_view ignored = "";   ///< prefixes of tensors that have no effect on logits
+  std::string_view required = "";  ///< additional tensors that every layer must have, separated by spaces
+  /// Adjustments that a row cannot express. Runs after the common keys are read.
   void (*adjust)(Hparams& h, Keys& keys) = nullptr;
 };
 
-/// True where `name` stands in the architecture's list of optional keys.
+/// True if `name` is in the architecture's list of optional keys.
 [[nodiscard]] bool reads_key(const Architecture& architecture, std::string_view name);
-/// True where a tensor of that name takes part in the computation, if it is there.
+/// True if the computation uses a tensor of that name, if it exists.
 [[nodiscard]] bool reads_tensor(const Architecture& architecture, std::string_view name);
 
 [[nodiscard]] std::span<const Architecture> all_architectures();
 
-/// The row of a name. kUnsupported with the reason, or of unknown names with those that can run.
+/// Finds the row of a name. Error: kUnsupported, with the reason; for an unknown name the message lists the supported
+/// ones.
 [[nodiscard]] Result<const Architecture*> find_architecture(std::string_view name);
 
 }  // namespace ggufscope

@@ -17,7 +17,7 @@ constexpr NormNames kSandwich{.after_attention = "post_attention_norm", .after_f
 // Norms after both parts only.
 constexpr NormNames kPost{
     .attention = "", .after_attention = "post_attention_norm", .ffn = "", .after_ffn = "post_ffw_norm"};
-// The norm before the feed-forward network goes by another name.
+// The norm before the feed-forward network has another name.
 constexpr NormNames kFfnByPost{.ffn = "post_attention_norm"};
 // One norm for both parts of a parallel block.
 constexpr NormNames kOneNorm{.ffn = ""};
@@ -25,7 +25,7 @@ constexpr NormNames kOneNorm{.ffn = ""};
 constexpr NormNames kBertNorms{
     .attention = "", .after_attention = "attn_output_norm", .ffn = "", .after_ffn = "layer_output_norm", .output = ""};
 
-// Optional keys that the architecture reads, see Architecture::reads.
+// Optional keys that the architecture uses; see Architecture::reads.
 constexpr std::string_view kScales = "embedding_scale residual_scale";
 constexpr std::string_view kGraniteScales = "logit_scale embedding_scale residual_scale attention.scale";
 
@@ -44,7 +44,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "arwkv7", .rope = kNoRope, .mixer = MixerKind::kRwkv7, .needs_output = true, .eps_optional = true},
     {.name = "baichuan", .rope = kAdjacent, .needs_output = true,
      .adjust = [](Hparams& h, Keys&) {
-       if (h.n_layer == 32) return;  // 7B; llama.cpp distinguishes them by this only
+       if (h.n_layer == 32) return;  // 7B; llama.cpp has no other way to distinguish them
        if (h.n_layer == 40) h.max_alibi_bias = 8.0f;  // 13B
        for (LayerParameters& layer : h.layers) layer.use_rope = false;
      }},
@@ -209,7 +209,7 @@ constexpr Architecture kArchitectures[] = {
      .adjust = [](Hparams& h, Keys&) { for (LayerParameters& layer : h.layers) layer.n_ff /= 2; }},
     {.name = "qwen2"},
     {.name = "qwen2moe", .needs_output = true, .expert_norm_fixed = true, .required = "ffn_gate_inp_shexp.weight"},
-    // llama.cpp computes this one without the file's epsilon.
+    // llama.cpp ignores the file's epsilon here.
     {.name = "qwen2vl", .eps_optional = true, .unread = "output.bias", .adjust = [](Hparams& h, Keys&) { h.norm_eps = 0; }},
     {.name = "qwen3", .qk_norm = QkNorm::kRequired, .rank_head = RankHead::kLast, .ffn_scales = true},
     {.name = "qwen3moe", .qk_norm = QkNorm::kRequired, .normalize_expert_weights = true, .ffn_scales = true},
@@ -253,7 +253,7 @@ struct Refusal {
   std::string_view name, reason;
 };
 
-// Names that llama.cpp knows and that cannot run here.
+// Names that llama.cpp supports but that cannot run here.
 constexpr Refusal kRefusals[] = {
     {"clip", "it is the part of a model that sees or hears, and the text model runs"},
     {"dflash", "it drafts for another model and reads that one's hidden states"},
@@ -263,7 +263,7 @@ constexpr Refusal kRefusals[] = {
     {"wavtokenizer-dec", "it makes sound of a codec's tokens, not text"},
 };
 
-// Whether a word is among those between spaces.
+// True if the space-separated text contains the word.
 bool has_word(std::string_view words, std::string_view wanted) {
   while (!words.empty()) {
     const std::string_view first = words.substr(0, words.find(' '));

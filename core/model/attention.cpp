@@ -1,4 +1,4 @@
-// Multi-head attention of the shared decoder, with the variations that rows of the registry name.
+// Multi-head attention of the shared decoder, with the variations that the registry's rows select.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace ggufscope {
 namespace {
 
-// A norm of queries or keys: over each head where its tensor has d elements, else over the row of all heads.
+// A norm of queries or keys: over each head if its tensor has d elements, otherwise over all heads of a row.
 void plan_qk_norm(const LayerPlan& plan, AttentionWeights& w, Affine& norm, std::string_view part, size_t n_head,
                   size_t d) {
   const Architecture& a = plan.architecture;
@@ -138,7 +138,7 @@ void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
   State& state = pass.state;
-  // An encoder's layer attends where the first layer's share of its output will lie when it is done.
+  // The encoder uses the memory in which the first layer's keys and values of its output will be stored at the end.
   const CacheView cache = pass.encoding ? state.cross(0) : state.cache(layer.kv_layer);
   if (k != nullptr)
     each_token(pass.pool, Operation::kCache, pass.n_tokens, [&](size_t t) {
@@ -147,7 +147,7 @@ void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions
     });
   options.soft_cap = h.attention_soft_cap;
   if (h.max_alibi_bias > 0) options.slopes = pass.model.slopes().data();
-  // T5's bias of positions is that of the first layer where a layer has none.
+  // T5: a layer without relative position biases uses those of the first layer.
   const AttentionWeights& first = pass.weights(0).attention;
   const AttentionWeights& own = pass.weights(il).attention;
   const Vector& buckets = own.relative_bias ? own.relative_bias : first.relative_bias;
@@ -170,11 +170,12 @@ void run_attention(Pass& pass, size_t il, const float* x, float* y) {
   const size_t n_q = layer.n_head * d_k, n_k = layer.n_head_kv * d_k, n_v = layer.n_head_kv * d_v;
   const size_t n_out = layer.n_head * d_v;
   const size_t mark = pass.state.arena.mark();
-  float* q = pass.take(n * n_q);                                     // [n_tokens, n_head, d_k]
-  float* k = pass.take(n * n_k);                                     // [n_tokens, n_head_kv, d_k]
-  float* v = pass.take(n * n_v);                                     // [n_tokens, n_head_kv, d_v]
-  float* mixed = pass.take(n * n_out);                               // [n_tokens, n_head, d_v]
-  float* fused = pass.take(n * std::max(2 * n_q, n_q + n_k + n_v));  // queries, keys, values of a token side by side
+  float* q = pass.take(n * n_q);        // [n_tokens, n_head, d_k]
+  float* k = pass.take(n * n_k);        // [n_tokens, n_head_kv, d_k]
+  float* v = pass.take(n * n_v);        // [n_tokens, n_head_kv, d_v]
+  float* mixed = pass.take(n * n_out);  // [n_tokens, n_head, d_v]
+  float* fused =
+      pass.take(n * std::max(2 * n_q, n_q + n_k + n_v));  // queries, keys and values of a token, concatenated
   float* gate = pass.take(n * std::max(n_q, n_out));
 
   if (w.qkv) {
@@ -215,7 +216,7 @@ void run_attention(Pass& pass, size_t il, const float* x, float* y) {
   if (pass.model.architecture().normalize_values && own_keys)
     for (size_t i = 0; i < n * layer.n_head_kv; ++i)
       normalize(NormKind::kRms, v + i * d_v, nullptr, nullptr, d_v, h.norm_eps, v + i * d_v);
-  // Llama 4 scales the queries of its layers without rope only.
+  // Llama 4 scales the queries only of layers without RoPE.
   if (h.temperature_scale != 0 && (h.temperature_offset == 0 || !layer.use_rope))
     for (size_t t = 0; t < n; ++t) vec::scale(q + t * n_q, query_temperature(h, pass.positions[t]), n_q);
 

@@ -1,7 +1,9 @@
-// Attention to the best blocks of positions only (MiniMax-M3, 2026). Each group of heads that shares keys has an index
-// head; a block's score is that of its best position that the token may see,
-//   score(t, b) = max over positions s of block b of q_g(t) . k(s),
-// and the top_k best blocks are attended to, the last local_blocks always among them.
+// Attention to only the best blocks of positions (MiniMax-M3, 2026). Each group of heads that shares keys has an index
+// head. A block's score is that of its best position that the token may attend to,
+//
+//   score(t, b) = max over positions s of block b of q_g(t) . k(s).
+//
+// Attention uses the top_k blocks with the best scores, which always include the last local_blocks.
 #include <algorithm>
 #include <cfloat>
 #include <cstring>
@@ -31,7 +33,7 @@ uint64_t block_attention_floats(const Hparams& h, const LayerParameters& layer, 
 
 namespace {
 
-// The cells that a token sees in its best blocks.
+// The cells that a token attends to in its best blocks.
 void choose_blocks(const Pass& pass, const CacheView& cache, size_t t, const float* q, std::vector<CellRun>& runs) {
   const IndexerSizes& s = pass.h().indexer;
   const int32_t here = pass.positions[t] / static_cast<int32_t>(s.block);

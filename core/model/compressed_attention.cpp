@@ -1,10 +1,12 @@
-// Attention of DeepSeek-V4 (2026): a window of positions as they are, and blocks of `ratio` positions compressed to one
-// key each, which is the value as well. A block's key is, element by element, a weighted mean of what its positions
-// give,
+// Attention of DeepSeek-V4 (2026): a sliding window of positions, and earlier blocks of `ratio` positions that are
+// compressed to one key each, which is also the value. Each element of a block's key is a weighted mean over its
+// positions,
+//
 //   key = rope(norm(sum over s of softmax_s(gate(x_s) + ape[s mod ratio]) kv(x_s))).
-// With ratio 4 a block looks at the one before it, too, through a second set of projections, and an indexer, whose keys
-// are compressed alike, chooses the best blocks. What the last blocks are made of is kept in the window's cells; a
-// block's key lies in the cell of its last position.
+//
+// With ratio 4, a block also reads the one before it through a second set of projections, and an indexer, whose keys
+// are compressed in the same way, selects the best blocks. The inputs of unfinished blocks are stored in the window's
+// cells. A block's key is stored in the cell of its last position.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,7 +17,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr uint32_t kOverlapping = 4;  // the ratio whose blocks look at the ones before
+constexpr uint32_t kOverlapping = 4;                                              // the ratio with overlapping blocks
 constexpr size_t kPending = 0, kBlocks = 1, kIndexPending = 2, kIndexBlocks = 3;  // further rows
 
 uint64_t sets(uint32_t ratio) { return ratio == kOverlapping ? 2 : 1; }
@@ -80,7 +82,7 @@ uint64_t compressed_attention_floats(const Hparams& h, const LayerParameters& la
 
 namespace {
 
-// Angles are those of compressed layers (table 0) or of the others (1); backwards: what rotates back.
+// The angles are those of compressed layers (table 0) or of the others (1). backwards: inverse rotation.
 void turn(const Pass& pass, const LayerParameters& layer, float* x, size_t n_heads, size_t d, size_t t,
           bool backwards = false) {
   const size_t which = layer.compress_ratio != 0 ? 0 : 1, half = layer.n_rot / 2;
@@ -92,7 +94,7 @@ void turn(const Pass& pass, const LayerParameters& layer, float* x, size_t n_hea
        backwards ? negated.data() : sines);
 }
 
-// Cells of a sequence by position.
+// The cells of a sequence, indexed by position.
 const std::vector<uint32_t>& cells_by_position(Pass& pass, int32_t sequence) {
   auto& all = pass.cells_by_position;
   if (all.empty()) all.resize(kMaxSequences);
@@ -113,13 +115,13 @@ struct Compressor {
   size_t pending, blocks, d;
 };
 
-// The key of the block that ends at token t, from its positions' rows.
+// The key of the block that ends at token t, computed from its positions' rows.
 void compress(const Pass& pass, size_t il, const Compressor& c, std::span<const uint32_t> cells, size_t t, float* key) {
   const LayerParameters& layer = pass.layer(il);
   const size_t ratio = layer.compress_ratio, n_sets = static_cast<size_t>(sets(layer.compress_ratio));
   const size_t n = n_sets * c.d, end = static_cast<size_t>(pass.positions[t]) + 1;
   const CacheView cache = pass.state.further(il, c.pending);
-  std::vector<const float*> rows;  // of a block before the first there are none
+  std::vector<const float*> rows;  // empty for a block before the first
   std::vector<size_t> offsets;
   for (size_t back = n_sets * ratio; back > 0; --back) {
     if (back > end || cells[end - back] == UINT32_MAX) continue;
@@ -143,7 +145,7 @@ void compress(const Pass& pass, size_t il, const Compressor& c, std::span<const 
   rope(pass.h().rope_kind, key + c.d - layer.n_rot, 1, c.d, layer.n_rot, cosines.data(), sines.data());
 }
 
-// Keeps what the tokens x [n_tokens, n_embd] give, and makes the blocks that are complete.
+// Stores the projections of tokens x [n_tokens, n_embd], and computes the keys of completed blocks.
 void compress_tokens(Pass& pass, size_t il, const Compressor& c, const float* x) {
   const LayerParameters& layer = pass.layer(il);
   const size_t n_tokens = pass.n_tokens, n = static_cast<size_t>(sets(layer.compress_ratio)) * c.d;
@@ -198,7 +200,7 @@ std::vector<uint32_t> chosen_blocks(const Pass& pass, size_t il, size_t t, const
   return order;
 }
 
-// Attention of one token's heads over rows of keys, which are the values: q [n_head, d] -> out.
+// Attention of one token's heads q [n_head, d] over rows of keys, which are also the values.
 void attend_rows(const AttentionWeights& w, const float* q, size_t n_head, size_t d, const std::vector<float>& rows,
                  float* out) {
   const size_t n = rows.size() / d;

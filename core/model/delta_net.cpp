@@ -68,7 +68,7 @@ void run_delta_net(Pass& pass, size_t il, const float* x, float* y) {
   const size_t d_value = d_inner / n_heads, repeat = n_heads / n_key_heads;
   const size_t n_conv = d_inner + 2 * n_key_heads * d_key, n_in = n_conv + d_inner;
   const size_t mark = pass.state.arena.mark();
-  float* fused = pass.take(n * n_in);  // [n_tokens, n_key_heads, q k v z] of files with ssm_in
+  float* fused = pass.take(n * n_in);  // [n_tokens, n_key_heads, q k v z], for files with ssm_in
   float* qkv = pass.take(n * n_conv);  // [n_tokens, q n_key_heads d_key | k the same | v d_inner]
   float* conv = pass.take(n * n_conv);
   float* z = pass.take(n * d_inner);  // [n_tokens, n_heads, d_value]
@@ -113,7 +113,7 @@ void run_delta_net(Pass& pass, size_t il, const float* x, float* y) {
 
   causal_convolution(pass.pool, qkv, n_conv, n_conv, w.conv.data(), h.d_conv, nullptr, pass.states(il, 0), conv);
   activate(Activation::kSilu, conv, n * n_conv);
-  // A key head serves `repeat` value heads: neighbours in Qwen3-Next, every n_key_heads-th in Qwen3.5.
+  // Each key head serves `repeat` value heads: adjacent ones in Qwen3-Next, every n_key_heads-th in Qwen3.5.
   const bool neighbours = static_cast<bool>(w.beta_alpha);
   const float query_scale = 1.0f / std::sqrt(static_cast<float>(d_key));
   for (size_t t = 0; t < n; ++t) {

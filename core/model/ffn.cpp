@@ -26,7 +26,7 @@ void plan_dense(const LayerPlan& plan, FfnWeights& w, std::string_view suffix, b
   const bool fused = !w.gate && up != nullptr && n_ff <= (uint64_t{1} << 40) && up->shape[1] == 2 * n_ff;
   p.linear(w.up, name("ffn_up"), n_embd, fused ? 2 * n_ff : n_ff);
   p.linear(w.down, name("ffn_down"), n_ff, n_embd);
-  for (Linear* linear : {&w.gate, &w.up, &w.down}) linear->bias_first = true;  // as llama.cpp has it
+  for (Linear* linear : {&w.gate, &w.up, &w.down}) linear->bias_first = true;  // as in llama.cpp
   p.affine(w.sub_norm, name("ffn_sub_norm"), n_ff, Need::kOptional);
   if (suffix.empty()) p.vector(w.act_scales, plan.name("ffn.act.scales"), n_ff, Need::kOptional);
 }
@@ -62,7 +62,7 @@ void plan_experts(const LayerPlan& plan, MoeWeights& w) {
   const TensorEntry* down = p.find(down_name);
   if (down == nullptr) return p.refuse(ErrorCode::kNotFound, "tensor " + down_name + " is missing");
   const uint64_t n_ff = down->shape[0];
-  // Without a width of their own the experts that are used have the layer's width together.
+  // Without their own width, the experts that are used share the layer's width.
   const uint64_t derived = h.n_ff_exp == 0 && h.n_expert_used != 0 ? plan.layer.n_ff / h.n_expert_used : h.n_ff_exp;
   if (h.n_ff_known && n_ff != plan.layer.n_ff && n_ff != derived)
     return p.refuse(ErrorCode::kBadShape, "tensor " + down_name + " has rows of " + counted(n_ff, "element") +
@@ -86,7 +86,7 @@ void plan_experts(const LayerPlan& plan, MoeWeights& w) {
   }
 }
 
-// out = activation(gate) * up, both within the limit where there is one; out may be gate.
+// out = activation(gate) * up, both clamped to the limit if there is one. out may be gate.
 void gated(const Hparams& h, float limit, const float* gate, const float* up, size_t n, float* out) {
   if (limit == 0) return activate_gated(h.activation, gate, up, n, out, h.situ);
   if (out != gate) std::memcpy(out, gate, n * sizeof(float));
@@ -144,7 +144,7 @@ void gate_logits(Gating gating, float* x, size_t n) {
   }
 }
 
-// The groups of experts whose two best scores sum highest stay; the others' scores become -inf.
+// Keeps the groups of experts with the highest sums of their two best scores. The others' scores become -inf.
 void keep_best_groups(const Hparams& h, float* scores) {
   const size_t per_group = h.n_expert / h.n_expert_groups;
   float kept[64];
@@ -164,14 +164,15 @@ void keep_best_groups(const Hparams& h, float* scores) {
   for (uint32_t i = h.n_group_used; i < n_groups; ++i) std::fill_n(scores + order[i] * per_group, per_group, -INFINITY);
 }
 
-// An expert that a token names twice has both weights.
+// If a token selects an expert twice, adds the weights.
 void merge_repeated(size_t used, int32_t* ids, float* weights) {
   for (size_t i = 0; i < used; ++i)
     for (size_t k = 0; k < i; ++k)
       if (ids[k] == ids[i] && ids[i] >= 0) weights[k] += weights[i], ids[i] = -1;
 }
 
-// Which experts a token takes and with what weights: ids and weights [n_used]. named: by the token itself, or nullptr.
+// Selects a token's experts and their weights: ids and weights [n_used]. named: ids that the token itself determines,
+// or nullptr.
 void choose(const Pass& pass, const MoeWeights& w, const int32_t* named, float* logits, float* scores, int32_t* ids,
             float* weights) {
   const Hparams& h = pass.h();
@@ -182,7 +183,7 @@ void choose(const Pass& pass, const MoeWeights& w, const int32_t* named, float* 
   if (w.selection_bias) vec::add(scores, w.selection_bias.data(), n);
   if (h.n_expert_groups > 1) keep_best_groups(h, scores);
   for (size_t i = 0; i < used; ++i) {
-    // Distinct even where scores are NaN: the buffers have room for one row a token and expert.
+    // The ids are distinct even if scores are NaN, because the buffers have room for one row for each token and expert.
     size_t best = n;
     if (named != nullptr) best = static_cast<size_t>(named[i]);
     for (size_t e = 0; e < n && named == nullptr; ++e)
@@ -216,7 +217,7 @@ uint64_t experts_floats(const Hparams& h, const MoeWeights& w, uint64_t n) {
                    w.shared.down ? dense_floats(w.shared, n) : uint64_t{0}});
 }
 
-// y += the weighted sum of the experts of each token: ids and weights [n_tokens, n_used], an id of -1 none.
+// y += the weighted sum of each token's experts: ids and weights [n_tokens, n_used]; an id of -1 means none.
 void mix_experts(Pass& pass, size_t il, const ExpertWeights& w, const int32_t* ids, const float* weights, size_t used,
                  const float* x, float* y) {
   const Hparams& h = pass.h();
@@ -263,8 +264,8 @@ void mix_experts(Pass& pass, size_t il, const ExpertWeights& w, const int32_t* i
   pass.state.arena.release(mark);
 }
 
-// GroveMoE: smaller experts, each shared by a few neighbouring experts, read the experts' output.
-// As llama.cpp has it, the weight is the probability of the expert whose number is the chunk's.
+// GroveMoE: smaller experts, each shared by a few neighbouring experts, read the experts' output. Like llama.cpp, uses
+// as weight the probability of the expert whose number is the chunk's.
 void add_chunks(Pass& pass, size_t il, const MoeWeights& w, const float* probabilities, const int32_t* ids, float* y,
                 float* copy) {
   const Hparams& h = pass.h();
@@ -282,7 +283,7 @@ void add_chunks(Pass& pass, size_t il, const MoeWeights& w, const float* probabi
       sum += weight[i];
     }
     vec::scale(weight, h.chunk_scale / std::max(sum, kMinWeight), n_best);
-    for (size_t i = 0; i < n_best; ++i)  // a chunk that was chosen twice is computed once
+    for (size_t i = 0; i < n_best; ++i)  // a chunk that was selected twice is computed once
       for (size_t k = 0; k < i; ++k)
         if (chunk[k] == chunk[i]) weight[k] += weight[i], chunk[i] = -1;
   }
@@ -346,10 +347,10 @@ void plan_ffn(const LayerPlan& plan, LayerWeights& weights) {
   const bool dense = p.has(plan.name("ffn_down.weight")) || p.has(plan.name("ffn_up.weight"));
   const bool beside = plan.architecture.experts_read_layer_input;
   if (beside) p.affine(weights.experts_norm, plan.name("ffn_norm_exps"), plan.h.n_embd);
-  // A file of experts may keep a bias for their choice in its dense layers, too.
+  // A mixture-of-experts file may have a selection bias in its dense layers, too.
   if (!experts && plan.h.n_expert != 0) p.ignore(plan.name("exp_probs_b"));
   if (dense && (!experts || plan.h.dense_and_experts_scale != 0)) plan_dense(plan, weights.ffn, "", !beside);
-  // A layer with a norm or a width for it must have a network.
+  // A layer with a norm or a width for a feed-forward network must have one.
   const bool mixes_only = plan.layer.mixer == MixerKind::kMamba2 || plan.layer.mixer == MixerKind::kMamba;
   if (!experts && !dense && ((plan.layer.n_ff != 0 && !mixes_only) || p.has(plan.name("ffn_norm.weight"))))
     p.refuse(ErrorCode::kNotFound, "tensor " + plan.name("ffn_down.weight") + " is missing");

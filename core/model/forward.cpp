@@ -1,10 +1,10 @@
 // The shared decoder. A layer is
 //
-//   x += post(mix(pre(x)));  x += post(ffn(pre(x)))          serial, the common form
+//   x += post(mix(pre(x)));  x += post(ffn(pre(x)))          serial, the usual form
 //   x += mix(pre(x)) + ffn(pre'(x))                          parallel: GPT-J, GPT-NeoX, Falcon, Phi-2, Command-R
-//   x = post(x + mix(x));  x = post(x + ffn(x))              the encoders of 2018
+//   x = post(x + mix(x));  x = post(x + ffn(x))              encoders of 2018 such as BERT
 //
-// where mix is attention or a recurrence (mixers.cpp) and ffn dense or experts (ffn.cpp).
+// where mix is attention or a recurrence (mixers.cpp) and ffn is a dense network or experts (ffn.cpp).
 #include "model/forward.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace ggufscope {
 
 namespace {
 
-// Of tokens of an image that share a time: row by row.
+// The order of image tokens with the same time: row by row.
 uint32_t image_order(std::span<const int32_t> axes, size_t t) {
   const int32_t *p = axes.data() + 3 * t, time = p[0];
   return static_cast<uint32_t>(p[1] - time) << 16 | static_cast<uint32_t>(p[2] - time);
@@ -28,12 +28,12 @@ uint32_t image_order(std::span<const int32_t> axes, size_t t) {
 
 }  // namespace
 
-// Finds the cells that each token of the batch sees: those of its sequence, not after it, inside the window.
+// Finds the cells that each token of the batch attends to: those of its sequence, not after it, inside the window.
 void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
                   std::vector<std::span<const CellRun>>& visible) {
   const Hparams& h = pass.h();
   const State& state = pass.state;
-  // Windowed layers keep their cells elsewhere.
+  // Windowed layers store cells in slots.
   const auto cell_at = [&](size_t i) { return windowed ? state.cell_in(i) : &state.cells()[i]; };
   const size_t n_cells = windowed ? state.n_slots() : state.cells().size();
   runs.clear();
@@ -89,7 +89,7 @@ void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* s
     for (size_t t = 0; t < n; ++t)
       std::memcpy(x + t * n_embd, pass.inputs.data() + t * pass.model.n_input(), n_embd * sizeof(float));
   }
-  // What a projector makes is scaled already where all embeddings are scaled by their length.
+  // For models that scale embeddings by sqrt(n_embd), projector outputs are scaled already.
   const bool scaled = !pass.inputs.empty() && pass.model.architecture().embedding_scale_sqrt;
   if (h.embedding_scale != 1 && !scaled) vec::scale(x, h.embedding_scale, n * n_embd);
   if (w.token_type)
@@ -103,7 +103,7 @@ void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* s
 
 namespace {
 
-// Gemma 3n and 4: every layer has an input of its own for each token: [n_layer, n_tokens, n_embd_per_layer].
+// Gemma 3n and 4: every layer has its own input for each token: [n_layer, n_tokens, n_embd_per_layer].
 void per_layer_inputs(Pass& pass, std::span<const int32_t> tokens, const float* x, float* out, float* scratch) {
   const Hparams& h = pass.h();
   const Weights& w = pass.model.weights();
@@ -149,7 +149,7 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
       std::memcpy(to, from, size * sizeof(float));
     }
   };
-  // Scales the output of a part; in MiniMax-01 its input instead, which then replaces x.
+  // Scales the output of a part. In MiniMax-01 it scales the part's input, which then replaces x.
   const auto scale_residual = [&](const float* read, float* given) {
     if (arch.residual_is_normed) std::memcpy(a.x, read, size * sizeof(float));
     if (h.residual_scale != 1) vec::scale(arch.residual_is_normed ? a.x : given, h.residual_scale, size);
@@ -168,7 +168,7 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
     if (!h.parallel) add_rows(pass.pool, a.x, a.mixed, n, n_embd);
     if (arch.norm_after_residual) {
       norm(w.attn_post_norm, a.x, a.x);
-      if (w.attn_norm_2) {  // jina: the layer's input once more
+      if (w.attn_norm_2) {  // jina adds the layer's input again
         vec::add(a.x, a.input, size);
         norm(w.attn_norm_2, a.x, a.x);
       }
@@ -194,7 +194,7 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
     if (h.parallel) {
       if (w.ffn_norm) norm(w.ffn_norm, a.x, a.normed);
     } else if (w.ffn_norm || mixes) {
-      norm(w.ffn_norm, h.norms_follow ? a.mixed : a.x, a.normed);  // Chameleon's reads the attention alone
+      norm(w.ffn_norm, h.norms_follow ? a.mixed : a.x, a.normed);  // Chameleon's norm reads only the attention's output
     }
     if (channel_mix) {
       run_channel_mix(pass, il, a.normed, a.forward);
@@ -213,7 +213,7 @@ bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint
 
 namespace {
 
-// The rows of x that are wanted, all of them where dropped: normalized, then logits or as they are.
+// Writes the wanted rows of x (all remaining rows if `dropped`): normalized, then as logits or as they are.
 void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> wanted, bool dropped, const float* x,
                    float* rows, float*& out) {
   const Model& model = pass.model;
@@ -241,7 +241,7 @@ void write_outputs(Pass& pass, const Batch& batch, std::span<const uint32_t> wan
   out += n_logits;
 }
 
-// A control vector's direction of a layer, added to what leaves it.
+// Adds a control vector's direction to the output of a layer.
 void steer(const Pass& pass, size_t il, float* x, size_t n_rows) {
   const float* direction = pass.model.steering(il);
   for (size_t t = 0; t < n_rows && direction != nullptr; ++t)
@@ -423,7 +423,7 @@ Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& 
   if (model.has_encoder() && state.n_encoded == 0)
     return fail(ErrorCode::kInvalidArgument, "nothing was encoded for the decoder to attend to");
   const bool recurrent = model.is_recurrent();
-  // An image takes fewer positions than it has tokens where they have several.
+  // With multi-axis positions, an image has fewer positions than tokens.
   const bool gapless = recurrent && state.rope_tables[0].axis.empty();
   bool caches = false;
   for (const LayerParameters& layer : h.layers) caches = caches || uses_cache(layer.mixer);

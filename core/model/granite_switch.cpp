@@ -1,6 +1,6 @@
-// Granite with low-rank adapters in its file (2026): control tokens of a text choose which of them, slot 0 being none,
-// works for the tokens from there on. The choice is a head of attention of its own, whose keys are +gain at control
-// tokens and -gain elsewhere, and whose values are the slots: with several control tokens in view their mean, rounded.
+// Granite models that contain low-rank adapters (2026). Control tokens in the text select the adapter for the following
+// tokens; slot 0 means none. The selection is a separate attention head. Its keys are +gain at control tokens and -gain
+// elsewhere, and its values are the slots. With several control tokens in view, the result is their mean, rounded.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -16,7 +16,7 @@ std::vector<int32_t> switch_tokens(Pass& pass, std::span<const int32_t> tokens) 
   const CacheView cache = state.further(0, 0);
   std::vector<int32_t> shown(tokens.begin(), tokens.end());
   for (size_t t = 0; t < pass.n_tokens; ++t) {
-    // The last of equal tokens counts, as in llama.cpp's table.
+    // Of equal tokens the last one counts, as in llama.cpp's table.
     const auto at = std::find(s.activate.rbegin(), s.activate.rend(), tokens[t]);
     const float slot = static_cast<float>(s.activate.rend() - at);
     if (at != s.activate.rend()) shown[t] = s.substitute[static_cast<size_t>(slot) - 1];
@@ -40,7 +40,7 @@ std::vector<int32_t> switch_tokens(Pass& pass, std::span<const int32_t> tokens) 
 
 namespace {
 
-// y += the slot's adapter of x, for each token by its own slot.
+// y += the output of each token's adapter for x.
 void add_switched(Pass& pass, const SwitchedAdapter& adapter, const float* x, float* y) {
   const size_t n = pass.n_tokens, n_in = adapter.a.n_in, rank = adapter.a.n_out, n_out = adapter.b.n_out;
   const size_t mark = pass.state.arena.mark();

@@ -141,7 +141,7 @@ bool Keys::f32s(std::string_view name, std::vector<float>& out) {
 
 namespace {
 
-// Both spellings of scaling: rope.scaling.* and the older rope.scale_linear.
+// Reads both spellings of scaling: rope.scaling.* and the older rope.scale_linear.
 void read_rope(Keys& keys, const Architecture& architecture, Hparams& h) {
   h.rope_kind = architecture.rope;
   RopeParameters& rope = h.rope;
@@ -171,7 +171,8 @@ void read_rope(Keys& keys, const Architecture& architecture, Hparams& h) {
     rope.ext_factor = 1.0f;
     const float ratio = 1.0f / rope.freq_scale;
     const auto magnitude = [&](float m) { return ratio <= 1 ? 1.0f : 0.1f * m * std::log(ratio) + 1.0f; };
-    // The table multiplies by 1 + 0.1 ln(ratio) itself, so that factor is taken out of the ratio of magnitudes here.
+    // The RoPE table multiplies by 1 + 0.1 ln(ratio) itself, so that factor is removed from the ratio of magnitudes
+    // here.
     rope.attn_factor = log_multiplier != 0 ? 1.0f / magnitude(log_multiplier) : 1.0f;
     rope.attn_factor *= magnitude(1.0f) / (1.0f + 0.1f * std::log(ratio));
   }
@@ -271,7 +272,7 @@ void read_experts(Keys& keys, const Architecture& architecture, Hparams& h) {
     keys.refuse(ErrorCode::kOutOfRange, "expert_group_count does not divide the experts");
 }
 
-// Factors that some architectures read and the others ignore.
+// Factors that some architectures use and the others ignore.
 void read_scales(Keys& keys, const Architecture& architecture, Hparams& h) {
   const auto read = [&](std::string_view name, float& to) {
     if (reads_key(architecture, name)) keys.f32(name, to);
@@ -279,7 +280,7 @@ void read_scales(Keys& keys, const Architecture& architecture, Hparams& h) {
   read("attention.max_alibi_bias", h.max_alibi_bias);
   read("attention.clamp_kqv", h.clamp_kqv);
   read("attention.scale", h.attention_scale);
-  // 0 is what llama.cpp writes where there is no factor.
+  // llama.cpp writes 0 if there is no factor.
   for (const auto& [name, to] :
        {std::pair("embedding_scale", &h.embedding_scale), std::pair("residual_scale", &h.residual_scale),
         std::pair("logit_scale", &h.logit_scale)}) {
@@ -317,7 +318,7 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture)
   Hparams h;
   keys.required("context_length", h.n_ctx_train, 1u << 30);
   keys.required("embedding_length", h.n_embd);
-  // Every layer has a tensor, so that the header itself bounds how many there can be.
+  // Every layer has a tensor, so the header limits how many there can be.
   keys.required("block_count", h.n_layer, static_cast<uint32_t>(std::min<size_t>(gguf.header.tensors.size(), 4096)));
   keys.u32("nextn_predict_layers", h.n_next_layer);
   if (h.n_next_layer >= h.n_layer) keys.refuse(ErrorCode::kOutOfRange, "nextn_predict_layers leaves no layers");
@@ -339,9 +340,9 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture)
   h.activation = architecture.activation;
   h.norm = architecture.norm;
   h.causal = !architecture.encoder;
-  if (h.causal) keys.boolean("attention.causal", h.causal);  // encoders see both ways, whatever the file says
+  if (h.causal) keys.boolean("attention.causal", h.causal);  // encoders are never causal, regardless of the file
   keys.u32("pooling_type", h.pooling, UINT32_MAX);
-  if (h.pooling > 4) h.pooling = 0;  // llama.cpp writes -1 for "not said"
+  if (h.pooling > 4) h.pooling = 0;  // llama.cpp writes -1 for "unspecified"
   if (architecture.rank_head == RankHead::kMean) {
     uint32_t read_by_head = 1;
     keys.u32("classifier.pooling_type", read_by_head, UINT32_MAX);

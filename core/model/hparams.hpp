@@ -1,4 +1,4 @@
-// Hyper-parameters of a model: read from "<architecture>.*" keys, with every default and check.
+// Hyper-parameters of a model, read from "<architecture>.*" keys with all defaults and checks.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@
 
 namespace ggufscope {
 
-/// The token mixer of a layer. kAttentionMamba2: both in parallel on the same input. kOutputOnly: no mixing, only the
-/// output matrix.
+/// The token mixer of a layer. kAttentionMamba2: both in parallel on the same input. kOutputOnly: only the output
+/// matrix, without mixing.
 enum class MixerKind : uint8_t {
   kNone,
   kAttention,
@@ -40,10 +40,10 @@ enum class MixerKind : uint8_t {
   kRwkv7,
 };
 
-/// Which cells a windowed layer sees besides the causal rule.
+/// Which cells a windowed layer attends to, besides the causal rule.
 enum class WindowKind : uint8_t {
   kSliding,    ///< distance < window
-  kChunked,    ///< the same chunk of `window` positions
+  kChunked,    ///< inside the same chunk of `window` positions
   kSymmetric,  ///< |distance| <= window / 2
 };
 
@@ -56,45 +56,45 @@ enum class Gating : uint8_t {
   kSqrtSoftplus = 4,
 };
 
-/// Which layers divide their frequencies by the file's factors.
+/// Which layers divide their RoPE frequencies by the file's factors.
 enum class RopeFactors : uint8_t { kAll, kFullLayers, kNone };
 
-/// Latent attention. The lengths of heads are not 0 where keys and values are absorbed.
+/// Sizes of latent attention. d_k and d_v are 0 unless keys and values are absorbed.
 struct LatentSizes {
-  uint32_t rank = 0;  ///< of what keys and values are made of
+  uint32_t rank = 0;  ///< size of the latent vector
   uint32_t d_k = 0;   ///< key_length_mla
   uint32_t d_v = 0;   ///< value_length_mla
 };
 
-/// What chooses the positions that a token attends to: see indexer.cpp.
+/// The indexer that selects the positions that a token attends to; see indexer.cpp.
 struct IndexerSizes {
   uint32_t n_head = 0;
   uint32_t d_k = 0;
-  uint32_t top_k = 0;         ///< positions, or blocks of them
-  uint32_t block = 0;         ///< 0: positions are chosen one by one
-  uint32_t local_blocks = 0;  ///< the last ones, always taken
+  uint32_t top_k = 0;         ///< number of positions or blocks to select
+  uint32_t block = 0;         ///< 0: selects single positions
+  uint32_t local_blocks = 0;  ///< the last ones, always selected
   float norm_eps = 0;
   RopeKind rope = RopeKind::kHalves;
 };
 
 /// DeepSeek-V4's attention: see compressed_attention.cpp.
 struct CompressedSizes {
-  uint32_t n_groups = 0;  ///< of heads, each with an output matrix of its own
+  uint32_t n_groups = 0;  ///< groups of heads, each with its own output matrix
   uint32_t out_rank = 0;
 };
 
 /// See hyper_connections.cpp.
 struct HyperSizes {
-  uint32_t n = 0;  ///< residual streams; 0: one, without weights
+  uint32_t n = 0;  ///< residual streams; 0: the usual single one
   uint32_t iterations = 0;
   float eps = 0;
 };
 
-/// Adapters in the model's own file: see granite_switch.cpp.
+/// Adapters inside the model's own file; see granite_switch.cpp.
 struct SwitchSizes {
   uint32_t rank = 0;
   float gain = 15.0f;
-  std::vector<int32_t> activate, substitute;  ///< a token of each adapter
+  std::vector<int32_t> activate, substitute;  ///< one token for each adapter
 };
 
 struct LayerParameters {
@@ -105,14 +105,14 @@ struct LayerParameters {
   uint32_t d_k = 0;       ///< size of a key head
   uint32_t d_v = 0;       ///< size of a value head
   uint32_t n_rot = 0;     ///< rotated elements of a head
-  uint32_t kv_layer = 0;  ///< whose cache is read: its own, or an earlier layer's (Gemma 4)
+  uint32_t kv_layer = 0;  ///< the layer whose cache is read: its own, or an earlier one (Gemma 4)
   bool windowed = false;
   bool use_rope = true;
-  bool chooses = false;         ///< attends to chosen positions only
-  bool has_indexer = false;     ///< chooses them; else those that the layer before took
-  uint32_t compress_ratio = 0;  ///< of DeepSeek-V4: so many positions become one, beside the window
-  float clamp_experts = 0;      ///< SwiGLU's gate and input are kept within it; 0: not
-  float clamp_dense = 0;        ///< the same of dense networks and shared experts
+  bool chooses = false;         ///< attends only to selected positions
+  bool has_indexer = false;     ///< has its own indexer; otherwise it uses the previous layer's selection
+  uint32_t compress_ratio = 0;  ///< DeepSeek-V4: how many positions are compressed to one, beside the window
+  float clamp_experts = 0;      ///< limit for the gate and input of experts' SwiGLU; 0: none
+  float clamp_dense = 0;        ///< the same for dense networks and shared experts
   XieluParameters xielu;
 };
 
@@ -121,17 +121,17 @@ struct Hparams {
   uint32_t n_ctx_train = 0;
   uint32_t n_embd = 0;
   uint32_t n_layer = 0;
-  uint32_t n_next_layer = 0;  // layers after those, which predict further tokens and are not run
+  uint32_t n_next_layer = 0;  // further layers that predict additional tokens; they are not run
   Activation activation = Activation::kSilu;
   NormKind norm = NormKind::kRms;
   float norm_eps = 1e-5f;
-  float post_norm_eps = 0;    // of norms after a part, where it is not norm_eps
-  float head_norm_eps = 0;    // of queries' and keys' norms, where it is not norm_eps
-  bool norms_follow = false;  // the norms named for before a part come after it (Chameleon's "swin")
+  float post_norm_eps = 0;    // for norms after a part, if not norm_eps
+  float head_norm_eps = 0;    // for norms of queries and keys, if not norm_eps
+  bool norms_follow = false;  // the norms named as before a part come after it (Chameleon's "swin")
   bool causal = true;
-  bool full_layers_causal = false;  ///< where causal is false: only windowed layers see both ways
+  bool full_layers_causal = false;  ///< if causal is false: only windowed layers are bidirectional
   uint32_t pooling = 0;             ///< 0 none, 1 mean, 2 first, 3 last, 4 rank
-  bool rank_by_mean = false;        ///< the classification head reads the mean
+  bool rank_by_mean = false;        ///< the classification head reads the mean embedding
 
   RopeKind rope_kind = RopeKind::kHalves;
   RopeParameters rope;           // full layers
@@ -142,7 +142,7 @@ struct Hparams {
   float max_alibi_bias = 0;
   WindowKind window_kind = WindowKind::kSliding;
   uint32_t window = 0;
-  uint32_t window_kept = 0;  // cells that windowed layers keep, where that is more
+  uint32_t window_kept = 0;  // cells that windowed layers keep, if more than the window
 
   float attention_scale = 0;  // 0: 1 / sqrt(d_k)
   float attention_soft_cap = 0;
@@ -154,11 +154,11 @@ struct Hparams {
 
   float embedding_scale = 1;
   float residual_scale = 1;
-  uint32_t residual_block = 0;  // kimi-k3: so many layers share a banked residual stream
+  uint32_t residual_block = 0;  // kimi-k3: number of layers that share a banked residual stream
   SituParameters situ;
-  float logit_scale = 1;  // multiplied
+  float logit_scale = 1;  // logits are multiplied by it
   float logit_soft_cap = 0;
-  uint32_t first_silent = 0, n_silent = 0;  // tokens that are never generated: their logits are the smallest float
+  uint32_t first_silent = 0, n_silent = 0;  // tokens that are never generated: their logits become the lowest float
 
   uint32_t n_expert = 0;
   uint32_t n_expert_used = 0;
@@ -168,13 +168,13 @@ struct Hparams {
   bool clamp_before_activation = false;  // see LayerParameters::clamp_experts
   bool normalize_expert_weights = false;
   float expert_weights_scale = 1;
-  uint32_t n_ff_exp = 0;              // width of an expert, where it is not n_ff
-  bool n_ff_known = false;            // the file gives feed_forward_length
+  uint32_t n_ff_exp = 0;              // width of an expert, if not n_ff
+  bool n_ff_known = false;            // the file has feed_forward_length
   bool parallel = false;              // see Architecture::parallel
-  float shared_expert_scale = 1;      // cohere2moe: of the sum of experts and the shared one
-  uint32_t experts_per_chunk = 0;     // grovemoe: so many experts share a smaller one,
-  float chunk_scale = 1;              // which adds this much of itself
-  float dense_and_experts_scale = 0;  // grok: a dense network beside the experts, their sum times this
+  float shared_expert_scale = 1;      // cohere2moe: factor for the sum of experts and the shared one
+  uint32_t experts_per_chunk = 0;     // grovemoe: number of experts that share a smaller one
+  float chunk_scale = 1;              // and the factor of that one's output
+  float dense_and_experts_scale = 0;  // grok: factor for the sum of the dense network and the experts
 
   uint32_t q_lora_rank = 0;
   LatentSizes latent;
@@ -183,40 +183,40 @@ struct Hparams {
   SwitchSizes switches;
   CompressedSizes compressed;
   HyperSizes hyper;
-  uint32_t n_hash_layer = 0;  // the first layers' experts are chosen by the token
+  uint32_t n_hash_layer = 0;  // in the first layers, the token id selects the experts
 
   uint32_t d_conv = 0, d_inner = 0, d_state = 0, dt_rank = 0, n_group = 0;  // ssm.*
-  bool ssm_norms = false;  // ssm.dt_b_c_rms: dt, B and C are normalized, without weights
+  bool ssm_norms = false;  // ssm.dt_b_c_rms: dt, B and C are normalized without weights
   uint32_t shortconv_length = 0;
   uint32_t wkv_head_size = 0;
   float wkv_norm_eps = 1e-5f;  // rwkv 5
-  uint32_t rescale_every = 0;  // rwkv: halve the activations after every so many layers
+  uint32_t rescale_every = 0;  // rwkv: activations are halved after every so many layers
   uint32_t d_head_kda = 0;     // kda.*
   float kda_gate_bound = 0;    // 0: the decay is a softplus
-  bool kda_negated = false;    // with a bound: ssm_a holds the negative of the rate
+  bool kda_negated = false;    // with a bound: ssm_a holds the negated rate
   uint32_t n_relative_buckets = 0;
-  uint32_t n_encoder_layer = 0;  // t5: layers of its encoder; n_layer are the decoder's
+  uint32_t n_encoder_layer = 0;  // t5: layers of the encoder; n_layer are the decoder's
   int32_t decoder_start = 0;
   uint32_t n_embd_per_layer = 0;  // gemma3n, gemma4
-  uint32_t n_deep_layer = 0;      // first layers after which inputs in place of tokens are added to
+  uint32_t n_deep_layer = 0;      // first layers after which part of a media input is added (Qwen3-VL)
   uint32_t n_loops = 1;           // how often the layers are run; n_layer counts every run
   bool norm_between_loops = true;
   std::vector<LayerParameters> layers;
 };
 
-/// Typed look-ups of "<architecture>.<name>". Keeps the first refused value as the error.
+/// Typed look-ups of "<architecture>.<name>". Keeps the first error.
 class Keys {
  public:
   Keys(const Gguf& gguf, std::string_view architecture) : gguf_(gguf), prefix_(std::string(architecture) + ".") {}
 
   [[nodiscard]] bool has(std::string_view name) const;
-  /// Sets out where the key exists; returns whether it does. A value of another type, or beyond `most`, is an error.
+  /// Sets out if the key exists, and returns whether it does. A value of another type or above `most` is an error.
   bool u32(std::string_view name, uint32_t& out, uint32_t most = kMaxCount);
   bool f32(std::string_view name, float& out);
   bool boolean(std::string_view name, bool& out);
   bool text(std::string_view name, std::string_view& out);
   /// One value for all, or an array of at least out.size(). Without the prefix where name starts with '.'.
-  /// An array of at least out.size() token ids; kNotFound without the key.
+  /// An array of at least out.size() token ids. Error: kNotFound if the key is absent.
   void tokens(std::string_view name, std::vector<int32_t>& out);
   bool u32s(std::string_view name, std::vector<uint32_t>& out, uint32_t most = kMaxCount);
   bool f32s(std::string_view name, std::vector<float>& out);
@@ -227,7 +227,7 @@ class Keys {
   [[nodiscard]] const Error& error() const { return error_; }
   [[nodiscard]] const Gguf& gguf() const { return gguf_; }
 
-  static constexpr uint32_t kMaxCount = 1u << 24;  ///< more of anything counted by a key is no model
+  static constexpr uint32_t kMaxCount = 1u << 24;  ///< limit for counts in keys
 
  private:
   [[nodiscard]] std::string full(std::string_view name) const;
@@ -240,7 +240,7 @@ class Keys {
 
 struct Architecture;
 
-/// Errors: kNotFound for a missing key, kInvalidArgument or kOutOfRange for a refused value, each naming the key.
+/// Errors: kNotFound for a missing key, kInvalidArgument or kOutOfRange for a bad value. The message names the key.
 [[nodiscard]] Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture);
 
 }  // namespace ggufscope

@@ -1,6 +1,6 @@
-// Hyper-connections with manifold constraints (DeepSeek-V4, 2026): several residual streams. What a part of a layer
-// reads is a weighted sum of them; what it gives is added to each by a weight; and a matrix close to doubly stochastic
-// (Sinkhorn) mixes the streams. All weights come from the streams themselves, through one product.
+// Manifold-constrained hyper-connections (DeepSeek-V4, 2026): several residual streams. A part of a layer reads a
+// weighted sum of them. Its output is added to each stream with a weight, and a nearly doubly stochastic matrix
+// (Sinkhorn) mixes the streams. All weights are computed from the streams by one product.
 #include <cmath>
 #include <cstring>
 
@@ -19,7 +19,8 @@ void plan_connection(Planner& p, const Hparams& h, HyperWeights& w, const std::s
   p.vector(w.scale, name + "_scale.weight", n_scales);
 }
 
-// comb [n from, n to] of one token: softmax over `to`, then columns and rows divided by their sums.
+// Normalizes comb [n from, n to] of one token: softmax over `to`, then columns and rows are divided by their sums
+// repeatedly.
 void balance(const HyperSizes& s, float* comb) {
   const size_t n = s.n;
   for (size_t from = 0; from < n; ++from) {
@@ -56,7 +57,8 @@ uint64_t hyper_floats(const Hparams& h, uint64_t n_tokens) {
 
 namespace {
 
-// The weights [n_tokens, w.base.n] that the streams give; read: their sum by the first n of them [n_tokens, n_embd].
+// Computes the weights [n_tokens, w.base.n] from the streams. read [n_tokens, n_embd]: the streams' sum weighted by the
+// first n of them.
 void read_streams(Pass& pass, const HyperWeights& w, const HyperStreams& s, float* read) {
   const Hparams& h = pass.h();
   const size_t n = h.hyper.n, n_embd = h.n_embd, row = n * n_embd, n_mix = w.base.n;

@@ -1,8 +1,10 @@
-// Attention to the best positions only: the "lightning indexer" of DeepSeek-V3.2 (2025). Small heads of their own score
-// each position s that a token t may see,
+// Attention to only the best positions: the "lightning indexer" of DeepSeek-V3.2 (2025). Small separate heads score
+// each position s that a token t may attend to,
+//
 //   score(t, s) = sum over heads h of w_h(t) max(q_h(t) . k(s), 0)
-// and the top_k highest take part in attention. The keys are cached beside those of attention. llama.cpp turns q and k
-// by a Hadamard matrix first, which leaves their products as they are.
+//
+// and attention uses the top_k positions. The indexer's keys are cached beside those of attention. llama.cpp first
+// multiplies q and k by a Hadamard matrix, which does not change their products.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -32,8 +34,8 @@ uint64_t indexer_floats(const Hparams& h, uint64_t n) {
 
 namespace {
 
-// The k best of scores, as the algorithm of C++'s partial_sort in llama.cpp's builds chooses among equal ones: a heap
-// of the first k, its worst on top, which better ones of the rest replace.
+// The k best scores. Among equal scores, it selects the same as std::partial_sort in llama.cpp's builds: a heap of the
+// first k with the worst on top, which better ones of the rest replace.
 class BestHeap {
  public:
   BestHeap(std::vector<uint32_t>& order, std::span<const float> scores, size_t k)
@@ -49,7 +51,7 @@ class BestHeap {
 
  private:
   [[nodiscard]] bool better(uint32_t a, uint32_t b) const { return scores_[a] > scores_[b]; }
-  // The hole goes down to a leaf by way of the worse children, the value up again from there.
+  // The hole moves down to a leaf along the worse children; then the value moves up from there.
   void sift(size_t hole, uint32_t value) {
     const size_t top = hole;
     size_t child = hole;

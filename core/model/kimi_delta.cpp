@@ -1,6 +1,9 @@
-// Kimi's delta attention (Kimi Linear, 2025): the gated delta rule with a decay for each element of a key,
+// Kimi's delta attention (Kimi Linear, 2025): the gated delta rule with a separate decay for each element of a key,
+//
 //   S = S diag(w);  S += beta (v - S k) k^T;  y = S q,
-// after short convolutions over q, k and v. As a sum of what S was it is RWKV-7's recurrence:
+//
+// after short convolutions over q, k and v. Written in terms of the old S, it is RWKV-7's recurrence:
+//
 //   S = S diag(w) + (beta v) k^T + (S (w k)) (-beta k)^T.
 #include <algorithm>
 #include <cmath>
@@ -29,7 +32,7 @@ void plan_kimi_delta(const LayerPlan& plan, LayerWeights& weights) {
   p.vector(w.conv_q, plan.name("ssm_conv1d_q.weight"), n * h.d_conv, Need::kRequired);
   p.vector(w.conv_k, plan.name("ssm_conv1d_k.weight"), n * h.d_conv, Need::kRequired);
   p.vector(w.conv_v, plan.name("ssm_conv1d_v.weight"), n * h.d_conv, Need::kRequired);
-  // Decay and gate are of low rank, or (without the second matrix) of full rank.
+  // Decay and gate have low rank or, without the second matrix, full rank.
   const auto factored = [&](Linear& a, Linear& b, std::string_view first, std::string_view second) {
     const bool two = p.has(plan.name(second) + ".weight");
     p.matrix(a, plan.name(first), n_embd, two ? d : n);

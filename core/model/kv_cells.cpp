@@ -1,4 +1,4 @@
-// The table of cells: which are free, which slots windowed layers give them, and where a sequence's positions move.
+// The table of cells: free cells, slots of windowed layers, and moving a sequence's positions.
 #include <algorithm>
 
 #include "model/mixer.hpp"
@@ -35,8 +35,8 @@ void State::release_slot(uint32_t cell) {
 
 bool State::take_slots(std::span<const uint32_t> cells) {
   if (slot_of_.empty()) return true;
-  for (const uint32_t c : cells) release_slot(c);  // those of what the cells held before
-  // What the tokens to come may see: the cells of this batch among them count as seen already.
+  for (const uint32_t c : cells) release_slot(c);  // the cells' old slots
+  // The next position of each sequence: cells of this batch count as already attended to.
   int32_t next[kMaxSequences];
   for (uint32_t s = 0; s < options_.n_sequences; ++s) next[s] = INT32_MAX;
   for (const uint32_t c : cells)
@@ -56,7 +56,7 @@ bool State::take_slots(std::span<const uint32_t> cells) {
       seen = seen || ((cell->sequences & sequence_bit(s)) != 0 && int64_t{next[s]} - cell->position < window_);
     if (!seen) old.push_back(slot);
   }
-  // Frees the oldest first: a sequence may be cut a little and continue from there.
+  // Frees the oldest cells first, because a sequence may be shortened a little and continue from there.
   std::sort(old.begin(), old.end(),
             [this](uint32_t a, uint32_t b) { return cell_in(a)->position < cell_in(b)->position; });
   open.insert(open.end(), old.begin(), old.end());
@@ -93,7 +93,7 @@ Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, 
     const LayerPlace& place = places_[il];
     if (!place.cached || !layer.use_rope || h.rope_kind == RopeKind::kNone) continue;
     RopeTable table = rope_tables[layer.windowed ? 1 : 0];
-    table.magnitude = 1.0f;  // the keys have it already
+    table.magnitude = 1.0f;  // the stored keys already contain the magnitude
     rope_angles(table, delta, cosines.data(), sines.data());
     const bool latent = place.d_v_row == 0 || layer.mixer == MixerKind::kLatentAttention;
     const size_t offset = latent ? place.d_k_row - layer.n_rot : 0;

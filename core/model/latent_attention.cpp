@@ -1,7 +1,9 @@
-// Multi-head latent attention of DeepSeek-V2 (2024): keys and values are made of one low-rank vector a token.
+// Multi-head latent attention of DeepSeek-V2 (2024): keys and values are computed from one low-rank vector for each
+// token.
 //
-// With attn_k_b and attn_v_b the expansion is absorbed into the queries and the outputs, and the cache holds the
-// latent vector and the rotated part [kv_lora_rank + n_rot] once for all heads. Files without them (attn_kv_b) expand.
+// With attn_k_b and attn_v_b, the expansion is absorbed into queries and outputs, and the cache holds the latent vector
+// and the rotated part [kv_lora_rank + n_rot] once for all heads. Files without them (attn_kv_b) expand keys and
+// values.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -43,7 +45,7 @@ void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights) {
   }
   p.linear(w.kv_a, plan.name("attn_kv_a_mqa"), h.n_embd, s.latent + s.n_rot);
   p.affine(w.kv_a_norm, plan.name("attn_kv_a_norm"), s.latent);
-  // dots3note: a norm of the rotated part.
+  // dots3note normalizes the rotated part.
   p.affine(w.k_norm, plan.name("attn_k_norm"), s.n_rot, Need::kOptional);
   if (s.absorbed) {
     p.stack(w.k_b, plan.name("attn_k_b"), s.d_nope, s.latent, s.n_head);

@@ -1,5 +1,6 @@
-// Lightning attention of MiniMax-01 (2025): linear attention with one decay a head,
-//   S = e^-slope S + k v^T;  y = norm(S q) * sigmoid(gate);  q, k and v after SiLU, side by side for each head.
+// Lightning attention of MiniMax-01 (2025): linear attention with one decay for each head,
+//
+//   S = e^-slope S + k v^T;  y = norm(S q) * sigmoid(gate);  q, k and v after SiLU, concatenated for each head.
 #include <algorithm>
 #include <cmath>
 
@@ -54,7 +55,7 @@ void run_lightning(Pass& pass, size_t il, const float* x, float* y) {
     std::copy_n(fused + (3 * i + 1) * d, d, k + i * d);
     std::copy_n(fused + (3 * i + 2) * d, d, v + i * d);
   }
-  // ALiBi's slopes of n_head heads, weaker in later layers.
+  // The decays follow ALiBi's slopes for n_head heads, and are weaker in later layers.
   const float start = std::exp2(-std::exp2(3.0f - std::log2(static_cast<float>(n_head))));
   const float depth = static_cast<float>(il) / static_cast<float>(std::max(h.n_layer - 1, 1u));
   for (size_t head = 0; head < n_head; ++head) {

@@ -7,7 +7,7 @@
 namespace ggufscope {
 namespace {
 
-// Every count of the ssm.* keys is positive, and the divisions are whole.
+// Checks that all counts of the ssm.* keys are positive and divide each other without remainder.
 bool check_ssm(const LayerPlan& plan, bool grouped) {
   const Hparams& h = plan.h;
   const bool fine = h.d_conv > 0 && h.d_inner > 0 && h.d_state > 0 && h.dt_rank > 0 &&

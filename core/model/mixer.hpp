@@ -1,5 +1,5 @@
-// The interface between the decoder and the parts of a layer: what a part declares (tensors, memory) and how it is
-// called.
+// The interface between the decoder and the parts of a layer: the tensors and memory that a part declares, and its
+// functions.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace ggufscope {
 
-/// One micro-batch on its way through the layers.
+/// One micro-batch while it passes through the layers.
 struct Pass {
   const Model& model;
   State& state;
@@ -21,16 +21,16 @@ struct Pass {
   std::span<const int32_t> axes{};       // [n_tokens, 3] or empty
   std::span<const float> inputs{};       // [n_tokens, model.n_input()] or empty
   bool both_ways = false;
-  const float* cosines[2] = {};  // [n_tokens, n_rot / 2], of full and of windowed layers
+  const float* cosines[2] = {};  // [n_tokens, n_rot / 2], for full and for windowed layers
   const float* sines[2] = {};
   const std::vector<LayerWeights>* layers = nullptr;  // nullptr: the model's own
-  bool encoding = false;            // the encoder of an encoder-decoder: sees both ways, keeps nothing
+  bool encoding = false;            // true for the encoder of an encoder-decoder model: bidirectional, keeps no cache
   const int32_t* tokens = nullptr;  // [n_tokens]
-  // [n_tokens] the cells that layers which choose attend to: left by the last layer that has an indexer
+  // [n_tokens]: the cells that selecting layers attend to, set by the last layer with an indexer
   std::vector<CellRun> chosen_runs{};
   std::vector<std::span<const CellRun>> chosen{};
-  std::vector<std::vector<uint32_t>> cells_by_position{};  // of each sequence; UINT32_MAX: none
-  std::vector<uint32_t> slots{};                           // [n_tokens] which adapter of the file works
+  std::vector<std::vector<uint32_t>> cells_by_position{};  // for each sequence; UINT32_MAX: none
+  std::vector<uint32_t> slots{};                           // [n_tokens]: index of the model's own adapter to use
   float* first_value = nullptr;  // [n_tokens, n_embd], for all layers: RWKV-7's first values, Talkie's embeddings
 
   [[nodiscard]] const Hparams& h() const { return model.hparams(); }
@@ -39,7 +39,7 @@ struct Pass {
     return layers != nullptr ? (*layers)[il] : model.weights().layers[il % model.weights().layers.size()];
   }
   [[nodiscard]] float* take(size_t n) { return state.arena.take(n); }
-  /// states[t]: the recurrent state of token t's sequence in a layer, `offset` floats in.
+  /// states[t]: the recurrent state of token t's sequence in a layer, starting at float `offset`.
   [[nodiscard]] States states(size_t il, size_t offset);
 };
 
@@ -53,7 +53,7 @@ struct LayerPlan {
   [[nodiscard]] std::string name(std::string_view part) const { return prefix + std::string(part); }
 };
 
-/// Floats that takes of the given sizes use of the arena.
+/// Floats of the arena that buffers of these sizes take.
 template <class... Sizes>
 [[nodiscard]] constexpr uint64_t arena_floats(Sizes... n) {
   return (Arena::round_up(uint64_t{n}) + ... + uint64_t{0});
@@ -63,9 +63,9 @@ template <class... Sizes>
 struct Mixer {
   MixerKind kind;
   void (*plan)(const LayerPlan& plan, LayerWeights& weights);
-  /// Floats of the arena for n tokens.
+  /// Floats of the arena that n tokens need.
   uint64_t (*scratch)(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens);
-  /// Floats of state a sequence, nullptr: none.
+  /// Floats of state for each sequence; nullptr: none.
   uint64_t (*state)(const Hparams& h);
   /// x [n_tokens, n_embd] -> y [n_tokens, n_embd].
   void (*run)(Pass& pass, size_t il, const float* x, float* y);
@@ -78,16 +78,17 @@ struct Mixer {
          kind == MixerKind::kSwitchedAttention || kind == MixerKind::kCompressedAttention;
 }
 
-/// Elements a cell of a layer's cache holds for each key head: latent attention caches what keys are made of.
+/// Elements that a cell of a layer's cache holds for each key head. Latent attention caches the vectors that keys are
+/// computed from.
 struct CacheShape {
   size_t n_head_kv = 0, d_k = 0, d_v = 0;  // d_v 0: values are part of the keys
 };
 [[nodiscard]] CacheShape cache_shape(const Hparams& h, const LayerParameters& layer);
 
-/// Further rows that a layer keeps for each cell, beside keys and values.
+/// Additional rows that a layer stores for each cell, beside keys and values.
 struct FurtherRow {
   size_t n = 0;           ///< floats
-  bool windowed = false;  ///< only of cells that the window still holds; they stay float32
+  bool windowed = false;  ///< only for cells inside the window; stays float32
 };
 inline constexpr size_t kFurtherRows = 4;
 [[nodiscard]] std::array<FurtherRow, kFurtherRows> further_rows(const Hparams& h, const LayerParameters& layer);
@@ -97,27 +98,27 @@ inline constexpr size_t kFurtherRows = 4;
 }
 
 // attention.cpp
-/// name [n_embd] -> [n_out], or -> [n_head]: one factor for each head.
+/// Plans name [n_embd] -> [n_out], or -> [n_head]: one factor for each head.
 void plan_output_gate(const LayerPlan& plan, AttentionWeights& w, uint64_t n_out);
-/// mixed [n_tokens, n_head, d_v] times the gate's activation of gate [n_tokens, w.gate.n_out].
+/// Multiplies mixed [n_tokens, n_head, d_v] by the activation of gate [n_tokens, w.gate.n_out].
 void gate_heads(const Pass& pass, size_t il, const AttentionWeights& w, float* gate, size_t d_v, float* mixed);
 void plan_attention(const LayerPlan& plan, LayerWeights& weights);
 uint64_t attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
                           uint64_t n_tokens);
 void run_attention(Pass& pass, size_t il, const float* x, float* y);
-/// Attention of prepared heads over the layer's cache: q [n_tokens, n_head, d_k] -> out [n_tokens, n_head, d_v]. q is
-/// overwritten.
+/// Attention of prepared heads over the layer's cache: q [n_tokens, n_head, d_k] -> out [n_tokens, n_head, d_v].
+/// Overwrites q.
 void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions options, float* q, const float* k,
             const float* v, float* out);
-/// Factor of a query at a position that grows with it (Llama 4, Mistral 3).
+/// The factor by which queries grow with their position (Llama 4, Mistral 3).
 float query_temperature(const Hparams& h, int32_t position);
-/// Rotates n_rot elements from `offset` on of each head, by the layer's angles; kind: the model's, or another.
+/// Rotates n_rot elements of each head, starting at `offset`, by the layer's angles. kind: the model's, or another.
 void rotate(Pass& pass, size_t il, float* x, size_t token_stride, size_t n_heads, size_t head_stride, size_t offset);
 void rotate(Pass& pass, size_t il, float* x, size_t token_stride, size_t n_heads, size_t head_stride, size_t offset,
             RopeKind kind);
 // t5.cpp
 void plan_cross_attention(const LayerPlan& plan, LayerWeights& weights);
-/// y = attention of x [n_tokens, n_embd] over what encode left in the state.
+/// y = attention of x [n_tokens, n_embd] over the encoder's output in the state.
 void run_cross_attention(Pass& pass, size_t il, const float* x, float* y);
 // latent_attention.cpp
 void plan_latent_attention(const LayerPlan& plan, LayerWeights& weights);
@@ -127,13 +128,13 @@ void run_latent_attention(Pass& pass, size_t il, const float* x, float* y);
 // indexer.cpp
 void plan_indexer(const LayerPlan& plan, LayerWeights& weights);
 uint64_t indexer_floats(const Hparams& h, uint64_t n_tokens);
-/// Fills pass.chosen from x [n_tokens, n_embd] and the compressed queries low [n_tokens, q_lora_rank].
+/// Sets pass.chosen_runs from x [n_tokens, n_embd] and the compressed queries low [n_tokens, q_lora_rank].
 void choose_positions(Pass& pass, size_t il, const float* x, const float* low);
-/// The k best scores' numbers, ascending.
+/// The indices of the k best scores, ascending.
 void best_of(std::span<const float> scores, size_t k, std::vector<uint32_t>& order);
-/// x [d] times a cell's key, of a cache of one head. row [d]: scratch.
+/// Dot product of x [d] with a cell's key, in a cache with one head. row [d]: scratch.
 [[nodiscard]] float cached_dot(const CacheView& cache, size_t cell, size_t d, const float* x, float* row);
-/// Cells come ascending.
+/// Cells must be added in ascending order.
 inline void add_cell(std::vector<CellRun>& runs, uint32_t cell) {
   if (runs.empty() || runs.back().end != cell) runs.push_back({cell, cell});
   runs.back().end = cell + 1;
@@ -141,17 +142,17 @@ inline void add_cell(std::vector<CellRun>& runs, uint32_t cell) {
 // block_attention.cpp
 void plan_block_indexer(const LayerPlan& plan, LayerWeights& weights);
 uint64_t block_attention_floats(const Hparams& h, const LayerParameters& layer, uint64_t n_tokens);
-/// Attention as attend has it, of a layer whose index heads read x [n_tokens, n_embd].
+/// Like attend, for a layer whose index heads read x [n_tokens, n_embd].
 void attend_blocks(Pass& pass, size_t il, const AttentionOptions& options, const float* x, const float* q,
                    const float* k, const float* v, float* out);
 // granite_switch.cpp
-/// Sets pass.slots; returns the tokens to embed in the control tokens' place.
+/// Sets pass.slots and returns the tokens to embed instead of the control tokens.
 std::vector<int32_t> switch_tokens(Pass& pass, std::span<const int32_t> tokens);
 void plan_switched_attention(const LayerPlan& plan, LayerWeights& weights);
 uint64_t switched_attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
                                    uint64_t n_tokens);
 void run_switched_attention(Pass& pass, size_t il, const float* x, float* y);
-/// 0 of layers without adapters.
+/// Returns 0 for layers without adapters.
 uint64_t switched_ffn_floats(const LayerWeights& weights, uint64_t n_tokens);
 void run_switched_ffn(Pass& pass, size_t il, const float* x, float* y);
 // compressed_attention.cpp
@@ -202,25 +203,25 @@ void plan_rwkv(const LayerPlan& plan, LayerWeights& weights);
 uint64_t rwkv_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights, uint64_t n_tokens);
 uint64_t rwkv_state(const Hparams& h);
 void run_rwkv(Pass& pass, size_t il, const float* x, float* y);
-/// RWKV's feed-forward network, which also reads the token before.
+/// RWKV's feed-forward network, which also reads the previous token.
 void plan_channel_mix(const LayerPlan& plan, LayerWeights& weights);
 uint64_t channel_mix_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_tokens);
 void run_channel_mix(Pass& pass, size_t il, const float* x, float* y);
 
 // forward.cpp
-/// Which cells each token of the pass sees.
+/// Finds the cells that each token of the pass attends to.
 void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
                   std::vector<std::span<const CellRun>>& visible);
 void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* scratch);
 struct Activations {
   float* x;        // [n_tokens, n_embd] the residual stream
-  float* normed;   // what a part of the layer reads
+  float* normed;   // the input of a part of the layer
   float* mixed;    // output of attention
   float* forward;  // output of the feed-forward network
-  float* input;    // x as the layer found it
+  float* input;    // x at the start of the layer
 };
 /// keep, if not empty: the rows of x that are needed after this layer, ascending. The others are dropped as early as
-/// possible, and pass.n_tokens becomes keep.size(). False: all rows are still there.
+/// possible, and pass.n_tokens becomes keep.size(). Returns false if all rows are still there.
 bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint32_t> keep = {});
 
 // hyper_connections.cpp
@@ -232,7 +233,7 @@ struct HyperStreams {
 void plan_hyper_ends(Planner& planner, const Hparams& h, HyperWeights& weights);
 void plan_hyper(const LayerPlan& plan, LayerWeights& weights);
 uint64_t hyper_floats(const Hparams& h, uint64_t n_tokens);
-/// x [n_tokens, n_embd] -> streams, and the streams' sum -> x.
+/// Converts x [n_tokens, n_embd] to streams, and the sum of streams back to x.
 HyperStreams begin_streams(Pass& pass, const float* x);
 void end_streams(Pass& pass, const HyperStreams& s, float* x);
 void run_hyper_layer(Pass& pass, size_t il, HyperStreams& s, const Activations& a);
@@ -242,31 +243,31 @@ struct Bank {
   float* streams = nullptr;  // [n, n_tokens, n_embd]
   size_t n = 0;
 };
-/// Of the bank, and of scratch beyond a layer's parts.
+/// Floats of the bank, and of scratch memory beyond that of a layer's parts.
 uint64_t bank_floats(const Hparams& h, uint64_t n_tokens);
-/// out [n_tokens, n_embd]: the mixture of x and what is banked.
+/// out [n_tokens, n_embd]: the mixture of x and the banked streams.
 void mix_banked(Pass& pass, const Bank& bank, const Vector& score, const float* x, float* out);
 void run_banking_layer(Pass& pass, size_t il, Bank& bank, const Activations& a);
 
-/// out [n_tokens, n_embd]: a layer's own input for each token, by way of x.
+/// out [n_tokens, n_embd]: computed from a layer's own input for each token, and x.
 void per_layer_output(Pass& pass, size_t il, const float* inputs, const float* x, float* out);
 // altup.cpp
 void plan_altup_model(Planner& planner, const Hparams& h, Weights& weights);
 void plan_altup(const LayerPlan& plan, uint64_t n_streams, AltupWeights& weights);
 uint64_t altup_floats(const Hparams& h, const Weights& weights, uint64_t n_tokens);
-/// x [n_tokens, n_embd] <-> streams [n_streams, n_tokens, n_embd].
+/// Converts x [n_tokens, n_embd] to streams [n_streams, n_tokens, n_embd] and back.
 void split_streams(Pass& pass, const float* x, float* streams);
 void merge_streams(Pass& pass, const float* streams, float* x, float* scratch);
 void run_altup_layer(Pass& pass, size_t il, float* streams, const float* per_layer, const Activations& a);
 
-// ffn.cpp: dense or experts, as the layer's tensors say; nothing where it has neither.
+// ffn.cpp: dense or experts, depending on the layer's tensors; none if it has neither.
 void plan_ffn(const LayerPlan& plan, LayerWeights& weights);
 [[nodiscard]] bool has_ffn(const LayerWeights& weights);
 uint64_t ffn_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_tokens);
 /// layer_input: x before attention, which some routers read.
 void run_ffn(Pass& pass, size_t il, const float* x, const float* layer_input, float* y);
 
-/// work(t) for every token, in parallel where there are many.
+/// Calls work(t) for every token, in parallel if there are many.
 template <class Work>
 void each_token(Pool& pool, Operation operation, size_t n_tokens, const Work& work) {
   const Timed timed(pool.profile(), operation);
@@ -275,7 +276,7 @@ void each_token(Pool& pool, Operation operation, size_t n_tokens, const Work& wo
   });
 }
 
-/// Rows of x normalized to y.
+/// Normalizes the rows of x to y.
 void normalize_rows(Pool& pool, float eps, NormKind kind, const Affine& norm, const float* x, size_t n_rows, size_t n,
                     float* y);
 /// x += y, rows of n elements.

@@ -6,7 +6,7 @@
 namespace ggufscope {
 namespace {
 
-// Falcon-H1: attention and Mamba-2 read the same input, their outputs are added.
+// Falcon-H1: attention and Mamba-2 read the same input, and their outputs are added.
 void plan_attention_mamba2(const LayerPlan& plan, LayerWeights& weights) {
   plan_attention(plan, weights);
   plan_mamba2(plan, weights);
@@ -70,7 +70,7 @@ CacheShape cache_shape(const Hparams& h, const LayerParameters& layer) {
   if (layer.mixer == MixerKind::kLatentAttention && h.latent.d_k != 0)
     return {1, size_t{latent_of(h, layer).rank} + layer.n_rot, 0};
   if (layer.mixer == MixerKind::kCompressedAttention) return {1, layer.d_k, 0};
-  // Expanded latent attention has keys for every head, whatever the file calls their number.
+  // Expanded latent attention has keys for every head; the file's number of key heads is ignored.
   return {layer.mixer == MixerKind::kLatentAttention ? layer.n_head : layer.n_head_kv, layer.d_k, layer.d_v};
 }
 
@@ -78,7 +78,7 @@ std::array<FurtherRow, kFurtherRows> further_rows(const Hparams& h, const LayerP
   if (layer.mixer == MixerKind::kCompressedAttention) return compressed_rows(h, layer);
   std::array<FurtherRow, kFurtherRows> rows;
   if (layer.has_indexer) rows[0] = {h.indexer.d_k, false};
-  if (!h.switches.activate.empty() && &layer == h.layers.data()) rows[0] = {1, false};  // the token's slot
+  if (!h.switches.activate.empty() && &layer == h.layers.data()) rows[0] = {1, false};  // the token's adapter slot
   return rows;
 }
 

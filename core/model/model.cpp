@@ -29,7 +29,7 @@ void plan_norms(const LayerPlan& plan, LayerWeights& w) {
       plan.planner.has(plan.name("attn_norm_2.weight")))
     norm(w.attn_norm_2, "attn_norm_2", Need::kOptional);
   if (plan.layer.mixer != MixerKind::kNone) norm(w.attn_post_norm, names.after_attention, Need::kRequired);
-  // Layers without a feed-forward network, and parallel blocks that share a norm, have none here.
+  // Layers without a feed-forward network, and parallel blocks that share a norm, have no separate norm here.
   const bool shares = plan.h.parallel || !(has_ffn(w) || w.rwkv.channel_key);
   norm(w.ffn_norm, names.ffn, shares ? Need::kOptional : Need::kRequired);
   if (has_ffn(w)) norm(w.ffn_post_norm, names.after_ffn, Need::kRequired);
@@ -39,7 +39,7 @@ void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, std::
                 LayerWeights& w) {
   const LayerPlan plan{
       planner, a, h, h.layers[std::min(il, h.layers.size() - 1)], il, std::string(blocks) + std::to_string(il) + "."};
-  // Tensors of such a layer take no part.
+  // Tensors of such a layer are not used.
   if (plan.layer.mixer == MixerKind::kNone && plan.layer.n_ff == 0) return planner.ignore(plan.prefix);
   if (const auto mixer = find_mixer(plan.layer.mixer); mixer.plan != nullptr) mixer.plan(plan, w);
   if (planner.has(plan.name("channel_mix_key.weight"))) {
@@ -210,7 +210,7 @@ RopeTable Model::rope_table(size_t which, uint32_t n_ctx) const {
       h.rope_factors == RopeFactors::kAll || (h.rope_factors == RopeFactors::kFullLayers && which == 0);
   RopeTable table = make_rope_table(
       rope, applies && factors ? std::span(factors.data(), size_t{rope.n_rot} / 2) : std::span<const float>());
-  // Multi-axis rope: text has the same position on the first three axes and 0 on the fourth.
+  // Multi-axis RoPE: text tokens have the same position on the first three axes and 0 on the fourth.
   const auto& s = h.rope_sections;
   const size_t n_sections = size_t{s[0]} + s[1] + s[2] + s[3];
   for (size_t i = 0; i < table.inverse_frequency.size() && n_sections > 0; ++i) {
@@ -233,7 +233,7 @@ std::unexpected<Error> uncountable() {
 }
 }  // namespace
 
-// A matrix that is only looked up, one row for each token, stays as in the file.
+// A matrix that is only used for look-ups, one row for each token, stays in the file's format.
 Precision Model::precision_of(const TensorRequest& request, Precision precision) const {
   const Linear* const linear = request.linear;
   const bool looked_up =

@@ -1,6 +1,6 @@
-// A model: its architecture's row, hyper-parameters and weights. Life of one:
+// A model: its architecture's row, hyper-parameters and weights. Use:
 //
-//   open(gguf, file size)      checks everything, allocates little: the plan says which bytes are needed
+//   open(gguf, file size)      checks everything and allocates little; plan() lists the bytes needed
 //   memory(options)            the exact bytes of loading and running, before any of them are allocated
 //   begin_load(pool, ...)      then set_rows for every request of the plan, in any order, then finish_load
 //   State::create, forward     see state.hpp, forward.hpp
@@ -19,43 +19,43 @@
 namespace ggufscope {
 
 struct StateOptions {
-  uint32_t n_ctx = 0;        ///< cells of the cache, shared by all sequences; 0: the model's training context
-  uint32_t n_batch = 512;    ///< tokens computed together; more are split
+  uint32_t n_ctx = 0;        ///< cells of the cache, which all sequences share; 0: the model's training context
+  uint32_t n_batch = 512;    ///< tokens computed together; longer batches are split
   uint32_t n_sequences = 1;  ///< at most 64
   CacheTypes cache_types = {};
-  /// MiniMax-M3 attends to every position, as llama.cpp has it without flash attention, not to the best blocks only.
+  /// MiniMax-M3 attends to all positions, like llama.cpp without flash attention, instead of only the best blocks.
   bool attend_to_all = false;
 };
 
 struct MemoryEstimate {
   uint64_t weights = 0;    ///< packed matrices and vectors
   uint64_t cache = 0;      ///< keys and values
-  uint64_t recurrent = 0;  ///< states that do not grow with the context
+  uint64_t recurrent = 0;  ///< states of recurrent layers, which do not grow with the context
   uint64_t scratch = 0;    ///< activations of a batch
   [[nodiscard]] uint64_t total() const { return weights + cache + recurrent + scratch; }
 };
 
-/// A header, and the length of its file if it is known.
+/// A header, and the length of its file if known.
 struct ModelFile {
   const Gguf* gguf;
   std::optional<uint64_t> size;
 };
 
-/// Every tensor that the headers of a model's files list. kBadShape where one has more than 4 dimensions.
+/// All tensors in the headers of a model's files. Error: kBadShape if one has more than 4 dimensions.
 [[nodiscard]] Result<std::vector<TensorEntry>> tensor_entries(std::span<const ModelFile> files);
 
 class Model {
  public:
-  /// Errors: kUnsupported for an architecture or type that cannot run, kNotFound for a missing key or tensor,
-  /// kBadShape where tensors and keys disagree, kTruncated where tensor data ends beyond the file.
-  /// The keys are those of the first file; a split model has more.
+  /// Errors: kUnsupported for an architecture or type that cannot run, kNotFound for a missing key or tensor, kBadShape
+  /// if tensors and keys disagree, kTruncated if tensor data ends beyond the file. Keys are read from the first file; a
+  /// split model has several files.
   [[nodiscard]] static Result<std::unique_ptr<Model>> open(std::span<const ModelFile> files);
   [[nodiscard]] static Result<std::unique_ptr<Model>> open(const Gguf& gguf, std::optional<uint64_t> file_size) {
     const ModelFile file{&gguf, file_size};
     return open({&file, 1});
   }
 
-  /// The same from tensors and hyper-parameters that another container declares.
+  /// The same for tensors and hyper-parameters from another container.
   [[nodiscard]] static Result<std::unique_ptr<Model>> open(const Architecture& architecture, Hparams hparams,
                                                            std::vector<TensorEntry> tensors);
 
@@ -65,43 +65,44 @@ class Model {
   [[nodiscard]] const Architecture& architecture() const { return *architecture_; }
   [[nodiscard]] const Hparams& hparams() const { return hparams_; }
   [[nodiscard]] const Weights& weights() const { return weights_; }
-  /// True: outputs are embeddings, not logits.
+  /// True if outputs are embeddings instead of logits.
   [[nodiscard]] bool is_encoder() const { return architecture_->encoder; }
-  /// True: encode comes before forward.
+  /// True if encode must be called before forward.
   [[nodiscard]] bool has_encoder() const { return !weights_.encoder.empty(); }
-  /// Floats of one output row: n_vocab, or n_embd of an encoder.
+  /// Floats in one output row: n_vocab, or n_embd for an encoder.
   [[nodiscard]] size_t n_output() const { return is_encoder() ? hparams_.n_embd : hparams_.n_vocab; }
-  /// True where a layer keeps a state that cannot be rewound to an earlier token.
+  /// True if a layer has a state that cannot be rewound to an earlier token.
   [[nodiscard]] bool is_recurrent() const;
 
-  /// Floats of an input in place of a token: its embedding, and what is added after the first layers (Qwen3-VL).
+  /// Floats in an input that replaces a token: its embedding, and what is added after the first layers (Qwen3-VL).
   [[nodiscard]] size_t n_input() const { return size_t{hparams_.n_embd} * (1 + hparams_.n_deep_layer); }
 
-  /// ALiBi's slopes [n_head], empty where there are none.
+  /// ALiBi slopes [n_head], or empty.
   [[nodiscard]] const std::vector<float>& slopes() const { return slopes_; }
-  /// Angles of full (0) and windowed (1) layers in a context of n_ctx positions.
+  /// RoPE table of full (0) or windowed (1) layers in a context of n_ctx positions.
   [[nodiscard]] RopeTable rope_table(size_t which, uint32_t n_ctx) const;
 
-  /// What is added to the activations that leave a layer [n_embd], nullptr: nothing. See adapter.hpp.
+  /// The control vector [n_embd] that is added to a layer's output, or nullptr. See adapter.hpp.
   [[nodiscard]] const float* steering(size_t layer) const {
     return steering_.empty() ? nullptr : steering_.data() + layer * hparams_.n_embd;
   }
   /// [n_layer, n_embd], or empty.
   void steer(std::vector<float> directions) { steering_ = std::move(directions); }
 
-  /// In order of files and offsets.
+  /// Sorted by file and offset.
   [[nodiscard]] const std::vector<TensorRequest>& plan() const { return plan_; }
 
-  /// kOverflow where a sum does not fit.
+  /// Error: kOverflow if a sum does not fit.
   [[nodiscard]] Result<MemoryEstimate> memory(const StateOptions& options, Precision precision, size_t n_threads) const;
 
-  /// Bytes of the weights that have arrived.
+  /// Bytes of the weights that are loaded so far.
   [[nodiscard]] uint64_t loaded_bytes() const;
 
   [[nodiscard]] Result<void> begin_load(Pool& pool, Precision precision);
-  /// Whole rows of request i of the plan, in the file's layout, from first_row on. Rows beyond n_rows_kept are ignored.
+  /// Sets whole rows of request i of the plan, in the file's layout, from first_row on. Rows beyond n_rows_kept are
+  /// ignored.
   [[nodiscard]] Result<void> set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows);
-  /// kTruncated names a tensor of which rows are missing.
+  /// Error: kTruncated if rows are missing; the message names the tensor.
   [[nodiscard]] Result<void> finish_load();
 
  private:

@@ -1,5 +1,5 @@
-// PLaMo-2's token mixer (Preferred Networks 2025): Mamba's projections around a scan with one decay a head, as in
-// Mamba-2. Each head's gate stands before its input; B, C and dt are normalized.
+// PLaMo-2's token mixer (Preferred Networks 2025): Mamba's projections around a scan with one decay for each head, as
+// in Mamba-2. Each head's gate precedes its input. B, C and dt are normalized.
 #include <algorithm>
 
 #include "model/mixer.hpp"

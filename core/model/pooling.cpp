@@ -17,7 +17,7 @@ void mean_of(const float* rows, size_t n_rows, size_t n, float* out) {
   vec::scale(out, 1.0f / static_cast<float>(n_rows), n);
 }
 
-// The dense layers, of n_rows rows.
+// Applies the dense layers to n_rows rows.
 void dense(const PoolingWeights& w, Pool& pool, const float* x, size_t n_rows, size_t n, float* out) {
   if (!w.dense_2) {
     std::memcpy(out, x, n_rows * n * sizeof(float));

@@ -1,12 +1,11 @@
-// From the embeddings of a text's tokens to one vector, or to the output of a classification head.
+// Converts the embeddings of a text's tokens to one vector, or to the output of a classification head.
 //
 //   none  [n_tokens, n]: dense(x_t)            mean  dense(mean of x_t)
 //   cls   dense(x_first)                       last  dense(x_last)
-//   rank  softmax?(out norm(act(dense' x)) + b): x is the first token's, the last one's or the mean, as the
-//   architecture
-//         has it; each part only where the file has its tensors (cls, cls.norm, cls.output)
+//   rank  softmax?(out norm(act(dense' x)) + b): x is the first token's embedding, the last one's or the mean,
+//         depending on the architecture; each part only if the file has its tensors (cls, cls.norm, cls.output)
 //
-// dense: dense_2 and dense_3 of sentence transformers, where the architecture has them.
+// dense: dense_2 and dense_3 of sentence transformers, if the architecture has them.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +14,17 @@
 
 namespace ggufscope {
 
-/// kUnspecified: the file's, or kMean where it names none.
+/// kUnspecified: the file's pooling, or kMean if the file has none.
 enum class Pooling : uint8_t { kNone, kMean, kCls, kLast, kRank, kUnspecified };
 
-/// What kUnspecified stands for.
+/// The pooling that kUnspecified means for the model.
 [[nodiscard]] Pooling pooling_of(const Model& model);
 
-/// Floats of one pooled vector, or of one token's with kNone; 0: kRank without a head.
+/// Floats in one pooled vector, or for kNone in one token's; 0 for kRank without a head.
 [[nodiscard]] size_t pooled_floats(const Model& model, Pooling pooling);
 
-/// Embeddings [n_tokens, n_embd] of one sequence to out [pooled_floats], with kNone [n_tokens, pooled_floats]. Not
-/// normalized. kUnsupported: kRank of a model that has no classification head.
+/// Pools embeddings [n_tokens, n_embd] of one sequence to out [pooled_floats], or for kNone to [n_tokens,
+/// pooled_floats]. Not normalized. Error: kUnsupported for kRank if the model has no classification head.
 [[nodiscard]] Result<void> pool_embeddings(const Model& model, Pool& pool, Pooling pooling, const float* embeddings,
                                            size_t n_tokens, float* out);
 

@@ -1,4 +1,4 @@
-// The states of recurrent layers: one a layer and sequence, side by side in one buffer.
+// The states of recurrent layers: one for each layer and sequence, in one buffer.
 #include <algorithm>
 #include <cstring>
 
@@ -18,7 +18,7 @@ void State::reset_recurrent(uint32_t sequence) {
     if (n == 0) continue;
     float* p = recurrent(il, sequence);
     std::memset(p, 0, n * sizeof(float));
-    if (wkv4_[il] != 0) std::fill(p + n - n / 5, p + n, -1e38f);  // its last fifth: the running maximum
+    if (wkv4_[il] != 0) std::fill(p + n - n / 5, p + n, -1e38f);  // the last fifth is the running maximum
   }
 }
 

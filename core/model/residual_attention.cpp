@@ -1,6 +1,7 @@
-// Attention over the residual stream's past (Kimi K3, 2026). Every block_size-th layer banks what it found and starts
-// the stream anew from its attention's output. What a part of a layer reads is a mixture of the stream and the banked
+// Attention over earlier values of the residual stream (Kimi K3, 2026). Every block_size-th layer banks its input and
+// restarts the stream from its attention's output. Each part of a layer reads a mixture of the stream and the banked
 // ones,
+//
 //   weights = softmax over streams s of (rms_norm(s) . score),   read = sum of weight(s) s.
 #include <cstring>
 

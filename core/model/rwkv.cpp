@@ -1,7 +1,7 @@
-// RWKV (Peng et al. 2023-2025), versions 4 to 7, and the hybrids that put its attention into another body.
+// RWKV (Peng et al. 2023-2025), versions 4 to 7, and hybrid models that use its attention in another architecture.
 //
-// Every projection reads the token mixed with the one before it: x_i = x + (previous - x) * mu_i.
-// A state holds the last inputs of both parts [2, n_embd], then the state of the attention.
+// Every projection reads the token mixed with the previous one: x_i = x + (previous - x) * mu_i. A state holds the last
+// inputs of both parts [2, n_embd], then the state of the attention.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr float kHeadNormEps = 64e-5f;
 
-// previous[t] = x of the token before in the same sequence; the state takes the last one.
+// previous[t] = x of the previous token in the same sequence. The state stores the last one.
 void shift_tokens(States states, const float* x, size_t n_embd, float* previous) {
   for (size_t t = 0; t < states.size(); ++t) {
     std::memcpy(previous + t * n_embd, states[t], n_embd * sizeof(float));
@@ -23,7 +23,7 @@ void shift_tokens(States states, const float* x, size_t n_embd, float* previous)
   }
 }
 
-// Versions 4 and 5 store the share of the token itself, later ones that of the token before.
+// Versions 4 and 5 store the weight of the token itself, later ones that of the previous token.
 bool stores_own_share(MixerKind kind) { return kind == MixerKind::kRwkv4 || kind == MixerKind::kRwkv5; }
 
 // out = previous + (x - previous) * share
@@ -50,7 +50,7 @@ void add_rows(float* y, const float* row, size_t n, size_t n_embd) {
   for (size_t t = 0; t < n; ++t) vec::add(y + t * n_embd, row, n_embd);
 }
 
-// The values of all channels, in `room` where the file has one a head.
+// The values of all channels, expanded into `room` if the file has one for each head.
 const float* by_channel(const Vector& values, size_t n_embd, float* room) {
   if (values.n == n_embd) return values.data();
   for (size_t i = 0; i < n_embd; ++i) room[i] = values.data()[i / (n_embd / values.n)];
@@ -107,7 +107,7 @@ void plan_rwkv(const LayerPlan& plan, LayerWeights& weights) {
         vector(w.decay, "time_mix_decay", n);
         break;
       }
-      // Version 5.1 has one value a head, and no gate.
+      // Version 5.1 has one value for each head, and no gate.
       for (const auto& [to, part] : {std::pair(&w.first, "time_mix_first"), std::pair(&w.decay, "time_mix_decay")}) {
         const TensorEntry* entry = p.find(plan.name(part) + ".weight");
         const bool by_head =
@@ -271,7 +271,7 @@ void run_rwkv(Pass& pass, size_t il, const float* x, float* y) {
       add_rows(a, w.a0.data(), n, n_embd);
       activate(Activation::kSigmoid, a, all);
       if (w.g1) mix(5), low_rank(pass, w.g1, w.g2, mixed, Activation::kSigmoid, true, middle, g);
-      // kk = the key that is removed, of length 1; b = kk a; a = -kk; k is kept by a share k_a
+      // kk: the normalized key that is removed from the state; b = kk a; a = -kk; k_a: how much of k is kept
       float* kk = mixed;
       for (size_t i = 0; i < all; ++i) kk[i] = k[i] * w.k_k.data()[i % n_embd];
       for (size_t i = 0; i < n * n_heads; ++i) l2_normalize(kk + i * size, size, 1e-12f);

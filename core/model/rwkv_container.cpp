@@ -12,7 +12,7 @@ struct Rename {
   std::string_view from, to;
 };
 
-// Names outside the blocks, then names inside them. Longer names first where one begins another.
+// Names outside of blocks, then names inside them. If one name is the beginning of another, the longer one comes first.
 constexpr Rename kOuter[] = {
     {"emb.weight", "token_embd.weight"},
     {"head.weight", "output.weight"},
@@ -88,7 +88,7 @@ Result<std::unique_ptr<Model>> open_rwkv_checkpoint(std::vector<TensorEntry> ten
   Hparams h;
   h.n_embd = static_cast<uint32_t>(embedding->shape[0]);
   h.norm = NormKind::kLayer;
-  h.n_ctx_train = 1024;  // a recurrent state has no limit of its own
+  h.n_ctx_train = 1024;  // a recurrent state has no limit
   for (const TensorEntry& tensor : tensors)
     if (tensor.name.starts_with("blk.") && tensor.name.ends_with(".attn_norm.weight")) ++h.n_layer;
   if (h.n_layer == 0) return fail(ErrorCode::kNotFound, "tensor blocks.0.ln1.weight is missing");

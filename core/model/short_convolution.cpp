@@ -1,5 +1,5 @@
-// The short convolution of LFM2: y = out(c * conv(b * x)), where b, c and x are projections of the input. A model that
-// sees both ways has the token's neighbours on both sides in its kernel, and no state.
+// The short convolution of LFM2: y = out(c * conv(b * x)), where b, c and x are projections of the input. In a
+// bidirectional model, the kernel covers neighbours on both sides, and there is no state.
 #include <algorithm>
 
 #include "model/mixer.hpp"
@@ -8,7 +8,7 @@
 namespace ggufscope {
 namespace {
 
-// y[t, c] = sum over k of weight[c, k] * x[t + k - n_kernel / 2, c], of the tokens of t's sequence in the batch.
+// y[t, c] = sum over k of weight[c, k] * x[t + k - n_kernel / 2, c], over the tokens of t's sequence in the batch.
 void centered_convolution(std::span<const int32_t> sequences, const float* x, size_t n_channels, const float* weight,
                           size_t n_kernel, float* y) {
   const size_t n = sequences.size();

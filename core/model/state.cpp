@@ -17,10 +17,11 @@ uint32_t context_of(const Model& model, const StateOptions& options) {
   return options.n_ctx != 0 ? options.n_ctx : model.hparams().n_ctx_train;
 }
 
-// Cells that layers with a window keep of each sequence.
+// The number of cells that windowed layers keep for each sequence.
 uint32_t kept_window(const Hparams& h) { return std::max(h.window, h.window_kept); }
 
-// Slots of windowed layers: for the cells that all sequences may see, and a batch. 0: as many as there are cells.
+// The number of slots of windowed layers: enough for the cells that all sequences may attend to, and a batch. 0: as
+// many as cells.
 uint64_t window_slots(const Model& model, const StateOptions& options) {
   const Hparams& h = model.hparams();
   if (h.window == 0 || !h.causal || model.has_encoder() || h.window_kind == WindowKind::kSymmetric) return 0;
@@ -35,7 +36,7 @@ uint64_t cells_of(const LayerParameters& layer, uint64_t n_ctx, uint64_t n_slots
   return layer.windowed && n_slots != 0 ? n_slots : n_ctx;
 }
 
-// Whatever the cache's type, what positions are chosen by is not rounded further.
+// The rows that positions are selected by are not rounded further than half precision, whatever the cache's type.
 CacheType further_type(CacheTypes cache, const FurtherRow& row) {
   return cache.keys == CacheType::kF32 || row.windowed ? CacheType::kF32 : CacheType::kF16;
 }
@@ -58,7 +59,7 @@ StateSizes state_sizes(const Model& model, const StateOptions& options) {
     const Mixer& mixer = find_mixer(layer.mixer);
     if (const CacheShape shape = cache_shape(h, layer); shape.n_head_kv != 0) {
       const uint64_t n_cells = cells_of(layer, n_ctx, n_slots);
-      // An encoder-decoder's layers also keep the keys and values of the encoder's output.
+      // The layers of an encoder-decoder also store the keys and values of the encoder's output.
       for (size_t i = 0; i < (model.has_encoder() ? 2 : 1) && layer.kv_layer == il; ++i) {
         const CacheTypes types = i == 0 ? options.cache_types : State::kCrossTypes;
         for (const size_t row : {cache_row_bytes(types.keys, shape.d_k), cache_row_bytes(types.values, shape.d_v)}) {
@@ -120,7 +121,7 @@ Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, con
           take(state->thread_scratch, uint64_t{state->thread_scratch_floats} * pool.n_threads() * sizeof(float));
       !r)
     return std::unexpected(r.error());
-  std::memset(state->cache_.data(), 0, state->cache_.size());  // cells of a run that was cancelled hold no NaN
+  std::memset(state->cache_.data(), 0, state->cache_.size());  // cells of a cancelled run then contain no NaN
   state->arena.reset(state->scratch_.as<float>(), static_cast<size_t>(sizes.arena_floats));
 
   state->cells_.resize(o.n_ctx);

@@ -1,10 +1,10 @@
-// The state of a model between calls: KV cache and recurrent states; and the scratch memory of a batch.
+// The state of a model between calls (KV cache and recurrent states), and the scratch memory for a batch.
 //
-// The cache is a table of cells. A cell belongs to a set of sequences at one position, so that sequences that begin
-// alike share its keys and values. Recurrent layers keep one state a sequence instead.
+// The cache is a table of cells. A cell belongs to a set of sequences at one position, so that sequences with a common
+// beginning share its keys and values. Recurrent layers store one state for each sequence instead.
 //
-// Windowed layers need only the cells of the window. If that is less than the context, their keys and values lie in
-// slots. A cell has a slot while some sequence may still see it.
+// Windowed layers need only the cells of the window. If that is less than the context, they store keys and values in
+// slots. A cell has a slot while some sequence may still attend to it.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,10 @@ inline constexpr uint64_t kMaxStateBytes = uint64_t{1} << 60;
 struct Cell {
   int32_t position = -1;
   uint64_t sequences = 0;  ///< bit s: sequence s; 0: free
-  uint32_t order = 0;      ///< among the tokens of an image that share a position
+  uint32_t order = 0;      ///< order among the tokens of an image that share a position
 };
 
-/// Activations of one batch: handed out in order, released all at once. The size was computed before.
+/// Activations of one batch: a bump allocator that is released at once. Its size was computed in advance.
 class Arena {
  public:
   void reset(float* base, size_t n_floats) {
@@ -42,14 +42,14 @@ class Arena {
   }
   [[nodiscard]] float* take(size_t n_floats) {
     const size_t padded = static_cast<size_t>(round_up(n_floats));
-    if (padded > size_ - used_) __builtin_trap();  // the computed size is wrong: a bug, never an input
+    if (padded > size_ - used_) __builtin_trap();  // the computed size is wrong: a bug, never caused by input
     float* p = base_ + used_;
     used_ += padded;
     return p;
   }
   [[nodiscard]] size_t mark() const { return used_; }
   void release(size_t mark) { used_ = mark; }
-  /// Floats are handed out in multiples of a cache line.
+  /// Allocations are rounded up to whole cache lines.
   [[nodiscard]] static constexpr uint64_t round_up(uint64_t n_floats) { return (n_floats + 15) / 16 * 16; }
 
  private:
@@ -58,19 +58,19 @@ class Arena {
   size_t used_ = 0;
 };
 
-/// What State::create allocates.
+/// The sizes that State::create allocates.
 struct StateSizes {
   uint64_t cache_bytes = 0;
   uint64_t recurrent_floats = 0;
   uint64_t arena_floats = 0;
-  uint64_t thread_floats = 0;  ///< of each thread
-  bool fits = true;            ///< false: more than can be counted
+  uint64_t thread_floats = 0;  ///< for each thread
+  bool fits = true;            ///< false: the sum overflows
 };
 [[nodiscard]] StateSizes state_sizes(const Model& model, const StateOptions& options);
 
 class State {
  public:
-  /// kOutOfMemory, or kInvalidArgument for options out of range.
+  /// Errors: kOutOfMemory; kInvalidArgument for options out of range.
   [[nodiscard]] static Result<std::unique_ptr<State>> create(const Model& model, Pool& pool,
                                                              const StateOptions& options);
   State(const State&) = delete;
@@ -80,49 +80,49 @@ class State {
 
   /// Clears everything.
   void clear();
-  /// Removes positions [first, last) of a sequence; last < 0: to its end. Recurrent states do not change by a part
-  /// before the end, as in llama.cpp. False, with nothing done, for the end alone of a recurrent model's sequence, or
-  /// if the window before first is no longer there.
+  /// Removes positions [first, last) of a sequence; last < 0: to its end. As in llama.cpp, a recurrent state does not
+  /// change if only positions before the end are removed. Returns false and does nothing if only the end of a recurrent
+  /// model's sequence would be removed, or if the window before first is no longer in the cache.
   bool remove(uint32_t sequence, int32_t first, int32_t last);
   /// Adds positions [first, last) of one sequence to another, which must be empty there.
   bool copy(uint32_t from, uint32_t to, int32_t first, int32_t last);
   /// Removes all other sequences.
   void keep(uint32_t sequence);
-  /// Adds delta to positions [first, last): cached keys are rotated along. A recurrent state moves with the last
-  /// position. kUnsupported for positions that are learned.
+  /// Adds delta to positions [first, last) and rotates the cached keys accordingly. A recurrent state moves with the
+  /// last position. Error: kUnsupported for learned positions.
   [[nodiscard]] Result<void> shift(const Model& model, uint32_t sequence, int32_t first, int32_t last, int32_t delta);
-  /// -1 of an empty sequence.
+  /// -1 if the sequence is empty.
   [[nodiscard]] int32_t last_position(uint32_t sequence) const;
   [[nodiscard]] size_t n_free_cells() const;
-  /// Bytes of all buffers, as Model::memory computed them.
+  /// Bytes of all buffers; equals what Model::memory computed.
   [[nodiscard]] uint64_t allocated_bytes() const {
     return cache_.size() + recurrent_.size() + scratch_.size() + thread_scratch.size();
   }
 
-  /// Everything of one sequence as bytes that restore takes back, in this or another state of the same model.
+  /// Serializes one sequence. restore() accepts the bytes in this or another state of the same model.
   [[nodiscard]] Result<std::vector<uint8_t>> save(const Model& model, uint32_t sequence) const;
   [[nodiscard]] Result<void> restore(const Model& model, uint32_t sequence, ByteView bytes);
 
   // For the layers and forward.
   void set_recurrent_end(uint32_t sequence, int32_t position) { recurrent_end_[sequence] = position; }
   [[nodiscard]] CacheView cache(size_t layer);
-  /// A layer's further row i: one head of keys, rounded to half precision at most.
+  /// A layer's additional row i: one head of keys, in half precision or better.
   [[nodiscard]] CacheView further(size_t layer, size_t i);
   /// A recurrent layer's state of one sequence: [recurrent_floats of the layer].
   [[nodiscard]] float* recurrent(size_t layer, uint32_t sequence);
   [[nodiscard]] std::vector<Cell>& cells() { return cells_; }
   [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
-  /// Takes n free cells, in order of index. False where there are too few.
+  /// Takes n free cells, in order of index. Returns false if there are too few.
   bool take_cells(size_t n, std::vector<uint32_t>& out) const;
-  /// Assigns slots to the cells; if needed, takes them from cells that no sequence will see again. Does nothing if
-  /// cells need no slots.
+  /// Assigns slots to the cells. If necessary, takes them from cells that no sequence will attend to again. Does
+  /// nothing if cells need no slots.
   bool take_slots(std::span<const uint32_t> cells);
-  /// The slot in which a windowed layer keeps a cell's keys and values; -1: not any more.
+  /// The slot in which a windowed layer stores a cell's keys and values; -1 if it no longer has one.
   [[nodiscard]] int32_t slot_of(uint32_t cell) const {
     return slot_of_.empty() ? static_cast<int32_t>(cell) : slot_of_[cell];
   }
   [[nodiscard]] size_t n_slots() const { return slot_of_.empty() ? cells_.size() : cell_of_.size(); }
-  /// nullptr of a slot without a cell.
+  /// nullptr for a slot without a cell.
   [[nodiscard]] const Cell* cell_in(size_t slot) const {
     if (slot_of_.empty()) return &cells_[slot];
     return cell_of_[slot] < 0 ? nullptr : &cells_[static_cast<size_t>(cell_of_[slot])];
@@ -133,12 +133,11 @@ class State {
   size_t thread_scratch_floats = 0;
   std::vector<uint32_t> batch_cells, batch_slots;
   std::vector<CellRun> runs_full, runs_windowed;
-  std::vector<std::span<const CellRun>> visible_full, visible_windowed;  // one a token
+  std::vector<std::span<const CellRun>> visible_full, visible_windowed;  // one for each token
   std::vector<int32_t> cell_positions, slot_positions;
   std::vector<float*> token_states;
   RopeTable rope_tables[2];
-  /// Keys and values of the encoder's output, to which a decoder's layer attends. They stay float32, whatever the
-  /// cache's type.
+  /// Keys and values of the encoder's output, for cross-attention. They stay float32, whatever the cache's type.
   static constexpr CacheTypes kCrossTypes{};
   [[nodiscard]] CacheView cross(size_t layer);
   size_t n_encoded = 0;
@@ -148,30 +147,30 @@ class State {
   struct LayerPlace {
     uint64_t keys = 0, values = 0;  // byte offsets in cache_
     uint64_t cross_keys = 0, cross_values = 0;
-    size_t d_k_row = 0, d_v_row = 0;        // elements a head
-    size_t key_bytes = 0, value_bytes = 0;  // of a row of one head
-    size_t key_width = 1, value_width = 1;  // of the Hadamard transform
+    size_t d_k_row = 0, d_v_row = 0;        // elements in a row of one head
+    size_t key_bytes = 0, value_bytes = 0;  // bytes in a row of one head
+    size_t key_width = 1, value_width = 1;  // block widths of the Hadamard transform
     size_t n_head_kv = 0;
     CacheTypes types;
     uint64_t recurrent = 0;  // float offset of sequence 0 in recurrent_
     size_t recurrent_floats = 0;
     bool cached = false;
     bool windowed = false;
-    bool slotted = false;  // it keeps slots, not cells
+    bool slotted = false;  // stored in slots instead of cells
   };
   [[nodiscard]] CacheView view_of(const LayerPlace& place);
   void reset_recurrent(uint32_t sequence);
   void release_slot(uint32_t cell);
 
   StateOptions options_;
-  int32_t recurrent_end_[kMaxSequences] = {};  // last position that went into the recurrent states; -1: none
+  int32_t recurrent_end_[kMaxSequences] = {};  // last position in the recurrent states; -1: none
   std::vector<Cell> cells_;
-  std::vector<int32_t> slot_of_;  // by cell; empty: windowed layers keep all cells
-  std::vector<int32_t> cell_of_;  // by slot
+  std::vector<int32_t> slot_of_;  // indexed by cell; empty: windowed layers keep all cells
+  std::vector<int32_t> cell_of_;  // indexed by slot
   uint32_t window_ = 0;
-  std::vector<LayerPlace> places_;  // of the layers, then of their further rows
+  std::vector<LayerPlace> places_;  // of the layers, then of their additional rows
   Buffer cache_, recurrent_, scratch_;
-  std::vector<uint8_t> wkv4_;  // layers whose states begin at -1e38
+  std::vector<uint8_t> wkv4_;  // layers whose running maximum starts at -1e38
 };
 
 }  // namespace ggufscope

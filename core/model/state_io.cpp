@@ -1,4 +1,4 @@
-// A sequence as bytes and back.
+// Serialization of a sequence.
 #include <algorithm>
 #include <cstring>
 
@@ -18,7 +18,7 @@ void append(std::vector<uint8_t>& out, T value) {
   store(out.data() + at, value);
 }
 
-// A fingerprint: models with the same number can exchange states.
+// A fingerprint: models with equal fingerprints can exchange states.
 uint64_t fingerprint(const Model& model, CacheTypes types) {
   uint64_t hash = 1469598103934665603ull;
   const auto mix = [&](uint64_t value) { hash = (hash ^ value) * 1099511628211ull; };
@@ -33,8 +33,8 @@ uint64_t fingerprint(const Model& model, CacheTypes types) {
 
 }  // namespace
 
-// magic, version, fingerprint, recurrent end, n_cells; positions; for each cell a byte, 1 where windowed layers have
-// it; for each cached layer and head the cells' keys and values; for each recurrent layer its floats.
+// Format: magic, version, fingerprint, recurrent end, n_cells; positions; for each cell a byte, which is 1 if windowed
+// layers have it; for each cached layer and head the cells' keys and values; for each recurrent layer its floats.
 Result<std::vector<uint8_t>> State::save(const Model& model, uint32_t sequence) const {
   if (model.has_encoder()) return fail(ErrorCode::kUnsupported, "what an encoder made is not saved");
   if (sequence >= options_.n_sequences) return fail(ErrorCode::kInvalidArgument, "no such sequence");
@@ -102,7 +102,7 @@ Result<void> State::restore(const Model& model, uint32_t sequence, ByteView byte
     return fail(ErrorCode::kBadLength,
                 "the saved state has " + counted(bytes.size(), "byte") + " for " + counted(n_cells, "token"));
   const uint8_t* p = bytes.data() + kHead;
-  int32_t previous = -1;  // those of an image may be at one position
+  int32_t previous = -1;  // cells of an image may have the same position
   for (size_t i = 0; i < n_cells; ++i) {
     const int32_t position = load<int32_t>(p + i * sizeof(int32_t));
     if (position < previous) return fail(ErrorCode::kOutOfRange, "the saved state's positions descend");
@@ -117,7 +117,7 @@ Result<void> State::restore(const Model& model, uint32_t sequence, ByteView byte
     cells_[c] = {load<int32_t>(p), sequence_bit(sequence)};
     p += sizeof(int32_t);
   }
-  // Keeps those cells of windowed layers that will still be seen.
+  // Keeps only cells of windowed layers that will still be attended to.
   std::vector<uint32_t> windowed, kept;
   for (const uint32_t c : chosen) {
     release_slot(c);

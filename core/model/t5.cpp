@@ -1,5 +1,5 @@
-// T5 (Raffel et al. 2020): an encoder beside the decoder. The decoder's layers attend to keys and values of the
-// encoder's output, which are computed once.
+// T5 (Raffel et al. 2020): an encoder-decoder. The decoder's layers attend to keys and values of the encoder's output,
+// which are computed once.
 #include <cstring>
 
 #include "base/sentence.hpp"
@@ -19,7 +19,7 @@ void plan_cross_attention(const LayerPlan& plan, LayerWeights& weights) {
   p.linear(w.k, plan.name("cross_attn_k"), n_embd, n_k);
   p.linear(w.v, plan.name("cross_attn_v"), n_embd, n_v);
   p.linear(w.out, plan.name("cross_attn_o"), uint64_t{layer.n_head} * layer.d_v, n_embd);
-  // Some converters keep a table that T5 does not use here.
+  // Some converters write a table that T5 does not use.
   p.vector(w.relative_bias, plan.name("cross_attn_rel_b.weight"), uint64_t{layer.n_head} * plan.h.n_relative_buckets,
            Need::kOptional);
 }
@@ -55,7 +55,7 @@ Result<void> encode(const Model& model, State& state, Pool& pool, std::span<cons
     if (token < 0 || static_cast<uint32_t>(token) >= h.n_vocab)
       return fail(ErrorCode::kOutOfRange,
                   "token " + std::to_string(token) + " is not one of " + std::to_string(h.n_vocab));
-  state.clear();  // a new input: what was decoded of another is void
+  state.clear();  // a new input invalidates what was decoded before
   std::vector<int32_t> positions(n), sequences(n, 0);
   for (size_t t = 0; t < n; ++t) positions[t] = static_cast<int32_t>(t);
   if (pool.profile() != nullptr) pool.profile()->begin_pass(n);

@@ -17,7 +17,7 @@ std::string shape_text(std::span<const uint64_t> shape) {
   return text + "]";
 }
 
-// Parts of files that take no part in the computation.
+// Tensors that are not used.
 bool is_ignored(std::string_view name) {
   return name.find(".nextn.") != std::string_view::npos || name.starts_with("rope_freqs") ||
          name.ends_with(".rot_embd.inv_freq") || name.ends_with(".attn_rot_embd") || name.ends_with(".input_scale") ||
@@ -55,7 +55,7 @@ bool Planner::request(const std::string& name, std::span<const uint64_t> shape, 
     if (need == Need::kRequired) refuse(ErrorCode::kNotFound, "tensor " + name + " is missing");
     return false;
   }
-  // An empty shape stands for any.
+  // An empty shape matches any.
   for (size_t i = 0; i < 4 && !shape.empty(); ++i) {
     const uint64_t want = i < shape.size() ? shape[i] : 1;
     if (entry->shape[i] == want) continue;
@@ -291,7 +291,7 @@ namespace {
 
 Result<void> pack(Pool& pool, const TensorRequest& request, PackedMatrix& matrix, size_t n_in, size_t n_out,
                   Precision precision, uint64_t first_row, ByteView rows) {
-  if (matrix.empty()) {  // memory is taken when the first bytes come, not before
+  if (matrix.empty()) {  // memory is allocated when the first bytes arrive
     Result<PackedMatrix> created = PackedMatrix::create(pool, request.entry.type, n_in, n_out, precision);
     if (!created) return std::unexpected(created.error());
     matrix = std::move(*created);
@@ -398,13 +398,13 @@ void scale_and_add(const Linear& linear, size_t n_tokens, float* y) {
   if (linear.scale && linear.bias_first) vec::scale(y, linear.scale.data()[0], n_tokens * linear.n_out);
 }
 
-// Tokens of B's products at once: of wide outputs a few, so that what they are written to stays in the cache.
+// The number of tokens to multiply by B at once: for wide outputs only a few, so that the output stays in the cache.
 size_t low_rank_tokens(const LowRank& pair) {
   constexpr size_t kFloats = size_t{1} << 18;
   return std::clamp<size_t>(kFloats / pair.b[0].n_out(), 1, 64);
 }
 
-// Of matrix i: y += scale B (A x).
+// For matrix i: y += scale B (A x).
 void add_low_rank(Pool& pool, std::span<const LowRankUse> uses, size_t i, const float* x, size_t n_tokens, float* y) {
   for (const auto& [pair, scale, scratch] : uses) {
     const PackedMatrix &a = pair->a[i], &b = pair->b[i];

@@ -1,5 +1,5 @@
-// The weights of a model: where each tensor of the file goes. Bytes may arrive in any order; each tensor is packed
-// when its rows come, so that there is never a second copy of the file.
+// The weights of a model, and the destination of each tensor of the file. Bytes may arrive in any order. Each tensor is
+// packed when its rows arrive, so that there is never a second copy of the file.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@
 
 namespace ggufscope {
 
-/// A tensor of the file, as described by a GGUF header or an older container.
+/// A tensor of the file, from a GGUF header or an older container.
 struct TensorEntry {
   std::string name;
   uint32_t n_dims = 0;
   std::array<uint64_t, 4> shape{1, 1, 1, 1};  ///< fastest first
   uint32_t type = 0;
-  uint64_t offset = 0;  ///< absolute
+  uint64_t offset = 0;  ///< absolute offset in the file
   uint64_t n_bytes = 0;
-  uint32_t file = 0;  ///< of a split model
+  uint32_t file = 0;  ///< index of the file in a split model
   bool big_endian = false;
   std::optional<uint64_t> file_size = std::nullopt;
 };
 
-/// Floats, dequantized at load. Empty where the file has no such tensor.
+/// Floats, dequantized at load. Empty if the file has no such tensor.
 struct Vector {
   Buffer buffer;
   size_t n = 0;
@@ -39,12 +39,12 @@ struct Vector {
   explicit operator bool() const { return n != 0; }
 };
 
-/// What an adapter adds to a weight: y += B (A x) times a scale.
+/// A low-rank adapter of a weight: y += B (A x) times a scale.
 struct LowRank {
-  std::vector<PackedMatrix> a, b;  // [rank, n_in] and [n_out, rank]; of a stack one for each matrix
+  std::vector<PackedMatrix> a, b;  // [rank, n_in] and [n_out, rank]; for a stack one pair for each matrix
   size_t rank = 0;
 };
-/// Floats that add_low_rank writes to besides y.
+/// Floats of scratch memory that add_low_rank needs.
 [[nodiscard]] size_t low_rank_scratch(const LowRank& pair);
 struct LowRankUse {
   const LowRank* pair;
@@ -59,11 +59,11 @@ struct Linear {
   Vector scale;  // [1]
   size_t n_in = 0, n_out = 0;
   bool bias_first = false;           // y = (x W^T + bias) * scale
-  std::vector<LowRankUse> adapters;  // beside the matrix; most often none
+  std::vector<LowRankUse> adapters;  // active adapters; usually none
   explicit operator bool() const { return n_out != 0; }
 };
 
-/// Matrices of one shape in one tensor [n_in, n_out, n]: experts, or heads.
+/// Matrices of one shape in one tensor [n_in, n_out, n]: experts or heads.
 struct LinearStack {
   std::vector<PackedMatrix> matrices;
   Vector biases;  // [n, n_out]
@@ -75,11 +75,11 @@ struct LinearStack {
 
 struct Affine {
   Vector weight, bias;
-  bool present = false;  // an unweighted norm is present without weights
+  bool present = false;  // true also for an unweighted norm, which has no tensor
   explicit operator bool() const { return present; }
 };
 
-/// DeepSeek-V4: what makes a block's key.
+/// DeepSeek-V4: computes a block's key.
 struct CompressorWeights {
   Linear kv, gate;  // [n_embd] -> [sets * d]
   Vector ape;       // [ratio, sets * d]
@@ -89,17 +89,17 @@ struct CompressorWeights {
 struct AttentionWeights {
   Linear qkv, q, k, v, out, gate;
   Affine q_norm, k_norm, sub_norm;
-  bool gated_query = false;    // q holds a query and a gate for each head
-  bool norms_by_head = false;  // q_norm [n_head, d_k]: other weights for each head
+  bool gated_query = false;    // q produces a query and a gate for each head
+  bool norms_by_head = false;  // q_norm [n_head, d_k]: separate weights for each head
   Vector sinks;                // [n_head]
-  Vector q_scale;              // [n_head], after an unweighted norm
+  Vector q_scale;              // [n_head], applied after an unweighted norm
   Vector relative_bias;        // [n_buckets, n_head]
   // latent attention
   Linear q_a, q_b, kv_a, kv_b;
   Affine q_a_norm, kv_a_norm;
-  LinearStack k_b, v_b;  // a matrix each head
+  LinearStack k_b, v_b;  // one matrix for each head
   // compressed attention
-  LinearStack out_a;  // a matrix each group of heads
+  LinearStack out_a;  // one matrix for each group of heads
   CompressorWeights compressor, index_compressor;
 };
 
@@ -108,7 +108,7 @@ struct IndexerWeights {
   Affine q_norm, k_norm;
 };
 
-/// Low-rank pairs of one matrix: [n_in, rank, n_slots] and [rank, n_out, n_slots].
+/// The low-rank pairs of one matrix: [n_in, rank, n_slots] and [rank, n_out, n_slots].
 struct SwitchedAdapter {
   LinearStack a, b;
 };
@@ -118,24 +118,24 @@ struct SwitchWeights {
 };
 
 struct FfnWeights {
-  Linear gate, up, down;  // gate absent: plain, or gate and up fused in up
+  Linear gate, up, down;  // no gate: not gated, or gate and up are fused in up
   Affine sub_norm;
   Vector act_scales;  // [n_ff]
 };
 
 struct ExpertWeights {
-  LinearStack gate, up, down, gate_up;  // gate absent: plain; gate_up: both side by side
+  LinearStack gate, up, down, gate_up;  // no gate: not gated; gate_up: both concatenated
   explicit operator bool() const { return static_cast<bool>(down); }
 };
 
 struct MoeWeights {
   Linear router;  // [n_embd] -> [n_expert]
   ExpertWeights experts;
-  Linear latent_down, latent_up;  // experts narrower than the model: what they read and give
+  Linear latent_down, latent_up;  // projections for experts that are narrower than the model
   Affine latent_norm;
-  ExpertWeights chunks;           // grovemoe: smaller ones, each for a few neighbours of the experts
+  ExpertWeights chunks;           // grovemoe: smaller experts, each shared by a few neighbouring experts
   Vector selection_bias;          // [n_expert]
-  std::vector<int32_t> by_token;  // [n_vocab, n_expert_used]: which experts a token takes, whatever the router says
+  std::vector<int32_t> by_token;  // [n_vocab, n_expert_used]: experts determined by the token id instead of the router
   FfnWeights shared;
   Linear shared_gate;  // [n_embd] -> [1]
 };
@@ -173,7 +173,7 @@ struct AltupWeights {
   Vector correct_scale;  // [n_embd]
 };
 
-/// What hyper-connections compute their weights by.
+/// Weights from which hyper-connections compute their mixing weights.
 struct HyperWeights {
   Linear mix;
   Vector base, scale;
@@ -199,7 +199,7 @@ struct LayerWeights {
   Vector attn_res_score, ffn_res_score;     // [n_embd], kimi-k3
 };
 
-/// Weights of pooling and of the classification head: pooling.hpp.
+/// Weights of pooling and of the classification head; see pooling.hpp.
 struct PoolingWeights {
   Linear dense_2, dense_3;
   Linear cls, cls_output;
@@ -214,45 +214,45 @@ struct Weights {
   HyperWeights hyper_output;                         // deepseek4
   Vector output_res_score;                           // [n_embd], kimi-k3
   Linear output;                                     // absent: tied to token_embedding
-  Vector output_bias;                                // [n_vocab], where the output is tied
+  Vector output_bias;                                // [n_vocab], if the output is tied
   Linear per_layer_embedding, per_layer_model_proj;  // gemma3n, gemma4
   Affine per_layer_proj_norm;
   PoolingWeights pooling;
-  LinearStack altup_projection, altup_unembedding;             // gemma3n: a matrix for each stream but the first
+  LinearStack altup_projection, altup_unembedding;             // gemma3n: one matrix for each stream but the first
   Vector rope_factors, rope_factors_long, rope_factors_short;  // [n_rot / 2]
   std::vector<LayerWeights> layers;
   std::vector<LayerWeights> encoder;  // t5
 };
 
-/// One tensor to fetch and where it goes.
+/// One tensor to load, and its destination.
 struct TensorRequest {
   TensorEntry entry;
-  uint64_t n_rows = 0;  ///< of entry.shape[0] elements
+  uint64_t n_rows = 0;  ///< number of rows, each of entry.shape[0] elements
   uint64_t row_bytes = 0;
-  uint64_t n_rows_kept = 0;  ///< rows that are wanted: the first so many
+  uint64_t n_rows_kept = 0;  ///< only the first so many rows are kept
   uint64_t n_rows_arrived = 0;
-  Linear* linear = nullptr;  // one of these four
+  Linear* linear = nullptr;  // exactly one of these four is set
   LinearStack* stack = nullptr;
   Vector* vector = nullptr;
   std::vector<int32_t>* integers = nullptr;
-  uint32_t integer_limit = 0;  ///< each is below it
+  uint32_t integer_limit = 0;  ///< upper limit (exclusive) for each integer
 };
 
-/// Bytes of a request's tensor after packing. kOverflow; errors of packed_bytes.
+/// Bytes of a request's tensor after packing. Errors: kOverflow; those of packed_bytes.
 [[nodiscard]] Result<uint64_t> loaded_size(const TensorRequest& request, Precision precision);
-/// Whole rows of a request's tensor, in the file's layout, from first_row on, go where the request says. Memory is
-/// taken when the first of them come. Rows beyond n_rows_kept are ignored. kInvalidArgument for other bytes,
+/// Stores whole rows of a request's tensor, in the file's layout, from first_row on. Memory is allocated when the first
+/// of them arrive. Rows beyond n_rows_kept are ignored. Errors: kInvalidArgument if the bytes are not whole rows;
 /// kOutOfMemory.
 [[nodiscard]] Result<void> pack_rows(Pool& pool, TensorRequest& request, Precision precision, uint64_t first_row,
                                      ByteView rows);
-/// kTruncated names a tensor of which rows are missing.
+/// Error: kTruncated if rows are missing; the message names the tensor.
 [[nodiscard]] Result<void> all_arrived(std::span<const TensorRequest> plan);
-/// Bytes of the weights that have arrived.
+/// Bytes of the weights that are loaded so far.
 [[nodiscard]] uint64_t loaded_bytes(std::span<const TensorRequest> plan);
 
 enum class Need : uint8_t { kRequired, kOptional };
 
-/// Builds the plan: each call finds a tensor, checks its shape, and notes its destination. The first error is kept
+/// Builds the plan. Each call finds a tensor, checks its shape, and records its destination. The first error is kept,
 /// and later calls do nothing.
 class Planner {
  public:
@@ -261,36 +261,38 @@ class Planner {
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] const TensorEntry* find(std::string_view name) const;
 
-  /// name.weight [n_in, n_out], with name.bias and name.scale where the file has them. Returns whether it is there.
+  /// Plans name.weight [n_in, n_out], with name.bias and name.scale if the file has them. Returns whether the tensor
+  /// exists.
   bool linear(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need = Need::kRequired);
   /// The same without bias and scale, even if the file has them.
   bool matrix(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need = Need::kRequired);
-  /// name.weight [n_kernel, n_in, n_out] of a convolution along one axis, with name.bias: a matrix whose rows are
-  /// [n_in, n_kernel], the kernel fastest.
+  /// Plans name.weight [n_kernel, n_in, n_out] of a one-dimensional convolution, with name.bias, as a matrix whose rows
+  /// are [n_in, n_kernel] with the kernel fastest.
   bool convolution(Linear& to, const std::string& name, uint64_t n_kernel, uint64_t n_in, uint64_t n_out);
-  /// The tensor of exactly this name as a matrix [n_in, n_out], however its dimensions cut the same elements; no bias.
+  /// Plans the tensor with exactly this name as a matrix [n_in, n_out], however the file splits its dimensions; without
+  /// a bias.
   bool flattened(Linear& to, const std::string& tensor, uint64_t n_in, uint64_t n_out, Need need = Need::kRequired);
-  /// name.weight [n_in, n_out, n].
+  /// Plans name.weight [n_in, n_out, n].
   bool stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n,
              Need need = Need::kRequired);
-  /// The tensor of exactly this name [n_in, n_out, n].
+  /// Plans the tensor with exactly this name, [n_in, n_out, n].
   bool bare_stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n,
                   Need need = Need::kRequired);
   /// The same, or [n_in, n_out * n]: the matrices one below the other.
   bool split_stack(LinearStack& to, const std::string& name, uint64_t n_in, uint64_t n_out, uint64_t n);
-  /// The tensor of exactly this name, of type I32 [n, n_rows], each from 0 to limit - 1.
+  /// Plans the tensor with exactly this name, of type I32 [n, n_rows], with values from 0 to limit - 1.
   bool integers(std::vector<int32_t>& to, const std::string& name, uint64_t n, uint64_t n_rows, uint32_t limit);
-  /// The tensor of exactly this name with n elements in all.
+  /// Plans the tensor with exactly this name, which must have n elements.
   bool vector(Vector& to, const std::string& name, uint64_t n, Need need = Need::kRequired);
-  /// The first row, of n elements.
+  /// Plans only the first row, of n elements.
   bool first_row(Vector& to, const std::string& name, uint64_t n, Need need);
-  /// name.weight [n] (a bare name where some converters left the suffix out), name.bias.
+  /// Plans name.weight [n] (or `name`, because some converters leave out the suffix) and name.bias.
   bool affine(Affine& to, const std::string& name, uint64_t n, Need need = Need::kRequired,
               Need bias = Need::kOptional);
 
-  /// Tensors whose names begin so take no part.
+  /// Ignores tensors whose names begin with prefix.
   void ignore(std::string_view prefix);
-  /// The same of those for which leaves_out(name) is true; no later call finds them.
+  /// Ignores tensors for which leaves_out(name) is true. Later calls do not find them.
   template <class LeavesOut>
   void leave_out(const LeavesOut& leaves_out) {
     std::erase_if(tensors_, [&](const TensorEntry& entry) { return leaves_out(std::string_view(entry.name)); });
@@ -301,8 +303,8 @@ class Planner {
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] const Error& error() const { return error_; }
 
-  /// The plan, in order of files and offsets. Tensors that no call asked for are an error: something would be left out
-  /// of the computation.
+  /// Returns the plan, sorted by file and offset. A tensor that no call requested is an error, because the computation
+  /// would be incomplete.
   [[nodiscard]] Result<std::vector<TensorRequest>> finish();
 
  private:
@@ -310,7 +312,7 @@ class Planner {
   bool weights_of(Linear& to, const std::string& name, uint64_t n_in, uint64_t n_out, Need need);
   bool request(const std::string& name, std::span<const uint64_t> shape, Need need, TensorRequest& out);
 
-  std::vector<TensorEntry> tensors_;  // by name
+  std::vector<TensorEntry> tensors_;  // sorted by name
   std::vector<bool> used_;
   std::vector<TensorRequest> plan_;
   bool failed_ = false;
@@ -319,15 +321,16 @@ class Planner {
 
 /// y [n_tokens, n_out] = x [n_tokens, n_in] W^T * scale + bias.
 void apply(Pool& pool, const Linear& linear, const float* x, size_t n_tokens, float* y);
-/// Several projections of the same x at once: activations are quantized once. Absent ones are skipped.
+/// Several projections of the same x at once, so that activations are quantized once. Absent ones are skipped.
 struct Projection {
   const Linear* linear;
   float* y;  ///< [n_tokens, n_out]
 };
 void apply(Pool& pool, std::initializer_list<Projection> projections, const float* x, size_t n_tokens);
-/// Matrix i of a stack.
+/// The same for matrix i of a stack.
 void apply(Pool& pool, const LinearStack& stack, size_t i, const float* x, size_t n_tokens, float* y);
-/// Rows ids of a table as floats to out [ids.size(), n_in]. Its adapters have A [n_rows, rank], B [n_in, rank].
+/// Looks up rows of a table as floats: out [ids.size(), n_in]. The table's adapters have A [n_rows, rank] and B [n_in,
+/// rank].
 void look_up(Pool& pool, const Linear& table, std::span<const int32_t> ids, float* out);
 
 }  // namespace ggufscope
