@@ -56,7 +56,7 @@ Result<bool> AnswerGrammar::read(TokenId id) {
   return matcher_->read(id, text_of(id));
 }
 
-// Where in the text the earliest trigger begins. before: bytes of the text before the last token.
+// The offset in the text of the earliest trigger. before: bytes of the text before the last token.
 size_t AnswerGrammar::trigger_in(std::string_view text, size_t before) const {
   size_t first = std::string::npos;
   for (const GrammarTrigger& trigger : triggers_) {
@@ -72,7 +72,7 @@ size_t AnswerGrammar::trigger_in(std::string_view text, size_t before) const {
 }
 
 // Before a trigger any token is allowed. A token that completes a trigger is allowed only if the grammar accepts the
-// text from the trigger on. keep: the token is read; otherwise this is only a question.
+// text from the trigger on. keep: read the token; otherwise only test it.
 Result<bool> AnswerGrammar::read_before(TokenId id, bool keep) {
   const std::string_view piece = text_of(id);
   const bool named = std::ranges::any_of(triggers_, [id](const GrammarTrigger& t) { return t.token == id; });

@@ -1,4 +1,4 @@
-// The part of an answer to which a grammar applies: all of it, or everything from a trigger on.
+// The part of an answer that a grammar constrains: all of it, or everything from a trigger on.
 #pragma once
 
 #include <memory>
@@ -13,32 +13,32 @@
 
 namespace ggufscope {
 
-/// Where a lazy grammar begins: at this token, or where this text begins. Token borders may cut the text anywhere.
+/// What activates a lazy grammar: this token or this text. The text may begin in the middle of a token.
 struct GrammarTrigger {
   std::string text;
   TokenId token = kNoToken;
   bool at_start = false;  ///< for a text: only if nothing but white space comes before it
 };
 
-/// The grammar of one answer. Keeps references to the tokenizer and to the trie of its tokens.
+/// The grammar of one answer. The tokenizer and the trie of its tokens must outlive it.
 class AnswerGrammar {
  public:
-  /// The trie of tokens that make text.
+  /// The trie of all tokens that produce text.
   [[nodiscard]] static TokenTrie trie_of(const Tokenizer& tokenizer);
 
-  /// Begins an answer; an empty grammar accepts any text. With triggers the grammar reads from the first of them on.
+  /// Starts an answer. An empty grammar accepts any text. With triggers, the grammar reads from the first trigger on.
   /// The last compiled grammar is kept for reuse. Errors of Grammar::compile.
   [[nodiscard]] Result<void> begin(const std::string& gbnf, std::vector<GrammarTrigger> triggers,
                                    const Tokenizer& tokenizer, const TokenTrie& trie, bool ignore_end);
-  /// No grammar: any token may come.
+  /// Removes the grammar: any token is allowed.
   void leave() { in_use_ = false; }
   [[nodiscard]] bool in_use() const { return in_use_; }
 
-  /// Reads a token; false, with nothing read, if the grammar does not allow it.
+  /// Reads a token. If the grammar does not allow it, returns false and reads nothing.
   [[nodiscard]] Result<bool> read(TokenId id);
-  /// true for every token that may come next.
+  /// true for every token that is allowed next.
   [[nodiscard]] Result<std::vector<bool>> allowed();
-  /// Whether the answer may end here, and whether it must.
+  /// True if the answer may end here; must_end(): if it must.
   [[nodiscard]] bool may_end() const { return !begun_ || matcher_->may_end(); }
   [[nodiscard]] bool must_end() const { return begun_ && matcher_->must_end(); }
 
@@ -54,8 +54,8 @@ class AnswerGrammar {
   const Tokenizer* tokenizer_ = nullptr;
   const TokenTrie* trie_ = nullptr;
   bool in_use_ = false, begun_ = false, ignore_end_ = false;
-  std::string waiting_;     // the end of the answer before a trigger: text that may begin one
-  bool only_space_ = true;  // before waiting_
+  std::string waiting_;     // the end of the answer's text so far, which may be the beginning of a trigger
+  bool only_space_ = true;  // only white space came before waiting_
 };
 
 }  // namespace ggufscope

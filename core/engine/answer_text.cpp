@@ -5,7 +5,7 @@
 namespace ggufscope {
 namespace {
 
-// How many bytes at the end of text are the beginning of stop. They must be held back.
+// The number of bytes at the end of text that are the beginning of stop. They must be held back.
 size_t overlap(std::string_view text, std::string_view stop) {
   for (size_t n = std::min(text.size(), stop.size() - 1); n > 0; --n)
     if (text.substr(text.size() - n) == stop.substr(0, n)) return n;
@@ -49,7 +49,7 @@ std::string AnswerText::add(std::string_view text, bool hidden) {
   return release(held_.size() - hold);
 }
 
-// Removes the first n bytes of the held text, and returns the visible ones.
+// Removes the first n bytes of the held text and returns the visible ones.
 std::string AnswerText::release(size_t n) {
   std::string told;
   for (size_t i = 0; i < n; ++i)

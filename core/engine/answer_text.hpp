@@ -1,4 +1,4 @@
-// The text of an answer as its tokens come, up to the first stop string.
+// Collects an answer's text from its tokens, up to the first stop string.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace ggufscope {
 
-/// Text that may begin a stop string is held back. Control tokens have no text, but the search for stop strings
-/// includes their names: "<|user|>" ends an answer at that token.
+/// Text that may be the beginning of a stop string is held back. Control tokens have no text, but the search for stop
+/// strings includes their names, so the stop string "<|user|>" ends an answer at that token.
 class AnswerText {
  public:
   /// shown: control tokens whose names are part of the text.
   AnswerText(const Tokenizer& tokenizer, std::vector<std::string> stops, std::vector<TokenId> shown = {});
 
-  /// Adds a token. Returns the whole code points that are now final, often none.
+  /// Adds a token. Returns the text that is now final, in whole code points; often it is empty.
   [[nodiscard]] std::string push(TokenId id);
   /// Ends the answer. Returns the text that was held back, which may complete a stop string.
   [[nodiscard]] std::string finish();
-  /// Whether a stop string was found. push or finish returns the text before it.
+  /// True if a stop string was found. push or finish then returned the text before it.
   [[nodiscard]] bool stopped() const { return stopped_; }
 
  private:
@@ -32,7 +32,7 @@ class AnswerText {
   std::vector<std::string> stops_;
   std::vector<TokenId> shown_;
   std::string held_;
-  std::vector<bool> hidden_;  // for each byte of held_: whether it belongs to a control token's name
+  std::vector<bool> hidden_;  // for each byte of held_: true if it belongs to a control token's name
   bool stopped_ = false;
 };
 

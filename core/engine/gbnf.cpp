@@ -44,7 +44,7 @@ std::vector<CodePoints> complement(const std::vector<CodePoints>& ranges) {
   return out;
 }
 
-// Surrogates are excluded: they are not characters.
+// Surrogates are excluded, because they are not characters.
 std::vector<CodePoints> without_surrogates(const std::vector<CodePoints>& ranges) {
   std::vector<CodePoints> out;
   for (const CodePoints r : ranges) {
@@ -76,7 +76,7 @@ class Parser {
   }
 
  private:
-  // Every parsing function returns false after complain.
+  // Records an error and returns false, which the parsing functions then return, too.
   bool complain(std::string_view what, ErrorCode code = ErrorCode::kInvalidArgument) {
     return complain(at_, what, code);
   }
@@ -178,7 +178,7 @@ class Parser {
         skip_space(depth > 0);
         const bool defines = text_.substr(at_, 3) == "::=";
         at_ = after;
-        if (defines) {  // the next rule: the rule before ended with its line
+        if (defines) {  // this is the name of the next rule; the rule before ended with its line
           at_ = start;
           return depth == 0 || complain("expected ) before the next rule");
         }

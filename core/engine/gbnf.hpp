@@ -1,15 +1,16 @@
-// GBNF, llama.cpp's notation of grammars, as a tree.
+// A parser for GBNF, llama.cpp's grammar notation.
 //
-//   1. a grammar is rules "name ::= alternatives"; the text starts with the rule "root"
-//   2. alternatives are sequences with "|" between them; a sequence may be empty
-//   3. an item is "text", [class], [^class], "." for any character, a rule's name, ( alternatives ), or a token of the
-//      vocabulary: <name>, whose text is all of that with its brackets; <[id]>; or, with ! before it, any other token
-//   4. an item may be followed by * + ? {n} {n,} {n,m}, any of them more than once
-//   5. escapes in texts and classes: \n \r \t \\ \" \[ \] \- \^ \xHH \uHHHH \UHHHHHHHH, all of them code points
-//   6. "#" starts a comment. A rule ends with its line, but inside parentheses, after "::=" and around "|" lines may
-//   end
+//   1. A grammar is a list of rules "name ::= alternatives". The text must match the rule "root".
+//   2. Alternatives are sequences separated by "|". A sequence may be empty.
+//   3. An item is "text", [class], [^class], "." for any character, a rule's name, ( alternatives ), or a token of the
+//      vocabulary. A token is <name>, where the brackets are part of its text, or <[id]>; "!" before it means any other
+//      token.
+//   4. An item may be followed by * + ? {n} {n,} {n,m}, repeatedly.
+//   5. Escapes in texts and classes: \n \r \t \\ \" \[ \] \- \^ \xHH \uHHHH \UHHHHHHHH. All of them are code points.
+//   6. "#" starts a comment. A rule ends with its line, except that lines may end inside parentheses, after "::=" and
+//      around "|".
 //
-// Names are of letters, digits, "-" and "_".
+// Names consist of letters, digits, "-" and "_".
 #pragma once
 
 #include <cstdint>
@@ -28,24 +29,24 @@ struct CodePoints {
 struct Expression {
   enum class Kind : uint8_t { kText, kClass, kRule, kToken, kSequence, kChoice, kRepeat };
   Kind kind;
-  uint32_t rule = 0;                    ///< kRule; of kToken its place among the tokens
-  bool negated = false;                 ///< kToken: any other one
-  uint32_t min = 0, max = 0;            ///< kRepeat; max kNoLimit: without end
+  uint32_t rule = 0;                    ///< kRule; for kToken the index in the list of tokens
+  bool negated = false;                 ///< kToken: any other token
+  uint32_t min = 0, max = 0;            ///< kRepeat; max kNoLimit: unlimited
   std::string text = {};                ///< kText: UTF-8
-  std::vector<CodePoints> ranges = {};  ///< kClass: sorted, apart, without surrogates, not empty
-  std::vector<Expression> items = {};   ///< kSequence, kChoice, and the one of kRepeat
+  std::vector<CodePoints> ranges = {};  ///< kClass: sorted, disjoint, without surrogates, not empty
+  std::vector<Expression> items = {};   ///< kSequence, kChoice; for kRepeat exactly one
 };
 inline constexpr uint32_t kNoLimit = UINT32_MAX;
 
 struct Rule {
   std::string name;
-  uint64_t offset;  ///< byte offset of the first occurrence of the name
+  uint64_t offset;  ///< byte offset of the name's first occurrence
   bool defined = false;
   Expression body{.kind = Expression::Kind::kSequence};
 };
 
 struct Token {
-  std::string text;  ///< the text with its brackets; empty: the token is given by its id
+  std::string text;  ///< the text with its brackets; empty if the token is given by its id
   uint32_t id = UINT32_MAX;
   uint64_t offset;
 };
@@ -56,7 +57,8 @@ struct Rules {
   uint32_t root;
 };
 
-/// kInvalidArgument with the byte offset, kTooDeep beyond 100 nested parentheses, kOutOfRange for texts above 4 MiB.
+/// Errors: kInvalidArgument with the byte offset; kTooDeep above 100 nested parentheses; kOutOfRange above 4 MiB of
+/// text.
 [[nodiscard]] Result<Rules> parse(std::string_view text, std::string_view root = "root");
 
 }  // namespace ggufscope::gbnf

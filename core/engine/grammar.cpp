@@ -21,8 +21,8 @@ constexpr uint32_t kEnd = 0;  // the state that ends every rule
 
 }  // namespace
 
-// Makes the automaton from the tree, back to front: emit(what, next) makes the states that read `what` and continue at
-// `next`.
+// Builds the automaton from the syntax tree, back to front: emit(what, next) creates the states that read `what` and
+// continue at `next`.
 class GrammarCompiler {
  public:
   GrammarCompiler(const gbnf::Rules& rules, const Tokenizer* vocabulary) : rules_(rules), vocabulary_(vocabulary) {
@@ -100,7 +100,7 @@ class GrammarCompiler {
     return next;
   }
 
-  // Finds the tokens that the grammar names.
+  // Resolves the tokens that the grammar names.
   Result<void> find_tokens() {
     grammar_.has_tokens_ = !rules_.tokens.empty();
     for (const gbnf::Token& token : rules_.tokens) {
@@ -120,13 +120,13 @@ class GrammarCompiler {
     return {};
   }
 
-  // Whether a copy is as small as a call.
+  // True if a copy is as small as a call.
   static bool is_small(const Expression& e) {
     return e.kind == Kind::kRule || e.kind == Kind::kToken || (e.kind == Kind::kText && e.text.size() <= 2) ||
            (e.kind == Kind::kClass && e.ranges.size() <= 2 && e.ranges.back().last <= 0x7F);
   }
 
-  // Repeated items of several states become calls of their own rule, not copies.
+  // A repeated item with several states becomes a call of a separate rule instead of copies.
   uint32_t emit_repeat(const Expression& e, uint32_t next) {
     const Expression& item = e.items[0];
     const bool endless = e.max == gbnf::kNoLimit;
@@ -165,8 +165,7 @@ class GrammarCompiler {
     return all;
   }
 
-  // Splits a range of code points until the UTF-8 of each part is a product of byte ranges (as in Thompson's
-  // construction and RE2).
+  // Splits a range of code points until the UTF-8 of each part is a product of byte ranges, as RE2 does.
   void emit_range(uint32_t first, uint32_t last, uint32_t next, std::vector<uint32_t>& ways) {
     for (const uint32_t most : {0x7Fu, 0x7FFu, 0xFFFFu}) {
       if (first <= most && last > most) {
@@ -201,7 +200,7 @@ class GrammarCompiler {
     ways.push_back(at);
   }
 
-  // Finds the states that reach the end of their rule without reading, by propagating backwards.
+  // Finds the states from which the end of their rule can be reached without reading, by backward propagation.
   std::vector<bool> empty_states() const {
     const std::vector<Grammar::State>& states = grammar_.states_;
     std::vector<uint32_t> first(states.size() + 1, 0), from;
@@ -230,11 +229,11 @@ class GrammarCompiler {
     return empty;
   }
 
-  // Left recursion: a rule that may begin with itself, directly or through others, would call itself endlessly.
+  // Refuses left recursion: a rule that can begin with itself, directly or indirectly, would call itself endlessly.
   Result<void> refuse_left_recursion() const {
     const std::vector<Grammar::State>& states = grammar_.states_;
     const std::vector<bool> empty = empty_states();
-    std::vector<std::vector<uint32_t>> begins(starts_.size());  // rules that a rule may begin with
+    std::vector<std::vector<uint32_t>> begins(starts_.size());  // rules with which a rule can begin
     std::vector<uint32_t> seen(states.size(), UINT32_MAX), open;
     for (uint32_t rule = 0; rule < starts_.size(); ++rule) {
       const auto visit = [&](uint32_t s) {
@@ -297,9 +296,9 @@ class GrammarCompiler {
   const Tokenizer* vocabulary_;
   std::vector<uint32_t> token_ids_;
   Grammar grammar_;
-  std::vector<uint32_t> starts_;  // by rule; unnamed rules come last
-  std::vector<uint32_t> names_;   // the named rule that a rule is part of
-  std::vector<uint32_t> calls_;   // by state: the rule that it calls
+  std::vector<uint32_t> starts_;  // indexed by rule; unnamed rules come last
+  std::vector<uint32_t> names_;   // for each rule, the named rule that contains it
+  std::vector<uint32_t> calls_;   // for each state, the rule that it calls
   std::map<std::tuple<uint8_t, uint8_t, uint32_t>, uint32_t> tails_;
   uint32_t current_ = 0;
   bool too_large_ = false;

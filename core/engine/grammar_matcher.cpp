@@ -8,11 +8,12 @@ namespace {
 using Op = Grammar::Op;
 
 constexpr uint32_t kNotMade = UINT32_MAX, kTooMuch = UINT32_MAX - 1;
-// Limits for one call: states visited, and numbers kept. Some tenths of a second and tens of megabytes.
+// Limits for one call: states visited, and numbers stored. They correspond to some tenths of a second and tens of
+// megabytes.
 constexpr uint64_t kMaxWork = uint64_t{1} << 21;
 constexpr uint64_t kWorkOfStack = 8;
-// Limit of the caches: numbers in vectors, some tens of megabytes. Beyond it all sets are dropped except the text's
-// own.
+// Limit for the caches: numbers in vectors, some tens of megabytes. Above it, all sets except the current one are
+// dropped.
 constexpr size_t kMaxRemembered = size_t{3} << 20;
 constexpr size_t kMaxMasks = 256;
 
@@ -53,7 +54,7 @@ void GrammarMatcher::reset() {
 }
 
 uint32_t GrammarMatcher::push(uint32_t next, uint32_t below) {
-  if (grammar_->state(next).op == Op::kEnd) return below;  // tail call: returns to the caller's return state
+  if (grammar_->state(next).op == Op::kEnd) return below;  // tail call: continue with the caller's return state
   const auto [found, added] = stack_ids_.try_emplace(both(next, below), static_cast<uint32_t>(stacks_.size()));
   if (added) {
     stacks_.push_back({next, below});
@@ -62,7 +63,7 @@ uint32_t GrammarMatcher::push(uint32_t next, uint32_t below) {
   return found->second;
 }
 
-// Adds the states that are reached without reading (closure).
+// Adds the states that can be reached without reading (closure).
 void GrammarMatcher::close(Configuration start) {
   const auto visit = [this](Configuration c) {
     if (seen_.insert(both(c.state, c.stack))) open_.push_back(c);
@@ -95,7 +96,7 @@ void GrammarMatcher::close(Configuration start) {
   }
 }
 
-// The number of the set in the making.
+// The number of the set that is being built.
 GrammarMatcher::Id GrammarMatcher::intern() {
   std::sort(made_.begin(), made_.end());
   uint64_t hash = made_may_end_ ? 1 : 2;
@@ -151,7 +152,7 @@ void GrammarMatcher::forget_all_but_now() {
   const std::vector<Configuration> kept(first, first + static_cast<ptrdiff_t>(set.n_configurations));
   const std::vector<Frame> stacks = std::move(stacks_);
   forget();
-  // Renumbers the stacks in use from the bottom: a frame is always newer than the one below it.
+  // Renumbers the stacks in use in ascending order: a frame is always newer than the one below it.
   std::vector<uint32_t> used, renamed(stacks.size(), UINT32_MAX);
   renamed[0] = 0;
   for (const Configuration c : kept)
@@ -164,7 +165,7 @@ void GrammarMatcher::forget_all_but_now() {
   now_ = intern();
 }
 
-// The set that is reached after these bytes.
+// The set that is reached after reading these bytes.
 Result<GrammarMatcher::Id> GrammarMatcher::walk(std::string_view bytes) {
   Id at = now_;
   for (const char c : bytes) {
@@ -204,7 +205,7 @@ Result<bool> GrammarMatcher::read(TokenId id, std::string_view bytes) {
     if (!at) return std::unexpected(at.error());
     by_text = *at;
   }
-  // The set that the token leads to by its name, joined with the set that its text leads to.
+  // The union of the set after the token by its id and the set after its text.
   made_.clear();
   seen_.clear();
   made_may_end_ = false;

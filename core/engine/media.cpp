@@ -8,7 +8,7 @@
 namespace ggufscope {
 namespace {
 
-// FNV-1a of numbers of 32 bits, then of bytes.
+// FNV-1a hash of 32-bit numbers and bytes.
 uint64_t hash_of(std::initializer_list<uint32_t> numbers, ByteView bytes) {
   uint64_t hash = 0xcbf29ce484222325u;
   const auto add = [&](uint64_t byte) { hash = (hash ^ byte) * 0x100000001b3u; };
@@ -20,7 +20,7 @@ uint64_t hash_of(std::initializer_list<uint32_t> numbers, ByteView bytes) {
 
 uint64_t hash_of(const Image& image) { return hash_of({image.size.width, image.size.height}, image.rgb); }
 
-// The id of a hash: its own, or the next that no other has.
+// The id for a hash. If another part already has it, the next free id.
 TokenId media_id(uint64_t hash, const MediaStore& store) {
   uint32_t folded = static_cast<uint32_t>(hash ^ hash >> 32) & 0x3fffffff;
   for (;; ++folded) {
@@ -158,7 +158,7 @@ Result<void> ImageJob::begin(const ImageView& image, const Tokenizer& tokenizer,
   tokens_.clear();
   waiting_.clear();
   waiting_parts_.clear();
-  MediaStore known;  // of this image: an id is taken before its part is encoded
+  MediaStore known;  // parts of this image, whose ids are assigned before they are encoded
   for (const auto& [id, medium] : store) known[id].hash = medium.hash;
   for (const ImagePiece& piece : *pieces) {
     tokens_.insert(tokens_.end(), piece.tokens.begin(), piece.tokens.end());
@@ -203,7 +203,7 @@ Result<bool> ImageJob::next_part() {
   return true;
 }
 
-constexpr size_t kPartFrames = 2 * kAudioFrames;  // of the spectrogram
+constexpr size_t kPartFrames = 2 * kAudioFrames;  // frames of the spectrogram in 30 s
 constexpr size_t kPartSamples = kPartFrames * kMelStep;
 
 SoundJob::SoundJob(const AudioModel& model, Pool& pool)
@@ -241,7 +241,7 @@ Result<void> SoundJob::begin(std::vector<float> samples, const Tokenizer& tokeni
   };
   tokens_.clear();
   waiting_.clear();
-  MediaStore known;  // an id is taken before its part is encoded
+  MediaStore known;  // ids are assigned before parts are encoded
   for (const auto& [id, medium] : store) known[id].hash = medium.hash;
   text(row.begin);
   const uint64_t whole = hash_of({}, bytes);
@@ -267,7 +267,7 @@ Result<void> SoundJob::begin(std::vector<float> samples, const Tokenizer& tokeni
   return mel_.begin(samples_.size());
 }
 
-// The next 30 s.
+// Computes the next 30 s of the spectrogram.
 Result<void> SoundJob::step_mel() {
   const size_t n = std::min(kPartSamples, samples_.size() - n_added_);
   if (const Result<void> added = mel_.add(std::span(samples_).subspan(n_added_, n)); !added) return added;

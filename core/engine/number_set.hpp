@@ -1,5 +1,5 @@
-// A set of 64-bit numbers that is filled and cleared many times. It is a flat hash table whose slots store the
-// generation in which they were taken, so clearing costs nothing and adding allocates nothing.
+// A set of 64-bit numbers that is filled and cleared many times. It is a flat hash table whose slots store a generation
+// number, so clearing is free and inserting allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class NumberSet {
     filling_ = 1;
   }
 
-  /// Adds a number. False if it is in the set already.
+  /// Adds a number. Returns false if it is in the set already.
   bool insert(uint64_t number) {
     if ((count_ + 1) * 2 > slots_.size()) grow();
     if (!put(number)) return false;
@@ -52,7 +52,7 @@ class NumberSet {
       if (slot.filling == filling_) put(slot.number);
   }
 
-  std::vector<Slot> slots_;  // a power of two, at most half of them taken
+  std::vector<Slot> slots_;  // the size is a power of two; at most half of the slots are used
   size_t count_ = 0;
   uint32_t filling_ = 1;
 };

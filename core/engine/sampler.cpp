@@ -18,7 +18,7 @@ bool better(const Candidate& a, const Candidate& b) { return a.logit != b.logit 
 
 bool is_number(float logit) { return logit > -kInfinity; }  // false for NaN too
 
-// top-n-sigma: removes logits further than n standard deviations below the best.
+// top-n-sigma: removes logits more than n standard deviations below the best.
 void cut_sigma(Candidates& candidates, float n) {
   double sum = 0;
   for (const Candidate& c : candidates.items()) sum += static_cast<double>(c.logit);
@@ -32,7 +32,7 @@ void cut_sigma(Candidates& candidates, float n) {
 }
 
 // Locally typical sampling (Meister et al. 2022): keeps the candidates whose surprise is nearest to the entropy, until
-// their probabilities add up to p. VocabularyScan does it for a whole vocabulary.
+// their probabilities add up to p. VocabularyScan does the same for a whole vocabulary.
 void cut_typical(Candidates& candidates, float p) {
   candidates.normalize();
   double entropy = 0;
@@ -58,7 +58,7 @@ void cut_typical(Candidates& candidates, float p) {
   candidates.refill([&](std::vector<Candidate>& items) { items = std::move(kept); });
 }
 
-// Keeps the likeliest candidates whose probabilities, computed before, add up to p.
+// Keeps the most likely candidates whose probabilities, computed before, add up to p.
 void keep_top_p(Candidates& candidates, float p) {
   float mass = 0;
   for (size_t i = 0; i < candidates.size(); ++i) {
@@ -77,7 +77,7 @@ void cut_min_p(Candidates& candidates, float p) {
   candidates.filter([least](const Candidate& c) { return c.logit >= least; });
 }
 
-// Whether one of 16 logits is above the smallest kept one: of tens of thousands most are not.
+// True if one of 16 logits is above the smallest one that is kept. For most groups of 16 none is.
 bool any_above(const float* logits, float least) {
   const v128_t bound = wasm_f32x4_splat(least);
   const auto above = [&](size_t i) { return wasm_f32x4_gt(wasm_v128_load(logits + i), bound); };
@@ -97,7 +97,7 @@ void Candidates::assign_top(std::span<const float> logits, size_t k) {
   items_.clear();
   n_sorted_ = 0;
   const size_t room = 2 * k + 64;
-  float least = -kInfinity;  // an item at or below it cannot be among the best: k earlier items are as good
+  float least = -kInfinity;  // an item at or below it cannot be among the best, because k earlier items are as good
   constexpr size_t kTogether = 16;
   for (size_t i = 0; i < logits.size();) {
     const size_t end = std::min(i + kTogether, logits.size());
@@ -118,7 +118,7 @@ void Candidates::assign_top(std::span<const float> logits, size_t k) {
 }
 
 void Candidates::sort_until(size_t n) {
-  // Doubling the sorted part keeps the total time near linear in the number of items read.
+  // The sorted part doubles, so that the total time is nearly linear in the number of items read.
   const size_t until = std::min(items_.size(), std::max<size_t>({n, 64, 2 * n_sorted_}));
   const auto at = [this](size_t i) { return items_.begin() + static_cast<ptrdiff_t>(i); };
   if (until < items_.size()) std::nth_element(at(n_sorted_), at(until), items_.end(), better);
@@ -148,14 +148,14 @@ void Candidates::divide_logits(float divisor) {
 
 void Candidates::normalize() {
   if (items_.empty()) return;
-  // The largest of many is found without sorting.
+  // If there are many, the largest is found without sorting.
   constexpr size_t kMany = 4096;
   const float most = n_sorted_ == 0 && items_.size() > kMany
                          ? std::max_element(items_.begin(), items_.end(),
                                             [](const auto& a, const auto& b) { return a.logit < b.logit; })
                                ->logit
                          : sorted(0).logit;
-  if (most == kInfinity) {  // the infinite ones share everything
+  if (most == kInfinity) {  // infinite ones share all probability
     filter([](const Candidate& c) { return c.logit == kInfinity; });
     for (Candidate& c : items_) c.p = 1.0f / static_cast<float>(items_.size());
     return;
@@ -227,14 +227,14 @@ void Sampler::apply_penalties() {
   for (const auto& [id, count] : counts) {
     if (id < 0 || static_cast<size_t>(id) >= work_.size()) continue;
     float& logit = work_[static_cast<size_t>(id)];
-    // The paper always divides, which would favour negative logits; these are multiplied instead.
+    // The paper always divides, which would favour negative logits, so these are multiplied instead.
     logit = logit <= 0 ? logit * o.repeat_penalty : logit / o.repeat_penalty;
     logit -= static_cast<float>(count) * o.frequency_penalty + o.presence_penalty;
   }
 }
 
-// "Don't repeat yourself" (p-e-w): a token that would extend a repetition of allowed_length tokens or more loses
-// multiplier * base ^ (length - allowed_length).
+// DRY ("Don't repeat yourself", p-e-w): the logit of a token that would extend a repetition of allowed_length tokens or
+// more is reduced by multiplier * base ^ (length - allowed_length).
 void Sampler::apply_dry() {
   const SamplerOptions& o = options_;
   if (o.dry_multiplier == 0.0f || o.dry_base < 1.0f || o.dry_last_n == 0) return;
@@ -247,10 +247,10 @@ void Sampler::apply_dry() {
   // back(i): the i-th token from the end.
   const std::span<const int32_t> last = std::span<const int32_t>(history_).last(n);
   const auto back = [&](size_t i) { return last[n - 1 - i]; };
-  size_t longest = 0;  // a repetition does not go back beyond a breaker
+  size_t longest = 0;  // a repetition does not extend beyond a breaker
   while (longest < n && !breaks(back(longest))) ++longest;
   if (longest < allowed) return;
-  // matches[i]: how many tokens before and with back(i) equal the end of the text (the Z function of the reversed
+  // matches[i]: how many tokens up to and including back(i) equal the end of the text (the Z function of the reversed
   // text).
   std::vector<size_t> matches(n, 0);
   size_t left = 0, right = 0;
@@ -279,13 +279,13 @@ void Sampler::apply_dry() {
   }
 }
 
-// Mirostat 2 (Basu et al. 2021), as in llama.cpp: drops candidates whose surprise is above mu.
+// Mirostat 2 (Basu et al. 2021), as in llama.cpp: removes candidates whose surprise is above mu.
 void Sampler::run_mirostat() {
   Candidates& c = candidates_;
   if (options_.temperature > 0)
     for (float& logit : work_) logit /= options_.temperature;
   if (options_.temperature > 0 && scan_.read(work_)) {
-    // A surprise of mu bits and a margin, since rounded probabilities are compared below.
+    // The logit with a surprise of mu bits, minus a margin, because rounded probabilities are compared below.
     const double least = static_cast<double>(scan_.max()) + scan_.log_sum() -
                          std::log(2.0) * static_cast<double>(std::max(mirostat_mu_, 0.0f)) - 1e-3;
     const float bound = std::min(static_cast<float>(least), scan_.max());
@@ -302,7 +302,7 @@ void Sampler::run_mirostat() {
   c.normalize();
 }
 
-// Applies typical sampling, top-p and min-p to the logits of the whole vocabulary. False if none of them is on.
+// Applies typical sampling, top-p and min-p to the logits of the whole vocabulary. Returns false if all are off.
 bool Sampler::cut_vocabulary() {
   const SamplerOptions& o = options_;
   const bool typical = o.typical_p < 1;
@@ -310,9 +310,9 @@ bool Sampler::cut_vocabulary() {
   if (!scan_.read(work_)) return false;
   Candidates& c = candidates_;
   c.refill([&](std::vector<Candidate>& items) {
-    if (typical) {  // nearest to the entropy first, until more than p of the mass is in
+    if (typical) {  // nearest to the entropy first, until the sum exceeds p
       scan_.collect_nearest(scan_.expected_logit(), static_cast<double>(o.typical_p), false, items);
-    } else if (o.min_p > 0) {  // top-p and min-p both keep the best: as many as the one that keeps fewer
+    } else if (o.min_p > 0) {  // top-p and min-p both keep the best: the smaller number of candidates
       scan_.collect_above(scan_.max() + std::log(std::min(o.min_p, 1.0f)), items);
     } else {
       scan_.collect_nearest(static_cast<double>(scan_.max()), static_cast<double>(o.top_p), true, items);
@@ -348,7 +348,7 @@ void Sampler::run_chain() {
   }
   if (o.xtc_probability > 0 && o.xtc_threshold <= 0.5f && c.size() >= 2 &&
       uniform() <= static_cast<double>(o.xtc_probability)) {
-    c.normalize();  // exclude top choices: of those above the threshold only the least likely stays
+    c.normalize();  // XTC ("exclude top choices"): of those above the threshold, only the least likely is kept
     size_t above = 0;
     while (above < c.size() && c.sorted(above).p >= o.xtc_threshold) ++above;
     if (above >= 2) c.drop_best(above - 1);

@@ -1,11 +1,12 @@
-// From logits to the next token, in llama.cpp's order and meaning (common/sampling, src/llama-sampler of build 11669):
+// Samples the next token from logits, in llama.cpp's order and meaning (common/sampling, src/llama-sampler of build
+// 11669):
 //
-//   1. logit bias, then repeat / frequency / presence penalties, then DRY, over the last tokens
-//   2. top-n-sigma, top-k, typical, top-p, min-p, XTC: each takes candidates away
-//   3. temperature (0 or less: the best), then a draw from the softmax
-//   mirostat v2 instead of 2 and 3: temperature, then a cut at a surprise that adapts to the text
+//   1. logit bias, then repeat, frequency and presence penalties, then DRY, over the last tokens
+//   2. top-n-sigma, top-k, typical, top-p, min-p, XTC: each removes candidates
+//   3. temperature (0 or less: greedy), then a sample from the softmax
+//   mirostat v2 replaces 2 and 3: temperature, then a cut at a surprise that adapts to the text
 //
-// The vocabulary is never sorted completely: candidates are sorted only as far as a step reads them.
+// The vocabulary is never completely sorted: candidates are sorted only as far as a step reads them.
 #pragma once
 
 #include <array>
@@ -26,21 +27,22 @@ struct SamplerOptions {
 #define SAMPLER_OPTION(type, member, name, value, key) type member = value;
 #include "engine/sampler_options.inc"
   uint32_t seed = 0;
-  std::vector<std::pair<int32_t, float>> logit_bias;  ///< token, added to its logit; -infinity forbids it
+  std::vector<std::pair<int32_t, float>> logit_bias;  ///< token and a value to add to its logit; -infinity forbids it
 };
 
-/// The defaults above with the file's general.sampling.* keys over them, wrong types and non-finite numbers aside.
+/// The defaults above, overridden by the file's general.sampling.* keys. Keys with wrong types and non-finite numbers
+/// are ignored.
 [[nodiscard]] SamplerOptions sampler_defaults(const Gguf& gguf);
 
-/// Candidates by descending logit (ties: the smaller id first), sorted lazily.
+/// Candidates by descending logit (for equal logits by ascending id), sorted lazily.
 class Candidates {
  public:
-  void assign(std::span<const float> logits);                ///< NaN and -infinity are left out
-  void assign_top(std::span<const float> logits, size_t k);  ///< only the k best, without a pass of sorting
+  void assign(std::span<const float> logits);                ///< without NaN and -infinity
+  void assign_top(std::span<const float> logits, size_t k);  ///< only the k best, without sorting all
 
   [[nodiscard]] size_t size() const { return items_.size(); }
   [[nodiscard]] bool empty() const { return items_.empty(); }
-  /// The i-th best; sorts further where needed.
+  /// The i-th best. Sorts further if needed.
   [[nodiscard]] const Candidate& sorted(size_t i) {
     if (i >= n_sorted_) sort_until(i + 1);
     return items_[i];
@@ -48,14 +50,14 @@ class Candidates {
   [[nodiscard]] std::span<Candidate> items() { return items_; }
   void keep_best(size_t n);
   void drop_best(size_t n);
-  /// What `fill` puts into an empty list, in any order.
+  /// Replaces the list by what `fill` adds, in any order.
   template <class Fill>
   void refill(const Fill& fill) {
     fill(items_);
     n_sorted_ = 0;
   }
   void divide_logits(float divisor);
-  /// Sets every p to its share of the softmax.
+  /// Sets each p to the softmax probability.
   void normalize();
   template <class Predicate>
   void filter(const Predicate& stays) {
@@ -73,12 +75,12 @@ class Candidates {
   void sort_until(size_t n);
 
   std::vector<Candidate> items_;
-  size_t n_sorted_ = 0;  // items_[0, n_sorted_) are the best, in order
+  size_t n_sorted_ = 0;  // items_[0, n_sorted_) are the best, sorted
 };
 
-/// What DRY and the penalties need from the vocabulary. The caller keeps the data alive as long as the sampler.
+/// What DRY and the penalties need from the vocabulary. The data must outlive the sampler.
 struct DryBreakers {
-  /// For each token id, whether its text ends or contains a sequence breaker. Empty: none.
+  /// For each token id, whether its text contains a sequence breaker. Empty: none.
   std::vector<bool> breaks;
 };
 
@@ -86,18 +88,19 @@ class Sampler {
  public:
   explicit Sampler(SamplerOptions options, DryBreakers breakers = {});
 
-  /// Appends a token of the text (prompt or generated), in order.
+  /// Appends a token of the prompt or the answer, in order.
   void accept(int32_t token) { history_.push_back(token); }
   [[nodiscard]] std::span<const int32_t> history() const { return history_; }
 
-  /// Draws the next token from these logits [n_vocab]; does not append it. allowed: false for forbidden ids (a
-  /// grammar), or empty. kOutOfRange if no candidate is a number, or none is allowed.
+  /// Samples the next token from logits [n_vocab] and does not append it. allowed: false for forbidden ids (from a
+  /// grammar), or empty. Error: kOutOfRange if no candidate is a number, or none is allowed.
   [[nodiscard]] Result<Candidate> sample(std::span<const float> logits, const std::vector<bool>& allowed = {});
 
-  /// The candidates from which sample would draw, with probabilities, best first. The only random draw is XTC's.
+  /// The candidates with probabilities, best first, from which sample would choose. Only XTC uses the random generator
+  /// here.
   [[nodiscard]] const Candidates& distribution(std::span<const float> logits, const std::vector<bool>& allowed = {});
 
-  /// A copy of the random generator and mirostat's state, for a second draw from the same logits.
+  /// A copy of the random generator and mirostat's state, to sample a second time from the same logits.
   struct Checkpoint {
     std::mt19937 random;
     float mirostat_mu;
@@ -124,7 +127,7 @@ class Sampler {
   Candidates candidates_;
 };
 
-/// Natural logarithms of the softmax of raw logits: of one token, and of the n best.
+/// Natural logarithms of softmax probabilities from raw logits: for one token, and for the n best.
 struct LogProbability {
   int32_t id;
   float log_p;
@@ -135,7 +138,7 @@ struct LogProbabilities {
 };
 [[nodiscard]] LogProbabilities log_probabilities(std::span<const float> logits, int32_t token, size_t n_best);
 
-/// The id of the largest logit (the first of equals); -1 where none is a number.
+/// The id of the largest logit (the first of equals), or -1 if none is a number.
 [[nodiscard]] int32_t argmax(std::span<const float> logits);
 
 }  // namespace ggufscope

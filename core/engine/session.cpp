@@ -9,7 +9,7 @@
 namespace ggufscope {
 namespace {
 
-// Tokens in which a sequence breaker occurs.
+// The tokens whose text contains a sequence breaker.
 DryBreakers breakers_of(const Tokenizer& tokenizer, const std::vector<std::string>& breakers) {
   DryBreakers out;
   out.breaks.resize(tokenizer.size());
@@ -70,16 +70,16 @@ Result<MemoryEstimate> Session::memory(const StateOptions& options, Precision pr
   return estimate;
 }
 
-// Without causal masking the whole text is one batch.
+// Without causal masking, the whole text must be one batch.
 StateOptions Session::adjusted(StateOptions options) const {
   if (model_->has_encoder() || !model_->hparams().causal)
     options.n_batch = options.n_ctx != 0 ? options.n_ctx : model_->hparams().n_ctx_train;
-  // An image that is seen both ways is one batch.
+  // An image with bidirectional attention must be in one batch.
   if (vision_ && vision_->row().non_causal) {
     const uint32_t side = vision_->parameters().image.image_size;
     options.n_batch = std::max(options.n_batch, vision_->tokens_of({side, side}).n_tokens);
   }
-  // It caches nothing between batches, so nothing is rounded to half precision.
+  // An encoder caches nothing between batches, so nothing needs to be rounded to half precision.
   if (model_->is_encoder()) options.cache_types = {};
   return options;
 }
@@ -121,7 +121,7 @@ Result<void> Session::fork(uint32_t from, uint32_t to) {
   texts_[to].forget();
   texts_[to].adapters = texts_[from].adapters;
   texts_[to].adapter_starts = texts_[from].adapter_starts;
-  if (!state_->copy(from, to, 0, -1)) return {};  // the text is computed again: not an error, only slower
+  if (!state_->copy(from, to, 0, -1)) return {};  // without a copy the text is computed again, which is only slower
   texts_[to].tokens = texts_[from].tokens;
   texts_[to].tokens.resize(texts_[from].n_computed);
   texts_[to].n_computed = texts_[from].n_computed;
@@ -160,7 +160,7 @@ Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions opt
   forget_guesses();
   t.n_guessed = 0;
   if (model_->has_encoder()) {
-    // The encoder reads the prompt; the decoder begins with its start token.
+    // The encoder reads the prompt; the decoder starts with its start token.
     if (const Result<void> used = use_adapters_at(t, 0); !used) return used;
     if (const Result<void> done = encode(*model_, *state_, *pool_, tokens, nullptr); !done) return done;
     const TokenId start = model_->hparams().decoder_start;
@@ -169,7 +169,7 @@ Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions opt
     t.n_computed = t.n_reused = 0;
     t.adapter_starts = adapter_starts(t, t.tokens);
   } else {
-    // At least the last token is computed, for its logits.
+    // At least the last token must be computed, for its logits.
     size_t same = 0;
     size_t most = std::min(t.n_computed, tokens.size() - 1);
     std::vector<size_t> starts = adapter_starts(t, tokens);
@@ -204,8 +204,9 @@ Result<void> Session::set_grammar(const GenerateOptions& options) {
   return grammar.begin(options.grammar, options.triggers, *tokenizer_, trie_, options.ignore_end);
 }
 
-// Draws under a grammar as llama.cpp does. First it draws from all tokens; if the grammar allows the token, no other
-// token is tested. Otherwise forbidden tokens are removed and another one is drawn. kNoToken if the text must end here.
+// Samples under a grammar as llama.cpp does. First it samples from all tokens; if the grammar allows the token, no
+// other token is tested. Otherwise forbidden tokens are removed and it samples again. Returns kNoToken if the text must
+// end here.
 Result<Candidate> Session::sample() {
   const Timed timed(pool_->profile(), Operation::kSampling);
   Text& t = text();
@@ -242,13 +243,13 @@ std::vector<Profile::Row> Session::take_profile() {
 Result<void> Session::advance(size_t n) {
   forget_guesses();
   if (const Result<void> done = compute(std::min(n, n_waiting()), {}); !done) return done;
-  // The draft model computes the prompt too, but for the last token.
+  // The draft model computes the prompt, too, except for the last token.
   if (draft_ != nullptr && text().options.n_draft != 0 && text().n_computed > 1)
     (void)draft_->follow(now_, std::span(text().tokens).first(text().n_computed - 1));
   return {};
 }
 
-// Accepts n proposed tokens and proposes what may follow.
+// Accepts n proposed tokens and proposes the following ones.
 Result<void> Session::compute(size_t n, std::span<const TokenId> guesses) {
   Text& t = text();
   if (n == 0) return {};
@@ -256,7 +257,7 @@ Result<void> Session::compute(size_t n, std::span<const TokenId> guesses) {
   const size_t n_before = t.tokens.size();
   const std::vector<TokenId>* tokens = &t.tokens;
   std::vector<TokenId> guessed;
-  if (!guesses.empty()) {  // they come after all that waits
+  if (!guesses.empty()) {  // they come after the pending tokens
     guessed.assign(t.tokens.begin(), t.tokens.end());
     guessed.insert(guessed.begin() + static_cast<ptrdiff_t>(n_before), guesses.begin(), guesses.end());
     tokens = &guessed;
@@ -278,10 +279,10 @@ std::span<const float> Session::logits() const {
   return std::span(text().logits).subspan(text().n_right * model_->n_output(), model_->n_output());
 }
 
-// Context shift: drops the older half of the sequence after the tokens to keep, and moves the rest up.
+// Context shift: removes the older half of the sequence after the tokens to keep, and moves the rest up.
 bool Session::make_room() {
   Text& t = text();
-  if (std::ranges::any_of(t.tokens, is_media)) return false;  // an image's tokens do not move
+  if (std::ranges::any_of(t.tokens, is_media)) return false;  // tokens of an image cannot move
   const size_t kept = std::min<size_t>(t.options.n_keep, t.n_computed), dropped = (t.n_computed - kept) / 2;
   if (dropped == 0) return false;
   const auto at = [](size_t i) { return static_cast<int32_t>(i); };
@@ -320,7 +321,7 @@ Result<Step> Session::next() {
   }
   if (n_waiting() != 0 && !was_guessed()) {
     forget_guesses();
-    // Other sequences use cells of the same cache.
+    // Other sequences also use cells of the cache.
     const bool full = t.tokens.size() > n_context() || (!model_->is_recurrent() && state_->n_free_cells() == 0);
     if (full && !(t.options.shift && make_room())) {
       step.finish = Finish::kContext;

@@ -1,9 +1,10 @@
-// A session: a model, its tokenizer and a sampler, one step at a time, so that the caller can stop between any two.
+// A session: a model, its tokenizer and a sampler. Work is divided into steps, so that the caller can stop between two
+// steps.
 //
-//   open(header)  ->  memory()  ->  begin_load, set_rows for every request of model().plan(), start(context); somewhere
-//   between, when nothing else is to be done, read_vocabulary
-//   begin(tokens) keeps the common beginning in the KV cache;  advance(n) computes the next n;  next() gives a token
-//   fork(from, to) copies a sequence, which shares its cells of the cache;  select(sequence) changes between them
+//   open(header)  ->  memory()  ->  begin_load, set_rows for every request of model().plan(), start(context)
+//   read_vocabulary() may be called any time before start, when there is nothing else to do
+//   begin(tokens) keeps the common beginning in the KV cache;  advance(n) computes the next n;  next() returns a token
+//   fork(from, to) copies a sequence, which shares cells of the cache;  select(sequence) switches between sequences
 #pragma once
 
 #include <algorithm>
@@ -28,31 +29,31 @@ namespace ggufscope {
 
 struct GenerateOptions {
   SamplerOptions sampler;
-  /// Text that ends the answer and is not part of it. Control tokens have no text; they match by their names.
+  /// Texts that end the answer and are not part of it. Control tokens have no text; they match by their names.
   std::vector<std::string> stop;
   std::vector<std::string> dry_breakers{"\n", ":", "\"", "*"};
-  uint32_t n_probabilities = 0;  ///< number of likeliest alternatives to report for each token
+  uint32_t n_probabilities = 0;  ///< number of most likely alternatives to report for each token
   bool ignore_end = false;       ///< end-of-generation tokens do not end the answer
   bool shift = false;            ///< context shift: a full context drops the older half of what follows n_keep
   uint32_t n_keep = 4;           ///< first tokens that a shift keeps: attention sinks (Xiao et al. 2023)
-  uint32_t n_guesses = 0;        ///< prompt-lookup decoding: most tokens proposed at a time; the answer is the same
-  uint32_t n_draft = 0;          ///< most tokens that the draft model proposes where lookup finds none
-  std::string grammar;           ///< GBNF of the answer, which is complete unless a limit ends it; empty: any text
-  std::vector<GrammarTrigger> triggers;  ///< where the grammar begins; none: at the start of the answer
-  std::vector<TokenId> shown;            ///< control tokens whose names are part of the text
+  uint32_t n_guesses = 0;  ///< prompt-lookup decoding: maximum number of proposed tokens; does not change the answer
+  uint32_t n_draft = 0;    ///< maximum number of tokens that the draft model proposes if lookup finds none
+  std::string grammar;  ///< GBNF grammar of the answer, which will be complete unless a limit ends it; empty: any text
+  std::vector<GrammarTrigger> triggers;  ///< where the grammar starts; empty: at the start of the answer
+  std::vector<TokenId> shown;            ///< control tokens whose names are shown in the text
 };
 
 enum class Finish : uint8_t { kNone, kEnd, kStop, kContext };
 
 struct Step {
   TokenId token = kNoToken;
-  std::string text;  ///< whole code points, often empty; text that may begin a stop string is held back
-  float log_p = 0;   ///< of the token, where n_probabilities is not 0
+  std::string text;  ///< whole code points, often empty; text that may be the beginning of a stop string is held back
+  float log_p = 0;   ///< log probability of the token, if n_probabilities is not 0
   std::vector<LogProbability> best;
-  Finish finish = Finish::kNone;  ///< not kNone: the last step; token may be kNoToken
+  Finish finish = Finish::kNone;  ///< if not kNone, this is the last step; token may be kNoToken
 };
 
-/// At least the header of a file, and the file's length if it is known.
+/// The beginning of a file, at least its whole header, and the file's length if known.
 struct HeaderBytes {
   ByteView bytes;
   std::optional<uint64_t> file_size;
@@ -60,11 +61,12 @@ struct HeaderBytes {
 
 class Session {
  public:
-  /// headers: of the model's files in order; a split model has several. Errors of the parser and of Model::open. A file
-  /// without a vocabulary opens too: it has no tokenizer and takes token ids only.
-  /// projector: the header of an mmproj file for the model; its tensors follow the model's in the plan, as of a further
-  /// file. It has an encoder of images, of sounds, or both; one that cannot be run is refused when it is asked for, if
-  /// the other can. kUnsupported for none; errors of VisionModel::open and AudioModel::open.
+  /// headers: of the model's files in order (a split model has several). Errors of the parser and of Model::open. A
+  /// file without a vocabulary can be opened, too: it has no tokenizer and accepts only token ids.
+  ///
+  /// projector: the header of an mmproj file for the model. Its tensors follow the model's in the plan, as if it were
+  /// another file. It may have an encoder for images, for audio, or both. If only one of them can run, using the other
+  /// is an error later. Errors: kUnsupported if none can run; those of VisionModel::open and AudioModel::open.
   [[nodiscard]] static Result<std::unique_ptr<Session>> open(std::span<const HeaderBytes> headers, size_t n_threads,
                                                              const HeaderBytes* projector = nullptr);
   [[nodiscard]] static Result<std::unique_ptr<Session>> open(ByteView header, std::optional<uint64_t> file_size,
@@ -76,7 +78,7 @@ class Session {
   [[nodiscard]] const Model& model() const { return *model_; }
   [[nodiscard]] const VisionModel* projector() const { return vision_.get(); }
   [[nodiscard]] const AudioModel* audio() const { return audio_.get(); }
-  /// Of the model, then of the projector's encoders.
+  /// Number of requests for the model, then for the projector's encoders.
   [[nodiscard]] size_t n_planned() const { return model_->plan().size() + n_vision_planned() + n_audio_planned(); }
   [[nodiscard]] const TensorRequest& planned(size_t i) const {
     const size_t n = model_->plan().size(), n_seen = n + n_vision_planned();
@@ -88,7 +90,7 @@ class Session {
   void use_threads(size_t n) { pool_->use_threads(n); }
   /// The profile since the last call. The first call starts the timing and returns nothing.
   [[nodiscard]] std::vector<Profile::Row> take_profile();
-  /// DRAM bandwidth is measured on as many bytes as the weights have, because each token reads all of them.
+  /// Measures DRAM bandwidth on as many bytes as the weights have, because each token reads all of them.
   [[nodiscard]] Result<Peaks> measure_peaks() {
     return ggufscope::measure_peaks(*pool_, std::min<uint64_t>(model_->loaded_bytes(), 1 << 30));
   }
@@ -110,94 +112,98 @@ class Session {
     if (vision_ && request >= n) return vision_->set_rows(*pool_, request - n, first_row, rows);
     return model_->set_rows(*pool_, request, first_row, rows);
   }
-  /// Makes the tokenizer; until then the first file's header must stay in place. A loader calls it while it waits for
+  /// Builds the tokenizer; until then, the first file's header must stay valid. A loader can call it while it waits for
   /// bytes; otherwise start does it.
   void read_vocabulary();
-  /// Call it when all rows have arrived: allocates the state. kTruncated if rows are missing, kOutOfMemory.
+  /// Allocates the state. Call it when all rows have arrived. Errors: kTruncated if rows are missing; kOutOfMemory.
   [[nodiscard]] Result<void> start(const StateOptions& options);
 
-  /// Sets the draft model of speculative decoding (Leviathan et al. 2023): another session with the same vocabulary, of
-  /// which the weights are loaded. It shares this session's threads; call its start, with as many sequences, after
-  /// this. The caller keeps it alive. kUnsupported for models whose states cannot be rewound, kInvalidArgument if the
-  /// vocabularies differ.
+  /// Sets the draft model of speculative decoding (Leviathan et al. 2023): another session with the same vocabulary and
+  /// loaded weights. It shares this session's threads. Call the draft's start, with the same number of sequences, after
+  /// this. The draft must outlive this session. Errors: kUnsupported for models whose states cannot be rewound;
+  /// kInvalidArgument if the vocabularies differ.
   [[nodiscard]] Result<void> set_draft(Session& draft);
 
-  /// Selects the sequence of the calls below; 0 at first, less than options.n_sequences of start, else kOutOfRange.
-  /// Sequences share the cells of the cache: a common beginning is stored once.
+  /// Selects the sequence of the calls below; 0 at first. Sequences share the cells of the cache, so a common beginning
+  /// is stored once. Error: kOutOfRange unless it is less than the n_sequences passed to start.
   [[nodiscard]] Result<void> select(uint32_t text);
-  /// Makes sequence `to` a copy of sequence `from`. kOutOfRange, kUnsupported for encoder-decoder models.
+  /// Makes sequence `to` a copy of sequence `from`. Errors: kOutOfRange; kUnsupported for encoder-decoder models.
   [[nodiscard]] Result<void> fork(uint32_t from, uint32_t to);
   /// Clears the selected sequence, and frees cells that no other sequence uses.
   void drop();
 
-  /// An image to encode, [height, width, 3]: to media_tokens(), which then stand for it among a text's tokens. Several
-  /// steps, so that the caller can stop between any two; an image that was encoded before has none. kUnsupported
-  /// without a projector for images or a vocabulary; errors of ImageJob.
+  /// Starts to encode an image [height, width, 3]. media_tokens() are then the tokens that represent it in a text. It
+  /// takes several steps, so that the caller can stop between two steps, or none if the image was encoded before.
+  /// Errors: kUnsupported without a projector for images or without a vocabulary; those of ImageJob.
   [[nodiscard]] Result<void> begin_image(const ImageView& image);
-  /// The same of a sound, samples of one channel at `rate` a second. Errors of resample and of SoundJob.
+  /// The same for audio: one channel with `rate` samples per second. Errors of resample and of SoundJob.
   [[nodiscard]] Result<void> begin_sound(std::span<const float> samples, uint32_t rate);
   [[nodiscard]] size_t n_media_steps() const;
-  /// False: all is done.
+  /// Runs the next step. Returns false when all is done.
   [[nodiscard]] Result<bool> step_media();
   [[nodiscard]] std::vector<TokenId> media_tokens() const;
-  /// What the projector made of the media among these tokens: [n, n_input], and [n, 3] their times, rows and columns,
-  /// in a text of these tokens alone.
+  /// The projector's output for the media in a text of these tokens: embeddings [n, n_input], and [n, 3] times, rows
+  /// and columns.
   struct EncodedMedia {
     std::vector<float> embeddings;
     std::vector<int32_t> positions;
   };
   [[nodiscard]] Result<EncodedMedia> encoded_media(std::span<const TokenId> tokens) const;
-  /// Forgets what was encoded; texts that are computed stay.
+  /// Discards encoded media. Texts that are already computed stay valid.
   void forget_media();
 
-  /// Opens an adapter, a whole file, for set_adapters. Errors of Adapter::open; kInvalidArgument before start.
+  /// Opens an adapter from a whole file, for set_adapters. Errors of Adapter::open; kInvalidArgument before start.
   [[nodiscard]] Result<std::shared_ptr<const Adapter>> open_adapter(ByteView file);
-  /// Replaces the adapters of the selected sequence; a fork copies them. Clears the sequence's cache if they differ
-  /// from those before. kInvalidArgument for a scale that is not finite.
+  /// Replaces the adapters of the selected sequence; a fork copies them. Clears the sequence's cache if the adapters
+  /// change. Error: kInvalidArgument for a scale that is not finite.
   [[nodiscard]] Result<void> set_adapters(std::vector<AdapterUse> uses);
 
-  /// Starts an answer after these tokens. The longest beginning that is in the cache stays; advance computes the rest.
-  /// kOutOfRange for unknown ids, no tokens, or more than the context holds; errors of Grammar::compile.
+  /// Starts an answer after these tokens. The longest common beginning with the cache is kept; advance computes the
+  /// rest. Errors: kOutOfRange for unknown ids, no tokens, or more tokens than the context holds; errors of
+  /// Grammar::compile.
   [[nodiscard]] Result<void> begin(std::span<const TokenId> tokens, GenerateOptions options);
   [[nodiscard]] size_t n_waiting() const { return text().tokens.size() - text().n_computed; }
   [[nodiscard]] size_t n_reused() const { return text().n_reused; }
   /// Computes up to n of the pending tokens.
   [[nodiscard]] Result<void> advance(size_t n);
-  /// Draws the next token; no token may be pending. The next call of advance or next computes it.
-  /// With options.n_guesses (prompt-lookup decoding), the tokens that followed an earlier occurrence of the last tokens
-  /// are computed together with the last one; with options.n_draft, the likeliest tokens of the draft model. A proposed
-  /// token that is drawn needs no pass of its own; the others are removed from the cache. A proposal is accepted with
-  /// the probability that this model gives it, and another token is drawn from the rest otherwise: the answer is the
-  /// same as without. Recurrent and encoder-decoder models do not propose tokens: their states cannot be rewound.
+  /// Samples the next token; no tokens may be pending. The next call of advance or next computes it.
+  ///
+  /// Speculative decoding: with options.n_guesses (prompt lookup), the tokens that followed an earlier occurrence of
+  /// the last tokens are computed together with the last one; with options.n_draft, the draft model's most likely
+  /// tokens. If a proposed token is sampled, it needs no separate pass; the others are removed from the cache. A
+  /// proposal is accepted with the probability that this model gives it; otherwise another token is sampled from the
+  /// rest. So the answer is the same as without. Recurrent and encoder-decoder models do not use it, because their
+  /// states cannot be rewound.
   [[nodiscard]] Result<Step> next();
   /// Ends the answer here and returns the text that was held back. finish is kStop if that text completes a stop
   /// string. Empty after the last step.
   [[nodiscard]] Step end();
-  /// Tokens of this answer that were proposed by prompt lookup and accepted.
+  /// Number of this answer's tokens that prompt lookup proposed and that were accepted.
   [[nodiscard]] size_t n_guessed() const { return text().n_guessed; }
 
-  /// Logits [tokens.size(), n_vocab] (encoders: embeddings [tokens.size(), n_embd]) of a separate sequence, with the
-  /// selected sequence's adapters. Clears the cache of all sequences. kUnsupported for encoder-decoder models.
+  /// Logits [tokens.size(), n_vocab] (for encoders: embeddings [tokens.size(), n_embd]) of a separate sequence, with
+  /// the selected sequence's adapters. Clears the cache of all sequences. Error: kUnsupported for encoder-decoder
+  /// models.
   [[nodiscard]] Result<Buffer> evaluate(std::span<const TokenId> tokens);
-  /// One pooled vector [pooled_floats], with kNone [tokens.size(), pooled_floats]; for encoder-decoder models the
-  /// encoder's. Not normalized. Clears the cache of all sequences. Errors of pool_embeddings.
+  /// One pooled vector [pooled_floats], or for kNone [tokens.size(), pooled_floats]; for encoder-decoder models from
+  /// the encoder's output. Not normalized. Clears the cache of all sequences. Errors of pool_embeddings.
   [[nodiscard]] Result<std::vector<float>> embed(std::span<const TokenId> tokens,
                                                  Pooling pooling = Pooling::kUnspecified);
 
-  /// Saves and restores the cache and its tokens as bytes, in a session of the same file.
+  /// Serializes and restores the cache and its tokens, in a session of the same file.
   [[nodiscard]] Result<std::vector<uint8_t>> save_state();
   [[nodiscard]] Result<void> load_state(ByteView bytes);
 
  private:
-  /// Prompt and answer, and what draws the next token.
+  /// A sequence: prompt and answer, and the sampler's state.
   struct Text {
     std::vector<TokenId> tokens;  // the first n_computed are in the cache
     size_t n_computed = 0;
     size_t n_reused = 0;
     std::vector<TokenId> guesses;  // proposed tokens, computed after the first n_computed (selected sequence only)
-    size_t n_right = 0;            // proposed tokens that are already in n_computed
+    size_t n_right = 0;            // number of proposed tokens that are included in n_computed
     size_t n_guessed = 0;
-    std::vector<float> logits;  // of the last computed token when tokens were proposed, then of each proposed token
+    std::vector<float> logits;  // of the last computed token if tokens were proposed, then of each proposed token
     GenerateOptions options;
     std::optional<Sampler> sampler;
     std::optional<AnswerText> answer;
@@ -210,7 +216,7 @@ class Session {
     }
     AnswerGrammar grammar;
     std::vector<AdapterUse> adapters;
-    std::vector<size_t> adapter_starts;  // of each adapter: the first token of the prompt that it works on
+    std::vector<size_t> adapter_starts;  // for each adapter, the first prompt token to which it applies
   };
 
   Session() = default;
@@ -218,21 +224,22 @@ class Session {
   [[nodiscard]] size_t n_audio_planned() const { return audio_ ? audio_->plan().size() : 0; }
   [[nodiscard]] Result<void> open_projector(const HeaderBytes& header, uint32_t file_index);
   [[nodiscard]] Result<void> add_projector_memory(Precision precision, MemoryEstimate& to) const;
-  /// What begin_image and begin_sound have in common; refused: why the projector takes no such part.
+  /// The common checks of begin_image and begin_sound. refused: why the projector cannot encode such media.
   [[nodiscard]] Result<void> check_media(const std::optional<Error>& refused) const;
   [[nodiscard]] bool multi_axis() const { return state_ && !state_->rope_tables[0].axis.empty(); }
-  /// Tokens first .. first + n of a text, then guesses; out: a row for each that is wanted (all where wanted is empty).
+  /// Computes tokens first .. first + n of a text, then proposed tokens. out: one row for each wanted token (all if
+  /// `wanted` is empty).
   [[nodiscard]] Result<void> run(std::span<const TokenId> tokens, size_t first, size_t n, uint32_t sequence,
                                  std::span<const uint8_t> wanted, float* out);
   [[nodiscard]] Result<void> run_part(const TokenRun& run, std::span<const TokenId> tokens, size_t first, size_t n,
                                       std::span<const int32_t> sequences, std::span<const uint8_t> wanted, float* out);
-  /// n, or more where a medium that is seen both ways would be cut.
+  /// n, or more if a medium with bidirectional attention would be split.
   [[nodiscard]] size_t whole_media(std::span<const TokenId> tokens, size_t first, size_t n) const;
-  /// The same number, or the begin of the medium whose tokens it would cut.
+  /// n, or the begin of the medium whose tokens it would split.
   [[nodiscard]] size_t before_medium(std::span<const TokenId> tokens, size_t n) const;
-  static constexpr size_t kSavedMedium = 32;  ///< bytes
+  static constexpr size_t kSavedMedium = 32;  ///< in bytes
   [[nodiscard]] std::vector<uint8_t> save_media(std::span<const TokenId> tokens) const;
-  /// How many bytes they took.
+  /// Returns the number of bytes read.
   [[nodiscard]] Result<size_t> load_media(ByteView bytes);
   /// The position of token n.
   [[nodiscard]] int32_t position_of(std::span<const TokenId> tokens, size_t n) const;
@@ -254,38 +261,39 @@ class Session {
   [[nodiscard]] bool make_room();
   // session_adapters.cpp
   [[nodiscard]] static std::vector<size_t> adapter_starts(const Text& text, std::span<const TokenId> tokens);
-  /// Tokens from the first on that are computed with the same adapters.
+  /// The number of tokens from `first` on that are computed with the same adapters.
   [[nodiscard]] static size_t n_with_same_adapters(const Text& text, size_t first);
-  /// Lets the model compute as a text's token wants it.
+  /// Activates the adapters that apply to a token of the text.
   [[nodiscard]] Result<void> use_adapters_at(const Text& text, size_t token);
-  /// forward of the tokens from the selected text's token `first` on, in parts where adapters change.
+  /// Runs forward for the tokens from the selected text's token `first` on, in parts if the adapters change.
   [[nodiscard]] Result<void> forward_parts(size_t first, const Batch& batch, float* out);
-  /// What a saved state says of the text's adapters: empty, where it has none.
+  /// Serializes a text's adapters; empty if it has none.
   [[nodiscard]] static std::vector<uint8_t> adapter_record(const Text& text);
-  /// Bytes of such a record, and where its adapters began. kInvalidArgument where the text has other adapters.
+  /// Checks such a record and returns its length and the adapters' first tokens. Error: kInvalidArgument if the text
+  /// has other adapters.
   [[nodiscard]] static Result<size_t> read_adapter_record(const Text& text, bool present, ByteView bytes,
                                                           std::vector<size_t>& starts);
   void finish_text(Step& step);
 
   std::string architecture_;
   SamplerOptions defaults_;
-  std::shared_ptr<Pool> pool_;  // a draft model's is that of the model it drafts for
+  std::shared_ptr<Pool> pool_;  // a draft model uses its target model's pool
   Session* draft_ = nullptr;
   std::unique_ptr<Model> model_;
   std::unique_ptr<VisionModel> vision_;
   std::unique_ptr<AudioModel> audio_;
-  std::optional<Error> no_images_, no_sounds_;  // why
+  std::optional<Error> no_images_, no_sounds_;  // the reason, if the projector cannot encode them
   MediaStore media_;
   std::variant<std::monostate, ImageJob, SoundJob> job_;
-  std::optional<Header> header_;  // of the first file, until the tokenizer is made
+  std::optional<Header> header_;  // of the first file, until the tokenizer is built
   ByteView header_bytes_;
   std::optional<Tokenizer> tokenizer_;
-  TokenTrie trie_;  // made for the first grammar
+  TokenTrie trie_;  // built for the first grammar
   std::unique_ptr<State> state_;
   std::vector<Text> texts_ = std::vector<Text>(1);
   uint32_t now_ = 0;
   Precision precision_ = Precision::kExact;
-  std::vector<AdapterUse> used_;  // that the model computes with
+  std::vector<AdapterUse> used_;  // the model's active adapters
 };
 
 }  // namespace ggufscope

@@ -1,4 +1,4 @@
-// Adapters of a session's texts: which of them work on which token, and what of the cache they let be kept.
+// Adapters of a session's texts: which of them apply to which token, and how much of the cache stays valid.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -18,7 +18,7 @@ Result<void> Session::set_adapters(std::vector<AdapterUse> uses) {
   for (const AdapterUse& use : uses)
     if (use.adapter == nullptr || !std::isfinite(use.scale))
       return fail(ErrorCode::kInvalidArgument, "an adapter's scale is no finite number");
-  std::erase_if(uses, [](const AdapterUse& use) { return use.scale == 0; });  // the same as without it
+  std::erase_if(uses, [](const AdapterUse& use) { return use.scale == 0; });  // a scale of 0 has no effect
   if (uses == text().adapters) return {};
   forget_guesses();
   drop();
@@ -27,7 +27,8 @@ Result<void> Session::set_adapters(std::vector<AdapterUse> uses) {
   return {};
 }
 
-// An adapter that tokens switch on works from where they stand last in the prompt; SIZE_MAX: not at all.
+// For each adapter the first token to which it applies. An adapter with invocation tokens applies from their last
+// occurrence in the prompt; SIZE_MAX: it does not apply.
 std::vector<size_t> Session::adapter_starts(const Text& text, std::span<const TokenId> tokens) {
   std::vector<size_t> starts;
   for (const AdapterUse& use : text.adapters) {
@@ -81,7 +82,7 @@ Result<void> Session::forward_parts(size_t first, const Batch& batch, float* out
   return {};
 }
 
-// Of each adapter: u64 fingerprint, u32 scale's bits, u32 first and last layer, u64 start.
+// For each adapter: u64 fingerprint, u32 bits of the scale, u32 first and last layer, u64 start.
 std::vector<uint8_t> Session::adapter_record(const Text& text) {
   constexpr size_t kBytes = 28;
   std::vector<uint8_t> out(text.adapters.empty() ? 0 : 4 + kBytes * text.adapters.size());

@@ -1,4 +1,4 @@
-// A session's images and sounds: encoding them, and passes over texts in which they stand.
+// A session's images and audio: encoding them, and computing texts that contain them.
 #include <algorithm>
 #include <cstring>
 
@@ -11,9 +11,9 @@ namespace ggufscope {
 namespace {
 
 constexpr size_t kMaxMediaBytes = size_t{256}
-                                  << 20;  // of embeddings that are kept for when an image or sound comes again
+                                  << 20;  // of embeddings that are kept in case an image or audio is used again
 
-// Forgets what was made of images and sounds that no text has, where all together are too much.
+// Discards media that no text uses, if all media together exceed the limit.
 template <class Texts>
 void trim_media(MediaStore& store, const Texts& texts) {
   size_t bytes = 0;
@@ -46,7 +46,7 @@ Result<void> Session::open_projector(const HeaderBytes& header, uint32_t file_in
   no_images_ = Error{ErrorCode::kUnsupported, 0, "this projector has no image encoder: it takes no images"};
   no_sounds_ = Error{ErrorCode::kUnsupported, 0, "this projector has no audio encoder: it takes no sounds"};
   if (!sees && !hears) return fail(ErrorCode::kUnsupported, "this projector has neither an image nor an audio encoder");
-  // An encoder that cannot be run is no fault of the other; what is wrong with a file is.
+  // If only one encoder cannot run, the other can still be used. A damaged file is an error for both.
   const auto take = [](auto& opened, auto& to, std::optional<Error>& refused) -> Result<void> {
     if (opened) to = std::move(*opened);
     refused = opened ? std::nullopt : std::optional(opened.error());
@@ -77,7 +77,7 @@ Result<void> Session::add_projector_memory(Precision precision, MemoryEstimate& 
     const Result<uint64_t> weights = vision_->weight_bytes(precision);
     if (!weights) return std::unexpected(weights.error());
     to.weights += *weights;
-    // Of the largest part that is fixed, or of a fitted one of a usual photo.
+    // Memory for the largest part of fixed size, or for a part of a typical photo.
     const std::vector<uint8_t> pixels(1024 * 768 * 3);
     const Result<ImageParts> parts = split_image({{1024, 768}, pixels.data()}, vision_->parameters().image);
     const auto count = [&](const Image& part) {
@@ -248,7 +248,7 @@ Result<void> Session::run_part(const TokenRun& run, std::span<const TokenId> tok
   return forward_parts(first, batch, out);
 }
 
-// For each medium: id, tokens, columns, positions, whether both ways, 0, and its hash.
+// For each medium: id, tokens, columns, positions, whether attention is bidirectional, 0, and its hash.
 std::vector<uint8_t> Session::save_media(std::span<const TokenId> tokens) const {
   std::vector<uint8_t> out(4);
   std::vector<TokenId> ids;

@@ -1,4 +1,4 @@
-// Saves a session's selected text with its cache, and restores it.
+// Serializes a session's selected text with its cache, and restores it.
 #include <algorithm>
 #include <cstring>
 
@@ -8,13 +8,13 @@ namespace ggufscope {
 namespace {
 
 constexpr uint32_t kStateMagic = 0x31534747;    // "GGS1"
-constexpr uint32_t kMediaMagic = 0x32534747;    // "GGS2": images are among the tokens
-constexpr uint32_t kAdaptedMagic = 0x41534747;  // "GGSA": adapters worked; images may be among the tokens
+constexpr uint32_t kMediaMagic = 0x32534747;    // "GGS2": with media among the tokens
+constexpr uint32_t kAdaptedMagic = 0x41534747;  // "GGSA": with adapters; there may be media among the tokens
 
 }  // namespace
 
-// u32 magic, u32 number of tokens, the tokens, with kAdaptedMagic what adapter_record gives, with kMediaMagic and
-// kAdaptedMagic what save_media gives, what State::save gives.
+// Format: u32 magic, u32 number of tokens, the tokens; with kAdaptedMagic the output of adapter_record; with
+// kMediaMagic or kAdaptedMagic the output of save_media; the output of State::save.
 Result<std::vector<uint8_t>> Session::save_state() {
   if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
   forget_guesses();

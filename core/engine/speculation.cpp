@@ -1,4 +1,4 @@
-// Speculative decoding: tokens that prompt lookup or a draft model proposes are computed together.
+// Speculative decoding: tokens proposed by prompt lookup or a draft model are computed in one batch.
 #include <algorithm>
 
 #include "base/sentence.hpp"
@@ -8,8 +8,8 @@
 namespace ggufscope {
 namespace {
 
-constexpr size_t kMaxPadding = 128;  // tokens that one vocabulary may have more, as in llama.cpp
-constexpr size_t kMinMatch = 2;      // tokens that must match before the tokens after them are proposed
+constexpr size_t kMaxPadding = 128;  // allowed difference between vocabulary sizes, as in llama.cpp
+constexpr size_t kMinMatch = 2;      // tokens that must match before following tokens are proposed
 
 }  // namespace
 
@@ -20,7 +20,7 @@ Result<void> Session::set_draft(Session& draft) {
                   one->architecture_ + " cannot take tokens back: it neither drafts nor is drafted for");
   draft.read_vocabulary();
   const Tokenizer *ours = tokenizer(), *theirs = draft.tokenizer();
-  // Vocabularies are padded to other sizes.
+  // Vocabularies are padded to different sizes.
   const size_t n = std::min(model_->hparams().n_vocab, draft.model_->hparams().n_vocab);
   const size_t more = std::max(model_->hparams().n_vocab, draft.model_->hparams().n_vocab) - n;
   if (more > kMaxPadding) return fail(ErrorCode::kInvalidArgument, "the draft model's vocabulary has another size");
@@ -64,12 +64,12 @@ std::vector<TokenId> Session::look_up(size_t most) const {
   return {from, std::find_if(from, end, is_media)};
 }
 
-// Computes the tokens of a sequence that the cache does not have. False if they do not fit.
+// Computes the tokens of a sequence that are not in the cache. Returns false if they do not fit.
 bool Session::follow(uint32_t sequence, std::span<const TokenId> tokens) {
   if (!state_ || sequence >= n_texts() || tokens.size() > n_context()) return false;
   now_ = sequence;
   Text& t = text();
-  size_t same = 0;  // the last is computed always, for its logits
+  size_t same = 0;  // the last token is always computed, for its logits
   while (same < std::min(t.n_computed, tokens.size() - 1) && t.tokens[same] == tokens[same]) ++same;
   if (same < t.n_computed && !state_->remove(now_, static_cast<int32_t>(same), -1)) {
     (void)state_->remove(now_, 0, -1);
@@ -80,7 +80,7 @@ bool Session::follow(uint32_t sequence, std::span<const TokenId> tokens) {
   return compute(n_waiting(), {}).has_value();
 }
 
-// The likeliest continuation of a sequence: at most n tokens, drawn greedily one after another.
+// The greedy continuation of a sequence by at most n tokens.
 std::vector<TokenId> Session::propose(uint32_t sequence, std::span<const TokenId> tokens, size_t n) {
   std::vector<TokenId> proposed;
   if (n == 0 || !follow(sequence, tokens)) return proposed;
@@ -96,7 +96,7 @@ std::vector<TokenId> Session::propose(uint32_t sequence, std::span<const TokenId
   }
 }
 
-// Whether the one pending token is the next proposed token, which is computed already.
+// True if the single pending token is the next proposed token, which is already computed.
 bool Session::was_guessed() {
   Text& t = text();
   if (t.n_right == t.guesses.size() || t.tokens[t.n_computed] != t.guesses[t.n_right]) return false;
@@ -108,7 +108,7 @@ bool Session::was_guessed() {
 
 void Session::forget_guesses() {
   Text& t = text();
-  // Windowed layers still have the cells that the token before the proposed ones sees.
+  // Windowed layers still have the cells that the token before the proposed ones attends to.
   if (t.n_right < t.guesses.size()) (void)state_->remove(now_, position_of(t.tokens, t.n_computed), -1);
   t.guesses.clear();
   t.n_right = 0;

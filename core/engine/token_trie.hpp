@@ -1,4 +1,4 @@
-// The vocabulary as a trie of bytes: tokens with a common prefix are tested together.
+// The vocabulary as a trie of bytes, so that tokens with a common prefix are tested together.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,24 @@
 
 namespace ggufscope {
 
-/// Nodes in depth-first (preorder) order. To skip a subtree, continue at its end.
+/// Nodes in depth-first (preorder) order. To skip a subtree, continue at its `end`.
 class TokenTrie {
  public:
   struct Node {
-    uint32_t end;    ///< of the subtree: the first node that is not below this one
-    int32_t token;   ///< the first token that ends here, -1: none
-    uint32_t depth;  ///< bytes before this node's
+    uint32_t end;    ///< the first node after the subtree
+    int32_t token;   ///< the first token that ends here, or -1
+    uint32_t depth;  ///< number of bytes before this node's byte
     uint8_t byte;
   };
 
   TokenTrie() = default;
-  /// Tokens by id; empty ones stay out.
+  /// tokens: indexed by id. Empty ones are left out.
   explicit TokenTrie(std::span<const std::string_view> tokens);
 
   [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
-  [[nodiscard]] uint32_t depth() const { return depth_; }  ///< bytes of the longest token
+  [[nodiscard]] uint32_t depth() const { return depth_; }  ///< length of the longest token in bytes
   [[nodiscard]] size_t n_tokens() const { return same_.size(); }
-  /// The next token of the same bytes, -1: none.
+  /// The next token with the same bytes, or -1.
   [[nodiscard]] int32_t next_same(int32_t token) const { return same_[static_cast<size_t>(token)]; }
 
  private:

@@ -11,11 +11,11 @@ namespace ggufscope {
 namespace {
 
 constexpr float kUnbounded = std::numeric_limits<float>::infinity();
-constexpr size_t kBins = 2048;  // of distances up to 32; the last has all that are further
+constexpr size_t kBins = 2048;  // histogram of distances up to 32; the last bin also has all larger ones
 constexpr float kBinsPerUnit = 64.0f;
-constexpr size_t kPart = 4096;  // floats that are summed as floats
+constexpr size_t kPart = 4096;  // floats that are added in float precision
 
-// The largest; NaN does not count.
+// The largest value; NaN is ignored.
 float largest(std::span<const float> x) {
   v128_t most = wasm_f32x4_splat(-kUnbounded);
   size_t i = 0;
@@ -76,7 +76,7 @@ void VocabularyScan::collect_above(float least, std::vector<Candidate>& out) con
   }
 }
 
-// The bin in which p of the mass is reached, and the mass before it. Fills bins_ and bin_of_.
+// The bin in which the sum of probabilities reaches p, and the sum before it. Fills bins_ and bin_of_.
 size_t VocabularyScan::crossing_bin(float center, double p, double& before) {
   bins_.assign(kBins, 0);
   bin_of_.resize(exps_.size());
@@ -97,7 +97,7 @@ size_t VocabularyScan::crossing_bin(float center, double p, double& before) {
   }
   before = 0;
   size_t bin = 0;
-  // A little early, as the sums round: who walks the bin goes on to the next.
+  // Stops slightly early, because the sums are rounded. The caller continues with the next bin if necessary.
   while (bin + 1 < kBins && before + bins_[bin] < p * (1 - 1e-6) * sum_) before += bins_[bin++];
   return bin;
 }

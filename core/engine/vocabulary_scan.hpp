@@ -1,6 +1,5 @@
-// What samplers that look at a whole vocabulary need of its logits, in a few SIMD passes and without sorting it.
-// Sorting 128,000 candidates takes tens of milliseconds; a histogram of probability mass by distance tells which of
-// them matter.
+// Computes what samplers need from the logits of a whole vocabulary, in a few SIMD passes and without sorting. Sorting
+// 128,000 candidates takes tens of milliseconds. A histogram of probability by distance shows which of them matter.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@
 
 namespace ggufscope {
 
-/// A token that may follow. p is set once candidates are normalized.
+/// A candidate for the next token. p is set by normalization.
 struct Candidate {
   int32_t id;
   float logit;
@@ -19,20 +18,20 @@ struct Candidate {
 
 class VocabularyScan {
  public:
-  /// Reads logits, which must stay. NaN and -infinity have no mass. False where no logit is a number, or one is
-  /// infinite.
+  /// Reads logits, which must stay valid. NaN and -infinity count as probability 0. Returns false if no logit is a
+  /// number, or if one is infinite.
   [[nodiscard]] bool read(std::span<const float> logits);
 
   [[nodiscard]] float max() const { return max_; }
-  /// Natural logarithm of the sum of exp(logit - max()).
+  /// The natural logarithm of the sum of exp(logit - max()).
   [[nodiscard]] double log_sum() const;
-  /// Sum of p * logit: a token of this logit has the entropy as its surprise.
+  /// The sum of p * logit: a token with this logit has a surprise equal to the entropy.
   [[nodiscard]] double expected_logit() const { return static_cast<double>(max_) + weighted_ / sum_; }
 
-  /// Tokens of logits from `least` on, in order of id; p is their share of the whole vocabulary.
+  /// Tokens with logits of at least `least`, in order of id. p is relative to the whole vocabulary.
   void collect_above(float least, std::vector<Candidate>& out) const;
-  /// The tokens whose logits are nearest to center (ties: the smaller id), as few as have more than p of the mass
-  /// together, or where `enough` is true at least p. Not sorted.
+  /// The smallest set of tokens with logits nearest to center (for equal distances the smaller id) whose probabilities
+  /// sum to more than p or, if `enough`, to at least p. Not sorted.
   void collect_nearest(double center, double p, bool enough, std::vector<Candidate>& out);
 
  private:
@@ -42,10 +41,10 @@ class VocabularyScan {
 
   std::span<const float> logits_;
   std::vector<float> exps_;   // exp(logit - max)
-  std::vector<double> bins_;  // mass by distance from a center
+  std::vector<double> bins_;  // probability by distance from a center
   std::vector<uint16_t> bin_of_;
   float max_ = 0;
-  double sum_ = 0, weighted_ = 0;  // of exp(logit - max), and of (logit - max) * exp(logit - max)
+  double sum_ = 0, weighted_ = 0;  // sums of exp(logit - max) and of (logit - max) * exp(logit - max)
 };
 
 }  // namespace ggufscope
