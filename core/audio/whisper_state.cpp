@@ -168,7 +168,7 @@ void WhisperState::decoder_block(size_t il, std::span<const DecoderToken> tokens
 
 Result<void> WhisperState::check(std::span<const DecoderToken> tokens) const {
   const WhisperHparams& h = model_.hparams();
-  if (!has_sound_) return fail(ErrorCode::kInvalidArgument, "no sound was encoded");
+  if (!has_sound_) return fail(ErrorCode::kInvalidArgument, "no audio was encoded");
   if (tokens.empty() || tokens.size() > h.decoder.n_ctx)
     return fail(ErrorCode::kOutOfRange,
                 counted(tokens.size(), "token") + " do not fit a context of " + std::to_string(h.decoder.n_ctx));

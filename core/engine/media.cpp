@@ -88,8 +88,8 @@ Result<std::vector<TokenRun>> token_runs(std::span<const TokenId> tokens, const 
     } else {
       const auto found = store.find(tokens[i]);
       if (found == store.end())
-        return fail(ErrorCode::kNotFound,
-                    "there is no image or sound " + std::to_string(tokens[i]) + "; it must be encoded again");
+        return fail(ErrorCode::kNotFound, "there is no image or audio with the id " + std::to_string(tokens[i]) +
+                                              "; it must be encoded again");
       run.medium = &found->second;
       while (run.end < tokens.size() && run.end - run.begin < run.medium->n_tokens && tokens[run.end] == tokens[i])
         ++run.end;
@@ -215,14 +215,14 @@ SoundJob::SoundJob(const AudioModel& model, Pool& pool)
 uint64_t SoundJob::n_parts(uint64_t n_samples) { return n_samples / kPartSamples + 1; }
 
 Result<void> SoundJob::check(std::span<const float> samples, uint64_t n, const AudioModel& model, size_t max_tokens) {
-  if (samples.empty()) return fail(ErrorCode::kInvalidArgument, "the sound has no samples");
+  if (samples.empty()) return fail(ErrorCode::kInvalidArgument, "the audio has no samples");
   const auto broken = std::ranges::find_if_not(samples, [](float x) { return std::isfinite(x); });
   if (broken != samples.end())
     return fail(ErrorCode::kInvalidArgument,
-                "sample " + std::to_string(broken - samples.begin()) + " of the sound is not a finite number");
+                "sample " + std::to_string(broken - samples.begin()) + " of the audio is not a finite number");
   const uint64_t n_tokens = n_parts(n) * model.n_tokens();
   if (n_tokens > max_tokens)
-    return fail(ErrorCode::kOutOfRange, "a sound of " + std::to_string(n / kMelSampleRate) + " s needs " +
+    return fail(ErrorCode::kOutOfRange, "audio of " + std::to_string(n / kMelSampleRate) + " s needs " +
                                             counted(n_tokens, "token") + ", and the context has " +
                                             std::to_string(max_tokens));
   return {};

@@ -43,8 +43,8 @@ Result<void> Session::open_projector(const HeaderBytes& header, uint32_t file_in
   const bool sees = get_bool(gguf, "clip.has_vision_encoder").value_or(false);
   const bool hears = get_bool(gguf, "clip.has_audio_encoder").value_or(false);
   const ModelFile file{&gguf, header.file_size};
-  no_images_ = Error{ErrorCode::kUnsupported, 0, "this projector has no image encoder: it takes no images"};
-  no_sounds_ = Error{ErrorCode::kUnsupported, 0, "this projector has no audio encoder: it takes no sounds"};
+  no_images_ = Error{ErrorCode::kUnsupported, 0, "this projector has no image encoder: it cannot read images"};
+  no_sounds_ = Error{ErrorCode::kUnsupported, 0, "this projector has no audio encoder: it cannot read audio"};
   if (!sees && !hears) return fail(ErrorCode::kUnsupported, "this projector has neither an image nor an audio encoder");
   // If only one encoder cannot run, the other can still be used. A damaged file is an error for both.
   const auto take = [](auto& opened, auto& to, std::optional<Error>& refused) -> Result<void> {
@@ -93,11 +93,10 @@ Result<void> Session::add_projector_memory(Precision precision, MemoryEstimate& 
 Result<void> Session::check_media(const std::optional<Error>& refused) const {
   if (!vision_ && !audio_)
     return fail(ErrorCode::kUnsupported,
-                "the model was loaded without a projector; it takes neither images nor sounds");
+                "the model was loaded without a projector; it can read neither images nor audio");
   if (refused) return std::unexpected(*refused);
   if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
-  if (!tokenizer_)
-    return fail(ErrorCode::kUnsupported, "images and sounds stand among tokens, and this file has no vocabulary");
+  if (!tokenizer_) return fail(ErrorCode::kUnsupported, "images and audio need a vocabulary, and this file has none");
   return {};
 }
 
@@ -114,7 +113,7 @@ Result<void> Session::begin_sound(std::span<const float> samples, uint32_t rate)
   job_.emplace<std::monostate>();
   if (const Result<void> good = check_media(no_sounds_); !good) return good;
   trim_media(media_, texts_);
-  if (rate == 0) return fail(ErrorCode::kInvalidArgument, "a sound of 0 samples a second");
+  if (rate == 0) return fail(ErrorCode::kInvalidArgument, "the audio's sampling rate is 0");
   Result<std::vector<float>> sound = std::vector<float>();
   if (rate == kMelSampleRate) {
     sound->assign(samples.begin(), samples.end());
@@ -139,7 +138,7 @@ size_t Session::n_media_steps() const {
 Result<bool> Session::step_media() {
   if (auto* job = std::get_if<ImageJob>(&job_)) return job->step(media_);
   if (auto* job = std::get_if<SoundJob>(&job_)) return job->step(media_);
-  return fail(ErrorCode::kInvalidArgument, "no image or sound is being encoded");
+  return fail(ErrorCode::kInvalidArgument, "no image or audio is being encoded");
 }
 
 std::vector<TokenId> Session::media_tokens() const {
@@ -156,7 +155,9 @@ Result<Session::EncodedMedia> Session::encoded_media(std::span<const TokenId> to
     if (run.medium == nullptr) continue;
     const Medium& medium = *run.medium;
     const size_t n = run.end - run.begin;
-    if (medium.embeddings.empty()) return fail(ErrorCode::kNotFound, "the image or sound is known by its tokens only");
+    if (medium.embeddings.empty())
+      return fail(ErrorCode::kNotFound,
+                  "the image or audio was restored without its embeddings; it must be encoded again");
     const auto end = medium.embeddings.begin() + static_cast<ptrdiff_t>(n * model_->n_input());
     out.embeddings.insert(out.embeddings.end(), medium.embeddings.begin(), end);
     if (multi_axis()) {
@@ -238,7 +239,8 @@ Result<void> Session::run_part(const TokenRun& run, std::span<const TokenId> tok
   if (run.medium != nullptr) {
     const Medium& medium = *run.medium;
     if (medium.embeddings.empty())
-      return fail(ErrorCode::kNotFound, "what was made of an image or sound is forgotten; it must be encoded again");
+      return fail(ErrorCode::kNotFound,
+                  "an encoded image or audio was discarded to free memory; it must be encoded again");
     stand_ins.assign(n, 0);
     batch.tokens = stand_ins;
     batch.inputs = std::span(medium.embeddings).subspan(offset * model_->n_input(), n * model_->n_input());
@@ -283,10 +285,11 @@ Result<size_t> Session::load_media(ByteView bytes) {
     medium.hash = load<uint64_t>(at + 24);
     const bool sound = is_media(id) && medium.n_tokens != 0 && medium.n_tokens <= kMaxPatches &&
                        medium.columns <= medium.n_tokens && medium.n_positions <= medium.n_tokens;
-    if (!sound) return fail(ErrorCode::kInvalidArgument, "the saved state holds no tokens of an image or sound");
+    if (!sound) return fail(ErrorCode::kInvalidArgument, "the saved state's tokens of an image or audio are invalid");
     const auto found = media_.find(id);
     if (found != media_.end() && found->second.hash != medium.hash)
-      return fail(ErrorCode::kInvalidArgument, "the saved state's image or sound has the tokens of another one here");
+      return fail(ErrorCode::kInvalidArgument,
+                  "an image or audio in the saved state has the id of a different one in this session");
     if (found == media_.end()) media_.emplace(id, std::move(medium));
   }
   return 4 + static_cast<size_t>(n) * kSavedMedium;

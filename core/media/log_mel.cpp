@@ -67,7 +67,7 @@ LogMel::LogMel(std::span<const float> filters, double floor)
 
 Result<void> LogMel::begin(uint64_t n_samples) {
   if (n_samples > kMaxSamples)
-    return fail(ErrorCode::kInvalidArgument, "a sound of more than 2^31 samples; cut it into parts");
+    return fail(ErrorCode::kInvalidArgument, "the audio has more than 2^31 samples; split it into parts");
   n_samples_ = n_samples;
   n_added_ = samples_at_ = 0;
   n_computed_ = 0;
@@ -91,7 +91,7 @@ Result<void> LogMel::add(std::span<const float> samples) {
   for (size_t i = 0; i < samples.size(); ++i)
     if (!std::isfinite(samples[i]))
       return fail(ErrorCode::kInvalidArgument,
-                  "sample " + std::to_string(n_added_ + i) + " of the sound is not a finite number");
+                  "sample " + std::to_string(n_added_ + i) + " of the audio is not a finite number");
   samples_.insert(samples_.end(), samples.begin(), samples.end());
   // Reflection padding: sample j is stored at 200 + j and at 200 - j. No frame is consumed before the reflection is
   // complete.

@@ -34,7 +34,7 @@ Result<std::vector<float>> resample(std::span<const float> samples, uint32_t fro
   const uint64_t divisor = std::gcd(from_rate, to_rate);
   const uint64_t step = from_rate / divisor, n_phases = to_rate / divisor;
   const uint64_t n_out = (uint64_t{samples.size()} * n_phases + step - 1) / step;
-  if (n_out > kMaxResampled) return fail(ErrorCode::kOutOfMemory, "the sound is too long at the new rate");
+  if (n_out > kMaxResampled) return fail(ErrorCode::kOutOfMemory, "the audio is too long at the new rate");
   // In units of input samples: the sinc's cutoff and the window's half width.
   const double cutoff = kPassband * std::min(1.0, double(to_rate) / from_rate);
   const int64_t reach = static_cast<int64_t>(std::ceil(kSincZeros / cutoff));

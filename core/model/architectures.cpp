@@ -255,12 +255,12 @@ struct Refusal {
 
 // Names that llama.cpp supports but that cannot run here.
 constexpr Refusal kRefusals[] = {
-    {"clip", "it is the part of a model that sees or hears, and the text model runs"},
-    {"dflash", "it drafts for another model and reads that one's hidden states"},
-    {"eagle3", "it drafts for another model and reads that one's hidden states"},
-    {"gemma4-assistant", "it drafts for another model and reads that one's cache"},
-    {"qwen3tts", "llama.cpp 0.7.0 loads it and then stops, for its files lack the parts that make speech"},
-    {"wavtokenizer-dec", "it makes sound of a codec's tokens, not text"},
+    {"clip", "it is a projector for images or audio; run the text model that it belongs to"},
+    {"dflash", "it is a draft model, which reads the hidden states of its target model"},
+    {"eagle3", "it is a draft model, which reads the hidden states of its target model"},
+    {"gemma4-assistant", "it is a draft model, which reads the cache of its target model"},
+    {"qwen3tts", "its files lack the part that generates speech; llama.cpp 0.7.0 cannot run it either"},
+    {"wavtokenizer-dec", "it generates audio from a codec's tokens, not text"},
 };
 
 // True if the space-separated text contains the word.

@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(sounds_that_cannot_be) {
   BOOST_TEST((mel.begin(uint64_t{1} << 40).error().code == ErrorCode::kInvalidArgument));
   BOOST_REQUIRE(mel.begin(2));
   const float bad[] = {0, std::nanf("")};
-  BOOST_TEST(mel.add(bad).error().message == "sample 1 of the sound is not a finite number");
+  BOOST_TEST(mel.add(bad).error().message == "sample 1 of the audio is not a finite number");
   const float many[3] = {};
   BOOST_TEST((mel.add(many).error().code == ErrorCode::kInvalidArgument));
 }

@@ -207,7 +207,7 @@ void check_fft_length(const LintFile& file, FindingList& findings) {
     const bool length = key.ends_with(".fft_length") || key.ends_with(".mel_filters.columns") ||
                         key.ends_with(".mel_filters.rows") || key.ends_with(".mels_count");
     if (length && get_u64(file.gguf, key) == 0)
-      findings.add(kv.value.offset, {Quoted{key}, " is 0: there is no sound to look at"});
+      findings.add(kv.value.offset, {Quoted{key}, " is 0: the model could not read any audio"});
   }
 }
 

@@ -26,7 +26,7 @@ function checkRate(rate: unknown): number {
 /** Decodes a file: WAV here, other formats with the platform's decoder, which only pages have, not workers and Node. */
 async function decoded(bytes: Uint8Array<ArrayBuffer>): Promise<Sound> {
   if (isWav(bytes)) return decodeWav(bytes)
-  if (bytes.length === 0) throw new GgufError('invalid-argument', 'This sound has no bytes.')
+  if (bytes.length === 0) throw new GgufError('invalid-argument', 'This audio has no bytes.')
   if (typeof OfflineAudioContext !== 'function')
     throw new GgufError(
       'unsupported',
@@ -36,7 +36,7 @@ async function decoded(bytes: Uint8Array<ArrayBuffer>): Promise<Sound> {
   try {
     buffer = await new OfflineAudioContext(1, 1, kRate).decodeAudioData(bytes.slice().buffer)
   } catch {
-    throw new GgufError('invalid-argument', 'This sound cannot be decoded.')
+    throw new GgufError('invalid-argument', 'This audio cannot be decoded.')
   }
   return await soundOf(buffer)
 }

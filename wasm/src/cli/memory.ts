@@ -21,7 +21,7 @@ const kOptions: Options = {
   ram: { value: 'SIZE[:SPEED]', help: "the computer's own memory, in the same way" },
   'gpu-layers': { value: 'N', help: 'number of layers on the devices; default: as many as fit' },
   'cpu-experts': { value: 'N', help: 'keep the experts of the first N layers on the CPU' },
-  mmproj: { value: 'FILE', file: 'read', help: 'the projector for images or sound' },
+  mmproj: { value: 'FILE', file: 'read', help: 'the projector for images or audio' },
   draft: { value: 'FILE', file: 'read', help: 'the model that drafts tokens' },
   lora: { value: 'FILE', file: 'read', repeats: true, help: 'an adapter' },
 }

@@ -103,7 +103,7 @@ export const command: Command = {
     mmproj: {
       value: 'FILE',
       file: 'read',
-      help: "the model's projector, for images or sounds",
+      help: "the model's projector for images or audio",
     },
     image: {
       value: 'FILE',

@@ -118,7 +118,7 @@ export const command: Command = {
     cors: { value: 'ORIGIN', help: 'the origin whose pages may send requests; default: *, all' },
     'max-body': {
       value: 'SIZE',
-      help: `largest body of a request in bytes; default: ${kMaxBody}, and ${kMaxForm} with a sound`,
+      help: `largest body of a request in bytes; default: ${kMaxBody}, and ${kMaxForm} with audio`,
     },
     log: { help: 'print a line for each request on stderr' },
     mcp: {

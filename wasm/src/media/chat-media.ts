@@ -36,7 +36,7 @@ function mediumOf(part: Part): MediaPart | undefined {
     case 'audio':
       return 'audio' in part ? { type: 'audio', audio: part.audio } : undefined
     case 'audio_url':
-      return { type: 'audio', audio: fileOfAddress(addressOf(part, 'audio_url'), 'A sound') }
+      return { type: 'audio', audio: fileOfAddress(addressOf(part, 'audio_url'), 'Audio') }
     case 'input_audio': {
       const data = part.input_audio?.data
       if (typeof data !== 'string')
@@ -79,7 +79,7 @@ export function cutAtMarkers({ text, runs }: Rendered, marker: string, count: nu
   if (texts.length !== count + 1)
     throw new GgufError(
       'unsupported',
-      `The chat template leaves out images or sounds: it wrote ${texts.length - 1} of ${count}.`,
+      `The chat template leaves out images or audio: it wrote ${texts.length - 1} of ${count}.`,
     )
   const encoder = new TextEncoder()
   const skipped = encoder.encode(marker).length
