@@ -74,7 +74,10 @@ export class SpeechWorker {
   async evaluate(tokens: Int32Array, sound: SoundRecord | undefined): Promise<Float32Array> {
     if (sound) await this.encode(sound, 0)
     else if (!this.#encoded)
-      throw new Failed('invalid-argument', 'A Whisper model needs audio to evaluate tokens: pass the option audio.')
+      throw new Failed(
+        'invalid-argument',
+        'A Whisper model needs audio to evaluate tokens: pass the option audio.',
+      )
     this.#put(new Uint8Array(tokens.buffer, tokens.byteOffset, tokens.byteLength))
     this.#check(this.#speech.evaluate(tokens.length))
     return this.#takeFloats()
