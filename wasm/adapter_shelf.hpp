@@ -1,5 +1,5 @@
-// The adapters that were opened for a session, by their ids, as JavaScript has them (wasm/src/engine/adapters.ts). The
-// value objects are registered in bindings_adapters.cpp.
+// The adapters that are open in a session, by the ids that JavaScript uses (wasm/src/engine/adapters.ts). The value
+// objects are registered in bindings_adapters.cpp.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace ggufscope {
 
-/// An adapter that was opened.
+/// What JavaScript learns about an adapter that was opened.
 struct AdapterFacts {
   uint32_t id;
   bool control_vector;
-  uint32_t targets;  ///< weights or layers that it changes
+  uint32_t targets;  ///< number of weights or layers that it changes
   double bytes;
-  std::string ignored;  ///< names of tensors that change nothing, a line each
+  std::string ignored;  ///< names of tensors without effect, one on each line
 };
 
-/// An adapter by its id; layers are those of a control vector, both included.
+/// An adapter to use, by its id. The layers are those of a control vector, both included.
 struct ChosenAdapter {
   uint32_t id;
   float scale;
@@ -31,11 +31,12 @@ struct ChosenAdapter {
 class AdapterShelf {
  public:
   [[nodiscard]] Result<void> open(Session& session, ByteView file);
-  /// Of the last one that was opened.
+  /// The facts of the adapter that was opened last.
   [[nodiscard]] AdapterFacts facts() const;
-  /// It is gone when no sequence has it.
+  /// Frees the adapter as soon as no sequence uses it.
   void close(uint32_t id) { adapters_.erase(id); }
-  /// One by one, then set for the selected sequence. kInvalidArgument for an id that is not open.
+  /// Adds an adapter to the selection that set() applies to the selected sequence. Error: kInvalidArgument for an id
+  /// that is not open.
   void choose(const ChosenAdapter& chosen);
   [[nodiscard]] Result<void> set(Session& session);
 

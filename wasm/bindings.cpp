@@ -1,5 +1,5 @@
-// The inspect module as JavaScript sees it. Numbers cross as doubles (safe integers), tables as spans of the heap that
-// the caller copies from at once.
+// The JavaScript interface of the inspect module. Numbers are passed as doubles (safe integers). Tables are spans of
+// the heap, which the caller must copy at once.
 #include <emscripten/bind.h>
 
 #include "document.hpp"
@@ -43,7 +43,7 @@ Failure failure(const Document& document) {
   return {std::string(error_name(error.code)), error.message, static_cast<double>(error.offset)};
 }
 
-/// What the header says of itself; keys and tensors as declared, and as parsed so far.
+/// The header's own fields, and the numbers of keys and tensors as declared and as parsed so far.
 struct Facts {
   uint32_t version;
   bool big_endian;
@@ -88,7 +88,7 @@ FindingRow finding(const Document& document, uint32_t i) {
 struct ArrayInfo {
   std::string type;
   double length;
-  double offset;  ///< of the elements' bytes in the file
+  double offset;  ///< offset in the file of the elements' bytes
 };
 
 ArrayInfo array_info(const Document& document, uint32_t array) {
@@ -124,7 +124,7 @@ std::string file_type_text(uint32_t id) {
   return std::string(type->name) + ((id & kFileTypeGuessed) != 0 ? " (guessed)" : "");
 }
 
-/// Names of the whole set, a NUL behind each; empty where the name is not that of a shard.
+/// The file names of the whole set, each followed by a NUL; empty if the name is not that of a shard.
 std::string shard_set(const std::string& name) {
   std::string all;
   if (const auto shard = parse_shard(name); shard && shard->total <= kMostShards)

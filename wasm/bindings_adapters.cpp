@@ -1,4 +1,4 @@
-// Adapters as JavaScript sees them; the engine's methods are registered in bindings_engine.cpp.
+// The JavaScript interface of adapters. bindings_engine.cpp registers the engine's methods.
 #include <emscripten/bind.h>
 
 #include <algorithm>

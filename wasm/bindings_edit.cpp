@@ -1,4 +1,4 @@
-// The edit module as JavaScript sees it: headers written, and the containers before GGUF read.
+// The JavaScript interface of the edit module: writes headers and reads the containers before GGUF.
 #include <emscripten/bind.h>
 
 #include <string>
@@ -42,16 +42,17 @@ uint32_t alignment(const HeaderWriter& writer) { return writer.written().alignme
 double data_bytes(const HeaderWriter& writer) { return static_cast<double>(writer.written().data_bytes); }
 Failure writer_failure(const HeaderWriter& writer) { return failure_of(writer.error()); }
 
-/// Reads a file by windows that it asks for; what comes out is a GGUF header.
+/// Reads a file in windows that it requests, and produces a GGUF header.
 class LegacyReader {
  public:
-  /// Where the next n bytes of the file from position() on go.
+  /// Returns where to store the next n bytes of the file, starting at position().
   uintptr_t reserve(uint32_t n) {
     window_.resize(n);
     return reinterpret_cast<uintptr_t>(window_.data());
   }
 
-  /// 0: all is read; > 0: at least so many bytes from position() on are needed; -1: failure().
+  /// Returns 0 if everything was read; a positive number if at least that many bytes from position() are needed; -1 on
+  /// an error, which failure() describes.
   double advance(double file_size) {
     const Result<LegacyProgress> progress = read_legacy(window_, static_cast<uint64_t>(file_size), state_);
     if (!progress) return fail_with(progress.error());

@@ -1,6 +1,6 @@
-// The engine as JavaScript sees it: one session. Bytes and ids go in through reserve(); texts, logits and bytes come
-// out as spans of the heap that hold until the next call. Whatever has a name crosses by its name, as a value object
-// (wasm/src/engine/module.d.ts). A call that returns false has failed: failure() says why.
+// The JavaScript interface of the engine: one session. Bytes and ids are passed in through reserve(). Texts, logits and
+// bytes are returned as spans of the heap that stay valid until the next call. Everything with named fields is a value
+// object (wasm/src/engine/module.d.ts). If a call returns false, failure() describes the error.
 #include <emscripten/bind.h>
 #include <emscripten/em_macros.h>
 
@@ -26,7 +26,7 @@ constexpr const char* kFinishNames[] = {"", "end", "stop", "context"};          
 
 class Engine {
  public:
-  /// nullptr (0) where the memory cannot be had.
+  /// Returns 0 if the memory cannot be allocated.
   uintptr_t reserve(uint32_t n) {
     if (input_.size() < n) {
       input_ = Buffer();
@@ -41,13 +41,14 @@ class Engine {
     return {std::string(error_name(error_.code)), error_.message, static_cast<double>(error_.offset)};
   }
 
-  /// The header of the model's next file: n bytes in the reserved room; file_size < 0: unknown.
+  /// Adds the header of the model's next file: n bytes in the reserved buffer. file_size < 0: unknown.
   void add_header(uint32_t n, double file_size) {
     std::optional<uint64_t> size;
     if (file_size >= 0) size = static_cast<uint64_t>(file_size);
     headers_.emplace_back(std::vector<uint8_t>(input_.data(), input_.data() + n), size);
   }
-  /// Of the headers so far, which are kept until the vocabulary is read; the last may be a projector's.
+  /// Opens the model from the headers added so far, which are kept until the vocabulary is read. The last one may be a
+  /// projector's.
   bool open(uint32_t n_threads, bool with_projector) {
     std::vector<HeaderBytes> headers;
     for (const auto& [bytes, size] : headers_) headers.push_back({bytes, size});
@@ -60,10 +61,10 @@ class Engine {
   }
 
 #if defined(__EMSCRIPTEN_SHARED_MEMORY__)
-  /// What run_thread takes in thread 1 .. threads - 1.
+  /// The argument for run_thread on threads 1 .. threads - 1.
   [[nodiscard]] uintptr_t worker(uint32_t thread) { return reinterpret_cast<uintptr_t>(session_->worker(thread)); }
-  /// A stack for another thread; of length 0 where there is no memory. Never freed: as the pool ends, threads are still
-  /// on theirs.
+  /// A stack for another thread; of length 0 if there is no memory. It is never freed, because threads still use their
+  /// stacks while the pool ends.
   static Span stack() {
     constexpr uint32_t kBytes = 128 << 10;
     void* const made = std::aligned_alloc(64, kBytes);
@@ -89,7 +90,7 @@ class Engine {
             .recurrent = model.is_recurrent(),
             .row_group = kGroupRows};
   }
-  /// The file's defaults.
+  /// The file's default sampling options.
   [[nodiscard]] SamplerOptions sampler_defaults() const { return session_->sampler_defaults(); }
   [[nodiscard]] uint32_t n_planned() const { return static_cast<uint32_t>(session_->n_planned()); }
   [[nodiscard]] PlannedTensor planned(uint32_t i) const {
@@ -103,7 +104,7 @@ class Engine {
     session_->read_vocabulary();
     headers_ = {};
   }
-  /// Of running with these sizes: to memory_bytes().
+  /// Estimates the memory for running with these sizes; memory_bytes() returns the result.
   bool estimate(const Sizes& sizes) {
     const Result<StateOptions> state = state_options(sizes);
     if (!state) return refuse(state.error());
@@ -129,14 +130,14 @@ class Engine {
     const Result<StateOptions> state = state_options(sizes);
     return state ? done(session_->start(*state)) : refuse(state.error());
   }
-  /// Another engine of the same module, whose weights are there and which is started after this: it proposes tokens. It
-  /// lives at least as long.
+  /// Sets the draft model: another engine of the same module, whose weights are loaded and which is started after this
+  /// one. It must outlive this engine.
   bool set_draft(Engine& draft) { return done(session_->set_draft(*draft.session_)); }
   bool select(uint32_t sequence) { return done(session_->select(sequence)); }
   bool fork(uint32_t from, uint32_t to) { return done(session_->fork(from, to)); }
   void drop() { session_->drop(); }
 
-  /// n bytes in the reserved room, which is given back: to adapter_facts().
+  /// Opens an adapter from n bytes in the reserved buffer, and frees the buffer. adapter_facts() describes the adapter.
   bool open_adapter(uint32_t n) {
     const Buffer file = std::exchange(input_, Buffer());
     return done(adapters_.open(*session_, {file.data(), n}));
@@ -146,32 +147,33 @@ class Engine {
   void choose_adapter(const ChosenAdapter& chosen) { adapters_.choose(chosen); }
   bool set_adapters() { return done(adapters_.set(*session_)); }
 
-  /// Stop strings, each ended by a zero byte.
+  /// Sets the stop strings, each ended by a zero byte.
   void set_stops(const std::string& stops) {
     generate_.stop.clear();
     for (size_t at = 0, end; (end = stops.find('\0', at)) != std::string::npos; at = end + 1)
       generate_.stop.push_back(stops.substr(at, end - at));
   }
-  /// GBNF; empty: any text.
+  /// Sets the GBNF grammar; empty: any text.
   void set_grammar(const std::string& gbnf) {
     generate_.grammar = gbnf;
     generate_.triggers.clear();
   }
-  /// Where the grammar begins, one by one after set_grammar; none: with the answer.
+  /// Adds a trigger that starts the grammar. Call it after set_grammar; without triggers, the grammar starts with the
+  /// answer.
   void add_trigger(const GrammarTrigger& trigger) { generate_.triggers.push_back(trigger); }
-  /// Ids in the reserved room of control tokens whose names are text.
+  /// Sets the control tokens whose names are shown in the text: n ids in the reserved buffer.
   void set_shown(uint32_t n) {
     const std::span<const TokenId> shown = ids(n);
     generate_.shown.assign(shown.begin(), shown.end());
   }
-  /// Pairs of id and bias in the reserved room.
+  /// Sets logit biases: pairs of id and bias in the reserved buffer.
   void set_bias(uint32_t n_pairs) {
     bias_.clear();
     const double* p = input_.as<double>();
     for (uint32_t i = 0; i < n_pairs; ++i)
       bias_.emplace_back(static_cast<int32_t>(p[2 * i]), static_cast<float>(p[2 * i + 1]));
   }
-  /// n ids in the reserved room.
+  /// Starts an answer after n ids in the reserved buffer.
   bool begin(uint32_t n, const AnswerOptions& options) {
     generate_.sampler = options.sampler;
     generate_.sampler.seed = options.seed;
@@ -194,28 +196,28 @@ class Engine {
     step_ = std::move(*step);
     return true;
   }
-  /// Ends the answer: token() is none, text() what was held back.
+  /// Ends the answer. token() is then kNoToken, and text() is the text that was held back.
   void end() { step_ = session_->end(); }
   [[nodiscard]] int32_t token() const { return step_.token; }
   [[nodiscard]] std::string finish() const { return kFinishNames[static_cast<size_t>(step_.finish)]; }
   [[nodiscard]] Span text() const {
     return {reinterpret_cast<uintptr_t>(step_.text.data()), static_cast<uint32_t>(step_.text.size())};
   }
-  /// log probability of the token, then pairs of id and log probability.
+  /// The token's log probability, then pairs of id and log probability.
   Span probabilities() {
     doubles_ = {double(step_.log_p)};
     for (const LogProbability& l : step_.best) doubles_.insert(doubles_.end(), {double(l.id), double(l.log_p)});
     return span_of(doubles_);
   }
 
-  /// width * height pixels of three bytes in the reserved room.
+  /// Starts to encode an image: width * height RGB pixels in the reserved buffer.
   bool begin_image(uint32_t width, uint32_t height) {
     if (uint64_t{width} * height * 3 > input_.size())
       return refuse(Error{ErrorCode::kInvalidArgument, 0, "pixels beyond the reserved room"});
     more_media_ = true;
     return done(session_->begin_image({{width, height}, input_.data()}));
   }
-  /// n samples in the reserved room, so many a second.
+  /// Starts to encode audio: n samples in the reserved buffer, at `rate` samples per second.
   bool begin_sound(uint32_t n, uint32_t rate) {
     more_media_ = true;
     return done(session_->begin_sound({input_.as<float>(), n}, rate));
@@ -232,7 +234,7 @@ class Engine {
     ids_ = session_->media_tokens();
     return span_of(ids_);
   }
-  /// Of n ids in the reserved room: to embedding(), and positions().
+  /// The encoded media of n ids in the reserved buffer; embedding() and positions() return them.
   bool encoded_media(uint32_t n) {
     Result<Session::EncodedMedia> out = session_->encoded_media(ids(n));
     if (!out) return refuse(out.error());
@@ -252,7 +254,7 @@ class Engine {
     return {reinterpret_cast<uintptr_t>(output_.data()), static_cast<uint32_t>(output_.size() / sizeof(float))};
   }
   void forget_output() { output_ = Buffer(); }
-  /// pooling: a name, or empty for the file's own.
+  /// pooling: a name, or empty for the file's default.
   bool embed(uint32_t n, const std::string& pooling) {
     const Result<Pooling> kind =
         pooling.empty() ? Pooling::kUnspecified : named<Pooling>(kPoolingNames, pooling, "pooling");
@@ -272,7 +274,7 @@ class Engine {
   [[nodiscard]] Span saved() const { return span_of(bytes_); }
   void forget_saved() { bytes_ = {}; }
   bool load_state(uint32_t n) { return done(session_->load_state({input_.data(), n})); }
-  /// Takes what was computed since the last call: so many rows, for profile_row().
+  /// Takes the profile since the last call and returns its number of rows, which profile_row() returns.
   uint32_t take_profile() {
     profile_ = session_->take_profile();
     return static_cast<uint32_t>(profile_.size());
@@ -294,7 +296,7 @@ class Engine {
             .bytes = r.bytes,
             .products = r.products};
   }
-  /// To peak_rates().
+  /// Measures the machine's limits; peak_rates() returns them.
   bool measure_peaks() {
     const Result<Peaks> p = session_->measure_peaks();
     if (!p) return refuse(p.error());
@@ -342,8 +344,8 @@ class Engine {
   std::vector<uint8_t> bytes_;
 };
 
-/// Whether this machine's products of bytes are right: Node 20's baseline compiler computes one of them wrongly.
-/// seed: any number; that it is not known before keeps wasm-opt from computing the products itself, which it cannot.
+/// Tests whether int8 products are computed correctly: Node 20's baseline compiler computes one of them wrongly. seed:
+/// any number. It is a parameter so that wasm-opt cannot evaluate the products at build time.
 bool self_test(int seed) {
   int8_t a[16], b[16];
   for (int i = 0; i < 16; ++i) {
@@ -351,7 +353,7 @@ bool self_test(int seed) {
     b[i] = static_cast<int8_t>((i * 29 * seed) & 127);
   }
   const v128_t va = wasm_v128_load(a), vb = wasm_v128_load(b);
-  for (int round = 0; round < 1000; ++round) {  // both of the engine's compilers may come to see it
+  for (int round = 0; round < 1000; ++round) {  // enough rounds for both of the engine's compilers to be used
     int32_t four[4];
     int16_t two[8];
     wasm_v128_store(four, relaxed_dot_i32(va, vb, wasm_i32x4_splat(round)));
@@ -373,7 +375,8 @@ std::string type_name(uint32_t id) {
 }  // namespace
 
 #if defined(__EMSCRIPTEN_SHARED_MEMORY__)
-/// What another thread calls in an instance of its own over the same memory. Nothing of JavaScript is called there.
+/// The entry point of the other threads, which they call in their own instance over the same memory. It calls no
+/// JavaScript.
 extern "C" EMSCRIPTEN_KEEPALIVE void run_thread(void* worker) { Pool::work(worker); }
 extern "C" EMSCRIPTEN_KEEPALIVE void fail_thread(void* worker) { Pool::fail_worker(worker); }
 #endif

@@ -1,4 +1,5 @@
-// The jinja module as JavaScript sees it: chat templates. Each is parsed once and rendered as often as one likes.
+// The JavaScript interface of the jinja module: chat templates. A template is parsed once and may be rendered many
+// times.
 #include <emscripten/bind.h>
 
 #include "jinja/template.hpp"
@@ -14,7 +15,8 @@ class ChatTemplate {
  public:
   explicit ChatTemplate(std::string_view source) : template_(source) { rendering_.error = template_.error(); }
 
-  /// Of the template, then of the last rendering. 0: none; 1: the template's; 2: a bound.
+  /// The kind of error of the template or of the last rendering. 0: none; 1: an error of the template; 2: a limit was
+  /// exceeded.
   [[nodiscard]] uint32_t error_kind() const { return static_cast<uint32_t>(rendering_.error.code); }
   [[nodiscard]] std::string error_message() const { return rendering_.error.message; }
   [[nodiscard]] uint32_t error_line() const { return rendering_.error.line; }
@@ -33,7 +35,7 @@ class ChatTemplate {
     now_.epoch_seconds = static_cast<int64_t>(epoch_seconds);
   }
 
-  /// Of the n bytes of JSON at a place that malloc gave. False: error_kind().
+  /// Renders with the n bytes of JSON at an address from malloc. Returns false on an error; see error_kind().
   bool render(uintptr_t variables, uint32_t n, bool marks, double max_bytes) {
     jinja::Limits limits;
     limits.output_bytes = static_cast<size_t>(max_bytes);
@@ -48,7 +50,7 @@ class ChatTemplate {
   Span text() {
     return {reinterpret_cast<uintptr_t>(rendering_.text.data()), static_cast<uint32_t>(rendering_.text.size())};
   }
-  /// Pairs: bytes, and whether they are content of messages.
+  /// Pairs: number of bytes, and whether they are content of messages.
   Span runs() { return span_of(runs_); }
 
  private:
@@ -58,7 +60,7 @@ class ChatTemplate {
   std::vector<uint32_t> runs_;
 };
 
-/// Of a source of n bytes at a place that malloc gave.
+/// Parses a template source of n bytes at an address from malloc.
 uintptr_t make_template(uintptr_t bytes, uint32_t n) {
   return reinterpret_cast<uintptr_t>(new ChatTemplate({reinterpret_cast<const char*>(bytes), n}));
 }

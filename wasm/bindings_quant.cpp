@@ -1,4 +1,5 @@
-// The quant module as JavaScript sees it: blocks and floats as places in the heap (malloc), numbers as doubles.
+// The JavaScript interface of the quant module. Blocks and floats are passed as addresses in the heap (malloc), numbers
+// as doubles.
 #include <emscripten/bind.h>
 
 #include <cmath>
@@ -22,7 +23,7 @@ namespace {
 uint8_t* bytes_at(uintptr_t pointer) { return reinterpret_cast<uint8_t*>(pointer); }
 float* floats_at(uintptr_t pointer) { return reinterpret_cast<float*>(pointer); }
 
-/// False for a type that cannot be computed. Big-endian blocks are turned in place.
+/// Returns false for a type without kernels. Big-endian blocks are converted in place.
 bool dequantize(uint32_t type, uintptr_t blocks, uintptr_t floats, uint32_t n_blocks, bool big_endian) {
   const QuantKernels* kernels = find_kernels(type);
   if (kernels == nullptr) return false;
@@ -31,7 +32,7 @@ bool dequantize(uint32_t type, uintptr_t blocks, uintptr_t floats, uint32_t n_bl
   return true;
 }
 
-/// Super-blocks of 64 elements, for types that had them.
+/// The same for super-blocks of 64 elements, for types that had them.
 bool dequantize_small(uint32_t type, uintptr_t blocks, uintptr_t floats, uint32_t n_blocks, bool big_endian) {
   const SmallBlockKernels* kernels = find_small_block_kernels(type);
   if (kernels == nullptr) return false;
@@ -44,14 +45,14 @@ bool can_dequantize(uint32_t type) { return find_kernels(type) != nullptr; }
 bool can_quantize(uint32_t type) { return find_quantizer(type).quantize != nullptr; }
 bool needs_importance(uint32_t type) { return find_quantizer(type).needs_importance; }
 
-/// importance: row_blocks blocks of floats, or 0.
+/// importance: the floats for row_blocks blocks, or 0.
 void quantize(uint32_t type, uintptr_t floats, uintptr_t blocks, uint32_t n_blocks, uintptr_t importance,
               uint32_t row_blocks) {
   find_quantizer(type).quantize(floats_at(floats), bytes_at(blocks), n_blocks,
                                 importance == 0 ? nullptr : floats_at(importance), row_blocks);
 }
 
-/// -1: none.
+/// Returns -1 if there is none.
 double modern_type_of(uint32_t type) { return modern_type(type) ? static_cast<double>(*modern_type(type)) : -1; }
 void modernize_blocks(uint32_t type, uintptr_t from, uintptr_t to, uint32_t n_blocks) {
   modernize(type, bytes_at(from), bytes_at(to), n_blocks);
@@ -61,7 +62,7 @@ void swap_bytes_of(uint32_t type, uintptr_t blocks, uint32_t n_blocks, bool smal
   swap_block_bytes(type, bytes_at(blocks), n_blocks, small);
 }
 
-/// As doubles; flaw: of BlockFlaw.
+/// Numbers as doubles; flaw: a BlockFlaw.
 struct InvalidRow {
   double count, first, flaw;
 };
@@ -72,7 +73,7 @@ InvalidRow invalid_blocks(uint32_t type, uintptr_t blocks, uint32_t n_blocks, bo
 }
 
 struct TypeRow {
-  int id;  ///< -1: no such type
+  int id;  ///< -1: unknown type
   uint32_t block_size, block_bytes;
 };
 
@@ -82,7 +83,7 @@ TypeRow find_type_row(const std::string& name) {
   return {static_cast<int>(type->id), type->block_size, type->block_bytes};
 }
 
-/// Everything that one walk over a tensor gathers.
+/// Collects all statistics of a tensor in one pass.
 class Collector {
  public:
   /// small_blocks: super-blocks of 64 elements.
@@ -137,12 +138,12 @@ class Collector {
     return out;
   }
   int histogram_exponent() const { return stats_.histogram.exponent; }
-  /// As doubles: the counts.
+  /// The counts, as doubles.
   Span histogram() {
     scratch_.assign(std::begin(stats_.histogram.counts), std::end(stats_.histogram.counts));
     return span_of(scratch_);
   }
-  /// As doubles: absolute maximum and root mean square of each line.
+  /// Absolute maximum and root mean square of each line, as doubles.
   Span lines(bool columns) {
     scratch_.clear();
     const size_t n = columns ? stats_.n_columns() : stats_.rows.size();

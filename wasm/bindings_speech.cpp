@@ -1,4 +1,4 @@
-// Whisper as JavaScript sees it: the loading of bindings_engine.cpp, then one sound at a time, in steps.
+// The JavaScript interface of Whisper: loading as in bindings_engine.cpp, then one audio at a time, in steps.
 #include <emscripten/bind.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ using namespace emscripten;
 namespace ggufscope {
 namespace {
 
-/// In the order of wasm/src/audio/records.ts.
+/// The order must be that of wasm/src/audio/records.ts.
 struct SpeechOptions {
   std::string language, prompt;
   bool translate, timestamps, single_segment, keep_context, condition_on_text, suppress_blank, suppress_non_speech,
@@ -27,7 +27,7 @@ struct SpeechOptions {
 };
 
 struct SpeechSegment {
-  double begin, end, seek;  ///< 10 ms
+  double begin, end, seek;  ///< in 10 ms
   float no_speech, mean_log_p, temperature;
 };
 
@@ -50,8 +50,8 @@ class Speech {
   [[nodiscard]] Failure failure() const {
     return {std::string(error_name(error_.code)), error_.message, static_cast<double>(error_.offset)};
   }
-  /// The header: n bytes in the reserved room. legacy: of a container before GGUF, whose tensors' places are the
-  /// file's.
+  /// Opens the header: n bytes in the reserved buffer. legacy: the file is a container from before GGUF, and tensor
+  /// offsets are relative to its begin.
   bool open_header(uint32_t n, double file_size, bool legacy, uint32_t n_threads) {
     std::optional<uint64_t> size;
     if (file_size >= 0) size = static_cast<uint64_t>(file_size);
@@ -134,7 +134,7 @@ class Speech {
   }
   void use_threads(uint32_t n) { pool_->use_threads(n); }
 
-  /// A new sound of so many samples.
+  /// Starts with audio of that many samples.
   bool begin(const SpeechOptions& o, double n_samples) {
     TranscribeOptions t;
     t.language = o.language;
@@ -165,16 +165,16 @@ class Speech {
     t.length_penalty = o.length_penalty;
     return done(transcriber_->begin(t, static_cast<uint64_t>(n_samples)));
   }
-  /// Its next n samples in the reserved room.
+  /// Adds the next n samples from the reserved buffer.
   bool add(uint32_t n) { return done(transcriber_->add({input_.as<float>(), n})); }
-  /// n samples in the reserved room at another rate: to floats(), at 16 kHz.
+  /// Resamples n samples in the reserved buffer from `rate` to 16 kHz; floats() returns the result.
   bool resample_to(uint32_t n, uint32_t rate) {
     Result<std::vector<float>> out = resample({input_.as<float>(), n}, rate, kMelSampleRate);
     if (!out) return refuse(out.error());
     floats_ = std::move(*out);
     return true;
   }
-  /// 1: there is more to do; 0: all is done; -1: it failed.
+  /// Runs the next step. Returns 1 if there is more to do, 0 if all is done, -1 on an error.
   int step() {
     const Result<bool> more = transcriber_->step();
     if (!more) return refuse(more.error()), -1;
@@ -193,12 +193,12 @@ class Speech {
     const TranscriptSegment& s = transcriber_->segments()[i];
     return {double(s.t0), double(s.t1), double(s.seek), s.no_speech_p, s.mean_log_p, s.temperature};
   }
-  /// Bytes.
+  /// The text as bytes.
   [[nodiscard]] Span segment_text(uint32_t i) const {
     const std::string& text = transcriber_->segments()[i].text;
     return {reinterpret_cast<uintptr_t>(text.data()), static_cast<uint32_t>(text.size())};
   }
-  /// Five numbers a token: id, probability, log probability, begin and end in 10 ms (-1: not asked for).
+  /// Five numbers for each token: id, probability, log probability, begin and end in 10 ms (-1: not requested).
   Span segment_tokens(uint32_t i) {
     doubles_.clear();
     for (const TokenData& t : transcriber_->segments()[i].tokens)
@@ -209,13 +209,14 @@ class Speech {
     text_ = model_->vocabulary().text(id);
     return {reinterpret_cast<uintptr_t>(text_.data()), static_cast<uint32_t>(text_.size())};
   }
-  /// Bytes in the reserved room, to ids().
+  /// Tokenizes n bytes in the reserved buffer; ids() returns the result.
   Span tokenize(uint32_t n) {
     ids_ = model_->vocabulary().tokenize({reinterpret_cast<const char*>(input_.data()), n});
     return span_of(ids_);
   }
 
-  /// Encodes the sound that begin and add gave, from a frame of the spectrogram on: to encoded(), [frames, length].
+  /// Encodes the audio passed to begin and add, starting at a frame of the spectrogram; encoded() returns [frames,
+  /// length].
   bool encode(uint32_t seek, uint32_t n_ctx) {
     return done(transcriber_->encode_window(seek, n_ctx == 0 ? model_->hparams().encoder.n_ctx : n_ctx));
   }
@@ -223,7 +224,7 @@ class Speech {
     const std::span<const float> e = state_->encoded();
     return {reinterpret_cast<uintptr_t>(e.data()), static_cast<uint32_t>(e.size())};
   }
-  /// Logits of n ids in the reserved room, to floats().
+  /// Computes the logits of n ids in the reserved buffer; floats() returns them.
   bool evaluate(uint32_t n) {
     std::vector<int32_t> ids(input_.as<int32_t>(), input_.as<int32_t>() + n);
     std::vector<uint32_t> rows(n);
@@ -233,9 +234,10 @@ class Speech {
     floats_.assign(size_t{n} * model_->hparams().n_vocab, 0.0f);
     return done(state_->decode_text(ids, rows, floats_.data()));
   }
-  /// The spectrogram of the sound that begin and add gave: to floats(), [mels, frames] of the first n frames, or all.
+  /// The spectrogram of the audio passed to begin and add: floats() returns [mels, frames] of the first n frames, or of
+  /// all.
   bool spectrogram(uint32_t n) {
-    if (!done(transcriber_->encode_window(0, 1))) return false;  // which finishes it
+    if (!done(transcriber_->encode_window(0, 1))) return false;  // this completes the spectrogram
     const LogMel& mel = transcriber_->mel();
     const size_t n_frames = n == 0 ? mel.n_frames() : n;
     floats_.assign(n_frames * mel.n_mel(), mel.padding());

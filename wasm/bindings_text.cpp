@@ -1,5 +1,5 @@
-// The text module as JavaScript sees it: tokenizers. Each is made of a GGUF header that has the keys of the vocabulary.
-// Texts go in and out as bytes of the heap; ids as 32-bit integers.
+// The JavaScript interface of the text module: tokenizers. Each is built from a GGUF header with the vocabulary's keys.
+// Texts are passed as bytes in the heap, ids as 32-bit integers.
 #include <emscripten/bind.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class TextTokenizer {
   [[nodiscard]] bool adds_eos() const { return made_->adds_eos(); }
   [[nodiscard]] bool adds_sep() const { return made_->adds_sep(); }
 
-  /// bos eos eot eom unk sep pad mask, then fim: pre suf mid pad rep sep. -1: none.
+  /// bos eos eot eom unk sep pad mask, then FIM: pre suf mid pad rep sep. -1: none.
   Span special() {
     const SpecialIds& s = made_->special();
     ids_ = {s.bos,  s.eos,     s.eot,     s.eom,     s.unk,     s.sep,     s.pad,
@@ -43,7 +43,7 @@ class TextTokenizer {
     return span_of(ids_);
   }
 
-  /// Room for n bytes of the next call's text, or for its ids.
+  /// Reserves a buffer for n bytes of the next call's text or ids.
   uintptr_t reserve(uint32_t n) {
     if (input_.size() < n) input_.resize(n);
     return reinterpret_cast<uintptr_t>(input_.data());
@@ -54,7 +54,7 @@ class TextTokenizer {
     return span_of(ids_);
   }
 
-  /// n ids in the reserved room.
+  /// Decodes n ids in the reserved buffer.
   Span decode(uint32_t n, bool remove_special, bool special) {
     ids_.resize(n);
     std::memcpy(ids_.data(), input_.data(), size_t{n} * sizeof(TokenId));
@@ -71,8 +71,8 @@ class TextTokenizer {
   [[nodiscard]] bool is_end(TokenId id) const { return made_->is_end_of_generation(id); }
   TokenId find(uint32_t n) const { return made_->find({input_.data(), n}); }
 
-  /// Up to limit ids from one on whose bytes contain the n reserved ones, ASCII letters of either case; of the types
-  /// whose bits are set.
+  /// Up to `limit` ids, starting at `from`, whose bytes contain the n bytes in the reserved buffer. ASCII letters match
+  /// in either case. Only token types whose bits are set in `types` count.
   Span search(uint32_t n, uint32_t types, TokenId from, uint32_t limit) {
     std::string needle(input_.data(), n);
     for (char& c : needle) c = lower(c);
@@ -109,7 +109,7 @@ class TextTokenizer {
   std::vector<TokenId> ids_;
 };
 
-/// Of a header of n bytes at a place that malloc gave.
+/// Builds a tokenizer from a header of n bytes at an address from malloc.
 uintptr_t make_tokenizer(uintptr_t bytes, uint32_t n) {
   return reinterpret_cast<uintptr_t>(new TextTokenizer({reinterpret_cast<const uint8_t*>(bytes), n}));
 }

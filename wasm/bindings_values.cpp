@@ -1,4 +1,4 @@
-// Registers what crosses by name (engine_values.hpp), and the core's own records that do.
+// Registers the value objects of engine_values.hpp, and the core's own structs that are passed by name.
 #include <emscripten/bind.h>
 
 #include "engine/session.hpp"

@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kMaxSafeInteger = (uint64_t{1} << 53) - 1;
 
-/// JavaScript's numbers end at 2^53: a tensor beyond that is no real one, and is refused rather than rounded.
+/// JavaScript's numbers are exact up to 2^53. A tensor beyond that cannot be real, and is refused instead of rounded.
 std::optional<Error> unsafe_tensor(const Header& header) {
   for (const TensorInfo& tensor : header.tensors) {
     const bool safe = tensor.offset <= kMaxSafeInteger && tensor.n_bytes <= kMaxSafeInteger &&
@@ -28,7 +28,7 @@ std::optional<Error> unsafe_tensor(const Header& header) {
 uint8_t* Document::reserve(size_t n) {
   if (n > SIZE_MAX - size_) return nullptr;
   if (size_ + n > capacity_) {
-    // Half as much again at least: chunk by chunk stays linear.
+    // The buffer grows by at least half, so that adding chunks takes linear time.
     const size_t wanted = std::max(size_ + n, capacity_ + std::min(capacity_ / 2, SIZE_MAX - capacity_));
     void* grown = std::realloc(bytes_, wanted);
     if (grown == nullptr) grown = std::realloc(bytes_, size_ + n);

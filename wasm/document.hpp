@@ -1,6 +1,6 @@
-// The header of one open file inside the wasm heap: the bytes received so far, the parser's state over them, and the
-// tables and texts that JavaScript copies out. What a function returns by reference or pointer holds until the next
-// call of any of them.
+// The header of one open file in the wasm heap: the bytes received so far, the parser's state, and the tables and texts
+// that JavaScript copies. References and pointers that a function returns are valid until the next call of any
+// function.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ class Document {
   Document& operator=(const Document&) = delete;
   ~Document() { std::free(bytes_); }
 
-  /// Where the next n bytes of the file go. nullptr where memory does not suffice.
+  /// Returns where to store the next n bytes of the file, or nullptr if memory is exhausted.
   uint8_t* reserve(size_t n);
 
-  /// n bytes were written there: parse on. 0: the header is whole; > 0: at least that many bytes of the file are
-  /// needed; -1: error(). file_size: negative while it is not known.
+  /// Parses after n bytes were stored there. Returns 0 if the header is complete; a positive number if at least that
+  /// many bytes of the file are needed; -1 on an error, which error() describes. file_size: negative if unknown.
   double advance(size_t n, double file_size);
 
   [[nodiscard]] const Error& error() const { return error_; }
@@ -35,13 +35,14 @@ class Document {
   [[nodiscard]] ByteView bytes() const { return {bytes_, size_}; }
   [[nodiscard]] Gguf gguf() const { return {state_.header, bytes()}; }
 
-  /// kKeyColumns numbers a key-value: type, element type, count, value offset, value length.
+  /// kKeyColumns numbers for each key-value: type, element type, count, value offset, value length.
   const std::vector<double>& key_table();
-  /// kTensorColumns numbers a tensor: type, offset, bytes, elements, dimensions, shape[kMaxDims].
+  /// kTensorColumns numbers for each tensor: type, offset, bytes, elements, dimensions, shape[kMaxDims].
   const std::vector<double>& tensor_table();
 
-  // Texts come as one run of bytes and the end of each. True: every one is valid UTF-8 and the ends count UTF-16 units,
-  // so that JavaScript decodes once and slices. False: the ends count bytes, and each is decoded alone.
+  // Texts are returned as one sequence of bytes and the end of each text. True: all are valid UTF-8 and the ends count
+  // UTF-16 code units, so that JavaScript can decode once and slice. False: the ends count bytes, and each text must be
+  // decoded separately.
   bool gather_keys();
   bool gather_tensor_names();
   /// Elements [from, to) of an array of strings.
@@ -49,16 +50,15 @@ class Document {
   [[nodiscard]] const std::vector<uint8_t>& texts() const { return texts_; }
   [[nodiscard]] const std::vector<uint32_t>& ends() const { return ends_; }
 
-  // Arrays are named by small numbers: that of a key-value, or of an element of an array of arrays. Each keeps the
-  // index that makes its pages cheap.
+  // Arrays are identified by small numbers, from a key-value or from an element of an array of arrays. Each keeps an
+  // index that makes it fast to read ranges.
   uint32_t array_of_key(uint32_t key);
   uint32_t array_of_element(uint32_t array, double i);
   [[nodiscard]] const KeyValue& array(uint32_t i) const { return arrays_[i].value; }
-  /// Text of one string.
+  /// The text of one string.
   Extent string_at(uint32_t array, double i);
 
-  /// Runs every rule over the whole header; file_size is negative where it is not known. Gives how many findings there
-  /// are.
+  /// Runs all lint rules over the complete header and returns the number of findings. file_size: negative if unknown.
   uint32_t lint(double file_size, const std::string& file_name);
   [[nodiscard]] const Finding& finding(uint32_t i) const { return findings_[i]; }
 
@@ -68,7 +68,7 @@ class Document {
     ArrayIndex index;
   };
   struct ArrayAt {
-    uint64_t offset;  // of its elements
+    uint64_t offset;  // of the array's elements
     uint32_t array;
   };
 
@@ -86,7 +86,7 @@ class Document {
   std::vector<uint32_t> ends_;
   std::vector<Finding> findings_;
   std::vector<IndexedArray> arrays_;
-  std::vector<ArrayAt> array_at_;  // ascending
+  std::vector<ArrayAt> array_at_;  // sorted
 };
 
 }  // namespace ggufscope

@@ -1,6 +1,6 @@
-// What Embind knows of C++ types in the inspect module: only those that cross here. Embind's own list (bind.cpp of
-// libembind, which these definitions stand in for) has twenty more, and brings printf: 6 KB of what every page loads.
-// To let another type cross, add its line.
+// The C++ types that Embind can convert in the inspect module: only those that are used. Embind's own list (bind.cpp of
+// libembind, which these definitions replace) has twenty more and links printf, which adds 6 KB to what every page
+// loads. To use another type, add its line.
 #include <emscripten/bind.h>
 
 #include <cstring>
@@ -10,7 +10,7 @@ using namespace emscripten::internal;
 
 extern "C" {
 
-// Only Embind's message on a type that is missing below asks for a name.
+// Embind asks for a name only for an error message about a type that is missing below.
 const char* __getTypeName(const std::type_info*) { return strdup("an unregistered type"); }
 
 static InitFunc* first = nullptr;
@@ -24,7 +24,7 @@ void _embind_register_bindings(InitFunc* f) {
   first = f;
 }
 
-// Coroutines over JavaScript's promises: there are none.
+// Support for coroutines over JavaScript's promises, which are not used.
 void _emval_coro_resume(void*, void*) {}
 void _emval_coro_reject(void*, void*) {}
 
@@ -34,7 +34,7 @@ namespace {
 
 template <class T>
 void integer(const char* name) {
-  // Embind takes both bounds as 32 bits and reads their sign from the first.
+  // Embind takes both bounds as 32-bit numbers and infers signedness from the first.
   _embind_register_integer(TypeID<T>::get(), name, sizeof(T), static_cast<int32_t>(std::numeric_limits<T>::min()),
                            static_cast<uint32_t>(std::numeric_limits<T>::max()));
 }

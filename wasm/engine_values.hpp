@@ -1,5 +1,5 @@
-// What crosses from the engine's classes to JavaScript and back, by name (wasm/src/engine/protocol.ts). The value
-// objects are registered in bindings_values.cpp.
+// Structs that the engine's classes exchange with JavaScript by name (wasm/src/engine/protocol.ts). The value objects
+// are registered in bindings_values.cpp.
 #pragma once
 
 #include <algorithm>
@@ -17,25 +17,27 @@ struct Failure {
   double offset;
 };
 
-/// What a model's keys say, and what the package must know of the engine.
+/// Facts from the model's keys, and facts about the engine that the package needs.
 struct Facts {
   uint32_t vocabulary_size, embedding_length, layers, trained_context_length, threads, output_length;
-  std::string pooling;     ///< of embed by default
-  uint32_t pooled_length;  ///< floats of a pooled vector
+  std::string pooling;     ///< default of embed
+  uint32_t pooled_length;  ///< floats in a pooled vector
   bool encoder, recurrent;
-  uint32_t row_group;  ///< rows that are packed together: a tensor's rows arrive in multiples of them, but for the last
+  uint32_t row_group;  ///< rows that are packed together: a tensor's rows must be passed in multiples of it, except for
+                       ///< the last ones
 };
 
-/// A tensor's rows in the order of the files.
+/// A tensor's rows, in the order of the files.
 struct PlannedTensor {
   uint32_t file;
-  double offset;  ///< of row 0, from the file's begin
+  double offset;  ///< offset of row 0 in the file
   double rows, row_bytes;
 };
 
-/// What begin_load and start are given.
+/// The arguments of begin_load and start.
 struct Sizes {
-  uint32_t context, batch, sequences;  ///< tokens, tokens, how many share the context
+  uint32_t context, batch,
+      sequences;  ///< context: tokens that all sequences share; batch: tokens; sequences: number of them
   std::string cache_keys, cache_values, precision;
   bool sparse_attention = true;
 };
@@ -44,14 +46,14 @@ struct MemoryBytes {
   double weights, cache, recurrent, scratch;
 };
 
-/// Rows of a planned tensor: bytes from byte `at` of the reserved room.
+/// Rows of a planned tensor: its bytes start at byte `at` of the reserved buffer.
 struct ArrivedRows {
   uint32_t tensor;
   double first_row;
   uint32_t at, bytes;
 };
 
-/// One answer's options, but for texts and biases, which are set before.
+/// The options of one answer, except for texts and biases, which are set separately.
 struct AnswerOptions {
   SamplerOptions sampler;
   uint32_t seed, logprobs, lookup, draft, keep;
@@ -61,7 +63,7 @@ struct AnswerOptions {
 struct ProfileRow {
   std::string operation;
   bool one_token;
-  int32_t type_a, type_b, type_c;  ///< ggml types of weights multiplied side by side; -1: none
+  int32_t type_a, type_b, type_c;  ///< ggml types of weights that are multiplied together; -1: none
   double columns, rows, calls, ms, bytes, products;
 };
 

@@ -1,5 +1,5 @@
-// A header put together inside the wasm heap: entries copied from the headers of opened files, and new ones. Pointers
-// that are handed out hold until the writer is destroyed.
+// Builds a header in the wasm heap, from entries of other files' headers and new ones. Returned pointers stay valid
+// until the writer is destroyed.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace ggufscope {
 
 class HeaderWriter {
  public:
-  /// Where the n bytes of another header go; parse_source() then reads them.
+  /// Returns where to store the n bytes of another header; parse_source() then parses them.
   uint8_t* add_source(size_t n) {
     sources_.emplace_back().bytes.resize(n);
     return sources_.back().bytes.data();
@@ -28,7 +28,7 @@ class HeaderWriter {
     return progress->complete || fail_with({ErrorCode::kTruncated, source.bytes.size(), "the header is not whole"});
   }
 
-  /// Where the value of the next add_key() goes, little-endian and with lengths of 64 bits.
+  /// Returns where to store the value of the next add_key(), little-endian and with 64-bit lengths.
   uint8_t* add_value(size_t n) { return values_.emplace_back(n).data(); }
 
   void add_key(std::string_view key, uint32_t type, uint32_t element_type, uint64_t count) {
@@ -36,7 +36,7 @@ class HeaderWriter {
         {keep(key), static_cast<ValueType>(type), static_cast<ValueType>(element_type), count, values_.back(), {}});
   }
 
-  /// The i-th key-value of a source, under its own key.
+  /// Copies the i-th key-value of a source under its own key.
   void copy_key(uint32_t source, uint32_t i) {
     const Gguf gguf = sources_[source].gguf();
     key_values_.push_back(copy_of(gguf, gguf.header.key_values[i]));
@@ -46,7 +46,7 @@ class HeaderWriter {
     key_values_.back().key = keep(key);
   }
 
-  /// offset < 0: behind the one before.
+  /// offset < 0: directly after the previous tensor.
   void add_tensor(std::string_view name, const std::vector<double>& shape, uint32_t type, double n_bytes,
                   double offset) {
     WriteTensor tensor;
@@ -56,7 +56,7 @@ class HeaderWriter {
     place(tensor, type, n_bytes, offset);
   }
 
-  /// Name and shape of the i-th tensor of a source.
+  /// Copies name and shape of the i-th tensor of a source.
   void copy_tensor(uint32_t source, uint32_t i, uint32_t type, double n_bytes, double offset) {
     const Gguf gguf = sources_[source].gguf();
     place(copy_of(gguf, gguf.header.tensors[i]), type, n_bytes, offset);
@@ -95,7 +95,7 @@ class HeaderWriter {
     return false;
   }
 
-  // Of deques the elements stay where they are.
+  // A deque does not move its elements.
   std::deque<Source> sources_;
   std::deque<std::vector<uint8_t>> values_;
   std::deque<std::string> texts_;

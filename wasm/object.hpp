@@ -1,5 +1,5 @@
-// Objects of the heap as Embind functions of their address. Embind's own classes would add a third to the glue; the
-// package makes classes of functions that are named CLASS_METHOD (src/module.ts).
+// Binds C++ classes to JavaScript as functions that take the object's address. Embind's own classes would make the glue
+// a third larger. The package builds classes from functions named CLASS_METHOD (src/runtime/module.ts).
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct Caller<Object, R (*)(Self&, Args...)> {
 
 }  // namespace detail
 
-/// A member function, or a function whose first argument is the object.
+/// Wraps a member function, or a function whose first argument is the object.
 template <class Object, auto F>
 inline constexpr auto method = &detail::Caller<Object, decltype(F)>::template call<F>;
 

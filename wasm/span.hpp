@@ -1,4 +1,4 @@
-// How tables and texts cross into JavaScript: a place in the heap that holds until the next call.
+// Tables and texts that are returned to JavaScript: an address range in the heap that stays valid until the next call.
 #pragma once
 
 #include <cstdint>
