@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { main } from './cli/main.js'
 
-// A reader that has seen enough (head, less) closes the pipe: that is no failure.
+// A reader such as head or less closes the pipe when it has enough. That is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)
   throw error

@@ -1,39 +1,41 @@
-// The glue that Emscripten generates from wasm/bindings_edit.cpp, as far as the package uses it.
+// The parts that the package uses of the glue that Emscripten generates from wasm/bindings_edit.cpp.
 import type { Span } from './inspect.js'
 
-/** Reads a container from before GGUF by windows that it asks for. */
+/** Reads a container from before GGUF, in windows that it requests. */
 export interface LegacyReader {
-  /** where the next bytes of the file from position() on go */
+  /** the address for the next bytes of the file, from position() on */
   reserve(bytes: number): number
-  /** 0: all is read; > 0: so many bytes from position() on are needed; -1: failure() */
+  /** 0: everything is read; > 0: number of bytes from position() on that are needed; -1: an error, see failure() */
   advance(fileSize: number): number
   position(): number
   version(): number
   container(): string
-  /** a GGUF header that says the same; its tensors' relative offsets are absolute in the file */
+  /** an equivalent GGUF header; its tensors' relative offsets are absolute in the file */
   header(): Span
   failure(): { code: string; message: string; offset: number }
   delete(): void
 }
 
-/** Puts a header together. Sources, keys and tensors in any order; those of a kind in the order of the file. */
+/**
+ * Builds a header. Sources, keys and tensors may be added in any order; those of one kind in the order of the file.
+ */
 export interface HeaderWriter {
-  /** where the bytes of an opened file's header go; sources are numbered from 0 */
+  /** the address for the bytes of an open file's header; sources are numbered from 0 */
   addSource(bytes: number): number
-  /** false: failure() */
+  /** false: an error, see failure() */
   parseSource(): boolean
-  /** where the value of the next addKey goes, little-endian and with lengths of 64 bits */
+  /** the address for the value of the next addKey, little-endian and with 64-bit lengths */
   addValue(bytes: number): number
   addKey(key: string, type: number, elementType: number, count: number): void
   copyKey(source: number, index: number): void
   copyKeyAs(source: number, index: number, key: string): void
-  /** offset: relative to the data; negative: behind the one before */
+  /** offset: relative to the data; negative: after the previous tensor */
   addTensor(name: string, shape: readonly number[], type: number, bytes: number, offset: number): void
   copyTensor(source: number, index: number, type: number, bytes: number, offset: number): void
-  /** false: failure() */
+  /** false: an error, see failure() */
   write(version: number, bigEndian: boolean): boolean
   header(): Span
-  /** doubles: of the tensors, relative to the data */
+  /** doubles: the tensors' offsets relative to the data */
   offsets(): Span
   dataBytes(): number
   alignment(): number

@@ -1,13 +1,13 @@
-// The glue that Emscripten generates from wasm/bindings.cpp, as far as the package uses it.
+// The parts that the package uses of the glue that Emscripten generates from wasm/bindings.cpp.
 import type { Bytes } from './api/arrays.js'
 import type { FindingLevel } from './api/findings.js'
 import type { FileKind } from './api/file.js'
 import type { ValueType } from './api/metadata.js'
 
-/** A place in the heap that holds until the next call into the document. */
+/** A range of the heap that stays valid until the next call into the document. */
 export type Span = [pointer: number, length: number]
 
-/** Counts are declared by the file; those seen are parsed so far. */
+/** Counts are declared by the file; "seen" are those parsed so far. */
 export type Facts = [
   version: number,
   bigEndian: boolean,
@@ -21,20 +21,20 @@ export type Facts = [
 ]
 
 export interface WasmDocument {
-  /** where the next bytes go; 0: no memory */
+  /** the address for the next bytes; 0: out of memory */
   reserve(bytes: number): number
-  /** 0: whole; > 0: so many bytes of the file are needed; -1: failure() */
+  /** 0: complete; > 0: number of bytes of the file that are needed; -1: an error, see failure() */
   advance(bytes: number, fileSize: number): number
   base(): number
   failure(): [code: string, message: string, offset: number]
   facts(): Facts
   kind(): FileKind
-  /** how many findings there are */
+  /** returns the number of findings */
   lint(fileSize: number, fileName: string): number
   finding(index: number): [level: FindingLevel, code: string, message: string, offset: number]
   keyTable(): Span
   tensorTable(): Span
-  /** true: ends() counts UTF-16 units of one valid text; false: bytes */
+  /** true: ends() counts UTF-16 code units of one valid text; false: bytes */
   gatherKeys(): boolean
   gatherTensorNames(): boolean
   gatherStrings(array: number, from: number, to: number): boolean
@@ -63,9 +63,9 @@ export interface InspectModule {
     legacy: boolean,
   ]
   fileTypeName(id: number): string
-  /** Of a tensor type of a fork of ggml; empty for other ids. */
+  /** The name of a fork's tensor type; empty for other ids. */
   forkTypeName(id: number): string
-  /** names with a NUL behind each; empty where the name is not that of a shard */
+  /** names, each followed by a NUL; empty if the name is not that of a shard */
   shardNames(name: string): string
 }
 
@@ -76,7 +76,7 @@ interface ModuleOptions {
   ): object
 }
 
-/** What comes has functions; module.ts makes the classes of them. */
+/** The result contains functions, from which module.ts builds classes. */
 export default function createInspect(
   options: ModuleOptions,
 ): Promise<Record<string, (...args: unknown[]) => unknown>>

@@ -12,13 +12,16 @@ export * from './index.js'
 export * from './edit/index.js'
 export * from './engine/index.js'
 export * from './store/index.js'
-// Of these two entries have one of their own each.
+// These two entries have their own versions here.
 export { GgufBuilder } from './edit/index.js'
 export type { StreamOptions } from './api/source.js'
 export { NodeFileSource } from './sources/node-file.js'
 export type { WriteFileOptions } from './edit/write-file.js'
 
-/** Paths and file: addresses become sources; all else stays. A scheme has two letters at least: "C:\x" is a path. */
+/**
+ * Converts paths and file: addresses to sources and leaves other values unchanged. A scheme has at least two letters,
+ * so "C:\x" is a path.
+ */
 export function withPaths(source: Source): Source {
   if (source instanceof URL)
     return source.protocol === 'file:' ? new NodeFileSource(fileURLToPath(source)) : source
@@ -29,12 +32,14 @@ export function withPaths(source: Source): Source {
 const allWithPaths = (source: Source | readonly Source[]): Source | readonly Source[] =>
   Array.isArray(source) ? (source as readonly Source[]).map(withPaths) : withPaths(source as Source)
 
-/** open() of "ggufscope" that takes paths as well: a string without http(s):, hf:, blob: or data: is one. */
+/** open() of "ggufscope" that also accepts paths: a string without http(s):, hf:, blob: or data: is a path. */
 export function open(source: Source | readonly Source[], options: OpenOptions = {}): Promise<GgufFile> {
   return openAnywhere(allWithPaths(source), options)
 }
 
-/** load() of "ggufscope/engine" that takes paths as well, as open() does; so do adapters from then on. */
+/**
+ * load() of "ggufscope/engine" that also accepts paths, like open(). Adapters that are set later may be paths, too.
+ */
 export function load(
   source: Source | readonly Source[] | GgufFile,
   options: LoadOptions = {},
@@ -47,7 +52,7 @@ export function load(
   return loadAnywhere(from, { ...options, draft })
 }
 
-/** Writes what a GgufBuilder built to disk, whole or not at all. */
+/** Writes the result of a GgufBuilder to disk, completely or not at all. */
 export async function writeFile(
   path: string,
   file: WrittenFile,

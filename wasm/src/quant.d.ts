@@ -1,4 +1,4 @@
-// The glue that Emscripten generates from wasm/bindings_quant.cpp, as far as the package uses it.
+// The parts that the package uses of the glue that Emscripten generates from wasm/bindings_quant.cpp.
 import type { Bytes } from './api/arrays.js'
 import type { Span } from './inspect.js'
 
@@ -15,9 +15,9 @@ export interface Collector {
     | undefined
   comparison(): Numbers<'notFinite' | 'nmse' | 'cosine' | 'maximum'>
   histogramExponent(): number
-  /** doubles: counts of bins */
+  /** doubles: the counts of the bins */
   histogram(): Span
-  /** doubles: absolute maximum and root mean square in turn */
+  /** doubles: absolute maximum and root mean square, alternating */
   lines(columns: boolean): Span
   delete(): void
 }
@@ -30,7 +30,7 @@ export interface QuantModule {
   canDequantize(type: number): boolean
   canQuantize(type: number): boolean
   needsImportance(type: number): boolean
-  /** Turns big-endian blocks in place first. */
+  /** Big-endian blocks are first converted in place. */
   dequantize(type: number, blocks: number, floats: number, blockCount: number, bigEndian: boolean): boolean
   /** Super-blocks of 64 elements; false for types that never had them. */
   dequantizeSmall(
@@ -40,11 +40,11 @@ export interface QuantModule {
     blockCount: number,
     bigEndian: boolean,
   ): boolean
-  /** Turns blocks from one byte order into the other, in place. */
+  /** Converts blocks between byte orders, in place. */
   swapBytes(type: number, blocks: number, blockCount: number, small: boolean): void
   /**
-   * Blocks, in the byte order of the file, that llama.cpp's --check-tensors refuses. flaw: 1 of NaN, 2 of an infinity,
-   * 3 of a type that no file should hold.
+   * Finds blocks, in the byte order of the file, that llama.cpp's --check-tensors refuses. flaw: 1 for NaN, 2 for
+   * infinity, 3 for a type that files should not contain.
    */
   invalidBlocks(
     type: number,
@@ -53,7 +53,7 @@ export interface QuantModule {
     bigEndian: boolean,
     small: boolean,
   ): readonly [count: number, first: number, flaw: number]
-  /** The type of today with the same quants as one of 2023's block layouts; -1: none. */
+  /** Today's type with the same quantized values as one of 2023's block layouts, or -1. */
   modernType(type: number): number
   modernize(type: number, from: number, to: number, blockCount: number): void
   quantize(

@@ -1,9 +1,9 @@
-// The glue that Emscripten generates from wasm/bindings_text.cpp, as far as the package uses it.
+// The parts that the package uses of the glue that Emscripten generates from wasm/bindings_text.cpp.
 import type { Bytes } from './api/arrays.js'
 import type { Span } from './inspect.js'
 
 export interface WasmTokenizer {
-  /** empty: all is well, and the rest may be called */
+  /** empty: no error, and the other members may be called */
   errorCode(): string
   errorMessage(): string
   errorOffset(): number
@@ -15,7 +15,7 @@ export interface WasmTokenizer {
   addsEos(): boolean
   addsSep(): boolean
   special(): Span
-  /** room for the text or the ids of the next call */
+  /** reserves a buffer for the text or the ids of the next call */
   reserve(bytes: number): number
   encode(bytes: number, special: boolean, bos: boolean): Span
   decode(ids: number, removeSpecial: boolean, special: boolean): Span
@@ -38,9 +38,9 @@ export interface TextModule {
   HEAPU8: Bytes
   _malloc(bytes: number): number
   _free(pointer: number): void
-  /** of a whole header that lies in the heap */
+  /** from a whole header in the heap */
   TextTokenizer: new (header: number, bytes: number) => WasmTokenizer
 }
 
-/** Puts its functions into the object at once: this module starts without a promise. */
+/** Adds its functions to the object immediately: this module starts without a promise. */
 export default function createText(module: object): unknown

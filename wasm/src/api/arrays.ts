@@ -1,5 +1,5 @@
-// Arrays of memory that nothing shares. TypeScript has had a parameter for that since 5.7, and these have it there; older
-// ones read them as the plain arrays.
+// Arrays of memory that is not shared. Since TypeScript 5.7 typed arrays have a type parameter for that, and these
+// types set it. Older versions see the plain array types.
 
 /** `Uint8Array<ArrayBuffer>` */
 export type Bytes = InstanceType<Uint8ArrayConstructor>

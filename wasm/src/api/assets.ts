@@ -14,7 +14,7 @@ export type WasmName =
 /** A WebAssembly module: its address, a Response with it, its bytes, or a compiled module. */
 export type WasmSource = string | URL | Response | ArrayBuffer | ArrayBufferView | WebAssembly.Module
 
-/** By name. Files that are not named are found as without the option. */
+/** Files by name. A file that is not listed is found as if the option were absent. */
 export type AssetTable = {
   readonly [Name in WasmName]?: WasmSource | PromiseLike<WasmSource> | undefined
 } & {
@@ -23,11 +23,14 @@ export type AssetTable = {
 }
 
 /**
- * Where the package's files are, when they are not beside its code. One instance of each module serves a whole page: the
- * first call that needs it decides.
+ * The addresses of the package's files, if they are not beside its code. A page has only one instance of each module:
+ * the first call that needs the module decides where it is loaded from.
  */
 export interface AssetOptions {
-  /** inspect.wasm alone: an address, a Response, bytes or a WebAssembly.Module. Beside an address the other modules are looked for. */
+  /**
+   * Only inspect.wasm: an address, a Response, bytes or a WebAssembly.Module. The other modules are looked for beside
+   * an address.
+   */
   wasmUrl?: WasmSource | PromiseLike<WasmSource> | undefined
   /**
    * All files: the address of their folder, or each file by its name. It takes precedence over wasmUrl.

@@ -1,7 +1,7 @@
-// Options are checked by tables: one row an option, with what its value must be.
+// Options are checked by tables with one row for each option, which says what its value must be.
 import { GgufError } from './errors.js'
 
-/** A check: says in words what the value must be, if it is something else. */
+/** A check. If the value is bad, it returns in words what the value must be. */
 export type Check = (value: unknown) => string | undefined
 
 const check =
@@ -32,7 +32,7 @@ export const signal = check(
   'an AbortSignal',
   (v) => typeof v === 'object' && v !== null && 'aborted' in v && 'addEventListener' in v,
 )
-/** Any value: the code that uses it checks it. */
+/** Accepts any value, because the code that uses it checks it. */
 export const anything: Check = () => undefined
 export const either = (...checks: readonly Check[]): Check => {
   return (value) => {
@@ -47,8 +47,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * Refuses options that are not in the table, and values that they cannot have: 'invalid-argument'. An
- * undefined option counts as absent. what: the function whose options these are, e.g. "generate()".
+ * Refuses options that are not in the table, and values that they must not have, with the error 'invalid-argument'.
+ * An undefined option counts as absent. what: the function that has these options, such as "generate()".
  */
 export function checkOptions(
   what: string,

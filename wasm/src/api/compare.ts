@@ -1,16 +1,17 @@
-// What two files differ in.
+// The differences between two files.
 import type { MetadataValue, ValueType } from './metadata.js'
 import type { TensorInfo } from './tensors.js'
 
 export interface CompareOptions {
   /**
-   * none: headers alone. sampled: some rows of each tensor. all: every byte. Default: 'sampled'.
+   * What to compare of the tensors. none: only the headers; sampled: some rows of each tensor; all: every byte.
+   * Default: 'sampled'.
    */
   values?: 'none' | 'sampled' | 'all' | undefined
-  /** bytes of each tensor and file that 'sampled' reads, about; one row at least. Default: 65,536 */
+  /** Approximate number of bytes that 'sampled' reads of each tensor and file; at least one row. Default: 65,536. */
   sampleBytes?: number | undefined
   signal?: AbortSignal | undefined
-  /** tensors of which the values are compared, of how many; and the one that was done */
+  /** Called with the number of tensors compared so far, the number of all, and the last one's name. */
   onProgress?: ((done: number, total: number, name: string) => void) | undefined
 }
 
@@ -20,28 +21,28 @@ export interface ComparedValue {
 }
 
 /**
- * removed: only the first file has the key; added: only the second. unread: arrays of the same type and length that a preview
- * left out: completeHeader() of both files before the comparison reads them.
+ * removed: only the first file has the key; added: only the second has it. unread: arrays of the same type and length
+ * that a preview left out; call completeHeader() of both files first to compare them.
  */
 export interface KeyDifference {
   readonly key: string
   readonly kind: 'added' | 'removed' | 'changed' | 'unread'
   readonly a: ComparedValue | undefined
   readonly b: ComparedValue | undefined
-  /** of arrays of the same type: the first element that differs */
+  /** for arrays of the same type: index of the first element that differs */
   readonly index: number | undefined
 }
 
 export interface ValueError {
-  /** mean square of the difference over that of the first file's values */
+  /** mean square of the difference, divided by that of the first file's values */
   readonly nmse: number
-  /** NaN where all values of one file are 0 */
+  /** cosine similarity; NaN if all values of one file are 0 */
   readonly cosine: number
-  /** the greatest difference */
+  /** the largest absolute difference */
   readonly maximum: number
-  /** pairs with a NaN or an infinity, which count in nothing else */
+  /** pairs with a NaN or an infinity; no other member includes them */
   readonly notFinite: number
-  /** pairs that were compared */
+  /** number of pairs that were compared */
   readonly count: number
 }
 
@@ -49,20 +50,20 @@ export interface TensorComparison {
   readonly name: string
   readonly a: TensorInfo | undefined
   readonly b: TensorInfo | undefined
-  /** both files have it, of the same shape */
+  /** both files have the tensor, with the same shape */
   readonly comparable: boolean
-  /** Of what was read all bytes are the same; undefined where nothing was read, or the types differ. */
+  /** All bytes that were read are equal. undefined if none were read or the types differ. */
   readonly equal: boolean | undefined
-  /** undefined where values were not read, are equal, or are of a type that cannot be dequantized */
+  /** undefined if values were not read, are equal, or have a type that cannot be dequantized */
   readonly error: ValueError | undefined
 }
 
 export interface Comparison {
   readonly values: 'none' | 'sampled' | 'all'
-  /** in the order of the first file, then those that only the second has */
+  /** in the order of the first file, then keys that only the second has */
   readonly keys: readonly KeyDifference[]
-  /** Every tensor of both: those that cannot be compared first, then by nmse, the greatest first. */
+  /** All tensors of both files: those that cannot be compared first, then by nmse, largest first. */
   readonly tensors: readonly TensorComparison[]
-  /** No key and no tensor differs in what was read. */
+  /** No key and no tensor differs in the parts that were read. */
   readonly same: boolean
 }

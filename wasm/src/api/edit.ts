@@ -1,4 +1,4 @@
-// Files that are written.
+// Files to write.
 import type { Bytes } from './arrays.js'
 import type { AssetOptions } from './assets.js'
 import type { LazyArray, NumericArray, Scalar, ValueType } from './metadata.js'
@@ -7,19 +7,22 @@ import type { ByteSource, ReadOptions } from './source.js'
 /** A type to write: "u32", or { arrayOf: "i32" }, or { arrayOf: { arrayOf: "i32" } }. */
 export type WriteType = Exclude<ValueType, 'array'> | { readonly arrayOf: WriteType }
 
-/** A typed array is an array of its element type, a Uint8Array one of u8. */
+/** A typed array is written as an array of its element type; a Uint8Array as an array of u8. */
 export type WriteValue = Scalar | NumericArray | LazyArray | readonly WriteValue[]
 
 /** Raw blocks, little-endian (a ByteSource or Blob of them is read when the file is written), or floats to quantize. */
 export type TensorData = Float32Array | Uint8Array | ArrayBuffer | Blob | ByteSource
 
-/** JSON has no NaN, no infinities and no integers beyond 2^53. Those are texts: "NaN", "-Infinity", "9007199254740993". */
+/**
+ * JSON has no NaN, no infinities and no integers beyond 2^53. They are written as texts: "NaN", "-Infinity",
+ * "9007199254740993".
+ */
 export type ChangeValue = string | number | boolean | readonly ChangeValue[]
 
 /**
- * One change of a file, as data. `type` is "u32", or "i32[]" for an array; without it set() chooses the type. Of `entries`
- * the numbers count from 0 in the array before the change: `set` gives some entries another value, `remove` leaves some out,
- * `append` adds some at the end.
+ * One change of a file, as data. `type` is "u32", or "i32[]" for an array; without it, set() chooses the type. In
+ * `entries`, numbers count from 0 in the array before the change: `set` replaces entries, `remove` removes entries,
+ * `append` adds entries at the end.
  */
 export type Change =
   | {
@@ -40,7 +43,7 @@ export type Change =
   | { readonly change: 'rename-tensor'; readonly name: string; readonly to: string }
   | { readonly change: 'remove-tensor'; readonly name: string }
 
-/** Changes as they are saved. They are made one after the other. */
+/** A saved list of changes. They are applied in order. */
 export interface ChangeList {
   readonly format: 'ggufscope-changes'
   readonly version: 1
@@ -56,12 +59,12 @@ export interface TensorPlan {
 }
 
 export interface EditOptions {
-  /** For a split model: edit this file alone, and keep its split.* keys. Default: all files become one. */
+  /** For a split model: edits only this file and keeps its split.* keys. Default: all files are merged into one. */
   shard?: number | undefined
   /**
-   * Edit a truncated file, or an incomplete or inconsistent set (file.damage()), instead of throwing an
-   * error: 'truncated', 'missing-shard', 'duplicate' or 'unsupported'. Where truncated data has to be moved,
-   * zeros replace the missing data.
+   * Edits a truncated file, or an incomplete or inconsistent set (see file.damage()), instead of throwing an error
+   * 'truncated', 'missing-shard', 'duplicate' or 'unsupported'. Missing data is replaced by zeros if it has to be
+   * moved.
    */
   allowDamaged?: boolean | undefined
 }
@@ -69,9 +72,9 @@ export interface EditOptions {
 export type BuilderOptions = AssetOptions
 
 export interface BuildOptions extends ReadOptions {
-  /** Default: that of the file that was edited, 3 where there is none or it has an older one than 2. */
+  /** Default: the edited file's version, or 3 if there is no such file or its version is 1. */
   version?: 2 | 3 | undefined
-  /** Default: the byte order of the edited file, else little. Tensor data is converted when it is written. */
+  /** Default: the byte order of the edited file, otherwise little. Tensor data is converted when it is written. */
   endianness?: 'little' | 'big' | undefined
 }
 
@@ -87,16 +90,16 @@ export interface WriteOptions extends ReadOptions {
 }
 
 interface At {
-  /** where in the file to be written */
+  /** offset in the file to write */
   readonly to: number
   readonly length: number
 }
 
-/** A range of a file to be written. All ranges together are the file, in order and without gaps. */
+/** A range of the file to write. All ranges together are the file, in order and without gaps. */
 export type FilePart =
   | (At & { readonly kind: 'bytes'; readonly bytes: Bytes })
   | (At & { readonly kind: 'zeros' })
-  /** the same bytes as source has from `from` on */
+  /** the bytes of `source` from offset `from` on */
   | (At & { readonly kind: 'copy'; readonly source: ByteSource; readonly from: number })
   /** computed while writing: another byte order, another type */
   | (At & {
@@ -121,26 +124,24 @@ export interface QuantizedTensor {
   readonly to: string
   readonly fromBytes: number
   readonly toBytes: number
-  /**
-   * the type that the mixture or the caller gives; differs from `to` if the rows are not whole blocks of it
-   */
+  /** the type that the mixture or the caller chose; it differs from `to` if the rows are not whole blocks of it */
   readonly wanted: string
-  /** the matrix has an entry that is used */
+  /** an importance matrix entry was used */
   readonly importance: boolean
-  /** it was quantized before */
+  /** it was already quantized */
   readonly requantized: boolean
-  /** the type needs importance for good results, and there is none */
+  /** the type needs importance for good results, but there is none */
   readonly needsImportance: boolean
 }
 
-/** What quantize() decided. Lists are of tensors' names. */
+/** The decisions of quantize(). Lists contain names of tensors. */
 export interface QuantizeReport {
   readonly mixture: string
   /** general.file_type */
   readonly fileType: number
-  /** all, in the order of the file */
+  /** all tensors, in the order of the file */
   readonly tensors: readonly QuantizedTensor[]
-  /** how many get another type */
+  /** number of tensors that get another type */
   readonly quantized: number
   readonly fellBack: readonly string[]
   readonly requantized: readonly string[]
@@ -151,7 +152,7 @@ export interface QuantizeReport {
         /** tensors that are quantized with the matrix, and without it */
         readonly covered: readonly string[]
         readonly lacking: readonly string[]
-        /** entries that are not tensors of the model */
+        /** entries that do not match any tensor of the model */
         readonly unused: readonly string[]
         readonly datasets: readonly string[]
         readonly chunks: number | undefined
@@ -159,35 +160,35 @@ export interface QuantizeReport {
     | undefined
 }
 
-/** At least one of the two limits counts; without either 128 tensors. */
+/** At least one of the two limits applies. The default is 128 tensors. */
 export interface SplitOptions extends BuildOptions {
-  /** the most tensors in a file */
+  /** largest number of tensors in a file */
   maxTensors?: number | undefined
-  /** the most bytes of tensor data in a file, but for tensors that are larger alone */
+  /** largest number of bytes of tensor data in a file; a single larger tensor gets its own file */
   maxBytes?: number | undefined
 }
 
 export interface SafetensorsOptions extends ReadOptions {
-  /** Names of tensors; all when absent. */
+  /** Names of tensors. Default: all. */
   tensors?: readonly string[] | undefined
 }
 
 /**
- * A file to be written: its header, and the sources of the rest. Only the header is in memory; the rest is
- * read on demand, a piece at a time.
+ * A file to write: its header, and the sources of the rest. Only the header is in memory. The rest is read on demand,
+ * one piece at a time.
  */
 export interface WrittenFile {
-  /** of a shard: the name that the others expect */
+  /** for a file of a split model: the name under which the others expect it */
   readonly name: string | undefined
   readonly size: number
-  /** the recipe: the header, and ranges to copy or compute */
+  /** the ranges to copy or compute, including the header */
   readonly parts: readonly FilePart[]
   /** Everything before the tensor data. */
   readonly header: Bytes
   /** The bytes in order, in pieces of at most 8 MB. */
   pieces(options?: WriteOptions): AsyncGenerator<Bytes>
   stream(options?: WriteOptions): ReadableStream<Bytes>
-  /** Takes slices of a Blob or File without reading them; reads everything else. */
+  /** Takes slices of a Blob or File without reading them, and reads everything else. */
   blob(options?: WriteOptions): Promise<Blob>
   /** The whole file in memory. Error: out-of-memory. */
   bytes(options?: WriteOptions): Promise<Bytes>

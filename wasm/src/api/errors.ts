@@ -1,20 +1,20 @@
 /**
- * What went wrong, as one stable word.
- * The first group comes from the parser (core/base/error_codes.inc), the second from where the bytes came from.
+ * The kind of error, as a stable string. Parser errors come first (core/base/error_codes.inc), then errors of the
+ * source of the bytes.
  */
 export type GgufErrorCode =
   | 'truncated'
   | 'bad-magic'
-  /** a web page, not a file */
+  /** a web page instead of a file */
   | 'html'
-  /** a JSON document: a server's error message, perhaps */
+  /** a JSON document instead of a file, perhaps a server's error message */
   | 'json'
-  /** a Git LFS pointer in place of the file */
+  /** a Git LFS pointer instead of the file */
   | 'lfs-pointer'
   | 'safetensors'
   | 'archive'
   | 'pickle'
-  /** ggml's containers from before GGUF */
+  /** one of ggml's containers from before GGUF */
   | 'legacy-container'
   | 'bad-version'
   | 'bad-value-type'
@@ -29,44 +29,44 @@ export type GgufErrorCode =
   | 'unsupported'
   | 'invalid-argument'
   | 'out-of-memory'
-  /** a key or tensor of that name is there already */
+  /** a key or tensor of that name exists already */
   | 'duplicate'
   /** numbers that cannot be quantized: NaN, infinities, or larger than the type holds */
   | 'bad-values'
-  /** a file of that name is there already */
+  /** a file of that name exists already */
   | 'file-exists'
-  /** the server could not be reached at all */
+  /** the server could not be reached */
   | 'network'
   /** the server answers, but does not let this page read the answer */
   | 'cors'
-  /** the connection broke, also after all retries */
+  /** the connection broke, and all retries failed */
   | 'connection-lost'
   | 'unauthorized'
   | 'forbidden'
   /** no such file at this address or path */
   | 'no-such-file'
   | 'rate-limited'
-  /** the server says that the range asked for does not exist */
+  /** the server says that the requested range does not exist */
   | 'bad-range'
-  /** the server ignores ranges, and reading up to the requested offset would fetch far too much */
+  /** the server ignores ranges, and reading up to the requested offset would transfer too much */
   | 'no-ranges'
   | 'server-error'
   | 'http-error'
   /** the file was replaced by another between two requests */
   | 'file-changed'
-  /** some of the files of a split model are not there */
+  /** some files of a split model are missing */
   | 'missing-shard'
-  /** the browser or the disk has no room to keep it */
+  /** the browser or the disk has not enough room */
   | 'quota'
   /** the received bytes do not match the server's hash */
   | 'bad-hash'
-  /** a preview left this part out: read it first */
+  /** a preview left this part out; read it first */
   | 'incomplete'
-  /** a preview showed something else than the header */
+  /** a preview contradicts the header */
   | 'preview-mismatch'
-  /** the chat template is wrong, or refuses the conversation */
+  /** the chat template has an error, or refuses the conversation */
   | 'chat-template'
-  /** the chat template needs too many steps, or makes too much text */
+  /** the chat template takes too many steps, or produces too much text */
   | 'chat-template-limit'
   /** used after close() */
   | 'closed'
@@ -74,17 +74,17 @@ export type GgufErrorCode =
   | 'wasm'
 
 export interface GgufErrorDetails {
-  /** absolute byte offset in the file at which the error lies, if there is one */
+  /** absolute byte offset of the error in the file, if there is one */
   offset?: number | undefined
   /** line and column of a chat template, from 1 */
   line?: number | undefined
   column?: number | undefined
-  /** HTTP status, if a server answered */
+  /** HTTP status, if a server responded */
   status?: number | undefined
   cause?: unknown
 }
 
-/** Every error of this package. The reason of an AbortSignal is thrown as it is. */
+/** The class of all errors of this package. The reason of an AbortSignal is thrown unchanged. */
 export class GgufError extends Error {
   override readonly name = 'GgufError'
   readonly code: GgufErrorCode
@@ -104,7 +104,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** An error's message inside a sentence: without its full stop. */
+/** Returns an error's message for use inside a sentence, without its full stop. */
 export function quoted(error: unknown): string {
   return messageOf(error).replace(/\.+$/, '')
 }

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-// An open file, what open() takes, and the builder that file.edit() gives: the two name each other.
+// An open file, the options of open(), and the builder that file.edit() returns. They are in one file because they
+// refer to each other.
 import type { Floats } from './arrays.js'
 import type { AssetOptions } from './assets.js'
 import type { Finding } from './findings.js'
@@ -21,7 +22,7 @@ import type { ReadOptions, RetryInfo } from './source.js'
 import type { ReadRowsOptions, TensorInfo, TensorStats } from './tensors.js'
 import type { ChatMessage, ChatTemplate, RenderChatOptions, Tokenizer, TokenizerComparison } from './text.js'
 
-/** Share of one type in the file. */
+/** The share of one type in the file. */
 export interface TypeShare {
   readonly type: string
   readonly tensors: number
@@ -33,7 +34,7 @@ export interface TypeShare {
 export type FileKind =
   'model' | 'vocabulary' | 'adapter' | 'projector' | 'imatrix' | 'control-vector' | 'metadata'
 
-/** undefined where the file does not say. */
+/** Members are undefined if the file does not contain the information. */
 export interface Summary {
   readonly kind: FileKind
   readonly name: string | undefined
@@ -44,14 +45,14 @@ export interface Summary {
   readonly license: string | undefined
   readonly url: string | undefined
   readonly sizeLabel: string | undefined
-  /** elements of all tensors, counted */
+  /** number of elements of all tensors */
   readonly parameters: number
   /**
-   * parameters used for one token: of the experts only the active ones. Equals parameters if there are no
-   * experts.
+   * Parameters used for one token: with experts, only the active ones are counted. Equals `parameters` if there are
+   * no experts.
    */
   readonly activeParameters: number
-  /** what the file calls itself (general.file_type), e.g. "Q4_K_M" */
+  /** the file's own statement (general.file_type), such as "Q4_K_M" */
   readonly fileType: string | undefined
   /** by bytes, largest first */
   readonly quantization: readonly TypeShare[]
@@ -63,7 +64,7 @@ export interface Summary {
   readonly embeddingLength: number | undefined
   readonly feedForwardLength: number | undefined
   readonly layers: number | undefined
-  /** the most in any layer, where it differs from layer to layer */
+  /** if it differs between layers, the largest number */
   readonly heads: number | undefined
   readonly kvHeads: number | undefined
   readonly headLength: number | undefined
@@ -82,7 +83,7 @@ export interface Summary {
 export interface OpenProgress {
   /** bytes of the header received so far, over all shards */
   readonly loaded: number
-  /** size of the file, when it is known */
+  /** size of the file, if known */
   readonly fileSize: number | undefined
   readonly shard: number
   readonly shardCount: number
@@ -96,9 +97,9 @@ export interface OpenProgress {
 }
 
 /**
- * full: reads the header as one stream, and everything is there at once. sparse: leaves long arrays
- * (vocabularies) out, and finds the keys behind them by a few small parallel reads; if that fails, full.
- * auto: measures the link and takes sparse if that is faster.
+ * full: reads the header as one stream, so that everything is available at once. sparse: leaves out long arrays
+ * (vocabularies), and finds the keys after them with a few small parallel requests; falls back to full if that fails.
+ * auto: measures the connection and uses sparse if that is faster.
  */
 export type Preview = 'full' | 'sparse' | 'auto'
 
@@ -107,36 +108,35 @@ export interface OpenOptions extends AssetOptions {
   /** default: 'full' */
   preview?: Preview | undefined
   /**
-   * Keep what is read of an address in the browser's private storage, or in Node in the user's cache folder (at most
-   * 128 MB for all files; the least recently used are removed). Opening the file again takes one request, seldom more, which
-   * checks by the entity tag that the file is the same. Without such storage the option has no effect.
+   * Keeps what is read from an address in the browser's private storage, or in Node in the user's cache folder (at
+   * most 128 MB for all files; the least recently used are removed). Opening the file again usually takes one
+   * request, which checks by the entity tag that the file is the same. Without such storage the option has no effect.
    */
   cache?: boolean | undefined
   /**
-   * Called once with the first keys, long before the header is complete: texts and numbers before the first
-   * long array.
+   * Called once with the first keys, long before the header is complete: strings and numbers before the first long
+   * array.
    */
   onKeys?: ((keys: ReadonlyMap<string, Scalar>) => void) | undefined
   onProgress?: ((progress: OpenProgress) => void) | undefined
-  /** in place of globalThis.fetch */
+  /** used instead of globalThis.fetch */
   fetch?: typeof globalThis.fetch | undefined
   /**
-   * Sent with every request to the origin of the given address, and to no other origin after a redirect.
-   * Browsers do not show the target of a redirect. After a redirect they send only Authorization, which they
-   * remove at another origin.
+   * Sent with every request to the origin of the given address, but to no other origin after a redirect. Browsers
+   * hide the target of a redirect; they then send only Authorization, which they remove at another origin.
    */
   headers?: HeadersInit | undefined
-  /** retries after a transient failure (default 4) */
+  /** number of retries after a transient failure (default 4) */
   retries?: number | undefined
-  /** milliseconds without a byte after which a request counts as failed (default 30,000) */
+  /** milliseconds without data after which a request fails (default 30,000) */
   timeout?: number | undefined
-  /** open an incomplete split model instead of throwing an error of code 'missing-shard' */
+  /** opens an incomplete split model instead of throwing an error 'missing-shard' */
   allowMissingShards?: boolean | undefined
 }
 
 export interface Shard {
   readonly name: string | undefined
-  /** false: not there (only with allowMissingShards) */
+  /** false: missing (only with allowMissingShards) */
   readonly present: boolean
   readonly size: number | undefined
   readonly dataOffset: number
@@ -149,49 +149,52 @@ export type Container = 'gguf' | 'ggml' | 'ggmf' | 'ggjt' | 'ggla'
 export interface StatsOptions extends ReadRowsOptions {
   /** The reference: a tensor of the same shape, in this or another file. */
   against?: { readonly file: GgufFile; readonly name?: string | undefined } | undefined
-  /** bytes of the tensor read so far, of how many */
+  /** Called with the number of bytes of the tensor read so far, and the number of all. */
   onProgress?: ((loaded: number, total: number) => void) | undefined
 }
 
 export interface LintDataOptions extends ReadOptions {
-  /** bytes of tensor data read so far, of how many */
+  /** Called with the number of bytes of tensor data read so far, and the number of all. */
   onProgress?: ((loaded: number, total: number) => void) | undefined
 }
 
 export interface MemoryOptions {
-  /** tokens, prompt and answer together; default: what the model was trained for, 4,096 where the file does not say */
+  /**
+   * Number of tokens of prompt and answer together. Default: the model's training context, or 4,096 if the file does
+   * not state it.
+   */
   context?: number | undefined
-  /** of keys and values, or of each; default 'f16' */
+  /** Type of keys and values, or of each. Default: 'f16'. */
   kvType?: KvType | { readonly k?: KvType | undefined; readonly v?: KvType | undefined } | undefined
-  /** tokens that are computed at once (llama.cpp's --ubatch-size); default 512 */
+  /** Number of tokens that are computed at once (llama.cpp's --ubatch-size). Default: 512. */
   batch?: number | undefined
   /**
-   * Layers on the devices, the last ones first; the output layer counts as one more (llama.cpp's --n-gpu-layers). 'fit': as
-   * many as fit. Default: 'fit' where there are devices, else 0.
+   * Number of layers on the devices, beginning with the last layer. The output layer counts as one (llama.cpp's
+   * --n-gpu-layers). 'fit': as many as fit. Default: 'fit' if there are devices, otherwise 0.
    */
   gpuLayers?: number | 'fit' | undefined
-  /** Experts of this many of the first layers stay with the CPU (llama.cpp's --n-cpu-moe); default 0. */
+  /** Number of first layers whose experts stay on the CPU (llama.cpp's --n-cpu-moe). Default: 0. */
   cpuExperts?: number | undefined
-  /** The accelerators. Layers are split by their memory. */
+  /** The accelerators. Layers are distributed in proportion to their memory. */
   devices?: readonly MemoryDevice[] | undefined
   /** the computer's own memory */
   host?: MemoryDevice | undefined
-  /** The projector for images or sound. */
+  /** The projector for images or audio. */
   mmproj?: GgufFile | undefined
-  /** The model that drafts tokens for speculative decoding. It has the same context and cache types. */
+  /** The draft model for speculative decoding. It has the same context and cache types. */
   draft?: GgufFile | undefined
   /** Adapters. */
   lora?: GgufFile | readonly GgufFile[] | undefined
 }
 
-/** An open file. Its header is in memory; tensor data is read on demand. */
+/** An open file. Its header is in memory. Tensor data is read on demand. */
 export interface GgufFile extends Disposable {
   /**
-   * 'gguf', or a container from before it. Those are shown with the metadata that a converter to GGUF would write; their
-   * tensor names and data are as they are.
+   * 'gguf', or an older container. Older containers are shown with the metadata that a converter to GGUF would write;
+   * tensor names and data are not changed.
    */
   readonly container: Container
-  /** of the container; 0 where it has none */
+  /** version of the container; 0 if it has none */
   readonly version: number
   readonly endianness: 'little' | 'big'
   readonly alignment: number
@@ -206,116 +209,115 @@ export interface GgufFile extends Disposable {
    * chatTemplates).
    */
   readonly complete: boolean
-  /**
-   * Reads what a preview left out. Throws an error of code 'preview-mismatch' if it contradicts the preview.
-   */
+  /** Reads what a preview left out. Error: 'preview-mismatch' if it contradicts the preview. */
   completeHeader(options?: ReadOptions): Promise<void>
   readonly metadata: Metadata
   readonly tensors: readonly TensorInfo[]
-  /** one entry for a file that is not split */
+  /** A file that is not split has one entry. */
   readonly shards: readonly Shard[]
   tensor(name: string): TensorInfo | undefined
   summary(): Summary
   lint(): Finding[]
   /**
-   * What is wrong with the file or set of files: 'error' for truncated data, for missing or contradictory
-   * shards, and for tensors that occur twice; 'note' for bytes behind the data (an archive, another GGUF
-   * file). It reads headers, sizes and a few bytes behind the data.
+   * Checks the file or set of files. 'error': truncated data, missing or contradictory files of a split model,
+   * tensors that occur twice. 'note': bytes after the data (an archive, another GGUF file). It reads headers, sizes
+   * and a few bytes after the data.
    */
   damage(options?: ReadOptions): Promise<Finding[]>
   /**
-   * Reads all tensor data, in pieces, and finds what llama.cpp's --check-tensors refuses: blocks whose floats or scales
-   * are NaN or infinite ('tensor-data-invalid'). One finding a tensor, at its first such block.
+   * Reads all tensor data, in pieces, and finds what llama.cpp's --check-tensors refuses: blocks whose floats or
+   * scales are NaN or infinite ('tensor-data-invalid'). There is one finding for each tensor, at its first such
+   * block.
    */
   lintData(options?: LintDataOptions): Promise<Finding[]>
   /**
-   * Made once. Throws an error of code 'unsupported' if the file has no vocabulary, or one of an unknown
-   * kind. The first call of a page loads the tokenizers' module and blocks until it is there. Call
-   * loadTokenizer() before to avoid that.
+   * The tokenizer, which is built once. Error: 'unsupported' if the file has no vocabulary, or one of an unknown
+   * kind. The page's first call loads the tokenizer module and blocks until it is loaded. Call loadTokenizer() first
+   * to avoid that.
    */
   tokenizer(): Tokenizer
-  /** The same without blocking: loads the module, and what a sparse preview left out of the header. */
+  /** The same without blocking. Loads the module, and the parts of the header that a sparse preview left out. */
   loadTokenizer(options?: ReadOptions): Promise<Tokenizer>
-  /**
-   * Compares the tokens of tokenizer.huggingface.json with the file's own; undefined if the file has none.
-   */
+  /** Compares the tokens of tokenizer.huggingface.json with the file's own. undefined if the file has no such key. */
   compareTokenizers(options?: ReadOptions): Promise<TokenizerComparison | undefined>
-  /** By name. If the file has none: the template that its vocabulary suggests, if any. */
+  /**
+   * Chat templates by name. If the file has none, the map contains the known template that the vocabulary suggests,
+   * if any.
+   */
   readonly chatTemplates: ReadonlyMap<string, ChatTemplate>
   /**
-   * The prompt of a conversation by the file's chat template, as Python's Jinja2 renders it. Steps and size
-   * are limited, because templates are untrusted code. Encode it with { special: true }, and without bos if
-   * it begins with BOS itself.
+   * Renders a conversation with the file's chat template, like Python's Jinja2. The number of steps and the size are
+   * limited, because templates are untrusted code. Encode the result with { special: true }, and without bos if it
+   * begins with BOS.
    */
   renderChat(messages: readonly ChatMessage[], options?: RenderChatOptions): Promise<string>
-  /** Raw bytes of whole rows, in the file's layout. Takes one range request. */
+  /** The raw bytes of whole rows, in the file's layout. It takes one range request. */
   read(name: string, options?: ReadRowsOptions): Promise<Uint8Array>
-  /** Whole rows as floats, row-major, the same bits as ggml's. Only the bytes of those rows are read. */
+  /**
+   * Whole rows as floats, row-major, bit-identical to ggml's dequantization. Only the bytes of those rows are read.
+   */
   dequantize(name: string, options?: ReadRowsOptions): Promise<Floats>
-  /** Statistics of the values, computed while they stream: the whole tensor is never in memory. */
+  /** Statistics of the values. They are computed while the data arrives, so the whole tensor is never in memory. */
   stats(name: string, options?: StatsOptions): Promise<TensorStats>
   /**
-   * How much memory the model takes when it runs: weights, keys and values, states, layer by layer and device by device.
-   * From the header alone. Weights and caches are llama.cpp's own figures; `compute` is an estimate. Errors: 'unsupported'
-   * where the file holds no model that runs by itself, 'invalid-argument'.
+   * The memory that running the model takes: weights, keys and values, and states, by layer and by device. It uses
+   * only the header. Weights and caches equal llama.cpp's; `compute` is an estimate. Errors: 'unsupported' if the
+   * file is not a model that runs alone, 'invalid-argument'.
    */
   memory(options?: MemoryOptions): Promise<MemoryEstimate>
   /**
-   * A builder with this file's keys and tensors (of all shards). The file does not change; keep it open until
-   * the result is written. A damaged file is refused: see damage() and allowDamaged.
+   * A builder with this file's keys and tensors (of all files of a split model). The file itself is not changed; keep
+   * it open until the result is written. A damaged file is refused; see damage() and allowDamaged.
    */
   edit(options?: EditOptions): Promise<GgufBuilder>
-  /** Frees the header and the source. Views handed out before stop working. */
+  /** Frees the header and the source. Objects that refer to them stop working. */
   close(): void
 }
 
-/**
- * An open GGUF file of llama.cpp's imatrix, or columns by tensor, as parseImatrix makes them from an
- * imatrix.dat.
- */
+/** An open GGUF file from llama.cpp's imatrix, or columns by tensor, which parseImatrix reads from an imatrix.dat. */
 export type ImportanceSource = GgufFile | ReadonlyMap<string, Float32Array>
 
 export interface RequantizeOptions extends ReadOptions {
-  /** Every tensor of weights gets the mixture's main type. */
+  /** Gives every weight tensor the mixture's main type. */
   pure?: boolean | undefined
   /**
-   * The type of a tensor, which overrides the mixture; undefined: the mixture's. Or types by patterns; the
-   * first match counts. A pattern is a part of the name ("ffn_down", weights only), or the whole name with *
-   * for any text ("blk.0.*"). Case does not matter. A pattern that matches nothing is an error.
+   * The type of a tensor, which overrides the mixture; undefined: the mixture's. Or a list of patterns with types, of
+   * which the first match applies. A pattern is a part of the name ("ffn_down", weights only), or the whole name with
+   * * for any text ("blk.0.*"). Case does not matter. A pattern that matches nothing is an error.
    */
   types?:
     | ((tensor: TensorPlan) => string | undefined)
     | Readonly<Record<string, string>>
     | ReadonlyMap<string, string>
     | undefined
-  /** Which columns matter. Types below 3 bits need it. Every value is checked first. */
+  /** The importance of columns. Types below 3 bits require it. All values are checked first. */
   importance?: ImportanceSource | undefined
-  /** The value of quantize.imatrix.file; without it there is no such key. */
+  /** The value for quantize.imatrix.file. Default: no such key. */
   importanceFile?: string | undefined
-  /** Tensors that are quantized already may be quantized to another type. Default: that is refused. */
+  /** Allows tensors that are already quantized to be quantized to another type. Default: false. */
   allowRequantize?: boolean | undefined
   /**
-   * Tensors whose rows are not whole blocks of their type get a type with smaller blocks, or F16. Default:
-   * true; false refuses them.
+   * Tensors whose rows are not whole blocks of their type get a type with smaller blocks, or F16. false: they are
+   * refused. Default: true.
    */
   fallback?: boolean | undefined
   /**
-   * Only fills in `quantization`, and changes nothing. The report names a missing matrix and requantization;
-   * neither is refused.
+   * Fills in `quantization` only, and changes nothing. A missing matrix or requantization is reported instead of
+   * refused.
    */
   dryRun?: boolean | undefined
 }
 
 export interface MergeAdapterOptions extends ReadOptions {
-  /** any finite number; default: 1 */
+  /** Any finite number. Default: 1. */
   scale?: number | undefined
-  /** The importance of columns, used if a changed tensor is quantized to its old type. */
+  /** The importance of columns, used if a changed tensor is quantized to its old type again. */
   importance?: ImportanceSource | undefined
 }
 
 /**
- * A GGUF file to build: keys and tensors, from nothing (`new GgufBuilder()` of ggufscope/edit) or from an
- * opened file (`file.edit()`). Arrays and tensor data of opened files are read only when the file is written.
+ * Builds a GGUF file from keys and tensors: from nothing (`new GgufBuilder()` of ggufscope/edit) or from an open file
+ * (`file.edit()`). Arrays and tensor data of open files are read only when the result is written.
  */
 export interface GgufBuilder {
   keys(): string[]
@@ -323,44 +325,45 @@ export interface GgufBuilder {
   type(key: string): ValueType | undefined
   readonly tensors: readonly TensorPlan[]
   /**
-   * Sets a key. Without a type a standardized key gets the type that readers expect ("general.version" a string,
-   * "llama.rope.freq_base" an f32), any other existing key keeps its type, and a new one gets its type from
-   * the value: "u32" or wider for integers, "f32" for other numbers, in arrays "i32" for integers. An error
-   * of code
-   * 'invalid-argument' where the type cannot hold the value.
+   * Sets a key. The type, if it is not given, is: for a standardized key, the one that readers expect
+   * ("general.version" a string, "llama.rope.freq_base" an f32); for another existing key, its old type; for a new
+   * key, one that suits the value: "u32" or wider for integers, "f32" for other numbers, "i32" for integers in
+   * arrays. Error: 'invalid-argument' if the type cannot hold the value.
    */
   set(key: string, value: WriteValue, type?: WriteType): this
-  /** Copies a key of an opened file, without converting its value. */
+  /** Copies a key of an open file, without converting its value. */
   copy(file: GgufFile, key: string, as?: string): this
-  /** Removes the keys of a split (split.*), for a file that is a whole model. */
+  /** Removes the keys of a split model (split.*), for a file that is a whole model. */
   removeSplit(): this
   /** Removes all occurrences of a key. */
   remove(key: string): this
   rename(key: string, to: string): this
-  /** shape: ggml's order, fastest first. Float32Arrays are quantized to the type when the file is written. */
+  /** shape: in ggml's order, fastest first. A Float32Array is quantized to the type when the file is written. */
   addTensor(name: string, shape: readonly number[], type: string, data: TensorData): this
   renameTensor(name: string, to: string): this
   removeTensor(name: string): this
   /**
-   * Gives every tensor its type in one of llama.cpp's mixtures ("Q4_K_M"): norms, biases and the like keep
-   * their type. The work is done when the file is written; NaN, infinities and values that a type cannot hold
-   * are refused then. What
-   * llama-quantize refuses is refused here: quantizing again, types that need importance and have none, a matrix of
-   * another model. `quantization` has the decisions.
+   * Gives every tensor its type in one of llama.cpp's mixtures ("Q4_K_M"). Norms, biases and similar tensors keep
+   * their type. The data is converted when the file is written; NaN, infinities and values that a type cannot hold
+   * are errors then. What llama-quantize refuses is an error here: quantizing again, types that need importance if
+   * there is none, a matrix of another model. `quantization` lists the decisions.
    */
   quantize(mixture: string, options?: RequantizeOptions): Promise<this>
   /**
-   * Merges a LoRA adapter into the weights: W + scale * alpha / rank * B A, computed in floats while the file is written.
-   * Each tensor keeps its type: a quantized tensor is quantized again. Call quantize() afterwards for other types. Several
-   * adapters can be merged one after another. Keep each adapter open until the file is written. Errors: those of
-   * Model.setAdapters() for LoRA adapters; 'unsupported' for control vectors, activated adapters, and types that cannot
-   * be dequantized.
+   * Merges a LoRA adapter into the weights: W + scale * alpha / rank * B A, computed in floats while the file is
+   * written. Each tensor keeps its type: a quantized tensor is quantized again. Call quantize() afterwards for other
+   * types. Several adapters can be merged in sequence. Keep each adapter open until the file is written. Errors:
+   * those of Model.setAdapters() for LoRA adapters; 'unsupported' for control vectors, activated adapters, and types
+   * that cannot be dequantized.
    */
   mergeAdapter(adapter: GgufFile, options?: MergeAdapterOptions): Promise<MergeReport>
   /** The decisions of the last quantize(). */
   readonly quantization: QuantizeReport | undefined
   /** The file to write. Its sources are read only when it is written. */
   build(options?: BuildOptions): Promise<WrittenFile>
-  /** The files of a split model, named as its loaders expect: "NAME-00001-of-00003.gguf". The first has all keys. */
+  /**
+   * The files of a split model, with the names that loaders expect: "NAME-00001-of-00003.gguf". The first one has all
+   * keys.
+   */
   split(name: string, options?: SplitOptions): Promise<WrittenFile[]>
 }

@@ -1,8 +1,11 @@
-// What lint finds.
+// The findings of lint.
 
 export type FindingLevel = 'error' | 'spec' | 'note'
 
-/** error: a strict loader refuses the file; spec: against the specification; note: looks wrong or unusual. */
+/**
+ * error: a strict loader refuses the file; spec: the specification does not allow it; note: it looks wrong or
+ * unusual.
+ */
 export interface Finding {
   readonly level: FindingLevel
   readonly code: string

@@ -1,6 +1,6 @@
-// How much memory a model takes when it runs.
+// The memory that running a model takes.
 
-/** What llama.cpp stores keys and values as. */
+/** The types in which llama.cpp can store keys and values. */
 export type KvType = 'f32' | 'f16' | 'bf16' | 'q8_0' | 'q5_1' | 'q5_0' | 'q4_1' | 'q4_0' | 'iq4_nl'
 
 /** A graphics card or other accelerator, or the computer itself. */
@@ -8,13 +8,13 @@ export interface MemoryDevice {
   readonly name?: string | undefined
   /** bytes that may be used */
   readonly memory: number
-  /** bytes a second that it reads of its memory; for the estimate of the speed */
+  /** memory bandwidth in bytes per second, for the estimate of the speed */
   readonly bandwidth?: number | undefined
 }
 
-/** Bytes by what they are for. */
+/** Bytes by purpose. */
 export interface MemoryParts {
-  /** tensors, those of adapters, the projector and the draft model included */
+  /** tensors, including those of adapters, the projector and the draft model */
   readonly weights: number
   /** keys and values */
   readonly cache: number
@@ -28,20 +28,20 @@ export interface MemoryParts {
 export interface DeviceMemory extends MemoryParts {
   /** 'CPU', or the device's name */
   readonly name: string
-  /** bytes that may be used; undefined where nobody said */
+  /** bytes that may be used; undefined if not given */
   readonly memory: number | undefined
-  /** undefined where `memory` is */
+  /** undefined if `memory` is undefined */
   readonly fits: boolean | undefined
 }
 
 export interface LayerMemory {
   readonly index: number
-  /** place in `devices` of the result: 0 is the CPU */
+  /** index in `devices` of the result; 0 is the CPU */
   readonly device: number
   readonly weights: number
   readonly cache: number
   readonly state: number
-  /** cells of its cache: fewer than the context where the layer has a sliding window; 0 without cache */
+  /** number of cache cells: fewer than the context for a sliding window; 0 without a cache */
   readonly cells: number
 }
 
@@ -49,24 +49,27 @@ export interface MemoryEstimate extends MemoryParts {
   readonly context: number
   readonly kvType: { readonly k: KvType; readonly v: KvType }
   readonly batch: number
-  /** as given, or as many as fit */
+  /** the given number, or as many as fit */
   readonly gpuLayers: number
-  /** layers of the model and one for the output: the most that gpuLayers can be */
+  /** number of layers of the model plus one for the output: the maximum of gpuLayers */
   readonly layerCount: number
-  /** of `weights`, that of what was given beside the model */
+  /** the part of `weights` that belongs to the projector, the draft model and the adapters */
   readonly extras: { readonly mmproj: number; readonly draft: number; readonly lora: number }
-  /** the CPU, then the devices as they were given */
+  /** the CPU, then the devices in the given order */
   readonly devices: readonly DeviceMemory[]
   readonly layers: readonly LayerMemory[]
-  /** undefined where no memory was given */
+  /** undefined if no memory was given */
   readonly fits: boolean | undefined
-  /** The longest context that fits, in steps of 256 up to the model's own; 0 where none does, undefined where no memory was given. */
+  /**
+   * The largest context that fits, in steps of 256 up to the training context; 0 if none fits; undefined if no memory
+   * was given.
+   */
   readonly largestContext: number | undefined
-  /** The context that the model was trained for, where the file says. */
+  /** The model's training context, if the file states it. */
   readonly trainedContext: number | undefined
   /**
-   * At most: the weights that one token reads and the cache at the full context, over the bandwidths. undefined where a
-   * device that holds some of it has no bandwidth.
+   * Upper limit for the speed: the weights that one token reads, plus the cache at the full context, divided by the
+   * bandwidths. undefined if the bandwidth of a device in use is not given.
    */
   readonly tokensPerSecond: number | undefined
 }

@@ -5,35 +5,35 @@ import type { ReadOptions } from './source.js'
 export type ValueType =
   'u8' | 'i8' | 'u16' | 'i16' | 'u32' | 'i32' | 'f32' | 'bool' | 'string' | 'array' | 'u64' | 'i64' | 'f64'
 
-/** 64-bit integers are numbers if a number holds them exactly (up to 2^53), otherwise bigints. */
+/** A 64-bit integer is a number if a number holds it exactly (up to 2^53), otherwise a bigint. */
 export type Scalar = number | bigint | boolean | string
 
 export type MetadataValue = Scalar | LazyArray
 
 /**
- * An array of the header, still as bytes: elements are made on demand.
- * After file.close() every access throws a GgufError of code 'closed'.
+ * An array of the header, still as bytes. Elements are decoded on demand. After file.close() every access throws a
+ * GgufError 'closed'.
  */
 export interface LazyArray<T extends MetadataValue = MetadataValue> extends Iterable<T> {
-  /** of the elements */
+  /** type of the elements */
   readonly type: ValueType
   readonly length: number
-  /** false: a sparse preview left it out, and access throws a GgufError of code 'incomplete' until load() */
+  /** false: a sparse preview left it out, and access throws a GgufError 'incomplete' until load() is called */
   readonly loaded: boolean
   /** Reads the array, if a preview left it out. */
   load(options?: ReadOptions): Promise<void>
-  /** Like Array.prototype.at: negative counts from the end, undefined beyond. */
+  /** Like Array.prototype.at: a negative index counts from the end; out of range gives undefined. */
   at(index: number): T | undefined
-  /** Like Array.prototype.slice: makes only these elements. */
+  /** Like Array.prototype.slice: decodes only these elements. */
   slice(from?: number, to?: number): T[]
   /**
-   * The bytes of one string, which need not be valid UTF-8. undefined beyond the end, or if elements are not
-   * strings.
+   * The bytes of one string, which may be invalid UTF-8. undefined if the index is out of range or the elements are
+   * not strings.
    */
   bytesAt(index: number): Uint8Array | undefined
   /** A copy of all elements of a numeric array; 64-bit integers as BigInt64Array or BigUint64Array, bool as Uint8Array. */
   toTypedArray(): NumericArray
-  /** All elements, for JSON.stringify. Expensive on vocabularies; 64-bit integers beyond 2^53 as strings. */
+  /** All elements, for JSON.stringify. It is expensive for vocabularies. Integers beyond 2^53 become strings. */
   toJSON(): unknown[]
 }
 
@@ -57,7 +57,7 @@ export interface KeyMeaning {
   readonly meaning: string
 }
 
-/** An entry whose key occurred before. */
+/** An entry whose key occurred earlier. */
 export interface RepeatedKey {
   readonly key: string
   readonly type: ValueType
@@ -87,8 +87,8 @@ export interface Metadata extends Iterable<[string, MetadataValue]> {
   entries(): IterableIterator<[string, MetadataValue]>
   forEach(callback: (value: MetadataValue, key: string, metadata: Metadata) => void): void
   /**
-   * What JSON.stringify asks for: an object of all keys, arrays included. Integers beyond 2^53 are strings. JSON has no NaN
-   * and no infinities: they become null. Throws a GgufError of code 'incomplete' where a preview left an array out.
+   * For JSON.stringify: an object of all keys, including arrays. Integers beyond 2^53 become strings. NaN and
+   * infinities become null, because JSON does not have them. Error: 'incomplete' if a preview left out an array.
    */
   toJSON(): Record<string, unknown>
 }

@@ -1,32 +1,35 @@
-// Where bytes come from.
+// The sources of bytes.
 
 export interface ReadOptions {
   signal?: AbortSignal | undefined
 }
 
 export interface StreamOptions extends ReadOptions {
-  /** the reader needs nothing behind this offset: a source may stop there */
+  /** offset after which the reader needs nothing; a source may stop there */
   end?: number | undefined
 }
 
-/** Where bytes come from: the only interface to the outside. Offsets and lengths in bytes. */
+/** A source of bytes, the only interface to the outside. Offsets and lengths are in bytes. */
 export interface ByteSource {
-  /** The size in bytes, if it is known. A source may learn it from its first response. */
+  /** The size in bytes, if known. A source may learn it from its first response. */
   readonly size?: number | undefined
   /** File name, for shards and messages. */
   readonly name?: string | undefined
-  /** false: reading at an offset means reading up to it, as on a server that ignores ranges */
+  /** false: reading at an offset transfers everything before it, as on a server that ignores ranges */
   readonly ranges?: boolean | undefined
-  /** Exactly length bytes, or an error. */
+  /** Resolves to exactly `length` bytes, or rejects. */
   read(offset: number, length: number, options: ReadOptions): Promise<Uint8Array>
-  /** Everything from offset on, in pieces of any size. Ending the iteration early stops the transfer. */
+  /** Everything from offset on, in pieces of any size. If the iteration ends early, the transfer stops. */
   stream?(offset: number, options: StreamOptions): AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>
-  /** A file beside this one, for the shards of a split model. */
+  /** Another file in the same folder, for the files of a split model. */
   sibling?(name: string): ByteSource
   close?(): void
 }
 
-/** What open() takes. A string is an address, a model-hub page address or "hf:owner/repository/file.gguf". */
+/**
+ * The sources that open() accepts. A string is an address, the address of a model hub's page, or
+ * "hf:owner/repository/file.gguf".
+ */
 export type Source = string | URL | Blob | ArrayBuffer | Uint8Array | ByteSource
 
 export interface RetryInfo {

@@ -1,4 +1,4 @@
-// Tensors: their place, and what can be read and measured.
+// Tensors: their layout, and their data and statistics.
 import type { AssetOptions } from './assets.js'
 import type { ReadOptions } from './source.js'
 
@@ -9,12 +9,12 @@ export interface TensorInfo {
   /** ggml's name of the type ("Q4_K"), or "unknown(99)". */
   readonly type: string
   readonly typeId: number
-  /** absolute byte offset in the file (of the shard, where there are shards) */
+  /** absolute byte offset in the file (in a split model, in its own file) */
   readonly offset: number
-  /** 0 where the type has no known layout */
+  /** 0 if the type's layout is unknown */
   readonly byteLength: number
   readonly elementCount: number
-  /** index into file.shards; 0 where there is one file */
+  /** index into file.shards; 0 if there is one file */
   readonly shard: number
 }
 
@@ -29,16 +29,16 @@ export interface TensorType {
 }
 
 export interface ReadRowsOptions extends ReadOptions {
-  /** [from, to): rows of shape[0] elements, counted over all further dimensions. All rows when absent. */
+  /** [from, to): rows of shape[0] elements, counted over all other dimensions. Default: all rows. */
   rows?: readonly [from: number, to: number] | undefined
   /**
-   * Elements in a super-block of the K types. Some builds until May 2024 had 64 instead of 256, and their
-   * files do not say so. Without this option the offsets of the tensors decide.
+   * Elements in a super-block of the K types. Some builds until May 2024 used 64 instead of 256, and their files do
+   * not state it. Default: determined from the offsets of the tensors.
    */
   superBlock?: 64 | 256 | undefined
 }
 
-/** Of rows or of columns, one number for each. */
+/** Statistics of rows or columns, one number for each. */
 export interface LineStats {
   readonly absoluteMaximum: Float64Array
   readonly rootMeanSquare: Float64Array
@@ -53,26 +53,26 @@ export interface Distribution {
   readonly zeros: number
 }
 
-/** Minimum, mean and so on count finite values only. */
+/** Minimum, mean and similar members include only finite values. */
 export interface TensorStats extends Distribution {
   readonly name: string
   readonly type: string
-  /** neither NaN nor infinite */
+  /** number of values that are neither NaN nor infinite */
   readonly finite: number
   readonly nans: number
   readonly infinities: number
   readonly absoluteMaximum: number
-  /** Equal bins of `width` each, the first from `from` on. */
+  /** Bins of equal `width`; the first one starts at `from`. */
   readonly histogram: { readonly from: number; readonly width: number; readonly counts: Float64Array }
   /** undefined if there are more than four million */
   readonly rows: LineStats | undefined
-  /** Columns are positions in a row: the input channels of a matrix. */
+  /** A column is a position in a row: an input channel of a matrix. */
   readonly columns: LineStats | undefined
-  /** Columns whose root mean square is six deviations above that of most, the farthest first. */
+  /** Columns whose root mean square is more than six deviations above the typical one, largest first. */
   readonly outlierColumns: readonly { readonly index: number; readonly rootMeanSquare: number }[]
-  /** The scales stored with the blocks; undefined for types without. */
+  /** The scales stored in the blocks; undefined for types without scales. */
   readonly scales: (Distribution & { readonly subnormal: number; readonly notFinite: number }) | undefined
-  /** With options.against. nmse: mean square of the difference over that of the reference. */
+  /** With options.against. nmse: mean square of the difference, divided by that of the reference. */
   readonly error:
     | {
         readonly nmse: number
@@ -85,8 +85,8 @@ export interface TensorStats extends Distribution {
 
 export interface QuantizeOptions extends AssetOptions {
   /**
-   * Weights of one row's elements, none negative: the tensor's entry in an importance matrix. IQ1_S, IQ2_XXS
-   * and IQ2_XS require it.
+   * Weights for the elements of one row, not negative: the tensor's entry in an importance matrix. IQ1_S, IQ2_XXS and
+   * IQ2_XS require it.
    */
   importance?: Float32Array | undefined
   signal?: AbortSignal | undefined

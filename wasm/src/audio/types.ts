@@ -1,4 +1,4 @@
-/** Sound in the form of the Web Audio API's AudioBuffer. */
+/** Audio in the form of the Web Audio API's AudioBuffer. */
 export interface AudioBufferLike {
   readonly numberOfChannels: number
   readonly sampleRate: number
@@ -37,7 +37,7 @@ export interface TranscriptWord {
 }
 
 export interface TranscriptSegment {
-  /** seconds from the beginning of the sound; the last segment may end after the sound */
+  /** in seconds from the beginning of the audio; the last segment may end after the audio */
   readonly start: number
   readonly end: number
   /** the model's text, usually with a leading space */
@@ -60,7 +60,7 @@ export interface Transcription {
   readonly language: string
   /** probabilities by language code, if the language was detected */
   readonly languageProbabilities?: Readonly<Record<string, number>> | undefined
-  /** length of the sound in seconds */
+  /** length of the audio in seconds */
   readonly duration: number
   readonly segments: readonly TranscriptSegment[]
 }
@@ -86,9 +86,9 @@ export interface TranscribeOptions {
   keepContext?: boolean | undefined
   /** Makes each window one segment. Default: false. */
   singleSegment?: boolean | undefined
-  /** Largest number of tokens of a window; 0: no limit. Default: 0. */
+  /** Largest number of tokens in a window; 0: no limit. Default: 0. */
   maxTokens?: number | undefined
-  /** Largest number of characters of a segment; longer segments are split. 0: no limit. Default: 0. */
+  /** Largest number of characters in a segment; longer segments are split. 0: no limit. Default: 0. */
   maxLength?: number | undefined
   /** maxLength splits only between words. Default: false. */
   splitOnWord?: boolean | undefined
@@ -124,7 +124,7 @@ export interface TranscribeOptions {
   maxInitialTimestamp?: number | undefined
   /** Called for each segment when its window is done. */
   onSegment?: ((segment: TranscriptSegment) => void) | undefined
-  /** Called with the fraction of the sound that is done, from 0 to 1. */
+  /** Called with the fraction of the audio that is done, from 0 to 1. */
   onProgress?: ((done: number) => void) | undefined
   signal?: AbortSignal | undefined
 }

@@ -47,7 +47,7 @@ export function standardKey(key: string): StandardKey | undefined {
 
 const isWideUnsigned = (type: string): boolean => type === 'u32' || type === 'u64'
 
-/** Whether readers accept a type in place of the row's. The same rule as has_type_of in core/gguf/keys.cpp. */
+/** True if readers accept a type instead of the row's. The rule is that of has_type_of in core/gguf/keys.cpp. */
 function standsFor(type: ValueType, row: StandardKey, list: boolean): boolean {
   if (list ? row.form === 'one' : row.form === 'list') return false
   if (type === row.type || (isWideUnsigned(type) && isWideUnsigned(row.type))) return true
@@ -60,7 +60,7 @@ export interface Present {
   readonly elementType: ValueType
 }
 
-/** Whether the catalogue allows this type for the key; true for a key that is not standardized. */
+/** True if the catalogue allows this type for the key, or if the key is not standardized. */
 export function isStandard(key: string, { type, elementType }: Present): boolean {
   const row = standardKey(key)
   return !row || standsFor(elementType, row, type === 'array')

@@ -32,7 +32,7 @@ export interface ImagePart {
   readonly image: ImageInput
 }
 
-/** A sound among tokens. */
+/** Audio among tokens. */
 export interface AudioPart {
   readonly type: 'audio'
   readonly audio: AudioInput
@@ -42,17 +42,20 @@ export type MediaPart = ImagePart | AudioPart
 
 export interface EncodeMediaOptions {
   signal?: AbortSignal | undefined
-  /** Called after each layer of the encoder with the fraction of the image or sound that is done. */
+  /** Called after each layer of the encoder, with the fraction of the image or audio that is done. */
   onProgress?: ((progress: { readonly done: number; readonly total: number }) => void) | undefined
 }
 
-/** An image or a sound, encoded by a projector. */
+/** An image or audio, encoded by a projector. */
 export interface EncodedMedia {
   /** The tokens that represent it in a prompt, including the tokens around it. Its own tokens have ids below -1. */
   readonly tokens: readonly number[]
-  /** [tokens of its own, the floats that the model takes for one] */
+  /** [number of its own tokens, floats that the model reads for one token] */
   readonly embeddings: Float32Array
-  /** [tokens of its own, 3]: time, row and column from the first token on; the same number thrice without M-RoPE. */
+  /**
+   * [number of its own tokens, 3]: time, row and column, relative to the first token; without M-RoPE three equal
+   * numbers.
+   */
   readonly positions: Int32Array
 }
 
@@ -61,8 +64,8 @@ export interface LoadOptions extends Omit<
   'onProgress' | 'onKeys' | 'allowMissingShards' | 'preview'
 > {
   /**
-   * The model's mmproj file, which lets it take images, sounds, or both. A file that open() returned stays open.
-   * Default: none.
+   * The model's mmproj file, which enables images, audio, or both. A file that open() returned stays open. Default:
+   * none.
    */
   projector?: Source | GgufFile | undefined
   /**
@@ -92,17 +95,17 @@ export interface LoadOptions extends Omit<
   /** Type of cached values; ignored if values are part of the keys (latent attention). Default: cacheType. */
   cacheTypeV?: CacheType | undefined
   /**
-   * For MiniMax-M3. false: every token attends to all earlier ones, as in llama.cpp without flash attention, not only
-   * to the best blocks. Default: true.
+   * For MiniMax-M3. false: every token attends to all earlier ones, like llama.cpp without flash attention, instead
+   * of only the best blocks. Default: true.
    */
   sparseAttention?: boolean | undefined
   /** LoRA adapters and control vectors, as setAdapters() takes them. Default: none. */
   adapters?: readonly AdapterChoice[] | undefined
   /**
-   * A draft model: a smaller model with the same vocabulary, whose proposed tokens this one checks several at a time
-   * (speculative decoding). An answer's tokens are the same for any sampling. Errors: 'invalid-argument' if the
-   * vocabularies differ, 'unsupported' if one of the two is recurrent or has an encoder. It is fetched without `headers`:
-   * if it needs some, pass what open() returned, which stays open.
+   * A draft model for speculative decoding: a smaller model with the same vocabulary. This model checks several of
+   * its proposed tokens at once, and the answer's tokens are the same as without it for any sampling. Errors:
+   * 'invalid-argument' if the vocabularies differ, 'unsupported' if one of the two is recurrent or has an encoder. It
+   * is fetched without `headers`; if it needs them, pass what open() returned, which stays open.
    */
   draft?: Source | readonly Source[] | GgufFile | undefined
   /**
@@ -124,26 +127,26 @@ export interface LoadOptions extends Omit<
 }
 
 /**
- * How the next token is drawn. A value out of its range is an error of code 'invalid-argument'. The defaults
- * are llama.cpp's, unless the file has keys general.sampling.*.
+ * How the next token is sampled. A value out of its range is an error 'invalid-argument'. The defaults are
+ * llama.cpp's, unless the file has general.sampling.* keys.
  */
 export interface SamplingOptions {
   /** 0: greedy. From 0. Default: 0.8. */
   temperature?: number | undefined
-  /** Keep this many of the likeliest tokens; 0 or -1: all. Default: 40. */
+  /** Keeps this many of the most likely tokens; 0 or -1: all. Default: 40. */
   topK?: number | undefined
-  /** Keep the likeliest tokens whose probabilities add up to this. From 0 to 1 (off). Default: 0.95. */
+  /** Keeps the most likely tokens whose probabilities add up to this. From 0 to 1 (off). Default: 0.95. */
   topP?: number | undefined
   /**
-   * Keep tokens with at least this fraction of the likeliest token's probability. From 0 (off) to 1. Default:
+   * Keeps tokens with at least this fraction of the most likely token's probability. From 0 (off) to 1. Default:
    * 0.05.
    */
   minP?: number | undefined
   /** Locally typical sampling (Meister et al. 2022). From 0 to 1 (off). Default: 1. */
   typicalP?: number | undefined
-  /** Keep logits within this many standard deviations of the largest; 0 or -1: off. Default: -1. */
+  /** Keeps logits within this many standard deviations of the largest; 0 or -1: off. Default: -1. */
   topNSigma?: number | undefined
-  /** Probability that XTC excludes the likeliest tokens, from 0 to 1. Default: 0. */
+  /** Probability that XTC excludes the most likely tokens, from 0 to 1. Default: 0. */
   xtcProbability?: number | undefined
   /** Smallest probability of tokens that XTC may exclude, from 0 to 1. Default: 0.1. */
   xtcThreshold?: number | undefined
@@ -172,7 +175,7 @@ export interface SamplingOptions {
   mirostatTau?: number | undefined
   /** Mirostat: the learning rate. From 0. Default: 0.1. */
   mirostatEta?: number | undefined
-  /** A whole number, of which the lower 32 bits count. Default: a new one every time. */
+  /** A whole number, of which the lower 32 bits are used. Default: a new one every time. */
   seed?: number | undefined
   /** Added to the logits of tokens, by id; -Infinity forbids one. Default: none. */
   logitBias?: Readonly<Record<number, number>> | undefined
@@ -200,11 +203,14 @@ export interface GenerateOptions extends SamplingOptions {
   showTokens?: readonly number[] | undefined
   /** A JSON schema: the answer is JSON that it accepts. Errors of schemaToGrammar. */
   schema?: JsonSchema | undefined
-  /** Number of likeliest tokens to report with each token, from 0 to 100. Default: 0. */
+  /** Number of most likely tokens to report with each token, from 0 to 100. Default: 0. */
   logprobs?: number | undefined
   /** Continue after end-of-generation tokens. Default: false. */
   ignoreEnd?: boolean | undefined
-  /** When the context is full, drop the older half of what follows `keep` and continue instead of ending. Default: false. */
+  /**
+   * If the context is full, drops the older half of what follows `keep` and continues instead of ending. Default:
+   * false.
+   */
   contextShift?: boolean | undefined
   /**
    * Tokens at the beginning that contextShift and onOverflow never drop. In chat() also 'system': the tokens before the
@@ -212,20 +218,20 @@ export interface GenerateOptions extends SamplingOptions {
    */
   keep?: number | 'system' | undefined
   /**
-   * What happens to a prompt that leaves no room for the answer. The room is maxTokens, or a quarter of the context by
-   * default, and at most half of it. 'error': a prompt longer than the context fails with 'out-of-range'. 'cut-middle': the
-   * tokens after `keep` are dropped until it fits. 'drop-turns', in chat() only: the oldest turns are left out, system
-   * messages stay. Default: 'error'.
+   * What to do if a prompt leaves no room for the answer. The room is maxTokens, or by default a quarter of the
+   * context, and at most half of it. 'error': a prompt longer than the context fails with 'out-of-range'.
+   * 'cut-middle': tokens after `keep` are dropped until it fits. 'drop-turns', only in chat(): the oldest turns are
+   * left out; system messages stay. Default: 'error'.
    */
   onOverflow?: 'error' | 'cut-middle' | 'drop-turns' | undefined
   /**
-   * Prompt-lookup (speculative) decoding: tokens to propose at a time, at most 31. If the last tokens
-   * occurred before in prompt or answer, the tokens after that place are proposed. Faster for an answer that
-   * quotes; its tokens are the same for any sampling. No effect on recurrent and encoder-decoder models.
+   * Prompt-lookup (speculative) decoding: number of tokens to propose at a time, at most 31. If the last tokens
+   * occurred earlier in prompt or answer, the tokens after that occurrence are proposed. It makes an answer that
+   * quotes faster, and its tokens are the same for any sampling. No effect on recurrent and encoder-decoder models.
    * Default: 0.
    */
   lookup?: number | undefined
-  /** Tokens that the draft model proposes at a time, at most 31. Default: 4 if load() has a draft model. */
+  /** Number of tokens that the draft model proposes at a time, at most 31. Default: 4 if load() got a draft model. */
   draft?: number | undefined
   signal?: AbortSignal | undefined
   /** Called when the answer has ended. */
@@ -239,9 +245,11 @@ export interface TokenProbability {
 }
 
 export interface Piece {
-  /** whole characters; empty while a character is incomplete, or a stop string may have begun */
+  /**
+   * Whole characters. Empty while a character is incomplete, or while the text may be the beginning of a stop string.
+   */
   readonly text: string
-  /** -1: none, only text that was held back */
+  /** -1: no token, only text that was held back */
   readonly token: number
   readonly logprob?: number | undefined
   readonly alternatives?: readonly TokenProbability[] | undefined
@@ -253,10 +261,10 @@ export type FinishReason = 'length' | 'stop' | 'end' | 'context'
 export interface GenerateResult {
   readonly finishReason: FinishReason
   readonly promptTokens: number
-  /** of them, tokens that were still in the KV cache */
+  /** number of these tokens that were still in the KV cache */
   readonly reusedTokens: number
   readonly tokens: number
-  /** of them, tokens that prompt-lookup decoding (option lookup) or the draft model proposed */
+  /** number of these tokens that prompt-lookup decoding (option lookup) or the draft model proposed */
   readonly guessedTokens: number
   /** milliseconds until the prompt was computed */
   readonly promptMs: number
@@ -273,16 +281,16 @@ export interface ModelInfo {
   readonly trainedContextLength: number
   readonly vocabularySize: number
   readonly embeddingLength: number
-  /** floats of a pooled vector: embeddingLength, unless dense layers follow the pooling */
+  /** floats in a pooled vector: embeddingLength, unless dense layers follow the pooling */
   readonly pooledLength: number
   /** default of embed(): the file's pooling_type, 'mean' if it has none */
   readonly pooling: Pooling
   /** names of the classification head's outputs, if the file has them */
   readonly labels: readonly string[]
   readonly layers: number
-  /** its outputs are embeddings, not text */
+  /** the outputs are embeddings, not text */
   readonly encoder: boolean
-  /** bytes */
+  /** in bytes */
   readonly memory: {
     readonly weights: number
     readonly cache: number
@@ -292,8 +300,8 @@ export interface ModelInfo {
 }
 
 /**
- * products: matrix products with weights; activations: their quantization; positions: rotary embeddings; gate:
- * activation functions; add: residuals; other: the rest of a pass.
+ * products: matrix products with weights; activations: their quantization; positions: rotary position embeddings;
+ * gate: activation functions; add: residuals; other: the rest of a pass.
  */
 export type OperationName =
   | 'products'
@@ -308,7 +316,7 @@ export type OperationName =
   | 'sampling'
   | 'other'
 
-/** Time, bytes and multiplications of one kind of operation, all its calls together. */
+/** Time, bytes and multiplications of one kind of operation, summed over all calls. */
 export interface ProfiledOperation {
   readonly operation: OperationName
   /** one: passes over one token (decode); many: over several (prefill) */
@@ -320,24 +328,27 @@ export interface ProfiledOperation {
   readonly calls: number
   /** milliseconds, as exact as performance.now() */
   readonly ms: number
-  /** bytes read: of weights as they are in memory, or of the KV cache */
+  /** bytes read of weights (as they are in memory) or of the KV cache */
   readonly bytes: number
-  /** multiplications with an addition */
+  /** multiply-adds */
   readonly products: number
 }
 
-/** Limits of the machine, for all threads of the model. */
+/** The machine's peak rates, for all threads of the model. */
 export interface Peaks {
-  /** multiplications a second: int8 (quantized weights), int16 (F16 and BF16), float32 */
+  /** multiply-adds per second: int8 (quantized weights), int16 (F16 and BF16), float32 */
   readonly bytes: number
   readonly words: number
   readonly floats: number
-  /** bytes read a second: from the L2 cache, and from DRAM */
+  /** bytes read per second: from the L2 cache, and from DRAM */
   readonly near: number
   readonly far: number
 }
 
-/** none: each token's vector; mean: of all; cls: the first token's; last: the last token's; rank: the classification head. */
+/**
+ * none: each token's vector; mean: the mean of all; cls: the first token's; last: the last token's; rank: the
+ * classification head.
+ */
 export type Pooling = 'none' | 'mean' | 'cls' | 'last' | 'rank'
 
 export interface EmbedResult {
@@ -354,7 +365,7 @@ export interface EmbedOptions {
    */
   normalize?: boolean | number | undefined
   signal?: AbortSignal | undefined
-  /** Called when everything is computed. */
+  /** Called when all is computed. */
   onDone?: ((result: EmbedResult) => void) | undefined
 }
 
@@ -362,7 +373,7 @@ export interface RerankOptions {
   /** Number of best documents to return. Default: all. */
   topN?: number | undefined
   signal?: AbortSignal | undefined
-  /** Called when everything is computed. */
+  /** Called when all is computed. */
   onDone?: ((result: EmbedResult) => void) | undefined
 }
 
@@ -376,8 +387,8 @@ export interface RankedDocument {
 /** Options of chat() beyond those of generate(). */
 export interface EncodeChatOptions extends RenderChatOptions {
   /**
-   * Whether control tokens that are spelled in messages, tools or documents become control tokens. Default:
-   * false, so that a user's text cannot end its message or begin another.
+   * Converts the texts of control tokens in messages, tools and documents to control tokens. Default: false, so that
+   * a user's text cannot end its message or start another.
    */
   specialContent?: boolean | undefined
 }
@@ -391,8 +402,8 @@ export interface Model extends Disposable {
   /** Facts of the adapters that were set by load() or the last setAdapters(). */
   readonly adapters: readonly AdapterInfo[]
   /**
-   * Continues a prompt: a text, which gets BOS if the file asks for it, or token ids as they are. The
-   * generator's return value is the result that onDone receives.
+   * Continues a prompt: a text, to which BOS is added if the file says so, or token ids, which are used as they are.
+   * The generator's return value is the result that onDone receives.
    */
   generate(
     prompt: string | readonly number[],
@@ -403,16 +414,16 @@ export interface Model extends Disposable {
   /** The prompt of chat() as token ids. */
   encodeChat(messages: readonly ChatMessage[], options?: EncodeChatOptions): Promise<number[]>
   /**
-   * Encodes an image or a sound with the model's projector. A result is cached, so the same part is not encoded again.
-   * Errors: 'unsupported' without a projector for such a part, 'out-of-range' for an image of a bad size or a sound
-   * that is too long for the context, 'invalid-argument' for a value that is not an image or a sound, or samples that
-   * are not finite.
+   * Encodes an image or audio with the model's projector. The result is cached, so the same part is not encoded
+   * again. Errors: 'unsupported' without a projector for such a part, 'out-of-range' for an image of a bad size or
+   * audio that is too long for the context, 'invalid-argument' for a value that is neither an image nor audio, or for
+   * samples that are not finite.
    */
   encodeMedia(part: MediaPart, options?: EncodeMediaOptions): Promise<EncodedMedia>
   /**
-   * Logits [tokens.length, info.vocabularySize]; for an encoder, embeddings [tokens.length, info.embeddingLength]. For
-   * Whisper: the decoder's logits, for the first 30 s of the option audio, or for the sound that was encoded last. An
-   * image or a sound takes as many tokens as encodeMedia() returns.
+   * Logits [tokens.length, info.vocabularySize]; for an encoder, embeddings [tokens.length, info.embeddingLength].
+   * For Whisper: the decoder's logits, for the first 30 s of the option audio, or for the audio that was encoded
+   * last. An image or audio takes as many tokens as encodeMedia() returns.
    */
   evaluate(
     tokens: readonly (number | MediaPart)[],
@@ -424,26 +435,26 @@ export interface Model extends Disposable {
    */
   transcribe(audio: AudioInput, options?: TranscribeOptions): Promise<Transcription>
   /**
-   * Whisper: the encoder's output for the first 30 s of a sound [frames, length of the encoder's embedding]; 1500 frames,
-   * or audioContext.
+   * Whisper: the encoder's output for the first 30 s of the audio, [frames, length of the encoder's embedding]; 1500
+   * frames, or audioContext.
    */
   encode(
     audio: AudioInput,
     options?: { audioContext?: number | undefined; signal?: AbortSignal | undefined },
   ): Promise<Float32Array>
   /**
-   * Whisper: the log-mel spectrogram of a sound [mels, frames], 100 frames a second, followed by 3000 frames of
-   * padding; or only its first frames.
+   * Whisper: the log-mel spectrogram of the audio, [mels, frames] with 100 frames per second, followed by 3000 frames
+   * of padding; or only its first frames.
    */
   logMel(
     audio: AudioInput,
     options?: { frames?: number | undefined; signal?: AbortSignal | undefined },
   ): Promise<Float32Array>
   /**
-   * The embedding of a text [info.pooledLength]; for several texts one vector each. With pooling 'none' the
-   * vectors of all tokens, one after the other; with 'rank' the output of the classification head, one number
-   * for each class.
-   * Errors: 'out-of-range' for a text that does not fit the context, 'unsupported' for 'rank' without a head.
+   * The embedding of a text [info.pooledLength]; for several texts one vector each. With pooling 'none', the
+   * concatenated vectors of all tokens; with 'rank', the output of the classification head, one number for each
+   * class. Errors: 'out-of-range' for a text that does not fit the context, 'unsupported' for 'rank' without a
+   * classification head.
    */
   embed(text: string | readonly number[], options?: EmbedOptions): Promise<Float32Array>
   embed(
@@ -451,28 +462,27 @@ export interface Model extends Disposable {
     options?: EmbedOptions,
   ): Promise<Float32Array[]>
   /**
-   * Scores how well each document answers the query; best first. Needs a model with a classification head (a
-   * reranker): otherwise an error of code 'unsupported'.
+   * Scores how well each document answers the query; best first. It needs a model with a classification head (a
+   * reranker). Error: 'unsupported' for other models.
    */
   rerank(query: string, documents: readonly string[], options?: RerankOptions): Promise<RankedDocument[]>
   /**
-   * The same model with a sequence of its own, a copy of this one's: the KV cache so far is shared, not
-   * computed again. All forks share the cells of the context. close() ends only the fork; closing the model
-   * ends its forks.
+   * The same model with a separate sequence, a copy of this one's. The KV cache so far is shared, not computed again.
+   * All forks share the cells of the context. close() of a fork ends only the fork; closing the model ends its forks.
    */
   fork(): Promise<Model>
   /**
-   * Replaces the adapters of this model, or of this fork alone; an empty list restores the model bit for bit. A fork copies
-   * the adapters of its model. The KV cache of other adapters is not reused. An activated adapter (aLoRA) works from the
-   * last occurrence of its invocation tokens in the prompt. Returns what was found in each adapter. If one is refused,
-   * nothing changes: 'invalid-argument' for a file that is not an adapter or is for another architecture, 'not-found' for
-   * a weight that the model lacks, 'bad-shape', 'truncated', 'unsupported'.
+   * Replaces the adapters of this model, or of only this fork. An empty list restores the model bit for bit. A fork
+   * copies the adapters of its model. The KV cache of other adapters is not reused. An activated adapter (aLoRA)
+   * applies from the last occurrence of its invocation tokens in the prompt. Returns facts about each adapter. If one
+   * is refused, nothing changes. Errors: 'invalid-argument' for a file that is not an adapter or is for another
+   * architecture, 'not-found' for a weight that the model lacks, 'bad-shape', 'truncated', 'unsupported'.
    */
   setAdapters(
     adapters: readonly AdapterChoice[],
     options?: SetAdaptersOptions,
   ): Promise<readonly AdapterInfo[]>
-  /** loadState() needs the same adapters to be set, else it fails with 'invalid-argument'. */
+  /** loadState() requires the same adapters; otherwise it fails with 'invalid-argument'. */
   saveState(): Promise<Uint8Array>
   loadState(bytes: Uint8Array): Promise<void>
   /**
@@ -480,7 +490,7 @@ export interface Model extends Disposable {
    * first call starts the timing and returns nothing.
    */
   profile(): Promise<readonly ProfiledOperation[]>
-  /** Measures for about a second, with 128 MB of memory ('out-of-memory' if there are none). */
+  /** Measures for about a second, with 128 MB of memory. Error: 'out-of-memory' if they cannot be allocated. */
   peaks(): Promise<Peaks>
   /** Ends the worker and frees everything. */
   close(): void

@@ -1,4 +1,4 @@
-// The contents of model hubs, in one form for all hubs.
+// The contents of model hubs, in the same form for all hubs.
 
 export type HubName = 'huggingface' | 'modelscope' | 'ollama'
 
@@ -21,7 +21,7 @@ export interface HubOptions {
   /** An access token. It is sent only to the server's origin. */
   token?: string | undefined
   signal?: AbortSignal | undefined
-  /** in place of globalThis.fetch */
+  /** used instead of globalThis.fetch */
   fetch?: typeof globalThis.fetch | undefined
 }
 
@@ -30,16 +30,13 @@ export interface HubFile {
   readonly path: string
   /** bytes of the file itself, not of a Git LFS pointer */
   readonly size: number
-  /** what open() takes */
+  /** an argument for open() */
   readonly url: string
-  /** of the whole file, in hexadecimal digits, if the hub gives it */
+  /** hash of the whole file in hexadecimal digits, if the hub provides it */
   readonly sha256?: string | undefined
 }
 
-/**
- * model: a language model or another file that is used alone; projector: for images or sound, used with a
- * model
- */
+/** model: a language model or another file that is used alone; projector: for images or audio, used with a model */
 export type VariantKind = 'model' | 'projector' | 'adapter' | 'imatrix'
 
 /** One model of a repository: a file, or all files of a split model. */
@@ -50,9 +47,9 @@ export interface HubVariant {
   readonly quantization: string | undefined
   /** in the order for open() and load() */
   readonly files: readonly HubFile[]
-  /** of all files */
+  /** sum over all files */
   readonly bytes: number
-  /** how many files of a split model are not in the repository */
+  /** number of files of a split model that are missing in the repository */
   readonly missing: number
 }
 
@@ -60,11 +57,11 @@ export interface Repository {
   readonly hub: HubName
   readonly id: string
   readonly revision: string
-  /** its page, for people */
+  /** address of the page for people */
   readonly page: string
   /** every file with the ending .gguf */
   readonly files: readonly HubFile[]
-  /** by kind, then by size */
+  /** sorted by kind, then by size */
   readonly variants: readonly HubVariant[]
 }
 
@@ -74,6 +71,6 @@ export interface FoundModel {
   readonly likes: number | undefined
   /** ISO 8601 */
   readonly updated: string | undefined
-  /** its files need an access token */
+  /** access to the files needs a token */
   readonly gated: boolean
 }

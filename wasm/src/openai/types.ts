@@ -1,5 +1,4 @@
-// Requests and answers in OpenAI's format. null means absent everywhere, as in OpenAI's own types, which are
-// accepted here.
+// Requests and answers in OpenAI's format. As in OpenAI's own types, which are accepted here, null means absent.
 import type { ChatMessage } from '../api/text.js'
 import type { JsonSchema } from '../schema/index.js'
 import type { Model } from '../engine/types.js'
@@ -12,7 +11,7 @@ export type CompletionModel = Pick<
 
 type Maybe<T> = T | null | undefined
 
-/** OpenAI's messages. Further fields go to the chat template. */
+/** OpenAI's messages. Additional fields are passed to the chat template. */
 export type ChatCompletionMessage =
   | ChatMessage
   | {
@@ -27,8 +26,7 @@ export type ChatCompletionMessage =
     }
 
 /**
- * json_object: any JSON object, or one that an additional schema accepts. json_schema: JSON that the schema
- * accepts.
+ * json_object: any JSON object, or one that an additional schema accepts. json_schema: JSON that the schema accepts.
  */
 export type ResponseFormat =
   | { readonly type: 'text' }
@@ -45,11 +43,11 @@ export type ResponseFormat =
 
 export interface StreamOptions {
   /**
-   * true: a last chunk without choices has the usage; false: no chunk has it. Default: the last chunk of an
-   * answer has it.
+   * true: a last chunk without choices contains the usage; false: no chunk contains it. Default: the last chunk of an
+   * answer contains it.
    */
   readonly include_usage?: Maybe<boolean>
-  /** Taken, without effect. */
+  /** Accepted, but has no effect. */
   readonly include_obfuscation?: Maybe<boolean>
 }
 
@@ -60,9 +58,9 @@ export interface StreamOptions {
 export interface SamplingRequest {
   /** Returned in the answer. Default: the architecture's name. */
   readonly model?: Maybe<string>
-  /** How many answers, from 1 to 128. Default: 1. */
+  /** Number of answers, from 1 to 128. Default: 1. */
   readonly n?: Maybe<number>
-  /** From 0, greedy; OpenAI ends at 2. Default: the file's, or 0.8. */
+  /** 0: greedy. From 0 (OpenAI allows at most 2). Default: the file's, or 0.8. */
   readonly temperature?: Maybe<number>
   /** From 0 to 1. Default: the file's, or 0.95. */
   readonly top_p?: Maybe<number>
@@ -80,7 +78,7 @@ export interface SamplingRequest {
   readonly stream?: Maybe<boolean>
   /** Only with stream. */
   readonly stream_options?: Maybe<StreamOptions>
-  /** Taken, without effect. */
+  /** Accepted, but has no effect. */
   readonly user?: Maybe<string>
 
   readonly top_k?: Maybe<number>
@@ -107,31 +105,31 @@ export interface ChatCompletionRequest extends SamplingRequest {
   readonly messages: readonly ChatCompletionMessage[]
   /** Largest number of tokens of an answer. Default: until it ends or the context is full. */
   readonly max_completion_tokens?: Maybe<number>
-  /** The same by its older name; max_completion_tokens counts if both are given. */
+  /** The older name; if both are given, max_completion_tokens is used. */
   readonly max_tokens?: Maybe<number>
-  /** Report each token's log probability. Default: false. */
+  /** Reports each token's log probability. Default: false. */
   readonly logprobs?: Maybe<boolean>
-  /** With logprobs: number of likeliest tokens reported with each token, from 0 to 20. Default: 0. */
+  /** With logprobs: number of most likely tokens to report with each token, from 0 to 20. Default: 0. */
   readonly top_logprobs?: Maybe<number>
   /** Default: text. */
   readonly response_format?: Maybe<ResponseFormat>
   readonly tools?: Maybe<readonly unknown[]>
   readonly tool_choice?: unknown
   readonly parallel_tool_calls?: Maybe<boolean>
-  /** A variable of the chat template; with 'none' enable_thinking is false too. Default: the template's. */
+  /** A variable of the chat template. 'none' also sets enable_thinking to false. Default: the template's. */
   readonly reasoning_effort?: Maybe<string>
   /** Variables of the chat template. */
   readonly chat_template_kwargs?: Maybe<Readonly<Record<string, unknown>>>
-  /** For templates that take documents: mostly { title, text }. Default: none. */
+  /** For templates that support documents: usually { title, text }. Default: none. */
   readonly documents?: Maybe<readonly unknown[]>
-  /** The prompt ends with the beginning of the answer. Default: true. */
+  /** Ends the prompt with the beginning of the answer. Default: true. */
   readonly add_generation_prompt?: Maybe<boolean>
-  /** The last message, an assistant's, goes on in place of a new one. Default: false. */
+  /** Continues the last message, an assistant's, instead of starting a new one. Default: false. */
   readonly continue?: Maybe<boolean>
   /** Returned in the answer. */
   readonly metadata?: Maybe<Readonly<Record<string, string>>>
 
-  // Taken without effect where they ask for nothing, else refused: 'unsupported'.
+  // Accepted without effect at their default values; other values are refused with 'unsupported'.
   readonly store?: Maybe<boolean>
   readonly service_tier?: Maybe<string>
   readonly verbosity?: Maybe<string>
@@ -149,17 +147,19 @@ export interface ChatCompletionRequest extends SamplingRequest {
 }
 
 export interface CompletionRequest extends SamplingRequest {
-  /** A text, which gets BOS as the file says, token ids as they are, or several of either. */
+  /**
+   * A text, to which BOS is added if the file says so; token ids, which are used as they are; or several of either.
+   */
   readonly prompt: string | readonly string[] | readonly number[] | readonly (readonly number[])[]
-  /** Default: until the answer's end, or until the context is full; OpenAI's 16 is not kept. */
+  /** Default: until the answer ends or the context is full. OpenAI's default of 16 is not used. */
   readonly max_tokens?: Maybe<number>
-  /** So many of the likeliest tokens with each, from 0 to 5. Default: nothing is told. */
+  /** Number of most likely tokens to report with each token, from 0 to 5. Default: none are reported. */
   readonly logprobs?: Maybe<number>
   /** The answer begins with the prompt. Default: false. */
   readonly echo?: Maybe<boolean>
-  /** Text that follows the answer: of models that were trained to fill in. */
+  /** Text after the answer, for models that were trained to fill in the middle. */
   readonly suffix?: Maybe<string>
-  /** n alone: the best of more are not looked for. */
+  /** Must equal n, because more answers than returned are not generated. */
   readonly best_of?: Maybe<number>
 }
 
@@ -167,7 +167,7 @@ export interface Usage {
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
-  /** cached_tokens: of the prompt, those that the cache still held */
+  /** cached_tokens: prompt tokens that were still in the cache */
   prompt_tokens_details: { cached_tokens: number }
 }
 
@@ -184,7 +184,7 @@ export interface ChoiceLogprobs {
   refusal: null
 }
 
-/** stop: the answer's end or a stop string; length: the limit, or no room is left in the context */
+/** stop: the answer ended, or a stop string; length: the limit, or the context is full */
 export type ChatFinishReason = 'stop' | 'length' | 'tool_calls'
 
 export interface ToolCall {
@@ -237,14 +237,16 @@ export interface ChatCompletionChunk {
   object: 'chat.completion.chunk'
   created: number
   model: string
-  /** empty in the chunk of the usage */
+  /** empty in the chunk with the usage */
   choices: {
     index: number
     delta: ChatCompletionDelta
     logprobs: ChoiceLogprobs | null
     finish_reason: ChatFinishReason | null
   }[]
-  /** with include_usage: null but in the last chunk; without stream_options: with the finish_reason */
+  /**
+   * With include_usage: null except in the last chunk. Without stream_options: in the chunk with the finish_reason.
+   */
   usage?: Usage | null
 }
 
@@ -252,11 +254,11 @@ export interface CompletionLogprobs {
   tokens: string[]
   token_logprobs: number[]
   top_logprobs: Record<string, number>[]
-  /** of each token, in UTF-16 units of the answer's text */
+  /** offset of each token in the answer's text, in UTF-16 code units */
   text_offset: number[]
 }
 
-/** Whole, or a chunk of a stream: OpenAI names both the same. */
+/** A whole answer, or a chunk of a stream; OpenAI uses one name for both. */
 export interface Completion {
   id: string
   object: 'text_completion'
@@ -290,15 +292,15 @@ export interface EmbeddingRequest {
   readonly input: string | readonly string[] | readonly number[] | readonly (readonly number[])[]
   /** Returned in the answer. Default: the architecture's name. */
   readonly model?: Maybe<string>
-  /** base64: of the floats' bytes, little endian. Default: 'float'. */
+  /** base64: encodes the floats' bytes, little-endian. Default: 'float'. */
   readonly encoding_format?: Maybe<string>
-  /** Only so many floats, normalized again: of models that were trained for it. Default: all. */
+  /** Returns only this many floats, normalized again, for models that were trained for it. Default: all. */
   readonly dimensions?: Maybe<number>
-  /** Taken, without effect. */
+  /** Accepted, but has no effect. */
   readonly user?: Maybe<string>
 }
 
-/** E: what the vectors are, by encoding_format. */
+/** E: the type of the vectors, which depends on encoding_format. */
 export interface EmbeddingAnswer<E = number[]> {
   object: 'list'
   data: { object: 'embedding'; index: number; embedding: E }[]
@@ -306,13 +308,13 @@ export interface EmbeddingAnswer<E = number[]> {
   usage: { prompt_tokens: number; total_tokens: number }
 }
 
-/** The shape of Jina, Cohere and llama.cpp: OpenAI has none. */
+/** The format of Jina, Cohere and llama.cpp; OpenAI has none. */
 export interface RerankRequest {
   readonly query: string
   readonly documents: readonly (string | { readonly text: string })[]
   /** Returned in the answer. Default: the architecture's name. */
   readonly model?: Maybe<string>
-  /** How many of the best to give. Default: all. */
+  /** Number of best documents to return. Default: all. */
   readonly top_n?: Maybe<number>
   /** Default: false. */
   readonly return_documents?: Maybe<boolean>
@@ -320,7 +322,7 @@ export interface RerankRequest {
 
 export interface RerankAnswer {
   object: 'list'
-  /** the best first; the score is the head's first output, as it is */
+  /** best first; the score is the first output of the classification head, unscaled */
   results: { index: number; relevance_score: number; document?: { text: string } }[]
   model: string
   usage: { prompt_tokens: number; total_tokens: number }
@@ -328,6 +330,6 @@ export interface RerankAnswer {
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
-  /** What the chat template takes for the present. Default: the present. */
+  /** The current time for the chat template. Default: now. */
   readonly now?: Date | undefined
 }

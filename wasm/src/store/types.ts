@@ -1,4 +1,4 @@
-// The part of a file system's interface that the store uses, of a browser's private one or of Node's.
+// The parts of a file system's interface that the store uses, for the browser's private storage and for Node.
 
 /** The used part of File. */
 export interface StoredBytes {
