@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every benchmark but the engine's, which takes an hour, or those named: npm run bench -- preview dequantize
-# What follows -- goes to each: npm run bench:engine -- --types Q4_0
+# Runs all benchmarks except the engine's, which takes an hour, or those named: npm run bench -- preview dequantize
+# Arguments after -- are passed to each: npm run bench:engine -- --types Q4_0
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 bash scripts/setup.sh test

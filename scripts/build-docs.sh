@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The documentation site: generated pages beside the written ones in web/docs, then VitePress into build/docs.
-# Needs the built package (wasm/dist). Only what changed is built again.
+# Builds the documentation site: generates pages beside the written ones in web/docs, then runs VitePress into build/docs.
+# Needs the built package (wasm/dist). Only what changed is rebuilt.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 mkdir -p build

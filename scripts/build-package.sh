@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# wasm/dist, the npm package: the wasm modules and the TypeScript around them. Only what changed is built again.
+# Builds wasm/dist, the npm package: the wasm modules and the TypeScript code. Only what changed is rebuilt.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 mkdir -p wasm/dist build
@@ -16,7 +16,7 @@ if changed wasm/src/edit/standard-keys.ts core/gguf/keys.inc scripts/make-standa
 fi
 if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ build/package.stamp -nt wasm/dist/index.js ]; then
   tsc -p wasm/tsconfig.json
-  # The glue included, but for files with comments that bundlers read.
+  # Includes the glue, except for files with comments for bundlers.
   grep -rLZ --include='*.js' '@vite-ignore' wasm/dist |
     xargs -0 esbuild --minify --format=esm --target=es2022 --outbase=wasm/dist --outdir=wasm/dist --allow-overwrite --log-level=error
   node scripts/join-modules.ts

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The package (wasm/dist), the viewer (web/dist) and the documentation (web/dist/docs). Only what changed is built again.
+# Builds the package (wasm/dist), the viewer (web/dist) and the documentation (web/dist/docs). Only what changed is rebuilt.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 bash scripts/build-package.sh

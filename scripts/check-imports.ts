@@ -1,4 +1,5 @@
-// The package's sources: no import circle, `import type` counted, and no file that is too long to read. Prints what is wrong.
+// Checks the package's sources: no import circles (including `import type`), and no file that is too long. Prints
+// what is wrong.
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
@@ -24,7 +25,7 @@ for (const name of files) {
   imports.set(name, [...new Set(targets.filter((target) => target !== undefined))])
 }
 
-/** Files that reach each other: Tarjan's strongly connected components of more than one file. */
+/** Files that import each other: Tarjan's strongly connected components with more than one file. */
 function circles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const order = new Map<string, number>()
   const low = new Map<string, number>()

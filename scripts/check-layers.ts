@@ -1,4 +1,5 @@
-// Includes of core/ point down only (core/README.md); only wasm/bindings*.cpp may see Emscripten. Prints file:line.
+// Checks that includes of core/ point only down (core/README.md), and that only wasm/bindings*.cpp use Emscripten.
+// Prints file:line.
 import { readFileSync, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 

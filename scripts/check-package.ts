@@ -1,4 +1,5 @@
-// The packed file list and what it weighs: nothing but the package, and what open() loads within its budget.
+// Checks the list and size of the packed files: they belong to the package, and what open() loads is within its
+// budget.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,7 +41,7 @@ for (const target of Object.values(manifest.exports).flatMap((entry) =>
   if (!paths.includes(target.replace(/^\.\//, '')))
     errors.push(`package.json exports ${target}, which is not packed`)
 
-/** A module and all that it imports at once. What comes later, on demand, is no part of opening a file. */
+/** A module and its static imports. Dynamic imports are not needed to open a file. */
 function reach(path: string, seen = new Set<string>()): Set<string> {
   if (seen.has(path)) return seen
   seen.add(path)
@@ -51,7 +52,7 @@ function reach(path: string, seen = new Set<string>()): Set<string> {
   return seen
 }
 const dist = join(root, 'wasm/dist')
-// One file beside the entry, in which all entries find the same GgufError (join-modules.ts).
+// All entries must import GgufError from this one file (join-modules.ts).
 for (const entry of ['index.js', 'engine/index.js'])
   if (
     [...reach(join(dist, entry))].some((path) => ![join(dist, entry), join(dist, 'open.js')].includes(path))
@@ -73,7 +74,8 @@ const jinja = gzipSync(readFileSync(join(dist, 'jinja.wasm')), { level: 9 }).len
 if (jinja > kJinjaBudget) errors.push(`jinja.wasm has ${jinja} bytes gzipped, more than ${kJinjaBudget}`)
 if (bytes > kBudget) errors.push(`open() loads ${bytes} bytes gzipped, more than ${kBudget}`)
 
-// Safari's engine has no Symbol.dispose: what `using` becomes throws there. The command line runs in Node alone.
+// Safari's engine has no Symbol.dispose, so compiled `using` would throw there. Only the command line, which runs in
+// Node, may use it.
 for (const path of paths.filter((name) => name.endsWith('.js') && !name.startsWith('wasm/dist/cli')))
   if (readFileSync(join(root, path), 'utf8').includes('Symbol.dispose is not defined'))
     errors.push(`${path} has a \`using\` declaration, which Safari's engine cannot run`)

@@ -1,5 +1,5 @@
-// What publint and "are the types wrong" say of the packed package: fields, exports and types, as every kind of resolution
-// finds them.
+// Runs publint and "are the types wrong" on the packed package: fields, exports and types for every kind of
+// resolution.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,15 +28,15 @@ try {
     exports: Record<string, unknown>
   }
   const result = await checkPackage(createPackageFromTarballData(new Uint8Array(bytes)), {
-    // Files without types: modules and the script of the worker.
+    // Files without types: modules and the worker's script.
     excludeEntrypoints: Object.keys(manifest.exports).filter((name) => /\.(wasm|js|json)$/.test(name)),
   })
   if (!result.types) errors.push('the package has no types')
   else
     for (const problem of result.problems) {
-      // ES modules alone: require() loads them in Node 20.19, 22.12 and newer.
+      // There are only ES modules. require() can load them in Node 20.19, 22.12 and newer.
       if (problem.kind === 'CJSResolvesToESM') continue
-      // TypeScript's old resolution for Node 10 knows no exports; nothing that is supported uses it.
+      // TypeScript's old resolution for Node 10 does not know exports. No supported tool uses it.
       if ('resolutionKind' in problem && problem.resolutionKind === 'node10') continue
       errors.push(`types: ${JSON.stringify(problem)}`)
     }

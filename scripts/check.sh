@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Include direction, types, formatting, size budgets and the packed file list.
+# Checks the direction of includes, types, formatting, size budgets and the list of packed files.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 status=0

@@ -1,5 +1,5 @@
-// The declarations of the package: what tsc does not copy because it was written by hand comes along, and what neither
-// an entry of the package reaches nor belongs to code goes.
+// Completes the package's declarations: adds hand-written ones, which tsc does not copy, and removes those that
+// neither an entry reaches nor belong to a module.
 import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 

@@ -1,5 +1,5 @@
-// node scripts/compare-architectures.ts LLAMA_CPP: what a llama.cpp's source tree knows and this version does not, and the
-// other way round: names of architectures (src/llama-arch.cpp) and of pre-tokenizers (src/llama-vocab.cpp).
+// node scripts/compare-architectures.ts LLAMA_CPP: compares the names of architectures (src/llama-arch.cpp) and
+// pre-tokenizers (src/llama-vocab.cpp) in a llama.cpp source tree with those in this version.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -10,7 +10,7 @@ const names = (text: string, pattern: RegExp): Set<string> =>
 const without = (all: Set<string>, taken: Set<string>): string[] =>
   [...all].filter((name) => !taken.has(name)).sort()
 
-/** The names that lint knows: those of tensors.inc, and the ones without a row. */
+/** The names that lint accepts: those of tensors.inc, and the ones without a row. */
 export function knownArchitectures(): Set<string> {
   const [, rows] = read(root, 'core/gguf/tensors.inc').split('kTensorRows[] = {')
   const known = names(rows!, /^ {4}\{"([^"]+)", "/gm)
@@ -19,7 +19,7 @@ export function knownArchitectures(): Set<string> {
   return known
 }
 
-/** The names that run, and those that are refused with a reason. */
+/** The names that can run, and those that are refused with a reason. */
 export function runnableArchitectures(): { runs: Set<string>; refused: Set<string> } {
   const source = read(root, 'core/model/architectures.cpp')
   const [, refusals] = source.split('kRefusals[] = {')

@@ -1,8 +1,8 @@
-# Sourced by the other scripts: the root of the checkout, and the tools that set-up put inside it.
+# Sourced by the other scripts: sets the checkout's root and the paths of the tools that setup.sh installed in it.
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$ROOT"
 export PATH="$ROOT/node_modules/.bin:$PATH"
-# An Emscripten on the PATH that is new enough comes first, the project's own second.
+# Prefers an Emscripten on the PATH that is new enough to the project's own.
 emcc_is_new_enough() {
   local version
   version=$("$1" --version 2>/dev/null | sed -nE '1s/.* ([0-9]+\.[0-9]+\.[0-9]+).*/\1/p')
@@ -12,7 +12,7 @@ if [ -x "$ROOT/.toolchain/bin/emcc" ] && ! { command -v emcc >/dev/null && emcc_
   export PATH="$ROOT/.toolchain/bin:$PATH"
 fi
 JOBS=${JOBS:-$(nproc)}
-# changed STAMP PATH...: whether a file below the paths is newer than the stamp, or the stamp is missing.
+# changed STAMP PATH...: succeeds if a file below the paths is newer than the stamp, or the stamp is missing.
 changed() {
   local stamp=$1
   shift

@@ -1,4 +1,5 @@
-// What typescript-eslint checks in this project. Formatting is prettier's part, unused locals of Svelte files are svelte-check's.
+// The typescript-eslint rules of this project. Prettier checks formatting; svelte-check finds unused locals in Svelte
+// files.
 import tseslint from 'typescript-eslint'
 
 const unused = ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true }]
@@ -21,13 +22,13 @@ export default tseslint.config(
         'error',
         { considerDefaultExhaustiveForUnions: true },
       ],
-      // The functions of a wasm module need no `this`.
+      // Functions of a wasm module do not need `this`.
       '@typescript-eslint/unbound-method': 'off',
-      // Error messages show what was given, whatever it is.
+      // Error messages may contain a value of any type.
       '@typescript-eslint/no-base-to-string': 'off',
-      // Some methods are async because their interface is.
+      // Some methods are async because their interface requires it.
       '@typescript-eslint/require-await': 'off',
-      // An abort's reason and an error of a worker pass through as they are.
+      // An abort's reason and a worker's error are thrown unchanged.
       '@typescript-eslint/prefer-promise-reject-errors': [
         'error',
         { allowThrowingAny: true, allowThrowingUnknown: true },
@@ -37,7 +38,7 @@ export default tseslint.config(
     },
   },
   {
-    // Without types: the tests' types are checked by tsc, and types double the time.
+    // Without type information, because tsc checks the tests' types, and type information would double the time.
     files: ['tests/**/*.ts'],
     extends: [tseslint.configs.recommended],
     rules: { '@typescript-eslint/no-unused-vars': unused },

@@ -1,6 +1,7 @@
-// node scripts/make-known-layouts.ts [--keep] [--list FILE] FILE|ADDRESS...: writes wasm/src/sparse/known-layouts.ts, where the
-// arrays of the vocabularies of these files lie. --keep: the rows that are there stay. --list: more files and addresses, one a
-// line. Of an address only the header is read. The files in ../shared/data/vocab were taken. Needs a built package.
+// node scripts/make-known-layouts.ts [--keep] [--list FILE] FILE|ADDRESS...: writes wasm/src/sparse/known-layouts.ts,
+// which records where the vocabulary arrays of these files are. --keep: keeps existing rows. --list: a file with more
+// files and addresses, one on each line. Only the header of an address is read. The checked-in table was made from
+// the files in ../shared/data/vocab. It needs a built package.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'

@@ -1,5 +1,5 @@
-// node scripts/make-standard-keys.ts: writes wasm/src/edit/standard-keys.ts, the types of core/gguf/keys.inc for what writes
-// keys in TypeScript. The build runs it.
+// node scripts/make-standard-keys.ts: writes wasm/src/edit/standard-keys.ts, the types of keys in core/gguf/keys.inc,
+// for TypeScript code that writes keys. The build runs it.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

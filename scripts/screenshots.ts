@@ -1,4 +1,4 @@
-// Pictures of the viewer to look at: every panel, phone and desktop, light and dark, with a large vocabulary open.
+// Takes screenshots of the viewer: every panel, phone and desktop, light and dark, with a large vocabulary open.
 // node scripts/screenshots.ts [OUT, default build/screenshots] [TEXT: only pictures whose name contains it]
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ mkdirSync(out, { recursive: true })
 
 await using server = await startServer({ isolated: true })
 server.mount('/', join(root, 'web/dist'))
-// Far enough for previews to read headers in parts.
+// Delay high enough that previews read headers in parts.
 await using far = await startServer({ delay: 150, bandwidth: 3e6 })
 for (const shape of kPreviewShapes) {
   const { header, size } = writeHeader(previewModel(shape))
@@ -66,7 +66,7 @@ for (const [sizeName, viewport] of Object.entries(sizes)) {
       await page.goto(`${server.url}/${address}`)
       await page.waitForTimeout(name === 'loading' || name.endsWith('sparse') ? 2500 : 900)
       await page.screenshot({ path: join(out, file) })
-      // A page that is wider than its window is a fault of its layout.
+      // A page must not be wider than its window.
       const width = await page.evaluate(() => document.documentElement.scrollWidth)
       if (width > viewport.width) console.error(`${file}: ${width} px wide`)
       await page.close()

@@ -1,4 +1,5 @@
-// Serves the built viewer and the documentation below it (web/dist) on a loopback port, cross-origin isolated, with byte ranges. Ends on Ctrl-C.
+// Serves the built viewer with the documentation (web/dist) on a loopback port, cross-origin isolated, with byte
+// ranges. Ends on Ctrl-C.
 // node scripts/serve.ts [--port N] [--root DIR]
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -30,7 +31,7 @@ async function answer(request: IncomingMessage, response: ServerResponse) {
   const url = new URL(request.url ?? '/', 'http://localhost')
   const path = resolve(join(root, decodeURIComponent(url.pathname)))
   if (path !== root && !path.startsWith(root + sep)) return end(403)
-  // A folder is its index.html, and its address ends in a slash, as relative links in it need.
+  // A folder's address must end in a slash for relative links; it serves index.html.
   const found = await stat(path).catch(() => undefined)
   if (found?.isDirectory() && !url.pathname.endsWith('/'))
     return response.writeHead(301, { Location: `/${relative(root, path).replaceAll(sep, '/')}/` }).end()
@@ -65,7 +66,7 @@ async function answer(request: IncomingMessage, response: ServerResponse) {
     response.writeHead(304, headers).end()
     return
   }
-  // A part is one of the bytes as they are; whole texts and modules go compressed.
+  // A range is sent uncompressed. Whole texts and modules are compressed.
   const packs =
     status === 200 && packed.has(extname(file)) && /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
   if (packs) Object.assign(headers, { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' })

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What a build needs and is not there yet; with "test" also what the tests need. A second run does nothing.
+# Installs what a build needs; with "test" also what the tests need. A second run does nothing.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 
-# program or file that shows it is there : Debian package
+# program or file that shows that it is installed : Debian package
 needs=(cmake:cmake ninja:ninja-build python3:python3)
 if [ "${1:-}" = test ]; then
   needs+=(g++:g++ chromium:chromium clang-format:clang-format
@@ -40,7 +40,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 [ $own_toolchain = no ] || bash scripts/toolchain.sh
 
-# Other browsers: where they cannot be installed, their tests are skipped and say so.
+# Other browsers. If they cannot be installed, their tests are skipped with a message.
 if [ "${1:-}" = test ]; then
   others=()
   for need in /usr/bin/firefox-esr:firefox-esr /usr/bin/WebKitWebDriver:webkit2gtk-driver /usr/bin/xvfb-run:xvfb /usr/bin/xauth:xauth; do

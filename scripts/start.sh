@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Set-up, build, and the viewer on a loopback port, open on the built-in sample.
+# Sets up, builds, and serves the viewer on a loopback port, with the built-in sample open.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 bash scripts/setup.sh

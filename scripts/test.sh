@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Set-up, build, and every test of every level. Ends with each runner's closing line and one line for all.
+# Sets up, builds, and runs all tests. Ends with each runner's summary line and one line for all.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
 bash scripts/setup.sh test
@@ -8,8 +8,8 @@ bash scripts/setup.sh test
 logs=build/logs
 mkdir -p $logs
 failed=()
-# step NAME COMMAND...: runs on after a failure, so that one run shows everything that is wrong. Output goes to a file
-# that is shown meanwhile: through a pipe, a process that a test left behind would hold the run.
+# step NAME COMMAND...: continues after a failure, so that one run shows all failures. Output goes to a file
+# that is shown meanwhile, because a pipe would wait for processes that a test left running.
 step() {
   local name=$1 start=$SECONDS
   shift
@@ -34,7 +34,7 @@ fuzz() {
   local target
   for target in build/sanitized/fuzz_*; do "$target" 20000 "${seeds[@]}" || return 1; done
 }
-# A lane of steps beside those that follow it: lane NAME COMMAND... Shown, and what failed known, by show_lane NAME.
+# lane NAME COMMAND...: runs steps in parallel to the following ones. show_lane NAME shows its output and failures.
 declare -A lanes
 lane() {
   rm -f "$logs/$1.failed"
@@ -50,9 +50,9 @@ show_lane() {
   cat "$logs/$1-lane.log"
   [ ! -e "$logs/$1.failed" ] || mapfile -t -O ${#failed[@]} failed < "$logs/$1.failed"
 }
-# The core's runners have one thread, and wasm's links leave a core alone.
+# The core's test runners have one thread, and linking wasm leaves a CPU core idle.
 core_lane() {
-  # Some tests ask for more memory than there is, and want the answer.
+  # Some tests allocate more memory than there is, and expect an error.
   export ASAN_OPTIONS=allocator_may_return_null=1
   step core-native build/native/core_tests --report_level=short --color_output=no
   step core-sanitized build/sanitized/core_tests --report_level=short --color_output=no
@@ -69,16 +69,16 @@ wasm_lane() {
 lane wasm wasm_lane
 step check bash scripts/check.sh
 show_lane wasm
-# Files wait for their servers' faults more than they compute.
+# Test files mostly wait for simulated server faults, so more of them run at once.
 package_tests() {
-  # The second reporter tells how a file's process ended: its exit code or signal.
+  # The second reporter reports how a file's process ended: its exit code or signal.
   timeout -k 10 1500 node --test --test-concurrency=2 --test-timeout=600000 --test-reporter=spec --test-reporter-destination=stdout \
     --test-reporter=tap --test-reporter-destination=$logs/package.tap 'tests/package/**/*.test.ts' && return
   grep -B 5 -A 2 '^  exitCode: ' $logs/package.tap
   return 1
 }
 step package package_tests
-# Alone: its pages wait for the screen, not for other tests.
+# Runs alone, because its pages depend on rendering time.
 step web playwright test --config tests/web/playwright.config.ts --reporter=list
 
 # Boost: "12 test cases out of 14 passed"; Node: "pass 12"; Playwright: "12 passed".

@@ -1,4 +1,5 @@
-// The API reference from the types: TypeDoc reads the sources, its Markdown plugin writes a page an entry point.
+// Generates the API reference: TypeDoc reads the sources, and its Markdown plugin writes one page for each entry
+// point.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +9,7 @@ import type { PluginOptions } from 'typedoc-plugin-markdown'
 const root = join(import.meta.dirname, '../..')
 const source = join(root, 'wasm/src')
 
-/** The page, the file, what an import names, what it is for. */
+/** The page, the source file, the import name, and a description. */
 const kEntries = [
   [
     'ggufscope',
@@ -24,8 +25,8 @@ const kEntries = [
 ] as const
 
 /**
- * TypeDoc names a page after its file: "index" is the first entry's, "README" the list of all. An anchor before a heading
- * becomes the heading's own.
+ * TypeDoc names a page after its file: "index" is the main entry's, "README" the list of all. An anchor before a
+ * heading becomes the heading's own.
  */
 function renamed(text: string): string {
   const anchored = text.replaceAll(/<a id="([^"]+)"><\/a>\n\n(#+ .*)/g, '$2 {#$1}')

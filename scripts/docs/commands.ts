@@ -1,8 +1,8 @@
-// The page of the command line from its own tables: the built package's rows, options and lines of help.
+// Generates the command line reference from the built package's tables: commands, options and help texts.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** What this page shows of wasm/src/cli/command.ts. */
+/** The parts of wasm/src/cli/command.ts that this page uses. */
 interface Option {
   readonly value?: string
   readonly help: string
@@ -46,7 +46,7 @@ interface Printed {
   readonly kShared: Options
 }
 
-/** A row a table of options, in the words of --help. */
+/** One row for each option, with the text of --help. */
 function optionRows(options: Options, { spelled }: Printed): string[] {
   if (Object.keys(options).length === 0) return []
   const rows = Object.entries(options).map(([name, option]) => {

@@ -1,4 +1,4 @@
-// The page of the error codes from the viewer's table, which the compiler holds against GgufErrorCode.
+// Generates the page of error codes from the viewer's table, which the compiler checks against GgufErrorCode.
 import { advice } from '../../web/src/lib/advice.ts'
 
 const kHead = `# Errors and their cures
@@ -28,7 +28,7 @@ The command line prints the code in brackets at the end of the message. The view
 ## Codes
 `
 
-/** What a program should know besides: where the code comes from in the package, and what to pass. */
+/** Additional information for programmers: where in the package the code comes from, and what to pass. */
 const kForPrograms: Partial<Record<keyof typeof advice, string>> = {
   'out-of-range':
     'Also: rows beyond a tensor, a prompt that does not fit the context (raise `contextLength`), more forks than `maxForks`.',

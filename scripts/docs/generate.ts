@@ -1,5 +1,5 @@
-// The pages of the documentation that are made from tables and types: API, commands, errors, lint rules. A page is written
-// only where its text changed, so that the site is built again only then.
+// Generates the documentation pages that come from tables and types: API, commands, errors, lint rules. A page is
+// written only if its text changed, so that the site is rebuilt only if necessary.
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -17,7 +17,7 @@ function write(path: string, text: string): void {
   writeFileSync(path, text)
 }
 
-/** Of all declarations, and of what makes pages of them: bodies of functions change nothing. */
+/** A hash of all declarations and of the generators. Function bodies do not matter. */
 function declarationsHash(): string {
   const hash = createHash('sha256')
   const files = globSync(['wasm/dist/**/*.d.ts', 'scripts/docs/api.ts'], { cwd: root }).toSorted()

@@ -1,6 +1,7 @@
-// The page of the lint rules from web/docs/reference/lint-rules.json: one heading a rule, whose anchor is its code.
+// Generates the page of lint rules from web/docs/reference/lint-rules.json. Each rule has a heading with its code as
+// anchor.
 
-/** What a finding means and what to do, by code. Rules of one subject stand together, where they have one. */
+/** By code, what a finding means and what to do. Rules may be grouped by subject. */
 interface Rule {
   readonly meaning: string
   readonly cure: string

@@ -1,4 +1,5 @@
-// Pictures of the documentation to look at: phone and desktop, light and dark. Prints pages that are wider than their window.
+// Takes screenshots of the documentation: phone and desktop, light and dark. Reports pages that are wider than their
+// window.
 // node scripts/docs/screenshots.ts [OUT, default build/screenshots/docs] [TEXT: only pages whose name contains it]
 import { globSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -159,7 +159,7 @@ export interface CompletionRequest extends SamplingRequest {
   readonly echo?: Maybe<boolean>
   /** Text after the answer, for models that were trained to fill in the middle. */
   readonly suffix?: Maybe<string>
-  /** Must equal n, because more answers than returned are not generated. */
+  /** At most n, because more answers than are returned are not generated. */
   readonly best_of?: Maybe<number>
 }
 
