@@ -125,6 +125,8 @@ class Transcriber {
   [[nodiscard]] Result<void> encode_window(int64_t seek, uint32_t n_ctx);
 
  private:
+  static constexpr int kChunkTicks = 3000;  // length of a window, in 10 ms
+  static constexpr int kShortest = 10;      // a shorter rest of the audio is ignored, in 10 ms
   enum class Phase : uint8_t { kBegin, kDetect, kWindow, kEncode, kPrompt, kToken, kDone };
 
   [[nodiscard]] Result<void> begin_window(int64_t seek, uint32_t n_ctx);

@@ -13,7 +13,8 @@ add_library(test_main OBJECT ${CMAKE_SOURCE_DIR}/tests/core/main.cpp)
 add_executable(core_tests ${test_sources} $<TARGET_OBJECTS:test_main>)
 set(runners core_tests)
 if(EMSCRIPTEN)  # products with relaxed SIMD, whose ways are others
-  add_executable(relaxed_tests ${CMAKE_SOURCE_DIR}/tests/core/gemm.cpp ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
+  add_executable(relaxed_tests ${CMAKE_SOURCE_DIR}/tests/core/gemm.cpp ${CMAKE_SOURCE_DIR}/tests/core/gemm_values.cpp
+    ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
     $<TARGET_OBJECTS:test_main>)
   target_compile_options(relaxed_tests PRIVATE -msimd128 -mrelaxed-simd)
   target_link_libraries(relaxed_tests PRIVATE engine_math_relaxed engine_common quant_core)

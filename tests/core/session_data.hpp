@@ -1,0 +1,64 @@
+// Sessions for tests: a model loaded, and an answer as a whole.
+#pragma once
+
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/session.hpp"
+#include "model_data.hpp"
+
+namespace ggufscope::test {
+
+inline std::unique_ptr<Session> loaded(const std::vector<uint8_t>& file, const StateOptions& options,
+                                       Precision precision = Precision::kFast, size_t n_threads = 1) {
+  Result<std::unique_ptr<Session>> session = Session::open(file, file.size(), n_threads);
+  BOOST_REQUIRE_MESSAGE(session.has_value(), session.error().message);
+  BOOST_REQUIRE((*session)->begin_load(precision).has_value());
+  const std::vector<TensorRequest>& plan = (*session)->model().plan();
+  for (size_t i = plan.size(); i-- > 0;) {
+    const ByteView bytes = ByteView(file).subspan(static_cast<size_t>(plan[i].entry.offset));
+    BOOST_REQUIRE(
+        (*session)->set_rows(i, 0, bytes.first(static_cast<size_t>(plan[i].n_rows * plan[i].row_bytes))).has_value());
+  }
+  const Result<void> started = (*session)->start(options);
+  BOOST_REQUIRE_MESSAGE(started.has_value(), started.error().message);
+  return std::move(*session);
+}
+
+inline std::unique_ptr<Session> loaded(uint32_t n_ctx, Precision precision = Precision::kFast, size_t n_threads = 1) {
+  return loaded(read_file(fixture("stories.gguf")), {.n_ctx = n_ctx}, precision, n_threads);
+}
+
+inline GenerateOptions greedy() {
+  GenerateOptions options;
+  options.sampler.temperature = 0;
+  return options;
+}
+
+struct Answer {
+  std::string text;
+  std::vector<TokenId> tokens;
+  Finish finish = Finish::kNone;
+};
+
+inline Answer generate(Session& s, std::span<const TokenId> prompt, const GenerateOptions& options, size_t most = 400) {
+  const Result<void> begun = s.begin(prompt, options);
+  BOOST_REQUIRE_MESSAGE(begun.has_value(), begun.error().message);
+  Answer answer;
+  while (answer.finish == Finish::kNone && answer.tokens.size() < most) {
+    const Result<Step> step = s.next();
+    BOOST_REQUIRE_MESSAGE(step.has_value(), step.error().message);
+    answer.text += step->text;
+    if (step->token != kNoToken) answer.tokens.push_back(step->token);
+    answer.finish = step->finish;
+  }
+  return answer;
+}
+
+inline std::vector<TokenId> prompt_of(const Session& s, std::string_view text) {
+  return s.tokenizer()->encode(text, {.special = true, .bos = true});
+}
+
+}  // namespace ggufscope::test

@@ -1,0 +1,232 @@
+// Sessions that share what they began with, and tokens guessed before they are computed.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "engine/session.hpp"
+#include "json.hpp"
+#include "session_data.hpp"
+
+using namespace ggufscope;
+using test::Answer;
+using test::generate;
+using test::greedy;
+using test::loaded;
+using test::prompt_of;
+
+BOOST_AUTO_TEST_SUITE(session)
+
+BOOST_AUTO_TEST_CASE(forks_go_on_from_the_same_beginning) {
+  const std::vector<uint8_t> file = test::read_file(test::fixture("stories.gguf"));
+  const auto s = loaded(file, {.n_ctx = 384, .n_sequences = 3}), alone = loaded(384);
+  const std::string beginning = "Once upon a time, in a garden full of flowers, there lived a small ";
+  const std::vector<TokenId> shared = prompt_of(*s, beginning);
+  const auto with = [&](std::string_view end) { return prompt_of(*s, beginning + std::string(end)); };
+  BOOST_REQUIRE(s->begin(shared, greedy()).has_value());
+  BOOST_REQUIRE(s->advance(shared.size()).has_value());
+  BOOST_REQUIRE(s->fork(0, 1).has_value());
+  BOOST_REQUIRE(s->fork(1, 2).has_value());
+  const char* const ends[] = {"owl", "bee", "fox named Max"};
+  for (uint32_t text : {2u, 0u, 1u, 2u}) {
+    BOOST_REQUIRE(s->select(text).has_value());
+    const std::vector<TokenId> prompt = with(ends[text]);
+    const Answer answer = generate(*s, prompt, greedy(), 30);
+    BOOST_TEST(s->n_reused() >= shared.size() - 2);
+    BOOST_TEST(answer.text == generate(*alone, prompt, greedy(), 30).text);
+  }
+  // Steps of two texts in turns.
+  BOOST_REQUIRE(s->begin(with("bee"), greedy()).has_value());
+  std::string texts[2];
+  BOOST_REQUIRE(s->select(0).has_value());
+  BOOST_REQUIRE(s->begin(with("owl"), greedy()).has_value());
+  BOOST_REQUIRE(s->select(1).has_value());
+  BOOST_REQUIRE(s->begin(with("bee"), greedy()).has_value());
+  for (int i = 0; i < 20; ++i)
+    for (const uint32_t text : {0u, 1u}) {
+      BOOST_REQUIRE(s->select(text).has_value());
+      const Result<Step> step = s->next();
+      BOOST_REQUIRE(step.has_value());
+      texts[text] += step->text;
+    }
+  BOOST_TEST(texts[0] == generate(*alone, with("owl"), greedy(), 20).text);
+  BOOST_TEST(texts[1] == generate(*alone, with("bee"), greedy(), 20).text);
+  BOOST_TEST(!s->select(3).has_value());
+  BOOST_TEST((!s->fork(0, 3).has_value() && !s->fork(3, 0).has_value() && !s->fork(1, 1).has_value()));
+  // A text that is evaluated takes the room of all; they come back.
+  BOOST_REQUIRE(s->evaluate(shared).has_value());
+  BOOST_TEST(generate(*s, with("bee"), greedy(), 20).text == texts[1]);
+}
+
+BOOST_AUTO_TEST_CASE(forks_share_the_room) {
+  const std::vector<uint8_t> file = test::read_file(test::fixture("stories.gguf"));
+  const auto s = loaded(file, {.n_ctx = 48, .n_sequences = 2});
+  const std::vector<TokenId> prompt = prompt_of(*s, "Once upon a time");
+  GenerateOptions options = greedy();
+  options.ignore_end = true;
+  const size_t n_first = generate(*s, prompt, options, 20).tokens.size();
+  BOOST_REQUIRE(s->fork(0, 1).has_value());
+  BOOST_REQUIRE(s->select(1).has_value());
+  const Answer rest = generate(*s, prompt, options);
+  BOOST_TEST((rest.finish == Finish::kContext));
+  // The first text keeps its tokens; the prompt is there once.
+  BOOST_TEST(prompt.size() - 1 + n_first - 1 + rest.tokens.size() <= 49u);
+  BOOST_TEST(rest.tokens.size() + n_first + prompt.size() >= 48u);
+  s->drop();
+  BOOST_REQUIRE(s->select(0).has_value());
+  BOOST_TEST(generate(*s, prompt, options).tokens.size() == 49 - prompt.size());
+}
+
+BOOST_AUTO_TEST_CASE(recurrent_texts_fork_too) {
+  const std::filesystem::path path = test::shared("vectors/arch/mamba/model.gguf");
+  if (!std::filesystem::exists(path)) return;
+  const auto s = loaded(test::read_file(path), {.n_ctx = 64, .n_sequences = 2}, Precision::kExact);
+  const std::vector<TokenId> prompt{1, 5, 9, 2}, more{1, 5, 9, 2, 7, 3};
+  BOOST_REQUIRE(s->begin(prompt, greedy()).has_value());
+  BOOST_REQUIRE(s->advance(prompt.size()).has_value());
+  BOOST_REQUIRE(s->fork(0, 1).has_value());
+  const Answer first = generate(*s, more, greedy(), 8);
+  BOOST_TEST(s->n_reused() == prompt.size());
+  BOOST_REQUIRE(s->select(1).has_value());
+  BOOST_TEST(generate(*s, more, greedy(), 8).tokens == first.tokens);
+  BOOST_TEST(s->n_reused() == prompt.size());
+}
+
+// The model itself against llama.cpp's logits: model.cpp.
+BOOST_AUTO_TEST_CASE(encoder_decoders_begin_with_a_token_of_their_own,
+                     *boost::unit_test::precondition(test::needs_shared("vectors/arch"))) {
+  const std::filesystem::path folder = test::shared("vectors/arch/t5");
+  std::vector<uint8_t> bytes = test::read_file(folder / "model.gguf");
+  const std::string key = "t5.decoder_start_token_id";
+  const auto at = std::search(bytes.begin(), bytes.end(), key.begin(), key.end());
+  BOOST_REQUIRE((at != bytes.end()));
+  const uint32_t start = 7;
+  std::memcpy(&*at + key.size() + 4, &start, sizeof start);  // behind the value's type
+  const std::vector<TokenId> prompt = test::json_integers(test::read_text(folder / "tokens.json"), "encoder");
+
+  const auto pool = test::make_pool();
+  const auto file = test::parse_file(bytes);
+  const test::LoadedModel loaded_model = test::load_model(*file, *pool);
+  BOOST_REQUIRE_MESSAGE(loaded_model.model != nullptr, loaded_model.error);
+  const auto state = test::make_state(*loaded_model.model, *pool, {.n_ctx = 64, .n_batch = 64});
+  BOOST_REQUIRE(encode(*loaded_model.model, *state, *pool, prompt, nullptr).has_value());
+  std::vector<TokenId> want;
+  for (TokenId token = static_cast<TokenId>(start); want.size() < 8; want.push_back(token))
+    token = argmax(test::evaluate(*loaded_model.model, *state, *pool, std::span(&token, 1)));
+
+  StateOptions small;
+  small.n_ctx = 64;
+  small.n_batch = 4;  // the encoder takes the prompt as a whole all the same
+  const auto s = loaded(bytes, small, Precision::kExact);
+  GenerateOptions options = greedy();
+  options.ignore_end = true;
+  for (int round = 0; round < 2; ++round) {
+    const Answer answer = generate(*s, prompt, options, 8);
+    BOOST_TEST(answer.tokens == want, boost::test_tools::per_element());
+  }
+  BOOST_TEST(s->embed(prompt).has_value());
+  BOOST_TEST(!s->evaluate(prompt).has_value());
+  BOOST_TEST(!s->save_state().has_value());
+  BOOST_TEST(!s->fork(0, 0).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(guesses_change_no_token) {
+  const auto plain = loaded(384), s = loaded(384, Precision::kFast, 3), other = loaded(384);
+  const std::string beginning = "Once upon a time";
+  const std::string story = generate(*plain, prompt_of(*plain, beginning), greedy()).text;
+  const std::vector<TokenId> prompt = prompt_of(*plain, beginning + story + beginning);
+  size_t n_guessed = 0;
+  for (uint32_t seed = 0; seed < (test::kSanitized ? 2u : 4u); ++seed) {
+    GenerateOptions options = greedy();
+    options.sampler.temperature = 0.25f * static_cast<float>(seed);
+    options.sampler.seed = seed;
+    options.ignore_end = true;
+    const Answer want = generate(*plain, prompt, options, 60);
+    options.n_guesses = 1 + 5 * seed;
+    const Answer got = generate(*s, prompt, options, 60);
+    BOOST_TEST(got.tokens == want.tokens, boost::test_tools::per_element());
+    BOOST_TEST(got.text == want.text);
+    n_guessed += s->n_guessed();
+    // Guesses that were not yet drawn are in no saved state, and in no text that goes on from here.
+    const Result<std::vector<uint8_t>> saved = s->save_state();
+    BOOST_REQUIRE(saved.has_value());
+    BOOST_REQUIRE(other->load_state(*saved).has_value());
+    BOOST_TEST(generate(*other, prompt, options, 60).tokens == want.tokens, boost::test_tools::per_element());
+    BOOST_TEST(generate(*s, prompt_of(*s, beginning), greedy()).text == story);
+  }
+  BOOST_TEST(n_guessed > (test::kSanitized ? 5u : 20u));
+
+  const auto small = loaded(48);
+  GenerateOptions options = greedy();
+  options.ignore_end = options.shift = true;
+  const std::vector<TokenId> twice = prompt_of(*small, beginning + ", " + beginning);
+  const Answer want = generate(*small, twice, options, 150);
+  options.n_guesses = 8;
+  BOOST_TEST(generate(*small, twice, options, 150).tokens == want.tokens, boost::test_tools::per_element());
+  options.shift = false;
+  const Answer full = generate(*small, twice, options);
+  BOOST_TEST((full.finish == Finish::kContext));
+  BOOST_TEST(full.tokens.size() == 49 - twice.size());
+}
+
+// Windows whose slots are fewer than the context's cells, experts, and states that cannot go back.
+BOOST_AUTO_TEST_CASE(guesses_of_other_models, *boost::unit_test::precondition(test::needs_shared("vectors/arch"))) {
+  size_t n_guessed = 0;
+  for (const std::string name : {"gemma2", "gemma3", "gpt-oss", "llama4", "llama-moe", "mamba", "falcon-h1"}) {
+    const std::vector<uint8_t> file = test::read_file(test::shared("vectors/arch/" + name + "/model.gguf"));
+    const auto s = loaded(file, {.n_ctx = 128, .n_batch = 6});
+    std::vector<TokenId> prompt;
+    for (TokenId i = 0; i < 30; ++i) prompt.push_back(3 + i * i % 7);
+    GenerateOptions options = greedy();
+    options.ignore_end = true;
+    const Answer want = generate(*s, prompt, options, 90);
+    s->drop();
+    options.n_guesses = 8;
+    BOOST_TEST_CONTEXT(name) {
+      BOOST_TEST(generate(*s, prompt, options, 90).tokens == want.tokens, boost::test_tools::per_element());
+      if (s->model().is_recurrent()) BOOST_TEST(s->n_guessed() == 0u);
+      n_guessed += s->n_guessed();
+    }
+  }
+  BOOST_TEST(n_guessed > 100u);
+}
+
+// llama.cpp's greedy tokens and how many of a drafter's it takes a round; then draws, which a draft does not change
+// either.
+BOOST_AUTO_TEST_CASE(draft_models_change_no_token,
+                     *boost::unit_test::precondition(test::needs_shared("vectors/long"))) {
+  const std::filesystem::path folder = test::shared("vectors/long/draft");
+  const test::Json meta = test::JsonReader(test::read_text(folder / "meta.json")).value();
+  for (const auto& [name, row] : meta["models"].fields) {
+    BOOST_TEST_CONTEXT(name) {
+      const StateOptions options{.n_ctx = 128, .n_batch = 64, .n_sequences = 2};
+      const auto target =
+          loaded(test::read_file(test::shared("vectors") / row["target"].text), options, Precision::kExact);
+      const auto draft = loaded(test::read_file(folder / row["draft"].text), options, Precision::kExact);
+      BOOST_REQUIRE(target->set_draft(*draft).has_value());
+      BOOST_REQUIRE(draft->start(options).has_value());
+      const std::vector<int32_t> prompt = row["tokens"].integers(), want = row["greedy"]["tokens"].integers();
+      GenerateOptions plain = greedy(), drafted = plain;
+      plain.ignore_end = drafted.ignore_end = true;
+      drafted.n_draft = 4;
+      BOOST_TEST(generate(*target, prompt, drafted, want.size()).tokens == want, boost::test_tools::per_element());
+      // llama.cpp quantizes a Q4_0 drafter's activations, which moves a few of its proposals.
+      const auto accepted = row["accepted_per_round_of_4"].integers();
+      const int64_t theirs = std::accumulate(accepted.begin(), accepted.end(), 0);
+      BOOST_TEST(std::abs(static_cast<int64_t>(target->n_guessed()) - theirs) <= 3, target->n_guessed());
+      // The other text, of which the drafter knows nothing yet.
+      BOOST_REQUIRE(target->fork(0, 1).has_value() && target->select(1).has_value());
+      for (const uint32_t seed : {1u, 2u}) {
+        plain.sampler.temperature = drafted.sampler.temperature = 1;
+        plain.sampler.seed = drafted.sampler.seed = seed;
+        BOOST_TEST(generate(*target, prompt, drafted, 48).tokens == generate(*target, prompt, plain, 48).tokens,
+                   boost::test_tools::per_element());
+      }
+    }
+  }
+  const auto stories = loaded(64), other = loaded(test::read_file(folder / "qwen3-draft.gguf"), {.n_ctx = 64});
+  BOOST_TEST((stories->set_draft(*other).error().code == ErrorCode::kInvalidArgument));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
