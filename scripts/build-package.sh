@@ -18,7 +18,7 @@ if changed wasm/dist/index.js wasm/src wasm/tsconfig.json || [ build/package.sta
   tsc -p wasm/tsconfig.json
   # Includes the glue, except for files with comments for bundlers.
   grep -rLZ --include='*.js' '@vite-ignore' wasm/dist |
-    xargs -0 esbuild --minify --format=esm --target=es2022 --outbase=wasm/dist --outdir=wasm/dist --allow-overwrite --log-level=error
+    xargs -0 esbuild --minify --sourcemap --format=esm --target=es2022 --outbase=wasm/dist --outdir=wasm/dist --allow-overwrite --log-level=error
   node scripts/join-modules.ts
   node scripts/collect-types.ts
   touch wasm/dist/index.js

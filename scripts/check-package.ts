@@ -10,8 +10,8 @@ const kBudget = 100_000
 const kEngineBudget = 620_000
 const kJinjaBudget = 90_000
 const allowed = [
-  /^(package\.json|README\.md|LICENSE)$/,
-  /^wasm\/dist\/(?:[a-z-]+\/)*[a-z0-9-]+\.(?:js|d\.ts|wasm)$/,
+  /^(package\.json|README\.md|LICENSE|web\/screenshot\.png)$/,
+  /^wasm\/dist\/(?:[a-z-]+\/)*[a-z0-9-]+\.(?:js|js\.map|d\.ts|wasm)$/,
 ]
 const required = ['index.js', 'index.d.ts', 'open.js', 'node.js', 'node.d.ts', 'cli.js', 'inspect.wasm']
 

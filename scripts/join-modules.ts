@@ -69,6 +69,8 @@ async function write(out: string, isInside: (path: string) => boolean, contents?
     minify: contents !== undefined || !readFileSync(out, 'utf8').includes('@vite-ignore'),
     format: 'esm',
     target: 'es2022',
+    // Through the maps of the files that come in, to the TypeScript.
+    sourcemap: true,
     packages: 'external',
     logLevel: 'error',
     plugins: [imports(out, isInside)],
@@ -131,3 +133,6 @@ for (const path of scripts) {
     [shared, inside, ofPrompts].some((joined) => joined.has(path)) && ![opened, ...engine].includes(path)
   if ((isJoined && !glue.has(path)) || statSync(path).size === 0) rmSync(path)
 }
+for (const path of readdirSync(dist, { recursive: true, encoding: 'utf8' }))
+  if (path.endsWith('.js.map') && !existsSync(join(dist, path.slice(0, -'.map'.length))))
+    rmSync(join(dist, path))

@@ -97,7 +97,7 @@ Result<std::unique_ptr<AudioModel>> AudioModel::open(const ModelFile& file, uint
   std::unique_ptr<AudioModel> model(new (std::nothrow) AudioModel);
   if (model == nullptr) return fail(ErrorCode::kOutOfMemory, "cannot allocate an audio encoder");
   model->row_ = *row;
-  model->parameters_ = std::move(*parameters);
+  model->parameters_ = *parameters;
   Planner planner(std::move(*tensors));
   AudioPlan plan{planner, model->parameters_, model->weights_};
   plan_audio_encoder(planner, model->parameters_.encoder, model->weights_.encoder);

@@ -117,7 +117,7 @@ Result<std::unique_ptr<WhisperModel>> WhisperModel::open(const Gguf& gguf, std::
   if (!vocabulary) return std::unexpected(vocabulary.error());
   model->vocabulary_ = std::move(*vocabulary);
 
-  const std::optional<std::vector<float>> filters = get_floats(gguf, "whisper.mel_filters");
+  std::optional<std::vector<float>> filters = get_floats(gguf, "whisper.mel_filters");
   model->filters_ = filters ? std::move(*filters) : ggufscope::mel_filters(hparams->n_mel);
   if (model->filters_.size() != size_t{hparams->n_mel} * kMelBins)
     return fail(ErrorCode::kBadShape, "whisper.mel_filters has " + counted(model->filters_.size(), "number") + ", " +

@@ -22,7 +22,7 @@ AnswerText::AnswerText(const Tokenizer& tokenizer, std::vector<std::string> stop
 std::string AnswerText::push(TokenId id) {
   const bool special = tokenizer_.is_special(id);
   const bool shown = special && std::ranges::find(shown_, id) != shown_.end();
-  const std::string text = shown ? decoder_.finish() + std::string(tokenizer_.piece(id)) : decoder_.push(id);
+  std::string text = shown ? decoder_.finish() + std::string(tokenizer_.piece(id)) : decoder_.push(id);
   if (stops_.empty()) return text;
   return special && !shown ? add(tokenizer_.piece(id), true) : add(text, false);
 }

@@ -339,7 +339,7 @@ class Parser {
       case ']':
       case '-':
       case '^':
-        return out = static_cast<uint32_t>(c), true;
+        return out = static_cast<unsigned char>(c), true;
       default:
         return complain(start, "an unknown escape");
     }

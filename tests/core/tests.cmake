@@ -8,8 +8,12 @@ file(CREATE_LINK ${BOOST_INCLUDE}/boost ${CMAKE_BINARY_DIR}/boost/boost SYMBOLIC
 file(GLOB test_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/core/*.cpp)
 list(REMOVE_ITEM test_sources ${CMAKE_SOURCE_DIR}/tests/core/main.cpp)
 
-# The header-only runner is slow to compile and never changes: its own target, not optimized.
+# The header-only runner is slow to compile and never changes: its own target, not optimized. Where the system has it
+# compiled, that one is linked.
 add_library(test_main OBJECT ${CMAKE_SOURCE_DIR}/tests/core/main.cpp)
+if(NOT EMSCRIPTEN)
+  find_library(BOOST_TEST_LIBRARY libboost_unit_test_framework.a)
+endif()
 add_executable(core_tests ${test_sources} $<TARGET_OBJECTS:test_main>)
 set(runners core_tests)
 if(EMSCRIPTEN)  # products with relaxed SIMD, whose ways are others
@@ -35,6 +39,10 @@ if(NOT EMSCRIPTEN)
 endif()
 target_compile_definitions(core_tests PRIVATE GGUFSCOPE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_link_libraries(core_tests PRIVATE core)
+if(BOOST_TEST_LIBRARY)
+  target_compile_definitions(test_main PRIVATE GGUFSCOPE_BOOST_LIBRARY)
+  target_link_libraries(core_tests PRIVATE ${BOOST_TEST_LIBRARY})
+endif()
 set_target_properties(core_tests PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
 if(EMSCRIPTEN)
   foreach(runner ${runners})
