@@ -1,6 +1,6 @@
 // Joins the modules of wasm/dist that a page needs together into one file each. Without a bundler, each file costs a
 // round trip, and its imports another one.
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 
@@ -126,13 +126,26 @@ for (const path of scripts)
 const exports = [...shared].map((path) => `export * from ${JSON.stringify(named(path, index))}`)
 await write(opened, (path) => shared.has(path), exports.join('\n'))
 
+const isEmpty = (path: string): boolean =>
+  readFileSync(path, 'utf8')
+    .replace(/^\/\/# .*/gm, '')
+    .trim() === ''
+
 // Modules that contained only types are empty now and are removed. Glue stays for the next build, which may not
 // generate it again; the package does not contain it (package.json).
 for (const path of scripts) {
   const isJoined =
     [shared, inside, ofPrompts].some((joined) => joined.has(path)) && ![opened, ...engine].includes(path)
-  if ((isJoined && !glue.has(path)) || statSync(path).size === 0) rmSync(path)
+  if ((isJoined && !glue.has(path)) || isEmpty(path)) rmSync(path)
 }
-for (const path of readdirSync(dist, { recursive: true, encoding: 'utf8' }))
-  if (path.endsWith('.js.map') && !existsSync(join(dist, path.slice(0, -'.map'.length))))
-    rmSync(join(dist, path))
+
+// Source maps lead to TypeScript: those of removed files go, and those of Emscripten's glue.
+for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+  if (!name.endsWith('.js.map')) continue
+  const script = join(dist, name.slice(0, -'.map'.length))
+  const sources = (JSON.parse(readFileSync(join(dist, name), 'utf8')) as { sources: string[] }).sources
+  if (existsSync(script) && sources.some((path) => path.endsWith('.ts'))) continue
+  rmSync(join(dist, name))
+  if (existsSync(script))
+    writeFileSync(script, readFileSync(script, 'utf8').replace(/^\/\/# sourceMappingURL=.*\n?/m, ''))
+}
