@@ -69,11 +69,26 @@ test('weights come with the request of the header; where that is slow, others he
   const weights = seen.filter(({ phase }) => phase === 'weights')
   assert.ok(weights.length > 3, 'pieces of a request are packed as they come')
   for (const [i, { loaded, tensors }] of weights.entries()) {
-    assert.ok(i === 0 || loaded > weights[i - 1]!.loaded)
-    assert.ok(i === 0 || tensors >= weights[i - 1]!.tensors)
+    const before = weights[i - 1] ?? { loaded: 0, tensors: 0 }
+    assert.ok(loaded >= before.loaded && tensors >= before.tensors)
+    assert.ok(loaded > before.loaded || tensors > before.tensors, 'nothing is reported twice')
   }
   const { loaded, total, tensors, tensorCount } = weights.at(-1)!
   assert.deepEqual([loaded, tensors], [total, tensorCount])
+})
+
+test('a slow link has progress all the time', async () => {
+  server.add('/slow.gguf', smallBytes)
+  server.setBandwidth(smallBytes.length / 2) // two seconds
+  const seen: Engine.LoadProgress[] = []
+  const onProgress = (progress: Engine.LoadProgress) => progress.phase === 'weights' && seen.push(progress)
+  try {
+    using _ = await load(`${server.url}/slow.gguf`, { onProgress })
+  } finally {
+    server.setBandwidth(Infinity)
+  }
+  assert.ok(seen.length >= 20, `${seen.length} reports in two seconds or more`)
+  assert.equal(seen.at(-1)!.loaded, seen.at(-1)!.total)
 })
 
 test('a small file is one request', async () => {

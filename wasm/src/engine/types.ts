@@ -17,11 +17,13 @@ export type CacheType = 'f16' | 'f32' | 'q8_0' | 'q4_0'
 
 export type { AdapterChoice, AdapterInfo, SetAdaptersOptions } from './adapter-types.js'
 
+/** While weights arrive there are at least 10 reports a second, on a slow link too. */
 export interface LoadProgress {
   readonly phase: 'header' | 'weights' | 'ready'
   /** bytes of weights received */
   readonly loaded: number
   readonly total: number
+  /** tensors that are ready to compute with */
   readonly tensors: number
   readonly tensorCount: number
 }

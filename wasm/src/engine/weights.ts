@@ -15,13 +15,17 @@ const kMeasureMs = 250
 const kSlowBytesPerMs = 100e3
 const kMinShareBytes = 16 << 20
 
-/** Bytes and tensors received. */
+// Between two reports of bytes alone: 20 a second.
+const kReportMs = 50
+
+/** Bytes received and tensors packed. */
 class Progress {
   readonly #missing: number[]
   readonly #total: number
   readonly #report: LoadOptions['onProgress']
   #loaded = 0
   #tensors = 0
+  #reported = { loaded: 0, tensors: 0, at: 0 }
 
   constructor(plan: readonly PlannedTensor[], report: LoadOptions['onProgress']) {
     this.#missing = plan.map(({ rows, rowBytes }) => rows * rowBytes)
@@ -29,19 +33,25 @@ class Progress {
     this.#report = report
   }
 
-  add({ parts }: Piece): void {
+  received(bytes: number): void {
+    this.#loaded += bytes
+    if (performance.now() - this.#reported.at >= kReportMs) this.#tell()
+  }
+
+  packed({ parts }: Piece): void {
     for (const { tensor, bytes } of parts) {
-      this.#loaded += bytes
       this.#missing[tensor]! -= bytes
       if (this.#missing[tensor] === 0) this.#tensors++
     }
-    this.#report?.({
-      phase: 'weights',
-      loaded: this.#loaded,
-      total: this.#total,
-      tensors: this.#tensors,
-      tensorCount: this.#missing.length,
-    })
+    this.#tell()
+  }
+
+  #tell(): void {
+    const [loaded, tensors] = [this.#loaded, this.#tensors]
+    if (loaded === this.#reported.loaded && tensors === this.#reported.tensors) return
+    this.#reported = { loaded, tensors, at: performance.now() }
+    const [total, tensorCount] = [this.#total, this.#missing.length]
+    this.#report?.({ phase: 'weights', loaded, total, tensors, tensorCount })
   }
 }
 
@@ -108,12 +118,13 @@ class Fetcher {
     const rows = { bytes, parts: piece.parts }
     const returned = await this.#client.call('rows', rows, { transfer: [bytes.buffer] })
     this.#failure.signal.throwIfAborted()
-    this.#progress.add(piece)
+    this.#progress.packed(piece)
     return returned
   }
 
   async #read(source: ByteSource, piece: Piece): Promise<void> {
     const bytes = await source.read(piece.offset, piece.bytes, { signal: this.#failure.signal })
+    this.#progress.received(bytes.length)
     // A source in memory returns a part of itself, which must not be transferred.
     const isShared = bytes.byteLength < bytes.buffer.byteLength || source.size === bytes.buffer.byteLength
     await this.#pack((isShared ? bytes.slice() : bytes) as Uint8Array<ArrayBuffer>, piece)
@@ -154,6 +165,7 @@ class Fetcher {
         if (wanted.length === 0) break
         bytes ??= roomFor(piece, spare)
         bytes.set(wanted, at - piece.offset)
+        this.#progress.received(wanted.length)
         at += wanted.length
         if (at < piece.offset + piece.bytes) continue
         const full = bytes
