@@ -36,7 +36,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['Tools and reasoning', '/guides/tools'],
     ['Embeddings and rerankers', '/guides/embeddings'],
     ['Transcribing speech', '/guides/transcribe'],
-    ['Images and sound', '/guides/images'],
+    ['Images and audio', '/guides/images'],
     ["OpenAI's API", '/guides/openai'],
     ['Server', '/guides/server'],
     ['AI SDK', '/guides/ai-sdk'],
