@@ -78,7 +78,7 @@ export function speechRecord(options: TranscribeOptions = {}) {
 }
 export type SpeechRecord = ReturnType<typeof speechRecord>
 
-/** A sound that is passed to the engine. */
+/** Audio that is passed to the engine. */
 export interface SoundRecord {
   readonly samples: Float32Array<ArrayBuffer>
   readonly sampleRate: number

@@ -23,7 +23,10 @@ function checkRate(rate: unknown): number {
   return rate as number
 }
 
-/** Decodes a file: WAV here, other formats with the platform's decoder, which only pages have, not workers and Node. */
+/**
+ * Decodes a file: WAV in this package, other formats with the browser's decoder, which exists only in pages, not in
+ * workers or Node.
+ */
 async function decoded(bytes: Uint8Array<ArrayBuffer>): Promise<Sound> {
   if (isWav(bytes)) return decodeWav(bytes)
   if (bytes.length === 0) throw new GgufError('invalid-argument', 'This audio has no bytes.')

@@ -1,7 +1,7 @@
-// RIFF WAVE: "RIFF", u32 size, "WAVE", then chunks: id, u32 size, data, padded to two bytes. "fmt " has the format (1
-// PCM, 3 floats, 0xfffe: the first two bytes of its subformat say which), channels, rate, 6 bytes, bits of a sample;
-// "data" has the samples, interleaved, little-endian. PCM of 8 bits is unsigned. A writer that streams leaves the size
-// of data 0 or all ones.
+// RIFF WAVE: "RIFF", u32 size, "WAVE", then chunks: id, u32 size, data, padded to two bytes. "fmt " contains the
+// format (1: PCM; 3: floats; 0xfffe: the format is in the first two bytes of its subformat), channels, rate, 6 bytes,
+// and the bits of a sample. "data" contains the samples, interleaved, little-endian. 8-bit PCM is unsigned. A writer
+// that streams leaves the size of "data" at 0 or all ones.
 import type { Floats } from '../api/arrays.js'
 import { GgufError } from '../api/errors.js'
 

@@ -1,4 +1,4 @@
-// Two files held against each other: compare().
+// Compares two files: compare().
 import { checkOptions, callback, integer, oneOf, signal as isSignal } from '../api/checks.js'
 import type { CompareOptions, Comparison, TensorComparison } from '../api/compare.js'
 import type { GgufFile } from '../api/file.js'
@@ -24,7 +24,7 @@ function pairs(a: GgufFile, b: GgufFile): TensorComparison[] {
   })
 }
 
-/** What differs most comes first. */
+/** Sort key: the largest differences come first. */
 const damage = ({ comparable, equal, error, a, b }: TensorComparison): number => {
   if (!comparable) return Infinity
   if (error) return Number.isFinite(error.nmse) ? error.nmse + (error.notFinite > 0 ? 1e9 : 0) : 1e12

@@ -1,11 +1,11 @@
-// Which keys two headers differ in.
+// Finds the keys that differ between two headers.
 import type { ComparedValue, KeyDifference } from '../api/compare.js'
 import type { GgufFile } from '../api/file.js'
 import type { LazyArray, MetadataValue } from '../api/metadata.js'
 
 const kPage = 65_536
 
-/** NaN is the same as NaN. */
+/** NaN equals NaN here. */
 const same = (a: MetadataValue | undefined, b: MetadataValue | undefined): boolean =>
   typeof a === 'object' && typeof b === 'object'
     ? a.type === b.type && a.length === b.length && firstDifference(a, b) === undefined

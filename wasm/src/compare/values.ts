@@ -1,4 +1,4 @@
-// How far the values of a tensor are from those of the same tensor in another file.
+// Computes the error of a tensor's values relative to the same tensor in another file.
 import { GgufError } from '../api/errors.js'
 import type { ValueError } from '../api/compare.js'
 import type { GgufFile } from '../api/file.js'
@@ -17,14 +17,14 @@ export interface Compared {
 
 type Rows = readonly [from: number, to: number]
 
-/** Spread over the tensor; neighbours are read at once. */
+/** Number of slabs that are spread over the tensor. The rows of a slab are read at once. */
 const kSlabs = 4
-/** so much of each file is in memory at a time */
+/** bytes of each file that are in memory at a time */
 const kPieceBytes = 1 << 22
 
 const rowCountOf = ({ shape, elementCount }: TensorInfo) => (shape[0] ? elementCount / shape[0] : 0)
 
-/** All rows in pieces, or slabs of some. */
+/** All rows in pieces, or a sample of slabs. */
 function slabsOf({ a, b }: Pair, sampleBytes: number | undefined): Rows[] {
   const count = rowCountOf(a)
   const rowBytes = Math.max(1, Math.max(a.byteLength, b.byteLength) / Math.max(1, count))
@@ -82,7 +82,7 @@ class Sums {
 const sameBytes = (a: Uint8Array, b: Uint8Array) =>
   a.length === b.length && a.every((byte, i) => byte === b[i])
 
-/** sampleBytes: undefined for all. Values are made only of pieces whose bytes differ. */
+/** sampleBytes: undefined for all. Values are decoded only for pieces whose bytes differ. */
 export async function compareValues(
   a: GgufFile,
   b: GgufFile,

@@ -18,7 +18,7 @@ export class Client {
   #ended: GgufError | undefined
   #lastId = 0
 
-  /** The worker starts in the background; if that fails, every call fails. */
+  /** The worker starts in the background. If that fails, every call fails. */
   constructor(workerUrl?: string | URL) {
     this.#link = startWorker(
       workerUrl,

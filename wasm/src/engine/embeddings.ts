@@ -3,8 +3,7 @@ import type { GgufFile } from '../api/file.js'
 import type { Pooling } from './types.js'
 
 /**
- * Scales rows of n floats in place. p -1: not at all; 0: to a largest magnitude of 32760; else to a p-norm of
- * 1.
+ * Scales rows of n floats in place. p -1: no scaling; 0: to a largest magnitude of 32760; otherwise to a p-norm of 1.
  */
 export function normalizeRows(values: Float32Array, n: number, p: number): void {
   if (p < 0) return
@@ -30,7 +29,8 @@ export function normOf(normalize: boolean | number | undefined, pooling: Pooling
 }
 
 /**
- * The input of a reranker: rendered by its template, or both texts joined by the tokens with which it was trained.
+ * The input of a reranker: rendered with the file's template, or both texts joined with the tokens that it was
+ * trained with.
  */
 export function pairTokens(file: GgufFile, query: string, document: string): number[] {
   const tokenizer = file.tokenizer()

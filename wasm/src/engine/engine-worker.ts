@@ -1,5 +1,6 @@
-// The script of the engine's workers: the engine, or one of its threads, as the worker's name says. One script, without
-// imports and top-level await: bundlers and pages of other origins have one file to find and start.
+// The script of the engine's workers. The worker's name determines whether it runs the engine or one of its threads.
+// It is one script without static imports and top-level await, so that bundlers and pages of other origins have to
+// find and start only one file.
 import { messagePort, workerName } from './port.js'
 import { runThread, type ThreadStart } from './thread.js'
 import { kThreadName } from './threading.js'

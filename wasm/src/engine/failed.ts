@@ -1,4 +1,4 @@
-/** An error in the engine's worker. The page turns it into a GgufError. */
+/** An error in the engine's worker. The page converts it to a GgufError. */
 export class Failed extends Error {
   constructor(
     readonly code: string,

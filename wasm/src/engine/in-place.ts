@@ -1,5 +1,5 @@
-// The engine where there are no workers (service workers, workerd): in the calling thread, which it blocks
-// for a token or a batch of the prompt at a time.
+// Runs the engine in the calling thread if there are no workers (service workers, workerd). It blocks that thread for
+// one token or one batch of the prompt at a time.
 import type { Answer, Link } from './protocol.js'
 import { EngineWorker } from './worker.js'
 

@@ -25,16 +25,16 @@ const kContext = 4096
 const kMaxContext = 2 ** 24
 const kMaxForks = 63
 const kBatch = 128
-// A wasm memory ends at 4 GiB; the engine's own data and what loading needs take some of it.
+// WebAssembly memory is limited to 4 GiB. The engine's own data and loading take some of it.
 const kMemoryLimit = 2 ** 32 - (64 << 20)
 
-/** A source for an address, cached while it is read. */
+/** A source that caches an address while it is read. */
 async function storedSources(
   from: Source | readonly Source[],
   options: LoadOptions,
 ): Promise<Source | readonly Source[]> {
   const { canKeep } = await import('../store/folder.js')
-  // As in open(): without storage nothing is cached.
+  // As in open(), nothing is cached if there is no storage.
   if (!canKeep()) return onwardSource(from, options) ?? from
   const { StoredSource } = await import('../store/source.js')
   const all = Array.isArray(from) ? (from as readonly Source[]) : [from as Source]
@@ -43,14 +43,14 @@ async function storedSources(
   )
 }
 
-/** One address; of several files the requests for headers would stand in each other's way. */
+/** A source for one address. With several files, the requests for headers would delay each other. */
 function onwardSource(from: Source | readonly Source[], options: LoadOptions): ByteSource | undefined {
   const [one, ...others] = Array.isArray(from) ? (from as readonly Source[]) : [from as Source]
   const isAddress = others.length === 0 && (typeof one === 'string' || one instanceof URL)
   return isAddress ? new OnwardSource(new HttpSource(addressOf(one), options)) : undefined
 }
 
-/** Fetches the bytes that no tensor needed, so that the stored file is complete. */
+/** Fetches the bytes that no tensor needs, so that the stored file is complete. */
 async function finish(source: ByteSource | undefined, signal: AbortSignal | undefined): Promise<void> {
   const { StoredSource } = await import('../store/source.js')
   if (source instanceof StoredSource) await source.finish({ signal })
@@ -63,7 +63,7 @@ function gigabytes(bytes: number): string {
 const totalOf = ({ weights, cache, recurrent, scratch }: MemoryBytes): number =>
   weights + cache + recurrent + scratch
 
-/** The options, checked, with the model's values as defaults. */
+/** Checks the options and completes them with the model's defaults. */
 function sizesOf({ facts }: Opened, options: LoadOptions): Sizes {
   const context = options.contextLength ?? Math.min(facts.trainedContextLength || kContext, kContext)
   if (!Number.isInteger(context) || context < 1 || context > kMaxContext) {
@@ -85,7 +85,7 @@ function sizesOf({ facts }: Opened, options: LoadOptions): Sizes {
   return { context, batch, sequences: maxForks + 1, cacheKeys, cacheValues, sparseAttention, precision }
 }
 
-/** Takes the compact precision if the fast one does not fit and none was requested. */
+/** Uses the compact precision if the fast one does not fit and none was requested. */
 async function fit(
   client: Client,
   wanted: Sizes,
@@ -115,7 +115,7 @@ const kEngines = [
   'engine-relaxed-threads.wasm',
 ] as const satisfies readonly WasmName[]
 
-/** Makes the engine. Modules that only this page can read are read here. */
+/** Creates the engine. Modules that only this page can read are read here. */
 async function begin(client: Client, options: LoadOptions): Promise<void> {
   const { signal, threads, variant } = options
   const named = kEngines.map(async (name) => {
@@ -129,7 +129,7 @@ async function begin(client: Client, options: LoadOptions): Promise<void> {
   await client.call('choose', { assets: Object.fromEntries(found), isolated, threads, variant }, { signal })
 }
 
-/** Opens the mmproj file of a model for as long as it is used. */
+/** Opens a model's mmproj file while it is used. */
 async function withProjector<T>(
   options: LoadOptions,
   use: (projector: OpenFile | undefined) => Promise<T>,
@@ -182,7 +182,7 @@ interface Loaded {
   readonly memory: MemoryBytes
 }
 
-/** Brings a file's model into the engine. A draft model has the sizes of the model that it drafts for. */
+/** Loads a file's model into the engine. A draft model uses the sizes of its target model. */
 async function bring(
   file: OpenFile,
   client: Client,
@@ -211,7 +211,7 @@ async function bring(
   await client.call('begin', sizes, { signal })
   const sources = parts.map(({ source }) => source)
   await Promise.all([
-    // Before the first piece has arrived.
+    // Runs before the first piece has arrived.
     client.call('vocabulary', undefined, { signal }),
     fetchWeights(client, sources, opened, options),
   ])
@@ -219,7 +219,7 @@ async function bring(
   return { opened, sizes, memory }
 }
 
-/** The draft model, after the model itself. */
+/** Loads the draft model after the model itself. */
 async function bringDraft(
   from: NonNullable<LoadOptions['draft']>,
   client: Client,
@@ -276,7 +276,7 @@ function checkThreads(threads: number | undefined): void {
   )
 }
 
-/** The model's file with its whole header, which a model to run needs: a preview can be wrong. */
+/** The model's file with its complete header. Running a model requires it, because a preview can be wrong. */
 async function openWhole(
   from: Source | readonly Source[] | GgufFile,
   options: LoadOptions,
@@ -297,9 +297,9 @@ async function openWhole(
 }
 
 /**
- * Loads a model into its own worker. source: as in open(), for a split model any one of its files or all; or
- * a file that open() returned, which stays open when the model is closed. A model that cannot run is refused
- * before its weights are fetched, except for those that follow the header at once. Errors: 'unsupported'
+ * Loads a model into a separate worker. source: as in open() (for a split model any one of its files, or all of
+ * them), or a file that open() returned, which stays open when the model is closed. A model that cannot run is
+ * refused before its weights are fetched, except for those that directly follow the header. Errors: 'unsupported'
  * (architecture, type), 'out-of-memory', and those of open().
  */
 export async function load(
@@ -313,7 +313,7 @@ export async function load(
   const client = new Client(options.workerUrl ?? given('engine-worker.js', options))
   let file: OpenFile | undefined
   try {
-    // The engine is made while the header is read.
+    // The engine is created while the header is read.
     const chosen = begin(client, options)
     chosen.catch(() => {})
     file = await openWhole(from, options)
@@ -328,7 +328,7 @@ export async function load(
       tensors: 0,
       tensorCount: file.tensors.length,
     })
-    // The tokenizer's module is fetched while the engine is made.
+    // The tokenizer's module is fetched while the engine is created.
     const text = hasVocabulary(file.metadata) ? loadTextModule(options) : undefined
     text?.catch(() => {})
     await chosen

@@ -33,7 +33,7 @@ import type {
 
 type EmbedInput = string | readonly number[] | readonly string[] | readonly (readonly number[])[]
 
-/** What a model and its forks have in common. */
+/** What a model and its forks share. */
 interface Shared {
   readonly client: Client
   readonly adapters: Adapters
@@ -41,9 +41,9 @@ interface Shared {
   /** sequences that no fork uses */
   readonly free: number[]
   readonly sequences: number
-  /** otherwise the caller that opened it closes it */
+  /** close() also closes the file; otherwise the caller that opened it does */
   readonly ownsFile: boolean
-  /** A draft model was loaded too. */
+  /** a draft model is loaded, too */
   readonly drafted: boolean
 }
 
@@ -57,7 +57,7 @@ function checkIds(prompt: unknown): void {
   }
 }
 
-/** Makes the public facts of a model. */
+/** The public information about a model. */
 export function infoOf(
   file: GgufFile,
   opened: Opened,
@@ -85,7 +85,7 @@ export function infoOf(
   }
 }
 
-/** One sequence of a loaded model: the first, or a fork's. */
+/** One sequence of a loaded model: the main one, or a fork's. */
 export class LoadedModel implements Model {
   readonly file: GgufFile
   readonly info: ModelInfo
@@ -174,7 +174,7 @@ export class LoadedModel implements Model {
     if (generating.onOverflow === undefined && generating.keep === undefined)
       return yield* this.#stream(await this.#encodeChat(messages, rendering, options.signal), generating)
     const { fitChat } = await import('./overflow.js')
-    // Only a prompt that ends with the last of all messages goes on from it.
+    // Only a prompt that ends with the last message can continue it.
     const encode = (some: readonly ChatMessage[]) =>
       this.#encodeChat(
         some,
@@ -218,7 +218,7 @@ export class LoadedModel implements Model {
       tokens.push(...(await this.#mediaTokens(marked!.media[i]!, { signal })))
       tokens.push(...encode(part))
     }
-    // Templates write BOS themselves, or leave it to the file's flag.
+    // Some templates write BOS themselves, others rely on the file's flag.
     if (tokenizer.addsBos && bos !== undefined && tokens[0] !== bos) tokens.unshift(bos)
     return tokens
   }
@@ -229,7 +229,7 @@ export class LoadedModel implements Model {
     return { tokens, ...(await this.#client.call('encoded', Int32Array.from(tokens), { signal })) }
   }
 
-  /** Ids that stand for an image or a sound, and those around it. */
+  /** The ids that represent an image or audio, and those before and after it. */
   async #mediaTokens(part: MediaPart, { signal, onProgress }: EncodeMediaOptions): Promise<number[]> {
     signal?.throwIfAborted()
     const onSteps = (done: number, total: number) => onProgress?.({ done, total })
@@ -370,7 +370,7 @@ export class LoadedModel implements Model {
     return prompt
   }
 
-  /** The file's defaults with the given numbers over them. */
+  /** The file's defaults, overridden by the given options. */
   #sampler(options: SamplingOptions): SamplerNumbers {
     const numbers: { -readonly [Name in keyof SamplerNumbers]: number } = { ...this.#shared.defaults }
     for (const name of Object.keys(numbers) as (keyof SamplerNumbers)[])

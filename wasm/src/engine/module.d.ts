@@ -1,5 +1,5 @@
-// The interface that Embind makes from wasm/bindings_engine.cpp. Addresses in the heap are valid until the next call.
-// Embind refuses an object without one of these fields, and names the field.
+// The interface that Embind generates from wasm/bindings_engine.cpp. Addresses in the heap are valid until the next
+// call. If an object lacks one of these fields, Embind throws an error that names the field.
 import type { SpeechRecord } from '../audio/records.js'
 import type { GlueOptions } from '../runtime/compile.js'
 import type {
@@ -21,7 +21,7 @@ export type Span = readonly [pointer: number, length: number]
 export interface ProfileRow {
   readonly operation: OperationName
   readonly oneToken: boolean
-  /** ggml types of weights that are multiplied side by side; -1: none */
+  /** ggml types of weights that are multiplied together; -1: none */
   readonly typeA: number
   readonly typeB: number
   readonly typeC: number
@@ -37,41 +37,41 @@ export interface WasmEngine {
   reserve(bytes: number): number
   failure(): { code: string; message: string; offset: number }
   addHeader(headerBytes: number, fileSize: number): void
-  /** withProjector: the last header is an mmproj file's */
+  /** withProjector: the last header is that of an mmproj file */
   open(threads: number, withProjector: boolean): boolean
-  /** Modules with threads only: what run_thread takes in thread 1 and those after it. */
+  /** Only in modules with threads: the argument of run_thread on thread 1 and following. */
   worker?(thread: number): number
   architecture(): string
   facts(): Facts
   samplerDefaults(): SamplerNumbers
   plannedCount(): number
   planned(index: number): PlannedTensor
-  /** Computes the memory of running; memoryBytes() has the result. */
+  /** Estimates the memory for running; memoryBytes() returns the result. */
   estimate(sizes: Sizes): boolean
   memoryBytes(): MemoryBytes
   readVocabulary(): void
   beginLoad(sizes: Sizes): boolean
   setRows(rows: ArrivedRows): boolean
   start(sizes: Sizes): boolean
-  /** Takes an engine with its weights, which is started after this and deleted after this one. */
+  /** draft: an engine with loaded weights, which must be started after this one and deleted after it. */
   setDraft(draft: WasmEngine): boolean
   select(sequence: number): boolean
   fork(from: number, to: number): boolean
   drop(): void
-  /** bytes in the reserved room; then adapterFacts() */
+  /** bytes in the reserved buffer; afterwards adapterFacts() describes the adapter */
   openAdapter(bytes: number): boolean
   adapterFacts(): Omit<AdapterFacts, 'ignored'> & { readonly ignored: string }
   closeAdapter(id: number): void
-  /** one by one, then setAdapters() for the selected sequence */
+  /** called for each adapter, then setAdapters() applies them to the selected sequence */
   chooseAdapter(adapter: ChosenAdapter): void
   setAdapters(): boolean
   /** each ended by a zero byte */
   setStops(stops: string): void
   /** GBNF; empty: any text */
   setGrammar(gbnf: string): void
-  /** after setGrammar, which removes earlier ones */
+  /** called after setGrammar, which removes earlier triggers */
   addTrigger(trigger: TriggerRecord): void
-  /** ids in the reserved room */
+  /** ids in the reserved buffer */
   setShown(tokens: number): void
   setBias(pairs: number): void
   begin(tokens: number, options: AnswerOptions): boolean
@@ -80,27 +80,27 @@ export interface WasmEngine {
   guessed(): number
   advance(tokens: number): boolean
   next(): boolean
-  /** Ends the answer: token() is none, text() the text that was held back. */
+  /** Ends the answer: token() is -1, text() the text that was held back. */
   end(): void
   token(): number
   finish(): '' | 'end' | 'stop' | 'context'
   text(): Span
   probabilities(): Span
-  /** pixels of three bytes in the reserved room */
+  /** RGB pixels in the reserved buffer */
   beginImage(width: number, height: number): boolean
-  /** samples of one channel in the reserved room */
+  /** samples of one channel in the reserved buffer */
   beginSound(samples: number, rate: number): boolean
   mediaSteps(): number
   stepMedia(): boolean
   moreMedia(): boolean
   mediaTokens(): Span
-  /** ids in the reserved room; to embedding() and positions() */
+  /** ids in the reserved buffer; embedding() and positions() return the result */
   encodedMedia(tokens: number): boolean
   positions(): Span
   evaluate(tokens: number): boolean
   evaluated(): Span
   forgetOutput(): void
-  /** pooling: a name, or empty for the file's own */
+  /** pooling: a name, or empty for the file's default */
   embed(tokens: number, pooling: string): boolean
   embedding(): Span
   saveState(): boolean
@@ -110,14 +110,14 @@ export interface WasmEngine {
   /** Takes the profile since the last call. Returns its number of rows. */
   takeProfile(): number
   profileRow(index: number): ProfileRow
-  /** To peakRates(). */
+  /** peakRates() returns the result. */
   measurePeaks(): boolean
   peakRates(): Peaks
   useThreads(count: number): void
   delete(): void
 }
 
-/** The interface for loading, common to both classes. */
+/** The functions for loading, which both classes have. */
 export type WasmLoader = Pick<
   WasmEngine,
   | 'reserve'
@@ -140,9 +140,9 @@ export interface WasmSpeech extends WasmLoader {
   openHeader(headerBytes: number, fileSize: number, legacy: boolean, threads: number): boolean
   begin(options: SpeechRecord, samples: number): boolean
   add(samples: number): boolean
-  /** to floats() */
+  /** floats() returns the result */
   resample(samples: number, rate: number): boolean
-  /** 1: there is more to do; 0: done; -1: failed */
+  /** 1: there is more to do; 0: done; -1: an error */
   step(): number
   progress(): number
   language(): string
@@ -162,20 +162,20 @@ export interface WasmSpeech extends WasmLoader {
   tokenize(bytes: number): Span
   encode(seek: number, audioContext: number): boolean
   encoded(): Span
-  /** to floats() */
+  /** floats() returns the result */
   evaluate(tokens: number): boolean
-  /** to floats() */
+  /** floats() returns the result */
   spectrogram(frames: number): boolean
   floats(): Span
   forgetFloats(): void
 }
 
 export interface EngineModule {
-  /** in shared memory where there are threads */
+  /** in shared memory if there are threads */
   readonly HEAPU8: Uint8Array
   readonly Engine: {
     new (): WasmEngine
-    /** Modules with threads only: for a thread. */
+    /** Only in modules with threads: a stack for a thread. */
     stack?(): Span
   }
   readonly Speech: { new (): WasmSpeech; languageCodes(): string }

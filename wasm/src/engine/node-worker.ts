@@ -1,17 +1,19 @@
 import type { Worker } from 'node:worker_threads'
 import { nodeModule, nodeProcess } from '../runtime/node-module.js'
 
-/** Under Node, a worker of the script. Its name is written out for what traces files; bundlers for pages leave it alone. */
+/**
+ * Starts a worker of the script in Node. Its file name is a literal for tools that trace files; bundlers for pages
+ * ignore it.
+ */
 export function nodeWorker(workerUrl?: string | URL): { worker: Worker; script: URL } {
   const script =
     workerUrl === undefined
       ? new URL(/* webpackIgnore: true */ /* @vite-ignore */ './engine-worker.js', import.meta.url)
       : new URL(workerUrl, import.meta.url)
   const { Worker: Made } = nodeModule<typeof import('node:worker_threads')>('node:worker_threads')
-  // Node's options for a program on the command line (such as --eval) reach its workers too, which then
-  // refuse their file.
+  // Options of Node's command line (such as --eval) are passed to workers, which would then refuse their file.
   const isOnCommandLine = nodeProcess()?.execArgv?.some((argument) => argument.startsWith('--input-type'))
-  // Its threads begin with the same script.
+  // The engine's threads start with the same script.
   const worker = new Made(script, {
     workerData: { script: script.href },
     ...(isOnCommandLine ? { execArgv: [] } : {}),

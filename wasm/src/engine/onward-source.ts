@@ -3,10 +3,10 @@ import { CoalescedSource, type RemoteSource } from '../sources/coalesced.js'
 import type { HttpSource } from '../sources/http.js'
 import type { ReadOptions, StreamOptions } from '../api/source.js'
 
-// A gap of up to this many bytes between the header and the first weights is read and dropped.
+// A gap of up to this many bytes between the header and the first weights is read and discarded.
 const kGap = 64 << 10
 
-/** A paused transfer: its reader has enough for now. */
+/** A paused transfer: its reader does not need more at the moment. */
 interface Left {
   readonly pieces: AsyncGenerator<Uint8Array>
   readonly control: AbortController
@@ -24,8 +24,8 @@ function follow(control: AbortController, signal: AbortSignal | undefined): () =
 }
 
 /**
- * A remote file that is read from its beginning: the request for the header continues with the weights behind
- * it. A separate request could start only after the engine has planned which weights it needs.
+ * A remote file that is read from its beginning: the request for the header continues with the weights after it. A
+ * separate request could start only after the engine has planned which weights it needs.
  */
 export class OnwardSource extends CoalescedSource {
   readonly #remote: HttpSource

@@ -1,5 +1,5 @@
-// The allowed options of the engine's calls. If types.ts gets an option without a row here, the compiler
-// reports it.
+// The allowed options of the engine's functions. If types.ts has an option without a row here, the compiler reports
+// it.
 import {
   anything,
   callback,
@@ -68,7 +68,7 @@ export const kGenerateChecks: Checks<GenerateOptions> = {
   onDone: callback,
 }
 
-/** Options of encodeChat(), and of chat() beside those of generate(). */
+/** Options of encodeChat(), and those of chat() in addition to generate()'s. */
 export const kEncodeChatChecks: Checks<EncodeChatOptions> = { ...kRenderChecks, specialContent: flag }
 
 const kChat: Checks<ChatOptions> = { ...kGenerateChecks, ...kEncodeChatChecks }

@@ -60,7 +60,7 @@ async function dropTurns(
   )
 }
 
-/** The prompt of a chat, and the number of its first tokens that are kept. */
+/** The prompt of a chat, and the number of its first tokens to keep. */
 export async function fitChat(
   messages: readonly ChatMessage[],
   { contextLength, encode }: { contextLength: number; encode: Encode },

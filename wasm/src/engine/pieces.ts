@@ -1,17 +1,17 @@
-// Which ranges of a model's files are fetched, and which rows are in each: pure functions of the plan.
+// Which ranges of a model's files are fetched, and which rows each contains. Pure functions of the plan.
 import type { RemoteSource } from '../sources/coalesced.js'
 import type { ByteSource } from '../api/source.js'
 
 import type { ArrivedRows, PlannedTensor } from './protocol.js'
 
-/** Bytes of one read, for a source that cannot stream. */
+/** Bytes in one read from a source that cannot stream. */
 const kReadBytes = 4 << 20
-/** Bytes that are packed at once, for a source that can stream. */
+/** Bytes that are packed at once from a source that can stream. */
 export const kFlowBytes = 2 << 20
-// A gap of this size between two tensors is fetched too.
+// A gap of up to this size between two tensors is also fetched.
 const kGap = 64 << 10
 
-/** A range of a file, and the whole rows of tensors in it. */
+/** A range of a file, and the whole tensor rows in it. */
 export interface Piece {
   readonly file: number
   readonly offset: number
@@ -19,7 +19,7 @@ export interface Piece {
   readonly parts: ArrivedRows[]
 }
 
-/** A source that can stream a range: coalesced.ts. */
+/** A source that can stream a range; see coalesced.ts. */
 export type Flow = NonNullable<RemoteSource['flow']>
 
 export function flowOf(source: ByteSource): Flow | undefined {
@@ -27,13 +27,13 @@ export function flowOf(source: ByteSource): Flow | undefined {
 }
 
 interface PieceSizes {
-  /** bytes of a piece of that file, about */
+  /** approximate number of bytes in a piece of that file */
   readonly maxBytes: (file: number) => number
   /** Pieces end at multiples of this many rows. */
   readonly rowGroup: number
 }
 
-/** Neighbouring tensors come in one piece, large ones in several. */
+/** Adjacent tensors are combined to one piece; large ones are split into several. */
 export function* piecesOf(
   plan: readonly PlannedTensor[],
   { maxBytes, rowGroup }: PieceSizes,
@@ -65,7 +65,10 @@ export function* piecesOf(
   if (piece) yield piece
 }
 
-/** The pieces of one request, up to a gap. One piece for a source that cannot stream. */
+/**
+ * Groups pieces into requests: the pieces of one request are adjacent or separated by small gaps. A source that
+ * cannot stream gets one piece in each request.
+ */
 export function runsOf(
   plan: readonly PlannedTensor[],
   sources: readonly ByteSource[],
@@ -77,14 +80,14 @@ export function runsOf(
     const source = sources[piece.file]!
     const before = runs.at(-1)?.at(-1)
     const gap = before?.file === piece.file ? piece.offset - (before.offset + before.bytes) : NaN
-    // Without ranges a second request would begin at the file's first byte.
+    // Without ranges, a second request would start at the file's first byte.
     if (flowOf(source) && gap >= 0 && (gap <= kGap || source.ranges === false)) runs.at(-1)!.push(piece)
     else runs.push([piece])
   }
   return runs
 }
 
-/** Removes the end of a run for other requests: this many, each with about as many bytes as the run keeps. */
+/** Removes the end of a run for other requests. Each of them gets about as many bytes as the run keeps. */
 export function shareRun(run: Piece[], done: number, others: number): Piece[][] {
   const left = run.splice(done)
   const total = left.reduce((sum, { bytes }) => sum + bytes, 0)

@@ -1,6 +1,6 @@
 import { isNode, nodeModule } from '../runtime/node-module.js'
 
-/** A worker's connection to the page, from inside the worker: the same in browsers and in Node. */
+/** A worker's connection to the page, inside the worker. It is the same in browsers and in Node. */
 export interface Port<Out, In> {
   post(message: Out, transfer: ArrayBuffer[]): void
   listen(listener: (message: In) => void): void

@@ -2,7 +2,7 @@
 import type { ProfileRow } from './module.js'
 import type { ProfiledOperation } from './types.js'
 
-/** "other" is the part of a pass's time that no other operation took. Longest first. */
+/** "other" is the time of a pass that no other operation took. Sorted by time, longest first. */
 export function profileOf(
   rows: readonly ProfileRow[],
   typeName: (id: number) => string,

@@ -1,5 +1,5 @@
-// The messages between the page and the engine's worker. Every call has an answer; a generation has pieces
-// before it.
+// The messages between the page and the engine's worker. Every call has an answer. A generation sends pieces before
+// its answer.
 import type { WasmName } from '../api/assets.js'
 import type { SoundRecord, SpeechRecord } from '../audio/records.js'
 import type { Transcription, TranscriptSegment } from '../audio/types.js'
@@ -16,16 +16,16 @@ import type {
 } from './types.js'
 
 export interface ChooseOptions {
-  /** Those modules of the engine that do not lie beside the worker's script. */
+  /** The engine's modules that are not beside the worker's script. */
   readonly assets: Readonly<Partial<Record<WasmName, string | BufferSource | WebAssembly.Module>>>
   /** the page's crossOriginIsolated */
   readonly isolated: boolean | undefined
-  /** As requested. */
+  /** the requested number */
   readonly threads: number | undefined
   readonly variant: Variant | undefined
 }
 
-/** Rows of a planned tensor, from byte `at` of the reserved room. */
+/** Rows of a planned tensor; their bytes start at byte `at` of the reserved buffer. */
 export interface ArrivedRows {
   readonly tensor: number
   readonly firstRow: number
@@ -47,39 +47,42 @@ export interface AnswerOptions {
 export interface FileHeader {
   readonly bytes: Uint8Array
   readonly fileSize: number | undefined
-  /** A Whisper model: in GGUF, or in a container before it, whose header gives places in the file. */
+  /** A Whisper model: in GGUF, or in an older container, whose tensor offsets are absolute in the file. */
   readonly speech?: 'gguf' | 'legacy' | undefined
 }
 
-/** Facts from the model's keys, and what the package must know about the engine. */
+/** Facts from the model's keys, and facts about the engine that the package needs. */
 export interface Facts {
   readonly vocabularySize: number
   readonly embeddingLength: number
   readonly layers: number
-  /** tokens; 0: the file does not say */
+  /** in tokens; 0: the file does not state it */
   readonly trainedContextLength: number
   readonly threads: number
-  /** floats of an output row */
+  /** floats in an output row */
   readonly outputLength: number
-  /** of embed() by default */
+  /** default of embed() */
   readonly pooling: Pooling
-  /** floats of a pooled vector */
+  /** floats in a pooled vector */
   readonly pooledLength: number
   readonly encoder: boolean
   readonly recurrent: boolean
-  /** Rows that are packed together: a tensor's rows arrive in multiples of this number, except at its end. */
+  /**
+   * Rows that are packed together: a tensor's rows must be passed in multiples of this number, except for the last
+   * ones.
+   */
   readonly rowGroup: number
 }
 
-/** The sampler's numbers: the rows of core/engine/sampler_options.inc. */
+/** The sampler's numeric options, as in core/engine/sampler_options.inc. */
 export type SamplerNumbers = {
   readonly [Name in Exclude<keyof SamplingOptions, 'seed' | 'logitBias'>]-?: number
 }
 
-/** A tensor to be fetched. Rows are counted in bytes of the file. */
+/** A tensor to fetch. Row sizes are in bytes of the file. */
 export interface PlannedTensor {
   readonly file: number
-  /** of row 0, from the file's begin */
+  /** offset of row 0 in the file */
   readonly offset: number
   readonly rows: number
   readonly rowBytes: number
@@ -96,7 +99,7 @@ export interface Opened {
 }
 
 export interface Sizes {
-  /** tokens of all sequences together */
+  /** number of tokens that all sequences share */
   readonly context: number
   /** tokens that are computed at once */
   readonly batch: number
@@ -115,18 +118,18 @@ export interface MemoryBytes {
   readonly scratch: number
 }
 
-/** An adapter that the engine holds. */
+/** An adapter that is loaded in the engine. */
 export interface AdapterFacts {
   readonly id: number
   readonly controlVector: boolean
-  /** weights or layers that it changes */
+  /** number of weights or layers that it changes */
   readonly targets: number
   readonly bytes: number
-  /** names of tensors that change nothing */
+  /** names of tensors without effect */
   readonly ignored: readonly string[]
 }
 
-/** Layers are those of a control vector, both included. */
+/** An adapter to use. The layers are those of a control vector, both included. */
 export interface ChosenAdapter {
   readonly id: number
   readonly scale: number
@@ -134,7 +137,7 @@ export interface ChosenAdapter {
   readonly lastLayer: number
 }
 
-/** A text, or a token: then text is empty. token -1: none */
+/** A text, or a token with an empty text. token -1: none */
 export interface TriggerRecord {
   readonly text: string
   readonly token: number
@@ -164,27 +167,27 @@ export interface Generated {
   readonly guessedTokens: number
 }
 
-/** Calls by name: what goes in and what comes out. */
+/** The calls by name: arguments and result. */
 export interface Calls {
-  /** Before all others: makes the engine. */
+  /** The first call: creates the engine. */
   choose: [ChooseOptions, void]
-  /** of the model's files, in order */
+  /** headers: of the model's files, in order */
   open: [{ headers: readonly FileHeader[]; withProjector: boolean }, Opened]
   memory: [Sizes, MemoryBytes]
   begin: [Sizes, void]
   vocabulary: [void, void]
-  /** Later calls of loading are for the draft model (true), or for the model itself. */
+  /** Following loading calls are for the draft model (true), or for the model itself (false). */
   draft: [boolean, void]
-  /** The answer returns the memory. */
+  /** The answer returns the memory for reuse. */
   rows: [{ bytes: Uint8Array<ArrayBuffer>; parts: readonly ArrivedRows[] }, ArrayBuffer]
   start: [Sizes, number]
   generate: [GenerateCall, Generated]
   evaluate: [{ sequence: number; tokens: Int32Array }, Float32Array]
-  /** to the tokens that stand for it; its steps are told as they are done */
+  /** returns the tokens that represent it; reports each step */
   image: [{ width: number; height: number; rgb: Uint8Array<ArrayBuffer> }, Int32Array]
   sound: [SoundRecord, Int32Array]
   encoded: [Int32Array, { embeddings: Float32Array; positions: Int32Array }]
-  /** pooling: a name, or empty for the file's own */
+  /** pooling: a name, or empty for the file's default */
   embed: [{ sequence: number; tokens: Int32Array; pooling: Pooling | '' }, Float32Array]
   save: [{ sequence: number }, Uint8Array]
   restore: [{ sequence: number; bytes: Uint8Array }, void]
@@ -210,12 +213,12 @@ export interface Call<N extends CallName = CallName> {
 export interface Cancel {
   readonly cancel: number
 }
-/** The last call: frees threads and memory. The answer's id is 0; ids of calls begin at 1. */
+/** The last call: frees threads and memory. The answer's id is 0; ids of calls start at 1. */
 export interface Close {
   readonly close: true
 }
 export type Message = Call | Cancel | Close
-/** Of a sound: the segments that are new, and how much of it is done. */
+/** Progress of a transcription: new segments, and the fraction that is done. */
 export interface Heard {
   readonly segments: readonly TranscriptSegment[]
   readonly progress: number
@@ -227,7 +230,7 @@ export type Answer =
   | { readonly id: number; readonly done: number; readonly of: number }
   | { readonly id: number; readonly error: { code: string; message: string; offset: number } }
 
-/** The connection to the engine, whether it is in a worker or not. */
+/** The connection to the engine, in a worker or in the same thread. */
 export interface Link {
   post(message: Message, transfer: ArrayBuffer[]): void
   end(): void

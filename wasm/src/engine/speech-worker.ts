@@ -1,4 +1,4 @@
-// The part of the engine's worker for Whisper models. It transcribes one sound at a time.
+// The part of the engine's worker for Whisper models. It transcribes one audio at a time.
 import type { SoundRecord, SpeechRecord } from '../audio/records.js'
 import { speechRecord } from '../audio/records.js'
 import type { Transcription, TranscriptSegment, TranscriptToken, TranscriptWord } from '../audio/types.js'
@@ -22,7 +22,7 @@ export class SpeechWorker {
   readonly #module: EngineModule
   readonly #speech: WasmSpeech
   readonly #languages: readonly string[]
-  /** of the sound for evaluate() */
+  /** the audio for evaluate() is encoded */
   #encoded = false
 
   constructor(module: EngineModule, speech: WasmSpeech) {

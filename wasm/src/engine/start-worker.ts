@@ -1,11 +1,11 @@
 // Starts the engine's worker: in Node, in a page, from a server of another origin, or beside the bundle of a
-// development server. If there are no workers at all, the engine runs in place.
+// development server. If workers do not exist, the engine runs in the calling thread.
 import { GgufError, messageOf, quoted } from '../api/errors.js'
 import { absolute } from '../runtime/compile.js'
 import { isNode } from '../runtime/node-module.js'
 import type { Answer, Link, Message } from './protocol.js'
 
-// Milliseconds in which a worker must end its threads.
+// Milliseconds that a worker has to end its threads.
 const kPatience = 1500
 
 type Heard = (answer: Answer) => void
@@ -45,13 +45,14 @@ async function inNode(workerUrl: string | URL | undefined, heard: Heard, broke: 
   }
 }
 
-/** The one place where bundlers find the script. */
+/** The only expression by which bundlers find the script. */
 function bundled(): Worker {
   return new Worker(new URL('./engine-worker.js', import.meta.url), { type: 'module' })
 }
 
 /**
- * Where a bundler has put the script: only its version of the line above knows. Called only after a failure.
+ * The address to which a bundler has moved the script, which only its version of the expression above contains.
+ * Called only after a failure.
  */
 function bundledUrl(): URL | undefined {
   const { Worker: Real } = globalThis
@@ -65,14 +66,14 @@ function bundledUrl(): URL | undefined {
     globalThis.Worker = Asked as unknown as typeof Worker
     bundled()
   } catch {
-    // import.meta.url is no address there
+    // import.meta.url is not an address there
   } finally {
     globalThis.Worker = Real
   }
   return asked === undefined ? undefined : absolute(asked)
 }
 
-/** Resolves with the worker of the script once it runs. */
+/** Resolves with a worker of the script when it runs. */
 function running(make: () => Worker): Promise<Worker> {
   return new Promise((resolve, reject) => {
     const worker = make()
@@ -91,11 +92,11 @@ function running(make: () => Worker): Promise<Worker> {
 const isForeign = (url: URL): boolean =>
   /^https?:$/.test(url.protocol) && url.origin !== globalThis.location?.origin
 
-/** Workers of another origin are refused, but not a script of this page's that imports theirs. */
+/** Browsers refuse workers from another origin. A local script that imports the remote one is allowed. */
 function atAddress(url: URL): Worker {
   if (!isForeign(url)) return new Worker(url, { type: 'module' })
   const script = new Blob([`import ${JSON.stringify(url.href)}`], { type: 'text/javascript' })
-  // Not revoked: its threads begin with the same address.
+  // Not revoked, because the threads start with the same address.
   return new Worker(URL.createObjectURL(script), { type: 'module' })
 }
 
@@ -129,8 +130,8 @@ async function inPage(workerUrl: string | URL | undefined, heard: Heard, broke: 
     post: (message, transfer) => worker.postMessage(message, transfer),
     end() {
       if (!globalThis.crossOriginIsolated) return worker.terminate()
-      // Threads that sleep in shared memory end at once if they are woken, but only after seconds if they are
-      // just terminated. A worker that does not answer (it computes a prompt) is not awaited.
+      // Threads that sleep in shared memory end immediately if they are woken, but only after seconds if they are
+      // terminated. If a worker does not answer because it computes a prompt, it is terminated after a delay.
       const stop = setTimeout(() => worker.terminate(), kPatience)
       worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
         if (data.id !== 0) return
@@ -153,7 +154,7 @@ export async function startWorker(
     const { inPlace } = await import('./in-place.js')
     return inPlace(heard)
   } catch (cause) {
-    // Service workers must not import later: the engine must be in their bundle.
+    // Service workers do not support dynamic import, so the engine must be in their bundle.
     throw new GgufError(
       'unsupported',
       `There are no workers here, and the engine's code for that case cannot be loaded: ${messageOf(cause)}. Bundle the script into one file, without splitting.`,

@@ -1,8 +1,8 @@
-// One thread of the engine: an instance of its module over the same memory, inside its pool until it is
-// ended. It calls no JavaScript, so the imports need only exist.
+// One thread of the engine: an instance of its module over the same memory, which stays in the pool until the engine
+// ends. It never calls JavaScript, so the imports only need to exist.
 import type { Port } from './port.js'
 
-/** The one message of the engine's worker. Pointers are addresses in the memory. */
+/** The only message from the engine's worker. Pointers are addresses in the memory. */
 export interface ThreadStart {
   readonly module: WebAssembly.Module
   readonly memory: WebAssembly.Memory

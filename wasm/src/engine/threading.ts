@@ -3,5 +3,5 @@
 /** The name of a worker that is a thread of the engine. */
 export const kThreadName = 'ggufscope-thread'
 
-/** The pool's own limit. */
+/** The pool's limit. */
 export const kMaxThreads = 64

@@ -1,18 +1,18 @@
-// The threads that the engine's pool computes with, besides the worker itself.
+// The threads of the engine's pool, other than the worker itself.
 import { isNode, nodeModule } from '../runtime/node-module.js'
 import type { ThreadStart } from './thread.js'
 import { kMaxThreads, kThreadName } from './threading.js'
 
 export interface Thread {
   start(message: ThreadStart): void
-  /** after start(): when it has come out of the pool */
+  /** resolves when it has left the pool, after start() */
   readonly left: Promise<void>
   end(): void
 }
 
-// Beyond this number, memory bandwidth limits every machine that runs a browser.
+// Above this number, memory bandwidth is the limit on machines that run browsers.
 const kDefaultMost = 16
-// With two or three threads, half of them would be slower more often than faster.
+// With two or three threads, using half of them is usually slower.
 const kMinTried = 4
 
 function availableCores(): number {
@@ -34,7 +34,7 @@ function whyNoThreads(isPageIsolated: boolean | undefined): string | undefined {
   return undefined
 }
 
-/** How many threads to compute with, and why not more where it is one. */
+/** The number of threads to use and, if it is one, the reason. */
 export function threadCount(
   wished: number | undefined,
   isPageIsolated: boolean | undefined,
@@ -44,20 +44,17 @@ export function threadCount(
   if (reason !== undefined) return { count: 1, reason }
   if (wished !== undefined) return { count: Math.min(wished, kMaxThreads) }
   const cores = availableCores()
-  // With many cores, one is left to the page and other programs: a loop ends with its slowest thread.
+  // With many cores, one is left for the page and other programs, because a loop ends with its slowest thread.
   return { count: Math.min(cores > 4 ? cores - 1 : cores, kDefaultMost) }
 }
 
-/**
- * The numbers of threads to try for one token: all, half, a quarter (half: for cores of two hardware
- * threads).
- */
+/** The numbers of threads to try for one token: all, half, a quarter. Half suits cores with two hardware threads. */
 export function fewerThreads(count: number): number[] {
   return count < kMinTried ? [count] : [count, Math.ceil(count / 2), Math.ceil(count / 4)]
 }
 
-// A worker of the same script as this one. Some bundlers make a classic script of it. Module workers refuse importScripts
-// by a TypeError; without an argument Firefox's do not.
+// The type of this worker, for workers of the same script. Some bundlers convert it to a classic script. Module
+// workers throw a TypeError for importScripts, except in Firefox if there is no argument.
 function ownType(): WorkerType {
   try {
     ;(globalThis as { importScripts?(url: string): void }).importScripts!('data:text/javascript,')
@@ -67,9 +64,7 @@ function ownType(): WorkerType {
   }
 }
 
-/**
- * A thread whose script has started, or undefined if none can be made. If it fails later, the engine fails.
- */
+/** A thread whose script has started, or undefined if none can be created. If it fails later, the engine fails. */
 async function makeThread(): Promise<Thread | undefined> {
   if (isNode()) {
     const threads = nodeModule<typeof import('node:worker_threads')>('node:worker_threads')

@@ -1,22 +1,22 @@
-// Choices that depend on the machine are tried while tokens are generated. The choices alternate, because a
-// machine's speed changes by itself. They are the number of memory streams of decode (kMemoryStreams of
-// core/nn/gemm/dispatch.hpp), a thread's initial chunk (kInitialEighths of core/nn/pool.hpp), and the number
-// of threads: threads that share a core, slow cores among fast ones, and more threads than a container may
-// run make each other slower. No choice changes results.
-/** Until then JavaScript engines still optimize the code. */
+// Settings that depend on the machine are tried while tokens are generated. The settings alternate, because a
+// machine's speed changes over time. They are: the number of memory streams of decode (kMemoryStreams in
+// core/nn/gemm/dispatch.hpp), a thread's initial chunk (kInitialEighths in core/nn/pool.hpp), and the number of
+// threads (threads that share a core, slow cores, and more threads than a container may run slow each other down).
+// They do not change results.
+/** During this time, JavaScript engines still optimize the code. */
 const kWarmMs = 300
 const kWarmPasses = 8
 const kPasses = 6
-/** Another choice must take less than this share of the first one's time: a small difference is noise. */
+/** Another setting must take less than this fraction of the first one's time, because small differences are noise. */
 const kGain = 0.98
 
-/** The mean of the faster half: the slower half was disturbed by other work. */
+/** The mean of the faster half. The slower half was probably disturbed by other work. */
 function fastHalf(times: readonly number[]): number {
   const half = [...times].sort((a, b) => a - b).slice(0, Math.ceil(times.length / 2))
   return half.reduce((sum, time) => sum + time, 0) / half.length
 }
 
-/** use(0) is the default, use(choices - 1) the last choice. */
+/** use(0) selects the default, use(choices - 1) the last setting. */
 export interface Tried {
   readonly choices: number
   use(choice: number): void
@@ -29,7 +29,7 @@ export class Trial {
   #warmMsLeft = kWarmMs
   #warmPassesLeft = 2 * kWarmPasses
 
-  /** tried: the settings to try, one after the other. */
+  /** tried: the settings to try, in order. */
   constructor(...tried: Tried[]) {
     this.#tried = tried
   }
@@ -38,7 +38,7 @@ export class Trial {
     return this.#tried.length === 0
   }
 
-  /** One token took so long. */
+  /** Reports the time of one token. */
   took(ms: number): void {
     const tried = this.#tried[0]
     if (!tried) return

@@ -1,4 +1,4 @@
-// Chooses the fastest of the engine's modules that works here.
+// Chooses the fastest engine module that works here.
 import type { WasmName } from '../api/assets.js'
 import { compileNamed, instantiate } from '../runtime/compile.js'
 import createPlain from './engine-simd.js'
@@ -9,7 +9,7 @@ import { fewerThreads, makeThreads, threadCount, type Thread } from './threads.j
 import type { ChooseOptions } from './protocol.js'
 import type { Variant } from './types.js'
 
-// i32x4.relaxed_dot_i8x16_i7x16_add_s in the smallest module: is the instruction known?
+// A minimal module with i32x4.relaxed_dot_i8x16_i7x16_add_s, to test whether the instruction is supported.
 const kRelaxedProbe = new Uint8Array([
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 19, 1, 17, 0, 65, 0, 253, 15, 65, 0,
   253, 15, 65, 0, 253, 15, 253, 147, 2, 11,
@@ -21,8 +21,9 @@ interface Files {
   readonly create: CreateEngine
 }
 
-// Addresses are written out: bundlers look for them. The variants' glue is the same (scripts/join-modules.ts compares it),
-// and imported at once: a worker's script that loads more cannot be a classic one, which some bundlers make of it.
+// Addresses are literals, because bundlers look for them. All variants have the same glue (scripts/join-modules.ts
+// compares it), which is imported statically: a worker's script with dynamic imports cannot be a classic script,
+// which some bundlers produce.
 const kPlain: Readonly<Record<Variant, Files>> = {
   simd: {
     name: 'engine-simd.wasm',
@@ -48,13 +49,13 @@ const kThreaded: typeof kPlain = {
   },
 }
 
-/** The memory reserves address space for its largest size; if there is less, a smaller size is tried. */
+/** Reserving the memory needs address space for its maximum size. If there is less, a smaller maximum is tried. */
 function sharedMemory(): WebAssembly.Memory | undefined {
   for (const maximum of kMaxPages) {
     try {
       return new WebAssembly.Memory({ initial: kInitialPages, maximum, shared: true })
     } catch {
-      // the next
+      // try the next size
     }
   }
   return undefined
@@ -63,7 +64,7 @@ function sharedMemory(): WebAssembly.Memory | undefined {
 interface Started {
   readonly engine: EngineModule
   readonly module: WebAssembly.Module
-  /** shared; none: one thread only */
+  /** shared memory; undefined: one thread only */
   readonly memory: WebAssembly.Memory | undefined
 }
 
@@ -102,9 +103,9 @@ export interface Chosen {
   readonly engine: EngineModule
   readonly variant: Variant
   readonly reason: string
-  /** The most threads of the pool, this worker included. */
+  /** Maximum number of the pool's threads, including this worker. */
   readonly threads: number
-  /** The numbers of threads to try for one token. A requested number is not tried. */
+  /** The numbers of threads to try for one token. If the caller requested a number, only that. */
   readonly threadChoices: readonly number[]
   /** Starts the threads of an opened engine's pool. */
   startThreads(opened: WasmLoader): void
@@ -144,8 +145,8 @@ export async function choose({
     async endThreads() {
       await Promise.all(started.map(({ left }) => left))
       for (const thread of usable) thread.end()
-      // Chromium never frees a worker that is terminated while its own workers are ending, and does not
-      // report when they have ended.
+      // Chromium never frees a worker that is terminated while its own workers are ending, and does not report when
+      // they have ended.
       if (usable.length > 0) await new Promise((done) => setTimeout(done, kEnding))
     },
   }

@@ -11,7 +11,7 @@ function onlyHears(what: string): never {
   throw new GgufError('unsupported', `A Whisper model has transcribe(), but no ${what}.`)
 }
 
-/** A loaded Whisper model. It transcribes sound, and does not generate other text. */
+/** A loaded Whisper model. It transcribes speech and does not generate other text. */
 export class WhisperModel implements Model {
   readonly file: GgufFile
   readonly info: ModelInfo

@@ -23,13 +23,13 @@ import { choose, type Chosen } from './variants.js'
 
 const kBatch = 128
 /**
- * Pieces are posted, and messages are handled, at most every kTellMs: both take at least 0.1 ms, and a small
- * model's token takes 0.5 ms.
+ * Pieces are posted, and messages are handled, at most once in kTellMs milliseconds. Both take at least 0.1 ms, and a
+ * small model's token takes 0.5 ms.
  */
 const kTellMs = 4
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** A list from a function of the index. */
+/** Creates a list from a function of the index. */
 function listOf<T>(count: number, at: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => at(i))
 }
@@ -44,7 +44,7 @@ export class EngineWorker {
   #loader: WasmLoader | undefined
   #speech: SpeechWorker | undefined
   #draft: WasmEngine | undefined
-  /** Whether calls of loading are for the draft model. */
+  /** loading calls are for the draft model */
   #drafts = false
   #trial = new Trial()
   /** threads for decode; prefill uses all */
@@ -120,7 +120,7 @@ export class EngineWorker {
       answer = { id: call.id, value }
     } catch (error) {
       const { code = 'wasm', offset = 0 } = error as Partial<Failed>
-      // wasm threw: out of memory, or a bug. The session is lost then.
+      // wasm threw an error: out of memory, or a bug. The session cannot be used any more.
       const message = error instanceof Error ? error.message : String(error)
       answer = { id: call.id, error: { code, message, offset } }
     }
@@ -215,7 +215,7 @@ export class EngineWorker {
       this.#put(bytes, engine)
       engine.addHeader(bytes.length, fileSize ?? -1)
     }
-    // A draft model shares the threads of the main model once its weights are loaded.
+    // A draft model uses the threads of the main model after its weights are loaded.
     this.#check(engine.open(this.#drafts ? 1 : chosen.threads, withProjector), engine)
     if (!this.#drafts) {
       chosen.startThreads(engine)
@@ -299,7 +299,7 @@ export class EngineWorker {
     engine.setBias(call.bias.length / 2)
   }
 
-  /** The token limit ends the answer: text that was held back for a stop string belongs to it. */
+  /** The answer ended at the token limit, so text that was held back for a stop string belongs to it. */
   #heldBack(): Piece[] {
     this.engine.end()
     const text = this.#text()
@@ -331,7 +331,8 @@ export class EngineWorker {
       while (tokens < call.maxTokens && !this.#cancelled.has(id)) {
         const asked = performance.now()
         this.#check(engine.next())
-        // The first token is drawn from the prompt's logits, and a proposed token may have saved a pass.
+        // Excludes the first token, which comes from the prompt's logits, and speculative decoding, where a token may
+        // need no pass.
         if (tokens > 0 && lookup === 0 && draft === 0) this.#trial.took(performance.now() - asked)
         const token = engine.token()
         const finish = engine.finish()
@@ -391,7 +392,7 @@ export class EngineWorker {
     return await this.#encodeMedia(id)
   }
 
-  /** A cancelled run is abandoned: the engine starts the next one from the beginning. */
+  /** After an abort, the run is abandoned; the engine starts the next one from the beginning. */
   async #encodeMedia(id: number): Promise<Int32Array> {
     const { engine } = this
     const of = engine.mediaSteps()
@@ -427,7 +428,7 @@ export class EngineWorker {
     return this.#engine
   }
 
-  /** The engine that calls of loading are for. */
+  /** The engine that loading calls are for. */
   get loading(): WasmLoader {
     return this.#drafts && this.#draft ? this.#draft : this.loader
   }
@@ -449,7 +450,7 @@ export class EngineWorker {
     return ids.length
   }
 
-  /** A copy: shared memory can neither be decoded nor transferred. */
+  /** A copy, because shared memory can neither be decoded nor transferred. */
   #bytes(pointer: number, length: number): Uint8Array<ArrayBuffer> {
     return this.#module!.HEAPU8.slice(pointer >>> 0, (pointer >>> 0) + length)
   }

@@ -1,4 +1,4 @@
-// Identifies bytes behind the tensor data of a file: appended archives, concatenated files.
+// Identifies bytes after the tensor data of a file: appended archives, concatenated files.
 import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import type { Finding } from '../api/findings.js'
@@ -6,7 +6,7 @@ import type { ByteSource, ReadOptions } from '../api/source.js'
 import type { Header } from '../header/header.js'
 import type { OpenedFile } from './opened.js'
 
-/** Where the padded data of a file ends. */
+/** The end of a file's data, including padding. */
 export function dataEnd(header: Header): number {
   const { dataOffset, alignment } = header.facts()
   const reach = header
@@ -17,7 +17,7 @@ export function dataEnd(header: Header): number {
 
 const kMagic = [0x47, 0x47, 0x55, 0x46]
 
-/** Names the format that begins with these bytes, at an offset of a file. */
+/** Formats, recognized by bytes at an offset. */
 const kKinds: readonly (readonly [at: number, bytes: readonly number[], what: string])[] = [
   [0, kMagic, 'another GGUF file begins there: files were concatenated, and readers see the first only'],
   [0, [0x50, 0x4b, 3, 4], 'a ZIP archive begins there'],
@@ -33,7 +33,7 @@ async function head(source: ByteSource, at: number, options: ReadOptions): Promi
   const { size } = source
   if (size === undefined || at >= size) return new Uint8Array()
   return await source.read(at, Math.min(512, size - at), options).catch((error: unknown) => {
-    // A stream, or a server without ranges: then it is unknown.
+    // For a stream, or a server without ranges, the format stays unknown.
     if (error instanceof GgufError && error.code === 'no-ranges') return new Uint8Array()
     throw error
   })
@@ -42,19 +42,19 @@ async function head(source: ByteSource, at: number, options: ReadOptions): Promi
 const startsWith = (bytes: Uint8Array, at: number, wanted: readonly number[]): boolean =>
   wanted.every((byte, i) => bytes[at + i] === byte)
 
-/** Whether a GGUF file begins at that place. */
+/** True if a GGUF file begins at that offset. */
 export async function isGguf(source: ByteSource, at: number): Promise<boolean> {
   return startsWith(await head(source, at, {}), 0, kMagic)
 }
 
-/** What lies behind the data of each file, by its first bytes: archives that were appended, files that were concatenated. */
+/** Identifies what follows the data of each file by its first bytes: appended archives, concatenated files. */
 export async function findBehindData(file: OpenedFile, options: ReadOptions = {}): Promise<Finding[]> {
   const found = file.shardParts.map(async ({ part }, shard): Promise<Finding[]> => {
     if (!part || part.header.container !== 'gguf') return []
     const { header, source } = part
     const at = dataEnd(header)
     const bytes = await head(source, at, options)
-    // The end of a tensor of an unknown type is unknown.
+    // The end of a tensor with an unknown type is unknown.
     if (
       bytes.length === 0 ||
       header.tensors(shard).some((one) => one.byteLength === 0 && one.elementCount > 0)

@@ -12,7 +12,7 @@ const kErrorCodes: Readonly<Record<string, GgufErrorCode>> = {
   'duplicate-tensor': 'duplicate',
 }
 
-/** Tensors of a file whose data does not end within it. */
+/** Tensors of a file whose data ends after the file's end. */
 function cutTensors({ header, source }: Part, shard: number): TensorInfo[] {
   const { size } = source
   return size === undefined
@@ -47,8 +47,8 @@ function damageOfPart(part: Part, shard: number, isAlone: boolean): Finding[] {
 }
 
 /**
- * What is missing or contradictory in a file or set: shards, truncated tensor data, numbers of shards,
- * repeated names. It uses headers and sizes only, and reads nothing. shard: check that file only.
+ * Lists what is missing or contradictory in a file or set: shards, truncated tensor data, shard numbers, repeated
+ * names. It uses only headers and sizes, and reads nothing. shard: check only that file.
  */
 export function damageOf(file: OpenedFile, shard?: number): Finding[] {
   const { shardParts } = file
@@ -73,14 +73,14 @@ function refuse([first, ...more]: readonly Finding[], advice: string): void {
 }
 
 /**
- * Throws if a file or set is incomplete, because output made from it would be broken without a sign of it.
- * shard: check that file only.
+ * Throws if a file or set is incomplete, because the damage would not be visible in output made from it. shard: check
+ * only that file.
  */
 export function mustBeWhole(file: OpenedFile, shard?: number): void {
   refuse(damageOf(file, shard), kWriteAnyway)
 }
 
-/** Throws if llama.cpp refuses the file or set too: statements of later shards about the set are ignored. */
+/** Throws only if llama.cpp also refuses the file or set. It ignores what later shards state about the set. */
 export function mustBeLoadable(file: OpenedFile): void {
   refuse(
     damageOf(file).filter(({ level }) => level === 'error'),
@@ -88,7 +88,7 @@ export function mustBeLoadable(file: OpenedFile): void {
   )
 }
 
-/** Throws if the data of a tensor is incomplete; the message has the number of rows. */
+/** Throws if a tensor's data is incomplete. The message contains the number of complete rows. */
 export function mustHaveRows(file: OpenedFile, tensor: TensorInfo, rows?: readonly [number, number]): void {
   const size = file.shardParts[tensor.shard]?.part?.source.size
   const { offset, byteLength } = file.rowRange(tensor, { rows })

@@ -26,7 +26,7 @@ import type {
 } from '../api/text.js'
 import { addOpened, type OpenedFile, type Part, type RowRange, type ShardPart } from './opened.js'
 
-/** Tensors of types without known layout take what lies between them and the next tensor, padding included. */
+/** Tensors of types with unknown layout extend to the next tensor, including padding. */
 function sizedByGaps(header: Header, shard: number, end: number | undefined): TensorInfo[] {
   const tensors = header.tensors(shard)
   const unknown = ({ typeId, elementCount }: TensorInfo): boolean =>
@@ -51,12 +51,12 @@ export class OpenFile implements OpenedFile {
   #tokenizer: FileTokenizer | undefined
   #chatTemplates: ReadonlyMap<string, ChatTemplate> | undefined
 
-  /** Where inspect.wasm is hosted; the other modules are beside it. */
+  /** The address of inspect.wasm; the other modules are beside it. */
   readonly hosting: AssetOptions | undefined
 
   readonly #findingsOfSet: (shards: readonly ShardPart[]) => Finding[]
 
-  /** findingsOfSet: from shards.ts, which a single file does not load. */
+  /** findingsOfSet: from shards.ts, which is not loaded for a single file. */
   constructor(
     shards: readonly ShardPart[],
     hosting?: AssetOptions,
@@ -71,17 +71,17 @@ export class OpenFile implements OpenedFile {
     addOpened(this)
   }
 
-  /** The header of the first part, for the bindings of other parts of the package. */
+  /** The header of the first part, for other parts of the package. */
   get header(): Header {
     return this.#first.header
   }
 
-  /** Every physical file that is there. */
+  /** All physical files that exist. */
   get parts(): readonly (Part | undefined)[] {
     return this.#shards.map(({ part }) => part)
   }
 
-  /** The same, with the names of missing ones. */
+  /** The same, with the names of missing files. */
   get shardParts(): readonly ShardPart[] {
     return this.#shards
   }
@@ -160,7 +160,7 @@ export class OpenFile implements OpenedFile {
     return this.#byName.get(name)
   }
 
-  /** Geometry of a tensor's type; an error where the type has no known layout. */
+  /** The geometry of a tensor's type. Throws if the type's layout is unknown. */
   tensorType(tensor: TensorInfo): TypeRow {
     const type = this.header.type(tensor.typeId)
     if (type && type.blockSize > 0) return type
@@ -262,7 +262,7 @@ export class OpenFile implements OpenedFile {
     return edit(this, options)
   }
 
-  /** Where whole rows of a tensor lie. */
+  /** The byte range of whole rows of a tensor. */
   rowRange(which: string | TensorInfo, { rows, superBlock }: ReadRowsOptions): RowRange {
     const tensor = typeof which === 'string' ? this.tensor(which) : which
     if (!tensor) throw new GgufError('not-found', `There is no tensor "${which as string}" in this file.`)

@@ -16,15 +16,15 @@ import type { SparseAttempt } from '../sparse/preview.js'
 import type { GgufFile, OpenOptions, OpenProgress } from '../api/file.js'
 import type { ByteSource, RetryInfo, Source, StreamOptions } from '../api/source.js'
 
-// Larger than any real header: a server that sends endlessly is stopped here.
+// Larger than any real header, to stop a server that never stops sending.
 const kMaxHeaderBytes = 1 << 30
-// What is read of a header before a sparse preview leaves its stream.
+// Bytes of the header that are read before a sparse preview ends the stream.
 const kHeadBytes = 1 << 15
-// What files of a set, or raw pieces of one file, are called.
+// Names of files of a set, or of raw pieces of one file.
 const kShard = /-\d+-of-\d+\.gguf$/i
 const kPiece = /\.part\d+of\d+$|\.gguf-split-[a-z]$/i
 
-/** The byte source for what open() was given. Remote: what reads an address. */
+/** The byte source for an argument of open(). Remote: the class that reads addresses. */
 export function sourceOf(
   source: Source,
   options: OpenOptions,
@@ -46,7 +46,7 @@ export function sourceOf(
   )
 }
 
-/** One iteration of a stream, with either protocol. */
+/** Iterates over a stream of either kind. */
 async function* pieces(
   source: ByteSource,
   offset: number,
@@ -64,7 +64,7 @@ async function* pieces(
     yield* stream
     return
   }
-  // Not every browser's ReadableStream can be iterated.
+  // Some browsers cannot iterate over a ReadableStream.
   const reader = (stream as ReadableStream<Uint8Array>).getReader()
   try {
     for (;;) {
@@ -77,10 +77,10 @@ async function* pieces(
   }
 }
 
-/** What a source is that is no open()'s: node.ts knows paths. */
+/** Converts other kinds of sources; node.ts replaces it to support paths. */
 export const paths = { resolve: (source: Source): Source => source }
 
-/** A copy of all bytes of a source. 'bad-length' if there are more than `most`. */
+/** Reads all bytes of a source into a copy. Error: 'bad-length' if there are more than `most`. */
 export async function readWhole(
   source: ByteSource,
   most: number,
@@ -103,7 +103,7 @@ export async function readWhole(
   return whole
 }
 
-/** Progress over all shards, reported to the caller. */
+/** Progress over all shards, for the caller. */
 class Progress {
   readonly #report: OpenOptions['onProgress']
   #onKeys: OpenOptions['onKeys']
@@ -116,7 +116,7 @@ class Progress {
     this.#onKeys = onKeys
   }
 
-  /** Called once, when a piece has no new key: a long array has begun. last: no more pieces will come. */
+  /** Called once, when a piece contains no new key because a long array has begun. last: there are no more pieces. */
   tellKeys(header: Header, last: boolean): void {
     if (!this.#onKeys) return
     const { keysSeen } = header.facts()
@@ -149,7 +149,7 @@ class Progress {
   }
 }
 
-/** The index of a file of several. */
+/** Adds the file's name to an error if there are several files. */
 function naming({ name }: ByteSource, error: unknown): unknown {
   if (!(error instanceof GgufError) || !name || error.message.includes(name)) return error
   const { code, message, offset, status } = error
@@ -165,7 +165,7 @@ const noHeader = (length: number): GgufError =>
     },
   )
 
-/** Reads until the header is complete, and no piece further; for a sparse preview, as much as it needs. */
+/** Reads until the header is complete, and no further piece; for a sparse preview only as much as it needs. */
 async function readHeader(
   source: ByteSource,
   shard: number,
@@ -174,7 +174,7 @@ async function readHeader(
   { signal, wasmUrl, assets, preview = 'full' }: OpenOptions,
 ): Promise<Part> {
   let header: Header | undefined
-  // Its code is fetched together with the first bytes.
+  // Loaded while the first bytes are fetched.
   let loading = preview === 'full' ? undefined : import('../sparse/preview.js')
   loading?.catch(() => {})
   try {
@@ -216,7 +216,7 @@ async function readHeader(
     } while (needed !== 0)
     header ??= new Header(await module)
     signal?.throwIfAborted()
-    // No more bytes: the parser reports what is missing.
+    // There are no more bytes: the parser reports what is missing.
     if (needed !== 0) header.append(new Uint8Array(), header.length)
     return { source, header }
   } catch (error) {
@@ -230,10 +230,10 @@ async function readHeader(
 }
 
 /**
- * Opens a GGUF file. Resolves when its header is complete; tensor data is read on demand.
+ * Opens a GGUF file. Resolves when its header is complete. Tensor data is read on demand.
  *
- * For a split model give any one shard if the others are beside it (addresses, paths); otherwise all of them
- * as an array. Rejects with a GgufError, or with options.signal.reason.
+ * For a split model, pass any one of its files if the others are beside it (addresses, paths), or all of them as an
+ * array. Rejects with a GgufError, or with options.signal.reason.
  */
 export async function open(source: Source | readonly Source[], options: OpenOptions = {}): Promise<GgufFile> {
   checkOptions('open()', options, kOpenChecks)
@@ -259,7 +259,7 @@ export async function open(source: Source | readonly Source[], options: OpenOpti
   try {
     const name = sources[0]!.name ?? ''
     if (kPiece.test(name)) sources = [await (await import('./pieces.js')).joinPieces(sources, options)]
-    // Their code is fetched together with the first bytes.
+    // Loaded while the first bytes are fetched.
     if (sources.length > 1 || kShard.test(name)) {
       progress.shardCount = Math.max(2, sources.length)
       import('./shards.js').catch(() => {})

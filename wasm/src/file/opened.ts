@@ -1,4 +1,4 @@
-// An opened file as the other parts of the package use it.
+// The interface of an opened file for other parts of the package.
 import type { AssetOptions } from '../api/assets.js'
 import type { GgufFile } from '../api/file.js'
 import type { ByteSource } from '../api/source.js'
@@ -7,7 +7,7 @@ import type { Header, TypeRow } from '../header/header.js'
 
 export const kMaxFindings = 20
 
-/** A name from the file for a message: quoted, shortened, and without unprintable characters. */
+/** Formats a name from the file for a message: quoted, shortened, and without unprintable characters. */
 export function printable(name: string): string {
   const short = name.slice(0, 60).replace(/[^\x20-\x7e]/g, '?')
   return `'${short}${name.length > 60 ? '...' : ''}'`
@@ -19,13 +19,13 @@ export interface Part {
   readonly header: Header
 }
 
-/** A place in a split model: part is undefined where the file is not there. */
+/** A place in a split model. part is undefined if the file is missing. */
 export interface ShardPart {
   readonly name: string | undefined
   readonly part: Part | undefined
 }
 
-/** Where whole rows of a tensor lie. */
+/** The byte range of whole rows of a tensor. */
 export interface RowRange {
   readonly tensor: TensorInfo
   readonly type: TypeRow
@@ -38,15 +38,15 @@ export interface RowRange {
 }
 
 export interface OpenedFile extends GgufFile {
-  /** Where inspect.wasm is hosted; the other modules are beside it. */
+  /** The address of inspect.wasm; the other modules are beside it. */
   readonly hosting: AssetOptions | undefined
   /** The header of the first part. */
   readonly header: Header
-  /** Every physical file that is there. */
+  /** All physical files that exist. */
   readonly parts: readonly (Part | undefined)[]
-  /** The same, with the names of missing ones. */
+  /** The same, with the names of missing files. */
   readonly shardParts: readonly ShardPart[]
-  /** Geometry of a tensor's type; an error where the type has no known layout. */
+  /** The geometry of a tensor's type. Throws if the type's layout is unknown. */
   tensorType(tensor: TensorInfo): TypeRow
   /** Errors: not-found, unsupported, invalid-argument, bad-shape, missing-shard. */
   rowRange(which: string | TensorInfo, options: ReadRowsOptions): RowRange
@@ -59,7 +59,7 @@ export function addOpened(file: OpenedFile): void {
   opened.add(file)
 }
 
-/** Whether open() of this package made it. */
+/** True if open() of this package created the object. */
 export function isOpened(file: unknown): file is OpenedFile {
   return opened.has(file as GgufFile)
 }

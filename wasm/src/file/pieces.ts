@@ -1,10 +1,10 @@
-// Files that were cut into pieces without headers: "model.gguf.part1of3", "model.gguf-split-a".
+// Files that were split into pieces without headers: "model.gguf.part1of3", "model.gguf-split-a".
 import { GgufError } from '../api/errors.js'
 import type { OpenOptions } from '../api/file.js'
 import type { ByteSource, ReadOptions } from '../api/source.js'
 import { checkRange, streamByReads } from '../sources/bytes.js'
 
-/** The names of all pieces where the name tells their number; else the name of piece i. */
+/** The names of all pieces if the name contains their number; otherwise a function for the name of piece i. */
 interface Pieces {
   /** name of the joined file */
   readonly whole: string
@@ -31,7 +31,7 @@ function piecesOf(name: string): Pieces | undefined {
     : undefined
 }
 
-/** Several sources, one behind the other. */
+/** The concatenation of several sources. */
 class JoinedSource implements ByteSource {
   readonly name: string
   readonly size: number
@@ -75,7 +75,7 @@ class JoinedSource implements ByteSource {
   }
 }
 
-/** A piece whose first byte was read: then its size is known. */
+/** A piece whose first byte was read, so that its size is known. */
 async function probed(source: ByteSource, { signal }: OpenOptions): Promise<ByteSource> {
   if (source.size === undefined) await source.read(0, 1, { signal })
   if (source.size === undefined)
@@ -86,7 +86,7 @@ async function probed(source: ByteSource, { signal }: OpenOptions): Promise<Byte
   return source
 }
 
-/** The joined file. Any piece is enough if the others are beside it. */
+/** The joined file. Any piece can be given if the others are beside it. */
 export async function joinPieces(given: readonly ByteSource[], options: OpenOptions): Promise<ByteSource> {
   const [first] = given
   const pieces = piecesOf(first!.name ?? '')!
@@ -99,7 +99,7 @@ export async function joinPieces(given: readonly ByteSource[], options: OpenOpti
       sources.push(await probed(source, options))
     } catch (error) {
       if (!(error instanceof GgufError && error.code === 'no-such-file')) throw error
-      // Without a number in the name, the last piece is the one without a next piece.
+      // If the name contains no number, the last piece is the one without a successor.
       if (i > 0 && (pieces.count === undefined || options.allowMissingShards)) break
       for (const one of sources) one.close?.()
       throw new GgufError(

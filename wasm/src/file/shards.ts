@@ -9,7 +9,7 @@ import type { InspectModule } from '../inspect.js'
 import { eachInParallel } from '../sources/parallel.js'
 import { kMaxFindings, printable, type Part, type ShardPart } from './opened.js'
 
-// Shards opened at the same time.
+// Number of shards that are opened at the same time.
 const kParallelShards = 6
 const kMissing = new Set(['no-such-file', 'missing-shard'])
 
@@ -21,7 +21,7 @@ export interface ShardName {
   readonly names: readonly string[]
 }
 
-/** undefined where the name is not that of a shard. */
+/** undefined if the name is not that of a shard. */
 export function parseShardName(module: InspectModule, name: string | undefined): ShardName | undefined {
   const names = module
     .shardNames(name ?? '')
@@ -31,7 +31,7 @@ export function parseShardName(module: InspectModule, name: string | undefined):
   return index < 0 ? undefined : { index, names }
 }
 
-/** A number of a header; undefined if it does not have the key. */
+/** A numeric key of a header; undefined if it is absent. */
 export function numberIn(header: Header, key: string): number | undefined {
   const index = header.keys().indexOf(key)
   const entry = index < 0 ? undefined : header.keyEntries()[index]!
@@ -42,8 +42,8 @@ export function numberIn(header: Header, key: string): number | undefined {
 const nameOf = (part: Part, shard: number): string => part.source.name ?? `shard ${shard + 1}`
 
 /**
- * Checks a shard's keys about its place. Loaders read split.count and split.tensors.count of the first shard
- * only.
+ * Checks the keys of a shard about its place in the set. Loaders read split.count and split.tensors.count only from
+ * the first shard.
  */
 function findingsOfShard(part: Part, shard: number, count: number, declared: number | undefined): Finding[] {
   const name = nameOf(part, shard)
@@ -92,7 +92,7 @@ export function findingsOfSet(shards: readonly ShardPart[]): Finding[] {
     for (const { name, offset } of part?.header.tensors(shard) ?? []) {
       tensors++
       const before = seen.get(name)
-      // Within one shard, lint of that file reports it.
+      // Within one shard, that file's lint reports it.
       if (before !== undefined && before !== shard) {
         const message = `tensor ${printable(name)} is in shard ${before + 1} already`
         findings.push({ level: 'error', code: 'duplicate-tensor', message, offset, shard })
@@ -110,9 +110,9 @@ export function findingsOfSet(shards: readonly ShardPart[]): Finding[] {
 /** The number of files of this file's model. */
 const countOf = ({ header }: Part): number => numberIn(header, 'split.count') ?? 0
 
-/** What opens the other files of a set. */
+/** What is needed to open the other files of a set. */
 interface Others {
-  /** all that were given, the first included */
+  /** all files that were given, including the first */
   readonly given: readonly ByteSource[]
   read(source: ByteSource, shard: number): Promise<Part>
   readonly options: OpenOptions
@@ -176,7 +176,7 @@ async function openByNumber(first: Part, { given, read, options, onCount }: Othe
   }
 }
 
-/** The error for a shard whose name does not give the names of the others. */
+/** The error for a shard whose name does not determine the names of the others. */
 async function loneShard({ header, source }: Part, count: number): Promise<GgufError> {
   const { dataEnd, isGguf } = await import('./behind-data.js')
   const end = dataEnd(header)
@@ -192,7 +192,7 @@ async function loneShard({ header, source }: Part, count: number): Promise<GgufE
   )
 }
 
-/** Opens what else belongs to a split model. first: the part that was given. */
+/** Opens the other files of a split model. first: the file that was given. */
 export async function openShards(first: Part, others: Others): Promise<ShardPart[]> {
   const { given, read, options, onCount } = others
   const count = countOf(first)

@@ -7,7 +7,7 @@ import type { Scalar, ValueType } from '../api/metadata.js'
 import type { ReadOptions } from '../api/source.js'
 import type { TensorInfo, TensorType } from '../api/tensors.js'
 
-/** Counts that the file declares, and counts parsed so far. */
+/** Counts declared by the file, and counts parsed so far. */
 export interface Facts {
   readonly version: number
   readonly bigEndian: boolean
@@ -24,7 +24,7 @@ export interface Facts {
 export interface TypeRow extends TensorType {
   /** bytes of a super-block of 64 elements (ggml built with QK_K = 64); 0 for types without one */
   readonly smallBlockBytes: number
-  /** a layout of containers before GGUF only; its id exists only in this build */
+  /** a layout that only containers before GGUF have; its id exists only in this build */
   readonly legacy: boolean
 }
 
@@ -32,7 +32,7 @@ export interface KeyEntry {
   /** in the order of the file */
   readonly index: number
   readonly type: ValueType
-  /** of an array */
+  /** for arrays */
   readonly elementType: ValueType
   readonly count: number
   readonly offset: number
@@ -58,12 +58,12 @@ export const kValueTypes: readonly ValueType[] = [
 const kKeyColumns = 5
 const kTensorColumns = 13
 
-/** An integer as a number where a number holds it. */
+/** A number if it holds the integer exactly, otherwise a bigint. */
 function integer(value: bigint): number | bigint {
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value
 }
 
-/** What each scalar type is in JavaScript. Strings and arrays are not in this table. */
+/** The JavaScript type of each scalar type. Strings and arrays are not in this table. */
 export const kScalars: Readonly<
   Record<string, { bytes: number; get: (view: DataView, at: number, little: boolean) => Scalar }>
 > = {
@@ -80,12 +80,12 @@ export const kScalars: Readonly<
   f64: { bytes: 8, get: (v, at, little) => v.getFloat64(at, little) },
 }
 
-// A byte order mark is a part of the text like any other.
+// A byte order mark is an ordinary part of the text.
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 const typeTables = new WeakMap<InspectModule, ReadonlyMap<number, TypeRow>>()
 
-/** Every ggml type that this build knows, by id. */
+/** All known ggml types by id. */
 export function tensorTypes(module: InspectModule): ReadonlyMap<number, TypeRow> {
   let table = typeTables.get(module)
   if (!table) {
@@ -99,24 +99,24 @@ export function tensorTypes(module: InspectModule): ReadonlyMap<number, TypeRow>
   return table
 }
 
-/** Facts of a container from before GGUF. Its header in the heap is the one that a converter would write. */
+/** Facts of a container from before GGUF. The header in the heap is the one that a converter would write. */
 export interface Legacy {
   readonly container: Container
   readonly version: number
   readonly bytesRead: number
 }
 
-/** The missing arrays of a header that was read in parts. */
+/** The missing arrays of a header that was read only partially. */
 export interface Gaps {
   readonly bytesRead: number
-  /** whether the elements at this offset are missing */
+  /** true if the elements at this offset are missing */
   has(offset: number): boolean
   /** Reads them; without an offset, all missing ones. */
   load(offset: number | undefined, options: ReadOptions): Promise<void>
 }
 
 /**
- * The header of one file in the wasm heap. Every read takes a fresh view: the heap moves when it grows.
+ * The header of one file in the wasm heap. Every read creates a new view, because the heap moves when it grows.
  * close() frees it; a FinalizationRegistry frees headers that were not closed.
  */
 export class Header {
@@ -127,7 +127,7 @@ export class Header {
   readonly #legacy: Legacy | undefined
   /** set while arrays are missing */
   gaps: Gaps | undefined
-  /** where it differs from the length of the header */
+  /** set if it differs from the length of the header */
   bytesRead: number | undefined
 
   constructor(module: InspectModule, legacy?: Legacy) {
@@ -138,7 +138,7 @@ export class Header {
     forgotten.register(this, this.#document, this)
   }
 
-  /** The wasm object, for the bindings of other parts of the package. */
+  /** The wasm object, for other parts of the package. */
   get document(): WasmDocument {
     if (!this.#document) throw new GgufError('closed', 'This file was closed: open it again to read from it.')
     return this.#document
@@ -153,7 +153,7 @@ export class Header {
     return this.gaps?.bytesRead ?? this.bytesRead ?? this.#length
   }
 
-  /** Throws if a part of the header is missing: any part, or the array at this offset. */
+  /** Throws if a part of the header is missing. offset: only checks the array at this offset. */
   mustHave(offset?: number): void {
     if (!this.gaps || (offset !== undefined && !this.gaps.has(offset))) return
     const advice = offset === undefined ? 'await file.completeHeader() first' : 'await its load() first'
@@ -171,8 +171,8 @@ export class Header {
   }
 
   /**
-   * Continues parsing with the next bytes of the file. Returns 0 if the header is complete, otherwise the
-   * least number of bytes of the file that it needs.
+   * Parses the next bytes of the file. Returns 0 if the header is complete, otherwise the number of bytes of the file
+   * that it needs at least.
    */
   append(chunk: Uint8Array, fileSize: number | undefined): number {
     const document = this.document
@@ -191,7 +191,7 @@ export class Header {
     throw new GgufError(code as GgufErrorCode, message, { offset })
   }
 
-  /** Fills in bytes that were left out. */
+  /** Inserts bytes that were left out. */
   put(offset: number, bytes: Uint8Array): void {
     this.#module.HEAPU8.set(bytes, (this.document.base() >>> 0) + offset)
   }
@@ -237,7 +237,7 @@ export class Header {
   }): Omit<Finding, 'shard'>[] {
     if (this.#legacy) {
       const message = `a ${this.#legacy.container} container from before GGUF: today's loaders refuse it until it is converted`
-      // Of the header that a converter would write: its values are the file's, its places are not.
+      // The header is the one that a converter would write: its values are the file's, but its offsets are not.
       const values = this.#findings(undefined, undefined).filter(({ code }) => code === 'fft-length')
       return [
         { level: 'error', code: 'legacy-container', message, offset: 0 },
@@ -275,13 +275,13 @@ export class Header {
     return this.#texts(this.document.gatherKeys())
   }
 
-  /** Of a tensor of this file; undefined for an id that means nothing in it. */
+  /** The type of a tensor of this file; undefined if the id is unknown. */
   type(id: number): TypeRow | undefined {
     const row = tensorTypes(this.#module).get(id)
     return row?.legacy === true && !this.#legacy ? undefined : row
   }
 
-  /** Ids without a layout in ggml are read as the types of forks. */
+  /** Ids without a layout in ggml are looked up among the types of forks. */
   typeName(id: number): string {
     const row = this.type(id)
     const fork = !row || row.removed ? this.#module.forkTypeName(id) : ''
@@ -291,7 +291,7 @@ export class Header {
   tensors(shard: number): TensorInfo[] {
     const names = this.#texts(this.document.gatherTensorNames())
     const table = this.#doubles(this.document.tensorTable())
-    // A legacy header gives places in the file, not behind its own end.
+    // In a legacy header, offsets are absolute in the file.
     const base = this.#legacy ? this.document.facts()[3] : 0
     return names.map((name, i) => {
       const at = i * kTensorColumns
@@ -349,7 +349,9 @@ export class Header {
     return new Float64Array(this.#module.HEAPU8.buffer, pointer >>> 0, length).slice()
   }
 
-  /** The strings of a gather call: decoded at once and cut if all are valid UTF-8, otherwise one by one. */
+  /**
+   * The strings of a gather call. If all are valid UTF-8 they are decoded at once and sliced, otherwise one by one.
+   */
   #texts(valid: boolean): string[] {
     const document = this.document
     const [endsPointer, count] = document.ends()

@@ -3,7 +3,7 @@ import { kScalars, type Header } from './header.js'
 import type { LazyArray, MetadataValue, NumericArray, ValueType } from '../api/metadata.js'
 import type { ReadOptions } from '../api/source.js'
 
-// Iteration makes so many elements at a time.
+// Number of elements that iteration decodes at a time.
 const kPage = 4096
 
 type Typed = { new (length: number): NumericArray }
@@ -22,7 +22,7 @@ const kTypedArrays: Readonly<Record<string, Typed>> = {
   f64: Float64Array,
 }
 
-/** An integer index into length elements, as Array.prototype.slice reads its arguments. */
+/** Converts an index like Array.prototype.slice: to an integer within 0 .. length. */
 function clamp(index: number, length: number): number {
   const whole = Math.trunc(index) || 0
   return whole < 0 ? Math.max(0, length + whole) : Math.min(whole, length)

@@ -7,13 +7,13 @@ import { editModule } from '../runtime/module.js'
 import type { Container } from '../api/file.js'
 import type { ByteSource } from '../api/source.js'
 
-// The first window contains a usual vocabulary. Data lies between tensor headers: small tensors are read,
-// large ones skipped.
+// The first window is large enough for a usual vocabulary. Data is between the tensor headers: small tensors are
+// read, large ones skipped.
 const kFirstWindow = 1 << 19
 const kWindow = 1 << 16
 const kHop = 1 << 9
 
-/** The header of a container from before GGUF, without reading its tensor data. */
+/** Reads the header of a container from before GGUF, without its tensor data. */
 export async function readLegacy(
   source: ByteSource,
   module: InspectModule,

@@ -4,17 +4,17 @@ import { HeaderArray } from './lazy-array.js'
 import { editModule } from '../runtime/module.js'
 import type { KeyMeaning, Metadata, MetadataValue, RepeatedKey, ValueType } from '../api/metadata.js'
 
-/** Whether tokenizers can be made of the keys: of tokens, or of the RWKV World vocabulary as text. */
+/** True if the keys contain a vocabulary: tokens, or the RWKV World vocabulary as text. */
 export const hasVocabulary = (metadata: Metadata): boolean =>
   metadata.has('tokenizer.ggml.tokens') || metadata.has('tokenizer.rwkv.world')
 
-/** The key-values of a header. The table of keys is made on first use, values when they are asked for. */
+/** The key-values of a header. The table of keys is built on first use; values are decoded on access. */
 export class HeaderMetadata implements Metadata {
   readonly #header: Header
   readonly #hosting: AssetOptions | undefined
   #entries: Map<string, KeyEntry> | undefined
   readonly #again: [string, KeyEntry][] = []
-  // Arrays and long texts keep their identity.
+  // Arrays and long texts are cached, so that repeated accesses return the same object.
   readonly #made = new Map<string, MetadataValue>()
 
   constructor(header: Header, hosting?: AssetOptions) {

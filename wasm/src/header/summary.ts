@@ -7,7 +7,7 @@ function isArray(value: MetadataValue | undefined): value is LazyArray {
   return typeof value === 'object'
 }
 
-/** Typed look-ups: a missing key, or one of another type, is undefined. */
+/** Typed look-ups. A missing key, or one of another type, gives undefined. */
 class Keys {
   constructor(readonly metadata: Metadata) {}
 

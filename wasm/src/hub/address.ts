@@ -18,7 +18,7 @@ const kPrefixes: Readonly<Record<string, HubName>> = {
 const kName = /^[\w][\w.-]*$/
 
 /**
- * The repository that a text names; undefined for any other text: a file's address, a path. Accepted are
+ * The repository that a text names; undefined for any other text, such as a file's address or a path. Accepted are
  * "owner/name", "owner/name:Q4_K_M", "hf:owner/name@revision", "hf.co/owner/name:Q4_K_M", "ms:owner/name",
  * "ollama:name:tag", and the pages of repositories.
  */
@@ -38,7 +38,7 @@ export function parseHubAddress(text: string): HubAddress | undefined {
   return bare && !/\.gguf$/i.test(given) ? ofPath('huggingface', given) : undefined
 }
 
-/** A mirror is asked directly; other names of a hub stand for the hub. */
+/** Requests go directly to a mirror. Other host names of a hub are aliases. */
 const mirrorOf = (host: string) =>
   /^hf-mirror\.com$/i.test(host) ? `https://${host.toLowerCase()}` : undefined
 
@@ -56,7 +56,7 @@ function ofPath(hub: HubName, path: string, server?: string): HubAddress | undef
   const [name = '', quantization] = splitOnce(owned ? (rest.shift() ?? '') : head, ':')
   const [bare, revision = rest[0] === 'tree' ? rest[1] : undefined] = splitOnce(name, '@')
   const owner = owned ? head : 'library'
-  // More of a path leads to a file or to another page; "tree/main" is the repository still.
+  // A longer path leads to a file or to another page, but "tree/main" is still the repository.
   const more = rest.length > 0 && rest[0] !== 'tree' && !(rest[0] === 'files' || rest[0] === 'summary')
   if (!kName.test(owner) || !kName.test(bare ?? '') || more) return undefined
   const address = { hub, id: `${owner}/${bare}`, server }

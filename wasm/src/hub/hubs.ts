@@ -1,4 +1,4 @@
-// The hubs' HTTP interfaces, a row each: how a repository's files are listed, and how models are searched.
+// The hubs' HTTP interfaces, one row each: how to list a repository's files, and how to search models.
 import { GgufError } from '../api/errors.js'
 import { encodedPath, isObject, numberOf, onServer, requestJson, textOf } from './request.js'
 import type { FoundModel, HubFile, HubName, HubOptions } from './types.js'
@@ -15,14 +15,14 @@ export interface Hub {
   readonly search?: (query: string, limit: number, options: HubOptions) => Promise<FoundModel[]>
 }
 
-/** Limit of a listing's pages: a server that always names a next one must not block. */
+/** Limit for the pages of a listing, so that a server that always names a next page cannot block. */
 const kMaxPages = 100
 
 const kHuggingFace: Hub = {
   server: 'https://huggingface.co',
   revision: 'main',
   page: (id) => `/${encodedPath(id)}`,
-  // The tree in pages of up to 1,000 entries; the header Link names the next one.
+  // The tree has pages of up to 1,000 entries; the header Link contains the next one.
   async list(id, revision, options) {
     const files: HubFile[] = []
     const path = `/api/models/${encodedPath(id)}/tree/${encodeURIComponent(revision)}?recursive=true`
@@ -32,7 +32,7 @@ const kHuggingFace: Hub = {
       for (const entry of arrayOf(body, url)) {
         const file = isObject(entry) && entry['type'] === 'file' ? textOf(entry['path']) : undefined
         if (file === undefined || !isObject(entry)) continue
-        // For files in Git LFS or Xet, the entry's size is the file's; "lfs" repeats it with the hash.
+        // The entry's size is also correct for files in Git LFS or Xet; "lfs" repeats it with the hash.
         const lfs = isObject(entry['lfs']) ? entry['lfs'] : {}
         files.push({
           path: file,
@@ -100,7 +100,7 @@ const kModelScope: Hub = {
   },
 }
 
-// An OCI registry: a manifest names layers by digest, of which those of a model are GGUF files.
+// An OCI registry: a manifest lists layers by digest. Those of a model are GGUF files.
 const kOllamaKinds: Readonly<Record<string, string>> = {
   'application/vnd.ollama.image.model': '',
   'application/vnd.ollama.image.projector': 'mmproj-',
@@ -145,7 +145,7 @@ function arrayOf(body: unknown, url: URL): unknown[] {
   throw new GgufError('http-error', `${url.host} answered ${url.pathname} with JSON that is no list.`)
 }
 
-/** RFC 8288: <address>; rel="next". Only on the same origin, since the token goes along. */
+/** RFC 8288: <address>; rel="next". Only on the same origin, because the token is sent, too. */
 function nextPage(response: Response, url: URL): URL | undefined {
   const link = /<([^>]+)>\s*;[^,]*\brel="?next"?/.exec(response.headers.get('link') ?? '')?.[1]
   const next = link === undefined ? undefined : new URL(link, url)

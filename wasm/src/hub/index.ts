@@ -21,8 +21,8 @@ function parsed(address: string | HubAddress): HubAddress {
 }
 
 /**
- * Lists a repository: its GGUF files with sizes, grouped into models. One request, more for long listings.
- * Errors: 'invalid-argument', 'not-found' if it has no GGUF file, 'no-such-file', 'unauthorized' and
+ * Lists a repository: its GGUF files with sizes, grouped into models. It takes one request, or more for long
+ * listings. Errors: 'invalid-argument', 'not-found' if there is no GGUF file, 'no-such-file', 'unauthorized' and
  * 'forbidden' from the hub, and those of the network.
  */
 export async function listRepository(
@@ -40,9 +40,9 @@ export async function listRepository(
 }
 
 /**
- * The model that an address means: "owner/name:Q4_K_M" the one of that quantization, "owner/name" the usual choice. Its
- * files' addresses are what open() and load() take. Errors of listRepository; 'not-found' names the available
- * quantizations.
+ * The model that an address refers to: "owner/name:Q4_K_M" the one with that quantization, "owner/name" the default
+ * choice. The addresses of its files can be passed to open() and load(). Errors of listRepository; 'not-found' lists
+ * the available quantizations.
  */
 export async function findVariant(
   address: string | HubAddress,
@@ -57,7 +57,7 @@ export async function findVariant(
   throw new GgufError('not-found', `${id} has no ${wanted}. It has: ${there}.`)
 }
 
-/** Models with GGUF files that fit a query, by downloads. On Hugging Face and servers with its protocol. */
+/** Searches models with GGUF files, sorted by downloads. Only on Hugging Face and servers with its protocol. */
 export async function searchModels(
   query: string,
   options: HubOptions & { limit?: number | undefined } = {},

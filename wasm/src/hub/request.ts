@@ -2,7 +2,10 @@ import { GgufError } from '../api/errors.js'
 import { refusal, TransientError, unreachable } from '../sources/http-errors.js'
 import type { HubOptions } from './types.js'
 
-/** A hub's answer as JSON. Errors: those of HTTP statuses, 'network', 'html' or 'http-error' for anything but JSON. */
+/**
+ * Requests JSON from a hub. Errors: those of HTTP statuses, 'network', and 'html' or 'http-error' for a response that
+ * is not JSON.
+ */
 export async function requestJson(
   url: URL,
   options: HubOptions,
@@ -34,13 +37,13 @@ export async function requestJson(
   }
 }
 
-/** The address of a path on the server, or on the hub's own. */
+/** The address of a path on the given server, or on the hub's own. */
 export function onServer(server: string | URL | undefined, standard: string, path: string): URL {
   const base = String(server ?? standard).replace(/\/+$/, '')
   return new URL(base + path, globalThis.location?.href)
 }
 
-/** A path's parts, each encoded. */
+/** Encodes each part of a path. */
 export const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/')
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>

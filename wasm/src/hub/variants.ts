@@ -1,10 +1,11 @@
-// Groups the files of a repository into models: joins shards, names quantizations, separates files of other
-// kinds.
+// Groups the files of a repository into models: joins shards, determines quantizations, separates other kinds of
+// files.
 import type { HubFile, HubVariant, VariantKind } from './types.js'
 
 const kShard = /^(.*?)-(\d{5})-of-(\d{5})\.gguf$/i
 
-// A quantization's name within a file's: between marks, the last one counts ("F16" of "model-f16.Q4_0" is another's).
+// The name of a quantization within a file name, between separators. The last one counts: in "model-f16.Q4_0", "f16"
+// is the source's.
 const kQuantization =
   /(?<=^|[-._/ ])(?:UD[-_])?(?:IQ[1-6]_(?:XXS|XS|S|M|NL|KT?S?|K)(?:_R[48])?|Q[1-8]_(?:K(?:_(?:XXL|XL|XXS|XS|L|M|S|P))?|[01](?:_[48]_[48])?)|TQ[12]_0|MXFP[46](?:_MOE)?|NVFP4|BF16|F(?:P)?16|F(?:P)?32)(?=$|[-._/ ])/gi
 
@@ -58,7 +59,7 @@ function variantOf({ files, count }: { files: HubFile[]; count: number }): HubVa
 
 const stemOf = (path: string) => path.replace(kShard, '$1').replace(/\.gguf$/i, '')
 
-/** Two models of one name and kind are named after their files. */
+/** If two models have the same name and kind, they are named after their files. */
 function named(variants: readonly HubVariant[]): HubVariant[] {
   const times = new Map<string, number>()
   const key = ({ kind, name }: HubVariant) => `${kind} ${name}`
@@ -68,10 +69,10 @@ function named(variants: readonly HubVariant[]): HubVariant[] {
   )
 }
 
-/** The default quantizations: the first of these that exists is taken, as in other tools. */
+/** The default quantizations. As in other tools, the first one that exists is chosen. */
 const kUsual = ['Q4_K_M', 'Q4_0', 'Q4_K_S', 'Q5_K_M', 'Q8_0']
 
-/** The model of that quantization (any case) or name; without one, the usual choice, else the smallest. */
+/** The model with that quantization (in any case) or name. Without one, the default choice, otherwise the smallest. */
 export function pickVariant(variants: readonly HubVariant[], quantization?: string): HubVariant | undefined {
   const models = variants.filter(({ kind, missing }) => kind === 'model' && missing === 0)
   if (quantization !== undefined) {

@@ -1,4 +1,4 @@
-// Images and sounds in messages: each is replaced by a random marker that a message cannot contain, and the rendered
+// Images and audio in messages. Each is replaced by a random marker that a message cannot contain, and the rendered
 // prompt is split at the markers.
 import { GgufError } from '../api/errors.js'
 import type { ChatMessage } from '../api/text.js'
@@ -54,7 +54,7 @@ export interface MarkedMessages {
   readonly marker: string
 }
 
-/** Finds the images and sounds in messages; undefined if there are none. */
+/** Finds the images and audio in messages; undefined if there are none. */
 export function markMedia(messages: readonly ChatMessage[]): MarkedMessages | undefined {
   const media: MediaPart[] = []
   const marker = `<__media_${crypto.randomUUID()}__>`
@@ -73,7 +73,7 @@ export function markMedia(messages: readonly ChatMessage[]): MarkedMessages | un
   return media.length > 0 ? { messages: marked, media, marker } : undefined
 }
 
-/** Splits the prompt at the markers. The result has one text more than there are images and sounds. */
+/** Splits the prompt at the markers. The result has one text more than there are markers. */
 export function cutAtMarkers({ text, runs }: Rendered, marker: string, count: number): Rendered[] {
   const texts = text.split(marker)
   if (texts.length !== count + 1)

@@ -4,8 +4,8 @@ import { fileOfAddress } from './data-address.js'
 import { checkPixels, type Pixels } from './rgb.js'
 
 /**
- * Pixels from the top row down, three or four bytes each: red, green, blue, and alpha, which is ignored. Such as
- * ImageData.
+ * Pixels from the top row down, with three or four bytes each: red, green, blue, and alpha, which is ignored. An
+ * ImageData has this form.
  */
 export interface RawImage {
   readonly width: number
@@ -14,8 +14,8 @@ export interface RawImage {
 }
 
 /**
- * Pixels, or a file as bytes, a Blob or a data: address. PNG is read everywhere, other formats if the browser decodes
- * them.
+ * Pixels, or a file as bytes, a Blob or a data: address. PNG is decoded in every environment, other formats only if
+ * the browser can decode them.
  */
 export type ImageInput = RawImage | Blob | Uint8Array | ArrayBuffer | string
 

@@ -91,7 +91,7 @@ function unfilter(lines: Uint8Array, height: number, lineBytes: number, pixelByt
   }
 }
 
-/** Converts lines to RGB. Alpha is ignored, as in llama.cpp. Samples of 16 bits are cut to the upper 8. */
+/** Converts lines to RGB. Alpha is ignored, as in llama.cpp. 16-bit samples are reduced to their upper 8 bits. */
 export async function decodePng(bytes: Uint8Array): Promise<Pixels> {
   const { header, palette, data } = chunksOf(bytes)
   const [width, height] = [header.getUint32(0), header.getUint32(4)]

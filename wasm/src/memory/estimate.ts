@@ -1,4 +1,4 @@
-// How much memory a model takes, from its header: file.memory().
+// Estimates a model's memory from its header: file.memory().
 import { checkOptions, either, integer, list, object, oneOf, type Check } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile, MemoryOptions } from '../api/file.js'
@@ -46,12 +46,12 @@ function kvTypesOf(given: MemoryOptions['kvType']): KvTypes {
   return { k: given.k ?? 'f16', v: given.v ?? 'f16' }
 }
 
-/** What comes beside the model, by device. */
+/** The models beside the main one, by device. */
 interface Extras {
   readonly mmproj: number
   readonly draft: number
   readonly lora: number
-  /** everything of them, weights and cache, on each device */
+  /** their weights and caches together, on each device */
   readonly weights: readonly number[]
   readonly cache: readonly number[]
 }
@@ -67,7 +67,7 @@ interface Setting {
 function extrasOf({ draft, mmproj, lora }: Setting, gpuLayers: number, plan: Plan): Extras {
   const weights = Array<number>(plan.devices.length + 1).fill(0)
   const cache = [...weights]
-  // They lie on the first device where any layer lies on one.
+  // They are on the first device if any layer is on a device.
   const place0 = gpuLayers > 0 && plan.devices.length > 0 ? 1 : 0
   weights[place0]! += mmproj + lora
   if (!draft) return { mmproj, draft: 0, lora, weights, cache }
@@ -118,7 +118,10 @@ function at(setting: Setting, gpuLayers: number, plan: Plan): Outcome {
   }
 }
 
-/** As many layers on the devices as fit there. What the CPU has is not known without a host: then all must lie on devices. */
+/**
+ * As many layers on the devices as fit there. Without `host`, the CPU's memory is unknown, so all layers must be on
+ * devices.
+ */
 function fitted(setting: Setting, plan: Plan): Outcome {
   const all = setting.shape.layers.length + 1
   let layers = plan.devices.length > 0 ? all : 0
@@ -142,7 +145,7 @@ function longest(setting: Setting, most: number, run: (context: number) => Outco
   return low === 0 ? 0 : contextOf(low)
 }
 
-/** Errors: 'unsupported' where the file holds no model, 'invalid-argument'. */
+/** Errors: 'unsupported' if the file does not contain a model, 'invalid-argument'. */
 export async function estimateMemory(file: GgufFile, options: MemoryOptions): Promise<MemoryEstimate> {
   checkOptions('memory()', options, kChecks)
   const devices = options.devices ?? []

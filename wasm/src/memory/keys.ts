@@ -1,4 +1,4 @@
-// The keys of an architecture: numbers, and arrays with one number a layer.
+// The keys of an architecture: numbers, and arrays with one number for each layer.
 import type { GgufFile } from '../api/file.js'
 import { GgufError } from '../api/errors.js'
 
@@ -6,7 +6,7 @@ export class ModelKeys {
   readonly architecture: string
   readonly #file: GgufFile
 
-  /** Arrays that a preview left out are read: some are one number a layer. */
+  /** Also reads arrays that a preview left out, because some have one number for each layer. */
   static async of(file: GgufFile): Promise<ModelKeys> {
     const keys = new ModelKeys(file)
     for (const [key, value] of file.metadata)
@@ -27,12 +27,12 @@ export class ModelKeys {
     return this.#file.metadata.has(`${this.architecture}.${key}`)
   }
 
-  /** A number that the file has, or the first of an array's. */
+  /** A number, or the first element of an array. */
   number(key: string): number | undefined {
     return this.#values(key)?.[0]
   }
 
-  /** One number a layer, from a number for all or an array. */
+  /** One number for each layer, from a single number or an array. */
   layers(key: string, count: number): number[] | undefined {
     const values = this.#values(key)
     if (!values) return undefined

@@ -1,4 +1,5 @@
-// Which device holds what: llama.cpp's rule, layers from the last one on, split by the devices' memory.
+// Which device stores what, by llama.cpp's rule: layers from the last one on, split in proportion to the devices'
+// memory.
 import type { TensorInfo } from '../api/tensors.js'
 import type { KvType, MemoryDevice } from '../api/memory.js'
 import type { CacheShape, LayerShape, ModelShape } from './shape.js'
@@ -33,7 +34,7 @@ export const kKvTypeNames = Object.keys(kKvTypes)
 const kCellStep = 256
 export const padded = (n: number, step = kCellStep) => Math.ceil(n / step) * step
 
-/** Tensors are aligned in their buffers. */
+/** Alignment of tensors in their buffers. */
 const kAlignment = 32
 export const bytesOf = (tensors: readonly TensorInfo[]) =>
   tensors.reduce((sum, { byteLength }) => sum + padded(byteLength, kAlignment), 0)
@@ -52,7 +53,7 @@ export function cellsOf({ window, ratio = 1 }: CacheShape, { context, batch }: P
 const cacheBytes = (shape: CacheShape, plan: Plan) =>
   cellsOf(shape, plan) * (rowBytes(shape.k, plan.kvType.k) + rowBytes(shape.v, plan.kvType.v))
 
-/** Device of each of n layers, and of the output behind them: 0 is the CPU. */
+/** The device of each of n layers and of the output after them; 0 is the CPU. */
 function deviceOfLayers(n: number, gpuLayers: number, devices: readonly MemoryDevice[]): number[] {
   const start = Math.max(0, n + 1 - gpuLayers)
   const active = Math.min(gpuLayers, n + 1)
@@ -77,7 +78,7 @@ export interface PlacedLayer {
 export interface Placed {
   readonly layers: readonly PlacedLayer[]
   readonly outputDevice: number
-  /** by device; the CPU's is the first */
+  /** by device; the CPU is first */
   readonly weights: number[]
   readonly cache: number[]
   readonly state: number[]
@@ -104,8 +105,8 @@ function placeLayer(
 }
 
 /**
- * About what intermediate results take: the logits or the widest layer of one batch, and the mask of attention. What a
- * backend really takes depends on its kernels.
+ * Approximate size of intermediate results: the logits or the widest layer of one batch, and the attention mask. The
+ * real size depends on the backend's kernels.
  */
 function computeBytes(shape: ModelShape, { context, batch }: Plan): number {
   const tokens = Math.min(batch, padded(context))
@@ -129,7 +130,7 @@ export function place(shape: ModelShape, gpuLayers: number, plan: Plan): Placed 
   const outputDevice = devices[shape.layers.length]!
   placed.weights[0]! += bytesOf(shape.input)
   placed.weights[outputDevice]! += bytesOf(shape.output)
-  // The CPU reads the embedding's own rows; a device needs them beside its layers.
+  // The CPU reads the embedding's own rows. A device needs a copy of them beside its layers.
   if (outputDevice > 0 && shape.tied)
     placed.weights[outputDevice]! += padded(shape.tied.byteLength, kAlignment)
   const used = placed.weights.map((bytes, i) => bytes > 0 && (i > 0 || outputDevice === 0))

@@ -1,10 +1,11 @@
-// What a model keeps of earlier tokens, layer by layer: widths of keys and values, states of recurrent layers.
+// What a model stores of earlier tokens in each layer: the widths of keys and values, and the states of recurrent
+// layers.
 import type { GgufFile } from '../api/file.js'
 import type { TensorInfo } from '../api/tensors.js'
 import { ModelKeys } from './keys.js'
 import { windowsOf } from './windows.js'
 
-/** One cache of a layer. Elements a cell; a cell stands for `ratio` tokens. */
+/** One cache of a layer. k and v: elements in a cell; one cell represents `ratio` tokens. */
 export interface CacheShape {
   readonly k: number
   readonly v: number
@@ -15,16 +16,16 @@ export interface CacheShape {
 export interface LayerShape {
   readonly tensors: readonly TensorInfo[]
   readonly caches: readonly CacheShape[]
-  /** F32 elements of state, a sequence */
+  /** F32 elements of state for each sequence */
   readonly state: number
 }
 
 export interface ModelShape {
   readonly layers: readonly LayerShape[]
-  /** the embedding and what else comes before the layers; always the CPU's */
+  /** the embedding and other tensors before the layers; always on the CPU */
   readonly input: readonly TensorInfo[]
   readonly output: readonly TensorInfo[]
-  /** no tensor of its own: the embedding is the output matrix as well, and a device needs its own copy */
+  /** if there is no separate tensor: the embedding is also the output matrix, and a device needs its own copy */
   readonly tied: TensorInfo | undefined
   readonly embedding: number
   readonly feedForward: number
@@ -33,7 +34,7 @@ export interface ModelShape {
   readonly trainedContext: number | undefined
 }
 
-// They see a whole text at once.
+// These attend to a whole text at once.
 const kWithoutCache: ReadonlySet<string> = new Set([
   ...[
     'bert',
@@ -48,7 +49,7 @@ const kWithoutCache: ReadonlySet<string> = new Set([
   ...['gemma-embedding', 'llama-embed', 'wavtokenizer-dec', 'dream', 'llada', 'llada-moe', 'rnd1'],
 ])
 
-/** A file that declares more is damaged. */
+/** A file that declares more layers is damaged. */
 const kMaxLayers = 4096
 
 const kRecurrent = /^(ssm_|shortconv|time_mix_)/
@@ -64,7 +65,7 @@ interface Block {
 function blockOf(tensors: TensorInfo[], prefix: string): Block {
   const names = tensors.map(({ name }) => name.slice(prefix.length))
   const recurrent = names.some((name) => kRecurrent.test(name))
-  // Delta nets have a fused projection of that name too.
+  // Delta nets also have a fused projection of that name.
   const own = recurrent ? names.filter((name) => !/^attn_(qkv|k_|q_)/.test(name)) : names
   return {
     tensors,
@@ -74,7 +75,7 @@ function blockOf(tensors: TensorInfo[], prefix: string): Block {
   }
 }
 
-/** F32 elements that a recurrent layer keeps: the last inputs of its convolution, and its state. */
+/** F32 elements that a recurrent layer stores: the last inputs of its convolution, and its state. */
 function stateOf(keys: ModelKeys, embedding: number, heads: number): number {
   const n = (key: string, missing = 0) => keys.number(key) ?? missing
   const head = n('wkv.head_size')
@@ -89,7 +90,7 @@ function stateOf(keys: ModelKeys, embedding: number, heads: number): number {
   return kernel * (inner + 2 * n('ssm.group_count') * size) + size * inner
 }
 
-/** Layers from here on read the keys and values of earlier ones. */
+/** Layers from this one on read the keys and values of earlier ones. */
 function ownLayers(keys: ModelKeys, count: number): number {
   if (keys.architecture === 'gemma3n') return Math.min(20, count)
   const shared = keys.number('attention.shared_kv_layers') ?? 0
@@ -119,7 +120,7 @@ function headsOf(keys: ModelKeys, embedding: number, count: number): Heads {
   }
 }
 
-/** The further caches of sparse attention: keys of the indexer that chooses what is attended to. */
+/** Additional caches of sparse attention: the keys of the indexer that selects positions. */
 function sparseCaches(
   keys: ModelKeys,
   heads: Heads,
@@ -137,7 +138,7 @@ function sparseCaches(
   if (indexer === 0) return []
   const types = keys.layers('attention.indexer.types', count)
   if (!(types ? types[index] === 1 : block.indexed)) return []
-  // MiniMax keeps a value's head beside it.
+  // MiniMax also stores the values of one head.
   return [{ k: indexer, v: keys.architecture.startsWith('minimax') ? heads.value(false) : 0 }]
 }
 
@@ -160,14 +161,14 @@ function cachesOf(keys: ModelKeys, blocks: readonly Block[], embedding: number):
     const further = sparseCaches(keys, heads, i, count, block)
     return [{ ...main, window: windowed ? windows.length : undefined }, ...further]
   })
-  // Granite Switch keeps one head more, by which it chooses its adapters.
+  // Granite Switch has one additional head, which selects its adapters.
   if (keys.has('adapters.router_gain')) caches.at(-1)?.push({ k: heads.key(false), v: heads.value(false) })
   return caches
 }
 
 function patternOf(keys: ModelKeys, count: number) {
   const values = keys.layers('attention.sliding_window_pattern', count)
-  // One number is a period, an array says it of each layer.
+  // A single number is a period; an array has a flag for each layer.
   const isPeriod = values !== undefined && values.every((one) => one === values[0]) && values[0]! > 1
   return isPeriod ? { number: values[0], layers: undefined } : { number: undefined, layers: values }
 }
@@ -218,7 +219,7 @@ function groupTensors(tensors: readonly TensorInfo[], prefixes: readonly string[
     if (block) block.push(tensor)
     else rest.push(tensor)
   }
-  // Those of a decoder come first: what a layer keeps is told by them.
+  // The decoder's tensors come first, because they determine what a layer stores.
   for (const block of blocks) block.sort((a, b) => prefixes.indexOf(kind(a)) - prefixes.indexOf(kind(b)))
   return { blocks, rest }
 }

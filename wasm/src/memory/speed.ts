@@ -1,4 +1,5 @@
-// How fast a model can generate at most: what one token reads, over the bandwidth of where it lies.
+// The maximum speed of generation: the bytes that one token reads, divided by the bandwidth of the memory that holds
+// them.
 import type { GgufFile } from '../api/file.js'
 import type { MemoryDevice } from '../api/memory.js'
 import type { Placed } from './placement.js'
@@ -7,13 +8,13 @@ import type { LayerShape, ModelShape } from './shape.js'
 
 const kExperts = /_exps\.(weight|bias)$/
 
-/** Of its experts a token reads those that are used. */
+/** Of a layer's experts, a token reads only those that are used. */
 function readOf(layer: LayerShape, used: number): number {
   const experts = bytesOf(layer.tensors.filter(({ name }) => kExperts.test(name)))
   return bytesOf(layer.tensors) - experts * (1 - used)
 }
 
-/** undefined where a device that holds something has no bandwidth. Transfers between devices are not counted. */
+/** undefined if a device in use has no bandwidth. Transfers between devices are not counted. */
 export function tokensPerSecond(
   file: GgufFile,
   shape: ModelShape,

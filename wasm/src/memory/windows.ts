@@ -1,16 +1,16 @@
-// Which layers attend to a sliding window, as llama.cpp reads it: the file's pattern, or the architecture's own.
+// Which layers have a sliding window, as in llama.cpp: by the file's pattern, or by the architecture's own.
 
 interface Rule {
-  /** layer i has a window where i % period < period - 1; with fullFirst where i % period != 0 */
+  /** layer i has a window if i % period < period - 1; with fullFirst if i % period != 0 */
   readonly period: number
   readonly fullFirst?: boolean
-  /** where the file gives none */
+  /** default if the file has none */
   readonly length?: number
-  /** whatever the file says, so long as it does not say 0 */
+  /** overrides the file, unless the file says 0 */
   readonly fixed?: number
 }
 
-// Architectures that are not here have no windows in llama.cpp, even where their files name one (phi3, mistral).
+// Other architectures have no windows in llama.cpp, even if their files state one (phi3, mistral).
 const kRules: Readonly<Record<string, Rule>> = {
   afmoe: { period: 4 },
   cohere2: { period: 4 },
@@ -39,12 +39,12 @@ const kRules: Readonly<Record<string, Rule>> = {
 }
 
 export interface Windows {
-  /** tokens */
+  /** in tokens */
   readonly length: number
   readonly layers: readonly boolean[]
 }
 
-/** undefined: every layer attends to all of the context. */
+/** undefined: every layer attends to the whole context. */
 export function windowsOf(
   architecture: string,
   layerCount: number,
@@ -52,7 +52,7 @@ export function windowsOf(
   pattern: { readonly number: number | undefined; readonly layers: readonly number[] | undefined },
 ): Windows | undefined {
   const rule = Object.hasOwn(kRules, architecture) ? kRules[architecture] : undefined
-  // EXAONE 4 has windows in its largest model alone.
+  // Only the largest EXAONE 4 model has windows.
   if (!rule || (architecture === 'exaone4' && layerCount !== 64)) return undefined
   const declared = given ?? rule.length ?? 0
   const length = declared > 0 ? (rule.fixed ?? declared) : 0

@@ -1,4 +1,4 @@
-// The answers to prompts, one after another, as events: chat and completions make chunks or whole objects of them.
+// The answers to prompts, in sequence, as events, which chat and completions convert to chunks or whole objects.
 import type { FinishReason, GenerateOptions, GenerateResult } from '../engine/types.js'
 import { LogprobQueue } from './logprobs.js'
 import type { Given } from './requests.js'
@@ -8,20 +8,20 @@ export interface AnswerEvent {
   readonly index: number
   readonly text: string
   readonly logprobs: readonly ContentLogprob[]
-  /** of the last event of an answer */
+  /** only in the last event of an answer */
   readonly finish?: FinishReason
 }
 
 export interface AnswersOptions {
   readonly prompts: readonly (string | readonly number[])[]
-  /** answers to each prompt */
+  /** number of answers to each prompt */
   readonly n: number
   readonly generate: GenerateOptions
-  /** number of likeliest tokens to report with each token; undefined: no log probabilities */
+  /** number of most likely tokens to report with each token; undefined: no log probabilities */
   readonly alternatives: number | undefined
 }
 
-/** Tokens of all answers; a prompt counts once. */
+/** Counts the tokens of all answers, and those of a prompt once. */
 export class UsageCounter {
   #prompt = 0
   #cached = 0
@@ -44,13 +44,13 @@ export class UsageCounter {
   }
 }
 
-/** The chunk in which a stream reports its usage. */
+/** The chunk with the usage of a stream. */
 export function usageOf(
   { stream_options: options }: Given<SamplingRequest>,
   counter: UsageCounter,
 ): {
   readonly ownChunk: boolean
-  /** of chunks that are not the last */
+  /** for chunks that are not the last */
   readonly meanwhile: { usage?: null }
   atFinish(isLast: boolean): { usage?: Usage | null }
 } {
@@ -93,7 +93,7 @@ export function finishOf(reason: FinishReason): 'stop' | 'length' {
   return reason === 'end' || reason === 'stop' ? 'stop' : 'length'
 }
 
-/** What all answers and chunks of a request begin with. */
+/** The common fields of all answers and chunks of a request. */
 export function frameOf<O extends string>(
   model: CompletionModel,
   object: O,

@@ -22,7 +22,7 @@ import type {
   CompletionModel,
 } from './types.js'
 
-/** Variables of the template that a request sets. */
+/** The template variables that a request sets. */
 function variablesOf({ reasoning_effort, chat_template_kwargs }: Given<ChatCompletionRequest>) {
   return {
     ...(reasoning_effort !== undefined && { reasoning_effort }),
@@ -32,7 +32,7 @@ function variablesOf({ reasoning_effort, chat_template_kwargs }: Given<ChatCompl
 }
 
 interface ChatPlan extends AnswersOptions {
-  /** Reads one answer; undefined: its text is its content. */
+  /** The parser for one answer; undefined: its text is the content. */
   parser(): ReplyParser | undefined
 }
 
@@ -65,7 +65,7 @@ async function planOf(
   }
 }
 
-/** The deltas of each answer's events. */
+/** Converts each answer's events to deltas. */
 class Replies {
   readonly #parsers: (ReplyParser | undefined)[] = []
   readonly #called = new Set<number>()
@@ -172,9 +172,9 @@ async function whole(
 }
 
 /**
- * Answers a conversation in OpenAI's format. With stream: true, yields chunks as they arrive.
- * Errors: 'invalid-argument' for options that are unknown or out of range, 'unsupported' for those that a local model cannot
- * follow, and those of chat().
+ * Answers a conversation in OpenAI's format. With stream: true, yields chunks as they arrive. Errors:
+ * 'invalid-argument' for options that are unknown or out of range, 'unsupported' for those that a local model cannot
+ * support, and those of chat().
  */
 export function createChatCompletion(
   model: CompletionModel,

@@ -109,9 +109,9 @@ async function whole(
 }
 
 /**
- * Continues a prompt, in OpenAI's older format. With stream: true, yields chunks as they arrive.
- * Errors: 'invalid-argument' for options that are unknown or out of range, 'unsupported' for those that the model cannot
- * follow, and those of generate().
+ * Continues a prompt, in OpenAI's older format. With stream: true, yields chunks as they arrive. Errors:
+ * 'invalid-argument' for options that are unknown or out of range, 'unsupported' for those that the model cannot
+ * support, and those of generate().
  */
 export function createCompletion(
   model: CompletionModel,

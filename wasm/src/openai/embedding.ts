@@ -25,9 +25,8 @@ function shortened(values: Float32Array, dimensions: number | undefined): Float3
 }
 
 /**
- * Vectors of texts in OpenAI's format, pooled as the file says and normalized. Errors: those of embed(),
- * 'unsupported' for rerankers, which have no vectors, and 'invalid-argument' for options that are unknown or
- * out of range.
+ * Embeds texts in OpenAI's format, with the file's pooling, normalized. Errors: those of embed(), 'unsupported' for
+ * rerankers, which have no vectors, and 'invalid-argument' for options that are unknown or out of range.
  */
 export function createEmbedding(
   model: CompletionModel,

@@ -1,5 +1,5 @@
-// Log probabilities of an answer's tokens, reported together with their text. Tokens that are held back for a
-// stop string, and then are not part of the answer, are not reported.
+// Log probabilities of an answer's tokens, reported together with their text. Tokens that were held back for a stop
+// string, and so are not part of the answer, are not reported.
 import type { StreamDecoder, Tokenizer } from '../api/text.js'
 import type { FinishReason, Piece, TokenProbability } from '../engine/types.js'
 import type { CompletionLogprobs, ContentLogprob, TokenLogprob } from './types.js'
@@ -22,7 +22,7 @@ export class LogprobQueue {
   #decoded = 0
   #told = 0
 
-  /** alternatives: how many of the likeliest tokens to tell beside each */
+  /** alternatives: number of most likely tokens to report with each token */
   constructor(tokenizer: Tokenizer, alternatives: number) {
     this.#tokenizer = tokenizer
     this.#alternatives = alternatives
@@ -63,7 +63,7 @@ export class LogprobQueue {
   }
 }
 
-/** The same in the format of completions. offset: of the first token in the answer's text. */
+/** Converts them to the format of completions. offset: that of the first token in the answer's text. */
 export function completionLogprobs(content: readonly ContentLogprob[], offset: number): CompletionLogprobs {
   let at = offset
   return {

@@ -1,4 +1,4 @@
-// The allowed requests, and the engine's options for them.
+// The checks of requests, and the engine's options for them.
 import {
   anything,
   checkOptions,
@@ -27,7 +27,7 @@ import type {
   StreamOptions,
 } from './types.js'
 
-/** A request without its nulls, which mean absent. */
+/** A request without nulls, which mean absent. */
 export type Given<T> = { readonly [Name in keyof T]?: Exclude<T[Name], null> }
 
 type Checks<T> = Readonly<Record<keyof T, Check>>
@@ -136,7 +136,7 @@ const kRerank: Checks<RerankRequest> = {
 
 const kStream: Checks<StreamOptions> = { include_usage: flag, include_obfuscation: flag }
 
-/** Values that request nothing; others are refused. */
+/** Values that have no effect; others are refused. */
 const kNothing: Readonly<Partial<Record<keyof ChatCompletionRequest, readonly unknown[]>>> = {
   store: [false],
   service_tier: ['auto', 'default'],
@@ -153,7 +153,7 @@ function invalid(message: string): never {
   throw new GgufError('invalid-argument', message)
 }
 
-/** Refuses unknown options and values out of range, and leaves nulls out. */
+/** Refuses unknown options and values out of range, and removes nulls. */
 export function checkRequest<T extends object>(what: string, request: T, checks: Checks<T>): Given<T> {
   if (object(request) !== undefined) checkOptions(what, request, {})
   const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null))
@@ -187,7 +187,7 @@ function checkMessages(what: string, messages: unknown): void {
   })
 }
 
-/** streams: the call is one that streams whatever the request says. */
+/** streams: the function always streams, whatever the request says. */
 export function checkChatRequest(
   what: string,
   request: ChatCompletionRequest,
@@ -256,7 +256,7 @@ export function schemaOf(format: ResponseFormat | undefined): JsonSchema | undef
   }
 }
 
-/** The options of a request that go to generate() as they are. */
+/** The options of a request that are passed to generate() unchanged. */
 export function generateOptionsOf(request: Given<SamplingRequest>, { signal }: CallOptions): GenerateOptions {
   const options: Record<string, unknown> = { signal }
   for (const [name, engineName] of Object.entries(kEngineNames)) {

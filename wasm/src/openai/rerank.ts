@@ -10,9 +10,8 @@ function textOf(document: unknown): string {
 }
 
 /**
- * Scores how well documents answer a query; best first. Errors: those of rerank(), and 'invalid-argument' for
- * options that
- * are unknown or out of range.
+ * Scores how well documents answer a query; best first. Errors: those of rerank(), and 'invalid-argument' for options
+ * that are unknown or out of range.
  */
 export async function createRerank(
   model: CompletionModel,

@@ -1,4 +1,4 @@
-// Tools and reasoning in requests: what the engine is asked for, and how replies are read.
+// Tools and reasoning in requests: the options for the engine, and the parsing of replies.
 import { GgufError } from '../api/errors.js'
 import type { ChatMessage } from '../api/text.js'
 import {
@@ -14,7 +14,7 @@ import type { GenerateOptions } from '../engine/types.js'
 import type { Given } from './requests.js'
 import type { ChatCompletionRequest, CompletionModel } from './types.js'
 
-// Enough of the prompt to see whether its template began the reasoning.
+// Length of the prompt's end that shows whether the template began the reasoning.
 const kPromptEnd = 24
 
 function invalid(message: string): never {
@@ -58,18 +58,18 @@ function choiceOf(
   return choice as ToolChoice
 }
 
-/** How a request's replies are made and read. */
+/** How a request's replies are generated and parsed. */
 export interface ReplyPlan {
   readonly messages: readonly ChatMessage[]
   /** for the template */
   readonly tools: readonly FunctionTool[] | undefined
-  /** What generate() is told, by the prompt's tokens. */
+  /** The options for generate(), given the prompt's tokens. */
   options(prompt: readonly number[]): GenerateOptions
-  /** undefined: replies are content as they are. */
+  /** undefined: the whole reply is content. */
   parser(prompt: readonly number[]): ReplyParser | undefined
 }
 
-/** constrained: a grammar or schema holds the reply already. */
+/** constrained: a grammar or schema already constrains the reply. */
 export function replyPlanOf(
   model: CompletionModel,
   request: Given<ChatCompletionRequest>,

@@ -3,7 +3,7 @@ import type { AudioInput, TranscribeOptions, Transcription } from '../audio/type
 import type { Model } from '../engine/types.js'
 import { GgufError } from '../api/errors.js'
 
-/** OpenAI's request of /v1/audio/transcriptions, with the sound as its file. */
+/** OpenAI's request for /v1/audio/transcriptions, with the audio as its file. */
 export interface TranscriptionRequest {
   file: AudioInput
   model?: string | undefined
@@ -37,7 +37,7 @@ export interface VerboseTranscription {
   words?: { word: string; start: number; end: number }[]
 }
 
-/** Bytes of a text over those that deflate makes of it: a text that repeats itself has much of it. */
+/** The size of a text divided by its size after deflate. It is high for a text that repeats itself. */
 async function compressionRatio(text: string): Promise<number> {
   const bytes = new TextEncoder().encode(text)
   if (bytes.length === 0) return 0
@@ -84,8 +84,8 @@ async function verbose(
 type Hearing = Pick<Model, 'transcribe'>
 
 /**
- * A transcript in OpenAI's shape: { text }, a verbose_json, or a text (text, srt, vtt). options goes on to transcribe().
- * Errors of transcribe().
+ * A transcript in OpenAI's format: { text }, a verbose_json, or a text (text, srt, vtt). options are passed to
+ * transcribe(). Errors of transcribe().
  */
 export async function createTranscription(
   model: Hearing,

@@ -1,23 +1,23 @@
-// How a wasm module of the package is found, read, compiled and started.
+// Finds, reads, compiles and starts the package's wasm modules.
 import type { AssetOptions, AssetTable, WasmName, WasmSource } from '../api/assets.js'
 import { GgufError, quoted } from '../api/errors.js'
 import { isNode, nodeModule } from './node-module.js'
 
-/** An address as given: relative ones are relative to the page. */
+/** Resolves an address; relative ones are relative to the page. */
 export const absolute = (address: string | URL): URL =>
   new URL(address, globalThis.location?.href ?? import.meta.url)
 
 const isAddress = (source: unknown): source is string | URL =>
   typeof source === 'string' || source instanceof URL
 
-/** A folder's address with a slash behind: "/assets" is a folder as well. */
+/** Appends a slash to a folder's address: "/assets" is a folder, too. */
 const inFolder = (folder: string | URL, name: string): URL => {
   const url = absolute(folder)
   url.pathname = url.pathname.replace(/\/?$/, '/')
   return new URL(name, url)
 }
 
-/** The caller's module for a file of that name; undefined: it lies beside the package's code. */
+/** The caller's module for a file of that name; undefined: it is beside the package's code. */
 export function given<Name extends keyof AssetTable>(
   name: Name,
   { assets, wasmUrl }: AssetOptions = {},
@@ -37,12 +37,12 @@ function readFromDisk(url: URL): Promise<Uint8Array<ArrayBuffer>> {
 async function answer(url: URL): Promise<Response> {
   const response = await fetch(url)
   if (!response.ok) throw new Error(`the server answers with status ${response.status}`)
-  // Application servers answer requests for missing files with their page.
+  // Application servers answer requests for missing files with an HTML page.
   if (response.headers.get('content-type')?.startsWith('text/html')) throw new Error('it is a web page')
   return response
 }
 
-/** Bytes, or a Response that brings them. */
+/** Bytes, or a Response that contains them. */
 async function bytesOf(source: WasmSource): Promise<BufferSource | Response> {
   if (source instanceof Response || source instanceof ArrayBuffer || ArrayBuffer.isView(source))
     return source as BufferSource | Response
@@ -51,10 +51,10 @@ async function bytesOf(source: WasmSource): Promise<BufferSource | Response> {
   return url.protocol === 'file:' && isNode() ? readFromDisk(url) : answer(url)
 }
 
-/** Compiles while the bytes arrive, if the server sends the right type (browsers require it). */
+/** Compiles while the bytes arrive, if the server sends the right content type, which browsers require. */
 export async function compile(source: WasmSource | PromiseLike<WasmSource>): Promise<WebAssembly.Module> {
   const from = await source
-  // Every object has this class by its type alone.
+  // The type alone does not distinguish this class from other objects.
   if ((from as object) instanceof WebAssembly.Module) return from
   const bytes = await bytesOf(from)
   if (!(bytes instanceof Response)) return WebAssembly.compile(bytes)
@@ -63,8 +63,8 @@ export async function compile(source: WasmSource | PromiseLike<WasmSource>): Pro
 }
 
 /**
- * The module of that name: the given one, or the file beside the package's code. If its address fails, the
- * one that `others` finds.
+ * The module of that name: the given one, or the file beside the package's code. If that address fails, the addresses
+ * of `others` are tried.
  */
 export async function compileNamed(
   name: WasmName,
@@ -108,9 +108,7 @@ export interface GlueOptions {
   ): object
 }
 
-/**
- * Starts the glue on a compiled module. The glue does not report a failed instantiation; this promise does.
- */
+/** Starts the glue with a compiled module. The glue does not report a failed instantiation, but this promise does. */
 export function instantiate<T>(
   create: (options: GlueOptions) => Promise<T>,
   module: WebAssembly.Module,

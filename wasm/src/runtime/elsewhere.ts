@@ -1,11 +1,10 @@
-// Finds a file of the package that does not lie beside the running code. Development servers bundle a
-// dependency into their own folder (Vite: node_modules/.vite/deps), without the files that it reads by
-// address.
+// Finds a file of the package that is not beside the running code. Development servers bundle a dependency into their
+// own folder (Vite: node_modules/.vite/deps), without the files that it loads by address.
 
 import { isNode } from './node-module.js'
 
 const kPackage = /\/node_modules\/ggufscope\//
-// Of the package, by name: where they lie in it.
+// The folder in the package that contains the file.
 const folderOf = (name: string): string => (name.startsWith('engine-') ? 'wasm/dist/engine' : 'wasm/dist')
 
 /** Addresses to try for a file that was not at the expected address. */
@@ -14,7 +13,7 @@ export function elsewhere(url: URL): URL[] {
   const name = url.pathname.split('/').pop()!
   const folders = url.pathname.split('/node_modules/').slice(0, -1)
   if (folders.length === 0) return []
-  // As Node looks for packages: from the folder upwards.
+  // Searches for the package like Node: from the folder upwards.
   const roots = [...folders.map((_, i) => folders.slice(0, folders.length - i).join('/node_modules/'))]
   for (let up = folders[0]!; up !== '';) roots.push((up = up.slice(0, up.lastIndexOf('/'))))
   return [...new Set(roots)].map(
@@ -25,14 +24,14 @@ export function elsewhere(url: URL): URL[] {
 /** Other ways to get a module that was not at the expected address. */
 export function otherSources(url: URL): (URL | Promise<ArrayBuffer>)[] {
   const others: (URL | Promise<ArrayBuffer>)[] = elsewhere(url)
-  // Files that were copied beside a bundle are all in its folder; classic scripts have no address here.
+  // Files that were copied beside a bundle are all in its folder. Classic scripts have no address here.
   const here: string | undefined = import.meta.url
   if (here) others.unshift(new URL(url.pathname.split('/').pop()!, here))
   if (url.protocol === 'file:' && !isNode()) others.push(readByRequest(url))
   return others
 }
 
-/** Pages on a disk (file:) can read files beside them only by XMLHttpRequest, if at all. */
+/** Pages from a disk (file:) can read files beside them only with XMLHttpRequest, if at all. */
 function readByRequest(url: URL): Promise<ArrayBuffer> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()

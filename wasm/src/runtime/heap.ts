@@ -2,8 +2,7 @@ import { GgufError } from '../api/errors.js'
 import type { QuantModule } from '../quant.js'
 
 /**
- * Allocations in the module's heap for one piece of work. Views are made at each use, because the heap moves
- * when it grows.
+ * Allocations in the module's heap for one task. Views are created at each use, because the heap moves when it grows.
  */
 export class Heap {
   readonly #module: QuantModule
@@ -28,12 +27,12 @@ export class Heap {
     new Float32Array(this.#module.HEAPU8.buffer, place, floats.length).set(floats)
   }
 
-  /** Holds until the next call into the module. */
+  /** Valid until the next call into the module. */
   bytes(place: number, count: number): Uint8Array {
     return this.#module.HEAPU8.subarray(place, place + count)
   }
 
-  /** Holds until the next call into the module. */
+  /** Valid until the next call into the module. */
   floats(place: number, count: number): Float32Array {
     return new Float32Array(this.#module.HEAPU8.buffer, place, count)
   }
@@ -43,7 +42,7 @@ export class Heap {
     return new Float64Array(this.#module.HEAPU8.buffer, place, count).slice()
   }
 
-  /** Frees all allocations. Not by `using`: Safari's engine has no Symbol.dispose. */
+  /** Frees all allocations. It is not done with `using`, because Safari's engine has no Symbol.dispose. */
   free(): void {
     for (const place of this.#places) this.#module._free(place)
   }

@@ -9,7 +9,7 @@ import type { TextModule } from '../text.js'
 
 const others = async (url: URL) => (await import('./elsewhere.js')).otherSources(url)
 
-/** Starts a module by its glue. */
+/** Starts a module with its glue. */
 export async function start<T>(
   name: WasmName,
   hosting: AssetOptions | undefined,
@@ -25,7 +25,7 @@ export async function start<T>(
   })
 }
 
-/** One instance for all callers. After a failed start the next call tries again. */
+/** Creates one instance for all callers. After a failed start, the next call tries again. */
 export function once<T>(
   begin: (hosting: AssetOptions | undefined) => Promise<T>,
 ): (hosting?: AssetOptions) => Promise<T> {
@@ -39,7 +39,7 @@ export function once<T>(
 
 export type Call = (...args: unknown[]) => unknown
 
-/** A class of a module's functions CLASS_METHOD, which take the object's address first. */
+/** Builds a class from a module's functions CLASS_METHOD, which take the object's address first. */
 export function classOf(module: Record<string, Call>, name: string): new (...args: unknown[]) => object {
   class Made {
     readonly address: unknown
@@ -56,12 +56,12 @@ export function classOf(module: Record<string, Call>, name: string): new (...arg
   return Made
 }
 
-/** The inspect module, started by the first call. */
+/** The inspect module, which the first call starts. */
 export const inspectModule = once<InspectModule>(async (hosting) => {
   const module = await start<Record<string, Call>>(
     'inspect.wasm',
     hosting,
-    // Beside this code: scripts/join-modules.ts joins it into wasm/dist/open.js, where the .wasm files are.
+    // Relative to this code: scripts/join-modules.ts joins it into wasm/dist/open.js, and the .wasm files are there.
     () => new URL('./inspect.wasm', import.meta.url),
     Promise.resolve({ default: createInspect }),
   )
@@ -74,7 +74,7 @@ const besideText = (): URL => new URL('./text.wasm', import.meta.url)
 
 function startText(compiled: WebAssembly.Module): TextModule {
   const module: Record<string, Call> & Partial<GlueOptions> = {}
-  // The glue fills the object that it is given before it returns, whether a promise (Emscripten 4 and later) or not.
+  // The glue fills the object before it returns, whether it returns a promise (Emscripten 4 and later) or not.
   Promise.resolve(
     createText(
       Object.assign(module, {
@@ -90,7 +90,7 @@ function startText(compiled: WebAssembly.Module): TextModule {
   }) as unknown as TextModule)
 }
 
-/** The text module, synchronously. If it is not loaded yet, the call blocks, and with it the page. */
+/** The text module, synchronously. If it is not loaded yet, the call blocks the page. */
 export function textModule(hosting?: AssetOptions): TextModule {
   if (text) return text
   const from = given('text.wasm', hosting) ?? besideText()
@@ -108,7 +108,7 @@ export async function loadTextModule(hosting?: AssetOptions): Promise<TextModule
   return text ?? startText(module)
 }
 
-/** Without a promise. */
+/** Compiles synchronously. */
 function compileNow(source: WasmSource | PromiseLike<WasmSource>): WebAssembly.Module {
   if (source instanceof WebAssembly.Module) return source
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source))
@@ -118,14 +118,14 @@ function compileNow(source: WasmSource | PromiseLike<WasmSource>): WebAssembly.M
   return new WebAssembly.Module(readNow(absolute(source)))
 }
 
-/** Bytes of a file of the package without a promise. */
+/** Reads a file of the package synchronously. */
 function readNow(url: URL): Uint8Array<ArrayBuffer> {
   if (isNode() && url.protocol === 'file:')
     return nodeModule<typeof import('node:fs')>('node:fs').readFileSync(url)
   if (typeof XMLHttpRequest === 'undefined') throw new Error('await file.loadTokenizer() first')
   const request = new XMLHttpRequest()
   request.open('GET', url, false)
-  // Pages must not request bytes synchronously, but text, in an encoding that preserves the bytes.
+  // Pages cannot request bytes synchronously, but they can request text in an encoding that preserves the bytes.
   request.overrideMimeType('text/plain; charset=x-user-defined')
   request.send()
   if (request.status !== 200) throw new Error(`the server answers with status ${request.status}`)

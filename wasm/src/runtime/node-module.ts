@@ -2,7 +2,7 @@ import { GgufError } from '../api/errors.js'
 
 interface NodeProcess {
   readonly versions?: { readonly node?: string }
-  /** Electron's: its windows are pages */
+  /** set in Electron, whose windows are pages */
   readonly type?: string
   readonly execArgv?: readonly string[]
   readonly env?: Readonly<Record<string, string | undefined>>
@@ -10,12 +10,11 @@ interface NodeProcess {
   getBuiltinModule?(name: string): unknown
 }
 
-// By globalThis: some bundlers replace `process` in code by a substitute.
+// Uses globalThis, because some bundlers replace `process` in code.
 export const nodeProcess = (): NodeProcess | undefined => (globalThis as { process?: NodeProcess }).process
 
 /**
- * Whether this is Node or a compatible runtime (Bun, Deno); otherwise a browser. workerd has parts of Node,
- * but no files.
+ * True in Node and compatible runtimes (Bun, Deno), false in browsers. workerd has parts of Node's API, but no files.
  */
 export const isNode = (): boolean => {
   const node = nodeProcess()

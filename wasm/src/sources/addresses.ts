@@ -1,6 +1,6 @@
 import { GgufError } from '../api/errors.js'
 
-// Pages of model hubs and the address of the file itself, as [page, download] on the path of the address.
+// The pages of model hubs and the addresses of the files: [page, download], both paths on the host.
 const kPages: readonly { host: RegExp; page: RegExp; file: string }[] = [
   {
     host: /^(www\.)?(huggingface\.co|hf\.co|hf-mirror\.com)$/,
@@ -16,8 +16,9 @@ const kPages: readonly { host: RegExp; page: RegExp; file: string }[] = [
 ]
 
 /**
- * The address to fetch for a user's input: "hf:owner/repository/path/x.gguf" (a revision after an at sign:
- * "hf:owner/repository@main/x.gguf"), a page of a model hub, or an address as it is. Relative ones are relative to the page.
+ * The address to fetch for a user's input: "hf:owner/repository/path/x.gguf" (optionally with a revision:
+ * "hf:owner/repository@main/x.gguf"), a page of a model hub, or any other address, unchanged. Relative addresses are
+ * relative to the page.
  */
 export function addressOf(source: string | URL): URL {
   const text = String(source).trim()

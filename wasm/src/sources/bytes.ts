@@ -4,7 +4,7 @@ import type { ByteSource, ReadOptions } from '../api/source.js'
 
 const kPiece = 1 << 20
 
-/** Throws unless [offset, offset + length) lies in a source of that size. */
+/** Throws unless [offset, offset + length) is inside a source of that size. */
 export function checkRange(offset: number, length: number, size: number | undefined): void {
   if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || offset < 0 || length < 0) {
     throw new GgufError('invalid-argument', `There is no range of ${counted(length, 'byte')} at ${offset}.`)
@@ -18,7 +18,7 @@ export function checkRange(offset: number, length: number, size: number | undefi
   }
 }
 
-/** Pieces of a source without a stream: one mebibyte, then longer and longer ones. */
+/** Reads a source without a stream in pieces: first one mebibyte, then increasingly more. */
 export async function* streamByReads(
   source: ByteSource & { readonly size: number },
   offset: number,
@@ -35,7 +35,7 @@ export async function* streamByReads(
   }
 }
 
-/** Bytes in memory. Never copied. */
+/** Bytes in memory, which are not copied. */
 export class BytesSource implements ByteSource {
   readonly #bytes: Uint8Array
 
@@ -61,7 +61,7 @@ export class BytesSource implements ByteSource {
   }
 }
 
-/** A Blob or File of any size, read by slices. */
+/** A Blob or File of any size, read in slices. */
 export class BlobSource implements ByteSource {
   readonly #blob: Blob
   readonly name: string | undefined
@@ -75,7 +75,7 @@ export class BlobSource implements ByteSource {
     return this.#blob.size
   }
 
-  /** Without reading anything. */
+  /** Returns a slice without reading it. */
   slice(offset: number, length: number): Blob {
     checkRange(offset, length, this.size)
     return this.#blob.slice(offset, offset + length)

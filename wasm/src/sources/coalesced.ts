@@ -2,7 +2,7 @@ import type { ByteSource, ReadOptions, StreamOptions } from '../api/source.js'
 import { checkRange } from './bytes.js'
 import { RecentBytes } from './recent.js'
 
-// Ranges this near to each other are one request: fetching the gap costs less than another round trip.
+// Ranges this close to each other become one request, because fetching the gap costs less than another round trip.
 const kNear = 32 << 10
 const kLongestMerge = 16 << 20
 const kParallel = 6
@@ -21,7 +21,7 @@ export interface PlannedRange<T> {
   readonly parts: readonly T[]
 }
 
-/** Ranges by offset, near ones merged. */
+/** Ranges sorted by offset, with close ones merged. */
 export function planRanges<T extends { offset: number; end: number }>(
   wanted: readonly T[],
 ): PlannedRange<T>[] {
@@ -44,16 +44,16 @@ export function planRanges<T extends { offset: number; end: number }>(
 }
 
 export interface RemoteSource extends ByteSource {
-  /** how many parallel reads are useful */
+  /** useful number of parallel reads */
   readonly parallel?: number
   /**
-   * The bytes [offset, end) by one request, or all from there on, in pieces that are valid until the next one
-   * is requested.
+   * The bytes [offset, end) with one request, or everything from the offset on, in pieces that are valid until the
+   * next one is requested.
    */
   flow?(offset: number, end: number | undefined, options: ReadOptions): AsyncGenerator<Uint8Array>
 }
 
-/** A request in transfer: later reads of its bytes wait for it too. */
+/** A request in transfer. Later reads of its bytes wait for it. */
 interface Flight {
   readonly offset: number
   readonly end: number
@@ -63,8 +63,8 @@ interface Flight {
 }
 
 /**
- * A source where every request is a round trip. It merges reads that are made at the same time, runs few at
- * once, and does not repeat requests for bytes that are in transfer or were read recently.
+ * A source in which every request is a round trip. It merges simultaneous reads, limits the number of parallel
+ * requests, and does not repeat requests for bytes that are in transfer or were read recently.
  */
 export class CoalescedSource implements ByteSource {
   readonly #source: RemoteSource
@@ -142,7 +142,7 @@ export class CoalescedSource implements ByteSource {
     while (this.#flights.size < most && this.#queue.length > 0) void this.#fetch(this.#queue.shift()!)
   }
 
-  /** Whether the bytes are there, or in transfer. */
+  /** True if the bytes are cached or in transfer. */
   #isServed(part: Wanted): boolean {
     const bytes = this.#recent.find(part.offset, part.end)
     if (bytes) {
@@ -161,7 +161,7 @@ export class CoalescedSource implements ByteSource {
   async #fetch(plan: PlannedRange<Wanted>): Promise<void> {
     const { offset, end } = plan
     const parts = [...plan.parts]
-    // Aborted when the last reader that waits for it leaves.
+    // Aborted when the last waiting reader leaves.
     const controller = new AbortController()
     const leave = () => {
       if (parts.every(({ signal }) => signal?.aborted)) controller.abort(parts[0]!.signal!.reason)

@@ -1,21 +1,21 @@
-// The body of one response: read piece by piece, and aborted if nothing arrives for too long.
+// The body of one response. It is read piece by piece, and aborted if nothing arrives for too long.
 import { connectionLost } from './http-errors.js'
 
 // Approximate size of a browser's receive buffer.
 const kReusedBytes = 512 << 10
 
 interface BodyOptions {
-  /** bytes at its begin that are dropped */
+  /** number of bytes at its beginning to drop */
   readonly skip: number
-  /** offset in the file of the first piece's first byte */
+  /** offset in the file of the first piece */
   readonly at: number
-  /** pieces lie in one reused buffer and are valid until the next one is requested */
+  /** pieces are in one reused buffer and are valid until the next one is requested */
   readonly reused: boolean
   readonly idle: IdleTimeout
   readonly host: string
 }
 
-/** The pieces of a response's body. Errors: a TransientError with the byte where the connection was lost. */
+/** The pieces of a response's body. Errors: a TransientError with the byte at which the connection was lost. */
 export async function* readBody(
   response: Response,
   { skip, at, reused, idle, host }: BodyOptions,
@@ -52,7 +52,7 @@ export async function* readBody(
 }
 
 /**
- * A reader whose pieces all lie in one reused buffer, for callers that copy them at once; undefined: this
+ * A reader that puts all pieces into one reused buffer, for callers that copy them immediately; undefined if this
  * JavaScript engine has no such reader for bodies.
  */
 function reusingReader(
@@ -76,7 +76,7 @@ function reusingReader(
   }
 }
 
-/** Aborts one request when its caller does, or when nothing arrives for too long. */
+/** Aborts one request if its caller aborts, or if nothing arrives for too long. */
 export class IdleTimeout {
   timedOut = false
   #timer: ReturnType<typeof setTimeout> | undefined

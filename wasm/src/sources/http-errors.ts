@@ -1,7 +1,7 @@
-// Errors of requests, which say which host, which byte and what to do.
+// Errors of requests. They state the host, the byte, and what to do.
 import { GgufError, quoted, type GgufErrorCode } from '../api/errors.js'
 
-/** A transient failure: the request is retried. delayMs: the delay that the server asked for. */
+/** A transient failure, after which the request is retried. delayMs: the delay that the server requested. */
 export class TransientError extends Error {
   constructor(
     readonly error: GgufError,
@@ -22,7 +22,7 @@ const kStatuses: Readonly<Record<number, readonly [code: GgufErrorCode, advice: 
   429: ['rate-limited', 'Wait a while and try again.'],
 }
 
-/** Statuses after which the same request may succeed. */
+/** Statuses after which the same request may succeed later. */
 function isTransient(status: number): boolean {
   return (
     status === 408 || status === 425 || status === 429 || (status >= 500 && status !== 501 && status !== 505)
@@ -65,7 +65,7 @@ export function unreachable(host: string, cause: unknown): GgufError | Transient
   return final ? error : new TransientError(error)
 }
 
-/** Of a status that is neither 200 nor 206. */
+/** The error for a status other than 200 and 206. */
 export function refusal(
   response: Response,
   { host, name }: { host: string; name: string },
@@ -91,7 +91,7 @@ const kFinalReasons = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
 ])
 
-/** Node hides why fetch failed in the cause of the cause. */
+/** In Node, the reason of a failed fetch is in the cause of the cause. */
 function systemReason(error: unknown): { text: string; final: boolean } {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : undefined
   const code = inner && 'code' in inner ? String(inner.code) : ''

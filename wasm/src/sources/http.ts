@@ -18,12 +18,12 @@ export interface HttpOptions {
 
 const kRetries = 4
 const kFirstDelayMs = 250
-// If a server asks for a longer delay than this, the request fails.
+// If a server asks for a longer delay, the request fails.
 const kMaxDelayMs = 30_000
 const kTimeoutMs = 30_000
-// Limit of attempts, even if each one makes progress: a transfer that breaks again and again ends.
+// Limit of attempts, even if each one makes progress, so that a transfer that fails repeatedly ends.
 const kMaxAttempts = 40
-// If a server ignores ranges, up to this many bytes are read and dropped to reach the requested ones.
+// If a server ignores ranges, up to this many bytes are read and discarded to reach the requested ones.
 const kMaxSkipped = 64 << 20
 const kMaxRedirects = 20
 const kMaxBlindBuffer = 16 << 20
@@ -36,18 +36,18 @@ function isForeign(url: URL): boolean {
 /** One response and its body. */
 interface Answer {
   body: AsyncGenerator<Uint8Array>
-  /** the offset after its last byte, if it is known */
+  /** the offset after its last byte, if known */
   end: number | undefined
 }
 
 /**
- * A file behind an http(s) address. Uses ranges if the server supports them, otherwise one plain transfer.
- * After a transient failure it retries with a delay, from the byte where the transfer broke.
+ * A file at an http(s) address. It uses ranges if the server supports them, otherwise one transfer of the whole file.
+ * After a transient failure it waits and continues at the byte where the transfer stopped.
  */
 export class HttpSource implements ByteSource {
   readonly #url: URL
   readonly #options: HttpOptions
-  // The target of redirects, which is then requested directly, until that fails.
+  // The target of redirects. It is requested directly, until that fails.
   #target: URL
   #size: number | undefined
   #ranges = true
@@ -96,7 +96,10 @@ export class HttpSource implements ByteSource {
     yield* this.#transfer(offset, end, signal, false)
   }
 
-  /** The bytes [offset, end) by one request, or all from there on, in pieces that hold until the next one is asked for. */
+  /**
+   * The bytes [offset, end) with one request, or everything from the offset on, in pieces that are valid until the
+   * next one is requested.
+   */
   async *flow(offset: number, end: number | undefined, { signal }: ReadOptions): AsyncGenerator<Uint8Array> {
     if (end !== undefined) checkRange(offset, end - offset, this.#size)
     let at = offset
@@ -127,8 +130,8 @@ export class HttpSource implements ByteSource {
   }
 
   /**
-   * Exactly the bytes [offset, end), or less if the file ends before. reused: pieces lie in one buffer and
-   * are valid until the next one is requested.
+   * The bytes [offset, end), or fewer if the file ends before. reused: pieces are in one buffer and are valid until
+   * the next one is requested.
    */
   async *#transfer(
     offset: number,
@@ -149,10 +152,10 @@ export class HttpSource implements ByteSource {
           yield piece
           if (at === end) return
         }
-        // Where no length was announced, the end of the answer is the end of the file.
+        // If no length was announced, the file ends where the response ends.
         const last = Math.min(end ?? Infinity, this.#size ?? Infinity)
         if (answer.end === undefined || at >= last) return
-        // A server may send less than requested: the rest is requested next.
+        // A server may send less than requested. The rest is requested next.
         if (answer.end !== at || at === before) throw connectionLost(this.#target.host, at, undefined)
       } catch (error) {
         signal?.throwIfAborted()
@@ -167,7 +170,7 @@ export class HttpSource implements ByteSource {
     }
   }
 
-  /** One request. Throws for unusable responses; a TransientError if another attempt may help. */
+  /** Sends one request. Throws for an unusable response; the error is a TransientError if another attempt may help. */
   async #ask(
     at: number,
     end: number | undefined,
@@ -211,11 +214,11 @@ export class HttpSource implements ByteSource {
     hops = 0,
   ): Promise<[Response, boolean, URL | undefined]> {
     const headers = new Headers(target.origin === this.#url.origin ? this.#options.headers : undefined)
-    // fetch() removes Authorization at another origin, but no other header of the caller.
+    // At another origin, fetch() removes Authorization, but not the caller's other headers.
     const others = [...headers.keys()].filter((name) => name !== 'authorization')
     if (ranged) {
       headers.set('Range', `bytes=${at}-${end === undefined ? '' : end - 1}`)
-      // Elsewhere it would cost a preflight; the validators of the answer are compared anyway.
+      // At another origin it would cost a preflight request. The validators of the response are compared anyway.
       const validator = this.#etag?.startsWith('"') ? this.#etag : null
       if (validator !== null && !isForeign(target)) headers.set('If-Range', validator)
     }
@@ -225,7 +228,7 @@ export class HttpSource implements ByteSource {
     try {
       response = await fetch(target.href, others.length > 0 ? { ...init, redirect: 'manual' } : init)
       if (response.type === 'opaqueredirect') {
-        // Browsers do not show the target: headers that they would pass on are not sent.
+        // Browsers hide the target of a redirect, so headers that they would pass on are not sent.
         for (const name of others) headers.delete(name)
         response = await fetch(target.href, init)
       }
@@ -235,8 +238,8 @@ export class HttpSource implements ByteSource {
         this.#target = this.#url
         return await this.#fetch(at, end, signal, ranged)
       }
-      // fetch() fails in the same way for a dead server and for one that does not allow this page: find out
-      // which. Range may be the header that the server, or the browser for it, does not allow.
+      // fetch() fails in the same way if the server is unreachable and if it does not allow this page (CORS). This
+      // finds out which. Range may be the header that the server, or the browser on its behalf, does not allow.
       const foreign = isForeign(this.#url) && at <= kMaxSkipped
       if (foreign && ranged && (await this.#isThere(signal))) {
         if (++this.#rangesFailed >= 2) this.#ranges = false
@@ -268,7 +271,10 @@ export class HttpSource implements ByteSource {
     )
   }
 
-  /** Compares a response with what is known of the file; undefined: request again in another way. */
+  /**
+   * Compares a response with what is known about the file. Returns undefined if the request must be repeated in
+   * another way.
+   */
   async #accept(
     response: Response,
     ranged: boolean,
@@ -297,12 +303,11 @@ export class HttpSource implements ByteSource {
         )
       }
       if (range && range[3] !== '*') total = Number(range[3])
-      // CORS may hide Content-Range, and a total of "*" says nothing: then an open range ends where the file does.
+      // CORS may hide Content-Range, and its total may be "*". Then an open range ends at the end of the file.
       else if (!range && end === undefined && length !== undefined) total = at + length
     } else {
       if (ranged) this.#ranges = false
-      // Another origin may hide that its response is compressed; then this is the length of the compressed
-      // bytes.
+      // Another origin may hide that its response is compressed. Then this is the length of the compressed bytes.
       if (!isForeign(this.#target) || response.headers.has('content-encoding')) total = length
     }
 
@@ -332,10 +337,7 @@ export class HttpSource implements ByteSource {
     return { skip: 0, end: length === undefined ? undefined : first + length }
   }
 
-  /**
-   * Requests the whole file again. A server that sends partial responses in another encoding counts the
-   * encoded bytes.
-   */
+  /** Requests the whole file again, because a server that compresses partial responses counts the compressed bytes. */
   #withoutRanges(response: Response): undefined {
     this.#ranges = false
     void response.body?.cancel().catch(() => {})
@@ -368,7 +370,7 @@ export class HttpSource implements ByteSource {
       return this.#withoutRanges(response)
     }
     void response.body?.cancel().catch(() => {})
-    // The signed address of a redirect may have expired: start again at the given one.
+    // The signed address of a redirect may have expired, so the original address is requested again.
     if (this.#target !== this.#url && status >= 400 && status < 429) {
       this.#target = this.#url
       return undefined

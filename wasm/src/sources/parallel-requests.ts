@@ -1,11 +1,11 @@
-// Browsers open no more connections to one HTTP/1.1 server.
+// Browsers open at most this many connections to one HTTP/1.1 server.
 const kConnections = 6
-// HTTP/2 and 3 send many requests over one connection; more than this gains nothing.
+// HTTP/2 and 3 multiplex requests over one connection. More parallel requests than this are not faster.
 const kMultiplexed = 20
 
 /**
- * How many parallel requests to an address are useful. The browser gives the protocol of finished requests;
- * for another origin only if that allows it (Timing-Allow-Origin).
+ * The useful number of parallel requests to an address. The browser reports the protocol of finished requests; for
+ * another origin only with Timing-Allow-Origin.
  */
 export function parallelRequests(address: string): number {
   const entries = globalThis.performance?.getEntriesByName?.(address, 'resource') ?? []

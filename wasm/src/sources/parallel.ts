@@ -1,6 +1,5 @@
 /**
- * Runs tasks in order of the list, a few at a time. Throws the first failure after all started tasks have
- * ended.
+ * Runs tasks in the order of the list, a few at a time. After all started tasks have ended, throws the first failure.
  */
 export async function eachInParallel<T>(
   items: readonly T[],

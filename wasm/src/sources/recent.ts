@@ -2,9 +2,9 @@ const kMaxBytes = 16 << 20
 // Longer ranges are rarely read twice, and would displace all others.
 const kLongest = 2 << 20
 
-/** A cache of the bytes read last. */
+/** A cache of recently read bytes. */
 export class RecentBytes {
-  // the one used last at the end
+  // the most recently used one is last
   readonly #runs: { offset: number; bytes: Uint8Array }[] = []
   #total = 0
 

@@ -1,5 +1,5 @@
-// Stores the bytes read of a remote file in the origin's private file system, or in Node's cache folder. The next preview of
-// the file takes one request, which checks that the file is still the same.
+// Stores the bytes that are read from a remote file in the browser's private file system, or in Node's cache folder.
+// The next preview of the file takes one request, which checks that the file has not changed.
 import { siblingOf } from '../sources/addresses.js'
 import { HttpSource, type HttpOptions } from '../sources/http.js'
 import type { ByteSource, ReadOptions, StreamOptions } from '../api/source.js'
@@ -13,12 +13,12 @@ const kMaxBytes = 128 << 20
 // Limit for one file: a header, and some rows of its tensors.
 const kMaxOfOne = 32 << 20
 const kMaxRuns = 256
-// A transfer is ended in favour of stored bytes if these are at least this many.
+// A transfer is ended early if at least this many of the following bytes are stored.
 const kWorth = 256 << 10
 const kPiece = 4 << 20
 const kRun = /^(\d+)-(\d+)$/
 
-/** A range of the file, and where it lies. */
+/** A range of the file, and its location in storage. */
 interface Run {
   readonly offset: number
   readonly end: number

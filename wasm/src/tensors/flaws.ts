@@ -1,6 +1,6 @@
 import type { TensorType } from '../api/tensors.js'
 
-/** By the number that QuantModule.invalidBlocks() gives. */
+/** Indexed by the number that QuantModule.invalidBlocks() returns. */
 const kFlaws = ['', 'holds NaN', 'holds an infinity', 'is of a type that no file should hold']
 
 /** "element 3 of row 1": the first element of a block, or "block 7 (in row 1)". */

@@ -11,7 +11,7 @@ const kReadBytes = 1 << 23
 
 type Range = ReturnType<OpenedFile['rowRange']>
 
-/** Why a tensor has no data to check; lint() reports it. */
+/** Reasons why a tensor has no data to check. lint() reports them. */
 const kSaidByLint: ReadonlySet<string> = new Set(['unsupported', 'bad-shape', 'missing-shard'])
 
 function dataOf(file: OpenedFile, tensor: TensorInfo): Range | undefined {

@@ -7,8 +7,8 @@ import type { QuantizeOptions } from '../api/tensors.js'
 const kFloats = 1 << 16
 
 /**
- * Floats as blocks of a ggml type ("Q4_K"), little-endian: the same bytes as ggml's reference quantizer.
- * With importance, floats are whole rows of importance.length elements.
+ * Quantizes floats to blocks of a ggml type ("Q4_K"), little-endian. The bytes equal those of ggml's reference
+ * quantizer. With importance, the floats must be whole rows of importance.length elements.
  */
 export async function quantize(
   type: string,
@@ -46,7 +46,7 @@ export async function quantize(
     if (importance) heap.putFloats(weights, importance)
     let breath = performance.now()
     for (let at = 0; at < blockCount; at += blocksPerPiece) {
-      // The searches take seconds for large tensors: yields to the page, and checks for an abort.
+      // The searches take seconds for large tensors, so this yields to the page and checks for an abort.
       if (performance.now() - breath > 50) {
         await new Promise((resolve) => setTimeout(resolve))
         signal?.throwIfAborted()

@@ -8,7 +8,7 @@ import { walk } from './values.js'
 
 const kHalf = 128
 
-/** Pairs of absolute maximum and root mean square; undefined of none. */
+/** Pairs of absolute maximum and root mean square; undefined if there are none. */
 function lines(pairs: Float64Array): LineStats | undefined {
   if (pairs.length === 0) return undefined
   const pick = (offset: number): Float64Array =>
@@ -16,7 +16,7 @@ function lines(pairs: Float64Array): LineStats | undefined {
   return { absoluteMaximum: pick(0), rootMeanSquare: pick(1) }
 }
 
-/** By the median and the median distance from it, which outliers themselves do not move. */
+/** Uses the median and the median absolute deviation, which are robust against outliers. */
 function outliers(columns: LineStats | undefined): TensorStats['outlierColumns'] {
   if (!columns || columns.rootMeanSquare.length < 8) return []
   const values = columns.rootMeanSquare
@@ -30,12 +30,15 @@ function outliers(columns: LineStats | undefined): TensorStats['outlierColumns']
 }
 
 interface Floats {
-  /** Where they lie in the module's memory. */
+  /** addresses in the module's memory */
   readonly floats: number
   readonly count: number
 }
 
-/** Compares each piece with the reference's values at the same place. Pieces of the two may end at different places. */
+/**
+ * Compares each piece with the reference's values at the same positions. The pieces of the two may have different
+ * boundaries.
+ */
 function comparer(collector: Collector, pieces: AsyncIterable<Floats>): (piece: Floats) => Promise<void> {
   const others = pieces[Symbol.asyncIterator]()
   let left = 0

@@ -10,7 +10,7 @@ import type { ReadRowsOptions, TensorInfo, TensorType } from '../api/tensors.js'
 const kReadBytes = 1 << 24
 const kFloats = 1 << 18
 
-/** A piece of a tensor's floats: blocks and floats are addresses in the module's heap. */
+/** A piece of a tensor's floats. blocks and floats are addresses in the module's heap. */
 export interface Piece {
   readonly blocks: number
   readonly blockCount: number
@@ -27,7 +27,7 @@ export interface Walk {
   readonly byteLength: number
   /** super-blocks of 64 elements */
   readonly small: boolean
-  /** elements of the rows asked for */
+  /** number of elements in the requested rows */
   readonly count: number
   pieces(heap: Heap): AsyncIterable<Piece>
 }
@@ -48,7 +48,7 @@ export function whyNotFloats(module: QuantModule, { type }: BlockRange): string 
   return module.canDequantize(type.id) ? undefined : `type ${type.name} cannot be dequantized`
 }
 
-/** Blocks read by range in pieces of at most 16 MB, and dequantized in smaller ones. */
+/** Reads blocks in ranges of at most 16 MB, and dequantizes them in smaller pieces. */
 export async function* floatPieces(
   module: QuantModule,
   { type, source, offset, byteLength, small, bigEndian }: BlockRange,
