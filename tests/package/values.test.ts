@@ -221,6 +221,69 @@ test('sixteen rows of a remote file of 40 GB transfer those rows alone', async (
   }
 })
 
+test('some columns of some rows, of every type', async () => {
+  const tensors: Tensor[] = Object.keys(kTypes).map((type, i) => {
+    const tensor = { name: type, shape: [kTypes[type]![1] * 4, 5], type }
+    return { ...tensor, data: randomBytes(tensorBytes(tensor), i + 1) }
+  })
+  for (const bigEndian of [false, true]) {
+    using file = await open(writeGguf({ tensors, bigEndian }))
+    for (const { name, shape } of tensors) {
+      const width = shape[0]!
+      const block = kTypes[name]![1]
+      const all = await file.dequantize(name)
+      // Within a block, across blocks, whole blocks, all.
+      for (const [from, to] of [
+        [0, 1],
+        [block - 1, block + 1],
+        [block, 3 * block],
+        [0, width],
+        [2, 2],
+      ] as const) {
+        const want = [1, 2, 3].flatMap((row) => [...all.subarray(row * width + from, row * width + to)])
+        const got = await file.dequantize(name, { rows: [1, 4], columns: [from, to] })
+        assertSameFloats(got, Float32Array.from(want), `${name} ${from} to ${to}`)
+      }
+      const raw = await file.read(name)
+      const bytes = kTypes[name]![2]
+      assert.deepEqual(
+        await file.read(name, { rows: [1, 3], columns: [block, 2 * block] }),
+        Uint8Array.from(
+          [1, 2].flatMap((row) => [...raw.subarray((4 * row + 1) * bytes, (4 * row + 2) * bytes)]),
+        ),
+        name,
+      )
+    }
+    await assert.rejects(file.dequantize('Q4_K', { columns: [0, 1025] }), { code: 'invalid-argument' })
+    await assert.rejects(file.read('Q4_K', { columns: [0, 128] }), /whole blocks/)
+  }
+})
+
+test('of short rows the gaps are read too, of long ones only the columns', async () => {
+  const shapes: Record<string, readonly number[]> = { short: [4096, 8], long: [65536, 8] }
+  const tensors = Object.entries(shapes).map(([name, shape], i): Tensor => {
+    const tensor = { name, shape, type: 'F32' }
+    return { ...tensor, data: bytesOf(gaussian(shape[0]! * shape[1]!, i + 1)) }
+  })
+  await using server = await startServer()
+  server.add('/columns.gguf', writeGguf({ tensors }))
+  using file = await open(`${server.url}/columns.gguf`)
+  for (const [name, requests, bytes] of [
+    ['short', 1, 7 * 16384 + 400],
+    ['long', 8, 8 * 400],
+  ] as const) {
+    const all = floatsOf(tensors.find((tensor) => tensor.name === name)!.data!)
+    server.reset()
+    const got = await file.dequantize(name, { columns: [1000, 1100] })
+    const width = shapes[name]![0]!
+    const want = Array.from({ length: 8 }, (_, row) => [
+      ...all.subarray(row * width + 1000, row * width + 1100),
+    ])
+    assertSameFloats(got, Float32Array.from(want.flat()), name)
+    assert.deepEqual(server.counts(), { requests, bytes }, name)
+  }
+})
+
 test('statistics against plain arithmetic', async () => {
   const values = gaussian(96 * 50, 5).map((value, i) => (i % 96 === 17 ? value * 30 : value))
   values[3] = 0

@@ -19,7 +19,7 @@ import type {
 import type { KvType, MemoryDevice, MemoryEstimate } from './memory.js'
 import type { Metadata, Scalar, ValueType } from './metadata.js'
 import type { ReadOptions, RetryInfo } from './source.js'
-import type { ReadRowsOptions, TensorInfo, TensorStats } from './tensors.js'
+import type { ReadRowsOptions, ReadWindowOptions, TensorInfo, TensorStats } from './tensors.js'
 import type { ChatMessage, ChatTemplate, RenderChatOptions, Tokenizer, TokenizerComparison } from './text.js'
 
 /** The share of one type in the file. */
@@ -251,12 +251,13 @@ export interface GgufFile extends Disposable {
    * begins with BOS.
    */
   renderChat(messages: readonly ChatMessage[], options?: RenderChatOptions): Promise<string>
-  /** The raw bytes of whole rows, in the file's layout. It takes one range request. */
-  read(name: string, options?: ReadRowsOptions): Promise<Uint8Array>
+  /** The raw bytes of whole rows, or of some columns, in the file's layout. Whole rows take one range request. */
+  read(name: string, options?: ReadWindowOptions): Promise<Uint8Array>
   /**
-   * Whole rows as floats, row-major, bit-identical to ggml's dequantization. Only the bytes of those rows are read.
+   * Whole rows, or some columns, as floats, row-major, bit-identical to ggml's dequantization. Only the bytes of those
+   * rows are read.
    */
-  dequantize(name: string, options?: ReadRowsOptions): Promise<Floats>
+  dequantize(name: string, options?: ReadWindowOptions): Promise<Floats>
   /** Statistics of the values. They are computed while the data arrives, so the whole tensor is never in memory. */
   stats(name: string, options?: StatsOptions): Promise<TensorStats>
   /**

@@ -38,6 +38,14 @@ export interface ReadRowsOptions extends ReadOptions {
   superBlock?: 64 | 256 | undefined
 }
 
+export interface ReadWindowOptions extends ReadRowsOptions {
+  /**
+   * [from, to) of each row. All columns when absent. file.read() takes whole blocks only. Rows are read with the bytes
+   * between them where these are few; otherwise each row is a request.
+   */
+  columns?: readonly [from: number, to: number] | undefined
+}
+
 /** Statistics of rows or columns, one number for each. */
 export interface LineStats {
   readonly absoluteMaximum: Float64Array

@@ -16,7 +16,7 @@ import type { Container, LintDataOptions, MemoryOptions, Shard, StatsOptions, Su
 import type { MemoryEstimate } from '../api/memory.js'
 import type { Metadata } from '../api/metadata.js'
 import type { ReadOptions } from '../api/source.js'
-import type { ReadRowsOptions, TensorInfo, TensorStats } from '../api/tensors.js'
+import type { ReadRowsOptions, ReadWindowOptions, TensorInfo, TensorStats } from '../api/tensors.js'
 import type {
   ChatMessage,
   ChatTemplate,
@@ -234,14 +234,17 @@ export class OpenFile implements OpenedFile {
     return (await renderChat(this, messages, options)).text
   }
 
-  async read(name: string, options: ReadRowsOptions = {}): Promise<Uint8Array> {
+  async read(name: string, options: ReadWindowOptions = {}): Promise<Uint8Array> {
     options.signal?.throwIfAborted()
+    if (options.columns) return await (await import('../tensors/window.js')).readWindow(this, name, options)
     const { source, offset, byteLength } = this.rowRange(name, options)
     return await source.read(offset, byteLength, { signal: options.signal })
   }
 
-  async dequantize(name: string, options: ReadRowsOptions = {}): Promise<Floats> {
+  async dequantize(name: string, options: ReadWindowOptions = {}): Promise<Floats> {
     options.signal?.throwIfAborted()
+    if (options.columns)
+      return await (await import('../tensors/window.js')).dequantizeWindow(this, name, options)
     const { dequantizeRows } = await import('../tensors/values.js')
     return await dequantizeRows(this, name, options)
   }

@@ -88,12 +88,18 @@ export async function walk(file: OpenedFile, name: string, options: ReadRowsOpti
   return { module, tensor, rowLength, byteLength, small: range.small, count, pieces }
 }
 
-export async function dequantizeRows(
-  file: OpenedFile,
-  name: string,
-  options: ReadRowsOptions,
+/** All floats of a range of a file's tensor. */
+export async function dequantizeRange(
+  { hosting }: OpenedFile,
+  range: BlockRange & { readonly tensor: TensorInfo },
+  signal: AbortSignal | undefined,
 ): Promise<Floats> {
-  const { module, count, pieces } = await walk(file, name, options)
+  const { tensor, type, byteLength } = range
+  const module = await quantModule(hosting)
+  signal?.throwIfAborted()
+  const problem = whyNotFloats(module, range)
+  if (problem) throw new GgufError('unsupported', `Tensor ${tensor.name}: ${problem}.`)
+  const count = (byteLength / type.blockBytes) * type.blockSize
   let out: Floats
   try {
     out = new Float32Array(count)
@@ -107,7 +113,7 @@ export async function dequantizeRows(
   const heap = new Heap(module)
   try {
     let at = 0
-    for await (const piece of pieces(heap)) {
+    for await (const piece of floatPieces(module, range, heap, signal)) {
       out.set(heap.floats(piece.floats, piece.count), at)
       at += piece.count
     }
@@ -115,4 +121,13 @@ export async function dequantizeRows(
   } finally {
     heap.free()
   }
+}
+
+export async function dequantizeRows(
+  file: OpenedFile,
+  name: string,
+  options: ReadRowsOptions,
+): Promise<Floats> {
+  const range = { ...file.rowRange(name, options), bigEndian: file.endianness === 'big' }
+  return await dequantizeRange(file, range, options.signal)
 }
