@@ -13,22 +13,44 @@ for (const bigEndian of [false, true]) {
     const floats = [...new Float32Array(floatBytes(elements, at + 1).buffer)]
     site.add('/values.gguf', writeGguf(model))
     await site.visit(page, '/values.gguf', '#tensors/blk.1.attn_q.weight')
-    const firsts = floats.slice(0, 8).map((value) => value.toPrecision(5))
-    await expect(page.getByText(firsts.join('  '), { exact: true })).toBeVisible()
-
-    // One pixel a value: blue below zero, ochre above.
-    const signs = await page.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
-      const image = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? []
-      return Array.from({ length: image.length / 4 }, (_, i) =>
-        Math.sign((image[4 * i] ?? 0) - (image[4 * i + 2] ?? 0)),
+    const canvas = page.getByRole('application', { name: /^Values of/ })
+    await canvas.focus()
+    await page.keyboard.press('Enter')
+    const columns = tensors[at]?.shape[0] ?? 1
+    for (const [row, column] of [
+      [0, 0],
+      [3, 5],
+      [elements / columns - 1, columns - 1],
+    ] as const) {
+      await page.getByLabel('Row', { exact: true }).fill(String(row))
+      await page.getByLabel('Column', { exact: true }).fill(String(column))
+      await page.keyboard.press('Tab')
+      await expect(page.locator('[data-reading]')).toHaveText(
+        new RegExp(`^row ${row}, column ${column}: -?\\d`),
       )
-    })
-    expect(signs.length).toBe(elements)
-    const clear = floats.flatMap((value, i) => (Math.abs(value) > 0.2 ? [i] : []))
-    expect(clear.map((i) => signs[i])).toEqual(clear.map((i) => Math.sign(floats[i] ?? 0)))
+      const shown = Number((await page.locator('[data-reading]').innerText()).split(': ')[1])
+      expect(Math.fround(shown)).toBe(floats[row * columns + column])
+    }
+
+    // Blue below zero, ochre above: the colours of single values, in the middle of their left edges.
+    await page.getByLabel('Row', { exact: true }).fill('0')
+    await page.getByLabel('Column', { exact: true }).fill('0')
+    await page.keyboard.press('Tab')
+    await expect(page.locator('[data-reading]')).toHaveText(/^row 0, column 0: -?\d/)
+    const signs = () =>
+      canvas.evaluate((element) => {
+        const { width, height } = element as HTMLCanvasElement
+        const image =
+          (element as HTMLCanvasElement).getContext('2d')?.getImageData(0, 0, width, height).data ?? []
+        return [1, 2, 3, 4].map((column) => {
+          const i = 4 * (13 * width + column * 64 + 4)
+          return Math.sign((image[i] ?? 0) - (image[i + 2] ?? 0))
+        })
+      })
+    await expect.poll(signs).toEqual([1, 2, 3, 4].map((column) => Math.sign(floats[column] ?? 0)))
 
     const mean = floats.reduce((a, b) => a + b, 0) / elements
-    await expect(page.getByText('Mean', { exact: true }).locator('..')).toContainText(
+    await expect(page.locator('dt').getByText('Mean', { exact: true }).locator('..')).toContainText(
       String(Number(mean.toPrecision(4))),
     )
     await expect(page.getByRole('img', { name: /^Histogram from/ })).toBeVisible()
@@ -43,12 +65,14 @@ test('of a large tensor only a window is read, the whole on demand', async ({ pa
   await page.getByRole('grid', { name: 'Tensors' }).waitFor()
   site.reset()
   await page.getByText('blk.1.ffn_gate.weight', { exact: true }).click()
-  await expect(page.getByText(/^rows 0 to \d+, columns 0 to 511/)).toBeVisible()
+  await expect(page.locator('[data-caption]')).toHaveText(/^rows 0 to 1\d\d, columns 0 to \d+$/)
+  await expect(page.locator('[data-reading]')).toHaveText(/^row 0, column 0: -?\d/)
   await expect(page.getByLabel('First bytes, hexadecimal')).toBeVisible()
   expect(site.counts('/huge.gguf').bytes).toBeLessThan(3e6)
   await expect(page.getByRole('button', { name: /^Read the whole tensor \(\d+ MB\)/ })).toBeVisible()
-  await page.getByLabel('From row').fill('9000')
-  await expect(page.getByText(/^rows 9,000 to/)).toBeVisible()
+  await page.getByLabel('Row', { exact: true }).fill('9000')
+  await page.keyboard.press('Tab')
+  await expect(page.locator('[data-reading]')).toHaveText(/^row 9,000, column 0: -?\d/)
 })
 
 test('a tensor against the same one of another file', async ({ page, site }) => {

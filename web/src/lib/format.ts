@@ -62,8 +62,11 @@ export function hex(value: number): string {
 /** The shortest text that gives the same float32: 1e-5, 0.1, 10000. */
 export function float(value: number): string {
   if (!Number.isFinite(value) || Number.isInteger(value)) return String(value)
-  const short = Number(value.toPrecision(7))
-  return Math.fround(short) === Math.fround(value) ? String(short) : String(value)
+  for (let digits = 6; digits <= 9; digits++) {
+    const short = Number(value.toPrecision(digits))
+    if (Math.fround(short) === value) return String(short)
+  }
+  return String(value)
 }
 
 // Characters that would break a line, hide, or turn the reading order: controls, separators, bidi marks, zero widths, tags.

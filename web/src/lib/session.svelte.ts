@@ -73,6 +73,8 @@ class Session {
   private items = $state<Record<string, string | undefined>>({})
 
   private last: Attempt | undefined
+  /** the whole file is in this browser */
+  private isKept = false
   private control: AbortController | undefined
   private hashWritten = 0
   private hashTimer: ReturnType<typeof setTimeout> | undefined
@@ -88,6 +90,11 @@ class Session {
   /** where the open file came from: several files of a split model as a list */
   get source(): Source | readonly Source[] | undefined {
     return this.last?.source
+  }
+
+  /** whether its bytes come from a server, and not from this computer or browser */
+  get isRemote(): boolean {
+    return this.last !== undefined && this.last.address !== '' && !this.isKept
   }
 
   /** headers that its server needs with every request */
@@ -208,6 +215,7 @@ class Session {
         if (place) locate(attempt, place)
       }
       const source = typeof attempt.source === 'string' ? await keptSource(attempt.source) : attempt.source
+      this.isKept = source !== attempt.source
       const file = await open(source, {
         ...options,
         headers: attempt.headers,

@@ -78,13 +78,3 @@ export function blockProfile(tensors: readonly TensorInfo[]): BlockBytes[] {
   }
   return [...blocks.values()]
 }
-
-const mostRows = 64
-const mostBytes = 2_000_000
-
-/** Rows of a tensor that are read and shown together. */
-export function rowsAtOnce(tensor: TensorInfo): number {
-  const rowCount = tensor.elementCount / Math.max(1, tensor.shape[0] ?? 0)
-  const rowBytes = Math.max(1, tensor.byteLength / rowCount)
-  return Math.max(1, Math.min(mostRows, rowCount, Math.floor(mostBytes / rowBytes)))
-}

@@ -1,4 +1,5 @@
 // Light, dark, or the system's setting. The choice is in local storage.
+import { MediaQuery } from 'svelte/reactivity'
 import { storage } from './storage'
 
 export type Theme = 'system' | 'light' | 'dark'
@@ -24,3 +25,8 @@ class ThemeChoice {
 }
 
 export const theme = new ThemeChoice()
+
+const systemIsDark = new MediaQuery('(prefers-color-scheme: dark)')
+
+/** Whether the page is dark now. */
+export const isDark = () => (theme.value === 'system' ? systemIsDark.current : theme.value === 'dark')

@@ -1,0 +1,148 @@
+// The page's side of the tensor lens: starts its worker, and reads from the file what the worker asks for.
+import type { GgufFile, TensorInfo, TensorStats } from 'ggufscope'
+import { chunksOf, matrixOf, windowOf, type Matrix } from './chunks'
+import type { Cells, FromWorker, Place, Subject, ToWorker } from './protocol'
+
+export interface Watcher {
+  ontile: (place: Place, cells: Cells) => void
+  /** bytes that the view lacks beyond its allowance */
+  onview: (missing: number, isDone: boolean) => void
+  onloaded: (loaded: number, total: number) => void
+  onfailure: (message: string) => void
+}
+
+interface StatsWatcher {
+  onstats: (stats: TensorStats) => void
+  onprogress: (loaded: number, total: number) => void
+  onfailure: (message: string) => void
+}
+
+// Types of old containers have numbers that GGUF does not know: the worker gets their floats.
+const firstOldType = 1000
+
+let worker: Worker | undefined
+let current: LensClient | undefined
+let sessions = 0
+
+function theWorker(): Worker {
+  if (worker) return worker
+  worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' })
+  worker.onmessage = (event: MessageEvent<FromWorker>) => current?.handle(event.data)
+  worker.onerror = (event) => {
+    event.preventDefault()
+    current?.fail(event.message || 'The worker could not be started.')
+  }
+  return worker
+}
+
+export class LensClient {
+  readonly matrix: Matrix
+  /** whether the worker has the bytes of the file, not floats */
+  readonly isRaw: boolean
+  watcher: Watcher | undefined
+  private readonly session = ++sessions
+  private readonly control = new AbortController()
+  private statsWatcher: StatsWatcher | undefined
+  private views = 0
+  private requests = 0
+  private readonly blocks = new Map<number, (bytes: Uint8Array) => void>()
+
+  constructor(
+    private readonly file: GgufFile,
+    private readonly tensor: TensorInfo,
+  ) {
+    this.isRaw = tensor.typeId < firstOldType
+    this.matrix = matrixOf(tensor)
+    if (!this.isRaw) this.matrix.byteLength = tensor.elementCount * 4
+    current = this
+    const typeId = this.isRaw ? tensor.typeId : 0
+    const bigEndian = this.isRaw && file.endianness === 'big'
+    const subject: Subject = { ...this.matrix, typeId, bigEndian }
+    this.post({ kind: 'open', session: this.session, subject })
+  }
+
+  private post(message: ToWorker) {
+    if (current === this) theWorker().postMessage(message)
+  }
+
+  view(tiles: Place[], allowance: number) {
+    this.post({ kind: 'view', session: this.session, view: ++this.views, tiles, allowance })
+  }
+
+  stats(watcher: StatsWatcher) {
+    this.statsWatcher = watcher
+    this.post({ kind: 'stats', session: this.session })
+  }
+
+  cancelStats() {
+    this.statsWatcher = undefined
+    this.post({ kind: 'cancelStats', session: this.session })
+  }
+
+  /** Bytes of the tensor, from those that the worker keeps where it has them. */
+  bytes(offset: number, length: number): Promise<Uint8Array> {
+    const request = ++this.requests
+    return new Promise((resolve) => {
+      this.blocks.set(request, resolve)
+      this.post({ kind: 'block', session: this.session, request, offset, length })
+    })
+  }
+
+  close() {
+    this.control.abort()
+    this.post({ kind: 'stop', session: this.session })
+    if (current === this) current = undefined
+  }
+
+  fail(message: string) {
+    this.watcher?.onfailure(message)
+    this.statsWatcher?.onfailure(message)
+  }
+
+  handle(message: FromWorker) {
+    if (message.session !== this.session) return
+    switch (message.kind) {
+      case 'read':
+        return void this.read(message.request, message.from, message.to)
+      case 'tile':
+        return this.watcher?.ontile(message.place, message.cells)
+      case 'view':
+        if (message.view === this.views) this.watcher?.onview(message.missing, message.isDone)
+        return
+      case 'loaded':
+        if (message.view === this.views) this.watcher?.onloaded(message.loaded, message.total)
+        return
+      case 'block':
+        this.blocks.get(message.request)?.(message.bytes)
+        this.blocks.delete(message.request)
+        return
+      case 'stats':
+        return this.statsWatcher?.onstats({ ...message.stats, name: this.tensor.name })
+      case 'statsProgress':
+        return this.statsWatcher?.onprogress(message.loaded, message.total)
+      case 'failure':
+        return (message.of === 'stats' ? this.statsWatcher : this.watcher)?.onfailure(message.message)
+    }
+  }
+
+  private async read(request: number, from: number, to: number) {
+    const { file, tensor, session } = this
+    const chunks = chunksOf(this.matrix)
+    const { rows, columns } = windowOf(this.matrix, chunks, from, to)
+    const options = {
+      rows,
+      signal: this.control.signal,
+      ...(columns[1] - columns[0] < this.matrix.columns ? { columns } : {}),
+    }
+    try {
+      const bytes = this.isRaw
+        ? await file.read(tensor.name, options)
+        : new Uint8Array((await file.dequantize(tensor.name, options)).buffer)
+      // A copy: the bytes may be those of an open file.
+      this.post({ kind: 'bytes', session, request, bytes })
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      this.post({ kind: 'failed', session, request, message })
+    }
+  }
+}
