@@ -50,6 +50,12 @@ export const panels: readonly Panel[] = [
     badge: (file) => count(file.tensors.length),
   },
   {
+    id: 'graph',
+    title: 'Graph',
+    load: () => import('./panels/Graph.svelte'),
+    fits: (file) => file.tensors.length > 0,
+  },
+  {
     id: 'findings',
     title: 'Findings',
     load: () => import('./panels/Findings.svelte'),

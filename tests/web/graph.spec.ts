@@ -1,0 +1,165 @@
+// The model as a picture: the flow of every architecture, the treemap and the layers, each with a table, by mouse and by keys.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { blockFlow } from '../../web/src/lib/graph/flow.ts'
+import { squarify } from '../../web/src/lib/graph/treemap.ts'
+import { writeGguf, type Tensor } from '../fixtures/gguf.ts'
+import { smallModel } from '../fixtures/models.ts'
+import { expect, test } from './site.ts'
+
+/** The roles of a block, by the rows of the core's table of tensors. */
+function rolesByArchitecture(): [names: string, roles: string[]][] {
+  const text = readFileSync(join(import.meta.dirname, '../../core/gguf/tensors.inc'), 'utf8').replaceAll(
+    /"\s*\n\s*"/g,
+    '',
+  )
+  const parts = new Map(
+    [...text.matchAll(/\{"(@\w+)", "([^"]*)"\}/g)].map(([, name = '', of = '']) => [name, of]),
+  )
+  const whole = (list: string): string => list.replaceAll(/@\w+/g, (name) => whole(parts.get(name) ?? ''))
+  const rows = text.matchAll(/\{"([a-z0-9_. -]+)", "[\w.]*",\s*((?:"[^"]*",?\s*)+)\}/g)
+  return [...rows].map(([, names = '', texts = '']) => {
+    const [, block = ''] = [...texts.matchAll(/"([^"]*)"/g)].map(([, one = '']) => whole(one))
+    const roles = block
+      .split(/[\s;|]+/)
+      .filter((one) => one && !one.startsWith('='))
+      .map((one) => one.replace(/:.*/, '').replace(/\.(bias|scale)?$/, ''))
+    return [names, [...new Set(roles)]]
+  })
+}
+
+test('the graph of every architecture has all its tensors, no circle and no dead end', () => {
+  const rows = rolesByArchitecture()
+  expect(rows.length).toBeGreaterThan(100)
+  for (const [architecture, roles] of rows) {
+    const { names, edges } = blockFlow(roles, false)
+    expect(
+      roles.filter((role) => !names.includes(role)),
+      architecture,
+    ).toEqual([])
+    const operations = names.filter((name) => !name.startsWith('*') && !roles.includes(name))
+    expect(operations, architecture).toEqual([])
+    // Kahn's algorithm: all steps can be put in order.
+    let rest = [...edges]
+    const left = new Set(names)
+    for (let before = -1; before !== left.size;) {
+      before = left.size
+      for (const name of left) if (!rest.some(([, to]) => to === name)) left.delete(name)
+      rest = rest.filter(([from]) => left.has(from))
+    }
+    expect([...left], architecture).toEqual([])
+    expect(
+      names.filter((name) => name !== '*out' && !edges.some(([from]) => from === name)),
+      architecture,
+    ).toEqual([])
+  }
+})
+
+test('a transformer block as llama.cpp computes it', () => {
+  const roles = 'attn_norm attn_q attn_k attn_v attn_output ffn_norm ffn_gate ffn_up ffn_down'.split(' ')
+  const { edges } = blockFlow(roles, false)
+  const lines = edges.map(([from, to]) => `${from} > ${to}`).sort()
+  expect(lines).toEqual(
+    [
+      '*in > attn_norm', 'attn_norm > attn_q', 'attn_norm > attn_k', 'attn_norm > attn_v', 'attn_q > *attention',
+      'attn_k > *attention', 'attn_v > *attention', '*attention > attn_output', 'attn_output > *add1', '*in > *add1',
+      '*add1 > ffn_norm', 'ffn_norm > ffn_gate', 'ffn_norm > ffn_up', 'ffn_gate > *act', 'ffn_up > *act',
+      '*act > ffn_down', 'ffn_down > *add2', '*add1 > *add2', '*add2 > *out',
+    ].sort(),
+  ) // prettier-ignore
+  // Falcon's halves run side by side, on one norm.
+  const parallel = blockFlow('attn_norm attn_qkv attn_output ffn_up ffn_down'.split(' '), false).edges
+  expect(parallel).toContainEqual(['attn_norm', 'ffn_up'])
+  expect(parallel).not.toContainEqual(['*add1', 'ffn_up'])
+})
+
+test('the areas of the treemap are those of its sizes, side by side', () => {
+  const sizes = Array.from({ length: 40 }, (_, i) => 1000 / (i + 1) ** 1.3)
+  const total = sizes.reduce((a, b) => a + b, 0)
+  const areas = squarify(sizes, { x: 0, y: 0, width: 600, height: 400 })
+  expect(areas.length).toBe(sizes.length)
+  for (const [i, { x, y, width, height }] of areas.entries()) {
+    expect(width * height).toBeCloseTo((sizes[i]! / total) * 240_000, 6)
+    expect(Math.max(width / height, height / width)).toBeLessThan(4)
+    expect(x + width).toBeLessThan(600.001)
+    expect(y + height).toBeLessThan(400.001)
+    for (const other of areas.slice(i + 1)) {
+      const across = Math.min(x + width, other.x + other.width) - Math.max(x, other.x)
+      const down = Math.min(y + height, other.y + other.height) - Math.max(y, other.y)
+      expect(Math.min(across, down)).toBeLessThan(1e-6)
+    }
+  }
+  expect(
+    squarify([0, 0], { x: 0, y: 0, width: 10, height: 10 }).every(({ width }) => Number.isFinite(width)),
+  ).toBe(true)
+})
+
+test('equal blocks are folded, and a step opens its tensor in the chosen block', async ({ page, site }) => {
+  const model = smallModel()
+  site.add('/graph.gguf', writeGguf(model))
+  await site.visit(page, '/graph.gguf', '#graph')
+  const blocks = new Set((model.tensors ?? []).flatMap(({ name }) => /^blk\.\d+/.exec(name)?.[0] ?? []))
+  await expect(
+    page.getByRole('heading', { name: `Blocks 0 to ${blocks.size - 1} (× ${blocks.size})` }),
+  ).toBeVisible()
+  await page.getByLabel('Opens block').selectOption('1')
+  const step = page.getByRole('button', { name: /^Query: blk\.1\.attn_q\.weight/ })
+  await step.focus()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'blk.1.attn_q.weight' })).toBeVisible()
+  // Everything that is drawn stands in the table too.
+  await page.getByRole('tab', { name: 'Graph' }).click()
+  await page.getByText('The graph as a table').click()
+  const table = page.getByRole('region', { name: 'The graph as a table' })
+  await expect(table.getByRole('row', { name: /Query blk\.0\.attn_q\.weight/ })).toContainText('attn_norm')
+  const outside = (model.tensors ?? []).filter(({ name }) => !name.startsWith('blk.'))
+  for (const { name } of outside) await expect(table.getByRole('button', { name, exact: true })).toBeVisible()
+})
+
+test('blocks that differ by turns are folded by their pattern', async ({ page, site }) => {
+  const tensors = Array.from({ length: 8 }, (_, i): Tensor[] => {
+    const names = i % 4 === 3 ? ['attn_q', 'attn_k', 'attn_v', 'attn_output'] : ['ssm_in', 'ssm_out']
+    return names.map((name) => ({ name: `blk.${i}.${name}.weight`, shape: [32, 32], type: 'F32' }))
+  }).flat()
+  site.add('/turns.gguf', writeGguf({ tensors }))
+  await site.visit(page, '/turns.gguf', '#graph')
+  const headings = page.getByRole('heading', { name: /^Blocks/ })
+  await expect(headings).toHaveText([
+    'Blocks 0 to 4 (× 2)',
+    'Blocks 1 to 5 (× 2)',
+    'Blocks 2 to 6 (× 2)',
+    'Blocks 3 to 7 (× 2)',
+  ])
+})
+
+test('the treemap leads from groups to tensors, by keys too', async ({ page, site }) => {
+  const model = smallModel()
+  site.add('/map.gguf', writeGguf(model))
+  await site.visit(page, '/map.gguf', '#graph/bytes')
+  const map = page.getByRole('group', { name: /^Bytes by/ })
+  await expect(map.getByRole('button', { name: /^blk\.0: / })).toBeVisible()
+  await page.getByLabel('By role').check()
+  const group = map.getByRole('button', { name: /^attn_q: / })
+  await group.focus()
+  await page.keyboard.press('Enter')
+  await page.getByText('The bytes as a table').click()
+  await expect(page.getByRole('region', { name: 'The bytes as a table' })).toContainText(
+    'blk.1.attn_q.weight',
+  )
+  await map.getByRole('button', { name: /^blk\.1\.attn_q\.weight: / }).click()
+  await expect(page.getByRole('heading', { name: 'blk.1.attn_q.weight' })).toBeVisible()
+})
+
+test('the layers show types, and the size of values once they are read', async ({ page, site }) => {
+  const model = smallModel()
+  site.add('/layers.gguf', writeGguf(model))
+  await site.visit(page, '/layers.gguf', '#graph/layers')
+  const table = page.getByRole('region', { name: 'Layers' })
+  const cell = table.getByRole('button', { name: /^blk\.1\.attn_q\.weight: / })
+  await expect(cell).not.toContainText('.')
+  await page.getByRole('button', { name: /^Read all values \(\d/ }).click()
+  await expect(cell).toHaveAccessibleName(/RMS [\d.e-]+, \d+ outlier columns?$/)
+  await expect(page.getByRole('button', { name: /^Read all values/ })).toBeHidden()
+  await cell.click()
+  await expect(page.getByRole('heading', { name: 'blk.1.attn_q.weight' })).toBeVisible()
+})

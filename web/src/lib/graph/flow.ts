@@ -1,0 +1,258 @@
+// How data flows through a block: from which step to which, for the tensor roles of all architectures. A step that a
+// model does not have is left out, and what led to it leads to what follows it.
+
+/** Steps without tensors begin with a star. */
+export interface Step {
+  title: string
+  /** An operation is there if one of the roles that lead to it is. */
+  isOperation?: boolean
+}
+
+const steps: Record<string, string> = {
+  attn_norm: 'Norm',
+  attn_norm_2: 'Second norm',
+  attn_q: 'Query',
+  attn_k: 'Key',
+  attn_v: 'Value',
+  attn_qkv: 'Query, key, value',
+  attn_q_norm: 'Query norm',
+  attn_k_norm: 'Key norm',
+  attn_q_a: 'Query, down',
+  attn_q_a_norm: 'Norm',
+  attn_q_b: 'Query, up',
+  attn_kv_a_mqa: 'Key and value, down',
+  attn_kv_a_norm: 'Norm',
+  attn_kv_b: 'Key and value, up',
+  attn_k_b: 'Key, up',
+  attn_v_b: 'Value, up',
+  attn_sinks: 'Sinks',
+  attn_rel_b: 'Relative positions',
+  attn_gate: 'Gate',
+  attn_sub_norm: 'Norm',
+  attn_output: 'Output',
+  attn_o: 'Output',
+  attn_output_norm: 'Norm',
+  attn_post_norm: 'Norm',
+  post_attention_norm: 'Norm',
+  cross_attn_norm: 'Norm',
+  cross_attn_q: 'Query',
+  cross_attn_k: 'Key, from the encoder',
+  cross_attn_v: 'Value, from the encoder',
+  cross_attn_o: 'Output',
+  ssm_in: 'Input',
+  ssm_conv1d: 'Convolution',
+  ssm_x: 'Step, B and C',
+  ssm_dt: 'Step size',
+  ssm_dt_norm: 'Norm',
+  ssm_a: 'A',
+  ssm_d: 'D',
+  ssm_norm: 'Norm',
+  ssm_out: 'Output',
+  time_mix_receptance: 'Receptance',
+  time_mix_key: 'Key',
+  time_mix_value: 'Value',
+  time_mix_gate: 'Gate',
+  time_mix_decay: 'Decay',
+  time_mix_ln: 'Norm',
+  time_mix_output: 'Output',
+  channel_mix_key: 'Key',
+  channel_mix_value: 'Value',
+  channel_mix_receptance: 'Receptance',
+  ffn_norm: 'Norm',
+  ffn_norm_exps: 'Norm of the experts',
+  ffn_gate: 'Gate',
+  ffn_up: 'Up',
+  ffn_sub_norm: 'Norm',
+  ffn_down: 'Down',
+  ffn_gate_inp: 'Router',
+  exp_probs_b: 'Router bias',
+  ffn_gate_exps: 'Gate of the experts',
+  ffn_up_exps: 'Up of the experts',
+  ffn_gate_up_exps: 'Gate and up of the experts',
+  ffn_down_exps: 'Down of the experts',
+  ffn_gate_inp_shexp: 'Gate of the shared expert',
+  ffn_gate_shexp: 'Gate of the shared expert',
+  ffn_up_shexp: 'Up of the shared expert',
+  ffn_down_shexp: 'Down of the shared expert',
+  post_ffw_norm: 'Norm',
+  layer_output_norm: 'Norm',
+}
+
+const operations: Record<string, string> = {
+  '*attention': 'Attention',
+  '*cross': 'Attention to the encoder',
+  '*indexer': 'Choice of positions',
+  '*scan': 'State space scan',
+  '*wkv': 'WKV',
+  '*conv': 'Short convolution',
+  '*add1': 'Add',
+  '*add2': 'Add',
+  '*act': 'Activation',
+  '*actx': 'Activation',
+  '*acts': 'Activation',
+  '*router': 'Choice of experts',
+  '*mix': 'Sum of the experts',
+}
+
+// "a b > c": a and b lead to c.
+const plain = `
+  *in > attn_norm
+  attn_norm > attn_q attn_k attn_v attn_qkv attn_q_a attn_kv_a_mqa attn_gate indexer.attn_k indexer.proj
+  attn_q > attn_q_norm > *attention
+  attn_k > attn_k_norm > *attention
+  attn_v attn_qkv attn_sinks attn_rel_b > *attention
+  attn_q_a > attn_q_a_norm > attn_q_b > *attention
+  attn_kv_a_mqa > attn_kv_a_norm > attn_kv_b attn_k_b attn_v_b > *attention
+  attn_q_a_norm > indexer.attn_q_b > *indexer
+  indexer.attn_k > indexer.k_norm > *indexer
+  indexer.proj > *indexer > *attention
+  *attention > attn_sub_norm > attn_output attn_o
+  attn_gate > attn_output
+  attn_output attn_o > attn_post_norm > *add1
+  *in > cross_attn_norm > cross_attn_q cross_attn_k cross_attn_v > *cross > cross_attn_o > *add1
+  attn_norm > ssm_in > ssm_conv1d > ssm_x > ssm_dt_norm > ssm_dt > *scan
+  ssm_conv1d ssm_x ssm_a ssm_d > *scan > ssm_norm > ssm_out > *add1
+  attn_norm > time_mix_receptance time_mix_key time_mix_value time_mix_gate time_mix_decay > *wkv
+  *wkv > time_mix_ln > time_mix_output > *add1
+  attn_norm > shortconv.in_proj > shortconv.conv > *conv > shortconv.out_proj > *add1
+  *in > *add1 > attn_output_norm > *add2
+  ffn_gate ffn_up > *act > ffn_sub_norm > ffn_down
+  ffn_gate_inp exp_probs_b > *router > *mix
+  ffn_gate_exps ffn_up_exps ffn_gate_up_exps > *actx > ffn_down_exps > *mix
+  ffn_gate_shexp ffn_up_shexp > *acts > ffn_down_shexp > *mix
+  ffn_gate_inp_shexp > *mix
+  ffn_norm_exps > ffn_gate_inp
+  channel_mix_key > channel_mix_value
+  channel_mix_receptance > *add2
+  ffn_down *mix channel_mix_value > post_ffw_norm > *add2
+  *add2 > layer_output_norm > *out
+`
+
+const isNorm = (name: string) => /norm|_ln$/.test(name)
+
+/** What reads the input of the feed-forward network. */
+const readers =
+  'ffn_norm_exps ffn_gate ffn_up ffn_gate_inp ffn_gate_exps ffn_up_exps ffn_gate_up_exps ffn_gate_shexp ffn_up_shexp ffn_gate_inp_shexp channel_mix_key channel_mix_receptance'
+
+export type Edge = readonly [from: string, to: string]
+
+function edgesOf(text: string): Edge[] {
+  return text
+    .trim()
+    .split('\n')
+    .flatMap((line) => {
+      const parts = line.trim().split(' > ').map((part) => part.split(' ')) // prettier-ignore
+      return parts.slice(1).flatMap((to, i) => parts[i]!.flatMap((a) => to.map((b): Edge => [a, b])))
+    })
+}
+
+/** In linear attention the query, key and value go through convolutions into the scan. */
+function recurrent(edges: Edge[], roles: ReadonlySet<string>): Edge[] {
+  const convolutions = [
+    ['attn_qkv', 'ssm_conv1d'],
+    ['attn_q', 'ssm_conv1d_q'],
+    ['attn_k', 'ssm_conv1d_k'],
+    ['attn_v', 'ssm_conv1d_v'],
+  ] as const
+  for (const [from, to] of convolutions) {
+    if (!roles.has(to) || roles.has('ssm_in')) continue
+    edges = edges.filter(([one]) => one !== from)
+    edges.push([roles.has(from) ? from : 'attn_norm', to], [to, '*scan'])
+    if (roles.has('attn_gate')) edges.push(['attn_gate', 'ssm_out'])
+  }
+  return edges
+}
+
+/** The edges of a block that has these roles. `parallel`: both halves read the block's input. */
+function flowOf(roles: ReadonlySet<string>, parallel: boolean): Edge[] {
+  const edges = recurrent(edgesOf(plain), roles)
+  const has = (...names: string[]) => names.some((name) => roles.has(name))
+  // The norm after the attention is the one before the feed-forward network where there is no other.
+  const normOfFfn = !has('ffn_norm') && has('post_attention_norm') && !has('post_ffw_norm')
+  if (normOfFfn) edges.push(['*add1', 'post_attention_norm'])
+  else {
+    const at = edges.findIndex(([from, to]) => from === 'attn_output' && to === 'attn_post_norm')
+    edges.splice(at, 1, ['attn_output', 'post_attention_norm'], ['post_attention_norm', 'attn_post_norm'])
+  }
+  if (has('ssm_norm') && !has('ssm_out')) edges.push(['ssm_norm', 'attn_output'])
+  // A second norm is that of the attention (Falcon), or the one before the channel mix (RWKV) or network.
+  const isOfAttention = has('attn_norm_2') && has('attn_qkv') && !has('attn_output_norm')
+  if (isOfAttention) {
+    edges.splice(0, edges.length, ...edges.filter((edge) => !same(edge, ['attn_norm', 'attn_qkv'])))
+    edges.push(['*in', 'attn_norm_2'], ['attn_norm_2', 'attn_qkv'])
+  }
+  const noNorm = !has(
+    'ffn_norm',
+    'post_attention_norm',
+    'attn_post_norm',
+    'attn_output_norm',
+    'post_ffw_norm',
+  )
+  const second = has('attn_norm_2') && !isOfAttention
+  const norm = normOfFfn ? 'post_attention_norm' : second ? 'attn_norm_2' : 'ffn_norm'
+  const isShared = noNorm && norm === 'ffn_norm' && has('attn_norm')
+  if (!normOfFfn && !isShared) edges.push([parallel ? '*in' : 'attn_output_norm', norm])
+  for (const reader of readers.split(' ')) edges.push([isShared ? 'attn_norm' : norm, reader])
+  return edges
+}
+
+/** Where a role that is in no list belongs. */
+function strange(role: string, roles: ReadonlySet<string>): Edge[] {
+  const norm = roles.has('attn_norm') ? 'attn_norm' : '*in'
+  if (role.startsWith('attn_output')) return [['*attention', role], [role, '*add1']]
+  if (role.startsWith('attn')) return [[norm, role], [role, '*attention']]
+  if (role.startsWith('ssm')) return [[norm, role], [role, '*scan']]
+  if (role.startsWith('time_mix')) return [[norm, role], [role, '*wkv']]
+  if (role.startsWith('indexer')) return [[norm, role], [role, '*indexer']]
+  if (role.startsWith('cross_attn')) return [['*in', role], [role, '*cross']]
+  if (role.startsWith('ffn') || role.startsWith('channel_mix')) return [['*add1', role], [role, '*add2']]
+  return [['*in', role], [role, '*out']]
+} // prettier-ignore
+
+export const titleOf = (name: string): string =>
+  steps[name] ?? operations[name] ?? name.replace(/^\*/, '').replaceAll(/[._]/g, ' ')
+
+/** Leaves out a step: what leads to it leads to what follows it. */
+function without(edges: readonly Edge[], name: string): Edge[] {
+  const before = edges.filter(([, to]) => to === name).map(([from]) => from)
+  const after = edges.filter(([from]) => from === name).map(([, to]) => to)
+  return [
+    ...edges.filter(([from, to]) => from !== name && to !== name),
+    ...before.flatMap((from) => after.map((to): Edge => [from, to])),
+  ]
+}
+
+const same = ([a, b]: Edge, [c, d]: Edge) => a === c && b === d
+
+/** The steps of a block and how they follow each other. */
+export function blockFlow(roles: readonly string[], parallel: boolean): { names: string[]; edges: Edge[] } {
+  const present = new Set(roles)
+  let edges = flowOf(present, parallel)
+  const known = new Set(edges.flat())
+  for (const role of roles) if (!known.has(role)) edges.push(...strange(role, present))
+  const absent = [...new Set(edges.flat())].filter((name) => !name.startsWith('*') && !present.has(name))
+  // Of alternatives one is there. A norm may be missing on any way.
+  edges = edges.filter((edge) => !edge.some((name) => absent.includes(name) && !isNorm(name)))
+  for (const name of absent) if (isNorm(name)) edges = without(edges, name)
+  const seen = new Set(edges.flat())
+  for (const role of roles) if (!seen.has(role)) edges.push(...strange(role, present))
+  // An operation needs something to work on beside the block's input; a sum needs two.
+  for (let before = -1; before !== edges.length;) {
+    before = edges.length
+    for (const name of Object.keys(operations)) {
+      const inputs = new Set(edges.filter(([, to]) => to === name).map(([from]) => from))
+      if (inputs.size === 0) edges = edges.filter(([from]) => from !== name)
+      else if (inputs.size < 2 && (name.startsWith('*add') || [...inputs].every((one) => one === '*in')))
+        edges = without(edges, name)
+    }
+    edges = edges.filter((edge, i) => edge[0] !== edge[1] && edges.findIndex((one) => same(one, edge)) === i)
+  }
+  return { names: [...new Set(edges.flat())], edges: anchored(edges) }
+}
+
+/** Parameters that nothing leads to read nothing; steps that lead nowhere lead to the block's output. */
+function anchored(edges: readonly Edge[]): Edge[] {
+  const from = new Set(edges.map(([one]) => one))
+  const ends = new Set(edges.map(([, to]) => to).filter((to) => to !== '*out' && !from.has(to)))
+  return [...edges, ...[...ends].map((end): Edge => [end, '*out'])]
+}

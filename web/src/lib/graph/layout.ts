@@ -1,0 +1,91 @@
+// Places of a section's steps and edges, by dagre.
+import { Graph, layout } from '@dagrejs/dagre'
+import { compact } from '../format'
+import type { GraphNode, Section } from './model'
+
+export interface PlacedNode extends GraphNode {
+  left: number
+  top: number
+  wide: number
+  high: number
+}
+
+export interface PlacedEdge {
+  key: string
+  /** an SVG path */
+  path: string
+  label: string
+  x: number
+  y: number
+}
+
+export interface Layout {
+  width: number
+  height: number
+  nodes: PlacedNode[]
+  edges: PlacedEdge[]
+}
+
+const sizes = { tensor: { width: 156, height: 46 }, operation: { width: 132, height: 28 } }
+const digitPixels = 7
+
+interface Point {
+  x: number
+  y: number
+}
+
+/** A curve through the points. */
+function pathOf(points: readonly Point[]): string {
+  const [first, ...rest] = points
+  if (!first) return ''
+  const at = ({ x, y }: Point) => `${x.toFixed(1)} ${y.toFixed(1)}`
+  if (rest.length < 2) return `M${at(first)}${rest.map((point) => `L${at(point)}`).join('')}`
+  let path = `M${at(first)}`
+  for (const [i, point] of rest.entries()) {
+    const next = rest[i + 1]
+    if (!next) path += `L${at(point)}`
+    else
+      path += `Q${at(point)} ${at(i + 2 < rest.length ? { x: (point.x + next.x) / 2, y: (point.y + next.y) / 2 } : next)}`
+    if (i + 2 === rest.length) break
+  }
+  return path
+}
+
+export function layOut(section: Section): Layout {
+  const graph = new Graph()
+  graph.setGraph({ rankdir: 'TB', nodesep: 18, edgesep: 14, ranksep: 22, marginx: 2, marginy: 2 })
+  const nodes = new Map(section.nodes.map((node) => [node.id, node]))
+  for (const node of section.nodes)
+    graph.setNode(node.id, { ...(node.role === '' ? sizes.operation : sizes.tensor) })
+  const labels = new Map<string, string>()
+  for (const [from, to] of section.edges) {
+    const width = nodes.get(from)?.width ?? 0
+    const label = width > 0 ? labelOf(width) : ''
+    labels.set(`${from} ${to}`, label)
+    graph.setEdge(from, to, { width: label.length * digitPixels, height: label ? 15 : 0, labelpos: 'c' })
+  }
+  layout(graph)
+  const size = graph.graph() as { width?: number; height?: number }
+  return {
+    width: Math.ceil(size.width ?? 0),
+    height: Math.ceil(size.height ?? 0),
+    nodes: section.nodes.map((node) => {
+      const { x, y, width, height } = graph.node(node.id) as Point & { width: number; height: number }
+      return { ...node, left: x - width / 2, top: y - height / 2, wide: width, high: height }
+    }),
+    edges: section.edges.map(([from, to]) => {
+      const { points, x, y } = graph.edge(from, to) as { points: Point[] } & Partial<Point>
+      const key = `${from} ${to}`
+      const middle = points[points.length >> 1]
+      return {
+        key,
+        path: pathOf(points),
+        label: labels.get(key) ?? '',
+        x: x ?? middle?.x ?? 0,
+        y: y ?? middle?.y ?? 0,
+      }
+    }),
+  }
+}
+
+const labelOf = (width: number) => (width < 100_000 ? String(width) : compact(width).replace(' ', ''))

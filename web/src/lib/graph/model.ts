@@ -1,0 +1,225 @@
+// The graph of a file, from the names and shapes of its tensors: what comes before the blocks, the blocks with equal ones
+// folded, and what comes after them.
+import type { GgufFile, TensorInfo } from 'ggufscope'
+import { blockOf } from '../tensors'
+import { blockFlow, titleOf, type Edge } from './flow'
+
+export interface GraphNode {
+  id: string
+  title: string
+  /** the part of the tensors' names that they share; empty: an operation */
+  role: string
+  /** of the first block that the section stands for */
+  tensors: readonly TensorInfo[]
+  /** numbers that leave the step for each token; 0: not known */
+  width: number
+}
+
+export interface Section {
+  id: string
+  title: string
+  /** names of the blocks, as "blk.3" */
+  blocks: readonly string[]
+  nodes: readonly GraphNode[]
+  edges: readonly Edge[]
+}
+
+/** "blk.3.attn_q.weight" in "blk.3" -> "attn_q". */
+export function roleOf(name: string, block = blockOf(name)): string {
+  const rest = block === '' ? name : name.slice(block.length + 1)
+  return rest.replace(/\.(weight|bias|scale|lora_a|lora_b|input_scale)$/, '') || rest
+}
+
+/** "blk.3" -> "blk". */
+const familyOf = (block: string) => block.slice(0, block.lastIndexOf('.'))
+
+function byRole(tensors: readonly TensorInfo[]): Map<string, TensorInfo[]> {
+  const roles = new Map<string, TensorInfo[]>()
+  for (const tensor of tensors) {
+    const role = roleOf(tensor.name)
+    const list = roles.get(role)
+    if (list) list.push(tensor)
+    else roles.set(role, [tensor])
+  }
+  return roles
+}
+
+/** What leaves a matrix of [inputs, outputs]; a vector keeps its length. */
+function widthOf(tensors: readonly TensorInfo[] | undefined): number {
+  const weight = tensors?.find(({ shape }) => shape.length > 1) ?? tensors?.[0]
+  return weight ? (weight.shape[1] ?? weight.shape[0] ?? 0) : 0
+}
+
+/** What leaves an operation is what the matrix behind it takes; a sum has the width of the model. */
+function widths(nodes: GraphNode[], edges: readonly Edge[], embedding: number) {
+  for (const node of nodes) {
+    if (node.role !== '') continue
+    const after = edges
+      .filter(([from]) => from === node.id)
+      .map(([, to]) => nodes.find(({ id }) => id === to))
+    const matrix = after.flatMap((next) => next?.tensors ?? []).find(({ shape }) => shape.length > 1)
+    node.width = /^\*(in|out|add|mix)/.test(node.id) ? embedding : (matrix?.shape[0] ?? 0)
+  }
+}
+
+function sectionOf(blocks: readonly string[], tensors: readonly TensorInfo[], file: Facts): Section {
+  const roles = byRole(tensors)
+  const { names, edges } = blockFlow([...roles.keys()], file.parallel)
+  const nodes = names.map((id): GraphNode => {
+    const own = roles.get(id) ?? []
+    const title = id === '*in' ? 'Input' : id === '*out' ? 'Output' : titleOf(id)
+    return { id, title, role: own.length > 0 ? id : '', tensors: own, width: widthOf(own) }
+  })
+  widths(nodes, edges, file.embedding)
+  return { id: blocks[0] ?? '', title: blockTitle(blocks), blocks, nodes, edges }
+}
+
+const plural = (family: string) =>
+  ({
+    blk: 'Blocks',
+    'enc.blk': 'Encoder blocks',
+    'dec.blk': 'Decoder blocks',
+    'v.blk': 'Vision blocks',
+    'a.blk': 'Audio blocks',
+  })[family] ?? `Blocks ${family}`
+
+/** "Blocks 0 to 31 (× 32)". */
+function blockTitle(blocks: readonly string[]): string {
+  const [first = '', last = first] = [blocks[0], blocks.at(-1)]
+  const numberOf = (block: string) => block.slice(block.lastIndexOf('.') + 1)
+  const name = plural(familyOf(first))
+  if (blocks.length === 1)
+    return `${name.replace(/^Blocks?\b/, 'Block').replace(' blocks', ' block')} ${numberOf(first)}`
+  return `${name} ${numberOf(first)} to ${numberOf(last)} (× ${blocks.length})`
+}
+
+/** A chain of steps outside of the blocks. */
+function chainOf(id: string, title: string, tensors: readonly TensorInfo[]): Section | undefined {
+  if (tensors.length === 0) return undefined
+  const nodes = [...byRole(tensors)].map(([role, own]): GraphNode => ({
+    id: role,
+    title: endTitle(role),
+    role,
+    tensors: own,
+    width: endWidth(role, own),
+  }))
+  const edges = nodes.slice(1).map((node, i): Edge => [nodes[i]!.id, node.id])
+  return { id, title, blocks: [], nodes, edges }
+}
+
+const endTitles: Record<string, string> = {
+  token_embd: 'Token embedding',
+  token_embd_norm: 'Norm',
+  token_types: 'Token types',
+  position_embd: 'Position embedding',
+  output_norm: 'Norm',
+  output: 'Output, to the vocabulary',
+  rope_freqs: 'Frequencies of RoPE',
+  rope_factors_long: 'Factors of RoPE, long',
+  rope_factors_short: 'Factors of RoPE, short',
+  cls: 'Classifier',
+  'enc.output_norm': 'Norm',
+  'dec.output_norm': 'Norm',
+}
+const endTitle = (role: string) => endTitles[role] ?? titleOf(role)
+/** Rows of an embedding are what it gives. */
+const endWidth = (role: string, tensors: readonly TensorInfo[]) =>
+  /embd$|token_types$/.test(role) ? (tensors[0]?.shape[0] ?? 0) : widthOf(tensors)
+
+const isBefore = (name: string) =>
+  /embd|embed|token_types|patch|class|conv|pre_|rope/.test(name) && !/norm_post|post/.test(name)
+
+interface Facts {
+  parallel: boolean
+  embedding: number
+}
+
+/** Blocks in runs: equal ones that follow each other, or a pattern of several that repeats. */
+export function fold(kinds: readonly string[]): { from: number; period: number; times: number }[] {
+  const runs: { from: number; period: number; times: number }[] = []
+  for (let from = 0; from < kinds.length;) {
+    let best = { from, period: 1, times: 1 }
+    for (let period = 1; period <= 16 && from + 2 * period <= kinds.length; period++) {
+      let times = 1
+      const repeats = (at: number) =>
+        Array.from({ length: period }).every((_, i) => kinds[at + i] === kinds[from + i])
+      while (from + (times + 1) * period <= kinds.length && repeats(from + times * period)) times++
+      if (times > 1 && times * period > best.times * best.period) best = { from, period, times }
+    }
+    runs.push(best)
+    from += best.period * best.times
+  }
+  return runs
+}
+
+/** Sections for the blocks of one family. */
+function blockSections(blocks: ReadonlyMap<string, TensorInfo[]>, facts: Facts): Section[] {
+  const names = [...blocks.keys()]
+  // The types do not matter: a quantizer mixes them.
+  const kinds = names.map(
+    (name) =>
+    [...(blocks.get(name) ?? [])].map((tensor) => `${tensor.name.slice(name.length)}:${tensor.shape.join('x')}`).sort().join(), // prettier-ignore
+  )
+  return fold(kinds).flatMap(({ from, period, times }) =>
+    Array.from({ length: period }, (_, i) => {
+      const members = Array.from({ length: times }, (_, k) => names[from + i + k * period] ?? '')
+      return sectionOf(members, blocks.get(members[0] ?? '') ?? [], facts)
+    }),
+  )
+}
+
+const natural = new Intl.Collator('en', { numeric: true })
+const familyOrder = ['v.blk', 'a.blk', 'enc.blk', 'blk', 'dec.blk']
+
+/** All sections, from the input to the output. */
+export function graphOf(file: GgufFile): Section[] {
+  const summary = file.summary()
+  const facts: Facts = {
+    parallel: file.metadata.get(`${summary.architecture ?? ''}.use_parallel_residual`) === true,
+    embedding: summary.embeddingLength ?? 0,
+  }
+  const families = new Map<string, Map<string, TensorInfo[]>>()
+  const ends: TensorInfo[] = []
+  for (const tensor of [...file.tensors].sort((a, b) => natural.compare(blockOf(a.name), blockOf(b.name)))) {
+    const block = blockOf(tensor.name)
+    if (block === '') {
+      ends.push(tensor)
+      continue
+    }
+    const family = familyOf(block)
+    const blocks = families.get(family) ?? new Map<string, TensorInfo[]>()
+    families.set(family, blocks)
+    const list = blocks.get(block)
+    if (list) list.push(tensor)
+    else blocks.set(block, [tensor])
+  }
+  const order = (family: string) => (familyOrder.includes(family) ? familyOrder.indexOf(family) : 2)
+  const sorted = [...families].sort(([a], [b]) => order(a) - order(b))
+  return withEnds(sorted, ends, facts)
+}
+
+/** Puts what is outside of the blocks before or after those with the same prefix. */
+function withEnds(
+  families: [string, Map<string, TensorInfo[]>][],
+  ends: readonly TensorInfo[],
+  facts: Facts,
+): Section[] {
+  const prefixOf = (name: string) => /^(v|a|mm|enc|dec)\./.exec(name)?.[1] ?? ''
+  const taken = new Set<TensorInfo>()
+  const take = (prefix: string, before: boolean) => {
+    const some = ends.filter(
+      (one) => !taken.has(one) && prefixOf(one.name) === prefix && isBefore(one.name) === before,
+    )
+    for (const one of some) taken.add(one)
+    return some
+  }
+  const sections: (Section | undefined)[] = []
+  for (const [family, blocks] of families) {
+    const prefix = prefixOf(`${family}.`)
+    sections.push(chainOf(`${family} before`, 'Before the blocks', take(prefix, true)))
+    sections.push(...blockSections(blocks, facts))
+    sections.push(chainOf(`${family} after`, 'After the blocks', take(prefix, false)))
+  }
+  sections.push(chainOf('rest', families.length > 0 ? 'The rest' : 'Tensors', ends.filter((one) => !taken.has(one)))) // prettier-ignore
+  return sections.filter((section) => section !== undefined)
+}

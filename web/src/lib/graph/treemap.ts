@@ -1,0 +1,58 @@
+// Rectangles whose areas are as given, as square as they can be (Bruls, Huizing, van Wijk: "Squarified Treemaps", 2000).
+
+export interface Rectangle {
+  x: number
+  y: number
+  width: number
+  height: number
+}
+
+/** One rectangle for each size; sizes in falling order, none negative. */
+export function squarify(sizes: readonly number[], { x, y, width, height }: Rectangle): Rectangle[] {
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  const scale = total > 0 ? (width * height) / total : 0
+  const out: Rectangle[] = []
+  let rest = { x, y, width, height }
+  for (let from = 0; from < sizes.length;) {
+    const side = Math.min(rest.width, rest.height)
+    let to = from + 1
+    let sum = sizes[from]! * scale
+    // A row takes one more as long as its worst rectangle gets squarer.
+    while (to < sizes.length) {
+      const more = sum + sizes[to]! * scale
+      if (
+        worst(sizes[from]!, sizes[to]!, more, scale, side) >
+        worst(sizes[from]!, sizes[to - 1]!, sum, scale, side)
+      )
+        break
+      sum = more
+      to++
+    }
+    const isWide = rest.width >= rest.height
+    const thick = side > 0 ? sum / side : 0
+    let at = isWide ? rest.y : rest.x
+    for (const size of sizes.slice(from, to)) {
+      const long = thick > 0 ? (size * scale) / thick : 0
+      out.push(
+        isWide
+          ? { x: rest.x, y: at, width: thick, height: long }
+          : { x: at, y: rest.y, width: long, height: thick },
+      )
+      at += long
+    }
+    rest = isWide
+      ? { ...rest, x: rest.x + thick, width: Math.max(0, rest.width - thick) }
+      : { ...rest, y: rest.y + thick, height: Math.max(0, rest.height - thick) }
+    from = to
+  }
+  return out
+}
+
+/** The worst ratio of sides in a row of this area. */
+function worst(largest: number, smallest: number, sum: number, scale: number, side: number): number {
+  const square = side * side
+  return Math.max(
+    (square * largest * scale) / (sum * sum),
+    (sum * sum) / (square * Math.max(smallest * scale, 1e-12)),
+  )
+}
