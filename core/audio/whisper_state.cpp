@@ -33,7 +33,7 @@ uint64_t thread_floats(const WhisperHparams& h) {
 }  // namespace
 
 Result<WhisperState::Sizes> WhisperState::sizes(const WhisperModel& model, CacheType cache_type, size_t n_threads) {
-  if (is_quantized(cache_type)) return fail(ErrorCode::kUnsupported, "a speech model's cache is f32 or f16");
+  if (is_quantized(cache_type)) return fail(ErrorCode::kUnsupported, "a speech model's cache must be f32 or f16");
   const WhisperHparams& h = model.hparams();
   const uint64_t element = cache_row_bytes(cache_type, 1), n_audio = h.encoder.n_ctx;
   Sizes s;

@@ -307,7 +307,7 @@ class Parser {
     if (negated) ranges = complement(ranges);
     out.kind = Kind::kClass;
     out.ranges = without_surrogates(ranges);
-    return !out.ranges.empty() || complain(start, "a class that nothing is in");
+    return !out.ranges.empty() || complain(start, "a class without characters");
   }
 
   bool character(uint32_t& out) {
@@ -357,7 +357,7 @@ class Parser {
         return complain(start, "an escape without its " + std::to_string(n_digits) + " hexadecimal digits");
     }
     if (out > kMaxCodePoint || (out >= kFirstSurrogate && out <= kLastSurrogate))
-      return complain(start, "an escape of no character");
+      return complain(start, "an escape that is not a character");
     return true;
   }
 

@@ -153,8 +153,7 @@ Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions opt
   if (const Result<void> good = check(tokens); !good) return good;
   if (model_->is_encoder()) return fail(ErrorCode::kUnsupported, "this model makes embeddings, not text");
   if (!model_->hparams().causal)
-    return fail(ErrorCode::kUnsupported,
-                "this model fills in a text that it sees as a whole, it does not continue one");
+    return fail(ErrorCode::kUnsupported, "this model fills in a whole text (text diffusion); it cannot continue one");
   if (const Result<void> good = set_grammar(options); !good) return good;
   Text& t = text();
   forget_guesses();
@@ -223,7 +222,7 @@ Result<Candidate> Session::sample() {
   chosen = t.sampler->sample(logits(), *allowed);
   if (!chosen) {
     if (t.grammar.may_end()) return Candidate{kNoToken, 0, 0};
-    return fail(ErrorCode::kOutOfRange, "no token of the vocabulary goes on as the grammar wants");
+    return fail(ErrorCode::kOutOfRange, "the grammar allows no token of the vocabulary here");
   }
   if (const Result<bool> done = t.grammar.read(chosen->id); !done) return std::unexpected(done.error());
   return chosen;

@@ -17,7 +17,7 @@ Result<std::shared_ptr<const Adapter>> Session::open_adapter(ByteView file) {
 Result<void> Session::set_adapters(std::vector<AdapterUse> uses) {
   for (const AdapterUse& use : uses)
     if (use.adapter == nullptr || !std::isfinite(use.scale))
-      return fail(ErrorCode::kInvalidArgument, "an adapter's scale is no finite number");
+      return fail(ErrorCode::kInvalidArgument, "an adapter's scale is not a finite number");
   std::erase_if(uses, [](const AdapterUse& use) { return use.scale == 0; });  // a scale of 0 has no effect
   if (uses == text().adapters) return {};
   forget_guesses();

@@ -36,7 +36,7 @@ Result<void> Session::open_projector(const HeaderBytes& header, uint32_t file_in
   if (!progress->complete)
     return fail(ErrorCode::kTruncated, header.bytes.size(), "truncated", "header of the projector");
   if (model_->is_encoder() || model_->has_encoder() || !model_->hparams().causal)
-    return fail(ErrorCode::kUnsupported, "a projector needs a model that goes on from a text");
+    return fail(ErrorCode::kUnsupported, "a projector needs a model that continues text");
   const Gguf gguf{parsed.header, header.bytes};
   if (get_string(gguf, "general.architecture").value_or("") != "clip")
     return fail(ErrorCode::kUnsupported, "a projector's general.architecture is \"clip\"");
@@ -270,7 +270,7 @@ std::vector<uint8_t> Session::save_media(std::span<const TokenId> tokens) const 
 }
 
 Result<size_t> Session::load_media(ByteView bytes) {
-  const auto cut = [] { return fail(ErrorCode::kInvalidArgument, "the saved state was cut"); };
+  const auto cut = [] { return fail(ErrorCode::kInvalidArgument, "the saved state is truncated"); };
   if (bytes.size() < 4) return cut();
   const uint64_t n = load<uint32_t>(bytes.data());
   if (n > (bytes.size() - 4) / kSavedMedium) return cut();

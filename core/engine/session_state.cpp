@@ -41,9 +41,10 @@ Result<void> Session::load_state(ByteView bytes) {
   if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
   const uint32_t magic = bytes.size() < 8 ? 0 : load<uint32_t>(bytes.data());
   if (magic != kStateMagic && magic != kMediaMagic && magic != kAdaptedMagic)
-    return fail(ErrorCode::kInvalidArgument, "these bytes are no saved state");
+    return fail(ErrorCode::kInvalidArgument, "these bytes are not a saved state");
   const uint64_t n = load<uint32_t>(bytes.data() + 4);
-  if (n > n_context() || 4 * n > bytes.size() - 8) return fail(ErrorCode::kInvalidArgument, "the saved state was cut");
+  if (n > n_context() || 4 * n > bytes.size() - 8)
+    return fail(ErrorCode::kInvalidArgument, "the saved state is truncated");
   std::vector<TokenId> tokens(static_cast<size_t>(n));
   if (n != 0) std::memcpy(tokens.data(), bytes.data() + 8, 4 * tokens.size());
   bytes = bytes.subspan(8 + 4 * tokens.size());

@@ -16,14 +16,15 @@ constexpr size_t kMinMatch = 2;      // tokens that must match before following 
 Result<void> Session::set_draft(Session& draft) {
   for (const Session* one : {this, &draft})
     if (one->model_->is_recurrent() || one->model_->has_encoder() || !one->model_->hparams().causal)
-      return fail(ErrorCode::kUnsupported,
-                  one->architecture_ + " cannot take tokens back: it neither drafts nor is drafted for");
+      return fail(
+          ErrorCode::kUnsupported,
+          one->architecture_ + " cannot remove tokens from its state: it can be neither a draft model nor have one");
   draft.read_vocabulary();
   const Tokenizer *ours = tokenizer(), *theirs = draft.tokenizer();
   // Vocabularies are padded to different sizes.
   const size_t n = std::min(model_->hparams().n_vocab, draft.model_->hparams().n_vocab);
   const size_t more = std::max(model_->hparams().n_vocab, draft.model_->hparams().n_vocab) - n;
-  if (more > kMaxPadding) return fail(ErrorCode::kInvalidArgument, "the draft model's vocabulary has another size");
+  if (more > kMaxPadding) return fail(ErrorCode::kInvalidArgument, "the draft model's vocabulary has a different size");
   for (size_t id = 0; ours != nullptr && theirs != nullptr && id < std::min<size_t>({n, ours->size(), theirs->size()});
        ++id)
     if (ours->piece(static_cast<TokenId>(id)) != theirs->piece(static_cast<TokenId>(id)))

@@ -87,7 +87,7 @@ class AdapterReader {
     const std::string_view type = get_string(gguf_, "general.type").value_or("");
     if (type != "adapter")
       return fail(ErrorCode::kInvalidArgument,
-                  sentence({"this is no adapter: general.type is ", Quoted{type}, ", not \"adapter\""}));
+                  sentence({"this is not an adapter: general.type is ", Quoted{type}, ", not \"adapter\""}));
     const std::string_view kind = get_string(gguf_, "adapter.type").value_or("");
     if (kind != "lora")
       return fail(ErrorCode::kUnsupported, sentence({"adapter.type is ", Quoted{kind}, "; \"lora\" can be applied"}));
@@ -101,7 +101,7 @@ class AdapterReader {
   Done read_lora() {
     if (const Done right = check_kind(); !right) return right;
     const double alpha = get_f64(gguf_, "adapter.lora.alpha").value_or(0);
-    if (!std::isfinite(alpha)) return fail(ErrorCode::kOutOfRange, "adapter.lora.alpha is no finite number");
+    if (!std::isfinite(alpha)) return fail(ErrorCode::kOutOfRange, "adapter.lora.alpha is not a finite number");
     if (const Done read = read_invocation(); !read) return read;
     Result<std::vector<Pair>> pairs = find_pairs();
     if (!pairs) return std::unexpected(pairs.error());
@@ -123,8 +123,7 @@ class AdapterReader {
       adapter_->invocation_.push_back(static_cast<int32_t>(id));
     }
     if (!model_.hparams().causal || model_.has_encoder())
-      return fail(ErrorCode::kUnsupported,
-                  "an adapter that tokens switch on needs a model that reads from left to right");
+      return fail(ErrorCode::kUnsupported, "an adapter with invocation tokens needs a causal model");
     return {};
   }
 
@@ -177,7 +176,7 @@ class AdapterReader {
     if (embeds && !w.output && !model_.is_encoder())
       return fail(
           ErrorCode::kUnsupported,
-          "the adapter changes token_embd.weight, which is this model's output, too: llama.cpp has no meaning for it");
+          "the adapter changes token_embd.weight, which is this model's output, too: llama.cpp does not support this");
     Adapter::Target target;
     target.uses = request->linear != nullptr ? &request->linear->adapters : &request->stack->adapters;
     target.pair.rank = static_cast<size_t>(pair.b->shape[0]);
@@ -290,7 +289,8 @@ uint64_t Adapter::packed_bytes() const {
 
 Result<void> use_adapters(Model& model, std::span<const AdapterUse> uses) {
   for (const AdapterUse& use : uses)
-    if (!std::isfinite(use.scale)) return fail(ErrorCode::kInvalidArgument, "an adapter's scale is no finite number");
+    if (!std::isfinite(use.scale))
+      return fail(ErrorCode::kInvalidArgument, "an adapter's scale is not a finite number");
   for (const TensorRequest& request : model.plan()) {
     if (request.linear != nullptr) request.linear->adapters.clear();
     if (request.stack != nullptr) request.stack->adapters.clear();

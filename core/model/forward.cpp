@@ -367,7 +367,7 @@ Result<void> check_batch(const Model& model, const State& state, const Batch& ba
   const size_t n = batch.tokens.size();
   if ((!batch.positions.empty() && batch.positions.size() != n) ||
       (!batch.wanted.empty() && batch.wanted.size() != n) || (!batch.sequences.empty() && batch.sequences.size() != n))
-    return fail(ErrorCode::kInvalidArgument, "the parts of a batch have other lengths");
+    return fail(ErrorCode::kInvalidArgument, "the arrays of a batch differ in length");
   for (const int32_t token : batch.tokens)
     if (token < 0 || static_cast<uint32_t>(token) >= h.n_vocab)
       return fail(ErrorCode::kOutOfRange,
@@ -377,10 +377,10 @@ Result<void> check_batch(const Model& model, const State& state, const Batch& ba
       return fail(ErrorCode::kOutOfRange, "no sequence " + std::to_string(sequence));
   if ((!batch.inputs.empty() && batch.inputs.size() != n * model.n_input()) ||
       (!batch.axes.empty() && (batch.axes.size() != 3 * n || !batch.positions.empty())))
-    return fail(ErrorCode::kInvalidArgument, "the parts of a batch have other lengths");
+    return fail(ErrorCode::kInvalidArgument, "the arrays of a batch differ in length");
   if (!batch.axes.empty()) {
     if (state.rope_tables[0].axis.empty())
-      return fail(ErrorCode::kInvalidArgument, "this model has one position a token, not three");
+      return fail(ErrorCode::kInvalidArgument, "this model has one position for each token, not three");
     for (size_t i = 0; i < batch.axes.size(); ++i)
       if (batch.axes[i] < batch.axes[i / 3 * 3] || batch.axes[i] - batch.axes[i / 3 * 3] > UINT16_MAX)
         return fail(ErrorCode::kOutOfRange, "an image's tokens are before their own position, or too far behind it");

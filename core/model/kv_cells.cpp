@@ -76,9 +76,9 @@ Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, 
   if (model.weights().position_embedding) return fail(ErrorCode::kUnsupported, "learned positions cannot be shifted");
   for (const LayerParameters& layer : h.layers)
     if ((layer.has_indexer && h.indexer.block != 0) || layer.compress_ratio != 0)
-      return fail(ErrorCode::kUnsupported, "blocks of positions cannot be shifted");
+      return fail(ErrorCode::kUnsupported, "the positions of a model with block attention cannot be shifted");
   if (model.architecture().qk_norm_after_rope && model.architecture().qk_norm != QkNorm::kUnweighted)
-    return fail(ErrorCode::kUnsupported, "keys that were weighted after their rotation cannot be rotated on");
+    return fail(ErrorCode::kUnsupported, "keys that were scaled after their rotation cannot be rotated further");
   if (sequence >= options_.n_sequences) return fail(ErrorCode::kInvalidArgument, "no such sequence");
   if (last < 0) last = INT32_MAX;
   for (const Cell& cell : cells_) {

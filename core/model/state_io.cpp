@@ -82,9 +82,9 @@ Result<void> State::restore(const Model& model, uint32_t sequence, ByteView byte
   constexpr size_t kHead = 24;
   if (bytes.size() < kHead) return fail(ErrorCode::kTruncated, bytes.size(), "truncated", "saved state");
   if (load<uint32_t>(bytes.data()) != kMagic || load<uint32_t>(bytes.data() + 4) != kVersion)
-    return fail(ErrorCode::kBadMagic, "this is no saved state of this version");
+    return fail(ErrorCode::kBadMagic, "this is not a saved state of this version");
   if (load<uint64_t>(bytes.data() + 8) != fingerprint(model, options_.cache_types))
-    return fail(ErrorCode::kInvalidArgument, "the saved state is of another model or cache type");
+    return fail(ErrorCode::kInvalidArgument, "the saved state is for another model or cache type");
   const int32_t end = load<int32_t>(bytes.data() + 16);
   const uint64_t n_cells = load<uint32_t>(bytes.data() + 20);
   uint64_t cell_bytes = sizeof(int32_t) + 1, windowed_bytes = 0, fixed = kHead;

@@ -69,7 +69,8 @@ Result<void> ImageEncoder::begin(const Image& part) {
   if (n == 0 || n > kMaxPatches)
     return fail(ErrorCode::kOutOfRange, "an image of " + counted(n, "patch", "patches") + " cannot be encoded");
   if (model_.row().positions == PatchPositions::kRows && n + (w.class_token ? 1 : 0) > w.positions.n / p.n_embd)
-    return fail(ErrorCode::kOutOfRange, "the projector has no places for " + counted(n, "patch", "patches"));
+    return fail(ErrorCode::kOutOfRange,
+                "the projector has no position embeddings for " + counted(n, "patch", "patches"));
   grid_ = model_.tokens_of(part.size);
   const ScratchSizes sizes = scratch_sizes(model_, n, grid_.n_tokens);
   thread_floats_ = static_cast<size_t>(Arena::round_up(sizes.thread_floats));

@@ -68,7 +68,7 @@ function kindProblem(adapter: GgufFile, { architecture }: AdaptedModel): Adapter
   if (text('general.type') !== 'adapter')
     return problem(
       'invalid-argument',
-      `The file is no adapter: general.type is ${printable(text('general.type'))}, not 'adapter'.`,
+      `The file is not an adapter: general.type is ${printable(text('general.type'))}, not 'adapter'.`,
     )
   if (text('adapter.type') !== 'lora')
     return problem('unsupported', `adapter.type is ${printable(text('adapter.type'))}, not 'lora'.`)
@@ -78,7 +78,7 @@ function kindProblem(adapter: GgufFile, { architecture }: AdaptedModel): Adapter
       `The adapter is for the architecture ${printable(own)}, the model is of ${printable(architecture ?? '')}.`,
     )
   if (!Number.isFinite(Number(adapter.metadata.get('adapter.lora.alpha') ?? 0)))
-    return problem('out-of-range', 'adapter.lora.alpha is no finite number.')
+    return problem('out-of-range', 'adapter.lora.alpha is not a finite number.')
   return undefined
 }
 
