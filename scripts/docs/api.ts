@@ -17,11 +17,11 @@ const kEntries = [
     'ggufscope',
     'Open a file: metadata, tensors, lint, tokenizer, chat template. Quantize floats.',
   ],
-  ['node', 'node.ts', 'ggufscope/node', 'The same with paths, and writeFile.'],
+  ['node', 'node.ts', 'ggufscope/node', 'The same functions, which also accept paths, and writeFile.'],
   ['engine', 'engine/index.ts', 'ggufscope/engine', 'Load a model and run it.'],
   ['edit', 'edit/index.ts', 'ggufscope/edit', 'Build and change files.'],
   ['ai', 'ai/index.ts', 'ggufscope/ai', 'A provider for the AI SDK.'],
-  ['store', 'store/index.ts', 'ggufscope/store', "Files kept in the browser's private storage."],
+  ['store', 'store/index.ts', 'ggufscope/store', "Files stored in the browser's private storage."],
 ] as const
 
 /**
@@ -43,13 +43,13 @@ function overview(): string {
   return [
     '# API',
     '',
-    'Made from the types of the package. Each entry point is imported by its own name:',
+    'Generated from the types of the package. Each entry point has its own import name:',
     '',
-    '| import | what it has |',
+    '| import | content |',
     '| --- | --- |',
     ...rows,
     '',
-    'Every promise takes an `AbortSignal` as `signal` and rejects with its reason. Every other error is a',
+    'Every asynchronous function accepts an `AbortSignal` as `signal` and rejects with its reason. Every other error is a',
     '[`GgufError`](ggufscope.md#gguferror) with a [code](../errors.md).',
     '',
   ].join('\n')

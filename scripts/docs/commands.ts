@@ -54,7 +54,7 @@ function optionRows(options: Options, { spelled }: Printed): string[] {
     const notes = [
       ...(choices ? [`one of ${choices.join(', ')}`] : []),
       ...(needs === undefined ? [] : [`with --${needs}`]),
-      ...(repeats ? ['may be given again'] : []),
+      ...(repeats ? ['may be repeated'] : []),
     ]
     const more = notes.length > 0 ? ` (${notes.join('; ')})` : ''
     return `| \`${spelled(name, option).replaceAll('|', '\\|')}\` | ${cell(help + more)} |`

@@ -1,17 +1,17 @@
 // Generates the page of error codes from the viewer's table, which the compiler checks against GgufErrorCode.
 import { advice } from '../../web/src/lib/advice.ts'
 
-const kHead = `# Errors and their cures
+const kHead = `# Errors and solutions
 
-Every error of the package is a \`GgufError\`, but for the reason of an \`AbortSignal\`, which is thrown as it is.
+Every error of the package is a \`GgufError\`. The only exception is the reason of an \`AbortSignal\`, which is thrown unchanged.
 
 | property | |
 | --- | --- |
-| \`code\` | one of the words below; it stays the same from version to version |
+| \`code\` | one of the codes below, which do not change between versions |
 | \`message\` | what is wrong, where, and what to do |
-| \`offset\` | the byte in the file, where one is to blame |
-| \`status\` | the HTTP status, where a server answered |
-| \`cause\` | the error behind it, if there is one |
+| \`offset\` | the byte offset of the error in the file, if there is one |
+| \`status\` | the HTTP status, if a server responded |
+| \`cause\` | the error that caused it, if there is one |
 
 \`\`\`ts
 import { open, GgufError } from 'ggufscope/node'
@@ -34,21 +34,21 @@ const kForPrograms: Partial<Record<keyof typeof advice, string>> = {
     'Also: rows beyond a tensor, a prompt that does not fit the context (raise `contextLength`), more forks than `maxForks`.',
   'invalid-argument': 'In a program: an option has a value that it cannot have; the message names it.',
   unsupported:
-    'Also: an architecture or type that the engine cannot run, a vocabulary of an unknown kind, a schema that no grammar can keep.',
+    'Also: an architecture or type that the engine cannot run, a vocabulary of an unknown kind, a schema that a grammar cannot enforce.',
   'out-of-memory':
-    'Of `load`: the message tells what weights and context need. Take a smaller quantization or a shorter `contextLength`.',
+    'If `load` throws it, the message states the size of weights and context. Use a smaller quantization or a shorter `contextLength`.',
   incomplete:
     'A preview left arrays out. `await file.completeHeader()` reads the rest of the header, `await array.load()` one array.',
-  'missing-shard': 'Pass `allowMissingShards: true` to open what is there.',
+  'missing-shard': 'Pass `allowMissingShards: true` to open the existing files.',
   'file-exists': 'Pass `overwrite: true` to `writeFile`, `--force` to a command.',
   unauthorized: 'Pass `headers: { Authorization: ... }`, or `--header` on the command line.',
-  'rate-limited': 'The package waits and tries again by itself first; `retries` says how often.',
+  'rate-limited': 'The package first waits and retries by itself; the option `retries` sets how often.',
   'connection-lost':
-    'The package tries again by itself first; `retries` and `timeout` say how often and how long.',
-  cors: 'Node does not ask for CORS.',
+    'The package first retries by itself; the options `retries` and `timeout` set how often and how long.',
+  cors: 'Node does not check CORS.',
   'chat-template-limit': 'The limits are steps, memory and depth, and `maxLength` of `renderChat`.',
-  closed: 'Something is used after its `close()`.',
-  wasm: 'Say where the files are by the option `assets`. A content policy must allow `wasm-unsafe-eval`, and the worker in `worker-src`.',
+  closed: 'An object is used after its `close()`.',
+  wasm: 'Set the location of the files with the option `assets`. A content policy must allow `wasm-unsafe-eval`, and the worker in `worker-src`.',
 }
 
 export function errorsPage(): string {

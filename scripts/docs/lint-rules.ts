@@ -11,14 +11,14 @@ interface Rule {
 
 const kHead = `# Lint rules
 
-\`file.lint()\`, \`ggufscope lint\` and the viewer's findings tell what is wrong with a file.
-A finding has the code of its rule, a level, a message and the byte offset of what it is about.
+\`file.lint()\`, \`ggufscope lint\` and the viewer's panel Findings list the problems of a file.
+A finding has the code of its rule, a level, a message and a byte offset.
 
 | level | |
 | --- | --- |
 | \`error\` | A strict loader refuses the file. |
-| \`spec\` | It is against the specification. |
-| \`note\` | It looks wrong, or is unusual. |
+| \`spec\` | The specification does not allow it. |
+| \`note\` | It looks wrong or unusual. |
 `
 
 const text = (value: string) => value.replaceAll('<', '&lt;').replaceAll('{{', '&#123;&#123;')

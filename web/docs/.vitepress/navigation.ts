@@ -58,7 +58,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['Commands', '/reference/commands'],
     ['The format', '/reference/format'],
     ['Lint rules', '/reference/lint-rules'],
-    ['Errors and their cures', '/reference/errors'],
+    ['Errors and solutions', '/reference/errors'],
     ['Browsers and runtimes', '/reference/runtimes'],
     ['Architectures', '/reference/architectures'],
     ['Differences from llama.cpp', '/reference/llama-cpp-differences'],
