@@ -17,7 +17,7 @@ using namespace emscripten;
 namespace ggufscope {
 namespace {
 
-constexpr uint32_t kMostShards = 4096;
+constexpr uint32_t kMaxShards = 4096;
 
 Span key_table(Document& document) { return span_of(document.key_table()); }
 Span tensor_table(Document& document) { return span_of(document.tensor_table()); }
@@ -127,7 +127,7 @@ std::string file_type_text(uint32_t id) {
 /// The file names of the whole set, each followed by a NUL; empty if the name is not that of a shard.
 std::string shard_set(const std::string& name) {
   std::string all;
-  if (const auto shard = parse_shard(name); shard && shard->total <= kMostShards)
+  if (const auto shard = parse_shard(name); shard && shard->total <= kMaxShards)
     for (const std::string& one : shard_names(*shard)) all += one + '\0';
   return all;
 }

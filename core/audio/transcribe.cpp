@@ -51,7 +51,7 @@ Result<void> Transcriber::begin(const TranscribeOptions& options, uint64_t n_sam
   if (temperatures_.empty()) temperatures_.push_back(options.temperature);
   suppressed_ = options.suppress_non_speech ? non_speech_tokens(vocabulary_) : std::vector<int32_t>();
   if (const Result<void> begun = mel_.begin(n_samples); !begun) return begun;
-  heard_.clear();
+  samples_.clear();
   loudness_.clear();
   clock_ = {};
   seek_ = seek_begin_ = seek_end_ = 0;
@@ -63,7 +63,7 @@ Result<void> Transcriber::begin(const TranscribeOptions& options, uint64_t n_sam
 
 Result<void> Transcriber::add(std::span<const float> samples) {
   if (const Result<void> added = mel_.add(samples); !added) return added;
-  if (options_.token_times) heard_.insert(heard_.end(), samples.begin(), samples.end());
+  if (options_.token_times) samples_.insert(samples_.end(), samples.begin(), samples.end());
   const size_t first = mel_.first();
   pool_.parallel_for(mel_.ready() - first, 8,
                      [&](size_t from, size_t to, size_t) { mel_.compute(first + from, first + to); });
@@ -168,17 +168,17 @@ Result<void> Transcriber::detect() {
 
 Result<void> Transcriber::start() {
   if (options_.token_times) {
-    const int n = static_cast<int>(heard_.size());
-    loudness_.resize(heard_.size());
-    pool_.parallel_for(heard_.size(), 4096, [&](size_t first, size_t last, size_t) {
+    const int n = static_cast<int>(samples_.size());
+    loudness_.resize(samples_.size());
+    pool_.parallel_for(samples_.size(), 4096, [&](size_t first, size_t last, size_t) {
       for (int i = static_cast<int>(first); i < static_cast<int>(last); ++i) {
         float sum = 0;
         for (int j = std::max(0, i - kHalfWindow); j <= std::min(n - 1, i + kHalfWindow); ++j)
-          sum += std::fabs(heard_[static_cast<size_t>(j)]);
+          sum += std::fabs(samples_[static_cast<size_t>(j)]);
         loudness_[static_cast<size_t>(i)] = sum / (2 * kHalfWindow + 1);
       }
     });
-    heard_ = {};
+    samples_ = {};
   }
   seek_ = seek_begin_ = options_.offset_ms / 10;
   seek_end_ =

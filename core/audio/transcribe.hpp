@@ -155,7 +155,7 @@ class Transcriber {
   const WhisperVocabulary& vocabulary_;
   TranscribeOptions options_;
   LogMel mel_;
-  std::vector<float> loudness_, heard_;  // heard_: the samples, kept to compute the loudness
+  std::vector<float> loudness_, samples_;  // samples_: kept to compute the loudness
   std::vector<int32_t> suppressed_;
   std::vector<TranscriptSegment> segments_;
   std::vector<float> temperatures_, language_p_, logits_;

@@ -32,7 +32,7 @@ constexpr Language kLanguages[] = {
 // clang-format on
 static_assert(std::size(kLanguages) == 100);
 
-constexpr uint32_t kFewestTokens = 51765;  // number of text tokens and control tokens, without languages
+constexpr uint32_t kMinTokens = 51765;  // number of text tokens and control tokens, without languages
 
 // GPT-2's byte-to-character table: printable bytes map to themselves, the others to U+0100 and up.
 std::array<int, 0x150> byte_letters() {
@@ -94,7 +94,7 @@ std::optional<uint32_t> find_language(std::string_view text) {
 Result<WhisperVocabulary> WhisperVocabulary::read(const Gguf& gguf, uint32_t n_vocab) {
   WhisperVocabulary v;
   v.n_vocab_ = n_vocab;
-  if (n_vocab <= kFewestTokens || v.first_timestamp() >= v.n_vocab() || v.language(99) >= v.n_vocab())
+  if (n_vocab <= kMinTokens || v.first_timestamp() >= v.n_vocab() || v.language(99) >= v.n_vocab())
     return fail(ErrorCode::kBadCount, counted(n_vocab, "token") + " are too few for a Whisper vocabulary");
   const auto tokens = get_strings(gguf, "tokenizer.ggml.tokens");
   if (!tokens) return fail(ErrorCode::kNotFound, "tokenizer.ggml.tokens is missing");

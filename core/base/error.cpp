@@ -13,12 +13,12 @@ std::string_view error_name(ErrorCode code) {
   return "unknown";
 }
 
-std::unexpected<Error> fail(ErrorCode code, uint64_t offset, std::string_view what, std::string_view noun) {
+std::unexpected<Error> fail(ErrorCode code, uint64_t offset, std::string_view what, std::string_view context) {
   std::string message(what);
   message += " at byte ";
   message += std::to_string(offset);
   message += " in ";
-  message += noun;
+  message += context;
   return std::unexpected(Error{code, offset, std::move(message)});
 }
 

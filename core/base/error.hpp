@@ -28,9 +28,9 @@ struct Error {
 template <class T>
 using Result = std::expected<T, Error>;
 
-/// "<what> at byte <offset> in <noun>", e.g. "truncated at byte 1048560 in tensor name 812".
+/// "<what> at byte <offset> in <context>", e.g. "truncated at byte 1048560 in tensor name 812".
 [[nodiscard]] std::unexpected<Error> fail(ErrorCode code, uint64_t offset, std::string_view what,
-                                          std::string_view noun);
+                                          std::string_view context);
 
 /// An error without a byte position: a wrong argument, a missing tensor.
 [[nodiscard]] std::unexpected<Error> fail(ErrorCode code, std::string message);

@@ -4,10 +4,10 @@ namespace ggufscope {
 namespace {
 
 void append_quoted(std::string& out, std::string_view text) {
-  constexpr size_t kMost = 60;
+  constexpr size_t kMaxLength = 60;
   constexpr std::string_view kHex = "0123456789abcdef";
   out += '\'';
-  for (const char c : text.substr(0, kMost)) {
+  for (const char c : text.substr(0, kMaxLength)) {
     const auto byte = static_cast<uint8_t>(c);
     if (byte >= 0x20 && byte < 0x7f) {
       out += c;
@@ -17,7 +17,7 @@ void append_quoted(std::string& out, std::string_view text) {
       out += kHex[byte & 15];
     }
   }
-  out += text.size() > kMost ? "...'" : "'";
+  out += text.size() > kMaxLength ? "...'" : "'";
 }
 
 }  // namespace

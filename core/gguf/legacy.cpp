@@ -169,15 +169,15 @@ class Reader {
   }
 
  private:
-  bool stop(ErrorCode code, uint64_t offset, std::string_view what, std::string_view noun) {
-    stop_ = fail(code, offset, what, noun);
+  bool stop(ErrorCode code, uint64_t offset, std::string_view what, std::string_view context) {
+    stop_ = fail(code, offset, what, context);
     return false;
   }
 
   /// Checks for n bytes at the position. The position moves only after a whole entry is read.
-  bool need(uint64_t n, std::string_view noun) {
+  bool need(uint64_t n, std::string_view context) {
     if (n <= bytes_.size()) return true;
-    if (n > file_size_ - state_.position) return stop(ErrorCode::kTruncated, file_size_, "truncated", noun);
+    if (n > file_size_ - state_.position) return stop(ErrorCode::kTruncated, file_size_, "truncated", context);
     stop_ = LegacyProgress{false, n};
     return false;
   }
@@ -317,29 +317,29 @@ class Reader {
 
   bool tensors() {
     while (state_.position < file_size_) {
-      const std::string noun = "tensor " + std::to_string(state_.tensors.size());
+      const std::string context = "tensor " + std::to_string(state_.tensors.size());
       if (state_.tensors.size() == kMaxTensors)
-        return stop(ErrorCode::kBadCount, state_.position, "more than 2^16 tensors", noun);
-      if (!tensor(noun)) return false;
+        return stop(ErrorCode::kBadCount, state_.position, "more than 2^16 tensors", context);
+      if (!tensor(context)) return false;
     }
     return true;
   }
 
-  bool tensor(const std::string& noun) {
+  bool tensor(const std::string& context) {
     const uint64_t at = state_.position;
-    if (!need(12, noun)) return false;
+    if (!need(12, context)) return false;
     LegacyTensor tensor;
     tensor.n_dims = word(0);
     const uint64_t name_bytes = word(4);
     const uint32_t code = word(8);
-    if (tensor.n_dims > 4) return stop(ErrorCode::kBadShape, at, "more than 4 dimensions", noun);
-    if (name_bytes > kMaxNameBytes) return stop(ErrorCode::kBadLength, at + 4, "a name over 4 KiB", noun);
+    if (tensor.n_dims > 4) return stop(ErrorCode::kBadShape, at, "more than 4 dimensions", context);
+    if (name_bytes > kMaxNameBytes) return stop(ErrorCode::kBadLength, at + 4, "a name over 4 KiB", context);
     const std::optional<uint32_t> type = tensor_type(state_, code);
     const TypeGeometry* geometry = type ? find_type(*type) : nullptr;
     if (geometry == nullptr || geometry->block_size == 0)
-      return stop(ErrorCode::kUnsupported, at + 8, "unknown type " + std::to_string(code), noun);
+      return stop(ErrorCode::kUnsupported, at + 8, "unknown type " + std::to_string(code), context);
     const uint64_t head = 12 + 4 * uint64_t{tensor.n_dims} + name_bytes;
-    if (!need(head, noun)) return false;
+    if (!need(head, context)) return false;
 
     tensor.type = *type;
     tensor.shape.fill(1);
@@ -347,18 +347,18 @@ class Reader {
     for (uint32_t i = 0; i < tensor.n_dims; ++i) {
       const uint64_t n = tensor.shape[i] = word(12 + 4 * uint64_t{i});
       if (n == 0 || n > INT32_MAX)
-        return stop(ErrorCode::kBadShape, at + 12 + 4 * uint64_t{i}, "an impossible dimension", noun);
-      if (__builtin_mul_overflow(elements, n, &elements)) return stop(ErrorCode::kOverflow, at, "overflow", noun);
+        return stop(ErrorCode::kBadShape, at + 12 + 4 * uint64_t{i}, "an impossible dimension", context);
+      if (__builtin_mul_overflow(elements, n, &elements)) return stop(ErrorCode::kOverflow, at, "overflow", context);
     }
     if (tensor.shape[0] % geometry->block_size != 0)
-      return stop(ErrorCode::kBadShape, at + 12, "a row that is not whole blocks", noun);
+      return stop(ErrorCode::kBadShape, at + 12, "a row that is not whole blocks", context);
     if (__builtin_mul_overflow(elements / geometry->block_size, uint64_t{geometry->block_bytes}, &tensor.n_bytes))
-      return stop(ErrorCode::kOverflow, at, "overflow", noun);
+      return stop(ErrorCode::kOverflow, at, "overflow", context);
     tensor.name.assign(reinterpret_cast<const char*>(bytes_.data()) + (head - name_bytes),
                        static_cast<size_t>(name_bytes));
     const uint64_t offset = align_up(at + head, state_.layout->alignment);
     if (offset > file_size_ || tensor.n_bytes > file_size_ - offset)
-      return stop(ErrorCode::kTruncated, file_size_, "truncated", "the data of " + noun);
+      return stop(ErrorCode::kTruncated, file_size_, "truncated", "the data of " + context);
     tensor.offset = offset;
 
     const uint64_t end = offset + tensor.n_bytes;

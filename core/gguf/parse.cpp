@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t kCountless = ~uint64_t{0};
 
 /// Names what is being read. It is turned into words only for an error.
-struct Noun {
+struct Context {
   std::string_view what;
   uint64_t index = kCountless;
 
@@ -44,19 +44,19 @@ class Parser {
  private:
   void set_version(uint32_t version) { length_bytes_ = version == 1 ? 4 : 8; }
 
-  bool stop(ErrorCode code, uint64_t offset, std::string_view what, Noun noun) {
-    stop_ = fail(code, offset, what, noun.text());
+  bool stop(ErrorCode code, uint64_t offset, std::string_view what, Context context) {
+    stop_ = fail(code, offset, what, context.text());
     return false;
   }
 
   /// Checks for n more bytes at position_.
-  bool need(uint64_t n, Noun noun) {
+  bool need(uint64_t n, Context context) {
     if (n <= bytes_.size() - position_) return true;
-    if (n >= kMaxOffset - position_) return stop(ErrorCode::kOverflow, position_, "length past 2^63", noun);
+    if (n >= kMaxOffset - position_) return stop(ErrorCode::kOverflow, position_, "length past 2^63", context);
     const uint64_t end = position_ + n;
     if (file_size_ && end > *file_size_) {
       const std::string what = "truncated (" + std::to_string(end - *file_size_) + " more bytes expected)";
-      return stop(ErrorCode::kTruncated, *file_size_, what, noun);
+      return stop(ErrorCode::kTruncated, *file_size_, what, context);
     }
     stop_ = ParseProgress{false, end};
     return false;
@@ -64,50 +64,50 @@ class Parser {
 
   /// Checks that the rest of the file can hold n bytes. A truncated file is reported at once instead of after waiting
   /// for bytes.
-  bool must_fit(uint64_t n, Noun noun) { return !file_size_ || n <= *file_size_ - position_ || need(n, noun); }
+  bool must_fit(uint64_t n, Context context) { return !file_size_ || n <= *file_size_ - position_ || need(n, context); }
 
   template <class T>
-  bool read(T& value, Noun noun) {
-    if (!need(sizeof(T), noun)) return false;
+  bool read(T& value, Context context) {
+    if (!need(sizeof(T), context)) return false;
     value = load<T>(bytes_.data() + position_, header_.big_endian);
     position_ += sizeof(T);
     return true;
   }
 
   /// Reads a length, a count or a dimension, which has 32 bits in version 1.
-  bool read_length(uint64_t& value, Noun noun) {
-    if (length_bytes_ == 8) return read(value, noun);
+  bool read_length(uint64_t& value, Context context) {
+    if (length_bytes_ == 8) return read(value, context);
     uint32_t narrow = 0;
-    if (!read(narrow, noun)) return false;
+    if (!read(narrow, context)) return false;
     value = narrow;
     return true;
   }
 
-  bool read_string(Extent& out, Noun noun) {
+  bool read_string(Extent& out, Context context) {
     const uint64_t at = position_;
-    if (!read_length(out.length, noun)) return false;
-    if (out.length > kMaxStringLength) return stop(ErrorCode::kBadLength, at, "a length over 1 GiB", noun);
+    if (!read_length(out.length, context)) return false;
+    if (out.length > kMaxStringLength) return stop(ErrorCode::kBadLength, at, "a length over 1 GiB", context);
     out.offset = position_;
-    if (!need(out.length, noun)) return false;
+    if (!need(out.length, context)) return false;
     position_ += out.length;
     return true;
   }
 
-  bool read_value_type(ValueType& out, Noun noun) {
+  bool read_value_type(ValueType& out, Context context) {
     uint32_t id = 0;
-    if (!read(id, noun)) return false;
+    if (!read(id, context)) return false;
     if (id >= kValueTypes) {
       const std::string what = "unknown value type " + std::to_string(id);
-      return stop(ErrorCode::kBadValueType, position_ - 4, what, noun);
+      return stop(ErrorCode::kBadValueType, position_ - 4, what, context);
     }
     out = static_cast<ValueType>(id);
     return true;
   }
 
-  bool read_count(uint64_t& out, uint64_t limit, Noun noun) {
+  bool read_count(uint64_t& out, uint64_t limit, Context context) {
     const uint64_t at = position_;
-    if (!read_length(out, noun)) return false;
-    if (out > limit) return stop(ErrorCode::kBadCount, at, "impossible count " + std::to_string(out), noun);
+    if (!read_length(out, context)) return false;
+    if (out > limit) return stop(ErrorCode::kBadCount, at, "impossible count " + std::to_string(out), context);
     return true;
   }
 
@@ -175,20 +175,20 @@ class Parser {
 
   /// Reads element type and count. Elements of fixed size are skipped at once; other arrays are opened for
   /// open_arrays().
-  bool array(KeyValue& out, Noun noun) {
+  bool array(KeyValue& out, Context context) {
     const uint64_t at = position_;
-    if (!read_value_type(out.element_type, noun) || !read_count(out.count, kMaxArrayElements, noun)) return false;
+    if (!read_value_type(out.element_type, context) || !read_count(out.count, kMaxArrayElements, context)) return false;
     out.value = {position_, 0};
     if (const uint32_t size = value_size(out.element_type)) {
       out.value.length = out.count * size;
-      if (!need(out.value.length, noun)) return false;
+      if (!need(out.value.length, context)) return false;
       position_ += out.value.length;
       return true;
     }
     if (state_.open_arrays.size() == kMaxArrayDepth)
-      return stop(ErrorCode::kTooDeep, at, "arrays nested too deep", noun);
+      return stop(ErrorCode::kTooDeep, at, "arrays nested too deep", context);
     const uint64_t least = length_bytes_ + (out.element_type == ValueType::kArray ? 4 : 0);
-    if (!must_fit(out.count * least, noun)) return false;
+    if (!must_fit(out.count * least, context)) return false;
     state_.open_arrays.push_back({out.element_type, out.count});
     return true;
   }

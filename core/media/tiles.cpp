@@ -106,12 +106,12 @@ Cut cut_at_longest_edge(ImageSize image, const ImageRule& rule) {
 // LFM2: the grid of 2 to 10 tiles with the nearest aspect ratio. Of two equally near, the larger one if the image fills
 // at least half of it.
 ImageSize ratio_grid(ImageSize image) {
-  constexpr uint32_t kFewest = 2, kMost = 10;
+  constexpr uint32_t kMinTiles = 2, kMaxTiles = 10;
   const float ratio = static_cast<float>(image.width) / static_cast<float>(image.height);
   const auto area = static_cast<float>(image.n_pixels());
   ImageSize best{1, 1};
   float least = std::numeric_limits<float>::max();
-  for (uint32_t n = kFewest; n <= kMost; ++n)
+  for (uint32_t n = kMinTiles; n <= kMaxTiles; ++n)
     for (uint32_t columns = 1; columns <= n; ++columns) {
       if (n % columns != 0) continue;
       const ImageSize grid{columns, n / columns};

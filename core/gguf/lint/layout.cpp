@@ -132,10 +132,11 @@ void say_dimension_range(const LintFile&, const TensorInfo& t, std::string_view 
 
 /// ggml's own arithmetic, which also refuses some shapes slightly below 2^63 elements.
 bool bad_element_count(const LintFile&, const TensorInfo& t) {
-  constexpr uint64_t kMost = kSigned - 1;
+  constexpr uint64_t kMaxElements = kSigned - 1;
   if (t.n_dims > kGgmlDims || t.n_elements == 0) return false;
   const uint64_t plane = t.shape[0] * t.shape[1];
-  return kMost / t.shape[1] <= t.shape[0] || kMost / t.shape[2] <= plane || kMost / t.shape[3] <= plane * t.shape[2];
+  return kMaxElements / t.shape[1] <= t.shape[0] || kMaxElements / t.shape[2] <= plane ||
+         kMaxElements / t.shape[3] <= plane * t.shape[2];
 }
 void say_element_count(const LintFile&, const TensorInfo& t, std::string_view name, FindingList& findings) {
   findings.add(t.info_offset,

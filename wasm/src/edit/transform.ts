@@ -10,7 +10,7 @@ import type { Importance } from './entries.js'
 const kReadBytes = 1 << 22
 const kFloats = 1 << 18
 // Interval in milliseconds after which quantization yields to the page.
-const kBreath = 50
+const kYieldMs = 50
 
 /** Converts blocks to the other byte order. */
 export async function* turned(
@@ -115,10 +115,10 @@ export interface Conversion extends Named {
 }
 
 /** Yields to the page at intervals, and throws after an abort. */
-function breather(signal: AbortSignal | undefined): () => Promise<void> | undefined {
+function yielder(signal: AbortSignal | undefined): () => Promise<void> | undefined {
   let last = performance.now()
   return () => {
-    if (performance.now() - last < kBreath) return undefined
+    if (performance.now() - last < kYieldMs) return undefined
     return new Promise<void>((resolve) => setTimeout(resolve)).then(() => {
       signal?.throwIfAborted()
       last = performance.now()
@@ -193,7 +193,7 @@ export async function* converted(
     let filled = 0
     let first = 0
     let read = 0
-    const breath = breather(signal)
+    const yieldToPage = yielder(signal)
     const made = (): Uint8Array<ArrayBuffer> => {
       const count = filled / type.blockSize
       module.quantize(type.id, floats, blocks, count, weights, unit / type.blockSize)
@@ -220,7 +220,7 @@ export async function* converted(
         taken += n
         left -= n
         if (filled < room && left > 0) continue
-        await breath()
+        await yieldToPage()
         yield made()
       }
     }
@@ -238,9 +238,9 @@ export async function* floated(
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const heap = new Heap(module)
   try {
-    const breath = breather(signal)
+    const yieldToPage = yielder(signal)
     for await (const { floats, count } of floatPieces(module, from, heap, signal)) {
-      await breath()
+      await yieldToPage()
       yield heap.bytes(floats, 4 * count).slice()
     }
   } finally {

@@ -22,7 +22,7 @@ export class Client {
   constructor(workerUrl?: string | URL) {
     this.#link = startWorker(
       workerUrl,
-      (answer) => this.#heard(answer),
+      (answer) => this.#receive(answer),
       (reason) => this.end(new GgufError('wasm', `The engine's worker broke: ${reason}.`)),
     )
     this.#link.catch((error: GgufError) => this.end(error))
@@ -85,7 +85,7 @@ export class Client {
     this.#waiting.clear()
   }
 
-  #heard(answer: Answer): void {
+  #receive(answer: Answer): void {
     const waiting = this.#waiting.get(answer.id)
     if (!waiting) return
     if ('pieces' in answer) {

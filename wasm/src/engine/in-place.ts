@@ -3,9 +3,9 @@
 import type { Answer, Link } from './protocol.js'
 import { EngineWorker } from './worker.js'
 
-export function inPlace(heard: (answer: Answer) => void): Link {
+export function inPlace(onAnswer: (answer: Answer) => void): Link {
   const worker = new EngineWorker({
-    post: heard,
+    post: onAnswer,
     yield: () => new Promise((resolve) => setTimeout(resolve, 0)),
   })
   return {

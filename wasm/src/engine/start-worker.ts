@@ -8,7 +8,7 @@ import type { Answer, Link, Message } from './protocol.js'
 // Milliseconds that a worker has to end its threads.
 const kPatience = 1500
 
-type Heard = (answer: Answer) => void
+type OnAnswer = (answer: Answer) => void
 type Broke = (reason: string) => void
 
 function notStarted(script: unknown, reason: unknown): GgufError {
@@ -19,7 +19,7 @@ function notStarted(script: unknown, reason: unknown): GgufError {
   )
 }
 
-async function inNode(workerUrl: string | URL | undefined, heard: Heard, broke: Broke): Promise<Link> {
+async function inNode(workerUrl: string | URL | undefined, onAnswer: OnAnswer, broke: Broke): Promise<Link> {
   const { nodeWorker } = await import('./node-worker.js')
   const { worker, script } = nodeWorker(workerUrl)
   await new Promise<void>((resolve, reject) => {
@@ -27,7 +27,7 @@ async function inNode(workerUrl: string | URL | undefined, heard: Heard, broke: 
     worker.once('error', (error) => reject(notStarted(script, error)))
     worker.once('exit', (code) => reject(notStarted(script, `it ended with code ${code}`)))
   })
-  worker.on('message', heard)
+  worker.on('message', onAnswer)
   worker.on('error', (error) => broke(String(error)))
   worker.on('exit', (code) => broke(`it ended with code ${code}`))
   worker.unref() // a loaded model does not keep a program alive; its calls do
@@ -122,9 +122,9 @@ async function ofPage(workerUrl: string | URL | undefined): Promise<Worker> {
   }
 }
 
-async function inPage(workerUrl: string | URL | undefined, heard: Heard, broke: Broke): Promise<Link> {
+async function inPage(workerUrl: string | URL | undefined, onAnswer: OnAnswer, broke: Broke): Promise<Link> {
   const worker = await ofPage(workerUrl)
-  worker.addEventListener('message', (event: MessageEvent<Answer>) => heard(event.data))
+  worker.addEventListener('message', (event: MessageEvent<Answer>) => onAnswer(event.data))
   worker.addEventListener('error', (event) => broke(event.message || 'it ended'))
   return {
     post: (message, transfer) => worker.postMessage(message, transfer),
@@ -145,14 +145,14 @@ async function inPage(workerUrl: string | URL | undefined, heard: Heard, broke: 
 
 export async function startWorker(
   workerUrl: string | URL | undefined,
-  heard: Heard,
+  onAnswer: OnAnswer,
   broke: Broke,
 ): Promise<Link> {
-  if (isNode()) return inNode(workerUrl, heard, broke)
-  if (typeof Worker === 'function') return inPage(workerUrl, heard, broke)
+  if (isNode()) return inNode(workerUrl, onAnswer, broke)
+  if (typeof Worker === 'function') return inPage(workerUrl, onAnswer, broke)
   try {
     const { inPlace } = await import('./in-place.js')
-    return inPlace(heard)
+    return inPlace(onAnswer)
   } catch (cause) {
     // Service workers do not support dynamic import, so the engine must be in their bundle.
     throw new GgufError(

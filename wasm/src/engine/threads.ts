@@ -11,7 +11,7 @@ export interface Thread {
 }
 
 // Above this number, memory bandwidth is the limit on machines that run browsers.
-const kDefaultMost = 16
+const kMaxDefault = 16
 // With two or three threads, using half of them is usually slower.
 const kMinTried = 4
 
@@ -45,7 +45,7 @@ export function threadCount(
   if (wished !== undefined) return { count: Math.min(wished, kMaxThreads) }
   const cores = availableCores()
   // With many cores, one is left for the page and other programs, because a loop ends with its slowest thread.
-  return { count: Math.min(cores > 4 ? cores - 1 : cores, kDefaultMost) }
+  return { count: Math.min(cores > 4 ? cores - 1 : cores, kMaxDefault) }
 }
 
 /** The numbers of threads to try for one token: all, half, a quarter. Half suits cores with two hardware threads. */

@@ -135,7 +135,7 @@ export class Header {
     this.#legacy = legacy
     this.bytesRead = legacy?.bytesRead
     this.#document = new module.Document()
-    forgotten.register(this, this.#document, this)
+    finalizer.register(this, this.#document, this)
   }
 
   /** The wasm object, for other parts of the package. */
@@ -165,7 +165,7 @@ export class Header {
   }
 
   close(): void {
-    forgotten.unregister(this)
+    finalizer.unregister(this)
     this.#document?.delete()
     this.#document = undefined
   }
@@ -370,4 +370,4 @@ export class Header {
   }
 }
 
-const forgotten = new FinalizationRegistry<WasmDocument>((document) => document.delete())
+const finalizer = new FinalizationRegistry<WasmDocument>((document) => document.delete())

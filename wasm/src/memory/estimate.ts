@@ -12,13 +12,13 @@ const isFile: Check = (value) =>
     ? undefined
     : 'an open file'
 const kvType = oneOf(...kKvTypeNames)
-const kMost = 2 ** 40
+const kMaxLayers = 2 ** 40
 const kChecks: Readonly<Record<string, Check>> = {
   context: integer(1, 2 ** 32),
   kvType: either(kvType, object),
   batch: integer(1, 2 ** 24),
-  gpuLayers: either(oneOf('fit'), integer(0, kMost)),
-  cpuExperts: integer(0, kMost),
+  gpuLayers: either(oneOf('fit'), integer(0, kMaxLayers)),
+  cpuExperts: integer(0, kMaxLayers),
   devices: list,
   host: object,
   mmproj: isFile,

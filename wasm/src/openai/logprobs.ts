@@ -5,7 +5,7 @@ import type { FinishReason, Piece, TokenProbability } from '../engine/types.js'
 import type { CompletionLogprobs, ContentLogprob, TokenLogprob } from './types.js'
 
 // OpenAI's value for impossible tokens; JSON has no infinities.
-const kLeast = -9999
+const kMinLogprob = -9999
 
 interface Waiting {
   readonly logprob: ContentLogprob
@@ -58,7 +58,7 @@ export class LogprobQueue {
     return {
       token: new TextDecoder().decode(bytes),
       bytes: [...bytes],
-      logprob: Math.max(logprob, kLeast),
+      logprob: Math.max(logprob, kMinLogprob),
     }
   }
 }

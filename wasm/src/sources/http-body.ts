@@ -29,7 +29,7 @@ export async function* readBody(
   try {
     while (reader) {
       const { done, value } = await reader.read()
-      idle.heard()
+      idle.restart()
       if (done) break
       const rest = Math.min(skip - dropped, value.length)
       dropped += rest
@@ -37,7 +37,7 @@ export async function* readBody(
         idle.pause()
         position += value.length - rest
         yield rest === 0 ? value : value.subarray(rest)
-        idle.heard()
+        idle.restart()
       }
     }
     ended = true
@@ -89,11 +89,11 @@ export class IdleTimeout {
   ) {
     this.#stop = () => controller.abort(signal?.reason)
     signal?.addEventListener('abort', this.#stop, { once: true })
-    this.heard()
+    this.restart()
   }
 
   /** Restarts the timer. */
-  heard(): void {
+  restart(): void {
     this.pause()
     if (!Number.isFinite(this.timeout)) return
     this.#timer = setTimeout(() => {

@@ -183,7 +183,7 @@ export class HttpSource implements ByteSource {
     const idle = new IdleTimeout(controller, signal, this.#options.timeout ?? kTimeoutMs)
     try {
       const [response, ranged, moved] = await this.#fetch(at, end, controller.signal)
-      idle.heard()
+      idle.restart()
       const answer = await this.#accept(response, ranged, at, end)
       if (answer && moved) this.#target = moved
       if (answer === undefined) {

@@ -44,13 +44,13 @@ export async function quantize(
     const to = heap.reserve(blocksPerPiece * blockBytes)
     const weights = importance ? heap.reserve(rowLength * 4) : 0
     if (importance) heap.putFloats(weights, importance)
-    let breath = performance.now()
+    let lastYield = performance.now()
     for (let at = 0; at < blockCount; at += blocksPerPiece) {
       // The searches take seconds for large tensors, so this yields to the page and checks for an abort.
-      if (performance.now() - breath > 50) {
+      if (performance.now() - lastYield > 50) {
         await new Promise((resolve) => setTimeout(resolve))
         signal?.throwIfAborted()
-        breath = performance.now()
+        lastYield = performance.now()
       }
       const n = Math.min(blocksPerPiece, blockCount - at)
       heap.putFloats(from, floats.subarray(at * blockSize, (at + n) * blockSize))

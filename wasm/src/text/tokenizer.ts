@@ -47,7 +47,7 @@ const kTypes: readonly TokenType[] = [
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-const forgotten = new FinalizationRegistry<WasmTokenizer>((tokenizer) => tokenizer.delete())
+const finalizer = new FinalizationRegistry<WasmTokenizer>((tokenizer) => tokenizer.delete())
 
 /** A tokenizer in the wasm heap. It owns a copy of the vocabulary, so it stays usable after the file is closed. */
 export class FileTokenizer implements Tokenizer {
@@ -80,7 +80,7 @@ export class FileTokenizer implements Tokenizer {
       throw error
     }
     this.#wasm = wasm
-    forgotten.register(this, wasm, this)
+    finalizer.register(this, wasm, this)
     this.kind = wasm.kind() as TokenizerKind
     this.model = wasm.model()
     this.pre = wasm.pre()
@@ -172,7 +172,7 @@ export class FileTokenizer implements Tokenizer {
   }
 
   close(): void {
-    forgotten.unregister(this)
+    finalizer.unregister(this)
     this.#wasm?.delete()
     this.#wasm = undefined
   }
