@@ -7,7 +7,7 @@ const kRate = 16000
 function mean(channels: readonly Float32Array[], sampleRate: number): Sound {
   const [first] = channels
   if (!first || channels.some((one) => !(one instanceof Float32Array) || one.length !== first.length))
-    throw new GgufError('invalid-argument', 'Sound is one Float32Array for each channel, all of one length.')
+    throw new GgufError('invalid-argument', 'Audio must have one Float32Array for each channel, all of the same length.')
   const samples = new Float32Array(first)
   for (const channel of channels.slice(1)) for (let i = 0; i < samples.length; i++) samples[i]! += channel[i]!
   if (channels.length > 1) for (let i = 0; i < samples.length; i++) samples[i]! /= channels.length
@@ -33,7 +33,7 @@ async function decoded(bytes: Uint8Array<ArrayBuffer>): Promise<Sound> {
   if (typeof OfflineAudioContext !== 'function')
     throw new GgufError(
       'unsupported',
-      'Only WAV files can be read here, and this is none: decode others to { samples, sampleRate } first.',
+      'Only WAV files can be decoded here: decode other files to { samples, sampleRate } first.',
     )
   let buffer: AudioBuffer
   try {
@@ -66,6 +66,6 @@ export async function soundOf(audio: AudioInput): Promise<Sound> {
   }
   throw new GgufError(
     'invalid-argument',
-    'Sound is a Float32Array at 16 kHz, { samples, sampleRate }, an AudioBuffer, or the bytes of a WAV file or another that the browser decodes.',
+    'Audio must be a Float32Array at 16 kHz, { samples, sampleRate }, an AudioBuffer, or the bytes of a WAV file or of another file that the browser decodes.',
   )
 }

@@ -62,7 +62,7 @@ function checkCount(row: CommandRow, wanted: readonly Argument[], given: readonl
   }
   if (!wanted.at(-1)?.repeats && given.length > wanted.length) {
     const left = given.slice(wanted.length).map((word) => `"${word}"`)
-    throw new UsageError(`${row.name} has no use for ${left.join(' ')}: ${usageOf(row, wanted)}`)
+    throw new UsageError(`${row.name} does not use ${left.join(' ')}: ${usageOf(row, wanted)}`)
   }
 }
 
@@ -75,7 +75,7 @@ function checkTogether(values: Values, options: Options): void {
   for (const [name, { needs, excludes = [] }] of Object.entries(options)) {
     if (values[name] === undefined) continue
     if (needs !== undefined && values[needs] === undefined)
-      throw new UsageError(`--${name} means nothing without --${needs}`)
+      throw new UsageError(`--${name} needs --${needs}`)
     for (const other of excludes)
       if (values[other] !== undefined) throw new UsageError(`--${name} and --${other}: one of them`)
   }

@@ -23,7 +23,7 @@ export class Client {
     this.#link = startWorker(
       workerUrl,
       (answer) => this.#receive(answer),
-      (reason) => this.end(new GgufError('wasm', `The engine's worker broke: ${reason}.`)),
+      (reason) => this.end(new GgufError('wasm', `The engine's worker failed: ${reason}.`)),
     )
     this.#link.catch((error: GgufError) => this.end(error))
   }

@@ -383,7 +383,7 @@ export class LoadedModel implements Model {
     const sampler = this.#sampler(options)
     const { grammar, schema } = options
     if (grammar !== undefined && schema !== undefined) {
-      throw new GgufError('invalid-argument', 'An answer keeps to a grammar or to a schema, not to both.')
+      throw new GgufError('invalid-argument', 'An answer can have a grammar or a schema, not both.')
     }
     const random = seed ?? Math.floor(Math.random() * 2 ** 32)
     return {

@@ -97,7 +97,7 @@ export function mustHaveRows(file: OpenedFile, tensor: TensorInfo, rows?: readon
   const there = Math.max(0, Math.floor((size - tensor.offset) / (tensor.byteLength / Math.max(all, 1))))
   throw new GgufError(
     'out-of-range',
-    `The file was cut at byte ${size}: of the ${counted(all, 'row')} of tensor ${printable(tensor.name)} the first ${there} are there.`,
+    `The file is truncated at byte ${size}: of the ${counted(all, 'row')} of tensor ${printable(tensor.name)} the first ${there} are there.`,
     { offset: size },
   )
 }

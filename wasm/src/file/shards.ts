@@ -183,7 +183,7 @@ async function loneShard({ header, source }: Part, count: number): Promise<GgufE
   if (await isGguf(source, end))
     return new GgufError(
       'missing-shard',
-      `This is a concatenation of the files of a split model: another GGUF file begins behind the data, at byte ${end}. No program reads it so. Cut it apart where they begin, and merge them.`,
+      `This is a concatenation of the files of a split model: another GGUF file begins after the data, at byte ${end}. No program reads such a file. Split it where the files begin, and merge them.`,
       { offset: end },
     )
   return new GgufError(

@@ -51,7 +51,7 @@ export async function createEmbedding(
   const { input, encoding_format, dimensions, ...given } = checkEmbeddingRequest('createEmbedding()', request)
   const texts = textsOf('The input', input)
   if (model.info.pooling === 'rank')
-    throw new GgufError('unsupported', 'This model ranks texts and makes no vectors: use createRerank().')
+    throw new GgufError('unsupported', 'This model is a reranker and has no vectors: use createRerank().')
   let tokens = 0
   const vectors = await model.embed(texts as string[], { signal, onDone: (done) => (tokens = done.tokens) })
   return {

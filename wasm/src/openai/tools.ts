@@ -82,7 +82,7 @@ export function replyPlanOf(
   if (tools.length > 0 && constrained)
     throw new GgufError(
       'unsupported',
-      'A reply cannot keep to a response_format or grammar and call tools: leave one out.',
+      'Tools cannot be combined with a response_format or a grammar: leave one out.',
     )
   if (constrained) return { messages, tools: undefined, options: () => ({}), parser: () => undefined }
   const format = formatOf(model, tools.length > 0)

@@ -40,7 +40,7 @@ export async function privateFolder(name: string): Promise<Folder> {
   if (!canKeep()) {
     throw new GgufError(
       'unsupported',
-      'Nothing can be kept here: this needs a browser with a private file system, and a page on https:// or localhost.',
+      'Nothing can be stored here: this needs a browser with a private file system, and a page on https:// or localhost.',
     )
   }
   return await (await navigator.storage.getDirectory()).getDirectoryHandle(name, { create: true })
