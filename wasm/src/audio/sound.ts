@@ -7,7 +7,10 @@ const kRate = 16000
 function mean(channels: readonly Float32Array[], sampleRate: number): Sound {
   const [first] = channels
   if (!first || channels.some((one) => !(one instanceof Float32Array) || one.length !== first.length))
-    throw new GgufError('invalid-argument', 'Audio must have one Float32Array for each channel, all of the same length.')
+    throw new GgufError(
+      'invalid-argument',
+      'Audio must have one Float32Array for each channel, all of the same length.',
+    )
   const samples = new Float32Array(first)
   for (const channel of channels.slice(1)) for (let i = 0; i < samples.length; i++) samples[i]! += channel[i]!
   if (channels.length > 1) for (let i = 0; i < samples.length; i++) samples[i]! /= channels.length

@@ -74,8 +74,7 @@ function checkChoice(what: string, { choices }: Option | Argument, value: string
 function checkTogether(values: Values, options: Options): void {
   for (const [name, { needs, excludes = [] }] of Object.entries(options)) {
     if (values[name] === undefined) continue
-    if (needs !== undefined && values[needs] === undefined)
-      throw new UsageError(`--${name} needs --${needs}`)
+    if (needs !== undefined && values[needs] === undefined) throw new UsageError(`--${name} needs --${needs}`)
     for (const other of excludes)
       if (values[other] !== undefined) throw new UsageError(`--${name} and --${other}: one of them`)
   }

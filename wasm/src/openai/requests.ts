@@ -200,7 +200,10 @@ export function checkChatRequest(
   for (const [name, allowed] of Object.entries(kNothing)) {
     const value = given[name as keyof ChatCompletionRequest]
     if (value !== undefined && !allowed.includes(value))
-      throw new GgufError('unsupported', `The option ${name} of ${what} asks for something that a local model does not support.`)
+      throw new GgufError(
+        'unsupported',
+        `The option ${name} of ${what} asks for something that a local model does not support.`,
+      )
   }
   if (given.modalities?.some((one) => one !== 'text'))
     throw new GgufError('unsupported', `The option modalities of ${what} can be ["text"] alone.`)
