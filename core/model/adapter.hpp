@@ -1,9 +1,8 @@
 // Adapters. They change a loaded model's computation while they are active and do not modify its weights.
 //
-//   LoRA            general.type "adapter", adapter.type "lora". One pair for each weight NAME: NAME.lora_a [n_in,
-//   rank] and
-//                   NAME.lora_b [rank, n_out]; for experts and heads with a third dimension. token_embd is stored
-//                   transposed: lora_a [rank, n_vocab], lora_b [rank, n_embd].
+//   LoRA            general.type "adapter", adapter.type "lora". One pair for each weight NAME: NAME.lora_a
+//                   [n_in, rank] and NAME.lora_b [rank, n_out]; for experts and heads with a third dimension.
+//                   token_embd is stored transposed: lora_a [rank, n_vocab], lora_b [rank, n_embd].
 //                   y = W x + s B (A x), s = scale * adapter.lora.alpha / rank; without an alpha, s = scale.
 //                   adapter.alora.invocation_tokens (u32): the adapter is active from these tokens on.
 //   control vector  general.architecture "controlvector". direction.N [n_embd], times the scale, is added to the output

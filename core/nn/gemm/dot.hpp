@@ -3,12 +3,13 @@
 // All kinds are exact integer arithmetic, so the result does not depend on the kind:
 //   kInt8x4        int32 += four int8 products: one instruction with AVX-VNNI and on ARM, five on other x86 CPUs
 //   kInt8x2        int16 += two int8 products: one instruction everywhere; int16 overflows after kInt8x2Elements
-//   kInt8x2Wide    kInt8x2 whose sums are widened to int32 at once, for codes too large to add up in int16
-//   kInt8x4Packed  kInt8x4 on bytes that still hold two 4-bit codes, where the CPU takes them as uint8
-//   kInt8x2Split   kInt8x2 with each activation split into two nibbles: decode with uint8 codes, where the CPU takes
+//   kInt8x2Wide    kInt8x2 whose sums are widened to int32 immediately, for codes too large to be added in int16
+//   kInt8x4Packed  kInt8x4 on bytes that contain two 4-bit codes, if the CPU takes them as uint8
+//   kInt8x2Split   kInt8x2 with each activation split into two nibbles: decode with uint8 codes, if the CPU takes
 //                  them as uint8 but saturates kInt8x4
-//   kInt16         codes widened to int16, int32 += two int16 products: uint8 codes elsewhere, and every type in builds
-//                  without relaxed SIMD; prefill.cpp does the same with codes widened once for all tokens
+//   kInt16         codes widened to int16, int32 += two int16 products: for uint8 codes on other CPUs, and for every
+//                  type in builds without relaxed SIMD; prefill.cpp does the same with codes widened once for all
+//                  tokens
 //   kBfp16         codes that are int16 in memory (F16, BF16)
 //
 // This file is part of dispatch.cpp, which alone includes it, because functions with internal linkage are inlined into

@@ -1,31 +1,31 @@
 // The packed layout of weights: 8 rows interleaved, integer codes with their scales beside them.
 //
-// A weight of row r, element k is   flat types   w = d * (code - offset)  or  d * code + e        d, e a block of 32,
-//                                                of NVFP4 of 16
-//                                   K-quants     w = d * scale * (code - offset)  or  d * scale * code + e * min
-//                                   (super)      d, e a super-block of 256; scale, min a sub-block of 16 or 32
-//                                   F16, BF16    w = d * code                         d, a power of two, a block of 32
-// Codes are 4 bits (straight, or through a table of 16), 8 bits or int16. Activations are quantized to x = a * q with
-// one scale a a block (activation_quant.hpp), so that dot products over it are integers.
+// A weight of row r, element k is
+//   flat types   w = d * (code - offset)  or  d * code + e                  d, e for each block of 32 (NVFP4: 16)
+//   K-quants     w = d * scale * (code - offset)  or  d * scale * code + e * min
+//   (super)      d, e for each super-block of 256; scale, min for each sub-block of 16 or 32
+//   F16, BF16    w = d * code                         d, a power of two, for each block of 32
+// Codes have 4 bits (directly, or through a table of 16), 8 bits or 16 bits (int16). Activations are quantized to x = a
+// * q with one scale a for each block (activation_quant.hpp), so that dot products over a block are integers.
 //
-// F16 and BF16 are block floating point: one exponent a block of 32, int16 mantissas of 14 bits and a sign. F16 (11
-// bits) is exact down to an eighth of the block's largest, BF16 (8 bits) to a 64th; below, the error is half of 2^-14
-// of the largest.
+// F16 and BF16 are block floating point: one exponent for each block of 32, and int16 mantissas of 14 bits and a sign.
+// F16 (11 bits) is exact down to an eighth of the block's largest value, BF16 (8 bits) down to a 64th. Below that, the
+// error is at most half of 2^-14 of the largest value.
 //
-// A type with signed codes has several rows in the table of formats: which one is used depends on the CPU's int8 dot
-// product (CodeType).
+// A type with signed codes has several rows in the table of formats. The CPU's int8 dot product (CodeType) determines
+// which one is used.
 //
-// A row group is 8 rows: BLIS's micro-panel with MR = 8. A block of a group, K = 16, 32 or 256 elements, S = K / sub
-// sub-blocks:
-//   float d[8]; float e[8] where stored (super: -dmin); with half_scales both as binary16, times 2^10
-//   super: int8 scale[S][8], and int8 mins[S / 2][8][2], pairs of sub-blocks, where stored
+// A row group is 8 rows: BLIS's micro-panel with MR = 8. A block of a group has K = 16, 32 or 256 elements and S = K /
+// sub sub-blocks:
+//   float d[8]; float e[8] if the format has it (super: -dmin); with half_scales both as binary16, times 2^10
+//   super: int8 scale[S][8], and int8 mins[S / 2][8][2], for pairs of sub-blocks, if the format has them
 //   4 bits: uint8 codes[K / 4][16]: byte 4 * (r % 4) + k % 4, rows 0..3 in the low nibble, rows 4..7 in the high one
 //   8 bits: uint8 codes[K / 4][2][16]: rows 0..3, then rows 4..7
 //   int16:  int16 codes[K / 2][2][8], in the same way: element 2 * (r % 4) + k % 2
-// A matrix with scales outside binary16's range keeps floats (wide_format).
+// A matrix with scales outside binary16's range keeps float scales (wide_format).
 //
-// Rows of more than kPanelDepth elements are packed in panels (BLIS's KC), one after the other, each with so many
-// elements of all rows: [panel][group][block]. A panel's activations stay in L1 while all groups pass.
+// Rows of more than kPanelDepth elements are packed in consecutive panels (BLIS's KC). Each panel has that many
+// elements of all rows: [panel][group][block]. A panel's activations stay in L1 while all groups are processed.
 #pragma once
 
 #include <algorithm>
