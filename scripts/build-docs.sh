@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the documentation site: generates pages beside the written ones in web/docs, then runs VitePress into build/docs.
+# Builds the documentation site: generates pages next to the hand-written ones in web/docs, then runs VitePress into build/docs.
 # Needs the built package (wasm/dist). Only what changed is rebuilt.
 set -euo pipefail
 . "$(dirname "$0")/env.sh"

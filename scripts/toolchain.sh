@@ -34,7 +34,7 @@ rm -rf "$DIR/apt"
 
 EM=$DIR/debian/usr/share/emscripten
 BIN=$DIR/debian/usr/lib/llvm-$LLVM
-ln -sf "../../x86_64-linux-gnu/libLLVM.so.$LLVM.1" "$BIN/lib/"  # clang looks for it beside itself
+ln -sf "../../x86_64-linux-gnu/libLLVM.so.$LLVM.1" "$BIN/lib/"  # clang looks for it in its own lib folder
 # binaryen is built for Debian 13: start it with that release's loader and libraries.
 lib=$DIR/libc/usr/lib/x86_64-linux-gnu
 for tool in "$DIR"/debian/usr/bin/wasm-*; do

@@ -10,7 +10,7 @@ using namespace emscripten::internal;
 
 extern "C" {
 
-// Embind asks for a name only for an error message about a type that is missing below.
+// Embind uses the name only for an error message about a type that is missing below.
 const char* __getTypeName(const std::type_info*) { return strdup("an unregistered type"); }
 
 static InitFunc* first = nullptr;

@@ -37,7 +37,7 @@ struct KeyMeaning {
 /// lints does not include them.
 [[nodiscard]] const KeyMeaning* find_key_meaning(std::string_view key);
 
-/// True if the value has a type that the row allows. The specification asks for u64 counts, but writers use u32 and
+/// True if the value has a type that the row allows. The specification requires u64 counts, but writers use u32 and
 /// readers must accept both. So any unsigned type of 32 bits or more may replace another, and i32 may replace u32 in
 /// arrays.
 [[nodiscard]] bool has_type_of(const KeyValue& kv, const StandardKey& row);

@@ -1,4 +1,4 @@
-// The syntax tree of a template. Each kind of node uses only the members named beside it.
+// The syntax tree of a template. Each kind of node uses only the members named in its comment.
 #pragma once
 
 #include <cstdint>

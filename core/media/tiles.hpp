@@ -34,7 +34,7 @@ struct ImageRule {
   std::vector<ImageSize> candidates;
   Resizing whole;     ///< for an image that is not cut
   Resizing tiled;     ///< for an image that is cut into tiles
-  Resizing overview;  ///< for the overview beside the tiles
+  Resizing overview;  ///< for the overview that accompanies the tiles
 };
 
 /// The parts of one image to encode: tiles, an overview, or both.

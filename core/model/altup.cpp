@@ -1,5 +1,5 @@
 // Gemma 3n: several residual streams, of which one is computed and the others are predicted from it (AltUp, Baykal et
-// al. 2023), and a low-rank layer beside attention (LAuReL, Menghani et al. 2024).
+// al. 2023), and a low-rank layer parallel to attention (LAuReL, Menghani et al. 2024).
 //
 //   p_j = x_j + sum_i predict_ij x_i                          prediction of each stream
 //   c   = (p_0 + attention(norm(p_0)) + laurel(norm(p_0))) / sqrt(2);  c += ffn(norm(c))

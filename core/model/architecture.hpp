@@ -37,7 +37,7 @@ struct NormNames {
 enum class RankHead : uint8_t {
   kNone,
   kFirst,  ///< the first token's embedding, tanh
-  kMean,   ///< the mean, or the first token's embedding if classifier.pooling_type says so; GELU
+  kMean,   ///< the mean, or the first token if classifier.pooling_type is 2 (CLS); GELU
   kLast,   ///< the last token's embedding, tanh, softmax of the outputs
 };
 
@@ -80,9 +80,9 @@ struct Architecture {
   bool gating_by_key = false;             ///< expert_gating_func of the file is used
   bool expert_scale_by_key = false;       ///< expert_weights_scale of the file is used
   bool expert_norm_fixed = false;         ///< expert_weights_norm of the file is ignored
-  bool normalize_expert_weights = false;  ///< false: only if expert_weights_norm of the file says so
+  bool normalize_expert_weights = false;  ///< false: only if the file sets expert_weights_norm
   bool router_reads_layer_input = false;
-  bool experts_read_layer_input = false;  ///< through a separate norm, beside a dense network (Arctic)
+  bool experts_read_layer_input = false;  ///< through a separate norm, parallel to a dense network (Arctic)
   bool weigh_before_experts = false;      ///< the selected experts' inputs are scaled, not their outputs
   bool choose_by_logits = false;
   bool altup = false;            ///< several residual streams; see altup.cpp

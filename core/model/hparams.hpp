@@ -110,7 +110,7 @@ struct LayerParameters {
   bool use_rope = true;
   bool chooses = false;         ///< attends only to selected positions
   bool has_indexer = false;     ///< has its own indexer; otherwise it uses the previous layer's selection
-  uint32_t compress_ratio = 0;  ///< DeepSeek-V4: how many positions are compressed to one, beside the window
+  uint32_t compress_ratio = 0;  ///< DeepSeek-V4: how many positions are compressed to one, in addition to the window
   float clamp_experts = 0;      ///< limit for the gate and input of experts' SwiGLU; 0: none
   float clamp_dense = 0;        ///< the same for dense networks and shared experts
   XieluParameters xielu;

@@ -3,8 +3,8 @@
 //
 //   score(t, s) = sum over heads h of w_h(t) max(q_h(t) . k(s), 0)
 //
-// and attention uses the top_k positions. The indexer's keys are cached beside those of attention. llama.cpp first
-// multiplies q and k by a Hadamard matrix, which does not change their products.
+// and attention uses the top_k positions. The indexer's keys are cached in addition to those of attention. llama.cpp
+// first multiplies q and k by a Hadamard matrix, which does not change their products.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -85,7 +85,7 @@ struct CacheShape {
 };
 [[nodiscard]] CacheShape cache_shape(const Hparams& h, const LayerParameters& layer);
 
-/// Additional rows that a layer stores for each cell, beside keys and values.
+/// Additional rows that a layer stores for each cell, in addition to keys and values.
 struct FurtherRow {
   size_t n = 0;           ///< floats
   bool windowed = false;  ///< only for cells inside the window; stays float32

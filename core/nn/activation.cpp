@@ -92,7 +92,7 @@ void activate(Activation activation, float* x, size_t n, const XieluParameters& 
       return;
     case Activation::kSwigluOai:
     case Activation::kSitu:
-      return;  // have no ungated form; the registry never asks for it
+      return;  // have no ungated form; no architecture uses it
   }
 }
 
@@ -124,7 +124,7 @@ void activate_gated(Activation activation, const float* gate, const float* up, s
       return map_gated(gate, up, n, out, swiglu_oai4);
     case Activation::kTanh:
     case Activation::kXielu:
-      return;  // have no gated form; the registry never asks for it
+      return;  // have no gated form; no architecture uses it
   }
 }
 

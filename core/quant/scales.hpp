@@ -1,4 +1,4 @@
-// Where a type's blocks store their scales: d, and m or dmin beside it, but not the small integer scales.
+// Where a type's blocks store their scales: d, and m or dmin if present, but not the small integer scales.
 #pragma once
 
 #include <cstddef>

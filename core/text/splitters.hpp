@@ -1,4 +1,4 @@
-// The steps of pre-tokenizers. The comment beside each is llama.cpp's regular expression for it. Text between two
+// The steps of pre-tokenizers. The comment next to each is llama.cpp's regular expression for it. Text between two
 // matches becomes a piece, too.
 #pragma once
 

@@ -148,7 +148,7 @@ export const kEnvironments: readonly Environment[] = [
   },
   {
     name: 'Rollup',
-    setting: 'the files copied beside the bundle',
+    setting: 'the files copied next to the bundle',
     packages: ['rollup@4', '@rollup/plugin-node-resolve@16'],
     files: { 'main.js': kMain, 'dist/index.html': kBuiltPage },
     run: async (context) => {
@@ -159,7 +159,7 @@ export const kEnvironments: readonly Environment[] = [
   },
   {
     name: 'esbuild',
-    setting: 'the files copied beside the bundle',
+    setting: 'the files copied next to the bundle',
     packages: ['esbuild@0'],
     files: { 'main.js': kMain, 'dist/index.html': kBuiltPage },
     run: async (context) => {

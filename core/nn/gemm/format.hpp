@@ -1,4 +1,4 @@
-// The packed layout of weights: 8 rows interleaved, integer codes with their scales beside them.
+// The packed layout of weights: 8 rows interleaved, integer codes with their scales next to them.
 //
 // A weight of row r, element k is
 //   flat types   w = d * (code - offset)  or  d * code + e                  d, e for each block of 32 (NVFP4: 16)

@@ -23,12 +23,12 @@ export type AssetTable = {
 }
 
 /**
- * The addresses of the package's files, if they are not beside its code. A page has only one instance of each module:
+ * The addresses of the package's files, if they are not next to its code. A page has only one instance of each module:
  * the first call that needs the module decides where it is loaded from.
  */
 export interface AssetOptions {
   /**
-   * Only inspect.wasm: an address, a Response, bytes or a WebAssembly.Module. The other modules are looked for beside
+   * Only inspect.wasm: an address, a Response, bytes or a WebAssembly.Module. The other modules are looked for next to
    * an address.
    */
   wasmUrl?: WasmSource | PromiseLike<WasmSource> | undefined

@@ -173,7 +173,7 @@ const kGenerate: Readonly<
 const optionsOf = (rows: Readonly<Record<string, Row>>): Options =>
   Object.fromEntries(Object.values(rows).map(({ name, parse: _, ...option }) => [name, option]))
 
-// Both options fill one list. The file says which kind of adapter it is.
+// Both options fill one list. The kind of adapter is read from the file.
 const kAdapterOptions: Options = {
   lora: {
     value: 'FILE[=SCALE]',

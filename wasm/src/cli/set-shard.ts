@@ -75,16 +75,18 @@ export async function warnOfName(
 ): Promise<void> {
   const own = file.shards[shard]?.name ?? ''
   if (basename(output) !== own) {
-    warn(`${output} is one file of a set, under another name: readers look for ${own} beside the others`)
+    warn(
+      `${output} is one file of a set, under another name: readers look for ${own} in the folder of the other files`,
+    )
     return
   }
-  const beside = file.shards
+  const others = file.shards
     .filter((_, i) => i !== shard)
     .map(({ name }) => join(dirname(output), name ?? ''))
-  const there = await Promise.all(beside.map((path) => stat(path).catch(() => undefined)))
-  const lacking = beside.filter((_, i) => !there[i])
+  const there = await Promise.all(others.map((path) => stat(path).catch(() => undefined)))
+  const lacking = others.filter((_, i) => !there[i])
   if (lacking.length > 0)
     warn(
-      `${output} needs the other files of the set beside it: ${lacking.map((path) => basename(path)).join(', ')}`,
+      `${output} needs the other files of the set in its folder: ${lacking.map((path) => basename(path)).join(', ')}`,
     )
 }

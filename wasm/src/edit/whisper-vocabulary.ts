@@ -1,5 +1,5 @@
 // Converts the vocabulary of whisper.cpp's files: the bytes of each token in the order of the merges, without control
-// tokens, which whisper.cpp knows by id. They get the names of OpenAI's tokenizer.
+// tokens, which whisper.cpp identifies by number. They get the names of OpenAI's tokenizer.
 import { byteLevelVocabulary, type ByteLevelVocabulary } from './gpt2-vocabulary.js'
 
 // Languages in the order of their ids. A model has the first ones of the list.

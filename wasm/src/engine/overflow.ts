@@ -56,7 +56,7 @@ async function dropTurns(
   if (low < starts.length) return await from(low)
   throw new GgufError(
     'out-of-range',
-    `The system's messages and the last turn have more than the ${room} tokens that the context has room for beside the answer.`,
+    `The system messages and the last turn have more than ${room} tokens. The rest of the context is for the answer.`,
   )
 }
 

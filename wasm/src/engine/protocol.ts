@@ -16,7 +16,7 @@ import type {
 } from './types.js'
 
 export interface ChooseOptions {
-  /** The engine's modules that are not beside the worker's script. */
+  /** The engine's modules that are not next to the worker's script. */
   readonly assets: Readonly<Partial<Record<WasmName, string | BufferSource | WebAssembly.Module>>>
   /** the page's crossOriginIsolated */
   readonly isolated: boolean | undefined

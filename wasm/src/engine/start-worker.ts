@@ -1,4 +1,4 @@
-// Starts the engine's worker: in Node, in a page, from a server of another origin, or beside the bundle of a
+// Starts the engine's worker: in Node, in a page, from a server of another origin, or next to the bundle of a
 // development server. If workers do not exist, the engine runs in the calling thread.
 import { GgufError, messageOf, quoted } from '../api/errors.js'
 import { absolute } from '../runtime/compile.js'

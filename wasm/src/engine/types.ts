@@ -123,7 +123,7 @@ export interface LoadOptions extends Omit<
   cache?: boolean | undefined
   /** Bytes of memory that the model may take. Default: slightly less than 4 GiB, the limit of WebAssembly. */
   memoryLimit?: number | undefined
-  /** Address of the engine's worker script (engine-worker.js), if it is not beside the package's files. */
+  /** Address of the engine's worker script (engine-worker.js), if it is not next to the package's files. */
   workerUrl?: string | URL | undefined
   onProgress?: ((progress: LoadProgress) => void) | undefined
 }

@@ -51,7 +51,7 @@ export class OpenFile implements OpenedFile {
   #tokenizer: FileTokenizer | undefined
   #chatTemplates: ReadonlyMap<string, ChatTemplate> | undefined
 
-  /** The address of inspect.wasm; the other modules are beside it. */
+  /** The address of inspect.wasm; the other modules are next to it. */
   readonly hosting: AssetOptions | undefined
 
   readonly #findingsOfSet: (shards: readonly ShardPart[]) => Finding[]

@@ -232,7 +232,7 @@ async function readHeader(
 /**
  * Opens a GGUF file. Resolves when its header is complete. Tensor data is read on demand.
  *
- * For a split model, pass any one of its files if the others are beside it (addresses, paths), or all of them as an
+ * For a split model, pass any one of its files if the others are next to it (addresses, paths), or all of them as an
  * array. Rejects with a GgufError, or with options.signal.reason.
  */
 export async function open(source: Source | readonly Source[], options: OpenOptions = {}): Promise<GgufFile> {

@@ -38,7 +38,7 @@ export interface RowRange {
 }
 
 export interface OpenedFile extends GgufFile {
-  /** The address of inspect.wasm; the other modules are beside it. */
+  /** The address of inspect.wasm; the other modules are next to it. */
   readonly hosting: AssetOptions | undefined
   /** The header of the first part. */
   readonly header: Header

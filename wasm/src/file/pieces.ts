@@ -86,7 +86,7 @@ async function probed(source: ByteSource, { signal }: OpenOptions): Promise<Byte
   return source
 }
 
-/** The joined file. Any piece can be given if the others are beside it. */
+/** The joined file. Any piece can be given if the others are next to it. */
 export async function joinPieces(given: readonly ByteSource[], options: OpenOptions): Promise<ByteSource> {
   const [first] = given
   const pieces = piecesOf(first!.name ?? '')!

@@ -46,7 +46,7 @@ function kvTypesOf(given: MemoryOptions['kvType']): KvTypes {
   return { k: given.k ?? 'f16', v: given.v ?? 'f16' }
 }
 
-/** The models beside the main one, by device. */
+/** The models besides the main one, by device. */
 interface Extras {
   readonly mmproj: number
   readonly draft: number

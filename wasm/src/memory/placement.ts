@@ -130,7 +130,7 @@ export function place(shape: ModelShape, gpuLayers: number, plan: Plan): Placed 
   const outputDevice = devices[shape.layers.length]!
   placed.weights[0]! += bytesOf(shape.input)
   placed.weights[outputDevice]! += bytesOf(shape.output)
-  // The CPU reads the embedding's own rows. A device needs a copy of them beside its layers.
+  // The CPU reads the embedding's own rows. A device needs a copy of them in addition to its layers.
   if (outputDevice > 0 && shape.tied)
     placed.weights[outputDevice]! += padded(shape.tied.byteLength, kAlignment)
   const used = placed.weights.map((bytes, i) => bytes > 0 && (i > 0 || outputDevice === 0))

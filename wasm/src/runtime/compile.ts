@@ -17,7 +17,7 @@ const inFolder = (folder: string | URL, name: string): URL => {
   return new URL(name, url)
 }
 
-/** The caller's module for a file of that name; undefined: it is beside the package's code. */
+/** The caller's module for a file of that name; undefined: it is next to the package's code. */
 export function given<Name extends keyof AssetTable>(
   name: Name,
   { assets, wasmUrl }: AssetOptions = {},
@@ -63,7 +63,7 @@ export async function compile(source: WasmSource | PromiseLike<WasmSource>): Pro
 }
 
 /**
- * The module of that name: the given one, or the file beside the package's code. If that address fails, the addresses
+ * The module of that name: the given one, or the file next to the package's code. If that address fails, the addresses
  * of `others` are tried.
  */
 export async function compileNamed(

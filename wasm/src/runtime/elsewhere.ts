@@ -1,4 +1,4 @@
-// Finds a file of the package that is not beside the running code. Development servers bundle a dependency into their
+// Finds a file of the package that is not next to the running code. Development servers bundle a dependency into their
 // own folder (Vite: node_modules/.vite/deps), without the files that it loads by address.
 
 import { isNode } from './node-module.js'
@@ -24,14 +24,14 @@ export function elsewhere(url: URL): URL[] {
 /** Other ways to get a module that was not at the expected address. */
 export function otherSources(url: URL): (URL | Promise<ArrayBuffer>)[] {
   const others: (URL | Promise<ArrayBuffer>)[] = elsewhere(url)
-  // Files that were copied beside a bundle are all in its folder. Classic scripts have no address here.
+  // Files that were copied next to a bundle are all in its folder. Classic scripts have no address here.
   const here: string | undefined = import.meta.url
   if (here) others.unshift(new URL(url.pathname.split('/').pop()!, here))
   if (url.protocol === 'file:' && !isNode()) others.push(readByRequest(url))
   return others
 }
 
-/** Pages from a disk (file:) can read files beside them only with XMLHttpRequest, if at all. */
+/** Pages from a disk (file:) can read files next to them only with XMLHttpRequest, if at all. */
 function readByRequest(url: URL): Promise<ArrayBuffer> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
