@@ -50,16 +50,26 @@ function widthOf(tensors: readonly TensorInfo[] | undefined): number {
   return weight ? (weight.shape[1] ?? weight.shape[0] ?? 0) : 0
 }
 
-/** What leaves an operation is what the matrix behind it takes; a sum has the width of the model. */
+/**
+ * What leaves an operation is what the matrix behind it takes; a sum has the width of the model. A vector, as of a norm,
+ * changes no width.
+ */
 function widths(nodes: GraphNode[], edges: readonly Edge[], embedding: number) {
+  const all = new Map(nodes.map((node) => [node.id, node]))
+  const isVector = (node: GraphNode) =>
+    node.role !== '' && node.tensors.every(({ shape }) => shape.length < 2)
   for (const node of nodes) {
     if (node.role !== '') continue
-    const after = edges
-      .filter(([from]) => from === node.id)
-      .map(([, to]) => nodes.find(({ id }) => id === to))
+    const after = edges.filter(([from]) => from === node.id).map(([, to]) => all.get(to))
     const matrix = after.flatMap((next) => next?.tensors ?? []).find(({ shape }) => shape.length > 1)
     node.width = /^\*(in|out|add|mix)/.test(node.id) ? embedding : (matrix?.shape[0] ?? 0)
   }
+  // A chain of vectors is short.
+  for (let pass = 0; pass < 3; pass++)
+    for (const node of nodes.filter(isVector)) {
+      const before = edges.filter(([, to]) => to === node.id).map(([from]) => all.get(from)?.width ?? 0)
+      if (before.length === 1 && before[0]! > 0) node.width = before[0]!
+    }
 }
 
 function sectionOf(blocks: readonly string[], tensors: readonly TensorInfo[], file: Facts): Section {

@@ -5,10 +5,19 @@ import { oneTensorHeader } from './one-tensor'
 import type { Subject } from './protocol'
 
 const mostKept = 160 << 20
-const longestRun = 4 << 20
+const longestRun = 2 << 20
 const parallel = 4
 
 export type ReadChunks = (from: number, to: number) => Promise<Uint8Array>
+
+/** Chunks that are read together. */
+interface Run {
+  from: number
+  to: number
+  done: Promise<void>
+  resolve: () => void
+  reject: (reason: unknown) => void
+}
 
 export class ChunkSource implements ByteSource {
   readonly name = 'tensor.gguf'
@@ -34,46 +43,71 @@ export class ChunkSource implements ByteSource {
   }
 
   bytesOf(index: number): number {
-    return startOf(this.subject, this.chunks, index + 1) - startOf(this.subject, this.chunks, index)
+    return this.startOf(index + 1) - this.startOf(index)
   }
 
-  /** Fetches what is missing of these chunks, in runs. */
+  /** Fetches what is missing of these chunks, in runs, and waits for what others have asked for. */
   async load(indices: Iterable<number>, onLoaded?: (bytes: number) => void): Promise<void> {
-    const runs: [from: number, to: number][] = []
+    const runs: Run[] = []
+    const asked = new Set<Promise<void>>()
     for (const index of indices) {
       if (this.kept.has(index)) continue
-      const last = runs.at(-1)
-      const { segments, rows } = this.chunks
-      const follows = last?.[1] === index && (rows > 0 || index % segments !== 0)
-      if (last && follows && (index - last[0]) * this.bytesOf(index) < longestRun) last[1] = index + 1
-      else runs.push([index, index + 1])
+      const other = this.waiting.get(index)
+      if (other) asked.add(other)
+      else this.addTo(runs, index)
     }
+    for (const run of runs) for (let i = run.from; i < run.to; i++) this.waiting.set(i, run.done)
     const next = async (): Promise<void> => {
       for (let run = runs.shift(); run; run = runs.shift()) {
-        await this.fetch(...run)
-        onLoaded?.(startOf(this.subject, this.chunks, run[1]) - startOf(this.subject, this.chunks, run[0]))
+        await this.fetch(run)
+        onLoaded?.(this.startOf(run.to) - this.startOf(run.from))
       }
     }
-    await Promise.all(Array.from({ length: parallel }, next))
+    try {
+      await Promise.all([...asked, ...Array.from({ length: parallel }, next)])
+    } finally {
+      // After a failure the rest is not fetched.
+      for (const run of runs) this.end(run, () => run.reject(new Error('Another part could not be read.')))
+    }
   }
 
-  private async fetch(from: number, to: number): Promise<void> {
-    const others = [...new Set(Array.from({ length: to - from }, (_, i) => this.waiting.get(from + i)))]
-    if (others.every((one) => one !== undefined)) return void (await Promise.all(others))
-    const reading = this.readChunks(from, to).then((bytes) => {
-      const start = startOf(this.subject, this.chunks, from)
-      for (let index = from, at = start; index < to; index++) {
-        const end = startOf(this.subject, this.chunks, index + 1)
+  /** To the last run if it follows, and that is not long yet. */
+  private addTo(runs: Run[], index: number) {
+    const last = runs.at(-1)
+    const { segments, rows } = this.chunks
+    const follows = last?.to === index && (rows > 0 || index % segments !== 0)
+    if (last && follows && this.startOf(index) - this.startOf(last.from) < longestRun) {
+      last.to = index + 1
+      return
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    promise.catch(() => undefined)
+    runs.push({ from: index, to: index + 1, done: promise, resolve, reject })
+  }
+
+  private startOf(index: number): number {
+    return startOf(this.subject, this.chunks, index)
+  }
+
+  private end({ from, to, done }: Run, settle: () => void) {
+    for (let index = from; index < to; index++)
+      if (this.waiting.get(index) === done) this.waiting.delete(index)
+    settle()
+  }
+
+  private async fetch(run: Run): Promise<void> {
+    const start = this.startOf(run.from)
+    try {
+      const bytes = await this.readChunks(run.from, run.to)
+      for (let index = run.from, at = start; index < run.to; index++) {
+        const end = this.startOf(index + 1)
         this.keep(index, bytes.slice(at - start, end - start))
         at = end
       }
-    })
-    for (let index = from; index < to; index++) this.waiting.set(index, reading)
-    try {
-      await reading
-    } finally {
-      for (let index = from; index < to; index++)
-        if (this.waiting.get(index) === reading) this.waiting.delete(index)
+      this.end(run, run.resolve)
+    } catch (error) {
+      this.end(run, () => run.reject(error))
+      throw error
     }
   }
 
@@ -112,7 +146,7 @@ export class ChunkSource implements ByteSource {
     if (!bytes) throw new Error(`chunk ${index} is not there`)
     this.kept.delete(index)
     this.kept.set(index, bytes)
-    const start = startOf(this.subject, this.chunks, index)
+    const start = this.startOf(index)
     const part = bytes.subarray(Math.max(0, from - start), to - start)
     out.set(part, Math.max(0, start - from))
   }

@@ -277,7 +277,10 @@ export class Lens {
     const { view, size, scale, extent, density, cursor } = this
     const right = view.left + size.width / scale.x
     const bottom = view.top + size.height / scale.y
-    const inSight = this.tiles.within(view.left, view.top, right, bottom)
+    // Others stand in for tiles that are not there yet.
+    const exact = this.tiles.of(this.places)
+    const isAll = exact.length === this.places.length
+    const inSight = isAll ? exact : this.tiles.within(view.left, view.top, right, bottom)
     const isPainted = this.tiles.paint(inSight.toReversed(), { quantity, theme, reachOf })
     for (const place of this.places) this.tiles.touch(place)
     draw(context, {

@@ -19,7 +19,7 @@ export interface Tile {
 
 const mostKept = 320
 // Pictures that are painted again in a frame.
-const mostPainted = 40
+const mostPainted = 16
 
 export class Tiles {
   private readonly all = new Map<string, Tile>()

@@ -11,7 +11,7 @@ const textOf = (error: unknown) => (error instanceof Error ? error.message : Str
 // Elements that are dequantized at a time.
 const mostAtOnce = 1 << 20
 const pauseEveryMs = 25
-// Of a view that needs more, tiles appear as their bytes come.
+// Few bytes are fetched together, in few requests. Of more, tiles appear as their bytes come.
 const mostTogether = 2 << 20
 
 class Stopped extends Error {}
@@ -117,12 +117,8 @@ class Session {
       if (this.view === view) post({ kind: 'loaded', session: this.id, view, loaded, total: bytes })
     }
     try {
-      // Together, in few requests.
-      if (isAllowed && bytes <= mostTogether)
-        await this.source.load(
-          [...indices].sort((a, b) => a - b),
-          onLoaded,
-        )
+      const all = [...indices].sort((a, b) => a - b)
+      if (isAllowed && bytes <= mostTogether) await this.source.load(all, onLoaded)
       for (const tile of isAllowed ? tiles : free) await this.make(view, tile, onLoaded)
       post({ kind: 'view', session: this.id, view, missing: isAllowed ? 0 : bytes, isDone: true })
     } catch (error) {
