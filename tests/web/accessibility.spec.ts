@@ -2,6 +2,7 @@
 import type { Page } from '@playwright/test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { hostileKeys } from '../fixtures/models.ts'
+import { violations } from './axe.ts'
 import { expect, test } from './site.ts'
 
 const named = new Set(
@@ -154,4 +155,32 @@ test('what is focused is seen, and nothing moves for those who ask for that', as
   }
   const moving = await page.evaluate(() => document.getAnimations().length)
   expect(moving).toBe(0)
+})
+
+test("axe's rules, with everything open in a tensor and in the pictures of the model", async ({
+  page,
+  site,
+}) => {
+  const states: [hash: string, ready: string, open: string[]][] = [
+    ['#tensors/blk.0.ffn_up.weight', '#channels-title', ['Values as a table', 'The block at the frame']],
+    ['#graph', '.node', ['The graph as a table']],
+    ['#graph/bytes', '.area', ['The bytes as a table']],
+    ['#graph/layers', '.cell', []],
+  ]
+  for (const phone of [false, true]) {
+    await page.setViewportSize(phone ? { width: 390, height: 844 } : { width: 1280, height: 800 })
+    for (const [hash, ready, open] of states) {
+      await page.goto('about:blank')
+      await site.visit(page, 'sample.gguf', hash)
+      await page.waitForSelector(ready)
+      for (const summary of open) await page.getByText(summary, { exact: true }).click()
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        const where = `${hash}, ${phone ? 'phone' : 'desktop'}, ${colorScheme}`
+        expect.soft(await violations(page), where).toEqual([])
+        const width = await page.evaluate(() => document.documentElement.scrollWidth)
+        expect(width, where).toBeLessThanOrEqual(phone ? 390 : 1280)
+      }
+    }
+  }
 })

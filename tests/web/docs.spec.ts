@@ -1,15 +1,11 @@
 // The documentation below the viewer: its pages, search, colours, links to the viewer and back, and axe's rules.
-import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Page } from '@playwright/test'
-import type { AxeResults } from 'axe-core'
 import { writeHeader } from '../fixtures/gguf.ts'
 import { hostileKeys } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
+import { violations } from './axe.ts'
 import { expect, test } from './site.ts'
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** One of each kind of page: written, generated, with wide tables, with drawings. The first are seen in all sizes and colours. */
 const kPages = [
@@ -25,16 +21,6 @@ const kPages = [
   'reference/lint-rules.html',
   'architecture.html',
 ].filter((page) => page === '' || existsSync(join(import.meta.dirname, '../../web/dist/docs', page)))
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  const results = await page.evaluate(() =>
-    (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
-  )
-  return results.violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`),
-  )
-}
 
 for (const colorScheme of ['light', 'dark'] as const) {
   for (const [size, viewport] of [
