@@ -6,6 +6,8 @@ export interface Target extends Estimate {
   /** the end lies in (low, high] */
   readonly low: number
   readonly high: number
+  /** bytes of the interval that are read in any case; undefined: no piece shows that the end lies before `high` */
+  readonly needed?: number | undefined
 }
 
 export interface Aim {
@@ -22,6 +24,10 @@ const kThrift = 1.4
 // An interval that costs less than this share of a round trip is read whole, and no window costs more.
 const kWhole = 0.55
 const kMostWindow = 0.7
+// With this probability the estimate is wrong, and the end lies anywhere between its bounds.
+const kDoubt = 0.15
+// Steps that find a quantile.
+const kHalvings = 40
 // A window is read only if the end is this likely in it.
 const kLeastHit = 0.3
 
@@ -31,15 +37,24 @@ const kLeastHit = 0.3
 export function aim(target: Target, perRound: number, cost: number, slots: number): Aim {
   const { low, high, mean } = target
   const width = high - low
-  if (width * cost <= kWhole * perRound) return { window: [low, high], hit: 1, probes: [] }
+  if ((width - (target.needed ?? 0)) * cost <= kWhole * perRound)
+    return { window: [low, high], hit: 1, probes: [] }
   // If the samples contradict the estimate, the samples count.
   const scale = Math.max(target.scale, (low - mean) / 2, (mean - high) / 2, 1)
   const below = (at: number): number => 1 / (1 + Math.exp((mean - at) / scale))
   const lowest = below(low)
   const share = below(high) - lowest
+  const doubt = target.needed === undefined ? 0 : kDoubt
+  const sum = (at: number): number =>
+    ((1 - doubt) * (below(at) - lowest)) / share + (doubt * (at - low)) / width
   const place = (probability: number): number => {
-    const p = Math.min(1 - 1e-9, Math.max(1e-9, lowest + share * probability))
-    return Math.min(high, Math.max(low, mean + scale * Math.log(p / (1 - p))))
+    let [from, to] = [low, high]
+    for (let i = 0; i < kHalvings; i++) {
+      const middle = (from + to) / 2
+      if (sum(middle) < probability) from = middle
+      else to = middle
+    }
+    return from
   }
   // The window ends where the next byte costs more than it may save.
   const least = (kThrift * cost * scale * share) / perRound
@@ -54,8 +69,8 @@ export function aim(target: Target, perRound: number, cost: number, slots: numbe
       if (mean <= low) to = from + (kMostWindow * perRound) / cost
       if (mean >= high) from = to - (kMostWindow * perRound) / cost
     }
-    const before = (below(from) - lowest) / share
-    const behind = (below(high) - below(to)) / share
+    const before = sum(from)
+    const behind = 1 - sum(to)
     const hit = 1 - before - behind
     if (hit >= kLeastHit) {
       // If the window misses, these show how far.

@@ -3,7 +3,7 @@
 import { Cursor, kArray, kString, kValueBytes } from './cursor.js'
 
 // Longest word of a vocabulary; a chain may begin this far into a piece.
-const kLongestWord = 2048
+export const kLongestWord = 2048
 const kMinWords = 8
 const kMaxDims = 8
 const kMaxTypeId = 1000
@@ -76,10 +76,14 @@ function chain(bytes: Uint8Array, little: boolean, start: number): Words | undef
 // This many elements one behind the other show an array of numbers.
 const kNumbers = 32
 const kUsual = { most: 1e7, least: 1e-5 }
+// Types of tokens.
+const kTypes = 6
 
 export interface Numbers {
   /** of the first element, from the start of the piece, if each is one less than the one before: a score by rank */
   readonly rank: { readonly at: number; readonly value: number } | undefined
+  /** all are types of tokens */
+  readonly types: boolean
 }
 
 /** Small integers or usual floats of four bytes each, as types and scores are; undefined: the piece has others. */
@@ -91,13 +95,17 @@ export function findNumbers(bytes: Uint8Array, little: boolean): Numbers | undef
     return size > kUsual.least && size < kUsual.most
   }
   const value = (at: number): number => view.getFloat32(at, little)
+  const isType = (at: number): boolean => (view.getUint32(at, little) - 1) >>> 0 < kTypes
+  let found: Numbers | undefined
   for (let at = 0; at < 4; at++) {
     const places = Array.from({ length: kNumbers }, (_, i) => at + 4 * i)
     if (places.at(-1)! + 4 > bytes.length || !places.every(isNumber)) continue
+    // Types look like numbers from each byte on.
+    if (places.every(isType)) return { rank: undefined, types: true }
     const falls = places.every((place, i) => value(place) === value(at) - i)
-    return { rank: falls ? { at, value: value(at) } : undefined }
+    found ??= { rank: falls ? { at, value: value(at) } : undefined, types: false }
   }
-  return undefined
+  return found
 }
 
 export interface Infos {

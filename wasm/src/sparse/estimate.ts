@@ -31,6 +31,8 @@ const kDrift = 0.15
 const kDriftWeight = 0.6
 // Vocabularies begin with their shortest words. At e times the distance, words are longer by this much.
 const kGrowth = 0.04
+// Vocabularies have blocks that no sample hits: errors are this much larger than samples suggest.
+const kDoubt = 1.5
 // From a deviation to the scale of a logistic distribution.
 const kScale = Math.sqrt(3) / Math.PI
 
@@ -70,7 +72,8 @@ export function estimateEnd(array: Growing, points: readonly Point[]): Estimate 
   }
   let end = array.at
   for (let i = 0; i < kSteps; i++) end += (array.remaining / kSteps) * meanAt(end)
-  return { mean: end, scale: kScale * Math.sqrt(variance(samples, array.at, end)) }
+  const doubt = samples.length > 1 ? kDoubt : 1
+  return { mean: end, scale: doubt * kScale * Math.sqrt(variance(samples, array.at, end)) }
 }
 
 /** Lengths drift like a random walk between the samples, and each sample's mean is uncertain. */

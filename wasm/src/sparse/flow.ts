@@ -11,6 +11,7 @@ export class Flow {
   readonly #known: Known
   readonly #onRead: (bytes: number) => void
   readonly #batch: number
+  readonly #from: number
   #at: number
   #next: Promise<Range | undefined> | undefined
 
@@ -21,7 +22,7 @@ export class Flow {
     { known, batch, onRead }: { known: Known; batch: number; onRead: (bytes: number) => void },
   ) {
     this.#pieces = pieces[Symbol.asyncIterator]()
-    this.#at = offset
+    this.#from = this.#at = offset
     this.#known = known
     this.#batch = batch
     this.#onRead = onRead
@@ -30,6 +31,11 @@ export class Flow {
   /** All bytes from the stream's begin up to this offset have arrived. */
   get at(): number {
     return this.#at
+  }
+
+  /** Whether bytes have arrived. */
+  get isBegun(): boolean {
+    return this.#at > this.#from
   }
 
   stop(): void {

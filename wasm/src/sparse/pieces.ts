@@ -60,6 +60,8 @@ export interface Bracket {
   readonly inside: readonly Point[]
   readonly low: number
   readonly high: number
+  /** the piece at high shows numbers */
+  readonly isNumbers?: boolean
 }
 
 /** The pieces that belong to an array: strings of its kind, up to the first piece of another kind. */
@@ -87,13 +89,17 @@ export function piecesOf(walk: Walk, array: OpenArray, points: readonly Point[],
 /** Strings of the other kind between two places: words behind pairs, or pairs behind words. low: 0 if there are none. */
 export function piecesBehind(pairs: boolean, from: number, points: readonly Point[]): Bracket {
   const isOther = ({ words }: Point): boolean => words !== undefined && words.pairs !== pairs
-  const behind = points.filter((point) => point.offset >= from && !point.numbers)
+  const behind = points.filter(({ offset }) => offset >= from)
   const first = behind.findIndex(isOther)
-  const length = first < 0 ? 0 : behind.slice(first).findIndex((point) => !isOther(point))
-  const inside = first < 0 ? [] : behind.slice(first, length < 0 ? undefined : first + length)
-  const last = inside.at(-1)
-  const high = behind[Math.max(0, first) + (length < 0 ? behind.length : length)]?.offset ?? Infinity
-  if (!last) return { inside, low: 0, high }
+  if (first < 0) {
+    const high = behind.find(({ numbers }) => !numbers)?.offset ?? Infinity
+    return { inside: [], low: 0, high }
+  }
+  const length = behind.slice(first).findIndex((point) => !isOther(point))
+  const inside = behind.slice(first, length < 0 ? undefined : first + length)
+  const next = length < 0 ? undefined : behind[first + length]
+  const last = inside.at(-1)!
   const low = last.offset + last.words!.end
-  return last.words!.broken ? { inside, low: last.offset, high: low } : { inside, low, high }
+  if (last.words!.broken) return { inside, low: last.offset, high: low }
+  return { inside, low, high: next?.offset ?? Infinity, isNumbers: next?.numbers !== undefined }
 }

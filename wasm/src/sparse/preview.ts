@@ -29,11 +29,11 @@ const kPerRound = { least: 100_000, usual: 300_000, most: 400_000 }
 const kBatches = 8
 // Usual cost of a sparse preview: round trips behind the head, bytes, and time for its requests. The second
 // is for known vocabularies.
-const kSearch = { rounds: 4, bytes: 300_000, overheadMs: 30 }
+const kSearch = { rounds: 3.5, bytes: 300_000, overheadMs: 30 }
 const kMet = { rounds: 1, bytes: 110_000, overheadMs: 30 }
 // The sparse way must be expected to be this much faster than the stream, and more if much was streamed already.
 const kGain = 1.05
-const kLateGain = 1.3
+const kLateGain = 1.1
 // Limits of a search. It narrows each end in every round, and streaming would start from the beginning, so
 // the limits are wide.
 const kMost = { rounds: 14, bytes: 1_500_000 }

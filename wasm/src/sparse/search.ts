@@ -25,10 +25,14 @@ type ReadRanges = (ranges: readonly Range[]) => Promise<void>
 // Bytes read around the end of an array in a known vocabulary.
 const kHeading = 2048
 const kNear = 1 << 16
+// Bytes that are read again rather than split a range.
+const kLittle = 1 << 14
 // Round trips that a search may take beyond what it plans.
 const kReserve = 1.5
 // What a stream loses to the samples beside it, in round trips.
 const kSlack = 0.3
+// What may come later than planned while a stream is under way, in round trips.
+const kMargin = 0.15
 // Round trips that one round takes, its bytes included.
 const kRound = 1.2
 // A stream that is this many round trips behind the samples is restarted at their position.
@@ -90,7 +94,7 @@ export async function search(
       // The first samples show where a stream may begin.
       if (round > 0) flow = flowFor(flow, plan, { situation, link })
       const ranges = unread(plan.ranges, situation, flow)
-      if (ranges.length > 0) {
+      if (ranges.length > 0 && mayRead(ranges, flow, link)) {
         reading = link.read(ranges).then(() => ranges)
         needs = stop.kind === 'need' ? needs + 1 : 0
         round++
@@ -122,16 +126,37 @@ function unread(
   { known, size, perRound }: Situation,
   flow?: Flow,
 ): readonly Range[] {
+  const [from, soon] = flow ? [flow.at, flow.at + perRound] : [size, size]
   const ranges: { offset: number; end: number }[] = []
-  const soon = flow ? flow.at + perRound : 0
   for (const range of planned.toSorted((a, b) => a.offset - b.offset)) {
-    const offset = Math.round(Math.max(range.offset, flow && range.offset >= flow.at ? soon : 0))
-    const end = Math.round(Math.min(range.end, size))
-    const last = ranges.at(-1)
-    if (last && offset <= last.end) last.end = Math.max(last.end, end)
-    else if (end > offset) ranges.push({ offset, end })
+    const parts = [
+      { offset: range.offset, end: Math.min(range.end, from) },
+      { offset: Math.max(range.offset, soon), end: Math.min(range.end, size) },
+    ]
+    for (const part of parts) {
+      const [offset, end] = [Math.round(part.offset), Math.round(part.end)]
+      const last = ranges.at(-1)
+      if (last && offset <= last.end) last.end = Math.max(last.end, end)
+      else if (end > offset) ranges.push({ offset, end })
+    }
   }
-  return ranges.flatMap(({ offset, end }) => known.missing(offset, end))
+  const missing = ranges.flatMap(({ offset, end }) => known.missing(offset, end))
+  return fewer(missing, flow ? kRequests - 1 : kRequests)
+}
+
+/** At most so many ranges, as another request would wait: near ones are read as one, and the shortest are left out. */
+function fewer(ranges: { offset: number; end: number }[], most: number): readonly Range[] {
+  while (ranges.length > most) {
+    const gaps = ranges.slice(1).map(({ offset }, i) => offset - ranges[i]!.end)
+    const least = Math.min(...gaps)
+    const at = gaps.indexOf(least)
+    if (least <= kLittle) ranges.splice(at, 2, { offset: ranges[at]!.offset, end: ranges[at + 1]!.end })
+    else {
+      const lengths = ranges.map(({ offset, end }) => end - offset)
+      ranges.splice(lengths.lastIndexOf(Math.min(...lengths)), 1)
+    }
+  }
+  return ranges
 }
 
 /**
@@ -155,6 +180,18 @@ function flowFor(
   if (flow && mayBeLate && !isFar) return flow
   flow?.stop()
   return mayBeLate && (isLastMoment || isFar) ? link.flow?.(from) : undefined
+}
+
+/** Whether the stream still ends within a round trip of the whole header if these ranges are read beside it. */
+function mayRead(
+  ranges: readonly Range[],
+  flow: Flow | undefined,
+  { roundTripMs, bytesPerMs, elapsedMs }: Link,
+): boolean {
+  if (!flow) return true
+  const bytes = ranges.reduce((sum, { offset, end }) => sum + end - offset, 0)
+  const trips = flow.isBegun ? 2 : 1
+  return bytes <= flow.at + ((trips - kMargin) * roundTripMs - elapsedMs()) * bytesPerMs
 }
 
 interface Vocabulary {
@@ -215,7 +252,7 @@ export function expect(known: Known): { end: number; isMet: boolean } {
   const { shifts, merges } = following(walk, array.count)
   // If the kind of the vocabulary is not known yet, it may have merges.
   const isOpen = merges || !walk.names.has('tokenizer.ggml.model')
-  const length = (mean - array.offset) * (isOpen ? 2 : 1)
+  const length = (mean - array.offset) * (isOpen ? 2.5 : 1)
   return { end: array.offset + length + (shifts.at(-1) ?? 0) + tokensAhead(walk, array) + tail, isMet: false }
 }
 
