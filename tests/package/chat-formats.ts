@@ -48,6 +48,14 @@ export const kReplies: readonly ReplyCase[] = [
   {
     format: 'hermes',
     template: hermes,
+    prompt: '<|im_start|>assistant\n<think>\n',
+    reply: 'Not <tool_call> yet.\n<tool_call>\n{"name": "now", "arguments": {}}\n</tool_call>',
+    reasoning: 'Not <tool_call> yet.',
+    calls: [['now', {}]],
+  },
+  {
+    format: 'hermes',
+    template: hermes,
     reply: '<tool_call>{"arguments": {"city": "Köln", "days": 3}, "name": "weather"}</tool_call>',
     calls: [weather],
   },

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { ChatMessage } from 'ggufscope'
 import type * as Engine from 'ggufscope/engine'
 import { kReplies } from './chat-formats.ts'
 import { kRoot, packedFile } from './packed.ts'
@@ -161,6 +162,90 @@ test('a call, its result, and an answer', async () => {
     max_tokens: 20,
   })
   assert.ok(second.choices[0]!.message.content!.length > 0)
+})
+
+async function chatOf(
+  messages: readonly ChatMessage[],
+  options: Engine.ChatOptions,
+): Promise<{ text: string; pieces: Engine.ChatPiece[]; result: Engine.ChatResult }> {
+  const reply = model.chat(messages, options)
+  const pieces: Engine.ChatPiece[] = []
+  for (;;) {
+    const next = await reply.next()
+    if (next.done) return { text: pieces.map(({ text }) => text).join(''), pieces, result: next.value }
+    pieces.push(next.value)
+  }
+}
+const chatOptions = { seed: 5, temperature: 1, maxTokens: 200, parallelToolCalls: false, tools: kSmall }
+
+test('chat() calls tools as createChatCompletion does, in deltas and in its message', async () => {
+  for (const toolChoice of ['required', { function: { name: 'legs' } }] as const) {
+    const tool_choice = typeof toolChoice === 'string' ? toolChoice : { type: 'function', ...toolChoice }
+    const wanted = (await createChatCompletion(model, { ...ask, tool_choice })).choices[0]!.message
+    let done: Engine.ChatResult | undefined
+    const options = { ...chatOptions, toolChoice, onDone: (one: Engine.ChatResult) => (done = one) }
+    const { pieces, result } = await chatOf(kMessages, options)
+    assert.equal(done, result)
+    assert.equal(result.finishReason, 'tool_calls')
+    assert.ok(result.promptTokens > 0 && result.tokens > 0)
+    const { message } = result
+    assert.equal(message.content, null)
+    assert.deepEqual(namesAndArguments(message.tool_calls), namesAndArguments(wanted.tool_calls))
+    const calls: Called[] = []
+    for (const { deltas } of pieces)
+      for (const { index, id, function: called } of deltas.flatMap(({ tool_calls = [] }) => tool_calls)) {
+        if (id !== undefined) calls[index] = { function: { name: called.name!, arguments: '' } }
+        calls[index]!.function.arguments += called.arguments ?? ''
+      }
+    assert.deepEqual(
+      calls,
+      message.tool_calls!.map((call) => ({ function: call.function })),
+    )
+    const results = message.tool_calls!.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: '6' }))
+    const messages: ChatMessage[] = [...kMessages, message, ...results, ...kMessages]
+    const second = await chatOf(messages, {
+      tools: kSmall,
+      toolChoice: 'none',
+      temperature: 0,
+      maxTokens: 20,
+    })
+    assert.ok(second.result.message.content!.length > 0)
+  }
+})
+
+test('chat() without calls: content, or reasoning where the template opens it', async () => {
+  for (const options of [{}, { tools: kSmall, toolChoice: 'none' }, { tools: [] }] as const) {
+    const { text, pieces, result } = await chatOf(kMessages, { ...options, temperature: 0 })
+    assert.equal(text, 'Bees make honey.')
+    assert.equal(pieces.map(({ deltas }) => deltas.map(({ content }) => content).join('')).join(''), text)
+    assert.deepEqual(result.message, { role: 'assistant', content: text })
+    assert.equal(result.finishReason, 'end')
+  }
+  const thinking = { template: 'bailing-think', temperature: 0 }
+  const { text, result } = await chatOf(kMessages, thinking)
+  assert.ok(text !== '')
+  assert.equal(result.message.content, '')
+  assert.equal(result.message.reasoning_content, text.trim())
+  // A grammar or a schema constrains the reply alone.
+  const { result: held } = await chatOf(kMessages, { schema: { enum: [2, 4] }, maxTokens: 10 })
+  assert.match(held.message.content!, /^[24]$/)
+})
+
+test('chat() refuses tools that it cannot follow', async () => {
+  const grammar = 'root ::= "a"'
+  const cases: [options: object, code: string][] = [
+    [{ tools: kSmall, grammar }, 'unsupported'],
+    [{ tools: kSmall, schema: true }, 'unsupported'],
+    [{ tools: [{ type: 'web_search' }] }, 'unsupported'],
+    [{ tools: [{ type: 'function' }] }, 'invalid-argument'],
+    [{ tools: [kSmall[0], kSmall[0]] }, 'invalid-argument'],
+    [{ tools: kSmall, toolChoice: 'always' }, 'invalid-argument'],
+    [{ tools: kSmall, toolChoice: { function: { name: 'x' } } }, 'invalid-argument'],
+    [{ tools: kSmall, parallelToolCalls: 1 }, 'invalid-argument'],
+    [{ toolChoice: 'required' }, 'invalid-argument'],
+  ]
+  for (const [options, code] of cases)
+    await assert.rejects(chatOf(kMessages, options), { code }, JSON.stringify(options))
 })
 
 test('a lazy grammar holds the answer from its trigger on', async () => {

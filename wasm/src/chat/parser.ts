@@ -68,10 +68,16 @@ class Parser {
     }
   }
 
+  /** A call ends reasoning too: a lazy grammar begins at its mark, wherever that is. */
   *#reasoning(close: string): Reading {
+    const r = this.#r
     this.#out.part()
-    if (this.format.reasoning?.open.endsWith('thought\n')) yield* this.#r.space()
-    yield* this.#r.until([close.trim()], this.#out.reasoning)
+    if (this.format.reasoning?.open.endsWith('thought\n')) yield* r.space()
+    for (;;) {
+      const end = yield* r.until([close.trim(), ...this.#starts], this.#out.reasoning)
+      if (end === undefined || end === close.trim() || (yield* this.#calls(end))) break
+      this.#out.reasoning(end)
+    }
     this.#out.part()
   }
 
@@ -81,8 +87,7 @@ class Parser {
     let ahead = 0
     while (/[\s;]/.test(yield* r.peek(ahead))) ahead++
     if (this.format.bare === '[') {
-      if (!(yield* this.#looksLike(ahead, /^\[\s*[A-Za-z_][\w.]*\($/, /^\[\s*([A-Za-z_][\w.]*)?$/)))
-        return false
+      if (!(yield* r.looksLike(ahead, /^\[\s*[A-Za-z_][\w.]*\($/, /^\[\s*([A-Za-z_][\w.]*)?$/))) return false
       yield* r.space()
       return yield* this.#calls('')
     }
@@ -94,20 +99,9 @@ class Parser {
       'function',
     ]
     const key = new RegExp(`^\\{\\s*"(${keys.join('|')})"$`)
-    if (!(yield* this.#looksLike(ahead, key, /^\{\s*("[a-z_]*)?$/))) return false
+    if (!(yield* r.looksLike(ahead, key, /^\{\s*("[a-z_]*)?$/))) return false
     yield* r.word(/[\s;]/)
     return yield* this.#object(this.#out)
-  }
-  /** Whether the text ahead matches completely. Reads more text while a match is still possible. */
-  *#looksLike(ahead: number, whole: RegExp, begun: RegExp): Reading<boolean> {
-    let text = ''
-    for (let i = ahead; ; i++) {
-      const char = yield* this.#r.peek(i)
-      if (char === '') return false
-      text += char
-      if (whole.test(text)) return true
-      if (!begun.test(text)) return false
-    }
   }
 
   /** Parses the calls after a marker; false if no call follows. */

@@ -36,6 +36,17 @@ export class Reader {
     for (let i = 0; i < marker.length; i++) if ((yield* this.peek(ahead + i)) !== marker[i]) return false
     return true
   }
+  /** Whether the text ahead matches completely. Reads more text while a match is still possible. */
+  *looksLike(ahead: number, whole: RegExp, begun: RegExp): Reading<boolean> {
+    let text = ''
+    for (let i = ahead; ; i++) {
+      const char = yield* this.peek(i)
+      if (char === '') return false
+      text += char
+      if (whole.test(text)) return true
+      if (!begun.test(text)) return false
+    }
+  }
   *take(marker: string): Reading<boolean> {
     if (marker === '' || !(yield* this.startsWith(marker))) return false
     this.#at += marker.length

@@ -29,6 +29,21 @@ export interface ReplyDelta {
   tool_calls?: ReplyToolCallDelta[]
 }
 
+/** A call in a message of the assistant. The arguments are JSON. */
+export interface ToolCall {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+/** A whole reply. It can be sent back as it is: a type, not an interface, fits ChatMessage. */
+export type ReplyMessage = {
+  role: 'assistant'
+  /** null beside calls if the reply has no text */
+  content: string | null
+  reasoning_content?: string
+  tool_calls?: ToolCall[]
+}
+
 export interface ReplyParser {
   /** Parses more text and returns its deltas. Joined, they do not depend on how the text was cut. */
   push(text: string): ReplyDelta[]

@@ -1,6 +1,14 @@
 import { text as readAll } from 'node:stream/consumers'
 import { messageOf } from '../api/errors.js'
-import type { GenerateOptions, GenerateResult, JsonSchema, MediaPart, Model, Piece } from '../engine/index.js'
+import type {
+  ChatPiece,
+  GenerateOptions,
+  GenerateResult,
+  JsonSchema,
+  MediaPart,
+  Model,
+  Piece,
+} from '../engine/index.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
 import { biasesOf, generateOptionsOf, kEngineOptions, loadOptionsOf } from './engine-options.js'
 import { counted } from './format.js'
@@ -39,8 +47,25 @@ interface Answer {
   readonly pieces: readonly Piece[]
 }
 
+/** What is shown of a piece: of a chat the content, after the dimmed reasoning. */
+function shownText({ style }: Context): (piece: Piece | ChatPiece) => string {
+  let reasoned = false
+  return (piece) => {
+    if (!('deltas' in piece)) return piece.text
+    let out = ''
+    for (const { content, reasoning_content } of piece.deltas) {
+      if (reasoning_content !== undefined) out += style.dim(reasoning_content)
+      if (content !== undefined) out += reasoned ? `\n\n${content}` : content
+      reasoned = reasoning_content !== undefined || (reasoned && content === undefined)
+    }
+    return out
+  }
+}
+
 /** Writes the text as it arrives, unless --json is given. */
-async function answerOf({ json, progress, signal }: Context, pieces: AsyncIterable<Piece>): Promise<Answer> {
+async function answerOf(context: Context, pieces: AsyncIterable<Piece | ChatPiece>): Promise<Answer> {
+  const { json, progress, signal } = context
+  const shown = shownText(context)
   let text = ''
   const all: Piece[] = []
   // There is no output while the prompt is computed.
@@ -54,7 +79,7 @@ async function answerOf({ json, progress, signal }: Context, pieces: AsyncIterab
       progress.clear()
       text += piece.text
       if (piece.logprob !== undefined) all.push(piece)
-      if (!json) process.stdout.write(piece.text)
+      if (!json) process.stdout.write(shown(piece))
     }
   } finally {
     clearInterval(timer)

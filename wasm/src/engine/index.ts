@@ -12,6 +12,8 @@ export type {
   AdapterInfo,
   AudioPart,
   ChatOptions,
+  ChatPiece,
+  ChatResult,
   EmbedOptions,
   EmbedResult,
   EncodeChatOptions,

@@ -4,15 +4,19 @@ import type { ChatMessage, Tokenizer } from '../api/text.js'
 import { schemaToGrammar } from '../schema/index.js'
 import { soundOf } from '../audio/sound.js'
 import type { AudioInput } from '../audio/types.js'
+import { replyPlanOf } from '../chat/plan.js'
 import { Adapters } from './adapters.js'
 import type { Client } from './client.js'
 import { labelsOf, normalizeRows, normOf, pairTokens } from './embeddings.js'
 import { checkChat, checkEmbed, checkGenerate, checkRerank, kEncodeChatChecks } from './options.js'
+import { readReply, withReplyOptions } from './reply.js'
 import type { GenerateCall, Opened, SamplerNumbers, Sizes } from './protocol.js'
 import type {
   AdapterChoice,
   AdapterInfo,
   ChatOptions,
+  ChatPiece,
+  ChatResult,
   EmbedOptions,
   EncodeChatOptions,
   EncodedMedia,
@@ -165,28 +169,42 @@ export class LoadedModel implements Model {
   async *chat(
     messages: readonly ChatMessage[],
     options: ChatOptions = {},
-  ): AsyncGenerator<Piece, GenerateResult, void> {
+  ): AsyncGenerator<ChatPiece, ChatResult, void> {
     checkChat(options, this.info.vocabularySize)
-    const entries = Object.entries(options)
+    const { toolChoice, parallelToolCalls, onDone, ...others } = options
+    const entries = Object.entries(others)
     const isOfPrompt = ([name]: readonly [string, unknown]) => name in kEncodeChatChecks
-    const rendering: EncodeChatOptions = Object.fromEntries(entries.filter(isOfPrompt))
     const generating: GenerateOptions = Object.fromEntries(entries.filter((entry) => !isOfPrompt(entry)))
+    const { tools, template } = options
+    const constrained = generating.grammar !== undefined || generating.schema !== undefined
+    const plan = await replyPlanOf(this, { tools, toolChoice, parallelToolCalls, template, constrained })
+    const rendering: EncodeChatOptions = {
+      ...Object.fromEntries(entries.filter(isOfPrompt)),
+      tools: plan.tools,
+    }
+    const { tokens, keep } = await this.#chatPrompt(messages, rendering, generating)
+    return yield* readReply(plan.parser(tokens), onDone, (onGenerated) =>
+      this.#stream(tokens, withReplyOptions(generating, plan.options(tokens), onGenerated), keep),
+    )
+  }
+
+  async #chatPrompt(
+    messages: readonly ChatMessage[],
+    rendering: EncodeChatOptions,
+    generating: GenerateOptions,
+  ): Promise<{ tokens: readonly number[]; keep?: number }> {
+    const { signal } = generating
     if (generating.onOverflow === undefined && generating.keep === undefined)
-      return yield* this.#stream(await this.#encodeChat(messages, rendering, options.signal), generating)
+      return { tokens: await this.#encodeChat(messages, rendering, signal) }
     const { fitChat } = await import('./overflow.js')
     // Only a prompt that ends with the last message can continue it.
     const encode = (some: readonly ChatMessage[]) =>
       this.#encodeChat(
         some,
         { ...rendering, continue: rendering.continue && some.at(-1) === messages.at(-1) },
-        options.signal,
+        signal,
       )
-    const { tokens, keep } = await fitChat(
-      messages,
-      { contextLength: this.info.contextLength, encode },
-      generating,
-    )
-    return yield* this.#stream(tokens, generating, keep)
+    return await fitChat(messages, { contextLength: this.info.contextLength, encode }, generating)
   }
 
   async encodeChat(messages: readonly ChatMessage[], options: EncodeChatOptions = {}): Promise<number[]> {

@@ -71,7 +71,12 @@ export const kGenerateChecks: Checks<GenerateOptions> = {
 /** Options of encodeChat(), and those of chat() in addition to generate()'s. */
 export const kEncodeChatChecks: Checks<EncodeChatOptions> = { ...kRenderChecks, specialContent: flag }
 
-const kChat: Checks<ChatOptions> = { ...kGenerateChecks, ...kEncodeChatChecks }
+const kChat: Checks<ChatOptions> = {
+  ...kGenerateChecks,
+  ...kEncodeChatChecks,
+  toolChoice: either(oneOf('none', 'auto', 'required'), object),
+  parallelToolCalls: flag,
+}
 
 const kEmbed: Checks<EmbedOptions> = {
   pooling: oneOf('none', 'mean', 'cls', 'last', 'rank'),
@@ -127,7 +132,7 @@ function checkTriggers(triggers: readonly unknown[], vocabularySize: number): vo
 }
 
 function checkLists(
-  { stop, logitBias, grammarTriggers, showTokens }: GenerateOptions,
+  { stop, logitBias, grammarTriggers, showTokens }: Omit<GenerateOptions, 'onDone'>,
   vocabularySize: number,
 ): void {
   checkTriggers(grammarTriggers ?? [], vocabularySize)

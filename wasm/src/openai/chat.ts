@@ -1,4 +1,7 @@
 import type { ReplyDelta, ReplyParser } from '../chat/index.js'
+import { addDelta, emptyMessage, endMessage } from '../chat/message.js'
+import { replyPlanOf } from '../chat/plan.js'
+import type { ChatMessage } from '../api/text.js'
 import type { FinishReason } from '../engine/types.js'
 import {
   answersOf,
@@ -10,11 +13,9 @@ import {
   type AnswersOptions,
 } from './answers.js'
 import { checkChatRequest, generateOptionsOf, schemaOf, type Given } from './requests.js'
-import { replyPlanOf } from './tools.js'
 import type {
   CallOptions,
   ChatCompletion,
-  ChatCompletionAnswer,
   ChatFinishReason,
   ChatCompletionChunk,
   ChatCompletionRequest,
@@ -32,8 +33,8 @@ function variablesOf({ reasoning_effort, chat_template_kwargs }: Given<ChatCompl
 }
 
 interface ChatPlan extends AnswersOptions {
-  /** The parser for one answer; undefined: its text is the content. */
-  parser(): ReplyParser | undefined
+  /** The parser for one answer. */
+  parser(): ReplyParser
 }
 
 async function planOf(
@@ -42,8 +43,13 @@ async function planOf(
   call: CallOptions,
 ): Promise<ChatPlan> {
   const schema = schemaOf(request.response_format)
-  const reply = replyPlanOf(model, request, schema !== undefined || request.grammar !== undefined)
-  const prompt = await model.encodeChat(reply.messages, {
+  const reply = await replyPlanOf(model, {
+    tools: request.tools,
+    toolChoice: request.tool_choice,
+    parallelToolCalls: request.parallel_tool_calls,
+    constrained: schema !== undefined || request.grammar !== undefined,
+  })
+  const prompt = await model.encodeChat(request.messages as readonly ChatMessage[], {
     tools: reply.tools,
     variables: variablesOf(request),
     documents: request.documents,
@@ -67,15 +73,13 @@ async function planOf(
 
 /** Converts each answer's events to deltas. */
 class Replies {
-  readonly #parsers: (ReplyParser | undefined)[] = []
+  readonly #parsers: ReplyParser[] = []
   readonly #called = new Set<number>()
 
   constructor(readonly plan: ChatPlan) {}
 
   read({ index, text, finish }: AnswerEvent): ReplyDelta[] {
-    if (!(index in this.#parsers)) this.#parsers[index] = this.plan.parser()
-    const parser = this.#parsers[index]
-    if (!parser) return text === '' ? [] : [{ content: text }]
+    const parser = (this.#parsers[index] ??= this.plan.parser())
     const deltas = [...parser.push(text), ...(finish === undefined ? [] : parser.end())]
     if (deltas.some(({ tool_calls }) => tool_calls)) this.#called.add(index)
     return deltas
@@ -128,17 +132,6 @@ async function* chunks(
   if (usage.ownChunk) yield { ...frame, choices: [], usage: counter.usage }
 }
 
-function join(message: ChatCompletionAnswer, { content, reasoning_content, tool_calls }: ReplyDelta): void {
-  if (content !== undefined) message.content = (message.content ?? '') + content
-  if (reasoning_content !== undefined)
-    message.reasoning_content = (message.reasoning_content ?? '') + reasoning_content
-  for (const { index, id, function: called } of tool_calls ?? []) {
-    const calls = (message.tool_calls ??= [])
-    calls[index] ??= { id: id ?? '', type: 'function', function: { name: called.name ?? '', arguments: '' } }
-    calls[index].function.arguments += called.arguments ?? ''
-  }
-}
-
 async function whole(
   model: CompletionModel,
   request: Given<ChatCompletionRequest>,
@@ -153,15 +146,15 @@ async function whole(
     const { index, logprobs, finish } = event
     const choice = (choices[index] ??= {
       index,
-      message: { role: 'assistant', content: '', refusal: null },
+      message: { ...emptyMessage(), refusal: null },
       logprobs: logprobsOf(request, []),
       finish_reason: 'length',
     })
-    for (const delta of replies.read(event)) join(choice.message, delta)
+    for (const delta of replies.read(event)) addDelta(choice.message, delta)
     choice.logprobs?.content.push(...logprobs)
     if (finish === undefined) continue
     choice.finish_reason = replies.finish(index, finish)
-    if (choice.message.tool_calls && choice.message.content === '') choice.message.content = null
+    endMessage(choice.message)
   }
   return {
     ...frame,

@@ -1,5 +1,6 @@
 // Requests and answers in OpenAI's format. As in OpenAI's own types, which are accepted here, null means absent.
 import type { ChatMessage } from '../api/text.js'
+import type { ReplyMessage } from '../chat/types.js'
 import type { JsonSchema } from '../schema/index.js'
 import type { Model } from '../engine/types.js'
 
@@ -187,18 +188,8 @@ export interface ChoiceLogprobs {
 /** stop: the answer ended, or a stop string; length: the limit, or the context is full */
 export type ChatFinishReason = 'stop' | 'length' | 'tool_calls'
 
-export interface ToolCall {
-  id: string
-  type: 'function'
-  function: { name: string; arguments: string }
-}
-
-export interface ChatCompletionAnswer {
-  role: 'assistant'
-  content: string | null
+export interface ChatCompletionAnswer extends ReplyMessage {
   refusal: null
-  reasoning_content?: string
-  tool_calls?: ToolCall[]
 }
 
 export interface ChatCompletion {

@@ -11,7 +11,8 @@ import { loadKnownFormats } from './suggested-formats.js'
 import { kRenderChecks } from './render-options.js'
 import { renderTemplate, variablesJson, type Rendered } from './render-template.js'
 
-async function choose(
+/** The text of the template that renderChat() would use. */
+export async function templateText(
   templates: ReadonlyMap<string, ChatTemplate>,
   options: Pick<RenderChatOptions, 'template' | 'tools'>,
 ): Promise<string> {
@@ -132,7 +133,9 @@ export async function chatVariables(
   messages: readonly ChatMessage[],
   options: RenderChatOptions,
 ): Promise<string> {
-  return variablesJson(await variablesOf(file, await choose(file.chatTemplates, options), messages, options))
+  return variablesJson(
+    await variablesOf(file, await templateText(file.chatTemplates, options), messages, options),
+  )
 }
 
 export async function renderChat(
@@ -141,7 +144,7 @@ export async function renderChat(
   options: RenderChatOptions,
 ): Promise<Rendered> {
   checkOptions('renderChat()', options, kRenderChecks)
-  const source = await choose(file.chatTemplates, options)
+  const source = await templateText(file.chatTemplates, options)
   const variables = await variablesOf(file, source, messages, options)
   const { maxLength, now } = options
   const rendered = await renderTemplate(source, variables, { maxLength, now }, file.hosting)

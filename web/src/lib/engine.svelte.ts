@@ -149,7 +149,7 @@ export class Engine {
     }
     show()
     if (result) this.used = result.promptTokens + result.tokens
-    const ends = { length: 'cut', context: 'cut', stop: 'done', end: 'done' } as const
+    const ends = { length: 'cut', context: 'cut', stop: 'done', end: 'done', tool_calls: 'done' } as const
     turn.state = signal.aborted ? 'stopped' : ends[result?.finishReason ?? 'end']
     turn.told = drawn > 0 ? `${told()}.` : 'The model ended its answer here.'
     if (turn.state === 'stopped') turn.told += ' Stopped.'

@@ -1,0 +1,26 @@
+// The message that a reply's deltas add up to.
+import type { ReplyDelta, ReplyMessage } from './types.js'
+
+/** An empty message, for addDelta(). */
+export function emptyMessage(): ReplyMessage {
+  return { role: 'assistant', content: '' }
+}
+
+export function addDelta(
+  message: ReplyMessage,
+  { content, reasoning_content, tool_calls = [] }: ReplyDelta,
+): void {
+  if (content !== undefined) message.content = (message.content ?? '') + content
+  if (reasoning_content !== undefined)
+    message.reasoning_content = (message.reasoning_content ?? '') + reasoning_content
+  for (const { index, id, function: called } of tool_calls) {
+    const calls = (message.tool_calls ??= [])
+    calls[index] ??= { id: id ?? '', type: 'function', function: { name: called.name ?? '', arguments: '' } }
+    calls[index].function.arguments += called.arguments ?? ''
+  }
+}
+
+/** After the last delta: a message of calls alone has no content. */
+export function endMessage(message: ReplyMessage): void {
+  if (message.tool_calls && message.content === '') message.content = null
+}

@@ -1,0 +1,126 @@
+// Tools and reasoning of a request: the options for the engine, and the parsing of replies.
+import { GgufError } from '../api/errors.js'
+import type { GgufFile } from '../api/file.js'
+import type { Tokenizer } from '../api/text.js'
+import type { GenerateOptions } from '../engine/types.js'
+import { detectChatFormat } from './formats.js'
+import { toolGrammar } from './grammar.js'
+import { createReplyParser } from './parser.js'
+import type { ChatFormat, FunctionTool, ReplyParser, ToolChoice } from './types.js'
+
+// Length of the prompt's end that shows whether the template began the reasoning.
+const kPromptEnd = 24
+
+function invalid(message: string): never {
+  throw new GgufError('invalid-argument', message)
+}
+
+function toolsOf(tools: readonly unknown[]): FunctionTool[] {
+  const names = new Set<string>()
+  return tools.map((tool, i) => {
+    const { type = 'function', function: called } = (tool ?? {}) as {
+      type?: unknown
+      function?: { name?: unknown }
+    }
+    if (type !== 'function')
+      throw new GgufError(
+        'unsupported',
+        `tools[${i}] is of type ${JSON.stringify(type)}: only functions are known.`,
+      )
+    const name = called?.name
+    if (typeof name !== 'string' || !/^[\w.-]{1,64}$/.test(name))
+      invalid(`tools[${i}] needs a function.name of up to 64 letters, digits, _, - and dots.`)
+    if (names.has(name)) invalid(`Two tools have the name ${JSON.stringify(name)}.`)
+    names.add(name)
+    return tool as FunctionTool
+  })
+}
+
+function choiceOf(choice: unknown, tools: readonly FunctionTool[]): ToolChoice {
+  if (choice === undefined) return tools.length > 0 ? 'auto' : 'none'
+  if (choice === 'none' || (choice === 'auto' && tools.length === 0)) return 'none'
+  const name = (choice as { function?: { name?: unknown } } | undefined)?.function?.name
+  const known = choice === 'auto' || choice === 'required' || typeof name === 'string'
+  if (!known)
+    invalid(
+      `The choice of tools is ${JSON.stringify(choice)}: it is "auto", "none", "required" or { type: "function", function: { name } }.`,
+    )
+  if (tools.length === 0) invalid('The choice of tools asks for a call, and there are no tools.')
+  return choice as ToolChoice
+}
+
+export interface ReplyRequest {
+  readonly tools?: readonly unknown[] | undefined
+  readonly toolChoice?: unknown
+  readonly parallelToolCalls?: boolean | undefined
+  /** the name of the chat template, as renderChat() takes it */
+  readonly template?: string | undefined
+  /** A grammar or schema already constrains the reply. */
+  readonly constrained: boolean
+}
+
+/** How the replies to a request are generated and parsed. */
+export interface ReplyPlan {
+  /** for the template */
+  readonly tools: readonly FunctionTool[] | undefined
+  /** The options for generate(), given the prompt's tokens. */
+  options(prompt: readonly number[]): GenerateOptions
+  /** A parser for one reply. */
+  parser(prompt: readonly number[]): ReplyParser
+}
+
+/** Takes all text as content. */
+const plainParser: ReplyParser = {
+  push: (text) => (text === '' ? [] : [{ content: text }]),
+  end: () => [],
+}
+const kPlainPlan: ReplyPlan = { tools: undefined, options: () => ({}), parser: () => plainParser }
+
+interface ChatModel {
+  readonly file: GgufFile
+  readonly tokenizer: Tokenizer
+}
+
+/** Errors: 'invalid-argument' and 'unsupported' for wrong tools, 'not-found' without a template. */
+export async function replyPlanOf(
+  { file, tokenizer }: ChatModel,
+  { parallelToolCalls = true, template, constrained, ...request }: ReplyRequest,
+): Promise<ReplyPlan> {
+  const given = toolsOf(request.tools ?? [])
+  const toolChoice = choiceOf(request.toolChoice, given)
+  const tools = toolChoice === 'none' ? [] : given
+  if (tools.length > 0 && constrained)
+    throw new GgufError(
+      'unsupported',
+      'Tools cannot be combined with a grammar, a schema or a response_format: leave one out.',
+    )
+  if (constrained) return kPlainPlan
+  const { templateText } = await import('../text/render-chat.js')
+  const format: ChatFormat = detectChatFormat({
+    template: await templateText(file.chatTemplates, { template, tools }),
+    tokens: { has: (text) => tokenizer.find(text) !== undefined },
+  })
+  if (tools.length === 0 && !format.reasoning && format.layout === 'marked') return kPlainPlan
+  // Images and sounds have ids below zero.
+  const promptEnd = (prompt: readonly number[]) =>
+    tokenizer.decode(
+      prompt.slice(-kPromptEnd).filter((id) => id >= 0),
+      { special: true },
+    )
+  const controlToken = (name: string): number | undefined => {
+    const id = tokenizer.find(name)
+    return id !== undefined && tokenizer.tokens.at(id)?.special === true ? id : undefined
+  }
+  return {
+    tools: tools.length > 0 ? tools : undefined,
+    options: (prompt) =>
+      toolGrammar(format, {
+        tools,
+        toolChoice,
+        parallelToolCalls,
+        prompt: promptEnd(prompt),
+        controlToken,
+      }),
+    parser: (prompt) => createReplyParser(format, { tools, prompt: promptEnd(prompt) }),
+  }
+}

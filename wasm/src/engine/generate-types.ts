@@ -1,0 +1,185 @@
+// Options and results of generate() and chat().
+import type { RenderChatOptions } from '../api/text.js'
+import type { FunctionTool, GrammarTrigger, ReplyDelta, ReplyMessage, ToolChoice } from '../chat/types.js'
+import type { JsonSchema } from '../schema/index.js'
+
+/**
+ * How the next token is sampled. A value out of its range is an error 'invalid-argument'. The defaults are
+ * llama.cpp's, unless the file has general.sampling.* keys.
+ */
+export interface SamplingOptions {
+  /** 0: greedy. From 0. Default: 0.8. */
+  temperature?: number | undefined
+  /** Keeps this many of the most likely tokens; 0 or -1: all. Default: 40. */
+  topK?: number | undefined
+  /** Keeps the most likely tokens whose probabilities add up to this. From 0 to 1 (off). Default: 0.95. */
+  topP?: number | undefined
+  /**
+   * Keeps tokens with at least this fraction of the most likely token's probability. From 0 (off) to 1. Default:
+   * 0.05.
+   */
+  minP?: number | undefined
+  /** Locally typical sampling (Meister et al. 2022). From 0 to 1 (off). Default: 1. */
+  typicalP?: number | undefined
+  /** Keeps logits within this many standard deviations of the largest; 0 or -1: off. Default: -1. */
+  topNSigma?: number | undefined
+  /** Probability that XTC excludes the most likely tokens, from 0 to 1. Default: 0. */
+  xtcProbability?: number | undefined
+  /** Smallest probability of tokens that XTC may exclude, from 0 to 1. Default: 0.1. */
+  xtcThreshold?: number | undefined
+  /** Number of last tokens that the penalties consider; 0: none, -1: all. Default: 64. */
+  penaltyLastN?: number | undefined
+  /**
+   * Divides positive logits, and multiplies negative logits, of tokens that occurred; 1: off. From 0.
+   * Default: 1.
+   */
+  repeatPenalty?: number | undefined
+  /** Subtracted from a token's logit for each occurrence. Default: 0. */
+  frequencyPenalty?: number | undefined
+  /** Subtracted once from the logits of tokens that occurred. Default: 0. */
+  presencePenalty?: number | undefined
+  /** DRY: strength of the penalty on repeated sequences; 0: off. From 0. Default: 0. */
+  dryMultiplier?: number | undefined
+  /** DRY: growth of the penalty with the length; below 1: off. From 0. Default: 1.75. */
+  dryBase?: number | undefined
+  /** DRY: length in tokens of a repetition without penalty. From 0. Default: 2. */
+  dryAllowedLength?: number | undefined
+  /** DRY: number of last tokens to search; 0: none, -1: all. Default: -1. */
+  dryLastN?: number | undefined
+  /** 0: off; 2: Mirostat 2.0 instead of the other samplers. Default: 0. */
+  mirostat?: number | undefined
+  /** Mirostat: the surprise to keep, in bits. From 0. Default: 5. */
+  mirostatTau?: number | undefined
+  /** Mirostat: the learning rate. From 0. Default: 0.1. */
+  mirostatEta?: number | undefined
+  /** A whole number, of which the lower 32 bits are used. Default: a new one every time. */
+  seed?: number | undefined
+  /** Added to the logits of tokens, by id; -Infinity forbids one. Default: none. */
+  logitBias?: Readonly<Record<number, number>> | undefined
+}
+
+export interface GenerateOptions extends SamplingOptions {
+  /**
+   * Largest number of tokens of the answer, from 0. Default: until the answer ends or the context is full.
+   */
+  maxTokens?: number | undefined
+  /**
+   * Texts that end the answer; they are not part of it. A control token matches by its name: '<|user|>'.
+   * Default: none.
+   */
+  stop?: string | readonly string[] | undefined
+  /** A grammar in GBNF for the answer, which ends where the grammar ends; maxTokens may end it earlier. */
+  grammar?: string | undefined
+  /**
+   * Texts or tokens at which the grammar begins (lazy grammar): at the first one in the answer, which is part
+   * of what the grammar matches. Before it any token is allowed, and the answer may end. Default: the grammar
+   * begins with the answer.
+   */
+  grammarTriggers?: readonly GrammarTrigger[] | undefined
+  /** Ids of control tokens whose names are part of the answer's text. Default: none. */
+  showTokens?: readonly number[] | undefined
+  /** A JSON schema: the answer is JSON that it accepts. Errors of schemaToGrammar. */
+  schema?: JsonSchema | undefined
+  /** Number of most likely tokens to report with each token, from 0 to 100. Default: 0. */
+  logprobs?: number | undefined
+  /** Continue after end-of-generation tokens. Default: false. */
+  ignoreEnd?: boolean | undefined
+  /**
+   * If the context is full, drops the older half of what follows `keep` and continues instead of ending. Default:
+   * false.
+   */
+  contextShift?: boolean | undefined
+  /**
+   * Tokens at the beginning that contextShift and onOverflow never drop. In chat() also 'system': the tokens before the
+   * first message that is not a system message. Default: 4.
+   */
+  keep?: number | 'system' | undefined
+  /**
+   * What to do if a prompt leaves no room for the answer. The room is maxTokens, or by default a quarter of the
+   * context, and at most half of it. 'error': a prompt longer than the context fails with 'out-of-range'.
+   * 'cut-middle': tokens after `keep` are dropped until it fits. 'drop-turns', only in chat(): the oldest turns are
+   * left out; system messages stay. Default: 'error'.
+   */
+  onOverflow?: 'error' | 'cut-middle' | 'drop-turns' | undefined
+  /**
+   * Prompt-lookup (speculative) decoding: number of tokens to propose at a time, at most 31. If the last tokens
+   * occurred earlier in prompt or answer, the tokens after that occurrence are proposed. It makes an answer that
+   * quotes faster, and its tokens are the same for any sampling. No effect on recurrent and encoder-decoder models.
+   * Default: 0.
+   */
+  lookup?: number | undefined
+  /** Number of tokens that the draft model proposes at a time, at most 31. Default: 4 if load() got a draft model. */
+  draft?: number | undefined
+  signal?: AbortSignal | undefined
+  /** Called when the answer has ended. */
+  onDone?: ((result: GenerateResult) => void) | undefined
+}
+
+export interface TokenProbability {
+  readonly token: number
+  /** natural logarithm, over the whole vocabulary, before sampling */
+  readonly logprob: number
+}
+
+export interface Piece {
+  /**
+   * Whole characters. Empty while a character is incomplete, or while the text may be the beginning of a stop string.
+   */
+  readonly text: string
+  /** -1: no token, only text that was held back */
+  readonly token: number
+  readonly logprob?: number | undefined
+  readonly alternatives?: readonly TokenProbability[] | undefined
+}
+
+/**
+ * end: an end-of-generation token; stop: a stop string; length: maxTokens; context: the context is full; tool_calls: in
+ * chat() only, the reply ended and has calls
+ */
+export type FinishReason = 'length' | 'stop' | 'end' | 'context' | 'tool_calls'
+
+export interface GenerateResult {
+  readonly finishReason: FinishReason
+  readonly promptTokens: number
+  /** number of these tokens that were still in the KV cache */
+  readonly reusedTokens: number
+  readonly tokens: number
+  /** number of these tokens that prompt-lookup decoding (option lookup) or the draft model proposed */
+  readonly guessedTokens: number
+  /** milliseconds until the prompt was computed */
+  readonly promptMs: number
+  readonly generateMs: number
+}
+
+/** Options of chat() beyond those of generate(). */
+export interface EncodeChatOptions extends RenderChatOptions {
+  /**
+   * Converts the texts of control tokens in messages, tools and documents to control tokens. Default: false, so that
+   * a user's text cannot end its message or start another.
+   */
+  specialContent?: boolean | undefined
+}
+export interface ChatOptions extends Omit<GenerateOptions, 'onDone'>, EncodeChatOptions {
+  /** Functions that the model may call. They exclude grammar and schema. Default: none. */
+  tools?: readonly FunctionTool[] | undefined
+  /**
+   * auto: the model decides; required: at least one call; none: no call, and the prompt has no tools; or one function by its
+   * name. Arguments always match the function's schema. Default: 'auto' with tools.
+   */
+  toolChoice?: ToolChoice | undefined
+  /** Whether a reply may have several calls. Default: true. */
+  parallelToolCalls?: boolean | undefined
+  /** Called when the answer has ended. */
+  onDone?: ((result: ChatResult) => void) | undefined
+}
+
+/** A piece of a chat. Its text is as the model wrote it, with the markers of calls and reasoning. */
+export interface ChatPiece extends Piece {
+  /** The text parsed into content, reasoning and calls, as in OpenAI's streams. Text that may be a marker is held back. */
+  readonly deltas: readonly ReplyDelta[]
+}
+
+export interface ChatResult extends GenerateResult {
+  /** The whole reply. It can be added to the messages as it is. */
+  readonly message: ReplyMessage
+}

@@ -1,0 +1,44 @@
+// The replies of chat(): what is generated, with its content, reasoning and calls told apart.
+import { addDelta, emptyMessage, endMessage } from '../chat/message.js'
+import type { ReplyDelta, ReplyParser } from '../chat/types.js'
+import type { ChatPiece, ChatResult, GenerateOptions, GenerateResult, Piece } from './generate-types.js'
+
+type OnGenerated = (result: GenerateResult) => void
+
+/** The caller's options together with those that the format of a reply needs. */
+export function withReplyOptions(
+  options: GenerateOptions,
+  reply: GenerateOptions,
+  onDone: OnGenerated,
+): GenerateOptions {
+  const showTokens = [...(options.showTokens ?? []), ...(reply.showTokens ?? [])]
+  return { ...options, ...reply, showTokens, onDone }
+}
+
+/** generate: starts the generation, and calls back when it has ended. */
+export async function* readReply(
+  parser: ReplyParser,
+  onDone: ((result: ChatResult) => void) | undefined,
+  generate: (onGenerated: OnGenerated) => AsyncIterable<Piece>,
+): AsyncGenerator<ChatPiece, ChatResult, void> {
+  const message = emptyMessage()
+  const read = (deltas: ReplyDelta[]): ReplyDelta[] => {
+    for (const delta of deltas) addDelta(message, delta)
+    return deltas
+  }
+  let generated: GenerateResult | undefined
+  for await (const piece of generate((result) => (generated = result)))
+    yield { ...piece, deltas: read(parser.push(piece.text)) }
+  const rest = read(parser.end())
+  if (rest.length > 0) yield { text: '', token: -1, deltas: rest }
+  endMessage(message)
+  const { finishReason } = generated!
+  const ended = finishReason === 'end' || finishReason === 'stop'
+  const result: ChatResult = {
+    ...generated!,
+    finishReason: ended && message.tool_calls ? 'tool_calls' : finishReason,
+    message,
+  }
+  onDone?.(result)
+  return result
+}
