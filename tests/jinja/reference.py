@@ -35,9 +35,16 @@ def raise_exception(message):
     raise jinja2.exceptions.TemplateError(message)
 
 
+class Environment(ImmutableSandboxedEnvironment):
+    """Refuses clear() and pop() of lists too, as newer versions do."""
+
+    def is_safe_attribute(self, obj, attr, value):
+        return super().is_safe_attribute(obj, attr, value) and not (isinstance(obj, list) and attr in ("clear", "pop"))
+
+
 @functools.cache
 def environment():
-    made = ImmutableSandboxedEnvironment(
+    made = Environment(
         trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols]
     )
     made.filters["tojson"] = tojson

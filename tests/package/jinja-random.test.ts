@@ -1,11 +1,20 @@
-// Random templates: statements, scopes, macros, loops and filters, as Python's Jinja2 renders them.
+// As Python's Jinja2 renders them: random templates (statements, scopes, macros, loops, filters), and random conversations
+// by real templates.
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { test } from 'node:test'
-import { compareRandomTemplates } from '../jinja/differential.ts'
+import { compareRandomConversations, compareRandomTemplates, kRealTemplates } from '../jinja/differential.ts'
 import { kNoPython } from '../jinja/python.ts'
 
 test("random templates render as Python's Jinja2 renders them", { skip: kNoPython }, async () => {
   const { same, refused, differences } = await compareRandomTemplates(100_000, 150)
   assert.deepEqual(differences, [])
   assert.ok(same > 50 && refused > 0, `${same} the same, ${refused} refused`)
+})
+
+const skip = kNoPython || (existsSync(kRealTemplates) ? false : 'no shared/data/templates')
+test("random conversations render as Python's Jinja2 renders them", { skip }, async () => {
+  const { same, refused, differences } = await compareRandomConversations(0, 460)
+  assert.deepEqual(differences, [])
+  assert.ok(same > 150 && refused > 0, `${same} the same, ${refused} refused`)
 })
