@@ -1,4 +1,5 @@
-// Calls as each real template writes them, read back as replies: whole, in parts cut anywhere, one and several.
+// Tools of each real template: calls as it writes them, and calls as the grammars of tool_choice let a model write them, are
+// read back as replies, whole and cut anywhere; then calls, results and an answer go into the next prompt.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,16 +8,18 @@ import { pathToFileURL } from 'node:url'
 import type { ChatMessage } from 'ggufscope'
 import type * as Engine from 'ggufscope/engine'
 import { writeHeader } from '../fixtures/gguf.ts'
+import { randomOf, type Random } from '../schema/random.ts'
+import { Gbnf } from './gbnf.ts'
 import { kShared, loadNodePackage, packedFile } from './packed.ts'
 
 const { open } = await loadNodePackage()
-const { createReplyParser, detectChatFormat } = (await import(
+const { createReplyParser, detectChatFormat, toolGrammar } = (await import(
   pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
 )) as typeof Engine
 
 const parameter = (name: string, type: string) => ({
   type: 'object',
-  properties: { [name]: { type, description: name } },
+  properties: { [name]: { type, description: name, ...(type === 'string' && { maxLength: 12 }) } },
   required: [name],
   additionalProperties: false,
 })
@@ -66,6 +69,79 @@ function added(prompt: string, whole: string): [before: string, reply: string] {
   return [whole.slice(0, at), whole.slice(at)]
 }
 
+type Call = [name: string, args: unknown]
+
+// Longer replies are cut at so many places alone: the time grows with the square of the length.
+const kCuts = 60
+
+/** Reads a reply whole, character by character, and cut once at every place, which must give the same calls. */
+function readEveryWay(format: Engine.ChatFormat, prompt: string, reply: string, what: string): Call[] {
+  const all = read(format, prompt, [reply])
+  assert.deepEqual(read(format, prompt, [...reply]), all, `${what}, character by character`)
+  for (let at = 1; at < reply.length; at += Math.ceil(reply.length / kCuts))
+    assert.deepEqual(
+      read(format, prompt, [reply.slice(0, at), reply.slice(at)]),
+      all,
+      `${what}, cut at ${at}`,
+    )
+  return all
+}
+
+function assertFits([name, given]: Call, what: string): void {
+  const args = given as Record<string, unknown>
+  assert.ok(
+    (name === 'weather' && Object.keys(args).join() === 'city' && typeof args['city'] === 'string') ||
+      (name === 'wait' && Object.keys(args).join() === 'days' && Number.isInteger(args['days'])),
+    `${what}: ${name}(${JSON.stringify(given)})`,
+  )
+}
+
+interface Choice {
+  readonly toolChoice: Engine.ToolChoice
+  readonly parallelToolCalls: boolean
+}
+const kChoices: readonly Choice[] = (['auto', 'required', { function: { name: 'wait' } }] as const).flatMap(
+  (toolChoice) => [true, false].map((parallelToolCalls) => ({ toolChoice, parallelToolCalls })),
+)
+
+/** Replies that the grammar of a choice allows, read back. Returns the calls of the longest. */
+function sampleReplies(
+  format: Engine.ChatFormat,
+  { toolChoice, parallelToolCalls }: Choice,
+  prompt: string,
+  random: Random,
+): Call[] {
+  const made = toolGrammar(format, { tools: kTools, toolChoice, parallelToolCalls, prompt })
+  const grammar = new Gbnf(made.grammar!)
+  let longest: Call[] = []
+  for (let i = 0; i < 3; i++) {
+    const text = grammar.sample(random)
+    const what = `${JSON.stringify(toolChoice)}: ${text}`
+    const lazy = toolChoice === 'auto'
+    const triggers = made.grammarTriggers.map((one) =>
+      typeof one === 'object' && 'text' in one ? one.text : '',
+    )
+    assert.equal(triggers.length > 0, lazy, what)
+    if (lazy)
+      assert.ok(
+        triggers.some((trigger) => trigger !== '' && text.startsWith(trigger)),
+        what,
+      )
+    // The model has written the channel before the trigger.
+    const reply = lazy && format.layout === 'harmony' ? `<|channel|>commentary${text}` : text
+    const calls = readEveryWay(format, prompt, reply, what)
+    assert.ok(calls.length > 0 && (parallelToolCalls || calls.length === 1), what)
+    for (const called of calls) assertFits(called, what)
+    if (typeof toolChoice === 'object')
+      assert.ok(
+        calls.every(([name]) => name === 'wait'),
+        what,
+      )
+    if (calls.length > longest.length) longest = calls
+  }
+  return longest
+}
+
 const kTemplates = join(kShared, 'templates')
 // In Python too it fails as soon as an assistant has spoken.
 const kRefusing = 'MiroThinker.jinja'
@@ -78,7 +154,7 @@ describe(
   () => {
     for (const name of existsSync(kTemplates) ? readdirSync(kTemplates) : []) {
       if (name === kRefusing) continue
-      test(name, async () => {
+      test(name, async (t) => {
         const source = readFileSync(join(kTemplates, name), 'utf8')
         using file = await open(
           writeHeader({ metadata: [['tokenizer.chat_template', { type: 'string', value: source }]] }).header,
@@ -99,16 +175,40 @@ describe(
           const wanted = calls
             .slice(0, kSingle.test(name) ? 1 : n)
             .map(({ function: called }) => [called.name, JSON.parse(called.arguments) as unknown])
-          assert.deepEqual(read(format, before, [reply]).slice(0, wanted.length), wanted, what)
-          const all = read(format, before, [reply])
-          assert.deepEqual(read(format, before, [...reply]), all, `${what}, character by character`)
-          for (let at = 1; at < reply.length; at++)
-            assert.deepEqual(
-              read(format, before, [reply.slice(0, at), reply.slice(at)]),
-              all,
-              `${what}, cut at ${at}`,
-            )
+          const all = readEveryWay(format, before, reply, what)
+          assert.deepEqual(all.slice(0, wanted.length), wanted, what)
         }
+
+        const random = randomOf(1)
+        const most: Record<string, number> = {}
+        for (const choice of kChoices) {
+          const { toolChoice, parallelToolCalls } = choice
+          const calls = sampleReplies(format, choice, prompt.slice(-200), random)
+          const kind = typeof toolChoice === 'string' ? toolChoice : 'named'
+          most[`${kind}${parallelToolCalls ? ' parallel' : ''}`] = calls.length
+          const results = calls.map((_, i) => ({
+            role: 'tool',
+            tool_call_id: `call_${i}abcdefg`,
+            content: `RESULT${i}`,
+          }))
+          const spoken: ChatMessage[] = [
+            kUser,
+            {
+              role: 'assistant',
+              content: null,
+              tool_calls: calls.map(([called, args], i) => call(`call_${i}abcdefg`, called, args as object)),
+            },
+            ...results,
+          ]
+          const asked = await file.renderChat(spoken, options)
+          const answered = await file.renderChat(
+            [...spoken, { role: 'assistant', content: 'ANSWER' }, { role: 'user', content: 'AGAIN' }],
+            options,
+          )
+          for (const { content } of results) assert.ok(asked.includes(content), `${name}: ${asked}`)
+          assert.ok(answered.includes('ANSWER') && answered.includes('AGAIN'), `${name}: ${answered}`)
+        }
+        t.diagnostic(`${format.name}: ${JSON.stringify(most)}`)
       })
     }
   },

@@ -36,8 +36,8 @@ export function universe(): unknown[] {
   ]
 }
 
-/** A value's texts, by the orders of its keys. */
-function* spelled(value: unknown): Generator<string> {
+/** A value's texts, by the orders of its keys; of more than two keys the given order and its reverse. */
+export function* spelled(value: unknown): Generator<string> {
   if (typeof value !== 'object' || value === null) yield JSON.stringify(value)
   else if (Array.isArray(value)) {
     const every = value.map((item) => [...spelled(item)])
@@ -46,7 +46,6 @@ function* spelled(value: unknown): Generator<string> {
     for (const out of outs) yield `[${out}]`
   } else {
     const keys = Object.keys(value)
-    if (keys.length > 2) throw new Error('too many keys for all their orders')
     for (const order of keys.length < 2 ? [keys] : [keys, [...keys].reverse()]) {
       let outs = ['']
       order.forEach((key, i) => {
