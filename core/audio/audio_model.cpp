@@ -108,8 +108,8 @@ Result<std::unique_ptr<AudioModel>> AudioModel::open(const ModelFile& file, uint
   model->plan_ = std::move(*requests);
   model->n_out_ = static_cast<size_t>(plan.n_out);
   if (plan.n_out != n_embd_text)
-    return fail(ErrorCode::kBadShape, "the audio projector makes tokens of " + std::to_string(plan.n_out) +
-                                          " numbers and the model takes " + std::to_string(n_embd_text) +
+    return fail(ErrorCode::kBadShape, "the audio projector's embeddings have " + std::to_string(plan.n_out) +
+                                          " elements, but the model's have " + std::to_string(n_embd_text) +
                                           ": they do not belong together");
   return model;
 }

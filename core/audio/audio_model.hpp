@@ -29,8 +29,10 @@ class AudioModel {
   [[nodiscard]] uint32_t n_tokens() const;
   [[nodiscard]] const std::vector<TensorRequest>& plan() const { return plan_; }
 
+  /// Error: kOverflow.
   [[nodiscard]] Result<uint64_t> weight_bytes(Precision precision) const;
   void begin_load(Precision precision);
+  /// See Model::set_rows.
   [[nodiscard]] Result<void> set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows);
   [[nodiscard]] Result<void> finish_load() const { return all_arrived(plan_); }
 

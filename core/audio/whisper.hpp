@@ -56,6 +56,7 @@ class WhisperModel {
   /// Sorted by offset.
   [[nodiscard]] const std::vector<TensorRequest>& plan() const { return plan_; }
 
+  /// Error: kOverflow.
   [[nodiscard]] Result<uint64_t> weight_bytes(Precision precision) const;
   void begin_load(Precision precision);
   /// See Model::set_rows.
@@ -110,11 +111,11 @@ class WhisperState {
   /// Makes room for at least n cache cells. If the cache grows, its content is lost. Error: kOutOfMemory.
   [[nodiscard]] Result<void> reserve_cells(uint32_t n);
   [[nodiscard]] uint32_t n_cells() const { return n_cells_; }
-  /// Decodes tokens. out: [number of tokens with `wanted`, n_vocab]. Error: kOutOfRange for bad ids, positions or
-  /// cells, or if nothing was encoded yet.
+  /// Decodes tokens. out: [number of tokens with `wanted`, n_vocab]. Errors: kOutOfRange for bad ids, positions or
+  /// cells; kInvalidArgument if nothing was encoded yet.
   [[nodiscard]] Result<void> decode(std::span<const DecoderToken> tokens, float* out);
   /// Decodes a text from its beginning, in cells from 0. out [rows.size(), n_vocab]: the logits at the positions in
-  /// `rows`, which must ascend.
+  /// `rows`, which must ascend. Errors of decode.
   [[nodiscard]] Result<void> decode_text(std::span<const int32_t> ids, std::span<const uint32_t> rows, float* out);
 
   /// Cross-attention weights of the given heads, recorded during the next decode: out [heads, tokens, n_audio].

@@ -34,9 +34,9 @@ class AnswerGrammar {
   void leave() { in_use_ = false; }
   [[nodiscard]] bool in_use() const { return in_use_; }
 
-  /// Reads a token. If the grammar does not allow it, returns false and reads nothing.
+  /// Reads a token. If the grammar does not allow it, returns false and reads nothing. Errors of GrammarMatcher::read.
   [[nodiscard]] Result<bool> read(TokenId id);
-  /// true for every token that is allowed next.
+  /// true for every token that is allowed next. Errors of GrammarMatcher::allowed.
   [[nodiscard]] Result<std::vector<bool>> allowed();
   /// True if the answer may end here; must_end(): if it must.
   [[nodiscard]] bool may_end() const { return !begun_ || matcher_->may_end(); }

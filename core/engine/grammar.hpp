@@ -63,7 +63,7 @@ class GrammarMatcher {
   /// too many configurations.
   [[nodiscard]] Result<bool> read(std::string_view bytes);
   /// The same for a token, which is read by its id if the grammar names it, or else by its text. Control tokens have no
-  /// text.
+  /// text. The same error.
   [[nodiscard]] Result<bool> read(TokenId id, std::string_view bytes);
   /// True if the grammar names this token at this point.
   [[nodiscard]] bool names(TokenId id) const;
@@ -71,7 +71,8 @@ class GrammarMatcher {
   [[nodiscard]] bool may_end() const { return sets_[now_].may_end; }
   /// True if the text must end here, because the grammar allows nothing more.
   [[nodiscard]] bool must_end() const { return sets_[now_].n_configurations == 0; }
-  /// true for every token that is allowed next. Valid until the next call. Every call must pass the same trie.
+  /// true for every token that is allowed next. Valid until the next call. Every call must pass the same trie. Error:
+  /// kOutOfRange as in read.
   [[nodiscard]] Result<const std::vector<bool>*> allowed(const TokenTrie& trie);
 
  private:

@@ -111,7 +111,8 @@ Result<void> Session::select(uint32_t text) {
 
 Result<void> Session::fork(uint32_t from, uint32_t to) {
   if (!state_) return fail(ErrorCode::kInvalidArgument, "the model is not loaded");
-  if (model_->has_encoder()) return fail(ErrorCode::kUnsupported, "what an encoder made cannot be shared");
+  if (model_->has_encoder())
+    return fail(ErrorCode::kUnsupported, "a sequence of an encoder-decoder model cannot be forked");
   if (from == to || from >= n_texts() || to >= n_texts())
     return fail(ErrorCode::kOutOfRange, "text " + std::to_string(from) + " cannot be forked to text " +
                                             std::to_string(to) + " of " + std::to_string(n_texts()));
@@ -151,7 +152,8 @@ Result<void> Session::check(std::span<const TokenId> tokens) const {
 
 Result<void> Session::begin(std::span<const TokenId> tokens, GenerateOptions options) {
   if (const Result<void> good = check(tokens); !good) return good;
-  if (model_->is_encoder()) return fail(ErrorCode::kUnsupported, "this model makes embeddings, not text");
+  if (model_->is_encoder())
+    return fail(ErrorCode::kUnsupported, "this model computes embeddings; it cannot generate text");
   if (!model_->hparams().causal)
     return fail(ErrorCode::kUnsupported, "this model fills in a whole text (text diffusion); it cannot continue one");
   if (const Result<void> good = set_grammar(options); !good) return good;
@@ -376,7 +378,8 @@ Result<Buffer> Session::evaluate(std::span<const TokenId> tokens) {
 
 Result<std::vector<float>> Session::embed(std::span<const TokenId> tokens, Pooling pooling) {
   if (const Result<void> good = check(tokens); !good) return std::unexpected(good.error());
-  if (std::ranges::any_of(tokens, is_media)) return fail(ErrorCode::kUnsupported, "images have no embedding of a text");
+  if (std::ranges::any_of(tokens, is_media))
+    return fail(ErrorCode::kUnsupported, "a text with images or audio cannot be embedded");
   forget();
   const Batch batch{.tokens = tokens, .positions = {}, .sequences = {}, .wanted = {}, .embeddings = true};
   Result<Buffer> rows = Buffer::allocate(uint64_t{tokens.size()} * output_floats(*model_, true) * sizeof(float));

@@ -61,8 +61,9 @@ struct HeaderBytes {
 
 class Session {
  public:
-  /// headers: of the model's files in order (a split model has several). Errors of the parser and of Model::open. A
-  /// file without a vocabulary can be opened, too: it has no tokenizer and accepts only token ids.
+  /// headers: of the model's files in order (a split model has several). Errors of the parser and of Model::open;
+  /// kTruncated if a header is incomplete. A file without a vocabulary can be opened, too: it has no tokenizer and
+  /// accepts only token ids.
   ///
   /// projector: the header of an mmproj file for the model. Its tensors follow the model's in the plan, as if it were
   /// another file. It may have an encoder for images, for audio, or both. If only one of them can run, using the other
@@ -127,7 +128,8 @@ class Session {
   /// Selects the sequence of the calls below; 0 at first. Sequences share the cells of the cache, so a common beginning
   /// is stored once. Error: kOutOfRange unless it is less than the n_sequences passed to start.
   [[nodiscard]] Result<void> select(uint32_t text);
-  /// Makes sequence `to` a copy of sequence `from`. Errors: kOutOfRange; kUnsupported for encoder-decoder models.
+  /// Makes sequence `to` a copy of sequence `from`. Errors: kOutOfRange; kUnsupported for encoder-decoder models;
+  /// kInvalidArgument before start.
   [[nodiscard]] Result<void> fork(uint32_t from, uint32_t to);
   /// Clears the selected sequence, and frees cells that no other sequence uses.
   void drop();
@@ -136,14 +138,16 @@ class Session {
   /// takes several steps, so that the caller can stop between two steps, or none if the image was encoded before.
   /// Errors: kUnsupported without a projector for images or without a vocabulary; those of ImageJob.
   [[nodiscard]] Result<void> begin_image(const ImageView& image);
-  /// The same for audio: one channel with `rate` samples per second. Errors of resample and of SoundJob.
+  /// The same for audio: one channel with `rate` samples per second. Errors: kInvalidArgument if the rate
+  /// is 0; those of resample and of SoundJob.
   [[nodiscard]] Result<void> begin_sound(std::span<const float> samples, uint32_t rate);
   [[nodiscard]] size_t n_media_steps() const;
-  /// Runs the next step. Returns false when all is done.
+  /// Runs the next step. Returns false when all is done. Error: kInvalidArgument if nothing is being encoded.
   [[nodiscard]] Result<bool> step_media();
   [[nodiscard]] std::vector<TokenId> media_tokens() const;
   /// The projector's output for the media in a text of these tokens: embeddings [n, n_input], and [n, 3] times, rows
-  /// and columns.
+  /// and columns. Errors: kNotFound for a medium that load_state restored without its embeddings; those of
+  /// token_runs.
   struct EncodedMedia {
     std::vector<float> embeddings;
     std::vector<int32_t> positions;
@@ -164,7 +168,7 @@ class Session {
   [[nodiscard]] Result<void> begin(std::span<const TokenId> tokens, GenerateOptions options);
   [[nodiscard]] size_t n_waiting() const { return text().tokens.size() - text().n_computed; }
   [[nodiscard]] size_t n_reused() const { return text().n_reused; }
-  /// Computes up to n of the pending tokens.
+  /// Computes up to n of the pending tokens. Errors of forward.
   [[nodiscard]] Result<void> advance(size_t n);
   /// Samples the next token; no tokens may be pending. The next call of advance or next computes it.
   ///
@@ -173,7 +177,8 @@ class Session {
   /// tokens. If a proposed token is sampled, it needs no separate pass; the others are removed from the cache. A
   /// proposal is accepted with the probability that this model gives it; otherwise another token is sampled from the
   /// rest. So the answer is the same as without. Recurrent and encoder-decoder models do not use it, because their
-  /// states cannot be rewound.
+  /// states cannot be rewound. Errors: kInvalidArgument after the answer's end; kOutOfRange if the grammar allows no
+  /// token; those of forward.
   [[nodiscard]] Result<Step> next();
   /// Ends the answer here and returns the text that was held back. finish is kStop if that text completes a stop
   /// string. Empty after the last step.
@@ -186,11 +191,14 @@ class Session {
   /// models.
   [[nodiscard]] Result<Buffer> evaluate(std::span<const TokenId> tokens);
   /// One pooled vector [pooled_floats], or for kNone [tokens.size(), pooled_floats]; for encoder-decoder models from
-  /// the encoder's output. Not normalized. Clears the cache of all sequences. Errors of pool_embeddings.
+  /// the encoder's output. Not normalized. Clears the cache of all sequences. Errors: kUnsupported for tokens of media;
+  /// those of pool_embeddings.
   [[nodiscard]] Result<std::vector<float>> embed(std::span<const TokenId> tokens,
                                                  Pooling pooling = Pooling::kUnspecified);
 
-  /// Serializes and restores the cache and its tokens, in a session of the same file.
+  /// Serializes and restores the selected sequence: its tokens and their cache. The session that restores them must run
+  /// the same file. Errors: kInvalidArgument before start or for bytes that are not a state; those of State::save and
+  /// State::restore.
   [[nodiscard]] Result<std::vector<uint8_t>> save_state();
   [[nodiscard]] Result<void> load_state(ByteView bytes);
 

@@ -180,9 +180,9 @@ Result<ImageParts> split_image(const ImageView& image, const ImageRule& rule) {
   if (cut.overview.width < side || cut.overview.height < side ||
       (cuts && (cut.tile.width < side || cut.tile.height < side)))
     return fail(ErrorCode::kUnsupported,
-                "the projector's keys give an image of this size no patch of " + std::to_string(side) + " pixels");
+                "the projector's keys resize this image to less than one patch of " + std::to_string(side) + " pixels");
   if (cut.overview.n_pixels() > kMaxImagePixels || cut.refined.n_pixels() > kMaxImagePixels)
-    return fail(ErrorCode::kOutOfRange, "the projector's keys make more pixels of this image than are taken");
+    return fail(ErrorCode::kOutOfRange, "the projector's keys resize this image to more pixels than are supported");
   ImageParts parts;
   if (!cuts) {
     const bool apart = rule.split == ImageSplit::kSquare || rule.split == ImageSplit::kFitted ||

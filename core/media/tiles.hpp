@@ -48,7 +48,7 @@ struct ImageParts {
 inline constexpr uint32_t kRatioTile = 512;
 
 /// Splits an image by the rule. Errors: those of check_image_size; kUnsupported if the rule gives an image without a
-/// patch.
+/// patch; kOutOfRange if it gives an image with more than kMaxImagePixels.
 [[nodiscard]] Result<ImageParts> split_image(const ImageView& image, const ImageRule& rule);
 
 }  // namespace ggufscope

@@ -196,11 +196,11 @@ class AdapterReader {
     };
     const uint64_t rank = b.shape[0];
     if (rank == 0 || rank > kMaxRank) return refuse("has an impossible rank");
-    if ((embeds ? a.shape[0] : a.shape[1]) != rank) return refuse("has two ranks");
+    if ((embeds ? a.shape[0] : a.shape[1]) != rank) return refuse("has matrices of different ranks");
     if (embeds ? a.shape[1] != w.n_out || b.shape[1] != w.n_in : a.shape[0] != w.n_in || b.shape[1] != w.n_out)
       return refuse("does not fit");
     for (const TensorInfo* t : {&a, &b})
-      if (t->shape[2] != w.n || t->shape[3] != 1 || t->n_dims > 4) return refuse("is of another number of matrices");
+      if (t->shape[2] != w.n || t->shape[3] != 1 || t->n_dims > 4) return refuse("has a different number of matrices");
     return {};
   }
 
@@ -208,7 +208,7 @@ class AdapterReader {
   Done pack(const TensorInfo& t, Precision precision, std::vector<PackedMatrix>& to) {
     std::vector<uint8_t> swapped;
     if (find_kernels(t.type) == nullptr || t.n_bytes == 0)
-      return fail(ErrorCode::kUnsupported, "tensor " + name_of(t) + " is of a type that cannot be computed");
+      return fail(ErrorCode::kUnsupported, "tensor " + name_of(t) + " has a type that is not supported");
     const ByteView bytes = bytes_of(t, swapped);
     const size_t n = static_cast<size_t>(t.shape[2]), each = bytes.size() / n;
     for (size_t i = 0; i < n; ++i) {
@@ -244,7 +244,7 @@ class AdapterReader {
                     sentence({"tensor ", Quoted{name}, " of a control vector is no direction of a layer from 1 on"}));
       const QuantKernels* kernels = find_kernels(t.type);
       if (kernels == nullptr || t.n_bytes == 0)
-        return fail(ErrorCode::kUnsupported, "tensor " + name + " is of a type that cannot be computed");
+        return fail(ErrorCode::kUnsupported, "tensor " + name + " has a type that is not supported");
       if (t.n_elements != h.n_embd || t.shape[0] != h.n_embd)
         return fail(ErrorCode::kBadShape, sentence({"tensor ", Quoted{name}, " has shape ", shape_text(t),
                                                     ", the model's activations have ", h.n_embd, " elements"}));

@@ -72,6 +72,7 @@ struct AdapterUse {
 };
 
 /// From now on the model computes with exactly these adapters. They must live until the next call.
+/// Error: kInvalidArgument for a scale that is not finite.
 [[nodiscard]] Result<void> use_adapters(Model& model, std::span<const AdapterUse> uses);
 
 }  // namespace ggufscope

@@ -383,10 +383,11 @@ Result<void> check_batch(const Model& model, const State& state, const Batch& ba
       return fail(ErrorCode::kInvalidArgument, "this model has one position for each token, not three");
     for (size_t i = 0; i < batch.axes.size(); ++i)
       if (batch.axes[i] < batch.axes[i / 3 * 3] || batch.axes[i] - batch.axes[i / 3 * 3] > UINT16_MAX)
-        return fail(ErrorCode::kOutOfRange, "an image's tokens are before their own position, or too far behind it");
+        return fail(ErrorCode::kOutOfRange,
+                    "an image token's row or column is before its position, or too far after it");
   }
   if ((!h.causal || batch.both_ways) && n > state.options().n_batch)
-    return fail(ErrorCode::kOutOfRange, counted(n, "token") + " cannot be seen both ways in batches of " +
+    return fail(ErrorCode::kOutOfRange, counted(n, "token") + " with bidirectional attention do not fit a batch of " +
                                             std::to_string(state.options().n_batch));
   return {};
 }

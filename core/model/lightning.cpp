@@ -20,7 +20,8 @@ void plan_lightning(const LayerPlan& plan, LayerWeights& weights) {
   Planner& p = plan.planner;
   const uint64_t n_embd = plan.h.n_embd, n = row_size(plan.h);
   if (n == 0 || uint64_t{plan.layer.n_head} * plan.layer.d_k != n || plan.layer.n_head != plan.h.layers[0].n_head)
-    return p.refuse(ErrorCode::kOutOfRange, "lightning attention has other heads in each layer, or none");
+    return p.refuse(ErrorCode::kOutOfRange,
+                    "lightning attention needs the same number of heads, not 0, in every layer");
   p.matrix(w.qkv, plan.name("attn_qkv"), n_embd, 3 * n);
   p.matrix(w.gate, plan.name("attn_gate"), n_embd, n);
   p.affine(w.sub_norm, plan.name("attn_norm_2"), n);

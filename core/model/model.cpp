@@ -161,7 +161,7 @@ Result<std::unique_ptr<Model>> Model::open(std::span<const ModelFile> files) {
   if (files.empty()) return fail(ErrorCode::kInvalidArgument, "no file to open");
   const Gguf& gguf = *files[0].gguf;
   const std::optional<std::string_view> name = get_string(gguf, "general.architecture");
-  if (!name) return fail(ErrorCode::kNotFound, "general.architecture is missing: this is no model");
+  if (!name) return fail(ErrorCode::kNotFound, "general.architecture is missing, so this file is not a model");
   const Result<const Architecture*> architecture = find_architecture(*name);
   if (!architecture) return std::unexpected(architecture.error());
   Result<std::vector<TensorEntry>> tensors = tensor_entries(files);
@@ -188,7 +188,7 @@ Result<std::unique_ptr<Model>> Model::open(const Architecture& architecture, Hpa
   if (h.max_alibi_bias > 0) {
     for (const LayerParameters& layer : h.layers)
       if (layer.n_head != h.layers[0].n_head)
-        return fail(ErrorCode::kUnsupported, "ALiBi with other heads in each layer");
+        return fail(ErrorCode::kUnsupported, "ALiBi is not supported if layers have different numbers of heads");
     model->slopes_ = alibi_slopes(h.layers[0].n_head, h.max_alibi_bias);
   }
   return model;

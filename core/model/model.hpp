@@ -55,7 +55,7 @@ class Model {
     return open({&file, 1});
   }
 
-  /// The same for tensors and hyper-parameters from another container.
+  /// The same for tensors and hyper-parameters from another container. Errors: those of open that concern tensors.
   [[nodiscard]] static Result<std::unique_ptr<Model>> open(const Architecture& architecture, Hparams hparams,
                                                            std::vector<TensorEntry> tensors);
 
@@ -100,7 +100,7 @@ class Model {
 
   [[nodiscard]] Result<void> begin_load(Pool& pool, Precision precision);
   /// Sets whole rows of request i of the plan, in the file's layout, from first_row on. Rows beyond n_rows_kept are
-  /// ignored.
+  /// ignored. Errors: kInvalidArgument if there is no such request or the bytes are not whole rows of it; kOutOfMemory.
   [[nodiscard]] Result<void> set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows);
   /// Error: kTruncated if rows are missing; the message names the tensor.
   [[nodiscard]] Result<void> finish_load();

@@ -99,9 +99,9 @@ Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, con
   StateOptions& o = state->options_;
   o.n_ctx = context_of(model, options);
   if (o.n_sequences == 0 || o.n_sequences > kMaxSequences)
-    return fail(ErrorCode::kInvalidArgument, "a state has 1 to 64 sequences");
+    return fail(ErrorCode::kInvalidArgument, "the number of sequences must be 1 to 64");
   if (o.n_batch == 0 || o.n_batch > (1u << 16) || o.n_ctx == 0 || o.n_ctx > (1u << 30))
-    return fail(ErrorCode::kInvalidArgument, "a context of " + counted(o.n_ctx, "token"));
+    return fail(ErrorCode::kInvalidArgument, "a context of " + counted(o.n_ctx, "token") + " is not possible");
   o.n_batch = std::min(o.n_batch, o.n_ctx);
   const StateSizes sizes = state_sizes(model, o);
   if (!sizes.fits) return fail(ErrorCode::kOutOfMemory, "the context needs more memory than can be counted");

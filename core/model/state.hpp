@@ -89,7 +89,8 @@ class State {
   /// Removes all other sequences.
   void keep(uint32_t sequence);
   /// Adds delta to positions [first, last) and rotates the cached keys accordingly. A recurrent state moves with the
-  /// last position. Error: kUnsupported for learned positions.
+  /// last position. Errors: kUnsupported for learned positions, block attention, and keys that are scaled after RoPE;
+  /// kInvalidArgument for an unknown sequence, a cell that sequences share, or a negative new position.
   [[nodiscard]] Result<void> shift(const Model& model, uint32_t sequence, int32_t first, int32_t last, int32_t delta);
   /// -1 if the sequence is empty.
   [[nodiscard]] int32_t last_position(uint32_t sequence) const;
@@ -99,7 +100,10 @@ class State {
     return cache_.size() + recurrent_.size() + scratch_.size() + thread_scratch.size();
   }
 
-  /// Serializes one sequence. restore() accepts the bytes in this or another state of the same model.
+  /// Serializes one sequence. restore() accepts the bytes in this or another state of the same model and cache types.
+  /// Errors: kUnsupported for encoder-decoder models; kInvalidArgument for an unknown sequence; restore also kBadMagic,
+  /// kTruncated, kBadLength, kOutOfRange and kInvalidArgument for bytes that do not fit, and kOutOfMemory if the cache
+  /// has too few free cells.
   [[nodiscard]] Result<std::vector<uint8_t>> save(const Model& model, uint32_t sequence) const;
   [[nodiscard]] Result<void> restore(const Model& model, uint32_t sequence, ByteView bytes);
 

@@ -36,7 +36,8 @@ uint64_t fingerprint(const Model& model, CacheTypes types) {
 // Format: magic, version, fingerprint, recurrent end, n_cells; positions; for each cell a byte, which is 1 if windowed
 // layers have it; for each cached layer and head the cells' keys and values; for each recurrent layer its floats.
 Result<std::vector<uint8_t>> State::save(const Model& model, uint32_t sequence) const {
-  if (model.has_encoder()) return fail(ErrorCode::kUnsupported, "what an encoder made is not saved");
+  if (model.has_encoder())
+    return fail(ErrorCode::kUnsupported, "the state of an encoder-decoder model cannot be saved");
   if (sequence >= options_.n_sequences) return fail(ErrorCode::kInvalidArgument, "no such sequence");
   std::vector<uint32_t> chosen;
   for (size_t c = 0; c < cells_.size(); ++c)
@@ -77,7 +78,8 @@ Result<std::vector<uint8_t>> State::save(const Model& model, uint32_t sequence) 
 }
 
 Result<void> State::restore(const Model& model, uint32_t sequence, ByteView bytes) {
-  if (model.has_encoder()) return fail(ErrorCode::kUnsupported, "what an encoder made is not saved");
+  if (model.has_encoder())
+    return fail(ErrorCode::kUnsupported, "the state of an encoder-decoder model cannot be restored");
   if (sequence >= options_.n_sequences) return fail(ErrorCode::kInvalidArgument, "no such sequence");
   constexpr size_t kHead = 24;
   if (bytes.size() < kHead) return fail(ErrorCode::kTruncated, bytes.size(), "truncated", "saved state");

@@ -265,7 +265,7 @@ Result<std::vector<TensorRequest>> Planner::finish() {
     if (i > 0 && tensors_[i].name == tensors_[i - 1].name)
       refuse(ErrorCode::kInvalidArgument, "tensor " + tensors_[i].name + " is in the file twice");
     if (!used_[i] && !is_ignored(tensors_[i].name))
-      refuse(ErrorCode::kUnsupported, "tensor " + tensors_[i].name + " has no place in this architecture");
+      refuse(ErrorCode::kUnsupported, "tensor " + tensors_[i].name + " is not part of this architecture");
   }
   if (failed_) return std::unexpected(error_);
   std::sort(plan_.begin(), plan_.end(), [](const auto& a, const auto& b) {
@@ -348,7 +348,7 @@ Result<void> pack_rows(Pool& pool, TensorRequest& request, Precision precision, 
   const uint64_t n_rows = rows.size() / request.row_bytes;
   if (rows.size() % request.row_bytes != 0 || first_row > request.n_rows || n_rows > request.n_rows - first_row)
     return fail(ErrorCode::kInvalidArgument,
-                counted(rows.size(), "byte") + " are no whole rows of tensor " + request.entry.name);
+                counted(rows.size(), "byte") + " are not whole rows of tensor " + request.entry.name);
   std::vector<uint8_t> swapped;
   if (request.entry.big_endian) {
     swapped.assign(rows.begin(), rows.end());

@@ -303,8 +303,8 @@ class Planner {
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] const Error& error() const { return error_; }
 
-  /// Returns the plan, sorted by file and offset. A tensor that no call requested is an error, because the computation
-  /// would be incomplete.
+  /// Returns the plan, sorted by file and offset. Errors: the first one passed to refuse; kInvalidArgument for a tensor
+  /// that occurs twice; kUnsupported for a tensor that no call requested, because the computation would be incomplete.
   [[nodiscard]] Result<std::vector<TensorRequest>> finish();
 
  private:

@@ -66,7 +66,7 @@ class Pool {
   void start_profile() { profile_ = std::make_unique<Profile>(); }
 
   /// Scratch memory for one operation at a time. Call reserve while loading (it grows the memory and loses its
-  /// content), then use the memory while computing.
+  /// content), then use the memory while computing. Error: kOutOfMemory.
   [[nodiscard]] Result<void> reserve_scratch(uint64_t shared_bytes, uint64_t bytes_per_thread);
   [[nodiscard]] Buffer& shared_scratch() { return shared_scratch_; }
   [[nodiscard]] uint8_t* thread_scratch(size_t thread) {

@@ -73,7 +73,8 @@ struct Vocabulary {
   mutable TextList pieces_;
 };
 
-/// Reads tokenizer.ggml.* except for merges and the character map, which their kinds of tokenizer read.
+/// Reads tokenizer.ggml.* except for merges and the character map, which their kinds of tokenizer read. Errors:
+/// kUnsupported without tokens; kBadValueType; kBadCount; kOutOfRange for a token's id.
 [[nodiscard]] Result<Vocabulary> load_vocabulary(const Gguf& gguf);
 
 }  // namespace ggufscope

@@ -19,7 +19,7 @@ class VisionModel {
   /// Reads the keys and plans the tensors of `file`. n_embd_text is the embedding size of the text model. `file_index`
   /// is copied into the plan's requests. Errors: kUnsupported for a projector that cannot be run (checked before
   /// anything else is read); kBadShape if the projector's output does not fit the text model; errors of
-  /// read_vision_parameters and of Planner.
+  /// read_vision_parameters and of Planner; kOutOfMemory.
   [[nodiscard]] static Result<std::unique_ptr<VisionModel>> open(const ModelFile& file, uint32_t file_index,
                                                                  uint64_t n_embd_text);
   VisionModel(const VisionModel&) = delete;
@@ -33,8 +33,10 @@ class VisionModel {
   /// The grid of tokens for an image part of this size.
   [[nodiscard]] TokenGrid tokens_of(ImageSize part) const;
 
+  /// Error: kOverflow.
   [[nodiscard]] Result<uint64_t> weight_bytes(Precision precision) const;
   void begin_load(Precision precision);
+  /// See Model::set_rows.
   [[nodiscard]] Result<void> set_rows(Pool& pool, size_t i, uint64_t first_row, ByteView rows);
   [[nodiscard]] Result<void> finish_load(Pool& pool);
 
