@@ -152,7 +152,7 @@ Value xml_attributes(Runtime& r, const Value* a, const Args&) {
   return r.string(out, r.autoescape);
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kHtmlFilterRows[] = {
     {"e", "/", escape_text},
     {"escape", "/", escape_text},
     {"forceescape", "", force_escape},
@@ -164,6 +164,6 @@ constexpr Builtin kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Builtin> kHtmlFilters = kRows;
+constinit const std::span<const Builtin> kHtmlFilters = kHtmlFilterRows;
 
 }  // namespace ggufscope::jinja

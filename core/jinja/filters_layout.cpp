@@ -8,7 +8,6 @@ namespace ggufscope::jinja {
 namespace {
 
 bool is_blank(uint32_t c) { return c == ' ' || (c >= 9 && c <= 13); }
-bool is_word(uint32_t c) { return c == '_' || has(c, kAlnum); }
 bool is_letter(uint32_t c) { return is_word(c) && !has(c, kDecimal); }
 bool is_word_punctuation(uint32_t c) {
   return is_word(c) || (c < 128 && std::string_view("!\"'&.,?").find(static_cast<char>(c)) != std::string_view::npos);
@@ -317,13 +316,13 @@ Value pretty_print(Runtime& r, const Value* a, const Args&) {
   return !ordered.failed() && Pretty(r, out).write(ordered, 0, 0, 0) ? r.string(out) : Value::fail();
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kLayoutFilterRows[] = {
     {"pprint", "", pretty_print},
     {"wordwrap", "width? break_long_words? wrapstring? break_on_hyphens?", word_wrap},
 };
 
 }  // namespace
 
-constinit const std::span<const Builtin> kLayoutFilters = kRows;
+constinit const std::span<const Builtin> kLayoutFilters = kLayoutFilterRows;
 
 }  // namespace ggufscope::jinja

@@ -7,7 +7,6 @@
 namespace ggufscope::jinja {
 namespace {
 
-bool is_word(uint32_t c) { return c == '_' || has(c, kAlnum); }
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
 bool starts_with(std::string_view text, std::string_view prefix) {
@@ -248,12 +247,12 @@ Value urlize(Runtime& r, const Value* a, const Args&) {
   return r.string(out, r.autoescape);
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kLinkFilterRows[] = {
     {"urlize", "trim_url_limit? nofollow? target? rel? extra_schemes?", urlize},
 };
 
 }  // namespace
 
-constinit const std::span<const Builtin> kLinkFilters = kRows;
+constinit const std::span<const Builtin> kLinkFilters = kLinkFilterRows;
 
 }  // namespace ggufscope::jinja

@@ -88,7 +88,7 @@ Value file_size(Runtime& r, const Value* a, const Args&) {
       sentence({format_float(base * bytes / unit, 'f', 1, false), " ", truth(a[1]) ? kBinary[i] : kDecimal[i]}));
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kNumberFilterRows[] = {
     {"abs", "/", absolute},
     {"filesizeformat", "binary?", file_size},
     {"float", "default?", to_float},
@@ -98,6 +98,6 @@ constexpr Builtin kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Builtin> kNumberFilters = kRows;
+constinit const std::span<const Builtin> kNumberFilters = kNumberFilterRows;
 
 }  // namespace ggufscope::jinja

@@ -181,7 +181,7 @@ bool prepare(Runtime& r, Iter& iter) {
   return !iter.source.failed();
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kSelectFilterRows[] = {
     {"batch", "linecount fill_with?", generate<K::kBatch, 3>},
     {"items", "", generate<K::kItems, 1>},
     {"map", "*", generate<K::kMap, 1>},
@@ -205,6 +205,6 @@ Value next_generated(Runtime& r, Iter& iter) {
   return iter.kind == K::kUnique ? next_unique(r, iter) : next_selected(r, iter);
 }
 
-constinit const std::span<const Builtin> kSelectFilters = kRows;
+constinit const std::span<const Builtin> kSelectFilters = kSelectFilterRows;
 
 }  // namespace ggufscope::jinja

@@ -172,7 +172,7 @@ Value group_by(Runtime& r, const Value* a, const Args&) {
   return r.sequence(Type::kList, groups);
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kSequenceFilterRows[] = {
     {"count", "/", length},
     {"dictsort", "case_sensitive? by? reverse?", dict_sort},
     {"first", "", first},
@@ -190,6 +190,6 @@ constexpr Builtin kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Builtin> kSequenceFilters = kRows;
+constinit const std::span<const Builtin> kSequenceFilters = kSequenceFilterRows;
 
 }  // namespace ggufscope::jinja

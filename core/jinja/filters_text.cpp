@@ -206,7 +206,7 @@ Value to_json(Runtime& r, const Value* a, const Args&) {
   return write_json(r, a[0], style, out) ? r.string(out) : Value::fail();
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kTextFilterRows[] = {
     {"attr", "name", attribute},
     {"capitalize", "", recase<Casing::kCapitalize>},
     {"center", "width?", center},
@@ -228,6 +228,6 @@ constexpr Builtin kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Builtin> kTextFilters = kRows;
+constinit const std::span<const Builtin> kTextFilters = kTextFilterRows;
 
 }  // namespace ggufscope::jinja

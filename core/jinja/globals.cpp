@@ -110,7 +110,7 @@ Value no_lipsum(Runtime& r, const Value*, const Args&) {
   return r.fail({"lipsum is not supported: its text is random"});
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kGlobalRows[] = {
     {"range", "/ start stop? step?", range},
     {"dict", "*", dict},
     {"namespace", "*", name_space},
@@ -123,6 +123,6 @@ constexpr Builtin kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Builtin> kGlobals = kRows;
+constinit const std::span<const Builtin> kGlobals = kGlobalRows;
 
 }  // namespace ggufscope::jinja

@@ -9,7 +9,7 @@ namespace ggufscope::jinja {
 namespace {
 
 template <Casing casing>
-Value recase(Runtime& r, const Value* a, const Args&) {
+Value with_case(Runtime& r, const Value* a, const Args&) {
   return change_case(r, *a[0].str, casing);
 }
 
@@ -177,7 +177,7 @@ Value zero_fill(Runtime& r, const Value* a, const Args&) {
   return r.string(out, text.markup);
 }
 
-Value format(Runtime& r, const Value* a, const Args& args) { return brace_format(r, *a[0].str, args); }
+Value format_braces(Runtime& r, const Value* a, const Args& args) { return brace_format(r, *a[0].str, args); }
 
 Value format_map(Runtime& r, const Value* a, const Args&) {
   if (!a[1].is(Type::kDict)) return r.fail({"format_map wants a mapping, not ", type_name(a[1])});
@@ -239,13 +239,13 @@ Value make_translation(Runtime& r, const Value* a, const Args&) {
   return Value::of(dict);
 }
 
-constexpr Builtin kRows[] = {
-    {"capitalize", "/", recase<Casing::kCapitalize>},
-    {"casefold", "/", recase<Casing::kFold>},
-    {"lower", "/", recase<Casing::kLower>},
-    {"swapcase", "/", recase<Casing::kSwap>},
-    {"title", "/", recase<Casing::kTitle>},
-    {"upper", "/", recase<Casing::kUpper>},
+constexpr Builtin kStrRows[] = {
+    {"capitalize", "/", with_case<Casing::kCapitalize>},
+    {"casefold", "/", with_case<Casing::kFold>},
+    {"lower", "/", with_case<Casing::kLower>},
+    {"swapcase", "/", with_case<Casing::kSwap>},
+    {"title", "/", with_case<Casing::kTitle>},
+    {"upper", "/", with_case<Casing::kUpper>},
     {"center", "/ width fillchar?", pad<Justify::kCenter>},
     {"ljust", "/ width fillchar?", pad<Justify::kLeft>},
     {"rjust", "/ width fillchar?", pad<Justify::kRight>},
@@ -270,7 +270,7 @@ constexpr Builtin kRows[] = {
     {"rpartition", "/ sep", partition<true>},
     {"join", "/ iterable", join_parts},
     {"expandtabs", "tabsize?", expand_tabs},
-    {"format", "*", format},
+    {"format", "*", format_braces},
     {"format_map", "/ mapping", format_map},
     {"translate", "/ table", translate},
     {"maketrans", "/ x y? z?", make_translation},
@@ -278,6 +278,6 @@ constexpr Builtin kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Builtin> kStrMethods = kRows;
+constinit const std::span<const Builtin> kStrMethods = kStrRows;
 
 }  // namespace ggufscope::jinja

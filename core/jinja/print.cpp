@@ -29,16 +29,16 @@ bool write_dict(Runtime& r, const Dict& dict, Writer& out) {
 }
 
 bool write_view(Runtime& r, const View& view, Writer& out) {
-  using K = View::Kind;
-  out.put(view.kind == K::kKeys ? "dict_keys([" : view.kind == K::kValues ? "dict_values([" : "dict_items([");
+  using Kind = View::Kind;
+  out.put(view.kind == Kind::kKeys ? "dict_keys([" : view.kind == Kind::kValues ? "dict_values([" : "dict_items([");
   for (uint32_t i = 0; i < view.dict->n; ++i) {
     if (i > 0) out.put(", ");
     const Entry& entry = view.dict->entries[i];
-    if (view.kind == K::kItems) out.put("(");
-    if (view.kind != K::kValues && !write_repr(r, entry.key, out)) return false;
-    if (view.kind == K::kItems) out.put(", ");
-    if (view.kind != K::kKeys && !write_repr(r, entry.value, out)) return false;
-    if (view.kind == K::kItems) out.put(")");
+    if (view.kind == Kind::kItems) out.put("(");
+    if (view.kind != Kind::kValues && !write_repr(r, entry.key, out)) return false;
+    if (view.kind == Kind::kItems) out.put(", ");
+    if (view.kind != Kind::kKeys && !write_repr(r, entry.value, out)) return false;
+    if (view.kind == Kind::kItems) out.put(")");
   }
   out.put("])");
   return true;

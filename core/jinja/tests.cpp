@@ -66,7 +66,7 @@ Value compares(Runtime& r, const Value* a, const Args&) {
   return value_of(compare(r, op, a[0], a[1]));
 }
 
-constexpr Builtin kRows[] = {
+constexpr Builtin kTestRows[] = {
     {"odd", "", odd},
     {"even", "", even},
     {"divisibleby", "num", divisible_by},
@@ -110,6 +110,6 @@ constexpr Builtin kRows[] = {
 
 }  // namespace
 
-constinit const std::span<const Builtin> kTests = kRows;
+constinit const std::span<const Builtin> kTests = kTestRows;
 
 }  // namespace ggufscope::jinja

@@ -28,6 +28,8 @@ enum Property : uint16_t {
 /// The properties of a code point as bits.
 [[nodiscard]] uint16_t properties(uint32_t code_point);
 [[nodiscard]] inline bool has(uint32_t code_point, uint16_t bits) { return (properties(code_point) & bits) != 0; }
+/// Python's \w.
+[[nodiscard]] inline bool is_word(uint32_t code_point) { return code_point == '_' || has(code_point, kAlnum); }
 
 enum class CaseMap : uint8_t { kLower, kUpper, kTitle, kFold };
 struct CaseImage {
