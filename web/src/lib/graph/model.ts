@@ -22,7 +22,13 @@ export interface Section {
   blocks: readonly string[]
   nodes: readonly GraphNode[]
   edges: readonly Edge[]
+  /** tensors of further roles, which are not drawn */
+  more: number
 }
+
+// A file may be hostile: as many steps and sections as a person can look at.
+const mostSteps = 96
+export const mostSections = 40
 
 /** "blk.3.attn_q.weight" in "blk.3" -> "attn_q". */
 export function roleOf(name: string, block = blockOf(name)): string {
@@ -72,8 +78,15 @@ function widths(nodes: GraphNode[], edges: readonly Edge[], embedding: number) {
     }
 }
 
+/** The first roles, and how many tensors the others have. */
+function firstRoles(tensors: readonly TensorInfo[]): { roles: Map<string, TensorInfo[]>; more: number } {
+  const all = [...byRole(tensors)]
+  const more = all.slice(mostSteps).reduce((sum, [, own]) => sum + own.length, 0)
+  return { roles: new Map(all.slice(0, mostSteps)), more }
+}
+
 function sectionOf(blocks: readonly string[], tensors: readonly TensorInfo[], file: Facts): Section {
-  const roles = byRole(tensors)
+  const { roles, more } = firstRoles(tensors)
   const { names, edges } = blockFlow([...roles.keys()], file.parallel)
   const nodes = names.map((id): GraphNode => {
     const own = roles.get(id) ?? []
@@ -81,7 +94,7 @@ function sectionOf(blocks: readonly string[], tensors: readonly TensorInfo[], fi
     return { id, title, role: own.length > 0 ? id : '', tensors: own, width: widthOf(own) }
   })
   widths(nodes, edges, file.embedding)
-  return { id: blocks[0] ?? '', title: blockTitle(blocks), blocks, nodes, edges }
+  return { id: blocks[0] ?? '', title: blockTitle(blocks), blocks, nodes, edges, more }
 }
 
 const plural = (family: string) =>
@@ -106,7 +119,8 @@ function blockTitle(blocks: readonly string[]): string {
 /** A chain of steps outside of the blocks. */
 function chainOf(id: string, title: string, tensors: readonly TensorInfo[]): Section | undefined {
   if (tensors.length === 0) return undefined
-  const nodes = [...byRole(tensors)].map(([role, own]): GraphNode => ({
+  const { roles, more } = firstRoles(tensors)
+  const nodes = [...roles].map(([role, own]): GraphNode => ({
     id: role,
     title: endTitle(role),
     role,
@@ -114,7 +128,7 @@ function chainOf(id: string, title: string, tensors: readonly TensorInfo[]): Sec
     width: endWidth(role, own),
   }))
   const edges = nodes.slice(1).map((node, i): Edge => [nodes[i]!.id, node.id])
-  return { id, title, blocks: [], nodes, edges }
+  return { id, title, blocks: [], nodes, edges, more }
 }
 
 const endTitles: Record<string, string> = {
@@ -170,12 +184,14 @@ function blockSections(blocks: ReadonlyMap<string, TensorInfo[]>, facts: Facts):
     (name) =>
     [...(blocks.get(name) ?? [])].map((tensor) => `${tensor.name.slice(name.length)}:${tensor.shape.join('x')}`).sort().join(), // prettier-ignore
   )
-  return fold(kinds).flatMap(({ from, period, times }) =>
-    Array.from({ length: period }, (_, i) => {
-      const members = Array.from({ length: times }, (_, k) => names[from + i + k * period] ?? '')
-      return sectionOf(members, blocks.get(members[0] ?? '') ?? [], facts)
-    }),
-  )
+  return fold(kinds)
+    .slice(0, mostSections)
+    .flatMap(({ from, period, times }) =>
+      Array.from({ length: period }, (_, i) => {
+        const members = Array.from({ length: times }, (_, k) => names[from + i + k * period] ?? '')
+        return sectionOf(members, blocks.get(members[0] ?? '') ?? [], facts)
+      }),
+    )
 }
 
 const natural = new Intl.Collator('en', { numeric: true })
