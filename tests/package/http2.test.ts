@@ -1,18 +1,16 @@
 // How many requests travel at once: a few connections of HTTP/1.1, more where one connection carries them all.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { createSecureServer, type Http2ServerResponse } from 'node:http2'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { chromium } from '@playwright/test'
 import { writeHeader } from '../fixtures/gguf.ts'
 import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
+import { certificate } from '../server/certificate.ts'
 import { contentType, sparseContent } from '../server/content.ts'
 import { parseRange } from '../server/server.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
@@ -22,21 +20,6 @@ const model = previewModel(kPreviewShapes[2]!)
 const { header, size } = writeHeader(model)
 const content = sparseContent(header, size)
 
-/** A key and a certificate that no one trusts. undefined: there is no openssl here. */
-function certificate(): { key: Buffer; cert: Buffer } | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'ggufscope-'))
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const what = ['-x509', '-nodes', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-days', '2']
-  try {
-    const to = ['-subj', '/CN=localhost', '-keyout', key, '-out', cert]
-    execFileSync('openssl', ['req', ...what, ...to], { stdio: 'pipe' })
-    return { key: readFileSync(key), cert: readFileSync(cert) }
-  } catch {
-    return undefined
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
 const secret = kHasBrowser ? certificate() : undefined
 
 for (const [protocol, few] of [

@@ -17,6 +17,7 @@ const { open } = await loadPackage()
 const server = await startServer()
 after(() => server.close())
 
+const kWrongEntries = 8
 const kNothing = new Uint8Array(1 << 16)
 const kNoise = Uint8Array.from({ length: 1 << 16 }, (_, i) => sparseByte(i))
 
@@ -334,6 +335,51 @@ test('auto: a failed verification costs one round more than a search, and no byt
   const old = countedLink(writeHeader({ ...previewModel(kPreviewShapes[2]!), version: 1 }))
   using _ = await open(old.source, { preview: 'auto' })
   assert.deepEqual(counts(old.seen), { rounds: 0, requests: 0, streams: 1 })
+})
+
+/** The first token begins with another letter: a vocabulary that was not met. */
+function renamed({ header, ...rest }: Written): Written {
+  const key = 'tokenizer.ggml.tokens'
+  const copy = header.slice()
+  const first = Buffer.from(copy.buffer).indexOf(key) + key.length + 24
+  copy[first] = copy[first]! ^ 1
+  return { ...rest, header: copy }
+}
+
+test('a wrong entry of a known vocabulary costs no round', async () => {
+  const rounds = { wrong: 0, none: 0 }
+  for (let i = 0; i < kWrongEntries; i++) {
+    const shape = {
+      ...kPreviewShapes[3]!,
+      name: `wrong ${i}`,
+      tokens: 50_000 + 9000 * i,
+      merges: 49_000 + 9000 * i,
+    }
+    const model = previewModel(shape)
+    const written = writeHeader(model)
+    using _ = await open(countedLink(written).source, { preview: 'sparse' })
+    // The same count and beginning, other words behind: the entry that was just learned is wrong.
+    const metadata = model.metadata!.map(([key, value]) =>
+      key === 'tokenizer.ggml.tokens' && value.type === 'array' && value.of === 'string'
+        ? ([
+            key,
+            { ...value, value: value.value.map((token, n) => (n < 2000 ? token : `${token}~${i}`)) },
+          ] as const)
+        : ([key, value] as const),
+    )
+    const changed = writeHeader({ ...model, metadata })
+    for (const [which, one] of [
+      ['none', renamed(changed)],
+      ['wrong', changed],
+    ] as const) {
+      const link = countedLink(one)
+      using file = await open(link.source, { preview: 'sparse' })
+      assert.equal(file.complete, false)
+      rounds[which] += link.seen.rounds
+    }
+  }
+  console.log(`# rounds of ${kWrongEntries}: ${JSON.stringify(rounds)}`)
+  assert.ok(rounds.wrong <= rounds.none)
 })
 
 test('over HTTP: few requests, the keys first; auto streams where that is faster', async () => {

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { simulatedPreview } from '../fixtures/simulated-preview.ts'
-import { madeWords, realWords, unseenHeader } from '../fixtures/unseen.ts'
+import { kUnseenShapes, madeWords, realWords, unseenHeader, type Vocabulary } from '../fixtures/unseen.ts'
 import { realVocabularies } from '../fixtures/words.ts'
 import { kShared, loadPackage } from './packed.ts'
 
@@ -14,16 +14,20 @@ const kSpeed = { roundTripMs: 50, bytesPerMs: 6250 }
 const kSeeds = 12
 const folder = join(kShared, 'vocab')
 
-for (const [name, skip] of [
+const generators = [
   ['made words', false],
-  ['words of real vocabularies', !existsSync(folder) && 'no ../shared beside the checkout'],
-] as const)
+  ['words of real vocabularies', !existsSync(folder) && 'no ../shared next to the checkout'],
+] as const
+
+function vocabularyOf(name: string): Vocabulary {
+  if (name === 'made words') return madeWords
+  const pools = realVocabularies(folder)
+  return (count, random) => realWords(pools, count, random)
+}
+
+for (const [name, skip] of generators) {
   test(`unseen layouts of ${name}: right, and never later than the whole header`, { skip }, async () => {
-    const pools = name === 'made words' ? [] : realVocabularies(folder)
-    const words =
-      pools.length === 0
-        ? madeWords
-        : (count: number, random: () => number) => realWords(pools, count, random)
+    const words = vocabularyOf(name)
     for (let seed = 5000; seed < 5000 + kSeeds; seed++) {
       const unseen = unseenHeader(seed, words)
       const { isRight, ms } = await simulatedPreview(open, unseen, kSpeed, 'auto')
@@ -35,3 +39,19 @@ for (const [name, skip] of [
       )
     }
   })
+
+  test(`usual shapes of ${name}: few bytes, and soon`, { skip }, async () => {
+    const words = vocabularyOf(name)
+    let seed = 30_000
+    for (const [title, shape] of Object.entries(kUnseenShapes)) {
+      const unseen = unseenHeader(seed++, words, shape)
+      const { isRight, ms, bytes } = await simulatedPreview(open, unseen, kSpeed, 'auto')
+      assert.ok(isRight, title)
+      const full = kSpeed.roundTripMs + unseen.header.length / kSpeed.bytesPerMs
+      assert.ok(ms <= full + kSpeed.roundTripMs, `${title}: ${ms} ms where the whole header takes ${full}`)
+      if (unseen.header.length < 4e6) continue
+      assert.ok(ms <= 450, `${title}: ${ms} ms`)
+      assert.ok(bytes <= 500_000, `${title}: ${bytes} bytes`)
+    }
+  })
+}
