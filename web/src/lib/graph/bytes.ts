@@ -1,4 +1,4 @@
-// Bytes of the tensors in groups.
+// Groups tensors and adds up their bytes.
 import type { TensorInfo } from 'ggufscope'
 import { blockOf } from '../tensors'
 import { roleOf } from './model'
@@ -20,7 +20,7 @@ const keyOf: Record<Grouping, (tensor: TensorInfo) => string> = {
   type: ({ type }) => type,
 }
 
-/** Largest first; those beyond `most` are one group. */
+/** The groups, largest first. Those beyond the first `most` are combined to one. */
 export function groupsOf(tensors: readonly TensorInfo[], by: Grouping | 'tensor', most: number): Group[] {
   const groups = new Map<string, TensorInfo[]>()
   for (const tensor of tensors) {

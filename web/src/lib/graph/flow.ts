@@ -1,10 +1,10 @@
-// How data flows through a block: from which step to which, for the tensor roles of all architectures. A step that a
-// model does not have is left out, and what led to it leads to what follows it.
+// The data flow through a block: edges between steps, for the tensor roles of all architectures. If a model lacks a
+// step, its inputs are connected to the steps after it.
 
-/** Steps without tensors begin with a star. */
+/** The names of steps without tensors begin with a star. */
 export interface Step {
   title: string
-  /** An operation is there if one of the roles that lead to it is. */
+  /** An operation exists if one of the roles that lead to it exists. */
   isOperation?: boolean
 }
 
@@ -130,7 +130,7 @@ const plain = `
 
 const isNorm = (name: string) => /norm|_ln$/.test(name)
 
-/** What reads the input of the feed-forward network. */
+/** The roles that read the input of the feed-forward network. */
 const readers =
   'ffn_norm_exps ffn_gate ffn_up ffn_gate_inp ffn_gate_exps ffn_up_exps ffn_gate_up_exps ffn_gate_shexp ffn_up_shexp ffn_gate_inp_shexp channel_mix_key channel_mix_receptance'
 
@@ -146,7 +146,7 @@ function edgesOf(text: string): Edge[] {
     })
 }
 
-/** In linear attention the query, key and value go through convolutions into the scan. */
+/** In linear attention, query, key and value pass through convolutions before the scan. */
 function recurrent(edges: Edge[], roles: ReadonlySet<string>): Edge[] {
   const convolutions = [
     ['attn_qkv', 'ssm_conv1d'],
@@ -163,11 +163,11 @@ function recurrent(edges: Edge[], roles: ReadonlySet<string>): Edge[] {
   return edges
 }
 
-/** The edges of a block that has these roles. `parallel`: both halves read the block's input. */
+/** The edges of a block with these roles. parallel: attention and feed-forward network both read the block's input. */
 function flowOf(roles: ReadonlySet<string>, parallel: boolean): Edge[] {
   const edges = recurrent(edgesOf(plain), roles)
   const has = (...names: string[]) => names.some((name) => roles.has(name))
-  // The norm after the attention is the one before the feed-forward network where there is no other.
+  // If there is no other norm before the feed-forward network, post_attention_norm is that norm.
   const normOfFfn = !has('ffn_norm') && has('post_attention_norm') && !has('post_ffw_norm')
   if (normOfFfn) edges.push(['*add1', 'post_attention_norm'])
   else {
@@ -175,7 +175,7 @@ function flowOf(roles: ReadonlySet<string>, parallel: boolean): Edge[] {
     edges.splice(at, 1, ['attn_output', 'post_attention_norm'], ['post_attention_norm', 'attn_post_norm'])
   }
   if (has('ssm_norm') && !has('ssm_out')) edges.push(['ssm_norm', 'attn_output'])
-  // A second norm is that of the attention (Falcon), or the one before the channel mix (RWKV) or network.
+  // attn_norm_2 is the norm of the attention (Falcon), or precedes the channel mix (RWKV) or feed-forward network.
   const isOfAttention = has('attn_norm_2') && has('attn_qkv') && !has('attn_output_norm')
   if (isOfAttention) {
     edges.splice(0, edges.length, ...edges.filter((edge) => !same(edge, ['attn_norm', 'attn_qkv'])))
@@ -196,7 +196,7 @@ function flowOf(roles: ReadonlySet<string>, parallel: boolean): Edge[] {
   return edges
 }
 
-/** Where a role that is in no list belongs. */
+/** The edges of a role that is in no list, guessed from its name. */
 function strange(role: string, roles: ReadonlySet<string>): Edge[] {
   const norm = roles.has('attn_norm') ? 'attn_norm' : '*in'
   if (role.startsWith('attn_output')) return [['*attention', role], [role, '*add1']]
@@ -212,7 +212,7 @@ function strange(role: string, roles: ReadonlySet<string>): Edge[] {
 export const titleOf = (name: string): string =>
   steps[name] ?? operations[name] ?? name.replace(/^\*/, '').replaceAll(/[._]/g, ' ')
 
-/** Leaves out a step: what leads to it leads to what follows it. */
+/** Removes a step and connects its inputs to the steps after it. */
 function without(edges: readonly Edge[], name: string): Edge[] {
   const before = edges.filter(([, to]) => to === name).map(([from]) => from)
   const after = edges.filter(([from]) => from === name).map(([, to]) => to)
@@ -224,19 +224,19 @@ function without(edges: readonly Edge[], name: string): Edge[] {
 
 const same = ([a, b]: Edge, [c, d]: Edge) => a === c && b === d
 
-/** The steps of a block and how they follow each other. */
+/** The steps of a block and the edges between them. */
 export function blockFlow(roles: readonly string[], parallel: boolean): { names: string[]; edges: Edge[] } {
   const present = new Set(roles)
   let edges = flowOf(present, parallel)
   const known = new Set(edges.flat())
   for (const role of roles) if (!known.has(role)) edges.push(...strange(role, present))
   const absent = [...new Set(edges.flat())].filter((name) => !name.startsWith('*') && !present.has(name))
-  // Of alternatives one is there. A norm may be missing on any way.
+  // Edges of an absent step belong to an alternative that this model does not use. Only an absent norm is bypassed.
   edges = edges.filter((edge) => !edge.some((name) => absent.includes(name) && !isNorm(name)))
   for (const name of absent) if (isNorm(name)) edges = without(edges, name)
   const seen = new Set(edges.flat())
   for (const role of roles) if (!seen.has(role)) edges.push(...strange(role, present))
-  // An operation needs something to work on beside the block's input; a sum needs two.
+  // Removes operations that have no input besides the block's, and sums with fewer than two inputs.
   for (let before = -1; before !== edges.length;) {
     before = edges.length
     for (const name of Object.keys(operations)) {
@@ -250,7 +250,7 @@ export function blockFlow(roles: readonly string[], parallel: boolean): { names:
   return { names: [...new Set(edges.flat())], edges: anchored(edges) }
 }
 
-/** Parameters that nothing leads to read nothing; steps that lead nowhere lead to the block's output. */
+/** Connects steps without successors to the block's output. Steps without inputs are parameters and stay unchanged. */
 function anchored(edges: readonly Edge[]): Edge[] {
   const from = new Set(edges.map(([one]) => one))
   const ends = new Set(edges.map(([, to]) => to).filter((to) => to !== '*out' && !from.has(to)))

@@ -1,4 +1,4 @@
-// Places of a section's steps and edges, by dagre.
+// Computes the positions of a section's steps and edges with dagre.
 import { Graph, layout } from '@dagrejs/dagre'
 import { compact } from '../format'
 import type { GraphNode, Section } from './model'

@@ -1,5 +1,5 @@
-// The graph of a file, from the names and shapes of its tensors: what comes before the blocks, the blocks with equal ones
-// folded, and what comes after them.
+// Derives a file's graph from the names and shapes of its tensors: the steps before the blocks, the blocks (equal ones
+// folded), and the steps after them.
 import type { GgufFile, TensorInfo } from 'ggufscope'
 import { blockOf } from '../tensors'
 import { blockFlow, titleOf, type Edge } from './flow'
@@ -7,26 +7,26 @@ import { blockFlow, titleOf, type Edge } from './flow'
 export interface GraphNode {
   id: string
   title: string
-  /** the part of the tensors' names that they share; empty: an operation */
+  /** the common part of the tensors' names; empty for an operation */
   role: string
-  /** of the first block that the section stands for */
+  /** tensors of the section's first block */
   tensors: readonly TensorInfo[]
-  /** numbers that leave the step for each token; 0: not known */
+  /** number of output values for each token; 0: unknown */
   width: number
 }
 
 export interface Section {
   id: string
   title: string
-  /** names of the blocks, as "blk.3" */
+  /** names of the blocks, such as "blk.3" */
   blocks: readonly string[]
   nodes: readonly GraphNode[]
   edges: readonly Edge[]
-  /** tensors of further roles, which are not drawn */
+  /** number of tensors of further roles, which are not drawn */
   more: number
 }
 
-// A file may be hostile: as many steps and sections as a person can look at.
+// A hostile file may have very many steps or sections. More than these are not drawn.
 const mostSteps = 96
 export const mostSections = 40
 
@@ -50,15 +50,15 @@ function byRole(tensors: readonly TensorInfo[]): Map<string, TensorInfo[]> {
   return roles
 }
 
-/** What leaves a matrix of [inputs, outputs]; a vector keeps its length. */
+/** The output width of a matrix of shape [inputs, outputs], or a vector's length. */
 function widthOf(tensors: readonly TensorInfo[] | undefined): number {
   const weight = tensors?.find(({ shape }) => shape.length > 1) ?? tensors?.[0]
   return weight ? (weight.shape[1] ?? weight.shape[0] ?? 0) : 0
 }
 
 /**
- * What leaves an operation is what the matrix behind it takes; a sum has the width of the model. A vector, as of a norm,
- * changes no width.
+ * Sets the output widths. An operation has the input width of the matrix after it, and a sum has the model's width. A
+ * vector, such as that of a norm, keeps the width of its input.
  */
 function widths(nodes: GraphNode[], edges: readonly Edge[], embedding: number) {
   const all = new Map(nodes.map((node) => [node.id, node]))
@@ -70,7 +70,7 @@ function widths(nodes: GraphNode[], edges: readonly Edge[], embedding: number) {
     const matrix = after.flatMap((next) => next?.tensors ?? []).find(({ shape }) => shape.length > 1)
     node.width = /^\*(in|out|add|mix)/.test(node.id) ? embedding : (matrix?.shape[0] ?? 0)
   }
-  // A chain of vectors is short.
+  // Each pass moves the width one vector further. Chains of vectors are short.
   for (let pass = 0; pass < 3; pass++)
     for (const node of nodes.filter(isVector)) {
       const before = edges.filter(([, to]) => to === node.id).map(([from]) => all.get(from)?.width ?? 0)
@@ -78,7 +78,7 @@ function widths(nodes: GraphNode[], edges: readonly Edge[], embedding: number) {
     }
 }
 
-/** The first roles, and how many tensors the others have. */
+/** The first mostSteps roles, and the number of tensors of the others. */
 function firstRoles(tensors: readonly TensorInfo[]): { roles: Map<string, TensorInfo[]>; more: number } {
   const all = [...byRole(tensors)]
   const more = all.slice(mostSteps).reduce((sum, [, own]) => sum + own.length, 0)
@@ -116,7 +116,7 @@ function blockTitle(blocks: readonly string[]): string {
   return `${name} ${numberOf(first)} to ${numberOf(last)} (× ${blocks.length})`
 }
 
-/** A chain of steps outside of the blocks. */
+/** A section for the steps outside the blocks: a simple chain. */
 function chainOf(id: string, title: string, tensors: readonly TensorInfo[]): Section | undefined {
   if (tensors.length === 0) return undefined
   const { roles, more } = firstRoles(tensors)
@@ -146,7 +146,7 @@ const endTitles: Record<string, string> = {
   'dec.output_norm': 'Norm',
 }
 const endTitle = (role: string) => endTitles[role] ?? titleOf(role)
-/** Rows of an embedding are what it gives. */
+/** The output of an embedding is one of its rows. */
 const endWidth = (role: string, tensors: readonly TensorInfo[]) =>
   /embd$|token_types$/.test(role) ? (tensors[0]?.shape[0] ?? 0) : widthOf(tensors)
 
@@ -158,7 +158,7 @@ interface Facts {
   embedding: number
 }
 
-/** Blocks in runs: equal ones that follow each other, or a pattern of several that repeats. */
+/** Groups blocks into runs: equal consecutive blocks, or a repeating pattern of up to 16 blocks. */
 export function fold(kinds: readonly string[]): { from: number; period: number; times: number }[] {
   const runs: { from: number; period: number; times: number }[] = []
   for (let from = 0; from < kinds.length;) {
@@ -179,7 +179,7 @@ export function fold(kinds: readonly string[]): { from: number; period: number; 
 /** Sections for the blocks of one family. */
 function blockSections(blocks: ReadonlyMap<string, TensorInfo[]>, facts: Facts): Section[] {
   const names = [...blocks.keys()]
-  // The types do not matter: a quantizer mixes them.
+  // Quantization types are ignored, because quantizers mix them.
   const kinds = names.map(
     (name) =>
     [...(blocks.get(name) ?? [])].map((tensor) => `${tensor.name.slice(name.length)}:${tensor.shape.join('x')}`).sort().join(), // prettier-ignore
@@ -224,7 +224,7 @@ export function graphOf(file: GgufFile): Section[] {
   return withEnds(sorted, ends, facts)
 }
 
-/** Puts what is outside of the blocks before or after those with the same prefix. */
+/** Puts the tensors outside the blocks before or after the blocks with the same prefix. */
 function withEnds(
   families: [string, Map<string, TensorInfo[]>][],
   ends: readonly TensorInfo[],

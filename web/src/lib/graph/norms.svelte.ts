@@ -1,4 +1,4 @@
-// How large the values of tensors are, of those that were read.
+// The magnitudes of the tensors that were read.
 import type { TensorStats } from 'ggufscope'
 import { SvelteMap } from 'svelte/reactivity'
 
@@ -8,7 +8,7 @@ export interface Norm {
   outliers: number
 }
 
-/** By file, because names repeat. */
+/** norms by file, because different files have tensors of the same name */
 const files = new WeakMap<object, SvelteMap<string, Norm>>()
 
 export function normsOf(file: object): SvelteMap<string, Norm> {

@@ -1,4 +1,5 @@
-// Rectangles whose areas are as given, as square as they can be (Bruls, Huizing, van Wijk: "Squarified Treemaps", 2000).
+// Divides a rectangle into parts of given areas that are nearly square (Bruls, Huizing, van Wijk: "Squarified
+// Treemaps", 2000).
 
 export interface Rectangle {
   x: number
@@ -7,7 +8,7 @@ export interface Rectangle {
   height: number
 }
 
-/** One rectangle for each size; sizes in falling order, none negative. */
+/** Returns one rectangle for each size. The sizes must be in descending order and not negative. */
 export function squarify(sizes: readonly number[], { x, y, width, height }: Rectangle): Rectangle[] {
   const total = sizes.reduce((sum, size) => sum + size, 0)
   const scale = total > 0 ? (width * height) / total : 0
@@ -17,7 +18,7 @@ export function squarify(sizes: readonly number[], { x, y, width, height }: Rect
     const side = Math.min(rest.width, rest.height)
     let to = from + 1
     let sum = sizes[from]! * scale
-    // A row takes one more as long as its worst rectangle gets squarer.
+    // Adds rectangles to the row while its worst aspect ratio improves.
     while (to < sizes.length) {
       const more = sum + sizes[to]! * scale
       if (
@@ -48,7 +49,7 @@ export function squarify(sizes: readonly number[], { x, y, width, height }: Rect
   return out
 }
 
-/** The worst ratio of sides in a row of this area. */
+/** The worst aspect ratio in a row of this area. */
 function worst(largest: number, smallest: number, sum: number, scale: number, side: number): number {
   const square = side * side
   return Math.max(

@@ -1,5 +1,5 @@
-// What the blocks of each type hold: scales and minimums, by their places in ggml's structures (core/types/types.inc has
-// the same places).
+// Reads the scales and minimums of quantized blocks. Their offsets are those of ggml's structures, as in
+// core/types/types.inc.
 
 type Kind = 'f16' | 'f32' | 'e8m0' | 'ue4m3' | 'iq1m'
 
@@ -10,7 +10,7 @@ interface Field {
   count: number
 }
 
-/** Scales of the parts of a block, as integers that its own scale multiplies. */
+/** Scales of a block's sub-blocks: integers to be multiplied by the block's own scale. */
 interface Parts {
   scales: number[]
   minimums?: number[]
@@ -32,7 +32,7 @@ const one = (name: string, offset: number, kind: Kind = 'f16', count = 1): Field
 const scale = [one('scale', 0)]
 const scaleAndMinimum = [one('scale', 0), one('minimum', 2)]
 
-/** Eight scales and minimums of 6 bits in 12 bytes. */
+/** Unpacks eight scales and eight minimums of 6 bits from 12 bytes. */
 function q4k(block: Uint8Array): Parts {
   const at = (i: number) => block[4 + i] ?? 0
   const each = Array.from({ length: 8 }, (_, i) => i)
@@ -42,7 +42,7 @@ function q4k(block: Uint8Array): Parts {
   }
 }
 
-/** Sixteen scales of 6 bits, less 32: low nibbles in 8 bytes, the upper two bits in 4. */
+/** Unpacks sixteen scales of 6 bits with an offset of 32: low nibbles in 8 bytes, the upper two bits in 4. */
 function q3k(block: Uint8Array): Parts {
   const at = (i: number) => block[96 + i] ?? 0
   const scales = Array.from({ length: 16 }, (_, i) => {
@@ -127,7 +127,7 @@ function half(bits: number): number {
   return bits & 0x8000 ? -size : size
 }
 
-/** Unsigned E4M3; 0x7f is zero. */
+/** Decodes an unsigned E4M3 float; 0x7f is zero. */
 function ue4m3(byte: number): number {
   const exponent = (byte >> 3) & 15
   if (byte === 0 || byte === 0x7f) return 0
@@ -145,7 +145,7 @@ function read(bytes: DataView, kind: Kind, offset: number, littleEndian: boolean
     case 'ue4m3':
       return ue4m3(bytes.getUint8(offset))
     case 'iq1m': {
-      // The upper nibbles of four numbers.
+      // The scale's bits are in the upper nibbles of four 16-bit numbers.
       const nibble = (i: number) => bytes.getUint16(offset + 2 * i, littleEndian) >> 12
       return half(nibble(0) | (nibble(1) << 4) | (nibble(2) << 8) | (nibble(3) << 12))
     }
@@ -153,7 +153,7 @@ function read(bytes: DataView, kind: Kind, offset: number, littleEndian: boolean
 }
 
 export interface BlockScales {
-  /** its own scales, as numbers */
+  /** the scales of the whole block */
   fields: { name: string; values: number[] }[]
   parts: Parts | undefined
 }

@@ -1,4 +1,4 @@
-// Elements to the cells of a tile.
+// Combines a matrix's elements to the cells of a tile.
 import type { Cells, Quantity } from './protocol'
 
 export interface Sums {
@@ -21,8 +21,8 @@ export function emptySums(width: number, height: number): Sums {
 }
 
 /**
- * Adds rows of `columns` elements each, the first of which is row `row` of the tile. A cell with a NaN or an infinity
- * becomes NaN.
+ * Adds rows of `columns` elements each to the sums of a tile's cells. `row`: index in the tile of the first row. A cell
+ * with a NaN or an infinity becomes NaN.
  */
 export function addRows(
   sums: Sums,
@@ -60,7 +60,7 @@ export function addRows(
   }
 }
 
-/** The 99th and the 99.9th percentile of the magnitudes, and the largest. */
+/** The 99th and the 99.9th percentile of the magnitudes, and the maximum. */
 function reachOf(values: Float32Array): { most: number; high: number; max: number } {
   const sizes = Float32Array.from(values, Math.abs).filter(Number.isFinite).sort()
   const at = (share: number) => sizes[Math.floor((sizes.length - 1) * share)] ?? 0
@@ -77,12 +77,12 @@ const withReach = (cells: Omit<Cells, 'reach'>): Cells => ({
   ) as Cells['reach'],
 })
 
-/** Elements as cells of their own. */
+/** Makes cells of one element each. */
 export function elementCells(values: Float32Array<ArrayBuffer>, width: number, height: number): Cells {
   return withReach({ width, height, mean: values, rms: values.map(Math.abs), extreme: values })
 }
 
-/** `sizes`: elements of each cell, which at the edges are fewer. */
+/** Makes cells from sums. sizeOf: number of elements in a cell; cells at the edges have fewer. */
 export function meanCells(
   { width, height, sum, squares, extreme }: Sums,
   sizeOf: (x: number, y: number) => number,

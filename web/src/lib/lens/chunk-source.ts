@@ -1,4 +1,5 @@
-// The bytes of one tensor behind its header, chunk by chunk from the page; the chunks used last are kept.
+// A file of one tensor: a header and the tensor's bytes, which are requested from the page in chunks. The most recently
+// used chunks are cached.
 import type { ByteSource, ReadOptions } from 'ggufscope'
 import { chunkAt, chunksOf, startOf } from './chunks'
 import { oneTensorHeader } from './one-tensor'
@@ -24,7 +25,7 @@ export class ChunkSource implements ByteSource {
   readonly size: number
   readonly chunks
   private readonly header: Uint8Array
-  /** the one used last at the end */
+  /** cached chunks by index, the most recently used one last */
   private readonly kept = new Map<number, Uint8Array>()
   private readonly waiting = new Map<number, Promise<void>>()
   private total = 0
@@ -46,7 +47,7 @@ export class ChunkSource implements ByteSource {
     return this.startOf(index + 1) - this.startOf(index)
   }
 
-  /** Fetches what is missing of these chunks, in runs, and waits for what others have asked for. */
+  /** Fetches the missing chunks in runs of adjacent ones, and waits for those that other calls requested. */
   async load(indices: Iterable<number>, onLoaded?: (bytes: number) => void): Promise<void> {
     const runs: Run[] = []
     const asked = new Set<Promise<void>>()
@@ -66,12 +67,12 @@ export class ChunkSource implements ByteSource {
     try {
       await Promise.all([...asked, ...Array.from({ length: parallel }, next)])
     } finally {
-      // After a failure the rest is not fetched.
+      // After an error, the remaining runs are not fetched.
       for (const run of runs) this.end(run, () => run.reject(new Error('Another part could not be read.')))
     }
   }
 
-  /** To the last run if it follows, and that is not long yet. */
+  /** Adds a chunk to the last run if it is the next one and the run is not too long; otherwise starts a new run. */
   private addTo(runs: Run[], index: number) {
     const last = runs.at(-1)
     const { segments, rows } = this.chunks
@@ -130,7 +131,7 @@ export class ChunkSource implements ByteSource {
     if (to <= from) return out
     const first = chunkAt(this.subject, this.chunks, from)
     const last = chunkAt(this.subject, this.chunks, to - 1)
-    // Chunk by chunk: a long range may be more than what is kept.
+    // Reads a few chunks at a time, because a long range may exceed the cache.
     const group = Math.max(1, Math.floor((mostKept >> 1) / Math.max(1, this.bytesOf(first))))
     for (let at = first; at <= last; at += group) {
       signal?.throwIfAborted()

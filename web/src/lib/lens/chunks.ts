@@ -1,4 +1,5 @@
-// A tensor's bytes in chunks of at most 128 kB, in the order of the file: whole rows, or a part of one row.
+// Divides a tensor's bytes into chunks of at most 128 kB, in the file's order. A chunk is several whole rows, or a
+// segment of one row.
 import type { TensorInfo } from 'ggufscope'
 import { tileRows } from './protocol'
 
@@ -12,17 +13,17 @@ export interface Chunks {
   count: number
   /** rows of a chunk; 0: a row has several chunks */
   rows: number
-  /** chunks of a row; 1 where a chunk has whole rows */
+  /** chunks of a row; 1 if a chunk has whole rows */
   segments: number
   /** columns of a segment */
   columns: number
 }
 
 const chunkBytes = 128 << 10
-// Of longer rows only the parts in sight are read.
+// Only the visible segments of longer rows are read.
 const longRow = 64 << 10
 const segmentBytes = 16 << 10
-// Every type's blocks divide this number of elements.
+// The block size of every type divides this number of elements.
 const unit = 256
 
 export function chunksOf({ columns, rows, byteLength }: Matrix): Chunks {
@@ -37,7 +38,7 @@ export function chunksOf({ columns, rows, byteLength }: Matrix): Chunks {
   return { count: rows * segments, rows: 0, segments, columns: wide }
 }
 
-/** Where a chunk begins in the tensor's bytes; that of `count` is the end. */
+/** The offset of a chunk in the tensor's bytes. The offset of chunk `count` is the tensor's end. */
 export function startOf(matrix: Matrix, chunks: Chunks, index: number): number {
   const rowBytes = matrix.byteLength / matrix.rows
   if (chunks.rows > 0) return Math.min(matrix.byteLength, index * chunks.rows * rowBytes)
@@ -59,7 +60,7 @@ export interface Window {
   columns: readonly [from: number, to: number]
 }
 
-/** The chunks that hold a window, in order. */
+/** The chunks that contain a window, in order. */
 export function* chunksIn(chunks: Chunks, { rows, columns }: Window): Generator<number> {
   if (rows[0] >= rows[1] || columns[0] >= columns[1]) return
   if (chunks.rows > 0) {
@@ -73,7 +74,7 @@ export function* chunksIn(chunks: Chunks, { rows, columns }: Window): Generator<
     for (let segment = first; segment <= last; segment++) yield row * chunks.segments + segment
 }
 
-/** What file.read() takes for a run of chunks that follow each other; a run does not leave a row that has several. */
+/** The window of a run of adjacent chunks, for file.read(). If a row has several chunks, a run stays within one row. */
 export function windowOf(matrix: Matrix, chunks: Chunks, from: number, to: number): Window {
   if (chunks.rows > 0)
     return {
@@ -88,7 +89,7 @@ export function windowOf(matrix: Matrix, chunks: Chunks, from: number, to: numbe
   }
 }
 
-/** Tensors up to this size are shown as a whole at once, wherever they are. */
+/** Tensors up to this size are shown completely at first, even if they are on a server. */
 export const smallBytes = 4_000_000
 const firstRows = 128
 const firstBytes = 2_000_000
@@ -98,13 +99,13 @@ export const matrixOf = ({ shape, elementCount, byteLength }: TensorInfo): Matri
   return { columns, rows: elementCount / columns, byteLength }
 }
 
-/** The rows of a larger tensor on a server that are shown first. */
+/** The number of rows that are shown first if the tensor is larger and on a server. */
 export function rowsShownFirst({ rows, byteLength }: Matrix): number {
   const most = Math.floor(firstBytes / (byteLength / rows) / tileRows) * tileRows
   return Math.max(1, Math.min(rows, firstRows, most))
 }
 
-/** The rows that are read for that. */
+/** The number of rows that are read for rowsShownFirst(): whole chunks. */
 export function rowsReadFirst(matrix: Matrix): number {
   if (matrix.byteLength <= smallBytes) return matrix.rows
   const { rows } = chunksOf(matrix)

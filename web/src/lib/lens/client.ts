@@ -1,11 +1,11 @@
-// The page's side of the tensor lens: starts its worker, and reads from the file what the worker asks for.
+// The page's part of the tensor lens: starts the worker, and reads the bytes that it requests from the file.
 import type { GgufFile, TensorInfo, TensorStats } from 'ggufscope'
 import { chunksOf, matrixOf, windowOf, type Matrix } from './chunks'
 import type { Cells, FromWorker, Place, Subject, ToWorker } from './protocol'
 
 export interface Watcher {
   ontile: (place: Place, cells: Cells) => void
-  /** bytes that the view lacks beyond its allowance */
+  /** missing: bytes that the view needs beyond its allowance */
   onview: (missing: number, isDone: boolean) => void
   onloaded: (loaded: number, total: number) => void
   onfailure: (message: string) => void
@@ -17,7 +17,7 @@ interface StatsWatcher {
   onfailure: (message: string) => void
 }
 
-// Types of old containers have numbers that GGUF does not know: the worker gets their floats.
+// Types from this id on exist only in older containers, not in GGUF. The worker receives their values as floats.
 const firstOldType = 1000
 
 let worker: Worker | undefined
@@ -37,7 +37,7 @@ function theWorker(): Worker {
 
 export class LensClient {
   readonly matrix: Matrix
-  /** whether the worker has the bytes of the file, not floats */
+  /** whether the worker receives the file's bytes instead of floats */
   readonly isRaw: boolean
   watcher: Watcher | undefined
   private readonly session = ++sessions
@@ -79,7 +79,7 @@ export class LensClient {
     this.post({ kind: 'cancelStats', session: this.session })
   }
 
-  /** Bytes of the tensor, from those that the worker keeps where it has them. */
+  /** Bytes of the tensor, from the worker's cache if it has them. */
   bytes(offset: number, length: number): Promise<Uint8Array> {
     const request = ++this.requests
     return new Promise((resolve) => {
@@ -138,7 +138,7 @@ export class LensClient {
       const bytes = this.isRaw
         ? await file.read(tensor.name, options)
         : new Uint8Array((await file.dequantize(tensor.name, options)).buffer)
-      // A copy: the bytes may be those of an open file.
+      // The bytes are copied, not transferred: they may belong to an open file.
       this.post({ kind: 'bytes', session, request, bytes })
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)

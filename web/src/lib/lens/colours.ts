@@ -10,7 +10,7 @@ interface Ends {
   negative: Lab
   middle: Lab
   positive: Lab
-  /** of what is not a number */
+  /** the colour of NaN and infinity */
   invalid: Rgb
 }
 
@@ -35,7 +35,7 @@ export const ends: Record<'light' | 'dark', Ends> = {
   },
 }
 
-/** CIELAB (D65) to sRGB, 0..255, not rounded; values outside of the gamut are cut. */
+/** Converts CIELAB (D65) to sRGB, 0..255, not rounded. Values outside the gamut are clipped. */
 export function labToRgb([lightness, a, b]: Lab): Rgb {
   const fy = (lightness + 16) / 116
   const cube = (t: number) => (t > 6 / 29 ? t ** 3 : 3 * (6 / 29) ** 2 * (t - 4 / 29))
@@ -53,7 +53,7 @@ export function labToRgb([lightness, a, b]: Lab): Rgb {
   ]
 }
 
-/** -1..1 to a colour. */
+/** The colour of a value in -1..1. */
 export function colourOf(theme: 'light' | 'dark', t: number): Rgb {
   const { negative, middle, positive } = ends[theme]
   const end = t < 0 ? negative : positive
@@ -63,7 +63,7 @@ export function colourOf(theme: 'light' | 'dark', t: number): Rgb {
 
 const half = 255
 
-/** The map as pixels, little-endian RGBA: 2 * 255 + 1 steps from -1 to 1, and one for what is not a number. */
+/** The map as pixels in little-endian RGBA: 2 * 255 + 1 steps from -1 to 1, and one for NaN and infinity. */
 function pixels(theme: 'light' | 'dark'): Uint32Array {
   const pixel = ([red, green, blue]: Rgb) =>
     ((255 << 24) | (Math.round(blue) << 16) | (Math.round(green) << 8) | Math.round(red)) >>> 0
@@ -73,7 +73,7 @@ function pixels(theme: 'light' | 'dark'): Uint32Array {
 
 const tables: Partial<Record<'light' | 'dark', Uint32Array>> = {}
 
-/** One pixel for each value; full colour at `reach`. */
+/** Makes one pixel for each value. Values of magnitude `reach` or larger get the full colour. */
 export function paint(
   values: Float32Array,
   reach: number,
@@ -85,7 +85,7 @@ export function paint(
   const out = new Uint32Array(values.length)
   for (let i = 0; i < values.length; i++) {
     const value = values[i]!
-    // An infinity is no value of a weight either.
+    // Infinity is invalid too, because no weight has that value.
     if (!(value - value === 0)) {
       out[i] = table[invalid]!
       continue

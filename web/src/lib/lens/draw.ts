@@ -1,4 +1,4 @@
-// Draws what is in sight of a matrix.
+// Draws the visible part of a matrix.
 import { ends } from './colours'
 import type { Extent, Scale, Size, View } from './geometry'
 import { sidesOf } from './protocol'
@@ -15,16 +15,16 @@ export interface Drawn {
   level: { zx: number; zy: number }
   reach: number
   theme: 'light' | 'dark'
-  /** of the page */
+  /** colours of the page's theme */
   colours: { empty: string; ink: string; paper: string; line: string }
-  /** elements of a block, which lines divide */
+  /** elements in a block; lines are drawn between blocks */
   blockSize: number
 }
 
 const leastOfText: Scale = { x: 44, y: 13 }
 const leastOfLines = 6
 
-/** The rectangle of elements on the screen. */
+/** The rectangle on the screen that elements occupy. */
 const placed = ({ view, scale }: Drawn, column: number, row: number, columns: number, rows: number) =>
   [(column - view.left) * scale.x, (row - view.top) * scale.y, columns * scale.x, rows * scale.y] as const
 
@@ -47,7 +47,7 @@ export function draw(context: CanvasRenderingContext2D, drawn: Drawn) {
       cells.width * w,
       cells.height * h,
     )
-    // Whole device pixels, so that there are no seams between tiles.
+    // Tiles are aligned to device pixels, so that there are no seams between them.
     const round = (value: number) => Math.round(value * density) / density
     const [left, top] = [round(x), round(y)]
     context.drawImage(picture, left, top, round(x + width) - left, round(y + height) - top)
@@ -127,7 +127,7 @@ function drawCursor(context: CanvasRenderingContext2D, drawn: Drawn) {
   }
 }
 
-/** Bars at two edges: which part of the matrix is in sight. */
+/** Draws bars at two edges that show which part of the matrix is visible. */
 function drawPlace(context: CanvasRenderingContext2D, { view, size, scale, extent, colours }: Drawn) {
   const columns = size.width / scale.x / extent.columns
   const rows = size.height / scale.y / extent.rows

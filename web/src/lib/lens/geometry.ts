@@ -1,4 +1,4 @@
-// Where the elements of a matrix are on the screen.
+// Converts between the elements of a matrix and positions on the screen.
 import { sidesOf, type Place } from './protocol'
 
 export interface Size {
@@ -9,33 +9,33 @@ export interface Extent {
   columns: number
   rows: number
 }
-/** A part of a matrix on a screen of some size. Columns and rows are fractions; zoom is 0 (all) to 1 (elements with values). */
+/** The visible part of a matrix. left and top may be fractions; zoom is 0 (everything) to 1 (elements with values). */
 export interface View {
   left: number
   top: number
   zoom: number
 }
 export interface Scale {
-  /** pixels of an element */
+  /** pixels for each element */
   x: number
   y: number
 }
 
-/** An element with its value in it. */
+/** The scale at which an element has room for its value. */
 const full: Scale = { x: 64, y: 26 }
 
-/** The scales at which all is seen. */
+/** The scale at which the whole matrix is visible. */
 function whole({ columns, rows }: Extent, { width, height }: Size): Scale {
   return { x: Math.min(full.x, width / columns), y: Math.min(full.y, height / rows) }
 }
 
-/** Both scales grow to those of elements with values, which they reach together. */
+/** The scale at a zoom. x and y reach the full scale at the same zoom. */
 export function scaleOf(extent: Extent, size: Size, zoom: number): Scale {
   const fit = whole(extent, size)
   return { x: fit.x ** (1 - zoom) * full.x ** zoom, y: fit.y ** (1 - zoom) * full.y ** zoom }
 }
 
-/** The zoom that enlarges by `factor`, in the direction that grows faster. */
+/** The zoom that enlarges by `factor` in the direction that grows faster. */
 export function zoomed(extent: Extent, size: Size, zoom: number, factor: number): number {
   const fit = whole(extent, size)
   const span = Math.max(Math.log(full.x / fit.x), Math.log(full.y / fit.y))
@@ -43,7 +43,7 @@ export function zoomed(extent: Extent, size: Size, zoom: number, factor: number)
   return Math.max(0, Math.min(1, zoom + Math.log(factor) / span))
 }
 
-/** The least zoom at which an element is a pixel or more, and at most `rows` rows are seen. */
+/** The smallest zoom at which an element is at least one pixel and at most `rows` rows are visible. */
 export function readableZoom(extent: Extent, size: Size, rows: number): number {
   for (let zoom = 0; zoom < 1; zoom += 0.01) {
     const scale = scaleOf(extent, size, zoom)
@@ -62,7 +62,7 @@ export function clamped(extent: Extent, size: Size, view: View): View {
   }
 }
 
-/** The same view at another zoom, with what is at (x, y) of the screen staying there. */
+/** The view at another zoom. The element at (x, y) of the screen stays there. */
 export function zoomedAt(extent: Extent, size: Size, view: View, zoom: number, x: number, y: number): View {
   const before = scaleOf(extent, size, view.zoom)
   const after = scaleOf(extent, size, zoom)
@@ -73,12 +73,12 @@ export function zoomedAt(extent: Extent, size: Size, view: View, zoom: number, x
   })
 }
 
-/** log2 of the elements in a cell, so that a cell is at least one device pixel. */
+/** log2 of the number of elements in a cell, so that a cell is at least one device pixel. */
 export function levelOf(scale: number): number {
   return Math.max(0, Math.ceil(-Math.log2(scale) - 1e-6))
 }
 
-/** The tiles in sight, those in the middle first. `density`: device pixels of a pixel. */
+/** The visible tiles, those in the middle first. density: device pixels in a CSS pixel. */
 export function tilesOf(extent: Extent, size: Size, view: View, density: number): Place[] {
   const scale = scaleOf(extent, size, view.zoom)
   const zx = levelOf(scale.x * density)

@@ -1,4 +1,4 @@
-// The state of the tensor lens: what part is in sight, which tiles are there, and what is still to be read.
+// The state of the tensor lens: the visible part, the tiles that have arrived, and the bytes that are still missing.
 import type { GgufFile, TensorInfo } from 'ggufscope'
 import { rowsShownFirst, smallBytes } from './chunks'
 import { LensClient } from './client'
@@ -19,9 +19,9 @@ import {
 import { tileColumns, tileRows, type Cells, type Place, type Quantity } from './protocol'
 import { Tiles } from './tiles'
 
-/** A view that needs more than this asks first. */
+/** If a view needs more bytes than this, the user has to agree first. */
 const freeBytes = { remote: smallBytes, local: 512_000_000 }
-/** Of tensors up to this size the whole is shown first. */
+/** Tensors up to this size in bytes are shown completely at first. */
 const wholeBytes = { remote: smallBytes, local: 256_000_000 }
 
 export interface Element {
@@ -29,11 +29,11 @@ export interface Element {
   row: number
 }
 
-/** The cell under a point: its elements, and what is known of them. */
+/** The cell under a point: its ranges of columns and rows, and their values. */
 export interface Reading {
   columns: readonly [from: number, to: number]
   rows: readonly [from: number, to: number]
-  /** of one element */
+  /** the element's value if the cell is one element */
   value: number | undefined
   mean: number
   rms: number
@@ -49,13 +49,13 @@ export class Lens {
   quantity = $state<Quantity>('extreme')
   reachKind = $state<'most' | 'max'>('most')
   theme = $state<'light' | 'dark'>('light')
-  /** bytes that this view needs and that are not asked for yet */
+  /** bytes that this view needs and that were not requested yet */
   missing = $state(0)
   isDone = $state(false)
   loaded = $state(0)
   total = $state(0)
   failure = $state('')
-  /** Increases with each change of the picture. */
+  /** increases with each change of the picture */
   changes = $state(0)
 
   private readonly place: 'remote' | 'local'
@@ -93,13 +93,13 @@ export class Lens {
     return { zx: levelOf(this.scale.x * this.density), zy: levelOf(this.scale.y * this.density) }
   }
 
-  /** Whether each cell is one element. */
+  /** whether each cell is one element */
   get isElements(): boolean {
     const { zx, zy } = this.level
     return zx === 0 && zy === 0
   }
 
-  /** Rows and columns in sight. */
+  /** the visible columns and rows: first and last */
   get window() {
     const { left, top } = this.view
     const { x, y } = this.scale
@@ -111,7 +111,7 @@ export class Lens {
     }
   }
 
-  /** The magnitude of full colour at the level in sight. */
+  /** the magnitude that gets the full colour at the visible level */
   get reach(): number {
     return this.reachOf(this.level.zx, this.level.zy)
   }
@@ -120,7 +120,7 @@ export class Lens {
 
   private reachOf = (zx: number, zy: number): number => this.reaches.get(this.reachKey(zx, zy)) ?? 1
 
-  /** Called when the canvas has its size, and at each new one. */
+  /** Called with the canvas's first size, and with each new one. */
   resize(size: Size, density: number) {
     const isFirst = this.size.width === 0
     this.size = size
@@ -136,7 +136,7 @@ export class Lens {
     this.request()
   }
 
-  /** Asks for what the view lacks; all: however much it is. */
+  /** Requests the tiles that the view lacks. all: even if they need more bytes than freeBytes. */
   request(all = false) {
     if (this.size.width === 0 || this.size.height === 0) return
     this.places = tilesOf(this.extent, this.size, this.view, this.density)
@@ -164,7 +164,7 @@ export class Lens {
     if (isDone) this.settle()
   }
 
-  /** With all tiles there, the first view of a level decides its colours. */
+  /** levels whose colour scale was fitted to a complete view */
   private readonly settled = new Set<string>()
   private settle() {
     const key = this.reachKey(this.level.zx, this.level.zy)
@@ -173,7 +173,7 @@ export class Lens {
     this.fit()
   }
 
-  /** Full colour at the magnitudes of what is in sight. */
+  /** Fits the colour scale of a level to the visible values. */
   fit({ zx, zy }: { zx: number; zy: number } = this.level) {
     const tiles = this.tiles.of(this.places).filter(({ place }) => place.zx === zx && place.zy === zy)
     const reach = tiles.reduce((most, { cells }) => {
@@ -190,7 +190,7 @@ export class Lens {
     this.request()
   }
 
-  /** Around the cursor if it is in sight. */
+  /** Zooms around the cursor if it is visible, otherwise around the middle. */
   zoomAtCursor(factor: number) {
     const x = (this.cursor.column + 0.5 - this.view.left) * this.scale.x
     const y = (this.cursor.row + 0.5 - this.view.top) * this.scale.y
@@ -219,7 +219,7 @@ export class Lens {
     this.look({ left: 0, top: 0, zoom: 0 })
   }
 
-  /** Moves the cursor, and the view so far that it is in sight. */
+  /** Moves the cursor, and scrolls the view just enough to show it. */
   moveTo({ column, row }: Element, zoom = this.view.zoom) {
     const { columns, rows } = this.extent
     const limit = (value: number, count: number) => Math.max(0, Math.min(count - 1, Math.trunc(value)))
@@ -241,7 +241,7 @@ export class Lens {
     })
   }
 
-  /** One step of an arrow key: a cell, or more where cells are small. */
+  /** The step of an arrow key: one element, or several if elements are small on the screen. */
   step(): Element {
     const near = (scale: number) => Math.max(1, 2 ** Math.ceil(Math.log2(8 / scale)))
     return { column: near(this.scale.x), row: near(this.scale.y) }
@@ -251,7 +251,7 @@ export class Lens {
     return elementAt(this.extent, this.size, this.view, x, y)
   }
 
-  /** What is known of an element at the level in sight. */
+  /** The cell of an element at the visible level; undefined if its tile has not arrived. */
   readingOf({ column, row }: Element): Reading | undefined {
     const { zx, zy } = this.level
     const [x, y] = [Math.floor(column / 2 ** zx), Math.floor(row / 2 ** zy)]
@@ -271,13 +271,13 @@ export class Lens {
     }
   }
 
-  /** false: a part of it is left for the next frame */
+  /** Returns false if a part is left for the next frame. */
   draw(context: CanvasRenderingContext2D, colours: Drawn['colours'], blockSize: number): boolean {
     const { quantity, theme, reachOf } = this
     const { view, size, scale, extent, density, cursor } = this
     const right = view.left + size.width / scale.x
     const bottom = view.top + size.height / scale.y
-    // Others stand in for tiles that are not there yet.
+    // Tiles of other levels replace those that have not arrived yet.
     const exact = this.tiles.of(this.places)
     const isAll = exact.length === this.places.length
     const inSight = isAll ? exact : this.tiles.within(view.left, view.top, right, bottom)

@@ -1,7 +1,7 @@
-// The header of a GGUF file with one matrix and nothing else: so that the worker reads a tensor with the package itself.
+// Makes the header of a GGUF file that contains only one matrix, so that the worker can read it with the package.
 import type { Subject } from './protocol'
 
-/** Bytes of the header, padded: the tensor's data begins behind it. */
+/** The header's bytes with padding. The tensor's data follows directly. */
 export function oneTensorHeader({ columns, rows, typeId, bigEndian }: Subject): Uint8Array {
   const little = !bigEndian
   const view = new DataView(new ArrayBuffer(96))

@@ -1,4 +1,4 @@
-// Drags, taps and pinches, from one or two pointers.
+// Recognizes drags, taps and pinches of one or two pointers.
 
 interface Point {
   x: number
@@ -11,7 +11,7 @@ export interface Gestures {
   tap: (x: number, y: number) => void
 }
 
-// A pointer that moves less than this taps.
+// A smaller movement of the pointer is a tap.
 const tapPixels = 5
 
 export class Pointers {

@@ -1,4 +1,4 @@
-// What the page and the worker of the tensor lens say to each other.
+// The messages between the page and the worker of the tensor lens.
 import type { TensorStats } from 'ggufscope'
 import type { Matrix } from './chunks'
 
@@ -15,7 +15,7 @@ export interface Place {
   y: number
 }
 
-/** Cells of one tile, row-major. Where zx and zy are 0 all three are the elements themselves. */
+/** The cells of one tile, row-major. If zx and zy are 0, each cell is one element. */
 export interface Cells {
   width: number
   height: number
@@ -23,18 +23,18 @@ export interface Cells {
   rms: Float32Array<ArrayBuffer>
   /** the value of largest magnitude, with its sign */
   extreme: Float32Array<ArrayBuffer>
-  /** of the magnitudes, not NaN */
+  /** of the finite magnitudes: the 99th percentile, the 99.9th, and the maximum */
   reach: Record<Quantity, { most: number; high: number; max: number }>
 }
 
 export const quantities = ['extreme', 'mean', 'rms'] as const
 export type Quantity = (typeof quantities)[number]
 
-// Low tiles, because whole rows are read.
+// Tiles have few rows, because whole rows are read.
 export const tileColumns = 256
 export const tileRows = 32
 
-/** The elements of a tile's sides. */
+/** The number of columns and rows of elements in a tile. */
 export const sidesOf = ({ zx, zy }: Pick<Place, 'zx' | 'zy'>) =>
   [tileColumns * 2 ** zx, tileRows * 2 ** zy] as const
 
@@ -42,7 +42,7 @@ export const keyOf = ({ zx, zy, x, y }: Place) => `${zx}/${zy}/${x}/${y}`
 
 export type ToWorker =
   | { kind: 'open'; session: number; subject: Subject }
-  /** Replaces the view before it. No more than `allowance` bytes are fetched for it. */
+  /** Replaces the previous view. Fetches at most `allowance` bytes for it. */
   | { kind: 'view'; session: number; view: number; tiles: Place[]; allowance: number }
   | { kind: 'bytes'; session: number; request: number; bytes: Uint8Array }
   | { kind: 'failed'; session: number; request: number; message: string }
@@ -51,10 +51,10 @@ export type ToWorker =
   | { kind: 'stop'; session: number }
 
 export type FromWorker =
-  /** asks for a run of chunks */
+  /** requests a run of chunks */
   | { kind: 'read'; session: number; request: number; from: number; to: number }
   | { kind: 'tile'; session: number; place: Place; cells: Cells }
-  /** missing: bytes that the view needs beyond its allowance; 0 where all of it is there, or will be */
+  /** missing: bytes that the view needs beyond its allowance; 0 if all tiles have arrived or will arrive */
   | { kind: 'view'; session: number; view: number; missing: number; isDone: boolean }
   | { kind: 'loaded'; session: number; view: number; loaded: number; total: number }
   | { kind: 'block'; session: number; request: number; bytes: Uint8Array }

@@ -1,11 +1,11 @@
-// The tiles that are there, each with its picture. Those drawn last are kept.
+// A cache of tiles with their pictures. It keeps the most recently drawn ones.
 import { paint } from './colours'
 import { keyOf, sidesOf, type Cells, type Place, type Quantity } from './protocol'
 
 export interface Look {
   quantity: Quantity
   theme: 'light' | 'dark'
-  /** of which magnitude colours are full, by level */
+  /** the magnitude that gets the full colour, by level */
   reachOf: (zx: number, zy: number) => number
 }
 
@@ -13,12 +13,12 @@ export interface Tile {
   place: Place
   cells: Cells
   picture: OffscreenCanvas
-  /** what the picture shows */
+  /** identifies the look of the picture; empty: not painted yet */
   painted: string
 }
 
 const mostKept = 320
-// Pictures that are painted again in a frame.
+// Limit of pictures that are repainted in one frame.
 const mostPainted = 16
 
 export class Tiles {
@@ -59,7 +59,7 @@ export class Tiles {
     return places.flatMap((place) => this.get(place) ?? [])
   }
 
-  /** Tiles that lie in the window of elements, the coarsest first. */
+  /** Tiles that overlap the window of elements, the coarsest first. */
   within(left: number, top: number, right: number, bottom: number): Tile[] {
     return [...this.all.values()]
       .filter(({ place }) => {
@@ -70,7 +70,7 @@ export class Tiles {
       .sort((a, b) => b.place.zx + b.place.zy - a.place.zx - a.place.zy)
   }
 
-  /** Paints the pictures of these tiles again where the look has changed; false: some are left for the next frame. */
+  /** Repaints tiles whose look has changed. Returns false if some are left for the next frame. */
   paint(tiles: readonly Tile[], { quantity, theme, reachOf }: Look): boolean {
     let left = mostPainted
     for (const tile of tiles) {

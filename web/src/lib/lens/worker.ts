@@ -1,4 +1,4 @@
-// The worker of the tensor lens: keeps a tensor's bytes, and makes tiles and statistics of them.
+// The worker of the tensor lens: caches a tensor's bytes, and computes tiles and statistics from them.
 import { open, type GgufFile } from 'ggufscope'
 import { addRows, elementCells, emptySums, meanCells } from './cells'
 import { ChunkSource } from './chunk-source'
@@ -8,15 +8,16 @@ import { sidesOf, type FromWorker, type Place, type Subject, type ToWorker } fro
 const post = (message: FromWorker, transfer: Transferable[] = []) => postMessage(message, { transfer })
 const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-// Elements that are dequantized at a time.
+// Limit of elements that are dequantized at a time.
 const mostAtOnce = 1 << 20
 const pauseEveryMs = 25
-// Few bytes are fetched together, in few requests. Of more, tiles appear as their bytes come.
+// If a view needs at most this many bytes, all are fetched together in few requests. Otherwise each tile appears when
+// its bytes have arrived.
 const mostTogether = 2 << 20
 
 class Stopped extends Error {}
 
-/** Lets messages in. */
+/** Yields, so that messages are received. */
 const { port1, port2 } = new MessageChannel()
 let resume: (() => void) | undefined
 port1.onmessage = () => resume?.()
@@ -73,7 +74,7 @@ class Session {
     return await (this.file ??= open(this.source))
   }
 
-  /** The type's usual blocks do not fill the bytes: it has super-blocks of 64. */
+  /** If the type's usual blocks do not match the number of bytes, the file has super-blocks of 64. */
   private superBlock(file: GgufFile): { superBlock?: 64 } {
     const usual = file.tensors[0]?.byteLength
     return usual === this.subject.byteLength ? {} : { superBlock: 64 }
