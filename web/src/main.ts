@@ -3,7 +3,7 @@ import App from './App.svelte'
 import { workOffline } from './lib/offline'
 import './app.css'
 
-// Workers may come from this page's own address only.
+// Workers may only be loaded from this page's origin.
 const { trustedTypes } = globalThis as unknown as {
   trustedTypes?: { createPolicy(name: string, rules: { createScriptURL(url: string): string }): unknown }
 }

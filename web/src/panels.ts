@@ -1,4 +1,4 @@
-// A panel is one row here and one file that is loaded when it is first shown.
+// The panels: each is one row here, and one file that is loaded when the panel is first shown.
 import type { GgufFile } from 'ggufscope'
 import type { Component } from 'svelte'
 import { count } from './lib/format'
@@ -17,13 +17,13 @@ export interface Panel {
   load: (file: GgufFile) => Promise<{ default: Component<PanelProps> }>
   /** a short figure beside the title */
   badge?: (file: GgufFile) => string
-  /** it needs the whole header, because a preview may have left out a part */
+  /** whether it needs the complete header, including what a preview leaves out */
   whole?: boolean
-  /** whether the file has what the panel shows; absent: always */
+  /** whether the file contains what the panel shows; absent: always true */
   fits?: (file: GgufFile) => boolean
 }
 
-/** For panels that need the tokenizer. If there is none, the panel shows the reason. */
+/** Loads a panel that needs the tokenizer. If there is none, the panel shows the reason. */
 async function withTokenizer<T>(file: GgufFile, panel: Promise<T>): Promise<T> {
   await file.loadTokenizer().catch(() => undefined)
   return await panel

@@ -10,7 +10,7 @@ interface Part {
 const kinds = Object.entries(kMediaTypes) as unknown as readonly (readonly [Medium, readonly string[]])[]
 const mediumOf = (type: unknown) => kinds.find(([, types]) => types.includes(String(type)))?.[0]
 
-/** The text of a part; undefined: the part is not text. */
+/** The text of a part; undefined if the part is not text. */
 function textOf(part: unknown): string | undefined {
   if (typeof part === 'string') return part
   const { type, text, refusal } = (part ?? {}) as Part

@@ -7,7 +7,7 @@ export class Output {
   #deltas: ReplyDelta[] = []
   #held = ''
   #begun = false
-  /** only content so far, so leading white space is kept */
+  /** whether only content was written so far; leading white space is then kept */
   #fresh = true
   #last: 'content' | 'reasoning_content' = 'content'
   #index = -1

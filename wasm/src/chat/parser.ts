@@ -68,7 +68,7 @@ class Parser {
     }
   }
 
-  /** A call ends reasoning too: a lazy grammar begins at its mark, wherever that is. */
+  /** Parses reasoning. A call also ends it, because a lazy grammar begins at the call's marker, wherever that is. */
   *#reasoning(close: string): Reading {
     const r = this.#r
     this.#out.part()
@@ -172,7 +172,7 @@ class Parser {
     return true
   }
 
-  /** {"name": ..., "arguments": {...}}; keys in any order. */
+  /** Parses {"name": ..., "arguments": {...}} with the keys in any order. */
   *#object(out: Output): Reading<boolean> {
     const { keys } = this.format
     const r = this.#r
@@ -237,7 +237,7 @@ class Parser {
     return true
   }
 
-  /** [name(key=value, ...), ...] */
+  /** Parses [name(key=value, ...), ...]. */
   *#python(): Reading<boolean> {
     const r = this.#r
     const { close } = this.format
@@ -279,7 +279,7 @@ class Parser {
     this.#out.arguments(first ? '{}' : '}')
   }
 
-  /** undefined: the text ended inside. */
+  /** Parses a call's name and id. Returns undefined if the text ends before the name does. */
   *#name(): Reading<{ name: string; id: string | undefined } | undefined> {
     const { nameOpen, nameClose, parameters } = this.format
     const r = this.#r
@@ -302,7 +302,7 @@ class Parser {
       id = text.trim()
     }
     name = name.trim()
-    // functions.name:3
+    // Kimi K2's form is functions.name:3.
     const counted = /^(?:functions\.)?([\w.-]+):(\d+)$/.exec(name)
     if (counted && this.format.name === 'kimi-k2') {
       id = `functions.${counted[1]!}:${counted[2]!}`
@@ -345,7 +345,7 @@ class Parser {
     return true
   }
 
-  /** Parameters in tags. */
+  /** Parses parameters in tags. */
   *#tagged(mark: string): Reading<boolean> {
     const r = this.#r
     const { parameters, callClose, nameOpen, name: format } = this.format
@@ -411,7 +411,7 @@ class Parser {
     this.#out.arguments('"')
   }
 
-  /** <|channel|>analysis<|message|>...<|end|><|start|>assistant<|channel|>commentary to=functions.name ... */
+  /** Parses <|channel|>analysis<|message|>...<|end|><|start|>assistant<|channel|>commentary to=functions.name ... */
   *#harmony(): Reading {
     const r = this.#r
     const ends = ['<|end|>', '<|call|>', '<|return|>', '<|start|>']
@@ -443,8 +443,8 @@ class Parser {
   }
 
   /**
-   * Functionary: a recipient's name and a line end, then text (for "all") or a function's arguments; >>> before the
-   * next.
+   * Parses Functionary's format: a recipient's name and a line break, then text (for "all") or a function's arguments.
+   * >>> precedes the next recipient.
    */
   *#recipients(): Reading {
     const r = this.#r

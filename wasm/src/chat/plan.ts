@@ -1,4 +1,4 @@
-// Tools and reasoning of a request: the options for the engine, and the parsing of replies.
+// Converts the tools of a request to options for the engine, and parses the replies.
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { Tokenizer } from '../api/text.js'
@@ -8,7 +8,7 @@ import { toolGrammar } from './grammar.js'
 import { createReplyParser } from './parser.js'
 import type { ChatFormat, FunctionTool, ReplyParser, ToolChoice } from './types.js'
 
-// Length of the prompt's end that shows whether the template began the reasoning.
+// The number of tokens at the prompt's end that show whether the template began the reasoning.
 const kPromptEnd = 24
 
 function invalid(message: string): never {
@@ -55,13 +55,13 @@ export interface ReplyRequest {
   readonly parallelToolCalls?: boolean | undefined
   /** the name of the chat template, as renderChat() takes it */
   readonly template?: string | undefined
-  /** A grammar or schema already constrains the reply. */
+  /** whether a grammar or schema already constrains the reply */
   readonly constrained: boolean
 }
 
 /** How the replies to a request are generated and parsed. */
 export interface ReplyPlan {
-  /** for the template */
+  /** the tools for the template */
   readonly tools: readonly FunctionTool[] | undefined
   /** The options for generate(), given the prompt's tokens. */
   options(prompt: readonly number[]): GenerateOptions
@@ -81,7 +81,7 @@ interface ChatModel {
   readonly tokenizer: Tokenizer
 }
 
-/** Errors: 'invalid-argument' and 'unsupported' for wrong tools, 'not-found' without a template. */
+/** Plans a request. Errors: 'invalid-argument' and 'unsupported' for wrong tools, 'not-found' without a template. */
 export async function replyPlanOf(
   { file, tokenizer }: ChatModel,
   { parallelToolCalls = true, template, constrained, ...request }: ReplyRequest,
@@ -101,7 +101,7 @@ export async function replyPlanOf(
     tokens: { has: (text) => tokenizer.find(text) !== undefined },
   })
   if (tools.length === 0 && !format.reasoning && format.layout === 'marked') return kPlainPlan
-  // Images and sounds have ids below zero.
+  // Negative ids represent images and audio.
   const promptEnd = (prompt: readonly number[]) =>
     tokenizer.decode(
       prompt.slice(-kPromptEnd).filter((id) => id >= 0),

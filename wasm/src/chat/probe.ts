@@ -1,5 +1,5 @@
-// Finds out what a chat template takes: renders small conversations with words that occur nowhere else. Each probe runs
-// once for a template, and only if a conversation needs its result.
+// Detects what a chat template supports by rendering small conversations with words that occur nowhere else. Each probe
+// runs once for a template, and only if a conversation needs its result.
 import { GgufError } from '../api/errors.js'
 import type { AssetOptions } from '../api/assets.js'
 import { renderTemplate } from '../text/render-template.js'
@@ -17,15 +17,18 @@ export interface ContentForms {
   readonly parts: boolean
 }
 /**
- * nested: a call's fields are inside `function`. object, string: forms of arguments that appear unchanged in the
- * prompt.
+ * The forms of calls. nested: a call's fields are inside `function`. object, string: whether arguments in that form
+ * appear unchanged in the prompt.
  */
 export interface CallForms {
   readonly nested: boolean
   readonly object: boolean
   readonly string: boolean
 }
-/** nested: OpenAI's { type, function }, otherwise the function alone. text: JSON text. variable: usually `tools`. */
+/**
+ * A form of tools. nested: OpenAI's { type, function }, otherwise the function alone. text: as JSON text. variable: the
+ * template's variable, usually `tools`.
+ */
 export interface ToolForms {
   readonly nested: boolean
   readonly variable: string
@@ -122,7 +125,7 @@ export class TemplateProbe {
     })
   }
 
-  /** undefined: the template raised an error. */
+  /** Renders messages. Returns undefined if the template raised an error. */
   async #render(messages: readonly Message[], variables: Variables = {}): Promise<string | undefined> {
     const all = {
       ...(await this.noTools()),
@@ -239,7 +242,7 @@ export class TemplateProbe {
       readonly args?: unknown
       readonly content?: unknown
       readonly extra?: Readonly<Record<string, unknown>>
-      /** null: none */
+      /** null: no id */
       readonly id?: string | null
       readonly role?: string
       readonly result?: unknown
@@ -273,7 +276,7 @@ export class TemplateProbe {
     return await this.#render([kUser, assistant, ...results, ...more], variables)
   }
 
-  /** undefined: the template does not show calls in messages. */
+  /** The forms of calls; undefined if the template ignores calls in messages. */
   calls(): Promise<CallForms | undefined> {
     return this.#once('calls', async () => {
       const text = JSON.stringify(kArguments)

@@ -1,7 +1,7 @@
-// Text that arrives in parts, read by generators that pause when they need more. They decide nothing before enough text
-// has arrived, so the result does not depend on how the text was cut.
+// Reads text that arrives in parts. The readers are generators that pause when they need more text. They decide only
+// when enough text has arrived, so the result does not depend on how the text was cut.
 
-/** Runs until more text is needed. */
+/** A generator that yields when it needs more text. */
 export type Reading<T = void> = Generator<undefined, T, undefined>
 export type Emit = (text: string) => void
 

@@ -35,7 +35,7 @@ export interface ToolCall {
   type: 'function'
   function: { name: string; arguments: string }
 }
-/** A whole reply. It can be sent back as it is: a type, not an interface, fits ChatMessage. */
+/** A whole reply, which can be sent back unchanged. Only a type, not an interface, is assignable to ChatMessage. */
 export type ReplyMessage = {
   role: 'assistant'
   /** null beside calls if the reply has no text */

@@ -65,7 +65,7 @@ export function* pythonValue(r: Reader): Reading<string> {
   return yield* scalar(yield* r.word(/[^\s,\])}:]/), r)
 }
 
-/** Always advances: skips a character that does not begin a value. */
+/** The text of a scalar. If no value begins here, it takes one character, so that the reader always advances. */
 function* scalarText(word: string, r: Reader): Reading<string> {
   return word === '' ? yield* r.next() : word
 }

@@ -18,14 +18,14 @@ const kPython: Readonly<Record<string, string>> = {
 }
 const kJson: Readonly<Record<string, string>> = { ',': ', ', ':': ': ' }
 const pythonToken = (token: string) => kPython[token] ?? token
-/** Gemma 4's notation: strings between special tokens, keys without quotes. */
+/** Writes a JSON token in Gemma 4's notation: strings between special tokens, keys without quotes. */
 function gemmaToken(token: string, next: string | undefined): string {
   if (!token.startsWith('"')) return token
   const text = String(JSON.parse(token))
   return next === ':' ? text : `<|"|>${text}<|"|>`
 }
 
-/** Keys and values of a JSON object. Values are JSON texts, so numbers keep their digits. */
+/** The keys and values of a JSON object. Values stay JSON texts, so numbers keep their digits. */
 function pairsOf(json: string): { key: string; tokens: string[] }[] {
   const pairs: { key: string; tokens: string[] }[] = []
   let depth = 0

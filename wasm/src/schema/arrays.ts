@@ -71,7 +71,7 @@ class ArrayWriter {
   ) {
     const places = tupleLength(a)
     this.#places = places
-    // Tuples with an open end are written with exactly the described items.
+    // Tuples that allow further items are written with exactly the described items.
     const said = a.tuples.some(({ prefix, rest }) => prefix.length > 0 && rest !== undefined)
     const open =
       places > 0 &&
@@ -161,7 +161,7 @@ class ArrayWriter {
         for (const [j, { node, max, from }] of contains.entries()) {
           if (found[j] === 1 && place < from) return []
           if (found[j] === 1) all.push(node)
-          // If more matches do no harm, an item may count as a match or not, whatever its value.
+          // If `contains` has no maximum, an item with any value may be left out of the count.
           else if (max < Infinity && place >= from) all.push(this.context.normalizer.negation.of(node))
         }
         return this.context.isEmpty(all) ? [] : [{ item: this.context.visit(all, 'item'), found }]

@@ -372,7 +372,7 @@ export function dfaToRules(
     return choice(...(dfa.labels[at] === '' ? [] : [kEmpty]), ...loop)
   }
   const open: number[] = []
-  // A state that is entered from one place only is written inline, and a chain of them as one text.
+  // A state with only one incoming edge is written inline, and a chain of such states as one text.
   const go = (to: number, depth: number): Expression => {
     const plain =
       uses[to] === 1 && depth < 40 && (steps[to]!.length + Number(dfa.labels[to] !== '') < 2 || depth < 12)

@@ -30,7 +30,7 @@ export interface Tuple {
 
 export interface Alternative {
   readonly types: ReadonlySet<TypeName>
-  /** types to which keywords apply, if there is no keyword `type` */
+  /** the types to which its keywords apply, if it has no keyword `type` */
   readonly spoken: ReadonlySet<TypeName>
   readonly values?: readonly Json[]
   readonly excluded: readonly Json[]
@@ -270,7 +270,7 @@ export class Normalizer {
     return []
   }
 
-  /** track: evaluated properties and items are needed, so every matching branch counts. */
+  /** The alternatives of a node. track: evaluated properties and items are needed, so every matching branch counts. */
   #of(node: Node, track: boolean): Alternative[] {
     const key = `${node.id} ${track}`
     const known = this.#known.get(key)

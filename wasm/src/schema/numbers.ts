@@ -68,7 +68,7 @@ function isDyadic(step: number): boolean {
   return Number.isInteger(step * 2 ** 20)
 }
 
-/** undefined: no number continues from this state */
+/** Reads a number digit by digit. A state is undefined if no valid number continues from it. */
 interface Reader<S> {
   readonly start: S
   step(state: S, char: string): S | undefined
@@ -80,7 +80,7 @@ interface Shape {
   /** digits so far */
   readonly digits: number
   readonly pointed: boolean
-  /** after the sign or the point, where a digit must follow */
+  /** whether a digit must follow, as after the sign or the point */
   readonly open: boolean
   readonly zeroFirst: boolean
   readonly nonzero: boolean
@@ -120,7 +120,7 @@ function shapeReader(b: NumberBounds, maxWhole: number, maxDigits: number, signe
   }
 }
 
-/** -1, 0, 1: comparison of the magnitude so far with the bound's */
+/** The state of a comparison with a bound. order: -1, 0 or 1, comparing the magnitude so far with the bound's. */
 interface Order {
   readonly negative: boolean
   readonly digits: number
@@ -250,7 +250,7 @@ function listed(b: NumberBounds): number[] | undefined {
   const { whole, part } = decimalOf(step)
   const out: number[] = []
   for (let n = first; n <= last; n++) {
-    // n steps, computed exactly: the step's digits times n, with its decimal point.
+    // Computes n steps exactly: the step's digits times n, with the step's decimal point.
     const digits = String(BigInt(Math.abs(n)) * BigInt(whole + part)).padStart(part.length + 1, '0')
     const at = digits.length - part.length
     const value = Number(`${n < 0 ? '-' : ''}${digits.slice(0, at)}.${digits.slice(at)}0`)
@@ -285,7 +285,10 @@ export function noNumbers(b: NumberBounds): boolean {
   return true
 }
 
-/** undefined: these steps cannot be enforced. kNone: no number within the digit limit is accepted. */
+/**
+ * The grammar of the accepted numbers. undefined: these steps cannot be enforced. kNone: no number within the digit
+ * limit is accepted.
+ */
 export function numberExpression(given: NumberBounds, rules: Rules): Expression | undefined {
   const b = sharpened(given)
   const free = b.low === -Infinity && b.high === Infinity && !b.fraction

@@ -30,7 +30,7 @@ function namedKeys({ layers, required }: ObjectBounds): string[] {
   return [...new Set([...layers.flatMap(({ properties }) => [...properties.keys()]), ...required])]
 }
 
-/** Keys that propertyNames refuses never occur. */
+/** The schemas for the value of a key; `never` if propertyNames refuses the key. */
 export function valueNodes(o: ObjectBounds, key: string, never: Node): Node[] {
   return o.names.every((names) => accepts(names, key)) ? nodesOfKey(o.layers, key, never) : [never]
 }
@@ -208,7 +208,7 @@ class ObjectWriter {
     return uncounted ? sequence(optional(sequence(...comma, property.pair)), without) : choice(own, without)
   }
 
-  /** Pairs whose keys are not among the named ones. */
+  /** The grammar of pairs whose keys are not among the named ones. */
   #otherPairs(named: readonly string[]): Expression {
     const { o, context } = this
     const { never } = context.document

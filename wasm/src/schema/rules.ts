@@ -34,7 +34,7 @@ export class Rules {
     this.#bodies.set(name, sequence())
     return name
   }
-  /** ends: whether it is already known that some finite text matches the body. */
+  /** Sets the body of a rule. ends: whether it is already known that some finite text matches the body. */
   define(name: string, body: Expression, ends = false): Expression {
     this.#bodies.set(name, body)
     if (ends) this.#ending.add(name)

@@ -1,4 +1,4 @@
-/** Adds https:// to "huggingface.co/a/b"; a path relative to this page stays one. */
+/** Adds https:// to an address such as "huggingface.co/a/b". A path relative to this page is not changed. */
 export function absolute(address: string): string {
   if (/^[a-z][a-z\d+.-]*:/i.test(address) && !/^[\w.-]+:\d+(\/|$)/.test(address)) return address
   if (/^[\w-]+(\.[\w-]+)+(:\d+)?\//.test(address)) return `https://${address}`
@@ -16,7 +16,7 @@ export function nameOf(address: string): string {
   }
 }
 
-/** "C:\\models\\x.gguf", "\\\\server\\x", "~/x.gguf", "file:///x.gguf": nothing that a page can read. */
+/** Whether an address is a local path, which a page cannot read: "C:\\models\\x.gguf", "\\\\server\\x", "~/x.gguf". */
 export function isLocalPath(address: string): boolean {
   return /^([a-z]:[\\/]|\\\\|~\/|file:|\/(home|Users|mnt|Volumes)\/)/i.test(address)
 }

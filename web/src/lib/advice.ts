@@ -1,4 +1,4 @@
-// What an error means for the user, and what to do: a row for each code of GgufError.
+// Explains to the user what an error means and what to do. There is one row for each code of GgufError.
 import type { GgufErrorCode } from 'ggufscope'
 
 export interface Advice {

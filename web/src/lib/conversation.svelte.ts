@@ -1,4 +1,4 @@
-// A conversation as a tree: an edited message or another answer is a branch beside the one before it.
+// A conversation is a tree of turns: an edited message or another answer starts a new branch beside the old one.
 
 export interface Candidate {
   token: number
@@ -6,12 +6,12 @@ export interface Candidate {
   logprob: number
 }
 
-/** One token of an answer, as it was drawn. */
+/** A sampled token of an answer. */
 export interface Drawn {
   token: number
   text: string
   logprob: number | undefined
-  /** the likeliest tokens at this place; the drawn one may be missing */
+  /** the likeliest tokens at this place, which need not include the sampled one */
   candidates: Candidate[]
 }
 
@@ -19,13 +19,13 @@ export type TurnState = 'done' | 'running' | 'stopped' | 'cut' | 'failed'
 
 export interface Turn {
   id: number
-  /** the turn that it follows; undefined: the first */
+  /** the id of the turn before this one; undefined: none */
   parent: number | undefined
   role: 'user' | 'assistant'
   text: string
   tokens: Drawn[]
   state: TurnState
-  /** number of tokens and speed; or the error */
+  /** shown below the turn: number of tokens and speed, or the error */
   told: string
 }
 
@@ -43,10 +43,10 @@ const root = -1
 export class Conversation {
   system = $state('')
   turns = $state<Turn[]>([])
-  /** which branch is shown after a turn */
+  /** the id of the branch that is shown after each turn */
   private chosen = $state<Record<number, number>>({})
 
-  /** from the first turn to the last of the branch that is shown */
+  /** the shown branch, from the first turn to the last */
   readonly path: readonly Turn[] = $derived.by(() => {
     const path: Turn[] = []
     let at: number | undefined = root
@@ -80,7 +80,7 @@ export class Conversation {
     this.chosen[turn.parent ?? root] = turn.id
   }
 
-  /** The turns up to this one, itself included. */
+  /** The turns from the first one to this one. */
   until(turn: Turn): Turn[] {
     const line: Turn[] = []
     for (let at: Turn | undefined = turn; at; at = this.turns.find(({ id }) => id === at.parent))
@@ -140,7 +140,7 @@ function checked(saved: unknown): SavedConversation {
     turns.every(isTurn)
   if (!fits) throw new Error('The file is no conversation that was exported here.')
   const known = new Set(given.turns!.map(({ id }) => id))
-  // A parent that is missing, or comes later, would make a circle.
+  // A parent must have a smaller id, so that there is no cycle.
   if (given.turns!.some(({ id, parent }) => parent !== undefined && (!known.has(parent) || parent >= id)))
     throw new Error('The turns of the conversation do not follow one another.')
   return {

@@ -1,4 +1,4 @@
-// What a file is, in one to three plain sentences, and the figures beside them.
+// Describes a file in one to three plain sentences and a few figures.
 import type { GgufFile, Scalar, Summary } from 'ggufscope'
 import { bytes, compact, count, counted, oneLine, words } from './format'
 
@@ -11,7 +11,7 @@ const tokenizers: Record<string, string> = {
   plamo2: 'PLaMo 2',
 }
 
-/** "a" or "an", by the sound of the word. */
+/** Chooses "a" or "an" by the sound of the word. */
 function article(word: string): string {
   return /^([aeio]|u(?!ni)|8|11)/i.test(word) ? 'an' : 'a'
 }
@@ -84,7 +84,7 @@ export interface Figure {
   exact?: string
 }
 
-/** Bytes of all files of a model; undefined if a server does not say. */
+/** The size of all files of a model in bytes; undefined if a server does not state it. */
 export function sizeOf(file: GgufFile): number | undefined {
   if (file.shards.some(({ present, size }) => present && size === undefined)) return undefined
   return file.shards.reduce((sum, { size }) => sum + (size ?? 0), 0)
@@ -118,7 +118,7 @@ export interface Fact {
   value: string
 }
 
-/** A description from the first keys, while the rest of the header is loading. */
+/** Describes a file by its first keys, while the rest of the header is loading. */
 export function earlyFacts(keys: ReadonlyMap<string, Scalar>): Fact[] {
   const architecture = String(keys.get('general.architecture') ?? '')
   const own = (key: string) => keys.get(`${architecture}.${key}`)

@@ -1,8 +1,9 @@
-// Where a model may run: presets of memory and bandwidth, or a person's own numbers; kept in this browser.
+// Computers on which a model may run: presets of memory and bandwidth, or the user's own numbers, which are stored in
+// this browser.
 import type { MemoryDevice } from 'ggufscope'
 import { storage } from './storage'
 
-/** GB of 10^9 bytes, GB a second. */
+/** Memory in GB of 10^9 bytes, bandwidth in GB/s. */
 export interface Machine {
   gpu: number
   gpuSpeed: number
@@ -15,7 +16,7 @@ export interface Preset extends Machine {
   title: string
 }
 
-/** Memory as makers state it in GiB, less about a gigabyte that systems and screens take. */
+/** Memory in GB: what vendors state in GiB, minus about one gigabyte for the operating system and the screen. */
 export const presets: readonly Preset[] = [
   { id: 'laptop', title: 'Laptop, 16 GB, no graphics card', gpu: 0, gpuSpeed: 0, ram: 13, ramSpeed: 60 },
   { id: 'desktop', title: 'Desktop, 32 GB, no graphics card', gpu: 0, gpuSpeed: 0, ram: 29, ramSpeed: 80 },
@@ -43,7 +44,7 @@ export function machine(): Machine {
     if (numbers.every(([, value]) => Number.isFinite(value) && value >= 0))
       return Object.fromEntries(numbers) as unknown as Machine
   } catch {
-    // Nothing is kept, or it was edited.
+    // Nothing valid is stored.
   }
   const { gpu, gpuSpeed, ram, ramSpeed } = standard
   return { gpu, gpuSpeed, ram, ramSpeed }
@@ -59,7 +60,7 @@ const device = (name: string, memory: number, speed: number): MemoryDevice => ({
   bandwidth: speed > 0 ? speed * 1e9 : undefined,
 })
 
-/** As file.memory() takes it. */
+/** Converts a machine to the form that file.memory() takes. */
 export function devicesOf({ gpu, gpuSpeed, ram, ramSpeed }: Machine) {
   return {
     host: device('Computer', ram || 0, ramSpeed || 0),

@@ -1,9 +1,9 @@
-// Addresses in the documentation, which is served in a folder below the viewer (web/docs).
+// Addresses of documentation pages. The documentation (web/docs) is served in a folder below the viewer.
 import type { Finding, GgufErrorCode } from 'ggufscope'
 
 export const docsAddress = './docs/'
 
-/** The address of a rule's documentation: meaning and fix. */
+/** The address of a lint rule's documentation. */
 export const ruleAddress = (code: Finding['code']) =>
   `${docsAddress}reference/lint-rules.html#${encodeURIComponent(code)}`
 

@@ -1,16 +1,13 @@
-/**
- * The dropped files, including those in folders. From folders only GGUF files are taken; shards are sorted by
- * name.
- */
+/** Returns the dropped files, and the GGUF files in dropped folders. Shards are sorted by name. */
 export async function droppedFiles(data: DataTransfer): Promise<File[]> {
-  // The list is empty after the event: everything is taken from it before the first await.
+  // All entries are read before the first await, because the list is empty after the event.
   const entries = [...data.items].flatMap((item) => item.webkitGetAsEntry() ?? [])
   if (!entries.some((entry) => entry.isDirectory)) return [...data.files]
   const all = await Promise.all(entries.map((entry) => filesIn(entry, false)))
   return all.flat()
 }
 
-/** Limits for nested folders: a folder dropped by mistake may be a whole disk. */
+/** Limits for nested folders, because a whole disk may be dropped by mistake. */
 const deepest = 4
 
 async function filesIn(entry: FileSystemEntry, inside: boolean, depth = 0): Promise<File[]> {
@@ -24,7 +21,7 @@ async function filesIn(entry: FileSystemEntry, inside: boolean, depth = 0): Prom
   if (depth >= deepest) return []
   const reader = (entry as FileSystemDirectoryEntry).createReader()
   const children: FileSystemEntry[] = []
-  // A reader returns up to a hundred entries at a time, and none at the end.
+  // A reader returns up to a hundred entries at a time. An empty list is the end.
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),

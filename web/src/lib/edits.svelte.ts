@@ -1,4 +1,4 @@
-// The changes of the open file. They are data (Change), and are applied to a new builder of the file when needed.
+// The user's changes to the open file. They are stored as data (Change) and applied to a new builder when needed.
 import { open, type ByteSource, type GgufFile } from 'ggufscope'
 import { applyChanges, type Change, type WrittenFile } from 'ggufscope/edit'
 import { pending } from './pending.svelte'
@@ -8,7 +8,7 @@ const closeMs = 5000
 
 export const words = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-/** The subject of a change. A new change replaces an earlier one with the same subject. */
+/** Identifies what a change modifies. A new change replaces an earlier one of the same subject. */
 function slotOf(change: Change): string {
   if ('name' in change) return `tensor ${change.change} ${change.name}`
   const kind = change.change === 'entries' ? 'set' : change.change
@@ -92,7 +92,7 @@ export class Edits {
     return this.changes.some((one) => one.change === 'remove-tensor' && one.name === name)
   }
 
-  /** added keys */
+  /** names of added keys */
   get added(): readonly string[] {
     return this.changes.flatMap((one) =>
       one.change === 'set' && !this.file.metadata.has(one.key) ? [one.key] : [],
@@ -131,7 +131,7 @@ export class Edits {
     return [...rest, change]
   }
 
-  /** Undoes changes. */
+  /** Removes the selected changes. */
   undo(which: (change: Change) => boolean) {
     const left = this.changes.filter((one) => !which(one))
     if (left.length === this.changes.length) return
@@ -158,7 +158,7 @@ export class Edits {
     return builder
   }
 
-  /** Opens the changed file as readers will see it. */
+  /** Opens the file with its changes, as it would be written. */
   private async refresh() {
     const { changes } = this
     const before = this.edited

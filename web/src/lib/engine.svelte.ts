@@ -1,11 +1,11 @@
-// The model of the open file, loaded with the first message, and its answers.
+// The model of the open file and its answers. It is loaded with the first message.
 import type { Source } from 'ggufscope'
 import type { GenerateOptions, GenerateResult, Model, Piece } from 'ggufscope/engine'
 import type { Candidate, Conversation, Drawn, Turn } from './conversation.svelte'
 import { bytes, count, counted, percent } from './format'
 import { rememberKeeping } from './kept'
 
-/** number of likeliest tokens that are recorded with each drawn one */
+/** number of likeliest tokens that are recorded with each sampled one */
 const candidatesShown = 5
 const showEveryMs = 60
 
@@ -20,9 +20,9 @@ export type AnswerOptions = Omit<GenerateOptions, 'signal' | 'onDone' | 'logprob
 
 export interface Question {
   conversation: Conversation
-  /** the turn that the answer goes into, the last of its branch */
+  /** the turn that receives the answer, the last one of its branch */
   turn: Turn
-  /** through the chat template, or the text as it is */
+  /** whether to use the chat template; otherwise the text is completed as it is */
   chat: boolean
   options: AnswerOptions
   load: LoadSettings
@@ -30,7 +30,7 @@ export interface Question {
 
 export class Engine {
   status = $state('')
-  /** memory of the loaded model */
+  /** text about the memory of the loaded model */
   memory = $state('')
   /** tokens in the context, and its capacity */
   used = $state(0)
@@ -158,7 +158,7 @@ export class Engine {
   }
 }
 
-/** The answer's pieces; a turn with tokens is continued after them. */
+/** Generates the answer's pieces. If the turn has tokens already, generation continues after them. */
 async function pieces(
   model: Model,
   question: Question,
@@ -188,9 +188,9 @@ function drawnFrom(model: Model, { token, text, logprob, alternatives = [] }: Pi
   return { token, text, logprob, candidates }
 }
 
-/** "41.2 %" */
+/** Formats a log probability, e.g. "41.2 %". */
 export const likelihood = (logprob: number) => percent(Math.exp(logprob), 1)
 
-/** "token 12: 41.2 %", the label of a token. */
+/** The label of a token, e.g. "token 12: 41.2 %". */
 export const about = ({ token, logprob }: Drawn) =>
   logprob === undefined ? `token ${count(token)}` : `token ${count(token)}: ${likelihood(logprob)}`

@@ -1,4 +1,4 @@
-// Reads bytes of the open file around an offset, from a file of this computer or from a server.
+// Reads bytes of the open file around an offset, from a local file or a server.
 import type { Finding, GgufFile } from 'ggufscope'
 import type { FindingSubject } from 'ggufscope/edit'
 import { session } from './session.svelte'
@@ -11,7 +11,7 @@ export interface Excerpt {
   readonly bytes: Uint8Array
 }
 
-/** The source of a shard; undefined if it cannot be read by ranges. */
+/** The source of a shard; undefined if it does not support ranges. */
 function sourceOf(shard: number): Blob | string | undefined {
   const { source } = session
   const one: unknown = Array.isArray(source) ? source[shard] : shard === 0 ? source : undefined

@@ -3,17 +3,17 @@
 const integer = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
 
-/** 1234567 -> "1,234,567". */
+/** Formats an integer: 1234567 -> "1,234,567". */
 export function count(value: number | bigint): string {
   return integer.format(value)
 }
 
-/** "1 layer", "2 layers"; many where it is not one with an s. */
+/** "1 layer", "2 layers". many: the plural, if it is not formed with an s. */
 export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`
 }
 
-/** Three significant digits without trailing zeros: 4.37, 43.7, 437. */
+/** Formats with three significant digits and no trailing zeros: 4.37, 43.7, 437. */
 function significant(value: number): string {
   const digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
   return String(Number(value.toFixed(digits)))
@@ -42,7 +42,7 @@ export function compact(value: number): string {
   return count(value)
 }
 
-/** 7_241_732_096 -> "7.24 billion", for sentences. */
+/** 7_241_732_096 -> "7.24 billion", for use in sentences. */
 export function words(value: number): string {
   const names: Record<string, string> = { T: 'trillion', B: 'billion', M: 'million', K: 'thousand' }
   const [figure = '', unit = ''] = compact(value).split(' ')
@@ -59,7 +59,7 @@ export function hex(value: number): string {
   return `0x${value.toString(16)}`
 }
 
-/** The shortest text that gives the same float32: 1e-5, 0.1, 10000. */
+/** The shortest text that parses to the same float32: 1e-5, 0.1, 10000. */
 export function float(value: number): string {
   if (!Number.isFinite(value) || Number.isInteger(value)) return String(value)
   for (let digits = 6; digits <= 9; digits++) {
@@ -69,18 +69,19 @@ export function float(value: number): string {
   return String(value)
 }
 
-// Characters that would break a line, hide, or turn the reading order: controls, separators, bidi marks, zero widths, tags.
+// Characters that break lines, are invisible, or change the text direction: control characters, separators, bidi marks,
+// zero-width characters, tags.
 const unseen =
   /[\p{Cc}\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]|\p{Cs}/gu
 const named: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\0': '\\0' }
 
-/** File text on one line, with invisible characters made visible; cut at `limit` characters. */
+/** Text from a file on one line, with invisible characters made visible. Truncated to `limit` characters. */
 export function oneLine(text: string, limit = 400): string {
   const head = text.length > limit ? `${text.slice(0, limit)}…` : text
   return head.replace(unseen, (char) => named[char] ?? `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)
 }
 
-/** As oneLine, but keeps new lines and tabs: for text blocks. */
+/** As oneLine, but keeps line breaks and tabs, for blocks of text. */
 export function textLine(text: string): string {
   return text.replace(unseen, (char) =>
     char === '\t' ? '    ' : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,

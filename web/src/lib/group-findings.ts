@@ -17,7 +17,7 @@ export interface Group {
 
 const order: readonly FindingLevel[] = ['error', 'spec', 'note']
 
-/** Sorted by severity, then by the order in the file. */
+/** Groups findings by rule. Groups are sorted by severity, then by their order in the file. */
 export function groupFindings(file: GgufFile, findings: readonly Finding[]): Group[] {
   const groups = new Map<string, Map<string, Finding[]>>()
   for (const finding of findings) {

@@ -1,23 +1,23 @@
-// Repositories of model hubs: the server, the token, and what an address means there.
+// Model hubs: the settings (server and token), and the resolution of addresses to repositories and files.
 import type { FoundModel, HubAddress, HubOptions, HubVariant, Repository } from 'ggufscope/hub'
 import { storage } from './storage'
 
 type Headers = Record<string, string> | undefined
 
-/** The server of the token if no other is set. */
+/** the server that receives the token if no other is set */
 const ownServer = 'https://huggingface.co'
 
 const originOf = (address: string) => (URL.canParse(address) ? new URL(address).origin : undefined)
 
-/** Where an address leads: to a repository of several models, or to the files of one. */
+/** What an address refers to: a repository with several models, or the files of one model. */
 export type Place =
   | { kind: 'repository'; repository: Repository; title: string; headers: Headers }
   | { kind: 'model'; urls: readonly string[]; headers: Headers }
 
 class Hub {
-  /** A server with Hugging Face's protocol, instead of Hugging Face. */
+  /** a server with Hugging Face's protocol, used instead of Hugging Face; empty: none */
   server = $state(storage.get('hub.server') ?? '')
-  /** An access token, for that server alone. */
+  /** an access token, sent only to that server */
   token = $state(storage.get('hub.token') ?? '')
 
   set(server: string, token: string) {
@@ -32,9 +32,9 @@ class Hub {
     return await searchModels(query, { ...this.options(undefined), signal, limit: 30 })
   }
 
-  /** What an address means on a hub; undefined if it is not the address of a repository. */
+  /** Resolves an address on a hub. Returns undefined if it is not the address of a repository. */
   async find(address: string, signal: AbortSignal): Promise<Place | undefined> {
-    // Most addresses are those of files: nothing is loaded for them.
+    // Most addresses refer to files. The hub module is not loaded for them.
     if (/\.gguf([?#]|$)/i.test(address) || !/[/:]/.test(address)) return undefined
     const { listRepository, parseHubAddress, pickVariant } = await import('ggufscope/hub')
     const parsed = parseHubAddress(address)
@@ -49,7 +49,7 @@ class Hub {
     return { kind: 'model', urls: chosen.files.map(({ url }) => url), headers }
   }
 
-  /** The token, if the address is on its server: a file's own address in a gated repository needs it too. */
+  /** The headers with the token if the address is on its server. Direct addresses of gated files need it, too. */
   headersFor(address: string): Headers {
     return this.token !== '' && this.serves(address) ? this.authorization : undefined
   }
@@ -66,13 +66,13 @@ class Hub {
   private options(address: HubAddress | undefined): HubOptions {
     if (address && address.hub !== 'huggingface') return {}
     const server = address?.server ?? (this.server || ownServer)
-    // A mirror that an address names is another server.
+    // If the address names another server, such as a mirror, the token is not sent.
     const token = this.serves(server) ? this.token || undefined : undefined
     return { server, token }
   }
 }
 
-/** The only model of a repository: with Ollama, each tag is one. */
+/** The only model of an Ollama repository, where each tag is one model; undefined on other hubs. */
 function only({ hub, variants }: Repository): HubVariant | undefined {
   return hub === 'ollama' && variants.filter(({ kind }) => kind === 'model').length === 1
     ? variants[0]

@@ -1,12 +1,11 @@
-// Data that is stored in this browser, so that it need not be fetched twice: whole files, and the bytes of
-// previews.
+// Data that is stored in this browser so that it is not fetched twice: complete files, and the bytes of previews.
 import type { StoredFile } from 'ggufscope/store'
 import type { Source } from 'ggufscope'
 import { storage } from './storage'
 
 const key = 'keeps'
 
-/** From now on the store may have files. */
+/** Records that the store may contain files. */
 export function rememberKeeping() {
   storage.set(key, 'yes')
 }
@@ -17,7 +16,7 @@ export async function keptFile(address: string): Promise<StoredFile | undefined>
   return storedFile(address).catch(() => undefined)
 }
 
-/** The file in this browser if it is complete, otherwise its address. */
+/** The stored file if it is complete, otherwise the address. */
 export async function keptSource(address: string): Promise<Source> {
   if (!(await keptFile(address))?.complete) return address
   const { StoredSource } = await import('ggufscope/store')

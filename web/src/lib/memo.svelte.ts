@@ -1,12 +1,10 @@
 import type { Finding, GgufFile } from 'ggufscope'
 
-// Incremented when more of a file was read, so that dependent values are computed again.
+// Incremented when findings were updated, so that dependent values are recomputed.
 let version = $state(0)
 const known = new WeakMap<GgufFile, readonly Finding[]>()
 
-/**
- * Findings of a file, computed once. Bytes behind its data are identified when their first bytes were read.
- */
+/** The findings of a file, computed once. Trailing data is described more exactly when its first bytes were read. */
 export function findingsOf(file: GgufFile): readonly Finding[] {
   let findings = version >= 0 ? known.get(file) : undefined
   if (!findings) {
@@ -19,7 +17,7 @@ export function findingsOf(file: GgufFile): readonly Finding[] {
 const isBehind = ({ code }: Finding): boolean => code === 'trailing-data'
 
 async function lookBehind(file: GgufFile, findings: readonly Finding[]): Promise<void> {
-  // The file may be closed meanwhile, or its server unreachable: then the finding stays as it is.
+  // If the file was closed meanwhile or its server is unreachable, the finding stays as it is.
   const behind = (await file.damage().catch(() => [])).filter(isBehind)
   if (behind.length === 0) return
   known.set(

@@ -5,10 +5,10 @@ export async function workOffline() {
     await navigator.serviceWorker.register(new URL('./service-worker.js', document.baseURI))
     const { active } = await navigator.serviceWorker.ready
     const idle = globalThis.requestIdleCallback ?? ((done: () => void) => setTimeout(done, 2000))
-    // Megabytes that this page may not need: not with data saving.
+    // The remaining files are several megabytes that this visit may not need. With data saving they are not fetched.
     const connection = (navigator as { connection?: { saveData?: boolean } }).connection
     if (connection?.saveData !== true) idle(() => active?.postMessage('keep-rest'))
   } catch {
-    // Private windows and strict settings refuse it.
+    // Browsers refuse service workers in private windows and with strict settings.
   }
 }

@@ -1,8 +1,8 @@
-// A second file: tensors of the open file are compared with its tensors.
+// A second file that is compared with the open file.
 import { open, type GgufFile, type Source } from 'ggufscope'
 import { absolute, nameOf } from './address'
 
-/** The page's address contains it as "with", so that a link restores the comparison. */
+/** Stores the second file's address in the page's address as "with", so that a link restores the comparison. */
 function keepInLink(address: string | undefined) {
   const query = new URLSearchParams(location.search)
   if ((query.get('with') ?? undefined) === address) return
@@ -35,7 +35,7 @@ class OtherFile {
     void this.start(files, files[0].name)
   }
 
-  /** Opens the second file that the page's address names. */
+  /** Opens the second file if the page's address contains one. */
   followLink() {
     const address = new URLSearchParams(location.search).get('with')
     if (address) this.openAddress(address)

@@ -1,14 +1,14 @@
-// The number of unsaved changes of the open file. The changes themselves are in a module that is loaded with its panel.
+// The number of changes of the open file. The changes themselves are in edits.svelte.ts, which its panel loads.
 const question = 'Changes of this file are not saved. Leave it without them?'
 
 class Pending {
-  /** changes, saved or not */
+  /** number of changes, saved or not */
   count = $state(0)
   private unsaved = false
 
   private readonly ask = (event: Event) => event.preventDefault()
 
-  /** Lets browsers ask before they leave the page, only while there are unsaved changes. */
+  /** Sets the state. While there are unsaved changes, the browser asks before it leaves the page. */
   set(count: number, unsaved: boolean) {
     this.count = count
     if (unsaved === this.unsaved) return
@@ -17,7 +17,7 @@ class Pending {
     else window.removeEventListener('beforeunload', this.ask)
   }
 
-  /** Asks before another file replaces one with unsaved changes. */
+  /** Asks the user before another file replaces one with unsaved changes. */
   mayLeave(): boolean {
     return !this.unsaved || window.confirm(question)
   }

@@ -1,4 +1,4 @@
-// The sampling parameters with their meaning, and presets of them.
+// The sampling parameters with their meaning, and presets.
 
 export interface Sampling {
   temperature: number
@@ -92,7 +92,7 @@ export const standard: Sampling = {
   maxTokens: 400,
 }
 
-/** What is wrong with the values, in words; empty: nothing. */
+/** An error message for invalid values; empty if they are valid. */
 export function faultOf(values: Sampling): string {
   const bad = parameters.find(({ id, min, max }) => !(values[id] >= min && values[id] <= max))
   return bad ? `${bad.title} must be from ${bad.min} to ${bad.max.toLocaleString('en-US')}.` : ''

@@ -4,7 +4,7 @@ import { storage } from './storage'
 
 export interface Recent {
   name: string
-  /** Absent for a file from this computer: pages cannot open those again by themselves. */
+  /** Absent for a local file, because a page cannot open it again by itself. */
   url?: string
 }
 

@@ -1,9 +1,8 @@
-// What a preview left out of the open file, and whether it has been read since.
+// The part of the open file that its preview left out, and whether it has been read since.
 import type { GgufFile, LazyArray } from 'ggufscope'
 
 class Rest {
-  // The package's objects do not announce changes. Values that depend on this are computed again when more
-  // was read.
+  // The package's objects do not report changes. Values that depend on `version` are recomputed when more was read.
   private version = $state(0)
 
   isComplete(file: GgufFile): boolean {

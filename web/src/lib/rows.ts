@@ -5,7 +5,7 @@ import { blockOf } from './tensors'
 export type Column = 'name' | 'type' | 'shape' | 'elements' | 'bytes' | 'offset'
 
 export interface Order {
-  /** undefined: in the file's order */
+  /** column to sort by; undefined: the file's order */
   column: Column | undefined
   down: boolean
 }
@@ -14,7 +14,7 @@ export type Row =
   | { kind: 'tensor'; tensor: TensorInfo }
   | { kind: 'block'; name: string; tensors: number; bytes: number; open: boolean }
 
-// "blk.2" before "blk.10". One collator for all: making one for each comparison is slow.
+// Sorts "blk.2" before "blk.10". The collator is created once, because that is slow.
 const natural = new Intl.Collator('en', { numeric: true })
 
 const compare: Record<Column, (a: TensorInfo, b: TensorInfo) => number> = {
@@ -68,7 +68,7 @@ export function arrange(
   return { rows, matches }
 }
 
-/** "4096 × 32000": as ggml has it, fastest first. */
+/** "4096 × 32000", in ggml's order: the fastest-changing dimension first. */
 export function shapeText(shape: readonly number[]): string {
   return shape.length === 0 ? 'scalar' : shape.join(' × ')
 }

@@ -2,9 +2,9 @@
 import type { WriteOptions, WrittenFile } from 'ggufscope/edit'
 import { saveBlob } from './save'
 
-/** Limit in bytes for a file from a server that is held in memory. */
+/** Size limit in bytes for holding a remote file in memory. */
 const inMemory = 64_000_000
-/** Milliseconds after which the download's address is revoked. Downloads of large files start late. */
+/** Milliseconds until the download's address is revoked. Browsers may start downloads of large files late. */
 const keepMs = 3_600_000
 
 interface FilePicker {
@@ -15,12 +15,13 @@ interface FilePicker {
 }
 
 /**
- * download: the browser saves slices of a local file, which take no memory, or a small file. disk: pieces are written as they
- * arrive. none: the file is large, comes from a server, and this browser cannot write to the disk piece by piece.
+ * How a file is saved. download: the browser saves slices of a local file, which take no memory, or a small file. disk:
+ * pieces are written as they arrive. none: the file is large and remote, and this browser cannot write to the disk in
+ * pieces.
  */
 export type Way = 'download' | 'disk' | 'none'
 
-/** Bytes that have to be read for a download: of local files none. */
+/** The number of bytes that must be fetched before a download. Slices of local files are not read. */
 export const bytesToRead = ({ parts }: WrittenFile) =>
   parts.reduce((sum, part) => {
     const isRead = part.kind === 'computed' || (part.kind === 'copy' && !('slice' in part.source))
@@ -33,8 +34,8 @@ export function wayOf(written: WrittenFile): Way {
 }
 
 /**
- * The place on the disk, chosen by a person: right after a click. Chromium empties a file that is chosen there at once, so
- * this is for files that come from a server only.
+ * Lets the user choose the target file. Must be called directly in a click handler. Chromium truncates an existing file
+ * when it is chosen, so this is only used for remote files: the target could otherwise be the open local file.
  */
 export async function chooseTarget(name: string): Promise<FileSystemFileHandle | undefined> {
   try {
@@ -52,7 +53,7 @@ export async function download(written: WrittenFile, name: string, options: Writ
   saveBlob(await written.blob(options), name, keepMs)
 }
 
-/** Writes the file. It appears when it is complete; before that, and after a failure, the old file stays. */
+/** Writes the file. It replaces the old file only when it is complete; after an error, the old file stays. */
 export async function writeTo(target: FileSystemFileHandle, written: WrittenFile, options: WriteOptions) {
   const out = await target.createWritable()
   await written.stream(options).pipeTo(out, options.signal ? { signal: options.signal } : {})

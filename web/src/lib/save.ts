@@ -8,7 +8,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** Downloads a Blob. Browsers never put a download in the place of a file without asking. */
+/** Downloads a Blob. Browsers do not overwrite existing files with a download without asking. */
 export function saveBlob(blob: Blob, name: string, keepMs = 10_000) {
   const url = URL.createObjectURL(blob)
   const link = document.createElement('a')

@@ -1,4 +1,4 @@
 import { MediaQuery } from 'svelte/reactivity'
 
-/** Phones and narrow windows: two-line rows, details over the list instead of beside it. */
+/** True on phones and in narrow windows: rows have two lines, and details cover the list. */
 export const narrow = new MediaQuery('(max-width: 720px)')

@@ -1,4 +1,4 @@
-// The one file that is open, loading or failed; and the address bar, which shows it.
+// The file that is open, loading or failed, and the address bar, which reflects it.
 import { GgufError, open, type GgufFile, type OpenProgress, type Scalar, type Source } from 'ggufscope'
 import type { Repository } from 'ggufscope/hub'
 import { absolute, isLocalPath, nameOf } from './address'
@@ -15,7 +15,7 @@ export type Stage =
       kind: 'loading'
       label: string
       progress: OpenProgress | undefined
-      /** the first of the file, known after one round trip */
+      /** the file's first keys, known after one round trip */
       keys: ReadonlyMap<string, Scalar> | undefined
     }
   | { kind: 'repository'; label: string; repository: Repository; title: string }
@@ -23,13 +23,13 @@ export type Stage =
   | { kind: 'failed'; label: string; error: unknown }
 
 interface Attempt {
-  /** stored in its entries of the browser's history */
+  /** identifies the attempt in the browser's history entries */
   id: string
   source: Source | readonly Source[]
   /** headers for a hub that needs a token */
   headers?: Record<string, string> | undefined
   label: string
-  /** what the address field shows and the deep link keeps; empty for files of this computer */
+  /** shown in the address field and stored in the deep link; empty for local files */
   address: string
 }
 
@@ -38,7 +38,7 @@ const attemptOf = (given: Omit<Attempt, 'id'>): Attempt => ({ id: String(Math.ra
 const headersOf = (source: Attempt['source']) =>
   typeof source === 'string' ? hub.headersFor(source) : undefined
 
-/** Replaces an address by the files that a hub has for it. */
+/** Replaces a hub address with the addresses of its files. */
 function locate(attempt: Attempt, { urls }: Extract<Place, { kind: 'model' }>) {
   attempt.source = urls.length === 1 ? urls[0]! : urls
   attempt.label = nameOf(urls[0]!)
@@ -69,11 +69,11 @@ class Session {
   stage = $state.raw<Stage>({ kind: 'start' })
   address = $state('')
   panel = $state('overview')
-  /** what is selected in each panel: a key, a tensor */
+  /** the selected item of each panel, e.g. a key or a tensor */
   private items = $state<Record<string, string | undefined>>({})
 
   private last: Attempt | undefined
-  /** the whole file is in this browser */
+  /** whether the complete file is stored in this browser */
   private isKept = false
   private control: AbortController | undefined
   private hashWritten = 0
@@ -87,22 +87,22 @@ class Session {
     window.addEventListener('hashchange', () => this.followHash())
   }
 
-  /** where the open file came from: several files of a split model as a list */
+  /** the source of the open file; a list for a split model */
   get source(): Source | readonly Source[] | undefined {
     return this.last?.source
   }
 
-  /** whether its bytes come from a server, and not from this computer or browser */
+  /** whether its bytes come from a server, not from a local file or the browser's storage */
   get isRemote(): boolean {
     return this.last !== undefined && this.last.address !== '' && !this.isKept
   }
 
-  /** headers that its server needs with every request */
+  /** the headers of every request to its server */
   get headers(): Record<string, string> | undefined {
     return this.last?.headers
   }
 
-  /** what is selected in a panel, whether or not it is shown now */
+  /** the selected item of a panel, even if the panel is hidden */
   itemOf(panel: string): string | undefined {
     return this.items[panel]
   }
@@ -117,7 +117,7 @@ class Session {
     void this.start(attemptOf({ source: url, label: nameOf(url), address }), true)
   }
 
-  /** `from`: the name of the place, for an error if it has no file. */
+  /** Opens local files. from: the name of their folder, for the error message if there are none. */
   openFiles(files: readonly File[], from = '') {
     const first = files[0]
     if (!first) {
@@ -144,7 +144,7 @@ class Session {
     this.control?.abort()
   }
 
-  /** Back to the empty page. */
+  /** Closes the file and shows the start page. */
   leave() {
     if (!pending.mayLeave()) return
     this.cancel()
@@ -155,9 +155,9 @@ class Session {
     history.pushState(null, '', location.pathname)
   }
 
-  /** Shows a panel, with what is selected in it; without `item` nothing is. */
+  /** Shows a panel and selects an item in it, or nothing if there is no `item`. */
   show(panel: string, item?: string) {
-    // On narrow screens details lie over the list: Back closes them.
+    // On narrow screens details cover the list. They get a history entry, so that Back closes them.
     const opens = narrow.current && item !== undefined && this.itemOf(panel) === undefined
     this.panel = panel
     this.items[panel] = item
@@ -168,14 +168,14 @@ class Session {
     history.pushState(history.state, '', page + hashOf(panel, item))
   }
 
-  /** Shows a panel as it was left. */
+  /** Shows a panel with its current selection. */
   turnTo(panel: string) {
     this.panel = panel
     this.writeHash(hashOf(panel, this.itemOf(panel)))
   }
 
   private writeHash(hash: string) {
-    // Browsers limit how often a page may do this, and a held key repeats fast.
+    // Browsers limit how often a page may change its address. A held key would exceed that limit.
     clearTimeout(this.hashTimer)
     const write = () => {
       this.hashWritten = performance.now()
@@ -242,7 +242,7 @@ class Session {
     }
   }
 
-  /** Shows the start page instead of a file whose loading was cancelled: a reload must not start it again. */
+  /** Shows the start page after loading was cancelled, so that a reload does not start it again. */
   private abandon() {
     this.replace({ kind: 'start' })
     this.address = ''
@@ -259,7 +259,7 @@ class Session {
     pending.set(0, false)
   }
 
-  /** Whether the page's address is a place in the last file. A person may have typed another panel into it. */
+  /** Whether the page's address refers to the last file. The user may have typed another panel into it. */
   private isHere(): boolean {
     if (!this.last) return false
     const opened = readState()
@@ -268,7 +268,7 @@ class Session {
     return location.hash !== '' && address === this.last.address
   }
 
-  /** Whether the history may be followed. If a person prefers to stay, the place of the open file is put back. */
+  /** Whether the navigation may proceed. If the user prefers to stay, the address of the open file is restored. */
   private mayFollow(): boolean {
     if (this.stage.kind !== 'open' || this.isHere() || pending.mayLeave()) return true
     const { id, address } = this.last!
@@ -285,7 +285,7 @@ class Session {
     this.followHash()
     if (this.last && this.isHere()) {
       history.replaceState({ opened: this.last.id }, '')
-      // Another place in the open file; or Forward to a file that was left.
+      // The address is another place in the open file, or Forward leads to a file that was closed.
       if (this.stage.kind === 'start') void this.start(this.last, false)
       return
     }

@@ -1,4 +1,4 @@
-// Local storage that may be full, forbidden, or edited by hand.
+// Access to local storage, which may be full, forbidden, or edited by hand.
 const prefix = 'ggufscope.'
 
 export const storage = {
@@ -13,7 +13,7 @@ export const storage = {
     try {
       localStorage.setItem(prefix + key, value)
     } catch {
-      // Nothing depends on it.
+      // The viewer also works without stored values.
     }
   },
 }

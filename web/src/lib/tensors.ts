@@ -1,4 +1,4 @@
-// The tensors of a file by block of the network, and by place in the file.
+// Groups the tensors of a file by block of the network and by position in the file.
 import type { GgufFile, TensorInfo } from 'ggufscope'
 
 /** "blk.12.attn_q.weight" -> "blk.12"; "v.blk.3.ln1.bias" -> "v.blk.3"; "" for a tensor outside the blocks. */
@@ -6,7 +6,7 @@ export function blockOf(name: string): string {
   return /^[^\d]{1,80}?\.\d{1,9}(?=\.|$)/.exec(name)?.[0] ?? ''
 }
 
-/** Segments of one kind along a strip: from and to in 0..1, kind is a type's name or "header". */
+/** A segment of a strip. from and to are in 0..1; kind is a type's name or "header". */
 export interface Segment {
   from: number
   to: number
@@ -14,11 +14,11 @@ export interface Segment {
 }
 
 /**
- * The file to scale, in at most `bins` pieces: each is of the type that holds the most bytes there.
- * The parts of a split model come one after the other.
+ * Divides the file into at most `bins` segments, to scale. Each has the type with the most bytes in it. The files of a
+ * split model follow each other.
  */
 export function fileStrip(file: GgufFile, bins: number): { segments: Segment[]; total: number } {
-  // If a size is unknown, a part ends with its last tensor.
+  // If a file's size is unknown, it ends with its last tensor.
   const ends = file.shards.map((shard) => shard.size ?? shard.dataOffset)
   for (const { shard, offset, byteLength } of file.tensors) {
     if (file.shards[shard]?.size === undefined) ends[shard] = Math.max(ends[shard] ?? 0, offset + byteLength)
@@ -65,7 +65,7 @@ export interface BlockBytes {
   types: Map<string, number>
 }
 
-/** Bytes of each numbered block by type, in the order of the file. */
+/** The bytes of each numbered block by type, in the file's order. */
 export function blockProfile(tensors: readonly TensorInfo[]): BlockBytes[] {
   const blocks = new Map<string, BlockBytes>()
   for (const tensor of tensors) {

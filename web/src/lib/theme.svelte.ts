@@ -1,4 +1,4 @@
-// Light, dark, or the system's setting. The choice is in local storage.
+// The theme: light, dark, or the system's setting. The choice is stored in local storage.
 import { MediaQuery } from 'svelte/reactivity'
 import { storage } from './storage'
 

@@ -3,7 +3,7 @@ import { oneLine } from './format'
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** What a token stands for: its text, or bytes if it is a part of a character. */
+/** The text of a token, or its bytes if it is a part of a character. */
 export function tokenText(token: Token): string {
   try {
     return (
@@ -14,7 +14,7 @@ export function tokenText(token: Token): string {
   }
 }
 
-/** Ids in any notation: "1 2,3", "[1, 2]". Throws an Error that names the part which is not an id. */
+/** Parses ids in any notation: "1 2,3", "[1, 2]". Throws an Error that names the part which is not an id. */
 export function parseIds(text: string, size: number): number[] {
   const words = text.split(/[\s,;[\]]+/).filter(Boolean)
   return words.map((word) => {

@@ -22,7 +22,7 @@ export const scalarTypes: readonly { id: ScalarType; title: string }[] = [
   { id: 'i16', title: 'i16: -32,768 to 32,767' },
 ]
 
-/** A hint about the accepted texts of a type. */
+/** Describes the texts that are valid for a type. */
 export function hintOf(type: string): string {
   const [, sign, width] = /^([ui])(\d+)$/.exec(type) ?? []
   if (width !== undefined) {
@@ -44,7 +44,7 @@ export function fieldText(value: MetadataValue | ChangeValue | undefined): strin
   return isArray(value as MetadataValue) ? '' : String(value)
 }
 
-/** Parses the text of a value of a type. An invalid text stays a string; the package refuses it. */
+/** Parses a text as a value of a type. Invalid text is returned as a string, which the package refuses. */
 export function typed(text: string, type: string): ChangeValue {
   if (type === 'string') return text
   const trimmed = text.trim()

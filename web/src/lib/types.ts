@@ -1,4 +1,4 @@
-// Colours of ggml types: warm where there are few bits, cool where there are many, grey for floats.
+// Colours of ggml types: warm for few bits, cool for many bits, grey for floats.
 import type { TypeShare } from 'ggufscope'
 
 export interface ColoredType extends TypeShare {
@@ -13,7 +13,7 @@ const floats: Record<string, string> = {
   F16: 'oklch(0.7 0.012 230)',
 }
 
-// Types of the same bits differ in lightness by their family.
+// Types with equal numbers of bits differ in lightness by their family.
 const families: readonly [name: RegExp, lightness: number][] = [
   [/^(IQ|TQ)/, 0.58],
   [/_K/, 0.68],
@@ -22,7 +22,7 @@ const families: readonly [name: RegExp, lightness: number][] = [
 const least = 1.5
 const most = 8.5
 
-/** One colour for a type, the same in every file: its hue shows the bits, from warm (few) to cool (many). */
+/** The colour of a type, the same in every file. Its hue shows the number of bits, from warm (few) to cool (many). */
 function colorOf(type: string, bits: number): string {
   if (Object.hasOwn(floats, type)) return floats[type] ?? ''
   const t = Math.max(0, Math.min(1, (bits - least) / (most - least)))

@@ -1,4 +1,4 @@
-// Metadata values as text: a short form for a row, the whole for the clipboard.
+// Formats metadata values as text: short for a row, complete for the clipboard.
 import type { GgufFile, LazyArray, MetadataValue, ValueType } from 'ggufscope'
 import { count, float, oneLine } from './format'
 import { rest } from './rest.svelte'
@@ -7,12 +7,12 @@ export function isArray(value: MetadataValue | undefined): value is LazyArray {
   return typeof value === 'object'
 }
 
-/** "u32", or "string × 128,256" of an array. */
+/** The name of a type: "u32", or "string × 128,256" for an array. */
 export function typeName(type: ValueType | undefined, value: MetadataValue | undefined): string {
   return isArray(value) ? `${value.type} × ${count(value.length)}` : (type ?? '')
 }
 
-/** One line, never longer than about `limit` characters. */
+/** Formats a value as one line of at most about `limit` characters. */
 export function preview(value: MetadataValue | undefined, limit = 200, depth = 0): string {
   if (value === undefined) return ''
   if (typeof value === 'string') return oneLine(value, limit)
@@ -30,12 +30,10 @@ export function preview(value: MetadataValue | undefined, limit = 200, depth = 0
   return `[${parts.join(', ')}${parts.length < value.length ? ', …' : ''}]`
 }
 
-/** Arrays up to this length are searched with the keys. */
+/** Limit of the length of arrays whose entries are all searched. */
 const searchedEntries = 2000
 
-/**
- * Whether a value's whole text contains `text` (lower case); for long arrays only the first entries count.
- */
+/** Whether a value's text contains `text` (lower case). Of longer arrays, only the shown first entries are searched. */
 export function contains(value: MetadataValue | undefined, text: string): boolean {
   if (typeof value === 'string')
     return value.toLowerCase().includes(text) || preview(value).toLowerCase().includes(text)
@@ -45,13 +43,13 @@ export function contains(value: MetadataValue | undefined, text: string): boolea
   return preview(value).toLowerCase().includes(text)
 }
 
-/** The text for the clipboard: strings as they are, arrays as JSON. */
+/** The text for the clipboard: strings unchanged, arrays as JSON. */
 export function wholeText(value: MetadataValue | undefined): string {
   if (value === undefined) return ''
   return isArray(value) ? JSON.stringify(value.toJSON()) : String(value)
 }
 
-/** What a number means, if the file says it: a token's text, a file type's name. */
+/** What a number refers to, if known: a token's text, or a file type's name. */
 export function meaning(file: GgufFile, key: string, value: MetadataValue | undefined): string {
   if (typeof value !== 'number') return ''
   if (key === 'general.file_type') return file.summary().fileType ?? ''
