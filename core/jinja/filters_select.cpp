@@ -7,10 +7,10 @@
 namespace ggufscope::jinja {
 namespace {
 
-using K = Iter::Kind;
+using IterKind = Iter::Kind;
 
 // A generator over a[0] that keeps the call's arguments.
-Iter* generator(Runtime& r, K kind, const Value* a, uint32_t n_bound, const Args& args) {
+Iter* generator(Runtime& r, IterKind kind, const Value* a, uint32_t n_bound, const Args& args) {
   Iter* iter = r.make<Iter>();
   Value* bound = r.make<Value>(n_bound);
   Value* positional = r.make<Value>(args.n);
@@ -26,7 +26,7 @@ Iter* generator(Runtime& r, K kind, const Value* a, uint32_t n_bound, const Args
   return iter;
 }
 
-template <K kind, uint32_t n_bound>
+template <IterKind kind, uint32_t n_bound>
 Value generate(Runtime& r, const Value* a, const Args& args) {
   return r.iterator(generator(r, kind, a, n_bound, args));
 }
@@ -34,7 +34,7 @@ Value generate(Runtime& r, const Value* a, const Args& args) {
 // by_attribute: the first argument is the attribute to test.
 template <bool reject, bool by_attribute>
 Value select(Runtime& r, const Value* a, const Args& args) {
-  Iter* iter = generator(r, K::kSelect, a, 1, args);
+  Iter* iter = generator(r, IterKind::kSelect, a, 1, args);
   if (iter == nullptr) return Value::fail();
   iter->reject = reject;
   iter->by_attribute = by_attribute;
@@ -164,33 +164,33 @@ bool make_slices(Runtime& r, const Iter& iter, std::vector<Value>& rows) {
 }
 
 bool prepare(Runtime& r, Iter& iter) {
-  const bool asks_truth = iter.kind == K::kMap || iter.kind == K::kSelect;
+  const bool asks_truth = iter.kind == IterKind::kMap || iter.kind == IterKind::kSelect;
   if (asks_truth && !truth(iter.source)) {
     iter.done = true;
     return true;
   }
-  if (iter.kind == K::kMap && !prepare_map(r, iter)) return false;
-  if (iter.kind == K::kSelect && !prepare_select(r, iter)) return false;
+  if (iter.kind == IterKind::kMap && !prepare_map(r, iter)) return false;
+  if (iter.kind == IterKind::kSelect && !prepare_select(r, iter)) return false;
   if ((iter.inner = iterate(r, iter.source)) == nullptr) return false;
-  if (iter.kind == K::kUnique) return (iter.seen = r.make<Dict>()) != nullptr;
-  if (iter.kind != K::kBatch && iter.kind != K::kSlices) return true;
+  if (iter.kind == IterKind::kUnique) return (iter.seen = r.make<Dict>()) != nullptr;
+  if (iter.kind != IterKind::kBatch && iter.kind != IterKind::kSlices) return true;
   std::vector<Value> rows;
-  if (!(iter.kind == K::kBatch ? make_batches(r, iter, rows) : make_slices(r, iter, rows))) return false;
+  if (!(iter.kind == IterKind::kBatch ? make_batches(r, iter, rows) : make_slices(r, iter, rows))) return false;
   iter.source = r.sequence(Type::kList, rows);
-  iter.kind = K::kSeq;
+  iter.kind = IterKind::kSeq;
   return !iter.source.failed();
 }
 
 constexpr Builtin kSelectFilterRows[] = {
-    {"batch", "linecount fill_with?", generate<K::kBatch, 3>},
-    {"items", "", generate<K::kItems, 1>},
-    {"map", "*", generate<K::kMap, 1>},
+    {"batch", "linecount fill_with?", generate<IterKind::kBatch, 3>},
+    {"items", "", generate<IterKind::kItems, 1>},
+    {"map", "*", generate<IterKind::kMap, 1>},
     {"reject", "*", select<true, false>},
     {"rejectattr", "*", select<true, true>},
     {"select", "*", select<false, false>},
     {"selectattr", "*", select<false, true>},
-    {"slice", "slices fill_with?", generate<K::kSlices, 3>},
-    {"unique", "case_sensitive? attribute?", generate<K::kUnique, 3>},
+    {"slice", "slices fill_with?", generate<IterKind::kSlices, 3>},
+    {"unique", "case_sensitive? attribute?", generate<IterKind::kUnique, 3>},
 };
 
 }  // namespace
@@ -199,10 +199,10 @@ Value next_generated(Runtime& r, Iter& iter) {
   if (iter.inner == nullptr) {
     if (!prepare(r, iter)) return Value::fail();
     if (iter.done) return {};
-    if (iter.kind == K::kSeq) return next(r, iter);
+    if (iter.kind == IterKind::kSeq) return next(r, iter);
   }
-  if (iter.kind == K::kMap) return next_mapped(r, iter);
-  return iter.kind == K::kUnique ? next_unique(r, iter) : next_selected(r, iter);
+  if (iter.kind == IterKind::kMap) return next_mapped(r, iter);
+  return iter.kind == IterKind::kUnique ? next_unique(r, iter) : next_selected(r, iter);
 }
 
 constinit const std::span<const Builtin> kSelectFilters = kSelectFilterRows;
