@@ -1,45 +1,46 @@
-// Chooses what to read for an end of which only a distribution is known: one window if the end probably lies in it,
-// otherwise samples at the quantiles. Time is measured in bytes: those that the link carries in one round trip.
+// Chooses the bytes to read when only a probability distribution of an array's end is known: one window if the end
+// probably lies in it, otherwise samples at the quantiles. Time is measured in bytes that the link transfers meanwhile.
 import type { Estimate } from './estimate.js'
 
 export interface Target extends Estimate {
   /** the end lies in (low, high] */
   readonly low: number
   readonly high: number
-  /** bytes of the interval that are read in any case; undefined: no piece shows that the end lies before `high` */
+  /** bytes of the interval that must be read anyway; undefined: no piece proves that the end lies before `high` */
   readonly needed?: number | undefined
 }
 
 export interface Aim {
-  /** read in one piece: [from, to] */
+  /** bytes to read in one request: [from, to] */
   readonly window: readonly [number, number] | undefined
   /** probability that the end lies in the window */
   readonly hit: number
-  /** places of samples */
+  /** offsets of samples */
   readonly probes: readonly number[]
 }
 
-// A byte costs this much more than its time, so that a preview stays small.
+// A byte counts this many times its transfer time, so that previews stay small.
 const kThrift = 1.4
-// An interval that costs less than this share of a round trip is read whole, and no window costs more.
+// An interval that costs less than kWhole round trips is read completely. No window costs more than kMostWindow.
 const kWhole = 0.55
 const kMostWindow = 0.7
-// With this probability the estimate is wrong, and the end lies anywhere between its bounds.
+// The probability that the estimate is wrong. The end is then uniformly distributed between its bounds.
 const kDoubt = 0.15
-// Steps that find a quantile.
+// Bisection steps for finding a quantile.
 const kHalvings = 40
-// A window is read only if the end is this likely in it.
+// A window is read only if it contains the end with at least this probability.
 const kLeastHit = 0.3
 
 /**
- * perRound: bytes of a round trip. cost: cost factor of each byte of a window. slots: number of requests left.
+ * Chooses a window or samples for one end. perRound: bytes that the link transfers in one round trip. cost: cost factor
+ * of each byte of a window. slots: number of requests left.
  */
 export function aim(target: Target, perRound: number, cost: number, slots: number): Aim {
   const { low, high, mean } = target
   const width = high - low
   if ((width - (target.needed ?? 0)) * cost <= kWhole * perRound)
     return { window: [low, high], hit: 1, probes: [] }
-  // If the samples contradict the estimate, the samples count.
+  // If the bounds exclude the estimated mean, a larger scale gives them more weight.
   const scale = Math.max(target.scale, (low - mean) / 2, (mean - high) / 2, 1)
   const below = (at: number): number => 1 / (1 + Math.exp((mean - at) / scale))
   const lowest = below(low)
@@ -56,7 +57,7 @@ export function aim(target: Target, perRound: number, cost: number, slots: numbe
     }
     return from
   }
-  // The window ends where the next byte costs more than it may save.
+  // The window ends where the expected gain of one more byte is below its cost.
   const least = (kThrift * cost * scale * share) / perRound
   if (least < 0.25) {
     const half = scale * 2 * Math.acosh(Math.sqrt(0.25 / least))
@@ -73,7 +74,7 @@ export function aim(target: Target, perRound: number, cost: number, slots: numbe
     const behind = 1 - sum(to)
     const hit = 1 - before - behind
     if (hit >= kLeastHit) {
-      // If the window misses, these show how far.
+      // If the window misses the end, these samples show how far away it is.
       const guards: number[] = []
       const left = Math.round(((slots - 1) * before) / Math.max(1e-9, before + behind))
       for (let i = 1; i <= left; i++) guards.push(place((before * i) / (left + 1)))

@@ -1,35 +1,35 @@
-// Recognizes what a piece from the middle of a header contains. Strings and tensor infos form chains: where
-// one ends the next begins. A chain of small 64-bit lengths does not occur by chance.
+// Recognizes the contents of a piece from the middle of a header. Strings and tensor infos form chains: each begins
+// where the one before ends. A chain of small 64-bit lengths is very unlikely in other data.
 import { Cursor, kArray, kString, kValueBytes } from './cursor.js'
 
-// Longest word of a vocabulary; a chain may begin this far into a piece.
+// The longest word of a vocabulary in bytes. A chain begins at most this far into a piece.
 export const kLongestWord = 2048
 const kMinWords = 8
 const kMaxDims = 8
 const kMaxTypeId = 1000
 
 export interface Words {
-  /** where the last complete string begins, from the start of the piece, and where some before it begin */
+  /** offsets in the piece of the last complete strings */
   readonly starts: readonly number[]
-  /** where the chain ends: before the end of the piece if the array ends in it */
+  /** offset in the piece at which the chain ends; before the piece's end if the array ends in it */
   readonly end: number
   /** whether the chain ends before the piece does */
   readonly broken: boolean
   readonly count: number
-  /** average bytes of a string, its length included, and their deviation */
+  /** mean and standard deviation of the bytes of a string with its length field */
   readonly mean: number
   readonly deviation: number
-  /** each string is two words with a space between: merges of a byte-pair encoding */
+  /** whether the strings are two words with a space between them: merges of byte-pair encoding */
   readonly pairs: boolean
 }
 
 const kKeptStarts = 8
 
-/** The chain of strings in a piece; undefined: there is none. at: a known start of a string. */
+/** Finds the chain of strings in a piece; undefined if there is none. at: the known offset of a string. */
 export function findWords(bytes: Uint8Array, little: boolean, at?: number): Words | undefined {
   const last = at ?? Math.min(kLongestWord, bytes.length - 8)
   for (let start = at ?? 0; start <= last; start++) {
-    // The high half of a length is zero: this test skips most places.
+    // The upper 32 bits of a length are zero. This test excludes most offsets quickly.
     const high = little ? start + 4 : start
     if ((bytes[high]! | bytes[high + 1]! | bytes[high + 2]! | bytes[high + 3]!) !== 0) continue
     const words = chain(bytes, little, start)
@@ -73,20 +73,20 @@ function chain(bytes: Uint8Array, little: boolean, start: number): Words | undef
   return { starts, end, broken, count, mean, deviation, pairs: pairs > 0.8 * count }
 }
 
-// This many elements one behind the other show an array of numbers.
+// This many consecutive numbers identify an array of numbers.
 const kNumbers = 32
 const kUsual = { most: 1e7, least: 1e-5 }
-// Types of tokens.
+// The number of token types.
 const kTypes = 6
 
 export interface Numbers {
-  /** of the first element, from the start of the piece, if each is one less than the one before: a score by rank */
+  /** the first element and its offset in the piece, if each element is one less than the one before (scores by rank) */
   readonly rank: { readonly at: number; readonly value: number } | undefined
-  /** all are types of tokens */
+  /** whether all are token types */
   readonly types: boolean
 }
 
-/** Small integers or usual floats of four bytes each, as types and scores are; undefined: the piece has others. */
+/** Recognizes numbers of four bytes such as token types and scores: small integers or floats of usual magnitude. */
 export function findNumbers(bytes: Uint8Array, little: boolean): Numbers | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const isNumber = (at: number): boolean => {
@@ -100,7 +100,7 @@ export function findNumbers(bytes: Uint8Array, little: boolean): Numbers | undef
   for (let at = 0; at < 4; at++) {
     const places = Array.from({ length: kNumbers }, (_, i) => at + 4 * i)
     if (places.at(-1)! + 4 > bytes.length || !places.every(isNumber)) continue
-    // Types look like numbers from each byte on.
+    // Token types look like numbers at any alignment.
     if (places.every(isType)) return { rank: undefined, types: true }
     const falls = places.every((place, i) => value(place) === value(at) - i)
     found ??= { rank: falls ? { at, value: value(at) } : undefined, types: false }
@@ -109,15 +109,15 @@ export function findNumbers(bytes: Uint8Array, little: boolean): Numbers | undef
 }
 
 export interface Infos {
-  /** of the first complete one, from the start of the piece */
+  /** offset in the piece of the first complete info */
   readonly at: number
-  /** of its tensor, from the start of the tensor data */
+  /** offset of its tensor in the tensor data */
   readonly offset: number
   /** average bytes of an info */
   readonly mean: number
 }
 
-/** The tensor infos in a piece. */
+/** Finds the chain of tensor infos in a piece. */
 export function findInfos(bytes: Uint8Array, little: boolean): Infos | undefined {
   for (let start = 0; start < Math.min(512, bytes.length - 8); start++) {
     if ((bytes[little ? start + 7 : start]! | bytes[little ? start + 4 : start + 3]!) !== 0) continue
@@ -134,14 +134,14 @@ export function findInfos(bytes: Uint8Array, little: boolean): Infos | undefined
   return undefined
 }
 
-/** One space, neither first nor last. */
+/** Whether the text has exactly one space, neither first nor last. */
 function isPair(bytes: Uint8Array, from: number, end: number): boolean {
   let spaces = 0
   for (let i = from + 1; i < end; i++) if (bytes[i] === 0x20) spaces++
   return spaces === 1 && bytes[end - 1] !== 0x20
 }
 
-/** Whether this many key-values, or as many as fit in the piece, lie here one behind the other. */
+/** Whether a chain of key-value pairs begins here: as many as requested, or as many as fit in the piece. */
 export function keysAt(bytes: Uint8Array, little: boolean, at: number, wanted: number): boolean {
   const cursor = new Cursor(bytes, little, at)
   for (let found = 0; found < wanted; found++) {
@@ -165,10 +165,7 @@ export function keysAt(bytes: Uint8Array, little: boolean, at: number, wanted: n
   return true
 }
 
-/**
- * One tensor info; undefined: it is not one, or it does not end in these bytes (then cursor.short is above
- * 0).
- */
+/** Skips one tensor info. Returns false if it is invalid, or if the bytes end within it (then cursor.short > 0). */
 export function readInfo(cursor: Cursor, onOffset?: (offset: number) => void): boolean {
   const length = cursor.u64()
   if (length === 0 || length > 1024 || !cursor.skip(length)) return false
@@ -181,7 +178,7 @@ export function readInfo(cursor: Cursor, onOffset?: (offset: number) => void): b
   return true
 }
 
-/** Whether tensor infos lie here, as many as requested or as fit in the piece. */
+/** Whether a chain of tensor infos begins here: as many as requested, or as many as fit in the piece. */
 export function infosAt(bytes: Uint8Array, little: boolean, at: number, wanted: number): boolean {
   const cursor = new Cursor(bytes, little, at)
   for (let found = 0; found < wanted; found++) if (!readInfo(cursor)) return cursor.short > 0 && found > 0

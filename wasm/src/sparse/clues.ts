@@ -1,18 +1,21 @@
-// Pieces after an array give estimates of its end: scores give their rank, tensor infos the distance of the first info.
+// Estimates the end of an array from pieces after it. Scores show their rank, and tensor infos show how far away the
+// first info is.
 import { kLongestWord } from './classify.js'
 import type { Estimate, Point } from './estimate.js'
 import type { Known } from './known.js'
 import type { Range } from './pieces.js'
 import type { Walk } from './walk.js'
 
-// The scores of a SentencePiece vocabulary count down from its first piece, which follows bytes and control tokens.
+// The scores of a SentencePiece vocabulary decrease by one from its first normal token on. At most this many control
+// and byte tokens precede it.
 const kMostUnscored = 1024
-// Error of a rank in the table that the place of a tensor in the data suggests, as a share of the table.
+// The error of a tensor's index in the table when it is estimated from its offset in the data, as a fraction of the
+// table.
 const kRankError = 0.06
 // Usual size of the keys between the last array and the tensor infos.
 const kKeys = 3000
 
-/** Where an array of elements of four bytes begins whose elements count down; undefined: no piece behind shows it. */
+/** Bounds for the begin of an array whose elements decrease by one; undefined if no later piece shows such elements. */
 export function countdownBegin(
   points: readonly Point[],
   from: number,
@@ -23,15 +26,15 @@ export function countdownBegin(
     if (!rank || rank.value > 0) continue
     const high = offset + rank.at + 4 * rank.value
     const low = high - 4 * kMostUnscored
-    // If it was read already, it is not what it seems.
+    // If these bytes are known already, the walk would have found the array there. The piece is something else.
     if (low > from - 4 * kMostUnscored && !known.has(low, high - low)) return { low, high }
   }
   return undefined
 }
 
 /**
- * Bounds for the end of an array of strings, from pieces of the arrays of fixed size behind it. names: those arrays in their
- * order. shifts: where each ends, from the end of the strings.
+ * Bounds for the end of an array of strings, from pieces of the arrays of fixed size after it. names: those arrays in
+ * order. shifts: the distance from the end of the strings to the end of each.
  */
 export function endFromBehind(
   points: readonly Point[],
@@ -53,7 +56,7 @@ export function endFromBehind(
   return { low, high }
 }
 
-/** Where the last array before the tensor infos ends, if a piece shows some of them. */
+/** Estimates the end of the last array before the tensor infos, if a piece contains some of them. */
 export function endBeforeInfos(
   points: readonly Point[],
   from: number,
@@ -64,7 +67,7 @@ export function endBeforeInfos(
   return shown && { mean: shown.at - shown.rank * shown.mean - kKeys, scale: (shown.error + kKeys) / 2 }
 }
 
-/** Tensor infos that pieces show, and those between and behind them. */
+/** The range from the first tensor infos that a piece contains to the end of the table. */
 export function infosBehind(
   points: readonly Point[],
   from: number,
@@ -78,7 +81,7 @@ export function infosBehind(
   return { offset: shown[0]!.at, end: last.at + left * last.mean + last.error }
 }
 
-/** Pieces of tensor infos: where the first one lies, its rank in the table, and the error of that in bytes. */
+/** Pieces of tensor infos: the offset of the first one, its estimated index in the table, and the error in bytes. */
 function ranked(points: readonly Point[], from: number, { tensorCount }: Walk, size: number) {
   return points.flatMap(({ offset, infos }) => {
     if (offset < from || !infos) return []

@@ -3,12 +3,12 @@ export const kValueBytes: readonly number[] = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 
 export const kString = 8
 export const kArray = 9
 
-/** Reads through bytes. Beyond their end it reads 0, and counts the missing bytes in `short`. */
+/** Reads values one after another. After the end it reads 0 and counts the missing bytes in `short`. */
 export class Cursor {
   readonly #view: DataView
   readonly #little: boolean
   at = 0
-  /** bytes requested beyond the end */
+  /** number of bytes that were requested after the end */
   short = 0
 
   constructor(bytes: Uint8Array, little: boolean, at = 0) {
@@ -33,7 +33,7 @@ export class Cursor {
     return this.skip(4) ? this.#view.getUint32(at, this.#little) : 0
   }
 
-  /** Rounded beyond 2^53, which no length or offset of a real file reaches. */
+  /** Reads a u64. It is rounded above 2^53, which no length or offset of a real file reaches. */
   u64(): number {
     const { at } = this
     if (!this.skip(8)) return 0

@@ -1,7 +1,7 @@
-// Estimates from samples where an array of strings ends.
+// Estimates the end of an array of strings from samples of it.
 import type { Infos, Numbers, Words } from './classify.js'
 
-/** A piece of the file and what it is. */
+/** A piece of the file and its recognized contents. */
 export interface Point {
   readonly offset: number
   readonly length: number
@@ -19,21 +19,20 @@ export interface Estimate {
 /** An array of strings whose first elements are known. */
 export interface Growing {
   readonly offset: number
-  /** the next unseen string, and how many there are from it on */
+  /** offset of the first unknown string, and number of strings from there on */
   readonly at: number
   readonly remaining: number
 }
 
 const kSteps = 96
-// The variance of the logarithm of a string's mean length over an array, before samples tell more, and how
-// many arrays' worth of observation that is.
+// The prior variance of the logarithm of the mean string length over an array, and its weight, in arrays observed.
 const kDrift = 0.15
 const kDriftWeight = 0.6
-// Vocabularies begin with their shortest words. At e times the distance, words are longer by this much.
+// Vocabularies begin with their shortest words. At e times the distance, words are longer by this fraction.
 const kGrowth = 0.04
-// Vocabularies have blocks that no sample hits: errors are this much larger than samples suggest.
+// Samples can miss irregular parts of a vocabulary, so errors are this many times as large as the samples suggest.
 const kDoubt = 1.5
-// From a deviation to the scale of a logistic distribution.
+// Converts a standard deviation to the scale of a logistic distribution.
 const kScale = Math.sqrt(3) / Math.PI
 
 interface Sample {
@@ -50,14 +49,14 @@ function sampled({ offset, words }: Point): Sample[] {
   return [{ from: offset, to: offset + end, mean, noise: (deviation / mean) ** 2 / count }]
 }
 
-/** Extrapolates over the remaining strings, with lengths interpolated between the samples. */
+/** Adds up the estimated lengths of the remaining strings. Lengths are interpolated between the samples. */
 export function estimateEnd(array: Growing, points: readonly Point[]): Estimate {
   const samples = points.flatMap(sampled)
   const first = samples[0]
   const last = samples.at(-1)
   if (!first || !last) return { mean: array.at + 12 * array.remaining, scale: 4 * array.remaining }
   const start = array.offset - 1
-  // Lengths change with the logarithm of the rank.
+  // Mean lengths change with the logarithm of the distance from the array's begin.
   const meanAt = (at: number): number => {
     const next = samples.findIndex((sample) => sample.to >= at)
     if (next < 0) {
@@ -76,7 +75,7 @@ export function estimateEnd(array: Growing, points: readonly Point[]): Estimate 
   return { mean: end, scale: doubt * kScale * Math.sqrt(variance(samples, array.at, end)) }
 }
 
-/** Lengths drift like a random walk between the samples, and each sample's mean is uncertain. */
+/** The variance of the end. Lengths drift between samples like a random walk, and each sample's mean is uncertain. */
 function variance(samples: readonly Sample[], from: number, end: number): number {
   const length = Math.max(1, end - from)
   let changes = kDrift * kDriftWeight

@@ -1,8 +1,8 @@
-// A stream that runs in parallel to the samples. Unlike a search, it is certain to end.
+// A stream that runs in parallel to the requests for samples. Unlike the search, it is certain to complete the header.
 import type { Known } from './known.js'
 import type { Range } from './pieces.js'
 
-/** Streams bytes from an offset on, until the signal aborts. */
+/** Streams bytes from an offset on until the signal aborts. */
 export type Stream = (offset: number, signal: AbortSignal) => AsyncIterable<Uint8Array>
 
 /** Adds the bytes of a stream to the known bytes. */
@@ -28,7 +28,7 @@ export class Flow {
     this.#onRead = onRead
   }
 
-  /** All bytes from the stream's begin up to this offset have arrived. */
+  /** All bytes from the stream's start to this offset have arrived. */
   get at(): number {
     return this.#at
   }

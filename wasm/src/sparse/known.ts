@@ -1,7 +1,7 @@
-/** The bytes of a file that were read, as runs sorted by offset that neither touch nor overlap. */
+/** The bytes of a file that were read. They are stored as runs, sorted by offset, that neither touch nor overlap. */
 export class Known {
   readonly #runs: { offset: number; bytes: Uint8Array }[] = []
-  /** bytes that were fetched, including repeated ones */
+  /** number of fetched bytes, including repeated ones */
   fetched = 0
 
   add(offset: number, bytes: Uint8Array): void {
@@ -20,13 +20,13 @@ export class Known {
     this.#runs.splice(first, near.length, { offset: start, bytes: whole })
   }
 
-  /** The known bytes from here on, up to the first gap. */
+  /** The known bytes from an offset to the next gap. */
   from(offset: number): Uint8Array {
     const run = this.#runs.find((one) => one.offset <= offset && offset < one.offset + one.bytes.length)
     return run ? run.bytes.subarray(offset - run.offset) : new Uint8Array()
   }
 
-  /** The known first bytes, up to the first gap. */
+  /** The known first bytes of the file, to the first gap. */
   beginning(length: number): Known {
     const known = new Known()
     known.add(0, this.from(0).subarray(0, length))

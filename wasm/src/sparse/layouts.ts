@@ -1,10 +1,10 @@
-// Known vocabularies: where their arrays lie. A match saves the search; the result is verified all the same.
+// The offsets of the arrays of known vocabularies. A match saves the search, and its result is verified like any other.
 import { kKnownLayouts } from './known-layouts.js'
 import type { Hole, Layout } from './walk.js'
 
 export type { Layout }
 
-/** The layout of a header's arrays, from the array at that offset on. */
+/** The layout of a header's arrays, starting with the array at that offset. */
 export function layoutOfHoles(arrays: readonly Hole[], from: number): Layout {
   return arrays
     .filter(({ offset }) => offset >= from)
@@ -18,9 +18,7 @@ const kMaxArrays = 16
 
 const learned = new Map<string, Layout>()
 
-/**
- * Identifies an array of strings by its count and its first elements; undefined: too few of them are known.
- */
+/** Identifies an array of strings by its count and its first elements; undefined if too few of them are known. */
 export function fingerprint(count: number, elements: Uint8Array): string | undefined {
   if (elements.length < kSampleBytes) return undefined
   let hash = 0x811c9dc5
@@ -34,14 +32,14 @@ function isLayout(value: unknown): value is Layout {
   return Array.isArray(value) && value.length > 0 && value.length <= kMaxArrays && value.every(isPlace)
 }
 
-/** Layouts that this browser learned, in other tabs too. Storage may be full, forbidden or absent. */
+/** Loads the layouts that this browser has stored, also those of other tabs. Storage may be forbidden or absent. */
 function load(): void {
   try {
     const stored: unknown = JSON.parse(globalThis.localStorage?.getItem(kStorageKey) ?? '[]')
     for (const [id, layout] of stored as [string, unknown][])
       if (isLayout(layout)) learned.set(String(id), layout)
   } catch {
-    // Then nothing was learned.
+    // Without storage, only the built-in layouts are known.
   }
 }
 
@@ -62,6 +60,6 @@ export function learn(id: string, layout: Layout): void {
   try {
     globalThis.localStorage?.setItem(kStorageKey, JSON.stringify([...learned]))
   } catch {
-    // Then it is kept until the page is left.
+    // Without storage, the layout is known until the page is closed.
   }
 }

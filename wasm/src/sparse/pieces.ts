@@ -1,4 +1,4 @@
-// Pieces of a header that were read, and what they say of the arrays of strings in it.
+// Locates arrays of strings by the pieces of a header that were read.
 import { findInfos, findNumbers, findWords, infosAt, keysAt } from './classify.js'
 import type { Point } from './estimate.js'
 import type { Known } from './known.js'
@@ -9,7 +9,7 @@ export interface Range {
   readonly end: number
 }
 
-/** Classifies a piece, together with the strings that continue from before it or behind it. */
+/** Classifies a piece. It is joined with adjacent pieces if a chain of strings continues across the border. */
 export function addPoint(points: Point[], known: Known, { offset, end }: Range, little: boolean): void {
   const take = (touches: (point: Point) => boolean): Point | undefined => {
     const at = points.findIndex(touches)
@@ -31,7 +31,7 @@ export function addPoint(points: Point[], known: Known, { offset, end }: Range, 
   }
 }
 
-/** The end of an array in known bytes: there the chain of strings becomes a chain of keys or tensor infos. */
+/** Finds the end of an array in known bytes: where the chain of strings becomes a chain of keys or tensor infos. */
 export function endOf(
   walk: Walk,
   array: OpenArray,
@@ -40,7 +40,7 @@ export function endOf(
 ): number | undefined {
   for (const { offset, words } of piecesOf(walk, array, points, known).inside) {
     if (!words?.broken) continue
-    // The first key, read as a string, is a link of the chain too.
+    // The name of the next key also parses as a string of the chain, so the array may end before the chain does.
     for (const start of [words.end, ...words.starts.toReversed()]) {
       const bytes = known.from(offset + start)
       const keysLeft = walk.keyCount - walk.keys
@@ -56,17 +56,17 @@ export function endOf(
 }
 
 export interface Bracket {
-  /** pieces of the array itself, by offset */
+  /** pieces of the array itself, sorted by offset */
   readonly inside: readonly Point[]
   readonly low: number
   readonly high: number
-  /** the piece at high shows numbers */
+  /** whether the piece at `high` contains numbers */
   readonly isNumbers?: boolean
 }
 
-/** The pieces that belong to an array: strings of its kind, up to the first piece of another kind. */
+/** The pieces of an array: strings of its kind (words or pairs), up to the first piece of another kind. */
 export function piecesOf(walk: Walk, array: OpenArray, points: readonly Point[], known: Known): Bracket {
-  // Vocabularies begin with their shortest words: the later half of the walked strings predicts better.
+  // Vocabularies begin with their shortest words, so the later half of the known strings predicts better.
   const begin = known.from(array.offset).subarray(0, array.at - array.offset)
   const half = begin.length >> 1
   const words = findWords(begin.subarray(half), walk.little) ?? findWords(begin, walk.little, 0)
@@ -86,7 +86,7 @@ export function piecesOf(walk: Walk, array: OpenArray, points: readonly Point[],
   return { inside, low, high: Infinity }
 }
 
-/** Strings of the other kind between two places: words behind pairs, or pairs behind words. low: 0 if there are none. */
+/** The next strings of the other kind after an offset: pairs after words, or words after pairs. low is 0 if none. */
 export function piecesBehind(pairs: boolean, from: number, points: readonly Point[]): Bracket {
   const isOther = ({ words }: Point): boolean => words !== undefined && words.pairs !== pairs
   const behind = points.filter(({ offset }) => offset >= from)

@@ -1,4 +1,4 @@
-// What to read next of a header: for each end that is still unknown a window or samples, all in the same round.
+// Plans what to read next of a header: a window or samples for each unknown end of an array, all in the same round.
 import { aim, type Aim, type Target } from './aim.js'
 import { countdownBegin, endBeforeInfos, endFromBehind, infosBehind } from './clues.js'
 import { estimateEnd, type Estimate, type Point } from './estimate.js'
@@ -6,37 +6,37 @@ import type { Known } from './known.js'
 import { piecesBehind, piecesOf, type Bracket, type Range } from './pieces.js'
 import type { OpenArray, Stop, Walk } from './walk.js'
 
-// Average bytes of a token with its length.
+// Average bytes of a token with its length field.
 const kTokenBytes = 15
 const kProbe = 4096
-// The first samples are longer: they tell the length of strings best.
+// The first samples are longer, so that they give a good estimate of the string length.
 const kFirstProbe = 12_288
-// Bytes of a tensor info, and of the keys before the first.
+// Bytes of a tensor info, and of the keys before the first one.
 const kInfo = 76
 const kTail = 6144
-// Bytes read for the key of an array, with a sample of its strings.
+// Bytes to read for the key of an array and a sample of its strings.
 const kHeading = 2048
-// Requests of a round: browsers open so many connections over HTTP/1.1.
+// Limit of requests in a round: browsers open at most this many connections to a server over HTTP/1.1.
 export const kRequests = 6
-// Places of the first samples, as shares of the expected length.
+// Positions of the first samples, as fractions of the expected length.
 const kFirst = { few: [0.4, 0.85, 1.15], many: [0.3, 0.6, 0.85, 1.02, 1.2, 1.6] }
 const kFirstMerges = [0.5, 1.15, 2.2]
-// A stream that begins at the first sample ends in time if this lies so many round trips' bytes behind the start.
+// If the first sample is this many round trips' bytes after the start, a stream that begins there still ends in time.
 const kFirstLeast = 1.35
 const kFirstTokens = [0.3, 0.7, 1, 1.4]
-// Probability that there are as many merges as tokens.
+// The probability that there are as many merges as tokens.
 const kEven = 0.5
-// Probability that the keys before the tensor infos are not larger than usual.
+// The probability that the keys before the tensor infos are not larger than usual.
 const kShown = 0.8
-// Share of the keys and tensors behind the last array that surely lie between it and the data.
+// The fraction of the estimated bytes of keys and tensor infos that certainly follow the last array.
 const kNeeded = 0.8
 
-// Arrays of fixed size behind an end are read with it if that costs less than this share of a round trip, and the keys
-// and tensors behind the last one if as much may be in vain.
+// Limits as fractions of a round trip. kShifted: cost of also reading the ends of the arrays of fixed size that follow.
+// kWorth: expected waste of also reading the keys and tensor infos after the last array.
 const kShifted = 0.25
 const kWorth = 0.4
-// If nothing shows the end of an array: this share of its length further. An interval this many times as wide as the
-// way to its estimate is not sampled evenly.
+// kFurther: if nothing shows the end of an array, the search continues over this fraction of its length. kWide: an
+// interval is not sampled evenly if it is this many times as wide as the distance to its estimate.
 const kFurther = 1.2
 const kWide = 20
 
@@ -54,7 +54,7 @@ export interface Situation {
   readonly walk: Walk
   readonly points: readonly Point[]
   readonly known: Known
-  /** of the file */
+  /** size of the file */
   readonly size: number
   /** bytes that the link carries in one round trip */
   readonly perRound: number
@@ -62,50 +62,50 @@ export interface Situation {
 
 export interface Plan {
   readonly ranges: readonly Range[]
-  /** a stream can begin here: everything before is known, or lies in an array that ends after this offset */
+  /** a stream can start here: the bytes before are known, or belong to an array that ends after this offset */
   readonly resume: number
-  /** expected end of the header, at least, and the round trips that the search may need until there */
+  /** lower estimate of the header's end, and the number of rounds that the search may need */
   readonly end: number
   readonly rounds: number
 }
 
 export function tailBytes(walk: Walk): number {
   const left = walk.tensorCount - walk.infos
-  // Later names are longer: their numbers have more digits.
+  // Later names are longer, because their block numbers have more digits.
   return walk.infoBytes === undefined ? kTail + kInfo * left : kProbe + 1.05 * walk.infoBytes * left
 }
 
-/** Arrays of the usual layout that are still to come. */
+/** The arrays of the usual layout that the walk has not reached. */
 function ahead(walk: Walk): string[] {
   const layout = kLayouts[walk.texts.get('tokenizer.ggml.model') ?? ''] ?? ['tokens']
   return layout.filter((name) => !walk.names.has(`tokenizer.ggml.${name}`))
 }
 
-/** Whether the arrays before the merges, the last in the usual order, are absent or come behind them. */
+/** Whether missing arrays that usually precede the merges are absent, or follow them. */
 function isSkipped(walk: Walk): boolean {
   return walk.names.has('tokenizer.ggml.merges') && walk.names.has(kTokens)
 }
 
-/** Whether the keys so far are in the order of the converters, which write the arrays before the control tokens. */
+/** Whether the keys so far are in llama.cpp's order, in which the arrays precede the ids of the control tokens. */
 function isUsual(walk: Walk): boolean {
   return !walk.names.has('tokenizer.ggml.bos_token_id') && !walk.names.has('tokenizer.ggml.eos_token_id')
 }
 
-/** Bytes of a key with an array of this many elements of four bytes. */
+/** The bytes of a key and its array of `count` elements of four bytes. */
 function arrayBytes(name: string, count: number): number {
   return 8 + `tokenizer.ggml.${name}`.length + 16 + 4 * count
 }
 
 interface Following {
-  /** from the end of the array to those of arrays of fixed size behind it */
+  /** distances from the end of the array to the ends of the arrays of fixed size after it */
   readonly shifts: readonly number[]
-  /** whether merges are expected behind those */
+  /** whether merges are expected after those */
   readonly merges: boolean
-  /** bytes worth reading behind the last */
+  /** number of bytes to read after the last of these ends */
   readonly tail: number
 }
 
-/** The keys behind an array of strings, or behind a key, in the usual layout. */
+/** The keys that follow an array of strings, or a key, in the usual layout. */
 export function following(walk: Walk, count: number): Following {
   const shifts: number[] = []
   let shift = 0
@@ -118,12 +118,12 @@ export function following(walk: Walk, count: number): Following {
   return { shifts, merges: false, tail: tailBytes(walk) }
 }
 
-/** Elements of the longest array before. */
+/** The number of elements of the longest array so far. */
 function vocabularySize(walk: Walk): number {
   return Math.max(0, ...walk.longArrays.map(({ offset, end, strings }) => strings ?? (end - offset) / 4))
 }
 
-/** Bytes of tokens that are still to come: about as many tokens as an array before them has elements. */
+/** The estimated bytes of tokens that follow: as many tokens as an array before them has elements. */
 export function tokensAhead(walk: Walk, open?: OpenArray): number {
   if (open?.key === kTokens || walk.names.has(kTokens)) return 0
   return kTokenBytes * Math.max(vocabularySize(walk), open?.count ?? 0)
@@ -131,19 +131,19 @@ export function tokensAhead(walk: Walk, open?: OpenArray): number {
 
 const piece = (offset: number, length: number): Range => ({ offset, end: offset + length })
 
-/** times: how often in a row the walk ran out of known bytes. */
+/** Plans the reads if the walk has run out of known bytes. times: how often in a row that happened. */
 export function planNeed(situation: Situation, { at, bytes }: Stop & { kind: 'need' }, times: number): Plan {
   const { walk, points, perRound } = situation
   const count = vocabularySize(walk)
   const { shifts, merges, tail } = following(walk, count)
   const isTail = ahead(walk).length === 0 || count === 0 || times > 1
-  // In another order than the usual one, the arrays that are missing may be absent.
+  // If the order is unusual, the missing arrays may be absent.
   const isOrder = isUsual(walk) && !isSkipped(walk)
   const most = isOrder && !isTail ? kHeading : worth(tailBytes(walk), isTail ? 1 : 0.5, perRound)
   const ranges: Range[] = [piece(at, bytes + most)]
   const last = shifts.at(-1) ?? 0
   if (!isTail && count > 0) {
-    // Perhaps the next key is an array of as many elements, and so is the one behind it.
+    // The next keys may be arrays with the same number of elements.
     const rest = isUsual(walk) ? worth(tail, 1, perRound) : kHeading
     for (const [i, shift] of shifts.entries())
       ranges.push(piece(at + shift - 32, i === shifts.length - 1 ? Math.max(kTail, rest) : kTail))
@@ -162,7 +162,7 @@ export function planNeed(situation: Situation, { at, bytes }: Stop & { kind: 'ne
   return { ranges, resume: at, end: at + (isTail ? 0 : last) + tailBytes(walk), rounds: isTail ? 1 : 3 }
 }
 
-/** The keys behind an array of strings. isShown: a piece shows numbers behind it. */
+/** The keys that follow an array of strings. isShown: whether a piece shows numbers after it. */
 function followingStrings(walk: Walk, array: OpenArray, isShown: boolean): Following {
   const isAbsent = !isShown && isSkipped(walk)
   if (ahead(walk).length === 0 || (isUsual(walk) && !isAbsent))
@@ -170,7 +170,7 @@ function followingStrings(walk: Walk, array: OpenArray, isShown: boolean): Follo
   return { shifts: [], merges: false, tail: isAbsent ? tailBytes(walk) : kHeading }
 }
 
-/** Where to read for the end of an array of strings, for the ends behind it, and for the keys behind those. */
+/** Plans the reads for the end of an array of strings, the ends of the arrays after it, and the keys after those. */
 export function planStrings(situation: Situation, array: OpenArray): Plan {
   const { walk, points, known, size, perRound } = situation
   const bracket = piecesOf(walk, array, points, known)
@@ -192,7 +192,7 @@ export function planStrings(situation: Situation, array: OpenArray): Plan {
       : undefined
   const end = Math.max(later?.low ?? 0, estimate.mean - estimate.scale + fixed) + tailBytes(walk)
   const facts = { resume: low, end, rounds: later ? 4 : 3 }
-  // Numbers behind the end are those of the arrays that follow.
+  // Numbers after the end belong to the arrays that follow.
   const isNear = numbers?.offset === bracket.high
   const target = {
     ...estimate,
@@ -200,7 +200,7 @@ export function planStrings(situation: Situation, array: OpenArray): Plan {
     high,
     needed: high === size ? undefined : later || isNear ? 0 : kNeeded * tailBytes(walk),
   }
-  // Keys of fixed arrays behind the end are read with the same uncertainty.
+  // The ends of the following arrays of fixed size have the same uncertainty.
   const own = aim(clued(target, !later, behind, situation), perRound, 1, later ? 3 : kRequests)
   if (!own.window && inside.length === 1) {
     const length = estimate.mean - array.at
@@ -219,7 +219,7 @@ export function planStrings(situation: Situation, array: OpenArray): Plan {
   return { ...facts, ranges: [...ranges, ...laterRanges(later, situation, slots)] }
 }
 
-/** Samples of an array of strings of about that length, and of the one behind it. */
+/** The first samples of an array of strings of about that length, and of the next one. */
 function firstSamples(
   at: number,
   length: number,
@@ -233,7 +233,7 @@ function firstSamples(
   return [...places, ...(later?.first ?? [])].map((place) => piece(place, bytes))
 }
 
-/** What pieces behind say of an end. isLast: no strings follow. */
+/** Improves the target with pieces after the end. isLast: whether no strings follow. */
 function clued(
   target: Target,
   isLast: boolean,
@@ -244,7 +244,7 @@ function clued(
   const bounds = endFromBehind(points, target.high, ahead(walk), shifts)
   const low = Math.max(target.low, bounds.low)
   const high = Math.min(target.high, bounds.high)
-  // If pieces contradict each other, one is not what it seems.
+  // If pieces contradict each other, one was classified wrongly, and none is used.
   if (low < high) target = { ...target, low, high }
   else return target
   const begin = countdownBegin(points, low, known)
@@ -255,7 +255,7 @@ function clued(
   return last && mean > low && mean < high ? { ...target, mean, scale: last.scale } : target
 }
 
-/** The window in which an array ends, and those that the layout expects behind it. */
+/** The window for the end of an array, and windows for the ends that the layout expects after it. */
 function windows({ window, hit }: Aim, { shifts, merges, tail }: Following, perRound: number): Range[] {
   if (!window) return []
   const [from, to] = window
@@ -272,29 +272,30 @@ function windows({ window, hit }: Aim, { shifts, merges, tail }: Following, perR
   ]
 }
 
-/** Bytes behind an end that may be read with it: they save a round trip if the end lies in the window. */
+/** The number of bytes to read after a window. They save a round trip if the end lies in the window. */
 function worth(tail: number, hit: number, perRound: number): number {
   return tail * (1 - hit) <= kWorth * hit * perRound ? tail : kHeading
 }
 
 interface Later extends Target {
-  /** places for its first samples */
+  /** offsets of its first samples */
   readonly first: readonly number[]
-  /** no array of numbers follows */
+  /** whether no array of numbers follows */
   readonly isLast: boolean
-  /** how likely the estimate is right */
+  /** the probability that the estimate is right */
   readonly sure: number
 }
 
-/** A sample of merges of words of that mean length. */
+/** Makes an expected sample of merges from a sample of words with that mean length. */
 const paired = (sample: Point, mean: number): Point => ({
   ...sample,
   words: { ...sample.words!, mean: mean + 1 },
 })
 
 /**
- * The array of strings behind one of `count` strings whose end is still unknown: merges behind tokens, mostly as many.
- * sample: what is expected of it. begin: where it probably begins. other: its pieces.
+ * The target for the second array of strings while the end of the first is still unknown, e.g. merges after tokens. It
+ * mostly has as many elements. count: of the first array. sample: an expected sample. begin: its estimated start.
+ * other: its pieces.
  */
 function laterTarget(
   count: number,
@@ -329,7 +330,7 @@ function laterRanges(later: Later | undefined, { walk, size, perRound }: Situati
     const tail = later.isLast ? worth(tailBytes(walk), hit * later.sure, perRound) : kHeading
     return [...probes.map((at) => piece(at, kProbe)), { offset: window[0], end: window[1] + tail }]
   }
-  // An uncertain estimate is no reason to sample its surroundings only.
+  // If the estimate is uncertain, the whole interval is sampled, not only the surroundings of the estimate.
   const { low, high } = later
   const isBound = high < size && high - low < kWide * (later.mean - low)
   const wide = aim({ ...later, scale: Math.max(later.scale, isBound ? (high - low) / 6 : 0) }, 1, 1, slots)

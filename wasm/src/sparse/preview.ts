@@ -11,31 +11,31 @@ import type { Range } from './pieces.js'
 import { expect, search, type Link } from './search.js'
 import type { Hole, Walk } from './walk.js'
 
-// Bytes of a header that are read before deciding how to continue.
+// The number of bytes of a header that are read before the decision how to continue.
 const kHeadBytes = 1 << 15
 // If pieces arrive without waiting, this many bytes show that the link is fast.
 const kPlenty = 1 << 19
-// After this many bytes, the decision for the stream is final. Before, it is repeated each time the bytes grow by this
-// factor.
+// After kSettled bytes, the decision to stream is final. Before that, it is repeated when the bytes have grown by the
+// factor kAgain.
 const kSettled = 1 << 21
 const kAgain = 1.5
-// A piece that came sooner was already buffered.
+// A piece that arrived faster was already buffered, so it does not measure the link.
 const kWaitedMs = 0.3
 // Memory limit of a header that is read in parts.
 const kMaxHeaderBytes = 1 << 28
-// Bytes of a round trip: what a link may show, and what is taken if it shows none.
+// Bytes that the link transfers in a round trip: bounds, and the value if it could not be measured.
 const kPerRound = { least: 100_000, usual: 300_000, most: 400_000 }
-// Pieces of a stream that are looked at in a round trip.
+// The number of times in a round trip that the bytes of a stream are processed.
 const kBatches = 8
-// Usual cost of a sparse preview: round trips behind the head, bytes, and time for its requests. The second
-// is for known vocabularies.
+// The usual cost of a sparse preview: round trips after the first bytes, bytes, and time for the requests. kMet is for
+// known vocabularies.
 const kSearch = { rounds: 3.5, bytes: 300_000, overheadMs: 30 }
 const kMet = { rounds: 1, bytes: 110_000, overheadMs: 30 }
-// The sparse way must be expected to be this much faster than the stream, and more if much was streamed already.
+// The sparse preview is chosen if the stream is expected to take this many times as long. kLateGain applies if much was
+// streamed already.
 const kGain = 1.05
 const kLateGain = 1.1
-// Limits of a search. It narrows each end in every round, and streaming would start from the beginning, so
-// the limits are wide.
+// Limits of a search. They are wide, because every round narrows each end, and a stream would start from the beginning.
 const kMost = { rounds: 14, bytes: 1_500_000 }
 
 /** The beginning of a header, the measured link, and the decision how to continue. */
@@ -52,7 +52,7 @@ export class SparseAttempt {
   #judged = 0
   #expected = { end: 0, isMet: false }
 
-  /** stream: of the source's bytes. */
+  /** stream: streams the source's bytes. */
   constructor(source: ByteSource, preview: Preview, roundTripMs: number, stream: Stream) {
     this.#source = source
     this.#preview = preview
@@ -60,7 +60,7 @@ export class SparseAttempt {
     this.#roundTripMs = roundTripMs
   }
 
-  /** Bytes that the stream has brought. */
+  /** The bytes that the stream has delivered. */
   #known(): Known {
     const bytes = new Uint8Array(this.#length)
     let at = 0
@@ -99,17 +99,17 @@ export class SparseAttempt {
       : kPerRound.usual
   }
 
-  /** Whether the decision against the sparse way is final: early pieces may mislead. */
+  /** Whether the decision to stream is final. Before that it is repeated, because early pieces may be misleading. */
   get isSettled(): boolean {
     return this.#length >= kSettled
   }
 
-  /** Whether reading in parts should end before the stream does, or was requested anyway. */
+  /** Whether a sparse preview is expected to end before the stream does, or was requested explicitly. */
   get isWorthwhile(): boolean {
     if (this.#preview === 'sparse') return true
     if (this.#source.size === undefined || this.#source.ranges === false) return false
     const bytesPerMs = this.#bytesPerMs
-    // Bytes that arrived since may show that the strings are longer.
+    // The bytes that have arrived since may show that the strings are longer.
     if (this.#length >= kAgain * this.#judged) {
       this.#judged = this.#length
       this.#expected = expect(this.#known())
@@ -120,10 +120,7 @@ export class SparseAttempt {
     return whole > gain * (rounds * this.#roundTripMs + bytes / bytesPerMs + overheadMs)
   }
 
-  /**
-   * Finds the tensor table without reading the arrays before it; undefined: this header must be read as a
-   * stream.
-   */
+  /** Finds the tensor table without reading the arrays before it; undefined if the header must be read as a stream. */
   async run(
     module: InspectModule,
     signal: AbortSignal | undefined,
@@ -189,7 +186,7 @@ export class SparseAttempt {
       return sparse
     }
     sparse?.close()
-    // If the table is not as expected, the arrays are read at once; known bytes are not read again.
+    // If the table is not as expected, all missing bytes are read. Known bytes are not read again.
     await read(known.missing(0, end))
     signal.throwIfAborted()
     const whole = parsed(module, known.from(0), size)
@@ -198,10 +195,7 @@ export class SparseAttempt {
   }
 }
 
-/**
- * The header in those bytes; undefined: it is incomplete or not a header. The stream then reports the real
- * error.
- */
+/** Parses a header; undefined if it is incomplete or invalid. The stream then reports the actual error. */
 function parsed(module: InspectModule, bytes: Uint8Array, size: number): Header | undefined {
   const header = new Header(module)
   try {
@@ -214,8 +208,8 @@ function parsed(module: InspectModule, bytes: Uint8Array, size: number): Header 
 }
 
 /**
- * The header with placeholders that parse in place of the missing arrays: one long text, then empty ones;
- * zeros.
+ * The header with valid placeholders for the missing arrays: an array of strings becomes one long string and empty
+ * ones, other arrays become zeros.
  */
 function withoutHoles(known: Known, walk: Walk, headerEnd: number): Uint8Array {
   const bytes = new Uint8Array(headerEnd)
@@ -242,7 +236,7 @@ function isConsistent(header: Header, headerEnd: number, size: number): boolean 
   return size === end || size === next
 }
 
-/** The arrays that were left out, read on demand. */
+/** Reads the arrays that were left out on demand. */
 class HeaderGaps implements Gaps {
   readonly #header: Header
   readonly #source: ByteSource

@@ -1,5 +1,5 @@
-// Finds what lies behind the vocabulary of a remote header in a few rounds of small parallel reads. Only the
-// places to read are estimates; the result is an exact walk from key to key, and the caller verifies it.
+// Finds the keys and tensor infos after the vocabulary of a remote header in a few rounds of small parallel reads. Only
+// the choice of reads is based on estimates. The result is an exact walk from key to key, and the caller verifies it.
 import { estimateEnd, type Point } from './estimate.js'
 import type { Known } from './known.js'
 import type { Flow } from './flow.js'
@@ -19,47 +19,47 @@ import { Walk, type Stop } from './walk.js'
 
 export type { Range }
 
-/** Reads ranges at the same time: one round trip. */
+/** Reads ranges in parallel, which takes one round trip. */
 type ReadRanges = (ranges: readonly Range[]) => Promise<void>
 
-// Bytes read around the end of an array in a known vocabulary.
+// Bytes to read around the end of an array in a known vocabulary.
 const kHeading = 2048
 const kNear = 1 << 16
-// Bytes that are read again rather than split a range.
+// A gap of up to this many known bytes is read again if that saves a request.
 const kLittle = 1 << 14
-// Round trips that a search may take beyond what it plans.
+// Additional round trips that a search may take beyond its plan.
 const kReserve = 1.5
-// What a stream loses to the samples beside it, in round trips.
+// The delay of a stream by samples that are read in parallel, in round trips.
 const kSlack = 0.3
-// What may come later than planned while a stream is under way, in round trips.
+// Safety margin for reads during a stream, in round trips.
 const kMargin = 0.15
-// Round trips that one round takes, its bytes included.
+// Duration of one round including its bytes, in round trips.
 const kRound = 1.2
-// A stream that is this many round trips behind the samples is restarted at their position.
+// A stream that is this many round trips behind the known position is restarted there.
 const kFar = 1.3
 
 export interface Found {
   readonly walk: Walk
-  /** of the last tensor info */
+  /** end of the last tensor info */
   readonly end: number
-  /** Stores the places of the arrays. Called after the result was verified. */
+  /** Stores the layout of the arrays for later previews. Must be called only after the result was verified. */
   learn(): void
 }
 
-/** The link, and how to read over it. */
+/** The measured link, and functions that read over it. */
 export interface Link {
   readonly roundTripMs: number
   readonly bytesPerMs: number
-  /** bytes that a round may read in the time of a round trip, in bounds */
+  /** bytes that the link transfers in one round trip, within bounds */
   readonly perRound: number
   /** time since the first request */
   elapsedMs(): number
   read: ReadRanges
-  /** Begins a stream at that offset. undefined: the preview must stay small, however long it takes. */
+  /** Starts a stream at an offset; undefined if the preview must stay small, however long it takes. */
   flow: ((offset: number) => Flow) | undefined
 }
 
-/** The completed walk; undefined if it is better to read this header whole, or if it takes more than `most`. */
+/** Searches the header; undefined if it is better read as a stream, or if the search takes more than `most`. */
 export async function search(
   known: Known,
   size: number,
@@ -91,7 +91,7 @@ export async function search(
           : stop.kind === 'need'
             ? planNeed(situation, stop, needs + 1)
             : planStrings(situation, stop.array)
-      // The first samples show where a stream may begin.
+      // The first samples determine where a stream can start.
       if (round > 0) flow = flowFor(flow, plan, { situation, link })
       const ranges = unread(plan.ranges, situation, flow)
       if (ranges.length > 0 && mayRead(ranges, flow, link)) {
@@ -120,7 +120,7 @@ async function next(
   return Promise.race(ways.filter((way) => way !== undefined))
 }
 
-/** The ranges of a plan that are not known, and that the stream will not bring within a round trip. */
+/** The ranges of a plan that are unknown and that the stream will not deliver within a round trip. */
 function unread(
   planned: readonly Range[],
   { known, size, perRound }: Situation,
@@ -144,7 +144,10 @@ function unread(
   return fewer(missing, flow ? kRequests - 1 : kRequests)
 }
 
-/** At most so many ranges, as another request would wait: near ones are read as one, and the shortest are left out. */
+/**
+ * Reduces ranges to `most`, because a further request would wait for a connection. Near ranges are joined, and the
+ * shortest ones are left out.
+ */
 function fewer(ranges: { offset: number; end: number }[], most: number): readonly Range[] {
   while (ranges.length > most) {
     const gaps = ranges.slice(1).map(({ offset }, i) => offset - ranges[i]!.end)
@@ -160,8 +163,8 @@ function fewer(ranges: { offset: number; end: number }[], most: number): readonl
 }
 
 /**
- * The stream beside the samples, if it is needed: the search may end more than a round trip after the whole header would
- * have come, and a stream that begins after this round too.
+ * Keeps, starts or stops the parallel stream. It is needed if the search may end more than a round trip after the whole
+ * header would have arrived, and if a stream that starts one round later would be late, too.
  */
 function flowFor(
   flow: Flow | undefined,
@@ -182,7 +185,7 @@ function flowFor(
   return mayBeLate && (isLastMoment || isFar) ? link.flow?.(from) : undefined
 }
 
-/** Whether the stream still ends within a round trip of the whole header if these ranges are read beside it. */
+/** Whether the parallel stream still ends within a round trip of a full read if these ranges are read, too. */
 function mayRead(
   ranges: readonly Range[],
   flow: Flow | undefined,
@@ -197,11 +200,11 @@ function mayRead(
 interface Vocabulary {
   readonly id: string
   readonly offset: number
-  /** from an earlier file */
+  /** built in, or learned from an earlier file */
   readonly layout: Layout | undefined
 }
 
-/** The array of strings at which the first walk stopped. */
+/** Identifies the vocabulary by the array of strings at which the first walk stopped. */
 function vocabularyOf(walk: Walk, stop: Stop, known: Known): Vocabulary | undefined {
   if (stop.kind !== 'strings') return undefined
   const { offset, count } = stop.array
@@ -210,14 +213,14 @@ function vocabularyOf(walk: Walk, stop: Stop, known: Known): Vocabulary | undefi
 }
 
 /**
- * For a known vocabulary, reads the ends of all arrays together, and also the samples of an unknown one: if the layout
- * is different after all, no round is lost.
+ * Plans the reads for a known vocabulary: the ends of all arrays together, and samples as for an unknown one, so that
+ * no round is lost if the layout is different after all.
  */
 function planKnown(situation: Situation, { array }: Stop & { kind: 'strings' }, layout: Layout): Plan {
   const ends = layout.map(([begin, length], i) => {
     const end = array.offset + begin + length
     const behind = i === layout.length - 1 ? tailBytes(situation.walk) : kHeading
-    // The end of an array of numbers does not depend on the bytes before it.
+    // The end of an array of numbers follows from its count, so the bytes before it are not needed.
     const before = length === 4 * array.count ? 0 : kHeading
     return { offset: end - before, end: end + behind }
   })
@@ -231,7 +234,7 @@ function planKnown(situation: Situation, { array }: Stop & { kind: 'strings' }, 
   return { ...plan, ranges: [...ends, ...short] }
 }
 
-/** For a header with a known beginning: where it probably ends, and whether its vocabulary is known. */
+/** Estimates the end of a header from its first bytes. isMet: whether its vocabulary is known. */
 export function expect(known: Known): { end: number; isMet: boolean } {
   const walk = new Walk(known)
   if (!walk.isKnownVersion) return { end: 0, isMet: false }
@@ -256,7 +259,7 @@ export function expect(known: Known): { end: number; isMet: boolean } {
   return { end: array.offset + length + (shifts.at(-1) ?? 0) + tokensAhead(walk, array) + tail, isMet: false }
 }
 
-/** Continues the walk over the ends of arrays that were found. */
+/** Continues the walk, over all ends of arrays that the pieces show. */
 function advance({ walk, points, known }: Situation): Stop {
   for (;;) {
     const stop = walk.go()

@@ -1,23 +1,23 @@
-// The exact walk over a partly known header. Values with a length are skipped. If an array of strings leaves
-// the known bytes, its end must be given before the walk continues.
+// Walks over a partly known header, exactly from key to key. Values of known length are skipped. If an array of strings
+// continues beyond the known bytes, its end must be set before the walk continues.
 import { readInfo } from './classify.js'
 import { Cursor, kArray, kString, kValueBytes } from './cursor.js'
 import type { Known } from './known.js'
 
-// Arrays up to this size are read rather than left out; texts up to this size belong to every preview.
+// Arrays up to kSmallArray bytes are read, not left out. Texts up to kLongestText bytes are part of every preview.
 const kSmallArray = 16 << 10
 const kLongestText = 1 << 20
 const kLongestKey = 1 << 16
 const kMaxCount = 2 ** 30
 
-/** Arrays that can be left out, as [offset, length] from the first element of the first; the last one behind the others. */
+/** Arrays that can be left out. Offsets are relative to the first element of the first array. Sorted by offset. */
 export type Layout = readonly (readonly [offset: number, length: number])[]
 
 /** Elements of an array that were left out: bytes [offset, end). */
 export interface Hole {
   readonly offset: number
   readonly end: number
-  /** of strings; else elements of fixed size */
+  /** number of strings; undefined if the elements have a fixed size */
   readonly strings: number | undefined
 }
 
@@ -25,7 +25,7 @@ export interface OpenArray {
   readonly key: string
   readonly offset: number
   readonly count: number
-  /** the next unseen string, and how many there are from it on */
+  /** offset of the first unknown string, and number of strings from there on */
   readonly at: number
   readonly remaining: number
 }
@@ -34,7 +34,7 @@ export type Stop =
   | { readonly kind: 'need'; readonly at: number; readonly bytes: number }
   | { readonly kind: 'strings'; readonly array: OpenArray }
   | { readonly kind: 'end'; readonly at: number }
-  /** not a header that can be walked in parts */
+  /** the header is invalid or cannot be walked in parts */
   | { readonly kind: 'wrong' }
 
 const kWrong: Stop = { kind: 'wrong' }
@@ -47,9 +47,9 @@ export class Walk {
   readonly tensorCount: number
   readonly keyCount: number
   readonly holes: Hole[] = []
-  /** all arrays that could be left out, known or not */
+  /** all arrays that can be left out, even if their bytes are known */
   readonly longArrays: Hole[] = []
-  /** keys so far, and the short texts */
+  /** the keys so far, and the values that are short texts */
   readonly names = new Set<string>()
   readonly texts = new Map<string, string>()
   keys = 0
@@ -58,7 +58,7 @@ export class Walk {
   #infosFrom = 0
   #open: OpenArray | undefined
 
-  /** known: at least the first 24 bytes. */
+  /** known: must contain at least the first 24 bytes. */
   constructor(known: Known) {
     this.#known = known
     const head = known.from(0)
@@ -69,17 +69,17 @@ export class Walk {
     this.keyCount = cursor.u64()
   }
 
-  /** Counts of version 1 have 32 bits. */
+  /** Version 1 is not supported, because its counts have 32 bits. */
   get isKnownVersion(): boolean {
     return this.version === 2 || this.version === 3
   }
 
-  /** Average bytes of the tensor infos so far; undefined: there are none. */
+  /** The average bytes of the tensor infos so far; undefined if there are none. */
   get infoBytes(): number | undefined {
     return this.infos > 0 ? (this.#at - this.#infosFrom) / this.infos : undefined
   }
 
-  /** Ends the open array of strings there. */
+  /** Sets the end of the open array of strings. */
   close(end: number): void {
     const { offset, count } = this.#open!
     this.holes.push({ offset, end, strings: count })
@@ -88,7 +88,7 @@ export class Walk {
     this.#open = undefined
   }
 
-  /** Continues as far as the known bytes reach. */
+  /** Walks as far as the known bytes reach. */
   go(): Stop {
     for (;;) {
       const stop = this.#open ? this.#strings() : this.keys < this.keyCount ? this.#key() : this.#info()
