@@ -32,7 +32,7 @@ const loaded = await load(bytes)
 after(() => loaded.close())
 
 const gguf = createGgufscope({ stories: loaded })
-// The compiler holds our types against the specification's.
+// The compiler checks our types against the specification's.
 const model: LanguageModelV4 = gguf('stories')
 const embedder: EmbeddingModelV4 = gguf.embeddingModel()
 const ranker: RerankingModelV4 = gguf.rerankingModel()

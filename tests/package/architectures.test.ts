@@ -1,4 +1,4 @@
-// What the documentation says of architectures is what the code knows.
+// The documentation lists exactly the architectures that the code supports.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// What only browsers do: CORS, hidden headers, preflights, workers, threads. Pages of one server open files of another. In
-// Chromium, Firefox and WebKitGTK, which is Safari's engine.
+// Features that only browsers have: CORS, hidden headers, preflights, workers, threads. Pages of one server open files
+// of another, in Chromium, Firefox and WebKitGTK, which is Safari's engine.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -117,10 +117,10 @@ function suite(browserName: BrowserName): void {
     assert.equal((await see(`${gone.url}/x.gguf`)).code, 'network')
   })
 
-  // A browser does not tell where a redirect leads ("opaque"): what fetch() would take along must stay.
+  // Browsers hide the target of a redirect ("opaque"). fetch() must not send the caller's headers there.
   test("headers of the caller's own do not follow a redirect to another origin", async () => {
     const secrets = { Authorization: 'Bearer secret', 'X-Token': 'secret' }
-    // The browsers take turns on the same servers.
+    // All browsers use the same servers, so each has its own paths.
     const hop = `/hop-${browserName}.gguf`
     const twice = `/twice-${browserName}.gguf`
     for (const path of [hop, twice]) {
@@ -220,7 +220,7 @@ function suite(browserName: BrowserName): void {
         assert.equal(seen.last, tokens.at(-1))
         if (what === 'none' && preview === 'sparse') {
           assert.equal(seen.wasComplete, false)
-          assert.match(seen.stored!, /^\[\["oow-/) // the browser remembers where the arrays lie
+          assert.match(seen.stored!, /^\[\["oow-/) // the browser has stored the layout of the arrays
         }
       }
       await far.close()
@@ -294,7 +294,7 @@ function suite(browserName: BrowserName): void {
           return arrayBuffer.call(this)
         }
         try {
-          // 64 MB behind the header, of which nothing is to be read.
+          // 64 MB follow the header, and none of them may be read.
           const parts = [Uint8Array.from(data), new Uint8Array(64 << 20)]
           const file = await open(new File(parts, 'small.gguf'))
           const built = await (await file.edit()).set('general.name', 'edited in a page').build()

@@ -32,9 +32,9 @@ const vocabulary: Model['metadata'] = [
 const model: Model = { ...plain, metadata: [...plain.metadata!, ...vocabulary!] }
 const bytes = writeGguf(model)
 
-// Below the packed root, so that node_modules are found as in a project of its own.
+// Is below the packed root, so that node_modules is found as in a separate project.
 const work = mkdtempSync(join(packedRoot(), 'bundle-'))
-// Without a scope of its own the folder would belong to this repository, whose name resolves to itself.
+// Without a package.json, the folder would belong to this repository, whose name resolves to itself.
 writeFileSync(join(work, 'package.json'), '{ "name": "app", "private": true, "type": "module" }')
 const entry = join(work, 'entry.js')
 writeFileSync(
@@ -69,7 +69,7 @@ after(async () => {
 })
 
 const kWasm = ['inspect.wasm', 'quant.wasm', 'text.wasm']
-/** Where a bundler leaves addresses as they are, the wasm files are put beside its output: what the README says. */
+/** Copies the wasm files beside the output, as the README says for bundlers that do not rewrite their addresses. */
 function copyWasm(folder: string): void {
   for (const name of kWasm) copyFileSync(packedFile(`wasm/dist/${name}`), join(folder, name))
 }
@@ -131,7 +131,7 @@ test('esbuild', async () => {
 test('rollup', async () => {
   const { rollup } = await import('@rollup/wasm-node')
   const out = folder('rollup')
-  // Rollup alone resolves no packages: the few lines that its node-resolve plug-in would do here.
+  // Rollup alone does not resolve packages. This replaces its node-resolve plug-in.
   const resolve = {
     name: 'resolve',
     resolveId: (id: string) => (id === 'ggufscope' ? packedFile('wasm/dist/index.js') : null),
@@ -242,7 +242,7 @@ export const list = async (bytes, wasmUrl) => {
   assert.equal(await list(bytes, pathToFileURL(join(away, 'inspect.wasm')).href), wanted.names.length)
 })
 
-// The engine's worker starts threads, and takes a module and its glue of four: all of it must be where it is looked for.
+// The engine's worker starts threads, and loads one of four modules with its JavaScript. All files must be found.
 const engineEntry = join(work, 'engine.js')
 writeFileSync(
   engineEntry,

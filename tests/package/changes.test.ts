@@ -56,7 +56,7 @@ test('changes are made as they are written in JSON', async () => {
   assert.equal(metadata.get('a.u64'), 2n ** 64n - 1n)
   assert.equal(metadata.get('a.f32'), -Infinity)
   assert.deepEqual(listOf(after, 'a.new'), [9007199254740993n, -1])
-  // The bytes of an entry that stays are kept, though they are no UTF-8.
+  // The bytes of an unchanged entry are kept, although they are not valid UTF-8.
   const texts = metadata.get('a.texts') as LazyArray
   assert.deepEqual([...texts.bytesAt(0)!], [0xff, 0x41])
   assert.deepEqual(texts.slice(1), ['C', 'd', 'e'])
@@ -94,7 +94,7 @@ test('changes that cannot be made are refused', async () => {
     assert.throws(() => parseChanges(list), { code: 'invalid-argument', message })
 })
 
-/** A small model with one key more, or another value of it. */
+/** A small model with one key added or changed. */
 function withKey(key: string, value: Value, more: Partial<Model> = {}): Model {
   const model = soundModel()
   const metadata = (model.metadata ?? []).filter(([name]) => name !== key)

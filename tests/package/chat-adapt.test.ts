@@ -1,5 +1,5 @@
-// OpenAI's messages through every real chat template: nothing is lost, escaped twice or printed as a value, and the text is
-// what Python's Jinja2 makes of the adapted messages.
+// Adapts OpenAI's messages to every real chat template: nothing is lost, escaped twice or printed as a value, and the
+// text equals what Python's Jinja2 renders from the adapted messages.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const { chatVariables } = (await import(
 const kNow = new Date(2026, 6, 4, 9, 5, 3)
 const kSpecials = { bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>' }
 const kTemplates = join(kShared, 'templates')
-/** Sets attributes of messages, which fails in Python too as soon as an assistant has spoken. */
+/** This template sets attributes of messages, which also fails in Python if there is an assistant message. */
 const kRefusing = 'MiroThinker.jinja'
 
 async function withTemplate(text: string): Promise<GgufFile> {
@@ -75,7 +75,7 @@ const call = (args: unknown, id?: string) => ({
   function: { name: 'f', arguments: args },
 })
 
-/** Of messages by small templates, each of one kind. */
+/** Small templates, each for one kind of adaptation. */
 const kKinds: readonly (readonly [
   title: string,
   template: string,

@@ -1,4 +1,4 @@
-// Conversations as OpenAI's clients send them: what every prompt of them must show, and what none may.
+// Conversations as OpenAI's clients send them, and the texts that their prompts must or must not contain.
 import type { ChatMessage } from 'ggufscope'
 
 export interface ConversationCase {

@@ -1,8 +1,9 @@
-// Replies as models of each format write them: what the parser must make of them. Own small texts.
+// Replies as models of each format write them, and the expected results of the parser. The texts were written for
+// tests.
 export interface ReplyCase {
   /** as detectChatFormat names it */
   readonly format: string
-  /** parts of a chat template that tell the format */
+  /** parts of a chat template by which the format is recognized */
   readonly template: string
   readonly reply: string
   readonly prompt?: string

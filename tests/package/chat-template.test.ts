@@ -1,4 +1,5 @@
-// Chat templates through the package: as Python renders them where the shared data is there, errors with their place.
+// Chat templates through the package: the text equals Python's (if the shared data exists), and errors name their
+// place.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

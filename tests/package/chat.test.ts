@@ -1,4 +1,5 @@
-// Tool calls and reasoning: each format's replies cut at every character, and its grammars read by a reader of their own.
+// Tool calls and reasoning: parses each format's replies cut at every character, and checks its grammars with the
+// tests' own GBNF reader.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -152,7 +153,7 @@ test('what a grammar of tool calls writes is read back, and keeps to the schemas
               first.some((trigger) => text.startsWith(trigger)),
               what,
             )
-          // Before a trigger stands what the model wrote of itself.
+          // The model has written the text before a trigger without the grammar.
           const reply =
             toolChoice !== 'auto' ? text : name === 'gpt-oss' ? `<|channel|>commentary${text}` : text
           const { calls, content } = parse(format, [reply], undefined)

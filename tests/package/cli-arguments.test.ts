@@ -1,4 +1,5 @@
-// What a call may say: several files, options by name, standard input, completion, progress; and what it says itself.
+// Arguments of the command line: several files, options by name, standard input, completion; and its progress and
+// output.
 import assert from 'node:assert/strict'
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -141,7 +142,7 @@ test('a model on standard input, where a stream is enough', async () => {
   assert.equal((await run(['tensors', '-'], small)).out, await named('tensors', 'small.gguf'))
   assert.match((await run(['info', '-'], small)).out, /^architecture +llama$/m)
   assert.match((await run(['-'], small)).out, /^architecture +llama$/m)
-  // All but what is said of the name, which standard input lacks.
+  // Ignores findings about the file's name, which standard input lacks.
   const codes = async (file: string): Promise<string[]> => {
     const { out } = await run(['lint', file, '--json'], small)
     return (JSON.parse(out) as { code: string }[])
@@ -153,7 +154,7 @@ test('a model on standard input, where a stream is enough', async () => {
     (await run(['tokenize', '-', 'Once upon a time'], stories)).out,
     await named('tokenize', kStories, 'Once upon a time'),
   )
-  // Missing data is found, though the size is not known beforehand.
+  // Missing data is found although the size is unknown beforehand.
   const short = await run(['lint', '-', '--json'], stories.subarray(0, stories.length - 5000))
   assert.equal(short.status, 1)
   assert.match(short.out, /"level": "error"/)
@@ -169,7 +170,7 @@ test('a model on standard input, where a stream is enough', async () => {
   }
 })
 
-/** The script for a shell, or undefined where the shell is not there: the test is skipped, and says so. */
+/** The completion script for a shell. Skips the test with a message and returns undefined if the shell is missing. */
 async function completionFor(shell: string, context: TestContext): Promise<string | undefined> {
   const { status, out } = await run(['completion', shell])
   assert.equal(status, 0)
@@ -196,7 +197,7 @@ test('completion in bash', async (context) => {
   assert.deepEqual(complete('run', 'x.gguf', '--precision', ''), ['fast', 'compact', 'exact'])
   assert.deepEqual(complete('quantize', 'x.gguf', 'Q8_0', '-o', 'sma'), ['small.gguf'])
   assert.deepEqual(complete('completion', ''), ['bash', 'zsh', 'fish'])
-  // All that the table has.
+  // All commands and options of the table.
   const { kCommands } = (await import(pathToFileURL(packedFile('wasm/dist/cli/commands.js')).href)) as {
     kCommands: { name: string; load(): Promise<{ command: { options?: object } }> }[]
   }

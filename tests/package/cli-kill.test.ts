@@ -1,4 +1,4 @@
-// A few kills and a full disk; tests/faults/outputs.ts alone does it 200 times with larger files.
+// Kills the process a few times, and fills a disk. tests/faults/outputs.ts does it 200 times with larger files.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testOutputs } from '../faults/outputs.ts'

@@ -1,5 +1,5 @@
-// Every output of every command of the table: never onto a file that is read, nothing replaced without --force, nothing
-// left of what failed. A command with an output that this file does not know fails here.
+// Every output of every command: it never overwrites an input, replaces nothing without --force, and leaves nothing
+// behind after an error. The test fails for a command with an output that this file does not list.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -50,7 +50,7 @@ function run(args: readonly string[], cwd = folder) {
   })
 }
 
-// Wide enough for every type of block; in two files.
+// Rows are long enough for blocks of every type. The tensors are split into two files.
 const tensors = ['token_embd', 'blk.0.attn_q'].map((name, i) => {
   return { name: `${name}.weight`, shape: [256, 32], type: 'F32', data: floatBytes(8192, i) }
 })
@@ -101,7 +101,7 @@ function floats(count: number, value: number): Uint8Array {
   return new Uint8Array(new Float32Array(count).fill(value).buffer)
 }
 
-/** A call of each command that writes; every file that an option reads is among them. */
+/** The arguments of each command that writes. Together they use every option that reads a file. */
 const kCalls: Readonly<Record<string, readonly string[]>> = {
   dequantize: [kPart(1), tensors[0]!.name],
   set: [kPart(1), 'general.name=x', '--file', 'general.description=value.txt', '--changes', 'changes.json'],
@@ -111,12 +111,12 @@ const kCalls: Readonly<Record<string, readonly string[]>> = {
   merge: [kPart(1)],
   'merge-lora': [kPart(1), 'adapter.gguf', '--type', 'Q8_0', '--imatrix', 'importance.gguf'],
 }
-/** Files that a call reads: those that it names, and of a set the other one, but for set, which edits one file. */
+/** The files that a call reads: those in its arguments, and the other shard. The command `set` edits only one file. */
 const readBy = (name: string) => [
   ...readdirSync(folder).filter((file) => kCalls[name]!.some((word) => word.split('=').at(-1) === file)),
   ...(name === 'set' ? [] : [kPart(2)]),
 ]
-// Errors that are found when the output is known already.
+// Arguments that cause an error only after the output was chosen.
 const kFailing: Readonly<Record<string, readonly string[]>> = {
   dequantize: [kPart(1), tensors[0]!.name, '--rows', '30:40'],
   set: [kPart(1), '--remove', 'none'],
@@ -144,7 +144,7 @@ const hashes = (): Record<string, string> =>
           .digest('hex'),
       ]),
   )
-/** What --output is called, for what a test wants to be written: split makes names of it. */
+/** The value of --output for a wanted path. The command `split` derives the names of its files from it. */
 const outputFor = (name: string, path: string) =>
   name === 'split' ? path.replace(/-00001-of-.*$/, '') : path
 const written = (name: string, path: string) => (name === 'split' ? `${path}-00001-of-00002.gguf` : path)
@@ -159,7 +159,7 @@ test('every command that writes is known here, and reads what it declares', asyn
     for (const [option, { file }] of Object.entries(options))
       if (file === 'read') assert.ok(kCalls[name]!.includes(`--${option}`), `${name} --${option}`)
   }
-  // An option that is called so is an output, whatever the command.
+  // An option with this name is an output in every command.
   for (const { name, load } of kCommands) {
     const { options = {} } = (await load()).command
     for (const option of ['output', 'in-place'])
@@ -179,7 +179,7 @@ test('only save.ts writes: no other file of the command line can', () => {
         assert.ok(allowed.includes(one), `${name} imports ${one}`)
     assert.doesNotMatch(code, /\bwriteFile\b|import\('node:fs(?!\/promises'\)\n)|\bfs\.|openSync/, name)
     if (name !== 'save.ts') assert.doesNotMatch(code, /write-file\.js/, name)
-    // What is opened elsewhere is opened for reading, and noted.
+    // All other files are opened only for reading.
     for (const [call] of code.matchAll(/\bopen\([^)]*'[a-z+]+'\)/g)) assert.match(call, /'r'\)/, name)
   }
 })
@@ -206,7 +206,7 @@ test('no output onto a file that is read, however it is spelled', async () => {
       rmSync(join(folder, soft))
     }
   }
-  // split names its outputs itself: here they are its inputs.
+  // `split` chooses the names of its outputs. Here they equal those of its inputs.
   const before = hashes()
   const split = await run(['split', ...kCalls['split']!, '--output', 'in', '--force'])
   assert.equal(split.status, 2, split.err)
@@ -265,7 +265,7 @@ test('what an interrupted call left is named; a failed set leaves no part of it'
   const json = await run(['merge', kPart(1), '--output', 'late.gguf', '--force', '--json'])
   assert.match((JSON.parse(json.err) as { warning: { message: string } }).warning.message, /interrupted/)
   rmSync(join(folder, left))
-  // The second of the set's names is taken: the first is not there, either.
+  // The second name exists already, so the first file is not written either.
   copyFileSync(join(folder, 'value.txt'), join(folder, 'set-00002-of-00002.gguf'))
   const split = await run(['split', kPart(1), '--max-tensors', '1', '--output', 'set'])
   assert.equal(split.status, 1, split.err)

@@ -1,4 +1,4 @@
-// Split, cut and damaged files on the command line: what is said, what is refused, what --force does.
+// Split, truncated and damaged files on the command line: messages, errors, and the effect of --force.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -91,7 +91,7 @@ test('a set that contradicts itself is not written', async () => {
     await fails(1, /split\.no is 1, not 2/, ...call, names[0]!, ...type, '-o', `never-${call[0]}.gguf`)
   }
   assert.match((await works('tensors', names[0]!)).err, /split\.no is 1/)
-  // The file with the wrong number can be mended.
+  // The file with the wrong number can be repaired.
   const renumber = ['set', names[2]!, 'split.no=2', '--in-place']
   await fails(2, /--force/, ...renumber)
   await works(...renumber, '--force')
@@ -109,7 +109,7 @@ test('what is there of a set; what is not is named', async () => {
   }
   for (const call of [['merge', first], ['quantize', first, 'F16'], ['split', first], ['convert', first]])
     await fails(1, /is not there/, ...call, '-o', `gap-${call[0]}.gguf`, '--allow-missing-shards')
-  // The engine needs every tensor: what is there would not run.
+  // The engine needs every tensor, so an incomplete set cannot run.
   await fails(2, /--allow-missing-shards means nothing to run/, 'run', first, 'x', '--allow-missing-shards')
 }) // prettier-ignore
 
@@ -182,7 +182,7 @@ test('texts of files: what is decoded, what is refused', async () => {
     const call = ['set', 'small.gguf', '--file', 'tokenizer.chat_template=text', '-o', `text-${i}.gguf`]
     if (want instanceof RegExp) {
       await fails(1, want, ...call)
-      // Other options that name a text read it by the same function.
+      // Other options with a text file use the same function.
       await fails(1, want, 'run', 'small.gguf', 'x', '--grammar', 'text')
       continue
     }

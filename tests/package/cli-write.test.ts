@@ -43,7 +43,7 @@ function run(...args: string[]) {
     )
   })
 }
-/** Runs, and gives what JSON says. */
+/** Runs a command with --json and returns the parsed output. */
 async function json(...args: string[]): Promise<Record<string, unknown>> {
   const { status, out, err } = await run(...args, '--json')
   assert.equal(status, 0, err)
@@ -138,7 +138,7 @@ test('split and merge', async () => {
   )
   await json('merge', 'small-00002-of-00003.gguf', '-o', 'merged.gguf')
   assert.deepEqual(new Uint8Array(readFileSync(at('merged.gguf'))), bytes)
-  // One file of a set is edited alone.
+  // A single file of a set can be edited.
   const { status } = await run('set', 'small-00001-of-00003.gguf', 'general.name=first', '--in-place')
   assert.equal(status, 0)
   using file = await open(at('small-00003-of-00003.gguf'))

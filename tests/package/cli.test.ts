@@ -1,4 +1,4 @@
-// The command line of the packed package, as a process.
+// Runs the command line of the packed package as a process.
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ test('info: a summary, the mix of types and every key', async () => {
   assert.match(out, /^architecture +llama$/m)
   assert.match(out, /^F32 +6 /m)
   for (const [key] of model.metadata!) assert.ok(out.includes(String(key)), String(key))
-  // What the catalogue says stands below the keys that it has, and below no other.
+  // A description is below each key of the catalogue, and below no other key.
   assert.match(out, /^general\.architecture +string +llama\n {4}\S.+\n {4}\S.+\.$/m)
   assert.match(out, /^test\.u64\.2 .*\ntest\.u64\.array /m)
   assert.match(out, /^test\.u64\.2 +u64 +18446744073709551615$/m)
@@ -193,7 +193,7 @@ test('stats of a file with a tensor of an unknown type: of all the others, and w
   const rows = out.trim().split('\n').slice(1)
   assert.equal(rows.length, soundModel().tensors!.length - 1)
   assert.doesNotMatch(out, /blk\.0\.attn_q\.weight/)
-  // Asked for by its name it is an error.
+  // If it is requested by name, the command fails.
   const alone = await run(['stats', odd, 'blk.0.attn_q.weight'])
   assert.equal(alone.status, 1)
   assert.match(alone.err, /layout is not known/)

@@ -1,4 +1,5 @@
-// compare(): keys and tensors of two files, values against plain computation, and what two large remote files cost.
+// compare(): keys and tensors of two files, values against a simple computation, and the requests for large remote
+// files.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { writeGguf, writeHeader, type Model } from '../fixtures/gguf.ts'
@@ -46,7 +47,7 @@ const second: Model = {
   ],
 }
 
-/** Of values as they are: NMSE against the first, cosine, greatest difference. */
+/** Computes NMSE relative to the first, cosine similarity and largest difference in the simplest way. */
 function plain(a: Float32Array, b: Float32Array) {
   let [square, reference, other, product, maximum] = [0, 0, 0, 0, 0]
   for (const [i, x] of a.entries()) {
@@ -122,7 +123,7 @@ test('two models of gigabytes far away: keys and tensors in less than 1 MB', asy
       piece.set(header.subarray(offset, offset + length))
       return piece
     }
-    // As a server sends it: in small pieces, until the reader has enough.
+    // Streams small pieces like a server, until the reader stops.
     async function* stream(offset: number) {
       for (let at = offset; at < size; at += 16_384) yield await read(at, Math.min(16_384, size - at))
     }

@@ -1,4 +1,4 @@
-// What open() gives of files in memory: every value type, both byte orders, all versions, lazily and exactly.
+// open() of files in memory: every value type, both byte orders, all versions, lazy and exact values.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -24,7 +24,7 @@ import { loadPackage, packedFile } from './packed.ts'
 
 const { open, GgufError } = await loadPackage()
 
-/** What a value of a fixture is in JavaScript. */
+/** The JavaScript value of a fixture's value. */
 function expected(value: Value): unknown {
   if (value.type === 'array')
     return value.value.map((element) =>
@@ -359,7 +359,7 @@ test('every prefix of a file is truncated, with the offset of its end', async ()
   }
 })
 
-// A step for each pair of them would take minutes.
+// An algorithm of quadratic time would take minutes.
 test('a hundred thousand keys and tensors', { timeout: 60_000 }, async () => {
   const count = 100_000
   const { header } = writeHeader({

@@ -1,4 +1,4 @@
-// Files made of files: split, merged, in the other byte order, requantized.
+// Files made from other files: split, merged, in the other byte order, requantized.
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -33,7 +33,7 @@ for (const options of [{}, { alignment: 64 }, { bigEndian: true }]) {
     const parts = await (await edited(file)).split('part', { maxTensors: 3 })
     assert.equal(parts.length, Math.ceil(model.tensors!.length / 3))
     if (!options.alignment) {
-      // The same files as one made by hand.
+      // The files equal those that the tests' own writer makes.
       for (const [i, { name, model: wanted }] of shards(model, parts.length, 'part').entries()) {
         assert.equal(parts[i]!.name, name)
         if (model.tensors!.length % 3 === 0) same(await parts[i]!.bytes(), writeGguf(wanted), name)
@@ -121,7 +121,7 @@ test('a mixture gives each tensor its type', async () => {
   assert.equal(types.get('output_norm.weight'), 'F32')
   assert.equal(types.get('blk.3.ffn_gate_inp.weight'), 'F32')
   const down = Array.from({ length: 8 }, (_, i) => types.get(`blk.${i}.ffn_down.weight`))
-  // llama.cpp's use_more_bits for 8 layers: the first, the last, and 3 and 6 between.
+  // llama.cpp's use_more_bits for 8 layers: the first, the last, and every third between them.
   assert.deepEqual(down, ['Q6_K', 'Q4_K', 'Q4_K', 'Q6_K', 'Q4_K', 'Q4_K', 'Q6_K', 'Q6_K'])
   for (const kind of ['attn_q', 'attn_k', 'attn_output', 'ffn_up', 'ffn_gate'])
     assert.equal(types.get(`blk.0.${kind}.weight`), 'Q4_K')
@@ -132,7 +132,7 @@ test('a mixture gives each tensor its type', async () => {
     [0, 1, 2, 7].map((i) => small.get(`blk.${i}.attn_v.weight`)),
     ['Q5_K', 'Q5_K', 'Q4_K', 'Q4_K'],
   )
-  // One matrix for queries, keys and values follows the values' rule.
+  // A fused matrix for queries, keys and values follows the rule for values.
   const fused = await typesOf(
     llama(eightLayers(256).map((tensor) => ({ ...tensor, name: tensor.name.replace('attn_v', 'attn_qkv') }))),
     'Q3_K_M',
@@ -143,12 +143,12 @@ test('a mixture gives each tensor its type', async () => {
   )
   const half = await typesOf(model, 'F16')
   assert.deepEqual([half.get('output.weight'), half.get('output_norm.weight')], ['F16', 'F32'])
-  // Rows that are no whole super-blocks.
+  // The length of these rows is not a multiple of a super-block.
   const narrow = await typesOf(llama(eightLayers(96)), 'Q4_K_M')
   assert.deepEqual([narrow.get('blk.1.attn_q.weight'), narrow.get('output.weight')], ['Q5_0', 'Q8_0'])
   const narrower = await typesOf(llama(eightLayers(24)), 'Q4_0')
   assert.equal(narrower.get('blk.1.attn_q.weight'), 'F16')
-  // Without output.weight the embeddings are it.
+  // Without output.weight, the embeddings are also the output.
   const tied = await typesOf(llama(eightLayers(256).filter(({ name }) => name !== 'output.weight')), 'Q4_K_S')
   assert.equal(tied.get('token_embd.weight'), 'Q6_K')
 
@@ -189,7 +189,7 @@ test('requantized: the bytes are those of quantize, from any type, into either b
     for (const { name } of model)
       assert.deepEqual(await big.dequantize(name), await small.dequantize(name), name)
 
-    // From the quantized one: what its floats give.
+    // Requantizing gives the same bytes as quantizing the dequantized values.
     const again = await (await edited(small)).quantize('Q4_0', { pure: true, allowRequantize: true })
     using second = await open(await (await again.build()).bytes())
     const name = 'blk.2.attn_v.weight'
@@ -285,7 +285,7 @@ test('super-blocks of 64 stay what they are, or become another type; those of 25
       { name: 'blk.0.attn_q.weight', shape: [256, 4], type: 'Q4_K' },
     ],
   })
-  // 38 bytes each, their two scales 0.5 first.
+  // Blocks of 38 bytes. Each begins with two scales of 0.5.
   const blocks = Uint8Array.from({ length: 16 * 38 }, (_, i) => (i % 38 < 4 ? (i % 2) * 0x38 : i))
   using file = await open(new Blob([header, floats.slice(), blocks].map((bytes) => new Uint8Array(bytes))))
   const name = 'blk.0.attn_q.weight'

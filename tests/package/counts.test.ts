@@ -35,11 +35,11 @@ test('errors and findings with a count of one', async () => {
   for (const message of said) assert.doesNotMatch(message, /\b1 (?!.*=)[a-z]+s\b/, message)
 })
 
-// One function counts: a number before a plural in a template is a message that is wrong for one.
+// counted() chooses singular or plural. A template with a number before a plural would be wrong for a count of one.
 test('no template writes a plural behind a number', () => {
   const plural =
     /\$\{(?!counted|grouped|kM|sum)[^{}]*\} (rows|tensors|keys|tokens|bytes|files|shards|elements|errors|blocks|values|entries|layers|columns|parts)\b/
-  // What cannot be one: sizes of memory, limits, parts of a whole that stands behind.
+  // Exempt are numbers that cannot be one: sizes of memory, limits, and parts of a total that follows.
   const exempt =
     /\bmost\b|kMost|kMax|No memory|no memory|context of|range\(\)|it makes|it is \$|engine\/|text\//
   const wrong: string[] = []

@@ -1,4 +1,4 @@
-// Writing and editing: what is written is read back by readers of others, and by a plain one of the tests.
+// Writing and editing: written files are read by readers of other projects, and by the tests' own simple one.
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,7 +37,7 @@ function same(got: Uint8Array, want: Uint8Array, what: string): void {
   assert.equal(Buffer.compare(got, want), 0, `${what}: ${got.length} bytes, not those ${want.length}`)
 }
 
-/** All that the plain reader and @huggingface/gguf see. */
+/** Everything that the tests' own reader and @huggingface/gguf read. */
 async function seen(bytes: Uint8Array, others = true) {
   const { metadata, tensors, dataOffset } = readPlain(bytes)
   const path = join(folder, 'seen.gguf')
@@ -57,7 +57,7 @@ async function seen(bytes: Uint8Array, others = true) {
 const made = (value: MetadataValue | undefined): unknown =>
   typeof value === 'object' ? [...(value as LazyArray)].map(made) : value
 
-// Version 1 cannot be written, drafts neither; that reader wants what these lack.
+// Version 1 and drafts cannot be written, and @huggingface/gguf requires keys that these files lack.
 const unlike = new Set(['20230817-8548445f-ggml-vocab-llama.gguf', '20230819-63bfaf67-ggml-vocab-llama.gguf'])
 const refused = new Set(['20230728-42a152e7-example.gguf', '20240206-30fef3d6-test_writer.gguf'])
 
@@ -80,13 +80,13 @@ for (const [name, load] of [
   test(`round trips of ${name}`, async () => {
     const bytes = load()
     using file = await open(bytes)
-    // A few lack their data, or names are there twice.
+    // A few files lack their data or have duplicate names.
     const anyway = { allowDamaged: true }
     const untouched = await (await file.edit(anyway)).build()
     same(await untouched.bytes(), bytes, 'untouched')
     if (bytes[0] !== 'G'.charCodeAt(0)) return
 
-    // A key more and a key less: the header is written anew, the data is one range.
+    // After adding and removing a key, the header is rewritten, and the data is one copied range.
     const again = await (await file.edit(anyway)).set('test.new', 7).remove('test.new').build()
     const rewritten = await again.bytes()
     assert.ok(again.parts.filter(({ kind }) => kind === 'copy').length <= 1)
@@ -106,7 +106,7 @@ for (const [name, load] of [
     assert.deepEqual(tensors, want.tensors)
 
     if (file.tensors.some(({ offset, byteLength }) => offset + byteLength > bytes.length)) return
-    // The other byte order, and back.
+    // Converts to the other byte order and back.
     const other = file.endianness === 'big' ? 'little' : 'big'
     const turned = await (await (await file.edit(anyway)).build({ endianness: other, version: 3 })).bytes()
     assert.deepEqual((await seen(turned, false)).metadata, want.metadata)
@@ -127,7 +127,7 @@ for (const [name, load] of [
 
 test('real files are there', { skip: !existsSync(kShared) }, () => assert.ok(real.length >= 25))
 
-/** A value of a fixture, and its type as set() takes it. */
+/** Converts a fixture's value to the value and type that set() takes. */
 type Typed = Parameters<InstanceType<typeof GgufBuilder>['set']>
 function typed(value: Value): [Typed[1], Typed[2]] {
   if (value.type !== 'array') return [value.value as Typed[1], value.type]
@@ -192,7 +192,7 @@ for (const [version, endianness] of [
       assert.deepEqual(made(file.metadata.get(key)), made(value), key)
     }
     const broken = file.lint().filter(({ level }) => level === 'error')
-    // It is no model, and nested arrays are beyond ggml.
+    // The file is not a model, and ggml does not support nested arrays.
     const expected = new Set(['loader-key', 'tokenizer-missing', 'nested-array'])
     assert.deepEqual(
       broken.filter(({ code }) => !expected.has(code)),
@@ -403,7 +403,7 @@ test('stream, blob, bytes and file are the same; a Blob gives slices, which are 
   assert.equal(progress.at(-1), built.size)
   await assert.rejects(writeFile(path, built), { code: 'file-exists' })
   await assert.rejects(writeFile(join(folder, 'no', 'such'), built), { code: 'no-such-file' })
-  // In place: the file that is read is replaced when all is there.
+  // In place: the input file is replaced when the new one is complete.
   using disk = await open(path)
   await writeFile(path, await (await disk.edit()).remove('llama.block_count').build(), { overwrite: true })
   using after = await open(path)
@@ -421,7 +421,7 @@ test('stream, blob, bytes and file are the same; a Blob gives slices, which are 
 
 test('a source that ends early is an error, and leaves no file behind', async () => {
   const bytes = writeGguf(smallModel())
-  // Its size says more than its bytes do.
+  // The source provides fewer bytes than its size says.
   const read = async (from: number, length: number) =>
     bytes.subarray(from, Math.min(from + length, bytes.length - 40))
   using file = await open({ size: bytes.length, read })
@@ -450,7 +450,7 @@ test('one key of a file of 40 GB: its header is all that travels and all that is
   assert.equal(again.metadata.get('general.name'), 'a longer name than before')
   assert.equal(again.tensors.length, file.tensors.length)
 
-  // A stream of it is as much as is taken from it.
+  // A stream computes only the bytes that are read from it.
   const reader = built.stream().getReader()
   let taken = 0
   while (taken < 20e6) {

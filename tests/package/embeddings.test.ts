@@ -1,5 +1,5 @@
-// Vectors and rankings: pooling, normalization, batches, in OpenAI's shape too. A small BERT is made here; llama.cpp's
-// vectors are used where they are.
+// Embeddings and rankings: pooling, normalization, batches, also in OpenAI's format. They use a small generated BERT,
+// and llama.cpp's vectors if the shared data exists.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

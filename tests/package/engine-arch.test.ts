@@ -13,7 +13,7 @@ const { load, GgufError } = (await import(
 
 const kVectors = join(kShared, '../vectors/arch')
 const skip = existsSync(kVectors) ? false : 'no reference vectors'
-// Hundreds of loads; on a busy machine two minutes.
+// Hundreds of models are loaded, which takes two minutes on a busy machine.
 const timeout = 600_000
 
 interface Meta {
@@ -35,7 +35,7 @@ function difference(a: Float32Array, b: Float32Array): number {
   }, 0)
 }
 
-/** The prompt's logits, or undefined where the architecture cannot run yet. */
+/** The prompt's logits; undefined if the architecture is not supported. */
 async function logits(
   name: string,
   options: Engine.LoadOptions,
@@ -76,7 +76,7 @@ test(
     for (const name of names) {
       const meta = JSON.parse(readFileSync(join(kVectors, name, 'meta.json'), 'utf8')) as Meta
       const want = floats(join(kVectors, name, meta.tolerance.compare_with))
-      // What the core's own tests do not run in wasm: relaxed SIMD and threads.
+      // Relaxed SIMD and threads, which the core's tests do not cover in wasm.
       const threads = ran % 3 === 0 ? 4 : 2
       const made = await logits(name, { ...kExact, variant: 'relaxed', threads })
       if (!made) continue

@@ -1,4 +1,4 @@
-// What the engine's C++ and TypeScript sides declare each for itself must agree: names of options, limits of memory.
+// Declarations that exist both in the engine's C++ and in TypeScript must agree: names of options, limits of memory.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // The engine in a page, with cross-origin isolation (threads) and without (one thread): it answers, the page stays
-// free, an abort is quick, and what was closed is gone.
+// responsive, an abort is quick, and closing frees everything.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { kBrowser, kHasBrowser } from '../web/browser.ts'
 import { kRoot, packedFile } from './packed.ts'
 
 const skip = kHasBrowser ? false : 'no Chromium'
-// Large enough that a token takes longer than a message, and that what is not freed is seen.
+// Large enough that a token takes longer than a message, and that a memory leak is visible.
 const kSlow = {
   name: 'slow',
   width: 512,
@@ -80,7 +80,7 @@ async function longestTask(page: Page, run: () => Promise<void>): Promise<number
   return Math.max(...times)
 }
 
-/** A page with the engine's package in `tools`; what it reports to its console as an error fails the test. */
+/** Opens a page with the engine's package in `tools`. An error on its console fails the test. */
 async function inPage(name: string, use: (page: Page, faults: string[]) => Promise<void>): Promise<void> {
   const page = await browser.newPage()
   const faults: string[] = []
@@ -144,7 +144,7 @@ for (const name of Object.keys(servers)) {
           } catch (error) {
             reason = error
           }
-          // The saved state tells how many tokens were computed before the engine stopped.
+          // The saved state shows how many tokens were computed before the engine stopped.
           const state = await model.saveState()
           return {
             pieces,
@@ -152,11 +152,11 @@ for (const name of Object.keys(servers)) {
             computed: new DataView(state.buffer).getUint32(4, true) - 3,
           }
         })
-      // A busy machine may keep the page from its piece for some tokens, but not each time.
+      // On a busy machine the page may receive a piece a few tokens late, but not every time.
       let seen = await stopAfterThree()
       for (let more = 4; more > 0 && seen.computed > 3 + 1; more--) seen = await stopAfterThree()
       assert.equal(seen.reason, 'Error: enough')
-      // The third piece's token is chosen but not computed yet; the one that is computed meanwhile is let finish.
+      // The third piece's token is sampled but not evaluated yet. At most one further token is evaluated meanwhile.
       assert.equal(seen.pieces, 3)
       assert.ok(seen.computed <= 3 + 1, `${seen.computed} tokens computed, 3 seen`)
     }),
@@ -169,7 +169,7 @@ for (const name of Object.keys(servers)) {
         (await session.send('SystemInfo.getProcessInfo')).processInfo.filter(
           ({ type }) => type === 'renderer',
         )
-      /** Threads of workers, as the system has them. */
+      /** The number of worker threads, according to the operating system. */
       const workers = async () =>
         (await renderers())
           .flatMap(({ id }) => readdirSync(`/proc/${id}/task`).map((task) => `/proc/${id}/task/${task}/comm`))
@@ -178,7 +178,7 @@ for (const name of Object.keys(servers)) {
       /** Resident bytes of the browser's renderers. */
       const resident = async () => {
         await page.evaluate(async () => {
-          // Ended workers and their memory go some turns after the collection.
+          // Ended workers and their memory are freed a few event-loop turns after garbage collection.
           for (let i = 0; i < 3; i++) {
             ;(globalThis as unknown as { gc(): void }).gc()
             await new Promise((done) => setTimeout(done, 100))
@@ -204,7 +204,7 @@ for (const name of Object.keys(servers)) {
       const before = await resident()
       await round(10)
       const grown = (await resident()) - before
-      // Two a load. On a busy machine Chromium keeps those of a load now and then: see endThreads.
+      // Each load has two workers. On a busy machine, Chromium sometimes keeps those of a load: see endThreads.
       for (let i = 0; i < 100 && (await workers()) > 0; i++) await page.waitForTimeout(100)
       assert.ok((await workers()) <= 4, `${await workers()} workers are left of 26`)
       assert.ok(grown < 2 * model, `grew by ${grown} bytes; one model has ${model}`)
@@ -216,7 +216,7 @@ for (const name of Object.keys(servers)) {
       const seen = await page.evaluate(async () => {
         const { engine } = (globalThis as unknown as { tools: Tools }).tools
         const codes: string[] = []
-        // Refused beforehand; and, where the limit is said to be higher than it is, when it is reached.
+        // The load is refused before it starts, or, if the given limit is too high, when memory is exhausted.
         for (const memoryLimit of [1e6, undefined, Infinity]) {
           try {
             const contextLength = memoryLimit === 1e6 ? 384 : 2 ** 22

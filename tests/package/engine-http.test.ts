@@ -1,4 +1,4 @@
-// A model's weights over HTTP: few requests, whatever the server does, and the same model in the end.
+// A model's weights over HTTP: few requests and the same model, even if the server has faults.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -47,7 +47,7 @@ async function check(faults: Faults[], options: Engine.LoadOptions = {}): Promis
   return server.counts(kPath).requests
 }
 
-/** So slow that other requests come to help with what is left of the header's; fast from then on. */
+/** Loads over a connection so slow that further requests start, and is fast from then on. */
 async function slowly(faults: Faults[], options: Engine.LoadOptions = {}): Promise<number> {
   server.reset()
   server.setBandwidth(8e6)
@@ -107,7 +107,7 @@ test('what is refused or stopped before its weights ends its transfer', async ()
   const control = new AbortController()
   const options = { signal: control.signal, onProgress: () => control.abort('enough') }
   await assert.rejects(logits(`${server.url}${kPath}`, options), (error) => error === 'enough')
-  // A server hears of it when its next bytes find nobody.
+  // The server notices the abort only when it sends its next bytes.
   for (let tries = 0; tries < 500 && server.log.some(({ aborted }) => !aborted); tries++) await sleep(20)
   assert.deepEqual(
     server.log.map(({ aborted }) => aborted),

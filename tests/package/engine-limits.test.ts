@@ -1,4 +1,4 @@
-// Limits of the engine: caches, contexts that are full, memory, threads, and a profile of its time.
+// Limits of the engine: KV caches, full contexts, memory, threads; and its profile.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ async function text(pieces: AsyncIterable<Engine.Piece>): Promise<string> {
   return all
 }
 
-// Bytes of 32 numbers, and how far logits may move. Keys and values are as many.
+// Bytes of 32 cached numbers, and the tolerance of logits. There are as many keys as values.
 const kCaches = [
   [{ cacheType: 'f32' }, 128, 0.3],
   [{ cacheType: 'q8_0' }, 34, 0.5],
@@ -81,7 +81,7 @@ test('a prompt that is too long is refused, or cut as asked', async () => {
   const story = await text(model.chat(chat(0), { ...options, onOverflow: 'drop-turns', keep: 'system' }))
   const { promptTokens } = result!
   assert.ok(promptTokens <= 56)
-  let least = 0 // the fewest turns left out with which the prompt leaves room
+  let least = 0 // the smallest number of removed turns with which the prompt fits
   while ((await model.encodeChat(chat(least))).length > 56) least++
   assert.equal(promptTokens, (await model.encodeChat(chat(least))).length)
   assert.equal(await text(model.chat(chat(least), options)), story)
@@ -190,7 +190,7 @@ test('a profile tells where the time of passes went', async () => {
 })
 
 test('where there seem to be more cores than there are, tokens of fewer threads are the same', async () => {
-  // Half a second of tokens settles what is tried first, and then how many threads a token takes.
+  // After half a second of tokens, the engine has chosen the memory streams and then the number of threads.
   const told = async (engine: string, file: string, options: object) => {
     const { load } = (await import(engine)) as typeof Engine
     const { readFileSync } = await import('node:fs')

@@ -101,7 +101,7 @@ test('a turn of a chat computes what is new, also where the history was rewritte
     model.tokenizer.encode(await model.file.renderChat(messages), { special: true })
   const first = [{ role: 'user', content: 'What do bees make?' }]
   const answer = await chat(model, first)
-  // The last token was drawn, and nothing asked for what comes after it.
+  // The last token was sampled but not evaluated, because no further token was needed.
   const computed = done!.promptTokens + done!.tokens - 1
   const story = { role: 'user', content: 'Tell me a story about an owl.' }
   const second = [...first, { role: 'assistant', content: answer }, story]

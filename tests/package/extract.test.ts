@@ -1,4 +1,4 @@
-// Tensors as .npy and .safetensors, read by readers of those formats that know nothing of this project.
+// Tensors as .npy and .safetensors, read by independent readers of those formats.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ const skip = !existsSync(kShared) && 'no ../shared beside the checkout'
 const kPlain = ['F32', 'F16', 'BF16', 'F64', 'I8', 'I16', 'I32', 'I64']
 const kNpyTypes: Record<string, string> = { F16: 'f2', F64: 'f8', I8: 'i1', I16: 'i2', I32: 'i4', I64: 'i8' }
 
-/** One of every type; plain ones of a single number too, so that little comes to lie where it should by chance. */
+/** One tensor of every type, and single numbers, so that offsets are unlikely to be aligned by chance. */
 function everyType(bigEndian: boolean): Tensor[] {
   const of = (name: string, type: string, shape: number[], seed: number): Tensor => {
     const bytes = tensorBytes({ name, type, shape })
@@ -150,7 +150,7 @@ test('.safetensors of real files', { skip }, async () => {
   }
 })
 
-// A reader that takes anything shows nothing.
+// The readers themselves must reject invalid files; otherwise they would prove nothing.
 test('the readers refuse what the formats forbid', async () => {
   const file = (header: string, data = 4): Uint8Array => {
     const json = Buffer.from(header)
@@ -204,7 +204,7 @@ test('tensors that ComfyUI-GGUF stored as rows of 256 get the shape that they ha
       metadata: [
         ['general.architecture', text('sd1')],
         [`${key}conv`, array('i32', [64, 4, 3, 3])],
-        [`${key}other`, array('i32', [64, 4, 3])], // of another count of elements
+        [`${key}other`, array('i32', [64, 4, 3])], // a different number of elements
       ],
       tensors,
     }),

@@ -1,4 +1,4 @@
-// The generated models, read by a reader that knows nothing of the writer.
+// The generated models, read by a reader that is independent of the writer.
 import assert from 'node:assert/strict'
 import { writeFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

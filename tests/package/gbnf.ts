@@ -1,4 +1,5 @@
-// A second reader of GBNF, for tests: parses by regular expressions, reads by sets of positions, writes by chance.
+// A second implementation of GBNF for tests. It parses with regular expressions, matches with sets of positions, and
+// can generate random texts.
 type Node =
   | { kind: 'text'; chars: number[] }
   | { kind: 'class'; ranges: [number, number][]; negated: boolean }
@@ -31,7 +32,7 @@ export class Gbnf {
       const [, name, body] = /^([\w-]+) ::= (.*)$/.exec(line)!
       this.#rules.set(name!, this.#parse(body!))
     }
-    // How many rules deep the smallest text of a rule is.
+    // The smallest depth of rules at which a rule matches a text.
     for (let changed = true; changed;) {
       changed = false
       for (const [name, node] of this.#rules) {
@@ -147,7 +148,7 @@ export class Gbnf {
     }
   }
 
-  /** A text of the grammar; beyond some depth the smallest. */
+  /** A random text of the grammar. Beyond some depth it takes the shortest alternatives, so that it ends. */
   sample(random: () => number): string {
     const pick = (n: number) => Math.floor(random() * n)
     const write = (node: Node, depth: number): string => {

@@ -1,5 +1,5 @@
-// Where the package's own files may be: other origins, folders, bytes and compiled modules; and what is said where one
-// cannot be loaded. Everything that the package does, in Chromium.
+// The package's own files can be on other origins, in folders, or given as bytes and compiled modules. If one cannot be
+// loaded, the error says so. A program uses every feature of the package, in Chromium.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {
@@ -27,7 +27,7 @@ writeFileSync(join(work, 'package.json'), '{ "name": "app", "private": true, "ty
 const app = join(work, 'app.js')
 copyFileSync(join(kRoot, 'tests/everywhere/app.js'), app)
 
-/** The page's server, isolated: it has threads. Another without the package, which allows other origins. */
+/** The page's server has cross-origin isolation for threads. The other one lacks the package and allows CORS. */
 const home = await startServer({ isolated: true, cors: false })
 const foreign = await startServer({ isolated: true })
 let browser: Browser
@@ -36,7 +36,7 @@ before(async () => {
   expected = await expectedSeen()
   if (!skip) browser = await chromium.launch(kBrowser)
   for (const server of [home, foreign]) server.add('/stories.gguf', modelBytes())
-  // One folder of everything, as the documentation says.
+  // One folder with all files, as the documentation describes.
   const flat = join(work, 'flat')
   mkdirSync(flat)
   for (const folder of ['wasm/dist', 'wasm/dist/engine'])
@@ -55,7 +55,7 @@ after(async () => {
 })
 
 let serial = 0
-/** The program bundled without a plug-in: it finds nothing beside itself. */
+/** Bundles the program without a plug-in, so that there are no files beside it. */
 async function bundle(format: 'esm' | 'iife', more = ''): Promise<string> {
   const source = join(work, `entry-${serial}.js`)
   writeFileSync(source, `import { everything } from './app.js'\nglobalThis.everything = everything\n${more}`)
@@ -84,7 +84,7 @@ async function inPage<T>(server: Server, html: string, use: (page: Page) => Prom
   }
 }
 
-/** Runs the program in a page; `options`: an expression of the page. */
+/** Runs the program in a page. `options`: a JavaScript expression that the page evaluates. */
 function everythingIn(html: string, options = '{}', source = "'/stories.gguf'"): Promise<Seen> {
   return inPage(home, html, (page) =>
     page.evaluate(`(async () => globalThis.everything(${source}, await (async () => (${options}))(), 2))()`),
@@ -137,7 +137,7 @@ test('the files are given as Responses, once each', { skip }, async () => {
   home.mount(`/page-${serial}`, out)
   const options = tableOf((name) => `await fetch('/flat/${name}')`)
   const seen = await everythingIn('<script src="main.js"></script>', options)
-  // The engine is loaded twice: the second one needs a second answer, and says so.
+  // The engine is loaded twice. The second load needs a second response, and its error says so.
   const { 'engine, all threads': second, ...rest } = seen
   assert.match(second!, /^failed: /)
   assert.deepEqual(
@@ -147,7 +147,7 @@ test('the files are given as Responses, once each', { skip }, async () => {
 })
 
 test('a dependency that a development server bundled away from its files', { skip }, async () => {
-  // As Vite 5 to 7 do: code in node_modules/.vite/deps, what it reads by its address left behind.
+  // Imitates Vite 5 to 7, which move code to node_modules/.vite/deps without the files that it reads.
   const out = await bundle('esm')
   home.mount('/dev/node_modules/.vite/deps', out)
   home.mount('/dev/node_modules/ggufscope', packedFile('.'))

@@ -1,4 +1,4 @@
-// Every kind of server and every kind of failure, with a real server: the right file, or its own error.
+// Every kind of server and every kind of failure, with a real server: the right file, or a specific error.
 import assert from 'node:assert/strict'
 import { createServer as createHttpServer, type Server } from 'node:http'
 import { createServer } from 'node:net'
@@ -25,7 +25,7 @@ const tensorData = Uint8Array.from({ length: 4096 * 4 }, (_, i) => sparseByte(of
 const small = smallModel()
 const smallBytes = writeGguf(small)
 
-/** Adds the small file under a name of its own, so that cases cannot disturb each other. */
+/** Adds the small file under a unique name, so that cases are independent. */
 let serial = 0
 function address(...faults: Faults[]): string {
   const path = `/small-${serial++}.gguf`
@@ -76,7 +76,7 @@ const right: [what: string, faults: Faults, size?: number | null][] = [
 ]
 for (const [what, faults, wantedSize = smallBytes.length] of right) {
   test(`right result: ${what}`, async () => {
-    // A fault that goes away is one plan; what the server is like at all times is another.
+    // A temporary fault is one plan; the permanent properties of the server are another.
     const { times, ranges, ...passing } = faults
     const lasting: Faults = times === undefined ? faults : ranges ? { ranges } : {}
     await check(times === undefined ? address(faults) : address(lasting, { times, ...passing }))
@@ -177,7 +177,7 @@ test('a file that is replaced between two requests', async () => {
       JSON.stringify(faults),
     )
   }
-  // Replaced while the header is on its way.
+  // The file is replaced while the header is read.
   const url = address({ cut: 300, times: 1 }, { after: 1, replace: '/other.gguf' })
   await assert.rejects(open(url), { code: 'file-changed' })
 })
@@ -358,7 +358,7 @@ test('reads asked for at the same time are few requests, and each gets its own b
     )
   assert.ok(server.counts().requests <= norms.length)
 
-  // Neighbours: rows of one tensor and a part of the same rows.
+  // Adjacent reads: rows of one tensor and parts of the same rows.
   server.reset()
   const rows = Array.from({ length: 20 }, (_, i) => [100 + 2 * i, 102 + 2 * i] as const)
   const parts = await Promise.all(
@@ -381,7 +381,7 @@ test('what is on its way or was read lately is not asked for again; few requests
   await new Promise((done) => setTimeout(done, 20))
   const part = file.read('token_embd.weight', { rows: [10, 12], signal: waiting.signal })
   await new Promise((done) => setTimeout(done, 10))
-  stopped.abort() // the other one goes on
+  stopped.abort() // the other one continues
   await assert.rejects(first, { name: 'AbortError' })
   const bytes = await part
   const rowBytes = bytes.length / 2
@@ -396,7 +396,7 @@ test('what is on its way or was read lately is not asked for again; few requests
   )
   assert.equal(slow.counts().requests, 1)
 
-  // Twelve far from each other: six at a time.
+  // Twelve distant reads are requested six at a time.
   slow.reset()
   const norms = file.tensors.filter(({ byteLength }) => byteLength <= 16_384).slice(10, 22)
   await Promise.all(norms.map(({ name }) => file.read(name)))
@@ -404,7 +404,7 @@ test('what is on its way or was read lately is not asked for again; few requests
   assert.equal(times.length, 12)
   assert.ok(times[6]! - times[0]! >= 55, `${times[6]! - times[0]!} ms`)
 
-  // 16 MB are kept, not more.
+  // At most 16 MB are cached.
   slow.reset()
   await file.read(norms[0]!.name)
   assert.equal(slow.counts().requests, 0)

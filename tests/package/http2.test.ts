@@ -1,4 +1,4 @@
-// How many requests travel at once: a few connections of HTTP/1.1, more where one connection carries them all.
+// The number of parallel requests: few over HTTP/1.1 connections, more if one HTTP/2 connection carries them all.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
@@ -44,7 +44,7 @@ for (const [protocol, few] of [
       assert.ok(range)
       const end = Math.min(range.end, range.start + (1 << 20))
       most = Math.max(most, ++underWay)
-      // None is answered before enough are there, or will not come.
+      // Requests are answered only when enough have arrived, or when it is clear that no more will come.
       const isStream = request.headers.range!.endsWith('-')
       for (let tries = few ? 5 : 500; !isStream && most <= 6 && tries > 0; tries--) await setTimeout(20)
       underWay--

@@ -1,4 +1,4 @@
-// Repositories on hubs: names of them, their files, and opening what they mean, against a server that speaks the protocols.
+// Repositories on hubs: their names, their files, and opening their models, against a server that speaks the protocols.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -156,7 +156,7 @@ test('a name means a model: by quantization, or the usual one', async () => {
     (error: { code: string; message: string }) =>
       error.code === 'not-found' && /Q3_K_M/.test(error.message) && /IQ2_XXS/.test(error.message),
   )
-  // A model whose shards are not all there is not chosen.
+  // A model with missing shards is not chosen.
   await assert.rejects(findVariant('someone/small-GGUF:BF16', { server }), { code: 'not-found' })
   const file = (path: string) => ({ path, size: 1, url: '' })
   assert.equal(pickVariant(variantsOf([file('a-UD-Q4_K_XL.gguf')]), 'q4_k_xl')?.name, 'UD-Q4_K_XL')
@@ -254,7 +254,7 @@ test('the command line takes repositories where it takes files', async () => {
   const missing = await run(['info', 'someone/small-GGUF:Q2_K'])
   assert.equal(missing.status, 1)
   assert.match(missing.err, /has no Q2_K. It has: .*Q4_K_M/)
-  // A folder that is there: a path, for which no server is asked.
+  // An existing folder is a path, so no server is asked.
   mkdirSync(join(folder, 'someone'))
   const asked = hub.requests.length
   const path = await run(['info', 'someone/small-GGUF'])

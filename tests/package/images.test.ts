@@ -53,7 +53,7 @@ const opened = (name: string, options: Engine.LoadOptions = {}) =>
     ...options,
   })
 
-/** The model's bytes with a chat template, which takes a message's content as one text, or its parts. */
+/** The model's bytes with a chat template, which takes a message's content as one text or as parts. */
 async function withTemplate(name: string, template: string): Promise<Uint8Array> {
   using file = await open(bytesOf(name, 'model.gguf'))
   const builder = (await file.edit()).set('tokenizer.chat_template', template)
@@ -63,7 +63,7 @@ const kPlain = '{% for m in messages %}[{{ m.content }}]{% endfor %}'
 const kTyped =
   "{% for m in messages %}[{% for part in m.content %}{% if part.type == 'text' %}{{ part.text }}\n{% endif %}{% endfor %}]{% endfor %}"
 
-/** As libmtmd reads a prompt: each text by itself, images between them. */
+/** Tokenizes a prompt like libmtmd: each text separately, with images between them. */
 async function promptOf(model: Engine.Model, prompt: string, images: Uint8Array[]): Promise<number[]> {
   const { tokenizer } = model
   const tokens = tokenizer.addsBos ? [tokenizer.special.bos!] : []
@@ -146,7 +146,7 @@ test('a chat takes images in its messages', { skip }, async () => {
     return ids
   }
   assert.deepEqual(await read(one), await read(two))
-  // What was read goes on in a fork and in a saved state.
+  // Evaluated tokens are also available in a fork and in a saved state.
   using fork = await model.fork()
   const options = { maxTokens: 4, temperature: 0, ignoreEnd: true }
   const here = await read(model.generate(tokens, options))
@@ -219,7 +219,7 @@ test('refusals say what is wrong', { skip }, async () => {
   })
   using bare = await load(bytesOf('gemma3', 'model.gguf'))
   await assert.rejects(bare.encodeMedia(image(1, 1, [0, 0, 0])), { code: 'unsupported' })
-  // Deep features make tokens of another size.
+  // Deepstack features make the tokens of this projector larger than those of the model.
   const other = bytesOf('qwen3vl', 'mmproj.gguf')
   await assert.rejects(opened('gemma3', { projector: other }), { code: 'bad-shape' })
   await assert.rejects(opened('gemma3', { projector: bytesOf('gemma3', 'model.gguf') }), {

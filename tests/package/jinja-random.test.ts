@@ -1,5 +1,5 @@
-// As Python's Jinja2 renders them: random templates (statements, scopes, macros, loops, filters), and random conversations
-// by real templates.
+// Compares with Python's Jinja2: random templates (statements, scopes, macros, loops, filters), and random
+// conversations rendered by real templates.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// The types that keys are written in: those of the catalogue, which lint checks.
+// Keys are written with the types of the catalogue, which lint checks.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
