@@ -1,4 +1,4 @@
-// Containers from before GGUF through the same open(): made here, and real ones where ../shared is.
+// Containers older than GGUF, opened with open(): generated ones, and real ones if ../shared exists.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ function ggjt(): Uint8Array {
 }
 
 test('a GGJT file is listed without its data', async () => {
-  await using server = await startServer({ bandwidth: 20e6 }) // so that what is sent is what was asked for
+  await using server = await startServer({ bandwidth: 20e6 }) // so that it sends little more than was requested
   const bytes = ggjt()
   server.add('/model.bin', bytes)
   using file = await open(`${server.url}/model.bin`)

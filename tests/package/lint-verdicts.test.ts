@@ -1,5 +1,5 @@
-// Lint's verdict on a model with one changed field is that of llama.cpp's loader: what llama.cpp 0.7.0 says of each is
-// kept in tests/fixtures/corruptions.json. Where lint is stricter or milder on purpose, the reason stands here and in
+// For models with one changed field, lint refuses exactly those that llama.cpp's loader refuses. The results of
+// llama.cpp 0.7.0 are in tests/fixtures/corruptions.json. If lint differs on purpose, the reason is stated here and in
 // web/docs/reference/lint-and-llama-cpp.md.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -12,10 +12,10 @@ const verdicts = JSON.parse(
   readFileSync(new URL('../fixtures/corruptions.json', import.meta.url), 'utf8'),
 ) as Record<string, string>
 
-/** name of the corruption -> why lint's verdict is another one. */
+/** Name of the corruption -> why lint's verdict differs. */
 const differences: Record<string, string> = {}
 
-/** What lint refuses it for; empty where it has no errors. */
+/** Lint's errors; empty if there are none. */
 async function refusal(bytes: Uint8Array): Promise<string> {
   try {
     using file = await open(bytes)

@@ -1,4 +1,4 @@
-// Findings as the package hands them out. Each rule has its own tests in tests/core.
+// Findings as the package returns them. Each rule has its own tests in tests/core.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -133,7 +133,7 @@ test('messages are printable and bounded, whatever the file holds', async () => 
   assert.match(findings.findLast(({ code }) => code === 'duplicate-key')!.message, /and 4\d{4} more/)
 })
 
-// What is said of each hostile file that opens.
+// The findings of each hostile file that can be opened.
 const hostile: Record<string, string> = {
   '18_dup_key.gguf': 'error:duplicate-key@49',
   '20_bool_2.gguf': 'spec:bool-value@37',
@@ -174,7 +174,9 @@ test(
   },
 )
 
-/** Where the blocks of a type hold floats, by ggml's structures; what is not here holds none that can be wrong. */
+/**
+ * Offsets of floats in the blocks of each type, from ggml's structures. Other types contain no floats that can be NaN.
+ */
 const kFloatsOfBlocks: Record<string, { offsets: number[]; nan: number[] }> = {
   F32: { offsets: [0], nan: [0, 0, 0xc0, 0x7f] },
   F64: { offsets: [0], nan: [0, 0, 0, 0, 0, 0, 0xf8, 0x7f] },
@@ -200,7 +202,7 @@ function dataModel(bigEndian: boolean, bad: (type: string) => number | undefined
       const data = new Uint8Array(tensorBytes(tensor))
       const at = bad(type)
       const { nan } = kFloatsOfBlocks[type] ?? { nan: [] }
-      // Four words of IQ1_M stay in their order.
+      // The four 16-bit words of IQ1_M keep their order.
       const width = type === 'IQ1_M' ? 2 : nan.length
       const inOrder = nan.map((_, i) => nan[bigEndian ? i - (i % width) + width - 1 - (i % width) : i]!)
       if (at !== undefined) data.set(inOrder, 3 * kTypes[type]![2] + at)
@@ -244,7 +246,7 @@ test('sound data has no findings, and none is read of what the header says is wr
     using file = await open(writeGguf(dataModel(bigEndian, () => undefined)))
     assert.deepEqual(await file.lintData(), [])
   }
-  // A cut tensor and one of a removed type: lint() tells of them.
+  // lint() reports a truncated tensor and one of a removed type.
   const cut = writeGguf({
     tensors: [{ name: 'a', shape: [64], type: 'F32', data: new Uint8Array(256).fill(255) }],
   })
@@ -320,7 +322,7 @@ test('the documentation says of every rule what it means and how to mend it', ()
 test('types of forks are named, and take the bytes up to the next tensor', async () => {
   const tensors = ['a', 'b', 'c'].map((name) => ({ name, shape: [256], type: 'F32' }))
   const bytes = writeGguf({ metadata: [['general.architecture', text('llama')]], tensors })
-  // The type stands behind the name, the count of dimensions and the dimension.
+  // The type follows the name, the number of dimensions and the dimension.
   const view = new DataView(bytes.buffer, bytes.byteOffset)
   for (const [name, id] of [
     ['a', 36],

@@ -1,4 +1,4 @@
-// file.memory(): llama.cpp's own figures for weights, keys and values, and states; devices, fits and what is refused.
+// file.memory(): llama.cpp's figures for weights, KV caches and states; devices, fits and errors.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ const models = join(kShared, '../vectors/arch')
 const stories = join(import.meta.dirname, '../fixtures/stories.gguf')
 const kMiB = 2 ** 20
 
-/** Within 2 %, and half of the last digit that the log has. */
+/** Whether a figure differs by at most 2 % and half of the log's last digit. */
 const near = (bytes: number, mib: number, digits = 1) =>
   Math.abs(bytes / kMiB - mib) <= 0.02 * mib + 0.005 * digits
 
@@ -28,7 +28,7 @@ for (const [name, { options, sequences = 1 }] of Object.entries(kMemorySettings)
     for (const [model, [weights, cache, state]] of Object.entries(figures[name]!)) {
       using file = await open(join(models, model, 'model.gguf'))
       const found = await file.memory(options)
-      // The log has a line for each cache, rounded. Each sequence has a state of its own.
+      // The log has a rounded line for each cache. Each sequence has its own state.
       const right =
         near(found.weights, weights) &&
         (sequences > 1 || near(found.cache, cache, 5)) &&

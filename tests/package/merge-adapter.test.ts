@@ -1,5 +1,5 @@
-// A merged adapter gives what an applied one gives: against llama.cpp's logits and the engine's, through the package and
-// the command.
+// A merged adapter gives the same logits as an applied one: compared with llama.cpp's and the engine's, with the
+// package and with the command.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -54,7 +54,7 @@ function difference(got: Float32Array, expected: Float32Array): number {
   return got.reduce((most, value, i) => Math.max(most, Math.abs(value - expected[i]!)), 0)
 }
 
-/** The base with adapters in its weights, all of them of that type or as they were. */
+/** The base model with merged adapters. All its tensors get the given type or keep theirs. */
 async function merged(
   from: string,
   adapters: readonly Scaled[],
@@ -97,7 +97,9 @@ test('merged adapters move the logits as llama.cpp says', { skip, timeout: 300_0
 
 const tokens = [1, 2, 3, 5, 8, 13, 21, 34]
 
-/** An adapter that changes every tensor of a model, norms and tables included, but no embeddings that are the output. */
+/**
+ * An adapter for every tensor of a model, including norms and tables, but not for embeddings that are also the output.
+ */
 function adapterOfAll({ tensors, metadata }: Node.GgufFile): Uint8Array {
   let state = 1
   const floats = (count: number, most: number): Uint8Array =>

@@ -1,4 +1,5 @@
-// What JavaScript lets a caller give by mistake: an error of its own with what to do, never one of the language.
+// Wrong arguments that JavaScript allows: they cause a GgufError that says what to do, never a TypeError of the
+// language.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'

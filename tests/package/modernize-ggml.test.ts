@@ -1,5 +1,5 @@
-// Files of the programs that ggml came with, and rwkv.cpp's version 6, become GGUF files that say the same. The old files
-// are made of today's reference models.
+// Converts files of ggml's example programs, and of rwkv.cpp with RWKV 6, to equivalent GGUF files. The old files are
+// made from today's reference models.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ interface OldTensor {
 
 const words = (...values: number[]) => new Uint8Array(Uint32Array.from(values).buffer)
 
-/** sizes: the words in front; vocabulary: none in rwkv.cpp's. All tensors are F32. */
+/** Makes a file. sizes: the integers at its begin; vocabulary: absent in rwkv.cpp's files. All tensors are F32. */
 function container(
   magic: number,
   sizes: readonly number[],
@@ -40,7 +40,7 @@ function container(
   return new Uint8Array(Buffer.concat(parts))
 }
 
-/** Its tensors under their old names; a name of null: left out. */
+/** The tensors under their old names. A tensor with the name null is left out. */
 async function oldTensors(
   file: GgufFile,
   rename: (name: string) => string | null,
@@ -185,7 +185,7 @@ test("GPT-2's merges come back from its bare words", { skip }, async () => {
 
 test("rwkv.cpp's version 6", { skip }, async () => {
   using today = await open(join(kArchitectures, 'rwkv6/model.gguf'))
-  // rwkv.cpp does not rescale.
+  // rwkv.cpp does not rescale the layers.
   const plain = await today.edit()
   plain.set('rwkv6.rescale_every_n_layers', 0, 'u32')
   const reference = await (await plain.build()).bytes()

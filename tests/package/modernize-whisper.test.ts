@@ -1,4 +1,4 @@
-// whisper.cpp's files become GGUF files with the specification's keys, OpenAI's names of tensors and a whole vocabulary.
+// Converts whisper.cpp's files to GGUF with the specification's keys, OpenAI's tensor names and a complete vocabulary.
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,7 +32,7 @@ interface OldTensor {
 const kWidth = 64
 const kSizes = { audio: 12, text: 8, mels: 80, columns: 3 }
 
-/** The tensors of a model of one layer a side, as whisper.cpp's converter names them. */
+/** The tensors of a model with one encoder layer and one decoder layer, with the names of whisper.cpp's converter. */
 function tensorsOf(vocabulary: number): OldTensor[] {
   const vector = (name: string, n = kWidth): OldTensor => ({ name, shape: [n], type: 0 })
   const matrix = (name: string, from = kWidth, to = kWidth): OldTensor => ({
@@ -76,7 +76,7 @@ function tensorsOf(vocabulary: number): OldTensor[] {
   ]
 }
 
-/** A file of whisper.cpp; its mel filters are 0, 1, 2, .... */
+/** Makes a file of whisper.cpp. Its mel filters are 0, 1, 2, .... */
 function whisper(size: number, vocabulary: readonly Uint8Array[], tensors: readonly OldTensor[]): Uint8Array {
   const { audio, text, mels, columns } = kSizes
   const filters = Float32Array.from({ length: mels * columns }, (_, i) => i)
@@ -95,12 +95,12 @@ function whisper(size: number, vocabulary: readonly Uint8Array[], tensors: reado
   return new Uint8Array(Buffer.concat(parts))
 }
 
-/** English words and their control tokens. */
+/** Number of tokens of an English model, with control tokens. */
 const kEnglish = 51864
 const gpt2 = get_encoding('gpt2')
 const gpt2Words = Array.from({ length: 50256 }, (_, id) => gpt2.decode_single_token_bytes(id))
 
-/** As many, and quickly read: but for the bytes, no word is made of others. */
+/** As many words, but fast to read, because no word except bytes is made of others. */
 const kManyWords = [...gpt2Words.slice(0, 256), ...Array.from({ length: 50000 }, (_, i) => letters(`${i} `))]
 
 test('a model of whisper.cpp: keys, names, values', async () => {
@@ -147,7 +147,7 @@ test('a model of whisper.cpp: keys, names, values', async () => {
     file.lint().filter(({ level }) => level !== 'note'),
     [],
   )
-  // Other readers.
+  // Reads the file with other readers.
   const plain = readPlain(bytes)
   assert.deepEqual(
     plain.tensors.map(({ name }) => name),
@@ -188,7 +188,7 @@ test("whisper.cpp's bare words become GPT-2's tokens and merges, with the contro
     assert.deepEqual([...tokenizer.encode(text, { bos: false })], [...gpt2.encode(text)])
 })
 
-// Their last word is empty.
+// Their last token is empty.
 test('the first models of many languages have 99, the third large one 100', async () => {
   for (const [size, last] of [
     [51865, '<|su|>'],
@@ -211,7 +211,7 @@ test('another vocabulary keeps its words', async () => {
   assert.deepEqual(strings(file, 'tokenizer.ggml.merges'), ['a b'])
 })
 
-// Converters of 2022 wrote U+FFFD for every word that is no text by itself.
+// Converters of 2022 wrote U+FFFD for every token that is not valid UTF-8 alone.
 test('files that lost the bytes of some words', { skip }, async () => {
   const text =
     'And so my fellow Americans, ask not what your country can do for you: \u00e9 \u573a \ud83d\ude42.'

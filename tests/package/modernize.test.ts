@@ -1,4 +1,4 @@
-// Containers from before GGUF become GGUF files that today's programs read.
+// Converts containers older than GGUF to GGUF files that current programs read.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ interface OldTensor {
   data: Uint8Array
 }
 
-/** A GGJT file; sizes: width, n_mult, heads, layers, rotated, file type. */
+/** Makes a GGJT file. sizes: width, n_mult, heads, layers, rotated dimensions, file type. */
 function ggjt(
   version: number,
   tensors: readonly OldTensor[],
@@ -118,7 +118,7 @@ test('a llama of GGJT: names, keys, vocabulary; its tensors are copied', async (
 })
 
 test("blocks of 2023's layouts become today's, quant for quant", async () => {
-  // [era of the container, type id, bytes a block, today's type]; scales come first in all of them.
+  // [version of the container, type id, bytes per block, today's type, scales]. All blocks begin with their scales.
   const layouts: [version: number, id: number, bytes: number, type: string, scales: ('f32' | 'f16')[]][] = [
     [1, 2, 20, 'Q4_0', ['f32']],
     [1, 3, 24, 'Q4_1', ['f32', 'f32']],
@@ -136,7 +136,7 @@ test("blocks of 2023's layouts become today's, quant for quant", async () => {
     for (let block = 0; block < 6; block++) {
       let at = block * bytes
       for (const scale of scales) {
-        // 0.25 and what 16 bits cannot hold.
+        // The scale is about 0.25 and needs more than 16 bits.
         if (scale === 'f32') view.setFloat32(at, 0.25 + block / 3001, true)
         else view.setUint16(at, 0x3400 + block, true)
         at += scale === 'f32' ? 4 : 2
@@ -247,7 +247,7 @@ test('a llama of GGJT says what its GGUF file says', { skip }, async () => {
       return { name: oldName(name), shape: [...shape], type: typeId, data: await today.read(name) }
     }),
   )
-  // That file has its embeddings once, GGJT has them twice.
+  // That file shares its embeddings with the output. GGJT stores both.
   if (!tensors.some(({ name }) => name === 'output.weight'))
     tensors.push({ ...tensors.find(({ name }) => name === 'tok_embeddings.weight')!, name: 'output.weight' })
   using old = await open(ggjt(3, tensors, [...words], sizes))

@@ -119,7 +119,7 @@ test('limits: a finish reason, and none of the held text is lost', async () => {
   const [three] = await finish({ max_tokens: 3 })
   assert.deepEqual(await finish({ max_tokens: 9, max_completion_tokens: 3 }), [three, 'length', 3])
   assert.deepEqual(await finish({ max_tokens: 0 }), ['', 'length', 0])
-  // "Bees" may begin the stop string, and the limit comes before that is known.
+  // "Bees" may be the begin of the stop string, and the limit is reached before that is decided.
   for (let limit = 1; limit < 5; limit++) {
     const [plain] = await finish({ max_tokens: limit })
     for (let length = 1; length <= plain!.length; length++) {
@@ -172,7 +172,7 @@ test('log probabilities belong to the tokens of the answer', async () => {
   const content = choices[0]!.logprobs!.content
   assert.equal(content.map(({ token }) => token).join(''), kAnswer)
   assert.equal(Buffer.from(content.flatMap(({ bytes }) => bytes)).toString(), kAnswer)
-  assert.equal(usage.completion_tokens, content.length + 1) // the end's token makes no text
+  assert.equal(usage.completion_tokens, content.length + 1) // the end token has no text
   for (const { token, logprob, top_logprobs } of content) {
     assert.equal(top_logprobs.length, 2)
     assert.equal(top_logprobs[0]!.token, token)
@@ -180,7 +180,7 @@ test('log probabilities belong to the tokens of the answer', async () => {
   }
   const without = await createChatCompletion(model, { ...ask, logprobs: true })
   assert.ok(without.choices[0]!.logprobs!.content.every(({ top_logprobs }) => top_logprobs.length === 0))
-  // A stop string in the middle of tokens: those after it are not told.
+  // The stop string begins within a token. The tokens after it are not reported.
   const stopped = await createChatCompletion(model, { ...request, stop: ' honey' })
   assert.equal(stopped.choices[0]!.logprobs!.content.map(({ token }) => token).join(''), 'Bees make')
   const chunks = await all(streamChatCompletion(model, { ...request, stop: 'never' }))

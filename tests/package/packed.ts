@@ -1,4 +1,4 @@
-// The package as its users get it: packed by npm, unpacked into node_modules of an empty folder under build/.
+// The package as users get it: packed by npm, and unpacked into node_modules of an empty folder below build/.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 export const kRoot = join(import.meta.dirname, '..', '..')
 export const kShared = join(kRoot, '..', 'shared', 'data')
 
-/** The newest change of what would be packed. */
+/** The time of the latest change to the files that would be packed. */
 function stamp(): string {
   const files = readdirSync(join(kRoot, 'wasm/dist'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -18,7 +18,7 @@ function stamp(): string {
 
 let root: string | undefined
 
-/** A folder whose node_modules hold the packed package. Test processes that run at once may make it at once. */
+/** A folder whose node_modules contains the packed package. Parallel test processes may create it at the same time. */
 export function packedRoot(): string {
   if (root) return root
   const parent = join(kRoot, 'build/packed')

@@ -1,4 +1,4 @@
-// What quantize() decides and refuses: the types of mixtures, importance matrices, values, fallbacks; and its command.
+// quantize(): the types of mixtures, importance matrices, fallbacks, errors; and its command.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -119,7 +119,7 @@ test('an importance matrix is looked at before it is used', async () => {
     const importance = new Map([[q, values]])
     await assert.rejects(quantized(modelOf(), 'Q4_K_M', { importance }), { code: 'bad-values' })
   }
-  // The place is that of the value in the matrix.
+  // The message gives the position of the value in the matrix.
   const bytes = imatrixOf({ [q]: withOne(3, NaN) })
   using importance = await open(bytes)
   const offset = importance.tensor(`${q}.in_sum2`)!.offset + 12
@@ -174,7 +174,7 @@ test('types below 3 bits need a matrix; embeddings alone do without', async () =
     )
   for (const mixture of ['IQ3_S', 'Q2_K', 'TQ1_0']) await quantized(modelOf(), mixture)
   const q = kNames[1]!
-  // One that lacks a tensor is not enough either.
+  // An importance matrix that lacks a tensor is refused, too.
   const importance = new Map([[q, ones]])
   await assert.rejects(quantized(modelOf(), 'IQ2_XXS', { importance, pure: true }), {
     message: /was it made of this/,
@@ -225,11 +225,11 @@ test('NaN, infinities and values that do not fit are refused with their place', 
     const offset = file.tensor(tensor.name)!.offset + (tensor.type === 'F16' ? 2 : 4) * element
     await assert.rejects(quantized(bytes, mixture), { code: 'bad-values', message, offset }, what)
   }
-  // Tensors that stay as they are as well.
+  // Tensors that are not quantized are checked, too.
   await assert.rejects(quantized(modelOf([q, changed(kNorm, 4, NaN)]), 'Q8_0'), {
     message: /attn_norm.*element 4/,
   })
-  // Scales of a quantized source.
+  // The scales of a quantized source are checked.
   const data = new Uint8Array(4 * 8 * 34)
   data[34 * 3 + 1] = 0x7c
   const source = modelOf([{ ...q, type: 'Q8_0', data }])
@@ -248,7 +248,7 @@ test('what is quantized already is quantized again only when that is allowed', a
   using file = await open(once)
   const builder = await (await file.edit()).quantize('Q4_K_M', { allowRequantize: true })
   assert.deepEqual(builder.quantization!.requantized, kNames)
-  // The same type is no other.
+  // Quantizing to the type that the tensors already have is allowed.
   await quantized(once, 'Q8_0')
   await (await (await open(await quantized(modelOf(), 'F16'))).edit()).quantize('Q4_K_M')
 })

@@ -1,11 +1,11 @@
 // Every snippet of the README and of the documentation, against the packed package, a real server and the trained
-// sample model. What stands behind a snippet's language says how it is tested:
+// sample model. The text after a snippet's language selects the test:
 //   ts           type-checked, and run on Node, where it must print something
 //   ts browser   type-checked: it needs a page (or a browser's storage)
 //   ts types     type-checked: it needs another kind of model
 //   js, json     parsed: settings of a bundler and the like
 //   sh           lines of "npx ggufscope" or "ggufscope" run; lines of "npm" name a script of package.json
-//   sh example   commands and options exist, but files that are not here; so do lines that call other programs, too
+//   sh example   commands and options exist, but files are missing; also used for lines that call other programs
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import {
@@ -52,7 +52,7 @@ function blocksOf(path: string): Block[] {
   }))
 }
 
-// Of the generated pages those alone that have snippets of their own: the others are made of tested tables.
+// Generated pages without snippets of their own are excluded, because they are made from tested tables.
 const pages = globSync('**/*.md', { cwd: kDocs })
   .filter((page) => !page.startsWith('reference/api/') && page !== 'reference/commands.md')
   .toSorted()
@@ -71,7 +71,7 @@ before(async () => {
     { id: 'owner/smollm', files: {} },
   ])
   folder = mkdtempSync(join(packedRoot(), 'readme-'))
-  // A package of its own: within ggufscope's, the name would mean the checkout.
+  // A separate package, because inside ggufscope's the name would resolve to the checkout.
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
 })
 after(async () => {
@@ -80,7 +80,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** This Node, and the machine's own beside the one that the tests use. */
+/** The Node that runs the tests, and the machine's own if it is another one. */
 const nodes = [
   process.execPath,
   ...(process.env['PATH'] ?? '')
@@ -91,7 +91,7 @@ const nodes = [
     .slice(0, 1),
 ]
 
-/** A folder for what one snippet writes, with the model in it. */
+/** A folder for the files of one snippet. It contains the model. */
 function folderFor(at: string): string {
   const own = join(folder, at.replaceAll(/[^\w]+/g, '-'))
   mkdirSync(own)
@@ -109,14 +109,14 @@ describe('TypeScript snippets run', { concurrency: 2 }, () => {
         /(?:https:\/\/huggingface\.co\/|hf:)[^'"`]+/g,
         `${server.url}/stories.gguf`,
       )
-      // The hub of the tests stands for the hub's own server.
+      // The tests' hub replaces the real server.
       const redirected = `const { fetch } = globalThis
 globalThis.fetch = (url, options) => fetch(String(url).replace('https://huggingface.co', '${hub.url}'), options)
 ${local}`
       const code = local.includes('ggufscope/hub') ? redirected : local
       const own = folderFor(at)
       const path = join(own, 'snippet.mjs')
-      // The README's are JavaScript as printed, for Node 20 too.
+      // The README's snippets must be plain JavaScript that also runs on Node 20.
       const plain = page === 'README.md'
       if (plain) assert.doesNotMatch(text, /\busing \w+ =/)
       writeFileSync(path, plain ? code : (await transform(code, { loader: 'ts', target: 'node20' })).code)
@@ -165,7 +165,7 @@ const kShell = `ggufscope() { "$NODE" "$CLI" "$@"; }
 npx() { [ "$1" = ggufscope ] || return 9; shift; ggufscope "$@"; }
 `
 
-/** Commands and options of a line exist, whatever else is in it. */
+/** Checks that the commands and options of a line exist. */
 async function checkExample(line: string): Promise<void> {
   for (const [, command, rest] of line.matchAll(/\bggufscope ([a-z-]+)([^|]*)/g)) {
     const { stdout } = await run(process.execPath, [packedFile('wasm/dist/cli.js'), command!, '--help'])
@@ -174,7 +174,7 @@ async function checkExample(line: string): Promise<void> {
   }
 }
 
-/** Runs a line as a shell does, where it calls nothing but this package; names of npm's scripts are looked up. */
+/** Runs a line like a shell if it calls only this package. For npm, it checks that the script exists. */
 async function checkLine(line: string, mark: string, cwd: string): Promise<void> {
   const [, script] = /^npm (?:run )?([\w:-]+)/.exec(line) ?? []
   if (script !== undefined)
@@ -206,7 +206,7 @@ describe('commands run', { concurrency: 2 }, () => {
         const builder = await (await file.edit()).quantize('F16', { allowRequantize: true })
         writeFileSync(wide, await (await builder.build()).bytes())
       }
-      // Each in turn: a command may read what one before it wrote.
+      // Lines run in order, because a command may read the output of an earlier one.
       for (const line of linesOf(text)) await checkLine(line, mark, own)
     })
   }
@@ -246,7 +246,7 @@ test('no link of the site leads nowhere, anchors included', (t) => {
   const ids = new Map(html.map((page) => [page, idsOf(readFileSync(join(site, page), 'utf8'))]))
   const dead: string[] = []
   for (const page of html) {
-    // The document, not the theme's navigation, which is the same on every page.
+    // Checks links in the document, not in the theme's navigation, which is the same on every page.
     const text = readFileSync(join(site, page), 'utf8')
     for (const [, href] of text.matchAll(/<a[^>]*\shref="([^"]+)"/g)) {
       if (/^[a-z]+:/.test(href!)) continue
@@ -277,7 +277,7 @@ test('files of the repository that the documentation names are there', () => {
         ),
       ]
         .map(([, path]) => path!)
-        // What is built is not there in a fresh checkout.
+        // Built files are missing in a fresh checkout.
         .filter((path) => !/\/dist\b/.test(path) && !existsSync(join(kRoot, path)))
         .map((path) => `${page}: ${path}`),
   )

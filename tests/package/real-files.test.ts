@@ -1,4 +1,4 @@
-// Files of other writers, where they lie beside the checkout: against @huggingface/gguf, which reads these right.
+// Files of other writers, if they are beside the checkout, compared with @huggingface/gguf, which reads them correctly.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,8 @@ import { kShared, loadNodePackage } from './packed.ts'
 const { open, GgufError } = await loadNodePackage()
 const skip = existsSync(kShared) ? false : 'no ../shared beside the checkout'
 
-// What each file of malformed/ and history/ comes to where it does not open. hostile/ is in the list of the core's tests.
+// The error code of each file of malformed/ and history/ that cannot be opened. The core's tests list those of
+// hostile/.
 const refused: Record<string, string> = {
   '20230728-42a152e7-example.gguf': 'bad-value-type',
   '20240206-30fef3d6-test_writer.gguf': 'bad-value-type',
@@ -34,7 +35,7 @@ const refused: Record<string, string> = {
   '62_nelem_wrap_to_0.gguf': 'overflow',
   '64_nelem_wrap_0_q8.gguf': 'overflow',
 }
-// Its names, types or duplicates are not what a Map and that reader agree on.
+// Files whose names, types or duplicates a Map and that reader represent differently.
 const ownWays = new Set([
   // begins with FUGG, as drafts of version 1 did
   '20230817-8548445f-ggml-vocab-llama.gguf',
@@ -45,7 +46,7 @@ const ownWays = new Set([
   '28_ndims_5.gguf',
 ])
 
-// That reader drops a byte order mark, which is a token of some vocabularies.
+// That reader removes byte order marks, which are tokens in some vocabularies.
 const BOM = '\ufeff'
 const plain = (value: MetadataValue | undefined): unknown =>
   typeof value === 'object'

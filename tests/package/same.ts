@@ -1,9 +1,9 @@
-// Whether an opened file says what its model says.
+// Compares an opened file with the model that it was written from.
 import assert from 'node:assert/strict'
 import type { GgufFile, LazyArray } from 'ggufscope'
 import type { Model } from '../fixtures/gguf.ts'
 
-/** With elements: also those of the arrays that are loaded. */
+/** Compares keys and tensors. elements: also compares the elements of loaded arrays. */
 export function assertSame(
   file: GgufFile,
   { metadata = [], tensors = [] }: Model,

@@ -1,4 +1,4 @@
-// Random schemas against Ajv. GGUFSCOPE_FUZZ_SCHEMAS says how many of each kind.
+// Compares random schemas with Ajv. GGUFSCOPE_FUZZ_SCHEMAS sets the number of each kind.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'

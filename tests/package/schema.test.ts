@@ -1,5 +1,5 @@
-// JSON schemas as grammars: what the grammar accepts by a reader of its own, and that all that it can write is valid
-// by Ajv.
+// JSON schemas as grammars: the tests' own GBNF reader checks what a grammar accepts, and Ajv validates texts that it
+// generates.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ const { schemaToGrammar } = (await import(
 interface Case {
   readonly name: string
   readonly schema: Engine.JsonSchema
-  /** values in their canonical spelling, or texts that begin with a space */
+  /** values, which are tried in their canonical spelling, or texts that begin with a space */
   readonly accepts?: readonly unknown[]
   readonly rejects?: readonly unknown[]
 }

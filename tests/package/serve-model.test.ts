@@ -17,7 +17,7 @@ import { smallBert } from './small-bert.ts'
 const kModel = join(kRoot, 'tests/fixtures/stories.gguf')
 const kCli = packedFile('wasm/dist/cli.js')
 const running = new Set<ChildProcess>()
-// At the exit too: an error outside of the tests ends this process without its hooks.
+// Also at exit, because an error outside the tests ends this process without its hooks.
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 after(() => running.forEach((child) => child.kill('SIGKILL')))
 
@@ -53,7 +53,7 @@ const model = 'stories'
 const question = [{ role: 'user', content: 'What do bees make?' }] as const
 const kAnswer = 'Bees make honey.'
 const ask = { model, messages: [...question], temperature: 0 }
-// Long: it does not end by itself.
+// A long answer that does not end by itself.
 const endless = { ...ask, ignore_eos: true, max_tokens: 300 } as typeof ask
 
 const post = (path: string, body: unknown, init: RequestInit = {}, at = url): Promise<Response> =>
@@ -153,7 +153,7 @@ test('models, embeddings, tokens and templates', async () => {
   assert.match(prompt, /What do bees make\?/)
   assert.deepEqual(await (await fetch(`${url}/health`)).json(), { status: 'ok' })
   const ranked = await post('/v1/rerank', { query: 'bees', documents: ['honey'] })
-  assert.equal(ranked.status, 400) // a language model has no head
+  assert.equal(ranked.status, 400) // a language model has no classification head
   assert.equal(((await ranked.json()) as { error: { code: string } }).error.code, 'unsupported')
 })
 
@@ -187,8 +187,8 @@ test('errors have a status, a code and the shape that clients read', async () =>
   await assert.rejects(client.chat.completions.create({ ...ask, top_p: 3 }), OpenAI.BadRequestError)
   const large = await post('/tokenize', { content: 'a'.repeat(11e6) })
   assert.equal(large.status, 413)
-  // Of unknown length: it is counted. The body has an end, and each piece waits for a turn of the event loop: where the
-  // server closes the connection, fetch would read an endless one into memory.
+  // The length is unknown, so the server counts the bytes. The body is finite, and each piece waits for a turn of the
+  // event loop, because after the server has closed the connection, fetch would read an endless body into memory.
   let pieces = 64
   const chunked = await fetch(`${url}/tokenize`, {
     method: 'POST',
@@ -202,7 +202,7 @@ test('errors have a status, a code and the shape that clients read', async () =>
     duplex: 'half',
   } as RequestInit).then(
     ({ status }) => status,
-    () => 413, // the connection may be closed before all is sent
+    () => 413, // the connection may be closed before everything is sent
   )
   assert.equal(chunked, 413)
   const preflight = await fetch(`${url}/v1/chat/completions`, {
@@ -422,7 +422,7 @@ test(
       response_format: 'verbose_json',
       timestamp_granularities: ['word', 'segment'],
     })
-    // A model of random weights is heard at temperatures above 0: no two texts are the same.
+    // A model with random weights samples at temperatures above 0, so texts differ.
     assert.equal(
       verbose
         .segments!.map((segment) => segment.text)
@@ -441,7 +441,7 @@ test(
     form.set('file', file())
     form.set('colour', 'blue')
     assert.equal(await status(form), 400)
-    // A model of text does not hear.
+    // A text model does not transcribe.
     await assert.rejects(client.audio.transcriptions.create({ file: file(), model }), { status: 400 })
     whisper.child.kill('SIGTERM')
   },

@@ -1,4 +1,4 @@
-// What `npm start` serves: the viewer, the documentation below it, and nothing outside.
+// `npm start` serves the viewer, the documentation below it, and no other files.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { kRoot } from './packed.ts'
 
-/** As written: fetch() would make "/docs/../x" something else. */
+/** Requests a path as it is written. fetch() would normalize "/docs/../x". */
 function ask(port: number, path: string): Promise<{ status: number; location: string | undefined }> {
   return new Promise((resolve, reject) => {
     const asked = request({ host: '127.0.0.1', port, path }, (response) => {
@@ -42,13 +42,13 @@ test('folders are their index.html, and an address without its slash leads there
       ['/docs/page.html', 200],
       ['/docs', 301, '/docs/'],
     ])
-    // Another host is never named.
+    // A redirect never leads to another host.
     assert.ok(seen[4]![2] === undefined || seen[4]![2] === '/docs/')
     assert.deepEqual(
       seen.slice(5).map(([, status]) => status >= 400),
       [true, true],
     )
-    // Texts go compressed, parts as they are.
+    // Texts are compressed; ranges are not.
     const page = await fetch(`http://127.0.0.1:${port}/docs/page.html`)
     assert.equal(page.headers.get('content-encoding'), 'gzip')
     assert.equal(await page.text(), '<!doctype html>')

@@ -1,4 +1,4 @@
-// The server itself: each promise that tests and benchmarks rely on.
+// The test server itself: the behaviour that tests and benchmarks rely on.
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { after, before, beforeEach, test } from 'node:test'
@@ -87,7 +87,7 @@ test('a file of 400 GB that is nowhere', async () => {
   )
 })
 
-// Each fault, by plan: what the client sees. A rejected fetch or body is "failed".
+// What the client sees for each planned fault. "failed" means that fetch or the body was rejected.
 interface Seen {
   status?: number
   header?: [string, string | null]

@@ -1,4 +1,4 @@
-// Split models, cut and damaged files: what is opened, what is said of it, and what is refused to write.
+// Split models, truncated and damaged files: opening, findings, and refused writes.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -54,7 +54,7 @@ test('what is wrong with a set is said, and writing it is refused', async () => 
     await assert.rejects(opened.edit(), { code: refused, message: /damaged/ }, code)
     await (await opened.edit({ allowDamaged: true })).build()
   }
-  // As llama.cpp: it reads the counts of the first shard only.
+  // llama.cpp reads only the counts of the first shard, so the levels are the same here.
   const level = async (change: (files: Uint8Array[]) => void, code: string) => {
     using opened = await open(set(change))
     return (await opened.damage()).find((one) => one.code === code)?.level
@@ -109,7 +109,7 @@ test('a cut file: how much is there; zeros stand for the rest where it has to be
   const want = model.tensors!.at(-1)!.data!.slice()
   const there = whole.length - 40 - cut.tensor(last)!.offset
   assert.deepEqual(await padded.read(last), want.fill(0, there))
-  // Only the header is new: the cut stays where it is.
+  // Only the header is rewritten, so the file stays truncated at the same place.
   const same = await (await cut.edit({ allowDamaged: true })).set('general.name', 'x').build()
   using still = await open(await same.bytes())
   assert.equal((await still.damage())[0]?.code, 'data-truncated')

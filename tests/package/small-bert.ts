@@ -12,7 +12,7 @@ export const kContext = 200
 export const kHead = Float32Array.from({ length: 2 * kWidth }, (_, i) => Math.sin(i * 1.7))
 export const kBias = [0.25, -0.5]
 
-/** Numbers that are the same every time. */
+/** Reproducible pseudorandom numbers. */
 function noise(count: number, seed: number, scale: number): Float32Array {
   let state = seed * 2654435761 + 12345
   return Float32Array.from({ length: count }, () => {
@@ -21,7 +21,7 @@ function noise(count: number, seed: number, scale: number): Float32Array {
   })
 }
 
-/** A BERT of random weights whose head has two outputs. pooling: as pooling_type. */
+/** A BERT with random weights and two classes. pooling: the value of the key pooling_type. */
 export async function smallBert(pooling: number): Promise<Uint8Array> {
   const words = ['what', 'do', 'bees', 'make', 'honey', 'owls', 'sleep', 'by', 'day']
   const tokens = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', ...words.map((word) => `\u2581${word}`)]

@@ -1,4 +1,4 @@
-// Sounds through the package: the reference vectors of audio projectors, chats with sounds, and refusals.
+// Audio through the package: the reference vectors of audio projectors, chats with audio, and refusals.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -94,7 +94,7 @@ test('a chat, a request and the command take sounds', { skip }, async () => {
     const tokens = await model.encodeChat(messages)
     assert.equal(tokens.filter((id) => id < -1).length, 150)
     assert.deepEqual(await model.encodeChat(same), tokens)
-    // Several sounds, and what was computed goes on in a fork.
+    // Several sounds in a message, and a fork that continues after them.
     const twice = [{ role: 'user', content: [same[0]!.content[0], text, same[0]!.content[0]] }]
     assert.equal((await model.encodeChat(twice)).filter((id) => id < -1).length, 300)
     const options = { maxTokens: 5, temperature: 0, ignoreEnd: true }
@@ -138,7 +138,7 @@ test('refusals say what is wrong', { skip }, async () => {
   await assert.rejects(model.encodeMedia({ type: 'image', image }), { code: 'unsupported' })
   const broken = { type: 'input_audio', input_audio: { data: '*' } }
   await assert.rejects(model.encodeChat([{ role: 'user', content: [broken] }]), { code: 'invalid-argument' })
-  // A sound of another rate is as long.
+  // A sound with another sample rate gives as many tokens.
   const half = { samples: samplesOf('speech-en').filter((_, i) => i % 2 === 0), sampleRate: 8000 }
   assert.equal((await model.encodeMedia(part(half))).tokens.length, 300)
 

@@ -1,4 +1,4 @@
-// The sparse preview where requests fail: the right table or a clear error, never a wrong one.
+// The sparse preview with failing requests: the correct tensor table or a clear error, never a wrong table.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { writeHeader } from '../fixtures/gguf.ts'
@@ -13,7 +13,7 @@ const { open, GgufError } = await loadPackage()
 const server = await startServer()
 after(() => server.close())
 
-// Every kind of fault at every kind of moment: in the head, in the first probes, in the last window.
+// Every kind of fault at every stage: in the first bytes, in the first samples, in the last window.
 const broken: [what: string, faults: Faults][] = [
   ['cut before the header', { cut: -1, times: 1 }],
   ['cut in the body', { cut: 1500, times: 1 }],

@@ -1,4 +1,4 @@
-// The sparse preview: never a wrong table, whatever the header looks like; what it left out is there when asked for.
+// The sparse preview: it never shows a wrong tensor table, for any header, and reads what it left out on demand.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ const kWrongEntries = 8
 const kNothing = new Uint8Array(1 << 16)
 const kNoise = Uint8Array.from({ length: 1 << 16 }, (_, i) => sparseByte(i))
 
-/** A file of that header; behind it zeros, or bytes that look random. Reads are counted. */
+/** A source of a header, followed by zeros or random-looking bytes. It counts the bytes that are read. */
 function sourceOf({ header, size }: Written, zeros = false): ByteSource & { bytes: number } {
   const noise = zeros ? kNothing : kNoise
   const source = {
@@ -141,7 +141,7 @@ test('a vocabulary that was met before takes one round trip more, and misleads n
   await known.completeHeader()
   assertSame(known, model, written.offsets, true)
 
-  // The same beginning and count, other words behind.
+  // A vocabulary with the same first words and count, but other words after them.
   const other = model.metadata!.map(([key, value]) =>
     key === 'tokenizer.ggml.tokens' && value.type === 'array' && value.of === 'string'
       ? ([
@@ -169,8 +169,8 @@ test('known vocabularies of the generated table', { skip: !existsSync(kShared) }
 })
 
 /**
- * A file whose 5000th token is a text of 600 kB. In that text the vocabulary seems to go on, with keys, a tensor info and
- * sizes that fit to the end of the file.
+ * A file whose 5000th token is a text of 600 kB. That text imitates the rest of the vocabulary, keys and a tensor info
+ * with sizes that match the file's end.
  */
 function forged(): Buffer {
   const number = (value: number, bytes: number) => {
@@ -276,7 +276,7 @@ test('files that are better read whole, are', async () => {
   })
 })
 
-/** A slow link whose requests are counted: a round begins with a read while no other is under way. */
+/** A slow link that counts rounds. A round begins with a read while no other read is pending. */
 function countedLink({ header, size }: Written) {
   const times = new Uint8Array(size < 1 << 24 ? size : header.length + (1 << 20))
   const seen = { rounds: 0, requests: 0, streams: 0, times }
@@ -309,7 +309,7 @@ function countedLink({ header, size }: Written) {
 test('auto: a failed verification costs one round more than a search, and no byte is read twice', async () => {
   const model = previewModel({ ...kPreviewShapes[3]!, name: 'counted', tokens: 41_000, merges: 40_000 })
   const written = writeHeader(model)
-  // Four thousand bytes behind the last tensor: the table is found, and does not fit to the file.
+  // 4096 bytes follow the last tensor: the table is found, but does not match the file's size.
   const odd = { ...written, size: written.size + 4096 }
   const failed = countedLink(odd)
   using whole = await open(failed.source, { preview: 'auto' })
@@ -331,13 +331,13 @@ test('auto: a failed verification costs one round more than a search, and no byt
   assert.ok(failed.seen.times.subarray(0, written.header.length).every((n) => n === 1))
   assert.ok(failed.seen.times.subarray(written.header.length).reduce((sum, n) => sum + n, 0) < 100_000)
 
-  // Version 1 is not walked in parts: the stream is never left.
+  // Version 1 cannot be read in parts, so it is streamed completely.
   const old = countedLink(writeHeader({ ...previewModel(kPreviewShapes[2]!), version: 1 }))
   using _ = await open(old.source, { preview: 'auto' })
   assert.deepEqual(counts(old.seen), { rounds: 0, requests: 0, streams: 1 })
 })
 
-/** The first token begins with another letter: a vocabulary that was not met. */
+/** Changes the first letter of the first token, so that the vocabulary is unknown. */
 function renamed({ header, ...rest }: Written): Written {
   const key = 'tokenizer.ggml.tokens'
   const copy = header.slice()
@@ -358,7 +358,7 @@ test('a wrong entry of a known vocabulary costs no round', async () => {
     const model = previewModel(shape)
     const written = writeHeader(model)
     using _ = await open(countedLink(written).source, { preview: 'sparse' })
-    // The same count and beginning, other words behind: the entry that was just learned is wrong.
+    // A vocabulary with the same count and first words, but other words after them. The learned layout is wrong for it.
     const metadata = model.metadata!.map(([key, value]) =>
       key === 'tokenizer.ggml.tokens' && value.type === 'array' && value.of === 'string'
         ? ([
@@ -411,7 +411,7 @@ test('over HTTP: few requests, the keys first; auto streams where that is faster
   }
   await slow.close()
 
-  // Four round trips of 300 ms are no gain over 0.7 MB at full speed.
+  // Four round trips of 300 ms take longer than 0.7 MB at full speed.
   const far = await startServer({ delay: 300 })
   const short = writeHeader(previewModel(kPreviewShapes[2]!))
   far.add('/short.gguf', sparseContent(short.header, short.size))
@@ -420,7 +420,7 @@ test('over HTTP: few requests, the keys first; auto streams where that is faster
   assert.equal(far.counts().requests, 1)
   await far.close()
 
-  // A small header has no long array: the keys are told when it is whole.
+  // A small header has no long array, so the keys are reported when it is complete.
   let told = 0
   using _ = await open(writeGguf(smallModel()), { onKeys: (early) => (told = early.size) })
   assert.ok(told > 10)

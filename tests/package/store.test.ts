@@ -1,4 +1,4 @@
-// Files kept in the browser and in Node: an interrupted download goes on, a file that is there needs no network.
+// Files stored in the browser and in Node: an interrupted download continues, and a stored file needs no network.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -45,7 +45,7 @@ interface Told {
   tensors?: number
 }
 
-/** Downloads in the page, then opens what was kept and compares all of its bytes. */
+/** Downloads a file in the page, then opens the stored file and compares all of its bytes. */
 async function download(path: string, expected: Uint8Array = model): Promise<Told> {
   return await page.evaluate(
     async ({ url, hash }): Promise<Told> => {
@@ -74,7 +74,7 @@ async function download(path: string, expected: Uint8Array = model): Promise<Tol
 
 test('a download stopped half-way goes on after a reload, then needs no network', { skip }, async () => {
   home.add('/model.gguf', bytesContent(model))
-  // The size, then three parts, then nothing more.
+  // The server sends the size and three parts, and then fails.
   home.plan('/model.gguf', { after: 4, cut: 1000 })
   const first = await download('/model.gguf')
   assert.equal(first.code, 'connection-lost', first.message)
@@ -116,7 +116,7 @@ test('a file that was replaced begins anew', { skip }, async () => {
   assert.equal(second.same, true, second.message)
   assert.equal(home.counts('/changing.gguf').bytes, other.length + 4)
 
-  // And while it is on its way.
+  // The file changes during the download.
   home.add('/moving.gguf', bytesContent(model))
   home.plan('/moving.gguf', { after: 3, replace: '/changing.gguf' })
   assert.equal((await download('/moving.gguf')).code, 'file-changed')
@@ -187,7 +187,7 @@ interface Seen {
   bytesRead: number
 }
 
-/** Opens in the page with what is kept. */
+/** Opens a file in the page with stored data. */
 async function see(url: string, preview: 'full' | 'sparse'): Promise<Seen> {
   return await page.evaluate(
     async ({ url, preview }) => {
@@ -201,7 +201,7 @@ async function see(url: string, preview: 'full' | 'sparse'): Promise<Seen> {
   )
 }
 
-/** Waits until what so many requests brought is kept: a file has its name before it has its bytes. */
+/** Waits until the data of this many requests is stored. A file's name appears before its bytes. */
 async function keptRuns(requests: number): Promise<void> {
   await page.evaluate(async (requests) => {
     const root = await navigator.storage.getDirectory()
@@ -240,7 +240,7 @@ for (const preview of ['full', 'sparse'] as const) {
     await keptRuns(slow.counts(path).requests)
     await page.reload()
     slow.reset()
-    // Storage has half a minute to be there before the network has brought the header once more.
+    // At this bandwidth the header takes half a minute, so the storage answers first even if it is slow.
     slow.setBandwidth(200e3)
     const second = await see(slow.url + path, preview)
     slow.setBandwidth(Infinity)
@@ -249,7 +249,7 @@ for (const preview of ['full', 'sparse'] as const) {
     assert.equal(requests, 1)
     assert.ok(bytes < 0.8 * before, `${bytes} bytes of ${before}`)
 
-    // Another file at the same address: nothing of the old one.
+    // Another file has replaced the old one at the same address. Nothing of the old one may be used.
     const model = previewModel(shape)
     const [tensor, ...rest] = model.tensors!
     const other = writeHeader({ ...model, tensors: [{ ...tensor!, name: 'other.weight' }, ...rest] })
@@ -320,7 +320,7 @@ test('Node keeps files in the cache folder: previews, downloads that go on, mode
       const file = await open(`${home.url}/header.gguf`, { cache: true })
       bytes.push(home.counts('/header.gguf').bytes)
       file.close()
-      await wait(1000) // nobody waits for what is written
+      await wait(1000) // writing continues in the background
     }
     home.setBandwidth(Infinity)
     assert.ok(bytes[1]! < 0.8 * bytes[0]!, `${bytes.join(' then ')} bytes were fetched`)

@@ -1,4 +1,4 @@
-// Tokenizers and chat templates through the package: against llama.cpp's own answers where the shared data is there.
+// Tokenizers and chat templates through the package, compared with llama.cpp's results if the shared data exists.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ const without = (name: string) => (existsSync(shared(name)) ? false : `no shared
 
 const kByteExact = ['spm', 'bpe', 'rwkv']
 
-/** mulberry32 */
+/** Pseudorandom numbers (mulberry32). */
 function random(seed: number): () => number {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0
@@ -89,7 +89,7 @@ describe("llama.cpp's answers", { skip: without('vectors/tokenize') }, () => {
         )
       }
       if (!kByteExact.includes(tokenizer.kind)) return
-      // Vocabularies may lack bytes that their makers never met: characters with those are left out.
+      // Vocabularies may lack bytes that were not in their training data. Characters with such bytes are left out.
       const known = new Set<number>()
       for (const { bytes } of tokenizer.tokens) if (bytes.length === 1) known.add(bytes[0]!)
       assert.ok(known.size > 180)
@@ -255,7 +255,7 @@ describe('chat templates', () => {
   })
 
   const kHostile: [name: string, text: string, code?: string][] = [
-    // Python's sandbox refuses it as well.
+    // Python's sandbox also refuses it.
     ['a range without end', '{% for i in range(10**9) %}x{% endfor %}', 'chat-template'],
     [
       'loops in loops',

@@ -1,5 +1,5 @@
-// Tools of each real template: calls as it writes them, and calls as the grammars of tool_choice let a model write them, are
-// read back as replies, whole and cut anywhere; then calls, results and an answer go into the next prompt.
+// Tools with each real template. Calls that the template writes, and calls that the grammars of tool_choice allow, are
+// parsed as replies, complete and cut anywhere. Then calls, results and an answer are rendered into the next prompt.
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -60,7 +60,7 @@ function read(
   return calls.map(([name, args]) => [name, JSON.parse(args) as unknown])
 }
 
-/** What a conversation adds to its prompt; where the prompt ends otherwise, from the last marker that both have. */
+/** The text that a reply adds to a prompt. If the prompts differ, it begins after the last common marker. */
 function added(prompt: string, whole: string): [before: string, reply: string] {
   let at = 0
   while (at < prompt.length && prompt[at] === whole[at]) at++
@@ -71,10 +71,10 @@ function added(prompt: string, whole: string): [before: string, reply: string] {
 
 type Call = [name: string, args: unknown]
 
-// Longer replies are cut at so many places alone: the time grows with the square of the length.
+// Longer replies are cut only at this many places, because the time grows with the square of the length.
 const kCuts = 60
 
-/** Reads a reply whole, character by character, and cut once at every place, which must give the same calls. */
+/** Parses a reply as a whole, character by character, and cut once at every place. All must give the same calls. */
 function readEveryWay(format: Engine.ChatFormat, prompt: string, reply: string, what: string): Call[] {
   const all = read(format, prompt, [reply])
   assert.deepEqual(read(format, prompt, [...reply]), all, `${what}, character by character`)
@@ -104,7 +104,7 @@ const kChoices: readonly Choice[] = (['auto', 'required', { function: { name: 'w
   (toolChoice) => [true, false].map((parallelToolCalls) => ({ toolChoice, parallelToolCalls })),
 )
 
-/** Replies that the grammar of a choice allows, read back. Returns the calls of the longest. */
+/** Generates replies with the grammar of a choice and parses them. Returns the calls of the longest one. */
 function sampleReplies(
   format: Engine.ChatFormat,
   { toolChoice, parallelToolCalls }: Choice,
@@ -143,9 +143,9 @@ function sampleReplies(
 }
 
 const kTemplates = join(kShared, 'templates')
-// In Python too it fails as soon as an assistant has spoken.
+// This template also fails in Python if there is an assistant message.
 const kRefusing = 'MiroThinker.jinja'
-/** Take one call at a time: several are messages of their own, of which a reply is the first. */
+/** These templates take one call in a message. Several calls become several messages, and a reply is the first one. */
 const kSingle = /^(GigaChat|meta-llama|openai)/
 
 describe(

@@ -1,4 +1,4 @@
-// Tools through the engine: the trained sample, held to each format's grammar, calls functions as their schemas say.
+// Tools through the engine: with each format's grammar, the trained sample calls functions as their schemas require.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -54,7 +54,7 @@ async function textOf(prompt: string, options: Engine.GenerateOptions): Promise<
 test('every format: calls that the model is held to keep to the schemas', async () => {
   for (const name of chatFormatNames) {
     const format = detectChatFormat({ template: kReplies.find((reply) => reply.format === name)!.template })
-    // Without the reasoning before, which a model of stories does not end.
+    // Reasoning is left out, because the sample model would not end it.
     const made = toolGrammar(
       { ...format, reasoning: undefined },
       { tools: kTools, toolChoice: 'required', parallelToolCalls: false },
@@ -226,7 +226,7 @@ test('chat() without calls: content, or reasoning where the template opens it', 
   assert.ok(text !== '')
   assert.equal(result.message.content, '')
   assert.equal(result.message.reasoning_content, text.trim())
-  // A grammar or a schema constrains the reply alone.
+  // A grammar or a schema alone constrains the whole reply.
   const { result: held } = await chatOf(kMessages, { schema: { enum: [2, 4] }, maxTokens: 10 })
   assert.match(held.message.content!, /^[24]$/)
 })
@@ -255,7 +255,7 @@ test('a lazy grammar holds the answer from its trigger on', async () => {
   const waxy = { ...greedy, grammar: 'root ::= "make wax" [.!]' }
   assert.match(await textOf(prompt, { ...waxy, grammarTriggers: ['make'] }), /^Bees make wax[.!]$/)
   assert.match(await textOf(prompt, { ...waxy, grammarTriggers: [{ text: 'make' }] }), /^Bees make wax[.!]$/)
-  // Nothing but white space is before a trigger at the start: this one never comes.
+  // A trigger with atStart allows only white space before it, so this one never occurs.
   assert.equal(
     await textOf(prompt, { ...waxy, grammarTriggers: [{ text: 'make', atStart: true }] }),
     'Bees make honey.',

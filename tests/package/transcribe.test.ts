@@ -1,5 +1,5 @@
-// Whisper through the package: transcripts, spectrograms, what is said of sounds and models that cannot be. whisper.cpp's
-// reference models are used where they are.
+// Whisper through the package: transcripts, spectrograms, and errors for invalid sounds and models. Uses whisper.cpp's
+// reference models if they exist.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -91,7 +91,7 @@ test('spectrograms are those of the reference', { skip }, async () => {
       }),
     )
   }
-  // The same sound at another rate is nearly the same.
+  // The same sound at another sample rate gives nearly the same spectrogram.
   const at = async (rate: number) => {
     const samples = Float32Array.from(
       { length: rate },

@@ -1,9 +1,11 @@
-// The choices by the time of tokens: made-up clocks, whatever the machine.
+// Choices by the time of tokens, tested with simulated times that do not depend on the machine.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Trial } from '../../wasm/src/engine/trial.ts'
 
-/** Tokens until the trial is settled, of `times[choice]` ms each and every seventh ten times as long. */
+/**
+ * Runs a trial with tokens of `times[choice]` ms, every seventh ten times as long. Returns the choice and token count.
+ */
 function settle(times: readonly number[]): { choice: number; tokens: number } {
   let choice = 0
   const trial = new Trial({ choices: times.length, use: (chosen) => (choice = chosen) })
@@ -29,7 +31,7 @@ for (const [times, choice] of [
   test(`of tokens of ${times.join(' and ')} ms choice ${choice} is kept`, () => {
     const settled = settle(times)
     assert.equal(settled.choice, choice)
-    // 300 ms of warming up, at least sixteen in all, then six of each, begun together
+    // 300 ms for warming up, at least sixteen tokens in all, then six of each choice in turn
     const counted = 6 * times.length
     assert.ok(
       settled.tokens >= 16 + counted &&
@@ -48,7 +50,7 @@ test('a second choice is tried once the first is settled, without warming up aga
   let tokens = 0
   for (; !trial.settled && tokens < 10_000; tokens++) {
     tried.push([...chosen])
-    // Each second choice saves a tenth.
+    // In each trial, the second choice saves a tenth.
     trial.took(30 * 0.9 ** (chosen[0]! + chosen[1]!))
   }
   assert.deepEqual(chosen, [1, 1])

@@ -1,5 +1,5 @@
-// The declarations of the packed package as a strict project reads them, libraries included, by every kind of resolution
-// and by a TypeScript from before arrays had a parameter (5.7).
+// Compiles a strict project against the packed package's declarations, with skipLibCheck off, every kind of module
+// resolution, and also a TypeScript before 5.7, in which typed arrays have no type parameter.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ const work = mkdtempSync(join(packedRoot(), 'types-'))
 writeFileSync(join(work, 'package.json'), '{ "type": "module" }')
 after(() => rmSync(work, { recursive: true, force: true }))
 
-// Every entry, and what each is for, in use.
+// Uses the main functions of every entry point.
 writeFileSync(
   join(work, 'use.ts'),
   `import { open, quantize, GgufError, type GgufFile, type Tokenizer } from 'ggufscope'

@@ -1,4 +1,4 @@
-// The sparse preview on layouts that it has never seen, over a simulated link: its clock does not depend on this machine.
+// The sparse preview on unknown layouts, over a simulated link whose clock does not depend on this machine.
 // tests/bench/unseen.ts runs a thousand of them.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Values of tensors: floats of every type, statistics, quantizing; over the packed package.
+// Values of tensors through the packed package: floats of every type, statistics, quantizing.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ function gaussian(count: number, seed: number): Float32Array {
   )
 }
 const bits = (floats: Float32Array) => new Uint32Array(floats.buffer, floats.byteOffset, floats.length)
-/** Equal bit by bit; NaN is NaN. */
+/** Compares floats bit by bit. All NaNs are equal. */
 function assertSameFloats(got: Float32Array, want: Float32Array, what: string): void {
   assert.equal(got.length, want.length, what)
   const [a, b] = [bits(got), bits(want)]
@@ -91,7 +91,7 @@ test('every type, any rows, little- and big-endian alike', async () => {
   controller.abort(new Error('enough'))
   await assert.rejects(file.dequantize('Q4_K', { signal: controller.signal }), /enough/)
 
-  // The same numbers in the other byte order: the fields of each type, by their places in ggml's structures.
+  // The same numbers in the other byte order. The fields of each type have the offsets of ggml's structures.
   const fields: Record<string, [offset: number, width: number, count: number][]> = {
     F32: [[0, 4, 1]], F16: [[0, 2, 1]], BF16: [[0, 2, 1]], F64: [[0, 8, 1]], I16: [[0, 2, 1]], I32: [[0, 4, 1]],
     I64: [[0, 8, 1]], Q4_0: [[0, 2, 1]], Q8_0: [[0, 2, 1]], Q4_K: [[0, 2, 2]], Q6_K: [[208, 2, 1]], Q2_K: [[80, 2, 2]],
@@ -151,7 +151,7 @@ test('values of the Python reference', { skip: !existsSync(kGolden) }, async () 
 })
 
 test('super-blocks of 64, told by the places of the tensors or by the option', async () => {
-  // A block of ones and one of twos: d, dmin = 0, two scales, nibbles.
+  // Blocks with d, dmin = 0, two scales and nibbles. Their values are alternately one and two.
   const block = (scale: number) => [0x00, 0x3c, 0, 0, scale, scale, ...new Array<number>(32).fill(0x11)]
   const data = Uint8Array.from([1, 2, 1, 2, 1, 2, 1, 2].flatMap(block))
   const expected = [1, 2, 1, 2, 1, 2, 1, 2].flatMap((value) => new Array<number>(64).fill(value))
@@ -175,7 +175,7 @@ test('super-blocks of 64, told by the places of the tensors or by the option', a
     using narrow = await open(writeGguf({ tensors: [{ name: 'a', ...tensor, shape: [64, 8] }] }))
     assert.deepEqual([...(await narrow.dequantize('a'))], expected)
 
-    // More bytes than any super-blocks take: nothing proves anything, the option decides.
+    // The file has more bytes than any super-blocks take, so its size proves nothing, and the option decides.
     const narrowBytes = writeGguf({ tensors: [{ name: 'a', ...tensor, shape: [64, 8] }] })
     using unproven = await open(Uint8Array.from([...narrowBytes, ...new Array<number>(100).fill(0)]))
     await assert.rejects(unproven.dequantize('a'), { code: 'bad-shape', message: /superBlock: 64/ })
@@ -208,7 +208,7 @@ test('sixteen rows of a remote file of 40 GB transfer those rows alone', async (
       const floats = await file.dequantize(tensor.name, { rows: [from, from + 16] })
       assert.equal(floats.length, 16 * tensor.shape[0]!)
       assert.equal(server.counts('/huge.gguf').bytes, 16 * rowBytes, `${tensor.name} of type ${type}`)
-      // The rows asked for, not others: the same bytes in a file of their own.
+      // Only the requested rows are read: their values equal those of a file with the same bytes.
       const at = offsets[file.tensors.indexOf(tensor)]! + from * rowBytes
       const data = Uint8Array.from({ length: 16 * rowBytes }, (_, i) => sparseByte(at + i))
       using alone = await open(
