@@ -1,5 +1,6 @@
-// Chromium, Firefox and WebKitGTK (Safari's engine) by one small interface: Chromium by Playwright, Firefox by WebDriver
-// BiDi, which it speaks itself, WebKitGTK by WebDriver over HTTP. A browser that is not installed is a visible skip.
+// Controls Chromium, Firefox and WebKitGTK (Safari's engine) with one small interface: Chromium by Playwright, Firefox
+// by WebDriver BiDi, WebKitGTK by WebDriver over HTTP. If a browser is not installed, its tests are skipped with a
+// message.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -10,7 +11,7 @@ import { kBrowser, kHasBrowser } from '../web/browser.ts'
 
 export interface Page {
   goto(url: string): Promise<void>
-  /** What the function gives in the page, by JSON. It sees nothing but its argument. */
+  /** Runs a function in the page and returns its result as JSON. It can use only its argument, not outer variables. */
   evaluate<T, A = undefined>(run: (argument: A) => T | Promise<T>, argument?: A): Promise<T>
   close(): Promise<void>
 }
@@ -22,14 +23,14 @@ export interface Driven {
 
 const kAll = ['chromium', 'firefox', 'webkit'] as const
 export type BrowserName = (typeof kAll)[number]
-/** All; or those that BROWSERS names, for trying one. */
+/** All browsers, or those that the variable BROWSERS names. */
 export const kBrowserNames = kAll.filter((name) => process.env['BROWSERS']?.includes(name) ?? true)
 
 const kFirefox = process.env['FIREFOX'] ?? '/usr/bin/firefox-esr'
 const kWebKit = process.env['WEBKIT_DRIVER'] ?? '/usr/bin/WebKitWebDriver'
 const kMiniBrowser = '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser'
 
-/** Why it cannot be run here, or false. */
+/** The reason why a browser cannot be run here, or false. */
 export function missing(name: BrowserName): string | false {
   const needed = {
     chromium: kHasBrowser ? [] : ['chromium'],
@@ -39,7 +40,7 @@ export function missing(name: BrowserName): string | false {
   return needed.length > 0 && `${name} is not installed: there is no ${needed.join(', ')}`
 }
 
-/** Source of a page: its value, or what it threw, as JSON. */
+/** Code for a page that returns the function's result, or the thrown error, as JSON. */
 function wrapped(run: (argument: never) => unknown, argument: unknown): string {
   return `(async () => {
     try { return JSON.stringify({ value: await (${String(run)})(${JSON.stringify(argument) ?? 'undefined'}) }) }
@@ -73,7 +74,7 @@ async function retried<T>(what: string, run: () => Promise<T>): Promise<T> {
 }
 
 const started = new Set<ChildProcess>()
-/** Ends a program and those that it started: it leads a process group. */
+/** Ends a program and its child processes, which are in its process group. */
 function kill(program: ChildProcess): void {
   started.delete(program)
   try {
@@ -82,7 +83,7 @@ function kill(program: ChildProcess): void {
     // it has gone already
   }
 }
-// Tests that are stopped leave no browser behind.
+// Ends all browsers if the tests are stopped.
 process.once('exit', () => started.forEach(kill))
 process.once('SIGTERM', () => process.exit(143))
 
@@ -116,7 +117,7 @@ async function startChromium(): Promise<Driven> {
   }
 }
 
-/** The commands of WebDriver BiDi, each with its answer. */
+/** Sends commands of WebDriver BiDi and receives the responses. */
 class Bidi {
   readonly #socket: WebSocket
   readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
@@ -213,7 +214,7 @@ async function startWebKit(): Promise<Driven> {
     XDG_CACHE_HOME: home,
     WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
     WEBKIT_DISABLE_COMPOSITING_MODE: '1',
-    // Safari has it on isolated pages; GTK's build only when asked.
+    // Safari has it on isolated pages; GTK's build needs this setting.
     JSC_useSharedArrayBuffer: '1',
   })
   const command = async <T>(method: string, path: string, body?: object): Promise<T> => {
@@ -232,7 +233,7 @@ async function startWebKit(): Promise<Driven> {
   })
   await command('POST', `/${sessionId}/timeouts`, { script: 120_000, pageLoad: 60_000 })
   const first = await command<string>('GET', `/${sessionId}/window`)
-  // Commands go to the window that was switched to last; new ones are opened by one that stays.
+  // Commands go to the window that was selected last. New windows are opened from one that stays open.
   let last: Promise<unknown> = Promise.resolve()
   const inWindow = <T>(handle: string, method: string, path: string, body?: object): Promise<T> => {
     const done = last.then(async () => {

@@ -1,4 +1,4 @@
-// What an environment's row is given: its folder with the packed package installed, and ways to run things there.
+// The context of an environment: its folder with the installed package, and functions that run programs there.
 import { execFile, spawn } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -13,15 +13,15 @@ const run = promisify(execFile)
 const kMinutes = 6
 
 export interface Context {
-  /** A program of node_modules/.bin, or one by its path, in the folder. */
+  /** Runs a program of node_modules/.bin, or one by its path, in the folder. */
   command(command: readonly string[], environment?: Record<string, string>): Promise<string>
-  /** A built folder, from an isolated server, in the browser. */
+  /** Opens a built folder in the browser, from a cross-origin isolated server. */
   page(folder: string): Promise<Seen>
-  /** What a server of the environment's own serves at "/", in the browser. */
+  /** Starts the environment's own server and opens "/" in the browser. */
   served(command: readonly string[]): Promise<Seen>
-  /** What a page of its server says after "SEEN". */
+  /** Starts its server, fetches a path, and returns the JSON after "SEEN". */
   fetched(command: readonly string[], path: string): Promise<Seen>
-  /** What a program prints after "SEEN". It is given the model's path. */
+  /** Runs a program with the model's path, and returns the JSON after "SEEN" in its output. */
   program(command: readonly string[]): Promise<Seen>
   /** Copies the package's files beside a bundle, as the documentation says. */
   copyAssets(folder: string): void
@@ -43,7 +43,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** The folder with everything installed. What is there from an earlier run with the same packages stays. */
+/** Installs everything in a folder. An installation from an earlier run with the same packages is reused. */
 export async function install(
   parent: string,
   { name, packages, files = {}, manifest: more = {} }: Environment,
@@ -103,7 +103,7 @@ export function contextOf(folder: string, browser: Driven): Context {
   }
   let modelServer = ''
 
-  /** A server of the environment's own, until the work is done. */
+  /** Runs the environment's own server until the work is done. */
   async function beside<T>(command: readonly string[], work: (url: string) => Promise<T>): Promise<T> {
     const port = await freePort()
     const [program, ...words] = command.map((word) => word.replace('{port}', String(port)))

@@ -1,17 +1,17 @@
-// Where the package is tried: what each environment installs, holds, and runs. A row is an environment.
+// The environments in which the package is tested. Each row says what it installs, its files, and what it runs.
 import type { Context } from './context.ts'
 import type { Seen } from './expected.ts'
 
 export interface Environment {
   readonly name: string
-  /** what its user does besides installing: the documentation's setting, if any */
+  /** the setting from the documentation that its users need, if any */
   readonly setting?: string
-  /** with versions, as npm takes them; exact where the version is the point */
+  /** npm packages with versions; exact if the version matters */
   readonly packages: readonly string[]
   readonly files?: Readonly<Record<string, string>>
-  /** of its package.json, besides the usual */
+  /** additional fields of its package.json */
   readonly manifest?: Readonly<Record<string, unknown>>
-  /** threads that "all" are: 2 unless the environment cannot share memory */
+  /** number of threads for "all": 2 unless the environment cannot share memory */
   readonly threads?: number
   run(context: Context): Promise<Seen>
 }

@@ -1,4 +1,4 @@
-// What tests/everywhere/app.js gives where everything works, and the sample that it is run on.
+// The expected results of tests/everywhere/app.js, and the sample model for it.
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -18,7 +18,7 @@ export const kSteps = [
 export const kModel = join(import.meta.dirname, '../fixtures/stories.gguf')
 export const modelBytes = (): Uint8Array<ArrayBuffer> => Uint8Array.from(readFileSync(kModel))
 
-/** What is wrong with what was seen; empty: nothing. threads: how many "all" are there. */
+/** Differences from the expected results; empty if there are none. threads: the number for "all". */
 export function faultsOf(seen: Seen, expected: Seen, threads: number): string[] {
   return kSteps.flatMap((step) => {
     const many = expected[step]?.replace(/^\d+ threads?/, threads === 1 ? '1 thread' : `${threads} threads`)
@@ -27,11 +27,11 @@ export function faultsOf(seen: Seen, expected: Seen, threads: number): string[] 
   })
 }
 
-/** What the program gives in this Node, with two threads: what every environment must give. */
+/** The program's results in this Node with two threads, which every environment must reproduce. */
 export async function expectedSeen(): Promise<Seen> {
   const work = mkdtempSync(join(packedRoot(), 'expected-'))
   try {
-    // A package of its own: within this repository the name would mean the checkout.
+    // A separate package, because inside this repository the name would resolve to the checkout.
     writeFileSync(join(work, 'package.json'), '{ "type": "module" }')
     copyFileSync(join(import.meta.dirname, 'app.js'), join(work, 'app.js'))
     const { everything } = (await import(pathToFileURL(join(work, 'app.js')).href)) as {
@@ -47,7 +47,7 @@ export async function expectedSeen(): Promise<Seen> {
   }
 }
 
-/** A page without a bundler whose program is app.js beside it and the package at `base`/package. */
+/** A page without a bundler. It runs app.js beside it and imports the package from `base`/package. */
 export function importMapPage(base = ''): string {
   const imports = {
     ggufscope: `${base}/package/wasm/dist/index.js`,

@@ -1,5 +1,5 @@
 // npm run test:everywhere [NAME...]: installs each environment below build/everywhere, runs the same program in it, and
-// writes what was seen as the table of the documentation. Needs a registry.
+// writes the results to the documentation's table. Needs a package registry.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ const tried: Record<string, Result> = {}
 const expected = await expectedSeen()
 const browser = await startBrowser('chromium')
 
-/** What npm installed of what the row asks for. */
+/** The versions that npm installed for a row's packages. */
 function versionsOf(folder: string, { packages }: Environment): string {
   return packages
     .map((one) => one.replace(/(.)@.*$/, '$1'))
@@ -44,7 +44,7 @@ function versionsOf(folder: string, { packages }: Environment): string {
     .join(', ')
 }
 
-/** In the order of the rows, without what has none any more. Another run may have added to them. */
+/** Merges the results with those of other runs, in the order of the rows, and drops results of removed rows. */
 function save(): Record<string, Result> {
   const all = { ...kept(), ...tried }
   const known = kEnvironments.filter(({ name }) => all[name]).map(({ name }) => [name, all[name]!])

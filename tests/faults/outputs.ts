@@ -1,5 +1,5 @@
-// Commands that write, killed at random moments and on a full disk: what was read stays as it is, no output is cut under
-// its name, and what is left beside it can be told by its name.
+// Kills writing commands at random moments, and runs them on a full disk. Inputs must stay unchanged, no truncated
+// output may have its final name, and leftover temporary files must be recognizable by their names.
 //   node tests/faults/outputs.ts [kills=200] [megabytes=48] [seed]
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -51,7 +51,7 @@ const kCases: readonly Case[] = [
 
 const hash = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
 
-/** A model of about so many bytes, in one file and in two. */
+/** Writes a model of about this many bytes, as one file and as two. */
 function makeInputs(folder: string, bytes: number): void {
   const columns = Math.max(256, Math.floor(bytes / 2 / 4 / kRows / 256) * 256)
   const tensors = ['token_embd', 'blk.0.attn_q'].map((name, i) => {
@@ -77,7 +77,7 @@ interface Ended {
   readonly ms: number
 }
 
-/** Runs the command line, and kills it after so long. */
+/** Runs the command line and kills it after this time. */
 function run(folder: string, args: readonly string[], killMs = Infinity, shell?: string): Promise<Ended> {
   const begun = performance.now()
   const words = [process.execPath, packedFile('wasm/dist/cli.js'), ...args]
@@ -95,7 +95,7 @@ function run(folder: string, args: readonly string[], killMs = Infinity, shell?:
   )
 }
 
-/** Repeatable: mulberry32. */
+/** Reproducible pseudorandom numbers (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -108,10 +108,10 @@ function randomFrom(seed: number): () => number {
 
 export interface Figures {
   kills: number
-  /** killed before an output was there, with a part left or without */
+  /** kills before an output existed, without or with a leftover part */
   nothing: number
   parts: number
-  /** all outputs were there, whole; of a set some of them */
+  /** kills after all outputs were complete, or some files of a set */
   whole: number
   someOfSet: number
   /** runs on a full disk */
@@ -119,7 +119,7 @@ export interface Figures {
   readonly fullBy: string[]
 }
 
-/** Kills each command so many times, of an output that is there already and of a new one in turn. */
+/** Kills each command this many times, alternating between an existing output and a new one. */
 async function killAll(folder: string, kills: number, random: () => number, figures: Figures): Promise<void> {
   const inputs = ['whole.gguf', ...kIn]
   const before = inputs.map((name) => hash(join(folder, name)))
@@ -135,7 +135,7 @@ async function killAll(folder: string, kills: number, random: () => number, figu
     assert.equal(status, 0, `${name}: ${err}`)
     const right = outputs.map((output) => hash(join(folder, output)))
     const share = Math.floor(kills / kCases.length) + (index < kills % kCases.length ? 1 : 0)
-    // A process that was faster than its kill does not count.
+    // A process that ended before it was killed does not count.
     for (let i = 0, killed = 0; killed < share; i++) {
       assert.ok(i < 10 * share + 10, `${name} ends before it can be killed`)
       clean()
@@ -175,7 +175,7 @@ async function killAll(folder: string, kills: number, random: () => number, figu
   clean()
 }
 
-/** A small file system, where this process may mount one. */
+/** Mounts a small file system; undefined if this process may not do that. */
 function smallDisk(folder: string, bytes: number): (() => void) | undefined {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder], { stdio: 'ignore' })
@@ -185,11 +185,11 @@ function smallDisk(folder: string, bytes: number): (() => void) | undefined {
   }
 }
 
-/** Outputs that need more than there is: each command fails, and leaves nothing. */
+/** Writes outputs that do not fit on the disk: each command must fail and leave nothing. */
 async function fillDisk(folder: string, bytes: number, figures: Figures): Promise<void> {
   const disk = join(folder, 'disk')
   mkdirSync(disk)
-  // A file of half that size fits: of a set the first file may.
+  // A file of half that size fits, so the first file of a set may be complete.
   const room = Math.ceil(bytes * 0.15)
   const unmount = smallDisk(disk, room)
   const limits = [`ulimit -f ${Math.ceil(room / 1024)}`, ...(unmount ? [undefined] : [])]

@@ -1,10 +1,10 @@
-// A certificate for servers of tests that speak HTTPS.
+// Makes a certificate for the tests' HTTPS servers.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A key and a certificate that no one trusts. undefined: there is no openssl here. */
+/** A key and a self-signed certificate; undefined if openssl is missing. */
 export function certificate(): { key: Buffer; cert: Buffer } | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'ggufscope-'))
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]

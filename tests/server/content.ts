@@ -1,4 +1,5 @@
-// What a server can serve: bytes in memory, files on disk, and virtual files whose bytes are computed on demand.
+// Contents that the server can serve: bytes in memory, files on disk, and virtual files whose bytes are computed on
+// demand.
 import { createHash } from 'node:crypto'
 import { open, stat } from 'node:fs/promises'
 
@@ -7,7 +8,7 @@ export interface Content {
   etag: string
   lastModified: Date
   type: string
-  /** Exactly length bytes from offset; the caller keeps offset + length <= size. */
+  /** Returns exactly length bytes from offset. The caller must ensure that offset + length <= size. */
   read(offset: number, length: number): Uint8Array | Promise<Uint8Array>
   close?(): Promise<void>
 }
@@ -40,7 +41,7 @@ export function bytesContent(bytes: Uint8Array, type = 'application/octet-stream
   }
 }
 
-/** undefined where there is no such file. */
+/** A file's content; undefined if the file does not exist. */
 export async function fileContent(path: string): Promise<Content | undefined> {
   const info = await stat(path).catch(() => undefined)
   if (!info?.isFile()) return undefined
@@ -59,7 +60,7 @@ export async function fileContent(path: string): Promise<Content | undefined> {
   }
 }
 
-/** The byte that a sparse file has at this offset behind its header: any reader can check what it was given. */
+/** The byte of a virtual file at an offset after its header. Tests check the bytes that they received with it. */
 export function sparseByte(offset: number): number {
   const word = Math.floor(offset / 4)
   let h = Math.imul(
@@ -70,7 +71,7 @@ export function sparseByte(offset: number): number {
   return (h >>> (8 * (offset % 4))) & 0xff
 }
 
-/** A file of any size that exists nowhere: header, then bytes that are a function of their offset. */
+/** A virtual file of any size: a header, then bytes that are a function of their offset. */
 export function sparseContent(header: Uint8Array, size: number): Content {
   return {
     ...bytesContent(header),

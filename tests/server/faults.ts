@@ -1,41 +1,41 @@
-// What can go wrong on a server, as data: each fault is one field, read from the query of a request
-// ("/x.gguf?status=503&times=2") or given to server.plan(path, faults).
+// Faults of a server as data. Each fault is one field, read from the query of a request ("/x.gguf?status=503&times=2")
+// or passed to server.plan(path, faults).
 
 export interface Faults {
-  /** Requests of this path that pass before the fault begins (default 0). */
+  /** Number of requests of this path without the fault at first (default 0). */
   after?: number
-  /** Requests that it strikes, from then on (default: all). */
+  /** Number of requests with the fault after that (default: all). */
   times?: number
-  /** Strikes this share of those requests, at random from the server's seed (default 1). */
+  /** Probability of the fault for each of those requests, with the server's random seed (default 1). */
   probability?: number
 
-  /** Milliseconds before the first byte, instead of the server's. */
+  /** Milliseconds before the first byte, instead of the server's delay. */
   delay?: number
-  /** 'off': Range is ignored, everything is 200. 'refused': each range is answered 416. */
+  /** 'off': ignores Range and answers with status 200. 'refused': answers each range with status 416. */
   ranges?: 'off' | 'refused'
-  /** At most so many bytes for one range (206 with a shorter Content-Range, as RFC 9110 allows). */
+  /** Maximum bytes for one range (206 with a shorter Content-Range, as RFC 9110 allows). */
   shorten?: number
   /** 'off': no Content-Length (chunked). */
   length?: 'off'
-  /** Of a 206. 'off': absent; 'start': begins one byte later than asked; 'total': total of twice the size; 'star': total unknown. */
+  /** Header of a 206. 'off': absent; 'start': one byte too late; 'total': twice the size; 'star': unknown total. */
   contentRange?: 'off' | 'start' | 'total' | 'star'
   /** 'relative', 'absolute' (another origin of this server), 'loop', or an address. */
   redirect?: string
   redirectStatus?: number
-  /** 'gzip': the whole body compressed, no ranges. */
+  /** 'gzip': the whole body is compressed, without ranges. */
   encoding?: 'gzip'
-  /** The connection is destroyed after so many body bytes; -1: before the header. */
+  /** The connection is destroyed after this many body bytes; -1: before the header. */
   cut?: number
-  /** Nothing is sent any more after so many body bytes, the connection stays open; -1: before the header. */
+  /** Nothing is sent after this many body bytes, and the connection stays open; -1: before the header. */
   stall?: number
   status?: number
-  /** Of that status: seconds, or a date. */
+  /** Retry-After header for that status: seconds, or a date. */
   retryAfter?: string
   /** A sign-in page instead of the file, with status 200. */
   html?: boolean
   /** 'off': neither ETag nor Last-Modified; 'weak': W/"..."; 'each': another ETag each time. */
   etag?: 'off' | 'weak' | 'each'
-  /** The content of this path instead, with its own ETag: a file that was replaced. */
+  /** Serves the content of this path instead, with its own ETag, as if the file was replaced. */
   replace?: string
   /** 'off': no CORS headers; 'simple': allowed, but no header is exposed and preflights fail. */
   cors?: 'off' | 'simple'
@@ -64,7 +64,7 @@ const kStrings = new Set([
   'cors',
 ])
 
-/** Faults of a query; undefined if it names none. Other parameters are none of ours. */
+/** Parses the faults of a query; undefined if there are none. Other parameters are ignored. */
 export function parseFaults(query: URLSearchParams): Faults | undefined {
   const faults: Record<string, string | number | boolean> = {}
   for (const [name, value] of query) {
@@ -75,7 +75,7 @@ export function parseFaults(query: URLSearchParams): Faults | undefined {
   return Object.keys(faults).length > 0 ? (faults as Faults) : undefined
 }
 
-/** The faults that strike request number `index` (from 0) of a path, later plans over earlier ones. */
+/** The faults of request number `index` (from 0) of a path. Later plans override earlier ones. */
 export function strike(plans: readonly Faults[], index: number, random: () => number): Faults {
   const struck: Faults = {}
   for (const plan of plans) {
@@ -87,7 +87,7 @@ export function strike(plans: readonly Faults[], index: number, random: () => nu
   return struck
 }
 
-/** Seeded numbers in [0, 1) (mulberry32). */
+/** Seeded pseudorandom numbers in [0, 1) (mulberry32). */
 export function randomNumbers(seed: number): () => number {
   let state = seed >>> 0
   return () => {

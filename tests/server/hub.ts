@@ -1,5 +1,5 @@
-// A server that speaks the hubs' protocols over repositories that a test gives: Hugging Face's tree in pages, with LFS sizes,
-// tokens and redirects to another origin; ModelScope's listing; an OCI registry as Ollama's.
+// A server with the hubs' protocols for repositories of a test: Hugging Face's tree with pages, LFS sizes, tokens and
+// redirects to another origin; ModelScope's listing; an OCI registry like Ollama's.
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,17 +7,17 @@ import type { AddressInfo } from 'node:net'
 export interface HubRepository {
   id: string
   files: Readonly<Record<string, Uint8Array | { size: number }>>
-  /** without it every request is refused */
+  /** the required token */
   token?: string
   downloads?: number
 }
 
 export interface HubServer {
   url: string
-  /** where the bytes are: another origin, as hubs keep them */
+  /** origin of the bytes, which differs from the hub's as with real hubs */
   storage: string
   requests: { path: string; authorization: string | undefined }[]
-  /** of the storage */
+  /** requests to the storage */
   fetched: { path: string; authorization: string | undefined; bytes: number }[]
   close(): Promise<void>
 }

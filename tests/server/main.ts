@@ -1,5 +1,5 @@
 // node tests/server/main.ts [--port N] [--delay MS] [--bandwidth BYTES_PER_S] [--isolated] [--no-cors] [--minutes N]
-//   [PREFIX=FOLDER ...]: serves folders on the loopback interface until the time is over (60 minutes) or a signal comes.
+//   [PREFIX=FOLDER ...]: serves folders on the loopback interface for some minutes (60), or until it gets a signal.
 import { parseArgs } from 'node:util'
 import { startServer } from './server.ts'
 

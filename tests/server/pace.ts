@@ -1,19 +1,19 @@
-// One link shared by all connections: a piece of n bytes occupies it for n / bandwidth seconds.
+// A link that all connections share. A piece of n bytes occupies it for n / bandwidth seconds.
 
 export const kPieceBytes = 8192
 
-/** How far the link may catch up after a timer that fired late, milliseconds. */
+/** Maximum milliseconds for which the link may catch up after a timer fired late. */
 const kSlack = 25
 
 export class Link {
   bytesPerSecond: number
-  #free = 0 // performance.now() at which the link is free
+  #free = 0 // performance.now() when the link becomes free
 
   constructor(bytesPerSecond: number) {
     this.bytesPerSecond = bytesPerSecond
   }
 
-  /** Resolves when the last of these bytes has passed. Callers are served in the order in which they ask. */
+  /** Resolves when the last of these bytes has passed. Callers are served in order. */
   async pass(bytes: number, first: boolean): Promise<void> {
     if (this.bytesPerSecond === Infinity) return
     const now = performance.now()

@@ -18,7 +18,7 @@ export interface ServerOptions {
   /** Bytes per second, shared by all connections. */
   bandwidth?: number
   cors?: boolean
-  /** COOP and COEP headers: the page is cross-origin isolated. */
+  /** Sends COOP and COEP headers, so that pages are cross-origin isolated. */
   isolated?: boolean
   seed?: number
 }
@@ -29,11 +29,11 @@ export interface LoggedRequest {
   path: string
   range: string | undefined
   status: number
-  /** Body bytes that went into the socket. */
+  /** Body bytes that were written to the socket. */
   bytes: number
-  /** The client hung up before the end. */
+  /** Whether the client closed the connection before the end. */
   aborted: boolean
-  /** performance.now() of the request. */
+  /** performance.now() when the request arrived. */
   time: number
 }
 
@@ -41,18 +41,18 @@ export interface Server {
   /** "http://127.0.0.1:PORT", without a slash at the end. */
   readonly url: string
   readonly options: { delay: number; bandwidth: number }
-  /** Another bandwidth from the next piece on. */
+  /** Changes the bandwidth from the next piece on. */
   setBandwidth(bytesPerSecond: number): void
-  /** A file in memory or computed; the path begins with "/". */
+  /** Adds a file in memory or a virtual one. The path begins with "/". */
   add(path: string, content: Content | Uint8Array | string): void
-  /** All files below a folder. The longest prefix wins; "/" may be one. */
+  /** Serves all files below a folder. The longest prefix wins; it may be "/". */
   mount(prefix: string, folder: string): void
-  /** Replaces the faults of a path; none: back to normal. The path's request counter starts anew. */
+  /** Replaces the faults of a path; without faults it works normally. Resets the path's request counter. */
   plan(path: string, ...faults: Faults[]): void
   readonly log: readonly LoggedRequest[]
-  /** Sums over the log, of one path or of all. Preflights (OPTIONS) are not counted. */
+  /** Totals of the log for one path or for all. Preflights (OPTIONS) are not counted. */
   counts(path?: string): { requests: number; bytes: number }
-  /** Forgets the log. */
+  /** Clears the log. */
   reset(): void
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -62,7 +62,10 @@ const kPage = '<!doctype html><html><head><title>Sign in</title></head><body>Ple
 const kExposed =
   'Content-Range, Content-Length, Content-Encoding, Accept-Ranges, ETag, Last-Modified, Retry-After, Location'
 
-/** undefined: no valid single range, so the whole file; null: not satisfiable. End is exclusive. */
+/**
+ * Parses a Range header. undefined: not a valid single range, so the whole file; null: not satisfiable. End is
+ * exclusive.
+ */
 export function parseRange(
   header: string | undefined,
   size: number,
@@ -294,7 +297,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     server.once('error', reject)
     server.listen(options.port ?? 0, '127.0.0.1', ready)
   })
-  // Neither the server nor an idle connection keeps a test process alive.
+  // The server and idle connections must not keep a test process alive.
   server.unref()
   server.on('connection', (socket) => socket.unref())
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

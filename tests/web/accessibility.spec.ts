@@ -1,4 +1,4 @@
-// Names, structure and contrast of every panel, light and dark, desktop and phone: own checks after WCAG 2.2 AA.
+// Checks names, structure and contrast of every panel against WCAG 2.2 AA: light and dark, desktop and phone.
 import type { Page } from '@playwright/test'
 import { writeGguf } from '../fixtures/gguf.ts'
 import { hostileKeys } from '../fixtures/models.ts'
@@ -11,7 +11,7 @@ const named = new Set(
   ),
 )
 
-/** Roles that need a name and have none, as the browser tells assistive technology. */
+/** Elements without a name although their role needs one, according to the browser's accessibility tree. */
 async function nameless(page: Page): Promise<string[]> {
   const session = await page.context().newCDPSession(page)
   const { nodes } = (await session.send('Accessibility.getFullAXTree')) as {
@@ -51,7 +51,7 @@ function faults(page: Page, phone: boolean): Promise<string[]> {
       if (!row.closest('[role=grid]')) found.push('a row outside a grid')
     }
 
-    // WCAG 2.5.8: 24 px, but for links in a line of text.
+    // WCAG 2.5.8: targets have at least 24 px, except links in a line of text.
     if (phone) {
       for (const element of document.querySelectorAll('button:not(.link), input, select')) {
         const box = (element.closest('label') ?? element).getBoundingClientRect()
@@ -61,7 +61,7 @@ function faults(page: Page, phone: boolean): Promise<string[]> {
       }
     }
 
-    // WCAG 1.4.3, with colours as the browser paints them.
+    // WCAG 1.4.3: contrast, computed with the colours that the browser paints.
     const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true })
     const rgba = (color: string): number[] => {
       if (!canvas) return [0, 0, 0, 0]

@@ -1,4 +1,4 @@
-// axe's rules, on a page as it stands.
+// Checks a page's current state with axe's rules.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from '@playwright/test'

@@ -1,4 +1,4 @@
-// How the tests and the pictures start a browser: Debian's Chromium, or the one that CHROMIUM names.
+// Options with which tests and screenshots start a browser: Debian's Chromium, or the one that CHROMIUM names.
 import { existsSync } from 'node:fs'
 
 export const kBrowser = {

@@ -1,4 +1,4 @@
-// The page Compare: opens another file beside the first, and shows how their headers and values differ.
+// The panel Compare: opens a second file, and shows how the headers and values differ.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, opened, test } from './site.ts'

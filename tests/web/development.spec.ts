@@ -1,4 +1,4 @@
-// The viewer under Vite's development server, as whoever works on it has it.
+// The viewer under Vite's development server, as its developers use it.
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'vite'
@@ -18,7 +18,7 @@ test('the development server', async ({ page }, info) => {
     await opened(page)
     await page.getByRole('tab', { name: 'Tokenizer' }).click()
     await expect(page.getByRole('list', { name: 'Tokens' }).getByRole('listitem').first()).toBeVisible()
-    // Styled: the panel's own styles came too.
+    // The panel's own styles were loaded, too.
     expect(await page.locator('.chips').evaluate((list) => getComputedStyle(list).display)).toBe('flex')
   } finally {
     await vite.close()

@@ -7,7 +7,10 @@ import { sparseContent } from '../server/content.ts'
 import { violations } from './axe.ts'
 import { expect, test } from './site.ts'
 
-/** One of each kind of page: written, generated, with wide tables, with drawings. The first are seen in all sizes and colours. */
+/**
+ * One page of each kind: written, generated, with wide tables, with drawings. The first ones are checked in all sizes
+ * and themes.
+ */
 const kPages = [
   '',
   'quick-start.html',
@@ -34,7 +37,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
         for (const path of whole ? kPages : kPages.slice(0, 4)) {
           await page.goto(`${site.url}/docs/${path}`)
           await expect(page.locator('h1')).toBeVisible()
-          // The theme's switch gets its name after the page is shown.
+          // The switch of the theme gets its name only after the page is shown.
           await expect(
             page.locator('.VPSwitchAppearance:not([title]), .VPSwitchAppearance[title=""]'),
           ).toHaveCount(0)

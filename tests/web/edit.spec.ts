@@ -1,4 +1,4 @@
-// The panel Edit: changes of keys and tensors, what they do to findings and templates, and the ways to save them.
+// The panel Edit: changes to keys and tensors, their effect on findings and templates, and the ways to save them.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -59,7 +59,7 @@ test('a local file: keys and tensors are changed, shown before and after, undone
 
   await choose(page, 'general.name')
   await value(page).fill('after')
-  // A value that the type does not hold is refused, and the last one that it holds stays.
+  // A value that the type cannot hold is refused, and the last valid one stays.
   await choose(page, 'my.byte')
   await value(page).fill('25')
   await value(page).fill('256')
@@ -83,7 +83,7 @@ test('a local file: keys and tensors are changed, shown before and after, undone
   await page.getByRole('button', { name: 'Add the key' }).click()
   await expect(page.getByRole('combobox', { name: 'Type' })).toHaveValue('f32')
 
-  // The template is rendered as it is typed.
+  // The template is rendered while it is typed.
   await choose(page, 'tokenizer.chat_template')
   await value(page).fill(kTemplate.replace('{{ m.role }}:', '<{{ m.role }}>'))
   await expect(page.getByRole('region', { name: 'Prompt' }).getByText('<user> How many ships')).toBeVisible()
@@ -208,7 +208,7 @@ test('a remote file: pieces go to the disk, and the command line applies the cha
     rmSync(folder, { recursive: true })
   }
 
-  // 80 MB are beyond what a page may hold. The browser's private folder stands for the disk.
+  // 80 MB exceed the limit for saving from memory. The browser's private file system replaces the disk.
   const large = writeHeader({ ...model, tensors: [{ name: 'big', shape: [1024, 20_000], type: 'F32' }] })
   site.add('/large.gguf', sparseContent(large.header, large.size))
   await page.addInitScript(() => {

@@ -1,4 +1,4 @@
-// Each way in which opening fails has its own words and says what to do.
+// Each way in which opening can fail has its own message, which says what to do.
 import { writeGguf } from '../fixtures/gguf.ts'
 import { shards, smallModel } from '../fixtures/models.ts'
 import type { Faults } from '../server/faults.ts'

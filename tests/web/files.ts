@@ -1,4 +1,4 @@
-// The files of the shared data, where that folder stands beside the project.
+// The files of the shared data, if that folder exists beside the project.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,10 +1,10 @@
-// What the checks of the package find, as it is shown: levels, words, byte offsets.
+// How the package's findings are shown: levels, messages, byte offsets.
 import { writeGguf } from '../fixtures/gguf.ts'
 import { array, hostileKeys, text } from '../fixtures/models.ts'
 import { expect, opened, test } from './site.ts'
 
 test('findings stand with level, code and byte, and levels can be hidden', async ({ page, site }) => {
-  // Its last tensor lies beyond the end: any strict loader refuses it.
+  // The last tensor ends after the file does, so any strict loader refuses it.
   const whole = writeGguf(hostileKeys())
   site.add('/odd.gguf', whole.subarray(0, whole.length - 20))
   await site.visit(page, '/odd.gguf')
@@ -20,7 +20,7 @@ test('findings stand with level, code and byte, and levels can be hidden', async
   const all = await groups.count()
   const errors = await groups.filter({ has: page.getByText('Error', { exact: true }) }).count()
   expect(errors).toBeGreaterThan(0)
-  // Each finding has its item; those with the same words share one.
+  // Each finding has an item. Findings with the same message share one.
   expect(await items.count()).toBe(
     Number((await page.getByRole('tab', { name: /^Findings/ }).textContent())?.replace(/\D/g, '')),
   )

@@ -1,4 +1,5 @@
-// The model as a picture: the flow of every architecture, the treemap and the layers, each with a table, by mouse and by keys.
+// The panel Graph: the flow of every architecture, the treemap and the layers, each with a table, by mouse and
+// keyboard.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { blockFlow } from '../../web/src/lib/graph/flow.ts'
@@ -7,7 +8,7 @@ import { writeGguf, type Tensor } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
 import { expect, test } from './site.ts'
 
-/** The roles of a block, by the rows of the core's table of tensors. */
+/** The tensor roles of each architecture's blocks, from the core's table of tensors. */
 function rolesByArchitecture(): [names: string, roles: string[]][] {
   const text = readFileSync(join(import.meta.dirname, '../../core/gguf/tensors.inc'), 'utf8').replaceAll(
     /"\s*\n\s*"/g,
@@ -39,7 +40,7 @@ test('the graph of every architecture has all its tensors, no circle and no dead
     ).toEqual([])
     const operations = names.filter((name) => !name.startsWith('*') && !roles.includes(name))
     expect(operations, architecture).toEqual([])
-    // Kahn's algorithm: all steps can be put in order.
+    // Kahn's algorithm proves that the graph has no cycle.
     let rest = [...edges]
     const left = new Set(names)
     for (let before = -1; before !== left.size;) {
@@ -67,7 +68,7 @@ test('a transformer block as llama.cpp computes it', () => {
       '*act > ffn_down', 'ffn_down > *add2', '*add1 > *add2', '*add2 > *out',
     ].sort(),
   ) // prettier-ignore
-  // Falcon's halves run side by side, on one norm.
+  // Falcon's attention and feed-forward network run in parallel on the same norm.
   const parallel = blockFlow('attn_norm attn_qkv attn_output ffn_up ffn_down'.split(' '), false).edges
   expect(parallel).toContainEqual(['attn_norm', 'ffn_up'])
   expect(parallel).not.toContainEqual(['*add1', 'ffn_up'])
@@ -107,7 +108,7 @@ test('equal blocks are folded, and a step opens its tensor in the chosen block',
   await step.focus()
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'blk.1.attn_q.weight' })).toBeVisible()
-  // Everything that is drawn stands in the table too.
+  // The table contains everything that is drawn.
   await page.getByRole('tab', { name: 'Graph' }).click()
   await page.getByText('The graph as a table').click()
   const table = page.getByRole('region', { name: 'The graph as a table' })

@@ -1,4 +1,4 @@
-// Text of a file is text on the page, however it is meant, and never breaks the layout.
+// Text from a file is always shown as text, even if it is markup, and never breaks the layout.
 import { writeGguf } from '../fixtures/gguf.ts'
 import { hostileKeys, kHostileKeys } from '../fixtures/models.ts'
 import { kHasShared, sharedFiles } from './files.ts'
@@ -38,7 +38,7 @@ for (const width of [390, 1280]) {
       await expect(page.getByRole('tabpanel')).not.toBeEmpty()
       const page_width = await page.evaluate(() => document.documentElement.scrollWidth)
       expect(page_width, panel).toBe(width)
-      // Rows keep their height, whatever is in them.
+      // All rows keep their height, whatever they contain.
       const heights = await page
         .getByRole('row')
         .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height))
@@ -55,7 +55,7 @@ test('keys named like parts of the language', async ({ page, site }) => {
   site.add('/keys.gguf', writeGguf(hostileKeys()))
   await site.visit(page, '/keys.gguf', '#metadata')
   await opened(page)
-  // Those that are there again are shown, too.
+  // Repeated keys are shown, too.
   expect(await rowCount(page, 'Metadata')).toBe(kHostileKeys.length + 1)
   const row = page.getByRole('row').filter({ has: page.getByText('__proto__', { exact: true }) })
   await expect(row).toContainText('u32')

@@ -1,4 +1,4 @@
-// Models found on a hub: searched, listed, opened and run, from a server that speaks the hub's protocol.
+// Models on a hub are searched, listed, opened and run. A test server speaks the hub's protocol.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeGguf } from '../fixtures/gguf.ts'

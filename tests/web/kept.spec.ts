@@ -1,4 +1,4 @@
-// A model that is kept in the browser: interrupted past the middle, it goes on after a reload, and then needs no network.
+// A model that is stored in the browser: an interrupted download continues after a reload, and then needs no network.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeHeader } from '../fixtures/gguf.ts'
@@ -10,7 +10,7 @@ import { expect, opened, test, type Page } from './site.ts'
 const model = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
 const kPart = 1 << 18
 
-/** Through the panel that runs the model. */
+/** Runs a completion in the panel Run. */
 async function complete(page: Page) {
   await page.getByLabel('Complete a text').check()
   await page.getByRole('textbox', { name: 'Text to complete' }).fill('Once upon a time')
@@ -23,7 +23,7 @@ test('a download interrupted at 60 % goes on after a reload', async ({ page, sit
   await opened(page)
   const keep = page.getByLabel(/Keep the file in this browser/)
   await keep.check()
-  // The size and four of six parts; then the server falls silent.
+  // The server sends the size and four of six parts, and then stalls.
   site.plan('/kept.gguf', { after: 5, stall: 100 })
   site.reset()
   await complete(page)
@@ -51,7 +51,7 @@ test('a download interrupted at 60 % goes on after a reload', async ({ page, sit
   await expect(page.getByText('It is kept.')).toBeVisible()
   expect(site.counts('/kept.gguf').bytes).toBe(model.length - 4 * kPart + 4)
 
-  // The server is gone: the file opens, and runs.
+  // The file opens and runs while the server fails.
   site.plan('/kept.gguf', { status: 503 })
   site.reset()
   await page.reload()
@@ -76,7 +76,7 @@ test('what was seen is not fetched again, until the list is cleared', async ({ p
   const { header, size } = writeHeader(previewModel(shape))
   const slow = await startServer()
   slow.add('/seen.gguf', sparseContent(header, size))
-  /** Where the first gap is in what is kept. */
+  /** The offset of the first gap in the stored bytes. */
   const keptTo = () =>
     page.evaluate(async () => {
       const runs: number[][] = []
@@ -86,7 +86,7 @@ test('what was seen is not fetched again, until the list is cleared', async ({ p
         for await (const handle of (folder as FileSystemDirectoryHandle).values()) {
           if (!/^\d+-\d+$/.test(handle.name)) continue
           const [from, to] = handle.name.split('-').map(Number)
-          // A file has its name before it has its bytes.
+          // A file's name appears before its bytes.
           const file = await (handle as FileSystemFileHandle).getFile().catch(() => undefined)
           if (file?.size === to! - from!) runs.push([from!, to!])
         }
@@ -98,7 +98,7 @@ test('what was seen is not fetched again, until the list is cleared', async ({ p
   await expect(page.getByText(/^129,\d+ tokens, /)).toBeVisible()
   await expect.poll(keptTo).toBeGreaterThanOrEqual(header.length)
   slow.reset()
-  // Storage has half a minute to be there before the network has brought the header once more.
+  // At this bandwidth the header takes half a minute, so the storage answers first even if it is slow.
   slow.setBandwidth(200e3)
   await page.reload()
   await expect(page.getByText(/^129,\d+ tokens, /)).toBeVisible()
@@ -107,6 +107,6 @@ test('what was seen is not fetched again, until the list is cleared', async ({ p
 
   await site.visit(page)
   await page.getByRole('button', { name: 'Clear the list' }).click()
-  // Folders go while they are listed, which is an error then.
+  // A folder may be removed while it is listed, which is an error. Then the check is repeated.
   await expect(async () => expect(await keptTo()).toBe(0)).toPass({ timeout: 5000 })
 })

@@ -1,4 +1,5 @@
-// The tensor lens: the same numbers as dequantize at every zoom, by mouse, keys and touch, and the bytes that it asks for.
+// The tensor lens: it shows dequantize()'s values at every zoom, by mouse, keys and touch, and reads only the needed
+// bytes.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Locator, Page } from '@playwright/test'
@@ -27,7 +28,7 @@ function gaussian(count: number, seed: number): Float32Array {
 
 const bytesOf = (floats: Float32Array) => new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength)
 
-/** Points at the middle of an element, with all of the tensor or single values in sight. */
+/** Points at the middle of an element. Either the whole tensor or single values are visible. */
 async function pointAt(canvas: Locator, x: number, y: number) {
   const box = (await canvas.boundingBox())!
   await canvas.page().mouse.move(box.x + x, box.y + y)
@@ -41,7 +42,7 @@ test('the value under the cursor is that of dequantize, for each type', async ({
   })
   site.add('/types.gguf', writeGguf({ tensors }))
   await site.visit(page, '/types.gguf', '#tensors')
-  // The same package in the page, by its public interface.
+  // The expected values come from the package's public interface in the same page.
   for (const { name, shape } of tensors) {
     await page.evaluate((hash) => (location.hash = hash), `#tensors/${name}`)
     await expect(page.getByRole('heading', { name, exact: true })).toBeVisible()
@@ -53,7 +54,7 @@ test('the value under the cursor is that of dequantize, for each type', async ({
     const shown = (await reading(page).innerText()).split(': ').at(-1)!
     await page.getByText('Values as a table').click()
     const cells = page.getByRole('region', { name: 'Values as a table' }).locator('tbody tr')
-    // The table is of 8 rows and columns at most; it has file.dequantize()'s values.
+    // The table has at most 8 rows and columns, and shows file.dequantize()'s values.
     const first = Math.max(0, Math.min(column, shape[0]! - 8))
     await expect(
       cells
@@ -187,7 +188,7 @@ test('keys, wheel, drag and pinch', async ({ page, site }) => {
   await expect(caption(page)).not.toHaveText(whole)
 })
 
-/** As the viewer writes a float. */
+/** Formats a float like the viewer. */
 function shown(value: number): string {
   const digits = [6, 7, 8, 9].find((one) => Math.fround(Number(value.toPrecision(one))) === value)
   return String(Number(value.toPrecision(digits)))
@@ -210,7 +211,7 @@ test('of a large tensor on a server a window is read; more is read after a quest
   await page.getByRole('button', { name: 'All', exact: true }).click()
   await expect(page.getByText(heading)).toBeVisible()
   expect(site.counts('/lens.gguf').bytes - first).toBeLessThan(1e6)
-  // What was said is what is read.
+  // The announced number of bytes equals the number of read bytes.
   const [, amount, unit] = heading.exec(await page.getByText(heading).innerText())!
   const said = Number(amount) * (unit === 'GB' ? 1e9 : 1e6)
   if (said < 100e6) {
@@ -243,7 +244,7 @@ test('the colours are symmetric, even, and differ for the colour-blind', () => {
     return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
   }
   const far = (a: Rgb, b: Rgb) => Math.hypot(...a.map((value, i) => value - b[i]!))
-  // Machado, Oliveira and Fernandes, 2009: of full severity.
+  // Matrices for full severity from Machado, Oliveira and Fernandes, 2009.
   const blindness = {
     protanopia: [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
     deuteranopia: [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881],
@@ -252,7 +253,7 @@ test('the colours are symmetric, even, and differ for the colour-blind', () => {
   for (const theme of ['light', 'dark'] as const) {
     const at = (t: number) => lab(colourOf(theme, t))
     const steps = Array.from({ length: 40 }, (_, i) => far(at(i / 20 - 1), at((i + 1) / 20 - 1)))
-    // Nothing is cut off by the gamut, so each step is as long as the others.
+    // The gamut clips no colour, so all steps have the same length.
     expect(Math.max(...steps) / Math.min(...steps), theme).toBeLessThan(1.02)
     for (let t = 0; t <= 1; t += 0.1) expect(Math.abs(at(t)[0]! - at(-t)[0]!), theme).toBeLessThan(0.2)
     for (const [name, m] of Object.entries(blindness)) {
@@ -343,7 +344,7 @@ test('the parts of a K block make its values', async () => {
   const [scale = 0, minimum = 0] = fields.flatMap((field) => field.values)
   for (let i = 0; i < 256; i++) {
     const part = i >> 5
-    // 4 bits each: the low ones of 32 bytes, then the high ones.
+    // Codes have 4 bits: first the low nibbles of 32 bytes, then the high ones.
     const byte = data[16 + 32 * (i >> 6) + (i % 32)]!
     const level = part % 2 === 0 ? byte & 15 : byte >> 4
     expect(scale * parts!.scales[part]! * level - minimum * parts!.minimums![part]!).toBeCloseTo(

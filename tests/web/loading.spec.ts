@@ -9,7 +9,7 @@ const { header, size } = writeHeader(previewModel(shape))
 
 test('progress is shown, and cancel stops the transfer', async ({ page, site }) => {
   site.add('/slow.gguf', sparseContent(header, size))
-  // Without ranges there is no other way than the stream.
+  // Without ranges, the header must be streamed.
   site.plan('/slow.gguf', { stall: 300_000, ranges: 'off' })
   site.reset()
   await site.visit(page, '/slow.gguf')
@@ -19,7 +19,7 @@ test('progress is shown, and cancel stops the transfer', async ({ page, site }) 
   await page.getByRole('button', { name: 'Cancel' }).click()
   await expect(page.getByRole('heading', { name: 'See what is inside a GGUF file.' })).toBeVisible()
   await expect.poll(() => site.log.find((entry) => entry.path === '/slow.gguf')?.aborted).toBe(true)
-  // A reload must not begin it again.
+  // A reload must not start the transfer again.
   expect(new URL(page.url()).search).toBe('')
 })
 

@@ -1,4 +1,4 @@
-// Files of this computer: chosen, dropped, and far larger than memory.
+// Local files: chosen, dropped, and much larger than memory.
 import { mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ test('chosen with the button', async ({ page, site }) => {
   await (await chooser).setFiles(upload('mine.gguf', good))
   await opened(page)
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('mine.gguf')
-  // Nothing of it is kept but its name.
+  // Only the file's name is stored.
   const kept = await page.evaluate(() => JSON.stringify({ ...localStorage }))
   expect(kept).toContain('mine.gguf')
   expect(kept.length).toBeLessThan(200)
@@ -60,7 +60,7 @@ test('a folder is dropped: the GGUF files in it', async ({ page, site }) => {
     for (const part of shards(smallModel(), 3, 'split'))
       await writeFile(join(folder, 'models', part.name), writeGguf(part.model))
     await site.visit(page)
-    // What the browser itself makes of files that come from outside of it.
+    // The browser creates the drag event itself, as for files from another program.
     const browser = await page.context().newCDPSession(page)
     const data = { items: [], files: [folder], dragOperationsMask: 1 }
     for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
@@ -114,7 +114,7 @@ test('40 GB on disk, read by slices', async ({ page, site }) => {
     await page.getByRole('tab', { name: 'Tensors' }).click()
     await page.getByLabel('By block').uncheck()
     expect(await rowCount(page, 'Tensors')).toBe(offsets.length)
-    // The last tensor's bytes lie behind 2^32.
+    // The last tensor's bytes are after offset 2^32.
     const grid = page.getByRole('grid', { name: 'Tensors' })
     await grid.focus()
     await page.keyboard.press('End')

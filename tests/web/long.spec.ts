@@ -1,4 +1,4 @@
-// The largest vocabularies: scrolling stays smooth, the page stays small, memory stays bounded.
+// The largest vocabularies: scrolling is smooth, the DOM is small, and memory is bounded.
 import { writeHeader } from '../fixtures/gguf.ts'
 import { kPreviewShapes, makeTokens, previewModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
@@ -20,7 +20,7 @@ test('an array of 262,144 entries', async ({ page, site }) => {
   await expect(grid).toHaveAttribute('aria-rowcount', '262144')
   await expect(grid.getByRole('row').first()).toContainText(tokens[0] ?? '')
 
-  // From one end to the other, a different place on every frame.
+  // Scrolls from one end to the other, to a different position in every frame.
   const result = await grid.evaluate(async (box) => {
     const memory = () => {
       ;(globalThis as unknown as { gc?: () => void }).gc?.()

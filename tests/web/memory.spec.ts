@@ -1,4 +1,4 @@
-// The page Memory: a computer is chosen, and what fits on it is the package's own answer.
+// The panel Memory: the user chooses a computer, and the panel shows the package's estimate for it.
 import { expect, opened, test } from './site.ts'
 
 test('what fits follows the computer, the context and the cache', async ({ page, site }) => {
@@ -15,7 +15,7 @@ test('what fits follows the computer, the context and the cache', async ({ page,
   await page.getByLabel('Computer memory, GB').fill('0.001')
   await expect(result.getByRole('heading', { name: /^It does not fit/ })).toBeVisible()
   await expect(page.getByText('No context fits.')).toBeVisible()
-  // The same computer is there the next time.
+  // The computer is restored after a reload.
   await page.getByLabel('Computer memory, GB').blur()
   await page.reload()
   await expect(page.getByLabel('Computer memory, GB')).toHaveValue('0.001')

@@ -1,4 +1,4 @@
-// After the first visit the viewer needs no network: pages, panels, files of this computer, and the sample's answers.
+// After the first visit, the viewer works without a network: pages, panels, local files, and running the sample.
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
 import { expect, opened, test } from './site.ts'
@@ -18,7 +18,7 @@ test('everything works without a network after the first visit', async ({ page, 
     return (JSON.parse(/const files = (\[.*\])/.exec(text)?.[1] ?? '[]') as string[]).length
   })
   expect(wanted).toBeGreaterThan(30)
-  // The list and the page itself.
+  // The cache contains the listed files and the page itself.
   await expect.poll(kept).toBe(wanted + 1)
 
   await context.setOffline(true)

@@ -1,4 +1,4 @@
-// Files as they are found, and files that no disk here could hold: the viewer shows what an independent reader reads.
+// Real files, and virtual files larger than any disk: the viewer shows the same as an independent reader.
 import type { Page } from '@playwright/test'
 import { kTypes, writeGguf, writeHeader, type Model } from '../fixtures/gguf.ts'
 import { hugeModel, shards, smallModel } from '../fixtures/models.ts'
@@ -7,13 +7,13 @@ import { sparseContent } from '../server/content.ts'
 import { kHasShared, sharedBytes, sharedFiles } from './files.ts'
 import { expect, opened, rowCount, test } from './site.ts'
 
-// High enough that no row of a small table is out of view.
+// The viewport is high enough to show all rows of a small table.
 test.use({ viewport: { width: 1280, height: 2600 } })
 
 const typeNames = new Map(Object.entries(kTypes).map(([name, [id]]) => [id, name]))
 const hex = (n: number) => `0x${n.toString(16)}`
 
-/** The text of each cell of each row, as it is on the page. */
+/** The text of each cell of each row on the page. */
 async function cells(page: Page, label: string): Promise<string[][]> {
   const grid = page.getByRole('grid', { name: label })
   await expect(grid).toBeVisible()
@@ -28,7 +28,7 @@ async function shows(page: Page, plain: PlainFile) {
   await opened(page)
   await page.getByRole('tab', { name: 'Metadata' }).click()
   const keys = plain.metadata.map(({ key }) => key)
-  // A key that is there again stands behind the first, numbered.
+  // A repeated key is shown after the first one, with a number.
   const rows = [...new Set(keys)].flatMap((key) =>
     keys.filter((one) => one === key).map((_, i) => (i === 0 ? key : `${key} (${i + 1})`)),
   )
@@ -67,7 +67,7 @@ for (const folder of ['vocab', 'history', 'misc']) {
         try {
           plain = readPlain(sharedBytes(path))
         } catch {
-          // A draft of GGUF, or a value type that never was: an answer in words.
+          // A draft of GGUF, or an invalid value type: the page explains the error.
           await expect(page.getByRole('alert')).toContainText(/This is|A value has a type/)
           return
         }
@@ -109,7 +109,7 @@ test('40 GB, of which only the header is read', async ({ page, site }) => {
   await page.keyboard.press('End')
   await expect(grid.getByRole('row').last()).toContainText(hex(offsets.at(-1) ?? 0))
   expect(site.counts('/huge.gguf').requests).toBe(1)
-  // What lay in the socket buffers when the page hung up counts here too.
+  // This count includes bytes that were in socket buffers when the page closed the connection.
   expect(site.counts('/huge.gguf').bytes).toBeLessThan(size / 100)
   await expect(page.getByText(/^read [\d.]+ (kB|MB) of \d\d\.\d GB/)).toBeVisible()
 })

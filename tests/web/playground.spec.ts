@@ -1,4 +1,4 @@
-// The panels in which one can type: tokens of a text, the prompt of a conversation.
+// The panels with text input: the tokens of a text, and the prompt of a conversation.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeGguf } from '../fixtures/gguf.ts'
@@ -24,7 +24,7 @@ test('the vocabulary is searched by what tokens read like, and ids become text',
   await site.visit(page, 'sample.gguf', '#tokenizer')
   const grid = page.getByRole('grid', { name: 'Vocabulary' })
   await expect(grid).toBeVisible()
-  // As the text reads, not as the file spells a space.
+  // The search uses a plain space, not the file's spelling of it.
   await page.getByLabel('Search the vocabulary').fill(' the')
   const first = grid.getByRole('row').nth(1)
   await expect(first).toContainText('·the')
@@ -77,7 +77,7 @@ for (const name of ['llama-spm', 'bert-bge', 'falcon']) {
     const base = join(kSharedData, `vocab/ggml-vocab-${name}.gguf`)
     const inputs = readFileSync(`${base}.inp`, 'utf8').split('\n__ggml_vocab_test__\n')
     const outputs = readFileSync(`${base}.out`, 'utf8').split('\n')
-    // The longest text of the vectors: languages, digits, spaces, emoji.
+    // Uses the longest text of the vectors: languages, digits, spaces, emoji.
     const longest = inputs.reduce((at, text, i) => (text.length > (inputs[at] ?? '').length ? i : at), 0)
     await site.visit(page, `/data/vocab/ggml-vocab-${name}.gguf`, '#tokenizer')
     await page.getByRole('textbox', { name: 'Text', exact: true }).fill(inputs[longest] ?? '')
@@ -90,7 +90,7 @@ for (const name of ['llama-spm', 'bert-bge', 'falcon']) {
 test('typing into 100 KB of text', async ({ page, site }, info) => {
   await site.visit(page, 'sample.gguf', '#tokenizer')
   const text = page.getByRole('textbox', { name: 'Text', exact: true })
-  // Pasted, as people do: fill() types line after line, which takes a bare text field seconds too.
+  // Pastes the text, because fill() types line by line, which takes seconds even in a plain text field.
   await page.evaluate(
     (long) => navigator.clipboard.writeText(long),
     'The lighthouse keeper counts ships, 17 of them.\n'.repeat(2100),
@@ -110,7 +110,7 @@ test('typing into 100 KB of text', async ({ page, site }, info) => {
     )
     document.querySelector('textarea')!.addEventListener('input', () => {
       const begin = performance.now()
-      // Two frames on, what was typed is on the screen.
+      // After two frames, the typed text is on the screen.
       requestAnimationFrame(() => requestAnimationFrame(() => seen.waits.push(performance.now() - begin)))
     })
   })
@@ -122,7 +122,7 @@ test('typing into 100 KB of text', async ({ page, site }, info) => {
   await expect.poll(async () => (await read()).waits.length).toBe(13)
   const { changes, waits } = await read()
   info.annotations.push({ type: 'letter to screen, ms', description: waits.map(Math.round).join(' ') })
-  // Only the counts change: none of the 1500 chips is drawn anew.
+  // Only the counts change. None of the 1500 chips is rendered again.
   expect(changes).toBeLessThan(13 * 20)
 })
 
@@ -164,7 +164,7 @@ test('a template that does not end soon is stopped soon', async ({ page, site })
     }, 10)
   })
   await expect(page.getByRole('tabpanel').getByRole('alert')).toContainText('takes too long')
-  // It runs in the page, which stands still until the bound on its steps is met.
+  // The template runs in the page and blocks it until its limit of steps is reached.
   const longest = await page.evaluate(
     () => (globalThis as unknown as { drawn: { longest: number } }).drawn.longest,
   )

@@ -1,4 +1,4 @@
-// The panel that runs the model: the trained sample, in a worker, stopped and started again.
+// The panel Run: the trained sample runs in a worker, is stopped and started again.
 import { writeGguf } from '../fixtures/gguf.ts'
 import { smallModel } from '../fixtures/models.ts'
 import { execFileSync } from 'node:child_process'
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test, type Page } from './site.ts'
 
-/** The panel in the mode that completes texts, with a seed. */
+/** Switches the panel to completing texts, with a seed. */
 async function completing(page: Page, seed = '7') {
   await page.getByLabel('Complete a text').check()
   await page.getByText('Settings', { exact: true }).click()
@@ -35,7 +35,7 @@ test('the sample completes a text, and the page stays free', async ({ page, site
   const first = (await answer.textContent()) ?? ''
   expect(first).toMatch(/^\s*, a [a-z]+ [a-z]+ /)
 
-  // The engine is there now: nothing that follows may hold up the page.
+  // The engine is loaded now. Nothing that follows may block the page.
   await page.evaluate(() => ((window as unknown as { tasks: number[] }).tasks.length = 0))
   await page.getByRole('button', { name: 'Complete' }).click()
   await expect(finished(page)).toBeVisible()
@@ -47,7 +47,7 @@ test('the sample completes a text, and the page stays free', async ({ page, site
 test('stop stops, and another answer begins anew', async ({ page, site }) => {
   await site.visit(page, 'sample.gguf', '#run')
   await completing(page)
-  // The sample writes a story in a tenth of a second: nobody is as quick as an observer.
+  // The sample writes a story in a tenth of a second, so an observer in the page clicks Stop.
   await page.evaluate(() => {
     const stop = [...document.querySelectorAll('button')].find((button) => button.textContent === 'Stop')
     const observer = new MutationObserver(() => {
@@ -81,7 +81,7 @@ test('a conversation has turns, branches, and a memory', async ({ page, site }) 
   await expect(page.getByRole('article', { name: 'You' })).toHaveCount(2)
   await expect(page.getByLabel('Context in use')).toBeVisible()
 
-  // Another text of the first message: a branch of its own, and the way back.
+  // Editing the first message starts a new branch. The old branch can be shown again.
   const first = page.getByRole('article', { name: 'You' }).first()
   await first.getByRole('button', { name: 'Edit' }).click()
   await page.getByLabel('Edit the message').fill('Tell me of dogs')
@@ -93,7 +93,7 @@ test('a conversation has turns, branches, and a memory', async ({ page, site }) 
   await expect(page.getByRole('article', { name: 'You' })).toHaveCount(2)
   await expect(first).toContainText('Tell me of bees')
 
-  // The engine and the conversation are there after looking elsewhere, the conversation after a reload too.
+  // Engine and conversation survive a change of the panel. The conversation also survives a reload.
   await page.getByRole('tab', { name: 'Tensors' }).click()
   await page.getByRole('tab', { name: 'Run' }).click()
   await expect(page.getByText(/of memory: .* weights/)).toBeVisible()

@@ -1,4 +1,4 @@
-// What every web test stands on: the built viewer and the files of the tests, served by the range server.
+// The base of every web test: the built viewer and the tests' files, served by the range server.
 import { join } from 'node:path'
 import { test as base, expect, type Page } from '@playwright/test'
 import { startServer, type Server } from '../server/server.ts'
@@ -25,13 +25,13 @@ export const test = base.extend<{ strict: undefined }, { site: Site }>({
     },
     { scope: 'worker' },
   ],
-  // Nothing may go to the console as an error, and the page's content policy may never be broken.
+  // Fails the test for errors on the console and for violations of the content security policy.
   strict: [
     async ({ page }, use) => {
       const faults: string[] = []
       page.on('pageerror', (error) => faults.push(String(error)))
       page.on('console', (message) => {
-        // What the browser itself says of a failed request is no fault of the page.
+        // The browser's own messages about failed requests are not the page's fault.
         const expected = /^Failed to load resource|blocked by CORS policy/
         if (message.type() === 'error' && !expected.test(message.text())) faults.push(message.text())
       })
@@ -49,7 +49,7 @@ export async function opened(page: Page): Promise<void> {
   await expect(page.getByRole('tablist', { name: 'Panels' })).toBeVisible()
 }
 
-/** The row count that a table tells screen readers, without its header. */
+/** The row count that a table reports to screen readers, without its header. */
 export async function rowCount(page: Page, label: string): Promise<number> {
   const grid = page.getByRole('grid', { name: label })
   await expect(grid).toBeVisible()

@@ -1,4 +1,4 @@
-// A header of 6 MB over a slow link: what is known is shown as it comes, and the rest is read when it is opened.
+// A header of 6 MB over a slow link: known parts are shown when they arrive, and the rest is read on demand.
 import { writeHeader } from '../fixtures/gguf.ts'
 import { kPreviewShapes, previewModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
@@ -15,7 +15,7 @@ test('overview first, the tensor table next, arrays when they are opened', async
   slow.add('/large.gguf', sparseContent(header, size))
   await site.visit(page, `${slow.url}/large.gguf`)
 
-  // After one round trip, while the tensor table is still looked for.
+  // The first keys appear after one round trip, during the search for the tensor table.
   const known = page.getByLabel('Known so far')
   await expect(known).toContainText('synthetic spm-262k')
   await expect(known).toContainText('131,072')
@@ -30,7 +30,7 @@ test('overview first, the tensor table next, arrays when they are opened', async
   expect(await rowCount(page, 'Tensors')).toBe(model.tensors!.length)
   expect(slow.counts().bytes).toBeLessThan(header.length / 4)
 
-  // The scores alone: their own range.
+  // Only the range of the scores is read.
   const before = slow.counts().bytes
   await page.getByRole('tab', { name: 'Metadata' }).click()
   await page.getByLabel('Search keys and values').fill('ggml.scores')
@@ -39,14 +39,14 @@ test('overview first, the tensor table next, arrays when they are opened', async
   expect(slow.counts().bytes - before).toBeLessThan(4 * shape.tokens + 1000)
   const badge = await read.textContent()
 
-  // The vocabulary, with what stands beside it.
+  // The vocabulary is read with the arrays that are shown beside it.
   await page.getByLabel('Search keys and values').fill('ggml.tokens')
   await page.getByRole('grid', { name: 'Metadata' }).getByText('tokens').click()
   const entries = page.getByRole('grid', { name: /Entries of tokenizer.ggml.tokens/ })
   await expect(entries).toContainText(tokens[2]!)
   expect(await read.textContent()).not.toBe(badge)
 
-  // Findings need all of the header, and it is all there by now. A slow machine aborts requests later.
+  // Findings need the complete header, which has been read by now. A slow machine aborts requests later.
   await page.getByRole('tab', { name: 'Findings' }).click()
   await expect(page.getByRole('tab', { name: /Findings \d+/ })).toBeVisible()
   expect(slow.counts().bytes).toBeLessThan(header.length * 1.25)
@@ -79,7 +79,7 @@ test('the rest is read, and the file checked, when the page is left alone', asyn
   await opened(page)
   await expect(page.getByText('the file is not checked')).toBeVisible()
   await expect(page.getByRole('tab', { name: 'Findings …' })).toBeVisible()
-  // From here on the page's time stands still but for what runFor() adds, however slow the machine is.
+  // From here on, only runFor() advances the page's clock, so a slow machine does not matter.
   await page.mouse.move(100, 100)
   await page.clock.pauseAt(await page.evaluate(() => Date.now() + 3_000))
   await page.mouse.move(200, 200)

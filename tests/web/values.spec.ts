@@ -1,4 +1,4 @@
-// What a tensor holds, as floats: the picture, the numbers under it, and the distribution.
+// A tensor's values as floats: the picture, the numbers below it, and the distribution.
 import { writeGguf, writeHeader } from '../fixtures/gguf.ts'
 import { floatBytes, hugeModel, smallModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
@@ -32,7 +32,7 @@ for (const bigEndian of [false, true]) {
       expect(Math.fround(shown)).toBe(floats[row * columns + column])
     }
 
-    // Blue below zero, ochre above: the colours of single values, in the middle of their left edges.
+    // Blue is below zero, ochre above. The colours of single values are read in the middle of their left edges.
     await page.getByLabel('Row', { exact: true }).fill('0')
     await page.getByLabel('Column', { exact: true }).fill('0')
     await page.keyboard.press('Tab')
@@ -111,7 +111,7 @@ test('a tensor against the same one of another file', async ({ page, site }) => 
   const cosine = dot / Math.sqrt(sum(ours.map((v) => v * v)) * sum(theirs.map((v) => v * v)))
   expect(Number(await fact('Cosine').innerText())).toBeCloseTo(cosine, 6)
 
-  // The second file stays while one looks at other tensors.
+  // The second file stays open when another tensor is selected.
   await page
     .getByRole('grid', { name: 'Tensors' })
     .getByText(tensors[at - 1]!.name, { exact: true })
