@@ -1,8 +1,8 @@
 // Floats written per second by every dequantizer: the fast kernel; its scalar reference, compiled as scalar code; the
-// reference as the package compiles it, where -O3 makes SIMD of some; a memcpy of the same output bytes; and "traffic",
-// a loop that only loads the type's bytes and stores as many floats: what memory allows. In turns within each round, so
-// that a busy machine slows all alike. One JSON line a type and size: GB/s, and the fast kernel's rate as a share of
-// others'.
+// reference as the package compiles it, which -O3 partly vectorizes; a memcpy of the same output bytes; and "traffic",
+// a loop that only loads the type's bytes and stores as many floats, which is the limit of memory. They alternate
+// within each round, so that a busy machine slows all of them equally. Prints one JSON line for each type and size:
+// GB/s, and the fast kernel's rate relative to the others.
 //   bench_dequantize [TYPE...] [KIB...]   of floats a call; 256 and 16384 where none is named
 #include <algorithm>
 #include <charconv>
@@ -23,7 +23,7 @@
 
 using namespace ggufscope;
 
-// The references in a library of their own that is compiled without vectorization (bench.cmake).
+// The references are in a separate library that is compiled without vectorization (bench.cmake).
 namespace ggufscope_scalar {
 DequantizeFn find_reference(uint32_t type);
 }
@@ -34,8 +34,8 @@ constexpr int kRounds = 25;
 constexpr double kSliceMs = 1;  // short, so that few slices of a busy machine are cut in two
 constexpr double kWarmMs = 100;
 
-// 64 floats a turn, and the bytes that they are made of. Not inlined: an engine optimizes functions when they are
-// called again, and main is called once.
+// Each iteration stores 64 floats and loads the bytes that they are made from. It is not inlined, because an engine
+// optimizes functions that are called repeatedly, and main is called once.
 [[gnu::noinline]] void traffic(std::span<const uint8_t> in, std::span<float> out) {
   const size_t n_turns = out.size() / 64, bytes = in.size() / n_turns;
   v128_t all = wasm_i32x4_splat(0);
@@ -46,7 +46,7 @@ constexpr double kWarmMs = 100;
   }
 }
 
-/// Values as model files have them: random ones would be infinite, NaN or too small for a normal float now and then.
+/// Values as in model files. Random ones would sometimes be infinite, NaN or subnormal.
 void make_ordinary(const TypeGeometry& type, std::span<uint8_t> blocks) {
   for (uint8_t* block = blocks.data(); block != blocks.data() + blocks.size(); block += type.block_bytes)
     for (const BlockField& field : block_fields(type.id))
@@ -83,8 +83,8 @@ std::vector<uint8_t> make_blocks(const TypeGeometry& type, size_t n_floats) {
   return blocks;
 }
 
-// Of all types before any is timed: an engine's second compiler works beside the program, and on a busy machine long
-// after the first function has run warm.
+// Warms up all types before any is timed: an engine's optimizing compiler runs in parallel to the program, and on a
+// busy machine it may finish late.
 void warm_up(const Job& job) {
   std::vector<float> out(1 << 12);
   const std::vector<uint8_t> blocks = make_blocks(job.type, out.size());
@@ -113,7 +113,7 @@ void measure(const Job& job, std::span<float> out, std::span<const float> other)
               out.size_bytes());
   for (const Turn& turn : turns)
     std::printf(",\"%s\":%.3f", turn.name, static_cast<double>(out.size_bytes()) / 1e6 / bench::median(turn.ms));
-  // Within a round: what slows the machine for a while slows both.
+  // Ratios are taken within a round, so that temporary load of the machine affects both.
   for (const int other_turn : {kMemcpy, kScalar, kTraffic}) {
     std::vector<double> ratios;
     for (size_t round = 0; round < kRounds; ++round)

@@ -1,7 +1,7 @@
-// Floats written per second by every dequantizer, as wasm in Node and in Chromium on one thread, against memcpy of the
-// same output bytes, the scalar reference and what memory allows in the same run (tests/bench/dequantize.cpp). Where
-// Python finds gguf-py (PYTHONPATH), its rates stand beside them.
-//   npm run bench -- dequantize -- Q4_0 Q6_K 16    of 16 KiB of floats a call, which the first cache holds
+// Floats written per second by every dequantizer, as wasm in Node and in Chromium on one thread, compared with memcpy
+// of the same output bytes, the scalar reference and the limit of memory in the same run (tests/bench/dequantize.cpp).
+// If Python finds gguf-py (PYTHONPATH), its rates are shown, too.
+//   npm run bench -- dequantize -- Q4_0 Q6_K 16    with 16 KiB of floats per call, which fit in the L1 cache
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { machine } from './common/figures.ts'
@@ -9,7 +9,7 @@ import { build, runInChromium, runInNode } from './common/program.ts'
 
 interface Row {
   type: string
-  /** of output */
+  /** bytes of output */
   bytes: number
   /** GB/s */
   simd: number
@@ -18,14 +18,14 @@ interface Row {
   /** the reference as the package compiles it */
   reference: number
   memcpy: number
-  /** of a loop that only loads the type's bytes and stores as many floats */
+  /** rate of a loop that only loads the type's bytes and stores as many floats */
   traffic: number
-  /** simd as a share, medians of what each round says */
+  /** simd relative to the others: medians of the rounds' ratios */
   of_memcpy: number
   of_scalar: number
   of_traffic: number
 }
-/** GB/s by type and output bytes; empty where there is no gguf-py. */
+/** gguf-py's GB/s by type and output bytes; empty if it is missing. */
 function ofGgufPy(): Map<string, number> {
   const script = join(import.meta.dirname, 'peers/gguf_py.py')
   const { status, stdout, stderr } = spawnSync('python3', [script], { encoding: 'utf8' })
@@ -42,10 +42,12 @@ function ofGgufPy(): Map<string, number> {
   return new Map(rows.map(({ type, bytes, rate }) => [`${type} ${bytes}`, rate]))
 }
 
-// The bars of the project: these at 35 % of memcpy; the others three times their scalar reference, or what it says.
+// The project's goals: these types reach 35 % of memcpy; the others are three times as fast as their scalar reference.
 const kFastTypes = ['Q4_0', 'Q8_0', 'Q4_K', 'Q6_K', 'MXFP4']
 
-/** How a type stands; what moves its bytes as fast as a loop that does nothing else is at the limit. */
+/**
+ * Whether a type reaches its goal. A kernel as fast as the loop that only moves the bytes is at the limit of memory.
+ */
 function verdict({ type, of_memcpy, of_scalar, of_traffic }: Row): string {
   const fast = kFastTypes.includes(type)
   const bar = fast ? '35 % of memcpy' : '3 x scalar'

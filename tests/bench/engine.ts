@@ -1,16 +1,16 @@
-// How fast models run in Chromium: a prompt (of 128 tokens), and the tokens after it, here and in wllama (llama.cpp as
-// wasm), 2.3.1 and 3.8.1, on the same synthetic files; "ggufscope in Node" is the same package in this process, without
-// a figure of its memory.
+// Speed of models in Chromium: a prompt (of 128 tokens) and the tokens after it, in ggufscope and in wllama (llama.cpp
+// as wasm) 2.3.1 and 3.8.1, on the same synthetic files. "ggufscope in Node" is the package in this process, without a
+// figure for memory.
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0,Q8_0 --threads 1,2 --rounds 5 --loads 5 --tokens 32
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0 --threads 1 --prompt 4096 --tokens 32
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0 --threads 1 --depth 4096 --prompt 128 --tokens 32
-// --depth: tokens that stand in the cache already, of which each run's prompt is the continuation: they are computed before
-// it and not timed. --cache-type: of our keys and values; the others keep f16.
-// Each contender has a page of its own with the model loaded; runs are interleaved (A B C A B C) with another prompt
-// each, after a rest; the first run of each is for its compiler and not counted; medians. Times are taken outside, from
-// the call to the first piece and between pieces. Loads are interleaved too, each into a new page. Beside them: what
-// share of a generation's time reading all weights for each token takes, at the rate at which the same page's threads
-// read memory right after it; and what else the machine did meanwhile.
+// --depth: number of tokens before each run's prompt. They are computed before it and not timed. --cache-type: type of
+// our KV cache; the others keep f16. Each contender has its own page with the loaded model. Runs alternate (A B C A B
+// C), each with another prompt and after a rest. The first run of each, in which it is compiled, is not counted.
+// Figures are medians. Times are measured outside: from the call to the first piece, and between pieces. Loads
+// alternate, too, each into a new page. The table also shows which part of the generation's time reading all weights
+// would take, at the rate at which the same page's threads read memory right after it, and how much else the machine
+// did meanwhile.
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
@@ -26,23 +26,23 @@ import { machine, median } from './common/figures.ts'
 
 const kRoot = join(import.meta.dirname, '../..')
 const kDist = join(kRoot, 'wasm/dist')
-/** At least: prompts and depths may need more. */
+/** The minimal context. Prompts and depths may need more. */
 const kContext = 256
 
 interface Task {
-  /** what stands before the prompt, and is computed first; empty: nothing */
+  /** the text before the prompt, which is computed first; empty: none */
   before: string
   beforeTokens: number[]
   prompt: string
   promptTokens: number[]
   tokens: number
 }
-/** Milliseconds from the start, of each piece. */
+/** Milliseconds from the start to each piece. */
 type Times = number[]
 
 interface Loaded {
   run(task: Task): Promise<Times>
-  /** Times a second that memory could be read over as many bytes as the weights have. */
+  /** How often per second memory of the size of the weights can be read. */
   readings?(): Promise<number>
   close?(): void
 }
@@ -58,7 +58,7 @@ interface LoadTask {
   cacheType: 'f32' | 'f16' | 'q8_0' | 'q4_0'
 }
 
-/** Runs in the page, or here: leaves what runs a task in globalThis.loaded. */
+/** Loads a model in the page or here, and stores the function that runs tasks in globalThis.loaded. */
 type LoadIn = (task: LoadTask) => Promise<void>
 
 const loadOurs: LoadIn = async ({ engine, url, threads, context, cacheType }) => {
@@ -107,7 +107,7 @@ const loadWllama2: LoadIn = async ({ url, threads, context }) => {
       if (useCache)
         for await (const _ of await wllama.createCompletion(before, { ...options, nPredict: 1 })) continue
       const start = performance.now()
-      // To its end: it computes on when the loop is left.
+      // Reads all pieces, because wllama continues to compute if the loop is left.
       for await (const _ of await wllama.createCompletion(before + prompt, options))
         times.push(performance.now() - start)
       return times
@@ -153,7 +153,7 @@ const kContenders: Readonly<Record<string, LoadIn>> = {
   'wllama 3.8.1': loadWllama3,
 }
 
-/** A number of each of the browser's processes, added up. Of those that have just ended: 0. */
+/** The sum of a number over the browser's processes. A process that has just ended counts as 0. */
 async function ofProcesses(browser: Browser, read: (folder: string) => number): Promise<number> {
   const session = await browser.newBrowserCDPSession()
   const { processInfo } = await session.send('SystemInfo.getProcessInfo')
@@ -169,10 +169,10 @@ async function ofProcesses(browser: Browser, read: (folder: string) => number): 
 
 const kPageBytes = 4096
 const kSampleMs = 25
-// What a closed page leaves behind is cleared away meanwhile, and threads that poll for work fall asleep.
+// Meanwhile, the browser cleans up after a closed page, and threads that poll for work go to sleep.
 const kRestMs = 500
 
-/** By how many bytes the memory of all of the browser's processes grew at most, what a page takes anyway included. */
+/** The maximal growth in bytes of the memory of all of the browser's processes, including that of an empty page. */
 async function peakMemory(browser: Browser, task: () => Promise<void>): Promise<number> {
   const resident = () =>
     ofProcesses(
@@ -197,7 +197,7 @@ async function peakMemory(browser: Browser, task: () => Promise<void>): Promise<
   return peak
 }
 
-/** Busy and all processor time so far, of the machine and of the browser's processes, in ticks. */
+/** Processor time so far in ticks: all and busy for the machine, and that of the browser's processes. */
 async function processorTime(browser: Browser): Promise<{ all: number; busy: number; own: number }> {
   const fields = readFileSync('/proc/stat', 'utf8')
     .split('\n')[0]!
@@ -225,7 +225,7 @@ interface Result {
   peakBytes: number[]
   prompt: number[]
   generation: number[]
-  /** of generation by what reading all weights for each token would allow, right after it */
+  /** generation's rate relative to the rate at which all weights can be read, measured right after it */
   ofMemory: number[]
 }
 
@@ -286,7 +286,7 @@ async function cell(
     })
     return ms
   }
-  /** Loads, and computes its first tokens. */
+  /** Loads a contender and computes its first tokens. */
   const begin = async ({ name, loadMs, peakBytes }: Result): Promise<void> => {
     const peak = await peakMemory(browser, async () => {
       loadMs.push(await load(name))
@@ -342,7 +342,7 @@ const { values } = parseArgs({
     prompt: { type: 'string', default: '128' },
     'cache-type': { type: 'string', default: 'f16' },
     tokens: { type: 'string', default: '32' },
-    // of the server; a link of 500 Mbit/s has some 60e6
+    // bandwidth of the server; a link of 500 Mbit/s has about 60e6
     bandwidth: { type: 'string', default: 'Infinity' },
   },
 })
@@ -361,7 +361,7 @@ server.mount('/models', join(kRoot, 'build/bench-models'))
 server.add('/index.html', '<!doctype html><title>bench</title>')
 server.setBandwidth(Number(values.bandwidth))
 const browser = await chromium.launch(kBrowser)
-// What the first page starts is there for all.
+// The first page starts processes that all pages share.
 await (await browser.newPage()).goto(`${server.url}/index.html`)
 console.log(`${machine()}, Chromium ${browser.version()}`)
 console.log(

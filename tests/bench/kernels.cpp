@@ -1,7 +1,7 @@
-// What products with packed weights reach on one thread: one token (generation) with a matrix that the second cache
-// holds ("near") and with one of 256 MB that only memory does ("far"), and 128 tokens (a prompt), beside what this
-// machine allows in the same module: products from registers, and reads. Every type of the registry; one JSON line
-// each.
+// Rates of matrix products with packed weights on one thread: decode of one token with a matrix that fits in the L2
+// cache ("near") and with one of 256 MB that does not ("far"), and prefill of 128 tokens. Also measures the machine's
+// limits in the same module: dot products from registers, and reads. Prints one JSON line for each type of the
+// registry.
 //   bench_kernels [TYPE...]
 #include <algorithm>
 #include <cstdio>
@@ -23,7 +23,7 @@ using namespace ggufscope;
 
 namespace {
 
-// The fastest of many slices: other work on the machine only ever takes away.
+// Takes the fastest of many slices, because other work on the machine can only slow it down.
 template <class F>
 double best_ms(F f) {
   constexpr double kWarmMs = 100, kSliceMs = 5, kAllMs = 400;
@@ -37,8 +37,8 @@ double best_ms(F f) {
   return best;
 }
 
-/// Bytes as model files have them: with all of them at random, scales would be infinite or no numbers now and then, and
-/// numbers of two or four bytes and powers of two so small that processors take a hundred times as long for them.
+/// Bytes with values as in model files. With random bytes, some scales would be infinite or NaN, and some numbers would
+/// be subnormal, for which processors take a hundred times as long.
 std::vector<uint8_t> ordinary_rows(const TypeGeometry& type, size_t n_blocks) {
   std::mt19937 random(1);
   std::vector<uint8_t> bytes(n_blocks * type.block_bytes);
@@ -58,7 +58,7 @@ std::vector<uint8_t> ordinary_rows(const TypeGeometry& type, size_t n_blocks) {
 constexpr size_t kIn = 1024, kRowsAtOnce = 64;
 constexpr uint64_t kFarBytes = 256 << 20;
 
-/// Rows that take kFarBytes.
+/// The number of rows that take kFarBytes.
 size_t far_rows(const TypeGeometry& type) {
   const Result<uint64_t> bytes = packed_bytes(type.id, kIn, kRowsAtOnce, Precision::kFast);
   return bytes ? static_cast<size_t>(kFarBytes / *bytes) * kRowsAtOnce : 0;

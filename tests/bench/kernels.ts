@@ -1,11 +1,11 @@
-// What products with each type's packed weights reach on one thread in Node, relaxed SIMD, against what the machine
-// allows in the same module (tests/bench/kernels.cpp): one token with a matrix in the second cache (near) or in memory
-// (far), and a prompt of 128 tokens. A token's limit is the lower of the reads and the products of its kind (bytes,
-// words of 16 bits, or floats), a prompt's the products.
+// Rates of matrix products with each type's packed weights on one thread in Node with relaxed SIMD, compared with the
+// machine's limits in the same module (tests/bench/kernels.cpp): decode of one token with a matrix in the L2 cache
+// ("near") or in DRAM ("far"), and prefill of 128 tokens. The limit of decode is the lower of memory bandwidth and the
+// peak rate of its dot products (int8, int16 or float). The limit of prefill is that peak rate.
 //   npm run bench:kernels -- [--saturated] Q4_0 Q6_K
-// --saturated: as machines compute whose products of bytes saturate, most x86 without AVX-VNNI.
+// --saturated: uses the kernels of CPUs whose int8 dot products saturate (most x86 without AVX-VNNI).
 //   npm run bench:kernels -- --model FILE [--threads 2]
-// --model: each operation of a model's prompts of 128 tokens, and of 64 tokens after each, by the package in Node.
+// --model: profiles each operation of a model in Node: prompts of 128 tokens, and 64 tokens after each.
 import { openAsBlob } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -27,9 +27,9 @@ interface Row {
   what: 'near' | 'far' | 'prompt'
   gmacs: number
   gbytes: number
-  /** of a packed weight */
+  /** bits per packed weight */
   bits: number
-  /** of the limit */
+  /** fraction of the limit */
   share: number
 }
 const rows: Row[] = []
@@ -61,7 +61,7 @@ async function showOperations(path: string, threads: number | undefined): Promis
   for (let run = 0; run < 4; run++) {
     const prompt = promptOf(run, 128, model.info.vocabularySize)
     for await (const _ of model.generate(prompt, { maxTokens: 64, temperature: 0, ignoreEnd: true })) continue
-    if (run === 0) await model.profile() // the first run is for the compiler
+    if (run === 0) await model.profile() // discards the first run, in which V8 compiles
   }
   const plain = (text: string) => text
   const style = { bold: plain, dim: plain }

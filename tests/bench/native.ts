@@ -1,10 +1,10 @@
-// The engine in Node beside native llama.cpp, on the same synthetic files: a prompt of 128 tokens, and the tokens after
-// it.
+// Compares the engine in Node with native llama.cpp on the same synthetic files: a prompt of 128 tokens, and the tokens
+// after it.
 //   npm run bench:native -- --llama-bench /usr/bin/llama-bench --types Q4_0,F16 --threads 1,2 --rounds 5 --tokens 32
-// --llama-bench, or LLAMA_BENCH: llama.cpp's own program of that name, or a command that ends with it. It reads its
-// processor's code as llama.cpp does; what is measured is told above the table. Both run in turns, with the same number
-// of threads and a cache of F16; medians. llama-bench times each of its tests after a run for warming up; of ours the
-// first run is not counted either, and a prompt's time goes from the call to the first token.
+// --llama-bench, or LLAMA_BENCH: llama.cpp's program of that name, or a command that ends with it. It selects the code
+// for this CPU like llama.cpp. The versions are printed above the table. Runs of both alternate, with the same number
+// of threads and an F16 cache. Figures are medians. llama-bench times each test after a warm-up run; our first run is
+// not counted either. The time of a prompt is measured from the call to the first token.
 import { execFileSync } from 'node:child_process'
 import { openAsBlob } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -42,7 +42,7 @@ if (program === '') {
 const rounds = Number(values.rounds)
 const tokens = Number(values.tokens)
 
-/** What llama-bench says of one test. */
+/** llama-bench's result for one test. */
 interface Test {
   build_number: number
   backends: string

@@ -1,7 +1,7 @@
-// How long until the first keys and the tensor list of a remote file are known, what it costs in requests, round trips one
-// after the other and bytes, and how fast the header is parsed from memory: ggufscope (the header as one stream, in parts,
-// and by what the link suggests), @huggingface/gguf and hyllama on the headers of kPreviewShapes.
-// The server runs in a thread of its own; runs are interleaved; medians.
+// Measures the time to the first keys and to the tensor list of a remote file, its cost (requests, successive round
+// trips, bytes), and how fast the header is parsed from memory. Compares ggufscope (previews full, sparse and auto)
+// with @huggingface/gguf and hyllama, on the headers of kPreviewShapes. The server runs in a separate thread. Runs
+// alternate. Figures are medians.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { gguf } from '@huggingface/gguf'
 import { ggufMetadata } from 'hyllama'
@@ -26,12 +26,12 @@ interface Link {
   delay: number
   bandwidth: number
   runs?: number
-  /** false: the other readers take minutes */
+  /** false: leaves out the other readers, which would take minutes */
   peers?: boolean
 }
 interface Counts {
   requests: number
-  /** each request of one is sent when those of the one before are answered */
+  /** number of successive round trips */
   rounds: number
   bytes: number
 }
@@ -55,7 +55,7 @@ async function serve({ link, files, first }: { link: Link; files: File[]; first:
   parentPort!.postMessage(server.url)
 }
 
-// A vocabulary that was met before is found faster: each run on each link has an edition of its own, and one for auto.
+// A known vocabulary is found faster, so each run on each link has its own edition of it, and another one for auto.
 const kEditions = 2 * (kRuns + 1)
 
 /** The header with other letters at the beginning of the first two tokens. */
@@ -68,7 +68,7 @@ function editionOf(header: Uint8Array, edition: number): Uint8Array {
   return copy
 }
 
-/** Requests that were sent sooner after the first of a round than a round trip takes belong to it. */
+/** Counts rounds. A request belongs to a round if it was sent less than a round trip after its first request. */
 function rounds(log: readonly { time: number }[], delay: number): number {
   let count = 0
   let begin = -Infinity
@@ -94,7 +94,7 @@ async function main(): Promise<void> {
   await memory(files)
 }
 
-/** Each reader gives the number of tensors that it found, and tells when it knew the first keys. */
+/** A reader returns the number of tensors, and calls onKeys when it knows the first keys. */
 type Reader = (file: File, url: string, onKeys: () => void) => Promise<number>
 
 const ours =
@@ -110,7 +110,7 @@ const readers: Record<string, Reader> = {
   'ggufscope, sparse, met before': ours('sparse'),
   'ggufscope, auto': ours('auto'),
   '@huggingface/gguf': async (_, url) => (await gguf(url)).tensorInfos.length,
-  // hyllama parses a buffer; its documentation fetches the first 10 MB.
+  // hyllama parses a buffer. Its documentation fetches the first 10 MB.
   hyllama: async (_, url) => {
     const response = await fetch(url, { headers: { Range: 'bytes=0-10000000' } })
     return ggufMetadata(await response.arrayBuffer()).tensorInfos.length
@@ -145,7 +145,7 @@ async function remote(link: Link, files: File[], first: number): Promise<void> {
         const ms = performance.now() - start
         if (tensors !== file.tensors)
           throw new Error(`${name} found ${tensors} tensors of ${file.tensors} in ${file.name}`)
-        await new Promise((done) => setTimeout(done, 20 + delay)) // what is still under way counts too
+        await new Promise((done) => setTimeout(done, 20 + delay)) // pending bytes count, too
         const result = { ms, keysMs, counts: await counts() }
         if (run >= 0) results.set(name, [...(results.get(name) ?? []), result])
       }

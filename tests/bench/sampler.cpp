@@ -1,4 +1,4 @@
-// How long drawing one token takes, by the size of the vocabulary and by what the sampler cuts. One JSON line each.
+// Time for sampling one token, by vocabulary size and sampler settings. Prints one JSON line for each case.
 // Logits are normal, with a deviation of 3; "sure" has one token that is ten times as likely as all others together,
 // and "open" has none, so that tens of thousands of tokens share the mass.
 #include "engine/sampler.hpp"

@@ -1,4 +1,4 @@
-// How long drawing one token takes in Node, medians of slices (tests/bench/sampler.cpp).
+// Time for sampling one token in Node, as the median of slices (tests/bench/sampler.cpp).
 //   npm run bench -- sampler
 import { machine } from './common/figures.ts'
 import { build, runInNode } from './common/program.ts'

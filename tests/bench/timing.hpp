@@ -1,4 +1,4 @@
-// What the benchmarks share: a clock, and runs that are timed a slice at a time.
+// Shared by the benchmarks: a clock, and functions that time slices of runs.
 #pragma once
 
 #include <algorithm>
@@ -26,19 +26,18 @@ inline double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Milliseconds of so many runs of f together.
+/// Total milliseconds of `runs` calls of f.
 template <class F>
 double time_runs(size_t runs, F f) {
   const double start = now_ms();
   for (size_t i = 0; i < runs; ++i) {
     f();
-    __asm__ volatile("" : : : "memory");  // else what only reads is done once
+    __asm__ volatile("" : : : "memory");  // otherwise a function that only reads would be called once
   }
   return now_ms() - start;
 }
 
-/// Runs f for about so long: engines begin with a compiler that is quick and code that is not, and count calls until
-/// they compile again, beside the program.
+/// Runs f for about this time. Engines first compile to slow code, and optimize it in parallel after some calls.
 template <class F>
 void warm_up(double ms, F f) {
   const double start = now_ms();
@@ -46,7 +45,7 @@ void warm_up(double ms, F f) {
   while (now_ms() - start < ms);
 }
 
-/// How many runs of f take about so long. The shortest of three: in one of them others may have had the processor.
+/// The number of calls of f that take about this time, by the shortest of three, because other processes may interfere.
 template <class F>
 size_t runs_in(double ms, F f) {
   for (size_t runs = 1;; runs *= 4) {

@@ -1,7 +1,8 @@
-// How fast texts become ids, how long a tokenizer takes to be ready and what it weighs: ggufscope against the pure
+// Measures the rate of tokenizing, the time until a tokenizer is ready, and its memory: ggufscope against the pure
 // JavaScript of @huggingface/tokenizers and gpt-tokenizer and the wasm of tiktoken, on the same vocabularies. English and
-// code are assembled of the packages beside the project, Chinese is generated. Every run has a text that was not seen
-// before, as some remember whole words; the best of them counts. The ids of all are compared. The SPM and WordPiece vocabularies are those of ../shared; without it they are left out.
+// code come from the installed packages, Chinese is generated. Every run has a new text, because some tokenizers cache
+// words; the best run counts. The ids of all are compared. The SPM and WordPiece vocabularies are those of ../shared;
+// without it they are left out.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Tokenizer as HfTokenizer } from '@huggingface/tokenizers'
@@ -28,7 +29,7 @@ const kShared = process.env['GGUFSCOPE_SHARED'] ?? join(kRoot, '../shared')
 const kQwen2 =
   "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
 
-/** Files of the packages that end like that, one after another. */
+/** Concatenates the packages' files with that ending. */
 function assemble(ending: RegExp): string {
   let text = ''
   const visit = (folder: string) => {
@@ -40,7 +41,7 @@ function assemble(ending: RegExp): string {
       if (entry.isDirectory()) visit(path)
       else if (ending.test(entry.name) && !entry.name.includes('.min.')) {
         const content = readFileSync(path, 'utf8')
-        // Mostly ASCII, lines of a reader's length.
+        // Takes files that are mostly ASCII and have lines of usual length.
         if (content.length < 60_000 && content.length / (content.split('\n').length + 1) < 120)
           text += content
       }
@@ -68,7 +69,7 @@ function chinese(): string {
 type Encode = (text: string) => ArrayLike<number>
 interface Contender {
   name: string
-  /** From the file's bytes, or what stands for them, to the first ids. */
+  /** Prepares the tokenizer from the file's bytes or its own format. */
   ready: () => Promise<Encode> | Encode
 }
 
@@ -98,7 +99,7 @@ async function compare(title: string, contenders: Contender[], texts: [string, s
       }
       return best
     })
-    // Only now: some remember what they have seen.
+    // Runs after the timing, because some tokenizers cache texts.
     const ids = texts.map(([, text]) => encode(text.slice(0, kCompared)))
     reference ??= ids
     const same = ids.map((list, i) => {
@@ -116,7 +117,7 @@ async function compare(title: string, contenders: Contender[], texts: [string, s
   }
 }
 
-/** ggufscope on a file in memory: the time of the header is told apart. */
+/** ggufscope on a file in memory. The time for the header is reported separately. */
 async function ours(bytes: Uint8Array): Promise<Contender> {
   const file = await open(bytes)
   return {
@@ -157,7 +158,7 @@ const tiktoken = (pattern: string): Contender => ({
     return (text) => encoding.encode_ordinary(text)
   },
 })
-// Warm: the first module of wasm to start pays for all.
+// Warms up, because the first wasm module takes longer to start.
 await (await ours(writeHeader(bpeModel(tokens.slice(0, 300), [], 'llama-bpe')).header)).ready()
 
 await compare(

@@ -42,7 +42,7 @@ async function simulated(): Promise<void> {
       const sizes: number[] = []
       for (const seed of seeds)
         for (const preview of kPreviews) {
-          // What one preview learns, the next must not know.
+          // Each preview has its own header, so that it cannot use what another one learned.
           const own = unseenHeader(seed + 1000 * kPreviews.indexOf(preview), vocabulary, shape)
           results.get(preview)!.push(await simulatedPreview(open, own, kLink, preview))
           if (preview === 'auto') sizes.push(own.header.length)
@@ -60,7 +60,7 @@ async function simulated(): Promise<void> {
     }
 }
 
-/** Each reader opens headers of its own: what one learns, another must not know. */
+/** Each reader opens its own headers, so that it cannot use what another one learned. */
 async function measured(): Promise<void> {
   const readers = await startReaders(kLink)
   console.log(`${machine()}\n`)

@@ -20,7 +20,7 @@ const { values } = parseArgs({
   },
 })
 
-// Layouts that were met are remembered: each link is another process, which has met none.
+// The package remembers layouts, so each link runs in a new process.
 const others = values.links.split(',')
 if (others.length > 1) {
   const rest = ['--seeds', values.seeds, '--from', values.from, '--preview', values.preview]
@@ -36,7 +36,7 @@ if (others.length > 1) {
 interface Result {
   readonly seed: number
   readonly headerBytes: number
-  /** bytes of the keys and tensor infos behind the last long array: what no preview can do without */
+  /** bytes of the keys and tensor infos after the last long array, which every preview must read */
   readonly tailBytes: number
   readonly full: number
   readonly ms: number

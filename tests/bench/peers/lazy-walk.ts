@@ -1,11 +1,11 @@
-// The yardstick: a walk over a little-endian GGUF v3 header in plain JavaScript that makes no strings of arrays.
+// The baseline: a walk over a little-endian GGUF v3 header in plain JavaScript that does not decode strings in arrays.
 
 const kSizes = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8]
 const kString = 8
 const kArray = 9
 
 export interface Walked {
-  /** Where each key's value begins and, for arrays of strings, where each element begins. */
+  /** The offset of each key's value and, for arrays of strings, the offset of each element. */
   keys: Map<string, { type: number; offset: number; elements?: Float64Array }>
   tensors: { name: string; shape: number[]; type: number; offset: number }[]
 }

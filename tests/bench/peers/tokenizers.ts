@@ -1,4 +1,4 @@
-// The same vocabulary in the forms that the peers of the tokenizer benchmark load.
+// Converts a vocabulary to the formats that the other tokenizers of the benchmark load.
 import type { GgufFile } from 'ggufscope'
 import type { Model } from '../../fixtures/gguf.ts'
 
@@ -25,7 +25,7 @@ const kPrintable = (() => {
 export const printable = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => kPrintable[byte]!).join('')
 
-/** Every pair of tokens whose bytes make a token, in the order of what they make. */
+/** Every pair of tokens whose concatenation is a token, in the order of the resulting tokens. */
 export function mergesOf(tokens: readonly string[]): [string, string][] {
   const known = new Set(tokens)
   return tokens.flatMap((token) => {
@@ -81,7 +81,9 @@ export function bpeJson(
   }
 }
 
-/** SentencePiece as the BPE with byte fallback that Hugging Face makes of it: merges by score of what they make. */
+/**
+ * Converts SentencePiece to BPE with byte fallback like Hugging Face: merges are sorted by the score of their result.
+ */
 export function spmJson(file: GgufFile): object {
   const tokens = file.tokenizer().tokens.slice()
   const normal = tokens.filter(({ type }) => type === 'normal')
