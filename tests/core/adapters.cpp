@@ -90,7 +90,7 @@ void check_run(Session& session, const std::filesystem::path& folder, const std:
 
 }  // namespace
 
-// What a model reads as integers takes no part in products: an adapter of it changes nothing.
+// Tensors of integers are not used in matrix products, so an adapter of them has no effect.
 BOOST_AUTO_TEST_CASE(pairs_of_integer_tables_are_ignored,
                      *boost::unit_test::precondition(needs_shared("vectors/arch"))) {
   size_t n_tables = 0;
@@ -132,15 +132,15 @@ BOOST_AUTO_TEST_CASE(adapters_move_the_logits_as_llama_cpp_says) {
     if (meta.fields.contains("control_vector")) {
       const Json& steered = meta["control_vector"];
       BOOST_REQUIRE(session->set_adapters({use_of(*session, folder / steered["vector"].text, 1)}).has_value());
-      // llama.cpp's own logits, whose noise is larger than exact arithmetic's. It was recorded for a run without the
-      // vector, which moves the activations: twice of it.
+      // The reference logits have llama.cpp's noise. It was recorded for a run without the control vector, which
+      // changes the activations, so twice the noise is allowed.
       const Json& run = meta["runs"]["a-1.0"];
       double within = std::stod(run["tolerance"]["max_abs"].text);
       for (const char* noise : {"exact", "exact_gelu"})
         if (run["noise"].fields.contains(noise)) within = 2 * std::stod(run["noise"][noise].text);
       BOOST_TEST_CONTEXT(folder.filename().string())
       BOOST_TEST(max_difference(logits(*session, tokens), read_floats(folder / steered["file"].text)) <= within);
-      // No layer of the range has a direction.
+      // The control vector has no direction for the layers of this range.
       AdapterUse elsewhere = use_of(*session, folder / steered["vector"].text, 1);
       elsewhere.first_layer = 1000;
       BOOST_REQUIRE(session->set_adapters({elsewhere}).has_value());
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(activated_adapters_work_from_their_tokens_on) {
     BOOST_TEST(max_difference(given, read_floats(folder / variant["file"].text)) <= 3e-4);
     const size_t first = std::stoul(variant["first_token_with_adapter"].text) * session->model().n_output();
     BOOST_TEST(std::equal(base.begin(), base.begin() + static_cast<ptrdiff_t>(first), given.begin()));
-    // After another text whose beginning the cache holds, in which the tokens stand elsewhere or not at all.
+    // The same answer after another text that shares only its beginning with the cache.
     const std::vector<TokenId> expected = variant["greedy"]["tokens"].integers();
     BOOST_TEST(answer(*session, tokens, 16) == expected, boost::test_tools::per_element());
     const std::vector<TokenId> cut(tokens.begin(), tokens.begin() + 12);  // without the last of them
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(texts_have_adapters_of_their_own) {
   const AdapterUse a = use_of(*session, folder / "a.gguf", 1);
   BOOST_REQUIRE(session->set_adapters({a}).has_value());
   const std::vector<TokenId> adapted = answer(*session, tokens, 8);
-  BOOST_TEST(session->n_reused() == 0u);  // what was computed without it is forgotten
+  BOOST_TEST(session->n_reused() == 0u);  // tokens that were computed without it are not reused
   BOOST_TEST((adapted != plain));
   BOOST_REQUIRE(session->fork(0, 1).has_value());
   BOOST_REQUIRE(session->select(1).has_value());
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(texts_have_adapters_of_their_own) {
   BOOST_REQUIRE(saved.has_value());
   BOOST_TEST(session->load_state(*saved).has_value());
   BOOST_TEST(answer(*session, tokens, 8) == adapted, boost::test_tools::per_element());
-  // Zero is the same as none; another scale is another adapter.
+  // A scale of zero equals no adapter. Another scale counts as another adapter.
   for (const float scale : {0.0f, 0.5f}) {
     BOOST_REQUIRE(session->set_adapters({{a.adapter, scale}}).has_value());
     BOOST_TEST(!session->load_state(*saved).has_value());
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(cut_and_broken_adapters_are_refused) {
   const std::vector<uint8_t> whole = read_file(folder / "b.gguf");
   for (size_t n = 0; n < whole.size(); n += 1 + whole.size() / 97)
     BOOST_TEST(!session->open_adapter(ByteView(whole).first(n)).has_value());
-  // Headers with a byte changed: taken or refused, never a crash.
+  // Headers with one changed byte are accepted or refused, but never cause a crash.
   for (size_t at = 0; at < std::min<size_t>(whole.size(), 4096); at += 7) {
     std::vector<uint8_t> broken = whole;
     broken[at] ^= 0xff;

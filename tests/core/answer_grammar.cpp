@@ -1,4 +1,4 @@
-// Grammars of answers: tokens by their names, triggers, control tokens as text; on the trained sample's vocabulary.
+// Grammars of answers with the trained sample's vocabulary: tokens by name, triggers, control tokens as text.
 #include "engine/answer_grammar.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,5 @@
-// Sounds among the tokens of a text, on the reference vectors made with libmtmd: their spectrograms, what the projector
-// makes of them, the tokens around them, and what the text model says after them.
+// Prompts with audio, on the reference vectors made with libmtmd: spectrograms, the projector's output, the tokens
+// around it, and the text model's logits after it.
 #include <boost/test/unit_test.hpp>
 #include <limits>
 
@@ -21,7 +21,7 @@ std::vector<TokenId> encode_sound(Session& s, std::span<const float> samples, ui
   return encode_medium(s, s.begin_sound(samples, rate));
 }
 
-/// work(folder, session, name, data) for every input of every folder.
+/// Calls work(folder, session, name, data) for every input of every folder.
 template <class Work>
 void each_input(const Work& work) {
   for (const auto& folder : folders_of("vectors/media/audio")) {
@@ -86,14 +86,14 @@ BOOST_AUTO_TEST_CASE(a_sound_is_encoded_once_and_long_ones_in_parts) {
   BOOST_TEST(s.n_media_steps() > 3u);
   BOOST_TEST(encode_sound(s, samples) == first, boost::test_tools::per_element());
   BOOST_TEST(s.n_media_steps() == 0u);
-  // 31 s: two parts, of which the second has an id of its own.
+  // 31 s are two parts, and the second has its own id.
   std::vector<float> longer;
   while (longer.size() < 31 * kMelSampleRate) longer.insert(longer.end(), samples.begin(), samples.end());
   longer.resize(31 * kMelSampleRate);
   const std::vector<TokenId> parts = encode_sound(s, longer);
   BOOST_TEST(std::ranges::count_if(parts, is_media) == 300);
   BOOST_TEST(parts[parts.size() - 1] != parts[parts.size() - 151]);
-  // The same sound at another rate is another one, and as long.
+  // The same sound at another sample rate is a different sound of the same length.
   std::vector<float> halved;
   for (size_t i = 0; i < samples.size(); i += 2) halved.push_back(samples[i]);
   BOOST_TEST(encode_sound(s, halved, 8000).size() == first.size());
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(sounds_that_cannot_be_taken) {
   samples[7] = std::numeric_limits<float>::quiet_NaN();
   for (const uint32_t rate : {16000u, 44100u})
     BOOST_TEST((refusal(s.begin_sound(samples, rate)) == ErrorCode::kInvalidArgument));
-  // 600 tokens of 512. At another rate it is refused before it is resampled.
+  // 600 tokens exceed the limit of 512. At another rate, the sound is refused before it is resampled.
   const std::vector<float> silence(100 * 48000);
   BOOST_TEST((refusal(s.begin_sound(std::span(silence).first(31 * 16000), 16000)) == ErrorCode::kOutOfRange));
   BOOST_TEST((refusal(s.begin_sound(silence, 48000)) == ErrorCode::kOutOfRange));

@@ -1,4 +1,4 @@
-// Files for tests: the project's fixtures, and the shared data that may or may not stand beside the checkout.
+// Files for tests: the project's fixtures, and the shared data, which may be missing.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -13,7 +13,7 @@
 
 namespace ggufscope::test {
 
-/// Five to ten times as slow: long loops over seeds are shorter there.
+/// Sanitized builds are five to ten times as slow, so long loops over seeds are shorter there.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kSanitized = true;
 #else
@@ -24,7 +24,7 @@ inline std::filesystem::path fixture(const std::string& name) {
   return std::filesystem::path(GGUFSCOPE_SOURCE_DIR) / "tests" / "fixtures" / name;
 }
 
-/// ../shared/<name>, or $GGUFSCOPE_SHARED/<name>.
+/// The path ../shared/<name>, or $GGUFSCOPE_SHARED/<name>.
 inline std::filesystem::path shared(const std::string& name) {
   const char* folder = std::getenv("GGUFSCOPE_SHARED");
   const std::filesystem::path root =
@@ -32,7 +32,7 @@ inline std::filesystem::path shared(const std::string& name) {
   return root / name;
 }
 
-/// Models with what llama.cpp makes of them: ../shared/vectors/arch, or the project's own few where that is missing.
+/// Models with llama.cpp's results: ../shared/vectors/arch, or the project's own few if that is missing.
 inline std::filesystem::path models_folder() {
   const std::filesystem::path all = shared("vectors/arch");
   if (std::filesystem::exists(all)) return all;

@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(packing_with_threads_gives_the_same_bytes) {
   }
 }
 
-// Weights and activations at the ends of their ranges: an int16 accumulator that overflows would show.
+// Weights and activations at the ends of their ranges reveal an int16 accumulator that overflows.
 static test::RandomWeights extreme_weights(uint32_t type, size_t n_in, size_t n_out) {
   const Quantizer quantizer = find_quantizer(type);
   BOOST_REQUIRE(quantizer.quantize != nullptr);
@@ -109,7 +109,7 @@ static test::RandomWeights extreme_weights(uint32_t type, size_t n_in, size_t n_
   return w;
 }
 
-// Rows of two panels and of three give what a row of one panel would.
+// Rows of two or three panels give the same result as a row of one panel.
 BOOST_AUTO_TEST_CASE(panels_of_long_rows) {
   const auto one = pool_of(1), three = pool_of(3);
   for (const auto& [format, int8_dot_kind] : formats_here()) {

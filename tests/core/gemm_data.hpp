@@ -1,4 +1,4 @@
-// Matrices for tests of gemm, and what their products are compared with.
+// Matrices for tests of gemm, and the references of their products.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ inline PackedMatrix packed(Pool& pool, const RandomWeights& w, Precision precisi
   return std::move(*matrix);
 }
 
-// Formats and kernels as on another CPU, until the end of the scope.
+// Selects the formats and kernels of another CPU until the end of the scope.
 struct Int8DotOverride {
   explicit Int8DotOverride(Int8Dot dot) { override_int8_dot(dot); }
   ~Int8DotOverride() { override_int8_dot(own); }
@@ -49,7 +49,7 @@ struct Int8DotOverride {
   const Int8Dot own = int8_dot();
 };
 
-// Decode gives what the token's row of a larger batch has, with any number of memory streams.
+// Decode gives the same result as the token's row in a larger batch, with any number of memory streams.
 inline void check_decode(Pool& pool, const PackedMatrix& matrix, const float* x, std::span<const float> expected) {
   std::vector<float> y(matrix.n_out());
   for (size_t streams = 0; streams < std::size(kMemoryStreams); ++streams) {
@@ -60,7 +60,7 @@ inline void check_decode(Pool& pool, const PackedMatrix& matrix, const float* x,
   use_memory_streams(0);
 }
 
-// y [n_tokens, n_out] with one thread, in whose pool the matrix was made. Three threads must give the same.
+// Computes y [n_tokens, n_out] with one thread, and checks that three threads give the same.
 inline std::vector<float> multiplied(Pool& one, Pool& three, const RandomWeights& w, const PackedMatrix& matrix,
                                      std::span<const float> x) {
   const size_t n_tokens = x.size() / w.n_in;
@@ -95,7 +95,7 @@ inline void check_reference(const PackedMatrix& matrix, const float* x, const fl
 #endif
 }
 
-// Limits of scales: one that every format holds, and one beyond half_scales, where the matrix takes the wide format.
+// Limits of scales: one for every format, and one above the range of half_scales, for which the wide format is chosen.
 constexpr float kLimits[] = {16.0f, 1e4f};
 inline const PackedFormat& format_for(const PackedFormat& format, float limit) {
   return format.half_scales && format.bits != 16 && limit > 16 ? wide_format(format) : format;
@@ -117,7 +117,7 @@ struct FormatCase {
   Int8Dot int8_dot_kind;
 };
 
-// Every format with each int8 dot product that this CPU has or can stand in for.
+// Tests every format with each int8 dot product that this CPU has or can emulate.
 inline std::vector<FormatCase> formats_here() {
   std::vector<FormatCase> cases;
   const Int8Dot own = int8_dot();

@@ -1,4 +1,4 @@
-// What rounding does to weights and activations, special values, and shapes that are refused.
+// Rounding of weights and activations, special values, and refused shapes.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -19,7 +19,7 @@ using test::pool_of;
 
 BOOST_AUTO_TEST_SUITE(gemm)
 
-// Rows that packing would make more than twice as long stay as they are. Results differ by the rounding of activations.
+// Rows that packing would more than double are not packed. Results differ by the rounding of activations.
 BOOST_AUTO_TEST_CASE(compact_precision) {
   const auto pool = pool_of(1);
   const size_t n_in = 512, n_out = 19;
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(f16_and_bf16_as_block_floating_point) {
     test::RandomWeights w = test::random_weights(find_type(name)->id, 64, 24, 9);
     auto* const bits = reinterpret_cast<uint16_t*>(w.bytes.data());
     for (size_t i = 0; i < w.values.size(); ++i) {
-      // Two neighbouring exponents in a block, others in the next.
+      // A block has two adjacent exponents; the next block has others.
       const size_t exponent = (i / 32 * 7 + i % 2) % (is_half ? 31 : 255);
       bits[i] = static_cast<uint16_t>((i % 3 & 1) << 15 | exponent << (is_half ? 10 : 7) |
                                       (i * 2654435761u >> 9) % (is_half ? 1024 : 128));
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(f16_and_bf16_as_block_floating_point) {
   }
 }
 
-// The best of kMaxCodes against 127 always, which has a seventh more squared error on Gaussian blocks.
+// Compares the best of kMaxCodes with always 127, which has a seventh more squared error on Gaussian blocks.
 BOOST_AUTO_TEST_CASE(activation_quant_takes_the_best_scale) {
   std::mt19937 random(7);
   std::normal_distribution<float> gaussian;

@@ -1,4 +1,4 @@
-// Writes GGUF bytes field by field, right or wrong as the test likes: nothing is checked and nothing is derived.
+// Writes GGUF bytes field by field, valid or invalid: nothing is checked and nothing is derived.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +68,7 @@ struct GgufBytes {
   }
 };
 
-/// One of everything: all value types, arrays of all, nested arrays, tensors of several shapes and types.
+/// A file with all value types, arrays of all types, nested arrays, and tensors of several shapes and types.
 inline Bytes everything(uint32_t version, bool big_endian) {
   using enum ValueType;
   GgufBytes b(4, 20, version, big_endian);

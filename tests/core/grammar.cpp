@@ -1,4 +1,4 @@
-// Grammars: what they accept, what is wrong with them, what tokens they let follow, and that hostile ones end.
+// Grammars: accepted texts, errors, allowed next tokens, and bounded time for hostile grammars.
 #include "engine/grammar.hpp"
 
 #include <boost/test/data/test_case.hpp>
@@ -200,7 +200,7 @@ BOOST_DATA_TEST_CASE(says_what_is_wrong, bdata::make(kWrong), w) {
 }
 
 BOOST_AUTO_TEST_CASE(hostile_grammars_end) {
-  // Each is read for a while, in bounded time and memory, whatever comes of it.
+  // Each is matched for a while, in bounded time and memory. The result does not matter.
   std::string chain = "root ::= r0\n";
   for (int i = 0; i < 50000; ++i) {
     const std::string n = std::to_string(i), next = std::to_string(i + 1);

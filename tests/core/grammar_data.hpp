@@ -1,4 +1,4 @@
-// What tests of grammars share.
+// Shared by the tests of grammars.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,4 @@
-// Chat templates: constructs as tables, the vectors of Python where the shared data is there, hostile templates,
-// bounds.
+// Chat templates: tables of constructs, Python's results if the shared data exists, hostile templates, limits.
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <string>
@@ -16,7 +15,7 @@ using Code = Problem::Code;
 
 namespace {
 
-// As the reference's: 2026-07-04 09:05:03.
+// The time of the reference: 2026-07-04 09:05:03.
 constexpr Moment kNow = {2026, 7, 4, 9, 5, 3, 0, 1783155903};
 constexpr const char* kVariables =
     R"({"messages":[{"role":"user","content":"Hi \u00fcn\u00ef \ud83d\ude00 <b>&'\"</b>"}],"d":{"b":1,"a":[1,null,true,1.5]},"n":7,"s":"a b c"})";
@@ -112,7 +111,7 @@ constexpr Case kWhiteSpace[] = {
     {"a\r\nb\rc", "a\nb\nc"},
 };
 
-// Each filter, test and method once: what is special of it.
+// Special cases of each filter, test and method.
 constexpr Case kBuiltins[] = {
     {"{{ 'aB c-d'|capitalize }}|{{ 'aB c-d'|title }}|{{ 'aB'|upper }}|{{ 'ÀB'|lower }}", "Ab c-d|Ab C-D|AB|àb"},
     {"{{ 'straße'|upper }} {{ 'ΑΣ'|lower }} {{ 'ß'.casefold() }} {{ 'ǆ'.title() }}", "STRASSE ας ss ǅ"},
@@ -261,7 +260,7 @@ BOOST_AUTO_TEST_CASE(content_of_messages_is_marked) {
       "<|user|>«A<|X|>»<|end|>«a<|x|>\n»!['« a<|x|>\\n»']{\"«role»\": \"user\", \"«content»\": \"« a<|x|>\\n»\"}");
 }
 
-// Every template of the shared data with every conversation, as Python renders it.
+// Renders every template of the shared data with every conversation, and compares with Python's text.
 BOOST_AUTO_TEST_CASE(as_python, *boost::unit_test::precondition(needs_shared("vectors/jinja/rendered.json"))) {
   const auto read = [](const std::string& name) {
     const std::vector<uint8_t> bytes = test::read_file(test::shared(name));
@@ -269,7 +268,7 @@ BOOST_AUTO_TEST_CASE(as_python, *boost::unit_test::precondition(needs_shared("ve
   };
   const std::string conversations = read("vectors/jinja/conversations.json");
   const std::string rendered = read("vectors/jinja/rendered.json"), constructs = read("vectors/jinja/constructs.json");
-  // The conversations stay JSON: the text of each is cut out by a reader that notes where values begin.
+  // The conversations stay JSON text. A reader that records where values begin cuts each of them out.
   std::map<std::string, std::string> variables;
   for (const auto& [name, text] : test::JsonReader(conversations).raw_fields()) {
     std::string fields = text.substr(1, text.size() - 2);

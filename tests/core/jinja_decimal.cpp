@@ -1,4 +1,4 @@
-// Floats as text and back, held against the C library's.
+// Converts floats to text and back, and compares with the C library.
 #include <array>
 #include <bit>
 #include <boost/test/unit_test.hpp>

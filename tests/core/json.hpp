@@ -1,4 +1,4 @@
-// As much JSON as the reference vectors need. A string that is {"hex": "..."} reads as the bytes.
+// A JSON reader that supports what the reference vectors need. {"hex": "..."} is read as a string of those bytes.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -66,7 +66,7 @@ class JsonReader {
     return json;
   }
 
-  /// The fields of an object as they are written, not read.
+  /// The fields of an object as unparsed text.
   std::map<std::string, std::string> raw_fields() {
     std::map<std::string, std::string> out;
     BOOST_REQUIRE(peek() == '{');

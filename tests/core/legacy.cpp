@@ -62,7 +62,7 @@ Bytes llama(uint32_t magic, uint32_t version, uint32_t file_type = 2) {
   return writer.out;
 }
 
-/// Everything at once, in windows of n bytes, or as small as the reader asks for.
+/// Reads everything at once, in windows of n bytes, or in the smallest windows that the reader requests.
 Result<LegacyHeader> read(const Bytes& file, size_t window = SIZE_MAX, std::optional<uint64_t> size = {}) {
   LegacyState state;
   uint64_t wanted = 0;
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(every_prefix_is_an_error_or_ends_with_a_whole_tensor) {
       const Result<LegacyHeader> cut = read(prefix);
       if (!cut) BOOST_TEST(cut.error().offset <= n);
       if (cut) BOOST_TEST(cut->header.tensors.size() < all);
-      // Of a file that is longer the prefix is no error: more is wanted, but for the data of the last tensor.
+      // A prefix of a longer file is not an error: more bytes are requested, except for the data of the last tensor.
       const Result<LegacyHeader> part = read(prefix, SIZE_MAX, sample.file.size());
       if (part)
         BOOST_TEST((part->header.tensors.size() == all && n + 256 + 32 > sample.file.size()));
@@ -291,7 +291,7 @@ BOOST_AUTO_TEST_CASE(types_and_kernels_are_the_same_list) {
   }
 }
 
-// Blocks of today, rewritten into the older layouts, must give the same floats.
+// Current blocks, converted to the older layouts, must give the same floats.
 BOOST_AUTO_TEST_CASE(older_layouts_give_the_same_values) {
   struct Case {
     uint32_t today, older;
@@ -383,7 +383,7 @@ BOOST_AUTO_TEST_CASE(real_files, *boost::unit_test::precondition(test::needs_sha
   }
 }
 
-// The quantized twins stand within half a step of their FP32 originals.
+// Quantized values must differ by at most half a step from the FP32 originals.
 BOOST_AUTO_TEST_CASE(quantized_twins, *boost::unit_test::precondition(test::needs_shared("data/rwkv"))) {
   for (const auto& [exact_name, name] : {
            std::pair{"4v0-660K-FP32", "4v0-660K-FP16"},

@@ -1,4 +1,4 @@
-// Each rule of lint against a sound file that is changed in one place.
+// Tests each rule of lint with a valid file that is changed in one place.
 #include "gguf/lint/lint.hpp"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ std::function<void(Recipe&)> with_template(std::string text) {
   return [text](Recipe& r) { r.text("tokenizer.chat_template", text); };
 }
 
-/// Where one tensor is put elsewhere or made otherwise.
+/// Changes the offset or another property of one tensor.
 std::function<void(Recipe&)> with_tensor(size_t i, Recipe::Tensor tensor) {
   return [i, tensor](Recipe& r) { r.tensors[i] = tensor; };
 }
@@ -127,7 +127,7 @@ const std::vector<LintCase>& lint_cases() {
       {"no-dimensions", sound, with_tensor(3, {"x", {}, 0, 12800})},
       {"no-elements", sound, with_tensor(3, {"x", {0}, 0, 12800})},
       {"dimension-range", sound, with_tensor(3, {"x", {0, uint64_t{1} << 63}, 0, 12800})},
-      // Fewer than 2^63, and beyond what ggml's division allows.
+      // Fewer than 2^63 elements, but more than ggml's check by division allows.
       {"element-count", sound, with_tensor(3, {"x", {8192, (uint64_t{1} << 50) - 1}, 41, 12800})},
       {"unknown-type", sound, with_tensor(3, {"x", {32}, 99, 12800})},
       {"unknown-type", sound, with_tensor(3, {"x", {32}, 36, 12800})},   // BitNet's I2_S
@@ -379,7 +379,7 @@ BOOST_AUTO_TEST_CASE(what_loaders_take_is_no_error) {
 
   r = adapter();
   r.keys.erase("adapter.lora.alpha");
-  // Of embeddings both matrices stand the other way.
+  // For embeddings, both matrices are transposed.
   r.tensors = {{"token_embd.weight.lora_a", {4, 32}, 0, 0}, {"token_embd.weight.lora_b", {4, 8}, 0, 512}};
   r.data = 640;
   BOOST_TEST(!has_errors(lint_recipe(r)));
@@ -389,7 +389,7 @@ BOOST_AUTO_TEST_CASE(what_loaders_take_is_no_error) {
   r.tensors[1].name = "direction. 1";
   BOOST_TEST(!has_errors(lint_recipe(r)));
 
-  // Experts instead of a dense feed-forward layer; encoders whose blocks are of another kind; kinds of tomorrow.
+  // Experts instead of a dense feed-forward layer, encoders with other kinds of blocks, and unknown future kinds.
   r = projector();
   r.text("clip.projector_type", "magic");
   r.tensors.resize(1), r.data = 512;
@@ -410,7 +410,7 @@ BOOST_AUTO_TEST_CASE(a_block_count_of_the_file_is_not_counted_to) {
 }
 
 BOOST_AUTO_TEST_CASE(every_rule_has_a_case) {
-  // These need what the recipe cannot make; they have cases of their own below, or one in ../shared.
+  // The recipe cannot make files for these rules. They have separate cases below, or one in ../shared.
   const std::set<std::string_view> elsewhere = {"magic-order", "padding", "data-size"};
   std::set<std::string_view> tried = elsewhere, codes;
   for (const LintCase& c : lint_cases()) tried.insert(c.rule);
@@ -473,7 +473,7 @@ BOOST_AUTO_TEST_CASE(templates_of_real_models_raise_no_alarm,
     const test::Bytes text = test::read_file(entry.path());
     Recipe r = sound();
     with_template(std::string(text.begin(), text.end()))(r);
-    // Some tell the model to hide its tools: worth a note, and right.
+    // Some templates tell the model to hide its tools. That causes a note, which is correct.
     for (const Finding& f : lint_recipe(r))
       if (!f.message.contains("do not tell the user about function calls"))
         BOOST_ERROR(entry.path().filename().string() << ": " << f.code << ": " << f.message);

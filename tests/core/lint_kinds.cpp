@@ -1,4 +1,4 @@
-// Sound files of kinds that are no language models, as public tools write them: lint finds no error in any.
+// Valid files that are not language models, as public tools write them. Lint must find no error in any.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <string>
@@ -14,7 +14,7 @@ using namespace ggufscope::test;
 
 namespace {
 
-/// A file of one kind: its architecture, the tool's keys, and tensors in F32 one behind the other.
+/// A file of one kind: its architecture, the tool's keys, and consecutive F32 tensors.
 struct Kind {
   std::string what;
   std::string architecture;  ///< empty: the tool writes none

@@ -1,4 +1,4 @@
-// Sound files of every kind that lint knows, as lists of entries that a case can change in one place.
+// Valid files of every kind that lint knows, as lists of entries that a case can change in one place.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace ggufscope::test {
 
 using enum ValueType;
 
-/// A file as a list of entries that a case can replace, so that exactly one thing differs from the sound one.
+/// A file as a list of entries that a case can replace, so that exactly one thing differs from the valid file.
 struct Recipe {
   using Entry = std::function<void(GgufBytes&)>;
   std::map<std::string, Entry> keys;
@@ -150,7 +150,7 @@ inline Recipe projector() {
   return r;
 }
 
-/// The other encoder, of a kind that wants keys of its own.
+/// Another encoder, of a kind that requires its own keys.
 inline Recipe audio_projector() {
   Recipe r;
   r.name = "";

@@ -1,5 +1,5 @@
-// The table of tensors that llama.cpp wants (gguf/tensors.inc) against the engine's own plan of every architecture, on
-// the reference models and on those made here.
+// Compares the table of tensors that llama.cpp requires (gguf/tensors.inc) with the engine's plan of every
+// architecture, on the reference models and on generated ones.
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <set>
@@ -19,7 +19,7 @@
 using namespace ggufscope;
 using namespace ggufscope::test;
 
-/// The table itself, read here a second time.
+/// The table, parsed independently of lint.
 namespace lint_table {
 struct TensorPart {
   std::string_view name, text;
@@ -29,7 +29,7 @@ struct TensorRow {
 };
 #include "gguf/tensors.inc"
 
-/// Names of the tensors in a text. A pattern gives one that it fits.
+/// The names of the tensors in a text. A pattern gives one matching name.
 std::vector<std::string> names_in(std::string_view text, const std::string& before) {
   std::vector<std::string> names;
   std::istringstream words{std::string(text)};
@@ -62,14 +62,14 @@ ParsedFile whole_header(Bytes bytes) {
   return file;
 }
 
-/// visit(name, file) for every model there is.
+/// Calls visit(name, file) for every model.
 template <class Visit>
 void each_small_model(Visit visit) {
   std::vector<MadeModel> made = made_variants();
   for (MadeModel (*make)() : {made_llama, made_arctic, made_deci, made_gemma3n, made_mistral4, made_plamo2})
     made.push_back(make());
   for (const MadeModel& model : made)
-    // Its tensors are larger than this one says.
+    // Chameleon is left out, because its tensors are larger than its keys say.
     if (model.architecture != "chameleon") visit("made " + model.architecture, whole_header(model.bytes()));
   for (const auto& entry : std::filesystem::directory_iterator(models_folder()))
     if (entry.is_directory())
@@ -83,7 +83,7 @@ size_t count_findings(const ParsedFile& file, std::string_view code) {
 
 bool engine_takes(const ParsedFile& file) { return Model::open(file.gguf(), std::nullopt).has_value(); }
 
-/// visit(i) for the first tensor of each name, without its block.
+/// Calls visit(i) for the first tensor of each name, ignoring the block.
 template <class Visit>
 void each_kind_of_tensor(const ParsedFile& file, Visit visit) {
   std::set<std::string> seen;
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(whole_models_have_no_findings) {
   });
 }
 
-/// "architecture part": the engine cannot do without them, but llama.cpp's loader asks for none of them.
+/// "architecture part": tensors that the engine requires, but llama.cpp's loader does not.
 bool is_optional_for_loader(std::string_view architecture, std::string_view part) {
   static const std::set<std::string> all = {
       "arwkv7 blk..time_mix_g1.weight",
@@ -158,7 +158,7 @@ bool is_optional_for_loader(std::string_view architecture, std::string_view part
       "t5 enc.blk..attn_rel_b.weight",
       "t5encoder enc.blk..attn_rel_b.weight",
   };
-  // A rule of its own speaks of the embeddings.
+  // A separate rule checks the embeddings.
   return part == "token_embd.weight" || all.contains(std::string(architecture) + " " + std::string(part));
 }
 
@@ -181,8 +181,8 @@ BOOST_AUTO_TEST_CASE(what_the_engine_cannot_do_without_is_missed) {
   BOOST_TEST(n_missed > 200u);
 }
 
-/// Where llama.cpp goes on without a key that the engine wants: it has a default, or takes 0 for an epsilon. The last
-/// two it refuses by a shape that lint does not look at.
+/// Keys that the engine requires, but not llama.cpp: it has a default, or uses 0 for an epsilon. It refuses the last
+/// two by a shape that lint does not check.
 bool has_other_default(std::string_view key) {
   static const std::set<std::string_view> all = {
       "qwen.attention.head_count",
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(keys_that_the_engine_cannot_do_without_are_missed,
       const auto findings = lint(file.gguf());
       return std::ranges::count(findings, FindingLevel::kError, &Finding::level);
     };
-    if (errors() > 0) return;  // those made here have no tokenizer
+    if (errors() > 0) return;  // generated models have no tokenizer
     const std::vector<KeyValue> all = file.state.header.key_values;
     for (size_t i = 0; i < all.size(); ++i) {
       const std::string key(file.gguf().text(all[i].key));
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(the_norms_of_the_engine_have_their_key) {
     if (none.contains(row.name)) continue;
     const bool layer = requires_key(row.name, "attention.layer_norm_epsilon");
     BOOST_TEST((layer || requires_key(row.name, "attention.layer_norm_rms_epsilon")), row.name);
-    // Of these it reads the other key than their norm's.
+    // For nemotron_h, llama.cpp reads the epsilon of the other kind of norm.
     if (!row.name.starts_with("nemotron_h")) BOOST_TEST(layer == (row.norm == NormKind::kLayer), row.name);
   }
 }
@@ -254,7 +254,7 @@ BOOST_AUTO_TEST_CASE(most_wrong_shapes_are_found) {
   BOOST_TEST(n_found * 2 > n_refused);
 }
 
-/// A file of one block with these tensors, and nothing in them.
+/// A file of one block with these tensors, whose values are zero.
 ParsedFile file_with(const std::string& architecture, const std::vector<std::string>& names) {
   GgufBytes b(names.size(), 2);
   b.kv("general.architecture", architecture);

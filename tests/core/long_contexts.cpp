@@ -22,7 +22,7 @@ struct Subject {
 
 double number(const Json& json) { return std::stod(json.text); }
 
-/// Every model of the vectors that runs.
+/// Every model of the vectors that the engine supports.
 template <class Check>
 void for_subjects(Pool& pool, Check check) {
   if (!std::filesystem::exists(shared("vectors/long"))) {
@@ -45,7 +45,7 @@ void for_subjects(Pool& pool, Check check) {
   }
 }
 
-/// Logits of the last n_last of tokens that go on in a sequence.
+/// Logits of the last n_last tokens, which continue a sequence.
 std::vector<float> last_logits(const Model& model, State& state, Pool& pool, std::span<const int32_t> tokens,
                                size_t n_last, int32_t sequence = 0) {
   std::vector<float> out(n_last * model.n_output());
@@ -65,8 +65,8 @@ double root_mean_square(std::span<const float> a, std::span<const float> b) {
   return std::sqrt(sum / static_cast<double>(a.size()));
 }
 
-// llama.cpp rotates all cells of the cache by a table that has YaRN's magnitude, so that each shift makes all keys
-// longer by it once more. Ours stay as they were: this does the same to them, for the comparison.
+// llama.cpp shifts by rotating all cells with a table that includes YaRN's magnitude, so that each shift scales all
+// keys once more. The engine does not, so this function does the same to its keys for the comparison.
 void lengthen_keys(const Model& model, State& state) {
   const Hparams& h = model.hparams();
   for (size_t il = 0; il < h.n_layer; ++il) {
@@ -95,7 +95,7 @@ constexpr CacheCase kCaches[] = {{"f16", {CacheType::kF16, CacheType::kF16}},
 BOOST_AUTO_TEST_CASE(prompts_of_2048_tokens_and_their_caches) {
   const auto pool = make_pool();
   for_subjects(*pool, [&](const Subject& s) {
-    // The sanitizers are to see every kind of cache, and need no long prompt for that.
+    // With the sanitizers, every kind of cache is tested, but with short prompts.
     const auto tokens = std::span(s.tokens).first(kSanitized ? 128 : s.tokens.size());
     const auto logits = [&](CacheTypes types) {
       const auto state = make_state(s.model, *pool, {.n_ctx = 2048, .cache_types = types});
@@ -108,14 +108,14 @@ BOOST_AUTO_TEST_CASE(prompts_of_2048_tokens_and_their_caches) {
       if (found == s.meta["caches"].fields.end() || found->second.fields.contains("refused")) continue;
       const double noise = root_mean_square(logits(types), want), theirs = number(found->second["rms_from_f32"]);
       BOOST_TEST_MESSAGE(s.folder.filename().string() << " " << name << ": " << noise << ", llama.cpp " << theirs);
-      // Another expert chosen moves one row by 1: both have such rows by chance.
+      // If another expert is chosen, a row changes by 1. Both implementations have such rows by chance.
       BOOST_TEST((kSanitized || noise <= 2 * theirs + (s.model.hparams().n_expert != 0 ? 0.15 : s.tolerance)),
                  name << ": " << noise);
     }
   });
 }
 
-// A copy of 100 tokens' cells goes on another way: both ways are what they are alone.
+// A copy of the cells of 100 tokens continues differently. Both continuations must be the same as alone.
 BOOST_AUTO_TEST_CASE(prefixes_are_shared) {
   const auto pool = make_pool();
   for_subjects(*pool, [&](const Subject& s) {
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(prefixes_are_shared) {
   });
 }
 
-// A part in the middle is forgotten and what follows moves down: recurrent states keep what they read.
+// A part in the middle is removed, and the tokens after it move down. Recurrent states keep what they have read.
 BOOST_AUTO_TEST_CASE(contexts_are_shifted) {
   const auto pool = make_pool();
   for_subjects(*pool, [&](const Subject& s) {
@@ -153,17 +153,17 @@ BOOST_AUTO_TEST_CASE(contexts_are_shifted) {
     const double difference = max_difference(got, s.floats(shift));
     BOOST_TEST(difference <= 2 * s.tolerance, difference);
 
-    // Moved keys are what they would have been there: a whole text that moves goes on the same.
+    // Moved keys equal those computed at the new positions, so a text that moves completely continues the same.
     const auto go_on = [&](int32_t delta) {
       const auto whole = make_state(s.model, *pool, {.n_ctx = 256, .n_batch = 64});
       (void)last_logits(s.model, *whole, *pool, std::span(s.tokens).first(96), 1);
       BOOST_REQUIRE(whole->remove(0, 0, 32) && whole->shift(s.model, 0, 32, -1, delta).has_value());
       return last_logits(s.model, *whole, *pool, shift["then"].integers(), 8);
     };
-    if (s.model.hparams().temperature_length == 0)  // else queries differ by their positions
+    if (s.model.hparams().temperature_length == 0)  // otherwise queries depend on their positions
       BOOST_TEST(max_difference(go_on(-32), go_on(0)) <= 2 * s.tolerance, max_difference(go_on(-32), go_on(0)));
 
-    // Quantized keys are rotated too, and what is saved of them goes on the same.
+    // Quantized keys are rotated too, and a saved state of them continues the same.
     const StateOptions few{.n_ctx = 256, .n_batch = 64, .cache_types = {CacheType::kQ8_0, CacheType::kQ8_0}};
     const auto quantized = make_state(s.model, *pool, few), restored = make_state(s.model, *pool, few);
     (void)last_logits(s.model, *quantized, *pool, std::span(s.tokens).first(96), 1);
@@ -172,10 +172,10 @@ BOOST_AUTO_TEST_CASE(contexts_are_shifted) {
     BOOST_REQUIRE(saved.has_value() && restored->restore(s.model, 0, *saved).has_value());
     const auto then = shift["then"].integers();
     const auto noisy = last_logits(s.model, *quantized, *pool, then, 8);
-    const bool experts = s.model.hparams().n_expert != 0;  // one chosen otherwise moves a row by 1
+    const bool experts = s.model.hparams().n_expert != 0;  // another choice changes a row by 1
     if (state->rope_tables[0].magnitude == 1)
       BOOST_TEST(root_mean_square(noisy, got) <= (experts ? 0.5 : 0.2), root_mean_square(noisy, got));
-    // Its cells lie in another order: sums round otherwise, and then here and there a cached number.
+    // Its cells have another order, so sums are rounded differently, and then also a few cached numbers.
     BOOST_TEST(max_difference(last_logits(s.model, *restored, *pool, then, 8), noisy) <= 0.01);
   });
 }
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(texts_go_back) {
     const std::span<const int32_t> tokens = s.tokens;
     const auto state = make_state(s.model, *pool, {.n_ctx = 256, .n_batch = 64});
     (void)last_logits(s.model, *state, *pool, tokens.first(60), 1);
-    // Compressed blocks of positions go back too, which llama.cpp refuses.
+    // Compressed blocks of positions can be removed too, which llama.cpp refuses.
     const bool refused = s.meta["going_back"].fields.contains("refused"), back = state->remove(0, 40, -1);
     BOOST_TEST(back == (!refused || !s.model.is_recurrent()));
     if (!back) return;
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(texts_go_back) {
   });
 }
 
-// Layers that choose positions read single rows of the cache; 24 tokens. A position chosen otherwise moves a row by 1.
+// Layers that choose positions read single rows of the cache; 24 tokens. Another choice changes a row by 1.
 BOOST_AUTO_TEST_CASE(chosen_positions_of_quantized_caches,
                      *boost::unit_test::precondition(needs_shared("vectors/arch/deepseek32"))) {
   const auto pool = make_pool();

@@ -5,7 +5,7 @@
 
 namespace ggufscope::test {
 
-/// Short convolutions around a layer that attends.
+/// Short convolutions around a layer with attention.
 inline MadeModel made_lfm2(const std::string& architecture = "lfm2") {
   MadeModel m = made_decoder(architecture, 3);
   m.integers.erase("attention.head_count_kv");
@@ -24,7 +24,7 @@ inline MadeModel made_lfm2(const std::string& architecture = "lfm2") {
   return m;
 }
 
-/// Factors of the rotation, which the fourth layer does without.
+/// Rope factors; the fourth layer has no rope.
 inline MadeModel made_llama4() {
   MadeModel m = made_decoder("llama4", 4);
   experts(m, 0, true);

@@ -60,7 +60,7 @@ struct Maker {
   Tokenizer get() {
     auto made = make();
     BOOST_REQUIRE_MESSAGE(made.has_value(), (made ? "" : made.error().message));
-    bytes.out.assign(bytes.out.size(), 0xAA);  // the tokenizer borrows nothing
+    bytes.out.assign(bytes.out.size(), 0xAA);  // the tokenizer must not refer to these bytes
     return std::move(*made);
   }
 };

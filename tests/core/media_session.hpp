@@ -1,5 +1,4 @@
-// Sessions of the media vectors: a text model with its projector, prompts in which images or sounds stand, and what
-// libmtmd says after them.
+// Sessions of the media vectors: a text model with its projector, prompts with images or audio, and libmtmd's results.
 #pragma once
 
 #include "engine/session.hpp"
@@ -37,7 +36,7 @@ inline std::unique_ptr<LoadedSession> load_folder(const std::filesystem::path& f
   return out;
 }
 
-/// Of what begin_image or begin_sound began.
+/// Completes the encoding that begin_image or begin_sound started, and returns its tokens.
 inline std::vector<TokenId> encode_medium(Session& s, const Result<void>& begun) {
   BOOST_REQUIRE_MESSAGE(begun.has_value(), (begun ? "" : begun.error().message));
   size_t n = 0;
@@ -51,7 +50,7 @@ inline std::vector<TokenId> encode_medium(Session& s, const Result<void>& begun)
   return s.media_tokens();
 }
 
-/// Text pieces tokenized by themselves, between them the tokens of medium(0), medium(1) ...
+/// Tokenizes each text piece separately. Between them are the tokens of medium(0), medium(1) ...
 template <class Medium>
 std::vector<TokenId> prompt_tokens(Session& s, std::string_view prompt, const Medium& medium) {
   constexpr std::string_view kMarker = "<__media__>";
@@ -71,7 +70,7 @@ std::vector<TokenId> prompt_tokens(Session& s, std::string_view prompt, const Me
   return out;
 }
 
-/// The chunks: tokens of text as they are, of media so many.
+/// Compares the chunks: the tokens of text, and the number of tokens of media.
 inline void check_chunks(std::span<const TokenId> tokens, const Json& result) {
   size_t at = 0;
   for (const Json& chunk : result["chunks"].items) {
@@ -89,7 +88,7 @@ inline void check_chunks(std::span<const TokenId> tokens, const Json& result) {
   BOOST_TEST(at == tokens.size());
 }
 
-/// The logits after the prompt, and what the model goes on with as long as the reference is sure of it.
+/// Compares the logits after the prompt, and the continuation as long as the reference's choice is clear.
 inline void check_answer(Session& s, std::span<const TokenId> tokens, const Json& data,
                          const std::filesystem::path& logits) {
   const double tolerance = std::stod(data["tolerance"]["logits"]["max_abs"].text);
