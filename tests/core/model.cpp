@@ -1,4 +1,4 @@
-// Every architecture of the registry against llama.cpp's logits, and what a state must keep.
+// Compares every architecture of the registry with llama.cpp's logits, and tests that states keep everything.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <set>
@@ -73,8 +73,8 @@ void check_model(const std::string& name, const std::filesystem::path& folder) {
 
 }  // namespace
 
-// The fast products quantize activations to 8 bits, as llama.cpp's do. How far that moves llama.cpp's own logits
-// (noise.exact) is the measure. Greedy text may part where two tokens are nearly as likely.
+// The fast products quantize activations to 8 bits, like llama.cpp's. The tolerance is derived from the effect on
+// llama.cpp's own logits (noise.exact). Greedy text may differ if two tokens are about equally likely.
 BOOST_AUTO_TEST_CASE(fast_products_stay_close, *boost::unit_test::precondition(needs_shared("vectors/arch"))) {
   const auto pool = make_pool(2);
   for (const std::string& name : vector_names()) {
@@ -131,8 +131,8 @@ double mean(std::span<const double> values) {
 
 }  // namespace
 
-// logits_exact.f32 is llama.cpp with the weights as floats, logits.f32 with activations quantized as it does. 1e-6 is
-// what floats make of logits in another order of summation, and more.
+// logits_exact.f32 are llama.cpp's logits with weights as floats, logits.f32 with its quantized activations. Another
+// order of summation changes float logits by less than 1e-6.
 BOOST_AUTO_TEST_CASE(fast_products_diverge_no_more_than_llama_cpp,
                      *boost::unit_test::precondition(needs_shared("vectors/arch"))) {
   const auto pool = make_pool(2);
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(fast_products_diverge_no_more_than_llama_cpp,
     const auto file = parse_file(read_file(folder / "model.gguf"));
     const LoadedModel loaded = load_model(*file, *pool, Precision::kFast);
     BOOST_REQUIRE_MESSAGE(loaded.model != nullptr, name << ": " << loaded.error);
-    // Exact logits of files of floats are there for other reasons: llama.cpp's table of GELU.
+    // For files of floats, exact logits exist because of llama.cpp's GELU table.
     if (std::ranges::all_of(loaded.model->plan(),
                             [](const TensorRequest& r) { return r.entry.type == static_cast<uint32_t>(TypeId::kF32); }))
       continue;
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(logits_and_greedy_text_agree_with_llama_cpp,
   BOOST_TEST_MESSAGE(n_run << " models run, " << n_refused << " refused");
 }
 
-// The same for three architectures whose models are in the project: in a clone without the shared vectors too.
+// The same for three architectures whose models are in the project, so it also runs without the shared vectors.
 BOOST_AUTO_TEST_CASE(models_of_the_project_agree_with_llama_cpp) {
   for (const std::string name : {"llama", "mamba", "qwen3moe"})
     BOOST_TEST_CONTEXT(name) check_model(name, fixture("golden/arch") / name);
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(long_compressed_attention_agrees_with_llama_cpp,
     const auto state = make_state(*loaded.model, *pool, {.n_ctx = 4096, .n_batch = n_batch});
     const auto got = evaluate(*loaded.model, *state, *pool, tokens);
     BOOST_TEST(max_difference(std::span(got).last(8 * n_vocab), want) <= tolerance);
-    // The text goes on from a saved state.
+    // The text continues from a saved state.
     const auto saved = state->save(*loaded.model, 0);
     BOOST_REQUIRE(saved.has_value());
     const auto other = make_state(*loaded.model, *pool, {.n_ctx = 4096, .n_batch = n_batch});
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(gptj_agrees_with_an_independent_forward_pass) {
     got = evaluate(*loaded.model, *state, *pool, std::span(&token, 1));
   }
 
-  // What makes it a GPT-J, altered.
+  // Changes the features that distinguish GPT-J.
   const Architecture& row = **find_architecture("gptj");
   const auto difference = [&](auto alter) {
     Architecture altered = row;

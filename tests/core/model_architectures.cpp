@@ -1,4 +1,4 @@
-// Architectures without a reference vector, on models made here: what llama.cpp (0.7.0, CPU) gives for the same bytes.
+// Architectures without reference vectors: generated models, and llama.cpp's results (0.7.0, CPU) for the same bytes.
 #include <boost/test/unit_test.hpp>
 #include <cfloat>
 
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(logits_agree_with_llama_cpp) {
        1e-5,
        [](Hparams& h) { h.rope_kind = RopeKind::kAdjacent; }},
       {made_chameleon(),
-       {-FLT_MAX, -FLT_MAX, -0.265601f, -1.21215f, 0.0941336f, 0.399847f},  // the silent ones as in a row of its own
+       {-FLT_MAX, -FLT_MAX, -0.265601f, -1.21215f, 0.0941336f, 0.399847f},  // suppressed tokens have -FLT_MAX
        1e-5,
        [](Hparams& h) { h.norms_follow = false; },
        8194},
@@ -151,12 +151,12 @@ BOOST_AUTO_TEST_CASE(logits_agree_with_llama_cpp) {
        {-0.164988f, 0.267818f, 0.465679f, -1.04993f, 0.0624455f, -0.0657706f},
        2e-2,
        [](Hparams& h) { h.layers[4].kv_layer = 0; }},
-      // Only its windowed layers see both ways.
+      // Only its windowed layers attend in both directions.
       {sees_both_ways(made_gemma4()),
        {-0.151166f, -0.151532f, 0.272306f, -0.944687f, -0.0421199f, -0.428656f},
        2e-2,
        [](Hparams& h) { h.full_layers_causal = false; }},
-      // The convolution's kernel stands around the token.
+      // The convolution's kernel is centred on the token.
       {sees_both_ways(made_lfm2()),
        {-1.58935f, 1.49033f, 0.344808f, 0.24537f, -0.0981632f, 0.941649f},
        1e-5,
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(logits_agree_with_llama_cpp) {
       BOOST_REQUIRE_MESSAGE(loaded.model != nullptr, loaded.error);
       const std::vector<float> got = last_logits(*loaded.model, *pool, kTokens.size());
       BOOST_TEST(max_difference(std::span(got).subspan(c.first_logit, c.logits.size()), c.logits) <= c.tolerance);
-      // What sees both ways has no parts.
+      // A model with bidirectional attention cannot process a prompt in parts.
       for (const size_t n_batch : {loaded.model->hparams().causal ? size_t{1} : kTokens.size(),
                                    loaded.model->hparams().causal ? size_t{5} : kTokens.size()})
         BOOST_TEST(max_difference(last_logits(*loaded.model, *pool, n_batch), got) <= 1e-3);
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(logits_agree_with_llama_cpp) {
   }
 }
 
-// llama.cpp does not read these keys of these architectures; files may carry them.
+// llama.cpp ignores these keys for these architectures, but files may contain them.
 BOOST_AUTO_TEST_CASE(keys_without_a_meaning_change_nothing) {
   MadeModel yarn = made_decoder("seed_oss");
   for (uint64_t il = 0; il < 2; ++il) {

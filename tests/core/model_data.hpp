@@ -1,4 +1,4 @@
-// Models for tests: loading from a file's bytes, and the small JSON of the reference vectors.
+// Models for tests: loading from a file's bytes, and parsing the reference vectors' small JSON files.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@
 
 namespace ggufscope::test {
 
-/// The number after "key": anywhere in a JSON text. Enough for the flat files of the vectors.
+/// The number after "key": anywhere in a JSON text, which is sufficient for the vectors' flat files.
 inline double json_number(const std::string& text, const std::string& key) {
   const size_t at = text.find("\"" + key + "\":");
   BOOST_REQUIRE_MESSAGE(at != std::string::npos, "no " << key);
@@ -26,7 +26,7 @@ inline std::string json_string(const std::string& text, const std::string& key) 
   const size_t begin = text.find('"', at + key.size() + 3) + 1;
   return text.substr(begin, text.find('"', begin) - begin);
 }
-/// The array of integers after "key":, or the first array of the text where key is empty.
+/// The array of integers after "key":, or the first array of the text if key is empty.
 inline std::vector<int32_t> json_integers(const std::string& text, const std::string& key) {
   const size_t from = key.empty() ? 0 : text.find("\"" + key + "\":");
   std::vector<int32_t> out;
@@ -52,7 +52,7 @@ inline std::vector<float> read_floats(const std::filesystem::path& path) {
   return out;
 }
 
-/// A header that stays with its bytes.
+/// A header together with its bytes.
 struct ParsedFile {
   std::vector<uint8_t> bytes;
   ParseState state;
@@ -81,7 +81,7 @@ inline Result<void> load_weights(Model& model, Pool& pool, ByteView bytes, Preci
     const TensorRequest& request = model.plan()[i];
     if (request.entry.offset > bytes.size() || request.entry.n_bytes > bytes.size() - request.entry.offset)
       return fail(ErrorCode::kTruncated, "tensor " + request.entry.name + " is beyond the bytes");
-    // In two parts, so that rows arrive piecewise.
+    // Feeds each tensor in two parts, so that rows arrive piecewise.
     const uint64_t half = request.n_rows / 2;
     const size_t middle = static_cast<size_t>(half * request.row_bytes);
     const ByteView all =
@@ -112,7 +112,7 @@ inline LoadedModel load_model(const ParsedFile& file, Pool& pool, Precision prec
   return loaded;
 }
 
-/// Of a reference run, as its meta.json tells.
+/// The values of a reference run's meta.json.
 inline StateOptions options_of(const std::string& meta) {
   constexpr uint32_t kContext = 256;
   const bool sparse = json_string(meta, "reference_run").find("flash attention on") != std::string::npos;
@@ -125,7 +125,7 @@ inline std::unique_ptr<State> make_state(const Model& model, Pool& pool, StateOp
   return std::move(*state);
 }
 
-/// Outputs [n_tokens, output] of tokens that go on in sequence 0.
+/// The outputs [n_tokens, output] of tokens that continue sequence 0.
 inline std::vector<float> evaluate(const Model& model, State& state, Pool& pool, std::span<const int32_t> tokens) {
   std::vector<float> out(tokens.size() * model.n_output());
   Batch batch;
@@ -135,7 +135,7 @@ inline std::vector<float> evaluate(const Model& model, State& state, Pool& pool,
   return out;
 }
 
-/// Largest difference; infinite where a value is NaN or the lengths differ.
+/// The largest difference; infinite if a value is NaN or the lengths differ.
 inline double max_difference(std::span<const float> a, std::span<const float> b) {
   if (a.size() != b.size()) return INFINITY;
   double most = 0;

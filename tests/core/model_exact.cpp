@@ -1,5 +1,5 @@
-// What other tests of models have no place for: encoders without half precision, RWKV 5.1, sequences side by side in
-// models that see both ways.
+// Further tests of models: encoders without half precision, RWKV 5.1, several sequences in models with bidirectional
+// attention.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstring>
@@ -35,7 +35,7 @@ Loaded loaded(const Bytes& bytes, Pool& pool) {
 
 BOOST_AUTO_TEST_CASE(encoders_round_nothing_to_half_precision) {
   const auto pool = make_pool();
-  // An encoder beside a decoder, of the same cache.
+  // An encoder and a decoder of the same model.
   const Loaded t5 = loaded(made_t5(true).bytes(), *pool);
   const auto encoded = [&](CacheType type) {
     const auto state = make_state(*t5.model, *pool, {.n_ctx = 32, .n_batch = 32, .cache_types = {type, type}});
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(encoders_round_nothing_to_half_precision) {
     return out;
   };
   BOOST_TEST(max_difference(encoded(CacheType::kF16), encoded(CacheType::kF32)) == 0.0);
-  // What the decoder's first token reads of it comes in full precision, too: its own one key weighs nothing.
+  // The decoder's first token also reads the encoder's output in full precision. Its own single key has no effect.
   const auto first_logits = [&](CacheType type) {
     const auto state = make_state(*t5.model, *pool, {.n_ctx = 32, .n_batch = 32, .cache_types = {type, type}});
     BOOST_REQUIRE(encode(*t5.model, *state, *pool, kTokens, nullptr).has_value());
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(encoders_round_nothing_to_half_precision) {
   };
   BOOST_TEST(max_difference(first_logits(CacheType::kF16), first_logits(CacheType::kF32)) < 2e-3);
 
-  // Encoders alone: whatever a session is asked for.
+  // Models with only an encoder, with any options of the session.
   for (const MadeModel& made : {made_t5(false)}) {
     const Bytes bytes = made.bytes();
     const auto embedded = [&](CacheType type) {

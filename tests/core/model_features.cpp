@@ -1,4 +1,4 @@
-// Each architecture's distinguishing feature, altered: the logits must move far beyond the tolerance of model.cpp.
+// Changes each architecture's distinguishing feature: the logits must change by much more than model.cpp's tolerance.
 #include <boost/test/unit_test.hpp>
 
 #include "model_data.hpp"

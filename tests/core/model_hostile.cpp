@@ -1,4 +1,4 @@
-// Models that lie: every one is a clear error before an allocation that matters, or harmless.
+// Models with false sizes or values. Each one must cause a clear error before a large allocation, or be harmless.
 #include <boost/test/unit_test.hpp>
 #include <functional>
 
@@ -74,7 +74,7 @@ const Lie kLies[] = {
 };
 // clang-format on
 
-// Opens, loads and runs what can be; a hostile model ends at one of these with an error, or runs.
+// Opens, loads and runs a model. A hostile one must fail in one of these steps with an error, or run.
 std::string try_model(ByteView bytes, std::optional<uint64_t> file_size, Pool& pool) {
   ParseState state;
   const auto progress = parse_header(bytes, file_size, state);
@@ -120,14 +120,14 @@ BOOST_AUTO_TEST_CASE(data_that_is_cut_is_named) {
     BOOST_REQUIRE(!model.has_value());
     BOOST_TEST(model.error().message.find("beyond the file") != std::string::npos);
   }
-  // Rows that never came.
+  // Rows are missing.
   auto model = Model::open(file->gguf(), bytes.size());
   BOOST_REQUIRE(model.has_value());
   BOOST_REQUIRE((*model)->begin_load(*pool, Precision::kExact).has_value());
   const auto unfinished = (*model)->finish_load();
   BOOST_REQUIRE(!unfinished.has_value());
   BOOST_TEST(unfinished.error().message.starts_with("truncated at byte"));
-  // Rows that do not belong.
+  // Rows do not belong to the tensor.
   const Bytes some(1 << 16, 0);
   for (size_t i = 0; i < (*model)->plan().size(); ++i) {
     const TensorRequest& request = (*model)->plan()[i];
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(context_beyond_memory_is_refused) {
   BOOST_TEST(estimate->cache == (uint64_t{1} << 30) * 2 * 2 * 8 * 4);  // 2 layers, keys and values of 8 floats
 }
 
-// Repacked, weights of one bit take four times the file's bytes.
+// Packed weights of one bit take four times the file's bytes.
 BOOST_AUTO_TEST_CASE(compact_models_keep_what_would_grow_most) {
   MadeModel m = made_llama();
   m.integers["embedding_length"] = 256;
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(compact_models_keep_what_would_grow_most) {
   BOOST_TEST(weights(Precision::kCompact) == exact);
 }
 
-// Only where the embedding serves as output matrix too is it repacked.
+// The embedding is packed only if it is also the output matrix.
 BOOST_AUTO_TEST_CASE(embeddings_that_are_only_looked_up_stay_as_they_are) {
   const auto pool = make_pool();
   MadeModel m = made_llama();
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(embeddings_that_are_only_looked_up_stay_as_they_are) {
   }
 }
 
-// Every model made here with one key, one dimension or one tensor changed at a time.
+// Changes one key, one dimension or one tensor at a time in every generated model.
 BOOST_AUTO_TEST_CASE(altered_made_models_do_no_harm) {
   const auto pool = make_pool();
   std::vector<MadeModel> models = made_variants();
@@ -239,13 +239,13 @@ BOOST_AUTO_TEST_CASE(altered_made_models_do_no_harm) {
   }
 }
 
-// Every reference model with one key or one dimension changed at a time.
+// Changes one key or one dimension at a time in every reference model.
 BOOST_AUTO_TEST_CASE(altered_reference_models_do_no_harm,
                      *boost::unit_test::precondition(needs_shared("vectors/arch"))) {
   const auto pool = make_pool();
   size_t n_altered = 0, n_refused = 0, n_run = 0;
   const auto try_altered = [&](const std::vector<uint8_t>& bytes) {
-    // Under the sanitizers every other one.
+    // With the sanitizers, only every other change is tested.
     if (kSanitized && ++n_altered % 2 != 0) return;
     try_model(bytes, bytes.size(), *pool).empty() ? ++n_run : ++n_refused;
   };

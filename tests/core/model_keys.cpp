@@ -1,4 +1,4 @@
-// Optional keys count where the architecture's row names them, and nowhere else: llama.cpp ignores them too.
+// Optional keys have an effect only for architectures whose row names them. llama.cpp ignores the others, too.
 #include <boost/test/unit_test.hpp>
 
 #include "model_data.hpp"
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(keys_of_the_row_count) {
   const std::vector<float> base = logits(named("granite"));
   for (const char* key : {"logit_scale", "attention.scale", "embedding_scale", "residual_scale"})
     BOOST_TEST(max_difference(base, logits(with(named("granite"), key, 0.3f))) > 1e-3, key);
-  // MiniCPM without the key divides by 256 / n_embd.
+  // Without the key, MiniCPM divides by 256 / n_embd.
   const std::vector<float> implied = logits(named("minicpm"));
   BOOST_TEST(max_difference(implied, logits(with(named("minicpm"), "logit_scale", 256.0f / 16.0f))) < 1e-6);
 }

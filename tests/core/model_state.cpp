@@ -1,4 +1,4 @@
-// What a state keeps: batches, sequences, saved bytes, cancelled work, shifted positions, and its size.
+// States: batches, sequences, saved bytes, cancelled work, shifted positions, and sizes.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
@@ -20,7 +20,7 @@ struct Subject {
   [[nodiscard]] const Model& model() const { return *loaded.model; }
 };
 
-// The models made here, and every model of the vectors that runs.
+// The generated models, and every model of the vectors that the engine supports.
 template <class Check>
 void for_subjects(Pool& pool, bool causal_only, Check check) {
   for (const MadeModel& tiny : {made_llama(), made_experts(), made_gemma2(), made_mamba()}) {
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(threads_change_no_bit) {
   for_subjects(*one, false, [&](const Subject& s) {
     const StateOptions options{.n_ctx = 256, .n_batch = 64};
     const auto a = evaluate(s.model(), *make_state(s.model(), *one, options), *one, s.tokens);
-    // Scratch of the pool belongs to loading: load once more with the other pool.
+    // Loading uses the pool's scratch memory, so the model is loaded again with the other pool.
     const auto state = make_state(s.model(), *three, options);
     (void)three->reserve_scratch(0, 1 << 20);
     const auto b = evaluate(s.model(), *state, *three, s.tokens);
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_prompt_is_shared_and_saved) {
     const auto saved = state->save(s.model(), 0);
     BOOST_REQUIRE(saved.has_value());
 
-    // Sequence 0 goes elsewhere; 1 goes on as the whole prompt did.
+    // Sequence 0 continues differently; sequence 1 continues like the whole prompt.
     std::vector<int32_t> sequence1(tokens.size() - half, 1);
     (void)evaluate(s.model(), *state, *pool, tokens.first(4));
     const auto rest = run(s.model(), *state, *pool, tokens.subspan(half), sequence1);
@@ -206,8 +206,8 @@ BOOST_AUTO_TEST_CASE(half_precision_caches_are_close) {
     const auto state =
         make_state(s.model(), *pool, {.n_ctx = 256, .n_batch = 64, .cache_types = {CacheType::kF16, CacheType::kF16}});
     const auto half = evaluate(s.model(), *state, *pool, s.tokens);
-    // What llama.cpp itself moves by with such a cache: up to 0.5 where an expert is chosen otherwise, more where
-    // other positions are.
+    // llama.cpp's own logits change by this with such a cache: up to 0.5 if another expert is chosen, more if other
+    // positions are.
     const Hparams& h = s.model().hparams();
     BOOST_TEST(max_difference(exact, half) <= (h.indexer.n_head != 0 ? 12.0
                                                : h.n_expert != 0     ? 1.0
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(sequences_are_cut_and_positions_shifted) {
     const auto rest = evaluate(model, *state, *pool, tokens.subspan(8));
     BOOST_TEST(max_difference(rest, std::span(whole).subspan(8 * n)) <= s.tolerance, s.name);
 
-    // Attention sees distances only: the same text at later positions gives the same logits.
+    // Attention depends only on distances, so the same text at later positions gives the same logits.
     const Hparams& h = model.hparams();
     if (model.weights().position_embedding || h.temperature_scale != 0 || h.window_kind == WindowKind::kChunked) return;
     const Architecture& a = model.architecture();
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(sequences_are_cut_and_positions_shifted) {
   });
 }
 
-// Layers with a window keep the window's cells: less memory, the same logits, and a little way back.
+// Windowed layers keep only the window's cells: less memory, the same logits, and limited removal of tokens.
 BOOST_AUTO_TEST_CASE(windows_keep_what_is_seen) {
   const auto pool = make_pool();
   size_t n_windowed = 0;
@@ -281,7 +281,7 @@ BOOST_AUTO_TEST_CASE(windows_keep_what_is_seen) {
     BOOST_TEST(memory(few) < memory(all));
     BOOST_TEST(max_difference(evaluate(model, *state, *pool, tokens), want) <= s.tolerance, s.name);
 
-    // Back by what a batch left, and not to where the window is gone.
+    // Tokens can be removed as far as a batch left spare cells, but not beyond the kept window.
     const auto end = static_cast<int32_t>(n_tokens);
     BOOST_REQUIRE(state->remove(0, end - 3, -1));
     const auto last = evaluate(model, *state, *pool, std::span(tokens).last(3));
@@ -289,7 +289,7 @@ BOOST_AUTO_TEST_CASE(windows_keep_what_is_seen) {
     BOOST_TEST(!state->remove(0, end / 2, -1));
     BOOST_TEST(state->last_position(0) == end - 1);
 
-    // Saved, restored with other windows, and gone on from.
+    // Saves the state, restores it with other windows, and continues.
     const auto first = std::span(tokens).first(n_tokens - 8);
     for (const StateOptions& from : {all, few}) {
       const auto one = make_state(model, *pool, from);
@@ -325,7 +325,7 @@ BOOST_AUTO_TEST_CASE(memory_is_known_before_it_is_taken) {
   });
 }
 
-// Keys that must matter, on models made here: both spellings of a rope scale, windows, soft caps, experts.
+// Keys that must have an effect, on generated models: both spellings of a rope scale, windows, soft caps, experts.
 BOOST_AUTO_TEST_CASE(keys_of_made_models_matter) {
   const auto pool = make_pool();
   const auto logits = [&](const MadeModel& made) {
@@ -356,7 +356,7 @@ BOOST_AUTO_TEST_CASE(keys_of_made_models_matter) {
   one.integers["expert_used_count"] = 1;
   BOOST_TEST(max_difference(logits(made_experts()), logits(one)) > 1e-3);
 
-  // A layer that predicts further tokens is left alone.
+  // A layer for multi-token prediction is ignored.
   MadeModel next = made_llama();
   next.integers["block_count"] = 3;
   next.integers["nextn_predict_layers"] = 1;

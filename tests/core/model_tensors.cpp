@@ -1,5 +1,5 @@
-// Optional tensors count where llama.cpp's computation reads them, and nowhere else. What each architecture reads was
-// found with llama.cpp 0.7.0: a tensor added to a sound model, logits before and after.
+// Optional tensors have an effect only where llama.cpp's computation reads them. That was determined for each
+// architecture with llama.cpp 0.7.0, by adding a tensor to a valid model and comparing the logits.
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 
@@ -29,7 +29,7 @@ MadeModel with_tensor(MadeModel made, const std::string& name, std::vector<uint6
   return made;
 }
 
-/// Logits of a model that has one tensor more, whose weights are 1.7 times random ones.
+/// The logits of a model with one additional tensor, whose weights are 1.7 times random ones.
 std::vector<float> logits_with(const MadeModel& made, const std::string& name, const std::vector<uint64_t>& shape) {
   const MadeModel more = with_tensor(made, name, shape);
   auto pool = make_pool();
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(optional_tensors_count_where_llama_cpp_reads_them) {
   }
 }
 
-// A list of tensors that do not count says nothing that the architecture's plan would have to read.
+// A list of tensors without effect must not contain tensors that the architecture's plan requires.
 BOOST_AUTO_TEST_CASE(what_does_not_count_is_optional) {
   for (const Architecture& row : all_architectures()) {
     for (std::string_view rest = row.unread; !rest.empty();) {

@@ -41,7 +41,7 @@ constexpr NameCase kNames[] = {
     {"A-1B-v1.0-00003-of-00002.gguf", false, "", "A", "1B", "", "v1.0", "", ""},
     {"8B-1B-v1.0.gguf", true, "", "8B", "1B", "", "v1.0", "", ""},
     {"A-8B-1B-v1.0.gguf", true, "", "A", "8B", "1B", "v1.0", "", ""},
-    // Names as they are found.
+    // Names of real files.
     {"Llama-3.2-1B-Instruct-Q4_K_M.gguf", false, "", "Llama-3.2", "1B", "Instruct", "", "Q4_K_M", ""},
     {"llama-2-7b-chat.Q4_K_M.gguf", false, "", "llama-2", "7b", "chat", "", "Q4_K_M", ""},
     {"gpt-oss-120b-mxfp4-00001-of-00003.gguf", false, "", "gpt-oss", "120b", "", "", "mxfp4", "", 1, 3},

@@ -1,4 +1,4 @@
-// The parser: what it accepts, what it refuses, where, and that chunks do not matter.
+// The parser: accepted and refused headers, offsets of errors, and independence of chunks.
 #include "gguf/parse.hpp"
 
 #include <algorithm>
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(lengths_and_counts_that_ggml_refuses_in_a_file_that_could_h
   };
   for (const Case& c : cases) {
     ParseState state;
-    // A sparse file of 1 TiB: whatever is declared would fit.
+    // The file size is 1 TiB, so everything that is declared would fit.
     BOOST_TEST(name_of(parse_header(c.bytes.out, uint64_t{1} << 40, state)) == c.result, c.what);
   }
 }

@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_thread_begins_with_its_own_share) {
     (*pool)->parallel_for(n, 1, [&](size_t item, size_t, size_t thread) {
       thread_of[item] = thread;
       ++n_begun;
-      while (n_begun.load() < n) {  // nobody takes a second one
+      while (n_begun.load() < n) {  // no thread takes a second item
       }
     });
     for (size_t i = 0; i < n; ++i) BOOST_REQUIRE_EQUAL(thread_of[i], i);
@@ -56,10 +56,10 @@ BOOST_AUTO_TEST_CASE(loops_have_as_many_threads_as_are_used) {
   BOOST_REQUIRE(pool.has_value());
   const size_t n_threads = (*pool)->n_threads();
   for (size_t round = 0; round < 100; ++round) {
-    const size_t n_used = round % 5;  // more and fewer than there are: all, and one
+    const size_t n_used = round % 5;  // all threads (0), one, and numbers below and above theirs
     (*pool)->use_threads(n_used);
     const size_t n = std::clamp<size_t>(n_used, 1, n_threads);
-    // Each of them has an item that waits for the others'.
+    // Each thread has an item that waits for those of the others.
     std::atomic<size_t> n_begun{0}, n_beyond{0};
     (*pool)->parallel_for(n, 1, [&](size_t, size_t, size_t thread) {
       if (thread >= n) ++n_beyond;

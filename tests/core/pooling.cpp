@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kNames[] = {"none", "mean", "cls", "last", "rank"};
 
-/// The part of meta.json that speaks of one pooling; empty: the vectors have none.
+/// The part of meta.json for one pooling type; empty if the vectors lack it.
 std::string part_of(const std::string& meta, const std::string& name) {
   const std::string all = meta.substr(meta.find("\"poolings\""));
   const size_t at = all.find("\"" + name + "\": {");

@@ -1,5 +1,5 @@
-// Every step of every pre-tokenizer against its regular expression, run the way llama.cpp runs it: characters beyond
-// ASCII are replaced by one byte a category, and std::regex cuts piece after piece.
+// Compares every step of every pre-tokenizer with its regular expression, evaluated as in llama.cpp: non-ASCII
+// characters are replaced by one byte for each category, and std::regex cuts one piece after another.
 #include "text/pretokenizer.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -33,7 +33,7 @@ const std::string kUpperMarks = "(?:(?=[" + kL + kM + "])[^a-z])", kLowerMarks =
 const std::string kAsciiWord =
     "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n" + kL + kP + kS + "]?[" + kL + kM + "]+";
 
-// Over the bytes of categories.
+// Evaluated on the bytes of categories.
 struct Row {
   SplitStep step;
   std::string pattern;
@@ -129,7 +129,7 @@ std::vector<std::string> by_step(const std::string& text, SplitStep step) {
 }
 
 std::u32string random_text(std::mt19937& random) {
-  // Characters that rules look at, and some of every category.
+  // Characters that occur in rules, and some of every category.
   constexpr char32_t kPool[] =
       U"aZzAsTmdrevlLE''  \n\r\t/09.,!?$+<=>^`|~-_(){}[]@#\"\\;:"
       U"\u00E9\u00C9\u4E2D\u3042\uAC00\u0660\u2160\u00BD\u0301\u093E\u3002\uFF01\u2026\u00A0\u3000\u2028\u20AC\u00D7"
@@ -153,7 +153,7 @@ std::u32string random_text(std::mt19937& random) {
 
 BOOST_AUTO_TEST_SUITE(pretokenizer)
 
-// llama.cpp's results are those of this library: others read bytes beyond ASCII in sets another way.
+// llama.cpp's results depend on this standard library: others treat non-ASCII bytes in sets differently.
 #ifdef __GLIBCXX__
 BOOST_AUTO_TEST_CASE(steps_cut_like_their_regular_expressions) {
   for (size_t row = 0; row < kRows.size(); ++row) {

@@ -1,5 +1,5 @@
-// Dequantizers and quantizers against ggml's own output, and the fast kernels against the scalar references.
-// Cases walk the registry, so a new row is covered the moment it exists.
+// Compares dequantizers and quantizers with ggml's output, and the fast kernels with the scalar references.
+// Cases iterate over the registry, so they also cover new types.
 #include <algorithm>
 #include <bit>
 #include <boost/test/unit_test.hpp>
@@ -49,7 +49,7 @@ std::vector<float> dequantize(DequantizeFn kernel, const TypeGeometry& type, con
   return values;
 }
 
-/// "floats", "" without files, or where they differ.
+/// "floats" if they are equal, "" if files are missing, or the first difference.
 std::string compare_floats(const Path& folder, const TypeGeometry& type, DequantizeFn kernel) {
   std::string result;
   for (const auto& [input, output] : {std::pair{".quantized.bin", ".expected.f32"},
@@ -66,7 +66,7 @@ std::string compare_floats(const Path& folder, const TypeGeometry& type, Dequant
   return result;
 }
 
-/// ", bytes", "" without a file, or where they differ.
+/// ", bytes" if they are equal, "" if the file is missing, or the first difference.
 std::string compare_bytes(const Path& folder, const TypeGeometry& type, const Quantizer& quantizer) {
   const Path path = folder / (std::string(type.name) + ".quantized.bin");
   if (!std::filesystem::exists(path)) return "";
@@ -106,11 +106,11 @@ BOOST_AUTO_TEST_CASE(fast_kernels_give_the_bits_of_the_references) {
     const TypeGeometry& type = *find_type(kernels.type);
     const DequantizeFn reference = find_reference(type.id);
     for (const size_t n_blocks : {size_t{0}, size_t{1}, size_t{2}, size_t{7}, size_t{19}, size_t{1024}}) {
-      // A heap block of exactly these bytes, read from an odd address: the sanitizers see any byte too many.
+      // A heap block of exactly this size at an odd address, so that the sanitizers detect reads beyond it.
       std::vector<uint8_t> bytes(n_blocks * type.block_bytes + 1);
       for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
       uint8_t* blocks = bytes.data() + 1;
-      // Every sign and exponent of every wide field comes up: zero, subnormal, infinite and NaN scales.
+      // Covers every sign and exponent of every wide field: zero, subnormal, infinite and NaN scales.
       for (size_t i = 0; i < n_blocks; ++i)
         for (const BlockField& field : block_fields(type.id))
           for (size_t k = 0; k < std::min<size_t>(field.count, 2); ++k) {
@@ -126,8 +126,8 @@ BOOST_AUTO_TEST_CASE(fast_kernels_give_the_bits_of_the_references) {
   }
 }
 
-// A kernel may leave out a rounding where a scale and a minimum allow it: all signs and exponents of both, each pair
-// with mantissas of few and of all bits, and the largest and smallest integers among the random ones.
+// A kernel may skip a rounding if a scale and a minimum allow it. Tests all signs and exponents of both, each pair with
+// mantissas of few and of all bits, and with random, largest and smallest integers.
 BOOST_AUTO_TEST_CASE(scales_beside_minima_of_every_exponent) {
   std::mt19937 random(20261123);
   size_t n_types = 0;
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(every_half_and_integers_of_every_size) {
   for (size_t i = 0; i < 65536; ++i)
     halves[2 * i] = static_cast<uint8_t>(i), halves[2 * i + 1] = static_cast<uint8_t>(i >> 8);
   compare(TypeId::kF16, halves);
-  // Runs that fit in 32 bits, with one number that does not at each place in turn.
+  // Runs of numbers that fit in 32 bits, except one at each position in turn.
   constexpr int64_t kEdges[] = {0, -1, 16777217, INT32_MAX, INT32_MIN, -16777217};
   for (size_t odd = 0; odd < 20; ++odd) {
     for (const int64_t wide :
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(super_blocks_of_64_by_hand) {
   struct Case {
     uint32_t type;
     std::vector<uint8_t> block;
-    std::vector<std::pair<size_t, float>> runs;  // so many floats of one value
+    std::vector<std::pair<size_t, float>> runs;  // (count, value)
   };
   const auto bytes = [](std::initializer_list<std::pair<size_t, std::vector<uint8_t>>> parts) {
     std::vector<uint8_t> out;
@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(super_blocks_of_64_by_hand) {
       for (const auto& [count, value] : c.runs) expected.insert(expected.end(), count, value);
     BOOST_TEST(got == expected, find_type(c.type)->name);
 
-    // The same numbers in the other byte order, and a scale of each block.
+    // The same numbers in the other byte order. ScaleStats counts one scale for each block.
     ScaleStats scales;
     BOOST_TEST(scales.add(c.type, blocks.data(), 2, true));
     BOOST_TEST((scales.count == 2 && scales.min == scales.max && scales.min == (c.type == 15 ? 2.0f : 1.0f)));
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(fields_of_big_endian_blocks) {
 }
 
 BOOST_AUTO_TEST_CASE(quantizers_take_any_floats) {
-  // Whatever the floats and weights are, blocks come out whole and read back; no row is like another.
+  // Any floats and weights give complete blocks that can be dequantized. All rows differ.
   std::mt19937 random(7);
   const float special[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e-45f, -1e-40f, 3.4e38f, -3.4e38f, 1e-15f, 65504.0f};
   for (const QuantKernels& kernels : all_kernels()) {

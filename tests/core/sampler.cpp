@@ -11,7 +11,7 @@ using namespace ggufscope;
 
 namespace {
 
-// Everything off: what remains is a plain softmax.
+// Without any sampler option, the result is a plain softmax.
 SamplerOptions plain() {
   SamplerOptions o;
   o.temperature = 1;
@@ -32,7 +32,7 @@ struct SamplerCase {
   SamplerOptions options;
   std::vector<float> probabilities;
   std::vector<int32_t> history;
-  std::map<int32_t, float> expected;  // id -> probability of what remains
+  std::map<int32_t, float> expected;  // id -> probability of the remaining tokens
   std::vector<int32_t> breakers = {};
 };
 
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(large_vocabularies_give_the_same_as_a_full_sort) {
   BOOST_TEST(argmax(logits) == order[0]);
 }
 
-// Cuts of a whole vocabulary, which look at a histogram, against definitions that sort everything.
+// Compares top-k, top-p etc. of a large vocabulary, which use a histogram, with definitions that sort all tokens.
 BOOST_AUTO_TEST_CASE(whole_vocabularies_are_cut_as_their_definitions_say) {
   for (const float spread : {0.5f, 3.0f, 12.0f}) {
     std::vector<float> logits = noise(30011, 5);

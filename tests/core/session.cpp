@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(fast_products_say_what_exact_ones_say) {
 BOOST_AUTO_TEST_CASE(answers_keep_to_a_grammar) {
   const auto s = loaded(384);
   const std::vector<TokenId> prompt = prompt_of(*s, "Once upon a time");
-  // Whatever the logits: hot and cold, with mirostat and with XTC.
+  // Uses high and low temperatures, mirostat and XTC.
   for (uint32_t seed = 0; seed < (test::kSanitized ? 10u : 40u); ++seed) {
     GenerateOptions options;
     options.sampler.seed = seed;
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(answers_keep_to_a_grammar) {
                answer.text);
     BOOST_TEST((legs >= 1 && legs <= 99 && static_cast<size_t>(length) == answer.text.size()), answer.text);
   }
-  // A grammar of any text changes nothing; one that must end ends at once, without the tokens that say so.
+  // A grammar of any text has no effect. A grammar that is complete ends the answer at once, without an end token.
   GenerateOptions options = greedy();
   const Answer free = generate(*s, prompt, options);
   options.grammar = "root ::= .*";
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(answers_keep_to_a_grammar) {
   BOOST_TEST(generate(*s, prompt, greedy()).text == free.text);
 }
 
-// What a profile counts is what the model's shape says.
+// A profile's counts follow from the model's shape.
 BOOST_AUTO_TEST_CASE(a_profile_counts_all_products) {
   for (const size_t n_threads : {size_t{1}, size_t{2}}) {
     const auto s = loaded(64, Precision::kFast, n_threads);
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(a_profile_counts_all_products) {
     (void)generate(*s, prompt, options, 3);
     BOOST_TEST(s->take_profile().empty());  // it begins here
     s->drop();
-    const size_t n_more = 5, n_one = n_more - 1;  // the first is drawn of what the prompt gave
+    const size_t n_more = 5, n_one = n_more - 1;  // the first one is sampled from the prompt's logits
     (void)generate(*s, prompt, options, n_more);
     double layers = 0, output = 0;
     for (const TensorRequest& request : model.plan()) {
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(a_profile_counts_all_products) {
     BOOST_TEST(passes[0] == 1);
     BOOST_TEST(passes[1] == static_cast<double>(n_one));
     BOOST_TEST(n_sampled == static_cast<double>(n_more));
-    // Of the last layer of a prompt only what is wanted goes on beyond attention.
+    // In the last layer of a prompt, only rows of the output mask are computed after attention.
     BOOST_TEST(products[1] == static_cast<double>(n_one) * (layers + output));
     BOOST_TEST(products[0] <= static_cast<double>(prompt.size()) * layers + output);
     BOOST_TEST(products[0] > static_cast<double>(prompt.size()) * layers * (h.n_layer - 1) / h.n_layer);

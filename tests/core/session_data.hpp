@@ -1,4 +1,4 @@
-// Sessions for tests: a model loaded, and an answer as a whole.
+// Sessions for tests: loading a model, and generating a whole answer.
 #pragma once
 
 #include <boost/test/unit_test.hpp>

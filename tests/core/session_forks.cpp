@@ -1,4 +1,4 @@
-// Sessions that share what they began with, and tokens guessed before they are computed.
+// Forked sessions that share a prompt, and speculative decoding.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <numeric>
@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(forks_go_on_from_the_same_beginning) {
     BOOST_TEST(s->n_reused() >= shared.size() - 2);
     BOOST_TEST(answer.text == generate(*alone, prompt, greedy(), 30).text);
   }
-  // Steps of two texts in turns.
+  // Alternates steps of two sequences.
   BOOST_REQUIRE(s->begin(with("bee"), greedy()).has_value());
   std::string texts[2];
   BOOST_REQUIRE(s->select(0).has_value());
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(forks_go_on_from_the_same_beginning) {
   BOOST_TEST(texts[1] == generate(*alone, with("bee"), greedy(), 20).text);
   BOOST_TEST(!s->select(3).has_value());
   BOOST_TEST((!s->fork(0, 3).has_value() && !s->fork(3, 0).has_value() && !s->fork(1, 1).has_value()));
-  // A text that is evaluated takes the room of all; they come back.
+  // Evaluating one sequence takes the cells of all others, which are restored afterwards.
   BOOST_REQUIRE(s->evaluate(shared).has_value());
   BOOST_TEST(generate(*s, with("bee"), greedy(), 20).text == texts[1]);
 }
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(forks_share_the_room) {
   BOOST_REQUIRE(s->select(1).has_value());
   const Answer rest = generate(*s, prompt, options);
   BOOST_TEST((rest.finish == Finish::kContext));
-  // The first text keeps its tokens; the prompt is there once.
+  // The first sequence keeps its tokens, and the prompt is stored once.
   BOOST_TEST(prompt.size() - 1 + n_first - 1 + rest.tokens.size() <= 49u);
   BOOST_TEST(rest.tokens.size() + n_first + prompt.size() >= 48u);
   s->drop();
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(encoder_decoders_begin_with_a_token_of_their_own,
 
   StateOptions small;
   small.n_ctx = 64;
-  small.n_batch = 4;  // the encoder takes the prompt as a whole all the same
+  small.n_batch = 4;  // the encoder still processes the whole prompt at once
   const auto s = loaded(bytes, small, Precision::kExact);
   GenerateOptions options = greedy();
   options.ignore_end = true;
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(guesses_change_no_token) {
     BOOST_TEST(got.tokens == want.tokens, boost::test_tools::per_element());
     BOOST_TEST(got.text == want.text);
     n_guessed += s->n_guessed();
-    // Guesses that were not yet drawn are in no saved state, and in no text that goes on from here.
+    // Draft tokens that were not accepted are neither in a saved state nor in a sequence that continues from here.
     const Result<std::vector<uint8_t>> saved = s->save_state();
     BOOST_REQUIRE(saved.has_value());
     BOOST_REQUIRE(other->load_state(*saved).has_value());
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(guesses_change_no_token) {
   BOOST_TEST(full.tokens.size() == 49 - twice.size());
 }
 
-// Windows whose slots are fewer than the context's cells, experts, and states that cannot go back.
+// Windows with fewer cells than the context, experts, and states that cannot remove tokens.
 BOOST_AUTO_TEST_CASE(guesses_of_other_models, *boost::unit_test::precondition(test::needs_shared("vectors/arch"))) {
   size_t n_guessed = 0;
   for (const std::string name : {"gemma2", "gemma3", "gpt-oss", "llama4", "llama-moe", "mamba", "falcon-h1"}) {
@@ -192,8 +192,8 @@ BOOST_AUTO_TEST_CASE(guesses_of_other_models, *boost::unit_test::precondition(te
   BOOST_TEST(n_guessed > 100u);
 }
 
-// llama.cpp's greedy tokens and how many of a drafter's it takes a round; then draws, which a draft does not change
-// either.
+// Compares llama.cpp's greedy tokens and the number of draft tokens that it accepts in each round. A draft must not
+// change sampled tokens, either.
 BOOST_AUTO_TEST_CASE(draft_models_change_no_token,
                      *boost::unit_test::precondition(test::needs_shared("vectors/long"))) {
   const std::filesystem::path folder = test::shared("vectors/long/draft");
@@ -211,11 +211,11 @@ BOOST_AUTO_TEST_CASE(draft_models_change_no_token,
       plain.ignore_end = drafted.ignore_end = true;
       drafted.n_draft = 4;
       BOOST_TEST(generate(*target, prompt, drafted, want.size()).tokens == want, boost::test_tools::per_element());
-      // llama.cpp quantizes a Q4_0 drafter's activations, which moves a few of its proposals.
+      // llama.cpp quantizes a Q4_0 draft model's activations, which changes a few of its proposals.
       const auto accepted = row["accepted_per_round_of_4"].integers();
       const int64_t theirs = std::accumulate(accepted.begin(), accepted.end(), 0);
       BOOST_TEST(std::abs(static_cast<int64_t>(target->n_guessed()) - theirs) <= 3, target->n_guessed());
-      // The other text, of which the drafter knows nothing yet.
+      // The other sequence, which the draft model has not seen yet.
       BOOST_REQUIRE(target->fork(0, 1).has_value() && target->select(1).has_value());
       for (const uint32_t seed : {1u, 2u}) {
         plain.sampler.temperature = drafted.sampler.temperature = 1;

@@ -64,14 +64,14 @@ BOOST_AUTO_TEST_CASE(pieces_and_order_do_not_matter) {
 }
 
 BOOST_AUTO_TEST_CASE(vectors_and_single_values_agree) {
-  // Alone each value takes the scalar way; ranges from tiny to huge take both ways through the histogram.
+  // Single values use the scalar path. Ranges from tiny to huge use both paths of the histogram.
   std::mt19937 random(11);
   for (const int scale : {-140, -30, 0, 5, 60}) {
     const size_t n_rows = 9, length = 37;
     std::vector<float> values(n_rows * length);
     for (float& value : values)
       value = random() % 8 == 0 ? 0.0f : std::ldexp(static_cast<float>(random() % 4001) - 2000.0f, scale - 11);
-    values[3 * length + 20] = -std::numeric_limits<float>::infinity();  // a row of the slow way
+    values[3 * length + 20] = -std::numeric_limits<float>::infinity();  // a row that needs the slow path
     TensorStats whole(length, n_rows), single(length, n_rows);
     whole.add(values.data(), values.size());
     for (const float& value : values) single.add(&value, 1);

@@ -1,4 +1,4 @@
-// A llama of some thousand random weights, made on the spot; tests change its keys and shapes.
+// A generated llama with a few thousand random weights. Tests change its keys and shapes.
 #pragma once
 
 #include <map>

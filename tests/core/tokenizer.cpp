@@ -1,4 +1,4 @@
-// Tokenizers against llama.cpp's own answers, where the shared vectors are there; tokenizer_own.cpp runs everywhere.
+// Compares tokenizers with llama.cpp's results if the shared vectors exist. tokenizer_own.cpp runs without them.
 #include "text/tokenizer.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(vectors, *boost::unit_test::precondition(test::needs_shared
   }
 }
 
-// A vocabulary of each kind is in the project: for clones without the shared vectors too.
+// The project contains a vocabulary of each kind, so this also runs without the shared vectors.
 BOOST_AUTO_TEST_CASE(kinds_of_the_project_agree_with_llama_cpp) {
   for (const std::string name : {"arch/llama", "arch/mamba", "arch/qwen3moe", "vocab/wordpiece", "vocab/unigram",
                                  "vocab/rwkv", "vocab/plamo2"}) {

@@ -35,7 +35,7 @@ constexpr Repair kRepairs[] = {
     {"\xC3\xA9\xE4\xB8\xAD", "\u00E9\u4E2D"},                    // sound
 };
 
-// A decoder of its own, by the table of well-formed byte sequences, surrogates let through.
+// An independent decoder, by the table of well-formed byte sequences. It accepts surrogates.
 std::string repair(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
@@ -55,7 +55,7 @@ std::string repair(std::string_view text) {
   return out;
 }
 
-// Sound text with bytes changed, dropped and put in.
+// Valid text with changed, dropped and inserted bytes.
 std::string damaged(std::mt19937& random) {
   constexpr std::string_view kParts[] = {"the ",         " th",          "\u2581",       "a\u2581b", "\u00E9",
                                          "\u4E2D\u6587", "\xED\xA0\x80", "\xC0\x80",     "\xE2\x96", "\xF4\x90\x80\x80",
@@ -81,7 +81,7 @@ Tokenizer bpe(std::string_view pre) {
   return maker.text("tokenizer.ggml.pre", pre).tokens(tokens).merges({"t h", "th e", "a b", "ab ab"}).get();
 }
 
-// SentencePiece BPE said plainly: of the pairs whose union is a token the best, the first of equals, again and again.
+// A simple SentencePiece BPE: repeatedly merges the adjacent pair whose union is the best token, the first of equals.
 Ids merge_plainly(const Tokenizer& t, std::string_view text, std::string_view prefix) {
   std::string all(prefix);
   for (const char c : text) all += c == ' ' ? std::string("\u2581") : std::string(1, c);
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(sentence_piece_cuts_by_first_bytes) {
       spm({"\u2581", "\u2581\u2581", "\u2581a", "b", "\u2581b", "the", "th", "t", "h", "e", "a", "ab"}).get();
   const auto byte = [](uint8_t b) { return static_cast<TokenId>(3 + b); };
   const TokenId mark = t.find("\u2581"), b = t.find("b");
-  // E2 96 takes the first byte of the space behind it.
+  // E2 96 takes the first byte of the space after it.
   BOOST_TEST(t.encode("\xE2\x96 b") == (Ids{mark, byte(0xE2), byte(0x96), byte(0xE2), byte(0x96), byte(0x81), b}),
              boost::test_tools::per_element());
   std::mt19937 random(3);

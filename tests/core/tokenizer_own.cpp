@@ -1,4 +1,4 @@
-// Small vocabularies made here: every kind, decoding, streaming, and vocabularies that mean harm.
+// Small generated vocabularies: every kind, decoding, streaming, and hostile vocabularies.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(bpe_merges_by_rank_short_and_long) {
   BOOST_TEST(t.encode("ababa") == (Ids{257, 'a'}), boost::test_tools::per_element());
   BOOST_TEST(t.encode("x ab") == (Ids{'x', ' ', 256}), boost::test_tools::per_element());
   BOOST_TEST(t.encode("a<|x|>b") == (Ids{'a', 260, 'b'}), boost::test_tools::per_element());
-  // The heap for long words gives what the scan for short ones gives.
+  // The heap for long words gives the same result as the scan for short ones.
   std::string word;
   for (int i = 0; i < 2000; ++i) word += "ab";
   BOOST_TEST(t.encode(word) == (Ids(1000, 257)), boost::test_tools::per_element());
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(what_names_of_pre_tokenizers_set) {
   BOOST_TEST(make("chatglm-bpe").encode("the").size() == 3u);
   BOOST_TEST(make("llama-bpe").adds_bos());
   BOOST_TEST(!make("glm5").adds_bos());
-  // Spaces are marks, and what is no token falls into bytes.
+  // Spaces become marks, and unknown characters become byte tokens.
   for (const char* pre : {"mmbert", "sarvam-moe"})
     BOOST_TEST(make(pre).encode(" a\u4E2D") == make("sarvam-moe").encode(" a\u4E2D"), boost::test_tools::per_element());
   BOOST_TEST(make("mmbert").encode(" a").size() == 1u);
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(byte_exact_kinds_give_the_text_back) {
     const std::string text = random_bytes(random, true);
     BOOST_REQUIRE_EQUAL(bpe.decode(bpe.encode(text)), text);
     BOOST_REQUIRE_EQUAL(sp.decode(sp.encode(text)), text);
-    // A first byte without its others swallows the space behind it, which then decodes as U+2581.
+    // A lead byte without its continuation bytes takes the space after it, which then decodes as U+2581.
     std::string any = random_bytes(random, false);
     std::erase(any, ' ');
     BOOST_REQUIRE_EQUAL(sp.decode(sp.encode(any)), any);
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(hostile_vocabularies_do_no_harm) {
   struct Hostile {
     std::string name;
     std::function<void(Maker&)> fill;
-    std::string note;  // that it must give, or "" for none in particular
+    std::string note;  // the expected note, or "" for any
   };
   const std::vector<Hostile> kHostile = {
       {"nothing", [](Maker&) {}, "error"},
@@ -403,7 +403,7 @@ BOOST_AUTO_TEST_CASE(hostile_vocabularies_do_no_harm) {
         BOOST_TEST(hostile.note != "error");
         bool noted = hostile.note.empty();
         for (const TokenizerNote& note : made->notes()) noted = noted || note.code == hostile.note;
-        // A byte token that is none harms no kind that has no byte tokens: noted all the same.
+        // An invalid byte token does not matter for kinds without byte tokens, but it is noted.
         BOOST_TEST(noted);
         for (const std::string& text : kTexts) {
           for (const bool special : {false, true}) {

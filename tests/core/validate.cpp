@@ -1,4 +1,4 @@
-// Blocks that llama.cpp's --check-tensors refuses: every float of every type, and nothing else of a block.
+// Blocks that llama.cpp's --check-tensors refuses: only the floats of a block are checked, for every type.
 #include "quant/validate.hpp"
 
 #include <algorithm>
@@ -100,7 +100,7 @@ void put_float(uint8_t* p, FloatWidth width, FloatValue value, bool big) {
     case FloatWidth::kFloat:
       return store(p, bits(0x7f7fffffu, 0x7f800000u, 0x80000000u), big);
     case FloatWidth::kDouble: {
-      // Among the doubles that round to a float, the largest and the smallest beyond it.
+      // The largest double that rounds to a finite float, and the smallest one that does not.
       const double beyond = 0x1.ffffffp127;
       const double doubles[] = {0x1.fffffefffffffp127, beyond, -beyond, std::numeric_limits<double>::quiet_NaN()};
       return store(p, doubles[static_cast<size_t>(value)], big);
@@ -123,7 +123,7 @@ void check_floats_of(TypeId id, const BlockFloats& floats, bool small) {
   const uint32_t type = static_cast<uint32_t>(id);
   const size_t bytes = small ? small_block_bytes(type) : find_type(type)->block_bytes, n_blocks = 5;
   for (const bool big : {false, true}) {
-    // All bits set but those of the floats: nothing else is looked at.
+    // All bits are set except those of the floats, because nothing else is checked.
     std::vector<uint8_t> sound(n_blocks * bytes, 0xff);
     for (size_t i = 0; i < n_blocks; ++i)
       for (const size_t offset : floats.offsets)

@@ -1,5 +1,4 @@
-// Image encoders and projectors on the reference vectors made with libmtmd: the pixels that they receive, and what they
-// make of them.
+// Image encoders and projectors on the reference vectors made with libmtmd: their input pixels and their outputs.
 #include <boost/test/unit_test.hpp>
 
 #include "vision_data.hpp"
@@ -11,7 +10,7 @@ BOOST_AUTO_TEST_SUITE(vision, *boost::unit_test::precondition(needs_shared("vect
 
 namespace {
 
-/// [channel][y][x] of each part, one part after the other.
+/// The pixels [channel][y][x] of consecutive parts.
 std::vector<uint8_t> planes(const ImageParts& parts) {
   std::vector<uint8_t> out;
   for (const Image* part : in_order(parts))
@@ -27,7 +26,7 @@ int largest_difference(const std::vector<uint8_t>& a, const std::vector<uint8_t>
   return most;
 }
 
-/// work(folder, meta, model, input, picture, parts) for every picture of every folder.
+/// Calls work(folder, meta, model, input, picture, parts) for every picture of every folder.
 template <class Work>
 void each_picture(Pool& pool, const Work& work) {
   for (const auto& folder : folders_of("vectors/media/vision")) {

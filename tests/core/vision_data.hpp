@@ -1,4 +1,4 @@
-// The vectors of image encoders: an mmproj file, its text model, pictures and what libmtmd makes of them.
+// The vectors of image encoders: an mmproj file, its text model, pictures and libmtmd's results.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ inline std::vector<std::filesystem::path> folders_of(const std::string& name) {
 
 inline Json read_json(const std::filesystem::path& path) { return JsonReader(read_text(path)).value(); }
 
-/// "NAME-WIDTHxHEIGHT.rgb"; pictures that are there as PNG only are the package's tests'.
+/// Reads "NAME-WIDTHxHEIGHT.rgb". Pictures that exist only as PNG are used in the package's tests.
 inline std::optional<Image> read_picture(const std::string& name) {
   for (const auto& entry : std::filesystem::directory_iterator(shared("vectors/media/vision/inputs"))) {
     const std::string file = entry.path().filename().string();
@@ -55,7 +55,7 @@ inline std::unique_ptr<VisionModel> load_vision(const ParsedFile& file, Pool& po
   return std::move(*model);
 }
 
-/// Tiles, then the overview: the order in which the vectors have them.
+/// The parts in the order of the vectors: tiles, then the overview.
 inline std::vector<const Image*> in_order(const ImageParts& parts) {
   std::vector<const Image*> out;
   for (const Image& tile : parts.tiles) out.push_back(&tile);

@@ -1,5 +1,5 @@
-// Images among the tokens of a text, on the reference vectors: the tokens around them, their positions, what the text
-// model says after them, and what it goes on with.
+// Prompts with images, on the reference vectors: the tokens around them, their positions, the text model's logits after
+// them, and its continuation.
 #include <boost/test/unit_test.hpp>
 
 #include "media_session.hpp"
@@ -22,7 +22,7 @@ struct Input {
   std::vector<Image> images;
 };
 
-/// work(loaded, input) for every input of every folder whose pictures are there.
+/// Calls work(loaded, input) for every input of every folder whose pictures exist.
 template <class Work>
 void each_input(const Work& work) {
   for (const auto& folder : folders_of("vectors/media/vision")) {

@@ -1,4 +1,4 @@
-// Whisper against whisper.cpp's own numbers: spectrograms, encoder, decoder.
+// Compares Whisper with whisper.cpp's results: spectrograms, encoder, decoder.
 #include "audio/whisper.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 std::filesystem::path whisper_folder() { return shared("vectors/media/whisper"); }
 
-/// A container of whisper.cpp, its weights loaded.
+/// A container of whisper.cpp with loaded weights.
 struct Loaded {
   std::vector<uint8_t> bytes;
   LegacyHeader header;
@@ -55,7 +55,7 @@ Loaded load_whisper(const std::filesystem::path& path, Precision precision, Cach
   return out;
 }
 
-/// Frames [n, n_mel], those behind the sound being padding.
+/// The frames [n, n_mel]. Those after the sound are padding.
 std::vector<float> spectrogram(const std::vector<float>& filters, const std::vector<float>& samples, size_t n_frames) {
   LogMel mel(filters);
   BOOST_REQUIRE(mel.begin(samples.size()));
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(mel_filters_are_slaneys, *boost::unit_test::precondition(ne
 }
 
 BOOST_AUTO_TEST_CASE(spectrograms_of_formulas) {
-  // A sine of 1000 Hz: what its bands hear follows from the formula. Frame 12 lies wholly in the sound.
+  // A sine of 1000 Hz. The values of its bands follow from the formula. Frame 12 is completely inside the sound.
   std::vector<float> sine(8000);
   for (size_t i = 0; i < sine.size(); ++i)
     sine[i] = static_cast<float>(0.5 * std::sin(2 * std::numbers::pi * 1000 * double(i) / 16000));
@@ -266,7 +266,7 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-/// What was heard, as the vectors write it.
+/// The transcript in the form of the vectors.
 std::string segments_text(std::span<const TranscriptSegment> segments, bool with_begin) {
   std::string out;
   for (const TranscriptSegment& s : segments) {
@@ -304,8 +304,8 @@ BOOST_AUTO_TEST_CASE(transcripts_of_the_vectors,
         for (const int32_t id : s["ids"].integers()) want += " " + std::to_string(id);
         want += "\n";
       }
-      // The oracle quantizes activations where the weights are quantized, exact precision does not: near ties may
-      // fall the other way.
+      // The reference quantizes activations if the weights are quantized, but exact precision does not. If two tokens
+      // are about equally likely, the choice may differ.
       const std::string got = segments_text(transcriber.segments(), timed);
       if (quantized && got != want && ++n_other <= 1) continue;
       BOOST_TEST(got == want, name << " " << run["set"].text);
@@ -346,7 +346,7 @@ BOOST_AUTO_TEST_CASE(languages_and_words_of_the_vectors,
     const std::vector<float> samples = read_floats(whisper_folder() / "inputs" / (meta["audio"].text + ".f32"));
     Transcriber transcriber(*m.model, *m.state, *m.pool);
     TranscribeOptions options;
-    options.duration_ms = 10;  // nothing but the language
+    options.duration_ms = 10;  // only detects the language
     transcribe(transcriber, options, samples);
     BOOST_TEST(transcriber.segments().empty());
     for (const auto& [code, p] : meta["lang_probs"].fields) {

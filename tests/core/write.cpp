@@ -1,4 +1,4 @@
-// The writer of headers, against the parser and against bytes written field by field.
+// Compares the writer of headers with the parser, and with bytes written field by field.
 #include "gguf/write.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using enum ggufscope::ValueType;
 
 namespace {
 
-/// All entries of a file, written again.
+/// Writes all entries of a file again.
 Result<WrittenHeader> rewrite(ByteView bytes, Encoding target) {
   ParseState state;
   const auto parsed = parse_header(bytes, bytes.size(), state);
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(shared_files_come_back_byte_for_byte,
       const auto written = rewrite(bytes, encoding);
       BOOST_REQUIRE_MESSAGE(written.has_value(), entry.path().string());
       ++files;
-      if (state.header.version == 1) continue;  // version 1 is not written
+      if (state.header.version == 1) continue;  // version 1 cannot be written
       const size_t n = static_cast<size_t>(state.header.info_end);
       BOOST_TEST(std::equal(written->bytes.begin(), written->bytes.begin() + static_cast<ptrdiff_t>(n), bytes.begin()),
                  entry.path().string());
