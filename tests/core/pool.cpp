@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(loops_have_as_many_threads_as_are_used) {
   BOOST_REQUIRE(pool.has_value());
   const size_t n_threads = (*pool)->n_threads();
   for (size_t round = 0; round < 100; ++round) {
-    const size_t n_used = round % 5;  // all threads (0), one, and numbers below and above theirs
+    const size_t n_used = round % 5;  // also out of range: 0 means one thread, too large numbers mean all
     (*pool)->use_threads(n_used);
     const size_t n = std::clamp<size_t>(n_used, 1, n_threads);
     // Each thread has an item that waits for those of the others.

@@ -1,5 +1,5 @@
-// The fast dequantizers against the scalar references; byte order and statistics of the same blocks. Input: a type id,
-// then blocks.
+// Compares the fast dequantizers with the scalar references, also for swapped byte order, and checks statistics of the
+// same blocks. Input: a type id, then blocks.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -49,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const QuantKernels& kernels = all_kernels()[data[0] % all_kernels().size()];
   const TypeGeometry& type = *find_type(kernels.type);
   const size_t n_blocks = (size - 1) / type.block_bytes;
-  // Heap blocks of exactly these sizes, so that the sanitizers see a byte too many.
+  // Heap blocks of exactly these sizes, so that the sanitizers detect accesses beyond them.
   const std::vector<uint8_t> blocks(data + 1, data + 1 + n_blocks * type.block_bytes);
   std::vector<float> expected(n_blocks * type.block_size), got(expected.size());
   find_reference(type.id)(blocks.data(), expected.data(), n_blocks);

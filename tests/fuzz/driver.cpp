@@ -1,4 +1,4 @@
-// Runs a fuzz target without a fuzzer: seeds (files given, else a made one) and deterministic mutations of them.
+// Runs a fuzz target without a fuzzer: seeds (the given files, or a generated one) and deterministic mutations of them.
 //   fuzz_NAME [rounds] [files or folders...]
 #include <algorithm>
 #include <cstdint>
@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-constexpr size_t kMaxSeedBytes = 4096;  // rounds are worth more than long files
+constexpr size_t kMaxSeedBytes = 4096;  // many rounds find more than long files
 
 void mutate(Bytes& bytes, std::mt19937& random) {
   static constexpr uint64_t kInteresting[] = {

@@ -1,4 +1,4 @@
-// Any template with one conversation: within its bounds, the same twice, and the same with marks as without.
+// Any template with one conversation must stay within its limits, and give the same text twice, with and without marks.
 #include <cstdlib>
 #include <iterator>
 #include <string>
@@ -9,7 +9,7 @@ using namespace ggufscope::jinja;
 
 namespace {
 
-// What a byte from 128 on stands for; others stand for themselves.
+// The texts that bytes from 128 on represent. Other bytes represent themselves.
 constexpr std::string_view kPieces[] = {"{{ ",
                                         " }}",
                                         "{% ",

@@ -1,4 +1,4 @@
-// The containers before GGUF, read whole against read by the smallest windows: the same answer. Input: a file.
+// Containers older than GGUF must give the same result if read as a whole or in the smallest windows. Input: a file.
 #include "gguf/legacy.hpp"
 
 #include <algorithm>

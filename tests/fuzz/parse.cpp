@@ -1,5 +1,5 @@
-// A file parsed whole equals the same file grown by prefixes of any length; what is parsed can be looked into, linted,
-// made a tokenizer of and written again, and reads back the same.
+// A file that is parsed as a whole must equal the same file parsed in growing prefixes. A parsed file can be inspected,
+// linted, used for a tokenizer and written again, and the written file reads back the same.
 #include "gguf/parse.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void require_same(const Header& a, const Header& b) {
   }
 }
 
-/// The header of the file that a writer makes of the entries says the same.
+/// Checks that a file written from the entries has the same header.
 void write_again(const Gguf& gguf) {
   std::vector<WriteKeyValue> key_values;
   for (const KeyValue& kv : gguf.header.key_values) key_values.push_back(copy_of(gguf, kv));
@@ -96,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (size_t prefix = 0; progress && !progress->complete && prefix < size;) {
     random = random * 1664525 + 1013904223;
     prefix = std::min(size, std::max<size_t>(prefix + 1, prefix + (random >> 20) % 97));
-    const std::vector<uint8_t> exact(data, data + prefix);  // a read beyond is a read beyond the allocation
+    const std::vector<uint8_t> exact(data, data + prefix);  // a copy of this size, so that reads beyond it are detected
     progress = parse_header(exact, size, grown);
     if (progress && !progress->complete) require(progress->at_least > prefix && progress->at_least <= size);
   }

@@ -1,4 +1,4 @@
-// The quantizers on any floats and weights: whole blocks, nothing read or written beside them. Input: a type id and
+// Quantizers must write complete blocks for any floats and weights, and access nothing outside. Input: a type id and
 // whether there is importance, then floats.
 #include <cmath>
 #include <cstring>

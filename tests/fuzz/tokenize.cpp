@@ -1,5 +1,5 @@
-// The first byte chooses a kind and, of byte-level BPE, a pre-tokenizer; the rest is a text. Byte-exact kinds give it
-// back, every id is one of the vocabulary, and no text does harm.
+// The first byte chooses a kind and, for byte-level BPE, a pre-tokenizer; the rest is a text. Byte-exact kinds must
+// decode to the same text, and every id must be in the vocabulary.
 #include "tokenizers.hpp"
 
 using namespace ggufscope;

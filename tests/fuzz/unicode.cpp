@@ -1,6 +1,6 @@
-// decode(encode(x)) == x, at once and token by token, for any Unicode text, by the kinds that keep every byte:
+// decode(encode(x)) == x, at once and token by token, for any Unicode text, with the kinds that keep every byte:
 // SentencePiece with byte tokens, byte-level BPE with every pre-tokenizer, RWKV, PLaMo-2. Input: a kind, then three
-// bytes a code point, of any plane.
+// bytes for each code point, of any plane.
 #include "tokenizers.hpp"
 
 using namespace ggufscope;
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Tokenizer& tokenizer = tokenizers[data[0] % tokenizers.size()];
   std::string text;
   for (size_t i = 1; i + 3 <= size; i += 3) {
-    // The last byte's upper bits leave most code points where texts have theirs.
+    // The upper bits of the last byte make most code points those of usual texts.
     const uint32_t plane = data[i + 2] % 32, low = data[i] | static_cast<uint32_t>(data[i + 1]) << 8;
     uint32_t point = plane < 16 ? low & 127u : plane < 28 ? low : low | (plane - 27) << 16;
     if (point >= 0xd800 && point < 0xe000) point -= 0x800;  // surrogates are no text

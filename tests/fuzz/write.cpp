@@ -1,5 +1,5 @@
-// Entries made of the input, written in every encoding: each file reads back as the entries, and written again in the
-// first encoding it is the first file. Input: a program of keys and tensors.
+// Entries from the input are written in every encoding. Each file must read back as the entries, and if it is written
+// again in the first encoding, it must equal the first file. Input: a program of keys and tensors.
 #include "gguf/write.hpp"
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-/// Hands the input out; zeros when it is at its end.
+/// Returns the input's bytes in order; zeros after its end.
 struct Input {
   const uint8_t* data;
   size_t size;
@@ -47,7 +47,7 @@ void append(std::vector<uint8_t>& out, T value) {
   store(&out[at], value);
 }
 
-/// Elements of an array, little-endian; gives how many there are.
+/// Makes the elements of an array, little-endian. Returns their number.
 uint64_t make_elements(Input& in, ValueType type, int depth, std::vector<uint8_t>& out) {
   const uint64_t count = in.byte() % 5;
   for (uint64_t i = 0; i < count; ++i) {
@@ -126,7 +126,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       require(written->bytes.size() == first->bytes.size() && written->relative_offsets == first->relative_offsets);
       ParseState state;
       const auto progress = parse_header(written->bytes, std::nullopt, state);
-      // Shapes and offsets are the caller's: the parser may refuse them, but nothing else.
+      // Shapes and offsets come from the caller, so the parser may refuse them, but nothing else.
       if (!progress) {
         require(progress.error().code == ErrorCode::kOverflow || progress.error().code == ErrorCode::kBadShape);
         continue;

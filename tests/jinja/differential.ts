@@ -1,4 +1,4 @@
-// The package beside Python's Jinja2: random templates, and random conversations for real templates.
+// Compares the package with Python's Jinja2: random templates, and random conversations with real templates.
 // node tests/jinja/differential.ts templates|conversations [FROM] [COUNT]
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,9 +18,9 @@ export interface Difference {
 export interface Comparison {
   /** the same text */
   same: number
-  /** both refuse */
+  /** both raise an error */
   refused: number
-  /** Python's text holds addresses of objects, which nobody can foretell */
+  /** Python's text contains addresses of objects, which cannot be predicted */
   unforeseen: number
   readonly differences: Difference[]
 }
@@ -78,7 +78,7 @@ export async function compareRandomTemplates(from: number, count: number): Promi
   )
 }
 
-/** What renderChat() gives the template of a conversation that is not adapted. */
+/** The variables that renderChat() passes to the template for a conversation that is not adapted. */
 function variablesOf({ variables, ...given }: RandomConversation): string {
   const { messages, tools = null, documents = null, addGenerationPrompt } = given
   return JSON.stringify({
@@ -90,7 +90,7 @@ function variablesOf({ variables, ...given }: RandomConversation): string {
   })
 }
 
-/** Each conversation by the next of the real templates. */
+/** Renders each conversation with the next of the real templates. */
 export async function compareRandomConversations(from: number, count: number): Promise<Comparison> {
   const files = existsSync(kRealTemplates) ? readdirSync(kRealTemplates) : []
   const templates = await Promise.all(

@@ -1,4 +1,4 @@
-// Python's Jinja2, where a machine has it.
+// Runs Python's Jinja2 if it is installed.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
@@ -9,7 +9,7 @@ export interface ReferenceCase {
 }
 export type ReferenceResult = { readonly text: string } | { readonly error: string }
 
-/** Why there is no reference here; false: there is one. */
+/** The reason why Jinja2 cannot be used here, or false. */
 export const kNoPython: string | false =
   spawnSync('python3', ['-c', 'import jinja2']).status === 0 ? false : 'no python3 with jinja2'
 

@@ -1,5 +1,5 @@
-// Random conversations for real templates: messages, tools, documents and variables as clients send them, and now and then
-// such as nobody should send.
+// Random conversations for real templates: messages, tools, documents and variables as clients send them, and sometimes
+// invalid ones.
 import { randomOf, type Random } from '../schema/random.ts'
 
 type Value = unknown
@@ -39,7 +39,7 @@ class ConversationMaker {
   #of<T>(all: readonly T[]): T {
     return all[Math.floor(this.#random() * all.length)]!
   }
-  /** Whether something of this probability happens. */
+  /** Returns true with this probability. */
   #is(probability: number): boolean {
     return this.#random() < probability
   }
@@ -191,7 +191,7 @@ class ConversationMaker {
   }
 }
 
-/** The conversation of a seed. */
+/** Makes the conversation of a seed. */
 export function randomConversation(seed: number): RandomConversation {
   return new ConversationMaker(randomOf(seed)).conversation()
 }

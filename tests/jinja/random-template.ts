@@ -1,5 +1,5 @@
 // Random templates: statements in statements, with the variables, loops, macros and namespaces that are in scope.
-// Expressions are mostly of the kind that their place wants, so that most templates run to their end.
+// Most expressions have the kind that their place requires, so that most templates run to their end.
 
 type Kind = 'text' | 'number' | 'list' | 'dict' | 'any'
 type Row = readonly [what: string, kind: Kind]
@@ -13,7 +13,7 @@ function rows(text: string): Row[] {
   })
 }
 
-/** Filters and methods by what they are for, and what comes of them. */
+/** Filters and methods by the kind of their operand, with the kind of their result. */
 const kFilters: Readonly<Record<Kind, readonly Row[]>> = {
   text: rows(
     'text: capitalize center(9) e escape forceescape format(1,2) indent indent(2,true) indent(width=3,blank=true) lower ' +
@@ -219,7 +219,7 @@ export class RandomTemplate {
     }
   }
 
-  /** By a filter or method whose result is of the kind. */
+  /** An expression with a filter or method whose result has the kind. */
   #made(scope: Scope, depth: number, kind: Kind): string {
     const fits = (row: Row) => row[1] === kind || kind === 'any'
     const filter = this.#next(3) > 0
@@ -286,7 +286,7 @@ export class RandomTemplate {
     return `{%${mark()} ${inner} ${end}%}`
   }
   #fresh(prefix: string): string {
-    // Names come again, so that scopes hide each other.
+    // Names are reused, so that inner scopes shadow outer ones.
     return `${prefix}${this.#named++ % 3}`
   }
 
@@ -411,7 +411,7 @@ export class RandomTemplate {
     const parameters = this.#of(['', 'a', 'a, b=1', `a=${this.#expression(scope, 1)}, b=a`, 'a, b'])
     const called = this.#maybe(() => `{{ caller${this.#of(['()', '(1)'])} if caller }}`)
     const text = `${this.#tag(`macro ${name}(${parameters})`)}${this.body(inner, depth - 1)}${called}${this.#tag('endmacro')}`
-    // A macro that hides one of its name might be called by it.
+    // A macro that shadows one of the same name might be called by that one.
     if (scope.macros.includes(name)) return [text, scope]
     return [text, { ...scope, macros: [...scope.macros, name] }]
   }

@@ -1,5 +1,5 @@
-// Schemas' grammars beside Ajv: nothing that a grammar writes is refused, and of schemas whose values can be listed
-// every value that Ajv accepts can be written.
+// Compares schemas' grammars with Ajv: it accepts every text of a grammar. If a schema's values can be listed, the
+// grammar also accepts every value that Ajv accepts.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import type { JsonSchema } from 'ggufscope/engine'
@@ -20,7 +20,7 @@ export function validator(schema: JsonSchema): ValidateFunction {
 }
 
 const kScalars = [null, true, false, 0, 1, 2, 3, -1, 1.5, 'a', 'b', 'ab', '']
-/** Small values of all kinds, where a listed schema's values are among them. */
+/** Small values of all kinds, which include all values of listed schemas. */
 export function universe(): unknown[] {
   const flat = [...kScalars, [], [1], ['a'], {}, { a: 1 }, { a: 'b', b: null }, ['a', 1]]
   const pairs = flat.flatMap((x) => flat.map((y) => [x, y]))
@@ -36,7 +36,7 @@ export function universe(): unknown[] {
   ]
 }
 
-/** A value's texts, by the orders of its keys; of more than two keys the given order and its reverse. */
+/** The texts of a value for all orders of its keys. For more than two keys: the given order and its reverse. */
 export function* spelled(value: unknown): Generator<string> {
   if (typeof value !== 'object' || value === null) yield JSON.stringify(value)
   else if (Array.isArray(value)) {
@@ -57,7 +57,9 @@ export function* spelled(value: unknown): Generator<string> {
   }
 }
 
-/** Schemas that Ajv itself fails on are not compared: references that lead back to themselves, and code that it makes wrong. */
+/**
+ * Compares one schema. Schemas on which Ajv itself fails are skipped: circular references, and wrong generated code.
+ */
 export function compare(...given: Parameters<typeof compareOne>): Outcome {
   try {
     return compareOne(...given)

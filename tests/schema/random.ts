@@ -1,8 +1,8 @@
-// Random schemas for the comparison with Ajv: any keywords together, or such whose values can all be listed.
+// Random schemas for the comparison with Ajv: any combination of keywords, or schemas whose values can all be listed.
 export type Random = () => number
 type Schema = boolean | Record<string, unknown>
 
-/** Numbers from 0 to 1 by a seed (a linear congruential generator). */
+/** Pseudorandom numbers from 0 to 1 for a seed (a linear congruential generator). */
 export function randomOf(seed: number): Random {
   let state = (seed * 2654435761 + 12345) % 2147483647 || 1
   return () => (state = (state * 48271) % 2147483647) / 2147483647
@@ -44,7 +44,7 @@ export class SchemaMaker {
     return [...new Set(this.list(0, 3, () => this.pick(kKeys)))]
   }
 
-  /** Any keywords. */
+  /** A schema with any keywords. */
   any(depth: number): Schema {
     if (--this.#left < 0 || depth < 0)
       return this.pick([true, true, { type: 'string' }, { type: 'integer' }, { const: 'a' }])
@@ -139,7 +139,7 @@ export class SchemaMaker {
     }
   }
 
-  /** Schemas whose values can be listed: of few keys and items, closed. */
+  /** A schema whose values can be listed: closed, with few keys and items. */
   listed(depth: number): Schema {
     if (depth < 0) return { enum: this.list(1, 3, () => this.pick([null, true, 0, 1, 'a'])) }
     const out = this.#listedShape(depth)
@@ -183,7 +183,7 @@ export class SchemaMaker {
         const out: Record<string, unknown> = { type: 'array', items: deeper(), maxItems: this.count(2) }
         if (this.chance(0.2)) out['prefixItems'] = [deeper()]
         if (this.chance(0.2)) out['minItems'] = this.count(2)
-        // Ajv 8.20 lets empty arrays pass where contains stands beside prefixItems.
+        // Ajv 8.20 wrongly accepts empty arrays if a schema has both contains and prefixItems.
         else if (this.chance(0.2)) out['contains'] = deeper()
         if ('contains' in out && this.chance(0.5)) out['maxContains'] = 1
         if (this.chance(0.2)) out['uniqueItems'] = true
@@ -193,7 +193,7 @@ export class SchemaMaker {
         return { enum: this.list(1, 5, () => this.#value()) }
     }
   }
-  /** Says something of values without saying what they are. */
+  /** A schema that constrains values without listing them. */
   #constraint(depth: number): Schema {
     const key = this.pick(['a', 'b'])
     return this.pick<() => Schema>([

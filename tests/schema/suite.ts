@@ -1,5 +1,6 @@
-// The JSON-Schema-Test-Suite: each group's schema becomes a grammar or is refused; a grammar may accept no instance that
-// the group calls invalid, and what it writes Ajv accepts. node tests/schema/suite.ts FOLDER, of its tests/draft2020-12.
+// The JSON-Schema-Test-Suite: each group's schema becomes a grammar or is refused. A grammar must not accept an invalid
+// instance of the group, and Ajv must accept the texts of the grammar.
+//   node tests/schema/suite.ts FOLDER    FOLDER: the suite's tests/draft2020-12
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +26,7 @@ interface GroupOutcome {
 
 const kSamples = 50
 
-/** Ajv's verdicts; undefined: it does not get the group's own tests right. */
+/** Ajv's verdicts; undefined if it fails the group's own tests. */
 function ajvOf({ schema, tests }: Group): ((value: unknown) => boolean) | undefined {
   try {
     const validate = validator(schema)
