@@ -21,7 +21,7 @@ test('every name of llama.cpp runs or is refused with a reason, and the page say
   const ours = sorted(runs).filter((name) => known.has(name))
   assert.deepEqual(sorted(known), sorted([...ours, ...refused]))
   const page = read('web/docs/reference/architectures.md')
-  const [listed, rest] = page.split('The others open')
+  const [listed, rest] = page.split('Files of the other architectures')
   assert.deepEqual(sorted([...listed!.matchAll(/`([^`.]+)`/g)].map(([, name]) => name!)), ours)
   assert.deepEqual(sorted([...rest!.matchAll(/^\| `([^`]+)`/gm)].map(([, name]) => name!)), sorted(refused))
   const count = `${ours.length} of llama.cpp's ${known.size} [architecture names]`

@@ -9,7 +9,7 @@ import { kRoot, packedFile } from './packed.ts'
 test('every row of the sampler has an option in the types, and the other way round', () => {
   const rows = readFileSync(join(kRoot, 'core/engine/sampler_options.inc'), 'utf8')
   const inCore = [...rows.matchAll(/^SAMPLER_OPTION\(\w+, \w+, (\w+), /gm)].map(([, name]) => name)
-  const types = readFileSync(packedFile('wasm/dist/engine/types.d.ts'), 'utf8')
+  const types = readFileSync(packedFile('wasm/dist/engine/generate-types.d.ts'), 'utf8')
   const body = /interface SamplingOptions \{(.*?)\n\}/s.exec(types)![1]!
   const inTypes = [...body.matchAll(/^ +(\w+)\?:/gm)].map(([, name]) => name)
   assert.ok(inCore.length >= 19)

@@ -224,7 +224,15 @@ const forget = () =>
     const { removePreviews } = (await import(
       new URL('/package/wasm/dist/store/index.js', location.href).href
     )) as typeof import('ggufscope/store')
-    await removePreviews()
+    // The page before this one may still hold a file for a moment.
+    for (let tries = 1; ; tries++) {
+      try {
+        return await removePreviews()
+      } catch (error) {
+        if ((error as Error).name !== 'NoModificationAllowedError' || tries === 100) throw error
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    }
   })
 
 for (const preview of ['full', 'sparse'] as const) {

@@ -33,7 +33,7 @@ function windowOf(file: OpenedFile, name: string, options: ReadWindowOptions): W
   if (!(Number.isInteger(from) && Number.isInteger(to) && 0 <= from && from <= to && to <= rowLength))
     throw new GgufError(
       'invalid-argument',
-      `Rows of tensor ${name} have ${rowLength} columns: columns must be [from, to], not ${JSON.stringify(columns)}.`,
+      `Rows of tensor ${name} have ${counted(rowLength, 'column')}: columns must be [from, to], not ${JSON.stringify(columns)}.`,
     )
   const rowBytes = (rowLength / blockSize) * blockBytes
   const first = Math.floor(from / blockSize)
@@ -82,7 +82,7 @@ export async function readWindow(
   if (window.from % blockSize !== 0 || window.to % blockSize !== 0)
     throw new GgufError(
       'invalid-argument',
-      `Tensor ${name} has blocks of ${blockSize} elements: columns ${window.from} to ${window.to} are no whole blocks.`,
+      `Tensor ${name} has blocks of ${counted(blockSize, 'element')}: columns ${window.from} to ${window.to} are no whole blocks.`,
     )
   return await readBlocks(window, options.signal)
 }
