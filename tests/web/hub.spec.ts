@@ -110,11 +110,14 @@ test('files of a gated repository open by their own addresses, with the token fo
   // The address in the link is enough after a reload.
   await page.reload()
   await opened(page)
-  const asked: (string | undefined)[] = []
-  page.on('request', async (request) => asked.push((await request.allHeaders())['authorization']))
+  const asked: Promise<string | undefined>[] = []
+  page.on('request', (request) =>
+    asked.push(request.headerValue('authorization').then((value) => value ?? undefined)),
+  )
   await page.getByLabel(/^Address of a GGUF file/).fill(`${site.url}/sample.gguf`)
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('sample.gguf')
+  page.removeAllListeners('request')
   expect(asked.length).toBeGreaterThan(0)
-  expect(asked.filter((one) => one !== undefined)).toEqual([])
+  expect((await Promise.all(asked)).filter((one) => one !== undefined)).toEqual([])
 })
