@@ -1,5 +1,6 @@
 // Some columns of a tensor's rows.
 import type { Floats } from '../api/arrays.js'
+import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import type { ReadWindowOptions } from '../api/tensors.js'
 import type { OpenedFile, RowRange } from '../file/opened.js'
