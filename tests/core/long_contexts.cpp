@@ -197,18 +197,19 @@ BOOST_AUTO_TEST_CASE(texts_go_back) {
   });
 }
 
-// The root mean square of each row's differences; of these, the median.
-double median_noise(std::span<const float> a, std::span<const float> b, size_t n_rows) {
+// The root mean square of each row's differences; of these, the lower quartile.
+double quartile_noise(std::span<const float> a, std::span<const float> b, size_t n_rows) {
   const size_t n = a.size() / n_rows;
   std::vector<double> noise;
   for (size_t row = 0; row < n_rows; ++row)
     noise.push_back(root_mean_square(a.subspan(row * n, n), b.subspan(row * n, n)));
   std::ranges::sort(noise);
-  return noise[n_rows / 2];
+  return noise[n_rows / 4];
 }
 
-// Layers that choose positions read single rows of the cache. Where another position is chosen, a row moves by 1 and
-// more, and which rows these are depends on how sums are rounded: the median row shows whether the cache is right.
+// Layers that choose positions read single rows of the cache. Where another position or expert is chosen, a row and
+// those after it move by 1 and more, from which row on depends on how the platform rounds. The quarter of the rows with
+// the least noise shows whether the cache is right: a row that is read wrongly moves all of them.
 BOOST_AUTO_TEST_CASE(chosen_positions_of_quantized_caches,
                      *boost::unit_test::precondition(needs_shared("vectors/arch/deepseek32"))) {
   const auto pool = make_pool();
@@ -224,7 +225,7 @@ BOOST_AUTO_TEST_CASE(chosen_positions_of_quantized_caches,
     };
     const std::vector<float> exact = logits({});
     for (const CacheType values : {CacheType::kQ8_0, CacheType::kQ4_0}) {
-      const double noise = median_noise(logits({CacheType::kQ8_0, values}), exact, tokens.size());
+      const double noise = quartile_noise(logits({CacheType::kQ8_0, values}), exact, tokens.size());
       BOOST_TEST_MESSAGE(name << ": " << noise);
       BOOST_TEST((noise > 0 && noise < 0.5), name << ": " << noise);
     }
