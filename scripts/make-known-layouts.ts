@@ -10,7 +10,7 @@ import { fingerprint, layoutOfHoles } from '../wasm/dist/sparse/layouts.js'
 import { Walk } from '../wasm/dist/sparse/walk.js'
 
 const kFirstBytes = 1 << 20
-const kMostBytes = 1 << 28
+const kMaxBytes = 1 << 28
 
 const path = join(import.meta.dirname, '../wasm/src/sparse/known-layouts.ts')
 const { values, positionals } = parseArgs({
@@ -41,7 +41,7 @@ async function walked(name: string): Promise<{ walk: Walk; bytes: Uint8Array }> 
     const walk = new Walk(known)
     const stop = walk.go()
     if (stop.kind === 'end') return { walk, bytes }
-    if (stop.kind === 'wrong' || bytes.length < length || length >= kMostBytes)
+    if (stop.kind === 'wrong' || bytes.length < length || length >= kMaxBytes)
       throw new Error(`${name}: ${stop.kind}`)
   }
 }

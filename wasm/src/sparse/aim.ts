@@ -21,9 +21,9 @@ export interface Aim {
 
 // A byte counts this many times its transfer time, so that previews stay small.
 const kThrift = 1.4
-// An interval that costs less than kWhole round trips is read completely. No window costs more than kMostWindow.
+// An interval that costs less than kWhole round trips is read completely. No window costs more than kMaxWindow.
 const kWhole = 0.55
-const kMostWindow = 0.7
+const kMaxWindow = 0.7
 // The probability that the estimate is wrong. The end is then uniformly distributed between its bounds.
 const kDoubt = 0.15
 // Bisection steps for finding a quantile.
@@ -63,12 +63,12 @@ export function aim(target: Target, perRound: number, cost: number, slots: numbe
     const half = scale * 2 * Math.acosh(Math.sqrt(0.25 / least))
     let from = Math.max(low, mean - half)
     let to = Math.min(high, mean + half)
-    const excess = to - from - (kMostWindow * perRound) / cost
+    const excess = to - from - (kMaxWindow * perRound) / cost
     if (excess > 0) {
       from = mean <= low ? low : from + excess / 2
       to = mean >= high ? high : to - excess / 2
-      if (mean <= low) to = from + (kMostWindow * perRound) / cost
-      if (mean >= high) from = to - (kMostWindow * perRound) / cost
+      if (mean <= low) to = from + (kMaxWindow * perRound) / cost
+      if (mean >= high) from = to - (kMaxWindow * perRound) / cost
     }
     const before = sum(from)
     const behind = 1 - sum(to)

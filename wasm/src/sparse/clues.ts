@@ -8,7 +8,7 @@ import type { Walk } from './walk.js'
 
 // The scores of a SentencePiece vocabulary decrease by one from its first normal token on. At most this many control
 // and byte tokens precede it.
-const kMostUnscored = 1024
+const kMaxUnscored = 1024
 // The error of a tensor's index in the table when it is estimated from its offset in the data, as a fraction of the
 // table.
 const kRankError = 0.06
@@ -25,9 +25,9 @@ export function countdownBegin(
     const rank = offset >= from ? numbers?.rank : undefined
     if (!rank || rank.value > 0) continue
     const high = offset + rank.at + 4 * rank.value
-    const low = high - 4 * kMostUnscored
+    const low = high - 4 * kMaxUnscored
     // If these bytes are known already, the walk would have found the array there. The piece is something else.
-    if (low > from - 4 * kMostUnscored && !known.has(low, high - low)) return { low, high }
+    if (low > from - 4 * kMaxUnscored && !known.has(low, high - low)) return { low, high }
   }
   return undefined
 }
