@@ -1,5 +1,5 @@
-// The typescript-eslint rules of this project. Prettier checks formatting; svelte-check finds unused locals in Svelte
-// files.
+// The typescript-eslint rules of this project. Prettier checks formatting. svelte-check checks Svelte files: the values in
+// their templates are `any` to ESLint's parser, so most of what the typed rules report there is wrong.
 import tseslint from 'typescript-eslint'
 
 const unused = ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true }]

@@ -1,10 +1,11 @@
-// Writes the service worker into the build, with the list of the files to keep. A library for this brings hundreds of packages.
+// A Vite plugin that adds the service worker to the build, with the list of files that it caches. Written here because
+// libraries for this task depend on hundreds of packages.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Plugin } from 'vite'
 
-/** of web/public */
+/** Files of web/public that the service worker also caches. */
 const fixed = ['icon.svg', 'manifest.webmanifest', 'sample.gguf']
 
 export function serviceWorker(): Plugin {

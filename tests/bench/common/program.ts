@@ -1,4 +1,4 @@
-// Benchmarks that are C++ programs (tests/bench/*.cpp): built as wasm, and run in Node or in Chromium.
+// Builds benchmarks written in C++ (tests/bench/*.cpp) as wasm, and runs them in Node or Chromium.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -11,9 +11,9 @@ type Create = (options: { arguments: string[]; print(line: string): void }) => P
 const kRoot = join(import.meta.dirname, '..', '..', '..')
 const kBuild = join(kRoot, 'build/wasm')
 
-/** tests/bench/NAME.cpp. */
+/** Builds tests/bench/NAME.cpp. */
 export function build(name: string): void {
-  // What makes native code of C++ quickly knows no wasm.
+  // A compiler cache of native builds does not support Emscripten.
   const { CMAKE_CXX_COMPILER_LAUNCHER: _, ...env } = process.env
   const run = (program: string, ...args: string[]) =>
     execFileSync(program, args, { cwd: kRoot, env, stdio: ['ignore', 'ignore', 'inherit'] })
@@ -21,15 +21,15 @@ export function build(name: string): void {
   run('ninja', '-C', kBuild, `bench_${name}`)
 }
 
-/** print: each line as it comes. */
+/** Calls print for each line when the program prints it. */
 export async function runInNode(name: string, args: string[], print: (line: string) => void): Promise<void> {
   const address = pathToFileURL(join(kBuild, `bench_${name}.mjs`)).href
   const { default: create } = (await import(address)) as { default: Create }
-  // A copy: the glue puts the program's name in front.
+  // Copied, because Emscripten's code inserts the program's name.
   await create({ arguments: [...args], print })
 }
 
-/** In a page that may tell the time to 5 microseconds; all lines together. */
+/** Runs in a cross-origin isolated page, whose timer has a resolution of 5 microseconds. Returns all lines at the end. */
 export async function runInChromium(
   name: string,
   args: string[],

@@ -1,5 +1,5 @@
-// open() with preview 'auto' over a paced loopback server, timed where it runs: in a thread of Node, and in pages of
-// Chromium over HTTP/1.1 and HTTP/2. Each time is of a fresh thread or page, in which only the modules are warm.
+// Times open() with preview 'auto' from a loopback server with limited bandwidth, in a worker thread of Node and in pages of
+// Chromium over HTTP/1.1 and HTTP/2. Each time is measured in a new thread or page, after its modules are loaded and compiled.
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { createSecureServer, type Http2ServerResponse } from 'node:http2'
@@ -26,7 +26,7 @@ interface Reader {
 
 const kRoot = join(import.meta.dirname, '../../..')
 
-/** Runs in a page and in a worker: as text. */
+/** Source text, because it runs in a page and in a worker. */
 const kTimed = `async (base) => {
   const { open } = await import(base + '/wasm/dist/index.js')
   await import(base + '/wasm/dist/sparse/preview.js')
@@ -39,7 +39,7 @@ const kTimed = `async (base) => {
   }
 }`
 
-/** Resolves when more can be written, or when the reader has left. */
+/** Resolves when more can be written, or when the connection closes. */
 async function drained(response: ServerResponse | Http2ServerResponse): Promise<void> {
   let wake = (): void => {}
   await new Promise<void>((done) => response.once('drain', (wake = done)).once('close', wake))
@@ -48,8 +48,8 @@ async function drained(response: ServerResponse | Http2ServerResponse): Promise<
 
 const kPage = '<!doctype html><link rel="icon" href="data:,">'
 
-/** Serves a header, and the package to pages. */
-class Paced {
+/** Serves a header with simulated latency and bandwidth, and the package without. */
+class PacedServer {
   content: Content | undefined
   readonly #speed: LinkSpeed
   readonly #link: Link
@@ -59,7 +59,7 @@ class Paced {
     this.#link = new Link(speed.bytesPerMs * 1000)
   }
 
-  readonly answer = async (
+  readonly handle = async (
     request: { url?: string | undefined; headers: IncomingHttpHeaders },
     response: ServerResponse | Http2ServerResponse,
   ): Promise<void> => {
@@ -90,8 +90,8 @@ class Paced {
 
 async function inNode(speed: LinkSpeed): Promise<Reader> {
   const { createServer: createPlain } = await import('node:http')
-  const paced = new Paced(speed)
-  const server = createPlain((request, response) => void paced.answer(request, response))
+  const paced = new PacedServer(speed)
+  const server = createPlain((request, response) => void paced.handle(request, response))
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/large.gguf`
   const script = `const { parentPort, workerData: d } = require('node:worker_threads')
@@ -106,23 +106,23 @@ globalThis.small = d.small
         eval: true,
         workerData: { url, base, small: writeGguf(smallModel()) },
       })
-      const answer = await new Promise<{ ms: number; tensors: number }>((done, fail) =>
+      const result = await new Promise<{ ms: number; tensors: number }>((done, fail) =>
         worker.once('message', done).once('error', fail),
       )
       await worker.terminate()
-      return answer
+      return result
     },
     close: async () => void server.close(),
   }
 }
 
 async function inChromium(name: string, speed: LinkSpeed, isHttp2: boolean): Promise<Reader> {
-  const paced = new Paced(speed)
+  const paced = new PacedServer(speed)
   const secret = certificate()
   if (!secret) throw new Error('openssl is missing')
   const server = isHttp2
-    ? createSecureServer(secret, (request, response) => void paced.answer(request, response))
-    : createServer(secret, (request, response) => void paced.answer(request, response))
+    ? createSecureServer(secret, (request, response) => void paced.handle(request, response))
+    : createServer(secret, (request, response) => void paced.handle(request, response))
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
   const base = `https://localhost:${(server.address() as AddressInfo).port}`
   const browser = await chromium.launch(kBrowser)
@@ -133,11 +133,11 @@ async function inChromium(name: string, speed: LinkSpeed, isHttp2: boolean): Pro
       const context = await browser.newContext({ ignoreHTTPSErrors: true })
       const page = await context.newPage()
       await page.goto(`${base}/`)
-      const answer = await page.evaluate<{ ms: number; tensors: number }>(
+      const result = await page.evaluate<{ ms: number; tensors: number }>(
         `(${kTimed})(location.origin).then((time) => time('/large.gguf'))`,
       )
       await context.close()
-      return answer
+      return result
     },
     close: async () => {
       await browser.close()

@@ -1,4 +1,5 @@
-"""Floats written per second by gguf-py's dequantizers (numpy), one JSON line a type and size. Status 3: not installed."""
+"""Measures gguf-py's dequantizers (numpy). Prints a JSON line per type and size; rate is in GB/s of floats. Exits with 3 if
+gguf-py is not installed."""
 import json
 import statistics
 import sys
@@ -13,7 +14,7 @@ except ImportError as problem:
     print(problem, file=sys.stderr)
     sys.exit(3)
 
-# No thread of numpy's linear algebra takes part: dequantizing has none.
+# Runs on one thread: dequantization does not use numpy's linear algebra.
 for n_floats in (1 << 16, 1 << 22):
     for kind in (GGMLQuantizationType.F16, *traits):
         block_size, block_bytes = GGML_QUANT_SIZES[kind]

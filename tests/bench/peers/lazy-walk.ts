@@ -1,4 +1,4 @@
-// The baseline: a walk over a little-endian GGUF v3 header in plain JavaScript that does not decode strings in arrays.
+// The baseline: a parser of little-endian GGUF v3 headers in plain JavaScript that does not decode strings in arrays.
 
 const kSizes = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8]
 const kString = 8

@@ -1,4 +1,5 @@
-// The documentation site. Built by scripts/build-docs.sh into build/docs, from where it goes to web/dist/docs.
+// Configuration of the documentation site. scripts/build-docs.sh builds it into build/docs; scripts/build.sh copies it to
+// web/dist/docs.
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { defineConfig } from 'vitepress'
@@ -7,7 +8,10 @@ import { nav, sidebar } from './navigation.js'
 const root = join(import.meta.dirname, '../../..')
 const base = process.env['DOCS_BASE'] ?? '/docs/'
 
-/** The page's content policy: scripts by file or by hash; no other host; styles may stand in the page, as highlighted code needs them. */
+/**
+ * The page's Content-Security-Policy. It allows scripts by file or by hash, and no other host. It allows inline styles, which
+ * highlighted code needs.
+ */
 function policy(html: string): string {
   const hashes = [...html.matchAll(/<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
     ([, text]) => `'sha256-${createHash('sha256').update(text!).digest('base64')}'`,
@@ -24,8 +28,8 @@ function policy(html: string): string {
   ].join('; ')
 }
 
-/** A column without a name has a plain cell on top: an empty header cell tells screen readers of a header. */
-function emptyHeads(tokens: { type: string; tag: string; content: string }[]): void {
+/** Makes empty header cells of tables plain cells: screen readers would announce them as headers. */
+function replaceEmptyHeaders(tokens: { type: string; tag: string; content: string }[]): void {
   tokens.forEach((token, i) => {
     const close = tokens[i + 2]
     if (token.type === 'th_open' && tokens[i + 1]?.content === '' && close) token.tag = close.tag = 'td'
@@ -42,7 +46,7 @@ export default defineConfig({
   head: [['link', { rel: 'icon', href: `${base}../icon.svg`, type: 'image/svg+xml' }]],
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
-    config: (md) => md.core.ruler.push('empty-heads', ({ tokens }) => emptyHeads(tokens)),
+    config: (md) => md.core.ruler.push('empty-headers', ({ tokens }) => replaceEmptyHeaders(tokens)),
   },
   themeConfig: {
     siteTitle: 'ggufscope',

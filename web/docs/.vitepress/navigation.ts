@@ -1,4 +1,4 @@
-// The places of the pages. A page that is not written yet (or is generated and absent) is left out.
+// The order of the pages in the navigation. Pages that do not exist are left out, for example generated ones before a build.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DefaultTheme } from 'vitepress'
@@ -6,7 +6,7 @@ import type { DefaultTheme } from 'vitepress'
 const docs = join(import.meta.dirname, '..')
 
 type Page = [text: string, link: string]
-// Groups do not fold: the theme's button in a button is no valid control.
+// Groups cannot be collapsed: the theme would nest a button in a button, which is invalid HTML.
 const group = (text: string, pages: Page[]): DefaultTheme.SidebarItem => ({
   text,
   items: pages
@@ -49,7 +49,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['The viewer', '/guides/viewer'],
     ['The command line', '/guides/command-line'],
   ]),
-  group('Moving here', [
+  group('Migration', [
     ['From @huggingface/gguf', '/guides/from-huggingface-gguf'],
     ['From wllama', '/guides/from-wllama'],
   ]),
@@ -82,6 +82,6 @@ export const nav: DefaultTheme.NavItem[] = [
   { text: 'Guides', link: '/quick-start', activeMatch: '^/(quick-start|recipes|faq|guides/)' },
   { text: 'Reference', link: '/reference/api/', activeMatch: '^/reference/' },
   { text: 'Performance', link: '/performance/', activeMatch: '^/performance/' },
-  // Another application on the same origin: not a page of this site.
+  // The viewer is another application on the same origin.
   { text: 'Viewer', link: '/../', target: '_self', rel: '' },
 ]

@@ -1,4 +1,4 @@
-// The default theme with the viewer's colours, and without a font to fetch.
+// VitePress's default theme with the viewer's colours and system fonts.
 import DefaultTheme from 'vitepress/theme-without-fonts'
 import './viewer.css'
 
