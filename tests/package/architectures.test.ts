@@ -28,7 +28,7 @@ test('every name of llama.cpp runs or is refused with a reason, and the page say
   for (const path of ['README.md', 'web/docs/faq.md']) assert.ok(read(path).includes(count), path)
 })
 
-test('the script says what is new in a llama.cpp', () => {
+test('the script lists what is new in a version of llama.cpp', () => {
   const tree = mkdtempSync(join(tmpdir(), 'llama-'))
   try {
     mkdirSync(join(tree, 'src'))

@@ -161,7 +161,7 @@ for (const [code, model, subject] of fixed) {
   })
 }
 
-test('a key that is there twice keeps its first value', async () => {
+test('a duplicate key keeps its first value', async () => {
   const model = soundModel()
   using file = await open(
     writeGguf({

@@ -265,7 +265,7 @@ test('the system message describes tools that the template ignores', async () =>
   )
 })
 
-test('without adapt messages are given as they are', async () => {
+test('without adapt, messages are passed unchanged', async () => {
   using file = await withTemplate(kChatml)
   const content = [{ type: 'text', text: 'a' }]
   assert.equal(

@@ -76,7 +76,7 @@ describe("Python's Jinja2", { skip: existsSync(vectors) ? false : 'no shared/vec
   })
 })
 
-test('errors tell line and column', async () => {
+test('errors have line and column', async () => {
   const cases: [text: string, line: number, column: number, words: RegExp][] = [
     ['a\n{% if x %}', 2, 11, /endif/],
     ["é{{ 1 + 'x' }}", 1, 7, /unsupported operands/],

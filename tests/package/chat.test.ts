@@ -76,7 +76,7 @@ function parse(format: Engine.ChatFormat, parts: readonly string[], prompt: stri
   return joined([...parts.flatMap((part) => parser.push(part)), ...parser.end()])
 }
 
-test('replies of every format are parsed, however their text is cut', () => {
+test('replies of every format are parsed from chunks of any size', () => {
   const seen = new Set<string>()
   for (const {
     format: name,
@@ -186,7 +186,7 @@ test('what a grammar of tool calls writes is read back, and keeps to the schemas
   )
 })
 
-test('control tokens of a vocabulary stand in the grammar as tokens', () => {
+test('control tokens of a vocabulary are tokens in the grammar', () => {
   const ids = new Map([
     ['<tool_call>', 7],
     ['</tool_call>', 8],

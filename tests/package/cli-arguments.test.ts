@@ -136,7 +136,7 @@ test('with --json errors are JSON on stderr', async () => {
   }
 })
 
-test('a model on standard input, where a stream is enough', async () => {
+test('a model on standard input, for commands that need only a stream', async () => {
   const stories = readFileSync(join(folder, kStories))
   const named = async (...args: string[]) => (await run(args)).out
   assert.equal((await run(['tensors', '-'], small)).out, await named('tensors', 'small.gguf'))
@@ -222,7 +222,7 @@ for (const [shell, check] of [
   })
 }
 
-test('progress on a terminal, and nowhere else', async (context) => {
+test('progress is shown only on a terminal', async (context) => {
   if (spawnSync('script', ['--version']).status !== 0) return context.skip('script(1) is not there')
   const slow = await startServer({ bandwidth: 1.2e6 })
   try {
@@ -310,7 +310,7 @@ test('names that are cut never look alike; one of a thing is one', async () => {
   assert.doesNotMatch((await run(['lint', 'one.gguf'])).out, /\b1 (errors|other findings)|\b0 error,/)
 })
 
-test('--header is sent to the origin of the first address; 401 tells of it', async () => {
+test('--header is sent to the origin of the first address; the error of a 401 mentions it', async () => {
   const seen: (string | undefined)[] = []
   const secret = createServer((request, response) => {
     const token = request.headers['x-token'] as string | undefined

@@ -149,7 +149,7 @@ const outputFor = (name: string, path: string) =>
   name === 'split' ? path.replace(/-00001-of-.*$/, '') : path
 const written = (name: string, path: string) => (name === 'split' ? `${path}-00001-of-00002.gguf` : path)
 
-test('every command that writes is known here, and reads what it declares', async () => {
+test('every writing command is listed here, and reads the inputs that it declares', async () => {
   const commands = await writing()
   assert.deepEqual(
     commands.map(({ name }) => name),
@@ -214,7 +214,7 @@ test('no output onto a file that is read, however it is spelled', async () => {
   assert.deepEqual(hashes(), before)
 })
 
-test('nothing is replaced without --force, nor is what is no file', async () => {
+test('without --force, nothing is replaced; with it, only files', async () => {
   for (const name of Object.keys(kCalls)) {
     const path = written(name, `there-${name}`)
     writeFileSync(join(folder, path), 'mine')
@@ -256,7 +256,7 @@ test('what fails leaves nothing, and replaces nothing with --force', async () =>
   }
 })
 
-test('what an interrupted call left is named; a failed set leaves no part of it', async () => {
+test('leftovers of an interrupted call are named; a failed set leaves none of its files', async () => {
   const left = '.late.gguf.0123456789ab.part'
   writeFileSync(join(folder, left), 'half')
   const { status, err } = await run(['merge', kPart(1), '--output', 'late.gguf'])
@@ -273,7 +273,7 @@ test('what an interrupted call left is named; a failed set leaves no part of it'
   assert.equal(readFileSync(join(folder, 'set-00002-of-00002.gguf'), 'utf8'), 'a value')
 })
 
-test('dequantize --output writes all floats; with --json it tells of them', async () => {
+test('dequantize --output writes all floats; --json describes them', async () => {
   const { status, out } = await run(['dequantize', kPart(1), tensors[0]!.name, '-o', 'floats.bin', '--json'])
   assert.equal(status, 0)
   assert.deepEqual(JSON.parse(out), { output: 'floats.bin', size: 32768, floats: 8192 })

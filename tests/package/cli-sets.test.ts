@@ -46,7 +46,7 @@ const parts = (name: string) =>
     return part.name
   })
 
-test('a cut file: every command that reads says so, those that write refuse without --force', async () => {
+test('a truncated file: every reading command reports it, writing commands refuse without --force', async () => {
   const reading = [
     ['tensors', 'cut.gguf'],
     ['dequantize', 'cut.gguf', model.tensors![0]!.name],
@@ -99,7 +99,7 @@ test('a set that contradicts itself is not written', async () => {
   assert.ok((await file.damage()).every(({ code }) => code !== 'split-number'))
 })
 
-test('what is there of a set; what is not is named', async () => {
+test('incomplete sets: available shards are read, missing ones are named', async () => {
   const [first, second, third] = parts('gap') as [string, string, string]
   rmSync(at(third))
   for (const call of [['info', first], ['tensors', first], ['dequantize', second, model.tensors![0]!.name]]) {
@@ -162,7 +162,7 @@ test('types on the command line', async () => {
     await fails(1, /is no/, ...set, word)
 }) // prettier-ignore
 
-test('texts of files: what is decoded, what is refused', async () => {
+test('text options: escapes that are decoded, and those that are refused', async () => {
   const wide = (text: string, big: boolean) => {
     const bytes = Buffer.from(`\ufeff${text}`, 'utf16le')
     return big ? bytes.swap16() : bytes

@@ -262,7 +262,7 @@ test('quantize', async () => {
   assert.deepEqual(data(), older)
 })
 
-test('what is refused, and that nothing is written then', async () => {
+test('refusals write nothing', async () => {
   const before = readdirSync(folder)
   const wrong: [status: number, message: RegExp, ...args: string[]][] = [
     [2, /which file/, 'set'],

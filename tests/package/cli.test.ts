@@ -183,7 +183,7 @@ test('a reader that leaves early is no failure', async () => {
   assert.equal(err, '')
 })
 
-test('stats of a file with a tensor of an unknown type: of all the others, and what is left out', async () => {
+test('stats of a file with a tensor of an unknown type: all others are counted, and that one is named', async () => {
   const odd = join(folder, 'unknown-type.gguf')
   writeFileSync(odd, corruptions.find(({ name }) => name.endsWith('of type 99'))!.bytes())
   const { status, out, err } = await run(['stats', odd])
@@ -199,7 +199,7 @@ test('stats of a file with a tensor of an unknown type: of all the others, and w
   assert.match(alone.err, /layout is not known/)
 })
 
-test('info tells which shape a tensor had in ComfyUI, and the file type of other programs', async () => {
+test('info shows the shape that a tensor had in ComfyUI, and the file type of other programs', async () => {
   const comfy = join(folder, 'comfy.gguf')
   writeFileSync(
     comfy,

@@ -198,7 +198,7 @@ test('strings that are not UTF-8 spoil neither their neighbours nor themselves',
   assert.deepEqual(lazy.bytesAt(1), strings[1])
 })
 
-test('the same result from bytes, blobs, views, sources with and without a stream, whatever the pieces', async () => {
+test('the same result from bytes, blobs, views, sources with and without a stream, and chunks of any size', async () => {
   const model = previewModel(kPreviewShapes[2]!)
   const { header, size } = writeHeader(model)
   const check = (file: GgufFile) => {
@@ -288,7 +288,7 @@ test('shards given together, in any order, are one file', async () => {
   assert.ok(part.tensors.every(({ shard }) => shard === 1))
 })
 
-test('a summary counts what is there', async () => {
+test('a summary counts the tensors that exist', async () => {
   const shape = kPreviewShapes[3]!
   const model = previewModel(shape)
   using file = await open(writeHeader(model).header)
@@ -384,7 +384,7 @@ test('closed is closed', async () => {
   await assert.rejects(file.read(name), { code: 'closed' })
 })
 
-test('what is no source is refused', async () => {
+test('values that are no source are refused', async () => {
   for (const source of [undefined, null, 42, {}, [], ''] as unknown as Uint8Array[])
     await assert.rejects(async () => open(source), { name: 'GgufError', code: 'invalid-argument' })
   await assert.rejects(open({ read: async () => new Uint8Array() }), { code: 'invalid-argument' })

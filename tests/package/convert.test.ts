@@ -276,7 +276,7 @@ test('a real imatrix.dat', { skip: !existsSync(kImatrix) }, () => {
     )
 })
 
-test('super-blocks of 64 stay what they are, or become another type; those of 256 are not mixed in', async () => {
+test('super-blocks of 64 keep their type or become another one, and are not mixed with those of 256', async () => {
   const floats = floatBytes(512, 1)
   const { header } = writeHeader({
     metadata: [['general.architecture', text('llama')]],
@@ -305,7 +305,7 @@ test('super-blocks of 64 stay what they are, or become another type; those of 25
   })
 })
 
-test('a tensor of half a gigabyte is requantized within bounded memory, and stops when told', async () => {
+test('a tensor of half a gigabyte is requantized within bounded memory, and can be aborted', async () => {
   const shape = [4096, 65_536]
   const { header, size } = writeHeader({
     metadata: [['general.architecture', text('llama')]],

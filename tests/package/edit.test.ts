@@ -209,7 +209,7 @@ for (const [version, endianness] of [
   })
 }
 
-test('types that are not given: those of the key, else what the value looks like', async () => {
+test("missing types: the standardized key's type, or one derived from the value", async () => {
   const builder = new GgufBuilder()
     .set('u32', 5)
     .set('i32', -5)

@@ -30,7 +30,7 @@ function near(got: ArrayLike<number>, want: ArrayLike<number>, most = 1e-5): voi
   assert.ok(worst <= most, `differs by ${worst}`)
 }
 
-test('the file says how to pool, and what is pooled is normalized', async () => {
+test('the file determines the pooling, and pooled vectors are normalized', async () => {
   assert.deepEqual(
     [reranker.info.pooling, encoder.info.pooling, stories.info.pooling],
     ['rank', 'cls', 'mean'],

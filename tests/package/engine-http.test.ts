@@ -62,7 +62,7 @@ async function slowly(faults: Faults[], options: Engine.LoadOptions = {}): Promi
   }
 }
 
-test('weights come with the request of the header; where that is slow, others help', async () => {
+test("weights arrive by the header's request; on slow connections, parallel requests are added", async () => {
   const seen: Engine.LoadProgress[] = []
   const requests = await slowly([], { onProgress: (progress) => seen.push(progress) })
   assert.ok(requests === 2 || requests === 3, `${requests} requests`)
@@ -99,7 +99,7 @@ test('a small file is one request', async () => {
   assert.equal(server.counts('/small.gguf').requests, 1)
 })
 
-test('what is refused or stopped before its weights ends its transfer', async () => {
+test('a load that is refused or aborted before its weights ends its transfer', async () => {
   server.plan(kPath)
   server.reset()
   await assert.rejects(logits(`${server.url}${kPath}`, { memoryLimit: 1 }), { code: 'out-of-memory' })
@@ -124,7 +124,7 @@ test('a server without ranges is asked once', async () => {
   }
 })
 
-test('connections that break and answers that are shorter go on where they stopped', async () => {
+test('broken connections and short responses continue where they stopped', async () => {
   assert.ok((await check([{ times: 4, cut: 700_000 }])) > 4)
   assert.ok((await slowly([{ after: 1, times: 4, cut: 700_000 }])) > 4)
   assert.ok((await slowly([{ after: 1, shorten: 1_000_000 }])) > 4)
@@ -147,7 +147,7 @@ test('bodies that can only be read in buffers of their own', async () => {
   assert.ok((await slowly([], { fetch: plain })) >= 2)
 })
 
-test('stops when it is told to, and when a part cannot be had', async () => {
+test('stops on an abort, and if a range cannot be read', async () => {
   server.plan(kPath)
   const control = new AbortController()
   const reason = new Error('enough')

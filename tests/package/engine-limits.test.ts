@@ -58,7 +58,7 @@ test('a full context ends, or shifts', async () => {
   assert.ok(shifted.startsWith(ended) && shifted.length > 2 * ended.length)
 })
 
-test('a prompt that is too long is refused, or cut as asked', async () => {
+test('a prompt that is too long is refused, or truncated if the options allow it', async () => {
   using model = await load(bytes, { contextLength: 64 })
   let result: Engine.GenerateResult | undefined
   const options = { temperature: 0, maxTokens: 8, onDone: (done: Engine.GenerateResult) => (result = done) }
@@ -146,7 +146,7 @@ test('where memory lacks, weights of one bit stay as they are', async () => {
   assert.ok(Math.sqrt(a.reduce((sum, x, i) => sum + (x - b[i]!) ** 2, 0)) < 0.03 * size)
 })
 
-test('a profile tells where the time of passes went', async () => {
+test('a profile has the time of each operation', async () => {
   for (const threads of [1, 2]) {
     using model = await load(bytes, { threads })
     assert.deepEqual(await model.profile(), [])

@@ -24,7 +24,7 @@ async function text(pieces: AsyncIterable<Engine.Piece>): Promise<string> {
   return all
 }
 
-test('loads, tells what it is, and generates the same by the same seed', async () => {
+test('loads, describes the model, and generates the same text with the same seed', async () => {
   const seen: Engine.LoadProgress[] = []
   using model = await load(bytes, { onProgress: (progress) => seen.push(progress) })
   assert.equal(model.info.architecture, 'llama')
@@ -86,7 +86,7 @@ test('chat goes through the template, also in the shape of OpenAI', async () => 
   assert.equal(last?.usage?.completion_tokens, 2)
 })
 
-test('a turn of a chat computes what is new, also where the history was rewritten', async () => {
+test('a turn of a chat computes only new tokens, also after the history was changed', async () => {
   let done: Engine.GenerateResult | undefined
   const chat = (model: Engine.Model, messages: ChatMessage[]) =>
     text(model.chat(messages, { temperature: 0, onDone: (result) => (done = result) }))
@@ -118,7 +118,7 @@ test('a turn of a chat computes what is new, also where the history was rewritte
   assert.equal(again, await alone(third))
 })
 
-test('answers that quote are guessed, and are the same', async () => {
+test('prompt-lookup decoding of answers that quote gives the same tokens', async () => {
   using model = await load(bytes)
   const story = await text(model.generate(kPrompt, { temperature: 0 }))
   for (const temperature of [0, 0.7]) {
@@ -136,7 +136,7 @@ test('answers that quote are guessed, and are the same', async () => {
   }
 })
 
-test('answers keep to a schema or a grammar, whatever the sampling', async () => {
+test('answers match a schema or a grammar with any sampling', async () => {
   using model = await load(bytes)
   const schema: Engine.JsonSchema = {
     type: 'object',
@@ -201,7 +201,7 @@ test('answers keep to a schema or a grammar, whatever the sampling', async () =>
   assert.match(await text(model.generate(kPrompt, { temperature: 0 })), /lived/)
 })
 
-test('aborts within a token, and goes on after it', async () => {
+test('aborts within one token, and can generate afterwards', async () => {
   using model = await load(bytes)
   const controller = new AbortController()
   const reason = new Error('enough')
@@ -260,7 +260,7 @@ test('refuses before fetching weights what cannot run', async () => {
   await assert.rejects(load(bytes, { contextLength: 0.5 }), { code: 'invalid-argument' })
 })
 
-test('a model that fills in texts as a whole computes, and refuses to continue one', async () => {
+test('a diffusion model computes logits, and refuses to generate', async () => {
   using plain = await load(bytes)
   const builder = await plain.file.edit()
   for (const key of plain.file.metadata.keys())
@@ -300,7 +300,7 @@ test('split models and those of big-endian machines run like the whole', async (
   await assert.rejects(load(bytes.slice(0, -40)), { code: 'truncated' })
 })
 
-test('forks share what was read, and end alone', async () => {
+test('forks share computed tokens and are closed independently', async () => {
   using model = await load(bytes, { maxForks: 2, contextLength: 256 })
   const story = 'Long ago, in a garden full of flowers, there lived a small '
   await text(model.generate(story, { maxTokens: 1 }))

@@ -115,7 +115,7 @@ for (const [what, faults, code, advice] of wrong) {
   })
 }
 
-test('what is not reachable', async () => {
+test('unreachable servers', async () => {
   const closed = createServer()
   await new Promise<void>((ready) => closed.listen(0, '127.0.0.1', ready))
   const { port } = closed.address() as AddressInfo
@@ -182,7 +182,7 @@ test('a file that is replaced between two requests', async () => {
   await assert.rejects(open(url), { code: 'file-changed' })
 })
 
-test('where ranges are ignored, what lies far behind is not fetched', async () => {
+test('if the server ignores ranges, data far after the header is not fetched', async () => {
   const huge = writeHeader(hugeModel(1e9))
   server.add('/huge.gguf', sparseContent(huge.header, huge.size))
   server.plan('/huge.gguf', { ranges: 'off' })
@@ -209,7 +209,7 @@ test('a tensor that ends behind the file is out of range', async () => {
   }
 })
 
-test('shards beside each other, by the address of any one; missing ones are named', async () => {
+test('neighbouring shards open by the address of any one; missing ones are named', async () => {
   for (const part of shards(small, 3, 'set')) server.add(`/sub dir/${part.name}`, writeGguf(part.model))
   for (const no of [1, 3]) {
     const url = `${server.url}/sub%20dir/set-0000${no}-of-00003.gguf?download=true`
@@ -292,7 +292,7 @@ test("headers of the caller's own do not follow a redirect to another origin", a
   await assert.rejects(open(loop, { headers: { 'X-Token': 'a' } }), { code: 'network', message: /redirects/ })
 })
 
-test('retries wait as long as the server asks, and are told', async () => {
+test('retries wait as long as the server asks, and are reported', async () => {
   const retries: OpenProgress[] = []
   const url = address({ status: 429, retryAfter: '1', times: 1 })
   const start = performance.now()
@@ -339,7 +339,7 @@ test('an abort stops at once, with its reason, and the server sees the connectio
   })
 })
 
-test('reads asked for at the same time are few requests, and each gets its own bytes', async () => {
+test('simultaneous reads are merged into few requests, and each gets its own bytes', async () => {
   server.add('/many.gguf', sparseContent(header, size))
   using file = await open(`${server.url}/many.gguf`)
   server.reset()
@@ -371,7 +371,7 @@ test('reads asked for at the same time are few requests, and each gets its own b
   assert.equal(server.counts().requests, 1, 'what was read lately is not asked for again')
 })
 
-test('what is on its way or was read lately is not asked for again; few requests run at once', async () => {
+test('ranges in flight or read recently are not requested again; the number of parallel requests is limited', async () => {
   const slow = await startServer({ delay: 60 })
   slow.add('/slow.gguf', sparseContent(header, size))
   using file = await open(`${slow.url}/slow.gguf`)

@@ -212,7 +212,7 @@ test('models are searched, those with most downloads first', async () => {
   await assert.rejects(searchModels('x', { server: hub.url, limit: 0 }), { code: 'invalid-argument' })
 })
 
-test('what is no repository, or none of models, says so', async () => {
+test('errors for addresses that are no repository, or not one of models', async () => {
   const server = hub.url
   await assert.rejects(listRepository('nobody/nothing', { server }), { code: 'no-such-file', status: 404 })
   await assert.rejects(listRepository('someone/none', { server }), { code: 'not-found' })

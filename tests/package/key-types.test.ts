@@ -42,7 +42,7 @@ test('every standardized key gets a type that lint takes, from a value that does
   )
 })
 
-test('types of single keys: the catalogue, what is there, what is given', async () => {
+test('types of single keys: from the catalogue, the file, and the option', async () => {
   const there = await open(
     writeGguf({
       metadata: [

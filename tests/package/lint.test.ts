@@ -61,7 +61,7 @@ for (const [code, level, model] of flaws) {
   })
 }
 
-test('a cut file is told by its size, and only then', async () => {
+test('a truncated file is recognized by its size, and only then', async () => {
   const bytes = writeGguf(smallModel())
   using cut = await open(bytes.subarray(0, bytes.length - 100))
   const found = find(cut.lint(), 'data-truncated')
@@ -116,7 +116,7 @@ test('shards: what only the whole set shows', async () => {
   assert.equal(find(twice.lint(), 'split-tensors'), undefined)
 })
 
-test('messages are printable and bounded, whatever the file holds', async () => {
+test('messages are printable and bounded for any file', async () => {
   using file = await open(writeGguf(hostileKeys()))
   // eslint-disable-next-line no-control-regex
   for (const { message } of file.lint()) assert.match(message, /^[\x20-\x7e]{1,400}$/)
@@ -241,7 +241,7 @@ for (const bigEndian of [false, true]) {
   }
 }
 
-test('sound data has no findings, and none is read of what the header says is wrong', async () => {
+test('valid data has no findings, and tensors with a wrong header are not read', async () => {
   for (const bigEndian of [false, true]) {
     using file = await open(writeGguf(dataModel(bigEndian, () => undefined)))
     assert.deepEqual(await file.lintData(), [])
@@ -255,7 +255,7 @@ test('sound data has no findings, and none is read of what the header says is wr
   assert.equal(find(file.lint(), 'data-truncated')?.level, 'error')
 })
 
-test('data is streamed: infinities are counted over pieces, progress is told, an abort ends it', async () => {
+test('data is streamed: infinities are counted across chunks, progress is reported, an abort ends it', async () => {
   const elements = 5 << 20
   const data = new Uint8Array(4 * elements)
   const view = new DataView(data.buffer)

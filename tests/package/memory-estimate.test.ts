@@ -132,7 +132,7 @@ const kWrong: readonly [options: Parameters<GgufFile['memory']>[0], words: RegEx
   [{ gpuLayers: 'all' as 'fit' }, /gpuLayers/],
   [{ layers: 3 } as object, /no option "layers"/],
 ]
-test('what is no option, and files that hold no model, are refused', async () => {
+test('unknown options and files without a model are refused', async () => {
   using file = await open(stories)
   for (const [options, words] of kWrong)
     await assert.rejects(file.memory(options), { code: 'invalid-argument', message: words })

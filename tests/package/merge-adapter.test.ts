@@ -178,7 +178,7 @@ test(
   },
 )
 
-test('what does not fit is refused, and lint says so before', { skip }, async () => {
+test('adapters that do not match are refused, and lint reports them before', { skip }, async () => {
   const odd = JSON.parse(readFileSync(join(kLora, 'odd', 'meta.json'), 'utf8')) as {
     cases: readonly { file: string; outcome: string }[]
   }
@@ -209,7 +209,7 @@ test('what does not fit is refused, and lint says so before', { skip }, async ()
   assert.deepEqual(activated, { lint: undefined, code: 'unsupported' })
 })
 
-test('merge-lora writes the model, in another type where one is given', { skip }, () => {
+test('merge-lora writes the model, in another type if one is given', { skip }, () => {
   const cli = (...args: string[]): string =>
     execFileSync(process.execPath, [packedFile('wasm/dist/cli.js'), ...args], {
       encoding: 'utf8',

@@ -205,7 +205,7 @@ for (const precision of ['FP32', 'FP16', 'Q5_0']) {
   })
 }
 
-test('what was converted runs: the logits of rwkv.cpp', { skip }, async () => {
+test('a converted model gives the logits of rwkv.cpp', { skip }, async () => {
   for (const [name, tolerance] of [
     ['4v0-660K-FP32', 2e-4],
     ['5v2-730K-FP32', 2e-4],

@@ -93,7 +93,7 @@ test('null means absent', async () => {
   assert.equal(whole.choices[0]!.message.content, kAnswer)
 })
 
-test('what asks for nothing is taken, and metadata comes back', async () => {
+test('options without effect are accepted, and metadata is returned', async () => {
   const request = {
     ...ask,
     user: 'someone',
@@ -205,7 +205,7 @@ test('the three kinds of response_format', async () => {
   assert.equal(await content(beside), '[1]')
 })
 
-test('a conversation goes on in its last message', async () => {
+test('the last message of a conversation is continued', async () => {
   const messages = [...kQuestion, { role: 'assistant', content: 'Bees make' }] as const
   const whole = await createChatCompletion(model, { messages, temperature: 0, continue: true })
   assert.equal(whole.choices[0]!.message.content, ' honey.')

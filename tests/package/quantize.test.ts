@@ -239,7 +239,7 @@ test('NaN, infinities and values that do not fit are refused with their place', 
   })
 })
 
-test('what is quantized already is quantized again only when that is allowed', async () => {
+test('quantized tensors are requantized only if that is allowed', async () => {
   const once = await quantized(modelOf(), 'Q8_0')
   await assert.rejects(quantized(once, 'Q4_K_M'), {
     message: /token_embd.weight is quantized already \(Q8_0\)/,

@@ -323,7 +323,7 @@ test('a key is asked for, a full queue answers 503, and the prompt cache knows s
   assert.equal(code, 0)
 })
 
-test('a signal lets the answers that run come to their end', async () => {
+test('a signal lets running answers finish', async () => {
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     const own = await serve()
     const stream = await own.client.chat.completions.create({ ...endless, stream: true })

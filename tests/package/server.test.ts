@@ -72,7 +72,7 @@ test('counts what it sent', async () => {
   assert.deepEqual(server.counts('/f'), { requests: 3, bytes: 100_100 })
 })
 
-test('a file of 400 GB that is nowhere', async () => {
+test('a file of 400 GB that is not stored anywhere', async () => {
   const size = 400 * 2 ** 30
   server.add('/sparse', sparseContent(new Uint8Array([1, 2, 3]), size))
   const start = size - 7
@@ -189,7 +189,7 @@ test('faults for some requests', async () => {
   assert.deepEqual(await statuses('/f?status=500&after=1&times=1', 3), [200, 500, 200])
 })
 
-test('faults at random come from the seed', async () => {
+test('random faults are determined by the seed', async () => {
   const runs: number[][] = []
   for (let i = 0; i < 2; i++) {
     const other = await startServer({ seed: 7 })

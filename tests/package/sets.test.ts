@@ -26,7 +26,7 @@ const set = (change: (files: Uint8Array[]) => void = () => {}, called = (i: numb
 }
 const other = ['one.gguf', 'two.gguf', 'three.gguf']
 
-test('what is wrong with a set is said, and writing it is refused', async () => {
+test('faults of a set are reported, and writing it is refused', async () => {
   const keyed = (key: string, value: number) => {
     const part = shards(model, 3, 'set')[2]!.model
     return writeGguf({
@@ -87,7 +87,7 @@ test('shards of any names, given together in any order', async () => {
   await assert.rejects(open([files[1]!, file('other.gguf', whole)]), /other\.gguf says nothing of a split/)
 })
 
-test('an error of one file of several names it', async () => {
+test('an error names the file of several that has it', async () => {
   for (const [bytes, called] of [[new Uint8Array(), 1], [parts[0]!.bytes.slice(0, 300), 0], [whole.slice(8), 2]] as const) {
     const files = set((all) => (all[called] = bytes))
     await assert.rejects(open(files), { message: new RegExp(`^${parts[called]!.name}: `) })
@@ -96,7 +96,7 @@ test('an error of one file of several names it', async () => {
   }
 }) // prettier-ignore
 
-test('a cut file: how much is there; zeros stand for the rest where it has to be moved', async () => {
+test('a truncated file: the available bytes are reported; zeros replace the rest if data must move', async () => {
   using cut = await open(whole.slice(0, -40))
   const [found] = await cut.damage()
   assert.equal(found?.code, 'data-truncated')
@@ -115,7 +115,7 @@ test('a cut file: how much is there; zeros stand for the rest where it has to be
   assert.equal((await still.damage())[0]?.code, 'data-truncated')
 })
 
-test('what lies behind the data', async () => {
+test('bytes after the data', async () => {
   const zip = Uint8Array.of(0x50, 0x4b, 3, 4, 20, 0)
   const tar = new Uint8Array(1024)
   tar.set(new TextEncoder().encode('ustar'), 257)
@@ -139,7 +139,7 @@ test('what lies behind the data', async () => {
   })
 })
 
-test('pieces of a file that was cut as it is', async () => {
+test('parts of a file that was split at arbitrary bytes', async () => {
   const cuts = [0, whole.length - 300, whole.length - 100, whole.length]
   const cut = (i: number) => whole.slice(cuts[i], cuts[i + 1])
   await using server = await startServer()
@@ -187,7 +187,7 @@ test('what names no file says what does', async () => {
     await assert.rejects(open(address), { code: 'invalid-argument', message: /hf:owner\/name\/file\.gguf/ })
 })
 
-test('keys that are there twice; nothing works after close()', async () => {
+test('duplicate keys; every call fails after close()', async () => {
   const opened = await open(
     writeGguf({ metadata: [['a.b', u32(1)], ['a.c', text('x')], ['a.b', u32(2)], ['a.b', text('y')]] }),
   ) // prettier-ignore

@@ -221,7 +221,7 @@ function forged(): Buffer {
   return make(make(0).elements).file
 }
 
-test('a forged file is caught by whatever is trusted', async () => {
+test('a forged file is detected by each of the assumptions', async () => {
   const bytes = forged()
   const source = () => sourceOf({ header: bytes, size: bytes.length, offsets: [] })
   using whole = await open(bytes)

@@ -72,7 +72,7 @@ async function download(path: string, expected: Uint8Array = model): Promise<Tol
   )
 }
 
-test('a download stopped half-way goes on after a reload, then needs no network', { skip }, async () => {
+test('an interrupted download continues after a reload, and then needs no network', { skip }, async () => {
   home.add('/model.gguf', bytesContent(model))
   // The server sends the size and three parts, and then fails.
   home.plan('/model.gguf', { after: 4, cut: 1000 })

@@ -168,7 +168,7 @@ describe('vocabularies in other spellings', () => {
       model: { type: 'BPE', vocab, merges: [['a', 'b']] },
     })
 
-  test('tokenizer.huggingface.json beside the own tokens', async () => {
+  test("tokenizer.huggingface.json next to the file's own tokens", async () => {
     using none = await made(kOwn)
     assert.equal(await none.compareTokenizers(), undefined)
     using same = await withJson(json({ a: 0, b: 1, ab: 2 }))
@@ -224,7 +224,7 @@ const kTools = [
   },
 ]
 describe('chat templates', () => {
-  test('names, and what is chosen for tools', async () => {
+  test('template names, and which is chosen for tools', async () => {
     using file = await made([
       ['tokenizer.chat_template', { type: 'string', value: 'plain {{ messages[0].content }}' }],
       ['tokenizer.chat_template.tool_use', { type: 'string', value: '{{ tools | length }} tools' }],

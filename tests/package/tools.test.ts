@@ -51,7 +51,7 @@ async function textOf(prompt: string, options: Engine.GenerateOptions): Promise<
   return text
 }
 
-test('every format: calls that the model is held to keep to the schemas', async () => {
+test('every format: constrained calls match the schemas', async () => {
   for (const name of chatFormatNames) {
     const format = detectChatFormat({ template: kReplies.find((reply) => reply.format === name)!.template })
     // Reasoning is left out, because the sample model would not end it.
@@ -133,7 +133,7 @@ test('requests with tools: required and one by name, whole and as chunks', async
     }
 })
 
-test('without a choice of tools replies are text', async () => {
+test('without a tool choice, replies are text', async () => {
   for (const given of [
     { tools: kSmall, tool_choice: 'none' },
     { tools: [], tool_choice: 'auto' },

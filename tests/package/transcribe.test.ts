@@ -215,7 +215,7 @@ test('abort, silence, and sounds that cannot be', { skip }, async () => {
   await assert.rejects(model!.embed('text'), { code: 'unsupported' })
 })
 
-test('models that cannot be', { skip }, async () => {
+test('impossible models', { skip }, async () => {
   const bytes = new Uint8Array(readFileSync(kModel))
   await assert.rejects(load(bytes.subarray(0, 3_000_000)), { code: 'truncated' })
   using stories = await load(new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/stories.gguf'))))

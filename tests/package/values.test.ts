@@ -150,7 +150,7 @@ test('values of the Python reference', { skip: !existsSync(kGolden) }, async () 
     assertSameFloats(await file.dequantize(`${i}`), Float32Array.from(expected), type)
 })
 
-test('super-blocks of 64, told by the places of the tensors or by the option', async () => {
+test("super-blocks of 64, recognized by the tensors' offsets or by the option", async () => {
   // Blocks with d, dmin = 0, two scales and nibbles. Their values are alternately one and two.
   const block = (scale: number) => [0x00, 0x3c, 0, 0, scale, scale, ...new Array<number>(32).fill(0x11)]
   const data = Uint8Array.from([1, 2, 1, 2, 1, 2, 1, 2].flatMap(block))

@@ -143,7 +143,7 @@ for (const [name, path, hash, ready] of pages) {
   })
 }
 
-test('what is focused is seen, and nothing moves for those who ask for that', async ({ page, site }) => {
+test('the focus is visible, and reduced motion is respected', async ({ page, site }) => {
   await site.visit(page, 'sample.gguf')
   await page.getByRole('tab', { name: 'Overview' }).waitFor()
   for (let i = 0; i < 6; i++) {

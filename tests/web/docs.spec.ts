@@ -66,7 +66,7 @@ test('from the viewer to the documentation and back', async ({ page, site }) => 
   await expect(page.getByRole('button', { name: 'ggufscope: start page' })).toBeVisible()
 })
 
-test('a finding and a failure lead to what is written of them', async ({ page, site }) => {
+test('findings and errors link to their documentation', async ({ page, site }) => {
   const { header, size } = writeHeader(hostileKeys())
   site.add('/hostile-docs.gguf', sparseContent(header, size))
   await site.visit(page, '/hostile-docs.gguf', '#findings')

@@ -126,7 +126,7 @@ test('a local file: keys and tensors are changed, shown before and after, undone
   expect(await file.read('two')).toEqual(new Uint8Array(256).fill(9))
 })
 
-test('of a split model all files become one, or the first is saved alone', async ({ page, site }) => {
+test('a split model is saved as one file, or only its first shard', async ({ page, site }) => {
   await site.visit(page)
   const parts = shards(model, 2, 'split')
   await page.getByLabel('Choose GGUF files').setInputFiles(
@@ -181,7 +181,7 @@ test('a finding is fixed with one click, and leaving without saving asks', async
   expect(asked[0]).toContain('not saved')
 })
 
-test('a remote file: pieces go to the disk, and the command line applies the changes', async ({
+test('a remote file: chunks are written to the disk, and the command line applies the changes', async ({
   page,
   site,
 }) => {

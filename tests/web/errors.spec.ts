@@ -47,7 +47,7 @@ test('a failure that has passed: try again opens the file', async ({ page, site 
   await opened(page)
 })
 
-test('a part is missing: open what is there', async ({ page, site }) => {
+test('a missing part: the other parts can be opened', async ({ page, site }) => {
   const parts = shards(smallModel(), 3, 'gap')
   for (const part of [parts[0], parts[2]]) if (part) site.add(`/${part.name}`, writeGguf(part.model))
   await site.visit(page, `/${parts[0]?.name}`)
@@ -62,7 +62,7 @@ test('a part is missing: open what is there', async ({ page, site }) => {
   expect(await rowCount(page, 'Tensors')).toBe(there.length)
 })
 
-test('a wait before another attempt is said', async ({ page, site }) => {
+test('a wait before another attempt is shown', async ({ page, site }) => {
   site.add('/busy.gguf', good)
   site.plan('/busy.gguf', { status: 429, retryAfter: '2', times: 1 })
   await site.visit(page, '/busy.gguf')

@@ -3,7 +3,7 @@ import { writeGguf } from '../fixtures/gguf.ts'
 import { array, hostileKeys, text } from '../fixtures/models.ts'
 import { expect, opened, test } from './site.ts'
 
-test('findings stand with level, code and byte, and levels can be hidden', async ({ page, site }) => {
+test('findings show level, code and byte, and levels can be hidden', async ({ page, site }) => {
   // The last tensor ends after the file does, so any strict loader refuses it.
   const whole = writeGguf(hostileKeys())
   site.add('/odd.gguf', whole.subarray(0, whole.length - 20))
@@ -30,7 +30,7 @@ test('findings stand with level, code and byte, and levels can be hidden', async
   await expect(groups).toHaveCount(all - errors)
 })
 
-test('what lies behind the data is told', async ({ page, site }) => {
+test('bytes after the data are reported', async ({ page, site }) => {
   const whole = writeGguf({
     metadata: [['general.architecture', text('llama')]],
     tensors: [{ name: 'a', shape: [1], type: 'F32' }],

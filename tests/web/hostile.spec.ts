@@ -63,7 +63,7 @@ test('keys named like parts of the language', async ({ page, site }) => {
   await expect(page.getByRole('heading', { name: '__proto__' })).toBeVisible()
 })
 
-test('a key that is there again is shown with its own value', async ({ page, site }) => {
+test('a duplicate key is shown with its own value', async ({ page, site }) => {
   const value = (value: string) => ({ type: 'string', value }) as const
   site.add('/twice.gguf', writeGguf({ metadata: [['a.b', value('first')], ['a.c', value('other')], ['a.b', value('second')]] })) // prettier-ignore
   await site.visit(page, '/twice.gguf', '#metadata')

@@ -77,7 +77,7 @@ test('an address with a quantization opens it, all its files', async ({ page, si
   await expect(page.getByRole('button', { name: 'Q4_K_M' })).toBeVisible()
 })
 
-test('a gated repository asks for a token, which goes nowhere else', async ({ page, site }) => {
+test('a gated repository asks for a token, which is sent to no other server', async ({ page, site }) => {
   await site.visit(page)
   await useServer(page)
   await page.getByLabel(/^Address of a GGUF file/).fill('someone/gated-stories:Q4_K_M')

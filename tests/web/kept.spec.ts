@@ -17,7 +17,7 @@ async function complete(page: Page) {
   await page.getByRole('button', { name: 'Complete' }).click()
 }
 
-test('a download interrupted at 60 % goes on after a reload', async ({ page, site }) => {
+test('a download interrupted at 60 % continues after a reload', async ({ page, site }) => {
   site.add('/kept.gguf', bytesContent(model))
   await site.visit(page, '/kept.gguf', '#run')
   await opened(page)
@@ -71,7 +71,7 @@ test('a download interrupted at 60 % goes on after a reload', async ({ page, sit
   ).toBeVisible()
 })
 
-test('what was seen is not fetched again, until the list is cleared', async ({ page, site }) => {
+test('viewed data is not fetched again until the list is cleared', async ({ page, site }) => {
   const shape = kPreviewShapes.find(({ name }) => name === 'bpe-129k')!
   const { header, size } = writeHeader(previewModel(shape))
   const slow = await startServer()

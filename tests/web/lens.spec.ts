@@ -194,7 +194,7 @@ function shown(value: number): string {
   return String(Number(value.toPrecision(digits)))
 }
 
-test('of a large tensor on a server a window is read; more is read after a question', async ({
+test('of a large tensor on a server one window is read, and more after a confirmation', async ({
   page,
   site,
 }) => {

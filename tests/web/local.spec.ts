@@ -90,7 +90,7 @@ test('a path of this computer, and a drop without files, say what to do', async 
   await expect(page.getByRole('alert')).toContainText('What was dropped holds no GGUF file.')
 })
 
-test('a split model of which parts are missing says so', async ({ page, site }) => {
+test('a split model with missing parts reports them', async ({ page, site }) => {
   await site.visit(page)
   const files = shards(smallModel(), 3, 'split').map((part) => upload(part.name, writeGguf(part.model)))
   await page.getByLabel('Choose GGUF files').setInputFiles(files[0]!)

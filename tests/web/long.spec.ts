@@ -76,7 +76,7 @@ test('jumping to an entry, and finding one', async ({ page, site }) => {
   await expect(grid.getByRole('rowheader').first()).toHaveText(String(wanted[0]))
 })
 
-test('long texts come whole, with line numbers', async ({ page, site }) => {
+test('long texts are complete and have line numbers', async ({ page, site }) => {
   const lines = Array.from({ length: 5000 }, (_, i) => `line ${i + 1}`)
   const { header, size } = writeHeader({
     metadata: [['tokenizer.chat_template', { type: 'string', value: lines.join('\n') }]],

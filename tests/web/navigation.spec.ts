@@ -26,7 +26,7 @@ test('a deep link leads to a key, and to a tensor', async ({ page, site }) => {
   await expect(page.getByRole('region', { name: 'The selected tensor' })).toContainText('8 × 8')
 })
 
-test('a standardized key says what it means, and in which unit', async ({ page, site }) => {
+test('a standardized key shows its meaning and unit', async ({ page, site }) => {
   await site.visit(page, '/one.gguf', '#metadata/llama.block_count')
   const about = page.locator('.about', { has: page.getByRole('heading', { name: 'llama.block_count' }) })
   await expect(about.locator('.meant')).toHaveText(/^\S.+\. \(blocks\)$/)
@@ -35,7 +35,7 @@ test('a standardized key says what it means, and in which unit', async ({ page, 
   await expect(page.locator('.meant')).toHaveCount(0)
 })
 
-test('the address follows what is looked at, and back goes back', async ({ page, site }) => {
+test('the address follows the selection, and Back restores it', async ({ page, site }) => {
   await site.visit(page)
   await page.getByLabel('Address of a GGUF file or a repository').fill('/one.gguf')
   await page.keyboard.press('Enter')

@@ -20,7 +20,7 @@ test('text to tokens', async ({ page, site }) => {
   await expect(page.getByText('0 tokens')).toBeVisible()
 })
 
-test('the vocabulary is searched by what tokens read like, and ids become text', async ({ page, site }) => {
+test('the vocabulary can be searched by token text, and ids are decoded', async ({ page, site }) => {
   await site.visit(page, 'sample.gguf', '#tokenizer')
   const grid = page.getByRole('grid', { name: 'Vocabulary' })
   await expect(grid).toBeVisible()
@@ -38,7 +38,7 @@ test('the vocabulary is searched by what tokens read like, and ids become text',
   await expect(grid.getByRole('row').nth(1)).toContainText('control')
 })
 
-test('a text of over a million characters says what is counted', async ({ page, site }) => {
+test('for a text of over a million characters, the counted part is shown', async ({ page, site }) => {
   await site.visit(page, 'sample.gguf', '#tokenizer')
   const text = page.getByRole('textbox', { name: 'Text', exact: true })
   await text.evaluate((element: HTMLTextAreaElement) => {
@@ -50,7 +50,7 @@ test('a text of over a million characters says what is counted', async ({ page, 
   await expect(page.getByText(/All of it: [\d,]+ tokens/)).toBeVisible()
 })
 
-test("the source model's tokenizer.json beside the own tokens", async ({ page, site }) => {
+test("the source model's tokenizer.json next to the file's own tokens", async ({ page, site }) => {
   const tokens = ['a', 'b', 'ab']
   const file = writeGguf({
     metadata: [

@@ -68,7 +68,7 @@ test('stop stops, and another answer begins anew', async ({ page, site }) => {
   await expect(page.getByText('2 of 2')).toBeVisible()
 })
 
-test('a conversation has turns, branches, and a memory', async ({ page, site }) => {
+test('a conversation has turns and branches, and is stored', async ({ page, site }) => {
   await site.visit(page, 'sample.gguf', '#run')
   const message = page.getByRole('textbox', { name: 'Message', exact: true })
   await message.fill('Tell me of bees')
@@ -121,7 +121,7 @@ test('a conversation has turns, branches, and a memory', async ({ page, site }) 
   await expect(page.getByRole('article', { name: 'You' })).toHaveCount(2)
 })
 
-test('each token tells how likely it was, and another one leads to another answer', async ({
+test('each token shows its probability, and choosing another one gives another answer', async ({
   page,
   site,
 }) => {

@@ -71,7 +71,7 @@ test('the tokenizer of a preview reads the rest first; a failure can be tried ag
   await slow.close()
 })
 
-test('the rest is read, and the file checked, when the page is left alone', async ({ page, site }) => {
+test('while the page is idle, the rest is read and the file is checked', async ({ page, site }) => {
   await page.clock.install()
   const far = await startServer({ delay: 250, bandwidth: 0.5e6 })
   far.add('/idle.gguf', sparseContent(header, size))
