@@ -5,6 +5,7 @@ set -euo pipefail
 bash scripts/setup.sh test
 . scripts/env.sh
 
+[ -d ../shared ] || echo "There is no ../shared, so tests of its models, vocabularies, templates and media are skipped; tests/fixtures/golden remains."
 logs=build/logs
 mkdir -p $logs
 failed=()
