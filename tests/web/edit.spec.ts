@@ -8,6 +8,7 @@ import type { LazyArray } from 'ggufscope'
 import { writeGguf, writeHeader, type Model } from '../fixtures/gguf.ts'
 import { array, hugeModel, shards, text, u32 } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
+import { jinjaPieces } from '../../web/src/lib/jinja-colours.ts'
 import { expect, opened, test, type Page } from './site.ts'
 
 const dist = join(import.meta.dirname, '../../wasm/dist')
@@ -233,11 +234,47 @@ test('a remote file: chunks are written to the disk, and the command line applie
 test('without a way to the disk a large remote file offers its changes alone', async ({ page, site }) => {
   const large = writeHeader(hugeModel(40e9))
   site.add('/huge.gguf', sparseContent(large.header, large.size))
-  await page.addInitScript(() => Object.assign(window, { showSaveFilePicker: undefined }))
+  await page.addInitScript(() => {
+    Object.assign(window, { showSaveFilePicker: undefined })
+    Object.defineProperty(Navigator.prototype, 'serviceWorker', { value: undefined })
+  })
   await site.visit(page, '/huge.gguf', '#edit/keys%2Fgeneral.name')
   await value(page).fill('larger')
   await changesOf(page)
   await expect(page.getByText(/cannot save a file of [34]\d(\.\d)? GB from a server/)).toBeVisible()
   await expect(page.getByRole('button', { name: /^Save the new file/ })).toHaveCount(0)
   await expect(page.getByText(/^npx ggufscope set .*huge\.gguf --changes/)).toBeVisible()
+})
+
+test('the pieces of a template are its text, coloured as Jinja reads it', async ({ page, site }) => {
+  const kindsOf = (template: string) => jinjaPieces(template).map(({ kind, text }) => `${kind} ${text}`)
+  expect(kindsOf("a{%- if x == '%}' and 1.5 %}b{# {{ #}{{ y|trim }}")).toEqual(
+    // prettier-ignore
+    [
+      'text a', 'mark {%-', 'text  ', 'word if', 'text  ', 'name x', 'text  == ', "string '%}'", 'text  ', 'word and',
+      'text  ', 'number 1.5', 'text  ', 'mark %}', 'text b', 'comment {# {{ #}', 'mark {{', 'text  ', 'name y', 'text |',
+      'name trim', 'text  ', 'mark }}',
+    ],
+  )
+  for (const odd of ['', '{{', "{{ 'open", '{# open', '{%-%}', '}} %}', '{{ "\\', '{{ 1 - -2 } % }'])
+    expect(
+      jinjaPieces(odd)
+        .map(({ text }) => text)
+        .join(''),
+    ).toBe(odd)
+
+  await site.visit(page)
+  await openLocal(page, 'mine.gguf', writeGguf(model))
+  await choose(page, 'tokenizer.chat_template')
+  const coloured = page.getByRole('region', { name: 'What is to be changed' }).locator('pre').first()
+  await expect(coloured.locator('.word').first()).toHaveText('for')
+  // Both layers break lines at the same places.
+  await value(page).fill(`${kTemplate}{% set x = '${'long '.repeat(400)}' %}`)
+  await expect(coloured.locator('.string')).toContainText('long')
+  const [under, over] = await Promise.all(
+    [coloured, value(page)].map((one) =>
+      one.evaluate((element) => [element.scrollHeight, element.clientWidth]),
+    ),
+  )
+  expect(under).toEqual(over)
 })
