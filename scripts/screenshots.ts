@@ -49,6 +49,8 @@ const pages: [name: string, address: string][] = [
   ['edit', '?url=sample.gguf#edit'],
   ['edit-template', '?url=sample.gguf#edit/keys%2Ftokenizer.chat_template'],
   ['edit-array', `${big}#edit/keys%2Ftokenizer.ggml.tokens`],
+  ['convert', '?url=sample.gguf#convert'],
+  ['convert-quantize', `${big}#convert`],
   ['chat', '?url=sample.gguf#chat'],
   ['run', '?url=sample.gguf#run'],
   ['findings', '?url=/hostile.gguf#findings'],

@@ -116,6 +116,7 @@ const pages: [name: string, path: string | undefined, hash: string, ready: strin
   ['layers', 'sample.gguf', '#graph/layers', '.cell'],
   ['edit', 'sample.gguf', '#edit/keys%2Ftokenizer.chat_template', '.try .line'],
   ['edit entries', 'sample.gguf', '#edit/keys%2Ftokenizer.ggml.tokens', '.entries [role=gridcell]'],
+  ['convert', 'sample.gguf', '#convert', '.made [role=status], .made [role=alert]'],
   ['tokenizer', 'sample.gguf', '#tokenizer', '.chips li'],
   ['chat', 'sample.gguf', '#chat', '.line'],
   ['compare', 'sample.gguf', '#compare', '.compare form'],
@@ -166,6 +167,7 @@ test("axe's rules, with everything open in a tensor and in the pictures of the m
     ['#graph', '.node', ['The graph as a table']],
     ['#graph/bytes', '.area', ['The bytes as a table']],
     ['#graph/layers', '.cell', []],
+    ['#convert', '.made summary', ['Types of all tensors']],
   ]
   for (const phone of [false, true]) {
     await page.setViewportSize(phone ? { width: 390, height: 844 } : { width: 1280, height: 800 })

@@ -71,6 +71,13 @@ export const panels: readonly Panel[] = [
     fits: (file) => file.container === 'gguf',
   },
   {
+    id: 'convert',
+    title: 'Convert',
+    load: () => import('./panels/Convert.svelte'),
+    whole: true,
+    fits: (file) => file.tensors.length > 0,
+  },
+  {
     id: 'tokenizer',
     title: 'Tokenizer',
     load: (file) => withTokenizer(file, import('./panels/Tokenizer.svelte')),

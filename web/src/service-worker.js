@@ -31,9 +31,47 @@ self.addEventListener('activate', (event) => {
   )
 })
 
+/** Downloads that a page announced: id -> name, size, and the port from which the pieces come. */
+const downloads = new Map()
+
 self.addEventListener('message', (event) => {
-  if (event.data === 'keep-rest') event.waitUntil(keep(files).catch(() => {}))
+  const { data, ports } = event
+  if (data === 'keep-rest') event.waitUntil(keep(files).catch(() => {}))
+  else if (data?.download) {
+    downloads.set(data.download, { ...data, port: ports[0] })
+    ports[0].postMessage('ready')
+  }
 })
+
+/** Answers with the pieces of a download, each requested when the browser has room for it. */
+function streamed({ name, size, port }) {
+  const body = new ReadableStream(
+    {
+      pull: (controller) =>
+        new Promise((resolve) => {
+          port.onmessage = ({ data }) => {
+            if (data === 'end') controller.close()
+            else if (data === 'failed') controller.error(new Error('stopped'))
+            else controller.enqueue(data)
+            resolve()
+          }
+          port.postMessage('pull')
+        }),
+      cancel: () => port.postMessage('cancel'),
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, {
+    headers: {
+      'Content-Type': 'application/octet-stream',
+      'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+      'Content-Length': String(size),
+      'Content-Security-Policy': "default-src 'none'",
+      'Cross-Origin-Embedder-Policy': 'require-corp',
+      'Cross-Origin-Resource-Policy': 'same-origin',
+    },
+  })
+}
 
 /** The newest page if there is a network, otherwise the cached one. */
 async function page(request) {
@@ -77,7 +115,11 @@ self.addEventListener('fetch', (event) => {
   if (request.method !== 'GET') return
   const { origin, pathname } = new URL(request.url)
   const address = origin + pathname
-  if (request.mode === 'navigate' && (address === home || address === `${home}index.html`))
+  const id = address.startsWith(`${home}download/`) ? address.slice(home.length + 9) : undefined
+  if (downloads.has(id)) {
+    event.respondWith(streamed(downloads.get(id)))
+    downloads.delete(id)
+  } else if (request.mode === 'navigate' && (address === home || address === `${home}index.html`))
     event.respondWith(page(request))
   else if (known.has(address))
     event.respondWith(request.headers.has('range') ? part(request) : asset(request))

@@ -97,6 +97,11 @@ class Session {
     return this.last !== undefined && this.last.address !== '' && !this.isKept
   }
 
+  /** whether the address of the open file is stored completely in this browser */
+  get isKeptHere(): boolean {
+    return this.isKept
+  }
+
   /** the headers of every request to its server */
   get headers(): Record<string, string> | undefined {
     return this.last?.headers
