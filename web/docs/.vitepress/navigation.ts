@@ -47,6 +47,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['Bundlers and runtimes', '/guides/bundlers'],
     ['Other containers and models', '/guides/other-models'],
     ['The viewer', '/guides/viewer'],
+    ['The viewer and other tools', '/guides/viewer-compared'],
     ['The command line', '/guides/command-line'],
   ]),
   group('Migration', [
