@@ -60,8 +60,7 @@ class Engine {
     return true;
   }
 
-#if defined(__EMSCRIPTEN_SHARED_MEMORY__)
-  /// The argument for run_thread on threads 1 .. threads - 1.
+  /// The argument for run_thread (bindings_threads.cpp) on threads 1 .. threads - 1.
   [[nodiscard]] uintptr_t worker(uint32_t thread) { return reinterpret_cast<uintptr_t>(session_->worker(thread)); }
   /// A stack for another thread; of length 0 if there is no memory. It is never freed, because threads still use their
   /// stacks while the pool ends.
@@ -70,7 +69,6 @@ class Engine {
     void* const made = std::aligned_alloc(64, kBytes);
     return {reinterpret_cast<uintptr_t>(made), made == nullptr ? 0 : kBytes};
   }
-#endif
 
   void use_threads(uint32_t n) { session_->use_threads(n); }
 
@@ -374,13 +372,6 @@ std::string type_name(uint32_t id) {
 
 }  // namespace
 
-#if defined(__EMSCRIPTEN_SHARED_MEMORY__)
-/// The entry point of the other threads, which they call in their own instance over the same memory. It calls no
-/// JavaScript.
-extern "C" EMSCRIPTEN_KEEPALIVE void run_thread(void* worker) { Pool::work(worker); }
-extern "C" EMSCRIPTEN_KEEPALIVE void fail_thread(void* worker) { Pool::fail_worker(worker); }
-#endif
-
 EMSCRIPTEN_BINDINGS(engine) {
   function("selfTest", &self_test);
   function("useMemoryStreams", &use_memory_streams);
@@ -392,10 +383,8 @@ EMSCRIPTEN_BINDINGS(engine) {
       .function("failure", &Engine::failure)
       .function("addHeader", &Engine::add_header)
       .function("open", &Engine::open)
-#if defined(__EMSCRIPTEN_SHARED_MEMORY__)
       .function("worker", &Engine::worker)
       .class_function("stack", &Engine::stack)
-#endif
       .function("architecture", &Engine::architecture)
       .function("facts", &Engine::facts)
       .function("samplerDefaults", &Engine::sampler_defaults)

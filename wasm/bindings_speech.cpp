@@ -70,9 +70,7 @@ class Speech {
     pool_ = std::move(*pool);
     return true;
   }
-#if defined(__EMSCRIPTEN_SHARED_MEMORY__)
   [[nodiscard]] uintptr_t worker(uint32_t thread) { return reinterpret_cast<uintptr_t>(pool_->worker(thread)); }
-#endif
   [[nodiscard]] Facts facts() const {
     const WhisperHparams& h = model_->hparams();
     return {.vocabulary_size = h.n_vocab,
@@ -321,9 +319,7 @@ EMSCRIPTEN_BINDINGS(speech) {
       .function("reserve", &Speech::reserve)
       .function("failure", &Speech::failure)
       .function("openHeader", &Speech::open_header)
-#if defined(__EMSCRIPTEN_SHARED_MEMORY__)
       .function("worker", &Speech::worker)
-#endif
       .function("facts", &Speech::facts)
       .function("speechFacts", &Speech::speech_facts)
       .function("plannedCount", &Speech::n_planned)

@@ -5,13 +5,14 @@ set(MODULE_LINK_OPTIONS -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web -sALLOW_
   -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=1MB -sSTACK_SIZE=128KB -sFILESYSTEM=0 -sMALLOC=emmalloc -sASSERTIONS=0 -sDYNAMIC_EXECUTION=0
   -sEXPORTED_RUNTIME_METHODS=HEAPU8 -sEXPORTED_FUNCTIONS=_malloc,_free -sINCOMING_MODULE_JS_API=instantiateWasm
   -fno-exceptions -fno-rtti)
+set(BINDINGS_OPTIONS -fno-exceptions -fno-rtti -DEMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
 
 # wasm_module(NAME LIBRARY FOLDER SOURCES... OPTIONS...): one factory NAME.js with NAME.wasm beside it, in wasm/dist or its FOLDER.
 function(wasm_module name)
   cmake_parse_arguments(arg "" "LIBRARY;FOLDER" "SOURCES;OPTIONS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/wasm)
-  target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti -DEMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
+  target_compile_options(${name} PRIVATE ${BINDINGS_OPTIONS})
   # Embind after the sources: embind_types.cpp stands in for a part of it.
   target_link_libraries(${name} PRIVATE ${arg_LIBRARY} -lembind)
   target_link_options(${name} PRIVATE ${MODULE_LINK_OPTIONS} ${arg_OPTIONS})
@@ -40,8 +41,7 @@ set_source_files_properties(${quantizer_sources} PROPERTIES COMPILE_OPTIONS -O2)
 wasm_module(quant LIBRARY quant_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_quant.cpp OPTIONS -O3)
 
 # edit: writes headers, reads the containers before GGUF. Loaded when either is wanted.
-core_library(edit_core FLOORS base types gguf OPTIONS -Oz -flto)
-wasm_module(edit LIBRARY edit_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_edit.cpp OPTIONS -Oz -flto)
+wasm_module(edit LIBRARY inspect_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_edit.cpp OPTIONS -Oz -flto)
 
 # jinja: chat templates. Loaded when the first one is rendered. Templates nest, and so does what runs them.
 # base apart: core_tests takes jinja's objects from here, and base's from the engine.
@@ -64,12 +64,16 @@ function(engine_math name)
 endfunction()
 engine_math(engine_math_simd)
 engine_math(engine_math_relaxed -mrelaxed-simd)
+add_library(engine_bindings OBJECT ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_adapters.cpp
+  ${CMAKE_SOURCE_DIR}/wasm/bindings_speech.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_values.cpp)
+target_include_directories(engine_bindings PRIVATE ${CMAKE_SOURCE_DIR}/wasm)
+target_compile_options(engine_bindings PRIVATE ${BINDINGS_OPTIONS} -msimd128 -O2 ${ATOMICS})
+target_link_libraries(engine_bindings PRIVATE flags)
 # engine_module(NAME MATH OPTIONS...). What runs once is not drawn into its one caller: engines compile as a whole what has
 # one long loop.
 function(engine_module name math)
-  wasm_module(${name} LIBRARY ${math} FOLDER /engine SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp
-    ${CMAKE_SOURCE_DIR}/wasm/bindings_adapters.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_speech.cpp
-    ${CMAKE_SOURCE_DIR}/wasm/bindings_values.cpp ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
+  wasm_module(${name} LIBRARY ${math} FOLDER /engine SOURCES $<TARGET_OBJECTS:engine_bindings>
+    ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
     OPTIONS -O2 -sBINARYEN_EXTRA_PASSES=one-caller-inline-max-function-size=64 -sSTACK_SIZE=1MB -sINITIAL_MEMORY=8MB
     ${ARGN})
   target_compile_options(${name} PRIVATE ${ARGN})
@@ -81,6 +85,7 @@ endfunction()
 # exports.
 function(engine_module_with_threads name math)
   engine_module(${name} ${math} -sWASM_WORKERS=1)
+  target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/wasm/bindings_threads.cpp)
   target_link_options(${name} PRIVATE -lexports.js -sENVIRONMENT=web,worker -sINCOMING_MODULE_JS_API=instantiateWasm,wasmMemory)
   add_custom_command(TARGET ${name} POST_BUILD COMMAND ${CMAKE_COMMAND} -E rm -f ${CMAKE_SOURCE_DIR}/wasm/dist/engine/${name}.ww.js)
 endfunction()
