@@ -120,7 +120,7 @@ Answer equal(Runtime& r, const Value& a, const Value& b) {
     case Type::kUndefined:
       return Answer::kYes;
     case Type::kString:
-      if (!r.spend(std::min(a.str->size, b.str->size) / 64)) return Answer::kFailed;
+      if (!r.spend(std::min(a.str->size, b.str->size) / kBytesPerStep)) return Answer::kFailed;
       return answer(a.str->view() == b.str->view());
     case Type::kList:
     case Type::kTuple:
@@ -160,7 +160,7 @@ Answer compare(Runtime& r, Op op, const Value& a, const Value& b) {
     order = compare_numbers(a, b);
     if (order == 2) return Answer::kNo;
   } else if (a.is(Type::kString) && b.is(Type::kString)) {
-    if (!r.spend(std::min(a.str->size, b.str->size) / 64)) return Answer::kFailed;
+    if (!r.spend(std::min(a.str->size, b.str->size) / kBytesPerStep)) return Answer::kFailed;
     order = a.str->view().compare(b.str->view());
   } else if (a.is_seq() && a.type == b.type) {
     return compare_items(r, op, *a.seq, *b.seq);

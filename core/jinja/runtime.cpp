@@ -25,7 +25,7 @@ Value Runtime::string(std::string_view bytes, bool content, bool markup) {
           .size = static_cast<uint32_t>(bytes.size()),
           .marks = content ? kAllContent : nullptr,
           .markup = markup};
-  steps += bytes.size() / 64;
+  steps += bytes.size() / kBytesPerStep;
   return Value::of(str);
 }
 

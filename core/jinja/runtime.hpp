@@ -16,8 +16,11 @@
 
 namespace ggufscope::jinja {
 
+/// Text that is made or compared, for one step.
+constexpr size_t kBytesPerStep = 16;
+
 struct Limits {
-  uint64_t steps = 20'000'000;      ///< each node, each element and each 64 bytes of text count as one
+  uint64_t steps = 20'000'000;      ///< each node, each element and each kBytesPerStep of text count as one
   size_t output_bytes = 16 << 20;   ///< for the rendering, and for each intermediate text
   size_t memory_bytes = 256 << 20;  ///< for all values
   uint32_t depth = 500;             ///< of nested nodes, macros and values

@@ -214,8 +214,8 @@ size_t find_text(Runtime& r, const Str& text, const Str& part, size_t begin, siz
     if (at == kNone || at < begin || end - at < part.size) return kNone;
     size_t same = 1;
     while (same < part.size && view[at + same] == part.data[same]) ++same;
+    if (same >= kBytesPerStep && !r.spend(same / kBytesPerStep)) return kNone;
     if (same == part.size) return at;
-    if (same >= 16 && !r.spend(same / 16)) return kNone;
     if (last && at == begin) return kNone;
     at = last ? at - 1 : at + 1;
   }
