@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Sets up, builds, and runs all tests. Ends with each runner's summary line and one line for all.
+# With "all" also what takes long: the optimized native core, and the tests that read GGUFSCOPE_ALL.
 set -euo pipefail
+[ "${1:-}" != all ] || export GGUFSCOPE_ALL=1
 . "$(dirname "$0")/env.sh"
 bash scripts/setup.sh test
 . scripts/env.sh
@@ -9,25 +11,35 @@ bash scripts/setup.sh test
 logs=build/logs
 mkdir -p $logs
 failed=()
+# Sets cpu to the seconds that this shell's ended children computed, all cores together.
+cpu_seconds() {
+  local file=$logs/times-$BASHPID
+  times > "$file"
+  cpu=$(awk -F '[ms ]+' 'NR == 2 { printf "%d", $1 * 60 + $2 + $3 * 60 + $4 }' "$file")
+  rm "$file"
+}
 # step NAME COMMAND...: continues after a failure, so that one run shows all failures. Output goes to a file
 # that is shown meanwhile, because a pipe would wait for processes that a test left running.
 step() {
-  local name=$1 start=$SECONDS
+  local name=$1 start=$SECONDS cpu before
   shift
+  cpu_seconds
+  before=$cpu
   echo "== $name"
   : > "$logs/$name.log"  # before tail opens it: the command may start later
   "$@" >> "$logs/$name.log" 2>&1 < /dev/null &
   local run=$!
   tail -n +1 -f --pid=$run "$logs/$name.log" || true
   wait $run || failed+=("$name")
-  echo "   $name: $((SECONDS - start)) s"
+  cpu_seconds
+  echo "   $name: $((SECONDS - start)) s, computed $((cpu - before)) s"
 }
 quiet() { "$@" > "$logs/last.log" 2>&1 || { tail -n 60 "$logs/last.log"; return 1; }; }
 # targets: more than core_tests
 build_native() { quiet cmake -S . -B "$1" -G Ninja "${@:2}" && quiet ninja -j "$JOBS" -C "$1" core_tests $targets; }
 build_wasm() { quiet emcmake cmake -S . -B build/wasm -G Ninja -DGGUFSCOPE_TESTS=ON && quiet ninja -j "$JOBS" -C build/wasm core_tests relaxed_tests; }
 
-targets= step build-native build_native build/native
+[ -z "${GGUFSCOPE_ALL:-}" ] || targets= step build-native build_native build/native
 targets=fuzz step build-sanitized build_native build/sanitized -DGGUFSCOPE_SANITIZE=ON
 fuzz() {
   local seeds=()
@@ -55,7 +67,7 @@ show_lane() {
 core_lane() {
   # Some tests allocate more memory than there is, and expect an error.
   export ASAN_OPTIONS=allocator_may_return_null=1
-  step core-native build/native/core_tests --report_level=short --color_output=no
+  [ -z "${GGUFSCOPE_ALL:-}" ] || step core-native build/native/core_tests --report_level=short --color_output=no
   step core-sanitized build/sanitized/core_tests --report_level=short --color_output=no
   step fuzz fuzz
 }

@@ -19,6 +19,11 @@ constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
 #endif
+#ifdef __EMSCRIPTEN__
+constexpr bool kWasm = true;
+#else
+constexpr bool kWasm = false;
+#endif
 
 inline std::filesystem::path fixture(const std::string& name) {
   return std::filesystem::path(GGUFSCOPE_SOURCE_DIR) / "tests" / "fixtures" / name;

@@ -245,8 +245,8 @@ BOOST_AUTO_TEST_CASE(altered_reference_models_do_no_harm,
   const auto pool = make_pool();
   size_t n_altered = 0, n_refused = 0, n_run = 0;
   const auto try_altered = [&](const std::vector<uint8_t>& bytes) {
-    // With the sanitizers, only every other change is tested.
-    if (kSanitized && ++n_altered % 2 != 0) return;
+    // With the sanitizers or as wasm, which take longer, only some of the changes are tested.
+    if (++n_altered % (kWasm ? 8 : kSanitized ? 2 : 1) != 0) return;
     try_model(bytes, bytes.size(), *pool).empty() ? ++n_run : ++n_refused;
   };
   for (const auto& entry : std::filesystem::directory_iterator(shared("vectors/arch"))) {
@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(altered_reference_models_do_no_harm,
     }
   }
   BOOST_TEST_MESSAGE(n_refused << " altered models refused, " << n_run << " run");
-  BOOST_TEST(n_refused > 1000u);
+  BOOST_TEST(n_refused > (kWasm ? 200u : 1000u));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,6 +8,7 @@ import type { ByteSource, LazyArray, Scalar } from 'ggufscope'
 import { writeGguf, writeHeader, type Written } from '../fixtures/gguf.ts'
 import { randomLayout } from '../fixtures/layouts.ts'
 import { kPreviewShapes, makeTokens, previewModel, shards, smallModel } from '../fixtures/models.ts'
+import { kAll } from '../fixtures/short.ts'
 import { sparseByte, sparseContent } from '../server/content.ts'
 import { startServer } from '../server/server.ts'
 import { kShared, loadPackage } from './packed.ts'
@@ -43,11 +44,12 @@ function sourceOf({ header, size }: Written, zeros = false): ByteSource & { byte
   return source
 }
 
-test('500 random layouts: none is wrong', async () => {
+test('random layouts: none is wrong', async () => {
+  const layouts = kAll ? 500 : 150
   let fallbacks = 0
   let whole = 0
   let read = 0
-  for (let seed = 1; seed <= 500; seed++) {
+  for (let seed = 1; seed <= layouts; seed++) {
     const model = randomLayout(seed)
     const written = writeHeader(model)
     const source = sourceOf(written, seed % 3 === 0)
@@ -63,9 +65,9 @@ test('500 random layouts: none is wrong', async () => {
     assertSame(file, model, written.offsets, true)
   }
   console.log(
-    `# ${fallbacks} of 500 read whole; ${(read / 1e6).toFixed(1)} MB read of ${(whole / 1e6).toFixed(1)} MB`,
+    `# ${fallbacks} of ${layouts} read whole; ${(read / 1e6).toFixed(1)} MB read of ${(whole / 1e6).toFixed(1)} MB`,
   )
-  assert.ok(fallbacks <= 10, `${fallbacks} fallbacks`)
+  assert.ok(fallbacks <= layouts / 50, `${fallbacks} fallbacks`)
 })
 
 test('what was left out throws until it is read', async () => {
