@@ -1,6 +1,10 @@
 // The panel Compare: opens a second file, and shows how the headers and values differ.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeHeader, type Model } from '../fixtures/gguf.ts'
+import { hugeModel, kPreviewShapes, previewModel } from '../fixtures/models.ts'
+import { sparseContent } from '../server/content.ts'
+import { startServer } from '../server/server.ts'
 import { expect, opened, test } from './site.ts'
 
 test('keys, types and values that differ from another file, and the table saved', async ({ page, site }) => {
@@ -17,6 +21,7 @@ test('keys, types and values that differ from another file, and the table saved'
   await expect(page.getByRole('row', { name: /general\.name.*Little Anvmal/ })).toBeVisible()
   await page.getByRole('radio', { name: /^All values/ }).check()
   await expect(page.getByText('1 key and 1 tensor differ.')).toBeVisible()
+  await expect(page.getByText('28 tensors have the same bytes.')).toBeVisible()
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Save CSV' }).click()
   const saved = readFileSync(await (await download).path(), 'utf8').split('\r\n')
@@ -49,4 +54,53 @@ test('a second file is dropped on the lower half of the page, and a link restore
   await page.dispatchEvent('body', 'drop', at)
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('sample.gguf')
   await expect(page.getByText('1 key and 0 tensors differ.')).toBeVisible()
+})
+
+test('two files of 40 GB on a server are compared by their headers alone, and saved as JSON', async ({
+  page,
+  site,
+}) => {
+  // A vocabulary of 6 MB in each header, which a preview may leave out.
+  const keys = (previewModel(kPreviewShapes[1]!).metadata ?? []).filter(([key]) =>
+    String(key).startsWith('tokenizer.'),
+  )
+  const huge = hugeModel(40e9)
+  const tensors = huge.tensors ?? []
+  const named = (name: string, type: string): Model => ({
+    metadata: [
+      ...(huge.metadata ?? []).filter(([key]) => !/^tokenizer|general\.name/.test(String(key))),
+      ['general.name', { type: 'string', value: name }],
+      ...keys,
+    ],
+    tensors: tensors.map((tensor, i) => (i === 5 ? { ...tensor, type } : tensor)),
+  })
+  let headers = 0
+  await using far = await startServer({ delay: 150, bandwidth: 3e6 })
+  for (const [path, model] of [
+    ['/one.gguf', named('one', 'Q4_K')],
+    ['/two.gguf', named('two', 'Q6_K')],
+  ] as const) {
+    const { header, size } = writeHeader(model)
+    expect(size).toBeGreaterThan(35e9)
+    headers += header.length
+    far.add(path, sparseContent(header, size))
+  }
+  // Otherwise the rest of the header would be read for the findings once the page is idle.
+  await page.addInitScript(() =>
+    Object.defineProperty(navigator, 'connection', { value: { saveData: true } }),
+  )
+  const query = new URLSearchParams({ url: `${far.url}/one.gguf`, with: `${far.url}/two.gguf` })
+  await page.goto(`${site.url}/?${query}#compare`)
+  await opened(page)
+  await expect(page.getByText(/^\d+ keys and 1 tensor differ\.$/)).toBeVisible()
+  await expect(page.getByRole('row', { name: /general\.name two one/ })).toBeVisible()
+  await expect(page.getByRole('row', { name: new RegExp(tensors[5]!.name) })).toContainText('Q6_K')
+  const { bytes } = far.counts()
+  // A preview that gives up has read a part of a header twice.
+  expect(bytes).toBeLessThan(2 * headers)
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Save JSON' }).click()
+  const saved = JSON.parse(readFileSync(await (await download).path(), 'utf8')) as { tensors: unknown[] }
+  expect(saved.tensors).toHaveLength(tensors.length)
+  expect(far.counts().bytes).toBe(bytes)
 })

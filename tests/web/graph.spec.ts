@@ -164,3 +164,29 @@ test('the layers show types, and the size of values once they are read', async (
   await cell.click()
   await expect(page.getByRole('heading', { name: 'blk.1.attn_q.weight' })).toBeVisible()
 })
+
+test('of a file with thousands of roles and kinds of blocks, a bounded part is drawn', async ({
+  page,
+  site,
+}) => {
+  const amount = 3000
+  const numbers = Array.from({ length: amount }, (_, i) => i)
+  const one = (name: string): Tensor => ({ name, shape: [4], type: 'F32' })
+  site.add('/roles.gguf', writeGguf({ tensors: numbers.map((i) => one(`blk.0.role_${i}.weight`)) }))
+  site.add('/outside.gguf', writeGguf({ tensors: numbers.map((i) => one(`outside_${i}.weight`)) }))
+  site.add('/kinds.gguf', writeGguf({ tensors: numbers.map((i) => one(`blk.${i}.role_${i}.weight`)) }))
+  for (const [path, told] of [
+    ['/roles.gguf', '2,904 more tensors, not drawn here.'],
+    ['/outside.gguf', '2,904 more tensors, not drawn here.'],
+    ['/kinds.gguf', 'Only the first 40 parts are drawn.'],
+  ] as const) {
+    await site.visit(page, path, '#graph')
+    await expect(page.getByText(told)).toBeVisible()
+    expect(await page.locator('.node').count()).toBeLessThan(400)
+    for (const view of ['bytes', 'layers']) {
+      await site.visit(page, path, `#graph/${view}`)
+      await expect(page.getByRole('tabpanel').filter({ visible: true })).not.toBeEmpty()
+      expect(await page.locator('*').count(), `${path} ${view}`).toBeLessThan(40_000)
+    }
+  }
+})
