@@ -51,6 +51,7 @@ class Engine {
   /// projector's.
   bool open(uint32_t n_threads, bool with_projector) {
     std::vector<HeaderBytes> headers;
+    headers.reserve(headers_.size());
     for (const auto& [bytes, size] : headers_) headers.push_back({bytes, size});
     const HeaderBytes projector = headers.back();
     if (with_projector) headers.pop_back();

@@ -79,11 +79,11 @@ EMSCRIPTEN_BINDINGS(engine_values) {
       .field("bytes", &ProfileRow::bytes)
       .field("products", &ProfileRow::products);
   value_object<Peaks>("Peaks")
-      .field("bytes", &Peaks::bytes)
-      .field("words", &Peaks::words)
-      .field("floats", &Peaks::floats)
-      .field("near", &Peaks::near)
-      .field("far", &Peaks::far);
+      .field("int8", &Peaks::int8)
+      .field("int16", &Peaks::int16)
+      .field("float32", &Peaks::float32)
+      .field("l2", &Peaks::l2)
+      .field("dram", &Peaks::dram);
 }
 
 }  // namespace ggufscope

@@ -466,9 +466,11 @@ Result<LegacyProgress> read_legacy(ByteView bytes, uint64_t file_size, LegacySta
 Result<LegacyHeader> legacy_header(const LegacyState& state) {
   const std::vector<LegacyValue> values = all_values(state);
   std::vector<WriteKeyValue> key_values;
+  key_values.reserve(values.size());
   for (const LegacyValue& value : values)
     key_values.push_back({value.key, value.type, value.element_type, value.count, value.bytes, {}});
   std::vector<WriteTensor> tensors;
+  tensors.reserve(state.tensors.size());
   for (const LegacyTensor& tensor : state.tensors)
     tensors.push_back({tensor.name, tensor.n_dims, tensor.shape, tensor.type, tensor.n_bytes, tensor.offset});
   Result<WrittenHeader> written = write_header({}, key_values, tensors);

@@ -253,6 +253,7 @@ Value get_slice(Runtime& r, const Value& object, const Value& start, const Value
   }
   if (object.is_seq()) {
     std::vector<Value> items;
+    items.reserve(static_cast<size_t>(count));
     for (int64_t i = 0; i < count; ++i) items.push_back(object.seq->items[from + i * by]);
     return r.sequence(object.type, items);
   }

@@ -83,7 +83,10 @@ bool is_ip_address(std::string_view text, size_t& end) {
   }
   end = 0;
   for (int part = 0; part < 4; ++part) {
-    if (part > 0 && (end >= text.size() || text[end++] != '.')) return false;
+    if (part > 0) {
+      if (end >= text.size() || text[end] != '.') return false;
+      ++end;
+    }
     size_t digits = 0;
     while (digits < 3 && end < text.size() && text[end] >= '0' && text[end] <= '9') ++end, ++digits;
     if (digits == 0) return false;
@@ -211,8 +214,8 @@ Value rel_words(Runtime& r, const Value& rel, bool no_follow) {
 bool is_scheme(std::string_view text) {
   size_t end = run_of(text, ".+-");
   if (count_code_points(text.substr(0, end)) < 2 || end >= text.size() || text[end] != ':') return false;
-  ++end;
-  return text.substr(end) == "" || text.substr(end) == "/" || text.substr(end) == "//";
+  const std::string_view rest = text.substr(end + 1);
+  return rest.empty() || rest == "/" || rest == "//";
 }
 
 Value urlize(Runtime& r, const Value* a, const Args&) {

@@ -32,8 +32,8 @@ class Percent {
       size_t end = text.find('%', i);
       if (end == std::string_view::npos) end = text.size();
       out_.put_part(format_, i, end);
-      i = end;
-      if (i < text.size() && !directive(text, ++i)) return Value::fail();
+      i = end + 1;
+      if (end < text.size() && !directive(text, i)) return Value::fail();
     }
     const bool single = !values_.is(Type::kTuple);
     const bool mapping =
@@ -94,7 +94,10 @@ class Percent {
       d.left = true;
       d.width = -d.width;
     }
-    if (i < text.size() && text[i] == '.' && !number_or_star(text, ++i, d.precision)) return false;
+    if (i < text.size() && text[i] == '.') {
+      ++i;
+      if (!number_or_star(text, i, d.precision)) return false;
+    }
     while (i < text.size() && (text[i] == 'h' || text[i] == 'l' || text[i] == 'L')) ++i;
     if (i >= text.size()) return fail({"the format ends within %"});
     d.type = text[i++];

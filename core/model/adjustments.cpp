@@ -203,8 +203,9 @@ void minicpm(Hparams& h, Keys& keys) {
 
 void gemma_scale(Hparams& h, uint32_t n_layer_27b) {
   const LayerParameters& layer = h.layers[0];
-  if (h.n_layer == n_layer_27b && layer.n_head > 0)
-    h.attention_scale = 1.0f / std::sqrt(static_cast<float>(h.n_embd / layer.n_head));
+  if (h.n_layer != n_layer_27b || layer.n_head == 0) return;
+  const uint32_t width = h.n_embd / layer.n_head;
+  h.attention_scale = 1.0f / std::sqrt(static_cast<float>(width));
 }
 
 void gemma2(Hparams& h, Keys& keys) {

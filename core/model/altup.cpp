@@ -50,6 +50,40 @@ void modalities(Pass& pass, const AltupWeights& w, const float* x, float* scratc
 
 }  // namespace
 
+const float* per_layer_inputs(Pass& pass, std::span<const int32_t> tokens, const float* x) {
+  const Hparams& h = pass.h();
+  const Weights& w = pass.model.weights();
+  const size_t n = pass.n_tokens, d = h.n_embd_per_layer, row = d * h.n_layer;
+  float* out = pass.take(n * row);
+  const size_t mark = pass.state.arena.mark();
+  float* scratch = pass.take(n * row);
+  get_rows(w.per_layer_embedding.matrix, tokens, out);
+  apply(pass.pool, w.per_layer_model_proj, x, n, scratch);  // [n_tokens, n_layer, d]
+  vec::scale(scratch, 1.0f / std::sqrt(static_cast<float>(h.n_embd)), n * row);
+  for (size_t i = 0; i < n * h.n_layer; ++i) {
+    float* own = scratch + i * d;
+    normalize(NormKind::kRms, own, w.per_layer_proj_norm.weight.data(), nullptr, d, h.norm_eps, own);
+    for (size_t k = 0; k < d; ++k)
+      out[i * d + k] =
+          (own[k] + out[i * d + k] * std::sqrt(static_cast<float>(d))) * static_cast<float>(1 / std::sqrt(2.0));
+  }
+  pass.state.arena.release(mark);
+  return out;
+}
+
+void per_layer_output(Pass& pass, size_t il, const float* inputs, const float* x, float* out) {
+  const Hparams& h = pass.h();
+  const LayerWeights& w = pass.weights(il);
+  const size_t n = pass.n_tokens, d = h.n_embd_per_layer, mark = pass.state.arena.mark();
+  float* gate = pass.take(n * d);
+  apply(pass.pool, w.per_layer_gate, x, n, gate);
+  activate(Activation::kGelu, gate, n * d);
+  for (size_t t = 0; t < n; ++t) vec::multiply(gate + t * d, inputs + (t * h.n_layer + il) * d, d);
+  apply(pass.pool, w.per_layer_proj, gate, n, out);
+  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.per_layer_norm, out, n, h.n_embd, out);
+  pass.state.arena.release(mark);
+}
+
 void plan_altup_model(Planner& p, const Hparams& h, Weights& w) {
   const TensorEntry* projection = p.find("altup_proj.weight");
   if (projection == nullptr) return p.refuse(ErrorCode::kNotFound, "tensor altup_proj.weight is missing");

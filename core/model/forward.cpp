@@ -101,40 +101,6 @@ void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* s
   if (w.embedding_norm) normalize_rows(pass.pool, h.norm_eps, h.norm, w.embedding_norm, x, n, n_embd, x);
 }
 
-namespace {
-
-// Gemma 3n and 4: every layer has its own input for each token: [n_layer, n_tokens, n_embd_per_layer].
-void per_layer_inputs(Pass& pass, std::span<const int32_t> tokens, const float* x, float* out, float* scratch) {
-  const Hparams& h = pass.h();
-  const Weights& w = pass.model.weights();
-  const size_t n = pass.n_tokens, d = h.n_embd_per_layer, row = d * h.n_layer;
-  get_rows(w.per_layer_embedding.matrix, tokens, out);
-  apply(pass.pool, w.per_layer_model_proj, x, n, scratch);  // [n_tokens, n_layer, d]
-  vec::scale(scratch, 1.0f / std::sqrt(static_cast<float>(h.n_embd)), n * row);
-  for (size_t i = 0; i < n * h.n_layer; ++i) {
-    float* own = scratch + i * d;
-    normalize(NormKind::kRms, own, w.per_layer_proj_norm.weight.data(), nullptr, d, h.norm_eps, own);
-    for (size_t k = 0; k < d; ++k)
-      out[i * d + k] =
-          (own[k] + out[i * d + k] * std::sqrt(static_cast<float>(d))) * static_cast<float>(1 / std::sqrt(2.0));
-  }
-}
-
-}  // namespace
-
-void per_layer_output(Pass& pass, size_t il, const float* inputs, const float* x, float* out) {
-  const Hparams& h = pass.h();
-  const LayerWeights& w = pass.weights(il);
-  const size_t n = pass.n_tokens, d = h.n_embd_per_layer, mark = pass.state.arena.mark();
-  float* gate = pass.take(n * d);
-  apply(pass.pool, w.per_layer_gate, x, n, gate);
-  activate(Activation::kGelu, gate, n * d);
-  for (size_t t = 0; t < n; ++t) vec::multiply(gate + t * d, inputs + (t * h.n_layer + il) * d, d);
-  apply(pass.pool, w.per_layer_proj, gate, n, out);
-  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.per_layer_norm, out, n, h.n_embd, out);
-  pass.state.arena.release(mark);
-}
-
 bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint32_t> keep) {
   const Model& model = pass.model;
   const Architecture& arch = model.architecture();
@@ -250,29 +216,14 @@ void steer(const Pass& pass, size_t il, float* x, size_t n_rows) {
 
 bool cancelled(const std::atomic<bool>* cancel) { return cancel != nullptr && cancel->load(std::memory_order_relaxed); }
 
-Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*& out,
-                            const std::atomic<bool>* cancel) {
-  const Model& model = pass.model;
-  const Hparams& h = model.hparams();
-  State& state = pass.state;
-  const size_t n = pass.n_tokens, size = n * h.n_embd;
-  const std::span<const int32_t> tokens = batch.tokens.subspan(first, n);
-  if (pass.pool.profile() != nullptr) pass.pool.profile()->begin_pass(n);
-  const Timed timed(pass.pool.profile(), Operation::kPass);
-
-  state.arena.release(0);
-  Activations a{};
-  a.x = pass.take(size);
-  a.normed = pass.take(size);
-  a.mixed = pass.take(size);
-  a.forward = pass.take(size);
-  a.input = pass.take(size);
-  for (size_t which = 0; which < (h.window != 0 ? 2 : 1); ++which) {
-    const RopeTable& table = state.rope_tables[which];
+// The cosines and sines of the tokens' positions, [n_tokens, n_rot / 2].
+void compute_rope_angles(Pass& pass) {
+  for (size_t which = 0; which < (pass.h().window != 0 ? 2 : 1); ++which) {
+    const RopeTable& table = pass.state.rope_tables[which];
     const size_t half = table.inverse_frequency.size();
-    float* cosines = pass.take(n * half);
-    float* sines = pass.take(n * half);
-    for (size_t t = 0; t < n; ++t) {
+    float* cosines = pass.take(pass.n_tokens * half);
+    float* sines = pass.take(pass.n_tokens * half);
+    for (size_t t = 0; t < pass.n_tokens; ++t) {
       if (pass.axes.empty()) {
         rope_angles(table, pass.positions[t], cosines + t * half, sines + t * half);
       } else {
@@ -282,6 +233,83 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
     pass.cosines[which] = cosines;
     pass.sines[which] = sines;
   }
+}
+
+// The streams of architectures that keep more than one residual stream. Each architecture has at most one kind.
+struct Streams {
+  HyperStreams hyper;
+  Bank bank;
+  float* altup = nullptr;
+};
+
+Streams begin(Pass& pass, const float* x) {
+  const Hparams& h = pass.h();
+  const size_t size = pass.n_tokens * h.n_embd;
+  Streams s;
+  if (const size_t n_more = pass.model.weights().altup_projection.matrices.size(); n_more != 0) {
+    s.altup = pass.take((n_more + 1) * size);
+    split_streams(pass, x, s.altup);
+  }
+  if (h.hyper.n != 0) s.hyper = begin_streams(pass, x);
+  if (h.residual_block != 0) s.bank.streams = pass.take((h.n_layer + h.residual_block - 1) / h.residual_block * size);
+  return s;
+}
+
+// Returns false, without computing the layer, if x is the only stream.
+bool run_streams_layer(Pass& pass, size_t il, Streams& s, const float* per_layer, const Activations& a) {
+  const size_t n = pass.n_tokens;
+  if (s.hyper.x != nullptr) {
+    run_hyper_layer(pass, il, s.hyper, a);
+    steer(pass, il, s.hyper.x, n * pass.h().hyper.n);
+  } else if (s.bank.streams != nullptr) {
+    run_banking_layer(pass, il, s.bank, a);
+    steer(pass, il, a.x, n);
+  } else if (s.altup != nullptr) {
+    run_altup_layer(pass, il, s.altup, per_layer, a);
+    steer(pass, il, s.altup, n * (pass.model.weights().altup_projection.matrices.size() + 1));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// What some architectures add to a layer's output or scale it by. kept: the tokens of the rows of x; empty: all.
+void finish_layer(Pass& pass, size_t il, const float* per_layer, std::span<const uint32_t> kept, const Activations& a) {
+  const auto row = [&](size_t t) { return kept.empty() ? t : size_t{kept[t]}; };
+  const Model& model = pass.model;
+  const Hparams& h = pass.h();
+  const size_t n = pass.n_tokens, n_embd = h.n_embd;
+  if (per_layer != nullptr) {
+    per_layer_output(pass, il, per_layer, a.x, a.forward);
+    vec::add(a.x, a.forward, n * n_embd);
+  }
+  if (!pass.inputs.empty() && il < h.n_deep_layer)
+    for (size_t t = 0; t < n; ++t)
+      vec::add(a.x + t * n_embd, pass.inputs.data() + row(t) * model.n_input() + (il + 1) * n_embd, n_embd);
+  if (const Vector& scale = pass.weights(il).output_scale; scale && model.architecture().adds_embedding) {
+    for (size_t t = 0; t < n; ++t)
+      vec::add_scaled(a.x + t * n_embd, scale.data()[0], pass.first_value + row(t) * n_embd, n_embd);
+  } else if (scale) {
+    vec::scale(a.x, scale.data()[0], n * n_embd);
+  }
+  steer(pass, il, a.x, n);
+  if (h.norm_between_loops && (il + 1) % (h.n_layer / h.n_loops) == 0 && il + 1 < h.n_layer)
+    normalize_rows(pass.pool, h.norm_eps, h.norm, model.weights().output_norm, a.x, n, n_embd, a.x);
+}
+
+Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*& out,
+                            const std::atomic<bool>* cancel) {
+  const Model& model = pass.model;
+  const Hparams& h = model.hparams();
+  const size_t n = pass.n_tokens, size = n * h.n_embd;
+  const std::span<const int32_t> tokens = batch.tokens.subspan(first, n);
+  if (pass.pool.profile() != nullptr) pass.pool.profile()->begin_pass(n);
+  const Timed timed(pass.pool.profile(), Operation::kPass);
+
+  pass.state.arena.release(0);
+  Activations a{};
+  for (float** buffer : {&a.x, &a.normed, &a.mixed, &a.forward, &a.input}) *buffer = pass.take(size);
+  compute_rope_angles(pass);
   pass.first_value = pass.take(size);
   pass.tokens = tokens.data();
   if (h.switches.activate.empty()) {
@@ -290,71 +318,24 @@ Result<void> forward_tokens(Pass& pass, const Batch& batch, size_t first, float*
     embed(pass, switch_tokens(pass, tokens), a.x, a.normed);
   }
   if (model.architecture().adds_embedding) std::memcpy(pass.first_value, a.x, size * sizeof(float));
-  float* per_layer = nullptr;
-  if (h.n_embd_per_layer != 0) {
-    const size_t floats = n * h.n_layer * h.n_embd_per_layer;
-    per_layer = pass.take(floats);
-    const size_t mark = state.arena.mark();
-    per_layer_inputs(pass, tokens, a.x, per_layer, pass.take(floats));
-    state.arena.release(mark);
-  }
+  const float* per_layer = h.n_embd_per_layer != 0 ? per_layer_inputs(pass, tokens, a.x) : nullptr;
   const bool recurrent = model.is_recurrent();
   std::vector<uint32_t> wanted;
   for (size_t t = 0; t < n; ++t)
     if (batch.wanted.empty() || batch.wanted[first + t] != 0) wanted.push_back(static_cast<uint32_t>(t));
   bool dropped = false;
-  float* streams = nullptr;
-  if (const size_t n_more = model.weights().altup_projection.matrices.size(); n_more != 0) {
-    streams = pass.take((n_more + 1) * size);
-    split_streams(pass, a.x, streams);
-  }
-  HyperStreams hyper;
-  if (h.hyper.n != 0) hyper = begin_streams(pass, a.x);
-  Bank bank;
-  if (h.residual_block != 0) bank.streams = pass.take((h.n_layer + h.residual_block - 1) / h.residual_block * size);
+  Streams streams = begin(pass, a.x);
   for (size_t il = 0; il < h.n_layer; ++il) {
     if (!recurrent && cancelled(cancel)) return fail(ErrorCode::kInvalidArgument, "cancelled");
-    if (hyper.x != nullptr) {
-      run_hyper_layer(pass, il, hyper, a);
-      steer(pass, il, hyper.x, n * h.hyper.n);
-      continue;
-    }
-    if (bank.streams != nullptr) {
-      run_banking_layer(pass, il, bank, a);
-      steer(pass, il, a.x, n);
-      continue;
-    }
-    if (streams != nullptr) {
-      run_altup_layer(pass, il, streams, per_layer, a);
-      steer(pass, il, streams, n * (model.weights().altup_projection.matrices.size() + 1));
-      continue;
-    }
+    if (run_streams_layer(pass, il, streams, per_layer, a)) continue;
     const bool last = il + 1 == h.n_layer && wanted.size() < n && per_layer == nullptr;
     dropped = run_layer(pass, il, a, last ? std::span<const uint32_t>(wanted) : std::span<const uint32_t>());
-    if (per_layer != nullptr) {
-      per_layer_output(pass, il, per_layer, a.x, a.forward);
-      vec::add(a.x, a.forward, size);
-    }
-    if (!pass.inputs.empty() && il < h.n_deep_layer)
-      for (size_t t = 0; t < pass.n_tokens; ++t)
-        vec::add(a.x + t * h.n_embd,
-                 pass.inputs.data() + (dropped ? wanted[t] : t) * model.n_input() + (il + 1) * h.n_embd, h.n_embd);
-    if (const Vector& scale = pass.weights(il).output_scale; scale && model.architecture().adds_embedding) {
-      for (size_t t = 0; t < pass.n_tokens; ++t)
-        vec::add_scaled(a.x + t * h.n_embd, scale.data()[0], pass.first_value + (dropped ? wanted[t] : t) * h.n_embd,
-                        h.n_embd);
-    } else if (scale) {
-      vec::scale(a.x, scale.data()[0], pass.n_tokens * h.n_embd);
-    }
-    steer(pass, il, a.x, pass.n_tokens);
-    const uint32_t n_pass = h.n_layer / h.n_loops;
-    if (h.norm_between_loops && (il + 1) % n_pass == 0 && il + 1 < h.n_layer)
-      normalize_rows(pass.pool, h.norm_eps, h.norm, model.weights().output_norm, a.x, pass.n_tokens, h.n_embd, a.x);
+    finish_layer(pass, il, per_layer, dropped ? std::span<const uint32_t>(wanted) : std::span<const uint32_t>(), a);
   }
-  if (streams != nullptr) merge_streams(pass, streams, a.x, a.forward);
-  if (hyper.x != nullptr) end_streams(pass, hyper, a.x);
-  if (bank.streams != nullptr) {
-    mix_banked(pass, bank, model.weights().output_res_score, a.x, a.forward);
+  if (streams.altup != nullptr) merge_streams(pass, streams.altup, a.x, a.forward);
+  if (streams.hyper.x != nullptr) end_streams(pass, streams.hyper, a.x);
+  if (streams.bank.streams != nullptr) {
+    mix_banked(pass, streams.bank, model.weights().output_res_score, a.x, a.forward);
     a.x = a.forward;
   }
   write_outputs(pass, batch, wanted, dropped, a.x, a.normed, out);

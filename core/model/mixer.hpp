@@ -249,9 +249,12 @@ uint64_t bank_floats(const Hparams& h, uint64_t n_tokens);
 void mix_banked(Pass& pass, const Bank& bank, const Vector& score, const float* x, float* out);
 void run_banking_layer(Pass& pass, size_t il, Bank& bank, const Activations& a);
 
+// altup.cpp
+/// Gemma 3n and 4: every layer has its own input for each token. Returns [n_tokens, n_layer, n_embd_per_layer], in the
+/// arena.
+const float* per_layer_inputs(Pass& pass, std::span<const int32_t> tokens, const float* x);
 /// out [n_tokens, n_embd]: computed from a layer's own input for each token, and x.
 void per_layer_output(Pass& pass, size_t il, const float* inputs, const float* x, float* out);
-// altup.cpp
 void plan_altup_model(Planner& planner, const Hparams& h, Weights& weights);
 void plan_altup(const LayerPlan& plan, uint64_t n_streams, AltupWeights& weights);
 uint64_t altup_floats(const Hparams& h, const Weights& weights, uint64_t n_tokens);

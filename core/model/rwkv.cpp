@@ -163,136 +163,162 @@ uint64_t rwkv_state(const Hparams& h) {
   return 2 * n + (h.layers[0].mixer == MixerKind::kRwkv4 ? 3 * n : n * h.wkv_head_size);
 }
 
-void run_rwkv(Pass& pass, size_t il, const float* x, float* y) {
-  const Hparams& h = pass.h();
-  const RwkvWeights& w = pass.weights(il).rwkv;
-  const MixerKind kind = pass.layer(il).mixer;
-  const size_t n = pass.n_tokens, n_embd = h.n_embd, all = n * n_embd, size = h.wkv_head_size;
-  const size_t n_heads = size != 0 ? n_embd / size : 0;
-  const size_t mark = pass.state.arena.mark();
-  float* previous = pass.take(all);  // all [n_tokens, n_embd]
-  float* mixed = pass.take(all);
-  float* r = pass.take(all);
-  float* k = pass.take(all);
-  float* v = pass.take(all);
-  float* g = pass.take(all);
-  float* decay = pass.take(all);
-  float* a = pass.take(all);
-  float* b = pass.take(all);
-  float* out = pass.take(all);
-  float* middle = pass.take(n * static_cast<size_t>(widest_low_rank(w)));  // [n_tokens, rank]
-  float* part = pass.take(n * static_cast<size_t>(widest_low_rank(w)));
+namespace {
 
-  shift_tokens(pass.states(il, 0), x, n_embd, previous);
-  const auto head_norm = [&] {
-    for (size_t i = 0; i < n * n_heads && w.norm; ++i) {
-      const size_t at = i % n_heads * size;
-      normalize(NormKind::kLayer, out + i * size, w.norm.weight.data() + at,
-                w.norm.bias ? w.norm.bias.data() + at : nullptr, size,
-                kind == MixerKind::kRwkv5 ? h.wkv_norm_eps : kHeadNormEps, out + i * size);
-    }
-  };
-  switch (kind) {
-    case MixerKind::kRwkv4:
-    case MixerKind::kRwkv5: {
-      const auto project = [&](const Vector& mu, const Linear& by, float* to) {
-        lerp_own(x, previous, mu.data(), n, n_embd, mixed);
-        apply(pass.pool, by, mixed, n, to);
-      };
-      project(w.lerp_k, w.key, k);
-      project(w.lerp_v, w.value, v);
-      project(w.lerp_r, w.receptance, r);
-      if (kind == MixerKind::kRwkv4) {
-        activate(Activation::kSigmoid, r, all);
-        wkv4(pass.pool, n_embd, w.first.data(), w.decay.data(), k, v, r, pass.states(il, 2 * n_embd), out);
-        break;
-      }
-      if (w.gate) project(w.lerp_g, w.gate, g), activate(Activation::kSilu, g, all);
-      wkv6(pass.pool, n_heads, size, by_channel(w.first, n_embd, a), by_channel(w.decay, n_embd, decay), 0, 1.0f, k, v,
-           r, pass.states(il, 2 * n_embd), out);
-      head_norm();
-      if (w.gate) vec::multiply(out, g, all);
-      break;
-    }
-    case MixerKind::kRwkv6:
-    case MixerKind::kRwkv6Qwen: {
-      const bool linear = kind == MixerKind::kRwkv6Qwen;
-      const size_t rank = w.mix_w2.n_in, n_kv = w.key.n_out;
-      lerp(x, previous, w.lerp_x.data(), nullptr, n, n_embd, mixed);
-      apply(pass.pool, w.w1, mixed, n, middle);  // [n_tokens, 5, rank]
-      activate(Activation::kTanh, middle, n * 5 * rank);
-      // mixed = the input of projection i: w, k, v, r, g
-      const auto mix = [&](size_t i) {
-        for (size_t t = 0; t < n; ++t) std::memcpy(part + t * rank, middle + (5 * t + i) * rank, rank * sizeof(float));
-        apply(pass.pool, w.mix_w2, i, part, n, b);
-        lerp(x, previous, w.lerp.data() + i * n_embd, b, n, n_embd, mixed);
-      };
-      mix(1), apply(pass.pool, w.key, mixed, n, a);
-      mix(2), apply(pass.pool, w.value, mixed, n, out);
-      for (size_t t = 0; t < n; ++t)
-        for (size_t head = 0; head < n_heads; ++head) {  // grouped heads are repeated
-          const size_t from = t * n_kv + head / (n_embd / n_kv) * size, to = t * n_embd + head * size;
-          std::memcpy(k + to, a + from, size * sizeof(float));
-          std::memcpy(v + to, out + from, size * sizeof(float));
-        }
-      mix(3), apply(pass.pool, w.receptance, mixed, n, r);
-      mix(4), apply(pass.pool, w.gate, mixed, n, g);
-      activate(linear ? Activation::kSigmoid : Activation::kSilu, g, all);
-      mix(0);
-      low_rank(pass, w.decay_w1, w.decay_w2, mixed, Activation::kTanh, true, part, decay);
-      add_rows(decay, w.decay.data(), n, n_embd);
-      for (size_t i = 0; i < all; ++i) decay[i] = std::exp(-std::exp(decay[i]));
-      if (linear)
-        for (size_t i = 0; i < all; ++i) k[i] -= k[i] * decay[i];
-      wkv6(pass.pool, n_heads, size, w.first.data(), decay, n_embd,
-           linear ? 1.0f / std::sqrt(static_cast<float>(size)) : 1.0f, k, v, r, pass.states(il, 2 * n_embd), out);
-      head_norm();
-      vec::multiply(out, g, all);
-      break;
-    }
-    default: {
-      const auto mix = [&](size_t i) { lerp(x, previous, w.lerp.data() + i * n_embd, nullptr, n, n_embd, mixed); };
-      mix(0), apply(pass.pool, w.receptance, mixed, n, r);
-      mix(1), low_rank(pass, w.w1, w.w2, mixed, Activation::kTanh, true, middle, decay);
-      add_rows(decay, w.w0.data(), n, n_embd);
-      for (size_t i = 0; i < all; ++i)
-        decay[i] = std::exp(-0.606531f * (1.0f / (1.0f + std::exp(-decay[i]))));  // e^-0.5
-      mix(2), apply(pass.pool, w.key, mixed, n, k);
-      mix(3), apply(pass.pool, w.value, mixed, n, v);
-      if (il == 0) {
-        std::memcpy(pass.first_value, v, all * sizeof(float));
-      } else {
-        low_rank(pass, w.v1, w.v2, mixed, Activation::kSigmoid, false, middle, b);
-        add_rows(b, w.v0.data(), n, n_embd);
-        activate(Activation::kSigmoid, b, all);
-        for (size_t i = 0; i < all; ++i) v[i] += (pass.first_value[i] - v[i]) * b[i];
-      }
-      mix(4), low_rank(pass, w.a1, w.a2, mixed, Activation::kSigmoid, false, middle, a);
-      add_rows(a, w.a0.data(), n, n_embd);
-      activate(Activation::kSigmoid, a, all);
-      if (w.g1) mix(5), low_rank(pass, w.g1, w.g2, mixed, Activation::kSigmoid, true, middle, g);
-      // kk: the normalized key that is removed from the state; b = kk a; a = -kk; k_a: how much of k is kept
-      float* kk = mixed;
-      for (size_t i = 0; i < all; ++i) kk[i] = k[i] * w.k_k.data()[i % n_embd];
-      for (size_t i = 0; i < n * n_heads; ++i) l2_normalize(kk + i * size, size, 1e-12f);
-      for (size_t i = 0; i < all; ++i) {
-        const float ka = k[i] * w.k_a.data()[i % n_embd];
-        k[i] += a[i] * ka - ka;
-        b[i] = kk[i] * a[i];
-        a[i] = -kk[i];
-      }
-      wkv7(pass.pool, n_heads, size, r, decay, k, v, a, b, pass.states(il, 2 * n_embd), out);
-      head_norm();
-      for (size_t i = 0; i < n * n_heads; ++i) {
-        float bonus = 0;
-        for (size_t j = 0; j < size; ++j)
-          bonus += k[i * size + j] * r[i * size + j] * w.r_k.data()[i % n_heads * size + j];
-        vec::add_scaled(out + i * size, bonus, v + i * size, size);
-      }
-      if (w.g1) vec::multiply(out, g, all);
-    }
+// Activations of one layer, [n_tokens, n_embd] each.
+struct RwkvBuffers {
+  const float* x;
+  float *previous, *mixed, *r, *k, *v, *g, *decay, *a, *b, *out;
+  float *middle, *part;  // [n_tokens, rank]
+};
+
+void normalize_heads(const Pass& pass, const RwkvWeights& w, float eps, float* out) {
+  const size_t size = pass.h().wkv_head_size, n_heads = pass.h().n_embd / size;
+  for (size_t i = 0; i < pass.n_tokens * n_heads && w.norm; ++i) {
+    const size_t at = i % n_heads * size;
+    normalize(NormKind::kLayer, out + i * size, w.norm.weight.data() + at,
+              w.norm.bias ? w.norm.bias.data() + at : nullptr, size, eps, out + i * size);
   }
-  apply(pass.pool, w.output, out, n, y);
+}
+
+void run_rwkv_4_5(Pass& pass, size_t il, const RwkvBuffers& to) {
+  const RwkvWeights& w = pass.weights(il).rwkv;
+  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, all = n * n_embd;
+  const auto project = [&](const Vector& mu, const Linear& by, float* out) {
+    lerp_own(to.x, to.previous, mu.data(), n, n_embd, to.mixed);
+    apply(pass.pool, by, to.mixed, n, out);
+  };
+  project(w.lerp_k, w.key, to.k);
+  project(w.lerp_v, w.value, to.v);
+  project(w.lerp_r, w.receptance, to.r);
+  if (pass.layer(il).mixer == MixerKind::kRwkv4) {
+    activate(Activation::kSigmoid, to.r, all);
+    wkv4(pass.pool, n_embd, w.first.data(), w.decay.data(), to.k, to.v, to.r, pass.states(il, 2 * n_embd), to.out);
+    return;
+  }
+  const size_t size = pass.h().wkv_head_size;
+  if (w.gate) project(w.lerp_g, w.gate, to.g), activate(Activation::kSilu, to.g, all);
+  wkv6(pass.pool, n_embd / size, size, by_channel(w.first, n_embd, to.a), by_channel(w.decay, n_embd, to.decay), 0,
+       1.0f, to.k, to.v, to.r, pass.states(il, 2 * n_embd), to.out);
+  normalize_heads(pass, w, pass.h().wkv_norm_eps, to.out);
+  if (w.gate) vec::multiply(to.out, to.g, all);
+}
+
+void run_rwkv_6(Pass& pass, size_t il, const RwkvBuffers& to) {
+  const RwkvWeights& w = pass.weights(il).rwkv;
+  const bool linear = pass.layer(il).mixer == MixerKind::kRwkv6Qwen;
+  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, all = n * n_embd, size = pass.h().wkv_head_size;
+  const size_t n_heads = n_embd / size, rank = w.mix_w2.n_in, n_kv = w.key.n_out;
+  lerp(to.x, to.previous, w.lerp_x.data(), nullptr, n, n_embd, to.mixed);
+  apply(pass.pool, w.w1, to.mixed, n, to.middle);  // [n_tokens, 5, rank]
+  activate(Activation::kTanh, to.middle, n * 5 * rank);
+  // mixed = the input of projection i: w, k, v, r, g
+  const auto mix = [&](size_t i) {
+    for (size_t t = 0; t < n; ++t)
+      std::memcpy(to.part + t * rank, to.middle + (5 * t + i) * rank, rank * sizeof(float));
+    apply(pass.pool, w.mix_w2, i, to.part, n, to.b);
+    lerp(to.x, to.previous, w.lerp.data() + i * n_embd, to.b, n, n_embd, to.mixed);
+  };
+  mix(1), apply(pass.pool, w.key, to.mixed, n, to.a);
+  mix(2), apply(pass.pool, w.value, to.mixed, n, to.out);
+  for (size_t t = 0; t < n; ++t)
+    for (size_t head = 0; head < n_heads; ++head) {  // grouped heads are repeated
+      const size_t from = t * n_kv + head / (n_embd / n_kv) * size, at = t * n_embd + head * size;
+      std::memcpy(to.k + at, to.a + from, size * sizeof(float));
+      std::memcpy(to.v + at, to.out + from, size * sizeof(float));
+    }
+  mix(3), apply(pass.pool, w.receptance, to.mixed, n, to.r);
+  mix(4), apply(pass.pool, w.gate, to.mixed, n, to.g);
+  activate(linear ? Activation::kSigmoid : Activation::kSilu, to.g, all);
+  mix(0);
+  low_rank(pass, w.decay_w1, w.decay_w2, to.mixed, Activation::kTanh, true, to.part, to.decay);
+  add_rows(to.decay, w.decay.data(), n, n_embd);
+  for (size_t i = 0; i < all; ++i) to.decay[i] = std::exp(-std::exp(to.decay[i]));
+  if (linear)
+    for (size_t i = 0; i < all; ++i) to.k[i] -= to.k[i] * to.decay[i];
+  wkv6(pass.pool, n_heads, size, w.first.data(), to.decay, n_embd,
+       linear ? 1.0f / std::sqrt(static_cast<float>(size)) : 1.0f, to.k, to.v, to.r, pass.states(il, 2 * n_embd),
+       to.out);
+  normalize_heads(pass, w, kHeadNormEps, to.out);
+  vec::multiply(to.out, to.g, all);
+}
+
+// The first layer stores its values; later ones mix theirs with them.
+void mix_values_7(Pass& pass, size_t il, const RwkvBuffers& to) {
+  const RwkvWeights& w = pass.weights(il).rwkv;
+  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, all = n * n_embd;
+  if (il == 0) {
+    std::memcpy(pass.first_value, to.v, all * sizeof(float));
+    return;
+  }
+  low_rank(pass, w.v1, w.v2, to.mixed, Activation::kSigmoid, false, to.middle, to.b);
+  add_rows(to.b, w.v0.data(), n, n_embd);
+  activate(Activation::kSigmoid, to.b, all);
+  for (size_t i = 0; i < all; ++i) to.v[i] += (pass.first_value[i] - to.v[i]) * to.b[i];
+}
+
+void run_rwkv_7(Pass& pass, size_t il, const RwkvBuffers& to) {
+  const RwkvWeights& w = pass.weights(il).rwkv;
+  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, all = n * n_embd, size = pass.h().wkv_head_size;
+  const size_t n_heads = n_embd / size;
+  const auto mix = [&](size_t i) { lerp(to.x, to.previous, w.lerp.data() + i * n_embd, nullptr, n, n_embd, to.mixed); };
+  mix(0), apply(pass.pool, w.receptance, to.mixed, n, to.r);
+  mix(1), low_rank(pass, w.w1, w.w2, to.mixed, Activation::kTanh, true, to.middle, to.decay);
+  add_rows(to.decay, w.w0.data(), n, n_embd);
+  for (size_t i = 0; i < all; ++i)
+    to.decay[i] = std::exp(-0.606531f * (1.0f / (1.0f + std::exp(-to.decay[i]))));  // e^-0.5
+  mix(2), apply(pass.pool, w.key, to.mixed, n, to.k);
+  mix(3), apply(pass.pool, w.value, to.mixed, n, to.v);
+  mix_values_7(pass, il, to);
+  mix(4), low_rank(pass, w.a1, w.a2, to.mixed, Activation::kSigmoid, false, to.middle, to.a);
+  add_rows(to.a, w.a0.data(), n, n_embd);
+  activate(Activation::kSigmoid, to.a, all);
+  if (w.g1) mix(5), low_rank(pass, w.g1, w.g2, to.mixed, Activation::kSigmoid, true, to.middle, to.g);
+  // kk: the normalized key that is removed from the state; b = kk a; a = -kk; k_a: how much of k is kept
+  float* kk = to.mixed;
+  for (size_t i = 0; i < all; ++i) kk[i] = to.k[i] * w.k_k.data()[i % n_embd];
+  for (size_t i = 0; i < n * n_heads; ++i) l2_normalize(kk + i * size, size, 1e-12f);
+  for (size_t i = 0; i < all; ++i) {
+    const float ka = to.k[i] * w.k_a.data()[i % n_embd];
+    to.k[i] += to.a[i] * ka - ka;
+    to.b[i] = kk[i] * to.a[i];
+    to.a[i] = -kk[i];
+  }
+  wkv7(pass.pool, n_heads, size, to.r, to.decay, to.k, to.v, to.a, to.b, pass.states(il, 2 * n_embd), to.out);
+  normalize_heads(pass, w, kHeadNormEps, to.out);
+  for (size_t i = 0; i < n * n_heads; ++i) {
+    const size_t at = i * size;
+    float bonus = 0;
+    for (size_t j = 0; j < size; ++j) bonus += to.k[at + j] * to.r[at + j] * w.r_k.data()[i % n_heads * size + j];
+    vec::add_scaled(to.out + at, bonus, to.v + at, size);
+  }
+  if (w.g1) vec::multiply(to.out, to.g, all);
+}
+
+}  // namespace
+
+void run_rwkv(Pass& pass, size_t il, const float* x, float* y) {
+  const RwkvWeights& w = pass.weights(il).rwkv;
+  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, mark = pass.state.arena.mark();
+  RwkvBuffers to{};
+  to.x = x;
+  for (float** buffer : {&to.previous, &to.mixed, &to.r, &to.k, &to.v, &to.g, &to.decay, &to.a, &to.b, &to.out})
+    *buffer = pass.take(n * n_embd);
+  for (float** buffer : {&to.middle, &to.part}) *buffer = pass.take(n * static_cast<size_t>(widest_low_rank(w)));
+  shift_tokens(pass.states(il, 0), x, n_embd, to.previous);
+  switch (pass.layer(il).mixer) {
+    case MixerKind::kRwkv4:
+    case MixerKind::kRwkv5:
+      run_rwkv_4_5(pass, il, to);
+      break;
+    case MixerKind::kRwkv6:
+    case MixerKind::kRwkv6Qwen:
+      run_rwkv_6(pass, il, to);
+      break;
+    default:
+      run_rwkv_7(pass, il, to);
+  }
+  apply(pass.pool, w.output, to.out, n, y);
   pass.state.arena.release(mark);
 }
 

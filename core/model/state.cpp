@@ -32,10 +32,6 @@ uint64_t window_slots(const Model& model, const StateOptions& options) {
   return n < n_ctx ? n : 0;
 }
 
-uint64_t cells_of(const LayerParameters& layer, uint64_t n_ctx, uint64_t n_slots) {
-  return layer.windowed && n_slots != 0 ? n_slots : n_ctx;
-}
-
 // The rows that positions are selected by are not rounded further than half precision, whatever the cache's type.
 CacheType further_type(CacheTypes cache, const FurtherRow& row) {
   return cache.keys == CacheType::kF32 || row.windowed ? CacheType::kF32 : CacheType::kF16;
@@ -50,45 +46,134 @@ bool add_product(uint64_t& sum, uint64_t a, uint64_t b) {
   return true;
 }
 
-StateSizes state_sizes(const Model& model, const StateOptions& options) {
+namespace {
+
+// The places of all rows. state_sizes uses only the sums, and State::create also the places.
+struct Layout {
+  std::vector<LayerPlace> places;  // of the layers, then of their additional rows
+  uint64_t cache_bytes = 0;
+  uint64_t recurrent_floats = 0;
+  bool fits = true;  // false: a sum overflows
+
+  // The offset of n rows in the cache.
+  uint64_t take(uint64_t n, uint64_t row_bytes) {
+    const uint64_t at = cache_bytes;
+    uint64_t bytes = 0;
+    fits = fits && add_product(bytes, n, row_bytes) && add_product(cache_bytes, round_up64(bytes), 1);
+    return at;
+  }
+};
+
+void place_keys_and_values(Layout& layout, const Model& model, const StateOptions& o, size_t il, uint64_t n_slots) {
+  const LayerParameters& layer = model.hparams().layers[il];
+  const CacheShape shape = cache_shape(model.hparams(), layer);
+  if (shape.n_head_kv == 0) return;
+  LayerPlace& place = layout.places[il];
+  place.d_k_row = shape.d_k;
+  place.d_v_row = shape.d_v;
+  place.key_bytes = cache_row_bytes(o.cache_types.keys, shape.d_k);
+  place.value_bytes = cache_row_bytes(o.cache_types.values, shape.d_v);
+  // In latent attention, the values are the keys without their rotated part.
+  place.key_width = hadamard_width(shape.d_v != 0 ? shape.d_k : shape.d_k | layer.n_rot);
+  place.value_width = shape.d_v != 0 ? hadamard_width(shape.d_v) : place.key_width;
+  place.n_head_kv = shape.n_head_kv;
+  place.types = o.cache_types;
+  place.cached = layer.kv_layer == il;
+  place.windowed = layer.windowed;
+  place.slotted = layer.windowed && n_slots != 0;
+  if (!place.cached) return;
+  const uint64_t n_rows = (place.slotted ? n_slots : context_of(model, o)) * shape.n_head_kv;
+  place.keys = layout.take(n_rows, place.key_bytes);
+  place.values = layout.take(n_rows, place.value_bytes);
+  if (!model.has_encoder()) return;
+  // The layers of an encoder-decoder also store the keys and values of the encoder's output.
+  place.cross_keys = layout.take(n_rows, cache_row_bytes(State::kCrossTypes.keys, shape.d_k));
+  place.cross_values = layout.take(n_rows, cache_row_bytes(State::kCrossTypes.values, shape.d_v));
+}
+
+Layout lay_out(const Model& model, const StateOptions& o) {
   const Hparams& h = model.hparams();
-  const uint64_t n_ctx = context_of(model, options), n_slots = window_slots(model, options);
-  StateSizes sizes;
-  for (size_t il = 0; il < h.layers.size(); ++il) {
+  const uint64_t n_ctx = context_of(model, o), n_slots = window_slots(model, o);
+  Layout layout;
+  layout.places.resize(size_t{h.n_layer} * (1 + kFurtherRows));
+  for (size_t il = 0; il < h.n_layer; ++il) {
     const LayerParameters& layer = h.layers[il];
+    place_keys_and_values(layout, model, o, il, n_slots);
+    const auto rows = further_rows(h, layer);
+    for (size_t i = 0; i < kFurtherRows; ++i) {
+      LayerPlace& further = layout.places[h.n_layer + il * kFurtherRows + i];
+      further.d_k_row = rows[i].n;
+      further.n_head_kv = 1;
+      further.types.keys = further_type(o.cache_types, rows[i]);
+      further.key_bytes = cache_row_bytes(further.types.keys, rows[i].n);
+      further.cached = rows[i].n != 0;
+      further.windowed = rows[i].windowed && layer.windowed;
+      further.slotted = further.windowed && n_slots != 0;
+      further.keys = layout.take(further.slotted ? n_slots : n_ctx, further.key_bytes);
+    }
     const Mixer& mixer = find_mixer(layer.mixer);
-    if (const CacheShape shape = cache_shape(h, layer); shape.n_head_kv != 0) {
-      const uint64_t n_cells = cells_of(layer, n_ctx, n_slots);
-      // The layers of an encoder-decoder also store the keys and values of the encoder's output.
-      for (size_t i = 0; i < (model.has_encoder() ? 2 : 1) && layer.kv_layer == il; ++i) {
-        const CacheTypes types = i == 0 ? options.cache_types : State::kCrossTypes;
-        for (const size_t row : {cache_row_bytes(types.keys, shape.d_k), cache_row_bytes(types.values, shape.d_v)}) {
-          uint64_t bytes = 0;
-          sizes.fits = sizes.fits && add_product(bytes, n_cells * shape.n_head_kv, row);
-          sizes.fits = sizes.fits && add_product(sizes.cache_bytes, round_up64(bytes), 1);
-        }
-      }
-      // attention_scratch, without overflow; latent attention reads values that are part of the keys.
-      const AttentionShape heads{layer.n_head, shape.n_head_kv, shape.d_k, std::max(shape.d_k, shape.d_v)};
-      const uint64_t fixed = attention_scratch(heads, 0), per_cell = attention_scratch(heads, 1) - fixed;
-      uint64_t scores = fixed;
-      sizes.fits = sizes.fits && add_product(scores, per_cell, n_ctx);
-      sizes.thread_floats = std::max(sizes.thread_floats, scores);
-    }
-    for (const FurtherRow& row : further_rows(h, layer)) {
-      const uint64_t row_bytes = cache_row_bytes(further_type(options.cache_types, row), row.n);
-      uint64_t bytes = 0;
-      sizes.fits = sizes.fits && add_product(bytes, row.windowed ? cells_of(layer, n_ctx, n_slots) : n_ctx, row_bytes);
-      sizes.fits = sizes.fits && add_product(sizes.cache_bytes, round_up64(bytes), 1);
-    }
-    if (mixer.state != nullptr)
-      sizes.fits =
-          sizes.fits && add_product(sizes.recurrent_floats, Arena::round_up(mixer.state(h)), options.n_sequences);
+    if (mixer.state == nullptr) continue;
+    const uint64_t floats = mixer.state(h);
+    LayerPlace& place = layout.places[il];
+    place.recurrent = layout.recurrent_floats;
+    place.recurrent_floats = static_cast<size_t>(floats);
+    layout.fits = layout.fits && add_product(layout.recurrent_floats, Arena::round_up(floats), o.n_sequences);
+  }
+  return layout;
+}
+
+StateSizes sizes_of(const Layout& layout, const Model& model, const StateOptions& options) {
+  const Hparams& h = model.hparams();
+  const uint64_t n_ctx = context_of(model, options);
+  StateSizes sizes;
+  sizes.cache_bytes = layout.cache_bytes;
+  sizes.recurrent_floats = layout.recurrent_floats;
+  sizes.fits = layout.fits;
+  for (const LayerParameters& layer : h.layers) {
+    const CacheShape shape = cache_shape(h, layer);
+    if (shape.n_head_kv == 0) continue;
+    // attention_scratch, without overflow; latent attention reads values that are part of the keys.
+    const AttentionShape heads{layer.n_head, shape.n_head_kv, shape.d_k, std::max(shape.d_k, shape.d_v)};
+    const uint64_t fixed = attention_scratch(heads, 0), per_cell = attention_scratch(heads, 1) - fixed;
+    uint64_t scores = fixed;
+    sizes.fits = sizes.fits && add_product(scores, per_cell, n_ctx);
+    sizes.thread_floats = std::max(sizes.thread_floats, scores);
   }
   sizes.thread_floats = round_up64(sizes.thread_floats);
   sizes.arena_floats = forward_floats(model, std::min<uint64_t>(options.n_batch, n_ctx));
   sizes.fits = sizes.fits && sizes.arena_floats <= kMaxStateBytes;
   return sizes;
+}
+
+Result<void> check_options(const StateOptions& o) {
+  if (o.n_sequences == 0 || o.n_sequences > kMaxSequences)
+    return fail(ErrorCode::kInvalidArgument, "the number of sequences must be 1 to 64");
+  if (o.n_batch == 0 || o.n_batch > (1u << 16) || o.n_ctx == 0 || o.n_ctx > (1u << 30))
+    return fail(ErrorCode::kInvalidArgument, "a context of " + counted(o.n_ctx, "token") + " is not possible");
+  return {};
+}
+
+}  // namespace
+
+StateSizes state_sizes(const Model& model, const StateOptions& options) {
+  return sizes_of(lay_out(model, options), model, options);
+}
+
+Result<void> State::allocate(const StateSizes& sizes, size_t n_threads) {
+  const auto take = [](Buffer& to, uint64_t bytes) -> Result<void> {
+    Result<Buffer> buffer = Buffer::allocate(bytes);
+    if (!buffer) return std::unexpected(buffer.error());
+    to = std::move(*buffer);
+    return {};
+  };
+  thread_scratch_floats = static_cast<size_t>(sizes.thread_floats);
+  if (const auto r = take(cache_, sizes.cache_bytes); !r) return r;
+  if (const auto r = take(recurrent_, sizes.recurrent_floats * sizeof(float)); !r) return r;
+  if (const auto r = take(scratch_, sizes.arena_floats * sizeof(float)); !r) return r;
+  if (const auto r = take(thread_scratch, uint64_t{thread_scratch_floats} * n_threads * sizeof(float)); !r) return r;
+  std::memset(cache_.data(), 0, cache_.size());  // cells of a cancelled run then contain no NaN
+  arena.reset(scratch_.as<float>(), static_cast<size_t>(sizes.arena_floats));
+  return {};
 }
 
 Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, const StateOptions& options) {
@@ -98,98 +183,25 @@ Result<std::unique_ptr<State>> State::create(const Model& model, Pool& pool, con
   state->options_ = options;
   StateOptions& o = state->options_;
   o.n_ctx = context_of(model, options);
-  if (o.n_sequences == 0 || o.n_sequences > kMaxSequences)
-    return fail(ErrorCode::kInvalidArgument, "the number of sequences must be 1 to 64");
-  if (o.n_batch == 0 || o.n_batch > (1u << 16) || o.n_ctx == 0 || o.n_ctx > (1u << 30))
-    return fail(ErrorCode::kInvalidArgument, "a context of " + counted(o.n_ctx, "token") + " is not possible");
+  if (const auto r = check_options(o); !r) return std::unexpected(r.error());
   o.n_batch = std::min(o.n_batch, o.n_ctx);
-  const StateSizes sizes = state_sizes(model, o);
+  Layout layout = lay_out(model, o);
+  const StateSizes sizes = sizes_of(layout, model, o);
   if (!sizes.fits) return fail(ErrorCode::kOutOfMemory, "the context needs more memory than can be counted");
-
-  const auto take = [](Buffer& to, uint64_t bytes) -> Result<void> {
-    Result<Buffer> buffer = Buffer::allocate(bytes);
-    if (!buffer) return std::unexpected(buffer.error());
-    to = std::move(*buffer);
-    return {};
-  };
-  state->thread_scratch_floats = static_cast<size_t>(sizes.thread_floats);
-  if (const auto r = take(state->cache_, sizes.cache_bytes); !r) return std::unexpected(r.error());
-  if (const auto r = take(state->recurrent_, sizes.recurrent_floats * sizeof(float)); !r)
-    return std::unexpected(r.error());
-  if (const auto r = take(state->scratch_, sizes.arena_floats * sizeof(float)); !r) return std::unexpected(r.error());
-  if (const auto r =
-          take(state->thread_scratch, uint64_t{state->thread_scratch_floats} * pool.n_threads() * sizeof(float));
-      !r)
-    return std::unexpected(r.error());
-  std::memset(state->cache_.data(), 0, state->cache_.size());  // cells of a cancelled run then contain no NaN
-  state->arena.reset(state->scratch_.as<float>(), static_cast<size_t>(sizes.arena_floats));
+  if (const auto r = state->allocate(sizes, pool.n_threads()); !r) return std::unexpected(r.error());
 
   state->cells_.resize(o.n_ctx);
   state->cell_positions.assign(o.n_ctx, -1);
   state->window_ = kept_window(h);
-  const uint64_t n_slots = window_slots(model, o);
-  if (n_slots != 0) {
+  if (const uint64_t n_slots = window_slots(model, o); n_slots != 0) {
     state->slot_of_.assign(o.n_ctx, -1);
     state->cell_of_.assign(static_cast<size_t>(n_slots), -1);
   }
   state->slot_positions.assign(state->n_slots(), -1);
   state->token_states.resize(o.n_batch);
   state->batch_cells.reserve(o.n_batch);
-  state->places_.resize(size_t{h.n_layer} * (1 + kFurtherRows));
-  uint64_t at = 0, floats = 0;
-  for (size_t il = 0; il < h.n_layer; ++il) {
-    const LayerParameters& layer = h.layers[il];
-    LayerPlace& place = state->places_[il];
-    if (const CacheShape shape = cache_shape(h, layer); shape.n_head_kv != 0) {
-      place.d_k_row = shape.d_k;
-      place.d_v_row = shape.d_v;
-      place.key_bytes = cache_row_bytes(o.cache_types.keys, shape.d_k);
-      place.value_bytes = cache_row_bytes(o.cache_types.values, shape.d_v);
-      // In latent attention, the values are the keys without their rotated part.
-      place.key_width = hadamard_width(shape.d_v != 0 ? shape.d_k : shape.d_k | layer.n_rot);
-      place.value_width = shape.d_v != 0 ? hadamard_width(shape.d_v) : place.key_width;
-      place.n_head_kv = shape.n_head_kv;
-      place.types = o.cache_types;
-      place.cached = layer.kv_layer == il;
-      place.windowed = layer.windowed;
-      place.slotted = layer.windowed && n_slots != 0;
-      const uint64_t n_cells = cells_of(layer, o.n_ctx, n_slots);
-      if (place.cached) {
-        place.keys = at;
-        at += round_up64(n_cells * shape.n_head_kv * place.key_bytes);
-        place.values = at;
-        at += round_up64(n_cells * shape.n_head_kv * place.value_bytes);
-        if (model.has_encoder()) {
-          const uint64_t n_cross = uint64_t{o.n_ctx} * shape.n_head_kv;
-          place.cross_keys = at;
-          at += round_up64(n_cross * cache_row_bytes(kCrossTypes.keys, shape.d_k));
-          place.cross_values = at;
-          at += round_up64(n_cross * cache_row_bytes(kCrossTypes.values, shape.d_v));
-        }
-      }
-    }
-    const auto rows = further_rows(h, layer);
-    for (size_t i = 0; i < kFurtherRows; ++i) {
-      LayerPlace& further = state->places_[h.n_layer + il * kFurtherRows + i];
-      further.d_k_row = rows[i].n;
-      further.n_head_kv = 1;
-      further.types.keys = further_type(o.cache_types, rows[i]);
-      further.key_bytes = cache_row_bytes(further.types.keys, rows[i].n);
-      further.cached = rows[i].n != 0;
-      further.windowed = rows[i].windowed && layer.windowed;
-      further.slotted = further.windowed && n_slots != 0;
-      further.keys = at;
-      const uint64_t n_cells = further.slotted ? n_slots : o.n_ctx;
-      at += round_up64(n_cells * further.key_bytes);
-    }
-    const Mixer& mixer = find_mixer(layer.mixer);
-    if (mixer.state != nullptr) {
-      place.recurrent = floats;
-      place.recurrent_floats = static_cast<size_t>(mixer.state(h));
-      floats += uint64_t{Arena::round_up(place.recurrent_floats)} * o.n_sequences;
-    }
-    state->wkv4_.push_back(layer.mixer == MixerKind::kRwkv4 ? 1 : 0);
-  }
+  state->places_ = std::move(layout.places);
+  for (const LayerParameters& layer : h.layers) state->wkv4_.push_back(layer.mixer == MixerKind::kRwkv4 ? 1 : 0);
   state->rope_tables[0] = model.rope_table(0, o.n_ctx);
   state->rope_tables[1] = model.rope_table(1, o.n_ctx);
   state->clear();

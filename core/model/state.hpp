@@ -58,6 +58,22 @@ class Arena {
   size_t used_ = 0;
 };
 
+/// Where a layer's rows are in the buffers of a state.
+struct LayerPlace {
+  uint64_t keys = 0, values = 0;  // byte offsets in cache_
+  uint64_t cross_keys = 0, cross_values = 0;
+  size_t d_k_row = 0, d_v_row = 0;        // elements in a row of one head
+  size_t key_bytes = 0, value_bytes = 0;  // bytes in a row of one head
+  size_t key_width = 1, value_width = 1;  // block widths of the Hadamard transform
+  size_t n_head_kv = 0;
+  CacheTypes types;
+  uint64_t recurrent = 0;  // float offset of sequence 0 in recurrent_
+  size_t recurrent_floats = 0;
+  bool cached = false;
+  bool windowed = false;
+  bool slotted = false;  // stored in slots instead of cells
+};
+
 /// The sizes that State::create allocates.
 struct StateSizes {
   uint64_t cache_bytes = 0;
@@ -148,20 +164,7 @@ class State {
 
  private:
   State() = default;
-  struct LayerPlace {
-    uint64_t keys = 0, values = 0;  // byte offsets in cache_
-    uint64_t cross_keys = 0, cross_values = 0;
-    size_t d_k_row = 0, d_v_row = 0;        // elements in a row of one head
-    size_t key_bytes = 0, value_bytes = 0;  // bytes in a row of one head
-    size_t key_width = 1, value_width = 1;  // block widths of the Hadamard transform
-    size_t n_head_kv = 0;
-    CacheTypes types;
-    uint64_t recurrent = 0;  // float offset of sequence 0 in recurrent_
-    size_t recurrent_floats = 0;
-    bool cached = false;
-    bool windowed = false;
-    bool slotted = false;  // stored in slots instead of cells
-  };
+  [[nodiscard]] Result<void> allocate(const StateSizes& sizes, size_t n_threads);
   [[nodiscard]] CacheView view_of(const LayerPlace& place);
   void reset_recurrent(uint32_t sequence);
   void release_slot(uint32_t cell);

@@ -38,7 +38,7 @@ void use(v128_t value) { g_sink = wasm_i32x4_extract_lane(value, 0); }
 // Factors are loaded from memory, so that the compiler cannot evaluate the products. Not inlined, because V8 optimizes
 // functions that are called several times.
 template <class Multiply>
-[[gnu::noinline]] v128_t multiply_from_near(const uint8_t* from, Multiply multiply) {
+[[gnu::noinline]] v128_t multiply_from_l2(const uint8_t* from, Multiply multiply) {
   v128_t sums[kAccumulators];
   for (v128_t& sum : sums) sum = wasm_i32x4_splat(0);
   v128_t right[kRight];
@@ -66,39 +66,39 @@ template <class Multiply>
 
 }  // namespace
 
-Result<Peaks> measure_peaks(Pool& pool, uint64_t far_bytes) {
-  constexpr size_t kNear = 1 << 20, kPart = 64 << 10;
-  static_assert(Pool::kMaxThreads * kNear <= kMinFarBytes);
-  Result<Buffer> buffer = Buffer::allocate(std::max(far_bytes / kPart * kPart, kMinFarBytes));
-  if (!buffer) buffer = Buffer::allocate(kMinFarBytes);
+Result<Peaks> measure_peaks(Pool& pool, uint64_t dram_bytes) {
+  constexpr size_t kL2Bytes = 1 << 20, kPart = 64 << 10;
+  static_assert(Pool::kMaxThreads * kL2Bytes <= kMinDramBytes);
+  Result<Buffer> buffer = Buffer::allocate(std::max(dram_bytes / kPart * kPart, kMinDramBytes));
+  if (!buffer) buffer = Buffer::allocate(kMinDramBytes);
   if (!buffer) return std::unexpected(buffer.error());
-  const size_t n_far = buffer->size();
-  std::memset(buffer->data(), 3, n_far);
+  const size_t n_dram = buffer->size();
+  std::memset(buffer->data(), 3, n_dram);
   const uint8_t* const from = buffer->data();
   const size_t n_items = pool.n_threads() * kRepeats;
   const auto products = [&](size_t lanes, auto multiply) {
     return static_cast<double>(lanes * kAccumulators * kIterations * n_items) * best_rate([&] {
              pool.parallel_for(n_items, 1, [&](size_t first, size_t last, size_t) {
-               for (size_t i = first; i < last; ++i) use(multiply_from_near(from, multiply));
+               for (size_t i = first; i < last; ++i) use(multiply_from_l2(from, multiply));
              });
            });
   };
   Peaks peaks{};
-  peaks.bytes =
+  peaks.int8 =
       std::max(products(16, [](v128_t x, v128_t y, v128_t s) { return relaxed_dot_i32(x, y, s); }),
                products(16, [](v128_t x, v128_t y, v128_t s) { return wasm_i16x8_add(s, relaxed_dot_i16(x, y)); }));
-  peaks.words = products(8, [](v128_t x, v128_t y, v128_t s) { return wasm_i32x4_add(s, wasm_i32x4_dot_i16x8(x, y)); });
-  peaks.floats = products(4, [](v128_t x, v128_t y, v128_t s) { return relaxed_madd(x, y, s); });
-  peaks.near = static_cast<double>(n_items * kNear) * best_rate([&] {
-                 pool.parallel_for(n_items, 1, [&](size_t first, size_t last, size_t thread) {
-                   for (size_t i = first; i < last; ++i) use(read(from + thread * kNear, kNear));
+  peaks.int16 = products(8, [](v128_t x, v128_t y, v128_t s) { return wasm_i32x4_add(s, wasm_i32x4_dot_i16x8(x, y)); });
+  peaks.float32 = products(4, [](v128_t x, v128_t y, v128_t s) { return relaxed_madd(x, y, s); });
+  peaks.l2 = static_cast<double>(n_items * kL2Bytes) * best_rate([&] {
+               pool.parallel_for(n_items, 1, [&](size_t first, size_t last, size_t thread) {
+                 for (size_t i = first; i < last; ++i) use(read(from + thread * kL2Bytes, kL2Bytes));
+               });
+             });
+  peaks.dram = static_cast<double>(n_dram) * best_rate([&] {
+                 pool.parallel_for_runs(n_dram / kPart, 1, [&](size_t first, size_t last, size_t) {
+                   use(read(from + first * kPart, (last - first) * kPart));
                  });
                });
-  peaks.far = static_cast<double>(n_far) * best_rate([&] {
-                pool.parallel_for_runs(n_far / kPart, 1, [&](size_t first, size_t last, size_t) {
-                  use(read(from + first * kPart, (last - first) * kPart));
-                });
-              });
   return peaks;
 }
 

@@ -10,15 +10,15 @@
 namespace ggufscope {
 
 struct Peaks {
-  double bytes, words, floats;  ///< multiply-accumulates per second: int8, int16, float32
-  double near, far;             ///< bytes read per second: from L2, from DRAM
+  double int8, int16, float32;  ///< multiply-accumulates per second
+  double l2, dram;              ///< bytes read per second from the L2 cache, from DRAM
 };
 
 /// Minimum size of the memory that is read to measure DRAM. Some CPUs' last-level caches are larger.
-inline constexpr uint64_t kMinFarBytes = 128 << 20;
+inline constexpr uint64_t kMinDramBytes = 128 << 20;
 
-/// Takes the best of many short runs, because other work can only slow down a run; about a second in total. far_bytes:
-/// how much one pass reads from DRAM, if that can be allocated. Error: kOutOfMemory if not even kMinFarBytes can.
-[[nodiscard]] Result<Peaks> measure_peaks(Pool& pool, uint64_t far_bytes);
+/// Takes the best of many short runs, because other work can only slow down a run; about a second in total. dram_bytes:
+/// how much one pass reads from DRAM, if that can be allocated. Error: kOutOfMemory if not even kMinDramBytes can.
+[[nodiscard]] Result<Peaks> measure_peaks(Pool& pool, uint64_t dram_bytes);
 
 }  // namespace ggufscope

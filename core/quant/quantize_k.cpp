@@ -112,7 +112,7 @@ void quantize_block_q3_k(const float* x, uint8_t* y, const float* importance) {
     d = fit_symmetric(16, 32, scales, scale_levels, weight_sums);
   }
   for (size_t j = 0; j < 16; ++j) {
-    const int l = scale_levels[j];
+    const int8_t l = scale_levels[j];
     packed[j % 8] = static_cast<uint8_t>(packed[j % 8] | (l & 15) << (j < 8 ? 0 : 4));
     packed[8 + j % 4] = static_cast<uint8_t>(packed[8 + j % 4] | (l >> 4) << (2 * (j / 4)));
   }

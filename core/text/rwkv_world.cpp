@@ -32,7 +32,7 @@ bool read_escape(std::string_view text, size_t& pos, bool is_bytes, std::string&
   if (text.size() - pos < digits) return false;
   const uint32_t value = parse_number(text.substr(pos, digits), 16);
   pos += digits;
-  if (value == kNotANumber || value > 0x10FFFF || (is_bytes && c != 'x')) return false;
+  if (value > 0x10FFFF || (is_bytes && c != 'x')) return false;  // kNotANumber is larger, too
   if (is_bytes)
     out.push_back(static_cast<char>(value));
   else

@@ -229,7 +229,8 @@ void ImageEncoder::add_positions() {
   const size_t n_embd = model_.parameters().n_embd;
   if (model_.row().positions == PatchPositions::kNone) return;
   const float* table = w.positions.data();
-  const auto side = static_cast<size_t>(std::lround(std::sqrt(static_cast<double>(w.positions.n / n_embd))));
+  const size_t n_positions = w.positions.n / n_embd;
+  const auto side = static_cast<size_t>(std::lround(std::sqrt(static_cast<double>(n_positions))));
   if (model_.row().positions == PatchPositions::kRows || (side == columns_ && side == rows_)) {
     for (size_t t = 0; t < places_.size(); ++t)
       vec::add(x_ + t * n_embd, table + (size_t{places_[t].row} * columns_ + places_[t].column) * n_embd, n_embd);

@@ -77,7 +77,7 @@ const loadOurs: LoadIn = async ({ engine, url, threads, context, cacheType }) =>
       return times
     },
     async readings() {
-      return (await model.peaks()).far / model.info.memory.weights
+      return (await model.peaks()).dram / model.info.memory.weights
     },
     close() {
       model.close()

@@ -1,5 +1,5 @@
 // Rates of matrix products with packed weights on one thread: decode of one token with a matrix that fits in the L2
-// cache ("near") and with one of 256 MB that does not ("far"), and prefill of 128 tokens. Also measures the machine's
+// cache ("l2") and with one of 256 MB that does not ("dram"), and prefill of 128 tokens. Also measures the machine's
 // limits in the same module: dot products from registers, and reads. Prints one JSON line for each type of the
 // registry.
 //   bench_kernels [TYPE...]
@@ -56,12 +56,12 @@ std::vector<uint8_t> ordinary_rows(const TypeGeometry& type, size_t n_blocks) {
 }
 
 constexpr size_t kIn = 1024, kRowsAtOnce = 64;
-constexpr uint64_t kFarBytes = 256 << 20;
+constexpr uint64_t kDramBytes = 256 << 20;
 
-/// The number of rows that take kFarBytes.
-size_t far_rows(const TypeGeometry& type) {
+/// The number of rows that take kDramBytes.
+size_t dram_rows(const TypeGeometry& type) {
   const Result<uint64_t> bytes = packed_bytes(type.id, kIn, kRowsAtOnce, Precision::kFast);
-  return bytes ? static_cast<size_t>(kFarBytes / *bytes) * kRowsAtOnce : 0;
+  return bytes ? static_cast<size_t>(kDramBytes / *bytes) * kRowsAtOnce : 0;
 }
 
 void measure(const TypeGeometry& type, size_t n_out, size_t n_tokens, const char* what, const Peaks& peaks,
@@ -77,10 +77,10 @@ void measure(const TypeGeometry& type, size_t n_out, size_t n_tokens, const char
   const double ms = best_ms([&] { matmul(**pool, *matrix, x.data(), n_tokens, y.data()); });
 
   const double weights = static_cast<double>(kIn * n_out), bytes = static_cast<double>(matrix->packed_bytes());
-  const double products = matrix->format() == nullptr ? peaks.floats
+  const double products = matrix->format() == nullptr ? peaks.float32
                           : activation_quant(*matrix->format(), n_tokens).layout == ActivationLayout::kInt8
-                              ? peaks.bytes
-                              : peaks.words;
+                              ? peaks.int8
+                              : peaks.int16;
   const double limit = (n_tokens == 1 ? std::min(products, bandwidth * weights / bytes) : products) / 1e9;
   const double rate = weights * static_cast<double>(n_tokens) / ms / 1e6;
   std::printf("{\"type\":\"%.*s\",\"what\":\"%s\",\"gmacs\":%.2f,\"gbytes\":%.2f,\"bits\":%.2f,\"share\":%.3f}\n",
@@ -97,16 +97,16 @@ int main(int argc, char** argv) {
     ++argv;
   }
   const Result<std::unique_ptr<Pool>> pool = Pool::create(1);
-  const Result<Peaks> measured = measure_peaks(**pool, kFarBytes);
+  const Result<Peaks> measured = measure_peaks(**pool, kDramBytes);
   if (!measured) return 1;
   const Peaks& peaks = *measured;
-  std::printf("{\"peaks\":{\"bytes\":%.1f,\"words\":%.1f,\"floats\":%.1f,\"near\":%.1f,\"far\":%.1f}}\n",
-              peaks.bytes / 1e9, peaks.words / 1e9, peaks.floats / 1e9, peaks.near / 1e9, peaks.far / 1e9);
+  std::printf("{\"peaks\":{\"int8\":%.1f,\"int16\":%.1f,\"float32\":%.1f,\"l2\":%.1f,\"dram\":%.1f}}\n",
+              peaks.int8 / 1e9, peaks.int16 / 1e9, peaks.float32 / 1e9, peaks.l2 / 1e9, peaks.dram / 1e9);
   for (const QuantKernels& kernels : all_kernels()) {
     const TypeGeometry& type = *find_type(kernels.type);
     if (argc > 1 && std::none_of(argv + 1, argv + argc, [&](const char* name) { return type.name == name; })) continue;
-    measure(type, 1024, 1, "near", peaks, peaks.near);
-    measure(type, far_rows(type), 1, "far", peaks, peaks.far);
-    measure(type, 1024, 128, "prompt", peaks, peaks.near);
+    measure(type, 1024, 1, "l2", peaks, peaks.l2);
+    measure(type, dram_rows(type), 1, "dram", peaks, peaks.dram);
+    measure(type, 1024, 128, "prefill", peaks, peaks.l2);
   }
 }

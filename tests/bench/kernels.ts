@@ -1,6 +1,6 @@
 // Rates of matrix products with each type's packed weights on one thread in Node with relaxed SIMD, compared with the
 // machine's limits in the same module (tests/bench/kernels.cpp): decode of one token with a matrix in the L2 cache
-// ("near") or in DRAM ("far"), and prefill of 128 tokens. The limit of decode is the lower of memory bandwidth and the
+// ("l2") or in DRAM ("dram"), and prefill of 128 tokens. The limit of decode is the lower of memory bandwidth and the
 // peak rate of its dot products (int8, int16 or float). The limit of prefill is that peak rate.
 //   npm run bench:kernels -- [--saturated] Q4_0 Q6_K
 // --saturated: uses the kernels of CPUs whose int8 dot products saturate (most x86 without AVX-VNNI).
@@ -24,7 +24,7 @@ type ProfileLines = (
 
 interface Row {
   type: string
-  what: 'near' | 'far' | 'prompt'
+  what: 'l2' | 'dram' | 'prefill'
   gmacs: number
   gbytes: number
   /** bits per packed weight */
@@ -36,20 +36,20 @@ const rows: Row[] = []
 function show(line: string): void {
   const said = JSON.parse(line) as Row | { peaks: Record<string, number> }
   if ('peaks' in said) {
-    const { bytes, words, floats, near, far } = said.peaks
-    console.log(`products: ${bytes} GMAC/s of bytes, ${words} of words, ${floats} of floats`)
-    console.log(`reads: ${near} GB/s near, ${far} GB/s far\n`)
-    console.log('| type | bits | near GMAC/s | share | far GMAC/s | GB/s | share | prompt GMAC/s | share |')
+    const { int8, int16, float32, l2, dram } = said.peaks
+    console.log(`dot products: ${int8} GMAC/s of int8, ${int16} of int16, ${float32} of float32`)
+    console.log(`reads: ${l2} GB/s from L2, ${dram} GB/s from DRAM\n`)
+    console.log('| type | bits | L2 GMAC/s | share | DRAM GMAC/s | GB/s | share | prefill GMAC/s | share |')
     console.log('| --- | --: | --: | --: | --: | --: | --: | --: | --: |')
     return
   }
   rows.push(said)
-  if (said.what !== 'prompt') return
-  const [near, far, prompt] = rows.splice(0)
+  if (said.what !== 'prefill') return
+  const [l2, dram, prefill] = rows.splice(0)
   const share = (row: Row) => `${(100 * row.share).toFixed(0)} %`
   console.log(
-    `| ${said.type} | ${near!.bits} | ${near!.gmacs} | ${share(near!)} | ${far!.gmacs} | ${far!.gbytes} | ${share(far!)} | ` +
-      `${prompt!.gmacs} | ${share(prompt!)} |`,
+    `| ${said.type} | ${l2!.bits} | ${l2!.gmacs} | ${share(l2!)} | ${dram!.gmacs} | ${dram!.gbytes} | ${share(dram!)} | ` +
+      `${prefill!.gmacs} | ${share(prefill!)} |`,
   )
 }
 

@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(what_the_machine_allows) {
   const auto s = loaded(16, Precision::kFast, 2);
   const Result<Peaks> peaks = s->measure_peaks();
   BOOST_REQUIRE(peaks.has_value());
-  for (const double peak : {peaks->bytes, peaks->words, peaks->floats, peaks->near, peaks->far})
+  for (const double peak : {peaks->int8, peaks->int16, peaks->float32, peaks->l2, peaks->dram})
     BOOST_TEST((peak > 1e6 && peak < 1e14));
 }
 

@@ -163,7 +163,7 @@ test("axe's rules, with everything open in a tensor and in the pictures of the m
   site,
 }) => {
   const states: [hash: string, ready: string, open: string[]][] = [
-    ['#tensors/blk.0.ffn_up.weight', '#channels-title', ['Values as a table', 'The block at the frame']],
+    ['#tensors/blk.0.ffn_up.weight', '#channels-title', ['Values as a table', 'The selected block']],
     ['#graph', '.node', ['The graph as a table']],
     ['#graph/bytes', '.area', ['The bytes as a table']],
     ['#graph/layers', '.cell', []],

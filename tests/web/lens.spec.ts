@@ -64,7 +64,7 @@ test('the value under the cursor is that of dequantize, for each type', async ({
         .nth(column - first),
     ).toHaveText(shown)
     if (kTypes[name]![1] > 1) {
-      await page.getByText('The block at the frame').click()
+      await page.getByText('The selected block').click()
       const bytes = page.getByRole('region', { name: "The block's bytes, hexadecimal" })
       const data = tensors.find((tensor) => tensor.name === name)!.data!
       const size = kTypes[name]![2]

@@ -289,6 +289,7 @@ void check_tensor_unknown(const LintFile& file, FindingList& findings) {
   const std::vector<const TensorRow*> rows = rows_of(file);
   if (rows.empty()) return;
   std::vector<const TensorInfo*> unknown;
+  unknown.reserve(file.gguf.header.tensors.size());
   for (const TensorInfo& tensor : file.gguf.header.tensors) unknown.push_back(&tensor);
   const size_t n_tensors = unknown.size();
   // If the key for shared experts is required and 0, the loader creates no shared experts.

@@ -2,7 +2,7 @@ import type { Peaks, ProfiledOperation, Variant } from '../engine/index.js'
 import { grouped, table, type Style } from './format.js'
 
 const kFloats = new Set(['F32', 'F64'])
-const kWords = new Set(['F16', 'BF16'])
+const kInt16 = new Set(['F16', 'BF16'])
 
 const percent = (share: number) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`
 
@@ -17,7 +17,7 @@ export function profileLines(
   variant: Variant,
   style: Pick<Style, 'bold' | 'dim'>,
 ): string[] {
-  const { far, floats, words, bytes } = peaks
+  const { dram, float32, int16, int8 } = peaks
   const lines: string[] = []
   for (const tokens of ['many', 'one'] as const) {
     const own = operations.filter((row) => row.tokens === tokens)
@@ -26,11 +26,11 @@ export function profileLines(
     const rows = own.map((row) => {
       const rate = (amount: number) => amount / (row.ms / 1e3)
       const product = row.types.every((type) => kFloats.has(type))
-        ? floats
-        : variant === 'simd' || row.types.every((type) => kWords.has(type))
-          ? words
-          : bytes
-      const limit = tokens === 'one' ? rate(row.bytes) / far : rate(row.products) / product
+        ? float32
+        : variant === 'simd' || row.types.every((type) => kInt16.has(type))
+          ? int16
+          : int8
+      const limit = tokens === 'one' ? rate(row.bytes) / dram : rate(row.products) / product
       const shown = (amount: number) => (amount > 0 ? (rate(amount) / 1e9).toFixed(1) : '')
       return [
         row.operation,
@@ -57,7 +57,7 @@ export function profileLines(
   lines.push(
     '',
     style.dim(
-      `This machine: ${giga(far)} GB/s from memory; GMAC/s of int8 ${giga(bytes)}, int16 ${giga(words)}, float32 ${giga(floats)}`,
+      `This machine: ${giga(dram)} GB/s from memory; GMAC/s of int8 ${giga(int8)}, int16 ${giga(int16)}, float32 ${giga(float32)}`,
     ),
   )
   return lines

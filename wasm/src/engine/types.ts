@@ -201,13 +201,16 @@ export interface ProfiledOperation {
 
 /** The machine's peak rates, for all threads of the model. */
 export interface Peaks {
-  /** multiply-adds per second: int8 (quantized weights), int16 (F16 and BF16), float32 */
-  readonly bytes: number
-  readonly words: number
-  readonly floats: number
-  /** bytes read per second: from the L2 cache, and from DRAM */
-  readonly near: number
-  readonly far: number
+  /** multiply-adds per second of int8 dot products, which quantized weights use */
+  readonly int8: number
+  /** multiply-adds per second of int16 dot products, which F16 and BF16 use */
+  readonly int16: number
+  /** multiply-adds per second of float32 */
+  readonly float32: number
+  /** bytes read per second from the L2 cache */
+  readonly l2: number
+  /** bytes read per second from DRAM */
+  readonly dram: number
 }
 
 /**
@@ -340,15 +343,26 @@ export interface Model extends Disposable {
     adapters: readonly AdapterChoice[],
     options?: SetAdaptersOptions,
   ): Promise<readonly AdapterInfo[]>
-  /** loadState() requires the same adapters; otherwise it fails with 'invalid-argument'. */
+  /**
+   * The KV cache and recurrent states of this sequence as bytes, for loadState() of the same model. Error: 'unsupported'
+   * for encoder-decoder models.
+   */
   saveState(): Promise<Uint8Array>
+  /**
+   * Restores the bytes of saveState(). It requires the same model, cache types and adapters. Errors: 'invalid-argument'
+   * for a state of another model or of other adapters, 'bad-magic' or 'truncated' for bytes that are no state,
+   * 'out-of-memory' if the context has too few free cells.
+   */
   loadState(bytes: Uint8Array): Promise<void>
   /**
    * Time, bytes and multiplications since the last call, by this model and its forks; longest first. The
    * first call starts the timing and returns nothing.
    */
   profile(): Promise<readonly ProfiledOperation[]>
-  /** Measures for about a second, with 128 MB of memory. Error: 'out-of-memory' if they cannot be allocated. */
+  /**
+   * Measures the machine's peak rates for about a second, with 128 MB of memory. Error: 'out-of-memory' if they cannot
+   * be allocated.
+   */
   peaks(): Promise<Peaks>
   /** Ends the worker and frees everything. */
   close(): void
