@@ -1,0 +1,163 @@
+// The viewer's main tasks in Chromium, Firefox and WebKit: open, search, a tensor's values, edit and save, compare,
+// tokenize, convert, share. The results must be the same in all browsers.
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { kBrowserNames, missing, startBrowser, type Driven, type Page } from '../browsers/drive.ts'
+import { startServer, type Server } from '../server/server.ts'
+import { kRoot } from './packed.ts'
+
+const dist = join(kRoot, 'web/dist')
+
+/** What a person does, by the page's elements. Lives in the page. */
+interface Hands {
+  until<T>(find: () => T | null | undefined | false, what: string): Promise<T>
+  panel(): HTMLElement
+  go(hash: string): void
+  type(selector: string, text: string): Promise<void>
+  press(name: string): Promise<void>
+  text(pattern: RegExp): Promise<string>
+  /** the files that the page gave to the browser to save */
+  saved: Blob[]
+}
+declare const hands: Hands
+
+function giveHands(): void {
+  const saved: Blob[] = []
+  const create = URL.createObjectURL
+  URL.createObjectURL = (blob: Blob) => {
+    saved.push(blob)
+    return create(blob)
+  }
+  HTMLAnchorElement.prototype.click = () => {}
+  const until: Hands['until'] = async (find, what) => {
+    for (let tries = 0; tries < 1200; tries++) {
+      const found = find()
+      if (found) return found
+      await new Promise((done) => setTimeout(done, 50))
+    }
+    throw new Error(`${what} did not appear: ${document.body.innerText.slice(0, 600)}`)
+  }
+  const panel = (): HTMLElement => document.querySelector('[role=tabpanel]:not([hidden])') ?? document.body
+  const given: Hands = {
+    saved,
+    until,
+    panel,
+    go: (hash) => void (location.hash = hash),
+    async type(selector, text) {
+      const field = await until(() => panel().querySelector<HTMLInputElement>(selector), selector)
+      field.value = text
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+    },
+    async press(name) {
+      const isIt = (element: HTMLElement): boolean => element.innerText.trim().startsWith(name)
+      const all = (): HTMLElement[] => [...panel().querySelectorAll<HTMLElement>('button, summary, label')]
+      const button = await until(() => all().find((one) => isIt(one) && !one.matches(':disabled')), name)
+      button.click()
+    },
+    text: (pattern) => until(() => pattern.exec(panel().innerText)?.[0], String(pattern)),
+  }
+  Object.assign(globalThis, { hands: given })
+}
+
+const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unknown][] = [
+  [
+    'open',
+    async () => {
+      await hands.text(/2\.03 million parameters/)
+      return document.querySelector('h1')?.innerText
+    },
+    'sample.gguf',
+  ],
+  [
+    'search metadata',
+    async () => {
+      hands.go('#metadata')
+      await hands.type('input[type=search]', 'chat_template')
+      return await hands.text(/1 of \d+ keys/)
+    },
+    '1 of 34 keys',
+  ],
+  [
+    "a tensor's values",
+    async () => {
+      hands.go('#tensors/blk.0.attn_norm.weight')
+      await hands.press('Values as a table')
+      const cell = await hands.until(
+        () => [...hands.panel().querySelectorAll('td')].find(({ innerText }) => /\d\.\d/.test(innerText)),
+        'a value',
+      )
+      return Number.isFinite(Number(cell.innerText))
+    },
+    true,
+  ],
+  [
+    'edit and save',
+    async () => {
+      hands.go('#edit/keys%2Fgeneral.name')
+      await hands.type('.form textarea', 'walked')
+      await hands.until(() => document.querySelector('#tab-edit .badge'), 'a change')
+      hands.go('#edit/changes')
+      await hands.press('Save the new file')
+      const file = await hands.until(() => hands.saved[0], 'a saved file')
+      return (await file.slice(0, 4000).text()).includes('walked')
+    },
+    true,
+  ],
+  [
+    'convert',
+    async () => {
+      hands.go('#convert')
+      await hands.press('Extract tensors')
+      await hands.press('Save the new file')
+      const file = await hands.until(() => hands.saved[1], 'a saved file')
+      return (await file.slice(8, 40).text()).startsWith('{"__metadata__":')
+    },
+    true,
+  ],
+  [
+    'tokenize',
+    async () => {
+      hands.go('#tokenizer')
+      await hands.type('textarea', 'Once upon a time')
+      await hands.until(() => hands.panel().querySelectorAll('.chips li').length === 4, 'four tokens')
+      return hands.panel().querySelectorAll('.chips li').length
+    },
+    4,
+  ],
+  [
+    'compare',
+    async () => {
+      hands.go('#compare')
+      await hands.type('form input', 'sample.gguf')
+      await hands.press('Compare')
+      return await hands.text(/Nothing differs in what was read\./)
+    },
+    'Nothing differs in what was read.',
+  ],
+  ['share', async () => location.search + location.hash, '?url=sample.gguf&with=sample.gguf#compare'],
+]
+
+for (const name of kBrowserNames) {
+  const skip = missing(name) || (!existsSync(join(dist, 'index.html')) && 'the viewer is not built')
+  describe(`the viewer in ${name}`, { skip }, () => {
+    let server: Server
+    let browser: Driven
+    let page: Page
+    before(async () => {
+      server = await startServer({ isolated: true })
+      server.mount('/', dist)
+      browser = await startBrowser(name)
+      page = await browser.newPage()
+      await page.goto(`${server.url}/?url=sample.gguf`)
+      await page.evaluate(giveHands)
+    })
+    after(async () => {
+      await browser.close()
+      await server.close()
+    })
+    for (const [task, run, expected] of kTasks)
+      test(task, async () => assert.deepEqual(await page.evaluate(run), expected))
+  })
+}
