@@ -13,10 +13,24 @@ export interface Outcome {
   readonly message?: string
 }
 
+/**
+ * Moves contains into allOf wherever it is beside prefixItems, which means the same. Ajv 8.20 wrongly accepts empty
+ * arrays if one schema has both.
+ */
+function apart(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(apart)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const out = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, apart(value)]))
+  if (!('contains' in out && Array.isArray(out['prefixItems']))) return out
+  const { contains, minContains = 1, maxContains = Infinity, allOf = [], ...rest } = out
+  const counts = { contains, minContains, ...(maxContains !== Infinity && { maxContains }) }
+  return { ...rest, allOf: [...(allOf as unknown[]), counts] }
+}
+
 export function validator(schema: JsonSchema): ValidateFunction {
   const ajv = new Ajv2020({ strict: false, unicodeRegExp: true, logger: false })
   ajvFormats.default(ajv)
-  return ajv.compile(schema)
+  return ajv.compile(apart(schema) as JsonSchema)
 }
 
 const kScalars = [null, true, false, 0, 1, 2, 3, -1, 1.5, 'a', 'b', 'ab', '']
@@ -93,6 +107,8 @@ function compareOne(
     if (code === 'unsupported') return { kind: 'unsupported', faults: [], message }
     if (code !== 'invalid-argument')
       return { kind: 'nothing', faults: [`threw ${String((error as Error).stack)}`], message }
+    // The specification leaves references in a circle undefined. Ajv accepts values that do not reach them.
+    if (/refers to itself/.test(message)) return { kind: 'not-compared', faults: [] }
     const accepted = values.find((value) => validate(value))
     const faults =
       accepted === undefined

@@ -1,6 +1,6 @@
-// Finite automata over code points: converts regular expressions to NFAs, several NFAs to one DFA, minimizes the DFA,
-// and converts it to grammar rules.
-import { GgufError } from '../api/errors.js'
+// Finite automata over code points: makes one DFA of several regular expressions, minimizes it, and converts it to
+// grammar rules.
+import { PatternError } from './errors.js'
 import {
   choice,
   jsonCharacter,
@@ -12,189 +12,11 @@ import {
   type Expression,
   type Range,
 } from './gbnf.js'
-import { kAny, kWord, type Regex } from './regex.js'
-import { alternativesOf } from './lookahead.js'
+import { Alphabet, Machine, setsOf } from './machine.js'
+import type { Regex } from './regex.js'
 import type { Rules } from './rules.js'
 
-const kMaxNfa = 100_000
 const kMaxDfa = 20_000
-
-function tooLarge(): never {
-  throw new GgufError('unsupported', 'The strings of the schema need an automaton of too many states.')
-}
-
-/** Groups code points into classes: those that no set distinguishes have the same class. */
-class Alphabet {
-  readonly classes: Range[][] = []
-  readonly isWord: boolean[] = []
-  readonly #starts: number[] = []
-  readonly #classOf: number[] = [] // class of the interval that begins at each start
-
-  constructor(sets: readonly (readonly Range[])[]) {
-    const all = [kWord, ...sets]
-    const events = new Map<number, number[]>() // sets that begin or end at a code point
-    all.forEach((set, i) => {
-      for (const [first, last] of sortedApart(set))
-        for (const at of [first, last + 1]) events.set(at, [...(events.get(at) ?? []), i])
-    })
-    events.set(0, events.get(0) ?? [])
-    const inside = new Set<number>()
-    const known = new Map<string, number>()
-    const borders = [...events.keys()].filter((at) => at <= 0x10ffff).sort((a, b) => a - b)
-    borders.forEach((first, k) => {
-      for (const i of events.get(first)!) if (!inside.delete(i)) inside.add(i)
-      const key = [...inside].sort((a, b) => a - b).join()
-      let id = known.get(key)
-      if (id === undefined) {
-        known.set(key, (id = this.classes.length))
-        this.classes.push([])
-        this.isWord.push(inside.has(0))
-      }
-      this.classes[id]!.push([first, (borders[k + 1] ?? 0x110000) - 1])
-      this.#starts.push(first)
-      this.#classOf.push(id)
-    })
-  }
-
-  of(ranges: readonly Range[]): number[] {
-    const out = new Set<number>()
-    for (const [first, last] of ranges) {
-      let low = 0
-      for (let high = this.#starts.length; high - low > 1;) {
-        const middle = (low + high) >> 1
-        if (this.#starts[middle]! <= first) low = middle
-        else high = middle
-      }
-      for (; low < this.#starts.length && this.#starts[low]! <= last; low++) out.add(this.#classOf[low]!)
-    }
-    return [...out]
-  }
-}
-
-function setsOf(regex: Regex, out: (readonly Range[])[]): void {
-  if (regex.kind === 'set') out.push(regex.ranges)
-  else if (regex.kind === 'repeat' || regex.kind === 'ahead') setsOf(regex.item, out)
-  else if (regex.kind === 'sequence' || regex.kind === 'choice')
-    regex.items.forEach((item) => setsOf(item, out))
-}
-
-type Condition = 'start' | 'end' | 'border' | 'inside'
-interface NfaState {
-  readonly to: number[]
-  classes?: ReadonlySet<number>
-  condition?: Condition
-}
-interface Moment {
-  readonly start: boolean
-  readonly end: boolean
-  readonly wordBefore: boolean
-  readonly wordAfter: boolean
-}
-
-/** Determinizes one regular expression on demand. A state is a set of NFA states and the kind of the last character. */
-class Machine {
-  readonly #states: NfaState[] = []
-  readonly #final: number
-  readonly #sets: { nfa: readonly number[]; start: boolean; word: boolean }[] = []
-  readonly #ids = new Map<string, number>()
-  readonly start: number
-
-  /** Whether the regular expression may match anywhere in the text. */
-  constructor(
-    regex: Regex,
-    readonly alphabet: Alphabet,
-  ) {
-    const any: Regex = { kind: 'repeat', item: { kind: 'set', ranges: kAny }, min: 0, max: Infinity }
-    this.#final = this.#state()
-    const from = this.#build({ kind: 'sequence', items: [any, regex, any] }, this.#final)
-    this.start = this.#intern([from], true, false)
-  }
-
-  #state(): number {
-    if (this.#states.length > kMaxNfa) tooLarge()
-    return this.#states.push({ to: [] }) - 1
-  }
-
-  /** Returns the state from which regex leads to the state `next`. */
-  #build(regex: Regex, next: number): number {
-    switch (regex.kind) {
-      case 'sequence':
-        return regex.items.reduceRight((after, item) => this.#build(item, after), next)
-      case 'choice': {
-        const at = this.#state()
-        this.#states[at]!.to.push(...regex.items.map((item) => this.#build(item, next)))
-        return at
-      }
-      case 'repeat': {
-        let at = next
-        if (regex.max === Infinity) {
-          at = this.#state()
-          this.#states[at]!.to.push(next, this.#build(regex.item, at))
-        } else {
-          for (let i = regex.min; i < regex.max; i++) {
-            const skip = this.#state()
-            this.#states[skip]!.to.push(next, this.#build(regex.item, at))
-            at = skip
-          }
-        }
-        for (let i = 0; i < regex.min; i++) at = this.#build(regex.item, at)
-        return at
-      }
-      case 'ahead':
-        throw new GgufError('unsupported', 'A pattern looks ahead where what is before has no fixed length.')
-      default: {
-        const at = this.#state()
-        const state = this.#states[at]!
-        state.to.push(next)
-        if (regex.kind === 'set') state.classes = new Set(this.alphabet.of(regex.ranges))
-        else state.condition = regex.kind === 'border' ? (regex.negated ? 'inside' : 'border') : regex.kind
-        return at
-      }
-    }
-  }
-
-  #intern(nfa: readonly number[], start: boolean, word: boolean): number {
-    const key = `${nfa.join()} ${start} ${word}`
-    let id = this.#ids.get(key)
-    if (id === undefined) {
-      this.#ids.set(key, (id = this.#sets.length))
-      this.#sets.push({ nfa, start, word })
-    }
-    return id
-  }
-
-  #closure(from: readonly number[], now: Moment): Set<number> {
-    const holds = (condition: Condition): boolean => {
-      if (condition === 'start') return now.start
-      if (condition === 'end') return now.end
-      return (now.wordBefore !== now.wordAfter) === (condition === 'border')
-    }
-    const out = new Set(from)
-    for (const at of out) {
-      const state = this.#states[at]!
-      if (state.classes || (state.condition && !holds(state.condition))) continue
-      for (const to of state.to) out.add(to)
-    }
-    return out
-  }
-
-  step(id: number, letter: number): number {
-    const { nfa, start, word } = this.#sets[id]!
-    const wordAfter = this.alphabet.isWord[letter]!
-    const next = new Set<number>()
-    for (const at of this.#closure(nfa, { start, end: false, wordBefore: word, wordAfter }))
-      if (this.#states[at]!.classes?.has(letter)) next.add(this.#states[at]!.to[0]!)
-    return this.#intern(
-      [...next].sort((a, b) => a - b),
-      false,
-      wordAfter,
-    )
-  }
-  accepts(id: number): boolean {
-    const { nfa, start, word } = this.#sets[id]!
-    return this.#closure(nfa, { start, end: true, wordBefore: word, wordAfter: false }).has(this.#final)
-  }
-}
 
 export interface Dfa {
   readonly classes: readonly (readonly Range[])[]
@@ -207,35 +29,37 @@ export interface Dfa {
 /** Labels strings by the patterns that they match. */
 export type Label = (matches: readonly boolean[]) => string
 
-/** Makes a DFA of strings, labelled by the patterns that they match; label returns '' for strings that are excluded. */
-export function makeDfa(patterns: readonly Regex[], label: Label): Dfa {
-  const alternatives = patterns.map(alternativesOf)
+/**
+ * Makes a DFA of strings, labelled by the patterns that they match; label returns '' for strings that are excluded.
+ * hopeless: whether the known results, undefined for open ones, exclude every string that continues.
+ */
+export function makeDfa(
+  patterns: readonly Regex[],
+  label: Label,
+  hopeless?: (settled: readonly (boolean | undefined)[]) => boolean,
+): Dfa {
   const sets: (readonly Range[])[] = []
-  for (const { regex } of alternatives.flat(2)) setsOf(regex, sets)
+  for (const regex of patterns) setsOf(regex, sets)
   const alphabet = new Alphabet(sets)
-  const machines = alternatives.flat(2).map(({ regex }) => new Machine(regex, alphabet))
-  const labelOf = (tuple: readonly number[]): string => {
-    let at = 0
-    return label(
-      alternatives.map((several) => {
-        const fits = several.map((parts) =>
-          parts.map(({ negated }) => machines[at]!.accepts(tuple[at++]!) !== negated).every(Boolean),
-        )
-        return fits.some(Boolean)
-      }),
-    )
-  }
-  const tuples = [machines.map(({ start }) => start)]
+  const machines = patterns.map((regex) => new Machine(regex, alphabet))
+  const dead = machines.map(() => -1)
+  const isDead = (tuple: readonly number[]) => tuple[0] === -1
+  const pruned = (tuple: readonly number[]) =>
+    hopeless?.(tuple.map((at, i) => machines[i]!.settled(at))) ? dead : tuple
+  const tuples = [pruned(machines.map((machine) => machine.begin()))]
   const ids = new Map([[tuples[0]!.join(), 0]])
   const next: number[][] = []
   const labels: string[] = []
   for (let at = 0; at < tuples.length; at++) {
-    if (tuples.length > kMaxDfa) tooLarge()
+    if (tuples.length > kMaxDfa)
+      throw new PatternError('needs an automaton of too many states for its strings')
     const tuple = tuples[at]!
-    labels.push(labelOf(tuple))
+    labels.push(isDead(tuple) ? '' : label(machines.map((machine, i) => machine.accepts(tuple[i]!))))
     next.push(
       alphabet.classes.map((_, letter) => {
-        const to = machines.map((machine, i) => machine.step(tuple[i]!, letter))
+        const to = isDead(tuple)
+          ? dead
+          : pruned(machines.map((machine, i) => machine.step(tuple[i]!, letter)))
         const key = to.join()
         let id = ids.get(key)
         if (id === undefined) {

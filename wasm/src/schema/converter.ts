@@ -1,6 +1,7 @@
 // Converts schemas to expressions. Each combination of schemas has one rule, so that recursion ends.
 import type { Context, ObjectSyntax, ValueStyle } from './context.js'
 import { arrayExpression, emptyArray } from './arrays.js'
+import { PatternError } from './errors.js'
 import { accepts } from './evaluate.js'
 import { choice, isNone, rule, type Expression } from './gbnf.js'
 import { kJson } from './json-rules.js'
@@ -16,6 +17,16 @@ const keyOf = (nodes: readonly Node[]) =>
     .map(({ id }) => id)
     .sort((a, b) => a - b)
     .join()
+
+/** Runs a step, and adds the schema's path to the errors of patterns. */
+function at<T>(path: string, step: () => T): T {
+  try {
+    return step()
+  } catch (error) {
+    if (error instanceof PatternError) refuse(path, error.message)
+    throw error
+  }
+}
 
 interface Visit {
   expression?: Expression
@@ -53,10 +64,12 @@ export class Converter implements Context {
     if (known !== undefined) return known
     if (++this.#depth > 300) refuse(nodes[0]!.path, 'nests too deep')
     this.#empty.set(key, false) // while it is being determined
-    const out = this.normalizer.all(nodes).every((one) => {
-      if (one.values) return this.#fitting(one.values, nodes).length === 0
-      return [...one.types].every((type) => this.#isEmptyType(one, type))
-    })
+    const out = at(nodes[0]!.path, () =>
+      this.normalizer.all(nodes).every((one) => {
+        if (one.values) return this.#fitting(one.values, nodes).length === 0
+        return [...one.types].every((type) => this.#isEmptyType(one, type))
+      }),
+    )
     this.#empty.set(key, out)
     this.#depth--
     return out
@@ -106,7 +119,7 @@ export class Converter implements Context {
     if (++this.#depth > 200) refuse(nodes[0]!.path, 'nests too deep')
     const visit: Visit = {}
     this.#visits.set(key, visit)
-    const body = this.#body(nodes, hint)
+    const body = at(nodes[0]!.path, () => this.#body(nodes, hint))
     this.#depth--
     visit.expression = visit.name === undefined ? body : this.rules.define(visit.name, body)
     return visit.expression
@@ -180,9 +193,10 @@ export class Converter implements Context {
   /** The objects that all nodes accept, in another syntax. Error: 'unsupported' for objects listed by enum or const. */
   objects(nodes: readonly Node[], syntax: ObjectSyntax, hint: string): Expression {
     const object = this.document.make({ types: new Set(['object']) }, '#')
+    const { path } = nodes[0]!
     const ways = this.normalizer.all([...nodes, object]).map((one) => {
-      if (one.values) refuse(nodes[0]!.path, 'lists whole objects, which cannot be written as parameters')
-      return objectExpression(one.object, this, nodes[0]!.path, hint, syntax)
+      if (one.values) refuse(path, 'lists whole objects, which cannot be written as parameters')
+      return at(path, () => objectExpression(one.object, this, path, hint, syntax))
     })
     return choice(...ways)
   }

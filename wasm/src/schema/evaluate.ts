@@ -1,4 +1,5 @@
 // Validates a value against a schema. Used to filter the values of enum and const.
+import { PatternError } from './errors.js'
 import { kNumberFormats, kStringFormats } from './formats.js'
 import { isMultiple } from './numbers.js'
 import { same, typeOf, type Json, type Keywords, type Node } from './node.js'
@@ -15,7 +16,12 @@ export function matches(source: string, value: string): boolean {
   let found = matchers.get(source)
   if (!found) {
     if (matchers.size > 500) matchers.clear()
-    matchers.set(source, (found = new RegExp(source, 'u')))
+    try {
+      found = new RegExp(source, 'u')
+    } catch (error) {
+      throw new PatternError(`has the pattern ${JSON.stringify(source)}: ${(error as Error).message}`)
+    }
+    matchers.set(source, found)
   }
   return found.test(value)
 }

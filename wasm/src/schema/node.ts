@@ -99,6 +99,8 @@ const kByName = [
 ]
 // Unsupported assertion keywords of other drafts.
 const kForeign = ['$recursiveRef', 'extends', 'disallow', 'divisibleBy']
+// OpenAPI 3.0 defines nullable only beside type. Generators also write it beside these, and mean: or null.
+const kReferring = ['$ref', 'allOf', 'anyOf', 'oneOf']
 
 const kBase = 'https://schema.invalid/'
 const escaped = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')
@@ -206,7 +208,7 @@ export class SchemaDocument {
     let node = this.#nodes.get(raw)
     if (!node) {
       const within = this.#baseOf(raw, base)
-      node = this.make(() => this.#read(raw, path, within), path)
+      node = this.make(() => this.#orNull(raw, path, within) ?? this.#read(raw, path, within), path)
       this.#nodes.set(raw, node)
     }
     return node
@@ -243,6 +245,14 @@ export class SchemaDocument {
       }
     }
     return at
+  }
+
+  /** The alternatives of a schema that is nullable without a type; undefined if it is not. */
+  #orNull(raw: Raw, path: string, base: string): Keywords | undefined {
+    const nullable = raw['nullable'] === true && raw['type'] === undefined
+    if (!nullable || !kReferring.some((key) => key in raw)) return undefined
+    const others = this.make(() => this.#read(raw, path, base), path)
+    return { anyOf: [this.make({ types: new Set(['null']) }, path), others] }
   }
 
   #read(raw: Raw, path: string, base: string): Keywords {

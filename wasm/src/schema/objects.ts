@@ -65,11 +65,19 @@ export function emptyObject(o: ObjectBounds, context: Context): boolean {
 function withSomeKeys(o: ObjectBounds, context: Context, path: string): ObjectBounds[] {
   const [some, ...rest] = o.some
   if (!some) return [o]
-  if (!isClosed(o, context) && !o.layers.every(({ additional }) => additional === undefined))
+  const closed = isClosed(o, context)
+  const cannot = () =>
     refuse(path, 'asks for some other property among additional ones, which a grammar cannot')
+  if (!closed && !o.layers.every(({ additional }) => additional === undefined)) cannot()
   const keys = namedKeys(o).filter(
     (key) => !some.names.has(key) && !some.patterns.some((source) => matches(source, key)),
   )
+  if (keys.length === 0 && !closed) {
+    // Without any named property, the other one can be the first of all.
+    if (namedKeys(o).length + some.names.size + some.patterns.length + rest.length > 0) cannot()
+    const layer: Layer = { properties: new Map(), patterns: [], additional: some.node }
+    return [{ ...o, layers: [...o.layers, layer], min: Math.max(o.min, 1), some: [] }]
+  }
   return keys.flatMap((key) => {
     const layer: Layer = { properties: new Map([[key, some.node]]), patterns: [] }
     const required = [...new Set([...o.required, key])]

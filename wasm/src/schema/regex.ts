@@ -1,6 +1,6 @@
 // Parses the regular expressions of JSON schemas with ECMAScript's syntax (flag u). Features that an automaton cannot
 // have (back references, lookbehind) are errors.
-import { GgufError } from '../api/errors.js'
+import { PatternError } from './errors.js'
 import { complement, sortedApart, type Range } from './gbnf.js'
 
 export type Regex =
@@ -70,9 +70,8 @@ class Parser {
   }
 
   #refuse(what: string): never {
-    throw new GgufError(
-      'unsupported',
-      `The pattern ${JSON.stringify(this.source)} cannot be a grammar: ${what} at character ${this.#at} is not supported.`,
+    throw new PatternError(
+      `has the pattern ${JSON.stringify(this.source)}, where ${what} at character ${this.#at} is not supported`,
     )
   }
 

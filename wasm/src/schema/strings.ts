@@ -1,8 +1,8 @@
 // Grammars of strings: combines patterns, formats, lengths and excluded values into one automaton.
 import { dfaToRules, isEmptyDfa, lengthsOf, makeDfa, type Dfa } from './automaton.js'
-import type { Part } from './lookahead.js'
 import type { Context } from './context.js'
 import { choice, repeat, sequence, type Expression } from './gbnf.js'
+import { PatternError } from './errors.js'
 import { kStringFormats } from './formats.js'
 import type { Alternative } from './normalize.js'
 import { anyOfLength, exactText, kAny, parseRegex, type Regex } from './regex.js'
@@ -19,15 +19,49 @@ export function stringsOf({ string, excluded }: Alternative): StringBounds {
   return { ...string, excluded: excluded.filter((value) => typeof value === 'string') }
 }
 
+/** A pattern that must match, or must not. */
+interface Part {
+  readonly regex: Regex
+  readonly negated: boolean
+}
+
+/** Splits off the lookaheads at the beginning of a pattern: each is a pattern of its own. */
+function separated({ regex, negated }: Part): Part[] {
+  const items = regex.kind === 'sequence' ? regex.items : []
+  const end = items.findIndex(({ kind }, i) => i > 0 && kind !== 'ahead')
+  if (negated || items[0]?.kind !== 'start' || end < 2) return [{ regex, negated }]
+  const [start, rest] = [items[0], items.slice(end)]
+  const aheads = items.slice(1, end).flatMap((one) => (one.kind === 'ahead' ? [one] : []))
+  return [
+    ...aheads.map((one): Part => ({
+      regex: { kind: 'sequence', items: [start, one.item] },
+      negated: one.negated,
+    })),
+    { regex: { kind: 'sequence', items: [start, ...rest] }, negated: false },
+  ]
+}
+
+/** Whether every string of a format keeps to a part. If that needs too large an automaton, the answer is false. */
+function includes(format: Regex, { regex, negated }: Part): boolean {
+  try {
+    const label = ([inside, found]: readonly boolean[]) => (inside && found === negated ? 'other' : '')
+    return isEmptyDfa(
+      makeDfa([format, regex], label, ([inside, found]) => inside === false || found === !negated),
+    )
+  } catch (error) {
+    if (error instanceof PatternError) return false
+    throw error
+  }
+}
+
 export function partsOf(b: StringBounds): Part[] {
-  const formats = b.formats.map((name) => ({ source: `^(?:${kStringFormats[name]!})$`, negated: false }))
-  const parts = new Map(
-    [...b.patterns, ...formats].map(({ source, negated }) => [
-      `${negated} ${source}`,
-      { regex: parseRegex(source), negated },
-    ]),
-  )
-  const out = [...parts.values(), ...b.excluded.map((value) => ({ regex: exactText(value), negated: true }))]
+  const formats = b.formats.map((name) => parseRegex(`^(?:${kStringFormats[name]!})$`))
+  const sources = new Map(b.patterns.map((one) => [`${one.negated} ${one.source}`, one]))
+  const patterns = [...sources.values()]
+    .flatMap(({ source, negated }) => separated({ regex: parseRegex(source), negated }))
+    .filter((part) => !formats.some((format) => includes(format, part)))
+  const out = [...patterns, ...formats.map((regex) => ({ regex, negated: false }))]
+  out.push(...b.excluded.map((value) => ({ regex: exactText(value), negated: true })))
   if (b.min > 0 || b.max < Infinity) out.push({ regex: anyOfLength(b.min, b.max), negated: false })
   return out
 }
@@ -48,6 +82,7 @@ function dfaOf(parts: readonly Part[]): Dfa {
   return makeDfa(
     parts.map(({ regex }) => regex),
     (matches) => (matches.every((good, i) => good !== parts[i]!.negated) ? 'string' : ''),
+    (settled) => settled.some((good, i) => good === parts[i]!.negated),
   )
 }
 
