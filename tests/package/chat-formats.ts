@@ -293,6 +293,57 @@ export const kReplies: readonly ReplyCase[] = [
     calls: [weather],
   },
   {
+    format: 'apriel',
+    template: "{{ '<tool_calls>' }}{{ '[' }}",
+    reply:
+      '<tool_calls>[\n{"name": "weather", "arguments": {"city": "Köln", "days": 3}},\n{"name": "now", "arguments": {}}\n]</tool_calls>',
+    calls: both,
+  },
+  {
+    format: 'hunyuan',
+    template: `<tool_calls> <tool_call> <tool_sep> \`\`\`json ${think}`,
+    reply:
+      '<think>\nhm\n</think>\nok <tool_calls>\n<tool_call>function<tool_sep>weather\n```json\n{"city": "Köln", "days": 3}\n```</tool_call>\n<tool_call>function<tool_sep>now\n```json\n{}\n```</tool_call>\n</tool_calls>',
+    reasoning: 'hm',
+    content: 'ok',
+    calls: both,
+  },
+  {
+    format: 'olmo-3',
+    template: '<functions> <function_calls>',
+    reply: 'So.<function_calls>weather(city="Köln", days=3)\nnow()</function_calls>',
+    content: 'So.',
+    calls: both,
+  },
+  {
+    format: 'tagged',
+    template: `<longcat_tool_call> </longcat_tool_call> ${think}`,
+    reply:
+      'ok\n<longcat_tool_call>\n{"name": "weather", "arguments": {"city": "Köln", "days": 3}}\n</longcat_tool_call>\n<longcat_tool_call>{"name": "now", "arguments": {}}</longcat_tool_call>',
+    content: 'ok',
+    calls: both,
+  },
+  {
+    format: 'internlm',
+    template: '<|action_start|> <|action_end|>',
+    reply:
+      'ok<|action_start|><|plugin|>\n{"name": "weather", "parameters": {"city": "Köln", "days": 3}}<|action_end|>',
+    content: 'ok',
+    calls: [weather],
+  },
+  {
+    format: 'phi-4',
+    template: "{{ '<|tool|>' + message['tools'] + '<|/tool|>' }}",
+    reply: '<|tool_call|>[{"name": "weather", "arguments": {"city": "Köln", "days": 3}}]<|/tool_call|>',
+    calls: [weather],
+  },
+  {
+    format: 'llama-3',
+    template: '<|header_start|> "parameters":',
+    reply: '{"name": "weather", "parameters": {"city": "Köln", "days": 3}}',
+    calls: [weather],
+  },
+  {
     format: 'nemotron-nano-v2',
     template: '<TOOLCALL>',
     reply: '<TOOLCALL>[{"name": "weather", "arguments": {"city": "Köln", "days": 3}}]</TOOLCALL>',

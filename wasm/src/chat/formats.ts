@@ -233,13 +233,41 @@ const kRows: readonly Row[] = [
   },
   {
     name: 'phi-4',
-    test: (t) => t.includes('<|tool_call|>') && t.includes('<|/tool_call|>'),
+    // Phi-4-mini's template contains only the tags of its tools.
+    test: (t) =>
+      (t.includes('<|tool_call|>') && t.includes('<|/tool_call|>')) ||
+      (t.includes('<|tool|>') && t.includes('<|/tool|>')),
     ...list('<|tool_call|>', '<|/tool_call|>'),
   },
   { name: 'granite', test: has('<|tool_call|>'), ...list('<|tool_call|>', '') },
   { name: 'firefunction', test: has('functools['), ...list(' functools', ''), marks: ['functools'] },
-  { name: 'apriel', test: has('<tool_calls>['), ...list('<tool_calls>', '</tool_calls>') },
+  // Apriel, Jamba and Hunyuan; the bracket may be in another part of the template.
+  {
+    name: 'apriel',
+    test: (t) => t.includes('<tool_calls>[') || (t.includes('<tool_calls>') && !t.includes('<tool_call>')),
+    ...list('<tool_calls>', '</tool_calls>'),
+  },
+  {
+    name: 'hunyuan',
+    test: has('<tool_calls>', '<tool_sep>', '```json'),
+    kind: 'named',
+    open: '<tool_calls>\n',
+    close: '\n</tool_calls>',
+    callOpen: '<tool_call>',
+    callClose: '\n```</tool_call>',
+    nameOpen: 'function<tool_sep>',
+    nameClose: ['\n```json\n'],
+  },
+  {
+    name: 'olmo-3',
+    test: has('<function_calls>'),
+    kind: 'python',
+    open: '<function_calls>',
+    close: '</function_calls>',
+    marks: ['<function_calls>'],
+  },
   { name: 'nemotron-nano-v2', test: has('<TOOLCALL>'), ...list('<TOOLCALL>', '</TOOLCALL>') },
+  { name: 'internlm', test: has('<|action_start|>'), callOpen: '<|action_start|><|plugin|>\n', callClose: '\n<|action_end|>', keys: { name: ['name'], arguments: ['parameters', 'arguments'], id: ['id'] } }, // prettier-ignore
   { name: 'gigachat', test: (t) => t.includes("'function call'"), callOpen: 'function call<|role_sep|>\n' },
   {
     name: 'hermes',
@@ -250,7 +278,8 @@ const kRows: readonly Row[] = [
   {
     name: 'llama-3',
     test: (t) =>
-      t.includes('<|python_tag|>') || (t.includes('<|start_header_id|>') && t.includes('"parameters":')),
+      t.includes('<|python_tag|>') ||
+      (/<\|(start_header_id|header_start)\|>/.test(t) && t.includes('"parameters":')),
     between: '; ',
     marks: ['<|python_tag|>'],
     bare: '{',
@@ -282,9 +311,19 @@ function formatOf({ test: _, ...row }: Row, template: string): ChatFormat {
   return { ...marked, reasoning: reasoning && { open: reasoning.open, close: reasoning.close } }
 }
 
+/** The row of a template that writes JSON objects between tags of its own, e.g. <longcat_tool_call>. */
+function taggedRow(template: string): Row | undefined {
+  for (const { 0: open, 1: name } of template.matchAll(/<([\w:|-]*tool_?calls?[\w:|-]*)>/gi)) {
+    const close = `</${name!}>`
+    if (template.includes(close))
+      return { name: 'tagged', test: () => true, callOpen: `${open}\n`, callClose: `\n${close}` }
+  }
+  return undefined
+}
+
 /** The names of all formats. */
 export const kChatFormatNames: readonly string[] = [
-  ...new Set([...kRows.map(({ name }) => name), kPlain.name]),
+  ...new Set([...kRows.map(({ name }) => name), 'tagged', kPlain.name]),
 ]
 
 /**
@@ -292,7 +331,7 @@ export const kChatFormatNames: readonly string[] = [
  * format: a reply that is one JSON object with a name and arguments, which instructionsOf() asks for.
  */
 export function detectChatFormat({ template, tokens }: DetectOptions): ChatFormat {
-  const row = kRows.find(({ test }) => test(template))
+  const row = kRows.find(({ test }) => test(template)) ?? taggedRow(template)
   if (row) return formatOf(row, template)
   const named = /\btools\b/.test(template)
   // Mistral's older templates do not contain the marker: the tokenizer adds it.

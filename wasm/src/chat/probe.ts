@@ -50,7 +50,7 @@ const kFunction = {
 }
 const kArguments = { zqkey: 'zqvalue' }
 /** Roles of messages with tool results. */
-const kResultRoles = ['tool', 'function', 'ipython', 'observation']
+const kResultRoles = ['tool', 'function', 'ipython', 'observation', 'environment']
 /** Names of fields that hold an assistant's reasoning. */
 export const kReasoningFields = ['reasoning_content', 'reasoning', 'thinking', 'thought'] as const
 const kToolForms: readonly ToolForms[] = [
