@@ -1,6 +1,6 @@
 // ggufscope/engine of the packed package in Node, on the trained sample model.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -348,6 +348,13 @@ test('the command run', () => {
       encoding: 'utf8',
     })
   assert.match(run('What do bees make?', '--chat', '--temperature', '0'), /^Bees make honey\.\n/)
+  // This template begins the reasoning, which the sample never ends. Reasoning is dimmed.
+  const reasoned = spawnSync(
+    process.execPath,
+    [packedFile('wasm/dist/cli.js'), 'run', kFile, 'Bees?', '--chat', '--template', 'bailing-think', '--temperature', '0', '--max-tokens', '8'], // prettier-ignore
+    { encoding: 'utf8', env: { ...process.env, FORCE_COLOR: '1', NO_COLOR: '' } },
+  ).stdout
+  assert.match(reasoned, /^(\x1b\[2m[^\x1b]+\x1b\[0m)+\n/)
   const answer = JSON.parse(
     run(kPrompt, '--max-tokens', '3', '--temperature', '0', '--json'),
   ) as Engine.GenerateResult
