@@ -251,3 +251,84 @@ test('an answer keeps to a JSON schema', async ({ page, site }) => {
   const pieces = await page.getByTestId('answer').locator('.piece').allTextContents()
   expect([2, 6]).toContain((JSON.parse(pieces.join('')) as { legs: number }).legs)
 })
+
+const kLegs = {
+  name: 'legs',
+  description: 'Counts the legs of an animal',
+  parameters: {
+    type: 'object',
+    properties: { n: { enum: [2, 4, 6] } },
+    required: ['n'],
+    additionalProperties: false,
+  },
+}
+
+test('a function is called, and its simulated result goes back to the model', async ({ page, site }) => {
+  await site.visit(page, 'sample.gguf', '#run')
+  await page.getByText('Tools', { exact: true }).click()
+  const tools = page.getByRole('textbox', { name: 'Tools, as JSON' })
+  await tools.fill('[{')
+  await expect(page.getByRole('alert')).toContainText('The tools are not JSON')
+  await tools.fill(JSON.stringify([{ type: 'function', function: kLegs }]))
+  await page.getByRole('combobox', { name: 'The model' }).selectOption('must call a function')
+  const message = page.getByRole('textbox', { name: 'Message', exact: true })
+  await message.fill('How many legs has a bee?')
+  await message.press('Enter')
+  const result = page.getByRole('textbox', { name: 'Result of legs' })
+  await result.fill('six')
+  await expect(page.getByRole('article', { name: 'Model' }).locator('.call')).toHaveText(
+    /^legs \{\s*"n":\s*[246]\s*\}$/,
+  )
+  await page.getByRole('button', { name: 'Send the result' }).click()
+  const told = page.getByRole('article', { name: 'Result of legs' })
+  await expect(told).toContainText('six')
+  await expect(finished(page)).toHaveCount(2)
+
+  // Another result starts a branch. The conversation keeps its tools.
+  await told.getByRole('button', { name: 'Edit' }).click()
+  await page.getByLabel('Edit the message').fill('eight')
+  await told.getByRole('button', { name: 'Send' }).click()
+  await expect(told).toContainText('2 of 2')
+  await expect(finished(page)).toHaveCount(2)
+  await page.reload()
+  await expect(told).toContainText('eight')
+  await expect(tools).toHaveValue(/"legs"/)
+})
+
+test('a tool with a result answers by itself', async ({ page, site }) => {
+  await site.visit(page, 'sample.gguf', '#run')
+  await page.getByText('Tools', { exact: true }).click()
+  const tools = page.getByRole('textbox', { name: 'Tools, as JSON' })
+  await tools.fill(JSON.stringify([{ ...kLegs, result: { legs: 6 } }]))
+  await page.getByRole('combobox', { name: 'The model' }).selectOption('must call a function')
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('How many legs has a bee?')
+  await page.getByRole('button', { name: 'Send' }).click()
+  await expect(page.getByRole('article', { name: 'Result of legs' }).first()).toContainText('{"legs":6}')
+  await expect(page.getByRole('button', { name: 'Send the result' })).toHaveCount(0)
+  await expect(finished(page).nth(1)).toBeVisible()
+})
+
+test('reasoning is shown apart from the answer', async ({ page, site }) => {
+  const sample = await readFile(join(import.meta.dirname, '../fixtures/stories.gguf'))
+  const [before, after] = ["{{ message['content'] | trim }}", '{{ message.content    }}']
+  const end = '<|assistant|>{% endif %}'
+  const at = sample.indexOf(before)
+  const last = sample.indexOf(end, at)
+  const between = sample.subarray(at + before.length, last)
+  // The template begins the reasoning, and has the same length.
+  const parts = [
+    sample.subarray(0, at),
+    after,
+    between,
+    '<|assistant|><think>{% endif %}',
+    sample.subarray(last + end.length),
+  ]
+  site.add('/thinking.gguf', Buffer.concat(parts.map((part) => Buffer.from(part))))
+  await site.visit(page, '/thinking.gguf', '#run')
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Tell me of bees')
+  await page.getByRole('button', { name: 'Send' }).click()
+  await expect(finished(page)).toBeVisible()
+  const thought = page.getByRole('article', { name: 'Model' }).locator('details')
+  await expect(thought.getByText('Reasoning', { exact: true })).toBeVisible()
+  await expect(thought.locator('p')).toHaveText(/\S/)
+})

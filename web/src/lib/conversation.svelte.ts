@@ -17,12 +17,24 @@ export interface Drawn {
 
 export type TurnState = 'done' | 'running' | 'stopped' | 'cut' | 'failed'
 
+/** A function call of an answer. The arguments are JSON. */
+export interface Call {
+  id: string
+  name: string
+  arguments: string
+}
+
 export interface Turn {
   id: number
   /** the id of the turn before this one; undefined: none */
   parent: number | undefined
-  role: 'user' | 'assistant'
+  /** tool: the result of a call */
+  role: 'user' | 'assistant' | 'tool'
   text: string
+  /** what the model thought before its answer */
+  reasoning?: string
+  /** the calls of an answer; of a result: the call that it belongs to */
+  calls?: Call[]
   tokens: Drawn[]
   state: TurnState
   /** shown below the turn: number of tokens and speed, or the error */
@@ -34,6 +46,8 @@ export interface SavedConversation {
   format: 'ggufscope-conversation'
   version: 1
   system: string
+  /** the tools as written, if there are any */
+  tools?: string
   turns: Turn[]
   chosen: [parent: number, child: number][]
 }
@@ -42,6 +56,8 @@ const root = -1
 
 export class Conversation {
   system = $state('')
+  /** the tools as JSON text; empty: none */
+  tools = $state('')
   turns = $state<Turn[]>([])
   /** the id of the branch that is shown after each turn */
   private chosen = $state<Record<number, number>>({})
@@ -76,6 +92,16 @@ export class Conversation {
     return this.turns[this.turns.length - 1]!
   }
 
+  /** Adds the results of an answer's calls, one turn each. Returns the last one. */
+  addResults(answer: Turn, results: readonly string[]): Turn {
+    let last = answer
+    for (const [i, call] of (answer.calls ?? []).entries()) {
+      last = this.add(last.id, 'tool', results[i] ?? '')
+      last.calls = [{ ...call }]
+    }
+    return last
+  }
+
   choose(turn: Turn) {
     this.chosen[turn.parent ?? root] = turn.id
   }
@@ -102,23 +128,31 @@ export class Conversation {
     const turns = $state
       .snapshot(this.turns)
       .map((turn): Turn => ({ ...turn, state: turn.state === 'running' ? 'stopped' : turn.state }))
-    return { format: 'ggufscope-conversation', version: 1, system: this.system, turns, chosen }
+    const { system, tools } = this
+    return { format: 'ggufscope-conversation', version: 1, system, ...(tools && { tools }), turns, chosen }
   }
 
   /** Replaces the conversation. Throws an Error if `saved` is not one. */
   restore(saved: unknown) {
     const given = checked(saved)
     this.system = given.system
+    this.tools = given.tools ?? ''
     this.turns = given.turns
     this.chosen = Object.fromEntries(given.chosen)
   }
 
   markdown(): string {
-    const parts = this.path.map(
-      ({ role, text }) => `**${role === 'user' ? 'User' : 'Assistant'}**\n\n${text}`,
-    )
+    const names = { user: 'User', assistant: 'Assistant', tool: 'Result' }
+    const parts = this.path.map(({ role, text, calls = [] }) => {
+      const called = role === 'tool' ? [] : calls.map((call) => `\`${call.name}(${call.arguments})\``)
+      return [`**${names[role]}**`, ...(text ? [text] : []), ...called].join('\n\n')
+    })
     return [...(this.system ? [`**System**\n\n${this.system}`] : []), ...parts].join('\n\n---\n\n') + '\n'
   }
+}
+
+function isCall(call: Partial<Call> | null): boolean {
+  return [call?.id, call?.name, call?.arguments].every((text) => typeof text === 'string')
 }
 
 function checked(saved: unknown): SavedConversation {
@@ -128,8 +162,10 @@ function checked(saved: unknown): SavedConversation {
     turn !== null &&
     Number.isInteger(turn.id) &&
     (turn.parent === undefined || Number.isInteger(turn.parent)) &&
-    (turn.role === 'user' || turn.role === 'assistant') &&
-    typeof turn.text === 'string'
+    (turn.role === 'user' || turn.role === 'assistant' || turn.role === 'tool') &&
+    typeof turn.text === 'string' &&
+    (turn.reasoning === undefined || typeof turn.reasoning === 'string') &&
+    (turn.calls === undefined || (Array.isArray(turn.calls) && turn.calls.every(isCall)))
   const turns: unknown = given?.turns
   const fits =
     typeof given === 'object' &&
@@ -147,11 +183,14 @@ function checked(saved: unknown): SavedConversation {
     format: 'ggufscope-conversation',
     version: 1,
     system: typeof given.system === 'string' ? given.system : '',
-    turns: given.turns!.map(({ id, parent, role, text, tokens, state, told }) => ({
+    tools: typeof given.tools === 'string' ? given.tools : '',
+    turns: given.turns!.map(({ id, parent, role, text, reasoning, calls, tokens, state, told }) => ({
       id,
       parent,
       role,
       text,
+      ...(reasoning !== undefined && { reasoning }),
+      ...(calls !== undefined && { calls }),
       tokens: Array.isArray(tokens) ? tokens : [],
       state: state ?? 'done',
       told: typeof told === 'string' ? told : '',

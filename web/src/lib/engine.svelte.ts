@@ -1,7 +1,18 @@
 // The model of the open file and its answers. It is loaded with the first message.
-import type { Source } from 'ggufscope'
-import type { GenerateOptions, GenerateResult, Model, Piece } from 'ggufscope/engine'
-import type { Candidate, Conversation, Drawn, Turn } from './conversation.svelte'
+import type { ChatMessage, Source } from 'ggufscope'
+import type {
+  ChatFormat,
+  ChatPiece,
+  FunctionTool,
+  GenerateOptions,
+  GenerateResult,
+  Model,
+  Piece,
+  ReplyDelta,
+  ReplyParser,
+  ToolChoice,
+} from 'ggufscope/engine'
+import type { Call, Candidate, Conversation, Drawn, Turn } from './conversation.svelte'
 import { bytes, count, counted, percent } from './format'
 import { rememberKeeping } from './kept'
 
@@ -24,6 +35,8 @@ export interface Question {
   turn: Turn
   /** whether to use the chat template; otherwise the text is completed as it is */
   chat: boolean
+  tools: readonly FunctionTool[]
+  toolChoice: ToolChoice
   options: AnswerOptions
   load: LoadSettings
 }
@@ -128,18 +141,20 @@ export class Engine {
     const told = () =>
       `${counted(drawn, 'token')}, ${(Math.max(0, drawn - 1) / Math.max(1e-3, (performance.now() - first) / 1000)).toFixed(1)} a second, the first after ${Math.round(first - start)} ms`
     // The page is updated a few times a second, however fast the tokens arrive.
-    let text = turn.text
+    const answer = { text: question.chat ? '' : turn.text, reasoning: '', calls: [] as Call[] }
     const tokens = $state.snapshot(turn.tokens)
     let shownAt = 0
     const show = () => {
-      turn.text = text
+      turn.text = answer.text
+      if (answer.reasoning) turn.reasoning = answer.reasoning
+      if (answer.calls.length > 0) turn.calls = answer.calls.map((call) => ({ ...call }))
       turn.tokens = [...tokens]
       turn.told = this.status = told()
       shownAt = performance.now()
     }
     for await (const piece of await pieces(model, question, options)) {
       first ||= performance.now()
-      text += piece.text
+      for (const delta of piece.deltas) extend(answer, delta)
       const last = tokens.at(-1)
       if (piece.token >= 0) {
         drawn++
@@ -163,21 +178,66 @@ async function pieces(
   model: Model,
   question: Question,
   options: GenerateOptions,
-): Promise<AsyncGenerator<Piece>> {
-  const { conversation, turn, chat } = question
+): Promise<AsyncGenerator<ChatPiece>> {
+  const { conversation, turn, chat, tools, toolChoice } = question
   const line = conversation.until(turn).slice(0, -1)
   const prefix = turn.tokens.map(({ token }) => token)
   const { system } = conversation
-  const messages = [
-    ...(system.trim() ? [{ role: 'system', content: system }] : []),
-    ...line.map(({ role, text }) => ({ role, content: text })),
-  ]
-  if (chat && prefix.length === 0) return model.chat(messages, options)
-  const text = line.map((turn) => turn.text).join('')
-  const tokens = chat
-    ? await model.encodeChat(messages)
-    : model.tokenizer.encode(text, { special: true, bos: true })
-  return model.generate([...tokens, ...prefix], options)
+  const messages = [...(system.trim() ? [{ role: 'system', content: system }] : []), ...line.map(messageOf)]
+  const offered = tools.length > 0 ? { tools, toolChoice } : {}
+  if (chat && prefix.length === 0) return model.chat(messages, { ...options, ...offered })
+  if (!chat) {
+    const text = line.map((turn) => turn.text).join('')
+    const tokens = model.tokenizer.encode(text, { special: true, bos: true })
+    return parsed(model.generate([...tokens, ...prefix], options), [])
+  }
+  const { createReplyParser, detectChatFormat } = await import('ggufscope/engine')
+  const template = [...model.file.chatTemplates.values()][0]?.text ?? ''
+  const has = (text: string) => model.tokenizer.find(text) !== undefined
+  const format: ChatFormat = detectChatFormat({ template, tokens: { has } })
+  const tokens = await model.encodeChat(messages, { tools })
+  const prompt = model.tokenizer.decode(tokens.slice(-24), { special: true })
+  const parser = createReplyParser(format, { tools, prompt })
+  return parsed(model.generate([...tokens, ...prefix], options), [turn.text], parser)
+}
+
+/** Parses the pieces of an answer that continues after other text. */
+async function* parsed(
+  generated: AsyncGenerator<Piece>,
+  before: readonly string[],
+  parser: ReplyParser = { push: (text) => [{ content: text }], end: () => [] },
+): AsyncGenerator<ChatPiece> {
+  let deltas = before.flatMap((text) => parser.push(text))
+  for await (const piece of generated) {
+    deltas.push(...parser.push(piece.text))
+    yield { ...piece, deltas }
+    deltas = []
+  }
+  yield { token: -1, text: '', deltas: [...deltas, ...parser.end()] }
+}
+
+/** A turn as a message for the chat template. */
+function messageOf({ role, text, reasoning, calls = [] }: Turn): ChatMessage {
+  if (role === 'tool') return { role, content: text, tool_call_id: calls[0]?.id, name: calls[0]?.name }
+  if (role === 'user') return { role, content: text }
+  return {
+    role,
+    content: text,
+    ...(reasoning && { reasoning_content: reasoning }),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map(({ id, ...called }) => ({ id, type: 'function', function: called })),
+    }),
+  }
+}
+
+/** Adds a delta to an answer. */
+function extend(answer: { text: string; reasoning: string; calls: Call[] }, delta: ReplyDelta) {
+  answer.text += delta.content ?? ''
+  answer.reasoning += delta.reasoning_content ?? ''
+  for (const { index, id, function: called } of delta.tool_calls ?? []) {
+    const call = (answer.calls[index] ??= { id: id ?? '', name: called.name ?? '', arguments: '' })
+    call.arguments += called.arguments ?? ''
+  }
 }
 
 function drawnFrom(model: Model, { token, text, logprob, alternatives = [] }: Piece): Drawn {
