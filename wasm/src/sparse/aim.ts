@@ -8,6 +8,8 @@ export interface Target extends Estimate {
   readonly high: number
   /** bytes of the interval that must be read anyway; undefined: no piece proves that the end lies before `high` */
   readonly needed?: number | undefined
+  /** the probability that the estimate is wrong, if it is not the usual one */
+  readonly doubt?: number | undefined
 }
 
 export interface Aim {
@@ -45,7 +47,7 @@ export function aim(target: Target, perRound: number, cost: number, slots: numbe
   const below = (at: number): number => 1 / (1 + Math.exp((mean - at) / scale))
   const lowest = below(low)
   const share = below(high) - lowest
-  const doubt = target.needed === undefined ? 0 : kDoubt
+  const doubt = target.doubt ?? (target.needed === undefined ? 0 : kDoubt)
   const sum = (at: number): number =>
     ((1 - doubt) * (below(at) - lowest)) / share + (doubt * (at - low)) / width
   const place = (probability: number): number => {

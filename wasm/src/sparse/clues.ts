@@ -12,6 +12,10 @@ const kMaxUnscored = 1024
 // The error of a tensor's index in the table when it is estimated from its offset in the data, as a fraction of the
 // table.
 const kRankError = 0.06
+// Later infos are longer by this factor, because their block numbers have more digits. kSpare: bytes to read in addition,
+// because one more request would cost more.
+const kLonger = 1.025
+const kSpare = 2048
 // Usual size of the keys between the last array and the tensor infos.
 const kKeys = 3000
 
@@ -77,8 +81,8 @@ export function infosBehind(
   const shown = ranked(points, from, walk, size)
   const last = shown.at(-1)
   if (!last) return undefined
-  const left = walk.tensorCount - last.rank
-  return { offset: shown[0]!.at, end: last.at + left * last.mean + last.error }
+  const left = kLonger * (walk.tensorCount - last.rank)
+  return { offset: shown[0]!.at, end: last.at + left * last.mean + last.error + kSpare }
 }
 
 /** Pieces of tensor infos: the offset of the first one, its estimated index in the table, and the error in bytes. */

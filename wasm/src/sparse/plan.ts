@@ -1,6 +1,7 @@
 // Plans what to read next of a header: a window or samples for each unknown end of an array, all in the same round.
 import { aim, type Aim, type Target } from './aim.js'
 import { countdownBegin, endBeforeInfos, endFromBehind, infosBehind } from './clues.js'
+import type { Numbers } from './classify.js'
 import { estimateEnd, type Estimate, type Point } from './estimate.js'
 import type { Known } from './known.js'
 import { piecesBehind, piecesOf, type Bracket, type Range } from './pieces.js'
@@ -13,7 +14,7 @@ const kProbe = 4096
 const kFirstProbe = 12_288
 // Bytes of a tensor info, and of the keys before the first one.
 const kInfo = 76
-const kTail = 6144
+const kTail = 12_288
 // Bytes to read for the key of an array and a sample of its strings.
 const kHeading = 2048
 // Limit of requests in a round: browsers open at most this many connections to a server over HTTP/1.1.
@@ -39,6 +40,21 @@ const kWorth = 0.4
 // interval is not sampled evenly if it is this many times as wide as the distance to its estimate.
 const kFurther = 1.2
 const kWide = 20
+// If no piece bounds the end of an array, samples are this far behind the known part, as a fraction of the length: from
+// kNext on, and up to kNext * kFarthest.
+const kNext = 0.08
+const kFarthest = 22
+// One merge for each token makes this fraction of the bytes that the tokens and their spaces have: letters have no
+// merge. kPairedScale: the error of that estimate, as a fraction of the length.
+const kPaired = 0.975
+const kPairedScale = 0.018
+// The estimate of as many merges as tokens is dropped if the end is more than kReach errors away, or if its probability
+// is below kLeastSure. Other numbers of merges are up to kSpread times as many, or as few.
+const kReach = 2
+const kLeastSure = 0.35
+const kSpread = 5
+// Ranges up to this length are samples.
+const kShort = 1 << 14
 
 const kScoresKey = arrayBytes('scores', 0)
 const kTokens = 'tokenizer.ggml.tokens'
@@ -58,6 +74,26 @@ export interface Situation {
   readonly size: number
   /** bytes that the link carries in one round trip */
   readonly perRound: number
+  /** ranges that were requested and have not arrived */
+  readonly pending: readonly Range[]
+}
+
+export const isSample = ({ offset, end }: Range): boolean => end - offset <= kShort
+
+/** Whether a part of [low, high) has been requested and has not arrived. */
+const isPending = ({ pending }: Situation, low: number, high: number): boolean =>
+  pending.some(({ offset, end }) => offset < high && end > low)
+
+/**
+ * Whether ranges that have not arrived will show more of an end in (low, high]: parts of that interval, and samples after
+ * it. infos: the tensor infos, which show nothing of it.
+ */
+function isAwaited(situation: Situation, low: number, high: number, infos?: Range): boolean {
+  const isBehind = (range: Range): boolean => isSample(range) && range.offset >= low
+  const isBefore = ({ offset }: Range): boolean => offset < (infos?.offset ?? Infinity)
+  return (
+    isPending(situation, low, high) || situation.pending.some((range) => isBehind(range) && isBefore(range))
+  )
 }
 
 export interface Plan {
@@ -118,9 +154,15 @@ export function following(walk: Walk, count: number): Following {
   return { shifts, merges: false, tail: tailBytes(walk) }
 }
 
-/** The number of elements of the longest array so far. */
-function vocabularySize(walk: Walk): number {
-  return Math.max(0, ...walk.longArrays.map(({ offset, end, strings }) => strings ?? (end - offset) / 4))
+/** The number of tokens, or else of merges; 0 if no array shows it. */
+function vocabularySize({ names }: Walk): number {
+  const count = (name: string): number => names.get(`tokenizer.ggml.${name}`) ?? 0
+  return Math.max(count('tokens'), count('token_type'), count('scores')) || count('merges')
+}
+
+/** Whether the number of tokens is known, not only the number of merges. */
+function isCounted({ names }: Walk): boolean {
+  return ['tokens', 'token_type', 'scores'].some((name) => names.has(`tokenizer.ggml.${name}`))
 }
 
 /** The estimated bytes of tokens that follow: as many tokens as an array before them has elements. */
@@ -136,37 +178,45 @@ export function planNeed(situation: Situation, { at, bytes }: Stop & { kind: 'ne
   const { walk, points, perRound } = situation
   const count = vocabularySize(walk)
   const { shifts, merges, tail } = following(walk, count)
-  const isTail = ahead(walk).length === 0 || count === 0 || times > 1
+  const isTail = ahead(walk).length === 0 || count === 0 || (times > 1 && walk.names.has(kTokens))
   // If the order is unusual, the missing arrays may be absent.
   const isOrder = isUsual(walk) && !isSkipped(walk)
   const most = isOrder && !isTail ? kHeading : worth(tailBytes(walk), isTail ? 1 : 0.5, perRound)
-  const ranges: Range[] = [piece(at, bytes + most)]
+  const ranges: Range[] = isPending(situation, at, at + bytes) ? [] : [piece(at, bytes + most)]
   const last = shifts.at(-1) ?? 0
-  if (!isTail && count > 0) {
+  if (!isTail && count > 0 && !isAwaited(situation, at + bytes, 0)) {
     // The next keys may be arrays with the same number of elements.
     const rest = isUsual(walk) ? worth(tail, 1, perRound) : kHeading
     for (const [i, shift] of shifts.entries())
       ranges.push(piece(at + shift - 32, i === shifts.length - 1 ? Math.max(kTail, rest) : kTail))
-    const tokens = tokensAhead(walk)
-    if (tokens > perRound) for (const place of kFirstTokens) ranges.push(piece(at + place * tokens, kProbe))
     const words = points.filter((point) => point.offset < at && point.words).at(-1)
-    if (merges && words) {
+    const tokens = tokensAhead(walk)
+    if (words && (merges || tokens > perRound)) {
       const begin = { mean: at + last, scale: 0 }
       const other = piecesBehind(words.words!.pairs, at, points)
       const strings = walk.longArrays.find((one) => one.strings === count)
       const mean = strings ? (strings.end - strings.offset) / count : words.words!.mean
       const later = laterTarget(count, paired(words, mean), begin, other, situation)
-      ranges.push(...laterRanges(later, situation, kRequests - ranges.length))
-    }
+      ranges.push(...laterRanges(later, situation, ranges.length))
+    } else if (tokens > perRound)
+      for (const place of kFirstTokens) ranges.push(piece(at + place * tokens, kProbe))
   }
   return { ranges, resume: at, end: at + (isTail ? 0 : last) + tailBytes(walk), rounds: isTail ? 1 : 3 }
 }
 
-/** The keys that follow an array of strings. isShown: whether a piece shows numbers after it. */
-function followingStrings(walk: Walk, array: OpenArray, isShown: boolean): Following {
-  const isAbsent = !isShown && isSkipped(walk)
-  if (ahead(walk).length === 0 || (isUsual(walk) && !isAbsent))
-    return following(walk, array.key === kTokens ? array.count : vocabularySize(walk) || array.count)
+/** The keys that follow an array of strings. shown: numbers after it that a piece shows. */
+function followingStrings(walk: Walk, shown: Numbers | undefined): Following {
+  const isAbsent = !shown && isSkipped(walk)
+  const left = ahead(walk)
+  const count = vocabularySize(walk)
+  if (left.length === 0 || (isUsual(walk) && !isAbsent)) return following(walk, count)
+  const name = shown && (shown.types ? 'token_type' : 'scores')
+  if (name && left.includes(name) && isCounted(walk))
+    return {
+      shifts: [arrayBytes(name, count)],
+      merges: left.includes('merges'),
+      tail: left.length === 1 ? tailBytes(walk) : kHeading,
+    }
   return { shifts: [], merges: false, tail: isAbsent ? tailBytes(walk) : kHeading }
 }
 
@@ -181,14 +231,20 @@ export function planStrings(situation: Situation, array: OpenArray): Plan {
     return { ranges: [piece(array.at, 2 * kProbe)], resume: low, end: low + tailBytes(walk), rounds: 3 }
   const estimate = estimateEnd(array, inside)
   const numbers = points.find((point) => point.offset >= low && point.numbers)
-  const behind = followingStrings(walk, array, numbers !== undefined)
+  const behind = followingStrings(walk, numbers?.numbers)
   const fixed = behind.shifts.at(-1) ?? 0
   const other = piecesBehind(sample.words!.pairs, bracket.high, points)
   const begin = { mean: Math.min(estimate.mean, high) + fixed, scale: estimate.scale }
   const mean = (estimate.mean - array.offset) / array.count
   const later =
     other.inside.length > 0 || (behind.merges && array.key === kTokens)
-      ? laterTarget(array.count, paired(sample, mean), begin, other, situation)
+      ? laterTarget(
+          isCounted(walk) ? vocabularySize(walk) : array.count,
+          paired(sample, mean),
+          begin,
+          other,
+          situation,
+        )
       : undefined
   const end = Math.max(later?.low ?? 0, estimate.mean - estimate.scale + fixed) + tailBytes(walk)
   const facts = { resume: low, end, rounds: later ? 4 : 3 }
@@ -200,23 +256,31 @@ export function planStrings(situation: Situation, array: OpenArray): Plan {
     high,
     needed: high === size ? undefined : later || isNear ? 0 : kNeeded * tailBytes(walk),
   }
+  const infos = infosBehind(points, high, walk, size)
+  const slots = isAwaited(situation, low, high, infos) ? 0 : kRequests - situation.pending.length
   // The ends of the following arrays of fixed size have the same uncertainty.
-  const own = aim(clued(target, !later, behind, situation), perRound, 1, later ? 3 : kRequests)
-  if (!own.window && inside.length === 1) {
+  const own: Aim =
+    slots > 0
+      ? aim(clued(target, !later, behind, situation), perRound, 1, later ? Math.min(slots, 3) : slots)
+      : { window: undefined, hit: 0, probes: [] }
+  if (!own.window && inside.length === 1 && own.probes.length > 0) {
     const length = estimate.mean - array.at
     return {
       ...facts,
       ranges: firstSamples(array.at, length, later, situation).filter(({ offset }) => offset < high),
     }
   }
-  const infos = infosBehind(points, high, walk, size)
   const ranges = [
     ...own.probes.map((at) => piece(at, kProbe)),
-    ...windows(own, behind, perRound),
+    ...windows(own, endsHeader(target, own.window) ? { ...behind, tail: kHeading } : behind, perRound),
     ...(infos ? [infos] : []),
   ]
-  const slots = Math.max(2, kRequests - ranges.length)
-  return { ...facts, ranges: [...ranges, ...laterRanges(later, situation, slots)] }
+  const all = [...ranges, ...laterRanges(later, situation, ranges.length, infos)]
+  // The infos show better than the usual sizes where the header ends.
+  return {
+    ...facts,
+    ranges: all.map((range) => ({ ...range, end: Math.min(range.end, infos?.end ?? size) })),
+  }
 }
 
 /** The first samples of an array of strings of about that length, and of the next one. */
@@ -255,6 +319,11 @@ function clued(
   return last && mean > low && mean < high ? { ...target, mean, scale: last.scale } : target
 }
 
+/** Whether a window probably contains the keys and tensor infos, too: the piece at its end is already behind them. */
+function endsHeader({ high, needed }: Target, window: Aim['window']): boolean {
+  return window?.[1] === high && needed !== undefined && needed > 0
+}
+
 /** The window for the end of an array, and windows for the ends that the layout expects after it. */
 function windows({ window, hit }: Aim, { shifts, merges, tail }: Following, perRound: number): Range[] {
   if (!window) return []
@@ -284,12 +353,15 @@ interface Later extends Target {
   readonly isLast: boolean
   /** the probability that the estimate is right */
   readonly sure: number
+  /** offset of the array, and its estimated length */
+  readonly at: number
+  readonly length: number
 }
 
-/** Makes an expected sample of merges from a sample of words with that mean length. */
+/** Makes an expected sample of merges from a sample of words with that mean length, or of words from one of merges. */
 const paired = (sample: Point, mean: number): Point => ({
   ...sample,
-  words: { ...sample.words!, mean: mean + 1 },
+  words: { ...sample.words!, mean: mean + (sample.words!.pairs ? -1 : 1), pairs: !sample.words!.pairs },
 })
 
 /**
@@ -304,35 +376,81 @@ function laterTarget(
   other: Bracket,
   { walk, points, size }: Situation,
 ): Later {
-  const { mean: at } = begin
+  const at = Math.min(begin.mean, other.inside[0]?.offset ?? size)
   const inside = other.inside.length > 0 ? other.inside : [{ ...sample, offset: at }]
-  const even = estimateEnd({ offset: at, at, remaining: count }, inside)
-  const scale = Math.hypot(even.scale, begin.scale)
+  const sampled = estimateEnd({ offset: at, at, remaining: count }, inside)
+  const isPairs = sample.words!.pairs
+  // The number of tokens may be known from the arrays of numbers. That of merges is not.
+  const isExact = !isPairs && isCounted(walk)
+  const length = count * sample.words!.mean * (isPairs ? kPaired : 1 / kPaired)
+  const even =
+    isExact && other.inside.length > 0
+      ? { ...sampled, scale: Math.hypot(sampled.scale, begin.scale) }
+      : evenEnd(sampled, length, { ...begin, mean: at })
+  const { scale } = even
   const low = Math.max(at - begin.scale, other.low)
   const high = Math.min(size, other.high)
   const first = kFirstMerges.map((part) => at + part * (even.mean - at)).filter((place) => place < size)
   const isLast = !other.isNumbers
   const needed = other.high >= size ? undefined : isLast ? kNeeded * tailBytes(walk) : 0
-  const facts = { low, high, needed, first, isLast }
+  const facts = { low, high, needed, first, isLast, at, length: Math.max(low, even.mean) - at }
   const last = isLast ? endBeforeInfos(points, low, walk, size) : undefined
   if (last && last.mean > low && last.mean < high) return { ...facts, ...last, sure: kShown }
-  const isFound = other.inside.at(-1)?.words?.broken
-  if (even.mean + scale > low && even.mean - scale < high)
-    return { ...facts, mean: even.mean, scale, sure: isFound ? 1 : kEven }
-  const length = needed === undefined ? kFurther * (low - at) : high - low
-  return { ...facts, mean: low + length / 2, scale: length / 5, sure: 1 }
+  if (even.mean + kReach * scale > low && even.mean - kReach * scale < high) {
+    const isFound = other.inside.at(-1)?.words?.broken
+    const sure = isFound || isExact ? 1 : evenness(even, at, low, high)
+    if (sure > kLeastSure) return { ...facts, mean: even.mean, scale, sure }
+  }
+  const width = needed === undefined ? kFurther * (low - at) : high - low
+  return { ...facts, mean: low + width / 2, scale: width / 5, sure: 1 }
 }
 
-function laterRanges(later: Later | undefined, { walk, size, perRound }: Situation, slots: number): Range[] {
-  if (!later) return []
+/**
+ * The end of an array with as many elements as the first one: from samples, and from the length that the strings of the
+ * first one let expect.
+ */
+function evenEnd(sampled: Estimate, length: number, begin: Estimate): Estimate {
+  const scale = Math.hypot(sampled.scale, begin.scale)
+  // An error of the first array's end is counted twice: it shifts the second array, and makes it longer.
+  const doubled = Math.hypot(2 * begin.scale, kPairedScale * length)
+  const [weight, other] = [Math.max(1, scale) ** -2, doubled ** -2]
+  return {
+    mean: (sampled.mean * weight + (begin.mean + length) * other) / (weight + other),
+    scale: (weight + other) ** -0.5,
+  }
+}
+
+/** The probability of as many elements, if the end lies between these bounds. Other lengths are equally likely. */
+function evenness({ mean, scale }: Estimate, at: number, low: number, high: number): number {
+  const below = (place: number): number => 1 / (1 + Math.exp((mean - place) / scale))
+  const even = kEven * (below(high) - below(low))
+  const times = (place: number): number =>
+    Math.log(Math.min(kSpread, Math.max(1 / kSpread, (place - at) / (mean - at))))
+  const other = ((1 - kEven) * (times(high) - times(low))) / (2 * Math.log(kSpread))
+  return even / (even + other)
+}
+
+/** The reads for the end of the second array of strings. used: number of requests for the first one. */
+function laterRanges(later: Later | undefined, situation: Situation, used: number, infos?: Range): Range[] {
+  const { walk, size, perRound, pending } = situation
+  const slots = kRequests - pending.length - used
+  if (!later || slots < 1 || isAwaited(situation, later.low, later.high, infos)) return []
   const { window, hit, probes } = aim(later, perRound, 1 / later.sure, slots)
   if (window) {
-    const tail = later.isLast ? worth(tailBytes(walk), hit * later.sure, perRound) : kHeading
+    const isEnd = endsHeader(later, window)
+    const tail = later.isLast && !isEnd ? worth(tailBytes(walk), hit * later.sure, perRound) : kHeading
     return [...probes.map((at) => piece(at, kProbe)), { offset: window[0], end: window[1] + tail }]
   }
-  // If the estimate is uncertain, the whole interval is sampled, not only the surroundings of the estimate.
-  const { low, high } = later
-  const isBound = high < size && high - low < kWide * (later.mean - low)
-  const wide = aim({ ...later, scale: Math.max(later.scale, isBound ? (high - low) / 6 : 0) }, 1, 1, slots)
-  return wide.probes.map((at) => piece(at, kProbe))
+  const { low, high, sure, at, length } = later
+  // Without an upper bound, some samples are much further away.
+  const far = high < size ? 0 : sure < 1 ? slots >> 1 : slots
+  const further = Array.from(
+    { length: far },
+    (_, i) => at + length * (1 + kNext * kFarthest ** ((i + 0.5) / far)),
+  )
+  const isBound = sure === 1 && high < size && high - low < kWide * (later.mean - low)
+  const scale = Math.max(later.scale, isBound ? (high - low) / 6 : 0)
+  const target = { ...later, scale, doubt: far === 0 && sure < 1 ? 1 - sure : undefined }
+  const near = far < slots ? aim(target, 1, 1, slots - far).probes : []
+  return [...near, ...further].map((place) => piece(place, kProbe))
 }

@@ -36,7 +36,8 @@ const kMet = { rounds: 1, bytes: 110_000, overheadMs: 30 }
 const kGain = 1.05
 const kLateGain = 1.1
 // Limits of a search. They are wide, because every round narrows each end, and a stream would start from the beginning.
-const kMost = { rounds: 14, bytes: 1_500_000 }
+// Two rounds may overlap.
+const kMost = { rounds: 28, bytes: 1_500_000 }
 
 /** The beginning of a header, the measured link, and the decision how to continue. */
 export class SparseAttempt {
@@ -151,13 +152,11 @@ export class SparseAttempt {
     onRead: (bytes: number) => void,
   ): Promise<Header | undefined> {
     const source = this.#source
-    const read = async (ranges: readonly Range[]) => {
-      const reads = ranges.map(async ({ offset, end }) => {
-        const bytes = await source.read(offset, end - offset, { signal })
-        known.add(offset, bytes)
-        onRead(bytes.length)
-      })
-      await Promise.all(reads)
+    const read = async (range: Range) => {
+      const bytes = await source.read(range.offset, range.end - range.offset, { signal })
+      known.add(range.offset, bytes)
+      onRead(bytes.length)
+      return range
     }
     const link: Link = {
       roundTripMs: this.#roundTripMs,
@@ -186,8 +185,9 @@ export class SparseAttempt {
       return sparse
     }
     sparse?.close()
-    // If the table is not as expected, all missing bytes are read. Known bytes are not read again.
-    await read(known.missing(0, end))
+    // If the table is not as expected, all missing bytes are read. Bytes that are known or under way are not read again.
+    await Promise.all(found.pending)
+    await Promise.all(known.missing(0, end).map(read))
     signal.throwIfAborted()
     const whole = parsed(module, known.from(0), size)
     if (whole) whole.bytesRead = known.fetched

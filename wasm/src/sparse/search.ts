@@ -7,6 +7,7 @@ import { findLayout, fingerprint, layoutOfHoles, learn, type Layout } from './la
 import { addPoint, endOf, piecesOf, type Range } from './pieces.js'
 import {
   following,
+  isSample,
   kRequests,
   planNeed,
   planStrings,
@@ -18,9 +19,6 @@ import {
 import { Walk, type Stop } from './walk.js'
 
 export type { Range }
-
-/** Reads ranges in parallel, which takes one round trip. */
-type ReadRanges = (ranges: readonly Range[]) => Promise<void>
 
 // Bytes to read around the end of an array in a known vocabulary.
 const kHeading = 2048
@@ -42,6 +40,8 @@ export interface Found {
   readonly walk: Walk
   /** end of the last tensor info */
   readonly end: number
+  /** reads that were not needed in the end */
+  readonly pending: readonly Promise<unknown>[]
   /** Stores the layout of the arrays for later previews. Must be called only after the result was verified. */
   learn(): void
 }
@@ -54,7 +54,8 @@ export interface Link {
   readonly perRound: number
   /** time since the first request */
   elapsedMs(): number
-  read: ReadRanges
+  /** Reads a range and resolves with it. */
+  read(range: Range): Promise<Range>
   /** Starts a stream at an offset; undefined if the preview must stay small, however long it takes. */
   flow: ((offset: number) => Flow) | undefined
 }
@@ -68,62 +69,50 @@ export async function search(
 ): Promise<Found | undefined> {
   const walk = new Walk(known)
   if (!walk.isKnownVersion) return undefined
-  const situation = { walk, known, points: [] as Point[], size, perRound: link.perRound }
+  const facts = { walk, known, points: [] as Point[], size, perRound: link.perRound }
   const { fetched } = known
   const vocabulary = vocabularyOf(walk, walk.go(), known)
+  const pending = new Map<Range, Promise<Range>>()
   let flow: Flow | undefined
-  let reading: Promise<readonly Range[]> | undefined
-  let needs = 0
+  let needs = { at: -1, times: 0 }
   for (let round = 0; ;) {
-    const stop = advance(situation)
+    const stop = advance(facts)
     if (stop.kind === 'end') {
       const learnt = () =>
         vocabulary && learn(vocabulary.id, layoutOfHoles(walk.longArrays, vocabulary.offset))
       flow?.stop()
-      return { walk, end: stop.at, learn: learnt }
+      return { walk, end: stop.at, learn: learnt, pending: [...pending.values()] }
     }
     if (stop.kind === 'wrong') return undefined
-    if (!reading) {
-      if (!flow && (round >= most.rounds || known.fetched - fetched > most.bytes)) return undefined
-      const plan =
-        round === 0 && vocabulary?.layout && stop.kind === 'strings'
-          ? planKnown(situation, stop, vocabulary.layout)
-          : stop.kind === 'need'
-            ? planNeed(situation, stop, needs + 1)
-            : planStrings(situation, stop.array)
-      // The first samples determine where a stream can start.
-      if (round > 0) flow = flowFor(flow, plan, { situation, link })
-      const ranges = unread(plan.ranges, situation, flow)
-      if (ranges.length > 0 && mayRead(ranges, flow, link)) {
-        reading = link.read(ranges).then(() => ranges)
-        needs = stop.kind === 'need' ? needs + 1 : 0
-        round++
-      } else if (!flow) return undefined
-    }
-    const [came, isRead] = await next(reading, flow)
-    if (isRead) reading = undefined
-    if (came.length === 0) return undefined
-    for (const range of came) addPoint(situation.points, known, range, walk.little)
-    situation.points.sort((a, b) => a.offset - b.offset)
+    if (!flow && (round >= most.rounds || known.fetched - fetched > most.bytes)) return undefined
+    const situation = { ...facts, pending: [...pending.keys()] }
+    const times = 'at' in stop && stop.at === needs.at ? needs.times : needs.times + 1
+    const plan =
+      round === 0 && vocabulary?.layout && stop.kind === 'strings'
+        ? planKnown(situation, stop, vocabulary.layout)
+        : stop.kind === 'need'
+          ? planNeed(situation, stop, times)
+          : planStrings(situation, stop.array)
+    // The first samples determine where a stream can start.
+    if (round > 0 && !situation.pending.some(isSample)) flow = flowFor(flow, plan, { situation, link })
+    const ranges = unread(plan.ranges, situation, flow)
+    if (ranges.length > 0 && mayRead(ranges, flow, link)) {
+      for (const range of ranges) pending.set(range, link.read(range))
+      needs = stop.kind === 'need' ? { at: stop.at, times } : { at: -1, times: 0 }
+      round++
+    } else if (!flow && pending.size === 0) return undefined
+    const came = await Promise.race([...pending.values(), ...(flow ? [flow.next()] : [])])
+    if (!came) return undefined
+    pending.delete(came)
+    addPoint(facts.points, known, came, walk.little)
+    facts.points.sort((a, b) => a.offset - b.offset)
   }
-}
-
-/** Resolves with whichever arrives first: the requested ranges, or a piece of the parallel stream. */
-async function next(
-  reading: Promise<readonly Range[]> | undefined,
-  flow: Flow | undefined,
-): Promise<readonly [came: readonly Range[], isRead: boolean]> {
-  const ways = [
-    reading?.then((ranges) => [ranges, true] as const),
-    flow?.next().then((piece) => [piece ? [piece] : [], false] as const),
-  ]
-  return Promise.race(ways.filter((way) => way !== undefined))
 }
 
 /** The ranges of a plan that are unknown and that the stream will not deliver within a round trip. */
 function unread(
   planned: readonly Range[],
-  { known, size, perRound }: Situation,
+  { known, size, perRound, pending }: Situation,
   flow?: Flow,
 ): readonly Range[] {
   const [from, soon] = flow ? [flow.at, flow.at + perRound] : [size, size]
@@ -140,15 +129,27 @@ function unread(
       else if (end > offset) ranges.push({ offset, end })
     }
   }
-  const missing = ranges.flatMap(({ offset, end }) => known.missing(offset, end))
-  return fewer(missing, flow ? kRequests - 1 : kRequests)
+  const missing = pending.reduce(
+    (left, range) => left.flatMap((one) => without(one, range)),
+    ranges.flatMap(({ offset, end }) => known.missing(offset, end)),
+  )
+  return fewer(missing, Math.max(0, kRequests - pending.length - (flow ? 1 : 0)))
+}
+
+/** The parts of a range that are outside of another one. */
+function without({ offset, end }: Range, other: Range): Range[] {
+  const parts = [
+    { offset, end: Math.min(end, other.offset) },
+    { offset: Math.max(offset, other.end), end },
+  ]
+  return parts.filter((part) => part.offset < part.end)
 }
 
 /**
  * Reduces ranges to `most`, because a further request would wait for a connection. Near ranges are joined, and the
  * shortest ones are left out.
  */
-function fewer(ranges: { offset: number; end: number }[], most: number): readonly Range[] {
+function fewer(ranges: Range[], most: number): readonly Range[] {
   while (ranges.length > most) {
     const gaps = ranges.slice(1).map(({ offset }, i) => offset - ranges[i]!.end)
     const least = Math.min(...gaps)
@@ -174,7 +175,10 @@ function flowFor(
   const { roundTripMs, bytesPerMs } = link
   const perRound = roundTripMs * bytesPerMs
   const { known, size } = situation
-  const bytes = unread(ranges, situation).reduce((sum, range) => sum + range.end - range.offset, 0)
+  const bytes = [...unread(ranges, situation), ...situation.pending].reduce(
+    (sum, range) => sum + range.end - range.offset,
+    0,
+  )
   const now = link.elapsedMs() / roundTripMs
   const mayBeLate = now + kRound * rounds + kReserve > 2 + end / perRound
   const isLastMoment = now + 1 + kSlack + bytes / perRound > 1 + resume / perRound
@@ -260,7 +264,7 @@ export function expect(known: Known): { end: number; isMet: boolean } {
 }
 
 /** Continues the walk, over all ends of arrays that the pieces show. */
-function advance({ walk, points, known }: Situation): Stop {
+function advance({ walk, points, known }: Omit<Situation, 'pending'>): Stop {
   for (;;) {
     const stop = walk.go()
     if (stop.kind !== 'strings') return stop

@@ -49,8 +49,8 @@ export class Walk {
   readonly holes: Hole[] = []
   /** all arrays that can be left out, even if their bytes are known */
   readonly longArrays: Hole[] = []
-  /** the keys so far, and the values that are short texts */
-  readonly names = new Set<string>()
+  /** the keys so far with the number of elements of arrays, and the values that are short texts */
+  readonly names = new Map<string, number>()
   readonly texts = new Map<string, string>()
   keys = 0
   infos = 0
@@ -117,7 +117,7 @@ export class Walk {
     if (!cursor.skip(size)) return this.#need(cursor)
     if (type === kString && size < 256) this.texts.set(key, decoder.decode(bytes.subarray(text, cursor.at)))
     this.#at += cursor.at
-    this.names.add(key)
+    this.names.set(key, 0)
     this.keys++
     return undefined
   }
@@ -139,7 +139,7 @@ export class Walk {
       }
       this.#at = end
     }
-    this.names.add(key)
+    this.names.set(key, count)
     this.keys++
     return undefined
   }
