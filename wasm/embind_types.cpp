@@ -11,6 +11,7 @@ using namespace emscripten::internal;
 extern "C" {
 
 // Embind uses the name only for an error message about a type that is missing below.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): Embind chose the name
 const char* __getTypeName(const std::type_info*) { return strdup("an unregistered type"); }
 
 static InitFunc* first = nullptr;
