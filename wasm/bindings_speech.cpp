@@ -32,7 +32,7 @@ struct SpeechSegment {
 };
 
 struct SpeechFacts {
-  uint32_t mels, audio_context, audio_length, text_context;
+  uint32_t mels, audio_context, audio_length, text_context, end_of_text;
   bool multilingual;
 };
 
@@ -87,7 +87,9 @@ class Speech {
   }
   [[nodiscard]] SpeechFacts speech_facts() const {
     const WhisperHparams& h = model_->hparams();
-    return {h.n_mel, h.encoder.n_ctx, h.encoder.n_embd, h.decoder.n_ctx, model_->vocabulary().multilingual()};
+    const WhisperVocabulary& v = model_->vocabulary();
+    return {h.n_mel,         h.encoder.n_ctx, h.encoder.n_embd, h.decoder.n_ctx, static_cast<uint32_t>(v.eot()),
+            v.multilingual()};
   }
   [[nodiscard]] uint32_t n_planned() const { return static_cast<uint32_t>(model_->plan().size()); }
   [[nodiscard]] PlannedTensor planned(uint32_t i) const {
@@ -199,8 +201,11 @@ class Speech {
   /// Five numbers for each token: id, probability, log probability, begin and end in 10 ms (-1: not requested).
   Span segment_tokens(uint32_t i) {
     doubles_.clear();
-    for (const TokenData& t : transcriber_->segments()[i].tokens)
-      doubles_.insert(doubles_.end(), {double(t.id), double(t.p), double(t.log_p), double(t.t0), double(t.t1)});
+    for (const TokenData& t : transcriber_->segments()[i].tokens) {
+      const bool aligned = t.aligned_t0 >= 0;
+      doubles_.insert(doubles_.end(), {double(t.id), double(t.p), double(t.log_p),
+                                       double(aligned ? t.aligned_t0 : t.t0), double(aligned ? t.aligned_t1 : t.t1)});
+    }
     return span_of(doubles_);
   }
   Span token_text(int32_t id) {
@@ -313,6 +318,7 @@ EMSCRIPTEN_BINDINGS(speech) {
       .field("audioContext", &SpeechFacts::audio_context)
       .field("audioLength", &SpeechFacts::audio_length)
       .field("textContext", &SpeechFacts::text_context)
+      .field("endOfText", &SpeechFacts::end_of_text)
       .field("multilingual", &SpeechFacts::multilingual);
   class_<Speech>("Speech")
       .constructor<>()

@@ -7,6 +7,7 @@
 namespace ggufscope {
 namespace {
 
+constexpr float kTimestampStep = 0.02f;  // seconds
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 
 constexpr std::string_view kNonSpeech[] = {
@@ -44,8 +45,8 @@ namespace {
 
 // Sets the logits of suppressed tokens to -infinity: those that are never allowed, and those that are not allowed at
 // this position.
-void suppress(const WhisperVocabulary& v, const TranscribeOptions& options, uint32_t n_audio_ctx,
-              std::span<const int32_t> suppressed, const DecodedSequence& s, std::span<float> logits) {
+void suppress(const WhisperVocabulary& v, const TranscribeOptions& options, std::span<const int32_t> suppressed,
+              const DecodedSequence& s, std::span<float> logits) {
   const auto never = [&](int32_t first, int32_t end) {
     if (first < end) std::fill(logits.begin() + first, logits.begin() + std::min(end, v.n_vocab()), kNever);
   };
@@ -62,7 +63,7 @@ void suppress(const WhisperVocabulary& v, const TranscribeOptions& options, uint
     never(0, v.eot());
   for (const int32_t id : {v.sot(), v.no_speech(), v.start_of_lm(), v.translate(), v.transcribe(), v.previous()})
     one(id);
-  never(v.language(0), v.language(static_cast<uint32_t>(whisper_languages().size())));
+  never(v.language(0), v.language(v.n_languages()));
   for (const int32_t id : suppressed) one(id);
   // Timestamps come in pairs, except directly before the end of text.
   const bool last = !first && s.tokens.back().id >= v.first_timestamp();
@@ -70,8 +71,7 @@ void suppress(const WhisperVocabulary& v, const TranscribeOptions& options, uint
   if (last && before) never(v.first_timestamp(), v.n_vocab());
   if (last && !before) never(0, v.eot());
   if (first && options.max_initial_timestamp > 0) {
-    const float step = 30.0f / static_cast<float>(n_audio_ctx);
-    never(v.first_timestamp() + static_cast<int32_t>(std::round(options.max_initial_timestamp / step)) + 1,
+    never(v.first_timestamp() + static_cast<int32_t>(std::round(options.max_initial_timestamp / kTimestampStep)) + 1,
           v.n_vocab());
   }
   if (s.has_timestamp) never(v.first_timestamp(), v.first_timestamp() + s.seek_delta / 2);
@@ -79,13 +79,13 @@ void suppress(const WhisperVocabulary& v, const TranscribeOptions& options, uint
 
 }  // namespace
 
-void apply_rules(const WhisperVocabulary& v, const TranscribeOptions& options, uint32_t n_audio_ctx,
-                 std::span<const int32_t> suppressed, float temperature, DecodedSequence& s) {
+void apply_rules(const WhisperVocabulary& v, const TranscribeOptions& options, std::span<const int32_t> suppressed,
+                 float temperature, DecodedSequence& s) {
   const std::span<float> logits(s.logits);
   const auto first_timestamp = static_cast<size_t>(v.first_timestamp());
   if (temperature > 0)
     for (float& logit : logits) logit /= temperature;
-  suppress(v, options, n_audio_ctx, suppressed, s, logits);
+  suppress(v, options, suppressed, s, logits);
   s.log_probabilities.resize(logits.size());
   log_softmax(logits, s.log_probabilities);
   const std::span<float> log_p(s.log_probabilities);

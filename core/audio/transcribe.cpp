@@ -155,7 +155,8 @@ Result<void> Transcriber::detect() {
   logits_.resize(static_cast<size_t>(vocabulary_.n_vocab()));
   const int32_t sot = vocabulary_.sot();
   if (const Result<void> done = state_.decode_text({&sot, 1}, kFirst, logits_.data()); !done) return done;
-  const size_t n = whisper_languages().size();
+  // whisper.cpp counts 100 languages for models of 99, too: the last one is the token after them.
+  const size_t n = vocabulary_.n_languages() < 99 ? vocabulary_.n_languages() : whisper_languages().size();
   const std::span<const float> logits(logits_.data() + vocabulary_.language(0), n);
   const float most = *std::max_element(logits.begin(), logits.end());
   double sum = 0;
@@ -198,7 +199,8 @@ Result<void> Transcriber::start() {
     }
   }
   // The first distilled models cannot predict timestamps.
-  if (model_.hparams().decoder.n_layer == 2 && vocabulary_.n_vocab() != 51866) options_.timestamps = false;
+  const bool first_kind = vocabulary_.n_vocab() == 51864 || vocabulary_.n_vocab() == 51865;
+  if (model_.hparams().decoder.n_layer == 2 && first_kind) options_.timestamps = false;
   task_ = {vocabulary_.sot()};
   if (vocabulary_.multilingual()) {
     task_.push_back(vocabulary_.language(language_));
@@ -251,7 +253,7 @@ void Transcriber::add_segments(const DecodedSequence& best) {
 }
 
 void Transcriber::finish_window() {
-  const DecodedSequence& best = sequences_[best_];
+  DecodedSequence& best = sequences_[best_];
   const std::vector<TokenData>& tokens = best.tokens;
   const bool silent =
       no_speech_p_ > options_.no_speech_threshold && best.mean_log_p < double(options_.log_probability_threshold);
@@ -263,7 +265,10 @@ void Transcriber::finish_window() {
     for (int i = 0; i < best.n_result && static_cast<size_t>(i) < tokens.size(); ++i)
       context_.push_back(tokens[static_cast<size_t>(i)].id);
   if (!options_.condition_on_text) context_.clear();
-  if (!tokens.empty() && !silent) add_segments(best);
+  if (!tokens.empty() && !silent) {
+    if (options_.token_times) align(best);
+    add_segments(best);
+  }
 
   int64_t delta = best.seek_delta;
   const size_t n = tokens.size();
@@ -271,7 +276,7 @@ void Transcriber::finish_window() {
   // A single timestamp at the end means that no speech follows in this window.
   if (n > 1 && !cut && tokens[n - 2].id < vocabulary_.first_timestamp() &&
       tokens[n - 1].id > vocabulary_.first_timestamp())
-    delta = std::min<int64_t>(seek_end_ - seek_, kChunkTicks);
+    delta = std::min<int64_t>(seek_end_ - seek_, window_ticks());
   // The window always moves on, or it would be decoded for ever.
   seek_ += std::max<int64_t>(delta, 1);
   phase_ = Phase::kWindow;

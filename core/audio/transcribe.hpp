@@ -1,6 +1,6 @@
-// Speech recognition. The audio is decoded in windows of 30 s. The encoder runs once for each window; then the decoder
-// generates tokens under Whisper's rules, and again at higher temperatures if the result fails. The rules and their
-// order are those of whisper.cpp 1.9, so that the same file gives the same tokens:
+// Speech recognition. The audio is decoded in windows as long as the encoder's context: 30 s. The encoder runs once for
+// each window; then the decoder generates tokens under Whisper's rules, and again at higher temperatures if the result
+// fails. The rules and their order are those of whisper.cpp 1.9, so that the same file gives the same tokens:
 //
 //   prompt     [previous-text tokens] start, language, task, [no timestamps]
 //   rules      the first token is neither the end of text nor a blank; control tokens are always suppressed;
@@ -32,7 +32,7 @@ struct TranscribeOptions {
   bool condition_on_text = true;  ///< the text of each window is the prompt of the next
   bool suppress_blank = true;
   bool suppress_non_speech = false;
-  bool token_times = false;    ///< estimate token times from probabilities and loudness
+  bool token_times = false;    ///< find token times: estimated as in whisper.cpp, and by alignment
   bool split_on_word = false;  ///< max_length cuts only before words
   bool carry_prompt = false;   ///< the prompt is used for every window, not only the first
   std::string prompt;
@@ -52,10 +52,10 @@ struct TokenData {
   int32_t id = 0;
   int32_t timestamp = 0;  ///< the most likely timestamp token at this position; 0: none
   float p = 0, log_p = 0;
-  float timestamp_p = 0;     ///< its probability among all timestamps
-  float timestamps_p = 0;    ///< probability of all timestamps together
-  int64_t t0 = -1, t1 = -1;  ///< in 10 ms; -1 without token_times
-  int64_t t_dtw = -1;        ///< in 10 ms; -1 unless words were aligned
+  float timestamp_p = 0;                     ///< its probability among all timestamps
+  float timestamps_p = 0;                    ///< probability of all timestamps together
+  int64_t t0 = -1, t1 = -1;                  ///< in 10 ms; -1 without token_times
+  int64_t aligned_t0 = -1, aligned_t1 = -1;  ///< in 10 ms, by alignment; -1 without token_times
 };
 
 struct TranscriptSegment {
@@ -79,7 +79,7 @@ struct DecodedSequence {
 };
 
 /// Applies the decoding rules to sequence.logits [n_vocab] and computes the probabilities of the next token.
-void apply_rules(const WhisperVocabulary& vocabulary, const TranscribeOptions& options, uint32_t n_audio_ctx,
+void apply_rules(const WhisperVocabulary& vocabulary, const TranscribeOptions& options,
                  std::span<const int32_t> suppressed, float temperature, DecodedSequence& sequence);
 /// The most likely token if `best`, else a sampled one.
 [[nodiscard]] TokenData sample(const WhisperVocabulary& vocabulary, DecodedSequence& sequence, bool best);
@@ -97,6 +97,8 @@ struct TokenClock {
 };
 void find_token_times(const WhisperVocabulary& vocabulary, std::span<const float> loudness, TokenClock& clock,
                       TranscriptSegment& segment);
+/// Dynamic time warping through similarity [rows, columns]: for each row, the first column of its part of the path.
+[[nodiscard]] std::vector<uint32_t> warp(std::span<const float> similarity, size_t n_rows, size_t n_columns);
 /// Splits the last segment into segments of at most max_length characters.
 void wrap_segment(const WhisperVocabulary& vocabulary, uint32_t max_length, bool split_on_word,
                   std::vector<TranscriptSegment>& segments);
@@ -125,8 +127,7 @@ class Transcriber {
   [[nodiscard]] Result<void> encode_window(int64_t seek, uint32_t n_ctx);
 
  private:
-  static constexpr int kChunkTicks = 3000;  // length of a window, in 10 ms
-  static constexpr int kShortest = 10;      // a shorter rest of the audio is ignored, in 10 ms
+  static constexpr int kShortest = 10;  // a shorter rest of the audio is ignored, in 10 ms
   enum class Phase : uint8_t { kBegin, kDetect, kWindow, kEncode, kPrompt, kToken, kDone };
 
   [[nodiscard]] Result<void> begin_window(int64_t seek, uint32_t n_ctx);
@@ -140,12 +141,15 @@ class Transcriber {
   void finish_temperature();
   void rate(DecodedSequence& sequence) const;
   void finish_window();
+  void align(DecodedSequence& best);
   void add_segments(const DecodedSequence& best);
   void push_segment(const DecodedSequence& best, int64_t t0, int64_t t1, std::string text, size_t first, size_t end);
   [[nodiscard]] std::vector<int32_t> make_prompt() const;
   [[nodiscard]] uint32_t take_cell();
   void retain(std::span<const uint32_t> cells, int n);
   [[nodiscard]] uint32_t n_audio_ctx() const;
+  /// The length of a window in 10 ms, whatever audio_context says: 3000 for OpenAI's models.
+  [[nodiscard]] int window_ticks() const { return 2 * static_cast<int>(model_.hparams().encoder.n_ctx); }
   [[nodiscard]] size_t n_sequences() const;
   [[nodiscard]] static std::vector<CellRun> runs_of(std::span<const uint32_t> cells);
 

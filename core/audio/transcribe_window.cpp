@@ -85,12 +85,12 @@ Result<void> Transcriber::start_prompt() {
     const std::mt19937 random = s.random;
     s = DecodedSequence();
     s.random = random;
-    s.seek_delta = kChunkTicks;
+    s.seek_delta = window_ticks();
     s.mean_log_p = s.score = kWorst;
     s.cells = cells;
     retain(cells, 1);
     s.logits.assign(first.begin(), first.end());
-    apply_rules(vocabulary_, options_, model_.hparams().encoder.n_ctx, suppressed_, temperatures_[temperature_], s);
+    apply_rules(vocabulary_, options_, suppressed_, temperatures_[temperature_], s);
   }
   n_tokens_ = 0;
   phase_ = Phase::kToken;
@@ -179,13 +179,13 @@ void Transcriber::update(DecodedSequence& s, size_t i) {
     }
     if (options_.single_segment || !options_.timestamps) {
       s.n_result = static_cast<int>(i + 1);
-      s.seek_delta = kChunkTicks;
+      s.seek_delta = window_ticks();
     }
     s.completed = true;
     return;
   }
   const size_t most = model_.hparams().decoder.n_ctx / 2 - 4;
-  if (i + 1 == most && (s.n_result == 0 || s.seek_delta < kChunkTicks / 2))
+  if (i + 1 == most && (s.n_result == 0 || s.seek_delta < window_ticks() / 2))
     s.failed = true;  // the model repeats itself
 }
 
@@ -235,8 +235,7 @@ Result<void> Transcriber::decode_next() {
   for (size_t t = 0; t < going.size(); ++t) {
     const float* const row = logits_.data() + t * n_vocab;
     going[t]->logits.assign(row, row + n_vocab);
-    apply_rules(vocabulary_, options_, model_.hparams().encoder.n_ctx, suppressed_, temperatures_[temperature_],
-                *going[t]);
+    apply_rules(vocabulary_, options_, suppressed_, temperatures_[temperature_], *going[t]);
   }
   return {};
 }

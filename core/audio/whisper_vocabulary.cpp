@@ -32,7 +32,9 @@ constexpr Language kLanguages[] = {
 // clang-format on
 static_assert(std::size(kLanguages) == 100);
 
-constexpr uint32_t kMinTokens = 51765;  // number of text tokens and control tokens, without languages
+constexpr uint32_t kEnglishOnly = 51864, kWords = 50256;  // OpenAI's English-only vocabulary: tokens, text tokens
+constexpr uint32_t kControls = 8;                         // control tokens other than languages and times
+constexpr uint32_t kTimes = 1501;
 
 // GPT-2's byte-to-character table: printable bytes map to themselves, the others to U+0100 and up.
 std::array<int, 0x150> byte_letters() {
@@ -92,13 +94,29 @@ std::optional<uint32_t> find_language(std::string_view text) {
 }
 
 Result<WhisperVocabulary> WhisperVocabulary::read(const Gguf& gguf, uint32_t n_vocab) {
-  WhisperVocabulary v;
-  v.n_vocab_ = n_vocab;
-  if (n_vocab <= kMinTokens || v.first_timestamp() >= v.n_vocab() || v.language(99) >= v.n_vocab())
-    return fail(ErrorCode::kBadCount, counted(n_vocab, "token") + " are too few for a Whisper vocabulary");
   const auto tokens = get_strings(gguf, "tokenizer.ggml.tokens");
   if (!tokens) return fail(ErrorCode::kNotFound, "tokenizer.ggml.tokens is missing");
-  const size_t n = std::min(tokens->size(), static_cast<size_t>(v.eot()));
+  WhisperVocabulary v;
+  v.n_vocab_ = n_vocab;
+  const auto named = [&](std::string_view name) {
+    return static_cast<uint32_t>(std::find(tokens->begin(), tokens->end(), name) - tokens->begin());
+  };
+  const uint32_t end = named("<|endoftext|>"), first_task = named("<|translate|>");
+  uint32_t n_words = end, n_times = n_vocab - std::min(n_vocab, named("<|0.00|>"));
+  if (end + 2 <= first_task && first_task < tokens->size()) {
+    v.n_languages_ = first_task - end - 2;
+    v.multilingual_ = v.n_languages_ > 1 && n_vocab != kEnglishOnly;
+  } else {
+    v.multilingual_ = n_vocab > kEnglishOnly;
+    n_words = kWords + (v.multilingual_ ? 1 : 0);
+    n_times = kTimes;
+    v.n_languages_ = n_vocab - std::min(n_vocab, n_words + kControls + n_times);
+  }
+  v.eot_ = static_cast<int32_t>(n_words);
+  if (n_times == 0 || uint64_t{n_words} + kControls + v.n_languages_ + n_times != n_vocab ||
+      v.n_languages_ > std::size(kLanguages))
+    return fail(ErrorCode::kBadCount, counted(n_vocab, "token") + " are not a Whisper vocabulary");
+  const size_t n = std::min<size_t>(tokens->size(), n_words);
   if (n < 256) return fail(ErrorCode::kBadCount, "a vocabulary of " + counted(n, "word"));
   const bool letters = get_string(gguf, "tokenizer.ggml.model") == "gpt2";
   v.words_.reserve(n);

@@ -28,24 +28,24 @@ class WhisperVocabulary {
   /// tokenizer.ggml.model is "gpt2". Errors: kNotFound, kBadCount.
   [[nodiscard]] static Result<WhisperVocabulary> read(const Gguf& gguf, uint32_t n_vocab);
 
-  // Ids follow OpenAI's numbering. A multilingual vocabulary has at least 51865 tokens: one more text token, and one
-  // more language for each token beyond 51865.
-  [[nodiscard]] bool multilingual() const { return n_vocab_ >= 51865; }
+  // The order of control tokens is OpenAI's: end of text, start of a transcript, languages, tasks, times. If the file
+  // names them ("<|endoftext|>"), any number of text tokens and languages may precede them. Otherwise ids follow
+  // OpenAI's numbering: a vocabulary of 51864 tokens is English-only; a multilingual one has one more text token, and
+  // one more language for each token beyond 51865.
+  [[nodiscard]] bool multilingual() const { return multilingual_; }
   [[nodiscard]] int32_t n_vocab() const { return static_cast<int32_t>(n_vocab_); }
-  [[nodiscard]] int32_t eot() const { return multilingual() ? 50257 : 50256; }  ///< end of text
-  [[nodiscard]] int32_t sot() const { return eot() + 1; }                       ///< start of a transcript
+  [[nodiscard]] int32_t eot() const { return eot_; }      ///< end of text
+  [[nodiscard]] int32_t sot() const { return eot_ + 1; }  ///< start of a transcript
   [[nodiscard]] int32_t language(uint32_t i) const { return sot() + 1 + static_cast<int32_t>(i); }
-  [[nodiscard]] int32_t translate() const { return 50357 + shift(); }
-  [[nodiscard]] int32_t transcribe() const { return 50358 + shift(); }
-  [[nodiscard]] int32_t start_of_lm() const { return 50359 + shift(); }
-  [[nodiscard]] int32_t previous() const {
-    return 50360 + shift();
-  }  ///< start-of-previous token: previous text follows
-  [[nodiscard]] int32_t no_speech() const { return 50361 + shift(); }
-  [[nodiscard]] int32_t no_timestamps() const { return 50362 + shift(); }
-  [[nodiscard]] int32_t first_timestamp() const { return 50363 + shift(); }  ///< 0.00 s; each next id is 20 ms later
+  [[nodiscard]] int32_t translate() const { return language(n_languages_); }
+  [[nodiscard]] int32_t transcribe() const { return translate() + 1; }
+  [[nodiscard]] int32_t start_of_lm() const { return translate() + 2; }
+  [[nodiscard]] int32_t previous() const { return translate() + 3; }  ///< the previous text follows
+  [[nodiscard]] int32_t no_speech() const { return translate() + 4; }
+  [[nodiscard]] int32_t no_timestamps() const { return translate() + 5; }
+  [[nodiscard]] int32_t first_timestamp() const { return translate() + 6; }  ///< 0.00 s; each next id is 20 ms later
   /// The number of languages in this vocabulary.
-  [[nodiscard]] uint32_t n_languages() const { return n_vocab_ - 51765 - (multilingual() ? 1 : 0); }
+  [[nodiscard]] uint32_t n_languages() const { return n_languages_; }
 
   /// The token's bytes; for control tokens whisper.cpp's name ("[_TT_50]").
   [[nodiscard]] std::string text(int32_t id) const;
@@ -56,9 +56,9 @@ class WhisperVocabulary {
   [[nodiscard]] std::vector<int32_t> tokenize(std::string_view text) const;
 
  private:
-  [[nodiscard]] int32_t shift() const { return multilingual() ? static_cast<int32_t>(n_languages()) - 98 : 0; }
-
-  uint32_t n_vocab_ = 0;
+  uint32_t n_vocab_ = 0, n_languages_ = 0;
+  int32_t eot_ = 0;
+  bool multilingual_ = false;
   std::vector<std::string> words_;
   std::unordered_map<std::string, int32_t> ids_;
 };

@@ -138,6 +138,7 @@ export type WasmLoader = Pick<
 /** wasm/bindings_speech.cpp */
 export interface WasmSpeech extends WasmLoader {
   openHeader(headerBytes: number, fileSize: number, legacy: boolean, threads: number): boolean
+  speechFacts(): { endOfText: number }
   begin(options: SpeechRecord, samples: number): boolean
   add(samples: number): boolean
   /** floats() returns the result */

@@ -149,9 +149,9 @@ export class SpeechWorker {
   /** Groups tokens into words. A word begins with a space or at the beginning; a code point may span several tokens. */
   #words(tokens: readonly TranscriptToken[]): TranscriptWord[] {
     const words: { bytes: number[]; start: number; end: number; probability: number }[] = []
-    const kEnd = this.#speech.facts().vocabularySize >= 51865 ? 50257 : 50256
+    const { endOfText } = this.#speech.speechFacts()
     for (const { id, probability, start = 0, end = 0 } of tokens) {
-      if (id >= kEnd) continue
+      if (id >= endOfText) continue
       const bytes = this.#bytes(this.#speech.tokenText(id))
       const last = words.at(-1)
       if (!last || bytes[0] === 0x20) words.push({ bytes: [...bytes], start, end, probability })
