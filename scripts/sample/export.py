@@ -1,21 +1,20 @@
 """The GGUF file of what train.py made. usage: export.py IN.npz OUT.gguf
 
-Attention in Q6_K, feed-forward in Q4_K, embeddings in Q8_0, norms in F32, by the core's own quantizers (quantize.cpp is
-compiled for it).
+Attention in Q6_K and feed-forward in Q4_K by the core's own quantizers (quantize.cpp is compiled for it), embeddings in
+Q8_0, norms in F32.
 """
 
 import pathlib
 import struct
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
 from vocabulary import CONTROL
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-IDS = {"F32": 0, "Q8_0": 8, "Q4_K": 12, "Q6_K": 14}
+IDS = {"F32": 0, "F16": 1, "Q8_0": 8, "Q4_K": 12, "Q6_K": 14}
 # scripts/sample/train.py
 CONTEXT, WIDTH, LAYERS, HEADS, KV_HEADS, FEED_FORWARD = 384, 256, 3, 8, 4, 512
 
@@ -49,6 +48,45 @@ def entry(key, kind, value):
     return text(key) + struct.pack("<I", kinds[kind][0]) + struct.pack(kinds[kind][1], value)
 
 
+def q8_0(weights):
+    blocks = weights.reshape(-1, 32)
+    scales = np.abs(blocks).max(1, keepdims=True) / np.float32(127)
+    out = np.zeros(len(blocks), [("scale", "<f2"), ("values", "i1", 32)])
+    out["scale"] = scales[:, 0]
+    out["values"] = np.rint(blocks / np.maximum(scales, 1e-30))
+    return out
+
+
+PLAIN = {"F32": lambda w: w, "F16": lambda w: w.astype(np.float16), "Q8_0": q8_0}
+
+
+def quantizer():
+    """The core's quantizers as a program."""
+    program = ROOT / "build/quantize"
+    if not program.exists():
+        sources = [*ROOT.glob("core/quant/*.cpp"), *ROOT.glob("core/types/*.cpp"), *ROOT.glob("core/base/*.cpp")]
+        subprocess.run(["g++", "-std=c++23", "-O1", "-ffp-contract=off", f"-I{ROOT}/core", ROOT / "scripts/sample/quantize.cpp",
+                        *sources, "-o", program], check=True)
+    return program
+
+
+def write(target, keys, weights, type_of):
+    """keys: (name, kind, value); weights: arrays by tensor name; type_of(name, shape): an entry of IDS."""
+    infos, blobs, offset = [], [], 0
+    for name, w in weights.items():
+        w = np.ascontiguousarray(w, np.float32)
+        kind = type_of(name, w.shape)
+        blob = PLAIN[kind](w).tobytes() if kind in PLAIN else subprocess.run(
+            [quantizer(), kind, str(w.shape[-1])], input=w.tobytes(), stdout=subprocess.PIPE, check=True).stdout
+        shape = w.shape[::-1]
+        infos.append(text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, IDS[kind], offset))
+        blob += b"\0" * (-len(blob) % 32)
+        blobs.append(blob)
+        offset += len(blob)
+    head = b"GGUF" + struct.pack("<IQQ", 3, len(infos), len(keys)) + b"".join(entry(*k) for k in keys) + b"".join(infos)
+    pathlib.Path(target).write_bytes(head + b"\0" * (-len(head) % 32) + b"".join(blobs))
+
+
 def main(source, target):
     data = np.load(source)
     tokens = [str(t) for t in data["tokens"]]
@@ -76,24 +114,7 @@ def main(source, target):
         ("tokenizer.ggml.padding_token_id", "u32", ids["<|end|>"]), ("tokenizer.ggml.add_bos_token", "bool", True),
         ("tokenizer.chat_template", "str", TEMPLATE),
     ]
-    with tempfile.TemporaryDirectory() as folder:
-        program = f"{folder}/quantize"
-        sources = [*ROOT.glob("core/quant/*.cpp"), *ROOT.glob("core/types/*.cpp"), *ROOT.glob("core/base/*.cpp")]
-        subprocess.run(["g++", "-std=c++23", "-O1", "-ffp-contract=off", f"-I{ROOT}/core", ROOT / "scripts/sample/quantize.cpp",
-                        *sources, "-o", program], check=True)
-        infos, blobs, offset = [], [], 0
-        for name, w in weights.items():
-            w = np.ascontiguousarray(w, np.float32)
-            kind = type_of(name, w.shape)
-            blob = w.tobytes() if kind == "F32" else subprocess.run(
-                [program, kind, str(w.shape[-1])], input=w.tobytes(), stdout=subprocess.PIPE, check=True).stdout
-            shape = w.shape[::-1]
-            infos.append(text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, IDS[kind], offset))
-            blob += b"\0" * (-len(blob) % 32)
-            blobs.append(blob)
-            offset += len(blob)
-    head = b"GGUF" + struct.pack("<IQQ", 3, len(infos), len(keys)) + b"".join(entry(*k) for k in keys) + b"".join(infos)
-    pathlib.Path(target).write_bytes(head + b"\0" * (-len(head) % 32) + b"".join(blobs))
+    write(target, keys, weights, type_of)
     print(f"{target}: {parameters} parameters, {pathlib.Path(target).stat().st_size} bytes")
 
 
