@@ -12,7 +12,7 @@ import {
 } from '../api/checks.js'
 import type { TranscribeOptions } from './types.js'
 
-const kChecks: Readonly<Record<keyof TranscribeOptions, Check>> = {
+export const kTranscribeChecks: Readonly<Record<keyof TranscribeOptions, Check>> = {
   language: text,
   task: oneOf('transcribe', 'translate'),
   timestamps: flag,
@@ -45,7 +45,7 @@ const kChecks: Readonly<Record<keyof TranscribeOptions, Check>> = {
 
 /** SpeechOptions of wasm/bindings_speech.cpp. */
 export function speechRecord(options: TranscribeOptions = {}) {
-  checkOptions('transcribe()', options, kChecks)
+  checkOptions('transcribe()', options, kTranscribeChecks)
   const { words = false, maxLength = 0 } = options
   return {
     language: options.language ?? 'auto',

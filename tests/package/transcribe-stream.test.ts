@@ -1,0 +1,159 @@
+// The speech sample through the package: a file, the times of its words, a stream of blocks, silence.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type * as Engine from 'ggufscope/engine'
+import { kRoot, packedFile } from './packed.ts'
+
+const { decodeWav, load, transcribeStream } = (await import(
+  pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
+)) as typeof Engine
+
+interface Spoken {
+  text: string
+  start: number
+  end: number
+  words: { word: string; start: number }[]
+}
+const fixture = (name: string) => readFileSync(join(kRoot, 'tests/fixtures', name))
+/** sentences and voices that the model did not learn from */
+const spoken = JSON.parse(fixture('commands.json').toString()) as Spoken[]
+const { samples } = decodeWav(new Uint8Array(fixture('commands.wav')))
+const model = await load(new Uint8Array(fixture('commands.gguf')), { threads: 1 })
+after(() => model.close())
+
+/** The limit for this recording; the documentation states the rate on a longer one. */
+const kWordErrors = 0.6
+const texts = (segments: readonly Engine.TranscriptSegment[]) => segments.map(({ text }) => text.trim())
+const expected = spoken.map(({ text }) => text)
+
+/** The sound as a microphone gives it, in blocks of a tenth of a second. */
+function* blocksOf(sound: Float32Array, size = 1600) {
+  const block = new Float32Array(size) // worklets reuse their block, too
+  for (let at = 0; at < sound.length; at += size) {
+    const part = sound.subarray(at, at + size)
+    block.set(part)
+    yield part.length === size ? block : part
+  }
+}
+
+/** The number of words that differ, by the edit distance. */
+function edits(said: readonly string[], heard: readonly string[]): number {
+  let row = heard.map((_, i) => i + 1)
+  for (const [i, a] of said.entries()) {
+    const above = row
+    row = []
+    for (const [j, b] of heard.entries())
+      row.push(
+        Math.min((above[j - 1] ?? i) + Number(a !== b), (above[j] ?? i + 1) + 1, (row[j - 1] ?? i + 1) + 1),
+      )
+  }
+  return row.at(-1) ?? said.length
+}
+
+/** Checks the segments' times, and that most words are right. */
+function checkHeard(segments: readonly Engine.TranscriptSegment[]) {
+  assert.equal(segments.length, spoken.length)
+  for (const [i, { start, end }] of spoken.entries()) {
+    const heard = segments[i]!
+    assert.ok(Math.abs(heard.start - start) < 1.2, `segment ${i} begins at ${heard.start}, not ${start}`)
+    assert.ok(Math.abs(heard.end - end) < 0.8, `segment ${i} ends at ${heard.end}, not ${end}`)
+  }
+  const said = expected.join(' ').split(' ')
+  const rate = edits(said, texts(segments).join(' ').split(' ')) / said.length
+  assert.ok(rate < kWordErrors, `the word error rate is ${rate}`)
+}
+
+test('the sample hears what was said, and when', async () => {
+  const { segments, language, text } = await model.transcribe(samples, { words: true })
+  checkHeard(segments)
+  assert.equal(text, texts(segments).join(' '))
+  assert.equal(language, 'en')
+  for (const { words, text } of segments) {
+    assert.equal(words!.map(({ word }) => word).join(''), text)
+    for (const [w, { start, end }] of words!.entries()) {
+      assert.ok(start <= end && end <= samples.length / 16000 + 0.1)
+      assert.ok(w === 0 || words![w - 1]!.end <= start)
+    }
+  }
+})
+
+test('a stream has partial and final text', async () => {
+  const final: Engine.TranscriptSegment[] = []
+  const partial: string[] = []
+  let duration = 0
+  let updates = 0
+  // Half a second arrives for each update, as if transcribing took no time.
+  async function* live() {
+    let n = 0
+    for (const block of blocksOf(samples)) {
+      while (n >= 5 * (updates + 1)) await new Promise((resolve) => setTimeout(resolve, 1))
+      yield block
+      n++
+    }
+  }
+  for await (const update of transcribeStream(model, live(), { interval: 0.5, pause: 0.4 })) {
+    updates++
+    assert.ok(update.duration >= duration)
+    duration = update.duration
+    final.push(...update.final)
+    partial.push(...texts(update.partial))
+  }
+  assert.equal(duration, samples.length / 16000)
+  assert.ok(final.length >= spoken.length)
+  assert.ok(partial.length > spoken.length)
+  for (const [i, { start, end }] of final.entries())
+    assert.ok(start < end && (i === 0 || final[i - 1]!.end <= start + 1e-3))
+})
+
+test('a stream at another rate, that pauses, ends early or fails', async () => {
+  const slow = Float32Array.from({ length: samples.length * 3 }, (_, i) => samples[Math.floor(i / 3)]!)
+  const heard: string[] = []
+  for await (const { final } of transcribeStream(model, blocksOf(slow, 4800), { sampleRate: 48000 }))
+    heard.push(...texts(final))
+  assert.ok(heard.length >= expected.length)
+
+  let closed = false
+  async function* forever() {
+    try {
+      for (;;) {
+        yield* blocksOf(samples)
+        await new Promise((resolve) => setTimeout(resolve, 1))
+      }
+    } finally {
+      closed = true
+    }
+  }
+  for await (const { duration } of transcribeStream(model, forever())) if (duration > 1) break
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.ok(closed, 'breaking the loop ends the stream')
+
+  const stop = new AbortController()
+  await assert.rejects(async () => {
+    for await (const update of transcribeStream(model, forever(), { signal: stop.signal })) {
+      assert.ok(update)
+      stop.abort(new Error('enough'))
+    }
+  }, /enough/)
+  await assert.rejects(async () => {
+    async function* broken() {
+      yield samples.subarray(0, 1600)
+      throw new Error('unplugged')
+    }
+    for await (const update of transcribeStream(model, broken())) assert.ok(update)
+  }, /unplugged/)
+  await assert.rejects(
+    async () => {
+      for await (const update of transcribeStream(model, [[0.5]] as never)) assert.ok(update)
+    },
+    { code: 'invalid-argument' },
+  )
+  await assert.rejects(transcribeStream(model, [], { timestamps: false } as never).next(), /timestamps/)
+})
+
+test('silence has no text', async () => {
+  for await (const update of transcribeStream(model, blocksOf(new Float32Array(48000))))
+    assert.deepEqual([update.final, update.partial], [[], []])
+})
