@@ -46,6 +46,7 @@ const pages: [name: string, address: string][] = [
   ['graph-bytes', `${big}#graph/bytes`],
   ['graph-layers', '?url=/bpe-129k.gguf#graph/layers'],
   ['tokenizer', '?url=sample.gguf#tokenizer'],
+  ['transcribe', '?url=speech.gguf#transcribe'],
   ['edit', '?url=sample.gguf#edit'],
   ['edit-template', '?url=sample.gguf#edit/keys%2Ftokenizer.chat_template'],
   ['edit-array', `${big}#edit/keys%2Ftokenizer.ggml.tokens`],

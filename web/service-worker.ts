@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Plugin } from 'vite'
 
 /** Files of web/public that the service worker also caches. */
-const fixed = ['icon.svg', 'manifest.webmanifest', 'sample.gguf']
+const fixed = ['icon.svg', 'manifest.webmanifest', 'sample.gguf', 'capture.js']
 
 export function serviceWorker(): Plugin {
   return {

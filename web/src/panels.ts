@@ -32,6 +32,9 @@ async function withTokenizer<T>(file: GgufFile, panel: Promise<T>): Promise<T> {
 const hasVocabulary = ({ metadata }: GgufFile) =>
   metadata.has('tokenizer.ggml.tokens') || metadata.has('tokenizer.rwkv.world')
 
+/** Whether the file is a Whisper model. */
+const hears = (file: GgufFile) => file.summary().architecture === 'whisper'
+
 /** Whether the file is a model with weights, whose memory can be estimated. */
 export const runsAlone = (file: GgufFile) => file.tensors.length > 0 && file.summary().kind === 'model'
 
@@ -106,6 +109,12 @@ export const panels: readonly Panel[] = [
     id: 'run',
     title: 'Run',
     load: () => import('./panels/Run.svelte'),
-    fits: (file) => file.tensors.length > 0 && hasVocabulary(file),
+    fits: (file) => file.tensors.length > 0 && hasVocabulary(file) && !hears(file),
+  },
+  {
+    id: 'transcribe',
+    title: 'Transcribe',
+    load: () => import('./panels/Transcribe.svelte'),
+    fits: (file) => file.tensors.length > 0 && hears(file),
   },
 ]

@@ -1,3 +1,31 @@
+/**
+ * A panel takes dropped sounds while it is in the page. take() returns the function that ends this.
+ */
+class Offered {
+  private taker: ((files: File[]) => void) | undefined
+
+  take(taker: (files: File[]) => void): () => void {
+    this.taker = taker
+    return () => {
+      if (this.taker === taker) this.taker = undefined
+    }
+  }
+
+  /** Whether the dragged items are sounds that a panel takes. */
+  fits({ items }: DataTransfer): boolean {
+    return (
+      this.taker !== undefined &&
+      items.length > 0 &&
+      [...items].every(({ type }) => /^(audio|video)\//.test(type))
+    )
+  }
+
+  give(files: File[]) {
+    this.taker?.(files)
+  }
+}
+export const offered = new Offered()
+
 /** Returns the dropped files, and the GGUF files in dropped folders. Shards are sorted by name. */
 export async function droppedFiles(data: DataTransfer): Promise<File[]> {
   // All entries are read before the first await, because the list is empty after the event.

@@ -87,3 +87,9 @@ export function textLine(text: string): string {
     char === '\t' ? '    ' : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
   )
 }
+
+/** Formats seconds, e.g. "1:02.5". */
+export function clock(seconds: number): string {
+  const tenths = Math.round(Math.max(0, seconds) * 10)
+  return `${Math.floor(tenths / 600)}:${String(Math.floor(tenths / 10) % 60).padStart(2, '0')}.${tenths % 10}`
+}
