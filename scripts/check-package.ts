@@ -63,7 +63,7 @@ if (reach(join(dist, 'engine/engine-worker.js')).size > 1)
 const loaded = [...reach(join(dist, 'index.js')), join(dist, 'inspect.wasm')]
 if (!loaded.includes(join(dist, 'open.js'))) errors.push('the list of what open() loads lacks open.js')
 const bytes = loaded.reduce((sum, path) => sum + gzipSync(readFileSync(path), { level: 9 }).length, 0)
-const engines = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'].map(
+const engines = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'memory64'].map(
   (name) => `engine/engine-${name}.wasm`,
 )
 for (const name of engines) {

@@ -19,7 +19,7 @@ function reach(path: string, seen = new Set<string>()): Set<string> {
 }
 
 // The engine's variants, each after the variant whose glue starts it.
-const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads']
+const kVariants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads', 'memory64']
 
 /** The glue's code without minified names and without its module's name. */
 const plain = (name: string): string =>
@@ -42,12 +42,12 @@ function imports(out: string, isInside: (path: string) => boolean): Plugin {
   return {
     name: 'imports',
     setup({ onLoad, onResolve }) {
-      // The glue gets its module as an argument, so bundlers must not follow the address that it would load.
-      onLoad({ filter: /[/\\]engine-(simd|relaxed)[a-z-]*\.js$/ }, ({ path }) => ({
-        contents: readFileSync(path, 'utf8').replaceAll(
-          /new URL\("[\w-]+\.wasm",import\.meta\.url\)\.href|import\.meta\.url/g,
-          '""',
-        ),
+      // The glue gets its module as an argument, so bundlers must not follow the address that it would load. Emscripten
+      // 3.1.69 knows an earlier name of the descriptor's field for 64-bit memory.
+      onLoad({ filter: /[/\\]engine-(simd|relaxed|memory64)[a-z-]*\.js$/ }, ({ path }) => ({
+        contents: readFileSync(path, 'utf8')
+          .replaceAll(/new URL\("[\w-]+\.wasm",import\.meta\.url\)\.href|import\.meta\.url/g, '""')
+          .replaceAll(/\bindex:"i64"/g, 'address:"i64"'),
       }))
       onResolve({ filter: /^\./ }, ({ path, resolveDir, kind }) => {
         if (kind === 'entry-point') return undefined

@@ -57,40 +57,62 @@ wasm_module(jinja LIBRARY jinja_core SOURCES ${CMAKE_SOURCE_DIR}/wasm/bindings_j
 # shared takes objects that know atomics, which those of the others may as well.
 set(ATOMICS -matomics -mbulk-memory)
 # Nothing is quantized there but activations.
-core_library(engine_common FLOORS ${TEXT_FLOORS} quant media audio vision engine OPTIONS -msimd128 -O3 ${ATOMICS}
-  WITHOUT "quant/(quantize|fit|codebook)[a-z0-9_]*\\.cpp")
+function(engine_others name)
+  core_library(${name} FLOORS ${TEXT_FLOORS} quant media audio vision engine OPTIONS -msimd128 ${ATOMICS} ${ARGN}
+    WITHOUT "quant/(quantize|fit|codebook)[a-z0-9_]*\\.cpp")
+endfunction()
+engine_others(engine_common -O3)
 function(engine_math name)
   core_library(${name} FLOORS nn model OPTIONS -msimd128 -O3 ${ATOMICS} ${ARGN} WITHOUT "nn/pool\\.cpp")
 endfunction()
 engine_math(engine_math_simd)
 engine_math(engine_math_relaxed -mrelaxed-simd)
-add_library(engine_bindings OBJECT ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_adapters.cpp
-  ${CMAKE_SOURCE_DIR}/wasm/bindings_speech.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_values.cpp)
-target_include_directories(engine_bindings PRIVATE ${CMAKE_SOURCE_DIR}/wasm)
-target_compile_options(engine_bindings PRIVATE ${BINDINGS_OPTIONS} -msimd128 -O2 ${ATOMICS})
-target_link_libraries(engine_bindings PRIVATE flags)
-# engine_module(NAME MATH OPTIONS...). What runs once is not drawn into its one caller: engines compile as a whole what has
-# one long loop.
-function(engine_module name math)
-  wasm_module(${name} LIBRARY ${math} FOLDER /engine SOURCES $<TARGET_OBJECTS:engine_bindings>
+# engine_bindings(NAME FURTHER SOURCES...).
+function(engine_bindings name)
+  add_library(${name} OBJECT ${CMAKE_SOURCE_DIR}/wasm/bindings_engine.cpp ${CMAKE_SOURCE_DIR}/wasm/bindings_adapters.cpp
+    ${CMAKE_SOURCE_DIR}/wasm/bindings_values.cpp ${ARGN})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/wasm)
+  target_compile_options(${name} PRIVATE ${BINDINGS_OPTIONS} -msimd128 -O2 ${ATOMICS})
+  target_link_libraries(${name} PRIVATE flags)
+endfunction()
+engine_bindings(engine_bindings ${CMAKE_SOURCE_DIR}/wasm/bindings_speech.cpp)
+# engine_module(NAME MATH OTHERS BINDINGS OPTIONS...). What runs once is not drawn into its one caller: engines compile as
+# a whole what has one long loop.
+function(engine_module name math others bindings)
+  wasm_module(${name} LIBRARY ${math} FOLDER /engine SOURCES $<TARGET_OBJECTS:${bindings}>
     ${CMAKE_SOURCE_DIR}/core/nn/pool.cpp
     OPTIONS -O2 -sBINARYEN_EXTRA_PASSES=one-caller-inline-max-function-size=64 -sSTACK_SIZE=1MB -sINITIAL_MEMORY=8MB
     ${ARGN})
   target_compile_options(${name} PRIVATE ${ARGN})
-  target_link_libraries(${name} PRIVATE engine_common)
+  target_link_libraries(${name} PRIVATE ${others})
   add_dependencies(engine ${name})
 endfunction()
 # Threads: wasm/src/engine/threads.ts brings them. Of Emscripten's own, only what makes an instance ready for another
 # thread is used: its glue for threads knows one layout of files, ours is any bundler's. -lexports.js keeps the names of
 # exports.
-function(engine_module_with_threads name math)
-  engine_module(${name} ${math} -sWASM_WORKERS=1)
+function(engine_module_with_threads name math others bindings)
+  engine_module(${name} ${math} ${others} ${bindings} -sWASM_WORKERS=1)
   target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/wasm/bindings_threads.cpp)
   target_link_options(${name} PRIVATE -lexports.js -sENVIRONMENT=web,worker -sINCOMING_MODULE_JS_API=instantiateWasm,wasmMemory)
   add_custom_command(TARGET ${name} POST_BUILD COMMAND ${CMAKE_COMMAND} -E rm -f ${CMAKE_SOURCE_DIR}/wasm/dist/engine/${name}.ww.js)
 endfunction()
 add_custom_target(engine)
-engine_module(engine-simd engine_math_simd)
-engine_module(engine-relaxed engine_math_relaxed)
-engine_module_with_threads(engine-simd-threads engine_math_simd)
-engine_module_with_threads(engine-relaxed-threads engine_math_relaxed)
+engine_module(engine-simd engine_math_simd engine_common engine_bindings)
+engine_module(engine-relaxed engine_math_relaxed engine_common engine_bindings)
+engine_module_with_threads(engine-simd-threads engine_math_simd engine_common engine_bindings)
+engine_module_with_threads(engine-relaxed-threads engine_math_relaxed engine_common engine_bindings)
+
+# 64-bit memory, for models that need more than 4 GiB. No object of the other variants has its addresses, so it is one
+# module: with relaxed SIMD and with shared memory, which works without threads, too.
+# Whisper models are smaller. Only products and attention gain from -O3.
+engine_others(engine_common_memory64 -O2)
+engine_math(engine_math_memory64 -mrelaxed-simd)
+add_library(memory64 INTERFACE)
+# Linked after `flags`, whose -Wall turns the warning on again.
+target_compile_options(memory64 INTERFACE -sMEMORY64=1 -Wno-experimental)
+target_link_options(memory64 INTERFACE -sMEMORY64=1 -Wno-experimental -sMAXIMUM_MEMORY=16GB -sMALLOC=dlmalloc)
+target_link_libraries(engine_common_memory64 PUBLIC memory64)
+target_link_libraries(engine_math_memory64 PUBLIC memory64)
+engine_bindings(engine_bindings_memory64)
+target_link_libraries(engine_bindings_memory64 PRIVATE memory64)
+engine_module_with_threads(engine-memory64 engine_math_memory64 engine_common_memory64 engine_bindings_memory64)

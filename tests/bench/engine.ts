@@ -4,6 +4,9 @@
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0,Q8_0 --threads 1,2 --rounds 5 --loads 5 --tokens 32
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0 --threads 1 --prompt 4096 --tokens 32
 //   npm run bench:engine -- --shapes SmolLM2-135M --types Q4_0 --threads 1 --depth 4096 --prompt 128 --tokens 32
+//   npm run bench:engine -- --shapes SmolLM2-135M --threads 1 --contenders ggufscope,memory64 --rounds 9
+//   npm run bench:engine -- --shapes 6GiB --types Q8_0 --threads 2 --contenders ggufscope --rounds 1 --loads 1 --prompt 8 --tokens 4
+// memory64: ggufscope with 64-bit memory. --shapes 6GiB needs 12 GB of free memory.
 // --depth: number of tokens before each run's prompt. They are computed before it and not timed. --cache-type: type of
 // our KV cache; the others keep f16. Each contender has its own page with the loaded model. Runs alternate (A B C A B
 // C), each with another prompt and after a rest. The first run of each, in which it is compiled, is not counted.
@@ -19,7 +22,15 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { chromium, type Browser } from '@playwright/test'
 import type * as Engine from 'ggufscope/engine'
-import { characterOf, kMixes, kShapes, promptOf, syntheticFile, type Mix } from '../fixtures/synthetic.ts'
+import {
+  characterOf,
+  kLargeShape,
+  kMixes,
+  kShapes,
+  promptOf,
+  syntheticFile,
+  type Mix,
+} from '../fixtures/synthetic.ts'
 import { startServer } from '../server/server.ts'
 import { kBrowser } from '../web/browser.ts'
 import { machine, median } from './common/figures.ts'
@@ -56,14 +67,15 @@ interface LoadTask {
   threads: number
   context: number
   cacheType: 'f32' | 'f16' | 'q8_0' | 'q4_0'
+  variant: 'memory64' | undefined
 }
 
 /** Loads a model in the page or here, and stores the function that runs tasks in globalThis.loaded. */
 type LoadIn = (task: LoadTask) => Promise<void>
 
-const loadOurs: LoadIn = async ({ engine, url, threads, context, cacheType }) => {
+const loadOurs: LoadIn = async ({ engine, url, threads, context, cacheType, variant }) => {
   const { load } = (await import(engine)) as typeof Engine
-  const model = await load(url, { threads, contextLength: context, cacheType })
+  const model = await load(url, { threads, contextLength: context, cacheType, variant })
   if (model.info.threads !== threads) throw new Error(model.info.variantReason)
   const loaded: Loaded = {
     async run({ beforeTokens, promptTokens, tokens }) {
@@ -146,9 +158,11 @@ const loadWllama3: LoadIn = async ({ url, threads, context }) => {
 }
 
 const kHere = 'ggufscope in Node'
+const kMemory64 = 'memory64'
 const kContenders: Readonly<Record<string, LoadIn>> = {
   ggufscope: loadOurs,
   [kHere]: loadOurs,
+  [kMemory64]: loadOurs,
   'wllama 2.3.1': loadWllama2,
   'wllama 3.8.1': loadWllama3,
 }
@@ -267,7 +281,8 @@ async function cell(
     await page?.goto(`${url}/index.html`)
     const engine =
       page === undefined ? pathToFileURL(join(kDist, 'engine/index.js')).href : `${url}/ours/engine/index.js`
-    const given: LoadTask = { engine, url: url + path, threads, context, cacheType }
+    const variant = name === kMemory64 ? name : undefined
+    const given: LoadTask = { engine, url: url + path, threads, context, cacheType, variant }
     const start = performance.now()
     const load = kContenders[name]!
     await (page === undefined ? load(given) : page.evaluate(load, given))
@@ -335,7 +350,12 @@ const { values } = parseArgs({
     shapes: { type: 'string', default: kShapes.map(({ name }) => name).join(',') },
     types: { type: 'string', default: kMixes.join(',') },
     threads: { type: 'string', default: `1,${availableParallelism()}` },
-    contenders: { type: 'string', default: Object.keys(kContenders).join(',') },
+    contenders: {
+      type: 'string',
+      default: Object.keys(kContenders)
+        .filter((name) => name !== kMemory64)
+        .join(','),
+    },
     rounds: { type: 'string', default: '5' },
     loads: { type: 'string', default: '5' },
     depth: { type: 'string', default: '0' },
@@ -374,7 +394,7 @@ console.log(
 console.log(`| --- |${' --: |'.repeat(contenders.length + 5)}`)
 try {
   for (const shapeName of values.shapes.split(',')) {
-    const shape = kShapes.find(({ name }) => name === shapeName)
+    const shape = [...kShapes, kLargeShape].find(({ name }) => name === shapeName)
     if (!shape) throw new Error(`There is no shape ${shapeName}.`)
     for (const mix of values.types.split(',')) {
       if (!kMixes.includes(mix as Mix)) throw new Error(`There is no mixture ${mix}.`)

@@ -387,7 +387,7 @@ function suite(browserName: BrowserName): void {
         const code = (error: unknown) => codes.push(error instanceof GgufError ? error.code : String(error))
         for (const options of [
           { memoryLimit: 1e5 },
-          { contextLength: 2 ** 22, memoryLimit: Infinity },
+          { contextLength: 2 ** 24, memoryLimit: Infinity },
           { signal: AbortSignal.abort(new Error('enough')) },
         ])
           await load(source, { threads: 2, ...options }).then((model) => model.close(), code)

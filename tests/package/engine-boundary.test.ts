@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { kInitialPages, kMaxPages } from '../../wasm/src/engine/memory-pages.ts'
+import { kInitialPages, kMaxPages, kMaxPages64 } from '../../wasm/src/engine/memory-pages.ts'
 import { kRoot, packedFile } from './packed.ts'
 
 test('every row of the sampler has an option in the types, and the other way round', () => {
@@ -17,7 +17,7 @@ test('every row of the sampler has an option in the types, and the other way rou
 })
 
 /** The limits of the memory that a wasm module imports, in pages of 64 KiB. */
-function importedMemory(bytes: Uint8Array): { initial: number; maximum: number } {
+function importedMemory(bytes: Uint8Array): { is64: boolean; initial: number; maximum: number } {
   let at = 8
   const leb = () => {
     let value = 0
@@ -42,16 +42,21 @@ function importedMemory(bytes: Uint8Array): { initial: number; maximum: number }
       const kind = bytes[at++]!
       if (kind === 0) leb()
       else if (kind === 2) {
-        assert.equal(bytes[at++], 3, 'the memory is shared and has a maximum')
-        return { initial: leb(), maximum: leb() }
+        const flags = bytes[at++]!
+        assert.equal(flags & 3, 3, 'the memory is shared and has a maximum')
+        return { is64: (flags & 4) !== 0, initial: leb(), maximum: leb() }
       } else assert.fail(`an import of kind ${kind} is not expected`)
     }
   }
   return assert.fail('no memory is imported')
 }
 
-for (const variant of ['simd', 'relaxed'])
-  test(`the memory of engine-${variant}-threads.wasm is what the package makes`, () => {
-    const bytes = readFileSync(packedFile(`wasm/dist/engine/engine-${variant}-threads.wasm`))
-    assert.deepEqual(importedMemory(bytes), { initial: kInitialPages, maximum: kMaxPages[0] })
+for (const [name, maximum, is64] of [
+  ['simd-threads', kMaxPages[0]!, false],
+  ['relaxed-threads', kMaxPages[0]!, false],
+  ['memory64', kMaxPages64[0]!, true],
+] as const)
+  test(`the memory of engine-${name}.wasm is what the package makes`, () => {
+    const bytes = readFileSync(packedFile(`wasm/dist/engine/engine-${name}.wasm`))
+    assert.deepEqual(importedMemory(bytes), { is64, initial: kInitialPages, maximum })
   })

@@ -1,7 +1,16 @@
 // The package as users get it: packed by npm, and unpacked into node_modules of an empty folder below build/.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 export const kRoot = join(import.meta.dirname, '..', '..')
@@ -66,3 +75,14 @@ export async function loadHub(): Promise<typeof import('ggufscope/hub')> {
     pathToFileURL(packedFile('wasm/dist/hub/index.js')).href
   )) as typeof import('ggufscope/hub')
 }
+
+/** The Node that runs the tests, and the machine's own if it is another one. */
+export const kNodes = [
+  process.execPath,
+  ...(process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((path) => path && !path.includes('node_modules'))
+    .map((path) => join(path, 'node'))
+    .filter((path) => existsSync(path) && realpathSync(path) !== realpathSync(process.execPath))
+    .slice(0, 1),
+]

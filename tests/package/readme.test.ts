@@ -15,17 +15,16 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
-  realpathSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { delimiter, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { transform } from 'esbuild'
 import { startHub, type HubServer } from '../server/hub.ts'
 import { startServer, type Server } from '../server/server.ts'
-import { kRoot, loadNodePackage, packedFile, packedRoot } from './packed.ts'
+import { kNodes, kRoot, loadNodePackage, packedFile, packedRoot } from './packed.ts'
 
 const run = promisify(execFile)
 const kModel = join(kRoot, 'tests/fixtures/stories.gguf')
@@ -80,17 +79,6 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The Node that runs the tests, and the machine's own if it is another one. */
-const nodes = [
-  process.execPath,
-  ...(process.env['PATH'] ?? '')
-    .split(delimiter)
-    .filter((path) => path && !path.includes('node_modules'))
-    .map((path) => join(path, 'node'))
-    .filter((path) => existsSync(path) && realpathSync(path) !== realpathSync(process.execPath))
-    .slice(0, 1),
-]
-
 /** A folder for the files of one snippet. It contains the model. */
 function folderFor(at: string): string {
   const own = join(folder, at.replaceAll(/[^\w]+/g, '-'))
@@ -120,7 +108,7 @@ ${local}`
       const plain = page === 'README.md'
       if (plain) assert.doesNotMatch(text, /\busing \w+ =/)
       writeFileSync(path, plain ? code : (await transform(code, { loader: 'ts', target: 'node20' })).code)
-      for (const node of plain ? nodes : [process.execPath]) {
+      for (const node of plain ? kNodes : [process.execPath]) {
         const { stdout } = await run(node, [path], { cwd: own })
         assert.ok(stdout.trim().length > 0, 'it prints nothing')
       }

@@ -10,6 +10,7 @@ export type WasmName =
   | 'engine-relaxed.wasm'
   | 'engine-simd-threads.wasm'
   | 'engine-relaxed-threads.wasm'
+  | 'engine-memory64.wasm'
 
 /** A WebAssembly module: its address, a Response with it, its bytes, or a compiled module. */
 export type WasmSource = string | URL | Response | ArrayBuffer | ArrayBufferView | WebAssembly.Module

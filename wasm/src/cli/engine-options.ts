@@ -38,9 +38,9 @@ const kLoad: Readonly<
   variant: {
     name: 'variant',
     value: 'NAME',
-    choices: ['simd', 'relaxed'],
+    choices: ['simd', 'relaxed', 'memory64'],
     parse: kText,
-    help: 'the build of the engine; default: relaxed if it works',
+    help: 'the build of the engine; default: relaxed if it works, memory64 beyond 4 GiB',
   },
   precision: {
     name: 'precision',

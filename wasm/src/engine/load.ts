@@ -12,12 +12,13 @@ import { addressOf } from '../sources/addresses.js'
 import { HttpSource } from '../sources/http.js'
 import type { ByteSource, Source } from '../api/source.js'
 import { Client } from './client.js'
+import { whyNoMemory64 } from './memory64.js'
 import { infoOf, LoadedModel } from './model.js'
 import { OnwardSource } from './onward-source.js'
 import { checkLoad } from './options.js'
 import type { MemoryBytes, Opened, Sizes } from './protocol.js'
 import { kMaxThreads } from './threading.js'
-import type { LoadOptions, Model } from './types.js'
+import type { LoadOptions, Model, Variant } from './types.js'
 import { fetchWeights } from './weights.js'
 import { WhisperModel } from './whisper-model.js'
 
@@ -25,8 +26,11 @@ const kContext = 4096
 const kMaxContext = 2 ** 24
 const kMaxForks = 63
 const kBatch = 128
-// WebAssembly memory is limited to 4 GiB. The engine's own data and loading take some of it.
-const kMemoryLimit = 2 ** 32 - (64 << 20)
+// WebAssembly memory is limited to 4 GiB, with 64-bit addresses to 16 GiB. The engine's own data and loading take some of
+// it.
+const kLoading = 64 << 20
+const kMemoryLimit = 2 ** 32 - kLoading
+const kMemoryLimit64 = 2 ** 34 - kLoading
 
 /** A source that caches an address while it is read. */
 async function storedSources(
@@ -85,15 +89,25 @@ function sizesOf({ facts }: Opened, options: LoadOptions): Sizes {
   return { context, batch, sequences: maxForks + 1, cacheKeys, cacheValues, sparseAttention, precision }
 }
 
-/** Uses the compact precision if the fast one does not fit and none was requested. */
+/** The largest total for a model in a variant of the engine. */
+function limitOf({ variant, memoryLimit }: LoadOptions, used: Variant): number {
+  if (used === 'memory64') return memoryLimit ?? kMemoryLimit64
+  // Beyond 4 GiB, another variant is chosen, unless this one was requested.
+  return variant === undefined
+    ? Math.min(memoryLimit ?? kMemoryLimit, kMemoryLimit)
+    : (memoryLimit ?? kMemoryLimit)
+}
+
+/** Uses the compact precision if the fast one does not fit into 4 GiB and none was requested. */
 async function fit(
   client: Client,
   wanted: Sizes,
-  { signal, precision, memoryLimit = kMemoryLimit }: LoadOptions,
+  memoryLimit: number,
+  { signal, precision }: LoadOptions,
 ): Promise<{ sizes: Sizes; memory: MemoryBytes }> {
   let sizes = wanted
   let memory = await client.call('memory', sizes, { signal })
-  if (precision === undefined && totalOf(memory) > memoryLimit) {
+  if (precision === undefined && totalOf(memory) > Math.min(memoryLimit, kMemoryLimit)) {
     sizes = { ...sizes, precision: 'compact' }
     memory = await client.call('memory', sizes, { signal })
   }
@@ -114,11 +128,13 @@ const kEngines = [
   'engine-simd-threads.wasm',
   'engine-relaxed-threads.wasm',
 ] as const satisfies readonly WasmName[]
+const kEngines64 = ['engine-memory64.wasm'] as const satisfies readonly WasmName[]
 
 /** Creates the engine. Modules that only this page can read are read here. */
-async function begin(client: Client, options: LoadOptions): Promise<void> {
-  const { signal, threads, variant } = options
-  const named = kEngines.map(async (name) => {
+async function begin(client: Client, options: LoadOptions, variant: Variant | undefined): Promise<void> {
+  const { signal, threads } = options
+  const names = variant === 'memory64' ? kEngines64 : kEngines
+  const named = names.map(async (name) => {
     const from = await given(name, options)
     if (from instanceof Response) return [name, await compile(from)] as const
     const isUrl = typeof from === 'string' || from instanceof URL
@@ -182,16 +198,19 @@ interface Loaded {
   readonly memory: MemoryBytes
 }
 
-/** Loads a file's model into the engine. A draft model uses the sizes of its target model. */
-async function bring(
+// open() throws for missing ones unless allowed.
+const partsOf = (file: OpenFile, projector: OpenFile | undefined) =>
+  [...file.parts, ...(projector?.parts ?? [])].map((part) => part!)
+
+/** Opens a file's model in the engine. A draft model uses the sizes of its target model. */
+async function plan(
   file: OpenFile,
   client: Client,
   options: LoadOptions,
   { projector, main }: { projector?: OpenFile | undefined; main?: Loaded | undefined },
 ): Promise<Loaded> {
   const { signal } = options
-  // open() throws for missing ones unless allowed
-  const parts = [...file.parts, ...(projector?.parts ?? [])].map((part) => part!)
+  const parts = partsOf(file, projector)
   const kind: 'gguf' | 'legacy' = file.container === 'gguf' ? 'gguf' : 'legacy'
   const headers = parts.map(({ header, source }) => ({
     bytes: header.bytes(),
@@ -203,11 +222,19 @@ async function bring(
     { headers, withProjector: projector !== undefined },
     { signal, transfer: headers.map(({ bytes }) => bytes.buffer) },
   )
-  const room = (options.memoryLimit ?? kMemoryLimit) - (main ? totalOf(main.memory) : 0)
-  const { sizes, memory } = await fit(client, main?.sizes ?? sizesOf(opened, options), {
-    ...options,
-    memoryLimit: room,
-  })
+  const room = limitOf(options, opened.variant) - (main ? totalOf(main.memory) : 0)
+  const wanted = main?.sizes ?? sizesOf(opened, options)
+  return { opened, ...(await fit(client, wanted, room, options)) }
+}
+
+/** Loads the weights of a planned model. */
+async function fill(
+  { opened, sizes }: Loaded,
+  client: Client,
+  options: LoadOptions,
+  parts: ReturnType<typeof partsOf>,
+): Promise<void> {
+  const { signal } = options
   await client.call('begin', sizes, { signal })
   const sources = parts.map(({ source }) => source)
   await Promise.all([
@@ -216,7 +243,38 @@ async function bring(
     fetchWeights(client, sources, opened, options),
   ])
   await client.call('start', sizes, { signal })
-  return { opened, sizes, memory }
+}
+
+/** An engine, replaced by one with 64-bit memory if the model needs it. */
+interface Making {
+  client: Client
+  readonly options: LoadOptions
+  readonly ownsFile: boolean
+}
+
+const newClient = (options: LoadOptions): Client =>
+  new Client(options.workerUrl ?? given('engine-worker.js', options))
+
+/** Plans a model, with 64-bit memory if it needs more than 4 GiB. */
+async function planAnywhere(
+  file: OpenFile,
+  projector: OpenFile | undefined,
+  making: Making,
+): Promise<Loaded> {
+  const { options } = making
+  try {
+    return await plan(file, making.client, options, { projector })
+  } catch (error) {
+    const isTooLarge = error instanceof GgufError && error.code === 'out-of-memory'
+    const { variant, memoryLimit = kMemoryLimit64 } = options
+    if (!isTooLarge || variant !== undefined || memoryLimit <= kMemoryLimit) throw error
+    const missing = isSpeech(file) ? 'Whisper models cannot run in 64-bit memory.' : whyNoMemory64()
+    if (missing) throw new GgufError('out-of-memory', `${error.message} ${missing}`, { cause: error })
+  }
+  making.client.end()
+  making.client = newClient(options)
+  await begin(making.client, options, 'memory64')
+  return await plan(file, making.client, options, { projector })
 }
 
 /** Loads the draft model after the model itself. */
@@ -238,20 +296,20 @@ async function bringDraft(
     checkRuns(file, {})
     if (isSpeech(file)) throw new GgufError('unsupported', 'A Whisper model cannot be a draft model.')
     await client.call('draft', true, { signal })
-    const { memory } = await bring(file, client, { ...options, onProgress: undefined }, { main })
+    const quiet = { ...options, onProgress: undefined }
+    const planned = await plan(file, client, quiet, { main })
+    await fill(planned, client, quiet, partsOf(file, undefined))
     await client.call('draft', false, { signal })
-    return memory
+    return planned.memory
   } finally {
     if (!given) file.close()
   }
 }
 
-async function make(
-  file: OpenFile,
-  projector: OpenFile | undefined,
-  { client, options, ownsFile }: { client: Client; options: LoadOptions; ownsFile: boolean },
-): Promise<Model> {
-  const main = await bring(file, client, options, { projector })
+async function make(file: OpenFile, projector: OpenFile | undefined, making: Making): Promise<Model> {
+  const main = await planAnywhere(file, projector, making)
+  const { client, options, ownsFile } = making
+  await fill(main, client, options, partsOf(file, projector))
   const { opened, sizes } = main
   const { draft } = options
   const all = [main.memory]
@@ -310,11 +368,11 @@ export async function load(
   const { signal, onProgress } = options
   signal?.throwIfAborted()
   checkThreads(options.threads)
-  const client = new Client(options.workerUrl ?? given('engine-worker.js', options))
+  const making: Making = { client: newClient(options), options, ownsFile: !isOpened(from) }
   let file: OpenFile | undefined
   try {
     // The engine is created while the header is read.
-    const chosen = begin(client, options)
+    const chosen = begin(making.client, options, options.variant)
     chosen.catch(() => {})
     file = await openWhole(from, options)
     const opened = file
@@ -333,7 +391,6 @@ export async function load(
     text?.catch(() => {})
     await chosen
     checkRuns(file, options)
-    const making = { client, options, ownsFile: !isOpened(from) }
     const model = await withProjector(options, (projector) => make(opened, projector, making))
     await text
     if (options.adapters) await model.setAdapters(options.adapters, { signal })
@@ -348,7 +405,7 @@ export async function load(
     })
     return model
   } catch (error) {
-    client.end()
+    making.client.end()
     if (!isOpened(from)) file?.close()
     signal?.throwIfAborted()
     throw error

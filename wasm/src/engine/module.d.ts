@@ -16,7 +16,9 @@ import type {
 } from './protocol.js'
 import type { OperationName, Peaks } from './types.js'
 
-export type Span = readonly [pointer: number, length: number]
+/** in 64-bit memory either, depending on Emscripten's version */
+export type Pointer = number | bigint
+export type Span = readonly [pointer: Pointer, length: number]
 
 export interface ProfileRow {
   readonly operation: OperationName
@@ -34,13 +36,13 @@ export interface ProfileRow {
 }
 
 export interface WasmEngine {
-  reserve(bytes: number): number
+  reserve(bytes: number): Pointer
   failure(): { code: string; message: string; offset: number }
   addHeader(headerBytes: number, fileSize: number): void
   /** withProjector: the last header is that of an mmproj file */
   open(threads: number, withProjector: boolean): boolean
   /** Only in modules with threads: the argument of run_thread on thread 1 and following. */
-  worker?(thread: number): number
+  worker?(thread: number): Pointer
   architecture(): string
   facts(): Facts
   samplerDefaults(): SamplerNumbers
@@ -179,7 +181,8 @@ export interface EngineModule {
     /** Only in modules with threads: a stack for a thread. */
     stack?(): Span
   }
-  readonly Speech: { new (): WasmSpeech; languageCodes(): string }
+  /** absent in 64-bit memory */
+  readonly Speech?: { new (): WasmSpeech; languageCodes(): string }
   selfTest(seed: number): boolean
   useMemoryStreams(choice: number): void
   useRuns(choice: number): void

@@ -96,7 +96,7 @@ const kLoad: Checks<LoadOptions> = {
   contextLength: anything, // sizesOf and load() check more of these
   maxForks: anything,
   threads: anything,
-  variant: oneOf('simd', 'relaxed'),
+  variant: oneOf('simd', 'relaxed', 'memory64'),
   precision: oneOf('fast', 'compact', 'exact'),
   draft: anything, // open() checks more of it
   cacheType: kCacheType,

@@ -25,10 +25,10 @@ export class SpeechWorker {
   /** the audio for evaluate() is encoded */
   #encoded = false
 
-  constructor(module: EngineModule, speech: WasmSpeech) {
+  constructor(module: EngineModule, speech: WasmSpeech, languageCodes: string) {
     this.#module = module
     this.#speech = speech
-    this.#languages = module.Speech.languageCodes().split(' ')
+    this.#languages = languageCodes.split(' ')
   }
 
   async transcribe(sound: SoundRecord, record: SpeechRecord, hearing: Hearing): Promise<Transcription> {
@@ -94,7 +94,7 @@ export class SpeechWorker {
     const bytes = new TextEncoder().encode(text)
     this.#put(bytes)
     const [pointer, length] = this.#speech.tokenize(bytes.length)
-    return [...new Int32Array(this.#module.HEAPU8.buffer, pointer >>> 0, length)]
+    return [...new Int32Array(this.#module.HEAPU8.buffer, Number(pointer), length)]
   }
 
   /** Passes the samples to the engine in pieces, to limit the memory. */
@@ -138,7 +138,7 @@ export class SpeechWorker {
 
   #tokens(segment: number, words: boolean): TranscriptToken[] {
     const [pointer, length] = this.#speech.segmentTokens(segment)
-    const numbers = new Float64Array(this.#module.HEAPU8.buffer, pointer >>> 0, length)
+    const numbers = new Float64Array(this.#module.HEAPU8.buffer, Number(pointer), length)
     return Array.from({ length: length / kNumbers }, (_, i) => {
       const [id, probability, logprob, begin, end] = numbers.subarray(i * kNumbers, (i + 1) * kNumbers)
       const token = { id: id!, probability: probability!, logprob: logprob! }
@@ -171,17 +171,17 @@ export class SpeechWorker {
   }
 
   #put(bytes: Uint8Array): void {
-    const pointer = this.#speech.reserve(Math.max(bytes.length, 1)) >>> 0
+    const pointer = Number(this.#speech.reserve(Math.max(bytes.length, 1)))
     if (pointer === 0) throw new Failed('out-of-memory', `No memory for ${bytes.length} bytes.`)
     this.#module.HEAPU8.set(bytes, pointer)
   }
 
   #bytes([pointer, length]: Span): Uint8Array<ArrayBuffer> {
-    return this.#module.HEAPU8.slice(pointer >>> 0, (pointer >>> 0) + length)
+    return this.#module.HEAPU8.slice(Number(pointer), Number(pointer) + length)
   }
 
   #floats([pointer, length]: Span): Float32Array<ArrayBuffer> {
-    return new Float32Array(this.#module.HEAPU8.buffer, pointer >>> 0, length).slice()
+    return new Float32Array(this.#module.HEAPU8.buffer, Number(pointer), length).slice()
   }
 
   #takeFloats(): Float32Array<ArrayBuffer> {

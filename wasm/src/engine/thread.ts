@@ -1,20 +1,21 @@
 // One thread of the engine: an instance of its module over the same memory, which stays in the pool until the engine
 // ends. It never calls JavaScript, so the imports only need to exist.
+import type { Pointer } from './module.js'
 import type { Port } from './port.js'
 
-/** The only message from the engine's worker. Pointers are addresses in the memory. */
+/** The only message from the engine's worker. Pointers are addresses in the memory; BigInts if it is 64-bit. */
 export interface ThreadStart {
   readonly module: WebAssembly.Module
   readonly memory: WebAssembly.Memory
-  readonly stack: number
+  readonly stack: Pointer
   readonly stackBytes: number
-  readonly worker: number
+  readonly worker: Pointer
 }
 
 interface ThreadExports {
-  _emscripten_wasm_worker_initialize(stack: number, bytes: number): void
-  run_thread(worker: number): void
-  fail_thread(worker: number): void
+  _emscripten_wasm_worker_initialize(stack: Pointer, bytes: number): void
+  run_thread(worker: Pointer): void
+  fail_thread(worker: Pointer): void
 }
 
 function importsOf(module: WebAssembly.Module, memory: WebAssembly.Memory): WebAssembly.Imports {

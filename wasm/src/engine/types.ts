@@ -14,8 +14,11 @@ import type {
   Piece,
 } from './generate-types.js'
 
-/** simd: 128-bit SIMD; relaxed: also relaxed SIMD's int8 dot products */
-export type Variant = 'simd' | 'relaxed'
+/**
+ * simd: 128-bit SIMD; relaxed: also relaxed SIMD's int8 dot products; memory64: as relaxed, with 64-bit memory of up to
+ * 16 GiB
+ */
+export type Variant = 'simd' | 'relaxed' | 'memory64'
 
 export type Precision = 'fast' | 'compact' | 'exact'
 
@@ -89,7 +92,7 @@ export interface LoadOptions extends Omit<
    * One thread if memory cannot be shared: on pages that are not cross-origin isolated.
    */
   threads?: number | undefined
-  /** Default: relaxed if it works. */
+  /** Default: relaxed if it works; memory64 if the model needs more than 4 GiB. */
   variant?: Variant | undefined
   /**
    * fast: weights repacked, activations of 8 bits (up to 16 with F16 and BF16). exact: float32 throughout, weights
@@ -129,7 +132,9 @@ export interface LoadOptions extends Omit<
    * Without such storage the option has no effect. Default: false.
    */
   cache?: boolean | undefined
-  /** Bytes of memory that the model may take. Default: slightly less than 4 GiB, the limit of WebAssembly. */
+  /**
+   * Bytes of memory that the model may take. Default: slightly less than 4 GiB, or 16 GiB if there is 64-bit memory.
+   */
   memoryLimit?: number | undefined
   /** Address of the engine's worker script (engine-worker.js), if it is not next to the package's files. */
   workerUrl?: string | URL | undefined

@@ -1,19 +1,16 @@
 // Chooses the fastest engine module that works here.
 import type { WasmName } from '../api/assets.js'
 import { compileNamed, instantiate } from '../runtime/compile.js'
+import createMemory64 from './engine-memory64.js'
 import createPlain from './engine-simd.js'
 import createThreaded from './engine-simd-threads.js'
-import { kInitialPages, kMaxPages } from './memory-pages.js'
+import { Failed } from './failed.js'
+import { hasRelaxed, whyNoMemory64 } from './memory64.js'
+import { kInitialPages, kMaxPages, kMaxPages64 } from './memory-pages.js'
 import type { CreateEngine, EngineModule, WasmLoader } from './module.js'
 import { fewerThreads, makeThreads, threadCount, type Thread } from './threads.js'
 import type { ChooseOptions } from './protocol.js'
 import type { Variant } from './types.js'
-
-// A minimal module with i32x4.relaxed_dot_i8x16_i7x16_add_s, to test whether the instruction is supported.
-const kRelaxedProbe = new Uint8Array([
-  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 19, 1, 17, 0, 65, 0, 253, 15, 65, 0,
-  253, 15, 65, 0, 253, 15, 253, 147, 2, 11,
-])
 
 interface Files {
   readonly name: WasmName
@@ -21,10 +18,10 @@ interface Files {
   readonly create: CreateEngine
 }
 
-// Addresses are literals, because bundlers look for them. All variants have the same glue (scripts/join-modules.ts
-// compares it), which is imported statically: a worker's script with dynamic imports cannot be a classic script,
+// Addresses are literals, because bundlers look for them. simd and relaxed have the same glue (scripts/join-modules.ts
+// compares it). Glue is imported statically: a worker's script with dynamic imports cannot be a classic script,
 // which some bundlers produce.
-const kPlain: Readonly<Record<Variant, Files>> = {
+const kPlain: Readonly<Record<Exclude<Variant, 'memory64'>, Files>> = {
   simd: {
     name: 'engine-simd.wasm',
     wasm: () => new URL('./engine-simd.wasm', import.meta.url),
@@ -49,11 +46,27 @@ const kThreaded: typeof kPlain = {
   },
 }
 
+/** Its memory is shared, with or without threads. */
+const kMemory64: Files = {
+  name: 'engine-memory64.wasm',
+  wasm: () => new URL('./engine-memory64.wasm', import.meta.url),
+  create: createMemory64,
+}
+
+/** The limits of a memory with 64-bit addresses, which TypeScript does not declare. */
+const limits64 = (initial: number, maximum: number): WebAssembly.MemoryDescriptor =>
+  ({
+    address: 'i64',
+    initial: BigInt(initial),
+    maximum: BigInt(maximum),
+  }) as object as WebAssembly.MemoryDescriptor
+
 /** Reserving the memory needs address space for its maximum size. If there is less, a smaller maximum is tried. */
-function sharedMemory(): WebAssembly.Memory | undefined {
-  for (const maximum of kMaxPages) {
+function sharedMemory(is64: boolean): WebAssembly.Memory | undefined {
+  for (const maximum of is64 ? kMaxPages64 : kMaxPages) {
+    const limits = is64 ? limits64(kInitialPages, maximum) : { initial: kInitialPages, maximum }
     try {
-      return new WebAssembly.Memory({ initial: kInitialPages, maximum, shared: true })
+      return new WebAssembly.Memory({ ...limits, shared: true })
     } catch {
       // try the next size
     }
@@ -69,11 +82,25 @@ interface Started {
 }
 
 async function start(variant: Variant, threaded: boolean, assets: ChooseOptions['assets']): Promise<Started> {
-  const memory = threaded ? sharedMemory() : undefined
-  const { name, wasm, create } = (memory ? kThreaded : kPlain)[variant]
+  const is64 = variant === 'memory64'
+  const memory = threaded || is64 ? sharedMemory(is64) : undefined
+  if (is64 && !memory) throw new Failed('out-of-memory', 'There is no address space for 64-bit memory.')
+  const { name, wasm, create } = is64 ? kMemory64 : (memory ? kThreaded : kPlain)[variant]
   const module = await compileNamed(name, assets?.[name], wasm)
   const engine = await instantiate(create, module, memory ? { wasmMemory: memory } : {})
   return { engine, module, memory }
+}
+
+async function with64(threaded: boolean, assets: ChooseOptions['assets']): Promise<Started> {
+  const missing = whyNoMemory64()
+  if (missing) throw new Failed('unsupported', missing)
+  const started = await start('memory64', threaded, assets)
+  if (!started.engine.selfTest(1))
+    throw new Failed(
+      'unsupported',
+      'The variant with 64-bit memory needs relaxed SIMD, which computes wrong results here.',
+    )
+  return started
 }
 
 async function fastest(
@@ -81,8 +108,12 @@ async function fastest(
   threaded: boolean,
   assets: ChooseOptions['assets'],
 ): Promise<Started & { variant: Variant; reason: string }> {
+  if (wished === 'memory64') {
+    const reason = '64-bit memory was requested, or the model needs more than 4 GiB.'
+    return { ...(await with64(threaded, assets)), variant: wished, reason }
+  }
   let reason = wished === 'simd' ? 'Requested.' : 'This engine has no relaxed SIMD.'
-  if (wished !== 'simd' && WebAssembly.validate(kRelaxedProbe)) {
+  if (wished !== 'simd' && hasRelaxed()) {
     const relaxed = await start('relaxed', threaded, assets)
     if (relaxed.engine.selfTest(1))
       return { ...relaxed, variant: 'relaxed', reason: 'Relaxed SIMD is supported and computes correctly.' }
@@ -128,6 +159,8 @@ export async function choose({
   const usable = memory ? threads : []
   if (!memory) for (const thread of threads) thread.end()
   const started: Thread[] = []
+  // As a thread's exports take them.
+  const pointerOf = variant === 'memory64' ? BigInt : Number
   return {
     engine,
     variant,
@@ -138,7 +171,8 @@ export async function choose({
       usable.forEach((thread, i) => {
         const [stack, stackBytes] = engine.Engine.stack!()
         if (!memory || stackBytes === 0) return thread.end()
-        thread.start({ module, memory, stack, stackBytes, worker: opened.worker!(i + 1) })
+        const worker = pointerOf(opened.worker!(i + 1))
+        thread.start({ module, memory, stack: pointerOf(stack), stackBytes, worker })
         started.push(thread)
       })
     },

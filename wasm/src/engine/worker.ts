@@ -1,7 +1,7 @@
 // The worker's side of the engine: one wasm module, one session. It handles messages between tokens and
 // between batches.
 import { Failed } from './failed.js'
-import type { EngineModule, Span, WasmEngine, WasmLoader } from './module.js'
+import type { EngineModule, Pointer, Span, WasmEngine, WasmLoader } from './module.js'
 import type { Port } from './port.js'
 import type {
   Answer,
@@ -233,13 +233,15 @@ export class EngineWorker {
   }
 
   #openSpeech(chosen: Chosen, { bytes, fileSize, speech }: FileHeader): Opened {
-    const loader = new chosen.engine.Speech()
+    const { Speech } = chosen.engine
+    if (!Speech) throw new Failed('unsupported', 'Whisper models cannot run in 64-bit memory.')
+    const loader = new Speech()
     this.#loader = loader
     this.#put(bytes)
     this.#check(loader.openHeader(bytes.length, fileSize ?? -1, speech === 'legacy', chosen.threads))
     chosen.startThreads(loader)
     this.#threads = chosen.threads
-    this.#speech = new SpeechWorker(chosen.engine, loader)
+    this.#speech = new SpeechWorker(chosen.engine, loader, Speech.languageCodes())
     return {
       variant: chosen.variant,
       reason: chosen.reason,
@@ -440,7 +442,7 @@ export class EngineWorker {
   }
 
   #put(bytes: Uint8Array, engine: WasmLoader = this.loader): void {
-    const pointer = engine.reserve(Math.max(bytes.length, 1)) >>> 0
+    const pointer = Number(engine.reserve(Math.max(bytes.length, 1)))
     if (pointer === 0) throw new Failed('out-of-memory', `No memory for ${bytes.length} bytes.`)
     this.#module!.HEAPU8.set(bytes, pointer)
   }
@@ -451,19 +453,19 @@ export class EngineWorker {
   }
 
   /** A copy, because shared memory can neither be decoded nor transferred. */
-  #bytes(pointer: number, length: number): Uint8Array<ArrayBuffer> {
-    return this.#module!.HEAPU8.slice(pointer >>> 0, (pointer >>> 0) + length)
+  #bytes(pointer: Pointer, length: number): Uint8Array<ArrayBuffer> {
+    return this.#module!.HEAPU8.slice(Number(pointer), Number(pointer) + length)
   }
 
   #integers([pointer, length]: Span): Int32Array<ArrayBuffer> {
-    return new Int32Array(this.#module!.HEAPU8.buffer, pointer >>> 0, length).slice()
+    return new Int32Array(this.#module!.HEAPU8.buffer, Number(pointer), length).slice()
   }
 
   #doubles([pointer, length]: Span): Float64Array<ArrayBuffer> {
-    return new Float64Array(this.#module!.HEAPU8.buffer, pointer >>> 0, length).slice()
+    return new Float64Array(this.#module!.HEAPU8.buffer, Number(pointer), length).slice()
   }
 
   #floats([pointer, length]: Span): Float32Array<ArrayBuffer> {
-    return new Float32Array(this.#module!.HEAPU8.buffer, pointer >>> 0, length).slice()
+    return new Float32Array(this.#module!.HEAPU8.buffer, Number(pointer), length).slice()
   }
 }
