@@ -267,6 +267,8 @@ class Engine {
   bool save_state() {
     Result<std::vector<uint8_t>> out = session_->save_state();
     if (!out) return refuse(out.error());
+    if (out->size() > UINT32_MAX)  // Span's length
+      return refuse(Error{ErrorCode::kOutOfMemory, 0, "A saved state can have 4 GiB, but this one needs more."});
     bytes_ = std::move(*out);
     return true;
   }

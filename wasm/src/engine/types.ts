@@ -349,8 +349,8 @@ export interface Model extends Disposable {
     options?: SetAdaptersOptions,
   ): Promise<readonly AdapterInfo[]>
   /**
-   * The KV cache and recurrent states of this sequence as bytes, for loadState() of the same model. Error: 'unsupported'
-   * for encoder-decoder models.
+   * The KV cache and recurrent states of this sequence as bytes, for loadState() of the same model. Errors:
+   * 'unsupported' for encoder-decoder models, 'out-of-memory' for a state of more than 4 GiB.
    */
   saveState(): Promise<Uint8Array>
   /**
