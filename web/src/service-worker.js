@@ -1,6 +1,5 @@
 // Caches the viewer's own files, so that it works offline after the first visit. Opened GGUF files are never cached here.
 // The build inserts `__FILES__` and `__VERSION__`. Each file has its hash in its name.
-/* eslint-env serviceworker */
 const files = __FILES__
 const name = 'viewer-__VERSION__'
 const home = new URL('./', location.href).href
