@@ -78,8 +78,7 @@ export async function search(
   for (let round = 0; ;) {
     const stop = advance(facts)
     if (stop.kind === 'end') {
-      const learnt = () =>
-        vocabulary && learn(vocabulary.id, layoutOfHoles(walk.longArrays, vocabulary.offset))
+      const learnt = () => vocabulary && learnAll(vocabulary, walk, stop.at)
       flow?.stop()
       return { walk, end: stop.at, learn: learnt, pending: [...pending.values()] }
     }
@@ -89,7 +88,7 @@ export async function search(
     const times = 'at' in stop && stop.at === needs.at ? needs.times : needs.times + 1
     const plan =
       round === 0 && vocabulary?.layout && stop.kind === 'strings'
-        ? planKnown(situation, stop, vocabulary.layout)
+        ? planKnown(situation, stop, vocabulary)
         : stop.kind === 'need'
           ? planNeed(situation, stop, times)
           : planStrings(situation, stop.array)
@@ -206,6 +205,20 @@ interface Vocabulary {
   readonly offset: number
   /** built in, or learned from an earlier file */
   readonly layout: Layout | undefined
+  /** the part after the arrays, as one place; learned from a file with as many tensors */
+  readonly tail: Layout | undefined
+}
+
+const tailId = (id: string, { tensorCount }: Walk): string => `${id}+${tensorCount}`
+
+/** Remembers where the arrays are, and how long the part after them is. */
+function learnAll({ id, offset }: Vocabulary, walk: Walk, end: number): void {
+  const layout = layoutOfHoles(walk.longArrays, offset)
+  const last = layout.at(-1)
+  if (!last) return
+  learn(id, layout)
+  const begin = last[0] + last[1]
+  learn(tailId(id, walk), [[begin, end - offset - begin]])
 }
 
 /** Identifies the vocabulary by the array of strings at which the first walk stopped. */
@@ -213,17 +226,23 @@ function vocabularyOf(walk: Walk, stop: Stop, known: Known): Vocabulary | undefi
   if (stop.kind !== 'strings') return undefined
   const { offset, count } = stop.array
   const id = fingerprint(count, known.from(offset))
-  return id === undefined ? undefined : { id, offset, layout: findLayout(id) }
+  if (id === undefined) return undefined
+  return { id, offset, layout: findLayout(id), tail: findLayout(tailId(id, walk)) }
 }
 
 /**
  * Plans the reads for a known vocabulary: the ends of all arrays together, and samples as for an unknown one, so that
  * no round is lost if the layout is different after all.
  */
-function planKnown(situation: Situation, { array }: Stop & { kind: 'strings' }, layout: Layout): Plan {
+function planKnown(
+  situation: Situation,
+  { array }: Stop & { kind: 'strings' },
+  { layout = [], tail }: Vocabulary,
+): Plan {
   const ends = layout.map(([begin, length], i) => {
     const end = array.offset + begin + length
-    const behind = i === layout.length - 1 ? tailBytes(situation.walk) : kHeading
+    const rest = tail?.[0]?.[0] === begin + length ? tail[0][1] : tailBytes(situation.walk)
+    const behind = i === layout.length - 1 ? rest : kHeading
     // The end of an array of numbers follows from its count, so the bytes before it are not needed.
     const before = length === 4 * array.count ? 0 : kHeading
     return { offset: end - before, end: end + behind }
