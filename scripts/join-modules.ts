@@ -43,11 +43,16 @@ function imports(out: string, isInside: (path: string) => boolean): Plugin {
     name: 'imports',
     setup({ onLoad, onResolve }) {
       // The glue gets its module as an argument, so bundlers must not follow the address that it would load. Emscripten
-      // 3.1.69 knows an earlier name of the descriptor's field for 64-bit memory.
+      // 3.1.69 knows an earlier name of the descriptor's field for 64-bit memory. Pages that are not isolated have shared
+      // memory, but no name for its buffer.
       onLoad({ filter: /[/\\]engine-(simd|relaxed|memory64)[a-z-]*\.js$/ }, ({ path }) => ({
         contents: readFileSync(path, 'utf8')
           .replaceAll(/new URL\("[\w-]+\.wasm",import\.meta\.url\)\.href|import\.meta\.url/g, '""')
-          .replaceAll(/\bindex:"i64"/g, 'address:"i64"'),
+          .replaceAll(/\bindex:"i64"/g, 'address:"i64"')
+          .replaceAll(
+            /([\w$]+)\.buffer instanceof SharedArrayBuffer/g,
+            '!($1.buffer instanceof ArrayBuffer)',
+          ),
       }))
       onResolve({ filter: /^\./ }, ({ path, resolveDir, kind }) => {
         if (kind === 'entry-point') return undefined
