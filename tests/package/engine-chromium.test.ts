@@ -6,22 +6,12 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { chromium, type Browser, type Page } from '@playwright/test'
 import type * as Engine from 'ggufscope/engine'
-import { syntheticFile } from '../fixtures/synthetic.ts'
+import { kSlowShape, syntheticFile } from '../fixtures/synthetic.ts'
 import { startServer, type Server } from '../server/server.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
 import { kRoot, packedFile } from './packed.ts'
 
 const skip = kHasBrowser ? false : 'no Chromium'
-// Large enough that a token takes longer than a message, and that a memory leak is visible.
-const kSlow = {
-  name: 'slow',
-  width: 512,
-  blocks: 8,
-  heads: 8,
-  kvHeads: 8,
-  feedForward: 2048,
-  vocabulary: 4096,
-}
 
 const servers: Record<string, Server> = {
   'with isolation': await startServer({ isolated: true, cors: false }),
@@ -32,7 +22,7 @@ before(async () => {
   if (skip) return
   browser = await chromium.launch(kBrowser)
   const models = join(kRoot, 'build/bench-models')
-  await syntheticFile(models, kSlow, 'Q8_0')
+  await syntheticFile(models, kSlowShape, 'Q8_0')
   for (const server of Object.values(servers)) {
     server.mount('/package', packedFile('.'))
     server.add('/index.html', '<!doctype html><title>test</title><link rel="icon" href="data:,">')

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { chromium } from '@playwright/test'
 import type * as Engine from 'ggufscope/engine'
-import { syntheticFile } from '../fixtures/synthetic.ts'
+import { kSlowShape, syntheticFile } from '../fixtures/synthetic.ts'
 import { startServer } from '../server/server.ts'
 import { kBrowser, kHasBrowser } from '../web/browser.ts'
 import { kNodes, kRoot, loadPackage, packedFile } from './packed.ts'
@@ -108,16 +108,7 @@ for await (const { text } of (await load(bytes)).generate('Once', { maxTokens: 3
 
 test('pages with and without isolation', { skip: kHasBrowser ? false : 'no Chromium' }, async () => {
   const models = join(kRoot, 'build/bench-models')
-  const small = {
-    name: 'slow',
-    width: 512,
-    blocks: 8,
-    heads: 8,
-    kvHeads: 8,
-    feedForward: 2048,
-    vocabulary: 4096,
-  }
-  await syntheticFile(models, small, 'Q8_0')
+  await syntheticFile(models, kSlowShape, 'Q8_0')
   const browser = await chromium.launch(kBrowser)
   try {
     for (const isolated of [true, false]) {

@@ -1,11 +1,10 @@
 // The panel Convert: quantized, split, joined, merged and extracted files, their progress, and ways to save them.
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { writeGguf, writeHeader, type Model } from '../fixtures/gguf.ts'
 import { shards, text, u32 } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
-import { expect, opened, test, type Page } from './site.ts'
+import { downloaded, expect, opened, openLocal, test, type Page } from './site.ts'
 
 const dist = join(import.meta.dirname, '../../wasm/dist')
 const { open } = (await import(pathToFileURL(join(dist, 'index.js')).href)) as typeof import('ggufscope')
@@ -31,18 +30,8 @@ const model: Model = {
 const type = (page: Page) => page.getByRole('combobox', { name: /^Type/ })
 
 async function convertLocal(page: Page, name: string, bytes: Uint8Array): Promise<void> {
-  await page.getByLabel('Choose GGUF files').setInputFiles({
-    ...{ name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) },
-  })
-  await opened(page)
+  await openLocal(page, name, bytes)
   await page.getByRole('tab', { name: 'Convert' }).click()
-}
-
-async function saved(page: Page, button: RegExp): Promise<{ name: string; bytes: Buffer }> {
-  const download = page.waitForEvent('download')
-  await page.getByRole('button', { name: button }).click()
-  const file = await download
-  return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) }
 }
 
 /** The service worker controls the page, which a download in pieces needs. */
@@ -63,7 +52,7 @@ test('a model is quantized with the changes of the panel Edit, and twice only if
   await expect(page.getByText('3 of 3 tensors get another type: 16.4 kB become 4.35 kB.')).toBeVisible()
   await page.getByText('Types of all tensors').click()
   await expect(page.getByRole('row', { name: 'blk.0.ffn_up.weight F32 Q8_0 1.09 kB' })).toBeVisible()
-  const first = await saved(page, /^Save the new file/)
+  const first = await downloaded(page, /^Save the new file/)
   expect(first.name).toBe('mine-Q8_0.gguf')
   using file = await open(first.bytes)
   expect(file.metadata.get('general.name')).toBe('after')
@@ -123,7 +112,7 @@ test('a model is split into files, and the files become one again', async ({ pag
   await page.getByRole('tab', { name: 'Convert' }).click()
   await expect(page.getByText('The 2 files become one.')).toBeVisible()
   await page.getByLabel('Byte order').selectOption('big')
-  const whole = await saved(page, /^Save the new file/)
+  const whole = await downloaded(page, /^Save the new file/)
   expect(whole.name).toBe('whole-new.gguf')
   using one = await open(whole.bytes)
   expect([one.endianness, one.tensors.length, one.metadata.has('split.count')]).toEqual(['big', 3, false])
@@ -136,7 +125,7 @@ test('tensors are extracted, and an adapter is merged', async ({ page, site }) =
   await page.getByLabel('Extract tensors').check()
   await page.getByLabel('Tensors whose name contains').fill('FFN')
   await expect(page.getByText(/^1 tensor of 3\./)).toBeVisible()
-  const safe = await saved(page, /^Save the new file/)
+  const safe = await downloaded(page, /^Save the new file/)
   expect(safe.name).toBe('mine.safetensors')
   const length = Number(safe.bytes.readBigUInt64LE())
   expect(Object.keys(JSON.parse(safe.bytes.toString('utf8', 8, 8 + length)) as object)).toEqual([
@@ -145,7 +134,7 @@ test('tensors are extracted, and an adapter is merged', async ({ page, site }) =
   ])
   await page.getByRole('combobox', { name: /^Format/ }).selectOption('npy')
   await expect(page.getByText('blk.0.ffn_up.weight.npy')).toBeVisible()
-  const npy = await saved(page, /^Save the new file/)
+  const npy = await downloaded(page, /^Save the new file/)
   expect(npy.bytes.subarray(-4096)).toEqual(Buffer.from(floats(1024)))
 
   const adapter: Model = {
@@ -166,7 +155,7 @@ test('tensors are extracted, and an adapter is merged', async ({ page, site }) =
     ...{ name: 'lora.gguf', mimeType: 'application/octet-stream', buffer: Buffer.from(writeGguf(adapter)) },
   })
   await expect(page.getByText('1 tensor changes.')).toBeVisible()
-  const merged = await saved(page, /^Save the new file/)
+  const merged = await downloaded(page, /^Save the new file/)
   using file = await open(merged.bytes)
   const values = await file.dequantize('blk.0.attn_q.weight')
   const [a, b, w] = [floats(256), floats(4), floats(1024)].map((bytes) => new Float32Array(bytes.buffer))
@@ -181,24 +170,24 @@ test('a large file goes through the service worker to a download, and a cancel e
   test.slow()
   // 66 MB exceed the limit for files in memory.
   const large = writeHeader({ ...model, tensors: [{ name: 'big', shape: [1024, 16_200], type: 'F32' }] })
-  site.add('/large.gguf', sparseContent(large.header, large.size))
+  site.add('/stalled.gguf', sparseContent(large.header, large.size))
   await page.addInitScript(() =>
     Object.assign(window, { showSaveFilePicker: undefined, showDirectoryPicker: undefined }),
   )
   await site.visit(page)
   await controlled(page)
-  await site.visit(page, '/large.gguf', '#convert')
+  await site.visit(page, '/stalled.gguf', '#convert')
   await opened(page)
   await page.getByLabel('Write one GGUF file').check()
   await page.getByLabel('Byte order').selectOption('big')
   const button = page.getByRole('button', { name: /^Save the new file \(66\.4 MB\)/ })
-  const file = await saved(page, /^Save the new file/)
-  expect(file.name).toBe('large-new.gguf')
+  const file = await downloaded(page, /^Save the new file/)
+  expect(file.name).toBe('stalled-new.gguf')
   await expect(page.getByText('The browser saves it as a download.')).toBeVisible()
   using big = await open(file.bytes)
   expect([big.endianness, big.tensors[0]?.name, await big.damage()]).toEqual(['big', 'big', []])
 
-  site.plan('/large.gguf', { stall: 100_000 })
+  site.plan('/stalled.gguf', { stall: 100_000 })
   const download = page.waitForEvent('download')
   await button.click()
   await page.getByRole('button', { name: 'Cancel' }).click()

@@ -9,7 +9,7 @@ import { writeGguf, writeHeader, type Model } from '../fixtures/gguf.ts'
 import { array, hugeModel, shards, text, u32 } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
 import { jinjaPieces } from '../../web/src/lib/jinja-colours.ts'
-import { expect, opened, test, type Page } from './site.ts'
+import { downloaded, expect, opened, openLocal, test, type Page } from './site.ts'
 
 const dist = join(import.meta.dirname, '../../wasm/dist')
 const kCli = join(dist, 'cli.js')
@@ -36,19 +36,9 @@ const choose = (page: Page, name: string) => page.getByRole('rowheader', { name,
 const value = (page: Page) => page.getByRole('region', { name: 'What is to be changed' }).getByLabel('Value')
 const changesOf = (page: Page) => page.getByRole('button', { name: /^Changes and saving/ }).click()
 
-async function openLocal(page: Page, name: string, bytes: Uint8Array): Promise<void> {
-  await page.getByLabel('Choose GGUF files').setInputFiles({
-    ...{ name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) },
-  })
-  await opened(page)
+async function editLocal(page: Page, name: string, bytes: Uint8Array): Promise<void> {
+  await openLocal(page, name, bytes)
   await page.getByRole('tab', { name: /^Edit/ }).click()
-}
-
-async function downloaded(page: Page, button: RegExp | string): Promise<{ name: string; bytes: Buffer }> {
-  const download = page.waitForEvent('download')
-  await page.getByRole('button', { name: button }).click()
-  const file = await download
-  return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) }
 }
 
 test('a local file: keys and tensors are changed, shown before and after, undone, and saved', async ({
@@ -56,7 +46,7 @@ test('a local file: keys and tensors are changed, shown before and after, undone
   site,
 }) => {
   await site.visit(page)
-  await openLocal(page, 'mine.gguf', writeGguf(model))
+  await editLocal(page, 'mine.gguf', writeGguf(model))
 
   await choose(page, 'general.name')
   await value(page).fill('after')
@@ -158,7 +148,7 @@ test('a split model is saved as one file, or only its first shard', async ({ pag
 
 test('a finding is fixed with one click, and leaving without saving asks', async ({ page, site }) => {
   await site.visit(page)
-  await openLocal(page, 'odd.gguf', writeGguf(model))
+  await editLocal(page, 'odd.gguf', writeGguf(model))
   await page.getByRole('tab', { name: /^Findings/ }).click()
   const rule = page.getByRole('region', { name: /value-type/ })
   await expect(rule.getByText('A standard key has a type that differs')).toBeVisible()
@@ -264,7 +254,7 @@ test('the pieces of a template are its text, coloured as Jinja reads it', async 
     ).toBe(odd)
 
   await site.visit(page)
-  await openLocal(page, 'mine.gguf', writeGguf(model))
+  await editLocal(page, 'mine.gguf', writeGguf(model))
   await choose(page, 'tokenizer.chat_template')
   const coloured = page.getByRole('region', { name: 'What is to be changed' }).locator('pre').first()
   await expect(coloured.locator('.word').first()).toHaveText('for')

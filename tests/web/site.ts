@@ -1,4 +1,5 @@
 // The base of every web test: the built viewer and the tests' files, served by the range server.
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, expect, type Page } from '@playwright/test'
 import { startServer, type Server } from '../server/server.ts'
@@ -47,6 +48,26 @@ export { expect, type Page }
 /** Waits until a file is open; its name is the page's heading. */
 export async function opened(page: Page): Promise<void> {
   await expect(page.getByRole('tablist', { name: 'Panels' })).toBeVisible()
+}
+
+/** Opens a file of this computer, as its user chooses it. */
+export async function openLocal(page: Page, name: string, bytes: Uint8Array): Promise<void> {
+  const buffer = Buffer.from(bytes)
+  await page
+    .getByLabel('Choose GGUF files')
+    .setInputFiles({ name, mimeType: 'application/octet-stream', buffer })
+  await opened(page)
+}
+
+/** Presses a button that saves a file, and returns that file. */
+export async function downloaded(
+  page: Page,
+  button: RegExp | string,
+): Promise<{ name: string; bytes: Buffer }> {
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: button }).click()
+  const file = await download
+  return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) }
 }
 
 /** The row count that a table reports to screen readers, without its header. */

@@ -49,9 +49,9 @@ const kFarthest = 22
 const kPaired = 0.975
 const kPairedScale = 0.018
 // The estimate of as many merges as tokens is dropped if the end is more than kReach errors away, or if its probability
-// is below kLeastSure. Other numbers of merges are up to kSpread times as many, or as few.
+// is below kMinProbability. Other numbers of merges are up to kSpread times as many, or as few.
 const kReach = 2
-const kLeastSure = 0.35
+const kMinProbability = 0.35
 const kSpread = 5
 // Ranges up to this length are samples.
 const kShort = 1 << 14
@@ -352,7 +352,7 @@ interface Later extends Target {
   /** whether no array of numbers follows */
   readonly isLast: boolean
   /** the probability that the estimate is right */
-  readonly sure: number
+  readonly probability: number
   /** offset of the array, and its estimated length */
   readonly at: number
   readonly length: number
@@ -395,14 +395,14 @@ function laterTarget(
   const needed = other.high >= size ? undefined : isLast ? kNeeded * tailBytes(walk) : 0
   const facts = { low, high, needed, first, isLast, at, length: Math.max(low, even.mean) - at }
   const last = isLast ? endBeforeInfos(points, low, walk, size) : undefined
-  if (last && last.mean > low && last.mean < high) return { ...facts, ...last, sure: kShown }
+  if (last && last.mean > low && last.mean < high) return { ...facts, ...last, probability: kShown }
   if (even.mean + kReach * scale > low && even.mean - kReach * scale < high) {
     const isFound = other.inside.at(-1)?.words?.broken
-    const sure = isFound || isExact ? 1 : evenness(even, at, low, high)
-    if (sure > kLeastSure) return { ...facts, mean: even.mean, scale, sure }
+    const probability = isFound || isExact ? 1 : evenness(even, at, low, high)
+    if (probability > kMinProbability) return { ...facts, mean: even.mean, scale, probability }
   }
   const width = needed === undefined ? kFurther * (low - at) : high - low
-  return { ...facts, mean: low + width / 2, scale: width / 5, sure: 1 }
+  return { ...facts, mean: low + width / 2, scale: width / 5, probability: 1 }
 }
 
 /**
@@ -435,22 +435,22 @@ function laterRanges(later: Later | undefined, situation: Situation, used: numbe
   const { walk, size, perRound, pending } = situation
   const slots = kRequests - pending.length - used
   if (!later || slots < 1 || isAwaited(situation, later.low, later.high, infos)) return []
-  const { window, hit, probes } = aim(later, perRound, 1 / later.sure, slots)
+  const { window, hit, probes } = aim(later, perRound, 1 / later.probability, slots)
   if (window) {
     const isEnd = endsHeader(later, window)
-    const tail = later.isLast && !isEnd ? worth(tailBytes(walk), hit * later.sure, perRound) : kHeading
+    const tail = later.isLast && !isEnd ? worth(tailBytes(walk), hit * later.probability, perRound) : kHeading
     return [...probes.map((at) => piece(at, kProbe)), { offset: window[0], end: window[1] + tail }]
   }
-  const { low, high, sure, at, length } = later
+  const { low, high, probability, at, length } = later
   // Without an upper bound, some samples are much further away.
-  const far = high < size ? 0 : sure < 1 ? slots >> 1 : slots
+  const far = high < size ? 0 : probability < 1 ? slots >> 1 : slots
   const further = Array.from(
     { length: far },
     (_, i) => at + length * (1 + kNext * kFarthest ** ((i + 0.5) / far)),
   )
-  const isBound = sure === 1 && high < size && high - low < kWide * (later.mean - low)
+  const isBound = probability === 1 && high < size && high - low < kWide * (later.mean - low)
   const scale = Math.max(later.scale, isBound ? (high - low) / 6 : 0)
-  const target = { ...later, scale, doubt: far === 0 && sure < 1 ? 1 - sure : undefined }
+  const target = { ...later, scale, doubt: far === 0 && probability < 1 ? 1 - probability : undefined }
   const near = far < slots ? aim(target, 1, 1, slots - far).probes : []
   return [...near, ...further].map((place) => piece(place, kProbe))
 }
