@@ -10,6 +10,7 @@ bash scripts/setup.sh test
 [ -d ../shared ] || echo "There is no ../shared, so tests of its models, vocabularies, templates and media are skipped; tests/fixtures/golden remains."
 logs=build/logs
 mkdir -p $logs
+rm -f $logs/*.log  # of an earlier run, whose counts would be added
 failed=()
 # Sets cpu to the seconds that this shell's ended children computed, all cores together.
 cpu_seconds() {
@@ -95,7 +96,11 @@ step package package_tests
 step web playwright test --config tests/web/playwright.config.ts --reporter=list
 
 # Boost: "12 test cases out of 14 passed"; Node: "pass 12"; Playwright: "12 passed".
-sum() { sed -nE "$1" "$logs"/{core-native,core-sanitized,core-wasm,core-relaxed,package,web}.log 2>/dev/null | awk '{ n += $1 } END { print n + 0 }'; }
+runs=()
+for name in core-native core-sanitized core-wasm core-relaxed package web; do
+  [ ! -e "$logs/$name.log" ] || runs+=("$logs/$name.log")
+done
+sum() { sed -nE "$1" "${runs[@]}" | awk '{ n += $1 } END { print n + 0 }'; }
 passed=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ passed.*/\1/p; s/^[^ ]+ pass ([0-9]+)$/\1/p; s/^ +([0-9]+) passed.*/\1/p')
 fails=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ (failed|aborted).*/\1/p; s/^[^ ]+ fail ([0-9]+)$/\1/p; s/^ +([0-9]+) failed.*/\1/p')
 skipped=$(sum 's/^ +([0-9]+) test cases? out of [0-9]+ skipped.*/\1/p; s/^[^ ]+ skipped ([0-9]+)$/\1/p; s/^ +([0-9]+) skipped.*/\1/p')
