@@ -60,6 +60,9 @@ Result<WhisperHparams> read_sizes(const Gguf& gguf) {
   const Result<uint32_t> n_vocab = dimension(gguf, "decoder.token_embedding.weight", 1);
   if (!n_vocab) return std::unexpected(n_vocab.error());
   h.n_vocab = *n_vocab;
+  Result<std::vector<AlignmentHead>> heads = alignment_heads(gguf, h.decoder, h.n_vocab);
+  if (!heads) return std::unexpected(heads.error());
+  h.alignment_heads = std::move(*heads);
   return h;
 }
 

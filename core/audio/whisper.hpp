@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "audio/alignment_heads.hpp"
 #include "audio/whisper_encoder.hpp"
 #include "audio/whisper_vocabulary.hpp"
 #include "gguf/access.hpp"
@@ -28,6 +29,7 @@ struct WhisperHparams {
   WhisperSizes encoder, decoder;
   uint32_t n_mel = 0;
   uint32_t n_vocab = 0;
+  std::vector<AlignmentHead> alignment_heads;
   [[nodiscard]] WhisperEncoderShape encoder_shape() const { return {.sizes = encoder, .n_mel = n_mel}; }
 };
 
@@ -119,11 +121,8 @@ class WhisperState {
   [[nodiscard]] Result<void> decode_text(std::span<const int32_t> ids, std::span<const uint32_t> rows, float* out);
 
   /// Cross-attention weights of the given heads, recorded during the next decode: out [heads, tokens, n_audio].
-  struct Head {
-    uint32_t layer, head;
-  };
-  void watch(std::vector<Head> heads, float* out) {
-    watched_ = std::move(heads);
+  void watch(std::span<const AlignmentHead> heads, float* out) {
+    watched_.assign(heads.begin(), heads.end());
     watched_out_ = out;
   }
 
@@ -153,7 +152,7 @@ class WhisperState {
   bool has_sound_ = false;
   std::vector<Cache> cross_, cells_;  // one for each decoder layer
   uint32_t n_cells_ = 0;
-  std::vector<Head> watched_;
+  std::vector<AlignmentHead> watched_;
   float* watched_out_ = nullptr;
 };
 

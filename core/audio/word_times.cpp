@@ -1,5 +1,5 @@
-// Token times by alignment, as in OpenAI's code: the text is decoded once more, and the cross-attention of the upper
-// half of the layers shows which frames belong to which token. Dynamic time warping finds the path through them.
+// Token times by alignment, as in OpenAI's code: the text is decoded once more, and the cross-attention of the
+// alignment heads shows which frames belong to which token. Dynamic time warping finds the path through them.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,19 +9,7 @@
 namespace ggufscope {
 namespace {
 
-constexpr size_t kMaxHeads = 48;  // limits the memory: large models have hundreds of heads in their upper half
-constexpr size_t kMedian = 7;     // width of the filter over frames
-
-std::vector<WhisperState::Head> alignment_heads(const WhisperSizes& decoder) {
-  const uint32_t first = decoder.n_layer / 2, n = (decoder.n_layer - first) * decoder.n_head;
-  const auto kept = static_cast<uint32_t>(std::min<size_t>(n, kMaxHeads));
-  std::vector<WhisperState::Head> heads;
-  for (uint32_t i = 0; i < kept; ++i) {
-    const uint32_t at = i * n / kept;
-    heads.push_back({first + at / decoder.n_head, at % decoder.n_head});
-  }
-  return heads;
-}
+constexpr size_t kMedian = 7;  // width of the filter over frames
 
 // Divides each frame's weights by their deviation over the tokens, after subtracting their mean.
 void standardize(float* weights, size_t n_tokens, size_t n_frames, size_t stride) {
@@ -94,7 +82,7 @@ void Transcriber::align(DecodedSequence& best) {
   ids.push_back(vocabulary_.eot());
   if (said.empty() || n_frames == 0 || ids.size() > model_.hparams().decoder.n_ctx) return;
 
-  const std::vector<WhisperState::Head> heads = alignment_heads(model_.hparams().decoder);
+  const std::vector<AlignmentHead>& heads = model_.hparams().alignment_heads;
   std::vector<float> weights(heads.size() * ids.size() * stride);
   state_.watch(heads, weights.data());
   if (!state_.decode_text(ids, {}, nullptr)) return;

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 from export import write
-from train_speech import DECODER_LAYERS, ENCODER_LAYERS, HEADS, WIDTH
+from train_speech import DECODER_LAYERS, ENCODER_LAYERS, GUIDED, HEADS, WIDTH
 from windows import CONTEXT, FRAMES, MELS, WORDS
 
 
@@ -28,10 +28,10 @@ def keys_of(tokens, merges, parameters):
         ("general.basename", "str", "little-commands"), ("general.size_label", "str", f"{parameters / 1e6:.1f}M"),
         ("general.version", "str", "v1.0"), ("general.license", "str", "mit"), ("general.languages", "strs", ["en"]),
         ("general.tags", "strs", ["automatic-speech-recognition"]),
-        ("general.description", "str", "Writes down short sentences that espeak-ng speaks. Trained on a CPU: scripts/sample of the "
-         "ggufscope project makes it anew."),
+        ("general.description", "str", "Transcribes short sentences that espeak-ng speaks. scripts/sample of the ggufscope project trains it."),
         ("general.file_type", "u32", 7), ("general.quantization_version", "u32", 2),
         *stack("encoder", FRAMES, ENCODER_LAYERS), ("whisper.encoder.mels_count", "u32", MELS), *stack("decoder", CONTEXT, DECODER_LAYERS),
+        ("whisper.decoder.alignment_heads", "i32s", [n for head in GUIDED for n in head]),
         ("tokenizer.ggml.model", "str", "gpt2"), ("tokenizer.ggml.pre", "str", "gpt-2"), ("tokenizer.ggml.tokens", "strs", tokens),
         ("tokenizer.ggml.token_type", "i32s", [5 if t.startswith("<|unused") else 1 if i < WORDS else 3 for i, t in enumerate(tokens)]),
         ("tokenizer.ggml.merges", "strs", merges), ("tokenizer.ggml.bos_token_id", "u32", WORDS),

@@ -25,7 +25,6 @@ def record(n, seed):
     """samples, sentences"""
     rng, noise, speaker = random.Random(seed), np.random.default_rng(seed), Speaker()
     encoder = windows.vocabulary(random.Random(1))[2]
-    encoder.pieces = dict(enumerate(encoder.ids))
     parts, said, at = [np.zeros(HZ // 4)], [], 0.25
     for _ in range(n):
         s = windows.Sentence(rng, speaker, encoder, windows.HELD_OUT)

@@ -18,7 +18,9 @@ def vocabulary(rng):
     """(tokens, merges, encoder): words of the phrases, then the control tokens by OpenAI's names."""
     tokens, merges = learn([" " + phrases.sentence(rng) for _ in range(20000)], WORDS + 4)
     tokens = tokens[:WORDS] + [f"<|{name}|>" for name in CONTROL] + [f"<|{i / 50:.2f}|>" for i in range(TIMES)]
-    return tokens, merges, Encoder(tokens, merges)
+    encoder = Encoder(tokens, merges)
+    encoder.pieces = dict(enumerate(encoder.ids))
+    return tokens, merges, encoder
 
 
 def slaney_filters():
@@ -63,15 +65,21 @@ class Sentence:
             self.spans.append((begins[-1] if begins else self.begin, ends[0] if ends else self.end))
 
 
+def phoneme_ids(rng, encoder):
+    """Numbers of the phonemes that sentences contain; 0 is silence."""
+    speaker = Speaker()
+    names = {name for _ in range(400) for name, _ in Sentence(rng, speaker, encoder, LEARNED).phonemes if not name.startswith("_")}
+    return {name: i + 1 for i, name in enumerate(sorted(names))}
+
+
 class Windows:
-    def __init__(self, rng, encoder, voices=LEARNED):
+    def __init__(self, rng, encoder, phonemes, voices=LEARNED):
         self.rng, self.encoder, self.voices = rng, encoder, voices
         self.noise = np.random.default_rng(rng.randrange(1 << 30))
         self.speaker = Speaker()
-        self.phonemes = {"_": 0}
+        self.phonemes = phonemes
         self.id = {name: encoder.ids[f"<|{name}|>"] for name in CONTROL}
         self.zero = encoder.ids["<|0.00|>"]
-        encoder.pieces = dict(enumerate(encoder.ids))
 
     def sentence(self):
         return Sentence(self.rng, self.speaker, self.encoder, self.voices)
@@ -79,7 +87,7 @@ class Windows:
     def spoken(self):
         """samples, [(sentence, begin in seconds)] of those that begin in the window."""
         rng, n = self.rng, FRAMES * 320
-        sound, said, at = np.zeros(n, np.float32), [], rng.uniform(0, 0.8)
+        sound, said, at = np.zeros(n, np.float32), [], rng.uniform(0, 1.2)
         while at < SECONDS - 0.6:
             s = self.sentence()
             i, gain = int(at * HZ), rng.uniform(0.3, 1.5)
@@ -103,23 +111,32 @@ class Windows:
         heard = np.zeros(FRAMES, np.int64)
         for s, at in said:
             for name, begin in s.phonemes:
-                heard[min(FRAMES, int((at + begin) * 50)) :] = self.phonemes.setdefault("_" if name.startswith("_") else name, len(self.phonemes))
+                heard[min(FRAMES, int((at + begin) * 50)) :] = self.phonemes.get(name, 0)
             heard[min(FRAMES, int((at + s.end) * 50)) :] = 0
-        head = []
-        if rng.random() < 0.25:
-            before = [t for _ in range(rng.randint(1, 3)) for t in self.encoder.text(" " + phrases.sentence(rng))]
-            head = [self.id["startofprev"], *before[-(CONTEXT // 2 - 1) :]]
-        head += [self.id["startoftranscript"]]
         timed = silent or rng.random() < 0.7
-        if not timed:
-            head.append(self.id["notimestamps"])
+        head = [self.id["startoftranscript"], *([] if timed else [self.id["notimestamps"]])]
         tokens, spans = self.transcript(said, timed)
+        if rng.random() < 0.5:
+            n = min(CONTEXT // 2 - 1, CONTEXT - len(head) - len(tokens) - 1)
+            head = [self.id["startofprev"], *self.previous(timed and rng.random() < 0.8)[-n:], *head]
         if silent:
             head, tokens, spans = [*head, self.zero], [self.id["endoftext"]], [None]
         ids, targets = head + tokens[:-1], [-1] * (len(head) - 1) + tokens
         if silent:
             targets[len(head) - 2] = self.id["nospeech"]
         return {"mel": log_mel(sound), "ids": ids, "targets": targets, "spans": [None] * (len(head) - 1) + spans, "heard": heard}
+
+    def previous(self, timed):
+        """Tokens of a text before the window, as a transcript or as a user's prompt."""
+        rng, tokens, at = self.rng, [], 0.0
+        for _ in range(rng.randint(1, 6)):
+            begin = at + rng.uniform(0, 1.2)
+            at = begin + rng.uniform(0.7, 2.2)
+            if at > SECONDS:
+                begin, at = 0.3, 2.0
+            words = self.encoder.text(" " + phrases.sentence(rng))
+            tokens += [self.stamp(begin), *words, self.stamp(at)] if timed else words
+        return tokens
 
     def transcript(self, said, timed):
         tokens, spans = [], []

@@ -24,8 +24,6 @@ const { samples } = decodeWav(new Uint8Array(fixture('commands.wav')))
 const model = await load(new Uint8Array(fixture('commands.gguf')), { threads: 1 })
 after(() => model.close())
 
-/** The limit for this recording; the documentation states the rate on a longer one. */
-const kWordErrors = 0.6
 const texts = (segments: readonly Engine.TranscriptSegment[]) => segments.map(({ text }) => text.trim())
 const expected = spoken.map(({ text }) => text)
 
@@ -39,31 +37,14 @@ function* blocksOf(sound: Float32Array, size = 1600) {
   }
 }
 
-/** The number of words that differ, by the edit distance. */
-function edits(said: readonly string[], heard: readonly string[]): number {
-  let row = heard.map((_, i) => i + 1)
-  for (const [i, a] of said.entries()) {
-    const above = row
-    row = []
-    for (const [j, b] of heard.entries())
-      row.push(
-        Math.min((above[j - 1] ?? i) + Number(a !== b), (above[j] ?? i + 1) + 1, (row[j - 1] ?? i + 1) + 1),
-      )
-  }
-  return row.at(-1) ?? said.length
-}
-
-/** Checks the segments' times, and that most words are right. */
+/** Checks the text of the segments, and their times. */
 function checkHeard(segments: readonly Engine.TranscriptSegment[]) {
-  assert.equal(segments.length, spoken.length)
+  assert.deepEqual(texts(segments), expected)
   for (const [i, { start, end }] of spoken.entries()) {
     const heard = segments[i]!
-    assert.ok(Math.abs(heard.start - start) < 1.2, `segment ${i} begins at ${heard.start}, not ${start}`)
-    assert.ok(Math.abs(heard.end - end) < 0.8, `segment ${i} ends at ${heard.end}, not ${end}`)
+    assert.ok(Math.abs(heard.start - start) < 0.35, `segment ${i} begins at ${heard.start}, not ${start}`)
+    assert.ok(Math.abs(heard.end - end) < 0.1, `segment ${i} ends at ${heard.end}, not ${end}`)
   }
-  const said = expected.join(' ').split(' ')
-  const rate = edits(said, texts(segments).join(' ').split(' ')) / said.length
-  assert.ok(rate < kWordErrors, `the word error rate is ${rate}`)
 }
 
 test('the sample hears what was said, and when', async () => {
@@ -102,10 +83,8 @@ test('a stream has partial and final text', async () => {
     partial.push(...texts(update.partial))
   }
   assert.equal(duration, samples.length / 16000)
-  assert.ok(final.length >= spoken.length)
+  checkHeard(final)
   assert.ok(partial.length > spoken.length)
-  for (const [i, { start, end }] of final.entries())
-    assert.ok(start < end && (i === 0 || final[i - 1]!.end <= start + 1e-3))
 })
 
 test('a stream at another rate, that pauses, ends early or fails', async () => {
@@ -113,7 +92,7 @@ test('a stream at another rate, that pauses, ends early or fails', async () => {
   const heard: string[] = []
   for await (const { final } of transcribeStream(model, blocksOf(slow, 4800), { sampleRate: 48000 }))
     heard.push(...texts(final))
-  assert.ok(heard.length >= expected.length)
+  assert.deepEqual(heard, expected)
 
   let closed = false
   async function* forever() {
