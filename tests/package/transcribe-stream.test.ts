@@ -52,11 +52,13 @@ test('the sample hears what was said, and when', async () => {
   checkHeard(segments)
   assert.equal(text, texts(segments).join(' '))
   assert.equal(language, 'en')
-  for (const { words, text } of segments) {
+  for (const [i, { words, text }] of segments.entries()) {
     assert.equal(words!.map(({ word }) => word).join(''), text)
     for (const [w, { start, end }] of words!.entries()) {
       assert.ok(start <= end && end <= samples.length / 16000 + 0.1)
       assert.ok(w === 0 || words![w - 1]!.end <= start)
+      const { word, start: said } = spoken[i]!.words[w]!
+      assert.ok(Math.abs(start - said) < 0.3, `${word} begins at ${start}, not ${said}`)
     }
   }
 })

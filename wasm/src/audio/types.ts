@@ -72,9 +72,7 @@ export interface TranscribeOptions {
   task?: 'transcribe' | 'translate' | undefined
   /** Whether the model writes timestamps. Without them, each window of 30 s is one segment. Default: true. */
   timestamps?: boolean | undefined
-  /**
-   * Times of words and tokens, estimated from the probabilities of timestamps and from the loudness. Default: false.
-   */
+  /** Times of words and tokens, by dynamic time warping of the decoder's attention to the audio. Default: false. */
   words?: boolean | undefined
   /** Text that precedes the transcript, as an example of names, spelling and style. Default: none. */
   prompt?: string | undefined
