@@ -134,6 +134,12 @@ test('what a grammar cannot keep is an error that names the place', () => {
       /requires "a" and forbids it/,
     ],
     [{ anyOf: [] }, 'invalid-argument', /#\/anyOf is no array/],
+    [
+      { items: { type: 'string', format: 'uri', maxLength: 3 }, type: 'array', minItems: 1 },
+      'unsupported',
+      /#\/items has the format uri, and/,
+    ],
+    [{ type: 'array', maxItems: 1, contains: {}, minContains: 2 }, 'invalid-argument', /accepts nothing/],
   ]
   for (const [schema, code, message] of cases) {
     assert.throws(

@@ -1,5 +1,6 @@
 // Makes grammars of tool calls from a format (the text around the arguments) and the functions' schemas (the
 // arguments).
+import { GgufError } from '../api/errors.js'
 import { dfaToRules, makeDfa } from '../schema/automaton.js'
 import type { ObjectSyntax, ValueStyle } from '../schema/context.js'
 import { Converter } from '../schema/converter.js'
@@ -325,8 +326,13 @@ class GrammarBuilder {
     return [headId === undefined ? { text: mark } : { token: headId }]
   }
 
-  print(root: Expression): string | undefined {
-    return this.#rules.print(root)
+  print(root: Expression): string {
+    const grammar = this.#rules.print(root)
+    if (grammar !== undefined) return grammar
+    throw new GgufError(
+      'invalid-argument',
+      "No tool can be called: their parameters' schemas accept nothing.",
+    )
   }
   /** After the trigger >>>name, the grammar includes the whole trigger. */
   lazy(calls: Expression): Expression {

@@ -37,7 +37,18 @@ export function arrayExpression(
   const { tuples, contains, unique, min, max } = given
   if (tuples.length + contains.length === 0 && !unique && min === 0 && max === Infinity)
     return context.rules.use('array')
-  return new ArrayWriter(given, context, path, hint).write()
+  const exact = exactLengths(given, context)
+  const write = (bounds: ArrayBounds) => new ArrayWriter(bounds, context, path, hint).write()
+  return exact ? context.rules.prefer(hint || 'array', write(exact), () => write(given)) : write(given)
+}
+
+/** Tuples that allow further items, and do not say which, are written with exactly the described items. */
+function exactLengths(a: ArrayBounds, context: Context): ArrayBounds | undefined {
+  const places = tupleLength(a)
+  const said = a.tuples.some(({ prefix, rest }) => prefix.length > 0 && rest !== undefined)
+  if (places === 0 || said || a.max <= places || a.min > places || a.contains.length > 0) return undefined
+  for (let i = 0; i < places; i++) if (context.isEmpty(nodesOfItem(a, i))) return undefined
+  return { ...a, min: a.min === 0 ? places : a.min, max: places }
 }
 
 interface State {
@@ -57,8 +68,6 @@ interface Option {
 
 class ArrayWriter {
   readonly #places: number
-  readonly #min: number
-  readonly #max: number
   readonly #universe: readonly Json[] | undefined
   readonly #options = new Map<number, readonly Option[]>()
   readonly #made = new Map<string, Expression>()
@@ -69,27 +78,15 @@ class ArrayWriter {
     readonly path: string,
     readonly hint: string,
   ) {
-    const places = tupleLength(a)
-    this.#places = places
-    // Tuples that allow further items are written with exactly the described items.
-    const said = a.tuples.some(({ prefix, rest }) => prefix.length > 0 && rest !== undefined)
-    const open =
-      places > 0 &&
-      !said &&
-      a.max > places &&
-      a.min <= places &&
-      a.contains.length === 0 &&
-      !Array.from({ length: places }, (_, i) => context.isEmpty(nodesOfItem(a, i))).includes(true)
-    this.#min = open && a.min === 0 ? places : a.min
-    this.#max = open ? places : a.max
-    this.#universe = a.unique && this.#max > 1 ? this.#values() : undefined
+    this.#places = tupleLength(a)
+    this.#universe = a.unique && this.a.max > 1 ? this.#values() : undefined
   }
 
   /** The possible values of items, if they are few; undefined if no two items can be equal anyway. */
   #values(): Json[] | undefined {
-    const last = Math.min(this.#places + 1, this.#max)
+    const last = Math.min(this.#places + 1, this.a.max)
     const nodes = Array.from({ length: last }, (_, i) => nodesOfItem(this.a, i))
-    const bounded = this.#max <= this.#places
+    const bounded = this.a.max <= this.#places
     const disjoint = (i: number, j: number) => this.context.isEmpty([...nodes[i]!, ...nodes[j]!])
     if (bounded && nodes.every((_, i) => nodes.slice(0, i).every((__, j) => disjoint(j, i)))) return undefined
     const out: Json[] = []
@@ -119,7 +116,7 @@ class ArrayWriter {
 
   /** The grammar after i items, if only indexes and lengths matter. */
   #plain(i: number): Expression {
-    const [min, max] = [this.#min, this.#max]
+    const [min, max] = [this.a.min, this.a.max]
     if (i >= max) return kEmpty
     if (i >= this.#places) {
       const item = this.context.visit(nodesOfItem(this.a, i), 'item')
@@ -181,10 +178,10 @@ class ArrayWriter {
     const self: Expression = { kind: 'rule', name }
     this.#made.set(key, self)
     const lastPlace = Math.max(this.#places, ...contains.map(({ from }) => from))
-    const cap = this.#max < Infinity ? this.#max : Math.max(lastPlace, this.#min, 1)
-    const done = state.length >= this.#min && state.found.every((n, j) => n >= contains[j]!.min)
+    const cap = this.a.max < Infinity ? this.a.max : Math.max(lastPlace, this.a.min, 1)
+    const done = state.length >= this.a.min && state.found.every((n, j) => n >= contains[j]!.min)
     const ways: Expression[] = done ? [kEmpty] : []
-    if (state.length < this.#max)
+    if (state.length < this.a.max)
       for (const { item, found, value } of this.#optionsAt(Math.min(state.length, lastPlace))) {
         const used = value === undefined ? 0 : 2 ** value
         if ((state.used & used) !== 0) continue

@@ -1,4 +1,5 @@
 // Converts schemas to expressions. Each combination of schemas has one rule, so that recursion ends.
+import { GgufError } from '../api/errors.js'
 import type { Context, ObjectSyntax, ValueStyle } from './context.js'
 import { arrayExpression, emptyArray } from './arrays.js'
 import { PatternError } from './errors.js'
@@ -10,7 +11,7 @@ import { Normalizer, numbersOf, type Alternative } from './normalize.js'
 import { numberExpression } from './numbers.js'
 import { emptyObject, objectExpression } from './objects.js'
 import { Rules } from './rules.js'
-import { noStrings, stringExpression, stringsOf } from './strings.js'
+import { noStrings, stringExpression, stringsOf, type StringBounds } from './strings.js'
 
 const keyOf = (nodes: readonly Node[]) =>
   nodes
@@ -39,6 +40,7 @@ export class Converter implements Context {
   readonly strings: Node
   readonly #visits = new Map<string, Visit>()
   readonly #empty = new Map<string, boolean>()
+  #unwritten: (() => never) | undefined
   #depth = 0
 
   /** rules: the rules of a grammar with other parts besides this schema. */
@@ -155,8 +157,12 @@ export class Converter implements Context {
           .map((type) => this.#ofType(type, one, nodes[0]!.path, hint))
           .filter((way) => !isNone(way))
       const written = write(types)
+      if (types.size === one.types.size) ways.push(...written)
       // If no value of the mentioned types is left, the other types still are.
-      ways.push(...(written.length > 0 ? written : write([...one.types].filter((type) => !types.has(type)))))
+      else {
+        const others = [...one.types].filter((type) => !types.has(type))
+        ways.push(this.rules.prefer(hint || 'any', choice(...written), () => choice(...write(others))))
+      }
     }
     if (values.size > 0) ways.push(this.rules.add('value', choice(...values.values())))
     const out = choice(...ways)
@@ -182,12 +188,32 @@ export class Converter implements Context {
           )
         )
       case 'string':
-        return stringExpression(stringsOf(one), this, hint || 'string')
+        return this.#string(stringsOf(one), path, hint)
       case 'array':
         return arrayExpression(one.array, this, path, hint)
       case 'object':
         return objectExpression(one.object, this, path, hint)
     }
+  }
+
+  #string(bounds: StringBounds, path: string, hint: string): Expression {
+    const out = stringExpression(bounds, this, hint || 'string')
+    if (isNone(out) && !noStrings(bounds))
+      this.#unwritten ??= () =>
+        refuse(
+          path,
+          `has the format ${bounds.formats.join(' and ')}, and what else it says fits no text that a grammar has for it`,
+        )
+    return out
+  }
+
+  /** The error of a schema without a grammar. */
+  nothing(): never {
+    this.#unwritten?.()
+    throw new GgufError(
+      'invalid-argument',
+      `The schema accepts nothing: ${this.normalizer.reason ?? 'no value keeps to all that it says'}.`,
+    )
   }
 
   /** The objects that all nodes accept, in another syntax. Error: 'unsupported' for objects listed by enum or const. */

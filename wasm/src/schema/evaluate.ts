@@ -1,8 +1,8 @@
 // Validates a value against a schema. Used to filter the values of enum and const.
-import { PatternError } from './errors.js'
-import { kNumberFormats, kStringFormats } from './formats.js'
+import { hasFormat, kNumberFormats } from './formats.js'
+import { matches } from './matches.js'
 import { isMultiple } from './numbers.js'
-import { same, typeOf, type Json, type Keywords, type Node } from './node.js'
+import { isAmong, same, typeOf, type Json, type Keywords, type Node } from './node.js'
 
 /** The evaluated properties and items of a value. */
 interface Seen {
@@ -10,21 +10,6 @@ interface Seen {
   readonly items: Set<number>
 }
 type JsonObject = { readonly [key: string]: Json }
-
-const matchers = new Map<string, RegExp>()
-export function matches(source: string, value: string): boolean {
-  let found = matchers.get(source)
-  if (!found) {
-    if (matchers.size > 500) matchers.clear()
-    try {
-      found = new RegExp(source, 'u')
-    } catch (error) {
-      throw new PatternError(`has the pattern ${JSON.stringify(source)}: ${(error as Error).message}`)
-    }
-    matchers.set(source, found)
-  }
-  return found.test(value)
-}
 
 export function accepts(node: Node, value: Json): boolean {
   return evaluate(node, value, 0) !== undefined
@@ -35,8 +20,8 @@ function evaluate(node: Node, value: Json, depth: number): Seen | undefined {
   const k = node.keywords()
   const type = typeOf(value)
   if (k.types && !k.types.has(type)) return undefined
-  if (k.values && !k.values.some((v) => same(v, value))) return undefined
-  if (k.excluded?.some((v) => same(v, value))) return undefined
+  if (k.values && !isAmong(value, k.values)) return undefined
+  if (k.excluded && isAmong(value, k.excluded)) return undefined
   const seen: Seen = { keys: new Set(), items: new Set() }
   const inside = (child: Node, item: Json) => evaluate(child, item, depth + 1) !== undefined
   if (typeof value === 'number' && !acceptsNumber(k, value)) return undefined
@@ -62,8 +47,7 @@ function acceptsNumber(k: Keywords, value: number): boolean {
 function acceptsString(k: Keywords, value: string): boolean {
   const length = Array.from(value).length
   if (length < (k.minLength ?? 0) || length > (k.maxLength ?? Infinity)) return false
-  const format = k.format === undefined ? undefined : kStringFormats[k.format]
-  if (format !== undefined && !matches(`^(?:${format})$`, value)) return false
+  if (k.format !== undefined && !hasFormat(k.format, value)) return false
   return (k.patterns ?? []).every(({ source, negated }) => matches(source, value) !== negated)
 }
 

@@ -40,6 +40,49 @@ export const kStringFormats: Readonly<Record<string, string>> = {
   byte: '([a-zA-Z0-9+/]{4})*([a-zA-Z0-9+/]{2}==|[a-zA-Z0-9+/]{3}=)?',
 }
 
+// Listed values may be any text of a format. These find more of its texts, in upper or lower case.
+const kChar = "([a-z0-9._~!$&'()*+,;=-]|%[0-9a-f]{2})"
+const kSegment = `(${kChar}|[:@])`
+const kAfter = `([?](${kSegment}|[/?])*)?(#(${kSegment}|[/?])*)?`
+const kAuthority = `//((${kChar}|:)*@)?${kChar}*(:[0-9]*)?(/${kSegment}*)*`
+const kOwner = "[a-z0-9!#$%&'*+/=?^_`{|}~-]+"
+const kName = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
+const kVariable = '([a-z0-9_]|%[0-9a-f]{2})+(:[1-9][0-9]{0,3}|[*])?'
+const kLeapDay = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29'
+const kLongTime = kTime.replace('{1,9}', '+')
+const kSegments = `${kSegment}+(/${kSegment}*)*`
+const kAnyPointer = '(/([^~/]|~[01])*)*'
+const kListed: Readonly<Record<string, string>> = {
+  date: kLeapDay,
+  time: kLongTime,
+  'iso-time': kLongTime,
+  'date-time': `(${kDay}|${kLeapDay})T${kLongTime}`,
+  'iso-date-time': `(${kDay}|${kLeapDay})T${kLongTime}`,
+  duration: 'P([0-9]+W|(?=.)([0-9]+Y)?([0-9]+M)?([0-9]+D)?(T(?=.)([0-9]+H)?([0-9]+M)?([0-9]+S)?)?)',
+  uuid: `(urn:uuid:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`,
+  email: `${kOwner}([.]${kOwner})*@(${kName}[.])+${kName}`,
+  hostname: `(?=.{1,253}[.]?$)${kName}([.]${kName})*[.]?`,
+  uri: `[a-z][a-z0-9+.-]*:(${kAuthority}|/(${kSegments})?|${kSegments})${kAfter}`,
+  url: `(https?|ftp)://(${kName}[.])+[a-z]{2,}(:[0-9]{2,5})?(/[^\\s]*)?`,
+  'uri-reference': `(${kAuthority}|/?(${kSegments})?)${kAfter}`,
+  'uri-template': `([^\\x00-\\x20"'<>%\\\\^\`{|}]|%[0-9a-f]{2}|[{][+#./;?&=,!@|]?${kVariable}(,${kVariable})*[}])*`,
+  'json-pointer': kAnyPointer,
+  'relative-json-pointer': `(0|[1-9][0-9]*)(#|${kAnyPointer})`,
+}
+
+/** Whether a text has a format. Unknown formats are annotations. */
+export function hasFormat(format: string, value: string): boolean {
+  if (!Object.hasOwn(kStringFormats, format)) return true
+  if (new RegExp(`^(${kStringFormats[format]!})$`).test(value)) return true
+  try {
+    if (format === 'regex') return new RegExp(value) instanceof RegExp && !/[^\\]\\Z/.test(value)
+    if (format === 'ipv6') return /^[0-9a-f:.]+$/i.test(value) && new URL(`http://[${value}]`).port === ''
+  } catch {
+    return false
+  }
+  return Object.hasOwn(kListed, format) && new RegExp(`^(${kListed[format]!})$`, 'i').test(value)
+}
+
 interface NumberFormat {
   readonly integer?: true
   readonly minimum?: number

@@ -1,7 +1,6 @@
 // Converts JSON schemas to GBNF. Every text of the grammar is JSON that the schema accepts. A keyword is enforced
 // completely, or is an error that names its place. Objects have their properties in the schema's order, and additional
 // ones only if the schema declares them. White space and digits of numbers are limited.
-import { GgufError } from '../api/errors.js'
 import { Converter } from './converter.js'
 import { SchemaDocument, type JsonSchema } from './node.js'
 
@@ -15,11 +14,5 @@ export function schemaToGrammar(schema: JsonSchema): string {
   const document = new SchemaDocument(schema)
   const converter = new Converter(document)
   const root = converter.visit([document.root], 'schema')
-  const grammar = converter.rules.print(root)
-  if (grammar === undefined)
-    throw new GgufError(
-      'invalid-argument',
-      `The schema accepts nothing: ${converter.normalizer.reason ?? 'no value keeps to all that it says'}.`,
-    )
-  return grammar
+  return converter.rules.print(root) ?? converter.nothing()
 }

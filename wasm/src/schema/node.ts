@@ -80,11 +80,13 @@ export function isObject(value: unknown): value is Raw {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+const shown = (path: string): string => (path.length > 300 ? `${path.slice(0, 300)}...` : path)
+
 export function wrong(path: string, what: string): never {
-  throw new GgufError('invalid-argument', `The schema at ${path} ${what}.`)
+  throw new GgufError('invalid-argument', `The schema at ${shown(path)} ${what}.`)
 }
 export function refuse(path: string, what: string): never {
-  throw new GgufError('unsupported', `The schema at ${path} ${what}.`)
+  throw new GgufError('unsupported', `The schema at ${shown(path)} ${what}.`)
 }
 
 const kOne = ['additionalProperties', 'propertyNames', 'items', 'additionalItems', 'contains', 'not', 'if', 'then', 'else', 'unevaluatedProperties', 'unevaluatedItems', 'contentSchema'] // prettier-ignore
@@ -102,6 +104,7 @@ const kForeign = ['$recursiveRef', 'extends', 'disallow', 'divisibleBy']
 // OpenAPI 3.0 defines nullable only beside type. Generators also write it beside these, and mean: or null.
 const kReferring = ['$ref', 'allOf', 'anyOf', 'oneOf']
 
+const kMaxDepth = 500
 const kBase = 'https://schema.invalid/'
 const escaped = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
@@ -173,9 +176,10 @@ export class SchemaDocument {
   }
 
   /** Finds all subschemas with an $id or an anchor. */
-  #index(place: Place, seen: Set<unknown>): void {
+  #index(place: Place, seen: Set<unknown>, depth = 0): void {
     const { raw, path } = place
     if (!isObject(raw) || seen.has(raw)) return
+    if (depth > kMaxDepth) refuse(path, 'nests too deep')
     if (seen.add(raw).size > 100_000) refuse(path, 'has too many schemas inside')
     const base = this.#baseOf(raw, place.base)
     if (base !== place.base) this.#resources.set(base, { raw, path, base })
@@ -185,19 +189,19 @@ export class SchemaDocument {
       this.#anchors.set(`${base}#${anchor}`, { raw, path, base })
       if (keyword === '$dynamicAnchor') this.#dynamic.set(anchor, (this.#dynamic.get(anchor) ?? 0) + 1)
     }
-    for (const key of kOne) this.#index({ raw: raw[key], path: `${path}/${key}`, base }, seen)
+    for (const key of kOne) this.#index({ raw: raw[key], path: `${path}/${key}`, base }, seen, depth + 1)
     for (const key of kSeveral) {
       const list = raw[key]
       if (Array.isArray(list))
         list.forEach((item: unknown, i) =>
-          this.#index({ raw: item, path: `${path}/${key}/${i}`, base }, seen),
+          this.#index({ raw: item, path: `${path}/${key}/${i}`, base }, seen, depth + 1),
         )
     }
     for (const key of kByName) {
       const map = raw[key]
       if (!isObject(map)) continue
       for (const [name, item] of Object.entries(map))
-        this.#index({ raw: item, path: `${path}/${key}/${escaped(name)}`, base }, seen)
+        this.#index({ raw: item, path: `${path}/${key}/${escaped(name)}`, base }, seen, depth + 1)
     }
   }
 
@@ -405,10 +409,11 @@ function valuesOf(raw: Raw, path: string): Json[] | undefined {
   return values === undefined || values.some((value) => same(value, only)) ? [only] : []
 }
 
-function checkJson(value: unknown, path: string): void {
+function checkJson(value: unknown, path: string, depth = 0): void {
+  if (depth > kMaxDepth) refuse(path, 'has a value that nests too deep')
   if (value === null || ['boolean', 'string'].includes(typeof value) || Number.isFinite(value)) return
-  if (Array.isArray(value)) value.forEach((item: unknown) => checkJson(item, path))
-  else if (isObject(value)) Object.values(value).forEach((item) => checkJson(item, path))
+  if (Array.isArray(value)) value.forEach((item: unknown) => checkJson(item, path, depth + 1))
+  else if (isObject(value)) Object.values(value).forEach((item) => checkJson(item, path, depth + 1))
   else wrong(path, 'is no JSON value')
 }
 
@@ -430,6 +435,15 @@ export function same(a: unknown, b: unknown): boolean {
     keys.length === Object.keys(second).length &&
     keys.every((key) => Object.hasOwn(second, key) && same(first[key], second[key]))
   )
+}
+
+const simple = new WeakMap<readonly Json[], ReadonlySet<Json>>()
+/** Whether a value is among others. Long lists of numbers and texts are searched once. */
+export function isAmong(value: Json, values: readonly Json[]): boolean {
+  if (typeof value === 'object' && value !== null) return values.some((one) => same(one, value))
+  let known = simple.get(values)
+  if (!known) simple.set(values, (known = new Set(values)))
+  return known.has(value)
 }
 
 export function typeOf(value: Json): TypeName {

@@ -5,7 +5,7 @@ import { Negation } from './negate.js'
 import {
   kTypes,
   refuse,
-  same,
+  isAmong,
   wrong,
   type Contains,
   type Json,
@@ -157,8 +157,7 @@ function meetNumbers(a: NumberBounds, b: NumberBounds): NumberBounds {
 const union = <T>(a: readonly T[], b: readonly T[]): T[] => [...new Set([...a, ...b])]
 
 function meetTwo(a: Alternative, b: Alternative): Alternative {
-  const values =
-    a.values && b.values ? a.values.filter((x) => b.values!.some((y) => same(x, y))) : (a.values ?? b.values)
+  const values = a.values && b.values ? a.values.filter((x) => isAmong(x, b.values!)) : (a.values ?? b.values)
   return {
     types: new Set([...a.types].filter((type) => b.types.has(type))),
     spoken: new Set([...a.spoken, ...b.spoken]),

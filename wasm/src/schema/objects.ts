@@ -1,8 +1,9 @@
 // Grammars of objects: declared properties in order, then other properties by the patterns that their keys match.
 import { dfaToRules, labelsOf, makeDfa } from './automaton.js'
-import { choice, kEmpty, kNone, optional, repeat, sequence, text, type Expression } from './gbnf.js'
+import { choice, isNone, kEmpty, kNone, optional, repeat, sequence, text, type Expression } from './gbnf.js'
 import type { Alternative, Layer } from './normalize.js'
-import { accepts, matches } from './evaluate.js'
+import { accepts } from './evaluate.js'
+import { matches } from './matches.js'
 import { refuse, type Node } from './node.js'
 import { exactText, kAny, parseRegex, type Regex } from './regex.js'
 import { partsOf, stringsOf } from './strings.js'
@@ -136,9 +137,9 @@ class ObjectWriter {
     for (const key of keys) {
       const nodes = valueNodes(o, key, never)
       const pair = nodes.includes(never) ? kNone : this.#syntax.pair(key, nodes)
-      if (needed.has(key) && pair === kNone)
+      if (needed.has(key) && isNone(pair))
         context.normalizer.reason ??= `${path} requires ${JSON.stringify(key)} and forbids it`
-      if (needed.has(key) || pair !== kNone) this.#properties.push({ pair, needed: needed.has(key) })
+      if (needed.has(key) || !isNone(pair)) this.#properties.push({ pair, needed: needed.has(key) })
     }
     this.#others = allowed || !this.#syntax.others ? kNone : this.#otherPairs(keys)
     const { min, max } = o
@@ -222,7 +223,8 @@ class ObjectWriter {
     const { never } = context.document
     const said = o.layers.some(({ additional }) => additional !== undefined)
     const patterns = [...new Set(o.layers.flatMap((layer) => layer.patterns.map(([source]) => source)))]
-    const open = said || (named.length === 0 && patterns.length === 0) || o.min > named.length
+    const possible = this.#properties.filter(({ pair }) => !isNone(pair)).length
+    const open = said || (named.length === 0 && patterns.length === 0) || o.min > possible
     const rest = o.layers.flatMap(({ additional }) => additional ?? [])
     if (patterns.length === 0) {
       if (!open || context.isEmpty(rest)) return kNone

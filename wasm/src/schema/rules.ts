@@ -1,12 +1,30 @@
 // Collects the rules of a grammar, names them, and removes rules that match no finite text.
 import { choice, isNone, print, repeat, rule, sequence, type Expression } from './gbnf.js'
 
+/** Whether some finite text matches. known: whether one matches a rule. */
+function ends(e: Expression, known: (name: string) => boolean): boolean {
+  switch (e.kind) {
+    case 'rule':
+      return known(e.name)
+    case 'sequence':
+      return e.items.every((item) => ends(item, known))
+    case 'choice':
+      return e.items.some((item) => ends(item, known))
+    case 'repeat':
+      return e.min === 0 || ends(e.item, known)
+    default:
+      return true
+  }
+}
+
 export class Rules {
   readonly #bodies = new Map<string, Expression>()
   readonly #raw = new Map<string, string>()
   readonly #named = new Map<string, string>() // names by body
   readonly #ending = new Set<string>()
   readonly #counts = new Map<string, number>() // number of names by prefix
+  readonly #open = new Set<string>() // reserved, and not defined yet
+  readonly #seconds = new Map<string, () => Expression>()
 
   constructor(readonly common: Readonly<Record<string, string>>) {}
 
@@ -32,12 +50,14 @@ export class Rules {
     this.#counts.set(base, n)
     const name = `${base}-${n}`
     this.#bodies.set(name, sequence())
+    this.#open.add(name)
     return name
   }
-  /** Sets the body of a rule. ends: whether it is already known that some finite text matches the body. */
-  define(name: string, body: Expression, ends = false): Expression {
+  /** Sets the body of a rule. known: whether it is already known that some finite text matches the body. */
+  define(name: string, body: Expression, known = false): Expression {
     this.#bodies.set(name, body)
-    if (ends) this.#ending.add(name)
+    this.#open.delete(name)
+    if (known) this.#ending.add(name)
     return rule(name)
   }
 
@@ -52,28 +72,47 @@ export class Rules {
     return this.define(name, body)
   }
 
-  /** The rules that match some finite text. */
+  /** Returns the first expression, or the second if no finite text matches the first. */
+  prefer(hint: string, first: Expression, second: () => Expression): Expression {
+    if (isNone(first)) return second()
+    if (this.#surelyEnds(first)) return first
+    // Whether a recursive rule ends is known when all rules are.
+    const name = this.reserve(hint)
+    this.#seconds.set(name, second)
+    return this.define(name, first)
+  }
+
+  /** Whether the rules defined so far show that some finite text matches. */
+  #surelyEnds(e: Expression): boolean {
+    const seen = new Set<string>()
+    const known = (name: string): boolean => {
+      if (this.#raw.has(name) || this.#ending.has(name)) return true
+      if (seen.has(name) || this.#open.has(name)) return false
+      seen.add(name)
+      const good = ends(this.#bodies.get(name)!, known)
+      if (good) this.#ending.add(name)
+      return good
+    }
+    return ends(e, known)
+  }
+
+  /** The rules that match some finite text. Those that do not get their second body, if they have one. */
   #productive(): Set<string> {
     const good = new Set([...this.#raw.keys(), ...this.#ending])
-    const ends = (e: Expression): boolean => {
-      switch (e.kind) {
-        case 'rule':
-          return good.has(e.name)
-        case 'sequence':
-          return e.items.every(ends)
-        case 'choice':
-          return e.items.some(ends)
-        case 'repeat':
-          return e.min === 0 || ends(e.item)
-        default:
-          return true
+    for (;;) {
+      for (let before = -1; before !== good.size;) {
+        before = good.size
+        for (const [name, body] of this.#bodies)
+          if (!good.has(name) && ends(body, (used) => good.has(used))) good.add(name)
       }
+      const next = [...this.#seconds].find(([name]) => !good.has(name))
+      if (!next) return good
+      const [name, second] = next
+      this.#seconds.delete(name)
+      this.#bodies.set(name, second())
+      for (const used of this.#raw.keys()) good.add(used)
+      for (const used of this.#ending) good.add(used)
     }
-    for (let before = -1; before !== good.size;) {
-      before = good.size
-      for (const [name, body] of this.#bodies) if (!good.has(name) && ends(body)) good.add(name)
-    }
-    return good
   }
 
   /** The grammar's text; undefined if no text matches root. */
