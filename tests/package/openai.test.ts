@@ -205,6 +205,39 @@ test('the three kinds of response_format', async () => {
   assert.equal(await content(beside), '[1]')
 })
 
+test('a schema with definitions, references to itself and strict', async () => {
+  const node = {
+    type: 'object',
+    properties: {
+      value: { type: 'integer', minimum: 0, maximum: 9 },
+      next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] },
+    },
+    required: ['value', 'next'],
+    additionalProperties: false,
+  }
+  const schema = { $ref: '#/$defs/node', $defs: { node } }
+  const response_format = {
+    type: 'json_schema',
+    json_schema: { name: 'list', strict: true, schema },
+  } as const
+  for (const seed of [1, 2]) {
+    const request = { messages: kQuestion, response_format, seed, temperature: 1, max_tokens: 300 }
+    const { message, finish_reason } = (await createChatCompletion(model, request)).choices[0]!
+    assert.equal(finish_reason, 'stop')
+    type List = { value: number; next: List } | null
+    for (let at = JSON.parse(message.content!) as List; at; at = at.next)
+      assert.ok(at.value >= 0 && at.value <= 9 && Object.keys(at).length === 2)
+  }
+})
+
+test('a pattern that takes RegExp forever is tested at once', async () => {
+  const slow = `${'a'.repeat(60)}!`
+  const schema = { enum: [slow, 'aa'], pattern: '^(a+)+$' }
+  const response_format = { type: 'json_schema', json_schema: { name: 'slow', schema } } as const
+  const { choices } = await createChatCompletion(model, { ...ask, response_format })
+  assert.equal(choices[0]!.message.content, '"aa"')
+})
+
 test('the last message of a conversation is continued', async () => {
   const messages = [...kQuestion, { role: 'assistant', content: 'Bees make' }] as const
   const whole = await createChatCompletion(model, { messages, temperature: 0, continue: true })
@@ -214,6 +247,7 @@ test('the last message of a conversation is continued', async () => {
 
 test('requests that cannot be followed are errors with a code, never silence', async () => {
   const tool: ChatCompletionTool = { type: 'function', function: { name: 'now', parameters: {} } }
+  const impossible = { type: 'object', properties: { a: false }, required: ['a'] }
   const invalid: Record<string, unknown>[] = [
     { tempreature: 1 },
     { temperature: -1 },
@@ -254,6 +288,12 @@ test('requests that cannot be followed are errors with a code, never silence', a
     { tool_choice: 'required' },
     { tools: [tool, tool] },
     { tools: [{ type: 'function' }] },
+    { tools: [{ type: 'function', function: { name: 'x', parameters: [] } }] },
+    { tools: [{ type: 'function', function: { name: 'x', parameters: 'x' } }] },
+    { tools: [{ type: 'function', function: { name: 'x', parameters: impossible } }] },
+    { messages: [{ role: 'user', content: 5 }] },
+    { messages: [{ role: 'user', content: [[]] }] },
+    { messages: [{ role: 'user', content: { type: 'text', text: 'hello' } }] },
     { tools: [tool], tool_choice: { type: 'function', function: { name: 'other' } } },
     { chat_template_kwargs: 'x' },
   ]
@@ -267,6 +307,7 @@ test('requests that cannot be followed are errors with a code, never silence', a
     { service_tier: 'flex' },
     { verbosity: 'low' },
     { web_search_options: {} },
+    { messages: [{ role: 'user', content: [{ type: 'thought', thought: 'hello' }] }] },
     { response_format: { type: 'json_schema', json_schema: { schema: { $recursiveRef: '#' } } } },
   ]
   for (const [code, requests] of [

@@ -130,6 +130,7 @@ test('models, embeddings, tokens and templates', async () => {
   assert.equal(listed!.id, model)
   assert.equal((await client.models.retrieve(model)).owned_by, 'ggufscope')
   await assert.rejects(client.models.retrieve('other'), OpenAI.NotFoundError)
+  assert.equal((await fetch(`${url}/v1/models/%ZZ`)).status, 404)
   const input = ['a small owl', 'a bird']
   const { data, usage } = await client.embeddings.create({ model, input })
   assert.equal(data.length, 2)
@@ -158,6 +159,10 @@ test('models, embeddings, tokens and templates', async () => {
 })
 
 test('errors have a status, a code and the shape that clients read', async () => {
+  let nested: unknown = []
+  for (let i = 0; i < 3000; i++) nested = [nested]
+  let schema: unknown = {}
+  for (let i = 0; i < 3000; i++) schema = { items: schema }
   const cases: [path: string, body: unknown, status: number, code: string][] = [
     ['/v1/chat/completions', { messages: [] }, 400, 'invalid-argument'],
     ['/v1/chat/completions', { ...ask, temperature: -1 }, 400, 'invalid-argument'],
@@ -171,7 +176,21 @@ test('errors have a status, a code and the shape that clients read', async () =>
     ['/tokenize', {}, 400, 'invalid-argument'],
     ['/detokenize', { tokens: [-1] }, 400, 'out-of-range'],
     ['/apply-template', {}, 400, 'invalid-argument'],
+    ['/apply-template', { messages: 5 }, 400, 'invalid-argument'],
     ['/v1/nothing', {}, 404, 'not_found'],
+    ['/v1/chat/completions', `{"messages":${'['.repeat(1e5)}${']'.repeat(1e5)}}`, 400, 'invalid-argument'],
+    [
+      '/v1/chat/completions',
+      { ...ask, response_format: { type: 'json_object', schema } },
+      400,
+      'unsupported',
+    ],
+    [
+      '/v1/chat/completions',
+      { ...ask, response_format: { type: 'json_object', schema: { enum: [nested] } } },
+      400,
+      'unsupported',
+    ],
     ['/health', {}, 405, 'method_not_allowed'],
   ]
   for (const [path, body, status, code] of cases) {
@@ -225,6 +244,20 @@ test('fifty requests at once are all answered', async () => {
     }),
   )
   assert.deepEqual(new Set(answers), new Set([kAnswer]))
+})
+
+test('requests with different schemas at once get each its own', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, async (_, i) => {
+      const format = zodResponseFormat(z.object({ i: z.literal(i) }), 'own')
+      return (await client.chat.completions.parse({ ...ask, response_format: format })).choices[0]!.message
+        .parsed
+    }),
+  )
+  assert.deepEqual(
+    answers,
+    answers.map((_, i) => ({ i })),
+  )
 })
 
 test('clients that leave, by abort or kill -9, free the model at once', async () => {

@@ -133,6 +133,23 @@ test('requests with tools: required and one by name, whole and as chunks', async
     }
 })
 
+test('a tool without parameters is called without arguments, however its schema says so', async () => {
+  const bare = { type: 'object', properties: {} }
+  for (const parameters of [undefined, null, {}, bare, { ...bare, required: [], title: 'Now' }]) {
+    const called = { name: 'now', ...(parameters !== undefined && { parameters }) }
+    const request = { ...ask, tools: [{ type: 'function', function: called }], tool_choice: 'required' }
+    const { choices } = await createChatCompletion(
+      model,
+      request as Engine.ChatCompletionRequest & typeof ask & { stream?: false },
+    )
+    assert.deepEqual(
+      namesAndArguments(choices[0]!.message.tool_calls),
+      [['now', {}]],
+      JSON.stringify(parameters),
+    )
+  }
+})
+
 test('without a tool choice, replies are text', async () => {
   for (const given of [
     { tools: kSmall, tool_choice: 'none' },

@@ -42,6 +42,7 @@ export const either = (...checks: readonly Check[]): Check => {
 }
 
 function shown(value: unknown): string {
+  if (Array.isArray(value)) return 'an array'
   if (typeof value !== 'string') return typeof value === 'object' && value ? 'an object' : String(value)
   return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}...` : value)
 }

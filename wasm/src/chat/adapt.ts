@@ -21,6 +21,7 @@ export interface AdaptedConversation {
 }
 
 function checkMessages(messages: readonly unknown[]): void {
+  if (!Array.isArray(messages)) throw new GgufError('invalid-argument', 'The messages must be an array.')
   messages.forEach((message, i) => {
     const role = (message as { role?: unknown } | null | undefined)?.role
     if (typeof role !== 'string')

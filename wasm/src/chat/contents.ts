@@ -30,14 +30,20 @@ function lightPart(part: Part, given: string, type: string): Part {
 async function adaptPart(probe: TemplateProbe, part: unknown, at: string): Promise<unknown> {
   const text = textOf(part)
   if (text !== undefined) return { type: 'text', text }
-  const type = String((part as Part | null)?.type)
+  const type = (part as Part | null)?.type
+  if (typeof type !== 'string')
+    throw new GgufError('invalid-argument', `${at} holds a part that is no text and has no type.`)
   const medium = mediumOf(type)
-  if (medium === undefined) return part // a type that the template may know
-  const taken = await probe.media(medium, type)
-  if (taken !== undefined) return lightPart(part as Part, type, taken)
+  if (medium === undefined) {
+    if ([`'${type}'`, `"${type}"`].some((name) => probe.source.includes(name))) return part
+  } else {
+    const taken = await probe.media(medium, type)
+    if (taken !== undefined) return lightPart(part as Part, type, taken)
+  }
+  const kind = medium ?? JSON.stringify(type)
   throw new GgufError(
     'unsupported',
-    `${at} holds ${medium === 'image' ? 'an' : 'a'} ${medium} part, and the chat template has no place for one.`,
+    `${at} holds ${medium === 'image' ? 'an' : 'a'} ${kind} part, and the chat template has no place for one.`,
   )
 }
 

@@ -1,8 +1,10 @@
 // Converts the tools of a request to options for the engine, and parses the replies.
+import { object } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { Tokenizer } from '../api/text.js'
 import type { GenerateOptions } from '../engine/types.js'
+import { SchemaDocument } from '../schema/node.js'
 import { detectChatFormat } from './formats.js'
 import { toolGrammar } from './grammar.js'
 import { createReplyParser } from './parser.js'
@@ -20,7 +22,7 @@ function toolsOf(tools: readonly unknown[]): FunctionTool[] {
   return tools.map((tool, i) => {
     const { type = 'function', function: called } = (tool ?? {}) as {
       type?: unknown
-      function?: { name?: unknown }
+      function?: { name?: unknown; parameters?: unknown }
     }
     if (type !== 'function')
       throw new GgufError(
@@ -32,6 +34,10 @@ function toolsOf(tools: readonly unknown[]): FunctionTool[] {
       invalid(`tools[${i}] needs a function.name of up to 64 letters, digits, _, - and dots.`)
     if (names.has(name)) invalid(`Two tools have the name ${JSON.stringify(name)}.`)
     names.add(name)
+    const parameters = called?.parameters ?? {}
+    if (typeof parameters !== 'boolean' && object(parameters) !== undefined)
+      invalid(`The parameters of tools[${i}] must be a JSON schema.`)
+    new SchemaDocument(parameters) // refuses what nests too deep to be written into a prompt
     return tool as FunctionTool
   })
 }

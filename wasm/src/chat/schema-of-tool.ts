@@ -3,9 +3,15 @@ import type { JsonSchema } from '../schema/node.js'
 import type { FunctionTool } from './types.js'
 
 export const kNoArguments: JsonSchema = { type: 'object', properties: {}, additionalProperties: false }
+// Keywords that allow no arguments, beside properties without any.
+const kBare = new Set(['type', 'properties', 'required', '$schema', 'title', 'description'])
 
 export function schemaOfTool({ function: { parameters } }: FunctionTool): JsonSchema {
   if (parameters === null || parameters === undefined) return kNoArguments
-  const bare = typeof parameters === 'object' && Object.keys(parameters).length === 0
-  return bare ? kNoArguments : parameters
+  if (typeof parameters !== 'object') return parameters
+  const keys = Object.keys(parameters)
+  const { type = 'object', properties, required = [] } = parameters
+  const named = [Object.keys(properties ?? { any: true }), required].flat()
+  const none = type === 'object' && named.length === 0 && keys.every((key) => kBare.has(key))
+  return none || keys.length === 0 ? kNoArguments : parameters
 }

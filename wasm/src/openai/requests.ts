@@ -184,6 +184,9 @@ function checkMessages(what: string, messages: unknown): void {
   all.forEach((message, i) => {
     if (object(message) !== undefined || typeof (message as { role?: unknown }).role !== 'string')
       invalid(`Message ${i} of ${what} is no object with a role.`)
+    const { content } = message as { content?: unknown }
+    if (content !== null && content !== undefined && typeof content !== 'string' && !Array.isArray(content))
+      invalid(`The content of message ${i} of ${what} must be a string or an array of parts.`)
   })
 }
 

@@ -64,9 +64,18 @@ function objectOf(body: unknown): Record<string, unknown> {
 /** Completes a request with the model's name, and removes usage from the stream if it was not requested. */
 function request<T>(served: Served, body: unknown): T {
   const given = objectOf(body)
-  const { model = served.id, stream, stream_options } = given
+  const { stream, stream_options } = given
+  const model = given['model'] ?? served.id
   const silent = stream === true && (stream_options === undefined || stream_options === null)
   return { ...given, model, ...(silent && { stream_options: { include_usage: false } }) } as T
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part // no encoding, so it names nothing
+  }
 }
 
 const answerOf = (answer: unknown): Answer =>
@@ -140,7 +149,7 @@ export const kRoutes: readonly Route[] = [
     method: 'GET',
     paths: ['/v1/models/*'],
     answer: (served, _, __, path) => {
-      const id = decodeURIComponent(path.slice('/v1/models/'.length))
+      const id = decoded(path.slice('/v1/models/'.length))
       if (id === served.id) return { json: describe(served) }
       throw new RequestError(404, 'model_not_found', `There is no model "${id}", but "${served.id}".`)
     },
