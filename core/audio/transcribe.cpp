@@ -226,6 +226,10 @@ void Transcriber::push_segment(const DecodedSequence& best, int64_t t0, int64_t 
   segments_.push_back(std::move(segment));
   if (!options_.token_times) return;
   find_token_times(vocabulary_, loudness_, clock_, segments_.back());
+  // The silence before a segment belongs to none of its words.
+  std::vector<TokenData>& said = segments_.back().tokens;
+  const auto word = std::ranges::find_if(said, [](const TokenData& token) { return token.aligned_t0 >= 0; });
+  if (word != said.end()) word->aligned_t0 = std::max(word->aligned_t0, std::min(t0, word->aligned_t1));
   if (options_.max_length > 0) wrap_segment(vocabulary_, options_.max_length, options_.split_on_word, segments_);
 }
 

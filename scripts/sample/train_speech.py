@@ -1,4 +1,6 @@
-"""Trains the speech sample: a model of Whisper's architecture on synthetic speech. 9,000 steps take an hour on two cores with --workers 1, or four minutes with a GPU.
+"""Trains the speech sample: a model of Whisper's architecture on synthetic speech.
+
+9,000 steps take an hour on two cores with --workers 1, or four minutes with a GPU.
 
 usage: train_speech.py OUT.npz [--steps N] [--threads N] [--workers N] [--device cuda]
 (Debian: apt-get install python3-torch libespeak-ng1 libopenblas0-pthread)
@@ -123,7 +125,9 @@ def losses(model, data):
     frames = torch.arange(encoded.shape[1], device=encoded.device)
     inside = (frames >= spans[..., :1]) & (frames < spans[..., 1:])
     has = spans[..., 0] >= 0
-    attention = sum(-torch.log((p * inside).sum(-1)[has] + 1e-6).mean() for p in guided) / len(guided)
+    # Equal weights on all frames of a token: its first frame shows, and frames belong to one token.
+    wanted = (inside / inside.sum(-1, keepdim=True).clamp(min=1))[has]
+    attention = sum(-(wanted * torch.log(p[has] + 1e-6)).sum(-1).mean() for p in guided) / len(guided)
     return text, phoneme, attention
 
 

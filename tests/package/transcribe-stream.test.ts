@@ -42,7 +42,7 @@ function checkHeard(segments: readonly Engine.TranscriptSegment[]) {
   assert.deepEqual(texts(segments), expected)
   for (const [i, { start, end }] of spoken.entries()) {
     const heard = segments[i]!
-    assert.ok(Math.abs(heard.start - start) < 0.35, `segment ${i} begins at ${heard.start}, not ${start}`)
+    assert.ok(Math.abs(heard.start - start) < 0.1, `segment ${i} begins at ${heard.start}, not ${start}`)
     assert.ok(Math.abs(heard.end - end) < 0.1, `segment ${i} ends at ${heard.end}, not ${end}`)
   }
 }
@@ -58,7 +58,7 @@ test('the sample hears what was said, and when', async () => {
       assert.ok(start <= end && end <= samples.length / 16000 + 0.1)
       assert.ok(w === 0 || words![w - 1]!.end <= start)
       const { word, start: said } = spoken[i]!.words[w]!
-      assert.ok(Math.abs(start - said) < 0.3, `${word} begins at ${start}, not ${said}`)
+      assert.ok(Math.abs(start - said) < 0.1, `${word} begins at ${start}, not ${said}`)
     }
   }
 })
