@@ -94,7 +94,7 @@ test('forks have adapters of their own', { skip }, async () => {
   assert.deepEqual(await fork.evaluate(tokens), plain)
 })
 
-test('odd adapters are refused, and nothing changes', { skip }, async () => {
+test('unusual adapters are refused without side effects', { skip }, async () => {
   const { tokens } = metaOf('llama-gqa')
   const odd = JSON.parse(readFileSync(join(kLora, 'odd', 'meta.json'), 'utf8')) as {
     cases: readonly { file: string; outcome: string }[]

@@ -61,7 +61,7 @@ test('generateText: text, usage, finish reason, warnings', async () => {
   assert.equal((await generateText({ ...ask, providerOptions: own })).usage.outputTokens, 1)
 })
 
-test('streamText: the same piece by piece, and an abort ends it', async () => {
+test('streamText: the same text in pieces, and an abort ends it', async () => {
   const { textStream, usage, finishReason } = streamText(ask)
   const pieces: string[] = []
   for await (const piece of textStream) pieces.push(piece)
@@ -181,7 +181,7 @@ test('tools: calls keep to their schemas, results go back, whole and streamed', 
   assert.notEqual(answer.finishReason, 'tool-calls')
 })
 
-test('what cannot be done is an error, and models load when they are used', async () => {
+test('unsupported calls are errors, and models load on first use', async () => {
   assert.throws(() => gguf('other'), { code: 'not-found' })
   assert.throws(() => gguf.imageModel('x'), { code: 'unsupported' })
   assert.ok(new GgufError('closed', 'x') instanceof Error)

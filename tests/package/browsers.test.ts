@@ -98,7 +98,7 @@ function suite(browserName: BrowserName): void {
     ['cut in the header', [{ cors: 'simple' }, { cut: 300, times: 1 }], bytes.length],
   ]
   for (const [what, faults, wantedSize] of right) {
-    test(`right result across origins: ${what}`, async () => {
+    test(`a preview across origins gives the right result: ${what}`, async () => {
       foreign.reset()
       const seen = await see(address(...faults))
       assert.equal(seen.code, undefined, seen.message)
@@ -109,7 +109,7 @@ function suite(browserName: BrowserName): void {
     })
   }
 
-  test('no CORS has its own error, apart from no server', async () => {
+  test('a missing CORS header and a missing server are different errors', async () => {
     const refused = await see(address({ cors: 'off' }))
     assert.equal(refused.code, 'cors', refused.message)
     assert.match(refused.message!, /Download it/)
@@ -147,7 +147,7 @@ function suite(browserName: BrowserName): void {
     assert.equal((await see(address({ after: 1, replace: '/other.gguf' }))).code, 'file-changed')
   })
 
-  test('one request, aborted when the header is whole', async () => {
+  test('a preview is one request, aborted when the header is complete', async () => {
     foreign.reset()
     const count = await page.evaluate(async (url) => {
       const { open } = (await import(
@@ -173,7 +173,7 @@ function suite(browserName: BrowserName): void {
     ['content changed half-way', { replace: '/other-large.gguf', after: 4 }, ['file-changed']],
   ]
   for (const [what, faults, codes] of sparseFaults) {
-    test(`a sparse preview across origins: ${what}`, async () => {
+    test(`a sparse preview works across origins: ${what}`, async () => {
       const far = await startServer({ delay: 40, bandwidth: 3e6 })
       far.add('/large.gguf', sparseContent(header, size))
       far.add(
@@ -229,7 +229,7 @@ function suite(browserName: BrowserName): void {
     })
   }
 
-  test('tokenizer() answers at once, and its module is loaded no sooner', async () => {
+  test('tokenizer() returns at once, and its module is loaded only then', async () => {
     const vocabulary = modelBytes()
     const fresh = await browser.newPage()
     const loads = (): number => home.log.filter(({ path }) => path.endsWith('/text.wasm')).length
@@ -256,7 +256,7 @@ function suite(browserName: BrowserName): void {
     }
   })
 
-  test('in a worker, from a File', async () => {
+  test('a File can be opened in a worker', async () => {
     const found = await page.evaluate(
       async ({ bytes, url }) => {
         const program = `onmessage = async ({ data }) => {
@@ -283,7 +283,7 @@ function suite(browserName: BrowserName): void {
     assert.deepEqual(found, ['small.gguf', names.length])
   })
 
-  test('a File edited is a Blob of its slices, and reads back', async () => {
+  test('editing a File gives a Blob of its slices, which can be opened', async () => {
     const seen = await page.evaluate(
       async (data) => {
         const { open } = (await import(
@@ -374,7 +374,7 @@ function suite(browserName: BrowserName): void {
     }
   })
 
-  test('an abort, a shortage of memory and a close leave the page able to load again', async () => {
+  test('a page can load again after an abort, an out-of-memory error and a close', async () => {
     const fresh = await browser.newPage()
     try {
       await fresh.goto(`${isolatedHome.url}/index.html`)

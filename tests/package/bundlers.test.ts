@@ -214,7 +214,7 @@ test("vite's development server", async (t) => {
   }
 })
 
-test('another place for the wasm files: wasmUrl', async () => {
+test('wasmUrl loads the wasm files from another place', async () => {
   const out = folder('elsewhere')
   const away = folder('elsewhere/static')
   const { build } = await import('esbuild')

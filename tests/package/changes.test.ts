@@ -37,7 +37,7 @@ const base: Model = {
   ],
 }
 
-test('changes are made as they are written in JSON', async () => {
+test('changes in JSON are applied', async () => {
   using file = await open(writeGguf(base))
   using after = await changed(file, [
     { change: 'set', key: 'general.name', value: 'two' },
@@ -141,7 +141,7 @@ const fixed: [code: string, model: Model, subject: string][] = [
 ]
 
 for (const [code, model, subject] of fixed) {
-  test(`the fix of ${code} (${subject}) mends it, and makes no new finding`, async () => {
+  test(`the fix of ${code} (${subject}) resolves the finding and adds none`, async () => {
     using file = await open(writeGguf(model))
     const before = file.lint()
     const finding = before.find((one) => one.code === code)
@@ -176,7 +176,7 @@ test('a duplicate key keeps its first value', async () => {
   assert.equal(after.metadata.repeated.length, 0)
 })
 
-test('what a finding is about: a tensor, a missing key, an entry of an array', async () => {
+test('a finding names its tensor, missing key or array entry', async () => {
   const model = soundModel()
   using without = await open(
     writeGguf({

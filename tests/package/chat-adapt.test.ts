@@ -231,7 +231,7 @@ test('kinds of templates', async (t) => {
     })
 })
 
-test('what a template has no place for is an error', async () => {
+test('messages that a template cannot render are errors', async () => {
   using file = await withTemplate(kChatml)
   const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }
   await assert.rejects(file.renderChat([{ role: 'user', content: [image] }], { adapt: true }), {

@@ -34,7 +34,7 @@ describe("Python's Jinja2", { skip: existsSync(vectors) ? false : 'no shared/vec
   const read = <T>(name: string) => JSON.parse(readFileSync(join(vectors, name), 'utf8')) as T
   const specials = { bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>' }
 
-  test('every template with every conversation', async () => {
+  test('every template renders every conversation as Jinja2 does', async () => {
     const conversations = read<Record<string, Conversation>>('conversations.json')
     const files = new Map<string, GgufFile>()
     let count = 0
@@ -62,7 +62,7 @@ describe("Python's Jinja2", { skip: existsSync(vectors) ? false : 'no shared/vec
     assert.ok(count >= 612)
   })
 
-  test('every construct', async () => {
+  test('every construct renders as in Jinja2', async () => {
     const { simple } = read<Record<string, Conversation>>('conversations.json')
     type Construct = { template: string; expected: Wanted }
     for (const [name, { template, expected }] of Object.entries(
@@ -95,7 +95,7 @@ test('errors have line and column', async () => {
   }
 })
 
-test('values cross exactly', async () => {
+test('values reach the template unchanged', async () => {
   assert.equal(await render('{{ n + 1 }} {{ x }}', { n: 2n ** 70n, x: 'int:1' }), `${2n ** 70n + 1n} int:1`)
   assert.equal(
     await render('{{ v }}', { v: [1, 1.5, -0.25, null, true, '\u0000\ud83d\ude00'] }),
@@ -107,7 +107,7 @@ test('values cross exactly', async () => {
   await assert.rejects(render('', { circle }), { code: 'invalid-argument' })
 })
 
-test('limits', async () => {
+test('limits on steps, memory and output are enforced', async () => {
   using file = await withTemplate("{{ 'ab' * 50 }}")
   assert.equal((await file.renderChat([], { maxLength: 100 })).length, 100)
   await assert.rejects(file.renderChat([], { maxLength: 99 }), { code: 'chat-template-limit' })
@@ -130,7 +130,7 @@ test('a conversation of 20 messages takes less than a millisecond', async () => 
   assert.ok(best < 1, `${best} ms`)
 })
 
-test('control tokens that a message spells stay text', async () => {
+test('control tokens in messages are encoded as text', async () => {
   const file = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
   using model = await load(file)
   const { tokenizer } = model

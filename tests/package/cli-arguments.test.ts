@@ -52,7 +52,7 @@ writeFileSync(join(folder, 'cut.gguf'), small.subarray(0, 100))
 const kStories = 'stories.gguf'
 copyFileSync(join(kRoot, 'tests/fixtures/stories.gguf'), join(folder, kStories))
 
-test('several files: one result each, the worst status', async () => {
+test('several files give one result each and the worst status', async () => {
   const files = ['good.gguf', 'cut.gguf', 'none.gguf']
   for (const name of ['lint', 'info', 'tensors']) {
     const { status, out, err } = await run([name, ...files])
@@ -76,12 +76,12 @@ test('several files: one result each, the worst status', async () => {
   assert.match((await run(['lint', '--help'])).out, /array of \{"file", "status", "result"\}/)
 })
 
-test('a file alone is for info', async () => {
+test('a file without a command runs info', async () => {
   assert.equal((await run(['small.gguf'])).out, (await run(['info', 'small.gguf'])).out)
   assert.equal((await run(['small.gguf', '--json'])).out, (await run(['info', 'small.gguf', '--json'])).out)
 })
 
-test('what a command does not use is refused, and the nearest name is suggested', async () => {
+test('unused arguments are refused, and the nearest name is suggested', async () => {
   const wrong: [message: RegExp, ...args: string[]][] = [
     [/--strcit: did you mean --strict\?/, 'lint', 'good.gguf', '--strcit'],
     [/--thread: did you mean --threads\?/, 'run', 'x.gguf', '--thread', '2'],
@@ -136,7 +136,7 @@ test('with --json errors are JSON on stderr', async () => {
   }
 })
 
-test('a model on standard input, for commands that need only a stream', async () => {
+test('commands that need only a stream read standard input', async () => {
   const stories = readFileSync(join(folder, kStories))
   const named = async (...args: string[]) => (await run(args)).out
   assert.equal((await run(['tensors', '-'], small)).out, await named('tensors', 'small.gguf'))
@@ -296,7 +296,7 @@ test('info fits 80 columns, or those of the terminal', async () => {
     }
 })
 
-test('names that are cut never look alike; one of a thing is one', async () => {
+test('shortened names stay distinct, and counts have the right number', async () => {
   const middle = 'x'.repeat(120)
   const names = [`a.${middle}.weight`, `a.${middle.slice(1)}y.weight`, `a.${middle}.bias`, 'short']
   const tensors = names.map((name) => ({ name, shape: [2], type: 'F32', data: new Uint8Array(8) }))

@@ -184,7 +184,7 @@ test('only save.ts writes: no other file of the command line can', () => {
   }
 })
 
-test('no output onto a file that is read, however it is spelled', async () => {
+test('an output never overwrites an input, in any spelling', async () => {
   mkdirSync(join(folder, 'sub'))
   for (const name of Object.keys(kCalls).filter((one) => one !== 'split')) {
     for (const file of readBy(name)) {
@@ -235,7 +235,7 @@ test('without --force, nothing is replaced; with it, only files', async () => {
   assert.match((await run(['merge', kPart(1), '-o', '-'])).err, /not standard output/)
 })
 
-test('what fails leaves nothing, and replaces nothing with --force', async () => {
+test('failed calls leave no file and replace none', async () => {
   for (const name of Object.keys(kFailing)) {
     const path = written(name, `failed-${name}`)
     for (const force of [[], ['--force']]) {

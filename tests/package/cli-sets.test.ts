@@ -133,7 +133,7 @@ test('renamed shards together; a set of one', async () => {
   assert.deepEqual(new Uint8Array(readFileSync(at('raw.gguf'))), whole)
 })
 
-test('set on a file of a set leaves the set whole', async () => {
+test('set on one shard keeps the set consistent', async () => {
   const names = parts('kept')
   const { err } = await works('set', names[1]!, 'general.name=new', '--in-place')
   assert.match(err, /kept-00001-of-00003\.gguf is edited/)
@@ -147,7 +147,7 @@ test('set on a file of a set leaves the set whole', async () => {
   assert.ok(file.tensor('renamed'))
 })
 
-test('types on the command line', async () => {
+test('set derives the type of a value or takes --type', async () => {
   const set = ['set', 'small.gguf', '-o', 'typed.gguf', '--force']
   await works(...set, 'llama.rope.freq_base=1000000', 'general.version=1.0', 'general.tags=["a"]', 'my.n:u8=7')
   using typed = await open(at('typed.gguf'))

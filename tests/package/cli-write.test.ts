@@ -118,7 +118,7 @@ test('set --in-place replaces the file when all is written, and keeps its permis
   )
 })
 
-test('from an address; a key removed again gives the file byte for byte', async () => {
+test('set reads from an address, and removing the key again restores the file byte for byte', async () => {
   const { err, status } = await run(
     'set',
     `${server.url}/small.gguf`,
@@ -262,7 +262,7 @@ test('quantize', async () => {
   assert.deepEqual(data(), older)
 })
 
-test('refusals write nothing', async () => {
+test('refused calls write nothing', async () => {
   const before = readdirSync(folder)
   const wrong: [status: number, message: RegExp, ...args: string[]][] = [
     [2, /which file/, 'set'],

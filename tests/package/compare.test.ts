@@ -61,7 +61,7 @@ function plain(a: Float32Array, b: Float32Array) {
   return { nmse: square / reference, cosine: product / Math.sqrt(reference * other), maximum }
 }
 
-test('keys and tensors that differ, with errors that are those of plain computation', async () => {
+test('differing keys and tensors are listed, with errors that match plain arithmetic', async () => {
   using a = await open(writeGguf(first))
   using b = await open(writeGguf(second))
   const told: number[] = []
@@ -96,7 +96,7 @@ test('keys and tensors that differ, with errors that are those of plain computat
   assert.ok(Math.abs(sampled.error!.nmse - byName.get('far')!.error!.nmse) < 0.2)
 })
 
-test('a file against itself is the same; abort and wrong options end it', async () => {
+test('a file equals itself, and compare ends on an abort or wrong options', async () => {
   using a = await open(writeGguf(first))
   using b = await open(writeGguf(first))
   assert.equal((await compare(a, b, { values: 'all' })).same, true)

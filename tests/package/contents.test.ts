@@ -126,7 +126,7 @@ test('every entry has the same GgufError', async () => {
   }
 })
 
-test('hostile keys and names are keys and names', async () => {
+test('hostile keys and names are only data', async () => {
   const model = hostileKeys()
   using file = await open(writeGguf(model))
   const keys = [
@@ -372,7 +372,7 @@ test('a hundred thousand keys and tensors', { timeout: 60_000 }, async () => {
   assert.equal(file.tensor('blk.99999.weight')!.shard, 0)
 })
 
-test('closed is closed', async () => {
+test('every call fails after close()', async () => {
   const file = await open(writeGguf(smallModel()))
   const tokens = file.metadata.get('test.string.array') as LazyArray
   const name = file.tensors[0]!.name
@@ -384,7 +384,7 @@ test('closed is closed', async () => {
   await assert.rejects(file.read(name), { code: 'closed' })
 })
 
-test('values that are no source are refused', async () => {
+test('values that are not a source are refused', async () => {
   for (const source of [undefined, null, 42, {}, [], ''] as unknown as Uint8Array[])
     await assert.rejects(async () => open(source), { name: 'GgufError', code: 'invalid-argument' })
   await assert.rejects(open({ read: async () => new Uint8Array() }), { code: 'invalid-argument' })

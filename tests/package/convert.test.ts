@@ -51,7 +51,7 @@ for (const options of [{}, { alignment: 64 }, { bigEndian: true }]) {
   })
 }
 
-test('split by bytes, and limits that are none', async () => {
+test('files are split by bytes, and invalid limits are refused', async () => {
   const tensors = [40, 8, 8, 100, 8].map((n, i): Tensor => ({
     name: `t${i}`,
     shape: [n],
@@ -236,7 +236,7 @@ test('importance of an imatrix file, one set of columns for each expert', async 
   )
 })
 
-test('an imatrix.dat', async () => {
+test('an imatrix.dat is read', async () => {
   const i32 = (...values: number[]) => Buffer.from(Int32Array.from(values).buffer)
   const name = 'blk.0.attn_q.weight'
   const values = Float32Array.from({ length: 256 }, (_, i) => i * 3)
@@ -265,7 +265,7 @@ test('an imatrix.dat', async () => {
 })
 
 const kImatrix = join(kShared, 'imatrix/imatrix.dat')
-test('a real imatrix.dat', { skip: !existsSync(kImatrix) }, () => {
+test('a real imatrix.dat is read', { skip: !existsSync(kImatrix) }, () => {
   const importance = parseImatrix(readFileSync(kImatrix))
   assert.equal(importance.size, 154)
   assert.equal(importance.get('blk.21.ffn_up.weight')?.length, 2048)

@@ -9,7 +9,7 @@ import { kRoot, loadNodePackage } from './packed.ts'
 
 const { open } = await loadNodePackage()
 
-test('errors and findings with a count of one', async () => {
+test('errors and findings use the singular for a count of one', async () => {
   const bytes = writeGguf({
     metadata: [
       ['general.architecture', text('llama')],

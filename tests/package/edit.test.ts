@@ -125,7 +125,7 @@ for (const [name, load] of [
   })
 }
 
-test('real files are there', { skip: !existsSync(kShared) }, () => assert.ok(real.length >= 25))
+test('the real files of the tests exist', { skip: !existsSync(kShared) }, () => assert.ok(real.length >= 25))
 
 /** Converts a fixture's value to the value and type that set() takes. */
 type Typed = Parameters<InstanceType<typeof GgufBuilder>['set']>
@@ -307,7 +307,7 @@ test('shards are one file, or edited one by one', async () => {
   await assert.rejects(partial.edit(), { code: 'missing-shard' })
 })
 
-test('errors have codes', async () => {
+test('errors of edits have codes', async () => {
   using file = await open(writeGguf(smallModel()))
   const builder = await file.edit()
   const codes: [code: string, call: () => unknown][] = [

@@ -93,13 +93,13 @@ test('several texts give several vectors, of texts and of ids', async () => {
     await assert.rejects(encoder.embed('a', wrong as object), { code: 'invalid-argument' })
 })
 
-test('a text is seen whole up to the context, and refused beyond it', async () => {
+test('texts up to the context length are embedded whole, and longer ones are refused', async () => {
   const text = (words: number) => Array(words).fill('bees').join(' ')
   assert.equal((await encoder.embed(text(kContext - 2))).length, kWidth)
   await assert.rejects(encoder.embed(text(kContext - 1)), { code: 'out-of-range' })
 })
 
-test('ranking is what the head says of the first token, never a mean', async () => {
+test('ranking applies the head to the first token', async () => {
   const query = 'what do bees make'
   const documents = ['owls sleep by day', 'bees make honey', 'honey']
   const scores: number[] = []
@@ -191,7 +191,7 @@ interface Meta {
   normalized?: Record<string, unknown> & { text: string; pooling: Engine.Pooling }
 }
 
-test("pairs and norms are llama.cpp's", { skip }, async () => {
+test('pairs and norms match llama.cpp', { skip }, async () => {
   let pairs = 0
   let norms = 0
   for (const name of readdirSync(kVectors)) {

@@ -77,7 +77,7 @@ test("weights arrive by the header's request; on slow connections, parallel requ
   assert.deepEqual([loaded, tensors], [total, tensorCount])
 })
 
-test('a slow link has progress all the time', async () => {
+test('progress is reported on slow links', async () => {
   server.add('/slow.gguf', smallBytes)
   server.setBandwidth(smallBytes.length / 2) // two seconds
   const seen: Engine.LoadProgress[] = []
@@ -130,7 +130,7 @@ test('broken connections and short responses continue where they stopped', async
   assert.ok((await slowly([{ after: 1, shorten: 1_000_000 }])) > 4)
 })
 
-test('bodies that can only be read in buffers of their own', async () => {
+test('responses without BYOB readers are read', async () => {
   const plain: typeof fetch = async (input, init) => {
     const answer = await fetch(input, init)
     const pieces = answer.body!.getReader()

@@ -29,7 +29,7 @@ const kCaches = [
   [{ cacheType: 'q4_0', cacheTypeV: 'f32' }, (18 + 128) / 2, 3],
 ] as const
 
-test('a cache takes the room of its types, and moves logits by their noise', async () => {
+test('cache types set the memory and change the logits only by their rounding', async () => {
   using half = await load(bytes)
   const tokens = half.tokenizer.encode('Bees make honey.', { bos: true })
   const plain = await half.evaluate(tokens)
@@ -126,7 +126,7 @@ test('ten loads and closes leave nothing behind', async () => {
   assert.ok(grown < 60 << 20, `grew by ${grown} bytes`)
 })
 
-test('where memory lacks, weights of one bit stay as they are', async () => {
+test('one-bit weights stay unpacked if memory is short', async () => {
   using plain = await load(bytes)
   const small = await (await (await plain.file.edit()).quantize('Q1_0', { allowRequantize: true })).build()
   const file = await small.bytes()

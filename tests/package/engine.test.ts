@@ -44,7 +44,7 @@ test('loads, describes the model, and generates the same text with the same seed
   assert.notEqual(await text(model.generate(kPrompt, { seed: 8 })), first)
 })
 
-test('options of the sampler, limits and probabilities', async () => {
+test('sampler options, limits and log probabilities take effect', async () => {
   using model = await load(bytes)
   const greedy = { temperature: 0, logprobs: 3, maxTokens: 10 }
   let tokens = 0
@@ -68,7 +68,7 @@ test('options of the sampler, limits and probabilities', async () => {
   await assert.rejects(text(model.generate([5000])), { code: 'out-of-range' })
 })
 
-test('chat goes through the template, also in the shape of OpenAI', async () => {
+test("chat renders the template, also for requests of OpenAI's shape", async () => {
   using model = await load(bytes)
   const messages = [{ role: 'user', content: 'What do bees make?' }]
   assert.equal(await text(model.chat(messages, { temperature: 0 })), 'Bees make honey.')
@@ -86,7 +86,7 @@ test('chat goes through the template, also in the shape of OpenAI', async () => 
   assert.equal(last?.usage?.completion_tokens, 2)
 })
 
-test('a turn of a chat computes only new tokens, also after the history was changed', async () => {
+test('a chat turn computes only tokens that are not in the cache, also after the history changed', async () => {
   let done: Engine.GenerateResult | undefined
   const chat = (model: Engine.Model, messages: ChatMessage[]) =>
     text(model.chat(messages, { temperature: 0, onDone: (result) => (done = result) }))
@@ -217,7 +217,7 @@ test('aborts within one token, and can generate afterwards', async () => {
   await assert.rejects(load(bytes, { signal: AbortSignal.abort(reason) }), reason)
 })
 
-test('evaluate is the same in both precisions, near enough; embed is a vector; states are restored', async () => {
+test('evaluate agrees in both precisions, embed returns a vector, states are restored', async () => {
   using fast = await load(bytes)
   using exact = await load(bytes, { precision: 'exact', cacheType: 'f32' })
   const tokens = fast.tokenizer.encode('Bees make honey.', { bos: true })
@@ -238,7 +238,7 @@ test('evaluate is the same in both precisions, near enough; embed is a vector; s
   assert.ok(reused > 0)
 })
 
-test('refuses before fetching weights what cannot run', async () => {
+test('models that cannot run are refused before weights are fetched', async () => {
   const read: number[] = []
   const source = {
     size: bytes.length,
@@ -276,7 +276,7 @@ test('a diffusion model computes logits, and refuses to generate', async () => {
   })
 })
 
-test('split models and those of big-endian machines run like the whole', async () => {
+test('split and big-endian models give the same text', async () => {
   using whole = await load(bytes, { precision: 'exact' })
   const tokens = whole.tokenizer.encode('Bees make honey.', { bos: true })
   const expected = await whole.evaluate(tokens)
@@ -333,7 +333,7 @@ test('forks share computed tokens and are closed independently', async () => {
   await assert.rejects(load(bytes, { cacheType: 'f64' as 'f32' }), { code: 'invalid-argument' })
 })
 
-test('a program on the command line runs models like any other', () => {
+test('a Node script runs models and exits', () => {
   const program = `import { readFileSync } from 'node:fs'
     import { load } from ${JSON.stringify(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)}
     using model = await load(new Blob([readFileSync(${JSON.stringify(kFile)})]), { threads: 2 })
@@ -342,7 +342,7 @@ test('a program on the command line runs models like any other', () => {
   assert.equal(told, 'true\n'.repeat(3))
 })
 
-test('the command run', () => {
+test('the run command generates text', () => {
   const run = (...args: string[]) =>
     execFileSync(process.execPath, [packedFile('wasm/dist/cli.js'), 'run', kFile, ...args], {
       encoding: 'utf8',

@@ -82,7 +82,7 @@ for (const bigEndian of [false, true]) {
   })
 }
 
-test('.safetensors: names and metadata that JSON has its ways with', async () => {
+test('.safetensors keeps names and metadata that JSON escapes', async () => {
   const names = [
     '"',
     '\\',
@@ -151,7 +151,7 @@ test('.safetensors of real files', { skip }, async () => {
 })
 
 // The readers themselves must reject invalid files; otherwise they would prove nothing.
-test('the readers refuse what the formats forbid', async () => {
+test('the readers refuse invalid files', async () => {
   const file = (header: string, data = 4): Uint8Array => {
     const json = Buffer.from(header)
     const length = Buffer.alloc(8)

@@ -100,7 +100,7 @@ test('an import map and no bundler', { skip }, async () => {
   assert.deepEqual(faultsOf(await everythingIn(importMapPage()), expected, 2), [])
 })
 
-test('a server of another origin, as a CDN is', { skip }, async () => {
+test('files can come from another origin, such as a CDN', { skip }, async () => {
   addApp()
   assert.deepEqual(faultsOf(await everythingIn(importMapPage(foreign.url)), expected, 2), [])
 })
@@ -190,7 +190,7 @@ test('a service worker, bundled into one file', { skip }, async () => {
   }
 })
 
-test('a content policy of the documentation', { skip }, async () => {
+test('the content security policy in the documentation works', { skip }, async () => {
   const out = await bundle('esm')
   home.mount(`/page-${serial}`, out)
   const policy = `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'`
@@ -201,7 +201,7 @@ test('a content policy of the documentation', { skip }, async () => {
   assert.deepEqual(faultsOf(seen, expected, 2), [])
 })
 
-test('a worker that cannot start is named, with its cure', { skip }, async () => {
+test('errors name a worker that cannot start, and the solution', { skip }, async () => {
   for (const [options, address] of [
     [`{ wasmUrl }`, '/engine-worker.js'],
     [`{ wasmUrl, workerUrl: '/nothing/engine-worker.js' }`, '/nothing/engine-worker.js'],
@@ -220,7 +220,7 @@ test('a worker that cannot start is named, with its cure', { skip }, async () =>
   }
 })
 
-test('a module that cannot start is named, with its cure', { skip }, async () => {
+test('errors name a module that cannot start, and the solution', { skip }, async () => {
   home.add('/app/index.html', '<!doctype html>')
   for (const [options, reason] of [
     [

@@ -75,7 +75,7 @@ const right: [what: string, faults: Faults, size?: number | null][] = [
   ['a cut later', { cut: 10, after: 1, times: 1 }],
 ]
 for (const [what, faults, wantedSize = smallBytes.length] of right) {
-  test(`right result: ${what}`, async () => {
+  test(`a preview gives the right result: ${what}`, async () => {
     // A temporary fault is one plan; the permanent properties of the server are another.
     const { times, ranges, ...passing } = faults
     const lasting: Faults = times === undefined ? faults : ranges ? { ranges } : {}
@@ -103,7 +103,7 @@ const wrong: [what: string, faults: Faults, code: GgufErrorCode, advice: RegExp]
   ['a redirect loop', { redirect: 'loop' }, 'network', /redirect/],
 ]
 for (const [what, faults, code, advice] of wrong) {
-  test(`its own error: ${what}`, async () => {
+  test(`a fault has its own error: ${what}`, async () => {
     await assert.rejects(open(address(faults), { timeout: 1000, retries: 1 }), (error: Error) => {
       assert.ok(error instanceof GgufError, String(error))
       assert.equal(error.code, code, error.message)
@@ -115,7 +115,7 @@ for (const [what, faults, code, advice] of wrong) {
   })
 }
 
-test('unreachable servers', async () => {
+test('unreachable servers are errors', async () => {
   const closed = createServer()
   await new Promise<void>((ready) => closed.listen(0, '127.0.0.1', ready))
   const { port } = closed.address() as AddressInfo
@@ -123,7 +123,7 @@ test('unreachable servers', async () => {
   await assert.rejects(open(`http://127.0.0.1:${port}/x.gguf`), { code: 'network', message: /ECONNREFUSED/ })
 })
 
-test('other files than GGUF say what they are', async () => {
+test('errors name the format of files that are not GGUF', async () => {
   for (const [name, content, code] of [
     ['lfs', 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n', 'lfs-pointer'],
     ['json', '{"error":"gated"}', 'json'],
@@ -135,7 +135,7 @@ test('other files than GGUF say what they are', async () => {
   }
 })
 
-test('a preview is one request, left on the chunk that completes the header', async () => {
+test('a preview is one request, aborted at the chunk that completes the header', async () => {
   server.add('/large.gguf', sparseContent(header, size))
   server.reset()
   const events: OpenProgress[] = []
@@ -160,7 +160,7 @@ test('a preview is one request, left on the chunk that completes the header', as
   assert.equal(server.counts().bytes, tensorData.length + (4096 / 256) * 210)
 })
 
-test('a file that is replaced between two requests', async () => {
+test('a file that is replaced between two requests is an error', async () => {
   const other = smallBytes.slice()
   other[other.length - 1]! ^= 1
   server.add('/other.gguf', other)
@@ -209,7 +209,7 @@ test('a tensor that ends behind the file is out of range', async () => {
   }
 })
 
-test('neighbouring shards open by the address of any one; missing ones are named', async () => {
+test('shards open by the address of any one, and missing ones are named', async () => {
   for (const part of shards(small, 3, 'set')) server.add(`/sub dir/${part.name}`, writeGguf(part.model))
   for (const no of [1, 3]) {
     const url = `${server.url}/sub%20dir/set-0000${no}-of-00003.gguf?download=true`
@@ -234,7 +234,7 @@ test('neighbouring shards open by the address of any one; missing ones are named
   await assert.rejects(open(url), { code: 'forbidden' })
 })
 
-test('headers and fetch of the caller; a token does not follow to another origin', async () => {
+test("the caller's headers and fetch are used, and a token is not sent to another origin", async () => {
   const seen: { url: string; token: string | null }[] = []
   const spy: typeof fetch = (input, init) => {
     seen.push({ url: String(input), token: new Headers(init?.headers).get('authorization') })
@@ -306,7 +306,7 @@ test('retries wait as long as the server asks, and are reported', async () => {
   assert.match(retries[0]!.retry!.reason, /429/)
 })
 
-test('cut anywhere, one request in five failing: right bytes, no endless loop', async () => {
+test('cut connections and one failure in five requests give the right bytes', async () => {
   const random = randomNumbers(42)
   for (let round = 0; round < 10; round++) {
     const cut = Math.floor(random() * smallBytes.length)

@@ -56,7 +56,7 @@ after(async () => {
   rmSync(folder, { recursive: true })
 })
 
-test('repositories are named in many ways, files are not repositories', () => {
+test('repositories are recognized in every spelling, files are not', () => {
   const id = 'o-1/n.2'
   const cases: Record<string, object | undefined> = {
     'o-1/n.2': { hub: 'huggingface', id },
@@ -120,7 +120,7 @@ test('quantizations are read from the names that people give files', () => {
   for (const [path, wanted] of Object.entries(cases)) assert.equal(quantizationOf(path), wanted, path)
 })
 
-test('a repository is its models: shards joined, other kinds apart', async () => {
+test('a repository lists its models, with shards joined and other kinds apart', async () => {
   const found = await listRepository('someone/small-GGUF', { server: hub.url })
   assert.equal(found.files.length, 8)
   assert.equal(found.page, `${hub.url}/someone/small-GGUF`)
@@ -147,7 +147,7 @@ async function using_<T extends { close(): void }>(file: T, check: (file: T) => 
   }
 }
 
-test('a name means a model: by quantization, or the usual one', async () => {
+test('a name selects a model by quantization, or the default one', async () => {
   const server = hub.url
   assert.equal((await findVariant('someone/small-GGUF', { server })).name, 'Q4_K_M')
   assert.equal((await findVariant('someone/small-GGUF:q8_0', { server })).files.length, 3)
@@ -166,7 +166,7 @@ test('a name means a model: by quantization, or the usual one', async () => {
   )
 })
 
-test('ModelScope and Ollama', async () => {
+test('repositories of ModelScope and Ollama are read', async () => {
   const scope = await listRepository('ms:someone/small-GGUF', { server: hub.url })
   assert.equal(scope.revision, 'master')
   assert.equal(scope.files.length, 8)
@@ -183,7 +183,7 @@ test('ModelScope and Ollama', async () => {
   )
 })
 
-test('a token goes to the hub, and not to where the bytes are', async () => {
+test('a token is sent to the hub, not to the host of the files', async () => {
   const server = hub.url
   await assert.rejects(listRepository('someone/gated-small', { server }), {
     code: 'unauthorized',

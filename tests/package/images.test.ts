@@ -78,7 +78,7 @@ const folders = skip
   ? []
   : readdirSync(kVectors).filter((name) => existsSync(join(kVectors, name, 'meta.json')))
 
-test('embeddings and logits are those of libmtmd', { skip, timeout }, async () => {
+test('embeddings and logits of images match libmtmd', { skip, timeout }, async () => {
   for (const name of folders) {
     const { inputs } = JSON.parse(readFileSync(join(kVectors, name, 'meta.json'), 'utf8')) as {
       inputs: Record<string, Input>
@@ -108,7 +108,7 @@ test('embeddings and logits are those of libmtmd', { skip, timeout }, async () =
   }
 })
 
-test('a PNG and its pixels are one image, and it is encoded once', { skip }, async () => {
+test('a PNG and its pixels are the same image, which is encoded once', { skip }, async () => {
   using model = await opened('qwen2vl')
   const data = bytesOf('inputs', 'small-64x48.rgb')
   let steps = 0
@@ -124,7 +124,7 @@ test('a PNG and its pixels are one image, and it is encoded once', { skip }, asy
   assert.deepEqual(second, first)
 })
 
-test('a chat takes images in its messages', { skip }, async () => {
+test('chat messages can contain images', { skip }, async () => {
   const bytes = await withTemplate('qwen2vl', kPlain)
   const reopened = (model: Uint8Array) =>
     load(model, { projector: bytesOf('qwen2vl', 'mmproj.gguf'), precision: 'exact' })
@@ -160,7 +160,7 @@ test('a chat takes images in its messages', { skip }, async () => {
   assert.ok(reused >= tokens.length - 1)
 })
 
-test('a request and the command take images', { skip }, async () => {
+test('requests and the command line accept images', { skip }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'images-'))
   try {
     const bytes = await withTemplate('qwen2vl', kPlain)
@@ -200,7 +200,7 @@ test('a request and the command take images', { skip }, async () => {
   }
 })
 
-test('refusals say what is wrong', { skip }, async () => {
+test('errors about images say what is wrong', { skip }, async () => {
   const image = (width: number, height: number, data: ArrayLike<number> = []) =>
     ({ type: 'image', image: { width, height, data } }) as const
   using model = await opened('gemma3')

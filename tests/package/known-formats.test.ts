@@ -23,7 +23,7 @@ const kConversations: Readonly<Record<string, readonly ChatMessage[]>> = {
   answered: said('Be brief.', 'Hi', 'Hello!'),
 }
 
-test('every built-in format of llama.cpp, by its name', async () => {
+test('every built-in format of llama.cpp is known by its name', async () => {
   using file = await open(writeHeader({ metadata: [] }).header)
   let count = 0
   for (const [template, prompts] of Object.entries(recorded))

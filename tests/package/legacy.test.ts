@@ -58,7 +58,7 @@ test('a GGJT file is listed without its data', async () => {
   assert.deepEqual([...file.tokenizer().encode('a', { bos: false })], [5])
 })
 
-test('broken ones are errors', async () => {
+test('damaged files are errors', async () => {
   const whole = ggjt()
   const cases: [string, Uint8Array, string][] = [
     ['cut in the data', whole.slice(0, 2_000_000), 'truncated'],
@@ -101,7 +101,7 @@ for (const [path, container, architecture, tokens, tensors] of files) {
   })
 }
 
-test("an old vocabulary gives llama.cpp's ids", { skip }, async () => {
+test('ids of an old vocabulary match llama.cpp', { skip }, async () => {
   using old = await open(readFileSync(join(real, 'history/20230330-38f63493-ggml-vocab.bin')))
   using today = await open(readFileSync(join(real, 'vocab/ggml-vocab-llama-spm.gguf')))
   for (const sample of ['Hello world', ' The quick brown fox, 42!', 'h\u00e9 \u4eba\ud83d\ude42\n']) {

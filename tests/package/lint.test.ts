@@ -11,7 +11,7 @@ import { kShared, loadNodePackage } from './packed.ts'
 const { open } = await loadNodePackage()
 const find = (findings: readonly Finding[], code: string) => findings.find((finding) => finding.code === code)
 
-test('a sound file has no findings', async () => {
+test('a valid file has no findings', async () => {
   using file = await open(writeGguf({ metadata: [['general.architecture', text('llama')]] }))
   assert.deepEqual(file.lint(), [])
 })
@@ -76,7 +76,7 @@ test('a truncated file is recognized by its size, and only then', async () => {
   assert.equal(find(unknown.lint(), 'data-truncated'), undefined)
 })
 
-test('shards: each has its findings, a missing one is a finding', async () => {
+test('each shard has its findings, and a missing shard is a finding', async () => {
   const files = shards(smallModel(), 3, 'split').map(
     ({ name, model }) => new File([writeGguf(model) as BlobPart], name),
   )
@@ -89,7 +89,7 @@ test('shards: each has its findings, a missing one is a finding', async () => {
   assert.match(found.message, /split-00003-of-00003\.gguf/)
 })
 
-test('shards: what only the whole set shows', async () => {
+test('findings that need the whole set of shards', async () => {
   const opened = async (change: (parts: ReturnType<typeof shards>) => void) => {
     const parts = shards(smallModel(), 3, 'split')
     change(parts)
@@ -303,7 +303,7 @@ test(
   },
 )
 
-test('the documentation says of every rule what it means and how to mend it', () => {
+test('the documentation explains every rule and its solution', () => {
   const folder = new URL('../../core/gguf/lint/', import.meta.url)
   const codes = readdirSync(folder)
     .filter((name) => name.endsWith('.cpp'))

@@ -97,7 +97,7 @@ test('a bad request is answered with an error, and the server continues', async 
   await client.ping()
 })
 
-test('lines that are no messages are answered, versions are agreed on, and the end of input ends it', async () => {
+test('invalid lines get an error, versions are negotiated, and the end of input ends the server', async () => {
   const child = spawn(process.execPath, [kCli, 'serve', '--mcp'], { stdio: ['pipe', 'pipe', 'inherit'] })
   let text = ''
   child.stdout.on('data', (piece) => (text += String(piece)))

@@ -24,7 +24,7 @@ const { open } = await loadPackage()
 const { header } = writeHeader(previewModel(kPreviewShapes[2]!))
 const heap = () => memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0)
 
-test('200 files opened and closed, cut, aborted: the heap does not grow', async () => {
+test('the heap does not grow over 200 opened, truncated and aborted files', async () => {
   const once = async (i: number) => {
     const file = await open(header)
     assert.equal((file.metadata.get('tokenizer.ggml.tokens') as LazyArray).slice(31_000, 31_010).length, 10)
@@ -49,7 +49,7 @@ test('200 files opened and closed, cut, aborted: the heap does not grow', async 
   assert.equal(heap(), before)
 })
 
-test('using disposes', async () => {
+test('using closes the file', async () => {
   let closes = 0
   {
     using file = await open({

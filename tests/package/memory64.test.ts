@@ -67,7 +67,7 @@ test('a model that needs more than 4 GiB is planned with 64-bit memory', async (
     })
 })
 
-test('where 64-bit memory is missing, the errors say so', async () => {
+test('errors say if 64-bit memory is missing', async () => {
   const { validate } = WebAssembly
   WebAssembly.validate = (bytes) => (bytes as Uint8Array)[8] !== 5 && validate(bytes)
   try {
@@ -93,7 +93,7 @@ test('Whisper models stay in 32-bit memory', async () => {
 const old = kNodes.find(
   (path) => Number(/^v(\d+)/.exec(execFileSync(path, ['--version']).toString())?.[1]) < 24,
 )
-test('an older Node says what it lacks', { skip: old ? false : 'no other Node' }, () => {
+test('errors on an older Node say what it lacks', { skip: old ? false : 'no other Node' }, () => {
   const script = `import { readFileSync } from 'node:fs'
 import { load } from ${JSON.stringify(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)}
 const bytes = new Uint8Array(readFileSync(${JSON.stringify(kFile)}))

@@ -80,7 +80,7 @@ async function merged(
   return { path, ignored }
 }
 
-test('merged adapters move the logits as llama.cpp says', { skip, timeout: 300_000 }, async () => {
+test('logits of merged models match llama.cpp', { skip, timeout: 300_000 }, async () => {
   for (const name of readdirSync(kLora).filter((name) => name !== 'odd')) {
     const { tokens, runs } = metaOf(`lora/${name}`)
     for (const run of name === 'llama-mixed' ? Object.values(runs) : [runs['a-1.0-b-0.5']!]) {
@@ -136,7 +136,7 @@ function adapterOfAll({ tensors, metadata }: Node.GgufFile): Uint8Array {
   })
 }
 
-test('what an applied adapter changes a merged one changes, and nothing else', { skip }, async () => {
+test('merging changes only the tensors that the adapter changes', { skip }, async () => {
   const names = ['mamba2', 'gpt-oss', 'qwen2moe', 'dbrx', 'deepseek2', 'modern-bert', 'nomic-bert-moe']
   for (const name of [...names, 'stablelm-parallel']) {
     const path = join(kVectors, 'arch', name, 'model.gguf')

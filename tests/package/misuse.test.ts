@@ -124,7 +124,7 @@ test('ggufscope/node has what all entries have', async () => {
   }
 })
 
-test('a generator returns the result that onDone gets', async () => {
+test('a generator returns the result that onDone receives', async () => {
   let told: unknown
   const options = { seed: 1, maxTokens: 3, onDone: (result: unknown) => void (told = result) }
   for (const pieces of [

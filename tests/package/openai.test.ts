@@ -34,7 +34,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 const joined = (chunks: readonly { choices: readonly { delta: { content?: string | null } }[] }[]): string =>
   chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
 
-test("answers are of OpenAI's own types, whole and as chunks", async () => {
+test("responses have the types of OpenAI's client, whole and as chunks", async () => {
   const whole: OpenAI.ChatCompletion = await createChatCompletion(model, { ...ask, model: 'stories' })
   assert.deepEqual(
     { ...whole, id: '', created: 0 },
@@ -111,7 +111,7 @@ test('options without effect are accepted, and metadata is returned', async () =
   assert.deepEqual(whole.metadata, { purpose: 'test' })
 })
 
-test('limits: a finish reason, and none of the held text is lost', async () => {
+test('limits set the finish reason and lose no text', async () => {
   const finish = async (request: object) => {
     const { choices, usage } = await createChatCompletion(model, { ...ask, ...request })
     return [choices[0]!.message.content, choices[0]!.finish_reason, usage.completion_tokens] as const
@@ -131,7 +131,7 @@ test('limits: a finish reason, and none of the held text is lost', async () => {
   assert.deepEqual((await finish({ stop: kAnswer })).slice(0, 2), ['', 'stop'])
 })
 
-test('control tokens end an answer by their names, though they make no text', async () => {
+test('names of control tokens work as stop strings', async () => {
   const { choices } = await createChatCompletion(model, { ...ask, ignore_eos: true, max_tokens: 60 })
   assert.equal(choices[0]!.finish_reason, 'length')
   const going = await createChatCompletion(model, {
@@ -245,7 +245,7 @@ test('the last message of a conversation is continued', async () => {
   await assert.rejects(createChatCompletion(model, { ...ask, continue: true }), { code: 'invalid-argument' })
 })
 
-test('requests that cannot be followed are errors with a code, never silence', async () => {
+test('unsupported requests are errors with a code', async () => {
   const tool: ChatCompletionTool = { type: 'function', function: { name: 'now', parameters: {} } }
   const impossible = { type: 'object', properties: { a: false }, required: ['a'] }
   const invalid: Record<string, unknown>[] = [

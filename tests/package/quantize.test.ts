@@ -77,7 +77,7 @@ async function quantized(bytes: Uint8Array, mixture: string, options: Requantize
   return await (await builder.build()).bytes()
 }
 
-test('an importance matrix is looked at before it is used', async () => {
+test('an importance matrix is checked before it is used', async () => {
   const [, q, v] = kNames as [string, string, string]
   const wrong: [what: string, matrix: Uint8Array, code: string, message: RegExp][] = [
     ['NaN', imatrixOf({ [q]: withOne(3, NaN) }), 'bad-values', /value 3 for blk.0.attn_q.weight is NaN/],

@@ -100,4 +100,6 @@ for (const folder of skip ? [] : ['vocab', 'history', 'misc', 'stories260K', 'ma
   }
 }
 
-test('real files are there', { skip }, () => assert.ok(readdirSync(join(kShared, 'vocab')).length > 10))
+test('the real files of the tests exist', { skip }, () =>
+  assert.ok(readdirSync(join(kShared, 'vocab')).length > 10),
+)

@@ -260,7 +260,7 @@ test('requests with different schemas at once get each its own', async () => {
   )
 })
 
-test('clients that leave, by abort or kill -9, free the model at once', async () => {
+test('the model is free at once when a client aborts or is killed', async () => {
   const controller = new AbortController()
   const stream = await client.chat.completions.create(
     { ...endless, stream: true },
@@ -284,7 +284,7 @@ test('clients that leave, by abort or kill -9, free the model at once', async ()
   assert.ok(performance.now() - begun < 5000)
 })
 
-test('a reader that takes nothing holds nobody up', async () => {
+test('a client that does not read does not block others', async () => {
   const socket = connect(server.port, '127.0.0.1')
   const body = JSON.stringify({ ...endless, n: 3, stream: true })
   socket.write(
@@ -422,7 +422,7 @@ test(
   },
 )
 
-test('wrong calls say so', async () => {
+test('wrong calls are errors', async () => {
   for (const [args, message] of [
     [[kModel, '--port', 'x'], /--port takes a whole number/],
     [[kModel, '--port', String(server.port)], /cannot be opened/],

@@ -19,7 +19,7 @@ function ask(port: number, path: string): Promise<{ status: number; location: st
   })
 }
 
-test('folders are their index.html, and an address without its slash leads there', async () => {
+test('folders serve their index.html, and an address without a slash redirects', async () => {
   const root = mkdtempSync(join(tmpdir(), 'ggufscope-serve-'))
   const inside = join(root, 'site')
   mkdirSync(join(inside, 'docs'), { recursive: true })

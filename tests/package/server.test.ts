@@ -40,7 +40,7 @@ const ranges: [string | undefined, number, ReturnType<typeof parseRange>][] = [
   ['items=0-1', 10, undefined],
 ]
 for (const [header, size, expected] of ranges) {
-  test(`range ${header}`, () => assert.deepEqual(parseRange(header, size), expected))
+  test(`the test server answers range ${header}`, () => assert.deepEqual(parseRange(header, size), expected))
 }
 
 test('ranges, conditions and headers', async () => {
@@ -65,7 +65,7 @@ test('ranges, conditions and headers', async () => {
   assert.equal((await get('/here/..%2f..%2fpackage.json')).status, 404)
 })
 
-test('counts what it sent', async () => {
+test('the test server counts the bytes it sent', async () => {
   await body(await get('/f'))
   await body(await get('/f', { Range: 'bytes=0-99' }))
   await get('/f', {}, { method: 'HEAD' })

@@ -115,7 +115,7 @@ test('a truncated file: the available bytes are reported; zeros replace the rest
   assert.equal((await still.damage())[0]?.code, 'data-truncated')
 })
 
-test('bytes after the data', async () => {
+test('bytes after the data are reported', async () => {
   const zip = Uint8Array.of(0x50, 0x4b, 3, 4, 20, 0)
   const tar = new Uint8Array(1024)
   tar.set(new TextEncoder().encode('ustar'), 257)
@@ -139,7 +139,7 @@ test('bytes after the data', async () => {
   })
 })
 
-test('parts of a file that was split at arbitrary bytes', async () => {
+test('parts of a file that was split at arbitrary bytes are joined', async () => {
   const cuts = [0, whole.length - 300, whole.length - 100, whole.length]
   const cut = (i: number) => whole.slice(cuts[i], cuts[i + 1])
   await using server = await startServer()
@@ -170,7 +170,7 @@ test('parts of a file that was split at arbitrary bytes', async () => {
   assert.equal((await partial.damage())[0]?.code, 'data-truncated')
 })
 
-test('a shard by an address with a query', async () => {
+test('shards open by an address with a query', async () => {
   await using server = await startServer()
   for (const { name, bytes } of parts) server.add(`/${name}`, bytes)
   using opened = await open(`${server.url}/${parts[1]!.name}?download=true`)
@@ -178,7 +178,7 @@ test('a shard by an address with a query', async () => {
   await assert.rejects(opened.edit({ shard: -1 }), /no shard -1: the model has 3, from 0/)
 })
 
-test('what names no file says what does', async () => {
+test('addresses that name no file are errors that show the right form', async () => {
   for (const address of [
     'hf:owner/name',
     'https://huggingface.co/owner/name',

@@ -46,7 +46,7 @@ const opened = (name: string, options: Engine.LoadOptions = {}) =>
     ...options,
   })
 
-test('embeddings and logits are those of libmtmd', { skip, timeout: 600_000 }, async () => {
+test('embeddings and logits of audio match libmtmd', { skip, timeout: 600_000 }, async () => {
   for (const name of readdirSync(kVectors)) {
     const { inputs } = JSON.parse(readFileSync(join(kVectors, name, 'meta.json'), 'utf8')) as {
       inputs: Record<string, Input>
@@ -74,7 +74,7 @@ test('embeddings and logits are those of libmtmd', { skip, timeout: 600_000 }, a
   }
 })
 
-test('a chat, a request and the command take sounds', { skip }, async () => {
+test('chat, requests and the command line accept audio', { skip }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sounds-'))
   try {
     using file = await open(bytesOf('voxtral', 'model.gguf'))
@@ -125,7 +125,7 @@ test('a chat, a request and the command take sounds', { skip }, async () => {
   }
 })
 
-test('refusals say what is wrong', { skip }, async () => {
+test('errors about audio say what is wrong', { skip }, async () => {
   using model = await opened('ultravox', { contextLength: 400 })
   const part = (audio: Engine.AudioInput) => ({ type: 'audio', audio }) as const
   await assert.rejects(model.encodeMedia(part(new Float32Array(0))), { code: 'invalid-argument' })

@@ -44,7 +44,7 @@ function sourceOf({ header, size }: Written, zeros = false): ByteSource & { byte
   return source
 }
 
-test('random layouts: none is wrong', async () => {
+test('random layouts give the right table', async () => {
   const layouts = kAll ? 500 : 150
   let fallbacks = 0
   let whole = 0
@@ -70,7 +70,7 @@ test('random layouts: none is wrong', async () => {
   assert.ok(fallbacks <= layouts / 50, `${fallbacks} fallbacks`)
 })
 
-test('what was left out throws until it is read', async () => {
+test('values that were not fetched throw until they are read', async () => {
   const model = previewModel(kPreviewShapes[2]!)
   const written = writeHeader(model)
   const source = sourceOf(written)
@@ -116,7 +116,7 @@ test('what was left out throws until it is read', async () => {
   assert.ok(file.bytesRead <= source.bytes)
 })
 
-test('a vocabulary that was met before takes one round trip more, and misleads nobody', async () => {
+test('a vocabulary seen before takes few reads and is verified', async () => {
   const shape = { ...kPreviewShapes[3]!, name: 'own', tokens: 30_000, merges: 29_000 }
   const model = previewModel(shape)
   const written = writeHeader(model)
@@ -248,7 +248,7 @@ test('a forged file is detected by each of the assumptions', async () => {
   await assert.rejects((file.metadata.get('tokenizer.ggml.tokens') as LazyArray).load(), mismatch)
 })
 
-test('files that are better read whole, are', async () => {
+test('files that are faster to read whole are read whole', async () => {
   const large = writeHeader(previewModel(kPreviewShapes[2]!))
   const old = writeHeader({ ...previewModel(kPreviewShapes[2]!), version: 1 })
   const smallFile = writeGguf(smallModel())

@@ -102,7 +102,7 @@ test('an interrupted download continues after a reload, and then needs no networ
   assert.equal(home.counts('/model.gguf').requests, 0)
 })
 
-test('a file that was replaced begins anew', { skip }, async () => {
+test('the download of a replaced file starts again', { skip }, async () => {
   home.add('/changing.gguf', bytesContent(model))
   home.plan('/changing.gguf', { after: 4, cut: 1000 })
   const first = await download('/changing.gguf')
@@ -137,7 +137,7 @@ test('a tag that is a hash is checked', { skip }, async () => {
   assert.ok(!wrong.files.some(({ name }) => name === 'damaged.gguf'))
 })
 
-test('no room, no ranges, and removing', { skip }, async () => {
+test('a full disk and missing ranges are errors, and files can be removed', { skip }, async () => {
   home.add('/tight.gguf', bytesContent(model))
   await page.evaluate(() => {
     navigator.storage.estimate = async () => ({ quota: 1_000_000, usage: 400_000 })

@@ -58,7 +58,7 @@ interface Vector {
 const hexOf = (text: string | { hex: string }) =>
   typeof text === 'string' ? Buffer.from(text).toString('hex') : text.hex
 
-describe("llama.cpp's answers", { skip: without('vectors/tokenize') }, () => {
+describe('token ids match llama.cpp', { skip: without('vectors/tokenize') }, () => {
   const folder = shared('vectors/tokenize')
   for (const name of existsSync(folder)
     ? readdirSync(folder).filter((file) => file.endsWith('.jsonl'))
@@ -108,7 +108,7 @@ describe("llama.cpp's answers", { skip: without('vectors/tokenize') }, () => {
     })
   }
 
-  test('tokens, search, special ids', async () => {
+  test('tokens can be listed and searched, and special ids are known', async () => {
     using file = await open(shared('data/vocab/ggml-vocab-llama-spm.gguf'))
     const tokenizer = file.tokenizer()
     assert.equal(tokenizer, file.tokenizer())
@@ -142,8 +142,8 @@ async function made(entries: [string, Value][]): Promise<GgufFile> {
   return open(writeHeader({ metadata: entries }).header)
 }
 
-describe('vocabularies in other spellings', () => {
-  test('tokenizer.rwkv.world', async () => {
+describe('vocabularies of other spellings are read', () => {
+  test('the key tokenizer.rwkv.world gives a tokenizer', async () => {
     const world = "1 '\\x00' 1\n2 'a' 1\n3 b'\\xe4\\xbd' 2\n4 '\\u4f60' 3\n5 ' a' 2\n"
     using file = await made([['tokenizer.rwkv.world', { type: 'string', value: world }]])
     assert.equal(file.summary().tokenizer, 'rwkv')
@@ -188,7 +188,7 @@ describe('vocabularies in other spellings', () => {
     assert.equal((await list.compareTokenizers())?.different, 0)
   })
 
-  test('a tokenizer.huggingface.json that is none', async () => {
+  test('compareTokenizers() refuses an invalid tokenizer.huggingface.json', async () => {
     using broken = await withJson('{"model"')
     await assert.rejects(broken.compareTokenizers(), { code: 'json' })
     for (const text of ['{}', '[]', 'null', '{"model":{"vocab":7}}']) {

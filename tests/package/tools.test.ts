@@ -51,7 +51,7 @@ async function textOf(prompt: string, options: Engine.GenerateOptions): Promise<
   return text
 }
 
-test('every format: constrained calls match the schemas', async () => {
+test('in every format, constrained calls match the schemas', async () => {
   for (const name of chatFormatNames) {
     const format = detectChatFormat({ template: kReplies.find((reply) => reply.format === name)!.template })
     // Reasoning is left out, because the sample model would not end it.
@@ -162,7 +162,7 @@ test('without a tool choice, replies are text', async () => {
   }
 })
 
-test('a call, its result, and an answer', async () => {
+test('a conversation has a call, its result and an answer', async () => {
   const first = await createChatCompletion(model, { ...ask, tool_choice: 'required' })
   const { message } = first.choices[0]!
   const messages = [
@@ -248,7 +248,7 @@ test('chat() without calls: content, or reasoning where the template opens it', 
   assert.match(held.message.content!, /^[24]$/)
 })
 
-test('chat() refuses tools that it cannot follow', async () => {
+test('chat() refuses tool options that it does not support', async () => {
   const grammar = 'root ::= "a"'
   const cases: [options: object, code: string][] = [
     [{ tools: kSmall, grammar }, 'unsupported'],
@@ -265,7 +265,7 @@ test('chat() refuses tools that it cannot follow', async () => {
     await assert.rejects(chatOf(kMessages, options), { code }, JSON.stringify(options))
 })
 
-test('a lazy grammar holds the answer from its trigger on', async () => {
+test('a lazy grammar constrains the answer from its trigger on', async () => {
   const prompt = await model.file.renderChat(kMessages)
   const greedy = { temperature: 0, maxTokens: 40 }
   assert.equal(await textOf(prompt, greedy), 'Bees make honey.')
@@ -288,7 +288,7 @@ test('a lazy grammar holds the answer from its trigger on', async () => {
   assert.match(named, /^Bees? ?\w*X$/)
 })
 
-test('a grammar names tokens, and control tokens are shown where that is asked', async () => {
+test('grammars can name tokens, and requested control tokens appear in the text', async () => {
   const user = model.tokenizer.find('<|user|>')!
   const options = { grammar: 'root ::= <|user|> "hi" !<|user|> <|assistant|>', seed: 1, maxTokens: 20 }
   const hidden = await textOf('Bees', options)

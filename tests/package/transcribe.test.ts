@@ -48,7 +48,7 @@ function wavOf(samples: Float32Array, { rate = 16000, channels = 1, bits = 16 } 
   return new Uint8Array(view.buffer)
 }
 
-test('WAV files: channels, rates, what cannot be read', () => {
+test('WAV files are read with any channels and rates, and invalid ones are refused', () => {
   const samples = Float32Array.of(0, 0.5, -0.5, -1)
   assert.deepEqual(decodeWav(wavOf(samples)), { samples, sampleRate: 16000 })
   assert.deepEqual(decodeWav(wavOf(samples, { rate: 44100, channels: 2 })), { samples, sampleRate: 44100 })
@@ -60,7 +60,7 @@ test('WAV files: channels, rates, what cannot be read', () => {
     assert.throws(() => decodeWav(bytes), { code: 'unsupported' })
 })
 
-test('subtitles', () => {
+test('transcripts are written as subtitles', () => {
   const segment = { start: 3661.5, end: 3662.25, text: ' a --> b', tokens: [] }
   const heard = {
     segments: [{ ...segment, noSpeechProbability: 0, meanLogprob: 0, temperature: 0, seek: 0 }],
@@ -69,7 +69,7 @@ test('subtitles', () => {
   assert.equal(toVtt(heard), 'WEBVTT\n\n01:01:01.500 --> 01:01:02.250\na -> b\n\n')
 })
 
-test('spectrograms are those of the reference', { skip }, async () => {
+test('spectrograms match the reference', { skip }, async () => {
   const { signals } = JSON.parse(readFileSync(join(kVectors, 'mel_checks.json'), 'utf8')) as {
     signals: Record<string, { frames: number[]; values: number[][] }>
   }
@@ -103,7 +103,7 @@ test('spectrograms are those of the reference', { skip }, async () => {
   for (let t = 10; t < 80; t++) assert.ok(Math.abs(a[10 * 90 + t]! - b[10 * 90 + t]!) < 0.01)
 })
 
-test('encoder, decoder and transcripts are those of the reference', { skip }, async () => {
+test('encoder, decoder and transcripts match the reference', { skip }, async () => {
   const meta = JSON.parse(readFileSync(join(kVectors, 'multi-f32', 'meta.json'), 'utf8')) as {
     prompt: number[]
     argmax: number[]
@@ -198,7 +198,7 @@ test('a transcript in the shape of requests', { skip }, async () => {
   )
 })
 
-test('abort, silence, and sounds that cannot be', { skip }, async () => {
+test('transcribe handles an abort, silence and invalid audio', { skip }, async () => {
   const stop = new AbortController()
   const running = model!.transcribe(floatsOf('inputs/speech-en.f32'), {
     signal: stop.signal,
@@ -215,14 +215,14 @@ test('abort, silence, and sounds that cannot be', { skip }, async () => {
   await assert.rejects(model!.embed('text'), { code: 'unsupported' })
 })
 
-test('impossible models', { skip }, async () => {
+test('invalid models are refused', { skip }, async () => {
   const bytes = new Uint8Array(readFileSync(kModel))
   await assert.rejects(load(bytes.subarray(0, 3_000_000)), { code: 'truncated' })
   using stories = await load(new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/stories.gguf'))))
   await assert.rejects(stories.transcribe(new Float32Array(1)), { code: 'unsupported' })
 })
 
-test('the command', { skip }, () => {
+test('the transcribe command writes transcripts', { skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'transcribe-'))
   try {
     writeFileSync(join(folder, 'silence.wav'), wavOf(new Float32Array(800)))

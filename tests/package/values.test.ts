@@ -44,7 +44,7 @@ function assertSameFloats(got: Float32Array, want: Float32Array, what: string): 
 const floatsOf = (bytes: Uint8Array) => new Float32Array(bytes.slice().buffer)
 const bytesOf = (floats: Float32Array) => new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength)
 
-test('small types by hand', async () => {
+test('small types match values computed by hand', async () => {
   const q8 = new Uint8Array(34)
   new DataView(q8.buffer).setUint16(0, 0x3800, true) // 0.5
   q8.set([2, 254], 2)
@@ -112,7 +112,7 @@ test('every type, any rows, little- and big-endian alike', async () => {
     assertSameFloats(await big.dequantize(name), await file.dequantize(name), name)
 })
 
-test("ggml's own vectors", { skip: !existsSync(kVectors) }, async () => {
+test('values match the vectors of ggml', { skip: !existsSync(kVectors) }, async () => {
   const names = Object.keys(kTypes).filter((type) => existsSync(join(kVectors, `${type}.quantized.bin`)))
   assert.ok(names.length >= 27)
   const vector = (name: string) => new Uint8Array(readFileSync(join(kVectors, name)))
@@ -136,7 +136,7 @@ test("ggml's own vectors", { skip: !existsSync(kVectors) }, async () => {
   }
 })
 
-test('values of the Python reference', { skip: !existsSync(kGolden) }, async () => {
+test('values match the Python reference', { skip: !existsSync(kGolden) }, async () => {
   interface Case { type: string; elems: number; raw_hex: string; expected: number[] } // prettier-ignore
   const { cases } = JSON.parse(readFileSync(kGolden, 'utf8')) as { cases: Case[] }
   const tensors = cases.map(({ type, elems, raw_hex }, i) => ({
@@ -221,7 +221,7 @@ test('sixteen rows of a remote file of 40 GB transfer those rows alone', async (
   }
 })
 
-test('some columns of some rows, of every type', async () => {
+test('columns of rows can be read for every type', async () => {
   const tensors: Tensor[] = Object.keys(kTypes).map((type, i) => {
     const tensor = { name: type, shape: [kTypes[type]![1] * 4, 5], type }
     return { ...tensor, data: randomBytes(tensorBytes(tensor), i + 1) }
@@ -259,7 +259,7 @@ test('some columns of some rows, of every type', async () => {
   }
 })
 
-test('of short rows the gaps are read too, of long ones only the columns', async () => {
+test('short rows are read whole, of long rows only the columns', async () => {
   const shapes: Record<string, readonly number[]> = { short: [4096, 8], long: [65536, 8] }
   const tensors = Object.entries(shapes).map(([name, shape], i): Tensor => {
     const tensor = { name, shape, type: 'F32' }
@@ -284,7 +284,7 @@ test('of short rows the gaps are read too, of long ones only the columns', async
   }
 })
 
-test('statistics against plain arithmetic', async () => {
+test('statistics match plain arithmetic', async () => {
   const values = gaussian(96 * 50, 5).map((value, i) => (i % 96 === 17 ? value * 30 : value))
   values[3] = 0
   values[4] = NaN
