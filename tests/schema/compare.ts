@@ -87,6 +87,10 @@ function isAjvs(error: unknown): boolean {
   return error instanceof RangeError || error instanceof ReferenceError
 }
 
+/** Ajv 8.20 compares an array's length with `true` if all items are evaluated only by some branches of anyOf. */
+const miscounts = ({ errors }: ValidateFunction): boolean =>
+  errors?.some(({ keyword, params }) => keyword === 'unevaluatedItems' && params['limit'] === true) ?? false
+
 function compareOne(
   schema: JsonSchema,
   toGrammar: ToGrammar,
@@ -126,7 +130,7 @@ function compareOne(
     } catch (error) {
       if (isAjvs(error)) throw error
     }
-    if (!good) faults.push(`writes ${text}: ${JSON.stringify(validate.errors?.[0])}`)
+    if (!good && !miscounts(validate)) faults.push(`writes ${text}: ${JSON.stringify(validate.errors?.[0])}`)
   }
   for (const value of values) {
     const accepted = validate(value)

@@ -45,7 +45,7 @@ export function arrayExpression(
 /** Tuples that allow further items, and do not say which, are written with exactly the described items. */
 function exactLengths(a: ArrayBounds, context: Context): ArrayBounds | undefined {
   const places = tupleLength(a)
-  const said = a.tuples.some(({ prefix, rest }) => prefix.length > 0 && rest !== undefined)
+  const said = a.tuples.some(({ rest }) => rest !== undefined)
   if (places === 0 || said || a.max <= places || a.min > places || a.contains.length > 0) return undefined
   for (let i = 0; i < places; i++) if (context.isEmpty(nodesOfItem(a, i))) return undefined
   return { ...a, min: a.min === 0 ? places : a.min, max: places }

@@ -71,6 +71,7 @@ export class Negation {
           types: only('array'),
           minItems: i + 1,
           prefix: [...items.slice(0, i).map(() => any), not(item)],
+          items: any,
         }),
       )
       if (items.length > 0) ways.push(make({ types: only('array'), maxItems: items.length - 1 }))
@@ -92,7 +93,7 @@ export class Negation {
     const { prefix = [], items, contains } = k
     prefix.forEach((item, i) => {
       const before = prefix.slice(0, i).map(() => this.document.any)
-      out.push({ types, minItems: i + 1, prefix: [...before, this.of(item)] })
+      out.push({ types, minItems: i + 1, prefix: [...before, this.of(item)], items: this.document.any })
     })
     if (items)
       out.push({ types, contains: { node: this.of(items), min: 1, max: Infinity, from: prefix.length } })
