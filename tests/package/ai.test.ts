@@ -14,6 +14,7 @@ import {
   streamObject,
   streamText,
   isStepCount,
+  Output,
   tool,
   type ModelMessage,
 } from 'ai'
@@ -179,6 +180,18 @@ test('tools: calls keep to their schemas, results go back, whole and streamed', 
   assert.equal(steps, 2)
   assert.equal(answer.steps.length, 2)
   assert.notEqual(answer.finishReason, 'tool-calls')
+  // The answer after the call is an object.
+  const schema = z.object({ sky: z.enum(['blue', 'grey']) })
+  const { output, steps: both } = await generateText({
+    ...ask,
+    tools: { now: tool({ inputSchema: z.object({}), execute: () => 'noon' }) },
+    output: Output.object({ schema }),
+    providerOptions: { ggufscope: { parallel_tool_calls: false } },
+    stopWhen: isStepCount(2),
+    prepareStep: ({ stepNumber }) => ({ toolChoice: stepNumber === 0 ? 'required' : 'auto' }),
+  })
+  assert.equal(both.length, 2)
+  schema.parse(output)
 })
 
 test('unsupported calls are errors, and models load on first use', async () => {

@@ -295,11 +295,19 @@ test('unsupported requests are errors with a code', async () => {
     { messages: [{ role: 'user', content: [[]] }] },
     { messages: [{ role: 'user', content: { type: 'text', text: 'hello' } }] },
     { tools: [tool], tool_choice: { type: 'function', function: { name: 'other' } } },
+    { tools: [tool], tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'none', tools: [] } } },
+    {
+      tools: [tool],
+      tool_choice: {
+        type: 'allowed_tools',
+        allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'other' } }] },
+      },
+    },
     { chat_template_kwargs: 'x' },
   ]
   const unsupported: Record<string, unknown>[] = [
     { tools: [{ type: 'custom', custom: { name: 'x' } }] },
-    { tools: [tool], response_format: { type: 'json_object' } },
+    { tools: [tool], grammar: 'root ::= "a"' },
     { functions: [] },
     { audio: {} },
     { modalities: ['text', 'audio'] },

@@ -10,8 +10,15 @@ import type * as Engine from 'ggufscope/engine'
 import { kReplies } from './chat-formats.ts'
 import { kRoot, packedFile } from './packed.ts'
 
-const { chatFormatNames, createChatCompletion, createReplyParser, detectChatFormat, load, toolGrammar } =
-  (await import(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)) as typeof Engine
+const {
+  chatFormatNames,
+  createChatCompletion,
+  createReplyParser,
+  detectChatFormat,
+  load,
+  streamChatCompletion,
+  toolGrammar,
+} = (await import(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)) as typeof Engine
 
 const model = await load(new Uint8Array(readFileSync(join(kRoot, 'tests/fixtures/stories.gguf'))))
 after(() => model.close())
@@ -94,6 +101,11 @@ type Called = { function: { name: string; arguments: string } }
 const namesAndArguments = (calls: readonly Called[] = []) =>
   calls.map(({ function: called }) => [called.name, JSON.parse(called.arguments) as unknown] as const)
 
+const checkSmall = (calls: readonly Called[] = []): void => {
+  for (const [name, given] of namesAndArguments(calls))
+    assert.ok(name === 'now' || [2, 4, 6].includes((given as { n: number }).n), JSON.stringify(calls))
+}
+
 test('requests with tools: required and one by name, whole and as chunks', async () => {
   const whole = await createChatCompletion(model, { ...ask, tool_choice: 'required' })
   const { message, finish_reason } = whole.choices[0]!
@@ -146,6 +158,48 @@ test('a tool without parameters is called without arguments, however its schema 
       namesAndArguments(choices[0]!.message.tool_calls),
       [['now', {}]],
       JSON.stringify(parameters),
+    )
+  }
+})
+
+test('with a schema, a reply is calls or JSON for it', async () => {
+  const schema = { type: 'object', properties: { sky: { enum: ['blue', 'grey'] } }, required: ['sky'] }
+  const response_format = { type: 'json_schema', json_schema: { name: 'weather', schema } } as const
+  const kinds = new Set<string>()
+  for (let seed = 0; seed < 12; seed++) {
+    const request = { ...ask, seed, temperature: 9, top_k: 0, top_p: 1, min_p: 0, response_format }
+    const { message, finish_reason } = (await createChatCompletion(model, request)).choices[0]!
+    kinds.add(finish_reason)
+    if (finish_reason === 'tool_calls') checkSmall(message.tool_calls)
+    else assert.match(message.content!, /^\{\s*"sky":\s*"(blue|grey)"\s*\}$/)
+    let text = ''
+    let called = ''
+    for await (const { choices } of streamChatCompletion(model, request)) {
+      text += choices[0]?.delta.content ?? ''
+      called += choices[0]?.delta.tool_calls?.[0]?.function?.arguments ?? ''
+    }
+    assert.deepEqual(
+      [text, called],
+      [message.content ?? '', message.tool_calls?.[0]?.function.arguments ?? ''],
+    )
+  }
+  assert.deepEqual([...kinds].sort(), ['stop', 'tool_calls'])
+  const forced = await createChatCompletion(model, { ...ask, response_format, tool_choice: 'required' })
+  assert.equal(forced.choices[0]!.finish_reason, 'tool_calls')
+  const none = await createChatCompletion(model, { ...ask, response_format, tool_choice: 'none' })
+  assert.equal(none.choices[0]!.finish_reason, 'stop')
+  const { result } = await chatOf(kMessages, { ...chatOptions, schema })
+  assert.ok(result.message.tool_calls ?? JSON.parse(result.message.content!))
+})
+
+test('only the allowed tools are called', async () => {
+  const tools = [{ type: 'function', function: { name: 'legs' } }]
+  for (let seed = 0; seed < 4; seed++) {
+    const tool_choice = { type: 'allowed_tools', allowed_tools: { mode: 'required', tools } }
+    const { choices } = await createChatCompletion(model, { ...ask, seed, tool_choice })
+    assert.deepEqual(
+      choices[0]!.message.tool_calls!.map(({ function: { name } }) => name),
+      ['legs'],
     )
   }
 })
@@ -252,7 +306,6 @@ test('chat() refuses tool options that it does not support', async () => {
   const grammar = 'root ::= "a"'
   const cases: [options: object, code: string][] = [
     [{ tools: kSmall, grammar }, 'unsupported'],
-    [{ tools: kSmall, schema: true }, 'unsupported'],
     [{ tools: [{ type: 'web_search' }] }, 'unsupported'],
     [{ tools: [{ type: 'function' }] }, 'invalid-argument'],
     [{ tools: [kSmall[0], kSmall[0]] }, 'invalid-argument'],

@@ -138,13 +138,18 @@ test('a conversation through the chat template', async ({ page, site }) => {
   await expect(prompt).not.toContainText('<|system|>')
 })
 
-test('templates that do not work say so', async ({ page, site }) => {
-  const value = '{% for i in range(1000000000) %}{{ i }}{% endfor %}'
+test('templates that do not work say so, with line and column', async ({ page, site }) => {
   const { metadata = [], ...rest } = smallModel()
-  const template = ['tokenizer.chat_template', { type: 'string', value }] as const
-  site.add('/endless.gguf', writeGguf({ ...rest, metadata: [...metadata, template] }))
-  await site.visit(page, '/endless.gguf', '#chat')
-  await expect(page.getByRole('tabpanel').getByRole('alert')).toBeVisible()
+  for (const [name, value, place] of [
+    ['endless', '{% for i in range(1000000000) %}{{ i }}{% endfor %}', /line 1, column \d+/],
+    ['unclosed', 'Hello\n{% if messages %}', /line 2, column 18/],
+    ['refusing', '\n\n  {{ raise_exception("no such role") }}', /line 3, column 21: no such role/],
+  ] as const) {
+    const template = ['tokenizer.chat_template', { type: 'string', value }] as const
+    site.add(`/${name}.gguf`, writeGguf({ ...rest, metadata: [...metadata, template] }))
+    await site.visit(page, `/${name}.gguf`, '#chat')
+    await expect(page.getByRole('tabpanel').getByRole('alert')).toContainText(place)
+  }
 })
 
 test('a template that does not end soon is stopped soon', async ({ page, site }) => {

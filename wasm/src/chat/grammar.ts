@@ -16,6 +16,7 @@ import {
   type Expression,
   type Range,
 } from '../schema/gbnf.js'
+import { schemaToGrammar, type JsonSchema } from '../schema/index.js'
 import { kCommon, kJson } from '../schema/json-rules.js'
 import { SchemaDocument, type Json, type Node } from '../schema/node.js'
 import { kAny, parseRegex, type Regex } from '../schema/regex.js'
@@ -326,6 +327,17 @@ class GrammarBuilder {
     return [headId === undefined ? { text: mark } : { token: headId }]
   }
 
+  /** A reply of calls, or of JSON for a schema. */
+  orAnswer(calls: Expression, schema: JsonSchema): Expression {
+    if (this.format.layout !== 'marked')
+      throw new GgufError(
+        'unsupported',
+        "Tools cannot be combined with a schema for this model's replies, whose parts have headers: leave one out.",
+      )
+    // Names of other rules end in a number.
+    return choice(calls, this.#rules.include(schemaToGrammar(schema), 'answer'))
+  }
+
   print(root: Expression): string {
     const grammar = this.#rules.print(root)
     if (grammar !== undefined) return grammar
@@ -343,7 +355,7 @@ class GrammarBuilder {
 
 /**
  * Options of generate() that make a reply's calls valid for the functions' schemas. With 'auto' the grammar begins
- * where the model begins a call. With 'required' or a function, the reply is optional reasoning and then calls.
+ * where the model begins a call; with a schema, the reply is calls or JSON for it. With 'required' or a function, the reply is optional reasoning and then calls.
  * Errors: those of schemaToGrammar, 'invalid-argument' for a function that is not among the tools.
  */
 export function toolGrammar(format: ChatFormat, options: ToolGrammarOptions): ToolGrammar {
@@ -353,8 +365,10 @@ export function toolGrammar(format: ChatFormat, options: ToolGrammarOptions): To
   if (chosenTools(tools, toolChoice).length === 0)
     return { grammar: undefined, grammarTriggers: [], showTokens }
   const calls = builder.build()
-  const lazy = toolChoice === 'auto'
-  const root = lazy ? builder.lazy(calls) : sequence(builder.before(), calls)
+  const answer = toolChoice === 'auto' ? options.schema : undefined
+  const lazy = toolChoice === 'auto' && answer === undefined
+  const reply = answer === undefined ? calls : builder.orAnswer(calls, answer)
+  const root = lazy ? builder.lazy(calls) : sequence(builder.before(), reply)
   return {
     grammar: builder.print(root),
     grammarTriggers: lazy ? builder.triggers() : [],

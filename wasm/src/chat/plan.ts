@@ -4,7 +4,7 @@ import { GgufError } from '../api/errors.js'
 import type { GgufFile } from '../api/file.js'
 import type { Tokenizer } from '../api/text.js'
 import type { GenerateOptions } from '../engine/types.js'
-import { SchemaDocument } from '../schema/node.js'
+import { SchemaDocument, type JsonSchema } from '../schema/node.js'
 import { detectChatFormat } from './formats.js'
 import { toolGrammar } from './grammar.js'
 import { createReplyParser } from './parser.js'
@@ -42,6 +42,20 @@ function toolsOf(tools: readonly unknown[]): FunctionTool[] {
   })
 }
 
+/** The tools and the mode of OpenAI's choice "allowed_tools"; others are returned as they are. */
+function allowedOf(choice: unknown, tools: readonly FunctionTool[]): [readonly FunctionTool[], unknown] {
+  const { type, allowed_tools: allowed } = (choice ?? {}) as { type?: unknown; allowed_tools?: unknown }
+  if (type !== 'allowed_tools') return [tools, choice]
+  const { mode, tools: named } = (allowed ?? {}) as { mode?: unknown; tools?: unknown }
+  if (!['auto', 'required'].includes(mode as string) || !Array.isArray(named))
+    invalid('The choice "allowed_tools" needs allowed_tools: { mode: "auto" or "required", tools }.')
+  const names = named.map((tool: { function?: { name?: unknown } } | null) => tool?.function?.name)
+  for (const name of names)
+    if (!tools.some((tool) => tool.function.name === name))
+      invalid(`tool_choice names ${JSON.stringify(name)}, and no tool has that name.`)
+  return [tools.filter((tool) => names.includes(tool.function.name)), mode]
+}
+
 function choiceOf(choice: unknown, tools: readonly FunctionTool[]): ToolChoice {
   if (choice === undefined) return tools.length > 0 ? 'auto' : 'none'
   if (choice === 'none' || (choice === 'auto' && tools.length === 0)) return 'none'
@@ -61,8 +75,9 @@ export interface ReplyRequest {
   readonly parallelToolCalls?: boolean | undefined
   /** the name of the chat template, as renderChat() takes it */
   readonly template?: string | undefined
-  /** whether a grammar or schema already constrains the reply */
-  readonly constrained: boolean
+  /** what already constrains the reply */
+  readonly grammar?: string | undefined
+  readonly schema?: JsonSchema | undefined
 }
 
 /** How the replies to a request are generated and parsed. */
@@ -90,17 +105,14 @@ interface ChatModel {
 /** Plans a request. Errors: 'invalid-argument' and 'unsupported' for wrong tools, 'not-found' without a template. */
 export async function replyPlanOf(
   { file, tokenizer }: ChatModel,
-  { parallelToolCalls = true, template, constrained, ...request }: ReplyRequest,
+  { parallelToolCalls = true, template, grammar, schema, ...request }: ReplyRequest,
 ): Promise<ReplyPlan> {
-  const given = toolsOf(request.tools ?? [])
-  const toolChoice = choiceOf(request.toolChoice, given)
+  const [given, choice] = allowedOf(request.toolChoice, toolsOf(request.tools ?? []))
+  const toolChoice = choiceOf(choice, given)
   const tools = toolChoice === 'none' ? [] : given
-  if (tools.length > 0 && constrained)
-    throw new GgufError(
-      'unsupported',
-      'Tools cannot be combined with a grammar, a schema or a response_format: leave one out.',
-    )
-  if (constrained) return kPlainPlan
+  if (tools.length > 0 && grammar !== undefined)
+    throw new GgufError('unsupported', 'Tools cannot be combined with a grammar: leave one out.')
+  if (grammar !== undefined || (schema !== undefined && tools.length === 0)) return kPlainPlan
   const { templateText } = await import('../text/render-chat.js')
   const format: ChatFormat = detectChatFormat({
     template: await templateText(file.chatTemplates, { template, tools }),
@@ -119,14 +131,12 @@ export async function replyPlanOf(
   }
   return {
     tools: tools.length > 0 ? tools : undefined,
-    options: (prompt) =>
-      toolGrammar(format, {
-        tools,
-        toolChoice,
-        parallelToolCalls,
-        prompt: promptEnd(prompt),
-        controlToken,
-      }),
+    options: (prompt) => {
+      const prompted = { prompt: promptEnd(prompt), controlToken }
+      const made = toolGrammar(format, { tools, toolChoice, parallelToolCalls, schema, ...prompted })
+      // The grammar includes the schema.
+      return schema === undefined ? made : { ...made, schema: undefined }
+    },
     parser: (prompt) => createReplyParser(format, { tools, prompt: promptEnd(prompt) }),
   }
 }

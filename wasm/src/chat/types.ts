@@ -121,6 +121,8 @@ export interface ToolGrammarOptions {
   readonly toolChoice?: ToolChoice | undefined
   /** Whether a reply may have several calls. Default: true. */
   readonly parallelToolCalls?: boolean | undefined
+  /** The schema of a reply without calls, for toolChoice 'auto'. Default: any text. */
+  readonly schema?: JsonSchema | undefined
   /** The end of the prompt, as in ReplyParserOptions. */
   readonly prompt?: string | undefined
   /** Returns the id of a control token by its name. Default: markers are matched as text. */

@@ -176,8 +176,8 @@ export class LoadedModel implements Model {
     const isOfPrompt = ([name]: readonly [string, unknown]) => name in kEncodeChatChecks
     const generating: GenerateOptions = Object.fromEntries(entries.filter((entry) => !isOfPrompt(entry)))
     const { tools, template } = options
-    const constrained = generating.grammar !== undefined || generating.schema !== undefined
-    const plan = await replyPlanOf(this, { tools, toolChoice, parallelToolCalls, template, constrained })
+    const { grammar, schema } = generating
+    const plan = await replyPlanOf(this, { tools, toolChoice, parallelToolCalls, template, grammar, schema })
     const rendering: EncodeChatOptions = {
       ...Object.fromEntries(entries.filter(isOfPrompt)),
       tools: plan.tools,

@@ -47,7 +47,8 @@ async function planOf(
     tools: request.tools,
     toolChoice: request.tool_choice,
     parallelToolCalls: request.parallel_tool_calls,
-    constrained: schema !== undefined || request.grammar !== undefined,
+    grammar: request.grammar,
+    schema,
   })
   const prompt = await model.encodeChat(request.messages as readonly ChatMessage[], {
     tools: reply.tools,

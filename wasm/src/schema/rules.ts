@@ -1,6 +1,9 @@
 // Collects the rules of a grammar, names them, and removes rules that match no finite text.
 import { choice, isNone, print, repeat, rule, sequence, type Expression } from './gbnf.js'
 
+// Texts and sets of characters, and the names of rules.
+const kWords = /"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|[a-zA-Z][a-zA-Z0-9-]*/g
+
 /** Whether some finite text matches. known: whether one matches a rule. */
 function ends(e: Expression, known: (name: string) => boolean): boolean {
   switch (e.kind) {
@@ -37,6 +40,16 @@ export class Rules {
         this.use(used)
     }
     return rule(name)
+  }
+
+  /** Adds all rules of another grammar, and returns its root. Their names end in the suffix. */
+  include(grammar: string, suffix: string): Expression {
+    for (const line of grammar.trimEnd().split('\n')) {
+      const renamed = line.replaceAll(kWords, (word) => (/^[a-z]/i.test(word) ? `${word}-${suffix}` : word))
+      const [name, body] = renamed.split(' ::= ', 2) as [string, string]
+      this.#raw.set(name, body)
+    }
+    return rule(`root-${suffix}`)
   }
 
   /** Returns an unused name. define() sets its body. */
