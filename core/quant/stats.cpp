@@ -112,6 +112,38 @@ v128_t high_doubles(v128_t floats) {
   return wasm_f64x2_promote_low_f32x4(wasm_i32x4_shuffle(floats, floats, 2, 3, 2, 3));
 }
 
+float minimum_of(v128_t floats, float at_most) {
+  float lanes[4];
+  wasm_v128_store(lanes, floats);
+  for (const float lane : lanes) at_most = std::min(at_most, lane);
+  return at_most;
+}
+
+float maximum_of(v128_t floats, float at_least) {
+  float lanes[4];
+  wasm_v128_store(lanes, floats);
+  for (const float lane : lanes) at_least = std::max(at_least, lane);
+  return at_least;
+}
+
+/// The sum of squared deviations from the mean.
+double squared_deviations(const float* values, size_t n, double mean) {
+  const v128_t means = wasm_f64x2_splat(mean);
+  v128_t sums[2] = {wasm_f64x2_splat(0), wasm_f64x2_splat(0)};
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const v128_t v = wasm_v128_load(values + i);
+    const v128_t d[2] = {wasm_f64x2_sub(low_doubles(v), means), wasm_f64x2_sub(high_doubles(v), means)};
+    for (size_t k = 0; k < 2; ++k) sums[k] = wasm_f64x2_add(sums[k], wasm_f64x2_mul(d[k], d[k]));
+  }
+  double sum = sum_of(wasm_f64x2_add(sums[0], sums[1]));
+  for (; i < n; ++i) {
+    const double deviation = static_cast<double>(values[i]) - mean;
+    sum += deviation * deviation;
+  }
+  return sum;
+}
+
 }  // namespace
 
 TensorStats::TensorStats(uint64_t row_length_in, uint64_t n_rows) : row_length(std::max<uint64_t>(row_length_in, 1)) {
@@ -178,17 +210,11 @@ void TensorStats::add_finite(const float* values, size_t n, size_t column, Momen
       wasm_v128_store(at, wasm_f32x4_pmax(wasm_v128_load(at), magnitude));
     }
   }
-  float lanes[4];
   uint32_t zeros_by_lane[4];
   wasm_v128_store(zeros_by_lane, none);
   for (const uint32_t lane : zeros_by_lane) zeros += lane;
-  float low = values[0], high = values[0];
-  wasm_v128_store(lanes, least);
-  for (const float lane : lanes) low = std::min(low, lane);
-  wasm_v128_store(lanes, most);
-  for (const float lane : lanes) high = std::max(high, lane);
-  wasm_v128_store(lanes, largest);
-  for (const float lane : lanes) line.absolute_maximum = std::max(line.absolute_maximum, lane);
+  float low = minimum_of(least, values[0]), high = maximum_of(most, values[0]);
+  line.absolute_maximum = maximum_of(largest, line.absolute_maximum);
   double sum = sum_of(wasm_f64x2_add(sums[0], sums[1]));
   line.sum_of_squares = sum_of(wasm_f64x2_add(squares[0], squares[1]));
   for (; i < n; ++i) {
@@ -210,18 +236,7 @@ void TensorStats::add_finite(const float* values, size_t n, size_t column, Momen
 
   moments_here.count = n;
   moments_here.mean = sum / static_cast<double>(n);
-  const v128_t mean = wasm_f64x2_splat(moments_here.mean);
-  v128_t deviations[2] = {zero, zero};
-  for (i = 0; i + 4 <= n; i += 4) {
-    const v128_t v = wasm_v128_load(values + i);
-    const v128_t d[2] = {wasm_f64x2_sub(low_doubles(v), mean), wasm_f64x2_sub(high_doubles(v), mean)};
-    for (size_t k = 0; k < 2; ++k) deviations[k] = wasm_f64x2_add(deviations[k], wasm_f64x2_mul(d[k], d[k]));
-  }
-  moments_here.squares = sum_of(wasm_f64x2_add(deviations[0], deviations[1]));
-  for (; i < n; ++i) {
-    const double deviation = static_cast<double>(values[i]) - moments_here.mean;
-    moments_here.squares += deviation * deviation;
-  }
+  moments_here.squares = squared_deviations(values, n, moments_here.mean);
 }
 
 void TensorStats::add_any(const float* values, size_t n, size_t column, Moments& moments_here, LineStats& line) {

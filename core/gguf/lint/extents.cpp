@@ -58,26 +58,28 @@ std::optional<uint64_t> Extents::value(Key key, std::optional<uint64_t> block) c
   return one > 0 ? std::optional(static_cast<uint64_t>(one)) : std::nullopt;
 }
 
+std::optional<uint64_t> Extents::head_length(Key key, Key windowed, std::optional<uint64_t> block) const {
+  const auto heads = value(kHeads, block);
+  // Layers with sliding-window attention may have other head counts.
+  if (!heads || (there_[windowed] && value(windowed, block) != value(key, block))) return std::nullopt;
+  if (there_[key]) return value(key, block);
+  return *heads == 0 ? heads : quotient(value(kWidth, block), heads);
+}
+
+std::optional<uint64_t> Extents::key_length(std::optional<uint64_t> block) const {
+  return head_length(kKeyLength, kWindowedKeyLength, block);
+}
+
+std::optional<uint64_t> Extents::value_length(std::optional<uint64_t> block) const {
+  return head_length(kValueLength, kWindowedValueLength, block);
+}
+
+std::optional<uint64_t> Extents::rotated(std::optional<uint64_t> block) const {
+  return there_[kRotated] ? value(kRotated, block) : key_length(block);
+}
+
 std::optional<uint64_t> Extents::of(char letter, std::optional<uint64_t> block) const {
   const auto value = [&](Key key) { return this->value(key, block); };
-  const auto heads = value(kHeads), kv_heads = there_[kKvHeads] ? value(kKvHeads) : heads;
-  const auto head = [&](Key key, Key windowed) -> std::optional<uint64_t> {
-    // Layers with sliding-window attention may have other head counts.
-    if (!heads || (there_[windowed] && value(windowed) != value(key))) return std::nullopt;
-    if (there_[key]) return value(key);
-    const auto width = value(kWidth);
-    return width && *heads != 0 ? std::optional(*width / *heads) : *heads == 0 ? heads : std::nullopt;
-  };
-  const auto key = [&] { return head(kKeyLength, kWindowedKeyLength); };
-  const auto value_length = [&] { return head(kValueLength, kWindowedValueLength); };
-  // Latent attention. In models with windows, its ranks differ between blocks.
-  const bool latent = !there_[kWindowedLatentRank];
-  const auto latent_key = [&] { return latent ? there_[kLatentKey] ? value(kLatentKey) : key() : std::nullopt; };
-  const auto latent_value = [&] {
-    return latent ? there_[kLatentValue] ? value(kLatentValue) : value_length() : std::nullopt;
-  };
-  const auto rotated = [&] { return there_[kRotated] ? value(kRotated) : key(); };
-  const auto unrotated = [&] { return less(latent_key(), rotated()); };
   switch (letter) {
     case 'E':
       return value(kWidth);
@@ -93,130 +95,161 @@ std::optional<uint64_t> Extents::of(char letter, std::optional<uint64_t> block) 
       // Without the key, each expert gets an equal part of the usual width.
       return there_[kExpertFeedForward] ? value(kExpertFeedForward)
                                         : quotient(value(kFeedForward), value(kExpertsUsed));
+    case 'h':
+      if (there_[kSharedFeedForward]) return value(kSharedFeedForward);
+      return shares_width_ ? value(kFeedForward) : product(value(kExpertFeedForward), value(kSharedExperts));
     case 'X':
       return value(kExperts);
     case 'C':
       return value(kContext);
     case 'T':
       return tokens_;
-    case 'N':
-      return heads;
-    case 'H':
-      return key();
-    case 'Q':
-      return product(heads, key());
-    case 'O':
-      return product(heads, value_length());
-    case 'R':
-      return product(2, product(heads, key()));
-    case 'D':
-      return kv_heads;
-    case 'K':
-      return product(kv_heads, key());
-    case 'V':
-      return product(kv_heads, value_length());
-    case 'S':
-      return sum(product(heads, key()), sum(product(kv_heads, key()), product(kv_heads, value_length())));
-    case 'u':
-      return sum(product(heads, key()), product(2, product(kv_heads, key())));
-    case 'h':
-      if (there_[kSharedFeedForward]) return value(kSharedFeedForward);
-      return shares_width_ ? value(kFeedForward) : product(value(kExpertFeedForward), value(kSharedExperts));
-    case 'a':
-      return latent ? value(kQueryRank) : std::nullopt;
-    case 'b':
-      return latent ? value(kLatentRank) : std::nullopt;
-    case 'c':
-      return latent ? sum(value(kLatentRank), rotated()) : std::nullopt;
-    case 'd':
-      return product(heads, latent_key());
-    case 'e':
-      return unrotated();
-    case 'f':
-      return latent_value();
-    case 'g':
-      return product(heads, latent_value());
-    case 'i':
-      return product(heads, sum(unrotated(), latent_value()));
-    case 'p':
-      return value(kIndexerLength);
-    case 'q':
-      return value(kIndexerHeads);
-    case 't':
-      return product(value(kIndexerLength), value(kIndexerHeads));
-    case 'j':
-      return product(heads, rotated());
-    case 'k':
-      return product(kv_heads, rotated());
+    case '9':
+      return token_types_;
+    case 'v':
+      return value(kShortConvolution);
+    case 'U':
+      return value(kBuckets);
     case '1':
       return 1;
+    case '5':
+      return 5;
+    case '6':
+      return 6;
     default:
-      return recurrent(letter, block);
+      return attention(letter, block);
   }
 }
 
-std::optional<uint64_t> Extents::recurrent(char letter, std::optional<uint64_t> block) const {
-  const auto value = [&](Key key) { return this->value(key, block); };
-  const auto inner = value(kInner), rank = value(kStepRank), groups = value(kGroups);
-  const auto shared = product(2, product(groups, value(kState)));  // B and C, or queries and keys
+std::optional<uint64_t> Extents::attention(char letter, std::optional<uint64_t> block) const {
+  const auto heads = value(kHeads, block), kv_heads = there_[kKvHeads] ? value(kKvHeads, block) : heads;
+  const auto keys = product(kv_heads, key_length(block)), values = product(kv_heads, value_length(block));
+  const auto queries = product(heads, key_length(block));
+  switch (letter) {
+    case 'N':
+      return heads;
+    case 'H':
+      return key_length(block);
+    case 'Q':
+      return queries;
+    case 'O':
+      return product(heads, value_length(block));
+    case 'R':
+      return product(2, queries);
+    case 'D':
+      return kv_heads;
+    case 'K':
+      return keys;
+    case 'V':
+      return values;
+    case 'S':
+      return sum(queries, sum(keys, values));
+    case 'u':
+      return sum(queries, product(2, keys));
+    case 'p':
+      return value(kIndexerLength, block);
+    case 'q':
+      return value(kIndexerHeads, block);
+    case 't':
+      return product(value(kIndexerLength, block), value(kIndexerHeads, block));
+    case 'j':
+      return product(heads, rotated(block));
+    case 'k':
+      return product(kv_heads, rotated(block));
+    default:
+      return latent_attention(letter, block);
+  }
+}
+
+std::optional<uint64_t> Extents::latent_attention(char letter, std::optional<uint64_t> block) const {
+  // In models with windows, the ranks differ between blocks.
+  const bool latent = !there_[kWindowedLatentRank];
+  const auto known = [&](Key key) { return latent ? value(key, block) : std::nullopt; };
+  const auto heads = value(kHeads, block);
+  const auto key = there_[kLatentKey] ? known(kLatentKey) : latent ? key_length(block) : std::nullopt;
+  const auto length = there_[kLatentValue] ? known(kLatentValue) : latent ? value_length(block) : std::nullopt;
+  const auto unrotated = less(key, rotated(block));
+  switch (letter) {
+    case 'a':
+      return known(kQueryRank);
+    case 'b':
+      return known(kLatentRank);
+    case 'c':
+      return sum(known(kLatentRank), rotated(block));
+    case 'd':
+      return product(heads, key);
+    case 'e':
+      return unrotated;
+    case 'f':
+      return length;
+    case 'g':
+      return product(heads, length);
+    case 'i':
+      return product(heads, sum(unrotated, length));
+    default:
+      return state_space(letter, block);
+  }
+}
+
+std::optional<uint64_t> Extents::state_space(char letter, std::optional<uint64_t> block) const {
+  const auto inner = value(kInner, block), rank = value(kStepRank, block), groups = value(kGroups, block);
+  const auto state = value(kState, block);
+  const auto shared = product(2, product(groups, state));  // B and C, or queries and keys
   switch (letter) {
     case 'w':
-      return value(kConvKernel);
+      return value(kConvKernel, block);
     case 'I':
       return inner;
     case 'L':
       return product(2, inner);
     case 's':
-      return value(kState);
+      return state;
     case 'r':
       return rank;
     case 'x':
-      return sum(rank, product(2, value(kState)));
+      return sum(rank, product(2, state));
     case 'y':
       return sum(inner, shared);
     case 'z':
       return sum(sum(product(2, inner), shared), rank);
     case 'o':
-      return product(value(kState), rank);
+      return product(state, rank);
     case 'A':
-      return sum(product(value(kState), rank), shared);
+      return sum(product(state, rank), shared);
     case 'Z':
-      return sum(product(2, product(value(kState), rank)), shared);
+      return sum(product(2, product(state, rank)), shared);
     case 'n':
       return quotient(inner, groups);
     case 'm':
       return groups;
     case 'B':
       return product(2, rank);
+    default:
+      return rwkv(letter, block);
+  }
+}
+
+std::optional<uint64_t> Extents::rwkv(char letter, std::optional<uint64_t> block) const {
+  switch (letter) {
     case 'W':
-      return value(kWkvHead);
+      return value(kWkvHead, block);
     case 'P':
-      return quotient(value(kWidth), value(kWkvHead));
-    case '5':
-      return 5;
-    case '6':
-      return 6;
+      return quotient(value(kWidth, block), value(kWkvHead, block));
     case 'Y':
-      return product(5, value(kMixRank));
+      return product(5, value(kMixRank, block));
     case 'J':
-      return value(kMixRank);
+      return value(kMixRank, block);
     case 'l':
-      return value(kDecayRank);
+      return value(kDecayRank, block);
     case '3':
-      return value(kDecayLora);
+      return value(kDecayLora, block);
     case '4':
-      return value(kIclrLora);
+      return value(kIclrLora, block);
     case '7':
       // The first block has no value residual. Its tensors exist, but are never read.
-      return value(block == uint64_t{0} ? kIclrLora : kValueLora);
+      return value(block == uint64_t{0} ? kIclrLora : kValueLora, block);
     case '8':
-      return value(kGateLora);
-    case 'v':
-      return value(kShortConvolution);
-    case '9':
-      return token_types_;
-    case 'U':
-      return value(kBuckets);
+      return value(kGateLora, block);
     default:
       return std::nullopt;
   }

@@ -97,8 +97,17 @@ class Extents {
 
   [[nodiscard]] bool counts_from_zero(Key key) const;
   [[nodiscard]] std::optional<uint64_t> value(Key key, std::optional<uint64_t> block) const;
-  /// The letters of state-space models and RWKV.
-  [[nodiscard]] std::optional<uint64_t> recurrent(char letter, std::optional<uint64_t> block) const;
+  /// The length of an attention head: the key's value or, without the key, an equal part of the width.
+  [[nodiscard]] std::optional<uint64_t> head_length(Key key, Key windowed, std::optional<uint64_t> block) const;
+  [[nodiscard]] std::optional<uint64_t> key_length(std::optional<uint64_t> block) const;
+  [[nodiscard]] std::optional<uint64_t> value_length(std::optional<uint64_t> block) const;
+  [[nodiscard]] std::optional<uint64_t> rotated(std::optional<uint64_t> block) const;
+
+  // The letters of one kind of layer. Each function passes a letter that it does not know to the next one.
+  [[nodiscard]] std::optional<uint64_t> attention(char letter, std::optional<uint64_t> block) const;
+  [[nodiscard]] std::optional<uint64_t> latent_attention(char letter, std::optional<uint64_t> block) const;
+  [[nodiscard]] std::optional<uint64_t> state_space(char letter, std::optional<uint64_t> block) const;
+  [[nodiscard]] std::optional<uint64_t> rwkv(char letter, std::optional<uint64_t> block) const;
 
   std::array<bool, kKeys.size()> there_{};
   std::array<std::optional<uint64_t>, kKeys.size()> whole_{};
