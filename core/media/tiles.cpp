@@ -35,57 +35,11 @@ ImageSize best_candidate(ImageSize image, const std::vector<ImageSize>& candidat
   return best;
 }
 
-uint32_t to_multiple(double length, uint32_t of) {
-  return std::max(static_cast<uint32_t>(std::round(static_cast<float>(length) / static_cast<float>(of))) * of, of);
-}
-
-// A size of about side * side pixels with the image's aspect ratio.
-ImageSize square_like(ImageSize image, uint32_t side, uint32_t align) {
-  const float ratio = static_cast<float>(image.width) / static_cast<float>(image.height);
-  const auto height = static_cast<uint32_t>(static_cast<float>(side) / std::sqrt(ratio));
-  const auto width = static_cast<uint32_t>(static_cast<float>(height) * ratio);
-  return {to_multiple(width, align), to_multiple(height, align)};
-}
-
-constexpr uint32_t kMaxGridTiles = 9;
-
-ImageSize nearest_grid(ImageSize image, uint32_t side) {
-  const float log_ratio = std::log(static_cast<float>(image.width) / static_cast<float>(image.height));
-  const float area = static_cast<float>(image.width) * static_cast<float>(image.height) /
-                     (static_cast<float>(side) * static_cast<float>(side));
-  const auto multiple = static_cast<uint32_t>(std::min(std::ceil(area), static_cast<float>(kMaxGridTiles)));
-  ImageSize best{1, 1};
-  float least = std::numeric_limits<float>::infinity();
-  for (const uint32_t n : {multiple - 1, multiple, multiple + 1}) {
-    if (n == 1 || n > kMaxGridTiles) continue;
-    for (uint32_t columns = 1; columns <= n; ++columns) {
-      if (n % columns != 0) continue;
-      const ImageSize grid{columns, n / columns};
-      const float error =
-          std::fabs(log_ratio - std::log(static_cast<float>(grid.width) / static_cast<float>(grid.height)));
-      if (error < least) best = grid, least = error;
-    }
-  }
-  return best;
-}
-
 Cut cut_to_candidates(ImageSize image, const ImageRule& rule) {
   const ImageSize side{rule.image_size, rule.image_size};
   if (image.width <= rule.image_size && image.height <= rule.image_size) return {side, {}, {}, {}};
   const ImageSize refined = best_candidate(image, rule.candidates);
   return {side, refined, side, {refined.width / rule.image_size, refined.height / rule.image_size}};
-}
-
-Cut cut_to_grid(ImageSize image, const ImageRule& rule) {
-  const uint32_t side = rule.image_size, align = rule.patch * rule.merge;
-  if (image.width <= side && image.height <= side) return {{side, side}, {}, {}, {}};
-  ImageSize overview{to_multiple(image.width, align), to_multiple(image.height, align)};
-  if (image.n_pixels() > uint64_t{side} * side) overview = square_like(image, side, align);
-  const ImageSize grid = nearest_grid(image, side);
-  const ImageSize cell{to_multiple(image.width, grid.width) / grid.width,
-                       to_multiple(image.height, grid.height) / grid.height};
-  const ImageSize tile = square_like(cell, side, align);
-  return {overview, {tile.width * grid.width, tile.height * grid.height}, tile, grid};
 }
 
 // Two steps: scale the longer side to longest_edge with the other side even, then stretch to whole tiles.
@@ -135,32 +89,12 @@ Cut cut_by_ratio(ImageSize image, const ImageRule& rule) {
   return {overview, {grid.width * kRatioTile, grid.height * kRatioTile}, tile, grid};
 }
 
-// Youtu-VL: shrinks the image in steps of 0.02 of its size.
-ImageSize fit_in_steps(ImageSize image, const ImageRule& rule) {
-  const uint32_t align = rule.patch * rule.merge;
-  const uint64_t most = rule.fit.max_pixels / (uint64_t{rule.patch} * rule.patch);
-  const auto scaled = [&](uint32_t x, float scale) {
-    const float sides = std::ceil(static_cast<float>(x) * scale / static_cast<float>(align));
-    return std::max(align, static_cast<uint32_t>(sides) * align);
-  };
-  ImageSize to{};
-  for (float scale = 1; scale > 0; scale -= 0.02f) {
-    to = {scaled(image.width, scale), scaled(image.height, scale)};
-    if (uint64_t{to.width / rule.patch} * (to.height / rule.patch) <= most) break;
-  }
-  return to;
-}
-
 Cut cut_of(ImageSize image, const ImageRule& rule) {
   switch (rule.split) {
     case ImageSplit::kFitted:
       return {fit_size(image, rule.fit), {}, {}, {}};
-    case ImageSplit::kFittedSteps:
-      return {fit_in_steps(image, rule), {}, {}, {}};
     case ImageSplit::kCandidates:
       return cut_to_candidates(image, rule);
-    case ImageSplit::kGrid:
-      return cut_to_grid(image, rule);
     case ImageSplit::kLongestEdge:
       return cut_at_longest_edge(image, rule);
     case ImageSplit::kRatioGrid:
@@ -185,8 +119,7 @@ Result<ImageParts> split_image(const ImageView& image, const ImageRule& rule) {
     return fail(ErrorCode::kOutOfRange, "the projector's keys resize this image to more pixels than are supported");
   ImageParts parts;
   if (!cuts) {
-    const bool apart = rule.split == ImageSplit::kSquare || rule.split == ImageSplit::kFitted ||
-                       rule.split == ImageSplit::kFittedSteps;
+    const bool apart = rule.split == ImageSplit::kSquare || rule.split == ImageSplit::kFitted;
     parts.overview = resize(image, cut.overview, apart ? rule.whole : rule.overview);
     return parts;
   }

@@ -12,9 +12,7 @@ namespace ggufscope {
 enum class ImageSplit : uint8_t {
   kSquare,       ///< one image with sides of image_size
   kFitted,       ///< one image whose size fit_size() chooses, in multiples of patches
-  kFittedSteps,  ///< the largest scale of 1, 0.98, 0.96... that does not give too many patches (Youtu-VL)
-  kCandidates,   ///< tiles of image_size, after resizing to the best of several sizes (LLaVA 1.6, InternVL, Llama 4)
-  kGrid,         ///< up to 9 tiles in the grid with the nearest aspect ratio (LLaVA-UHD, MiniCPM-V)
+  kCandidates,   ///< tiles of image_size, after resizing to the best of several sizes (LLaVA 1.6, InternVL)
   kLongestEdge,  ///< tiles of image_size with an overview, after scaling the longer side to longest_edge (Idefics 3)
   kRatioGrid,    ///< large images: tiles of kRatioTile in the grid with the nearest aspect ratio (LFM2)
 };

@@ -59,8 +59,7 @@ void check_parameters(Keys& keys, VisionParameters& p) {
     keys.refuse(ErrorCode::kOutOfRange, "clip.vision.image_max_pixels is less than image_min_pixels");
   if (keys.failed()) return;
   const ImageRule& image = p.image;
-  const bool fixed = image.split != ImageSplit::kFitted && image.split != ImageSplit::kFittedSteps &&
-                     image.split != ImageSplit::kRatioGrid;
+  const bool fixed = image.split != ImageSplit::kFitted && image.split != ImageSplit::kRatioGrid;
   if (fixed && image.image_size < image.patch)
     keys.refuse(ErrorCode::kOutOfRange, "clip.vision.image_size is less than a patch");
   if (image.split == ImageSplit::kLongestEdge && image.fit.longest_edge == 0)
