@@ -145,70 +145,104 @@ void merge_streams(Pass& pass, const float* streams, float* x, float* scratch) {
   vec::scale(x, 1.0f / static_cast<float>(projection.matrices.size() + 1), size);
 }
 
-void run_altup_layer(Pass& pass, size_t il, float* streams, const float* per_layer, const Activations& a) {
-  const Hparams& h = pass.h();
-  const LayerWeights& w = pass.weights(il);
-  const size_t n = pass.n_tokens, n_embd = h.n_embd, size = n * n_embd, n_streams = w.altup.router.n_out;
-  const size_t mark = pass.state.arena.mark();
-  float* predicted = pass.take(n_streams * size);  // [n_streams, n_tokens, n_embd]
-  float* coefficients = pass.take(n * n_streams * n_streams);
-  float* routed = pass.take(n * n_streams);
-  const auto norm = [&](const Affine& by, const float* from, float* to) {
-    normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, by, from, n, n_embd, to);
-  };
+namespace {
 
-  modalities(pass, w.altup, streams, a.normed, routed);
-  apply(pass.pool, w.altup.predict, routed, n, coefficients);  // [n_tokens, to, from]
-  std::memcpy(predicted, streams, n_streams * size * sizeof(float));
+// The streams of one layer.
+struct AltupPass {
+  size_t il, n_streams;
+  float* streams;       // [n_streams, n_tokens, n_embd]
+  float* predicted;     // the same
+  float* coefficients;  // [n_tokens, n_streams, n_streams]
+  float* routed;        // [n_tokens, n_streams]
+  Activations a;
+};
+
+void normalize_stream(const Pass& pass, const Affine& by, const float* from, float* to) {
+  normalize_rows(pass.pool, pass.h().norm_eps, NormKind::kRms, by, from, pass.n_tokens, pass.h().n_embd, to);
+}
+
+// Predicts each stream as a sum of all streams.
+void predict_streams(Pass& pass, const AltupWeights& w, const AltupPass& p) {
+  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, size = n * n_embd;
+  modalities(pass, w, p.streams, p.a.normed, p.routed);
+  apply(pass.pool, w.predict, p.routed, n, p.coefficients);  // [n_tokens, to, from]
+  std::memcpy(p.predicted, p.streams, p.n_streams * size * sizeof(float));
   each_token(pass.pool, Operation::kAdd, n, [&](size_t t) {
-    for (size_t to = 0; to < n_streams; ++to)
-      for (size_t from = 0; from < n_streams; ++from)
-        vec::add_scaled(predicted + to * size + t * n_embd, coefficients[(t * n_streams + to) * n_streams + from],
-                        streams + from * size + t * n_embd, n_embd);
+    for (size_t to = 0; to < p.n_streams; ++to)
+      for (size_t from = 0; from < p.n_streams; ++from)
+        vec::add_scaled(p.predicted + to * size + t * n_embd,
+                        p.coefficients[(t * p.n_streams + to) * p.n_streams + from],
+                        p.streams + from * size + t * n_embd, n_embd);
   });
+}
 
-  norm(w.attn_norm, predicted, a.normed);
-  {
-    const size_t inner = pass.state.arena.mark();
-    float* low = pass.take(n * w.altup.laurel_left.n_out);
-    apply(pass.pool, w.altup.laurel_left, a.normed, n, low);
-    apply(pass.pool, w.altup.laurel_right, low, n, a.input);
-    pass.state.arena.release(inner);
-  }
-  norm(w.altup.laurel_norm, a.input, a.input);
+// Attention, and beside it the low-rank LAuReL. Leaves the sum in a.mixed.
+void run_laurel_attention(Pass& pass, const LayerWeights& w, const AltupPass& p) {
+  const Activations& a = p.a;
+  const size_t n = pass.n_tokens, size = n * pass.h().n_embd;
+  normalize_stream(pass, w.attn_norm, p.predicted, a.normed);
+  const size_t inner = pass.state.arena.mark();
+  float* low = pass.take(n * w.altup.laurel_left.n_out);
+  apply(pass.pool, w.altup.laurel_left, a.normed, n, low);
+  apply(pass.pool, w.altup.laurel_right, low, n, a.input);
+  pass.state.arena.release(inner);
+  normalize_stream(pass, w.altup.laurel_norm, a.input, a.input);
   vec::add(a.input, a.normed, size);
-  find_mixer(pass.layer(il).mixer).run(pass, il, a.normed, a.mixed);
-  norm(w.attn_post_norm, a.mixed, a.mixed);
-  vec::add(a.mixed, predicted, size);
+  find_mixer(pass.layer(p.il).mixer).run(pass, p.il, a.normed, a.mixed);
+  normalize_stream(pass, w.attn_post_norm, a.mixed, a.mixed);
+  vec::add(a.mixed, p.predicted, size);
   vec::add(a.mixed, a.input, size);
   vec::scale(a.mixed, 1.0f / std::sqrt(2.0f), size);
+}
 
-  norm(w.ffn_norm, a.mixed, a.normed);
-  {
-    const size_t inner = pass.state.arena.mark(), n_ff = w.ffn.up.n_out;
-    float* gate = pass.take(n * n_ff);
-    float* up = pass.take(n * n_ff);
-    apply(pass.pool, {{&w.ffn.up, up}, {&w.ffn.gate, gate}}, a.normed, n);
-    each_token(pass.pool, Operation::kGate, n, [&](size_t t) {
-      if (il < kSparseLayers) keep_outliers(gate + t * n_ff, n_ff);
-      activate_gated(h.activation, gate + t * n_ff, up + t * n_ff, n_ff, up + t * n_ff);
-    });
-    apply(pass.pool, w.ffn.down, up, n, a.forward);
-    pass.state.arena.release(inner);
-  }
-  norm(w.ffn_post_norm, a.forward, a.forward);
-  vec::add(a.mixed, a.forward, size);  // the sum that was computed
-
-  modalities(pass, w.altup, a.mixed, a.normed, routed);
-  apply(pass.pool, w.altup.correct, routed, n, coefficients);  // [n_tokens, n_streams]
-  vec::add_scaled(a.mixed, -1.0f, predicted, size);
-  std::memcpy(streams, predicted, n_streams * size * sizeof(float));
-  each_token(pass.pool, Operation::kAdd, n, [&](size_t t) {
-    for (size_t j = 0; j < n_streams; ++j)
-      vec::add_scaled(streams + j * size + t * n_embd, 1.0f + coefficients[t * n_streams + j], a.mixed + t * n_embd,
-                      n_embd);
+// The feed-forward network, whose first layers keep only the largest activations.
+void run_sparse_ffn(Pass& pass, const LayerWeights& w, const AltupPass& p) {
+  const Activations& a = p.a;
+  const size_t n = pass.n_tokens, n_ff = w.ffn.up.n_out;
+  normalize_stream(pass, w.ffn_norm, a.mixed, a.normed);
+  const size_t inner = pass.state.arena.mark();
+  float* gate = pass.take(n * n_ff);
+  float* up = pass.take(n * n_ff);
+  apply(pass.pool, {{&w.ffn.up, up}, {&w.ffn.gate, gate}}, a.normed, n);
+  each_token(pass.pool, Operation::kGate, n, [&](size_t t) {
+    if (p.il < kSparseLayers) keep_outliers(gate + t * n_ff, n_ff);
+    activate_gated(pass.h().activation, gate + t * n_ff, up + t * n_ff, n_ff, up + t * n_ff);
   });
+  apply(pass.pool, w.ffn.down, up, n, a.forward);
+  pass.state.arena.release(inner);
+  normalize_stream(pass, w.ffn_post_norm, a.forward, a.forward);
+  vec::add(a.mixed, a.forward, n * pass.h().n_embd);
+}
 
+// Corrects each prediction by the difference between the first stream's computed value, a.mixed, and its prediction.
+void correct_streams(Pass& pass, const AltupWeights& w, const AltupPass& p) {
+  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, size = n * n_embd;
+  modalities(pass, w, p.a.mixed, p.a.normed, p.routed);
+  apply(pass.pool, w.correct, p.routed, n, p.coefficients);  // [n_tokens, n_streams]
+  vec::add_scaled(p.a.mixed, -1.0f, p.predicted, size);
+  std::memcpy(p.streams, p.predicted, p.n_streams * size * sizeof(float));
+  each_token(pass.pool, Operation::kAdd, n, [&](size_t t) {
+    for (size_t j = 0; j < p.n_streams; ++j)
+      vec::add_scaled(p.streams + j * size + t * n_embd, 1.0f + p.coefficients[t * p.n_streams + j],
+                      p.a.mixed + t * n_embd, n_embd);
+  });
+}
+
+}  // namespace
+
+void run_altup_layer(Pass& pass, size_t il, float* streams, const float* per_layer, const Activations& a) {
+  const LayerWeights& w = pass.weights(il);
+  const size_t n = pass.n_tokens, n_embd = pass.h().n_embd, size = n * n_embd, n_streams = w.altup.router.n_out;
+  const size_t mark = pass.state.arena.mark();
+  AltupPass p{il, n_streams, streams, nullptr, nullptr, nullptr, a};
+  p.predicted = pass.take(n_streams * size);
+  p.coefficients = pass.take(n * n_streams * n_streams);
+  p.routed = pass.take(n * n_streams);
+  predict_streams(pass, w.altup, p);
+  run_laurel_attention(pass, w, p);
+  run_sparse_ffn(pass, w, p);
+  correct_streams(pass, w.altup, p);
+  // All streams but the first get the per-layer embedding.
   std::memcpy(a.mixed, streams, size * sizeof(float));
   for (size_t t = 0; t < n; ++t) vec::multiply(a.mixed + t * n_embd, w.altup.correct_scale.data(), n_embd);
   per_layer_output(pass, il, per_layer, a.mixed, a.forward);

@@ -162,79 +162,118 @@ void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions
             reinterpret_cast<float*>(state.thread_scratch.data()), state.thread_scratch_floats, out);
 }
 
+namespace {
+
+// Sizes and activations of one layer.
+struct AttentionPass {
+  size_t n, n_head, n_head_kv, d_k, d_v;
+  size_t n_q, n_k, n_v, n_out;  // numbers of one token in q, k, v and mixed
+  bool own_keys;                // false: the layer reads the keys and values of another one
+  float* q;                     // [n_tokens, n_head, d_k]
+  float* k;                     // [n_tokens, n_head_kv, d_k]
+  float* v;                     // [n_tokens, n_head_kv, d_v]
+  float* mixed;                 // [n_tokens, n_head, d_v]
+  float* fused;                 // queries, keys and values of a token, concatenated
+  float* gate;
+};
+
+AttentionPass begin_attention(Pass& pass, const LayerParameters& layer, const AttentionWeights& w) {
+  AttentionPass a{};
+  a.n = pass.n_tokens;
+  a.n_head = layer.n_head;
+  a.n_head_kv = layer.n_head_kv;
+  a.d_k = layer.d_k;
+  a.d_v = layer.d_v;
+  a.n_q = a.n_head * a.d_k;
+  a.n_k = a.n_head_kv * a.d_k;
+  a.n_v = a.n_head_kv * a.d_v;
+  a.n_out = a.n_head * a.d_v;
+  a.own_keys = w.qkv || w.k;
+  a.q = pass.take(a.n * a.n_q);
+  a.k = pass.take(a.n * a.n_k);
+  a.v = pass.take(a.n * a.n_v);
+  a.mixed = pass.take(a.n * a.n_out);
+  a.fused = pass.take(a.n * std::max(2 * a.n_q, a.n_q + a.n_k + a.n_v));
+  a.gate = pass.take(a.n * std::max(a.n_q, a.n_out));
+  return a;
+}
+
+void project_qkv(const Pass& pass, const AttentionWeights& w, const float* x, const AttentionPass& a) {
+  const size_t n = a.n, d_k = a.d_k;
+  if (w.qkv) {
+    apply(pass.pool, w.qkv, x, n, a.fused);
+    for (size_t t = 0; t < n; ++t) {
+      const float* row = a.fused + t * (a.n_q + a.n_k + a.n_v);
+      std::memcpy(a.q + t * a.n_q, row, a.n_q * sizeof(float));
+      std::memcpy(a.k + t * a.n_k, row + a.n_q, a.n_k * sizeof(float));
+      std::memcpy(a.v + t * a.n_v, row + a.n_q + a.n_k, a.n_v * sizeof(float));
+    }
+  } else {
+    apply(pass.pool, {{&w.q, w.gated_query ? a.fused : a.q}, {&w.k, a.k}, {&w.v, a.v}, {&w.gate, a.gate}}, x, n);
+    if (w.gated_query)
+      for (size_t i = 0; i < n * a.n_head; ++i) {
+        std::memcpy(a.q + i * d_k, a.fused + 2 * i * d_k, d_k * sizeof(float));
+        std::memcpy(a.gate + i * d_k, a.fused + (2 * i + 1) * d_k, d_k * sizeof(float));
+      }
+    if (w.k && !w.v) std::memcpy(a.v, a.k, n * a.n_v * sizeof(float));
+  }
+  if (const float limit = pass.h().clamp_kqv; limit > 0) {
+    clamp(a.q, n * a.n_q, limit);
+    clamp(a.k, a.own_keys ? n * a.n_k : 0, limit);
+    clamp(a.v, a.own_keys ? n * a.n_v : 0, limit);
+  }
+}
+
+// Norms and RoPE of queries and keys, in the architecture's order, and what some models do to values and queries.
+void normalize_and_rotate(Pass& pass, size_t il, const AttentionWeights& w, const AttentionPass& a) {
+  const Hparams& h = pass.h();
+  const Architecture& arch = pass.model.architecture();
+  const LayerParameters& layer = pass.layer(il);
+  for (const bool rotating : {arch.qk_norm_after_rope, !arch.qk_norm_after_rope}) {
+    if (rotating) {
+      rotate(pass, il, a.q, a.n_q, a.n_head, a.d_k, 0);
+      if (a.own_keys) rotate(pass, il, a.k, a.n_k, a.n_head_kv, a.d_k, 0);
+    } else if (arch.qk_norm != QkNorm::kUnweighted || layer.use_rope) {
+      normalize_heads(pass, w, w.q_norm, a.q, a.n_head, a.d_k);
+      if (w.q_scale)
+        for (size_t i = 0; i < a.n * a.n_head; ++i) vec::scale(a.q + i * a.d_k, w.q_scale.data()[i % a.n_head], a.d_k);
+      if (a.own_keys) normalize_heads(pass, w, w.k_norm, a.k, a.n_head_kv, a.d_k);
+    }
+  }
+  if (arch.normalize_values && a.own_keys)
+    for (size_t i = 0; i < a.n * a.n_head_kv; ++i)
+      normalize(NormKind::kRms, a.v + i * a.d_v, nullptr, nullptr, a.d_v, h.norm_eps, a.v + i * a.d_v);
+  // Llama 4 scales the queries only of layers without RoPE.
+  if (h.temperature_scale != 0 && (h.temperature_offset == 0 || !layer.use_rope))
+    for (size_t t = 0; t < a.n; ++t) vec::scale(a.q + t * a.n_q, query_temperature(h, pass.positions[t]), a.n_q);
+}
+
+}  // namespace
+
 void run_attention(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
   const AttentionWeights& w = pass.weights(il).attention;
-  const size_t n = pass.n_tokens, d_k = layer.d_k, d_v = layer.d_v;
-  const size_t n_q = layer.n_head * d_k, n_k = layer.n_head_kv * d_k, n_v = layer.n_head_kv * d_v;
-  const size_t n_out = layer.n_head * d_v;
   const size_t mark = pass.state.arena.mark();
-  float* q = pass.take(n * n_q);        // [n_tokens, n_head, d_k]
-  float* k = pass.take(n * n_k);        // [n_tokens, n_head_kv, d_k]
-  float* v = pass.take(n * n_v);        // [n_tokens, n_head_kv, d_v]
-  float* mixed = pass.take(n * n_out);  // [n_tokens, n_head, d_v]
-  float* fused =
-      pass.take(n * std::max(2 * n_q, n_q + n_k + n_v));  // queries, keys and values of a token, concatenated
-  float* gate = pass.take(n * std::max(n_q, n_out));
+  const AttentionPass a = begin_attention(pass, layer, w);
+  project_qkv(pass, w, x, a);
+  normalize_and_rotate(pass, il, w, a);
 
-  if (w.qkv) {
-    apply(pass.pool, w.qkv, x, n, fused);
-    for (size_t t = 0; t < n; ++t) {
-      const float* row = fused + t * (n_q + n_k + n_v);
-      std::memcpy(q + t * n_q, row, n_q * sizeof(float));
-      std::memcpy(k + t * n_k, row + n_q, n_k * sizeof(float));
-      std::memcpy(v + t * n_v, row + n_q + n_k, n_v * sizeof(float));
-    }
-  } else {
-    apply(pass.pool, {{&w.q, w.gated_query ? fused : q}, {&w.k, k}, {&w.v, v}, {&w.gate, gate}}, x, n);
-    if (w.gated_query)
-      for (size_t i = 0; i < n * layer.n_head; ++i) {
-        std::memcpy(q + i * d_k, fused + 2 * i * d_k, d_k * sizeof(float));
-        std::memcpy(gate + i * d_k, fused + (2 * i + 1) * d_k, d_k * sizeof(float));
-      }
-    if (w.k && !w.v) std::memcpy(v, k, n * n_v * sizeof(float));
-  }
-  const bool own_keys = w.qkv || w.k;
-  if (h.clamp_kqv > 0) {
-    clamp(q, n * n_q, h.clamp_kqv);
-    clamp(k, own_keys ? n * n_k : 0, h.clamp_kqv);
-    clamp(v, own_keys ? n * n_v : 0, h.clamp_kqv);
-  }
-  const bool norm_last = pass.model.architecture().qk_norm_after_rope;
-  for (const bool rotating : {norm_last, !norm_last}) {
-    if (rotating) {
-      rotate(pass, il, q, n_q, layer.n_head, d_k, 0);
-      if (own_keys) rotate(pass, il, k, n_k, layer.n_head_kv, d_k, 0);
-    } else if (pass.model.architecture().qk_norm != QkNorm::kUnweighted || layer.use_rope) {
-      normalize_heads(pass, w, w.q_norm, q, layer.n_head, d_k);
-      if (w.q_scale)
-        for (size_t i = 0; i < n * layer.n_head; ++i) vec::scale(q + i * d_k, w.q_scale.data()[i % layer.n_head], d_k);
-      if (own_keys) normalize_heads(pass, w, w.k_norm, k, layer.n_head_kv, d_k);
-    }
-  }
-  if (pass.model.architecture().normalize_values && own_keys)
-    for (size_t i = 0; i < n * layer.n_head_kv; ++i)
-      normalize(NormKind::kRms, v + i * d_v, nullptr, nullptr, d_v, h.norm_eps, v + i * d_v);
-  // Llama 4 scales the queries only of layers without RoPE.
-  if (h.temperature_scale != 0 && (h.temperature_offset == 0 || !layer.use_rope))
-    for (size_t t = 0; t < n; ++t) vec::scale(q + t * n_q, query_temperature(h, pass.positions[t]), n_q);
-
-  const AttentionShape shape{layer.n_head, layer.n_head_kv, d_k, d_v};
+  const AttentionShape shape{a.n_head, a.n_head_kv, a.d_k, a.d_v};
   AttentionOptions options;
-  options.scale = h.attention_scale != 0 ? h.attention_scale : 1.0f / std::sqrt(static_cast<float>(d_k));
+  options.scale = h.attention_scale != 0 ? h.attention_scale : 1.0f / std::sqrt(static_cast<float>(a.d_k));
   options.sinks = w.sinks.data();
   if (layer.has_indexer && !pass.state.options().attend_to_all) {
-    attend_blocks(pass, il, options, x, q, k, v, mixed);
+    attend_blocks(pass, il, options, x, a.q, a.k, a.v, a.mixed);
   } else {
-    attend(pass, il, shape, options, q, own_keys ? k : nullptr, v, mixed);
+    attend(pass, il, shape, options, a.q, a.own_keys ? a.k : nullptr, a.v, a.mixed);
   }
 
-  if (w.sub_norm) normalize_rows(pass.pool, h.norm_eps, h.norm, w.sub_norm, mixed, n, n_out, mixed);
-  if (w.gate && w.qkv) apply(pass.pool, w.gate, x, n, gate);
-  if (w.gate || w.gated_query) gate_heads(pass, il, w, gate, d_v, mixed);
-  apply(pass.pool, w.out, mixed, n, y);
-  if (h.attention_value_scale != 1) vec::scale(y, h.attention_value_scale, n * h.n_embd);
+  if (w.sub_norm) normalize_rows(pass.pool, h.norm_eps, h.norm, w.sub_norm, a.mixed, a.n, a.n_out, a.mixed);
+  if (w.gate && w.qkv) apply(pass.pool, w.gate, x, a.n, a.gate);
+  if (w.gate || w.gated_query) gate_heads(pass, il, w, a.gate, a.d_v, a.mixed);
+  apply(pass.pool, w.out, a.mixed, a.n, y);
+  if (h.attention_value_scale != 1) vec::scale(y, h.attention_value_scale, a.n * h.n_embd);
   pass.state.arena.release(mark);
 }
 

@@ -215,70 +215,112 @@ void attend_rows(const AttentionWeights& w, const float* q, size_t n_head, size_
   }
 }
 
-}  // namespace
+// Activations of one layer.
+struct CompressedPass {
+  size_t il;
+  float* low;                      // [n_tokens, q_lora_rank]
+  float *q, *mixed;                // [n_tokens, n_head, d]
+  float* kv;                       // [n_tokens, d]
+  float* grouped;                  // [n_tokens, n_groups, rank]
+  float *index_q, *index_weights;  // [n_tokens, n_index, d_index], [n_tokens, n_index]
+};
 
-void run_compressed_attention(Pass& pass, size_t il, const float* x, float* y) {
+CompressedPass take_buffers(Pass& pass, size_t il) {
   const Hparams& h = pass.h();
-  const LayerParameters& layer = pass.layer(il);
-  const LayerWeights& weights = pass.weights(il);
-  const AttentionWeights& w = weights.attention;
-  State& state = pass.state;
-  const size_t n = pass.n_tokens, n_head = layer.n_head, d = layer.d_k, mark = state.arena.mark();
-  const size_t n_index = h.indexer.n_head, d_index = h.indexer.d_k, n_groups = h.compressed.n_groups,
-               rank = h.compressed.out_rank;
-  float* low = pass.take(n * h.q_lora_rank);
-  float* q = pass.take(n * n_head * d);
-  float* kv = pass.take(n * d);
-  float* mixed = pass.take(n * n_head * d);
-  float* grouped = pass.take(n * n_groups * rank);
-  float* index_q = pass.take(n * n_index * d_index);
-  float* head_weights = pass.take(n * n_index);
-  apply(pass.pool, {{&w.q_a, low}, {&w.k, kv}}, x, n);
-  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.q_a_norm, low, n, h.q_lora_rank, low);
-  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.k_norm, kv, n, d, kv);
-  apply(pass.pool, w.q_b, low, n, q);
-  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, {}, q, n * n_head, d, q);
-  const CacheView cache = state.cache(il);
+  const size_t n = pass.n_tokens, d = pass.layer(il).d_k, n_q = pass.layer(il).n_head * d;
+  CompressedPass a{};
+  a.il = il;
+  a.low = pass.take(n * h.q_lora_rank);
+  a.q = pass.take(n * n_q);
+  a.kv = pass.take(n * d);
+  a.mixed = pass.take(n * n_q);
+  a.grouped = pass.take(n * h.compressed.n_groups * h.compressed.out_rank);
+  a.index_q = pass.take(n * h.indexer.n_head * h.indexer.d_k);
+  a.index_weights = pass.take(n * h.indexer.n_head);
+  return a;
+}
+
+// Computes the queries, and stores the keys of the window.
+void project_window(Pass& pass, const float* x, const CompressedPass& a) {
+  const Hparams& h = pass.h();
+  const LayerParameters& layer = pass.layer(a.il);
+  const AttentionWeights& w = pass.weights(a.il).attention;
+  const size_t n = pass.n_tokens, n_head = layer.n_head, d = layer.d_k;
+  apply(pass.pool, {{&w.q_a, a.low}, {&w.k, a.kv}}, x, n);
+  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.q_a_norm, a.low, n, h.q_lora_rank, a.low);
+  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.k_norm, a.kv, n, d, a.kv);
+  apply(pass.pool, w.q_b, a.low, n, a.q);
+  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, {}, a.q, n * n_head, d, a.q);
+  const CacheView cache = pass.state.cache(a.il);
   for (size_t t = 0; t < n; ++t) {
-    turn(pass, layer, q + t * n_head * d, n_head, d, t);
-    turn(pass, layer, kv + t * d, 1, d, t);
-    cache_store(cache, {n_head, 1, d, d}, layer.windowed ? state.batch_slots[t] : state.batch_cells[t], kv + t * d,
-                nullptr);
+    turn(pass, layer, a.q + t * n_head * d, n_head, d, t);
+    turn(pass, layer, a.kv + t * d, 1, d, t);
+    cache_store(cache, {n_head, 1, d, d}, layer.windowed ? pass.state.batch_slots[t] : pass.state.batch_cells[t],
+                a.kv + t * d, nullptr);
   }
-  const bool compresses = layer.compress_ratio != 0, chooses = layer.compress_ratio == kOverlapping;
-  if (compresses) compress_tokens(pass, il, {w.compressor, kPending, kBlocks, d}, x);
-  if (chooses) {
-    compress_tokens(pass, il, {w.index_compressor, kIndexPending, kIndexBlocks, d_index}, x);
-    apply(pass.pool, weights.indexer.q, low, n, index_q);
-    apply(pass.pool, weights.indexer.head_weights, x, n, head_weights);
-    vec::scale(head_weights, 1.0f / std::sqrt(static_cast<float>(n_index * d_index)), n * n_index);
-    for (size_t t = 0; t < n; ++t) turn(pass, layer, index_q + t * n_index * d_index, n_index, d_index, t);
-  }
-  const CacheView blocks = state.further(il, kBlocks);
-  each_token(pass.pool, Operation::kAttention, n, [&](size_t t) {
-    std::vector<uint32_t> seen;
-    for (const CellRun& run : layer.windowed ? state.visible_windowed[t] : state.visible_full[t])
-      for (uint32_t c = run.begin; c < run.end; ++c) seen.push_back(c);
-    const size_t n_window = seen.size();
-    if (compresses)
-      for (const uint32_t c : chosen_blocks(pass, il, t, index_q + t * n_index * d_index, head_weights + t * n_index))
-        seen.push_back(c);
-    std::vector<float> rows(seen.size() * d);
-    for (size_t i = 0; i < seen.size(); ++i) load_row(i < n_window ? cache : blocks, seen[i], d, rows.data() + i * d);
-    attend_rows(w, q + t * n_head * d, n_head, d, rows, mixed + t * n_head * d);
-    turn(pass, layer, mixed + t * n_head * d, n_head, d, t, true);
-  });
-  const size_t n_in = n_head * d / n_groups;
+}
+
+void project_indexer(Pass& pass, const float* x, const CompressedPass& a) {
+  const LayerWeights& weights = pass.weights(a.il);
+  const size_t n = pass.n_tokens, n_head = pass.h().indexer.n_head, d = pass.h().indexer.d_k;
+  compress_tokens(pass, a.il, {weights.attention.index_compressor, kIndexPending, kIndexBlocks, d}, x);
+  apply(pass.pool, weights.indexer.q, a.low, n, a.index_q);
+  apply(pass.pool, weights.indexer.head_weights, x, n, a.index_weights);
+  vec::scale(a.index_weights, 1.0f / std::sqrt(static_cast<float>(n_head * d)), n * n_head);
+  for (size_t t = 0; t < n; ++t) turn(pass, pass.layer(a.il), a.index_q + t * n_head * d, n_head, d, t);
+}
+
+// Attention of token t to its window and to compressed blocks.
+void attend_token(const Pass& pass, const CompressedPass& a, const CacheView& cache, const CacheView& blocks,
+                  size_t t) {
+  const LayerParameters& layer = pass.layer(a.il);
+  const size_t n_head = layer.n_head, d = layer.d_k;
+  std::vector<uint32_t> seen;
+  for (const CellRun& run : layer.windowed ? pass.state.visible_windowed[t] : pass.state.visible_full[t])
+    for (uint32_t c = run.begin; c < run.end; ++c) seen.push_back(c);
+  const size_t n_window = seen.size();
+  const IndexerSizes& index = pass.h().indexer;
+  if (layer.compress_ratio != 0)
+    for (const uint32_t c :
+         chosen_blocks(pass, a.il, t, a.index_q + t * index.n_head * index.d_k, a.index_weights + t * index.n_head))
+      seen.push_back(c);
+  std::vector<float> rows(seen.size() * d);
+  for (size_t i = 0; i < seen.size(); ++i) load_row(i < n_window ? cache : blocks, seen[i], d, rows.data() + i * d);
+  float* mixed = a.mixed + t * n_head * d;
+  attend_rows(pass.weights(a.il).attention, a.q + t * n_head * d, n_head, d, rows, mixed);
+  turn(pass, layer, mixed, n_head, d, t, true);
+}
+
+// The first projection of the output, with a matrix for each group of heads.
+void project_groups(Pass& pass, const CompressedPass& a) {
+  const size_t n = pass.n_tokens, n_groups = pass.h().compressed.n_groups, rank = pass.h().compressed.out_rank;
+  const size_t n_in = pass.layer(a.il).n_head * pass.layer(a.il).d_k / n_groups;
   float* one_in = pass.take(n * n_in);  // one group of all tokens
   float* one_out = pass.take(n * rank);
   for (size_t g = 0; g < n_groups; ++g) {
     for (size_t t = 0; t < n; ++t)
-      std::memcpy(one_in + t * n_in, mixed + (t * n_groups + g) * n_in, n_in * sizeof(float));
-    apply(pass.pool, w.out_a, g, one_in, n, one_out);
+      std::memcpy(one_in + t * n_in, a.mixed + (t * n_groups + g) * n_in, n_in * sizeof(float));
+    apply(pass.pool, pass.weights(a.il).attention.out_a, g, one_in, n, one_out);
     for (size_t t = 0; t < n; ++t)
-      std::memcpy(grouped + (t * n_groups + g) * rank, one_out + t * rank, rank * sizeof(float));
+      std::memcpy(a.grouped + (t * n_groups + g) * rank, one_out + t * rank, rank * sizeof(float));
   }
-  apply(pass.pool, w.out, grouped, n, y);
+}
+
+}  // namespace
+
+void run_compressed_attention(Pass& pass, size_t il, const float* x, float* y) {
+  const LayerParameters& layer = pass.layer(il);
+  const AttentionWeights& w = pass.weights(il).attention;
+  State& state = pass.state;
+  const size_t n = pass.n_tokens, mark = state.arena.mark();
+  const CompressedPass a = take_buffers(pass, il);
+  project_window(pass, x, a);
+  if (layer.compress_ratio != 0) compress_tokens(pass, il, {w.compressor, kPending, kBlocks, layer.d_k}, x);
+  if (layer.compress_ratio == kOverlapping) project_indexer(pass, x, a);
+  const CacheView cache = state.cache(il), blocks = state.further(il, kBlocks);
+  each_token(pass.pool, Operation::kAttention, n, [&](size_t t) { attend_token(pass, a, cache, blocks, t); });
+  project_groups(pass, a);
+  apply(pass.pool, w.out, a.grouped, n, y);
   state.arena.release(mark);
 }
 

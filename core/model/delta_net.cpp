@@ -61,77 +61,118 @@ uint64_t delta_net_state(const Hparams& h) {
   return s.conv * (h.d_conv - 1) + s.n_heads * s.d_key * s.d_value;
 }
 
-void run_delta_net(Pass& pass, size_t il, const float* x, float* y) {
-  const Hparams& h = pass.h();
-  const SsmWeights& w = pass.weights(il).ssm;
-  const size_t n = pass.n_tokens, d_key = h.d_state, n_key_heads = h.n_group, n_heads = h.dt_rank, d_inner = h.d_inner;
-  const size_t d_value = d_inner / n_heads, repeat = n_heads / n_key_heads;
-  const size_t n_conv = d_inner + 2 * n_key_heads * d_key, n_in = n_conv + d_inner;
-  const size_t mark = pass.state.arena.mark();
-  float* fused = pass.take(n * n_in);  // [n_tokens, n_key_heads, q k v z], for files with ssm_in
-  float* qkv = pass.take(n * n_conv);  // [n_tokens, q n_key_heads d_key | k the same | v d_inner]
-  float* conv = pass.take(n * n_conv);
-  float* z = pass.take(n * d_inner);  // [n_tokens, n_heads, d_value]
-  float* ba = pass.take(n * 2 * n_heads);
-  float* beta = pass.take(n * n_heads);
-  float* decay = pass.take(n * n_heads);
-  float* q = pass.take(n * n_heads * d_key);  // [n_tokens, n_heads, d_key]
-  float* k = pass.take(n * n_heads * d_key);
-  float* v = pass.take(n * d_inner);  // [n_tokens, n_heads, d_value]
-  float* out = pass.take(n * d_inner);
+namespace {
 
-  if (w.in) {
-    apply(pass.pool, w.in, x, n, fused);
-    const size_t d_group = d_value * repeat, n_group = 2 * d_key + 2 * d_group;
-    for (size_t t = 0; t < n; ++t)
-      for (size_t g = 0; g < n_key_heads; ++g) {
-        const float* from = fused + t * n_in + g * n_group;
-        float* to = qkv + t * n_conv;
-        std::copy_n(from, d_key, to + g * d_key);
-        std::copy_n(from + d_key, d_key, to + (n_key_heads + g) * d_key);
-        std::copy_n(from + 2 * d_key, d_group, to + 2 * n_key_heads * d_key + g * d_group);
-        std::copy_n(from + 2 * d_key + d_group, d_group, z + t * d_inner + g * d_group);
-      }
-  } else {
-    apply(pass.pool, w.qkv, x, n, qkv);
-    apply(pass.pool, w.gate, x, n, z);
+// Activations of one layer.
+struct DeltaBuffers {
+  float* fused;         // [n_tokens, n_key_heads, q k v z], for files with ssm_in
+  float *qkv, *conv;    // [n_tokens, q n_key_heads d_key | k the same | v d_inner]
+  float* ba;            // [n_tokens, n_key_heads, beta repeat | alpha repeat]
+  float *beta, *decay;  // [n_tokens, n_heads]
+  float *q, *k;         // [n_tokens, n_heads, d_key]
+  float *z, *v, *out;   // [n_tokens, n_heads, d_value]
+};
+
+DeltaBuffers take_buffers(Pass& pass, const DeltaSizes& s, uint64_t d_inner) {
+  const uint64_t n = pass.n_tokens;
+  const auto take = [&](uint64_t width) { return pass.take(static_cast<size_t>(n * width)); };
+  DeltaBuffers b{};
+  b.fused = take(s.conv + d_inner);
+  b.qkv = take(s.conv);
+  b.conv = take(s.conv);
+  b.z = take(d_inner);
+  b.ba = take(2 * s.n_heads);
+  b.beta = take(s.n_heads);
+  b.decay = take(s.n_heads);
+  b.q = take(s.n_heads * s.d_key);
+  b.k = take(s.n_heads * s.d_key);
+  b.v = take(d_inner);
+  b.out = take(d_inner);
+  return b;
+}
+
+// Queries, keys, values and the output's gate z.
+void project_qkvz(Pass& pass, const SsmWeights& w, const float* x, const DeltaBuffers& b) {
+  const Hparams& h = pass.h();
+  const size_t n = pass.n_tokens, d_key = h.d_state, n_key_heads = h.n_group, d_inner = h.d_inner;
+  if (!w.in) {
+    apply(pass.pool, w.qkv, x, n, b.qkv);
+    apply(pass.pool, w.gate, x, n, b.z);
+    return;
   }
+  apply(pass.pool, w.in, x, n, b.fused);
+  const size_t n_conv = d_inner + 2 * n_key_heads * d_key, n_in = n_conv + d_inner;
+  const size_t d_group = d_inner / n_key_heads, n_group = 2 * d_key + 2 * d_group;
+  for (size_t t = 0; t < n; ++t)
+    for (size_t g = 0; g < n_key_heads; ++g) {
+      const float* from = b.fused + t * n_in + g * n_group;
+      float* to = b.qkv + t * n_conv;
+      std::copy_n(from, d_key, to + g * d_key);
+      std::copy_n(from + d_key, d_key, to + (n_key_heads + g) * d_key);
+      std::copy_n(from + 2 * d_key, d_group, to + 2 * n_key_heads * d_key + g * d_group);
+      std::copy_n(from + 2 * d_key + d_group, d_group, b.z + t * d_inner + g * d_group);
+    }
+}
+
+// beta: how much of the state's value a token replaces; decay: the logarithm of the state's factor.
+void project_beta_and_decay(Pass& pass, const SsmWeights& w, const float* x, const DeltaBuffers& b) {
+  const size_t n = pass.n_tokens, n_heads = pass.h().dt_rank, n_key_heads = pass.h().n_group;
+  const size_t repeat = n_heads / n_key_heads;
   if (w.beta_alpha) {
-    apply(pass.pool, w.beta_alpha, x, n, ba);  // [n_tokens, n_key_heads, beta repeat | alpha repeat]
+    apply(pass.pool, w.beta_alpha, x, n, b.ba);
     for (size_t i = 0; i < n * n_key_heads; ++i)
       for (size_t r = 0; r < repeat; ++r) {
-        beta[i * repeat + r] = ba[2 * i * repeat + r];
-        decay[i * repeat + r] = ba[(2 * i + 1) * repeat + r];
+        b.beta[i * repeat + r] = b.ba[2 * i * repeat + r];
+        b.decay[i * repeat + r] = b.ba[(2 * i + 1) * repeat + r];
       }
   } else {
-    apply(pass.pool, w.beta, x, n, beta);
-    apply(pass.pool, w.alpha, x, n, decay);
+    apply(pass.pool, w.beta, x, n, b.beta);
+    apply(pass.pool, w.alpha, x, n, b.decay);
   }
-  activate(Activation::kSigmoid, beta, n * n_heads);
+  activate(Activation::kSigmoid, b.beta, n * n_heads);
   for (size_t i = 0; i < n * n_heads; ++i)
-    decay[i] = softplus(decay[i] + w.dt_bias.data()[i % n_heads]) * w.a.data()[i % n_heads];
+    b.decay[i] = softplus(b.decay[i] + w.dt_bias.data()[i % n_heads]) * w.a.data()[i % n_heads];
+}
 
-  causal_convolution(pass.pool, qkv, n_conv, n_conv, w.conv.data(), h.d_conv, nullptr, pass.states(il, 0), conv);
-  activate(Activation::kSilu, conv, n * n_conv);
-  // Each key head serves `repeat` value heads: adjacent ones in Qwen3-Next, every n_key_heads-th in Qwen3.5.
+// Splits the convolution's output. Each key head serves `repeat` value heads: adjacent ones in Qwen3-Next, every
+// n_key_heads-th in Qwen3.5.
+void split_heads(const Pass& pass, const SsmWeights& w, const DeltaBuffers& b) {
+  const Hparams& h = pass.h();
+  const size_t d_key = h.d_state, n_key_heads = h.n_group, n_heads = h.dt_rank, d_inner = h.d_inner;
+  const size_t n_conv = d_inner + 2 * n_key_heads * d_key, repeat = n_heads / n_key_heads;
   const bool neighbours = static_cast<bool>(w.beta_alpha);
-  const float query_scale = 1.0f / std::sqrt(static_cast<float>(d_key));
-  for (size_t t = 0; t < n; ++t) {
-    float* row = conv + t * n_conv;
+  for (size_t t = 0; t < pass.n_tokens; ++t) {
+    float* row = b.conv + t * n_conv;
     for (size_t i = 0; i < 2 * n_key_heads; ++i) l2_normalize(row + i * d_key, d_key, h.norm_eps);
     for (size_t head = 0; head < n_heads; ++head) {
       const size_t key_head = neighbours ? head / repeat : head % n_key_heads;
-      std::copy_n(row + key_head * d_key, d_key, q + (t * n_heads + head) * d_key);
-      std::copy_n(row + (n_key_heads + key_head) * d_key, d_key, k + (t * n_heads + head) * d_key);
+      std::copy_n(row + key_head * d_key, d_key, b.q + (t * n_heads + head) * d_key);
+      std::copy_n(row + (n_key_heads + key_head) * d_key, d_key, b.k + (t * n_heads + head) * d_key);
     }
-    std::copy_n(row + 2 * n_key_heads * d_key, d_inner, v + t * d_inner);
+    std::copy_n(row + 2 * n_key_heads * d_key, d_inner, b.v + t * d_inner);
   }
-  vec::scale(q, query_scale, n * n_heads * d_key);
-  gated_delta_rule(pass.pool, n_heads, d_key, d_value, q, k, v, decay, beta, pass.states(il, n_conv * (h.d_conv - 1)),
-                   out);
-  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.norm, out, n * n_heads, d_value, out);
-  activate_gated(Activation::kSilu, z, out, n * d_inner, out);
-  apply(pass.pool, w.out, out, n, y);
+  vec::scale(b.q, 1.0f / std::sqrt(static_cast<float>(d_key)), pass.n_tokens * n_heads * d_key);
+}
+
+}  // namespace
+
+void run_delta_net(Pass& pass, size_t il, const float* x, float* y) {
+  const Hparams& h = pass.h();
+  const SsmWeights& w = pass.weights(il).ssm;
+  const DeltaSizes s = sizes_of(h);
+  const size_t n = pass.n_tokens, d_inner = h.d_inner, n_heads = h.dt_rank, n_conv = static_cast<size_t>(s.conv);
+  const size_t d_value = static_cast<size_t>(s.d_value), mark = pass.state.arena.mark();
+  const DeltaBuffers b = take_buffers(pass, s, d_inner);
+  project_qkvz(pass, w, x, b);
+  project_beta_and_decay(pass, w, x, b);
+  causal_convolution(pass.pool, b.qkv, n_conv, n_conv, w.conv.data(), h.d_conv, nullptr, pass.states(il, 0), b.conv);
+  activate(Activation::kSilu, b.conv, n * n_conv);
+  split_heads(pass, w, b);
+  gated_delta_rule(pass.pool, n_heads, h.d_state, d_value, b.q, b.k, b.v, b.decay, b.beta,
+                   pass.states(il, n_conv * (h.d_conv - 1)), b.out);
+  normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.norm, b.out, n * n_heads, d_value, b.out);
+  activate_gated(Activation::kSilu, b.z, b.out, n * d_inner, b.out);
+  apply(pass.pool, w.out, b.out, n, y);
   pass.state.arena.release(mark);
 }
 

@@ -18,67 +18,6 @@
 
 namespace ggufscope {
 
-namespace {
-
-// The order of image tokens with the same time: row by row.
-uint32_t image_order(std::span<const int32_t> axes, size_t t) {
-  const int32_t *p = axes.data() + 3 * t, time = p[0];
-  return static_cast<uint32_t>(p[1] - time) << 16 | static_cast<uint32_t>(p[2] - time);
-}
-
-}  // namespace
-
-// Finds the cells that each token of the batch attends to: those of its sequence, not after it, inside the window.
-void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
-                  std::vector<std::span<const CellRun>>& visible) {
-  const Hparams& h = pass.h();
-  const State& state = pass.state;
-  // Windowed layers store cells in slots.
-  const auto cell_at = [&](size_t i) { return windowed ? state.cell_in(i) : &state.cells()[i]; };
-  const size_t n_cells = windowed ? state.n_slots() : state.cells().size();
-  runs.clear();
-  visible.clear();
-  std::vector<size_t> ends;
-  ends.reserve(pass.n_tokens);
-  const int64_t window = h.window;
-  const bool causal = !pass.encoding && !pass.both_ways && (h.causal || (h.full_layers_causal && !windowed));
-  for (size_t t = 0; t < pass.n_tokens; ++t) {
-    const uint64_t bit = uint64_t{1} << pass.sequences[t];
-    const int64_t position = pass.positions[t];
-    const uint32_t order = pass.axes.empty() || !causal ? UINT32_MAX : image_order(pass.axes, t);
-    int64_t first = INT32_MIN, last = causal ? position : INT32_MAX;
-    if (windowed) {
-      switch (h.window_kind) {
-        case WindowKind::kSliding:
-          first = position - window + 1;
-          break;
-        case WindowKind::kChunked:
-          first = position / window * window;
-          break;
-        case WindowKind::kSymmetric:
-          first = position - window / 2;
-          last = std::min(last, position + window / 2);
-          break;
-      }
-    }
-    bool open = false;
-    for (size_t c = 0; c < n_cells; ++c) {
-      const Cell* cell = cell_at(c);
-      const bool sees = cell != nullptr && (cell->sequences & bit) != 0 && cell->position >= first &&
-                        cell->position <= last && (cell->position != position || cell->order <= order);
-      if (sees && !open) runs.push_back({static_cast<uint32_t>(c), static_cast<uint32_t>(c)});
-      if (sees) runs.back().end = static_cast<uint32_t>(c + 1);
-      open = sees;
-    }
-    ends.push_back(runs.size());
-  }
-  size_t begin = 0;
-  for (const size_t end : ends) {
-    visible.emplace_back(runs.data() + begin, end - begin);
-    begin = end;
-  }
-}
-
 void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* scratch) {
   const Weights& w = pass.model.weights();
   const Hparams& h = pass.h();
@@ -101,79 +40,101 @@ void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* s
   if (w.embedding_norm) normalize_rows(pass.pool, h.norm_eps, h.norm, w.embedding_norm, x, n, n_embd, x);
 }
 
-bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint32_t> keep) {
-  const Model& model = pass.model;
-  const Architecture& arch = model.architecture();
+namespace {
+
+// Normalizes the rows, or copies them if there is no norm. eps 0: that of the model.
+void norm_or_copy(const Pass& pass, const Affine& by, const float* from, float* to, float eps = 0) {
+  const Hparams& h = pass.h();
+  if (by) {
+    normalize_rows(pass.pool, eps != 0 ? eps : h.norm_eps, h.norm, by, from, pass.n_tokens, h.n_embd, to);
+  } else if (from != to) {
+    std::memcpy(to, from, pass.n_tokens * h.n_embd * sizeof(float));
+  }
+}
+
+// Scales the output of a part. In MiniMax-01 it scales the part's input, which then replaces x.
+void scale_residual(const Pass& pass, const Activations& a, float* given) {
+  const size_t size = pass.n_tokens * pass.h().n_embd;
+  const bool normed = pass.model.architecture().residual_is_normed;
+  if (normed) std::memcpy(a.x, a.normed, size * sizeof(float));
+  if (pass.h().residual_scale != 1) vec::scale(normed ? a.x : given, pass.h().residual_scale, size);
+}
+
+// Attention or a recurrence. In parallel layers its output waits in a.mixed.
+void run_mixer(Pass& pass, size_t il, const Activations& a) {
+  const Architecture& arch = pass.model.architecture();
   const Hparams& h = pass.h();
   const LayerWeights& w = pass.weights(il);
-  size_t n = pass.n_tokens, size = n * h.n_embd;
-  const size_t n_embd = h.n_embd;
-  const auto norm = [&](const Affine& by, const float* from, float* to, float eps = 0) {
-    if (by) {
-      normalize_rows(pass.pool, eps != 0 ? eps : h.norm_eps, h.norm, by, from, n, n_embd, to);
-    } else if (from != to) {
-      std::memcpy(to, from, size * sizeof(float));
-    }
-  };
-  // Scales the output of a part. In MiniMax-01 it scales the part's input, which then replaces x.
-  const auto scale_residual = [&](const float* read, float* given) {
-    if (arch.residual_is_normed) std::memcpy(a.x, read, size * sizeof(float));
-    if (h.residual_scale != 1) vec::scale(arch.residual_is_normed ? a.x : given, h.residual_scale, size);
-  };
-  if (arch.norm_after_residual || arch.router_reads_layer_input || arch.experts_read_layer_input)
-    std::memcpy(a.input, a.x, size * sizeof(float));
-
-  norm(w.attn_norm, a.x, a.normed);
-  const bool mixes = pass.layer(il).mixer != MixerKind::kNone;
-  if (mixes) {
-    const float* read = a.normed;
-    if (h.parallel && w.attn_norm_2) norm(w.attn_norm_2, a.x, a.forward), read = a.forward;
-    find_mixer(pass.layer(il).mixer).run(pass, il, read, a.mixed);
-    if (w.attn_post_norm && !arch.norm_after_residual) norm(w.attn_post_norm, a.mixed, a.mixed, h.post_norm_eps);
-    scale_residual(a.normed, a.mixed);
-    if (!h.parallel) add_rows(pass.pool, a.x, a.mixed, n, n_embd);
-    if (arch.norm_after_residual) {
-      norm(w.attn_post_norm, a.x, a.x);
-      if (w.attn_norm_2) {  // jina adds the layer's input again
-        vec::add(a.x, a.input, size);
-        norm(w.attn_norm_2, a.x, a.x);
-      }
-    }
+  const float* read = a.normed;
+  if (h.parallel && w.attn_norm_2) norm_or_copy(pass, w.attn_norm_2, a.x, a.forward), read = a.forward;
+  find_mixer(pass.layer(il).mixer).run(pass, il, read, a.mixed);
+  if (w.attn_post_norm && !arch.norm_after_residual)
+    norm_or_copy(pass, w.attn_post_norm, a.mixed, a.mixed, h.post_norm_eps);
+  scale_residual(pass, a, a.mixed);
+  if (!h.parallel) add_rows(pass.pool, a.x, a.mixed, pass.n_tokens, h.n_embd);
+  if (!arch.norm_after_residual) return;
+  norm_or_copy(pass, w.attn_post_norm, a.x, a.x);
+  if (w.attn_norm_2) {  // jina adds the layer's input again
+    vec::add(a.x, a.input, pass.n_tokens * h.n_embd);
+    norm_or_copy(pass, w.attn_norm_2, a.x, a.x);
   }
+}
 
+// Keeps only the given tokens.
+void drop_rows(Pass& pass, const Activations& a, std::span<const uint32_t> keep) {
+  const size_t n_embd = pass.h().n_embd;
+  for (size_t i = 0; i < keep.size(); ++i)
+    for (float* rows : {a.x, a.input})
+      if (keep[i] != i) std::memcpy(rows + i * n_embd, rows + keep[i] * n_embd, n_embd * sizeof(float));
+  pass.n_tokens = keep.size();
+}
+
+void run_feed_forward(Pass& pass, size_t il, bool mixes, const Activations& a) {
+  const Architecture& arch = pass.model.architecture();
+  const Hparams& h = pass.h();
+  const LayerWeights& w = pass.weights(il);
+  if (h.parallel) {
+    if (w.ffn_norm) norm_or_copy(pass, w.ffn_norm, a.x, a.normed);
+  } else if (w.ffn_norm || mixes) {
+    // Chameleon's norm reads only the attention's output.
+    norm_or_copy(pass, w.ffn_norm, h.norms_follow ? a.mixed : a.x, a.normed);
+  }
+  if (w.rwkv.channel_key) {
+    run_channel_mix(pass, il, a.normed, a.forward);
+  } else {
+    run_ffn(pass, il, a.normed, a.input, a.forward);
+  }
+  if (w.ffn_post_norm && !arch.norm_after_residual)
+    norm_or_copy(pass, w.ffn_post_norm, a.forward, a.forward, h.post_norm_eps);
+  scale_residual(pass, a, a.forward);
+  if (h.parallel) add_rows(pass.pool, a.x, a.mixed, pass.n_tokens, h.n_embd);
+  add_rows(pass.pool, a.x, a.forward, pass.n_tokens, h.n_embd);
+  if (arch.norm_after_residual) norm_or_copy(pass, w.ffn_post_norm, a.x, a.x);
+}
+
+}  // namespace
+
+bool run_layer(Pass& pass, size_t il, const Activations& a, std::span<const uint32_t> keep) {
+  const Architecture& arch = pass.model.architecture();
+  const Hparams& h = pass.h();
+  const LayerWeights& w = pass.weights(il);
+  if (arch.norm_after_residual || arch.router_reads_layer_input || arch.experts_read_layer_input)
+    std::memcpy(a.input, a.x, pass.n_tokens * h.n_embd * sizeof(float));
+
+  norm_or_copy(pass, w.attn_norm, a.x, a.normed);
+  const bool mixes = pass.layer(il).mixer != MixerKind::kNone;
+  if (mixes) run_mixer(pass, il, a);
   if (w.cross.q && !pass.encoding) {
-    norm(w.cross_norm, a.x, a.normed);
+    norm_or_copy(pass, w.cross_norm, a.x, a.normed);
     run_cross_attention(pass, il, a.normed, a.mixed);
-    vec::add(a.x, a.mixed, size);
+    vec::add(a.x, a.mixed, pass.n_tokens * h.n_embd);
   }
 
   const bool channel_mix = static_cast<bool>(w.rwkv.channel_key);
   const bool drops = !keep.empty() && mixes && !h.parallel && !channel_mix && !h.norms_follow && pass.slots.empty();
-  if (drops) {
-    for (size_t i = 0; i < keep.size(); ++i)
-      for (float* rows : {a.x, a.input})
-        if (keep[i] != i) std::memcpy(rows + i * n_embd, rows + keep[i] * n_embd, n_embd * sizeof(float));
-    pass.n_tokens = n = keep.size();
-    size = n * n_embd;
-  }
-  if (has_ffn(w) || channel_mix) {
-    if (h.parallel) {
-      if (w.ffn_norm) norm(w.ffn_norm, a.x, a.normed);
-    } else if (w.ffn_norm || mixes) {
-      norm(w.ffn_norm, h.norms_follow ? a.mixed : a.x, a.normed);  // Chameleon's norm reads only the attention's output
-    }
-    if (channel_mix) {
-      run_channel_mix(pass, il, a.normed, a.forward);
-    } else {
-      run_ffn(pass, il, a.normed, a.input, a.forward);
-    }
-    if (w.ffn_post_norm && !arch.norm_after_residual) norm(w.ffn_post_norm, a.forward, a.forward, h.post_norm_eps);
-    scale_residual(a.normed, a.forward);
-    if (h.parallel) add_rows(pass.pool, a.x, a.mixed, n, n_embd);
-    add_rows(pass.pool, a.x, a.forward, n, n_embd);
-    if (arch.norm_after_residual) norm(w.ffn_post_norm, a.x, a.x);
-  }
-  if (h.rescale_every != 0 && (il + 1) % h.rescale_every == 0) vec::scale(a.x, 0.5f, size);
+  if (drops) drop_rows(pass, a, keep);
+  if (has_ffn(w) || channel_mix) run_feed_forward(pass, il, mixes, a);
+  if (h.rescale_every != 0 && (il + 1) % h.rescale_every == 0) vec::scale(a.x, 0.5f, pass.n_tokens * h.n_embd);
   return drops;
 }
 
@@ -398,72 +359,70 @@ uint64_t forward_floats(const Model& model, uint64_t n) {
          layer_most + altup_floats(h, model.weights(), n) + bank_floats(h, n) + hyper_floats(h, n);
 }
 
+namespace {
+
+// Sequence and position of each token of a batch.
+struct Placement {
+  std::vector<int32_t> positions, sequences;  // of the tokens computed at once
+  int32_t next[kMaxSequences];                // the position after each sequence's last one
+};
+
+// Finds the positions of tokens [first, first + n).
+Result<void> place_tokens(const Model& model, const State& state, const Batch& batch, size_t first, size_t n,
+                          Placement& to) {
+  // With multi-axis positions, an image has fewer positions than tokens.
+  const bool gapless = model.is_recurrent() && state.rope_tables[0].axis.empty();
+  const Linear& learned = model.weights().position_embedding;
+  for (size_t t = 0; t < n; ++t) {
+    const int32_t s = batch.sequences.empty() ? 0 : batch.sequences[first + t], next = to.next[s];
+    const int32_t position = !batch.axes.empty()       ? batch.axes[3 * (first + t)]
+                             : batch.positions.empty() ? next
+                                                       : batch.positions[first + t];
+    if (position < next - (batch.axes.empty() ? 0 : 1) || position < 0 || position == INT32_MAX ||
+        (gapless && position != next) || (learned && static_cast<size_t>(position) >= learned.n_out))
+      return fail(ErrorCode::kOutOfRange, "position " + std::to_string(position) + " of sequence " + std::to_string(s) +
+                                              " cannot follow " + std::to_string(next - 1));
+    to.positions[t] = position;
+    to.sequences[t] = s;
+    to.next[s] = position + 1;
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<void> forward(const Model& model, State& state, Pool& pool, const Batch& batch, float* out,
                      const std::atomic<bool>* cancel) {
   if (const Result<void> ok = check_batch(model, state, batch); !ok) return ok;
   const Hparams& h = model.hparams();
   if (model.has_encoder() && state.n_encoded == 0)
     return fail(ErrorCode::kInvalidArgument, "nothing was encoded for the decoder to attend to");
-  const bool recurrent = model.is_recurrent();
-  // With multi-axis positions, an image has fewer positions than tokens.
-  const bool gapless = recurrent && state.rope_tables[0].axis.empty();
   bool caches = false;
   for (const LayerParameters& layer : h.layers) caches = caches || uses_cache(layer.mixer);
-  int32_t next[kMaxSequences];
-  for (uint32_t s = 0; s < state.options().n_sequences; ++s) next[s] = state.last_position(s) + 1;
-  std::vector<int32_t> positions(state.options().n_batch), sequences(state.options().n_batch);
+  const size_t n_batch = state.options().n_batch;
+  Placement placement{std::vector<int32_t>(n_batch), std::vector<int32_t>(n_batch), {}};
+  for (uint32_t s = 0; s < state.options().n_sequences; ++s) placement.next[s] = state.last_position(s) + 1;
 
   for (size_t first = 0; first < batch.tokens.size();) {
     if (cancelled(cancel)) return fail(ErrorCode::kInvalidArgument, "cancelled");
-    const size_t n = std::min<size_t>(batch.tokens.size() - first, state.options().n_batch);
-    for (size_t t = 0; t < n; ++t) {
-      const int32_t s = batch.sequences.empty() ? 0 : batch.sequences[first + t];
-      const int32_t position = !batch.axes.empty()       ? batch.axes[3 * (first + t)]
-                               : batch.positions.empty() ? next[s]
-                                                         : batch.positions[first + t];
-      if (position < next[s] - (batch.axes.empty() ? 0 : 1) || position < 0 || position == INT32_MAX ||
-          (gapless && position != next[s]) ||
-          (model.weights().position_embedding &&
-           static_cast<size_t>(position) >= model.weights().position_embedding.n_out))
-        return fail(ErrorCode::kOutOfRange, "position " + std::to_string(position) + " of sequence " +
-                                                std::to_string(s) + " cannot follow " + std::to_string(next[s] - 1));
-      positions[t] = position;
-      sequences[t] = s;
-      next[s] = position + 1;
-    }
+    const size_t n = std::min(batch.tokens.size() - first, n_batch);
+    if (const Result<void> ok = place_tokens(model, state, batch, first, n, placement); !ok) return ok;
     Pass pass{model, state, pool};
     pass.n_tokens = n;
-    pass.positions = std::span(positions).first(n);
-    pass.sequences = std::span(sequences).first(n);
+    pass.positions = std::span(placement.positions).first(n);
+    pass.sequences = std::span(placement.sequences).first(n);
     if (!batch.axes.empty()) pass.axes = batch.axes.subspan(3 * first, 3 * n);
     if (!batch.inputs.empty()) pass.inputs = batch.inputs.subspan(first * model.n_input(), n * model.n_input());
     pass.both_ways = batch.both_ways;
-    if (caches) {
-      if (!state.take_cells(n, state.batch_cells))
-        return fail(ErrorCode::kOutOfMemory, "the context of " + counted(state.options().n_ctx, "token") + " is full");
-      for (size_t t = 0; t < n; ++t)
-        state.cells()[state.batch_cells[t]] = {positions[t], uint64_t{1} << sequences[t],
-                                               pass.axes.empty() ? 0 : image_order(pass.axes, t)};
-      if (!state.take_slots(state.batch_cells)) {
-        for (const uint32_t c : state.batch_cells) state.cells()[c] = Cell{};
-        return fail(ErrorCode::kOutOfMemory, "the windows of all sequences are full");
-      }
-      state.batch_slots.clear();
-      for (const uint32_t c : state.batch_cells) state.batch_slots.push_back(static_cast<uint32_t>(state.slot_of(c)));
-      for (size_t c = 0; c < state.cells().size(); ++c) state.cell_positions[c] = state.cells()[c].position;
-      for (size_t slot = 0; slot < state.n_slots(); ++slot) {
-        const Cell* cell = state.cell_in(slot);
-        state.slot_positions[slot] = cell != nullptr ? cell->position : -1;
-      }
-      find_visible(pass, false, state.runs_full, state.visible_full);
-      if (h.window != 0) find_visible(pass, true, state.runs_windowed, state.visible_windowed);
-    }
+    if (caches)
+      if (const Result<void> ok = place_in_cache(pass); !ok) return ok;
     const Result<void> done = forward_tokens(pass, batch, first, out, cancel);
     if ((!done || !h.causal) && caches)
       for (const uint32_t c : state.batch_cells) state.cells()[c] = Cell{};
     if (!done) return done;
-    if (recurrent)
-      for (size_t t = 0; t < n; ++t) state.set_recurrent_end(static_cast<uint32_t>(sequences[t]), positions[t]);
+    if (model.is_recurrent())
+      for (size_t t = 0; t < n; ++t)
+        state.set_recurrent_end(static_cast<uint32_t>(pass.sequences[t]), pass.positions[t]);
     first += n;
   }
   return {};

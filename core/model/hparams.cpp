@@ -311,6 +311,52 @@ void check(Keys& keys, const Hparams& h) {
   }
 }
 
+void read_norms(Keys& keys, const Architecture& architecture, Hparams& h) {
+  const std::string_view eps_keys[] = {"attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon"};
+  const bool layer_norm = architecture.norm == NormKind::kLayer;
+  if (!keys.f32(eps_keys[layer_norm ? 1 : 0], h.norm_eps) && !keys.f32(eps_keys[layer_norm ? 0 : 1], h.norm_eps)) {
+    h.norm_eps = 0;
+    if (!architecture.eps_optional)
+      keys.refuse(ErrorCode::kNotFound,
+                  std::string(architecture.name) + "." + std::string(eps_keys[layer_norm ? 1 : 0]) + " is missing");
+  }
+  if (h.norm_eps < 0) keys.refuse(ErrorCode::kOutOfRange, "the epsilon of the norms is negative");
+  h.norm = architecture.norm;
+}
+
+// What encoders need: the direction of attention, and how token vectors become one.
+void read_pooling(Keys& keys, const Architecture& architecture, Hparams& h) {
+  h.causal = !architecture.encoder;
+  if (h.causal) keys.boolean("attention.causal", h.causal);  // encoders are never causal, regardless of the file
+  keys.u32("pooling_type", h.pooling, UINT32_MAX);
+  if (h.pooling > 4) h.pooling = 0;  // llama.cpp writes -1 for "unspecified"
+  if (architecture.rank_head == RankHead::kMean) {
+    uint32_t read_by_head = 1;
+    keys.u32("classifier.pooling_type", read_by_head, UINT32_MAX);
+    h.rank_by_mean = read_by_head != 2;
+  }
+}
+
+void read_latent_attention(Keys& keys, Hparams& h) {
+  keys.u32("attention.q_lora_rank", h.q_lora_rank);
+  keys.u32("attention.kv_lora_rank", h.latent.rank);
+  keys.u32("attention.key_length_mla", h.latent.d_k, 1u << 16);
+  keys.u32("attention.value_length_mla", h.latent.d_v, 1u << 16);
+  h.latent_windowed = h.latent;
+}
+
+void read_recurrence(Keys& keys, const Architecture& architecture, Hparams& h) {
+  keys.u32("ssm.conv_kernel", h.d_conv, 1u << 10);
+  keys.u32("ssm.inner_size", h.d_inner);
+  keys.u32("ssm.state_size", h.d_state, 1u << 16);
+  keys.u32("ssm.time_step_rank", h.dt_rank);
+  keys.u32("ssm.group_count", h.n_group, 1u << 16);
+  keys.boolean("ssm.dt_b_c_rms", h.ssm_norms);
+  keys.u32("shortconv.l_cache", h.shortconv_length, 1u << 10);
+  keys.u32("wkv.head_size", h.wkv_head_size, 1u << 12);
+  if (reads_key(architecture, "rescale_every_n_layers")) keys.u32("rescale_every_n_layers", h.rescale_every);
+}
+
 }  // namespace
 
 Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture) {
@@ -328,50 +374,19 @@ Result<Hparams> read_hparams(const Gguf& gguf, const Architecture& architecture)
 
   if (const TensorInfo* embedding = find_tensor(gguf, "token_embd.weight"); embedding != nullptr)
     h.n_vocab = static_cast<uint32_t>(std::min<uint64_t>(embedding->shape[1], Keys::kMaxCount));
-  const std::string_view eps_keys[] = {"attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon"};
-  const bool layer_norm = architecture.norm == NormKind::kLayer;
-  if (!keys.f32(eps_keys[layer_norm ? 1 : 0], h.norm_eps) && !keys.f32(eps_keys[layer_norm ? 0 : 1], h.norm_eps)) {
-    h.norm_eps = 0;
-    if (!architecture.eps_optional)
-      keys.refuse(ErrorCode::kNotFound,
-                  std::string(architecture.name) + "." + std::string(eps_keys[layer_norm ? 1 : 0]) + " is missing");
-  }
-  if (h.norm_eps < 0) keys.refuse(ErrorCode::kOutOfRange, "the epsilon of the norms is negative");
   h.activation = architecture.activation;
-  h.norm = architecture.norm;
-  h.causal = !architecture.encoder;
-  if (h.causal) keys.boolean("attention.causal", h.causal);  // encoders are never causal, regardless of the file
-  keys.u32("pooling_type", h.pooling, UINT32_MAX);
-  if (h.pooling > 4) h.pooling = 0;  // llama.cpp writes -1 for "unspecified"
-  if (architecture.rank_head == RankHead::kMean) {
-    uint32_t read_by_head = 1;
-    keys.u32("classifier.pooling_type", read_by_head, UINT32_MAX);
-    h.rank_by_mean = read_by_head != 2;
-  }
-
+  h.parallel = architecture.parallel;
+  h.max_alibi_bias = architecture.max_alibi_bias;
+  if (architecture.embedding_scale_sqrt) h.embedding_scale = std::sqrt(static_cast<float>(h.n_embd));
+  read_norms(keys, architecture, h);
+  read_pooling(keys, architecture, h);
   read_rope(keys, architecture, h);
   read_window(keys, architecture, h);
   read_heads(keys, h);
   read_experts(keys, architecture, h);
-  h.parallel = architecture.parallel;
-  h.max_alibi_bias = architecture.max_alibi_bias;
-  if (architecture.embedding_scale_sqrt) h.embedding_scale = std::sqrt(static_cast<float>(h.n_embd));
   read_scales(keys, architecture, h);
-
-  keys.u32("attention.q_lora_rank", h.q_lora_rank);
-  keys.u32("attention.kv_lora_rank", h.latent.rank);
-  keys.u32("attention.key_length_mla", h.latent.d_k, 1u << 16);
-  keys.u32("attention.value_length_mla", h.latent.d_v, 1u << 16);
-  h.latent_windowed = h.latent;
-  keys.u32("ssm.conv_kernel", h.d_conv, 1u << 10);
-  keys.u32("ssm.inner_size", h.d_inner);
-  keys.u32("ssm.state_size", h.d_state, 1u << 16);
-  keys.u32("ssm.time_step_rank", h.dt_rank);
-  keys.u32("ssm.group_count", h.n_group, 1u << 16);
-  keys.boolean("ssm.dt_b_c_rms", h.ssm_norms);
-  keys.u32("shortconv.l_cache", h.shortconv_length, 1u << 10);
-  keys.u32("wkv.head_size", h.wkv_head_size, 1u << 12);
-  if (reads_key(architecture, "rescale_every_n_layers")) keys.u32("rescale_every_n_layers", h.rescale_every);
+  read_latent_attention(keys, h);
+  read_recurrence(keys, architecture, h);
   keys.u32("attention.relative_buckets_count", h.n_relative_buckets, 1u << 12);
 
   for (LayerParameters& layer : h.layers) {

@@ -63,6 +63,44 @@ uint64_t kimi_delta_state(const Hparams& h) {
   return 3 * n * (h.d_conv - 1) + n * h.d_head_kda;
 }
 
+namespace {
+
+// Activations of one layer, [n_tokens, n_head, d] each.
+struct KimiBuffers {
+  float *projected, *q, *k, *v, *decay, *a, *b, *gate;
+  float* low;   // [n_tokens, d]
+  float* beta;  // [n_tokens, n_head]
+};
+
+// Normalizes queries and keys, and brings the delta rule into the form of RWKV-7: w, a, b and v.
+void prepare_recurrence(Pass& pass, size_t il, const KimiBuffers& to) {
+  const Hparams& h = pass.h();
+  const SsmWeights& w = pass.weights(il).ssm;
+  const auto& [projected, q, k, v, decay, a, b, gate, low, beta] = to;
+  const size_t n = pass.n_tokens, d = h.d_head_kda, n_head = pass.layer(il).n_head;
+  const float scale = 1.0f / std::sqrt(static_cast<float>(d));
+  each_token(pass.pool, Operation::kRecurrence, n, [&](size_t t) {
+    for (size_t head = 0; head < n_head; ++head) {
+      const size_t row = (t * n_head + head) * d;
+      const float rate = w.a.data()[head], strength = beta[t * n_head + head];
+      l2_normalize(q + row, d, h.norm_eps);
+      l2_normalize(k + row, d, h.norm_eps);
+      for (size_t i = row; i < row + d; ++i) {
+        const float raw = decay[i] + w.dt_bias.data()[head * d + i - row];
+        decay[i] = std::exp(h.kda_gate_bound != 0
+                                ? h.kda_gate_bound / (1.0f + std::exp(h.kda_negated ? rate * raw : -rate * raw))
+                                : rate * softplus(raw));
+        q[i] *= scale;
+        a[i] = decay[i] * k[i];
+        b[i] = -strength * k[i];
+        v[i] *= strength;
+      }
+    }
+  });
+}
+
+}  // namespace
+
 void run_kimi_delta(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
   const SsmWeights& w = pass.weights(il).ssm;
@@ -99,25 +137,7 @@ void run_kimi_delta(Pass& pass, size_t il, const float* x, float* y) {
   activate(Activation::kSigmoid, beta, n * n_head);
   activate(Activation::kSigmoid, gate, n * n_row);
 
-  const float scale = 1.0f / std::sqrt(static_cast<float>(d));
-  each_token(pass.pool, Operation::kRecurrence, n, [&](size_t t) {
-    for (size_t head = 0; head < n_head; ++head) {
-      const size_t row = (t * n_head + head) * d;
-      const float rate = w.a.data()[head], strength = beta[t * n_head + head];
-      l2_normalize(q + row, d, h.norm_eps);
-      l2_normalize(k + row, d, h.norm_eps);
-      for (size_t i = row; i < row + d; ++i) {
-        const float raw = decay[i] + w.dt_bias.data()[head * d + i - row];
-        decay[i] = std::exp(h.kda_gate_bound != 0
-                                ? h.kda_gate_bound / (1.0f + std::exp(h.kda_negated ? rate * raw : -rate * raw))
-                                : rate * softplus(raw));
-        q[i] *= scale;
-        a[i] = decay[i] * k[i];
-        b[i] = -strength * k[i];
-        v[i] *= strength;
-      }
-    }
-  });
+  prepare_recurrence(pass, il, {projected, q, k, v, decay, a, b, gate, low, beta});
   wkv7(pass.pool, n_head, d, q, decay, k, v, a, b, pass.states(il, at), projected);
   normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.norm, projected, n * n_head, d, projected);
   vec::multiply(projected, gate, n * n_row);

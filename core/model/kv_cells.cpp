@@ -1,6 +1,8 @@
-// The table of cells: free cells, slots of windowed layers, and moving a sequence's positions.
+// The table of cells: free cells, slots of windowed layers, what each token attends to, and moving a sequence's
+// positions.
 #include <algorithm>
 
+#include "base/sentence.hpp"
 #include "model/mixer.hpp"
 #include "model/state.hpp"
 #include "nn/kv_cache.hpp"
@@ -120,6 +122,90 @@ Result<void> State::shift(const Model& model, uint32_t sequence, int32_t first, 
     if ((cells_[c].sequences & sequence_bit(sequence)) != 0 && cells_[c].position >= first && cells_[c].position < last)
       cells_[c].position += delta;
   if (int32_t& end = recurrent_end_[sequence]; end >= first && end < last) end += delta;
+  return {};
+}
+
+namespace {
+
+// The order of image tokens with the same time: row by row.
+uint32_t image_order(std::span<const int32_t> axes, size_t t) {
+  const int32_t *p = axes.data() + 3 * t, time = p[0];
+  return static_cast<uint32_t>(p[1] - time) << 16 | static_cast<uint32_t>(p[2] - time);
+}
+
+}  // namespace
+
+// Finds the cells that each token of the batch attends to: those of its sequence, not after it, inside the window.
+void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
+                  std::vector<std::span<const CellRun>>& visible) {
+  const Hparams& h = pass.h();
+  const State& state = pass.state;
+  // Windowed layers store cells in slots.
+  const auto cell_at = [&](size_t i) { return windowed ? state.cell_in(i) : &state.cells()[i]; };
+  const size_t n_cells = windowed ? state.n_slots() : state.cells().size();
+  runs.clear();
+  visible.clear();
+  std::vector<size_t> ends;
+  ends.reserve(pass.n_tokens);
+  const int64_t window = h.window;
+  const bool causal = !pass.encoding && !pass.both_ways && (h.causal || (h.full_layers_causal && !windowed));
+  for (size_t t = 0; t < pass.n_tokens; ++t) {
+    const uint64_t bit = uint64_t{1} << pass.sequences[t];
+    const int64_t position = pass.positions[t];
+    const uint32_t order = pass.axes.empty() || !causal ? UINT32_MAX : image_order(pass.axes, t);
+    int64_t first = INT32_MIN, last = causal ? position : INT32_MAX;
+    if (windowed) {
+      switch (h.window_kind) {
+        case WindowKind::kSliding:
+          first = position - window + 1;
+          break;
+        case WindowKind::kChunked:
+          first = position / window * window;
+          break;
+        case WindowKind::kSymmetric:
+          first = position - window / 2;
+          last = std::min(last, position + window / 2);
+          break;
+      }
+    }
+    bool open = false;
+    for (size_t c = 0; c < n_cells; ++c) {
+      const Cell* cell = cell_at(c);
+      const bool sees = cell != nullptr && (cell->sequences & bit) != 0 && cell->position >= first &&
+                        cell->position <= last && (cell->position != position || cell->order <= order);
+      if (sees && !open) runs.push_back({static_cast<uint32_t>(c), static_cast<uint32_t>(c)});
+      if (sees) runs.back().end = static_cast<uint32_t>(c + 1);
+      open = sees;
+    }
+    ends.push_back(runs.size());
+  }
+  size_t begin = 0;
+  for (const size_t end : ends) {
+    visible.emplace_back(runs.data() + begin, end - begin);
+    begin = end;
+  }
+}
+
+Result<void> place_in_cache(const Pass& pass) {
+  State& state = pass.state;
+  if (!state.take_cells(pass.n_tokens, state.batch_cells))
+    return fail(ErrorCode::kOutOfMemory, "the context of " + counted(state.options().n_ctx, "token") + " is full");
+  for (size_t t = 0; t < pass.n_tokens; ++t)
+    state.cells()[state.batch_cells[t]] = {pass.positions[t], uint64_t{1} << pass.sequences[t],
+                                           pass.axes.empty() ? 0 : image_order(pass.axes, t)};
+  if (!state.take_slots(state.batch_cells)) {
+    for (const uint32_t c : state.batch_cells) state.cells()[c] = Cell{};
+    return fail(ErrorCode::kOutOfMemory, "the windows of all sequences are full");
+  }
+  state.batch_slots.clear();
+  for (const uint32_t c : state.batch_cells) state.batch_slots.push_back(static_cast<uint32_t>(state.slot_of(c)));
+  for (size_t c = 0; c < state.cells().size(); ++c) state.cell_positions[c] = state.cells()[c].position;
+  for (size_t slot = 0; slot < state.n_slots(); ++slot) {
+    const Cell* cell = state.cell_in(slot);
+    state.slot_positions[slot] = cell != nullptr ? cell->position : -1;
+  }
+  find_visible(pass, false, state.runs_full, state.visible_full);
+  if (pass.h().window != 0) find_visible(pass, true, state.runs_windowed, state.visible_windowed);
   return {};
 }
 

@@ -69,81 +69,132 @@ uint64_t latent_attention_floats(const Hparams& h, const LayerParameters& layer,
          (layer.has_indexer ? indexer_floats(h, n) : 0);
 }
 
+namespace {
+
+// Sizes and activations of one layer.
+struct LatentPass {
+  size_t n, n_head, n_rot, d_k, d_v, d_nope, latent, cached;
+  float* low;               // [n_tokens, q_lora_rank]
+  float* q;                 // [n_tokens, n_head, d_nope | n_rot]
+  float* kv;                // [n_tokens, latent | n_rot]
+  float* compressed;        // [n_tokens, latent]
+  float* mixed;             // [n_tokens, n_head, d_v]
+  float* wide;              // absorbed queries, or expanded keys and values
+  float* middle;            // mixed latents, or keys
+  float* values;            // [n_tokens, n_head, d_v]
+  float *one_in, *one_out;  // one head of all tokens
+  float* gate;
+};
+
+LatentPass begin_latent(Pass& pass, const LayerParameters& layer, const AttentionWeights& w) {
+  const Sizes s = sizes_of(pass.h(), layer);
+  LatentPass a{};
+  const size_t n = pass.n_tokens, n_head = layer.n_head;
+  a.n = n;
+  a.n_head = n_head;
+  a.n_rot = layer.n_rot;
+  a.d_k = static_cast<size_t>(s.d_k);
+  a.d_v = static_cast<size_t>(s.d_v);
+  a.d_nope = a.d_k - a.n_rot;
+  a.latent = static_cast<size_t>(s.latent);
+  a.cached = a.latent + a.n_rot;
+  a.low = pass.take(n * pass.h().q_lora_rank);
+  a.q = pass.take(n * n_head * a.d_k);
+  a.kv = pass.take(n * a.cached);
+  a.compressed = pass.take(n * a.latent);
+  a.mixed = pass.take(n * n_head * a.d_v);
+  a.wide = pass.take(n * n_head * std::max(a.cached, a.d_nope + a.d_v));
+  a.middle = pass.take(n * n_head * std::max(a.latent, a.d_k));
+  a.values = pass.take(n * n_head * a.d_v);
+  a.one_in = pass.take(n * std::max(a.d_nope, a.latent));
+  a.one_out = pass.take(n * std::max(a.latent, a.d_v));
+  a.gate = pass.take(n * w.gate.n_out);
+  return a;
+}
+
+// Computes queries and latent vectors, normalized and rotated.
+void project_latents(Pass& pass, size_t il, const float* x, const LatentPass& a) {
+  const Hparams& h = pass.h();
+  const AttentionWeights& w = pass.weights(il).attention;
+  const size_t n = a.n;
+  apply(pass.pool, {{&w.kv_a, a.kv}, {&w.q_a, a.low}, {&w.q, a.q}, {&w.gate, a.gate}}, x, n);
+  if (w.q_a) {
+    normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.q_a_norm, a.low, n, h.q_lora_rank, a.low);
+    apply(pass.pool, w.q_b, a.low, n, a.q);
+  }
+  if (pass.layer(il).has_indexer) choose_positions(pass, il, x, a.low);
+  rotate(pass, il, a.q, a.n_head * a.d_k, a.n_head, a.d_k, a.d_nope);
+  for (size_t t = 0; t < n && w.k_norm; ++t) {
+    float* rotated = a.kv + t * a.cached + a.latent;
+    normalize(NormKind::kRms, rotated, w.k_norm.weight.data(), nullptr, a.n_rot, h.norm_eps, rotated);
+  }
+  rotate(pass, il, a.kv, a.cached, 1, a.cached, a.latent);
+  for (size_t t = 0; t < n; ++t) {
+    float* row = a.kv + t * a.cached;
+    normalize(NormKind::kRms, row, w.kv_a_norm.weight.data(), nullptr, a.latent, h.norm_eps, row);
+  }
+  if (h.temperature_scale != 0)
+    for (size_t t = 0; t < n; ++t)
+      vec::scale(a.q + t * a.n_head * a.d_k, query_temperature(h, pass.positions[t]), a.n_head * a.d_k);
+}
+
+// Attention to the latent vectors themselves, with attn_k_b applied to the queries and attn_v_b to the result.
+void attend_to_latents(Pass& pass, size_t il, const AttentionOptions& options, const LatentPass& a) {
+  const AttentionWeights& w = pass.weights(il).attention;
+  const size_t n = a.n, n_head = a.n_head, d_k = a.d_k, d_v = a.d_v, d_nope = a.d_nope, latent = a.latent;
+  float* queries = a.wide;  // [n_tokens, n_head, latent | n_rot]
+  for (size_t head = 0; head < n_head; ++head) {
+    for (size_t t = 0; t < n; ++t)
+      std::memcpy(a.one_in + t * d_nope, a.q + (t * n_head + head) * d_k, d_nope * sizeof(float));
+    apply(pass.pool, w.k_b, head, a.one_in, n, a.one_out);
+    for (size_t t = 0; t < n; ++t) {
+      float* to = queries + (t * n_head + head) * a.cached;
+      std::memcpy(to, a.one_out + t * latent, latent * sizeof(float));
+      std::memcpy(to + latent, a.q + (t * n_head + head) * d_k + d_nope, a.n_rot * sizeof(float));
+    }
+  }
+  attend(pass, il, {n_head, 1, a.cached, latent}, options, queries, a.kv, nullptr, a.middle);
+  for (size_t head = 0; head < n_head; ++head) {
+    for (size_t t = 0; t < n; ++t)
+      std::memcpy(a.one_in + t * latent, a.middle + (t * n_head + head) * latent, latent * sizeof(float));
+    apply(pass.pool, w.v_b, head, a.one_in, n, a.one_out);
+    for (size_t t = 0; t < n; ++t)
+      std::memcpy(a.mixed + (t * n_head + head) * d_v, a.one_out + t * d_v, d_v * sizeof(float));
+  }
+}
+
+// Attention to keys and values that attn_kv_b computes from the latent vectors.
+void attend_to_expanded(Pass& pass, size_t il, const AttentionOptions& options, const LatentPass& a) {
+  const size_t n = a.n, n_head = a.n_head, d_k = a.d_k, d_v = a.d_v, d_nope = a.d_nope, latent = a.latent;
+  for (size_t t = 0; t < n; ++t) std::memcpy(a.compressed + t * latent, a.kv + t * a.cached, latent * sizeof(float));
+  apply(pass.pool, pass.weights(il).attention.kv_b, a.compressed, n, a.wide);  // [n_tokens, n_head, d_nope | d_v]
+  for (size_t i = 0; i < n * n_head; ++i) {
+    const float* from = a.wide + i * (d_nope + d_v);
+    std::memcpy(a.middle + i * d_k, from, d_nope * sizeof(float));
+    std::memcpy(a.middle + i * d_k + d_nope, a.kv + i / n_head * a.cached + latent, a.n_rot * sizeof(float));
+    std::memcpy(a.values + i * d_v, from + d_nope, d_v * sizeof(float));
+  }
+  attend(pass, il, {n_head, n_head, d_k, d_v}, options, a.q, a.middle, a.values, a.mixed);
+}
+
+}  // namespace
+
 void run_latent_attention(Pass& pass, size_t il, const float* x, float* y) {
   const Hparams& h = pass.h();
   const LayerParameters& layer = pass.layer(il);
   const AttentionWeights& w = pass.weights(il).attention;
-  const Sizes s = sizes_of(h, layer);
-  const size_t n = pass.n_tokens, n_head = layer.n_head, n_rot = layer.n_rot;
-  const size_t d_k = static_cast<size_t>(s.d_k), d_v = static_cast<size_t>(s.d_v),
-               latent = static_cast<size_t>(s.latent);
-  const size_t d_nope = d_k - n_rot, cached = latent + n_rot;
   const size_t mark = pass.state.arena.mark();
-  float* low = pass.take(n * h.q_lora_rank);
-  float* q = pass.take(n * n_head * d_k);     // [n_tokens, n_head, d_nope | n_rot]
-  float* kv = pass.take(n * cached);          // [n_tokens, latent | n_rot]
-  float* compressed = pass.take(n * latent);  // [n_tokens, latent]
-  float* mixed = pass.take(n * n_head * d_v);
-  float* wide =
-      pass.take(n * n_head * std::max(cached, d_nope + d_v));     // absorbed queries, or expanded keys and values
-  float* middle = pass.take(n * n_head * std::max(latent, d_k));  // mixed latents, or keys
-  float* values = pass.take(n * n_head * d_v);
-  float* one_in = pass.take(n * std::max(d_nope, latent));  // one head of all tokens
-  float* one_out = pass.take(n * std::max(latent, d_v));
-  float* gate = pass.take(n * w.gate.n_out);
-
-  apply(pass.pool, {{&w.kv_a, kv}, {&w.q_a, low}, {&w.q, q}, {&w.gate, gate}}, x, n);
-  if (w.q_a) {
-    normalize_rows(pass.pool, h.norm_eps, NormKind::kRms, w.q_a_norm, low, n, h.q_lora_rank, low);
-    apply(pass.pool, w.q_b, low, n, q);
-  }
-  if (layer.has_indexer) choose_positions(pass, il, x, low);
-  rotate(pass, il, q, n_head * d_k, n_head, d_k, d_nope);
-  for (size_t t = 0; t < n && w.k_norm; ++t)
-    normalize(NormKind::kRms, kv + t * cached + latent, w.k_norm.weight.data(), nullptr, n_rot, h.norm_eps,
-              kv + t * cached + latent);
-  rotate(pass, il, kv, cached, 1, cached, latent);
-  for (size_t t = 0; t < n; ++t)
-    normalize(NormKind::kRms, kv + t * cached, w.kv_a_norm.weight.data(), nullptr, latent, h.norm_eps, kv + t * cached);
-  if (h.temperature_scale != 0)
-    for (size_t t = 0; t < n; ++t)
-      vec::scale(q + t * n_head * d_k, query_temperature(h, pass.positions[t]), n_head * d_k);
-
+  const LatentPass a = begin_latent(pass, layer, w);
+  project_latents(pass, il, x, a);
   AttentionOptions options;
-  options.scale = h.attention_scale != 0 ? h.attention_scale : 1.0f / std::sqrt(static_cast<float>(d_k));
-  if (s.absorbed) {
-    float* queries = wide;  // [n_tokens, n_head, latent | n_rot]
-    for (size_t head = 0; head < n_head; ++head) {
-      for (size_t t = 0; t < n; ++t)
-        std::memcpy(one_in + t * d_nope, q + (t * n_head + head) * d_k, d_nope * sizeof(float));
-      apply(pass.pool, w.k_b, head, one_in, n, one_out);
-      for (size_t t = 0; t < n; ++t) {
-        float* to = queries + (t * n_head + head) * cached;
-        std::memcpy(to, one_out + t * latent, latent * sizeof(float));
-        std::memcpy(to + latent, q + (t * n_head + head) * d_k + d_nope, n_rot * sizeof(float));
-      }
-    }
-    attend(pass, il, {n_head, 1, cached, latent}, options, queries, kv, nullptr, middle);
-    for (size_t head = 0; head < n_head; ++head) {
-      for (size_t t = 0; t < n; ++t)
-        std::memcpy(one_in + t * latent, middle + (t * n_head + head) * latent, latent * sizeof(float));
-      apply(pass.pool, w.v_b, head, one_in, n, one_out);
-      for (size_t t = 0; t < n; ++t)
-        std::memcpy(mixed + (t * n_head + head) * d_v, one_out + t * d_v, d_v * sizeof(float));
-    }
+  options.scale = h.attention_scale != 0 ? h.attention_scale : 1.0f / std::sqrt(static_cast<float>(a.d_k));
+  if (sizes_of(h, layer).absorbed) {
+    attend_to_latents(pass, il, options, a);
   } else {
-    for (size_t t = 0; t < n; ++t) std::memcpy(compressed + t * latent, kv + t * cached, latent * sizeof(float));
-    apply(pass.pool, w.kv_b, compressed, n, wide);  // [n_tokens, n_head, d_nope | d_v]
-    for (size_t i = 0; i < n * n_head; ++i) {
-      const float* from = wide + i * (d_nope + d_v);
-      std::memcpy(middle + i * d_k, from, d_nope * sizeof(float));
-      std::memcpy(middle + i * d_k + d_nope, kv + i / n_head * cached + latent, n_rot * sizeof(float));
-      std::memcpy(values + i * d_v, from + d_nope, d_v * sizeof(float));
-    }
-    attend(pass, il, {n_head, n_head, d_k, d_v}, options, q, middle, values, mixed);
+    attend_to_expanded(pass, il, options, a);
   }
-  if (w.gate) gate_heads(pass, il, w, gate, d_v, mixed);
-  apply(pass.pool, w.out, mixed, n, y);
+  if (w.gate) gate_heads(pass, il, w, a.gate, a.d_v, a.mixed);
+  apply(pass.pool, w.out, a.mixed, a.n, y);
   pass.state.arena.release(mark);
 }
 

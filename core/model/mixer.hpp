@@ -208,10 +208,14 @@ void plan_channel_mix(const LayerPlan& plan, LayerWeights& weights);
 uint64_t channel_mix_floats(const Hparams& h, const LayerWeights& weights, uint64_t n_tokens);
 void run_channel_mix(Pass& pass, size_t il, const float* x, float* y);
 
-// forward.cpp
+// kv_cells.cpp
 /// Finds the cells that each token of the pass attends to.
 void find_visible(const Pass& pass, bool windowed, std::vector<CellRun>& runs,
                   std::vector<std::span<const CellRun>>& visible);
+/// Takes cells for the tokens, and finds the cells that each of them attends to. Errors: kOutOfMemory.
+[[nodiscard]] Result<void> place_in_cache(const Pass& pass);
+
+// forward.cpp
 void embed(const Pass& pass, std::span<const int32_t> tokens, float* x, float* scratch);
 struct Activations {
   float* x;        // [n_tokens, n_embd] the residual stream

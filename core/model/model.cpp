@@ -67,38 +67,39 @@ void plan_layer(Planner& planner, const Architecture& a, const Hparams& h, std::
   }
 }
 
-void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w) {
-  const TensorEntry* embedding = planner.find("token_embd.weight");
-  if (embedding == nullptr) return planner.refuse(ErrorCode::kNotFound, "tensor token_embd.weight is missing");
-  if (embedding->shape[1] == 0 || embedding->shape[1] > Keys::kMaxCount)
-    return planner.refuse(ErrorCode::kBadShape, "tensor token_embd.weight has " + counted(embedding->shape[1], "row"));
-  h.n_vocab = static_cast<uint32_t>(embedding->shape[1]);
-  const uint64_t n_embd = h.n_embd, n_vocab = h.n_vocab;
-  planner.linear(w.token_embedding, "token_embd", n_embd, n_vocab);
-  if (const TensorEntry* positions = planner.find("position_embd.weight"); positions != nullptr || a.position_embedding)
-    planner.linear(w.position_embedding, "position_embd", n_embd, h.n_ctx_train);
-  planner.first_row(w.token_type, "token_types.weight", n_embd, Need::kOptional);
+void plan_embeddings(Planner& planner, const Architecture& a, const Hparams& h, Weights& w) {
+  planner.linear(w.token_embedding, "token_embd", h.n_embd, h.n_vocab);
+  if (planner.has("position_embd.weight") || a.position_embedding)
+    planner.linear(w.position_embedding, "position_embd", h.n_embd, h.n_ctx_train);
+  planner.first_row(w.token_type, "token_types.weight", h.n_embd, Need::kOptional);
   if (a.normalize_embedding) w.embedding_norm.present = true;
   if (a.norms.output != "token_embd_norm" && !a.normalize_embedding)
-    planner.affine(w.embedding_norm, "token_embd_norm", n_embd, Need::kOptional);
+    planner.affine(w.embedding_norm, "token_embd_norm", h.n_embd, Need::kOptional);
+}
+
+void plan_output(Planner& planner, const Architecture& a, const Hparams& h, Weights& w) {
   if (!a.norms.output.empty()) {
     if (a.unweighted_norms) {
       w.output_norm.present = true;
     } else {
       const Need bias = a.norm_biases && a.norms.output == "output_norm" ? Need::kRequired : Need::kOptional;
-      planner.affine(w.output_norm, std::string(a.norms.output), n_embd, Need::kRequired, bias);
+      planner.affine(w.output_norm, std::string(a.norms.output), h.n_embd, Need::kRequired, bias);
     }
   }
   if (h.hyper.n != 0) plan_hyper_ends(planner, h, w.hyper_output);
-  if (h.residual_block != 0) planner.vector(w.output_res_score, "output_res_score.weight", n_embd);
+  if (h.residual_block != 0) planner.vector(w.output_res_score, "output_res_score.weight", h.n_embd);
   plan_pooling(planner, a, h, w.pooling);
   if (!a.ignored.empty()) planner.ignore(a.ignored);
   if (a.encoder) {
     planner.ignore("output.weight");
   } else {
-    planner.linear(w.output, "output", n_embd, n_vocab, a.needs_output ? Need::kRequired : Need::kOptional);
-    if (!w.output) planner.vector(w.output_bias, "output.bias", n_vocab, Need::kOptional);
+    planner.linear(w.output, "output", h.n_embd, h.n_vocab, a.needs_output ? Need::kRequired : Need::kOptional);
+    if (!w.output) planner.vector(w.output_bias, "output.bias", h.n_vocab, Need::kOptional);
   }
+}
+
+// Tensors that all layers share.
+void plan_shared(Planner& planner, const Architecture& a, const Hparams& h, Weights& w) {
   const auto half = std::max(h.rope.n_rot, h.rope_windowed.n_rot) / 2;
   if (half > 0) {
     planner.vector(w.rope_factors, "rope_freqs.weight", half, Need::kOptional);
@@ -107,28 +108,40 @@ void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w)
   }
   if (h.n_embd_per_layer != 0) {
     const uint64_t n = uint64_t{h.n_embd_per_layer} * h.n_layer;
-    planner.linear(w.per_layer_embedding, "per_layer_token_embd", n, n_vocab);
-    planner.linear(w.per_layer_model_proj, "per_layer_model_proj", n_embd, n);
+    planner.linear(w.per_layer_embedding, "per_layer_token_embd", n, h.n_vocab);
+    planner.linear(w.per_layer_model_proj, "per_layer_model_proj", h.n_embd, n);
     planner.affine(w.per_layer_proj_norm, "per_layer_proj_norm", h.n_embd_per_layer);
     if (a.altup) plan_altup_model(planner, h, w);
   }
+}
+
+void plan_layers(Planner& planner, const Architecture& a, const Hparams& h, Weights& w) {
   w.layers.resize(h.n_layer / h.n_loops);
   for (size_t il = 0; il < w.layers.size() && !planner.failed(); ++il) {
     plan_layer(planner, a, h, a.blocks, il, w.layers[il]);
-    if (a.altup)
-      plan_altup({planner, a, h, h.layers[il], il, std::string(a.blocks) + std::to_string(il) + "."},
-                 w.altup_projection.matrices.size() + 1, w.layers[il].altup);
-    if (a.encoder_decoder)
-      plan_cross_attention({planner, a, h, h.layers[il], il, std::string(a.blocks) + std::to_string(il) + "."},
-                           w.layers[il]);
+    const LayerPlan plan{planner, a, h, h.layers[il], il, std::string(a.blocks) + std::to_string(il) + "."};
+    if (a.altup) plan_altup(plan, w.altup_projection.matrices.size() + 1, w.layers[il].altup);
+    if (a.encoder_decoder) plan_cross_attention(plan, w.layers[il]);
   }
   for (uint32_t i = 0; i < h.n_next_layer; ++i)
     planner.ignore(std::string(a.blocks) + std::to_string(h.n_layer + i) + ".");
+}
+
+void plan_model(Planner& planner, const Architecture& a, Hparams& h, Weights& w) {
+  const TensorEntry* embedding = planner.find("token_embd.weight");
+  if (embedding == nullptr) return planner.refuse(ErrorCode::kNotFound, "tensor token_embd.weight is missing");
+  if (embedding->shape[1] == 0 || embedding->shape[1] > Keys::kMaxCount)
+    return planner.refuse(ErrorCode::kBadShape, "tensor token_embd.weight has " + counted(embedding->shape[1], "row"));
+  h.n_vocab = static_cast<uint32_t>(embedding->shape[1]);
+  plan_embeddings(planner, a, h, w);
+  plan_output(planner, a, h, w);
+  plan_shared(planner, a, h, w);
+  plan_layers(planner, a, h, w);
   if (!a.encoder_decoder) return;
   w.encoder.resize(h.n_encoder_layer);
   for (size_t il = 0; il < h.n_encoder_layer && !planner.failed(); ++il)
     plan_layer(planner, a, h, "enc.blk.", il, w.encoder[il]);
-  planner.affine(w.encoder_norm, "enc.output_norm", n_embd);
+  planner.affine(w.encoder_norm, "enc.output_norm", h.n_embd);
 }
 
 }  // namespace

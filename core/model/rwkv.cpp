@@ -76,6 +76,74 @@ void plan_low_rank(const LayerPlan& plan, Linear& down, Linear& up, std::string_
   plan.planner.linear(up, plan.name(up_name), rank, plan.h.n_embd, need);
 }
 
+void plan_vector(const LayerPlan& plan, Vector& to, std::string_view part, uint64_t count,
+                 Need need = Need::kRequired) {
+  plan.planner.vector(to, plan.name(part) + ".weight", count, need);
+}
+
+void plan_lerp(const LayerPlan& plan, RwkvWeights& w) {
+  plan_vector(plan, w.lerp_k, "time_mix_lerp_k", plan.h.n_embd);
+  plan_vector(plan, w.lerp_v, "time_mix_lerp_v", plan.h.n_embd);
+  plan_vector(plan, w.lerp_r, "time_mix_lerp_r", plan.h.n_embd);
+}
+
+void plan_rwkv4(const LayerPlan& plan, RwkvWeights& w) {
+  const uint64_t n = plan.h.n_embd;
+  plan_lerp(plan, w);
+  plan_vector(plan, w.first, "time_mix_first", n);
+  plan_vector(plan, w.decay, "time_mix_decay", n);
+}
+
+void plan_rwkv5(const LayerPlan& plan, RwkvWeights& w) {
+  Planner& p = plan.planner;
+  const uint64_t n = plan.h.n_embd, size = plan.h.wkv_head_size;
+  plan_lerp(plan, w);
+  // Version 5.1 has one value for each head, and no gate.
+  for (const auto& [to, part] : {std::pair(&w.first, "time_mix_first"), std::pair(&w.decay, "time_mix_decay")}) {
+    const TensorEntry* entry = p.find(plan.name(part) + ".weight");
+    const bool by_head =
+        entry != nullptr && size > 1 && entry->shape[0] * entry->shape[1] * entry->shape[2] == n / size;
+    plan_vector(plan, *to, part, by_head ? n / size : n);
+  }
+  p.linear(w.gate, plan.name("time_mix_gate"), n, n, Need::kOptional);
+  if (w.gate) plan_vector(plan, w.lerp_g, "time_mix_lerp_g", n);
+  p.affine(w.norm, plan.name("time_mix_ln"), n);
+}
+
+void plan_rwkv6(const LayerPlan& plan, RwkvWeights& w) {
+  Planner& p = plan.planner;
+  const uint64_t n = plan.h.n_embd;
+  p.linear(w.gate, plan.name("time_mix_gate"), n, n);
+  const TensorEntry* mix = p.find(plan.name("time_mix_w2.weight"));
+  const uint64_t rank = mix != nullptr ? std::min<uint64_t>(mix->shape[0], 1u << 24) : 0;
+  p.linear(w.w1, plan.name("time_mix_w1"), n, 5 * rank);
+  p.stack(w.mix_w2, plan.name("time_mix_w2"), rank, n, 5);
+  plan_vector(plan, w.lerp_x, "time_mix_lerp_x", n);
+  plan_vector(plan, w.lerp, "time_mix_lerp_fused", 5 * n);
+  plan_vector(plan, w.decay, "time_mix_decay", n);
+  plan_low_rank(plan, w.decay_w1, w.decay_w2, "time_mix_decay_w1", "time_mix_decay_w2", Need::kRequired);
+  if (plan.layer.mixer == MixerKind::kRwkv6Qwen) return;
+  plan_vector(plan, w.first, "time_mix_first", n);
+  p.affine(w.norm, plan.name("time_mix_ln"), n);
+}
+
+void plan_rwkv7(const LayerPlan& plan, RwkvWeights& w) {
+  const uint64_t n = plan.h.n_embd;
+  plan_low_rank(plan, w.w1, w.w2, "time_mix_w1", "time_mix_w2", Need::kRequired);
+  plan_low_rank(plan, w.a1, w.a2, "time_mix_a1", "time_mix_a2", Need::kRequired);
+  const Need later = plan.il == 0 ? Need::kOptional : Need::kRequired;  // the first layer has nothing to mix with
+  plan_low_rank(plan, w.v1, w.v2, "time_mix_v1", "time_mix_v2", later);
+  plan_low_rank(plan, w.g1, w.g2, "time_mix_g1", "time_mix_g2", Need::kOptional);
+  plan_vector(plan, w.w0, "time_mix_w0", n);
+  plan_vector(plan, w.a0, "time_mix_a0", n);
+  plan_vector(plan, w.v0, "time_mix_v0", n, later);
+  plan_vector(plan, w.lerp, "time_mix_lerp_fused", (w.g1 ? 6 : 5) * n);
+  plan_vector(plan, w.k_k, "time_mix_k_k", n);
+  plan_vector(plan, w.k_a, "time_mix_k_a", n);
+  plan_vector(plan, w.r_k, "time_mix_r_k", n);
+  plan.planner.affine(w.norm, plan.name("time_mix_ln"), n, Need::kOptional);
+}
+
 }  // namespace
 
 void plan_rwkv(const LayerPlan& plan, LayerWeights& weights) {
@@ -84,9 +152,6 @@ void plan_rwkv(const LayerPlan& plan, LayerWeights& weights) {
   const Hparams& h = plan.h;
   const uint64_t n = h.n_embd, size = h.wkv_head_size;
   const MixerKind kind = plan.layer.mixer;
-  const auto vector = [&](Vector& to, std::string_view part, uint64_t count, Need need = Need::kRequired) {
-    p.vector(to, plan.name(part) + ".weight", count, need);
-  };
   if (kind != MixerKind::kRwkv4 && (size == 0 || n % size != 0))
     return p.refuse(ErrorCode::kOutOfRange,
                     "wkv.head_size " + std::to_string(size) + " does not divide " + std::to_string(n));
@@ -98,57 +163,14 @@ void plan_rwkv(const LayerPlan& plan, LayerWeights& weights) {
   p.linear(w.output, plan.name("time_mix_output"), n, n);
   switch (kind) {
     case MixerKind::kRwkv4:
+      return plan_rwkv4(plan, w);
     case MixerKind::kRwkv5:
-      for (const auto& [to, part] : {std::pair(&w.lerp_k, "time_mix_lerp_k"), std::pair(&w.lerp_v, "time_mix_lerp_v"),
-                                     std::pair(&w.lerp_r, "time_mix_lerp_r")})
-        vector(*to, part, n);
-      if (kind == MixerKind::kRwkv4) {
-        vector(w.first, "time_mix_first", n);
-        vector(w.decay, "time_mix_decay", n);
-        break;
-      }
-      // Version 5.1 has one value for each head, and no gate.
-      for (const auto& [to, part] : {std::pair(&w.first, "time_mix_first"), std::pair(&w.decay, "time_mix_decay")}) {
-        const TensorEntry* entry = p.find(plan.name(part) + ".weight");
-        const bool by_head =
-            entry != nullptr && size > 1 && entry->shape[0] * entry->shape[1] * entry->shape[2] == n / size;
-        vector(*to, part, by_head ? n / size : n);
-      }
-      p.linear(w.gate, plan.name("time_mix_gate"), n, n, Need::kOptional);
-      if (w.gate) vector(w.lerp_g, "time_mix_lerp_g", n);
-      p.affine(w.norm, plan.name("time_mix_ln"), n);
-      break;
+      return plan_rwkv5(plan, w);
     case MixerKind::kRwkv6:
-    case MixerKind::kRwkv6Qwen: {
-      p.linear(w.gate, plan.name("time_mix_gate"), n, n);
-      const TensorEntry* mix = p.find(plan.name("time_mix_w2.weight"));
-      const uint64_t rank = mix != nullptr ? std::min<uint64_t>(mix->shape[0], 1u << 24) : 0;
-      p.linear(w.w1, plan.name("time_mix_w1"), n, 5 * rank);
-      p.stack(w.mix_w2, plan.name("time_mix_w2"), rank, n, 5);
-      vector(w.lerp_x, "time_mix_lerp_x", n);
-      vector(w.lerp, "time_mix_lerp_fused", 5 * n);
-      vector(w.decay, "time_mix_decay", n);
-      plan_low_rank(plan, w.decay_w1, w.decay_w2, "time_mix_decay_w1", "time_mix_decay_w2", Need::kRequired);
-      if (kind == MixerKind::kRwkv6Qwen) break;
-      vector(w.first, "time_mix_first", n);
-      p.affine(w.norm, plan.name("time_mix_ln"), n);
-      break;
-    }
-    default: {
-      plan_low_rank(plan, w.w1, w.w2, "time_mix_w1", "time_mix_w2", Need::kRequired);
-      plan_low_rank(plan, w.a1, w.a2, "time_mix_a1", "time_mix_a2", Need::kRequired);
-      const Need later = plan.il == 0 ? Need::kOptional : Need::kRequired;  // the first layer has nothing to mix with
-      plan_low_rank(plan, w.v1, w.v2, "time_mix_v1", "time_mix_v2", later);
-      plan_low_rank(plan, w.g1, w.g2, "time_mix_g1", "time_mix_g2", Need::kOptional);
-      vector(w.w0, "time_mix_w0", n);
-      vector(w.a0, "time_mix_a0", n);
-      vector(w.v0, "time_mix_v0", n, later);
-      vector(w.lerp, "time_mix_lerp_fused", (w.g1 ? 6 : 5) * n);
-      vector(w.k_k, "time_mix_k_k", n);
-      vector(w.k_a, "time_mix_k_a", n);
-      vector(w.r_k, "time_mix_r_k", n);
-      p.affine(w.norm, plan.name("time_mix_ln"), n, Need::kOptional);
-    }
+    case MixerKind::kRwkv6Qwen:
+      return plan_rwkv6(plan, w);
+    default:
+      return plan_rwkv7(plan, w);
   }
 }
 

@@ -168,6 +168,12 @@ class State {
   [[nodiscard]] CacheView view_of(const LayerPlace& place);
   void reset_recurrent(uint32_t sequence);
   void release_slot(uint32_t cell);
+  struct Saved;
+  [[nodiscard]] Result<Saved> read_saved(const Model& model, ByteView bytes) const;
+  [[nodiscard]] Result<void> restore_cells(uint32_t sequence, const Saved& saved, std::vector<uint32_t>& chosen,
+                                           std::vector<uint32_t>& windowed);
+  void restore_rows(uint32_t sequence, const uint8_t* p, std::span<const uint32_t> chosen,
+                    std::span<const uint32_t> windowed);
 
   StateOptions options_;
   int32_t recurrent_end_[kMaxSequences] = {};  // last position in the recurrent states; -1: none

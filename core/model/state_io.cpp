@@ -77,17 +77,23 @@ Result<std::vector<uint8_t>> State::save(const Model& model, uint32_t sequence) 
   return out;
 }
 
-Result<void> State::restore(const Model& model, uint32_t sequence, ByteView bytes) {
-  if (model.has_encoder())
-    return fail(ErrorCode::kUnsupported, "the state of an encoder-decoder model cannot be restored");
-  if (sequence >= options_.n_sequences) return fail(ErrorCode::kInvalidArgument, "no such sequence");
+// The parts of saved bytes whose lengths agree with each other and with this state.
+struct State::Saved {
+  int32_t end = -1;   // of the recurrent state
+  int32_t last = -1;  // the highest position
+  size_t n_cells = 0;
+  const uint8_t* positions = nullptr;   // [n_cells], int32
+  const uint8_t* has_window = nullptr;  // [n_cells]: 1 if windowed layers have the cell
+  const uint8_t* rows = nullptr;
+};
+
+Result<State::Saved> State::read_saved(const Model& model, ByteView bytes) const {
   constexpr size_t kHead = 24;
   if (bytes.size() < kHead) return fail(ErrorCode::kTruncated, bytes.size(), "truncated", "saved state");
   if (load<uint32_t>(bytes.data()) != kMagic || load<uint32_t>(bytes.data() + 4) != kVersion)
     return fail(ErrorCode::kBadMagic, "this is not a saved state of this version");
   if (load<uint64_t>(bytes.data() + 8) != fingerprint(model, options_.cache_types))
     return fail(ErrorCode::kInvalidArgument, "the saved state is for another model or cache type");
-  const int32_t end = load<int32_t>(bytes.data() + 16);
   const uint64_t n_cells = load<uint32_t>(bytes.data() + 20);
   uint64_t cell_bytes = sizeof(int32_t) + 1, windowed_bytes = 0, fixed = kHead;
   for (const LayerPlace& place : places_) {
@@ -103,34 +109,45 @@ Result<void> State::restore(const Model& model, uint32_t sequence, ByteView byte
   if (n_cells > cells_.size() || bytes.size() != fixed + n_cells * cell_bytes + n_windowed * windowed_bytes)
     return fail(ErrorCode::kBadLength,
                 "the saved state has " + counted(bytes.size(), "byte") + " for " + counted(n_cells, "token"));
-  const uint8_t* p = bytes.data() + kHead;
-  int32_t previous = -1;  // cells of an image may have the same position
-  for (size_t i = 0; i < n_cells; ++i) {
-    const int32_t position = load<int32_t>(p + i * sizeof(int32_t));
-    if (position < previous) return fail(ErrorCode::kOutOfRange, "the saved state's positions descend");
-    previous = position;
+  Saved saved;
+  saved.end = load<int32_t>(bytes.data() + 16);
+  saved.n_cells = static_cast<size_t>(n_cells);
+  saved.positions = bytes.data() + kHead;
+  saved.has_window = saved.positions + saved.n_cells * sizeof(int32_t);
+  saved.rows = saved.has_window + saved.n_cells;
+  for (size_t i = 0; i < saved.n_cells; ++i) {
+    const int32_t position = load<int32_t>(saved.positions + i * sizeof(int32_t));
+    // Cells of an image may have the same position.
+    if (position < saved.last) return fail(ErrorCode::kOutOfRange, "the saved state's positions descend");
+    saved.last = position;
   }
-  if (end < -1) return fail(ErrorCode::kOutOfRange, "the saved state ends before it begins");
-  remove(sequence, 0, -1);
-  std::vector<uint32_t> chosen;
-  if (!take_cells(static_cast<size_t>(n_cells), chosen))
-    return fail(ErrorCode::kOutOfMemory, "the context has no room for the saved " + counted(n_cells, "token"));
-  for (const uint32_t c : chosen) {
-    cells_[c] = {load<int32_t>(p), sequence_bit(sequence)};
-    p += sizeof(int32_t);
-  }
-  // Keeps only cells of windowed layers that will still be attended to.
-  std::vector<uint32_t> windowed, kept;
-  for (const uint32_t c : chosen) {
+  if (saved.end < -1) return fail(ErrorCode::kOutOfRange, "the saved state ends before it begins");
+  return saved;
+}
+
+// Takes cells and slots. chosen: the cells in the order of the saved ones; windowed: those that windowed layers have.
+Result<void> State::restore_cells(uint32_t sequence, const Saved& saved, std::vector<uint32_t>& chosen,
+                                  std::vector<uint32_t>& windowed) {
+  if (!take_cells(saved.n_cells, chosen))
+    return fail(ErrorCode::kOutOfMemory, "the context has no room for the saved " + counted(saved.n_cells, "token"));
+  for (size_t i = 0; i < saved.n_cells; ++i)
+    cells_[chosen[i]] = {load<int32_t>(saved.positions + i * sizeof(int32_t)), sequence_bit(sequence)};
+  std::vector<uint32_t> kept;  // cells of windowed layers that will still be attended to
+  for (size_t i = 0; i < saved.n_cells; ++i) {
+    const uint32_t c = chosen[i];
     release_slot(c);
-    if (*p++ == 0) continue;
+    if (saved.has_window[i] == 0) continue;
     windowed.push_back(c);
-    if (previous - int64_t{cells_[c].position} < window_) kept.push_back(c);
+    if (saved.last - int64_t{cells_[c].position} < window_) kept.push_back(c);
   }
-  if (!take_slots(kept)) {
-    remove(sequence, 0, -1);
-    return fail(ErrorCode::kOutOfMemory, "the windows have no room for the saved tokens");
-  }
+  if (take_slots(kept)) return {};
+  remove(sequence, 0, -1);
+  return fail(ErrorCode::kOutOfMemory, "the windows have no room for the saved tokens");
+}
+
+// Copies the keys, values and recurrent states, which begin at p.
+void State::restore_rows(uint32_t sequence, const uint8_t* p, std::span<const uint32_t> chosen,
+                         std::span<const uint32_t> windowed) {
   for (size_t il = 0; il < places_.size(); ++il) {
     const LayerPlace& place = places_[il];
     if (place.cached) {
@@ -152,7 +169,19 @@ Result<void> State::restore(const Model& model, uint32_t sequence, ByteView byte
       p += place.recurrent_floats * sizeof(float);
     }
   }
-  recurrent_end_[sequence] = end;
+}
+
+Result<void> State::restore(const Model& model, uint32_t sequence, ByteView bytes) {
+  if (model.has_encoder())
+    return fail(ErrorCode::kUnsupported, "the state of an encoder-decoder model cannot be restored");
+  if (sequence >= options_.n_sequences) return fail(ErrorCode::kInvalidArgument, "no such sequence");
+  const Result<Saved> saved = read_saved(model, bytes);
+  if (!saved) return std::unexpected(saved.error());
+  remove(sequence, 0, -1);
+  std::vector<uint32_t> chosen, windowed;
+  if (const Result<void> done = restore_cells(sequence, *saved, chosen, windowed); !done) return done;
+  restore_rows(sequence, saved->rows, chosen, windowed);
+  recurrent_end_[sequence] = saved->end;
   return {};
 }
 

@@ -24,6 +24,59 @@ bool is_ignored(std::string_view name) {
          name.starts_with("cls.") || name.find(".vis_") != std::string_view::npos;
 }
 
+// An empty shape matches any.
+Result<void> check_shape(const TensorEntry& entry, std::span<const uint64_t> shape) {
+  for (size_t i = 0; i < 4 && !shape.empty(); ++i) {
+    const uint64_t want = i < shape.size() ? shape[i] : 1;
+    if (entry.shape[i] == want) continue;
+    return fail(ErrorCode::kBadShape, "tensor " + entry.name + " has shape " +
+                                          shape_text(std::span(entry.shape).first(std::max<size_t>(entry.n_dims, 1))) +
+                                          ", the model's keys say " + shape_text(shape));
+  }
+  return {};
+}
+
+// Fills in the entry and its sizes.
+Result<void> measure(const TensorEntry& entry, TensorRequest& out) {
+  const TypeGeometry* geometry = find_type(entry.type);
+  const bool integer = out.integers != nullptr && entry.type == static_cast<uint32_t>(TypeId::kI32);
+  if (geometry == nullptr || geometry->block_size == 0 || (find_kernels(entry.type) == nullptr && !integer))
+    return fail(ErrorCode::kUnsupported,
+                "tensor " + entry.name + " has type " +
+                    (geometry != nullptr ? std::string(geometry->name) : std::to_string(entry.type)) +
+                    ", which cannot be computed");
+  uint64_t n_rows = 1;
+  for (size_t i = 1; i < 4; ++i) {
+    if (entry.shape[i] == 0 || n_rows > (uint64_t{1} << 40) / entry.shape[i])
+      return fail(ErrorCode::kBadShape, "tensor " + entry.name + " has an impossible shape " + shape_text(entry.shape));
+    n_rows *= entry.shape[i];
+  }
+  const uint64_t row = entry.shape[0];
+  if (row == 0 || row % geometry->block_size != 0 || row / geometry->block_size > (uint64_t{1} << 40) / n_rows)
+    return fail(ErrorCode::kBadShape, "tensor " + entry.name + " has rows of " + counted(row, "element") + " of type " +
+                                          std::string(geometry->name));
+  out.entry = entry;
+  out.n_rows = out.n_rows_kept = n_rows;
+  out.row_bytes = row / geometry->block_size * geometry->block_bytes;
+  return {};
+}
+
+// The tensor's bytes must be as many as its shape needs, fit into memory, and lie inside the file.
+Result<void> check_bytes(const TensorRequest& request) {
+  const TensorEntry& entry = request.entry;
+  if (entry.n_bytes != request.row_bytes * request.n_rows)
+    return fail(ErrorCode::kBadLength, "tensor " + entry.name + " has " + counted(entry.n_bytes, "byte") +
+                                           ", its shape needs " + std::to_string(request.row_bytes * request.n_rows));
+  if (entry.n_bytes > SIZE_MAX / 8 || entry.shape[0] * request.n_rows > SIZE_MAX / 8)
+    return fail(ErrorCode::kOutOfMemory, "tensor " + entry.name + " is larger than this machine can address");
+  const std::optional<uint64_t>& size = entry.file_size;
+  if (size && (entry.offset > *size || entry.n_bytes > *size - entry.offset))
+    return fail(ErrorCode::kTruncated, "tensor " + entry.name + " ends at byte " +
+                                           std::to_string(entry.offset + entry.n_bytes) + ", beyond the file's " +
+                                           std::to_string(*size));
+  return {};
+}
+
 }  // namespace
 
 Planner::Planner(std::vector<TensorEntry> tensors) : tensors_(std::move(tensors)) {
@@ -55,59 +108,13 @@ bool Planner::request(const std::string& name, std::span<const uint64_t> shape, 
     if (need == Need::kRequired) refuse(ErrorCode::kNotFound, "tensor " + name + " is missing");
     return false;
   }
-  // An empty shape matches any.
-  for (size_t i = 0; i < 4 && !shape.empty(); ++i) {
-    const uint64_t want = i < shape.size() ? shape[i] : 1;
-    if (entry->shape[i] == want) continue;
-    refuse(ErrorCode::kBadShape, "tensor " + name + " has shape " +
-                                     shape_text(std::span(entry->shape).first(std::max<size_t>(entry->n_dims, 1))) +
-                                     ", the model's keys say " + shape_text(shape));
-    return false;
-  }
-  const TypeGeometry* geometry = find_type(entry->type);
-  const bool integer = out.integers != nullptr && entry->type == static_cast<uint32_t>(TypeId::kI32);
-  if (geometry == nullptr || geometry->block_size == 0 || (find_kernels(entry->type) == nullptr && !integer)) {
-    refuse(ErrorCode::kUnsupported,
-           "tensor " + name + " has type " +
-               (geometry != nullptr ? std::string(geometry->name) : std::to_string(entry->type)) +
-               ", which cannot be computed");
-    return false;
-  }
-  uint64_t n_rows = 1;
-  for (size_t i = 1; i < 4; ++i) {
-    if (entry->shape[i] == 0 || n_rows > (uint64_t{1} << 40) / entry->shape[i]) {
-      refuse(ErrorCode::kBadShape, "tensor " + name + " has an impossible shape " + shape_text(entry->shape));
-      return false;
-    }
-    n_rows *= entry->shape[i];
-  }
-  const uint64_t row = entry->shape[0];
-  if (row == 0 || row % geometry->block_size != 0 || row / geometry->block_size > (uint64_t{1} << 40) / n_rows) {
-    refuse(ErrorCode::kBadShape,
-           "tensor " + name + " has rows of " + counted(row, "element") + " of type " + std::string(geometry->name));
-    return false;
-  }
-  out.entry = *entry;
-  out.n_rows = out.n_rows_kept = n_rows;
-  out.row_bytes = row / geometry->block_size * geometry->block_bytes;
-  if (entry->n_bytes != out.row_bytes * n_rows) {
-    refuse(ErrorCode::kBadLength, "tensor " + name + " has " + counted(entry->n_bytes, "byte") + ", its shape needs " +
-                                      std::to_string(out.row_bytes * n_rows));
-    return false;
-  }
-  if (entry->n_bytes > SIZE_MAX / 8 || row * n_rows > SIZE_MAX / 8) {
-    refuse(ErrorCode::kOutOfMemory, "tensor " + name + " is larger than this machine can address");
-    return false;
-  }
-  const std::optional<uint64_t>& size = entry->file_size;
-  if (size && (entry->offset > *size || entry->n_bytes > *size - entry->offset)) {
-    refuse(ErrorCode::kTruncated, "tensor " + name + " ends at byte " + std::to_string(entry->offset + entry->n_bytes) +
-                                      ", beyond the file's " + std::to_string(*size));
-    return false;
-  }
+  Result<void> ok = check_shape(*entry, shape);
+  if (ok) ok = measure(*entry, out);
+  if (ok) ok = check_bytes(out);
   const size_t index = static_cast<size_t>(entry - tensors_.data());
-  if (used_[index]) {
-    refuse(ErrorCode::kInvalidArgument, "tensor " + name + " is used twice");
+  if (ok && used_[index]) ok = fail(ErrorCode::kInvalidArgument, "tensor " + name + " is used twice");
+  if (!ok) {
+    refuse(ok.error().code, ok.error().message);
     return false;
   }
   used_[index] = true;
