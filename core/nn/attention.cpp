@@ -328,6 +328,26 @@ void weigh(const AttentionShape& shape, const AttentionOptions& options, size_t 
   softmax(scores, n_seen, options.sinks != nullptr ? options.sinks + head : nullptr);
 }
 
+size_t n_seen_in(std::span<const CellRun> runs) {
+  size_t n = 0;
+  for (const CellRun& run : runs) n += run.end - run.begin;
+  return n;
+}
+
+// The profile's row: all products, and the bytes that the token with most cells reads.
+Profile::Row profile_row(const AttentionShape& shape, CacheTypes types,
+                         std::span<const std::span<const CellRun>> runs_of_tokens) {
+  Profile::Row row{.key = {.operation = Operation::kAttention}};
+  const size_t of_cell =
+      shape.n_head_kv * (cache_row_bytes(types.keys, shape.d_k) + cache_row_bytes(types.values, shape.d_v));
+  for (const std::span<const CellRun> runs : runs_of_tokens) {
+    const size_t n_seen = n_seen_in(runs);
+    row.products += static_cast<double>(n_seen * shape.n_head * (shape.d_k + shape.d_v));
+    row.bytes = std::max(row.bytes, static_cast<double>(n_seen * of_cell));
+  }
+  return row;
+}
+
 }  // namespace
 
 size_t attention_scratch(const AttentionShape& shape, size_t n_cells) {
@@ -338,38 +358,22 @@ void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& 
                float* q, size_t n_tokens, std::span<const std::span<const CellRun>> runs,
                const int32_t* query_positions, const int32_t* cell_positions, float* scratch, size_t scratch_floats,
                float* out) {
-  const size_t group =
-      shape.n_head / shape.n_head_kv;  // query heads that share a key head, so that each key is read once
+  // Query heads that share a key head are computed together, so that each key is read once.
+  const size_t group = shape.n_head / shape.n_head_kv;
   const size_t key_head_bytes = cache.n_cells * cache_row_bytes(cache.types.keys, shape.d_k);
   const size_t value_head_bytes = cache.n_cells * cache_row_bytes(cache.types.values, cache.value_stride);
   const size_t tile = tile_tokens(shape), n_tiles = (n_tokens + tile - 1) / tile;
   Profile::Row row{.key = {.operation = Operation::kAttention}};
-  if (pool.profile() != nullptr) {
-    const size_t of_cell = shape.n_head_kv * (cache_row_bytes(cache.types.keys, shape.d_k) +
-                                              cache_row_bytes(cache.types.values, shape.d_v));
-    for (size_t t = 0; t < n_tokens; ++t) {
-      size_t n_seen = 0;
-      for (const CellRun& run : runs[t]) n_seen += run.end - run.begin;
-      row.products += static_cast<double>(n_seen * shape.n_head * (shape.d_k + shape.d_v));
-      row.bytes = std::max(row.bytes, static_cast<double>(n_seen * of_cell));
-    }
-  }
+  if (pool.profile() != nullptr) row = profile_row(shape, cache.types, runs.first(n_tokens));
   const Timed timed(pool.profile(), row);
 
   pool.parallel_for(n_tiles * shape.n_head_kv, 1, [&](size_t first, size_t last, size_t thread) {
     for (size_t item = first; item < last; ++item) {
       const size_t t0 = item / shape.n_head_kv * tile, t1 = std::min(t0 + tile, n_tokens);
       const size_t kv_head = item % shape.n_head_kv;
-      Tile work{shape,
-                options,
-                cache,
-                cache.keys + kv_head * key_head_bytes,
-                cache.values + kv_head * value_head_bytes,
-                scratch + thread * scratch_floats,
-                {},
-                {},
-                {},
-                group};
+      const uint8_t* const keys = cache.keys + kv_head * key_head_bytes;
+      const uint8_t* const values = cache.values + kv_head * value_head_bytes;
+      Tile work{shape, options, cache, keys, values, scratch + thread * scratch_floats, {}, {}, {}, group};
       float* scores = work.block + kBlock * std::max(shape.d_k, shape.d_v);
       if (n_tokens == 1) work.touch(runs[0]);
       // Groups larger than the arrays are computed in parts.
@@ -377,8 +381,7 @@ void attention(Pool& pool, const AttentionShape& shape, const AttentionOptions& 
         work.group = std::min<size_t>(group - g0, 64);
         float* next = scores;
         for (size_t t = t0; t < t1; ++t) {
-          size_t n_seen = 0;
-          for (const CellRun& run : runs[t]) n_seen += run.end - run.begin;
+          const size_t n_seen = n_seen_in(runs[t]);
           for (size_t g = 0; g < work.group; ++g) {
             const size_t row = (t - t0) * work.group + g, head = kv_head * group + g0 + g;
             float* const query = q + (t * shape.n_head + head) * shape.d_k;

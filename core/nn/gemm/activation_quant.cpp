@@ -64,10 +64,53 @@ inline size_t best_max_code(const v128_t* squares) {
   return static_cast<size_t>(wasm_i32x4_extract_lane(least, 0) & 3);
 }
 
+// Stores 16 codes of a token, eight as int16 in each vector.
+template <size_t Block, ActivationLayout Layout>
+[[gnu::always_inline]] inline void store_codes(const v128_t* codes, uint8_t* to, size_t n_tokens) {
+  const size_t step = n_tokens * 4;
+  if constexpr (Layout == ActivationLayout::kInt8) {
+    store_lanes(wasm_i8x16_narrow_i16x8(codes[0], codes[1]), to, step);
+  } else if constexpr (Layout == ActivationLayout::kNibbles) {
+    v128_t high[2], low[2];
+    for (size_t i = 0; i < 2; ++i) {
+      high[i] = wasm_i16x8_shr(wasm_i16x8_add(codes[i], wasm_i16x8_splat(8)), 4);
+      low[i] = wasm_i16x8_sub(codes[i], wasm_i16x8_shl(high[i], 4));
+    }
+    wasm_v128_store(to, wasm_i8x16_narrow_i16x8(high[0], high[1]));
+    wasm_v128_store(to + second_half_at(Block), wasm_i8x16_narrow_i16x8(low[0], low[1]));
+  } else {
+    store_lanes(wasm_i16x8_shuffle(codes[0], codes[1], 0, 2, 4, 6, 8, 10, 12, 14), to, step);
+    store_lanes(wasm_i16x8_shuffle(codes[0], codes[1], 1, 3, 5, 7, 9, 11, 13, 15),
+                to + second_half_at(Block) * n_tokens, step);
+  }
+}
+
+// Stores the sums of token t's codes: of each 16 and 32 of them in super-blocks, of the whole block in others. sums:
+// for each 16 codes, four int32 that add up to their sum.
+template <size_t Block>
+[[gnu::always_inline]] inline void store_code_sums(const v128_t* sums, uint8_t* code_sums, size_t n_tokens, size_t t,
+                                                   v128_t ones) {
+  if constexpr (Block == kSuperHalf) {
+    uint8_t* const of_32 = code_sums + sums_16_bytes(Block) * n_tokens;
+    for (size_t s = 0; s < Block / 16; s += 4) {
+      const v128_t four = vec::integer_sums4(sums + s), narrow = wasm_i16x8_narrow_i32x4(four, four);
+      const v128_t two = wasm_i32x4_dot_i16x8(narrow, ones);
+      uint8_t* const of_16 = code_sums + (s / 2 * n_tokens + t) * 4;
+      wasm_v128_store32_lane(of_16, narrow, 0);
+      wasm_v128_store32_lane(of_16 + n_tokens * 4, narrow, 1);
+      wasm_v128_store32_lane(of_32 + (s / 4 * n_tokens + t) * 4, wasm_i16x8_narrow_i32x4(two, two), 0);
+    }
+  } else {
+    v128_t sum = sums[0];
+    for (size_t s = 1; s < Block / 16; ++s) sum = wasm_i32x4_add(sum, sums[s]);
+    const int32_t total = sum_lanes(sum);
+    std::memcpy(code_sums + 4 * t, &total, sizeof total);
+  }
+}
+
 template <size_t Block, ActivationLayout Layout>
 [[gnu::noinline]] void quantize_blocks(const float* x, size_t x_stride, size_t n_tokens, size_t n_in, uint8_t* tile) {
   constexpr ActivationQuant kQuant{Block, Layout};
-  constexpr bool kSuper = Block == kSuperHalf;
   const v128_t magic = loop_constant(wasm_f32x4_splat(kRoundingMagic)), ones = loop_constant(wasm_i16x8_splat(1));
   const v128_t half = loop_constant(wasm_i16x8_splat(128));
   v128_t factors[4];
@@ -97,41 +140,10 @@ template <size_t Block, ActivationLayout Layout>
         v128_t codes[2];
         for (size_t i = 0; i < 2; ++i)
           codes[i] = wasm_i16x8_shr(wasm_i16x8_add(relaxed_q15mulr(values[k / 8 + i], factor), half), 8);
-        const size_t step = n_tokens * 4;
-        uint8_t* to = tile + activation_at(Layout, k) * n_tokens + t * 4;
-        if constexpr (Layout == ActivationLayout::kInt8) {
-          store_lanes(wasm_i8x16_narrow_i16x8(codes[0], codes[1]), to, step);
-        } else if constexpr (Layout == ActivationLayout::kNibbles) {
-          v128_t high[2], low[2];
-          for (size_t i = 0; i < 2; ++i) {
-            high[i] = wasm_i16x8_shr(wasm_i16x8_add(codes[i], wasm_i16x8_splat(8)), 4);
-            low[i] = wasm_i16x8_sub(codes[i], wasm_i16x8_shl(high[i], 4));
-          }
-          wasm_v128_store(to, wasm_i8x16_narrow_i16x8(high[0], high[1]));
-          wasm_v128_store(to + second_half_at(Block), wasm_i8x16_narrow_i16x8(low[0], low[1]));
-        } else {
-          store_lanes(wasm_i16x8_shuffle(codes[0], codes[1], 0, 2, 4, 6, 8, 10, 12, 14), to, step);
-          store_lanes(wasm_i16x8_shuffle(codes[0], codes[1], 1, 3, 5, 7, 9, 11, 13, 15),
-                      to + second_half_at(Block) * n_tokens, step);
-        }
+        store_codes<Block, Layout>(codes, tile + activation_at(Layout, k) * n_tokens + t * 4, n_tokens);
         sums[k / 16] = wasm_i32x4_dot_i16x8(wasm_i16x8_add(codes[0], codes[1]), ones);
       }
-      if constexpr (kSuper) {
-        uint8_t* const of_32 = code_sums + sums_16_bytes(Block) * n_tokens;
-        for (size_t s = 0; s < Block / 16; s += 4) {
-          const v128_t four = vec::integer_sums4(sums + s), narrow = wasm_i16x8_narrow_i32x4(four, four);
-          const v128_t two = wasm_i32x4_dot_i16x8(narrow, ones);
-          uint8_t* const of_16 = code_sums + (s / 2 * n_tokens + t) * 4;
-          wasm_v128_store32_lane(of_16, narrow, 0);
-          wasm_v128_store32_lane(of_16 + n_tokens * 4, narrow, 1);
-          wasm_v128_store32_lane(of_32 + (s / 4 * n_tokens + t) * 4, wasm_i16x8_narrow_i32x4(two, two), 0);
-        }
-      } else {
-        v128_t sum = sums[0];
-        for (size_t s = 1; s < Block / 16; ++s) sum = wasm_i32x4_add(sum, sums[s]);
-        const int32_t total = sum_lanes(sum);
-        std::memcpy(code_sums + 4 * t, &total, sizeof total);
-      }
+      store_code_sums<Block>(sums, code_sums, n_tokens, t, ones);
     }
   }
 }

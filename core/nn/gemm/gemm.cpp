@@ -317,6 +317,23 @@ Profile::Row row_of(std::span<const Product> products, size_t n_in) {
   return row;
 }
 
+uint8_t* tiles_of(Pool& pool, ActivationQuant quant, size_t n_in) {
+  return pool.shared_scratch().data() + quant_index(quant) * quant_stride(n_in);
+}
+
+// Quantizes a chunk of the activations for the formats of all products.
+void quantize_chunk(Pool& pool, std::span<const Product> products, const float* x, const Parts& parts, size_t chunk) {
+  bool quantized[kQuants] = {};
+  for (const Product& product : products) {
+    const PackedMatrix& w = *product.weights;
+    if (w.format() == nullptr) continue;
+    const ActivationQuant quant = activation_quant(*w.format(), parts.n_tokens);
+    if (std::exchange(quantized[quant_index(quant)], true)) continue;
+    const Timed timed(pool.profile(), Operation::kActivations);
+    quantize_chunk(pool, quant, x, parts, chunk, w.n_in(), tiles_of(pool, quant, w.n_in()));
+  }
+}
+
 }  // namespace
 
 void matmul(Pool& pool, std::span<const Product> products, const float* x, size_t n_tokens) {
@@ -330,17 +347,7 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
   Profile::Row row;
   if (pool.profile() != nullptr) row = row_of(products, n_in);
   for (size_t chunk = 0; chunk < parts.tokens; chunk += parts.step) {
-    bool quantized[kQuants] = {};
-    const auto tiles_of = [&](ActivationQuant quant) {
-      return pool.shared_scratch().data() + quant_index(quant) * quant_stride(n_in);
-    };
-    for (const Product& product : products) {
-      if (product.weights->format() == nullptr) continue;
-      const ActivationQuant quant = activation_quant(*product.weights->format(), n_tokens);
-      if (std::exchange(quantized[quant_index(quant)], true)) continue;
-      const Timed timed(pool.profile(), Operation::kActivations);
-      quantize_chunk(pool, quant, x, parts, chunk, n_in, tiles_of(quant));
-    }
+    quantize_chunk(pool, products, x, parts, chunk);
     const auto multiply = [&](size_t first, size_t last, size_t thread) {
       size_t offset = 0;  // index of this product's first group; parts follow each other
       for (size_t part = 0; part < parts.n; ++part) {
@@ -358,8 +365,8 @@ void matmul(Pool& pool, std::span<const Product> products, const float* x, size_
             const size_t group = begin - offset, row = group * kGroupRows;
             for_each_panel(f, n_in, groups, [&](const Panel& panel) {
               gemm_groups(f, w.data() + panel.at + group * packed_group_bytes(f, panel.n), end - begin, panel, quant,
-                          tiles_of(quant) + part * parts.n_tiles() * tile_bytes, tile_bytes, n, y + row, w.n_out(),
-                          w.n_out() - row);
+                          tiles_of(pool, quant, n_in) + part * parts.n_tiles() * tile_bytes, tile_bytes, n, y + row,
+                          w.n_out(), w.n_out() - row);
             });
           } else if (begin < end) {
             multiply_as_floats(w, (begin - offset) * kGroupRows, std::min((end - offset) * kGroupRows, w.n_out()),
