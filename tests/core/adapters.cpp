@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(pairs_of_integer_tables_are_ignored,
   BOOST_TEST(n_tables > 0);
 }
 
-BOOST_AUTO_TEST_CASE(adapters_move_the_logits_as_llama_cpp_says) {
+BOOST_AUTO_TEST_CASE(logits_with_adapters_match_llama_cpp) {
   for (const auto& folder : folders()) {
     const Json meta = JsonReader(read_text(folder / "meta.json")).value();
     const std::vector<TokenId> tokens = meta["tokens"].integers();
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(adapters_move_the_logits_as_llama_cpp_says) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(activated_adapters_work_from_their_tokens_on) {
+BOOST_AUTO_TEST_CASE(activated_adapters_apply_from_their_invocation_tokens) {
   for (const auto& folder : folders()) {
     const Json meta = JsonReader(read_text(folder / "meta.json")).value();
     if (!meta.fields.contains("activated")) continue;
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(activated_adapters_work_from_their_tokens_on) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(odd_adapters_are_refused_or_taken) {
+BOOST_AUTO_TEST_CASE(unusual_adapters_are_accepted_or_refused) {
   const auto folder = shared(kFolder) / "odd";
   const Json meta = JsonReader(read_text(folder / "meta.json")).value();
   const std::vector<TokenId> tokens = meta["tokens"].integers();
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(odd_adapters_are_refused_or_taken) {
   BOOST_TEST((logits(*session, tokens) == base));
 }
 
-BOOST_AUTO_TEST_CASE(texts_have_adapters_of_their_own) {
+BOOST_AUTO_TEST_CASE(each_sequence_has_its_own_adapters) {
   const auto folder = shared(kFolder) / "llama-gqa";
   const Json meta = JsonReader(read_text(folder / "meta.json")).value();
   const std::vector<TokenId> tokens = meta["tokens"].integers();
@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(texts_have_adapters_of_their_own) {
   BOOST_TEST(!session->set_adapters({{a.adapter, NAN}}).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(cut_and_broken_adapters_are_refused) {
+BOOST_AUTO_TEST_CASE(truncated_and_damaged_adapters_are_refused) {
   const auto folder = shared(kFolder) / "llama-gqa";
   const Json meta = JsonReader(read_text(folder / "meta.json")).value();
   const auto session = start(read_file(shared("vectors") / meta["base"].text));

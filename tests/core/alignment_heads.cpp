@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(other_models_use_the_upper_half_of_their_layers) {
   for (const AlignmentHead& head : kept) BOOST_TEST((head.layer >= 12 && head.layer < 24 && head.head < 20));
 }
 
-BOOST_AUTO_TEST_CASE(the_key_comes_first) {
+BOOST_AUTO_TEST_CASE(the_key_overrides_known_heads) {
   BOOST_TEST((*heads_of(with_key({0, 1, 3, 5}), kTiny, 51865) == Heads{{0, 1}, {3, 5}}));
   const std::vector<std::vector<int32_t>> impossible = {
       {}, {1}, {0, 6}, {4, 0}, {-1, 0}, {0, -1}, std::vector<int32_t>(98, 0)};

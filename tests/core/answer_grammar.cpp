@@ -61,7 +61,7 @@ bool reads(AnswerGrammar& grammar, const std::vector<TokenId>& ids) {
 
 BOOST_AUTO_TEST_SUITE(answer_grammar)
 
-BOOST_AUTO_TEST_CASE(tokens_are_read_by_name_and_by_id) {
+BOOST_AUTO_TEST_CASE(tokens_can_be_given_by_name_and_by_id) {
   const Vocabulary v;
   const TokenId user = v.named("<|user|>"), assistant = v.named("<|assistant|>");
   for (const std::string& name : {std::string("<|user|>"), "<[" + std::to_string(user) + "]>"}) {
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(tokens_are_read_by_name_and_by_id) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(any_other_token_is_read_where_one_is_excluded) {
+BOOST_AUTO_TEST_CASE(excluding_a_token_allows_all_others) {
   const Vocabulary v;
   const TokenId user = v.named("<|user|>"), assistant = v.named("<|assistant|>"), end = v.named("<|end|>");
   BOOST_REQUIRE(v.tokenizer->is_end_of_generation(end));
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(any_other_token_is_read_where_one_is_excluded) {
   BOOST_TEST(grammar.must_end());
 }
 
-BOOST_AUTO_TEST_CASE(a_token_is_read_by_its_text_and_by_its_name_at_once) {
+BOOST_AUTO_TEST_CASE(a_token_can_match_by_text_and_by_name) {
   const Vocabulary v;
   const std::vector<TokenId> ids = v.ids(" bees");
   AnswerGrammar grammar = begun(v, "root ::= <[" + std::to_string(ids[0]) + "]> \"x\" | \" bees\"");
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_token_is_read_by_its_text_and_by_its_name_at_once) {
   BOOST_TEST(reads(other, v.ids("x")));
 }
 
-BOOST_AUTO_TEST_CASE(an_end_that_the_grammar_names_may_come) {
+BOOST_AUTO_TEST_CASE(end_tokens_in_the_grammar_are_allowed) {
   const Vocabulary v;
   const TokenId end = v.named("<|end|>");
   AnswerGrammar grammar = begun(v, "root ::= \"a\" <|end|>");
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(an_end_that_the_grammar_names_may_come) {
   BOOST_TEST(reads(grammar, end));
 }
 
-BOOST_AUTO_TEST_CASE(tokens_that_are_not_there_are_errors) {
+BOOST_AUTO_TEST_CASE(unknown_tokens_in_a_grammar_are_errors) {
   const Vocabulary v;
   const std::pair<const char*, const char*> wrong[] = {
       {"root ::= <nothing>", "<nothing> is not one token"},
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(tokens_that_are_not_there_are_errors) {
   BOOST_TEST(!Grammar::compile("root ::= <[5]>").has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_lazy_grammar_begins_where_its_trigger_does) {
+BOOST_AUTO_TEST_CASE(lazy_grammars_begin_at_their_trigger) {
   const Vocabulary v;
   AnswerGrammar grammar = begun(v, "root ::= \"honey\" [.!]", {{.text = "honey"}});
   BOOST_TEST(grammar.may_end());
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_lazy_grammar_begins_where_its_trigger_does) {
   BOOST_TEST(grammar.must_end());
 }
 
-BOOST_AUTO_TEST_CASE(a_token_that_begins_what_the_grammar_refuses_may_not_come) {
+BOOST_AUTO_TEST_CASE(tokens_that_complete_a_trigger_must_match_the_grammar) {
   const Vocabulary v;
   const std::vector<TokenId> ids = v.ids(" honey.");
   AnswerGrammar grammar = begun(v, "root ::= \"ney\" \"!\"", {{.text = "ney"}});
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_token_that_begins_what_the_grammar_refuses_may_not_come) 
   if (ids.size() > 1) BOOST_TEST(!reads(grammar, std::vector<TokenId>(ids.begin() + 1, ids.end())));
 }
 
-BOOST_AUTO_TEST_CASE(a_trigger_may_be_a_token_or_stand_at_the_start_alone) {
+BOOST_AUTO_TEST_CASE(triggers_can_be_tokens_or_apply_only_at_the_start) {
   const Vocabulary v;
   const TokenId user = v.named("<|user|>");
   AnswerGrammar grammar = begun(v, "root ::= <|user|> \"a\"", {{.text = "", .token = user}});
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(a_trigger_may_be_a_token_or_stand_at_the_start_alone) {
   BOOST_TEST(reads(later, v.ids("so {a")));
 }
 
-BOOST_AUTO_TEST_CASE(control_tokens_are_text_where_they_are_asked_for) {
+BOOST_AUTO_TEST_CASE(requested_control_tokens_appear_in_the_text) {
   const Vocabulary v;
   const TokenId user = v.named("<|user|>"), assistant = v.named("<|assistant|>");
   AnswerText hidden(*v.tokenizer, {}), shown(*v.tokenizer, {}, {user}), stopping(*v.tokenizer, {"er|>a"}, {user});

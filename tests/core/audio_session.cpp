@@ -36,7 +36,7 @@ ErrorCode refusal(const Result<void>& result) { return result ? ErrorCode{} : re
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(spectrograms_are_those_of_libmtmd) {
+BOOST_AUTO_TEST_CASE(spectrograms_match_libmtmd) {
   each_input([&](const auto& folder, Session& s, const std::string& name, const Json&) {
     if (name == "two") return;
     const size_t n_mel = s.audio()->parameters().encoder.n_mel;
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(prompts_and_logits_agree_with_libmtmd) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(a_sound_is_encoded_once_and_long_ones_in_parts) {
+BOOST_AUTO_TEST_CASE(audio_is_encoded_once_and_in_parts_of_30_seconds) {
   const auto loaded = load_folder(shared("vectors/media/audio/voxtral"), Precision::kExact, 512);
   Session& s = *loaded->session;
   const std::vector<float> samples = sound_named("speech-en");
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(a_sound_is_encoded_once_and_long_ones_in_parts) {
   BOOST_TEST(encode_sound(s, halved, 8000).size() == first.size());
 }
 
-BOOST_AUTO_TEST_CASE(sounds_that_cannot_be_taken) {
+BOOST_AUTO_TEST_CASE(invalid_audio_is_refused) {
   const auto loaded = load_folder(shared("vectors/media/audio/ultravox"), Precision::kExact, 512);
   Session& s = *loaded->session;
   BOOST_TEST((refusal(s.begin_sound({}, 16000)) == ErrorCode::kInvalidArgument));

@@ -16,7 +16,7 @@ using namespace ggufscope;
 
 BOOST_AUTO_TEST_SUITE(base)
 
-BOOST_AUTO_TEST_CASE(loads_of_both_byte_orders) {
+BOOST_AUTO_TEST_CASE(loads_and_stores_in_both_byte_orders) {
   const uint8_t bytes[] = {0xff, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08};
   BOOST_TEST(load<uint32_t>(bytes + 1) == 0x04030201u);
   BOOST_TEST(load<uint32_t>(bytes + 1, true) == 0x01020304u);
@@ -81,14 +81,14 @@ BOOST_AUTO_TEST_CASE(relaxed_dots_agree_with_scalar) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(errors_name_code_byte_and_noun) {
+BOOST_AUTO_TEST_CASE(errors_have_code_offset_and_context) {
   const Result<int> result = fail(ErrorCode::kTruncated, 1048560, "truncated", "tensor name 812");
   BOOST_REQUIRE(!result.has_value());
   BOOST_TEST(result.error().message == "truncated at byte 1048560 in tensor name 812");
   BOOST_TEST(error_name(result.error().code) == "truncated");
 }
 
-BOOST_AUTO_TEST_CASE(counts_agree_with_their_nouns) {
+BOOST_AUTO_TEST_CASE(counts_have_singular_and_plural) {
   BOOST_TEST(counted(0, "row") == "0 rows");
   BOOST_TEST(counted(1, "row") == "1 row");
   BOOST_TEST(counted(1u << 30, "row") == "1073741824 rows");
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(counts_agree_with_their_nouns) {
   BOOST_TEST(sentence({Counted{2, "byte lies", "bytes lie"}, " at ", -3}) == "2 bytes lie at -3");
 }
 
-BOOST_AUTO_TEST_CASE(types_know_every_id_and_name_the_removed) {
+BOOST_AUTO_TEST_CASE(every_type_id_has_geometry_or_is_marked_removed) {
   BOOST_TEST(all_types().size() == 43u);
   BOOST_TEST(find_type(12)->name == "Q4_K");
   BOOST_TEST(find_type("MXFP4")->id == 39u);

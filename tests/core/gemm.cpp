@@ -110,7 +110,7 @@ static test::RandomWeights extreme_weights(uint32_t type, size_t n_in, size_t n_
 }
 
 // Rows of two or three panels give the same result as a row of one panel.
-BOOST_AUTO_TEST_CASE(panels_of_long_rows) {
+BOOST_AUTO_TEST_CASE(rows_longer_than_a_panel_match_the_reference) {
   const auto one = pool_of(1), three = pool_of(3);
   for (const auto& [format, int8_dot_kind] : formats_here()) {
     const Int8DotOverride override(int8_dot_kind);
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(microkernels_match_the_reference_and_approximate_exact_gemm
 }
 
 // Threads divide a batch into parts, and these into chunks.
-BOOST_AUTO_TEST_CASE(prefill_of_any_length_with_any_number_of_threads) {
+BOOST_AUTO_TEST_CASE(prefill_gives_the_bits_of_decode_for_any_length_and_threads) {
   const auto one = pool_of(1);
   const size_t n_in = 256, n_out = 21, n_max = 520;
   for (const char* name : {"Q4_0", "Q6_K", "F16"}) {
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(prefill_of_any_length_with_any_number_of_threads) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(fast_gemm_without_a_packed_format) {
+BOOST_AUTO_TEST_CASE(types_without_a_packed_format_are_multiplied_as_floats) {
   const auto one = pool_of(1), three = pool_of(3);
   for (const auto& [name, n_in] : {std::pair("F32", size_t{768}),
                                    {"F32", size_t{775}},

@@ -20,7 +20,7 @@ using test::pool_of;
 BOOST_AUTO_TEST_SUITE(gemm)
 
 // Rows that packing would more than double are not packed. Results differ by the rounding of activations.
-BOOST_AUTO_TEST_CASE(compact_precision) {
+BOOST_AUTO_TEST_CASE(compact_precision_keeps_types_that_would_grow) {
   const auto pool = pool_of(1);
   const size_t n_in = 512, n_out = 19;
   const std::vector<float> x = test::random_floats(n_in, 8);
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(compact_precision) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(f16_weights_nan_infinity_and_subnormal) {
+BOOST_AUTO_TEST_CASE(f16_weights_may_be_nan_infinite_or_subnormal) {
   const auto pool = pool_of(1);
   test::RandomWeights w = test::random_weights(find_type("F16")->id, 64, 9, 6);
   const std::vector<float> x(64, 1.0f);
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(f16_weights_nan_infinity_and_subnormal) {
 }
 
 // Every exponent, subnormals and zeros of both signs; then a row with NaN or infinity, packed after the others.
-BOOST_AUTO_TEST_CASE(f16_and_bf16_as_block_floating_point) {
+BOOST_AUTO_TEST_CASE(f16_and_bf16_are_rounded_as_block_floating_point) {
   const auto pool = pool_of(1);
   for (const char* name : {"F16", "BF16"}) {
     const bool is_half = name[0] == 'F';
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(activation_quant_takes_the_best_scale) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(activations_nan_infinity_and_tiny) {
+BOOST_AUTO_TEST_CASE(activations_may_be_nan_infinite_or_tiny) {
   const auto pool = pool_of(1);
   for (const auto& [format, int8_dot_kind] : formats_here()) {
     const Int8DotOverride override(int8_dot_kind);
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(activations_nan_infinity_and_tiny) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(several_products_of_one_input) {
+BOOST_AUTO_TEST_CASE(products_of_one_input_match_single_products) {
   const auto pool = pool_of(2);
   const std::vector<float> x = test::random_floats(3 * 64, 5);
   const test::RandomWeights wide = test::random_weights(0, 64, 37, 1), narrow = test::random_weights(8, 64, 6, 2);

@@ -104,7 +104,7 @@ const GrammarCase kGrammarCases[] = {
 
 BOOST_AUTO_TEST_SUITE(grammar)
 
-BOOST_DATA_TEST_CASE(accepts_and_rejects, bdata::make(kGrammarCases), c) {
+BOOST_DATA_TEST_CASE(grammars_accept_and_reject_texts, bdata::make(kGrammarCases), c) {
   const Grammar g = compiled(c.grammar);
   GrammarMatcher matcher(g);
   const auto accepts = [&](const std::string& text, size_t portion) {
@@ -119,7 +119,7 @@ BOOST_DATA_TEST_CASE(accepts_and_rejects, bdata::make(kGrammarCases), c) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_refused_leaves_the_text_as_it_was) {
+BOOST_AUTO_TEST_CASE(rejected_text_does_not_change_the_matcher) {
   const Grammar g = compiled("root ::= \"a\" [bc]+ \"d\"");
   GrammarMatcher matcher(g);
   BOOST_TEST(reads(matcher, "ab"));
@@ -191,7 +191,7 @@ const Wrong kWrong[] = {
 
 }  // namespace
 
-BOOST_DATA_TEST_CASE(says_what_is_wrong, bdata::make(kWrong), w) {
+BOOST_DATA_TEST_CASE(errors_say_what_is_wrong, bdata::make(kWrong), w) {
   const std::string text = w.message == "left recursion" ? w.grammar + "\nx ::= \"x\"" : w.grammar;
   const Result<Grammar> g = Grammar::compile(text);
   BOOST_REQUIRE(!g.has_value());
@@ -199,7 +199,7 @@ BOOST_DATA_TEST_CASE(says_what_is_wrong, bdata::make(kWrong), w) {
   BOOST_TEST(g.error().message.find(w.message) != std::string::npos, g.error().message);
 }
 
-BOOST_AUTO_TEST_CASE(hostile_grammars_end) {
+BOOST_AUTO_TEST_CASE(hostile_grammars_finish) {
   // Each is matched for a while, in bounded time and memory. The result does not matter.
   std::string chain = "root ::= r0\n";
   for (int i = 0; i < 50000; ++i) {

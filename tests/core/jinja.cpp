@@ -175,7 +175,7 @@ constexpr Case kBuiltins[] = {
 
 BOOST_AUTO_TEST_SUITE(jinja_templates)
 
-BOOST_AUTO_TEST_CASE(constructs) {
+BOOST_AUTO_TEST_CASE(every_construct_renders) {
   for (const Case& one : kExpressions) check(one);
   for (const Case& one : kStatements) check(one);
   for (const Case& one : kWhiteSpace) check(one);
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(errors_name_line_and_column) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(hostile_templates_meet_a_bound) {
+BOOST_AUTO_TEST_CASE(hostile_templates_stop_at_a_limit) {
   const std::string deep(5000, '('), lists(3000, '[');
   std::string chain = "{{ 1";
   for (int i = 0; i < 5000; ++i) chain += "+1";
@@ -234,14 +234,14 @@ BOOST_AUTO_TEST_CASE(hostile_templates_meet_a_bound) {
   BOOST_TEST((render("{{ 1 }}", "{\"a\": ").error.code == Code::kTemplate));
 }
 
-BOOST_AUTO_TEST_CASE(limits_hold) {
+BOOST_AUTO_TEST_CASE(limits_are_enforced) {
   BOOST_TEST((render("{% for i in range(100) %}{{ i }}{% endfor %}", "{}", {.steps = 100}).error.code == Code::kLimit));
   BOOST_TEST((render("{{ 'ab' * 100 }}", "{}", {.output_bytes = 199}).error.code == Code::kLimit));
   BOOST_TEST((render("{{ 'ab' * 100 }}", "{}", {.output_bytes = 200}).error.code == Code::kNone));
   BOOST_TEST((render("{% set x = range(5000)|list %}", "{}", {.memory_bytes = 50'000}).error.code == Code::kLimit));
 }
 
-BOOST_AUTO_TEST_CASE(content_of_messages_is_marked) {
+BOOST_AUTO_TEST_CASE(runs_mark_message_content) {
   const std::string source =
       "{% for m in messages %}<|{{ m.role }}|>{{ m.content|trim|upper }}<|end|>{{ (m.content ~ '!')[1:] }}{{ "
       "[m.content] }}{{ m|tojson }}{% endfor %}";
@@ -261,7 +261,8 @@ BOOST_AUTO_TEST_CASE(content_of_messages_is_marked) {
 }
 
 // Renders every template of the shared data with every conversation, and compares with Python's text.
-BOOST_AUTO_TEST_CASE(as_python, *boost::unit_test::precondition(needs_shared("vectors/jinja/rendered.json"))) {
+BOOST_AUTO_TEST_CASE(templates_render_as_in_python,
+                     *boost::unit_test::precondition(needs_shared("vectors/jinja/rendered.json"))) {
   const auto read = [](const std::string& name) {
     const std::vector<uint8_t> bytes = test::read_file(test::shared(name));
     return std::string(bytes.begin(), bytes.end());

@@ -53,7 +53,7 @@ double random_double(std::mt19937_64& random) {
 
 BOOST_AUTO_TEST_SUITE(jinja_decimal)
 
-BOOST_AUTO_TEST_CASE(prints_as_printf) {
+BOOST_AUTO_TEST_CASE(decimals_print_as_with_printf) {
   for (const double value : kValues) check_printing(value);
   std::mt19937_64 random(1);
   for (int i = 0; i < 100; ++i) check_printing(random_double(random));
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(prints_as_printf) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(reads_as_strtod) {
+BOOST_AUTO_TEST_CASE(decimals_are_read_as_with_strtod) {
   for (const char* text : {"0",
                            "-0",
                            "1",
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(reads_as_strtod) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_fewest_digits_read_as_the_same) {
+BOOST_AUTO_TEST_CASE(shortest_digits_round_trip) {
   std::mt19937_64 random(3);
   for (int i = 0; i < 1000; ++i) {
     const double value = i % 2 != 0 ? std::fabs(random_double(random)) : static_cast<double>(random() % 1000000) / 1000;

@@ -28,7 +28,7 @@ std::string kind_of(const Bytes& bytes) {
 
 BOOST_AUTO_TEST_SUITE(keys)
 
-BOOST_AUTO_TEST_CASE(every_row_is_found_and_says_something) {
+BOOST_AUTO_TEST_CASE(every_standard_key_is_found_and_has_a_description) {
   std::set<std::string_view> patterns;
   for (const StandardKey& row : standard_keys()) {
     BOOST_TEST_CONTEXT(row.pattern) {
@@ -49,14 +49,14 @@ BOOST_AUTO_TEST_CASE(every_row_is_found_and_says_something) {
   BOOST_TEST(patterns.size() > 250u);
 }
 
-BOOST_AUTO_TEST_CASE(keys_that_are_not_standardized) {
+BOOST_AUTO_TEST_CASE(unknown_keys_are_not_found) {
   for (const char* key : {"", "general", "general.", "general.nam", "general.names", ".context_length", "llama.",
                           "general.base_model.x.name", "general.base_model..name", "a.b.context_length", "__proto__",
                           "llama.attention.", "_feat_in", "tokenizer.chat_template.", "comfy.gguf.orig_shape."})
     BOOST_TEST(find_standard_key(key) == nullptr, key);
 }
 
-BOOST_AUTO_TEST_CASE(types_of_values) {
+BOOST_AUTO_TEST_CASE(value_types_are_checked) {
   const auto fits = [](std::string_view key, ValueType type, ValueType element) {
     KeyValue kv;
     kv.type = type;
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(types_of_values) {
   BOOST_TEST(!fits("tokenizer.ggml.scores", kArray, kF64));
 }
 
-BOOST_AUTO_TEST_CASE(file_types_as_data) {
+BOOST_AUTO_TEST_CASE(file_types_have_their_name_and_tensor_type) {
   BOOST_TEST(find_file_type(15)->name == "Q4_K_M");
   BOOST_TEST(find_file_type(15 | kFileTypeGuessed)->name == "Q4_K_M");
   BOOST_TEST(find_file_type(42) == nullptr);
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(file_types_as_data) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(kinds_of_files) {
+BOOST_AUTO_TEST_CASE(kinds_of_files_are_recognized) {
   BOOST_TEST(kind_of(GgufBytes(0, 0).out) == "metadata");
   BOOST_TEST(kind_of(GgufBytes(0, 1).kv("tokenizer.ggml.model", "llama").out) == "vocabulary");
   BOOST_TEST(kind_of(GgufBytes(1, 0).tensor("a", {1}, 0, 0).out) == "model");
@@ -96,7 +96,8 @@ BOOST_AUTO_TEST_CASE(kinds_of_files) {
   BOOST_TEST(kind_of(GgufBytes(1, 1).kv("general.type", "mmproj").tensor("a", {1}, 0, 0).out) == "projector");
 }
 
-BOOST_AUTO_TEST_CASE(kinds_of_shared_files, *boost::unit_test::precondition(test::needs_shared("data/misc"))) {
+BOOST_AUTO_TEST_CASE(kinds_of_real_files_are_recognized,
+                     *boost::unit_test::precondition(test::needs_shared("data/misc"))) {
   BOOST_TEST(kind_of(test::read_file(test::shared("data/misc/control_vector.gguf"))) == "control-vector");
   BOOST_TEST(kind_of(test::read_file(test::shared("data/vocab/ggml-vocab-gpt-2.gguf"))) == "vocabulary");
   BOOST_TEST(kind_of(test::read_file(test::shared("data/misc/superpoint.gguf"))) == "model");

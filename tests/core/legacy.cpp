@@ -110,7 +110,7 @@ std::vector<Sample> samples() {
 
 BOOST_AUTO_TEST_SUITE(legacy)
 
-BOOST_AUTO_TEST_CASE(llama_in_each_container) {
+BOOST_AUTO_TEST_CASE(llama_is_read_from_each_container) {
   for (const Sample& sample : samples()) {
     for (const size_t window : {SIZE_MAX, size_t{1}, size_t{7}, size_t{64}}) {
       BOOST_TEST_CONTEXT(sample.name << " by " << window) {
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(llama_in_each_container) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(other_programs) {
+BOOST_AUTO_TEST_CASE(files_of_other_programs_are_read) {
   const Bytes gpt2 = Writer()
                          .words({kGgml, 2, 1024, 32, 4, 1, 2002, 2})
                          .token("a")
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(other_programs) {
 }
 
 // rwkv.cpp numbers files as its tensors; programs on ggml alone as ggml does, which differs from llama.cpp beyond Q2_K.
-BOOST_AUTO_TEST_CASE(file_types_are_those_of_the_program) {
+BOOST_AUTO_TEST_CASE(file_types_follow_the_numbering_of_the_program) {
   const auto rwkv = [](uint32_t code) {
     return Writer().words({kGgmf, 101, 256, 32, 1, code}).tensor("emb.weight", 0, {32, 1}, 128).out;
   };
@@ -346,7 +346,7 @@ BOOST_AUTO_TEST_CASE(older_layouts_give_the_same_values) {
   for (int i = 0; i < 32; ++i) BOOST_TEST(eight[static_cast<size_t>(i)] == 2.0f * static_cast<float>(i * 8 - 128));
 }
 
-BOOST_AUTO_TEST_CASE(real_files, *boost::unit_test::precondition(test::needs_shared("data"))) {
+BOOST_AUTO_TEST_CASE(real_files_are_read, *boost::unit_test::precondition(test::needs_shared("data"))) {
   struct Case {
     std::string file, architecture;
     size_t tokens, tensors;
@@ -384,7 +384,8 @@ BOOST_AUTO_TEST_CASE(real_files, *boost::unit_test::precondition(test::needs_sha
 }
 
 // Quantized values must differ by at most half a step from the FP32 originals.
-BOOST_AUTO_TEST_CASE(quantized_twins, *boost::unit_test::precondition(test::needs_shared("data/rwkv"))) {
+BOOST_AUTO_TEST_CASE(quantized_files_approximate_their_exact_file,
+                     *boost::unit_test::precondition(test::needs_shared("data/rwkv"))) {
   for (const auto& [exact_name, name] : {
            std::pair{"4v0-660K-FP32", "4v0-660K-FP16"},
            {"4v0-660K-FP32", "4v0-660K-Q5_0"},

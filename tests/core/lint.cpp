@@ -353,12 +353,12 @@ std::span<const LintCase> lint_cases() {
 
 BOOST_AUTO_TEST_SUITE(lint_rules_of_files)
 
-BOOST_AUTO_TEST_CASE(sound_files_have_no_findings) {
+BOOST_AUTO_TEST_CASE(valid_files_have_no_findings) {
   for (Recipe (*base)() : {sound, merging, adapter, importance, projector, audio_projector, control_vector})
     for (const Finding& f : lint_recipe(base())) BOOST_ERROR(f.code << ": " << f.message);
 }
 
-BOOST_AUTO_TEST_CASE(one_change_is_found_by_its_rule) {
+BOOST_AUTO_TEST_CASE(each_rule_finds_the_change_of_its_case) {
   for (const LintCase& c : lint_cases()) {
     Recipe r = c.base();
     BOOST_TEST(!has(lint_recipe(r), c.rule));
@@ -367,7 +367,7 @@ BOOST_AUTO_TEST_CASE(one_change_is_found_by_its_rule) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_loaders_take_is_no_error) {
+BOOST_AUTO_TEST_CASE(files_that_loaders_accept_have_no_errors) {
   Recipe r = merging();
   r.text("tokenizer.ggml.pre", "");
   BOOST_TEST(!has(lint_recipe(r), "pre-tokenizer-unknown"));
@@ -398,7 +398,7 @@ BOOST_AUTO_TEST_CASE(what_loaders_take_is_no_error) {
   BOOST_TEST(!has_errors(lint_recipe(r)));
 }
 
-BOOST_AUTO_TEST_CASE(a_block_count_of_the_file_is_not_counted_to) {
+BOOST_AUTO_TEST_CASE(huge_block_counts_take_no_time) {
   Recipe r = projector();
   r.u32("clip.vision.block_count", INT32_MAX);
   BOOST_TEST(has(lint_recipe(r), "projector-tensors"));
@@ -415,7 +415,7 @@ BOOST_AUTO_TEST_CASE(every_rule_has_a_case) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(rules_on_bytes_between_the_parts) {
+BOOST_AUTO_TEST_CASE(padding_and_overflowing_data_sizes_are_found) {
   Recipe r = sound();
   r.u32("general.alignment", 4096);
   r.alignment = 4096;
@@ -443,7 +443,8 @@ BOOST_AUTO_TEST_CASE(repeated_mistakes_are_counted_not_listed) {
   BOOST_TEST(std::ranges::any_of(findings, [](const Finding& f) { return f.message.contains("(and 99980 more)"); }));
 }
 
-BOOST_AUTO_TEST_CASE(real_vocabularies_are_sound, *boost::unit_test::precondition(test::needs_shared("data/vocab"))) {
+BOOST_AUTO_TEST_CASE(real_vocabularies_have_no_findings,
+                     *boost::unit_test::precondition(test::needs_shared("data/vocab"))) {
   for (const auto& entry : std::filesystem::directory_iterator(test::shared("data/vocab"))) {
     if (entry.path().extension() != ".gguf") continue;
     const std::string name = entry.path().filename().string();
@@ -452,7 +453,8 @@ BOOST_AUTO_TEST_CASE(real_vocabularies_are_sound, *boost::unit_test::preconditio
   }
 }
 
-BOOST_AUTO_TEST_CASE(reference_models_are_sound, *boost::unit_test::precondition(test::needs_shared("vectors/arch"))) {
+BOOST_AUTO_TEST_CASE(reference_models_have_no_findings,
+                     *boost::unit_test::precondition(test::needs_shared("vectors/arch"))) {
   for (const auto& entry : std::filesystem::directory_iterator(test::shared("vectors/arch"))) {
     if (!entry.is_directory()) continue;
     for (const Finding& f : lint_bytes(test::read_file(entry.path() / "model.gguf"), "model.gguf"))
@@ -461,7 +463,7 @@ BOOST_AUTO_TEST_CASE(reference_models_are_sound, *boost::unit_test::precondition
   }
 }
 
-BOOST_AUTO_TEST_CASE(templates_of_real_models_raise_no_alarm,
+BOOST_AUTO_TEST_CASE(templates_of_real_models_have_no_findings,
                      *boost::unit_test::precondition(test::needs_shared("data/templates"))) {
   for (const auto& entry : std::filesystem::directory_iterator(test::shared("data/templates"))) {
     if (entry.path().extension() != ".jinja") continue;

@@ -120,7 +120,7 @@ const std::vector<Kind>& kinds() {
 
 BOOST_AUTO_TEST_SUITE(lint_of_kinds)
 
-BOOST_AUTO_TEST_CASE(sound_files_of_other_programs_have_no_errors) {
+BOOST_AUTO_TEST_CASE(valid_files_of_other_programs_have_no_errors) {
   BOOST_TEST(kinds().size() >= 15u);
   for (const Kind& kind : kinds()) {
     Recipe r = recipe_of(kind);
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(sound_files_of_other_programs_have_no_errors) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(who_reads_a_file_is_said) {
+BOOST_AUTO_TEST_CASE(findings_name_the_program_that_reads_the_file) {
   for (const auto& [architecture, reader] : std::initializer_list<std::pair<const char*, const char*>>{
            {"flux", "ComfyUI-GGUF"}, {"kokoro", "TTS.cpp"}, {"whisper", "whisper.cpp"}, {"rwkv", "rwkv.cpp"}}) {
     const auto findings = findings_of(recipe_of({"", architecture, {}, {}, {{"x", {8}}}, {}}));
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(who_reads_a_file_is_said) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_text_model_without_architecture_is_llama_cpps) {
+BOOST_AUTO_TEST_CASE(text_model_without_architecture_is_an_error) {
   Recipe r = sound();
   r.keys.erase("general.architecture");
   const auto findings = findings_of(r);

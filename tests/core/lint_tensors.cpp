@@ -99,7 +99,7 @@ void each_kind_of_tensor(const ParsedFile& file, Visit visit) {
 
 BOOST_AUTO_TEST_SUITE(lint_of_tensors)
 
-BOOST_AUTO_TEST_CASE(whole_models_have_no_findings) {
+BOOST_AUTO_TEST_CASE(complete_models_have_no_findings) {
   each_small_model([](const std::string& name, const ParsedFile& file) {
     for (const Finding& f : lint(file.gguf()))
       if (f.code.starts_with("tensor-") || f.code.starts_with("block-")) BOOST_ERROR(name << ": " << f.message);
@@ -162,7 +162,7 @@ bool is_optional_for_loader(std::string_view architecture, std::string_view part
   return part == "token_embd.weight" || all.contains(std::string(architecture) + " " + std::string(part));
 }
 
-BOOST_AUTO_TEST_CASE(what_the_engine_cannot_do_without_is_missed) {
+BOOST_AUTO_TEST_CASE(tensors_that_the_engine_requires_are_reported_missing) {
   size_t n_missed = 0;
   each_small_model([&](const std::string& name, ParsedFile file) {
     if (!engine_takes(file)) return;
@@ -202,7 +202,7 @@ bool has_other_default(std::string_view key) {
   return all.contains(key);
 }
 
-BOOST_AUTO_TEST_CASE(keys_that_the_engine_cannot_do_without_are_missed,
+BOOST_AUTO_TEST_CASE(keys_that_the_engine_requires_are_reported_missing,
                      *boost::unit_test::precondition(test::needs_shared("vectors/arch"))) {
   size_t n_missed = 0;
   each_small_model([&](const std::string& name, ParsedFile file) {
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(keys_that_the_engine_cannot_do_without_are_missed,
   BOOST_TEST(n_missed > 100u);
 }
 
-BOOST_AUTO_TEST_CASE(the_norms_of_the_engine_have_their_key) {
+BOOST_AUTO_TEST_CASE(architectures_require_the_epsilon_of_their_norm) {
   const std::set<std::string_view> none = {"gptj",  "qwen2vl",    "cohere2moe", "rwkv",  "rwkv5",
                                            "rwkv6", "rwkv6qwen2", "rwkv7",      "arwkv7"};
   for (const Architecture& row : all_architectures()) {
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(the_norms_of_the_engine_have_their_key) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(most_wrong_shapes_are_found) {
+BOOST_AUTO_TEST_CASE(most_wrong_shapes_are_reported) {
   size_t n_refused = 0, n_found = 0;
   each_small_model([&](const std::string&, ParsedFile file) {
     if (!engine_takes(file)) return;
@@ -265,7 +265,7 @@ ParsedFile file_with(const std::string& architecture, const std::vector<std::str
   return whole_header(std::move(b.out));
 }
 
-BOOST_AUTO_TEST_CASE(what_a_row_names_is_known) {
+BOOST_AUTO_TEST_CASE(tensors_of_every_row_are_known) {
   for (const lint_table::TensorRow& row : lint_table::kTensorRows) {
     const std::string block = std::string(row.blocks) + "0.";
     std::vector<std::string> names;
@@ -284,7 +284,7 @@ BOOST_AUTO_TEST_CASE(what_a_row_names_is_known) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(tensors_of_other_architectures_are_found) {
+BOOST_AUTO_TEST_CASE(tensors_of_other_architectures_are_reported) {
   const std::pair<std::string, std::string> foreign[] = {
       {"llama", "blk.0.ssm_in.weight"},          {"llama", "blk.0.attn_sinks.weight"},
       {"llama", "blk.0.output.weight"},          {"llama", "blk.0.nextn.eh_proj.weight"},
@@ -310,7 +310,7 @@ BOOST_AUTO_TEST_CASE(tensors_of_other_architectures_are_found) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(tensors_that_may_be_there_are_known) {
+BOOST_AUTO_TEST_CASE(optional_tensors_are_known) {
   const std::pair<std::string, std::vector<std::string>> optional[] = {
       {"llama",
        {"output.weight", "rope_freqs.weight", "blk.0.attn_q.bias", "blk.0.attn_q.scale", "blk.0.attn_q.input_scale",
@@ -332,11 +332,11 @@ BOOST_AUTO_TEST_CASE(tensors_that_may_be_there_are_known) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_file_for_something_else_is_let_alone) {
+BOOST_AUTO_TEST_CASE(files_without_a_known_tensor_are_not_checked) {
   BOOST_TEST(count_findings(file_with("llama", {"encoder.0.weight", "decoder.0.weight"}), "tensor-unknown") == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(draft_models_use_the_embeddings_of_another) {
+BOOST_AUTO_TEST_CASE(draft_models_need_no_embeddings) {
   for (const std::string architecture : {"eagle3", "dflash", "llama"}) {
     GgufBytes b(2, 4);
     b.kv("general.architecture", architecture);

@@ -92,7 +92,7 @@ constexpr CacheCase kCaches[] = {{"f16", {CacheType::kF16, CacheType::kF16}},
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(prompts_of_2048_tokens_and_their_caches) {
+BOOST_AUTO_TEST_CASE(logits_after_2048_tokens_match_for_every_cache_type) {
   const auto pool = make_pool();
   for_subjects(*pool, [&](const Subject& s) {
     // With the sanitizers, every kind of cache is tested, but with short prompts.
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(prompts_of_2048_tokens_and_their_caches) {
 }
 
 // A copy of the cells of 100 tokens continues differently. Both continuations must be the same as alone.
-BOOST_AUTO_TEST_CASE(prefixes_are_shared) {
+BOOST_AUTO_TEST_CASE(sequences_with_a_shared_prefix_match_llama_cpp) {
   const auto pool = make_pool();
   for_subjects(*pool, [&](const Subject& s) {
     const Json& shared_prefix = s.meta["shared_prefix"];
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(prefixes_are_shared) {
 }
 
 // A part in the middle is removed, and the tokens after it move down. Recurrent states keep what they have read.
-BOOST_AUTO_TEST_CASE(contexts_are_shifted) {
+BOOST_AUTO_TEST_CASE(shifted_contexts_match_llama_cpp) {
   const auto pool = make_pool();
   for_subjects(*pool, [&](const Subject& s) {
     const Json& shift = s.meta["context_shift"];
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(contexts_are_shifted) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(texts_go_back) {
+BOOST_AUTO_TEST_CASE(sequences_continue_after_removing_their_end) {
   const auto pool = make_pool();
   for_subjects(*pool, [&](const Subject& s) {
     const std::span<const int32_t> tokens = s.tokens;
@@ -210,7 +210,7 @@ double quartile_noise(std::span<const float> a, std::span<const float> b, size_t
 // Layers that choose positions read single rows of the cache. Where another position or expert is chosen, a row and
 // those after it move by 1 and more, from which row on depends on how the platform rounds. The quarter of the rows with
 // the least noise shows whether the cache is right: a row that is read wrongly moves all of them.
-BOOST_AUTO_TEST_CASE(chosen_positions_of_quantized_caches,
+BOOST_AUTO_TEST_CASE(sparse_attention_works_with_quantized_caches,
                      *boost::unit_test::precondition(needs_shared("vectors/arch/deepseek32"))) {
   const auto pool = make_pool();
   for (const char* const name : {"deepseek32", "glm-dsa", "minimax-m3-sparse", "deepseek4"}) {

@@ -75,7 +75,8 @@ void check_model(const std::string& name, const std::filesystem::path& folder) {
 
 // The fast products quantize activations to 8 bits, like llama.cpp's. The tolerance is derived from the effect on
 // llama.cpp's own logits (noise.exact). Greedy text may differ if two tokens are about equally likely.
-BOOST_AUTO_TEST_CASE(fast_products_stay_close, *boost::unit_test::precondition(needs_shared("vectors/arch"))) {
+BOOST_AUTO_TEST_CASE(logits_of_fast_precision_are_close_to_exact,
+                     *boost::unit_test::precondition(needs_shared("vectors/arch"))) {
   const auto pool = make_pool(2);
   for (const std::string& name : vector_names()) {
     const auto folder = shared("vectors/arch") / name;
@@ -133,7 +134,7 @@ double mean(std::span<const double> values) {
 
 // logits_exact.f32 are llama.cpp's logits with weights as floats, logits.f32 with its quantized activations. Another
 // order of summation changes float logits by less than 1e-6.
-BOOST_AUTO_TEST_CASE(fast_products_diverge_no_more_than_llama_cpp,
+BOOST_AUTO_TEST_CASE(fast_precision_diverges_no_more_than_llama_cpp,
                      *boost::unit_test::precondition(needs_shared("vectors/arch"))) {
   const auto pool = make_pool(2);
   size_t n_run = 0;
@@ -186,7 +187,7 @@ BOOST_AUTO_TEST_CASE(models_of_the_project_agree_with_llama_cpp) {
     BOOST_TEST_CONTEXT(name) check_model(name, fixture("golden/arch") / name);
 }
 
-BOOST_AUTO_TEST_CASE(names_that_cannot_run_are_refused_with_the_reason) {
+BOOST_AUTO_TEST_CASE(architectures_that_cannot_run_are_refused_with_the_reason) {
   for (const char* name : {"clip", "dflash", "eagle3", "gemma4-assistant", "qwen3tts", "wavtokenizer-dec"}) {
     const auto refused = find_architecture(name);
     BOOST_REQUIRE(!refused.has_value());
@@ -325,7 +326,8 @@ BOOST_AUTO_TEST_CASE(rwkv_checkpoints_agree_with_rwkv_cpp, *boost::unit_test::pr
   }
 }
 
-BOOST_AUTO_TEST_CASE(stories_go_on_as_published, *boost::unit_test::precondition(needs_shared("data/stories260K"))) {
+BOOST_AUTO_TEST_CASE(stories260K_generates_the_published_text,
+                     *boost::unit_test::precondition(needs_shared("data/stories260K"))) {
   const std::string oracle = read_text(shared("data/stories260K/oracle-own-numpy.json"));
   const std::vector<int32_t> greedy = json_integers(oracle, "greedy_ids");
   const auto pool = make_pool(2);

@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(logits_agree_with_llama_cpp) {
 }
 
 // llama.cpp ignores these keys for these architectures, but files may contain them.
-BOOST_AUTO_TEST_CASE(keys_without_a_meaning_change_nothing) {
+BOOST_AUTO_TEST_CASE(keys_without_effect_in_llama_cpp_are_ignored) {
   MadeModel yarn = made_decoder("seed_oss");
   for (uint64_t il = 0; il < 2; ++il) {
     yarn.tensors[block(il) + "post_attention_norm.weight"] = {16};

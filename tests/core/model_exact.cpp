@@ -33,7 +33,7 @@ Loaded loaded(const Bytes& bytes, Pool& pool) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(encoders_round_nothing_to_half_precision) {
+BOOST_AUTO_TEST_CASE(encoders_do_not_use_half_precision) {
   const auto pool = make_pool();
   // An encoder and a decoder of the same model.
   const Loaded t5 = loaded(made_t5(true).bytes(), *pool);
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(encoders_round_nothing_to_half_precision) {
 }
 
 // Two sequences in one batch, their tokens interleaved: neither attends to the other.
-BOOST_AUTO_TEST_CASE(sequences_that_see_both_ways_do_not_see_each_other) {
+BOOST_AUTO_TEST_CASE(bidirectional_sequences_are_independent) {
   const auto pool = make_pool();
   for (MadeModel made : {made_lfm2(), made_gemma4()}) {
     made.booleans["attention.causal"] = false;

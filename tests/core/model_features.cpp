@@ -125,7 +125,7 @@ const Alteration kAlterations[] = {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(altering_a_feature_moves_the_logits,
+BOOST_AUTO_TEST_CASE(changing_a_feature_changes_the_logits,
                      *boost::unit_test::precondition(needs_shared("vectors/arch"))) {
   const auto pool = make_pool();
   for (const Alteration& alteration : kAlterations) {

@@ -97,7 +97,7 @@ std::string try_model(ByteView bytes, std::optional<uint64_t> file_size, Pool& p
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(lies_are_named) {
+BOOST_AUTO_TEST_CASE(inconsistent_keys_and_shapes_are_refused) {
   const auto pool = make_pool();
   BOOST_TEST(try_model(tiny_llama(), tiny_llama().size(), *pool) == "");
   for (const Lie& lie : kLies) {
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(lies_are_named) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(data_that_is_cut_is_named) {
+BOOST_AUTO_TEST_CASE(truncated_data_is_refused) {
   const auto pool = make_pool();
   const Bytes bytes = tiny_llama();
   const auto file = parse_file(bytes);
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(data_that_is_cut_is_named) {
   BOOST_TEST(!(*model)->set_rows(*pool, (*model)->plan().size(), 0, {}).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(weights_that_are_not_numbers_end_in_numbers_or_not_but_never_in_a_crash) {
+BOOST_AUTO_TEST_CASE(nan_and_infinite_weights_do_not_crash) {
   const auto pool = make_pool();
   for (const float poison : {NAN, INFINITY, -INFINITY, 3e38f, 0.0f}) {
     Bytes bytes = tiny_llama();
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(context_beyond_memory_is_refused) {
 }
 
 // Packed weights of one bit take four times the file's bytes.
-BOOST_AUTO_TEST_CASE(compact_models_keep_what_would_grow_most) {
+BOOST_AUTO_TEST_CASE(compact_precision_keeps_weights_that_would_grow_most) {
   MadeModel m = made_llama();
   m.integers["embedding_length"] = 256;
   m.integers["rope.dimension_count"] = 64;
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(compact_models_keep_what_would_grow_most) {
 }
 
 // The embedding is packed only if it is also the output matrix.
-BOOST_AUTO_TEST_CASE(embeddings_that_are_only_looked_up_stay_as_they_are) {
+BOOST_AUTO_TEST_CASE(embeddings_that_are_only_looked_up_are_not_packed) {
   const auto pool = make_pool();
   MadeModel m = made_llama();
   m.integers["embedding_length"] = 32;
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(embeddings_that_are_only_looked_up_stay_as_they_are) {
 }
 
 // Changes one key, one dimension or one tensor at a time in every generated model.
-BOOST_AUTO_TEST_CASE(altered_made_models_do_no_harm) {
+BOOST_AUTO_TEST_CASE(damaged_made_models_do_not_crash) {
   const auto pool = make_pool();
   std::vector<MadeModel> models = made_variants();
   for (MadeModel& m : std::vector{made_arctic(), made_deci(), made_mistral4(), made_plamo2()}) models.push_back(m);
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(altered_made_models_do_no_harm) {
 }
 
 // Changes one key or one dimension at a time in every reference model.
-BOOST_AUTO_TEST_CASE(altered_reference_models_do_no_harm,
+BOOST_AUTO_TEST_CASE(damaged_reference_models_do_not_crash,
                      *boost::unit_test::precondition(needs_shared("vectors/arch"))) {
   const auto pool = make_pool();
   size_t n_altered = 0, n_refused = 0, n_run = 0;

@@ -34,7 +34,7 @@ MadeModel named(const std::string& architecture) {
 
 BOOST_AUTO_TEST_SUITE(model_keys)
 
-BOOST_AUTO_TEST_CASE(keys_of_other_architectures_change_nothing) {
+BOOST_AUTO_TEST_CASE(keys_of_other_architectures_are_ignored) {
   const std::pair<const char*, float> kKeys[] = {
       {"logit_scale", 0.5f},     {"attention.scale", 0.11f},         {"attention.clamp_kqv", 0.01f},
       {"embedding_scale", 2.0f}, {"attention.max_alibi_bias", 4.0f}, {"residual_scale", 0.5f},
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(keys_of_other_architectures_change_nothing) {
   BOOST_TEST(max_difference(base, logits(halved)) == 0.0);
 }
 
-BOOST_AUTO_TEST_CASE(keys_of_the_row_count) {
+BOOST_AUTO_TEST_CASE(keys_that_the_architecture_reads_change_the_logits) {
   const std::vector<float> base = logits(named("granite"));
   for (const char* key : {"logit_scale", "attention.scale", "embedding_scale", "residual_scale"})
     BOOST_TEST(max_difference(base, logits(with(named("granite"), key, 0.3f))) > 1e-3, key);
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(keys_of_the_row_count) {
   BOOST_TEST(max_difference(implied, logits(with(named("minicpm"), "logit_scale", 256.0f / 16.0f))) < 1e-6);
 }
 
-BOOST_AUTO_TEST_CASE(encoders_see_both_ways_whatever_the_file_says) {
+BOOST_AUTO_TEST_CASE(encoders_ignore_the_key_for_causal_attention) {
   MadeModel encoder = named("eurobert");
   encoder.tensors.erase("output.weight");
   const std::vector<float> base = logits(encoder);
@@ -64,14 +64,14 @@ BOOST_AUTO_TEST_CASE(encoders_see_both_ways_whatever_the_file_says) {
   BOOST_TEST(max_difference(base, logits(encoder)) == 0.0);
 }
 
-BOOST_AUTO_TEST_CASE(a_width_of_experts_may_follow_from_those_used) {
+BOOST_AUTO_TEST_CASE(missing_expert_width_is_derived_from_experts_used) {
   MadeModel made = made_experts();  // 24 wide
   const std::vector<float> base = logits(made);
   made.integers["feed_forward_length"] = 48;
   BOOST_TEST(max_difference(base, logits(made)) == 0.0);
 }
 
-BOOST_AUTO_TEST_CASE(an_epsilon_that_llama_cpp_does_without_is_0) {
+BOOST_AUTO_TEST_CASE(missing_epsilon_is_0_where_llama_cpp_allows_it) {
   MadeModel made = named("qwen2vl");
   const std::vector<float> base = logits(made);
   made.floats.erase("attention.layer_norm_rms_epsilon");

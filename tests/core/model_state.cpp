@@ -53,7 +53,7 @@ Result<std::vector<float>> run(const Model& model, State& state, Pool& pool, std
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(batches_of_any_size_give_the_same) {
+BOOST_AUTO_TEST_CASE(logits_do_not_depend_on_the_batch_size) {
   const auto pool = make_pool();
   for_subjects(*pool, true, [&](const Subject& s) {
     const auto whole =
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(only_wanted_rows_are_returned) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(threads_change_no_bit) {
+BOOST_AUTO_TEST_CASE(logits_do_not_depend_on_the_number_of_threads) {
   const auto one = make_pool(1), three = make_pool(3);
   for_subjects(*one, false, [&](const Subject& s) {
     const StateOptions options{.n_ctx = 256, .n_batch = 64};
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(threads_change_no_bit) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(sequences_in_one_batch_do_not_see_each_other) {
+BOOST_AUTO_TEST_CASE(sequences_in_one_batch_are_independent) {
   const auto pool = make_pool();
   for_subjects(*pool, true, [&](const Subject& s) {
     const size_t n = s.model().n_output();
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(sequences_in_one_batch_do_not_see_each_other) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(a_prompt_is_shared_and_saved) {
+BOOST_AUTO_TEST_CASE(sequences_can_be_copied_and_saved) {
   const auto pool = make_pool();
   for_subjects(*pool, true, [&](const Subject& s) {
     const StateOptions options{.n_ctx = 256, .n_batch = 16, .n_sequences = 2};
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(damaged_saved_states_are_refused) {
   BOOST_TEST(state->restore(model, 0, saved).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(cancelled_tokens_leave_no_trace) {
+BOOST_AUTO_TEST_CASE(cancelled_tokens_do_not_change_the_state) {
   const auto pool = make_pool();
   for_subjects(*pool, true, [&](const Subject& s) {
     const auto state = make_state(s.model(), *pool, {.n_ctx = 256, .n_batch = 16});
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(cancelled_tokens_leave_no_trace) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(half_precision_caches_are_close) {
+BOOST_AUTO_TEST_CASE(half_precision_caches_give_close_logits) {
   const auto pool = make_pool();
   for_subjects(*pool, false, [&](const Subject& s) {
     const auto exact =
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(half_precision_caches_are_close) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(sequences_are_cut_and_positions_shifted) {
+BOOST_AUTO_TEST_CASE(sequences_can_be_truncated_and_positions_shifted) {
   const auto pool = make_pool();
   for_subjects(*pool, true, [&](const Subject& s) {
     const Model& model = s.model();
@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(sequences_are_cut_and_positions_shifted) {
 }
 
 // Windowed layers keep only the window's cells: less memory, the same logits, and limited removal of tokens.
-BOOST_AUTO_TEST_CASE(windows_keep_what_is_seen) {
+BOOST_AUTO_TEST_CASE(windowed_layers_keep_the_cells_inside_the_window) {
   const auto pool = make_pool();
   size_t n_windowed = 0;
   for_subjects(*pool, true, [&](const Subject& s) {
@@ -310,7 +310,7 @@ BOOST_AUTO_TEST_CASE(windows_keep_what_is_seen) {
   BOOST_TEST_MESSAGE(n_windowed << " models with windows");
 }
 
-BOOST_AUTO_TEST_CASE(memory_is_known_before_it_is_taken) {
+BOOST_AUTO_TEST_CASE(memory_estimate_equals_allocated_bytes) {
   const auto pool = make_pool(2);
   for_subjects(*pool, false, [&](const Subject& s) {
     for (const CacheTypes types :
@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(memory_is_known_before_it_is_taken) {
 }
 
 // Keys that must have an effect, on generated models: both spellings of a rope scale, windows, soft caps, experts.
-BOOST_AUTO_TEST_CASE(keys_of_made_models_matter) {
+BOOST_AUTO_TEST_CASE(optional_keys_change_the_logits) {
   const auto pool = make_pool();
   const auto logits = [&](const MadeModel& made) {
     const auto file = parse_file(made.bytes());

@@ -66,7 +66,7 @@ struct Case {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(optional_tensors_count_where_llama_cpp_reads_them) {
+BOOST_AUTO_TEST_CASE(optional_tensors_change_logits_where_llama_cpp_reads_them) {
   MadeModel falcon_like = named("qwen2");
   falcon_like.tensors.erase("output.weight");
   MadeModel dream = named("dream"), qwen2vl = named("qwen2vl");
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(optional_tensors_count_where_llama_cpp_reads_them) {
 }
 
 // A list of tensors without effect must not contain tensors that the architecture's plan requires.
-BOOST_AUTO_TEST_CASE(what_does_not_count_is_optional) {
+BOOST_AUTO_TEST_CASE(tensors_without_effect_are_optional) {
   for (const Architecture& row : all_architectures()) {
     for (std::string_view rest = row.unread; !rest.empty();) {
       const std::string_view name = rest.substr(0, rest.find(' '));

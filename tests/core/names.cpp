@@ -59,7 +59,7 @@ constexpr NameCase kNames[] = {
 
 BOOST_AUTO_TEST_SUITE(names)
 
-BOOST_AUTO_TEST_CASE(names_as_data) {
+BOOST_AUTO_TEST_CASE(file_names_are_parsed) {
   for (const NameCase& c : kNames) {
     BOOST_TEST_CONTEXT(c.name) {
       const FileName name = parse_file_name(c.name);
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(names_as_data) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(shard_sets) {
+BOOST_AUTO_TEST_CASE(shard_names_are_parsed_and_listed) {
   const auto shard = parse_shard("big-Q4_K_M-00002-of-00003.gguf");
   BOOST_REQUIRE(shard.has_value());
   BOOST_TEST(shard->prefix == "big-Q4_K_M");
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(shard_sets) {
     BOOST_TEST(!parse_shard(name).has_value(), name);
 }
 
-BOOST_AUTO_TEST_CASE(encodings) {
+BOOST_AUTO_TEST_CASE(encodings_are_recognized) {
   for (const char* word : {"Q4_0", "Q4_K_M", "q8_0", "IQ2_XXS", "TQ1_0", "F16", "bf16", "MXFP4_MOE", "NVFP4", "Q6_K"})
     BOOST_TEST(is_encoding(word), word);
   for (const char* word : {"Qwen3", "Q", "Instruct", "F15", "", "Q4-K", "Quant"}) BOOST_TEST(!is_encoding(word), word);

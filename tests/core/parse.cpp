@@ -61,7 +61,7 @@ struct Exact {
 
 BOOST_AUTO_TEST_SUITE(parsing)
 
-BOOST_AUTO_TEST_CASE(everything_in_every_version_and_byte_order) {
+BOOST_AUTO_TEST_CASE(every_value_type_is_read_in_every_version_and_byte_order) {
   for (const uint32_t version : {1u, 2u, 3u}) {
     for (const bool big_endian : {false, true}) {
       const Bytes bytes = everything(version, big_endian);
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(grown_by_chunks_equals_whole) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(lengths_and_counts_that_ggml_refuses_in_a_file_that_could_hold_them) {
+BOOST_AUTO_TEST_CASE(lengths_and_counts_beyond_the_limits_of_ggml_are_refused) {
   struct Case {
     std::string_view what;
     std::string_view result;
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(lengths_and_counts_that_ggml_refuses_in_a_file_that_could_h
   }
 }
 
-BOOST_AUTO_TEST_CASE(slices_of_arrays) {
+BOOST_AUTO_TEST_CASE(slices_of_arrays_are_read) {
   for (const uint32_t version : {1u, 3u}) {
     const Bytes bytes = everything(version, version == 3);
     ParseState state;
@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(slices_of_arrays) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(super_blocks_of_64_where_the_places_of_the_tensors_show_them) {
+BOOST_AUTO_TEST_CASE(super_blocks_of_64_are_recognized_by_tensor_offsets) {
   struct Case {
     std::string_view what;
     uint64_t second;  // where the second tensor begins
@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(super_blocks_of_64_where_the_places_of_the_tensors_show_the
   }
 }
 
-BOOST_AUTO_TEST_CASE(layouts_from_before_gguf_mean_nothing_in_it) {
+BOOST_AUTO_TEST_CASE(legacy_types_are_unknown_in_gguf_files) {
   for (const uint32_t type : {1002u, 1008u, 2003u}) {
     GgufBytes b(1, 0);
     b.tensor("a", {64}, type, 0).pad(32, 128);

@@ -10,7 +10,7 @@ using namespace ggufscope;
 
 BOOST_AUTO_TEST_SUITE(pool)
 
-BOOST_AUTO_TEST_CASE(every_item_once_whatever_the_threads_and_the_grain) {
+BOOST_AUTO_TEST_CASE(every_item_runs_once_for_any_threads_and_grain) {
   for (const size_t n_threads : {1u, 2u, 5u}) {
     Result<std::unique_ptr<Pool>> pool = Pool::create(n_threads);
     BOOST_REQUIRE(pool.has_value());
@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(every_item_once_whatever_the_threads_and_the_grain) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_thread_begins_with_its_own_share) {
+BOOST_AUTO_TEST_CASE(threads_begin_with_their_initial_chunk) {
   Result<std::unique_ptr<Pool>> pool = Pool::create(3);
   BOOST_REQUIRE(pool.has_value());
   const size_t n = (*pool)->n_threads();
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(a_thread_begins_with_its_own_share) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(loops_have_as_many_threads_as_are_used) {
+BOOST_AUTO_TEST_CASE(loops_use_the_set_number_of_threads) {
   Result<std::unique_ptr<Pool>> pool = Pool::create(3);
   BOOST_REQUIRE(pool.has_value());
   const size_t n_threads = (*pool)->n_threads();
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(loops_have_as_many_threads_as_are_used) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_pool_ends_with_threads_that_are_not_used) {
+BOOST_AUTO_TEST_CASE(pools_stop_with_unused_threads) {
   for (int round = 0; round < 50; ++round) {
     Result<std::unique_ptr<Pool>> pool = Pool::create(4);
     BOOST_REQUIRE(pool.has_value());
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_pool_ends_with_threads_that_are_not_used) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(scratch_grows_and_refuses_the_impossible) {
+BOOST_AUTO_TEST_CASE(scratch_grows_and_refuses_impossible_sizes) {
   Result<std::unique_ptr<Pool>> pool = Pool::create(3);
   BOOST_REQUIRE(pool.has_value());
   BOOST_REQUIRE((*pool)->reserve_scratch(100, 10).has_value());

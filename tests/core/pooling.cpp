@@ -78,7 +78,8 @@ void check_folder(const std::filesystem::path& folder) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(every_kind_is_llama_cpps, *boost::unit_test::precondition(needs_shared("vectors/pooling"))) {
+BOOST_AUTO_TEST_CASE(every_kind_of_pooling_matches_llama_cpp,
+                     *boost::unit_test::precondition(needs_shared("vectors/pooling"))) {
   size_t n = 0;
   for (const auto& entry : std::filesystem::directory_iterator(shared("vectors/pooling"))) {
     if (!entry.is_directory()) continue;
@@ -88,7 +89,7 @@ BOOST_AUTO_TEST_CASE(every_kind_is_llama_cpps, *boost::unit_test::precondition(n
   BOOST_TEST(n >= 13u);
 }
 
-BOOST_AUTO_TEST_CASE(without_a_head_nothing_is_ranked) {
+BOOST_AUTO_TEST_CASE(ranking_without_a_head_is_refused) {
   const auto session = session_of(read_file(fixture("stories.gguf")));
   const std::vector<TokenId> tokens{1, 5, 9};
   const auto ranked = session->embed(tokens, Pooling::kRank);

@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_SUITE(pretokenizer)
 
 // llama.cpp's results depend on this standard library: others treat non-ASCII bytes in sets differently.
 #ifdef __GLIBCXX__
-BOOST_AUTO_TEST_CASE(steps_cut_like_their_regular_expressions) {
+BOOST_AUTO_TEST_CASE(steps_split_like_their_regular_expressions) {
   for (size_t row = 0; row < kRows.size(); ++row) {
     const std::regex pattern(kRows[row].pattern, std::regex::ECMAScript | std::regex::optimize | std::regex::nosubs);
     std::mt19937 random(static_cast<uint32_t>(row + 1));
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(steps_cut_like_their_regular_expressions) {
 }
 #endif
 
-BOOST_AUTO_TEST_CASE(steps_with_scripts) {
+BOOST_AUTO_TEST_CASE(steps_that_need_script_properties_split_correctly) {
   struct Example {
     SplitStep step;
     std::string text;
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(steps_with_scripts) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(every_name_keeps_every_byte) {
+BOOST_AUTO_TEST_CASE(every_pre_tokenizer_keeps_every_byte) {
   std::set<std::string_view> names;
   std::mt19937 random(5);
   for (const PreTokenizer& pre : all_pre_tokenizers()) {

@@ -87,7 +87,7 @@ std::string compare_bytes(const Path& folder, const TypeGeometry& type, const Qu
 
 BOOST_AUTO_TEST_SUITE(quant)
 
-BOOST_AUTO_TEST_CASE(every_live_type_has_kernels) {
+BOOST_AUTO_TEST_CASE(every_type_in_use_has_kernels) {
   size_t live = 0;
   for (const TypeGeometry& type : all_types()) {
     BOOST_TEST((find_kernels(type.id) != nullptr) == !type.removed, type.name);
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(every_live_type_has_kernels) {
   BOOST_TEST(find_quantizer(43).quantize == nullptr);
 }
 
-BOOST_AUTO_TEST_CASE(fast_kernels_give_the_bits_of_the_references) {
+BOOST_AUTO_TEST_CASE(simd_kernels_match_the_scalar_references_bit_for_bit) {
   std::mt19937 random(20261121);
   for (const QuantKernels& kernels : all_kernels()) {
     const TypeGeometry& type = *find_type(kernels.type);
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(fast_kernels_give_the_bits_of_the_references) {
 
 // A kernel may skip a rounding if a scale and a minimum allow it. Tests all signs and exponents of both, each pair with
 // mantissas of few and of all bits, and with random, largest and smallest integers.
-BOOST_AUTO_TEST_CASE(scales_beside_minima_of_every_exponent) {
+BOOST_AUTO_TEST_CASE(scales_and_minimums_of_every_exponent_match_the_references) {
   std::mt19937 random(20261123);
   size_t n_types = 0;
   for (const QuantKernels& kernels : all_kernels()) {
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(scales_beside_minima_of_every_exponent) {
   BOOST_TEST(n_types == 5);
 }
 
-BOOST_AUTO_TEST_CASE(every_half_and_integers_of_every_size) {
+BOOST_AUTO_TEST_CASE(every_f16_and_integers_of_every_size_match_the_references) {
   const auto compare = [](TypeId id, const std::vector<uint8_t>& bytes) {
     const TypeGeometry& type = *find_type(static_cast<uint32_t>(id));
     const std::vector<float> expected = dequantize(find_reference(type.id), type, bytes);
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(every_half_and_integers_of_every_size) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(super_blocks_of_64_by_hand) {
+BOOST_AUTO_TEST_CASE(super_blocks_of_64_match_values_computed_by_hand) {
   struct Case {
     uint32_t type;
     std::vector<uint8_t> block;
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(super_blocks_of_64_by_hand) {
   BOOST_TEST((find_small_block_kernels(2) == nullptr));
 }
 
-BOOST_AUTO_TEST_CASE(fields_of_big_endian_blocks) {
+BOOST_AUTO_TEST_CASE(big_endian_blocks_are_converted_by_their_fields) {
   for (const TypeGeometry& type : all_types()) {
     size_t end = 0;
     for (const BlockField& field : block_fields(type.id)) {
@@ -270,7 +270,7 @@ BOOST_AUTO_TEST_CASE(fields_of_big_endian_blocks) {
   BOOST_TEST(blocks == before);
 }
 
-BOOST_AUTO_TEST_CASE(quantizers_take_any_floats) {
+BOOST_AUTO_TEST_CASE(quantizers_accept_any_floats) {
   // Any floats and weights give complete blocks that can be dequantized. All rows differ.
   std::mt19937 random(7);
   const float special[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e-45f, -1e-40f, 3.4e38f, -3.4e38f, 1e-15f, 65504.0f};

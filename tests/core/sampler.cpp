@@ -151,7 +151,7 @@ std::vector<float> noise(size_t n, uint32_t seed) {
 
 BOOST_AUTO_TEST_SUITE(sampler)
 
-BOOST_AUTO_TEST_CASE(distributions_as_llama_cpp_has_them) {
+BOOST_AUTO_TEST_CASE(distributions_match_llama_cpp) {
   for (const SamplerCase& c : sampler_cases()) {
     BOOST_TEST_CONTEXT(c.name) {
       DryBreakers breakers;
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(distributions_as_llama_cpp_has_them) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(large_vocabularies_give_the_same_as_a_full_sort) {
+BOOST_AUTO_TEST_CASE(large_vocabularies_match_a_full_sort) {
   const std::vector<float> logits = noise(50000, 3);
   std::vector<int32_t> order(logits.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int32_t>(i);
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(large_vocabularies_give_the_same_as_a_full_sort) {
 }
 
 // Compares top-k, top-p etc. of a large vocabulary, which use a histogram, with definitions that sort all tokens.
-BOOST_AUTO_TEST_CASE(whole_vocabularies_are_cut_as_their_definitions_say) {
+BOOST_AUTO_TEST_CASE(truncation_samplers_match_their_definitions) {
   for (const float spread : {0.5f, 3.0f, 12.0f}) {
     std::vector<float> logits = noise(30011, 5);
     for (float& logit : logits) logit *= spread;
@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(mirostat_keeps_the_surprise_near_tau) {
   BOOST_TEST(std::abs(surprise / 2000 - 3) < 0.3);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_number_is_no_candidate) {
+BOOST_AUTO_TEST_CASE(nan_logits_are_never_sampled) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   Sampler s{SamplerOptions{}};
   const Result<Candidate> none = s.sample(std::vector<float>{nan, nan, -infinity});
@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_number_is_no_candidate) {
   BOOST_TEST(argmax(std::vector<float>{nan, -infinity}) == -1);
 }
 
-BOOST_AUTO_TEST_CASE(log_probabilities_are_of_the_whole_vocabulary) {
+BOOST_AUTO_TEST_CASE(log_probabilities_cover_the_whole_vocabulary) {
   const LogProbabilities l = log_probabilities(logits_of({0.1f, 0.2f, 0.3f, 0.4f}), 1, 2);
   BOOST_TEST(std::abs(l.token - std::log(0.2f)) < 1e-6f);
   BOOST_REQUIRE_EQUAL(l.best.size(), 2u);

@@ -24,7 +24,7 @@ using test::prompt_of;
 
 BOOST_AUTO_TEST_SUITE(session)
 
-BOOST_AUTO_TEST_CASE(answers_do_not_depend_on_threads_portions_or_what_was_cached) {
+BOOST_AUTO_TEST_CASE(answers_do_not_depend_on_threads_batches_or_the_cache) {
   const auto one = loaded(384), three = loaded(384, Precision::kFast, 3);
   const std::vector<TokenId> prompt = prompt_of(*one, "<|user|>Tell me a story about an owl.<|end|><|assistant|>");
   const Answer first = generate(*one, prompt, greedy());
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(answers_do_not_depend_on_threads_portions_or_what_was_cache
   BOOST_TEST(!three->next().has_value());
 }
 
-BOOST_AUTO_TEST_CASE(control_tokens_end_the_answer_by_their_names) {
+BOOST_AUTO_TEST_CASE(stop_strings_match_names_of_control_tokens) {
   const auto s = loaded(128);
   const Tokenizer& tokenizer = *s->tokenizer();
   const std::vector<TokenId> ids = tokenizer.encode("Bees sleep.<|user|>Who?<|end|>", {.special = true});
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(control_tokens_end_the_answer_by_their_names) {
   BOOST_TEST(s->end().text.empty());
 }
 
-BOOST_AUTO_TEST_CASE(stop_strings_end_the_answer_wherever_tokens_end) {
+BOOST_AUTO_TEST_CASE(stop_strings_need_not_end_with_a_token) {
   const auto s = loaded(384);
   const std::vector<TokenId> prompt = prompt_of(*s, "Once upon a time");
   const std::string whole = generate(*s, prompt, greedy()).text;
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_full_context_ends_or_shifts) {
   BOOST_TEST(shifted.text.substr(0, ended.text.size()) == ended.text);
 }
 
-BOOST_AUTO_TEST_CASE(saved_states_go_on_where_they_were) {
+BOOST_AUTO_TEST_CASE(generation_continues_from_a_saved_state) {
   const auto s = loaded(384), other = loaded(384);
   const std::vector<TokenId> prompt = prompt_of(*s, "Long ago, in a garden full of flowers,");
   const std::string text = generate(*s, prompt, greedy()).text;
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(saved_states_go_on_where_they_were) {
   BOOST_TEST(generate(*other, prompt, greedy()).text == text);
 }
 
-BOOST_AUTO_TEST_CASE(fast_products_say_what_exact_ones_say) {
+BOOST_AUTO_TEST_CASE(fast_and_exact_precision_give_the_same_answer) {
   const auto fast = loaded(128), exact = loaded(128, Precision::kExact);
   const std::vector<TokenId> tokens =
       prompt_of(*fast, "<|user|>What do bees make?<|end|><|assistant|>Bees make honey.");
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(fast_products_say_what_exact_ones_say) {
   BOOST_TEST(differences / squares < 1e-3);
 }
 
-BOOST_AUTO_TEST_CASE(answers_keep_to_a_grammar) {
+BOOST_AUTO_TEST_CASE(answers_match_the_grammar) {
   const auto s = loaded(384);
   const std::vector<TokenId> prompt = prompt_of(*s, "Once upon a time");
   // Uses high and low temperatures, mirostat and XTC.
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(a_profile_counts_all_products) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_the_machine_allows) {
+BOOST_AUTO_TEST_CASE(measured_peak_rates_are_plausible) {
   const auto s = loaded(16, Precision::kFast, 2);
   const Result<Peaks> peaks = s->measure_peaks();
   BOOST_REQUIRE(peaks.has_value());
@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(what_the_machine_allows) {
     BOOST_TEST((peak > 1e6 && peak < 1e14));
 }
 
-BOOST_AUTO_TEST_CASE(refuses_what_is_no_prompt) {
+BOOST_AUTO_TEST_CASE(invalid_prompts_states_and_files_are_refused) {
   const auto s = loaded(16);
   const std::vector<TokenId> cases[] = {{}, {-1}, {1024}, {0, INT32_MAX}, std::vector<TokenId>(17, 1)};
   for (const std::vector<TokenId>& tokens : cases) {

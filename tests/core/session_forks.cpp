@@ -18,7 +18,7 @@ using test::prompt_of;
 
 BOOST_AUTO_TEST_SUITE(session)
 
-BOOST_AUTO_TEST_CASE(forks_go_on_from_the_same_beginning) {
+BOOST_AUTO_TEST_CASE(forks_continue_from_the_shared_prompt) {
   const std::vector<uint8_t> file = test::read_file(test::fixture("stories.gguf"));
   const auto s = loaded(file, {.n_ctx = 384, .n_sequences = 3}), alone = loaded(384);
   const std::string beginning = "Once upon a time, in a garden full of flowers, there lived a small ";
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(forks_go_on_from_the_same_beginning) {
   BOOST_TEST(generate(*s, with("bee"), greedy(), 20).text == texts[1]);
 }
 
-BOOST_AUTO_TEST_CASE(forks_share_the_room) {
+BOOST_AUTO_TEST_CASE(forks_share_the_context) {
   const std::vector<uint8_t> file = test::read_file(test::fixture("stories.gguf"));
   const auto s = loaded(file, {.n_ctx = 48, .n_sequences = 2});
   const std::vector<TokenId> prompt = prompt_of(*s, "Once upon a time");
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(forks_share_the_room) {
   BOOST_TEST(generate(*s, prompt, options).tokens.size() == 49 - prompt.size());
 }
 
-BOOST_AUTO_TEST_CASE(recurrent_texts_fork_too) {
+BOOST_AUTO_TEST_CASE(recurrent_models_can_fork) {
   const std::filesystem::path path = test::shared("vectors/arch/mamba/model.gguf");
   if (!std::filesystem::exists(path)) return;
   const auto s = loaded(test::read_file(path), {.n_ctx = 64, .n_sequences = 2}, Precision::kExact);
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(recurrent_texts_fork_too) {
 }
 
 // The model itself against llama.cpp's logits: model.cpp.
-BOOST_AUTO_TEST_CASE(encoder_decoders_begin_with_a_token_of_their_own,
+BOOST_AUTO_TEST_CASE(encoder_decoders_begin_with_the_decoder_start_token,
                      *boost::unit_test::precondition(test::needs_shared("vectors/arch"))) {
   const std::filesystem::path folder = test::shared("vectors/arch/t5");
   std::vector<uint8_t> bytes = test::read_file(folder / "model.gguf");
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(encoder_decoders_begin_with_a_token_of_their_own,
   BOOST_TEST(!s->fork(0, 0).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(guesses_change_no_token) {
+BOOST_AUTO_TEST_CASE(prompt_lookup_does_not_change_the_answer) {
   const auto plain = loaded(384), s = loaded(384, Precision::kFast, 3), other = loaded(384);
   const std::string beginning = "Once upon a time";
   const std::string story = generate(*plain, prompt_of(*plain, beginning), greedy()).text;
@@ -171,7 +171,8 @@ BOOST_AUTO_TEST_CASE(guesses_change_no_token) {
 }
 
 // Windows with fewer cells than the context, experts, and states that cannot remove tokens.
-BOOST_AUTO_TEST_CASE(guesses_of_other_models, *boost::unit_test::precondition(test::needs_shared("vectors/arch"))) {
+BOOST_AUTO_TEST_CASE(prompt_lookup_works_for_other_architectures,
+                     *boost::unit_test::precondition(test::needs_shared("vectors/arch"))) {
   size_t n_guessed = 0;
   for (const std::string name : {"gemma2", "gemma3", "gpt-oss", "llama4", "llama-moe", "mamba", "falcon-h1"}) {
     const std::vector<uint8_t> file = test::read_file(test::shared("vectors/arch/" + name + "/model.gguf"));
@@ -194,7 +195,7 @@ BOOST_AUTO_TEST_CASE(guesses_of_other_models, *boost::unit_test::precondition(te
 
 // Compares llama.cpp's greedy tokens and the number of draft tokens that it accepts in each round. A draft must not
 // change sampled tokens, either.
-BOOST_AUTO_TEST_CASE(draft_models_change_no_token,
+BOOST_AUTO_TEST_CASE(draft_models_do_not_change_the_answer,
                      *boost::unit_test::precondition(test::needs_shared("vectors/long"))) {
   const std::filesystem::path folder = test::shared("vectors/long/draft");
   const test::Json meta = test::JsonReader(test::read_text(folder / "meta.json")).value();

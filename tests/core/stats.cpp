@@ -13,7 +13,7 @@ using namespace ggufscope;
 
 BOOST_AUTO_TEST_SUITE(stats)
 
-BOOST_AUTO_TEST_CASE(known_values) {
+BOOST_AUTO_TEST_CASE(statistics_of_known_values) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const float values[] = {1, -3, 0, -0.0f, nan, inf, -inf, 8};
   TensorStats stats(4, 2);
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(known_values) {
   BOOST_TEST(stats.histogram.counts[128 + 64] == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(pieces_and_order_do_not_matter) {
+BOOST_AUTO_TEST_CASE(statistics_do_not_depend_on_pieces_or_order) {
   std::mt19937 random(3);
   std::vector<float> values(35 * 40);
   for (size_t i = 0; i < values.size(); ++i)
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(pieces_and_order_do_not_matter) {
     BOOST_TEST(parts.rows[row].sum_of_squares == whole.rows[row].sum_of_squares, boost::test_tools::tolerance(1e-12));
 }
 
-BOOST_AUTO_TEST_CASE(vectors_and_single_values_agree) {
+BOOST_AUTO_TEST_CASE(simd_and_scalar_paths_agree) {
   // Single values use the scalar path. Ranges from tiny to huge use both paths of the histogram.
   std::mt19937 random(11);
   for (const int scale : {-140, -30, 0, 5, 60}) {
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(vectors_and_single_values_agree) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_great_mean_does_not_drown_the_deviation) {
+BOOST_AUTO_TEST_CASE(deviation_is_exact_beside_a_large_mean) {
   TensorStats stats(1000, 10);
   for (int i = 0; i < 10000; ++i) {
     const float value = 1e6f + static_cast<float>(i % 2);
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(a_great_mean_does_not_drown_the_deviation) {
   BOOST_TEST(stats.moments.deviation() == 0.5, boost::test_tools::tolerance(1e-9));
 }
 
-BOOST_AUTO_TEST_CASE(comparison_of_two) {
+BOOST_AUTO_TEST_CASE(comparison_counts_and_sums_differences) {
   const float a[] = {1, 2, 3, INFINITY}, b[] = {1, 2, 5, 0};
   Comparison comparison;
   comparison.add(a, b, 4);
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(comparison_of_two) {
   BOOST_TEST(comparison.maximum == 2.0);
 }
 
-BOOST_AUTO_TEST_CASE(scales_of_blocks) {
+BOOST_AUTO_TEST_CASE(block_scales_are_counted) {
   std::vector<uint8_t> blocks(4 * 34);
   const uint16_t halves[] = {0x3c00, 0x0000, 0x0001, 0x7c00};  // 1, 0, subnormal, infinite
   for (size_t i = 0; i < 4; ++i) store<uint16_t>(blocks.data() + 34 * i, halves[i]);

@@ -77,7 +77,8 @@ size_t check_answers(const std::string& name, const Tokenizer& tokenizer, const 
 
 BOOST_AUTO_TEST_SUITE(tokenizer)
 
-BOOST_AUTO_TEST_CASE(answers_of_llama_cpp_itself, *boost::unit_test::precondition(test::needs_shared("data/vocab"))) {
+BOOST_AUTO_TEST_CASE(ids_match_llama_cpp_test_files,
+                     *boost::unit_test::precondition(test::needs_shared("data/vocab"))) {
   for (const std::string& name : kInputs) {
     const std::string file = "data/vocab/ggml-vocab-" + name + ".gguf";
     const Tokenizer tokenizer =
@@ -96,7 +97,8 @@ BOOST_AUTO_TEST_CASE(answers_of_llama_cpp_itself, *boost::unit_test::preconditio
   }
 }
 
-BOOST_AUTO_TEST_CASE(vectors, *boost::unit_test::precondition(test::needs_shared("vectors/tokenize"))) {
+BOOST_AUTO_TEST_CASE(ids_match_reference_vectors,
+                     *boost::unit_test::precondition(test::needs_shared("vectors/tokenize"))) {
   for (const std::string& name : kVectors) {
     const bool tiny = name.starts_with("tiny-");
     const Tokenizer tokenizer = open_tokenizer(
@@ -106,7 +108,7 @@ BOOST_AUTO_TEST_CASE(vectors, *boost::unit_test::precondition(test::needs_shared
 }
 
 // The project contains a vocabulary of each kind, so this also runs without the shared vectors.
-BOOST_AUTO_TEST_CASE(kinds_of_the_project_agree_with_llama_cpp) {
+BOOST_AUTO_TEST_CASE(vocabularies_of_each_kind_match_llama_cpp) {
   for (const std::string name : {"arch/llama", "arch/mamba", "arch/qwen3moe", "vocab/wordpiece", "vocab/unigram",
                                  "vocab/rwkv", "vocab/plamo2"}) {
     const Tokenizer tokenizer = open_tokenizer(test::fixture("golden/" + name + "/model.gguf"));

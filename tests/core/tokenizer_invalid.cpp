@@ -125,7 +125,7 @@ void same_as_repaired(const Tokenizer& t, const std::string& name, std::string_v
 
 BOOST_AUTO_TEST_SUITE(tokenizer_invalid)
 
-BOOST_AUTO_TEST_CASE(what_is_no_sequence_is_a_replacement_character) {
+BOOST_AUTO_TEST_CASE(invalid_utf8_becomes_replacement_characters) {
   for (const Repair& row : kRepairs) BOOST_TEST(repair(row.broken) == row.repaired);
   std::mt19937 random(1);
   for (const char* pre : {"default", "gpt-2", "llama-bpe", "deepseek-v3", "gemma4", "afmoe"}) {
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_sequence_is_a_replacement_character) {
              boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(word_piece_drops_what_is_no_sequence) {
+BOOST_AUTO_TEST_CASE(word_piece_drops_invalid_utf8) {
   const Tokenizer t = model("bert")
                           .tokens({"[UNK]", "[CLS]", "[SEP]", "\u2581the", "\u2581a", "b", "\u2581b"})
                           .number("tokenizer.ggml.unknown_token_id", 0)
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(word_piece_drops_what_is_no_sequence) {
   for (int i = 0; i < 300; ++i) same_as_repaired(t, "bert", damaged(random));
 }
 
-BOOST_AUTO_TEST_CASE(sentence_piece_cuts_by_first_bytes) {
+BOOST_AUTO_TEST_CASE(sentence_piece_splits_invalid_utf8_by_lead_bytes) {
   const Tokenizer t =
       spm({"\u2581", "\u2581\u2581", "\u2581a", "b", "\u2581b", "the", "th", "t", "h", "e", "a", "ab"}).get();
   const auto byte = [](uint8_t b) { return static_cast<TokenId>(3 + b); };
@@ -168,7 +168,8 @@ BOOST_AUTO_TEST_CASE(sentence_piece_cuts_by_first_bytes) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(vocabularies_of_real_models, *boost::unit_test::precondition(test::needs_shared("data/vocab"))) {
+BOOST_AUTO_TEST_CASE(real_vocabularies_handle_invalid_utf8,
+                     *boost::unit_test::precondition(test::needs_shared("data/vocab"))) {
   std::mt19937 random(4);
   const int n = test::kSanitized ? 20 : 200;
   for (const auto& entry : std::filesystem::directory_iterator(test::shared("data/vocab"))) {

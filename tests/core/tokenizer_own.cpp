@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(bpe_merges_by_rank_short_and_long) {
              "Hello,\xE4\xBD\xA0 world!");  // tidied, as llama.cpp does
 }
 
-BOOST_AUTO_TEST_CASE(what_names_of_pre_tokenizers_set) {
+BOOST_AUTO_TEST_CASE(pre_tokenizer_names_select_their_flags) {
   auto tokens = printable_bytes();
   for (const char* token : {"the", "\u2581a", "\u2581", "<0x7A>"}) tokens.push_back(token);
   const auto make = [&](std::string_view pre) {
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(unigram_takes_the_best_path_through_its_character_map) {
   BOOST_TEST(t.notes().empty());
 }
 
-BOOST_AUTO_TEST_CASE(rwkv_world_as_text) {
+BOOST_AUTO_TEST_CASE(rwkv_world_vocabulary_is_read_from_text) {
   const auto world = [](std::string_view text) { return Maker().text("tokenizer.rwkv.world", text).make(); };
   const auto t = world(
       "1 '\\x00' 1\n2 'a' 1\n3 \"'\" 1\n4 b'\\xe4\\xbd' 2\n5 '\\xe9' 2\n6 '\\u4f60' 3\n"
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(rwkv_world_as_text) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(rwkv_and_plamo2) {
+BOOST_AUTO_TEST_CASE(rwkv_and_plamo2_encode_and_decode) {
   const Tokenizer r = model("rwkv").tokens({"\\x00", "a", "ab", "\\n", "\\xe4\\xbd", "\\\\"}).get();
   BOOST_TEST(r.encode("aba\n\xE4\xBD\\") == (Ids{2, 1, 3, 4, 5}), boost::test_tools::per_element());
   BOOST_TEST(r.decode(Ids{3, 4, 5}) == "\n\xE4\xBD\\");
@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(rwkv_and_plamo2) {
              boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(byte_exact_kinds_give_the_text_back) {
+BOOST_AUTO_TEST_CASE(byte_exact_kinds_round_trip) {
   std::mt19937 random(3);
   auto tokens = printable_bytes();
   tokens.push_back("the");
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(byte_exact_kinds_give_the_text_back) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(streaming_holds_back_what_is_not_whole) {
+BOOST_AUTO_TEST_CASE(streaming_decoder_holds_back_incomplete_characters) {
   const Tokenizer t = spm({}).get();
   StreamDecoder stream(t);
   BOOST_TEST(stream.push(3 + 0xE4) == "");
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(streaming_holds_back_what_is_not_whole) {
   BOOST_TEST(stream.finish() == "\uFFFD");
 }
 
-BOOST_AUTO_TEST_CASE(hostile_vocabularies_do_no_harm) {
+BOOST_AUTO_TEST_CASE(hostile_vocabularies_do_not_crash) {
   const std::string long_token(5000, 'a');
   const std::vector<std::string> few = {"<unk>", "a", "b", "ab", "<0x0A>"};
   struct Hostile {

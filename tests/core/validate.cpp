@@ -147,7 +147,7 @@ void check_floats_of(TypeId id, const BlockFloats& floats, bool small) {
 
 BOOST_AUTO_TEST_SUITE(validation)
 
-BOOST_AUTO_TEST_CASE(every_float_of_every_type_and_nothing_else) {
+BOOST_AUTO_TEST_CASE(every_invalid_float_is_found_and_nothing_else) {
   for (const QuantKernels& kernels : all_kernels()) {
     const TypeId id = static_cast<TypeId>(kernels.type);
     if (id == TypeId::kQ8_1) continue;
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(every_float_of_every_type_and_nothing_else) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(types_that_no_file_should_hold) {
+BOOST_AUTO_TEST_CASE(types_that_files_must_not_hold_are_refused) {
   const std::vector<uint8_t> blocks(3 * 36);
   const InvalidBlocks found = find_invalid_blocks(static_cast<uint32_t>(TypeId::kQ8_1), blocks.data(), 3);
   BOOST_TEST((found.count == 3 && found.first == 0 && found.flaw == BlockFlaw::kRefused));

@@ -49,7 +49,7 @@ void each_picture(Pool& pool, const Work& work) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(pixels_are_those_of_libmtmd) {
+BOOST_AUTO_TEST_CASE(pixels_match_libmtmd) {
   const auto pool = make_pool();
   size_t n = 0;
   each_picture(*pool, [&](const auto& folder, const Json&, const VisionModel&, const std::string& input,

@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(prompts_and_logits_agree_with_libmtmd) {
   BOOST_TEST(n >= 28u);
 }
 
-BOOST_AUTO_TEST_CASE(positions_are_those_of_libmtmd) {
+BOOST_AUTO_TEST_CASE(positions_match_libmtmd) {
   each_input([&](Session& s, const Input& input) {
     const std::vector<TokenId> tokens = tokens_of(s, input.data["prompt"].text, input.images);
     const auto media = s.encoded_media(tokens);

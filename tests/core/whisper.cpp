@@ -104,7 +104,7 @@ std::vector<float> every(std::span<const float> rows, size_t n, size_t stride) {
 
 BOOST_AUTO_TEST_SUITE(whisper)
 
-BOOST_AUTO_TEST_CASE(mel_filters_are_slaneys, *boost::unit_test::precondition(needs_shared("vectors/media/whisper"))) {
+BOOST_AUTO_TEST_CASE(mel_filters_match_slaney, *boost::unit_test::precondition(needs_shared("vectors/media/whisper"))) {
   const std::vector<uint8_t> bytes = read_file(whisper_folder() / "multi-f32" / "model.bin");
   LegacyState state;
   BOOST_REQUIRE(read_legacy(bytes, bytes.size(), state));
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(mel_filters_are_slaneys, *boost::unit_test::precondition(ne
   BOOST_TEST(largest_difference(*filters, mel_filters(80)) < 1e-7);
 }
 
-BOOST_AUTO_TEST_CASE(spectrograms_of_formulas) {
+BOOST_AUTO_TEST_CASE(spectrograms_of_a_sine_and_of_silence_match_the_formula) {
   // A sine of 1000 Hz. The values of its bands follow from the formula. Frame 12 is completely inside the sound.
   std::vector<float> sine(8000);
   for (size_t i = 0; i < sine.size(); ++i)
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(spectrograms_of_formulas) {
   BOOST_TEST(spectrogram(filters, {}, 3000)[2999 * 80] == -1.5f);
 }
 
-BOOST_AUTO_TEST_CASE(spectrograms_of_the_vectors,
+BOOST_AUTO_TEST_CASE(spectrograms_match_reference_vectors,
                      *boost::unit_test::precondition(needs_shared("vectors/media/whisper"))) {
   for (const auto& [name, n_mel] : {std::pair("speech-en.mel80", 80), {"speech-fr-short.mel128", 128}}) {
     const std::string base(name, std::string_view(name).find('.'));
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(spectrograms_of_the_vectors,
   }
 }
 
-BOOST_AUTO_TEST_CASE(sounds_that_cannot_be) {
+BOOST_AUTO_TEST_CASE(invalid_audio_is_refused) {
   const std::vector<float> filters = mel_filters(80);
   LogMel mel(filters);
   BOOST_TEST((mel.begin(uint64_t{1} << 40).error().code == ErrorCode::kInvalidArgument));
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(sounds_that_cannot_be) {
   BOOST_TEST((mel.add(many).error().code == ErrorCode::kInvalidArgument));
 }
 
-BOOST_AUTO_TEST_CASE(resampling_keeps_tones) {
+BOOST_AUTO_TEST_CASE(resampling_keeps_tones_below_the_nyquist_frequency) {
   // A tone of 1 kHz at other rates, against the same tone at 16 kHz; one of 12 kHz, which 16 kHz cannot have, is gone.
   for (const uint32_t rate : {8000u, 22050u, 44100u, 48000u}) {
     std::vector<float> tone(rate), high(rate);
@@ -189,7 +189,8 @@ BOOST_AUTO_TEST_CASE(resampling_keeps_tones) {
   BOOST_TEST(resample({}, 44100, 16000)->empty());
 }
 
-BOOST_AUTO_TEST_CASE(encoder_and_decoder, *boost::unit_test::precondition(needs_shared("vectors/media/whisper"))) {
+BOOST_AUTO_TEST_CASE(encoder_and_decoder_match_reference_vectors,
+                     *boost::unit_test::precondition(needs_shared("vectors/media/whisper"))) {
   for (const auto& entry : std::filesystem::directory_iterator(whisper_folder())) {
     if (!std::filesystem::exists(entry.path() / "model.bin")) continue;
     const std::string name = entry.path().filename().string(), meta = read_text(entry.path() / "meta.json");
@@ -279,7 +280,7 @@ std::string segments_text(std::span<const TranscriptSegment> segments, bool with
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(transcripts_of_the_vectors,
+BOOST_AUTO_TEST_CASE(transcripts_match_reference_vectors,
                      *boost::unit_test::precondition(needs_shared("vectors/media/whisper"))) {
   for (const auto& entry : std::filesystem::directory_iterator(whisper_folder())) {
     if (!std::filesystem::exists(entry.path() / "model.bin")) continue;
@@ -325,7 +326,7 @@ BOOST_AUTO_TEST_CASE(transcripts_of_the_vectors,
   }
 }
 
-BOOST_AUTO_TEST_CASE(languages_and_words_of_the_vectors,
+BOOST_AUTO_TEST_CASE(languages_and_word_times_match_reference_vectors,
                      *boost::unit_test::precondition(needs_shared("vectors/media/whisper"))) {
   for (const auto& entry : std::filesystem::directory_iterator(whisper_folder())) {
     if (!std::filesystem::exists(entry.path() / "model.bin")) continue;

@@ -44,7 +44,7 @@ ByteView bytes_of(const T& value) {
 
 BOOST_AUTO_TEST_SUITE(writing)
 
-BOOST_AUTO_TEST_CASE(any_encoding_to_any_other) {
+BOOST_AUTO_TEST_CASE(every_version_and_byte_order_converts_to_every_other) {
   for (const uint32_t from : {1u, 2u, 3u})
     for (const bool from_big : {false, true})
       for (const uint32_t to : {2u, 3u})
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(offsets_are_laid_out_and_padded) {
   BOOST_TEST(state.header.tensors[2].relative_offset == 48u);
 }
 
-BOOST_AUTO_TEST_CASE(values_from_scratch) {
+BOOST_AUTO_TEST_CASE(headers_are_written_from_values) {
   const std::vector<std::string_view> words = {"one", "", "three"};
   const Bytes array = encode_strings(words);
   const double pi = 3.25;
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(values_from_scratch) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(refusals) {
+BOOST_AUTO_TEST_CASE(invalid_headers_are_refused) {
   const uint32_t zero = 0;
   const uint64_t eight = 8, huge = uint64_t{1} << 62;
   const Bytes lying = {255, 255, 255, 255, 255, 255, 255, 255, 'a'};
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(refusals) {
   BOOST_TEST(code({}, {}, {{"t", 1, {1}, 0, 4, ~uint64_t{0}}}) == "overflow");
 }
 
-BOOST_AUTO_TEST_CASE(shared_files_come_back_byte_for_byte,
+BOOST_AUTO_TEST_CASE(real_headers_are_rewritten_byte_for_byte,
                      *boost::unit_test::precondition(test::needs_shared("data"))) {
   int files = 0;
   for (const char* folder : {"data/vocab", "data/misc", "data/history", "data/stories260K"})
