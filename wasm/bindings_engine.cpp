@@ -375,6 +375,7 @@ std::string type_name(uint32_t id) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-size): a table
 EMSCRIPTEN_BINDINGS(engine) {
   function("selfTest", &self_test);
   function("useMemoryStreams", &use_memory_streams);

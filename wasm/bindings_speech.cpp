@@ -278,6 +278,7 @@ class Speech {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-size): a table
 EMSCRIPTEN_BINDINGS(speech) {
   value_object<SpeechOptions>("SpeechOptions")
       .field("language", &SpeechOptions::language)

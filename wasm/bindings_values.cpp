@@ -9,6 +9,7 @@ using namespace emscripten;
 
 namespace ggufscope {
 
+// NOLINTNEXTLINE(readability-function-size): a table
 EMSCRIPTEN_BINDINGS(engine_values) {
   value_array<Span>("Span").element(&Span::pointer).element(&Span::length);
   value_object<Failure>("Failure")
