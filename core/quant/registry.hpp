@@ -1,7 +1,7 @@
-// The kernels of every ggml type that has them, built from the rows of types/types.inc. There are three tables, so that
-// a module links only what it uses: the fast dequantizers (every module), the scalar references (tests, benchmarks) and
-// the quantizers.
-// scalar references (tests, benchmarks) and the quantizers.
+// The kernels of every ggml type that has them, built from the rows of types/types.inc.
+//
+// There are three tables, so that a module links only what it uses: the fast dequantizers (every module), the scalar
+// references (tests, benchmarks) and the quantizers.
 #pragma once
 
 #include <cstddef>
