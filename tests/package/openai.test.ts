@@ -330,6 +330,8 @@ test('unsupported requests are errors with a code', async () => {
       }
       await assert.rejects(failing, { name: 'GgufError', code }, JSON.stringify(request))
     }
+  for (const call of [null, { sginal: 1 }, { signal: 5 }, { now: 'today' }] as object[])
+    await assert.rejects(createChatCompletion(model, ask, call), { code: 'invalid-argument' })
   await assert.rejects(createChatCompletion(model, 'hello' as unknown as Engine.ChatCompletionRequest), {
     code: 'invalid-argument',
   })

@@ -12,7 +12,7 @@ import {
   type AnswerEvent,
   type AnswersOptions,
 } from './answers.js'
-import { checkChatRequest, generateOptionsOf, schemaOf, type Given } from './requests.js'
+import { checkCall, checkChatRequest, generateOptionsOf, schemaOf, type Given } from './requests.js'
 import type {
   CallOptions,
   ChatCompletion,
@@ -190,6 +190,7 @@ export async function createChatCompletion(
   request: ChatCompletionRequest,
   call: CallOptions = {},
 ): Promise<ChatCompletion | AsyncGenerator<ChatCompletionChunk, void, void>> {
+  checkCall('createChatCompletion()', call)
   const given = checkChatRequest('createChatCompletion()', request, false)
   return given.stream ? chunks(model, given, call) : await whole(model, given, call)
 }
@@ -200,5 +201,6 @@ export function streamChatCompletion(
   request: ChatCompletionRequest,
   call: CallOptions = {},
 ): AsyncGenerator<ChatCompletionChunk, void, void> {
+  checkCall('streamChatCompletion()', call)
   return chunks(model, checkChatRequest('streamChatCompletion()', request, true), call)
 }

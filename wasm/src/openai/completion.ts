@@ -1,7 +1,7 @@
 import { GgufError } from '../api/errors.js'
 import { answersOf, finishOf, frameOf, usageOf, UsageCounter, type AnswersOptions } from './answers.js'
 import { completionLogprobs } from './logprobs.js'
-import { checkCompletionRequest, generateOptionsOf, type Given } from './requests.js'
+import { checkCall, checkCompletionRequest, generateOptionsOf, type Given } from './requests.js'
 import type { CallOptions, Completion, CompletionChunk, CompletionModel, CompletionRequest } from './types.js'
 
 /** One text or several, each as a string or as token ids. */
@@ -133,6 +133,7 @@ export async function createCompletion(
   request: CompletionRequest,
   call: CallOptions = {},
 ): Promise<Completion | AsyncGenerator<CompletionChunk, void, void>> {
+  checkCall('createCompletion()', call)
   const given = checkCompletionRequest('createCompletion()', request, false)
   return given.stream ? chunks(model, given, call) : await whole(model, given, call)
 }
@@ -143,5 +144,6 @@ export function streamCompletion(
   request: CompletionRequest,
   call: CallOptions = {},
 ): AsyncGenerator<CompletionChunk, void, void> {
+  checkCall('streamCompletion()', call)
   return chunks(model, checkCompletionRequest('streamCompletion()', request, true), call)
 }

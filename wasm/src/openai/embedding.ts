@@ -1,7 +1,7 @@
 import { GgufError } from '../api/errors.js'
 import { normalizeRows } from '../engine/embeddings.js'
 import { textsOf } from './completion.js'
-import { checkEmbeddingRequest } from './requests.js'
+import { checkCall, checkEmbeddingRequest } from './requests.js'
 import type { CallOptions, CompletionModel, EmbeddingAnswer, EmbeddingRequest } from './types.js'
 
 function base64(values: Float32Array): string {
@@ -46,14 +46,18 @@ export function createEmbedding(
 export async function createEmbedding(
   model: CompletionModel,
   request: EmbeddingRequest,
-  { signal }: CallOptions = {},
+  call: CallOptions = {},
 ): Promise<EmbeddingAnswer<number[] | string>> {
+  checkCall('createEmbedding()', call)
   const { input, encoding_format, dimensions, ...given } = checkEmbeddingRequest('createEmbedding()', request)
   const texts = textsOf('The input', input)
   if (model.info.pooling === 'rank')
     throw new GgufError('unsupported', 'This model is a reranker and has no vectors: use createRerank().')
   let tokens = 0
-  const vectors = await model.embed(texts as string[], { signal, onDone: (done) => (tokens = done.tokens) })
+  const vectors = await model.embed(texts as string[], {
+    signal: call.signal,
+    onDone: (done) => (tokens = done.tokens),
+  })
   return {
     object: 'list',
     data: vectors.map((vector, index) => {

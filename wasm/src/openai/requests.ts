@@ -9,11 +9,13 @@ import {
   number,
   object,
   oneOf,
+  signal,
   text,
   type Check,
 } from '../api/checks.js'
 import { GgufError } from '../api/errors.js'
 import { kGenerateChecks } from '../engine/options.js'
+import { kRenderChecks } from '../text/render-options.js'
 import type { JsonSchema } from '../schema/index.js'
 import type { GenerateOptions } from '../engine/types.js'
 import type {
@@ -151,6 +153,12 @@ const kNothing: Readonly<Partial<Record<keyof ChatCompletionRequest, readonly un
 
 function invalid(message: string): never {
   throw new GgufError('invalid-argument', message)
+}
+
+const kCall: Checks<CallOptions> = { signal, now: kRenderChecks.now }
+
+export function checkCall(what: string, call: CallOptions): void {
+  checkOptions(`The last argument of ${what}`, call, kCall)
 }
 
 /** Refuses unknown options and values out of range, and removes nulls. */

@@ -1,5 +1,5 @@
 import { GgufError } from '../api/errors.js'
-import { checkRerankRequest } from './requests.js'
+import { checkCall, checkRerankRequest } from './requests.js'
 import type { CallOptions, CompletionModel, RerankAnswer, RerankRequest } from './types.js'
 
 function textOf(document: unknown): string {
@@ -16,12 +16,17 @@ function textOf(document: unknown): string {
 export async function createRerank(
   model: CompletionModel,
   request: RerankRequest,
-  { signal }: CallOptions = {},
+  call: CallOptions = {},
 ): Promise<RerankAnswer> {
+  checkCall('createRerank()', call)
   const given = checkRerankRequest('createRerank()', request)
   const documents = given.documents!.map(textOf)
   let tokens = 0
-  const options = { topN: given.top_n, signal, onDone: (done: { tokens: number }) => (tokens = done.tokens) }
+  const options = {
+    topN: given.top_n,
+    signal: call.signal,
+    onDone: (done: { tokens: number }) => (tokens = done.tokens),
+  }
   const ranked = await model.rerank(given.query!, documents, options)
   return {
     object: 'list',
