@@ -32,6 +32,22 @@ const kSlow = [
   { seed: 20_370, title: 'merges with five times the bytes of the tokens, and no types', most: 320 },
   { seed: 20_378, title: 'merges with twice the bytes of the tokens', most: 340 },
   { seed: 20_478, title: 'merges before types and tokens', most: 400 },
+  { seed: 10_528, title: 'types after merges with four times the bytes of the tokens', most: 430 },
+] as const
+
+// Layouts of made words whose first samples came too late for a stream that is to end in time.
+const kLate = [
+  {
+    seed: 10_122,
+    title: 'tokens that end before their first sample',
+    link: { roundTripMs: 20, bytesPerMs: 50_000 },
+  },
+  {
+    seed: 10_656,
+    title: 'a search that ends beside its stream',
+    link: { roundTripMs: 20, bytesPerMs: 50_000 },
+  },
+  { seed: 10_312, title: 'merges that end before their first sample', link: kSpeed },
 ] as const
 
 for (const { seed, title, most } of kSlow)
@@ -40,6 +56,15 @@ for (const { seed, title, most } of kSlow)
     assert.ok(isRight)
     assert.ok(ms <= most, `${ms} ms`)
     assert.ok(bytes <= 600_000, `${bytes} bytes`)
+  })
+
+for (const { seed, title, link } of kLate)
+  test(`an unseen layout with ${title}: not later than the whole header`, async () => {
+    const unseen = unseenHeader(seed, madeWords)
+    const { isRight, ms } = await simulatedPreview(open, unseen, link, 'auto')
+    assert.ok(isRight)
+    const full = link.roundTripMs + unseen.header.length / link.bytesPerMs
+    assert.ok(ms <= full + link.roundTripMs, `${ms} ms where the whole header takes ${full}`)
   })
 
 for (const [name, skip] of generators) {

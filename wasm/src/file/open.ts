@@ -165,6 +165,15 @@ const noHeader = (length: number): GgufError =>
     },
   )
 
+/** The same pieces. A loop that is left closes the stream unless it is kept. */
+function kept(stream: AsyncGenerator<Uint8Array>, isKept: () => boolean): AsyncIterable<Uint8Array> {
+  const close = async (): Promise<IteratorReturnResult<undefined>> => {
+    if (!isKept()) await stream.return(undefined)
+    return { done: true, value: undefined }
+  }
+  return { [Symbol.asyncIterator]: () => ({ next: () => stream.next(), return: close }) }
+}
+
 /** Reads until the header is complete, and no further piece; for a sparse preview only as much as it needs. */
 async function readHeader(
   source: ByteSource,
@@ -184,7 +193,8 @@ async function readHeader(
     do {
       let left = false
       const end = preview === 'sparse' && loading ? kHeadBytes : undefined
-      for await (const piece of pieces(source, header?.length ?? 0, { signal, end })) {
+      const stream = pieces(source, header?.length ?? 0, { signal, end })
+      for await (const piece of kept(stream, () => left)) {
         signal?.throwIfAborted()
         const now = performance.now()
         header ??= new Header(await module)
@@ -195,19 +205,19 @@ async function readHeader(
         if (needed === 0) break
         if (header.length > kMaxHeaderBytes) throw noHeader(header.length)
         if (loading) {
-          const stream: Stream = (offset, signal) => pieces(source, offset, { signal })
-          attempt ??= new (await loading).SparseAttempt(source, preview, now - done, stream)
+          const from: Stream = (offset, signal) => pieces(source, offset, { signal })
+          attempt ??= new (await loading).SparseAttempt(source, preview, now - done, from)
         }
         if (loading && attempt?.isEnough(piece, now, now - done)) {
-          left = attempt.isWorthwhile
+          left = attempt.isWorthwhile && header.length !== source.size
           if (left || attempt.isSettled) loading = undefined
           if (left) break
         }
         done = performance.now()
       }
-      if (!left || !attempt || !header || header.length === source.size) break
-      const part = { shard, source, header }
-      const found = await attempt.run(header.module, signal, (bytes) => progress.tell(part, bytes))
+      if (!left || !attempt || !header) break
+      const onRead = progress.tell.bind(progress, { shard, source, header })
+      const found = await attempt.run(header.module, stream, { signal, onRead })
       if (found) {
         header.close()
         return { source, header: found }

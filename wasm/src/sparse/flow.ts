@@ -11,18 +11,24 @@ export class Flow {
   readonly #known: Known
   readonly #onRead: (bytes: number) => void
   readonly #batch: number
-  readonly #from: number
+  #isBegun: boolean
   #at: number
   #next: Promise<Range | undefined> | undefined
 
-  /** batch: number of bytes that are processed together. */
+  /** batch: number of bytes that are processed together. isBegun: whether bytes have arrived. */
   constructor(
     pieces: AsyncIterable<Uint8Array>,
     offset: number,
-    { known, batch, onRead }: { known: Known; batch: number; onRead: (bytes: number) => void },
+    {
+      known,
+      batch,
+      onRead,
+      isBegun,
+    }: { known: Known; batch: number; onRead: (bytes: number) => void; isBegun: boolean },
   ) {
     this.#pieces = pieces[Symbol.asyncIterator]()
-    this.#from = this.#at = offset
+    this.#at = offset
+    this.#isBegun = isBegun
     this.#known = known
     this.#batch = batch
     this.#onRead = onRead
@@ -35,7 +41,7 @@ export class Flow {
 
   /** Whether bytes have arrived. */
   get isBegun(): boolean {
-    return this.#at > this.#from
+    return this.#isBegun
   }
 
   stop(): void {
@@ -59,6 +65,7 @@ export class Flow {
       if (piece.done) break
       this.#known.add(this.#at, piece.value)
       this.#at += piece.value.length
+      this.#isBegun = true
       this.#onRead(piece.value.length)
     }
     return this.#at > offset ? { offset, end: this.#at } : undefined

@@ -17,13 +17,15 @@ const kInfo = 76
 const kTail = 12_288
 // Bytes to read for the key of an array and a sample of its strings.
 const kHeading = 2048
+// Bytes of keys and tensor infos to read after a window that a piece of them probably ends.
+const kLittleTail = 1 << 15
 // Limit of requests in a round: browsers open at most this many connections to a server over HTTP/1.1.
 export const kRequests = 6
 // Positions of the first samples, as fractions of the expected length.
 const kFirst = { few: [0.4, 0.85, 1.15], many: [0.3, 0.6, 0.85, 1.02, 1.2, 1.6] }
 const kFirstMerges = [0.5, 1.15, 2.2]
-// If the first sample is this many round trips' bytes after the start, a stream that begins there still ends in time.
-const kFirstLeast = 1.35
+// If the first sample is this many round trips' bytes after the known part, a stream that begins there still ends in time.
+const kFirstLeast = 1.25
 const kFirstTokens = [0.3, 0.7, 1, 1.4]
 // The probability that there are as many merges as tokens.
 const kEven = 0.5
@@ -33,9 +35,11 @@ const kShown = 0.8
 const kNeeded = 0.8
 
 // Limits as fractions of a round trip. kShifted: cost of also reading the ends of the arrays of fixed size that follow.
-// kWorth: expected waste of also reading the keys and tensor infos after the last array.
+// kWorth: expected waste of also reading the keys and tensor infos after the last array. kKeys: distance from the last
+// array to the tensor infos over which everything is read.
 const kShifted = 0.25
 const kWorth = 0.4
+const kKeys = 0.6
 // kFurther: if nothing shows the end of an array, the search continues over this fraction of its length. kWide: an
 // interval is not sampled evenly if it is this many times as wide as the distance to its estimate.
 const kFurther = 1.2
@@ -72,8 +76,9 @@ export interface Situation {
   readonly known: Known
   /** size of the file */
   readonly size: number
-  /** bytes that the link carries in one round trip */
+  /** bytes that the link carries in one round trip: within bounds, and as measured */
   readonly perRound: number
+  readonly perTrip: number
   /** ranges that were requested and have not arrived */
   readonly pending: readonly Range[]
 }
@@ -197,7 +202,9 @@ export function planNeed(situation: Situation, { at, bytes }: Stop & { kind: 'ne
       const strings = walk.longArrays.find((one) => one.strings === count)
       const mean = strings ? (strings.end - strings.offset) / count : words.words!.mean
       const later = laterTarget(count, paired(words, mean), begin, other, situation)
-      ranges.push(...laterRanges(later, situation, ranges.length))
+      const infos = neededBehind(later.high, situation)
+      if (infos) ranges.push(infos)
+      ranges.push(...laterRanges(later, situation, ranges.length, infos))
     } else if (tokens > perRound)
       for (const place of kFirstTokens) ranges.push(piece(at + place * tokens, kProbe))
   }
@@ -237,7 +244,7 @@ export function planStrings(situation: Situation, array: OpenArray): Plan {
   const begin = { mean: Math.min(estimate.mean, high) + fixed, scale: estimate.scale }
   const mean = (estimate.mean - array.offset) / array.count
   const later =
-    other.inside.length > 0 || (behind.merges && array.key === kTokens)
+    other.inside.length > 0 || (array.key === kTokens ? behind.merges : !walk.names.has(kTokens))
       ? laterTarget(
           isCounted(walk) ? vocabularySize(walk) : array.count,
           paired(sample, mean),
@@ -256,7 +263,7 @@ export function planStrings(situation: Situation, array: OpenArray): Plan {
     high,
     needed: high === size ? undefined : later || isNear ? 0 : kNeeded * tailBytes(walk),
   }
-  const infos = infosBehind(points, high, walk, size)
+  const infos = neededBehind(later?.high ?? high, situation)
   const slots = isAwaited(situation, low, high, infos) ? 0 : kRequests - situation.pending.length
   // The ends of the following arrays of fixed size have the same uncertainty.
   const own: Aim =
@@ -270,9 +277,10 @@ export function planStrings(situation: Situation, array: OpenArray): Plan {
       ranges: firstSamples(array.at, length, later, situation).filter(({ offset }) => offset < high),
     }
   }
+  const mostTail = later ? kHeading : endsHeader(target, own.window) ? kLittleTail : behind.tail
   const ranges = [
     ...own.probes.map((at) => piece(at, kProbe)),
-    ...windows(own, endsHeader(target, own.window) ? { ...behind, tail: kHeading } : behind, perRound),
+    ...windows(own, { ...behind, tail: Math.min(behind.tail, mostTail) }, perRound),
     ...(infos ? [infos] : []),
   ]
   const all = [...ranges, ...laterRanges(later, situation, ranges.length, infos)]
@@ -283,16 +291,20 @@ export function planStrings(situation: Situation, array: OpenArray): Plan {
   }
 }
 
+/** The keys and tensor infos that a piece shows, from the first piece after the arrays on if that is near. */
+function neededBehind(high: number, { walk, points, size, perRound }: Situation): Range | undefined {
+  const infos = infosBehind(points, high, walk, size)
+  const isNear = infos !== undefined && infos.offset - high <= kKeys * perRound
+  return isNear && points.every((point) => point.offset !== high || !(point.numbers ?? point.words))
+    ? { offset: high, end: infos.end }
+    : infos
+}
+
 /** The first samples of an array of strings of about that length, and of the next one. */
-function firstSamples(
-  at: number,
-  length: number,
-  later: Later | undefined,
-  { perRound }: Situation,
-): Range[] {
+function firstSamples(at: number, length: number, later: Later | undefined, { perTrip }: Situation): Range[] {
   const bytes = Math.min(kFirstProbe, Math.max(kProbe, Math.round(length / 300)))
   const first = later ? kFirst.few : kFirst.many
-  const least = Math.min(kFirstLeast * perRound - at, 2 * kFirst.few[0]! * length)
+  const least = Math.min(kFirstLeast * perTrip, 2 * kFirst.few[0]! * length)
   const places = first.map((part) => at + Math.max(part * length, least))
   return [...places, ...(later?.first ?? [])].map((place) => piece(place, bytes))
 }
@@ -351,6 +363,8 @@ interface Later extends Target {
   readonly first: readonly number[]
   /** whether no array of numbers follows */
   readonly isLast: boolean
+  /** distance to the end of the array of numbers that follows */
+  readonly shift: number | undefined
   /** the probability that the estimate is right */
   readonly probability: number
   /** offset of the array, and its estimated length */
@@ -388,16 +402,22 @@ function laterTarget(
       ? { ...sampled, scale: Math.hypot(sampled.scale, begin.scale) }
       : evenEnd(sampled, length, { ...begin, mean: at })
   const { scale } = even
-  const low = Math.max(at - begin.scale, other.low)
-  const high = Math.min(size, other.high)
+  const shift =
+    other.isNumbers && isCounted(walk) ? arrayBytes('token_type', vocabularySize(walk)) : undefined
+  const behind = shift === undefined ? undefined : endFromBehind(points, other.high, ['token_type'], [shift])
+  const least = Math.max(at - begin.scale, other.low)
+  const most = Math.min(size, other.high)
+  const isAgreed = behind && behind.low < most && behind.high > least
+  const low = isAgreed ? Math.max(least, behind.low) : least
+  const high = isAgreed ? Math.min(most, behind.high) : most
   const first = kFirstMerges.map((part) => at + part * (even.mean - at)).filter((place) => place < size)
   const isLast = !other.isNumbers
-  const needed = other.high >= size ? undefined : isLast ? kNeeded * tailBytes(walk) : 0
-  const facts = { low, high, needed, first, isLast, at, length: Math.max(low, even.mean) - at }
+  const isFound = other.inside.at(-1)?.words?.broken === true
+  const needed = other.high >= size ? undefined : isLast && !isFound ? kNeeded * tailBytes(walk) : 0
+  const facts = { low, high, needed, first, isLast, shift, at, length: Math.max(low, even.mean) - at }
   const last = isLast ? endBeforeInfos(points, low, walk, size) : undefined
   if (last && last.mean > low && last.mean < high) return { ...facts, ...last, probability: kShown }
   if (even.mean + kReach * scale > low && even.mean - kReach * scale < high) {
-    const isFound = other.inside.at(-1)?.words?.broken
     const probability = isFound || isExact ? 1 : evenness(even, at, low, high)
     if (probability > kMinProbability) return { ...facts, mean: even.mean, scale, probability }
   }
@@ -438,8 +458,16 @@ function laterRanges(later: Later | undefined, situation: Situation, used: numbe
   const { window, hit, probes } = aim(later, perRound, 1 / later.probability, slots)
   if (window) {
     const isEnd = endsHeader(later, window)
-    const tail = later.isLast && !isEnd ? worth(tailBytes(walk), hit * later.probability, perRound) : kHeading
-    return [...probes.map((at) => piece(at, kProbe)), { offset: window[0], end: window[1] + tail }]
+    const whole = tailBytes(walk)
+    const rest = isEnd ? Math.min(whole, kLittleTail) : worth(whole, hit * later.probability, perRound)
+    const tail = later.isLast ? rest : kHeading
+    const [from, to] = window
+    const isShifted = later.shift !== undefined && to - from <= kWorth * hit * later.probability * perRound
+    return [
+      ...probes.map((at) => piece(at, kProbe)),
+      { offset: from, end: to + tail },
+      ...(isShifted ? [{ offset: from + later.shift, end: to + later.shift + tailBytes(walk) }] : []),
+    ]
   }
   const { low, high, probability, at, length } = later
   // Without an upper bound, some samples are much further away.

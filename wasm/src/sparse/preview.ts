@@ -8,7 +8,7 @@ import { Cursor } from './cursor.js'
 import { Known } from './known.js'
 import { Flow, type Stream } from './flow.js'
 import type { Range } from './pieces.js'
-import { expect, search, type Link } from './search.js'
+import { expect, search, type Expected, type Link } from './search.js'
 import type { Hole, Walk } from './walk.js'
 
 // The number of bytes of a header that are read before the decision how to continue.
@@ -35,6 +35,9 @@ const kMet = { rounds: 1, bytes: 110_000, overheadMs: 30 }
 // streamed already.
 const kGain = 1.05
 const kLateGain = 1.1
+// The stream of the first bytes goes on beside the first samples, unless this many round trips' bytes are left of the open
+// array.
+const kRoom = 1.25
 // Limits of a search. They are wide, because every round narrows each end, and a stream would start from the beginning.
 // Two rounds may overlap.
 const kMost = { rounds: 28, bytes: 1_500_000 }
@@ -51,7 +54,7 @@ export class SparseAttempt {
   #firstLength = 0
   #ms = 0
   #judged = 0
-  #expected = { end: 0, isMet: false }
+  #expected: Expected = { end: 0, isMet: false, resume: 0 }
 
   /** stream: streams the source's bytes. */
   constructor(source: ByteSource, preview: Preview, roundTripMs: number, stream: Stream) {
@@ -92,12 +95,15 @@ export class SparseAttempt {
     return (this.#length - this.#firstLength) / this.#ms
   }
 
-  /** Bytes that the link carries in one round trip. */
-  get #perRound(): number {
+  /** Bytes that the link carries in one round trip, as measured. */
+  get #perTrip(): number {
     const bytes = this.#roundTripMs * this.#bytesPerMs
-    return Number.isFinite(bytes)
-      ? Math.min(kPerRound.most, Math.max(kPerRound.least, bytes))
-      : kPerRound.usual
+    return Number.isFinite(bytes) ? bytes : kPerRound.usual
+  }
+
+  /** The same within bounds. */
+  get #perRound(): number {
+    return Math.min(kPerRound.most, Math.max(kPerRound.least, this.#perTrip))
   }
 
   /** Whether the decision to stream is final. Before that it is repeated, because early pieces may be misleading. */
@@ -121,37 +127,62 @@ export class SparseAttempt {
     return whole > gain * (rounds * this.#roundTripMs + bytes / bytesPerMs + overheadMs)
   }
 
-  /** Finds the tensor table without reading the arrays before it; undefined if the header must be read as a stream. */
+  /** Whether a stream that starts at the first sample ends at most a round trip later than this one. */
+  get #isRoomy(): boolean {
+    const room = this.#expected.resume - this.#length
+    return this.#preview === 'sparse' || room > kRoom * this.#perTrip
+  }
+
+  #flow(
+    pieces: AsyncIterable<Uint8Array>,
+    offset: number,
+    facts: { known: Known; onRead: (bytes: number) => void; isBegun: boolean },
+  ): Flow {
+    return new Flow(pieces, offset, { ...facts, batch: this.#perRound / kBatches })
+  }
+
+  /**
+   * Finds the tensor table without reading the arrays before it; undefined if the header must be read as a stream.
+   * stream: the one that has delivered the pieces. It is closed, or goes on during the search.
+   */
   async run(
     module: InspectModule,
-    signal: AbortSignal | undefined,
-    onRead: (bytes: number) => void,
+    stream: AsyncGenerator<Uint8Array>,
+    { signal, onRead }: { signal: AbortSignal | undefined; onRead: (bytes: number) => void },
   ): Promise<Header | undefined> {
-    const source = this.#source
-    const { size } = source
-    if (size === undefined || source.ranges === false) return undefined
-    signal?.throwIfAborted()
-    const known = this.#known()
+    const close = () => void stream.return(undefined).catch(() => {})
+    const head = this.#isRoomy ? undefined : stream
+    if (!head) close()
     // Aborts pending requests when the header is complete.
     const inner = new AbortController()
     const abort = () => inner.abort(signal?.reason)
     signal?.addEventListener('abort', abort, { once: true })
     try {
-      return await this.#searched(module, known, size, inner.signal, onRead)
+      signal?.throwIfAborted()
+      return await this.#searched(module, { head, signal: inner.signal, onRead })
     } finally {
       signal?.removeEventListener('abort', abort)
       inner.abort()
+      if (head) close()
     }
   }
 
   async #searched(
     module: InspectModule,
-    known: Known,
-    size: number,
-    signal: AbortSignal,
-    onRead: (bytes: number) => void,
+    {
+      head,
+      signal,
+      onRead,
+    }: {
+      head: AsyncGenerator<Uint8Array> | undefined
+      signal: AbortSignal
+      onRead: (bytes: number) => void
+    },
   ): Promise<Header | undefined> {
     const source = this.#source
+    const { size } = source
+    if (size === undefined || source.ranges === false) return undefined
+    const known = this.#known()
     const read = async (range: Range) => {
       const bytes = await source.read(range.offset, range.end - range.offset, { signal })
       known.add(range.offset, bytes)
@@ -162,17 +193,14 @@ export class SparseAttempt {
       roundTripMs: this.#roundTripMs,
       bytesPerMs: this.#bytesPerMs,
       perRound: this.#perRound,
+      perTrip: this.#perTrip,
       elapsedMs: () => performance.now() - (this.#firstAt ?? 0) + this.#roundTripMs,
       read,
+      head: head && this.#flow(head, this.#length, { known, onRead, isBegun: true }),
       flow:
         this.#preview === 'sparse'
           ? undefined
-          : (offset) =>
-              new Flow(this.#stream(offset, signal), offset, {
-                known,
-                batch: this.#perRound / kBatches,
-                onRead,
-              }),
+          : (offset) => this.#flow(this.#stream(offset, signal), offset, { known, onRead, isBegun: false }),
     }
     const found = await search(known, size, link, kMost)
     signal.throwIfAborted()

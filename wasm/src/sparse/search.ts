@@ -30,9 +30,11 @@ const kReserve = 1.5
 // The delay of a stream by samples that are read in parallel, in round trips.
 const kSlack = 0.3
 // Safety margin for reads during a stream, in round trips.
-const kMargin = 0.15
+const kMargin = 0.25
 // Duration of one round including its bytes, in round trips.
 const kRound = 1.2
+// An array probably ends at most this many errors before its estimated end.
+const kSure = 4
 // A stream that is this many round trips behind the known position is restarted there.
 const kFar = 1.3
 
@@ -50,12 +52,15 @@ export interface Found {
 export interface Link {
   readonly roundTripMs: number
   readonly bytesPerMs: number
-  /** bytes that the link transfers in one round trip, within bounds */
+  /** bytes that the link transfers in one round trip: within bounds, and as measured */
   readonly perRound: number
+  readonly perTrip: number
   /** time since the first request */
   elapsedMs(): number
   /** Reads a range and resolves with it. */
   read(range: Range): Promise<Range>
+  /** the stream that has delivered the first bytes, if it must go on beside the first samples */
+  readonly head: Flow | undefined
   /** Starts a stream at an offset; undefined if the preview must stay small, however long it takes. */
   flow: ((offset: number) => Flow) | undefined
 }
@@ -69,11 +74,12 @@ export async function search(
 ): Promise<Found | undefined> {
   const walk = new Walk(known)
   if (!walk.isKnownVersion) return undefined
-  const facts = { walk, known, points: [] as Point[], size, perRound: link.perRound }
-  const { fetched } = known
+  const { perRound, perTrip } = link
+  const facts = { walk, known, points: [] as Point[], size, perRound, perTrip }
   const vocabulary = vocabularyOf(walk, walk.go(), known)
   const pending = new Map<Range, Promise<Range>>()
-  let flow: Flow | undefined
+  let flow = link.head
+  let bytes = 0
   let needs = { at: -1, times: 0 }
   for (let round = 0; ;) {
     const stop = advance(facts)
@@ -83,7 +89,7 @@ export async function search(
       return { walk, end: stop.at, learn: learnt, pending: [...pending.values()] }
     }
     if (stop.kind === 'wrong') return undefined
-    if (!flow && (round >= most.rounds || known.fetched - fetched > most.bytes)) return undefined
+    if (!flow && (round >= most.rounds || bytes > most.bytes)) return undefined
     const situation = { ...facts, pending: [...pending.keys()] }
     const times = 'at' in stop && stop.at === needs.at ? needs.times : needs.times + 1
     const plan =
@@ -92,11 +98,15 @@ export async function search(
         : stop.kind === 'need'
           ? planNeed(situation, stop, times)
           : planStrings(situation, stop.array)
-    // The first samples determine where a stream can start.
-    if (round > 0 && !situation.pending.some(isSample)) flow = flowFor(flow, plan, { situation, link })
+    // The first samples determine where a stream can start. Further reads show that those under way do not matter for it.
+    if (round > 0 && (plan.ranges.length > 0 || !situation.pending.some(isSample)))
+      flow = flowFor(flow, plan, { situation, link })
     const ranges = unread(plan.ranges, situation, flow)
-    if (ranges.length > 0 && mayRead(ranges, flow, link)) {
-      for (const range of ranges) pending.set(range, link.read(range))
+    if (ranges.length > 0 && mayRead([...ranges, ...pending.keys()], flow, link)) {
+      for (const range of ranges) {
+        pending.set(range, link.read(range))
+        bytes += range.end - range.offset
+      }
       needs = stop.kind === 'need' ? { at: stop.at, times } : { at: -1, times: 0 }
       round++
     } else if (!flow && pending.size === 0) return undefined
@@ -257,29 +267,44 @@ function planKnown(
   return { ...plan, ranges: [...ends, ...short] }
 }
 
-/** Estimates the end of a header from its first bytes. isMet: whether its vocabulary is known. */
-export function expect(known: Known): { end: number; isMet: boolean } {
+export interface Expected {
+  /** estimated end of the header */
+  readonly end: number
+  /** whether the vocabulary is known */
+  readonly isMet: boolean
+  /** a stream can probably start here: the bytes before are not needed, or show nothing */
+  readonly resume: number
+}
+
+/** Estimates the end of a header from its first bytes. */
+export function expect(known: Known): Expected {
   const walk = new Walk(known)
-  if (!walk.isKnownVersion) return { end: 0, isMet: false }
+  if (!walk.isKnownVersion) return { end: 0, isMet: false, resume: 0 }
   const stop = walk.go()
   const tail = tailBytes(walk)
   if (stop.kind !== 'strings') {
     const words = walk.longArrays.find(({ strings }) => strings !== undefined)
     const ahead = tokensAhead(walk) + (words ? words.end - words.offset : 0)
     const strings = following(walk, 0).merges ? tokensAhead(walk) + ahead : tokensAhead(walk)
-    return { end: 'at' in stop ? stop.at + strings + tail : 0, isMet: false }
+    const at = 'at' in stop ? stop.at : 0
+    return { end: at && at + strings + tail, isMet: false, resume: at }
   }
   const { array } = stop
   const layout = vocabularyOf(walk, stop, known)?.layout
-  const last = layout?.at(-1)
-  if (last) return { end: array.offset + last[0] + last[1] + tail, isMet: true }
+  const [first, last] = [layout?.[0], layout?.at(-1)]
+  if (first && last)
+    return { end: array.offset + last[0] + last[1] + tail, isMet: true, resume: array.offset + first[1] }
   const { inside } = piecesOf(walk, array, [], known)
-  const { mean } = estimateEnd(array, inside)
+  const { mean, scale } = estimateEnd(array, inside)
   const { shifts, merges } = following(walk, array.count)
   // If the kind of the vocabulary is not known yet, it may have merges.
   const isOpen = merges || !walk.names.has('tokenizer.ggml.model')
   const length = (mean - array.offset) * (isOpen ? 2.5 : 1)
-  return { end: array.offset + length + (shifts.at(-1) ?? 0) + tokensAhead(walk, array) + tail, isMet: false }
+  return {
+    end: array.offset + length + (shifts.at(-1) ?? 0) + tokensAhead(walk, array) + tail,
+    isMet: false,
+    resume: mean - kSure * scale,
+  }
 }
 
 /** Continues the walk, over all ends of arrays that the pieces show. */
