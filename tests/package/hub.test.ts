@@ -12,9 +12,11 @@ import { loadHub, loadNodePackage, packedFile } from './packed.ts'
 
 const { open } = await loadNodePackage()
 const {
+  findProjector,
   findVariant,
   listRepository,
   parseHubAddress,
+  pickProjector,
   pickVariant,
   quantizationOf,
   searchModels,
@@ -118,6 +120,49 @@ test('quantizations are read from the names that people give files', () => {
     'f16model.gguf': undefined,
   }
   for (const [path, wanted] of Object.entries(cases)) assert.equal(quantizationOf(path), wanted, path)
+})
+
+test('the projector of a model is the one in its folder, F16 first', () => {
+  const variants = variantsOf(
+    [
+      'mmproj-x-Q8_0.gguf',
+      'mmproj-x-F16.gguf',
+      'mmproj-x-F32.gguf',
+      'x-Q4_K_M.gguf',
+      'a/mmproj.gguf',
+      'b/mmproj-Q4_0.gguf',
+      'b/mmproj-BF16.gguf',
+    ].map((path) => ({ path, size: path.length, url: path })),
+  )
+  const cases: Record<string, string | undefined> = {
+    'x-Q4_K_M.gguf': 'mmproj-x-F16.gguf',
+    'a/x.gguf': 'a/mmproj.gguf',
+    'b/x.gguf': 'b/mmproj-BF16.gguf',
+    'c/x.gguf': 'mmproj-x-F16.gguf',
+    '': 'mmproj-x-F16.gguf',
+  }
+  for (const [path, wanted] of Object.entries(cases))
+    assert.equal(pickProjector(variants, path)?.files[0]!.path, wanted, path)
+  assert.equal(
+    pickProjector(
+      variants.filter(({ kind }) => kind === 'model'),
+      'x.gguf',
+    ),
+    undefined,
+  )
+})
+
+test('findProjector takes the address of a file or of a repository', async () => {
+  const server = hub.url
+  const file = `${server}/someone/small-GGUF/resolve/main/small-Q4_K_M.gguf`
+  assert.equal((await findProjector(file))?.files[0]!.path, 'mmproj-small-f16.gguf')
+  assert.equal((await findProjector('someone/small-GGUF', { server }))?.files[0]!.size, 500)
+  assert.equal((await findProjector('ollama:tiny', { server }))?.files[0]!.size, 9)
+  assert.equal(await findProjector('https://example.org/model.gguf'), undefined)
+  assert.equal(await findProjector(`${server}/someone/missing/resolve/main/x.gguf`), undefined)
+  const gated = `${server}/someone/gated-small/resolve/main/gated-Q8_0.gguf`
+  await assert.rejects(findProjector(gated), { code: 'unauthorized' })
+  assert.equal(await findProjector(gated, { token: 'secret' }), undefined)
 })
 
 test('a repository lists its models, with shards joined and other kinds apart', async () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
+import { startHub } from '../server/hub.ts'
 import { kShared, loadNodePackage, packedFile } from './packed.ts'
 
 const { createChatCompletion, load } = (await import(
@@ -193,10 +194,54 @@ test('requests and the command line accept images', { skip }, async () => {
     const { usage } = await createChatCompletion(model, { messages, max_tokens: 1, temperature: 0 })
     assert.equal(usage.prompt_tokens, promptTokens)
     const bare = run('--image', 'picture.png')
-    assert.equal(bare.status, 2, bare.stderr)
-    assert.match(bare.stderr, /--mmproj/)
+    assert.equal(bare.status, 1, bare.stderr)
+    assert.match(bare.stderr, /projector/)
+    writeFileSync(join(folder, 'mmproj-model-f16.gguf'), bytesOf('qwen2vl', 'mmproj.gguf'))
+    const beside = run(
+      ...['--image', 'picture.png', '--json'],
+      ...['--max-tokens', '6', '--temperature', '0', '--ignore-end'],
+    )
+    assert.equal((JSON.parse(beside.stdout) as { text: string }).text, text, beside.stderr)
   } finally {
     rmSync(folder, { recursive: true })
+  }
+})
+
+test('the projector beside a model is found', { skip }, async () => {
+  const picture: Engine.MediaPart = { type: 'image', image: pictures['small']! }
+  const files = {
+    'model-Q8_0.gguf': bytesOf('qwen2vl', 'model.gguf'),
+    'mmproj-F16.gguf': bytesOf('qwen2vl', 'mmproj.gguf'),
+    'other/model.gguf': bytesOf('gemma3', 'model.gguf'),
+    'other/mmproj.gguf': bytesOf('gemma3', 'mmproj.gguf'),
+  }
+  const alone = { 'model.gguf': files['model-Q8_0.gguf'] }
+  const hub = await startHub([
+    { id: 'someone/sees', files },
+    { id: 'someone/gated', files, token: 'secret' },
+    { id: 'someone/alone', files: alone },
+  ])
+  try {
+    const loaded = (file: string, options: Engine.LoadOptions = {}) =>
+      load(`${hub.url}/someone/${file}`, { projector: 'auto', precision: 'exact', ...options })
+    const headers = { Authorization: 'Bearer secret' }
+    for (const [file, options, name] of [
+      ['sees/resolve/main/model-Q8_0.gguf', {}, 'qwen2vl'],
+      ['sees/resolve/main/other/model.gguf', {}, 'gemma3'],
+      ['gated/resolve/main/model-Q8_0.gguf', { headers }, 'qwen2vl'],
+    ] as const) {
+      using model = await loaded(file, options)
+      using given = await opened(name, { contextLength: undefined, cacheType: undefined })
+      assert.deepEqual(
+        (await model.encodeMedia(picture)).tokens,
+        (await given.encodeMedia(picture)).tokens,
+        file,
+      )
+    }
+    using bare = await loaded('alone/resolve/main/model.gguf')
+    await assert.rejects(bare.encodeMedia(picture), { code: 'unsupported' })
+  } finally {
+    await hub.close()
   }
 })
 

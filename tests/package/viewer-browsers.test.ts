@@ -1,14 +1,47 @@
 // The viewer's main tasks in Chromium, Firefox and WebKit: open, search, a tensor's values, edit and save, compare,
-// tokenize, convert, share. The results must be the same in all browsers.
+// tokenize, convert, graph, memory, complete, share, transcribe, ask about an image. The results must be the same in all browsers.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { kBrowserNames, missing, startBrowser, type Driven, type Page } from '../browsers/drive.ts'
 import { startServer, type Server } from '../server/server.ts'
-import { kRoot } from './packed.ts'
+import { kRoot, loadNodePackage } from './packed.ts'
 
 const dist = join(kRoot, 'web/dist')
+const vectors = join(kRoot, '../shared/vectors/media/vision')
+const { open } = await loadNodePackage()
+
+/** A model that takes images, with a chat template. */
+async function chatModel(): Promise<Uint8Array> {
+  using file = await open(join(vectors, 'qwen2vl/model.gguf'))
+  const template = '{% for m in messages %}[{{ m.content }}]{% endfor %}'
+  return await (await (await file.edit()).set('tokenizer.chat_template', template).build()).bytes()
+}
+
+/** Chooses the projector, attaches a picture of the page's own, and sends a message. */
+async function askAboutImage() {
+  const choose = async (label: string, file: File) => {
+    const find = () => document.querySelector<HTMLInputElement>(`input[aria-label="${label}"]`)
+    const input = await hands.until(find, label)
+    const transfer = new DataTransfer()
+    transfer.items.add(file)
+    input.files = transfer.files
+    input.dispatchEvent(new Event('change', { bubbles: true }))
+  }
+  const bytes = await (await fetch('/vectors/qwen2vl/mmproj.gguf')).blob()
+  await hands.press('Images and audio')
+  await choose('Projector', new File([bytes], 'mmproj.gguf'))
+  await hands.text(/messages may have images/)
+  const canvas = document.createElement('canvas')
+  canvas.getContext('2d')!.fillRect(10, 10, 50, 50)
+  const picture = await new Promise<Blob | null>((done) => canvas.toBlob(done, 'image/png'))
+  await choose('Images or audio for the message', new File([picture!], 'a.png', { type: 'image/png' }))
+  await hands.until(() => hands.panel().querySelector('img'), 'the picture')
+  await hands.press('Send')
+  await hands.text(/\d tokens?, .* a second, .*ms\./)
+  return { images: hands.panel().querySelectorAll('article img').length, finished: true }
+}
 
 /** What a person does, by the page's elements. Lives in the page. */
 interface Hands {
@@ -136,7 +169,36 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
     },
     'Nothing differs in what was read.',
   ],
-  ['share', async () => location.search + location.hash, '?url=sample.gguf&with=sample.gguf#compare'],
+  [
+    'graph',
+    async () => {
+      hands.go('#graph')
+      await hands.text(/Blocks 0 to \d+ \(× \d+\)/)
+      return true
+    },
+    true,
+  ],
+  [
+    'what fits',
+    async () => {
+      hands.go('#memory')
+      return (await hands.text(/It fits|fits/i)).toLowerCase().includes('fits')
+    },
+    true,
+  ],
+  [
+    'complete a text',
+    async () => {
+      hands.go('#run')
+      await hands.press('Complete a text')
+      await hands.type('textarea', 'Once upon a time')
+      await hands.press('Complete')
+      await hands.text(/\d tokens?, .* a second/)
+      return true
+    },
+    true,
+  ],
+  ['share', async () => location.search + location.hash, '?url=sample.gguf&with=sample.gguf#run'],
 ]
 
 for (const name of kBrowserNames) {
@@ -159,5 +221,24 @@ for (const name of kBrowserNames) {
     })
     for (const [task, run, expected] of kTasks)
       test(task, async () => assert.deepEqual(await page.evaluate(run), expected))
+
+    test('transcribe', async () => {
+      await page.goto(`${server.url}/?url=speech.gguf#transcribe`)
+      await page.evaluate(giveHands)
+      const heard = await page.evaluate(async () => {
+        await hands.press('Use the sample recording')
+        return await hands.text(/The owl carried the lamp\./)
+      })
+      assert.equal(heard, 'The owl carried the lamp.')
+    })
+
+    test('ask about an image', { skip: existsSync(vectors) ? false : 'no reference vectors' }, async () => {
+      server.add('/sees.gguf', await chatModel())
+      server.mount('/vectors/', vectors)
+      await page.goto(`${server.url}/?url=/sees.gguf#run`)
+      await page.evaluate(giveHands)
+      const answered = await page.evaluate(askAboutImage)
+      assert.deepEqual(answered, { images: 1, finished: true })
+    })
   })
 }

@@ -40,7 +40,7 @@ export function open(source: Source | readonly Source[], options: OpenOptions = 
 /**
  * load() of "ggufscope/engine" that also accepts paths, like open(). Adapters that are set later may be paths, too.
  */
-export function load(
+export async function load(
   source: Source | readonly Source[] | GgufFile,
   options: LoadOptions = {},
 ): Promise<Model> {
@@ -49,7 +49,12 @@ export function load(
   const draft =
     given === undefined || isOpened(given) ? given : allWithPaths(given as Source | readonly Source[])
   const from = isOpened(source) ? source : allWithPaths(source as Source | readonly Source[])
-  return loadAnywhere(from, { ...options, draft })
+  const { localProjector } = await import('./sources/node-projector.js')
+  return await loadAnywhere(from, {
+    ...options,
+    draft,
+    projector: await localProjector(from, options.projector),
+  })
 }
 
 /** Writes the result of a GgufBuilder to disk, completely or not at all. */

@@ -84,12 +84,14 @@ async function page(request) {
   return kept ?? Response.error()
 }
 
-async function asset(request) {
+/** A cached file, or the server's. The page does not wait until it is stored: Firefox could stop there for good. */
+async function asset(event) {
+  const { request } = event
   const cache = await caches.open(name)
   const kept = await cache.match(request.url)
   if (kept) return kept
   const response = await fetch(request)
-  if (response.status === 200) await cache.put(request.url, response.clone())
+  if (response.status === 200) event.waitUntil(cache.put(request.url, response.clone()).catch(() => {}))
   return response
 }
 
@@ -121,5 +123,5 @@ self.addEventListener('fetch', (event) => {
   } else if (request.mode === 'navigate' && (address === home || address === `${home}index.html`))
     event.respondWith(page(request))
   else if (known.has(address))
-    event.respondWith(request.headers.has('range') ? part(request) : asset(request))
+    event.respondWith(request.headers.has('range') ? part(request) : asset(event))
 })

@@ -3,6 +3,7 @@ import { openFile } from '../edit/open-file.js'
 import { damageOf } from '../file/damage.js'
 import { open, withPaths, type Source } from '../node.js'
 import { addressOf } from '../sources/addresses.js'
+import { localProjector } from '../sources/node-projector.js'
 import { nearest, parse, type Parsed } from './arguments.js'
 import { UsageError, type Command, type CommandRow, type Context } from './command.js'
 import { kCommands } from './commands.js'
@@ -58,6 +59,8 @@ function outputOf(progress: Progress, json: boolean): Pick<Context, 'print' | 'w
   }
 }
 
+const kNeedsAllShards = 'does not take --allow-missing-shards: the engine needs every file of the model'
+
 function contextOf(
   row: CommandRow,
   command: Command,
@@ -103,14 +106,13 @@ function contextOf(
       return file
     },
     load: async (options, path = positionals[0]!) => {
-      if (allowMissingShards)
-        throw new UsageError(
-          `--allow-missing-shards means nothing to ${row.name}: the engine needs every file of the model`,
-        )
+      if (allowMissingShards) throw new UsageError(`${row.name} ${kNeedsAllShards}`)
       const source = sourcesOf(path, given)
       const { load } = await import('../engine/index.js')
       const draft = options?.draft === undefined ? undefined : sourcesOf(options.draft as string, [])
-      const model = await load(source, { headers, signal, onProgress: progress.loading, ...options, draft })
+      const projector = await localProjector(source, options?.projector)
+      const loading = { headers, signal, onProgress: progress.loading, ...options, draft, projector }
+      const model = await load(source, loading)
       progress.clear()
       for (const { ignored } of model.adapters)
         if (ignored.length > 0) warn(`tensors of an adapter without effect: ${ignored.join(', ')}`)

@@ -128,20 +128,18 @@ export const command: Command = {
     mmproj: {
       value: 'FILE',
       file: 'read',
-      help: "the model's projector for images or audio",
+      help: "the model's projector for images or audio; default: the one beside the model",
     },
     image: {
       value: 'FILE',
       file: 'read',
       repeats: true,
-      needs: 'mmproj',
       help: 'a PNG image for the message, which uses the chat template',
     },
     audio: {
       value: 'FILE',
       file: 'read',
       repeats: true,
-      needs: 'mmproj',
       help: 'a WAV file for the message, which uses the chat template',
     },
     template: { value: 'NAME', needs: 'chat', help: "one of the file's chat templates" },
@@ -174,7 +172,8 @@ export const command: Command = {
     const media = await mediaOf(context)
     const mmproj = values['mmproj'] as string | undefined
     using projector = mmproj === undefined ? undefined : await context.open(undefined, mmproj, [])
-    using model = await context.load(projector === undefined ? loading : { ...loading, projector })
+    const beside = media.length > 0 ? 'auto' : undefined
+    using model = await context.load({ ...loading, projector: projector ?? beside })
     const profiled = values['profile'] === true
     if (profiled) await model.profile() // starts the profile
     const template = values['template'] as string | undefined

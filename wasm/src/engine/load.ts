@@ -145,12 +145,27 @@ async function begin(client: Client, options: LoadOptions, variant: Variant | un
   await client.call('choose', { assets: Object.fromEntries(found), isolated, threads, variant }, { signal })
 }
 
+/** The address of the projector beside a model on a hub. */
+async function projectorBeside(
+  from: Source | readonly Source[] | GgufFile,
+  { signal, fetch, headers }: LoadOptions,
+): Promise<string | undefined> {
+  const first: unknown = Array.isArray(from) ? from[0] : from
+  if (typeof first !== 'string' && !(first instanceof URL)) return undefined
+  const { findProjector } = await import('../hub/index.js')
+  const token = /^Bearer (.+)$/.exec(new Headers(headers).get('Authorization') ?? '')?.[1]
+  const found = await findProjector(absolute(first).href, { signal, fetch, token })
+  return found?.files[0]?.url
+}
+
 /** Opens a model's mmproj file while it is used. */
 async function withProjector<T>(
+  model: Source | readonly Source[] | GgufFile,
   options: LoadOptions,
   use: (projector: OpenFile | undefined) => Promise<T>,
 ): Promise<T> {
-  const { projector: from, signal, fetch, headers, cache } = options
+  const { projector, signal, fetch, headers, cache } = options
+  const from = projector === 'auto' ? await projectorBeside(model, options) : projector
   if (from === undefined) return await use(undefined)
   const ours = !isOpened(from)
   const sources = ours && cache ? await storedSources(from as Source, options) : from
@@ -391,7 +406,7 @@ export async function load(
     text?.catch(() => {})
     await chosen
     checkRuns(file, options)
-    const model = await withProjector(options, (projector) => make(opened, projector, making))
+    const model = await withProjector(from, options, (projector) => make(opened, projector, making))
     await text
     if (options.adapters) await model.setAdapters(options.adapters, { signal })
     if (options.cache && !isOpened(from))

@@ -77,10 +77,11 @@ export interface LoadOptions extends Omit<
   'onProgress' | 'onKeys' | 'allowMissingShards' | 'preview'
 > {
   /**
-   * The model's mmproj file, which enables images, audio, or both. A file that open() returned stays open. Default:
-   * none.
+   * The model's mmproj file, which enables images, audio, or both. A file that open() returned stays open. 'auto':
+   * the one beside the model, in its repository on a hub or, in Node, in its folder; without one there, the model is
+   * loaded alone. Default: none.
    */
-  projector?: Source | GgufFile | undefined
+  projector?: Source | GgufFile | 'auto' | undefined
   /**
    * Largest number of tokens of prompt and answer together. Default: the model's context length, at most
    * 4096.

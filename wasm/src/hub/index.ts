@@ -2,11 +2,13 @@
 import { GgufError, quoted } from '../api/errors.js'
 import { parseHubAddress } from './address.js'
 import { kHubs } from './hubs.js'
+import { pickProjector, placeOf } from './projector.js'
 import { onServer } from './request.js'
 import type { FoundModel, HubAddress, HubOptions, HubVariant, Repository } from './types.js'
 import { pickVariant, variantsOf } from './variants.js'
 
 export { parseHubAddress } from './address.js'
+export { pickProjector } from './projector.js'
 export { pickVariant, quantizationOf, variantsOf } from './variants.js'
 export type * from './types.js'
 
@@ -55,6 +57,27 @@ export async function findVariant(
   const there = variants.map(({ name }) => name).join(', ')
   const wanted = quantization === undefined ? 'model that is whole' : quoted(quantization)
   throw new GgufError('not-found', `${id} has no ${wanted}. It has: ${there}.`)
+}
+
+/**
+ * The projector for images or audio that lies beside a model in its repository. The address is that of the model's
+ * file, or any that listRepository takes. undefined if the repository has none, or if the address belongs to no hub.
+ * Errors of the network, and 'unauthorized' and 'forbidden' from the hub.
+ */
+export async function findProjector(
+  address: string,
+  options: HubOptions = {},
+): Promise<HubVariant | undefined> {
+  const place = placeOf(address)
+  if (!place) return undefined
+  try {
+    return pickProjector((await listRepository(place.repository, options)).variants, place.path)
+  } catch (error) {
+    // A server that has the addresses of a hub need not list its files.
+    if (error instanceof GgufError && /^(not-found|no-such-file|json|http-error)$/.test(error.code))
+      return undefined
+    throw error
+  }
 }
 
 /** Searches models with GGUF files, sorted by downloads. Only on Hugging Face and servers with its protocol. */

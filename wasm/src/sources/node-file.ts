@@ -32,6 +32,10 @@ export class NodeFileSource implements ByteSource {
     this.#path = path
   }
 
+  get path(): string {
+    return this.#path
+  }
+
   get name(): string {
     return basename(this.#path)
   }

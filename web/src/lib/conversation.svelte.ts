@@ -1,4 +1,5 @@
 // A conversation is a tree of turns: an edited message or another answer starts a new branch beside the old one.
+import { attachmentFrom, type Attachment } from './attachments'
 
 export interface Candidate {
   token: number
@@ -31,6 +32,8 @@ export interface Turn {
   /** tool: the result of a call */
   role: 'user' | 'assistant' | 'tool'
   text: string
+  /** the images and audio of a message */
+  attachments?: Attachment[]
   /** what the model thought before its answer */
   reasoning?: string
   /** the calls of an answer; of a result: the call that it belongs to */
@@ -143,9 +146,10 @@ export class Conversation {
 
   markdown(): string {
     const names = { user: 'User', assistant: 'Assistant', tool: 'Result' }
-    const parts = this.path.map(({ role, text, calls = [] }) => {
+    const parts = this.path.map(({ role, text, attachments = [], calls = [] }) => {
       const called = role === 'tool' ? [] : calls.map((call) => `\`${call.name}(${call.arguments})\``)
-      return [`**${names[role]}**`, ...(text ? [text] : []), ...called].join('\n\n')
+      const attached = attachments.map(({ name }) => `(${name})`)
+      return [`**${names[role]}**`, ...attached, ...(text ? [text] : []), ...called].join('\n\n')
     })
     return [...(this.system ? [`**System**\n\n${this.system}`] : []), ...parts].join('\n\n---\n\n') + '\n'
   }
@@ -184,17 +188,22 @@ function checked(saved: unknown): SavedConversation {
     version: 1,
     system: typeof given.system === 'string' ? given.system : '',
     tools: typeof given.tools === 'string' ? given.tools : '',
-    turns: given.turns!.map(({ id, parent, role, text, reasoning, calls, tokens, state, told }) => ({
-      id,
-      parent,
-      role,
-      text,
-      ...(reasoning !== undefined && { reasoning }),
-      ...(calls !== undefined && { calls }),
-      tokens: Array.isArray(tokens) ? tokens : [],
-      state: state ?? 'done',
-      told: typeof told === 'string' ? told : '',
-    })),
+    turns: given.turns!.map(
+      ({ id, parent, role, text, attachments, reasoning, calls, tokens, state, told }) => ({
+        id,
+        parent,
+        role,
+        text,
+        ...(Array.isArray(attachments) && {
+          attachments: attachments.flatMap((one) => attachmentFrom(one) ?? []),
+        }),
+        ...(reasoning !== undefined && { reasoning }),
+        ...(calls !== undefined && { calls }),
+        tokens: Array.isArray(tokens) ? tokens : [],
+        state: state ?? 'done',
+        told: typeof told === 'string' ? told : '',
+      }),
+    ),
     chosen: Array.isArray(given.chosen) ? given.chosen : [],
   }
 }

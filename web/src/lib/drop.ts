@@ -1,27 +1,36 @@
+interface Taker {
+  /** media types of the files */
+  types: RegExp
+  /** shown while such files are dragged */
+  hint: string
+  take: (files: File[]) => void
+}
+
 /**
- * A panel takes dropped sounds while it is in the page. take() returns the function that ends this.
+ * A panel takes dropped images or audio while it is in the page. take() returns the function that ends this.
  */
 class Offered {
-  private taker: ((files: File[]) => void) | undefined
+  private taker: Taker | undefined
 
-  take(taker: (files: File[]) => void): () => void {
+  take(taker: Taker): () => void {
     this.taker = taker
     return () => {
       if (this.taker === taker) this.taker = undefined
     }
   }
 
-  /** Whether the dragged items are sounds that a panel takes. */
+  /** Whether the panel takes the dragged items. */
   fits({ items }: DataTransfer): boolean {
-    return (
-      this.taker !== undefined &&
-      items.length > 0 &&
-      [...items].every(({ type }) => /^(audio|video)\//.test(type))
-    )
+    const { types } = this.taker ?? {}
+    return types !== undefined && items.length > 0 && [...items].every(({ type }) => types.test(type))
+  }
+
+  get hint(): string {
+    return this.taker?.hint ?? ''
   }
 
   give(files: File[]) {
-    this.taker?.(files)
+    this.taker?.take(files)
   }
 }
 export const offered = new Offered()

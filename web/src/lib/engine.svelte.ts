@@ -1,5 +1,5 @@
 // The model of the open file and its answers. It is loaded with the first message.
-import type { ChatMessage, Source } from 'ggufscope'
+import type { ChatMessage, GgufFile, Source } from 'ggufscope'
 import type {
   ChatFormat,
   ChatPiece,
@@ -13,6 +13,7 @@ import type {
   ToolChoice,
 } from 'ggufscope/engine'
 import type { Call, Candidate, Conversation, Drawn, Turn } from './conversation.svelte'
+import { partsOf } from './attachments'
 import { bytes, count, counted, percent } from './format'
 import { rememberKeeping } from './kept'
 
@@ -25,6 +26,7 @@ export interface LoadSettings {
   headers: Record<string, string> | undefined
   contextLength: number | undefined
   keep: boolean
+  projector: GgufFile | undefined
 }
 
 export type AnswerOptions = Omit<GenerateOptions, 'signal' | 'onDone' | 'logprobs'>
@@ -51,7 +53,7 @@ export class Engine {
   control = $state.raw<AbortController>()
 
   private model: Model | undefined
-  private loadedWith = ''
+  private loadedWith: readonly unknown[] = []
 
   get busy(): boolean {
     return this.control !== undefined
@@ -83,6 +85,7 @@ export class Engine {
     turn.told = ''
     try {
       const model = await this.ready(question.load, control.signal)
+      await this.encodeMedia(model, question, control.signal)
       this.status = 'Reading the prompt'
       await this.draw(model, question, control.signal)
     } catch (error) {
@@ -100,11 +103,11 @@ export class Engine {
   }
 
   private async ready(
-    { source, headers, contextLength, keep }: LoadSettings,
+    { source, headers, contextLength, keep, projector }: LoadSettings,
     signal: AbortSignal,
   ): Promise<Model> {
-    const wanted = String(contextLength ?? '')
-    if (this.model && this.loadedWith === wanted) return this.model
+    const wanted = [contextLength, projector]
+    if (this.model && wanted.every((one, i) => one === this.loadedWith[i])) return this.model
     this.unload()
     this.status = 'Starting the engine'
     const { load } = await import('ggufscope/engine')
@@ -113,6 +116,7 @@ export class Engine {
       signal,
       headers,
       contextLength,
+      projector,
       cache: keep,
       onProgress: ({ phase, loaded, total }) => {
         if (phase === 'weights') this.status = `Loading ${bytes(loaded)} of ${bytes(total)}`
@@ -124,6 +128,22 @@ export class Engine {
     this.room = room
     this.memory = `${bytes(memory.total)} of memory: ${bytes(memory.weights)} weights, ${bytes(memory.cache)} cache; ${variant} SIMD, ${counted(threads, 'thread')}`
     return model
+  }
+
+  /** Encodes the images and audio of the last message. The model keeps the results for the prompt. */
+  private async encodeMedia(model: Model, { conversation, turn }: Question, signal: AbortSignal) {
+    const message = conversation.until(turn).findLast(({ role }) => role === 'user')
+    const parts = partsOf(message?.attachments ?? [])
+    for (const [i, part] of parts.entries()) {
+      const which = parts.length > 1 ? ` ${i + 1} of ${parts.length}` : ''
+      const what = part.type === 'image' ? 'image' : 'audio'
+      this.status = `Encoding ${what}${which}`
+      await model.encodeMedia(part, {
+        signal,
+        onProgress: ({ done, total }) =>
+          (this.status = `Encoding ${what}${which}: ${percent(done / total, 0)}`),
+      })
+    }
   }
 
   private async draw(model: Model, question: Question, signal: AbortSignal) {
@@ -217,8 +237,10 @@ async function* parsed(
 }
 
 /** A turn as a message for the chat template. */
-function messageOf({ role, text, reasoning, calls = [] }: Turn): ChatMessage {
+function messageOf({ role, text, attachments = [], reasoning, calls = [] }: Turn): ChatMessage {
   if (role === 'tool') return { role, content: text, tool_call_id: calls[0]?.id, name: calls[0]?.name }
+  const media = partsOf(attachments)
+  if (role === 'user' && media.length > 0) return { role, content: [...media, { type: 'text', text }] }
   if (role === 'user') return { role, content: text }
   return {
     role,

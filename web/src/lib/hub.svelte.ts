@@ -49,6 +49,13 @@ class Hub {
     return { kind: 'model', urls: chosen.files.map(({ url }) => url), headers }
   }
 
+  /** The projector beside a model, if its address is on a hub. */
+  async projectorOf(address: string, signal: AbortSignal): Promise<HubVariant | undefined> {
+    const { findProjector } = await import('ggufscope/hub')
+    const token = this.serves(address) ? this.token || undefined : undefined
+    return await findProjector(address, { token, signal })
+  }
+
   /** The headers with the token if the address is on its server. Direct addresses of gated files need it, too. */
   headersFor(address: string): Headers {
     return this.token !== '' && this.serves(address) ? this.authorization : undefined

@@ -1,0 +1,72 @@
+// Images and audio of a message, in base64, so that a conversation can be stored and exported.
+import type { MediaPart } from 'ggufscope/engine'
+
+export interface Attachment {
+  kind: 'image' | 'audio'
+  name: string
+  /** the media type */
+  type: string
+  /** the file in base64; empty if it was too large to be stored with the conversation */
+  data: string
+}
+
+/** in bytes */
+const largest = 20_000_000
+
+/** the files that a message takes, for `accept` and for dragged items */
+export const mediaTypes = /^(image|audio)\//
+
+async function decodes(kind: Attachment['kind'], file: Blob): Promise<boolean> {
+  try {
+    if (kind === 'image') (await createImageBitmap(file)).close()
+    else await new OfflineAudioContext(1, 1, 16000).decodeAudioData(await file.arrayBuffer())
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Reads a chosen, dropped or pasted file. Throws an Error if the browser cannot decode it. */
+export async function attach(file: File): Promise<Attachment> {
+  if (!mediaTypes.test(file.type)) throw new Error(`${file.name} is neither an image nor audio.`)
+  const kind = file.type.startsWith('image/') ? 'image' : 'audio'
+  if (file.size > largest) throw new Error(`${file.name} is larger than 20 MB.`)
+  const what = kind === 'image' ? 'an image' : 'audio'
+  if (!(await decodes(kind, file)))
+    throw new Error(`${file.name} is not ${what} that this browser can decode.`)
+  return { kind, name: file.name, type: file.type, data: await base64Of(file) }
+}
+
+function base64Of(file: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''))
+    reader.onerror = () => reject(reader.error ?? new Error('The file cannot be read.'))
+    reader.readAsDataURL(file)
+  })
+}
+
+export function blobOf({ data, type }: Attachment): Blob {
+  return new Blob([Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))], { type })
+}
+
+/** The parts of a message's content for the engine. */
+export const partsOf = (attachments: readonly Attachment[]): MediaPart[] =>
+  attachments
+    .filter(({ data }) => data !== '')
+    .map((one) =>
+      one.kind === 'image' ? { type: 'image', image: blobOf(one) } : { type: 'audio', audio: blobOf(one) },
+    )
+
+/** The attachment in stored JSON; undefined if it is not one. */
+export function attachmentFrom(saved: unknown): Attachment | undefined {
+  const { kind, name, type, data } = (saved ?? {}) as Partial<Record<keyof Attachment, unknown>>
+  const fits =
+    (kind === 'image' || kind === 'audio') &&
+    typeof name === 'string' &&
+    typeof type === 'string' &&
+    mediaTypes.test(type) &&
+    typeof data === 'string' &&
+    /^[\w+/]*={0,2}$/.test(data)
+  return fits ? { kind, name, type, data } : undefined
+}
