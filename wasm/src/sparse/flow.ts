@@ -12,6 +12,9 @@ export class Flow {
   readonly #onRead: (bytes: number) => void
   readonly #batch: number
   #isBegun: boolean
+  #isStopped = false
+  /** start of the bytes that next() has not returned */
+  #from: number
   #at: number
   #next: Promise<Range | undefined> | undefined
 
@@ -27,7 +30,7 @@ export class Flow {
     }: { known: Known; batch: number; onRead: (bytes: number) => void; isBegun: boolean },
   ) {
     this.#pieces = pieces[Symbol.asyncIterator]()
-    this.#at = offset
+    this.#from = this.#at = offset
     this.#isBegun = isBegun
     this.#known = known
     this.#batch = batch
@@ -44,7 +47,13 @@ export class Flow {
     return this.#isBegun
   }
 
+  /** The bytes that have arrived and that next() has not returned. */
+  get rest(): Range {
+    return { offset: this.#from, end: this.#at }
+  }
+
   stop(): void {
+    this.#isStopped = true
     this.#next?.catch(() => {})
     this.#pieces.return?.().catch(() => {})
   }
@@ -62,12 +71,14 @@ export class Flow {
     const offset = this.#at
     while (this.#at - offset < this.#batch) {
       const piece = await this.#pieces.next()
-      if (piece.done) break
+      if (piece.done || this.#isStopped) break
       this.#known.add(this.#at, piece.value)
       this.#at += piece.value.length
       this.#isBegun = true
       this.#onRead(piece.value.length)
     }
-    return this.#at > offset ? { offset, end: this.#at } : undefined
+    if (this.#isStopped || this.#at === offset) return undefined
+    this.#from = this.#at
+    return { offset, end: this.#at }
   }
 }

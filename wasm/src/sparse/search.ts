@@ -35,6 +35,8 @@ const kMargin = 0.25
 const kRound = 1.2
 // An array probably ends at most this many errors before its estimated end.
 const kSure = 4
+// A stream may pass the estimated end of the header by this factor.
+const kBeyond = 4
 // A stream that is this many round trips behind the known position is restarted there.
 const kFar = 1.3
 
@@ -76,10 +78,15 @@ export async function search(
   if (!walk.isKnownVersion) return undefined
   const { perRound, perTrip } = link
   const facts = { walk, known, points: [] as Point[], size, perRound, perTrip }
+  const note = (range: Range): void => {
+    addPoint(facts.points, known, range, walk.little)
+    facts.points.sort((a, b) => a.offset - b.offset)
+  }
   const vocabulary = vocabularyOf(walk, walk.go(), known)
   const pending = new Map<Range, Promise<Range>>()
   let flow = link.head
   let bytes = 0
+  let farthest = Infinity
   let needs = { at: -1, times: 0 }
   for (let round = 0; ;) {
     const stop = advance(facts)
@@ -89,6 +96,8 @@ export async function search(
       return { walk, end: stop.at, learn: learnt, pending: [...pending.values()] }
     }
     if (stop.kind === 'wrong') return undefined
+    // A stream that has gone far beyond the header shows that a piece of it was taken for something else.
+    if (flow && flow.at > farthest) return undefined
     if (!flow && (round >= most.rounds || bytes > most.bytes)) return undefined
     const situation = { ...facts, pending: [...pending.keys()] }
     const times = 'at' in stop && stop.at === needs.at ? needs.times : needs.times + 1
@@ -98,9 +107,10 @@ export async function search(
         : stop.kind === 'need'
           ? planNeed(situation, stop, times)
           : planStrings(situation, stop.array)
+    farthest = kBeyond * (plan.end + perTrip)
     // The first samples determine where a stream can start. Further reads show that those under way do not matter for it.
     if (round > 0 && (plan.ranges.length > 0 || !situation.pending.some(isSample)))
-      flow = flowFor(flow, plan, { situation, link })
+      flow = flowFor(flow, plan, { situation, link, onStop: note })
     const ranges = unread(plan.ranges, situation, flow)
     if (ranges.length > 0 && mayRead([...ranges, ...pending.keys()], flow, link)) {
       for (const range of ranges) {
@@ -113,8 +123,7 @@ export async function search(
     const came = await Promise.race([...pending.values(), ...(flow ? [flow.next()] : [])])
     if (!came) return undefined
     pending.delete(came)
-    addPoint(facts.points, known, came, walk.little)
-    facts.points.sort((a, b) => a.offset - b.offset)
+    note(came)
   }
 }
 
@@ -179,7 +188,7 @@ function fewer(ranges: Range[], most: number): readonly Range[] {
 function flowFor(
   flow: Flow | undefined,
   { ranges, rounds, resume, end }: Plan,
-  { situation, link }: { situation: Situation; link: Link },
+  { situation, link, onStop }: { situation: Situation; link: Link; onStop: (rest: Range) => void },
 ): Flow | undefined {
   const { roundTripMs, bytesPerMs } = link
   const perRound = roundTripMs * bytesPerMs
@@ -195,6 +204,7 @@ function flowFor(
   const isFar = flow !== undefined && from - flow.at > kFar * perRound
   if (flow && mayBeLate && !isFar) return flow
   flow?.stop()
+  if (flow && flow.rest.end > flow.rest.offset) onStop(flow.rest)
   return mayBeLate && (isLastMoment || isFar) ? link.flow?.(from) : undefined
 }
 
