@@ -105,7 +105,7 @@ class Windows:
     def window(self):
         """A dictionary: mel, ids, targets (-1: not learned), spans [(first, last frame) or None], phonemes of each frame."""
         rng = self.rng
-        silent = rng.random() < 0.05
+        silent = rng.random() < 0.08
         sound, said = (np.zeros(FRAMES * 320, np.float32), []) if silent else self.spoken()
         self.disturb(sound, said)
         heard = np.zeros(FRAMES, np.int64)
@@ -122,8 +122,8 @@ class Windows:
         if silent:
             head, tokens, spans = [*head, self.zero], [self.id["endoftext"]], [None]
         ids, targets = head + tokens[:-1], [-1] * (len(head) - 1) + tokens
-        if silent:
-            targets[len(head) - 2] = self.id["nospeech"]
+        if silent:  # no speech is likelier than Whisper's threshold; otherwise the window has no text from 0.00 on
+            targets[len(head) - 2] = self.id["nospeech"] if rng.random() < 0.75 else self.zero
         return {"mel": log_mel(sound), "ids": ids, "targets": targets, "spans": [None] * (len(head) - 1) + spans, "heard": heard}
 
     def previous(self, timed):

@@ -137,4 +137,11 @@ test('a stream at another rate, that pauses, ends early or fails', async () => {
 test('silence has no text', async () => {
   for await (const update of transcribeStream(model, blocksOf(new Float32Array(48000))))
     assert.deepEqual([update.final, update.partial], [[], []])
+
+  const windows: number[] = []
+  const onProgress = (done: number) => void windows.push(done)
+  const { segments } = await model.transcribe(new Float32Array(16000 * 120), { onProgress })
+  assert.deepEqual(segments, [])
+  // Each window of 5 s is read once.
+  assert.ok(windows.length <= 26, `${windows.length} windows`)
 })
