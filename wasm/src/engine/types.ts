@@ -81,7 +81,7 @@ export interface LoadOptions extends Omit<
    * the one beside the model, in its repository on a hub or, in Node, in its folder; without one there, the model is
    * loaded alone. Default: none.
    */
-  projector?: Source | GgufFile | 'auto' | undefined
+  projector?: Source | GgufFile | undefined
   /**
    * Largest number of tokens of prompt and answer together. Default: the model's context length, at most
    * 4096.
