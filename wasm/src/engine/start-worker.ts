@@ -122,21 +122,34 @@ async function ofPage(workerUrl: string | URL | undefined): Promise<Worker> {
   }
 }
 
+/** Workers that are ending. If one is terminated while another makes its threads, Firefox can block the other for good. */
+const ending = new Set<Promise<void>>()
+const kSettled = 100 // milliseconds after terminate()
+
 async function inPage(workerUrl: string | URL | undefined, onAnswer: OnAnswer, broke: Broke): Promise<Link> {
+  await Promise.all(ending)
   const worker = await ofPage(workerUrl)
+  let settled = () => {}
+  const terminate = (): void => {
+    worker.terminate()
+    setTimeout(settled, kSettled)
+  }
   worker.addEventListener('message', (event: MessageEvent<Answer>) => onAnswer(event.data))
   worker.addEventListener('error', (event) => broke(event.message || 'it ended'))
   return {
     post: (message, transfer) => worker.postMessage(message, transfer),
     end() {
       if (!globalThis.crossOriginIsolated) return worker.terminate()
+      const ended = new Promise<void>((resolve) => (settled = resolve))
+      ending.add(ended)
+      void ended.then(() => ending.delete(ended))
       // Threads that sleep in shared memory end immediately if they are woken, but only after seconds if they are
       // terminated. If a worker does not answer because it computes a prompt, it is terminated after a delay.
-      const stop = setTimeout(() => worker.terminate(), kPatience)
+      const stop = setTimeout(terminate, kPatience)
       worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
         if (data.id !== 0) return
         clearTimeout(stop)
-        worker.terminate()
+        terminate()
       })
       worker.postMessage({ close: true } satisfies Message)
     },
