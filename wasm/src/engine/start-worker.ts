@@ -129,28 +129,28 @@ const kSettled = 100 // milliseconds after terminate()
 async function inPage(workerUrl: string | URL | undefined, onAnswer: OnAnswer, broke: Broke): Promise<Link> {
   await Promise.all(ending)
   const worker = await ofPage(workerUrl)
-  let settled = () => {}
-  const terminate = (): void => {
-    worker.terminate()
-    setTimeout(settled, kSettled)
-  }
   worker.addEventListener('message', (event: MessageEvent<Answer>) => onAnswer(event.data))
   worker.addEventListener('error', (event) => broke(event.message || 'it ended'))
   return {
     post: (message, transfer) => worker.postMessage(message, transfer),
     end() {
       if (!globalThis.crossOriginIsolated) return worker.terminate()
-      const ended = new Promise<void>((resolve) => (settled = resolve))
+      const ended = new Promise<void>((settled) => {
+        const terminate = (): void => {
+          worker.terminate()
+          setTimeout(settled, kSettled)
+        }
+        // Threads that sleep in shared memory end immediately if they are woken, but only after seconds if they are
+        // terminated. If a worker does not answer because it computes a prompt, it is terminated after a delay.
+        const stop = setTimeout(terminate, kPatience)
+        worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
+          if (data.id !== 0) return
+          clearTimeout(stop)
+          terminate()
+        })
+      })
       ending.add(ended)
       void ended.then(() => ending.delete(ended))
-      // Threads that sleep in shared memory end immediately if they are woken, but only after seconds if they are
-      // terminated. If a worker does not answer because it computes a prompt, it is terminated after a delay.
-      const stop = setTimeout(terminate, kPatience)
-      worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
-        if (data.id !== 0) return
-        clearTimeout(stop)
-        terminate()
-      })
       worker.postMessage({ close: true } satisfies Message)
     },
   }

@@ -1,4 +1,5 @@
 // Names of repositories: short forms, pages, and the names that other tools use.
+import { decoded } from '../sources/addresses.js'
 import type { HubAddress, HubName } from './types.js'
 
 const kHosts: readonly { host: RegExp; hub: HubName }[] = [
@@ -41,14 +42,6 @@ export function parseHubAddress(text: string): HubAddress | undefined {
 /** Requests go directly to a mirror. Other host names of a hub are aliases. */
 const mirrorOf = (host: string) =>
   /^hf-mirror\.com$/i.test(host) ? `https://${host.toLowerCase()}` : undefined
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
-}
 
 function ofPath(hub: HubName, path: string, server?: string): HubAddress | undefined {
   const [head = '', ...rest] = path.replace(/\/+$/, '').split('/')

@@ -1,6 +1,7 @@
 // The projector for images or audio that lies beside a model.
 import { kHubs } from './hubs.js'
 import { parseHubAddress } from './address.js'
+import { decoded } from '../sources/addresses.js'
 import type { HubAddress, HubVariant } from './types.js'
 
 /** The order in which one of several projectors of a folder is chosen: small, but without visible loss. */
@@ -36,7 +37,7 @@ export function placeOf(address: string): { repository: HubAddress; path: string
   // The hub's own server needs no mention.
   const own = new URL(kHubs[hub].server).origin === server
   return {
-    repository: { hub, id: id!, revision: decodeURIComponent(revision!), server: own ? undefined : server },
-    path: decodeURIComponent(path!),
+    repository: { hub, id: id!, revision: decoded(revision!), server: own ? undefined : server },
+    path: decoded(path!),
   }
 }

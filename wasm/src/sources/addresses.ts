@@ -61,3 +61,12 @@ export function siblingOf(url: URL, name: string): URL {
   sibling.pathname = sibling.pathname.replace(/[^/]*$/, () => encodeURIComponent(name))
   return sibling
 }
+
+/** Decodes a part of an address; a part that is no valid encoding is returned unchanged. */
+export function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

@@ -1,7 +1,7 @@
 import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import type { ByteSource, ReadOptions, RetryInfo, StreamOptions } from '../api/source.js'
-import { siblingOf } from './addresses.js'
+import { decoded, siblingOf } from './addresses.js'
 import { checkRange } from './bytes.js'
 import { IdleTimeout, readBody } from './http-body.js'
 import { connectionLost, noCors, refusal, TransientError, unreachable } from './http-errors.js'
@@ -67,12 +67,7 @@ export class HttpSource implements ByteSource {
   }
 
   get name(): string {
-    const segment = this.#url.pathname.split('/').pop() ?? ''
-    try {
-      return decodeURIComponent(segment)
-    } catch {
-      return segment
-    }
+    return decoded(this.#url.pathname.split('/').pop() ?? '')
   }
 
   sibling(name: string): HttpSource {

@@ -1,5 +1,6 @@
 // Images and audio of a message, in base64, so that a conversation can be stored and exported.
 import type { MediaPart } from 'ggufscope/engine'
+import { decodeAudio } from './sound'
 
 export interface Attachment {
   kind: 'image' | 'audio'
@@ -16,13 +17,11 @@ const largest = 20_000_000
 /** the files that a message takes, for `accept` and for dragged items */
 export const mediaTypes = /^(image|audio)\//
 
-async function decodes(kind: Attachment['kind'], file: Blob): Promise<boolean> {
+async function checkImage(file: File): Promise<void> {
   try {
-    if (kind === 'image') (await createImageBitmap(file)).close()
-    else await new OfflineAudioContext(1, 1, 16000).decodeAudioData(await file.arrayBuffer())
-    return true
+    ;(await createImageBitmap(file)).close()
   } catch {
-    return false
+    throw new Error(`${file.name} is not an image that this browser can decode.`)
   }
 }
 
@@ -31,9 +30,8 @@ export async function attach(file: File): Promise<Attachment> {
   if (!mediaTypes.test(file.type)) throw new Error(`${file.name} is neither an image nor audio.`)
   const kind = file.type.startsWith('image/') ? 'image' : 'audio'
   if (file.size > largest) throw new Error(`${file.name} is larger than 20 MB.`)
-  const what = kind === 'image' ? 'an image' : 'audio'
-  if (!(await decodes(kind, file)))
-    throw new Error(`${file.name} is not ${what} that this browser can decode.`)
+  if (kind === 'image') await checkImage(file)
+  else await decodeAudio(file, file.name)
   return { kind, name: file.name, type: file.type, data: await base64Of(file) }
 }
 

@@ -20,14 +20,18 @@ const recording = (name: string, samples: Float32Array, sampleRate: number, blob
   url: URL.createObjectURL(blob),
 })
 
-/** Decodes an audio file, and averages its channels. */
-export async function decodeRecording(blob: Blob, name: string): Promise<Recording> {
-  let buffer: AudioBuffer
+/** Decodes an audio file. Throws an Error if the browser cannot. */
+export async function decodeAudio(blob: Blob, name: string): Promise<AudioBuffer> {
   try {
-    buffer = await new OfflineAudioContext(1, 1, modelRate).decodeAudioData(await blob.arrayBuffer())
+    return await new OfflineAudioContext(1, 1, modelRate).decodeAudioData(await blob.arrayBuffer())
   } catch {
     throw new Error(`${name} is not audio that this browser can decode.`)
   }
+}
+
+/** Decodes an audio file, and averages its channels. */
+export async function decodeRecording(blob: Blob, name: string): Promise<Recording> {
+  const buffer = await decodeAudio(blob, name)
   const samples = new Float32Array(buffer.length)
   for (let c = 0; c < buffer.numberOfChannels; c++) {
     const channel = buffer.getChannelData(c)

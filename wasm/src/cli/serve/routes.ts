@@ -13,6 +13,7 @@ import {
   type RerankRequest,
 } from '../../engine/index.js'
 import type { ChatMessage } from '../../node.js'
+import { decoded } from '../../sources/addresses.js'
 import { RequestError } from './failures.js'
 import { transcriptionAnswer } from './transcriptions.js'
 
@@ -68,14 +69,6 @@ function request<T>(served: Served, body: unknown): T {
   const model = given['model'] ?? served.id
   const silent = stream === true && (stream_options === undefined || stream_options === null)
   return { ...given, model, ...(silent && { stream_options: { include_usage: false } }) } as T
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part // no encoding, so it names nothing
-  }
 }
 
 const answerOf = (answer: unknown): Answer =>
