@@ -141,6 +141,7 @@ test('set on one shard keeps the set consistent', async () => {
   assert.match(moved.err, /under another name/)
   await works('set', names[2]!, '--rename-tensor', `${last.name}=renamed`, '--in-place')
   await fails(2, /merge the files first/, 'set', names[2]!, '--remove-tensor', 'renamed', '--in-place')
+  await fails(2, /merge the files first/, 'set', names[0]!, '--add-token', 'x', '--in-place')
   using file = await open(at(names[0]!))
   assert.equal(file.metadata.get('general.name'), 'new')
   assert.deepEqual(await file.damage(), [])

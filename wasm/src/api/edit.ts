@@ -3,6 +3,7 @@ import type { Bytes } from './arrays.js'
 import type { AssetOptions } from './assets.js'
 import type { LazyArray, NumericArray, Scalar, ValueType } from './metadata.js'
 import type { ByteSource, ReadOptions } from './source.js'
+import type { TokenType } from './text.js'
 
 /** A type to write: "u32", or { arrayOf: "i32" }, or { arrayOf: { arrayOf: "i32" } }. */
 export type WriteType = Exclude<ValueType, 'array'> | { readonly arrayOf: WriteType }
@@ -18,6 +19,27 @@ export type TensorData = Float32Array | Uint8Array | ArrayBuffer | Blob | ByteSo
  * "9007199254740993".
  */
 export type ChangeValue = string | number | boolean | readonly ChangeValue[]
+
+/** A token to add to a vocabulary. */
+export interface NewToken {
+  /** As it reads. In normal tokens, spaces are written as U+2581 if the vocabulary writes them so. */
+  readonly text: string
+  /**
+   * Default: 'user-defined', which is found in any text. 'control' is found only where special tokens are. 'normal'
+   * is found only if other tokens merge to it, and is refused in vocabularies with merges.
+   */
+  readonly type?: TokenType | undefined
+  /** Default: below those of all normal tokens; -1000 for other types. */
+  readonly score?: number | undefined
+}
+
+/** Values of new rows in the embeddings and the output: the mean of the rows of all tokens, or zeros. */
+export type NewRows = 'mean' | 'zeros'
+
+export interface AddTokensOptions {
+  /** default: 'mean' */
+  rows?: NewRows | undefined
+}
 
 /**
  * One change of a file, as data. `type` is "u32", or "i32[]" for an array; without it, set() chooses the type. In
@@ -42,6 +64,12 @@ export type Change =
   | { readonly change: 'remove'; readonly key: string }
   | { readonly change: 'rename-tensor'; readonly name: string; readonly to: string }
   | { readonly change: 'remove-tensor'; readonly name: string }
+  | {
+      readonly change: 'add-tokens'
+      readonly tokens: readonly NewToken[]
+      readonly rows?: NewRows | undefined
+    }
+  | { readonly change: 'remove-tokens'; readonly tokens: readonly (number | string)[] }
 
 /** A saved list of changes. They are applied in order. */
 export interface ChangeList {

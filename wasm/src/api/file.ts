@@ -5,9 +5,11 @@ import type { Floats } from './arrays.js'
 import type { AssetOptions } from './assets.js'
 import type { Finding } from './findings.js'
 import type {
+  AddTokensOptions,
   BuildOptions,
   EditOptions,
   MergeReport,
+  NewToken,
   QuantizeReport,
   SplitOptions,
   TensorData,
@@ -343,6 +345,19 @@ export interface GgufBuilder {
   addTensor(name: string, shape: readonly number[], type: string, data: TensorData): this
   renameTensor(name: string, to: string): this
   removeTensor(name: string): this
+  /**
+   * Adds tokens at the end of the vocabulary, to every array with one entry per token. The embeddings and the output
+   * get a row for each, unless they have rows without tokens: those are used first. Rows are computed when the file is
+   * written. tokenizer.huggingface.json is removed, because it describes the vocabulary before. Errors: 'not-found'
+   * without a vocabulary, 'duplicate' for a text that it has, 'invalid-argument', 'unsupported'.
+   */
+  addTokens(tokens: readonly NewToken[], options?: AddTokensOptions): this
+  /**
+   * Removes tokens, by id or text, with their rows in the embeddings and the output, and with the merges that cannot be
+   * made without them. Later tokens get smaller ids, and keys with ids follow. Errors: 'not-found';
+   * 'invalid-argument' for a token that such a key names, and for a text of several tokens.
+   */
+  removeTokens(tokens: readonly (number | string)[]): this
   /**
    * Gives every tensor its type in one of llama.cpp's mixtures ("Q4_K_M"). Norms, biases and similar tensors keep
    * their type. The data is converted when the file is written; NaN, infinities and values that a type cannot hold

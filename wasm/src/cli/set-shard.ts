@@ -32,6 +32,9 @@ export function editedShard(
     throw new UsageError(
       'without that tensor split.tensors.count would be wrong in every file: merge the files first',
     )
+  const tokens = ['add-token', 'remove-token'].some((name) => values[name] !== undefined)
+  if (tokens || changes.some(({ change }) => change.endsWith('-tokens')))
+    throw new UsageError('tokens have rows in tensors of other files of this set: merge the files first')
   const named = shards.findIndex(({ name }) => name === nameOf(positionals[0]!))
   const own = keys.filter((key) => key.startsWith('split.'))
   if (own.length > 0) {

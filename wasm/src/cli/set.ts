@@ -2,9 +2,11 @@ import { realpath } from 'node:fs/promises'
 import type { GgufBuilder } from '../api/file.js'
 import { applyChanges, parseChanges } from '../edit/changes.js'
 import { standardKey } from '../edit/key-types.js'
+import type { TokenType } from '../api/text.js'
 import type { WriteType, WriteValue } from '../api/edit.js'
 import { kValueTypes } from '../header/header.js'
 import { NodeFileSource, withPaths } from '../node.js'
+import { kTokenTypes } from '../text/token-types.js'
 import { kFile, UsageError, type Command, type Context } from './command.js'
 import { kOutputOptions, outputOf, save } from './save.js'
 import { editedShard, pathOfShard, warnOfName } from './set-shard.js'
@@ -82,6 +84,12 @@ function setOne(builder: GgufBuilder, word: string, type: WriteType | undefined)
 
 const words = ({ values }: Context, name: string): string[] => (values[name] ?? []) as string[]
 
+function changeTokens(builder: GgufBuilder, context: Context): void {
+  const type = context.values['token-type'] as TokenType | undefined
+  builder.removeTokens(words(context, 'remove-token'))
+  builder.addTokens(words(context, 'add-token').map((text) => ({ text, type })))
+}
+
 export const command: Command = {
   damage: 'refused',
   arguments: [kFile, { name: 'KEY=VALUE', optional: true, repeats: true }],
@@ -102,6 +110,14 @@ export const command: Command = {
     remove: { value: 'KEY', repeats: true, help: 'remove a key' },
     'rename-tensor': { value: 'OLD=NEW', repeats: true, help: 'rename a tensor' },
     'remove-tensor': { value: 'NAME', repeats: true, help: 'remove a tensor' },
+    'add-token': { value: 'TEXT', repeats: true, help: 'add a token, with the mean of all rows as its row' },
+    'token-type': {
+      value: 'TYPE',
+      needs: 'add-token',
+      choices: kTokenTypes.slice(1),
+      help: 'the type of the added tokens; default: user-defined',
+    },
+    'remove-token': { value: 'TEXT', repeats: true, help: 'remove a token and its rows' },
     'in-place': { excludes: ['output'], help: 'replace the file itself, after the new one is complete' },
     ...kOutputOptions,
   },
@@ -129,6 +145,7 @@ export const command: Command = {
     for (const key of words(context, 'remove')) builder.remove(key)
     for (const word of words(context, 'rename-tensor')) builder.renameTensor(...pair(word, 'OLD=NEW'))
     for (const name of words(context, 'remove-tensor')) builder.removeTensor(name)
+    changeTokens(builder, context)
     for (const word of words(context, 'file')) {
       const [key, from] = pair(word, 'KEY=PATH')
       builder.set(key, await readText(from, `--file ${key}`))

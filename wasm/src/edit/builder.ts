@@ -12,10 +12,13 @@ import type { KeyEntry, Layout, TensorEntry } from './entries.js'
 import { layOut } from './layout.js'
 import { modernize } from './legacy.js'
 import type {
+  AddTokensOptions,
   BuilderOptions,
   BuildOptions,
   EditOptions,
   MergeReport,
+  NewRows,
+  NewToken,
   SplitOptions,
   TensorData,
   TensorPlan,
@@ -25,6 +28,8 @@ import type {
 } from '../api/edit.js'
 import type { MergeAdapterOptions, RequantizeOptions } from '../api/file.js'
 import { openFile } from './open-file.js'
+import { addTokens, removeTokens, type ChangedKeys } from './vocabulary.js'
+import { rowsOf, withRows } from './token-rows.js'
 import { describeRow, isStandard, standardKey, typeToWrite } from './key-types.js'
 import { encodeValue } from './values.js'
 import type { WrittenFile } from './written-file.js'
@@ -172,6 +177,18 @@ export class GgufBuilder implements Builder {
     return this
   }
 
+  addTokens(tokens: readonly NewToken[], { rows = 'mean' }: AddTokensOptions = {}): this {
+    if (rows !== 'mean' && rows !== 'zeros')
+      throw invalid(`New rows are "mean" or "zeros", not ${String(rows)}.`)
+    if (tokens.length === 0) return this
+    return this.#setVocabulary(addTokens(this.#keys, tokens, rowsOf(this.#tensors)), tokens.length, rows)
+  }
+
+  removeTokens(tokens: readonly (number | string)[]): this {
+    if (tokens.length === 0) return this
+    return this.#setVocabulary(removeTokens(this.#keys, tokens, rowsOf(this.#tensors)), 0, 'zeros')
+  }
+
   async quantize(mixture: string, options: RequantizeOptions = {}): Promise<this> {
     options.signal?.throwIfAborted()
     const { decide } = await import('./quantize.js')
@@ -248,6 +265,21 @@ export class GgufBuilder implements Builder {
       untouched: !this.#touched && (version ?? before) === before && big === facts?.bigEndian,
       hosting: this.#hosting,
     }
+  }
+
+  #setVocabulary({ keys, count, removed }: ChangedKeys, added: number, rows: NewRows): this {
+    if (!this.#isWhole)
+      throw new GgufError(
+        'unsupported',
+        'One file of a split model cannot get another vocabulary: edit all files together.',
+      )
+    const tensors = this.#tensors.map((entry) =>
+      withRows(entry, { count, removed, added, rows, hosting: this.#hosting }),
+    )
+    this.#keys.splice(0, Infinity, ...keys)
+    this.#tensors.splice(0, Infinity, ...tensors)
+    this.#touched = true
+    return this
   }
 
   #replace(key: string, from: KeyEntry['from']): void {

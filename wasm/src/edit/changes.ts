@@ -137,6 +137,12 @@ function apply(file: GgufFile, builder: GgufBuilder, change: Change): void {
       return
     case 'remove-tensor':
       builder.removeTensor(change.name)
+      return
+    case 'add-tokens':
+      builder.addTokens(change.tokens, { rows: change.rows })
+      return
+    case 'remove-tokens':
+      builder.removeTokens(change.tokens)
   }
 }
 
@@ -169,6 +175,10 @@ const kFields: Readonly<Record<Change['change'], (one: Record<string, unknown>) 
   remove: ({ key }) => isText(key),
   'rename-tensor': ({ name, to }) => isText(name) && isText(to),
   'remove-tensor': ({ name }) => isText(name),
+  'add-tokens': ({ tokens }) =>
+    Array.isArray(tokens) && tokens.every((one) => isRecord(one) && isText(one['text'])),
+  'remove-tokens': ({ tokens }) =>
+    Array.isArray(tokens) && tokens.every((one) => isText(one) || Number.isInteger(one)),
 }
 
 /** Parses the JSON text of a `ChangeList`. Error: 'invalid-argument'. */

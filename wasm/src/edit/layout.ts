@@ -26,7 +26,7 @@ interface Planned {
   readonly turn: boolean
 }
 
-const isFile = (from: FileTensor | GivenTensor): from is FileTensor => 'file' in from
+export const isFile = (from: FileTensor | GivenTensor): from is FileTensor => 'file' in from
 
 /** The type of a tensor's bytes in its source. */
 export const sourceType = ({ from }: TensorEntry): string => (isFile(from) ? from.info.type : from.type)
@@ -48,7 +48,7 @@ function bytesUpToNext({ part, info }: FileTensor): number {
 }
 
 /** The source, padded with zeros up to `end` if it is truncated. Only used with the option allowDamaged. */
-function ifCut(source: ByteSource, end: number): ByteSource {
+export function ifCut(source: ByteSource, end: number): ByteSource {
   const { size } = source
   if (size === undefined || end <= size) return source
   return {

@@ -15,10 +15,10 @@ import type {
   TokenSearch,
   Tokenizer,
   TokenizerKind,
-  TokenType,
 } from '../api/text.js'
+import { kTokenTypes } from './token-types.js'
 
-// The order of TextTokenizer::special and of TokenType in the core.
+// The order of TextTokenizer::special in the core.
 const kRoles: readonly SpecialRole[] = [
   'bos',
   'eos',
@@ -34,15 +34,6 @@ const kRoles: readonly SpecialRole[] = [
   'fimPad',
   'fimRepository',
   'fimSeparator',
-]
-const kTypes: readonly TokenType[] = [
-  'undefined',
-  'normal',
-  'unknown',
-  'control',
-  'user-defined',
-  'unused',
-  'byte',
 ]
 
 const encoder = new TextEncoder()
@@ -153,7 +144,7 @@ export class FileTokenizer implements Tokenizer {
   }
 
   search({ text = '', types, from = 0, limit = 100 }: TokenSearch = {}): number[] {
-    const mask = (types ?? kTypes).reduce((bits, type) => bits | (1 << kTypes.indexOf(type)), 0)
+    const mask = (types ?? kTokenTypes).reduce((bits, type) => bits | (1 << kTokenTypes.indexOf(type)), 0)
     return Array.from(this.#ids(this.wasm.search(this.#put(text), mask, from, limit)))
   }
 
@@ -164,7 +155,7 @@ export class FileTokenizer implements Tokenizer {
       id,
       text: decoder.decode(this.bytes(wasm.text(id))),
       bytes: this.bytes(wasm.piece(id)),
-      type: kTypes[wasm.type(id)]!,
+      type: kTokenTypes[wasm.type(id)]!,
       score: wasm.score(id),
       special: wasm.isSpecial(id),
       endOfGeneration: wasm.isEnd(id),

@@ -1,0 +1,12 @@
+import type { TokenType } from '../api/text.js'
+
+/** Token types in the order of their numbers in tokenizer.ggml.token_type. */
+export const kTokenTypes: readonly TokenType[] = [
+  'undefined',
+  'normal',
+  'unknown',
+  'control',
+  'user-defined',
+  'unused',
+  'byte',
+]
