@@ -50,6 +50,7 @@ const pages: [name: string, address: string][] = [
   ['edit', '?url=sample.gguf#edit'],
   ['edit-template', '?url=sample.gguf#edit/keys%2Ftokenizer.chat_template'],
   ['edit-array', `${big}#edit/keys%2Ftokenizer.ggml.tokens`],
+  ['edit-tokens', '?url=sample.gguf#edit/tokens'],
   ['convert', '?url=sample.gguf#convert'],
   ['convert-quantize', `${big}#convert`],
   ['chat', '?url=sample.gguf#chat'],

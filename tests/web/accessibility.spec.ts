@@ -116,6 +116,7 @@ const pages: [name: string, path: string | undefined, hash: string, ready: strin
   ['layers', 'sample.gguf', '#graph/layers', '.cell'],
   ['edit', 'sample.gguf', '#edit/keys%2Ftokenizer.chat_template', '.try .line'],
   ['edit entries', 'sample.gguf', '#edit/keys%2Ftokenizer.ggml.tokens', '.entries [role=gridcell]'],
+  ['edit tokens', 'sample.gguf', '#edit/tokens', '.tokens [role=gridcell]'],
   ['convert', 'sample.gguf', '#convert', '.made [role=status], .made [role=alert]'],
   ['tokenizer', 'sample.gguf', '#tokenizer', '.chips li'],
   ['chat', 'sample.gguf', '#chat', '.line'],

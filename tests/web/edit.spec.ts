@@ -117,6 +117,71 @@ test('a local file: keys and tensors are changed, shown before and after, undone
   expect(await file.read('two')).toEqual(new Uint8Array(256).fill(9))
 })
 
+test('tokens are added by form and removed, shown with their rows, and saved', async ({ page, site }) => {
+  const before = readFileSync(join(import.meta.dirname, '../fixtures/stories.gguf'))
+  using old = await open(before)
+  const { size } = old.tokenizer()
+  await site.visit(page)
+  await editLocal(page, 'mine.gguf', before)
+  await page.getByRole('button', { name: 'Tokens', exact: true }).click()
+
+  const add = page.getByRole('region', { name: 'Add a token' })
+  const type = add.getByRole('combobox', { name: 'Type' })
+  await add.getByLabel('Text').fill('<|ship|>')
+  await type.selectOption('control')
+  await add.getByRole('button', { name: 'Add the token' }).click()
+  await expect(add.getByLabel('Text')).toHaveValue('')
+  await add.getByLabel('Text').fill('<|ship|>')
+  await add.getByRole('button', { name: 'Add the token' }).click()
+  await expect(add.getByText('There is a token "<|ship|>" already.')).toBeVisible()
+  for (const text of ['oops', 'light house']) {
+    await add.getByLabel('Text').fill(text)
+    await type.selectOption('user-defined')
+    await add.getByRole('button', { name: 'Add the token' }).click()
+  }
+  await add.getByRole('button', { name: 'Take back: oops' }).click()
+  await expect(add.getByRole('list', { name: 'Added tokens' }).getByRole('listitem')).toHaveCount(2)
+
+  // The end of text is in use, and stays.
+  const remove = page.getByRole('region', { name: 'Remove tokens' })
+  const end = old.tokenizer().special.eos!
+  const grid = remove.getByRole('grid', { name: 'Vocabulary' })
+  await remove.getByLabel('Search the vocabulary').fill(old.tokenizer().tokens.at(end)!.text)
+  await grid.getByRole('rowheader', { name: String(end), exact: true }).click()
+  await remove.getByRole('button', { name: 'Remove the token' }).click()
+  await expect(remove.getByRole('alert')).toContainText('in use as tokenizer.ggml.eos_token_id')
+  await remove.getByLabel('Search the vocabulary').fill('zebra')
+  await expect(grid.getByText('No token contains that.')).toBeVisible()
+  await remove.getByLabel('Search the vocabulary').fill(' little')
+  const word = old.tokenizer().search({ text: ' little' })[0]!
+  await grid.getByRole('rowheader', { name: String(word), exact: true }).click()
+  await remove.getByRole('button', { name: 'Remove the token' }).click()
+  await expect(remove.getByRole('list', { name: 'Removed tokens' }).getByRole('listitem')).toHaveCount(1)
+
+  await changesOf(page)
+  const list = page.getByRole('region', { name: 'Changes' })
+  await expect(list.getByText('light house')).toBeVisible()
+  await expect(list.getByText('token_embd.weight')).toBeVisible()
+  await expect(list.getByText(`256 × ${size + 1}`, { exact: true })).toBeVisible()
+  await expect(page.getByText(/^The checks find \d+ things? to report .*, as before\./)).toBeVisible()
+  const saved = await downloaded(page, /^Save the new file/)
+  using file = await open(saved.bytes)
+  const tokenizer = file.tokenizer()
+  expect(tokenizer.size).toBe(size + 1)
+  expect([tokenizer.tokens.at(size - 1)?.text, tokenizer.tokens.at(size)?.text]).toEqual([
+    '<|ship|>',
+    'light house',
+  ])
+  expect(tokenizer.encode('a light house')).toContain(size)
+  expect(tokenizer.find(old.tokenizer().tokens.at(word)!.text)).toBeUndefined()
+  expect(file.tensor('token_embd.weight')?.shape[1]).toBe(size + 1)
+
+  // Undone, the vocabulary is the old one.
+  await list.getByRole('button', { name: 'Undo: Tokens added, Vocabulary' }).click()
+  await list.getByRole('button', { name: 'Undo: Tokens removed, Vocabulary' }).click()
+  await expect(list.getByText('Nothing is changed yet.')).toBeVisible()
+})
+
 test('a split model is saved as one file, or only its first shard', async ({ page, site }) => {
   await site.visit(page)
   const parts = shards(model, 2, 'split')

@@ -1,6 +1,6 @@
 // The user's changes to the open file. They are stored as data (Change) and applied to a new builder when needed.
 import { open, type ByteSource, type GgufFile } from 'ggufscope'
-import { applyChanges, type Change, type WrittenFile } from 'ggufscope/edit'
+import { applyChanges, type Change, type NewToken, type WrittenFile } from 'ggufscope/edit'
 import { pending } from './pending.svelte'
 
 const refreshMs = 250
@@ -10,6 +10,7 @@ export const words = (error: unknown) => (error instanceof Error ? error.message
 
 /** Identifies what a change modifies. A new change replaces an earlier one of the same subject. */
 function slotOf(change: Change): string {
+  if ('tokens' in change) return change.change
   if ('name' in change) return `tensor ${change.change} ${change.name}`
   const kind = change.change === 'entries' ? 'set' : change.change
   return `key ${kind} ${change.key}`
@@ -55,14 +56,16 @@ export class Edits {
   }
 
   /**
-   * Orders changes: values of existing keys, then renames, then new keys, so that each finds the names that it expects.
+   * Orders changes: removals, values of existing keys, tokens, renames, new keys. Each finds the names and ids that it
+   * expects.
    */
   get ordered(): readonly Change[] {
     const { metadata } = this.file
     const rank = (change: Change) => {
+      if ('tokens' in change) return change.change === 'remove-tokens' ? 2 : 3
       if (change.change.startsWith('remove')) return 0
-      if ('name' in change || change.change === 'rename') return 2
-      return metadata.has(change.key) ? 1 : 3
+      if ('name' in change || change.change === 'rename') return 4
+      return metadata.has(change.key) ? 1 : 5
     }
     return this.changes.toSorted((a, b) => rank(a) - rank(b))
   }
@@ -90,6 +93,15 @@ export class Edits {
 
   isTensorRemoved(name: string): boolean {
     return this.changes.some((one) => one.change === 'remove-tensor' && one.name === name)
+  }
+
+  get addedTokens(): readonly NewToken[] {
+    return this.changes.flatMap((one) => (one.change === 'add-tokens' ? one.tokens : []))
+  }
+
+  /** ids or texts */
+  get removedTokens(): readonly (number | string)[] {
+    return this.changes.flatMap((one) => (one.change === 'remove-tokens' ? one.tokens : []))
   }
 
   /** names of added keys */
@@ -122,7 +134,7 @@ export class Edits {
   private with(list: readonly Change[], change: Change): readonly Change[] {
     const slot = slotOf(change)
     let rest = list.filter((one) => slotOf(one) !== slot)
-    if (change.change === 'remove') rest = rest.filter((one) => 'name' in one || one.key !== change.key)
+    if (change.change === 'remove') rest = rest.filter((one) => !('key' in one) || one.key !== change.key)
     if (change.change === 'remove-tensor')
       rest = rest.filter((one) => !('name' in one) || one.name !== change.name)
     // Setting a value again cancels a removal. If a key occurs twice, the other entries are removed.
