@@ -133,6 +133,12 @@ uint64_t attention_floats(const Hparams& h, const LayerParameters& layer, const 
          (layer.has_indexer ? block_attention_floats(h, layer, n_tokens) : 0);
 }
 
+AttentionOptions attention_options(const Hparams& h, size_t d_k) {
+  AttentionOptions options;
+  options.scale = h.attention_scale != 0 ? h.attention_scale : 1.0f / std::sqrt(static_cast<float>(d_k));
+  return options;
+}
+
 void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions options, float* q, const float* k,
             const float* v, float* out) {
   const Hparams& h = pass.h();
@@ -260,8 +266,7 @@ void run_attention(Pass& pass, size_t il, const float* x, float* y) {
   normalize_and_rotate(pass, il, w, a);
 
   const AttentionShape shape{a.n_head, a.n_head_kv, a.d_k, a.d_v};
-  AttentionOptions options;
-  options.scale = h.attention_scale != 0 ? h.attention_scale : 1.0f / std::sqrt(static_cast<float>(a.d_k));
+  AttentionOptions options = attention_options(h, a.d_k);
   options.sinks = w.sinks.data();
   if (layer.has_indexer && !pass.state.options().attend_to_all) {
     attend_blocks(pass, il, options, x, a.q, a.k, a.v, a.mixed);

@@ -120,8 +120,7 @@ void run_switched_attention(Pass& pass, size_t il, const float* x, float* y) {
   add_switched(pass, w.v, x, v);
   rotate(pass, il, q, n_q, layer.n_head, d, 0);
   rotate(pass, il, k, n_kv, layer.n_head_kv, d, 0);
-  AttentionOptions options;
-  options.scale = h.attention_scale != 0 ? h.attention_scale : 1.0f / std::sqrt(static_cast<float>(d));
+  AttentionOptions options = attention_options(h, d);
   attend(pass, il, {layer.n_head, layer.n_head_kv, d, d}, options, q, k, v, fused);
   apply(pass.pool, weights.attention.out, fused, n, y);
   add_switched(pass, w.out, fused, y);

@@ -5,7 +5,6 @@
 // and the rotated part [kv_lora_rank + n_rot] once for all heads. Files without them (attn_kv_b) expand keys and
 // values.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "model/mixer.hpp"
@@ -186,8 +185,7 @@ void run_latent_attention(Pass& pass, size_t il, const float* x, float* y) {
   const size_t mark = pass.state.arena.mark();
   const LatentPass a = begin_latent(pass, layer, w);
   project_latents(pass, il, x, a);
-  AttentionOptions options;
-  options.scale = h.attention_scale != 0 ? h.attention_scale : 1.0f / std::sqrt(static_cast<float>(a.d_k));
+  AttentionOptions options = attention_options(h, a.d_k);
   if (sizes_of(h, layer).absorbed) {
     attend_to_latents(pass, il, options, a);
   } else {

@@ -106,6 +106,8 @@ void plan_attention(const LayerPlan& plan, LayerWeights& weights);
 uint64_t attention_floats(const Hparams& h, const LayerParameters& layer, const LayerWeights& weights,
                           uint64_t n_tokens);
 void run_attention(Pass& pass, size_t il, const float* x, float* y);
+/// Options with the scale of the scores: the file's, else 1 / sqrt(d_k).
+AttentionOptions attention_options(const Hparams& h, size_t d_k);
 /// Attention of prepared heads over the layer's cache: q [n_tokens, n_head, d_k] -> out [n_tokens, n_head, d_v].
 /// Overwrites q.
 void attend(Pass& pass, size_t il, const AttentionShape& shape, AttentionOptions options, float* q, const float* k,
