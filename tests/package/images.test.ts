@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
+import { withTemplate } from '../fixtures/templated.ts'
 import { startHub } from '../server/hub.ts'
 import { kShared, loadNodePackage, packedFile } from './packed.ts'
 
@@ -54,13 +55,7 @@ const opened = (name: string, options: Engine.LoadOptions = {}) =>
     ...options,
   })
 
-/** The model's bytes with a chat template, which takes a message's content as one text or as parts. */
-async function withTemplate(name: string, template: string): Promise<Uint8Array> {
-  using file = await open(bytesOf(name, 'model.gguf'))
-  const builder = (await file.edit()).set('tokenizer.chat_template', template)
-  return await (await builder.build()).bytes()
-}
-const kPlain = '{% for m in messages %}[{{ m.content }}]{% endfor %}'
+// A template that takes a message's content as parts.
 const kTyped =
   "{% for m in messages %}[{% for part in m.content %}{% if part.type == 'text' %}{{ part.text }}\n{% endif %}{% endfor %}]{% endfor %}"
 
@@ -126,7 +121,7 @@ test('a PNG and its pixels are the same image, which is encoded once', { skip },
 })
 
 test('chat messages can contain images', { skip }, async () => {
-  const bytes = await withTemplate('qwen2vl', kPlain)
+  const bytes = await withTemplate(open, bytesOf('qwen2vl', 'model.gguf'))
   const reopened = (model: Uint8Array) =>
     load(model, { projector: bytesOf('qwen2vl', 'mmproj.gguf'), precision: 'exact' })
   using model = await reopened(bytes)
@@ -135,7 +130,7 @@ test('chat messages can contain images', { skip }, async () => {
   const messages = [{ role: 'user', content: [image, { type: 'text', text: 'What is it?' }, image] }]
   const tokens = await model.encodeChat(messages)
   assert.equal(tokens.filter((id) => id < -1).length, 24)
-  using typed = await reopened(await withTemplate('qwen2vl', kTyped))
+  using typed = await reopened(await withTemplate(open, bytesOf('qwen2vl', 'model.gguf'), kTyped))
   assert.equal((await typed.encodeChat(messages)).filter((id) => id < -1).length, 24)
   const [one, two] = [
     model.chat(messages, { maxTokens: 4, temperature: 0 }),
@@ -164,7 +159,7 @@ test('chat messages can contain images', { skip }, async () => {
 test('requests and the command line accept images', { skip }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'images-'))
   try {
-    const bytes = await withTemplate('qwen2vl', kPlain)
+    const bytes = await withTemplate(open, bytesOf('qwen2vl', 'model.gguf'))
     writeFileSync(join(folder, 'model.gguf'), bytes)
     writeFileSync(join(folder, 'picture.png'), pictures['small']!)
     const mmproj = join(kVectors, 'qwen2vl', 'mmproj.gguf')

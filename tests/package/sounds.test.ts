@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type * as Engine from 'ggufscope/engine'
+import { withTemplate } from '../fixtures/templated.ts'
 import { kShared, loadNodePackage, packedFile } from './packed.ts'
 
 const { createChatCompletion, load } = (await import(
@@ -77,10 +78,7 @@ test('embeddings and logits of audio match libmtmd', { skip, timeout: 600_000 },
 test('chat, requests and the command line accept audio', { skip }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sounds-'))
   try {
-    using file = await open(bytesOf('voxtral', 'model.gguf'))
-    const template = '{% for m in messages %}[{{ m.content }}]{% endfor %}'
-    const builder = (await file.edit()).set('tokenizer.chat_template', template)
-    const bytes = await (await builder.build()).bytes()
+    const bytes = await withTemplate(open, bytesOf('voxtral', 'model.gguf'))
     writeFileSync(join(folder, 'model.gguf'), bytes)
     writeFileSync(join(folder, 'speech.wav'), wavOf('speech-fr-short'))
     using model = await load(bytes, { projector: bytesOf('voxtral', 'mmproj.gguf'), contextLength: 512 })

@@ -5,19 +5,13 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { kBrowserNames, missing, startBrowser, type Driven, type Page } from '../browsers/drive.ts'
+import { withTemplate } from '../fixtures/templated.ts'
 import { startServer, type Server } from '../server/server.ts'
 import { kRoot, loadNodePackage } from './packed.ts'
 
 const dist = join(kRoot, 'web/dist')
 const vectors = join(kRoot, '../shared/vectors/media/vision')
 const { open } = await loadNodePackage()
-
-/** A model that takes images, with a chat template. */
-async function chatModel(): Promise<Uint8Array> {
-  using file = await open(join(vectors, 'qwen2vl/model.gguf'))
-  const template = '{% for m in messages %}[{{ m.content }}]{% endfor %}'
-  return await (await (await file.edit()).set('tokenizer.chat_template', template).build()).bytes()
-}
 
 /** Chooses the projector, attaches a picture of the page's own, and sends a message. */
 async function askAboutImage() {
@@ -240,7 +234,7 @@ for (const name of kBrowserNames) {
     })
 
     test('ask about an image', { skip: existsSync(vectors) ? false : 'no reference vectors' }, async () => {
-      server.add('/sees.gguf', await chatModel())
+      server.add('/sees.gguf', await withTemplate(open, join(vectors, 'qwen2vl/model.gguf')))
       server.mount('/vectors/', vectors)
       const other = await fresh('/?url=/sees.gguf#run')
       const answered = await other.evaluate(askAboutImage)

@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type * as Node from 'ggufscope/node'
+import { withTemplate } from '../fixtures/templated.ts'
 import { bytesContent } from '../server/content.ts'
 import { violations } from './axe.ts'
 import { kSharedData } from './files.ts'
@@ -11,7 +12,6 @@ import { expect, opened, test, type Page, type Site } from './site.ts'
 const kVectors = join(kSharedData, '../vectors/media')
 const kPictures = join(kVectors, 'vision/inputs')
 const kSound = join(import.meta.dirname, '../fixtures/commands.wav')
-const kTemplate = '{% for m in messages %}[{{ m.content }}]{% endfor %}'
 test.skip(!existsSync(kVectors), 'no reference vectors')
 
 const { open } = (await import(join(import.meta.dirname, '../../wasm/dist/node.js'))) as typeof Node
@@ -21,17 +21,11 @@ const picture = () =>
     readdirSync(kPictures).find((name) => /^small.*png$/.test(name))!,
   )
 
-async function withTemplate(path: string): Promise<Uint8Array> {
-  using file = await open(path)
-  const builder = (await file.edit()).set('tokenizer.chat_template', kTemplate)
-  return await (await builder.build()).bytes()
-}
-
 /** Opens the model of a folder of vectors from a repository that also has its projector. */
 async function visitRepository(page: Page, site: Site, folder: string): Promise<void> {
   const projector = readFileSync(join(kVectors, folder, 'mmproj.gguf'))
   const id = `someone/${folder.replace('/', '-')}`
-  site.add(`/${id}/resolve/main/model.gguf`, await withTemplate(join(kVectors, folder, 'model.gguf')))
+  site.add(`/${id}/resolve/main/model.gguf`, await withTemplate(open, join(kVectors, folder, 'model.gguf')))
   site.add(`/${id}/resolve/main/mmproj-F16.gguf`, projector)
   const files = [
     { type: 'file', path: 'model.gguf', size: 1 },
