@@ -67,6 +67,20 @@ for (const { seed, title, link } of kLate)
     assert.ok(ms <= full + link.roundTripMs, `${ms} ms where the whole header takes ${full}`)
   })
 
+// The first bytes make such a link look so fast that reading the whole header seems best.
+for (const burst of [200_000, 800_000, 1_600_000])
+  test(`a link that sends its first ${burst / 1000} kB ten times as fast: searched all the same`, async () => {
+    let seed = 31_000 + burst
+    for (const [title, shape] of Object.entries(kUnseenShapes)) {
+      const unseen = unseenHeader(seed++, madeWords, shape)
+      if (unseen.header.length < 4e6) continue
+      const { isRight, ms, bytes } = await simulatedPreview(open, unseen, { ...kSpeed, burst }, 'auto')
+      assert.ok(isRight, title)
+      assert.ok(ms <= 550, `${title}: ${ms} ms`)
+      assert.ok(bytes <= burst + 2_000_000, `${title}: ${bytes} bytes`)
+    }
+  })
+
 for (const [name, skip] of generators) {
   test(`unseen layouts of ${name}: right, and never later than the whole header`, { skip }, async () => {
     const words = vocabularyOf(name)

@@ -175,17 +175,22 @@ export class Header {
    * that it needs at least.
    */
   append(chunk: Uint8Array, fileSize: number | undefined): number {
+    return this.appendWritten(chunk.length, fileSize, (target) => target.set(chunk))
+  }
+
+  /** The same with bytes that `write` puts into the heap. It must set all of them. */
+  appendWritten(length: number, fileSize: number | undefined, write: (target: Uint8Array) => void): number {
     const document = this.document
-    const pointer = document.reserve(chunk.length) >>> 0
-    if (pointer === 0 && chunk.length > 0) {
+    const pointer = document.reserve(length) >>> 0
+    if (pointer === 0 && length > 0) {
       throw new GgufError(
         'out-of-memory',
-        `No memory for ${chunk.length} more bytes after the first ${this.#length} of the header.`,
+        `No memory for ${length} more bytes after the first ${this.#length} of the header.`,
       )
     }
-    this.#module.HEAPU8.set(chunk, pointer)
-    this.#length += chunk.length
-    const answer = document.advance(chunk.length, fileSize ?? -1)
+    write(this.#module.HEAPU8.subarray(pointer, pointer + length))
+    this.#length += length
+    const answer = document.advance(length, fileSize ?? -1)
     if (answer >= 0) return answer
     const [code, message, offset] = document.failure()
     throw new GgufError(code as GgufErrorCode, message, { offset })
@@ -286,6 +291,15 @@ export class Header {
     const row = this.type(id)
     const fork = !row || row.removed ? this.#module.forkTypeName(id) : ''
     return fork || (row?.name ?? `unknown(${id})`)
+  }
+
+  /** Offset and bytes of each tensor's data. */
+  tensorExtents(): { offset: number; byteLength: number }[] {
+    const table = this.#doubles(this.document.tensorTable())
+    return Array.from({ length: table.length / kTensorColumns }, (_, i) => ({
+      offset: table[i * kTensorColumns + 1]!,
+      byteLength: table[i * kTensorColumns + 2]!,
+    }))
   }
 
   tensors(shard: number): TensorInfo[] {

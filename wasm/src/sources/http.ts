@@ -16,6 +16,8 @@ export interface HttpOptions {
   onRetry?: ((retry: RetryInfo) => void) | undefined
 }
 
+// Reads up to this length do not allocate a buffer for reuse.
+const kShortRead = 1 << 17
 const kRetries = 4
 const kFirstDelayMs = 250
 // If a server asks for a longer delay, the request fails.
@@ -111,7 +113,7 @@ export class HttpSource implements ByteSource {
     // A length without a confirmed size must not cause a large allocation.
     let bytes = new Uint8Array(this.#size === undefined ? Math.min(length, kMaxBlindBuffer) : length)
     let filled = 0
-    for await (const chunk of this.#transfer(offset, offset + length, signal, true)) {
+    for await (const chunk of this.#transfer(offset, offset + length, signal, length > kShortRead)) {
       if (filled + chunk.length > bytes.length) {
         const grown = new Uint8Array(Math.min(length, Math.max(2 * bytes.length, filled + chunk.length)))
         grown.set(bytes)

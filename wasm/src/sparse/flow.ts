@@ -13,6 +13,10 @@ export class Flow {
   readonly #batch: number
   #isBegun: boolean
   #isStopped = false
+  /** when the first bytes arrived, or the object was made for a stream that had begun */
+  #begunAt: number
+  /** the number of known bytes then */
+  #begunBytes: number
   /** start of the bytes that next() has not returned */
   #from: number
   #at: number
@@ -35,6 +39,14 @@ export class Flow {
     this.#known = known
     this.#batch = batch
     this.#onRead = onRead
+    this.#begunAt = performance.now()
+    this.#begunBytes = known.fetched
+  }
+
+  /** Milliseconds since the first bytes, and the bytes of all requests in that time. Only while bytes arrive. */
+  get measured(): { ms: number; bytes: number } {
+    const ms = this.#isBegun ? performance.now() - this.#begunAt : 0
+    return { ms, bytes: this.#known.fetched - this.#begunBytes }
   }
 
   /** All bytes from the stream's start to this offset have arrived. */
@@ -74,7 +86,11 @@ export class Flow {
       if (piece.done || this.#isStopped) break
       this.#known.add(this.#at, piece.value)
       this.#at += piece.value.length
-      this.#isBegun = true
+      if (!this.#isBegun) {
+        this.#isBegun = true
+        this.#begunAt = performance.now()
+        this.#begunBytes = this.#known.fetched
+      }
       this.#onRead(piece.value.length)
     }
     if (this.#isStopped || this.#at === offset) return undefined

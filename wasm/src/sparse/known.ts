@@ -1,6 +1,14 @@
+interface Run {
+  readonly offset: number
+  /** the beginning of a buffer that may be longer */
+  bytes: Uint8Array
+  /** bytes of that buffer; 0 if it belongs to the source */
+  readonly capacity: number
+}
+
 /** The bytes of a file that were read. They are stored as runs, sorted by offset, that neither touch nor overlap. */
 export class Known {
-  readonly #runs: { offset: number; bytes: Uint8Array }[] = []
+  readonly #runs: Run[] = []
   /** number of fetched bytes, including repeated ones */
   fetched = 0
 
@@ -10,14 +18,23 @@ export class Known {
     const first = this.#runs.findIndex((run) => run.offset + run.bytes.length >= offset)
     const near = this.#runs.filter((run) => run.offset + run.bytes.length >= offset && run.offset <= end)
     if (near.length === 0) {
-      this.#runs.splice(first < 0 ? this.#runs.length : first, 0, { offset, bytes })
+      this.#runs.splice(first < 0 ? this.#runs.length : first, 0, { offset, bytes, capacity: 0 })
       return
     }
     const last = near.at(-1)!
     const start = Math.min(offset, near[0]!.offset)
-    const whole = new Uint8Array(Math.max(end, last.offset + last.bytes.length) - start)
-    for (const run of [...near, { offset, bytes }]) whole.set(run.bytes, run.offset - start)
-    this.#runs.splice(first, near.length, { offset: start, bytes: whole })
+    const length = Math.max(end, last.offset + last.bytes.length) - start
+    const [run] = near
+    if (near.length === 1 && run!.offset + run!.bytes.length === offset && length <= run!.capacity) {
+      run!.bytes = new Uint8Array(run!.bytes.buffer, 0, length)
+      run!.bytes.set(bytes, offset - start)
+      return
+    }
+    // A stream appends to its run piece by piece.
+    const capacity = 2 * length
+    const whole = new Uint8Array(new ArrayBuffer(capacity), 0, length)
+    for (const one of [...near, { offset, bytes }]) whole.set(one.bytes, one.offset - start)
+    this.#runs.splice(first, near.length, { offset: start, bytes: whole, capacity })
   }
 
   /** The known bytes from an offset to the next gap. */

@@ -64,14 +64,28 @@ export interface Bracket {
   readonly isNumbers?: boolean
 }
 
+const beginnings = new WeakMap<Known, Map<number, Point | undefined>>()
+
+/** The known strings of an array before the first unknown one; undefined if there are too few. */
+function beginningOf({ little }: Walk, { offset, at }: OpenArray, known: Known): Point | undefined {
+  // Each plan needs it again, and most answers do not change it.
+  let found = beginnings.get(known)
+  if (!found) beginnings.set(known, (found = new Map<number, Point | undefined>()))
+  if (!found.has(at)) {
+    // Vocabularies begin with their shortest words, so the later half of the known strings predicts better.
+    const bytes = known.from(offset).subarray(0, at - offset)
+    const half = bytes.length >> 1
+    const words = findWords(bytes.subarray(half), little) ?? findWords(bytes, little, 0)
+    found.set(at, words && { offset: offset + half, length: half, words })
+  }
+  return found.get(at)
+}
+
 /** The pieces of an array: strings of its kind (words or pairs), up to the first piece of another kind. */
 export function piecesOf(walk: Walk, array: OpenArray, points: readonly Point[], known: Known): Bracket {
-  // Vocabularies begin with their shortest words, so the later half of the known strings predicts better.
-  const begin = known.from(array.offset).subarray(0, array.at - array.offset)
-  const half = begin.length >> 1
-  const words = findWords(begin.subarray(half), walk.little) ?? findWords(begin, walk.little, 0)
-  const inside: Point[] = words ? [{ offset: array.offset + half, length: half, words }] : []
-  const own = words ?? points.find(({ offset }) => offset >= array.offset)?.words
+  const begin = beginningOf(walk, array, known)
+  const inside = begin ? [begin] : []
+  const own = begin?.words ?? points.find(({ offset }) => offset >= array.offset)?.words
   let low = array.at
   for (const point of points) {
     if (point.offset + point.length <= array.at) continue

@@ -17,7 +17,7 @@ const kHeadBytes = 1 << 15
 const kPlenty = 1 << 19
 // After kSettled bytes, the decision to stream is final. Before that, it is repeated when the bytes have grown by the
 // factor kAgain.
-const kSettled = 1 << 21
+const kSettled = 1 << 22
 const kAgain = 1.5
 // A piece that arrived faster was already buffered, so it does not measure the link.
 const kWaitedMs = 0.3
@@ -51,8 +51,10 @@ export class SparseAttempt {
   readonly #head: Uint8Array[] = []
   #firstAt: number | undefined
   #length = 0
-  #firstLength = 0
-  #ms = 0
+  // The speed is measured from the second last mark on. There is a mark whenever the bytes have doubled, because a link
+  // can begin with a burst.
+  #marks = { before: { at: 0, length: 0 }, last: { at: 0, length: 0 } }
+  #at = 0
   #judged = 0
   #expected: Expected = { end: 0, isMet: false, resume: 0 }
 
@@ -84,15 +86,19 @@ export class SparseAttempt {
     if (this.#preview === 'sparse') return this.#length >= kHeadBytes
     if (this.#firstAt === undefined) {
       this.#firstAt = at
-      this.#firstLength = piece.length
+      const first = { at, length: piece.length }
+      this.#marks = { before: first, last: first }
       return false
     }
-    this.#ms = at - this.#firstAt
+    this.#at = at
+    if (this.#length >= 2 * this.#marks.last.length)
+      this.#marks = { before: this.#marks.last, last: { at, length: this.#length } }
     return this.#length >= kHeadBytes && (waitedMs > kWaitedMs || this.#length >= kPlenty)
   }
 
   get #bytesPerMs(): number {
-    return (this.#length - this.#firstLength) / this.#ms
+    const { before } = this.#marks
+    return (this.#length - before.length) / (this.#at - before.at)
   }
 
   /** Bytes that the link carries in one round trip, as measured. */
@@ -206,7 +212,7 @@ export class SparseAttempt {
     signal.throwIfAborted()
     if (!found || found.end > kMaxHeaderBytes) return undefined
     const { walk, end } = found
-    const sparse = parsed(module, withoutHoles(known, walk, end), size)
+    const sparse = parsed(module, end, size, (target) => writeWithoutHoles(known, walk, target))
     if (sparse && isConsistent(sparse, end, size)) {
       found.learn()
       if (walk.holes.length > 0) sparse.gaps = new HeaderGaps(sparse, source, known, walk)
@@ -217,17 +223,23 @@ export class SparseAttempt {
     await Promise.all(found.pending)
     await Promise.all(known.missing(0, end).map(read))
     signal.throwIfAborted()
-    const whole = parsed(module, known.from(0), size)
+    const bytes = known.from(0)
+    const whole = parsed(module, bytes.length, size, (target) => target.set(bytes))
     if (whole) whole.bytesRead = known.fetched
     return whole
   }
 }
 
 /** Parses a header; undefined if it is incomplete or invalid. The stream then reports the actual error. */
-function parsed(module: InspectModule, bytes: Uint8Array, size: number): Header | undefined {
+function parsed(
+  module: InspectModule,
+  length: number,
+  size: number,
+  write: (target: Uint8Array) => void,
+): Header | undefined {
   const header = new Header(module)
   try {
-    if (header.append(bytes, size) === 0) return header
+    if (header.appendWritten(length, size, write) === 0) return header
   } catch (error) {
     if (!(error instanceof GgufError)) throw error
   }
@@ -236,18 +248,16 @@ function parsed(module: InspectModule, bytes: Uint8Array, size: number): Header 
 }
 
 /**
- * The header with valid placeholders for the missing arrays: an array of strings becomes one long string and empty
- * ones, other arrays become zeros.
+ * Writes the header with valid placeholders for the missing arrays: an array of strings becomes one long string and
+ * empty ones, other arrays become zeros.
  */
-function withoutHoles(known: Known, walk: Walk, headerEnd: number): Uint8Array {
-  const bytes = new Uint8Array(headerEnd)
-  known.copyTo(bytes)
-  const view = new DataView(bytes.buffer)
+function writeWithoutHoles(known: Known, walk: Walk, target: Uint8Array): void {
+  known.copyTo(target)
+  const view = new DataView(target.buffer, target.byteOffset)
   for (const { offset, end, strings } of walk.holes) {
-    bytes.fill(0, offset, end)
+    target.fill(0, offset, end)
     if (strings !== undefined) view.setBigUint64(offset, BigInt(end - offset - 8 * strings), walk.little)
   }
-  return bytes
 }
 
 /** Whether each tensor begins where the one before ends, and the file ends with the last (or with the header). */
@@ -256,7 +266,7 @@ function isConsistent(header: Header, headerEnd: number, size: number): boolean 
   const pad = (bytes: number) => Math.ceil(bytes / alignment) * alignment
   let next = dataOffset
   let end = headerEnd
-  for (const { offset, byteLength } of header.tensors(0)) {
+  for (const { offset, byteLength } of header.tensorExtents()) {
     if (offset !== next || byteLength === 0) return false
     end = offset + byteLength
     next = dataOffset + pad(end - dataOffset)

@@ -50,6 +50,12 @@ export interface Found {
   learn(): void
 }
 
+/** The bytes that the link carries in a millisecond. A stream of a round trip or more measures better than the first bytes. */
+function speed({ bytesPerMs, roundTripMs }: Link, flow: Flow | undefined): number {
+  const { ms, bytes } = flow?.measured ?? { ms: 0, bytes: 0 }
+  return ms >= roundTripMs && bytes > 0 ? bytes / ms : bytesPerMs
+}
+
 /** The measured link, and functions that read over it. */
 export interface Link {
   readonly roundTripMs: number
@@ -190,8 +196,8 @@ function flowFor(
   { ranges, rounds, resume, end }: Plan,
   { situation, link, onStop }: { situation: Situation; link: Link; onStop: (rest: Range) => void },
 ): Flow | undefined {
-  const { roundTripMs, bytesPerMs } = link
-  const perRound = roundTripMs * bytesPerMs
+  const { roundTripMs } = link
+  const perRound = roundTripMs * speed(link, flow)
   const { known, size } = situation
   const bytes = [...unread(ranges, situation), ...situation.pending].reduce(
     (sum, range) => sum + range.end - range.offset,
@@ -209,15 +215,12 @@ function flowFor(
 }
 
 /** Whether the parallel stream still ends within a round trip of a full read if these ranges are read, too. */
-function mayRead(
-  ranges: readonly Range[],
-  flow: Flow | undefined,
-  { roundTripMs, bytesPerMs, elapsedMs }: Link,
-): boolean {
+function mayRead(ranges: readonly Range[], flow: Flow | undefined, link: Link): boolean {
   if (!flow) return true
+  const { roundTripMs, elapsedMs } = link
   const bytes = ranges.reduce((sum, { offset, end }) => sum + end - offset, 0)
   const trips = flow.isBegun ? 2 : 1
-  return bytes <= flow.at + ((trips - kMargin) * roundTripMs - elapsedMs()) * bytesPerMs
+  return bytes <= flow.at + ((trips - kMargin) * roundTripMs - elapsedMs()) * speed(link, flow)
 }
 
 interface Vocabulary {
