@@ -194,9 +194,9 @@ for (const name of Object.keys(servers)) {
       const before = await resident()
       await round(10)
       const grown = (await resident()) - before
-      // Each load has two workers. On a busy machine, Chromium sometimes keeps those of a load: see endThreads.
+      // Each load has two workers.
       for (let i = 0; i < 100 && (await workers()) > 0; i++) await page.waitForTimeout(100)
-      assert.ok((await workers()) <= 4, `${await workers()} workers are left of 26`)
+      assert.equal(await workers(), 0, 'workers are left of 26')
       assert.ok(grown < 2 * model, `grew by ${grown} bytes; one model has ${model}`)
     }),
   )

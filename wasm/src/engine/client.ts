@@ -104,7 +104,7 @@ export class Client {
     if ('error' in answer) {
       const { code, message, offset } = answer.error
       waiting.reject(new GgufError(code as GgufErrorCode, message, { offset }))
-    } else {
+    } else if ('value' in answer) {
       waiting.resolve(answer.value)
     }
   }

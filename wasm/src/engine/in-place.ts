@@ -6,6 +6,7 @@ import { EngineWorker } from './worker.js'
 export function inPlace(onAnswer: (answer: Answer) => void): Link {
   const worker = new EngineWorker({
     post: onAnswer,
+    threads: async () => [],
     yield: () => new Promise((resolve) => setTimeout(resolve, 0)),
   })
   return {

@@ -13,10 +13,6 @@ export function nodeWorker(workerUrl?: string | URL): { worker: Worker; script: 
   const { Worker: Made } = nodeModule<typeof import('node:worker_threads')>('node:worker_threads')
   // Options of Node's command line (such as --eval) are passed to workers, which would then refuse their file.
   const isOnCommandLine = nodeProcess()?.execArgv?.some((argument) => argument.startsWith('--input-type'))
-  // The engine's threads start with the same script.
-  const worker = new Made(script, {
-    workerData: { script: script.href },
-    ...(isOnCommandLine ? { execArgv: [] } : {}),
-  })
+  const worker = new Made(script, isOnCommandLine ? { execArgv: [] } : {})
   return { worker, script }
 }

@@ -10,13 +10,6 @@ export interface Port<Out, In> {
 
 const threads = () => nodeModule<typeof import('node:worker_threads')>('node:worker_threads')
 
-/** The name that the page gave this worker. */
-export function workerName(): unknown {
-  return isNode()
-    ? (threads().workerData as { name?: string } | null)?.name
-    : (globalThis as { name?: string }).name
-}
-
 export function messagePort<Out, In>(): Port<Out, In> {
   if (isNode()) {
     const { parentPort } = threads()

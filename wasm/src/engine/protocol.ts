@@ -218,6 +218,14 @@ export interface Close {
   readonly close: true
 }
 export type Message = Call | Cancel | Close
+/** The answer to a request for threads: a port to each that runs. */
+export interface Threads {
+  readonly threads: readonly MessagePort[]
+}
+/** The only message to a worker that is a thread: its port to the engine's worker. */
+export interface ForThread {
+  readonly thread: MessagePort
+}
 /** Progress of a transcription: new segments, and the fraction that is done. */
 export interface Heard {
   readonly segments: readonly TranscriptSegment[]
@@ -229,6 +237,8 @@ export type Answer =
   | { readonly id: number; readonly heard: Heard }
   | { readonly id: number; readonly done: number; readonly of: number }
   | { readonly id: number; readonly error: { code: string; message: string; offset: number } }
+  /** A request for that many threads. */
+  | { readonly id: 0; readonly wanted: number }
 
 /** The connection to the engine, in a worker or in the same thread. */
 export interface Link {

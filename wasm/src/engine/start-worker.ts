@@ -1,9 +1,9 @@
-// Starts the engine's worker: in Node, in a page, from a server of another origin, or next to the bundle of a
+// Starts the engine's workers: in Node, in a page, from a server of another origin, or next to the bundle of a
 // development server. If workers do not exist, the engine runs in the calling thread.
 import { GgufError, messageOf, quoted } from '../api/errors.js'
 import { absolute } from '../runtime/compile.js'
 import { isNode } from '../runtime/node-module.js'
-import type { Answer, Link, Message } from './protocol.js'
+import type { Answer, ForThread, Link, Message, Threads } from './protocol.js'
 
 // Milliseconds that a worker has to end its threads.
 const kPatience = 1500
@@ -19,7 +19,15 @@ function notStarted(script: unknown, reason: unknown): GgufError {
   )
 }
 
-async function inNode(workerUrl: string | URL | undefined, onAnswer: OnAnswer, broke: Broke): Promise<Link> {
+/** A worker in which the script runs: the engine, or one of its threads. */
+interface Script {
+  post(message: Message | Threads | ForThread, transfer: Transferable[]): void
+  listen(onAnswer: OnAnswer, broke: Broke): void
+  end(): void
+}
+type Start = () => Promise<Script>
+
+async function inNode(workerUrl: string | URL | undefined): Promise<Script> {
   const { nodeWorker } = await import('./node-worker.js')
   const { worker, script } = nodeWorker(workerUrl)
   await new Promise<void>((resolve, reject) => {
@@ -27,19 +35,22 @@ async function inNode(workerUrl: string | URL | undefined, onAnswer: OnAnswer, b
     worker.once('error', (error) => reject(notStarted(script, error)))
     worker.once('exit', (code) => reject(notStarted(script, `it ended with code ${code}`)))
   })
-  worker.on('message', onAnswer)
-  worker.on('error', (error) => broke(String(error)))
-  worker.on('exit', (code) => broke(`it ended with code ${code}`))
-  worker.unref() // a loaded model does not keep a program alive; its calls do
   let calls = 0
   worker.on('message', (answer: Answer) => {
-    const isEnd = !('pieces' in answer) && !('heard' in answer)
+    const isEnd = answer.id > 0 && ('value' in answer || 'error' in answer)
     if (isEnd && --calls === 0) worker.unref()
   })
   return {
     post(message, transfer) {
       if ('name' in message && ++calls === 1) worker.ref()
-      worker.postMessage(message, transfer)
+      worker.postMessage(message, transfer as Parameters<typeof worker.postMessage>[1])
+    },
+    listen(onAnswer, broke) {
+      worker.on('message', onAnswer)
+      worker.on('error', (error) => broke(String(error)))
+      worker.on('exit', (code) => broke(`it ended with code ${code}`))
+      // A loaded model does not keep a program alive; its calls do. Adding a listener undoes this.
+      worker.unref()
     },
     end: () => void worker.terminate(),
   }
@@ -73,11 +84,20 @@ function bundledUrl(): URL | undefined {
   return asked === undefined ? undefined : absolute(asked)
 }
 
+const scriptOf = (worker: Worker): Script => ({
+  post: (message, transfer) => worker.postMessage(message, transfer),
+  listen(onAnswer, broke) {
+    worker.addEventListener('message', (event: MessageEvent<Answer>) => onAnswer(event.data))
+    worker.addEventListener('error', (event) => broke(event.message || 'it ended'))
+  },
+  end: () => worker.terminate(),
+})
+
 /** Resolves with a worker of the script when it runs. */
-function running(make: () => Worker): Promise<Worker> {
+function running(make: () => Worker): Promise<Script> {
   return new Promise((resolve, reject) => {
     const worker = make()
-    worker.addEventListener('message', () => resolve(worker), { once: true })
+    worker.addEventListener('message', () => resolve(scriptOf(worker)), { once: true })
     worker.addEventListener(
       'error',
       (event) => {
@@ -92,66 +112,90 @@ function running(make: () => Worker): Promise<Worker> {
 const isForeign = (url: URL): boolean =>
   /^https?:$/.test(url.protocol) && url.origin !== globalThis.location?.origin
 
-/** Browsers refuse workers from another origin. A local script that imports the remote one is allowed. */
-function atAddress(url: URL): Worker {
-  if (!isForeign(url)) return new Worker(url, { type: 'module' })
-  const script = new Blob([`import ${JSON.stringify(url.href)}`], { type: 'text/javascript' })
-  // Not revoked, because the threads start with the same address.
-  return new Worker(URL.createObjectURL(script), { type: 'module' })
+/**
+ * Makes workers of the script at that address. Browsers refuse workers from another origin. A local script that
+ * imports the remote one is allowed.
+ */
+function atAddress(url: URL): Start {
+  let local = url
+  if (isForeign(url)) {
+    const script = new Blob([`import ${JSON.stringify(url.href)}`], { type: 'text/javascript' })
+    local = new URL(URL.createObjectURL(script))
+  }
+  return () => running(() => new Worker(local, { type: 'module' }))
 }
 
-async function ofPage(workerUrl: string | URL | undefined): Promise<Worker> {
+/** Starts the first worker in a page. Returns it and the way that worked. */
+async function inPage(workerUrl: string | URL | undefined): Promise<[Script, Start]> {
   if (workerUrl !== undefined) {
     const url = absolute(workerUrl)
-    return running(() => atAddress(url)).catch((error: unknown) => {
+    const start = atAddress(url)
+    const script = await start().catch((error: unknown) => {
       throw notStarted(url, error)
     })
+    return [script, start]
   }
+  const start = () => running(bundled)
   try {
-    return await running(bundled)
+    return [await start(), start]
   } catch (error) {
     const url = bundledUrl()
     if (!url) throw notStarted('engine-worker.js', error)
     const { elsewhere } = await import('../runtime/elsewhere.js')
     const others = isForeign(url) ? [url] : elsewhere(url)
     for (const other of others) {
-      const worker = await running(() => atAddress(other)).catch(() => undefined)
-      if (worker) return worker
+      const start = atAddress(other)
+      const script = await start().catch(() => undefined)
+      if (script) return [script, start]
     }
     throw notStarted(url, error)
   }
 }
 
-/** Workers that are ending. If one is terminated while another makes its threads, Firefox can block the other for good. */
-const ending = new Set<Promise<void>>()
-const kSettled = 100 // milliseconds after terminate()
-
-async function inPage(workerUrl: string | URL | undefined, onAnswer: OnAnswer, broke: Broke): Promise<Link> {
-  await Promise.all(ending)
-  const worker = await ofPage(workerUrl)
-  worker.addEventListener('message', (event: MessageEvent<Answer>) => onAnswer(event.data))
-  worker.addEventListener('error', (event) => broke(event.message || 'it ended'))
+/** The link to an engine whose worker runs. Its threads are workers of this thread, started in the same way. */
+function linkOf(engine: Script, start: Start, onAnswer: OnAnswer, broke: Broke): Link {
+  const workers = [engine]
+  let hasEnded = false
+  const terminate = (): void => {
+    hasEnded = true
+    for (const worker of workers) worker.end()
+  }
+  /** Undefined if none can be started. If it fails later, the engine fails. */
+  async function startThread(): Promise<MessagePort | undefined> {
+    const worker = await start().catch(() => undefined)
+    if (!worker) return undefined
+    if (hasEnded) worker.end()
+    workers.push(worker)
+    worker.listen(() => {}, broke)
+    const { port1, port2 } = new MessageChannel()
+    worker.post({ thread: port1 }, [port1])
+    return port2
+  }
+  async function startThreads(count: number): Promise<void> {
+    const made = await Promise.all(Array.from({ length: count }, startThread))
+    const threads = made.filter((port) => port !== undefined)
+    engine.post({ threads }, threads)
+  }
+  engine.listen((answer) => {
+    if ('wanted' in answer) void startThreads(answer.wanted)
+    else onAnswer(answer)
+  }, broke)
   return {
-    post: (message, transfer) => worker.postMessage(message, transfer),
+    post: (message, transfer) => engine.post(message, transfer),
     end() {
-      if (!globalThis.crossOriginIsolated) return worker.terminate()
-      const ended = new Promise<void>((settled) => {
-        const terminate = (): void => {
-          worker.terminate()
-          setTimeout(settled, kSettled)
-        }
-        // Threads that sleep in shared memory end immediately if they are woken, but only after seconds if they are
-        // terminated. If a worker does not answer because it computes a prompt, it is terminated after a delay.
-        const stop = setTimeout(terminate, kPatience)
-        worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
-          if (data.id !== 0) return
-          clearTimeout(stop)
+      if (isNode() || !globalThis.crossOriginIsolated) return terminate()
+      // Threads that sleep in shared memory end immediately if they are woken, but only after seconds if they are
+      // terminated. If a worker does not answer because it computes a prompt, it is terminated after a delay.
+      const late = setTimeout(terminate, kPatience)
+      engine.listen(
+        (answer) => {
+          if (!('value' in answer) || answer.id !== 0) return
+          clearTimeout(late)
           terminate()
-        })
-      })
-      ending.add(ended)
-      void ended.then(() => ending.delete(ended))
-      worker.postMessage({ close: true } satisfies Message)
+        },
+        () => {},
+      )
+      engine.post({ close: true }, [])
     },
   }
 }
@@ -161,8 +205,11 @@ export async function startWorker(
   onAnswer: OnAnswer,
   broke: Broke,
 ): Promise<Link> {
-  if (isNode()) return inNode(workerUrl, onAnswer, broke)
-  if (typeof Worker === 'function') return inPage(workerUrl, onAnswer, broke)
+  if (isNode()) {
+    const start = () => inNode(workerUrl)
+    return linkOf(await start(), start, onAnswer, broke)
+  }
+  if (typeof Worker === 'function') return linkOf(...(await inPage(workerUrl)), onAnswer, broke)
   try {
     const { inPlace } = await import('./in-place.js')
     return inPlace(onAnswer)

@@ -1,7 +1,6 @@
 // One thread of the engine: an instance of its module over the same memory, which stays in the pool until the engine
 // ends. It never calls JavaScript, so the imports only need to exist.
 import type { Pointer } from './module.js'
-import type { Port } from './port.js'
 
 /** The only message from the engine's worker. Pointers are addresses in the memory; BigInts if it is 64-bit. */
 export interface ThreadStart {
@@ -32,8 +31,10 @@ function importsOf(module: WebAssembly.Module, memory: WebAssembly.Memory): WebA
   return imports
 }
 
-export function runThread(port: Port<'ready' | 'left', ThreadStart>): void {
-  port.listen(({ module, memory, stack, stackBytes, worker }) => {
+/** port: to the engine's worker. The only answer says that the thread has left the pool. */
+export function runThread(port: MessagePort): void {
+  port.onmessage = ({ data }: MessageEvent<ThreadStart>) => {
+    const { module, memory, stack, stackBytes, worker } = data
     const { exports } = new WebAssembly.Instance(module, importsOf(module, memory))
     const thread = exports as unknown as ThreadExports
     thread._emscripten_wasm_worker_initialize(stack, stackBytes)
@@ -43,7 +44,6 @@ export function runThread(port: Port<'ready' | 'left', ThreadStart>): void {
       thread.fail_thread(worker)
       throw error
     }
-    port.post('left', [])
-  })
-  port.post('ready', [])
+    port.postMessage('left')
+  }
 }

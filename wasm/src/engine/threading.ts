@@ -1,7 +1,4 @@
-// Constants that the page, the engine's worker and its threads share.
-
-/** The name of a worker that is a thread of the engine. */
-export const kThreadName = 'ggufscope-thread'
+// A constant that the page and the engine's worker share.
 
 /** The pool's limit. */
 export const kMaxThreads = 64

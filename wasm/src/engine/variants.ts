@@ -8,7 +8,8 @@ import { Failed } from './failed.js'
 import { hasRelaxed, whyNoMemory64 } from './memory64.js'
 import { kInitialPages, kMaxPages, kMaxPages64 } from './memory-pages.js'
 import type { CreateEngine, EngineModule, WasmLoader } from './module.js'
-import { fewerThreads, makeThreads, threadCount, type Thread } from './threads.js'
+import type { ThreadStart } from './thread.js'
+import { fewerThreads, threadCount } from './threads.js'
 import type { ChooseOptions } from './protocol.js'
 import type { Variant } from './types.js'
 
@@ -128,8 +129,6 @@ function whyFewer(wished: number, count: number, memory: WebAssembly.Memory | un
   return `Of ${wished} threads ${count} could be started.`
 }
 
-const kEnding = 200
-
 export interface Chosen {
   readonly engine: EngineModule
   readonly variant: Variant
@@ -140,25 +139,22 @@ export interface Chosen {
   readonly threadChoices: readonly number[]
   /** Starts the threads of an opened engine's pool. */
   startThreads(opened: WasmLoader): void
-  /** Ends the threads after the pool has ended, or if it never existed. */
-  endThreads(): Promise<void>
+  /** Resolves when the threads have left the pool, after it has ended. */
+  left(): Promise<unknown>
 }
 
 /** The fastest variant that works here, and why. */
-export async function choose({
-  assets,
-  isolated,
-  threads: wished,
-  variant: only,
-}: ChooseOptions): Promise<Chosen> {
+export async function choose(
+  { assets, isolated, threads: wished, variant: only }: ChooseOptions,
+  makeThreads: (count: number) => Promise<readonly MessagePort[]>,
+): Promise<Chosen> {
   const { count, reason: alone } = threadCount(wished, isolated)
-  const [threads, { engine, module, memory, variant, reason }] = await Promise.all([
-    makeThreads(count - 1),
+  const [made, { engine, module, memory, variant, reason }] = await Promise.all([
+    count > 1 ? makeThreads(count - 1) : [],
     fastest(only, count > 1, assets),
   ])
-  const usable = memory ? threads : []
-  if (!memory) for (const thread of threads) thread.end()
-  const started: Thread[] = []
+  const usable = memory ? made : []
+  const left: Promise<unknown>[] = []
   // As a thread's exports take them.
   const pointerOf = variant === 'memory64' ? BigInt : Number
   return {
@@ -170,18 +166,13 @@ export async function choose({
     startThreads(opened) {
       usable.forEach((thread, i) => {
         const [stack, stackBytes] = engine.Engine.stack!()
-        if (!memory || stackBytes === 0) return thread.end()
+        if (!memory || stackBytes === 0) return
         const worker = pointerOf(opened.worker!(i + 1))
-        thread.start({ module, memory, stack: pointerOf(stack), stackBytes, worker })
-        started.push(thread)
+        left.push(new Promise((resolve) => (thread.onmessage = resolve)))
+        const start: ThreadStart = { module, memory, stack: pointerOf(stack), stackBytes, worker }
+        thread.postMessage(start)
       })
     },
-    async endThreads() {
-      await Promise.all(started.map(({ left }) => left))
-      for (const thread of usable) thread.end()
-      // Chromium never frees a worker that is terminated while its own workers are ending, and does not report when
-      // they have ended.
-      if (usable.length > 0) await new Promise((done) => setTimeout(done, kEnding))
-    },
+    left: () => Promise.all(left),
   }
 }

@@ -34,7 +34,10 @@ function listOf<T>(count: number, at: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => at(i))
 }
 
-type AnswerPort = Pick<Port<Answer, Message>, 'post' | 'yield'>
+interface AnswerPort extends Pick<Port<Answer, Message>, 'post' | 'yield'> {
+  /** Ports to new threads. There may be fewer. */
+  threads(wanted: number): Promise<readonly MessagePort[]>
+}
 
 export class EngineWorker {
   #choosing: Promise<Chosen> | undefined
@@ -106,7 +109,7 @@ export class EngineWorker {
     this.#loader?.delete()
     this.#draft?.delete()
     const chosen = await this.#choosing?.catch(() => undefined)
-    await chosen?.endThreads()
+    await chosen?.left()
     this.#port.post({ id: 0, value: undefined }, [])
   }
 
@@ -134,7 +137,7 @@ export class EngineWorker {
   }
 
   async #choose(options: Calls['choose'][0]): Promise<void> {
-    this.#choosing = choose(options)
+    this.#choosing = choose(options, (wanted) => this.#port.threads(wanted))
     this.#chosen = await this.#choosing
     this.#module = this.#chosen.engine
   }
