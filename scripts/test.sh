@@ -82,7 +82,6 @@ wasm_lane() {
 }
 lane wasm wasm_lane
 step check bash scripts/check.sh
-show_lane wasm
 # Test files mostly wait for simulated server faults, so more of them run at once.
 package_tests() {
   # The second reporter reports how a file's process ended: its exit code or signal.
@@ -92,6 +91,7 @@ package_tests() {
   return 1
 }
 step package package_tests
+show_lane wasm
 # Runs alone, because its pages depend on rendering time.
 step web playwright test --config tests/web/playwright.config.ts --reporter=list
 
