@@ -201,13 +201,16 @@ for (const name of kBrowserNames) {
     let server: Server
     let browser: Driven
     let page: Page
+    async function go(address: string): Promise<void> {
+      await page.goto(server.url + address)
+      await page.evaluate(giveHands)
+    }
     before(async () => {
       server = await startServer({ isolated: true })
       server.mount('/', dist)
       browser = await startBrowser(name)
       page = await browser.newPage()
-      await page.goto(`${server.url}/?url=sample.gguf`)
-      await page.evaluate(giveHands)
+      await go('/?url=sample.gguf')
     })
     after(async () => {
       await browser.close()
@@ -216,17 +219,9 @@ for (const name of kBrowserNames) {
     for (const [task, run, expected] of kTasks)
       test(task, async () => assert.deepEqual(await page.evaluate(run), expected))
 
-    /** Another page: leaving one whose engine runs can block the next engine in Firefox. */
-    async function fresh(address: string): Promise<Page> {
-      const other = await browser.newPage()
-      await other.goto(server.url + address)
-      await other.evaluate(giveHands)
-      return other
-    }
-
     test('transcribe', async () => {
-      const other = await fresh('/?url=speech.gguf#transcribe')
-      const heard = await other.evaluate(async () => {
+      await go('/?url=speech.gguf#transcribe')
+      const heard = await page.evaluate(async () => {
         await hands.press('Use the sample recording')
         return await hands.text(/The owl carried the lamp\./)
       })
@@ -236,8 +231,8 @@ for (const name of kBrowserNames) {
     test('ask about an image', { skip: existsSync(vectors) ? false : 'no reference vectors' }, async () => {
       server.add('/sees.gguf', await withTemplate(open, join(vectors, 'qwen2vl/model.gguf')))
       server.mount('/vectors/', vectors)
-      const other = await fresh('/?url=/sees.gguf#run')
-      const answered = await other.evaluate(askAboutImage)
+      await go('/?url=/sees.gguf#run')
+      const answered = await page.evaluate(askAboutImage)
       assert.deepEqual(answered, { images: 1, finished: true })
     })
   })
