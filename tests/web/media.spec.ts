@@ -105,6 +105,18 @@ test('a projector of this computer; what is no projector and what is no image', 
   await files.setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') })
   await expect(page.getByRole('alert')).toContainText('a.txt is neither an image nor audio')
 
+  // This projector takes only images. Audio is refused when it is chosen, pasted or dropped.
+  const refused = page.getByRole('alert').getByText(/is audio, and mmproj.gguf takes only images/)
+  await files.setInputFiles(kSound)
+  await expect(refused).toContainText('commands.wav')
+  await page.evaluate(() => {
+    const clipboardData = new DataTransfer()
+    clipboardData.items.add(new File([new Uint8Array(8)], 'pasted.wav', { type: 'audio/wav' }))
+    window.dispatchEvent(new ClipboardEvent('paste', { clipboardData }))
+  })
+  await expect(refused).toContainText('pasted.wav')
+  await expect(attached(page)).toHaveCount(0)
+
   const data = await page.evaluateHandle((base64) => {
     const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))
     const transfer = new DataTransfer()
@@ -136,6 +148,11 @@ test('a recording is asked about', async ({ page, site }) => {
   await page.getByText('Images and audio', { exact: true }).click()
   await page.getByRole('button', { name: /Use mmproj-F16.gguf/ }).click()
   await expect(page.getByText('messages may have audio.')).toBeVisible()
+  await page.getByLabel('Images or audio for the message').setInputFiles(picture())
+  await expect(page.getByRole('alert')).toHaveText(
+    /^small.*png is an image, and mmproj-F16.gguf takes only audio\.$/,
+  )
+  await expect(attached(page)).toHaveCount(0)
   await page.getByLabel('Images or audio for the message').setInputFiles(kSound)
   await expect(attached(page).locator('audio')).toHaveCount(1)
   await page.getByRole('button', { name: 'Send' }).click()

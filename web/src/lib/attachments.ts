@@ -1,5 +1,6 @@
 // Images and audio of a message, in base64, so that a conversation can be stored and exported.
 import type { MediaPart } from 'ggufscope/engine'
+import type { Projector } from './projector.svelte'
 import { decodeAudio } from './sound'
 
 export interface Attachment {
@@ -25,10 +26,17 @@ async function checkImage(file: File): Promise<void> {
   }
 }
 
-/** Reads a chosen, dropped or pasted file. Throws an Error if the browser cannot decode it. */
-export async function attach(file: File): Promise<Attachment> {
+/**
+ * Reads a chosen, dropped or pasted file. Throws an Error if the projector does not take its kind, or if the browser
+ * cannot decode it.
+ */
+export async function attach(file: File, projector: Projector): Promise<Attachment> {
   if (!mediaTypes.test(file.type)) throw new Error(`${file.name} is neither an image nor audio.`)
   const kind = file.type.startsWith('image/') ? 'image' : 'audio'
+  if (kind === 'image' && !projector.takesImages)
+    throw new Error(`${file.name} is an image, and ${projector.name} takes only audio.`)
+  if (kind === 'audio' && !projector.takesAudio)
+    throw new Error(`${file.name} is audio, and ${projector.name} takes only images.`)
   if (file.size > largest) throw new Error(`${file.name} is larger than 20 MB.`)
   if (kind === 'image') await checkImage(file)
   else await decodeAudio(file, file.name)
