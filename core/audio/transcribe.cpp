@@ -109,6 +109,9 @@ Result<bool> Transcriber::step() {
       mel_.finish();
       done = start();
       break;
+    case Phase::kLoudness:
+      measure_loudness();
+      break;
     case Phase::kWindow:
       if (seek_ + kShortest >= seek_end_) {
         phase_ = Phase::kDone;
@@ -168,19 +171,6 @@ Result<void> Transcriber::detect() {
 }
 
 Result<void> Transcriber::start() {
-  if (options_.token_times) {
-    const int n = static_cast<int>(samples_.size());
-    loudness_.resize(samples_.size());
-    pool_.parallel_for(samples_.size(), 4096, [&](size_t first, size_t last, size_t) {
-      for (int i = static_cast<int>(first); i < static_cast<int>(last); ++i) {
-        float sum = 0;
-        for (int j = std::max(0, i - kHalfWindow); j <= std::min(n - 1, i + kHalfWindow); ++j)
-          sum += std::fabs(samples_[static_cast<size_t>(j)]);
-        loudness_[static_cast<size_t>(i)] = sum / (2 * kHalfWindow + 1);
-      }
-    });
-    samples_ = {};
-  }
   seek_ = seek_begin_ = options_.offset_ms / 10;
   seek_end_ =
       options_.duration_ms == 0 ? static_cast<int64_t>(mel_.n_sound_frames()) : seek_begin_ + options_.duration_ms / 10;
@@ -207,8 +197,27 @@ Result<void> Transcriber::start() {
     task_.push_back(options_.translate ? vocabulary_.translate() : vocabulary_.transcribe());
   }
   if (!options_.timestamps) task_.push_back(vocabulary_.no_timestamps());
-  phase_ = Phase::kWindow;
+  loudness_.reserve(samples_.size());
+  phase_ = options_.token_times ? Phase::kLoudness : Phase::kWindow;
   return {};
+}
+
+// Computes the loudness of the next 30 s.
+void Transcriber::measure_loudness() {
+  const size_t begin = loudness_.size(), n = std::min(samples_.size() - begin, 30 * kMelSampleRate);
+  const int end = static_cast<int>(samples_.size());
+  loudness_.resize(begin + n);
+  pool_.parallel_for(n, 4096, [&](size_t first, size_t last, size_t) {
+    for (int i = static_cast<int>(begin + first); i < static_cast<int>(begin + last); ++i) {
+      float sum = 0;
+      for (int j = std::max(0, i - kHalfWindow); j <= std::min(end - 1, i + kHalfWindow); ++j)
+        sum += std::fabs(samples_[static_cast<size_t>(j)]);
+      loudness_[static_cast<size_t>(i)] = sum / (2 * kHalfWindow + 1);
+    }
+  });
+  if (loudness_.size() < samples_.size()) return;
+  samples_ = {};
+  phase_ = Phase::kWindow;
 }
 
 void Transcriber::push_segment(const DecodedSequence& best, int64_t t0, int64_t t1, std::string text, size_t first,

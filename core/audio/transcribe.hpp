@@ -128,10 +128,11 @@ class Transcriber {
 
  private:
   static constexpr int kShortest = 10;  // a shorter rest of the audio is ignored, in 10 ms
-  enum class Phase : uint8_t { kBegin, kDetect, kWindow, kEncode, kPrompt, kToken, kDone };
+  enum class Phase : uint8_t { kBegin, kDetect, kLoudness, kWindow, kEncode, kPrompt, kToken, kDone };
 
   [[nodiscard]] Result<void> begin_window(int64_t seek, uint32_t n_ctx);
   [[nodiscard]] Result<void> start();
+  void measure_loudness();
   [[nodiscard]] Result<void> detect();
   [[nodiscard]] Result<void> start_prompt();
   [[nodiscard]] Result<void> next_token();

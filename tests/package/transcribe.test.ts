@@ -92,15 +92,24 @@ test('spectrograms match the reference', { skip }, async () => {
     )
   }
   // The same sound at another sample rate gives nearly the same spectrogram.
+  // It is resampled in pieces of 10 s.
+  const n = 2190
   const at = async (rate: number) => {
     const samples = Float32Array.from(
-      { length: rate },
+      { length: 22 * rate },
       (_, i) => 0.5 * Math.sin((2 * Math.PI * 440 * i) / rate),
     )
-    return await model!.logMel({ samples, sampleRate: rate }, { frames: 90 })
+    return await model!.logMel({ samples, sampleRate: rate }, { frames: n })
   }
-  const [a, b] = [await at(16000), await at(44100)]
-  for (let t = 10; t < 80; t++) assert.ok(Math.abs(a[10 * 90 + t]! - b[10 * 90 + t]!) < 0.01)
+  const a = await at(16000)
+  for (const rate of [44100, 11025, 48000]) {
+    const b = await at(rate)
+    for (let mel = 0; mel < 80; mel++)
+      for (let t = 10; t < n - 10; t++) {
+        const difference = Math.abs(a[mel * n + t]! - b[mel * n + t]!)
+        assert.ok(difference < 0.01, `${rate} Hz, frame ${t}, mel ${mel}: ${difference}`)
+      }
+  }
 })
 
 test('encoder, decoder and transcripts match the reference', { skip }, async () => {
@@ -213,6 +222,37 @@ test('transcribe handles an abort, silence and invalid audio', { skip }, async (
   await assert.rejects(model!.transcribe(bad, { language: 'klingon' }), /no language "klingon"/)
   await assert.rejects(model!.transcribe(bad, { beams: 2 } as never), /beams/)
   await assert.rejects(model!.embed('text'), { code: 'unsupported' })
+})
+
+/** The processor time of all threads, which other programs do not change. */
+async function processorTime(task: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage()
+  await task()
+  const { user, system } = process.cpuUsage(before)
+  return user + system
+}
+
+test('an abort ends the spectrogram and the resampling of long audio', { skip }, async () => {
+  const samples = Float32Array.from({ length: 300 * 44100 }, (_, i) => 0.1 * Math.sin(i))
+  for (const sampleRate of [16000, 44100]) {
+    const sound = { samples, sampleRate }
+    const whole = await processorTime(() => model!.logMel(sound, { frames: 10 }))
+    const calls: ((signal: AbortSignal) => Promise<unknown>)[] = [
+      (signal) => model!.logMel(sound, { signal }),
+      (signal) => model!.encode(sound, { signal }),
+      (signal) => model!.evaluate([1], { audio: sound, signal }),
+      (signal) => model!.transcribe(sound, { signal }),
+    ]
+    for (const call of calls) {
+      const stop = new AbortController()
+      const aborted = await processorTime(async () => {
+        const running = assert.rejects(call(stop.signal), /enough/)
+        setTimeout(() => stop.abort(new Error('enough')))
+        await running
+      })
+      assert.ok(aborted < whole / 2, `${sampleRate} Hz, ${String(call)}: ${aborted} of ${whole} microseconds`)
+    }
+  }
 })
 
 test('invalid models are refused', { skip }, async () => {

@@ -7,16 +7,28 @@ import type { EngineModule, Span, WasmSpeech } from './module.js'
 import type { Heard } from './protocol.js'
 
 const kRate = 16000
-const kPiece = 30 * kRate
+const kPieceSeconds = 10
+const kPiece = kPieceSeconds * kRate
+/** More than the resampling filter reaches to each side, in samples of the lower rate. */
+const kReach = 40
 const kNumbers = 5 // numbers for each token in segmentTokens
 const decoder = new TextDecoder()
 
-interface Hearing {
-  readonly words: boolean
+/** Between two pieces of work: lets messages arrive, such as an abort. */
+export interface Pauses {
   readonly cancelled: () => boolean
   readonly pause: () => Promise<void>
+}
+interface Hearing extends Pauses {
+  readonly words: boolean
   readonly tell: (heard: Heard) => void
 }
+
+/** The result of a cancelled call, for which nobody waits. */
+const nothing = (): Float32Array => new Float32Array(0)
+const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength)
+const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b))
 
 export class SpeechWorker {
   readonly #module: EngineModule
@@ -34,10 +46,10 @@ export class SpeechWorker {
   async transcribe(sound: SoundRecord, record: SpeechRecord, hearing: Hearing): Promise<Transcription> {
     const speech = this.#speech
     this.#encoded = false
-    await this.#hear(sound, record, hearing)
     const all: TranscriptSegment[] = []
     let told = -1
-    for (let more = 1; more === 1;) {
+    let more = (await this.#hear(sound, record, hearing)) ? 1 : 0
+    while (more === 1) {
       more = speech.step()
       this.#check(more >= 0)
       const segments = this.#segments(all.length, hearing.words)
@@ -64,28 +76,29 @@ export class SpeechWorker {
     }
   }
 
-  async encode(sound: SoundRecord, audioContext: number): Promise<Float32Array> {
-    await this.#hear(sound, speechRecord())
+  async encode(sound: SoundRecord, audioContext: number, pauses: Pauses): Promise<Float32Array> {
+    if (!(await this.#hear(sound, speechRecord(), pauses))) return nothing()
     this.#check(this.#speech.encode(0, audioContext))
     this.#encoded = true
     return this.#floats(this.#speech.encoded())
   }
 
-  async evaluate(tokens: Int32Array, sound: SoundRecord | undefined): Promise<Float32Array> {
-    if (sound) await this.encode(sound, 0)
+  async evaluate(tokens: Int32Array, sound: SoundRecord | undefined, pauses: Pauses): Promise<Float32Array> {
+    if (sound) await this.encode(sound, 0, pauses)
     else if (!this.#encoded)
       throw new Failed(
         'invalid-argument',
         'A Whisper model needs audio to evaluate tokens: pass the option audio.',
       )
-    this.#put(new Uint8Array(tokens.buffer, tokens.byteOffset, tokens.byteLength))
+    if (pauses.cancelled()) return nothing()
+    this.#put(bytesOf(tokens))
     this.#check(this.#speech.evaluate(tokens.length))
     return this.#takeFloats()
   }
 
-  async logMel(sound: SoundRecord, frames: number): Promise<Float32Array> {
+  async logMel(sound: SoundRecord, frames: number, pauses: Pauses): Promise<Float32Array> {
     this.#encoded = false
-    await this.#hear(sound, speechRecord())
+    if (!(await this.#hear(sound, speechRecord(), pauses))) return nothing()
     this.#check(this.#speech.spectrogram(frames))
     return this.#takeFloats()
   }
@@ -97,22 +110,41 @@ export class SpeechWorker {
     return [...new Int32Array(this.#module.HEAPU8.buffer, Number(pointer), length)]
   }
 
-  /** Passes the samples to the engine in pieces, to limit the memory. */
-  async #hear({ samples, sampleRate }: SoundRecord, record: SpeechRecord, hearing?: Hearing): Promise<void> {
-    let sound: Float32Array = samples
-    if (sampleRate !== kRate) {
-      this.#put(new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength))
-      this.#check(this.#speech.resample(samples.length, sampleRate))
-      sound = this.#takeFloats()
-    }
+  /** Passes the samples to the engine in pieces, to limit the memory. Returns false if the call was cancelled. */
+  async #hear(given: SoundRecord, record: SpeechRecord, pauses: Pauses): Promise<boolean> {
+    const sound = given.sampleRate === kRate ? given.samples : await this.#resampled(given, pauses)
+    if (pauses.cancelled()) return false
     this.#check(this.#speech.begin(record, sound.length))
     for (let at = 0; at < sound.length; at += kPiece) {
       const piece = sound.subarray(at, at + kPiece)
-      this.#put(new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength))
+      this.#put(bytesOf(piece))
       this.#check(this.#speech.add(piece.length))
-      await hearing?.pause()
-      if (hearing?.cancelled()) return
+      await pauses.pause()
+      if (pauses.cancelled()) return false
     }
+    return true
+  }
+
+  /** Resamples pieces that overlap. The result is that of one piece. */
+  async #resampled({ samples, sampleRate }: SoundRecord, pauses: Pauses): Promise<Float32Array> {
+    const common = divisor(sampleRate, kRate)
+    // So many samples become a whole number of samples.
+    const [step, becomes] = [sampleRate / common, kRate / common]
+    const length = step * Math.ceil((kPieceSeconds * sampleRate) / step)
+    const margin = step * Math.ceil((kReach * Math.max(1, sampleRate / kRate)) / step)
+    const out = new Float32Array(Math.ceil((samples.length * becomes) / step))
+    for (let at = 0; at < samples.length; at += length) {
+      const first = Math.max(0, at - margin)
+      const piece = samples.subarray(first, at + length + margin)
+      this.#put(bytesOf(piece))
+      this.#check(this.#speech.resample(piece.length, sampleRate))
+      const skipped = ((at - first) / step) * becomes
+      const end = skipped + (length / step) * becomes
+      out.set(this.#takeFloats().subarray(skipped, end), (at / step) * becomes)
+      await pauses.pause()
+      if (pauses.cancelled()) break
+    }
+    return out
   }
 
   #segments(from: number, words: boolean): TranscriptSegment[] {

@@ -16,7 +16,7 @@ import type {
   PlannedTensor,
 } from './protocol.js'
 import { profileOf } from './profile.js'
-import { SpeechWorker } from './speech-worker.js'
+import { SpeechWorker, type Pauses } from './speech-worker.js'
 import type { FinishReason, Piece } from './types.js'
 import { Trial, type Tried } from './trial.js'
 import { choose, type Chosen } from './variants.js'
@@ -85,9 +85,9 @@ export class EngineWorker {
     closeAdapters: (ids) => ids.forEach((id) => this.engine.closeAdapter(id)),
     setAdapters: (chosen) => this.#setAdapters(chosen),
     transcribe: (call, id) => this.#transcribe(id, call),
-    encodeSound: ({ sound, audioContext }) => this.speech.encode(sound, audioContext),
-    evaluateSound: ({ tokens, sound }) => this.speech.evaluate(tokens, sound),
-    logMel: ({ sound, frames }) => this.speech.logMel(sound, frames),
+    encodeSound: ({ sound, audioContext }, id) => this.speech.encode(sound, audioContext, this.#pauses(id)),
+    evaluateSound: ({ tokens, sound }, id) => this.speech.evaluate(tokens, sound, this.#pauses(id)),
+    logMel: ({ sound, frames }, id) => this.speech.logMel(sound, frames, this.#pauses(id)),
     profile: () => {
       const rows = listOf(this.engine.takeProfile(), (i) => this.engine.profileRow(i))
       return profileOf(rows, (type) => this.#module!.typeName(type))
@@ -259,17 +259,23 @@ export class EngineWorker {
     id: number,
     { sound, record, words }: Calls['transcribe'][0],
   ): Promise<Calls['transcribe'][1]> {
-    let yielded = performance.now()
     return await this.speech.transcribe(sound, record, {
       words,
-      cancelled: () => this.#cancelled.has(id),
       tell: (heard) => this.#port.post({ id, heard }, []),
+      ...this.#pauses(id),
+    })
+  }
+
+  #pauses(id: number): Pauses {
+    let yielded = performance.now()
+    return {
+      cancelled: () => this.#cancelled.has(id),
       pause: async () => {
         if (performance.now() - yielded < kTellMs) return
         await this.#port.yield()
         yielded = performance.now()
       },
-    })
+    }
   }
 
   get speech(): SpeechWorker {
