@@ -1,9 +1,13 @@
 // The largest vocabularies: scrolling is smooth, the DOM is small, and memory is bounded.
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { writeHeader } from '../fixtures/gguf.ts'
 import { kPreviewShapes, makeTokens, previewModel } from '../fixtures/models.ts'
 import { sparseContent } from '../server/content.ts'
 import { expect, opened, test } from './site.ts'
 
+const dist = join(import.meta.dirname, '../../wasm/dist/index.js')
+const { open: openFile } = (await import(pathToFileURL(dist).href)) as typeof import('ggufscope')
 const shape = kPreviewShapes.find(({ tokens }) => tokens === 262_144)
 if (!shape) throw new Error('no shape')
 const tokens = makeTokens(shape.tokens, shape.letters, 1)
@@ -11,6 +15,23 @@ const tokens = makeTokens(shape.tokens, shape.letters, 1)
 test.beforeEach(({ site }) => {
   const { header, size } = writeHeader(previewModel(shape))
   site.add('/big.gguf', sparseContent(header, size))
+})
+
+test('a worker checks a long header, and the page a short one', async ({ page, site }) => {
+  const { header, size } = writeHeader(previewModel(shape))
+  const read = (offset: number, length: number) => Promise.resolve(header.slice(offset, offset + length))
+  using whole = await openFile({ size, name: 'big.gguf', read })
+  await whole.completeHeader()
+  const workers: string[] = []
+  page.on('worker', (worker) => workers.push(worker.url()))
+  const checked = () => workers.filter((url) => url.includes('lint-worker')).length
+  const tab = page.getByRole('tab', { name: /^Findings/ })
+  await site.visit(page, '/big.gguf', '#findings')
+  await expect(tab).toHaveText(`Findings ${whole.lint().length}`)
+  expect(checked()).toBe(1)
+  await site.visit(page, 'sample.gguf', '#findings')
+  await expect(tab).toHaveText(/Findings \d+/)
+  expect(checked()).toBe(1)
 })
 
 test('an array of 262,144 entries', async ({ page, site }) => {

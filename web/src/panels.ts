@@ -62,7 +62,10 @@ export const panels: readonly Panel[] = [
     id: 'findings',
     title: 'Findings',
     load: () => import('./panels/Findings.svelte'),
-    badge: (file) => (rest.isComplete(file) ? count(findingsOf(file).length) : '…'),
+    badge: (file) => {
+      const findings = rest.isComplete(file) ? findingsOf(file) : undefined
+      return findings ? count(findings.length) : '…'
+    },
     whole: true,
   },
   {

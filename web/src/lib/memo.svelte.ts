@@ -1,17 +1,37 @@
 import type { Finding, GgufFile } from 'ggufscope'
+import { isLong, lintInWorker } from './lint'
 
 // Incremented when findings were updated, so that dependent values are recomputed.
 let version = $state(0)
 const known = new WeakMap<GgufFile, readonly Finding[]>()
+const started = new WeakSet<GgufFile>()
 
-/** The findings of a file, computed once. Trailing data is described more exactly when its first bytes were read. */
-export function findingsOf(file: GgufFile): readonly Finding[] {
-  let findings = version >= 0 ? known.get(file) : undefined
-  if (!findings) {
-    known.set(file, (findings = file.lint()))
-    if (findings.some(isBehind)) void lookBehind(file, findings)
-  }
+/**
+ * The findings of a file, computed once; undefined while a worker computes them. Trailing data is described more exactly
+ * when its first bytes were read.
+ */
+export function findingsOf(file: GgufFile): readonly Finding[] | undefined {
+  const findings = version >= 0 ? known.get(file) : undefined
+  if (findings || started.has(file)) return findings
+  started.add(file)
+  if (!isLong(file)) return keep(file, file.lint())
+  void lintLong(file)
+  return undefined
+}
+
+function keep(file: GgufFile, findings: readonly Finding[]): readonly Finding[] {
+  known.set(file, findings)
+  if (findings.some(isBehind)) void lookBehind(file, findings)
   return findings
+}
+
+async function lintLong(file: GgufFile): Promise<void> {
+  try {
+    keep(file, (await lintInWorker(file).catch(() => undefined)) ?? file.lint())
+    version++
+  } catch {
+    // The file was closed meanwhile.
+  }
 }
 
 const isBehind = ({ code }: Finding): boolean => code === 'trailing-data'
