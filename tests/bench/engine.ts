@@ -33,6 +33,7 @@ import {
 } from '../fixtures/synthetic.ts'
 import { startServer } from '../server/server.ts'
 import { kBrowser } from '../web/browser.ts'
+import { ofProcesses, ticksOf } from './common/browser-processes.ts'
 import { machine, median } from './common/figures.ts'
 
 const kRoot = join(import.meta.dirname, '../..')
@@ -167,20 +168,6 @@ const kContenders: Readonly<Record<string, LoadIn>> = {
   'wllama 3.8.1': loadWllama3,
 }
 
-/** The sum of a number over the browser's processes. A process that has just ended counts as 0. */
-async function ofProcesses(browser: Browser, read: (folder: string) => number): Promise<number> {
-  const session = await browser.newBrowserCDPSession()
-  const { processInfo } = await session.send('SystemInfo.getProcessInfo')
-  await session.detach()
-  return processInfo.reduce((sum, { id }) => {
-    try {
-      return sum + read(`/proc/${id}`)
-    } catch {
-      return sum
-    }
-  }, 0)
-}
-
 const kPageBytes = 4096
 const kSampleMs = 25
 // Meanwhile, the browser cleans up after a closed page, and threads that poll for work go to sleep.
@@ -220,10 +207,7 @@ async function processorTime(browser: Browser): Promise<{ all: number; busy: num
     .slice(1, 9)
     .map(Number)
   const all = fields.reduce((sum, n) => sum + n, 0)
-  const own = await ofProcesses(browser, (folder) => {
-    const after = readFileSync(`${folder}/stat`, 'utf8').split(') ')[1]!.split(' ')
-    return Number(after[11]) + Number(after[12])
-  })
+  const own = await ofProcesses(browser, ticksOf)
   return { all, busy: all - fields[3]! - fields[4]!, own }
 }
 
