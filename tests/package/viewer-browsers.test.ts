@@ -1,10 +1,13 @@
 // The viewer's main tasks in Chromium, Firefox and WebKit: open, search, a tensor's values, edit and save, compare,
-// tokenize, convert, graph, memory, complete, share, transcribe, ask about an image. The results must be the same in all browsers.
+// tokenize, find and add tokens, render a template, convert, graph, memory, complete, share, fix a finding, transcribe, ask
+// about an image. The results must be the same in all browsers.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { kBrowserNames, missing, startBrowser, type Driven, type Page } from '../browsers/drive.ts'
+import { writeGguf, type Model } from '../fixtures/gguf.ts'
+import { text, u32 } from '../fixtures/models.ts'
 import { withTemplate } from '../fixtures/templated.ts'
 import { startServer, type Server } from '../server/server.ts'
 import { kRoot, loadNodePackage } from './packed.ts'
@@ -154,6 +157,33 @@ const kTasks: readonly [name: string, run: () => Promise<unknown>, expected: unk
     4,
   ],
   [
+    'find a token',
+    async () => {
+      await hands.type('input[aria-label="Search the vocabulary"]', ' little')
+      return await hands.text(/\d+ found/)
+    },
+    '1 found',
+  ],
+  [
+    'add a token',
+    async () => {
+      hands.go('#edit/tokens')
+      await hands.type('form input', '<|ship|>')
+      await hands.press('Add the token')
+      return await hands.text(/<\|ship\|>/)
+    },
+    '<|ship|>',
+  ],
+  [
+    'render a template',
+    async () => {
+      hands.go('#chat')
+      await hands.text(/How many ships/)
+      return true
+    },
+    true,
+  ],
+  [
     'compare',
     async () => {
       hands.go('#compare')
@@ -218,6 +248,21 @@ for (const name of kBrowserNames) {
     })
     for (const [task, run, expected] of kTasks)
       test(task, async () => assert.deepEqual(await page.evaluate(run), expected))
+
+    test('find what is wrong and fix it', async () => {
+      const metadata: Model['metadata'] = [
+        ['general.architecture', text('llama')],
+        ['general.version', u32(1)],
+      ]
+      server.add('/odd.gguf', writeGguf({ metadata, tensors: [] }))
+      await go('/?url=/odd.gguf#findings')
+      const told = await page.evaluate(async () => {
+        await hands.press('Store it as string')
+        await hands.press('See the changes')
+        return await hands.text(/The checks find \d+ things? to report in the file with this change/)
+      })
+      assert.match(told, /with this change$/)
+    })
 
     test('transcribe', async () => {
       await go('/?url=speech.gguf#transcribe')
