@@ -1,6 +1,7 @@
 // Who creates the engine's threads, and that they end: in Chromium, Firefox and WebKit, and in Node.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -80,15 +81,36 @@ for (const name of kBrowserNames) {
   })
 }
 
+const engineUrl = pathToFileURL(packedFile('wasm/dist/engine/index.js')).href
+
+/** What a program in Node prints before it ends by itself. */
+function output(program: string): string {
+  const options = { encoding: 'utf8', timeout: 60_000 } as const
+  return execFileSync(process.execPath, ['--input-type=module', '--eval', program], options)
+}
+
 test('in Node a loaded model with threads does not keep a program alive', () => {
   const program = `
     import { readFileSync } from 'node:fs'
-    import { load } from ${JSON.stringify(pathToFileURL(packedFile('wasm/dist/engine/index.js')).href)}
+    import { load } from ${JSON.stringify(engineUrl)}
     const bytes = readFileSync(${JSON.stringify(kModel)})
     const closed = await load(bytes, { threads: 3 })
     closed.close()
     const { info } = await load(bytes, { threads: 3 })
     console.log(info.threads)`
-  const options = { encoding: 'utf8', timeout: 60_000 } as const
-  assert.equal(execFileSync(process.execPath, ['--input-type=module', '--eval', program], options), '3\n')
+  assert.equal(output(program), '3\n')
+})
+
+const vectors = join(kRoot, '../shared/vectors/media/vision/qwen2vl')
+const skip = existsSync(vectors) ? false : 'no reference vectors'
+test('in Node an image that is being read keeps a program alive', { skip }, () => {
+  const program = `
+    import { readFileSync } from 'node:fs'
+    import { load } from ${JSON.stringify(engineUrl)}
+    const [bytes, projector] = ['model', 'mmproj'].map((name) => readFileSync(${JSON.stringify(vectors)} + '/' + name + '.gguf'))
+    const model = await load(bytes, { threads: 2, projector })
+    const image = { width: 600, height: 600, data: new Uint8Array(3 * 600 * 600) }
+    await model.encodeMedia({ type: 'image', image })
+    console.log('read')`
+  assert.equal(output(program), 'read\n')
 })
