@@ -70,6 +70,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ['How it is measured', '/performance/'],
     ['Preview figures', '/performance/preview'],
     ['Engine figures', '/performance/engine'],
+    ['Figures of speech and images', '/performance/media'],
     ['Kernel figures', '/performance/kernels'],
     ['Tokenizer and tensor figures', '/performance/data'],
   ]),
