@@ -48,6 +48,11 @@ const kLate = [
     link: { roundTripMs: 20, bytesPerMs: 50_000 },
   },
   { seed: 10_312, title: 'merges that end before their first sample', link: kSpeed },
+  {
+    seed: 7726,
+    title: 'a stream that begins while a window is under way',
+    link: { roundTripMs: 200, bytesPerMs: 1000 },
+  },
 ] as const
 
 for (const { seed, title, most } of kSlow)

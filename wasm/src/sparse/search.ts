@@ -153,20 +153,25 @@ function unread(
       else if (end > offset) ranges.push({ offset, end })
     }
   }
-  const missing = pending.reduce(
-    (left, range) => left.flatMap((one) => without(one, range)),
+  const missing = without(
     ranges.flatMap(({ offset, end }) => known.missing(offset, end)),
+    pending,
   )
   return fewer(missing, Math.max(0, kRequests - pending.length - (flow ? 1 : 0)))
 }
 
-/** The parts of a range that are outside of another one. */
-function without({ offset, end }: Range, other: Range): Range[] {
-  const parts = [
-    { offset, end: Math.min(end, other.offset) },
-    { offset: Math.max(offset, other.end), end },
-  ]
-  return parts.filter((part) => part.offset < part.end)
+/** The parts of ranges that are outside of all others. */
+function without(ranges: readonly Range[], others: readonly Range[]): Range[] {
+  return others.reduce<Range[]>(
+    (left, other) =>
+      left
+        .flatMap(({ offset, end }) => [
+          { offset, end: Math.min(end, other.offset) },
+          { offset: Math.max(offset, other.end), end },
+        ])
+        .filter((part) => part.offset < part.end),
+    [...ranges],
+  )
 }
 
 /**
@@ -198,15 +203,16 @@ function flowFor(
 ): Flow | undefined {
   const { roundTripMs } = link
   const perRound = roundTripMs * speed(link, flow)
-  const { known, size } = situation
-  const bytes = [...unread(ranges, situation), ...situation.pending].reduce(
+  const { known, size, pending } = situation
+  const bytes = [...unread(ranges, situation), ...pending].reduce(
     (sum, range) => sum + range.end - range.offset,
     0,
   )
   const now = link.elapsedMs() / roundTripMs
   const mayBeLate = now + kRound * rounds + kReserve > 2 + end / perRound
   const isLastMoment = now + 1 + kSlack + bytes / perRound > 1 + resume / perRound
-  const from = known.missing(resume, size)[0]?.offset ?? size
+  // What was requested arrives before the stream's first bytes.
+  const from = without(known.missing(resume, size), pending)[0]?.offset ?? size
   const isFar = flow !== undefined && from - flow.at > kFar * perRound
   if (flow && mayBeLate && !isFar) return flow
   flow?.stop()
