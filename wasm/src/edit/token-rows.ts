@@ -1,5 +1,6 @@
 // Adds and removes rows of the tensors that have one row per token. Rows are copied while the file is written.
 import type { AssetOptions } from '../api/assets.js'
+import { counted } from '../api/counted.js'
 import type { NewRows } from '../api/edit.js'
 import { GgufError } from '../api/errors.js'
 import type { ByteSource, ReadOptions } from '../api/source.js'
@@ -139,7 +140,10 @@ export function withRows(entry: TensorEntry, change: RowChange): TensorEntry {
   const axis = rowAxis(entry)
   const rows = entry.shape[axis] ?? 0
   if (rows < count)
-    throw new GgufError('bad-shape', `Tensor ${entry.name} has ${rows} rows for ${count} tokens.`)
+    throw new GgufError(
+      'bad-shape',
+      `Tensor ${entry.name} has ${counted(rows, 'row')} for ${counted(count, 'token')}.`,
+    )
   const grown = Math.max(0, added - (rows - count))
   if (grown === 0 && removed.size === 0) return entry
   const { source, offset, byteLength } = bytesOf(entry)

@@ -1,4 +1,5 @@
 // Adds and removes tokens of a vocabulary in the keys of a file: arrays with one entry per token, merges, and ids.
+import { counted } from '../api/counted.js'
 import { GgufError } from '../api/errors.js'
 import type { NewToken } from '../api/edit.js'
 import type { Scalar } from '../api/metadata.js'
@@ -123,7 +124,7 @@ class Vocabulary {
     const elements = elementsOf(key, from)
     if (elements.length === this.tokens.length) return elements
     throw invalid(
-      `${key} has ${elements.length} entries for ${this.tokens.length} tokens. Change that first.`,
+      `${key} has ${counted(elements.length, 'entry', 'entries')} for ${counted(this.tokens.length, 'token')}. Change that first.`,
     )
   }
 
