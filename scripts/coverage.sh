@@ -25,7 +25,7 @@ if [[ $parts == *package* ]]; then
   status=0
   NODE_V8_COVERAGE=build/coverage/v8 node --test --test-concurrency=2 'tests/package/**/*.test.ts' > build/coverage/package.log || status=$?
   # What ran is the packed package, below build/packed; its source maps lead to wasm/src.
-  c8 report --temp-directory build/coverage/v8 --exclude-after-remap --exclude-node-modules=false --include '**/wasm/src/**' \
+  c8 report --temp-directory build/coverage/v8 --exclude-after-remap --exclude-node-modules=false --include '**/node_modules/ggufscope/wasm/src/**' \
     --reporter html --reporter text --reports-dir build/coverage/package > build/coverage/package.txt
   grep -E '^(File|All files)|wasm/src' build/coverage/package.txt
   [ $status = 0 ] || { echo "some tests failed: build/coverage/package.log" >&2; exit $status; }
