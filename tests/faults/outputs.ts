@@ -131,8 +131,10 @@ async function killAll(folder: string, kills: number, random: () => number, figu
   }
   for (const [index, { name, args, outputs }] of kCases.entries()) {
     clean()
-    const { status, err, ms } = await run(folder, [name, ...args])
-    assert.equal(status, 0, `${name}: ${err}`)
+    const whole = await run(folder, [name, ...args])
+    assert.equal(whole.status, 0, `${name}: ${whole.err}`)
+    // The least time of a whole run: the first one also waits for the disk, and for what else runs.
+    let ms = whole.ms
     const right = outputs.map((output) => hash(join(folder, output)))
     const share = Math.floor(kills / kCases.length) + (index < kills % kCases.length ? 1 : 0)
     // A process that ended before it was killed does not count.
@@ -163,7 +165,10 @@ async function killAll(folder: string, kills: number, random: () => number, figu
       for (const file of left)
         assert.ok(outputs.includes(kPartName.exec(file)?.[1] ?? ''), `${where}: ${file}`)
       const done = now.filter((one, k) => one === right[k]).length
-      if (ended.status !== null) continue
+      if (ended.status !== null) {
+        ms = Math.min(ms, ended.ms)
+        continue
+      }
       killed++
       figures.kills++
       if (done === outputs.length) figures.whole++
