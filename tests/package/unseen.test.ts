@@ -86,6 +86,26 @@ for (const burst of [200_000, 800_000, 1_600_000])
     }
   })
 
+// What piles up while the page is busy makes a link look fast, and its first answer late.
+for (const [from, until] of [
+  [30, 90],
+  [30, 130],
+  [51, 110],
+  [51, 150],
+] as const)
+  test(`a page that is busy from ${from} to ${until} ms: searched all the same`, async () => {
+    let seed = 33_000 + until + from
+    for (const [title, shape] of Object.entries(kUnseenShapes)) {
+      const unseen = unseenHeader(seed++, madeWords, shape)
+      if (unseen.header.length < 4e6) continue
+      const link = { ...kSpeed, busy: [[from, until]] as const }
+      const { isRight, ms, bytes } = await simulatedPreview(open, unseen, link, 'auto')
+      assert.ok(isRight, title)
+      assert.ok(ms <= until + 420, `${title}: ${ms} ms`)
+      assert.ok(bytes <= 2_300_000, `${title}: ${bytes} bytes`)
+    }
+  })
+
 for (const [name, skip] of generators) {
   test(`unseen layouts of ${name}: right, and never later than the whole header`, { skip }, async () => {
     const words = vocabularyOf(name)

@@ -38,39 +38,50 @@ export function findWords(bytes: Uint8Array, little: boolean, at?: number): Word
   return undefined
 }
 
+// One loop without calls but for the search of a space, because it runs before the JavaScript engine has optimized
+// anything.
 function chain(bytes: Uint8Array, little: boolean, start: number): Words | undefined {
-  const cursor = new Cursor(bytes, little, start)
-  const starts: number[] = []
-  let count = 0
-  let empty = 0
-  let pairs = 0
-  let sum = 0
-  let squares = 0
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const [low, high] = little ? [0, 4] : [4, 0]
+  const size = bytes.length
+  const recent = new Uint32Array(kKeptStarts)
+  let [count, empty, pairs, sum, squares] = [0, 0, 0, 0, 0]
   let broken = false
   let end = start
-  for (;;) {
-    const from = cursor.at
-    const length = cursor.u64()
-    if (cursor.short > 0) break
-    if (length > kLongestWord) {
+  // the next space, from the second byte of a text on
+  let space = start
+  while (end + 8 <= size) {
+    const length = view.getUint32(end + low, little)
+    if (length > kLongestWord || view.getUint32(end + high, little) !== 0) {
       broken = true
       break
     }
-    const text = cursor.at
-    if (!cursor.skip(length)) break
-    starts.push(from)
-    if (starts.length > kKeptStarts) starts.shift()
-    end = cursor.at
-    count++
+    const text = end + 8
+    if (text + length > size) break
+    recent[count++ % kKeptStarts] = end
+    end = text + length
     if (length === 0) empty++
-    if (isPair(bytes, text, end)) pairs++
+    if (space <= text) space = nextSpace(bytes, text + 1)
+    // A pair has exactly one space, neither first nor last.
+    if (space < end) {
+      const before = space
+      space = nextSpace(bytes, space + 1)
+      if (space >= end && before < end - 1) pairs++
+    }
     sum += length + 8
     squares += (length + 8) ** 2
   }
   if (count < kMinWords || 2 * empty > count) return undefined
+  const kept = Math.min(count, kKeptStarts)
+  const starts = Array.from({ length: kept }, (_, i) => recent[(count - kept + i) % kKeptStarts]!)
   const mean = sum / count
   const deviation = Math.sqrt(Math.max(0, squares / count - mean * mean))
   return { starts, end, broken, count, mean, deviation, pairs: pairs > 0.8 * count }
+}
+
+function nextSpace(bytes: Uint8Array, from: number): number {
+  const at = bytes.indexOf(0x20, from)
+  return at < 0 ? Infinity : at
 }
 
 // This many consecutive numbers identify an array of numbers.
@@ -132,13 +143,6 @@ export function findInfos(bytes: Uint8Array, little: boolean): Infos | undefined
     if (count >= 4) return { at: start, offset: first, mean: (end - start) / count }
   }
   return undefined
-}
-
-/** Whether the text has exactly one space, neither first nor last. */
-function isPair(bytes: Uint8Array, from: number, end: number): boolean {
-  let spaces = 0
-  for (let i = from + 1; i < end; i++) if (bytes[i] === 0x20) spaces++
-  return spaces === 1 && bytes[end - 1] !== 0x20
 }
 
 /** Whether a chain of key-value pairs begins here: as many as requested, or as many as fit in the piece. */

@@ -42,3 +42,28 @@ export class Cursor {
     return this.#little ? second * 2 ** 32 + first : first * 2 ** 32 + second
   }
 }
+
+/**
+ * Skips up to `count` strings from an offset on, each a length of eight bytes and its text. Returns the offset after the
+ * last complete one and the number of strings that are left; undefined if a string is longer than `longest`. One loop
+ * without calls, because it runs before the JavaScript engine has optimized anything.
+ */
+export function skipStrings(
+  bytes: Uint8Array,
+  little: boolean,
+  { at, count, longest }: { at: number; count: number; longest: number },
+): { at: number; left: number } | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const [low, high] = little ? [0, 4] : [4, 0]
+  const last = bytes.length - 8
+  let left = count
+  while (left > 0 && at <= last) {
+    const length = view.getUint32(at + low, little)
+    if (length > longest || view.getUint32(at + high, little) !== 0) return undefined
+    const end = at + 8 + length
+    if (end > last + 8) break
+    at = end
+    left--
+  }
+  return { at, left }
+}

@@ -4,7 +4,7 @@ import { Header, type Gaps } from '../header/header.js'
 import type { InspectModule } from '../inspect.js'
 import type { Preview } from '../api/file.js'
 import type { ByteSource, ReadOptions } from '../api/source.js'
-import { Cursor } from './cursor.js'
+import { skipStrings } from './cursor.js'
 import { Known } from './known.js'
 import { Flow, type Stream } from './flow.js'
 import type { Range } from './pieces.js'
@@ -19,12 +19,19 @@ const kPlenty = 1 << 19
 // factor kAgain.
 const kSettled = 1 << 22
 const kAgain = 1.5
+interface Mark {
+  readonly at: number
+  readonly length: number
+}
+const kNoMark: Mark = { at: 0, length: 0 }
 // A piece that arrived faster was already buffered, so it does not measure the link.
 const kWaitedMs = 0.3
 // Memory limit of a header that is read in parts.
 const kMaxHeaderBytes = 1 << 28
 // Bytes that the link transfers in a round trip: bounds, and the value if it could not be measured.
 const kPerRound = { least: 100_000, usual: 300_000, most: 400_000 }
+// If the first bytes have piled up, the round trip is at least this fraction of the time until they were read.
+const kLeastTrip = 0.3
 // The number of times in a round trip that the bytes of a stream are processed.
 const kBatches = 8
 // The usual cost of a sparse preview: round trips after the first bytes, bytes, and time for the requests. kMet is for
@@ -46,24 +53,26 @@ const kMost = { rounds: 28, bytes: 1_500_000 }
 export class SparseAttempt {
   readonly #source: ByteSource
   readonly #preview: Preview
-  readonly #roundTripMs: number
+  readonly #firstMs: number
   readonly #stream: Stream
   readonly #head: Uint8Array[] = []
   #firstAt: number | undefined
   #length = 0
-  // The speed is measured from the second last mark on. There is a mark whenever the bytes have doubled, because a link
-  // can begin with a burst.
-  #marks = { before: { at: 0, length: 0 }, last: { at: 0, length: 0 } }
+  // The speed is measured since these marks. first: the first piece after which one had to wait. What arrives before it
+  // without waiting has piled up while the page was busy, or is a burst of the link. Others are made whenever the bytes
+  // have doubled.
+  #marks = { first: kNoMark, before: kNoMark, last: kNoMark }
+  #hasWaited = false
   #at = 0
   #judged = 0
   #expected: Expected = { end: 0, isMet: false, resume: 0 }
 
-  /** stream: streams the source's bytes. */
-  constructor(source: ByteSource, preview: Preview, roundTripMs: number, stream: Stream) {
+  /** firstMs: from the request to the first bytes. stream: streams the source's bytes. */
+  constructor(source: ByteSource, preview: Preview, firstMs: number, stream: Stream) {
     this.#source = source
     this.#preview = preview
     this.#stream = stream
-    this.#roundTripMs = roundTripMs
+    this.#firstMs = firstMs
   }
 
   /** The bytes that the stream has delivered. */
@@ -84,21 +93,28 @@ export class SparseAttempt {
     this.#head.push(piece)
     this.#length += piece.length
     if (this.#preview === 'sparse') return this.#length >= kHeadBytes
-    if (this.#firstAt === undefined) {
-      this.#firstAt = at
-      const first = { at, length: piece.length }
-      this.#marks = { before: first, last: first }
-      return false
-    }
+    const isFirst = this.#firstAt === undefined
+    this.#firstAt ??= at
     this.#at = at
-    if (this.#length >= 2 * this.#marks.last.length)
-      this.#marks = { before: this.#marks.last, last: { at, length: this.#length } }
-    return this.#length >= kHeadBytes && (waitedMs > kWaitedMs || this.#length >= kPlenty)
+    this.#hasWaited ||= !isFirst && waitedMs > kWaitedMs
+    const mark = { at, length: this.#length }
+    if (!this.#hasWaited) this.#marks = { first: mark, before: mark, last: mark }
+    else if (this.#length >= 2 * this.#marks.last.length)
+      this.#marks = { ...this.#marks, before: this.#marks.last, last: mark }
+    return !isFirst && this.#length >= kHeadBytes && (waitedMs > kWaitedMs || this.#length >= kPlenty)
   }
 
+  /** The lower one of the speeds since the marks, because pieces pile up whenever the page is busy. */
   get #bytesPerMs(): number {
-    const { before } = this.#marks
-    return (this.#length - before.length) / (this.#at - before.at)
+    const since = ({ at, length }: Mark) => (this.#length - length) / (this.#at - at)
+    return Math.min(since(this.#marks.first), since(this.#marks.before))
+  }
+
+  /** Without the time in which the first bytes piled up. */
+  get #roundTripMs(): number {
+    const { length } = this.#marks.first
+    const piledMs = Math.max(0, length - this.#head[0]!.length) / this.#bytesPerMs
+    return Math.max(kLeastTrip * this.#firstMs, this.#firstMs - (piledMs || 0))
   }
 
   /** Bytes that the link carries in one round trip, as measured. */
@@ -200,7 +216,7 @@ export class SparseAttempt {
       bytesPerMs: this.#bytesPerMs,
       perRound: this.#perRound,
       perTrip: this.#perTrip,
-      elapsedMs: () => performance.now() - (this.#firstAt ?? 0) + this.#roundTripMs,
+      elapsedMs: () => performance.now() - (this.#firstAt ?? 0) + this.#firstMs,
       read,
       head: head && this.#flow(head, this.#length, { known, onRead, isBegun: true }),
       flow:
@@ -328,8 +344,7 @@ class HeaderGaps implements Gaps {
 }
 
 /** Whether this many strings fill the bytes exactly. */
-function isChain(bytes: Uint8Array, strings: number, little: boolean): boolean {
-  const cursor = new Cursor(bytes, little)
-  for (let i = 0; i < strings; i++) if (!cursor.skip(cursor.u64())) return false
-  return cursor.short === 0 && cursor.at === bytes.length
+function isChain(bytes: Uint8Array, count: number, little: boolean): boolean {
+  const skipped = skipStrings(bytes, little, { at: 0, count, longest: bytes.length })
+  return skipped?.left === 0 && skipped.at === bytes.length
 }

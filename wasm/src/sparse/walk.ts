@@ -1,7 +1,7 @@
 // Walks over a partly known header, exactly from key to key. Values of known length are skipped. If an array of strings
 // continues beyond the known bytes, its end must be set before the walk continues.
 import { readInfo } from './classify.js'
-import { Cursor, kArray, kString, kValueBytes } from './cursor.js'
+import { Cursor, kArray, kString, kValueBytes, skipStrings } from './cursor.js'
 import type { Known } from './known.js'
 
 // Arrays up to kSmallArray bytes are read, not left out. Texts up to kLongestText bytes are part of every preview.
@@ -146,17 +146,11 @@ export class Walk {
 
   #strings(): Stop | undefined {
     const open = this.#open!
-    const cursor = new Cursor(this.#known.from(open.at), this.little)
-    let { remaining } = open
-    let at = 0
-    for (; remaining > 0; remaining--) {
-      const length = cursor.u64()
-      if (length > kLongestText) return kWrong
-      if (cursor.short > 0 || !cursor.skip(length)) break
-      at = cursor.at
-    }
-    this.#open = { ...open, at: open.at + at, remaining }
-    if (remaining > 0) return { kind: 'strings', array: this.#open }
+    const range = { at: 0, count: open.remaining, longest: kLongestText }
+    const skipped = skipStrings(this.#known.from(open.at), this.little, range)
+    if (!skipped) return kWrong
+    this.#open = { ...open, at: open.at + skipped.at, remaining: skipped.left }
+    if (skipped.left > 0) return { kind: 'strings', array: this.#open }
     this.#at = this.#open.at
     const { offset, count } = this.#open
     if (this.#at - offset > kSmallArray) this.longArrays.push({ offset, end: this.#at, strings: count })
