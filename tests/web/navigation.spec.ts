@@ -19,6 +19,16 @@ test('the sample opens from the start page', async ({ page, site }) => {
   await expect(page.getByRole('img', { name: /Q4_K \d/ })).toBeVisible()
 })
 
+test('of the built-in sample, only the header is read', async ({ page, site }) => {
+  const ranges: (string | undefined)[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/sample.gguf')) ranges.push(request.headers()['range'])
+  })
+  await site.visit(page, 'sample.gguf')
+  await opened(page)
+  expect(ranges).toEqual(['bytes=0-32767'])
+})
+
 test('a deep link leads to a key, and to a tensor', async ({ page, site }) => {
   await site.visit(page, '/one.gguf', '#metadata/test.string.3')
   await expect(page.getByRole('region', { name: 'Text of test.string.3' })).toHaveText('üñí人🙂')

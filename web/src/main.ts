@@ -14,6 +14,9 @@ trustedTypes?.createPolicy('default', {
   },
 })
 
+// A link to a file shows this panel, unless it names another one: its code is fetched beside the file.
+if (new URLSearchParams(location.search).has('url')) import('./panels/Overview.svelte').catch(() => {})
+
 const target = document.getElementById('app')
 if (target) mount(App, { target })
 void workOffline()
